@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "impls/core/angle.h"
+#include "impls/core/kernel.h"
+#include "impls/core/rotation.h"
+
+#ifdef HAVE_AVX512
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw")))
+#define INLINE static inline __attribute__((always_inline)) TARGET
+
+/* Vectors of eight pairs that walk down the rows together: enough chains to hide the latency of a rotation. */
+enum { LANES = 8, VECTORS = 4, TILE = LANES * VECTORS };
+_Static_assert(ANGLE_PADDING % TILE == 0, "tiles load whole vectors of constants");
+
+typedef struct state {
+  __m512d sine[VECTORS], cosine[VECTORS];
+} state;
+
+/* High half of the 128-bit product, by 32-bit halves. */
+INLINE __m512i multiply_high(__m512i a, __m512i b) {
+  const __m512i mask = _mm512_set1_epi64(0xffffffff), a1 = _mm512_srli_epi64(a, 32), b1 = _mm512_srli_epi64(b, 32);
+  const __m512i low = _mm512_mul_epu32(a, b), cross_a = _mm512_mul_epu32(a1, b), cross_b = _mm512_mul_epu32(a, b1);
+  const __m512i middle = _mm512_add_epi64(_mm512_add_epi64(_mm512_srli_epi64(low, 32), _mm512_and_si512(cross_a, mask)),
+                                          _mm512_and_si512(cross_b, mask));
+  return _mm512_add_epi64(_mm512_add_epi64(_mm512_mul_epu32(a1, b1), _mm512_srli_epi64(middle, 32)),
+                          _mm512_add_epi64(_mm512_srli_epi64(cross_a, 32), _mm512_srli_epi64(cross_b, 32)));
+}
+
+/* angle_at, for eight frequencies. */
+INLINE __m512i turns_at(const angle_table *angles, int64_t pair, int64_t position) {
+  const __m512i high = _mm512_load_si512(angles->turn_high + pair), low = _mm512_load_si512(angles->turn_low + pair);
+  const __m512i p = _mm512_set1_epi64(position);
+  const __m512i turn = _mm512_add_epi64(_mm512_mullo_epi64(high, p), multiply_high(low, p));
+  return position < 0 ? _mm512_sub_epi64(turn, low) : turn; /* p is p + 2^64 to an unsigned product */
+}
+
+/* angle_sincos, operation by operation. */
+INLINE void sincos_of(__m512i turn, __m512d *sine, __m512d *cosine) {
+  const __m512i quarter = _mm512_srli_epi64(_mm512_add_epi64(turn, _mm512_set1_epi64(INT64_C(1) << 61)), 62);
+  const __m512i rest = _mm512_sub_epi64(turn, _mm512_slli_epi64(quarter, 62));
+  const __m512d x = _mm512_mul_pd(_mm512_cvtepi64_pd(rest), _mm512_set1_pd(ANGLE_TURN)), xx = _mm512_mul_pd(x, x);
+#define STEP(value, coefficient) _mm512_add_pd(_mm512_mul_pd(value, xx), _mm512_set1_pd(coefficient))
+  __m512d s = _mm512_set1_pd(ANGLE_S17), c = _mm512_set1_pd(ANGLE_C18);
+  s = STEP(s, ANGLE_S15);
+  s = STEP(s, ANGLE_S13);
+  s = STEP(s, ANGLE_S11);
+  s = STEP(s, ANGLE_S9);
+  s = STEP(s, ANGLE_S7);
+  s = STEP(s, ANGLE_S5);
+  s = STEP(s, ANGLE_S3);
+  s = _mm512_add_pd(x, _mm512_mul_pd(_mm512_mul_pd(x, xx), s));
+  c = STEP(c, ANGLE_C16);
+  c = STEP(c, ANGLE_C14);
+  c = STEP(c, ANGLE_C12);
+  c = STEP(c, ANGLE_C10);
+  c = STEP(c, ANGLE_C8);
+  c = STEP(c, ANGLE_C6);
+  c = STEP(c, ANGLE_C4);
+  c = STEP(c, ANGLE_C2);
+  c = _mm512_add_pd(_mm512_set1_pd(1.0), _mm512_mul_pd(xx, c));
+#undef STEP
+  const __mmask8 swap = _mm512_test_epi64_mask(quarter, _mm512_set1_epi64(1));
+  const __m512i sine_sign = _mm512_slli_epi64(_mm512_srli_epi64(quarter, 1), 63);
+  const __m512i cosine_sign =
+      _mm512_slli_epi64(_mm512_srli_epi64(_mm512_add_epi64(quarter, _mm512_set1_epi64(1)), 1), 63);
+  *sine = _mm512_xor_pd(_mm512_mask_blend_pd(swap, s, c), _mm512_castsi512_pd(sine_sign));
+  *cosine = _mm512_xor_pd(_mm512_mask_blend_pd(swap, c, s), _mm512_castsi512_pd(cosine_sign));
+}
+
+INLINE void rotate(state *at, const state *step, int vectors) {
+  for (int v = 0; v < vectors; v++) {
+    const __m512d sine =
+        _mm512_add_pd(_mm512_mul_pd(at->sine[v], step->cosine[v]), _mm512_mul_pd(at->cosine[v], step->sine[v]));
+    at->cosine[v] =
+        _mm512_sub_pd(_mm512_mul_pd(at->cosine[v], step->cosine[v]), _mm512_mul_pd(at->sine[v], step->sine[v]));
+    at->sine[v] = sine;
+  }
+}
+
+/* Where a tile's vectors go within a row, and how many pairs of the last vector exist. */
+typedef struct target {
+  char *out;                        /* the row that is `from`, at column 0 */
+  int64_t row_bytes, first, second; /* columns: of the earlier and the later of sine and cosine */
+  bool cosine_first, interleaved, wide;
+} target;
+
+INLINE void store_f32(float *first, float *second, __m256 a, __m256 b, bool interleaved, int pairs) {
+  if (interleaved) {
+    const __m512i zip = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512 both = _mm512_permutex2var_ps(_mm512_castps256_ps512(a), zip, _mm512_castps256_ps512(b));
+    if (pairs == LANES)
+      _mm512_storeu_ps(first, both);
+    else
+      _mm512_mask_storeu_ps(first, (__mmask16)((1u << 2 * pairs) - 1), both);
+  } else {
+    const __mmask8 mask = (__mmask8)((1u << pairs) - 1);
+    _mm256_mask_storeu_ps(first, mask, a);
+    _mm256_mask_storeu_ps(second, mask, b);
+  }
+}
+
+INLINE __m512d within_one(__m512d x) {
+  return _mm512_max_pd(_mm512_min_pd(x, _mm512_set1_pd(1.0)), _mm512_set1_pd(-1.0));
+}
+
+INLINE void store_f64(double *first, double *second, __m512d a, __m512d b, bool interleaved, int pairs) {
+  a = within_one(a);
+  b = within_one(b);
+  if (interleaved) {
+    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11),
+                  high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    const unsigned mask = (1u << 2 * pairs) - 1;
+    _mm512_mask_storeu_pd(first, (__mmask8)mask, _mm512_permutex2var_pd(a, low, b));
+    _mm512_mask_storeu_pd(first + LANES, (__mmask8)(mask >> LANES), _mm512_permutex2var_pd(a, high, b));
+  } else {
+    const __mmask8 mask = (__mmask8)((1u << pairs) - 1);
+    _mm512_mask_storeu_pd(first, mask, a);
+    _mm512_mask_storeu_pd(second, mask, b);
+  }
+}
+
+INLINE void store_row(const target *to, int64_t row, const state *at, int vectors, int last_pairs) {
+  char *out = to->out + row * to->row_bytes;
+  for (int v = 0; v < vectors; v++) {
+    const __m512d a = to->cosine_first ? at->cosine[v] : at->sine[v],
+                  b = to->cosine_first ? at->sine[v] : at->cosine[v];
+    const int pairs = v + 1 < vectors ? LANES : last_pairs;
+    const int64_t column = (to->interleaved ? 2 : 1) * v * LANES;
+    if (to->wide)
+      store_f64((double *)(void *)out + to->first + column, (double *)(void *)out + to->second + column, a, b,
+                to->interleaved, pairs);
+    else
+      store_f32((float *)(void *)out + to->first + column, (float *)(void *)out + to->second + column,
+                _mm512_cvtpd_ps(a), _mm512_cvtpd_ps(b), to->interleaved, pairs);
+  }
+}
+
+/* Rows at.from .. at.to of `vectors` vectors of pairs, the last of them with `last_pairs`. */
+INLINE void tile(const angle_table *angles, const target *to, int64_t pair, rotation_block at, int vectors,
+                 int last_pairs) {
+  state step, back, forward, backward;
+  for (int v = 0; v < vectors; v++) {
+    step.sine[v] = _mm512_load_pd(angles->step_sin + pair + v * LANES);
+    step.cosine[v] = _mm512_load_pd(angles->step_cos + pair + v * LANES);
+    back.sine[v] = _mm512_xor_pd(step.sine[v], _mm512_set1_pd(-0.0));
+    back.cosine[v] = step.cosine[v];
+    sincos_of(turns_at(angles, pair + v * LANES, at.center), &forward.sine[v], &forward.cosine[v]);
+    backward.sine[v] = forward.sine[v];
+    backward.cosine[v] = forward.cosine[v];
+  }
+  for (int row = 0; row < at.to; row++) {
+    if (row) rotate(&forward, &step, vectors);
+    if (row >= at.from) store_row(to, row - at.from, &forward, vectors, last_pairs);
+  }
+  for (int row = -1; row >= at.from; row--) {
+    rotate(&backward, &back, vectors);
+    if (row < at.to) store_row(to, row - at.from, &backward, vectors, last_pairs);
+  }
+}
+
+/* One instance per layout family and dtype: what does not change in the loops must not be asked there. */
+INLINE void execute_as(const angle_table *angles, const posenc_problem *problem, int64_t row, int64_t rows, char *out,
+                       bool wide, bool interleaved) {
+  const int64_t pairs = problem->dim / 2;
+  const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
+  const bool cosine_first = columns.cos < columns.sin;
+  const int64_t first = cosine_first ? columns.cos : columns.sin, second = cosine_first ? columns.sin : columns.cos;
+  const int64_t row_bytes = problem->dim * (wide ? 8 : 4);
+  for (int64_t done = 0; done < rows;) {
+    const rotation_block at = rotation_block_at(problem->first + row + done, rows - done);
+    for (int64_t pair = 0; pair < pairs;) {
+      const int64_t left = pairs - pair, column = (interleaved ? 2 : 1) * pair;
+      const target to = {
+          out + done * row_bytes, row_bytes, first + column, second + column, cosine_first, interleaved, wide};
+      if (left >= TILE) {
+        tile(angles, &to, pair, at, VECTORS, LANES);
+        pair += TILE;
+      } else {
+        tile(angles, &to, pair, at, 1, left < LANES ? (int)left : LANES);
+        pair += LANES;
+      }
+    }
+    done += at.to - at.from;
+  }
+}
+
+TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const bool interleaved = problem->layout == POSENC_INTERLEAVED || problem->layout == POSENC_INTERLEAVED_CS;
+  if (problem->dtype == POSENC_F32 && interleaved)
+    execute_as(constants, problem, row, rows, out, false, true);
+  else if (problem->dtype == POSENC_F32)
+    execute_as(constants, problem, row, rows, out, false, false);
+  else
+    execute_as(constants, problem, row, rows, out, true, interleaved);
+}
+#endif
+
+const posenc_kernel posenc_kernel_avx512 = {
+    .abi = POSENC_KERNEL_ABI,
+    .isa = POSENC_ISA_AVX512,
+    .name = "avx512",
+    .summary = "the rotation kernel with AVX-512 intrinsics: the same bits",
+    .algorithm = "As rotation, anchors included: 32 pairs walk down the rows in registers, unfused so that each "
+                 "operation is the portable "
+                 "kernel's; converted, zipped and stored as whole vectors, tails by mask.",
+    .provenance = "posenc, 2026",
+    .bound = ROTATION_BOUND,
+    .basis = ROTATION_BASIS,
+    .reproducible = true,
+    .can_do = angle_can_do,
+    .prepare = angle_prepare,
+    .release = angle_release,
+#ifdef HAVE_AVX512
+    .execute = execute,
+#else
+    .absent = "it was left out when posenc was built",
+#endif
+};

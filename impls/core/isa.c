@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "impls/core/isa.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+/* Register state that the system saves on a context switch: a CPU may have an instruction set that it may not use. */
+static unsigned long long saved_state(void) {
+  unsigned low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return ((unsigned long long)high << 32) | low;
+}
+
+static unsigned ask_cpu(void) {
+  const unsigned long long ymm_state = 0x6, zmm_state = 0xe6; /* XCR0: SSE, AVX; opmask, ZMM_Hi256, Hi16_ZMM */
+  const unsigned avx512 = bit_AVX512F | bit_AVX512VL | bit_AVX512DQ | bit_AVX512BW;
+  unsigned isa = POSENC_ISA_GENERIC, a, b, c, d;
+
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return isa;
+  const bool fma = c & bit_FMA;
+  const unsigned long long state = saved_state();
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return isa;
+  if ((state & ymm_state) == ymm_state && fma && (b & bit_AVX2)) isa |= POSENC_ISA_AVX2;
+  if ((state & zmm_state) == zmm_state && (b & avx512) == avx512) isa |= POSENC_ISA_AVX512;
+  return isa;
+}
+#else
+static unsigned ask_cpu(void) {
+  return POSENC_ISA_GENERIC;
+}
+#endif
+
+/* Under a hypervisor each CPUID costs microseconds: the answer, which cannot change, is kept. */
+unsigned posenc_isa_detect(void) {
+  static _Atomic unsigned known;
+  unsigned isa = atomic_load_explicit(&known, memory_order_relaxed);
+  if (!isa) atomic_store_explicit(&known, isa = ask_cpu(), memory_order_relaxed);
+  return isa;
+}
+
+static const struct tier {
+  unsigned bit;
+  const char *name;
+} tiers[] = {{POSENC_ISA_GENERIC, "generic"}, {POSENC_ISA_AVX2, "avx2"}, {POSENC_ISA_AVX512, "avx512"}};
+
+static unsigned tier_bit(const char *name, size_t length) {
+  for (size_t i = 0; i < sizeof tiers / sizeof *tiers; i++)
+    if (strlen(tiers[i].name) == length && memcmp(tiers[i].name, name, length) == 0) return tiers[i].bit;
+  return 0;
+}
+
+const char *posenc_isa_name(unsigned isa) {
+  for (size_t i = 0; i < sizeof tiers / sizeof *tiers; i++)
+    if (tiers[i].bit == isa) return tiers[i].name;
+  return NULL;
+}
+
+bool posenc_isa_parse(const char *text, unsigned *isa) {
+  unsigned only = 0, without = 0;
+  for (const char *word = text;; word++) {
+    const size_t length = strcspn(word, ",");
+    const bool minus = *word == '-';
+    const unsigned bit = tier_bit(word + minus, length - minus);
+    if (!bit) return false;
+    *(minus ? &without : &only) |= bit;
+    word += length;
+    if (!*word) break;
+  }
+  *isa = (only ? only : POSENC_ISA_ALL) & ~without;
+  return *isa != 0;
+}
+
+posenc_status isa_allowed(const posenc_options *options, unsigned *isa) {
+  *isa = options && options->isa ? options->isa : POSENC_ISA_ALL;
+  if (options && options->isa) return POSENC_OK;
+  const char *text = getenv("POSENC_ISA");
+  return !text || !*text || posenc_isa_parse(text, isa) ? POSENC_OK : POSENC_BAD_ISA;
+}

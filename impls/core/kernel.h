@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What a kernel's file includes: its contract's type, and the few things that all kernels need. */
+#ifndef POSENC_IMPLS_CORE_KERNEL_H
+#define POSENC_IMPLS_CORE_KERNEL_H
+
+#include "posenc.h"
+
+#ifdef __FAST_MATH__
+#error "posenc's error bounds are those of IEEE arithmetic: compile it without -ffast-math"
+#endif
+
+/* Denominator of the exponent: w_i = base^(-i / denominator). */
+static inline double kernel_denominator(const posenc_problem *problem) {
+  return (double)(problem->dim / 2) - problem->shift;
+}
+
+/* can_do of a kernel that writes f32 only. */
+const char *kernel_f32_only(const posenc_problem *problem);
+
+/* The fastest kernel for one thread with bits that do not depend on where they are computed, or null. */
+const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const posenc_options *options);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of kernels, and the one place that says which of them can run. */
+#include "impls/core/isa.h"
+#include "impls/core/kernel.h"
+
+#include <string.h>
+
+#define KERNEL(symbol, file) extern const posenc_kernel posenc_kernel_##symbol;
+#include "impls/kernels.def"
+#undef KERNEL
+
+static const posenc_kernel *const kernels[] = {
+#define KERNEL(symbol, file) &posenc_kernel_##symbol,
+#include "impls/kernels.def"
+#undef KERNEL
+};
+
+enum { KERNEL_COUNT = sizeof kernels / sizeof *kernels };
+
+const posenc_kernel *const *posenc_kernels(size_t *count) {
+  if (count) *count = KERNEL_COUNT;
+  return kernels;
+}
+
+const posenc_kernel *posenc_kernel_find(const char *name) {
+  for (size_t i = 0; name && i < KERNEL_COUNT; i++)
+    if (strcmp(kernels[i]->name, name) == 0) return kernels[i];
+  return NULL;
+}
+
+const char *kernel_f32_only(const posenc_problem *problem) {
+  return problem->dtype == POSENC_F32 ? NULL : "it writes f32 only";
+}
+
+static const char *isa_refusal(const posenc_kernel *kernel, const posenc_options *options) {
+  unsigned allowed;
+  if (isa_allowed(options, &allowed) != POSENC_OK) return posenc_status_message(POSENC_BAD_ISA);
+  if (!(kernel->isa & posenc_isa_detect())) return "this CPU or system lacks the instruction set it needs";
+  if (!(kernel->isa & allowed)) return "the instruction set it needs is masked out";
+  return NULL;
+}
+
+const char *posenc_kernel_refusal(const posenc_kernel *kernel, const posenc_problem *problem,
+                                  const posenc_options *options) {
+  if (!kernel) return "there is no kernel";
+  if (kernel->abi != POSENC_KERNEL_ABI) return "it was built for another version of the kernel interface";
+  if (kernel->absent) return kernel->absent;
+  const char *why = kernel->isa ? isa_refusal(kernel, options) : NULL;
+  if (!why && problem) why = posenc_problem_refusal(problem);
+  if (!why && problem && kernel->can_do) why = kernel->can_do(problem);
+  if (!why && !kernel->isa && !kernel_best_serial(problem, options))
+    why = "there is no serial kernel for its threads to run";
+  return why;
+}
+
+const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const posenc_options *options) {
+  for (size_t i = 0; i < KERNEL_COUNT; i++)
+    if (kernels[i]->isa && !kernels[i]->threaded && kernels[i]->reproducible &&
+        !posenc_kernel_refusal(kernels[i], problem, options))
+      return kernels[i];
+  return NULL;
+}
+
+double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position) {
+  const double ulp_below_one = dtype == POSENC_F64 ? 0x1p-53 : 0x1p-24;
+  const double distance = position < 0 ? -(double)position : (double)position;
+  return bound->ulp * ulp_below_one + bound->abs + bound->growth * distance;
+}

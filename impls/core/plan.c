@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Binds a problem to a kernel. */
+#include "impls/core/isa.h"
+#include "impls/core/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct posenc_plan {
+  posenc_problem problem;
+  const posenc_kernel *kernel;
+  void *constants;
+};
+
+static int64_t farthest_position(const posenc_problem *problem) {
+  const int64_t first = problem->first, last = first + (problem->rows ? problem->rows - 1 : 0);
+  if (first == INT64_MIN) return INT64_MAX;
+  return -first > last ? -first : last;
+}
+
+static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *problem, double max_abs) {
+  const int64_t farthest = farthest_position(problem);
+  return kernel->bound.derived && problem->base >= 1.0 && farthest <= kernel->bound.max_position &&
+         posenc_bound_at(&kernel->bound, problem->dtype, farthest) <= max_abs;
+}
+
+/* The first that fits: kernels are listed fastest first. */
+static const posenc_kernel *choose(const posenc_problem *problem, const posenc_options *options) {
+  const double default_max_abs = problem->dtype == POSENC_F64 ? 0x1p-44 : 0x1p-24;
+  const double max_abs = options->max_abs > 0.0 ? options->max_abs : default_max_abs;
+  size_t count;
+  const posenc_kernel *const *kernels = posenc_kernels(&count);
+  for (size_t i = 0; i < count; i++)
+    if (!(kernels[i]->threaded && options->threads == 1) && is_accurate(kernels[i], problem, max_abs) &&
+        !posenc_kernel_refusal(kernels[i], problem, options))
+      return kernels[i];
+  return NULL;
+}
+
+static posenc_status check(const posenc_problem *problem, const posenc_options *options) {
+  size_t bytes;
+  unsigned isa;
+  if (!problem || problem->size != sizeof *problem || options->threads < 0 || options->max_abs != options->max_abs ||
+      options->max_abs < 0.0 || (options->isa & ~POSENC_ISA_ALL))
+    return POSENC_BAD_ARGUMENT;
+  if (posenc_table_bytes(problem, &bytes) == POSENC_TOO_LARGE) return POSENC_TOO_LARGE;
+  if (posenc_problem_refusal(problem)) return POSENC_BAD_PROBLEM;
+  return isa_allowed(options, &isa);
+}
+
+posenc_status posenc_plan_create(posenc_plan **plan, const posenc_problem *problem, const posenc_options *given) {
+  if (!plan) return POSENC_BAD_ARGUMENT;
+  *plan = NULL;
+  if (given && given->size != sizeof *given) return POSENC_BAD_ARGUMENT;
+  const posenc_options options = given ? *given : posenc_default_options();
+  posenc_status status = check(problem, &options);
+  if (status != POSENC_OK) return status;
+
+  const posenc_kernel *kernel = options.kernel ? options.kernel : choose(problem, &options);
+  if (!kernel) return POSENC_NO_KERNEL;
+  if (posenc_kernel_refusal(kernel, problem, &options)) return POSENC_CANNOT_RUN;
+
+  posenc_plan *made = calloc(1, sizeof *made);
+  if (!made) return POSENC_OUT_OF_MEMORY;
+  made->problem = *problem;
+  made->kernel = kernel;
+  status = kernel->prepare ? kernel->prepare(&made->problem, &options, &made->constants) : POSENC_OK;
+  if (status != POSENC_OK) {
+    free(made);
+    return status;
+  }
+  *plan = made;
+  return POSENC_OK;
+}
+
+posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows, void *out) {
+  if (!plan || row < 0 || rows < 0 || row > plan->problem.rows || rows > plan->problem.rows - row || (rows && !out))
+    return POSENC_BAD_ARGUMENT;
+  if (rows == 0) return POSENC_OK;
+  const posenc_problem *problem = &plan->problem;
+  plan->kernel->execute(plan->constants, problem, row, rows, out);
+
+  const int64_t first = problem->first + row;
+  if (problem->padding != POSENC_NO_PADDING && problem->padding >= first && problem->padding < first + rows) {
+    const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+    memset((char *)out + (size_t)(problem->padding - first) * row_bytes, 0, row_bytes);
+  }
+  return POSENC_OK;
+}
+
+void posenc_plan_destroy(posenc_plan *plan) {
+  if (!plan) return;
+  if (plan->kernel->release) plan->kernel->release(plan->constants);
+  free(plan);
+}
+
+const posenc_problem *posenc_plan_problem(const posenc_plan *plan) {
+  return plan ? &plan->problem : NULL;
+}
+
+const posenc_kernel *posenc_plan_kernel(const posenc_plan *plan) {
+  return plan ? plan->kernel : NULL;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "posenc.h"
+
+#include <math.h>
+
+size_t posenc_dtype_bytes(posenc_dtype dtype) {
+  switch (dtype) {
+  case POSENC_F32:
+    return 4;
+  case POSENC_F64:
+    return 8;
+  }
+  return 0;
+}
+
+posenc_status posenc_table_bytes(const posenc_problem *problem, size_t *bytes) {
+  int64_t elements, total, last;
+  if (!problem || !bytes || problem->size != sizeof *problem || problem->rows < 0 || problem->dim < 0)
+    return POSENC_BAD_ARGUMENT;
+  /* ptrdiff_t is the smaller limit: no object may be larger than what a pointer difference can hold. */
+  if (__builtin_mul_overflow(problem->rows, problem->dim, &elements) ||
+      __builtin_mul_overflow(elements, (int64_t)posenc_dtype_bytes(problem->dtype), &total) || total > PTRDIFF_MAX ||
+      __builtin_add_overflow(problem->first, problem->rows, &last))
+    return POSENC_TOO_LARGE;
+  *bytes = (size_t)total;
+  return POSENC_OK;
+}
+
+const char *posenc_problem_refusal(const posenc_problem *problem) {
+  size_t bytes;
+  if (!problem || problem->size != sizeof *problem) return "the problem is null or of unknown size";
+  if (problem->rows < 0) return "rows must not be negative";
+  if (problem->dim < 2) return "dim must be at least 2";
+  if (problem->dim % 2) return "dim must be even";
+  if (!(problem->base > 0.0) || !isfinite(problem->base)) return "base must be positive and finite";
+  if (!isfinite(problem->shift) || !((double)(problem->dim / 2) - problem->shift > 0.0))
+    return "shift must be finite and less than dim/2";
+  if ((unsigned)problem->layout > POSENC_SPLIT_CS) return "unknown layout";
+  if (!posenc_dtype_bytes(problem->dtype)) return "unknown dtype";
+  if (posenc_table_bytes(problem, &bytes) != POSENC_OK) return "the table's bytes or positions overflow";
+  return NULL;
+}
+
+posenc_columns posenc_layout_columns(posenc_layout layout, int64_t dim) {
+  switch (layout) {
+  case POSENC_INTERLEAVED:
+    break;
+  case POSENC_INTERLEAVED_CS:
+    return (posenc_columns){1, 0, 2};
+  case POSENC_SPLIT:
+    return (posenc_columns){0, dim / 2, 1};
+  case POSENC_SPLIT_CS:
+    return (posenc_columns){dim / 2, 0, 1};
+  }
+  return (posenc_columns){0, 1, 2};
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "impls/core/kernel.h"
+
+#include <math.h>
+
+static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants;
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  const double denominator = kernel_denominator(problem);
+  float *narrow = out;
+  double *wide = out;
+  for (int64_t r = 0; r < rows; r++) {
+    const double p = (double)(problem->first + row + r);
+    for (int64_t i = 0; i < problem->dim / 2; i++) {
+      const double sine = sin(p / pow(problem->base, (double)i / denominator));
+      const double cosine = cos(p / pow(problem->base, (double)i / denominator));
+      const int64_t s = r * problem->dim + at.sin + i * at.step, c = r * problem->dim + at.cos + i * at.step;
+      if (problem->dtype == POSENC_F32) {
+        narrow[s] = (float)sine;
+        narrow[c] = (float)cosine;
+      } else {
+        wide[s] = sine;
+        wide[c] = cosine;
+      }
+    }
+  }
+}
+
+/*
+ * Unit u = 2^-53, relative unless said. The exponent: two roundings, at most 0.74 u of w absolute (see naive.c); pow: 1
+ * ulp <= 2 u; the rounded position (beyond 2^53) and the division: 1 u each. In all the angle is wrong by less than 4.8
+ * u × |p|. sin and cos add 1 ulp <= u absolute, the last rounding half an ulp.
+ */
+const posenc_kernel posenc_kernel_naive_f64 = {
+    .abi = POSENC_KERNEL_ABI,
+    .isa = POSENC_ISA_GENERIC,
+    .name = "naive-f64",
+    .summary = "the formula, literally, in f64, rounded at the end",
+    .algorithm = "One pow, one division and one sin or cos per element in double; nothing is kept.",
+    .provenance = "Vaswani et al., Attention Is All You Need, 2017, section 3.5",
+    .bound = {.ulp = 0.5, .abs = 0x1p-53, .growth = 5 * 0x1p-53, .max_position = INT64_MAX, .derived = true},
+    .basis = "derived in impls/naive-f64.c, given pow, sin and cos within 1 ulp",
+    .reproducible = false,
+    .execute = execute,
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "impls/core/kernel.h"
+
+#include <math.h>
+
+static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants;
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  const float base = (float)problem->base, denominator = (float)kernel_denominator(problem);
+  float *table = out;
+  for (int64_t r = 0; r < rows; r++, table += problem->dim) {
+    const float p = (float)(problem->first + row + r);
+    for (int64_t i = 0; i < problem->dim / 2; i++) {
+      table[at.sin + i * at.step] = sinf(p / powf(base, (float)i / denominator));
+      table[at.cos + i * at.step] = cosf(p / powf(base, (float)i / denominator));
+    }
+  }
+}
+
+/*
+ * Unit u = 2^-24, relative unless said. The exponent i/denominator: two roundings, which move w by 2 |ln w| w <= 2/e =
+ * 0.74 u absolute (base >= 1, so w <= 1). The rounded base: 1 u (shift <= 1, so the exponent is at most 1). powf: 1 ulp
+ * <= 2 u. The rounded position and the division: 1 u each. In all the angle is wrong by less than 5.8 u × |p|; sinf and
+ * cosf add 1 ulp.
+ */
+const posenc_kernel posenc_kernel_naive = {
+    .abi = POSENC_KERNEL_ABI,
+    .isa = POSENC_ISA_GENERIC,
+    .name = "naive",
+    .summary = "the formula, literally, in f32: sinf(p / powf(base, 2i/d)) for every element",
+    .algorithm = "One powf, one division and one sinf or cosf per element; nothing is kept.",
+    .provenance = "Vaswani et al., Attention Is All You Need, 2017, section 3.5",
+    .bound = {.ulp = 1.0, .abs = 0.0, .growth = 6 * 0x1p-24, .max_position = INT64_MAX, .derived = true},
+    .basis = "derived in impls/naive.c, given powf, sinf and cosf within 1 ulp, for shift <= 1",
+    .reproducible = false,
+    .can_do = kernel_f32_only,
+    .execute = execute,
+};

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "impls/core/kernel.h"
+#include "impls/core/rotation.h"
+
+#ifdef HAVE_OPENMP
+#include <omp.h>
+#include <stdlib.h>
+
+typedef struct team {
+  const posenc_kernel *serial;
+  void *constants;
+  int threads;
+} team;
+
+static void release(void *constants) {
+  team *made = constants;
+  if (made->serial->release) made->serial->release(made->constants);
+  free(made);
+}
+
+static posenc_status prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  const posenc_kernel *serial = kernel_best_serial(problem, options);
+  if (!serial) return POSENC_CANNOT_RUN;
+  team *made = calloc(1, sizeof *made);
+  if (!made) return POSENC_OUT_OF_MEMORY;
+  made->serial = serial;
+  made->threads = options->threads ? options->threads : omp_get_max_threads();
+  const posenc_status status = serial->prepare ? serial->prepare(problem, options, &made->constants) : POSENC_OK;
+  if (status == POSENC_OK)
+    *constants = made;
+  else
+    free(made);
+  return status;
+}
+
+/* Rows are dealt in whole blocks of anchors, one run of blocks to each thread. Starting a team costs some microseconds:
+   a thread must have 64 KiB to write. */
+static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  enum { BLOCK = 32, LEAST_BYTES = 1 << 16 };
+  const team *made = constants;
+  const int64_t row_bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
+  const int64_t blocks = rows / BLOCK + (rows % BLOCK != 0), useful = rows * row_bytes / LEAST_BYTES;
+  int64_t threads = made->threads;
+  if (threads > useful) threads = useful;
+  if (threads > blocks) threads = blocks;
+  if (threads <= 1) {
+    made->serial->execute(made->constants, problem, row, rows, out);
+    return;
+  }
+  const int64_t share = (blocks / threads + (blocks % threads != 0)) * BLOCK;
+#pragma omp parallel for schedule(static) num_threads((int)threads)
+  for (int64_t part = 0; part < threads; part++) {
+    const int64_t from = part * share, left = rows - from;
+    if (left > 0)
+      made->serial->execute(made->constants, problem, row + from, left < share ? left : share,
+                            (char *)out + from * row_bytes);
+  }
+}
+#endif
+
+const posenc_kernel posenc_kernel_openmp = {
+    .abi = POSENC_KERNEL_ABI,
+    .isa = 0,
+    .name = "openmp",
+    .summary = "blocks of rows of the best serial kernel over threads: the same bits for any number of them",
+    .algorithm = "The fastest reproducible serial kernel that runs here writes one contiguous run of rows per thread.",
+    .provenance = "OpenMP Architecture Review Board's parallel for; posenc, 2026",
+    .bound = ROTATION_BOUND,
+    .basis = "that of the serial kernels it runs: each of them claims at least this",
+    .reproducible = true,
+    .threaded = true,
+    .can_do = angle_can_do,
+#ifdef HAVE_OPENMP
+    .prepare = prepare,
+    .execute = execute,
+    .release = release,
+#else
+    .absent = "it was left out when posenc was built",
+#endif
+};

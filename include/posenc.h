@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * posenc: sinusoidal positional encodings, fast and with a stated accuracy.
+ *
+ * The table, for position p and frequency index i = 0 .. dim/2-1:
+ *
+ *     angle     = p * base^(-i / (dim/2 - shift))
+ *     PE[p, 2i] = sin(angle),  PE[p, 2i+1] = cos(angle)      (layout: interleaved)
+ *
+ * One way through: describe a problem (what), make a plan (a kernel bound to that problem, constants
+ * computed once), execute it over any range of rows into memory you own.
+ *
+ *     posenc_problem problem = posenc_table(512, 128);
+ *     posenc_plan *plan;
+ *     if (posenc_plan_create(&plan, &problem, NULL) != POSENC_OK) ...
+ *     posenc_execute(plan, 0, 512, table);
+ *     posenc_plan_destroy(plan);
+ *
+ * The library has no global state. A plan is immutable: any number of threads may execute it at once.
+ * Source: Vaswani et al., "Attention Is All You Need", 2017, section 3.5.
+ */
+#ifndef POSENC_H
+#define POSENC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32) || !defined(__GNUC__)
+#define POSENC_API
+#else
+#define POSENC_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- status ------------------------------------------------------------------------------------ */
+
+typedef enum posenc_status {
+  POSENC_OK = 0,
+  POSENC_BAD_ARGUMENT, /* a null pointer, a struct of unknown size, rows outside the plan's table */
+  POSENC_BAD_PROBLEM,  /* no such table exists: see posenc_problem_refusal */
+  POSENC_TOO_LARGE,    /* the table's bytes or positions do not fit in 63 bits */
+  POSENC_BAD_ISA,      /* the environment's POSENC_ISA names something that is no tier */
+  POSENC_CANNOT_RUN,   /* the kernel asked for cannot do this problem here: see posenc_kernel_refusal */
+  POSENC_NO_KERNEL,    /* no kernel does this problem within the asked accuracy on this CPU */
+  POSENC_OUT_OF_MEMORY,
+} posenc_status;
+
+/* One English sentence without full stop; never null, static storage. */
+POSENC_API const char *posenc_status_message(posenc_status status);
+
+/* "major.minor.patch" of the library that runs. */
+POSENC_API const char *posenc_version(void);
+
+/* ---- problem: what ----------------------------------------------------------------------------- */
+
+typedef enum posenc_layout {
+  POSENC_INTERLEAVED = 0,    /* s0 c0 s1 c1 … */
+  POSENC_INTERLEAVED_CS = 1, /* c0 s0 c1 s1 … */
+  POSENC_SPLIT = 2,          /* s0 s1 … c0 c1 … */
+  POSENC_SPLIT_CS = 3,       /* c0 c1 … s0 s1 … */
+} posenc_layout;
+
+typedef enum posenc_dtype {
+  POSENC_F32 = 0, /* IEEE binary32 */
+  POSENC_F64 = 1, /* IEEE binary64 */
+} posenc_dtype;
+
+/* Row without position: no row of the table is a padding row. */
+#define POSENC_NO_PADDING INT64_MIN
+
+typedef struct posenc_problem {
+  size_t size;     /* sizeof(posenc_problem) as the caller compiled it: the struct may grow */
+  int64_t rows;    /* >= 0; 0 is an empty table */
+  int64_t dim;     /* columns, even, >= 2 */
+  int64_t first;   /* position of row 0; row r is position first + r */
+  double base;     /* > 0, finite; 10000 in the paper */
+  double shift;    /* exponent denominator is dim/2 - shift: 0 in the paper, 1 in tensor2tensor,
+                      fairseq and Whisper; dim/2 - shift > 0 */
+  int64_t padding; /* the position whose row is all zeros (fairseq), or POSENC_NO_PADDING */
+  posenc_layout layout;
+  posenc_dtype dtype; /* of the table; every kernel rounds to it once, at the end */
+} posenc_problem;
+
+/* The paper's table: positions 0 .. rows-1, base 10000, interleaved, f32. Change what differs. */
+static inline posenc_problem posenc_table(int64_t rows, int64_t dim) {
+  posenc_problem problem;
+  problem.size = sizeof problem;
+  problem.rows = rows;
+  problem.dim = dim;
+  problem.first = 0;
+  problem.base = 10000.0;
+  problem.shift = 0.0;
+  problem.padding = POSENC_NO_PADDING;
+  problem.layout = POSENC_INTERLEAVED;
+  problem.dtype = POSENC_F32;
+  return problem;
+}
+
+/* Null if the problem has an answer, else what is wrong with it, in a few words of static storage. */
+POSENC_API const char *posenc_problem_refusal(const posenc_problem *problem);
+
+/* Bytes of the whole table, rows * dim * element size. */
+POSENC_API posenc_status posenc_table_bytes(const posenc_problem *problem, size_t *bytes);
+
+/* Bytes of one element. */
+POSENC_API size_t posenc_dtype_bytes(posenc_dtype dtype);
+
+/* Column of sin and of cos of frequency index i; the next index is `step` columns further. */
+typedef struct posenc_columns {
+  int64_t sin, cos, step;
+} posenc_columns;
+POSENC_API posenc_columns posenc_layout_columns(posenc_layout layout, int64_t dim);
+
+/* ---- instruction sets -------------------------------------------------------------------------- */
+
+/* Tiers, as bits of a set. A kernel needs one; a caller may allow some. */
+#define POSENC_ISA_GENERIC 1u /* what the compiler was told to target */
+#define POSENC_ISA_AVX2 2u    /* AVX2 and FMA */
+#define POSENC_ISA_AVX512 4u  /* AVX-512 F, VL, DQ, BW */
+#define POSENC_ISA_ALL 7u
+
+/* Tiers that this CPU has (CPUID) and this system saves (XCR0). */
+POSENC_API unsigned posenc_isa_detect(void);
+
+/* "generic,avx2" is just those tiers; "-avx512" is all but that one. False if a word is no tier. */
+POSENC_API bool posenc_isa_parse(const char *text, unsigned *isa);
+
+/* Name of a single tier; null for anything else. */
+POSENC_API const char *posenc_isa_name(unsigned isa);
+
+/* ---- kernels: who ------------------------------------------------------------------------------ */
+
+/*
+ * What a kernel promises: for every element of every position p with |p| <= max_position, base >= 1,
+ *
+ *     |got - exact| <= ulp * ulp(exact) + abs + growth * |p|
+ *
+ * where ulp(exact) is the spacing of the table's dtype in the binade of the exact value. `abs` is there
+ * because a kernel with a fixed absolute error has no finite bound in ulp near a zero of sine.
+ */
+typedef struct posenc_bound {
+  double ulp;
+  double abs;
+  double growth;        /* per position */
+  int64_t max_position; /* the bound's domain */
+  bool derived;         /* true: proved from the arithmetic. false: none claimed, the figures are twice
+                           what was measured, and only show how the error grows */
+} posenc_bound;
+
+/* The largest error that the bound allows at a position, for any element (ulp taken just below 1). */
+POSENC_API double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position);
+
+typedef struct posenc_options posenc_options;
+
+/* Interface version of the struct below; a kernel built for another one is refused. */
+#define POSENC_KERNEL_ABI 1u
+
+/* A kernel and its contract. Tests, benchmarks, documentation and report read this one place. */
+typedef struct posenc_kernel {
+  uint32_t abi;           /* POSENC_KERNEL_ABI */
+  unsigned isa;           /* the one tier it needs; 0: only what the kernel that it runs needs */
+  const char *name;       /* lower case, hyphens */
+  const char *summary;    /* one line */
+  const char *algorithm;  /* how, in a sentence or two */
+  const char *provenance; /* author, paper or project, year */
+  posenc_bound bound;
+  const char *basis;  /* where the bound comes from, in one line */
+  bool reproducible;  /* same bits on every ISA, compiler, libm and thread count */
+  bool threaded;      /* uses options->threads threads */
+  const char *absent; /* why this build lacks it, or null */
+
+  /* Null if it can do the (valid) problem, else why not, in static storage. */
+  const char *(*can_do)(const posenc_problem *problem);
+  /* Computes what depends only on the problem. Called once per plan; *constants is null before. */
+  posenc_status (*prepare)(const posenc_problem *problem, const posenc_options *options, void **constants);
+  /* Writes rows [row, row + rows) of the table to `out`, which points at row `row`; rows are packed.
+     Several threads may be in here with the same constants. The padding row is not its business. */
+  void (*execute)(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out);
+  /* Frees what prepare made; null if there is nothing to free. */
+  void (*release)(void *constants);
+} posenc_kernel;
+
+/* All kernels of the library, fastest first. Static storage. */
+POSENC_API const posenc_kernel *const *posenc_kernels(size_t *count);
+
+/* The kernel of that name, or null. */
+POSENC_API const posenc_kernel *posenc_kernel_find(const char *name);
+
+/* Null if the kernel can do the problem here under these options, else why not, in static storage.
+   problem null: can it run at all. options null: the defaults. */
+POSENC_API const char *posenc_kernel_refusal(const posenc_kernel *kernel, const posenc_problem *problem,
+                                             const posenc_options *options);
+
+/* ---- plan: the two bound ----------------------------------------------------------------------- */
+
+struct posenc_options {
+  size_t size;                 /* sizeof(posenc_options) as the caller compiled it */
+  const posenc_kernel *kernel; /* null: the fastest kernel within max_abs that runs here */
+  double max_abs;              /* largest |got - exact| accepted when the library chooses. 0: the default,
+                                  2^-24 for f32 (one ulp just below 1), 2^-44 for f64 */
+  int threads;                 /* for threaded kernels. 0: as many as OpenMP gives. The library chooses a
+                                  threaded kernel only where this is not 1 */
+  unsigned isa;                /* allowed tiers. 0: the environment's POSENC_ISA, or else all */
+};
+
+/* The defaults: the library chooses, one thread. */
+static inline posenc_options posenc_default_options(void) {
+  posenc_options options;
+  options.size = sizeof options;
+  options.kernel = NULL;
+  options.max_abs = 0.0;
+  options.threads = 1;
+  options.isa = 0;
+  return options;
+}
+
+typedef struct posenc_plan posenc_plan;
+
+/* options null: the defaults. On failure *plan is null. The problem is copied. */
+POSENC_API posenc_status posenc_plan_create(posenc_plan **plan, const posenc_problem *problem,
+                                            const posenc_options *options);
+
+/* Writes rows [row, row + rows) to `out`: rows * dim elements, packed, first the row `row`.
+   `out` needs the alignment of its element type, no more. */
+POSENC_API posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows, void *out);
+
+/* Null is allowed. */
+POSENC_API void posenc_plan_destroy(posenc_plan *plan);
+
+/* What the plan was made of: the problem, and the kernel that executes it. */
+POSENC_API const posenc_problem *posenc_plan_problem(const posenc_plan *plan);
+POSENC_API const posenc_kernel *posenc_plan_kernel(const posenc_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* POSENC_H */

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Tiers can be masked and forced, and the forced one is what really runs. */
+#define _GNU_SOURCE
+#include "config.h"
+
+#include "posenc.h"
+#include "tests/tap.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+static void parses(const char *text, bool valid, unsigned want) {
+  unsigned isa = 0;
+  const bool got = posenc_isa_parse(text, &isa);
+  ok(got == valid && (!valid || isa == want), "'%s' is %s", text, valid ? "a set of tiers" : "refused");
+}
+
+static void test_parse(void) {
+  parses("generic", true, POSENC_ISA_GENERIC);
+  parses("generic,avx2", true, POSENC_ISA_GENERIC | POSENC_ISA_AVX2);
+  parses("-avx512", true, POSENC_ISA_GENERIC | POSENC_ISA_AVX2);
+  parses("-avx512,-avx2", true, POSENC_ISA_GENERIC);
+  parses("avx512", true, POSENC_ISA_AVX512);
+  parses("avx512,-avx512", false, 0);
+  parses("", false, 0);
+  parses("avx", false, 0);
+  parses("generic,", false, 0);
+  parses("AVX512", false, 0);
+  ok(posenc_isa_detect() & POSENC_ISA_GENERIC, "generic is always there");
+  ok(strcmp(posenc_isa_name(POSENC_ISA_AVX2), "avx2") == 0 && posenc_isa_name(3) == NULL,
+     "a tier has a name, a set has none");
+}
+
+/* The kernel that a default plan gets, or null. */
+static const posenc_kernel *chosen(unsigned isa) {
+  const posenc_problem problem = posenc_table(64, 64);
+  posenc_options options = posenc_default_options();
+  options.isa = isa;
+  posenc_plan *plan;
+  const posenc_kernel *kernel =
+      posenc_plan_create(&plan, &problem, &options) == POSENC_OK ? posenc_plan_kernel(plan) : NULL;
+  posenc_plan_destroy(plan);
+  return kernel;
+}
+
+static void test_mask(void) {
+  const posenc_kernel *wide = posenc_kernel_find("avx512");
+  const posenc_problem problem = posenc_table(64, 64);
+  posenc_options options = posenc_default_options();
+  options.isa = POSENC_ISA_GENERIC;
+  ok(chosen(POSENC_ISA_GENERIC) == posenc_kernel_find("rotation"), "generic alone: the portable kernel is chosen");
+  ok(posenc_kernel_refusal(wide, &problem, &options) != NULL, "and avx512 refuses: %s",
+     posenc_kernel_refusal(wide, &problem, &options));
+  const bool runs = !posenc_kernel_refusal(wide, NULL, NULL);
+  ok(chosen(POSENC_ISA_AVX512) == (runs ? wide : NULL), "avx512 alone: that kernel or none");
+
+  setenv("POSENC_ISA", "generic", 1);
+  ok(chosen(0) == posenc_kernel_find("rotation"), "POSENC_ISA=generic does the same");
+  ok(chosen(POSENC_ISA_AVX512) == (runs ? wide : NULL), "an explicit set of tiers goes before POSENC_ISA");
+  setenv("POSENC_ISA", "sse9", 1);
+  posenc_plan *plan;
+  ok(posenc_plan_create(&plan, &problem, NULL) == POSENC_BAD_ISA, "POSENC_ISA=sse9 is refused: %s",
+     posenc_status_message(POSENC_BAD_ISA));
+  setenv("POSENC_ISA", "", 1);
+  ok(posenc_plan_create(&plan, &problem, NULL) == POSENC_OK, "an empty POSENC_ISA is none");
+  posenc_plan_destroy(plan);
+  unsetenv("POSENC_ISA");
+}
+
+#if defined(__x86_64__)
+/*
+ * Which instruction stores the table? The output is memory that may not be written: the first store faults, and the handler reads the bytes
+ * of the faulting instruction. AVX-512 instructions begin with the EVEX prefix 0x62, and nothing else in 64-bit code does.
+ */
+static sigjmp_buf after_fault;
+static volatile unsigned char first_byte;
+
+static void on_fault(int signal, siginfo_t *info, void *context) {
+  (void)signal;
+  (void)info;
+  first_byte = *(const unsigned char *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+  siglongjmp(after_fault, 1);
+}
+
+static bool stores_with_evex(const char *name, unsigned isa) {
+  const posenc_problem problem = posenc_table(64, 64);
+  posenc_options options = posenc_default_options();
+  options.kernel = name ? posenc_kernel_find(name) : NULL;
+  options.isa = isa;
+  posenc_plan *plan;
+  void *page = mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, before;
+  first_byte = 0;
+  if (page == MAP_FAILED || posenc_plan_create(&plan, &problem, &options) != POSENC_OK) return false;
+  sigaction(SIGSEGV, &action, &before);
+  if (!sigsetjmp(after_fault, 1)) posenc_execute(plan, 0, problem.rows, page);
+  sigaction(SIGSEGV, &before, NULL);
+  posenc_plan_destroy(plan);
+  munmap(page, 65536);
+  printf("# %s stores with an instruction that begins with 0x%02x\n", name ? name : "the default", first_byte);
+  return first_byte == 0x62;
+}
+
+static void test_really_runs(void) {
+  const char *why = posenc_kernel_refusal(posenc_kernel_find("avx512"), NULL, NULL);
+  if (why) {
+    skip("avx512 executes AVX-512", why);
+    skip("the default under an AVX-512 mask executes AVX-512", why);
+  } else {
+    ok(stores_with_evex("avx512", 0), "avx512 executes AVX-512");
+    ok(stores_with_evex(NULL, POSENC_ISA_AVX512), "the default, forced to that tier, executes AVX-512");
+  }
+#ifdef __AVX512F__
+  skip("generic executes no AVX-512", "the compiler was told to use it everywhere");
+#else
+  ok(!stores_with_evex(NULL, POSENC_ISA_GENERIC) && first_byte != 0, "the default, forced to generic, does not");
+#endif
+}
+#else
+static void test_really_runs(void) {
+  skip("what executes", "this is no x86-64 machine");
+}
+#endif
+
+int main(void) {
+  unsetenv("POSENC_ISA");
+  test_parse();
+  test_mask();
+  test_really_runs();
+  return tap_done();
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* posenc.h as a user meets it: what is accepted, what is refused and how, and that a plan may be shared. */
+#include "posenc.h"
+#include "tests/tap.h"
+
+#include <float.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static posenc_status status_of(const posenc_problem *problem, const posenc_options *options) {
+  posenc_plan *plan = (posenc_plan *)(void *)&plan;
+  const posenc_status status = posenc_plan_create(&plan, problem, options);
+  if (status != POSENC_OK && plan != NULL) return (posenc_status)-1; /* promised null on failure */
+  posenc_plan_destroy(plan);
+  return status;
+}
+
+#define REFUSED(change, want)                                                                                          \
+  do {                                                                                                                 \
+    posenc_problem problem = posenc_table(8, 8);                                                                       \
+    change;                                                                                                            \
+    const posenc_status got = status_of(&problem, NULL);                                                               \
+    ok(got == (want), "%s: %s", #change, posenc_status_message(got));                                                  \
+  } while (0)
+
+static void test_problems(void) {
+  REFUSED((void)problem, POSENC_OK);
+  REFUSED(problem.rows = 0, POSENC_OK);
+  REFUSED(problem.rows = -1, POSENC_BAD_PROBLEM);
+  REFUSED(problem.dim = 7, POSENC_BAD_PROBLEM);
+  REFUSED(problem.dim = 0, POSENC_BAD_PROBLEM);
+  REFUSED(problem.dim = -2, POSENC_BAD_PROBLEM);
+  REFUSED(problem.base = 0.0, POSENC_BAD_PROBLEM);
+  REFUSED(problem.base = -1.0, POSENC_BAD_PROBLEM);
+  REFUSED(problem.base = (double)NAN, POSENC_BAD_PROBLEM);
+  REFUSED(problem.base = (double)INFINITY, POSENC_BAD_PROBLEM);
+  REFUSED(problem.shift = 4.0, POSENC_BAD_PROBLEM);
+  REFUSED(problem.shift = (double)NAN, POSENC_BAD_PROBLEM);
+  REFUSED(problem.layout = (posenc_layout)9, POSENC_BAD_PROBLEM);
+  REFUSED(problem.dtype = (posenc_dtype)9, POSENC_BAD_PROBLEM);
+  REFUSED(problem.size = 8, POSENC_BAD_ARGUMENT);
+  REFUSED(problem.rows = INT64_MAX, POSENC_TOO_LARGE);
+  REFUSED(problem.rows = INT64_C(1) << 58, POSENC_TOO_LARGE);
+  REFUSED(problem.first = INT64_MAX - 7, POSENC_TOO_LARGE);
+  REFUSED(problem.first = INT64_C(1) << 62, POSENC_NO_KERNEL);
+  REFUSED(problem.base = 0.5, POSENC_NO_KERNEL);
+
+  size_t bytes = 1;
+  posenc_problem problem = posenc_table(131072, 1024);
+  ok(posenc_table_bytes(&problem, &bytes) == POSENC_OK && bytes == (size_t)131072 * 1024 * 4, "bytes of a table: %zu",
+     bytes);
+  problem.rows = 0;
+  ok(posenc_table_bytes(&problem, &bytes) == POSENC_OK && bytes == 0, "an empty table has no bytes");
+  ok(status_of(NULL, NULL) == POSENC_BAD_ARGUMENT && posenc_plan_create(NULL, &problem, NULL) == POSENC_BAD_ARGUMENT,
+     "null arguments");
+  for (int status = POSENC_OK; status <= POSENC_OUT_OF_MEMORY + 1; status++)
+    ok(posenc_status_message((posenc_status)status)[0] != '\0', "status %d: %s", status,
+       posenc_status_message((posenc_status)status));
+}
+
+static void test_options(void) {
+  const posenc_problem problem = posenc_table(8, 8);
+  posenc_options options = posenc_default_options();
+  options.size = 4;
+  ok(status_of(&problem, &options) == POSENC_BAD_ARGUMENT, "options of unknown size");
+  options = posenc_default_options();
+  options.threads = -1;
+  ok(status_of(&problem, &options) == POSENC_BAD_ARGUMENT, "a negative number of threads");
+  options = posenc_default_options();
+  options.max_abs = 1e-20;
+  ok(status_of(&problem, &options) == POSENC_NO_KERNEL, "more accuracy than f32 has");
+  options = posenc_default_options();
+  options.isa = 8;
+  ok(status_of(&problem, &options) == POSENC_BAD_ARGUMENT, "an unknown tier");
+  options = posenc_default_options();
+  options.kernel = posenc_kernel_find("recurrence");
+  posenc_problem far = problem;
+  far.first = -1;
+  ok(status_of(&far, &options) == POSENC_CANNOT_RUN, "a kernel that cannot do the problem");
+  ok(posenc_kernel_refusal(options.kernel, &far, NULL) != NULL, "and says why: %s",
+     posenc_kernel_refusal(options.kernel, &far, NULL));
+  posenc_kernel alien = *posenc_kernel_find("naive");
+  alien.abi++;
+  options.kernel = &alien;
+  ok(status_of(&problem, &options) == POSENC_CANNOT_RUN, "a kernel of another interface: %s",
+     posenc_kernel_refusal(&alien, NULL, NULL));
+  ok(posenc_kernel_find("nothing") == NULL && posenc_kernel_find(NULL) == NULL, "an unknown kernel is null");
+}
+
+static const char *chosen(const posenc_problem *problem, double max_abs, int threads) {
+  posenc_options options = posenc_default_options();
+  options.max_abs = max_abs;
+  options.threads = threads;
+  posenc_plan *plan;
+  const char *name =
+      posenc_plan_create(&plan, problem, &options) == POSENC_OK ? posenc_plan_kernel(plan)->name : "none";
+  posenc_plan_destroy(plan);
+  return name;
+}
+
+/* Rows of kernels.def are in the order of speed, so the choice is the first that fits. */
+static void test_choice(void) {
+  posenc_problem problem = posenc_table(512, 512);
+  const char *best =
+      posenc_isa_detect() & POSENC_ISA_AVX512 && !posenc_kernel_find("avx512")->absent ? "avx512" : "rotation";
+  ok(strcmp(chosen(&problem, 0.0, 1), best) == 0, "by default: %s", chosen(&problem, 0.0, 1));
+  ok(strcmp(chosen(&problem, 0.0, 2), posenc_kernel_find("openmp")->absent ? best : "openmp") == 0, "with threads: %s",
+     chosen(&problem, 0.0, 2));
+  problem.dtype = POSENC_F64;
+  ok(strcmp(chosen(&problem, 0.0, 1), best) == 0, "f64: %s", chosen(&problem, 0.0, 1));
+  ok(strcmp(chosen(&problem, 0x1p-43, 1), best) == 0, "f64 within 2^-43: %s", chosen(&problem, 0x1p-43, 1));
+  problem.rows = 1;
+  ok(strcmp(chosen(&problem, 0x1p-52, 1), "naive-f64") == 0, "f64 within 2^-52, at position 0: %s",
+     chosen(&problem, 0x1p-52, 1));
+}
+
+static void test_execute(void) {
+  enum { ROWS = 100, DIM = 24 };
+  posenc_problem problem = posenc_table(ROWS, DIM);
+  problem.padding = 7;
+  posenc_plan *plan;
+  float table[ROWS * DIM], row[DIM];
+  if (!ok(posenc_plan_create(&plan, &problem, NULL) == POSENC_OK, "a plan")) return;
+  ok(posenc_execute(plan, 0, ROWS, table) == POSENC_OK, "the whole table");
+  bool same = true, zero = true;
+  for (int r = 0; r < ROWS; r++) {
+    posenc_execute(plan, r, 1, row);
+    same = same && memcmp(row, table + r * DIM, sizeof row) == 0;
+    for (int c = 0; c < DIM; c++) zero = zero && (r == 7) == (row[c] == 0.0f) + (r == 0 && c % 2 == 0 ? -1 : 0);
+  }
+  ok(same, "every row alone has the bits that it has in the table");
+  ok(zero, "the padding row is zero and no other is, but for sin 0");
+  ok(table[0] == 0.0f && table[1] == 1.0f && table[DIM] == (float)0x1.aed548f090ceep-1,
+     "PE[0] and PE[1] begin as they must");
+  ok(posenc_execute(plan, ROWS, 0, NULL) == POSENC_OK, "no rows: nothing is touched");
+  ok(posenc_execute(plan, -1, 1, row) == POSENC_BAD_ARGUMENT &&
+         posenc_execute(plan, 0, ROWS + 1, table) == POSENC_BAD_ARGUMENT &&
+         posenc_execute(plan, ROWS, 1, row) == POSENC_BAD_ARGUMENT &&
+         posenc_execute(plan, 1, INT64_MAX, table) == POSENC_BAD_ARGUMENT &&
+         posenc_execute(plan, 0, 1, NULL) == POSENC_BAD_ARGUMENT &&
+         posenc_execute(NULL, 0, 1, row) == POSENC_BAD_ARGUMENT,
+     "rows outside the table, and null, are refused");
+  ok(posenc_plan_problem(plan)->dim == DIM && posenc_plan_problem(NULL) == NULL && posenc_plan_kernel(NULL) == NULL,
+     "what a plan is made of");
+  posenc_plan_destroy(plan);
+  posenc_plan_destroy(NULL);
+}
+
+static void test_layouts(void) {
+  enum { ROWS = 5, DIM = 10 };
+  float want[ROWS * DIM];
+  for (int layout = POSENC_INTERLEAVED; layout <= POSENC_SPLIT_CS; layout++) {
+    posenc_problem problem = posenc_table(ROWS, DIM);
+    problem.layout = (posenc_layout)layout;
+    posenc_plan *plan;
+    float table[ROWS * DIM];
+    posenc_plan_create(&plan, &problem, NULL);
+    posenc_execute(plan, 0, ROWS, table);
+    posenc_plan_destroy(plan);
+    if (layout == POSENC_INTERLEAVED) memcpy(want, table, sizeof want);
+    bool same = true;
+    for (int r = 0; r < ROWS; r++)
+      for (int i = 0; i < DIM / 2; i++) {
+        const int sine[] = {2 * i, 2 * i + 1, i, DIM / 2 + i}, cosine[] = {2 * i + 1, 2 * i, DIM / 2 + i, i};
+        same = same && table[r * DIM + sine[layout]] == want[r * DIM + 2 * i] &&
+               table[r * DIM + cosine[layout]] == want[r * DIM + 2 * i + 1];
+      }
+    ok(same, "layout %d is a permutation of columns", layout);
+  }
+}
+
+enum { THREADS = 4, SHARED_ROWS = 3000, SHARED_DIM = 70 };
+typedef struct job {
+  const posenc_plan *plan;
+  float *out;
+} job;
+
+static void *run(void *argument) {
+  const job *mine = argument;
+  for (int64_t row = 0; row < SHARED_ROWS; row += 37)
+    posenc_execute(mine->plan, row, row + 37 < SHARED_ROWS ? 37 : SHARED_ROWS - row, mine->out + row * SHARED_DIM);
+  return NULL;
+}
+
+static void test_shared_plan(void) {
+  size_t count;
+  const posenc_kernel *const *kernels = posenc_kernels(&count);
+  const posenc_problem problem = posenc_table(SHARED_ROWS, SHARED_DIM);
+  const size_t bytes = sizeof(float) * SHARED_ROWS * SHARED_DIM;
+  for (size_t k = 0; k < count; k++) {
+    posenc_options options = posenc_default_options();
+    options.kernel = kernels[k];
+    options.threads = 2;
+    posenc_plan *plan;
+    if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) {
+      skip(kernels[k]->name, posenc_kernel_refusal(kernels[k], &problem, &options));
+      continue;
+    }
+    pthread_t threads[THREADS];
+    job jobs[THREADS];
+    float *alone = malloc(bytes);
+    posenc_execute(plan, 0, SHARED_ROWS, alone);
+    bool same = true;
+    for (int t = 0; t < THREADS; t++) {
+      jobs[t] = (job){plan, malloc(bytes)};
+      pthread_create(&threads[t], NULL, run, &jobs[t]);
+    }
+    for (int t = 0; t < THREADS; t++) {
+      pthread_join(threads[t], NULL);
+      same = same && memcmp(jobs[t].out, alone, bytes) == 0;
+      free(jobs[t].out);
+    }
+    ok(same, "%s: %d threads share one plan", kernels[k]->name, THREADS);
+    free(alone);
+    posenc_plan_destroy(plan);
+  }
+}
+
+static void test_contracts(void) {
+  size_t count;
+  const posenc_kernel *const *kernels = posenc_kernels(&count);
+  for (size_t k = 0; k < count; k++) {
+    const posenc_kernel *kernel = kernels[k];
+    const bool said = kernel->abi == POSENC_KERNEL_ABI && kernel->name && kernel->summary && kernel->algorithm &&
+                      kernel->provenance && kernel->basis;
+    const posenc_bound *b = &kernel->bound;
+    ok(said && posenc_kernel_find(kernel->name) == kernel && (kernel->absent || kernel->execute) && b->ulp >= 0.5 &&
+           b->abs >= 0.0 && b->growth >= 0.0 && b->max_position > 0,
+       "%s: a whole contract", kernel->name ? kernel->name : "?");
+  }
+  ok(count >= 7, "%zu kernels", count);
+}
+
+int main(void) {
+  unsetenv("POSENC_ISA");
+  test_contracts();
+  test_problems();
+  test_options();
+  test_choice();
+  test_execute();
+  test_layouts();
+  test_shared_plan();
+  return tap_done();
+}
