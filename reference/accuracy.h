@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics of error over the elements of a table. */
+#ifndef POSENC_REFERENCE_ACCURACY_H
+#define POSENC_REFERENCE_ACCURACY_H
+
+#include "posenc.h"
+#include "reference/format.h"
+
+/* Histogram of errors in ulp: bin b counts errors below 2^(b - 4), the first from 0, the last everything above. */
+enum { ACCURACY_BINS = 32, ACCURACY_FIRST_EXPONENT = -4 };
+
+typedef struct witness {
+  double ulp, abs;
+  int64_t position, index;
+  bool cosine;
+  double exact_high, exact_low, got;
+} witness;
+
+typedef struct accuracy {
+  int64_t elements, misrounded;
+  int64_t beyond;           /* elements whose error exceeds the bound; NaN and infinities among them */
+  witness max_ulp, max_abs; /* not a number counts as an infinite error */
+  double worst_share;       /* the largest error as a share of what the bound allows there */
+  double sum_ulp, sum_abs;
+  int64_t bins[ACCURACY_BINS];
+} accuracy;
+
+/* Adds one element. bound null: nothing is claimed here. */
+void accuracy_add(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,
+                  int64_t position, int64_t index, bool cosine);
+
+/* The upper end of a bin, in ulp; infinite for the last. */
+double accuracy_bin_end(int bin);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "reference/format.h"
+
+#include <math.h>
+
+const format format_f64 = {53, -1074}, format_f32 = {24, -149}, format_f16 = {11, -24}, format_bf16 = {8, -133};
+
+double format_round(const format *f, const mpfr_t x) {
+  if (mpfr_zero_p(x)) return mpfr_signbit(x) ? -0.0 : 0.0;
+  /* 2^(exponent-1) <= |x| < 2^exponent */
+  const long exponent = mpfr_get_exp(x), bits = exponent - f->least < f->precision ? exponent - f->least : f->precision;
+  const double sign = mpfr_signbit(x) ? -1.0 : 1.0;
+  if (bits < 0) return sign * 0.0;
+  mpfr_t rounded;
+  mpfr_init2(rounded, bits > 0 ? bits : 1);
+  double result;
+  if (bits > 0) {
+    mpfr_set(rounded, x, MPFR_RNDN);
+    result = mpfr_get_d(rounded, MPFR_RNDN);
+  } else {
+    /* Between half the smallest subnormal and itself; the half is a tie and goes to zero, which is even. */
+    mpfr_set_si_2exp(rounded, 1, f->least - 1, MPFR_RNDN);
+    result = mpfr_cmpabs(x, rounded) > 0 ? sign * ldexp(1.0, f->least) : sign * 0.0;
+  }
+  mpfr_clear(rounded);
+  return result;
+}
+
+double format_ulp(const format *f, const exact *value) {
+  int exponent;
+  const double mantissa = fabs(frexp(value->high, &exponent));
+  if (mantissa == 0.0) return ldexp(1.0, f->least);
+  /* high may have been rounded up to a power of two that the value stays below */
+  if (mantissa == 0.5 && value->low != 0.0 && signbit(value->low) != signbit(value->high)) exponent--;
+  const int ulp = exponent - f->precision;
+  return ldexp(1.0, ulp < f->least ? f->least : ulp);
+}
+
+double exact_error(const exact *value, double got) {
+  return fabs((got - value->high) - value->low);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The truth: sin and cos of p * base^(-i / (dim/2 - shift)), the real number, by MPFR. Each value is computed with
+ * Ziv's strategy: precision grows until both ends of the error interval round to the same number of the target format.
+ * It ends, because sine and cosine of a nonzero algebraic number are transcendental and so are never a tie (Lindemann,
+ * 1882).
+ */
+#ifndef POSENC_REFERENCE_ORACLE_H
+#define POSENC_REFERENCE_ORACLE_H
+
+#include "posenc.h"
+#include "reference/format.h"
+
+typedef struct oracle oracle;
+
+typedef struct exact_pair {
+  exact sine, cosine;
+} exact_pair;
+
+/* Null when memory runs out. Valid problems only; costs some 20 µs per frequency. */
+oracle *oracle_create(const posenc_problem *problem);
+void oracle_destroy(oracle *o);
+
+/* The format that `rounded` is in: the problem's dtype. */
+const format *oracle_format(const oracle *o);
+
+/* The pair at any position, in or out of the problem's table; zeros at the padding position. Frequency 0 <= index <
+ * dim/2. */
+exact_pair oracle_pair(const oracle *o, int64_t position, int64_t index);
+
+/* The same for `count` places, on all cores; several microseconds each. */
+typedef struct place {
+  int64_t position, index;
+} place;
+void oracle_pairs(const oracle *o, const place *places, size_t count, exact_pair *pairs);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* The oracle against values known from elsewhere, and against a second way to the same number. */
+#include "reference/oracle.h"
+#include "tests/tap.h"
+
+#include <math.h>
+#include <string.h>
+
+static posenc_problem table(int64_t dim, double base, double shift, posenc_dtype dtype) {
+  posenc_problem problem = posenc_table(16, dim);
+  problem.base = base;
+  problem.shift = shift;
+  problem.dtype = dtype;
+  return problem;
+}
+
+static void expect(const posenc_problem *problem, int64_t position, int64_t index, double sine, double cosine,
+                   const char *what) {
+  oracle *o = oracle_create(problem);
+  const exact_pair got = oracle_pair(o, position, index);
+  ok(got.sine.rounded == sine && got.cosine.rounded == cosine, "%s: sin %a (want %a), cos %a (want %a)", what,
+     got.sine.rounded, sine, got.cosine.rounded, cosine);
+  oracle_destroy(o);
+}
+
+static void test_known_values(void) {
+  const posenc_problem f64 = table(4, 10000.0, 0.0, POSENC_F64), f32 = table(4, 10000.0, 0.0, POSENC_F32);
+  expect(&f64, 0, 1, 0.0, 1.0, "position 0");
+  expect(&f64, 1, 0, 0x1.aed548f090ceep-1, 0x1.14a280fb5068cp-1, "sin 1, cos 1");
+  expect(&f64, 355, 0, -0x1.f9bd0307d1de3p-16, -0x1.fffffffc18e4cp-1, "sin 355, close to a multiple of pi");
+  /* 103993/33102 is a convergent of pi */
+  expect(&f64, 103993, 0, sin(103993.0), cos(103993.0), "103993 against libm, whose reduction is exact");
+  expect(&f64, -1, 0, -0x1.aed548f090ceep-1, 0x1.14a280fb5068cp-1, "position -1");
+  expect(&f64, 100, 1, 0x1.aed548f090ceep-1, 0x1.14a280fb5068cp-1, "100 × 10000^(-1/2) = 1");
+  expect(&f32, 1, 0, (double)(float)0x1.aed548f090ceep-1, (double)(float)0x1.14a280fb5068cp-1, "sin 1, cos 1 in f32");
+  /* Found by the exhaustive check of the Whisper table: 2^-52 from the middle of two floats. */
+  const posenc_problem whisper = table(768, 10000.0, 1.0, POSENC_F32);
+  oracle *o = oracle_create(&whisper);
+  const exact_pair hard = oracle_pair(o, 1019, 197);
+  ok(hard.cosine.rounded == -0x1.c20112p-1 && hard.cosine.high == -0x1.c20112ffffffep-1,
+     "a hard case of rounding: %a for %a", hard.cosine.rounded, hard.cosine.high);
+  oracle_destroy(o);
+}
+
+static void test_subnormals(void) {
+  /* w_1 = base^(-1/2) = 2^-140: sin(p w) = p w to 2^-420, a subnormal of f32. */
+  const posenc_problem tiny = table(4, 0x1p280, 0.0, POSENC_F32);
+  expect(&tiny, 1, 1, 0x1p-140, 1.0, "a subnormal of f32");
+  expect(&tiny, 5, 1, 0x1.4p-138, 1.0, "another one");
+  const posenc_problem tinier = table(4, 0x1p300, 0.0, POSENC_F32);
+  /* 2^-150 less a little: below the tie, to zero; 3 × 2^-150 less a little: to 2^-149 */
+  expect(&tinier, 1, 1, 0.0, 1.0, "less than half the smallest subnormal");
+  expect(&tinier, 3, 1, 0x1p-149, 1.0, "less than one and a half of it");
+}
+
+/* Numbers just below a power of two: the double is the power, the value is not. */
+static void test_power_of_two(void) {
+  const posenc_problem small = table(4, 0x1p120, 0.0, POSENC_F32); /* w_1 = 2^-60 */
+  oracle *o = oracle_create(&small);
+  const exact_pair pair = oracle_pair(o, 1, 1);
+  ok(pair.cosine.high == 1.0 && pair.cosine.low < 0.0, "cos 2^-60 is 1 and %a", pair.cosine.low);
+  ok(format_ulp(oracle_format(o), &pair.cosine) == 0x1p-24, "its ulp is that of the binade below 1");
+  ok(pair.sine.high == 0x1p-60 && pair.sine.low < 0.0 && format_ulp(oracle_format(o), &pair.sine) == 0x1p-84,
+     "and so is that of sin 2^-60");
+  oracle_destroy(o);
+}
+
+/* The same number another way: angle in units of a turn, frequency from mpfr_pow instead of exp of a log. */
+static void test_second_way(void) {
+  static const struct way {
+    int64_t dim;
+    double base, shift;
+  } ways[] = {{512, 10000.0, 0.0}, {128, 500000.0, 0.0}, {768, 10000.0, 1.0},
+              {128, 1e7, 0.0},     {96, 12345.678, 0.5}, {6, 0.01, 0.0}};
+  static const int64_t positions[] = {
+      1, 511, 131071, INT64_C(1) << 20, (INT64_C(1) << 40) + 12345, -77, INT64_C(9007199254740993)};
+  mpfr_t exponent, w, turns, sine, cosine;
+  mpfr_inits2(600, exponent, w, turns, sine, cosine, (mpfr_ptr)0);
+  for (size_t n = 0; n < sizeof ways / sizeof *ways; n++) {
+    const posenc_problem problem = table(ways[n].dim, ways[n].base, ways[n].shift, POSENC_F64);
+    oracle *o = oracle_create(&problem);
+    int64_t wrong = 0, compared = 0;
+    for (int64_t index = 0; index < ways[n].dim / 2; index++)
+      for (size_t k = 0; k < sizeof positions / sizeof *positions; k++) {
+        mpfr_set_d(exponent, (double)(ways[n].dim / 2), MPFR_RNDN);
+        mpfr_sub_d(exponent, exponent, ways[n].shift, MPFR_RNDN);
+        mpfr_si_div(exponent, (long)-index, exponent, MPFR_RNDN);
+        mpfr_set_d(w, ways[n].base, MPFR_RNDN);
+        mpfr_pow(w, w, exponent, MPFR_RNDN);
+        mpfr_mul_si(turns, w, (long)positions[k], MPFR_RNDN);
+        mpfr_const_pi(w, MPFR_RNDN);
+        mpfr_div(turns, turns, w, MPFR_RNDN);
+        mpfr_div_2ui(turns, turns, 1, MPFR_RNDN);
+        mpfr_sinu(sine, turns, 1, MPFR_RNDN);
+        mpfr_cosu(cosine, turns, 1, MPFR_RNDN);
+        const exact_pair got = oracle_pair(o, positions[k], index);
+        wrong += got.sine.rounded != mpfr_get_d(sine, MPFR_RNDN) || got.sine.high != got.sine.rounded;
+        wrong += got.cosine.rounded != mpfr_get_d(cosine, MPFR_RNDN) || got.cosine.high != got.cosine.rounded;
+        mpfr_sub_d(sine, sine, got.sine.high, MPFR_RNDN);
+        wrong += mpfr_get_d(sine, MPFR_RNDN) != got.sine.low;
+        compared += 3;
+      }
+    ok(wrong == 0 && compared > 0, "dim %ld, base %g, shift %g: %ld of %ld differ from sinu and cosu of the power",
+       (long)ways[n].dim, ways[n].base, ways[n].shift, (long)wrong, (long)compared);
+    oracle_destroy(o);
+  }
+  mpfr_clears(exponent, w, turns, sine, cosine, (mpfr_ptr)0);
+}
+
+static void test_padding(void) {
+  posenc_problem problem = posenc_table(16, 8);
+  problem.padding = 3;
+  oracle *o = oracle_create(&problem);
+  const exact_pair in = oracle_pair(o, 3, 1), out = oracle_pair(o, 4, 1);
+  ok(in.sine.rounded == 0.0 && in.cosine.rounded == 0.0 && out.cosine.rounded != 0.0,
+     "the padding row is zero, and only that one");
+  oracle_destroy(o);
+}
+
+int main(void) {
+  test_known_values();
+  test_subnormals();
+  test_power_of_two();
+  test_second_way();
+  test_padding();
+  mpfr_free_cache();
+  return tap_done();
+}
