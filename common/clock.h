@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The one clock that everything here is timed with. */
+#ifndef POSENC_COMMON_CLOCK_H
+#define POSENC_COMMON_CLOCK_H
+
+#include <time.h>
+
+/* Seconds since some fixed moment, of a clock that nobody sets. */
+static inline double clock_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+#endif

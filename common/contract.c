@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/contract.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *kernel_isa(const posenc_kernel *kernel) {
+  const char *name = posenc_isa_name(kernel->isa);
+  return name ? name : "any";
+}
+
+json_t *kernel_json(const posenc_kernel *kernel, unsigned isa) {
+  posenc_options options = posenc_default_options();
+  options.isa = isa;
+  const posenc_bound *bound = &kernel->bound;
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:{s:f, s:f, s:f, s:I, s:b}, s:s?}", "name", kernel->name,
+                   "summary", kernel->summary, "algorithm", kernel->algorithm, "provenance", kernel->provenance, "isa",
+                   kernel_isa(kernel), "basis", kernel->basis, "reproducible", (int)kernel->reproducible, "threaded",
+                   (int)kernel->threaded, "bound", "ulp", bound->ulp, "abs", bound->abs, "growth", bound->growth,
+                   "max_position", (json_int_t)bound->max_position, "derived", (int)bound->derived, "refusal",
+                   posenc_kernel_refusal(kernel, NULL, &options));
+}
+
+/* "2^-46" where that is exact and shorter than the decimals, else three digits. */
+static void number_words(double value, char *text, size_t size) {
+  int exponent;
+  if (frexp(value, &exponent) == 0.5 && (exponent < -3 || exponent > 10))
+    snprintf(text, size, "2^%d", exponent - 1);
+  else
+    snprintf(text, size, "%.3g", value);
+}
+
+void bound_words(const posenc_bound *bound, char *text, size_t size) {
+  const struct {
+    double value;
+    const char *unit;
+  } terms[] = {{bound->ulp, " ulp"}, {bound->abs, ""}, {bound->growth, " per position"}};
+  const char *separator = bound->derived ? "" : "none claimed; twice the measured error is ";
+  size_t used = 0;
+  for (size_t i = 0; i < sizeof terms / sizeof *terms && used < size; i++) {
+    if (terms[i].value == 0.0) continue;
+    char number[32];
+    number_words(terms[i].value, number, sizeof number);
+    used += (size_t)snprintf(text + used, size - used, "%s%s%s", separator, number, terms[i].unit);
+    separator = " + ";
+  }
+  char domain[32];
+  number_words((double)bound->max_position, domain, sizeof domain);
+  if (used < size) snprintf(text + used, size - used, "%s, |p| <= %s", used ? "" : "exact", domain);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* A kernel's contract, for people and for programs. */
+#ifndef POSENC_COMMON_CONTRACT_H
+#define POSENC_COMMON_CONTRACT_H
+
+#include "posenc.h"
+
+#include <jansson.h>
+
+/*
+ * {"name", "summary", "algorithm", "provenance", "isa", "basis", "reproducible", "threaded",
+ *  "bound": {"ulp", "abs", "growth", "max_position", "derived"}, "refusal": null or why it does not run here}
+ * isa: allowed tiers; 0: POSENC_ISA, or all. Null when memory runs out.
+ */
+json_t *kernel_json(const posenc_kernel *kernel, unsigned isa);
+
+/* The tier that the kernel needs, or "any" for one that needs only what the kernel under it needs. */
+const char *kernel_isa(const posenc_kernel *kernel);
+
+/* The bound in words: "0.5 ulp + 2^-46, |p| <= 2^53", or "none claimed; measured ...".
+   Writes at most `size` bytes, always terminated. */
+void bound_words(const posenc_bound *bound, char *text, size_t size);
+
+#endif

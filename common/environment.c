@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "common/environment.h"
+
+#include "common/build.h"
+#include "posenc.h"
+
+#include <inttypes.h>
+#include <mpfr.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
+
+enum { TEXT = 256 };
+
+static const char unknown[] = "unknown";
+
+/* ---- reading what the system says -------------------------------------------------------------- */
+
+/* What follows `key` in the first line that begins with it, without its newline; null if there is none. */
+static const char *file_value(const char *path, const char *key, char text[TEXT]) {
+  FILE *file = fopen(path, "re");
+  if (!file) return NULL;
+  const char *value = NULL;
+  while (!value && fgets(text, TEXT, file)) {
+    text[strcspn(text, "\n")] = '\0';
+    if (strncmp(text, key, strlen(key)) == 0) value = text + strlen(key);
+  }
+  fclose(file);
+  return value;
+}
+
+/* The part of `text` after the first `open` and before the next `close`, cut out in place. */
+static const char *between(char *text, char open, char close) {
+  char *start = strchr(text, open);
+  char *end = start ? strchr(start + 1, close) : NULL;
+  if (!end) return NULL;
+  *end = '\0';
+  return start + 1;
+}
+
+static const char *first_line(const char *path, char text[TEXT]) {
+  return file_value(path, "", text);
+}
+
+static const char *cpu(char text[TEXT]) {
+  const char *value = file_value("/proc/cpuinfo", "model name", text);
+  return value ? value + strspn(value, "\t :") : NULL;
+}
+
+static const char *operating_system(char text[TEXT]) {
+  return file_value("/etc/os-release", "PRETTY_NAME=", text) ? between(text, '"', '"') : NULL;
+}
+
+static const char *transparent_huge_pages(char text[TEXT]) {
+  return first_line("/sys/kernel/mm/transparent_hugepage/enabled", text) ? between(text, '[', ']') : NULL;
+}
+
+static const char *load(char text[TEXT]) {
+  double one, five, fifteen;
+  if (!first_line("/proc/loadavg", text) || sscanf(text, "%lf %lf %lf", &one, &five, &fifteen) != 3) return NULL;
+  snprintf(text, TEXT, "%.2f %.2f %.2f", one, five, fifteen);
+  return text;
+}
+
+/* Null for 0, which stands for unknown. */
+static const char *decimal(uint64_t number, char text[TEXT]) {
+  snprintf(text, TEXT, "%" PRIu64, number);
+  return number > 0 ? text : NULL;
+}
+
+/* ---- caches, cores and memory ------------------------------------------------------------------ */
+
+static long sysfs_cache_bytes(int level) {
+  for (int index = 0;; index++) {
+    static const char folder[] = "/sys/devices/system/cpu/cpu0/cache/index";
+    char path[TEXT], text[TEXT];
+    snprintf(path, sizeof path, "%s%d/level", folder, index);
+    if (!first_line(path, text)) return 0;
+    if (atoi(text) != level) continue;
+    snprintf(path, sizeof path, "%s%d/type", folder, index);
+    if (!first_line(path, text) || strcmp(text, "Instruction") == 0) continue;
+    snprintf(path, sizeof path, "%s%d/size", folder, index);
+    if (!first_line(path, text)) return 0;
+    char *unit;
+    const long size = strtol(text, &unit, 10);
+    return *unit == 'K' ? size << 10 : *unit == 'M' ? size << 20 : size;
+  }
+}
+
+static long sysconf_cache_bytes(int level) {
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+  const long size = sysconf(level == 1   ? _SC_LEVEL1_DCACHE_SIZE
+                            : level == 2 ? _SC_LEVEL2_CACHE_SIZE
+                                         : _SC_LEVEL3_CACHE_SIZE);
+  return size > 0 ? size : 0;
+#else
+  (void)level;
+  return 0;
+#endif
+}
+
+long environment_cache_bytes(int level) {
+  const long size = sysfs_cache_bytes(level);
+  return size > 0 ? size : sysconf_cache_bytes(level);
+}
+
+/* Those this process may run on. */
+static uint64_t cores(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return (uint64_t)CPU_COUNT(&set);
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? (uint64_t)online : 0;
+}
+
+/* Physical memory, or a container's limit if that is smaller. */
+static uint64_t memory(void) {
+  static const char *const limits[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  uint64_t bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+    char text[TEXT];
+    const uint64_t limit = first_line(limits[i], text) ? strtoull(text, NULL, 10) : 0; /* "max" reads as 0 */
+    if (limit > 0 && (bytes == 0 || limit < bytes)) bytes = limit;
+  }
+  return bytes;
+}
+
+/* ---- the build and its libraries --------------------------------------------------------------- */
+
+static const char *isa_tiers(char text[TEXT]) {
+  const unsigned tiers = posenc_isa_detect();
+  text[0] = '\0';
+  for (unsigned tier = 1; tier != 0 && tier <= tiers; tier <<= 1) {
+    const char *name = tiers & tier ? posenc_isa_name(tier) : NULL;
+    if (name) snprintf(text + strlen(text), TEXT - strlen(text), "%s%s", text[0] ? "," : "", name);
+  }
+  return text[0] ? text : NULL;
+}
+
+static const char *libc(char text[TEXT]) {
+#ifdef __GLIBC__
+  snprintf(text, TEXT, "glibc %s", gnu_get_libc_version());
+  return text;
+#else
+  (void)text;
+  return NULL;
+#endif
+}
+
+static const char *openmp(char text[TEXT]) {
+#ifdef _OPENMP
+  snprintf(text, TEXT, "%d", _OPENMP);
+  return text;
+#else
+  (void)text;
+  return "no";
+#endif
+}
+
+static const char *utc_date(char text[TEXT]) {
+  const time_t now = time(NULL);
+  struct tm utc;
+  return gmtime_r(&now, &utc) && strftime(text, TEXT, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0 ? text : NULL;
+}
+
+/* ---- the object -------------------------------------------------------------------------------- */
+
+static bool add(json_t *object, const char *key, const char *value) {
+  json_t *string = value && *value ? json_string(value) : NULL; /* null as well if it is not UTF-8 */
+  return json_object_set_new(object, key, string ? string : json_string(unknown)) == 0;
+}
+
+json_t *environment_json(void) {
+  char text[TEXT];
+  struct utsname system;
+  const bool named = uname(&system) == 0;
+  json_t *object = json_object();
+  if (!object) return NULL;
+
+  bool ok = add(object, "posenc_version", posenc_version());
+  ok &= add(object, "kernel_abi", decimal(POSENC_KERNEL_ABI, text));
+  ok &= add(object, "commit", BUILD_COMMIT);
+  ok &= add(object, "compiler", BUILD_COMPILER);
+  ok &= add(object, "cflags", BUILD_CFLAGS);
+  ok &= add(object, "cpu", cpu(text));
+  ok &= add(object, "isa", isa_tiers(text));
+  ok &= add(object, "cores", decimal(cores(), text));
+  ok &= add(object, "l1d", decimal((uint64_t)environment_cache_bytes(1), text));
+  ok &= add(object, "l2", decimal((uint64_t)environment_cache_bytes(2), text));
+  ok &= add(object, "l3", decimal((uint64_t)environment_cache_bytes(3), text));
+  ok &= add(object, "memory", decimal(memory(), text));
+  ok &= add(object, "governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text));
+  ok &= add(object, "thp", transparent_huge_pages(text));
+  const char *os = operating_system(text);
+  ok &= add(object, "os", os ? os : named ? system.sysname : NULL);
+  ok &= add(object, "kernel_release", named ? system.release : NULL);
+  ok &= add(object, "libc", libc(text));
+  ok &= add(object, "mpfr", mpfr_get_version());
+  ok &= add(object, "openmp", openmp(text));
+  ok &= add(object, "load", load(text));
+  ok &= add(object, "date", utc_date(text));
+  if (ok) return object;
+  json_decref(object);
+  return NULL;
+}

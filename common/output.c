@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "common/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct output {
+  FILE *stream;
+  char *target;    /* null: written in place, there is nothing to rename */
+  char *temporary; /* null likewise */
+};
+
+/* ---- what an interrupt must remove ------------------------------------------------------------- */
+
+enum { PENDING_MAX = 16 };
+static char *volatile pending[PENDING_MAX];
+
+static const int interrupts[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM};
+enum { INTERRUPTS = sizeof interrupts / sizeof *interrupts };
+
+/* Only async-signal-safe calls. The signal is blocked in here, so the raised one ends the process on return. The default action is put
+   back here and not by SA_RESETHAND: with that, a second signal (timeout(1) sends two) can end the process between the reset and the
+   first instruction of the handler. */
+static void remove_pending(int number) {
+  for (int i = 0; i < PENDING_MAX; i++) {
+    if (pending[i]) unlink(pending[i]);
+  }
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static void handle_interrupts(void) {
+  static bool handled;
+  if (handled) return;
+  handled = true;
+  struct sigaction action = {.sa_handler = remove_pending};
+  sigfillset(&action.sa_mask);
+  for (int i = 0; i < INTERRUPTS; i++) {
+    struct sigaction old;
+    if (sigaction(interrupts[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(interrupts[i], &action, NULL);
+  }
+  /* A file size limit is then an error of write(2) like a full disk, which can be told. */
+  signal(SIGXFSZ, SIG_IGN);
+}
+
+static void block_interrupts(sigset_t *before) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int i = 0; i < INTERRUPTS; i++) sigaddset(&set, interrupts[i]);
+  pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
+static void restore_signals(const sigset_t *before) {
+  const int error = errno;
+  pthread_sigmask(SIG_SETMASK, before, NULL);
+  errno = error;
+}
+
+static bool pending_replace(char *old, char *new) {
+  for (int i = 0; i < PENDING_MAX; i++) {
+    if (pending[i] == old) {
+      pending[i] = new;
+      return true;
+    }
+  }
+  errno = EMFILE;
+  return false;
+}
+
+/* ---- the temporary file ------------------------------------------------------------------------ */
+
+/* Puts six random characters at `place`. */
+static bool randomize(char *place) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+  unsigned char noise[6];
+  if (getrandom(noise, sizeof noise, 0) != sizeof noise) return false;
+  for (size_t i = 0; i < sizeof noise; i++) place[i] = letters[noise[i] % (sizeof letters - 1)];
+  return true;
+}
+
+/* Creates ".NAME.XXXXXX" beside the target with the mode that open(2) would give the target: mkstemp(3) would make it
+   private. Returns its descriptor, or -1. */
+static int create_beside(const char *target, char **path) {
+  const char *slash = strrchr(target, '/');
+  const char *name = slash ? slash + 1 : target;
+  const size_t directory = (size_t)(name - target);
+  const int shown = NAME_MAX - (int)sizeof "..XXXXXX";
+  const size_t size = directory + NAME_MAX + 1;
+  *path = malloc(size);
+  if (!*path) return -1;
+  const int length = snprintf(*path, size, "%.*s.%.*s.XXXXXX", (int)directory, target, shown, name);
+  int file = -1;
+  do {
+    if (!randomize(*path + length - 6)) break;
+    file = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (file < 0 && errno == EEXIST);
+  if (file < 0) {
+    free(*path);
+    *path = NULL;
+  }
+  return file;
+}
+
+/* The stream of a new temporary file that the interrupts know of. */
+static bool open_temporary(output *out, const struct stat *existing) {
+  sigset_t before;
+  block_interrupts(&before);
+  const int file = create_beside(out->target, &out->temporary);
+  bool ok = file >= 0 && (!existing || fchmod(file, existing->st_mode & 07777) == 0);
+  ok = ok && (out->stream = fdopen(file, "w")) && pending_replace(NULL, out->temporary);
+  if (!ok && file >= 0) {
+    const int error = errno;
+    unlink(out->temporary);
+    if (out->stream)
+      fclose(out->stream);
+    else
+      close(file);
+    errno = error;
+  }
+  restore_signals(&before);
+  return ok;
+}
+
+/* ---- interface --------------------------------------------------------------------------------- */
+
+static void output_free(output *out) {
+  const int error = errno;
+  free(out->target);
+  free(out->temporary);
+  free(out);
+  errno = error;
+}
+
+static bool open_target(output *out, const char *path) {
+  if (strcmp(path, "-") == 0) {
+    out->stream = stdout;
+    return true;
+  }
+  struct stat status;
+  const bool exists = stat(path, &status) == 0;
+  if (!exists && (errno != ENOENT || !*path)) return false;
+  if (exists && !S_ISREG(status.st_mode)) {
+    out->stream = fopen(path, "we");
+    return out->stream;
+  }
+  /* rename(2) asks leave of the folder only: do not replace what could not have been written. */
+  if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0) return false;
+  out->target = exists ? realpath(path, NULL) : strdup(path);
+  return out->target && open_temporary(out, exists ? &status : NULL);
+}
+
+output *output_open(const char *path) {
+  handle_interrupts();
+  output *out = calloc(1, sizeof *out);
+  if (!out) return NULL;
+  if (open_target(out, path)) return out;
+  output_free(out);
+  return NULL;
+}
+
+FILE *output_stream(output *out) {
+  return out->stream;
+}
+
+/* Everything written has reached the system. False with errno set: that of an earlier write that failed is still there
+   if the caller went straight to the commit. */
+static bool finish_stream(FILE *stream) {
+  const bool ok = fflush(stream) == 0 && !ferror(stream);
+  const int error = errno ? errno : EIO;
+  if (stream == stdout) {
+    errno = error;
+    return ok;
+  }
+  const bool closed = fclose(stream) == 0;
+  if (!ok) errno = error;
+  return ok && closed;
+}
+
+bool output_commit(output *out) {
+  bool ok = finish_stream(out->stream);
+  if (out->temporary) {
+    sigset_t before;
+    block_interrupts(&before);
+    ok = ok && rename(out->temporary, out->target) == 0;
+    if (!ok) {
+      const int error = errno;
+      unlink(out->temporary);
+      errno = error;
+    }
+    pending_replace(out->temporary, NULL);
+    restore_signals(&before);
+  }
+  output_free(out);
+  return ok;
+}
+
+void output_abandon(output *out) {
+  if (!out) return;
+  if (out->temporary) {
+    sigset_t before;
+    block_interrupts(&before);
+    unlink(out->temporary);
+    pending_replace(out->temporary, NULL);
+    restore_signals(&before);
+  }
+  if (out->stream != stdout) fclose(out->stream);
+  output_free(out);
+}
+
+bool output_write_file(const char *path, const char *text, size_t length) {
+  output *out = output_open(path);
+  if (!out) return false;
+  fwrite(text, 1, length, out->stream);
+  return output_commit(out);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that appear whole or not at all: written beside their place, then renamed. An interrupt removes what is pending. */
+#ifndef POSENC_COMMON_OUTPUT_H
+#define POSENC_COMMON_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct output output;
+
+/* "-" is standard output. Null on failure, with errno set. A path that is no regular file (/dev/full, a pipe) is written in place. */
+output *output_open(const char *path);
+
+FILE *output_stream(output *out);
+
+/* Flushes, checks for errors of any earlier write, and renames into place. False with errno set on failure;
+   nothing is left behind then. Frees `out` either way. */
+bool output_commit(output *out);
+
+/* Drops what was written and frees `out`. Null is allowed. */
+void output_abandon(output *out);
+
+/* Writes one whole file from memory; false with errno set. */
+bool output_write_file(const char *path, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/shapes.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What every row of the two tables below has unless it says otherwise; posenc_table cannot be called there. */
+#define PADDED(length, width, row)                                                                                     \
+  .size = sizeof(posenc_problem), .rows = (length), .dim = (width), .base = 10000.0, .padding = (row)
+#define TABLE(length, width) PADDED(length, width, POSENC_NO_PADDING)
+
+const shape *shapes_published(size_t *count) {
+  /* Two more than published ask for far positions, and one for doubles. */
+  static const shape shapes[] = {
+      {"ddpm-timesteps", {TABLE(1000, 128), .shift = 1.0, .layout = POSENC_SPLIT}},
+      {"transformer-base+2^32", {TABLE(256, 512), .first = INT64_C(1) << 32}},
+      {"transformer-base+2^40", {TABLE(256, 512), .first = INT64_C(1) << 40}},
+      {"fairseq-base", {PADDED(1026, 512, 1), .shift = 1.0, .layout = POSENC_SPLIT}},
+      {"gpt2-sized", {TABLE(1024, 768)}},
+      {"whisper-small-encoder", {TABLE(1500, 768), .shift = 1.0, .layout = POSENC_SPLIT}},
+      {"transformer-base", {TABLE(5000, 512)}},
+      {"transformer-base-f64", {TABLE(5000, 512), .dtype = POSENC_F64}},
+      {"wide-table", {TABLE(32768, 4096)}},
+      {"long-table", {TABLE(131072, 1024)}},
+  };
+  *count = sizeof shapes / sizeof *shapes;
+  return shapes;
+}
+
+const shape *shapes_sweep(size_t *count) {
+  static const shape shapes[] = {
+      {"16x512", {TABLE(16, 512)}},       {"64x512", {TABLE(64, 512)}},     {"256x512", {TABLE(256, 512)}},
+      {"1024x512", {TABLE(1024, 512)}},   {"4096x512", {TABLE(4096, 512)}}, {"16384x512", {TABLE(16384, 512)}},
+      {"65536x512", {TABLE(65536, 512)}},
+  };
+  *count = sizeof shapes / sizeof *shapes;
+  return shapes;
+}
+
+/* Appends to a string in a buffer of `size` bytes, as far as there is room. */
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...) {
+  size_t used = strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text + used, size - used, format, arguments);
+  va_end(arguments);
+}
+
+/* Appends the number with as many digits as it takes to read the same number back. */
+static void append_real(char *text, size_t size, const char *label, double value) {
+  char digits[32];
+  int precision = 6;
+  do snprintf(digits, sizeof digits, "%.*g", precision, value);
+  while (strtod(digits, NULL) != value && ++precision <= 17);
+  append(text, size, "%s%s", label, digits);
+}
+
+shape shape_of(const posenc_problem *problem) {
+  const posenc_problem paper = posenc_table(problem->rows, problem->dim);
+  shape s = {.problem = *problem};
+  snprintf(s.name, sizeof s.name, "%" PRId64 "x%" PRId64, problem->rows, problem->dim);
+  if (problem->first != paper.first) append(s.name, sizeof s.name, "%+" PRId64, problem->first);
+  if (problem->base != paper.base) append_real(s.name, sizeof s.name, "-base", problem->base);
+  if (problem->shift != paper.shift) append_real(s.name, sizeof s.name, "-shift", problem->shift);
+  if (problem->padding != paper.padding) append(s.name, sizeof s.name, "-padding%" PRId64, problem->padding);
+  if (problem->layout != paper.layout) append(s.name, sizeof s.name, "-%s", layout_name(problem->layout));
+  if (problem->dtype != paper.dtype) append(s.name, sizeof s.name, "-%s", dtype_name(problem->dtype));
+  return s;
+}
+
+void problem_options(const posenc_problem *problem, char *text, size_t size) {
+  const posenc_problem paper = posenc_table(problem->rows, problem->dim);
+  if (size == 0) return;
+  *text = '\0';
+  append(text, size, "--len %" PRId64 " --dim %" PRId64, problem->rows, problem->dim);
+  if (problem->base != paper.base) append_real(text, size, " --base ", problem->base);
+  if (problem->first != paper.first) append(text, size, " --offset %" PRId64, problem->first);
+  if (problem->shift != paper.shift) append_real(text, size, " --shift ", problem->shift);
+  if (problem->padding != paper.padding) append(text, size, " --padding %" PRId64, problem->padding);
+  if (problem->layout != paper.layout) append(text, size, " --layout %s", layout_name(problem->layout));
+  if (problem->dtype != paper.dtype) append(text, size, " --dtype %s", dtype_name(problem->dtype));
+}
+
+json_t *shape_json(const shape *s) {
+  const posenc_problem *p = &s->problem;
+  json_t *padding = p->padding == POSENC_NO_PADDING ? json_null() : json_integer(p->padding);
+  return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o, s:s, s:s}", "name", s->name, "rows", (json_int_t)p->rows, "dim",
+                   (json_int_t)p->dim, "first", (json_int_t)p->first, "base", p->base, "shift", p->shift, "padding",
+                   padding, "layout", layout_name(p->layout), "dtype", dtype_name(p->dtype));
+}
+
+static const char *const layout_names[] = {
+    [POSENC_INTERLEAVED] = "interleaved",
+    [POSENC_INTERLEAVED_CS] = "interleaved-cs",
+    [POSENC_SPLIT] = "split",
+    [POSENC_SPLIT_CS] = "split-cs",
+};
+
+static const char *const dtype_names[] = {[POSENC_F32] = "f32", [POSENC_F64] = "f64"};
+
+/* Index of the name, or -1. */
+static int find_name(const char *const *names, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(names[i], name) == 0) return (int)i;
+  return -1;
+}
+
+const char *layout_name(posenc_layout layout) {
+  return layout_names[layout];
+}
+
+const char *dtype_name(posenc_dtype dtype) {
+  return dtype_names[dtype];
+}
+
+bool layout_parse(const char *name, posenc_layout *layout) {
+  int found = find_name(layout_names, sizeof layout_names / sizeof *layout_names, name);
+  if (found >= 0) *layout = (posenc_layout)found;
+  return found >= 0;
+}
+
+bool dtype_parse(const char *name, posenc_dtype *dtype) {
+  int found = find_name(dtype_names, sizeof dtype_names / sizeof *dtype_names, name);
+  if (found >= 0) *dtype = (posenc_dtype)found;
+  return found >= 0;
+}

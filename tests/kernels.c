@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Every kernel against the oracle over the corners of what a problem can be; and the reproducible ones against each other, bit for bit. */
+#include "tests/tap.h"
+#include "verify/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static posenc_problem make(int64_t rows, int64_t dim, int64_t first, double base, double shift, posenc_layout layout,
+                           posenc_dtype dtype) {
+  posenc_problem problem = posenc_table(rows, dim);
+  problem.first = first;
+  problem.base = base;
+  problem.shift = shift;
+  problem.layout = layout;
+  problem.dtype = dtype;
+  return problem;
+}
+
+/* dims around the widths of vectors and tiles; rows around blocks; positions around anchors, negative and far. */
+static size_t corners(shape *shapes, size_t most) {
+  static const int64_t dims[] = {2, 4, 14, 16, 18, 30, 32, 34, 62, 64, 66, 130, 258};
+  static const int64_t firsts[] = {0, 1, 15, 16, 17, 31, 1000003, -40, INT64_C(1) << 33};
+  static const double bases[] = {10000.0, 500000.0, 1e6, 1e7, 1.0, 2.5};
+  size_t count = 0;
+  for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
+    for (int layout = POSENC_INTERLEAVED; layout <= POSENC_SPLIT_CS; layout++)
+      for (int dtype = POSENC_F32; dtype <= POSENC_F64 && count < most; dtype++) {
+        const size_t mixed = count;
+        posenc_problem problem =
+            make(1 + (int64_t)(mixed * 7 % 70), dims[d], firsts[mixed % (sizeof firsts / sizeof *firsts)],
+                 bases[mixed % (sizeof bases / sizeof *bases)], dims[d] > 2 ? (double)(mixed % 3) / 2.0 : 0.0,
+                 (posenc_layout)layout, (posenc_dtype)dtype);
+        if (mixed % 5 == 0) problem.padding = problem.first + problem.rows / 2;
+        shapes[count++] = shape_of(&problem);
+      }
+  return count;
+}
+
+static void test_contracts(const shape *shapes, size_t count) {
+  verify_request request = {
+      .shapes = shapes, .shape_count = count, .threads = 2, .seed = 7, .budget = VERIFY_DEFAULT_BUDGET};
+  request.kernels = posenc_kernels(&request.kernel_count);
+  json_t *record = verify_run(&request), *one, *check;
+  size_t i, j;
+  json_array_foreach(json_object_get(record, "records"), i, one) {
+    const char *shape_name = json_string_value(json_object_get(json_object_get(one, "shape"), "name"));
+    const char *kernel = json_string_value(json_object_get(one, "kernel")),
+               *refusal = json_string_value(json_object_get(one, "refusal"));
+    if (refusal) {
+      printf("# %s %s: %s\n", kernel, shape_name, refusal);
+      continue;
+    }
+    bool fine = strcmp(json_string_value(json_object_get(one, "mode")), "exhaustive") == 0;
+    const char *broken = "";
+    json_array_foreach(json_object_get(one, "checks"), j, check) {
+      if (!json_is_true(json_object_get(check, "ok"))) {
+        fine = false;
+        broken = json_string_value(json_object_get(check, "property"));
+      }
+    }
+    ok(fine, "%s %s %s", kernel, shape_name, broken);
+  }
+  for (size_t k = 0; k < request.kernel_count; k++) {
+    const char *name = request.kernels[k]->name, *why = posenc_kernel_refusal(request.kernels[k], NULL, NULL);
+    int64_t held = 0;
+    json_array_foreach(json_object_get(record, "records"), i, one) {
+      if (strcmp(json_string_value(json_object_get(one, "kernel")), name) == 0 &&
+          !json_is_string(json_object_get(one, "refusal")))
+        held++;
+    }
+    if (why)
+      skip(name, why);
+    else
+      ok(held > 10, "%s was held to its contract on %d tables", name, (int)held);
+  }
+  json_decref(record);
+}
+
+static bool digest(const posenc_kernel *kernel, const posenc_problem *problem, int threads, uint64_t *digest_out) {
+  size_t bytes;
+  posenc_options options = posenc_default_options();
+  options.kernel = kernel;
+  options.threads = threads;
+  posenc_plan *plan;
+  if (posenc_table_bytes(problem, &bytes) != POSENC_OK || posenc_plan_create(&plan, problem, &options) != POSENC_OK)
+    return false;
+  unsigned char *table = malloc(bytes + 1);
+  posenc_execute(plan, 0, problem->rows, table);
+  uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+  for (size_t i = 0; i < bytes; i++) hash = (hash ^ table[i]) * UINT64_C(1099511628211);
+  *digest_out = hash;
+  free(table);
+  posenc_plan_destroy(plan);
+  return true;
+}
+
+/* "Same bits on every ISA and thread count", said by the contract of each of these. */
+static void test_same_bits(const shape *shapes, size_t count) {
+  static const int threads[] = {1, 2, 3, 7};
+  size_t kernel_count;
+  const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
+  const posenc_kernel *portable = posenc_kernel_find("rotation");
+  for (size_t k = 0; k < kernel_count; k++) {
+    if (!kernels[k]->reproducible || kernels[k] == portable) continue;
+    const char *why = posenc_kernel_refusal(kernels[k], NULL, NULL);
+    if (why) {
+      skip(kernels[k]->name, why);
+      continue;
+    }
+    size_t compared = 0, different = 0;
+    for (size_t i = 0; i < count; i++)
+      for (size_t t = 0; t < (kernels[k]->threaded ? sizeof threads / sizeof *threads : 1); t++) {
+        uint64_t want, got;
+        if (!digest(portable, &shapes[i].problem, 1, &want) ||
+            !digest(kernels[k], &shapes[i].problem, threads[t], &got))
+          continue;
+        compared++;
+        if (want != got) {
+          different++;
+          printf("# %s %s with %d threads differs from rotation\n", kernels[k]->name, shapes[i].name, threads[t]);
+        }
+      }
+    ok(compared > 0 && different == 0, "%s has the bits of rotation on %zu tables", kernels[k]->name, compared);
+  }
+}
+
+int main(void) {
+  static shape shapes[200];
+  const size_t count = corners(shapes, sizeof shapes / sizeof *shapes - 1);
+  unsetenv("POSENC_ISA");
+  test_contracts(shapes, count);
+  /* large enough to be dealt to threads */
+  const posenc_problem large = make(2000, 130, 5, 10000.0, 0.0, POSENC_INTERLEAVED, POSENC_F32);
+  shapes[count] = shape_of(&large);
+  test_same_bits(shapes, count + 1);
+  return tap_done();
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* What is checked of one kernel on one shape. Every bound follows from the kernel's own contract, none is chosen. */
+#ifndef POSENC_VERIFY_CHECKS_H
+#define POSENC_VERIFY_CHECKS_H
+
+#include "common/shapes.h"
+#include "reference/accuracy.h"
+#include "reference/oracle.h"
+
+typedef enum property {
+  ACCURACY,      /* every element within the claimed bound of the exact value */
+  MEMORY,        /* every element of the rows asked for is written, and nothing else */
+  BOUNDED,       /* all in [-1, 1], no NaN */
+  PAIR_NORM,     /* sin² + cos² = 1 */
+  ROTATION,      /* PE[p+k] = M_k PE[p] */
+  EXTRAPOLATION, /* a table from position P holds the rows P … of the long one */
+  EXTENSION,     /* a table made in pieces is the table made at once, bit for bit */
+  PROPERTIES
+} property;
+
+const char *property_name(property p);
+
+typedef struct check {
+  int64_t compared; /* elements */
+  int64_t broken;   /* of these, beyond the bound */
+  double worst;     /* largest deviation, and */
+  double bound;     /* what was allowed where the deviation was the largest share of it */
+  double share;     /* that share */
+  int64_t position; /* where that was, */
+  int64_t index;    /* -1: no single frequency */
+  const char *skip; /* why nothing could be compared, or null */
+} check;
+
+/* Guarded, poisoned memory for the rows that kernels write. */
+typedef struct arena arena;
+arena *arena_create(size_t bytes);
+void arena_destroy(arena *a);
+
+/* One kernel on one shape. */
+typedef struct subject {
+  const posenc_kernel *kernel;
+  const shape *shape;
+  const posenc_options *options;
+  posenc_plan *plan;
+  accuracy found;
+  check checks[PROPERTIES];
+} subject;
+
+/* Rows that are computed in one call, and the places of them that go to the oracle, with its answers. */
+typedef struct window {
+  int64_t row, rows;
+  size_t count;
+  place *places;
+  exact_pair *exact;
+} window;
+
+/* Makes the plan. Null, or why this kernel does not do this shape, in static storage. */
+const char *subject_open(subject *s, const posenc_kernel *kernel, const shape *of, const posenc_options *options);
+void subject_close(subject *s);
+
+/* Accuracy, memory, bounded and pair norm of one window; with `in_pieces`, extension too. */
+void subject_check_window(subject *s, const window *w, arena *whole, arena *pieces, bool in_pieces, uint64_t *random);
+
+/* Rotation and extrapolation, at places drawn from `random`. False when memory runs out. */
+bool subject_check_relations(subject *s, const oracle *o, arena *one, arena *other, uint64_t *random);
+
+/* Last: gives the checks that could not compare anything their reason. */
+void subject_finish(subject *s);
+
+bool check_ok(const check *c);
+
+/* A uniform number below `limit` (> 0), from a state that any seed may start. */
+uint64_t random_below(uint64_t *state, uint64_t limit);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/verify.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *text(const json_t *object, const char *key) {
+  const char *value = json_string_value(json_object_get(object, key));
+  return value ? value : "";
+}
+
+static double number(const json_t *object, const char *key) {
+  const json_t *value = json_object_get(object, key);
+  return json_is_number(value) ? json_number_value(value) : INFINITY;
+}
+
+static json_int_t count(const json_t *object, const char *key) {
+  return json_integer_value(json_object_get(object, key));
+}
+
+static void print_witness(const json_t *record, FILE *stream) {
+  const json_t *ulp = json_object_get(record, "max_ulp"), *abs = json_object_get(record, "max_abs");
+  fprintf(stream,
+          ": %s %" JSON_INTEGER_FORMAT "; max %.6g ulp at p = %" JSON_INTEGER_FORMAT ", i = %" JSON_INTEGER_FORMAT
+          ", %s: exact %s, got %s; max abs %.3g at p = %" JSON_INTEGER_FORMAT ", i = %" JSON_INTEGER_FORMAT
+          ", %s: exact %s, got %s; misrounded %" JSON_INTEGER_FORMAT,
+          text(record, "mode"), count(record, "elements"), number(ulp, "ulp"), count(ulp, "position"),
+          count(ulp, "index"), text(ulp, "function"), text(ulp, "exact"), text(ulp, "got"), number(abs, "abs"),
+          count(abs, "position"), count(abs, "index"), text(abs, "function"), text(abs, "exact"), text(abs, "got"),
+          count(record, "misrounded"));
+}
+
+static void print_check(const json_t *record, const json_t *check, int point, FILE *stream) {
+  const bool ok = json_is_true(json_object_get(check, "ok")), skipped = json_is_true(json_object_get(check, "skipped"));
+  fprintf(stream, "%sok %d - %s %s %s", ok ? "" : "not ", point, text(record, "kernel"), text(check, "property"),
+          text(json_object_get(record, "shape"), "name"));
+  if (skipped) {
+    fprintf(stream, " # SKIP %s\n", text(check, "note"));
+    return;
+  }
+  if (strcmp(text(check, "property"), "accuracy") == 0)
+    print_witness(record, stream);
+  else
+    fprintf(stream, ": worst %.6g, bound %.6g, %" JSON_INTEGER_FORMAT " compared", number(check, "worst"),
+            number(check, "bound"), count(check, "compared"));
+  if (!ok) fprintf(stream, "; %s", text(check, "note"));
+  fputc('\n', stream);
+  if (!ok) fprintf(stream, "# replay: %s\n", text(json_object_get(record, "max_ulp"), "replay"));
+}
+
+void verify_print_tap(const json_t *record, FILE *stream) {
+  const json_t *records = json_object_get(record, "records");
+  json_int_t points = count(record, "passed") + count(record, "failed") + count(record, "skipped");
+  size_t i, j;
+  json_t *one, *check;
+  int point = 0;
+  fprintf(stream, "TAP version 13\n1..%" JSON_INTEGER_FORMAT "\n", points);
+  json_array_foreach(records, i, one) {
+    if (*text(one, "refusal"))
+      fprintf(stream, "ok %d - %s %s # SKIP %s\n", ++point, text(one, "kernel"),
+              text(json_object_get(one, "shape"), "name"), text(one, "refusal"));
+    json_array_foreach(json_object_get(one, "checks"), j, check) print_check(one, check, ++point, stream);
+  }
+  fprintf(stream,
+          "# %" JSON_INTEGER_FORMAT " passed, %" JSON_INTEGER_FORMAT " failed, %" JSON_INTEGER_FORMAT
+          " skipped; seed %" JSON_INTEGER_FORMAT "\n",
+          count(record, "passed"), count(record, "failed"), count(record, "skipped"), count(record, "seed"));
+}

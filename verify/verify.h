@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Holds kernels to their contracts, and makes the accuracy record. */
+#ifndef POSENC_VERIFY_VERIFY_H
+#define POSENC_VERIFY_VERIFY_H
+
+#include "common/shapes.h"
+#include "posenc.h"
+
+#include <jansson.h>
+
+/* What the command line uses unless told otherwise: 2^21 pairs, so that the published tables up to 5000×512 are checked whole. */
+#define VERIFY_DEFAULT_SEED 1
+#define VERIFY_DEFAULT_BUDGET 2097152
+
+typedef struct verify_request {
+  const posenc_kernel *const *kernels;
+  size_t kernel_count;
+  const shape *shapes;
+  size_t shape_count;
+  unsigned isa;   /* allowed tiers; 0: POSENC_ISA, or all */
+  int threads;    /* of threaded kernels; 0: OpenMP's default */
+  uint64_t seed;  /* of what is sampled */
+  int64_t budget; /* at most so many pairs of a shape go to the oracle; a shape with more is sampled */
+  bool profile;   /* also measure the error against the position, 2^0 .. 2^20 */
+} verify_request;
+
+/*
+ * The accuracy record:
+ *
+ * { "schema": "posenc-accuracy-1",
+ *   "environment": environment_json(),
+ *   "kernels": [ kernel_json() … ],
+ *   "seed": n, "budget": n,
+ *   "records": [ { "kernel": name, "shape": shape_json(),
+ *                  "refusal": null, or why this kernel does not do this shape (then nothing follows),
+ *                  "mode": "exhaustive" | "sampled", "elements": n, "of": rows × dim,
+ *                  "max_ulp": WITNESS, "max_abs": WITNESS, "mean_ulp", "mean_abs", "misrounded": n,
+ *                  "histogram": [ {"below": ulp, or null for the last, "count": n} … ],
+ *                  "checks": [ {"property": name, "ok": bool, "skipped": bool, "worst", "bound", "compared": n,
+ *                               "note": why skipped, or what is wrong } … ] } … ],
+ *   "profile": [ { "kernel": name, "dim": n, "base", "points": [ {"position": n, "max_abs", "max_ulp"} … ] } … ],
+ *   "passed": n, "failed": n, "skipped": n }
+ *
+ * WITNESS: { "ulp", "abs", "position": n, "index": n, "function": "sin" | "cos", "exact": hex-float, "got": hex-float,
+ *            "replay": command }
+ *
+ * A number that is infinite or not a number is null, the errors of an element that is NaN among them.
+ * Null when memory runs out.
+ */
+json_t *verify_run(const verify_request *request);
+
+/* The record as TAP on `stream`: one point per kernel × property × shape. */
+void verify_print_tap(const json_t *record, FILE *stream);
+
+#endif
