@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* All the C++ there is. No exception leaves this file: its callers are C. */
+#include "bench/shim.h"
+
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+benchmark::State *state_of(shim_state *state) {
+  return reinterpret_cast<benchmark::State *>(state);
+}
+
+/* Its first line. */
+void tell(const std::string &text, char *message, size_t size) {
+  std::snprintf(message, size, "%s", text.substr(0, text.find('\n')).c_str());
+}
+
+/* Google Benchmark calls this before it exits with its usage: leave another way. */
+void refuse_flags() {
+  throw std::invalid_argument("a --benchmark_ flag or BENCHMARK_ variable has a wrong value");
+}
+
+/* Google Benchmark explains itself on std::cerr: caught while this lives, for the caller to tell in one line. */
+class CaughtErrors {
+public:
+  CaughtErrors() : before_(std::cerr.rdbuf(text_.rdbuf())) {}
+  ~CaughtErrors() {
+    std::cerr.rdbuf(before_);
+  }
+  CaughtErrors(const CaughtErrors &) = delete;
+  CaughtErrors &operator=(const CaughtErrors &) = delete;
+  std::string text() const {
+    return text_.str();
+  }
+
+private:
+  std::ostringstream text_;
+  std::streambuf *before_;
+};
+
+void make_finite(double &value) {
+  if (!std::isfinite(value)) value = 0;
+}
+
+/* Google's JSON made fit for comparison and for strict readers: names without the number of iterations, which
+   differs from run to run, and no NaN or Infinity, which are not JSON. */
+class Reporter : public benchmark::JSONReporter {
+public:
+  void ReportRuns(const std::vector<Run> &runs) override {
+    std::vector<Run> clean = runs;
+    for (Run &run : clean) {
+      run.run_name.iterations.clear();
+      run.run_name.repetitions.clear();
+      run.run_name.time_type.clear();
+      make_finite(run.real_accumulated_time);
+      make_finite(run.cpu_accumulated_time);
+      for (auto counter = run.counters.begin(); counter != run.counters.end();) {
+        if (std::isfinite(counter->second.value))
+          ++counter;
+        else
+          counter = run.counters.erase(counter);
+      }
+    }
+    benchmark::JSONReporter::ReportRuns(clean);
+  }
+};
+
+} // namespace
+
+bool shim_initialize(char *const *flags, char *message, size_t size) try {
+  /* The environment can set these flags too, and they would spoil the record. */
+  std::vector<std::string> words = {"posenc", "--benchmark_enable_random_interleaving=true",
+                                    "--benchmark_out=", "--benchmark_list_tests=false"};
+  for (char *const *flag = flags; flag && *flag; flag++) words.push_back(*flag);
+  std::vector<char *> argv;
+  for (std::string &word : words) argv.push_back(&word[0]);
+  int argc = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
+
+  CaughtErrors errors;
+  benchmark::Initialize(&argc, argv.data(), refuse_flags);
+  static const char name[] = "posenc";
+  benchmark::BenchmarkReporter::Context::executable_name = name;
+  if (argc == 1) return true;
+  tell(std::string(argv[1]) + ": " + (errors.text().empty() ? "no such flag of Google Benchmark" : errors.text()),
+       message, size);
+  return false;
+} catch (const std::exception &error) {
+  tell(error.what(), message, size);
+  return false;
+}
+
+bool shim_add_context(const char *key, const char *value) try {
+  benchmark::AddCustomContext(key, value);
+  return true;
+} catch (const std::exception &) {
+  return false;
+}
+
+bool shim_register(const char *name, shim_function *function, void *arg, int64_t iterations, int repetitions) try {
+  benchmark::RegisterBenchmark(name,
+                               [=](benchmark::State &state) { function(reinterpret_cast<shim_state *>(&state), arg); })
+      ->Iterations(iterations)
+      ->Repetitions(repetitions)
+      ->UseRealTime();
+  return true;
+} catch (const std::exception &) {
+  return false;
+}
+
+bool shim_keep_running(shim_state *state) {
+  return state_of(state)->KeepRunning();
+}
+
+bool shim_count(shim_state *state, const char *name, double value) try {
+  state_of(state)->counters[name] = value;
+  return true;
+} catch (const std::exception &) {
+  return false;
+}
+
+bool shim_fail(shim_state *state, const char *why) try {
+  state_of(state)->SkipWithError(why);
+  return true;
+} catch (const std::exception &) {
+  return false;
+}
+
+char *shim_run(size_t *length, char *message, size_t size) try {
+  std::ostringstream json, errors;
+  Reporter reporter;
+  reporter.SetOutputStream(&json);
+  reporter.SetErrorStream(&errors);
+  if (benchmark::RunSpecifiedBenchmarks(&reporter) == 0) {
+    tell(errors.str(), message, size);
+    return nullptr;
+  }
+  const std::string text = json.str();
+  char *copy = static_cast<char *>(std::malloc(text.size()));
+  if (!copy) throw std::bad_alloc();
+  *length = text.size();
+  return static_cast<char *>(std::memcpy(copy, text.data(), text.size()));
+} catch (const std::exception &error) {
+  tell(error.what(), message, size);
+  return nullptr;
+}
+
+void shim_clear() {
+  benchmark::ClearRegisteredBenchmarks();
+  /* Not Shutdown(): it leaves a dangling pointer to what it deletes. */
+  delete benchmark::internal::GetGlobalContext();
+  benchmark::internal::GetGlobalContext() = nullptr;
+}

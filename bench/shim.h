@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Google Benchmark as C sees it. One user at a time: Google Benchmark is global. */
+#ifndef POSENC_BENCH_SHIM_H
+#define POSENC_BENCH_SHIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What Google Benchmark hands to a running benchmark. */
+typedef struct shim_state shim_state;
+
+/* One repetition: prepares, loops while shim_keep_running, then counts. */
+typedef void shim_function(shim_state *state, void *arg);
+
+/* All below are false if memory runs out or as said. */
+
+/* Takes --benchmark_… flags, null-terminated, or null. False with a one-line `message` if one is wrong. */
+bool shim_initialize(char *const *flags, char *message, size_t size);
+
+/* Adds an entry to the "context" of the JSON. Google Benchmark has a "date" of its own. */
+bool shim_add_context(const char *key, const char *value);
+
+bool shim_register(const char *name, shim_function *function, void *arg, int64_t iterations, int repetitions);
+
+/* True once per iteration that is due; the time from the first call to the last is the benchmark's. */
+bool shim_keep_running(shim_state *state);
+
+/* Numbers that are not finite do not exist in JSON, and are left out there. */
+bool shim_count(shim_state *state, const char *name, double value);
+
+/* Marks this repetition as failed. Call it instead of or inside the loop; shim_keep_running is false from then on. */
+bool shim_fail(shim_state *state, const char *why);
+
+/* Runs all that is registered and the flags select, in random order; wall time counts. The JSON text, to be freed, or
+   null with a one-line `message`. */
+char *shim_run(size_t *length, char *message, size_t size);
+
+/* Forgets benchmarks and context. */
+void shim_clear(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
