@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Records in, the one document out that page, Markdown and report.json all show. */
+#ifndef POSENC_REPORTS_DOCUMENT_H
+#define POSENC_REPORTS_DOCUMENT_H
+
+#include "posenc.h"
+
+#include <jansson.h>
+
+/*
+ * { "schema": "posenc-report-1", "command": string, "seed": integer or null,
+ *   "answer": [ {"shape", "kernel", "footprint": "largest" | "in cache"} ],
+ *   "headline": null or {"shape": name, "rows": [ ROW … ]},   the reference shape: transformer-base where it was
+ * verified "shapes": [ {"shape": as in the records, "sweep": bool, "fill_bytes_per_second": SPREAD or null, "rows": [
+ * ROW … ]} ], "profile": as in the accuracy record, "checks": {"passed", "failed", "skipped", "properties": [name …],
+ *              "kernels": [ {"kernel", "properties": {name: {"passed", "of"}}} ],
+ *              "failures": [ {"kernel", "shape", and the fields of the check} ]},
+ *   "kernels": as in the accuracy record, each with "holds": every check of it passed, and there was one,
+ *   "environment": {"accuracy": {…}, "timing": null or {…}} }
+ *
+ * ROW: {"kernel", "isa", "refusal", then the fields of its accuracy record or nothing if there is none,
+ *       "timing": null or {"repetitions": n, "rows": n, "rows_timed": n in one pass, "ns_per_element": SPREAD,
+ * "bytes_per_second": SPREAD, "of_fill": SPREAD, "speed_up": over naive, or null, "plan_ns": SPREAD or null}} SPREAD:
+ * {"median", "min", "max"} over the repetitions.
+ *
+ * timing may be null. Null when memory runs out.
+ */
+json_t *document_make(const json_t *accuracy, const json_t *timing, const char *command);
+
+/* The entry of "shapes" of that name, and in it the row of a kernel; null if there is none. */
+const json_t *document_shape(const json_t *document, const char *name);
+const json_t *document_row(const json_t *table, const char *kernel);
+
+/* The bound of an entry of "kernels". */
+posenc_bound document_bound(const json_t *kernel);
+
+#endif

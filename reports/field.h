@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Look-ups that forgive what is not there: records come from files. */
+#ifndef POSENC_REPORTS_FIELD_H
+#define POSENC_REPORTS_FIELD_H
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+/* The number under that key, NaN if there is none. */
+static inline double field_number(const json_t *object, const char *key) {
+  const json_t *value = json_object_get(object, key);
+  return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* The string under that key, "" if there is none. */
+static inline const char *field_string(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+  return text ? text : "";
+}
+
+/* The object in an array of objects whose `key` is `text`; null if there is none. */
+static inline json_t *field_find(const json_t *array, const char *key, const char *text) {
+  for (size_t i = 0; i < json_array_size(array); i++) {
+    json_t *object = json_array_get(array, i);
+    if (strcmp(field_string(object, key), text) == 0) return object;
+  }
+  return NULL;
+}
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/figures.h"
+
+#include "posenc.h"
+#include "reports/document.h"
+#include "reports/field.h"
+#include "reports/plot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Rows and columns of the heatmap. */
+enum { MAP = 128 };
+
+/* Okabe and Ito's colours for all eyes, without the yellow that white paper swallows; then dashes tell lines apart. */
+static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080"};
+enum { COLOURS = sizeof colours / sizeof *colours };
+
+/* A kernel looks the same in every figure. */
+static void write_style(FILE *script, size_t kernel) {
+  fprintf(script, " linecolor rgb '%s' dashtype %zu pointtype %zu pointsize 0.55 linewidth 1.2",
+          colours[kernel % COLOURS], 1 + kernel / COLOURS, 4 + kernel % 11);
+}
+
+static void write_title(FILE *script, const char *title) {
+  fputs(" title ", script);
+  plot_quoted(script, title);
+}
+
+static FILE *begin(const char *name) {
+  FILE *script = plot_begin();
+  if (!script) fprintf(stderr, "posenc: report: plot %s: no temporary file: %s\n", name, strerror(errno));
+  return script;
+}
+
+bool figures_in_sweep(const json_t *table) {
+  return json_is_true(json_object_get(table, "sweep")) &&
+         json_is_object(json_object_get(table, "fill_bytes_per_second"));
+}
+
+double figures_cache_rows(const json_t *document, const char *cache, double dim) {
+  const json_t *environment = json_object_get(json_object_get(document, "environment"), "timing");
+  const double bytes = strtod(field_string(environment, cache), NULL);
+  return bytes > 0 ? bytes / (dim * (double)posenc_dtype_bytes(POSENC_F32)) : NAN;
+}
+
+/* ---- time and bandwidth against length ---- */
+
+/* What one of the two figures draws: a counter, in units of `unit`, beside a column of the fill limit. */
+typedef struct length_plot {
+  const char *name, *counter, *label;
+  double unit;
+  int fill_column;
+  const char *description;
+} length_plot;
+
+static const length_plot time_plot = {
+    .name = "time",
+    .counter = "ns_per_element",
+    .label = "ns per element",
+    .unit = 1.0,
+    .fill_column = 3,
+    .description = "Line chart: nanoseconds per element against length, a line per kernel, and the fill limit",
+};
+
+static const length_plot bandwidth_plot = {
+    .name = "bandwidth",
+    .counter = "bytes_per_second",
+    .label = "GB/s written",
+    .unit = 1e9,
+    .fill_column = 2,
+    .description = "Line chart: gigabytes written per second against length, a line per kernel, and the fill limit",
+};
+
+/* The timed lengths of the sweep. */
+typedef struct sweep {
+  const json_t *tables[64];
+  size_t count;
+  double least, most; /* rows, with some air */
+  double dim;
+} sweep;
+
+static double rows_of(const json_t *table) {
+  return field_number(json_object_get(table, "shape"), "rows");
+}
+
+static sweep find_sweep(const json_t *document) {
+  const json_t *shapes = json_object_get(document, "shapes");
+  sweep found = {.least = INFINITY, .most = 0};
+  for (size_t i = 0; i < json_array_size(shapes); i++) {
+    const json_t *table = json_array_get(shapes, i);
+    if (!figures_in_sweep(table) || found.count == sizeof found.tables / sizeof *found.tables) continue;
+    found.tables[found.count++] = table;
+    found.least = fmin(found.least, rows_of(table) / 1.3);
+    found.most = fmax(found.most, rows_of(table) * 1.3);
+    found.dim = field_number(json_object_get(table, "shape"), "dim");
+  }
+  return found;
+}
+
+static const json_t *spread_of(const json_t *table, const char *kernel, const length_plot *plot) {
+  return json_object_get(json_object_get(document_row(table, kernel), "timing"), plot->counter);
+}
+
+static bool was_timed(const sweep *s, const char *kernel, const length_plot *plot) {
+  for (size_t i = 0; i < s->count; i++)
+    if (field_number(spread_of(s->tables[i], kernel, plot), "median") > 0) return true;
+  return false;
+}
+
+/* Rows, median, least and most of every length, as a data block. */
+static void write_kernel(FILE *script, const sweep *s, size_t index, const char *kernel, const length_plot *plot) {
+  fprintf(script, "$kernel%zu << EOD\n", index);
+  for (size_t i = 0; i < s->count; i++) {
+    const json_t *spread = spread_of(s->tables[i], kernel, plot);
+    const double median = field_number(spread, "median") / plot->unit;
+    if (median > 0)
+      fprintf(script, "%.17g %.17g %.17g %.17g\n", rows_of(s->tables[i]), median,
+              field_number(spread, "min") / plot->unit, field_number(spread, "max") / plot->unit);
+  }
+  fputs("EOD\n", script);
+}
+
+static double fill_of(const json_t *table) {
+  return field_number(json_object_get(table, "fill_bytes_per_second"), "median");
+}
+
+/* The fill limit as bandwidth, and as the time that an element of f32 takes at it. */
+static void write_fill(FILE *script, const sweep *s) {
+  fputs("$fill << EOD\n", script);
+  for (size_t i = 0; i < s->count; i++)
+    fprintf(script, "%.17g %.17g %.17g\n", rows_of(s->tables[i]), fill_of(s->tables[i]) / 1e9,
+            (double)posenc_dtype_bytes(POSENC_F32) / fill_of(s->tables[i]) * 1e9);
+  fputs("EOD\n", script);
+}
+
+static void write_caches(FILE *script, const json_t *document, const sweep *s) {
+  static const char *const caches[][2] = {{"l1d", "L1d"}, {"l2", "L2"}, {"l3", "L3"}};
+  for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
+    const double rows = figures_cache_rows(document, caches[i][0], s->dim);
+    if (!(rows >= s->least && rows <= s->most)) continue;
+    fprintf(
+        script,
+        "set arrow from first %.17g, graph 0 to first %.17g, graph 1 nohead back linecolor rgb '#808080' dashtype 3\n"
+        "set label '%s' at first %.17g, graph 1 center offset 0,0.5\n",
+        rows, rows, caches[i][1], rows);
+  }
+}
+
+static void write_length_axis(FILE *script, const sweep *s) {
+  fprintf(script, "set logscale x 2\nset xrange [%.17g:%.17g]\nset xlabel 'length (rows)'\nset xtics (", s->least,
+          s->most);
+  for (size_t i = 0; i < s->count; i++) fprintf(script, "%s%.0f", i ? ", " : "", rows_of(s->tables[i]));
+  fputs(")\n", script);
+}
+
+/* The axis of bandwidth ends just above the highest of limit and measurement. */
+static double highest_bandwidth(const sweep *s) {
+  double highest = 0;
+  for (size_t i = 0; i < s->count; i++) {
+    highest = fmax(highest, fill_of(s->tables[i]));
+    const json_t *rows = json_object_get(s->tables[i], "rows");
+    for (size_t k = 0; k < json_array_size(rows); k++) {
+      const json_t *timing = json_object_get(json_array_get(rows, k), "timing");
+      highest = fmax(highest, field_number(json_object_get(timing, "bytes_per_second"), "max"));
+    }
+  }
+  return ceil(highest / 1e9 / 5) * 5;
+}
+
+static char *draw_lengths(const json_t *document, const sweep *s, const length_plot *plot) {
+  const json_t *kernels = json_object_get(document, "kernels");
+  FILE *script = begin(plot->name);
+  if (!script) return NULL;
+  write_length_axis(script, s);
+  write_caches(script, document, s);
+  write_fill(script, s);
+  fprintf(script, "set ylabel '%s'\n", plot->label);
+  if (plot == &bandwidth_plot)
+    fprintf(script, "set yrange [0:%.17g]\n", highest_bandwidth(s));
+  else
+    fputs("set logscale y 10\nset format y '%g'\n", script);
+  for (size_t i = 0; i < json_array_size(kernels); i++)
+    write_kernel(script, s, i, field_string(json_array_get(kernels, i), "name"), plot);
+  fprintf(script, "plot $fill using 1:%d with lines linetype -1 linewidth 2 title 'fill limit'", plot->fill_column);
+  for (size_t i = 0; i < json_array_size(kernels); i++) {
+    const char *kernel = field_string(json_array_get(kernels, i), "name");
+    if (!was_timed(s, kernel, plot)) continue;
+    fprintf(script, ", $kernel%zu using 1:2:3:4 with yerrorlines", i);
+    write_style(script, i);
+    write_title(script, kernel);
+  }
+  return plot_finish(script, plot->name, plot->description);
+}
+
+/* ---- error against position ---- */
+
+/* Half an ulp of a format just below 1: what rounding alone costs. */
+static const struct {
+  const char *name;
+  int exponent;
+} formats[] = {{"f32", -25}, {"f16", -12}, {"bf16", -9}};
+
+static void write_formats(FILE *script) {
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    fprintf(
+        script,
+        "set arrow from graph 0, first 2**%d to graph 1, first 2**%d nohead back linecolor rgb '#808080' dashtype 2\n"
+        "set label 'half an ulp of %s' at graph 0.01, first 2**%d left offset 0,0.5 font ',13'\n",
+        formats[i].exponent, formats[i].exponent, formats[i].name, formats[i].exponent);
+}
+
+/* Position and largest error; nothing where there is no error, which a logarithm cannot show. */
+static void write_errors(FILE *script, size_t index, const json_t *points) {
+  fprintf(script, "$profile%zu << EOD\n", index);
+  for (size_t i = 0; i < json_array_size(points); i++) {
+    const json_t *point = json_array_get(points, i);
+    const double position = field_number(point, "position"), error = field_number(point, "max_abs");
+    if (position > 0 && error > 0) fprintf(script, "%.17g %.17g\n", position, error);
+  }
+  fputs("EOD\n", script);
+}
+
+static bool has_errors(const json_t *points) {
+  for (size_t i = 0; i < json_array_size(points); i++) {
+    const json_t *point = json_array_get(points, i);
+    if (field_number(point, "position") > 0 && field_number(point, "max_abs") > 0) return true;
+  }
+  return false;
+}
+
+/* Place of the kernel among all, which gives it its colour. */
+static size_t kernel_index(const json_t *document, const char *kernel) {
+  const json_t *kernels = json_object_get(document, "kernels");
+  size_t index = 0;
+  while (index < json_array_size(kernels) && strcmp(field_string(json_array_get(kernels, index), "name"), kernel) != 0)
+    index++;
+  return index;
+}
+
+static bool has_profile(const json_t *document) {
+  const json_t *profile = json_object_get(document, "profile");
+  for (size_t i = 0; i < json_array_size(profile); i++)
+    if (has_errors(json_object_get(json_array_get(profile, i), "points"))) return true;
+  return false;
+}
+
+static char *draw_error(const json_t *document) {
+  const json_t *profile = json_object_get(document, "profile");
+  FILE *script = begin("error");
+  if (!script) return NULL;
+  write_formats(script);
+  fputs("set logscale x 2\nset format x '2^{%L}'\nset xlabel 'position'\n"
+        "set logscale y 10\nset format y '10^{%L}'\nset ylabel 'largest |error|'\n",
+        script);
+  for (size_t i = 0; i < json_array_size(profile); i++)
+    write_errors(script, i, json_object_get(json_array_get(profile, i), "points"));
+  const char *separator = "plot ";
+  for (size_t i = 0; i < json_array_size(profile); i++) {
+    const json_t *entry = json_array_get(profile, i);
+    if (!has_errors(json_object_get(entry, "points"))) continue;
+    fprintf(script, "%s$profile%zu using 1:2 with linespoints", separator, i);
+    write_style(script, kernel_index(document, field_string(entry, "kernel")));
+    write_title(script, field_string(entry, "kernel"));
+    separator = ", ";
+  }
+  return plot_finish(
+      script, "error",
+      "Line chart: largest absolute error against position, a line per kernel, beside half an ulp of f32, "
+      "f16 and bf16");
+}
+
+/* ---- the encoding itself ---- */
+
+/* A square corner of the paper's table; false on an error told. */
+static bool fill_map(float *table) {
+  const posenc_problem problem = posenc_table(MAP, MAP);
+  posenc_plan *plan;
+  posenc_status status = posenc_plan_create(&plan, &problem, NULL);
+  if (status == POSENC_OK) status = posenc_execute(plan, 0, MAP, table);
+  posenc_plan_destroy(plan);
+  if (status != POSENC_OK) fprintf(stderr, "posenc: report: plot encoding: %s\n", posenc_status_message(status));
+  return status == POSENC_OK;
+}
+
+static char *draw_encoding(void) {
+  float table[MAP * MAP];
+  FILE *script = fill_map(table) ? begin("encoding") : NULL;
+  if (!script) return NULL;
+  fputs("$table << EOD\n", script);
+  for (int i = 0; i < MAP * MAP; i++) fprintf(script, "%.4f%c", (double)table[i], i % MAP == MAP - 1 ? '\n' : ' ');
+  fprintf(script,
+          "EOD\nset xlabel 'column'\nset ylabel 'position'\nset xrange [-0.5:%d.5]\nset yrange [%d.5:-0.5]\n"
+          "set xtics 16\nset ytics 16\nunset grid\nset cbrange [-1:1]\nset cbtics 0.5\n"
+          "set palette defined (-1 '#b2182b', -0.5 '#f4a582', 0 '#f7f7f7', 0.5 '#92c5de', 1 '#2166ac')\n"
+          "plot $table matrix with image notitle\n",
+          MAP - 1, MAP - 1);
+  return plot_finish(
+      script, "encoding",
+      "Heatmap: values of the encoding from -1 to 1, positions downwards, columns to the right; fast waves on "
+      "the left, slow ones on the right");
+}
+
+/* ---- all ---- */
+
+void figures_free(figures *made) {
+  for (size_t i = 0; i < FIGURES; i++) free(made->svg[i]);
+}
+
+bool figures_make(const json_t *document, figures *made) {
+  const sweep s = find_sweep(document);
+  *made = (figures){{NULL}};
+  bool ok = true;
+  if (s.count > 0) {
+    ok = (made->svg[FIGURE_TIME] = draw_lengths(document, &s, &time_plot)) &&
+         (made->svg[FIGURE_BANDWIDTH] = draw_lengths(document, &s, &bandwidth_plot));
+  }
+  if (ok && has_profile(document)) ok = (made->svg[FIGURE_ERROR] = draw_error(document));
+  if (ok) ok = (made->svg[FIGURE_ENCODING] = draw_encoding());
+  if (!ok) figures_free(made);
+  return ok;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The figures of the report, drawn from the document. */
+#ifndef POSENC_REPORTS_FIGURES_H
+#define POSENC_REPORTS_FIGURES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+typedef enum figure {
+  FIGURE_TIME,      /* against length */
+  FIGURE_BANDWIDTH, /* against length */
+  FIGURE_ERROR,     /* against position */
+  FIGURE_ENCODING,  /* heatmap */
+  FIGURES
+} figure;
+
+typedef struct figures {
+  char *svg[FIGURES]; /* null where the document has no data for it */
+} figures;
+
+/* False on an error already told on stderr; nothing to free then. */
+bool figures_make(const json_t *document, figures *made);
+void figures_free(figures *made);
+
+/* Was this length of the sweep timed? */
+bool figures_in_sweep(const json_t *table);
+
+/* Rows of this width whose table is as large as that data cache of the timed machine; NaN if unknown. */
+double figures_cache_rows(const json_t *document, const char *cache, double dim);
+
+#endif

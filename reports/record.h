@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Is this JSON a record? A report is made of files that anyone may have written. */
+#ifndef POSENC_REPORTS_RECORD_H
+#define POSENC_REPORTS_RECORD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* What is wrong with a record and where, in a few words. */
+typedef struct record_fault {
+  char text[200];
+} record_fault;
+
+/* As verify_run makes it: see verify/verify.h. */
+bool record_is_accuracy(const json_t *record, record_fault *fault);
+
+/* As bench_run makes it: see bench/bench.h. */
+bool record_is_timing(const json_t *record, record_fault *fault);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/report.h"
+
+#include "common/output.h"
+#include "reports/contents.h"
+#include "reports/document.h"
+#include "reports/figures.h"
+#include "reports/plot.h"
+#include "reports/record.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What is written, and from what. */
+typedef struct report {
+  const json_t *document;
+  const figures *drawn;
+} report;
+
+static bool write_html(const report *r, FILE *stream) {
+  return contents_write(&(page){.format = &page_html, .stream = stream}, r->document, r->drawn);
+}
+
+static bool write_markdown(const report *r, FILE *stream) {
+  return contents_write(&(page){.format = &page_markdown, .stream = stream}, r->document, r->drawn);
+}
+
+static bool write_json(const report *r, FILE *stream) {
+  return json_dumpf(r->document, stream, JSON_INDENT(1)) == 0 && fputc('\n', stream) != EOF;
+}
+
+static const struct {
+  const char *name;
+  bool (*write)(const report *r, FILE *stream);
+} files[] = {{"index.html", write_html}, {"report.md", write_markdown}, {"report.json", write_json}};
+
+enum { FILES = sizeof files / sizeof *files };
+
+static int fail(const char *directory, const char *name, output *const outputs[FILES]) {
+  fprintf(stderr, "posenc: report: cannot write %s/%s: %s\n", directory, name, strerror(errno));
+  for (size_t i = 0; i < FILES; i++) output_abandon(outputs[i]);
+  return 2;
+}
+
+/* All are on disk before the first is put in its place, so that what can fail has failed by then. */
+static int write_files(const char *directory, const report *r) {
+  output *outputs[FILES] = {NULL};
+  for (size_t i = 0; i < FILES; i++) {
+    char path[4096];
+    errno = ENAMETOOLONG;
+    if (snprintf(path, sizeof path, "%s/%s", directory, files[i].name) < (int)sizeof path)
+      outputs[i] = output_open(path);
+    if (!outputs[i]) return fail(directory, files[i].name, outputs);
+  }
+  for (size_t i = 0; i < FILES; i++) {
+    FILE *stream = output_stream(outputs[i]);
+    errno = ENOMEM;
+    if (!files[i].write(r, stream) || fflush(stream) != 0 || ferror(stream))
+      return fail(directory, files[i].name, outputs);
+  }
+  for (size_t i = 0; i < FILES; i++) {
+    output *pending = outputs[i];
+    outputs[i] = NULL;
+    if (!output_commit(pending)) return fail(directory, files[i].name, outputs);
+  }
+  return 0;
+}
+
+static int write_report(const char *directory, const json_t *document) {
+  figures drawn;
+  if (!figures_make(document, &drawn)) return 2;
+  const int status = write_files(directory, &(report){document, &drawn});
+  figures_free(&drawn);
+  return status;
+}
+
+int report_write(const char *directory, const json_t *accuracy, const json_t *timing, const char *command) {
+  record_fault fault;
+  if (!record_is_accuracy(accuracy, &fault)) {
+    fprintf(stderr, "posenc: report: accuracy record: %s\n", fault.text);
+    return 2;
+  }
+  if (timing && !record_is_timing(timing, &fault)) {
+    fprintf(stderr, "posenc: report: timing record: %s\n", fault.text);
+    return 2;
+  }
+  json_t *document = document_make(accuracy, timing, command);
+  if (!document) {
+    fputs("posenc: report: out of memory\n", stderr);
+    return 2;
+  }
+  const int status = write_report(directory, document);
+  json_decref(document);
+  return status;
+}
+
+const char *report_refusal(void) {
+  return plot_refusal();
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Accuracy record and timing record in, page out. */
+#ifndef POSENC_REPORTS_REPORT_H
+#define POSENC_REPORTS_REPORT_H
+
+#include <jansson.h>
+
+/*
+ * Writes index.html (self-contained), report.md and report.json into `directory`, which exists.
+ * accuracy: as made by verify_run. timing: Google Benchmark JSON as made by bench_run.
+ * command: the command line that reproduces the report.
+ * 0 on success, 2 on an error already told on stderr; then none of the three files was changed.
+ */
+int report_write(const char *directory, const json_t *accuracy, const json_t *timing, const char *command);
+
+/* Null if plots can be made here, else what is missing. */
+const char *report_refusal(void);
+
+#endif

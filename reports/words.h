@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers as people read them. What is no finite number is a dash. */
+#ifndef POSENC_REPORTS_WORDS_H
+#define POSENC_REPORTS_WORDS_H
+
+typedef struct words {
+  char text[96];
+} words;
+
+/* That many significant digits: "0.500", "1.23e-07". */
+words words_significant(double value, int digits);
+
+/* As short as six digits allow: "10000", "0.5". */
+words words_plain(double value);
+
+/* That many decimals: "43.0". */
+words words_fixed(double value, int decimals);
+
+/* A whole number with its thousands set apart: "2 560 000". */
+words words_count(double value);
+
+/* "512 MiB", "250 KiB". */
+words words_bytes(double bytes);
+
+#endif
