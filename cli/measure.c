@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/measure.h"
+#include "bench/bench.h"
+#include "verify/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_shapes(selection *chosen, const shape *shapes, size_t count) {
+  shape *grown = realloc(chosen->shapes, (chosen->shape_count + count) * sizeof *grown);
+  if (!grown) die("out of memory");
+  memcpy(grown + chosen->shape_count, shapes, count * sizeof *shapes);
+  chosen->shapes = grown;
+  chosen->shape_count += count;
+}
+
+static void select_shapes(selection *chosen, const options *given, bool sweep) {
+  size_t count;
+  const shape *shapes;
+  if (options_have_table(given)) {
+    const shape one = shape_of(&given->problem);
+    add_shapes(chosen, &one, 1);
+    return;
+  }
+  if (sweep) {
+    shapes = shapes_sweep(&count);
+    add_shapes(chosen, shapes, count);
+  }
+  shapes = shapes_published(&count);
+  add_shapes(chosen, shapes, count);
+}
+
+/* To measure nothing must not look like success. */
+static void require_runnable(const options *given, const selection *chosen) {
+  const char *refusal = NULL;
+  for (size_t k = 0; k < chosen->kernel_count; k++) {
+    const posenc_options how = options_of_plan(given, chosen->kernels[k]);
+    for (size_t s = 0; s < chosen->shape_count; s++) {
+      refusal = posenc_kernel_refusal(chosen->kernels[k], &chosen->shapes[s].problem, &how);
+      if (!refusal) return;
+    }
+  }
+  const char *last = chosen->kernels[chosen->kernel_count - 1]->name;
+  if (given->kernel) die("--kernel %s: %s cannot do this here: %s", given->kernel, last, refusal);
+  die("no kernel can do this here; %s: %s", last, refusal);
+}
+
+selection select_measured(const options *given, bool sweep) {
+  selection chosen = {0};
+  select_shapes(&chosen, given, sweep);
+  chosen.kernels = options_kernels(given, &chosen.kernel_count);
+  require_runnable(given, &chosen);
+  return chosen;
+}
+
+void selection_free(selection *chosen) {
+  free(chosen->kernels);
+  free(chosen->shapes);
+}
+
+json_t *measure_accuracy(const options *given, const selection *chosen, bool profile) {
+  const verify_request request = {
+      .kernels = chosen->kernels,
+      .kernel_count = chosen->kernel_count,
+      .shapes = chosen->shapes,
+      .shape_count = chosen->shape_count,
+      .isa = given->isa,
+      .threads = given->threads,
+      .seed = (uint64_t)given->seed,
+      .budget = given->budget,
+      .profile = profile,
+  };
+  json_t *record = verify_run(&request);
+  if (!record) die("out of memory");
+  return record;
+}
+
+int accuracy_status(const json_t *record) {
+  return json_integer_value(json_object_get(record, "failed")) > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
+}
+
+int measure_time(const options *given, const selection *chosen, const char *path, char **flags) {
+  const bench_request request = {
+      .kernels = chosen->kernels,
+      .kernel_count = chosen->kernel_count,
+      .shapes = chosen->shapes,
+      .shape_count = chosen->shape_count,
+      .isa = given->isa,
+      .threads = given->threads,
+      .repetitions = given->repetitions,
+      .min_time = given->min_time,
+      .json = path,
+      .extra = flags,
+  };
+  return bench_run(&request);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What verify, bench and report have in common: which kernels on which tables, and the measuring. */
+#ifndef POSENC_CLI_MEASURE_H
+#define POSENC_CLI_MEASURE_H
+
+#include "cli/options.h"
+
+#include <jansson.h>
+
+typedef struct selection {
+  const posenc_kernel **kernels;
+  size_t kernel_count;
+  shape *shapes;
+  size_t shape_count;
+} selection;
+
+/* The kernels of --kernel, or all; the table described, or the published ones and, if asked for, the sweep before
+   them. Exits if none of the kernels can do any of the tables. */
+selection select_measured(const options *given, bool sweep);
+void selection_free(selection *chosen);
+
+/* The accuracy record, a new reference. Exits if it cannot be made. */
+json_t *measure_accuracy(const options *given, const selection *chosen, bool profile);
+
+/* STATUS_FAILED_CHECK if a promise was broken, else EXIT_SUCCESS. */
+int accuracy_status(const json_t *record);
+
+/* Writes the timing record to the path; flags: further ones for Google Benchmark, or null. An exit status. */
+int measure_time(const options *given, const selection *chosen, const char *path, char **flags);
+
+/* Prints the timing record that is in this file as a table. */
+void print_timings(const char *path);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "cli/options.h"
+#include "common/progress.h"
+#include "verify/verify.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS_MAX = 1024, REPETITIONS_MIN = 3, REPETITIONS_MAX = 10000 };
+
+/* ---- messages and exits ------------------------------------------------------------------------ */
+
+static const char *program = "posenc";
+
+void set_program(const char *name) {
+  program = name;
+}
+
+void die(const char *format, ...) {
+  char message[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  /* One line, whatever the user's text has in it. */
+  for (char *c = message; *c; c++)
+    if (iscntrl((unsigned char)*c)) *c = '?';
+  progress_clear();
+  fprintf(stderr, "%s: %s\n", program, message);
+  exit(STATUS_ERROR);
+}
+
+/* A value as messages show it: an empty one would not be seen. */
+static const char *shown(const char *value) {
+  return *value ? value : "''";
+}
+
+void die_value(const char *option, const char *value, const char *reason) {
+  die("%s %s: %s", option, shown(value), reason);
+}
+
+void finish(int status) {
+  if (status != STATUS_ERROR && (fflush(stdout) != 0 || ferror(stdout))) die("standard output: %s", strerror(errno));
+  exit(status);
+}
+
+void print_version(const char *name) {
+  printf("%s (posenc) %s\n"
+         "Copyright (C) 2026 the posenc authors\n"
+         "License MIT: <https://spdx.org/licenses/MIT.html>.\n"
+         "This is free software: you are free to change and redistribute it.\n"
+         "There is NO WARRANTY, to the extent permitted by law.\n",
+         name, PACKAGE_VERSION);
+}
+
+/* ---- names ------------------------------------------------------------------------------------- */
+
+static size_t smallest(size_t a, size_t b, size_t c) {
+  size_t least = a < b ? a : b;
+  return least < c ? least : c;
+}
+
+/* Levenshtein distance, row by row. Names are short: longer text is compared as far as the row reaches. */
+static size_t edit_distance(const char *a, const char *b) {
+  size_t row[64];
+  size_t width = strnlen(b, sizeof row / sizeof *row - 1);
+  for (size_t j = 0; j <= width; j++) row[j] = j;
+  for (size_t i = 0; a[i]; i++) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < width; j++) {
+      size_t substituted = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = smallest(substituted, row[j] + 1, row[j + 1] + 1);
+    }
+  }
+  return row[width];
+}
+
+const char *nearer_name(const char *wanted, const char *a, const char *b) {
+  return a && edit_distance(wanted, a) <= edit_distance(wanted, b) ? a : b;
+}
+
+__attribute__((noreturn)) static void die_no_kernel(const char *name) {
+  size_t count;
+  const posenc_kernel *const *kernels = posenc_kernels(&count);
+  const char *nearest = NULL;
+  for (size_t i = 0; i < count; i++) nearest = nearer_name(name, nearest, kernels[i]->name);
+  die("--kernel %s: no such kernel; did you mean '%s'?", shown(name), nearest);
+}
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+static int64_t parse_integer(const char *option, const char *text, int64_t least, int64_t most) {
+  const char *digits = text + (*text == '-' || *text == '+');
+  if (*digits == '\0' || digits[strspn(digits, "0123456789")] != '\0') die_value(option, text, "not an integer");
+  errno = 0;
+  long long value = strtoll(text, NULL, 10);
+  if (errno == ERANGE) die_value(option, text, "does not fit in 64 bits");
+  if (value < least || value > most) die("%s %s: not within %" PRId64 " .. %" PRId64, option, text, least, most);
+  return value;
+}
+
+static double parse_real(const char *option, const char *text) {
+  char *end;
+  double value = strtod(text, &end);
+  /* strtod also takes leading space and hexadecimals. */
+  if (*text == '\0' || *end != '\0' || isspace((unsigned char)*text) || strpbrk(text, "xX"))
+    die_value(option, text, "not a number");
+  if (!isfinite(value)) die_value(option, text, "not finite");
+  return value;
+}
+
+static unsigned parse_isa(const char *option, const char *text) {
+  unsigned isa;
+  if (!posenc_isa_parse(text, &isa)) die_value(option, text, NOT_TIERS);
+  return isa;
+}
+
+static double parse_positive(const char *option, const char *text) {
+  double value = parse_real(option, text);
+  if (value <= 0.0) die_value(option, text, "not above 0");
+  return value;
+}
+
+/* ---- options ----------------------------------------------------------------------------------- */
+
+static const char *const option_names[] = {
+    [OPTION_LEN - OPTION_LEN] = "--len",           [OPTION_DIM - OPTION_LEN] = "--dim",
+    [OPTION_BASE - OPTION_LEN] = "--base",         [OPTION_OFFSET - OPTION_LEN] = "--offset",
+    [OPTION_SHIFT - OPTION_LEN] = "--shift",       [OPTION_PADDING - OPTION_LEN] = "--padding",
+    [OPTION_LAYOUT - OPTION_LEN] = "--layout",     [OPTION_DTYPE - OPTION_LEN] = "--dtype",
+    [OPTION_KERNEL - OPTION_LEN] = "--kernel",     [OPTION_THREADS - OPTION_LEN] = "--threads",
+    [OPTION_ISA - OPTION_LEN] = "--isa",           [OPTION_SEED - OPTION_LEN] = "--seed",
+    [OPTION_BUDGET - OPTION_LEN] = "--budget",     [OPTION_REPETITIONS - OPTION_LEN] = "--repetitions",
+    [OPTION_MIN_TIME - OPTION_LEN] = "--min-time",
+};
+
+static const char *option_name(int code) {
+  return option_names[code - OPTION_LEN];
+}
+
+/* What the command line gave for the option; null if nothing. */
+static const char *text_given(const options *given, int code) {
+  return given->texts[code - OPTION_LEN];
+}
+
+options options_defaults(void) {
+  return (options){
+      .problem = posenc_table(0, 2),
+      .seed = VERIFY_DEFAULT_SEED,
+      .budget = VERIFY_DEFAULT_BUDGET,
+      .repetitions = DEFAULT_REPETITIONS,
+      .min_time = DEFAULT_MIN_TIME,
+  };
+}
+
+/* Takes in the value of a shared option; false if the option is the command's own. */
+static bool take(options *given, int code, const char *text) {
+  if (code < OPTION_LEN || code >= OPTION_OWN) return false;
+  const char *name = option_name(code);
+  posenc_problem *problem = &given->problem;
+  given->texts[code - OPTION_LEN] = text;
+  switch (code) {
+  case OPTION_LEN:
+    problem->rows = parse_integer(name, text, INT64_MIN, INT64_MAX);
+    break;
+  case OPTION_DIM:
+    problem->dim = parse_integer(name, text, INT64_MIN, INT64_MAX);
+    break;
+  case OPTION_BASE:
+    problem->base = parse_real(name, text);
+    break;
+  case OPTION_OFFSET:
+    problem->first = parse_integer(name, text, INT64_MIN, INT64_MAX);
+    break;
+  case OPTION_SHIFT:
+    problem->shift = parse_real(name, text);
+    break;
+  case OPTION_PADDING:
+    problem->padding = parse_integer(name, text, POSENC_NO_PADDING + 1, INT64_MAX);
+    break;
+  case OPTION_LAYOUT:
+    if (!layout_parse(text, &problem->layout))
+      die_value(name, text, "not interleaved, interleaved-cs, split or split-cs");
+    break;
+  case OPTION_DTYPE:
+    if (!dtype_parse(text, &problem->dtype)) die_value(name, text, "not f32 or f64");
+    break;
+  case OPTION_KERNEL:
+    given->kernel = text;
+    break;
+  case OPTION_THREADS:
+    given->threads = (int)parse_integer(name, text, 0, THREADS_MAX);
+    break;
+  case OPTION_ISA:
+    given->isa = parse_isa(name, text);
+    break;
+  case OPTION_SEED:
+    given->seed = parse_integer(name, text, 0, INT64_MAX);
+    break;
+  case OPTION_BUDGET:
+    given->budget = parse_integer(name, text, 1, INT64_MAX);
+    break;
+  case OPTION_REPETITIONS:
+    given->repetitions = (int)parse_integer(name, text, REPETITIONS_MIN, REPETITIONS_MAX);
+    break;
+  case OPTION_MIN_TIME:
+    given->min_time = parse_positive(name, text);
+    break;
+  }
+  return true;
+}
+
+int options_next(options *given, const command *self, int argc, char **argv) {
+  int code;
+  do {
+    code = getopt_long(argc, argv, self->short_options, self->long_options, NULL);
+    if (code == '?') exit(STATUS_ERROR); /* getopt has told why */
+    if (code == 'h') {
+      fputs(self->help, stdout);
+      finish(EXIT_SUCCESS);
+    }
+    if (code == 'V') {
+      char name[32];
+      snprintf(name, sizeof name, "posenc-%s", self->name);
+      print_version(name);
+      finish(EXIT_SUCCESS);
+    }
+  } while (take(given, code, optarg));
+  if (code == -1 && optind < argc && !self->operands) die("extra operand '%s'", argv[optind]);
+  return code;
+}
+
+/* ---- the table --------------------------------------------------------------------------------- */
+
+/* The problem with one option as if it had not been given. */
+static posenc_problem without(const posenc_problem *problem, int code) {
+  const posenc_problem plain = options_defaults().problem;
+  posenc_problem changed = *problem;
+  switch (code) {
+  case OPTION_LEN:
+    changed.rows = plain.rows;
+    break;
+  case OPTION_DIM:
+    changed.dim = plain.dim;
+    break;
+  case OPTION_BASE:
+    changed.base = plain.base;
+    break;
+  case OPTION_OFFSET:
+    changed.first = plain.first;
+    break;
+  case OPTION_SHIFT:
+    changed.shift = plain.shift;
+    break;
+  }
+  return changed;
+}
+
+/* The option to blame is the first one without which there would be such a table. */
+__attribute__((noreturn)) static void die_blaming(const options *given, const char *refusal) {
+  static const int suspects[] = {OPTION_BASE, OPTION_OFFSET, OPTION_SHIFT, OPTION_LEN, OPTION_DIM};
+  for (size_t i = 0; i < sizeof suspects / sizeof *suspects; i++) {
+    const posenc_problem other = without(&given->problem, suspects[i]);
+    if (!posenc_problem_refusal(&other)) die_value(option_name(suspects[i]), text_given(given, suspects[i]), refusal);
+  }
+  char all[256];
+  problem_options(&given->problem, all, sizeof all);
+  die("%s: %s", all, refusal);
+}
+
+bool options_have_table(const options *given) {
+  const bool len = text_given(given, OPTION_LEN), dim = text_given(given, OPTION_DIM);
+  if (!len || !dim) {
+    for (int code = OPTION_LEN; code <= OPTION_DTYPE; code++) {
+      const char *text = text_given(given, code);
+      if (text) die("%s %s: needs %s too", option_name(code), text, len ? "--dim" : dim ? "--len" : "--len and --dim");
+    }
+    return false;
+  }
+  const char *refusal = posenc_problem_refusal(&given->problem);
+  if (refusal) die_blaming(given, refusal);
+  return true;
+}
+
+/* ---- the kernels ------------------------------------------------------------------------------- */
+
+const posenc_kernel *find_kernel(const char *name) {
+  const posenc_kernel *kernel = posenc_kernel_find(name);
+  if (!kernel) die_no_kernel(name);
+  return kernel;
+}
+
+static bool is_selected(const options *given, const posenc_kernel *kernel) {
+  return !given->kernel || fnmatch(given->kernel, kernel->name, 0) == 0;
+}
+
+const posenc_kernel **options_kernels(const options *given, size_t *count) {
+  size_t all;
+  const posenc_kernel *const *kernels = posenc_kernels(&all);
+  *count = 0;
+  for (size_t i = 0; i < all; i++) *count += is_selected(given, kernels[i]);
+  if (*count == 0) die_no_kernel(given->kernel);
+  const posenc_kernel **selection = calloc(*count, sizeof(*selection));
+  if (!selection) die("out of memory");
+  for (size_t i = 0, next = 0; i < all; i++)
+    if (is_selected(given, kernels[i])) selection[next++] = kernels[i];
+  return selection;
+}
+
+posenc_options options_of_plan(const options *given, const posenc_kernel *kernel) {
+  posenc_options plan = posenc_default_options();
+  plan.kernel = kernel;
+  plan.threads = given->threads;
+  plan.isa = given->isa;
+  return plan;
+}

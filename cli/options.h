@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* What the subcommands share: options, their values, and errors. */
+#ifndef POSENC_CLI_OPTIONS_H
+#define POSENC_CLI_OPTIONS_H
+
+#include "common/shapes.h"
+#include "posenc.h"
+
+#include <getopt.h>
+
+/* Exit statuses, beside EXIT_SUCCESS. */
+enum { STATUS_FAILED_CHECK = 1, STATUS_ERROR = 2 };
+
+/* ---- commands ---------------------------------------------------------------------------------- */
+
+typedef struct command {
+  const char *name;
+  const char *summary;       /* one line, for posenc --help */
+  const char *help;          /* all of COMMAND --help, in the form that help2man reads */
+  const char *short_options; /* as for getopt */
+  const struct option *long_options;
+  bool operands;                     /* takes operands; any other command refuses them */
+  int (*run)(int argc, char **argv); /* argv[0] is "posenc COMMAND"; the exit status */
+} command;
+
+extern const command command_list, command_write, command_verify, command_bench, command_report;
+
+/* ---- options that several commands have -------------------------------------------------------- */
+
+enum option_code {
+  OPTION_LEN = 256, /* above any short option */
+  OPTION_DIM,
+  OPTION_BASE,
+  OPTION_OFFSET,
+  OPTION_SHIFT,
+  OPTION_PADDING,
+  OPTION_LAYOUT,
+  OPTION_DTYPE,
+  OPTION_KERNEL,
+  OPTION_THREADS,
+  OPTION_ISA,
+  OPTION_SEED,
+  OPTION_BUDGET,
+  OPTION_REPETITIONS,
+  OPTION_MIN_TIME,
+  OPTION_OWN, /* the first code that a command may use for itself */
+};
+
+/* What the help tells. */
+#define DEFAULT_REPETITIONS 9
+#define DEFAULT_MIN_TIME 0.01
+#define NOT_TIERS "no set of tiers (generic, avx2, avx512)"
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+/* Rows of a command's long_options, and the lines of its help. The table ends with HELP_OPTIONS. */
+/* clang-format off */
+#define TABLE_OPTIONS \
+  {"len", required_argument, NULL, OPTION_LEN}, \
+  {"dim", required_argument, NULL, OPTION_DIM}, \
+  {"base", required_argument, NULL, OPTION_BASE}, \
+  {"offset", required_argument, NULL, OPTION_OFFSET}, \
+  {"shift", required_argument, NULL, OPTION_SHIFT}, \
+  {"padding", required_argument, NULL, OPTION_PADDING}, \
+  {"layout", required_argument, NULL, OPTION_LAYOUT}, \
+  {"dtype", required_argument, NULL, OPTION_DTYPE}
+#define TABLE_HELP \
+  "  --len L           positions, 0 or more\n" \
+  "  --dim D           columns, even\n" \
+  "  --base B          base of the frequencies, above 0 (10000)\n" \
+  "  --offset P        first position (0)\n" \
+  "  --shift S         the exponent is i/(D/2 - S): 0 in the paper, 1 in fairseq\n" \
+  "                    and Whisper (0)\n" \
+  "  --padding P       position whose row is all zeros (none)\n" \
+  "  --layout NAME     interleaved, interleaved-cs, split or split-cs (interleaved)\n" \
+  "  --dtype NAME      f32 or f64 (f32)\n"
+
+#define KERNEL_OPTIONS {"kernel", required_argument, NULL, OPTION_KERNEL}
+#define KERNEL_HELP "  --kernel GLOB     only the kernels of these names (all)\n"
+
+#define ISA_OPTIONS {"isa", required_argument, NULL, OPTION_ISA}
+#define ISA_HELP \
+  "  --isa TIERS       instruction sets to use: generic, avx2, avx512; several with\n" \
+  "                    commas; -TIER for all but that one (POSENC_ISA, or all)\n"
+
+#define RUN_OPTIONS {"threads", required_argument, NULL, OPTION_THREADS}, ISA_OPTIONS
+#define RUN_HELP \
+  "  --threads N       threads of threaded kernels, 0 for as many as OpenMP gives (0)\n" ISA_HELP
+
+#define VERIFY_OPTIONS \
+  {"seed", required_argument, NULL, OPTION_SEED}, \
+  {"budget", required_argument, NULL, OPTION_BUDGET}
+#define VERIFY_HELP \
+  "  --seed N          seed of what is sampled (" TEXT(VERIFY_DEFAULT_SEED) ")\n" \
+  "  --budget N        sine-cosine pairs of a table that the reference computes; of a\n" \
+  "                    larger table, a sample (" TEXT(VERIFY_DEFAULT_BUDGET) ")\n"
+
+#define BENCH_OPTIONS \
+  {"repetitions", required_argument, NULL, OPTION_REPETITIONS}, \
+  {"min-time", required_argument, NULL, OPTION_MIN_TIME}
+#define BENCH_HELP \
+  "  --repetitions N   timings of each benchmark, 3 or more (" TEXT(DEFAULT_REPETITIONS) ")\n" \
+  "  --min-time S      seconds of one timing, about (" TEXT(DEFAULT_MIN_TIME) ")\n"
+
+#define HELP_OPTIONS \
+  {"help", no_argument, NULL, 'h'}, \
+  {"version", no_argument, NULL, 'V'}, \
+  {NULL, 0, NULL, 0}
+#define HELP_HELP \
+  "  -h, --help        print this help, then exit\n" \
+  "  -V, --version     print the version, then exit\n"
+/* clang-format on */
+
+/* The values of these options. */
+typedef struct options {
+  posenc_problem problem;
+  const char *kernel; /* null if not given */
+  int threads;
+  unsigned isa;
+  int64_t seed;
+  int64_t budget;
+  int repetitions;
+  double min_time;
+  const char *texts[OPTION_OWN - OPTION_LEN]; /* as given on the command line, null if not given */
+} options;
+
+options options_defaults(void);
+
+/* The next option that is the command's own, with its value in optarg; -1 at the end. Options that commands share
+   are taken in, --help and --version end the program, and so does anything wrong. */
+int options_next(options *given, const command *self, int argc, char **argv);
+
+/* Whether a table was described. Exits if it was described in part, or if there is no such table. */
+bool options_have_table(const options *given);
+
+/* The kernels that --kernel selects, as a new array. Exits if there are none. */
+const posenc_kernel **options_kernels(const options *given, size_t *count);
+
+/* What the library is told for this kernel; null lets the library choose. */
+posenc_options options_of_plan(const options *given, const posenc_kernel *kernel);
+
+/* The kernel of exactly this name. Exits if there is none. */
+const posenc_kernel *find_kernel(const char *name);
+
+/* ---- messages and exits ------------------------------------------------------------------------ */
+
+/* Names the program in messages from here on. */
+void set_program(const char *name);
+
+/* Tells one line on stderr and exits with STATUS_ERROR. */
+__attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
+
+/* The same for the value of an option, or of an environment variable. */
+__attribute__((noreturn)) void die_value(const char *option, const char *value, const char *reason);
+
+/* Exits with the status, or with STATUS_ERROR if standard output could not be written. */
+__attribute__((noreturn)) void finish(int status);
+
+/* Prints "PROGRAM (posenc) VERSION" and the license, as GNU programs do. */
+void print_version(const char *program);
+
+/* Of the names a, which may be null, and b the one that fewer edits turn into `wanted`. */
+const char *nearer_name(const char *wanted, const char *a, const char *b);
+
+#endif

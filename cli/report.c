@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "cli/measure.h"
+#include "common/output.h"
+#include "reports/report.h"
+#include "verify/verify.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPTION_FROM = OPTION_OWN };
+
+static const char help[] =
+    "Usage: posenc report [OPTION]... -o DIR\n"
+    "Publish what kernels are worth: index.html (one file, opens from disk), report.md\n"
+    "and report.json. Verifies and times the kernels first, and leaves the records in\n"
+    "accuracy.json and bench.json beside the page, unless records are given. Without\n"
+    "--len and --dim, the tables are the published ones, and for the timings a sweep of\n"
+    "lengths too.\n"
+    "\n"
+    "Options:\n"
+    "  -o, --output DIR  folder to write to; it is made if it is missing\n"
+    "  --from FILE       a record made earlier, by posenc verify --format json or by\n"
+    "                    posenc bench --json; may be given once for each of the two\n" KERNEL_HELP TABLE_HELP RUN_HELP
+        VERIFY_HELP BENCH_HELP HELP_HELP "\n"
+    "Exit status:\n"
+    "  0                 if all is well\n"
+    "  1                 if the page tells of a broken promise\n"
+    "  2                 on bad input or any other error\n"
+    "\n"
+    "Examples:\n"
+    "  $ posenc report -o posenc-report\n"
+    "  $ posenc report --from accuracy.json --from bench.json -o posenc-report\n";
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"from", required_argument, NULL, OPTION_FROM},
+    TABLE_OPTIONS,
+    KERNEL_OPTIONS,
+    RUN_OPTIONS,
+    VERIFY_OPTIONS,
+    BENCH_OPTIONS,
+    HELP_OPTIONS,
+};
+
+/* What the page is made from; null where it has to be measured first. */
+typedef struct records {
+  json_t *accuracy, *timing;
+} records;
+
+static bool has_schema(const json_t *holder, const char *key, const char *prefix) {
+  const char *schema = json_string_value(json_object_get(holder, key));
+  return schema && strncmp(schema, prefix, strlen(prefix)) == 0;
+}
+
+/* Takes in a record made earlier. */
+static void take_record(records *found, const char *path) {
+  json_error_t error;
+  json_t *record = json_load_file(path, 0, &error);
+  if (!record) die_value("--from", path, error.text);
+  json_t **place = has_schema(record, "schema", "posenc-accuracy-")                                   ? &found->accuracy
+                   : has_schema(json_object_get(record, "context"), "posenc_schema", "posenc-bench-") ? &found->timing
+                                                                                                      : NULL;
+  if (!place) die_value("--from", path, "neither an accuracy record nor a timing record");
+  if (*place) die_value("--from", path, "the second record of its kind");
+  *place = record;
+}
+
+/* ---- the folder -------------------------------------------------------------------------------- */
+
+__attribute__((noreturn)) static void die_folder(const char *path) {
+  die_value("--output", path, strerror(errno));
+}
+
+static char *path_in(const char *folder, const char *name) {
+  const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
+  char *path;
+  if (asprintf(&path, "%s%s%s", folder, slash, name) < 0) die("out of memory");
+  return path;
+}
+
+/* Finds out now, not after minutes of measuring, whether the page can be put there. Leaves nothing behind. */
+static void probe_folder(const char *path) {
+  if (mkdir(path, 0777) == 0) {
+    rmdir(path);
+    return;
+  }
+  if (errno != EEXIST) die_folder(path);
+  char *name = path_in(path, "accuracy.json");
+  output *out = output_open(name);
+  if (!out) die_folder(path);
+  output_abandon(out);
+  free(name);
+}
+
+/* ---- the command that does it again ------------------------------------------------------------- */
+
+/* Prints the word so that a shell reads the same word. */
+static void print_quoted(FILE *stream, const char *word) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
+  if (*word && word[strspn(word, plain)] == '\0') {
+    fputs(word, stream);
+    return;
+  }
+  putc('\'', stream);
+  for (; *word; word++) fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stream);
+  putc('\'', stream);
+}
+
+/* argv[0] is "posenc report". */
+static char *command_line(int argc, char **argv) {
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  if (!stream) die("out of memory");
+  fputs(argv[0], stream);
+  for (int i = 1; i < argc; i++) {
+    putc(' ', stream);
+    print_quoted(stream, argv[i]);
+  }
+  if (fclose(stream) != 0) die("out of memory");
+  return text;
+}
+
+/* ---- measuring and writing ---------------------------------------------------------------------- */
+
+static const char *made_folder;
+
+/* Fails, as it should, once something is in the folder. */
+static void remove_empty_folder(void) {
+  rmdir(made_folder);
+}
+
+static void make_folder(const char *path) {
+  if (mkdir(path, 0777) != 0) {
+    if (errno != EEXIST) die_folder(path);
+    return;
+  }
+  made_folder = path;
+  atexit(remove_empty_folder);
+}
+
+static void save(const json_t *record, const char *folder, const char *name) {
+  char *path = path_in(folder, name);
+  output *out = output_open(path);
+  if (!out) die("%s: %s", path, strerror(errno));
+  json_dumpf(record, output_stream(out), JSON_INDENT(2));
+  putc('\n', output_stream(out));
+  if (!output_commit(out)) die("%s: %s", path, strerror(errno));
+  free(path);
+}
+
+static json_t *time_kernels(const options *given, const selection *chosen, const char *folder) {
+#ifdef HAVE_BENCHMARK
+  char *path = path_in(folder, "bench.json");
+  const int status = measure_time(given, chosen, path, NULL);
+  if (status != EXIT_SUCCESS) exit(STATUS_ERROR); /* bench_run has told why */
+  json_error_t error;
+  json_t *record = json_load_file(path, 0, &error);
+  if (!record) die("%s: %s", path, error.text);
+  free(path);
+  return record;
+#else
+  (void)given, (void)chosen, (void)folder;
+  return NULL; /* the page says that there are no timings */
+#endif
+}
+
+/* Measures what was not given, and leaves it in the folder. */
+static void complete(records *found, const options *given, const char *folder) {
+  if (found->accuracy && found->timing) return;
+  selection checked = select_measured(given, false), timed = select_measured(given, true);
+  if (!found->accuracy) {
+    found->accuracy = measure_accuracy(given, &checked, true);
+    make_folder(folder);
+    save(found->accuracy, folder, "accuracy.json");
+  }
+  if (!found->timing) {
+    make_folder(folder);
+    found->timing = time_kernels(given, &timed, folder);
+  }
+  selection_free(&checked);
+  selection_free(&timed);
+}
+
+static int run(int argc, char **argv) {
+  char *line = command_line(argc, argv); /* now, as getopt changes the order */
+  options given = options_defaults();
+  records found = {NULL, NULL};
+  const char *folder = NULL;
+  for (int code; (code = options_next(&given, &command_report, argc, argv)) != -1;) {
+    if (code == 'o') folder = optarg;
+    if (code == OPTION_FROM) take_record(&found, optarg);
+  }
+  if (!folder) die("--output is missing");
+  const char *refusal = report_refusal();
+  if (refusal) die("%s", refusal);
+  probe_folder(folder);
+  complete(&found, &given, folder);
+  make_folder(folder);
+  int status = report_write(folder, found.accuracy, found.timing, line);
+  if (status == EXIT_SUCCESS) {
+    char *page = path_in(folder, "index.html");
+    puts(page);
+    free(page);
+    status = accuracy_status(found.accuracy);
+  }
+  json_decref(found.accuracy);
+  json_decref(found.timing);
+  free(line);
+  return status;
+}
+
+const command command_report = {
+    .name = "report",
+    .summary = "publish accuracy and speed as a page",
+    .help = help,
+    .short_options = "ho:V",
+    .long_options = long_options,
+    .run = run,
+};

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/npy.h"
+#include "cli/options.h"
+#include "common/output.h"
+#include "common/progress.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Usage: posenc write --len L --dim D [OPTION]... -o FILE\n"
+    "Write a table of positional encodings as a NumPy .npy file of shape (L, D).\n"
+    "\n"
+    "Options:\n"
+    "  -o, --output FILE where to write; - is standard output\n" TABLE_HELP
+    "  --kernel NAME     who computes it (the fastest one that is accurate)\n" RUN_HELP HELP_HELP "\n"
+    "The file appears whole or not at all, and memory does not grow with L.\n"
+    "\n"
+    "Exit status:\n"
+    "  0                 if all is well\n"
+    "  2                 on bad input or any other error\n"
+    "\n"
+    "Examples:\n"
+    "  $ posenc write --len 5000 --dim 512 -o table.npy\n"
+    "  $ posenc write --len 1500 --dim 768 --shift 1 --layout split -o whisper.npy\n"
+    "  $ posenc write --len 64 --dim 128 --offset 1099511627776 --dtype f64 -o - | xxd\n";
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'}, TABLE_OPTIONS, KERNEL_OPTIONS, RUN_OPTIONS, HELP_OPTIONS,
+};
+
+/* Memory for rows on their way to the file. */
+enum { BLOCK_BYTES = 4 << 20 };
+
+static posenc_plan *make_plan(const options *given) {
+  const posenc_kernel *kernel = given->kernel ? find_kernel(given->kernel) : NULL;
+  posenc_options how = options_of_plan(given, kernel);
+  const char *refusal = kernel ? posenc_kernel_refusal(kernel, &given->problem, &how) : NULL;
+  if (refusal) die_value("--kernel", given->kernel, refusal);
+  posenc_plan *plan;
+  posenc_status status = posenc_plan_create(&plan, &given->problem, &how);
+  if (status == POSENC_OK) return plan;
+  char table[256];
+  problem_options(&given->problem, table, sizeof table);
+  die("%s: %s", table, posenc_status_message(status));
+}
+
+/* Writes header and rows; null, or what went wrong. */
+static const char *write_table(const posenc_plan *plan, FILE *stream, const char *path) {
+  const posenc_problem *problem = posenc_plan_problem(plan);
+  char header[NPY_HEADER_MAX];
+  size_t header_bytes = npy_header(problem, header);
+  if (fwrite(header, 1, header_bytes, stream) != header_bytes) return strerror(errno);
+  const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+  const int64_t block_rows = row_bytes < BLOCK_BYTES ? (int64_t)(BLOCK_BYTES / row_bytes) : 1;
+  const char *failure = NULL;
+  int64_t rows;
+  char *block = malloc((size_t)block_rows * row_bytes);
+  if (!block) return "a row of this table does not fit in memory";
+  for (int64_t row = 0; row < problem->rows && !failure; row += rows) {
+    rows = problem->rows - row < block_rows ? problem->rows - row : block_rows;
+    posenc_status status = posenc_execute(plan, row, rows, block);
+    if (status != POSENC_OK)
+      failure = posenc_status_message(status);
+    else if (fwrite(block, row_bytes, (size_t)rows, stream) != (size_t)rows)
+      failure = strerror(errno);
+    progress_show("write", path, (double)(row + rows), (double)problem->rows);
+  }
+  progress_clear();
+  free(block);
+  return failure;
+}
+
+static int run(int argc, char **argv) {
+  options given = options_defaults();
+  const char *path = NULL;
+  while (options_next(&given, &command_write, argc, argv) == 'o') path = optarg;
+  if (!options_have_table(&given)) die("--len and --dim are missing");
+  if (!path) die("--output is missing");
+  posenc_plan *plan = make_plan(&given);
+  if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) die_value("--output", path, "standard output is a terminal");
+  output *out = output_open(path);
+  if (!out) die_value("--output", path, strerror(errno));
+  const char *failure = write_table(plan, output_stream(out), path);
+  posenc_plan_destroy(plan);
+  if (failure)
+    output_abandon(out);
+  else if (!output_commit(out))
+    failure = strerror(errno);
+  if (failure) die_value("--output", path, failure);
+  return EXIT_SUCCESS;
+}
+
+const command command_write = {
+    .name = "write",
+    .summary = "write a table as a NumPy .npy file",
+    .help = help,
+    .short_options = "ho:V",
+    .long_options = long_options,
+    .run = run,
+};

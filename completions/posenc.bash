@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+# Bash completion for posenc. All words come from the program itself.
+
+_posenc_words() {
+  case $1 in
+  commands) posenc --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' ;;
+  options) posenc ${2:+"$2"} --help | sed -n 's/^  \(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\).*/\2/p' ;;
+  kernels) posenc list --names ;;
+  esac 2>/dev/null
+}
+
+_posenc() {
+  # With no words, -o default completes file names.
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command='' words
+  ((COMP_CWORD > 1)) && command=${COMP_WORDS[1]}
+  COMPREPLY=()
+  case $before in
+  --kernel) words=$(_posenc_words kernels) ;;
+  --layout) words='interleaved interleaved-cs split split-cs' ;;
+  --dtype) words='f32 f64' ;;
+  --isa) words='generic avx2 avx512 -avx2 -avx512' ;;
+  --format) words='tap json' ;;
+  *) [[ -n $command && ($word == -* || $before == "$command") ]] && words=$(_posenc_words options "$command") ;;
+  esac
+  [[ -z $command ]] && words="$(_posenc_words commands) $(_posenc_words options)"
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+
+complete -o default -F _posenc posenc

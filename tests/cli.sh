@@ -1,0 +1,334 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The posenc command: what it makes, and that bad input is one line, exit status 2, and no file.
+# shellcheck disable=SC2016,SC2086,SC2094
+: "${POSENC:=${abs_top_builddir:-.}/posenc}"
+unset POSENC_ISA
+[ -x "$POSENC" ] || { echo "Bail out! no posenc command at $POSENC"; exit 1; }
+perl -MJSON::PP -e1 2>/dev/null && json=yes || json=no
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' INT TERM
+cd "$work" || exit 99
+
+points=0
+point() { # RESULT NAME: one TAP point
+  points=$((points + 1))
+  echo "$1 $points - $2" | tr '\n' ' '
+  echo
+}
+check() { # NAME COMMAND...
+  name=$1
+  shift
+  if "$@"; then point ok "$name"; else point 'not ok' "$name"; fi
+}
+skip() { # NAME REASON
+  points=$((points + 1))
+  echo "ok $points - $1 # SKIP $2"
+}
+posenc() { # sets $status, and leaves out and err
+  "$POSENC" "$@" >out 2>err
+  status=$?
+}
+note() { sed 's/^/# /' out err; }
+
+# ---- bad input ----
+
+one_line() { [ "$status" -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ]; }
+nothing_left() { [ -z "$(ls -A empty)" ]; }
+refused() { # TEXT-OF-THE-LINE COMMAND-LINE...
+  text=$1
+  shift
+  posenc "$@"
+  if one_line && grep -q -e "$text" err && nothing_left; then
+    point ok "refused: $*"
+  else
+    note
+    point 'not ok' "refused: $* (status $status)"
+  fi
+}
+
+mkdir empty
+f=empty/table.npy
+refused_table() { # TEXT OPTION...: of posenc write; --len and --dim may be given again
+  text=$1
+  shift
+  refused "$text" write --len 8 --dim 4 "$@" -o $f
+}
+refused_table '--dim 7: .*even' --dim 7
+refused_table '--dim 0: ' --dim 0
+refused_table '--dim -4: ' --dim -4
+refused_table '--len -1: ' --len -1
+refused_table '--len 9223372036854775807: .*overflow' --len 9223372036854775807
+refused_table '--len 9223372036854775808: .*64 bits' --len 9223372036854775808
+refused_table '--offset 9223372036854775807: .*overflow' --offset 9223372036854775807
+refused '--len 4294967296: .*overflow' write --len 4294967296 --dim 4294967296 -o $f
+for base in 0 -1 -0.0; do refused_table "--base $base: .*positive" --base $base; done
+for base in nan NaN inf -inf 1e400; do refused_table "--base $base: not finite" --base $base; done
+for base in 1e 12x 0x10 ' 2' 1,5; do refused_table "--base $base: not a number" --base "$base"; done
+refused_table "--base '': not a number" --base ''
+refused_table '--shift 2: ' --shift 2
+refused_table '--shift nan: ' --shift nan
+for len in 12x 1e3 0x10 ' 1' 1.0 - +; do refused_table "--len $len: not an integer" --len "$len"; done
+refused_table "--len '': not an integer" --len ''
+refused_table '--len 1?2: not an integer' --len '1
+2'
+for option in dim offset padding threads; do refused_table "--$option 12x: not an integer" --$option 12x; done
+refused_table '--threads -1: ' --threads -1
+refused_table '--layout spilt: ' --layout spilt
+refused_table '--dtype f16: ' --dtype f16
+refused_table "--kernel rotaton: no such kernel; did you mean 'rotation'?" --kernel rotaton
+refused_table "--kernel '': no such kernel" --kernel ''
+refused_table '--kernel rotation: .*masked' --kernel rotation --isa avx2
+refused_table '--kernel recurrence: ' --kernel recurrence --offset 1099511627776
+refused_table '--isa sse9: ' --isa sse9
+refused_table '--isa -generic,-avx2,-avx512: ' --isa -generic,-avx2,-avx512
+refused_table "extra operand 'more'" more
+refused_table "unrecognized option '--lenn'" --lenn 3
+refused '--output is missing' write --len 8 --dim 4
+refused '--len and --dim are missing' write -o $f
+refused '--len 8: needs --dim' write --len 8 -o $f
+refused '--base 5: needs --len and --dim' verify --base 5
+refused '--output no/such/folder/x.npy: No such file' write --len 8 --dim 4 -o no/such/folder/x.npy
+refused '--output empty: Is a directory' write --len 8 --dim 4 -o empty
+if [ -c /dev/full ]; then
+  refused '--output /dev/full: No space' write --len 8 --dim 4 -o /dev/full
+  refused '--output /dev/full: No space' verify --kernel naive --len 8 --dim 4 -o /dev/full
+  for command in 'list' 'list --json' '--help' 'write --help' '--version' 'write --len 8 --dim 4 -o -'; do
+    "$POSENC" $command >/dev/full 2>err
+    status=$?
+    : >out
+    check "full standard output: $command" one_line
+  done
+else
+  skip 'full output' 'no /dev/full here'
+fi
+(ulimit -f 8 && exec "$POSENC" write --len 10000 --dim 512 -o $f) >out 2>err
+status=$?
+check 'a full disk amid the table' one_line
+check 'a full disk leaves nothing' nothing_left
+
+refused 'a command is missing'
+refused "wriet: no such command; did you mean 'write'?" wriet
+refused "unrecognized option '--frobnicate'" --frobnicate
+refused "extra operand 'more'" list more
+refused "--kernel zz\*: no such kernel" verify --kernel 'zz*'
+refused '--format xml: ' verify --format xml
+refused '--budget 0: ' verify --budget 0
+refused '--seed x: ' verify --seed x
+refused '--kernel rotation: .*masked' verify --kernel rotation --isa avx2
+refused "--kernel rotat: no such kernel; did you mean 'rotation'?" bench --kernel rotat
+refused '--repetitions 2: ' bench --repetitions 2
+refused '--min-time 0: ' bench --min-time 0
+refused '--min-time 1s: not a number' bench --min-time 1s
+refused "extra operand 'more'" bench -- more
+export POSENC_ISA=sse9
+refused 'POSENC_ISA sse9: ' write --len 8 --dim 4 -o $f
+POSENC_ISA=-generic
+refused '--kernel rotation: .*masked' write --len 8 --dim 4 --kernel rotation -o $f
+unset POSENC_ISA
+
+# ---- help ----
+
+for command in '' list write verify bench report; do
+  for option in --help -h; do
+    posenc $command $option
+    check "posenc $command $option" grep -q "^Usage: posenc ${command:-COMMAND}" out
+  done
+  for option in --version -V; do
+    posenc $command $option
+    check "posenc $command $option" grep -q "^posenc${command:+-$command} (posenc) [0-9]*\.[0-9]*\.[0-9]*$" out
+  done
+done
+
+# ---- list ----
+
+posenc list
+check 'list says what runs here' grep -q '^  runs here     yes$' out
+posenc list --isa generic
+check 'list says why not' grep -q '^  runs here     no: ' out
+posenc list --names
+cp out names
+check 'list --names is names' test "$(grep -c '^[a-z0-9-]*$' names)" -ge 7
+posenc list --json
+parse() { perl -MJSON::PP -0777 -ne 'my $j = decode_json($_); '"$1"; } # PERL: with the JSON on its input in $j
+if [ $json = yes ]; then
+  parse 'print "$_->{name}\n" for @$j; exit !$j->[0]{bound}{derived}' <out >json.names
+  check 'list --json has the same names' cmp -s names json.names
+else
+  skip 'list --json has the same names' 'perl has no JSON::PP'
+fi
+
+# ---- write: every element against awk's sin and cos ----
+
+# Reads the .npy by its specification; prints its elements one to a line.
+elements() { # FILE TYPE LEN DIM
+  [ "$(head -c 8 "$1" | od -An -tx1 | tr -d ' \n')" = 934e554d50590100 ] || return 1
+  bytes=$((${2#f} / 8))
+  length=$(od -An -tu2 -j8 -N2 "$1" | tr -d ' ')
+  [ $(((length + 10) % 64)) -eq 0 ] || return 1
+  head -c $((length + 10)) "$1" | tail -c "$length" |
+    grep -q "^{'descr': '<f$bytes', 'fortran_order': False, 'shape': ($3, $4), } *$" || return 1
+  od -An -v -w$bytes -tf$bytes -j $((length + 10)) "$1"
+}
+exact() { # LEN DIM BASE OFFSET SHIFT PADDING LAYOUT
+  awk -v len="$1" -v dim="$2" -v base="$3" -v first="$4" -v shift="$5" -v padding="$6" -v layout="$7" 'BEGIN {
+    half = dim / 2
+    for (p = first; p < first + len; p++)
+      for (c = 0; c < dim; c++) {
+        if (layout ~ /split/) { i = c % half; second = c >= half } else { i = int(c / 2); second = c % 2 }
+        cosine = (layout ~ /cs$/) ? !second : second
+        angle = p * exp(-i / (half - shift) * log(base))
+        printf "%.17g\n", p "" == padding ? 0 : cosine ? cos(angle) : sin(angle)
+      }
+  }'
+}
+same() { # TYPE TOLERANCE: the files got and exact
+  [ "$(wc -l <got)" -eq "$(wc -l <exact)" ] &&
+    paste got exact | awk -v tolerance="$2" '{ d = $1 - $2; if (!(d <= tolerance && -d <= tolerance)) exit 1 }'
+}
+written() { # NAME TYPE TOLERANCE LEN DIM BASE OFFSET SHIFT PADDING LAYOUT OPTION...
+  name=$1 type=$2 tolerance=$3 len=$4 dim=$5
+  shift 3
+  exact "$1" "$2" "$3" "$4" "$5" "$6" "$7" >exact
+  shift 7
+  posenc write --len "$len" --dim "$dim" --dtype "$type" "$@" -o table.npy
+  if [ $status -eq 0 ] && elements table.npy "$type" "$len" "$dim" >got && same "$type" "$tolerance"; then
+    point ok "write: $name"
+  else
+    note
+    point 'not ok' "write: $name"
+  fi
+}
+written 'the paper' f32 1e-7 50 64 10000 0 0 none interleaved
+written 'doubles' f64 1e-12 50 64 10000 0 0 none interleaved
+written 'everything at once' f32 1e-7 20 10 500000 5 1 7 split-cs \
+  --base 5e5 --offset 5 --shift 1 --padding 7 --layout split-cs
+written 'negative positions' f32 1e-7 20 6 10000 -10 0 none interleaved --offset -10
+for layout in interleaved-cs split split-cs; do
+  written "$layout" f32 1e-7 9 6 10000 0 0 none $layout --layout $layout
+done
+written 'several blocks' f32 1e-7 3000 400 10000 0 0 none interleaved
+written 'an empty table' f32 0 0 64 10000 0 0 none interleaved
+while read -r kernel; do
+  if "$POSENC" write --len 1 --dim 2 --kernel "$kernel" -o one.npy 2>/dev/null; then
+    written "kernel $kernel" f32 2e-5 50 64 10000 0 0 none interleaved --kernel "$kernel"
+  else
+    skip "kernel $kernel" 'does not run here'
+  fi
+done <names
+"$POSENC" write --len 50 --dim 64 -o a.npy && "$POSENC" write --len 50 --dim 64 -o - >b.npy
+check 'standard output gets the same bytes' cmp -s a.npy b.npy
+if "$POSENC" write --len 3000 --dim 512 --kernel openmp --threads 1 -o one.npy 2>/dev/null; then
+  "$POSENC" write --len 3000 --dim 512 --kernel openmp --threads 3 -o three.npy
+  check 'threads change no bit' cmp -s one.npy three.npy
+else
+  skip 'threads change no bit' 'openmp does not run here'
+fi
+
+if script -qec true /dev/null >out 2>&1 </dev/null; then
+  script -qec "'$POSENC' write --len 1 --dim 2 -o -" /dev/null >out 2>&1 </dev/null
+  status=$?
+  check 'no table on a terminal' test $status -eq 2
+  check 'which is told in a line' grep -q 'output -: .*terminal' out
+else
+  skip 'no table on a terminal' 'no script(1) here'
+fi
+
+for python in ${PYTHON:-} python3 /usr/bin/python3; do
+  if "$python" -c 'import numpy' 2>/dev/null; then
+    numpy=$python
+    break
+  fi
+done
+if [ -n "${numpy:-}" ]; then
+  "$POSENC" write --len 5 --dim 6 --dtype f64 -o a.npy
+  check 'numpy.load reads it' "$numpy" -c '
+import numpy as n
+t = n.load("a.npy")
+p, i = n.arange(5)[:, None], n.arange(3)[None, :]
+a = p * 10000.0 ** (-2 * i / 6)
+assert t.dtype == n.float64 and t.shape == (5, 6)
+assert n.allclose(t[:, 0::2], n.sin(a), rtol=0, atol=1e-14) and n.allclose(t[:, 1::2], n.cos(a), rtol=0, atol=1e-14)'
+else
+  skip 'numpy.load reads it' 'no numpy here'
+fi
+
+# ---- interrupts; timeout, as the shell's own background jobs ignore them ----
+
+interrupted() { # SIGNAL
+  (
+    for _ in 1 2 3 4 5 6 7 8; do
+      sleep 0.1
+      ls -A empty
+    done >seen
+  ) &
+  timeout -s "$1" 1 "$POSENC" write --len 100000000 --dim 512 --kernel naive-f64 -o $f
+  [ $? -eq 124 ] && wait && [ -s seen ] && nothing_left
+}
+for signal in INT TERM HUP; do check "SIG$signal leaves no file" interrupted $signal; done
+echo old >old.npy
+timeout -s INT 0.5 "$POSENC" write --len 100000000 --dim 512 --kernel naive-f64 -o old.npy
+check 'an interrupt leaves the old file' test "$(cat old.npy)" = old
+
+# ---- verify ----
+
+posenc verify --kernel rotation --len 64 --dim 16
+check 'verify keeps to its exit status' test $status -eq 0
+check 'verify prints TAP' grep -q '^ok 1 ' out
+check 'verify prints a plan' grep -q '^1\.\.[1-9]' out
+posenc verify --kernel 'naive*' --len 64 --dim 16 --format json -o accuracy.json
+check 'verify --format json' grep -q '"schema": "posenc-accuracy-1"' accuracy.json
+check 'verify -o leaves standard output alone' test ! -s out
+
+# ---- bench and report ----
+
+if "$POSENC" bench --kernel naive --len 8 --dim 4 2>&1 | grep -q 'without Google Benchmark'; then
+  refused 'without Google Benchmark' bench --kernel naive --len 8 --dim 4
+  timings=
+else
+  timings='--from bench.json'
+  small='--len 64 --dim 16 --repetitions 3 --min-time 0.001'
+  mkdir temporary
+  export TMPDIR="$work/temporary"
+  posenc bench --kernel 'naive*' $small
+  check 'bench prints a row for each kernel' test "$(grep -c '^64x16 *naive' out)" -eq 2
+  check 'bench leaves no temporary file' test -z "$(ls -A temporary)"
+  posenc bench --kernel naive $small --json bench.json
+  check 'bench --json prints nothing' test ! -s out
+  if [ $json = yes ]; then
+    is_timing_record() { parse 'exit !($j->{context}{posenc_schema} eq "posenc-bench-1" && @{$j->{benchmarks}})' <bench.json; }
+    check 'bench --json is a timing record' is_timing_record
+  else
+    skip 'bench --json is a timing record' 'perl has no JSON::PP'
+  fi
+  posenc bench --kernel naive $small --json - -- --benchmark_context=colour=blue
+  check 'flags of Google Benchmark reach it' grep -q '"colour": "blue"' out
+fi
+
+refused '--output is missing' report
+refused '--output no/such/folder: No such file' report -o no/such/folder
+refused '--output out: Not a directory' report -o out
+refused '--from out: ' report --from out -o empty/page
+printf '{"schema": "other"}' >other.json
+refused '--from other.json: neither' report --from other.json -o empty/page
+refused '--from accuracy.json: the second' report --from accuracy.json --from accuracy.json -o empty/page
+refused '--kernel zz: no such kernel' report --kernel zz -o empty/page
+
+posenc report --kernel naive --len 64 --dim 16 $timings -o page
+if grep -q gnuplot err; then
+  skip 'report' 'no gnuplot here'
+else
+  check 'report ends well' test $status -eq 0
+  check 'report prints the path of the page' test "$(cat out)" = page/index.html
+  check 'report writes page, Markdown and JSON' test -s page/index.html -a -s page/report.md -a -s page/report.json
+  check 'report saves what it measured, and that alone' test -s page/accuracy.json -a ! -e page/bench.json
+  posenc report --from page/accuracy.json $timings -o again
+  check 'report from saved records' test $status -eq 0 -a -s again/index.html
+  sed 's/"failed": 0/"failed": 1/' page/accuracy.json >failed.json
+  posenc report --from failed.json $timings -o failed
+  check 'a report of a broken promise is written, with exit status 1' test $status -eq 1 -a -s failed/index.html
+fi
+
+echo "1..$points"
