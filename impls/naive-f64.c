@@ -28,8 +28,9 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
 
 /*
  * Unit u = 2^-53, relative unless said. The exponent: two roundings, at most 0.74 u of w absolute (see naive.c); pow: 1
- * ulp <= 2 u; the rounded position (beyond 2^53) and the division: 1 u each. In all the angle is wrong by less than 4.8
- * u × |p|. sin and cos add 1 ulp <= u absolute, the last rounding half an ulp.
+ * ulp <= 2 u; the rounded position (beyond 2^53) and the division: 1 u each. In all the angle is wrong by less than 4.8 u × |p|; sin and cos
+ * add 1 ulp <= u absolute. The last rounding is half an ulp of the computed value's binade, which may be above the exact
+ * value's: as in core/rotation.h, ulp/2 + 1.5 E, E = (4.8 |p| + 1) u.
  */
 const posenc_kernel posenc_kernel_naive_f64 = {
     .abi = POSENC_KERNEL_ABI,
@@ -38,7 +39,7 @@ const posenc_kernel posenc_kernel_naive_f64 = {
     .summary = "the formula, literally, in f64, rounded at the end",
     .algorithm = "One pow, one division and one sin or cos per element in double; nothing is kept.",
     .provenance = "Vaswani et al., Attention Is All You Need, 2017, section 3.5",
-    .bound = {.ulp = 0.5, .abs = 0x1p-53, .growth = 5 * 0x1p-53, .max_position = INT64_MAX, .derived = true},
+    .bound = {.ulp = 0.5, .abs = 0x1p-52, .growth = 0x1p-50, .max_position = INT64_MAX, .derived = true},
     .basis = "derived in impls/naive-f64.c, given pow, sin and cos within 1 ulp",
     .reproducible = false,
     .execute = execute,

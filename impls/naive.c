@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "impls/core/kernel.h"
 
+#include <float.h>
 #include <math.h>
 
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
@@ -17,11 +18,17 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   }
 }
 
+static const char *can_do(const posenc_problem *problem) {
+  if (problem->base > (double)FLT_MAX) return "it needs a base that f32 can hold";
+  if (problem->shift > 1.0) return "it needs shift <= 1";
+  return kernel_f32_only(problem);
+}
+
 /*
  * Unit u = 2^-24, relative unless said. The exponent i/denominator: two roundings, which move w by 2 |ln w| w <= 2/e =
  * 0.74 u absolute (base >= 1, so w <= 1). The rounded base: 1 u (shift <= 1, so the exponent is at most 1). powf: 1 ulp
- * <= 2 u. The rounded position and the division: 1 u each. In all the angle is wrong by less than 5.8 u × |p|; sinf and
- * cosf add 1 ulp.
+ * <= 2 u. The rounded position and the division: 1 u each. In all the angle is wrong by less than 5.8 u × |p|. sinf and cosf add 1 ulp of what
+ * they return, at most 2 of the exact value (an ulp is at most 2^-23 of a number, and at least 2^-24 of it).
  */
 const posenc_kernel posenc_kernel_naive = {
     .abi = POSENC_KERNEL_ABI,
@@ -30,9 +37,9 @@ const posenc_kernel posenc_kernel_naive = {
     .summary = "the formula, literally, in f32: sinf(p / powf(base, 2i/d)) for every element",
     .algorithm = "One powf, one division and one sinf or cosf per element; nothing is kept.",
     .provenance = "Vaswani et al., Attention Is All You Need, 2017, section 3.5",
-    .bound = {.ulp = 1.0, .abs = 0.0, .growth = 6 * 0x1p-24, .max_position = INT64_MAX, .derived = true},
-    .basis = "derived in impls/naive.c, given powf, sinf and cosf within 1 ulp, for shift <= 1",
+    .bound = {.ulp = 2.0, .abs = 0.0, .growth = 6 * 0x1p-24, .max_position = INT64_MAX, .derived = true},
+    .basis = "derived in impls/naive.c, given powf, sinf and cosf within 1 ulp",
     .reproducible = false,
-    .can_do = kernel_f32_only,
+    .can_do = can_do,
     .execute = execute,
 };

@@ -8,6 +8,8 @@
 #include <omp.h>
 #include <stdlib.h>
 
+extern const posenc_kernel posenc_kernel_openmp;
+
 typedef struct team {
   const posenc_kernel *serial;
   void *constants;
@@ -21,12 +23,14 @@ static void release(void *constants) {
 }
 
 static posenc_status prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
-  const posenc_kernel *serial = kernel_best_serial(problem, options);
+  const posenc_kernel *serial = kernel_best_serial(problem, options, &posenc_kernel_openmp.bound);
   if (!serial) return POSENC_CANNOT_RUN;
   team *made = calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->serial = serial;
-  made->threads = options->threads ? options->threads : omp_get_max_threads();
+  /* OpenMP's library ends the process when it cannot have the threads it wants. */
+  const int wanted = options->threads ? options->threads : omp_get_max_threads(), most = 4 * omp_get_num_procs();
+  made->threads = wanted < most ? wanted : most;
   const posenc_status status = serial->prepare ? serial->prepare(problem, options, &made->constants) : POSENC_OK;
   if (status == POSENC_OK)
     *constants = made;
@@ -68,7 +72,7 @@ const posenc_kernel posenc_kernel_openmp = {
     .algorithm = "The fastest reproducible serial kernel that runs here writes one contiguous run of rows per thread.",
     .provenance = "OpenMP Architecture Review Board's parallel for; posenc, 2026",
     .bound = ROTATION_BOUND,
-    .basis = "that of the serial kernels it runs: each of them claims at least this",
+    .basis = "it runs only serial kernels that promise as much",
     .reproducible = true,
     .threaded = true,
     .can_do = angle_can_do,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "impls/core/kernel.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -70,6 +71,7 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
 static const char *can_do(const posenc_problem *problem) {
   if (problem->first < 0 || problem->first + problem->rows > INT64_C(1) << 24)
     return "it walks from position 0 and goes no further than 2^24";
+  if (problem->base > (double)FLT_MAX) return "it needs a base that f32 can hold";
   return kernel_f32_only(problem);
 }
 

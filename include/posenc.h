@@ -151,7 +151,8 @@ typedef struct posenc_bound {
                            what was measured, and only show how the error grows */
 } posenc_bound;
 
-/* The largest error that the bound allows at a position, for any element (ulp taken just below 1). */
+/* The largest error that the bound allows at a position, for any element: ulp is that just below 1, and only cos 0 is
+   not below. */
 POSENC_API double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position);
 
 typedef struct posenc_options posenc_options;
@@ -202,8 +203,8 @@ struct posenc_options {
   const posenc_kernel *kernel; /* null: the fastest kernel within max_abs that runs here */
   double max_abs;              /* largest |got - exact| accepted when the library chooses. 0: the default,
                                   2^-24 for f32 (one ulp just below 1), 2^-44 for f64 */
-  int threads;                 /* for threaded kernels. 0: as many as OpenMP gives. The library chooses a
-                                  threaded kernel only where this is not 1 */
+  int threads;                 /* for threaded kernels. 0: as many as OpenMP gives; at most four per processor
+                                  are started. The library chooses a threaded kernel only where this is not 1 */
   unsigned isa;                /* allowed tiers. 0: the environment's POSENC_ISA, or else all */
 };
 

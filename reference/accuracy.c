@@ -37,9 +37,13 @@ void accuracy_add(accuracy *a, const format *f, const posenc_bound *bound, const
   /* Encodings, not values: -0 is not 0. */
   if (!(got == value->rounded && signbit(got) == signbit(value->rounded))) a->misrounded++;
   if (bound) {
+    a->held++;
     const double limit = allowed(bound, unit, position);
     const double share = abs_error == 0.0 ? 0.0 : limit > 0.0 ? abs_error / limit : INFINITY;
-    if (share > a->worst_share) a->worst_share = share;
+    if (share > a->worst_share) {
+      a->worst_share = share;
+      a->worst = here;
+    }
     if (!(abs_error <= limit)) a->beyond++;
   }
 }

@@ -18,9 +18,11 @@ typedef struct witness {
 
 typedef struct accuracy {
   int64_t elements, misrounded;
-  int64_t beyond;           /* elements whose error exceeds the bound; NaN and infinities among them */
+  int64_t held;             /* elements that a bound was given for */
+  int64_t beyond;           /* of these, those whose error exceeds it; NaN and infinities among them */
   witness max_ulp, max_abs; /* not a number counts as an infinite error */
-  double worst_share;       /* the largest error as a share of what the bound allows there */
+  double worst_share;       /* the largest error as a share of what the bound allows there, */
+  witness worst;            /* and where that is */
   double sum_ulp, sum_abs;
   int64_t bins[ACCURACY_BINS];
 } accuracy;

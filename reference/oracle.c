@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reference/oracle.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Bits of the frequencies that are kept, and of sine and cosine at the first try. */
@@ -101,7 +102,15 @@ static bool decide(const format *target, workspace *w, const mpfr_t x, const mpf
   mpfr_set_prec(w->rest, mpfr_get_prec(x));
   mpfr_sub_d(w->rest, x, value->high, MPFR_RNDN);
   value->low = mpfr_get_d(w->rest, MPFR_RNDN);
-  return true;
+  if (value->low != 0.0) return true;
+  /* The value is no double: on which side of this one matters where that is a power of two, whose sides have different
+     ulps. It is inside ±1. */
+  if (fabs(value->high) == 1.0) {
+    value->low = -copysign(0x1p-1074, value->high);
+    return true;
+  }
+  int exponent;
+  return fabs(frexp(value->high, &exponent)) != 0.5;
 }
 
 static exact_pair compute(const oracle *o, workspace *w, place at) {

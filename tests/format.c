@@ -78,9 +78,15 @@ static void test_error(void) {
   ok(a.misrounded == 2, "-0 for 0 is misrounded");
   const posenc_bound half = {.ulp = 0.5};
   accuracy_add(&a, &format_f32, &half, &third, third.rounded, 5, 0, false);
-  ok(a.beyond == 0, "the rounded value keeps half an ulp");
+  ok(a.beyond == 0 && a.held == 1, "the rounded value keeps half an ulp");
+  ok(a.worst_share > 0.66 && a.worst_share < 0.67 && a.worst.position == 5, "which is two thirds of its bound (%.17g)",
+     a.worst_share);
+  ok(fabs(a.sum_abs - (2.0 * exact_error(&third, third.rounded) +
+                       exact_error(&third, nextafterf((float)third.rounded, 1.0f)))) < 1e-20 &&
+         fabs(a.sum_ulp - (1.0 / 3 + 4.0 / 3 + 1.0 / 3)) < 1e-6,
+     "the sums of errors: %g, %g ulp", a.sum_abs, a.sum_ulp);
   accuracy_add(&a, &format_f32, &half, &third, (double)NAN, 6, 0, false);
-  ok(a.beyond == 1 && isinf(a.max_ulp.ulp) && a.max_abs.position == 6,
+  ok(a.beyond == 1 && isinf(a.max_ulp.ulp) && a.max_abs.position == 6 && a.worst.position == 6,
      "NaN is an infinite error and breaks every bound");
   int64_t binned = 0;
   for (int b = 0; b < ACCURACY_BINS; b++) binned += a.bins[b];

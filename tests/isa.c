@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "config.h"
 
+#include "impls/core/isa.h"
 #include "posenc.h"
 #include "tests/tap.h"
 
@@ -72,6 +73,19 @@ static void test_mask(void) {
 }
 
 #if defined(__x86_64__)
+/* CPUID and XCR0 as machines and systems answer them. */
+static void test_detect(void) {
+  const unsigned osxsave = 1u << 27, fma = 1u << 12, avx2 = 1u << 5, avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
+  ok(isa_of(osxsave | fma, avx2 | avx512, 0xe7) == POSENC_ISA_ALL, "everything there, everything saved");
+  ok(isa_of(osxsave | fma, avx2 | avx512, 0x7) == (POSENC_ISA_GENERIC | POSENC_ISA_AVX2),
+     "AVX-512 there, but its registers are not saved");
+  ok(isa_of(osxsave | fma, avx2 | avx512, 0x3) == POSENC_ISA_GENERIC, "nor the upper halves of AVX");
+  ok(isa_of(fma, avx2 | avx512, 0xe7) == POSENC_ISA_GENERIC, "a system that does not say what it saves");
+  ok(isa_of(osxsave, avx2, 0x7) == POSENC_ISA_GENERIC, "AVX2 without FMA");
+  ok(isa_of(osxsave | fma, avx2 | (avx512 & ~(1u << 17)), 0xe7) == (POSENC_ISA_GENERIC | POSENC_ISA_AVX2),
+     "AVX-512 without DQ");
+}
+
 /*
  * Which instruction stores the table? The output is memory that may not be written: the first store faults, and the handler reads the bytes
  * of the faulting instruction. AVX-512 instructions begin with the EVEX prefix 0x62, and nothing else in 64-bit code does.
@@ -121,6 +135,10 @@ static void test_really_runs(void) {
 #endif
 }
 #else
+static void test_detect(void) {
+  ok(posenc_isa_detect() == POSENC_ISA_GENERIC, "no tier but generic");
+}
+
 static void test_really_runs(void) {
   skip("what executes", "this is no x86-64 machine");
 }
@@ -130,6 +148,7 @@ int main(void) {
   unsetenv("POSENC_ISA");
   test_parse();
   test_mask();
+  test_detect();
   test_really_runs();
   return tap_done();
 }

@@ -65,6 +65,20 @@ static void test_power_of_two(void) {
   oracle_destroy(o);
 }
 
+/* cos closer to 1 than its precision can show, and still not 1: its ulp is that below. */
+static void test_next_to_one(void) {
+  const posenc_problem problem = table(64, 1e30, 0.0, POSENC_F32);
+  oracle *o = oracle_create(&problem);
+  bool below = true;
+  for (int64_t index = 1; index < 32; index++) {
+    const exact_pair pair = oracle_pair(o, 1, index);
+    below = below && (pair.cosine.high < 1.0 || pair.cosine.low < 0.0) &&
+            format_ulp(oracle_format(o), &pair.cosine) == 0x1p-24;
+  }
+  ok(below, "base 1e30: every cosine of position 1 is below 1, and so is its ulp");
+  oracle_destroy(o);
+}
+
 /* The same number another way: angle in units of a turn, frequency from mpfr_pow instead of exp of a log. */
 static void test_second_way(void) {
   static const struct way {
@@ -72,8 +86,21 @@ static void test_second_way(void) {
     double base, shift;
   } ways[] = {{512, 10000.0, 0.0}, {128, 500000.0, 0.0}, {768, 10000.0, 1.0},
               {128, 1e7, 0.0},     {96, 12345.678, 0.5}, {6, 0.01, 0.0}};
-  static const int64_t positions[] = {
-      1, 511, 131071, INT64_C(1) << 20, (INT64_C(1) << 40) + 12345, -77, INT64_C(9007199254740993)};
+  /* the last ones are numerators of convergents of pi: sines next to zero */
+  static const int64_t positions[] = {1,
+                                      511,
+                                      131071,
+                                      INT64_C(1) << 20,
+                                      (INT64_C(1) << 40) + 12345,
+                                      -77,
+                                      INT64_C(9007199254740993),
+                                      355,
+                                      833719,
+                                      80143857,
+                                      411557987,
+                                      INT64_C(6167950454),
+                                      INT64_C(21053343141),
+                                      INT64_C(1783366216531)};
   mpfr_t exponent, w, turns, sine, cosine;
   mpfr_inits2(600, exponent, w, turns, sine, cosine, (mpfr_ptr)0);
   for (size_t n = 0; n < sizeof ways / sizeof *ways; n++) {
@@ -121,6 +148,7 @@ int main(void) {
   test_known_values();
   test_subnormals();
   test_power_of_two();
+  test_next_to_one();
   test_second_way();
   test_padding();
   mpfr_free_cache();

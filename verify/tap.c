@@ -18,16 +18,23 @@ static json_int_t count(const json_t *object, const char *key) {
   return json_integer_value(json_object_get(object, key));
 }
 
-static void print_witness(const json_t *record, FILE *stream) {
+/* "p = 3, i = 1, cos: exact 0x1p-1, got 0x1p-1" */
+static void print_place(const json_t *witness, FILE *stream) {
+  fprintf(stream, "p = %" JSON_INTEGER_FORMAT ", i = %" JSON_INTEGER_FORMAT ", %s: exact %s, got %s",
+          count(witness, "position"), count(witness, "index"), text(witness, "function"), text(witness, "exact"),
+          text(witness, "got"));
+}
+
+static void print_accuracy(const json_t *record, const json_t *check, FILE *stream) {
   const json_t *ulp = json_object_get(record, "max_ulp"), *abs = json_object_get(record, "max_abs");
-  fprintf(stream,
-          ": %s %" JSON_INTEGER_FORMAT "; max %.6g ulp at p = %" JSON_INTEGER_FORMAT ", i = %" JSON_INTEGER_FORMAT
-          ", %s: exact %s, got %s; max abs %.3g at p = %" JSON_INTEGER_FORMAT ", i = %" JSON_INTEGER_FORMAT
-          ", %s: exact %s, got %s; misrounded %" JSON_INTEGER_FORMAT,
-          text(record, "mode"), count(record, "elements"), number(ulp, "ulp"), count(ulp, "position"),
-          count(ulp, "index"), text(ulp, "function"), text(ulp, "exact"), text(ulp, "got"), number(abs, "abs"),
-          count(abs, "position"), count(abs, "index"), text(abs, "function"), text(abs, "exact"), text(abs, "got"),
-          count(record, "misrounded"));
+  fprintf(stream, ": %s %" JSON_INTEGER_FORMAT "; max %.6g ulp at ", text(record, "mode"), count(record, "elements"),
+          number(ulp, "ulp"));
+  print_place(ulp, stream);
+  fprintf(stream, "; max abs %.3g at ", number(abs, "abs"));
+  print_place(abs, stream);
+  fprintf(stream, "; %.3g of the bound at ", number(check, "worst"));
+  print_place(json_object_get(record, "worst"), stream);
+  fprintf(stream, "; misrounded %" JSON_INTEGER_FORMAT, count(record, "misrounded"));
 }
 
 static void print_check(const json_t *record, const json_t *check, int point, FILE *stream) {
@@ -39,7 +46,7 @@ static void print_check(const json_t *record, const json_t *check, int point, FI
     return;
   }
   if (strcmp(text(check, "property"), "accuracy") == 0)
-    print_witness(record, stream);
+    print_accuracy(record, check, stream);
   else
     fprintf(stream, ": worst %.6g, bound %.6g, %" JSON_INTEGER_FORMAT " compared", number(check, "worst"),
             number(check, "bound"), count(check, "compared"));

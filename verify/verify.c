@@ -32,7 +32,8 @@ static survey survey_of(const posenc_problem *problem, int64_t budget) {
     const int64_t rows = least(WINDOW_PAIRS / pairs > 1 ? WINDOW_PAIRS / pairs : 1, problem->rows);
     return (survey){true, rows ? (problem->rows - 1) / rows + 1 : 0, rows, pairs};
   }
-  const int64_t rows = least(SAMPLED_ROWS, problem->rows), windows = least(SAMPLED_WINDOWS, problem->rows / rows);
+  const int64_t rows = least(SAMPLED_ROWS, problem->rows), most = problem->rows / rows + 1,
+                windows = problem->rows > rows ? least(SAMPLED_WINDOWS, most) : 1; /* first, last, and others */
   const int64_t columns = least(least(pairs, SAMPLED_COLUMNS), budget / (windows * rows));
   return (survey){false, windows, rows, columns > 1 ? columns : 1};
 }
@@ -79,11 +80,24 @@ static json_t *hex(double x) {
   return json_string(text);
 }
 
+/* " --threads 2 --isa generic,avx2", as far as it was asked for. */
+static void how_options(const verify_request *request, char *text, size_t size) {
+  int used = request->threads ? snprintf(text, size, " --threads %d", request->threads) : 0;
+  const char *separator = " --isa ";
+  *text = used ? *text : '\0';
+  for (unsigned tier = 1; tier & POSENC_ISA_ALL; tier <<= 1)
+    if (request->isa & tier) {
+      used += snprintf(text + used, size - (size_t)used, "%s%s", separator, posenc_isa_name(tier));
+      separator = ",";
+    }
+}
+
 static json_t *witness_json(const witness *w, const subject *s, const verify_request *request) {
-  char problem[256], replay[512];
+  char problem[256], how[64], replay[512];
   problem_options(&s->shape->problem, problem, sizeof problem);
-  snprintf(replay, sizeof replay, "posenc verify --kernel %s %s --seed %" PRIu64 " --budget %" PRId64, s->kernel->name,
-           problem, request->seed, request->budget);
+  how_options(request, how, sizeof how);
+  snprintf(replay, sizeof replay, "posenc verify --kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64,
+           s->kernel->name, problem, how, request->seed, request->budget);
   return json_pack("{s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:s}", "ulp", real(w->ulp), "abs", real(w->abs), "position",
                    (json_int_t)w->position, "index", (json_int_t)w->index, "function", w->cosine ? "cos" : "sin",
                    "exact", hex(w->exact_high), "got", hex(w->got), "replay", replay);
@@ -140,12 +154,13 @@ static json_t *record_json(const subject *s, const char *refusal, const survey *
     else
       t->failed++;
   }
-  json_t *rest =
-      json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "mode", v->exhaustive ? "exhaustive" : "sampled",
-                "elements", (json_int_t)a->elements, "of", (json_int_t)(s->shape->problem.rows * s->shape->problem.dim),
-                "max_ulp", witness_json(&a->max_ulp, s, request), "max_abs", witness_json(&a->max_abs, s, request),
-                "mean_ulp", real(a->sum_ulp / elements), "mean_abs", real(a->sum_abs / elements), "misrounded",
-                (json_int_t)a->misrounded, "histogram", histogram_json(a), "checks", checks);
+  json_t *rest = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "mode",
+                           v->exhaustive ? "exhaustive" : "sampled", "elements", (json_int_t)a->elements, "of",
+                           (json_int_t)(s->shape->problem.rows * s->shape->problem.dim), "max_ulp",
+                           witness_json(&a->max_ulp, s, request), "max_abs", witness_json(&a->max_abs, s, request),
+                           "worst", witness_json(&a->worst, s, request), "mean_ulp", real(a->sum_ulp / elements),
+                           "mean_abs", real(a->sum_abs / elements), "misrounded", (json_int_t)a->misrounded,
+                           "histogram", histogram_json(a), "checks", checks);
   json_object_update(record, rest);
   json_decref(rest);
   return record;

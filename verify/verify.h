@@ -34,7 +34,7 @@ typedef struct verify_request {
  *   "records": [ { "kernel": name, "shape": shape_json(),
  *                  "refusal": null, or why this kernel does not do this shape (then nothing follows),
  *                  "mode": "exhaustive" | "sampled", "elements": n, "of": rows × dim,
- *                  "max_ulp": WITNESS, "max_abs": WITNESS, "mean_ulp", "mean_abs", "misrounded": n,
+ *                  "max_ulp": WITNESS, "max_abs": WITNESS, "worst": WITNESS of the bound, "mean_ulp", "mean_abs", "misrounded": n,
  *                  "histogram": [ {"below": ulp, or null for the last, "count": n} … ],
  *                  "checks": [ {"property": name, "ok": bool, "skipped": bool, "worst", "bound", "compared": n,
  *                               "note": why skipped, or what is wrong } … ] } … ],

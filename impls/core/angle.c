@@ -2,6 +2,7 @@
 /*
  * Frequencies from first principles, without libm: base^(-i/D) = r^i, r = exp(-ln(base)/D), in 256-bit fixed point.
  *
+ * For denominators of 1 and more; a smaller one, down to 2^-52, scales the error of ln(base) up, and 2^-190 remains.
  * Every multiplication and division truncates by less than 2^-256 (a few units where several are summed). ln(base) is
  * wrong by less than 2^-244 (1024 × ln 2 and 51 terms of the series), exp before the squarings by 2^-250, and the 16
  * squarings double that 16 times: r is wrong by less than 2^-232, r^i by less than i × 2^-232. Only the upper 128 bits

@@ -8,25 +8,25 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-/* Register state that the system saves on a context switch: a CPU may have an instruction set that it may not use. */
-static unsigned long long saved_state(void) {
-  unsigned low, high;
-  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return ((unsigned long long)high << 32) | low;
+/* Register state in XCR0: SSE, AVX; and opmask, ZMM_Hi256, Hi16_ZMM. */
+#define YMM_STATE 0x6u
+#define ZMM_STATE 0xe6u
+
+unsigned isa_of(unsigned leaf1_ecx, unsigned leaf7_ebx, unsigned xcr0) {
+  const unsigned avx512 = bit_AVX512F | bit_AVX512VL | bit_AVX512DQ | bit_AVX512BW;
+  unsigned isa = POSENC_ISA_GENERIC;
+  if (!(leaf1_ecx & bit_OSXSAVE)) return isa;
+  if ((xcr0 & YMM_STATE) == YMM_STATE && (leaf1_ecx & bit_FMA) && (leaf7_ebx & bit_AVX2)) isa |= POSENC_ISA_AVX2;
+  if ((xcr0 & ZMM_STATE) == ZMM_STATE && (leaf7_ebx & avx512) == avx512) isa |= POSENC_ISA_AVX512;
+  return isa;
 }
 
 static unsigned ask_cpu(void) {
-  const unsigned long long ymm_state = 0x6, zmm_state = 0xe6; /* XCR0: SSE, AVX; opmask, ZMM_Hi256, Hi16_ZMM */
-  const unsigned avx512 = bit_AVX512F | bit_AVX512VL | bit_AVX512DQ | bit_AVX512BW;
-  unsigned isa = POSENC_ISA_GENERIC, a, b, c, d;
-
-  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return isa;
-  const bool fma = c & bit_FMA;
-  const unsigned long long state = saved_state();
-  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return isa;
-  if ((state & ymm_state) == ymm_state && fma && (b & bit_AVX2)) isa |= POSENC_ISA_AVX2;
-  if ((state & zmm_state) == zmm_state && (b & avx512) == avx512) isa |= POSENC_ISA_AVX512;
-  return isa;
+  unsigned a, b, c, d, leaf1_ecx, leaf7_ebx = 0, xcr0 = 0, high;
+  if (!__get_cpuid(1, &a, &b, &leaf1_ecx, &d)) return POSENC_ISA_GENERIC;
+  if (leaf1_ecx & bit_OSXSAVE) __asm__ volatile("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) leaf7_ebx = b;
+  return isa_of(leaf1_ecx, leaf7_ebx, xcr0);
 }
 #else
 static unsigned ask_cpu(void) {

@@ -48,14 +48,20 @@ const char *posenc_kernel_refusal(const posenc_kernel *kernel, const posenc_prob
   const char *why = kernel->isa ? isa_refusal(kernel, options) : NULL;
   if (!why && problem) why = posenc_problem_refusal(problem);
   if (!why && problem && kernel->can_do) why = kernel->can_do(problem);
-  if (!why && !kernel->isa && !kernel_best_serial(problem, options))
+  if (!why && !kernel->isa && !kernel_best_serial(problem, options, &kernel->bound))
     why = "there is no serial kernel for its threads to run";
   return why;
 }
 
-const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const posenc_options *options) {
+static bool keeps(const posenc_bound *promise, const posenc_bound *own) {
+  return own->derived && own->ulp <= promise->ulp && own->abs <= promise->abs && own->growth <= promise->growth &&
+         own->max_position >= promise->max_position;
+}
+
+const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const posenc_options *options,
+                                        const posenc_bound *promise) {
   for (size_t i = 0; i < KERNEL_COUNT; i++)
-    if (kernels[i]->isa && !kernels[i]->threaded && kernels[i]->reproducible &&
+    if (kernels[i]->isa && !kernels[i]->threaded && kernels[i]->reproducible && keeps(promise, &kernels[i]->bound) &&
         !posenc_kernel_refusal(kernels[i], problem, options))
       return kernels[i];
   return NULL;

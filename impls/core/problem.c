@@ -37,6 +37,10 @@ const char *posenc_problem_refusal(const posenc_problem *problem) {
     return "shift must be finite and less than dim/2";
   if ((unsigned)problem->layout > POSENC_SPLIT_CS) return "unknown layout";
   if (!posenc_dtype_bytes(problem->dtype)) return "unknown dtype";
+  /* The extreme frequency is base^-((dim/2 - 1) / (dim/2 - shift)). */
+  if (!(fabs(log2(problem->base)) * (double)(problem->dim / 2 - 1) <=
+        1022.0 * ((double)(problem->dim / 2) - problem->shift)))
+    return "base and shift take the frequencies out of double's range";
   if (posenc_table_bytes(problem, &bytes) != POSENC_OK) return "the table's bytes or positions overflow";
   return NULL;
 }
