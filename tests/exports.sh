@@ -17,10 +17,15 @@ else
   printf '%s\n' "$declared" > exports.declared; printf '%s\n' "$exported" > exports.exported
   diff exports.declared exports.exported | sed 's/^/# /'; rm -f exports.declared exports.exported
 fi
-needed=$(readelf -d "$library" 2> /dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -e '^libc\.' -e '^libm\.' -e '^libgomp\.' -e '^libomp\.' -e '^ld-' -e 'san\.so' -e '^libgcc_s')
-if [ -z "$needed" ]; then
-  echo "ok 2 - it needs libc, libm and OpenMP's library at most"
+if ! readelf --version > /dev/null 2>&1; then
+  echo "ok 2 - what it needs # SKIP no readelf"
 else
-  echo "not ok 2 - it needs $needed"
+  needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+  more=$(echo "$needed" | grep -v -e '^libc\.' -e '^libm\.' -e '^libgomp\.' -e '^libomp\.' -e '^ld-' -e 'san\.so' -e '^libgcc_s')
+  if echo "$needed" | grep -q '^libc\.' && [ -z "$more" ]; then
+    echo "ok 2 - it needs libc, libm and OpenMP's library at most"
+  else
+    echo "not ok 2 - it needs $(echo "$needed" | xargs)"
+  fi
 fi
 echo "1..2"
