@@ -47,9 +47,13 @@ static void print_contract(const options *given, const posenc_kernel *kernel) {
   char bound[128];
   bound_words(&kernel->bound, bound, sizeof bound);
   printf("%s: %s\n", kernel->name, kernel->summary);
+  printf("  algorithm     %s\n", kernel->algorithm);
+  printf("  provenance    %s\n", kernel->provenance);
   printf("  ISA           %s\n", kernel_isa(kernel));
   printf("  bound         %s\n", bound);
+  printf("  basis         %s\n", kernel->basis);
   printf("  reproducible  %s\n", kernel->reproducible ? "yes" : "no");
+  printf("  threads       %s\n", kernel->threaded ? "several" : "one");
   printf("  runs here     %s%s\n", refusal ? "no: " : "yes", refusal ? refusal : "");
 }
 

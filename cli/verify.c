@@ -10,14 +10,16 @@
 enum { OPTION_FORMAT = OPTION_OWN };
 
 static const char help[] = "Usage: posenc verify [OPTION]...\n"
-                           "Hold kernels to what they promise: every element is compared with the exact real\n"
-                           "number, and the properties of the encoding are checked. Without --len and --dim,\n"
-                           "the tables are the published ones.\n"
+                           "Hold kernels to what they promise: elements are compared with the exact real numbers,\n"
+                           "and the properties of the encoding are checked. Of a table within the --budget it is\n"
+                           "every element, of a larger one a sample. Without --len and --dim, the tables are the\n"
+                           "published ones.\n"
                            "\n"
                            "Options:\n" KERNEL_HELP TABLE_HELP RUN_HELP VERIFY_HELP
                            "  --format NAME     tap (one point for each kernel, property and table) or json\n"
                            "                    (the accuracy record, with the error against the position) (tap)\n"
-                           "  -o, --output FILE where to write; - is standard output (-)\n" HELP_HELP "\n"
+                           "  -o, --output FILE\n"
+                           "                    where to write; - is standard output (-)\n" HELP_HELP "\n"
                            "Exit status:\n"
                            "  0                 if every promise was kept\n"
                            "  1                 if one was broken\n"

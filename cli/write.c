@@ -15,7 +15,8 @@ static const char help[] =
     "Write a table of positional encodings as a NumPy .npy file of shape (L, D).\n"
     "\n"
     "Options:\n"
-    "  -o, --output FILE where to write; - is standard output\n" TABLE_HELP
+    "  -o, --output FILE\n"
+    "                    where to write; - is standard output\n" TABLE_HELP
     "  --kernel NAME     who computes it (the fastest one that is accurate)\n" RUN_HELP HELP_HELP "\n"
     "The file appears whole or not at all, and memory does not grow with L.\n"
     "\n"

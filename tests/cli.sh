@@ -131,10 +131,14 @@ unset POSENC_ISA
 
 # ---- help ----
 
+# help2man wants two spaces, or a new line, between an option and what it does.
+one_space() { grep -hE '^  -[^ ]+,? [^ ]+( [A-Z]+)? [a-z]' help.*; }
+
 for command in '' list write verify bench report; do
   for option in --help -h; do
     posenc $command $option
     check "posenc $command $option" grep -q "^Usage: posenc ${command:-COMMAND}" out
+    cp out "help.$command"
   done
   for option in --version -V; do
     posenc $command $option
@@ -142,10 +146,14 @@ for command in '' list write verify bench report; do
   done
 done
 
+check 'options stand apart from what they do' test -z "$(one_space)"
+
 # ---- list ----
 
 posenc list
 check 'list says what runs here' grep -q '^  runs here     yes$' out
+contract_lines() { for line in algorithm provenance ISA bound basis reproducible threads; do grep -q "^  $line  *[^ ]" out || return 1; done; }
+check 'list prints the whole contract' contract_lines
 posenc list --isa generic
 check 'list says why not' grep -q '^  runs here     no: ' out
 posenc list --names
@@ -281,6 +289,12 @@ check 'verify prints a plan' grep -q '^1\.\.[1-9]' out
 posenc verify --kernel 'naive*' --len 64 --dim 16 --format json -o accuracy.json
 check 'verify --format json' grep -q '"schema": "posenc-accuracy-1"' accuracy.json
 check 'verify -o leaves standard output alone' test ! -s out
+compared() { # BUDGET
+  posenc verify --kernel rotation --len 100000 --dim 64 --budget "$1"
+  elements=$(sed -n 's/^ok 1 .*: sampled \([0-9]*\);.*/\1/p' out)
+  [ "${elements:-0}" -le $((2 * $1)) ] && [ "${elements:-0}" -ge $((19 * $1 / 10)) ]
+}
+for budget in 50 1000 70000 1000000; do check "a sample is as large as its budget, $budget" compared $budget; done
 
 # ---- bench and report ----
 

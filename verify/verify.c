@@ -13,9 +13,9 @@
 
 /* ---- windows: which rows and places of a shape are looked at -------------------------------------- */
 
-/* An exhaustive pass goes in windows of so many pairs at most; a sampled one in so many windows of so many rows and
- * columns. */
-enum { WINDOW_PAIRS = 1 << 20, SAMPLED_WINDOWS = 16, SAMPLED_ROWS = 16, SAMPLED_COLUMNS = 256 };
+/* An exhaustive pass goes in windows of so many pairs at most; a sampled one in so many windows at least, of so many rows
+ * and columns. Some kernels walk to a window from position 0, so a few tall windows cost less than many flat ones. */
+enum { WINDOW_PAIRS = 1 << 20, SAMPLED_WINDOWS = 16, SAMPLED_ROWS = 64, SAMPLED_COLUMNS = 256 };
 
 typedef struct survey {
   bool exhaustive;
@@ -26,16 +26,21 @@ static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
+static int64_t most(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+/* Of a table with more pairs than the budget, as many windows, and then columns, as the budget pays for. */
 static survey survey_of(const posenc_problem *problem, int64_t budget) {
   const int64_t pairs = problem->dim / 2;
   if (problem->rows <= budget / pairs) {
-    const int64_t rows = least(WINDOW_PAIRS / pairs > 1 ? WINDOW_PAIRS / pairs : 1, problem->rows);
+    const int64_t rows = least(most(WINDOW_PAIRS / pairs, 1), problem->rows);
     return (survey){true, rows ? (problem->rows - 1) / rows + 1 : 0, rows, pairs};
   }
-  const int64_t rows = least(SAMPLED_ROWS, problem->rows), most = problem->rows / rows + 1,
-                windows = problem->rows > rows ? least(SAMPLED_WINDOWS, most) : 1; /* first, last, and others */
-  const int64_t columns = least(least(pairs, SAMPLED_COLUMNS), budget / (windows * rows));
-  return (survey){false, windows, rows, columns > 1 ? columns : 1};
+  const int64_t rows = least(least(SAMPLED_ROWS, problem->rows), budget);
+  const int64_t wanted = most(SAMPLED_WINDOWS, budget / rows / least(SAMPLED_COLUMNS, pairs));
+  const int64_t windows = least(wanted, least((problem->rows - 1) / rows + 1, budget / rows));
+  return (survey){false, windows, rows, least(pairs, budget / rows / windows)};
 }
 
 /* Window `number` of the survey: in order when exhaustive, else the first rows, the last rows, and rows drawn at
@@ -191,8 +196,8 @@ static bool verify_shape(const verify_request *request, const shape *of, size_t 
   const posenc_options options = options_of(request);
   const survey v = survey_of(&of->problem, request->budget);
   const size_t kernels = request->kernel_count;
-  const size_t window_bytes = (size_t)(v.rows > SAMPLED_ROWS ? v.rows : SAMPLED_ROWS) * (size_t)of->problem.dim *
-                              posenc_dtype_bytes(of->problem.dtype);
+  const size_t window_bytes =
+      (size_t)most(v.rows, SAMPLED_ROWS) * (size_t)of->problem.dim * posenc_dtype_bytes(of->problem.dtype);
   subject *subjects = calloc(kernels ? kernels : 1, sizeof *subjects);
   const char **refusals = calloc(kernels ? kernels : 1, sizeof *refusals);
   arena *one = arena_create(window_bytes), *other = arena_create(window_bytes);
