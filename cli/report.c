@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { OPTION_FROM = OPTION_OWN };
 
@@ -71,6 +69,20 @@ static void take_record(records *found, const char *path) {
   *place = record;
 }
 
+/* Refuses options of what will not be measured: they would look as if they had chosen what the page shows. */
+static void refuse_unused(const options *given, const records *found) {
+  for (const struct option *option = long_options; option->name; option++) {
+    const int code = option->val;
+    const char *text = code >= OPTION_LEN && code < OPTION_OWN ? given->texts[code - OPTION_LEN] : NULL;
+    const bool verifies = code != OPTION_REPETITIONS && code != OPTION_MIN_TIME;
+    const bool times = code != OPTION_SEED && code != OPTION_BUDGET;
+    if (!text || (verifies && !found->accuracy) || (times && !found->timing)) continue;
+    char name[32];
+    snprintf(name, sizeof name, "--%s", option->name);
+    die_value(name, text, "nothing would use it, as --from gives the record");
+  }
+}
+
 /* ---- the folder -------------------------------------------------------------------------------- */
 
 __attribute__((noreturn)) static void die_folder(const char *path) {
@@ -84,13 +96,9 @@ static char *path_in(const char *folder, const char *name) {
   return path;
 }
 
-/* Finds out now, not after minutes of measuring, whether the page can be put there. Leaves nothing behind. */
-static void probe_folder(const char *path) {
-  if (mkdir(path, 0777) == 0) {
-    rmdir(path);
-    return;
-  }
-  if (errno != EEXIST) die_folder(path);
+/* Finds out now, not after minutes of measuring, whether the page can be put there. */
+static void prepare_folder(const char *path) {
+  if (!output_make_folder(path)) die_folder(path);
   char *name = path_in(path, "accuracy.json");
   output *out = output_open(name);
   if (!out) die_folder(path);
@@ -129,22 +137,6 @@ static char *command_line(int argc, char **argv) {
 
 /* ---- measuring and writing ---------------------------------------------------------------------- */
 
-static const char *made_folder;
-
-/* Fails, as it should, once something is in the folder. */
-static void remove_empty_folder(void) {
-  rmdir(made_folder);
-}
-
-static void make_folder(const char *path) {
-  if (mkdir(path, 0777) != 0) {
-    if (errno != EEXIST) die_folder(path);
-    return;
-  }
-  made_folder = path;
-  atexit(remove_empty_folder);
-}
-
 static void save(const json_t *record, const char *folder, const char *name) {
   char *path = path_in(folder, name);
   output *out = output_open(path);
@@ -171,19 +163,22 @@ static json_t *time_kernels(const options *given, const selection *chosen, const
 #endif
 }
 
+static bool has_rows(const selection *chosen) {
+  for (size_t i = 0; i < chosen->shape_count; i++)
+    if (chosen->shapes[i].problem.rows > 0) return true;
+  return false;
+}
+
 /* Measures what was not given, and leaves it in the folder. */
 static void complete(records *found, const options *given, const char *folder) {
   if (found->accuracy && found->timing) return;
   selection checked = select_measured(given, false), timed = select_measured(given, true);
   if (!found->accuracy) {
     found->accuracy = measure_accuracy(given, &checked, true);
-    make_folder(folder);
     save(found->accuracy, folder, "accuracy.json");
   }
-  if (!found->timing) {
-    make_folder(folder);
-    found->timing = time_kernels(given, &timed, folder);
-  }
+  /* An empty table has no times, and the page says so. */
+  if (!found->timing && has_rows(&timed)) found->timing = time_kernels(given, &timed, folder);
   selection_free(&checked);
   selection_free(&timed);
 }
@@ -200,9 +195,9 @@ static int run(int argc, char **argv) {
   if (!folder) die("--output is missing");
   const char *refusal = report_refusal();
   if (refusal) die("%s", refusal);
-  probe_folder(folder);
+  refuse_unused(&given, &found);
+  prepare_folder(folder);
   complete(&found, &given, folder);
-  make_folder(folder);
   int status = report_write(folder, found.accuracy, found.timing, line);
   if (status == EXIT_SUCCESS) {
     char *page = path_in(folder, "index.html");

@@ -23,9 +23,15 @@ struct output {
 
 enum { PENDING_MAX = 16 };
 static char *volatile pending[PENDING_MAX];
+static const char *volatile made_folder;
 
 static const int interrupts[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM};
 enum { INTERRUPTS = sizeof interrupts / sizeof *interrupts };
+
+/* Fails, as it should, once something is in the folder. */
+static void remove_empty_folder(void) {
+  if (made_folder) rmdir(made_folder);
+}
 
 /* Only async-signal-safe calls. The signal is blocked in here, so the raised one ends the process on return. The default action is put
    back here and not by SA_RESETHAND: with that, a second signal (timeout(1) sends two) can end the process between the reset and the
@@ -34,6 +40,7 @@ static void remove_pending(int number) {
   for (int i = 0; i < PENDING_MAX; i++) {
     if (pending[i]) unlink(pending[i]);
   }
+  remove_empty_folder();
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -140,6 +147,25 @@ static void output_free(output *out) {
   errno = error;
 }
 
+/* The path that `path` leads to through links, as a new string: rename(2) would replace the link. Unlike realpath(3) this
+   needs nothing at the end. */
+static char *follow_links(const char *path) {
+  enum { HOPS_MAX = 40 };
+  char *target = strdup(path);
+  for (int hops = 0; target; hops++) {
+    char link[PATH_MAX], *joined = NULL;
+    const ssize_t length = readlink(target, link, sizeof link);
+    if (length < 0) return target;
+    const char *slash = *link == '/' ? NULL : strrchr(target, '/');
+    const int folder = slash ? (int)(slash - target) + 1 : 0;
+    errno = ELOOP;
+    if (hops < HOPS_MAX && asprintf(&joined, "%.*s%.*s", folder, target, (int)length, link) < 0) joined = NULL;
+    free(target);
+    target = joined;
+  }
+  return NULL;
+}
+
 static bool open_target(output *out, const char *path) {
   if (strcmp(path, "-") == 0) {
     out->stream = stdout;
@@ -154,7 +180,7 @@ static bool open_target(output *out, const char *path) {
   }
   /* rename(2) asks leave of the folder only: do not replace what could not have been written. */
   if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0) return false;
-  out->target = exists ? realpath(path, NULL) : strdup(path);
+  out->target = follow_links(path);
   return out->target && open_temporary(out, exists ? &status : NULL);
 }
 
@@ -214,6 +240,17 @@ void output_abandon(output *out) {
   }
   if (out->stream != stdout) fclose(out->stream);
   output_free(out);
+}
+
+bool output_make_folder(const char *path) {
+  handle_interrupts();
+  sigset_t before;
+  block_interrupts(&before);
+  const bool made = mkdir(path, 0777) == 0;
+  if (made) made_folder = path;
+  restore_signals(&before);
+  if (!made) return errno == EEXIST;
+  return atexit(remove_empty_folder) == 0;
 }
 
 bool output_write_file(const char *path, const char *text, size_t length) {

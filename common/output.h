@@ -8,7 +8,8 @@
 
 typedef struct output output;
 
-/* "-" is standard output. Null on failure, with errno set. A path that is no regular file (/dev/full, a pipe) is written in place. */
+/* "-" is standard output. Null on failure, with errno set. A path that is no regular file (/dev/full, a pipe) is written in
+   place, and links are followed, even one whose end is not there yet. */
 output *output_open(const char *path);
 
 FILE *output_stream(output *out);
@@ -19,6 +20,10 @@ bool output_commit(output *out);
 
 /* Drops what was written and frees `out`. Null is allowed. */
 void output_abandon(output *out);
+
+/* Makes the folder unless it is there; a process that ends, even by an interrupt, removes again what it made if nothing is
+   in it. One folder per process; `path` must stay. False with errno set on failure. */
+bool output_make_folder(const char *path);
 
 /* Writes one whole file from memory; false with errno set. */
 bool output_write_file(const char *path, const char *text, size_t length);

@@ -43,18 +43,27 @@ static void say_shape(page *p, const json_t *table) {
              words_count(field_number(described, "dim")).text, words_bytes(field_number(table, "bytes")).text);
 }
 
-static void say_speed(page *p, const json_t *table, const json_t *row) {
+static void say_speed(page *p, const json_t *row) {
   const json_t *timing = json_object_get(row, "timing");
-  page_print(p, PAGE_STRONG, "%s GB/s", words_fixed(median(timing, "bytes_per_second") / 1e9, 1).text);
+  page_print(p, PAGE_STRONG, "%s GB/s", words_significant(median(timing, "bytes_per_second") / 1e9, 3).text);
   page_print(p, PAGE_TEXT, ", %s\u00a0%% of the fill limit (%s GB/s)",
-             words_fixed(median(timing, "of_fill") * 100, 0).text,
-             words_fixed(median(table, "fill_bytes_per_second") / 1e9, 1).text);
+             words_significant(median(timing, "of_fill") * 100, 3).text,
+             words_significant(median(timing, "fill_bytes_per_second") / 1e9, 3).text);
   const double factor = field_number(timing, "speed_up");
   if (isfinite(factor)) page_print(p, PAGE_TEXT, ", %s times as fast as naive", words_significant(factor, 3).text);
 }
 
+/* "shapes: 8 exhaustive, 2 sampled" */
+static void say_shapes(page *p, const json_t *document) {
+  const json_t *shapes = json_object_get(json_object_get(document, "checks"), "shapes");
+  page_print(p, PAGE_TEXT, "shapes: %s exhaustive, %s sampled", words_count(field_number(shapes, "exhaustive")).text,
+             words_count(field_number(shapes, "sampled")).text);
+}
+
 static void answer_fastest(page *p, const json_t *document, const json_t *answers) {
-  say(p, "Of the kernels whose proved error bound is within 2^-24 and held in every check, the fastest");
+  say(p, "Of the kernels whose proved error bound is within 2^-24 and held in every check (");
+  say_shapes(p, document);
+  say(p, "), the fastest");
   const char *last = "";
   for (size_t i = 0; i < json_array_size(answers); i++) {
     const json_t *answer = json_array_get(answers, i);
@@ -67,7 +76,7 @@ static void answer_fastest(page *p, const json_t *document, const json_t *answer
     say(p, i > 0 ? ", it is " : ", is ");
     code(p, name);
     say(p, ": ");
-    say_speed(p, table, document_row(table, name));
+    say_speed(p, document_row(table, name));
     if (strcmp(name, last) == 0) continue;
     say(p, "; its bound is ");
     say_bound(p, field_find(json_object_get(document, "kernels"), "name", name));
@@ -79,7 +88,10 @@ static void answer_fastest(page *p, const json_t *document, const json_t *answer
 /* Without times the answer is who can be trusted. */
 static void answer_trusted(page *p, const json_t *document) {
   const json_t *kernels = json_object_get(document, "kernels");
-  const char *separator = "Nothing was timed. A proved error bound held in every check of: ";
+  const char *separator = "A proved error bound held in every check of: ";
+  say(p, "Nothing was timed, but verified (");
+  say_shapes(p, document);
+  say(p, "). ");
   for (size_t i = 0; i < json_array_size(kernels); i++) {
     const json_t *kernel = json_array_get(kernels, i);
     if (!document_bound(kernel).derived || !json_is_true(json_object_get(kernel, "holds"))) continue;
@@ -87,8 +99,7 @@ static void answer_trusted(page *p, const json_t *document) {
     code(p, field_string(kernel, "name"));
     separator = ", ";
   }
-  say(p,
-      *separator == ',' ? "." : "Nothing was timed, and no kernel has a proved error bound that held in every check.");
+  say(p, *separator == ',' ? "." : "No kernel has a proved error bound that held in every check.");
 }
 
 static void write_answer(page *p, const json_t *document) {
@@ -126,10 +137,10 @@ static void write_subtitle(page *p, const json_t *document) {
 /* ---- tables by shape ---- */
 
 typedef struct description {
-  char text[320];
+  char text[400];
 } description;
 
-/* "5 000 × 512, first position 4 294 967 296, base 10000, interleaved, f32, 9.8 MiB; fill limit 44.9 GB/s" */
+/* "5 000 × 512, first position 4 294 967 296, base 10000, interleaved, f32, 9.8 MiB; fill limit 44.9 GB/s (…)" */
 static description describe(const json_t *table) {
   const json_t *described = json_object_get(table, "shape");
   const double first = field_number(described, "first"), base = field_number(described, "base"),
@@ -149,7 +160,7 @@ static description describe(const json_t *table) {
   if (layout_parse(field_string(described, "layout"), &layout)) fprintf(out, ", %s", layout_name(layout));
   if (dtype_parse(field_string(described, "dtype"), &dtype)) fprintf(out, ", %s", dtype_name(dtype));
   fprintf(out, ", %s", words_bytes(field_number(table, "bytes")).text);
-  if (isfinite(fill)) fprintf(out, "; fill limit %s GB/s", words_fixed(fill / 1e9, 1).text);
+  if (isfinite(fill)) fprintf(out, "; fill limit %s GB/s (median beside all kernels)", words_fixed(fill / 1e9, 1).text);
   fclose(out);
   return d;
 }
@@ -188,12 +199,12 @@ static void write_shapes(page *p, const json_t *document) {
 
 /* ---- figures ---- */
 
-static void write_cache_rows(page *p, const json_t *document, double dim) {
+static void write_cache_rows(page *p, const json_t *document) {
   static const char *const caches[][2] = {{"l1d", "L1d"}, {"l2", "L2"}, {"l3", "L3"}};
   const json_t *facts = json_object_get(json_object_get(document, "environment"), "timing");
   const char *separator = " Dotted lines mark tables as large as a cache: ";
   for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
-    const double rows = figures_cache_rows(document, caches[i][0], dim);
+    const double rows = figures_cache_rows(document, caches[i][0]);
     if (!isfinite(rows)) continue;
     const double bytes = strtod(field_string(facts, caches[i][0]), NULL);
     page_print(p, PAGE_TEXT, "%s%s %s is %s rows", separator, caches[i][1], words_bytes(bytes).text,
@@ -231,13 +242,13 @@ static void write_lengths(page *p, const json_t *document, const figures *drawn)
   p->format->open(p, PAGE_PARAGRAPH);
   page_print(p, PAGE_TEXT, "Tables of f32 with %s columns. Points are medians, bars reach from least to most.",
              words_count(dim).text);
-  write_cache_rows(p, document, dim);
+  write_cache_rows(p, document);
   p->format->close(p, PAGE_PARAGRAPH);
   p->format->open(p, PAGE_FIGURES);
   p->format->figure(p, "Time per element against length.", drawn->svg[FIGURE_TIME]);
-  p->format->figure(p,
-                    "Bytes written per second against length. The axis ends at the highest of fill limit and kernels.",
-                    drawn->svg[FIGURE_BANDWIDTH]);
+  p->format->figure(
+      p, "Bytes written per second against length. The logarithmic axis ends at the highest of fill limit and kernels.",
+      drawn->svg[FIGURE_BANDWIDTH]);
   p->format->close(p, PAGE_FIGURES);
   write_sweep_data(p, document);
 }
@@ -317,13 +328,19 @@ static void write_failures(page *p, const json_t *failures) {
   page_table_end(p);
 }
 
-static void write_count(page *p, const json_t *count) {
+/* "10 of 10"; with the modes, "(8 exhaustive, 2 sampled)" below. */
+static void write_count(page *p, const json_t *count, bool modes) {
   const json_int_t passed = json_integer_value(json_object_get(count, "passed"));
   const json_int_t of = json_integer_value(json_object_get(count, "of"));
+  const json_int_t sampled = json_integer_value(json_object_get(count, "sampled"));
   page_cell(p);
-  if (count)
+  if (count) {
     page_print(p, passed == of ? PAGE_TEXT : PAGE_STRONG, "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT, passed,
                of);
+    if (modes)
+      page_print(p, PAGE_SMALL, " (%" JSON_INTEGER_FORMAT " exhaustive, %" JSON_INTEGER_FORMAT " sampled)",
+                 of - sampled, sampled);
+  }
   page_cell_end(p);
 }
 
@@ -343,7 +360,8 @@ static bool write_properties(page *p, const json_t *checks) {
     const json_t *kernel = json_array_get(kernels, i);
     page_cell_run(p, PAGE_CODE, field_string(kernel, "kernel"));
     for (size_t k = 0; k < count; k++)
-      write_count(p, json_object_get(json_object_get(kernel, "properties"), columns[k + 1].title));
+      write_count(p, json_object_get(json_object_get(kernel, "properties"), columns[k + 1].title),
+                  strcmp(columns[k + 1].title, "accuracy") == 0);
   }
   page_table_end(p);
   free(columns);
@@ -358,6 +376,10 @@ static bool write_checks(page *p, const json_t *document) {
              words_count(field_number(checks, "failed")).text, words_count(field_number(checks, "skipped")).text);
   say(p, ". Skipped is what a kernel refuses to do, and what its bound says nothing about; neither counts below.");
   p->format->close(p, PAGE_PARAGRAPH);
+  page_block(
+      p, PAGE_PARAGRAPH,
+      "Accuracy, memory, bounded and pair-norm look at every element of a shape whose figures are exhaustive, and "
+      "at sampled rows of the others; rotation, extrapolation and extension look at rows drawn from every shape.");
   write_failures(p, json_object_get(checks, "failures"));
   return write_properties(p, checks);
 }
@@ -464,9 +486,9 @@ static void write_timing_method(page *p, const json_t *document) {
       "What is timed is the writing of rows: the plan is made before (and timed apart), the memory was touched before, "
       "and the code and small tables are hot.");
   page_block(p, PAGE_ITEM,
-             "The fill limit is the best of memset and streaming stores by one thread on the same buffer, measured "
-             "just before "
-             "and just after each repetition; the share is the ratio of the pair. Several threads can pass it.");
+             "The fill limit is the better of memset and streaming stores by one thread on the same buffer, measured "
+             "just before and just after each repetition. A share is the median of the ratios of these pairs, so it is "
+             "not quite the ratio of the medians beside it. Several threads can pass the limit.");
   if (strcmp(field_string(context, "library_build_type"), "debug") == 0)
     page_block(
         p, PAGE_ITEM,
@@ -497,7 +519,8 @@ static void write_method(page *p, const json_t *document) {
   else
     page_block(
         p, PAGE_ITEM,
-        "There is no timing record, as where posenc was built without Google Benchmark: hence no times, no bandwidths "
+        "There is no timing record, as where the table is empty or posenc was built without Google Benchmark: hence no "
+        "times, no bandwidths "
         "and no speed-ups on this page.");
   p->format->close(p, PAGE_LIST);
   page_block(p, PAGE_PARAGRAPH, "The command that makes this report again:");

@@ -129,13 +129,13 @@ static json_t *spread(maker *m, const char *operation, const char *shape_name, c
   const size_t count = collect(m, operation, shape_name, kernel, counter);
   if (count == 0) return json_null();
   qsort(m->values, count, sizeof *m->values, ascending);
-  const double median = (m->values[(count - 1) / 2] + m->values[count / 2]) / 2;
+  const double median = m->values[(count - 1) / 2] / 2 + m->values[count / 2] / 2; /* no sum that overflows */
   return json_pack("{s:f, s:f, s:f}", "median", median, "min", m->values[0], "max", m->values[count - 1]);
 }
 
 static json_t *make_timing(maker *m, const char *shape_name, const char *kernel) {
   static const char *const sizes[] = {"rows", "rows_timed"};
-  static const char *const counters[] = {"ns_per_element", "bytes_per_second", "of_fill"};
+  static const char *const counters[] = {"ns_per_element", "bytes_per_second", "of_fill", "fill_bytes_per_second"};
   const size_t repetitions = collect(m, "execute", shape_name, kernel, "ns_per_element");
   if (repetitions == 0) return json_null();
   json_t *timing = json_pack("{s:I}", "repetitions", (json_int_t)repetitions);
@@ -297,16 +297,40 @@ static json_t *make_headline(const maker *m) {
 
 /* ---- checks ---- */
 
-static void count_check(maker *m, json_t *counts, const json_t *check) {
+/* Adds one to the number under that key. */
+static void increment(maker *m, json_t *counts, const char *key) {
+  put(m, counts, key, json_integer(json_integer_value(json_object_get(counts, key)) + 1));
+}
+
+static bool is_sampled(const json_t *result) {
+  return strcmp(field_string(result, "mode"), "exhaustive") != 0;
+}
+
+static void count_check(maker *m, json_t *counts, const json_t *check, bool sampled) {
   const char *property = field_string(check, "property");
   json_t *count = json_object_get(counts, property);
   if (!count) {
-    put(m, counts, property, json_pack("{s:i, s:i}", "passed", 0, "of", 0));
+    put(m, counts, property, json_pack("{s:i, s:i, s:i}", "passed", 0, "of", 0, "sampled", 0));
     count = json_object_get(counts, property);
   }
-  const bool ok = json_is_true(json_object_get(check, "ok"));
-  put(m, count, "passed", json_integer(json_integer_value(json_object_get(count, "passed")) + ok));
-  put(m, count, "of", json_integer(json_integer_value(json_object_get(count, "of")) + 1));
+  if (json_is_true(json_object_get(check, "ok"))) increment(m, count, "passed");
+  if (sampled) increment(m, count, "sampled");
+  increment(m, count, "of");
+}
+
+/* Shapes by how much of them was compared: {"exhaustive", "sampled"}. */
+static json_t *count_shapes(maker *m) {
+  json_t *counts = json_pack("{s:i, s:i}", "exhaustive", 0, "sampled", 0), *seen = json_array();
+  const json_t *results = json_object_get(m->accuracy, "records");
+  for (size_t i = 0; i < json_array_size(results); i++) {
+    const json_t *result = json_array_get(results, i);
+    const size_t before = json_array_size(seen);
+    if (!json_is_array(json_object_get(result, "checks"))) continue;
+    add_name(m, seen, field_string(json_object_get(result, "shape"), "name"));
+    if (json_array_size(seen) > before) increment(m, counts, is_sampled(result) ? "sampled" : "exhaustive");
+  }
+  json_decref(seen);
+  return counts;
 }
 
 static json_t *make_failure(maker *m, const json_t *result, const json_t *check) {
@@ -328,7 +352,7 @@ static json_t *count_checks(maker *m, const char *kernel, json_t *properties, js
       const json_t *check = json_array_get(checks, k);
       add_name(m, properties, field_string(check, "property"));
       if (json_is_true(json_object_get(check, "skipped"))) continue;
-      count_check(m, counts, check);
+      count_check(m, counts, check, is_sampled(result));
       if (!json_is_true(json_object_get(check, "ok"))) append(m, failures, make_failure(m, result, check));
     }
   }
@@ -349,6 +373,7 @@ static json_t *make_checks(maker *m, const json_t *kernels) {
   static const char *const totals[] = {"passed", "failed", "skipped"};
   for (size_t i = 0; i < sizeof totals / sizeof *totals; i++)
     put(m, checks, totals[i], copy(json_object_get(m->accuracy, totals[i])));
+  put(m, checks, "shapes", count_shapes(m));
   put(m, checks, "properties", properties);
   put(m, checks, "kernels", counted);
   put(m, checks, "failures", failures);

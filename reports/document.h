@@ -10,18 +10,25 @@
 /*
  * { "schema": "posenc-report-1", "command": string, "seed": integer or null,
  *   "answer": [ {"shape", "kernel", "footprint": "largest" | "in cache"} ],
- *   "headline": null or {"shape": name, "rows": [ ROW … ]},   the reference shape: transformer-base where it was
- * verified "shapes": [ {"shape": as in the records, "sweep": bool, "fill_bytes_per_second": SPREAD or null, "rows": [
- * ROW … ]} ], "profile": as in the accuracy record, "checks": {"passed", "failed", "skipped", "properties": [name …],
- *              "kernels": [ {"kernel", "properties": {name: {"passed", "of"}}} ],
+ *   "headline": null or {"shape": name, "rows": [ ROW … ]},   the reference shape: transformer-base where it was verified
+ *   "shapes": [ {"shape": as in the records, "sweep": bool, "bytes": n,
+ *                "fill_bytes_per_second": SPREAD over the measurements beside all kernels, or null,
+ *                "rows": [ ROW … ]} ],
+ *   "profile": as in the accuracy record,
+ *   "checks": {"passed", "failed", "skipped",
+ *              "shapes": {"exhaustive", "sampled"}: numbers of shapes,
+ *              "properties": [name …],
+ *              "kernels": [ {"kernel", "properties": {name: {"passed", "of", "sampled": shapes that are}}} ],
  *              "failures": [ {"kernel", "shape", and the fields of the check} ]},
  *   "kernels": as in the accuracy record, each with "holds": every check of it passed, and there was one,
  *   "environment": {"accuracy": {…}, "timing": null or {…}} }
  *
  * ROW: {"kernel", "isa", "refusal", then the fields of its accuracy record or nothing if there is none,
- *       "timing": null or {"repetitions": n, "rows": n, "rows_timed": n in one pass, "ns_per_element": SPREAD,
- * "bytes_per_second": SPREAD, "of_fill": SPREAD, "speed_up": over naive, or null, "plan_ns": SPREAD or null}} SPREAD:
- * {"median", "min", "max"} over the repetitions.
+ *       "timing": null or {"repetitions": n, "rows": n, "rows_timed": n in one iteration, "ns_per_element": SPREAD,
+ *                          "bytes_per_second": SPREAD, "of_fill": SPREAD, "fill_bytes_per_second": SPREAD,
+ *                          "speed_up": over naive, or null, "plan_ns": SPREAD or null}}
+ * SPREAD: {"median", "min", "max"} over the repetitions. A share of the fill limit is that of one repetition, so the
+ * median of the shares is not the ratio of the medians.
  *
  * timing may be null. Null when memory runs out.
  */

@@ -39,12 +39,6 @@ bool figures_in_sweep(const json_t *table) {
          json_is_object(json_object_get(table, "fill_bytes_per_second"));
 }
 
-double figures_cache_rows(const json_t *document, const char *cache, double dim) {
-  const json_t *environment = json_object_get(json_object_get(document, "environment"), "timing");
-  const double bytes = strtod(field_string(environment, cache), NULL);
-  return bytes > 0 ? bytes / (dim * (double)posenc_dtype_bytes(POSENC_F32)) : NAN;
-}
-
 /* ---- time and bandwidth against length ---- */
 
 /* What one of the two figures draws: a counter, in units of `unit`, beside a column of the fill limit. */
@@ -99,6 +93,14 @@ static sweep find_sweep(const json_t *document) {
   return found;
 }
 
+double figures_cache_rows(const json_t *document, const char *cache) {
+  const json_t *environment = json_object_get(json_object_get(document, "environment"), "timing");
+  const sweep s = find_sweep(document);
+  const double bytes = strtod(field_string(environment, cache), NULL);
+  const double rows = bytes / (s.dim * (double)posenc_dtype_bytes(POSENC_F32));
+  return rows >= s.least && rows <= s.most ? rows : NAN;
+}
+
 static const json_t *spread_of(const json_t *table, const char *kernel, const length_plot *plot) {
   return json_object_get(json_object_get(document_row(table, kernel), "timing"), plot->counter);
 }
@@ -135,11 +137,11 @@ static void write_fill(FILE *script, const sweep *s) {
   fputs("EOD\n", script);
 }
 
-static void write_caches(FILE *script, const json_t *document, const sweep *s) {
+static void write_caches(FILE *script, const json_t *document) {
   static const char *const caches[][2] = {{"l1d", "L1d"}, {"l2", "L2"}, {"l3", "L3"}};
   for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
-    const double rows = figures_cache_rows(document, caches[i][0], s->dim);
-    if (!(rows >= s->least && rows <= s->most)) continue;
+    const double rows = figures_cache_rows(document, caches[i][0]);
+    if (!isfinite(rows)) continue;
     fprintf(
         script,
         "set arrow from first %.17g, graph 0 to first %.17g, graph 1 nohead back linecolor rgb '#808080' dashtype 3\n"
@@ -166,7 +168,7 @@ static double highest_bandwidth(const sweep *s) {
       highest = fmax(highest, field_number(json_object_get(timing, "bytes_per_second"), "max"));
     }
   }
-  return ceil(highest / 1e9 / 5) * 5;
+  return fmax(ceil(highest / 1e9 / 5), 1) * 5;
 }
 
 static char *draw_lengths(const json_t *document, const sweep *s, const length_plot *plot) {
@@ -174,13 +176,10 @@ static char *draw_lengths(const json_t *document, const sweep *s, const length_p
   FILE *script = begin(plot->name);
   if (!script) return NULL;
   write_length_axis(script, s);
-  write_caches(script, document, s);
+  write_caches(script, document);
   write_fill(script, s);
-  fprintf(script, "set ylabel '%s'\n", plot->label);
-  if (plot == &bandwidth_plot)
-    fprintf(script, "set yrange [0:%.17g]\n", highest_bandwidth(s));
-  else
-    fputs("set logscale y 10\nset format y '%g'\n", script);
+  fprintf(script, "set ylabel '%s'\nset logscale y 10\nset format y '%%g'\n", plot->label);
+  if (plot == &bandwidth_plot) fprintf(script, "set yrange [*:%.17g]\n", highest_bandwidth(s));
   for (size_t i = 0; i < json_array_size(kernels); i++)
     write_kernel(script, s, i, field_string(json_array_get(kernels, i), "name"), plot);
   fprintf(script, "plot $fill using 1:%d with lines linetype -1 linewidth 2 title 'fill limit'", plot->fill_column);

@@ -25,7 +25,8 @@ void figures_free(figures *made);
 /* Was this length of the sweep timed? */
 bool figures_in_sweep(const json_t *table);
 
-/* Rows of this width whose table is as large as that data cache of the timed machine; NaN if unknown. */
-double figures_cache_rows(const json_t *document, const char *cache, double dim);
+/* Rows of the sweep's width whose table is as large as that data cache of the timed machine, where the figures against
+   length mark it; NaN if it is unknown or beyond their axis. */
+double figures_cache_rows(const json_t *document, const char *cache);
 
 #endif

@@ -34,10 +34,12 @@ static const char style[] =
     "td.n,th.n{text-align:right}\n"
     "td.prose{white-space:normal;min-width:12rem;max-width:46rem;overflow-wrap:anywhere}\n"
     "td small{display:block}\n"
-    ".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:1rem}\n"
+    ".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,37rem),1fr));gap:1rem}\n"
     "figure{margin:.5rem 0;padding:.75rem;border:1px solid var(--line);border-radius:.4rem;max-width:46rem}\n"
     "figcaption{font-size:.9rem;color:var(--soft);margin-bottom:.25rem}\n"
-    "svg{display:block;width:100%;height:auto}\n"
+    /* Narrower than that its text cannot be read. */
+    ".drawing{overflow-x:auto}\n"
+    "svg{display:block;width:100%;min-width:35rem;height:auto}\n"
     /* gnuplot draws in black on nothing: here black is the page's ink. */
     "svg [stroke=black],svg [color=black]{stroke:var(--ink)}svg [stroke=none]{stroke:none}\n"
     "svg [fill=black]{fill:var(--ink)}svg image{image-rendering:pixelated}\n"
@@ -172,7 +174,7 @@ static void cell_end(page *p, size_t span) {
 static void figure(page *p, const char *caption, const char *svg) {
   fputs("<figure>\n<figcaption>", p->stream);
   escape(p->stream, caption);
-  fprintf(p->stream, "</figcaption>\n%s\n</figure>\n", svg);
+  fprintf(p->stream, "</figcaption>\n<div class=\"drawing\" tabindex=\"0\">%s</div>\n</figure>\n", svg);
 }
 
 const page_format page_html = {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/record.h"
 
+#include "reports/field.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -9,18 +11,22 @@
 typedef struct kind {
   unsigned types; /* set of json_type */
   const char *name;
+  bool negative; /* may be */
 } kind;
 
-static const kind string = {TYPE(JSON_STRING), "a string"};
-static const kind string_or_null = {TYPE(JSON_STRING) | TYPE(JSON_NULL), "a string or null"};
-static const kind integer = {TYPE(JSON_INTEGER), "an integer"};
-static const kind integer_or_null = {TYPE(JSON_INTEGER) | TYPE(JSON_NULL), "an integer or null"};
-static const kind real = {TYPE(JSON_INTEGER) | TYPE(JSON_REAL), "a number"};
+static const kind string = {TYPE(JSON_STRING), "a string", false};
+static const kind string_or_null = {TYPE(JSON_STRING) | TYPE(JSON_NULL), "a string or null", false};
+static const kind integer = {TYPE(JSON_INTEGER), "an integer", true};
+static const kind integer_or_null = {TYPE(JSON_INTEGER) | TYPE(JSON_NULL), "an integer or null", true};
+static const kind count = {TYPE(JSON_INTEGER), "an integer of 0 or more", false};
+static const kind real = {TYPE(JSON_INTEGER) | TYPE(JSON_REAL), "a number", true};
 /* JSON has no infinity and no NaN: null stands for them. */
-static const kind number = {TYPE(JSON_INTEGER) | TYPE(JSON_REAL) | TYPE(JSON_NULL), "a number or null"};
-static const kind boolean = {TYPE(JSON_TRUE) | TYPE(JSON_FALSE), "true or false"};
-static const kind object = {TYPE(JSON_OBJECT), "an object"};
-static const kind array = {TYPE(JSON_ARRAY), "an array"};
+static const kind number = {TYPE(JSON_INTEGER) | TYPE(JSON_REAL) | TYPE(JSON_NULL), "a number or null", true};
+static const kind amount = {TYPE(JSON_INTEGER) | TYPE(JSON_REAL) | TYPE(JSON_NULL), "a number of 0 or more, or null",
+                            false};
+static const kind boolean = {TYPE(JSON_TRUE) | TYPE(JSON_FALSE), "true or false", false};
+static const kind object = {TYPE(JSON_OBJECT), "an object", false};
+static const kind array = {TYPE(JSON_ARRAY), "an array", false};
 
 typedef struct rule {
   const char *key;
@@ -51,8 +57,8 @@ static const rule kernel_rules[] = {
 
 static const rule shape_rules[] = {
     {"name", &string, true, NULL},
-    {"rows", &integer, true, NULL},
-    {"dim", &integer, true, NULL},
+    {"rows", &count, true, NULL},
+    {"dim", &count, true, NULL},
     {"first", &integer, false, NULL},
     {"base", &number, false, NULL},
     {"shift", &number, false, NULL},
@@ -63,14 +69,14 @@ static const rule shape_rules[] = {
 };
 
 static const rule witness_rules[] = {
-    {"ulp", &number, false, NULL},    {"abs", &number, false, NULL},      {"position", &integer, false, NULL},
-    {"index", &integer, false, NULL}, {"function", &string, false, NULL}, {"exact", &string, false, NULL},
-    {"got", &string, false, NULL},    {"replay", &string, false, NULL},   {NULL, NULL, false, NULL},
+    {"ulp", &amount, false, NULL},  {"abs", &amount, false, NULL},      {"position", &integer, false, NULL},
+    {"index", &count, false, NULL}, {"function", &string, false, NULL}, {"exact", &string, false, NULL},
+    {"got", &string, false, NULL},  {"replay", &string, false, NULL},   {NULL, NULL, false, NULL},
 };
 
 static const rule check_rules[] = {
     {"property", &string, true, NULL},      {"ok", &boolean, true, NULL},    {"skipped", &boolean, true, NULL},
-    {"worst", &number, false, NULL},        {"bound", &number, false, NULL}, {"compared", &integer, false, NULL},
+    {"worst", &amount, false, NULL},        {"bound", &number, false, NULL}, {"compared", &count, false, NULL},
     {"note", &string_or_null, false, NULL}, {NULL, NULL, false, NULL},
 };
 
@@ -79,54 +85,48 @@ static const rule result_rules[] = {
     {"shape", &object, true, shape_rules},
     {"refusal", &string_or_null, false, NULL},
     {"mode", &string, false, NULL},
-    {"elements", &integer, false, NULL},
-    {"of", &integer, false, NULL},
+    {"elements", &count, false, NULL},
+    {"of", &count, false, NULL},
     {"max_ulp", &object, false, witness_rules},
     {"max_abs", &object, false, witness_rules},
-    {"mean_ulp", &number, false, NULL},
-    {"mean_abs", &number, false, NULL},
-    {"misrounded", &integer, false, NULL},
+    {"mean_ulp", &amount, false, NULL},
+    {"mean_abs", &amount, false, NULL},
+    {"misrounded", &count, false, NULL},
     {"checks", &array, false, check_rules},
     {NULL, NULL, false, NULL},
 };
 
 static const rule point_rules[] = {
     {"position", &integer, true, NULL},
-    {"max_abs", &number, true, NULL},
-    {"max_ulp", &number, false, NULL},
+    {"max_abs", &amount, true, NULL},
+    {"max_ulp", &amount, false, NULL},
     {NULL, NULL, false, NULL},
 };
 
 static const rule profile_rules[] = {
-    {"kernel", &string, true, NULL},       {"dim", &integer, false, NULL}, {"base", &number, false, NULL},
+    {"kernel", &string, true, NULL},       {"dim", &count, false, NULL}, {"base", &number, false, NULL},
     {"points", &array, true, point_rules}, {NULL, NULL, false, NULL},
 };
 
 static const rule accuracy_rules[] = {
-    {"environment", &object, true, NULL},
-    {"kernels", &array, true, kernel_rules},
-    {"seed", &integer, false, NULL},
-    {"records", &array, true, result_rules},
-    {"profile", &array, false, profile_rules},
-    {"passed", &integer, true, NULL},
-    {"failed", &integer, true, NULL},
-    {"skipped", &integer, true, NULL},
-    {NULL, NULL, false, NULL},
+    {"environment", &object, true, NULL},    {"kernels", &array, true, kernel_rules},   {"seed", &integer, false, NULL},
+    {"records", &array, true, result_rules}, {"profile", &array, false, profile_rules}, {"passed", &count, true, NULL},
+    {"failed", &count, true, NULL},          {"skipped", &count, true, NULL},           {NULL, NULL, false, NULL},
 };
 
 static const rule benchmark_rules[] = {
     {"name", &string, true, NULL},
     {"run_type", &string, false, NULL},
-    {"real_time", &number, false, NULL},
+    {"real_time", &amount, false, NULL},
     {"time_unit", &string, false, NULL},
     {"error_occurred", &boolean, false, NULL},
-    {"bytes_per_second", &number, false, NULL},
-    {"ns_per_element", &number, false, NULL},
-    {"fill_bytes_per_second", &number, false, NULL},
-    {"of_fill", &number, false, NULL},
-    {"rows", &number, false, NULL},
-    {"dim", &number, false, NULL},
-    {"rows_timed", &number, false, NULL},
+    {"bytes_per_second", &amount, false, NULL},
+    {"ns_per_element", &amount, false, NULL},
+    {"fill_bytes_per_second", &amount, false, NULL},
+    {"of_fill", &amount, false, NULL},
+    {"rows", &amount, false, NULL},
+    {"dim", &amount, false, NULL},
+    {"rows_timed", &amount, false, NULL},
     {NULL, NULL, false, NULL},
 };
 
@@ -135,6 +135,10 @@ static const rule timing_rules[] = {
     {"benchmarks", &array, true, benchmark_rules},
     {NULL, NULL, false, NULL},
 };
+
+static bool is_kind(const json_t *value, const kind *wanted) {
+  return (wanted->types & TYPE(json_typeof(value))) && (wanted->negative || !(json_number_value(value) < 0));
+}
 
 static bool follows(const json_t *value, const rule *rules, const char *where, record_fault *fault);
 
@@ -162,7 +166,7 @@ static bool follows(const json_t *value, const rule *rules, const char *where, r
       snprintf(fault->text, sizeof fault->text, "%s is missing", path);
       return false;
     }
-    if (!(rules->kind->types & TYPE(json_typeof(field)))) {
+    if (!is_kind(field, rules->kind)) {
       snprintf(fault->text, sizeof fault->text, "%s is not %s", path, rules->kind->name);
       return false;
     }
@@ -179,8 +183,54 @@ static bool has_schema(const json_t *holder, const char *key, const char *schema
   return false;
 }
 
+/* What the results say of themselves, beside what the record says of them. */
+typedef struct totals {
+  json_int_t passed, failed, skipped;
+} totals;
+
+static void add_checks(totals *t, const json_t *checks) {
+  for (size_t i = 0; i < json_array_size(checks); i++) {
+    const json_t *check = json_array_get(checks, i);
+    if (json_is_true(json_object_get(check, "skipped")))
+      t->skipped++;
+    else if (json_is_true(json_object_get(check, "ok")))
+      t->passed++;
+    else
+      t->failed++;
+  }
+}
+
+static bool has_total(const json_t *record, const char *key, json_int_t counted, record_fault *fault) {
+  const json_int_t said = json_integer_value(json_object_get(record, key));
+  if (said == counted) return true;
+  snprintf(fault->text, sizeof fault->text,
+           "%s is %" JSON_INTEGER_FORMAT ", but by the checks it is %" JSON_INTEGER_FORMAT, key, said, counted);
+  return false;
+}
+
+/* Page and exit status go by the totals, and the page lists by kernel: neither may hide a failed check. */
+static bool agrees_with_itself(const json_t *record, record_fault *fault) {
+  const json_t *results = json_object_get(record, "records");
+  totals t = {0, 0, 0};
+  for (size_t i = 0; i < json_array_size(results); i++) {
+    const json_t *result = json_array_get(results, i);
+    const char *kernel = field_string(result, "kernel");
+    if (!field_find(json_object_get(record, "kernels"), "name", kernel)) {
+      snprintf(fault->text, sizeof fault->text, "records[%zu].kernel is '%.80s', which is not in kernels", i, kernel);
+      return false;
+    }
+    if (json_is_string(json_object_get(result, "refusal")))
+      t.skipped++;
+    else
+      add_checks(&t, json_object_get(result, "checks"));
+  }
+  return has_total(record, "passed", t.passed, fault) && has_total(record, "failed", t.failed, fault) &&
+         has_total(record, "skipped", t.skipped, fault);
+}
+
 bool record_is_accuracy(const json_t *record, record_fault *fault) {
-  return has_schema(record, "schema", "posenc-accuracy-1", fault) && follows(record, accuracy_rules, "", fault);
+  return has_schema(record, "schema", "posenc-accuracy-1", fault) && follows(record, accuracy_rules, "", fault) &&
+         agrees_with_itself(record, fault);
 }
 
 bool record_is_timing(const json_t *record, record_fault *fault) {

@@ -1,6 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What is in a report: made from a small run, looked at as text.
+# shellcheck disable=SC2016,SC2086,SC2317
+: "${POSENC:=${abs_top_builddir:-$PWD}/posenc}"
+[ -x "$POSENC" ] || { echo "Bail out! no posenc command at $POSENC"; exit 1; }
+export POSENC
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
@@ -21,9 +25,15 @@ count_is() { # file, fixed text, number
   [ "$found" -eq "$3" ] || { echo "# $found times '$2' in $1, not $3"; false; }
 }
 
-# No address in attributes that a browser follows; the namespaces of SVG are names.
+# No address that a browser follows, in whatever quotes, and no script; the namespaces of SVG are names.
 no_network() {
-  ! grep -oE '(src|href|action|data)="[^"#][^"]*"|url\([^#)][^)]*\)|@import[^;]*' "$1" | grep -vE '^(src|href|xlink:href)="data:|^href="(report\.(md|json)|accuracy\.json|bench\.json)"' | grep . 
+  ! { grep -oiE '<(script|link|base|iframe|object|embed|meta +http-equiv)[ />][^>]*|@import[^;]*|url\( *[^# )][^)]*' "$1"
+    grep -oiE '[[:space:]](src|srcset|href|xlink:href|action|data|poster)[[:space:]]*=[[:space:]]*("[^"]*"|'"'[^']*'"'|[^[:space:]>]+)' "$1" |
+      grep -viE '= *["'\'']?(data:image/|#)'; } | grep .
+}
+
+asks_network() {
+  ! no_network "$1" >/dev/null
 }
 
 balanced() { # file, element
@@ -35,17 +45,129 @@ ids_unique() {
   [ -z "$(grep -oE ' id="[^"]*"' "$1" | sort | uniq -d)" ]
 }
 
-if ! "$POSENC" bench --kernel naive --len 4 --dim 4 --repetitions 3 --min-time 0.001 --json - > small.json 2> /dev/null; then
-  echo '1..0 # SKIP this build has no bench'
+# ---- from records written by hand: every figure is known ----
+
+kernel() { # NAME DERIVED
+  printf '{"name": "%s", "isa": "generic", "bound": {"ulp": 0.5, "abs": 0, "growth": 0, "max_position": 1024, "derived": %s}}' "$1" "$2"
+}
+result() { # KERNEL SHAPE ROWS MODE OK: on one shape, with one check
+  printf '{"kernel": "%s", "shape": {"name": "%s", "rows": %s, "dim": 512, "first": 0, "base": 10000.0, "dtype": "f32"},
+    "mode": "%s", "elements": 512, "of": 2048, "max_ulp": {"ulp": 0.5}, "max_abs": {"abs": 0.25}, "mean_ulp": 0.125,
+    "misrounded": 3, "checks": [{"property": "accuracy", "ok": %s, "skipped": false}]}' "$1" "$2" "$3" "$4" "$5"
+}
+accuracy() { # OK FAILED: whether a check of naive held, and the total of those that did not
+  printf '{"schema": "posenc-accuracy-1", "environment": {"cpu": "abacus"}, "kernels": [%s, %s],\n' "$(kernel quick true)" "$(kernel naive false)"
+  printf '"records": [%s,\n%s,\n%s],\n' "$(result quick 64x512 64 exhaustive true)" "$(result naive 64x512 64 exhaustive "$1")" \
+    "$(result quick long 1024 sampled true)"
+  printf '"profile": [], "passed": %s, "failed": %s, "skipped": 0}\n' $((3 - $2)) "$2"
+}
+# Below, no repetitions come in rising or falling order, and no median is a mean.
+repetition() { # KERNEL NS BYTES/S SHARE FILL PLAN-µS
+  printf '{"name": "execute/64x512/%s/iterations:1", "run_type": "iteration", "real_time": 1, "time_unit": "ns", "ns_per_element": %s,
+    "bytes_per_second": %s, "of_fill": %s, "fill_bytes_per_second": %s, "rows": 64, "dim": 512, "rows_timed": 64},
+   {"name": "plan/64x512/%s/iterations:1", "run_type": "iteration", "real_time": %s, "time_unit": "us"}' "$1" "$2" "$3" "$4" "$5" "$1" "$6"
+}
+timing() {
+  printf '{"context": {"posenc_schema": "posenc-bench-1", "l1d": "49152", "l2": "131072", "l3": "33554432"}, "benchmarks": [\n'
+  printf '%s,\n' "$(repetition quick 2.25 2e9 0.5 4e9 7)" "$(repetition quick 8 1e9 0.125 8e9 5)" "$(repetition quick 2 2.5e9 0.625 5e9 6)"
+  printf '%s,\n' "$(repetition naive 60 1e8 0.03125 16e9 1)" "$(repetition naive 40 4e8 0.0625 2e9 1)" "$(repetition naive 44 2e8 0.09375 6e9 1)"
+  printf '%s,\n' '{"name": "execute/64x512/quick_mean", "run_type": "aggregate", "ns_per_element": 1}'
+  printf '%s\n]}\n' "$(repetition naive 46 3e8 0.046875 6e9 1)"
+}
+accuracy true 0 >known-accuracy.json
+timing >known-bench.json
+"$POSENC" report --from known-accuracy.json --from known-bench.json -o known >out 2>err
+status=$?
+if grep -q gnuplot err; then
+  echo '1..0 # SKIP no gnuplot here'
   exit 0
 fi
-# two lengths, as a sweep needs
-"$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --json bench.json > /dev/null || exit 99
-"$POSENC" verify --kernel 'r*' --len 64 --dim 512 --format json -o accuracy.json || exit 99
-if ! "$POSENC" report --from accuracy.json --from bench.json -o page > out 2> err; then
-  if grep -q gnuplot err; then echo '1..0 # SKIP no gnuplot here'; exit 0; fi
-  cat err; exit 99
+sed 's/^/# /' err
+check 'a report of records written by hand' test $status -eq 0
+tr -d ' \n' <known/report.json >known.json
+holds() { # WHAT TEXT: in the JSON without its spaces
+  check "known figures: $1" contains known.json "$2"
+}
+holds 'least, median and most of three' '"ns_per_element":{"median":2.25,"min":2.0,"max":8.0}'
+holds 'the median of four' '"ns_per_element":{"median":45.0,"min":40.0,"max":60.0}'
+holds 'speed-up over naive' '"speed_up":20.0'
+holds 'and of naive' '"speed_up":1.0'
+holds 'bandwidth' '"bytes_per_second":{"median":2000000000.0,"min":1000000000.0,"max":2500000000.0}'
+holds 'the share is the median of shares' '"of_fill":{"median":0.5,"min":0.125,"max":0.625}'
+holds 'the fill limit beside the kernel' '"fill_bytes_per_second":{"median":5000000000.0,"min":4000000000.0,"max":8000000000.0}'
+holds 'the fill limit of the shape' '"fill_bytes_per_second":{"median":6000000000.0,"min":2000000000.0,"max":16000000000.0}'
+holds 'the plan, in units of its own' '"plan_ns":{"median":6000.0,"min":5000.0,"max":7000.0}'
+holds 'repetitions' '"repetitions":3'
+holds 'and four of them' '"repetitions":4'
+holds 'shapes by mode' '"shapes":{"exhaustive":1,"sampled":1}'
+sed "s/$(printf '\302\240')/ /g" known/report.md >known.md # no-break spaces
+row='| `quick` | generic | 0.5000 |  | 0.125 | 0.250 | exhaustive (all 512) | 2.25 (2.00–8.00) | 2.00 (1.00–2.50) | 50.0 (12.5–62.5) | 20.0× |'
+check 'known figures: the row of the headline' contains known.md "$row"
+check 'known figures: the answer' contains known.md '`quick`: **2.00 GB/s**, 50.0 % of the fill limit (5.00 GB/s), 20.0 times as fast as naive'
+check 'known figures: the caption' contains known.md '128 KiB; fill limit 6.0 GB/s (median beside all kernels)'
+check 'known figures: what was sampled, in the checks' contains known.md '| `quick` | 2 of 2 (1 exhaustive, 1 sampled) |'
+check 'known figures: what was sampled, in the answer' contains known.md 'held in every check (shapes: 1 exhaustive, 1 sampled)'
+check 'only caches on the axis are named' contains known.md 'cache: L2 128 KiB is 64 rows.'
+check 'only caches on the axis are drawn' sh -c 'grep -qF ">L2<" known/index.html && ! grep -qE ">L(1d|3)<" known/index.html'
+
+accuracy false 1 >failed-accuracy.json
+"$POSENC" report --from failed-accuracy.json --from known-bench.json -o failed >out 2>err
+check 'a failed check is exit status 1' test $? -eq 1
+check 'and told in the answer' contains failed/report.md '**Failed checks: 1**'
+
+"$POSENC" report --len 0 --dim 4 --kernel naive -o empty >out 2>err
+check 'an empty table has a page' test $? -eq 0 -a -s empty/index.html -a ! -s err
+check 'without times' contains empty/report.md 'Nothing was timed'
+
+# ---- records that lie ----
+
+refused() { # TEXT OPTION...: one line, status 2, and no file
+  text=$1
+  shift
+  "$POSENC" report "$@" -o none >out 2>err
+  status=$?
+  check "refused: $text" test $status -eq 2 -a "$(wc -l <err)" -eq 1 -a ! -e none -a -n "$(grep -e "$text" err)"
+}
+lie() { # FILE SED-COMMAND TEXT
+  other=known-accuracy.json
+  [ $1 = known-bench.json ] || other=known-bench.json
+  sed "$2" "$1" >lying.json
+  refused "$3" --from lying.json --from $other
+}
+lie failed-accuracy.json 's/"failed": 1/"failed": 0/' 'failed is 0, but by the checks it is 1'
+lie known-accuracy.json 's/"failed": 0/"failed": 1/' 'failed is 1, but by the checks it is 0'
+lie known-accuracy.json 's/"passed": 3/"passed": 4/' 'passed is 4, but'
+lie known-accuracy.json 's/"skipped": 0/"skipped": 2/' 'skipped is 2, but'
+lie known-accuracy.json 's/"kernel": "naive"/"kernel": "ghost"/' "kernel is 'ghost', which is not in kernels"
+lie known-accuracy.json 's/"rows": 64/"rows": -5/' 'rows is not an integer of 0 or more'
+lie known-bench.json 's/"ns_per_element": 2.25/"ns_per_element": -1/' 'ns_per_element is not a number of 0 or more'
+lie known-bench.json 's/"rows": 64/"rows": "64"/' 'rows is not'
+printf '{"schema": "posenc-accuracy-1", "records": 3}' >lying.json
+refused 'environment is missing' --from lying.json --from known-bench.json
+for option in '--len 5' '--kernel nope' '--seed 3' '--repetitions 9' '--isa generic'; do
+  # shellcheck disable=SC2086 # an option and its value
+  refused "$option: nothing would use it" --from known-accuracy.json --from known-bench.json $option
+done
+refused '--repetitions 9: nothing would use it' --from known-bench.json --repetitions 9
+refused '--budget 9: nothing would use it' --from known-accuracy.json --budget 9
+
+cp -r known before
+"$POSENC" report --from lying.json --from known-bench.json -o known >out 2>err
+check 'and the old report stays as it was' diff -r before known
+
+sed 's/"fill_bytes_per_second": [0-9e]*/"fill_bytes_per_second": 1e308/' known-bench.json >huge.json
+"$POSENC" report --from known-accuracy.json --from huge.json -o huge >out 2>err
+check 'figures near the end of doubles are no lack of memory' test $? -eq 0 -a ! -s err
+
+# ---- from a small run ----
+
+if ! "$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --json bench.json >/dev/null 2>&1; then
+  check 'no bench because the build has none' sh -c "\$POSENC bench --kernel naive --len 4 --dim 4 2>&1 | grep -q 'without Google Benchmark'"
+  echo "1..$point"
+  exit $failed
 fi
+"$POSENC" verify --kernel 'r*' --len 64 --dim 512 --format json -o accuracy.json || exit 99
+"$POSENC" report --from accuracy.json --from bench.json -o page >out 2>err || { cat err; exit 99; }
 
 html=page/index.html md=page/report.md json=page/report.json
 check 'the path of the page is printed' test "$(cat out)" = page/index.html
@@ -67,13 +189,19 @@ check 'light and dark' contains $html 'prefers-color-scheme'
 check 'the environment is there' contains $md 'mpfr'
 check 'and the command that makes it again' contains $md 'posenc report'
 
-cp -r page before
-printf '{"schema": "posenc-accuracy-1", "records": 3}' > lying.json
-"$POSENC" report --from lying.json --from bench.json -o page > out 2> err
-status=$?
-check 'a malformed record is refused with status 2' test $status -eq 2
-check 'in one line' test "$(wc -l < err)" -eq 1
-check 'and the old report stays as it was' diff -r before page
+# The test itself: each of these would ask a network.
+for bad in "<script src='http://a/b.js'></script>" '<script>1</script>' '<img src=http://a/b.png>' '<a HREF="https://a/">' \
+  "<link rel=stylesheet href='//a/b.css'>" '<style>p{background:url(http://a/b.png)}</style>' '<style>@import "http://a/b.css";</style>'; do
+  { cat $html; echo "$bad"; } >bad.html
+  check "which would see $bad" asks_network bad.html
+done
+
+mkdir new
+(sleep 0.7; ls new >seen) &
+timeout -s INT 1.5 "$POSENC" report --from accuracy.json --len 20000 --dim 512 --kernel naive-f64 --min-time 60 -o new/page >out 2>err
+check 'an interrupt leaves no empty folder' test $? -eq 124 -a -z "$(ls -A new)"
+wait
+check 'that it had made' test "$(cat seen)" = page
 
 echo "1..$point"
 exit $failed
