@@ -202,9 +202,16 @@ static bool calibrate(subject *s) {
 
 /* ---- setting up -------------------------------------------------------------------------------- */
 
+static size_t last_cache_bytes(void) {
+  long bytes = 0;
+  for (int level = 3; bytes == 0 && level > 0; level--) bytes = environment_cache_bytes(level);
+  return (size_t)bytes;
+}
+
 /* Collects the kernels that do a shape. False on an error, told. */
 static bool choose_subjects(session *run) {
   const bench_request *request = run->request;
+  const size_t cache = last_cache_bytes();
   run->subjects = calloc(request->kernel_count * request->shape_count + 1, sizeof *run->subjects);
   if (!run->subjects) return tell_memory();
   for (size_t i = 0; i < request->shape_count; i++) {
@@ -218,6 +225,7 @@ static bool choose_subjects(session *run) {
       if (posenc_kernel_refusal(s->kernel, &table->problem, &s->options)) continue;
       const posenc_status status = posenc_table_bytes(&table->problem, &s->fill.bytes);
       if (status != POSENC_OK) return tell_status(s, status);
+      s->fill.cached = s->fill.bytes <= cache;
       if (s->fill.bytes > run->bytes) {
         run->bytes = s->fill.bytes;
         run->largest = table;
