@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A pass that would take longer than this is timed a slice at a time. */
+/* A pass that takes longer than this is timed a slice at a time. */
 static const double slow_pass_seconds = 0.3;
 static const double slice_seconds = 0.1;
 
@@ -159,7 +159,7 @@ static void time_plan(shim_state *state, void *arg) {
 /* Seconds of one call: the best of some, since other work on the machine only ever adds. */
 static posenc_status time_best(subject *s, work *once, double *best) {
   *best = INFINITY;
-  for (int i = 0; i < 10; i++) {
+  for (int i = 0; i < 3; i++) {
     const double start = clock_seconds();
     const posenc_status status = once(s);
     if (status != POSENC_OK) return status;
@@ -168,13 +168,20 @@ static posenc_status time_best(subject *s, work *once, double *best) {
   return POSENC_OK;
 }
 
-/* Seconds of a pass over all rows, from as few rows as can be timed well. */
+/* So many rows that they should take as long as a slice, but not many more than are known to take a certain time. */
+static int64_t more_rows(int64_t rows, double seconds, int64_t most) {
+  const double wanted = (double)rows * fmin(fmax(1.2 * slice_seconds / seconds, 2), 64);
+  return wanted < (double)most ? (int64_t)wanted : most;
+}
+
+/* Seconds of a pass over all rows: measured, or told from as many rows as a slice would be. Fewer tell nothing: threads
+   that wait for a busy core take milliseconds, however few the rows are. */
 static posenc_status predict_pass(subject *s, double *seconds) {
   const int64_t rows = s->shape->problem.rows;
-  for (s->slice = few_rows(&s->shape->problem);; s->slice = s->slice > rows / 2 ? rows : 2 * s->slice) {
+  for (s->slice = few_rows(&s->shape->problem);; s->slice = more_rows(s->slice, *seconds, rows)) {
     const posenc_status status = time_best(s, execute_slice, seconds);
     if (status != POSENC_OK) return status;
-    if (*seconds >= 1e-3 || s->slice == rows) break;
+    if (*seconds >= slice_seconds || s->slice == rows) break;
   }
   *seconds *= (double)rows / (double)s->slice;
   return POSENC_OK;
