@@ -7,10 +7,8 @@
 #include "bench/shim.h"
 #include "common/clock.h"
 #include "common/environment.h"
-#include "common/output.h"
 #include "common/progress.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,6 +43,7 @@ struct session {
   const shape *largest;
   size_t bytes;       /* of the largest */
   size_t done, total; /* repetitions */
+  size_t executed;    /* repetitions of "execute" among the done */
   bool failed;        /* and told */
 };
 
@@ -100,13 +99,14 @@ static posenc_status make_plan(subject *s) {
 
 typedef posenc_status work(subject *s);
 
-/* Seconds that the loop of one repetition takes, and its iterations. */
+/* Seconds that the loop of one repetition takes, which are the benchmark's time, and its iterations. */
 static double time_loop(shim_state *state, subject *s, work *once, int64_t *iterations) {
   posenc_status status = POSENC_OK;
   *iterations = 0;
   const double start = clock_seconds();
   for (; status == POSENC_OK && shim_keep_running(state); ++*iterations) status = once(s);
   const double seconds = clock_seconds() - start;
+  shim_set_time(state, seconds);
   if (status != POSENC_OK) {
     shim_fail(state, posenc_status_message(status));
     if (!s->run->failed) s->run->failed = !tell_status(s, status);
@@ -143,6 +143,8 @@ static void time_execute(shim_state *state, void *arg) {
   count(state, s, "rows", (double)problem->rows);
   count(state, s, "dim", (double)problem->dim);
   count(state, s, "rows_timed", (double)s->slice);
+  count(state, s, "turn", (double)s->run->done);
+  s->run->executed++;
 }
 
 static void time_plan(shim_state *state, void *arg) {
@@ -152,6 +154,7 @@ static void time_plan(shim_state *state, void *arg) {
   time_loop(state, s, make_plan, &iterations);
   count(state, s, "rows", (double)s->shape->problem.rows);
   count(state, s, "dim", (double)s->shape->problem.dim);
+  count(state, s, "turn", (double)s->run->done);
 }
 
 /* ---- how long work takes, roughly -------------------------------------------------------------- */
@@ -274,8 +277,9 @@ static bool register_subject(subject *s) {
   char execute[256], plan[256];
   snprintf(execute, sizeof execute, "execute/%s/%s", s->shape->name, s->kernel->name);
   snprintf(plan, sizeof plan, "plan/%s/%s", s->shape->name, s->kernel->name);
-  return (shim_register(execute, time_execute, s, s->executions, repetitions) &&
-          shim_register(plan, time_plan, s, s->plans, repetitions)) ||
+  const double slices = (double)s->shape->problem.rows / (double)s->slice;
+  return (shim_register(execute, time_execute, s, s->executions, repetitions, slices) &&
+          shim_register(plan, time_plan, s, s->plans, repetitions, 1)) ||
          tell_memory();
 }
 
@@ -287,27 +291,17 @@ static bool register_all(session *run) {
   return true;
 }
 
-/* Our facts beside those of Google Benchmark, whose "date" is local time of the same moment. */
-static bool add_context(const bench_request *request, json_t *environment) {
-  const char *key;
-  json_t *value;
-  bool ok = shim_add_context("posenc_schema", "posenc-bench-1");
-  json_object_foreach(environment, key, value) {
-    if (strcmp(key, "date") != 0) ok = ok && shim_add_context(key, json_string_value(value));
-  }
-  for (size_t i = 0; i < request->kernel_count; i++) {
-    char name[128], abi[16];
-    snprintf(name, sizeof name, "kernel_abi.%s", request->kernels[i]->name);
-    snprintf(abi, sizeof abi, "%u", (unsigned)request->kernels[i]->abi);
-    ok = ok && shim_add_context(name, abi);
-  }
-  return ok || tell_memory();
-}
-
 /* Flags of Google Benchmark that would go against what bench itself does. */
 static bool flags_allowed(char *const *flags) {
-  static const char *const ours[] = {"--benchmark_out", "--benchmark_format", "--benchmark_list_tests",
-                                     "--benchmark_repetitions", "--benchmark_min_time"};
+  static const char *const ours[] = {"--benchmark_out",
+                                     "--benchmark_format",
+                                     "--benchmark_list_tests",
+                                     "--benchmark_repetitions",
+                                     "--benchmark_min_time",
+                                     "--benchmark_enable_random_interleaving",
+                                     "--benchmark_report_aggregates_only",
+                                     "--benchmark_display_aggregates_only",
+                                     "--benchmark_dry_run"};
   for (; flags && *flags; flags++) {
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
       if (strncmp(*flags, ours[i], strlen(ours[i])) == 0)
@@ -319,33 +313,53 @@ static bool flags_allowed(char *const *flags) {
 
 /* ---- running ----------------------------------------------------------------------------------- */
 
-static bool prepare(session *run) {
-  json_t *environment = environment_json();
-  const bool ok = environment ? make_buffer(run, environment) && add_context(run->request, environment) : tell_memory();
-  json_decref(environment);
-  return ok && register_all(run);
+/* Adds our facts to those of Google Benchmark, whose "date" is local time of the same moment. */
+static bool add_context(json_t *record, const bench_request *request, json_t *environment) {
+  json_t *context = json_object_get(record, "context");
+  bool ok = json_object_del(environment, "date") == 0 && json_object_update(context, environment) == 0 &&
+            json_object_set_new(context, "posenc_schema", json_string("posenc-bench-1")) == 0;
+  for (size_t i = 0; i < request->kernel_count; i++) {
+    char name[128], abi[16];
+    snprintf(name, sizeof name, "kernel_abi.%s", request->kernels[i]->name);
+    snprintf(abi, sizeof abi, "%u", (unsigned)request->kernels[i]->abi);
+    ok = ok && json_object_set_new(context, name, json_string(abi)) == 0;
+  }
+  return ok || tell_memory();
 }
 
-static bool measure(session *run, FILE *stream) {
+/* What Google Benchmark makes of all that is registered; null on an error, told. */
+static json_t *measure(const session *run) {
   char message[512];
   size_t length;
-  char *json = shim_run(&length, message, sizeof message);
+  char *text = shim_run(&length, message, sizeof message);
   progress_clear();
-  if (!json) return tell("--benchmark_filter: %s", message);
-  if (!run->failed) fwrite(json, 1, length, stream); /* output_commit tells whether that worked */
-  free(json);
-  return !run->failed;
+  json_t *record = NULL;
+  json_error_t error;
+  if (!text)
+    tell("--benchmark_filter: %s", message);
+  else if (!run->failed && !(record = json_loadb(text, length, 0, &error)))
+    tell("bench: the JSON of Google Benchmark: %s", error.text);
+  free(text);
+  return record;
 }
 
-static bool write_record(session *run) {
-  const char *path = run->request->json;
-  output *out = output_open(path); /* now: after minutes of work is no time to learn that it cannot be written */
-  if (!out) return tell("--json %s: %s", path, strerror(errno));
-  if (!prepare(run) || !measure(run, output_stream(out))) {
-    output_abandon(out);
-    return false;
-  }
-  return output_commit(out) || tell("--json %s: %s", path, strerror(errno));
+static int tell_nothing(const char *why) {
+  tell("bench: nothing to time: %s", why);
+  return 1;
+}
+
+/* As bench_run. */
+static int make_record(session *run, json_t *environment, json_t **record) {
+  if (!make_buffer(run, environment) || !register_all(run)) return 2;
+  *record = measure(run);
+  if (!*record) return 2;
+  const int status = run->executed == 0 ? tell_nothing("the flags leave no execution of a kernel")
+                     : add_context(*record, run->request, environment) ? 0
+                                                                       : 2;
+  if (status == 0) return 0;
+  json_decref(*record);
+  *record = NULL;
+  return status;
 }
 
 static void clean_up(session *run) {
@@ -355,16 +369,20 @@ static void clean_up(session *run) {
   free(run->buffer);
 }
 
-int bench_run(const bench_request *request) {
+int bench_run(const bench_request *request, json_t **record) {
   session run = {.request = request};
+  *record = NULL;
+  if (!flags_allowed(request->extra)) return 2;
   char message[512];
-  int result = 2;
-  if (!flags_allowed(request->extra)) return result;
-  if (!shim_initialize(request->extra, message, sizeof message)) {
+  int status = 2;
+  json_t *environment = environment_json();
+  if (!environment)
+    tell_memory();
+  else if (!shim_initialize(request->extra, message, sizeof message))
     tell("%s", message);
-  } else if (choose_subjects(&run)) {
-    result = run.count == 0 ? 1 : write_record(&run) ? 0 : 2;
-  }
+  else if (choose_subjects(&run))
+    status = run.count == 0 ? tell_nothing("no rows to write") : make_record(&run, environment, record);
   clean_up(&run);
-  return result;
+  json_decref(environment);
+  return status;
 }

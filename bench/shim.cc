@@ -10,12 +10,27 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace {
+
+/* BENCHMARK_… variables set the flags, and would spoil the record. Google Benchmark reads them before main, in a constructor,
+   and complains there about wrong values whatever the command is: this runs before all constructors. */
+void forget_variables(int, char **, char **environment) {
+  static const char prefix[] = "BENCHMARK_";
+  char **kept = environment;
+  for (char **variable = environment; *variable; variable++)
+    if (std::strncmp(*variable, prefix, sizeof prefix - 1) != 0) *kept++ = *variable;
+  *kept = nullptr;
+}
+__attribute__((section(".preinit_array"), used)) void (*preinit)(int, char **, char **) = forget_variables;
+
+/* By the name of the benchmark: how many iterations make the work that its time is told for. */
+std::map<std::string, double> parts_of;
 
 benchmark::State *state_of(shim_state *state) {
   return reinterpret_cast<benchmark::State *>(state);
@@ -28,7 +43,7 @@ void tell(const std::string &text, char *message, size_t size) {
 
 /* Google Benchmark calls this before it exits with its usage: leave another way. */
 void refuse_flags() {
-  throw std::invalid_argument("a --benchmark_ flag or BENCHMARK_ variable has a wrong value");
+  throw std::invalid_argument("a --benchmark_ flag has a wrong value");
 }
 
 /* Google Benchmark explains itself on std::cerr: caught while this lives, for the caller to tell in one line. */
@@ -53,8 +68,8 @@ void make_finite(double &value) {
   if (!std::isfinite(value)) value = 0;
 }
 
-/* Google's JSON made fit for comparison and for strict readers: names without the number of iterations, which
-   differs from run to run, and no NaN or Infinity, which are not JSON. */
+/* Google's JSON made fit for comparison and for strict readers: names without the number of iterations, and times without
+   the size of an iteration, which both differ from run to run, and no NaN or Infinity, which are not JSON. */
 class Reporter : public benchmark::JSONReporter {
 public:
   void ReportRuns(const std::vector<Run> &runs) override {
@@ -63,6 +78,10 @@ public:
       run.run_name.iterations.clear();
       run.run_name.repetitions.clear();
       run.run_name.time_type.clear();
+      if (run.aggregate_unit == benchmark::kTime) {
+        run.real_accumulated_time *= parts_of[run.run_name.function_name];
+        run.cpu_accumulated_time *= parts_of[run.run_name.function_name];
+      }
       make_finite(run.real_accumulated_time);
       make_finite(run.cpu_accumulated_time);
       for (auto counter = run.counters.begin(); counter != run.counters.end();) {
@@ -79,9 +98,7 @@ public:
 } // namespace
 
 bool shim_initialize(char *const *flags, char *message, size_t size) try {
-  /* The environment can set these flags too, and they would spoil the record. */
-  std::vector<std::string> words = {"posenc", "--benchmark_enable_random_interleaving=true",
-                                    "--benchmark_out=", "--benchmark_list_tests=false"};
+  std::vector<std::string> words = {"posenc", "--benchmark_enable_random_interleaving=true"};
   for (char *const *flag = flags; flag && *flag; flag++) words.push_back(*flag);
   std::vector<char *> argv;
   for (std::string &word : words) argv.push_back(&word[0]);
@@ -101,19 +118,14 @@ bool shim_initialize(char *const *flags, char *message, size_t size) try {
   return false;
 }
 
-bool shim_add_context(const char *key, const char *value) try {
-  benchmark::AddCustomContext(key, value);
-  return true;
-} catch (const std::exception &) {
-  return false;
-}
-
-bool shim_register(const char *name, shim_function *function, void *arg, int64_t iterations, int repetitions) try {
+bool shim_register(const char *name, shim_function *function, void *arg, int64_t iterations, int repetitions,
+                   double parts) try {
+  parts_of[name] = parts;
   benchmark::RegisterBenchmark(name,
                                [=](benchmark::State &state) { function(reinterpret_cast<shim_state *>(&state), arg); })
       ->Iterations(iterations)
       ->Repetitions(repetitions)
-      ->UseRealTime();
+      ->UseManualTime();
   return true;
 } catch (const std::exception &) {
   return false;
@@ -121,6 +133,10 @@ bool shim_register(const char *name, shim_function *function, void *arg, int64_t
 
 bool shim_keep_running(shim_state *state) {
   return state_of(state)->KeepRunning();
+}
+
+void shim_set_time(shim_state *state, double seconds) {
+  state_of(state)->SetIterationTime(seconds);
 }
 
 bool shim_count(shim_state *state, const char *name, double value) try {
@@ -158,7 +174,5 @@ char *shim_run(size_t *length, char *message, size_t size) try {
 
 void shim_clear() {
   benchmark::ClearRegisteredBenchmarks();
-  /* Not Shutdown(): it leaves a dangling pointer to what it deletes. */
-  delete benchmark::internal::GetGlobalContext();
-  benchmark::internal::GetGlobalContext() = nullptr;
+  parts_of.clear();
 }

@@ -22,13 +22,15 @@ typedef void shim_function(shim_state *state, void *arg);
 /* Takes --benchmark_… flags, null-terminated, or null. False with a one-line `message` if one is wrong. */
 bool shim_initialize(char *const *flags, char *message, size_t size);
 
-/* Adds an entry to the "context" of the JSON. Google Benchmark has a "date" of its own. */
-bool shim_add_context(const char *key, const char *value);
+/* An iteration is one of so many `parts` of the work that the JSON tells the time of. */
+bool shim_register(const char *name, shim_function *function, void *arg, int64_t iterations, int repetitions,
+                   double parts);
 
-bool shim_register(const char *name, shim_function *function, void *arg, int64_t iterations, int repetitions);
-
-/* True once per iteration that is due; the time from the first call to the last is the benchmark's. */
+/* True once per iteration that is due. */
 bool shim_keep_running(shim_state *state);
+
+/* Wall time of all iterations together. Call it once, behind the loop. */
+void shim_set_time(shim_state *state, double seconds);
 
 /* Numbers that are not finite do not exist in JSON, and are left out there. */
 bool shim_count(shim_state *state, const char *name, double value);
@@ -36,11 +38,11 @@ bool shim_count(shim_state *state, const char *name, double value);
 /* Marks this repetition as failed. Call it instead of or inside the loop; shim_keep_running is false from then on. */
 bool shim_fail(shim_state *state, const char *why);
 
-/* Runs all that is registered and the flags select, in random order; wall time counts. The JSON text, to be freed, or
-   null with a one-line `message`. */
+/* Runs all that is registered and the flags select, repetitions in random order. The JSON text, to be freed, or null with a
+   one-line `message`. */
 char *shim_run(size_t *length, char *message, size_t size);
 
-/* Forgets benchmarks and context. */
+/* Forgets the benchmarks. */
 void shim_clear(void);
 
 #ifdef __cplusplus

@@ -2,11 +2,11 @@
 #include "config.h"
 
 #include "cli/measure.h"
+#include "common/output.h"
 
+#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { OPTION_JSON = OPTION_OWN };
 
@@ -24,7 +24,7 @@ static const char help[] =
     "\n"
     "Exit status:\n"
     "  0                 if all is well\n"
-    "  1                 if nothing could be timed\n"
+    "  1                 if there is nothing to time, as in an empty table\n"
     "  2                 on bad input or any other error\n"
     "\n"
     "Examples:\n"
@@ -43,33 +43,33 @@ static char **benchmark_flags(char **operands) {
   return operands;
 }
 
-/* A file name that nobody has, so that an interrupt has nothing to remove until the timings are whole. */
-static char *temporary_path(void) {
-  const char *folder = getenv("TMPDIR");
-  char *path;
-  if (asprintf(&path, "%s/posenc-bench-%ld.json", folder && *folder ? folder : "/tmp", (long)getpid()) < 0)
-    die("out of memory");
-  return path;
+static void write_record(const json_t *record, output *out, const char *path) {
+  json_dumpf(record, output_stream(out), JSON_INDENT(2));
+  putc('\n', output_stream(out));
+  if (!output_commit(out)) die_value("--json", path, strerror(errno));
 }
 
 static int run(int argc, char **argv) {
   options given = options_defaults();
-  const char *json = NULL;
+  const char *path = NULL;
   for (int code; (code = options_next(&given, &command_bench, argc, argv)) != -1;)
-    if (code == OPTION_JSON) json = optarg;
+    if (code == OPTION_JSON) path = optarg;
   char **flags = benchmark_flags(argv + optind);
   selection chosen = select_measured(&given, true);
-  int status;
-  if (json) {
-    status = measure_time(&given, &chosen, json, flags);
-  } else {
-    char *path = temporary_path();
-    status = measure_time(&given, &chosen, path, flags);
-    if (status == EXIT_SUCCESS) print_timings(path);
-    unlink(path);
-    free(path);
-  }
+  /* Now: after minutes of work is no time to learn that it cannot be written. */
+  output *out = path ? output_open(path) : NULL;
+  if (path && !out) die_value("--json", path, strerror(errno));
+
+  json_t *record;
+  const int status = measure_time(&given, &chosen, flags, &record);
   selection_free(&chosen);
+  if (!record)
+    output_abandon(out);
+  else if (out)
+    write_record(record, out, path);
+  else
+    print_timings(record, stdout);
+  json_decref(record);
   return status;
 }
 

@@ -79,7 +79,7 @@ int accuracy_status(const json_t *record) {
   return json_integer_value(json_object_get(record, "failed")) > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
 }
 
-int measure_time(const options *given, const selection *chosen, const char *path, char **flags) {
+int measure_time(const options *given, const selection *chosen, char **flags, json_t **record) {
   const bench_request request = {
       .kernels = chosen->kernels,
       .kernel_count = chosen->kernel_count,
@@ -89,8 +89,7 @@ int measure_time(const options *given, const selection *chosen, const char *path
       .threads = given->threads,
       .repetitions = given->repetitions,
       .min_time = given->min_time,
-      .json = path,
       .extra = flags,
   };
-  return bench_run(&request);
+  return bench_run(&request, record);
 }

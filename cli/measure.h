@@ -6,6 +6,7 @@
 #include "cli/options.h"
 
 #include <jansson.h>
+#include <stdio.h>
 
 typedef struct selection {
   const posenc_kernel **kernels;
@@ -25,10 +26,10 @@ json_t *measure_accuracy(const options *given, const selection *chosen, bool pro
 /* STATUS_FAILED_CHECK if a promise was broken, else EXIT_SUCCESS. */
 int accuracy_status(const json_t *record);
 
-/* Writes the timing record to the path; flags: further ones for Google Benchmark, or null. An exit status. */
-int measure_time(const options *given, const selection *chosen, const char *path, char **flags);
+/* Makes the timing record, as bench_run; flags: further ones for Google Benchmark, or null. An exit status. */
+int measure_time(const options *given, const selection *chosen, char **flags, json_t **record);
 
-/* Prints the timing record that is in this file as a table. */
-void print_timings(const char *path);
+/* Prints a timing record as a table. */
+void print_timings(const json_t *record, FILE *stream);
 
 #endif

@@ -147,26 +147,15 @@ static void save(const json_t *record, const char *folder, const char *name) {
   free(path);
 }
 
-static json_t *time_kernels(const options *given, const selection *chosen, const char *folder) {
+/* Null where there is nothing to time, or nothing to time it with: the page says that there are no timings. */
+static json_t *time_kernels(const options *given, const selection *chosen) {
+  json_t *record = NULL;
 #ifdef HAVE_BENCHMARK
-  char *path = path_in(folder, "bench.json");
-  const int status = measure_time(given, chosen, path, NULL);
-  if (status != EXIT_SUCCESS) exit(STATUS_ERROR); /* bench_run has told why */
-  json_error_t error;
-  json_t *record = json_load_file(path, 0, &error);
-  if (!record) die("%s: %s", path, error.text);
-  free(path);
-  return record;
+  if (measure_time(given, chosen, NULL, &record) == STATUS_ERROR) exit(STATUS_ERROR); /* bench_run has told why */
 #else
-  (void)given, (void)chosen, (void)folder;
-  return NULL; /* the page says that there are no timings */
+  (void)given, (void)chosen;
 #endif
-}
-
-static bool has_rows(const selection *chosen) {
-  for (size_t i = 0; i < chosen->shape_count; i++)
-    if (chosen->shapes[i].problem.rows > 0) return true;
-  return false;
+  return record;
 }
 
 /* Measures what was not given, and leaves it in the folder. */
@@ -177,8 +166,7 @@ static void complete(records *found, const options *given, const char *folder) {
     found->accuracy = measure_accuracy(given, &checked, true);
     save(found->accuracy, folder, "accuracy.json");
   }
-  /* An empty table has no times, and the page says so. */
-  if (!found->timing && has_rows(&timed)) found->timing = time_kernels(given, &timed, folder);
+  if (!found->timing && (found->timing = time_kernels(given, &timed))) save(found->timing, folder, "bench.json");
   selection_free(&checked);
   selection_free(&timed);
 }

@@ -67,28 +67,24 @@ static summary summarize(const sample *samples, size_t count, size_t offset, dou
   return (summary){middle, (scratch[count - 1] - scratch[0]) / middle};
 }
 
-static void print_benchmark(const sample *samples, size_t count, double *scratch) {
+static void print_benchmark(const sample *samples, size_t count, double *scratch, FILE *stream) {
   const summary ns = summarize(samples, count, offsetof(sample, ns), scratch);
   const summary rate = summarize(samples, count, offsetof(sample, bytes_per_second), scratch);
   const summary of_fill = summarize(samples, count, offsetof(sample, of_fill), scratch);
-  printf("%-22s %-12s %11.4g %8.2f %7.1f%% %7.1f%%\n", samples->shape, samples->kernel, ns.median, rate.median / 1e9,
-         100 * of_fill.median, 100 * ns.spread);
+  fprintf(stream, "%-22s %-12s %11.4g %8.2f %7.1f%% %7.1f%%\n", samples->shape, samples->kernel, ns.median,
+          rate.median / 1e9, 100 * of_fill.median, 100 * ns.spread);
 }
 
-void print_timings(const char *path) {
-  json_error_t error;
-  json_t *record = json_load_file(path, 0, &error);
-  if (!record) die("%s: %s", path, error.text);
+void print_timings(const json_t *record, FILE *stream) {
   size_t count;
   sample *samples = read_samples(json_object_get(record, "benchmarks"), &count);
   double *scratch = calloc(count + 1, sizeof *scratch);
   if (!scratch) die("out of memory");
-  printf("%-22s %-12s %11s %8s %8s %8s\n", "table", "kernel", "ns/element", "GB/s", "of fill", "spread");
+  fprintf(stream, "%-22s %-12s %11s %8s %8s %8s\n", "table", "kernel", "ns/element", "GB/s", "of fill", "spread");
   for (size_t i = 0, end; i < count; i = end) {
     for (end = i + 1; end < count && samples[end].family == samples[i].family; end++) continue;
-    print_benchmark(&samples[i], end - i, scratch);
+    print_benchmark(&samples[i], end - i, scratch, stream);
   }
   free(scratch);
   free(samples);
-  json_decref(record);
 }

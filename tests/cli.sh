@@ -315,19 +315,76 @@ if "$POSENC" bench --kernel naive --len 8 --dim 4 2>&1 | grep -q 'without Google
 else
   timings='--from bench.json'
   small='--len 64 --dim 16 --repetitions 3 --min-time 0.001'
-  mkdir temporary
-  export TMPDIR="$work/temporary"
-  posenc bench --kernel 'naive*' $small
+  TMPDIR=no/such/folder posenc bench --kernel 'naive*' $small
   check 'bench prints a row for each kernel' test "$(grep -c '^64x16 *naive' out)" -eq 2
-  check 'bench leaves no temporary file' test -z "$(ls -A temporary)"
   posenc bench --kernel naive $small --json bench.json
   check 'bench --json prints nothing' test ! -s out
+  refused '--json no/such/folder/x.json: No such file' bench --kernel naive $small --json no/such/folder/x.json
+  # PERL: of the timing record on its input, with all repetitions in @all, and in @executed those of "execute"
+  timings() {
+    parse 'my @all = grep { $_->{run_type} eq "iteration" } @{$j->{benchmarks}};
+      my @executed = grep { $_->{name} =~ /^execute/ } @all;
+      sub near { my ($x, $y) = @_; abs($x - $y) <= 1e-9 * abs($y) }
+      exit 1 if !@executed;'"$1"
+  }
+  # Every figure of a repetition follows from one time and the fill limit; real_time is that of the whole table.
+  consistent() { # FILE BYTES-OF-AN-ELEMENT
+    timings 'for (@executed) {
+      my $bytes = '"$2"' * $_->{rows} * $_->{dim};
+      exit 1 unless near($_->{bytes_per_second} * $_->{ns_per_element}, '"$2"' * 1e9) &&
+        near($_->{of_fill} * $_->{fill_bytes_per_second}, $_->{bytes_per_second}) &&
+        near($_->{bytes_per_second} * $_->{real_time}, $bytes * 1e9) && $_->{time_unit} eq "ns";
+    }' <"$1"
+  }
   if [ $json = yes ]; then
     is_timing_record() { parse 'exit !($j->{context}{posenc_schema} eq "posenc-bench-1" && @{$j->{benchmarks}})' <bench.json; }
     check 'bench --json is a timing record' is_timing_record
+    check 'its figures agree with each other' consistent bench.json 4
+    "$POSENC" bench --kernel naive-f64 $small --dtype f64 --json double.json
+    check 'and those of f64' consistent double.json 8
+
+    "$POSENC" bench --kernel naive-f64 --len 131072 --dim 256 --repetitions 3 --json slow.json
+    check 'a slow pass: figures agree' consistent slow.json 4
+    "$POSENC" bench --kernel rotation --len 131072 --dim 256 --repetitions 3 --min-time 0.001 --json fast.json
+    slow_if_sliced() { timings 'for (@executed) { exit 1 unless $_->{rows_timed} == $_->{rows} || $_->{real_time} > 1e8 }' <"$1"; }
+    for record in slow fast; do check "a pass in slices is a slow one: $record.json" slow_if_sliced $record.json; done
+
+    "$POSENC" bench --kernel 'naive*' --len 64 --dim 16 --min-time 0.0001 --json mixed.json
+    # Each repetition has a turn of its own, and of some benchmark they are not next to each other.
+    interleaved() {
+      timings 'my (%turns, $mixed);
+        my @in_order = sort { $a <=> $b } map { $_->{turn} } @all;
+        for my $i (0 .. $#in_order) { exit 1 unless $in_order[$i] == $i + 1 }
+        push @{$turns{$_->{name}}}, $_->{turn} for @all;
+        for (values %turns) { my @t = sort { $a <=> $b } @$_; $mixed = 1 if $t[-1] - $t[0] > $#t }
+        exit !$mixed'
+    }
+    check 'repetitions are interleaved' interleaved <mixed.json
+    for setting in BENCHMARK_FILTER=plan BENCHMARK_REPORT_AGGREGATES_ONLY=true BENCHMARK_REPETITIONS=1 \
+      BENCHMARK_ENABLE_RANDOM_INTERLEAVING=false BENCHMARK_CONTEXT=posenc_schema=x BENCHMARK_OUT=made.json; do
+      rm mixed.json
+      env "$setting" "$POSENC" bench --kernel 'naive*' --len 64 --dim 16 --min-time 0.0001 --json mixed.json
+      ordinary() { interleaved <mixed.json && consistent mixed.json 4 && grep -q posenc-bench-1 mixed.json; }
+      nine() { timings 'exit(@executed != 18)' <mixed.json; }
+      check "$setting changes nothing" ordinary
+      check 'nor how much is timed' nine
+    done
   else
-    skip 'bench --json is a timing record' 'perl has no JSON::PP'
+    skip 'what is in a timing record' 'perl has no JSON::PP'
   fi
+  BENCHMARK_REPETITIONS=abc posenc list --names
+  check 'a wrong BENCHMARK_REPETITIONS is nothing to us' test $status -eq 0 -a ! -s err
+  nothing_to_time() { [ $status -eq 1 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'nothing to time' err && [ ! -s out ]; }
+  posenc bench --len 0 --dim 4
+  check 'of an empty table there is nothing to time' nothing_to_time
+  posenc bench --len 0 --dim 4 --json empty/none.json
+  check 'and no record of that' eval 'nothing_to_time && nothing_left'
+  posenc bench --kernel naive $small -- --benchmark_filter=plan
+  check 'nor where only plans are left' nothing_to_time
+  for flag in report_aggregates_only=true display_aggregates_only=true enable_random_interleaving=false; do
+    refused "--benchmark_$flag: bench sets this itself" bench --kernel naive $small -- --benchmark_$flag
+  done
+  refused '--benchmark_filter: .*zzz' bench --kernel naive $small -- --benchmark_filter=zzz
   posenc bench --kernel naive $small --json - -- --benchmark_context=colour=blue
   check 'flags of Google Benchmark reach it' grep -q '"colour": "blue"' out
 fi
@@ -351,6 +408,8 @@ else
   check 'report saves what it measured, and that alone' test -s page/accuracy.json -a ! -e page/bench.json
   posenc report --from page/accuracy.json $timings -o again
   check 'report from saved records' test $status -eq 0 -a -s again/index.html
+  posenc report --kernel naive --len 0 --dim 16 -o none
+  check 'a report of an empty table has no timings' test $status -eq 0 -a -s none/index.html -a ! -e none/bench.json
   passed=$(sed -n 's/.*"passed": \([0-9]*\).*/\1/p' page/accuracy.json)
   sed -e '0,/"ok": true/s//"ok": false/' -e 's/"failed": 0/"failed": 1/' -e "s/\"passed\": $passed/\"passed\": $((passed - 1))/" \
     page/accuracy.json >failed.json
