@@ -7,13 +7,17 @@ double accuracy_bin_end(int bin) {
   return bin + 1 < ACCURACY_BINS ? ldexp(1.0, bin + ACCURACY_FIRST_EXPONENT) : INFINITY;
 }
 
+int accuracy_bin(int exponent) {
+  const int bin = exponent - ACCURACY_FIRST_EXPONENT;
+  return bin < 0 ? 0 : bin < ACCURACY_BINS ? bin : ACCURACY_BINS - 1;
+}
+
 static int bin_of(double ulp) {
   int exponent;
   if (!isfinite(ulp)) return ACCURACY_BINS - 1;
   if (ulp == 0.0) return 0;
-  frexp(ulp, &exponent); /* ulp < 2^exponent */
-  const int bin = exponent - ACCURACY_FIRST_EXPONENT;
-  return bin < 0 ? 0 : bin < ACCURACY_BINS ? bin : ACCURACY_BINS - 1;
+  frexp(ulp, &exponent);
+  return accuracy_bin(exponent);
 }
 
 /* What the bound allows for this element, in absolute terms. */
@@ -22,28 +26,68 @@ static double allowed(const posenc_bound *bound, double ulp, int64_t position) {
   return bound->ulp * ulp + bound->abs + bound->growth * distance;
 }
 
-void accuracy_add(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,
-                  int64_t position, int64_t index, bool cosine) {
+/* By position, then index, sine before cosine. */
+static bool earlier(const witness *a, const witness *b) {
+  if (a->position != b->position) return a->position < b->position;
+  if (a->index != b->index) return a->index < b->index;
+  return a->cosine < b->cosine;
+}
+
+static bool worse(double error, const witness *at, double known, const witness *known_at) {
+  return error > known || (error == known && earlier(at, known_at));
+}
+
+/* Keeps the worse ones of what is known and what comes; the first that comes is worse than nothing. */
+static void keep_worst(accuracy *a, const witness *ulp, const witness *abs) {
+  if (a->elements == 0 || worse(ulp->ulp, ulp, a->max_ulp.ulp, &a->max_ulp)) a->max_ulp = *ulp;
+  if (a->elements == 0 || worse(abs->abs, abs, a->max_abs.abs, &a->max_abs)) a->max_abs = *abs;
+}
+
+static void keep_worst_share(accuracy *a, double share, const witness *at) {
+  if (a->held > 0 && !worse(share, at, a->worst_share, &a->worst)) return;
+  a->worst_share = share;
+  a->worst = *at;
+}
+
+element_error accuracy_count(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,
+                             int64_t position, int64_t index, bool cosine) {
   const double unit = format_ulp(f, value), difference = exact_error(value, got);
   const double abs_error = isfinite(got) ? difference : INFINITY, ulp_error = abs_error / unit;
   const witness here = {ulp_error, abs_error, position, index, cosine, value->high, value->low, got};
 
-  if (a->elements == 0 || ulp_error > a->max_ulp.ulp) a->max_ulp = here;
-  if (a->elements == 0 || abs_error > a->max_abs.abs) a->max_abs = here;
+  keep_worst(a, &here, &here);
   a->elements++;
-  a->sum_ulp += ulp_error;
-  a->sum_abs += abs_error;
   a->bins[bin_of(ulp_error)]++;
   /* Encodings, not values: -0 is not 0. */
   if (!(got == value->rounded && signbit(got) == signbit(value->rounded))) a->misrounded++;
   if (bound) {
-    a->held++;
     const double limit = allowed(bound, unit, position);
-    const double share = abs_error == 0.0 ? 0.0 : limit > 0.0 ? abs_error / limit : INFINITY;
-    if (share > a->worst_share) {
-      a->worst_share = share;
-      a->worst = here;
-    }
-    if (!(abs_error <= limit)) a->beyond++;
+    /* An exact zero has a sign, whatever the bound. */
+    const bool wrong_zero = value->high == 0.0 && got == 0.0 && signbit(got) != signbit(value->rounded);
+    const double share = wrong_zero ? INFINITY : abs_error == 0.0 ? 0.0 : limit > 0.0 ? abs_error / limit : INFINITY;
+    keep_worst_share(a, share, &here);
+    a->held++;
+    if (wrong_zero || !(abs_error <= limit)) a->beyond++;
   }
+  return (element_error){ulp_error, abs_error};
+}
+
+void accuracy_add(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,
+                  int64_t position, int64_t index, bool cosine) {
+  const element_error d = accuracy_count(a, f, bound, value, got, position, index, cosine);
+  a->sum_ulp += d.ulp;
+  a->sum_abs += d.abs;
+}
+
+void accuracy_merge(accuracy *into, const accuracy *from) {
+  if (from->elements == 0) return;
+  keep_worst(into, &from->max_ulp, &from->max_abs);
+  into->elements += from->elements;
+  into->misrounded += from->misrounded;
+  into->beyond += from->beyond;
+  if (from->held > 0) keep_worst_share(into, from->worst_share, &from->worst);
+  into->held += from->held;
+  into->sum_ulp += from->sum_ulp;
+  into->sum_abs += from->sum_abs;
+  for (int b = 0; b < ACCURACY_BINS; b++) into->bins[b] += from->bins[b];
 }

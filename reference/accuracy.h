@@ -20,7 +20,7 @@ typedef struct accuracy {
   int64_t elements, misrounded;
   int64_t held;             /* elements that a bound was given for */
   int64_t beyond;           /* of these, those whose error exceeds it; NaN and infinities among them */
-  witness max_ulp, max_abs; /* not a number counts as an infinite error */
+  witness max_ulp, max_abs; /* not a number counts as an infinite error; of equal ones the first in the table */
   double worst_share;       /* the largest error as a share of what the bound allows there, */
   witness worst;            /* and where that is */
   double sum_ulp, sum_abs;
@@ -30,6 +30,19 @@ typedef struct accuracy {
 /* Adds one element. bound null: nothing is claimed here. */
 void accuracy_add(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,
                   int64_t position, int64_t index, bool cosine);
+
+/* The same but for the sums; gives what belongs in them. */
+typedef struct element_error {
+  double ulp, abs;
+} element_error;
+element_error accuracy_count(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,
+                             int64_t position, int64_t index, bool cosine);
+
+/* Adds what another has found. Nothing but the rounding of the sums depends on the order. */
+void accuracy_merge(accuracy *into, const accuracy *from);
+
+/* The bin of errors from 2^(exponent-1) to 2^exponent ulp. */
+int accuracy_bin(int exponent);
 
 /* The upper end of a bin, in ulp; infinite for the last. */
 double accuracy_bin_end(int bin);

@@ -14,7 +14,7 @@ extern const format format_f64, format_f32, format_f16, format_bf16;
 
 /* A real number as accurately as any measure of error needs it. */
 typedef struct exact {
-  double high, low; /* |value - (high + low)| <= 2^-100 |value| or 2^-1074; high is the value rounded to double, and
+  double high, low; /* |value - (high + low)| <= 2^-105 |value| or 2^-1074; high is the value rounded to double, and
                        where that is a power of two that the value is not, low is not 0 */
   double rounded;   /* the value rounded to nearest in the target format */
 } exact;

@@ -96,8 +96,8 @@ static bool decide(const format *target, workspace *w, const mpfr_t x, const mpf
   mpfr_add(w->high, x, error, MPFR_RNDU);
   value->rounded = format_round(target, w->low);
   if (mpfr_sgn(w->low) * mpfr_sgn(w->high) <= 0 || value->rounded != format_round(target, w->high)) return false;
-  /* high + low must be good to 2^-100 of the value */
-  if (mpfr_get_exp(error) > mpfr_get_exp(x) - 101) return false;
+  /* high + low must be good to 2^-105 of the value: 2^-109 from x, and 2^-106 from the rounding of low */
+  if (mpfr_get_exp(error) > mpfr_get_exp(x) - 110) return false;
   value->high = mpfr_get_d(x, MPFR_RNDN);
   mpfr_set_prec(w->rest, mpfr_get_prec(x));
   mpfr_sub_d(w->rest, x, value->high, MPFR_RNDN);
