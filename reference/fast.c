@@ -391,11 +391,12 @@ static double sum_of(double *lanes) {
   return lanes[0];
 }
 
-static void finish(totals *all, accuracy *a, element_error *sums) {
+static void finish(totals *all, const posenc_bound *bound, accuracy *a, element_error *sums) {
   for (int n = 0; n < EXPONENTS; n++) {
     const int64_t count = all->exponents[0][n] + all->exponents[1][n] + all->exponents[2][n] + all->exponents[3][n];
     const int exponent = n + FIRST_EXPONENT; /* 2^exponent <= error < 2^(exponent + 1) */
     a->elements += count;
+    if (bound) a->held += count;
     a->bins[accuracy_bin(exponent + 1)] += count;
     if (exponent >= -1) a->misrounded += count;
   }
@@ -431,7 +432,7 @@ static void check_tile(const tile *t, accuracy *a, element_error *sums) {
     f->target->tally(&now.of_sine, &all);
     f->target->tally(&now.of_cosine, &all);
   }
-  finish(&all, a, sums);
+  finish(&all, t->bound, a, sums);
 }
 
 /* ---- making and using ---------------------------------------------------------------------------- */
@@ -604,5 +605,6 @@ void fast_check(fast_oracle *f, int64_t row, int64_t rows, const void *rows_ther
   if (rows > 0) {
     set_witness(f, &a->max_ulp);
     set_witness(f, &a->max_abs);
+    if (a->held > 0) set_witness(f, &a->worst);
   }
 }

@@ -225,7 +225,9 @@ static const char *difference(const accuracy *a, const accuracy *b, double round
   if (a->beyond != b->beyond) return "beyond";
   if (!same_witness(&a->max_ulp, &b->max_ulp)) return "max_ulp";
   if (!same_witness(&a->max_abs, &b->max_abs)) return "max_abs";
+  if (a->held != b->held) return "held";
   if (!same_double(a->worst_share, b->worst_share)) return "worst_share";
+  if (!same_witness(&a->worst, &b->worst)) return "worst";
   if (memcmp(a->bins, b->bins, sizeof a->bins) != 0) return "bins";
   if (!same_double(a->sum_ulp, b->sum_ulp) && !(fabs(a->sum_ulp - b->sum_ulp) <= rounding * fabs(a->sum_ulp)))
     return "sum_ulp";
