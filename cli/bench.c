@@ -16,7 +16,7 @@ static const char help[] =
     "Without --len and --dim, the tables are a sweep of lengths at 512 columns, and the\n"
     "published ones.\n"
     "\n"
-    "Options:\n" KERNEL_HELP TABLE_HELP RUN_HELP BENCH_HELP
+    "Options:\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP RUN_HELP BENCH_HELP
     "  --json FILE       write Google Benchmark JSON and no table; - is standard output\n" HELP_HELP "\n"
     "What follows -- goes to Google Benchmark. The columns of the table: nanoseconds\n"
     "for an element and GB/s (medians), share of the fill limit, and the spread of the\n"
@@ -32,7 +32,8 @@ static const char help[] =
     "  $ posenc bench --json timings.json\n";
 
 static const struct option long_options[] = {
-    TABLE_OPTIONS, KERNEL_OPTIONS, RUN_OPTIONS, BENCH_OPTIONS, {"json", required_argument, NULL, OPTION_JSON},
+    TABLE_OPTIONS, KERNEL_OPTIONS, PLUGIN_OPTIONS,
+    RUN_OPTIONS,   BENCH_OPTIONS,  {"json", required_argument, NULL, OPTION_JSON},
     HELP_OPTIONS,
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/catalogue.h"
 #include "cli/options.h"
 #include "common/contract.h"
 
@@ -8,12 +9,12 @@
 enum { OPTION_JSON = OPTION_OWN, OPTION_NAMES };
 
 static const char help[] = "Usage: posenc list [OPTION]...\n"
-                           "List the kernels, fastest first, with what each promises and whether it runs\n"
-                           "here.\n"
+                           "List the kernels, fastest first and plugins behind, with what each promises and\n"
+                           "whether it runs here.\n"
                            "\n"
                            "Options:\n"
                            "  --json            print the contracts as a JSON array\n"
-                           "  --names           print the names alone\n" ISA_HELP HELP_HELP "\n"
+                           "  --names           print the names alone\n" PLUGIN_HELP ISA_HELP HELP_HELP "\n"
                            "A bound of \"U ulp + A\" says that no element is further from the exact value than\n"
                            "U units in the last place of the exact value, plus A.\n"
                            "\n"
@@ -28,6 +29,7 @@ static const char help[] = "Usage: posenc list [OPTION]...\n"
 static const struct option long_options[] = {
     {"json", no_argument, NULL, OPTION_JSON},
     {"names", no_argument, NULL, OPTION_NAMES},
+    PLUGIN_OPTIONS,
     ISA_OPTIONS,
     HELP_OPTIONS,
 };
@@ -65,7 +67,7 @@ static int run(int argc, char **argv) {
     names |= code == OPTION_NAMES;
   }
   size_t count;
-  const posenc_kernel *const *kernels = posenc_kernels(&count);
+  const posenc_kernel *const *kernels = catalogue_kernels(&count);
   if (json) {
     print_json(&given, kernels, count);
     return EXIT_SUCCESS;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/measure.h"
 #include "bench/bench.h"
+#include "cli/catalogue.h"
 #include "verify/verify.h"
 
 #include <stdlib.h>
@@ -69,6 +70,7 @@ json_t *measure_accuracy(const options *given, const selection *chosen, bool pro
       .seed = (uint64_t)given->seed,
       .budget = given->budget,
       .profile = profile,
+      .replay_options = catalogue_options(),
   };
   json_t *record = verify_run(&request);
   if (!record) die("out of memory");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "cli/catalogue.h"
 #include "cli/options.h"
 #include "common/progress.h"
 #include "verify/verify.h"
@@ -62,6 +63,17 @@ void print_version(const char *name) {
          name, PACKAGE_VERSION);
 }
 
+void print_quoted(FILE *stream, const char *word) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
+  if (*word && word[strspn(word, plain)] == '\0') {
+    fputs(word, stream);
+    return;
+  }
+  putc('\'', stream);
+  for (; *word; word++) fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stream);
+  putc('\'', stream);
+}
+
 /* ---- names ------------------------------------------------------------------------------------- */
 
 static size_t smallest(size_t a, size_t b, size_t c) {
@@ -92,7 +104,7 @@ const char *nearer_name(const char *wanted, const char *a, const char *b) {
 
 __attribute__((noreturn)) static void die_no_kernel(const char *name) {
   size_t count;
-  const posenc_kernel *const *kernels = posenc_kernels(&count);
+  const posenc_kernel *const *kernels = catalogue_kernels(&count);
   const char *nearest = NULL;
   for (size_t i = 0; i < count; i++) nearest = nearer_name(name, nearest, kernels[i]->name);
   die("--kernel %s: no such kernel; did you mean '%s'?", shown(name), nearest);
@@ -135,14 +147,14 @@ static double parse_positive(const char *option, const char *text) {
 /* ---- options ----------------------------------------------------------------------------------- */
 
 static const char *const option_names[] = {
-    [OPTION_LEN - OPTION_LEN] = "--len",           [OPTION_DIM - OPTION_LEN] = "--dim",
-    [OPTION_BASE - OPTION_LEN] = "--base",         [OPTION_OFFSET - OPTION_LEN] = "--offset",
-    [OPTION_SHIFT - OPTION_LEN] = "--shift",       [OPTION_PADDING - OPTION_LEN] = "--padding",
-    [OPTION_LAYOUT - OPTION_LEN] = "--layout",     [OPTION_DTYPE - OPTION_LEN] = "--dtype",
-    [OPTION_KERNEL - OPTION_LEN] = "--kernel",     [OPTION_THREADS - OPTION_LEN] = "--threads",
-    [OPTION_ISA - OPTION_LEN] = "--isa",           [OPTION_SEED - OPTION_LEN] = "--seed",
-    [OPTION_BUDGET - OPTION_LEN] = "--budget",     [OPTION_REPETITIONS - OPTION_LEN] = "--repetitions",
-    [OPTION_MIN_TIME - OPTION_LEN] = "--min-time",
+    [OPTION_LEN - OPTION_LEN] = "--len",       [OPTION_DIM - OPTION_LEN] = "--dim",
+    [OPTION_BASE - OPTION_LEN] = "--base",     [OPTION_OFFSET - OPTION_LEN] = "--offset",
+    [OPTION_SHIFT - OPTION_LEN] = "--shift",   [OPTION_PADDING - OPTION_LEN] = "--padding",
+    [OPTION_LAYOUT - OPTION_LEN] = "--layout", [OPTION_DTYPE - OPTION_LEN] = "--dtype",
+    [OPTION_KERNEL - OPTION_LEN] = "--kernel", [OPTION_THREADS - OPTION_LEN] = "--threads",
+    [OPTION_ISA - OPTION_LEN] = "--isa",       [OPTION_SEED - OPTION_LEN] = "--seed",
+    [OPTION_BUDGET - OPTION_LEN] = "--budget", [OPTION_REPETITIONS - OPTION_LEN] = "--repetitions",
+    [OPTION_PLUGIN - OPTION_LEN] = "--plugin", [OPTION_MIN_TIME - OPTION_LEN] = "--min-time",
 };
 
 static const char *option_name(int code) {
@@ -198,6 +210,9 @@ static bool take(options *given, int code, const char *text) {
     break;
   case OPTION_KERNEL:
     given->kernel = text;
+    break;
+  case OPTION_PLUGIN:
+    catalogue_add(text);
     break;
   case OPTION_THREADS:
     given->threads = (int)parse_integer(name, text, 0, THREADS_MAX);
@@ -307,7 +322,7 @@ static bool is_selected(const options *given, const posenc_kernel *kernel) {
 
 const posenc_kernel **options_kernels(const options *given, size_t *count) {
   size_t all;
-  const posenc_kernel *const *kernels = posenc_kernels(&all);
+  const posenc_kernel *const *kernels = catalogue_kernels(&all);
   *count = 0;
   for (size_t i = 0; i < all; i++) *count += is_selected(given, kernels[i]);
   if (*count == 0) die_no_kernel(given->kernel);

@@ -7,6 +7,7 @@
 #include "posenc.h"
 
 #include <getopt.h>
+#include <stdio.h>
 
 /* Exit statuses, beside EXIT_SUCCESS. */
 enum { STATUS_FAILED_CHECK = 1, STATUS_ERROR = 2 };
@@ -37,6 +38,7 @@ enum option_code {
   OPTION_LAYOUT,
   OPTION_DTYPE,
   OPTION_KERNEL,
+  OPTION_PLUGIN,
   OPTION_THREADS,
   OPTION_ISA,
   OPTION_SEED,
@@ -77,6 +79,11 @@ enum option_code {
 
 #define KERNEL_OPTIONS {"kernel", required_argument, NULL, OPTION_KERNEL}
 #define KERNEL_HELP "  --kernel GLOB     only the kernels of these names (all)\n"
+
+#define PLUGIN_OPTIONS {"plugin", required_argument, NULL, OPTION_PLUGIN}
+#define PLUGIN_HELP \
+  "  --plugin FILE     also the kernels of this shared object, see POSENC_PLUGIN in\n" \
+  "                    posenc.h; may be given several times\n"
 
 #define ISA_OPTIONS {"isa", required_argument, NULL, OPTION_ISA}
 #define ISA_HELP \
@@ -158,6 +165,9 @@ __attribute__((noreturn)) void finish(int status);
 
 /* Prints "PROGRAM (posenc) VERSION" and the license, as GNU programs do. */
 void print_version(const char *program);
+
+/* Prints the word so that a shell reads the same word. */
+void print_quoted(FILE *stream, const char *word);
 
 /* Of the names a, which may be null, and b the one that fewer edits turn into `wanted`. */
 const char *nearer_name(const char *wanted, const char *a, const char *b);

@@ -24,8 +24,8 @@ static const char help[] =
     "Options:\n"
     "  -o, --output DIR  folder to write to; it is made if it is missing\n"
     "  --from FILE       a record made earlier, by posenc verify --format json or by\n"
-    "                    posenc bench --json; may be given once for each of the two\n" KERNEL_HELP TABLE_HELP RUN_HELP
-        VERIFY_HELP BENCH_HELP HELP_HELP "\n"
+    "                    posenc bench --json; may be given once for each of the two\n" KERNEL_HELP PLUGIN_HELP
+        TABLE_HELP RUN_HELP VERIFY_HELP BENCH_HELP HELP_HELP "\n"
     "Exit status:\n"
     "  0                 if all is well\n"
     "  1                 if the page tells of a broken promise\n"
@@ -40,6 +40,7 @@ static const struct option long_options[] = {
     {"from", required_argument, NULL, OPTION_FROM},
     TABLE_OPTIONS,
     KERNEL_OPTIONS,
+    PLUGIN_OPTIONS,
     RUN_OPTIONS,
     VERIFY_OPTIONS,
     BENCH_OPTIONS,
@@ -107,18 +108,6 @@ static void prepare_folder(const char *path) {
 }
 
 /* ---- the command that does it again ------------------------------------------------------------- */
-
-/* Prints the word so that a shell reads the same word. */
-static void print_quoted(FILE *stream, const char *word) {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
-  if (*word && word[strspn(word, plain)] == '\0') {
-    fputs(word, stream);
-    return;
-  }
-  putc('\'', stream);
-  for (; *word; word++) fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stream);
-  putc('\'', stream);
-}
 
 /* argv[0] is "posenc report". */
 static char *command_line(int argc, char **argv) {

@@ -15,7 +15,7 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "every element, of a larger one a sample. Without --len and --dim, the tables are the\n"
                            "published ones.\n"
                            "\n"
-                           "Options:\n" KERNEL_HELP TABLE_HELP RUN_HELP VERIFY_HELP
+                           "Options:\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP RUN_HELP VERIFY_HELP
                            "  --format NAME     tap (one point for each kernel, property and table) or json\n"
                            "                    (the accuracy record, with the error against the position) (tap)\n"
                            "  -o, --output FILE\n"
@@ -28,11 +28,13 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "Examples:\n"
                            "  $ posenc verify\n"
                            "  $ posenc verify --kernel 'naive*' --len 512 --dim 128 --offset 1000000\n"
+                           "  $ posenc verify --plugin mine.so --kernel mine\n"
                            "  $ posenc verify --format json -o accuracy.json\n";
 
 static const struct option long_options[] = {
     TABLE_OPTIONS,
     KERNEL_OPTIONS,
+    PLUGIN_OPTIONS,
     RUN_OPTIONS,
     VERIFY_OPTIONS,
     {"format", required_argument, NULL, OPTION_FORMAT},

@@ -5,7 +5,7 @@ _posenc_words() {
   case $1 in
   commands) posenc --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' ;;
   options) posenc ${2:+"$2"} --help | sed -n 's/^  \(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\).*/\2/p' ;;
-  kernels) posenc list --names ;;
+  kernels) posenc list --names "${@:2}" ;;
   esac 2>/dev/null
 }
 
@@ -13,9 +13,13 @@ _posenc() {
   # With no words, -o default completes file names.
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command='' words
   ((COMP_CWORD > 1)) && command=${COMP_WORDS[1]}
+  local plugins=() i
+  for ((i = 2; i < COMP_CWORD; i++)); do
+    [[ ${COMP_WORDS[i - 1]} == --plugin ]] && plugins+=(--plugin "${COMP_WORDS[i]}")
+  done
   COMPREPLY=()
   case $before in
-  --kernel) words=$(_posenc_words kernels) ;;
+  --kernel) words=$(_posenc_words kernels "${plugins[@]}") ;;
   --layout) words='interleaved interleaved-cs split split-cs' ;;
   --dtype) words='f32 f64' ;;
   --isa) words='generic avx2 avx512 -avx2 -avx512' ;;

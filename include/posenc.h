@@ -164,7 +164,7 @@ typedef struct posenc_options posenc_options;
 typedef struct posenc_kernel {
   uint32_t abi;           /* POSENC_KERNEL_ABI */
   unsigned isa;           /* the one tier it needs; 0: only what the kernel that it runs needs */
-  const char *name;       /* lower case, hyphens */
+  const char *name;       /* 1 to 31 lower case letters, digits and hyphens */
   const char *summary;    /* one line */
   const char *algorithm;  /* how, in a sentence or two */
   const char *provenance; /* author, paper or project, year */
@@ -238,6 +238,29 @@ POSENC_API const posenc_kernel *posenc_plan_kernel(const posenc_plan *plan);
 
 #ifdef __cplusplus
 }
+#endif
+
+/* ---- plugins: kernels of others ---------------------------------------------------------------- */
+
+/*
+ * Makes a shared object a plugin of the posenc command (--plugin FILE). Once in the object, at file scope, with pointers
+ * to the kernels:
+ *
+ *     static const posenc_kernel mine = {.abi = POSENC_KERNEL_ABI, .name = "mine", ...};
+ *     POSENC_PLUGIN(&mine);
+ *
+ * `posenc_plugin_abi` is read before anything that depends on it; `posenc_plugin_kernels` ends with a null.
+ */
+#define POSENC_PLUGIN(...)                                                                                             \
+  POSENC_PLUGIN_EXPORT const uint32_t posenc_plugin_abi;                                                               \
+  POSENC_PLUGIN_EXPORT const posenc_kernel *const posenc_plugin_kernels[];                                             \
+  const uint32_t posenc_plugin_abi = POSENC_KERNEL_ABI;                                                                \
+  const posenc_kernel *const posenc_plugin_kernels[] = {__VA_ARGS__, NULL}
+
+#ifdef __cplusplus
+#define POSENC_PLUGIN_EXPORT extern "C" POSENC_API
+#else
+#define POSENC_PLUGIN_EXPORT extern POSENC_API
 #endif
 
 #endif /* POSENC_H */

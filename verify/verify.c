@@ -98,12 +98,14 @@ static void how_options(const verify_request *request, char *text, size_t size) 
 }
 
 static json_t *witness_json(const witness *w, const subject *s, const verify_request *request) {
-  char problem[256], how[64], replay[512];
+  char problem[256], how[64];
+  const char *further = request->replay_options;
   problem_options(&s->shape->problem, problem, sizeof problem);
   how_options(request, how, sizeof how);
-  snprintf(replay, sizeof replay, "posenc verify --kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64,
-           s->kernel->name, problem, how, request->seed, request->budget);
-  return json_pack("{s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:s}", "ulp", real(w->ulp), "abs", real(w->abs), "position",
+  json_t *replay =
+      json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64, further ? further : "",
+                   further ? " " : "", s->kernel->name, problem, how, request->seed, request->budget);
+  return json_pack("{s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o}", "ulp", real(w->ulp), "abs", real(w->abs), "position",
                    (json_int_t)w->position, "index", (json_int_t)w->index, "function", w->cosine ? "cos" : "sin",
                    "exact", hex(w->exact_high), "got", hex(w->got), "replay", replay);
 }

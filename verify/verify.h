@@ -17,11 +17,12 @@ typedef struct verify_request {
   size_t kernel_count;
   const shape *shapes;
   size_t shape_count;
-  unsigned isa;   /* allowed tiers; 0: POSENC_ISA, or all */
-  int threads;    /* of threaded kernels; 0: OpenMP's default */
-  uint64_t seed;  /* of what is sampled */
-  int64_t budget; /* at most so many pairs of a shape go to the oracle; a shape with more is sampled */
-  bool profile;   /* also measure the error against the position, 2^0 .. 2^20 */
+  unsigned isa;               /* allowed tiers; 0: POSENC_ISA, or all */
+  int threads;                /* of threaded kernels; 0: OpenMP's default */
+  uint64_t seed;              /* of what is sampled */
+  int64_t budget;             /* at most so many pairs of a shape go to the oracle; a shape with more is sampled */
+  bool profile;               /* also measure the error against the position, 2^0 .. 2^20 */
+  const char *replay_options; /* further ones of the replay commands, quoted for a shell: "--plugin FILE"; or null */
 } verify_request;
 
 /*

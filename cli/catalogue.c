@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "cli/catalogue.h"
+#include "cli/options.h"
+#include "common/contract.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Null while there are no plugins. They stay loaded until the program ends. */
+static const posenc_kernel **kernels;
+static size_t kernel_count;
+static char *options_text;
+
+const posenc_kernel *const *catalogue_kernels(size_t *count) {
+  if (!kernels) return posenc_kernels(count);
+  *count = kernel_count;
+  return kernels;
+}
+
+const char *catalogue_options(void) {
+  return options_text;
+}
+
+/* ---- what a plugin has to be ------------------------------------------------------------------- */
+
+/* Replay commands, in JSON and on lines of TAP, hold the path. */
+static bool is_printable(const char *path) {
+  for (const char *c = path; *c; c++)
+    if (iscntrl((unsigned char)*c)) return false;
+  json_t *text = json_string(path); /* null unless it is UTF-8 */
+  const bool is_utf8 = text != NULL;
+  json_decref(text);
+  return is_utf8;
+}
+
+static void *load(const char *path) {
+  char *file;
+  /* Without a slash, dlopen would search for a library of that name. */
+  if (asprintf(&file, "%s%s", strchr(path, '/') ? "" : "./", path) < 0) die("out of memory");
+  void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  if (!object) {
+    const char *why = dlerror();
+    const size_t length = strlen(file);
+    if (strncmp(why, file, length) == 0 && strncmp(why + length, ": ", 2) == 0) why += length + 2;
+    die_value("--plugin", path, why);
+  }
+  free(file);
+  return object;
+}
+
+static const void *find_symbol(void *object, const char *path, const char *name) {
+  const void *symbol = dlsym(object, name);
+  if (!symbol) die("--plugin %s: no plugin: it has no %s, which POSENC_PLUGIN of posenc.h makes", path, name);
+  return symbol;
+}
+
+/* The list of kernels. Nothing of another version is looked at. */
+static const posenc_kernel *const *kernels_of(void *object, const char *path) {
+  const uint32_t *abi = find_symbol(object, path, "posenc_plugin_abi");
+  if (*abi != POSENC_KERNEL_ABI)
+    die("--plugin %s: built for version %u of the kernel interface; this posenc has version %u", path, (unsigned)*abi,
+        (unsigned)POSENC_KERNEL_ABI);
+  const posenc_kernel *const *list = find_symbol(object, path, "posenc_plugin_kernels");
+  if (!*list) die_value("--plugin", path, "its list of kernels is empty");
+  return list;
+}
+
+/* ---- what a kernel has to be ------------------------------------------------------------------- */
+
+enum { NAME_MOST = 31 };
+
+static bool is_name(const char *name) {
+  const size_t length = strlen(name);
+  return length >= 1 && length <= NAME_MOST && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == length;
+}
+
+static bool is_taken(const char *name) {
+  size_t count;
+  const posenc_kernel *const *known = catalogue_kernels(&count);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(known[i]->name, name) == 0) return true;
+  return false;
+}
+
+static bool is_amount(double x) {
+  return isfinite(x) && x >= 0.0;
+}
+
+/* What is wrong with a kernel that has a name, or null. */
+static const char *defect(const posenc_kernel *kernel) {
+  const posenc_bound *bound = &kernel->bound;
+  if (!is_name(kernel->name)) return "a name is 1 to 31 lower case letters, digits and hyphens";
+  if (is_taken(kernel->name)) return "another kernel has that name";
+  if (!kernel->execute && !kernel->absent) return "it has no execute";
+  if (!kernel->summary) return "it has no summary";
+  if (!kernel->algorithm) return "it has no algorithm";
+  if (!kernel->provenance) return "it has no provenance";
+  if (!kernel->basis) return "it has no basis for its bound";
+  if (!is_amount(bound->ulp) || !is_amount(bound->abs) || !is_amount(bound->growth) || bound->max_position < 0)
+    return "its bound is negative or not finite";
+  json_t *contract = kernel_json(kernel, 0);
+  if (!contract) return "a text of its contract is not UTF-8";
+  json_decref(contract);
+  return NULL;
+}
+
+static void check_kernel(const char *path, const posenc_kernel *kernel, size_t number) {
+  if (kernel->abi != POSENC_KERNEL_ABI) die("--plugin %s: kernel %zu: its abi is not POSENC_KERNEL_ABI", path, number);
+  if (!kernel->name) die("--plugin %s: kernel %zu has no name", path, number);
+  const char *why = defect(kernel);
+  if (why) die("--plugin %s: kernel %s: %s", path, *kernel->name ? kernel->name : "''", why);
+}
+
+/* ---- adding ------------------------------------------------------------------------------------ */
+
+static void add_kernel(const posenc_kernel *kernel) {
+  size_t count;
+  const posenc_kernel *const *known = catalogue_kernels(&count);
+  const posenc_kernel **grown = calloc(count + 1, sizeof(*grown));
+  if (!grown) die("out of memory");
+  memcpy(grown, known, count * sizeof(*grown));
+  grown[count] = kernel;
+  free(kernels);
+  kernels = grown;
+  kernel_count = count + 1;
+}
+
+static void add_option(const char *path) {
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  if (!stream) die("out of memory");
+  if (options_text) fprintf(stream, "%s ", options_text);
+  fputs("--plugin ", stream);
+  print_quoted(stream, path);
+  if (fclose(stream) != 0) die("out of memory");
+  free(options_text);
+  options_text = text;
+}
+
+void catalogue_add(const char *path) {
+  if (!is_printable(path)) die_value("--plugin", path, "a name that is not UTF-8, or has control characters in it");
+  const posenc_kernel *const *list = kernels_of(load(path), path);
+  for (size_t i = 0; list[i]; i++) {
+    check_kernel(path, list[i], i + 1);
+    add_kernel(list[i]);
+  }
+  add_option(path);
+}
