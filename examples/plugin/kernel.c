@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A kernel of one's own, as a plugin of the posenc command:
+ *
+ *     make && posenc verify --plugin kernel.so --kernel long-double
+ *
+ * It is the formula in long double, rounded once at the end. What matters is the contract below it: verification holds
+ * the kernel to that, element by element.
+ */
+#include <posenc.h>
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* What depends only on the problem is computed once per plan: here the frequencies. */
+static posenc_status prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  (void)options;
+  const int64_t pairs = problem->dim / 2;
+  const long double denominator = (long double)pairs - problem->shift;
+  long double *frequencies = calloc((size_t)pairs, sizeof *frequencies);
+  if (!frequencies) return POSENC_OUT_OF_MEMORY;
+  for (int64_t i = 0; i < pairs; i++) frequencies[i] = powl(problem->base, -(long double)i / denominator);
+  *constants = frequencies;
+  return POSENC_OK;
+}
+
+static void store(void *out, posenc_dtype dtype, int64_t at, long double value) {
+  if (dtype == POSENC_F32)
+    ((float *)out)[at] = (float)value;
+  else
+    ((double *)out)[at] = (double)value;
+}
+
+/* Any range of rows, by several threads at once: it reads the constants and writes its own rows, nothing else. */
+static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const long double *frequencies = constants;
+  const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
+  for (int64_t r = 0; r < rows; r++) {
+    const long double position = (long double)(problem->first + row + r);
+    for (int64_t i = 0; i < problem->dim / 2; i++) {
+      const long double angle = position * frequencies[i];
+      const int64_t start = r * problem->dim + i * columns.step;
+      store(out, problem->dtype, start + columns.sin, sinl(angle));
+      store(out, problem->dtype, start + columns.cos, cosl(angle));
+    }
+  }
+}
+
+/*
+ * The bound. Unit u = LDBL_EPSILON / 2: a rounding is wrong by at most u, relative.
+ *   Exponent x = i / denominator: two roundings, 2 u relative, which move base^-x by ln(base) x base^-x × 2 u; as
+ *   t e^-t <= 1/e for any t, that is at most 0.74 u. powl adds 2 ulp, at most 4 u. The position (rounded where long
+ *   double is no wider than double) and the product add u each, relative to an angle of at most |p|.
+ *   In all the angle is wrong by less than 6.8 u |p|, and so are its sine and cosine, to which 2 ulp add 2 u.
+ *   E = 2 u + 6.8 u |p|. Rounding to the table's format adds half an ulp in the binade of the computed value; where the
+ *   exact value is in the one below, at most E/2 more. In all: ulp/2 + 1.5 E = ulp/2 + 3 u + 10.2 u |p|.
+ */
+static const posenc_kernel long_double = {
+    .abi = POSENC_KERNEL_ABI,
+    .isa = POSENC_ISA_GENERIC,
+    .name = "long-double",
+    .summary = "the formula in long double, rounded at the end",
+    .algorithm = "One powl per frequency, kept; one product, sinl and cosl per pair.",
+    .provenance = "Vaswani et al., Attention Is All You Need, 2017, section 3.5",
+    .bound = {.ulp = 0.5,
+              .abs = 1.5 * LDBL_EPSILON,
+              .growth = 5.1 * LDBL_EPSILON,
+              .max_position = INT64_MAX,
+              .derived = true},
+    .basis = "derived in kernel.c, given powl, sinl and cosl within 2 ulp",
+    .prepare = prepare,
+    .execute = execute,
+    .release = free,
+};
+
+POSENC_PLUGIN(&long_double);
