@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What mutants are made of: the honest rows of a good kernel of the library, and its contract, which every mutant claims.
+ * A mutant is one small twist of them. tests/mutants/expected tells what verification must say about it.
+ */
+#ifndef POSENC_TESTS_MUTANTS_MUTANT_H
+#define POSENC_TESTS_MUTANTS_MUTANT_H
+
+#include "posenc.h"
+
+#include <stdlib.h>
+
+static inline const posenc_kernel *good_kernel(void) {
+  return posenc_kernel_find("rotation");
+}
+
+static inline const char *mutant_can_do(const posenc_problem *problem) {
+  if (problem->dtype != POSENC_F32) return "it writes f32 only";
+  return posenc_kernel_refusal(good_kernel(), problem, NULL);
+}
+
+/* The true rows of the problem's positions from `position` on, in the table or not. A plan for every call costs time that
+   nobody misses, and saves every mutant the constants. */
+static inline void true_rows(const posenc_problem *problem, int64_t position, int64_t rows, void *out) {
+  posenc_problem part = *problem;
+  posenc_options options = posenc_default_options();
+  posenc_plan *plan;
+  part.first = position;
+  part.rows = rows;
+  options.kernel = good_kernel();
+  if (posenc_plan_create(&plan, &part, &options) != POSENC_OK || posenc_execute(plan, 0, rows, out) != POSENC_OK)
+    abort();
+  posenc_plan_destroy(plan);
+}
+
+/* Position of a row of the table. */
+static inline int64_t position_of(const posenc_problem *problem, int64_t row) {
+  return problem->first + row;
+}
+
+/* The element of a position and column, if rows [row, row + rows) in `out` hold it, else null. */
+static inline float *element(void *out, const posenc_problem *problem, int64_t row, int64_t rows, int64_t position,
+                             int64_t column) {
+  const int64_t at = position - position_of(problem, row);
+  return at >= 0 && at < rows && column < problem->dim ? (float *)out + at * problem->dim + column : NULL;
+}
+
+/* Initialisers: the contract alone, claiming so many ulp, of which the honest rows keep 0.5; and a whole kernel. */
+#define CONTRACT(claimed, called, fault)                                                                               \
+  .abi = POSENC_KERNEL_ABI, .isa = POSENC_ISA_GENERIC, .name = called, .summary = fault,                               \
+  .algorithm = "that of rotation, with one fault", .provenance = "posenc's tests",                                     \
+  .bound = {.ulp = claimed, .abs = 0x1p-45, .max_position = INT64_C(1) << 61, .derived = true},                        \
+  .basis = "that of rotation", .reproducible = true
+#define MUTANT(called, fault, run) CONTRACT(0.5, called, fault), .can_do = mutant_can_do, .execute = run
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Mutants that keep something from call to call, or leave something changed. */
+#include "tests/mutants/mutant.h"
+
+#include <fenv.h>
+#include <math.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
+/* Within what it claims both times, but not the same both times. */
+static void second_call(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  static atomic_uint calls;
+  float *first = out;
+  (void)constants;
+  true_rows(problem, position_of(problem, row), rows, out);
+  if (atomic_fetch_add(&calls, 1) % 2) *first = nextafterf(*first, 2.0f);
+}
+
+/* ---- threads ----------------------------------------------------------------------------------- */
+
+/* The thread that makes the plan has what the others lack. */
+static _Thread_local bool is_prepared;
+
+static posenc_status prepare_thread(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  (void)problem, (void)options, (void)constants;
+  is_prepared = true;
+  return POSENC_OK;
+}
+
+static void own_thread(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants;
+  true_rows(problem, position_of(problem, row) + !is_prepared, rows, out);
+}
+
+/* All threads pass their rows through the same memory. Others get their turn when it is most inconvenient. */
+enum { SCRATCH_DIM = 4096 };
+
+static const char *fits_scratch(const posenc_problem *problem) {
+  return problem->dim > SCRATCH_DIM ? "a row is longer than its memory" : mutant_can_do(problem);
+}
+
+static void shared_scratch(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  static float scratch[SCRATCH_DIM];
+  (void)constants;
+  for (int64_t r = 0; r < rows; r++) {
+    true_rows(problem, position_of(problem, row + r), 1, scratch);
+    sched_yield();
+    memcpy((float *)out + r * problem->dim, scratch, (size_t)problem->dim * sizeof *scratch);
+  }
+}
+
+/* ---- the floating-point environment: right rows, wrong afterwards ------------------------------- */
+
+static void rounding_left(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants;
+  fesetround(FE_TONEAREST);
+  true_rows(problem, position_of(problem, row), rows, out);
+  fesetround(FE_UPWARD);
+}
+
+#ifdef __SSE2__
+enum { FLUSH_TO_ZERO = 0x8000, DENORMALS_ARE_ZERO = 0x0040 };
+#define ON_X86(run) .execute = run
+
+static void leave_on(unsigned bit, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  _mm_setcsr(_mm_getcsr() & ~bit);
+  true_rows(problem, position_of(problem, row), rows, out);
+  _mm_setcsr(_mm_getcsr() | bit);
+}
+
+static void ftz_left(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants;
+  leave_on(FLUSH_TO_ZERO, problem, row, rows, out);
+}
+
+static void daz_left(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants;
+  leave_on(DENORMALS_ARE_ZERO, problem, row, rows, out);
+}
+#else
+#define ON_X86(run) .absent = "the switch that it leaves on is one of x86"
+#endif
+
+static const posenc_kernel kernels[] = {
+    {CONTRACT(2.0, "second-call", "other bits on every second call"), .can_do = mutant_can_do, .execute = second_call},
+    {MUTANT("own-thread", "right only in the thread that made the plan", own_thread), .prepare = prepare_thread},
+    {CONTRACT(0.5, "shared-scratch", "right for one thread at a time"), .can_do = fits_scratch,
+     .execute = shared_scratch},
+    {MUTANT("rounding-left", "leaves upward rounding on", rounding_left)},
+    {CONTRACT(0.5, "ftz-left", "leaves flush-to-zero on"), .can_do = mutant_can_do, ON_X86(ftz_left)},
+    {CONTRACT(0.5, "daz-left", "leaves denormals-are-zero on"), .can_do = mutant_can_do, ON_X86(daz_left)},
+};
+
+POSENC_PLUGIN(&kernels[0], &kernels[1], &kernels[2], &kernels[3], &kernels[4], &kernels[5]);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Mutants that write wrong values, and the honest kernel under all of them. */
+#include "tests/mutants/mutant.h"
+
+#include <math.h>
+
+static void honest(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants;
+  true_rows(problem, position_of(problem, row), rows, out);
+}
+
+/* ---- wrong everywhere -------------------------------------------------------------------------- */
+
+static void row_off_by_one(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants;
+  true_rows(problem, position_of(problem, row) + 1, rows, out);
+}
+
+static void swapped_columns(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                            void *out) {
+  static const posenc_layout other[] = {[POSENC_INTERLEAVED] = POSENC_INTERLEAVED_CS,
+                                        [POSENC_INTERLEAVED_CS] = POSENC_INTERLEAVED,
+                                        [POSENC_SPLIT] = POSENC_SPLIT_CS,
+                                        [POSENC_SPLIT_CS] = POSENC_SPLIT};
+  posenc_problem swapped = *problem;
+  swapped.layout = other[problem->layout];
+  honest(constants, &swapped, row, rows, out);
+}
+
+static void negated_sine(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  honest(constants, problem, row, rows, out);
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t i = 0; i < problem->dim / 2; i++) {
+      float *x = (float *)out + r * problem->dim + at.sin + i * at.step;
+      *x = -*x;
+    }
+}
+
+static void base_ignored(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  posenc_problem other = *problem;
+  other.base = 10000.0;
+  honest(constants, &other, row, rows, out);
+}
+
+/* Where the exact value is within 0.001 ulp of the middle between two numbers, the farther one. */
+static void half_an_ulp_and_a_bit(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                                  void *out) {
+  posenc_problem wide = *problem;
+  wide.dtype = POSENC_F64;
+  float *narrow = out;
+  const int64_t elements = rows * problem->dim;
+  double *exact = calloc((size_t)elements, sizeof *exact);
+  if (!exact) abort();
+  honest(constants, &wide, row, rows, exact);
+  for (int64_t n = 0; n < elements; n++) {
+    const float nearest = (float)exact[n], other = nextafterf(nearest, exact[n] > (double)nearest ? 2.0f : -2.0f);
+    const bool is_close = fabs(exact[n] - (double)nearest) > 0.499 * fabs((double)other - (double)nearest);
+    narrow[n] = is_close ? other : nearest;
+  }
+  free(exact);
+}
+
+/* ---- wrong at one place ------------------------------------------------------------------------ */
+
+/* In the table of 131072 × 1024, one element of 2^27. */
+static void one_element_one_ulp(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                                void *out) {
+  honest(constants, problem, row, rows, out);
+  float *x = element(out, problem, row, rows, 100003, 517);
+  if (x) *x = nextafterf(*x, 2.0f);
+}
+
+static void negative_zero(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  honest(constants, problem, row, rows, out);
+  for (int64_t i = 0; i < problem->dim / 2; i++) {
+    float *x = element(out, problem, row, rows, 0, at.sin + i * at.step);
+    if (x) *x = -0.0f;
+  }
+}
+
+static void above_one(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  honest(constants, problem, row, rows, out);
+  float *x = element(out, problem, row, rows, 0, posenc_layout_columns(problem->layout, problem->dim).cos);
+  if (x) *x = nextafterf(1.0f, 2.0f);
+}
+
+static void nan_in_the_last_element(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                                    void *out) {
+  honest(constants, problem, row, rows, out);
+  float *x = element(out, problem, row, rows, position_of(problem, problem->rows - 1), problem->dim - 1);
+  if (x) *x = NAN;
+}
+
+/* ---- wrong under a condition ------------------------------------------------------------------- */
+
+/* Positions kept in f32: exact up to 2^24. */
+static void position_in_f32(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                            void *out) {
+  (void)constants;
+  for (int64_t r = 0; r < rows; r++)
+    true_rows(problem, (int64_t)(float)position_of(problem, row + r), 1, (float *)out + r * problem->dim);
+}
+
+/* What is left of the table after the last whole vector of rows lags one behind. */
+static void ragged_length(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  enum { WIDTH = 16 };
+  const int64_t whole = problem->rows / WIDTH * WIDTH;
+  honest(constants, problem, row, rows, out);
+  for (int64_t r = 0; r < rows; r++)
+    if (row + r >= whole) true_rows(problem, position_of(problem, row + r) - 1, 1, (float *)out + r * problem->dim);
+}
+
+static void range_from_inside(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                              void *out) {
+  (void)constants;
+  true_rows(problem, position_of(problem, row) - (row != 0), rows, out);
+}
+
+static void short_range(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  honest(constants, problem, rows > 4 ? row : 0, rows, out);
+}
+
+static void short_table(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants;
+  true_rows(problem, position_of(problem, row) + (problem->rows < 20), rows, out);
+}
+
+static const posenc_kernel kernels[] = {
+    {MUTANT("honest", "no fault", honest)},
+    {CONTRACT(0.4, "claims-too-much", "honest, but for its claim"), .can_do = mutant_can_do, .execute = honest},
+    {MUTANT("row-off-by-one", "every row is the next one", row_off_by_one)},
+    {MUTANT("swapped-columns", "sine where cosine belongs", swapped_columns)},
+    {MUTANT("negated-sine", "turns the other way round", negated_sine)},
+    {MUTANT("base-ignored", "always base 10000", base_ignored)},
+    {MUTANT("half-an-ulp-and-a-bit", "wrong by up to 0.501 ulp", half_an_ulp_and_a_bit)},
+    {MUTANT("one-element-one-ulp", "one element in 2^27 is an ulp off", one_element_one_ulp)},
+    {MUTANT("negative-zero", "-0 for 0", negative_zero)},
+    {MUTANT("above-one", "an ulp above one at position 0", above_one)},
+    {MUTANT("nan-in-the-last-element", "the last element of the table is NaN", nan_in_the_last_element)},
+    {MUTANT("position-in-f32", "wrong beyond position 2^24", position_in_f32)},
+    {MUTANT("ragged-length", "wrong where the length is no multiple of 16", ragged_length)},
+    {MUTANT("range-from-inside", "wrong for ranges that do not start at row 0", range_from_inside)},
+    {MUTANT("short-range", "takes ranges of up to four rows for the first ones", short_range)},
+    {MUTANT("short-table", "wrong in tables of less than 20 rows", short_table)},
+};
+
+POSENC_PLUGIN(&kernels[0], &kernels[1], &kernels[2], &kernels[3], &kernels[4], &kernels[5], &kernels[6], &kernels[7],
+              &kernels[8], &kernels[9], &kernels[10], &kernels[11], &kernels[12], &kernels[13], &kernels[14],
+              &kernels[15]);
