@@ -69,6 +69,7 @@ json_t *measure_accuracy(const options *given, const selection *chosen, bool pro
       .threads = given->threads,
       .seed = (uint64_t)given->seed,
       .budget = given->budget,
+      .silence = given->silence,
       .profile = profile,
       .replay_options = catalogue_options(),
   };

@@ -147,14 +147,24 @@ static double parse_positive(const char *option, const char *text) {
 /* ---- options ----------------------------------------------------------------------------------- */
 
 static const char *const option_names[] = {
-    [OPTION_LEN - OPTION_LEN] = "--len",       [OPTION_DIM - OPTION_LEN] = "--dim",
-    [OPTION_BASE - OPTION_LEN] = "--base",     [OPTION_OFFSET - OPTION_LEN] = "--offset",
-    [OPTION_SHIFT - OPTION_LEN] = "--shift",   [OPTION_PADDING - OPTION_LEN] = "--padding",
-    [OPTION_LAYOUT - OPTION_LEN] = "--layout", [OPTION_DTYPE - OPTION_LEN] = "--dtype",
-    [OPTION_KERNEL - OPTION_LEN] = "--kernel", [OPTION_THREADS - OPTION_LEN] = "--threads",
-    [OPTION_ISA - OPTION_LEN] = "--isa",       [OPTION_SEED - OPTION_LEN] = "--seed",
-    [OPTION_BUDGET - OPTION_LEN] = "--budget", [OPTION_REPETITIONS - OPTION_LEN] = "--repetitions",
-    [OPTION_PLUGIN - OPTION_LEN] = "--plugin", [OPTION_MIN_TIME - OPTION_LEN] = "--min-time",
+    [OPTION_LEN - OPTION_LEN] = "--len",
+    [OPTION_DIM - OPTION_LEN] = "--dim",
+    [OPTION_BASE - OPTION_LEN] = "--base",
+    [OPTION_OFFSET - OPTION_LEN] = "--offset",
+    [OPTION_SHIFT - OPTION_LEN] = "--shift",
+    [OPTION_PADDING - OPTION_LEN] = "--padding",
+    [OPTION_LAYOUT - OPTION_LEN] = "--layout",
+    [OPTION_DTYPE - OPTION_LEN] = "--dtype",
+    [OPTION_KERNEL - OPTION_LEN] = "--kernel",
+    [OPTION_THREADS - OPTION_LEN] = "--threads",
+    [OPTION_ISA - OPTION_LEN] = "--isa",
+    [OPTION_SEED - OPTION_LEN] = "--seed",
+    [OPTION_BUDGET - OPTION_LEN] = "--budget",
+    [OPTION_EXHAUSTIVE - OPTION_LEN] = "--exhaustive",
+    [OPTION_TIME_LIMIT - OPTION_LEN] = "--time-limit",
+    [OPTION_REPETITIONS - OPTION_LEN] = "--repetitions",
+    [OPTION_PLUGIN - OPTION_LEN] = "--plugin",
+    [OPTION_MIN_TIME - OPTION_LEN] = "--min-time",
 };
 
 static const char *option_name(int code) {
@@ -171,6 +181,7 @@ options options_defaults(void) {
       .problem = posenc_table(0, 2),
       .seed = VERIFY_DEFAULT_SEED,
       .budget = VERIFY_DEFAULT_BUDGET,
+      .silence = VERIFY_DEFAULT_SILENCE,
       .repetitions = DEFAULT_REPETITIONS,
       .min_time = DEFAULT_MIN_TIME,
   };
@@ -226,6 +237,12 @@ static bool take(options *given, int code, const char *text) {
   case OPTION_BUDGET:
     given->budget = parse_integer(name, text, 1, INT64_MAX);
     break;
+  case OPTION_EXHAUSTIVE:
+    given->budget = INT64_MAX;
+    break;
+  case OPTION_TIME_LIMIT:
+    given->silence = parse_positive(name, text);
+    break;
   case OPTION_REPETITIONS:
     given->repetitions = (int)parse_integer(name, text, REPETITIONS_MIN, REPETITIONS_MAX);
     break;
@@ -251,7 +268,7 @@ int options_next(options *given, const command *self, int argc, char **argv) {
       print_version(name);
       finish(EXIT_SUCCESS);
     }
-  } while (take(given, code, optarg));
+  } while (take(given, code, optarg ? optarg : ""));
   if (code == -1 && optind < argc && !self->operands) die("extra operand '%s'", argv[optind]);
   return code;
 }

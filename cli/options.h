@@ -43,6 +43,8 @@ enum option_code {
   OPTION_ISA,
   OPTION_SEED,
   OPTION_BUDGET,
+  OPTION_EXHAUSTIVE,
+  OPTION_TIME_LIMIT,
   OPTION_REPETITIONS,
   OPTION_MIN_TIME,
   OPTION_OWN, /* the first code that a command may use for itself */
@@ -96,11 +98,15 @@ enum option_code {
 
 #define VERIFY_OPTIONS \
   {"seed", required_argument, NULL, OPTION_SEED}, \
-  {"budget", required_argument, NULL, OPTION_BUDGET}
+  {"budget", required_argument, NULL, OPTION_BUDGET}, \
+  {"exhaustive", no_argument, NULL, OPTION_EXHAUSTIVE}, \
+  {"time-limit", required_argument, NULL, OPTION_TIME_LIMIT}
 #define VERIFY_HELP \
   "  --seed N          seed of what is sampled (" TEXT(VERIFY_DEFAULT_SEED) ")\n" \
-  "  --budget N        sine-cosine pairs of a table that the reference computes; of a\n" \
-  "                    larger table, a sample (" TEXT(VERIFY_DEFAULT_BUDGET) ")\n"
+  "  --budget N        sine-cosine pairs of a table that are compared; of a larger\n" \
+  "                    table, a sample (" TEXT(VERIFY_DEFAULT_BUDGET) ")\n" \
+  "  --exhaustive      every element, however large the table\n" \
+  "  --time-limit S    seconds that a kernel may go without a sign of life (" TEXT(VERIFY_DEFAULT_SILENCE) ")\n"
 
 #define BENCH_OPTIONS \
   {"repetitions", required_argument, NULL, OPTION_REPETITIONS}, \
@@ -126,6 +132,7 @@ typedef struct options {
   unsigned isa;
   int64_t seed;
   int64_t budget;
+  double silence;
   int repetitions;
   double min_time;
   const char *texts[OPTION_OWN - OPTION_LEN]; /* as given on the command line, null if not given */

@@ -38,8 +38,12 @@ static size_t corners(shape *shapes, size_t most) {
 }
 
 static void test_contracts(const shape *shapes, size_t count) {
-  verify_request request = {
-      .shapes = shapes, .shape_count = count, .threads = 2, .seed = 7, .budget = VERIFY_DEFAULT_BUDGET};
+  verify_request request = {.shapes = shapes,
+                            .shape_count = count,
+                            .threads = 2,
+                            .seed = 7,
+                            .budget = VERIFY_DEFAULT_BUDGET,
+                            .silence = VERIFY_DEFAULT_SILENCE};
   request.kernels = posenc_kernels(&request.kernel_count);
   json_t *record = verify_run(&request), *one, *check;
   size_t i, j;

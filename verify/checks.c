@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/checks.h"
 
+#include "common/clock.h"
+#include "verify/isolate.h"
+
+#include <fenv.h>
+#include <float.h>
 #include <math.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 const char *property_name(property p) {
-  static const char *const names[PROPERTIES] = {"accuracy", "memory",        "bounded",  "pair-norm",
-                                                "rotation", "extrapolation", "extension"};
+  static const char *const names[PROPERTIES] = {"accuracy", "memory",        "bounded",   "pair-norm",
+                                                "rotation", "extrapolation", "extension", "determinism",
+                                                "threads",  "environment",   "survival"};
   return names[p];
 }
 
@@ -29,30 +41,106 @@ uint64_t random_below(uint64_t *state, uint64_t limit) {
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 
-/* Poison is a NaN that no arithmetic makes; what is outside the rows has another pattern. */
-enum { GUARD_BYTES = 4096, POISON = 0xff, OUTSIDE = 0xa5 };
+/*
+ * guard pages | slack | rows … | slack | guard pages. Poison is a NaN that no arithmetic makes; slack has another pattern. Rows begin on a page or,
+ * flush, end at the guard: so a byte too many faults, and a byte too few is seen in the slack.
+ */
+enum { PAGE = 4096, GUARD_BYTES = 16 * PAGE, POISON = 0xff, SLACK = 0xa5 };
 
 struct arena {
+  size_t room; /* bytes between the guards, in whole pages: one page of slack, then the rows */
+  unsigned char *mapped;
+  unsigned char *rows; /* as last placed */
   size_t bytes;
-  unsigned char *memory;
+  arena *next;
 };
 
+/* All arenas, for the handler of faults. Made and destroyed while one thread runs. */
+static arena *arenas;
+
 arena *arena_create(size_t bytes) {
-  arena *a = malloc(sizeof *a);
-  size_t whole;
-  if (!a) return NULL;
-  if (__builtin_add_overflow(bytes, 3 * GUARD_BYTES, &whole)) whole = 0;
-  a->bytes = whole - whole % GUARD_BYTES;
-  a->memory = whole ? aligned_alloc(GUARD_BYTES, a->bytes) : NULL;
-  if (a->memory) return a;
-  free(a);
-  return NULL;
+  arena *a = calloc(1, sizeof *a);
+  size_t mapped;
+  if (!a || __builtin_add_overflow(bytes, 2 * PAGE + 2 * GUARD_BYTES, &mapped)) {
+    free(a);
+    return NULL;
+  }
+  a->room = (bytes + PAGE - 1) / PAGE * PAGE + PAGE;
+  a->mapped = mmap(NULL, a->room + 2 * GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (a->mapped == MAP_FAILED) {
+    free(a);
+    return NULL;
+  }
+  if (mprotect(a->mapped + GUARD_BYTES, a->room, PROT_READ | PROT_WRITE) != 0) {
+    munmap(a->mapped, a->room + 2 * GUARD_BYTES);
+    free(a);
+    return NULL;
+  }
+  a->next = arenas;
+  arenas = a;
+  return a;
 }
 
 void arena_destroy(arena *a) {
   if (!a) return;
-  free(a->memory);
+  for (arena **link = &arenas; *link; link = &(*link)->next)
+    if (*link == a) {
+      *link = a->next;
+      break;
+    }
+  munmap(a->mapped, a->room + 2 * GUARD_BYTES);
   free(a);
+}
+
+static unsigned char *arena_begin(const arena *a) {
+  return a->mapped + GUARD_BYTES;
+}
+
+static unsigned char *arena_end(const arena *a) {
+  return a->mapped + GUARD_BYTES + a->room;
+}
+
+/* Poisoned room for so many bytes. */
+static unsigned char *arena_place(arena *a, size_t bytes, bool flush) {
+  a->rows = flush ? arena_end(a) - bytes : arena_begin(a) + PAGE;
+  a->bytes = bytes;
+  unsigned char *const tail = a->rows + bytes;
+  const size_t before = (size_t)(a->rows - arena_begin(a)), after = (size_t)(arena_end(a) - tail);
+  memset(a->rows - (before < PAGE ? before : PAGE), SLACK, before < PAGE ? before : PAGE);
+  memset(a->rows, POISON, bytes);
+  memset(tail, SLACK, after < PAGE ? after : PAGE);
+  return a->rows;
+}
+
+/* Bytes of the slack next to the rows that were written. */
+static int64_t arena_spills(const arena *a) {
+  const unsigned char *const tail = a->rows + a->bytes;
+  const size_t before = (size_t)(a->rows - arena_begin(a)), after = (size_t)(arena_end(a) - tail);
+  int64_t spills = 0;
+  for (size_t i = 1; i <= before && i <= PAGE; i++) spills += a->rows[-(ptrdiff_t)i] != SLACK;
+  for (size_t i = 0; i < after && i < PAGE; i++) spills += tail[i] != SLACK;
+  return spills;
+}
+
+/* Only async-signal-safe calls. */
+static void tell_fault(int number, siginfo_t *info, void *context) {
+  static const char words[] = MEMORY_LAST_WORDS;
+  const unsigned char *at = info->si_addr;
+  (void)context;
+  for (const arena *a = arenas; a; a = a->next)
+    if ((at >= a->mapped && at < arena_begin(a)) || (at >= arena_end(a) && at < arena_end(a) + GUARD_BYTES))
+      isolate_last_words(words, sizeof words - 1);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void arena_tell_faults(void) {
+  static unsigned char stack[1 << 16];
+  const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
+  struct sigaction action = {.sa_sigaction = tell_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+  sigaltstack(&alternative, NULL);
+  sigaction(SIGSEGV, &action, NULL);
+  sigaction(SIGBUS, &action, NULL);
 }
 
 static void note(check *c, double deviation, double bound, int64_t position, int64_t index) {
@@ -72,27 +160,62 @@ static size_t row_bytes(const posenc_problem *problem) {
   return (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
 }
 
-/* Executes rows into poisoned memory, `skew` bytes off its alignment, and looks at what was written and what should not
- * have been. */
-static unsigned char *execute(subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a, size_t skew) {
+/* Untouched elements among so many bytes: words of poison, all bits set. */
+static inline int64_t poisoned(const unsigned char *out, size_t bytes, size_t element, size_t *first) {
+  int64_t found = 0;
+  for (size_t i = 0; i < bytes; i += element) {
+    uint64_t word = UINT64_MAX;
+    memcpy(&word, out + i, element);
+    if (word == UINT64_MAX && !found++) *first = i;
+  }
+  return found;
+}
+
+static int64_t untouched(const unsigned char *out, size_t bytes, size_t element, size_t *first) {
+  return element == 4 ? poisoned(out, bytes, 4, first) : poisoned(out, bytes, 8, first);
+}
+
+/* Rounding to nearest, and subnormals neither flushed when made nor taken for zero when used. */
+static bool environment_is_default(void) {
+  static volatile float least = FLT_MIN, subnormal = 0x1p-140f;
+  return fegetround() == FE_TONEAREST && least * 0.5f != 0.0f && subnormal * 1.0f != 0.0f;
+}
+
+/* The rows as one call, or one part for each of OpenMP's threads: no more, since some kernels walk to each from position 0. */
+static void run_rows(const subject *s, const posenc_plan *plan, int64_t row, int64_t rows, unsigned char *out) {
+  const size_t bytes = row_bytes(posenc_plan_problem(plan));
+  int64_t parts = 1;
+#ifdef _OPENMP
+  if (s->shared) parts = omp_get_max_threads();
+#pragma omp parallel for schedule(static) if (parts > 1)
+#endif
+  for (int64_t part = 0; part < parts; part++) {
+    const int64_t from = rows * part / parts, to = rows * (part + 1) / parts;
+    posenc_execute(plan, row + from, to - from, out + bytes * (size_t)from);
+  }
+}
+
+/* Executes rows into poisoned memory and looks at what was written, what should not have been, and what else has changed. */
+static unsigned char *execute(subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a, bool flush) {
   const posenc_problem *problem = posenc_plan_problem(plan);
   const size_t bytes = row_bytes(problem) * (size_t)rows, element = posenc_dtype_bytes(problem->dtype);
-  unsigned char *out = a->memory + GUARD_BYTES + skew, poison[8];
-  memset(a->memory, OUTSIDE, GUARD_BYTES + skew);
-  memset(out, POISON, bytes);
-  memset(out + bytes, OUTSIDE, GUARD_BYTES);
-  memset(poison, POISON, sizeof poison);
-  posenc_execute(plan, row, rows, out);
+  unsigned char *out = arena_place(a, bytes, flush);
+  run_rows(s, plan, row, rows, out);
 
-  check *memory = &s->checks[MEMORY];
-  memory->index = -1;
-  for (size_t i = 0; i < bytes / element; i++) {
-    memory->compared++;
-    if (memcmp(out + i * element, poison, element) != 0) continue;
-    if (!memory->broken++) memory->position = problem->first + row + (int64_t)(i * element / row_bytes(problem));
+  check *environment = &s->checks[ENVIRONMENT], *memory = &s->checks[MEMORY];
+  environment->compared++;
+  environment->index = memory->index = -1;
+  if (!environment_is_default()) {
+    fesetenv(FE_DFL_ENV);
+    if (!environment->broken++) environment->position = problem->first + row;
+    environment->worst = (double)environment->broken;
   }
-  for (size_t i = 0; i < GUARD_BYTES + skew; i++) memory->broken += a->memory[i] != OUTSIDE;
-  for (size_t i = 0; i < GUARD_BYTES; i++) memory->broken += out[bytes + i] != OUTSIDE;
+  size_t first = 0;
+  const int64_t missing = untouched(out, bytes, element, &first), spilled = arena_spills(a);
+  memory->compared += (int64_t)(bytes / element);
+  if (!memory->broken && missing + spilled)
+    memory->position = problem->first + row + (int64_t)(missing ? first / row_bytes(problem) : 0);
+  memory->broken += missing + spilled;
   memory->worst = (double)memory->broken;
   return out;
 }
@@ -155,45 +278,75 @@ static bool is_padding(const posenc_problem *problem, int64_t position) {
   return problem->padding != POSENC_NO_PADDING && position == problem->padding;
 }
 
-static void check_accuracy(subject *s, const window *w, const unsigned char *out, const format *f) {
+/* The claim is for the positions of a part of the rows: all of them, but where the bound's domain ends. */
+static void check_accuracy(subject *s, window w, fast_oracle *truth, const unsigned char *out) {
   const posenc_problem *problem = &s->shape->problem;
-  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
-  const posenc_bound nothing = {.derived = true};
   const bool claims = !no_claim(s);
-  for (size_t i = 0; i < w->count; i++) {
-    const place *here = &w->places[i];
-    const unsigned char *row = out + row_bytes(problem) * (size_t)(here->position - problem->first - w->row);
-    const posenc_bound *claimed = !claims || !is_claimed(s, here->position) ? NULL
-                                  : is_padding(problem, here->position)     ? &nothing
-                                                                            : &s->kernel->bound;
-    accuracy_add(&s->found, f, claimed, &w->exact[i].sine,
-                 element_at(row, problem->dtype, at.sin + here->index * at.step), here->position, here->index, false);
-    accuracy_add(&s->found, f, claimed, &w->exact[i].cosine,
-                 element_at(row, problem->dtype, at.cos + here->index * at.step), here->position, here->index, true);
+  for (int64_t from = 0, to; from < w.rows; from = to) {
+    const bool claimed = claims && is_claimed(s, problem->first + w.row + from);
+    for (to = from + 1; to < w.rows && claimed == (claims && is_claimed(s, problem->first + w.row + to));) to++;
+    fast_check(truth, w.row + from, to - from, out + row_bytes(problem) * (size_t)from,
+               claimed ? &s->kernel->bound : NULL, &s->found);
   }
+}
+
+/* The largest |sin|, |cos| and |sin² + cos² - 1| of a row; a NaN is infinite. */
+typedef struct row_norms {
+  double value, norm;
+} row_norms;
+
+static inline __attribute__((always_inline)) row_norms norms_of(const unsigned char *row, posenc_dtype dtype,
+                                                                posenc_columns at, int64_t step, int64_t pairs) {
+  double value = 0.0, norm = 0.0;
+  for (int64_t i = 0; i < pairs; i++) {
+    const double sine = element_at(row, dtype, at.sin + i * step), cosine = element_at(row, dtype, at.cos + i * step);
+    const double larger = fabs(sine) > fabs(cosine) ? fabs(sine) : fabs(cosine);
+    const double off = fabs(sine * sine + cosine * cosine - 1.0);
+    value = larger > value ? larger : value;
+    norm = off > norm || off != off ? off : norm; /* a NaN is taken, and stays */
+  }
+  return (row_norms){isnan(norm) ? (double)INFINITY : value, isnan(norm) ? (double)INFINITY : norm};
+}
+
+static row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, posenc_columns at) {
+  const int64_t pairs = problem->dim / 2;
+  if (problem->dtype == POSENC_F32 && at.step == 2) return norms_of(row, POSENC_F32, at, 2, pairs);
+  if (problem->dtype == POSENC_F32) return norms_of(row, POSENC_F32, at, 1, pairs);
+  return norms_of(row, POSENC_F64, at, at.step, pairs);
 }
 
 /*
  * A kernel that claims a bound must stay in [-1, 1]; one that claims none may pass it by its measured error.
- * With both components within e of sin and cos: |s² + c² - 1| <= 2 (|sin| + |cos|) e + 2 e² <= 2√2 e + 2 e², and 2^-51
- * for this sum.
+ * With both components within e of sin and cos: |s² + c² - 1| <= 2 (|sin| + |cos|) e + 2 e² <= 2√2 e + 2 e², and 2^-51 for this sum.
+ * Row by row, since e is the row's: its elements are looked at one by one only where one of them breaks it.
  */
-static void check_values(subject *s, const window *w, const unsigned char *out) {
+static void check_values(subject *s, window w, const unsigned char *out) {
   const posenc_problem *problem = &s->shape->problem;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const bool claims = !no_claim(s);
-  for (int64_t r = 0; r < w->rows; r++) {
-    const int64_t position = problem->first + w->row + r;
+  check *bounded = &s->checks[BOUNDED], *pair_norm = &s->checks[PAIR_NORM];
+  for (int64_t r = 0; r < w.rows; r++) {
+    const int64_t position = problem->first + w.row + r;
     const unsigned char *row = out + row_bytes(problem) * (size_t)r;
-    const double e = allowed(s, position), most = s->kernel->bound.derived ? 1.0 : 1.0 + e;
+    const double e = allowed(s, position), most = s->kernel->bound.derived ? 1.0 : 1.0 + e,
+                 norm = 2.0 * sqrt(2.0) * e + 2.0 * e * e + 0x1p-51;
+    const bool held = claims && is_claimed(s, position) && !is_padding(problem, position);
+    const row_norms found = row_norms_of(row, problem, at);
+    if (found.value <= most && (!held || found.norm <= norm)) {
+      note(bounded, found.value, most, position, -1);
+      bounded->compared += problem->dim - 1;
+      if (held) {
+        note(pair_norm, found.norm, norm, position, -1);
+        pair_norm->compared += problem->dim / 2 - 1;
+      }
+      continue;
+    }
     for (int64_t i = 0; i < problem->dim / 2; i++) {
       const double sine = element_at(row, problem->dtype, at.sin + i * at.step);
       const double cosine = element_at(row, problem->dtype, at.cos + i * at.step);
-      note(&s->checks[BOUNDED], fabs(sine), most, position, i);
-      note(&s->checks[BOUNDED], fabs(cosine), most, position, i);
-      if (claims && is_claimed(s, position) && !is_padding(problem, position))
-        note(&s->checks[PAIR_NORM], fabs(sine * sine + cosine * cosine - 1.0),
-             2.0 * sqrt(2.0) * e + 2.0 * e * e + 0x1p-51, position, i);
+      note(bounded, fabs(sine), most, position, i);
+      note(bounded, fabs(cosine), most, position, i);
+      if (held) note(pair_norm, fabs(sine * sine + cosine * cosine - 1.0), norm, position, i);
     }
   }
 }
@@ -207,37 +360,105 @@ static void compare_bits(check *c, const posenc_problem *problem, const unsigned
       note(c, memcmp(a, b, element) ? 1.0 : 0.0, 0.0, position + r, -1);
 }
 
-/* Two to four pieces, each written off alignment. */
-static void check_extension(subject *s, const window *w, const unsigned char *whole, arena *pieces, uint64_t *random) {
+/* Two to four pieces, each flush to the guard and so off alignment. */
+static void check_extension(subject *s, window w, const unsigned char *whole, arena *pieces, uint64_t *random) {
   const posenc_problem *problem = &s->shape->problem;
-  for (int64_t done = 0, left_pieces = 4; done < w->rows; left_pieces--) {
-    const int64_t left = w->rows - done,
+  for (int64_t done = 0, left_pieces = 4; done < w.rows; left_pieces--) {
+    const int64_t left = w.rows - done,
                   rows = left_pieces > 1 ? 1 + (int64_t)random_below(random, (uint64_t)left) : left;
-    const unsigned char *out = execute(s, s->plan, w->row + done, rows, pieces, posenc_dtype_bytes(problem->dtype));
+    const unsigned char *out = execute(s, s->plan, w.row + done, rows, pieces, true);
     compare_bits(&s->checks[EXTENSION], problem, whole + row_bytes(problem) * (size_t)done, out,
-                 problem->first + w->row + done, rows);
+                 problem->first + w.row + done, rows);
     done += rows;
   }
 }
 
-void subject_check_window(subject *s, const window *w, arena *whole, arena *pieces, bool in_pieces, uint64_t *random) {
-  const unsigned char *out = execute(s, s->plan, w->row, w->rows, whole, 0);
-  check_accuracy(s, w, out, s->shape->problem.dtype == POSENC_F64 ? &format_f64 : &format_f32);
+void subject_check_window(subject *s, window w, fast_oracle *truth, arena *whole, arena *other, bool again,
+                          uint64_t *random) {
+  const posenc_problem *problem = &s->shape->problem;
+  const unsigned char *out = execute(s, s->plan, w.row, w.rows, whole, false);
+  check_accuracy(s, w, truth, out);
   check_values(s, w, out);
-  if (in_pieces && w->rows > 1) check_extension(s, w, out, pieces, random);
+  if (!again) return;
+  const unsigned char *second = execute(s, s->plan, w.row, w.rows, other, false);
+  compare_bits(&s->checks[DETERMINISM], problem, out, second, problem->first + w.row, w.rows);
+  if (w.rows > 1) check_extension(s, w, out, other, random);
+}
+
+typedef struct job {
+  const posenc_plan *plan;
+  int64_t row, rows;
+  unsigned char *out;
+  const unsigned char *want;
+  size_t bytes;
+  pthread_barrier_t *start;
+  bool wrong;
+} job;
+
+static void *run_job(void *argument) {
+  const double seconds = 3e-3; /* long enough for two threads to meet */
+  job *mine = argument;
+  pthread_barrier_wait(mine->start);
+  const double begin = clock_seconds();
+  do {
+    posenc_execute(mine->plan, mine->row, mine->rows, mine->out);
+    if (memcmp(mine->out, mine->want, mine->bytes) != 0) mine->wrong = true;
+  } while (!mine->wrong && clock_seconds() - begin < seconds);
+  return NULL;
+}
+
+/* The first rows and the last ones, so that threads that get in each other's way write different things. */
+void subject_check_threads(subject *s, arena *one, arena *other) {
+  const posenc_problem *problem = &s->shape->problem;
+  const int64_t half = problem->rows / 2, rows = half < CHECKED_ROWS ? half : CHECKED_ROWS;
+  const size_t bytes = row_bytes(problem) * (size_t)rows;
+  check *c = &s->checks[THREADS];
+  if (rows == 0) return;
+  unsigned char *alone = malloc(2 * bytes);
+  pthread_barrier_t start;
+  if (!alone || pthread_barrier_init(&start, NULL, 2) != 0) {
+    c->skip = "two threads could not be had";
+    free(alone);
+    return;
+  }
+  job jobs[2] = {{.plan = s->plan, .row = 0, .rows = rows, .want = alone, .bytes = bytes, .start = &start},
+                 {.plan = s->plan,
+                  .row = problem->rows - rows,
+                  .rows = rows,
+                  .want = alone + bytes,
+                  .bytes = bytes,
+                  .start = &start}};
+  memcpy(alone, execute(s, s->plan, jobs[0].row, rows, one, false), bytes);
+  memcpy(alone + bytes, execute(s, s->plan, jobs[1].row, rows, other, false), bytes);
+  jobs[0].out = arena_place(one, bytes, false);
+  jobs[1].out = arena_place(other, bytes, false);
+  pthread_t second;
+  if (pthread_create(&second, NULL, run_job, &jobs[1]) == 0) {
+    run_job(&jobs[0]);
+    pthread_join(second, NULL);
+    for (int i = 0; i < 2; i++) {
+      note(c, jobs[i].wrong ? 1.0 : 0.0, 0.0, problem->first + jobs[i].row, -1);
+      c->compared += rows * problem->dim - 1;
+    }
+  } else {
+    c->skip = "two threads could not be had";
+  }
+  pthread_barrier_destroy(&start);
+  free(alone);
 }
 
 /*
  * PE[p+k] against M_k PE[p], M_k from the oracle: the deviation is at most e(p+k) + (|cos kw| + |sin kw|) e(p), and
  * 2^-51 for the sum here.
  */
-static void check_rotation(subject *s, const exact_pair *by, int64_t row, int64_t k, arena *one, arena *other) {
+static void check_rotation(subject *s, const fast_pair *by, int64_t row, int64_t k, arena *one, arena *other) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t position = problem->first + row;
   if (is_padding(problem, position) || is_padding(problem, position + k)) return;
   if (!is_claimed(s, position) || !is_claimed(s, position + k)) return;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
-  const unsigned char *from = execute(s, s->plan, row, 1, one, 0), *to = execute(s, s->plan, row + k, 1, other, 0);
+  const unsigned char *from = execute(s, s->plan, row, 1, one, false),
+                      *to = execute(s, s->plan, row + k, 1, other, true);
   const double e_from = allowed(s, position), e_to = allowed(s, position + k);
   for (int64_t i = 0; i < problem->dim / 2; i++) {
     const int64_t sin_column = at.sin + i * at.step, cos_column = at.cos + i * at.step;
@@ -268,7 +489,7 @@ static void check_extrapolation(subject *s, int64_t row, int64_t rows, arena *on
     note(c, 1.0, 0.0, there.first, -1);
     return;
   }
-  const unsigned char *a = execute(s, s->plan, row, rows, one, 0), *b = execute(s, plan, 0, rows, other, 0);
+  const unsigned char *a = execute(s, s->plan, row, rows, one, false), *b = execute(s, plan, 0, rows, other, true);
   if (s->kernel->reproducible) {
     compare_bits(c, problem, a, b, there.first, rows);
   } else {
@@ -283,32 +504,23 @@ static void check_extrapolation(subject *s, int64_t row, int64_t rows, arena *on
   posenc_plan_destroy(plan);
 }
 
-bool subject_check_relations(subject *s, const oracle *o, arena *one, arena *other, uint64_t *random) {
+bool subject_check_relations(subject *s, fast_oracle *truth, arena *one, arena *other, uint64_t *random) {
   enum { DRAWS = 4, ROWS = 16 };
   const posenc_problem *problem = &s->shape->problem;
-  const int64_t pairs = problem->dim / 2;
   if (problem->rows < 2) return true;
-
-  place *places = calloc((size_t)pairs, sizeof *places);
-  exact_pair *by = calloc((size_t)pairs, sizeof *by);
-  if (places && by && !no_claim(s)) {
-    for (int draw = 0; draw < DRAWS; draw++) {
-      const int64_t k = draw ? 1 + (int64_t)random_below(random, (uint64_t)problem->rows - 1) : 1;
-      if (is_padding(problem, k)) continue; /* the oracle's row there is zero, not the rotation */
-      for (int64_t i = 0; i < pairs; i++) places[i] = (place){k, i};
-      oracle_pairs(o, places, (size_t)pairs, by);
-      check_rotation(s, by, (int64_t)random_below(random, (uint64_t)(problem->rows - k)), k, one, other);
-    }
+  fast_pair *by = calloc((size_t)problem->dim / 2, sizeof *by);
+  if (!by) return false;
+  for (int draw = 0; draw < DRAWS && !no_claim(s); draw++) {
+    const int64_t k = draw ? 1 + (int64_t)random_below(random, (uint64_t)problem->rows - 1) : 1;
+    fast_row(truth, k, by);
+    check_rotation(s, by, (int64_t)random_below(random, (uint64_t)(problem->rows - k)), k, one, other);
   }
-  if (places && by && (s->kernel->reproducible || !no_claim(s)))
-    for (int draw = 0; draw < DRAWS; draw++) {
-      const int64_t row = 1 + (int64_t)random_below(random, (uint64_t)problem->rows - 1), left = problem->rows - row;
-      check_extrapolation(s, row, left < ROWS ? left : ROWS, one, other);
-    }
-  const bool enough = places && by;
-  free(places);
   free(by);
-  return enough;
+  for (int draw = 0; draw < DRAWS && (s->kernel->reproducible || !no_claim(s)); draw++) {
+    const int64_t row = 1 + (int64_t)random_below(random, (uint64_t)problem->rows - 1), left = problem->rows - row;
+    check_extrapolation(s, row, left < ROWS ? left : ROWS, one, other);
+  }
+  return true;
 }
 
 void subject_finish(subject *s) {
@@ -321,6 +533,7 @@ void subject_finish(subject *s) {
   accuracy_check->bound = 1.0;
   accuracy_check->position = at->position;
   accuracy_check->index = at->index;
+  s->checks[SURVIVAL].compared = 1; /* here it is */
   for (int p = 0; p < PROPERTIES; p++) {
     check *c = &s->checks[p];
     if (c->compared || c->skip) continue;

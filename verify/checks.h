@@ -5,7 +5,7 @@
 
 #include "common/shapes.h"
 #include "reference/accuracy.h"
-#include "reference/oracle.h"
+#include "reference/fast.h"
 
 typedef enum property {
   ACCURACY,      /* every element within the claimed bound of the exact value */
@@ -15,6 +15,10 @@ typedef enum property {
   ROTATION,      /* PE[p+k] = M_k PE[p] */
   EXTRAPOLATION, /* a table from position P holds the rows P … of the long one */
   EXTENSION,     /* a table made in pieces is the table made at once, bit for bit */
+  DETERMINISM,   /* the same call again gives the same bits */
+  THREADS,       /* two threads that execute one plan at once get the bits that one gets alone */
+  ENVIRONMENT,   /* rounding direction and subnormals are left as they were */
+  SURVIVAL,      /* it came to an end, by itself */
   PROPERTIES
 } property;
 
@@ -31,10 +35,13 @@ typedef struct check {
   const char *skip; /* why nothing could be compared, or null */
 } check;
 
-/* Guarded, poisoned memory for the rows that kernels write. */
+/* Poisoned memory for the rows that kernels write, between pages that nobody may touch. */
 typedef struct arena arena;
 arena *arena_create(size_t bytes);
 void arena_destroy(arena *a);
+
+/* From now on a fault in an arena's guard pages is told as last words (isolate.h) before the process dies of it. */
+void arena_tell_faults(void);
 
 /* One kernel on one shape. */
 typedef struct subject {
@@ -42,27 +49,35 @@ typedef struct subject {
   const shape *shape;
   const posenc_options *options;
   posenc_plan *plan;
+  bool shared; /* its windows may be computed by several threads at once: set after it was seen to stand that */
   accuracy found;
   check checks[PROPERTIES];
 } subject;
 
-/* Rows that are computed in one call, and the places of them that go to the oracle, with its answers. */
+/* Rows that are computed in one call. */
 typedef struct window {
   int64_t row, rows;
-  size_t count;
-  place *places;
-  exact_pair *exact;
 } window;
+
+/* Rows that the checks of threads and relations want an arena to hold. */
+enum { CHECKED_ROWS = 64 };
+
+/* What a process says when it dies of a fault next to the rows. */
+#define MEMORY_LAST_WORDS "it touched what lies outside the rows it was asked for"
 
 /* Makes the plan. Null, or why this kernel does not do this shape, in static storage. */
 const char *subject_open(subject *s, const posenc_kernel *kernel, const shape *of, const posenc_options *options);
 void subject_close(subject *s);
 
-/* Accuracy, memory, bounded and pair norm of one window; with `in_pieces`, extension too. */
-void subject_check_window(subject *s, const window *w, arena *whole, arena *pieces, bool in_pieces, uint64_t *random);
+/* Accuracy, memory, bounded, pair norm and environment of one window; with `again`, determinism and extension too, into `other`. */
+void subject_check_window(subject *s, window w, fast_oracle *truth, arena *whole, arena *other, bool again,
+                          uint64_t *random);
+
+/* The first rows from two threads at once, against those from one. */
+void subject_check_threads(subject *s, arena *one, arena *other);
 
 /* Rotation and extrapolation, at places drawn from `random`. False when memory runs out. */
-bool subject_check_relations(subject *s, const oracle *o, arena *one, arena *other, uint64_t *random);
+bool subject_check_relations(subject *s, fast_oracle *truth, arena *one, arena *other, uint64_t *random);
 
 /* Last: gives the checks that could not compare anything their reason. */
 void subject_finish(subject *s);

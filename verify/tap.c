@@ -47,7 +47,7 @@ static void print_check(const json_t *record, const json_t *check, int point, FI
   }
   if (strcmp(text(check, "property"), "accuracy") == 0)
     print_accuracy(record, check, stream);
-  else
+  else if (strcmp(text(check, "property"), "survival") != 0)
     fprintf(stream, ": worst %.6g, bound %.6g, %" JSON_INTEGER_FORMAT " compared", number(check, "worst"),
             number(check, "bound"), count(check, "compared"));
   if (!ok) fprintf(stream, "; %s", text(check, "note"));

@@ -5,21 +5,22 @@
 #include "common/environment.h"
 #include "common/progress.h"
 #include "verify/checks.h"
+#include "verify/isolate.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- windows: which rows and places of a shape are looked at -------------------------------------- */
+/* ---- which rows of a shape are looked at ---------------------------------------------------------------- */
 
-/* An exhaustive pass goes in windows of so many pairs at most; a sampled one in so many windows at least, of so many rows
- * and columns. Some kernels walk to a window from position 0, so a few tall windows cost less than many flat ones. */
-enum { WINDOW_PAIRS = 1 << 20, SAMPLED_WINDOWS = 16, SAMPLED_ROWS = 64, SAMPLED_COLUMNS = 256 };
+/* Windows are at most so large: they fit a cache, and memory stays bounded. A sample is made of so many of them at most, since some
+ * kernels walk to each from position 0; and of so few rows each at least. */
+enum { WINDOW_BYTES = 1 << 23, SAMPLED_WINDOWS = 64, SAMPLED_ROWS = 64 };
 
 typedef struct survey {
   bool exhaustive;
-  int64_t windows, rows, columns; /* at most so many rows a window and places a row */
+  int64_t windows, rows; /* at most so many rows a window */
 } survey;
 
 static int64_t least(int64_t a, int64_t b) {
@@ -30,46 +31,25 @@ static int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
-/* Of a table with more pairs than the budget, as many windows, and then columns, as the budget pays for. */
 static survey survey_of(const posenc_problem *problem, int64_t budget) {
-  const int64_t pairs = problem->dim / 2;
-  if (problem->rows <= budget / pairs) {
-    const int64_t rows = least(most(WINDOW_PAIRS / pairs, 1), problem->rows);
-    return (survey){true, rows ? (problem->rows - 1) / rows + 1 : 0, rows, pairs};
+  const int64_t row_bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
+  const int64_t fitting = most(WINDOW_BYTES / row_bytes, 1), affordable = budget / (problem->dim / 2);
+  if (problem->rows <= affordable) {
+    const int64_t rows = least(fitting, problem->rows);
+    return (survey){true, rows ? (problem->rows - 1) / rows + 1 : 0, rows};
   }
-  const int64_t rows = least(least(SAMPLED_ROWS, problem->rows), budget);
-  const int64_t wanted = most(SAMPLED_WINDOWS, budget / rows / least(SAMPLED_COLUMNS, pairs));
-  const int64_t windows = least(wanted, least((problem->rows - 1) / rows + 1, budget / rows));
-  return (survey){false, windows, rows, least(pairs, budget / rows / windows)};
+  /* The first rows and the last rows always, even if the budget is for one. */
+  const int64_t windows = least(most(affordable / SAMPLED_ROWS, 2), least(SAMPLED_WINDOWS, problem->rows));
+  return (survey){false, windows, least(most(affordable / windows, 1), fitting)};
 }
 
-/* Window `number` of the survey: in order when exhaustive, else the first rows, the last rows, and rows drawn at
- * random. */
-static void window_place(window *w, const survey *v, int64_t number, const posenc_problem *problem, uint64_t *random) {
+/* Window `number` of the survey: in order when exhaustive, else the first rows, the last rows, and rows drawn at random. */
+static window window_of(const survey *v, int64_t number, const posenc_problem *problem, uint64_t *random) {
   const int64_t last = problem->rows - v->rows;
-  w->row = v->exhaustive || number == 0 ? number * v->rows
-           : number == 1                ? last
-                                        : (int64_t)random_below(random, (uint64_t)last + 1);
-  w->rows = least(v->rows, problem->rows - w->row);
-  w->count = 0;
-  for (int64_t r = 0; r < w->rows; r++)
-    for (int64_t c = 0; c < v->columns; c++) {
-      const int64_t index =
-          v->columns == problem->dim / 2 ? c : (int64_t)random_below(random, (uint64_t)problem->dim / 2);
-      w->places[w->count++] = (place){problem->first + w->row + r, index};
-    }
-}
-
-static bool window_create(window *w, const survey *v) {
-  const size_t most = (size_t)(v->rows * v->columns);
-  *w = (window){.places = calloc(most ? most : 1, sizeof *w->places),
-                .exact = calloc(most ? most : 1, sizeof *w->exact)};
-  return w->places && w->exact;
-}
-
-static void window_destroy(window *w) {
-  free(w->places);
-  free(w->exact);
+  const int64_t row = v->exhaustive || number == 0 ? number * v->rows
+                      : number == 1                ? last
+                                                   : (int64_t)random_below(random, (uint64_t)last + 1);
+  return (window){row, least(v->rows, problem->rows - row)};
 }
 
 /* ---- the record ----------------------------------------------------------------------------------- */
@@ -140,27 +120,16 @@ typedef struct tally {
   json_int_t passed, failed, skipped;
 } tally;
 
-static json_t *record_json(const subject *s, const char *refusal, const survey *v, const verify_request *request,
-                           tally *t) {
-  json_t *record =
-      json_pack("{s:s, s:o, s:s?}", "kernel", s->kernel->name, "shape", shape_json(s->shape), "refusal", refusal);
-  if (refusal) {
-    t->skipped++;
-    return record;
-  }
+/* What is known of a kernel on a shape before it has done anything. */
+static json_t *record_begin(const posenc_kernel *kernel, const shape *of, const char *refusal) {
+  return json_pack("{s:s, s:o, s:s?}", "kernel", kernel->name, "shape", shape_json(of), "refusal", refusal);
+}
+
+static json_t *record_of(const subject *s, const survey *v, const verify_request *request) {
+  json_t *record = record_begin(s->kernel, s->shape, NULL), *checks = json_array();
   const accuracy *a = &s->found;
   const double elements = a->elements ? (double)a->elements : 1.0;
-  json_t *checks = json_array();
-  for (int p = 0; p < PROPERTIES; p++) {
-    const check *c = &s->checks[p];
-    json_array_append_new(checks, check_json(p, c));
-    if (c->skip)
-      t->skipped++;
-    else if (check_ok(c))
-      t->passed++;
-    else
-      t->failed++;
-  }
+  for (int p = 0; p < PROPERTIES; p++) json_array_append_new(checks, check_json(p, &s->checks[p]));
   json_t *rest = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "mode",
                            v->exhaustive ? "exhaustive" : "sampled", "elements", (json_int_t)a->elements, "of",
                            (json_int_t)(s->shape->problem.rows * s->shape->problem.dim), "max_ulp",
@@ -193,117 +162,216 @@ static posenc_options options_of(const verify_request *request) {
   return options;
 }
 
-/* All kernels on one shape: the oracle answers once per window. False when memory runs out. */
-static bool verify_shape(const verify_request *request, const shape *of, size_t number, json_t *records, tally *t) {
+/* So many windows are computed by one thread, looked at twice and in pieces; the others by all threads, if the kernel stands that. */
+enum { SERIAL_WINDOWS = 2 };
+
+/* One kernel on one shape, and what the process that looks at it needs. */
+typedef struct exam {
+  const verify_request *request;
+  const posenc_kernel *kernel;
+  const shape *of;
+} exam;
+
+/* The record; null when memory runs out. */
+static json_t *examine(const exam *e) {
+  const verify_request *request = e->request;
+  const posenc_problem *problem = &e->of->problem;
   const posenc_options options = options_of(request);
-  const survey v = survey_of(&of->problem, request->budget);
-  const size_t kernels = request->kernel_count;
-  const size_t window_bytes =
-      (size_t)most(v.rows, SAMPLED_ROWS) * (size_t)of->problem.dim * posenc_dtype_bytes(of->problem.dtype);
-  subject *subjects = calloc(kernels ? kernels : 1, sizeof *subjects);
-  const char **refusals = calloc(kernels ? kernels : 1, sizeof *refusals);
-  arena *one = arena_create(window_bytes), *other = arena_create(window_bytes);
-  oracle *o = oracle_create(&of->problem);
-  window w;
-  bool enough = window_create(&w, &v) && subjects && refusals && one && other && o;
-
-  for (size_t k = 0; enough && k < kernels; k++)
-    refusals[k] = subject_open(&subjects[k], request->kernels[k], of, &options);
-
-  uint64_t places = stream_of(request, &of->problem, 0);
-  for (int64_t n = 0; enough && n < v.windows; n++) {
-    window_place(&w, &v, n, &of->problem, &places);
-    progress_show("verify", of->name, (double)number + (double)n / (double)v.windows, (double)request->shape_count);
-    oracle_pairs(o, w.places, w.count, w.exact);
-    for (size_t k = 0; k < kernels; k++) {
-      uint64_t pieces = stream_of(request, &of->problem, 1);
-      if (!refusals[k]) subject_check_window(&subjects[k], &w, one, other, n < 2, &pieces);
-    }
-  }
-  for (size_t k = 0; enough && k < kernels; k++) {
-    uint64_t relations = stream_of(request, &of->problem, 2);
-    if (!refusals[k]) {
-      enough = subject_check_relations(&subjects[k], o, one, other, &relations);
-      subject_finish(&subjects[k]);
-    }
-    json_array_append_new(records, record_json(&subjects[k], refusals[k], &v, request, t));
-  }
-
-  for (size_t k = 0; subjects && k < kernels; k++) subject_close(&subjects[k]);
-  window_destroy(&w);
-  oracle_destroy(o);
-  arena_destroy(one);
-  arena_destroy(other);
-  free(subjects);
-  free(refusals);
-  return enough;
-}
-
-/* The error against the position: the largest in the 16 rows from each power of two on, what a user of long contexts
- * gets. */
-enum { PROFILE_DIM = 128, PROFILE_ROWS = 16, PROFILE_POINTS = 21, PROFILE_PLACES = PROFILE_ROWS * PROFILE_DIM / 2 };
-
-static json_t *profile_kernel(const posenc_kernel *kernel, const shape *of, const posenc_options *options,
-                              const window *windows, arena *a) {
+  const survey v = survey_of(problem, request->budget);
+  const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
   subject s;
-  json_t *points = json_array();
-  const char *refusal = subject_open(&s, kernel, of, options);
-  for (int i = 0; !refusal && i < PROFILE_POINTS; i++) {
-    uint64_t unused = 0;
-    s.found = (accuracy){0};
-    subject_check_window(&s, &windows[i], a, NULL, false, &unused);
-    json_array_append_new(points, json_pack("{s:I, s:o, s:o}", "position", (json_int_t)windows[i].row, "max_abs",
-                                            real(s.found.max_abs.abs), "max_ulp", real(s.found.max_ulp.ulp)));
+  isolate_say("making the plan", 0.0);
+  const char *refusal = subject_open(&s, e->kernel, e->of, &options);
+  if (refusal) return record_begin(e->kernel, e->of, refusal);
+
+  json_t *record = NULL;
+  arena *one = arena_create((size_t)most(v.rows, CHECKED_ROWS) * row_bytes),
+        *other = arena_create((size_t)most(v.rows, CHECKED_ROWS) * row_bytes);
+  fast_oracle *truth = fast_create(problem, 0);
+  uint64_t rows = stream_of(request, problem, 0), pieces = stream_of(request, problem, 1),
+           relations = stream_of(request, problem, 2);
+  bool enough = one && other && truth;
+  if (enough) {
+    isolate_say("rows by two threads", 0.0);
+    subject_check_threads(&s, one, other);
+  }
+  for (int64_t n = 0; enough && n < v.windows; n++) {
+    const window w = window_of(&v, n, problem, &rows);
+    char doing[80];
+    snprintf(doing, sizeof doing, "rows %" PRId64 " to %" PRId64, w.row, w.row + w.rows - 1);
+    isolate_say(doing, (double)n / (double)v.windows);
+    subject_check_window(&s, w, truth, one, other, n < SERIAL_WINDOWS, &pieces);
+    if (n + 1 == SERIAL_WINDOWS)
+      s.shared = !e->kernel->threaded && !s.checks[MEMORY].broken && !s.checks[THREADS].broken;
+  }
+  s.shared = false;
+  if (enough) {
+    isolate_say("rows far apart", 1.0);
+    enough = subject_check_relations(&s, truth, one, other, &relations);
+  }
+  if (enough) {
+    subject_finish(&s);
+    record = record_of(&s, &v, request);
   }
   subject_close(&s);
-  return json_pack("{s:s, s:i, s:f, s:o}", "kernel", kernel->name, "dim", PROFILE_DIM, "base", of->problem.base,
+  fast_destroy(truth);
+  arena_destroy(one);
+  arena_destroy(other);
+  return record;
+}
+
+/* ---- in processes of their own ------------------------------------------------------------------------ */
+
+static void tell(json_t *result) {
+  char *text = result ? json_dumps(result, JSON_COMPACT) : NULL;
+  if (text)
+    isolate_result(text);
+  else
+    isolate_say("running out of memory", 0.0);
+  free(text);
+  json_decref(result);
+}
+
+static void examine_aloud(void *argument) {
+  arena_tell_faults();
+  tell(examine(argument));
+}
+
+/* How it ended, for those who did not see it. */
+static void obituary(const isolated *end, char *text, size_t size) {
+  switch (end->how) {
+  case ENDED_WELL:
+    snprintf(text, size, "it ended well");
+    break;
+  case ENDED_BY_SIGNAL:
+    snprintf(text, size, "killed by signal %d (%s); at that time: %s", end->number, strsignal(end->number), end->last);
+    break;
+  case ENDED_BY_EXIT:
+    snprintf(text, size, "it ended the process with status %d; at that time: %s", end->number, end->last);
+    break;
+  case ENDED_BY_SILENCE:
+    snprintf(text, size, "no sign of life within the time limit; at that time: %s", end->last);
+    break;
+  case ENDED_UNBORN:
+    snprintf(text, size, "no process could be made for it");
+    break;
+  }
+}
+
+/* The record of a kernel that did not live to tell. */
+static json_t *record_of_death(const exam *e, const isolated *end) {
+  char text[320];
+  obituary(end, text, sizeof text);
+  const property of_what = strcmp(end->last, MEMORY_LAST_WORDS) == 0 ? MEMORY : SURVIVAL;
+  check broken = {.compared = 1, .broken = 1, .worst = 1.0};
+  json_t *record = record_begin(e->kernel, e->of, NULL), *checks = json_array();
+  json_t *one = check_json(of_what, &broken);
+  json_object_set_new(one, "note", json_string(text));
+  json_array_append_new(checks, one);
+  json_object_set_new(record, "checks", checks);
+  return record;
+}
+
+typedef struct showing {
+  const char *name;
+  double done, total;
+} showing;
+
+static void show(const char *doing, double share, void *argument) {
+  const showing *s = argument;
+  (void)doing;
+  progress_show("verify", s->name, s->done + share, s->total);
+}
+
+/* Null when memory runs out. */
+static json_t *examined(const exam *e, double done, double total) {
+  char name[120];
+  snprintf(name, sizeof name, "%s on %s", e->kernel->name, e->of->name);
+  showing s = {name, done, total};
+  exam mine = *e;
+  isolated end = isolate(examine_aloud, &mine, e->request->silence, show, &s);
+  json_t *record = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : record_of_death(e, &end);
+  free(end.result);
+  return record;
+}
+
+static void count_checks(const json_t *record, tally *t) {
+  size_t i;
+  json_t *each;
+  if (json_is_string(json_object_get(record, "refusal"))) t->skipped++;
+  json_array_foreach(json_object_get(record, "checks"), i, each) {
+    if (json_is_true(json_object_get(each, "skipped")))
+      t->skipped++;
+    else if (json_is_true(json_object_get(each, "ok")))
+      t->passed++;
+    else
+      t->failed++;
+  }
+}
+
+/* ---- error against position: the largest in the 16 rows from each power of two on ------------------------ */
+
+enum { PROFILE_DIM = 128, PROFILE_ROWS = 16, PROFILE_POINTS = 21 };
+
+static json_t *profile(const exam *e) {
+  const posenc_options options = options_of(e->request);
+  json_t *points = json_array();
+  subject s;
+  if (!subject_open(&s, e->kernel, e->of, &options)) {
+    arena *a = arena_create((size_t)PROFILE_ROWS * PROFILE_DIM * posenc_dtype_bytes(e->of->problem.dtype));
+    fast_oracle *truth = fast_create(&e->of->problem, 0);
+    for (int i = 0; a && truth && i < PROFILE_POINTS; i++) {
+      const int64_t row = INT64_C(1) << i;
+      uint64_t unused = 0;
+      s.found = (accuracy){0};
+      isolate_say("error against position", (double)i / PROFILE_POINTS);
+      subject_check_window(&s, (window){row, PROFILE_ROWS}, truth, a, NULL, false, &unused);
+      json_array_append_new(points, json_pack("{s:I, s:o, s:o}", "position", (json_int_t)row, "max_abs",
+                                              real(s.found.max_abs.abs), "max_ulp", real(s.found.max_ulp.ulp)));
+    }
+    fast_destroy(truth);
+    arena_destroy(a);
+  }
+  subject_close(&s);
+  return json_pack("{s:s, s:i, s:f, s:o}", "kernel", e->kernel->name, "dim", PROFILE_DIM, "base", e->of->problem.base,
                    "points", points);
 }
 
-static json_t *profile(const verify_request *request) {
+static void profile_aloud(void *argument) {
+  tell(profile(argument));
+}
+
+/* The curve of one kernel; without points where it does not do the table, or dies of it. */
+static json_t *profiled(const verify_request *request, const posenc_kernel *kernel, double done) {
   const posenc_problem problem = posenc_table((INT64_C(1) << (PROFILE_POINTS - 1)) + PROFILE_ROWS, PROFILE_DIM);
   const shape of = shape_of(&problem);
-  const posenc_options options = options_of(request);
-  json_t *curves = json_array();
-  window windows[PROFILE_POINTS] = {0};
-  place *places = calloc((size_t)PROFILE_POINTS * PROFILE_PLACES, sizeof *places);
-  exact_pair *answers = calloc((size_t)PROFILE_POINTS * PROFILE_PLACES, sizeof *answers);
-  arena *a = arena_create((size_t)PROFILE_ROWS * PROFILE_DIM * posenc_dtype_bytes(problem.dtype));
-  oracle *o = oracle_create(&problem);
-  const bool enough = curves && places && answers && a && o;
-
-  for (int i = 0; enough && i < PROFILE_POINTS; i++) {
-    const size_t offset = (size_t)i * PROFILE_PLACES;
-    window *w = &windows[i];
-    *w = (window){INT64_C(1) << i, PROFILE_ROWS, PROFILE_PLACES, places + offset, answers + offset};
-    for (int n = 0; n < PROFILE_PLACES; n++)
-      w->places[n] = (place){w->row + n / (PROFILE_DIM / 2), n % (PROFILE_DIM / 2)};
-    oracle_pairs(o, w->places, w->count, w->exact);
-  }
-  for (size_t k = 0; enough && k < request->kernel_count; k++) {
-    progress_show("verify", "error against position", (double)k, (double)request->kernel_count);
-    json_array_append_new(curves, profile_kernel(request->kernels[k], &of, &options, windows, a));
-  }
-  oracle_destroy(o);
-  arena_destroy(a);
-  free(answers);
-  free(places);
-  if (enough) return curves;
-  json_decref(curves);
-  return NULL;
+  exam e = {request, kernel, &of};
+  showing s = {"error against position", done, (double)request->kernel_count};
+  isolated end = isolate(profile_aloud, &e, request->silence, show, &s);
+  json_t *curve = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : NULL;
+  free(end.result);
+  return curve ? curve
+               : json_pack("{s:s, s:i, s:f, s:[]}", "kernel", kernel->name, "dim", PROFILE_DIM, "base", problem.base,
+                           "points");
 }
 
 json_t *verify_run(const verify_request *request) {
-  json_t *records = json_array(), *kernels = json_array();
+  json_t *records = json_array(), *kernels = json_array(), *curves = json_array();
   tally t = {0, 0, 0};
-  bool enough = records && kernels;
+  bool enough = records && kernels && curves;
+  const size_t exams = request->shape_count * request->kernel_count;
   for (size_t k = 0; enough && k < request->kernel_count; k++)
     json_array_append_new(kernels, kernel_json(request->kernels[k], request->isa));
-  for (size_t i = 0; enough && i < request->shape_count; i++)
-    enough = verify_shape(request, &request->shapes[i], i, records, &t);
-  json_t *curves = enough && request->profile ? profile(request) : json_array();
+  for (size_t n = 0; enough && n < exams; n++) {
+    const exam e = {request, request->kernels[n % request->kernel_count], &request->shapes[n / request->kernel_count]};
+    json_t *record = examined(&e, (double)n, (double)exams);
+    count_checks(record, &t);
+    enough = json_array_append_new(records, record) == 0;
+  }
+  for (size_t k = 0; enough && request->profile && k < request->kernel_count; k++)
+    json_array_append_new(curves, profiled(request, request->kernels[k], (double)k));
   progress_clear();
-  if (!enough || !curves) {
+  if (!enough) {
     json_decref(records);
     json_decref(kernels);
     json_decref(curves);

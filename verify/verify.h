@@ -8,9 +8,10 @@
 
 #include <jansson.h>
 
-/* What the command line uses unless told otherwise: 5 × 2^18 pairs, so that the published tables up to 5000×512 are checked whole. */
+/* What the command line uses unless told otherwise: 2^26 pairs, so that every published table, up to 131072×1024, is checked whole. */
 #define VERIFY_DEFAULT_SEED 1
-#define VERIFY_DEFAULT_BUDGET 1310720
+#define VERIFY_DEFAULT_BUDGET 67108864
+#define VERIFY_DEFAULT_SILENCE 60
 
 typedef struct verify_request {
   const posenc_kernel *const *kernels;
@@ -20,7 +21,8 @@ typedef struct verify_request {
   unsigned isa;               /* allowed tiers; 0: POSENC_ISA, or all */
   int threads;                /* of threaded kernels; 0: OpenMP's default */
   uint64_t seed;              /* of what is sampled */
-  int64_t budget;             /* at most so many pairs of a shape go to the oracle; a shape with more is sampled */
+  int64_t budget;             /* so many pairs of a shape are compared; of a shape with more, a sample */
+  double silence;             /* seconds that a kernel may go without a sign of life */
   bool profile;               /* also measure the error against the position, 2^0 .. 2^20 */
   const char *replay_options; /* further ones of the replay commands, quoted for a shell: "--plugin FILE"; or null */
 } verify_request;
@@ -45,8 +47,11 @@ typedef struct verify_request {
  * WITNESS: { "ulp", "abs", "position": n, "index": n, "function": "sin" | "cos", "exact": hex-float, "got": hex-float,
  *            "replay": command }
  *
+ * Each kernel is looked at in a process of its own, a shape at a time. Of one that did not live to tell there is one check only:
+ * survival, or memory if it died of touching what lies next to its rows.
+ *
  * A number that is infinite or not a number is null, the errors of an element that is NaN among them.
- * Null when memory runs out.
+ * Null when memory runs out. No thread may be running, nor have run an OpenMP region in this process (fork).
  */
 json_t *verify_run(const verify_request *request);
 
