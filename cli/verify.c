@@ -2,12 +2,13 @@
 #include "verify/verify.h"
 #include "cli/measure.h"
 #include "common/output.h"
+#include "verify/baseline.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FORMAT = OPTION_OWN };
+enum { OPTION_FORMAT = OPTION_OWN, OPTION_SAVE, OPTION_BASELINE };
 
 static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "Hold kernels to what they promise: elements are compared with the exact real numbers,\n"
@@ -16,20 +17,24 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "published ones.\n"
                            "\n"
                            "Options:\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP RUN_HELP VERIFY_HELP
-                           "  --format NAME     tap (one point for each kernel, property and table) or json\n"
+                           "  --format NAME     tap (one point for each kernel, property and table), junit, or json\n"
                            "                    (the accuracy record, with the error against the position) (tap)\n"
+                           "  --save FILE       write errors and digests of the bits, for a later --baseline\n"
+                           "  --baseline FILE   hold kernels to what was saved: it is a failure if an error grew or\n"
+                           "                    the bits of a reproducible kernel changed\n"
                            "  -o, --output FILE\n"
                            "                    where to write; - is standard output (-)\n" HELP_HELP "\n"
                            "Exit status:\n"
                            "  0                 if every promise was kept\n"
-                           "  1                 if one was broken\n"
+                           "  1                 if one was broken, or nothing was compared\n"
                            "  2                 on bad input or any other error\n"
                            "\n"
                            "Examples:\n"
                            "  $ posenc verify\n"
                            "  $ posenc verify --kernel 'naive*' --len 512 --dim 128 --offset 1000000\n"
                            "  $ posenc verify --plugin mine.so --kernel mine\n"
-                           "  $ posenc verify --format json -o accuracy.json\n";
+                           "  $ posenc verify --format json -o accuracy.json\n"
+                           "  $ posenc verify --kernel rotation --baseline tests/baseline.json\n";
 
 static const struct option long_options[] = {
     TABLE_OPTIONS,
@@ -38,40 +43,74 @@ static const struct option long_options[] = {
     RUN_OPTIONS,
     VERIFY_OPTIONS,
     {"format", required_argument, NULL, OPTION_FORMAT},
+    {"save", required_argument, NULL, OPTION_SAVE},
+    {"baseline", required_argument, NULL, OPTION_BASELINE},
     {"output", required_argument, NULL, 'o'},
     HELP_OPTIONS,
 };
 
-/* Whether the format is JSON; the only other one is TAP. */
-static bool parse_format(const char *text) {
-  const bool json = strcmp(text, "json") == 0;
-  if (!json && strcmp(text, "tap") != 0) die_value("--format", text, "not tap or json");
-  return json;
+typedef void printer(const json_t *record, FILE *stream);
+
+static void print_json(const json_t *record, FILE *stream) {
+  json_dumpf(record, stream, JSON_INDENT(2));
+  fputc('\n', stream);
+}
+
+static printer *parse_format(const char *text) {
+  if (strcmp(text, "tap") == 0) return verify_print_tap;
+  if (strcmp(text, "junit") == 0) return verify_print_junit;
+  if (strcmp(text, "json") == 0) return print_json;
+  die_value("--format", text, "not tap, junit or json");
+}
+
+static json_t *load_baseline(const char *path) {
+  json_error_t error;
+  json_t *baseline = json_load_file(path, 0, &error);
+  const char *fault = baseline ? baseline_fault(baseline) : error.text;
+  if (fault) die_value("--baseline", path, fault);
+  return baseline;
+}
+
+/* Opened before measuring, so that what cannot be written is told at once. Null for no path. */
+static output *open_for(const char *option, const char *path) {
+  output *out = path ? output_open(path) : NULL;
+  if (path && !out) die_value(option, path, strerror(errno));
+  return out;
+}
+
+static void close_for(const char *option, const char *path, output *out) {
+  if (out && !output_commit(out)) die_value(option, path, strerror(errno));
 }
 
 static int run(int argc, char **argv) {
   options given = options_defaults();
-  const char *path = "-";
-  bool json = false;
+  const char *path = "-", *saved = NULL;
+  printer *print = verify_print_tap;
+  json_t *baseline = NULL;
   for (int code; (code = options_next(&given, &command_verify, argc, argv)) != -1;) {
     if (code == 'o') path = optarg;
-    if (code == OPTION_FORMAT) json = parse_format(optarg);
+    if (code == OPTION_FORMAT) print = parse_format(optarg);
+    if (code == OPTION_SAVE) saved = optarg;
+    if (code == OPTION_BASELINE) baseline = load_baseline(optarg);
   }
   selection chosen = select_measured(&given, false);
-  output *out = output_open(path);
-  if (!out) die_value("--output", path, strerror(errno));
+  output *out = open_for("--output", path), *save = open_for("--save", saved);
 
-  json_t *record = measure_accuracy(&given, &chosen, json);
-  if (json) {
-    json_dumpf(record, output_stream(out), JSON_INDENT(2));
-    fputc('\n', output_stream(out));
-  } else {
-    verify_print_tap(record, output_stream(out));
+  json_t *record = measure_accuracy(&given, &chosen, print == print_json);
+  if (save) {
+    json_t *now = baseline_of(record);
+    print_json(now, output_stream(save));
+    json_decref(now);
   }
-  const int status = accuracy_status(record);
+  if (baseline) baseline_hold(record, baseline);
+  print(record, output_stream(out));
+  char why[200];
+  const int status = verify_mistrust(record, why, sizeof why) ? STATUS_FAILED_CHECK : accuracy_status(record);
   json_decref(record);
+  json_decref(baseline);
   selection_free(&chosen);
-  if (!output_commit(out)) die_value("--output", path, strerror(errno));
+  close_for("--save", saved, save);
+  close_for("--output", path, out);
   return status;
 }
 

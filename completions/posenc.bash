@@ -23,7 +23,7 @@ _posenc() {
   --layout) words='interleaved interleaved-cs split split-cs' ;;
   --dtype) words='f32 f64' ;;
   --isa) words='generic avx2 avx512 -avx2 -avx512' ;;
-  --format) words='tap json' ;;
+  --format) words='tap junit json' ;;
   *) [[ -n $command && ($word == -* || $before == "$command") ]] && words=$(_posenc_words options "$command") ;;
   esac
   [[ -z $command ]] && words="$(_posenc_words commands) $(_posenc_words options)"

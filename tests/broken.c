@@ -209,11 +209,26 @@ static void test_last_row(int64_t rows, int64_t dim, int64_t budget, const char 
   json_decref(run);
 }
 
+/* A run that has compared nothing is not a run in which all held. */
+static void test_mistrust(void) {
+  posenc_problem problem = posenc_table(8, 8);
+  char why[200];
+  json_t *run = verify_one(good, &problem, VERIFY_DEFAULT_BUDGET);
+  ok(!verify_mistrust(run, why, sizeof why), "a run that compared something is trusted");
+  json_decref(run);
+  problem.first = -1;
+  run = verify_one(posenc_kernel_find("recurrence"), &problem, VERIFY_DEFAULT_BUDGET);
+  ok(json_integer_value(json_object_get(run, "failed")) == 0 && verify_mistrust(run, why, sizeof why),
+     "one that did not is not: %s", why);
+  json_decref(run);
+}
+
 int main(void) {
   good = posenc_kernel_find("rotation");
   for (size_t n = 0; n < sizeof mutants / sizeof *mutants; n++) test_mutant(&mutants[n]);
   test_last_row(270000, 8, VERIFY_DEFAULT_BUDGET, "exhaustive");
   test_last_row(100000, 64, 20000, "sampled");
   test_last_row(31, 4096, 20000, "sampled");
+  test_mistrust();
   return tap_done();
 }

@@ -51,6 +51,7 @@ typedef struct subject {
   posenc_plan *plan;
   bool shared; /* its windows may be computed by several threads at once: set after it was seen to stand that */
   accuracy found;
+  uint64_t digest; /* of all windows, in order */
   check checks[PROPERTIES];
 } subject;
 

@@ -47,12 +47,29 @@ static void print_check(const json_t *record, const json_t *check, int point, FI
   }
   if (strcmp(text(check, "property"), "accuracy") == 0)
     print_accuracy(record, check, stream);
+  else if (strcmp(text(check, "property"), "baseline") == 0)
+    fprintf(stream, "%s%s", ok && *text(check, "note") ? ": " : "", ok ? text(check, "note") : "");
   else if (strcmp(text(check, "property"), "survival") != 0)
     fprintf(stream, ": worst %.6g, bound %.6g, %" JSON_INTEGER_FORMAT " compared", number(check, "worst"),
             number(check, "bound"), count(check, "compared"));
   if (!ok) fprintf(stream, "; %s", text(check, "note"));
   fputc('\n', stream);
-  if (!ok) fprintf(stream, "# replay: %s\n", text(json_object_get(record, "max_ulp"), "replay"));
+  if (!ok) fprintf(stream, "# replay: %s\n", text(record, "replay"));
+}
+
+/* "# 6 of 7 kernels ran; avx512 did not: this CPU lacks …" */
+static void print_absent(const json_t *record, FILE *stream) {
+  const json_t *kernels = json_object_get(record, "kernels");
+  const char *separator = "; ";
+  size_t i, ran = 0;
+  json_t *kernel;
+  json_array_foreach(kernels, i, kernel) ran += !*text(kernel, "refusal");
+  fprintf(stream, "# %zu of %zu kernels ran", ran, json_array_size(kernels));
+  json_array_foreach(kernels, i, kernel) {
+    if (!*text(kernel, "refusal")) continue;
+    fprintf(stream, "%s%s did not: %s", separator, text(kernel, "name"), text(kernel, "refusal"));
+  }
+  fputc('\n', stream);
 }
 
 void verify_print_tap(const json_t *record, FILE *stream) {
@@ -68,6 +85,9 @@ void verify_print_tap(const json_t *record, FILE *stream) {
               text(json_object_get(one, "shape"), "name"), text(one, "refusal"));
     json_array_foreach(json_object_get(one, "checks"), j, check) print_check(one, check, ++point, stream);
   }
+  char why[200];
+  print_absent(record, stream);
+  if (verify_mistrust(record, why, sizeof why)) fprintf(stream, "# MISTRUSTED: %s\n", why);
   fprintf(stream,
           "# %" JSON_INTEGER_FORMAT " passed, %" JSON_INTEGER_FORMAT " failed, %" JSON_INTEGER_FORMAT
           " skipped; seed %" JSON_INTEGER_FORMAT "\n",

@@ -77,17 +77,19 @@ static void how_options(const verify_request *request, char *text, size_t size) 
     }
 }
 
-static json_t *witness_json(const witness *w, const subject *s, const verify_request *request) {
+static json_t *replay_of(const posenc_kernel *kernel, const shape *of, const verify_request *request) {
   char problem[256], how[64];
   const char *further = request->replay_options;
-  problem_options(&s->shape->problem, problem, sizeof problem);
+  problem_options(&of->problem, problem, sizeof problem);
   how_options(request, how, sizeof how);
-  json_t *replay =
-      json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64, further ? further : "",
-                   further ? " " : "", s->kernel->name, problem, how, request->seed, request->budget);
+  return json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64, further ? further : "",
+                      further ? " " : "", kernel->name, problem, how, request->seed, request->budget);
+}
+
+static json_t *witness_json(const witness *w, const subject *s, const verify_request *request) {
   return json_pack("{s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o}", "ulp", real(w->ulp), "abs", real(w->abs), "position",
                    (json_int_t)w->position, "index", (json_int_t)w->index, "function", w->cosine ? "cos" : "sin",
-                   "exact", hex(w->exact_high), "got", hex(w->got), "replay", replay);
+                   "exact", hex(w->exact_high), "got", hex(w->got), "replay", replay_of(s->kernel, s->shape, request));
 }
 
 static json_t *histogram_json(const accuracy *a) {
@@ -120,13 +122,22 @@ typedef struct tally {
   json_int_t passed, failed, skipped;
 } tally;
 
+/* One kernel on one shape, and what the process that looks at it needs. */
+typedef struct exam {
+  const verify_request *request;
+  const posenc_kernel *kernel;
+  const shape *of;
+} exam;
+
 /* What is known of a kernel on a shape before it has done anything. */
-static json_t *record_begin(const posenc_kernel *kernel, const shape *of, const char *refusal) {
-  return json_pack("{s:s, s:o, s:s?}", "kernel", kernel->name, "shape", shape_json(of), "refusal", refusal);
+static json_t *record_begin(const exam *e, const char *refusal) {
+  return json_pack("{s:s, s:o, s:s?, s:o}", "kernel", e->kernel->name, "shape", shape_json(e->of), "refusal", refusal,
+                   "replay", replay_of(e->kernel, e->of, e->request));
 }
 
-static json_t *record_of(const subject *s, const survey *v, const verify_request *request) {
-  json_t *record = record_begin(s->kernel, s->shape, NULL), *checks = json_array();
+static json_t *record_of(const exam *e, const subject *s, const survey *v) {
+  const verify_request *request = e->request;
+  json_t *record = record_begin(e, NULL), *checks = json_array();
   const accuracy *a = &s->found;
   const double elements = a->elements ? (double)a->elements : 1.0;
   for (int p = 0; p < PROPERTIES; p++) json_array_append_new(checks, check_json(p, &s->checks[p]));
@@ -137,6 +148,9 @@ static json_t *record_of(const subject *s, const survey *v, const verify_request
                            "worst", witness_json(&a->worst, s, request), "mean_ulp", real(a->sum_ulp / elements),
                            "mean_abs", real(a->sum_abs / elements), "misrounded", (json_int_t)a->misrounded,
                            "histogram", histogram_json(a), "checks", checks);
+  char digest[17];
+  snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
+  json_object_set_new(record, "digest", json_string(digest));
   json_object_update(record, rest);
   json_decref(rest);
   return record;
@@ -165,13 +179,6 @@ static posenc_options options_of(const verify_request *request) {
 /* So many windows are computed by one thread, looked at twice and in pieces; the others by all threads, if the kernel stands that. */
 enum { SERIAL_WINDOWS = 2 };
 
-/* One kernel on one shape, and what the process that looks at it needs. */
-typedef struct exam {
-  const verify_request *request;
-  const posenc_kernel *kernel;
-  const shape *of;
-} exam;
-
 /* The record; null when memory runs out. */
 static json_t *examine(const exam *e) {
   const verify_request *request = e->request;
@@ -182,7 +189,7 @@ static json_t *examine(const exam *e) {
   subject s;
   isolate_say("making the plan", 0.0);
   const char *refusal = subject_open(&s, e->kernel, e->of, &options);
-  if (refusal) return record_begin(e->kernel, e->of, refusal);
+  if (refusal) return record_begin(e, refusal);
 
   json_t *record = NULL;
   arena *one = arena_create((size_t)most(v.rows, CHECKED_ROWS) * row_bytes),
@@ -211,7 +218,7 @@ static json_t *examine(const exam *e) {
   }
   if (enough) {
     subject_finish(&s);
-    record = record_of(&s, &v, request);
+    record = record_of(e, &s, &v);
   }
   subject_close(&s);
   fast_destroy(truth);
@@ -264,7 +271,7 @@ static json_t *record_of_death(const exam *e, const isolated *end) {
   obituary(end, text, sizeof text);
   const property of_what = strcmp(end->last, MEMORY_LAST_WORDS) == 0 ? MEMORY : SURVIVAL;
   check broken = {.compared = 1, .broken = 1, .worst = 1.0};
-  json_t *record = record_begin(e->kernel, e->of, NULL), *checks = json_array();
+  json_t *record = record_begin(e, NULL), *checks = json_array();
   json_t *one = check_json(of_what, &broken);
   json_object_set_new(one, "note", json_string(text));
   json_array_append_new(checks, one);
@@ -381,4 +388,23 @@ json_t *verify_run(const verify_request *request) {
                    environment_json(), "kernels", kernels, "seed", (json_int_t)request->seed, "budget",
                    (json_int_t)request->budget, "records", records, "profile", curves, "passed", t.passed, "failed",
                    t.failed, "skipped", t.skipped);
+}
+
+const char *verify_mistrust(const json_t *record, char *text, size_t size) {
+  size_t i;
+  json_t *result;
+  bool any = false;
+  json_array_foreach(json_object_get(record, "records"), i, result) {
+    if (!json_object_get(result, "mode")) continue; /* refused, or dead */
+    any = true;
+    if (json_integer_value(json_object_get(result, "elements")) > 0 ||
+        json_integer_value(json_object_get(result, "of")) == 0)
+      continue;
+    snprintf(text, size, "%s on %s: no element was compared", json_string_value(json_object_get(result, "kernel")),
+             json_string_value(json_object_get(json_object_get(result, "shape"), "name")));
+    return text;
+  }
+  if (any || json_integer_value(json_object_get(record, "failed")) > 0) return NULL;
+  snprintf(text, size, "no kernel did any of the tables");
+  return text;
 }

@@ -36,6 +36,7 @@ typedef struct verify_request {
  *   "seed": n, "budget": n,
  *   "records": [ { "kernel": name, "shape": shape_json(),
  *                  "refusal": null, or why this kernel does not do this shape (then nothing follows),
+ *                  "replay": command, "digest" of the bits, hex, in the order of the rows,
  *                  "mode": "exhaustive" | "sampled", "elements": n, "of": rows × dim,
  *                  "max_ulp": WITNESS, "max_abs": WITNESS, "worst": WITNESS of the bound, "mean_ulp", "mean_abs", "misrounded": n,
  *                  "histogram": [ {"below": ulp, or null for the last, "count": n} … ],
@@ -55,7 +56,14 @@ typedef struct verify_request {
  */
 json_t *verify_run(const verify_request *request);
 
-/* The record as TAP on `stream`: one point per kernel × property × shape. */
+/* The record as TAP on `stream`: one point per kernel × property × shape; at its end, which kernels did not run, and why. */
 void verify_print_tap(const json_t *record, FILE *stream);
+
+/* The same as JUnit XML: one suite per kernel × shape, one case per property. */
+void verify_print_junit(const json_t *record, FILE *stream);
+
+/* Null, or why a record without failures should not be trusted: no kernel did any table, or nothing of one was compared. Writes into `text`, of
+ * `size` bytes. */
+const char *verify_mistrust(const json_t *record, char *text, size_t size);
 
 #endif

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Baselines: the one in the tree holds, and what has changed against a baseline is told and is exit status 1. Also the formats for CI.
+# shellcheck disable=SC2154 # the environment comes from make
+case $srcdir in /*) tree=$srcdir ;; *) tree=$PWD/$srcdir ;; esac
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+points=0
+
+check() { # NAME COMMAND...
+  name=$1
+  shift
+  points=$((points + 1))
+  if "$@"; then echo "ok $points - $name"; else echo "not ok $points - $name"; sed 's/^/# /' tap; fi
+}
+
+verify() { # OPTION...: sets $status, leaves tap
+  "$POSENC" verify "$@" >tap 2>err
+  status=$?
+}
+
+told() { # STATUS TEXT: of the last verify
+  [ $status -eq "$1" ] && grep -q -e "$2" tap
+}
+
+# Bits and errors of the portable kernel, on all published tables, on whatever machine this is.
+verify --kernel rotation --baseline "$tree/tests/baseline.json"
+check 'the kernels have the bits and errors of the baseline in the tree' test $status -eq 0
+check 'every table of it was compared' test "$(grep -c '^ok [0-9]* - rotation baseline' tap)" -eq "$(grep -c '"digest"' "$tree/tests/baseline.json")"
+check 'none was skipped' test "$(grep -c 'baseline.*# SKIP' tap)" -eq 0
+
+small='--len 300 --dim 64'
+# shellcheck disable=SC2086 # lists of words, here and below
+verify $small --save saved.json
+check 'a baseline is saved' test $status -eq 0 -a -s saved.json
+# shellcheck disable=SC2086
+verify $small --baseline saved.json
+check 'and holds' told 0 'rotation baseline'
+
+changed() { # NAME SED-SCRIPT STATUS TEXT
+  sed "$2" saved.json >changed.json
+  # shellcheck disable=SC2086
+  verify $small --kernel "${5:-rotation}" --baseline changed.json
+  check "$1" told "$3" "$4"
+}
+changed 'other bits' 's/"digest": "[0-9a-f]*"/"digest": "0123456789abcdef"/' 1 '^not ok .* bits changed, 0123456789abcdef to'
+changed 'but not of a kernel that stands on libm' 's/"digest": "[0-9a-f]*"/"digest": "0123456789abcdef"/' 0 'baseline' naive
+changed 'a larger error' 's/"max_ulp": 0\.[0-9]*/"max_ulp": 0.25/' 1 '^not ok .* max ulp grew from 0.25 to'
+changed 'a smaller error is told, and is no failure' 's/"max_ulp": 0\.[0-9]*/"max_ulp": 0.75/' 0 'max ulp fell from 0.75 to'
+changed 'more misrounded elements' 's/"misrounded": [0-9]*/"misrounded": -1/' 1 '^not ok .* misrounded grew from -1'
+changed 'a claim that has become loose' 's/"share": [0-9.e-]*/"share": 100.0/' 0 'the claim has become loose'
+changed 'another bound' 's/"ulp": 0.5,/"ulp": 0.75,/' 0 'another bound is claimed'
+changed 'another libm: skipped for those that stand on it' 's/"libc": "[^"]*"/"libc": "other"/' 0 'baseline .*SKIP it stands on libm' naive
+changed 'and held for those that do not' 's/"libc": "[^"]*"/"libc": "other"/' 0 '^ok [0-9]* - rotation baseline 300x64$'
+verify --len 301 --dim 64 --kernel rotation --baseline saved.json
+check 'another table: skipped' told 0 'baseline .*SKIP the baseline has no such entry'
+verify --len 3 --dim 4 --baseline tap
+check 'what is no baseline: one line, status 2' test $status -eq 2 -a "$(wc -l <err)" -eq 1
+
+"$POSENC" verify --len 300 --dim 64 --kernel rotation --baseline changed.json --format junit >good.xml
+check 'JUnit: one case for each property' test "$(grep -c '<testcase classname="rotation"' good.xml)" -eq 12
+sed 's/"digest": "[0-9a-f]*"/"digest": "0"/' saved.json >changed.json
+"$POSENC" verify --len 300 --dim 64 --kernel rotation --baseline changed.json --format junit >bad.xml
+check 'JUnit: a failure, with its replay command' grep -q '<failure message="bits changed, 0 to [0-9a-f]*">replay: posenc verify --kernel rotation' bad.xml
+check 'JUnit: counted' grep -q '<testsuites name="posenc" tests="12" failures="1" skipped="0">' bad.xml
+
+verify --len 300 --dim 64
+check 'which kernels ran is always said' grep -q '^# [0-9] of [0-9] kernels ran' tap
+verify --kernel 'div-term' --len 4 --dim 4 --isa generic --offset 4
+check 'a check that compares something is trusted' test "$(grep -c MISTRUSTED tap)" -eq 0
+echo "1..$points"

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* The record as JUnit XML: a suite for each kernel and shape, a case for each property. */
+#include "verify/verify.h"
+
+#include <string.h>
+
+static const char *text(const json_t *object, const char *key) {
+  const char *value = json_string_value(json_object_get(object, key));
+  return value ? value : "";
+}
+
+/* In an attribute or an element; control characters, which XML cannot hold, become spaces. */
+static void print_escaped(const char *from, FILE *stream) {
+  for (; *from; from++) {
+    const char *special = strchr("&<>\"'", *from);
+    if (special)
+      fprintf(stream, "&#%d;", *special);
+    else
+      fputc((unsigned char)*from < ' ' ? ' ' : *from, stream);
+  }
+}
+
+static void print_attribute(const char *name, const char *value, FILE *stream) {
+  fprintf(stream, " %s=\"", name);
+  print_escaped(value, stream);
+  fputc('"', stream);
+}
+
+static void print_case(const json_t *record, const json_t *check, FILE *stream) {
+  fputs("    <testcase", stream);
+  print_attribute("classname", text(record, "kernel"), stream);
+  print_attribute("name", text(check, "property"), stream);
+  if (json_is_true(json_object_get(check, "skipped"))) {
+    fputs("><skipped", stream);
+    print_attribute("message", text(check, "note"), stream);
+    fputs("/></testcase>\n", stream);
+  } else if (json_is_true(json_object_get(check, "ok"))) {
+    fputs("/>\n", stream);
+  } else {
+    fputs("><failure", stream);
+    print_attribute("message", text(check, "note"), stream);
+    fputs(">replay: ", stream);
+    print_escaped(text(record, "replay"), stream);
+    fputs("</failure></testcase>\n", stream);
+  }
+}
+
+static void print_suite(const json_t *record, FILE *stream) {
+  const json_t *checks = json_object_get(record, "checks");
+  const char *refusal = text(record, "refusal");
+  size_t i, failures = 0, skipped = *refusal ? 1 : 0;
+  json_t *check;
+  json_array_foreach(checks, i, check) {
+    failures += !json_is_true(json_object_get(check, "ok"));
+    skipped += json_is_true(json_object_get(check, "skipped"));
+  }
+  char name[200];
+  snprintf(name, sizeof name, "%s on %s", text(record, "kernel"), text(json_object_get(record, "shape"), "name"));
+  fputs("  <testsuite", stream);
+  print_attribute("name", name, stream);
+  fprintf(stream, " tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n", json_array_size(checks) + (*refusal ? 1 : 0),
+          failures, skipped);
+  if (*refusal) {
+    fputs("    <testcase name=\"refusal\"", stream);
+    print_attribute("classname", text(record, "kernel"), stream);
+    fputs("><skipped", stream);
+    print_attribute("message", refusal, stream);
+    fputs("/></testcase>\n", stream);
+  }
+  json_array_foreach(checks, i, check) print_case(record, check, stream);
+  fputs("  </testsuite>\n", stream);
+}
+
+void verify_print_junit(const json_t *record, FILE *stream) {
+  const json_t *records = json_object_get(record, "records");
+  size_t i;
+  json_t *one;
+  const json_int_t failed = json_integer_value(json_object_get(record, "failed")),
+                   skipped = json_integer_value(json_object_get(record, "skipped"));
+  const json_int_t all = json_integer_value(json_object_get(record, "passed")) + failed + skipped;
+  fprintf(stream,
+          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"posenc\" tests=\"%" JSON_INTEGER_FORMAT
+          "\" failures=\"%" JSON_INTEGER_FORMAT "\" skipped=\"%" JSON_INTEGER_FORMAT "\">\n",
+          all, failed, skipped);
+  json_array_foreach(records, i, one) print_suite(one, stream);
+  fputs("</testsuites>\n", stream);
+}
