@@ -181,14 +181,20 @@ static bool environment_is_default(void) {
   return fegetround() == FE_TONEAREST && least * 0.5f != 0.0f && subnormal * 1.0f != 0.0f;
 }
 
-/* The rows as one call, or one part for each of OpenMP's threads: no more, since some kernels walk to each from position 0. */
+/* In how many parts rows are computed at once: one for each of OpenMP's threads and no more, since some kernels walk to
+ * each from position 0. */
+static int64_t parts_of(const subject *s) {
+#ifdef _OPENMP
+  if (s->shared) return omp_get_max_threads();
+#endif
+  (void)s;
+  return 1;
+}
+
 static void run_rows(const subject *s, const posenc_plan *plan, int64_t row, int64_t rows, unsigned char *out) {
   const size_t bytes = row_bytes(posenc_plan_problem(plan));
-  int64_t parts = 1;
-#ifdef _OPENMP
-  if (s->shared) parts = omp_get_max_threads();
+  const int64_t parts = parts_of(s);
 #pragma omp parallel for schedule(static) if (parts > 1)
-#endif
   for (int64_t part = 0; part < parts; part++) {
     const int64_t from = rows * part / parts, to = rows * (part + 1) / parts;
     posenc_execute(plan, row + from, to - from, out + bytes * (size_t)from);
