@@ -2,9 +2,9 @@
 #include "reports/contents.h"
 
 #include "common/contract.h"
+#include "common/field.h"
 #include "common/shapes.h"
 #include "reports/document.h"
-#include "reports/field.h"
 #include "reports/tables.h"
 #include "reports/words.h"
 

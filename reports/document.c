@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/document.h"
 
+#include "common/field.h"
 #include "common/shapes.h"
 #include "posenc.h"
-#include "reports/field.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/figures.h"
 
+#include "common/field.h"
 #include "posenc.h"
 #include "reports/document.h"
-#include "reports/field.h"
 #include "reports/plot.h"
 
 #include <errno.h>

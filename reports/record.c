@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/record.h"
 
-#include "reports/field.h"
+#include "common/field.h"
 
 #include <stdio.h>
 #include <string.h>

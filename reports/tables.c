@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/tables.h"
 
-#include "reports/field.h"
+#include "common/field.h"
 #include "reports/words.h"
 
 #include <inttypes.h>

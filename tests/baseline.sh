@@ -2,18 +2,12 @@
 # SPDX-License-Identifier: MIT
 # Baselines: the one in the tree holds, and what has changed against a baseline is told and is exit status 1. Also the formats for CI.
 # shellcheck disable=SC2154 # the environment comes from make
+. "${srcdir:-.}/tests/tap.sh"
 case $srcdir in /*) tree=$srcdir ;; *) tree=$PWD/$srcdir ;; esac
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
-points=0
-
-check() { # NAME COMMAND...
-  name=$1
-  shift
-  points=$((points + 1))
-  if "$@"; then echo "ok $points - $name"; else echo "not ok $points - $name"; sed 's/^/# /' tap; fi
-}
+diagnose() { sed 's/^/# /' tap; }
 
 verify() { # OPTION...: sets $status, leaves tap
   "$POSENC" verify "$@" >tap 2>err
@@ -69,4 +63,4 @@ verify --len 300 --dim 64
 check 'which kernels ran is always said' grep -q '^# [0-9] of [0-9] kernels ran' tap
 verify --kernel 'div-term' --len 4 --dim 4 --isa generic --offset 4
 check 'a check that compares something is trusted' test "$(grep -c MISTRUSTED tap)" -eq 0
-echo "1..$points"
+plan

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The posenc command: what it makes, and that bad input is one line, exit status 2, and no file.
 # shellcheck disable=SC2016,SC2086,SC2094
+. "${srcdir:-.}/tests/tap.sh"
 : "${POSENC:=${abs_top_builddir:-.}/posenc}"
 unset POSENC_ISA
 [ -x "$POSENC" ] || { echo "Bail out! no posenc command at $POSENC"; exit 1; }
@@ -12,21 +13,6 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
 cd "$work" || exit 99
 
-points=0
-point() { # RESULT NAME: one TAP point
-  points=$((points + 1))
-  echo "$1 $points - $2" | tr '\n' ' '
-  echo
-}
-check() { # NAME COMMAND...
-  name=$1
-  shift
-  if "$@"; then point ok "$name"; else point 'not ok' "$name"; fi
-}
-skip() { # NAME REASON
-  points=$((points + 1))
-  echo "ok $points - $1 # SKIP $2"
-}
 posenc() { # sets $status, and leaves out and err
   "$POSENC" "$@" >out 2>err
   status=$?
@@ -417,4 +403,4 @@ else
   check 'a report of a broken promise is written, with exit status 1' test $status -eq 1 -a -s failed/index.html
 fi
 
-echo "1..$points"
+plan

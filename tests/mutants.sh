@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Every mutant is caught, and for what it does: tests/mutants/expected says by which properties.
 # shellcheck disable=SC2086,SC2154 # options are lists of words; the environment comes from make
+. "${srcdir:-.}/tests/tap.sh"
 table=$srcdir/tests/mutants/expected modules=$abs_top_builddir/tests/mutants/.libs
 set --
 for name in values memory state survival; do
@@ -11,13 +12,6 @@ done
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
-points=0
-
-point() { # RESULT TEXT
-  points=$((points + 1))
-  echo "$1 $points - $2"
-}
-
 # Properties that the TAP on standard input says are broken, one to a line.
 broken() { sed -n "s/^not ok [0-9]* - $1 \([a-z-]*\) .*/\1/p" | sort; }
 
@@ -35,7 +29,7 @@ verify() { # KERNEL BROKEN OPTIONS PLUGIN-OPTION...
   "$POSENC" verify "$@" --kernel "$kernel" $options >"$work/tap" 2>"$work/err"
   status=$?
   if [ $status -eq 2 ] && grep -q 'is one of x86$' "$work/err"; then
-    point ok "$kernel # SKIP it is one of x86"
+    skip "$kernel" 'it is one of x86'
     return
   fi
   broken "$kernel" <"$work/tap" >"$work/broken"
@@ -66,4 +60,4 @@ else
   diff "$work/mutants" "$work/told" | sed 's/^/# /'
   point 'not ok' 'mutants and lines of the table are not the same'
 fi
-echo "1..$points"
+plan

@@ -6,6 +6,7 @@
 LC_ALL=C # bytes that are no UTF-8 are looked for
 export LC_ALL
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
+. "$srcdir/tests/tap.sh"
 if [ ! -e "$abs_top_builddir/.libs/libposenc.so" ]; then
   echo '1..0 # SKIP no shared library'
   exit 0
@@ -15,18 +16,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
 cd "$work" || exit 99
 
-points=0
-check() { # NAME COMMAND...
-  name=$1
-  shift
-  points=$((points + 1))
-  if "$@"; then
-    echo "ok $points - $name"
-  else
-    echo "not ok $points - $name"
-    sed 's/^/# /' out err
-  fi
-}
+diagnose() { sed 's/^/# /' out err; }
 posenc() { # sets $status, and leaves out and err
   "$POSENC" "$@" >out 2>err
   status=$?
@@ -152,15 +142,13 @@ posenc verify --plugin zeros.so --kernel zeroes
 check 'the nearest name may be of a plugin' grep -q "did you mean 'zeros'" err
 posenc bench --plugin long-double.so --kernel long-double --len 64 --dim 16 --repetitions 3 --min-time 0.001
 if grep -q 'without Google Benchmark' err; then
-  points=$((points + 1))
-  echo "ok $points - bench times it # SKIP this build has no bench"
+  skip 'bench times it' 'this build has no bench'
 else
   check 'bench times it' grep -q '^64x16 *long-double' out
 fi
 posenc report --plugin long-double.so --kernel 'long*' --len 64 --dim 16 --repetitions 3 --min-time 0.001 -o page
 if grep -q gnuplot err; then
-  points=$((points + 1))
-  echo "ok $points - report has it # SKIP no gnuplot here"
+  skip 'report has it' 'no gnuplot here'
 else
   check 'report has it' grep -q 'long-double' page/report.md
   check 'and the command that makes it again' grep -q 'posenc report --plugin long-double.so' page/report.md
@@ -176,4 +164,4 @@ EOF
 posenc list --names --plugin c++.so
 check 'a plugin in C++' grep -qx from-c-plus-plus out
 
-echo "1..$points"
+plan

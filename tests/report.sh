@@ -2,20 +2,13 @@
 # SPDX-License-Identifier: MIT
 # What is in a report: made from a small run, looked at as text.
 # shellcheck disable=SC2016,SC2086,SC2317
+. "${srcdir:-.}/tests/tap.sh"
 : "${POSENC:=${abs_top_builddir:-$PWD}/posenc}"
 [ -x "$POSENC" ] || { echo "Bail out! no posenc command at $POSENC"; exit 1; }
 export POSENC
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
-point=0 failed=0
-
-check() { # what, command
-  what=$1; shift
-  point=$((point + 1))
-  if "$@"; then echo "ok $point - $what"; else echo "not ok $point - $what"; failed=1; fi
-}
-
 contains() { # file, fixed text
   grep -qF -- "$2" "$1"
 }
@@ -163,8 +156,8 @@ check 'figures near the end of doubles are no lack of memory' test $? -eq 0 -a !
 
 if ! "$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --json bench.json >/dev/null 2>&1; then
   check 'no bench because the build has none' sh -c "\$POSENC bench --kernel naive --len 4 --dim 4 2>&1 | grep -q 'without Google Benchmark'"
-  echo "1..$point"
-  exit $failed
+  plan
+  exit $tap_failed
 fi
 "$POSENC" verify --kernel 'r*' --len 64 --dim 512 --format json -o accuracy.json || exit 99
 "$POSENC" report --from accuracy.json --from bench.json -o page >out 2>err || { cat err; exit 99; }
@@ -203,5 +196,5 @@ check 'an interrupt leaves no empty folder' test $? -eq 124 -a -z "$(ls -A new)"
 wait
 check 'that it had made' test "$(cat seen)" = page
 
-echo "1..$point"
-exit $failed
+plan
+exit $tap_failed

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/baseline.h"
 
+#include "common/field.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,15 +11,9 @@
 /* A claim that is so many times looser against the error than it was is told. */
 static const double much_better = 8.0;
 
-static const char *text(const json_t *object, const char *key) {
-  const char *value = json_string_value(json_object_get(object, key));
-  return value ? value : "";
-}
-
 /* Infinite where the record has null. */
 static double number(const json_t *object, const char *key) {
-  const json_t *value = json_object_get(object, key);
-  return json_is_number(value) ? json_number_value(value) : INFINITY;
+  return field_number_or(object, key, INFINITY);
 }
 
 static json_t *shared(const json_t *object, const char *key) {
@@ -25,25 +21,15 @@ static json_t *shared(const json_t *object, const char *key) {
 }
 
 static json_t *find_kernel(const json_t *record, const char *name) {
-  size_t i;
-  json_t *kernel;
-  json_array_foreach(json_object_get(record, "kernels"), i, kernel) {
-    if (strcmp(text(kernel, "name"), name) == 0) return kernel;
-  }
-  return NULL;
+  return field_find(json_object_get(record, "kernels"), "name", name);
 }
 
 static json_t *find_check(const json_t *result, const char *property) {
-  size_t i;
-  json_t *check;
-  json_array_foreach(json_object_get(result, "checks"), i, check) {
-    if (strcmp(text(check, "property"), property) == 0) return check;
-  }
-  return NULL;
+  return field_find(json_object_get(result, "checks"), "property", property);
 }
 
 static json_t *entry_of(const json_t *record, const json_t *result) {
-  const json_t *kernel = find_kernel(record, text(result, "kernel"));
+  const json_t *kernel = find_kernel(record, field_string(result, "kernel"));
   return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kernel",
                    shared(result, "kernel"), "shape", shared(result, "shape"), "reproducible",
                    shared(kernel, "reproducible"), "bound", shared(kernel, "bound"), "mode", shared(result, "mode"),
@@ -69,11 +55,11 @@ json_t *baseline_of(const json_t *record) {
 const char *baseline_fault(const json_t *baseline) {
   size_t i;
   json_t *entry;
-  if (strcmp(text(baseline, "schema"), "posenc-baseline-1") != 0)
+  if (strcmp(field_string(baseline, "schema"), "posenc-baseline-1") != 0)
     return "not a baseline of posenc (schema posenc-baseline-1)";
   if (!json_is_array(json_object_get(baseline, "entries"))) return "a baseline without entries";
   json_array_foreach(json_object_get(baseline, "entries"), i, entry) {
-    if (!*text(entry, "kernel") || !json_is_object(json_object_get(entry, "shape")) ||
+    if (!*field_string(entry, "kernel") || !json_is_object(json_object_get(entry, "shape")) ||
         !json_is_integer(json_object_get(entry, "elements")) || !json_is_integer(json_object_get(entry, "misrounded")))
       return "an entry lacks its kernel, shape, elements or misrounded";
   }
@@ -84,7 +70,7 @@ static const json_t *find_entry(const json_t *baseline, const json_t *result) {
   size_t i;
   json_t *entry;
   json_array_foreach(json_object_get(baseline, "entries"), i, entry) {
-    if (strcmp(text(entry, "kernel"), text(result, "kernel")) == 0 &&
+    if (strcmp(field_string(entry, "kernel"), field_string(result, "kernel")) == 0 &&
         json_equal(json_object_get(entry, "shape"), json_object_get(result, "shape")))
       return entry;
   }
@@ -129,7 +115,7 @@ static void compare_histograms(verdict *v, const json_t *was, const json_t *now)
 }
 
 static void compare(verdict *v, const json_t *entry, const json_t *result, const json_t *kernel) {
-  const char *was = text(entry, "digest"), *now = text(result, "digest");
+  const char *was = field_string(entry, "digest"), *now = field_string(result, "digest");
   if (json_is_true(json_object_get(entry, "reproducible")) && *was && strcmp(was, now) != 0)
     say(v, true, "bits changed, %s to %s", was, now);
   compare_figure(v, "max ulp", number(entry, "max_ulp"), number(json_object_get(result, "max_ulp"), "ulp"));
@@ -144,13 +130,14 @@ static void compare(verdict *v, const json_t *entry, const json_t *result, const
 }
 
 static void judge(verdict *v, const json_t *record, const json_t *baseline, const json_t *result) {
-  const json_t *entry = find_entry(baseline, result), *kernel = find_kernel(record, text(result, "kernel"));
-  const bool same_libm = strcmp(text(baseline, "libc"), text(json_object_get(record, "environment"), "libc")) == 0;
+  const json_t *entry = find_entry(baseline, result), *kernel = find_kernel(record, field_string(result, "kernel"));
+  const bool same_libm =
+      strcmp(field_string(baseline, "libc"), field_string(json_object_get(record, "environment"), "libc")) == 0;
   if (!entry)
     v->skip = "the baseline has no such entry";
   else if (!json_equal(json_object_get(entry, "elements"), json_object_get(result, "elements")) ||
-           strcmp(text(entry, "mode"), text(result, "mode")) != 0 ||
-           (strcmp(text(result, "mode"), "sampled") == 0 &&
+           strcmp(field_string(entry, "mode"), field_string(result, "mode")) != 0 ||
+           (strcmp(field_string(result, "mode"), "sampled") == 0 &&
             !json_equal(json_object_get(baseline, "seed"), json_object_get(record, "seed"))))
     v->skip = "the baseline is of other elements: use its --seed and --budget";
   else if (!json_is_true(json_object_get(entry, "reproducible")) && !same_libm)

@@ -2,12 +2,9 @@
 /* The record as JUnit XML: a suite for each kernel and shape, a case for each property. */
 #include "verify/verify.h"
 
-#include <string.h>
+#include "common/field.h"
 
-static const char *text(const json_t *object, const char *key) {
-  const char *value = json_string_value(json_object_get(object, key));
-  return value ? value : "";
-}
+#include <string.h>
 
 /* In an attribute or an element; control characters, which XML cannot hold, become spaces. */
 static void print_escaped(const char *from, FILE *stream) {
@@ -28,26 +25,26 @@ static void print_attribute(const char *name, const char *value, FILE *stream) {
 
 static void print_case(const json_t *record, const json_t *check, FILE *stream) {
   fputs("    <testcase", stream);
-  print_attribute("classname", text(record, "kernel"), stream);
-  print_attribute("name", text(check, "property"), stream);
+  print_attribute("classname", field_string(record, "kernel"), stream);
+  print_attribute("name", field_string(check, "property"), stream);
   if (json_is_true(json_object_get(check, "skipped"))) {
     fputs("><skipped", stream);
-    print_attribute("message", text(check, "note"), stream);
+    print_attribute("message", field_string(check, "note"), stream);
     fputs("/></testcase>\n", stream);
   } else if (json_is_true(json_object_get(check, "ok"))) {
     fputs("/>\n", stream);
   } else {
     fputs("><failure", stream);
-    print_attribute("message", text(check, "note"), stream);
+    print_attribute("message", field_string(check, "note"), stream);
     fputs(">replay: ", stream);
-    print_escaped(text(record, "replay"), stream);
+    print_escaped(field_string(record, "replay"), stream);
     fputs("</failure></testcase>\n", stream);
   }
 }
 
 static void print_suite(const json_t *record, FILE *stream) {
   const json_t *checks = json_object_get(record, "checks");
-  const char *refusal = text(record, "refusal");
+  const char *refusal = field_string(record, "refusal");
   size_t i, failures = 0, skipped = *refusal ? 1 : 0;
   json_t *check;
   json_array_foreach(checks, i, check) {
@@ -55,14 +52,15 @@ static void print_suite(const json_t *record, FILE *stream) {
     skipped += json_is_true(json_object_get(check, "skipped"));
   }
   char name[200];
-  snprintf(name, sizeof name, "%s on %s", text(record, "kernel"), text(json_object_get(record, "shape"), "name"));
+  snprintf(name, sizeof name, "%s on %s", field_string(record, "kernel"),
+           field_string(json_object_get(record, "shape"), "name"));
   fputs("  <testsuite", stream);
   print_attribute("name", name, stream);
   fprintf(stream, " tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n", json_array_size(checks) + (*refusal ? 1 : 0),
           failures, skipped);
   if (*refusal) {
     fputs("    <testcase name=\"refusal\"", stream);
-    print_attribute("classname", text(record, "kernel"), stream);
+    print_attribute("classname", field_string(record, "kernel"), stream);
     fputs("><skipped", stream);
     print_attribute("message", refusal, stream);
     fputs("/></testcase>\n", stream);

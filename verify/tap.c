@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/verify.h"
 
+#include "common/field.h"
+
 #include <math.h>
 #include <string.h>
 
-static const char *text(const json_t *object, const char *key) {
-  const char *value = json_string_value(json_object_get(object, key));
-  return value ? value : "";
-}
-
+/* Infinite where the record has null. */
 static double number(const json_t *object, const char *key) {
-  const json_t *value = json_object_get(object, key);
-  return json_is_number(value) ? json_number_value(value) : INFINITY;
+  return field_number_or(object, key, INFINITY);
 }
 
 static json_int_t count(const json_t *object, const char *key) {
@@ -21,14 +18,14 @@ static json_int_t count(const json_t *object, const char *key) {
 /* "p = 3, i = 1, cos: exact 0x1p-1, got 0x1p-1" */
 static void print_place(const json_t *witness, FILE *stream) {
   fprintf(stream, "p = %" JSON_INTEGER_FORMAT ", i = %" JSON_INTEGER_FORMAT ", %s: exact %s, got %s",
-          count(witness, "position"), count(witness, "index"), text(witness, "function"), text(witness, "exact"),
-          text(witness, "got"));
+          count(witness, "position"), count(witness, "index"), field_string(witness, "function"),
+          field_string(witness, "exact"), field_string(witness, "got"));
 }
 
 static void print_accuracy(const json_t *record, const json_t *check, FILE *stream) {
   const json_t *ulp = json_object_get(record, "max_ulp"), *abs = json_object_get(record, "max_abs");
-  fprintf(stream, ": %s %" JSON_INTEGER_FORMAT "; max %.6g ulp at ", text(record, "mode"), count(record, "elements"),
-          number(ulp, "ulp"));
+  fprintf(stream, ": %s %" JSON_INTEGER_FORMAT "; max %.6g ulp at ", field_string(record, "mode"),
+          count(record, "elements"), number(ulp, "ulp"));
   print_place(ulp, stream);
   fprintf(stream, "; max abs %.3g at ", number(abs, "abs"));
   print_place(abs, stream);
@@ -39,22 +36,22 @@ static void print_accuracy(const json_t *record, const json_t *check, FILE *stre
 
 static void print_check(const json_t *record, const json_t *check, int point, FILE *stream) {
   const bool ok = json_is_true(json_object_get(check, "ok")), skipped = json_is_true(json_object_get(check, "skipped"));
-  fprintf(stream, "%sok %d - %s %s %s", ok ? "" : "not ", point, text(record, "kernel"), text(check, "property"),
-          text(json_object_get(record, "shape"), "name"));
+  fprintf(stream, "%sok %d - %s %s %s", ok ? "" : "not ", point, field_string(record, "kernel"),
+          field_string(check, "property"), field_string(json_object_get(record, "shape"), "name"));
   if (skipped) {
-    fprintf(stream, " # SKIP %s\n", text(check, "note"));
+    fprintf(stream, " # SKIP %s\n", field_string(check, "note"));
     return;
   }
-  if (strcmp(text(check, "property"), "accuracy") == 0)
+  if (strcmp(field_string(check, "property"), "accuracy") == 0)
     print_accuracy(record, check, stream);
-  else if (strcmp(text(check, "property"), "baseline") == 0)
-    fprintf(stream, "%s%s", ok && *text(check, "note") ? ": " : "", ok ? text(check, "note") : "");
-  else if (strcmp(text(check, "property"), "survival") != 0)
+  else if (strcmp(field_string(check, "property"), "baseline") == 0)
+    fprintf(stream, "%s%s", ok && *field_string(check, "note") ? ": " : "", ok ? field_string(check, "note") : "");
+  else if (strcmp(field_string(check, "property"), "survival") != 0)
     fprintf(stream, ": worst %.6g, bound %.6g, %" JSON_INTEGER_FORMAT " compared", number(check, "worst"),
             number(check, "bound"), count(check, "compared"));
-  if (!ok) fprintf(stream, "; %s", text(check, "note"));
+  if (!ok) fprintf(stream, "; %s", field_string(check, "note"));
   fputc('\n', stream);
-  if (!ok) fprintf(stream, "# replay: %s\n", text(record, "replay"));
+  if (!ok) fprintf(stream, "# replay: %s\n", field_string(record, "replay"));
 }
 
 /* "# 6 of 7 kernels ran; avx512 did not: this CPU lacks …" */
@@ -63,11 +60,11 @@ static void print_absent(const json_t *record, FILE *stream) {
   const char *separator = "; ";
   size_t i, ran = 0;
   json_t *kernel;
-  json_array_foreach(kernels, i, kernel) ran += !*text(kernel, "refusal");
+  json_array_foreach(kernels, i, kernel) ran += !*field_string(kernel, "refusal");
   fprintf(stream, "# %zu of %zu kernels ran", ran, json_array_size(kernels));
   json_array_foreach(kernels, i, kernel) {
-    if (!*text(kernel, "refusal")) continue;
-    fprintf(stream, "%s%s did not: %s", separator, text(kernel, "name"), text(kernel, "refusal"));
+    if (!*field_string(kernel, "refusal")) continue;
+    fprintf(stream, "%s%s did not: %s", separator, field_string(kernel, "name"), field_string(kernel, "refusal"));
   }
   fputc('\n', stream);
 }
@@ -80,9 +77,9 @@ void verify_print_tap(const json_t *record, FILE *stream) {
   int point = 0;
   fprintf(stream, "TAP version 13\n1..%" JSON_INTEGER_FORMAT "\n", points);
   json_array_foreach(records, i, one) {
-    if (*text(one, "refusal"))
-      fprintf(stream, "ok %d - %s %s # SKIP %s\n", ++point, text(one, "kernel"),
-              text(json_object_get(one, "shape"), "name"), text(one, "refusal"));
+    if (*field_string(one, "refusal"))
+      fprintf(stream, "ok %d - %s %s # SKIP %s\n", ++point, field_string(one, "kernel"),
+              field_string(json_object_get(one, "shape"), "name"), field_string(one, "refusal"));
     json_array_foreach(json_object_get(one, "checks"), j, check) print_check(one, check, ++point, stream);
   }
   char why[200];

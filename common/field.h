@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Look-ups that forgive what is not there: records come from files. */
-#ifndef POSENC_REPORTS_FIELD_H
-#define POSENC_REPORTS_FIELD_H
+#ifndef POSENC_COMMON_FIELD_H
+#define POSENC_COMMON_FIELD_H
 
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
 
+/* The number under that key, `otherwise` if there is none. */
+static inline double field_number_or(const json_t *object, const char *key, double otherwise) {
+  const json_t *value = json_object_get(object, key);
+  return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
 /* The number under that key, NaN if there is none. */
 static inline double field_number(const json_t *object, const char *key) {
-  const json_t *value = json_object_get(object, key);
-  return json_is_number(value) ? json_number_value(value) : NAN;
+  return field_number_or(object, key, NAN);
 }
 
 /* The string under that key, "" if there is none. */

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+# Flat TAP for test scripts, which source this. A script may define `diagnose`, called after a check that failed; it ends with `plan`.
+# shellcheck shell=sh
+tap_points=0 tap_failed=0 # the second is an exit status
+
+point() { # "ok" or "not ok", NAME
+  tap_points=$((tap_points + 1))
+  [ "$1" = ok ] || tap_failed=1
+  echo "$1 $tap_points - $2" | tr '\n' ' '
+  echo
+}
+
+check() { # NAME COMMAND...
+  tap_name=$1
+  shift
+  if "$@"; then
+    point ok "$tap_name"
+  else
+    point 'not ok' "$tap_name"
+    diagnose
+  fi
+}
+
+skip() { # NAME REASON
+  point ok "$1 # SKIP $2"
+}
+
+diagnose() { :; }
+
+plan() {
+  echo "1..$tap_points"
+}
