@@ -158,7 +158,20 @@ POSENC_API double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype,
 typedef struct posenc_options posenc_options;
 
 /* Interface version of the struct below; a kernel built for another one is refused. */
-#define POSENC_KERNEL_ABI 1u
+#define POSENC_KERNEL_ABI 2u
+
+/* A number that one double cannot hold: the sum of two. */
+typedef struct posenc_sum {
+  double high, low;
+} posenc_sum;
+
+/* What a kernel makes on the way to one pair: it tells where its error comes from. Each is the value that the kernel really
+   works with, its own errors included. */
+typedef struct posenc_stages {
+  posenc_sum frequency;    /* its base^(-i / denominator), radians per position */
+  posenc_sum phase;        /* its position × frequency, radians; whole turns may be missing */
+  posenc_sum sine, cosine; /* of that phase, just before they are rounded to the table's dtype */
+} posenc_stages;
 
 /* A kernel and its contract. Tests, benchmarks, documentation and report read this one place. */
 typedef struct posenc_kernel {
@@ -183,6 +196,10 @@ typedef struct posenc_kernel {
   void (*execute)(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out);
   /* Frees what prepare made; null if there is nothing to free. */
   void (*release)(void *constants);
+  /* The stages of the pair of frequency index `index` at a position of the table, which is not the padding row. Null if the
+     kernel does not expose them. */
+  void (*stages)(const void *constants, const posenc_problem *problem, int64_t position, int64_t index,
+                 posenc_stages *stages);
 } posenc_kernel;
 
 /* All kernels of the library, fastest first. Static storage. */
@@ -228,6 +245,10 @@ POSENC_API posenc_status posenc_plan_create(posenc_plan **plan, const posenc_pro
 /* Writes rows [row, row + rows) to `out`: rows * dim elements, packed, first the row `row`.
    `out` needs the alignment of its element type, no more. */
 POSENC_API posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows, void *out);
+
+/* The stages of the pair of frequency index `index` in a row; false if the plan's kernel does not expose them, or there is no
+   such pair. */
+POSENC_API bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t index, posenc_stages *stages);
 
 /* Null is allowed. */
 POSENC_API void posenc_plan_destroy(posenc_plan *plan);

@@ -88,6 +88,16 @@ posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows,
   return POSENC_OK;
 }
 
+bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t index, posenc_stages *stages) {
+  if (!plan || !stages || !plan->kernel->stages || row < 0 || row >= plan->problem.rows || index < 0 ||
+      index >= plan->problem.dim / 2)
+    return false;
+  const int64_t position = plan->problem.first + row;
+  if (position == plan->problem.padding && plan->problem.padding != POSENC_NO_PADDING) return false;
+  plan->kernel->stages(plan->constants, &plan->problem, position, index, stages);
+  return true;
+}
+
 void posenc_plan_destroy(posenc_plan *plan) {
   if (!plan) return;
   if (plan->kernel->release) plan->kernel->release(plan->constants);
