@@ -217,7 +217,7 @@ static bool take(options *given, int code, const char *text) {
       die_value(name, text, "not interleaved, interleaved-cs, split or split-cs");
     break;
   case OPTION_DTYPE:
-    if (!dtype_parse(text, &problem->dtype)) die_value(name, text, "not f32 or f64");
+    if (!dtype_parse(text, &problem->dtype)) die_value(name, text, "not f32, f64, f16 or bf16");
     break;
   case OPTION_KERNEL:
     given->kernel = text;

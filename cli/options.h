@@ -77,7 +77,7 @@ enum option_code {
   "                    and Whisper (0)\n" \
   "  --padding P       position whose row is all zeros (none)\n" \
   "  --layout NAME     interleaved, interleaved-cs, split or split-cs (interleaved)\n" \
-  "  --dtype NAME      f32 or f64 (f32)\n"
+  "  --dtype NAME      f32, f64, f16 or bf16 (f32)\n"
 
 #define KERNEL_OPTIONS {"kernel", required_argument, NULL, OPTION_KERNEL}
 #define KERNEL_HELP "  --kernel GLOB     only the kernels of these names (all)\n"

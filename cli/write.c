@@ -19,6 +19,8 @@ static const char help[] =
     "                    where to write; - is standard output\n" TABLE_HELP
     "  --kernel NAME     who computes it (the fastest one that is accurate)\n" RUN_HELP HELP_HELP "\n"
     "The file appears whole or not at all, and memory does not grow with L.\n"
+    "NumPy has no bf16: such a table is saved as '<V2', as those of ml_dtypes are;\n"
+    "numpy.load(FILE).view(ml_dtypes.bfloat16) is the table.\n"
     "\n"
     "Exit status:\n"
     "  0                 if all is well\n"

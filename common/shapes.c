@@ -13,7 +13,7 @@
 #define TABLE(length, width) PADDED(length, width, POSENC_NO_PADDING)
 
 const shape *shapes_published(size_t *count) {
-  /* Two more than published ask for far positions, and one for doubles. */
+  /* Five more than published: two for far positions, three for the other dtypes. */
   static const shape shapes[] = {
       {"ddpm-timesteps", {TABLE(1000, 128), .shift = 1.0, .layout = POSENC_SPLIT}},
       {"transformer-base+2^32", {TABLE(256, 512), .first = INT64_C(1) << 32}},
@@ -21,6 +21,8 @@ const shape *shapes_published(size_t *count) {
       {"fairseq-base", {PADDED(1026, 512, 1), .shift = 1.0, .layout = POSENC_SPLIT}},
       {"gpt2-sized", {TABLE(1024, 768)}},
       {"whisper-small-encoder", {TABLE(1500, 768), .shift = 1.0, .layout = POSENC_SPLIT}},
+      {"transformer-base-f16", {TABLE(5000, 512), .dtype = POSENC_F16}},
+      {"transformer-base-bf16", {TABLE(5000, 512), .dtype = POSENC_BF16}},
       {"transformer-base", {TABLE(5000, 512)}},
       {"transformer-base-f64", {TABLE(5000, 512), .dtype = POSENC_F64}},
       {"wide-table", {TABLE(32768, 4096)}},
@@ -99,7 +101,12 @@ static const char *const layout_names[] = {
     [POSENC_SPLIT_CS] = "split-cs",
 };
 
-static const char *const dtype_names[] = {[POSENC_F32] = "f32", [POSENC_F64] = "f64"};
+static const char *const dtype_names[] = {
+    [POSENC_F32] = "f32",
+    [POSENC_F64] = "f64",
+    [POSENC_F16] = "f16",
+    [POSENC_BF16] = "bf16",
+};
 
 /* Index of the name, or -1. */
 static int find_name(const char *const *names, size_t count, const char *name) {

@@ -28,7 +28,8 @@ void problem_options(const posenc_problem *problem, char *text, size_t size);
 /* {"name", "rows", "dim", "first", "base", "shift", "padding" (integer or null), "layout", "dtype"} */
 json_t *shape_json(const shape *s);
 
-/* Names as on the command line: "interleaved", "interleaved-cs", "split", "split-cs"; "f32", "f64". */
+/* Names as on the command line: "interleaved", "interleaved-cs", "split", "split-cs"; "f32", "f64", "f16",
+   "bf16". */
 const char *layout_name(posenc_layout layout);
 const char *dtype_name(posenc_dtype dtype);
 bool layout_parse(const char *name, posenc_layout *layout);

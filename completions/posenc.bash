@@ -21,7 +21,7 @@ _posenc() {
   case $before in
   --kernel) words=$(_posenc_words kernels "${plugins[@]}") ;;
   --layout) words='interleaved interleaved-cs split split-cs' ;;
-  --dtype) words='f32 f64' ;;
+  --dtype) words='f32 f64 f16 bf16' ;;
   --isa) words='generic avx2 avx512 -avx2 -avx512' ;;
   --format) words='tap junit json' ;;
   *) [[ -n $command && ($word == -* || $before == "$command") ]] && words=$(_posenc_words options "$command") ;;

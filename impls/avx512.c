@@ -4,6 +4,7 @@
 #include "impls/core/angle.h"
 #include "impls/core/kernel.h"
 #include "impls/core/rotation.h"
+#include "impls/core/round.h"
 
 #ifdef HAVE_AVX512
 #include <immintrin.h>
@@ -84,10 +85,12 @@ INLINE void rotate(state *at, const state *step, int vectors) {
 typedef struct target {
   char *out;                        /* the row that is `from`, at column 0 */
   int64_t row_bytes, first, second; /* columns: of the earlier and the later of sine and cosine */
-  bool cosine_first, interleaved, wide;
+  bool cosine_first, interleaved;
+  posenc_dtype dtype;
 } target;
 
-INLINE void store_f32(float *first, float *second, __m256 a, __m256 b, bool interleaved, int pairs) {
+INLINE void store_f32(float *first, float *second, __m512d x, __m512d y, bool interleaved, int pairs) {
+  const __m256 a = _mm512_cvtpd_ps(x), b = _mm512_cvtpd_ps(y);
   if (interleaved) {
     const __m512i zip = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
     const __m512 both = _mm512_permutex2var_ps(_mm512_castps256_ps512(a), zip, _mm512_castps256_ps512(b));
@@ -122,19 +125,57 @@ INLINE void store_f64(double *first, double *second, __m512d a, __m512d b, bool 
   }
 }
 
+/* round_to_16_bits, operation by operation: the encodings, as words of 64 bits. */
+INLINE __m512i round_to_16(__m512d x, int precision, uint64_t least) {
+  const __m512i bits = _mm512_castpd_si512(x), lowest = _mm512_set1_epi64((int64_t)least);
+  const __m512i own = _mm512_and_si512(_mm512_srli_epi64(bits, 52), _mm512_set1_epi64(0x7ff));
+  const __m512i exponent = _mm512_max_epi64(own, lowest);
+  const __m512i unit = _mm512_slli_epi64(_mm512_add_epi64(exponent, _mm512_set1_epi64(53 - precision)), 52);
+  const __m512i n = _mm512_castpd_si512(_mm512_add_pd(_mm512_abs_pd(x), _mm512_castsi512_pd(unit)));
+  const __m512i binades = _mm512_slli_epi64(_mm512_sub_epi64(exponent, lowest), (unsigned)precision - 1);
+  const __m512i magnitude = _mm512_and_si512(_mm512_add_epi64(binades, n), _mm512_set1_epi64(0x7fff));
+  return _mm512_or_si512(_mm512_slli_epi64(_mm512_srli_epi64(bits, 63), 15), magnitude);
+}
+
+INLINE void store_16(uint16_t *first, uint16_t *second, __m512i a, __m512i b, bool interleaved, int pairs) {
+  const __mmask8 mask = (__mmask8)((1u << pairs) - 1);
+  if (interleaved) {
+    const __m512i both = _mm512_or_si512(a, _mm512_slli_epi64(b, 16));
+    _mm256_mask_storeu_epi32(first, mask, _mm512_cvtepi64_epi32(both));
+  } else {
+    _mm_mask_storeu_epi16(first, mask, _mm512_cvtepi64_epi16(a));
+    _mm_mask_storeu_epi16(second, mask, _mm512_cvtepi64_epi16(b));
+  }
+}
+
+/* Eight pairs or fewer, to the columns of a row. */
+INLINE void store(const target *to, char *row, int64_t column, __m512d a, __m512d b, int pairs) {
+  const int64_t first = to->first + column, second = to->second + column;
+  void *out = row;
+  switch (to->dtype) {
+  case POSENC_F32:
+    store_f32((float *)out + first, (float *)out + second, a, b, to->interleaved, pairs);
+    break;
+  case POSENC_F64:
+    store_f64((double *)out + first, (double *)out + second, a, b, to->interleaved, pairs);
+    break;
+  case POSENC_F16:
+    store_16((uint16_t *)out + first, (uint16_t *)out + second, round_to_16(a, ROUND_F16_PRECISION, ROUND_F16_LEAST),
+             round_to_16(b, ROUND_F16_PRECISION, ROUND_F16_LEAST), to->interleaved, pairs);
+    break;
+  case POSENC_BF16:
+    store_16((uint16_t *)out + first, (uint16_t *)out + second, round_to_16(a, ROUND_BF16_PRECISION, ROUND_BF16_LEAST),
+             round_to_16(b, ROUND_BF16_PRECISION, ROUND_BF16_LEAST), to->interleaved, pairs);
+    break;
+  }
+}
+
 INLINE void store_row(const target *to, int64_t row, const state *at, int vectors, int last_pairs) {
-  char *out = to->out + row * to->row_bytes;
   for (int v = 0; v < vectors; v++) {
     const __m512d a = to->cosine_first ? at->cosine[v] : at->sine[v],
                   b = to->cosine_first ? at->sine[v] : at->cosine[v];
     const int pairs = v + 1 < vectors ? LANES : last_pairs;
-    const int64_t column = (to->interleaved ? 2 : 1) * v * LANES;
-    if (to->wide)
-      store_f64((double *)(void *)out + to->first + column, (double *)(void *)out + to->second + column, a, b,
-                to->interleaved, pairs);
-    else
-      store_f32((float *)(void *)out + to->first + column, (float *)(void *)out + to->second + column,
-                _mm512_cvtpd_ps(a), _mm512_cvtpd_ps(b), to->interleaved, pairs);
+    store(to, to->out + row * to->row_bytes, (to->interleaved ? 2 : 1) * v * LANES, a, b, pairs);
   }
 }
 
@@ -163,18 +204,18 @@ INLINE void tile(const angle_table *angles, const target *to, int64_t pair, rota
 
 /* One instance per layout family and dtype: what does not change in the loops must not be asked there. */
 INLINE void execute_as(const angle_table *angles, const posenc_problem *problem, int64_t row, int64_t rows, char *out,
-                       bool wide, bool interleaved) {
+                       posenc_dtype dtype, bool interleaved) {
   const int64_t pairs = problem->dim / 2;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   const bool cosine_first = columns.cos < columns.sin;
   const int64_t first = cosine_first ? columns.cos : columns.sin, second = cosine_first ? columns.sin : columns.cos;
-  const int64_t row_bytes = problem->dim * (wide ? 8 : 4);
+  const int64_t row_bytes = problem->dim * (int64_t)posenc_dtype_bytes(dtype);
   for (int64_t done = 0; done < rows;) {
     const rotation_block at = rotation_block_at(problem->first + row + done, rows - done);
     for (int64_t pair = 0; pair < pairs;) {
       const int64_t left = pairs - pair, column = (interleaved ? 2 : 1) * pair;
-      const target to = {
-          out + done * row_bytes, row_bytes, first + column, second + column, cosine_first, interleaved, wide};
+      const target to = {out + done * row_bytes, row_bytes,   first + column, second + column,
+                         cosine_first,           interleaved, dtype};
       if (left >= TILE) {
         tile(angles, &to, pair, at, VECTORS, LANES);
         pair += TILE;
@@ -189,12 +230,23 @@ INLINE void execute_as(const angle_table *angles, const posenc_problem *problem,
 
 TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const bool interleaved = problem->layout == POSENC_INTERLEAVED || problem->layout == POSENC_INTERLEAVED_CS;
-  if (problem->dtype == POSENC_F32 && interleaved)
-    execute_as(constants, problem, row, rows, out, false, true);
-  else if (problem->dtype == POSENC_F32)
-    execute_as(constants, problem, row, rows, out, false, false);
-  else
-    execute_as(constants, problem, row, rows, out, true, interleaved);
+  switch (problem->dtype) {
+  case POSENC_F32:
+    if (interleaved)
+      execute_as(constants, problem, row, rows, out, POSENC_F32, true);
+    else
+      execute_as(constants, problem, row, rows, out, POSENC_F32, false);
+    break;
+  case POSENC_F64:
+    execute_as(constants, problem, row, rows, out, POSENC_F64, interleaved);
+    break;
+  case POSENC_F16:
+    execute_as(constants, problem, row, rows, out, POSENC_F16, interleaved);
+    break;
+  case POSENC_BF16:
+    execute_as(constants, problem, row, rows, out, POSENC_BF16, interleaved);
+    break;
+  }
 }
 #endif
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "impls/core/kernel.h"
+#include "impls/core/round.h"
 
 #include <math.h>
 
@@ -7,21 +8,12 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   (void)constants;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const double denominator = kernel_denominator(problem);
-  float *narrow = out;
-  double *wide = out;
   for (int64_t r = 0; r < rows; r++) {
     const double p = (double)(problem->first + row + r);
     for (int64_t i = 0; i < problem->dim / 2; i++) {
-      const double sine = sin(p / pow(problem->base, (double)i / denominator));
-      const double cosine = cos(p / pow(problem->base, (double)i / denominator));
-      const int64_t s = r * problem->dim + at.sin + i * at.step, c = r * problem->dim + at.cos + i * at.step;
-      if (problem->dtype == POSENC_F32) {
-        narrow[s] = (float)sine;
-        narrow[c] = (float)cosine;
-      } else {
-        wide[s] = sine;
-        wide[c] = cosine;
-      }
+      const int64_t column = r * problem->dim + i * at.step;
+      round_to(problem->dtype, out, column + at.sin, sin(p / pow(problem->base, (double)i / denominator)));
+      round_to(problem->dtype, out, column + at.cos, cos(p / pow(problem->base, (double)i / denominator)));
     }
   }
 }

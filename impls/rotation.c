@@ -2,6 +2,7 @@
 #include "impls/core/rotation.h"
 #include "impls/core/angle.h"
 #include "impls/core/kernel.h"
+#include "impls/core/round.h"
 
 /* Pairs that walk down the rows together: their state stays in registers or the nearest cache. */
 enum { TILE = 16 };
@@ -30,21 +31,31 @@ static double within_one(double x) {
   return x > 1.0 ? 1.0 : x < -1.0 ? -1.0 : x;
 }
 
-static inline __attribute__((always_inline)) void store(void *out, posenc_dtype dtype, int64_t sin_column,
-                                                        int64_t cos_column, int64_t step, const state *at,
-                                                        int64_t pairs) {
-  if (dtype == POSENC_F32) {
-    float *sine = (float *)out + sin_column, *cosine = (float *)out + cos_column;
-    for (int64_t i = 0; i < pairs; i++) {
-      sine[i * step] = (float)at->sine[i];
-      cosine[i * step] = (float)at->cosine[i];
-    }
-  } else {
-    double *sine = (double *)out + sin_column, *cosine = (double *)out + cos_column;
-    for (int64_t i = 0; i < pairs; i++) {
-      sine[i * step] = within_one(at->sine[i]);
-      cosine[i * step] = within_one(at->cosine[i]);
-    }
+#define INLINE static inline __attribute__((always_inline))
+
+/* Only in f64 can a value beyond 1 stay there. */
+INLINE void store_as(posenc_dtype dtype, void *out, posenc_columns to, const state *at, int64_t pairs) {
+  for (int64_t i = 0; i < pairs; i++) {
+    round_to(dtype, out, to.sin + i * to.step, dtype == POSENC_F64 ? within_one(at->sine[i]) : at->sine[i]);
+    round_to(dtype, out, to.cos + i * to.step, dtype == POSENC_F64 ? within_one(at->cosine[i]) : at->cosine[i]);
+  }
+}
+
+/* What does not change in the loop must not be asked there. */
+INLINE void store(posenc_dtype dtype, void *out, posenc_columns to, const state *at, int64_t pairs) {
+  switch (dtype) {
+  case POSENC_F32:
+    store_as(POSENC_F32, out, to, at, pairs);
+    break;
+  case POSENC_F64:
+    store_as(POSENC_F64, out, to, at, pairs);
+    break;
+  case POSENC_F16:
+    store_as(POSENC_F16, out, to, at, pairs);
+    break;
+  case POSENC_BF16:
+    store_as(POSENC_BF16, out, to, at, pairs);
+    break;
   }
 }
 
@@ -57,15 +68,14 @@ typedef struct target {
 
 static void store_row(const target *to, int64_t row, const state *at, int64_t pair, int64_t pairs) {
   void *out = to->out + row * to->row_bytes;
-  const int64_t step = to->columns.step, sin_column = to->columns.sin + pair * step,
-                cos_column = to->columns.cos + pair * step;
+  const int64_t step = to->columns.step, sine = to->columns.sin + pair * step, cosine = to->columns.cos + pair * step;
   /* The full tile with constant step and count is what the compiler turns into vectors. */
   if (pairs == TILE && step == 1)
-    store(out, to->dtype, sin_column, cos_column, 1, at, TILE);
+    store(to->dtype, out, (posenc_columns){sine, cosine, 1}, at, TILE);
   else if (pairs == TILE)
-    store(out, to->dtype, sin_column, cos_column, 2, at, TILE);
+    store(to->dtype, out, (posenc_columns){sine, cosine, 2}, at, TILE);
   else
-    store(out, to->dtype, sin_column, cos_column, step, at, pairs);
+    store(to->dtype, out, (posenc_columns){sine, cosine, step}, at, pairs);
 }
 
 /* Rows [from, to) of the block around `center`, as offsets from the center. */

@@ -65,8 +65,10 @@ typedef enum posenc_layout {
 } posenc_layout;
 
 typedef enum posenc_dtype {
-  POSENC_F32 = 0, /* IEEE binary32 */
-  POSENC_F64 = 1, /* IEEE binary64 */
+  POSENC_F32 = 0,  /* IEEE binary32 */
+  POSENC_F64 = 1,  /* IEEE binary64 */
+  POSENC_F16 = 2,  /* IEEE binary16 */
+  POSENC_BF16 = 3, /* bfloat16: the upper half of a binary32 */
 } posenc_dtype;
 
 /* Row without position: no row of the table is a padding row. */
@@ -82,7 +84,7 @@ typedef struct posenc_problem {
                       fairseq and Whisper; dim/2 - shift > 0 */
   int64_t padding; /* the position whose row is all zeros (fairseq), or POSENC_NO_PADDING */
   posenc_layout layout;
-  posenc_dtype dtype; /* of the table; every kernel rounds to it once, at the end */
+  posenc_dtype dtype; /* of the table; an exact value is rounded to it once, never by way of another */
 } posenc_problem;
 
 /* The paper's table: positions 0 .. rows-1, base 10000, interleaved, f32. Change what differs. */
@@ -106,7 +108,7 @@ POSENC_API const char *posenc_problem_refusal(const posenc_problem *problem);
 /* Bytes of the whole table, rows * dim * element size. */
 POSENC_API posenc_status posenc_table_bytes(const posenc_problem *problem, size_t *bytes);
 
-/* Bytes of one element. */
+/* Bytes of one element; 0 for what is no dtype. */
 POSENC_API size_t posenc_dtype_bytes(posenc_dtype dtype);
 
 /* Column of sin and of cos of frequency index i; the next index is `step` columns further. */
@@ -187,7 +189,7 @@ typedef struct posenc_kernel {
   bool threaded;      /* uses options->threads threads */
   const char *absent; /* why this build lacks it, or null */
 
-  /* Null if it can do the (valid) problem, else why not, in static storage. */
+  /* Null if it can do the (valid) problem, else why not, in static storage: a dtype that it does not write, say. */
   const char *(*can_do)(const posenc_problem *problem);
   /* Computes what depends only on the problem. Called once per plan; *constants is null before. */
   posenc_status (*prepare)(const posenc_problem *problem, const posenc_options *options, void **constants);
@@ -218,8 +220,8 @@ POSENC_API const char *posenc_kernel_refusal(const posenc_kernel *kernel, const 
 struct posenc_options {
   size_t size;                 /* sizeof(posenc_options) as the caller compiled it */
   const posenc_kernel *kernel; /* null: the fastest kernel within max_abs that runs here */
-  double max_abs;              /* largest |got - exact| accepted when the library chooses. 0: the default,
-                                  2^-24 for f32 (one ulp just below 1), 2^-44 for f64 */
+  double max_abs;              /* largest |got - exact| accepted when the library chooses. 0: the default, one ulp
+                                  just below 1 (f32 2^-24, f16 2^-11, bf16 2^-8), and 2^-44 for f64 */
   int threads;                 /* for threaded kernels. 0: as many as OpenMP gives; at most four per processor
                                   are started. The library chooses a threaded kernel only where this is not 1 */
   unsigned isa;                /* allowed tiers. 0: the environment's POSENC_ISA, or else all */

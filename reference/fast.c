@@ -115,7 +115,7 @@ struct fast_oracle {
   oracle *exact; /* of the problem without its padding row, for anchors may stand there */
   const format *format;
   const target *target;
-  double tiny; /* values below this have too few bits */
+  double tiny; /* values below this have too few bits, an ulp of less than 2^31 FAST_BOUND; or are subnormal */
   int64_t pairs, groups;
   int64_t anchored; /* the position of the anchor in use */
   group *group;
@@ -180,29 +180,40 @@ INLINE void rotate(const turn *a, const turn *b, turn *sum, bool fused) {
 /* ---- one row of a tile ------------------------------------------------------------------------- */
 
 /* What one row of the table has. Which of a pair comes first is the layout's business. */
-INLINE void load(const tile *t, const unsigned char *row, line *now) {
+INLINE void load_as(posenc_dtype dtype, const tile *t, const void *row, line *now) {
   const posenc_columns at = t->oracle->columns;
   double *first = at.sin < at.cos ? now->sine : now->cosine, *second = at.sin < at.cos ? now->cosine : now->sine;
-  const int64_t offset = (at.sin < at.cos ? at.sin : at.cos) + t->index * at.step, apart = llabs(at.sin - at.cos);
-  const float *narrow = (const float *)(const void *)row + offset;
-  const double *wide = (const double *)(const void *)row + offset;
-  if (t->oracle->problem.dtype == POSENC_F64) {
-    for (int k = 0; k < t->count; k++) {
-      first[k] = wide[k * at.step];
-      second[k] = wide[k * at.step + apart];
-    }
-  } else if (at.step == 1) {
+  const int64_t from = (at.sin < at.cos ? at.sin : at.cos) + t->index * at.step, apart = llabs(at.sin - at.cos);
+  if (at.step == 1) {
 #pragma omp simd
     for (int k = 0; k < t->count; k++) {
-      first[k] = narrow[k];
-      second[k] = narrow[k + apart];
+      first[k] = format_element(dtype, row, from + k);
+      second[k] = format_element(dtype, row, from + k + apart);
     }
   } else {
 #pragma omp simd
     for (int k = 0; k < t->count; k++) {
-      first[k] = narrow[2 * k];
-      second[k] = narrow[2 * k + 1];
+      first[k] = format_element(dtype, row, from + 2 * k);
+      second[k] = format_element(dtype, row, from + 2 * k + 1);
     }
+  }
+}
+
+/* The dtype must not be asked for in the loops. */
+INLINE void load(const tile *t, const unsigned char *row, line *now) {
+  switch (t->oracle->problem.dtype) {
+  case POSENC_F32:
+    load_as(POSENC_F32, t, row, now);
+    break;
+  case POSENC_F64:
+    load_as(POSENC_F64, t, row, now);
+    break;
+  case POSENC_F16:
+    load_as(POSENC_F16, t, row, now);
+    break;
+  case POSENC_BF16:
+    load_as(POSENC_BF16, t, row, now);
+    break;
   }
 }
 
@@ -229,10 +240,11 @@ INLINE double binade(double x) {
 
 /*
  * The errors, from oracle values of at least `tiny`: there FAST_BOUND is at most 2^-31 ulp, 2^-27 of the least bin's
- * end. An element is left open when any statistic might come out otherwise with the exact value: near a power of two,
+ * end, and the ulp is that of the value's binade. An element is left open when any statistic might come out otherwise with the exact value: near a power of two,
  * where bins end, half an ulp among them; near the worst so far; when the value is a power of two, where the ulp
- * changes; and when it is no number. In f32 a value in the middle between two is, by its low part, within 2^-30 ulp of
- * half an ulp from either; so what is nearest to the value, and nothing else, is less than half an ulp from it.
+ * changes; and when it is no number. In f32, and more so in the shorter formats, a value in the middle between two is, by
+ * its low part, within 2^-30 ulp of half an ulp from either; so what is nearest to the value, and nothing else, is less
+ * than half an ulp from it. Not so below the smallest normal number, where a zero of either sign may be that near.
  *
  * Conditions are signs of differences: that is the same few instructions on every target.
  */
@@ -342,10 +354,11 @@ static bool certain(const fast_oracle *f, double high, double low, double got, e
   int exponent;
   const bool power = fabs(frexp(high, &exponent)) == 0.5;
   /* high must be the double nearest to the value, and low on the right side of it */
-  if (power || !(fabs(high) >= f->tiny) || !(fabs(low) > slack) || !(fabs(low) + slack < ldexp(1.0, exponent - 54)))
-    return false;
-  *value = (exact){high, low, f->problem.dtype == POSENC_F64 ? high : (double)(float)high};
-  if (fabs(high - value->rounded) == 0.5 * format_ulp(f->format, value)) return false; /* in the middle of two */
+  if (power || !(fabs(low) > slack) || !(fabs(low) + slack < ldexp(1.0, exponent - 54))) return false;
+  *value = (exact){high, low, 0.0};
+  const double ulp = format_ulp(f->format, value);
+  value->rounded = ulp * rint(high / ulp);                    /* multiples of it, ties to even */
+  if (fabs(high - value->rounded) == 0.5 * ulp) return false; /* in the middle of two */
   return !isfinite(got) || (got - high) - (low - slack) == (got - high) - (low + slack);
 }
 
@@ -516,7 +529,8 @@ fast_oracle *fast_create(const posenc_problem *problem, unsigned isa) {
   }
   memset(f->group, 0, (size_t)f->groups * sizeof *f->group); /* lanes that no frequency uses */
   f->format = oracle_format(f->exact);
-  f->tiny = ldexp(1.0, f->format->precision - 68); /* its ulp is at least 2^31 FAST_BOUND */
+  const int least = f->format->precision - 68, normal = f->format->least + f->format->precision - 1;
+  f->tiny = ldexp(1.0, least > normal ? least : normal);
   fill_groups(f);
   set_anchor(f, anchor_of(problem->first));
   return f;

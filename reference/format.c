@@ -5,6 +5,12 @@
 
 const format format_f64 = {53, -1074}, format_f32 = {24, -149}, format_f16 = {11, -24}, format_bf16 = {8, -133};
 
+const format *format_of(posenc_dtype dtype) {
+  static const format *const formats[] = {
+      [POSENC_F32] = &format_f32, [POSENC_F64] = &format_f64, [POSENC_F16] = &format_f16, [POSENC_BF16] = &format_bf16};
+  return formats[dtype];
+}
+
 double format_round(const format *f, const mpfr_t x) {
   if (mpfr_zero_p(x)) return mpfr_signbit(x) ? -0.0 : 0.0;
   /* 2^(exponent-1) <= |x| < 2^exponent */

@@ -3,7 +3,10 @@
 #ifndef POSENC_REFERENCE_FORMAT_H
 #define POSENC_REFERENCE_FORMAT_H
 
+#include "posenc.h"
+
 #include <mpfr.h>
+#include <string.h>
 
 typedef struct format {
   int precision; /* bits of a significand, the hidden one included */
@@ -11,6 +14,46 @@ typedef struct format {
 } format;
 
 extern const format format_f64, format_f32, format_f16, format_bf16;
+
+/* The format of a valid dtype. */
+const format *format_of(posenc_dtype dtype);
+
+/* The number of an encoding: bf16 has the upper bits of an f32, f16 those of one with an exponent that is smaller by 112.
+ * Conditions choose between results, so that the compiler makes vectors of this. */
+static inline double format_decode_bf16(uint16_t encoding) {
+  const uint32_t bits = (uint32_t)encoding << 16;
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return (double)x;
+}
+
+static inline double format_decode_f16(uint16_t encoding) {
+  const uint32_t magnitude = encoding & 0x7fff, sign = (uint32_t)(encoding >> 15) << 31;
+  /* The subnormal n × 2^-24 has no bits to shift: 0.5 + n × 2^-24 less 0.5 is it. Infinity and NaN keep their exponent,
+   * all bits set. */
+  const uint32_t subnormal = (126u << 23) + (magnitude & 0x3ff), offset = magnitude < 0x400 ? 126u << 23 : 0;
+  const uint32_t normal = (magnitude << 13) + (magnitude < 0x7c00 ? 112u << 23 : 224u << 23);
+  const uint32_t bits = magnitude < 0x400 ? subnormal : normal;
+  float x, less;
+  memcpy(&x, &bits, sizeof x);
+  memcpy(&less, &offset, sizeof less);
+  return (sign ? -1.0 : 1.0) * (double)(x - less);
+}
+
+/* Element `at` of a table. */
+static inline double format_element(posenc_dtype dtype, const void *table, int64_t at) {
+  switch (dtype) {
+  case POSENC_F32:
+    return (double)((const float *)table)[at];
+  case POSENC_F64:
+    break;
+  case POSENC_F16:
+    return format_decode_f16(((const uint16_t *)table)[at]);
+  case POSENC_BF16:
+    return format_decode_bf16(((const uint16_t *)table)[at]);
+  }
+  return ((const double *)table)[at];
+}
 
 /* A real number as accurately as any measure of error needs it. */
 typedef struct exact {

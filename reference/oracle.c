@@ -46,7 +46,7 @@ oracle *oracle_create(const posenc_problem *problem) {
     return NULL;
   }
   o->problem = *problem;
-  o->target = problem->dtype == POSENC_F64 ? &format_f64 : &format_f32;
+  o->target = format_of(problem->dtype);
   o->frequencies = frequencies;
   mpfr_t slope;
   mpfr_init2(slope, FREQUENCY_BITS + SPARE_BITS);

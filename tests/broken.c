@@ -82,6 +82,13 @@ static void untouched(const void *constants, const posenc_problem *problem, int6
   if (x) memcpy(x, &kept, sizeof kept);
 }
 
+static void untouched_16_bits(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                              void *out) {
+  uint16_t *last = (uint16_t *)out + (ROWS - row) * DIM - 1, kept = row + rows == ROWS ? *last : 0;
+  rows_of(constants, problem, row, rows, out);
+  if (row + rows == ROWS) *last = kept;
+}
+
 static void range_blind(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   rows_of(constants, problem, rows > 4 ? row : 0, rows, out);
 }
@@ -122,24 +129,51 @@ static const struct mutant {
   const char *breaks[5]; /* these properties and no others; with a '?', it depends on which rows are drawn */
   int64_t position;      /* that every broken accuracy, bounded and pair norm must name; -1: any */
   bool not_reproducible;
+  posenc_dtype dtype;
 } mutants[] = {
-    {"honest", honest, 0.5, {NULL}, -1, false},
-    {"row-off-by-one", row_off_by_one, 0.5, {"accuracy"}, -1, false},
-    {"swapped-sin-cos", swapped, 0.5, {"accuracy", "rotation"}, -1, false},
-    {"one-element-one-ulp", one_ulp, 0.5, {"accuracy", "?rotation"}, 177, false},
-    {"nan-in-the-last-element", one_nan, 0.5, {"accuracy", "bounded", "pair-norm", "?rotation"}, ROWS - 1, false},
-    {"nan-at-position-5", nan_at_five, 0.5, {"accuracy", "bounded", "pair-norm", "?rotation"}, 5, false},
-    {"an-ulp-above-one", above_one, 0.5, {"accuracy", "bounded", "pair-norm", "?rotation"}, 0, false},
-    {"write-past-the-end", past_the_end, 0.5, {"memory"}, -1, false},
-    {"write-far-past-the-end", far_past_the_end, 0.5, {"memory"}, -1, false},
-    {"write-before-the-start", before_the_start, 0.5, {"memory"}, -1, false},
-    {"untouched-element", untouched, 0.5, {"accuracy", "memory", "bounded", "pair-norm", "?rotation"}, ROWS - 1, false},
-    {"ignores-the-row-range", range_blind, 0.5, {"rotation"}, -1, false},
-    {"wrong-in-long-pieces", wrong_in_long_pieces, 0.5, {"extension"}, -1, false},
-    {"wrong-in-short-tables", long_tables_only, 0.5, {"extrapolation"}, -1, false},
-    {"wrong-in-short-tables, not reproducible", long_tables_only, 0.5, {"extrapolation"}, -1, true},
-    {"negated-sine", unrotated, 0.5, {"accuracy", "rotation"}, -1, false},
-    {"claims-too-much", honest, 0.4, {"accuracy", "pair-norm", "?rotation"}, -1, false},
+    {"honest", honest, 0.5, {NULL}, -1, false, POSENC_F32},
+    {"row-off-by-one", row_off_by_one, 0.5, {"accuracy"}, -1, false, POSENC_F32},
+    {"swapped-sin-cos", swapped, 0.5, {"accuracy", "rotation"}, -1, false, POSENC_F32},
+    {"one-element-one-ulp", one_ulp, 0.5, {"accuracy", "?rotation"}, 177, false, POSENC_F32},
+    {"nan-in-the-last-element",
+     one_nan,
+     0.5,
+     {"accuracy", "bounded", "pair-norm", "?rotation"},
+     ROWS - 1,
+     false,
+     POSENC_F32},
+    {"nan-at-position-5", nan_at_five, 0.5, {"accuracy", "bounded", "pair-norm", "?rotation"}, 5, false, POSENC_F32},
+    {"an-ulp-above-one", above_one, 0.5, {"accuracy", "bounded", "pair-norm", "?rotation"}, 0, false, POSENC_F32},
+    {"write-past-the-end", past_the_end, 0.5, {"memory"}, -1, false, POSENC_F32},
+    {"write-far-past-the-end", far_past_the_end, 0.5, {"memory"}, -1, false, POSENC_F32},
+    {"write-before-the-start", before_the_start, 0.5, {"memory"}, -1, false, POSENC_F32},
+    {"untouched-element",
+     untouched,
+     0.5,
+     {"accuracy", "memory", "bounded", "pair-norm", "?rotation"},
+     ROWS - 1,
+     false,
+     POSENC_F32},
+    {"untouched-element-f16",
+     untouched_16_bits,
+     0.5,
+     {"accuracy", "memory", "bounded", "pair-norm", "?rotation"},
+     ROWS - 1,
+     false,
+     POSENC_F16},
+    {"untouched-element-bf16",
+     untouched_16_bits,
+     0.5,
+     {"accuracy", "memory", "bounded", "pair-norm", "?rotation"},
+     ROWS - 1,
+     false,
+     POSENC_BF16},
+    {"ignores-the-row-range", range_blind, 0.5, {"rotation"}, -1, false, POSENC_F32},
+    {"wrong-in-long-pieces", wrong_in_long_pieces, 0.5, {"extension"}, -1, false, POSENC_F32},
+    {"wrong-in-short-tables", long_tables_only, 0.5, {"extrapolation"}, -1, false, POSENC_F32},
+    {"wrong-in-short-tables, not reproducible", long_tables_only, 0.5, {"extrapolation"}, -1, true, POSENC_F32},
+    {"negated-sine", unrotated, 0.5, {"accuracy", "rotation"}, -1, false, POSENC_F32},
+    {"claims-too-much", honest, 0.4, {"accuracy", "pair-norm", "?rotation"}, -1, false, POSENC_F32},
 };
 
 static bool expected(const struct mutant *m, const char *property, bool passed) {
@@ -167,8 +201,9 @@ static json_t *first_record(json_t *run) {
 }
 
 static void test_mutant(const struct mutant *m) {
-  const posenc_problem problem = posenc_table(ROWS, DIM);
+  posenc_problem problem = posenc_table(ROWS, DIM);
   posenc_kernel kernel = *good;
+  problem.dtype = m->dtype;
   kernel.name = m->name;
   kernel.prepare = prepare;
   kernel.release = release;

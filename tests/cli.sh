@@ -63,7 +63,7 @@ refused_table '--len 1?2: not an integer' --len '1
 for option in dim offset padding threads; do refused_table "--$option 12x: not an integer" --$option 12x; done
 refused_table '--threads -1: ' --threads -1
 refused_table '--layout spilt: ' --layout spilt
-refused_table '--dtype f16: ' --dtype f16
+refused_table '--dtype f17: ' --dtype f17
 refused_table "--kernel rotaton: no such kernel; did you mean 'rotation'?" --kernel rotaton
 refused_table "--kernel '': no such kernel" --kernel ''
 refused_table '--kernel rotation: .*masked' --kernel rotation --isa avx2
@@ -256,8 +256,23 @@ p, i = n.arange(5)[:, None], n.arange(3)[None, :]
 a = p * 10000.0 ** (-2 * i / 6)
 assert t.dtype == n.float64 and t.shape == (5, 6)
 assert n.allclose(t[:, 0::2], n.sin(a), rtol=0, atol=1e-14) and n.allclose(t[:, 1::2], n.cos(a), rtol=0, atol=1e-14)'
+  "$POSENC" write --len 50 --dim 6 --dtype f16 -o a.npy
+  "$POSENC" write --len 50 --dim 6 --dtype f64 -o b.npy
+  check 'f16 too, rounded as numpy rounds' "$numpy" -c '
+import numpy as n
+t = n.load("a.npy")
+assert t.dtype == n.float16 and (t == n.load("b.npy").astype(n.float16)).all()'
+  "$POSENC" write --len 50 --dim 6 --dtype bf16 -o a.npy
+  check 'and bf16, as raw data: the upper half of an f32' "$numpy" -c '
+import numpy as n
+t = n.load("a.npy")
+assert t.dtype == n.dtype("V2") and t.shape == (50, 6)
+wide = (t.view(n.uint16).astype(n.uint32) << 16).view(n.float32)
+assert n.allclose(wide, n.load("b.npy"), rtol=2.0**-8, atol=0)'
 else
   skip 'numpy.load reads it' 'no numpy here'
+  skip 'f16 too, rounded as numpy rounds' 'no numpy here'
+  skip 'and bf16, as raw data: the upper half of an f32' 'no numpy here'
 fi
 
 # ---- interrupts; timeout, as the shell's own background jobs ignore them ----

@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/shapes.h"
+#include "impls/core/round.h"
 #include "reference/fast.h"
 #include "reference/oracle.h"
 #include "tests/tap.h"
@@ -136,15 +137,13 @@ static void test_values(void) {
 
 /* ---- statistics ------------------------------------------------------------------------------------ */
 
-static double get(const void *memory, posenc_dtype dtype, int64_t n) {
-  return dtype == POSENC_F64 ? ((const double *)memory)[n] : (double)((const float *)memory)[n];
-}
-
+/* Any value, rounded to the dtype. In 16 bits what is beyond 2 becomes infinite: that is as wrong. */
 static void put(void *memory, posenc_dtype dtype, int64_t n, double value) {
-  if (dtype == POSENC_F64)
-    ((double *)memory)[n] = value;
+  const bool far = fabs(value) > 2.0;
+  if (far && (dtype == POSENC_F16 || dtype == POSENC_BF16))
+    ((uint16_t *)memory)[n] = (uint16_t)((dtype == POSENC_F16 ? 0x7c00 : 0x7f80) | (value < 0.0 ? 0x8000 : 0));
   else
-    ((float *)memory)[n] = (float)value;
+    round_to(dtype, memory, n, value);
 }
 
 /* A problem, its exact values, and memory for its table. */
@@ -190,7 +189,8 @@ static accuracy slowly(const subject *s, const posenc_bound *bound) {
       for (int cosine = 0; cosine < 2; cosine++) {
         const exact_pair *pair = &s->exact[r * (p->dim / 2) + i];
         accuracy_add(&a, s->target, padding && bound ? &nothing : bound, cosine ? &pair->cosine : &pair->sine,
-                     get(s->memory, p->dtype, r * p->dim + column_of(p, i, cosine)), p->first + r, i, cosine);
+                     format_element(p->dtype, s->memory, r * p->dim + column_of(p, i, cosine)), p->first + r, i,
+                     cosine);
       }
   }
   return a;
@@ -278,6 +278,11 @@ static void test_kernels(void) {
       {50, 64, 0, 1e300, 0.0, POSENC_INTERLEAVED, POSENC_F32, 1},
       {100, 128, 0, 10000.0, 0.0, POSENC_INTERLEAVED, POSENC_F64, 3},
       {40, 130, 1000003, 1e7, 1.0, POSENC_SPLIT, POSENC_F64, POSENC_NO_PADDING},
+      {300, 130, 0, 10000.0, 0.0, POSENC_INTERLEAVED, POSENC_F16, POSENC_NO_PADDING},
+      {300, 130, 4000, 10000.0, 1.0, POSENC_SPLIT_CS, POSENC_BF16, 4100},
+      /* many subnormals of f16, and values below half of its least one */
+      {200, 130, -50, 1e9, 0.0, POSENC_INTERLEAVED_CS, POSENC_F16, 7},
+      {200, 130, -50, 1e30, 0.0, POSENC_SPLIT, POSENC_BF16, 7},
   };
   size_t kernel_count;
   const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
@@ -333,12 +338,22 @@ static double corrupted(double value, posenc_dtype dtype) {
   case 5:
     return dtype == POSENC_F64 ? value * (1.0 + 0x1p-45) : value * (1.0 + 0x1p-20);
   default:
-    return dtype == POSENC_F64 ? nextafter(value, far) : (double)nextafterf((float)value, (float)far);
+    switch (dtype) {
+    case POSENC_F32:
+      return (double)nextafterf((float)value, (float)far);
+    case POSENC_F64:
+      return nextafter(value, far);
+    case POSENC_F16:
+      return value + copysign(fmax(fabs(value) * 0x1p-10, 0x1p-24), far);
+    case POSENC_BF16:
+      return value + copysign(fabs(value) * 0x1p-7, far);
+    }
+    return value;
   }
 }
 
 static void test_fuzz(void) {
-  enum { ROUNDS = 60 };
+  enum { ROUNDS = 120 };
   static const double bases[] = {10000.0, 500000.0, 1e6, 1e7, 2.5, 1.0, 0.1};
   int agreed = 0;
   for (int round = 0; round < ROUNDS; round++) {
@@ -348,7 +363,7 @@ static void test_fuzz(void) {
     posenc_problem problem = table(1 + (int64_t)(random_bits() % 150), dim, first, bases[random_bits() % 7],
                                    dim > 2 ? (double)(random_bits() % 3) / 2.0 : 0.0);
     problem.layout = (posenc_layout)(random_bits() % 4);
-    problem.dtype = (posenc_dtype)(random_bits() % 2);
+    problem.dtype = (posenc_dtype)(random_bits() % 4);
     if (random_bits() % 2) problem.padding = first + (int64_t)(random_bits() % (uint64_t)problem.rows);
     subject s = subject_of(&problem);
     put_rounded(&s);
@@ -357,7 +372,7 @@ static void test_fuzz(void) {
     const uint64_t every = round % 3 == 0 ? 500 : round % 3 == 1 ? 7 : 1;
     for (int64_t n = 0; n < problem.rows * problem.dim; n++)
       if (random_bits() % every == 0)
-        put(s.memory, problem.dtype, n, corrupted(get(s.memory, problem.dtype, n), problem.dtype));
+        put(s.memory, problem.dtype, n, corrupted(format_element(problem.dtype, s.memory, n), problem.dtype));
     const posenc_bound loose = {.ulp = 1.5, .abs = 0x1p-30, .growth = 0x1p-60};
     if (!wrong) wrong = disagreement(&s, round % 2 ? &rounded_bound : &loose);
     const shape named = shape_of(&problem);
@@ -381,7 +396,13 @@ static void test_constant(void) {
                    {POSENC_F32, -0.0},
                    {POSENC_F32, (double)NAN},
                    {POSENC_F32, (double)INFINITY},
-                   {POSENC_F64, 1.0 - 0x1p-53}};
+                   {POSENC_F64, 1.0 - 0x1p-53},
+                   {POSENC_F16, 0.0},
+                   {POSENC_F16, -0.0},
+                   {POSENC_F16, 0x1p-24},
+                   {POSENC_F16, 1.0 - 0x1p-11},
+                   {POSENC_BF16, 0.0},
+                   {POSENC_BF16, 1.0 - 0x1p-8}};
   for (size_t n = 0; n < sizeof constants / sizeof *constants; n++) {
     posenc_problem problem = table(70, 66, 4060, 1e30, 0.0);
     problem.dtype = constants[n].dtype;

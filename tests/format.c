@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rounding and ulp of reference/format.h, by values anyone can check by hand. */
+/* Rounding and ulp of reference/format.h, by values anyone can check by hand; and the 16-bit formats, all of their encodings. */
 #include "reference/format.h"
+#include "impls/core/round.h"
 #include "reference/accuracy.h"
 #include "tests/tap.h"
 
@@ -93,9 +94,84 @@ static void test_error(void) {
   ok(binned == a.elements && a.elements == 5, "every element is in one bin");
 }
 
+/* ---- 16 bits ------------------------------------------------------------------------------------- */
+
+/* Tables of one element: large enough for any dtype, or the compiler fears for those that are not there. */
+enum { ROOM = 4 };
+
+typedef struct short_format {
+  posenc_dtype dtype;
+  const char *name;
+  int fraction_bits, bias;
+} short_format;
+
+static const short_format short_formats[] = {{POSENC_F16, "f16", 10, 15}, {POSENC_BF16, "bf16", 7, 127}};
+
+/* What IEEE 754 says of an encoding with so many bits for the fraction. */
+static double value_of(const short_format *s, unsigned encoding) {
+  const int fraction = (int)(encoding & ((1u << s->fraction_bits) - 1)), ones = (1 << (15 - s->fraction_bits)) - 1;
+  const int exponent = (int)(encoding >> s->fraction_bits) & ones;
+  const double sign = encoding & 0x8000 ? -1.0 : 1.0;
+  if (exponent == ones) return fraction ? (double)NAN : sign * (double)INFINITY;
+  if (exponent == 0) return sign * ldexp(fraction, 1 - s->bias - s->fraction_bits);
+  return sign * ldexp((1 << s->fraction_bits) + fraction, exponent - s->bias - s->fraction_bits);
+}
+
+static bool equal(double a, double b) {
+  return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+static void test_decode(const short_format *s) {
+  int64_t wrong = 0;
+  for (unsigned n = 0; n < 1u << 16; n++) {
+    const uint16_t table[ROOM] = {(uint16_t)n};
+    wrong += !equal(format_element(s->dtype, table, 0), value_of(s, n));
+  }
+  ok(wrong == 0, "%s: %ld of 65536 encodings read wrongly", s->name, (long)wrong);
+}
+
+/* -0 stays -0, unlike in a sum. */
+static double nearest(const format *f, double number) {
+  mpfr_t x;
+  mpfr_init2(x, 53);
+  mpfr_set_d(x, number, MPFR_RNDN);
+  const double result = format_round(f, x);
+  mpfr_clear(x);
+  return result;
+}
+
+/* Does the kernels' rounding give what MPFR's gives? */
+static bool rounds_well(const short_format *s, double x) {
+  uint16_t table[ROOM];
+  round_to(s->dtype, table, 0, x);
+  return equal(format_element(s->dtype, table, 0), nearest(format_of(s->dtype), x));
+}
+
+/* Every number up to 2, and every middle between two of them, and the doubles next to each: what lies between these
+   rounds as they do. */
+static void test_rounding_to(const short_format *s) {
+  int64_t wrong = 0, tried = 0;
+  for (unsigned n = 0; value_of(s, n) < 2.0; n++) {
+    const double number = value_of(s, n), middle = 0.5 * (number + value_of(s, n + 1));
+    const double around[] = {number, nextafter(number, 0.0), nextafter(number, 2.0),
+                             middle, nextafter(middle, 0.0), nextafter(middle, 2.0)};
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++, tried += 2)
+      wrong += !rounds_well(s, around[i]) + !rounds_well(s, -around[i]);
+  }
+  ok(wrong == 0 && tried > 150000, "%s: %ld of %ld doubles rounded wrongly", s->name, (long)wrong, (long)tried);
+  ok(rounds_well(s, 2.0) && rounds_well(s, 0x1p-1022) && rounds_well(s, -0x1p-1074), "%s: the ends", s->name);
+  uint16_t table[ROOM];
+  round_to(s->dtype, table, 0, (double)NAN);
+  ok(isnan(format_element(s->dtype, table, 0)), "%s: NaN stays one", s->name);
+}
+
 int main(void) {
   test_round();
   test_ulp();
   test_error();
+  for (size_t i = 0; i < sizeof short_formats / sizeof *short_formats; i++) {
+    test_decode(&short_formats[i]);
+    test_rounding_to(&short_formats[i]);
+  }
   return tap_done();
 }

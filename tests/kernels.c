@@ -25,7 +25,7 @@ static size_t corners(shape *shapes, size_t most) {
   size_t count = 0;
   for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
     for (int layout = POSENC_INTERLEAVED; layout <= POSENC_SPLIT_CS; layout++)
-      for (int dtype = POSENC_F32; dtype <= POSENC_F64 && count < most; dtype++) {
+      for (int dtype = POSENC_F32; dtype <= POSENC_BF16 && count < most; dtype++) {
         const size_t mixed = count;
         posenc_problem problem =
             make(1 + (int64_t)(mixed * 7 % 70), dims[d], firsts[mixed % (sizeof firsts / sizeof *firsts)],
@@ -130,13 +130,15 @@ static void test_same_bits(const shape *shapes, size_t count) {
 }
 
 int main(void) {
-  static shape shapes[200];
-  const size_t count = corners(shapes, sizeof shapes / sizeof *shapes - 1);
+  static shape shapes[256];
+  const size_t count = corners(shapes, sizeof shapes / sizeof *shapes - 4);
   unsetenv("POSENC_ISA");
   test_contracts(shapes, count);
   /* large enough to be dealt to threads */
-  const posenc_problem large = make(2000, 130, 5, 10000.0, 0.0, POSENC_INTERLEAVED, POSENC_F32);
-  shapes[count] = shape_of(&large);
-  test_same_bits(shapes, count + 1);
+  for (int dtype = POSENC_F32; dtype <= POSENC_BF16; dtype++) {
+    const posenc_problem large = make(4000, 130, 5, 10000.0, 0.0, POSENC_INTERLEAVED, (posenc_dtype)dtype);
+    shapes[count + (size_t)dtype] = shape_of(&large);
+  }
+  test_same_bits(shapes, count + 4);
   return tap_done();
 }

@@ -57,6 +57,13 @@ static void test_problems(void) {
      bytes);
   problem.rows = 0;
   ok(posenc_table_bytes(&problem, &bytes) == POSENC_OK && bytes == 0, "an empty table has no bytes");
+  problem.rows = 10;
+  problem.dtype = POSENC_BF16;
+  ok(posenc_table_bytes(&problem, &bytes) == POSENC_OK && bytes == (size_t)10 * 1024 * 2, "of bf16: %zu", bytes);
+  ok(posenc_dtype_bytes(POSENC_F16) == 2 && posenc_dtype_bytes(POSENC_BF16) == 2 &&
+         posenc_dtype_bytes(POSENC_F32) == 4 && posenc_dtype_bytes(POSENC_F64) == 8 &&
+         posenc_dtype_bytes((posenc_dtype)4) == 0,
+     "bytes of an element");
   ok(status_of(NULL, NULL) == POSENC_BAD_ARGUMENT && posenc_plan_create(NULL, &problem, NULL) == POSENC_BAD_ARGUMENT,
      "null arguments");
   for (int status = POSENC_OK; status <= POSENC_OUT_OF_MEMORY + 1; status++)
@@ -114,6 +121,15 @@ static const char *chosen(const posenc_problem *problem, double max_abs, int thr
   return name;
 }
 
+static void test_short_choice(posenc_dtype dtype, double ulp_below_one, const char *best) {
+  posenc_problem problem = posenc_table(512, 512);
+  const posenc_bound bound = {.ulp = 0.5, .abs = 0.25 * ulp_below_one, .growth = 1.0};
+  problem.dtype = dtype;
+  ok(posenc_bound_at(&bound, dtype, -2) == 0.75 * ulp_below_one + 2.0, "dtype %d: the bound at a position", (int)dtype);
+  ok(strcmp(chosen(&problem, 0.0, 1), best) == 0, "dtype %d: %s", (int)dtype, chosen(&problem, 0.0, 1));
+  ok(strcmp(chosen(&problem, 0.499 * ulp_below_one, 1), "none") == 0, "and none within less than half an ulp");
+}
+
 /* Rows of kernels.def are in the order of speed, so the choice is the first that fits. */
 static void test_choice(void) {
   posenc_problem problem = posenc_table(512, 512);
@@ -122,6 +138,8 @@ static void test_choice(void) {
   ok(strcmp(chosen(&problem, 0.0, 1), best) == 0, "by default: %s", chosen(&problem, 0.0, 1));
   ok(strcmp(chosen(&problem, 0.0, 2), posenc_kernel_find("openmp")->absent ? best : "openmp") == 0, "with threads: %s",
      chosen(&problem, 0.0, 2));
+  test_short_choice(POSENC_F16, 0x1p-11, best);
+  test_short_choice(POSENC_BF16, 0x1p-8, best);
   problem.dtype = POSENC_F64;
   ok(strcmp(chosen(&problem, 0.0, 1), best) == 0, "f64: %s", chosen(&problem, 0.0, 1));
   ok(strcmp(chosen(&problem, 0x1p-43, 1), best) == 0, "f64 within 2^-43: %s", chosen(&problem, 0x1p-43, 1));

@@ -172,7 +172,14 @@ static inline int64_t poisoned(const unsigned char *out, size_t bytes, size_t el
 }
 
 static int64_t untouched(const unsigned char *out, size_t bytes, size_t element, size_t *first) {
-  return element == 4 ? poisoned(out, bytes, 4, first) : poisoned(out, bytes, 8, first);
+  switch (element) { /* constants are faster */
+  case 2:
+    return poisoned(out, bytes, 2, first);
+  case 4:
+    return poisoned(out, bytes, 4, first);
+  default:
+    return poisoned(out, bytes, 8, first);
+  }
 }
 
 /* Rounding to nearest, and subnormals neither flushed when made nor taken for zero when used. */
@@ -224,17 +231,6 @@ static unsigned char *execute(subject *s, const posenc_plan *plan, int64_t row, 
   memory->broken += missing + spilled;
   memory->worst = (double)memory->broken;
   return out;
-}
-
-static double element_at(const unsigned char *row, posenc_dtype dtype, int64_t column) {
-  float narrow;
-  double wide;
-  if (dtype == POSENC_F32) {
-    memcpy(&narrow, row + (size_t)column * sizeof narrow, sizeof narrow);
-    return narrow;
-  }
-  memcpy(&wide, row + (size_t)column * sizeof wide, sizeof wide);
-  return wide;
 }
 
 /* ---- one kernel on one shape --------------------------------------------------------------------- */
@@ -305,7 +301,8 @@ static inline __attribute__((always_inline)) row_norms norms_of(const unsigned c
                                                                 posenc_columns at, int64_t step, int64_t pairs) {
   double value = 0.0, norm = 0.0;
   for (int64_t i = 0; i < pairs; i++) {
-    const double sine = element_at(row, dtype, at.sin + i * step), cosine = element_at(row, dtype, at.cos + i * step);
+    const double sine = format_element(dtype, row, at.sin + i * step),
+                 cosine = format_element(dtype, row, at.cos + i * step);
     const double larger = fabs(sine) > fabs(cosine) ? fabs(sine) : fabs(cosine);
     const double off = fabs(sine * sine + cosine * cosine - 1.0);
     value = larger > value ? larger : value;
@@ -316,8 +313,16 @@ static inline __attribute__((always_inline)) row_norms norms_of(const unsigned c
 
 static row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, posenc_columns at) {
   const int64_t pairs = problem->dim / 2;
-  if (problem->dtype == POSENC_F32 && at.step == 2) return norms_of(row, POSENC_F32, at, 2, pairs);
-  if (problem->dtype == POSENC_F32) return norms_of(row, POSENC_F32, at, 1, pairs);
+  switch (problem->dtype) {
+  case POSENC_F32:
+    return at.step == 2 ? norms_of(row, POSENC_F32, at, 2, pairs) : norms_of(row, POSENC_F32, at, 1, pairs);
+  case POSENC_F64:
+    break;
+  case POSENC_F16:
+    return norms_of(row, POSENC_F16, at, at.step, pairs);
+  case POSENC_BF16:
+    return norms_of(row, POSENC_BF16, at, at.step, pairs);
+  }
   return norms_of(row, POSENC_F64, at, at.step, pairs);
 }
 
@@ -348,8 +353,8 @@ static void check_values(subject *s, window w, const unsigned char *out) {
       continue;
     }
     for (int64_t i = 0; i < problem->dim / 2; i++) {
-      const double sine = element_at(row, problem->dtype, at.sin + i * at.step);
-      const double cosine = element_at(row, problem->dtype, at.cos + i * at.step);
+      const double sine = format_element(problem->dtype, row, at.sin + i * at.step);
+      const double cosine = format_element(problem->dtype, row, at.cos + i * at.step);
       note(bounded, fabs(sine), most, position, i);
       note(bounded, fabs(cosine), most, position, i);
       if (held) note(pair_norm, fabs(sine * sine + cosine * cosine - 1.0), norm, position, i);
@@ -379,11 +384,11 @@ static void check_extension(subject *s, window w, const unsigned char *whole, ar
   }
 }
 
-/* FNV-1a over words of eight bytes: rows of an even number of elements are whole words. */
+/* FNV-1a over words of eight bytes; the last may be of four, in rows of 16-bit elements. */
 static uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count) {
   for (size_t i = 0; i < count; i += 8) {
-    uint64_t word;
-    memcpy(&word, bytes + i, sizeof word);
+    uint64_t word = 0;
+    memcpy(&word, bytes + i, count - i < sizeof word ? count - i : sizeof word);
     digest = (digest ^ word) * UINT64_C(1099511628211);
     digest ^= digest >> 32; /* or high bits of a word would never reach the low ones */
   }
@@ -480,13 +485,13 @@ static void check_rotation(subject *s, const fast_pair *by, int64_t row, int64_t
   const double e_from = allowed(s, position), e_to = allowed(s, position + k);
   for (int64_t i = 0; i < problem->dim / 2; i++) {
     const int64_t sin_column = at.sin + i * at.step, cos_column = at.cos + i * at.step;
-    const double sine = element_at(from, problem->dtype, sin_column),
-                 cosine = element_at(from, problem->dtype, cos_column);
+    const double sine = format_element(problem->dtype, from, sin_column),
+                 cosine = format_element(problem->dtype, from, cos_column);
     const double sin_k = by[i].sine.high, cos_k = by[i].cosine.high;
     const double bound = e_to + (fabs(sin_k) + fabs(cos_k)) * e_from + 0x1p-51;
-    note(&s->checks[ROTATION], fabs(element_at(to, problem->dtype, sin_column) - (sine * cos_k + cosine * sin_k)),
+    note(&s->checks[ROTATION], fabs(format_element(problem->dtype, to, sin_column) - (sine * cos_k + cosine * sin_k)),
          bound, position + k, i);
-    note(&s->checks[ROTATION], fabs(element_at(to, problem->dtype, cos_column) - (cosine * cos_k - sine * sin_k)),
+    note(&s->checks[ROTATION], fabs(format_element(problem->dtype, to, cos_column) - (cosine * cos_k - sine * sin_k)),
          bound, position + k, i);
   }
 }
@@ -515,7 +520,7 @@ static void check_extrapolation(subject *s, int64_t row, int64_t rows, arena *on
       for (int64_t i = 0; i < problem->dim / 2; i++)
         for (int which = 0; which < 2; which++) {
           const int64_t column = r * problem->dim + (which ? at.cos : at.sin) + i * at.step;
-          note(c, fabs(element_at(a, problem->dtype, column) - element_at(b, problem->dtype, column)),
+          note(c, fabs(format_element(problem->dtype, a, column) - format_element(problem->dtype, b, column)),
                2.0 * allowed(s, there.first + r), there.first + r, i);
         }
   }

@@ -47,6 +47,11 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   }
 }
 
+/* Who stores an element in one of two ways must not be given a third. */
+static const char *can_do(const posenc_problem *problem) {
+  return problem->dtype == POSENC_F32 || problem->dtype == POSENC_F64 ? NULL : "it writes f32 and f64 only";
+}
+
 /*
  * The bound. Unit u = LDBL_EPSILON / 2: a rounding is wrong by at most u, relative.
  *   Exponent x = i / denominator: two roundings, 2 u relative, which move base^-x by ln(base) x base^-x × 2 u; as
@@ -69,6 +74,7 @@ static const posenc_kernel long_double = {
               .max_position = INT64_MAX,
               .derived = true},
     .basis = "derived in kernel.c, given powl, sinl and cosl within 2 ulp",
+    .can_do = can_do,
     .prepare = prepare,
     .execute = execute,
     .release = free,

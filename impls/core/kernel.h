@@ -14,6 +14,9 @@ static inline double kernel_denominator(const posenc_problem *problem) {
   return (double)(problem->dim / 2) - problem->shift;
 }
 
+/* Spacing of the dtype's numbers just below 1; 0 for what is no dtype. */
+double kernel_ulp_below_one(posenc_dtype dtype);
+
 /* can_do of a kernel that writes f32 only. */
 const char *kernel_f32_only(const posenc_problem *problem);
 

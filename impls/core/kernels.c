@@ -28,6 +28,20 @@ const posenc_kernel *posenc_kernel_find(const char *name) {
   return NULL;
 }
 
+double kernel_ulp_below_one(posenc_dtype dtype) {
+  switch (dtype) {
+  case POSENC_F32:
+    return 0x1p-24;
+  case POSENC_F64:
+    return 0x1p-53;
+  case POSENC_F16:
+    return 0x1p-11;
+  case POSENC_BF16:
+    return 0x1p-8;
+  }
+  return 0.0;
+}
+
 const char *kernel_f32_only(const posenc_problem *problem) {
   return problem->dtype == POSENC_F32 ? NULL : "it writes f32 only";
 }
@@ -68,7 +82,6 @@ const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const pos
 }
 
 double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position) {
-  const double ulp_below_one = dtype == POSENC_F64 ? 0x1p-53 : 0x1p-24;
   const double distance = position < 0 ? -(double)position : (double)position;
-  return bound->ulp * ulp_below_one + bound->abs + bound->growth * distance;
+  return bound->ulp * kernel_ulp_below_one(dtype) + bound->abs + bound->growth * distance;
 }

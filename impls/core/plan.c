@@ -26,7 +26,7 @@ static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *probl
 
 /* The first that fits: kernels are listed fastest first. */
 static const posenc_kernel *choose(const posenc_problem *problem, const posenc_options *options) {
-  const double default_max_abs = problem->dtype == POSENC_F64 ? 0x1p-44 : 0x1p-24;
+  const double default_max_abs = problem->dtype == POSENC_F64 ? 0x1p-44 : kernel_ulp_below_one(problem->dtype);
   const double max_abs = options->max_abs > 0.0 ? options->max_abs : default_max_abs;
   size_t count;
   const posenc_kernel *const *kernels = posenc_kernels(&count);

@@ -5,6 +5,9 @@
 
 size_t posenc_dtype_bytes(posenc_dtype dtype) {
   switch (dtype) {
+  case POSENC_F16:
+  case POSENC_BF16:
+    return 2;
   case POSENC_F32:
     return 4;
   case POSENC_F64:

@@ -15,7 +15,8 @@
  * at most 2 where the sum may exceed 1 and 1.5 in the other: |(2, 1.5)| = 2.5. After at most 16 rotations: 4 + 16 × 6.5
  * = 108, E = 108 × 2^-53 < 2^-46.2. Rounding to the table's format then adds half an ulp of the binade of the computed
  * value; where that binade is above the exact value's, the excess is at most min(ulp, E) - ulp/2 <= E/2. In all: ulp/2
- * + 1.5 E < ulp/2 + 2^-45. Nothing in it depends on the position.
+ * + 1.5 E < ulp/2 + 2^-45. Nothing in it depends on the position, nor on the format: there is one rounding, straight to
+ * it, and below its smallest normal number, where binades no longer matter, the error is ulp/2 + E.
  */
 #define ROTATION_BOUND                                                                                                 \
   { .ulp = 0.5, .abs = 0x1p-45, .growth = 0.0, .max_position = ANGLE_MAX_POSITION, .derived = true }
