@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Mutants that write wrong values, and the honest kernel under all of them. */
+#include "impls/core/round.h"
 #include "tests/mutants/mutant.h"
 
 #include <math.h>
@@ -43,21 +44,40 @@ static void base_ignored(const void *constants, const posenc_problem *problem, i
   honest(constants, &other, row, rows, out);
 }
 
+/* The honest rows before their rounding; to be freed. */
+static double *unrounded(const posenc_problem *problem, int64_t row, int64_t rows) {
+  posenc_problem wide = *problem;
+  double *numbers = calloc((size_t)(rows * problem->dim), sizeof *numbers);
+  if (!numbers) abort();
+  wide.dtype = POSENC_F64;
+  honest(NULL, &wide, row, rows, numbers);
+  return numbers;
+}
+
 /* Where the exact value is within 0.001 ulp of the middle between two numbers, the farther one. */
 static void half_an_ulp_and_a_bit(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                                   void *out) {
-  posenc_problem wide = *problem;
-  wide.dtype = POSENC_F64;
+  (void)constants;
   float *narrow = out;
-  const int64_t elements = rows * problem->dim;
-  double *exact = calloc((size_t)elements, sizeof *exact);
-  if (!exact) abort();
-  honest(constants, &wide, row, rows, exact);
-  for (int64_t n = 0; n < elements; n++) {
+  double *exact = unrounded(problem, row, rows);
+  for (int64_t n = 0; n < rows * problem->dim; n++) {
     const float nearest = (float)exact[n], other = nextafterf(nearest, exact[n] > (double)nearest ? 2.0f : -2.0f);
     const bool is_close = fabs(exact[n] - (double)nearest) > 0.499 * fabs((double)other - (double)nearest);
     narrow[n] = is_close ? other : nearest;
   }
+  free(exact);
+}
+
+static const char *any_dtype(const posenc_problem *problem) {
+  return posenc_kernel_refusal(good_kernel(), problem, NULL);
+}
+
+/* Wrong where f32's nearest number is in the middle between two of the table's. */
+static void double_rounding(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                            void *out) {
+  (void)constants;
+  double *exact = unrounded(problem, row, rows);
+  for (int64_t n = 0; n < rows * problem->dim; n++) round_to(problem->dtype, out, n, (double)(float)exact[n]);
   free(exact);
 }
 
@@ -135,6 +155,7 @@ static const posenc_kernel kernels[] = {
     {MUTANT("negated-sine", "turns the other way round", negated_sine)},
     {MUTANT("base-ignored", "always base 10000", base_ignored)},
     {MUTANT("half-an-ulp-and-a-bit", "wrong by up to 0.501 ulp", half_an_ulp_and_a_bit)},
+    {CONTRACT(0.5, "double-rounding", "rounds to f32 first"), .can_do = any_dtype, .execute = double_rounding},
     {MUTANT("one-element-one-ulp", "one element in 2^27 is an ulp off", one_element_one_ulp)},
     {MUTANT("negative-zero", "-0 for 0", negative_zero)},
     {MUTANT("above-one", "an ulp above one at position 0", above_one)},
@@ -148,4 +169,4 @@ static const posenc_kernel kernels[] = {
 
 POSENC_PLUGIN(&kernels[0], &kernels[1], &kernels[2], &kernels[3], &kernels[4], &kernels[5], &kernels[6], &kernels[7],
               &kernels[8], &kernels[9], &kernels[10], &kernels[11], &kernels[12], &kernels[13], &kernels[14],
-              &kernels[15]);
+              &kernels[15], &kernels[16]);
