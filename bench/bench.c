@@ -121,7 +121,7 @@ static void count(shim_state *state, subject *s, const char *name, double value)
 static void show(subject *s, const char *what) {
   char text[256];
   snprintf(text, sizeof text, "%s %s %s", what, s->shape->name, s->kernel->name);
-  progress_show("bench", text, (double)s->run->done++, (double)s->run->total);
+  progress_show("bench", text, (double)s->run->done++, (double)s->run->total, "timings");
 }
 
 static void time_execute(shim_state *state, void *arg) {
@@ -285,7 +285,7 @@ static bool register_subject(subject *s) {
 
 static bool register_all(session *run) {
   for (size_t i = 0; i < run->count; i++) {
-    progress_show("bench: calibrating", run->subjects[i].shape->name, (double)i, (double)run->count);
+    progress_show("bench: calibrating", run->subjects[i].shape->name, (double)i, (double)run->count, "tables");
     if (!register_subject(&run->subjects[i])) return false;
   }
   return true;

@@ -70,7 +70,8 @@ static const char *write_table(const posenc_plan *plan, FILE *stream, const char
       failure = posenc_status_message(status);
     else if (fwrite(block, row_bytes, (size_t)rows, stream) != (size_t)rows)
       failure = strerror(errno);
-    progress_show("write", path, (double)(row + rows), (double)problem->rows);
+    progress_show("write", path, (double)(row + rows) * (double)problem->dim,
+                  (double)problem->rows * (double)problem->dim, "elements");
   }
   progress_clear();
   free(block);

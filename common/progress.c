@@ -41,7 +41,43 @@ static double stage_start(const char *stage, double done, double now) {
   return start;
 }
 
-void progress_show(const char *stage, const char *what, double done, double total) {
+/* Decimal prefix of a number, none below 1000. */
+typedef struct scale {
+  double unit;
+  const char *prefix;
+} scale;
+
+static scale scale_of(double number) {
+  static const scale scales[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
+  for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
+    if (number >= scales[i].unit) return scales[i];
+  return (scale){1.0, ""};
+}
+
+/* ", 231 M/s, 0:12 left", or nothing before the pace can be judged. */
+static void tell_pace(char *text, size_t size, double done, double total, double elapsed) {
+  *text = '\0';
+  if (done <= 0.0 || elapsed <= 1.0) return;
+  const double pace = done / elapsed;
+  const scale s = scale_of(pace);
+  const long rest = lround(fmax(total - done, 0.0) / pace);
+  snprintf(text, size, ", %.*f %s/s, %ld:%02ld left", pace < 10.0 * s.unit, pace / s.unit, s.prefix, rest / 60,
+           rest % 60);
+}
+
+/* A bar and a space, at most so many columns wide; nothing if that is too few for one. */
+static void draw_bar(char *bar, int width, double share) {
+  enum { LEAST = 8, MOST = 43 };
+  const int inside = (width < MOST ? width : MOST) - 3, full = (int)(fmin(fmax(share, 0.0), 1.0) * inside);
+  *bar = '\0';
+  if (width < LEAST) return;
+  bar[0] = '[';
+  memset(bar + 1, '#', (size_t)full);
+  memset(bar + 1 + full, '-', (size_t)(inside - full));
+  memcpy(bar + 1 + inside, "] ", 3);
+}
+
+void progress_show(const char *stage, const char *what, double done, double total, const char *unit) {
   static double last;
   if (!terminal()) return;
   const double now = clock_seconds();
@@ -50,14 +86,19 @@ void progress_show(const char *stage, const char *what, double done, double tota
   last = now;
   shown = true;
 
-  char left[32] = "";
-  if (done > 0 && elapsed > 1) {
-    const long rest = lround(elapsed * fmax(total - done, 0) / done);
-    snprintf(left, sizeof left, ", %ld:%02ld left", rest / 60, rest % 60);
-  }
-  char line[256];
-  snprintf(line, sizeof line, "%s: %s [%.0f/%.0f%s]", stage, what, done, total, left);
-  fprintf(stderr, "\r\033[K%.*s", columns() - 1, line); /* a full line would wrap, and stay */
+  char name[160], bar[64], amount[96], pace[64];
+  const scale s = scale_of(total);
+  const int decimals = s.unit > 1.0;
+  tell_pace(pace, sizeof pace, done, total, elapsed);
+  snprintf(amount, sizeof amount, "%.*f/%.*f %s%s%s", decimals, done / s.unit, decimals, total / s.unit, s.prefix,
+           *s.prefix ? " " : "", unit);
+  const int room = columns() - 1; /* a full line would wrap, and stay */
+  const int for_name = room - (int)(strlen(amount) + strlen(pace)) - 1;
+  const int wanted = snprintf(name, sizeof name, "%s: %s", stage, what), given = wanted < for_name ? wanted : for_name;
+  draw_bar(bar, for_name - wanted, total > 0.0 ? done / total : 0.0);
+  char line[400];
+  snprintf(line, sizeof line, "%.*s %s%s%s", given > 0 ? given : 0, name, bar, amount, pace);
+  fprintf(stderr, "\r\033[K%.*s", room, line);
 }
 
 void progress_clear(void) {

@@ -3,8 +3,11 @@
 #ifndef POSENC_COMMON_PROGRESS_H
 #define POSENC_COMMON_PROGRESS_H
 
-/* Shows "stage: what [done/total, time left]", at most ten times a second. */
-void progress_show(const char *stage, const char *what, double done, double total);
+/*
+ * Shows "stage: what [####------] 1.2/4.9 G elements, 231 M/s, 0:12 left", at most ten times a second; no wider than the
+ * terminal: the bar goes first, then the end of what. Pace and time are those of the stage, which ends when another one is shown or done falls.
+ */
+void progress_show(const char *stage, const char *what, double done, double total, const char *unit);
 
 /* Wipes the line. Call before printing anything else. */
 void progress_clear(void);

@@ -241,6 +241,25 @@ else
   skip 'no table on a terminal' 'no script(1) here'
 fi
 
+# Lines of progress on a terminal so wide; one write that takes longer than it is given.
+progress() { # COLUMNS
+  TERM=xterm script -qec "stty cols $1; timeout -s INT 1.6 '$POSENC' write --len 100000000 --dim 512 --kernel naive-f64 -o /dev/null" \
+    /dev/null </dev/null 2>&1 | tr '\r' '\n' | sed "s/$(printf '\033')\[K//g" | grep '^write: '
+}
+figures='[0-9]*\.[0-9]/51\.2 G elements, [0-9.]* [kM]/s, [0-9]*:[0-9][0-9] left$'
+if script -qec 'stty cols 100' /dev/null >out 2>&1 </dev/null; then
+  progress 100 >lines
+  check 'progress: a bar, elements, pace and time left' grep -q "^write: /dev/null \[#*-*\] $figures" lines
+  check 'no wider than the terminal' test "$(awk 'length > 99' lines | wc -l)" -eq 0
+  progress 52 >lines
+  check 'without a bar where there is no room for it' grep -q "^write: [a-z/]* $figures" lines
+  check 'and no wider, either' test "$(awk 'length > 51' lines | wc -l)" -eq 0
+else
+  skip 'progress on a terminal' 'no script(1) or stty(1) here'
+fi
+timeout -s INT 0.5 "$POSENC" write --len 100000000 --dim 512 --kernel naive-f64 -o /dev/null 2>err
+check 'no progress in a pipe' test "$(grep -c elements err)" -eq 0
+
 for python in ${PYTHON:-} python3 /usr/bin/python3; do
   if "$python" -c 'import numpy' 2>/dev/null; then
     numpy=$python

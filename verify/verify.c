@@ -43,6 +43,10 @@ static survey survey_of(const posenc_problem *problem, int64_t budget) {
   return (survey){false, windows, least(most(affordable / windows, 1), fitting)};
 }
 
+static double elements_of(const survey *v, const posenc_problem *problem) {
+  return (double)problem->dim * (v->exhaustive ? (double)problem->rows : (double)v->windows * (double)v->rows);
+}
+
 /* Window `number` of the survey: in order when exhaustive, else the first rows, the last rows, and rows drawn at random. */
 static window window_of(const survey *v, int64_t number, const posenc_problem *problem, uint64_t *random) {
   const int64_t last = problem->rows - v->rows;
@@ -279,26 +283,38 @@ static json_t *record_of_death(const exam *e, const isolated *end) {
   return record;
 }
 
+/* How far a run has come, in elements, and how many the process at work has. */
 typedef struct showing {
-  const char *name;
-  double done, total;
+  const char *stage, *name;
+  double done, total, mine;
 } showing;
 
 static void show(const char *doing, double share, void *argument) {
   const showing *s = argument;
   (void)doing;
-  progress_show("verify", s->name, s->done + share, s->total);
+  progress_show(s->stage, s->name, s->done + share * s->mine, s->total, "elements");
+}
+
+static double elements_of_exam(const exam *e) {
+  const survey v = survey_of(&e->of->problem, e->request->budget);
+  return elements_of(&v, &e->of->problem);
 }
 
 /* Null when memory runs out. */
-static json_t *examined(const exam *e, double done, double total) {
+static json_t *examined(const exam *e, showing *s) {
   char name[120];
   snprintf(name, sizeof name, "%s on %s", e->kernel->name, e->of->name);
-  showing s = {name, done, total};
+  s->name = name;
+  s->mine = elements_of_exam(e);
   exam mine = *e;
-  isolated end = isolate(examine_aloud, &mine, e->request->silence, show, &s);
+  isolated end = isolate(examine_aloud, &mine, e->request->silence, show, s);
   json_t *record = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : record_of_death(e, &end);
   free(end.result);
+  /* Only the process knows whether its kernel does the table: what is refused is not work that was done. */
+  if (json_is_string(json_object_get(record, "refusal")))
+    s->total -= s->mine;
+  else
+    s->done += s->mine;
   return record;
 }
 
@@ -353,7 +369,9 @@ static json_t *profiled(const verify_request *request, const posenc_kernel *kern
   const posenc_problem problem = posenc_table((INT64_C(1) << (PROFILE_POINTS - 1)) + PROFILE_ROWS, PROFILE_DIM);
   const shape of = shape_of(&problem);
   exam e = {request, kernel, &of};
-  showing s = {"error against position", done, (double)request->kernel_count};
+  const double elements = (double)PROFILE_POINTS * PROFILE_ROWS * PROFILE_DIM;
+  showing s = {"verify: error against position", kernel->name, done * elements,
+               (double)request->kernel_count * elements, elements};
   isolated end = isolate(profile_aloud, &e, request->silence, show, &s);
   json_t *curve = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
@@ -362,16 +380,27 @@ static json_t *profiled(const verify_request *request, const posenc_kernel *kern
                            "points");
 }
 
+/* All kernels on the first shape, then on the next. */
+static exam exam_of(const verify_request *request, size_t number) {
+  return (exam){request, request->kernels[number % request->kernel_count],
+                &request->shapes[number / request->kernel_count]};
+}
+
 json_t *verify_run(const verify_request *request) {
   json_t *records = json_array(), *kernels = json_array(), *curves = json_array();
   tally t = {0, 0, 0};
   bool enough = records && kernels && curves;
   const size_t exams = request->shape_count * request->kernel_count;
+  showing s = {.stage = "verify"};
   for (size_t k = 0; enough && k < request->kernel_count; k++)
     json_array_append_new(kernels, kernel_json(request->kernels[k], request->isa));
+  for (size_t n = 0; n < exams; n++) {
+    const exam e = exam_of(request, n);
+    s.total += elements_of_exam(&e);
+  }
   for (size_t n = 0; enough && n < exams; n++) {
-    const exam e = {request, request->kernels[n % request->kernel_count], &request->shapes[n / request->kernel_count]};
-    json_t *record = examined(&e, (double)n, (double)exams);
+    const exam e = exam_of(request, n);
+    json_t *record = examined(&e, &s);
     count_checks(record, &t);
     enough = json_array_append_new(records, record) == 0;
   }
