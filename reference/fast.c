@@ -134,16 +134,27 @@ enum { FUSED = 1 };
 enum { FUSED = 0 };
 #endif
 
+INLINE uint64_t bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+INLINE double double_of(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
 INLINE double two_sum(double a, double b, double *error) {
   const double sum = a + b, rest = sum - a;
   *error = (a - (sum - rest)) + (b - rest);
   return sum;
 }
 
-/* Veltkamp: the upper 26 bits, with sign. */
+/* The nearest number of 26 bits; what is left of x has no more, either, with its sign. */
 INLINE double upper_half(double x) {
-  const double scaled = 0x1.0000002p27 * x;
-  return scaled - (scaled - x);
+  return double_of((bits_of(x) + (UINT64_C(1) << 26)) & ~((UINT64_C(1) << 27) - 1));
 }
 
 INLINE double two_product(double a, double b, double *error, bool fused) {
@@ -215,18 +226,6 @@ INLINE void load(const tile *t, const unsigned char *row, line *now) {
     load_as(POSENC_BF16, t, row, now);
     break;
   }
-}
-
-INLINE uint64_t bits_of(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-INLINE double double_of(uint64_t bits) {
-  double x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
 }
 
 /* The power of two at the bottom of the binade. */
