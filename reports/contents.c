@@ -5,6 +5,7 @@
 #include "common/field.h"
 #include "common/shapes.h"
 #include "reports/document.h"
+#include "reports/errors.h"
 #include "reports/tables.h"
 #include "reports/words.h"
 
@@ -253,55 +254,6 @@ static void write_lengths(page *p, const json_t *document, const figures *drawn)
   write_sweep_data(p, document);
 }
 
-/* The largest error of a profile at that position, NaN if it was not measured. */
-static double error_at(const json_t *profile, json_int_t position) {
-  const json_t *points = json_object_get(profile, "points");
-  for (size_t i = 0; i < json_array_size(points); i++) {
-    const json_t *point = json_array_get(points, i);
-    if (json_integer_value(json_object_get(point, "position")) == position) return field_number(point, "max_abs");
-  }
-  return NAN;
-}
-
-/* A row per position of the first profile, a column per profile. */
-static bool write_error_data(page *p, const json_t *profiles) {
-  const size_t count = json_array_size(profiles);
-  const json_t *points = json_object_get(json_array_get(profiles, 0), "points");
-  page_column *columns = calloc(count + 1, sizeof *columns);
-  if (!columns) return false;
-  columns[0] = (page_column){"position", true};
-  for (size_t i = 0; i < count; i++)
-    columns[i + 1] = (page_column){field_string(json_array_get(profiles, i), "kernel"), true};
-  p->format->open(p, PAGE_DATA);
-  page_table(p, "Largest |error| at each position.", columns, count + 1);
-  for (size_t i = 0; i < json_array_size(points); i++) {
-    const json_int_t position = json_integer_value(json_object_get(json_array_get(points, i), "position"));
-    page_cell_run(p, PAGE_TEXT, words_count((double)position).text);
-    for (size_t k = 0; k < count; k++)
-      page_cell_run(p, PAGE_TEXT, words_significant(error_at(json_array_get(profiles, k), position), 3).text);
-  }
-  page_table_end(p);
-  p->format->close(p, PAGE_DATA);
-  free(columns);
-  return true;
-}
-
-static bool write_error(page *p, const json_t *document, const figures *drawn) {
-  if (!drawn->svg[FIGURE_ERROR]) return true;
-  const json_t *profiles = json_object_get(document, "profile");
-  const json_t *first = json_array_get(profiles, 0);
-  p->format->heading(p, 2, "Error against position");
-  p->format->open(p, PAGE_PARAGRAPH);
-  say(p, "The largest absolute error over the columns of a row");
-  if (isfinite(field_number(first, "dim")) && isfinite(field_number(first, "base")))
-    page_print(p, PAGE_TEXT, ", dim %s, base %s", words_plain(field_number(first, "dim")).text,
-               words_plain(field_number(first, "base")).text);
-  say(p, ". Dashed lines: half an ulp just below 1, which rounding to that format costs whoever computes.");
-  p->format->close(p, PAGE_PARAGRAPH);
-  p->format->figure(p, "Error against position.", drawn->svg[FIGURE_ERROR]);
-  return write_error_data(p, profiles);
-}
-
 static void write_encoding(page *p, const figures *drawn) {
   p->format->heading(p, 2, "What the encoding looks like");
   p->format->figure(
@@ -533,7 +485,7 @@ bool contents_write(page *p, const json_t *document, const figures *drawn) {
   write_subtitle(p, document);
   write_headline(p, document);
   write_lengths(p, document, drawn);
-  const bool error_written = write_error(p, document, drawn);
+  const bool errors_written = errors_write(p, document, drawn);
   write_encoding(p, drawn);
   write_shapes(p, document);
   const bool checks_written = write_checks(p, document);
@@ -541,5 +493,5 @@ bool contents_write(page *p, const json_t *document, const figures *drawn) {
   write_environment(p, document);
   write_method(p, document);
   p->format->end(p);
-  return error_written && checks_written;
+  return errors_written && checks_written;
 }

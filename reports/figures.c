@@ -3,36 +3,15 @@
 
 #include "common/field.h"
 #include "posenc.h"
+#include "reports/curves.h"
 #include "reports/document.h"
 #include "reports/plot.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* Rows and columns of the heatmap. */
 enum { MAP = 128 };
-
-/* Okabe and Ito's colours for all eyes, without the yellow that white paper swallows; then dashes tell lines apart. */
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080"};
-enum { COLOURS = sizeof colours / sizeof *colours };
-
-/* A kernel looks the same in every figure. */
-static void write_style(FILE *script, size_t kernel) {
-  fprintf(script, " linecolor rgb '%s' dashtype %zu pointtype %zu pointsize 0.55 linewidth 1.2",
-          colours[kernel % COLOURS], 1 + kernel / COLOURS, 4 + kernel % 11);
-}
-
-static void write_title(FILE *script, const char *title) {
-  fputs(" title ", script);
-  plot_quoted(script, title);
-}
-
-static FILE *begin(const char *name) {
-  FILE *script = plot_begin();
-  if (!script) fprintf(stderr, "posenc: report: plot %s: no temporary file: %s\n", name, strerror(errno));
-  return script;
-}
 
 bool figures_in_sweep(const json_t *table) {
   return json_is_true(json_object_get(table, "sweep")) &&
@@ -173,7 +152,7 @@ static double highest_bandwidth(const sweep *s) {
 
 static char *draw_lengths(const json_t *document, const sweep *s, const length_plot *plot) {
   const json_t *kernels = json_object_get(document, "kernels");
-  FILE *script = begin(plot->name);
+  FILE *script = plot_begin(plot->name, PLOT_HEIGHT);
   if (!script) return NULL;
   write_length_axis(script, s);
   write_caches(script, document);
@@ -187,87 +166,9 @@ static char *draw_lengths(const json_t *document, const sweep *s, const length_p
     const char *kernel = field_string(json_array_get(kernels, i), "name");
     if (!was_timed(s, kernel, plot)) continue;
     fprintf(script, ", $kernel%zu using 1:2:3:4 with yerrorlines", i);
-    write_style(script, i);
-    write_title(script, kernel);
+    plot_kernel(script, i, kernel);
   }
   return plot_finish(script, plot->name, plot->description);
-}
-
-/* ---- error against position ---- */
-
-/* Half an ulp of a format just below 1: what rounding alone costs. */
-static const struct {
-  const char *name;
-  int exponent;
-} formats[] = {{"f32", -25}, {"f16", -12}, {"bf16", -9}};
-
-static void write_formats(FILE *script) {
-  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-    fprintf(
-        script,
-        "set arrow from graph 0, first 2**%d to graph 1, first 2**%d nohead back linecolor rgb '#808080' dashtype 2\n"
-        "set label 'half an ulp of %s' at graph 0.01, first 2**%d left offset 0,0.5 font ',13'\n",
-        formats[i].exponent, formats[i].exponent, formats[i].name, formats[i].exponent);
-}
-
-/* Position and largest error; nothing where there is no error, which a logarithm cannot show. */
-static void write_errors(FILE *script, size_t index, const json_t *points) {
-  fprintf(script, "$profile%zu << EOD\n", index);
-  for (size_t i = 0; i < json_array_size(points); i++) {
-    const json_t *point = json_array_get(points, i);
-    const double position = field_number(point, "position"), error = field_number(point, "max_abs");
-    if (position > 0 && error > 0) fprintf(script, "%.17g %.17g\n", position, error);
-  }
-  fputs("EOD\n", script);
-}
-
-static bool has_errors(const json_t *points) {
-  for (size_t i = 0; i < json_array_size(points); i++) {
-    const json_t *point = json_array_get(points, i);
-    if (field_number(point, "position") > 0 && field_number(point, "max_abs") > 0) return true;
-  }
-  return false;
-}
-
-/* Place of the kernel among all, which gives it its colour. */
-static size_t kernel_index(const json_t *document, const char *kernel) {
-  const json_t *kernels = json_object_get(document, "kernels");
-  size_t index = 0;
-  while (index < json_array_size(kernels) && strcmp(field_string(json_array_get(kernels, index), "name"), kernel) != 0)
-    index++;
-  return index;
-}
-
-static bool has_profile(const json_t *document) {
-  const json_t *profile = json_object_get(document, "profile");
-  for (size_t i = 0; i < json_array_size(profile); i++)
-    if (has_errors(json_object_get(json_array_get(profile, i), "points"))) return true;
-  return false;
-}
-
-static char *draw_error(const json_t *document) {
-  const json_t *profile = json_object_get(document, "profile");
-  FILE *script = begin("error");
-  if (!script) return NULL;
-  write_formats(script);
-  fputs("set logscale x 2\nset format x '2^{%L}'\nset xlabel 'position'\n"
-        "set logscale y 10\nset format y '10^{%L}'\nset ylabel 'largest |error|'\n",
-        script);
-  for (size_t i = 0; i < json_array_size(profile); i++)
-    write_errors(script, i, json_object_get(json_array_get(profile, i), "points"));
-  const char *separator = "plot ";
-  for (size_t i = 0; i < json_array_size(profile); i++) {
-    const json_t *entry = json_array_get(profile, i);
-    if (!has_errors(json_object_get(entry, "points"))) continue;
-    fprintf(script, "%s$profile%zu using 1:2 with linespoints", separator, i);
-    write_style(script, kernel_index(document, field_string(entry, "kernel")));
-    write_title(script, field_string(entry, "kernel"));
-    separator = ", ";
-  }
-  return plot_finish(
-      script, "error",
-      "Line chart: largest absolute error against position, a line per kernel, beside half an ulp of f32, "
-      "f16 and bf16");
 }
 
 /* ---- the encoding itself ---- */
@@ -285,7 +186,7 @@ static bool fill_map(float *table) {
 
 static char *draw_encoding(void) {
   float table[MAP * MAP];
-  FILE *script = fill_map(table) ? begin("encoding") : NULL;
+  FILE *script = fill_map(table) ? plot_begin("encoding", PLOT_HEIGHT) : NULL;
   if (!script) return NULL;
   fputs("$table << EOD\n", script);
   for (int i = 0; i < MAP * MAP; i++) fprintf(script, "%.4f%c", (double)table[i], i % MAP == MAP - 1 ? '\n' : ' ');
@@ -315,7 +216,7 @@ bool figures_make(const json_t *document, figures *made) {
     ok = (made->svg[FIGURE_TIME] = draw_lengths(document, &s, &time_plot)) &&
          (made->svg[FIGURE_BANDWIDTH] = draw_lengths(document, &s, &bandwidth_plot));
   }
-  if (ok && has_profile(document)) ok = (made->svg[FIGURE_ERROR] = draw_error(document));
+  if (ok) ok = curves_make(document, made);
   if (ok) ok = (made->svg[FIGURE_ENCODING] = draw_encoding());
   if (!ok) figures_free(made);
   return ok;

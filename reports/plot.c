@@ -26,19 +26,26 @@ const char *plot_refusal(void) {
   return found ? NULL : "gnuplot is not installed";
 }
 
-FILE *plot_begin(void) {
+static FILE *temporary(const char *name) {
+  FILE *file = tmpfile();
+  if (!file) fprintf(stderr, "posenc: report: plot %s: no temporary file: %s\n", name, strerror(errno));
+  return file;
+}
+
+FILE *plot_begin(const char *name, int height) {
   /* Script and picture are temporary files without a name: whatever happens, nothing is left behind. */
-  FILE *script = tmpfile();
+  FILE *script = temporary(name);
   if (script)
-    fputs("set terminal svg size 640,480 dynamic enhanced font 'sans-serif,15' linewidth 1.4\n"
-          "set encoding utf8\n"
-          "set key below center Left reverse noenhanced samplen 2 title ' '\n"
-          "set xlabel offset 0,0.5\n"
-          "set errorbars small\n"
-          "set border 3 linewidth 0.7\n"
-          "set tics nomirror scale 0.6\n"
-          "set grid linecolor rgb '#808080' dashtype 1 linewidth 0.2\n",
-          script);
+    fprintf(script,
+            "set terminal svg size %d,%d dynamic enhanced font 'sans-serif,15' linewidth 1.4\n"
+            "set encoding utf8\n"
+            "set key below center Left reverse noenhanced samplen 2 title ' '\n"
+            "set xlabel offset 0,0.5\n"
+            "set errorbars small\n"
+            "set border 3 linewidth 0.7\n"
+            "set tics nomirror scale 0.6\n"
+            "set grid linecolor rgb '#808080' dashtype 1 linewidth 0.2\n",
+            PLOT_WIDTH, height);
   return script;
 }
 
@@ -49,6 +56,16 @@ void plot_quoted(FILE *script, const char *text) {
     fputc((unsigned char)*text < ' ' ? ' ' : *text, script);
   }
   fputc('\'', script);
+}
+
+/* Okabe and Ito's colours for all eyes, without the yellow that white paper swallows; then dashes tell lines apart. */
+static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080"};
+enum { COLOURS = sizeof colours / sizeof *colours };
+
+void plot_kernel(FILE *script, size_t index, const char *title) {
+  fprintf(script, " linecolor rgb '%s' dashtype %zu pointtype %zu pointsize 0.55 linewidth 1.2 title ",
+          colours[index % COLOURS], 1 + index / COLOURS, 4 + index % 11);
+  plot_quoted(script, title);
 }
 
 /* The whole of a file as a string to free; null when memory runs out or it cannot be read. */
@@ -146,13 +163,9 @@ static char *draw(FILE *script, FILE *picture, FILE *messages, const char *name,
 }
 
 char *plot_finish(FILE *script, const char *name, const char *description) {
-  FILE *picture = tmpfile();
-  FILE *messages = tmpfile();
-  char *element = NULL;
-  if (picture && messages)
-    element = draw(script, picture, messages, name, description);
-  else
-    fprintf(stderr, "posenc: report: plot %s: no temporary file: %s\n", name, strerror(errno));
+  FILE *picture = temporary(name);
+  FILE *messages = picture ? temporary(name) : NULL;
+  char *element = messages ? draw(script, picture, messages, name, description) : NULL;
   if (picture) fclose(picture);
   if (messages) fclose(messages);
   fclose(script);

@@ -8,14 +8,20 @@
 /* Null if gnuplot is there, else what is missing. */
 const char *plot_refusal(void);
 
+/* Width and usual height of a plot, in pixels. */
+enum { PLOT_WIDTH = 640, PLOT_HEIGHT = 480 };
+
 /*
  * Starts a gnuplot script; write the rest of it to the stream. The names it uses must come from plot_quoted.
- * Null on failure, with errno set.
+ * Null on an error told on stderr.
  */
-FILE *plot_begin(void);
+FILE *plot_begin(const char *name, int height);
 
 /* Writes text as a gnuplot string. */
 void plot_quoted(FILE *script, const char *text);
+
+/* Writes colour, dashes, points and title of a line. Kernel `index` of the document looks the same in every plot. */
+void plot_kernel(FILE *script, size_t index, const char *title);
 
 /*
  * Runs the script and closes it. The <svg> element as a string to free, without size of its own, ids prefixed with
