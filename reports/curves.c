@@ -2,6 +2,7 @@
 #include "reports/curves.h"
 
 #include "common/field.h"
+#include "reports/causes.h"
 #include "reports/plot.h"
 
 /* ---- error against position, and against frequency ---- */
@@ -100,9 +101,95 @@ static bool any_errors(const json_t *document, const error_plot *plot) {
   return false;
 }
 
+/* ---- where the error comes from ---- */
+
+/* Panels stand two in a row, under a legend; pixels. */
+enum { PANELS_IN_ROW = 2, PANEL_HEIGHT = 190, LEGEND_HEIGHT = 30 };
+
+/* Of Okabe and Ito's colours; grey is for the rounding that nobody escapes. */
+static const char *const cause_colours[CAUSES] = {"#0072b2", "#e69f00", "#009e73", "#a0a0a0"};
+
+/* Exponent of the position, 0, then in percent the sum of the first share, the first two, … */
+static void write_shares(FILE *script, size_t index, const json_t *points) {
+  fprintf(script, "$group%zu << EOD\n", index);
+  for (size_t i = 0; i < json_array_size(points); i++) {
+    const json_t *point = json_array_get(points, i);
+    double sum = 0;
+    fprintf(script, "%.17g 0", log2(field_number(point, "position")));
+    for (size_t k = 0; k < CAUSES; k++) {
+      sum += 100 * field_number(json_object_get(point, "shares"), cause_names[k]);
+      fprintf(script, " %.6f", sum);
+    }
+    fputc('\n', script);
+  }
+  fputs("EOD\n", script);
+}
+
+/* The names as a title, on as many lines as they need, and room for these. */
+static void write_names(FILE *script, const json_t *names) {
+  enum { LINE = 36 }; /* characters above a panel */
+  size_t used = 0, lines = 1;
+  fputs("set title ", script);
+  for (size_t i = 0; i < json_array_size(names); i++) {
+    const char *name = json_string_value(json_array_get(names, i));
+    const bool fits = used + strlen(name) <= LINE;
+    if (i > 0) fputs(fits ? ".', '." : ".\",\\n\".", script);
+    plot_quoted(script, name);
+    used = (fits ? used : 0) + strlen(name) + strlen(", ");
+    lines += !fits;
+  }
+  fprintf(script, " noenhanced offset 0,-0.4\nset tmargin %zu\n", lines + 1);
+}
+
+static void write_panel(FILE *script, size_t index, const json_t *group) {
+  write_names(script, json_object_get(group, "kernels"));
+  for (size_t i = 0; i < CAUSES; i++)
+    fprintf(script,
+            "%s $group%zu using 1:%zu:($1-0.45):($1+0.45):%zu:%zu with boxxyerror linecolor rgb '%s' title '%s'",
+            i ? "," : "plot", index, i + 2, i + 2, i + 3, cause_colours[i], cause_names[i]);
+  fputs("\nunset key\n", script); /* one legend is enough */
+}
+
+/* All panels reach from the first to the last position of any. */
+static void write_reach(FILE *script, const json_t *groups) {
+  double least = INFINITY, most = 0;
+  for (size_t i = 0; i < json_array_size(groups); i++) {
+    const json_t *points = json_object_get(json_array_get(groups, i), "points");
+    for (size_t k = 0; k < json_array_size(points); k++) {
+      const double exponent = log2(field_number(json_array_get(points, k), "position"));
+      least = fmin(least, exponent);
+      most = fmax(most, exponent);
+    }
+  }
+  fprintf(script, "set xrange [%.17g:%.17g]\n", least - 0.6, most + 0.6);
+}
+
+static char *draw_causes(const json_t *groups) {
+  const size_t count = json_array_size(groups), rows = (count + PANELS_IN_ROW - 1) / PANELS_IN_ROW;
+  const size_t height = LEGEND_HEIGHT + PANEL_HEIGHT * rows;
+  FILE *script = plot_begin("causes", (int)height);
+  if (!script) return NULL;
+  for (size_t i = 0; i < count; i++) write_shares(script, i, json_object_get(json_array_get(groups, i), "points"));
+  write_reach(script, groups);
+  fprintf(script,
+          "set yrange [0:100]\nset format x '2^{%%g}'\nset format y '%%g %%%%'\nset xtics 10\nset ytics 50\n"
+          "set lmargin 7\nset rmargin 2\nset bmargin 2\nset style fill solid noborder\n"
+          "set key at screen 0.5, screen %.4f center center vertical maxrows 1 title ''\n"
+          "set multiplot layout %zu,%d title ' '\n",
+          1 - LEGEND_HEIGHT / 2.0 / (double)height, rows, PANELS_IN_ROW);
+  for (size_t i = 0; i < count; i++) write_panel(script, i, json_array_get(groups, i));
+  fputs("unset multiplot\n", script);
+  return plot_finish(script, "causes",
+                     "Stacked bars: shares of frequency, phase, trig and store in the error against position, a panel "
+                     "per kind of kernel");
+}
+
 /* ---- all ---- */
 
 bool curves_make(const json_t *document, figures *made) {
-  if (!any_errors(document, &position_plot)) return true;
-  return (made->svg[FIGURE_ERROR] = draw_errors(document, &position_plot));
+  const json_t *groups = json_object_get(document, "causes");
+  bool ok = true;
+  if (any_errors(document, &position_plot)) ok = (made->svg[FIGURE_ERROR] = draw_errors(document, &position_plot));
+  if (ok && json_array_size(groups) > 0) ok = (made->svg[FIGURE_CAUSES] = draw_causes(groups));
+  return ok;
 }

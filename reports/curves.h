@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The figures of errors: against position. */
+/* The figures of errors: against position, by cause. */
 #ifndef POSENC_REPORTS_CURVES_H
 #define POSENC_REPORTS_CURVES_H
 

@@ -2,9 +2,18 @@
 #include "reports/errors.h"
 
 #include "common/field.h"
+#include "reports/causes.h"
 #include "reports/words.h"
 
 #include <stdlib.h>
+
+/* Positions that tables show where figures show all: short texts, GPT-scale contexts, and far beyond. */
+static const struct {
+  double position;
+  const char *name;
+} landmarks[] = {{0x1p0, "2^0"}, {0x1p10, "2^10"}, {0x1p17, "2^17"}, {0x1p20, "2^20"}, {0x1p30, "2^30"}};
+
+enum { LANDMARKS = sizeof landmarks / sizeof *landmarks };
 
 static const json_t *point_at(const json_t *points, double position) {
   for (size_t i = 0; i < json_array_size(points); i++) {
@@ -68,6 +77,98 @@ static bool write_position(page *p, const json_t *document, const figures *drawn
   return write_position_data(p, profiles);
 }
 
+/* ---- where the error comes from ---- */
+
+static void write_names(page *p, const json_t *names) {
+  for (size_t i = 0; i < json_array_size(names); i++) {
+    if (i > 0) p->format->run(p, PAGE_TEXT, ", ");
+    p->format->run(p, PAGE_CODE, json_string_value(json_array_get(names, i)));
+  }
+}
+
+/* "frequency (55–60 %)" */
+static void write_share(page *p, const char *cause, const json_t *share) {
+  const words least = words_fixed(100 * field_number(share, "least"), 0);
+  const words most = words_fixed(100 * field_number(share, "most"), 0);
+  page_print(p, PAGE_STRONG, "%s", cause);
+  page_print(p, PAGE_TEXT, " (%s", least.text);
+  if (strcmp(least.text, most.text) != 0) page_print(p, PAGE_TEXT, "–%s", most.text);
+  page_print(p, PAGE_TEXT, "\u00a0%%)");
+}
+
+/* "from 2^0 to 2^10 frequency (55–60 %) and store (23–31 %)" */
+static void write_span(page *p, const json_t *span) {
+  const json_t *shares = json_object_get(span, "shares");
+  const double from = field_number(span, "from"), to = field_number(span, "to");
+  size_t left = json_object_size(shares);
+  if (from < to)
+    page_print(p, PAGE_TEXT, "from %s to %s ", words_position(from).text, words_position(to).text);
+  else
+    page_print(p, PAGE_TEXT, "at %s ", words_position(from).text);
+  for (size_t i = 0; i < CAUSES; i++) {
+    const json_t *share = json_object_get(shares, cause_names[i]);
+    if (!share) continue;
+    write_share(p, cause_names[i], share);
+    if (--left > 0) p->format->run(p, PAGE_TEXT, left > 1 ? ", " : " and ");
+  }
+}
+
+static void write_cause(page *p, const json_t *group) {
+  const json_t *spans = json_object_get(group, "spans");
+  p->format->open(p, PAGE_ITEM);
+  write_names(p, json_object_get(group, "kernels"));
+  for (size_t i = 0; i < json_array_size(spans); i++) {
+    p->format->run(p, PAGE_TEXT, i > 0 ? "; " : ": ");
+    write_span(p, json_array_get(spans, i));
+  }
+  p->format->run(p, PAGE_TEXT, ".");
+  p->format->close(p, PAGE_ITEM);
+}
+
+static void write_cause_data(page *p, const json_t *groups) {
+  page_column columns[3 + CAUSES] = {{"kernel", false}, {"position", true}};
+  for (size_t i = 0; i < CAUSES; i++) columns[2 + i] = (page_column){cause_names[i], true};
+  columns[2 + CAUSES] = (page_column){"sum", true};
+  p->format->open(p, PAGE_DATA);
+  page_table(p, "Mean |part| of the error.", columns, 3 + CAUSES);
+  for (size_t i = 0; i < json_array_size(groups); i++) {
+    const json_t *group = json_array_get(groups, i);
+    for (size_t k = 0; k < LANDMARKS; k++) {
+      const json_t *point = point_at(json_object_get(group, "points"), landmarks[k].position);
+      if (!point) continue;
+      page_cell(p);
+      write_names(p, json_object_get(group, "kernels"));
+      page_cell_end(p);
+      page_cell_run(p, PAGE_TEXT, landmarks[k].name);
+      for (size_t c = 0; c < CAUSES; c++)
+        cell_significant(p, field_number(json_object_get(point, "parts"), cause_names[c]));
+      cell_significant(p, field_number(point, "sum"));
+    }
+  }
+  page_table_end(p);
+  p->format->close(p, PAGE_DATA);
+}
+
+static void write_causes(page *p, const json_t *document, const figures *drawn) {
+  if (!drawn->svg[FIGURE_CAUSES]) return;
+  const json_t *groups = json_object_get(document, "causes");
+  p->format->heading(p, 2, "Where the error comes from");
+  page_block(
+      p, PAGE_PARAGRAPH,
+      "The error of an element is the sum of four parts: frequency (the kernel's frequency is not the exact one), "
+      "phase (its position × frequency is not the exact product of the two), trig (its sine or cosine is not that "
+      "of its phase) and store (the rounding to the table's type). Shares are of the mean |part| over all "
+      "elements of the rows at a position. Named below are those of a fifth or more.");
+  p->format->figure(p, "Shares of the four parts against position. Kernels with the same parts share a panel.",
+                    drawn->svg[FIGURE_CAUSES]);
+  p->format->open(p, PAGE_LIST);
+  for (size_t i = 0; i < json_array_size(groups); i++) write_cause(p, json_array_get(groups, i));
+  p->format->close(p, PAGE_LIST);
+  write_cause_data(p, groups);
+}
+
 bool errors_write(page *p, const json_t *document, const figures *drawn) {
-  return write_position(p, document, drawn);
+  if (!write_position(p, document, drawn)) return false;
+  write_causes(p, document, drawn);
+  return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the report says of errors: against position. */
+/* What the report says of errors: against position, and where they come from. */
 #ifndef POSENC_REPORTS_ERRORS_H
 #define POSENC_REPORTS_ERRORS_H
 

@@ -10,6 +10,7 @@ typedef enum figure {
   FIGURE_TIME,      /* against length */
   FIGURE_BANDWIDTH, /* against length */
   FIGURE_ERROR,     /* against position */
+  FIGURE_CAUSES,    /* shares of the error against position, a panel per kind of kernel */
   FIGURE_ENCODING,  /* heatmap */
   FIGURES
 } figure;

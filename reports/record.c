@@ -11,22 +11,26 @@
 typedef struct kind {
   unsigned types; /* set of json_type */
   const char *name;
-  bool negative; /* may be */
+  bool negative;   /* may be */
+  size_t integers; /* of an array, if not 0: so many integers of 0 or more */
 } kind;
 
-static const kind string = {TYPE(JSON_STRING), "a string", false};
-static const kind string_or_null = {TYPE(JSON_STRING) | TYPE(JSON_NULL), "a string or null", false};
-static const kind integer = {TYPE(JSON_INTEGER), "an integer", true};
-static const kind integer_or_null = {TYPE(JSON_INTEGER) | TYPE(JSON_NULL), "an integer or null", true};
-static const kind count = {TYPE(JSON_INTEGER), "an integer of 0 or more", false};
-static const kind real = {TYPE(JSON_INTEGER) | TYPE(JSON_REAL), "a number", true};
+static const kind string = {TYPE(JSON_STRING), "a string", false, 0};
+static const kind string_or_null = {TYPE(JSON_STRING) | TYPE(JSON_NULL), "a string or null", false, 0};
+static const kind integer = {TYPE(JSON_INTEGER), "an integer", true, 0};
+static const kind integer_or_null = {TYPE(JSON_INTEGER) | TYPE(JSON_NULL), "an integer or null", true, 0};
+static const kind count = {TYPE(JSON_INTEGER), "an integer of 0 or more", false, 0};
+static const kind real = {TYPE(JSON_INTEGER) | TYPE(JSON_REAL), "a number", true, 0};
 /* JSON has no infinity and no NaN: null stands for them. */
-static const kind number = {TYPE(JSON_INTEGER) | TYPE(JSON_REAL) | TYPE(JSON_NULL), "a number or null", true};
+static const kind number = {TYPE(JSON_INTEGER) | TYPE(JSON_REAL) | TYPE(JSON_NULL), "a number or null", true, 0};
 static const kind amount = {TYPE(JSON_INTEGER) | TYPE(JSON_REAL) | TYPE(JSON_NULL), "a number of 0 or more, or null",
-                            false};
-static const kind boolean = {TYPE(JSON_TRUE) | TYPE(JSON_FALSE), "true or false", false};
-static const kind object = {TYPE(JSON_OBJECT), "an object", false};
-static const kind array = {TYPE(JSON_ARRAY), "an array", false};
+                            false, 0};
+static const kind boolean = {TYPE(JSON_TRUE) | TYPE(JSON_FALSE), "true or false", false, 0};
+static const kind object = {TYPE(JSON_OBJECT), "an object", false, 0};
+static const kind count_or_null = {TYPE(JSON_INTEGER) | TYPE(JSON_NULL), "an integer of 0 or more, or null", false, 0};
+static const kind object_or_null = {TYPE(JSON_OBJECT) | TYPE(JSON_NULL), "an object or null", false, 0};
+static const kind array = {TYPE(JSON_ARRAY), "an array", false, 0};
+static const kind pair_or_null = {TYPE(JSON_ARRAY) | TYPE(JSON_NULL), "two integers of 0 or more, or null", false, 2};
 
 typedef struct rule {
   const char *key;
@@ -96,22 +100,78 @@ static const rule result_rules[] = {
     {NULL, NULL, false, NULL},
 };
 
+static const rule parts_rules[] = {
+    {"frequency", &amount, true, NULL}, {"phase", &amount, true, NULL}, {"trig", &amount, true, NULL},
+    {"store", &amount, true, NULL},     {NULL, NULL, false, NULL},
+};
+
 static const rule point_rules[] = {
     {"position", &integer, true, NULL},
     {"max_abs", &amount, true, NULL},
     {"max_ulp", &amount, false, NULL},
+    {"index", &count, false, NULL},
+    {"parts", &object_or_null, false, parts_rules},
+    {"relative", &amount, false, NULL},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule column_rules[] = {
+    {"index", &count, true, NULL},
+    {"max_abs", &amount, true, NULL},
+    {"position", &count, false, NULL},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule passes_rules[] = {
+    {"f32", &count_or_null, true, NULL},
+    {"f16", &count_or_null, true, NULL},
+    {"bf16", &count_or_null, true, NULL},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule norm_rules[] = {
+    {"worst", &amount, true, NULL},
+    {"position", &count, true, NULL},
+    {"index", &count, true, NULL},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule collisions_rules[] = {
+    {"f32", &pair_or_null, true, NULL},
+    {"f16", &pair_or_null, true, NULL},
+    {"bf16", &pair_or_null, true, NULL},
     {NULL, NULL, false, NULL},
 };
 
 static const rule profile_rules[] = {
-    {"kernel", &string, true, NULL},       {"dim", &count, false, NULL}, {"base", &number, false, NULL},
-    {"points", &array, true, point_rules}, {NULL, NULL, false, NULL},
+    {"kernel", &string, true, NULL},
+    {"dim", &count, false, NULL},
+    {"base", &number, false, NULL},
+    {"points", &array, true, point_rules},
+    {"rows", &count_or_null, false, NULL},
+    {"columns", &array, false, column_rules},
+    {"passes", &object, false, passes_rules},
+    {"norm", &object, false, norm_rules},
+    {"collisions", &object, false, collisions_rules},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule unique_rules[] = {
+    {"dim", &count, true, NULL},       {"base", &number, true, NULL}, {"rows", &count, true, NULL},
+    {"distance", &amount, true, NULL}, {"apart", &count, true, NULL}, {NULL, NULL, false, NULL},
 };
 
 static const rule accuracy_rules[] = {
-    {"environment", &object, true, NULL},    {"kernels", &array, true, kernel_rules},   {"seed", &integer, false, NULL},
-    {"records", &array, true, result_rules}, {"profile", &array, false, profile_rules}, {"passed", &count, true, NULL},
-    {"failed", &count, true, NULL},          {"skipped", &count, true, NULL},           {NULL, NULL, false, NULL},
+    {"environment", &object, true, NULL},
+    {"kernels", &array, true, kernel_rules},
+    {"seed", &integer, false, NULL},
+    {"records", &array, true, result_rules},
+    {"profile", &array, false, profile_rules},
+    {"unique", &object_or_null, false, unique_rules},
+    {"passed", &count, true, NULL},
+    {"failed", &count, true, NULL},
+    {"skipped", &count, true, NULL},
+    {NULL, NULL, false, NULL},
 };
 
 static const rule benchmark_rules[] = {
@@ -137,7 +197,12 @@ static const rule timing_rules[] = {
 };
 
 static bool is_kind(const json_t *value, const kind *wanted) {
-  return (wanted->types & TYPE(json_typeof(value))) && (wanted->negative || !(json_number_value(value) < 0));
+  if (!(wanted->types & TYPE(json_typeof(value)))) return false;
+  if (!wanted->negative && json_number_value(value) < 0) return false;
+  if (!wanted->integers || !json_is_array(value)) return true;
+  for (size_t i = 0; i < json_array_size(value); i++)
+    if (!is_kind(json_array_get(value, i), &count)) return false;
+  return json_array_size(value) == wanted->integers;
 }
 
 static bool follows(const json_t *value, const rule *rules, const char *where, record_fault *fault);
@@ -170,7 +235,7 @@ static bool follows(const json_t *value, const rule *rules, const char *where, r
       snprintf(fault->text, sizeof fault->text, "%s is not %s", path, rules->kind->name);
       return false;
     }
-    if (!rules->inner) continue;
+    if (!rules->inner || json_is_null(field)) continue;
     if (!(json_is_array(field) ? elements_follow : follows)(field, rules->inner, path, fault)) return false;
   }
   return true;

@@ -44,6 +44,14 @@ words words_count(double value) {
   return result;
 }
 
+words words_position(double value) {
+  int exponent;
+  if (!(value > 0) || frexp(value, &exponent) > 0.5) return words_count(value);
+  words result;
+  snprintf(result.text, sizeof result.text, "2^%d", exponent - 1);
+  return result;
+}
+
 words words_bytes(double bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   size_t unit = 0;

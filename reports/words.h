@@ -19,6 +19,9 @@ words words_fixed(double value, int decimals);
 /* A whole number with its thousands set apart: "2 560 000". */
 words words_count(double value);
 
+/* A position: "2^17", or as a count if it is no power of two. */
+words words_position(double value);
+
 /* "512 MiB", "250 KiB". */
 words words_bytes(double bytes);
 

@@ -112,6 +112,49 @@ check 'and told in the answer' contains failed/report.md '**Failed checks: 1**'
 check 'an empty table has a page' test $? -eq 0 -a -s empty/index.html
 check 'without times' contains empty/report.md 'Nothing was timed'
 
+# ---- errors: where they come from, at which frequency, and what they spoil ----
+
+has_sections() { # PAGE TITLES: those on errors, joined by commas
+  test "$(sed -nE 's/^## (Error.*|Where.*)/\1/p' "$1" | paste -sd,)" = "$2"
+}
+check 'no errors, no sections on them' has_sections known/report.md ''
+error_at() { # POSITION FREQUENCY PHASE TRIG STORE
+  printf '{"position": %s, "max_abs": 0.25, "relative": 0.5, "parts": {"frequency": %s, "phase": %s, "trig": %s, "store": %s}}' "$@"
+}
+points="$(error_at 1 1 0 0 3), $(error_at 2 6 4 0 0), $(error_at 4 3 1 0 0)"
+scan='"rows": 1000, "columns": [{"index": 0, "max_abs": 0.0625, "position": 9}, {"index": 1, "max_abs": 0.125, "position": 7}],
+  "passes": {"f32": 1, "f16": 7, "bf16": null}, "norm": {"worst": 0.75, "position": 8, "index": 1},
+  "collisions": {"f32": null, "f16": [5, 6], "bf16": [3, 4]}'
+profiled() { # POINTS-OF-NAIVE: naive was not scanned
+  accuracy true 0 | sed '/"profile": /d'
+  printf '"unique": {"dim": 4, "base": 10000.0, "rows": 1000, "distance": 0.5, "apart": 44},\n"profile": [\n'
+  printf '{"kernel": "quick", "dim": 4, "base": 10000.0, "points": [%s],\n%s},\n' "$points" "$scan"
+  printf '{"kernel": "naive", "dim": 4, "base": 10000.0, "points": [%s], "rows": null}],\n' "$1"
+  accuracy true 0 | sed -n 's/"profile": \[\], //p'
+}
+profiled "$points" >errors-accuracy.json
+"$POSENC" report --from errors-accuracy.json --from known-bench.json -o errors >out 2>err
+check 'a report with errors in it' test $? -eq 0 -a ! -s err
+sed "s/$(printf '\302\240')/ /g" errors/report.md >errors.md
+says() { # WHAT TEXT
+  check "errors: $1" contains errors.md "$2"
+}
+check 'errors: the sections' has_sections errors.md \
+  'Error against position,Where the error comes from'
+check 'errors: a figure for each' count_is errors/index.html '<svg' 5
+check 'errors: all ids are unique' ids_unique errors/index.html
+says 'kernels with the same parts are one, and the causes of a fifth or more are named where they are' \
+  '- `quick`, `naive`: at 2^0 **frequency** (25 %) and **store** (75 %); from 2^1 to 2^2 **frequency** (60–75 %) and **phase** (25–40 %).'
+check 'errors: a panel for both' contains errors/index.html 'quick, naive'
+says 'the parts' '| `quick`, `naive` | 2^0 | 1.00 | 0.00 | 0.00 | 3.00 | 4.00 |'
+
+profiled "$(error_at 1 0 0 0 2), $(error_at 4 0 0 1 0)" >other-accuracy.json
+"$POSENC" report --from other-accuracy.json --from known-bench.json -o errors >out 2>err
+check 'errors: kernels with other parts stand apart' contains errors/report.md '- `naive`: at 2^0 **store** (100'
+profiled '{"position": 1, "max_abs": 0.25, "parts": null}' >other-accuracy.json
+"$POSENC" report --from other-accuracy.json --from known-bench.json -o errors >out 2>err
+check 'errors: kernels without parts have no panel' sh -c 'grep -q "^- .quick.: at" errors/report.md && ! grep -q "^- .*naive.*: at" errors/report.md'
+
 # ---- records that lie ----
 
 refused() { # TEXT OPTION...: one line, status 2, and no file
@@ -135,6 +178,14 @@ lie known-accuracy.json 's/"kernel": "naive"/"kernel": "ghost"/' "kernel is 'gho
 lie known-accuracy.json 's/"rows": 64/"rows": -5/' 'rows is not an integer of 0 or more'
 lie known-bench.json 's/"ns_per_element": 2.25/"ns_per_element": -1/' 'ns_per_element is not a number of 0 or more'
 lie known-bench.json 's/"rows": 64/"rows": "64"/' 'rows is not'
+lie errors-accuracy.json 's/"trig": 0, //' 'profile\[0\].points\[0\].parts.trig is missing'
+lie errors-accuracy.json 's/"store": 3/"store": -3/' 'parts.store is not a number of 0 or more'
+lie errors-accuracy.json 's/"rows": null/"rows": -1/' 'profile\[1\].rows is not an integer of 0 or more'
+lie errors-accuracy.json 's/"index": 0/"index": 0.5/' 'columns\[0\].index is not an integer'
+lie errors-accuracy.json 's/"bf16": null/"bf16": "never"/' 'passes.bf16 is not an integer of 0 or more, or null'
+lie errors-accuracy.json 's/\[5, 6\]/[5]/' 'collisions.f16 is not two integers'
+lie errors-accuracy.json 's/\[5, 6\]/[5, "6"]/' 'collisions.f16 is not two integers'
+lie errors-accuracy.json 's/"distance": 0.5, //' 'unique.distance is missing'
 printf '{"schema": "posenc-accuracy-1", "records": 3}' >lying.json
 refused 'environment is missing' --from lying.json --from known-bench.json
 for option in '--len 5' '--kernel nope' '--seed 3' '--repetitions 9' '--isa generic'; do
