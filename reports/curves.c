@@ -27,6 +27,17 @@ static const error_plot position_plot = {
                    "f16 and bf16",
 };
 
+static const error_plot frequency_plot = {
+    .name = "frequency",
+    .list = "columns",
+    .against = "index",
+    .least = 0,
+    .rises = false,
+    .axis = "set autoscale xfix\nset xlabel 'frequency index (fast waves on the left)'\n",
+    .description = "Line chart: largest absolute error against frequency index, a line per kernel, beside half an ulp "
+                   "of f32, f16 and bf16",
+};
+
 /* Half an ulp of a format just below 1: what rounding alone costs. */
 static const struct {
   const char *name;
@@ -191,5 +202,7 @@ bool curves_make(const json_t *document, figures *made) {
   bool ok = true;
   if (any_errors(document, &position_plot)) ok = (made->svg[FIGURE_ERROR] = draw_errors(document, &position_plot));
   if (ok && json_array_size(groups) > 0) ok = (made->svg[FIGURE_CAUSES] = draw_causes(groups));
+  if (ok && any_errors(document, &frequency_plot))
+    ok = (made->svg[FIGURE_FREQUENCY] = draw_errors(document, &frequency_plot));
   return ok;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The figures of errors: against position, by cause. */
+/* The figures of errors: against position, by cause, against frequency. */
 #ifndef POSENC_REPORTS_CURVES_H
 #define POSENC_REPORTS_CURVES_H
 

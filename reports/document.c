@@ -480,6 +480,7 @@ json_t *document_make(const json_t *accuracy, const json_t *timing, const char *
     put(&m, m.document, "headline", make_headline(&m));
     put(&m, m.document, "answer", make_answer(&m));
     put(&m, m.document, "profile", copy(json_object_get(accuracy, "profile")));
+    put(&m, m.document, "unique", copy(json_object_get(accuracy, "unique")));
     put(&m, m.document, "causes", causes_make(json_object_get(accuracy, "profile")));
     put(&m, m.document, "environment", make_environment(&m));
   }

@@ -15,6 +15,7 @@
  *                "fill_bytes_per_second": SPREAD over the measurements beside all kernels, or null,
  *                "rows": [ ROW … ]} ],
  *   "profile": as in the accuracy record,
+ *   "unique": as in the accuracy record, or null,
  *   "causes": see reports/causes.h,
  *   "checks": {"passed", "failed", "skipped",
  *              "shapes": {"exhaustive", "sampled"}: numbers of shapes,

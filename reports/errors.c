@@ -15,6 +15,10 @@ static const struct {
 
 enum { LANDMARKS = sizeof landmarks / sizeof *landmarks };
 
+static const char *const formats[] = {"f32", "f16", "bf16"};
+
+enum { FORMATS = sizeof formats / sizeof *formats };
+
 static const json_t *point_at(const json_t *points, double position) {
   for (size_t i = 0; i < json_array_size(points); i++) {
     const json_t *point = json_array_get(points, i);
@@ -167,8 +171,162 @@ static void write_causes(page *p, const json_t *document, const figures *drawn) 
   write_cause_data(p, groups);
 }
 
+/* ---- against frequency ---- */
+
+/* The column with the largest error; null if no error is known. */
+static const json_t *worst_column(const json_t *profile) {
+  const json_t *columns = json_object_get(profile, "columns"), *worst = NULL;
+  for (size_t i = 0; i < json_array_size(columns); i++) {
+    const json_t *column = json_array_get(columns, i);
+    if (field_number(column, "max_abs") > field_number_or(worst, "max_abs", -1)) worst = column;
+  }
+  return worst;
+}
+
+/* Positions after which the columns of that frequency repeat: 2π base^(2i/dim). */
+static double wavelength(const json_t *profile, const json_t *column) {
+  const double turn = 2 * acos(-1.0);
+  return turn * pow(field_number(profile, "base"), 2 * field_number(column, "index") / field_number(profile, "dim"));
+}
+
+static void write_frequency_data(page *p, const json_t *profiles) {
+  static const page_column columns[] = {
+      {"kernel", false}, {"frequency index", true}, {"wavelength", true}, {"max |error|", true}, {"at position", true}};
+  p->format->open(p, PAGE_DATA);
+  page_table(p, "The frequency with the largest error of each kernel.", columns, sizeof columns / sizeof *columns);
+  for (size_t i = 0; i < json_array_size(profiles); i++) {
+    const json_t *profile = json_array_get(profiles, i), *worst = worst_column(profile);
+    if (!worst) continue;
+    page_cell_run(p, PAGE_CODE, field_string(profile, "kernel"));
+    page_cell_run(p, PAGE_TEXT, words_count(field_number(worst, "index")).text);
+    page_cell_run(p, PAGE_TEXT, words_significant(wavelength(profile, worst), 4).text);
+    cell_significant(p, field_number(worst, "max_abs"));
+    page_cell_run(p, PAGE_TEXT, words_count(field_number(worst, "position")).text);
+  }
+  page_table_end(p);
+  p->format->close(p, PAGE_DATA);
+}
+
+static void write_frequency(page *p, const json_t *document, const figures *drawn) {
+  if (!drawn->svg[FIGURE_FREQUENCY]) return;
+  const json_t *profiles = json_object_get(document, "profile");
+  p->format->heading(p, 2, "Error against frequency");
+  p->format->open(p, PAGE_PARAGRAPH);
+  page_print(p, PAGE_TEXT, "The largest absolute error of a frequency's sine and cosine over all positions scanned");
+  say_table(p, json_array_get(profiles, 0));
+  page_print(p, PAGE_TEXT, ". Frequency index i turns once in 2π base^(2i/dim) positions.");
+  p->format->close(p, PAGE_PARAGRAPH);
+  p->format->figure(p, "Error against frequency. Lines of kernels with the same errors lie on each other.",
+                    drawn->svg[FIGURE_FREQUENCY]);
+  write_frequency_data(p, profiles);
+}
+
+/* ---- where it stops being good enough ---- */
+
+/* What was found in the scan of a profile, or "none to" its last position; a dash if there was no scan. */
+static void cell_found(page *p, const json_t *profile, const json_t *found) {
+  const double rows = field_number(profile, "rows");
+  page_cell(p);
+  if (json_is_integer(found))
+    page_print(p, PAGE_TEXT, "%s", words_count(json_number_value(found)).text);
+  else if (json_is_array(found))
+    page_print(p, PAGE_TEXT, "%s, %s", words_count(json_number_value(json_array_get(found, 0))).text,
+               words_count(json_number_value(json_array_get(found, 1))).text);
+  else if (json_is_null(found) && rows > 0)
+    page_print(p, PAGE_TEXT, "none to %s", words_count(rows - 1).text);
+  else
+    page_print(p, PAGE_TEXT, "–");
+  page_cell_end(p);
+}
+
+static void write_ends(page *p, const json_t *profiles) {
+  static const page_column columns[] = {{"kernel", false},     {"beyond f32", true},  {"beyond f16", true},
+                                        {"beyond bf16", true}, {"same in f32", true}, {"same in f16", true},
+                                        {"same in bf16", true}};
+  page_table(p,
+             "First position with an error beyond half an ulp of a format, and first two positions with the same row "
+             "in it.",
+             columns, sizeof columns / sizeof *columns);
+  for (size_t i = 0; i < json_array_size(profiles); i++) {
+    const json_t *profile = json_array_get(profiles, i);
+    const json_t *passes = json_object_get(profile, "passes"), *collisions = json_object_get(profile, "collisions");
+    page_cell_run(p, PAGE_CODE, field_string(profile, "kernel"));
+    for (size_t k = 0; k < FORMATS; k++) cell_found(p, profile, json_object_get(passes, formats[k]));
+    for (size_t k = 0; k < FORMATS; k++) cell_found(p, profile, json_object_get(collisions, formats[k]));
+  }
+  page_table_end(p);
+}
+
+static void write_relations(page *p, const json_t *profiles) {
+  page_column columns[3 + LANDMARKS] = {{"kernel", false}, {"|s² + c² − 1|", true}, {"at", false}};
+  for (size_t i = 0; i < LANDMARKS; i++) columns[3 + i] = (page_column){landmarks[i].name, true};
+  page_table(p,
+             "Largest |s² + c² − 1| and where, and largest |PE[p]·PE[q] − Σ cos((p − q) wᵢ)| of two rows close to 2^0, "
+             "2^10, …",
+             columns, 3 + LANDMARKS);
+  for (size_t i = 0; i < json_array_size(profiles); i++) {
+    const json_t *profile = json_array_get(profiles, i), *norm = json_object_get(profile, "norm");
+    page_cell_run(p, PAGE_CODE, field_string(profile, "kernel"));
+    cell_significant(p, field_number(norm, "worst"));
+    page_cell(p);
+    if (norm) {
+      page_print(p, PAGE_TEXT, "p = %s, ", words_count(field_number(norm, "position")).text);
+      page_print(p, PAGE_SMALL, "i = %s", words_count(field_number(norm, "index")).text);
+    }
+    page_cell_end(p);
+    for (size_t k = 0; k < LANDMARKS; k++)
+      cell_significant(p,
+                       field_number(point_at(json_object_get(profile, "points"), landmarks[k].position), "relative"));
+  }
+  page_table_end(p);
+}
+
+static void write_unique(page *p, const json_t *unique) {
+  if (!json_is_object(unique)) return;
+  p->format->open(p, PAGE_PARAGRAPH);
+  page_print(p, PAGE_TEXT, "In the exact table of %s rows", words_count(field_number(unique, "rows")).text);
+  say_table(p, unique);
+  page_print(p, PAGE_TEXT, ", the two rows that are closest to each other are ");
+  page_print(p, PAGE_STRONG, "%s apart", words_significant(field_number(unique, "distance"), 4).text);
+  page_print(p, PAGE_TEXT, ", at positions that differ by %s.", words_count(field_number(unique, "apart")).text);
+  p->format->close(p, PAGE_PARAGRAPH);
+}
+
+/* Rows of the longest scan; NaN if there was none. */
+static double scanned_rows(const json_t *profiles) {
+  double rows = NAN;
+  for (size_t i = 0; i < json_array_size(profiles); i++)
+    rows = fmax(rows, field_number(json_array_get(profiles, i), "rows"));
+  return rows;
+}
+
+static void write_limits(page *p, const json_t *document) {
+  const json_t *profiles = json_object_get(document, "profile");
+  const double rows = scanned_rows(profiles);
+  if (!isfinite(rows)) return;
+  p->format->heading(p, 2, "Where it stops being good enough");
+  p->format->open(p, PAGE_PARAGRAPH);
+  page_print(p, PAGE_TEXT, "Every element of the first %s rows", words_count(rows).text);
+  say_table(p, json_array_get(profiles, 0));
+  page_print(
+      p, PAGE_TEXT,
+      ", was looked at. An error beyond half an ulp just below 1 is larger than that of rounding the exact value "
+      "to the format. Two positions with the same row in a format cannot be told apart in it; rows further out "
+      "were compared with their neighbours alone.");
+  p->format->close(p, PAGE_PARAGRAPH);
+  write_ends(p, profiles);
+  write_unique(p, json_object_get(document, "unique"));
+  page_block(
+      p, PAGE_PARAGRAPH,
+      "In exact rows s² + c² = 1 for every pair of sine and cosine, and the product of two rows depends on p − q "
+      "alone. How far the kernels are from both:");
+  write_relations(p, profiles);
+}
+
 bool errors_write(page *p, const json_t *document, const figures *drawn) {
   if (!write_position(p, document, drawn)) return false;
   write_causes(p, document, drawn);
+  write_frequency(p, document, drawn);
+  write_limits(p, document);
   return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the report says of errors: against position, and where they come from. */
+/* What the report says of errors: against position, where they come from, against frequency, and what they spoil. */
 #ifndef POSENC_REPORTS_ERRORS_H
 #define POSENC_REPORTS_ERRORS_H
 

@@ -11,6 +11,7 @@ typedef enum figure {
   FIGURE_BANDWIDTH, /* against length */
   FIGURE_ERROR,     /* against position */
   FIGURE_CAUSES,    /* shares of the error against position, a panel per kind of kernel */
+  FIGURE_FREQUENCY, /* error against frequency */
   FIGURE_ENCODING,  /* heatmap */
   FIGURES
 } figure;

@@ -140,13 +140,18 @@ says() { # WHAT TEXT
   check "errors: $1" contains errors.md "$2"
 }
 check 'errors: the sections' has_sections errors.md \
-  'Error against position,Where the error comes from'
-check 'errors: a figure for each' count_is errors/index.html '<svg' 5
+  'Error against position,Where the error comes from,Error against frequency,Where it stops being good enough'
+check 'errors: a figure for each of the first three' count_is errors/index.html '<svg' 6
 check 'errors: all ids are unique' ids_unique errors/index.html
 says 'kernels with the same parts are one, and the causes of a fifth or more are named where they are' \
   '- `quick`, `naive`: at 2^0 **frequency** (25 %) and **store** (75 %); from 2^1 to 2^2 **frequency** (60–75 %) and **phase** (25–40 %).'
 check 'errors: a panel for both' contains errors/index.html 'quick, naive'
 says 'the parts' '| `quick`, `naive` | 2^0 | 1.00 | 0.00 | 0.00 | 3.00 | 4.00 |'
+says 'the worst frequency and its wavelength' '| `quick` | 1 | 628.3 | 0.125 | 7 |'
+says 'where a format is passed, and rows collide' '| `quick` | 1 | 7 | none to 999 | none to 999 | 5, 6 | 3, 4 |'
+says 'what was not scanned is a dash' '| `naive` | – | – | – | – | – | – |'
+says 'norm and relative' '| `quick` | 0.750 | p = 8, i = 1 | 0.500 | – | – | – | – |'
+says 'the closest exact rows' 'are **0.5000 apart**, at positions that differ by 44.'
 
 profiled "$(error_at 1 0 0 0 2), $(error_at 4 0 0 1 0)" >other-accuracy.json
 "$POSENC" report --from other-accuracy.json --from known-bench.json -o errors >out 2>err
@@ -217,7 +222,9 @@ html=page/index.html md=page/report.md json=page/report.json
 check 'the path of the page is printed' test "$(cat out)" = page/index.html
 check 'the page says its language' contains $html '<html lang="en">'
 check 'the page fits a phone' contains $html 'width=device-width'
-check 'four figures are in the page' count_is $html '<svg' 4
+for drawn in 'chart: nanoseconds' 'chart: gigabytes' 'chart: largest absolute error against position' 'Heatmap: values'; do
+  check "one figure is a ${drawn%%:*} of ${drawn#*: }" count_is $html "$drawn" 1
+done
 for element in html body svg table tr figure figcaption h2; do check "every $element is closed" balanced $html $element; done
 check 'no two elements have the same id' ids_unique $html
 check 'the page asks nothing of a network' no_network $html
