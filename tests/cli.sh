@@ -243,7 +243,7 @@ fi
 
 # Lines of progress on a terminal so wide; one write that takes longer than it is given.
 progress() { # COLUMNS
-  TERM=xterm script -qec "stty cols $1; timeout -s INT 1.6 '$POSENC' write --len 100000000 --dim 512 --kernel naive-f64 -o /dev/null" \
+  TERM=xterm script -qec "stty cols $1; timeout -s INT 3 '$POSENC' write --len 100000000 --dim 512 --kernel naive-f64 -o /dev/null" \
     /dev/null </dev/null 2>&1 | tr '\r' '\n' | sed "s/$(printf '\033')\[K//g" | grep '^write: '
 }
 figures='[0-9]*\.[0-9]/51\.2 G elements, [0-9.]* [kM]/s, [0-9]*:[0-9][0-9] left$'
