@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "impls/core/cr.h"
 #include "impls/core/kernel.h"
 #include "impls/core/rotation.h"
 
 #ifdef HAVE_OPENMP
 #include <omp.h>
 #include <stdlib.h>
-
-extern const posenc_kernel posenc_kernel_openmp;
 
 typedef struct team {
   const posenc_kernel *serial;
@@ -22,8 +21,9 @@ static void release(void *constants) {
   free(made);
 }
 
-static posenc_status prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
-  const posenc_kernel *serial = kernel_best_serial(problem, options, &posenc_kernel_openmp.bound);
+static posenc_status prepare_with(const posenc_bound *promise, const posenc_problem *problem,
+                                  const posenc_options *options, void **constants) {
+  const posenc_kernel *serial = kernel_best_serial(problem, options, promise);
   if (!serial) return POSENC_CANNOT_RUN;
   team *made = calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
@@ -37,6 +37,16 @@ static posenc_status prepare(const posenc_problem *problem, const posenc_options
   else
     free(made);
   return status;
+}
+
+static posenc_status prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  static const posenc_bound promise = ROTATION_BOUND;
+  return prepare_with(&promise, problem, options, constants);
+}
+
+static posenc_status prepare_cr(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  static const posenc_bound promise = CR_BOUND;
+  return prepare_with(&promise, problem, options, constants);
 }
 
 /* Rows are dealt in whole blocks of anchors, one run of blocks to each thread. Starting a team costs some microseconds:
@@ -64,15 +74,42 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
 }
 #endif
 
+#define ALGORITHM                                                                                                      \
+  "The fastest reproducible serial kernel of the same promise that runs here writes one contiguous run of rows per "   \
+  "thread."
+#define PROVENANCE "OpenMP Architecture Review Board's parallel for; posenc, 2026"
+#define BASIS "it runs only serial kernels that promise the same"
+
+const posenc_kernel posenc_kernel_cr_openmp = {
+    .abi = POSENC_KERNEL_ABI,
+    .isa = 0,
+    .name = "cr-openmp",
+    .summary = "blocks of rows of the best correctly rounded kernel over threads",
+    .algorithm = ALGORITHM,
+    .provenance = PROVENANCE,
+    .bound = CR_BOUND,
+    .basis = BASIS,
+    .reproducible = true,
+    .threaded = true,
+    .can_do = cr_can_do,
+#ifdef HAVE_OPENMP
+    .prepare = prepare_cr,
+    .execute = execute,
+    .release = release,
+#else
+    .absent = "it was left out when posenc was built",
+#endif
+};
+
 const posenc_kernel posenc_kernel_openmp = {
     .abi = POSENC_KERNEL_ABI,
     .isa = 0,
     .name = "openmp",
-    .summary = "blocks of rows of the best serial kernel over threads: the same bits for any number of them",
-    .algorithm = "The fastest reproducible serial kernel that runs here writes one contiguous run of rows per thread.",
-    .provenance = "OpenMP Architecture Review Board's parallel for; posenc, 2026",
+    .summary = "blocks of rows of the best rotation kernel over threads: the same bits for any number of them",
+    .algorithm = ALGORITHM,
+    .provenance = PROVENANCE,
     .bound = ROTATION_BOUND,
-    .basis = "it runs only serial kernels that promise as much",
+    .basis = BASIS,
     .reproducible = true,
     .threaded = true,
     .can_do = angle_can_do,

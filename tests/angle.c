@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The fixed-point frequencies and the short sine inside the library, against MPFR. */
-#include "impls/core/angle.h"
+#include "impls/core/wide.h"
 #include "tests/tap.h"
 
 #include <math.h>
 #include <mpfr.h>
 #include <stdlib.h>
 
-/* floor(2^128 × base^(-i/(dim/2-shift)) / 2π), low and high half. */
-static void want_turn(const posenc_problem *problem, int64_t index, uint64_t *high, uint64_t *low) {
+/* floor(2^192 × base^(-i/(dim/2-shift)) / 2π), highest part first. */
+static void want_turn(const posenc_problem *problem, int64_t index, uint64_t want[3]) {
   mpfr_t w, exponent, part;
   mpfr_inits2(700, w, exponent, part, (mpfr_ptr)0);
   mpfr_set_si(exponent, (long)(problem->dim / 2), MPFR_RNDN);
@@ -18,13 +18,13 @@ static void want_turn(const posenc_problem *problem, int64_t index, uint64_t *hi
   mpfr_pow(w, w, exponent, MPFR_RNDN);
   mpfr_const_pi(part, MPFR_RNDN);
   mpfr_div(w, w, part, MPFR_RNDN);
-  mpfr_mul_2ui(w, w, 63, MPFR_RNDN);
-  mpfr_floor(part, w);
-  *high = mpfr_get_uj(part, MPFR_RNDN);
-  mpfr_sub(w, w, part, MPFR_RNDN);
-  mpfr_mul_2ui(w, w, 64, MPFR_RNDN);
-  mpfr_floor(part, w);
-  *low = mpfr_get_uj(part, MPFR_RNDN);
+  mpfr_div_2ui(w, w, 1, MPFR_RNDN);
+  for (int n = 0; n < 3; n++) {
+    mpfr_mul_2ui(w, w, 64, MPFR_RNDN);
+    mpfr_floor(part, w);
+    want[n] = mpfr_get_uj(part, MPFR_RNDN);
+    mpfr_sub(w, w, part, MPFR_RNDN);
+  }
   mpfr_clears(w, exponent, part, (mpfr_ptr)0);
 }
 
@@ -32,17 +32,17 @@ static void test_turns(int64_t dim, double base, double shift) {
   posenc_problem problem = posenc_table(1, dim);
   problem.base = base;
   problem.shift = shift;
-  uint64_t *high = calloc((size_t)dim, sizeof *high), *low = high + dim / 2;
+  uint64_t *high = calloc((size_t)dim / 2 * 3, sizeof *high), *low = high + dim / 2, *rest = low + dim / 2;
   int64_t wrong = 0;
-  angle_turns(&problem, high, low);
+  angle_turns(&problem, high, low, rest);
   for (int64_t i = 0; i < dim / 2; i++) {
-    uint64_t want_high, want_low;
-    want_turn(&problem, i, &want_high, &want_low);
-    const angle_u128 got = (angle_u128)high[i] << 64 | low[i], want = (angle_u128)want_high << 64 | want_low;
-    const angle_u128 distance = got > want ? got - want : want - got;
-    if (distance > 1) wrong++;
+    uint64_t want[3];
+    want_turn(&problem, i, want);
+    const angle_u128 got_low = (angle_u128)low[i] << 64 | rest[i], want_low = (angle_u128)want[1] << 64 | want[2];
+    const angle_u128 distance = got_low - want_low + 1; /* 0, 1 or 2, unless a carry reaches the highest part */
+    if (high[i] != want[0] || distance > 2) wrong++;
   }
-  ok(wrong == 0, "dim %ld, base %g, shift %g: %ld of %ld frequencies off by more than 2^-128 turns", (long)dim, base,
+  ok(wrong == 0, "dim %ld, base %g, shift %g: %ld of %ld frequencies off by more than 2^-192 turns", (long)dim, base,
      shift, (long)wrong, (long)dim / 2);
   free(high);
 }
@@ -84,6 +84,77 @@ static void test_sincos(void) {
   ok(sine == 1.0 && cosine == 0.0, "a quarter turn is exact");
 }
 
+/* |wide_sine - sin| and |wide_cosine - cos| at a place, in units of 2^-122, and whether both round to nearest. */
+static double wide_distance(const angle_table *angles, const mpfr_t frequency, int64_t index, int64_t position,
+                            bool *rounded) {
+  mpfr_t x, exact, got;
+  mpfr_inits2(400, x, exact, got, (mpfr_ptr)0);
+  double worst = 0.0;
+  for (int cosine = 0; cosine < 2; cosine++) {
+    const angle_u128 turn = wide_turn(angles, index, position);
+    const wide value = cosine ? wide_cosine(turn) : wide_sine(turn);
+    mpfr_mul_si(x, frequency, (long)position, MPFR_RNDN);
+    if (cosine)
+      mpfr_cos(exact, x, MPFR_RNDN);
+    else
+      mpfr_sin(exact, x, MPFR_RNDN);
+    mpfr_set_uj_2exp(got, (uint64_t)(value.magnitude >> 64), 64, MPFR_RNDN);
+    mpfr_set_uj(x, (uint64_t)value.magnitude, MPFR_RNDN);
+    mpfr_add(got, got, x, MPFR_RNDN);
+    mpfr_div_2ui(got, got, 127, MPFR_RNDN);
+    if (value.negative) mpfr_neg(got, got, MPFR_RNDN);
+    if ((float)wide_round(value, 24, -149) != mpfr_get_flt(exact, MPFR_RNDN)) *rounded = false;
+    mpfr_sub(exact, exact, got, MPFR_RNDN);
+    mpfr_mul_2ui(exact, exact, 122, MPFR_RNDN);
+    worst = fmax(worst, fabs(mpfr_get_d(exact, MPFR_RNDN)));
+  }
+  mpfr_clears(x, exact, got, (mpfr_ptr)0);
+  return worst;
+}
+
+static void test_wide(double base) {
+  enum { DIM = 64, PLACES = 20000 };
+  posenc_problem problem = posenc_table(1, DIM);
+  void *table;
+  double worst = 0.0;
+  bool rounded = true;
+  uint64_t drawn = 1;
+  problem.base = base;
+  angle_prepare(&problem, NULL, &table);
+  mpfr_t w, exponent;
+  mpfr_inits2(400, w, exponent, (mpfr_ptr)0);
+  for (int n = 0; n < PLACES; n++) {
+    drawn = drawn * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    const int64_t index = (int64_t)(drawn >> 33) % (DIM / 2), sign = n & 1 ? -1 : 1;
+    const int64_t position = sign * (int64_t)(drawn >> (2 + n % 60)); /* of every size to 2^62 */
+    mpfr_set_si(exponent, (long)-index, MPFR_RNDN);
+    mpfr_div_si(exponent, exponent, DIM / 2, MPFR_RNDN);
+    mpfr_set_d(w, base, MPFR_RNDN);
+    mpfr_pow(w, w, exponent, MPFR_RNDN);
+    worst = fmax(worst, wide_distance(table, w, index, position, &rounded));
+  }
+  ok(worst > 0.0 && worst <= 1.0, "base %g: worst of %d wide values %.3f × 2^-122", base, 2 * PLACES, worst);
+  ok(rounded, "and each rounds to the f32 nearest to the exact value");
+  mpfr_clears(w, exponent, (mpfr_ptr)0);
+  angle_release(table);
+}
+
+static void test_wide_quarters(void) {
+  bool exact = true;
+  for (unsigned quarter = 0; quarter < 4; quarter++) {
+    static const double sines[] = {0.0, 1.0, 0.0, -1.0};
+    const angle_u128 turn = (angle_u128)quarter << 126;
+    exact &= wide_round(wide_sine(turn), 24, -149) == sines[quarter] &&
+             wide_round(wide_cosine(turn), 24, -149) == sines[(quarter + 1) % 4];
+  }
+  ok(exact, "whole quarters of a turn are exact");
+  const wide eighth = wide_sine((angle_u128)1 << 125);
+  ok(wide_round(eighth, 53, -1074) == 0x1.6a09e667f3bcdp-1, "an eighth of a turn, where the quarters meet");
+  ok(wide_round((wide){(angle_u128)3 << 102, true}, 11, -24) == -0x1p-23 && /* 1.5 × 2^-24: half way, to the larger */
+         wide_round((wide){(angle_u128)1 << 101, false}, 11, -24) == 0.0,
+     "below the smallest normal numbers are multiples of the smallest");
+}
+
 static void test_positions(void) {
   /* turn × position wraps: position and its negative add up to whole turns, but for the truncation */
   const uint64_t high = UINT64_C(0x28be60db9391054a), low = UINT64_C(0x7f09d5f47d4d3770);
@@ -108,6 +179,9 @@ int main(void) {
   test_turns(2, 10000.0, 0x1.fffffffffffffp-1);
   test_sincos();
   test_positions();
+  test_wide(10000.0);
+  test_wide(1e12);
+  test_wide_quarters();
   mpfr_free_cache();
   return tap_done();
 }

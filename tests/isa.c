@@ -49,18 +49,18 @@ static const posenc_kernel *chosen(unsigned isa) {
 }
 
 static void test_mask(void) {
-  const posenc_kernel *wide = posenc_kernel_find("avx512");
+  const posenc_kernel *wide = posenc_kernel_find("cr-avx512");
   const posenc_problem problem = posenc_table(64, 64);
   posenc_options options = posenc_default_options();
   options.isa = POSENC_ISA_GENERIC;
-  ok(chosen(POSENC_ISA_GENERIC) == posenc_kernel_find("rotation"), "generic alone: the portable kernel is chosen");
-  ok(posenc_kernel_refusal(wide, &problem, &options) != NULL, "and avx512 refuses: %s",
+  ok(chosen(POSENC_ISA_GENERIC) == posenc_kernel_find("cr-portable"), "generic alone: the portable kernel is chosen");
+  ok(posenc_kernel_refusal(wide, &problem, &options) != NULL, "and cr-avx512 refuses: %s",
      posenc_kernel_refusal(wide, &problem, &options));
   const bool runs = !posenc_kernel_refusal(wide, NULL, NULL);
   ok(chosen(POSENC_ISA_AVX512) == (runs ? wide : NULL), "avx512 alone: that kernel or none");
 
   setenv("POSENC_ISA", "generic", 1);
-  ok(chosen(0) == posenc_kernel_find("rotation"), "POSENC_ISA=generic does the same");
+  ok(chosen(0) == posenc_kernel_find("cr-portable"), "POSENC_ISA=generic does the same");
   ok(chosen(POSENC_ISA_AVX512) == (runs ? wide : NULL), "an explicit set of tiers goes before POSENC_ISA");
   setenv("POSENC_ISA", "sse9", 1);
   posenc_plan *plan;
@@ -120,7 +120,7 @@ static bool stores_with_evex(const char *name, unsigned isa) {
 }
 
 static void test_really_runs(void) {
-  const char *why = posenc_kernel_refusal(posenc_kernel_find("avx512"), NULL, NULL);
+  const char *why = posenc_kernel_refusal(posenc_kernel_find("cr-avx512"), NULL, NULL);
   if (why) {
     skip("avx512 executes AVX-512", why);
     skip("the default under an AVX-512 mask executes AVX-512", why);

@@ -5,8 +5,8 @@
  * For denominators of 1 and more; a smaller one, down to 2^-52, scales the error of ln(base) up, and 2^-190 remains.
  * Every multiplication and division truncates by less than 2^-256 (a few units where several are summed). ln(base) is
  * wrong by less than 2^-244 (1024 × ln 2 and 51 terms of the series), exp before the squarings by 2^-250, and the 16
- * squarings double that 16 times: r is wrong by less than 2^-232, r^i by less than i × 2^-232. Only the upper 128 bits
- * are kept, so the error that remains, for any dim that fits in memory, is the truncation at 2^-128.
+ * squarings double that 16 times: r is wrong by less than 2^-232, r^i by less than i × 2^-232. Only the upper 192 bits
+ * are kept, so the error that remains, for any dim that fits in memory, is the truncation at 2^-192.
  */
 #include "impls/core/angle.h"
 #include "impls/core/kernel.h"
@@ -147,7 +147,7 @@ static fixed exponential(fixed x, int shift) {
   return result;
 }
 
-void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low) {
+void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, uint64_t *rest) {
   /* The denominator is mantissa × 2^exponent; an even mantissa costs nothing to divide by, a small one less. */
   int exponent;
   uint64_t mantissa = (uint64_t)ldexp(frexp(kernel_denominator(problem), &exponent), 53);
@@ -160,6 +160,7 @@ void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low) {
   for (int64_t i = 0; i < problem->dim / 2; i++) {
     high[i] = turn.limb[3];
     low[i] = turn.limb[2];
+    rest[i] = turn.limb[1];
     turn = times_fraction(turn, ratio);
   }
 }
@@ -184,7 +185,7 @@ posenc_status angle_prepare(const posenc_problem *problem, const posenc_options 
   const size_t pairs = (size_t)(problem->dim / 2), padded = (pairs + ANGLE_PADDING - 1) / ANGLE_PADDING * ANGLE_PADDING;
   const size_t array = padded * sizeof(uint64_t), header = 64;
   size_t bytes;
-  if (__builtin_mul_overflow(array, 4, &bytes) || __builtin_add_overflow(bytes, header, &bytes))
+  if (__builtin_mul_overflow(array, 5, &bytes) || __builtin_add_overflow(bytes, header, &bytes))
     return POSENC_OUT_OF_MEMORY;
   char *memory = aligned_alloc(64, bytes);
   if (!memory) return POSENC_OUT_OF_MEMORY;
@@ -193,9 +194,10 @@ posenc_status angle_prepare(const posenc_problem *problem, const posenc_options 
   angle_table *angles = (angle_table *)(void *)memory;
   angles->turn_high = (uint64_t *)(void *)(memory + header);
   angles->turn_low = angles->turn_high + padded;
-  angles->step_sin = (double *)(void *)(angles->turn_low + padded);
+  angles->turn_rest = angles->turn_low + padded;
+  angles->step_sin = (double *)(void *)(angles->turn_rest + padded);
   angles->step_cos = angles->step_sin + padded;
-  angle_turns(problem, angles->turn_high, angles->turn_low);
+  angle_turns(problem, angles->turn_high, angles->turn_low, angles->turn_rest);
   for (size_t i = 0; i < pairs; i++)
     angle_sincos(angle_at(angles->turn_high[i], angles->turn_low[i], 1), &angles->step_sin[i], &angles->step_cos[i]);
   *table = angles;

@@ -17,6 +17,7 @@ enum { ANGLE_PADDING = 32 };
 /* One entry per frequency; 64-byte aligned. */
 typedef struct angle_table {
   uint64_t *turn_high, *turn_low; /* high and low half of floor(2^128 × fraction of a turn per position), ± 1 */
+  uint64_t *turn_rest;            /* the 64 bits after them */
   double *step_sin, *step_cos;    /* angle_sincos of one position */
 } angle_table;
 
@@ -25,8 +26,8 @@ posenc_status angle_prepare(const posenc_problem *problem, const posenc_options 
 void angle_release(void *table);
 const char *angle_can_do(const posenc_problem *problem);
 
-/* Fractions of a turn alone, dim/2 of each half. */
-void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low);
+/* Fractions of a turn alone, dim/2 of each part: floor(2^192 × fraction), ± 1. */
+void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, uint64_t *rest);
 
 __extension__ typedef unsigned __int128 angle_u128;
 

@@ -20,8 +20,8 @@ double kernel_ulp_below_one(posenc_dtype dtype);
 /* can_do of a kernel that writes f32 only. */
 const char *kernel_f32_only(const posenc_problem *problem);
 
-/* The fastest kernel for one thread with bits that do not depend on where they are computed, and a bound no worse than
-   `promise`; or null. */
+/* The fastest kernel for one thread with bits that do not depend on where they are computed, and that very promise; or
+   null. */
 const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const posenc_options *options,
                                         const posenc_bound *promise);
 

@@ -67,15 +67,16 @@ const char *posenc_kernel_refusal(const posenc_kernel *kernel, const posenc_prob
   return why;
 }
 
-static bool keeps(const posenc_bound *promise, const posenc_bound *own) {
-  return own->derived && own->ulp <= promise->ulp && own->abs <= promise->abs && own->growth <= promise->growth &&
-         own->max_position >= promise->max_position;
+/* Kernels of one promise are a family, and give the same bits. */
+static bool promises(const posenc_bound *promise, const posenc_bound *own) {
+  return own->derived && own->ulp == promise->ulp && own->abs == promise->abs && own->growth == promise->growth &&
+         own->max_position == promise->max_position;
 }
 
 const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const posenc_options *options,
                                         const posenc_bound *promise) {
   for (size_t i = 0; i < KERNEL_COUNT; i++)
-    if (kernels[i]->isa && !kernels[i]->threaded && kernels[i]->reproducible && keeps(promise, &kernels[i]->bound) &&
+    if (kernels[i]->isa && !kernels[i]->threaded && kernels[i]->reproducible && promises(promise, &kernels[i]->bound) &&
         !posenc_kernel_refusal(kernels[i], problem, options))
       return kernels[i];
   return NULL;

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "impls/core/cr.h"
+#include "impls/core/kernel.h"
+#include "impls/core/wide.h"
+
+#include <stdlib.h>
+
+/* So no sine is so small that 2^-122 would tell little of it: the longest wave is 2^43 positions. */
+static const double largest_base = 0x1p40;
+
+const char *cr_can_do(const posenc_problem *problem) {
+  if (problem->base > largest_base) return "it needs base <= 2^40";
+  if (problem->shift > 1.0) return "it needs shift <= 1";
+  if (problem->dtype == POSENC_F64) return "it does not write f64";
+  return angle_can_do(problem);
+}
+
+void cr_release(void *table) {
+  cr_table *made = table;
+  angle_release(made->angles);
+  free(made->twice_cosine);
+  free(made);
+}
+
+/* Lanes without a frequency compute what the first has: anything that is rarely in doubt. */
+static void pad(cr_table *made, size_t pairs, size_t padded) {
+  const angle_table *angles = made->angles;
+  for (size_t i = pairs; i < padded; i++) {
+    angles->turn_high[i] = angles->turn_high[0];
+    angles->turn_low[i] = angles->turn_low[0];
+    angles->turn_rest[i] = angles->turn_rest[0];
+    angles->step_sin[i] = angles->step_sin[0];
+    angles->step_cos[i] = angles->step_cos[0];
+    made->twice_cosine[i] = made->twice_cosine[0];
+  }
+}
+
+posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table) {
+  const size_t pairs = (size_t)(problem->dim / 2), padded = (pairs + ANGLE_PADDING - 1) / ANGLE_PADDING * ANGLE_PADDING;
+  cr_table *made = calloc(1, sizeof *made);
+  void *angles;
+  if (!made) return POSENC_OUT_OF_MEMORY;
+  made->twice_cosine = aligned_alloc(64, padded * sizeof *made->twice_cosine);
+  if (!made->twice_cosine || angle_prepare(problem, options, &angles) != POSENC_OK) {
+    free(made->twice_cosine);
+    free(made);
+    return POSENC_OUT_OF_MEMORY;
+  }
+  made->angles = angles;
+  for (size_t i = 0; i < pairs; i++)
+    made->twice_cosine[i] = 2.0 * wide_round(wide_cosine(wide_turn(made->angles, (int64_t)i, 1)), 53, -1074);
+  pad(made, pairs, padded);
+  *table = made;
+  return POSENC_OK;
+}
+
+/* Of the smallest subnormal number. */
+static int least_exponent(posenc_dtype dtype) {
+  return dtype == POSENC_F32 ? -149 : dtype == POSENC_F16 ? -24 : -133;
+}
+
+void cr_element(const cr_table *table, const posenc_problem *problem, int64_t position, int64_t column, void *row) {
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  const int64_t half = problem->dim / 2, index = at.step == 2 ? column / 2 : column % half;
+  const bool cosine = column == at.cos + index * at.step;
+  const angle_u128 turn = wide_turn(table->angles, index, position);
+  const wide value = cosine ? wide_cosine(turn) : wide_sine(turn);
+  round_to(problem->dtype, row, column,
+           wide_round(value, cr_precision(problem->dtype), least_exponent(problem->dtype)));
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the correctly rounded kernels have in common, whatever their instruction set. Each computes every element in double,
+ * within CR_ERROR of the exact value, and asks cr_element for those few whose rounding that distance leaves in doubt. A correctly
+ * rounded value is unique, so all of them give the same bits.
+ *
+ * The fast path. Blocks of 32 rows as in rotation.h, an anchor in the middle. Every column of the table is a sine of its own
+ * phase, and three rows of it in a line obey x(n+1) = 2 cos w x(n) - x(n-1) (Chebyshev): one multiplication and one subtraction
+ * for an element. From the anchor and the row before it, which is the anchor turned back by the step, it is walked 15 rows
+ * forward and 15 more back.
+ *
+ * CR_ERROR, unit u = 2^-53. The exact recurrence carries an error e in x(1) to e U(n-1) in x(n), |U(n-1)| <= n <= 16, and what
+ * is wrong with the anchor as a point of the circle, at most 4 (angle.h), stays as large as it is. Then:
+ *   the neighbour: the step, 4, two products and a sum, 2.5:                              16 × 6.5 = 104
+ *   each of 15 steps: the product at most 1, the sum at most 0.5 (fused: 0.5 in all),
+ *     carried on over 15, 14 … 1 rows:                                                   120 × 1.5 = 180
+ *   2 cos w, the double nearest to it: at most 1, times |x| <= 1, at the same steps:       120 × 1 = 120
+ * In all 4 + 104 + 180 + 120 = 408 u < 2^-44 = 512 u; second-order terms are below 1 u.
+ *
+ * In doubt is an element within CR_ERROR of the middle between two numbers of the table's format. Such a middle has one
+ * significant bit more than the format. Rounded to a multiple of 2^-43 = 2 CR_ERROR, which takes an addition and a subtraction, a
+ * doubtful x becomes that very middle, whatever its size: the low bits of its mantissa are zero. So are those of other numbers that are
+ * as short, some of them numbers of the format: they are asked for in vain. Of a wave of f32 one element in 2^16 or so is in doubt.
+ *
+ * cr_element has 2^-122 (wide.h). An exact value within that distance of a middle might still be rounded to the wrong side.
+ * No proof is known that excludes it for every base and dim; the values of one table of 2^40 positions and 4096 columns come, as
+ * numbers without a pattern do, no nearer than some 2^-77, and one nearer than 2^-122 is to be expected in one of 2^45 such
+ * tables. The nearest that a scan of 2^32 elements has found are in reference/worst/.
+ */
+#ifndef POSENC_IMPLS_CORE_CR_H
+#define POSENC_IMPLS_CORE_CR_H
+
+#include "impls/core/angle.h"
+#include "impls/core/rotation.h"
+#include "impls/core/round.h"
+
+#define CR_ERROR 0x1p-44
+/* x + CR_GRID - CR_GRID is x rounded to a multiple of 2^-43, |x| < 2. */
+#define CR_GRID 0x1.8p9
+
+#define CR_BOUND                                                                                                       \
+  { .ulp = 0.5, .abs = 0.0, .growth = 0.0, .max_position = ANGLE_MAX_POSITION, .derived = true }
+#define CR_BASIS                                                                                                       \
+  "derived in impls/core/cr.h: within 2^-44 in double, and what that leaves in doubt is computed again within 2^-122"
+
+/* Constants of a plan; arrays have one entry per frequency, and repeat the first up to a multiple of ANGLE_PADDING. */
+typedef struct cr_table {
+  angle_table *angles;
+  double *twice_cosine; /* of one position, rounded to nearest */
+} cr_table;
+
+posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table);
+void cr_release(void *table);
+const char *cr_can_do(const posenc_problem *problem);
+
+/* Bits of a significand of the table's format, the hidden one included. */
+static inline int cr_precision(posenc_dtype dtype) {
+  return dtype == POSENC_F32 ? 24 : dtype == POSENC_F16 ? ROUND_F16_PRECISION : ROUND_BF16_PRECISION;
+}
+
+/* The low bits of the mantissa of a double that are zero in the middle between two numbers of the format, and in all that are as
+   short: 52 less the precision. */
+static inline uint64_t cr_doubt_bits(posenc_dtype dtype) {
+  return (UINT64_C(1) << (52 - cr_precision(dtype))) - 1;
+}
+
+/* Writes one element of the row at `row`, correctly rounded. Position 0 need not be asked for: all of it would be in doubt, but is exact
+   as it is (angle.h). */
+void cr_element(const cr_table *table, const posenc_problem *problem, int64_t position, int64_t column, void *row);
+
+#endif
