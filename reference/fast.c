@@ -106,6 +106,7 @@ typedef struct target {
   void (*rotate)(const turn *a, const turn *b, turn *sum);
   bool (*judge)(const tile *t, const unsigned char *row, const limits *l, line *now); /* is any element open? */
   void (*tally)(const estimate *e, totals *all);
+  bool (*seek)(const turn *t, double tiny, int64_t within, uint64_t *near); /* is any value near a tie? */
 } target;
 
 struct fast_oracle {
@@ -295,6 +296,29 @@ INLINE void tally(const estimate *e, totals *all) {
   }
 }
 
+/* Bits of a double that f32 has not. */
+enum { REST_BITS = 53 - 24 };
+
+/*
+ * Marks, by the sign of `near`, values whose high part is at most so many units of 2^-REST_BITS ulp from the middle between
+ * two f32 numbers, and those below `tiny`.
+ */
+INLINE uint64_t near_tie(double high, double tiny, int64_t within) {
+  const int64_t middle = INT64_C(1) << (REST_BITS - 1),
+                off = (int64_t)(bits_of(high) & ((UINT64_C(1) << REST_BITS) - 1)) - middle;
+  return bits_of(binade(high) - tiny) | ~(uint64_t)((within - off) | (within + off));
+}
+
+INLINE bool seek(const turn *t, double tiny, int64_t within, uint64_t *near) {
+  uint64_t any = 0;
+#pragma omp simd reduction(| : any)
+  for (int k = 0; k < LANES; k++) {
+    near[k] = near_tie(t->sin_high[k], tiny, within) | near_tie(t->cos_high[k], tiny, within);
+    any |= near[k];
+  }
+  return any & SIGN;
+}
+
 /* ---- targets ----------------------------------------------------------------------------------- */
 
 #define TARGET(name, attributes, fused)                                                                                \
@@ -307,7 +331,10 @@ INLINE void tally(const estimate *e, totals *all) {
   attributes static void tally_##name(const estimate *e, totals *all) {                                                \
     tally(e, all);                                                                                                     \
   }                                                                                                                    \
-  static const target target_##name = {rotate_##name, judge_##name, tally_##name};
+  attributes static bool seek_##name(const turn *t, double tiny, int64_t within, uint64_t *near) {                     \
+    return seek(t, tiny, within, near);                                                                                \
+  }                                                                                                                    \
+  static const target target_##name = {rotate_##name, judge_##name, tally_##name, seek_##name};
 
 TARGET(generic, , FUSED)
 #ifdef __x86_64__
@@ -619,5 +646,56 @@ void fast_check(fast_oracle *f, int64_t row, int64_t rows, const void *rows_ther
     set_witness(f, &a->max_ulp);
     set_witness(f, &a->max_abs);
     if (a->held > 0) set_witness(f, &a->worst);
+  }
+}
+
+/* ---- values near ties ------------------------------------------------------------------------------ */
+
+typedef struct search {
+  const fast_oracle *oracle;
+  int64_t within; /* units of 2^-REST_BITS ulp */
+  void (*found)(place at, void *argument);
+  void *argument;
+} search;
+
+static void seek_tile(const search *s, int64_t number, int64_t origin, int from, int to) {
+  const fast_oracle *f = s->oracle;
+  const group *g = &f->group[number];
+  turn start, now;
+  uint64_t near[LANES];
+  f->target->rotate(&g->anchor, &g->coarse[(uint64_t)origin / STEPS % STEPS], &start);
+  for (int j = from; j < to; j++) {
+    f->target->rotate(&start, &g->fine[j], &now);
+    if (!f->target->seek(&now, f->tiny, s->within, near)) continue;
+    for (int64_t k = 0, i = number * LANES; k < LANES && i < f->pairs; k++, i++) {
+      if (!(near[k] & SIGN)) continue;
+#pragma omp critical(fast_found)
+      s->found((place){origin + j, i}, s->argument);
+    }
+  }
+}
+
+/* Rows [from, to) counted from the anchor. */
+static void seek_reach(const search *s, int64_t from, int64_t to) {
+  const fast_oracle *f = s->oracle;
+  const int64_t first = from / STEPS, blocks = (to - 1) / STEPS - first + 1;
+#pragma omp parallel for schedule(dynamic)
+  for (int64_t n = 0; n < f->groups * blocks; n++) {
+    const int64_t begin = (first + n % blocks) * STEPS, start = begin > from ? begin : from;
+    seek_tile(s, n / blocks, f->anchored + begin, (int)(start - begin), (int)least(STEPS, to - begin));
+  }
+}
+
+/* The high part is a unit of 2^-REST_BITS ulp from the value at most: half of one by its rounding, and half of one, of a
+ * value that is not tiny, is FAST_BOUND. */
+void fast_near_ties(fast_oracle *f, int64_t position, int64_t rows, double within,
+                    void (*found)(place at, void *argument), void *argument) {
+  const search s = {f, (int64_t)ceil(ldexp(within, REST_BITS)) + 1, found, argument};
+  while (rows > 0) {
+    move_anchor(f, position);
+    const int64_t from = position - f->anchored, count = least(rows, REACH - from);
+    seek_reach(&s, from, from + count);
+    position += count;
+    rows -= count;
   }
 }

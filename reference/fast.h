@@ -9,6 +9,7 @@
 
 #include "posenc.h"
 #include "reference/accuracy.h"
+#include "reference/oracle.h"
 
 /* |value - (high + low)| of every value below is at most this; high is the double nearest to high + low. */
 #define FAST_BOUND 0x1p-98
@@ -39,5 +40,14 @@ void fast_row(fast_oracle *f, int64_t position, fast_pair *pairs);
  */
 void fast_check(fast_oracle *f, int64_t row, int64_t rows, const void *rows_there, const posenc_bound *bound,
                 accuracy *a);
+
+/*
+ * Calls `found` for every place of positions [position, position + rows) where sine or cosine is within `within` ulp, 0 to
+ * 1/4, of a tie: the middle between two neighbouring f32 numbers. Also for some up to 2^-27 ulp farther, and for values
+ * below 2^-44, which it cannot tell. f32 problems only. Uses all threads that OpenMP gives, but makes one call of `found` at
+ * a time, in no particular order.
+ */
+void fast_near_ties(fast_oracle *f, int64_t position, int64_t rows, double within,
+                    void (*found)(place at, void *argument), void *argument);
 
 #endif

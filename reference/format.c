@@ -42,6 +42,12 @@ double format_ulp(const format *f, const exact *value) {
   return ldexp(1.0, ulp < f->least ? f->least : ulp);
 }
 
+double format_from_tie(const format *f, const exact *value) {
+  const double ulp = format_ulp(f, value), high = value->high / ulp; /* exact: a power of two */
+  const double from_a_tie = fabs(((high - floor(high)) - 0.5) + value->low / ulp);
+  return from_a_tie <= 0.5 ? from_a_tie : 1.0 - from_a_tie; /* or low reaches beyond the number below */
+}
+
 double exact_error(const exact *value, double got) {
   return fabs((got - value->high) - value->low);
 }

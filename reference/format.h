@@ -70,6 +70,10 @@ double format_round(const format *f, const mpfr_t x);
    below the smallest normal that of the subnormals. */
 double format_ulp(const format *f, const exact *value);
 
+/* How far the value is from a tie, the middle between two neighbouring numbers of the format: 0 to 1/2 ulp, to double
+   precision. */
+double format_from_tie(const format *f, const exact *value);
+
 /* |got - value|, to double precision. */
 double exact_error(const exact *value, double got);
 

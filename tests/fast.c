@@ -494,6 +494,53 @@ static int speed(int64_t rows, int64_t dim, const char *name) {
   return 0;
 }
 
+/* ---- values near ties ------------------------------------------------------------------------------ */
+
+/* How often each place was found. */
+typedef struct finds {
+  int64_t first, pairs;
+  unsigned char *times;
+} finds;
+
+static void count_find(place at, void *argument) {
+  finds *f = argument;
+  f->times[(at.position - f->first) * f->pairs + at.index]++;
+}
+
+static double from_tie(const fast_value *value) {
+  const exact as_exact = {value->high, value->low, 0.0};
+  return format_from_tie(&format_f32, &as_exact);
+}
+
+/* Of each place, sine or cosine, whichever is nearer to a tie, against fast_row. */
+static void test_near_ties(const char *name, unsigned isa, int64_t first, double base) {
+  const double within = 1e-4, slack = 0x1p-27;
+  const posenc_problem problem = table(9000, 98, first, base, 0.0);
+  finds found = {.first = first, .pairs = problem.dim / 2};
+  fast_oracle *f = fast_create(&problem, isa);
+  fast_pair *row = calloc((size_t)found.pairs, sizeof *row);
+  found.times = calloc((size_t)(problem.rows * found.pairs), 1);
+  fast_near_ties(f, first, problem.rows, within, count_find, &found);
+  bool right = true;
+  int64_t near = 0;
+  for (int64_t r = 0; r < problem.rows; r++) {
+    fast_row(f, first + r, row);
+    for (int64_t i = 0; i < found.pairs; i++) {
+      const int times = found.times[r * found.pairs + i];
+      const double distance = fmin(from_tie(&row[i].sine), from_tie(&row[i].cosine));
+      const bool tiny = fmin(fabs(row[i].sine.high), fabs(row[i].cosine.high)) < 0x1p-44;
+      near += distance <= within;
+      if (distance <= within || tiny) right = right && times == 1;
+      if (distance > within + slack && !tiny) right = right && times == 0;
+    }
+  }
+  ok(right && near > 0, "%s, from %lld, base %g: the %lld pairs near a tie are found", name, (long long)first, base,
+     (long long)near);
+  free(found.times);
+  free(row);
+  fast_destroy(f);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "--speed") == 0)
     return speed(argc > 2 ? atoll(argv[2]) : 131072, argc > 3 ? atoll(argv[3]) : 1024, argc > 4 ? argv[4] : NULL);
@@ -503,5 +550,10 @@ int main(int argc, char **argv) {
   test_constant();
   test_middle();
   test_empty();
+  for (int t = 0; t < TARGETS; t++) {
+    if (!(posenc_isa_detect() & targets[t])) continue;
+    test_near_ties(posenc_isa_name(targets[t]), targets[t], -100, 10000.0);
+    test_near_ties(posenc_isa_name(targets[t]), targets[t], INT64_C(1) << 33, 1e300);
+  }
   return tap_done();
 }
