@@ -586,6 +586,15 @@ void fast_row(fast_oracle *f, int64_t position, fast_pair *pairs) {
   }
 }
 
+fast_pair fast_turn(const fast_pair *a, const fast_pair *b) {
+  fast_pair sum;
+  sum.sine.high = sum_of_products(a->sine.high, a->sine.low, b->cosine.high, b->cosine.low, a->cosine.high,
+                                  a->cosine.low, b->sine.high, b->sine.low, &sum.sine.low, FUSED);
+  sum.cosine.high = sum_of_products(a->cosine.high, a->cosine.low, b->cosine.high, b->cosine.low, -a->sine.high,
+                                    -a->sine.low, b->sine.high, b->sine.low, &sum.cosine.low, FUSED);
+  return sum;
+}
+
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }

@@ -177,3 +177,26 @@ void oracle_pairs(const oracle *o, const place *places, size_t count, exact_pair
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
   }
 }
+
+/* Of x = [0; a1, a2 …] the denominators are q(n+1) = a(n+1) q(n) + q(n-1), from q(-1) = 0, q(0) = 1; so they grow at least as
+ * Fibonacci's numbers do, of which the 60th exceeds 2^40. Each term costs twice its denominator's bits: of x's bits,
+ * 80 in all. */
+size_t oracle_returns(const oracle *o, int64_t index, int64_t most, int64_t returns[ORACLE_RETURNS]) {
+  mpfr_t rest, turn;
+  size_t count = 0;
+  mpfr_inits2(FREQUENCY_BITS, rest, turn, (mpfr_ptr)0);
+  mpfr_const_pi(turn, MPFR_RNDN);
+  mpfr_mul_2ui(turn, turn, 1, MPFR_RNDN);
+  mpfr_div(rest, o->frequencies[index], turn, MPFR_RNDN);
+  for (int64_t before = 0, now = 1; now <= most && count < ORACLE_RETURNS;) {
+    returns[count++] = now;
+    mpfr_ui_div(turn, 1, rest, MPFR_RNDN);
+    if (mpfr_cmp_si(turn, (long)((most - before) / now + 1)) >= 0) break; /* the next is beyond `most` */
+    const int64_t term = mpfr_get_si(turn, MPFR_RNDZ), next = term * now + before;
+    mpfr_sub_si(rest, turn, (long)term, MPFR_RNDN);
+    before = now;
+    now = next;
+  }
+  mpfr_clears(rest, turn, (mpfr_ptr)0);
+  return count;
+}

@@ -34,4 +34,12 @@ typedef struct place {
 } place;
 void oracle_pairs(const oracle *o, const place *places, size_t count, exact_pair *pairs);
 
+/*
+ * Numbers of positions after which the angle of a frequency nearly comes back, ascending up to `most`, nearer each time: the
+ * denominators of the convergents of frequency / 2π. The angle is off by less than 2π / the next of them. Below 2^40 there are at
+ * most ORACLE_RETURNS. Frequencies up to 1 (base >= 1) only. How many there are.
+ */
+enum { ORACLE_RETURNS = 60 };
+size_t oracle_returns(const oracle *o, int64_t index, int64_t most, int64_t returns[ORACLE_RETURNS]);
+
 #endif

@@ -494,6 +494,28 @@ static int speed(int64_t rows, int64_t dim, const char *name) {
   return 0;
 }
 
+/* ---- sums of angles -------------------------------------------------------------------------------- */
+
+static fast_pair as_fast(const exact_pair *pair) {
+  return (fast_pair){{pair->sine.high, pair->sine.low}, {pair->cosine.high, pair->cosine.low}};
+}
+
+/* Three exact pairs, each within 2 × 2^-106, and one turn. */
+static void test_turn(void) {
+  const posenc_problem problem = table(16, 64, 0, 10000.0, 0.0);
+  oracle *o = oracle_create(&problem);
+  double worst = 0.0;
+  for (int n = 0; n < 2000; n++) {
+    const int64_t a = (int64_t)(random_bits() >> 24), b = (int64_t)(random_bits() >> 24), index = n % 32;
+    const exact_pair one = oracle_pair(o, a, index), other = oracle_pair(o, b, index),
+                     sum = oracle_pair(o, a + b, index);
+    const fast_pair first = as_fast(&one), second = as_fast(&other), got = fast_turn(&first, &second);
+    worst = fmax(worst, fmax(distance(&got.sine, &sum.sine), distance(&got.cosine, &sum.cosine)));
+  }
+  ok(worst > 0.0 && worst <= 16.0 * 0x1p-106, "the sum of two angles, %.2g of 2^-106", worst * 0x1p106);
+  oracle_destroy(o);
+}
+
 /* ---- values near ties ------------------------------------------------------------------------------ */
 
 /* How often each place was found. */
@@ -550,6 +572,7 @@ int main(int argc, char **argv) {
   test_constant();
   test_middle();
   test_empty();
+  test_turn();
   for (int t = 0; t < TARGETS; t++) {
     if (!(posenc_isa_detect() & targets[t])) continue;
     test_near_ties(posenc_isa_name(targets[t]), targets[t], -100, 10000.0);

@@ -144,7 +144,48 @@ static void test_padding(void) {
   oracle_destroy(o);
 }
 
+/* How far the angle is from whole turns after so many positions. */
+static double from_whole_turns(const oracle *o, int64_t positions, int64_t index) {
+  const exact_pair pair = oracle_pair(o, positions, index);
+  return fabs(atan2(pair.sine.high, pair.cosine.high));
+}
+
+/* Denominators of convergents are just the numbers of positions that come nearer to whole turns than any before. */
+static void test_returns(const posenc_problem *problem, int64_t index) {
+  enum { SOUGHT = 20000 };
+  oracle *o = oracle_create(problem);
+  int64_t returns[ORACLE_RETURNS];
+  const size_t few = oracle_returns(o, index, SOUGHT, returns);
+  size_t found = 0;
+  double nearest = INFINITY;
+  for (int64_t q = 1; q <= SOUGHT; q++) {
+    const double distance = from_whole_turns(o, q, index);
+    if (distance >= nearest) continue;
+    nearest = distance;
+    if (found < few && returns[found] == q)
+      found++;
+    else
+      found = few + 1;
+  }
+  ok(found == few, "base %g, i = %d: the returns below %d are what trying all finds", problem->base, (int)index,
+     SOUGHT);
+
+  const int64_t reach = INT64_C(1) << 40;
+  const size_t count = oracle_returns(o, index, reach, returns);
+  bool nearer = count > few && returns[count - 1] <= reach;
+  for (size_t n = 0; n + 1 < count; n++)
+    nearer = nearer && returns[n] < returns[n + 1] &&
+             from_whole_turns(o, returns[n], index) * (double)returns[n + 1] < 6.2831853071795865;
+  ok(nearer, "and the %zu below 2^40 are off by less than a turn over the next", count);
+  oracle_destroy(o);
+}
+
 int main(void) {
+  const posenc_problem paper = table(64, 10000.0, 0.0, POSENC_F32), other = table(128, 500000.0, 0.0, POSENC_F64);
+  test_returns(&paper, 0);
+  test_returns(&paper, 11);
+  test_returns(&paper, 31);
+  test_returns(&other, 37);
   test_known_values();
   test_subnormals();
   test_power_of_two();
