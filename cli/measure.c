@@ -2,7 +2,7 @@
 #include "cli/measure.h"
 #include "bench/bench.h"
 #include "cli/catalogue.h"
-#include "verify/verify.h"
+#include "verify/cases.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,40 @@ selection select_measured(const options *given, bool sweep) {
   return chosen;
 }
 
+/* "--cases FILE", quoted for a shell. */
+static char *cases_option(const char *path) {
+  char *text = NULL;
+  size_t length;
+  FILE *stream = open_memstream(&text, &length);
+  if (!stream) die("out of memory");
+  fputs("--cases ", stream);
+  print_quoted(stream, path);
+  if (fclose(stream) != 0) die("out of memory");
+  return text;
+}
+
+selection select_cases(const options *given, const char *const *files, size_t count) {
+  selection chosen = {.cases = calloc(count, sizeof *chosen.cases)};
+  if (!chosen.cases) die("out of memory");
+  options_refuse(given, OPTION_LEN, OPTION_DTYPE, "--cases");
+  options_refuse(given, OPTION_SEED, OPTION_SEARCH, "--cases");
+  for (size_t i = 0; i < count; i++) {
+    char why[200];
+    chosen.cases[i] = (verify_cases){cases_load(files[i], why, sizeof why), cases_option(files[i])};
+    if (!chosen.cases[i].cases) die_value("--cases", files[i], why);
+    add_shapes(&chosen, cases_shape(chosen.cases[i].cases), 1);
+  }
+  chosen.kernels = options_kernels(given, &chosen.kernel_count);
+  require_runnable(given, &chosen);
+  return chosen;
+}
+
 void selection_free(selection *chosen) {
+  for (size_t i = 0; chosen->cases && i < chosen->shape_count; i++) {
+    cases_free(chosen->cases[i].cases);
+    free(chosen->cases[i].option);
+  }
+  free(chosen->cases);
   free(chosen->kernels);
   free(chosen->shapes);
 }
@@ -65,10 +98,12 @@ json_t *measure_accuracy(const options *given, const selection *chosen, bool pro
       .kernel_count = chosen->kernel_count,
       .shapes = chosen->shapes,
       .shape_count = chosen->shape_count,
+      .cases = chosen->cases,
       .isa = given->isa,
       .threads = given->threads,
       .seed = (uint64_t)given->seed,
       .budget = given->budget,
+      .search = given->search,
       .silence = given->silence,
       .profile = profile,
       .replay_options = catalogue_options(),

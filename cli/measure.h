@@ -4,6 +4,7 @@
 #define POSENC_CLI_MEASURE_H
 
 #include "cli/options.h"
+#include "verify/verify.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -13,11 +14,16 @@ typedef struct selection {
   size_t kernel_count;
   shape *shapes;
   size_t shape_count;
+  verify_cases *cases; /* for each shape, or null: all of their elements */
 } selection;
 
 /* The kernels of --kernel, or all; the table described, or the published ones and, if asked for, the sweep before
    them. Exits if none of the kernels can do any of the tables. */
 selection select_measured(const options *given, bool sweep);
+
+/* The kernels on the hard-to-round cases of these files alone. Exits if one is not to be had, or if none of the kernels can do any of
+   the tables. */
+selection select_cases(const options *given, const char *const *files, size_t count);
 void selection_free(selection *chosen);
 
 /* The accuracy record, a new reference. Exits if it cannot be made. */

@@ -161,6 +161,7 @@ static const char *const option_names[] = {
     [OPTION_SEED - OPTION_LEN] = "--seed",
     [OPTION_BUDGET - OPTION_LEN] = "--budget",
     [OPTION_EXHAUSTIVE - OPTION_LEN] = "--exhaustive",
+    [OPTION_SEARCH - OPTION_LEN] = "--search",
     [OPTION_TIME_LIMIT - OPTION_LEN] = "--time-limit",
     [OPTION_REPETITIONS - OPTION_LEN] = "--repetitions",
     [OPTION_PLUGIN - OPTION_LEN] = "--plugin",
@@ -181,6 +182,7 @@ options options_defaults(void) {
       .problem = posenc_table(0, 2),
       .seed = VERIFY_DEFAULT_SEED,
       .budget = VERIFY_DEFAULT_BUDGET,
+      .search = VERIFY_DEFAULT_SEARCH,
       .silence = VERIFY_DEFAULT_SILENCE,
       .repetitions = DEFAULT_REPETITIONS,
       .min_time = DEFAULT_MIN_TIME,
@@ -239,6 +241,9 @@ static bool take(options *given, int code, const char *text) {
     break;
   case OPTION_EXHAUSTIVE:
     given->budget = INT64_MAX;
+    break;
+  case OPTION_SEARCH:
+    given->search = parse_integer(name, text, 0, INT64_MAX);
     break;
   case OPTION_TIME_LIMIT:
     given->silence = parse_positive(name, text);
@@ -323,6 +328,13 @@ bool options_have_table(const options *given) {
   const char *refusal = posenc_problem_refusal(&given->problem);
   if (refusal) die_blaming(given, refusal);
   return true;
+}
+
+void options_refuse(const options *given, int from, int to, const char *beside) {
+  for (int code = from; code <= to; code++) {
+    const char *text = text_given(given, code);
+    if (text) die("%s%s%s: nothing would use it beside %s", option_name(code), *text ? " " : "", text, beside);
+  }
 }
 
 /* ---- the kernels ------------------------------------------------------------------------------- */

@@ -44,6 +44,7 @@ enum option_code {
   OPTION_SEED,
   OPTION_BUDGET,
   OPTION_EXHAUSTIVE,
+  OPTION_SEARCH,
   OPTION_TIME_LIMIT,
   OPTION_REPETITIONS,
   OPTION_MIN_TIME,
@@ -100,12 +101,15 @@ enum option_code {
   {"seed", required_argument, NULL, OPTION_SEED}, \
   {"budget", required_argument, NULL, OPTION_BUDGET}, \
   {"exhaustive", no_argument, NULL, OPTION_EXHAUSTIVE}, \
+  {"search", required_argument, NULL, OPTION_SEARCH}, \
   {"time-limit", required_argument, NULL, OPTION_TIME_LIMIT}
 #define VERIFY_HELP \
   "  --seed N          seed of what is sampled (" TEXT(VERIFY_DEFAULT_SEED) ")\n" \
   "  --budget N        sine-cosine pairs of a table that are compared; of a larger\n" \
   "                    table, a sample (" TEXT(VERIFY_DEFAULT_BUDGET) ")\n" \
   "  --exhaustive      every element, however large the table\n" \
+  "  --search N        sine-cosine pairs beyond a table, up to position 2^40, that a directed\n" \
+  "                    search for the worst case looks at; 0 for none (" TEXT(VERIFY_DEFAULT_SEARCH) ")\n" \
   "  --time-limit S    seconds that a kernel may go without a sign of life (" TEXT(VERIFY_DEFAULT_SILENCE) ")\n"
 
 #define BENCH_OPTIONS \
@@ -132,6 +136,7 @@ typedef struct options {
   unsigned isa;
   int64_t seed;
   int64_t budget;
+  int64_t search;
   double silence;
   int repetitions;
   double min_time;
@@ -146,6 +151,9 @@ int options_next(options *given, const command *self, int argc, char **argv);
 
 /* Whether a table was described. Exits if it was described in part, or if there is no such table. */
 bool options_have_table(const options *given);
+
+/* Exits if an option of the codes `from` to `to` was given, which nothing would use beside the option `beside`. */
+void options_refuse(const options *given, int from, int to, const char *beside);
 
 /* The kernels that --kernel selects, as a new array. Exits if there are none. */
 const posenc_kernel **options_kernels(const options *given, size_t *count);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FORMAT = OPTION_OWN, OPTION_SAVE, OPTION_BASELINE };
+enum { OPTION_FORMAT = OPTION_OWN, OPTION_SAVE, OPTION_BASELINE, OPTION_CASES };
 
 static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "Hold kernels to what they promise: elements are compared with the exact real numbers,\n"
@@ -19,6 +19,8 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "Options:\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP RUN_HELP VERIFY_HELP
                            "  --format NAME     tap (one point for each kernel, property and table), junit, or json\n"
                            "                    (the accuracy record, with the error against the position) (tap)\n"
+                           "  --cases FILE      instead of tables, only these hard-to-round elements; may be given\n"
+                           "                    several times (reference/worst/ has some)\n"
                            "  --save FILE       write errors and digests of the bits, for a later --baseline\n"
                            "  --baseline FILE   hold kernels to what was saved: it is a failure if an error grew or\n"
                            "                    the bits of a reproducible kernel changed\n"
@@ -33,6 +35,7 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "  $ posenc verify\n"
                            "  $ posenc verify --kernel 'naive*' --len 512 --dim 128 --offset 1000000\n"
                            "  $ posenc verify --plugin mine.so --kernel mine\n"
+                           "  $ posenc verify --cases reference/worst/base10000-d128.wc\n"
                            "  $ posenc verify --format json -o accuracy.json\n"
                            "  $ posenc verify --kernel rotation --baseline tests/baseline.json\n";
 
@@ -43,6 +46,7 @@ static const struct option long_options[] = {
     RUN_OPTIONS,
     VERIFY_OPTIONS,
     {"format", required_argument, NULL, OPTION_FORMAT},
+    {"cases", required_argument, NULL, OPTION_CASES},
     {"save", required_argument, NULL, OPTION_SAVE},
     {"baseline", required_argument, NULL, OPTION_BASELINE},
     {"output", required_argument, NULL, 'o'},
@@ -84,19 +88,22 @@ static void close_for(const char *option, const char *path, output *out) {
 
 static int run(int argc, char **argv) {
   options given = options_defaults();
-  const char *path = "-", *saved = NULL;
+  const char *path = "-", *saved = NULL, **files = calloc((size_t)argc, sizeof *files);
+  size_t file_count = 0;
   printer *print = verify_print_tap;
   json_t *baseline = NULL;
+  if (!files) die("out of memory");
   for (int code; (code = options_next(&given, &command_verify, argc, argv)) != -1;) {
     if (code == 'o') path = optarg;
     if (code == OPTION_FORMAT) print = parse_format(optarg);
+    if (code == OPTION_CASES) files[file_count++] = optarg;
     if (code == OPTION_SAVE) saved = optarg;
     if (code == OPTION_BASELINE) baseline = load_baseline(optarg);
   }
-  selection chosen = select_measured(&given, false);
+  selection chosen = file_count ? select_cases(&given, files, file_count) : select_measured(&given, false);
   output *out = open_for("--output", path), *save = open_for("--save", saved);
 
-  json_t *record = measure_accuracy(&given, &chosen, print == print_json);
+  json_t *record = measure_accuracy(&given, &chosen, print == print_json && !file_count);
   if (save) {
     json_t *now = baseline_of(record);
     print_json(now, output_stream(save));
@@ -109,6 +116,7 @@ static int run(int argc, char **argv) {
   json_decref(record);
   json_decref(baseline);
   selection_free(&chosen);
+  free(files);
   close_for("--save", saved, save);
   close_for("--output", path, out);
   return status;

@@ -84,6 +84,14 @@ static const rule check_rules[] = {
     {"note", &string_or_null, false, NULL}, {NULL, NULL, false, NULL},
 };
 
+static const rule search_rules[] = {
+    {"reach", &count, true, NULL},
+    {"worst", &object, true, witness_rules},
+    {"nearest", &object, true, witness_rules},
+    {"from_tie", &amount, true, NULL},
+    {NULL, NULL, false, NULL},
+};
+
 static const rule result_rules[] = {
     {"kernel", &string, true, NULL},
     {"shape", &object, true, shape_rules},
@@ -96,6 +104,7 @@ static const rule result_rules[] = {
     {"mean_ulp", &amount, false, NULL},
     {"mean_abs", &amount, false, NULL},
     {"misrounded", &count, false, NULL},
+    {"search", &object, false, search_rules},
     {"checks", &array, false, check_rules},
     {NULL, NULL, false, NULL},
 };
@@ -273,6 +282,15 @@ static bool has_total(const json_t *record, const char *key, json_int_t counted,
   return false;
 }
 
+/* Which elements its figures are of: none if it refused or died. */
+static bool has_mode(const json_t *result) {
+  static const char *const modes[] = {"exhaustive", "sampled", "cases"};
+  const char *mode = json_string_value(json_object_get(result, "mode"));
+  for (size_t i = 0; mode && i < sizeof modes / sizeof *modes; i++)
+    if (strcmp(mode, modes[i]) == 0) return true;
+  return !mode;
+}
+
 /* Page and exit status go by the totals, and the page lists by kernel: neither may hide a failed check. */
 static bool agrees_with_itself(const json_t *record, record_fault *fault) {
   const json_t *results = json_object_get(record, "records");
@@ -282,6 +300,10 @@ static bool agrees_with_itself(const json_t *record, record_fault *fault) {
     const char *kernel = field_string(result, "kernel");
     if (!field_find(json_object_get(record, "kernels"), "name", kernel)) {
       snprintf(fault->text, sizeof fault->text, "records[%zu].kernel is '%.80s', which is not in kernels", i, kernel);
+      return false;
+    }
+    if (!has_mode(result)) {
+      snprintf(fault->text, sizeof fault->text, "records[%zu].mode is not exhaustive, sampled or cases", i);
       return false;
     }
     if (json_is_string(json_object_get(result, "refusal")))

@@ -103,6 +103,8 @@ refused "--kernel zz\*: no such kernel" verify --kernel 'zz*'
 refused '--format xml: ' verify --format xml
 refused '--budget 0: ' verify --budget 0
 refused '--seed x: ' verify --seed x
+refused '--search -1: ' verify --search -1
+refused '--search many: not an integer' verify --search many
 refused '--kernel rotation: .*masked' verify --kernel rotation --isa avx2
 refused "--kernel rotat: no such kernel; did you mean 'rotation'?" bench --kernel rotat
 refused '--repetitions 2: ' bench --repetitions 2

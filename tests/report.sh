@@ -181,6 +181,7 @@ lie known-accuracy.json 's/"passed": 3/"passed": 4/' 'passed is 4, but'
 lie known-accuracy.json 's/"skipped": 0/"skipped": 2/' 'skipped is 2, but'
 lie known-accuracy.json 's/"kernel": "naive"/"kernel": "ghost"/' "kernel is 'ghost', which is not in kernels"
 lie known-accuracy.json 's/"rows": 64/"rows": -5/' 'rows is not an integer of 0 or more'
+lie known-accuracy.json 's/"mode": "exhaustive"/"mode": "guessed"/' 'mode is not exhaustive, sampled or cases'
 lie known-bench.json 's/"ns_per_element": 2.25/"ns_per_element": -1/' 'ns_per_element is not a number of 0 or more'
 lie known-bench.json 's/"rows": 64/"rows": "64"/' 'rows is not'
 lie errors-accuracy.json 's/"trig": 0, //' 'profile\[0\].points\[0\].parts.trig is missing'
@@ -199,6 +200,7 @@ for option in '--len 5' '--kernel nope' '--seed 3' '--repetitions 9' '--isa gene
 done
 refused '--repetitions 9: nothing would use it' --from known-bench.json --repetitions 9
 refused '--budget 9: nothing would use it' --from known-accuracy.json --budget 9
+refused '--search 9: nothing would use it' --from known-accuracy.json --search 9
 
 cp -r known before
 "$POSENC" report --from lying.json --from known-bench.json -o known >out 2>err

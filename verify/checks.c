@@ -19,7 +19,7 @@
 const char *property_name(property p) {
   static const char *const names[PROPERTIES] = {"accuracy", "memory",        "bounded",   "pair-norm",
                                                 "rotation", "extrapolation", "extension", "determinism",
-                                                "threads",  "environment",   "survival"};
+                                                "threads",  "environment",   "search",    "survival"};
   return names[p];
 }
 
@@ -260,8 +260,7 @@ static int64_t distance(int64_t position) {
   return position == INT64_MIN ? INT64_MAX : llabs(position);
 }
 
-/* Is the contract's bound about this position? */
-static bool is_claimed(const subject *s, int64_t position) {
+bool subject_claims(const subject *s, int64_t position) {
   return s->shape->problem.base >= 1.0 && distance(position) <= s->kernel->bound.max_position;
 }
 
@@ -271,7 +270,7 @@ static const char *no_claim(const subject *s) {
   const int64_t first = problem->first, last = first + (problem->rows ? problem->rows - 1 : 0);
   const int64_t nearest = first <= 0 && last >= 0 ? 0 : distance(first) < distance(last) ? first : last;
   if (problem->base < 1.0) return "the bound is for base >= 1";
-  if (!is_claimed(s, nearest)) return "beyond the positions that the bound is for";
+  if (!subject_claims(s, nearest)) return "beyond the positions that the bound is for";
   if (allowed(s, nearest) >= 1.0) return "so far out the bound allows any value";
   return NULL;
 }
@@ -285,8 +284,8 @@ static void check_accuracy(subject *s, window w, fast_oracle *truth, const unsig
   const posenc_problem *problem = &s->shape->problem;
   const bool claims = !no_claim(s);
   for (int64_t from = 0, to; from < w.rows; from = to) {
-    const bool claimed = claims && is_claimed(s, problem->first + w.row + from);
-    for (to = from + 1; to < w.rows && claimed == (claims && is_claimed(s, problem->first + w.row + to));) to++;
+    const bool claimed = claims && subject_claims(s, problem->first + w.row + from);
+    for (to = from + 1; to < w.rows && claimed == (claims && subject_claims(s, problem->first + w.row + to));) to++;
     fast_check(truth, w.row + from, to - from, out + row_bytes(problem) * (size_t)from,
                claimed ? &s->kernel->bound : NULL, &s->found);
   }
@@ -341,7 +340,7 @@ static void check_values(subject *s, window w, const unsigned char *out) {
     const unsigned char *row = out + row_bytes(problem) * (size_t)r;
     const double e = allowed(s, position), most = s->kernel->bound.derived ? 1.0 : 1.0 + e,
                  norm = 2.0 * sqrt(2.0) * e + 2.0 * e * e + 0x1p-51;
-    const bool held = claims && is_claimed(s, position) && !is_padding(problem, position);
+    const bool held = claims && subject_claims(s, position) && !is_padding(problem, position);
     const row_norms found = row_norms_of(row, problem, at);
     if (found.value <= most && (!held || found.norm <= norm)) {
       note(bounded, found.value, most, position, -1);
@@ -478,7 +477,7 @@ static void check_rotation(subject *s, const fast_pair *by, int64_t row, int64_t
   const posenc_problem *problem = &s->shape->problem;
   const int64_t position = problem->first + row;
   if (is_padding(problem, position) || is_padding(problem, position + k)) return;
-  if (!is_claimed(s, position) || !is_claimed(s, position + k)) return;
+  if (!subject_claims(s, position) || !subject_claims(s, position + k)) return;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const unsigned char *from = execute(s, s->plan, row, 1, one, false),
                       *to = execute(s, s->plan, row + k, 1, other, true);
@@ -516,7 +515,7 @@ static void check_extrapolation(subject *s, int64_t row, int64_t rows, arena *on
   if (s->kernel->reproducible) {
     compare_bits(c, problem, a, b, there.first, rows);
   } else {
-    for (int64_t r = 0; r < rows && is_claimed(s, there.first + r); r++)
+    for (int64_t r = 0; r < rows && subject_claims(s, there.first + r); r++)
       for (int64_t i = 0; i < problem->dim / 2; i++)
         for (int which = 0; which < 2; which++) {
           const int64_t column = r * problem->dim + (which ? at.cos : at.sin) + i * at.step;
@@ -544,6 +543,14 @@ bool subject_check_relations(subject *s, fast_oracle *truth, arena *one, arena *
     check_extrapolation(s, row, left < ROWS ? left : ROWS, one, other);
   }
   return true;
+}
+
+table_pair subject_pair(subject *s, const posenc_plan *plan, int64_t row, int64_t index, arena *a) {
+  const posenc_problem *problem = posenc_plan_problem(plan);
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  const unsigned char *out = execute(s, plan, row, 1, a, false);
+  return (table_pair){format_element(problem->dtype, out, at.sin + index * at.step),
+                      format_element(problem->dtype, out, at.cos + index * at.step)};
 }
 
 void subject_finish(subject *s) {

@@ -18,6 +18,7 @@ typedef enum property {
   DETERMINISM,   /* the same call again gives the same bits */
   THREADS,       /* two threads that execute one plan at once get the bits that one gets alone */
   ENVIRONMENT,   /* rounding direction and subnormals are left as they were */
+  SEARCH,        /* every element that a directed search met within the claimed bound of the exact value */
   SURVIVAL,      /* it came to an end, by itself */
   PROPERTIES
 } property;
@@ -33,6 +34,7 @@ typedef struct check {
   int64_t position; /* where that was, */
   int64_t index;    /* -1: no single frequency */
   const char *skip; /* why nothing could be compared, or null */
+  char note[200];   /* what else there is to tell, or empty */
 } check;
 
 /* Poisoned memory for the rows that kernels write, between pages that nobody may touch. */
@@ -79,6 +81,16 @@ void subject_check_threads(subject *s, arena *one, arena *other);
 
 /* Rotation and extrapolation, at places drawn from `random`. False when memory runs out. */
 bool subject_check_relations(subject *s, fast_oracle *truth, arena *one, arena *other, uint64_t *random);
+
+/* Is the contract's bound about this position? */
+bool subject_claims(const subject *s, int64_t position);
+
+/* The pair of frequency index `index` in a row of a plan of the subject's kernel, which computes that row alone. Memory and environment
+ * are checked. */
+typedef struct table_pair {
+  double sine, cosine;
+} table_pair;
+table_pair subject_pair(subject *s, const posenc_plan *plan, int64_t row, int64_t index, arena *a);
 
 /* Last: gives the checks that could not compare anything their reason. */
 void subject_finish(subject *s);

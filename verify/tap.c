@@ -24,14 +24,20 @@ static void print_place(const json_t *witness, FILE *stream) {
 
 static void print_accuracy(const json_t *record, const json_t *check, FILE *stream) {
   const json_t *ulp = json_object_get(record, "max_ulp"), *abs = json_object_get(record, "max_abs");
-  fprintf(stream, ": %s %" JSON_INTEGER_FORMAT "; max %.6g ulp at ", field_string(record, "mode"),
-          count(record, "elements"), number(ulp, "ulp"));
+  const bool cases = strcmp(field_string(record, "mode"), "cases") == 0;
+  const int digits = cases ? 12 : 6; /* cases are about the last ones of 1/2 */
+  if (cases)
+    fprintf(stream, ": %" JSON_INTEGER_FORMAT " cases, %" JSON_INTEGER_FORMAT " misrounded", count(record, "elements"),
+            count(record, "misrounded"));
+  else
+    fprintf(stream, ": %s %" JSON_INTEGER_FORMAT, field_string(record, "mode"), count(record, "elements"));
+  fprintf(stream, "; max %.*g ulp at ", digits, number(ulp, "ulp"));
   print_place(ulp, stream);
   fprintf(stream, "; max abs %.3g at ", number(abs, "abs"));
   print_place(abs, stream);
   fprintf(stream, "; %.3g of the bound at ", number(check, "worst"));
   print_place(json_object_get(record, "worst"), stream);
-  fprintf(stream, "; misrounded %" JSON_INTEGER_FORMAT, count(record, "misrounded"));
+  if (!cases) fprintf(stream, "; misrounded %" JSON_INTEGER_FORMAT, count(record, "misrounded"));
 }
 
 static void print_check(const json_t *record, const json_t *check, int point, FILE *stream) {
@@ -49,7 +55,8 @@ static void print_check(const json_t *record, const json_t *check, int point, FI
   else if (strcmp(field_string(check, "property"), "survival") != 0)
     fprintf(stream, ": worst %.6g, bound %.6g, %" JSON_INTEGER_FORMAT " compared", number(check, "worst"),
             number(check, "bound"), count(check, "compared"));
-  if (!ok) fprintf(stream, "; %s", field_string(check, "note"));
+  if (!ok || strcmp(field_string(check, "property"), "search") == 0)
+    fprintf(stream, "; %s", field_string(check, "note"));
   fputc('\n', stream);
   if (!ok) fprintf(stream, "# replay: %s\n", field_string(record, "replay"));
 }

@@ -4,8 +4,10 @@
 #include "common/contract.h"
 #include "common/environment.h"
 #include "common/progress.h"
+#include "verify/cases.h"
 #include "verify/checks.h"
 #include "verify/isolate.h"
+#include "verify/search.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -81,19 +83,55 @@ static void how_options(const verify_request *request, char *text, size_t size) 
     }
 }
 
-static json_t *replay_of(const posenc_kernel *kernel, const shape *of, const verify_request *request) {
+/* One kernel on one shape, and what the process that looks at it needs. */
+typedef struct exam {
+  const verify_request *request;
+  const posenc_kernel *kernel;
+  const shape *of;
+  const verify_cases *cases; /* the elements that alone are looked at; null: all */
+} exam;
+
+/* The command that looks at this shape, as the exam does. */
+static json_t *replay_of(const exam *e, const shape *of) {
   char problem[256], how[64];
+  const verify_request *request = e->request;
   const char *further = request->replay_options;
-  problem_options(&of->problem, problem, sizeof problem);
   how_options(request, how, sizeof how);
-  return json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64, further ? further : "",
-                      further ? " " : "", kernel->name, problem, how, request->seed, request->budget);
+  if (e->cases)
+    return json_sprintf("posenc verify %s%s--kernel %s %s%s", further ? further : "", further ? " " : "",
+                        e->kernel->name, e->cases->option, how);
+  problem_options(&of->problem, problem, sizeof problem);
+  return json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64 " --search %" PRId64,
+                      further ? further : "", further ? " " : "", e->kernel->name, problem, how, request->seed,
+                      request->budget, request->search);
 }
 
-static json_t *witness_json(const witness *w, const subject *s, const verify_request *request) {
+static json_t *witness_of(const witness *w, const exam *e, const shape *of) {
   return json_pack("{s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o}", "ulp", real(w->ulp), "abs", real(w->abs), "position",
                    (json_int_t)w->position, "index", (json_int_t)w->index, "function", w->cosine ? "cos" : "sin",
-                   "exact", hex(w->exact_high), "got", hex(w->got), "replay", replay_of(s->kernel, s->shape, request));
+                   "exact", hex(w->exact_high), "got", hex(w->got), "replay", replay_of(e, of));
+}
+
+static json_t *witness_json(const witness *w, const exam *e) {
+  return witness_of(w, e, e->of);
+}
+
+/* A witness of the search lies outside the table: it is had again from a table of its row, without a search. */
+static json_t *far_witness_json(const witness *w, const exam *e) {
+  verify_request request = *e->request;
+  const exam again = {&request, e->kernel, e->of, NULL};
+  posenc_problem row = e->of->problem;
+  request.search = 0;
+  row.first = w->position;
+  row.rows = 1;
+  row.padding = POSENC_NO_PADDING;
+  const shape of = shape_of(&row);
+  return witness_of(w, &again, &of);
+}
+
+static json_t *searched_json(const searched *r, const exam *e) {
+  return json_pack("{s:I, s:o, s:o, s:o}", "reach", (json_int_t)r->reach, "worst", far_witness_json(&r->found.worst, e),
+                   "nearest", far_witness_json(&r->nearest, e), "from_tie", real(r->from_tie));
 }
 
 static json_t *histogram_json(const accuracy *a) {
@@ -105,9 +143,9 @@ static json_t *histogram_json(const accuracy *a) {
 }
 
 static json_t *check_json(property p, const check *c) {
-  char text[160];
-  if (c->skip)
-    snprintf(text, sizeof text, "%s", c->skip);
+  char text[sizeof c->note];
+  if (c->skip || *c->note)
+    snprintf(text, sizeof text, "%s", c->skip ? c->skip : c->note);
   else if (c->broken && c->index >= 0)
     snprintf(text, sizeof text,
              "%" PRId64 " of %" PRId64 " beyond the bound; the worst at p = %" PRId64 ", i = %" PRId64, c->broken,
@@ -126,37 +164,33 @@ typedef struct tally {
   json_int_t passed, failed, skipped;
 } tally;
 
-/* One kernel on one shape, and what the process that looks at it needs. */
-typedef struct exam {
-  const verify_request *request;
-  const posenc_kernel *kernel;
-  const shape *of;
-} exam;
-
 /* What is known of a kernel on a shape before it has done anything. */
 static json_t *record_begin(const exam *e, const char *refusal) {
   return json_pack("{s:s, s:o, s:s?, s:o}", "kernel", e->kernel->name, "shape", shape_json(e->of), "refusal", refusal,
-                   "replay", replay_of(e->kernel, e->of, e->request));
+                   "replay", replay_of(e, e->of));
 }
 
-static json_t *record_of(const exam *e, const subject *s, const survey *v) {
-  const verify_request *request = e->request;
+/* What was found; `mode` says which elements were looked at. `hunted` is not read where the search was skipped. */
+static json_t *record_of(const exam *e, const subject *s, const char *mode, const searched *hunted) {
   json_t *record = record_begin(e, NULL), *checks = json_array();
   const accuracy *a = &s->found;
   const double elements = a->elements ? (double)a->elements : 1.0;
-  for (int p = 0; p < PROPERTIES; p++) json_array_append_new(checks, check_json(p, &s->checks[p]));
-  json_t *rest = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "mode",
-                           v->exhaustive ? "exhaustive" : "sampled", "elements", (json_int_t)a->elements, "of",
-                           (json_int_t)(s->shape->problem.rows * s->shape->problem.dim), "max_ulp",
-                           witness_json(&a->max_ulp, s, request), "max_abs", witness_json(&a->max_abs, s, request),
-                           "worst", witness_json(&a->worst, s, request), "mean_ulp", real(a->sum_ulp / elements),
-                           "mean_abs", real(a->sum_abs / elements), "misrounded", (json_int_t)a->misrounded,
-                           "histogram", histogram_json(a), "checks", checks);
+  for (int p = 0; p < PROPERTIES; p++) {
+    if (e->cases && s->checks[p].skip && p != ACCURACY) continue; /* it takes a table */
+    json_array_append_new(checks, check_json(p, &s->checks[p]));
+  }
+  json_t *rest = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "mode", mode, "elements",
+                           (json_int_t)a->elements, "of", (json_int_t)(s->shape->problem.rows * s->shape->problem.dim),
+                           "max_ulp", witness_json(&a->max_ulp, e), "max_abs", witness_json(&a->max_abs, e), "worst",
+                           witness_json(&a->worst, e), "mean_ulp", real(a->sum_ulp / elements), "mean_abs",
+                           real(a->sum_abs / elements), "misrounded", (json_int_t)a->misrounded, "histogram",
+                           histogram_json(a), "checks", checks);
   char digest[17];
   snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
-  json_object_set_new(record, "digest", json_string(digest));
+  json_object_set_new(record, "digest", e->cases ? json_null() : json_string(digest));
   json_object_update(record, rest);
   json_decref(rest);
+  if (!s->checks[SEARCH].skip) json_object_set_new(record, "search", searched_json(hunted, e));
   return record;
 }
 
@@ -191,6 +225,7 @@ static json_t *examine(const exam *e) {
   const survey v = survey_of(problem, request->budget);
   const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
   subject s;
+  searched hunted;
   isolate_say("making the plan", 0.0);
   const char *refusal = subject_open(&s, e->kernel, e->of, &options);
   if (refusal) return record_begin(e, refusal);
@@ -200,7 +235,7 @@ static json_t *examine(const exam *e) {
         *other = arena_create((size_t)most(v.rows, CHECKED_ROWS) * row_bytes);
   fast_oracle *truth = fast_create(problem, 0);
   uint64_t rows = stream_of(request, problem, 0), pieces = stream_of(request, problem, 1),
-           relations = stream_of(request, problem, 2);
+           relations = stream_of(request, problem, 2), hunt = stream_of(request, problem, 3);
   bool enough = one && other && truth;
   if (enough) {
     isolate_say("rows by two threads", 0.0);
@@ -220,14 +255,34 @@ static json_t *examine(const exam *e) {
     isolate_say("rows far apart", 1.0);
     enough = subject_check_relations(&s, truth, one, other, &relations);
   }
+  if (enough && problem->rows) enough = subject_search(&s, request->search, one, &hunt, &hunted);
   if (enough) {
     subject_finish(&s);
-    record = record_of(e, &s, &v);
+    record = record_of(e, &s, v.exhaustive ? "exhaustive" : "sampled", &hunted);
   }
   subject_close(&s);
   fast_destroy(truth);
   arena_destroy(one);
   arena_destroy(other);
+  return record;
+}
+
+/* The same of hard-to-round cases alone. */
+static json_t *examine_cases(const exam *e) {
+  const posenc_problem *problem = &e->of->problem;
+  const posenc_options options = options_of(e->request);
+  subject s;
+  isolate_say("making the plan", 0.0);
+  const char *refusal = subject_open(&s, e->kernel, e->of, &options);
+  if (refusal) return record_begin(e, refusal);
+  arena *row = arena_create((size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
+  json_t *record = NULL;
+  if (row && cases_try(e->cases->cases, &s, row)) {
+    subject_finish(&s);
+    record = record_of(e, &s, "cases", NULL);
+  }
+  subject_close(&s);
+  arena_destroy(row);
   return record;
 }
 
@@ -244,8 +299,9 @@ static void tell(json_t *result) {
 }
 
 static void examine_aloud(void *argument) {
+  const exam *e = argument;
   arena_tell_faults();
-  tell(examine(argument));
+  tell(e->cases ? examine_cases(e) : examine(e));
 }
 
 /* How it ended, for those who did not see it. */
@@ -296,6 +352,7 @@ static void show(const char *doing, double share, void *argument) {
 }
 
 static double elements_of_exam(const exam *e) {
+  if (e->cases) return (double)cases_count(e->cases->cases);
   const survey v = survey_of(&e->of->problem, e->request->budget);
   return elements_of(&v, &e->of->problem);
 }
@@ -368,7 +425,7 @@ static void profile_aloud(void *argument) {
 static json_t *profiled(const verify_request *request, const posenc_kernel *kernel, double done) {
   const posenc_problem problem = posenc_table((INT64_C(1) << (PROFILE_POINTS - 1)) + PROFILE_ROWS, PROFILE_DIM);
   const shape of = shape_of(&problem);
-  exam e = {request, kernel, &of};
+  exam e = {request, kernel, &of, NULL};
   const double elements = (double)PROFILE_POINTS * PROFILE_ROWS * PROFILE_DIM;
   showing s = {"verify: error against position", kernel->name, done * elements,
                (double)request->kernel_count * elements, elements};
@@ -382,8 +439,9 @@ static json_t *profiled(const verify_request *request, const posenc_kernel *kern
 
 /* All kernels on the first shape, then on the next. */
 static exam exam_of(const verify_request *request, size_t number) {
-  return (exam){request, request->kernels[number % request->kernel_count],
-                &request->shapes[number / request->kernel_count]};
+  const size_t table = number / request->kernel_count;
+  return (exam){request, request->kernels[number % request->kernel_count], &request->shapes[table],
+                request->cases ? &request->cases[table] : NULL};
 }
 
 json_t *verify_run(const verify_request *request) {

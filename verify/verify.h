@@ -12,16 +12,25 @@
 #define VERIFY_DEFAULT_SEED 1
 #define VERIFY_DEFAULT_BUDGET 67108864
 #define VERIFY_DEFAULT_SILENCE 60
+#define VERIFY_DEFAULT_SEARCH 1000
+
+/* The hard-to-round cases of a file. */
+typedef struct verify_cases {
+  struct cases *cases; /* verify/cases.h */
+  char *option;        /* of the replay commands, quoted for a shell: "--cases FILE" */
+} verify_cases;
 
 typedef struct verify_request {
   const posenc_kernel *const *kernels;
   size_t kernel_count;
   const shape *shapes;
   size_t shape_count;
+  const verify_cases *cases;  /* for each shape, the elements of it that alone are looked at; null: no such thing */
   unsigned isa;               /* allowed tiers; 0: POSENC_ISA, or all */
   int threads;                /* of threaded kernels; 0: OpenMP's default */
   uint64_t seed;              /* of what is sampled */
   int64_t budget;             /* so many pairs of a shape are compared; of a shape with more, a sample */
+  int64_t search;             /* so many sine-cosine pairs beyond each table are looked at by a directed search */
   double silence;             /* seconds that a kernel may go without a sign of life */
   bool profile;               /* also measure the error against the position, 2^0 .. 2^20 */
   const char *replay_options; /* further ones of the replay commands, quoted for a shell: "--plugin FILE"; or null */
@@ -36,12 +45,14 @@ typedef struct verify_request {
  *   "seed": n, "budget": n,
  *   "records": [ { "kernel": name, "shape": shape_json(),
  *                  "refusal": null, or why this kernel does not do this shape (then nothing follows),
- *                  "replay": command, "digest" of the bits, hex, in the order of the rows,
- *                  "mode": "exhaustive" | "sampled", "elements": n, "of": rows × dim,
+ *                  "replay": command, "digest" of the bits, hex, in the order of the rows; null of cases,
+ *                  "mode": "exhaustive" | "sampled" | "cases", "elements": n, "of": rows × dim,
  *                  "max_ulp": WITNESS, "max_abs": WITNESS, "worst": WITNESS of the bound, "mean_ulp", "mean_abs", "misrounded": n,
  *                  "histogram": [ {"below": ulp, or null for the last, "count": n} … ],
+ *                  "search": absent where nothing was searched, else { "reach": the last position that was, "worst": WITNESS of the bound,
+ *                              "nearest": WITNESS of the element nearest to a tie, "from_tie": its distance from it in ulp },
  *                  "checks": [ {"property": name, "ok": bool, "skipped": bool, "worst", "bound", "compared": n,
- *                               "note": why skipped, or what is wrong } … ] } … ],
+ *                               "note": why skipped, what is wrong, or what a search met } … ] } … ],
  *   "profile": [ { "kernel": name, "dim": n, "base", "points": [ {"position": n, "max_abs", "max_ulp"} … ] } … ],
  *   "passed": n, "failed": n, "skipped": n }
  *

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels that claim correct rounding, by MPFR's oracle: one that keeps it, and mutants that fail where ties are near. */
+#include "reference/oracle.h"
+#include "tests/mutants/mutant.h"
+
+#include <math.h>
+
+static posenc_status prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  posenc_problem unpadded = *problem;
+  unpadded.padding = POSENC_NO_PADDING;
+  (void)options;
+  *constants = oracle_create(&unpadded);
+  return *constants ? POSENC_OK : POSENC_OUT_OF_MEMORY;
+}
+
+static void release(void *constants) {
+  oracle_destroy(constants);
+}
+
+typedef float rounding(const exact *value, int64_t position);
+
+static void fill(const oracle *truth, const posenc_problem *problem, int64_t row, int64_t rows, float *out,
+                 rounding *round) {
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  for (int64_t r = 0; r < rows; r++, out += problem->dim)
+    for (int64_t i = 0; i < problem->dim / 2; i++) {
+      const int64_t position = position_of(problem, row + r);
+      const exact_pair pair = oracle_pair(truth, position, i);
+      out[at.sin + i * at.step] = round(&pair.sine, position);
+      out[at.cos + i * at.step] = round(&pair.cosine, position);
+    }
+}
+
+/* ---- the roundings ----------------------------------------------------------------------------- */
+
+static float to_nearest(const exact *value, int64_t position) {
+  (void)position;
+  return (float)value->rounded;
+}
+
+/* The neighbour on the other side of the value, which is between the two. */
+static float farther(const exact *value) {
+  return nextafterf((float)value->rounded, value->high > value->rounded ? 2.0f : -2.0f);
+}
+
+/* As one that rounds twice, or whose last step has a few bits too little. */
+static float wrong_near_ties(const exact *value, int64_t position) {
+  return format_from_tie(&format_f32, value) < 0x1p-28 ? farther(value) : to_nearest(value, position);
+}
+
+/* As one whose path for hard cases is taken by nobody who tests it: an ulp too far, far out. */
+static float wrong_near_far_ties(const exact *value, int64_t position) {
+  const bool hard = position > INT64_C(1) << 30 && format_from_tie(&format_f32, value) < 0x1p-20;
+  return hard ? nextafterf(farther(value), farther(value) > (float)value->rounded ? 2.0f : -2.0f)
+              : to_nearest(value, position);
+}
+
+#define EXECUTE(name, round)                                                                                           \
+  static void name(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {       \
+    fill(constants, problem, row, rows, out, round);                                                                   \
+  }
+EXECUTE(rounded, to_nearest)
+EXECUTE(rounded_but_near_ties, wrong_near_ties)
+EXECUTE(rounded_but_near_far_ties, wrong_near_far_ties)
+
+static const char *can_do(const posenc_problem *problem) {
+  return problem->dtype == POSENC_F32 ? NULL : "it writes f32 only";
+}
+
+/* ½ ulp and nothing more is correct rounding: a misrounded element is beyond it. */
+#define ROUNDED(called, fault, run)                                                                                    \
+  .abi = POSENC_KERNEL_ABI, .isa = POSENC_ISA_GENERIC, .name = called, .summary = fault, .algorithm = "MPFR",          \
+  .provenance = "posenc's tests", .bound = {.ulp = 0.5, .max_position = INT64_C(1) << 61, .derived = true},            \
+  .basis = "correct rounding", .reproducible = true, .can_do = can_do, .prepare = prepare, .execute = run,             \
+  .release = release
+
+static const posenc_kernel kernels[] = {
+    {ROUNDED("correctly-rounded", "no fault", rounded)},
+    {ROUNDED("wrong-near-ties", "the farther neighbour within 2^-28 ulp of a tie", rounded_but_near_ties)},
+    {ROUNDED("wrong-near-far-ties", "an ulp too far within 2^-20 ulp of a tie, beyond 2^30",
+             rounded_but_near_far_ties)},
+};
+POSENC_PLUGIN(&kernels[0], &kernels[1], &kernels[2]);

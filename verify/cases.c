@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/cases.h"
+
+#include "reference/worst.h"
+#include "verify/checks.h"
+#include "verify/isolate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cases {
+  shape shape;
+  worst_cases worst;
+};
+
+/* Seconds in which MPFR confirms the largest file that is read. */
+static const double patience = 600.0;
+
+/* Whoever calls forks later and so must not have run OpenMP, which the oracle does: hence a process for it. */
+static void confirm(void *argument) {
+  const cases *c = argument;
+  oracle *truth = oracle_create(&c->worst.problem);
+  if (!truth) return;
+  const worst_case *refuted = worst_refuted(&c->worst, truth);
+  char text[80] = "";
+  if (refuted) snprintf(text, sizeof text, "line %d: this is not what MPFR finds there", refuted->line);
+  isolate_result(text);
+  oracle_destroy(truth);
+}
+
+static cases *refuse(cases *c, const char *reason, char *why, size_t size) {
+  if (reason != why) snprintf(why, size, "%s", reason);
+  cases_free(c);
+  return NULL;
+}
+
+cases *cases_load(const char *path, char *why, size_t size) {
+  cases *c = calloc(1, sizeof *c);
+  FILE *stream = fopen(path, "r");
+  if (!stream || !c) {
+    const char *reason = c ? strerror(errno) : "out of memory";
+    if (stream) fclose(stream);
+    return refuse(c, reason, why, size);
+  }
+  const char *fault = worst_read(stream, &c->worst, why, size);
+  fclose(stream);
+  if (fault) return refuse(c, fault, why, size);
+
+  isolated end = isolate(confirm, c, patience, NULL, NULL);
+  const char *found = end.how == ENDED_WELL ? end.result : "MPFR could not be asked";
+  if (*found) c = refuse(c, found, why, size);
+  free(end.result);
+  if (!c) return NULL;
+  c->shape.problem = c->worst.problem;
+  snprintf(c->shape.name, sizeof c->shape.name, "base%g-d%" PRId64 ".wc", c->worst.problem.base, c->worst.problem.dim);
+  return c;
+}
+
+void cases_free(cases *c) {
+  if (!c) return;
+  worst_free(&c->worst);
+  free(c);
+}
+
+const shape *cases_shape(const cases *c) {
+  return &c->shape;
+}
+
+size_t cases_count(const cases *c) {
+  return c->worst.count;
+}
+
+bool cases_try(const cases *c, subject *s, arena *a) {
+  const posenc_problem *problem = &c->worst.problem;
+  oracle *truth = oracle_create(problem);
+  if (!truth) return false;
+  for (size_t i = 0; i < c->worst.count; i++) {
+    const worst_case *now = &c->worst.cases[i];
+    char doing[80];
+    snprintf(doing, sizeof doing, "the row of position %" PRId64, now->position);
+    isolate_say(doing, (double)i / (double)c->worst.count);
+    const exact_pair pair = oracle_pair(truth, now->position, now->index);
+    const table_pair got = subject_pair(s, s->plan, now->position, now->index, a);
+    accuracy_add(&s->found, oracle_format(truth), subject_claims(s, now->position) ? &s->kernel->bound : NULL,
+                 now->cosine ? &pair.cosine : &pair.sine, now->cosine ? got.cosine : got.sine, now->position,
+                 now->index, now->cosine);
+  }
+  oracle_destroy(truth);
+  if (!s->found.held) s->checks[ACCURACY].skip = "beyond the positions that the bound is for";
+  return true;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/search.h"
+
+#include "verify/isolate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* Elements sampled in a round; multiples of a return that are tried at a time; moves that may fail before a climb ends. */
+enum { SAMPLES = 16, MULTIPLES = 64, PATIENCE = 48 };
+
+typedef struct hunt {
+  subject *subject;
+  const posenc_plan *plan; /* of positions 0 .. SEARCH_REACH */
+  oracle *truth;
+  arena *arena;
+  uint64_t *random;
+  int64_t left; /* evaluations */
+  searched *result;
+} hunt;
+
+/* A pair that was looked at. */
+typedef struct spot {
+  int64_t position, index;
+  exact_pair exact;
+  double from_tie; /* of sine or cosine, the nearer one, in ulp */
+  double share;    /* of the bound, the larger one */
+} spot;
+
+/* ---- looking ------------------------------------------------------------------------------------- */
+
+static void add(hunt *h, spot *at, accuracy *pair, bool cosine, double got) {
+  const format *f = oracle_format(h->truth);
+  const exact *value = cosine ? &at->exact.cosine : &at->exact.sine;
+  const element_error error =
+      accuracy_count(pair, f, &h->subject->kernel->bound, value, got, at->position, at->index, cosine);
+  const double from_tie = format_from_tie(f, value);
+  at->from_tie = fmin(at->from_tie, from_tie);
+  if (from_tie >= h->result->from_tie) return;
+  h->result->from_tie = from_tie;
+  h->result->nearest = (witness){error.ulp, error.abs, at->position, at->index, cosine, value->high, value->low, got};
+}
+
+static spot look(hunt *h, int64_t position, int64_t index) {
+  char doing[80];
+  snprintf(doing, sizeof doing, "searching at position %" PRId64, position);
+  isolate_say(doing, 1.0);
+  spot at = {position, index, oracle_pair(h->truth, position, index), INFINITY, 0.0};
+  const table_pair got = subject_pair(h->subject, h->plan, position, index, h->arena);
+  accuracy pair = {.elements = 0};
+  add(h, &at, &pair, false, got.sine);
+  add(h, &at, &pair, true, got.cosine);
+  accuracy_merge(&h->result->found, &pair);
+  at.share = pair.worst_share;
+  h->left--;
+  return at;
+}
+
+/* Every binade of positions is as likely as any other. */
+static spot sample(hunt *h) {
+  const int64_t reach = h->result->reach, pairs = h->subject->shape->problem.dim / 2;
+  int binades = 1;
+  while (reach >> binades) binades++;
+  const int64_t from = INT64_C(1) << random_below(h->random, (uint64_t)binades),
+                count = from <= reach - from ? from : reach - from + 1;
+  const int64_t position = from + (int64_t)random_below(h->random, (uint64_t)count);
+  return look(h, position, (int64_t)random_below(h->random, (uint64_t)pairs));
+}
+
+/* ---- towards ties -------------------------------------------------------------------------------- */
+
+static fast_value value_of(const exact *e) {
+  return (fast_value){e->high, e->low};
+}
+
+static fast_pair pair_of(const exact_pair *p) {
+  return (fast_pair){value_of(&p->sine), value_of(&p->cosine)};
+}
+
+static fast_pair backwards(fast_pair p) {
+  p.sine = (fast_value){-p.sine.high, -p.sine.low};
+  return p;
+}
+
+static double from_tie(const format *f, const fast_pair *p) {
+  const exact sine = {p->sine.high, p->sine.low, 0.0}, cosine = {p->cosine.high, p->cosine.low, 0.0};
+  return fmin(format_from_tie(f, &sine), format_from_tie(f, &cosine));
+}
+
+/* A position, and how near to a tie it should be. */
+typedef struct landing {
+  int64_t position;
+  double from_tie;
+} landing;
+
+/* Of the positions p + q, p + 2q … (or back, for q below 0), the one that lands nearest to a tie, if it is nearer than `best`. `turn` is
+ * what q positions turn the pair by. */
+static void land(const hunt *h, const spot *from, int64_t q, const fast_pair *turn, landing *best) {
+  fast_pair now = pair_of(&from->exact);
+  int64_t position = from->position;
+  for (int n = 0; n < MULTIPLES; n++) {
+    if (q > 0 ? position > h->result->reach - q : position <= -q) return;
+    position += q;
+    now = fast_turn(&now, turn);
+    const double there = from_tie(oracle_format(h->truth), &now);
+    if (there < best->from_tie) *best = (landing){position, there};
+  }
+}
+
+/*
+ * Moves by multiples of the frequency's returns: each turns the angle by a small known amount, so the value creeps, and where it
+ * lands is known, within 64 × 10 × 2^-106, before it is looked at. Until no move lands nearer.
+ */
+static void creep_to_tie(hunt *h, spot at) {
+  int64_t returns[ORACLE_RETURNS];
+  fast_pair turns[ORACLE_RETURNS];
+  const size_t count = oracle_returns(h->truth, at.index, h->result->reach, returns);
+  for (size_t i = 0; i < count; i++) {
+    const exact_pair turn = oracle_pair(h->truth, returns[i], at.index);
+    turns[i] = pair_of(&turn);
+  }
+  while (h->left > 0) {
+    landing best = {0, at.from_tie};
+    for (size_t i = 0; i < count; i++) {
+      const fast_pair back = backwards(turns[i]);
+      land(h, &at, returns[i], &turns[i], &best);
+      land(h, &at, -returns[i], &back, &best);
+    }
+    if (!best.position) return;
+    at = look(h, best.position, at.index);
+  }
+}
+
+/* ---- towards large errors ------------------------------------------------------------------------ */
+
+/* A bit flipped, or a few positions on or back; perhaps out of reach. */
+static int64_t neighbour(uint64_t *random, int64_t position) {
+  const int64_t few = 1 + (int64_t)random_below(random, 8);
+  switch (random_below(random, 4)) {
+  case 0:
+    return position + few;
+  case 1:
+    return position - few;
+  default:
+    return position ^ INT64_C(1) << random_below(random, 41);
+  }
+}
+
+static void climb_to_error(hunt *h, spot at) {
+  for (int failed = 0; failed < PATIENCE && h->left > 0; failed++) {
+    const int64_t position = neighbour(h->random, at.position);
+    if (position < 1 || position > h->result->reach) continue;
+    const spot there = look(h, position, at.index);
+    if (!(there.share > at.share)) continue;
+    at = there;
+    failed = 0;
+  }
+}
+
+/* ---- the search ---------------------------------------------------------------------------------- */
+
+static void search_round(hunt *h) {
+  spot nearest = sample(h), worst = nearest;
+  for (int n = 1; n < SAMPLES && h->left > 0; n++) {
+    const spot one = sample(h);
+    if (one.from_tie < nearest.from_tie) nearest = one;
+    if (one.share > worst.share) worst = one;
+  }
+  creep_to_tie(h, nearest);
+  climb_to_error(h, worst);
+}
+
+/* The last position that the bound is for and where it does not allow any value; it grows with the position. 0: none. */
+static int64_t reach_of(const subject *s) {
+  int64_t reach = 0;
+  for (int64_t step = SEARCH_REACH; step; step /= 2) {
+    const int64_t next = reach + step;
+    if (next <= SEARCH_REACH && subject_claims(s, next) &&
+        posenc_bound_at(&s->kernel->bound, s->shape->problem.dtype, next) < 1.0)
+      reach = next;
+  }
+  return reach;
+}
+
+static void conclude(check *c, const searched *r) {
+  const witness *at = &r->found.worst;
+  c->compared = r->found.held;
+  c->broken = r->found.beyond;
+  c->worst = c->share = r->found.worst_share;
+  c->bound = 1.0;
+  c->position = at->position;
+  c->index = at->index;
+  int used = 0;
+  if (c->broken)
+    used = snprintf(c->note, sizeof c->note, "%" PRId64 " of %" PRId64 " beyond the bound; ", c->broken, c->compared);
+  snprintf(c->note + used, sizeof c->note - (size_t)used,
+           "the worst at p = %" PRId64 ", i = %" PRId64 ", %s; nearest to a tie: %.3g ulp at p = %" PRId64
+           ", i = %" PRId64 ", %s",
+           at->position, at->index, at->cosine ? "cos" : "sin", r->from_tie, r->nearest.position, r->nearest.index,
+           r->nearest.cosine ? "cos" : "sin");
+}
+
+/* Why there is nothing to search, or null. */
+static const char *no_search(const subject *s, int64_t evaluations, int64_t reach, const posenc_problem *far) {
+  posenc_options options = *s->options;
+  options.kernel = s->kernel;
+  if (evaluations == 0) return "not asked for";
+  if (s->shape->problem.base < 1.0) return "the bound is for base >= 1";
+  if (reach == 0) return "the bound allows any value everywhere";
+  return posenc_kernel_refusal(s->kernel, far, &options);
+}
+
+bool subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random, searched *result) {
+  check *c = &s->checks[SEARCH];
+  posenc_problem far = s->shape->problem;
+  far.first = 0;
+  /* Also where the bound ends before: who walks from position 0 refuses this, and would take years. */
+  far.rows = SEARCH_REACH + 1;
+  far.padding = POSENC_NO_PADDING;
+  *result = (searched){.reach = reach_of(s), .from_tie = INFINITY};
+  c->skip = no_search(s, evaluations, result->reach, &far);
+  if (c->skip) return true;
+
+  posenc_options options = *s->options;
+  posenc_plan *plan;
+  options.kernel = s->kernel;
+  const posenc_status status = posenc_plan_create(&plan, &far, &options);
+  if (status != POSENC_OK) {
+    c->skip = posenc_status_message(status);
+    return status != POSENC_OUT_OF_MEMORY;
+  }
+  oracle *truth = oracle_create(&far);
+  const bool enough = truth;
+  hunt h = {s, plan, truth, a, random, evaluations, result};
+  while (enough && h.left > 0) search_round(&h);
+  if (enough) conclude(c, result);
+  oracle_destroy(truth);
+  posenc_plan_destroy(plan);
+  return enough;
+}
