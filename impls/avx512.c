@@ -216,6 +216,7 @@ const posenc_kernel posenc_kernel_avx512 = {
     .release = angle_release,
 #ifdef HAVE_AVX512
     .execute = execute,
+    .stages = rotation_stages,
 #else
     .absent = "it was left out when posenc was built",
 #endif

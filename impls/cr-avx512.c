@@ -270,6 +270,41 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
   instances[problem->dtype][interleaved][streamed](constants, problem, row, rows, out);
   if (streamed) _mm_sfence();
 }
+
+/* Row `from` of a block, for one vector of pairs. */
+INLINE void row_of(const cr_table *table, int64_t pair, rotation_block at, double *sine, double *cosine) {
+  const form as = {1, POSENC_F32, false, false};
+  const target to = {.table = table, .pair = pair, .pairs = LANES};
+  __m512d k[2], now[2], before[2];
+  anchors found;
+  find_anchors(table->angles, pair, pair + LANES, at.center, &found);
+  start(as, to, &found, k, now, before);
+  /* one row on, the two change their parts; the row before the anchor is one row back already */
+  const int steps = at.from < 0 ? -1 - at.from : at.from;
+  __m512d *ahead = at.from < 0 ? before : now, *behind = at.from < 0 ? now : before;
+  for (int n = 0; n < steps; n++) {
+    __m512d *const next = behind;
+    advance(as, next, ahead, k);
+    behind = ahead;
+    ahead = next;
+  }
+  _mm512_storeu_pd(sine, ahead[0]);
+  _mm512_storeu_pd(cosine, ahead[1]);
+}
+
+TARGET static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                               posenc_stages *stages) {
+  double sine[LANES], cosine[LANES];
+  for (int64_t r = 0; r < rows; r++) {
+    const rotation_block at = rotation_block_at(problem->first + row + r, 1);
+    for (int64_t pair = 0; pair < problem->dim / 2; pair += LANES) {
+      row_of(constants, pair, at, sine, cosine);
+      for (int64_t i = 0; i < LANES && pair + i < problem->dim / 2; i++)
+        *stages++ = cr_stages(constants, problem, at, pair + i, sine[i], cosine[i]);
+    }
+  }
+  return true;
+}
 #endif
 
 const posenc_kernel posenc_kernel_cr_avx512 = {
@@ -287,6 +322,7 @@ const posenc_kernel posenc_kernel_cr_avx512 = {
     .release = cr_release,
 #ifdef HAVE_AVX512
     .execute = execute,
+    .stages = tell_stages,
 #else
     .absent = "it was left out when posenc was built",
 #endif

@@ -45,13 +45,6 @@ static void advance(columns *x, const double *twice_cosine) {
   }
 }
 
-static bool in_doubt(double x, uint64_t doubt_bits) {
-  const double rounded = (x + CR_GRID) - CR_GRID;
-  uint64_t bits;
-  memcpy(&bits, &rounded, sizeof bits);
-  return (bits & doubt_bits) == 0;
-}
-
 static void store(const target *to, int row, const columns *x, uint64_t doubt_bits) {
   const posenc_dtype dtype = to->problem->dtype;
   void *out = to->out + (row - to->from) * to->problem->dim * (int64_t)posenc_dtype_bytes(dtype);
@@ -60,26 +53,38 @@ static void store(const target *to, int row, const columns *x, uint64_t doubt_bi
   for (int64_t i = 0; i < to->pairs; i++) {
     round_to(dtype, out, sine + i * to->at.step, x->now[i]);
     round_to(dtype, out, cosine + i * to->at.step, x->now[TILE + i]);
-    doubts += in_doubt(x->now[i], doubt_bits) + in_doubt(x->now[TILE + i], doubt_bits);
+    doubts += cr_in_doubt(x->now[i], doubt_bits) + cr_in_doubt(x->now[TILE + i], doubt_bits);
   }
   if (!doubts || to->position + row == 0) return;
   for (int64_t i = 0; i < to->pairs; i++) {
-    if (in_doubt(x->now[i], doubt_bits))
+    if (cr_in_doubt(x->now[i], doubt_bits))
       cr_element(to->table, to->problem, to->position + row, sine + i * to->at.step, out);
-    if (in_doubt(x->now[TILE + i], doubt_bits))
+    if (cr_in_doubt(x->now[TILE + i], doubt_bits))
       cr_element(to->table, to->problem, to->position + row, cosine + i * to->at.step, out);
   }
+}
+
+/* Twice the cosines of the steps, for each column. */
+static void factors(const cr_table *table, int64_t pair, double *twice_cosine) {
+  memcpy(twice_cosine, table->twice_cosine + pair, TILE * sizeof *twice_cosine);
+  memcpy(twice_cosine + TILE, table->twice_cosine + pair, TILE * sizeof *twice_cosine);
+}
+
+/* From the anchor and the row before it, to walk back. */
+static columns turned(const columns *x) {
+  columns back;
+  memcpy(back.now, x->before, sizeof back.now);
+  memcpy(back.before, x->now, sizeof back.before);
+  return back;
 }
 
 static void block(const target *to, rotation_block at) {
   const uint64_t doubt_bits = cr_doubt_bits(to->problem->dtype);
   double twice_cosine[COLUMNS];
-  columns forward, backward;
+  columns forward;
   start(to->table, to->pair, at.center, &forward);
-  memcpy(backward.now, forward.before, sizeof backward.now);
-  memcpy(backward.before, forward.now, sizeof backward.before);
-  memcpy(twice_cosine, to->table->twice_cosine + to->pair, TILE * sizeof *twice_cosine);
-  memcpy(twice_cosine + TILE, to->table->twice_cosine + to->pair, TILE * sizeof *twice_cosine);
+  columns backward = turned(&forward);
+  factors(to->table, to->pair, twice_cosine);
   for (int row = 0; row < at.to; row++) {
     if (row) advance(&forward, twice_cosine);
     if (row >= at.from) store(to, row, &forward, doubt_bits);
@@ -109,6 +114,30 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   }
 }
 
+/* Row `from` of a block, for one tile. */
+static columns row_of(const cr_table *table, int64_t pair, rotation_block at) {
+  double twice_cosine[COLUMNS];
+  columns x;
+  start(table, pair, at.center, &x);
+  factors(table, pair, twice_cosine);
+  if (at.from < 0) x = turned(&x);
+  for (int n = at.from < 0 ? -1 - at.from : at.from; n > 0; n--) advance(&x, twice_cosine);
+  return x;
+}
+
+static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                        posenc_stages *stages) {
+  for (int64_t r = 0; r < rows; r++) {
+    const rotation_block at = rotation_block_at(problem->first + row + r, 1);
+    for (int64_t pair = 0; pair < problem->dim / 2; pair += TILE) {
+      const columns x = row_of(constants, pair, at);
+      for (int64_t i = 0; i < TILE && pair + i < problem->dim / 2; i++)
+        *stages++ = cr_stages(constants, problem, at, pair + i, x.now[i], x.now[TILE + i]);
+    }
+  }
+  return true;
+}
+
 const posenc_kernel posenc_kernel_cr_portable = {
     .abi = POSENC_KERNEL_ABI,
     .isa = POSENC_ISA_GENERIC,
@@ -127,4 +156,5 @@ const posenc_kernel posenc_kernel_cr_portable = {
     .prepare = cr_prepare,
     .execute = execute,
     .release = cr_release,
+    .stages = tell_stages,
 };

@@ -28,6 +28,22 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   }
 }
 
+static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                        posenc_stages *stages) {
+  const float *div_term = constants;
+  for (int64_t r = 0; r < rows; r++) {
+    const float p = (float)(problem->first + row + r);
+    for (int64_t i = 0; i < problem->dim / 2; i++) {
+      const float angle = p * div_term[i];
+      *stages++ = (posenc_stages){.frequency.high = (double)div_term[i],
+                                  .phase.high = (double)angle,
+                                  .sine.high = (double)sinf(angle),
+                                  .cosine.high = (double)cosf(angle)};
+    }
+  }
+  return true;
+}
+
 /*
  * Unit u = 2^-24, relative unless said. The exponent 2i × slope: two roundings (the double's are nothing beside them),
  * which move w by 2 |ln w| w <= 2/e = 0.74 u absolute (base >= 1, so w <= 1). expf: 1 ulp <= 2 u. The rounded position
@@ -48,4 +64,5 @@ const posenc_kernel posenc_kernel_div_term = {
     .prepare = prepare,
     .execute = execute,
     .release = free,
+    .stages = tell_stages,
 };

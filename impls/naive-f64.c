@@ -4,6 +4,11 @@
 
 #include <math.h>
 
+/* What the formula divides the position by. */
+static inline double divisor_of(double base, int64_t index, double denominator) {
+  return pow(base, (double)index / denominator);
+}
+
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   (void)constants;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
@@ -12,10 +17,27 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
     const double p = (double)(problem->first + row + r);
     for (int64_t i = 0; i < problem->dim / 2; i++) {
       const int64_t column = r * problem->dim + i * at.step;
-      round_to(problem->dtype, out, column + at.sin, sin(p / pow(problem->base, (double)i / denominator)));
-      round_to(problem->dtype, out, column + at.cos, cos(p / pow(problem->base, (double)i / denominator)));
+      round_to(problem->dtype, out, column + at.sin, sin(p / divisor_of(problem->base, i, denominator)));
+      round_to(problem->dtype, out, column + at.cos, cos(p / divisor_of(problem->base, i, denominator)));
     }
   }
+}
+
+static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                        posenc_stages *stages) {
+  (void)constants;
+  const double denominator = kernel_denominator(problem);
+  for (int64_t r = 0; r < rows; r++) {
+    const double p = (double)(problem->first + row + r);
+    for (int64_t i = 0; i < problem->dim / 2; i++) {
+      const double divisor = divisor_of(problem->base, i, denominator), angle = p / divisor;
+      *stages++ = (posenc_stages){.frequency = kernel_reciprocal(divisor),
+                                  .phase.high = angle,
+                                  .sine.high = sin(angle),
+                                  .cosine.high = cos(angle)};
+    }
+  }
+  return true;
 }
 
 /*
@@ -35,4 +57,5 @@ const posenc_kernel posenc_kernel_naive_f64 = {
     .basis = "derived in impls/naive-f64.c, given pow, sin and cos within 1 ulp",
     .reproducible = false,
     .execute = execute,
+    .stages = tell_stages,
 };

@@ -4,6 +4,11 @@
 #include <float.h>
 #include <math.h>
 
+/* What the formula divides the position by. */
+static inline float divisor_of(float base, int64_t index, float denominator) {
+  return powf(base, (float)index / denominator);
+}
+
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   (void)constants;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
@@ -12,10 +17,27 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   for (int64_t r = 0; r < rows; r++, table += problem->dim) {
     const float p = (float)(problem->first + row + r);
     for (int64_t i = 0; i < problem->dim / 2; i++) {
-      table[at.sin + i * at.step] = sinf(p / powf(base, (float)i / denominator));
-      table[at.cos + i * at.step] = cosf(p / powf(base, (float)i / denominator));
+      table[at.sin + i * at.step] = sinf(p / divisor_of(base, i, denominator));
+      table[at.cos + i * at.step] = cosf(p / divisor_of(base, i, denominator));
     }
   }
+}
+
+static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                        posenc_stages *stages) {
+  (void)constants;
+  const float base = (float)problem->base, denominator = (float)kernel_denominator(problem);
+  for (int64_t r = 0; r < rows; r++) {
+    const float p = (float)(problem->first + row + r);
+    for (int64_t i = 0; i < problem->dim / 2; i++) {
+      const float divisor = divisor_of(base, i, denominator), angle = p / divisor;
+      *stages++ = (posenc_stages){.frequency = kernel_reciprocal((double)divisor),
+                                  .phase.high = (double)angle,
+                                  .sine.high = (double)sinf(angle),
+                                  .cosine.high = (double)cosf(angle)};
+    }
+  }
+  return true;
 }
 
 static const char *can_do(const posenc_problem *problem) {
@@ -42,4 +64,5 @@ const posenc_kernel posenc_kernel_naive = {
     .reproducible = false,
     .can_do = can_do,
     .execute = execute,
+    .stages = tell_stages,
 };

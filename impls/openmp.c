@@ -72,6 +72,13 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
                             (char *)out + from * row_bytes);
   }
 }
+
+/* The blocks of all threads are the serial kernel's. */
+static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                        posenc_stages *stages) {
+  const team *made = constants;
+  return made->serial->stages && made->serial->stages(made->constants, problem, row, rows, stages);
+}
 #endif
 
 #define ALGORITHM                                                                                                      \
@@ -96,6 +103,7 @@ const posenc_kernel posenc_kernel_cr_openmp = {
     .prepare = prepare_cr,
     .execute = execute,
     .release = release,
+    .stages = tell_stages,
 #else
     .absent = "it was left out when posenc was built",
 #endif
@@ -117,6 +125,7 @@ const posenc_kernel posenc_kernel_openmp = {
     .prepare = prepare,
     .execute = execute,
     .release = release,
+    .stages = tell_stages,
 #else
     .absent = "it was left out when posenc was built",
 #endif

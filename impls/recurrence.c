@@ -8,6 +8,10 @@
 /* Pairs that walk down the rows together. */
 enum { TILE = 64 };
 
+typedef struct state {
+  float sine[TILE], cosine[TILE];
+} state;
+
 typedef struct steps {
   float *sine, *cosine; /* of one position; padded to whole tiles */
 } steps;
@@ -19,11 +23,15 @@ static void release(void *constants) {
   free(made);
 }
 
+static float frequency_of(const posenc_problem *problem, int64_t index) {
+  const float base = (float)problem->base, denominator = (float)kernel_denominator(problem);
+  return 1.0f / powf(base, (float)index / denominator);
+}
+
 static posenc_status prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
   (void)options;
   const int64_t pairs = problem->dim / 2;
   const size_t padded = ((size_t)pairs + TILE - 1) / TILE * TILE;
-  const float base = (float)problem->base, denominator = (float)kernel_denominator(problem);
   steps *made = calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->sine = calloc(padded, sizeof *made->sine);
@@ -33,7 +41,7 @@ static posenc_status prepare(const posenc_problem *problem, const posenc_options
     return POSENC_OUT_OF_MEMORY;
   }
   for (int64_t i = 0; i < pairs; i++) {
-    const float frequency = 1.0f / powf(base, (float)i / denominator);
+    const float frequency = frequency_of(problem, i);
     made->sine[i] = sinf(frequency);
     made->cosine[i] = cosf(frequency);
   }
@@ -41,31 +49,66 @@ static posenc_status prepare(const posenc_problem *problem, const posenc_options
   return POSENC_OK;
 }
 
+/* One position on. Inline, or the compiler must allow for steps that are the state. */
+static inline __attribute__((always_inline)) void rotate(state *at, const float *step_sin, const float *step_cos) {
+  for (int i = 0; i < TILE; i++) {
+    const float next = at->sine[i] * step_cos[i] + at->cosine[i] * step_sin[i];
+    at->cosine[i] = at->cosine[i] * step_cos[i] - at->sine[i] * step_sin[i];
+    at->sine[i] = next;
+  }
+}
+
 /* Every row comes from the one before, so a range that starts late walks there from position 0. */
+static state walk(const steps *step, int64_t pair, int64_t position) {
+  state at = {.sine = {0}};
+  for (int i = 0; i < TILE; i++) at.cosine[i] = 1.0f;
+  for (int64_t p = 0; p < position; p++) rotate(&at, step->sine + pair, step->cosine + pair);
+  return at;
+}
+
+/* Pairs of the tile that begins with `pair`. */
+static int64_t pairs_from(const posenc_problem *problem, int64_t pair) {
+  const int64_t left = problem->dim / 2 - pair;
+  return left < TILE ? left : TILE;
+}
+
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const steps *step = constants;
-  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
-  const int64_t first = problem->first + row;
+  const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   for (int64_t pair = 0; pair < problem->dim / 2; pair += TILE) {
-    const int64_t left = problem->dim / 2 - pair, pairs = left < TILE ? left : TILE;
-    const float *step_sin = step->sine + pair, *step_cos = step->cosine + pair;
-    float sine[TILE] = {0}, cosine[TILE];
-    for (int i = 0; i < TILE; i++) cosine[i] = 1.0f;
-    for (int64_t p = 0; p < first + rows; p++) {
-      if (p >= first) {
-        float *table = (float *)out + (p - first) * problem->dim + pair * at.step;
-        for (int64_t i = 0; i < pairs; i++) {
-          table[at.sin + i * at.step] = sine[i];
-          table[at.cos + i * at.step] = cosine[i];
-        }
+    const int64_t pairs = pairs_from(problem, pair);
+    float *table = (float *)out + pair * columns.step;
+    state at = walk(step, pair, problem->first + row);
+    for (int64_t r = 0; r < rows; r++, table += problem->dim) {
+      for (int64_t i = 0; i < pairs; i++) {
+        table[columns.sin + i * columns.step] = at.sine[i];
+        table[columns.cos + i * columns.step] = at.cosine[i];
       }
-      for (int i = 0; i < TILE; i++) {
-        const float next = sine[i] * step_cos[i] + cosine[i] * step_sin[i];
-        cosine[i] = cosine[i] * step_cos[i] - sine[i] * step_sin[i];
-        sine[i] = next;
-      }
+      rotate(&at, step->sine + pair, step->cosine + pair);
     }
   }
+}
+
+/* It never makes a phase: that is the exact product, of at most 48 bits. All that the walk adds is an error of sine and
+ * cosine. */
+static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                        posenc_stages *stages) {
+  const steps *step = constants;
+  for (int64_t pair = 0; pair < problem->dim / 2; pair += TILE) {
+    state at = walk(step, pair, problem->first + row);
+    for (int64_t r = 0; r < rows; r++) {
+      for (int64_t i = 0; i < pairs_from(problem, pair); i++) {
+        const double frequency = (double)frequency_of(problem, pair + i);
+        stages[r * (problem->dim / 2) + pair + i] =
+            (posenc_stages){.frequency.high = frequency,
+                            .phase.high = (double)(problem->first + row + r) * frequency,
+                            .sine.high = (double)at.sine[i],
+                            .cosine.high = (double)at.cosine[i]};
+      }
+      rotate(&at, step->sine + pair, step->cosine + pair);
+    }
+  }
+  return true;
 }
 
 static const char *can_do(const posenc_problem *problem) {
@@ -91,4 +134,5 @@ const posenc_kernel posenc_kernel_recurrence = {
     .prepare = prepare,
     .execute = execute,
     .release = release,
+    .stages = tell_stages,
 };

@@ -19,16 +19,7 @@ static void anchor(state *at, const angle_table *angles, int64_t pair, int64_t p
 
 /* One position on, or back where the sines of the steps are negated. */
 static void rotate(state *at, const double *step_sin, const double *step_cos) {
-  for (int i = 0; i < TILE; i++) {
-    const double sine = at->sine[i] * step_cos[i] + at->cosine[i] * step_sin[i];
-    const double cosine = at->cosine[i] * step_cos[i] - at->sine[i] * step_sin[i];
-    at->sine[i] = sine;
-    at->cosine[i] = cosine;
-  }
-}
-
-static double within_one(double x) {
-  return x > 1.0 ? 1.0 : x < -1.0 ? -1.0 : x;
+  for (int i = 0; i < TILE; i++) rotation_rotate(&at->sine[i], &at->cosine[i], step_sin[i], step_cos[i]);
 }
 
 #define INLINE static inline __attribute__((always_inline))
@@ -36,8 +27,9 @@ static double within_one(double x) {
 /* Only in f64 can a value beyond 1 stay there. */
 INLINE void store_as(posenc_dtype dtype, void *out, posenc_columns to, const state *at, int64_t pairs) {
   for (int64_t i = 0; i < pairs; i++) {
-    round_to(dtype, out, to.sin + i * to.step, dtype == POSENC_F64 ? within_one(at->sine[i]) : at->sine[i]);
-    round_to(dtype, out, to.cos + i * to.step, dtype == POSENC_F64 ? within_one(at->cosine[i]) : at->cosine[i]);
+    round_to(dtype, out, to.sin + i * to.step, dtype == POSENC_F64 ? rotation_within_one(at->sine[i]) : at->sine[i]);
+    round_to(dtype, out, to.cos + i * to.step,
+             dtype == POSENC_F64 ? rotation_within_one(at->cosine[i]) : at->cosine[i]);
   }
 }
 
@@ -128,4 +120,5 @@ const posenc_kernel posenc_kernel_rotation = {
     .prepare = angle_prepare,
     .execute = execute,
     .release = angle_release,
+    .stages = rotation_stages,
 };

@@ -198,9 +198,9 @@ typedef struct posenc_kernel {
   void (*execute)(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out);
   /* Frees what prepare made; null if there is nothing to free. */
   void (*release)(void *constants);
-  /* The stages of the pair of frequency index `index` at a position of the table, which is not the padding row. Null if the
-     kernel does not expose them. */
-  void (*stages)(const void *constants, const posenc_problem *problem, int64_t position, int64_t index,
+  /* What it makes on the way to the same rows: the stages of dim/2 pairs for each, by frequency index, packed. Everything
+     else is as for execute. Null, or false, if it does not expose them. */
+  bool (*stages)(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                  posenc_stages *stages);
 } posenc_kernel;
 
@@ -248,9 +248,9 @@ POSENC_API posenc_status posenc_plan_create(posenc_plan **plan, const posenc_pro
    `out` needs the alignment of its element type, no more. */
 POSENC_API posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows, void *out);
 
-/* The stages of the pair of frequency index `index` in a row; false if the plan's kernel does not expose them, or there is no
-   such pair. */
-POSENC_API bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t index, posenc_stages *stages);
+/* Writes the stages of rows [row, row + rows): rows * dim/2 pairs, by frequency index, packed; of the padding row they are
+   all 0. False if the plan's kernel does not expose them, or there are no such rows. */
+POSENC_API bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t rows, posenc_stages *stages);
 
 /* Null is allowed. */
 POSENC_API void posenc_plan_destroy(posenc_plan *plan);

@@ -166,6 +166,43 @@ static void test_positions(void) {
   ok(fine, "negative positions turn back");
 }
 
+/* |got / exact - 1| in units of 2^-104. */
+static double radians_error(uint64_t high, uint64_t low) {
+  const posenc_sum got = angle_radians(high, low);
+  mpfr_t x, two_pi;
+  mpfr_inits2(400, x, two_pi, (mpfr_ptr)0);
+  mpfr_const_pi(two_pi, MPFR_RNDN);
+  mpfr_mul_2ui(two_pi, two_pi, 1, MPFR_RNDN);
+  mpfr_set_uj_2exp(x, high, 64, MPFR_RNDN);
+  mpfr_add_d(x, x, (double)(low >> 32) * 0x1p32, MPFR_RNDN);
+  mpfr_add_d(x, x, (double)(low & 0xffffffff), MPFR_RNDN);
+  mpfr_div_2ui(x, x, 128, MPFR_RNDN);
+  mpfr_mul(x, x, two_pi, MPFR_RNDN);
+  mpfr_set_d(two_pi, got.high, MPFR_RNDN);
+  mpfr_add_d(two_pi, two_pi, got.low, MPFR_RNDN);
+  mpfr_div(x, two_pi, x, MPFR_RNDN);
+  mpfr_sub_ui(x, x, 1, MPFR_RNDN);
+  const double result = fabs(ldexp(mpfr_get_d(x, MPFR_RNDN), 104));
+  mpfr_clears(x, two_pi, (mpfr_ptr)0);
+  return result;
+}
+
+/* Fractions of every size, down to the last bit. */
+static void test_radians(void) {
+  double worst = 0.0;
+  uint64_t high = 1, low = 1;
+  for (int n = 0; n < 128 * 64; n++) {
+    high = high * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    low = low * UINT64_C(6364136223846793005) + high;
+    angle_u128 turn = (angle_u128)high << 64 | low | (angle_u128)1 << 127;
+    turn >>= n % 128;
+    worst = fmax(worst, radians_error((uint64_t)(turn >> 64), (uint64_t)turn));
+  }
+  ok(worst > 0.0 && worst <= 1.0, "8192 fractions of a turn in radians: within %.3f × 2^-104 (claimed: 1)", worst);
+  const posenc_sum none = angle_radians(0, 0);
+  ok(none.high == 0.0 && none.low == 0.0, "no turn is 0 radians");
+}
+
 int main(void) {
   static const double bases[] = {
       1.0, 1.0000000000000002, 1.4142135623730951, 2.0, 10000.0, 500000.0, 1e6, 1e7, 12345.678, 1e300};
@@ -182,6 +219,7 @@ int main(void) {
   test_wide(10000.0);
   test_wide(1e12);
   test_wide_quarters();
+  test_radians();
   mpfr_free_cache();
   return tap_done();
 }

@@ -180,6 +180,61 @@ static void test_execute(void) {
   posenc_plan_destroy(NULL);
 }
 
+/* Of a pair: its frequency and phase, which f32 recipes have within (2 |ln w| + 5) × 2^-24 < 2e-6 of w and of p for w >= 1e-4
+   (see div-term.c); and its sine and cosine. */
+static bool is_pair(const posenc_stages *got, double frequency, double position, float sine, float cosine) {
+  const double turns = round((got->phase.high - position * frequency) / 6.283185307179586);
+  return fabs(got->frequency.high - frequency) <= 2e-6 * frequency &&
+         fabs(got->phase.high - turns * 6.283185307179586 - position * frequency) <= 2e-6 * position &&
+         (float)got->sine.high == sine && (float)got->cosine.high == cosine;
+}
+
+static void test_stages(const posenc_kernel *kernel) {
+  enum { ROWS = 40, DIM = 20, PAIRS = DIM / 2 };
+  const posenc_stages none = {.frequency = {0.0, 0.0}};
+  posenc_problem problem = posenc_table(ROWS, DIM);
+  problem.first = 5;
+  problem.padding = 9;
+  posenc_options options = posenc_default_options();
+  options.kernel = kernel;
+  posenc_plan *plan;
+  if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) {
+    skip(kernel->name, posenc_kernel_refusal(kernel, &problem, &options));
+    return;
+  }
+  float table[ROWS * DIM];
+  posenc_stages stages[ROWS * PAIRS];
+  int right = 0;
+  posenc_execute(plan, 0, ROWS, table);
+  const bool told = posenc_plan_stages(plan, 3, ROWS - 3, stages + 3 * PAIRS) && posenc_plan_stages(plan, 0, 3, stages);
+  for (int r = 0; told && r < ROWS; r++)
+    for (int i = 0; i < PAIRS; i++) {
+      const posenc_stages *one = &stages[r * PAIRS + i];
+      right += r == 4 ? memcmp(one, &none, sizeof none) == 0
+                      : is_pair(one, pow(10000.0, (double)-i / PAIRS), 5.0 + r, table[r * DIM + 2 * i],
+                                table[r * DIM + 2 * i + 1]);
+    }
+  ok(right == ROWS * PAIRS, "%s tells its stages: %d of %d pairs", kernel->name, right, ROWS * PAIRS);
+  ok(posenc_plan_stages(plan, 7, 0, NULL) && !posenc_plan_stages(plan, ROWS, 1, stages) &&
+         !posenc_plan_stages(plan, -1, 1, stages) && !posenc_plan_stages(plan, 0, ROWS + 1, stages) &&
+         !posenc_plan_stages(plan, 0, 1, NULL) && !posenc_plan_stages(NULL, 0, 1, stages),
+     "and no others");
+  posenc_plan_destroy(plan);
+}
+
+static void test_no_stages(void) {
+  const posenc_problem problem = posenc_table(4, 4);
+  posenc_kernel silent = *posenc_kernel_find("rotation");
+  posenc_options options = posenc_default_options();
+  posenc_plan *plan;
+  posenc_stages stages[2];
+  silent.stages = NULL;
+  options.kernel = &silent;
+  posenc_plan_create(&plan, &problem, &options);
+  ok(!posenc_plan_stages(plan, 0, 1, stages), "a kernel need not tell its stages");
+  posenc_plan_destroy(plan);
+}
+
 static void test_layouts(void) {
   enum { ROWS = 5, DIM = 10 };
   float want[ROWS * DIM];
@@ -355,6 +410,8 @@ static void test_contracts(void) {
 }
 
 int main(void) {
+  size_t kernel_count;
+  const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
   unsetenv("POSENC_ISA");
   test_threads_are_used();
   test_contracts();
@@ -362,6 +419,8 @@ int main(void) {
   test_options();
   test_choice();
   test_execute();
+  for (size_t k = 0; k < kernel_count; k++) test_stages(kernels[k]);
+  test_no_stages();
   test_layouts();
   test_shared_plan();
   test_release();

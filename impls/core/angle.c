@@ -23,6 +23,7 @@ typedef struct fixed {
 
 static const fixed ln_2 = {{0x8a0d175b8baafa2b, 0x40f343267298b62d, 0xc9e3b39803f2f6af, 0xb17217f7d1cf79ab, 0}};
 static const fixed inverse_2_pi = {{0x7f9458eaf7aef158, 0x36d8a5664f10e410, 0x7f09d5f47d4d3770, 0x28be60db9391054a, 0}};
+static const fixed quarter_pi = {{0x020bbea63b139b22, 0x29024e088a67cc74, 0xc4c6628b80dc1cd1, 0xc90fdaa22168c234, 0}};
 
 static fixed add(fixed a, fixed b) {
   angle_u128 carry = 0;
@@ -163,6 +164,31 @@ void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, u
     rest[i] = turn.limb[1];
     turn = times_fraction(turn, ratio);
   }
+}
+
+/* The upper 106 bits of what is below 1. */
+static posenc_sum sum_of(fixed a) {
+  int exponent = 0;
+  for (; !a.limb[3] && exponent > -192; exponent -= 64) {
+    memmove(a.limb + 1, a.limb, (FRACTION_LIMBS - 1) * sizeof *a.limb);
+    a.limb[0] = 0;
+  }
+  if (!a.limb[3]) return (posenc_sum){0.0, 0.0};
+  const int zeros = __builtin_clzll(a.limb[3]);
+  a = times_integer(a, UINT64_C(1) << zeros);
+  const uint64_t upper = a.limb[3] >> 11, lower = (a.limb[3] & 0x7ff) << 42 | a.limb[2] >> 22;
+  return (posenc_sum){ldexp((double)upper, exponent - zeros - 53), ldexp((double)lower, exponent - zeros - 106)};
+}
+
+posenc_sum angle_radians(uint64_t high, uint64_t low) {
+  const posenc_sum eighth = sum_of(times_fraction((fixed){{0, 0, low, high, 0}}, quarter_pi));
+  return (posenc_sum){8.0 * eighth.high, 8.0 * eighth.low};
+}
+
+posenc_sum angle_phase(uint64_t high, uint64_t low) {
+  if (!(high >> 63)) return angle_radians(high, low);
+  const posenc_sum size = angle_radians(~high + (low == 0), -low);
+  return (posenc_sum){-size.high, -size.low};
 }
 
 /* Is dim/2 - shift the denominator itself, and not a rounded one? (Møller and Knuth's exact difference.) */

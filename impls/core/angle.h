@@ -29,6 +29,10 @@ const char *angle_can_do(const posenc_problem *problem);
 /* Fractions of a turn alone, dim/2 of each part: floor(2^192 × fraction), ± 1. */
 void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, uint64_t *rest);
 
+/* A 128-bit fraction of a turn in radians, within 2^-104 of itself; a phase is less a whole turn where that is nearer to 0. */
+posenc_sum angle_radians(uint64_t high, uint64_t low);
+posenc_sum angle_phase(uint64_t high, uint64_t low);
+
 __extension__ typedef unsigned __int128 angle_u128;
 
 /* The fraction of a turn at a position, error below 2^-64 + |position| 2^-127 turns. */

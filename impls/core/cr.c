@@ -59,6 +59,26 @@ static int least_exponent(posenc_dtype dtype) {
   return dtype == POSENC_F32 ? -149 : dtype == POSENC_F16 ? -24 : -133;
 }
 
+posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, rotation_block at, int64_t index,
+                        double sine, double cosine) {
+  const angle_table *angles = table->angles;
+  const uint64_t doubt_bits = cr_doubt_bits(problem->dtype);
+  const int64_t position = at.center + at.from;
+  const bool is_exact = position == 0, sine_in_doubt = !is_exact && cr_in_doubt(sine, doubt_bits),
+             cosine_in_doubt = !is_exact && cr_in_doubt(cosine, doubt_bits);
+  posenc_stages stages = {.frequency = angle_radians(angles->turn_high[index], angles->turn_low[index]),
+                          .phase = rotation_phase(angles, index, at),
+                          .sine.high = sine,
+                          .cosine.high = cosine};
+  if (sine_in_doubt || cosine_in_doubt) {
+    const angle_u128 turn = wide_turn(angles, index, position);
+    stages.phase = angle_phase((uint64_t)(turn >> 64), (uint64_t)turn);
+    if (sine_in_doubt) stages.sine = wide_sum(wide_sine(turn));
+    if (cosine_in_doubt) stages.cosine = wide_sum(wide_cosine(turn));
+  }
+  return stages;
+}
+
 void cr_element(const cr_table *table, const posenc_problem *problem, int64_t position, int64_t column, void *row) {
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const int64_t half = problem->dim / 2, index = at.step == 2 ? column / 2 : column % half;

@@ -64,6 +64,15 @@ static inline uint64_t cr_doubt_bits(posenc_dtype dtype) {
   return (UINT64_C(1) << (52 - cr_precision(dtype))) - 1;
 }
 
+/* Is the element within CR_ERROR of the middle between two numbers of the format, or as short? */
+static inline bool cr_in_doubt(double x, uint64_t doubt_bits) {
+  return (round_bits_of((x + CR_GRID) - CR_GRID) & doubt_bits) == 0;
+}
+
+/* The stages of a pair whose sine and cosine the fast path has as these, at row `from` of a block. */
+posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, rotation_block at, int64_t index,
+                        double sine, double cosine);
+
 /* Writes one element of the row at `row`, correctly rounded. Position 0 need not be asked for: all of it would be in doubt, but is exact
    as it is (angle.h). */
 void cr_element(const cr_table *table, const posenc_problem *problem, int64_t position, int64_t column, void *row);

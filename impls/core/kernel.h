@@ -5,6 +5,8 @@
 
 #include "posenc.h"
 
+#include <math.h>
+
 #ifdef __FAST_MATH__
 #error "posenc's error bounds are those of IEEE arithmetic: compile it without -ffast-math"
 #endif
@@ -16,6 +18,12 @@ static inline double kernel_denominator(const posenc_problem *problem) {
 
 /* Spacing of the dtype's numbers just below 1; 0 for what is no dtype. */
 double kernel_ulp_below_one(posenc_dtype dtype);
+
+/* 1/x within 2^-105 of itself: the frequency of a kernel that divides. */
+static inline posenc_sum kernel_reciprocal(double x) {
+  const double high = 1.0 / x;
+  return (posenc_sum){high, fma(-high, x, 1.0) / x};
+}
 
 /* can_do of a kernel that writes f32 only. */
 const char *kernel_f32_only(const posenc_problem *problem);

@@ -73,28 +73,31 @@ posenc_status posenc_plan_create(posenc_plan **plan, const posenc_problem *probl
   return POSENC_OK;
 }
 
+static bool has_rows(const posenc_plan *plan, int64_t row, int64_t rows) {
+  return row >= 0 && rows >= 0 && row <= plan->problem.rows && rows <= plan->problem.rows - row;
+}
+
+/* Of rows [row, row + rows) in `out`. */
+static void zero_padding(const posenc_plan *plan, int64_t row, int64_t rows, void *out, size_t row_bytes) {
+  const int64_t padding = plan->problem.padding, first = plan->problem.first + row;
+  if (padding != POSENC_NO_PADDING && padding >= first && padding < first + rows)
+    memset((char *)out + (size_t)(padding - first) * row_bytes, 0, row_bytes);
+}
+
 posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows, void *out) {
-  if (!plan || row < 0 || rows < 0 || row > plan->problem.rows || rows > plan->problem.rows - row || (rows && !out))
-    return POSENC_BAD_ARGUMENT;
+  if (!plan || !has_rows(plan, row, rows) || (rows && !out)) return POSENC_BAD_ARGUMENT;
   if (rows == 0) return POSENC_OK;
   const posenc_problem *problem = &plan->problem;
   plan->kernel->execute(plan->constants, problem, row, rows, out);
-
-  const int64_t first = problem->first + row;
-  if (problem->padding != POSENC_NO_PADDING && problem->padding >= first && problem->padding < first + rows) {
-    const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
-    memset((char *)out + (size_t)(problem->padding - first) * row_bytes, 0, row_bytes);
-  }
+  zero_padding(plan, row, rows, out, (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
   return POSENC_OK;
 }
 
-bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t index, posenc_stages *stages) {
-  if (!plan || !stages || !plan->kernel->stages || row < 0 || row >= plan->problem.rows || index < 0 ||
-      index >= plan->problem.dim / 2)
-    return false;
-  const int64_t position = plan->problem.first + row;
-  if (position == plan->problem.padding && plan->problem.padding != POSENC_NO_PADDING) return false;
-  plan->kernel->stages(plan->constants, &plan->problem, position, index, stages);
+bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t rows, posenc_stages *stages) {
+  if (!plan || !plan->kernel->stages || !has_rows(plan, row, rows) || (rows && !stages)) return false;
+  if (rows == 0) return true;
+  if (!plan->kernel->stages(plan->constants, &plan->problem, row, rows, stages)) return false;
+  zero_padding(plan, row, rows, stages, (size_t)(plan->problem.dim / 2) * sizeof *stages);
   return true;
 }
 

@@ -36,4 +36,23 @@ static inline rotation_block rotation_block_at(int64_t position, int64_t rows) {
                           offset + (int)(rows < left ? rows : left)};
 }
 
+/* One position on, or back with the sine of the step negated. */
+static inline void rotation_rotate(double *sine, double *cosine, double step_sin, double step_cos) {
+  const double next = *sine * step_cos + *cosine * step_sin;
+  *cosine = *cosine * step_cos - *sine * step_sin;
+  *sine = next;
+}
+
+/* What may be stored in f64, where no rounding brings it back to 1. */
+static inline double rotation_within_one(double x) {
+  return x > 1.0 ? 1.0 : x < -1.0 ? -1.0 : x;
+}
+
+/* The phase that the rotated anchor of a frequency stands for. */
+posenc_sum rotation_phase(const angle_table *angles, int64_t index, rotation_block at);
+
+/* The stages of all of these kernels; constants: an angle_table. */
+bool rotation_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                     posenc_stages *stages);
+
 #endif

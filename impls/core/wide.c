@@ -8,15 +8,21 @@
 enum { TERMS = 16 };
 
 /* floor(2^128 / n!), the last that counts first: the next ones are x^33/33! < 2^-134 and x^34/34! < 2^-139 for x <= π/4. */
-static const angle_u128 odd_terms[TERMS - 1] = {
-    WIDE(0x0000000000000000, 0x000000000000a1a6) /* 1/31! */, WIDE(0x0000000000000000, 0x00000000024b3f31) /* 1/29! */,
-    WIDE(0x0000000000000000, 0x0000000746ac70b7) /* 1/27! */, WIDE(0x0000000000000000, 0x000013f3ccdd165f) /* 1/25! */,
-    WIDE(0x0000000000000000, 0x002ec368262c7033) /* 1/23! */, WIDE(0x0000000000000000, 0x5c6e3bdb73d5c62f) /* 1/21! */,
-    WIDE(0x0000000000000097, 0xa4da340a0ab92650) /* 1/19! */, WIDE(0x000000000000ca96, 0x3b81856a53593028) /* 1/17! */,
-    WIDE(0x0000000000d73f9f, 0x399dc0f88ec32b58) /* 1/15! */, WIDE(0x00000000b092309d, 0x43684be51c198e91) /* 1/13! */,
-    WIDE(0x0000006b99159fd5, 0x138e3f9d1f92e0df) /* 1/11! */, WIDE(0x00002e3bc74aad8e, 0x671f5583911ca002) /* 1/9! */,
-    WIDE(0x000d00d00d00d00d, 0x00d00d00d00d00d0) /* 1/7! */,  WIDE(0x0222222222222222, 0x2222222222222222) /* 1/5! */,
-    WIDE(0x2aaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa) /* 1/3! */};
+static const angle_u128 odd_terms[TERMS - 1] = {WIDE(0x0000000000000000, 0x000000000000a1a6) /* 1/31! */,
+                                                WIDE(0x0000000000000000, 0x00000000024b3f31) /* 1/29! */,
+                                                WIDE(0x0000000000000000, 0x0000000746ac70b7) /* 1/27! */,
+                                                WIDE(0x0000000000000000, 0x000013f3ccdd165f) /* 1/25! */,
+                                                WIDE(0x0000000000000000, 0x002ec368262c7033) /* 1/23! */,
+                                                WIDE(0x0000000000000000, 0x5c6e3bdb73d5c62f) /* 1/21! */,
+                                                WIDE(0x0000000000000097, 0xa4da340a0ab92650) /* 1/19! */,
+                                                WIDE(0x000000000000ca96, 0x3b81856a53593028) /* 1/17! */,
+                                                WIDE(0x0000000000d73f9f, 0x399dc0f88ec32b58) /* 1/15! */,
+                                                WIDE(0x00000000b092309d, 0x43684be51c198e91) /* 1/13! */,
+                                                WIDE(0x0000006b99159fd5, 0x138e3f9d1f92e0df) /* 1/11! */,
+                                                WIDE(0x00002e3bc74aad8e, 0x671f5583911ca002) /* 1/9! */,
+                                                WIDE(0x000d00d00d00d00d, 0x00d00d00d00d00d0) /* 1/7! */,
+                                                WIDE(0x0222222222222222, 0x2222222222222222) /* 1/5! */,
+                                                WIDE(0x2aaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa) /* 1/3! */};
 static const angle_u128 even_terms[TERMS] = {
     WIDE(0x0000000000000000, 0x000000000000050d) /* 1/32! */, WIDE(0x0000000000000000, 0x000000000013932c) /* 1/30! */,
     WIDE(0x0000000000000000, 0x0000000042862898) /* 1/28! */, WIDE(0x0000000000000000, 0x000000c4742fe352) /* 1/26! */,
@@ -94,10 +100,18 @@ static double power_of_two(int exponent) {
   return power;
 }
 
+posenc_sum wide_sum(wide x) {
+  const double size = x.negative ? -0x1p-127 : 0x1p-127;
+  const int length = length_of(x.magnitude), lower = length > 53 ? length - 53 : 0, rest = lower > 53 ? lower - 53 : 0;
+  const angle_u128 upper = x.magnitude >> lower << lower, low = (x.magnitude - upper) >> rest << rest;
+  return (posenc_sum){size * (double)upper, size * (double)low};
+}
+
 double wide_round(wide x, int bits, int least) {
   const int by_bits = length_of(x.magnitude) - bits, by_least = least + 127;
   const int dropped = by_bits > by_least ? by_bits : by_least; /* bits of the magnitude that are not kept */
-  const uint64_t kept = (uint64_t)(dropped > 0 ? (x.magnitude + ((angle_u128)1 << (dropped - 1))) >> dropped : x.magnitude);
+  const uint64_t kept =
+      (uint64_t)(dropped > 0 ? (x.magnitude + ((angle_u128)1 << (dropped - 1))) >> dropped : x.magnitude);
   const double size = (double)kept * power_of_two((dropped > 0 ? dropped : 0) - 127);
   return x.negative ? -size : size;
 }

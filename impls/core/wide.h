@@ -21,6 +21,9 @@ angle_u128 wide_turn(const angle_table *angles, int64_t index, int64_t position)
 wide wide_sine(angle_u128 turn);
 wide wide_cosine(angle_u128 turn);
 
+/* The upper 106 bits of it. */
+posenc_sum wide_sum(wide x);
+
 /* The nearest number with so many bits (53 or fewer) that is a multiple of 2^least; of two equally near, the larger in size. */
 double wide_round(wide x, int bits, int least);
 
