@@ -5,7 +5,9 @@
 
 #include "posenc.h"
 
+#include <math.h>
 #include <mpfr.h>
+#include <stdint.h>
 #include <string.h>
 
 typedef struct format {
@@ -65,6 +67,24 @@ typedef struct exact {
 /* The number in `format` nearest to x, ties to even; subnormals included, x below the format's overflow. A double holds
  * it exactly. */
 double format_round(const format *f, const mpfr_t x);
+
+/* The same of a double, in a few operations that a compiler makes vectors of, for the formats that are narrower; of what is
+ * not finite, NaN. */
+static inline double format_nearest(const format *f, double x) {
+  const uint64_t smallest = (uint64_t)(1023 + f->least + f->precision - 1) << 52; /* normal number */
+  double normal, power, magnitude = fabs(x);
+  uint64_t bits;
+  memcpy(&bits, &magnitude, sizeof bits);
+  bits &= UINT64_C(0x7ff) << 52;
+  memcpy(&power, &bits, sizeof power);
+  memcpy(&normal, &smallest, sizeof normal);
+  /* 2^52 units of the format in this binade: in a sum with them, the last bit is a unit, and a tie goes to its even one. */
+  const double units = (power > normal ? power : normal) * (double)(UINT64_C(1) << (53 - f->precision));
+  return copysign((magnitude + units) - units, x);
+}
+
+/* high + low rounded once, to any of the formats. */
+double format_nearest_sum(const format *f, double high, double low);
 
 /* Spacing of the format in the binade of the exact value: just below a power of two it is that of the lower binade,
    below the smallest normal that of the subnormals. */

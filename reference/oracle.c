@@ -75,6 +75,18 @@ const format *oracle_format(const oracle *o) {
   return o->target;
 }
 
+void oracle_frequency(const oracle *o, int64_t index, mpfr_t w) {
+  if (mpfr_get_prec(w) + 4 <= FREQUENCY_BITS) {
+    mpfr_set(w, o->frequencies[index], MPFR_RNDN);
+    return;
+  }
+  mpfr_t slope;
+  mpfr_init2(slope, mpfr_get_prec(w) + SPARE_BITS);
+  slope_of(slope, &o->problem);
+  frequency(w, slope, index);
+  mpfr_clear(slope);
+}
+
 /* Temporaries of one thread. */
 typedef struct workspace {
   mpfr_t angle, sine, cosine, low, high, error, rest;

@@ -51,6 +51,44 @@ static void test_round(void) {
        "bf16: a hair above the tie that f32 would make a tie");
 }
 
+/* As MPFR rounds the sum? */
+static bool as_mpfr(const format *f, double high, double low) {
+  const double want = rounded(f, high, low, 0.0), sum = format_nearest_sum(f, high, low);
+  return memcmp(&sum, &want, sizeof sum) == 0;
+}
+
+/* All numbers of a format from 0 to 1, all ties between them, and the doubles next to these. */
+static void test_nearest(const format *f, const char *name) {
+  int64_t numbers = 0, wrong = 0;
+  for (double x = 0.0, next; x < 1.0; x = next, numbers++) {
+    next = x + format_ulp(f, &(exact){x, 0.0, x});
+    const double middle = (x + next) / 2.0, here[] = {x, nextafter(middle, 0.0), middle, nextafter(middle, 1.0)};
+    for (size_t n = 0; n < sizeof here / sizeof *here; n++) {
+      const double plus = rounded(f, here[n], 0.0, 0.0), got = format_nearest(f, here[n]),
+                   minus = format_nearest(f, -here[n]);
+      wrong += memcmp(&got, &plus, sizeof got) != 0 || minus != -plus || !signbit(minus);
+    }
+    wrong += !as_mpfr(f, middle, next * 0x1p-60) + !as_mpfr(f, middle, next * -0x1p-60);
+    wrong += !as_mpfr(f, -middle, next * 0x1p-60) + !as_mpfr(f, -middle, next * -0x1p-60);
+  }
+  ok(numbers > 0 && wrong == 0, "%s: %ld numbers and the ties after them, %ld not as MPFR rounds them", name,
+     (long)numbers, (long)wrong);
+}
+
+static void test_nearest_f32(void) {
+  uint64_t state = 1;
+  int wrong = 0;
+  for (int n = 0; n < 200000; n++) {
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    const float x = (float)ldexp((double)(state >> 40), n % 160 - 149 - 24);
+    const double middle = ((double)x + (double)nextafterf(x, 2.0f)) / 2.0, low = (n % 2 ? 0x1p-58 : -0x1p-58) * middle;
+    wrong += format_nearest(&format_f32, middle) != (double)(float)middle || !as_mpfr(&format_f32, middle, low) ||
+             !as_mpfr(&format_f32, -middle, low) || !as_mpfr(&format_f64, middle, low);
+  }
+  ok(wrong == 0, "f32: 200000 ties of all sizes, %d not as the compiler and MPFR round them", wrong);
+  ok(isnan(format_nearest(&format_f16, (double)NAN)), "NaN stays");
+}
+
 static void test_ulp(void) {
   same(ulp(&format_f32, 1.0, 0.0), 0x1p-23, "ulp(1)");
   same(ulp(&format_f32, 1.0, -0x1p-80), 0x1p-24, "ulp just below 1: the double is 1, the value is not");
@@ -167,6 +205,9 @@ static void test_rounding_to(const short_format *s) {
 
 int main(void) {
   test_round();
+  test_nearest(&format_f16, "f16");
+  test_nearest(&format_bf16, "bf16");
+  test_nearest_f32();
   test_ulp();
   test_error();
   for (size_t i = 0; i < sizeof short_formats / sizeof *short_formats; i++) {
