@@ -92,7 +92,7 @@ void selection_free(selection *chosen) {
   free(chosen->shapes);
 }
 
-json_t *measure_accuracy(const options *given, const selection *chosen, bool profile) {
+json_t *measure_accuracy(const options *given, const selection *chosen, bool profile, bool explain) {
   const verify_request request = {
       .kernels = chosen->kernels,
       .kernel_count = chosen->kernel_count,
@@ -106,6 +106,7 @@ json_t *measure_accuracy(const options *given, const selection *chosen, bool pro
       .search = given->search,
       .silence = given->silence,
       .profile = profile,
+      .explain = explain,
       .replay_options = catalogue_options(),
   };
   json_t *record = verify_run(&request);

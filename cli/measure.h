@@ -27,7 +27,7 @@ selection select_cases(const options *given, const char *const *files, size_t co
 void selection_free(selection *chosen);
 
 /* The accuracy record, a new reference. Exits if it cannot be made. */
-json_t *measure_accuracy(const options *given, const selection *chosen, bool profile);
+json_t *measure_accuracy(const options *given, const selection *chosen, bool profile, bool explain);
 
 /* STATUS_FAILED_CHECK if a promise was broken, else EXIT_SUCCESS. */
 int accuracy_status(const json_t *record);

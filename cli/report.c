@@ -153,7 +153,7 @@ static void complete(records *found, const options *given, const char *folder) {
   if (found->accuracy && found->timing) return;
   selection checked = select_measured(given, false), timed = select_measured(given, true);
   if (!found->accuracy) {
-    found->accuracy = measure_accuracy(given, &checked, true);
+    found->accuracy = measure_accuracy(given, &checked, true, false);
     save(found->accuracy, folder, "accuracy.json");
   }
   if (!found->timing && (found->timing = time_kernels(given, &timed))) save(found->timing, folder, "bench.json");

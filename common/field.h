@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Look-ups that forgive what is not there: records come from files. */
+/* Look-ups that forgive what is not there, since records come from files; and numbers that may be none. */
 #ifndef POSENC_COMMON_FIELD_H
 #define POSENC_COMMON_FIELD_H
 
@@ -22,6 +22,11 @@ static inline double field_number(const json_t *object, const char *key) {
 static inline const char *field_string(const json_t *object, const char *key) {
   const char *text = json_string_value(json_object_get(object, key));
   return text ? text : "";
+}
+
+/* A new number; JSON has no infinity and no NaN: null stands for them. */
+static inline json_t *field_real(double x) {
+  return isfinite(x) ? json_real(x) : json_null();
 }
 
 /* The object in an array of objects whose `key` is `text`; null if there is none. */

@@ -322,6 +322,29 @@ check 'verify prints a plan' grep -q '^1\.\.[1-9]' out
 posenc verify --kernel 'naive*' --len 64 --dim 16 --format json -o accuracy.json
 check 'verify --format json' grep -q '"schema": "posenc-accuracy-1"' accuracy.json
 check 'verify -o leaves standard output alone' test ! -s out
+posenc verify --kernel naive --len 300 --dim 16 --offset 100 --explain
+check 'verify --explain tells what the largest error is made of' test "$(grep -c '^# the largest error, .*: frequency .*, phase .*, trig .*, store ' out)" -eq 1
+check 'and what errors are made of from the first position, and from each power of two' \
+  test "$(sed -n 's/^# *\([0-9][0-9]*\)\( *[0-9.e+-]*\)\{4\}$/\1/p' out | tr '\n' ' ')" = '100 128 256 '
+posenc verify --kernel naive --len 300 --dim 16 --offset 100
+check 'not unless it is asked for' test "$(grep -c 'the largest error' out)" -eq 0
+posenc verify --kernel naive --len 300 --dim 16 --explain --format junit
+check 'JUnit has it as output of the accuracy case' eval 'tr -d "\n" <out | grep -q "name=.accuracy.><system-out>the largest error[^<]*</system-out></testcase>"'
+posenc verify --kernel 'naive*' --len 300 --dim 16 --explain --format json -o explained.json
+if [ $json = yes ]; then
+  # Parts are doubles: their sum is within 2^-50 of the largest.
+  adds_up() {
+    perl -MJSON::PP -e 'local $/; my $j = decode_json <STDIN>; exit 1 unless @{$j->{records}} == 2;
+      for (map { $_->{explain} } @{$j->{records}}) {
+        my ($sum, $most) = (0, 0);
+        for (values %{$_->{worst}{parts}}) { $sum += $_; $most = abs if abs > $most }
+        exit 1 unless abs($sum - $_->{worst}{error}) <= $most / 2 ** 50 && $_->{worst}{error};
+        exit 1 unless join(" ", map { $_->{position} } @{$_->{rows}}) eq "0 1 2 4 8 16 32 64 128 256" }' <explained.json
+  }
+  check 'in JSON the parts of the largest error add up to it' adds_up
+else
+  skip 'the parts in JSON' 'perl has no JSON::PP'
+fi
 compared() { # BUDGET
   posenc verify --kernel rotation --len 100000 --dim 64 --budget "$1"
   elements=$(sed -n 's/^ok 1 .*: sampled \([0-9]*\);.*/\1/p' out)

@@ -17,9 +17,9 @@
 #include <sys/mman.h>
 
 const char *property_name(property p) {
-  static const char *const names[PROPERTIES] = {"accuracy", "memory",        "bounded",   "pair-norm",
-                                                "rotation", "extrapolation", "extension", "determinism",
-                                                "threads",  "environment",   "search",    "survival"};
+  static const char *const names[PROPERTIES] = {"accuracy",      "memory",    "bounded",     "pair-norm", "rotation",
+                                                "extrapolation", "extension", "determinism", "threads",   "environment",
+                                                "search",        "stages",    "survival"};
   return names[p];
 }
 
@@ -231,6 +231,10 @@ static unsigned char *execute(subject *s, const posenc_plan *plan, int64_t row, 
   memory->broken += missing + spilled;
   memory->worst = (double)memory->broken;
   return out;
+}
+
+const unsigned char *subject_execute(subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a) {
+  return execute(s, plan, row, rows, a, false);
 }
 
 /* ---- one kernel on one shape --------------------------------------------------------------------- */

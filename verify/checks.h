@@ -19,6 +19,7 @@ typedef enum property {
   THREADS,       /* two threads that execute one plan at once get the bits that one gets alone */
   ENVIRONMENT,   /* rounding direction and subnormals are left as they were */
   SEARCH,        /* every element that a directed search met within the claimed bound of the exact value */
+  STAGES,        /* what the kernel tells of its stages is what it did: rounded once, it is what is in the table */
   SURVIVAL,      /* it came to an end, by itself */
   PROPERTIES
 } property;
@@ -67,6 +68,9 @@ enum { CHECKED_ROWS = 64 };
 
 /* What a process says when it dies of a fault next to the rows. */
 #define MEMORY_LAST_WORDS "it touched what lies outside the rows it was asked for"
+
+/* Rows of a plan of the subject's kernel, in the arena until its next use. Memory and environment are checked. */
+const unsigned char *subject_execute(subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a);
 
 /* Makes the plan. Null, or why this kernel does not do this shape, in static storage. */
 const char *subject_open(subject *s, const posenc_kernel *kernel, const shape *of, const posenc_options *options);

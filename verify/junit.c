@@ -3,6 +3,7 @@
 #include "verify/verify.h"
 
 #include "common/field.h"
+#include "verify/explain.h"
 
 #include <string.h>
 
@@ -23,23 +24,33 @@ static void print_attribute(const char *name, const char *value, FILE *stream) {
   fputc('"', stream);
 }
 
-static void print_case(const json_t *record, const json_t *check, FILE *stream) {
-  fputs("    <testcase", stream);
-  print_attribute("classname", field_string(record, "kernel"), stream);
-  print_attribute("name", field_string(check, "property"), stream);
+static void print_outcome(const json_t *record, const json_t *check, FILE *stream) {
   if (json_is_true(json_object_get(check, "skipped"))) {
-    fputs("><skipped", stream);
+    fputs("<skipped", stream);
     print_attribute("message", field_string(check, "note"), stream);
-    fputs("/></testcase>\n", stream);
-  } else if (json_is_true(json_object_get(check, "ok"))) {
-    fputs("/>\n", stream);
-  } else {
-    fputs("><failure", stream);
+    fputs("/>", stream);
+  } else if (!json_is_true(json_object_get(check, "ok"))) {
+    fputs("<failure", stream);
     print_attribute("message", field_string(check, "note"), stream);
     fputs(">replay: ", stream);
     print_escaped(field_string(record, "replay"), stream);
-    fputs("</failure></testcase>\n", stream);
+    fputs("</failure>", stream);
   }
+}
+
+static void print_case(const json_t *record, const json_t *check, FILE *stream) {
+  const char *property = field_string(check, "property");
+  fputs("    <testcase", stream);
+  print_attribute("classname", field_string(record, "kernel"), stream);
+  print_attribute("name", property, stream);
+  fputc('>', stream);
+  print_outcome(record, check, stream);
+  if (strcmp(property, "accuracy") == 0 && json_object_get(record, "explain")) {
+    fputs("<system-out>\n", stream); /* of words and numbers, so nothing needs to be escaped */
+    explain_print(record, "", stream);
+    fputs("</system-out>", stream);
+  }
+  fputs("</testcase>\n", stream);
 }
 
 static void print_suite(const json_t *record, FILE *stream) {

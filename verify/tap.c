@@ -2,6 +2,7 @@
 #include "verify/verify.h"
 
 #include "common/field.h"
+#include "verify/explain.h"
 
 #include <math.h>
 #include <string.h>
@@ -87,7 +88,10 @@ void verify_print_tap(const json_t *record, FILE *stream) {
     if (*field_string(one, "refusal"))
       fprintf(stream, "ok %d - %s %s # SKIP %s\n", ++point, field_string(one, "kernel"),
               field_string(json_object_get(one, "shape"), "name"), field_string(one, "refusal"));
-    json_array_foreach(json_object_get(one, "checks"), j, check) print_check(one, check, ++point, stream);
+    json_array_foreach(json_object_get(one, "checks"), j, check) {
+      print_check(one, check, ++point, stream);
+      if (strcmp(field_string(check, "property"), "accuracy") == 0) explain_print(one, "# ", stream);
+    }
   }
   char why[200];
   print_absent(record, stream);

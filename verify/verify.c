@@ -3,11 +3,14 @@
 
 #include "common/contract.h"
 #include "common/environment.h"
+#include "common/field.h"
 #include "common/progress.h"
 #include "verify/cases.h"
 #include "verify/checks.h"
+#include "verify/explain.h"
 #include "verify/isolate.h"
 #include "verify/search.h"
+#include "verify/stages.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -60,11 +63,6 @@ static window window_of(const survey *v, int64_t number, const posenc_problem *p
 
 /* ---- the record ----------------------------------------------------------------------------------- */
 
-/* JSON has no infinities: what is no number is null. */
-static json_t *real(double x) {
-  return isfinite(x) ? json_real(x) : json_null();
-}
-
 static json_t *hex(double x) {
   char text[40];
   snprintf(text, sizeof text, "%a", x);
@@ -107,9 +105,10 @@ static json_t *replay_of(const exam *e, const shape *of) {
 }
 
 static json_t *witness_of(const witness *w, const exam *e, const shape *of) {
-  return json_pack("{s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o}", "ulp", real(w->ulp), "abs", real(w->abs), "position",
-                   (json_int_t)w->position, "index", (json_int_t)w->index, "function", w->cosine ? "cos" : "sin",
-                   "exact", hex(w->exact_high), "got", hex(w->got), "replay", replay_of(e, of));
+  return json_pack("{s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o}", "ulp", field_real(w->ulp), "abs", field_real(w->abs),
+                   "position", (json_int_t)w->position, "index", (json_int_t)w->index, "function",
+                   w->cosine ? "cos" : "sin", "exact", hex(w->exact_high), "got", hex(w->got), "replay",
+                   replay_of(e, of));
 }
 
 static json_t *witness_json(const witness *w, const exam *e) {
@@ -131,14 +130,14 @@ static json_t *far_witness_json(const witness *w, const exam *e) {
 
 static json_t *searched_json(const searched *r, const exam *e) {
   return json_pack("{s:I, s:o, s:o, s:o}", "reach", (json_int_t)r->reach, "worst", far_witness_json(&r->found.worst, e),
-                   "nearest", far_witness_json(&r->nearest, e), "from_tie", real(r->from_tie));
+                   "nearest", far_witness_json(&r->nearest, e), "from_tie", field_real(r->from_tie));
 }
 
 static json_t *histogram_json(const accuracy *a) {
   json_t *bins = json_array();
   for (int b = 0; b < ACCURACY_BINS; b++)
-    json_array_append_new(bins,
-                          json_pack("{s:o, s:I}", "below", real(accuracy_bin_end(b)), "count", (json_int_t)a->bins[b]));
+    json_array_append_new(
+        bins, json_pack("{s:o, s:I}", "below", field_real(accuracy_bin_end(b)), "count", (json_int_t)a->bins[b]));
   return bins;
 }
 
@@ -156,7 +155,7 @@ static json_t *check_json(property p, const check *c) {
   else
     *text = '\0';
   return json_pack("{s:s, s:b, s:b, s:o, s:o, s:I, s:s}", "property", property_name(p), "ok", check_ok(c), "skipped",
-                   c->skip != NULL, "worst", real(c->worst), "bound", real(c->bound), "compared",
+                   c->skip != NULL, "worst", field_real(c->worst), "bound", field_real(c->bound), "compared",
                    (json_int_t)c->compared, "note", text);
 }
 
@@ -182,8 +181,8 @@ static json_t *record_of(const exam *e, const subject *s, const char *mode, cons
   json_t *rest = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "mode", mode, "elements",
                            (json_int_t)a->elements, "of", (json_int_t)(s->shape->problem.rows * s->shape->problem.dim),
                            "max_ulp", witness_json(&a->max_ulp, e), "max_abs", witness_json(&a->max_abs, e), "worst",
-                           witness_json(&a->worst, e), "mean_ulp", real(a->sum_ulp / elements), "mean_abs",
-                           real(a->sum_abs / elements), "misrounded", (json_int_t)a->misrounded, "histogram",
+                           witness_json(&a->worst, e), "mean_ulp", field_real(a->sum_ulp / elements), "mean_abs",
+                           field_real(a->sum_abs / elements), "misrounded", (json_int_t)a->misrounded, "histogram",
                            histogram_json(a), "checks", checks);
   char digest[17];
   snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
@@ -214,6 +213,13 @@ static posenc_options options_of(const verify_request *request) {
   return options;
 }
 
+/* If it was asked for. */
+static void explain(const exam *e, json_t *record, subject *s, arena *a) {
+  if (!e->request->explain) return;
+  isolate_say("where errors come from", 1.0);
+  json_object_set_new(record, "explain", explain_json(s, a));
+}
+
 /* So many windows are computed by one thread, looked at twice and in pieces; the others by all threads, if the kernel stands that. */
 enum { SERIAL_WINDOWS = 2 };
 
@@ -235,7 +241,8 @@ static json_t *examine(const exam *e) {
         *other = arena_create((size_t)most(v.rows, CHECKED_ROWS) * row_bytes);
   fast_oracle *truth = fast_create(problem, 0);
   uint64_t rows = stream_of(request, problem, 0), pieces = stream_of(request, problem, 1),
-           relations = stream_of(request, problem, 2), hunt = stream_of(request, problem, 3);
+           relations = stream_of(request, problem, 2), hunt = stream_of(request, problem, 3),
+           stages = stream_of(request, problem, 4);
   bool enough = one && other && truth;
   if (enough) {
     isolate_say("rows by two threads", 0.0);
@@ -253,12 +260,13 @@ static json_t *examine(const exam *e) {
   s.shared = false;
   if (enough) {
     isolate_say("rows far apart", 1.0);
-    enough = subject_check_relations(&s, truth, one, other, &relations);
+    enough = subject_check_relations(&s, truth, one, other, &relations) && subject_check_stages(&s, one, &stages);
   }
   if (enough && problem->rows) enough = subject_search(&s, request->search, one, &hunt, &hunted);
   if (enough) {
     subject_finish(&s);
     record = record_of(e, &s, v.exhaustive ? "exhaustive" : "sampled", &hunted);
+    explain(e, record, &s, one);
   }
   subject_close(&s);
   fast_destroy(truth);
@@ -275,14 +283,15 @@ static json_t *examine_cases(const exam *e) {
   isolate_say("making the plan", 0.0);
   const char *refusal = subject_open(&s, e->kernel, e->of, &options);
   if (refusal) return record_begin(e, refusal);
-  arena *row = arena_create((size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
+  arena *rows = arena_create(CHECKED_ROWS * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
   json_t *record = NULL;
-  if (row && cases_try(e->cases->cases, &s, row)) {
+  if (rows && cases_try(e->cases->cases, &s, rows)) {
     subject_finish(&s);
     record = record_of(e, &s, "cases", NULL);
+    explain(e, record, &s, rows);
   }
   subject_close(&s);
-  arena_destroy(row);
+  arena_destroy(rows);
   return record;
 }
 
@@ -406,8 +415,9 @@ static json_t *profile(const exam *e) {
       s.found = (accuracy){0};
       isolate_say("error against position", (double)i / PROFILE_POINTS);
       subject_check_window(&s, (window){row, PROFILE_ROWS}, truth, a, NULL, false, &unused);
-      json_array_append_new(points, json_pack("{s:I, s:o, s:o}", "position", (json_int_t)row, "max_abs",
-                                              real(s.found.max_abs.abs), "max_ulp", real(s.found.max_ulp.ulp)));
+      json_array_append_new(points,
+                            json_pack("{s:I, s:o, s:o}", "position", (json_int_t)row, "max_abs",
+                                      field_real(s.found.max_abs.abs), "max_ulp", field_real(s.found.max_ulp.ulp)));
     }
     fast_destroy(truth);
     arena_destroy(a);

@@ -33,6 +33,7 @@ typedef struct verify_request {
   int64_t search;             /* so many sine-cosine pairs beyond each table are looked at by a directed search */
   double silence;             /* seconds that a kernel may go without a sign of life */
   bool profile;               /* also measure the error against the position, 2^0 .. 2^20 */
+  bool explain;               /* also tell where the errors come from */
   const char *replay_options; /* further ones of the replay commands, quoted for a shell: "--plugin FILE"; or null */
 } verify_request;
 
@@ -52,12 +53,18 @@ typedef struct verify_request {
  *                  "search": absent where nothing was searched, else { "reach": the last position that was, "worst": WITNESS of the bound,
  *                              "nearest": WITNESS of the element nearest to a tie, "from_tie": its distance from it in ulp },
  *                  "checks": [ {"property": name, "ok": bool, "skipped": bool, "worst", "bound", "compared": n,
- *                               "note": why skipped, what is wrong, or what a search met } … ] } … ],
+ *                               "note": why skipped, what is wrong, or what a search met } … ],
+ *                  if asked for, "explain": null if the kernel does not expose its stages, or
+ *                    { "worst": {"position", "index", "function", "error": signed, of max_abs, "parts": PARTS}, or null in the padding row,
+ *                      "rows": [ {"position", "parts": PARTS, mean sizes over up to 16 rows from there on} … ], from the first
+ *                              position on, and from each power of two in the table } } … ],
  *   "profile": [ { "kernel": name, "dim": n, "base", "points": [ {"position": n, "max_abs", "max_ulp"} … ] } … ],
  *   "passed": n, "failed": n, "skipped": n }
  *
  * WITNESS: { "ulp", "abs", "position": n, "index": n, "function": "sin" | "cos", "exact": hex-float, "got": hex-float,
  *            "replay": command }
+ *
+ * PARTS: {"frequency", "phase", "trig", "store"}, as reference/split.h says
  *
  * Each kernel is looked at in a process of its own, a shape at a time. Of one that did not live to tell there is one check only:
  * survival, or memory if it died of touching what lies next to its rows.

@@ -52,6 +52,25 @@ static const char *can_do(const posenc_problem *problem) {
   return problem->dtype == POSENC_F32 || problem->dtype == POSENC_F64 ? NULL : "it writes f32 and f64 only";
 }
 
+static posenc_sum sum_of(long double x) {
+  const double high = (double)x;
+  return (posenc_sum){high, (double)(x - high)};
+}
+
+/* Optional: what it makes on the way, so that `posenc verify --explain` can tell where its errors come from. */
+static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                        posenc_stages *stages) {
+  const long double *frequencies = constants;
+  for (int64_t r = 0; r < rows; r++) {
+    const long double position = (long double)(problem->first + row + r);
+    for (int64_t i = 0; i < problem->dim / 2; i++) {
+      const long double angle = position * frequencies[i];
+      *stages++ = (posenc_stages){sum_of(frequencies[i]), sum_of(angle), sum_of(sinl(angle)), sum_of(cosl(angle))};
+    }
+  }
+  return true;
+}
+
 /*
  * The bound. Unit u = LDBL_EPSILON / 2: a rounding is wrong by at most u, relative.
  *   Exponent x = i / denominator: two roundings, 2 u relative, which move base^-x by ln(base) x base^-x × 2 u; as
@@ -78,6 +97,7 @@ static const posenc_kernel long_double = {
     .prepare = prepare,
     .execute = execute,
     .release = free,
+    .stages = tell_stages,
 };
 
 POSENC_PLUGIN(&long_double);

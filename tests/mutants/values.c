@@ -147,6 +147,24 @@ static void short_table(const void *constants, const posenc_problem *problem, in
   true_rows(problem, position_of(problem, row) + (problem->rows < 20), rows, out);
 }
 
+/* ---- right, but told wrong ---------------------------------------------------------------------- */
+
+/* A frequency, phase, sine and cosine that fit each other. */
+static bool stages_of_the_row_before(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                                     posenc_stages *stages) {
+  (void)constants;
+  posenc_problem part = *problem;
+  posenc_options options = posenc_default_options();
+  posenc_plan *plan;
+  part.first = position_of(problem, row) - 1;
+  part.rows = rows;
+  options.kernel = good_kernel();
+  if (posenc_plan_create(&plan, &part, &options) != POSENC_OK) abort();
+  const bool told = posenc_plan_stages(plan, 0, rows, stages);
+  posenc_plan_destroy(plan);
+  return told;
+}
+
 static const posenc_kernel kernels[] = {
     {MUTANT("honest", "no fault", honest)},
     {CONTRACT(0.4, "claims-too-much", "honest, but for its claim"), .can_do = mutant_can_do, .execute = honest},
@@ -165,8 +183,9 @@ static const posenc_kernel kernels[] = {
     {MUTANT("range-from-inside", "wrong for ranges that do not start at row 0", range_from_inside)},
     {MUTANT("short-range", "takes ranges of up to four rows for the first ones", short_range)},
     {MUTANT("short-table", "wrong in tables of less than 20 rows", short_table)},
+    {MUTANT("lying-stages", "tells the stages of the row before", honest), .stages = stages_of_the_row_before},
 };
 
 POSENC_PLUGIN(&kernels[0], &kernels[1], &kernels[2], &kernels[3], &kernels[4], &kernels[5], &kernels[6], &kernels[7],
               &kernels[8], &kernels[9], &kernels[10], &kernels[11], &kernels[12], &kernels[13], &kernels[14],
-              &kernels[15], &kernels[16]);
+              &kernels[15], &kernels[16], &kernels[17]);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/explain.h"
+
+#include "common/field.h"
+#include "verify/stages.h"
+
+enum { ROWS = 16 };
+
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* The element of the largest error. JSON's null in the padding row, where nothing is computed. */
+static json_t *explain_worst(subject *s, const oracle *truth, arena *a, told *t) {
+  const witness *w = &s->found.max_abs;
+  told_rows(t, s, s->plan, w->position - s->shape->problem.first, 1, a);
+  if (!t->count) return json_null();
+  split_pair pair;
+  split_errors(truth, &t->cases[w->index], 1, &pair);
+  return json_pack("{s:I, s:I, s:s, s:o, s:o}", "position", (json_int_t)w->position, "index", (json_int_t)w->index,
+                   "function", w->cosine ? "cos" : "sin", "error", field_real((w->got - w->exact_high) - w->exact_low),
+                   "parts", parts_json(w->cosine ? &pair.cosine : &pair.sine));
+}
+
+/* The least power of two above a position, 2^62 at most. */
+static int64_t next_power(int64_t position) {
+  int64_t power = 1;
+  while (power <= position && power < INT64_C(1) << 62) power *= 2;
+  return power;
+}
+
+/* Adds the means of the rows from a position on. False when memory runs out. */
+static bool add_rows(json_t *list, subject *s, const oracle *truth, arena *a, told *t, int64_t position) {
+  const posenc_problem *problem = &s->shape->problem;
+  const int64_t row = position - problem->first;
+  split_parts mean;
+  told_rows(t, s, s->plan, row, least(ROWS, problem->rows - row), a);
+  if (!t->count) return true; /* but for the padding row, there are none */
+  return told_mean(t, truth, &mean) &&
+         json_array_append_new(
+             list, json_pack("{s:I, s:o}", "position", (json_int_t)position, "parts", parts_json(&mean))) == 0;
+}
+
+static json_t *explain_rows(subject *s, const oracle *truth, arena *a, told *t) {
+  const posenc_problem *problem = &s->shape->problem;
+  const int64_t last = problem->first + (problem->rows - 1);
+  json_t *list = json_array();
+  bool enough = list && add_rows(list, s, truth, a, t, problem->first);
+  for (int64_t position = next_power(problem->first), before = problem->first;
+       enough && position <= last && position > before; before = position, position = next_power(position))
+    enough = add_rows(list, s, truth, a, t, position);
+  if (enough) return list;
+  json_decref(list);
+  return NULL;
+}
+
+json_t *explain_json(subject *s, arena *a) {
+  const posenc_problem *problem = &s->shape->problem;
+  told t;
+  if (problem->rows == 0) return json_null();
+  if (!told_create(&t, ROWS * problem->dim / 2)) return NULL;
+  oracle *truth = oracle_create(problem);
+  json_t *made = NULL;
+  if (truth && !told_rows(&t, s, s->plan, 0, 1, a))
+    made = json_null();
+  else if (truth)
+    made = json_pack("{s:o, s:o}", "worst", explain_worst(s, truth, a, &t), "rows", explain_rows(s, truth, a, &t));
+  oracle_destroy(truth);
+  told_free(&t);
+  return made;
+}
+
+/* ---- in words ---------------------------------------------------------------------------------------- */
+
+static const char *const names[] = {"frequency", "phase", "trig", "store"};
+enum { PARTS = sizeof names / sizeof *names };
+
+static void print_worst(const json_t *worst, const char *prefix, FILE *stream) {
+  fprintf(stream,
+          "%sthe largest error, %+.3g at p = %" JSON_INTEGER_FORMAT ", i = %" JSON_INTEGER_FORMAT ", %s:", prefix,
+          field_number(worst, "error"), json_integer_value(json_object_get(worst, "position")),
+          json_integer_value(json_object_get(worst, "index")), field_string(worst, "function"));
+  for (int n = 0; n < PARTS; n++)
+    fprintf(stream, "%s %s %+.3g", n ? "," : "", names[n], field_number(json_object_get(worst, "parts"), names[n]));
+  fputc('\n', stream);
+}
+
+static void print_rows(const json_t *rows, const char *prefix, FILE *stream) {
+  size_t i;
+  json_t *one;
+  fprintf(stream, "%smean size of each part, 16 rows from\n%s%20s", prefix, prefix, "position");
+  for (int n = 0; n < PARTS; n++) fprintf(stream, " %10s", names[n]);
+  fputc('\n', stream);
+  json_array_foreach(rows, i, one) {
+    fprintf(stream, "%s%20" JSON_INTEGER_FORMAT, prefix, json_integer_value(json_object_get(one, "position")));
+    for (int n = 0; n < PARTS; n++) fprintf(stream, " %10.3g", field_number(json_object_get(one, "parts"), names[n]));
+    fputc('\n', stream);
+  }
+}
+
+void explain_print(const json_t *record, const char *prefix, FILE *stream) {
+  const json_t *explained = json_object_get(record, "explain"), *worst = json_object_get(explained, "worst");
+  if (json_is_null(explained)) fprintf(stream, "%sno telling where its error comes from: " STAGES_UNTOLD "\n", prefix);
+  if (json_is_object(worst)) print_worst(worst, prefix, stream);
+  if (json_is_object(explained)) print_rows(json_object_get(explained, "rows"), prefix, stream);
+}

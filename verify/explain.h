@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a kernel's error comes from, on one table. */
+#ifndef POSENC_VERIFY_EXPLAIN_H
+#define POSENC_VERIFY_EXPLAIN_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+struct subject;
+struct arena; /* both of checks.h */
+
+/*
+ * Of a subject whose windows have all been checked, "explain" of its record (verify.h); JSON's null if its kernel does not expose its
+ * stages, C's when memory runs out. `a`: room for CHECKED_ROWS.
+ */
+json_t *explain_json(struct subject *s, struct arena *a);
+
+/* What the record says of it as lines that begin with `prefix`; nothing if it was not asked for. */
+void explain_print(const json_t *record, const char *prefix, FILE *stream);
+
+#endif
