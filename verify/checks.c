@@ -473,6 +473,10 @@ void subject_check_threads(subject *s, arena *one, arena *other) {
   free(alone);
 }
 
+void subject_share(subject *s) {
+  s->shared = !s->kernel->threaded && !s->checks[MEMORY].broken && !s->checks[THREADS].broken;
+}
+
 /*
  * PE[p+k] against M_k PE[p], M_k from the oracle: the deviation is at most e(p+k) + (|cos kw| + |sin kw|) e(p), and
  * 2^-51 for the sum here.

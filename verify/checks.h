@@ -52,7 +52,7 @@ typedef struct subject {
   const shape *shape;
   const posenc_options *options;
   posenc_plan *plan;
-  bool shared; /* its windows may be computed by several threads at once: set after it was seen to stand that */
+  bool shared; /* its windows may be computed by several threads at once: see subject_share */
   accuracy found;
   uint64_t digest; /* of all windows, in order */
   check checks[PROPERTIES];
@@ -82,6 +82,9 @@ void subject_check_window(subject *s, window w, fast_oracle *truth, arena *whole
 
 /* The first rows from two threads at once, against those from one. */
 void subject_check_threads(subject *s, arena *one, arena *other);
+
+/* From now on its windows may be computed by several threads at once, if it was seen to stand that. */
+void subject_share(subject *s);
 
 /* Rotation and extrapolation, at places drawn from `random`. False when memory runs out. */
 bool subject_check_relations(subject *s, fast_oracle *truth, arena *one, arena *other, uint64_t *random);

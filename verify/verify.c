@@ -9,6 +9,7 @@
 #include "verify/checks.h"
 #include "verify/explain.h"
 #include "verify/isolate.h"
+#include "verify/profile.h"
 #include "verify/search.h"
 #include "verify/stages.h"
 
@@ -254,8 +255,7 @@ static json_t *examine(const exam *e) {
     snprintf(doing, sizeof doing, "rows %" PRId64 " to %" PRId64, w.row, w.row + w.rows - 1);
     isolate_say(doing, (double)n / (double)v.windows);
     subject_check_window(&s, w, truth, one, other, n < SERIAL_WINDOWS, &pieces);
-    if (n + 1 == SERIAL_WINDOWS)
-      s.shared = !e->kernel->threaded && !s.checks[MEMORY].broken && !s.checks[THREADS].broken;
+    if (n + 1 == SERIAL_WINDOWS) subject_share(&s);
   }
   s.shared = false;
   if (enough) {
@@ -398,53 +398,39 @@ static void count_checks(const json_t *record, tally *t) {
   }
 }
 
-/* ---- error against position: the largest in the 16 rows from each power of two on ------------------------ */
-
-enum { PROFILE_DIM = 128, PROFILE_ROWS = 16, PROFILE_POINTS = 21 };
-
-static json_t *profile(const exam *e) {
-  const posenc_options options = options_of(e->request);
-  json_t *points = json_array();
-  subject s;
-  if (!subject_open(&s, e->kernel, e->of, &options)) {
-    arena *a = arena_create((size_t)PROFILE_ROWS * PROFILE_DIM * posenc_dtype_bytes(e->of->problem.dtype));
-    fast_oracle *truth = fast_create(&e->of->problem, 0);
-    for (int i = 0; a && truth && i < PROFILE_POINTS; i++) {
-      const int64_t row = INT64_C(1) << i;
-      uint64_t unused = 0;
-      s.found = (accuracy){0};
-      isolate_say("error against position", (double)i / PROFILE_POINTS);
-      subject_check_window(&s, (window){row, PROFILE_ROWS}, truth, a, NULL, false, &unused);
-      json_array_append_new(points,
-                            json_pack("{s:I, s:o, s:o}", "position", (json_int_t)row, "max_abs",
-                                      field_real(s.found.max_abs.abs), "max_ulp", field_real(s.found.max_ulp.ulp)));
-    }
-    fast_destroy(truth);
-    arena_destroy(a);
-  }
-  subject_close(&s);
-  return json_pack("{s:s, s:i, s:f, s:o}", "kernel", e->kernel->name, "dim", PROFILE_DIM, "base", e->of->problem.base,
-                   "points", points);
-}
+/* ---- beyond the tables ------------------------------------------------------------------------------------ */
 
 static void profile_aloud(void *argument) {
-  tell(profile(argument));
+  const exam *e = argument;
+  const posenc_options options = options_of(e->request);
+  arena_tell_faults();
+  tell(profile_json(e->kernel, &options));
 }
 
-/* The curve of one kernel; without points where it does not do the table, or dies of it. */
+/* Empty if the kernel dies of it. Null when memory runs out. */
 static json_t *profiled(const verify_request *request, const posenc_kernel *kernel, double done) {
-  const posenc_problem problem = posenc_table((INT64_C(1) << (PROFILE_POINTS - 1)) + PROFILE_ROWS, PROFILE_DIM);
-  const shape of = shape_of(&problem);
-  exam e = {request, kernel, &of, NULL};
-  const double elements = (double)PROFILE_POINTS * PROFILE_ROWS * PROFILE_DIM;
-  showing s = {"verify: error against position", kernel->name, done * elements,
-               (double)request->kernel_count * elements, elements};
+  const double elements = (double)PROFILE_ROWS * PROFILE_DIM;
+  exam e = {.request = request, .kernel = kernel};
+  showing s = {"verify: profile", kernel->name, done * elements, (double)request->kernel_count * elements, elements};
   isolated end = isolate(profile_aloud, &e, request->silence, show, &s);
-  json_t *curve = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : NULL;
+  json_t *profile = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
-  return curve ? curve
-               : json_pack("{s:s, s:i, s:f, s:[]}", "kernel", kernel->name, "dim", PROFILE_DIM, "base", problem.base,
-                           "points");
+  return profile ? profile : profile_empty_json(kernel);
+}
+
+static void unique_aloud(void *argument) {
+  (void)argument;
+  tell(profile_unique_json());
+}
+
+/* Null when memory runs out. */
+static json_t *unique(const verify_request *request) {
+  showing s = {.stage = "verify", .name = "distances of rows", .mine = (double)PROFILE_ROWS * PROFILE_DIM};
+  s.total = s.mine;
+  isolated end = isolate(unique_aloud, NULL, request->silence, show, &s);
+  json_t *found = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : NULL;
+  free(end.result);
+  return found;
 }
 
 /* All kernels on the first shape, then on the next. */
@@ -474,17 +460,20 @@ json_t *verify_run(const verify_request *request) {
   }
   for (size_t k = 0; enough && request->profile && k < request->kernel_count; k++)
     json_array_append_new(curves, profiled(request, request->kernels[k], (double)k));
+  json_t *distances = request->profile && enough ? unique(request) : json_null();
+  enough = enough && distances;
   progress_clear();
   if (!enough) {
     json_decref(records);
     json_decref(kernels);
     json_decref(curves);
+    json_decref(distances);
     return NULL;
   }
-  return json_pack("{s:s, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:I, s:I}", "schema", "posenc-accuracy-1", "environment",
-                   environment_json(), "kernels", kernels, "seed", (json_int_t)request->seed, "budget",
-                   (json_int_t)request->budget, "records", records, "profile", curves, "passed", t.passed, "failed",
-                   t.failed, "skipped", t.skipped);
+  return json_pack("{s:s, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I}", "schema", "posenc-accuracy-1",
+                   "environment", environment_json(), "kernels", kernels, "seed", (json_int_t)request->seed, "budget",
+                   (json_int_t)request->budget, "records", records, "profile", curves, "unique", distances, "passed",
+                   t.passed, "failed", t.failed, "skipped", t.skipped);
 }
 
 const char *verify_mistrust(const json_t *record, char *text, size_t size) {

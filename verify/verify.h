@@ -32,7 +32,7 @@ typedef struct verify_request {
   int64_t budget;             /* so many pairs of a shape are compared; of a shape with more, a sample */
   int64_t search;             /* so many sine-cosine pairs beyond each table are looked at by a directed search */
   double silence;             /* seconds that a kernel may go without a sign of life */
-  bool profile;               /* also measure the error against the position, 2^0 .. 2^20 */
+  bool profile;               /* also measure errors over positions to 2^30 and over frequencies */
   bool explain;               /* also tell where the errors come from */
   const char *replay_options; /* further ones of the replay commands, quoted for a shell: "--plugin FILE"; or null */
 } verify_request;
@@ -58,7 +58,19 @@ typedef struct verify_request {
  *                    { "worst": {"position", "index", "function", "error": signed, of max_abs, "parts": PARTS}, or null in the padding row,
  *                      "rows": [ {"position", "parts": PARTS, mean sizes over up to 16 rows from there on} … ], from the first
  *                              position on, and from each power of two in the table } } … ],
- *   "profile": [ { "kernel": name, "dim": n, "base", "points": [ {"position": n, "max_abs", "max_ulp"} … ] } … ],
+ *   "profile": [ { "kernel": name, "dim": n, "base",
+ *                  "points": [ {"position": 2^k for k = 0 … 30, "max_abs", "max_ulp", "index": frequency index of max_abs,
+ *                               "parts": PARTS, mean sizes, or null if the kernel does not expose its stages,
+ *                               "relative": largest |PE[p]·PE[q] − Σ cos((p−q) w_i)| of two rows} … ], of 16 rows from there on; those
+ *                            that the kernel does not do are left out
+ *                  "rows": n of a scan of all positions 0 … n-1, or null, and nothing follows, if the kernel does not do that table,
+ *                  "columns": [ {"index": frequency index, "max_abs", "position"} … ],
+ *                  "passes": {"f32", "f16", "bf16": first position with an error beyond half an ulp just below 1, or null},
+ *                  "norm": {"worst": largest |sin² + cos² − 1|, "position", "index"},
+ *                  "collisions": {"f32", "f16", "bf16": first [p, q] (least q) with rows that are equal when rounded to that format, of the
+ *                                 scan, or else of a point; or null} } … ], empty unless asked for; so is
+ *   "unique": {"dim", "base", "rows": n, "distance": least Euclidean distance between two exact rows of so many positions, "apart": by so
+ *             many positions; it depends on that alone}, or null
  *   "passed": n, "failed": n, "skipped": n }
  *
  * WITNESS: { "ulp", "abs", "position": n, "index": n, "function": "sin" | "cos", "exact": hex-float, "got": hex-float,

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/profile.h"
+
+#include "common/field.h"
+#include "reference/split.h"
+#include "verify/checks.h"
+#include "verify/isolate.h"
+#include "verify/stages.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <stdlib.h>
+
+enum { DIM = PROFILE_DIM, PAIRS = DIM / 2 };
+
+/* Rows that a table may be rounded to. */
+enum { FORMATS = 3 };
+static const format *const formats[FORMATS] = {&format_f32, &format_f16, &format_bf16};
+static const char *const format_names[FORMATS] = {"f32", "f16", "bf16"};
+
+/* Two positions, or none: q is 0. */
+typedef struct collision {
+  int64_t p, q;
+} collision;
+
+/* A NaN is an infinite error. */
+static double size_of(double error) {
+  return isnan(error) ? (double)INFINITY : fabs(error);
+}
+
+static double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
+/* The row in the format; -0 as 0, for they are equal. */
+static void round_row(const format *f, const float *row, double *rounded) {
+  const format to = *f;
+#pragma omp simd
+  for (int c = 0; c < DIM; c++) rounded[c] = format_nearest(&to, (double)row[c]) + 0.0;
+}
+
+/* ---- points: a few rows from each power of two on ---------------------------------------------------------- */
+
+enum { POINTS = 31, POINT_ROWS = 16 };
+
+/* What all points need. */
+typedef struct instruments {
+  const posenc_kernel *kernel;
+  const posenc_options *options;
+  fast_oracle *fast; /* of the table that ends with the last point */
+  oracle *exact;
+  arena *rows;
+  told told;
+  double apart[POINT_ROWS];      /* Σ cos(k w_i) */
+  collision collisions[FORMATS]; /* of two rows of a point */
+} instruments;
+
+/* Σ cos(k w_i), the exact product of two rows that are k positions apart. */
+static void set_apart(instruments *with) {
+  fast_pair pairs[PAIRS];
+  for (int k = 0; k < POINT_ROWS; k++) {
+    fast_row(with->fast, k, pairs);
+    for (int i = 0; i < PAIRS; i++) with->apart[k] += pairs[i].cosine.high;
+  }
+}
+
+static bool instruments_make(instruments *with, const posenc_kernel *kernel, const posenc_options *options) {
+  const posenc_problem problem = posenc_table((INT64_C(1) << (POINTS - 1)) + POINT_ROWS, DIM);
+  *with = (instruments){.kernel = kernel, .options = options};
+  with->fast = fast_create(&problem, 0);
+  with->exact = oracle_create(&problem);
+  with->rows = arena_create(POINT_ROWS * DIM * sizeof(float));
+  if (!told_create(&with->told, POINT_ROWS * PAIRS) || !with->fast || !with->exact || !with->rows) return false;
+  set_apart(with);
+  return true;
+}
+
+static void instruments_free(instruments *with) {
+  fast_destroy(with->fast);
+  oracle_destroy(with->exact);
+  arena_destroy(with->rows);
+  told_free(&with->told);
+}
+
+/* The largest |PE[p]·PE[q] − Σ cos((p−q) w_i)|. The sums of 128 terms here are within 2^-46. */
+static double relative_error(const instruments *with, const float *rows) {
+  double worst = 0.0;
+  for (int q = 1; q < POINT_ROWS; q++)
+    for (int p = 0; p < q; p++) {
+      double product = 0.0;
+      for (int c = 0; c < DIM; c++) product += (double)rows[p * DIM + c] * (double)rows[q * DIM + c];
+      worst = larger(worst, size_of(product - with->apart[q - p]));
+    }
+  return worst;
+}
+
+static bool same_row(const double *a, const double *b) {
+  for (int c = 0; c < DIM; c++)
+    if (a[c] != b[c]) return false;
+  return true;
+}
+
+/* The first two of the rows that are the same in the format. */
+static collision collision_among(const format *f, const float *rows, int64_t position) {
+  double rounded[POINT_ROWS][DIM];
+  for (int q = 0; q < POINT_ROWS; q++) {
+    round_row(f, rows + q * DIM, rounded[q]);
+    for (int p = 0; p < q; p++)
+      if (same_row(rounded[p], rounded[q])) return (collision){position + p, position + q};
+  }
+  return (collision){0, 0};
+}
+
+/* Parts of a point's errors, JSON's null if the kernel does not tell; null when memory runs out. */
+static json_t *point_parts(instruments *with, subject *s) {
+  split_parts mean;
+  if (!told_rows(&with->told, s, s->plan, 0, POINT_ROWS, with->rows)) return json_null();
+  return told_mean(&with->told, with->exact, &mean) ? parts_json(&mean) : NULL;
+}
+
+/* The point of an open subject. Null when memory runs out. */
+static json_t *point_of(instruments *with, subject *s, int64_t position) {
+  accuracy found = {0};
+  const float *rows = (const float *)(const void *)subject_execute(s, s->plan, 0, POINT_ROWS, with->rows);
+  const double relative = relative_error(with, rows);
+  fast_check(with->fast, position, POINT_ROWS, rows, NULL, &found);
+  for (int n = 0; n < FORMATS; n++)
+    if (!with->collisions[n].q) with->collisions[n] = collision_among(formats[n], rows, position);
+  return json_pack("{s:I, s:o, s:o, s:I, s:o, s:o}", "position", (json_int_t)position, "max_abs",
+                   field_real(found.max_abs.abs), "max_ulp", field_real(found.max_ulp.ulp), "index",
+                   (json_int_t)found.max_abs.index, "parts", point_parts(with, s), "relative", field_real(relative));
+}
+
+/* Each point is a table of its own, so that a kernel lacks only those that it cannot do. Null when memory runs out. */
+static json_t *points_json(instruments *with) {
+  json_t *points = json_array();
+  for (int n = 0; points && n < POINTS; n++) {
+    posenc_problem problem = posenc_table(POINT_ROWS, DIM);
+    problem.first = INT64_C(1) << n;
+    const shape of = shape_of(&problem);
+    subject s;
+    isolate_say("error against position", (double)n / (2 * POINTS));
+    const bool lacks = subject_open(&s, with->kernel, &of, with->options);
+    const bool enough = lacks || json_array_append_new(points, point_of(with, &s, problem.first)) == 0;
+    subject_close(&s);
+    if (enough) continue;
+    json_decref(points);
+    points = NULL;
+  }
+  return points;
+}
+
+/* ---- threads, each with the truth of its own --------------------------------------------------------------- */
+
+typedef struct team {
+  int parts;           /* in which work is done at once */
+  fast_oracle **truth; /* one for each */
+} team;
+
+static void team_free(team *t) {
+  for (int part = 0; t->truth && part < t->parts; part++) fast_destroy(t->truth[part]);
+  free(t->truth);
+}
+
+/* False when memory runs out. */
+static bool team_make(team *t) {
+  const posenc_problem problem = posenc_table(PROFILE_ROWS, DIM);
+  *t = (team){.parts = 1};
+#ifdef _OPENMP
+  t->parts = omp_get_max_threads();
+#endif
+  t->truth = calloc((size_t)t->parts, sizeof(fast_oracle *));
+  if (!t->truth) return false;
+#pragma omp parallel for schedule(static, 1)
+  for (int part = 0; part < t->parts; part++) t->truth[part] = fast_create(&problem, 0);
+  bool enough = true;
+  for (int part = 0; part < t->parts; part++) enough = enough && t->truth[part];
+  return enough;
+}
+
+/* ---- scan: all rows below 2^20 ----------------------------------------------------------------------------- */
+
+/* Windows fit the caches, and are few for the kernels that walk to each from position 0. */
+enum { WINDOW_ROWS = 1 << 14 };
+
+typedef struct place_of {
+  double worst;
+  int64_t position, index;
+} place_of;
+
+typedef struct findings {
+  place_of columns[PAIRS], norm;
+  int64_t passes[FORMATS]; /* first position with an error beyond half an ulp; PROFILE_ROWS: none */
+} findings;
+
+typedef struct scan {
+  team team;
+  findings *found;           /* of each part */
+  uint64_t weights[DIM];     /* random and odd: what rows are hashed with */
+  uint64_t *hashes[FORMATS]; /* of all rows */
+} scan;
+
+static void scan_free(scan *s) {
+  team_free(&s->team);
+  free(s->found);
+  for (int n = 0; n < FORMATS; n++) free(s->hashes[n]);
+}
+
+/* False when memory runs out. */
+static bool scan_make(scan *s) {
+  uint64_t random = 1;
+  *s = (scan){.found = NULL};
+  if (!team_make(&s->team)) return false;
+  s->found = calloc((size_t)s->team.parts, sizeof *s->found);
+  bool enough = s->found;
+  for (int n = 0; n < FORMATS; n++) {
+    s->hashes[n] = calloc(PROFILE_ROWS, sizeof *s->hashes[n]);
+    enough = enough && s->hashes[n];
+    for (int part = 0; enough && part < s->team.parts; part++) s->found[part].passes[n] = PROFILE_ROWS;
+  }
+  for (int c = 0; c < DIM; c++) s->weights[c] = random_below(&random, UINT64_MAX) | 1;
+  return enough;
+}
+
+static void keep(place_of *known, double error, int64_t position, int64_t index) {
+  if (error > known->worst) *known = (place_of){error, position, index};
+}
+
+static double error_of(float got, const fast_value *exact_value) {
+  return size_of(((double)got - exact_value->high) - exact_value->low);
+}
+
+static void look_at_row(findings *f, int64_t position, const float *row, const fast_pair *truth) {
+  double worst = 0.0;
+  for (int i = 0; i < PAIRS; i++) {
+    const double sine = (double)row[2 * i], cosine = (double)row[2 * i + 1];
+    const double error = larger(error_of(row[2 * i], &truth[i].sine), error_of(row[2 * i + 1], &truth[i].cosine));
+    keep(&f->columns[i], error, position, i);
+    keep(&f->norm, size_of(sine * sine + cosine * cosine - 1.0), position, i);
+    worst = larger(worst, error);
+  }
+  for (int n = 0; n < FORMATS; n++)
+    if (position < f->passes[n] && worst > ldexp(0.5, -formats[n]->precision)) f->passes[n] = position;
+}
+
+/* Of doubles that hold f32 numbers: their lower 29 bits are 0. */
+static uint64_t hash_of(const scan *s, const double *rounded) {
+  uint64_t hash = 0;
+  for (int c = 0; c < DIM; c++) {
+    uint64_t bits;
+    memcpy(&bits, &rounded[c], sizeof bits);
+    hash += (bits >> 29) * s->weights[c];
+  }
+  return hash;
+}
+
+static void look_at_rows(const scan *s, int part, int64_t from, int64_t to, const float *rows) {
+  fast_pair truth[PAIRS];
+  double rounded[DIM];
+  for (int64_t position = from; position < to; position++, rows += DIM) {
+    fast_row(s->team.truth[part], position, truth);
+    look_at_row(&s->found[part], position, rows, truth);
+    for (int n = 0; n < FORMATS; n++) {
+      round_row(formats[n], rows, rounded);
+      s->hashes[n][position] = hash_of(s, rounded);
+    }
+  }
+}
+
+/* Of equal errors the first. */
+static void merge_place(place_of *into, const place_of *from) {
+  if (from->worst > into->worst || (from->worst == into->worst && from->position < into->position)) *into = *from;
+}
+
+static findings findings_of(const scan *s) {
+  findings all = s->found[0];
+  for (int part = 1; part < s->team.parts; part++) {
+    const findings *one = &s->found[part];
+    for (int i = 0; i < PAIRS; i++) merge_place(&all.columns[i], &one->columns[i]);
+    merge_place(&all.norm, &one->norm);
+    for (int n = 0; n < FORMATS; n++)
+      if (one->passes[n] < all.passes[n]) all.passes[n] = one->passes[n];
+  }
+  return all;
+}
+
+static void scan_rows(scan *s, subject *of, arena *rows) {
+  for (int64_t row = 0; row < PROFILE_ROWS; row += WINDOW_ROWS) {
+    isolate_say("all rows to 2^20", 0.5 + 0.5 * (double)row / PROFILE_ROWS);
+    const float *out = (const float *)(const void *)subject_execute(of, of->plan, row, WINDOW_ROWS, rows);
+#pragma omp parallel for schedule(static, 1)
+    for (int part = 0; part < s->team.parts; part++) {
+      const int64_t from = (int64_t)WINDOW_ROWS * part / s->team.parts,
+                    to = (int64_t)WINDOW_ROWS * (part + 1) / s->team.parts;
+      look_at_rows(s, part, row + from, row + to, out + from * DIM);
+    }
+  }
+}
+
+/* ---- collisions -------------------------------------------------------------------------------------------- */
+
+/* Are the rows of two positions the same in the format? */
+static bool collide(subject *of, arena *rows, const format *f, int64_t p, int64_t q) {
+  double a[DIM], b[DIM];
+  round_row(f, (const float *)(const void *)subject_execute(of, of->plan, p, 1, rows), a);
+  round_row(f, (const float *)(const void *)subject_execute(of, of->plan, q, 1, rows), b);
+  return same_row(a, b);
+}
+
+/*
+ * The first row that is the same as one before it. All rows before are different, so there is only one such; where only hashes are the
+ * same, the row is kept beside the other. False when memory runs out.
+ */
+static bool find_collision(const scan *s, int n, subject *of, arena *rows, collision *found) {
+  enum { SLOT_BITS = 21, SLOTS = 1 << SLOT_BITS }; /* half of them stay empty */
+  const uint64_t *hashes = s->hashes[n];
+  int32_t *slots = calloc(SLOTS, sizeof *slots); /* positions + 1 */
+  *found = (collision){0, 0};
+  if (!slots) return false;
+  for (int32_t q = 0; q < PROFILE_ROWS && !found->q; q++) {
+    size_t slot = hashes[q] >> (64 - SLOT_BITS);
+    for (; slots[slot] && !found->q; slot = (slot + 1) % SLOTS) {
+      const int32_t p = slots[slot] - 1;
+      if (hashes[p] == hashes[q] && collide(of, rows, formats[n], p, q)) *found = (collision){p, q};
+    }
+    slots[slot] = q + 1;
+  }
+  free(slots);
+  return true;
+}
+
+/* ---- the record -------------------------------------------------------------------------------------------- */
+
+static json_t *columns_json(const findings *f) {
+  json_t *columns = json_array();
+  for (int i = 0; i < PAIRS; i++)
+    json_array_append_new(columns, json_pack("{s:i, s:o, s:I}", "index", i, "max_abs", field_real(f->columns[i].worst),
+                                             "position", (json_int_t)f->columns[i].position));
+  return columns;
+}
+
+static json_t *passes_json(const findings *f) {
+  json_t *passes = json_object();
+  for (int n = 0; n < FORMATS; n++)
+    json_object_set_new(passes, format_names[n],
+                        f->passes[n] < PROFILE_ROWS ? json_integer(f->passes[n]) : json_null());
+  return passes;
+}
+
+static json_t *collisions_json(const collision *found) {
+  json_t *collisions = json_object();
+  for (int n = 0; n < FORMATS; n++)
+    json_object_set_new(collisions, format_names[n],
+                        found[n].q ? json_pack("[I, I]", (json_int_t)found[n].p, (json_int_t)found[n].q) : json_null());
+  return collisions;
+}
+
+/* What is found in all rows of an open subject. Null when memory runs out. */
+static json_t *scan_json(subject *of, const collision *of_points) {
+  const size_t row_bytes = DIM * sizeof(float);
+  arena *rows = arena_create(WINDOW_ROWS * row_bytes), *other = arena_create(CHECKED_ROWS * row_bytes);
+  collision collisions[FORMATS];
+  scan s;
+  bool enough = scan_make(&s) && rows && other;
+  if (enough) {
+    subject_check_threads(of, rows, other);
+    subject_share(of);
+    scan_rows(&s, of, rows);
+    of->shared = false;
+  }
+  for (int n = 0; n < FORMATS && enough; n++) {
+    enough = find_collision(&s, n, of, rows, &collisions[n]);
+    if (!collisions[n].q) collisions[n] = of_points[n];
+  }
+  json_t *made = NULL;
+  if (enough) {
+    const findings f = findings_of(&s);
+    made = json_pack("{s:i, s:o, s:o, s:{s:o, s:I, s:I}, s:o}", "rows", PROFILE_ROWS, "columns", columns_json(&f),
+                     "passes", passes_json(&f), "norm", "worst", field_real(f.norm.worst), "position",
+                     (json_int_t)f.norm.position, "index", (json_int_t)f.norm.index, "collisions",
+                     collisions_json(collisions));
+  }
+  scan_free(&s);
+  arena_destroy(rows);
+  arena_destroy(other);
+  return made;
+}
+
+static json_t *scanned(const posenc_kernel *kernel, const posenc_options *options, const collision *of_points) {
+  const posenc_problem problem = posenc_table(PROFILE_ROWS, DIM);
+  const shape of = shape_of(&problem);
+  subject s;
+  json_t *made = subject_open(&s, kernel, &of, options) ? json_pack("{s:n}", "rows") : scan_json(&s, of_points);
+  subject_close(&s);
+  return made;
+}
+
+static json_t *entry_of(const posenc_kernel *kernel, json_t *points) {
+  return json_pack("{s:s, s:i, s:f, s:o}", "kernel", kernel->name, "dim", DIM, "base", posenc_table(0, DIM).base,
+                   "points", points);
+}
+
+json_t *profile_empty_json(const posenc_kernel *kernel) {
+  return entry_of(kernel, json_array());
+}
+
+json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options) {
+  instruments with;
+  json_t *points = instruments_make(&with, kernel, options) ? points_json(&with) : NULL;
+  json_t *rest = points ? scanned(kernel, options, with.collisions) : NULL;
+  instruments_free(&with);
+  json_t *made = rest ? entry_of(kernel, points) : NULL;
+  if (made && json_object_update(made, rest) != 0) {
+    json_decref(made);
+    made = NULL;
+  }
+  if (!rest) json_decref(points);
+  json_decref(rest);
+  return made;
+}
+
+/* ---- how far exact rows are apart --------------------------------------------------------------------------- */
+
+/* |PE[p] − PE[q]|² = 4 Σ sin²((p−q) w_i / 2) = 2 Σ (1 − cos((p−q) w_i)) */
+static double squared_distance(fast_oracle *truth, int64_t apart) {
+  fast_pair pairs[PAIRS];
+  double sum = 0.0;
+  fast_row(truth, apart, pairs);
+  for (int i = 0; i < PAIRS; i++) sum += (1.0 - pairs[i].cosine.high) - pairs[i].cosine.low;
+  return 2.0 * sum;
+}
+
+typedef struct nearest {
+  double squared;
+  int64_t apart;
+} nearest;
+
+static nearest nearer(nearest a, nearest b) {
+  return b.squared < a.squared || (b.squared == a.squared && b.apart < a.apart) ? b : a;
+}
+
+/* Apart by [from, to) positions. */
+static nearest nearest_of(fast_oracle *truth, int64_t from, int64_t to) {
+  nearest found = {INFINITY, 0};
+  for (int64_t apart = from; apart < to; apart++)
+    found = nearer(found, (nearest){squared_distance(truth, apart), apart});
+  return found;
+}
+
+json_t *profile_unique_json(void) {
+  team t;
+  json_t *made = NULL;
+  isolate_say("distances of rows", 0.0);
+  nearest *found = team_make(&t) ? calloc((size_t)t.parts, sizeof *found) : NULL;
+  if (found) {
+#pragma omp parallel for schedule(static, 1)
+    for (int part = 0; part < t.parts; part++)
+      found[part] = nearest_of(t.truth[part], 1 + (PROFILE_ROWS - 1) * (int64_t)part / t.parts,
+                               1 + (PROFILE_ROWS - 1) * (int64_t)(part + 1) / t.parts);
+    for (int part = 1; part < t.parts; part++) found[0] = nearer(found[0], found[part]);
+    made = json_pack("{s:i, s:f, s:i, s:o, s:I}", "dim", DIM, "base", posenc_table(0, DIM).base, "rows", PROFILE_ROWS,
+                     "distance", field_real(sqrt(found[0].squared)), "apart", (json_int_t)found[0].apart);
+  }
+  free(found);
+  team_free(&t);
+  return made;
+}
