@@ -53,11 +53,11 @@ verify --len 3 --dim 4 --baseline tap
 check 'what is no baseline: one line, status 2' test $status -eq 2 -a "$(wc -l <err)" -eq 1
 
 "$POSENC" verify --len 300 --dim 64 --kernel rotation --baseline changed.json --format junit >good.xml
-check 'JUnit: one case for each property' test "$(grep -c '<testcase classname="rotation"' good.xml)" -eq 13
+check 'JUnit: one case for each property' test "$(grep -c '<testcase classname="rotation"' good.xml)" -eq 14
 sed 's/"digest": "[0-9a-f]*"/"digest": "0"/' saved.json >changed.json
 "$POSENC" verify --len 300 --dim 64 --kernel rotation --baseline changed.json --format junit >bad.xml
 check 'JUnit: a failure, with its replay command' grep -q '<failure message="bits changed, 0 to [0-9a-f]*">replay: posenc verify --kernel rotation' bad.xml
-check 'JUnit: counted' grep -q '<testsuites name="posenc" tests="13" failures="1" skipped="0">' bad.xml
+check 'JUnit: counted' grep -q '<testsuites name="posenc" tests="14" failures="1" skipped="0">' bad.xml
 
 verify --len 300 --dim 64
 check 'which kernels ran is always said' grep -q '^# [0-9]* of [0-9]* kernels ran' tap
