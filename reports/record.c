@@ -92,6 +92,38 @@ static const rule search_rules[] = {
     {NULL, NULL, false, NULL},
 };
 
+static const rule parts_rules[] = {
+    {"frequency", &amount, true, NULL}, {"phase", &amount, true, NULL}, {"trig", &amount, true, NULL},
+    {"store", &amount, true, NULL},     {NULL, NULL, false, NULL},
+};
+
+/* Of one error, they have its signs. */
+static const rule signed_parts_rules[] = {
+    {"frequency", &number, true, NULL}, {"phase", &number, true, NULL}, {"trig", &number, true, NULL},
+    {"store", &number, true, NULL},     {NULL, NULL, false, NULL},
+};
+
+static const rule explained_error_rules[] = {
+    {"position", &integer, true, NULL},
+    {"index", &count, true, NULL},
+    {"function", &string, true, NULL},
+    {"error", &number, true, NULL},
+    {"parts", &object, true, signed_parts_rules},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule explained_rows_rules[] = {
+    {"position", &integer, true, NULL},
+    {"parts", &object, true, parts_rules},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule explain_rules[] = {
+    {"worst", &object_or_null, true, explained_error_rules},
+    {"rows", &array, true, explained_rows_rules},
+    {NULL, NULL, false, NULL},
+};
+
 static const rule result_rules[] = {
     {"kernel", &string, true, NULL},
     {"shape", &object, true, shape_rules},
@@ -106,12 +138,8 @@ static const rule result_rules[] = {
     {"misrounded", &count, false, NULL},
     {"search", &object, false, search_rules},
     {"checks", &array, false, check_rules},
+    {"explain", &object_or_null, false, explain_rules},
     {NULL, NULL, false, NULL},
-};
-
-static const rule parts_rules[] = {
-    {"frequency", &amount, true, NULL}, {"phase", &amount, true, NULL}, {"trig", &amount, true, NULL},
-    {"store", &amount, true, NULL},     {NULL, NULL, false, NULL},
 };
 
 static const rule point_rules[] = {

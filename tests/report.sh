@@ -191,6 +191,13 @@ lie errors-accuracy.json 's/"index": 0/"index": 0.5/' 'columns\[0\].index is not
 lie errors-accuracy.json 's/"bf16": null/"bf16": "never"/' 'passes.bf16 is not an integer of 0 or more, or null'
 lie errors-accuracy.json 's/\[5, 6\]/[5]/' 'collisions.f16 is not two integers'
 lie errors-accuracy.json 's/\[5, 6\]/[5, "6"]/' 'collisions.f16 is not two integers'
+parts='{"frequency": 1, "phase": -2, "trig": 3, "store": 0}' # signed, but not of rows
+sed "s/\"misrounded\": 3,/& \"explain\": {\"worst\": {\"position\": 1, \"index\": 0, \"function\": \"sin\", \"error\": 2, \"parts\": $parts}, \"rows\": []},/" \
+  known-accuracy.json >explained-accuracy.json
+"$POSENC" report --from explained-accuracy.json --from known-bench.json -o explained >out 2>err
+check 'a record with explained errors is one' test $? -eq 0
+lie explained-accuracy.json 's/"phase": -2, //' 'records\[0\].explain.worst.parts.phase is missing'
+lie explained-accuracy.json "s/\"rows\": \[\]/\"rows\": [{\"position\": 1, \"parts\": $parts}]/" 'explain.rows\[0\].parts.phase is not a number of 0 or more'
 lie errors-accuracy.json 's/"distance": 0.5, //' 'unique.distance is missing'
 printf '{"schema": "posenc-accuracy-1", "records": 3}' >lying.json
 refused 'environment is missing' --from lying.json --from known-bench.json
