@@ -182,7 +182,7 @@ static bool team_make(team *t) {
 /* ---- scan: all rows below 2^20 ----------------------------------------------------------------------------- */
 
 /* Windows fit the caches, and are few for the kernels that walk to each from position 0. */
-enum { WINDOW_ROWS = 1 << 14 };
+enum { WINDOW_ROWS = 1 << 15 };
 
 typedef struct place_of {
   double worst;
