@@ -61,7 +61,7 @@ static const char *write_table(const posenc_plan *plan, FILE *stream, const char
   const int64_t block_rows = row_bytes < BLOCK_BYTES ? (int64_t)(BLOCK_BYTES / row_bytes) : 1;
   const char *failure = NULL;
   int64_t rows;
-  char *block = malloc((size_t)block_rows * row_bytes);
+  char *block = posenc_alloc((size_t)block_rows * row_bytes);
   if (!block) return "a row of this table does not fit in memory";
   for (int64_t row = 0; row < problem->rows && !failure; row += rows) {
     rows = problem->rows - row < block_rows ? problem->rows - row : block_rows;
@@ -74,7 +74,7 @@ static const char *write_table(const posenc_plan *plan, FILE *stream, const char
                   (double)problem->rows * (double)problem->dim, "elements");
   }
   progress_clear();
-  free(block);
+  posenc_free(block);
   return failure;
 }
 

@@ -259,6 +259,14 @@ POSENC_API void posenc_plan_destroy(posenc_plan *plan);
 POSENC_API const posenc_problem *posenc_plan_problem(const posenc_plan *plan);
 POSENC_API const posenc_kernel *posenc_plan_kernel(const posenc_plan *plan);
 
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+/* Memory for a table; any other will do, but new memory of this kind is faster to write: aligned to 64 bytes, and from 1 MiB on to
+   2 MiB and advised for huge pages where the system has them. Its content is undefined. Null when memory runs out; 0 bytes are
+   allowed. To be freed with posenc_free alone, which takes null. */
+POSENC_API void *posenc_alloc(size_t bytes);
+POSENC_API void posenc_free(void *memory);
+
 #ifdef __cplusplus
 }
 #endif

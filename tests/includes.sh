@@ -16,8 +16,8 @@ bench: bench common
 reports: reports common
 cli: cli verify bench reports common'
 
-# What the library may take from the system: libc, libm, OpenMP, intrinsics.
-system='cpuid.h float.h immintrin.h limits.h math.h omp.h stdatomic.h stdbool.h stddef.h stdint.h stdlib.h string.h'
+# What the library may take from the system: libc with advice on memory, libm, OpenMP, intrinsics.
+system='cpuid.h float.h immintrin.h limits.h math.h omp.h stdatomic.h stdbool.h stddef.h stdint.h stdlib.h string.h sys/mman.h'
 
 sources() { # the sources right in a folder
   find "$1" -maxdepth 1 -name '*.[ch]' -o -maxdepth 1 -name '*.cc' -o -maxdepth 1 -name '*.def'

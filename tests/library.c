@@ -409,6 +409,34 @@ static void test_contracts(void) {
   ok(count >= 7, "%zu kernels", count);
 }
 
+/* Half a huge page and a little more than two, and both sides of each limit. */
+static void test_memory(void) {
+  static const struct {
+    size_t bytes, alignment;
+  } cases[] = {{0, 64},
+               {1, 64},
+               {65, 64},
+               {(1 << 20) - 1, 64},
+               {1 << 20, 1 << 21},
+               {(1 << 21) + 1, 1 << 21},
+               {(1 << 22) + 4096, 1 << 21}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const size_t bytes = cases[i].bytes;
+    unsigned char *memory = posenc_alloc(bytes), *more = posenc_alloc(bytes);
+    ok(memory && more && memory != more && (uintptr_t)memory % cases[i].alignment == 0,
+       "%zu bytes on a multiple of %zu", bytes, cases[i].alignment);
+    if (memory && more) {
+      memset(memory, 0x55, bytes);
+      memset(more, 0xaa, bytes);
+      ok(bytes == 0 || (memory[0] == 0x55 && memory[bytes - 1] == 0x55), "which are its own");
+    }
+    posenc_free(memory);
+    posenc_free(more);
+  }
+  posenc_free(NULL);
+  ok(!posenc_alloc(SIZE_MAX) && !posenc_alloc(SIZE_MAX - 63) && !posenc_alloc(SIZE_MAX / 2), "more than there is");
+}
+
 int main(void) {
   size_t kernel_count;
   const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
@@ -425,5 +453,6 @@ int main(void) {
   test_shared_plan();
   test_release();
   test_large();
+  test_memory();
   return tap_done();
 }
