@@ -3,8 +3,8 @@
 
 #include "bench/bench.h"
 
-#include "bench/fill.h"
 #include "bench/shim.h"
+#include "bench/subject.h"
 #include "common/clock.h"
 #include "common/environment.h"
 #include "common/progress.h"
@@ -14,37 +14,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
-/* A pass that takes longer than this is timed a slice at a time. */
-static const double slow_pass_seconds = 0.3;
-static const double slice_seconds = 0.1;
 
 typedef struct session session;
 
-/* A kernel on a shape: one plan, two benchmarks. */
-typedef struct subject {
+typedef struct benchmark {
   session *run;
-  const shape *shape;
-  const posenc_kernel *kernel;
-  posenc_options options;
-  posenc_plan *plan;
-  int64_t slice;             /* rows of one iteration */
-  int64_t row;               /* the first of the next iteration */
-  int64_t executions, plans; /* iterations of one repetition */
-  fill fill;
-} subject;
+  timing timing;
+} benchmark;
 
 struct session {
   const bench_request *request;
   subject *subjects;
-  size_t count;
+  size_t subject_count;
+  benchmark *benchmarks; /* of each subject in each mode that does not take too long */
+  size_t benchmark_count;
+  evictor evictor;
   unsigned char *buffer; /* holds any of the tables */
   const shape *largest;
-  size_t bytes;       /* of the largest */
-  size_t done, total; /* repetitions */
-  size_t executed;    /* repetitions of "execute" among the done */
-  bool failed;        /* and told */
+  size_t bytes; /* of the largest */
+  size_t cache; /* bytes of the last one, 0 if unknown */
+  size_t done;  /* repetitions */
+  bool failed;  /* and told */
 };
 
 /* One line on stderr. Returns false, for callers that pass failure on. */
@@ -67,147 +57,71 @@ static bool tell_status(const subject *s, posenc_status status) {
   return tell("bench: %s on %s: %s", s->kernel->name, s->shape->name, posenc_status_message(status));
 }
 
-/* ---- the work that is timed -------------------------------------------------------------------- */
-
-static posenc_status execute_rows(subject *s, int64_t row, int64_t rows) {
-  const posenc_problem *problem = &s->shape->problem;
-  const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
-  return posenc_execute(s->plan, row, rows, s->run->buffer + (size_t)row * row_bytes);
-}
-
-static posenc_status execute_slice(subject *s) {
-  if (s->row > s->shape->problem.rows - s->slice) s->row = 0; /* a shorter slice would be another work */
-  const posenc_status status = execute_rows(s, s->row, s->slice);
-  s->row += s->slice;
-  return status;
-}
-
-/* Rows that any kernel does in a few milliseconds. */
-static int64_t few_rows(const posenc_problem *problem) {
-  const int64_t few = 65536 / problem->dim;
-  return few < 1 ? 1 : few < problem->rows ? few : problem->rows;
-}
-
-static posenc_status make_plan(subject *s) {
-  posenc_plan *plan;
-  const posenc_status status = posenc_plan_create(&plan, &s->shape->problem, &s->options);
-  posenc_plan_destroy(plan);
-  return status;
-}
-
 /* ---- benchmarks -------------------------------------------------------------------------------- */
 
-typedef posenc_status work(subject *s);
-
-/* Seconds that the loop of one repetition takes, which are the benchmark's time, and its iterations. */
-static double time_loop(shim_state *state, subject *s, work *once, int64_t *iterations) {
+/* Seconds that the work of one repetition takes, which are the benchmark's time, and its iterations. */
+static double time_loop(shim_state *state, benchmark *b, int64_t *iterations) {
+  timing *t = &b->timing;
+  const bool prepared = timing_has_preparation(t);
   posenc_status status = POSENC_OK;
+  double aside = 0; /* what the preparations take */
   *iterations = 0;
   const double start = clock_seconds();
-  for (; status == POSENC_OK && shim_keep_running(state); ++*iterations) status = once(s);
-  const double seconds = clock_seconds() - start;
+  for (; status == POSENC_OK && shim_keep_running(state); ++*iterations) {
+    const double before = prepared ? clock_seconds() : 0;
+    status = timing_prepare(t);
+    if (prepared) aside += clock_seconds() - before;
+    if (status == POSENC_OK) status = timing_work(t);
+  }
+  const double seconds = clock_seconds() - start - aside;
   shim_set_time(state, seconds);
   if (status != POSENC_OK) {
     shim_fail(state, posenc_status_message(status));
-    if (!s->run->failed) s->run->failed = !tell_status(s, status);
+    if (!b->run->failed) b->run->failed = !tell_status(t->subject, status);
   }
   return seconds;
 }
 
-static void count(shim_state *state, subject *s, const char *name, double value) {
-  if (!shim_count(state, name, value) && !s->run->failed) s->run->failed = !tell_memory();
+static void count(shim_state *state, benchmark *b, const char *name, double value) {
+  if (!shim_count(state, name, value) && !b->run->failed) b->run->failed = !tell_memory();
 }
 
-static void show(subject *s, const char *what) {
+static void show(const benchmark *b) {
+  const subject *s = b->timing.subject;
+  const size_t total = b->run->benchmark_count * (size_t)b->run->request->repetitions;
   char text[256];
-  snprintf(text, sizeof text, "%s %s %s", what, s->shape->name, s->kernel->name);
-  progress_show("bench", text, (double)s->run->done++, (double)s->run->total, "timings");
+  snprintf(text, sizeof text, "%s %s %s", bench_mode_name(b->timing.mode), s->shape->name, s->kernel->name);
+  progress_show("bench", text, (double)b->run->done, (double)total, "timings");
 }
 
-static void time_execute(shim_state *state, void *arg) {
-  subject *s = arg;
-  const posenc_problem *problem = &s->shape->problem;
-  show(s, "execute");
-  const double fill_before = fill_rate(&s->fill);
-  execute_rows(s, 0, few_rows(problem)); /* wakes threads and warms the constants */
-  int64_t iterations;
-  const double seconds = time_loop(state, s, execute_slice, &iterations);
-  const double fill_best = fmax(fill_before, fill_rate(&s->fill));
-
-  const double elements = (double)iterations * (double)s->slice * (double)problem->dim;
+static void count_rates(shim_state *state, benchmark *b, double seconds, int64_t iterations, double fill_best) {
+  const timing *t = &b->timing;
+  const posenc_problem *problem = &t->subject->shape->problem;
+  const double elements = (double)iterations * (double)t->rows * (double)problem->dim;
   const double rate = elements * (double)posenc_dtype_bytes(problem->dtype) / seconds;
-  count(state, s, "bytes_per_second", rate);
-  count(state, s, "ns_per_element", 1e9 * seconds / elements);
-  count(state, s, "fill_bytes_per_second", fill_best);
-  count(state, s, "of_fill", rate / fill_best);
-  count(state, s, "rows", (double)problem->rows);
-  count(state, s, "dim", (double)problem->dim);
-  count(state, s, "rows_timed", (double)s->slice);
-  count(state, s, "turn", (double)s->run->done);
-  s->run->executed++;
+  count(state, b, "bytes_per_second", rate);
+  count(state, b, "ns_per_element", 1e9 * seconds / elements);
+  count(state, b, "fill_bytes_per_second", fill_best);
+  count(state, b, "of_fill", rate / fill_best);
+  count(state, b, "rows_timed", (double)t->rows);
+  if (t->mode == BENCH_FIRST) count(state, b, "plan_share", t->plan_seconds / seconds);
 }
 
-static void time_plan(shim_state *state, void *arg) {
-  subject *s = arg;
-  show(s, "plan");
+static void run_benchmark(shim_state *state, void *arg) {
+  benchmark *b = arg;
+  timing *t = &b->timing;
+  const bool writes = t->fill.bytes > 0;
+  show(b);
+  const double fill_before = writes ? fill_rate(&t->fill) : 0;
+  timing_wake(t);
+  t->plan_seconds = 0;
   int64_t iterations;
-  time_loop(state, s, make_plan, &iterations);
-  count(state, s, "rows", (double)s->shape->problem.rows);
-  count(state, s, "dim", (double)s->shape->problem.dim);
-  count(state, s, "turn", (double)s->run->done);
-}
-
-/* ---- how long work takes, roughly -------------------------------------------------------------- */
-
-/* Seconds of one call: the best of some, since other work on the machine only ever adds. */
-static posenc_status time_best(subject *s, work *once, double *best) {
-  *best = INFINITY;
-  for (int i = 0; i < 3; i++) {
-    const double start = clock_seconds();
-    const posenc_status status = once(s);
-    if (status != POSENC_OK) return status;
-    *best = fmin(*best, clock_seconds() - start);
-  }
-  return POSENC_OK;
-}
-
-/* So many rows that they should take as long as a slice, but not many more than are known to take a certain time. */
-static int64_t more_rows(int64_t rows, double seconds, int64_t most) {
-  const double wanted = (double)rows * fmin(fmax(1.2 * slice_seconds / seconds, 2), 64);
-  return wanted < (double)most ? (int64_t)wanted : most;
-}
-
-/* Seconds of a pass over all rows: measured, or told from as many rows as a slice would be. Fewer tell nothing: threads
-   that wait for a busy core take milliseconds, however few the rows are. */
-static posenc_status predict_pass(subject *s, double *seconds) {
-  const int64_t rows = s->shape->problem.rows;
-  for (s->slice = few_rows(&s->shape->problem);; s->slice = more_rows(s->slice, *seconds, rows)) {
-    const posenc_status status = time_best(s, execute_slice, seconds);
-    if (status != POSENC_OK) return status;
-    if (*seconds >= slice_seconds || s->slice == rows) break;
-  }
-  *seconds *= (double)rows / (double)s->slice;
-  return POSENC_OK;
-}
-
-/* Iterations that take about the time asked for. */
-static int64_t iterations_for(const subject *s, double seconds) {
-  return (int64_t)fmin(fmax(ceil(s->run->request->min_time / seconds), 1), 1e9);
-}
-
-/* Chooses the slice and the iterations of both benchmarks. */
-static bool calibrate(subject *s) {
-  double pass, plan;
-  posenc_status status = predict_pass(s, &pass);
-  if (status == POSENC_OK) status = time_best(s, make_plan, &plan);
-  if (status != POSENC_OK) return tell_status(s, status);
-  const int64_t rows = s->shape->problem.rows;
-  const double slices = pass > slow_pass_seconds ? fmin(ceil(pass / slice_seconds), (double)rows) : 1;
-  s->slice = rows / (int64_t)slices;
-  s->row = 0;
-  s->executions = iterations_for(s, pass / slices);
-  s->plans = iterations_for(s, plan);
-  return true;
+  const double seconds = time_loop(state, b, &iterations);
+  if (writes) count_rates(state, b, seconds, iterations, fmax(fill_before, fill_rate(&t->fill)));
+  timing_rest(t);
+  count(state, b, "rows", (double)t->subject->shape->problem.rows);
+  count(state, b, "dim", (double)t->subject->shape->problem.dim);
+  count(state, b, "turn", (double)++b->run->done);
 }
 
 /* ---- setting up -------------------------------------------------------------------------------- */
@@ -218,32 +132,36 @@ static size_t last_cache_bytes(void) {
   return (size_t)bytes;
 }
 
+static bool has_mode(const session *run, bench_mode mode) {
+  return run->request->modes & 1u << mode;
+}
+
 /* Collects the kernels that do a shape. False on an error, told. */
 static bool choose_subjects(session *run) {
   const bench_request *request = run->request;
-  const size_t cache = last_cache_bytes();
-  run->subjects = calloc(request->kernel_count * request->shape_count + 1, sizeof *run->subjects);
-  if (!run->subjects) return tell_memory();
+  const size_t most = request->kernel_count * request->shape_count;
+  run->cache = last_cache_bytes();
+  run->subjects = calloc(most + 1, sizeof *run->subjects);
+  run->benchmarks = calloc(most * BENCH_MODES + 1, sizeof *run->benchmarks);
+  if (!run->subjects || !run->benchmarks) return tell_memory();
   for (size_t i = 0; i < request->shape_count; i++) {
     const shape *table = &request->shapes[i];
     for (size_t k = 0; table->problem.rows > 0 && k < request->kernel_count; k++) {
-      subject *s = &run->subjects[run->count];
-      *s = (subject){.run = run, .shape = table, .kernel = request->kernels[k], .options = posenc_default_options()};
+      subject *s = &run->subjects[run->subject_count];
+      *s = (subject){.shape = table, .kernel = request->kernels[k], .options = posenc_default_options()};
       s->options.kernel = s->kernel;
       s->options.threads = request->threads;
       s->options.isa = request->isa;
       if (posenc_kernel_refusal(s->kernel, &table->problem, &s->options)) continue;
-      const posenc_status status = posenc_table_bytes(&table->problem, &s->fill.bytes);
+      const posenc_status status = posenc_table_bytes(&table->problem, &s->bytes);
       if (status != POSENC_OK) return tell_status(s, status);
-      s->fill.cached = s->fill.bytes <= cache;
-      if (s->fill.bytes > run->bytes) {
-        run->bytes = s->fill.bytes;
+      if (s->bytes > run->bytes) {
+        run->bytes = s->bytes;
         run->largest = table;
       }
-      run->count++;
+      run->subject_count++;
     }
   }
-  run->total = run->count * 2 * (size_t)request->repetitions;
   return true;
 }
 
@@ -254,39 +172,47 @@ static bool fits_in_memory(size_t bytes, const json_t *environment) {
   return limit == 0 || bytes < limit;
 }
 
-/* The buffer of all benchmarks, in huge pages where the system has some, each touched. */
-static bool make_buffer(session *run, const json_t *environment) {
-  const size_t huge = (size_t)1 << 21;
-  const size_t bytes = (run->bytes + huge - 1) & ~(huge - 1);
-  run->buffer = fits_in_memory(bytes, environment) ? aligned_alloc(huge, bytes) : NULL;
+/* The buffer of all benchmarks, each page of it touched, and what is read to evict it. */
+static bool make_buffers(session *run, const json_t *environment) {
+  const size_t tables = has_mode(run, BENCH_FRESH) ? 2 : 1; /* at once */
+  if (fits_in_memory(run->bytes, environment) && fits_in_memory(tables * run->bytes, environment))
+    run->buffer = posenc_alloc(run->bytes);
   if (!run->buffer) return tell("bench: %s: no memory for its %zu bytes", run->largest->name, run->bytes);
-#ifdef MADV_HUGEPAGE
-  madvise(run->buffer, bytes, MADV_HUGEPAGE); /* a wish: without it the table is only slower */
-#endif
-  memset(run->buffer, 0xff, bytes);
+  memset(run->buffer, 0xff, run->bytes);
+  return !has_mode(run, BENCH_COLD) || evictor_open(&run->evictor, run->cache) || tell_memory();
+}
+
+/* One benchmark, unless it would take too long. */
+static bool register_benchmark(session *run, const subject *s, bench_mode mode) {
+  char name[256];
+  snprintf(name, sizeof name, "%s/%s/%s", bench_mode_name(mode), s->shape->name, s->kernel->name);
+  if (timing_takes_long(s, mode)) {
+    tell("bench: %s is left out: a table takes %.1f s", name, s->pass);
+    return true;
+  }
+  benchmark *b = &run->benchmarks[run->benchmark_count++];
+  b->run = run;
+  const posenc_status status = timing_set_up(&b->timing, s, mode, run->cache, run->request->min_time);
+  if (status != POSENC_OK) return tell_status(s, status);
+  const double parts = mode == BENCH_HOT ? (double)s->shape->problem.rows / (double)b->timing.rows : 1;
+  return shim_register(name, run_benchmark, b, b->timing.iterations, run->request->repetitions, parts) || tell_memory();
+}
+
+static bool register_subject(session *run, subject *s) {
+  s->buffer = run->buffer;
+  s->evictor = &run->evictor;
+  const posenc_status status = subject_prepare(s);
+  if (status != POSENC_OK) return tell_status(s, status);
+  for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
+    if (has_mode(run, mode) && !register_benchmark(run, s, mode)) return false;
   return true;
 }
 
-static bool register_subject(subject *s) {
-  const posenc_status status = posenc_plan_create(&s->plan, &s->shape->problem, &s->options);
-  if (status != POSENC_OK) return tell_status(s, status);
-  s->fill.buffer = s->run->buffer;
-  if (!calibrate(s)) return false;
-
-  const int repetitions = s->run->request->repetitions;
-  char execute[256], plan[256];
-  snprintf(execute, sizeof execute, "execute/%s/%s", s->shape->name, s->kernel->name);
-  snprintf(plan, sizeof plan, "plan/%s/%s", s->shape->name, s->kernel->name);
-  const double slices = (double)s->shape->problem.rows / (double)s->slice;
-  return (shim_register(execute, time_execute, s, s->executions, repetitions, slices) &&
-          shim_register(plan, time_plan, s, s->plans, repetitions, 1)) ||
-         tell_memory();
-}
-
 static bool register_all(session *run) {
-  for (size_t i = 0; i < run->count; i++) {
-    progress_show("bench: calibrating", run->subjects[i].shape->name, (double)i, (double)run->count, "tables");
-    if (!register_subject(&run->subjects[i])) return false;
+  for (size_t i = 0; i < run->subject_count; i++) {
+    subject *s = &run->subjects[i];
+    progress_show("bench: calibrating", s->shape->name, (double)i, (double)run->subject_count, "tables");
+    if (!register_subject(run, s)) return false;
   }
   return true;
 }
@@ -350,23 +276,23 @@ static int tell_nothing(const char *why) {
 
 /* As bench_run. */
 static int make_record(session *run, json_t *environment, json_t **record) {
-  if (!make_buffer(run, environment) || !register_all(run)) return 2;
+  if (!make_buffers(run, environment) || !register_all(run)) return 2;
+  if (run->benchmark_count == 0) return tell_nothing("every table takes too long for these modes");
   *record = measure(run);
   if (!*record) return 2;
-  const int status = run->executed == 0 ? tell_nothing("the flags leave no execution of a kernel")
-                     : add_context(*record, run->request, environment) ? 0
-                                                                       : 2;
-  if (status == 0) return 0;
+  if (add_context(*record, run->request, environment)) return 0;
   json_decref(*record);
   *record = NULL;
-  return status;
+  return 2;
 }
 
 static void clean_up(session *run) {
   shim_clear();
-  for (size_t i = 0; i < run->count; i++) posenc_plan_destroy(run->subjects[i].plan);
+  for (size_t i = 0; i < run->subject_count; i++) subject_release(&run->subjects[i]);
+  free(run->benchmarks);
   free(run->subjects);
-  free(run->buffer);
+  evictor_close(&run->evictor);
+  posenc_free(run->buffer);
 }
 
 int bench_run(const bench_request *request, json_t **record) {
@@ -381,7 +307,7 @@ int bench_run(const bench_request *request, json_t **record) {
   else if (!shim_initialize(request->extra, message, sizeof message))
     tell("%s", message);
   else if (choose_subjects(&run))
-    status = run.count == 0 ? tell_nothing("no rows to write") : make_record(&run, environment, record);
+    status = run.subject_count == 0 ? tell_nothing("no rows to write") : make_record(&run, environment, record);
   clean_up(&run);
   json_decref(environment);
   return status;

@@ -8,11 +8,32 @@
 
 #include <jansson.h>
 
+/* In what state a kernel finds machine and memory, and what of its work is timed. */
+typedef enum bench_mode {
+  BENCH_HOT,   /* the same memory again and again, touched; the plan is there */
+  BENCH_COLD,  /* table and constants evicted from all caches before each iteration */
+  BENCH_FRESH, /* each iteration writes to memory that posenc_alloc has just given: its page faults count */
+  BENCH_FIRST, /* plan, the whole table and the plan's end, in touched memory: what one table costs from nothing */
+  BENCH_ROW, /* one row after another, at positions that were drawn, into the same memory; each waits for the one before */
+  BENCH_PLAN, /* the plan and its end, alone */
+  BENCH_MODES
+} bench_mode;
+
+/* "hot", as in the names of benchmarks, and what it is in a few words. Static storage. */
+const char *bench_mode_name(bench_mode mode);
+const char *bench_mode_summary(bench_mode mode);
+
+/* "cold,fresh": a set, of bits 1 << mode. False if a word is no mode. */
+bool bench_modes_parse(const char *text, unsigned *modes);
+
+#define BENCH_DEFAULT_MODES (1u << BENCH_HOT | 1u << BENCH_PLAN)
+
 typedef struct bench_request {
   const posenc_kernel *const *kernels;
   size_t kernel_count;
   const shape *shapes;
   size_t shape_count;
+  unsigned modes;  /* set of 1 << mode */
   unsigned isa;    /* allowed tiers; 0: POSENC_ISA, or all */
   int threads;     /* of threaded kernels; 0: OpenMP's default */
   int repetitions; /* of each benchmark, interleaved at random; >= 3 */
@@ -21,19 +42,22 @@ typedef struct bench_request {
 } bench_request;
 
 /*
- * Makes the timing record: valid Google Benchmark JSON with our environment in its context. Benchmarks:
+ * Makes the timing record: valid Google Benchmark JSON with our environment in its context. Benchmarks are called
+ * "<mode>/<shape>/<kernel>". Counters of all: rows, dim, turn (which of all repetitions of the run this one was, from 1 on). Of all but
+ * "plan":
  *
- *   "execute/<shape>/<kernel>": steady state, memory touched; counters
- *       bytes_per_second, ns_per_element, fill_bytes_per_second (see bench/fill.h; on the same buffer, the better of just
- *       before and just after this repetition), of_fill (ratio of the two), rows, dim, rows_timed (fewer than rows where
- *       a pass is slow: then each iteration takes the next slice of the same table), turn.
- *   "plan/<shape>/<kernel>": creation and destruction of the plan; counters rows, dim, turn.
+ *   bytes_per_second, ns_per_element
+ *   fill_bytes_per_second   see bench/fill.h; memory in the same state, the better of just before and just after this repetition
+ *   of_fill                 ratio of the two
+ *   rows_timed              of one iteration: 1 in "row"; in "hot" fewer than rows where a pass is slow, and each iteration takes the
+ *                           next slice of the same table; else rows
+ *   plan_share              in "first" alone: the part of the time that the plan takes, its end included
  *
  * real_time and cpu_time are those of a pass over the whole table, whatever rows_timed is, so that records can be
- * compared. turn: which of all repetitions of the run this one was, from 1 on.
+ * compared; in "row" those of a row, in "plan" those of a plan. Only cpu_time counts what prepares an iteration of "cold" and "fresh".
  *
- * 0 and the record, a new reference; 1 and null if there is nothing of "execute" to time; 2 and null on an error. What
- * is not 0 has been told on stderr.
+ * 0 and the record, a new reference; 1 and null if there is nothing to time; 2 and null on an error. What is not 0 has been told on
+ * stderr, and so has a benchmark of whole tables that is left out since it would take too long.
  */
 int bench_run(const bench_request *request, json_t **record);
 

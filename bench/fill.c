@@ -17,7 +17,7 @@
 static const size_t stretch_min = (size_t)1 << 23;
 static const size_t stretch_max = (size_t)1 << 24;
 
-enum { STRETCHES = 5 };
+enum { STRETCHES = 5, PREPARED_STRETCHES = 3 };
 
 typedef void fill_method(unsigned char *buffer, size_t bytes);
 
@@ -40,7 +40,16 @@ static void fill_stream(unsigned char *buffer, size_t bytes) {
 }
 #endif
 
-static double stretch_rate(fill *f, fill_method *method) {
+/* One whole filling; NaN if it could not be prepared. */
+static double prepared_rate(fill *f, fill_method *method) {
+  if (!f->prepare(f)) return NAN;
+  const double start = clock_seconds();
+  method(f->buffer, f->bytes);
+  const double seconds = clock_seconds() - start;
+  return seconds > 0 ? (double)f->bytes / seconds : 0;
+}
+
+static double steady_rate(fill *f, fill_method *method) {
   const size_t bytes = f->bytes < stretch_max ? f->bytes : stretch_max;
   const size_t passes = (stretch_min + bytes - 1) / bytes;
   if (f->next > f->bytes - bytes) f->next = 0;
@@ -64,14 +73,19 @@ static int compare_rates(const void *a, const void *b) {
    its rows there, so it is the median. */
 static double method_rate(fill *f, fill_method *method) {
   double rates[STRETCHES];
-  if (f->cached) method(f->buffer, f->bytes);
-  for (int i = 0; i < STRETCHES; i++) rates[i] = stretch_rate(f, method);
-  qsort(rates, STRETCHES, sizeof *rates, compare_rates);
-  return rates[f->cached ? STRETCHES - 1 : STRETCHES / 2];
+  const int count = f->prepare ? PREPARED_STRETCHES : STRETCHES;
+  const bool warm = f->cached && !f->prepare;
+  if (warm) method(f->buffer, f->bytes);
+  for (int i = 0; i < count; i++) {
+    rates[i] = f->prepare ? prepared_rate(f, method) : steady_rate(f, method);
+    if (isnan(rates[i])) return NAN;
+  }
+  qsort(rates, (size_t)count, sizeof *rates, compare_rates);
+  return rates[warm ? count - 1 : count / 2];
 }
 
 double fill_rate(fill *f) {
-  double best = 0;
+  double best = NAN;
 #ifdef __SSE2__
   best = method_rate(f, fill_stream);
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "bench/bench.h"
 #include "cli/measure.h"
 #include "common/output.h"
 
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTION_JSON = OPTION_OWN };
+enum { OPTION_JSON = OPTION_OWN, OPTION_MODE };
 
 static const char help[] =
     "Usage: posenc bench [OPTION]... [-- --benchmark_FLAG=VALUE...]\n"
@@ -16,11 +17,21 @@ static const char help[] =
     "Without --len and --dim, the tables are a sweep of lengths at 512 columns, and the\n"
     "published ones.\n"
     "\n"
-    "Options:\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP RUN_HELP BENCH_HELP
+    "Options:\n"
+    "  --mode LIST       in which states, separated by commas (hot,plan):\n"
+    "                      hot    the same memory again and again\n"
+    "                      cold   table and constants evicted from all caches\n"
+    "                      fresh  memory as posenc_alloc gives it, page faults included\n"
+    "                      first  plan and whole table: what one table costs\n"
+    "                      row    a row at a time, at scattered positions\n"
+    "                      plan   the plan alone, which all but first leave out\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP
+        RUN_HELP BENCH_HELP
     "  --json FILE       write Google Benchmark JSON and no table; - is standard output\n" HELP_HELP "\n"
-    "What follows -- goes to Google Benchmark. The columns of the table: nanoseconds\n"
-    "for an element and GB/s (medians), share of the fill limit, and the spread of the\n"
-    "timings, (slowest - fastest) / median.\n"
+    "What follows -- goes to Google Benchmark. There is a table for each mode. Its\n"
+    "columns: microseconds for the table (row: for a row; plan: for a plan), nanoseconds\n"
+    "for an element and GB/s, all medians; share of the fill limit, in the same mode;\n"
+    "what part of the time the plan takes; and the spread of the timings,\n"
+    "(slowest - fastest) / median.\n"
     "\n"
     "Exit status:\n"
     "  0                 if all is well\n"
@@ -29,11 +40,17 @@ static const char help[] =
     "\n"
     "Examples:\n"
     "  $ posenc bench --kernel 'rot*' --len 4096 --dim 512\n"
+    "  $ posenc bench --mode first,row --len 512 --dim 512\n"
     "  $ posenc bench --json timings.json\n";
 
 static const struct option long_options[] = {
-    TABLE_OPTIONS, KERNEL_OPTIONS, PLUGIN_OPTIONS,
-    RUN_OPTIONS,   BENCH_OPTIONS,  {"json", required_argument, NULL, OPTION_JSON},
+    TABLE_OPTIONS,
+    KERNEL_OPTIONS,
+    PLUGIN_OPTIONS,
+    RUN_OPTIONS,
+    BENCH_OPTIONS,
+    {"json", required_argument, NULL, OPTION_JSON},
+    {"mode", required_argument, NULL, OPTION_MODE},
     HELP_OPTIONS,
 };
 
@@ -53,8 +70,12 @@ static void write_record(const json_t *record, output *out, const char *path) {
 static int run(int argc, char **argv) {
   options given = options_defaults();
   const char *path = NULL;
+  unsigned modes = BENCH_DEFAULT_MODES;
   for (int code; (code = options_next(&given, &command_bench, argc, argv)) != -1;)
-    if (code == OPTION_JSON) path = optarg;
+    if (code == OPTION_JSON)
+      path = optarg;
+    else if (!bench_modes_parse(optarg, &modes))
+      die_value("--mode", optarg, "not of hot, cold, fresh, first, row and plan");
   char **flags = benchmark_flags(argv + optind);
   selection chosen = select_measured(&given, true);
   /* Now: after minutes of work is no time to learn that it cannot be written. */
@@ -62,7 +83,7 @@ static int run(int argc, char **argv) {
   if (path && !out) die_value("--json", path, strerror(errno));
 
   json_t *record;
-  const int status = measure_time(&given, &chosen, flags, &record);
+  const int status = measure_time(&given, &chosen, modes, flags, &record);
   selection_free(&chosen);
   if (!record)
     output_abandon(out);

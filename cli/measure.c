@@ -118,12 +118,13 @@ int accuracy_status(const json_t *record) {
   return json_integer_value(json_object_get(record, "failed")) > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
 }
 
-int measure_time(const options *given, const selection *chosen, char **flags, json_t **record) {
+int measure_time(const options *given, const selection *chosen, unsigned modes, char **flags, json_t **record) {
   const bench_request request = {
       .kernels = chosen->kernels,
       .kernel_count = chosen->kernel_count,
       .shapes = chosen->shapes,
       .shape_count = chosen->shape_count,
+      .modes = modes,
       .isa = given->isa,
       .threads = given->threads,
       .repetitions = given->repetitions,

@@ -32,10 +32,11 @@ json_t *measure_accuracy(const options *given, const selection *chosen, bool pro
 /* STATUS_FAILED_CHECK if a promise was broken, else EXIT_SUCCESS. */
 int accuracy_status(const json_t *record);
 
-/* Makes the timing record, as bench_run; flags: further ones for Google Benchmark, or null. An exit status. */
-int measure_time(const options *given, const selection *chosen, char **flags, json_t **record);
+/* Makes the timing record, as bench_run; modes: a set of 1 << bench_mode; flags: further ones for Google Benchmark, or null.
+   An exit status. */
+int measure_time(const options *given, const selection *chosen, unsigned modes, char **flags, json_t **record);
 
-/* Prints a timing record as a table. */
+/* Prints a timing record, a table for each mode. */
 void print_timings(const json_t *record, FILE *stream);
 
 #endif

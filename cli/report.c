@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "bench/bench.h"
 #include "cli/measure.h"
 #include "common/output.h"
 #include "reports/report.h"
@@ -141,7 +142,7 @@ static void save(const json_t *record, const char *folder, const char *name) {
 static json_t *time_kernels(const options *given, const selection *chosen) {
   json_t *record = NULL;
 #ifdef HAVE_BENCHMARK
-  if (measure_time(given, chosen, NULL, &record) == STATUS_ERROR) exit(STATUS_ERROR); /* bench_run has told why */
+  if (measure_time(given, chosen, BENCH_DEFAULT_MODES, NULL, &record) == STATUS_ERROR) exit(STATUS_ERROR); /* bench_run has told why */
 #else
   (void)given, (void)chosen;
 #endif

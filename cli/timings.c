@@ -1,53 +1,57 @@
 /* SPDX-License-Identifier: MIT */
-/* A timing record as a table for people. */
+/* A timing record as tables for people. */
+#include "bench/bench.h"
 #include "cli/measure.h"
+#include "common/field.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One repetition of one benchmark. */
-typedef struct sample {
-  json_int_t family; /* the same for all repetitions, in the order of registration */
-  char shape[64];
-  char kernel[32];
-  double ns;
-  double bytes_per_second;
-  double of_fill;
-} sample;
+/* What a mode's table shows, if the benchmarks of the mode tell it: medians. */
+static const struct {
+  const char *head, *key;
+  double scale;
+  int width, decimals;
+  const char *unit;
+} columns[] = {
+    {"us", "real_time", 1e-3, 11, -1, ""},        {"ns/element", "ns_per_element", 1, 11, -1, ""},
+    {"GB/s", "bytes_per_second", 1e-9, 8, 2, ""}, {"of fill", "of_fill", 100, 7, 1, "%"},
+    {"plan", "plan_share", 100, 7, 1, "%"},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static double number_at(const json_t *entry, const char *key) {
-  return json_number_value(json_object_get(entry, key));
-}
+/* Repetitions of benchmarks: those of one benchmark together, in the order of registration. */
+typedef struct samples {
+  const json_t **entries;
+  size_t count;
+  double *scratch; /* room for a number of each */
+} samples;
 
-/* False if the entry is something else than a repetition of executing a plan. */
-static bool read_sample(const json_t *entry, sample *s) {
-  const char *name = json_string_value(json_object_get(entry, "name"));
-  const char *type = json_string_value(json_object_get(entry, "run_type"));
-  if (!name || !type || strcmp(type, "iteration") != 0) return false;
-  s->family = json_integer_value(json_object_get(entry, "family_index"));
-  s->ns = number_at(entry, "ns_per_element");
-  s->bytes_per_second = number_at(entry, "bytes_per_second");
-  s->of_fill = number_at(entry, "of_fill");
-  return sscanf(name, "execute/%63[^/]/%31[^/]", s->shape, s->kernel) == 2;
+static json_int_t family(const json_t *entry) {
+  return json_integer_value(json_object_get(entry, "family_index"));
 }
 
 static int compare_families(const void *a, const void *b) {
-  const json_int_t x = ((const sample *)a)->family, y = ((const sample *)b)->family;
+  const json_int_t x = family(*(const json_t *const *)a), y = family(*(const json_t *const *)b);
   return (x > y) - (x < y);
 }
 
-/* All repetitions, those of one benchmark together. */
-static sample *read_samples(const json_t *benchmarks, size_t *count) {
-  sample *samples = calloc(json_array_size(benchmarks) + 1, sizeof *samples);
-  size_t i;
-  json_t *entry;
-  if (!samples) die("out of memory");
-  *count = 0;
-  json_array_foreach(benchmarks, i, entry) *count += read_sample(entry, &samples[*count]);
-  qsort(samples, *count, sizeof *samples, compare_families);
-  return samples;
+static bool is_of(const json_t *entry, const char *mode) {
+  const char *name = field_string(entry, "name");
+  const size_t length = strlen(mode);
+  return strcmp(field_string(entry, "run_type"), "iteration") == 0 && strncmp(name, mode, length) == 0 &&
+         name[length] == '/';
+}
+
+/* Those of one mode; entries and scratch have room for all. */
+static void collect(samples *s, const json_t *benchmarks, const char *mode) {
+  s->count = 0;
+  for (size_t i = 0; i < json_array_size(benchmarks); i++) {
+    const json_t *entry = json_array_get(benchmarks, i);
+    if (is_of(entry, mode)) s->entries[s->count++] = entry;
+  }
+  qsort(s->entries, s->count, sizeof(*s->entries), compare_families);
 }
 
 static int compare_numbers(const void *a, const void *b) {
@@ -59,32 +63,63 @@ typedef struct summary {
   double median, spread; /* (largest - smallest) / median */
 } summary;
 
-/* Of the number at `offset` in each sample; `scratch` has room for all of them. */
-static summary summarize(const sample *samples, size_t count, size_t offset, double *scratch) {
-  for (size_t i = 0; i < count; i++) memcpy(&scratch[i], (const char *)&samples[i] + offset, sizeof *scratch);
-  qsort(scratch, count, sizeof *scratch, compare_numbers);
-  const double middle = (scratch[(count - 1) / 2] + scratch[count / 2]) / 2;
-  return (summary){middle, (scratch[count - 1] - scratch[0]) / middle};
+/* Of that number in the repetitions from `first` to before `end`. */
+static summary summarize(const samples *s, size_t first, size_t end, const char *key) {
+  const size_t count = end - first;
+  for (size_t i = 0; i < count; i++) s->scratch[i] = field_number(s->entries[first + i], key);
+  qsort(s->scratch, count, sizeof *s->scratch, compare_numbers);
+  const double middle = (s->scratch[(count - 1) / 2] + s->scratch[count / 2]) / 2;
+  return (summary){middle, (s->scratch[count - 1] - s->scratch[0]) / middle};
 }
 
-static void print_benchmark(const sample *samples, size_t count, double *scratch, FILE *stream) {
-  const summary ns = summarize(samples, count, offsetof(sample, ns), scratch);
-  const summary rate = summarize(samples, count, offsetof(sample, bytes_per_second), scratch);
-  const summary of_fill = summarize(samples, count, offsetof(sample, of_fill), scratch);
-  fprintf(stream, "%-22s %-12s %11.4g %8.2f %7.1f%% %7.1f%%\n", samples->shape, samples->kernel, ns.median,
-          rate.median / 1e9, 100 * of_fill.median, 100 * ns.spread);
+static bool is_told(const samples *s, int column) {
+  return json_object_get(s->entries[0], columns[column].key);
+}
+
+static void print_head(const samples *s, FILE *stream) {
+  fprintf(stream, "%-22s %-12s", "table", "kernel");
+  for (int c = 0; c < COLUMNS; c++)
+    if (is_told(s, c)) fprintf(stream, " %*s", columns[c].width + (int)strlen(columns[c].unit), columns[c].head);
+  fprintf(stream, " %8s\n", "spread");
+}
+
+static void print_benchmark(const samples *s, size_t first, size_t end, FILE *stream) {
+  char table[64] = "", kernel[32] = "";
+  sscanf(field_string(s->entries[first], "name"), "%*[^/]/%63[^/]/%31[^/]", table, kernel);
+  fprintf(stream, "%-22s %-12s", table, kernel);
+  for (int c = 0; c < COLUMNS; c++) {
+    if (!is_told(s, c)) continue;
+    const double value = columns[c].scale * summarize(s, first, end, columns[c].key).median;
+    if (columns[c].decimals < 0)
+      fprintf(stream, " %*.4g", columns[c].width, value);
+    else
+      fprintf(stream, " %*.*f%s", columns[c].width, columns[c].decimals, value, columns[c].unit);
+  }
+  fprintf(stream, " %7.1f%%\n", 100 * summarize(s, first, end, "real_time").spread);
+}
+
+static void print_mode(const samples *s, bench_mode mode, FILE *stream) {
+  fprintf(stream, "%s: %s\n", bench_mode_name(mode), bench_mode_summary(mode));
+  print_head(s, stream);
+  for (size_t first = 0, end; first < s->count; first = end) {
+    for (end = first + 1; end < s->count && family(s->entries[end]) == family(s->entries[first]); end++) continue;
+    print_benchmark(s, first, end, stream);
+  }
 }
 
 void print_timings(const json_t *record, FILE *stream) {
-  size_t count;
-  sample *samples = read_samples(json_object_get(record, "benchmarks"), &count);
-  double *scratch = calloc(count + 1, sizeof *scratch);
-  if (!scratch) die("out of memory");
-  fprintf(stream, "%-22s %-12s %11s %8s %8s %8s\n", "table", "kernel", "ns/element", "GB/s", "of fill", "spread");
-  for (size_t i = 0, end; i < count; i = end) {
-    for (end = i + 1; end < count && samples[end].family == samples[i].family; end++) continue;
-    print_benchmark(&samples[i], end - i, scratch, stream);
+  const json_t *benchmarks = json_object_get(record, "benchmarks");
+  const size_t most = json_array_size(benchmarks) + 1;
+  samples s = {.entries = calloc(most, sizeof(*s.entries)), .scratch = calloc(most, sizeof *s.scratch)};
+  if (!s.entries || !s.scratch) die("out of memory");
+  const char *before = "";
+  for (bench_mode mode = 0; mode < BENCH_MODES; mode++) {
+    collect(&s, benchmarks, bench_mode_name(mode));
+    if (s.count == 0) continue;
+    fputs(before, stream);
+    print_mode(&s, mode, stream);
+    before = "\n";
   }
-  free(scratch);
-  free(samples);
+  free(s.scratch);
+  free(s.entries);
 }

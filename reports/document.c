@@ -65,7 +65,7 @@ static void add_name(maker *m, json_t *names, const char *name) {
 
 /* ---- the timing record ---- */
 
-/* Copies part `index` of "execute/shape/kernel/…"; false if there is none or it does not fit. */
+/* Copies part `index` of "hot/shape/kernel/…"; false if there is none or it does not fit. */
 static bool name_part(const char *name, int index, char *part, size_t size) {
   for (; index > 0; index--) {
     name = strchr(name, '/');
@@ -137,13 +137,13 @@ static json_t *spread(maker *m, const char *operation, const char *shape_name, c
 static json_t *make_timing(maker *m, const char *shape_name, const char *kernel) {
   static const char *const sizes[] = {"rows", "rows_timed"};
   static const char *const counters[] = {"ns_per_element", "bytes_per_second", "of_fill", "fill_bytes_per_second"};
-  const size_t repetitions = collect(m, "execute", shape_name, kernel, "ns_per_element");
+  const size_t repetitions = collect(m, "hot", shape_name, kernel, "ns_per_element");
   if (repetitions == 0) return json_null();
   json_t *timing = json_pack("{s:I}", "repetitions", (json_int_t)repetitions);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    put(m, timing, sizes[i], collect(m, "execute", shape_name, kernel, sizes[i]) ? real(m->values[0]) : json_null());
+    put(m, timing, sizes[i], collect(m, "hot", shape_name, kernel, sizes[i]) ? real(m->values[0]) : json_null());
   for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
-    put(m, timing, counters[i], spread(m, "execute", shape_name, kernel, counters[i]));
+    put(m, timing, counters[i], spread(m, "hot", shape_name, kernel, counters[i]));
   put(m, timing, "plan_ns", spread(m, "plan", shape_name, kernel, "plan_ns"));
   return timing;
 }
@@ -201,8 +201,8 @@ static json_t *describe_shape(maker *m, const char *name) {
     if (strcmp(field_string(known, "name"), name) == 0) return json_deep_copy(known);
   }
   if (find_sweep(name)) return shape_json(find_sweep(name));
-  const double rows = collect(m, "execute", name, NULL, "rows") ? m->values[0] : NAN;
-  const double dim = collect(m, "execute", name, NULL, "dim") ? m->values[0] : NAN;
+  const double rows = collect(m, "hot", name, NULL, "rows") ? m->values[0] : NAN;
+  const double dim = collect(m, "hot", name, NULL, "dim") ? m->values[0] : NAN;
   return json_pack("{s:s, s:o, s:o}", "name", name, "rows", real(rows), "dim", real(dim));
 }
 
@@ -221,7 +221,7 @@ static json_t *make_shape(maker *m, const char *name, const json_t *kernels) {
   json_t *described = describe_shape(m, name);
   put(m, made, "bytes", real(shape_bytes(described)));
   put(m, made, "shape", described);
-  put(m, made, "fill_bytes_per_second", spread(m, "execute", name, NULL, "fill_bytes_per_second"));
+  put(m, made, "fill_bytes_per_second", spread(m, "hot", name, NULL, "fill_bytes_per_second"));
   put(m, made, "rows", rows);
   return made;
 }
@@ -241,12 +241,12 @@ static void collect_names(maker *m, json_t *shapes, json_t *kernels) {
   size_t sweep_count;
   const shape *sweep = shapes_sweep(&sweep_count);
   for (size_t i = 0; i < sweep_count; i++)
-    if (collect(m, "execute", sweep[i].name, NULL, "ns_per_element") > 0) add_name(m, shapes, sweep[i].name);
+    if (collect(m, "hot", sweep[i].name, NULL, "ns_per_element") > 0) add_name(m, shapes, sweep[i].name);
   const json_t *entries = json_object_get(m->timing, "benchmarks");
   for (size_t i = 0; i < json_array_size(entries); i++) {
     const json_t *entry = json_array_get(entries, i);
     char part[80];
-    if (!is_repetition(entry, "execute", NULL, NULL)) continue;
+    if (!is_repetition(entry, "hot", NULL, NULL)) continue;
     if (name_part(field_string(entry, "name"), 1, part, sizeof part)) add_name(m, shapes, part);
     if (name_part(field_string(entry, "name"), 2, part, sizeof part)) add_name(m, kernels, part);
   }

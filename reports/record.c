@@ -224,6 +224,8 @@ static const rule benchmark_rules[] = {
     {"rows", &amount, false, NULL},
     {"dim", &amount, false, NULL},
     {"rows_timed", &amount, false, NULL},
+    {"plan_share", &amount, false, NULL},
+    {"turn", &amount, false, NULL},
     {NULL, NULL, false, NULL},
 };
 

@@ -110,6 +110,7 @@ refused "--kernel rotat: no such kernel; did you mean 'rotation'?" bench --kerne
 refused '--repetitions 2: ' bench --repetitions 2
 refused '--min-time 0: ' bench --min-time 0
 refused '--min-time 1s: not a number' bench --min-time 1s
+for modes in warm '' , hot, hot,,cold ho hott 'hot cold'; do refused "--mode ${modes:-''}: not of hot" bench --mode "$modes"; done
 refused "extra operand 'more'" bench -- more
 export POSENC_ISA=sse9
 refused 'POSENC_ISA sse9: ' write --len 8 --dim 4 -o $f
@@ -361,21 +362,23 @@ else
   timings='--from bench.json'
   small='--len 64 --dim 16 --repetitions 3 --min-time 0.001'
   TMPDIR=no/such/folder posenc bench --kernel 'naive*' $small
-  check 'bench prints a row for each kernel' test "$(grep -c '^64x16 *naive' out)" -eq 2
+  check 'bench prints a row for each kernel and mode' test "$(grep -c '^64x16 *naive' out)" -eq 4
+  posenc bench --kernel naive --mode row $small
+  check 'or of one mode' test "$(grep -c '^64x16 *naive' out)" -eq 1 -a "$(head -n 1 out | cut -d: -f1)" = row
   posenc bench --kernel naive $small --json bench.json
   check 'bench --json prints nothing' test ! -s out
   refused '--json no/such/folder/x.json: No such file' bench --kernel naive $small --json no/such/folder/x.json
-  # PERL: of the timing record on its input, with all repetitions in @all, and in @executed those of "execute"
+  # PERL: of the timing record on its input, with all repetitions in @all, and in @executed those that write
   timings() {
     parse 'my @all = grep { $_->{run_type} eq "iteration" } @{$j->{benchmarks}};
-      my @executed = grep { $_->{name} =~ /^execute/ } @all;
+      my @executed = grep { $_->{name} !~ /^plan/ } @all;
       sub near { my ($x, $y) = @_; abs($x - $y) <= 1e-9 * abs($y) }
       exit 1 if !@executed;'"$1"
   }
-  # Every figure of a repetition follows from one time and the fill limit; real_time is that of the whole table.
+  # Every figure of a repetition follows from one time and the fill limit; real_time is that of the whole table, or of a row.
   consistent() { # FILE BYTES-OF-AN-ELEMENT
     timings 'for (@executed) {
-      my $bytes = '"$2"' * $_->{rows} * $_->{dim};
+      my $bytes = '"$2"' * ($_->{name} =~ /^row/ ? $_->{rows_timed} : $_->{rows}) * $_->{dim};
       exit 1 unless near($_->{bytes_per_second} * $_->{ns_per_element}, '"$2"' * 1e9) &&
         near($_->{of_fill} * $_->{fill_bytes_per_second}, $_->{bytes_per_second}) &&
         near($_->{bytes_per_second} * $_->{real_time}, $bytes * 1e9) && $_->{time_unit} eq "ns";
@@ -387,6 +390,22 @@ else
     check 'its figures agree with each other' consistent bench.json 4
     "$POSENC" bench --kernel naive-f64 $small --dtype f64 --json double.json
     check 'and those of f64' consistent double.json 8
+    "$POSENC" bench --kernel 'naive*' --mode plan,row,first,fresh,cold,hot --len 512 --dim 64 --repetitions 3 --min-time 0.001 \
+      --json modes.json
+    all_modes() {
+      timings 'my %seen; $seen{$_->{name}}++ for @all;
+        for my $mode (qw(hot cold fresh first row plan)) { for (qw(naive naive-f64)) { exit 1 unless delete $seen{"$mode/512x64/$_"} == 3 } }
+        exit !!%seen' <modes.json
+    }
+    check 'every mode is timed' all_modes
+    check 'and its figures agree' consistent modes.json 4
+    whole() { timings 'for (@executed) { exit 1 unless $_->{rows_timed} == ($_->{name} =~ /^row/ ? 1 : $_->{rows}) }' <modes.json; }
+    check 'whole tables, but for rows' whole
+    plan_share() {
+      timings 'for (@all) { my $share = $_->{plan_share};
+        exit 1 unless $_->{name} =~ /^first/ ? $share > 0 && $share < 1 : !defined $share }' <modes.json
+    }
+    check 'the share of the plan, where there is one' plan_share
 
     "$POSENC" bench --kernel naive-f64 --len 131072 --dim 256 --repetitions 3 --json slow.json
     check 'a slow pass: figures agree' consistent slow.json 4
@@ -424,8 +443,8 @@ else
   check 'of an empty table there is nothing to time' nothing_to_time
   posenc bench --len 0 --dim 4 --json empty/none.json
   check 'and no record of that' eval 'nothing_to_time && nothing_left'
-  posenc bench --kernel naive $small -- --benchmark_filter=plan
-  check 'nor where only plans are left' nothing_to_time
+  posenc bench --kernel naive-f64 --mode cold,first --len 131072 --dim 1024
+  check 'nor where a table takes too long' test $status -eq 1 -a "$(grep -c 'left out: a table takes' err)" -eq 2 -a ! -s out
   for flag in report_aggregates_only=true display_aggregates_only=true enable_random_interleaving=false; do
     refused "--benchmark_$flag: bench sets this itself" bench --kernel naive $small -- --benchmark_$flag
   done

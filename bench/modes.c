@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "bench/bench.h"
+
+#include <string.h>
+
+static const struct {
+  const char *name, *summary;
+} modes[BENCH_MODES] = {
+    [BENCH_HOT] = {"hot", "the same memory again and again, plan not included"},
+    [BENCH_COLD] = {"cold", "table and constants evicted from all caches, plan not included"},
+    [BENCH_FRESH] = {"fresh", "memory as posenc_alloc gives it, page faults included, plan not included"},
+    [BENCH_FIRST] = {"first", "plan and whole table, touched memory"},
+    [BENCH_ROW] = {"row", "one row at a time, at scattered positions, plan not included"},
+    [BENCH_PLAN] = {"plan", "the plan alone"},
+};
+
+const char *bench_mode_name(bench_mode mode) {
+  return modes[mode].name;
+}
+
+const char *bench_mode_summary(bench_mode mode) {
+  return modes[mode].summary;
+}
+
+/* BENCH_MODES if there is none of that name. */
+static unsigned find_mode(const char *name, size_t length) {
+  unsigned mode = 0;
+  while (mode < BENCH_MODES && (strncmp(modes[mode].name, name, length) != 0 || modes[mode].name[length] != '\0'))
+    mode++;
+  return mode;
+}
+
+bool bench_modes_parse(const char *text, unsigned *set) {
+  *set = 0;
+  for (const char *word = text;; word++) {
+    const size_t length = strcspn(word, ",");
+    const unsigned mode = find_mode(word, length);
+    if (mode == BENCH_MODES) return false;
+    *set |= 1u << mode;
+    word += length;
+    if (*word == '\0') return true;
+  }
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "bench/subject.h"
+
+#include "common/clock.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A pass that takes longer than this is timed a slice at a time. */
+static const double slow_pass_seconds = 0.3;
+static const double slice_seconds = 0.1;
+/* And one that takes longer than this only so: with all repetitions, a whole table would be some ten times as much. */
+static const double long_pass_seconds = 1;
+
+static size_t row_bytes(const subject *s) {
+  const posenc_problem *problem = &s->shape->problem;
+  return (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+}
+
+static int64_t all_rows(const subject *s) {
+  return s->shape->problem.rows;
+}
+
+static posenc_status execute(const subject *s, int64_t row, int64_t rows) {
+  return posenc_execute(s->plan, row, rows, s->buffer + (size_t)row * row_bytes(s));
+}
+
+/* ---- the modes --------------------------------------------------------------------------------- */
+
+static posenc_status work_hot(timing *t) {
+  if (t->next > all_rows(t->subject) - t->rows) t->next = 0; /* a shorter slice would be another work */
+  const posenc_status status = execute(t->subject, t->next, t->rows);
+  t->next += t->rows;
+  return status;
+}
+
+static bool prepare_cold(fill *f) {
+  const subject *s = ((const timing *)f->arg)->subject;
+  evict(s->evictor, s->buffer, s->bytes);
+  return true;
+}
+
+static posenc_status work_cold(timing *t) {
+  return execute(t->subject, 0, t->rows);
+}
+
+/* As many as posenc_alloc would take: its last huge page is then this table's alone. */
+static size_t fresh_bytes(size_t bytes) {
+  const size_t huge = (size_t)1 << 21;
+  return bytes < huge / 2 ? bytes : (bytes + huge - 1) & ~(huge - 1);
+}
+
+/* malloc keeps what is freed, up to some size: the system takes back all pages that hold nothing else. */
+static void forget_pages(unsigned char *memory, size_t bytes) {
+#ifdef __linux__
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE), skipped = -(uintptr_t)memory & (page - 1);
+  if (bytes > skipped) madvise(memory + skipped, (bytes - skipped) & ~(page - 1), MADV_DONTNEED);
+#else
+  (void)memory, (void)bytes;
+#endif
+}
+
+static bool prepare_fresh(fill *f) {
+  timing *t = f->arg;
+  const size_t bytes = fresh_bytes(t->subject->bytes);
+  posenc_free(t->fresh);
+  f->buffer = t->fresh = posenc_alloc(bytes);
+  if (t->fresh) forget_pages(t->fresh, bytes);
+  return t->fresh;
+}
+
+static posenc_status work_fresh(timing *t) {
+  return posenc_execute(t->subject->plan, 0, t->rows, t->fresh);
+}
+
+static posenc_status work_first(timing *t) {
+  const subject *s = t->subject;
+  posenc_plan *plan;
+  const double start = clock_seconds();
+  posenc_status status = posenc_plan_create(&plan, &s->shape->problem, &s->options);
+  if (status != POSENC_OK) return status;
+  const double made = clock_seconds();
+  status = posenc_execute(plan, 0, t->rows, s->buffer);
+  const double executed = clock_seconds();
+  posenc_plan_destroy(plan);
+  t->plan_seconds += made - start + clock_seconds() - executed;
+  return status;
+}
+
+/* The next row depends on the value of this one, so that no two are computed at once: no element is so large, but who but us knows? */
+static posenc_status work_row(timing *t) {
+  const subject *s = t->subject;
+  const posenc_status status = posenc_execute(s->plan, s->draws[t->next % DRAWS], 1, s->buffer);
+  t->next += 1 + (s->buffer[row_bytes(s) - 1] == 0x7f);
+  return status;
+}
+
+static posenc_status work_plan(timing *t) {
+  posenc_plan *plan;
+  const posenc_status status = posenc_plan_create(&plan, &t->subject->shape->problem, &t->subject->options);
+  posenc_plan_destroy(plan);
+  return status;
+}
+
+static const struct {
+  bool (*prepare)(fill *f); /* or null */
+  posenc_status (*work)(timing *t);
+  bool whole; /* tables */
+} modes[BENCH_MODES] = {
+    [BENCH_HOT] = {NULL, work_hot, false},
+    [BENCH_COLD] = {prepare_cold, work_cold, true},
+    [BENCH_FRESH] = {prepare_fresh, work_fresh, true},
+    [BENCH_FIRST] = {NULL, work_first, true},
+    [BENCH_ROW] = {NULL, work_row, false},
+    [BENCH_PLAN] = {NULL, work_plan, false},
+};
+
+bool timing_has_preparation(const timing *t) {
+  return modes[t->mode].prepare;
+}
+
+posenc_status timing_prepare(timing *t) {
+  return !modes[t->mode].prepare || modes[t->mode].prepare(&t->fill) ? POSENC_OK : POSENC_OUT_OF_MEMORY;
+}
+
+posenc_status timing_work(timing *t) {
+  return modes[t->mode].work(t);
+}
+
+/* Rows that any kernel does in a few milliseconds. */
+static int64_t few_rows(const subject *s) {
+  const int64_t few = 65536 / s->shape->problem.dim;
+  return few < 1 ? 1 : few < all_rows(s) ? few : all_rows(s);
+}
+
+void timing_wake(timing *t) {
+  execute(t->subject, 0, few_rows(t->subject));
+}
+
+void timing_rest(timing *t) {
+  posenc_free(t->fresh);
+  t->fresh = NULL;
+}
+
+/* ---- how long work takes, roughly -------------------------------------------------------------- */
+
+/* Seconds of one iteration with its preparation: the best of some, since other work on the machine only ever adds. */
+static posenc_status time_best(timing *t, double *best) {
+  *best = INFINITY;
+  for (int i = 0; i < 3; i++) {
+    const double start = clock_seconds();
+    posenc_status status = timing_prepare(t);
+    if (status == POSENC_OK) status = timing_work(t);
+    if (status != POSENC_OK) return status;
+    *best = fmin(*best, clock_seconds() - start);
+  }
+  return POSENC_OK;
+}
+
+/* So many rows that they should take as long as a slice, but not many more than are known to take a certain time. */
+static int64_t more_rows(int64_t rows, double seconds, int64_t most) {
+  const double wanted = (double)rows * fmin(fmax(1.2 * slice_seconds / seconds, 2), 64);
+  return wanted < (double)most ? (int64_t)wanted : most;
+}
+
+/* Seconds of a pass over all rows: measured, or told from as many rows as a slice would be. Fewer tell nothing: threads
+   that wait for a busy core take milliseconds, however few the rows are. */
+static posenc_status predict_pass(subject *s) {
+  const int64_t rows = all_rows(s);
+  timing part = {.subject = s, .mode = BENCH_HOT};
+  double seconds;
+  for (part.rows = few_rows(s);; part.rows = more_rows(part.rows, seconds, rows)) {
+    const posenc_status status = time_best(&part, &seconds);
+    if (status != POSENC_OK) return status;
+    if (seconds >= slice_seconds || part.rows == rows) break;
+  }
+  s->pass = seconds * (double)rows / (double)part.rows;
+  return POSENC_OK;
+}
+
+bool timing_takes_long(const subject *s, bench_mode mode) {
+  return modes[mode].whole && s->pass > long_pass_seconds;
+}
+
+/* ---- setting up -------------------------------------------------------------------------------- */
+
+/* Rows of the table without a pattern (SplitMix64), the same in every run. */
+static void draw_rows(subject *s) {
+  uint64_t state = 1;
+  for (int i = 0; i < DRAWS; i++) {
+    uint64_t x = state += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    s->draws[i] = (int64_t)((x ^ x >> 31) % (uint64_t)all_rows(s));
+  }
+}
+
+posenc_status subject_prepare(subject *s) {
+  const posenc_status status = posenc_plan_create(&s->plan, &s->shape->problem, &s->options);
+  draw_rows(s);
+  return status == POSENC_OK ? predict_pass(s) : status;
+}
+
+void subject_release(subject *s) {
+  posenc_plan_destroy(s->plan);
+}
+
+static int64_t rows_of_iteration(const subject *s, bench_mode mode) {
+  if (mode == BENCH_ROW) return 1;
+  if (mode != BENCH_HOT || s->pass <= slow_pass_seconds) return all_rows(s);
+  return all_rows(s) / (int64_t)fmin(ceil(s->pass / slice_seconds), (double)all_rows(s));
+}
+
+/* Seconds of one iteration, about. */
+static posenc_status predict_iteration(timing *t, double *seconds) {
+  const subject *s = t->subject;
+  *seconds = s->pass * (double)t->rows / (double)all_rows(s);
+  return t->mode == BENCH_HOT ? POSENC_OK : time_best(t, seconds);
+}
+
+posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t last_cache_bytes, double min_time) {
+  *t = (timing){.subject = s, .mode = mode, .rows = rows_of_iteration(s, mode)};
+  const size_t written = mode == BENCH_PLAN ? 0 : mode == BENCH_ROW ? row_bytes(s) : s->bytes;
+  t->fill = (fill){s->buffer, written, .cached = written <= last_cache_bytes, .prepare = modes[mode].prepare, .arg = t};
+  double seconds;
+  const posenc_status status = predict_iteration(t, &seconds);
+  timing_rest(t);
+  t->iterations = (int64_t)fmin(fmax(ceil(min_time / seconds), 1), 1e9);
+  return status;
+}

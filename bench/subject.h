@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The work that is timed: a kernel on a table, in every mode. */
+#ifndef POSENC_BENCH_SUBJECT_H
+#define POSENC_BENCH_SUBJECT_H
+
+#include "bench/bench.h"
+#include "bench/evict.h"
+#include "bench/fill.h"
+
+enum { DRAWS = 1024 };
+
+typedef struct subject {
+  const shape *shape;
+  const posenc_kernel *kernel;
+  posenc_options options;
+  posenc_plan *plan;
+  size_t bytes;          /* of the table */
+  unsigned char *buffer; /* holds it, touched; other subjects use it too */
+  const evictor *evictor;
+  int64_t draws[DRAWS]; /* rows */
+  double pass;          /* seconds that a pass over all rows takes, about */
+} subject;
+
+/* A subject in one mode: a benchmark. */
+typedef struct timing {
+  const subject *subject;
+  bench_mode mode;
+  int64_t rows;         /* of one iteration */
+  int64_t iterations;   /* of one repetition */
+  fill fill;            /* of the memory that the mode writes to; 0 bytes where it writes none */
+  int64_t next;         /* where the next iteration begins: a row in "hot", a draw in "row" */
+  double plan_seconds;  /* in "first", what the plans of all iterations took */
+  unsigned char *fresh; /* memory of the last iteration of "fresh", or null */
+} timing;
+
+/* Makes plan and draws, and finds out how long a pass takes. kernel, shape, options, bytes, buffer and evictor are there. */
+posenc_status subject_prepare(subject *s);
+void subject_release(subject *s);
+
+/* Sets up a mode, with iterations that take min_time seconds together, about, the preparation of each included. */
+posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t last_cache_bytes, double min_time);
+
+/* Whether the mode times whole tables, and this one takes too long for that. */
+bool timing_takes_long(const subject *s, bench_mode mode);
+
+/* Before each repetition: wakes threads and warms the constants. After it: frees what an iteration left. */
+void timing_wake(timing *t);
+void timing_rest(timing *t);
+
+/* One iteration is both, and the second is what is timed. The first does nothing in most modes. */
+posenc_status timing_prepare(timing *t);
+posenc_status timing_work(timing *t);
+
+/* Whether it does something. */
+bool timing_has_preparation(const timing *t);
+
+#endif
