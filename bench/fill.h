@@ -20,7 +20,7 @@ struct fill {
 };
 
 /* Bytes per second of memset or of streaming stores, whichever is faster, on one thread. The byte is not zero: there are
-   machines that write zeros twice as fast.
+   machines that write zeros twice as fast (doc/performance.md).
 
    In the steady state, a footprint that fits the last cache is filled once before, and the best of some stretches counts; of a
    larger one, the median of the next stretches. Takes some milliseconds. With `prepare` the median of some fillings of the whole, each
