@@ -178,14 +178,25 @@ exact_pair oracle_pair(const oracle *o, int64_t position, int64_t index) {
   return pair;
 }
 
+static void compute_in_turn(const oracle *o, const place *places, size_t count, exact_pair *pairs) {
+  workspace w;
+  workspace_init(&w);
+  for (size_t i = 0; i < count; i++) pairs[i] = compute(o, &w, places[i]);
+  workspace_clear(&w);
+}
+
+/* A few are computed at once: even a team of one thread costs more than they do where other processes keep the cores busy. */
 void oracle_pairs(const oracle *o, const place *places, size_t count, exact_pair *pairs) {
-#pragma omp parallel if (count > 64)
+  enum { FEW = 64 };
+  if (count <= FEW) {
+    compute_in_turn(o, places, count, pairs);
+    return;
+  }
+#pragma omp parallel
   {
-    workspace w;
-    workspace_init(&w);
-#pragma omp for schedule(dynamic, 64)
-    for (size_t i = 0; i < count; i++) pairs[i] = compute(o, &w, places[i]);
-    workspace_clear(&w);
+#pragma omp for schedule(dynamic)
+    for (size_t from = 0; from < count; from += FEW)
+      compute_in_turn(o, places + from, count - from < FEW ? count - from : FEW, pairs + from);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
   }
 }
