@@ -10,7 +10,7 @@
 #include "impls/core/angle-avx512.h"
 
 /* Vectors of eight pairs that walk down the rows together: enough chains to hide the latency of a rotation. */
-enum { LANES = 8, VECTORS = 4, TILE = LANES * VECTORS };
+enum { VECTORS = 4, TILE = LANES * VECTORS };
 _Static_assert(ANGLE_PADDING % TILE == 0, "tiles load whole vectors of constants");
 
 typedef struct state {

@@ -1,142 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-#include "impls/core/cr.h"
 #include "impls/core/kernel.h"
+#include "impls/core/round.h"
 
-#include <string.h>
+#include <stdbool.h>
 
-/* Pairs whose columns walk down the rows together. */
-enum { TILE = 16, COLUMNS = 2 * TILE };
+/* What the compiler makes vectors of 16 bytes from is its affair: SSE2, NEON or scalars. */
+#define TARGET
+enum { LANES = 2, VECTORS = 8, STREAMS = false };
+#include "impls/core/vectors.h"
 
-/* Sines, then cosines. */
-typedef struct columns {
-  double now[COLUMNS], before[COLUMNS];
-} columns;
+INLINE vector multiply_add(vector a, vector b, vector c) {
+  return a * b + c;
+}
 
-/* Where a tile's columns go. */
-typedef struct target {
-  const cr_table *table;
-  const posenc_problem *problem;
-  posenc_columns at;
-  int64_t pair, pairs; /* the first, and how many there are */
-  char *out;           /* row `from` of the block, */
-  int from;
-  int64_t position; /* and the position of row 0 */
-} target;
+INLINE vector multiply_subtract(vector a, vector b, vector c) {
+  return a * b - c;
+}
 
-/* The row of the anchor, and the one before it. */
-static void start(const cr_table *table, int64_t pair, int64_t center, columns *x) {
-  const angle_table *angles = table->angles;
-  for (int i = 0; i < TILE; i++) {
-    double sine, cosine;
-    angle_sincos(angle_at(angles->turn_high[pair + i], angles->turn_low[pair + i], center), &sine, &cosine);
-    const double step_sin = angles->step_sin[pair + i], step_cos = angles->step_cos[pair + i];
-    x->now[i] = sine;
-    x->now[TILE + i] = cosine;
-    x->before[i] = sine * step_cos - cosine * step_sin;
-    x->before[TILE + i] = cosine * step_cos + sine * step_sin;
+#include "impls/core/angle-vectors.h"
+
+INLINE words turns_at(const angle_table *angles, int64_t pair, int64_t position) {
+  return (words){angle_at(angles->turn_high[pair], angles->turn_low[pair], position),
+                 angle_at(angles->turn_high[pair + 1], angles->turn_low[pair + 1], position)};
+}
+
+INLINE vector zip_low(vector a, vector b) {
+  return (vector){a[0], b[0]};
+}
+
+INLINE vector zip_high(vector a, vector b) {
+  return (vector){a[1], b[1]};
+}
+
+/* The highest bit of a word says it: only 0 less 1 has it set. */
+typedef words doubt;
+
+INLINE doubt no_doubt(void) {
+  return (words){0};
+}
+
+INLINE doubt doubt_in(doubt so_far, vector a, vector b, uint64_t bits) {
+  return so_far | (((words)a & bits) - 1) | (((words)b & bits) - 1);
+}
+
+INLINE bool is_doubt(doubt any) {
+  return (any[0] | any[1]) >> 63;
+}
+
+INLINE void store_pair(posenc_dtype dtype, bool streamed, void *place, vector a, vector b) {
+  (void)streamed;
+  for (int i = 0; i < LANES; i++) {
+    round_to(dtype, place, i, a[i]);
+    round_to(dtype, place, LANES + i, b[i]);
   }
 }
 
-static void advance(columns *x, const double *twice_cosine) {
-  for (int i = 0; i < COLUMNS; i++) {
-    const double next = twice_cosine[i] * x->now[i] - x->before[i];
-    x->before[i] = x->now[i];
-    x->now[i] = next;
-  }
-}
-
-static void store(const target *to, int row, const columns *x, uint64_t doubt_bits) {
-  const posenc_dtype dtype = to->problem->dtype;
-  void *out = to->out + (row - to->from) * to->problem->dim * (int64_t)posenc_dtype_bytes(dtype);
-  const int64_t sine = to->at.sin + to->pair * to->at.step, cosine = to->at.cos + to->pair * to->at.step;
-  int64_t doubts = 0;
-  for (int64_t i = 0; i < to->pairs; i++) {
-    round_to(dtype, out, sine + i * to->at.step, x->now[i]);
-    round_to(dtype, out, cosine + i * to->at.step, x->now[TILE + i]);
-    doubts += cr_in_doubt(x->now[i], doubt_bits) + cr_in_doubt(x->now[TILE + i], doubt_bits);
-  }
-  if (!doubts || to->position + row == 0) return;
-  for (int64_t i = 0; i < to->pairs; i++) {
-    if (cr_in_doubt(x->now[i], doubt_bits))
-      cr_element(to->table, to->problem, to->position + row, sine + i * to->at.step, out);
-    if (cr_in_doubt(x->now[TILE + i], doubt_bits))
-      cr_element(to->table, to->problem, to->position + row, cosine + i * to->at.step, out);
-  }
-}
-
-/* Twice the cosines of the steps, for each column. */
-static void factors(const cr_table *table, int64_t pair, double *twice_cosine) {
-  memcpy(twice_cosine, table->twice_cosine + pair, TILE * sizeof *twice_cosine);
-  memcpy(twice_cosine + TILE, table->twice_cosine + pair, TILE * sizeof *twice_cosine);
-}
-
-/* From the anchor and the row before it, to walk back. */
-static columns turned(const columns *x) {
-  columns back;
-  memcpy(back.now, x->before, sizeof back.now);
-  memcpy(back.before, x->now, sizeof back.before);
-  return back;
-}
-
-static void block(const target *to, rotation_block at) {
-  const uint64_t doubt_bits = cr_doubt_bits(to->problem->dtype);
-  double twice_cosine[COLUMNS];
-  columns forward;
-  start(to->table, to->pair, at.center, &forward);
-  columns backward = turned(&forward);
-  factors(to->table, to->pair, twice_cosine);
-  for (int row = 0; row < at.to; row++) {
-    if (row) advance(&forward, twice_cosine);
-    if (row >= at.from) store(to, row, &forward, doubt_bits);
-  }
-  for (int row = -1; row >= at.from; row--) {
-    if (row < -1) advance(&backward, twice_cosine);
-    if (row < at.to) store(to, row, &backward, doubt_bits);
-  }
-}
-
-static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  const int64_t pairs = problem->dim / 2, row_bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
-  for (int64_t done = 0; done < rows;) {
-    const rotation_block at = rotation_block_at(problem->first + row + done, rows - done);
-    for (int64_t pair = 0; pair < pairs; pair += TILE) {
-      const target to = {constants,
-                         problem,
-                         posenc_layout_columns(problem->layout, problem->dim),
-                         pair,
-                         pairs - pair < TILE ? pairs - pair : TILE,
-                         (char *)out + done * row_bytes,
-                         at.from,
-                         at.center};
-      block(&to, at);
-    }
-    done += at.to - at.from;
-  }
-}
-
-/* Row `from` of a block, for one tile. */
-static columns row_of(const cr_table *table, int64_t pair, rotation_block at) {
-  double twice_cosine[COLUMNS];
-  columns x;
-  start(table, pair, at.center, &x);
-  factors(table, pair, twice_cosine);
-  if (at.from < 0) x = turned(&x);
-  for (int n = at.from < 0 ? -1 - at.from : at.from; n > 0; n--) advance(&x, twice_cosine);
-  return x;
-}
-
-static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
-                        posenc_stages *stages) {
-  for (int64_t r = 0; r < rows; r++) {
-    const rotation_block at = rotation_block_at(problem->first + row + r, 1);
-    for (int64_t pair = 0; pair < problem->dim / 2; pair += TILE) {
-      const columns x = row_of(constants, pair, at);
-      for (int64_t i = 0; i < TILE && pair + i < problem->dim / 2; i++)
-        *stages++ = cr_stages(constants, problem, at, pair + i, x.now[i], x.now[TILE + i]);
-    }
-  }
-  return true;
-}
+#include "impls/core/cr-vectors.h"
 
 const posenc_kernel posenc_kernel_cr_portable = {
     .abi = POSENC_KERNEL_ABI,
@@ -155,6 +74,6 @@ const posenc_kernel posenc_kernel_cr_portable = {
     .can_do = cr_can_do,
     .prepare = cr_prepare,
     .execute = execute,
-    .release = cr_release,
     .stages = tell_stages,
+    .release = cr_release,
 };

@@ -23,7 +23,7 @@ void cr_release(void *table) {
 }
 
 /* Lanes without a frequency compute what the first has: anything that is rarely in doubt. */
-static void pad(cr_table *made, size_t pairs, size_t padded) {
+static void pad(cr_table *made, size_t pairs, size_t padded, size_t copies) {
   const angle_table *angles = made->angles;
   for (size_t i = pairs; i < padded; i++) {
     angles->turn_high[i] = angles->turn_high[0];
@@ -31,25 +31,28 @@ static void pad(cr_table *made, size_t pairs, size_t padded) {
     angles->turn_rest[i] = angles->turn_rest[0];
     angles->step_sin[i] = angles->step_sin[0];
     angles->step_cos[i] = angles->step_cos[0];
-    made->twice_cosine[i] = made->twice_cosine[0];
+    for (size_t copy = 0; copy < copies; copy++) made->twice_cosine[copies * i + copy] = made->twice_cosine[0];
   }
 }
 
 posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table) {
   const size_t pairs = (size_t)(problem->dim / 2), padded = (pairs + ANGLE_PADDING - 1) / ANGLE_PADDING * ANGLE_PADDING;
+  const size_t copies = (size_t)posenc_layout_columns(problem->layout, problem->dim).step;
   cr_table *made = calloc(1, sizeof *made);
   void *angles;
   if (!made) return POSENC_OUT_OF_MEMORY;
-  made->twice_cosine = aligned_alloc(64, padded * sizeof *made->twice_cosine);
+  made->twice_cosine = aligned_alloc(64, copies * padded * sizeof *made->twice_cosine);
   if (!made->twice_cosine || angle_prepare(problem, options, &angles) != POSENC_OK) {
     free(made->twice_cosine);
     free(made);
     return POSENC_OUT_OF_MEMORY;
   }
   made->angles = angles;
-  for (size_t i = 0; i < pairs; i++)
-    made->twice_cosine[i] = 2.0 * wide_round(wide_cosine(wide_turn(made->angles, (int64_t)i, 1)), 53, -1074);
-  pad(made, pairs, padded);
+  for (size_t i = 0; i < pairs; i++) {
+    const double twice = 2.0 * wide_round(wide_cosine(wide_turn(made->angles, (int64_t)i, 1)), 53, -1074);
+    for (size_t copy = 0; copy < copies; copy++) made->twice_cosine[copies * i + copy] = twice;
+  }
+  pad(made, pairs, padded, copies);
   *table = made;
   return POSENC_OK;
 }

@@ -46,7 +46,7 @@
 /* Constants of a plan; arrays have one entry per frequency, and repeat the first up to a multiple of ANGLE_PADDING. */
 typedef struct cr_table {
   angle_table *angles;
-  double *twice_cosine; /* of one position, rounded to nearest */
+  double *twice_cosine; /* of one position, rounded to nearest; in an interleaved table one for each column */
 } cr_table;
 
 posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table);

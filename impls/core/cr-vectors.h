@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fast path of the correctly rounded kernels, for any kind of vector. A kernel includes vectors.h, defines what is
+ * listed here, includes this, and has its `execute` and `tell_stages`:
+ *
+ *     VECTORS           even; so many vectors of columns walk down the rows together
+ *     STREAMS           whether store_pair can store past the caches
+ *     turns_at          angle_at, for LANES frequencies
+ *     multiply_add, multiply_subtract    a b + c and a b - c, fused or not
+ *     zip_low, zip_high     a0 b0 a1 b1 …, the lower and the upper half of it
+ *     doubt, no_doubt, doubt_in, is_doubt    gathers whether a lane is in doubt; where it says so falsely, time is lost
+ *     store_pair        2 LANES columns, rounded to the table's format, not in doubt, cut where cut_to_f32 is for
+ */
+#ifndef POSENC_IMPLS_CORE_CR_VECTORS_H
+#define POSENC_IMPLS_CORE_CR_VECTORS_H
+
+#include "impls/core/angle-vectors.h"
+#include "impls/core/cr.h"
+#include "impls/core/store.h"
+#include "impls/core/vectors.h"
+
+/* Columns of a tile, which walk down the rows together; of the last tiles of a row; and of the tables of anchors: many sines
+   are found together, since each takes long but several can be under way. */
+enum { TILE = VECTORS * LANES, TAIL = 2 * LANES, BLOCK = 32, CHUNK = 256 };
+_Static_assert(TILE % TAIL == 0, "a tile is some tails");
+_Static_assert(ANGLE_PADDING % TAIL == 0 && CHUNK % TILE == 0, "whole vectors of constants, and of anchors");
+
+/* Columns as they lie in the table, at the row of the anchor and at the one before: of CHUNK pairs interleaved, or of
+   CHUNK pairs the first and then the second column. */
+typedef struct anchors {
+  _Alignas(64) double now[2 * CHUNK], before[2 * CHUNK];
+} anchors;
+
+/* Rows of a tile in which something is in doubt. They are looked at when the tile is done, so that its columns stay in registers. */
+typedef struct doubts {
+  int count, rows[BLOCK];
+  _Alignas(64) double columns[BLOCK][TILE];
+} doubts;
+
+/* Given by value, so that no store can be thought to change it. */
+typedef struct target {
+  const cr_table *table;
+  const posenc_problem *problem;
+  char *out;         /* row `at.from` of the block */
+  int64_t row_bytes; /* from one row to the next */
+  rotation_block at;
+} target;
+
+/* Columns next to each other: the first of the table, how many, and their constants and anchors. */
+typedef struct strip {
+  int64_t column, count;
+  const double *twice_cosine, *now, *before;
+} strip;
+
+/* What does not change in the loops must not be asked there: known where a tile is compiled. */
+typedef struct form {
+  int vectors;
+  posenc_dtype dtype;
+  bool streamed;
+} form;
+
+INLINE int64_t bytes_of(form as) {
+  return as.dtype == POSENC_F32 ? 4 : 2;
+}
+
+/*
+ * What a 16-bit format is made from: f32 with the last bit set. Numbers that are not in doubt may be cut so: none gets into the
+ * middle between two of the format, nor past one, since that has its last bits zero. So the second rounding, to nearest, gives what one
+ * rounding would.
+ */
+INLINE vector cut_to_f32(vector x) {
+  const uint64_t last = UINT64_C(1) << 29;
+  return (vector)(((words)x & -last) | last);
+}
+
+INLINE vector on_grid(vector x) {
+  return (x + CR_GRID) - CR_GRID;
+}
+
+INLINE void store_row(form as, char *out, int row, const vector *x, doubts *found) {
+  doubt any = no_doubt();
+  UNROLL
+  for (int v = 0; v < as.vectors; v += 2) {
+    const bool cut = as.dtype != POSENC_F32;
+    store_pair(as.dtype, as.streamed, out + v * LANES * bytes_of(as), cut ? cut_to_f32(x[v]) : x[v],
+               cut ? cut_to_f32(x[v + 1]) : x[v + 1]);
+    any = doubt_in(any, on_grid(x[v]), on_grid(x[v + 1]), cr_doubt_bits(as.dtype));
+  }
+  if (__builtin_expect(!is_doubt(any), 1)) return;
+  UNROLL
+  for (int v = 0; v < as.vectors; v++) keep(found->columns[found->count] + v * LANES, x[v]);
+  found->rows[found->count++] = row;
+}
+
+/* x(n+1) in the place of x(n-1). The constants stay in memory: registers are few. */
+INLINE void advance(form as, vector *before, const vector *now, const double *twice_cosine) {
+  UNROLL
+  for (int v = 0; v < as.vectors; v++) before[v] = multiply_subtract(load(twice_cosine + v * LANES), now[v], before[v]);
+}
+
+/* Rows first, first + way, … as many as `rows`, of which those of the block are stored; a row on, the two states have changed
+   their parts. */
+INLINE void walk(form as, char *out, int64_t row_bytes, rotation_block at, int first, int way, int rows,
+                 const double *twice_cosine, const double *start, const double *start_before, doubts *found) {
+  vector now[VECTORS], before[VECTORS];
+  UNROLL
+  for (int v = 0; v < as.vectors; v++) {
+    now[v] = load(start + v * LANES);
+    before[v] = load(start_before + v * LANES);
+  }
+  out += (first - at.from) * row_bytes;
+  for (int n = 0; n < rows; n += 2) {
+    const int row = first + way * n, next = row + way;
+    if (row >= at.from && row < at.to) store_row(as, out, row, now, found);
+    advance(as, before, now, twice_cosine);
+    out += way * row_bytes;
+    if (n + 1 < rows && next >= at.from && next < at.to) store_row(as, out, next, before, found);
+    advance(as, now, before, twice_cosine);
+    out += way * row_bytes;
+  }
+}
+
+INLINE void walk_both_ways(form as, char *out, int64_t row_bytes, rotation_block at, strip from, doubts *found) {
+  found->count = 0;
+  walk(as, out, row_bytes, at, 0, 1, at.to, from.twice_cosine, from.now, from.before, found);
+  walk(as, out, row_bytes, at, -1, -1, -at.from, from.twice_cosine, from.before, from.now, found);
+}
+
+TARGET static __attribute__((noinline)) void settle(target to, strip from, const doubts *found) {
+  const uint64_t doubt_bits = cr_doubt_bits(to.problem->dtype);
+  for (int n = 0; n < found->count; n++) {
+    const int row = found->rows[n];
+    if (to.at.center + row == 0) continue; /* exact already */
+    for (int64_t i = 0; i < from.count; i++)
+      if (cr_in_doubt(found->columns[n][i], doubt_bits))
+        cr_element(to.table, to.problem, to.at.center + row, from.column + i,
+                   to.out + (row - to.at.from) * to.row_bytes);
+  }
+}
+
+INLINE void tile(form as, target to, strip from) {
+  doubts found;
+  walk_both_ways(as, to.out + from.column * bytes_of(as), to.row_bytes, to.at, from, &found);
+  if (found.count) settle(to, from, &found);
+}
+
+/* Fewer columns than a pair of vectors has. */
+INLINE void cut_tile(form as, target to, strip from) {
+  enum { MOST_BYTES = 4 };
+  const int64_t bytes = from.count * bytes_of(as), whole_bytes = TAIL * bytes_of(as);
+  _Alignas(64) char whole[BLOCK * TAIL * MOST_BYTES];
+  doubts found;
+  walk_both_ways(as, whole, whole_bytes, to.at, from, &found);
+  for (int row = 0; row < to.at.to - to.at.from; row++)
+    memcpy(to.out + row * to.row_bytes + from.column * bytes_of(as), whole + row * whole_bytes, (size_t)bytes);
+  if (found.count) settle(to, from, &found);
+}
+
+/* Takes so many columns off. */
+INLINE strip take(strip *from, int64_t columns) {
+  strip taken = *from;
+  taken.count = columns;
+  from->column += columns;
+  from->count -= columns;
+  from->twice_cosine += columns;
+  from->now += columns;
+  from->before += columns;
+  return taken;
+}
+
+INLINE void tiles(form as, target to, strip from) {
+  const form tail = {2, as.dtype, false};
+  while (from.count >= TILE) tile(as, to, take(&from, TILE));
+  while (from.count >= TAIL) tile(tail, to, take(&from, TAIL));
+  if (from.count) cut_tile(tail, to, from);
+}
+
+/* Of the pairs [pair, pair + count), and on to whole tails. */
+INLINE void find_anchors(const cr_table *table, int64_t pair, int64_t count, int64_t position, posenc_columns to,
+                         anchors *at) {
+  const angle_table *angles = table->angles;
+  for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
+    vector sine, cosine;
+    sincos_of(turns_at(angles, pair + i, position), true, &sine, &cosine);
+    const vector step_sin = load(angles->step_sin + pair + i), step_cos = load(angles->step_cos + pair + i);
+    const vector sine_before = multiply_subtract(sine, step_cos, cosine * step_sin),
+                 cosine_before = multiply_add(cosine, step_cos, sine * step_sin);
+    const bool cosine_first = to.cos < to.sin;
+    const vector first = cosine_first ? cosine : sine, second = cosine_first ? sine : cosine;
+    const vector first_before = cosine_first ? cosine_before : sine_before,
+                 second_before = cosine_first ? sine_before : cosine_before;
+    const bool interleaved = to.step == 2;
+    double *now = at->now + to.step * i, *before = at->before + to.step * i;
+    const int64_t next = interleaved ? LANES : CHUNK;
+    keep(now, interleaved ? zip_low(first, second) : first);
+    keep(now + next, interleaved ? zip_high(first, second) : second);
+    keep(before, interleaved ? zip_low(first_before, second_before) : first_before);
+    keep(before + next, interleaved ? zip_high(first_before, second_before) : second_before);
+  }
+}
+
+INLINE void execute_as(form as, const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
+                       char *out) {
+  const int64_t pairs = problem->dim / 2;
+  const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
+  target to = {.table = table, .problem = problem, .row_bytes = problem->dim * bytes_of(as)};
+  for (int64_t done = 0; done < rows; done += to.at.to - to.at.from) {
+    to.at = rotation_block_at(problem->first + row + done, rows - done);
+    to.out = out + done * to.row_bytes;
+    for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
+      const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK, column = columns.step * pair;
+      const double *twice_cosine = table->twice_cosine + column;
+      anchors at;
+      find_anchors(table, pair, count, to.at.center, columns, &at);
+      tiles(as, to, (strip){column, columns.step * count, twice_cosine, at.now, at.before});
+      if (columns.step == 1)
+        tiles(as, to, (strip){pairs + column, count, twice_cosine, at.now + CHUNK, at.before + CHUNK});
+    }
+  }
+}
+
+/* Columns of the row `from` of a block, in the place of those of the anchor. */
+INLINE void row_of(rotation_block at, const double *twice_cosine, int64_t count, double *now, const double *before) {
+  const bool back = at.from < 0; /* the row before the anchor is one row back already */
+  const int steps = back ? -1 - at.from : at.from;
+  for (int64_t i = 0; i < count; i += LANES) {
+    const vector k = load(twice_cosine + i);
+    vector x = load(back ? before + i : now + i), behind = load(back ? now + i : before + i);
+    for (int n = 0; n < steps; n++) {
+      const vector next = multiply_subtract(k, x, behind);
+      behind = x;
+      x = next;
+    }
+    keep(now + i, x);
+  }
+}
+
+/* The stages of whole rows, from the same operations. */
+TARGET static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                               posenc_stages *stages) {
+  const cr_table *table = constants;
+  const int64_t pairs = problem->dim / 2;
+  const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
+  const int64_t other = columns.step == 1 ? CHUNK : 1; /* from the first column of a pair to the second */
+  const int64_t sine = columns.cos < columns.sin ? other : 0, cosine = other - sine;
+  for (int64_t r = 0; r < rows; r++) {
+    const rotation_block at = rotation_block_at(problem->first + row + r, 1);
+    for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
+      const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
+      const double *twice_cosine = table->twice_cosine + columns.step * pair;
+      anchors x;
+      find_anchors(table, pair, count, at.center, columns, &x);
+      row_of(at, twice_cosine, columns.step * count, x.now, x.before);
+      if (columns.step == 1) row_of(at, twice_cosine, count, x.now + CHUNK, x.before + CHUNK);
+      for (int64_t i = 0; i < count; i++)
+        *stages++ =
+            cr_stages(table, problem, at, pair + i, x.now[columns.step * i + sine], x.now[columns.step * i + cosine]);
+    }
+  }
+  return true;
+}
+
+/* One instance for each form. */
+#define CR_INSTANCE(name, dtype, streamed)                                                                             \
+  TARGET static void name(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,             \
+                          char *out) {                                                                                 \
+    execute_as((form){VECTORS, dtype, streamed}, table, problem, row, rows, out);                                      \
+  }
+CR_INSTANCE(f32, POSENC_F32, false)
+CR_INSTANCE(f32_streamed, POSENC_F32, STREAMS)
+CR_INSTANCE(f16, POSENC_F16, false)
+CR_INSTANCE(f16_streamed, POSENC_F16, STREAMS)
+CR_INSTANCE(bf16, POSENC_BF16, false)
+CR_INSTANCE(bf16_streamed, POSENC_BF16, STREAMS)
+
+TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  typedef void instance(const cr_table *, const posenc_problem *, int64_t, int64_t, char *);
+  static instance *const instances[][2] = {
+      [POSENC_F32] = {f32, f32_streamed}, [POSENC_F16] = {f16, f16_streamed}, [POSENC_BF16] = {bf16, bf16_streamed}};
+  const bool streamed = STREAMS && store_streams(problem, rows, out, TAIL * posenc_dtype_bytes(problem->dtype));
+  instances[problem->dtype][streamed](constants, problem, row, rows, out);
+  if (streamed) store_fence();
+}
+
+#endif
