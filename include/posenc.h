@@ -121,7 +121,7 @@ POSENC_API posenc_columns posenc_layout_columns(posenc_layout layout, int64_t di
 
 /* Tiers, as bits of a set. A kernel needs one; a caller may allow some. */
 #define POSENC_ISA_GENERIC 1u /* what the compiler was told to target */
-#define POSENC_ISA_AVX2 2u    /* AVX2 and FMA */
+#define POSENC_ISA_AVX2 2u    /* AVX2, FMA and F16C */
 #define POSENC_ISA_AVX512 4u  /* AVX-512 F, VL, DQ, BW */
 #define POSENC_ISA_ALL 7u
 

@@ -58,6 +58,9 @@ static void test_mask(void) {
      posenc_kernel_refusal(wide, &problem, &options));
   const bool runs = !posenc_kernel_refusal(wide, NULL, NULL);
   ok(chosen(POSENC_ISA_AVX512) == (runs ? wide : NULL), "avx512 alone: that kernel or none");
+  const posenc_kernel *half = posenc_kernel_find("cr-avx2");
+  ok(chosen(POSENC_ISA_AVX2) == (posenc_kernel_refusal(half, NULL, NULL) ? NULL : half),
+     "avx2 alone: that kernel or none");
 
   setenv("POSENC_ISA", "generic", 1);
   ok(chosen(0) == posenc_kernel_find("cr-portable"), "POSENC_ISA=generic does the same");
@@ -75,20 +78,23 @@ static void test_mask(void) {
 #if defined(__x86_64__)
 /* CPUID and XCR0 as machines and systems answer them. */
 static void test_detect(void) {
-  const unsigned osxsave = 1u << 27, fma = 1u << 12, avx2 = 1u << 5, avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
+  const unsigned osxsave = 1u << 27, f16c = 1u << 29, fma = 1u << 12 | f16c, avx2 = 1u << 5,
+                 avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
   ok(isa_of(osxsave | fma, avx2 | avx512, 0xe7) == POSENC_ISA_ALL, "everything there, everything saved");
   ok(isa_of(osxsave | fma, avx2 | avx512, 0x7) == (POSENC_ISA_GENERIC | POSENC_ISA_AVX2),
      "AVX-512 there, but its registers are not saved");
   ok(isa_of(osxsave | fma, avx2 | avx512, 0x3) == POSENC_ISA_GENERIC, "nor the upper halves of AVX");
   ok(isa_of(fma, avx2 | avx512, 0xe7) == POSENC_ISA_GENERIC, "a system that does not say what it saves");
-  ok(isa_of(osxsave, avx2, 0x7) == POSENC_ISA_GENERIC, "AVX2 without FMA");
+  ok(isa_of(osxsave | f16c, avx2, 0x7) == POSENC_ISA_GENERIC, "AVX2 without FMA");
+  ok(isa_of(osxsave | (fma & ~f16c), avx2, 0x7) == POSENC_ISA_GENERIC, "AVX2 and FMA without F16C");
   ok(isa_of(osxsave | fma, avx2 | (avx512 & ~(1u << 17)), 0xe7) == (POSENC_ISA_GENERIC | POSENC_ISA_AVX2),
      "AVX-512 without DQ");
 }
 
 /*
  * Which instruction stores the table? The output is memory that may not be written: the first store faults, and the handler reads the bytes
- * of the faulting instruction. AVX-512 instructions begin with the EVEX prefix 0x62, and nothing else in 64-bit code does.
+ * of the faulting instruction. AVX-512 instructions begin with the EVEX prefix 0x62, and nothing else in 64-bit code does; those of AVX and AVX2
+ * with a VEX prefix, 0xc4 or 0xc5, and again nothing else.
  */
 static sigjmp_buf after_fault;
 static volatile unsigned char first_byte;
@@ -100,7 +106,7 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
   siglongjmp(after_fault, 1);
 }
 
-static bool stores_with_evex(const char *name, unsigned isa) {
+static unsigned char stores_with(const char *name, unsigned isa) {
   const posenc_problem problem = posenc_table(64, 64);
   posenc_options options = posenc_default_options();
   options.kernel = name ? posenc_kernel_find(name) : NULL;
@@ -109,14 +115,20 @@ static bool stores_with_evex(const char *name, unsigned isa) {
   void *page = mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, before;
   first_byte = 0;
-  if (page == MAP_FAILED || posenc_plan_create(&plan, &problem, &options) != POSENC_OK) return false;
+  if (page == MAP_FAILED || posenc_plan_create(&plan, &problem, &options) != POSENC_OK) return 0;
   sigaction(SIGSEGV, &action, &before);
   if (!sigsetjmp(after_fault, 1)) posenc_execute(plan, 0, problem.rows, page);
   sigaction(SIGSEGV, &before, NULL);
   posenc_plan_destroy(plan);
   munmap(page, 65536);
   printf("# %s stores with an instruction that begins with 0x%02x\n", name ? name : "the default", first_byte);
-  return first_byte == 0x62;
+  return first_byte;
+}
+
+enum { EVEX = 0x62 };
+
+static bool is_vex(unsigned char byte) {
+  return byte == 0xc4 || byte == 0xc5;
 }
 
 static void test_really_runs(void) {
@@ -125,13 +137,19 @@ static void test_really_runs(void) {
     skip("avx512 executes AVX-512", why);
     skip("the default under an AVX-512 mask executes AVX-512", why);
   } else {
-    ok(stores_with_evex("avx512", 0), "avx512 executes AVX-512");
-    ok(stores_with_evex(NULL, POSENC_ISA_AVX512), "the default, forced to that tier, executes AVX-512");
+    ok(stores_with("avx512", 0) == EVEX, "avx512 executes AVX-512");
+    ok(stores_with(NULL, POSENC_ISA_AVX512) == EVEX, "the default, forced to that tier, executes AVX-512");
   }
-#ifdef __AVX512F__
-  skip("generic executes no AVX-512", "the compiler was told to use it everywhere");
+  why = posenc_kernel_refusal(posenc_kernel_find("cr-avx2"), NULL, NULL);
+  if (why)
+    skip("the default under an AVX2 mask executes AVX2", why);
+  else
+    ok(is_vex(stores_with(NULL, POSENC_ISA_AVX2)), "the default, forced to AVX2, executes that");
+#ifdef __AVX__
+  skip("generic executes no AVX", "the compiler was told to use it everywhere");
 #else
-  ok(!stores_with_evex(NULL, POSENC_ISA_GENERIC) && first_byte != 0, "the default, forced to generic, does not");
+  const unsigned char plain = stores_with(NULL, POSENC_ISA_GENERIC);
+  ok(plain != 0 && plain != EVEX && !is_vex(plain), "the default, forced to generic, does not");
 #endif
 }
 #else

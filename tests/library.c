@@ -134,7 +134,11 @@ static void test_short_choice(posenc_dtype dtype, double ulp_below_one, const ch
 static void test_choice(void) {
   posenc_problem problem = posenc_table(512, 512);
   const bool vectors = posenc_isa_detect() & POSENC_ISA_AVX512 && !posenc_kernel_find("avx512")->absent;
-  const char *const best_f32 = vectors ? "cr-avx512" : "cr-portable", *const best = vectors ? "avx512" : "rotation";
+  const bool half = !posenc_kernel_refusal(posenc_kernel_find("cr-avx2"), NULL, NULL);
+  const char *const best_f32 = vectors ? "cr-avx512"
+                               : half  ? "cr-avx2"
+                                       : "cr-portable",
+                    *const best = vectors ? "avx512" : "rotation";
   ok(strcmp(chosen(&problem, 0.0, 1), best_f32) == 0, "by default: %s", chosen(&problem, 0.0, 1));
   ok(strcmp(chosen(&problem, 0.0, 2), posenc_kernel_find("openmp")->absent ? best_f32 : "cr-openmp") == 0,
      "with threads: %s", chosen(&problem, 0.0, 2));

@@ -13,10 +13,10 @@
 #define ZMM_STATE 0xe6u
 
 unsigned isa_of(unsigned leaf1_ecx, unsigned leaf7_ebx, unsigned xcr0) {
-  const unsigned avx512 = bit_AVX512F | bit_AVX512VL | bit_AVX512DQ | bit_AVX512BW;
+  const unsigned fma = bit_FMA | bit_F16C, avx512 = bit_AVX512F | bit_AVX512VL | bit_AVX512DQ | bit_AVX512BW;
   unsigned isa = POSENC_ISA_GENERIC;
   if (!(leaf1_ecx & bit_OSXSAVE)) return isa;
-  if ((xcr0 & YMM_STATE) == YMM_STATE && (leaf1_ecx & bit_FMA) && (leaf7_ebx & bit_AVX2)) isa |= POSENC_ISA_AVX2;
+  if ((xcr0 & YMM_STATE) == YMM_STATE && (leaf1_ecx & fma) == fma && (leaf7_ebx & bit_AVX2)) isa |= POSENC_ISA_AVX2;
   if ((xcr0 & ZMM_STATE) == ZMM_STATE && (leaf7_ebx & avx512) == avx512) isa |= POSENC_ISA_AVX512;
   return isa;
 }
