@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The fixed-point frequencies and the short sine inside the library, against MPFR. */
+/* The fixed-point frequencies and the short sine inside the library, against MPFR; and what is in doubt. */
+#include "impls/core/cr.h"
 #include "impls/core/wide.h"
 #include "tests/tap.h"
 
@@ -203,6 +204,31 @@ static void test_radians(void) {
   ok(none.high == 0.0 && none.low == 0.0, "no turn is 0 radians");
 }
 
+/* A middle between two numbers of the format, |middle| <= 1, and what is less than CR_ERROR from it are in doubt. */
+static bool is_doubtful(double middle, uint64_t doubt_bits) {
+  const double nearly = CR_ERROR * (1.0 - 0x1p-8);
+  return cr_in_doubt(middle, doubt_bits) && cr_in_doubt(middle + nearly, doubt_bits) &&
+         cr_in_doubt(middle - nearly, doubt_bits);
+}
+
+/* Of f16 and bf16 all middles from 2^-30 to 1, of f32 some of each binade; and that the test does not ask for far more, where
+   the grid is finer than the format. */
+static void test_doubt(posenc_dtype dtype, const char *name) {
+  const int precision = cr_precision(dtype);
+  const uint64_t doubt_bits = cr_doubt_bits(dtype), numbers = UINT64_C(1) << (precision - 1),
+                 step = numbers > 4096 ? numbers / 4096 + 1 : 1;
+  int64_t missed = 0, idle = 0, tried = 0;
+  for (int binade = -30; binade < 0; binade++)
+    for (uint64_t n = 0; n < numbers; n += step, tried++) {
+      const double ulp = ldexp(1.0, binade - precision + 1), middle = ldexp(1.0, binade) + ((double)n + 0.5) * ulp;
+      missed += !is_doubtful(middle, doubt_bits) + !is_doubtful(-middle, doubt_bits);
+      idle += binade == -1 && cr_in_doubt(middle + 3.0 * CR_ERROR, doubt_bits);
+    }
+  ok(missed == 0 && tried > 3000, "%s: %ld middles of %ld, and what is near them, not in doubt", name, (long)missed,
+     (long)tried);
+  ok(idle == 0, "%s: what is three times as far is not, %ld times", name, (long)idle);
+}
+
 int main(void) {
   static const double bases[] = {
       1.0, 1.0000000000000002, 1.4142135623730951, 2.0, 10000.0, 500000.0, 1e6, 1e7, 12345.678, 1e300};
@@ -220,6 +246,9 @@ int main(void) {
   test_wide(1e12);
   test_wide_quarters();
   test_radians();
+  test_doubt(POSENC_F32, "f32");
+  test_doubt(POSENC_F16, "f16");
+  test_doubt(POSENC_BF16, "bf16");
   mpfr_free_cache();
   return tap_done();
 }

@@ -17,6 +17,13 @@
  *   2 cos w, the double nearest to it: at most 1, times |x| <= 1, at the same steps:       120 × 1 = 120
  * In all 4 + 104 + 180 + 120 = 408 u < 2^-44 = 512 u; second-order terms are below 1 u.
  *
+ * That is for |x| <= 1. By its error x may pass 1, where the exact one is within 2^-21.5 radians of the top, and a sum
+ * then costs 1. For w >= 2^-21 that is one row in three at most, or two in succession: 23 u more. For a smaller w it may be
+ * every row, and a product of 2 or more costs 2. But then the step's sine is all but exact and its cosine within 0.5, and
+ * the neighbour within 0.5 + 1.5: 16 × 2 = 32 instead of 104. A step costs 3 at most, and the next one then 2: what
+ * it subtracts is above 1, a multiple of 2 u as the product is, so that the difference is exact. From the anchor on that
+ * is 3 × 15 + 2 × 14 + 3 × 13 … = 304 instead of 180. In all 4 + 32 + 304 + 120 = 460 u.
+ *
  * In doubt is an element within CR_ERROR of the middle between two numbers of the table's format. Such a middle has one
  * significant bit more than the format. Rounded to a multiple of 2^-43 = 2 CR_ERROR, which takes an addition and a subtraction, a
  * doubtful x becomes that very middle, whatever its size: the low bits of its mantissa are zero. So are those of other numbers that are
@@ -25,7 +32,8 @@
  * cr_element has 2^-122 (wide.h). An exact value within that distance of a middle might still be rounded to the wrong side.
  * No proof is known that excludes it for every base and dim; the values of one table of 2^40 positions and 4096 columns come, as
  * numbers without a pattern do, no nearer than some 2^-77, and one nearer than 2^-122 is to be expected in one of 2^45 such
- * tables. The nearest that a scan of 2^32 elements has found are in reference/worst/.
+ * tables. The nearest that a scan of 2^32 elements has found are in reference/worst/. Those with a pattern, sines of an angle x
+ * that is a middle itself, are x³/6 from it: with a frequency of 2^-40, the least, 2^-98 in bf16, of x = 257 × 2^-40.
  */
 #ifndef POSENC_IMPLS_CORE_CR_H
 #define POSENC_IMPLS_CORE_CR_H
