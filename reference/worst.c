@@ -143,9 +143,9 @@ typedef struct reader {
   size_t size;
 } reader;
 
-/* False, and tells why. */
+/* False, and tells why, and in which line if one was read. */
 __attribute__((format(printf, 2, 3))) static bool wrong(const reader *r, const char *why, ...) {
-  const int used = snprintf(r->fault, r->size, "line %d: ", r->line);
+  const int used = r->line ? snprintf(r->fault, r->size, "line %d: ", r->line) : 0;
   va_list arguments;
   va_start(arguments, why);
   vsnprintf(r->fault + used, r->size - (size_t)used, why, arguments);

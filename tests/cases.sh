@@ -81,7 +81,8 @@ refused '--cases changed.wc: line 20: this is not what MPFR finds there' --cases
 changed 's/^base 10000/base 10001/'
 refused '--cases changed.wc: line 13: this is not what MPFR finds there' --cases changed.wc
 : >empty.wc
-refused '--cases empty.wc: line 0: the file ends before any case' --cases empty.wc
+refused '--cases empty.wc: the file ends before any case' --cases empty.wc
+refused '--cases .: Is a directory' --cases .
 refused '--len 8: nothing would use it beside --cases' --cases "$one" --len 8 --dim 4
 refused '--base 5: nothing would use it beside --cases' --cases "$one" --base 5
 refused '--budget 5: nothing would use it beside --cases' --cases "$one" --budget 5
