@@ -57,7 +57,7 @@ static json_t *explain_rows(subject *s, const oracle *truth, arena *a, told *t) 
 json_t *explain_json(subject *s, arena *a) {
   const posenc_problem *problem = &s->shape->problem;
   told t;
-  if (problem->rows == 0) return json_null();
+  if (problem->rows == 0) return json_pack("{s:n, s:[]}", "worst", "rows");
   if (!told_create(&t, ROWS * problem->dim / 2)) return NULL;
   oracle *truth = oracle_create(problem);
   json_t *made = NULL;
@@ -88,7 +88,7 @@ static void print_worst(const json_t *worst, const char *prefix, FILE *stream) {
 static void print_rows(const json_t *rows, const char *prefix, FILE *stream) {
   size_t i;
   json_t *one;
-  fprintf(stream, "%smean size of each part, 16 rows from\n%s%20s", prefix, prefix, "position");
+  fprintf(stream, "%smean size of each part, up to 16 rows from\n%s%20s", prefix, prefix, "position");
   for (int n = 0; n < PARTS; n++) fprintf(stream, " %10s", names[n]);
   fputc('\n', stream);
   json_array_foreach(rows, i, one) {
@@ -99,8 +99,9 @@ static void print_rows(const json_t *rows, const char *prefix, FILE *stream) {
 }
 
 void explain_print(const json_t *record, const char *prefix, FILE *stream) {
-  const json_t *explained = json_object_get(record, "explain"), *worst = json_object_get(explained, "worst");
+  const json_t *explained = json_object_get(record, "explain"), *worst = json_object_get(explained, "worst"),
+               *rows = json_object_get(explained, "rows");
   if (json_is_null(explained)) fprintf(stream, "%sno telling where its error comes from: " STAGES_UNTOLD "\n", prefix);
   if (json_is_object(worst)) print_worst(worst, prefix, stream);
-  if (json_is_object(explained)) print_rows(json_object_get(explained, "rows"), prefix, stream);
+  if (json_array_size(rows) > 0) print_rows(rows, prefix, stream);
 }

@@ -55,7 +55,8 @@ typedef struct verify_request {
  *                  "checks": [ {"property": name, "ok": bool, "skipped": bool, "worst", "bound", "compared": n,
  *                               "note": why skipped, what is wrong, or what a search met } … ],
  *                  if asked for, "explain": null if the kernel does not expose its stages, or
- *                    { "worst": {"position", "index", "function", "error": signed, of max_abs, "parts": PARTS}, or null in the padding row,
+ *                    { "worst": {"position", "index", "function", "error": signed, of max_abs, "parts": PARTS}, or null in the padding row and of an empty
+ *                               table,
  *                      "rows": [ {"position", "parts": PARTS, mean sizes over up to 16 rows from there on} … ], from the first
  *                              position on, and from each power of two in the table } } … ],
  *   "profile": [ { "kernel": name, "dim": n, "base",
