@@ -454,7 +454,8 @@ static void write_method(page *p, const json_t *document) {
   p->format->open(p, PAGE_LIST);
   page_block(
       p, PAGE_ITEM,
-      "Exact values come from MPFR with as many bits as it takes to round them for certain. The error in ulp is "
+      "Exact values come from MPFR with as many bits as it takes to round them for certain, or by rotations between "
+      "its values, within 2^-98, and from MPFR where that leaves a doubt. The error in ulp is "
       "|got − exact| / ulp(exact), a fraction, and the absolute error stands beside it, since near a zero of sine the "
       "ulp vanishes.");
   page_block(

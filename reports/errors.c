@@ -39,6 +39,20 @@ static void say_table(page *p, const json_t *table) {
                words_plain(field_number(table, "base")).text);
 }
 
+/* How many rows of each position were looked at. */
+static words point_rows(const json_t *profiles) {
+  const json_t *points = json_object_get(json_array_get(profiles, 0), "points");
+  return words_count(field_number(json_array_get(points, 0), "rows"));
+}
+
+/* Rows of the longest scan; NaN if there was none. */
+static double scanned_rows(const json_t *profiles) {
+  double rows = NAN;
+  for (size_t i = 0; i < json_array_size(profiles); i++)
+    rows = fmax(rows, field_number(json_array_get(profiles, i), "rows"));
+  return rows;
+}
+
 /* ---- against position ---- */
 
 /* A row per position of the first profile, a column per profile. */
@@ -51,7 +65,7 @@ static bool write_position_data(page *p, const json_t *profiles) {
   for (size_t i = 0; i < count; i++)
     columns[i + 1] = (page_column){field_string(json_array_get(profiles, i), "kernel"), true};
   p->format->open(p, PAGE_DATA);
-  page_table(p, "Largest |error| at each position.", columns, count + 1);
+  page_table(p, "Largest |error| from each position on.", columns, count + 1);
   for (size_t i = 0; i < json_array_size(points); i++) {
     const double position = field_number(json_array_get(points, i), "position");
     page_cell_run(p, PAGE_TEXT, words_count(position).text);
@@ -71,10 +85,12 @@ static bool write_position(page *p, const json_t *document, const figures *drawn
   const json_t *profiles = json_object_get(document, "profile");
   p->format->heading(p, 2, "Error against position");
   p->format->open(p, PAGE_PARAGRAPH);
-  page_print(p, PAGE_TEXT, "The largest absolute error over the columns of a row");
+  page_print(p, PAGE_TEXT, "The largest absolute error of the %s rows from a position on", point_rows(profiles).text);
   say_table(p, json_array_get(profiles, 0));
-  page_print(p, PAGE_TEXT,
-             ". Dashed lines: half an ulp just below 1, which rounding to that format costs whoever computes.");
+  page_print(
+      p, PAGE_TEXT,
+      ": a sample, so a lower bound. Dashed lines: half an ulp just below 1, which rounding to that format costs "
+      "whoever computes.");
   p->format->close(p, PAGE_PARAGRAPH);
   p->format->figure(p, "Error against position. Lines of kernels with the same errors lie on each other.",
                     drawn->svg[FIGURE_ERROR]);
@@ -134,7 +150,7 @@ static void write_cause_data(page *p, const json_t *groups) {
   for (size_t i = 0; i < CAUSES; i++) columns[2 + i] = (page_column){cause_names[i], true};
   columns[2 + CAUSES] = (page_column){"sum", true};
   p->format->open(p, PAGE_DATA);
-  page_table(p, "Mean |part| of the error.", columns, 3 + CAUSES);
+  page_table(p, "Mean |part| of the error, at some positions; report.json has all.", columns, 3 + CAUSES);
   for (size_t i = 0; i < json_array_size(groups); i++) {
     const json_t *group = json_array_get(groups, i);
     for (size_t k = 0; k < LANDMARKS; k++) {
@@ -157,12 +173,15 @@ static void write_causes(page *p, const json_t *document, const figures *drawn) 
   if (!drawn->svg[FIGURE_CAUSES]) return;
   const json_t *groups = json_object_get(document, "causes");
   p->format->heading(p, 2, "Where the error comes from");
-  page_block(
-      p, PAGE_PARAGRAPH,
+  p->format->open(p, PAGE_PARAGRAPH);
+  page_print(
+      p, PAGE_TEXT,
       "The error of an element is the sum of four parts: frequency (the kernel's frequency is not the exact one), "
       "phase (its position × frequency is not the exact product of the two), trig (its sine or cosine is not that "
       "of its phase) and store (the rounding to the table's type). Shares are of the mean |part| over all "
-      "elements of the rows at a position. Named below are those of a fifth or more.");
+      "elements of the %s rows from a position on. Named below are those of a fifth or more.",
+      point_rows(json_object_get(document, "profile")).text);
+  p->format->close(p, PAGE_PARAGRAPH);
   p->format->figure(p, "Shares of the four parts against position. Kernels with the same parts share a panel.",
                     drawn->svg[FIGURE_CAUSES]);
   p->format->open(p, PAGE_LIST);
@@ -193,7 +212,8 @@ static void write_frequency_data(page *p, const json_t *profiles) {
   static const page_column columns[] = {
       {"kernel", false}, {"frequency index", true}, {"wavelength", true}, {"max |error|", true}, {"at position", true}};
   p->format->open(p, PAGE_DATA);
-  page_table(p, "The frequency with the largest error of each kernel.", columns, sizeof columns / sizeof *columns);
+  page_table(p, "The frequency with the largest error of each kernel; report.json has all.", columns,
+             sizeof columns / sizeof *columns);
   for (size_t i = 0; i < json_array_size(profiles); i++) {
     const json_t *profile = json_array_get(profiles, i), *worst = worst_column(profile);
     if (!worst) continue;
@@ -212,7 +232,8 @@ static void write_frequency(page *p, const json_t *document, const figures *draw
   const json_t *profiles = json_object_get(document, "profile");
   p->format->heading(p, 2, "Error against frequency");
   p->format->open(p, PAGE_PARAGRAPH);
-  page_print(p, PAGE_TEXT, "The largest absolute error of a frequency's sine and cosine over all positions scanned");
+  page_print(p, PAGE_TEXT, "The largest absolute error of a frequency's sine and cosine over every position below %s",
+             words_count(scanned_rows(profiles)).text);
   say_table(p, json_array_get(profiles, 0));
   page_print(p, PAGE_TEXT, ". Frequency index i turns once in 2π base^(2i/dim) positions.");
   p->format->close(p, PAGE_PARAGRAPH);
@@ -261,8 +282,8 @@ static void write_relations(page *p, const json_t *profiles) {
   page_column columns[3 + LANDMARKS] = {{"kernel", false}, {"|s² + c² − 1|", true}, {"at", false}};
   for (size_t i = 0; i < LANDMARKS; i++) columns[3 + i] = (page_column){landmarks[i].name, true};
   page_table(p,
-             "Largest |s² + c² − 1| and where, and largest |PE[p]·PE[q] − Σ cos((p − q) wᵢ)| of two rows close to 2^0, "
-             "2^10, …",
+             "Largest |s² + c² − 1| and where, and largest |PE[p]·PE[q] − Σ cos((p − q) wᵢ)| of two rows from 2^0, "
+             "2^10, … on",
              columns, 3 + LANDMARKS);
   for (size_t i = 0; i < json_array_size(profiles); i++) {
     const json_t *profile = json_array_get(profiles, i), *norm = json_object_get(profile, "norm");
@@ -292,14 +313,6 @@ static void write_unique(page *p, const json_t *unique) {
   p->format->close(p, PAGE_PARAGRAPH);
 }
 
-/* Rows of the longest scan; NaN if there was none. */
-static double scanned_rows(const json_t *profiles) {
-  double rows = NAN;
-  for (size_t i = 0; i < json_array_size(profiles); i++)
-    rows = fmax(rows, field_number(json_array_get(profiles, i), "rows"));
-  return rows;
-}
-
 static void write_limits(page *p, const json_t *document) {
   const json_t *profiles = json_object_get(document, "profile");
   const double rows = scanned_rows(profiles);
@@ -311,15 +324,18 @@ static void write_limits(page *p, const json_t *document) {
   page_print(
       p, PAGE_TEXT,
       ", was looked at. An error beyond half an ulp just below 1 is larger than that of rounding the exact value "
-      "to the format. Two positions with the same row in a format cannot be told apart in it; rows further out "
-      "were compared with their neighbours alone.");
+      "to the format. Two positions with the same row in a format cannot be told apart in it; further out, only %s "
+      "rows from each power of two on were compared with one another, so there may be an earlier two than those "
+      "told.",
+      point_rows(profiles).text);
   p->format->close(p, PAGE_PARAGRAPH);
   write_ends(p, profiles);
   write_unique(p, json_object_get(document, "unique"));
   page_block(
       p, PAGE_PARAGRAPH,
       "In exact rows s² + c² = 1 for every pair of sine and cosine, and the product of two rows depends on p − q "
-      "alone. How far the kernels are from both:");
+      "alone. How far the kernels are from both, over all those rows, and over pairs from the few that follow a power "
+      "of two:");
   write_relations(p, profiles);
 }
 

@@ -144,6 +144,7 @@ static const rule result_rules[] = {
 
 static const rule point_rules[] = {
     {"position", &integer, true, NULL},
+    {"rows", &count, true, NULL},
     {"max_abs", &amount, true, NULL},
     {"max_ulp", &amount, false, NULL},
     {"index", &count, false, NULL},

@@ -119,7 +119,7 @@ has_sections() { # PAGE TITLES: those on errors, joined by commas
 }
 check 'no errors, no sections on them' has_sections known/report.md ''
 error_at() { # POSITION FREQUENCY PHASE TRIG STORE
-  printf '{"position": %s, "max_abs": 0.25, "relative": 0.5, "parts": {"frequency": %s, "phase": %s, "trig": %s, "store": %s}}' "$@"
+  printf '{"position": %s, "rows": 16, "max_abs": 0.25, "relative": 0.5, "parts": {"frequency": %s, "phase": %s, "trig": %s, "store": %s}}' "$@"
 }
 points="$(error_at 1 1 0 0 3), $(error_at 2 6 4 0 0), $(error_at 4 3 1 0 0)"
 scan='"rows": 1000, "columns": [{"index": 0, "max_abs": 0.0625, "position": 9}, {"index": 1, "max_abs": 0.125, "position": 7}],
@@ -149,6 +149,8 @@ check 'errors: a panel for both' contains errors/index.html 'quick, naive'
 says 'the parts' '| `quick`, `naive` | 2^0 | 1.00 | 0.00 | 0.00 | 3.00 | 4.00 |'
 says 'the worst frequency and its wavelength' '| `quick` | 1 | 628.3 | 0.125 | 7 |'
 says 'where a format is passed, and rows collide' '| `quick` | 1 | 7 | none to 999 | none to 999 | 5, 6 | 3, 4 |'
+says 'how much was looked at, against position' 'of the 16 rows from a position on, dim 4, base 10000: a sample, so a lower bound.'
+says 'and against frequency' 'over every position below 1 000, dim 4'
 says 'what was not scanned is a dash' '| `naive` | – | – | – | – | – | – |'
 says 'norm and relative' '| `quick` | 0.750 | p = 8, i = 1 | 0.500 | – | – | – | – |'
 says 'the closest exact rows' 'are **0.5000 apart**, at positions that differ by 44.'
@@ -156,7 +158,7 @@ says 'the closest exact rows' 'are **0.5000 apart**, at positions that differ by
 profiled "$(error_at 1 0 0 0 2), $(error_at 4 0 0 1 0)" >other-accuracy.json
 "$POSENC" report --from other-accuracy.json --from known-bench.json -o errors >out 2>err
 check 'errors: kernels with other parts stand apart' contains errors/report.md '- `naive`: at 2^0 **store** (100'
-profiled '{"position": 1, "max_abs": 0.25, "parts": null}' >other-accuracy.json
+profiled '{"position": 1, "rows": 16, "max_abs": 0.25, "parts": null}' >other-accuracy.json
 "$POSENC" report --from other-accuracy.json --from known-bench.json -o errors >out 2>err
 check 'errors: kernels without parts have no panel' sh -c 'grep -q "^- .quick.: at" errors/report.md && ! grep -q "^- .*naive.*: at" errors/report.md'
 

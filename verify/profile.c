@@ -128,8 +128,8 @@ static json_t *point_of(instruments *with, subject *s, int64_t position) {
   fast_check(with->fast, position, POINT_ROWS, rows, NULL, &found);
   for (int n = 0; n < FORMATS; n++)
     if (!with->collisions[n].q) with->collisions[n] = collision_among(formats[n], rows, position);
-  return json_pack("{s:I, s:o, s:o, s:I, s:o, s:o}", "position", (json_int_t)position, "max_abs",
-                   field_real(found.max_abs.abs), "max_ulp", field_real(found.max_ulp.ulp), "index",
+  return json_pack("{s:I, s:i, s:o, s:o, s:I, s:o, s:o}", "position", (json_int_t)position, "rows", POINT_ROWS,
+                   "max_abs", field_real(found.max_abs.abs), "max_ulp", field_real(found.max_ulp.ulp), "index",
                    (json_int_t)found.max_abs.index, "parts", point_parts(with, s), "relative", field_real(relative));
 }
 

@@ -60,10 +60,10 @@ typedef struct verify_request {
  *                      "rows": [ {"position", "parts": PARTS, mean sizes over up to 16 rows from there on} … ], from the first
  *                              position on, and from each power of two in the table } } … ],
  *   "profile": [ { "kernel": name, "dim": n, "base",
- *                  "points": [ {"position": 2^k for k = 0 … 30, "max_abs", "max_ulp", "index": frequency index of max_abs,
+ *                  "points": [ {"position": 2^k for k = 0 … 30, "rows": n that were looked at, "max_abs", "max_ulp", "index": frequency index of max_abs,
  *                               "parts": PARTS, mean sizes, or null if the kernel does not expose its stages,
- *                               "relative": largest |PE[p]·PE[q] − Σ cos((p−q) w_i)| of two rows} … ], of 16 rows from there on; those
- *                            that the kernel does not do are left out
+ *                               "relative": largest |PE[p]·PE[q] − Σ cos((p−q) w_i)| of two of them} … ], of rows from there on;
+ *                            points that the kernel does not do are left out
  *                  "rows": n of a scan of all positions 0 … n-1, or null, and nothing follows, if the kernel does not do that table,
  *                  "columns": [ {"index": frequency index, "max_abs", "position"} … ],
  *                  "passes": {"f32", "f16", "bf16": first position with an error beyond half an ulp just below 1, or null},
