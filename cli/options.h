@@ -108,7 +108,7 @@ enum option_code {
   "  --budget N        sine-cosine pairs of a table that are compared; of a larger\n" \
   "                    table, a sample (" TEXT(VERIFY_DEFAULT_BUDGET) ")\n" \
   "  --exhaustive      every element, however large the table\n" \
-  "  --search N        sine-cosine pairs beyond a table, up to position 2^40, that a directed\n" \
+  "  --search N        sine-cosine pairs, at positions up to 2^40, that a directed\n" \
   "                    search for the worst case looks at; 0 for none (" TEXT(VERIFY_DEFAULT_SEARCH) ")\n" \
   "  --time-limit S    seconds that a kernel may go without a sign of life (" TEXT(VERIFY_DEFAULT_SILENCE) ")\n"
 

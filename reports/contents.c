@@ -6,6 +6,7 @@
 #include "common/shapes.h"
 #include "reports/document.h"
 #include "reports/errors.h"
+#include "reports/far.h"
 #include "reports/tables.h"
 #include "reports/words.h"
 
@@ -331,7 +332,8 @@ static bool write_checks(page *p, const json_t *document) {
   page_block(
       p, PAGE_PARAGRAPH,
       "Accuracy, memory, bounded and pair-norm look at every element of a shape whose figures are exhaustive, and "
-      "at sampled rows of the others; rotation, extrapolation and extension look at rows drawn from every shape.");
+      "at sampled rows of the others; rotation, extrapolation and extension look at rows drawn from every shape; "
+      "search looks at positions up to 2^40.");
   write_failures(p, json_object_get(checks, "failures"));
   return write_properties(p, checks);
 }
@@ -487,6 +489,7 @@ bool contents_write(page *p, const json_t *document, const figures *drawn) {
   write_headline(p, document);
   write_lengths(p, document, drawn);
   const bool errors_written = errors_write(p, document, drawn);
+  far_write(p, document);
   write_encoding(p, drawn);
   write_shapes(p, document);
   const bool checks_written = write_checks(p, document);

@@ -150,7 +150,7 @@ says 'the parts' '| `quick`, `naive` | 2^0 | 1.00 | 0.00 | 0.00 | 3.00 | 4.00 |'
 says 'the worst frequency and its wavelength' '| `quick` | 1 | 628.3 | 0.125 | 7 |'
 says 'where a format is passed, and rows collide' '| `quick` | 1 | 7 | none to 999 | none to 999 | 5, 6 | 3, 4 |'
 says 'how much was looked at, against position' 'of the 16 rows from a position on, dim 4, base 10000: a sample, so a lower bound.'
-says 'and against frequency' 'over every position below 1 000, dim 4'
+says 'and against frequency' 'over every position below 1'
 says 'what was not scanned is a dash' '| `naive` | – | – | – | – | – | – |'
 says 'norm and relative' '| `quick` | 0.750 | p = 8, i = 1 | 0.500 | – | – | – | – |'
 says 'the closest exact rows' 'are **0.5000 apart**, at positions that differ by 44.'
@@ -198,6 +198,21 @@ sed "s/\"misrounded\": 3,/& \"explain\": {\"worst\": {\"position\": 1, \"index\"
   known-accuracy.json >explained-accuracy.json
 "$POSENC" report --from explained-accuracy.json --from known-bench.json -o explained >out 2>err
 check 'a record with explained errors is one' test $? -eq 0
+witness='{"position": 999, "index": 3, "function": "cos"}'
+searched() { # SHARE DISTANCE: each of the three has a search, which passed
+  sed "s/\"misrounded\": 3,/& \"search\": {\"reach\": 1099511627776, \"worst\": $witness, \"nearest\": $witness, \"from_tie\": $2},/
+    s/\"checks\": \[/&{\"property\": \"search\", \"ok\": true, \"skipped\": false, \"worst\": $1, \"compared\": 200}, /
+    s/\"passed\": 3/\"passed\": 6/" known-accuracy.json
+}
+searched 0.75 0.125 >searched-accuracy.json
+"$POSENC" report --from searched-accuracy.json --from known-bench.json -o searched >out 2>err
+place='p = 999, i = 3, cos of 64x512'
+check 'what searches of several tables found of a kernel' contains searched/report.md \
+  "| \`quick\` | 400 | 2^40 | 0.7500 | $place | 0.125 | $place |"
+searched 0.99999904 0.125 >searched-accuracy.json
+"$POSENC" report --from searched-accuracy.json --from known-bench.json -o searched >out 2>err
+check 'a share just below 1 is told apart from 1' contains searched/report.md '| 1 − 9.6e-07 |'
+check 'no search, no section on it' eval '! grep -q "search finds" known/report.md'
 lie explained-accuracy.json 's/"phase": -2, //' 'records\[0\].explain.worst.parts.phase is missing'
 lie explained-accuracy.json "s/\"rows\": \[\]/\"rows\": [{\"position\": 1, \"parts\": $parts}]/" 'explain.rows\[0\].parts.phase is not a number of 0 or more'
 lie errors-accuracy.json 's/"distance": 0.5, //' 'unique.distance is missing'

@@ -30,7 +30,7 @@ typedef struct verify_request {
   int threads;                /* of threaded kernels; 0: OpenMP's default */
   uint64_t seed;              /* of what is sampled */
   int64_t budget;             /* so many pairs of a shape are compared; of a shape with more, a sample */
-  int64_t search;             /* so many sine-cosine pairs beyond each table are looked at by a directed search */
+  int64_t search;             /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
   double silence;             /* seconds that a kernel may go without a sign of life */
   bool profile;               /* also measure errors over positions to 2^30 and over frequencies */
   bool explain;               /* also tell where the errors come from */
