@@ -4,6 +4,7 @@
 #include "cli/catalogue.h"
 #include "cli/options.h"
 #include "common/contract.h"
+#include "peers/peers.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -12,15 +13,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Null while there are no plugins. They stay loaded until the program ends. */
+/* Null before the first look. Plugins stay loaded until the program ends. */
 static const posenc_kernel **kernels;
 static size_t kernel_count;
 static char *options_text;
 
+static void append(const posenc_kernel *const *more, size_t count) {
+  const posenc_kernel **grown = reallocarray(kernels, kernel_count + count, sizeof(*grown));
+  if (!grown) die("out of memory");
+  memcpy(grown + kernel_count, more, count * sizeof(*grown));
+  kernels = grown;
+  kernel_count += count;
+}
+
 const posenc_kernel *const *catalogue_kernels(size_t *count) {
-  if (!kernels) return posenc_kernels(count);
+  if (!kernels) {
+    size_t more;
+    const posenc_kernel *const *list = posenc_kernels(&more);
+    append(list, more);
+    list = peers_kernels(&more);
+    append(list, more);
+  }
   *count = kernel_count;
   return kernels;
+}
+
+const posenc_kernel *catalogue_find(const char *name) {
+  size_t count;
+  const posenc_kernel *const *known = catalogue_kernels(&count);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(known[i]->name, name) == 0) return known[i];
+  return NULL;
 }
 
 const char *catalogue_options(void) {
@@ -80,14 +103,6 @@ static bool is_name(const char *name) {
   return length >= 1 && length <= NAME_MOST && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == length;
 }
 
-static bool is_taken(const char *name) {
-  size_t count;
-  const posenc_kernel *const *known = catalogue_kernels(&count);
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(known[i]->name, name) == 0) return true;
-  return false;
-}
-
 static bool is_amount(double x) {
   return isfinite(x) && x >= 0.0;
 }
@@ -96,7 +111,7 @@ static bool is_amount(double x) {
 static const char *defect(const posenc_kernel *kernel) {
   const posenc_bound *bound = &kernel->bound;
   if (!is_name(kernel->name)) return "a name is 1 to 31 lower case letters, digits and hyphens";
-  if (is_taken(kernel->name)) return "another kernel has that name";
+  if (catalogue_find(kernel->name)) return "another kernel has that name";
   if (!kernel->execute && !kernel->absent) return "it has no execute";
   if (!kernel->summary) return "it has no summary";
   if (!kernel->algorithm) return "it has no algorithm";
@@ -119,18 +134,6 @@ static void check_kernel(const char *path, const posenc_kernel *kernel, size_t n
 
 /* ---- adding ------------------------------------------------------------------------------------ */
 
-static void add_kernel(const posenc_kernel *kernel) {
-  size_t count;
-  const posenc_kernel *const *known = catalogue_kernels(&count);
-  const posenc_kernel **grown = calloc(count + 1, sizeof(*grown));
-  if (!grown) die("out of memory");
-  memcpy(grown, known, count * sizeof(*grown));
-  grown[count] = kernel;
-  free(kernels);
-  kernels = grown;
-  kernel_count = count + 1;
-}
-
 static void add_option(const char *path) {
   char *text = NULL;
   size_t size;
@@ -149,7 +152,7 @@ void catalogue_add(const char *path) {
   const posenc_kernel *const *list = kernels_of(load(path), path);
   for (size_t i = 0; list[i]; i++) {
     check_kernel(path, list[i], i + 1);
-    add_kernel(list[i]);
+    append(&list[i], 1);
   }
   add_option(path);
 }

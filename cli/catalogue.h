@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* All kernels that the command knows: the library's, then those of plugins. */
+/* All kernels that the command knows: the library's, then competitors, then those of plugins. */
 #ifndef POSENC_CLI_CATALOGUE_H
 #define POSENC_CLI_CATALOGUE_H
 
 #include "posenc.h"
 
-/* Fastest first as the library has them, then the plugins' in the order that these were added. Valid until the next one
-   is. */
+/* Fastest first as the library has them; then the competitors; then the plugins' in the order that these were added. Valid
+   until the next one is. */
 const posenc_kernel *const *catalogue_kernels(size_t *count);
+
+/* The kernel of that name, or null. */
+const posenc_kernel *catalogue_find(const char *name);
 
 /* Loads the value of a --plugin and adds its kernels. Exits if it is no plugin, or if anything in it would mislead. */
 void catalogue_add(const char *path);

@@ -9,8 +9,8 @@
 enum { OPTION_JSON = OPTION_OWN, OPTION_NAMES };
 
 static const char help[] = "Usage: posenc list [OPTION]...\n"
-                           "List the kernels, fastest first and plugins behind, with what each promises and\n"
-                           "whether it runs here.\n"
+                           "List the kernels, with what each promises and whether it runs here: the library's,\n"
+                           "fastest first, then competitors on other libraries, then those of plugins.\n"
                            "\n"
                            "Options:\n"
                            "  --json            print the contracts as a JSON array\n"

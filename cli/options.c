@@ -340,7 +340,7 @@ void options_refuse(const options *given, int from, int to, const char *beside) 
 /* ---- the kernels ------------------------------------------------------------------------------- */
 
 const posenc_kernel *find_kernel(const char *name) {
-  const posenc_kernel *kernel = posenc_kernel_find(name);
+  const posenc_kernel *kernel = catalogue_find(name);
   if (!kernel) die_no_kernel(name);
   return kernel;
 }

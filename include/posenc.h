@@ -178,7 +178,7 @@ typedef struct posenc_stages {
 /* A kernel and its contract. Tests, benchmarks, documentation and report read this one place. */
 typedef struct posenc_kernel {
   uint32_t abi;           /* POSENC_KERNEL_ABI */
-  unsigned isa;           /* the one tier it needs; 0: only what the kernel that it runs needs */
+  unsigned isa;           /* the tier it needs; of several, one will do; 0: only what the kernel that it runs needs */
   const char *name;       /* 1 to 31 lower case letters, digits and hyphens */
   const char *summary;    /* one line */
   const char *algorithm;  /* how, in a sentence or two */

@@ -199,6 +199,12 @@ written() { # NAME TYPE TOLERANCE LEN DIM BASE OFFSET SHIFT PADDING LAYOUT OPTIO
   fi
 }
 written 'the paper' f32 1e-7 50 64 10000 0 0 none interleaved
+peer=$("$POSENC" list | sed -n '/^[a-z]/{s/:.*//;h;}; /^  runs here     yes/{g;p;}' | grep -m 1 -e '^sleef-f32' -e '^libmvec-f32')
+if [ -n "$peer" ]; then
+  written "$peer" f32 1e-5 50 64 10000 0 0 none interleaved --kernel "$peer"
+else
+  skip 'write: a competitor' 'none in this build'
+fi
 written 'doubles' f64 1e-12 50 64 10000 0 0 none interleaved
 written 'everything at once' f32 1e-7 20 10 500000 5 1 7 split-cs \
   --base 5e5 --offset 5 --shift 1 --padding 7 --layout split-cs

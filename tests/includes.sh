@@ -14,7 +14,8 @@ common: common
 verify: verify reference common
 bench: bench common
 reports: reports common
-cli: cli verify bench reports common'
+peers: peers
+cli: cli verify bench reports peers common'
 
 # What the library may take from the system: libc with advice on memory, libm, OpenMP, intrinsics.
 system='cpuid.h float.h immintrin.h limits.h math.h omp.h stdatomic.h stdbool.h stddef.h stdint.h stdlib.h string.h sys/mman.h'
@@ -62,7 +63,7 @@ done <<EOF
 $rules
 EOF
 
-result 'every folder of sources has its row above' "$(for top in include impls reference common verify bench reports cli; do
+result 'every folder of sources has its row above' "$(for top in include impls reference common verify bench reports peers cli; do
   find $top -name '*.[ch]' -o -name '*.cc'
 done | sed 's|/[^/]*$||' | sort -u | while read -r folder; do
   printf '%s\n' "$rules" | grep -q "^$folder:" || echo "$folder"

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "impls/core/isa.h"
+#include "peers/peers.h"
 #include "posenc.h"
 #include "tests/tap.h"
 
@@ -75,6 +76,12 @@ static void test_mask(void) {
   unsetenv("POSENC_ISA");
 }
 
+#ifdef __AVX__
+#define AVX_EVERYWHERE true /* as the compiler was told */
+#else
+#define AVX_EVERYWHERE false
+#endif
+
 #if defined(__x86_64__)
 /* CPUID and XCR0 as machines and systems answer them. */
 static void test_detect(void) {
@@ -106,10 +113,11 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
   siglongjmp(after_fault, 1);
 }
 
-static unsigned char stores_with(const char *name, unsigned isa) {
+/* Of the kernel, or of the default if that is null; 0 if it does not run. */
+static unsigned char first_store(const posenc_kernel *kernel, unsigned isa) {
   const posenc_problem problem = posenc_table(64, 64);
   posenc_options options = posenc_default_options();
-  options.kernel = name ? posenc_kernel_find(name) : NULL;
+  options.kernel = kernel;
   options.isa = isa;
   posenc_plan *plan;
   void *page = mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -121,12 +129,14 @@ static unsigned char stores_with(const char *name, unsigned isa) {
   sigaction(SIGSEGV, &before, NULL);
   posenc_plan_destroy(plan);
   munmap(page, 65536);
-  printf("# %s stores with an instruction that begins with 0x%02x\n", name ? name : "the default", first_byte);
+  printf("# %s stores with an instruction that begins with 0x%02x\n", kernel ? kernel->name : "the default",
+         first_byte);
   return first_byte;
 }
 
 enum { EVEX = 0x62 };
 
+/* What AVX and AVX2 instructions begin with: the two forms of the VEX prefix. */
 static bool is_vex(unsigned char byte) {
   return byte == 0xc4 || byte == 0xc5;
 }
@@ -137,20 +147,54 @@ static void test_really_runs(void) {
     skip("avx512 executes AVX-512", why);
     skip("the default under an AVX-512 mask executes AVX-512", why);
   } else {
-    ok(stores_with("avx512", 0) == EVEX, "avx512 executes AVX-512");
-    ok(stores_with(NULL, POSENC_ISA_AVX512) == EVEX, "the default, forced to that tier, executes AVX-512");
+    ok(first_store(posenc_kernel_find("avx512"), 0) == EVEX, "avx512 executes AVX-512");
+    ok(first_store(NULL, POSENC_ISA_AVX512) == EVEX, "the default, forced to that tier, executes AVX-512");
   }
   why = posenc_kernel_refusal(posenc_kernel_find("cr-avx2"), NULL, NULL);
   if (why)
     skip("the default under an AVX2 mask executes AVX2", why);
   else
-    ok(is_vex(stores_with(NULL, POSENC_ISA_AVX2)), "the default, forced to AVX2, executes that");
+    ok(is_vex(first_store(NULL, POSENC_ISA_AVX2)), "the default, forced to AVX2, executes that");
 #ifdef __AVX__
   skip("generic executes no AVX", "the compiler was told to use it everywhere");
 #else
-  const unsigned char plain = stores_with(NULL, POSENC_ISA_GENERIC);
-  ok(plain != 0 && plain != EVEX && !is_vex(plain), "the default, forced to generic, does not");
+  const unsigned char byte = first_store(NULL, POSENC_ISA_GENERIC);
+  ok(byte != 0 && byte != EVEX && !is_vex(byte), "the default, forced to generic, does not");
 #endif
+}
+
+static void test_peer(const posenc_kernel *peer) {
+  static const unsigned tiers[] = {POSENC_ISA_AVX512, POSENC_ISA_AVX2, POSENC_ISA_GENERIC};
+  for (size_t i = 0; i < sizeof tiers / sizeof *tiers; i++) {
+    posenc_options options = posenc_default_options();
+    options.isa = tiers[i];
+    const char *why = posenc_kernel_refusal(peer, NULL, &options);
+    if (why) {
+      printf("# %s, %s: %s\n", peer->name, posenc_isa_name(tiers[i]), why);
+      skip("a competitor executes that tier", why);
+      continue;
+    }
+    const unsigned char byte = first_store(peer, tiers[i]);
+    ok(tiers[i] == POSENC_ISA_AVX512 ? byte == EVEX
+       : tiers[i] == POSENC_ISA_AVX2 ? is_vex(byte)
+                                     : byte != 0 && (AVX_EVERYWHERE || (byte != EVEX && !is_vex(byte))),
+       "%s, forced to %s, executes it", peer->name, posenc_isa_name(tiers[i]));
+  }
+}
+
+/* Competitors take the widest vectors that they may. */
+static void test_peers(void) {
+  size_t count;
+  const posenc_kernel *const *peers = peers_kernels(&count);
+  for (size_t k = 0; k < count; k++) test_peer(peers[k]);
+  if (peers[0]->absent) {
+    skip("competitors heed POSENC_ISA", peers[0]->absent);
+    return;
+  }
+  const unsigned char generic = first_store(peers[0], POSENC_ISA_GENERIC);
+  setenv("POSENC_ISA", "generic", 1);
+  ok(first_store(peers[0], 0) == generic, "competitors heed POSENC_ISA");
+  unsetenv("POSENC_ISA");
 }
 #else
 static void test_detect(void) {
@@ -160,6 +204,10 @@ static void test_detect(void) {
 static void test_really_runs(void) {
   skip("what executes", "this is no x86-64 machine");
 }
+
+static void test_peers(void) {
+  skip("what competitors execute", "this is no x86-64 machine");
+}
 #endif
 
 int main(void) {
@@ -168,5 +216,6 @@ int main(void) {
   test_mask();
   test_detect();
   test_really_runs();
+  test_peers();
   return tap_done();
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every kernel against the oracle over the corners of what a problem can be; and the reproducible ones against each other, bit for bit. */
+/* Every kernel, and every competitor on each instruction set, against the oracle over the corners of what a problem can be; and the
+ * reproducible ones against each other, bit for bit. */
+#include "peers/peers.h"
 #include "tests/tap.h"
 #include "verify/verify.h"
 
@@ -56,14 +58,17 @@ static size_t large(shape *shapes) {
   return count;
 }
 
-static void test_contracts(const shape *shapes, size_t count) {
-  verify_request request = {.shapes = shapes,
+static void test_contracts(const posenc_kernel *const *kernels, size_t kernel_count, unsigned isa, const shape *shapes,
+                           size_t count) {
+  verify_request request = {.kernels = kernels,
+                            .kernel_count = kernel_count,
+                            .shapes = shapes,
                             .shape_count = count,
+                            .isa = isa,
                             .threads = 2,
                             .seed = 7,
                             .budget = VERIFY_DEFAULT_BUDGET,
                             .silence = VERIFY_DEFAULT_SILENCE};
-  request.kernels = posenc_kernels(&request.kernel_count);
   json_t *record = verify_run(&request), *one, *check;
   size_t i, j;
   json_array_foreach(json_object_get(record, "records"), i, one) {
@@ -84,8 +89,10 @@ static void test_contracts(const shape *shapes, size_t count) {
     }
     ok(fine, "%s %s %s", kernel, shape_name, broken);
   }
-  for (size_t k = 0; k < request.kernel_count; k++) {
-    const char *name = request.kernels[k]->name, *why = posenc_kernel_refusal(request.kernels[k], NULL, NULL);
+  posenc_options options = posenc_default_options();
+  options.isa = isa;
+  for (size_t k = 0; k < kernel_count; k++) {
+    const char *name = kernels[k]->name, *why = posenc_kernel_refusal(kernels[k], NULL, &options);
     int64_t held = 0;
     json_array_foreach(json_object_get(record, "records"), i, one) {
       if (strcmp(json_string_value(json_object_get(one, "kernel")), name) == 0 &&
@@ -171,7 +178,14 @@ int main(void) {
   static shape shapes[256];
   const size_t count = corners(shapes, sizeof shapes / sizeof *shapes - LARGE);
   unsetenv("POSENC_ISA");
-  test_contracts(shapes, count);
+  size_t kernel_count;
+  const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
+  test_contracts(kernels, kernel_count, 0, shapes, count);
+  kernels = peers_kernels(&kernel_count);
+  for (unsigned isa = POSENC_ISA_GENERIC; isa <= POSENC_ISA_AVX512; isa <<= 1) {
+    printf("# competitors, with %s alone\n", posenc_isa_name(isa));
+    test_contracts(kernels, kernel_count, isa, shapes, count);
+  }
   test_same_bits(shapes, count + large(shapes + count));
   return tap_done();
 }

@@ -49,8 +49,9 @@ const char *kernel_f32_only(const posenc_problem *problem) {
 static const char *isa_refusal(const posenc_kernel *kernel, const posenc_options *options) {
   unsigned allowed;
   if (isa_allowed(options, &allowed) != POSENC_OK) return posenc_status_message(POSENC_BAD_ISA);
-  if (!(kernel->isa & posenc_isa_detect())) return "this CPU or system lacks the instruction set it needs";
-  if (!(kernel->isa & allowed)) return "the instruction set it needs is masked out";
+  const unsigned there = kernel->isa & posenc_isa_detect();
+  if (!there) return "this CPU or system lacks the instruction set it needs";
+  if (!(there & allowed)) return "the instruction set it needs is masked out";
   return NULL;
 }
 
