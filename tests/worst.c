@@ -130,7 +130,7 @@ static void test_reading(void) {
   static const struct {
     const char *text, *fault;
   } bad[] = {
-      {"", "line 0: the file ends before any case"},
+      {"", "the file ends before any case"},
       {HEAD, "line 4: the file ends after 0 cases"},
       {HEAD ONE, "line 5: the file ends after 1 cases"},
       {HEAD ONE TWO TWO, "line 7: more than 2 cases"},
