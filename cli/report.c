@@ -24,8 +24,8 @@ static const char help[] =
     "\n"
     "Options:\n"
     "  -o, --output DIR  folder to write to; it is made if it is missing\n"
-    "  --from FILE       a record made earlier, by posenc verify --format json or by\n"
-    "                    posenc bench --json; may be given once for each of the two\n" KERNEL_HELP PLUGIN_HELP
+    "  --from FILE       a record made earlier, by posenc verify --profile --format\n"
+    "                    json or by posenc bench --json; may be given once for each\n" KERNEL_HELP PLUGIN_HELP
         TABLE_HELP RUN_HELP VERIFY_HELP BENCH_HELP HELP_HELP "\n"
     "Exit status:\n"
     "  0                 if all is well\n"
@@ -142,7 +142,8 @@ static void save(const json_t *record, const char *folder, const char *name) {
 static json_t *time_kernels(const options *given, const selection *chosen) {
   json_t *record = NULL;
 #ifdef HAVE_BENCHMARK
-  if (measure_time(given, chosen, BENCH_DEFAULT_MODES, NULL, &record) == STATUS_ERROR) exit(STATUS_ERROR); /* bench_run has told why */
+  if (measure_time(given, chosen, BENCH_DEFAULT_MODES, NULL, &record) == STATUS_ERROR)
+    exit(STATUS_ERROR); /* bench_run has told why */
 #else
   (void)given, (void)chosen;
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FORMAT = OPTION_OWN, OPTION_SAVE, OPTION_BASELINE, OPTION_CASES, OPTION_EXPLAIN };
+enum { OPTION_FORMAT = OPTION_OWN, OPTION_SAVE, OPTION_BASELINE, OPTION_CASES, OPTION_EXPLAIN, OPTION_PROFILE };
 
 static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "Hold kernels to what they promise: elements are compared with the exact real numbers,\n"
@@ -18,11 +18,13 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "\n"
                            "Options:\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP RUN_HELP VERIFY_HELP
                            "  --format NAME     tap (one point for each kernel, property and table), junit, or json\n"
-                           "                    (the accuracy record, with the error against the position) (tap)\n"
+                           "                    (the accuracy record) (tap)\n"
                            "  --cases FILE      instead of tables, only these hard-to-round elements; may be given\n"
                            "                    several times (reference/worst/ has some)\n"
                            "  --explain         tell where errors come from: frequency, phase, sine and cosine, or\n"
                            "                    the last rounding; of the largest error, and by position\n"
+                           "  --profile         also the error against position and frequency over a table of\n"
+                           "                    its own, 2^20 positions, for the report; takes --format json\n"
                            "  --save FILE       write errors and digests of the bits, for a later --baseline\n"
                            "  --baseline FILE   hold kernels to what was saved: it is a failure if an error grew or\n"
                            "                    the bits of a reproducible kernel changed\n"
@@ -39,7 +41,7 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "  $ posenc verify --kernel naive --len 131072 --dim 128 --explain\n"
                            "  $ posenc verify --plugin mine.so --kernel mine\n"
                            "  $ posenc verify --cases reference/worst/base10000-d128.wc\n"
-                           "  $ posenc verify --format json -o accuracy.json\n"
+                           "  $ posenc verify --profile --format json -o accuracy.json\n"
                            "  $ posenc verify --kernel rotation --baseline tests/baseline.json\n";
 
 static const struct option long_options[] = {
@@ -51,6 +53,7 @@ static const struct option long_options[] = {
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"cases", required_argument, NULL, OPTION_CASES},
     {"explain", no_argument, NULL, OPTION_EXPLAIN},
+    {"profile", no_argument, NULL, OPTION_PROFILE},
     {"save", required_argument, NULL, OPTION_SAVE},
     {"baseline", required_argument, NULL, OPTION_BASELINE},
     {"output", required_argument, NULL, 'o'},
@@ -95,7 +98,7 @@ static int run(int argc, char **argv) {
   const char *path = "-", *saved = NULL, **files = calloc((size_t)argc, sizeof *files);
   size_t file_count = 0;
   printer *print = verify_print_tap;
-  bool explain = false;
+  bool explain = false, profile = false;
   json_t *baseline = NULL;
   if (!files) die("out of memory");
   for (int code; (code = options_next(&given, &command_verify, argc, argv)) != -1;) {
@@ -103,13 +106,16 @@ static int run(int argc, char **argv) {
     if (code == OPTION_FORMAT) print = parse_format(optarg);
     if (code == OPTION_CASES) files[file_count++] = optarg;
     if (code == OPTION_EXPLAIN) explain = true;
+    if (code == OPTION_PROFILE) profile = true;
     if (code == OPTION_SAVE) saved = optarg;
     if (code == OPTION_BASELINE) baseline = load_baseline(optarg);
   }
+  if (profile && print != print_json) die("--profile: only --format json holds it");
+  if (profile && file_count) die("--profile: nothing would use it beside --cases");
   selection chosen = file_count ? select_cases(&given, files, file_count) : select_measured(&given, false);
   output *out = open_for("--output", path), *save = open_for("--save", saved);
 
-  json_t *record = measure_accuracy(&given, &chosen, print == print_json && !file_count, explain);
+  json_t *record = measure_accuracy(&given, &chosen, profile, explain);
   if (save) {
     json_t *now = baseline_of(record);
     print_json(now, output_stream(save));

@@ -333,6 +333,8 @@ posenc verify --kernel naive --len 300 --dim 16 --offset 100 --explain
 check 'verify --explain tells what the largest error is made of' test "$(grep -c '^# the largest error, .*: frequency .*, phase .*, trig .*, store ' out)" -eq 1
 check 'and what errors are made of from the first position, and from each power of two' \
   test "$(sed -n 's/^# *\([0-9][0-9]*\)\( *[0-9.e+-]*\)\{4\}$/\1/p' out | tr '\n' ' ')" = '100 128 256 '
+refused '--profile: only --format json holds it' verify --kernel naive --len 4 --dim 4 --profile
+refused '--profile: .*--cases' verify --kernel naive --profile --format json --cases "$srcdir/reference/worst/base10000-d64.wc"
 posenc verify --kernel naive --len 0 --dim 16 --explain
 check 'an empty table has no error to explain' test "$(grep -cE 'mean size|no telling' out)" -eq 0
 posenc verify --kernel naive --len 300 --dim 16 --offset 100

@@ -241,7 +241,7 @@ if ! "$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time
   plan
   exit $tap_failed
 fi
-"$POSENC" verify --kernel 'r*' --len 64 --dim 512 --format json -o accuracy.json || exit 99
+"$POSENC" verify --kernel 'r*' --len 64 --dim 512 --profile --format json -o accuracy.json || exit 99
 "$POSENC" report --from accuracy.json --from bench.json -o page >out 2>err || { cat err; exit 99; }
 
 html=page/index.html md=page/report.md json=page/report.json
