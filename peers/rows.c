@@ -14,10 +14,10 @@
 /* ---- vectors ----------------------------------------------------------------------------------- */
 
 /*
- * floats and doubles are vectors of the width of the instruction set, whose intrinsics are INTRINSIC(name). narrow(a, b): the doubles of both, each rounded once.
- * lace_low and lace_high: the elements of a and b in turn, of the lower and of the upper halves. VECTOR_FLOAT and VECTOR_DOUBLE
- * name a function of libmvec for these vectors; SLEEF_FLOAT and SLEEF_DOUBLE one of SLEEF, of an accuracy, which does not look
- * for wider vectors itself.
+ * floats and doubles are vectors of the width of the instruction set; INTRINSIC(name) is an intrinsic for them. narrow(a, b): the
+ * doubles of both, each rounded once. lace_low and lace_high: the elements of a and b in turn, of the lower and of the upper
+ * halves. VECTOR_FLOAT and VECTOR_DOUBLE name a function of libmvec; SLEEF_FLOAT and SLEEF_DOUBLE one of SLEEF, of an accuracy,
+ * that does not look for wider vectors itself; SLEEF_TYPE() and SLEEF_TYPE(d) what these return.
  */
 #define INLINE static inline __attribute__((always_inline))
 
@@ -25,6 +25,7 @@
 #define ROWS rows_avx512
 typedef __m512 floats;
 typedef __m512d doubles;
+#define SLEEF_TYPE(kind) Sleef___m512##kind##_2
 #define INTRINSIC(name) _mm512_##name
 #define VECTOR_FLOAT(function) _ZGVeN16v_##function
 #define VECTOR_DOUBLE(function) _ZGVeN8v_##function
@@ -48,6 +49,7 @@ INLINE floats lace_high(floats a, floats b) {
 #define ROWS rows_avx2
 typedef __m256 floats;
 typedef __m256d doubles;
+#define SLEEF_TYPE(kind) Sleef___m256##kind##_2
 #define INTRINSIC(name) _mm256_##name
 #define VECTOR_FLOAT(function) _ZGVdN8v_##function
 #define VECTOR_DOUBLE(function) _ZGVdN4v_##function
@@ -69,6 +71,7 @@ INLINE floats lace_high(floats a, floats b) {
 #define ROWS rows_generic
 typedef __m128 floats;
 typedef __m128d doubles;
+#define SLEEF_TYPE(kind) Sleef___m128##kind##_2
 #define INTRINSIC(name) _mm_##name
 #define VECTOR_FLOAT(function) _ZGVbN4v_##function
 #define VECTOR_DOUBLE(function) _ZGVbN2v_##function
@@ -181,11 +184,11 @@ WRITER(libmvec_f64, doubles, libmvec_doubles)
 #ifdef HAVE_SLEEF
 #define SLEEF(accuracy)                                                                                                \
   INLINE float_pairs sleef_floats_##accuracy(floats angles) {                                                          \
-    const __auto_type found = SLEEF_FLOAT(accuracy)(angles);                                                           \
+    const SLEEF_TYPE() found = SLEEF_FLOAT(accuracy)(angles);                                                          \
     return (float_pairs){found.x, found.y};                                                                            \
   }                                                                                                                    \
   INLINE double_pairs sleef_doubles_##accuracy(doubles angles) {                                                       \
-    const __auto_type found = SLEEF_DOUBLE(accuracy)(angles);                                                          \
+    const SLEEF_TYPE(d) found = SLEEF_DOUBLE(accuracy)(angles);                                                        \
     return (double_pairs){found.x, found.y};                                                                           \
   }                                                                                                                    \
   WRITER(sleef_f32_##accuracy, floats, sleef_floats_##accuracy)                                                        \
