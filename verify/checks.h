@@ -104,6 +104,10 @@ void subject_finish(subject *s);
 
 bool check_ok(const check *c);
 
+static inline int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
 /* A uniform number below `limit` (> 0), from a state that any seed may start. */
 uint64_t random_below(uint64_t *state, uint64_t limit);
 

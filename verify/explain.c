@@ -6,10 +6,6 @@
 
 enum { ROWS = 16 };
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /* The element of the largest error. JSON's null in the padding row, where nothing is computed. */
 static json_t *explain_worst(subject *s, const oracle *truth, arena *a, told *t) {
   const witness *w = &s->found.max_abs;

@@ -5,10 +5,6 @@
 
 #include <stdlib.h>
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 bool told_create(told *t, int64_t pairs) {
   const size_t room = pairs > 0 ? (size_t)pairs : 1;
   *t = (told){.cases = calloc(room, sizeof *t->cases), .stages = calloc(room, sizeof *t->stages)};

@@ -29,10 +29,6 @@ typedef struct survey {
   int64_t windows, rows; /* at most so many rows a window */
 } survey;
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 static int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
@@ -196,7 +192,8 @@ static json_t *record_of(const exam *e, const subject *s, const char *mode, cons
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
-/* A stream of its own for every shape and purpose, so that a figure can be had again without the rest of the run. */
+/* A stream of its own for every purpose, number of rows, dim and first position, so that a figure can be had again without the rest of
+   the run. */
 static uint64_t stream_of(const verify_request *request, const posenc_problem *problem, uint64_t purpose) {
   uint64_t state = request->seed;
   const uint64_t parts[] = {(uint64_t)problem->rows, (uint64_t)problem->dim, (uint64_t)problem->first, purpose};
