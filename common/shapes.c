@@ -9,7 +9,7 @@
 
 /* What every row of the two tables below has unless it says otherwise; posenc_table cannot be called there. */
 #define PADDED(length, width, row)                                                                                     \
-  .size = sizeof(posenc_problem), .rows = (length), .dim = (width), .base = 10000.0, .padding = (row)
+  .size = sizeof(posenc_problem), .rows = (length), .dim = (width), .base = 10000.0, .padding = (row), .heads = 1
 #define TABLE(length, width) PADDED(length, width, POSENC_NO_PADDING)
 
 const shape *shapes_published(size_t *count) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "impls/core/apply.h"
 #include "impls/core/cr.h"
 #include "impls/core/kernel.h"
 #include "impls/core/rotation.h"
@@ -12,6 +13,7 @@
 typedef struct team {
   const posenc_kernel *serial;
   void *constants;
+  const apply_loops *loops;
   int threads;
 } team;
 
@@ -28,6 +30,7 @@ static posenc_status prepare_with(const posenc_bound *promise, const posenc_prob
   team *made = calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->serial = serial;
+  made->loops = apply_loops_for(options);
   /* OpenMP's library ends the process when it cannot have the threads it wants. */
   const int wanted = options->threads ? options->threads : omp_get_max_threads(), most = 4 * omp_get_num_procs();
   made->threads = wanted < most ? wanted : most;
@@ -49,28 +52,60 @@ static posenc_status prepare_cr(const posenc_problem *problem, const posenc_opti
   return prepare_with(&promise, problem, options, constants);
 }
 
-/* Rows are dealt in whole blocks of anchors, one run of blocks to each thread. Starting a team costs some microseconds:
-   a thread must have 64 KiB to write. */
-static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+/* How rows are dealt: in whole blocks of anchors, one run of blocks to each thread. Starting a team costs some microseconds: a thread
+   must have 64 KiB to write. */
+typedef struct deal {
+  int64_t threads, share; /* rows of a thread */
+} deal;
+
+static deal deal_rows(const team *made, int64_t rows, int64_t row_bytes) {
   enum { BLOCK = 32, LEAST_BYTES = 1 << 16 };
-  const team *made = constants;
-  const int64_t row_bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
   const int64_t blocks = rows / BLOCK + (rows % BLOCK != 0), useful = rows * row_bytes / LEAST_BYTES;
   int64_t threads = made->threads;
   if (threads > useful) threads = useful;
   if (threads > blocks) threads = blocks;
-  if (threads <= 1) {
+  return threads > 1 ? (deal){threads, (blocks / threads + (blocks % threads != 0)) * BLOCK} : (deal){1, rows};
+}
+
+static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const team *made = constants;
+  const int64_t row_bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
+  const deal dealt = deal_rows(made, rows, row_bytes);
+  if (dealt.threads == 1) {
     made->serial->execute(made->constants, problem, row, rows, out);
     return;
   }
-  const int64_t share = (blocks / threads + (blocks % threads != 0)) * BLOCK;
-#pragma omp parallel for schedule(static) num_threads((int)threads)
-  for (int64_t part = 0; part < threads; part++) {
-    const int64_t from = part * share, left = rows - from;
+#pragma omp parallel for schedule(static) num_threads((int)dealt.threads)
+  for (int64_t part = 0; part < dealt.threads; part++) {
+    const int64_t from = part * dealt.share, left = rows - from;
     if (left > 0)
-      made->serial->execute(made->constants, problem, row + from, left < share ? left : share,
+      made->serial->execute(made->constants, problem, row + from, left < dealt.share ? left : dealt.share,
                             (char *)out + from * row_bytes);
   }
+}
+
+static posenc_status apply_dealt(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
+                                 const void *x, void *out) {
+  const team *made = constants;
+  const apply_source serial = {.kernel = made->serial, .constants = made->constants, .loops = made->loops};
+  const int64_t row_bytes = apply_width(problem) * (int64_t)posenc_dtype_bytes(problem->dtype);
+  const deal dealt = deal_rows(made, slice->rows, row_bytes * slice->batch);
+  if (dealt.threads == 1) return apply(&serial, problem, slice, x, out);
+  posenc_status worst = POSENC_OK;
+#pragma omp parallel for schedule(static) num_threads((int)dealt.threads) reduction(max : worst)
+  for (int64_t part = 0; part < dealt.threads; part++) {
+    const int64_t from = part * dealt.share, left = slice->rows - from;
+    posenc_slice own = *slice;
+    own.row += from;
+    own.rows = left < dealt.share ? left : dealt.share;
+    if (own.index) own.index += from;
+    if (left > 0) {
+      const posenc_status status =
+          apply(&serial, problem, &own, (const char *)x + from * row_bytes, (char *)out + from * row_bytes);
+      if (status > worst) worst = status;
+    }
+  }
+  return worst;
 }
 
 /* The blocks of all threads are the serial kernel's. */
@@ -102,6 +137,7 @@ const posenc_kernel posenc_kernel_cr_openmp = {
 #ifdef HAVE_OPENMP
     .prepare = prepare_cr,
     .execute = execute,
+    .apply = apply_dealt,
     .release = release,
     .stages = tell_stages,
 #else
@@ -124,6 +160,7 @@ const posenc_kernel posenc_kernel_openmp = {
 #ifdef HAVE_OPENMP
     .prepare = prepare,
     .execute = execute,
+    .apply = apply_dealt,
     .release = release,
     .stages = tell_stages,
 #else

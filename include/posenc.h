@@ -16,6 +16,13 @@
  *     posenc_execute(plan, 0, 512, table);
  *     posenc_plan_destroy(plan);
  *
+ * What adds the table to embeddings, or rotates queries and keys by it, is a problem of its own, and is applied:
+ *
+ *     posenc_problem problem = posenc_rope(4096, 32, 128);
+ *     posenc_slice slice = posenc_rows(0, 4096);
+ *     if (posenc_plan_create(&plan, &problem, NULL) != POSENC_OK) ...
+ *     posenc_apply(plan, &slice, queries, queries);
+ *
  * The library has no global state. A plan is immutable: any number of threads may execute it at once.
  * Source: Vaswani et al., "Attention Is All You Need", 2017, section 3.5.
  */
@@ -40,12 +47,12 @@ extern "C" {
 
 typedef enum posenc_status {
   POSENC_OK = 0,
-  POSENC_BAD_ARGUMENT, /* a null pointer, a struct of unknown size, rows outside the plan's table */
-  POSENC_BAD_PROBLEM,  /* no such table exists: see posenc_problem_refusal */
-  POSENC_TOO_LARGE,    /* the table's bytes or positions do not fit in 63 bits */
-  POSENC_BAD_ISA,      /* the environment's POSENC_ISA names something that is no tier */
-  POSENC_CANNOT_RUN,   /* the kernel asked for cannot do this problem here: see posenc_kernel_refusal */
-  POSENC_NO_KERNEL,    /* no kernel does this problem within the asked accuracy on this CPU */
+  POSENC_BAD_ARGUMENT, /* a null pointer, a struct of unknown size, rows outside the plan's, another operation than the plan's */
+  POSENC_BAD_PROBLEM, /* no such table exists: see posenc_problem_refusal */
+  POSENC_TOO_LARGE,   /* the table's bytes or positions do not fit in 63 bits */
+  POSENC_BAD_ISA,     /* the environment's POSENC_ISA names something that is no tier */
+  POSENC_CANNOT_RUN,  /* the kernel asked for cannot do this problem here: see posenc_kernel_refusal */
+  POSENC_NO_KERNEL,   /* no kernel does this problem within the asked accuracy on this CPU */
   POSENC_OUT_OF_MEMORY,
 } posenc_status;
 
@@ -71,6 +78,14 @@ typedef enum posenc_dtype {
   POSENC_BF16 = 3, /* bfloat16: the upper half of a binary32 */
 } posenc_dtype;
 
+typedef enum posenc_op {
+  POSENC_TABLE = 0, /* the table itself */
+  POSENC_ADD = 1,   /* x + PE, where x has a vector of dim elements for each position */
+  POSENC_ROPE =
+      2, /* for each position, x has `heads` vectors of dim elements; each pair (a, b) of them is turned by its angle, to
+                       (a cos - b sin, a sin + b cos) */
+} posenc_op;
+
 /* Row without position: no row of the table is a padding row. */
 #define POSENC_NO_PADDING INT64_MIN
 
@@ -82,9 +97,16 @@ typedef struct posenc_problem {
   double base;     /* > 0, finite; 10000 in the paper */
   double shift;    /* exponent denominator is dim/2 - shift: 0 in the paper, 1 in tensor2tensor,
                       fairseq and Whisper; dim/2 - shift > 0 */
-  int64_t padding; /* the position whose row is all zeros (fairseq), or POSENC_NO_PADDING */
-  posenc_layout layout;
-  posenc_dtype dtype; /* of the table; an exact value is rounded to it once, never by way of another */
+  int64_t padding; /* the position whose row is all zeros (fairseq), or POSENC_NO_PADDING; no such thing in rope */
+  posenc_layout
+      layout; /* of the table, and of the one that is added. In rope it tells pairs: POSENC_INTERLEAVED takes neighbours (GPT-J),
+                           POSENC_SPLIT columns i and dim/2 + i (GPT-NeoX) */
+  posenc_dtype
+      dtype; /* of the table; an exact value is rounded to it once, never by way of another. Of x and of what becomes of it
+                           in add and rope: f32 or bf16 */
+  posenc_op op;
+  int64_t heads; /* of rope; 1 in the others */
+  bool inverse;  /* rope turns back, by the negative angle */
 } posenc_problem;
 
 /* The paper's table: positions 0 .. rows-1, base 10000, interleaved, f32. Change what differs. */
@@ -99,13 +121,34 @@ static inline posenc_problem posenc_table(int64_t rows, int64_t dim) {
   problem.padding = POSENC_NO_PADDING;
   problem.layout = POSENC_INTERLEAVED;
   problem.dtype = POSENC_F32;
+  problem.op = POSENC_TABLE;
+  problem.heads = 1;
+  problem.inverse = false;
+  return problem;
+}
+
+/* The paper's table, added to x of shape (rows, dim). */
+static inline posenc_problem posenc_add(int64_t rows, int64_t dim) {
+  posenc_problem problem = posenc_table(rows, dim);
+  problem.op = POSENC_ADD;
+  return problem;
+}
+
+/* Rotary embedding of x of shape (rows, heads, dim), neighbours as pairs. Source: Su et al., "RoFormer", 2021, section 3.4.2. */
+static inline posenc_problem posenc_rope(int64_t rows, int64_t heads, int64_t dim) {
+  posenc_problem problem = posenc_table(rows, dim);
+  problem.op = POSENC_ROPE;
+  problem.heads = heads;
   return problem;
 }
 
 /* Null if the problem has an answer, else what is wrong with it, in a few words of static storage. */
 POSENC_API const char *posenc_problem_refusal(const posenc_problem *problem);
 
-/* Bytes of the whole table, rows * dim * element size. */
+/* The table that an operation works with: of add and rope it is f32, and of rope it has the cosine first. Of a table: itself. */
+POSENC_API posenc_problem posenc_table_of(const posenc_problem *problem);
+
+/* Bytes of the whole table, or of one sequence of x: rows * heads * dim * element size. */
 POSENC_API posenc_status posenc_table_bytes(const posenc_problem *problem, size_t *bytes);
 
 /* Bytes of one element; 0 for what is no dtype. */
@@ -157,10 +200,19 @@ typedef struct posenc_bound {
    not below. */
 POSENC_API double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position);
 
+/*
+ * What add and rope promise follows from the table's bound: the largest |got - exact| for an exact result, given x, of that size. Of add
+ * that is |x + PE|; of rope the length of the pair, sqrt(a² + b²). The table's element, rounded to f32, may be wrong by its bound e; then
+ * f32 rounds a sum (2^-24 of it), or two products and their sum (2^-23 of the length, by Cauchy); bf16 rounds once more (2^-8 of a ulp
+ * below 1). Subnormal results add half their spacing.
+ */
+POSENC_API double posenc_applied_bound_at(const posenc_bound *bound, const posenc_problem *problem, int64_t position,
+                                          double size);
+
 typedef struct posenc_options posenc_options;
 
 /* Interface version of the struct below; a kernel built for another one is refused. */
-#define POSENC_KERNEL_ABI 2u
+#define POSENC_KERNEL_ABI 3u
 
 /* A number that one double cannot hold: the sum of two. */
 typedef struct posenc_sum {
@@ -174,6 +226,27 @@ typedef struct posenc_stages {
   posenc_sum phase;        /* its position × frequency, radians; whole turns may be missing */
   posenc_sum sine, cosine; /* of that phase, just before they are rounded to the table's dtype */
 } posenc_stages;
+
+/* Which rows of a problem add and rope are applied to. */
+typedef struct posenc_slice {
+  size_t size;          /* sizeof(posenc_slice) as the caller compiled it */
+  int64_t row, rows;    /* rows [row, row + rows) of the problem; or, */
+  const int64_t *index; /* if not null, its rows index[0] … index[rows - 1], in any order */
+  int64_t batch;        /* so many sequences, each of those rows */
+  int64_t stride; /* elements from one sequence to the next, in x and in the result; 0: rows * heads * dim, packed */
+} posenc_slice;
+
+/* Rows [row, row + rows) of one sequence. Change what differs. */
+static inline posenc_slice posenc_rows(int64_t row, int64_t rows) {
+  posenc_slice slice;
+  slice.size = sizeof slice;
+  slice.row = row;
+  slice.rows = rows;
+  slice.index = NULL;
+  slice.batch = 1;
+  slice.stride = 0;
+  return slice;
+}
 
 /* A kernel and its contract. Tests, benchmarks, documentation and report read this one place. */
 typedef struct posenc_kernel {
@@ -189,6 +262,8 @@ typedef struct posenc_kernel {
   bool threaded;      /* uses options->threads threads */
   const char *absent; /* why this build lacks it, or null */
 
+  /* In all of these the problem is a table: the one that an operation works with is what posenc_table_of says. */
+
   /* Null if it can do the (valid) problem, else why not, in static storage: a dtype that it does not write, say. */
   const char *(*can_do)(const posenc_problem *problem);
   /* Computes what depends only on the problem. Called once per plan; *constants is null before. */
@@ -202,6 +277,12 @@ typedef struct posenc_kernel {
      else is as for execute. Null, or false, if it does not expose them. */
   bool (*stages)(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                  posenc_stages *stages);
+
+  /* Add or rope, which the problem is, of a checked slice whose stride is not 0; x and out as in posenc_apply. Null: the library asks
+     execute for some rows at a time, and applies those. Either way the kernel's bound is kept: see posenc_applied_bound_at. The padding row
+     is its business. */
+  posenc_status (*apply)(const void *constants, const posenc_problem *problem, const posenc_slice *slice, const void *x,
+                         void *out);
 } posenc_kernel;
 
 /* All kernels of the library, fastest first. Static storage. */
@@ -244,9 +325,15 @@ typedef struct posenc_plan posenc_plan;
 POSENC_API posenc_status posenc_plan_create(posenc_plan **plan, const posenc_problem *problem,
                                             const posenc_options *options);
 
-/* Writes rows [row, row + rows) to `out`: rows * dim elements, packed, first the row `row`.
+/* Of a table: writes rows [row, row + rows) to `out`: rows * dim elements, packed, first the row `row`.
    `out` needs the alignment of its element type, no more. */
 POSENC_API posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows, void *out);
+
+/*
+ * Add or rope of the slice: x holds batch × rows × heads × dim elements, and so does out. In place if out is x; else they must not
+ * overlap. Both need the alignment of their element type, no more.
+ */
+POSENC_API posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *slice, const void *x, void *out);
 
 /* Writes the stages of rows [row, row + rows): rows * dim/2 pairs, by frequency index, packed; of the padding row they are
    all 0. False if the plan's kernel does not expose them, or there are no such rows. */

@@ -25,11 +25,14 @@ static inline posenc_sum kernel_reciprocal(double x) {
   return (posenc_sum){high, fma(-high, x, 1.0) / x};
 }
 
+/* Makes the padding row zero, if it is one of rows [row, row + rows) in `out`. Of a table this is the core's affair, not the kernel's. */
+void kernel_zero_padding(const posenc_problem *table, int64_t row, int64_t rows, void *out);
+
 /* can_do of a kernel that writes f32 only. */
 const char *kernel_f32_only(const posenc_problem *problem);
 
-/* The fastest kernel for one thread with bits that do not depend on where they are computed, and that very promise; or
-   null. */
+/* The fastest kernel for one thread with bits that do not depend on where they are computed, and that very promise, for a table;
+   or null. */
 const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const posenc_options *options,
                                         const posenc_bound *promise);
 

@@ -62,9 +62,11 @@ const char *posenc_kernel_refusal(const posenc_kernel *kernel, const posenc_prob
   if (kernel->absent) return kernel->absent;
   const char *why = kernel->isa ? isa_refusal(kernel, options) : NULL;
   if (!why && problem) why = posenc_problem_refusal(problem);
-  if (!why && problem && kernel->can_do) why = kernel->can_do(problem);
-  if (!why && !kernel->isa && !kernel_best_serial(problem, options, &kernel->bound))
-    why = "there is no serial kernel for its threads to run";
+  if (why) return why;
+  const posenc_problem table = problem ? posenc_table_of(problem) : posenc_table(0, 2);
+  if (problem && kernel->can_do) why = kernel->can_do(&table);
+  if (!why && !kernel->isa && !kernel_best_serial(problem ? &table : NULL, options, &kernel->bound))
+    why = "there is no serial kernel for it to run";
   return why;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Binds a problem to a kernel. */
+#include "impls/core/apply.h"
 #include "impls/core/isa.h"
 #include "impls/core/kernel.h"
 
@@ -7,9 +8,10 @@
 #include <string.h>
 
 struct posenc_plan {
-  posenc_problem problem;
+  posenc_problem problem, table; /* the table that the problem's operation works with, or the problem itself */
   const posenc_kernel *kernel;
   void *constants;
+  const apply_loops *loops;
 };
 
 static int64_t farthest_position(const posenc_problem *problem) {
@@ -18,20 +20,21 @@ static int64_t farthest_position(const posenc_problem *problem) {
   return -first > last ? -first : last;
 }
 
-static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *problem, double max_abs) {
-  const int64_t farthest = farthest_position(problem);
-  return kernel->bound.derived && problem->base >= 1.0 && farthest <= kernel->bound.max_position &&
-         posenc_bound_at(&kernel->bound, problem->dtype, farthest) <= max_abs;
+static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table, double max_abs) {
+  const int64_t farthest = farthest_position(table);
+  return kernel->bound.derived && table->base >= 1.0 && farthest <= kernel->bound.max_position &&
+         posenc_bound_at(&kernel->bound, table->dtype, farthest) <= max_abs;
 }
 
 /* The first that fits: kernels are listed fastest first. */
 static const posenc_kernel *choose(const posenc_problem *problem, const posenc_options *options) {
-  const double default_max_abs = problem->dtype == POSENC_F64 ? 0x1p-44 : kernel_ulp_below_one(problem->dtype);
+  const posenc_problem table = posenc_table_of(problem);
+  const double default_max_abs = table.dtype == POSENC_F64 ? 0x1p-44 : kernel_ulp_below_one(table.dtype);
   const double max_abs = options->max_abs > 0.0 ? options->max_abs : default_max_abs;
   size_t count;
   const posenc_kernel *const *kernels = posenc_kernels(&count);
   for (size_t i = 0; i < count; i++)
-    if (!(kernels[i]->threaded && options->threads == 1) && is_accurate(kernels[i], problem, max_abs) &&
+    if (!(kernels[i]->threaded && options->threads == 1) && is_accurate(kernels[i], &table, max_abs) &&
         !posenc_kernel_refusal(kernels[i], problem, options))
       return kernels[i];
   return NULL;
@@ -63,8 +66,10 @@ posenc_status posenc_plan_create(posenc_plan **plan, const posenc_problem *probl
   posenc_plan *made = calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->problem = *problem;
+  made->table = posenc_table_of(problem);
   made->kernel = kernel;
-  status = kernel->prepare ? kernel->prepare(&made->problem, &options, &made->constants) : POSENC_OK;
+  made->loops = apply_loops_for(&options);
+  status = kernel->prepare ? kernel->prepare(&made->table, &options, &made->constants) : POSENC_OK;
   if (status != POSENC_OK) {
     free(made);
     return status;
@@ -78,26 +83,58 @@ static bool has_rows(const posenc_plan *plan, int64_t row, int64_t rows) {
 }
 
 /* Of rows [row, row + rows) in `out`. */
-static void zero_padding(const posenc_plan *plan, int64_t row, int64_t rows, void *out, size_t row_bytes) {
-  const int64_t padding = plan->problem.padding, first = plan->problem.first + row;
+static void zero_padding(const posenc_problem *table, int64_t row, int64_t rows, void *out, size_t row_bytes) {
+  const int64_t padding = table->padding, first = table->first + row;
   if (padding != POSENC_NO_PADDING && padding >= first && padding < first + rows)
     memset((char *)out + (size_t)(padding - first) * row_bytes, 0, row_bytes);
 }
 
+void kernel_zero_padding(const posenc_problem *table, int64_t row, int64_t rows, void *out) {
+  zero_padding(table, row, rows, out, (size_t)table->dim * posenc_dtype_bytes(table->dtype));
+}
+
 posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows, void *out) {
-  if (!plan || !has_rows(plan, row, rows) || (rows && !out)) return POSENC_BAD_ARGUMENT;
+  if (!plan || plan->problem.op != POSENC_TABLE || !has_rows(plan, row, rows) || (rows && !out))
+    return POSENC_BAD_ARGUMENT;
   if (rows == 0) return POSENC_OK;
   const posenc_problem *problem = &plan->problem;
   plan->kernel->execute(plan->constants, problem, row, rows, out);
-  zero_padding(plan, row, rows, out, (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
+  kernel_zero_padding(problem, row, rows, out);
   return POSENC_OK;
+}
+
+/* The rows are the plan's, and the sequences do not overlap. */
+static bool has_slice(const posenc_plan *plan, const posenc_slice *slice, int64_t stride) {
+  int64_t packed, last, bytes;
+  if (slice->rows < 0 || slice->batch < 0) return false;
+  if (__builtin_mul_overflow(slice->rows, apply_width(&plan->problem), &packed) ||
+      __builtin_mul_overflow(slice->batch, stride, &last) ||
+      __builtin_mul_overflow(last, (int64_t)posenc_dtype_bytes(plan->problem.dtype), &bytes))
+    return false;
+  if (slice->batch > 1 && stride < packed) return false;
+  if (!slice->index) return has_rows(plan, slice->row, slice->rows);
+  for (int64_t r = 0; r < slice->rows; r++)
+    if (!has_rows(plan, slice->index[r], 1)) return false;
+  return true;
+}
+
+posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *given, const void *x, void *out) {
+  if (!plan || plan->problem.op == POSENC_TABLE || !given || given->size != sizeof *given) return POSENC_BAD_ARGUMENT;
+  posenc_slice slice = *given;
+  if (slice.stride == 0 && __builtin_mul_overflow(slice.rows, apply_width(&plan->problem), &slice.stride))
+    return POSENC_BAD_ARGUMENT;
+  if (!has_slice(plan, &slice, slice.stride)) return POSENC_BAD_ARGUMENT;
+  if (slice.rows == 0 || slice.batch == 0) return POSENC_OK;
+  if (!x || !out) return POSENC_BAD_ARGUMENT;
+  const apply_source source = {.kernel = plan->kernel, .constants = plan->constants, .loops = plan->loops};
+  return apply(&source, &plan->problem, &slice, x, out);
 }
 
 bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t rows, posenc_stages *stages) {
   if (!plan || !plan->kernel->stages || !has_rows(plan, row, rows) || (rows && !stages)) return false;
   if (rows == 0) return true;
-  if (!plan->kernel->stages(plan->constants, &plan->problem, row, rows, stages)) return false;
-  zero_padding(plan, row, rows, stages, (size_t)(plan->problem.dim / 2) * sizeof *stages);
+  if (!plan->kernel->stages(plan->constants, &plan->table, row, rows, stages)) return false;
+  zero_padding(&plan->table, row, rows, stages, (size_t)(plan->problem.dim / 2) * sizeof *stages);
   return true;
 }
 

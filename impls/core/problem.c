@@ -17,16 +17,36 @@ size_t posenc_dtype_bytes(posenc_dtype dtype) {
 }
 
 posenc_status posenc_table_bytes(const posenc_problem *problem, size_t *bytes) {
-  int64_t elements, total, last;
-  if (!problem || !bytes || problem->size != sizeof *problem || problem->rows < 0 || problem->dim < 0)
+  int64_t width, elements, total, last;
+  if (!problem || !bytes || problem->size != sizeof *problem || problem->rows < 0 || problem->dim < 0 ||
+      problem->heads < 0)
     return POSENC_BAD_ARGUMENT;
   /* ptrdiff_t is the smaller limit: no object may be larger than what a pointer difference can hold. */
-  if (__builtin_mul_overflow(problem->rows, problem->dim, &elements) ||
+  if (__builtin_mul_overflow(problem->heads, problem->dim, &width) ||
+      __builtin_mul_overflow(problem->rows, width, &elements) ||
       __builtin_mul_overflow(elements, (int64_t)posenc_dtype_bytes(problem->dtype), &total) || total > PTRDIFF_MAX ||
       __builtin_add_overflow(problem->first, problem->rows, &last))
     return POSENC_TOO_LARGE;
   *bytes = (size_t)total;
   return POSENC_OK;
+}
+
+/* What is wrong with an operation, null if nothing is. */
+static const char *op_refusal(const posenc_problem *problem) {
+  if ((unsigned)problem->op > POSENC_ROPE) return "unknown operation";
+  if (problem->heads < 1) return "heads must be at least 1";
+  if (problem->op == POSENC_TABLE || problem->op == POSENC_ADD) {
+    if (problem->heads != 1) return "only rope has heads";
+    if (problem->inverse) return "only rope has an inverse";
+  }
+  if (problem->op != POSENC_TABLE && problem->dtype != POSENC_F32 && problem->dtype != POSENC_BF16)
+    return "add and rope take f32 and bf16";
+  if (problem->op == POSENC_ROPE) {
+    if (problem->layout != POSENC_INTERLEAVED && problem->layout != POSENC_SPLIT)
+      return "rope takes its pairs interleaved or split";
+    if (problem->padding != POSENC_NO_PADDING) return "rope has no padding row";
+  }
+  return NULL;
 }
 
 const char *posenc_problem_refusal(const posenc_problem *problem) {
@@ -44,8 +64,21 @@ const char *posenc_problem_refusal(const posenc_problem *problem) {
   if (!(fabs(log2(problem->base)) * (double)(problem->dim / 2 - 1) <=
         1022.0 * ((double)(problem->dim / 2) - problem->shift)))
     return "base and shift take the frequencies out of double's range";
-  if (posenc_table_bytes(problem, &bytes) != POSENC_OK) return "the table's bytes or positions overflow";
-  return NULL;
+  const char *why = op_refusal(problem);
+  if (!why && posenc_table_bytes(problem, &bytes) != POSENC_OK) why = "the table's bytes or positions overflow";
+  return why;
+}
+
+posenc_problem posenc_table_of(const posenc_problem *problem) {
+  posenc_problem table = *problem;
+  if (problem->op == POSENC_TABLE) return table;
+  if (problem->op == POSENC_ROPE)
+    table.layout = problem->layout == POSENC_SPLIT ? POSENC_SPLIT_CS : POSENC_INTERLEAVED_CS;
+  table.op = POSENC_TABLE;
+  table.dtype = POSENC_F32;
+  table.heads = 1;
+  table.inverse = false;
+  return table;
 }
 
 posenc_columns posenc_layout_columns(posenc_layout layout, int64_t dim) {

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "impls/core/apply.h"
+#include "impls/core/cr.h"
+#include "impls/core/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct cache {
+  char *rows; /* the whole table */
+  const apply_loops *loops;
+  const posenc_kernel *kernel; /* which made them */
+  void *constants;
+} cache;
+
+static void release(void *constants) {
+  cache *made = constants;
+  if (made->constants && made->kernel->release) made->kernel->release(made->constants);
+  posenc_free(made->rows);
+  free(made);
+}
+
+static posenc_status fill(cache *made, const posenc_problem *table, const posenc_options *options) {
+  size_t bytes;
+  if (posenc_table_bytes(table, &bytes) != POSENC_OK) return POSENC_TOO_LARGE;
+  made->rows = posenc_alloc(bytes);
+  if (!made->rows) return POSENC_OUT_OF_MEMORY;
+  const posenc_kernel *kernel = made->kernel;
+  const posenc_status status = kernel->prepare ? kernel->prepare(table, options, &made->constants) : POSENC_OK;
+  if (status != POSENC_OK) return status;
+  if (table->rows) kernel->execute(made->constants, table, 0, table->rows, made->rows);
+  kernel_zero_padding(table, 0, table->rows, made->rows);
+  return POSENC_OK;
+}
+
+static posenc_status prepare(const posenc_problem *table, const posenc_options *options, void **constants) {
+  static const posenc_bound promise = CR_BOUND;
+  cache *made = calloc(1, sizeof *made);
+  if (!made) return POSENC_OUT_OF_MEMORY;
+  made->loops = apply_loops_for(options);
+  made->kernel = kernel_best_serial(table, options, &promise);
+  const posenc_status status = made->kernel ? fill(made, table, options) : POSENC_CANNOT_RUN;
+  if (status == POSENC_OK)
+    *constants = made;
+  else
+    release(made);
+  return status;
+}
+
+static void execute(const void *constants, const posenc_problem *table, int64_t row, int64_t rows, void *out) {
+  const cache *made = constants;
+  const size_t row_bytes = (size_t)table->dim * posenc_dtype_bytes(table->dtype);
+  memcpy(out, made->rows + (size_t)row * row_bytes, (size_t)rows * row_bytes);
+}
+
+static posenc_status apply_cached(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
+                                  const void *x, void *out) {
+  const cache *made = constants;
+  const apply_source source = {.loops = made->loops, .there = (const float *)(const void *)made->rows};
+  return apply_rows(&source, problem, slice, x, out);
+}
+
+static bool tell_stages(const void *constants, const posenc_problem *table, int64_t row, int64_t rows,
+                        posenc_stages *stages) {
+  const cache *made = constants;
+  return made->kernel->stages && made->kernel->stages(made->constants, table, row, rows, stages);
+}
+
+const posenc_kernel posenc_kernel_cached = {
+    .abi = POSENC_KERNEL_ABI,
+    .isa = 0,
+    .name = "cached",
+    .summary = "the whole table kept in memory, correctly rounded: what add and rope are usually made from",
+    .algorithm = "The plan holds all rows, made by the fastest correctly rounded kernel; a table is copied from them.",
+    .provenance = "the caches of PyTorch modules (registered buffers); posenc, 2026",
+    .bound = CR_BOUND,
+    .basis = "it keeps what a kernel that promises the same has made",
+    .reproducible = true,
+    .can_do = cr_can_do,
+    .prepare = prepare,
+    .execute = execute,
+    .release = release,
+    .stages = tell_stages,
+    .apply = apply_cached,
+};
