@@ -25,7 +25,7 @@ static const char help[] =
     "                      first  plan and whole table: what one table costs\n"
     "                      row    a row at a time, at scattered positions\n"
     "                      plan   the plan alone, which all but first leave out\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP
-        RUN_HELP BENCH_HELP
+        OP_HELP RUN_HELP BENCH_HELP
     "  --json FILE       write Google Benchmark JSON and no table; - is standard output\n" HELP_HELP "\n"
     "What follows -- goes to Google Benchmark. There is a table for each mode. Its\n"
     "columns: microseconds for the table (row: for a row; plan: for a plan), nanoseconds\n"
@@ -45,6 +45,7 @@ static const char help[] =
 
 static const struct option long_options[] = {
     TABLE_OPTIONS,
+    OP_OPTIONS,
     KERNEL_OPTIONS,
     PLUGIN_OPTIONS,
     RUN_OPTIONS,

@@ -16,6 +16,7 @@ static void add_shapes(selection *chosen, const shape *shapes, size_t count) {
 }
 
 static void select_shapes(selection *chosen, const options *given, bool sweep) {
+  const bool any = !given->texts[OPTION_OP - OPTION_LEN];
   size_t count;
   const shape *shapes;
   if (options_have_table(given)) {
@@ -23,12 +24,15 @@ static void select_shapes(selection *chosen, const options *given, bool sweep) {
     add_shapes(chosen, &one, 1);
     return;
   }
-  if (sweep) {
+  if (any || given->problem.op == POSENC_TABLE) {
     shapes = shapes_sweep(&count);
+    if (sweep) add_shapes(chosen, shapes, count);
+    shapes = shapes_published(&count);
     add_shapes(chosen, shapes, count);
   }
-  shapes = shapes_published(&count);
-  add_shapes(chosen, shapes, count);
+  shapes = shapes_applied(&count);
+  for (size_t i = 0; i < count; i++)
+    if (any || given->problem.op == shapes[i].problem.op) add_shapes(chosen, &shapes[i], 1);
 }
 
 /* To measure nothing must not look like success. */
@@ -69,7 +73,7 @@ static char *cases_option(const char *path) {
 selection select_cases(const options *given, const char *const *files, size_t count) {
   selection chosen = {.cases = calloc(count, sizeof *chosen.cases)};
   if (!chosen.cases) die("out of memory");
-  options_refuse(given, OPTION_LEN, OPTION_DTYPE, "--cases");
+  options_refuse(given, OPTION_LEN, OPTION_OP, "--cases");
   options_refuse(given, OPTION_SEED, OPTION_SEARCH, "--cases");
   for (size_t i = 0; i < count; i++) {
     char why[200];

@@ -155,6 +155,9 @@ static const char *const option_names[] = {
     [OPTION_PADDING - OPTION_LEN] = "--padding",
     [OPTION_LAYOUT - OPTION_LEN] = "--layout",
     [OPTION_DTYPE - OPTION_LEN] = "--dtype",
+    [OPTION_HEADS - OPTION_LEN] = "--heads",
+    [OPTION_INVERSE - OPTION_LEN] = "--inverse",
+    [OPTION_OP - OPTION_LEN] = "--op",
     [OPTION_KERNEL - OPTION_LEN] = "--kernel",
     [OPTION_THREADS - OPTION_LEN] = "--threads",
     [OPTION_ISA - OPTION_LEN] = "--isa",
@@ -220,6 +223,15 @@ static bool take(options *given, int code, const char *text) {
     break;
   case OPTION_DTYPE:
     if (!dtype_parse(text, &problem->dtype)) die_value(name, text, "not f32, f64, f16 or bf16");
+    break;
+  case OPTION_HEADS:
+    problem->heads = parse_integer(name, text, INT64_MIN, INT64_MAX);
+    break;
+  case OPTION_INVERSE:
+    problem->inverse = true;
+    break;
+  case OPTION_OP:
+    if (!op_parse(text, &problem->op)) die_value(name, text, "not table, add or rope");
     break;
   case OPTION_KERNEL:
     given->kernel = text;
@@ -300,16 +312,37 @@ static posenc_problem without(const posenc_problem *problem, int code) {
   case OPTION_SHIFT:
     changed.shift = plain.shift;
     break;
+  case OPTION_HEADS:
+    changed.heads = plain.heads;
+    break;
+  case OPTION_INVERSE:
+    changed.inverse = plain.inverse;
+    break;
+  case OPTION_PADDING:
+    changed.padding = plain.padding;
+    break;
+  case OPTION_LAYOUT:
+    changed.layout = plain.layout;
+    break;
+  case OPTION_DTYPE:
+    changed.dtype = plain.dtype;
+    break;
   }
   return changed;
 }
 
+__attribute__((noreturn)) static void die_option(const options *given, int code, const char *reason) {
+  const char *text = text_given(given, code);
+  die("%s%s%s: %s", option_name(code), *text ? " " : "", text, reason);
+}
+
 /* The option to blame is the first one without which there would be such a table. */
 __attribute__((noreturn)) static void die_blaming(const options *given, const char *refusal) {
-  static const int suspects[] = {OPTION_BASE, OPTION_OFFSET, OPTION_SHIFT, OPTION_LEN, OPTION_DIM};
+  static const int suspects[] = {OPTION_BASE,    OPTION_OFFSET, OPTION_SHIFT, OPTION_HEADS, OPTION_INVERSE,
+                                 OPTION_PADDING, OPTION_LAYOUT, OPTION_DTYPE, OPTION_LEN,   OPTION_DIM};
   for (size_t i = 0; i < sizeof suspects / sizeof *suspects; i++) {
     const posenc_problem other = without(&given->problem, suspects[i]);
-    if (!posenc_problem_refusal(&other)) die_value(option_name(suspects[i]), text_given(given, suspects[i]), refusal);
+    if (!posenc_problem_refusal(&other)) die_option(given, suspects[i], refusal);
   }
   char all[256];
   problem_options(&given->problem, all, sizeof all);
@@ -319,10 +352,9 @@ __attribute__((noreturn)) static void die_blaming(const options *given, const ch
 bool options_have_table(const options *given) {
   const bool len = text_given(given, OPTION_LEN), dim = text_given(given, OPTION_DIM);
   if (!len || !dim) {
-    for (int code = OPTION_LEN; code <= OPTION_DTYPE; code++) {
-      const char *text = text_given(given, code);
-      if (text) die("%s %s: needs %s too", option_name(code), text, len ? "--dim" : dim ? "--len" : "--len and --dim");
-    }
+    for (int code = OPTION_LEN; code <= OPTION_INVERSE; code++)
+      if (text_given(given, code))
+        die_option(given, code, len ? "needs --dim too" : dim ? "needs --len too" : "needs --len and --dim too");
     return false;
   }
   const char *refusal = posenc_problem_refusal(&given->problem);

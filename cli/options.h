@@ -37,6 +37,9 @@ enum option_code {
   OPTION_PADDING,
   OPTION_LAYOUT,
   OPTION_DTYPE,
+  OPTION_HEADS,
+  OPTION_INVERSE,
+  OPTION_OP,
   OPTION_KERNEL,
   OPTION_PLUGIN,
   OPTION_THREADS,
@@ -79,6 +82,16 @@ enum option_code {
   "  --padding P       position whose row is all zeros (none)\n" \
   "  --layout NAME     interleaved, interleaved-cs, split or split-cs (interleaved)\n" \
   "  --dtype NAME      f32, f64, f16 or bf16 (f32)\n"
+
+#define OP_OPTIONS \
+  {"op", required_argument, NULL, OPTION_OP}, \
+  {"heads", required_argument, NULL, OPTION_HEADS}, \
+  {"inverse", no_argument, NULL, OPTION_INVERSE}
+#define OP_HELP \
+  "  --op NAME         table; add: x + the table; or rope: pairs of x turned by their\n" \
+  "                    angles (table; without --len and --dim, all)\n" \
+  "  --heads H         of rope: vectors of D elements at each position (1)\n" \
+  "  --inverse         of rope: turn back\n"
 
 #define KERNEL_OPTIONS {"kernel", required_argument, NULL, OPTION_KERNEL}
 #define KERNEL_HELP "  --kernel GLOB     only the kernels of these names (all)\n"
@@ -149,7 +162,7 @@ options options_defaults(void);
    are taken in, --help and --version end the program, and so does anything wrong. */
 int options_next(options *given, const command *self, int argc, char **argv);
 
-/* Whether a table was described. Exits if it was described in part, or if there is no such table. */
+/* Whether a problem was described, by more than its operation. Exits if it was described in part, or if there is no such problem. */
 bool options_have_table(const options *given);
 
 /* Exits if an option of the codes `from` to `to` was given, which nothing would use beside the option `beside`. */

@@ -26,7 +26,7 @@ static const char help[] =
     "  -o, --output DIR  folder to write to; it is made if it is missing\n"
     "  --from FILE       a record made earlier, by posenc verify --profile --format\n"
     "                    json or by posenc bench --json; may be given once for each\n" KERNEL_HELP PLUGIN_HELP
-        TABLE_HELP RUN_HELP VERIFY_HELP BENCH_HELP HELP_HELP "\n"
+        TABLE_HELP OP_HELP RUN_HELP VERIFY_HELP BENCH_HELP HELP_HELP "\n"
     "Exit status:\n"
     "  0                 if all is well\n"
     "  1                 if the page tells of a broken promise\n"
@@ -40,6 +40,7 @@ static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"from", required_argument, NULL, OPTION_FROM},
     TABLE_OPTIONS,
+    OP_OPTIONS,
     KERNEL_OPTIONS,
     PLUGIN_OPTIONS,
     RUN_OPTIONS,

@@ -16,7 +16,7 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "every element, of a larger one a sample. Without --len and --dim, the tables are the\n"
                            "published ones.\n"
                            "\n"
-                           "Options:\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP RUN_HELP VERIFY_HELP
+                           "Options:\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP OP_HELP RUN_HELP VERIFY_HELP
                            "  --format NAME     tap (one point for each kernel, property and table), junit, or json\n"
                            "                    (the accuracy record) (tap)\n"
                            "  --cases FILE      instead of tables, only these hard-to-round elements; may be given\n"
@@ -46,6 +46,7 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
 
 static const struct option long_options[] = {
     TABLE_OPTIONS,
+    OP_OPTIONS,
     KERNEL_OPTIONS,
     PLUGIN_OPTIONS,
     RUN_OPTIONS,

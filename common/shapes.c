@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What every row of the two tables below has unless it says otherwise; posenc_table cannot be called there. */
-#define PADDED(length, width, row)                                                                                     \
-  .size = sizeof(posenc_problem), .rows = (length), .dim = (width), .base = 10000.0, .padding = (row), .heads = 1
+/* What every row of the tables below has unless it says otherwise; posenc_table cannot be called there. */
+#define PLAIN(length, width, radix, row)                                                                               \
+  .size = sizeof(posenc_problem), .rows = (length), .dim = (width), .base = (radix), .padding = (row)
+#define PADDED(length, width, row) PLAIN(length, width, 10000.0, row), .heads = 1
 #define TABLE(length, width) PADDED(length, width, POSENC_NO_PADDING)
+#define ADD(length, width) TABLE(length, width), .op = POSENC_ADD
+#define ROPE(length, count, radix) PLAIN(length, 128, radix, POSENC_NO_PADDING), .op = POSENC_ROPE, .heads = (count)
 
 const shape *shapes_published(size_t *count) {
   /* Five more than published: two for far positions, three for the other dtypes. */
@@ -27,6 +30,21 @@ const shape *shapes_published(size_t *count) {
       {"transformer-base-f64", {TABLE(5000, 512), .dtype = POSENC_F64}},
       {"wide-table", {TABLE(32768, 4096)}},
       {"long-table", {TABLE(131072, 1024)}},
+  };
+  *count = sizeof shapes / sizeof *shapes;
+  return shapes;
+}
+
+const shape *shapes_applied(size_t *count) {
+  static const shape shapes[] = {
+      {"transformer-base-add", {ADD(5000, 512)}},
+      {"transformer-base-add-bf16", {ADD(5000, 512), .dtype = POSENC_BF16}},
+      {"llama2-rope", {ROPE(4096, 32, 1e4)}},
+      {"llama2-rope-halves", {ROPE(4096, 32, 1e4), .layout = POSENC_SPLIT}},
+      {"llama2-rope-halves-bf16", {ROPE(4096, 32, 1e4), .layout = POSENC_SPLIT, .dtype = POSENC_BF16}},
+      {"llama3-rope", {ROPE(131072, 8, 5e5)}},
+      {"llama3-rope-halves", {ROPE(131072, 8, 5e5), .layout = POSENC_SPLIT}},
+      {"long-table-add", {ADD(131072, 1024)}},
   };
   *count = sizeof shapes / sizeof *shapes;
   return shapes;
@@ -70,6 +88,9 @@ shape shape_of(const posenc_problem *problem) {
   if (problem->padding != paper.padding) append(s.name, sizeof s.name, "-padding%" PRId64, problem->padding);
   if (problem->layout != paper.layout) append(s.name, sizeof s.name, "-%s", layout_name(problem->layout));
   if (problem->dtype != paper.dtype) append(s.name, sizeof s.name, "-%s", dtype_name(problem->dtype));
+  if (problem->op != paper.op) append(s.name, sizeof s.name, "-%s", op_name(problem->op));
+  if (problem->op == POSENC_ROPE) append(s.name, sizeof s.name, "%" PRId64, problem->heads);
+  if (problem->inverse) append(s.name, sizeof s.name, "-inverse");
   return s;
 }
 
@@ -84,14 +105,19 @@ void problem_options(const posenc_problem *problem, char *text, size_t size) {
   if (problem->padding != paper.padding) append(text, size, " --padding %" PRId64, problem->padding);
   if (problem->layout != paper.layout) append(text, size, " --layout %s", layout_name(problem->layout));
   if (problem->dtype != paper.dtype) append(text, size, " --dtype %s", dtype_name(problem->dtype));
+  if (problem->op != paper.op) append(text, size, " --op %s", op_name(problem->op));
+  if (problem->heads != paper.heads) append(text, size, " --heads %" PRId64, problem->heads);
+  if (problem->inverse) append(text, size, " --inverse");
 }
 
 json_t *shape_json(const shape *s) {
   const posenc_problem *p = &s->problem;
   json_t *padding = p->padding == POSENC_NO_PADDING ? json_null() : json_integer(p->padding);
-  return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o, s:s, s:s}", "name", s->name, "rows", (json_int_t)p->rows, "dim",
-                   (json_int_t)p->dim, "first", (json_int_t)p->first, "base", p->base, "shift", p->shift, "padding",
-                   padding, "layout", layout_name(p->layout), "dtype", dtype_name(p->dtype));
+  return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o, s:s, s:s, s:s, s:I, s:b}", "name", s->name, "rows",
+                   (json_int_t)p->rows, "dim", (json_int_t)p->dim, "first", (json_int_t)p->first, "base", p->base,
+                   "shift", p->shift, "padding", padding, "layout", layout_name(p->layout), "dtype",
+                   dtype_name(p->dtype), "op", op_name(p->op), "heads", (json_int_t)p->heads, "inverse",
+                   (int)p->inverse);
 }
 
 static const char *const layout_names[] = {
@@ -106,6 +132,12 @@ static const char *const dtype_names[] = {
     [POSENC_F64] = "f64",
     [POSENC_F16] = "f16",
     [POSENC_BF16] = "bf16",
+};
+
+static const char *const op_names[] = {
+    [POSENC_TABLE] = "table",
+    [POSENC_ADD] = "add",
+    [POSENC_ROPE] = "rope",
 };
 
 /* Index of the name, or -1. */
@@ -123,6 +155,10 @@ const char *dtype_name(posenc_dtype dtype) {
   return dtype_names[dtype];
 }
 
+const char *op_name(posenc_op op) {
+  return op_names[op];
+}
+
 bool layout_parse(const char *name, posenc_layout *layout) {
   int found = find_name(layout_names, sizeof layout_names / sizeof *layout_names, name);
   if (found >= 0) *layout = (posenc_layout)found;
@@ -132,5 +168,11 @@ bool layout_parse(const char *name, posenc_layout *layout) {
 bool dtype_parse(const char *name, posenc_dtype *dtype) {
   int found = find_name(dtype_names, sizeof dtype_names / sizeof *dtype_names, name);
   if (found >= 0) *dtype = (posenc_dtype)found;
+  return found >= 0;
+}
+
+bool op_parse(const char *name, posenc_op *op) {
+  int found = find_name(op_names, sizeof op_names / sizeof *op_names, name);
+  if (found >= 0) *op = (posenc_op)found;
   return found >= 0;
 }

@@ -15,6 +15,9 @@ typedef struct shape {
 /* The published `table` shapes, smallest first. Static storage. */
 const shape *shapes_published(size_t *count);
 
+/* The published `add` and `rope` shapes, smallest first. Static storage. */
+const shape *shapes_applied(size_t *count);
+
 /* The sweep of lengths at dim 512, shortest first. Static storage. */
 const shape *shapes_sweep(size_t *count);
 
@@ -25,14 +28,16 @@ shape shape_of(const posenc_problem *problem);
    Defaults are left out. Writes at most `size` bytes, always terminated. */
 void problem_options(const posenc_problem *problem, char *text, size_t size);
 
-/* {"name", "rows", "dim", "first", "base", "shift", "padding" (integer or null), "layout", "dtype"} */
+/* {"name", "rows", "dim", "first", "base", "shift", "padding" (integer or null), "layout", "dtype", "op", "heads", "inverse"} */
 json_t *shape_json(const shape *s);
 
 /* Names as on the command line: "interleaved", "interleaved-cs", "split", "split-cs"; "f32", "f64", "f16",
-   "bf16". */
+   "bf16"; "table", "add", "rope". */
 const char *layout_name(posenc_layout layout);
 const char *dtype_name(posenc_dtype dtype);
+const char *op_name(posenc_op op);
 bool layout_parse(const char *name, posenc_layout *layout);
 bool dtype_parse(const char *name, posenc_dtype *dtype);
+bool op_parse(const char *name, posenc_op *op);
 
 #endif

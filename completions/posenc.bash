@@ -22,6 +22,7 @@ _posenc() {
   --kernel) words=$(_posenc_words kernels "${plugins[@]}") ;;
   --layout) words='interleaved interleaved-cs split split-cs' ;;
   --dtype) words='f32 f64 f16 bf16' ;;
+  --op) words='table add rope' ;;
   --isa) words='generic avx2 avx512 -avx2 -avx512' ;;
   --format) words='tap junit json' ;;
   --mode) words='hot cold fresh first row plan' ;;
