@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Compiles the example, as C and as C++, against the installed library, shared and static, and checks what it prints; then
+# Compiles the examples, as C and as C++, against the installed library, shared and static, and checks what they print; then
 # the plugin, which the installed command must list and verify. $1: folder of examples.
 set -eu
 work=$(mktemp -d)
@@ -8,25 +8,33 @@ trap 'rm -rf "$work"' EXIT
 PKG_CONFIG_LIBDIR=$DESTDIR$libdir/pkgconfig
 export PKG_CONFIG_LIBDIR
 [ -z "$DESTDIR" ] || { PKG_CONFIG_SYSROOT_DIR=$DESTDIR; export PKG_CONFIG_SYSROOT_DIR; }
-want='PE[1] = 0.841470957 0.540302277 0.761720419 0.647905886 ...'
 
-try() { # name, command that makes $work/table
-  name=$1; shift
+wanted() {
+  case $1 in
+  table) echo 'PE[1] = 0.841470957 0.540302277 0.761720419 0.647905886 ...' ;;
+  rope) echo 'rope(1) at position 16 = -0.6697562 ... -1.245563 ...' ;;
+  esac
+}
+
+try() { # example, how, command that makes $work/EXAMPLE
+  example=$1 how=$2; shift 2
   "$@"
-  got=$(LD_LIBRARY_PATH=$DESTDIR$libdir "$work/table")
-  [ "$got" = "$want" ] || { echo "installcheck: $name: got '$got', want '$want'" >&2; exit 1; }
-  echo "installcheck: $name: ok"
+  got=$(LD_LIBRARY_PATH=$DESTDIR$libdir "$work/$example")
+  [ "$got" = "$(wanted "$example")" ] || { echo "installcheck: $example: $how: got '$got', want '$(wanted "$example")'" >&2; exit 1; }
+  echo "installcheck: $example: $how: ok"
 }
 
 # Unquoted on purpose: these are lists of words.
 cflags=$(pkg-config --cflags posenc)
 libs=$(pkg-config --libs posenc)
-for shared in "$DESTDIR$libdir"/libposenc.so; do
-  [ ! -e "$shared" ] || try "C, shared" $CC $CFLAGS $cflags "$1/table.c" -o "$work/table" $LDFLAGS $libs
-  [ ! -e "$shared" ] || try "C++, shared" $CXX $CFLAGS $cflags -x c++ "$1/table.c" -x none -o "$work/table" $LDFLAGS $libs
+for example in table rope; do
+  for shared in "$DESTDIR$libdir"/libposenc.so; do
+    [ ! -e "$shared" ] || try $example "C, shared" $CC $CFLAGS $cflags "$1/$example.c" -o "$work/$example" $LDFLAGS $libs
+    [ ! -e "$shared" ] || try $example "C++, shared" $CXX $CFLAGS $cflags -x c++ "$1/$example.c" -x none -o "$work/$example" $LDFLAGS $libs
+  done
+  [ ! -e "$DESTDIR$libdir/libposenc.a" ] ||
+    try $example "C, static" $CC $CFLAGS $cflags "$1/$example.c" -o "$work/$example" $LDFLAGS "$DESTDIR$libdir/libposenc.a" $(pkg-config --static --libs posenc | sed 's/-lposenc//')
 done
-[ ! -e "$DESTDIR$libdir/libposenc.a" ] ||
-  try "C, static" $CC $CFLAGS $cflags "$1/table.c" -o "$work/table" $LDFLAGS "$DESTDIR$libdir/libposenc.a" $(pkg-config --static --libs posenc | sed 's/-lposenc//')
 [ -x "$DESTDIR$bindir/posenc" ] || exit 0
 
 posenc() { # the installed one
