@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "impls/core/angle.h"
-#include "impls/core/apply.h"
 #include "impls/core/kernel.h"
 #include "impls/core/rotation.h"
 #include "impls/core/round.h"
@@ -198,15 +197,6 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
     break;
   }
 }
-
-static posenc_status apply_fused(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
-                                 const void *x, void *out) {
-  static const posenc_kernel rows = {.execute = execute};
-  if (problem->op != POSENC_ADD || problem->padding != POSENC_NO_PADDING)
-    return apply_rows(&(apply_source){&rows, constants, &apply_loops_avx512, NULL}, problem, slice, x, out);
-  add_avx512(constants, problem, slice, x, out);
-  return POSENC_OK;
-}
 #endif
 
 const posenc_kernel posenc_kernel_avx512 = {
@@ -226,7 +216,6 @@ const posenc_kernel posenc_kernel_avx512 = {
     .release = angle_release,
 #ifdef HAVE_AVX512
     .execute = execute,
-    .apply = apply_fused,
     .stages = rotation_stages,
 #else
     .absent = "it was left out when posenc was built",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "impls/core/apply.h"
 #include "impls/core/cr.h"
 #include "impls/core/kernel.h"
 
@@ -62,6 +63,17 @@ INLINE void store_pair(posenc_dtype dtype, bool streamed, void *place, vector a,
 }
 
 #include "impls/core/cr-vectors.h"
+
+/* Add without rows on the way; else by rows. */
+static posenc_status apply_fused(const void *table, const posenc_problem *problem, const posenc_slice *slice,
+                                 const void *x, void *out) {
+  static const posenc_kernel rows = {.execute = execute};
+  const apply_source source = {.kernel = &rows, .constants = table, .loops = &apply_loops_avx512};
+  if (problem->op != POSENC_ADD || problem->padding != POSENC_NO_PADDING)
+    return apply_rows(&source, problem, slice, x, out);
+  add_avx512(table, problem, slice, x, out);
+  return POSENC_OK;
+}
 #endif
 
 const posenc_kernel posenc_kernel_cr_avx512 = {
@@ -79,6 +91,7 @@ const posenc_kernel posenc_kernel_cr_avx512 = {
     .release = cr_release,
 #ifdef HAVE_AVX512
     .execute = execute,
+    .apply = apply_fused,
     .stages = tell_stages,
 #else
     .absent = "it was left out when posenc was built",

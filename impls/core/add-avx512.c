@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x + PE with the rotations of the avx512 kernel, without a table: x is read and written once, and nothing else is. So memory decides, and it
- * likes one row after the other: the rotations of all columns are under way at once, and lie in the first cache from row to row.
+ * x + PE, correctly rounded PE, without a table: x is read and written once, and nothing else is. So memory decides, and it likes one row after
+ * the other: the rotations of all columns are under way at once, and lie in the first cache from row to row.
+ *
+ * Every 64 rows they start from an exact anchor. After n rotations they are within 4 + 6.5 n units of 2^-53 (rotation.h), so within
+ * 414 of them < CR_ERROR = 512; and what that leaves in doubt is computed again, as in cr.h.
  */
 #include "config.h"
 
 #ifdef HAVE_AVX512
 #include "impls/core/angle-avx512.h"
 #include "impls/core/apply.h"
-#include "impls/core/rotation.h"
+#include "impls/core/cr.h"
 
-/* Pairs whose rotations, both ways, and steps take half of a first cache. A longer row is added in several passes. */
+/* Pairs whose rotations, and steps take half of a first cache. A longer row is added in several passes. */
 enum { CHUNK = 512 };
+
+/* From one anchor to the next. */
+enum { BLOCK = 64 };
 
 typedef struct rotations {
   _Alignas(64) double sine[CHUNK], cosine[CHUNK];
@@ -66,7 +72,7 @@ INLINE void store_x(form as, char *to, __mmask16 mask, __m512 x) {
 typedef struct target {
   const char *x;
   char *out;
-  int64_t row_bytes; /* to the next; negative on the way back */
+  int64_t row_bytes;
 } target;
 
 INLINE target row_of(target here, int64_t row) {
@@ -94,100 +100,122 @@ INLINE void add_pairs(form as, target here, int64_t first, int64_t second, int p
   }
 }
 
-INLINE void rotate(__m512d *sine, __m512d *cosine, __m512d step_sin, __m512d step_cos) {
-  const __m512d next = _mm512_add_pd(_mm512_mul_pd(*sine, step_cos), _mm512_mul_pd(*cosine, step_sin));
-  *cosine = _mm512_sub_pd(_mm512_mul_pd(*cosine, step_cos), _mm512_mul_pd(*sine, step_sin));
-  *sine = next;
-}
+/* ---- rotations ------------------------------------------------------------------------------------- */
 
-/* Some frequencies, and the bytes where their columns are. */
+/* Frequencies of a chunk, and the bytes of a row where their columns are. */
 typedef struct strip {
+  const cr_table *table;
   const double *step_sin, *step_cos;
-  int64_t count, first, second;
+  int64_t pair, count, first, second;
 } strip;
 
+INLINE void start(strip of, int64_t position, rotations *at) {
+  for (int64_t i = 0; i < of.count; i += LANES) {
+    vector sine, cosine;
+    sincos_of(turns_at(of.table->angles, of.pair + i, position), true, &sine, &cosine);
+    keep(at->sine + i, sine);
+    keep(at->cosine + i, cosine);
+  }
+}
+
+INLINE vector on_grid(vector x) {
+  return (x + CR_GRID) - CR_GRID;
+}
+
+/* Only the low halves are looked at, at once. */
+INLINE bool in_doubt(vector sine, vector cosine) {
+  const __m512 low = _mm512_shuffle_ps(_mm512_castpd_ps(on_grid(sine)), _mm512_castpd_ps(on_grid(cosine)), 0x88);
+  const int bits = (int)(uint32_t)cr_doubt_bits(POSENC_F32);
+  return _mm512_testn_epi32_mask(_mm512_castps_si512(low), _mm512_set1_epi32(bits)) != 0;
+}
+
+/* Puts what is in doubt right. */
+TARGET static __attribute__((noinline)) void settle(strip of, int64_t i, int64_t position, vector *both) {
+  const uint64_t bits = cr_doubt_bits(POSENC_F32);
+  for (int lane = 0; lane < LANES && i + lane < of.count; lane++)
+    for (int cosine = 0; cosine < 2; cosine++)
+      if (cr_in_doubt(both[cosine][lane], bits))
+        both[cosine][lane] = cr_value(of.table, POSENC_F32, position, of.pair + i + lane, cosine);
+}
+
 /* Eight pairs or fewer of a row, which leaves their rotations at the next. */
-INLINE void add_vector(form as, target here, strip of, int64_t i, int pairs, rotations *at, __m512d sign) {
-  __m512d sine = _mm512_load_pd(at->sine + i), cosine = _mm512_load_pd(at->cosine + i);
+INLINE void add_vector(form as, target here, strip of, int64_t i, int pairs, int64_t position, bool exact,
+                       rotations *at) {
+  const vector step_sin = load(of.step_sin + i), step_cos = load(of.step_cos + i);
+  vector sine = load(at->sine + i), cosine = load(at->cosine + i);
+  keep(at->sine + i, multiply_add(cosine, step_sin, sine * step_cos));
+  keep(at->cosine + i, _mm512_fmsub_pd(cosine, step_cos, sine * step_sin));
+  if (!exact && __builtin_expect(in_doubt(sine, cosine), 0)) {
+    vector both[2] = {sine, cosine}; /* so that they need not be in memory where nothing is in doubt */
+    settle(of, i, position, both);
+    sine = both[0];
+    cosine = both[1];
+  }
   const int64_t bytes = (as.interleaved ? 2 : 1) * i * bytes_of(as);
   add_pairs(as, here, of.first + bytes, of.second + bytes, pairs, sine, cosine);
-  rotate(&sine, &cosine, _mm512_xor_pd(_mm512_load_pd(of.step_sin + i), sign), _mm512_load_pd(of.step_cos + i));
-  _mm512_store_pd(at->sine + i, sine);
-  _mm512_store_pd(at->cosine + i, cosine);
 }
 
-INLINE void add_rows(form as, target here, strip of, int rows, bool back, rotations *at) {
-  const __m512d sign = _mm512_set1_pd(back ? -0.0 : 0.0);
-  if (back) here.row_bytes = -here.row_bytes;
-  for (; rows > 0; rows--) {
-    int64_t i = 0;
-    for (; i + LANES <= of.count; i += LANES) add_vector(as, here, of, i, LANES, at, sign);
-    if (i < of.count) add_vector(as, here, of, i, (int)(of.count - i), at, sign);
-    here = row_of(here, 1);
-  }
+INLINE void add_row(form as, target here, strip of, int64_t position, bool exact, rotations *at) {
+  int64_t i = 0;
+  for (; i + LANES <= of.count; i += LANES) add_vector(as, here, of, i, LANES, position, exact, at);
+  if (i < of.count) add_vector(as, here, of, i, (int)(of.count - i), position, exact, at);
 }
 
-/* The rotations at the first row of the block that is not before its center, and at the last that is. */
-INLINE void start(const angle_table *angles, int64_t pair, strip of, rotation_block block, rotations *on,
-                  rotations *back) {
-  for (int64_t i = 0; i < of.count; i += LANES) {
-    const __m512d step_cos = _mm512_load_pd(of.step_cos + i), step_sin = _mm512_load_pd(of.step_sin + i),
-                  step_back = _mm512_xor_pd(step_sin, _mm512_set1_pd(-0.0));
-    __m512d sine, cosine;
-    sincos_of(turns_at(angles, pair + i, block.center), false, &sine, &cosine);
-    __m512d sine_back = sine, cosine_back = cosine;
-    for (int n = 0; n < block.from; n++) rotate(&sine, &cosine, step_sin, step_cos);
-    for (int n = 0; n >= block.to || n == 0; n--) rotate(&sine_back, &cosine_back, step_back, step_cos);
-    _mm512_store_pd(on->sine + i, sine);
-    _mm512_store_pd(on->cosine + i, cosine);
-    _mm512_store_pd(back->sine + i, sine_back);
-    _mm512_store_pd(back->cosine + i, cosine_back);
-  }
+/* ---- x --------------------------------------------------------------------------------------------- */
+
+/* Row 0 is exact, and all of it would be in doubt. */
+INLINE void add_rows(form as, target here, strip of, int64_t position, int64_t rows) {
+  rotations at;
+  start(of, position, &at);
+  for (int64_t r = 0; r < rows; r++, here = row_of(here, 1))
+    if (position + r == 0)
+      add_row(as, here, of, 0, true, &at);
+    else
+      add_row(as, here, of, position + r, false, &at);
 }
 
-/* The rows of a block; `here` is the one at block.from. As in the kernel, they are reached from the center both ways. */
-INLINE void add_block(form as, const angle_table *angles, const posenc_problem *problem, rotation_block block,
+/* So many rows from one anchor: 0 is always one. */
+INLINE int64_t block_at(int64_t position, int64_t rows) {
+  const int64_t most = position < 0 && position > -BLOCK ? -position : BLOCK;
+  return rows < most ? rows : most;
+}
+
+INLINE void add_block(form as, const cr_table *table, const posenc_problem *problem, int64_t position, int64_t rows,
                       target here) {
-  const int64_t pairs = problem->dim / 2;
-  const int from = block.from > 0 ? block.from : 0, until = block.to < 0 ? block.to : 0;
+  const int64_t pairs = problem->dim / 2, half_bytes = pairs * bytes_of(as);
+  const double *step_sin = table->angles->step_sin, *step_cos = table->angles->step_cos;
   for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
-    const int64_t first = (as.interleaved ? 2 : 1) * pair * bytes_of(as), second = first + pairs * bytes_of(as);
-    const strip of = {angles->step_sin + pair, angles->step_cos + pair, pairs - pair < CHUNK ? pairs - pair : CHUNK,
-                      first, second};
-    rotations on, back;
-    start(angles, pair, of, block, &on, &back);
-    add_rows(as, row_of(here, from - block.from), of, block.to - from, false, &on);
-    add_rows(as, row_of(here, until - 1 - block.from), of, until - block.from, true, &back);
+    const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
+    const int64_t first = (as.interleaved ? 2 : 1) * pair * bytes_of(as), second = first + half_bytes;
+    add_rows(as, here, (strip){table, step_sin + pair, step_cos + pair, pair, count, first, second}, position, rows);
   }
 }
 
-INLINE void add_as(form as, const angle_table *angles, const posenc_problem *problem, const posenc_slice *slice,
+INLINE void add_as(form as, const cr_table *table, const posenc_problem *problem, const posenc_slice *slice,
                    const char *x, char *out) {
   for (int64_t sequence = 0; sequence < slice->batch; sequence++) {
-    const int64_t start_at = sequence * slice->stride * bytes_of(as);
-    target here = {x + start_at, out + start_at, problem->dim * bytes_of(as)};
-    for (int64_t r = 0, rows; r < slice->rows; r += rows) {
-      const int64_t row = slice->index ? slice->index[r] : slice->row + r;
-      const rotation_block block = rotation_block_at(problem->first + row, slice->index ? 1 : slice->rows - r);
-      rows = block.to - block.from;
-      add_block(as, angles, problem, block, here);
-      here = row_of(here, rows);
+    const int64_t at = sequence * slice->stride * bytes_of(as);
+    target here = {x + at, out + at, problem->dim * bytes_of(as)};
+    for (int64_t r = 0, rows; r < slice->rows; r += rows, here = row_of(here, rows)) {
+      const int64_t position = problem->first + (slice->index ? slice->index[r] : slice->row + r);
+      rows = block_at(position, slice->index ? 1 : slice->rows - r);
+      add_block(as, table, problem, position, rows, here);
     }
   }
 }
 
-TARGET void add_avx512(const void *angles, const posenc_problem *problem, const posenc_slice *slice, const void *x,
+TARGET void add_avx512(const void *table, const posenc_problem *problem, const posenc_slice *slice, const void *x,
                        void *out) {
   const bool interleaved = problem->layout == POSENC_INTERLEAVED || problem->layout == POSENC_INTERLEAVED_CS,
              cosine_first = problem->layout == POSENC_INTERLEAVED_CS || problem->layout == POSENC_SPLIT_CS;
   if (problem->dtype == POSENC_F32 && interleaved)
-    add_as((form){POSENC_F32, true, cosine_first}, angles, problem, slice, x, out);
+    add_as((form){POSENC_F32, true, cosine_first}, table, problem, slice, x, out);
   else if (problem->dtype == POSENC_F32)
-    add_as((form){POSENC_F32, false, cosine_first}, angles, problem, slice, x, out);
+    add_as((form){POSENC_F32, false, cosine_first}, table, problem, slice, x, out);
   else if (interleaved)
-    add_as((form){POSENC_BF16, true, cosine_first}, angles, problem, slice, x, out);
+    add_as((form){POSENC_BF16, true, cosine_first}, table, problem, slice, x, out);
   else
-    add_as((form){POSENC_BF16, false, cosine_first}, angles, problem, slice, x, out);
+    add_as((form){POSENC_BF16, false, cosine_first}, table, problem, slice, x, out);
 }
 #else
 typedef int add_avx512_absent; /* a file has to hold something */

@@ -39,7 +39,7 @@ posenc_status apply(const apply_source *from, const posenc_problem *problem, con
 posenc_status apply_rows(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
                          const void *x, void *out);
 
-/* Add by the avx512 kernel without rows: its angle_table, no padding row. The same bits. */
-void add_avx512(const void *angles, const posenc_problem *problem, const posenc_slice *slice, const void *x, void *out);
+/* Add without rows, correctly rounded ones: of a cr_table, no padding row. */
+void add_avx512(const void *table, const posenc_problem *problem, const posenc_slice *slice, const void *x, void *out);
 
 #endif

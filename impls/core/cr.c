@@ -82,12 +82,14 @@ posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, ro
   return stages;
 }
 
+double cr_value(const cr_table *table, posenc_dtype dtype, int64_t position, int64_t index, bool cosine) {
+  const angle_u128 turn = wide_turn(table->angles, index, position);
+  return wide_round(cosine ? wide_cosine(turn) : wide_sine(turn), cr_precision(dtype), least_exponent(dtype));
+}
+
 void cr_element(const cr_table *table, const posenc_problem *problem, int64_t position, int64_t column, void *row) {
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const int64_t half = problem->dim / 2, index = at.step == 2 ? column / 2 : column % half;
   const bool cosine = column == at.cos + index * at.step;
-  const angle_u128 turn = wide_turn(table->angles, index, position);
-  const wide value = cosine ? wide_cosine(turn) : wide_sine(turn);
-  round_to(problem->dtype, row, column,
-           wide_round(value, cr_precision(problem->dtype), least_exponent(problem->dtype)));
+  round_to(problem->dtype, row, column, cr_value(table, problem->dtype, position, index, cosine));
 }

@@ -81,6 +81,9 @@ static inline bool cr_in_doubt(double x, uint64_t doubt_bits) {
 posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, rotation_block at, int64_t index,
                         double sine, double cosine);
 
+/* The sine or cosine of a pair, correctly rounded to the format. */
+double cr_value(const cr_table *table, posenc_dtype dtype, int64_t position, int64_t index, bool cosine);
+
 /* Writes one element of the row at `row`, correctly rounded. Position 0 need not be asked for: all of it would be in doubt, but is exact
    as it is (angle.h). */
 void cr_element(const cr_table *table, const posenc_problem *problem, int64_t position, int64_t column, void *row);
