@@ -140,6 +140,19 @@ static void test_wide(double base) {
   angle_release(table);
 }
 
+/* The short way to 2 cos w gives the bits of the long one, at every frequency of a table. */
+static void test_twice_cosine(double base, int64_t dim) {
+  posenc_problem problem = posenc_table(1, dim);
+  void *table;
+  int64_t wrong = 0;
+  problem.base = base;
+  angle_prepare(&problem, NULL, &table);
+  for (int64_t i = 0; i < dim / 2; i++)
+    wrong += wide_twice_cosine(table, i) != 2.0 * wide_round(wide_cosine(wide_turn(table, i, 1)), 53, -1074);
+  ok(wrong == 0, "base %g: %ld of %ld twice a cosine not rounded to nearest", base, (long)wrong, (long)dim / 2);
+  angle_release(table);
+}
+
 static void test_wide_quarters(void) {
   bool exact = true;
   for (unsigned quarter = 0; quarter < 4; quarter++) {
@@ -244,6 +257,10 @@ int main(void) {
   test_positions();
   test_wide(10000.0);
   test_wide(1e12);
+  test_twice_cosine(1.0, 2);
+  test_twice_cosine(2.0, 1 << 17); /* radians of 1 to 1/2, where the error is largest */
+  test_twice_cosine(10000.0, 1 << 17);
+  test_twice_cosine(0x1p40, 1 << 17);
   test_wide_quarters();
   test_radians();
   test_doubt(POSENC_F32, "f32");

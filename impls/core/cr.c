@@ -49,7 +49,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
   }
   made->angles = angles;
   for (size_t i = 0; i < pairs; i++) {
-    const double twice = 2.0 * wide_round(wide_cosine(wide_turn(made->angles, (int64_t)i, 1)), 53, -1074);
+    const double twice = wide_twice_cosine(made->angles, (int64_t)i);
     for (size_t copy = 0; copy < copies; copy++) made->twice_cosine[copies * i + copy] = twice;
   }
   pad(made, pairs, padded, copies);

@@ -7,6 +7,9 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h> /* glibc >= 2.33 */
+#endif
 
 /* Register state in XCR0: SSE, AVX; and opmask, ZMM_Hi256, Hi16_ZMM. */
 #define YMM_STATE 0x6u
@@ -21,11 +24,18 @@ unsigned isa_of(unsigned leaf1_ecx, unsigned leaf7_ebx, unsigned xcr0) {
   return isa;
 }
 
+/* Under a hypervisor each CPUID costs microseconds. glibc has asked already, when the process began. */
 static unsigned ask_cpu(void) {
-  unsigned a, b, c, d, leaf1_ecx, leaf7_ebx = 0, xcr0 = 0, high;
+  unsigned leaf1_ecx, leaf7_ebx = 0, xcr0 = 0, high;
+#ifdef _SYS_PLATFORM_X86_H
+  leaf1_ecx = __x86_get_cpuid_feature_leaf(CPUID_INDEX_1)->cpuid_array[cpuid_register_index_ecx];
+  leaf7_ebx = __x86_get_cpuid_feature_leaf(CPUID_INDEX_7)->cpuid_array[cpuid_register_index_ebx];
+#else
+  unsigned a, b, c, d;
   if (!__get_cpuid(1, &a, &b, &leaf1_ecx, &d)) return POSENC_ISA_GENERIC;
-  if (leaf1_ecx & bit_OSXSAVE) __asm__ volatile("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) leaf7_ebx = b;
+#endif
+  if (leaf1_ecx & bit_OSXSAVE) __asm__ volatile("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
   return isa_of(leaf1_ecx, leaf7_ebx, xcr0);
 }
 #else
@@ -34,7 +44,7 @@ static unsigned ask_cpu(void) {
 }
 #endif
 
-/* Under a hypervisor each CPUID costs microseconds: the answer, which cannot change, is kept. */
+/* The answer cannot change, and is kept. */
 unsigned posenc_isa_detect(void) {
   static _Atomic unsigned known;
   unsigned isa = atomic_load_explicit(&known, memory_order_relaxed);

@@ -49,6 +49,14 @@ static const char *op_refusal(const posenc_problem *problem) {
   return NULL;
 }
 
+/* The extreme one is base^-((dim/2 - 1) / (dim/2 - shift)). With a shift of at most 1 it lies between 1 and 1/base, and no logarithm
+   is needed: libm, which nothing else of an accurate kernel needs, need not be brought into memory. */
+static bool are_frequencies_normal(const posenc_problem *problem) {
+  const double last = (double)(problem->dim / 2 - 1), denominator = (double)(problem->dim / 2) - problem->shift;
+  if (problem->shift <= 1.0 && problem->base >= 0x1p-1022 && problem->base <= 0x1p1022) return true;
+  return fabs(log2(problem->base)) * last <= 1022.0 * denominator;
+}
+
 const char *posenc_problem_refusal(const posenc_problem *problem) {
   size_t bytes;
   if (!problem || problem->size != sizeof *problem) return "the problem is null or of unknown size";
@@ -60,10 +68,7 @@ const char *posenc_problem_refusal(const posenc_problem *problem) {
     return "shift must be finite and less than dim/2";
   if ((unsigned)problem->layout > POSENC_SPLIT_CS) return "unknown layout";
   if (!posenc_dtype_bytes(problem->dtype)) return "unknown dtype";
-  /* The extreme frequency is base^-((dim/2 - 1) / (dim/2 - shift)). */
-  if (!(fabs(log2(problem->base)) * (double)(problem->dim / 2 - 1) <=
-        1022.0 * ((double)(problem->dim / 2) - problem->shift)))
-    return "base and shift take the frequencies out of double's range";
+  if (!are_frequencies_normal(problem)) return "base and shift take the frequencies out of double's range";
   const char *why = op_refusal(problem);
   if (!why && posenc_table_bytes(problem, &bytes) != POSENC_OK) why = "the table's bytes or positions overflow";
   return why;

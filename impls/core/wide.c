@@ -115,3 +115,26 @@ double wide_round(wide x, int bits, int least) {
   const double size = (double)kept * power_of_two((dropped > 0 ? dropped : 0) - 127);
   return x.negative ? -size : size;
 }
+
+static uint64_t upper_product(uint64_t a, uint64_t b) {
+  return (uint64_t)((angle_u128)a * b >> 64);
+}
+
+/*
+ * In 64 bits first. Unit 2^-64, w <= 1. Four turns, π/4 and their product are cut by less than 1 each: x is below w by less than 5,
+ * z = x² by less than 11. The first term left out is w^22/22! < 2^-69. A step of Horner's rule takes z (at most 1) times the
+ * error before, 1 for a constant and a product, cut both but subtracted, and 11 times the sum before: 10 and 11/24 where the
+ * terms are added up, and 1 - cos w is wrong by less than 11 + 11/2 + 1. What that leaves in doubt is asked of wide_cosine.
+ */
+double wide_twice_cosine(const angle_table *angles, int64_t index) {
+  enum { FIRST = TERMS - 10, ERROR = 18, DROPPED = 11 };
+  const uint64_t half = UINT64_C(1) << (DROPPED - 1), below = 2 * half - 1;
+  const uint64_t quarters = angles->turn_high[index] << 2 | angles->turn_low[index] >> 62;
+  const uint64_t x = upper_product(quarters, (uint64_t)(quarter_pi >> 64)) << 1, z = upper_product(x, x);
+  uint64_t sum = (uint64_t)(even_terms[FIRST] >> 64);
+  for (int n = FIRST + 1; n < TERMS; n++) sum = (uint64_t)(even_terms[n] >> 64) - upper_product(z, sum);
+  const uint64_t missing = upper_product(z, sum); /* 1 - cos w; of 2 cos w, in [1, 2], a multiple of 2^-52 is kept */
+  if (((missing + ERROR - half) & below) <= 2 * ERROR)
+    return 2.0 * wide_round(wide_cosine(wide_turn(angles, index, 1)), 53, -1074);
+  return 2.0 - (double)((missing + half) >> DROPPED) * 0x1p-52;
+}

@@ -21,6 +21,9 @@ angle_u128 wide_turn(const angle_table *angles, int64_t index, int64_t position)
 wide wide_sine(angle_u128 turn);
 wide wide_cosine(angle_u128 turn);
 
+/* 2 cos of one position, which is a radian or less, rounded to nearest: some 5 ns. */
+double wide_twice_cosine(const angle_table *angles, int64_t index);
+
 /* The upper 106 bits of it. */
 posenc_sum wide_sum(wide x);
 
