@@ -160,6 +160,7 @@ static const char *const option_names[] = {
     [OPTION_OP - OPTION_LEN] = "--op",
     [OPTION_KERNEL - OPTION_LEN] = "--kernel",
     [OPTION_THREADS - OPTION_LEN] = "--threads",
+    [OPTION_MAX_ULP - OPTION_LEN] = "--max-ulp",
     [OPTION_ISA - OPTION_LEN] = "--isa",
     [OPTION_SEED - OPTION_LEN] = "--seed",
     [OPTION_BUDGET - OPTION_LEN] = "--budget",
@@ -235,6 +236,9 @@ static bool take(options *given, int code, const char *text) {
     break;
   case OPTION_KERNEL:
     given->kernel = text;
+    break;
+  case OPTION_MAX_ULP:
+    given->max_ulp = parse_positive(name, text);
     break;
   case OPTION_PLUGIN:
     catalogue_add(text);
@@ -397,6 +401,7 @@ const posenc_kernel **options_kernels(const options *given, size_t *count) {
 posenc_options options_of_plan(const options *given, const posenc_kernel *kernel) {
   posenc_options plan = posenc_default_options();
   plan.kernel = kernel;
+  plan.max_ulp = given->max_ulp;
   plan.threads = given->threads;
   plan.isa = given->isa;
   return plan;

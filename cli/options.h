@@ -41,6 +41,7 @@ enum option_code {
   OPTION_INVERSE,
   OPTION_OP,
   OPTION_KERNEL,
+  OPTION_MAX_ULP,
   OPTION_PLUGIN,
   OPTION_THREADS,
   OPTION_ISA,
@@ -96,6 +97,11 @@ enum option_code {
 #define KERNEL_OPTIONS {"kernel", required_argument, NULL, OPTION_KERNEL}
 #define KERNEL_HELP "  --kernel GLOB     only the kernels of these names (all)\n"
 
+#define CHOICE_OPTIONS {"max-ulp", required_argument, NULL, OPTION_MAX_ULP}
+#define CHOICE_HELP \
+  "  --max-ulp U       without --kernel: largest error in ulp, above 0; 0.5 is correct\n" \
+  "                    rounding (one ulp just below 1; 2^-44 for f64)\n"
+
 #define PLUGIN_OPTIONS {"plugin", required_argument, NULL, OPTION_PLUGIN}
 #define PLUGIN_HELP \
   "  --plugin FILE     also the kernels of this shared object, see POSENC_PLUGIN in\n" \
@@ -145,6 +151,7 @@ enum option_code {
 typedef struct options {
   posenc_problem problem;
   const char *kernel; /* null if not given */
+  double max_ulp;     /* 0 if not given */
   int threads;
   unsigned isa;
   int64_t seed;

@@ -17,7 +17,7 @@ static const char help[] =
     "Options:\n"
     "  -o, --output FILE\n"
     "                    where to write; - is standard output\n" TABLE_HELP
-    "  --kernel NAME     who computes it (the fastest one that is accurate)\n" RUN_HELP HELP_HELP "\n"
+    "  --kernel NAME     who computes it (the fastest one that is accurate)\n" CHOICE_HELP RUN_HELP HELP_HELP "\n"
     "The file appears whole or not at all, and memory does not grow with L.\n"
     "NumPy has no bf16: such a table is saved as '<V2', as those of ml_dtypes are;\n"
     "numpy.load(FILE).view(ml_dtypes.bfloat16) is the table.\n"
@@ -28,11 +28,12 @@ static const char help[] =
     "\n"
     "Examples:\n"
     "  $ posenc write --len 5000 --dim 512 -o table.npy\n"
+    "  $ posenc write --len 5000 --dim 512 --dtype bf16 --max-ulp 0.5 -o exact.npy\n"
     "  $ posenc write --len 1500 --dim 768 --shift 1 --layout split -o whisper.npy\n"
     "  $ posenc write --len 64 --dim 128 --offset 1099511627776 --dtype f64 -o - | xxd\n";
 
 static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'}, TABLE_OPTIONS, KERNEL_OPTIONS, RUN_OPTIONS, HELP_OPTIONS,
+    {"output", required_argument, NULL, 'o'}, TABLE_OPTIONS, KERNEL_OPTIONS, CHOICE_OPTIONS, RUN_OPTIONS, HELP_OPTIONS,
 };
 
 /* Memory for rows on their way to the file. */
@@ -46,6 +47,8 @@ static posenc_plan *make_plan(const options *given) {
   posenc_plan *plan;
   posenc_status status = posenc_plan_create(&plan, &given->problem, &how);
   if (status == POSENC_OK) return plan;
+  if (status == POSENC_NO_KERNEL && how.max_ulp > 0.0)
+    die("--max-ulp %g: %s", how.max_ulp, posenc_status_message(status));
   char table[256];
   problem_options(&given->problem, table, sizeof table);
   die("%s: %s", table, posenc_status_message(status));
@@ -83,6 +86,7 @@ static int run(int argc, char **argv) {
   const char *path = NULL;
   while (options_next(&given, &command_write, argc, argv) == 'o') path = optarg;
   if (!options_have_table(&given)) die("--len and --dim are missing");
+  if (given.kernel) options_refuse(&given, OPTION_MAX_ULP, OPTION_MAX_ULP, "--kernel");
   if (!path) die("--output is missing");
   posenc_plan *plan = make_plan(&given);
   if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) die_value("--output", path, "standard output is a terminal");

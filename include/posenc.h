@@ -285,7 +285,7 @@ typedef struct posenc_kernel {
                          void *out);
 } posenc_kernel;
 
-/* All kernels of the library, fastest first. Static storage. */
+/* All kernels of the library, the fast ones first. Static storage. */
 POSENC_API const posenc_kernel *const *posenc_kernels(size_t *count);
 
 /* The kernel of that name, or null. */
@@ -300,11 +300,17 @@ POSENC_API const char *posenc_kernel_refusal(const posenc_kernel *kernel, const 
 
 struct posenc_options {
   size_t size;                 /* sizeof(posenc_options) as the caller compiled it */
-  const posenc_kernel *kernel; /* null: the fastest kernel within max_abs that runs here */
-  double max_abs;              /* largest |got - exact| accepted when the library chooses. 0: the default, one ulp
-                                  just below 1 (f32 2^-24, f16 2^-11, bf16 2^-8), and 2^-44 for f64 */
+  const posenc_kernel *kernel; /* null: of the kernels within max_abs and max_ulp that run here, the fastest for a
+                                  problem of this size and dtype: by a built-in order of cost, nothing is measured */
+  double max_abs;              /* largest |got - exact| accepted when the library chooses. 0: any if there is a max_ulp,
+                                  else the default, one ulp just below 1 (f32 2^-24, f16 2^-11, bf16 2^-8), and 2^-44
+                                  for f64 */
+  double max_ulp;              /* largest error accepted when the library chooses, in ulp of the exact value. 0: no such
+                                  wish. 0.5 is correct rounding. Only kernels without an absolute error, of which
+                                  there are none for f64, promise anything of the kind: see posenc_bound */
   int threads;                 /* for threaded kernels. 0: as many as OpenMP gives; at most four per processor
-                                  are started. The library chooses a threaded kernel only where this is not 1 */
+                                  are started. The library chooses a threaded kernel only where this is not 1, and
+                                  the table is large enough to pay for starting threads */
   unsigned isa;                /* allowed tiers. 0: the environment's POSENC_ISA, or else all */
 };
 
@@ -314,6 +320,7 @@ static inline posenc_options posenc_default_options(void) {
   options.size = sizeof options;
   options.kernel = NULL;
   options.max_abs = 0.0;
+  options.max_ulp = 0.0;
   options.threads = 1;
   options.isa = 0;
   return options;

@@ -56,6 +56,12 @@ for base in 1e 12x 0x10 ' 2' 1,5; do refused_table "--base $base: not a number" 
 refused_table "--base '': not a number" --base ''
 refused_table '--shift 2: ' --shift 2
 refused_table '--shift nan: ' --shift nan
+for ulp in 0 -1; do refused_table "--max-ulp $ulp: not above 0" --max-ulp $ulp; done
+for ulp in inf nan 1e400; do refused_table "--max-ulp $ulp: not finite" --max-ulp $ulp; done
+refused_table '--max-ulp half: not a number' --max-ulp half
+refused_table '--max-ulp 0.25: no kernel' --max-ulp 0.25
+refused_table '--max-ulp 1: no kernel' --max-ulp 1 --dtype f64
+refused_table '--max-ulp 1: nothing would use it beside --kernel' --max-ulp 1 --kernel rotation
 for len in 12x 1e3 0x10 ' 1' 1.0 - +; do refused_table "--len $len: not an integer" --len "$len"; done
 refused_table "--len '': not an integer" --len ''
 refused_table '--len 1?2: not an integer' --len '1
@@ -229,6 +235,9 @@ if "$POSENC" write --len 3000 --dim 512 --kernel openmp --threads 1 -o one.npy 2
 else
   skip 'threads change no bit' 'openmp does not run here'
 fi
+
+"$POSENC" write --len 50 --dim 64 --kernel cr-portable -o a.npy && "$POSENC" write --len 50 --dim 64 --max-ulp 0.5 -o b.npy
+check 'within half an ulp it is correctly rounded' cmp -s a.npy b.npy
 
 mkdir links
 ln -s links/first link

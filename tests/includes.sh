@@ -75,7 +75,7 @@ result 'the library takes only libc, libm, OpenMP and intrinsics from the system
   among "${path%%>*}" "$system" || echo "$where $name"
 done)"
 
-rows=$(sed -n 's/^KERNEL(\([a-z0-9_]*\), *\(.*\))$/\1 \2/p' impls/kernels.def)
+rows=$(sed -n 's/^KERNEL(\([a-z0-9_]*\), *\([^,]*\),.*)$/\1 \2/p' impls/kernels.def)
 result 'a row in kernels.def for every file in impls, and a contract for every row' "$([ -n "$rows" ] || echo 'no rows'
 printf '%s\n' "$rows" | while read -r symbol file; do
   grep -q "^const posenc_kernel posenc_kernel_$symbol = {" "impls/$file" || echo "impls/$file does not end with the contract of $symbol"

@@ -82,6 +82,15 @@ static void test_options(void) {
   options = posenc_default_options();
   options.max_abs = 1e-20;
   ok(status_of(&problem, &options) == POSENC_NO_KERNEL, "more accuracy than f32 has");
+  const double bad[] = {-1.0, -0x1p-1074, (double)NAN};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    options = posenc_default_options();
+    options.max_ulp = bad[i];
+    ok(status_of(&problem, &options) == POSENC_BAD_ARGUMENT, "max_ulp %g", bad[i]);
+    options = posenc_default_options();
+    options.max_abs = bad[i];
+    ok(status_of(&problem, &options) == POSENC_BAD_ARGUMENT, "max_abs %g", bad[i]);
+  }
   options = posenc_default_options();
   options.isa = 8;
   ok(status_of(&problem, &options) == POSENC_BAD_ARGUMENT, "an unknown tier");
@@ -110,46 +119,82 @@ static void test_options(void) {
   ok(posenc_kernel_find("nothing") == NULL && posenc_kernel_find(NULL) == NULL, "an unknown kernel is null");
 }
 
-static const char *chosen(const posenc_problem *problem, double max_abs, int threads) {
-  posenc_options options = posenc_default_options();
-  options.max_abs = max_abs;
-  options.threads = threads;
+static const char *chosen(const posenc_problem *problem, const posenc_options *options) {
   posenc_plan *plan;
-  const char *name =
-      posenc_plan_create(&plan, problem, &options) == POSENC_OK ? posenc_plan_kernel(plan)->name : "none";
+  const char *name = posenc_plan_create(&plan, problem, options) == POSENC_OK ? posenc_plan_kernel(plan)->name : "none";
   posenc_plan_destroy(plan);
   return name;
 }
 
-static void test_short_choice(posenc_dtype dtype, double ulp_below_one, const char *best) {
-  posenc_problem problem = posenc_table(512, 512);
-  const posenc_bound bound = {.ulp = 0.5, .abs = 0.25 * ulp_below_one, .growth = 1.0};
-  problem.dtype = dtype;
-  ok(posenc_bound_at(&bound, dtype, -2) == 0.75 * ulp_below_one + 2.0, "dtype %d: the bound at a position", (int)dtype);
-  ok(strcmp(chosen(&problem, 0.0, 1), best) == 0, "dtype %d: %s", (int)dtype, chosen(&problem, 0.0, 1));
-  ok(strcmp(chosen(&problem, 0.499 * ulp_below_one, 1), "none") == 0, "and none within less than half an ulp");
+#define CHOSEN(want, ...)                                                                                              \
+  do {                                                                                                                 \
+    posenc_options options = posenc_default_options();                                                                 \
+    __VA_ARGS__;                                                                                                       \
+    const char *got = chosen(&problem, &options);                                                                      \
+    ok(strcmp(got, (want)) == 0, "dtype %d, %ld rows, %s: %s", (int)problem.dtype, (long)problem.rows, #__VA_ARGS__,   \
+       got);                                                                                                           \
+  } while (0)
+
+/* What is asked of the library with these tiers: one ulp, half an ulp, both, and less than there is. */
+static void test_tiers(unsigned isa, const char *best_f32, const char *best_half, const char *best_cr) {
+  for (int dtype = POSENC_F32; dtype <= POSENC_BF16; dtype++) {
+    posenc_problem problem = posenc_table(512, 512);
+    problem.dtype = (posenc_dtype)dtype;
+    if (dtype == POSENC_F64) continue;
+    const char *best = dtype == POSENC_F32 ? best_f32 : best_half;
+    const double ulp = dtype == POSENC_F32 ? 0x1p-24 : dtype == POSENC_F16 ? 0x1p-11 : 0x1p-8;
+    const posenc_bound bound = {.ulp = 0.5, .abs = 0.25 * ulp, .growth = 1.0};
+    ok(posenc_bound_at(&bound, problem.dtype, -2) == 0.75 * ulp + 2.0, "dtype %d: the bound at a position", dtype);
+    CHOSEN(best, options.isa = isa);
+    CHOSEN(best, (options.isa = isa, options.max_abs = ulp));
+    CHOSEN("none", (options.isa = isa, options.max_abs = 0.499 * ulp));
+    CHOSEN(best_cr, (options.isa = isa, options.max_ulp = 0.5));
+    CHOSEN(best_cr, (options.isa = isa, options.max_ulp = 1.0)); /* others promise less than an ulp near 1 only */
+    CHOSEN(best_cr, (options.isa = isa, options.max_ulp = 0.5, options.max_abs = ulp));
+    CHOSEN("none", (options.isa = isa, options.max_ulp = 0.5, options.max_abs = 0.499 * ulp));
+    CHOSEN("none", (options.isa = isa, options.max_ulp = 0.499));
+    CHOSEN("none", (options.isa = isa, options.max_ulp = 1e-300));
+  }
 }
 
-/* Rows of kernels.def are in the order of speed, so the choice is the first that fits. */
+/* Threads pay for their start in large tables only. */
+static void test_threaded_choice(const char *best, const char *best_cr) {
+  const bool absent = posenc_kernel_find("openmp")->absent;
+  const bool is_cr = strcmp(best, best_cr) == 0;
+  posenc_problem problem = posenc_table(16, 512);
+  for (int threads = 0; threads <= 2; threads += 2) {
+    CHOSEN(best, options.threads = threads);
+    CHOSEN(best_cr, (options.threads = threads, options.max_ulp = 0.5));
+  }
+  problem.rows = 131072;
+  for (int threads = 0; threads <= 2; threads += 2) {
+    CHOSEN(absent ? best : is_cr ? "cr-openmp" : "openmp", options.threads = threads);
+    CHOSEN(absent ? best_cr : "cr-openmp", (options.threads = threads, options.max_ulp = 0.5));
+  }
+  CHOSEN(best, (void)0);
+  problem.rows = 0;
+  CHOSEN(posenc_kernel_refusal(posenc_kernel_find("cr-avx512"), NULL, NULL) ? best_cr : "cr-avx512",
+         options.threads = 2); /* nothing to choose by: the first */
+}
+
 static void test_choice(void) {
+  const bool vectors = !posenc_kernel_refusal(posenc_kernel_find("avx512"), NULL, NULL),
+             half = !posenc_kernel_refusal(posenc_kernel_find("cr-avx2"), NULL, NULL);
+  const unsigned two = POSENC_ISA_GENERIC | POSENC_ISA_AVX2;
+  test_tiers(POSENC_ISA_GENERIC, "cr-portable", "rotation", "cr-portable");
+  if (half) test_tiers(two, "cr-avx2", "cr-avx2", "cr-avx2");
+  if (vectors) test_tiers(POSENC_ISA_ALL, "avx512", "cr-avx512", "cr-avx512");
+  const char *best_cr = vectors ? "cr-avx512" : half ? "cr-avx2" : "cr-portable";
+  test_threaded_choice(vectors ? "avx512" : best_cr, best_cr);
+
+  const char *best = vectors ? "avx512" : "rotation";
   posenc_problem problem = posenc_table(512, 512);
-  const bool vectors = posenc_isa_detect() & POSENC_ISA_AVX512 && !posenc_kernel_find("avx512")->absent;
-  const bool half = !posenc_kernel_refusal(posenc_kernel_find("cr-avx2"), NULL, NULL);
-  const char *const best_f32 = vectors ? "cr-avx512"
-                               : half  ? "cr-avx2"
-                                       : "cr-portable",
-                    *const best = vectors ? "avx512" : "rotation";
-  ok(strcmp(chosen(&problem, 0.0, 1), best_f32) == 0, "by default: %s", chosen(&problem, 0.0, 1));
-  ok(strcmp(chosen(&problem, 0.0, 2), posenc_kernel_find("openmp")->absent ? best_f32 : "cr-openmp") == 0,
-     "with threads: %s", chosen(&problem, 0.0, 2));
-  test_short_choice(POSENC_F16, 0x1p-11, best_f32);
-  test_short_choice(POSENC_BF16, 0x1p-8, best_f32);
   problem.dtype = POSENC_F64;
-  ok(strcmp(chosen(&problem, 0.0, 1), best) == 0, "f64: %s", chosen(&problem, 0.0, 1));
-  ok(strcmp(chosen(&problem, 0x1p-43, 1), best) == 0, "f64 within 2^-43: %s", chosen(&problem, 0x1p-43, 1));
+  CHOSEN(best, (void)0);
+  CHOSEN(best, options.max_abs = 0x1p-43);
+  CHOSEN("none", options.max_ulp = 1.0); /* no kernel is correctly rounded in f64 */
   problem.rows = 1;
-  ok(strcmp(chosen(&problem, 0x1p-51, 1), "naive-f64") == 0, "f64 within 2^-51, at position 0: %s",
-     chosen(&problem, 0x1p-51, 1));
+  CHOSEN("naive-f64", options.max_abs = 0x1p-51); /* at position 0 */
 }
 
 static void test_execute(void) {

@@ -36,4 +36,8 @@ const char *kernel_f32_only(const posenc_problem *problem);
 const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const posenc_options *options,
                                         const posenc_bound *promise);
 
+/* What a whole problem costs a kernel of the library that can do it, in some unit of time; the plan, which may be used many times, is left
+   out. */
+double kernel_cost(const posenc_kernel *kernel, const posenc_problem *problem, const posenc_options *options);
+
 #endif

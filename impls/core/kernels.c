@@ -5,15 +5,27 @@
 
 #include <string.h>
 
-#define KERNEL(symbol, file) extern const posenc_kernel posenc_kernel_##symbol;
+#define KERNEL(symbol, file, f32, f64, half) extern const posenc_kernel posenc_kernel_##symbol;
 #include "impls/kernels.def"
 #undef KERNEL
 
 static const posenc_kernel *const kernels[] = {
-#define KERNEL(symbol, file) &posenc_kernel_##symbol,
+#define KERNEL(symbol, file, f32, f64, half) &posenc_kernel_##symbol,
 #include "impls/kernels.def"
 #undef KERNEL
 };
+
+/* Of an element, by kernel and dtype. */
+static const double picoseconds[][4] = {
+#define KERNEL(symbol, file, f32, f64, half)                                                                           \
+  {[POSENC_F32] = f32, [POSENC_F64] = f64, [POSENC_F16] = half, [POSENC_BF16] = half},
+#include "impls/kernels.def"
+#undef KERNEL
+};
+
+/* Of the start of a team of threads: 2 µs if they wait for it, 60 and more if they sleep. So the wrong guess, whichever it is, costs no more
+   than as much again. */
+static const double team_picoseconds = 25e6;
 
 enum { KERNEL_COUNT = sizeof kernels / sizeof *kernels };
 
@@ -83,6 +95,30 @@ const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const pos
         !posenc_kernel_refusal(kernels[i], problem, options))
       return kernels[i];
   return NULL;
+}
+
+/* Of an element of x: what goes by way of rows costs more than what does not, as doc/performance.md tells. */
+static double applied_picoseconds(const posenc_kernel *kernel, const posenc_problem *problem) {
+  static const double by_rows = 150, without = 10;
+  if (problem->op == POSENC_TABLE) return 0;
+  return problem->op == POSENC_ADD && kernel->apply ? without : by_rows;
+}
+
+static double serial_cost(const posenc_kernel *kernel, const posenc_problem *problem) {
+  const double elements = (double)problem->rows * (double)problem->dim;
+  const posenc_dtype dtype = problem->op == POSENC_TABLE ? problem->dtype : POSENC_F32;
+  for (size_t i = 0; i < KERNEL_COUNT; i++)
+    if (kernels[i] == kernel && picoseconds[i][dtype] > 0)
+      return elements * (picoseconds[i][dtype] + (double)problem->heads * applied_picoseconds(kernel, problem));
+  return INFINITY;
+}
+
+double kernel_cost(const posenc_kernel *kernel, const posenc_problem *problem, const posenc_options *options) {
+  if (!kernel->threaded) return serial_cost(kernel, problem);
+  const posenc_problem table = posenc_table_of(problem);
+  const posenc_kernel *serial = kernel_best_serial(&table, options, &kernel->bound);
+  const int threads = options->threads ? options->threads : 2; /* as many as OpenMP gives: hardly fewer */
+  return team_picoseconds + serial_cost(serial, problem) / threads;
 }
 
 double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position) {

@@ -20,31 +20,43 @@ static int64_t farthest_position(const posenc_problem *problem) {
   return -first > last ? -first : last;
 }
 
-static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table, double max_abs) {
+static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table, const posenc_options *options) {
+  const posenc_bound *bound = &kernel->bound;
   const int64_t farthest = farthest_position(table);
-  return kernel->bound.derived && table->base >= 1.0 && farthest <= kernel->bound.max_position &&
-         posenc_bound_at(&kernel->bound, table->dtype, farthest) <= max_abs;
+  if (!bound->derived || table->base < 1.0 || farthest > bound->max_position) return false;
+  const double default_max_abs = table->dtype == POSENC_F64 ? 0x1p-44 : kernel_ulp_below_one(table->dtype);
+  const double max_abs = options->max_abs > 0.0   ? options->max_abs
+                         : options->max_ulp > 0.0 ? INFINITY
+                                                  : default_max_abs;
+  /* What is beside the ulp is no number of them: near a zero of sine they are as small as you like. */
+  const double beside_ulp = bound->abs + bound->growth * (double)farthest;
+  const bool within_ulp = bound->ulp <= options->max_ulp && beside_ulp == 0.0;
+  return posenc_bound_at(bound, table->dtype, farthest) <= max_abs && (options->max_ulp == 0.0 || within_ulp);
 }
 
-/* The first that fits: kernels are listed fastest first. */
+/* The fastest that fits; of equally fast ones the first. */
 static const posenc_kernel *choose(const posenc_problem *problem, const posenc_options *options) {
   const posenc_problem table = posenc_table_of(problem);
-  const double default_max_abs = table.dtype == POSENC_F64 ? 0x1p-44 : kernel_ulp_below_one(table.dtype);
-  const double max_abs = options->max_abs > 0.0 ? options->max_abs : default_max_abs;
+  const posenc_kernel *best = NULL;
+  double least = INFINITY;
   size_t count;
   const posenc_kernel *const *kernels = posenc_kernels(&count);
-  for (size_t i = 0; i < count; i++)
-    if (!(kernels[i]->threaded && options->threads == 1) && is_accurate(kernels[i], &table, max_abs) &&
-        !posenc_kernel_refusal(kernels[i], problem, options))
-      return kernels[i];
-  return NULL;
+  for (size_t i = 0; i < count; i++) {
+    if (!is_accurate(kernels[i], &table, options) || posenc_kernel_refusal(kernels[i], problem, options)) continue;
+    const double cost = kernel_cost(kernels[i], problem, options);
+    if (cost < least) {
+      best = kernels[i];
+      least = cost;
+    }
+  }
+  return best;
 }
 
 static posenc_status check(const posenc_problem *problem, const posenc_options *options) {
   size_t bytes;
   unsigned isa;
-  if (!problem || problem->size != sizeof *problem || options->threads < 0 || options->max_abs != options->max_abs ||
-      options->max_abs < 0.0 || (options->isa & ~POSENC_ISA_ALL))
+  if (!problem || problem->size != sizeof *problem || options->threads < 0 || !(options->max_abs >= 0.0) ||
+      !(options->max_ulp >= 0.0) || (options->isa & ~POSENC_ISA_ALL))
     return POSENC_BAD_ARGUMENT;
   if (posenc_table_bytes(problem, &bytes) == POSENC_TOO_LARGE) return POSENC_TOO_LARGE;
   if (posenc_problem_refusal(problem)) return POSENC_BAD_PROBLEM;
