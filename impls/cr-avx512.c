@@ -23,20 +23,21 @@ INLINE vector zip_high(vector a, vector b) {
   return _mm512_permutex2var_pd(a, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), b);
 }
 
-typedef __mmask16 doubt;
+/* The least of the words of 32 bits that must not be zero: a minimum runs where the additions do not, a test into a mask does not. */
+typedef __m512i doubt;
 
 INLINE doubt no_doubt(void) {
-  return 0;
+  return _mm512_set1_epi32(-1);
 }
 
 /* Only the low halves of two vectors are looked at, at once. */
-INLINE doubt doubt_in(doubt so_far, vector a, vector b, uint64_t bits) {
+INLINE doubt doubt_in(doubt least, vector a, vector b, uint64_t bits) {
   const __m512 low = _mm512_shuffle_ps(_mm512_castpd_ps(a), _mm512_castpd_ps(b), 0x88);
-  return _kor_mask16(so_far, _mm512_testn_epi32_mask(_mm512_castps_si512(low), _mm512_set1_epi32((int)(uint32_t)bits)));
+  return _mm512_min_epu32(least, _mm512_and_si512(_mm512_castps_si512(low), _mm512_set1_epi32((int)(uint32_t)bits)));
 }
 
-INLINE bool is_doubt(doubt any) {
-  return !_kortestz_mask16_u8(any, any);
+INLINE bool is_doubt(doubt least) {
+  return _mm512_testn_epi32_mask(least, least) != 0;
 }
 
 INLINE void store_f32(bool streamed, float *place, __m256 x) {
