@@ -31,6 +31,11 @@ typedef struct anchors {
   _Alignas(64) double now[2 * CHUNK], before[2 * CHUNK];
 } anchors;
 
+/* Sines and cosines of CHUNK pairs. */
+typedef struct points {
+  _Alignas(64) double sine[CHUNK], cosine[CHUNK];
+} points;
+
 /* Rows of a tile in which something is in doubt. They are looked at when the tile is done, so that its columns stay in registers. */
 typedef struct doubts {
   int count, rows[BLOCK];
@@ -175,13 +180,31 @@ INLINE void tiles(form as, target to, strip from) {
   if (from.count) cut_tile(tail, to, from);
 }
 
-/* Of the pairs [pair, pair + count), and on to whole tails. */
-INLINE void find_anchors(const cr_table *table, int64_t pair, int64_t count, int64_t position, posenc_columns to,
+/* The anchors of the pairs [pair, pair + count), and on to whole tails, at a position. */
+INLINE void find_points(const cr_table *table, int64_t pair, int64_t count, int64_t position, points *at) {
+  for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
+    vector sine, cosine;
+    sincos_of(turns_at(table->angles, pair + i, position), true, &sine, &cosine);
+    keep(at->sine + i, sine);
+    keep(at->cosine + i, cosine);
+  }
+}
+
+/* One block on. */
+INLINE void leap(const cr_table *table, int64_t pair, int64_t count, points *at) {
+  for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
+    const vector sine = load(at->sine + i), cosine = load(at->cosine + i);
+    const vector leap_sin = load(table->leap_sin + pair + i), leap_cos = load(table->leap_cos + pair + i);
+    keep(at->sine + i, multiply_add(sine, leap_cos, cosine * leap_sin));
+    keep(at->cosine + i, multiply_subtract(cosine, leap_cos, sine * leap_sin));
+  }
+}
+
+INLINE void find_anchors(const cr_table *table, int64_t pair, int64_t count, const points *from, posenc_columns to,
                          anchors *at) {
   const angle_table *angles = table->angles;
   for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
-    vector sine, cosine;
-    sincos_of(turns_at(angles, pair + i, position), true, &sine, &cosine);
+    const vector sine = load(from->sine + i), cosine = load(from->cosine + i);
     const vector step_sin = load(angles->step_sin + pair + i), step_cos = load(angles->step_cos + pair + i);
     const vector sine_before = multiply_subtract(sine, step_cos, cosine * step_sin),
                  cosine_before = multiply_add(cosine, step_cos, sine * step_sin);
@@ -199,22 +222,33 @@ INLINE void find_anchors(const cr_table *table, int64_t pair, int64_t count, int
   }
 }
 
+/* A run of blocks is done for a chunk of pairs at a time: the anchors of the first are found, those of the others by leaps. */
 INLINE void execute_as(form as, const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
                        char *out) {
   const int64_t pairs = problem->dim / 2;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   target to = {.table = table, .problem = problem, .row_bytes = problem->dim * bytes_of(as)};
-  for (int64_t done = 0; done < rows; done += to.at.to - to.at.from) {
-    to.at = rotation_block_at(problem->first + row + done, rows - done);
-    to.out = out + done * to.row_bytes;
+  for (int64_t run = 0, end; run < rows; run = end) {
+    const rotation_block first = rotation_block_at(problem->first + row + run, rows - run);
+    end = run + (first.to - first.from) + CR_LEAPS * BLOCK;
+    if (end > rows) end = rows;
     for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
       const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK, column = columns.step * pair;
       const double *twice_cosine = table->twice_cosine + column;
-      anchors at;
-      find_anchors(table, pair, count, to.at.center, columns, &at);
-      tiles(as, to, (strip){column, columns.step * count, twice_cosine, at.now, at.before});
-      if (columns.step == 1)
-        tiles(as, to, (strip){pairs + column, count, twice_cosine, at.now + CHUNK, at.before + CHUNK});
+      points found;
+      for (int64_t done = run; done < end; done += to.at.to - to.at.from) {
+        anchors at;
+        to.at = rotation_block_at(problem->first + row + done, rows - done);
+        to.out = out + done * to.row_bytes;
+        if (done == run)
+          find_points(table, pair, count, to.at.center, &found);
+        else
+          leap(table, pair, count, &found);
+        find_anchors(table, pair, count, &found, columns, &at);
+        tiles(as, to, (strip){column, columns.step * count, twice_cosine, at.now, at.before});
+        if (columns.step == 1)
+          tiles(as, to, (strip){pairs + column, count, twice_cosine, at.now + CHUNK, at.before + CHUNK});
+      }
     }
   }
 }
@@ -235,7 +269,7 @@ INLINE void row_of(rotation_block at, const double *twice_cosine, int64_t count,
   }
 }
 
-/* The stages of whole rows, from the same operations. */
+/* The stages of whole rows, from the same operations, all anchors found without a leap. */
 TARGET static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                                posenc_stages *stages) {
   const cr_table *table = constants;
@@ -248,8 +282,10 @@ TARGET static bool tell_stages(const void *constants, const posenc_problem *prob
     for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
       const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
       const double *twice_cosine = table->twice_cosine + columns.step * pair;
+      points found;
       anchors x;
-      find_anchors(table, pair, count, at.center, columns, &x);
+      find_points(table, pair, count, at.center, &found);
+      find_anchors(table, pair, count, &found, columns, &x);
       row_of(at, twice_cosine, columns.step * count, x.now, x.before);
       if (columns.step == 1) row_of(at, twice_cosine, count, x.now + CHUNK, x.before + CHUNK);
       for (int64_t i = 0; i < count; i++)

@@ -31,6 +31,8 @@ static void pad(cr_table *made, size_t pairs, size_t padded, size_t copies) {
     angles->turn_rest[i] = angles->turn_rest[0];
     angles->step_sin[i] = angles->step_sin[0];
     angles->step_cos[i] = angles->step_cos[0];
+    made->leap_sin[i] = made->leap_sin[0];
+    made->leap_cos[i] = made->leap_cos[0];
     for (size_t copy = 0; copy < copies; copy++) made->twice_cosine[copies * i + copy] = made->twice_cosine[0];
   }
 }
@@ -41,16 +43,20 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
   cr_table *made = calloc(1, sizeof *made);
   void *angles;
   if (!made) return POSENC_OUT_OF_MEMORY;
-  made->twice_cosine = aligned_alloc(64, copies * padded * sizeof *made->twice_cosine);
+  made->twice_cosine = aligned_alloc(64, (copies + 2) * padded * sizeof *made->twice_cosine);
   if (!made->twice_cosine || angle_prepare(problem, options, &angles) != POSENC_OK) {
     free(made->twice_cosine);
     free(made);
     return POSENC_OUT_OF_MEMORY;
   }
   made->angles = angles;
+  made->leap_sin = made->twice_cosine + copies * padded;
+  made->leap_cos = made->leap_sin + padded;
   for (size_t i = 0; i < pairs; i++) {
     const double twice = wide_twice_cosine(made->angles, (int64_t)i);
     for (size_t copy = 0; copy < copies; copy++) made->twice_cosine[copies * i + copy] = twice;
+    angle_sincos(angle_at(made->angles->turn_high[i], made->angles->turn_low[i], 32), &made->leap_sin[i],
+                 &made->leap_cos[i]);
   }
   pad(made, pairs, padded, copies);
   *table = made;

@@ -7,22 +7,24 @@
  * The fast path. Blocks of 32 rows as in rotation.h, an anchor in the middle. Every column of the table is a sine of its own
  * phase, and three rows of it in a line obey x(n+1) = 2 cos w x(n) - x(n-1) (Chebyshev): one multiplication and one subtraction
  * for an element. From the anchor and the row before it, which is the anchor turned back by the step, it is walked 15 rows
- * forward and 15 more back.
+ * forward and 15 more back. An anchor is found exactly (angle.h), or is the last block's one turned by the angle of a block; so
+ * for CR_LEAPS times.
  *
  * CR_ERROR, unit u = 2^-53. The exact recurrence carries an error e in x(1) to e U(n-1) in x(n), |U(n-1)| <= n <= 16, and what
- * is wrong with the anchor as a point of the circle, at most 4 (angle.h), stays as large as it is. Then:
+ * is wrong with the anchor as a point of the circle stays as large as it is. Then:
+ *   the anchor: 4 (angle.h); a leap, 4, two products and a sum, 2.5:                     4 + 7 × 6.5 = 49.5
  *   the neighbour: the step, 4, two products and a sum, 2.5:                              16 × 6.5 = 104
  *   each of 15 steps: the product at most 1, the sum at most 0.5 (fused: 0.5 in all),
  *     carried on over 15, 14 … 1 rows:                                                   120 × 1.5 = 180
  *   2 cos w, the double nearest to it: at most 1, times |x| <= 1, at the same steps:       120 × 1 = 120
- * In all 4 + 104 + 180 + 120 = 408 u < 2^-44 = 512 u; second-order terms are below 1 u.
+ * In all 49.5 + 104 + 180 + 120 = 453.5 u < 2^-44 = 512 u; second-order terms are below 1 u.
  *
  * That is for |x| <= 1. By its error x may pass 1, where the exact one is within 2^-21.5 radians of the top, and a sum
  * then costs 1. For w >= 2^-21 that is one row in three at most, or two in succession: 23 u more. For a smaller w it may be
  * every row, and a product of 2 or more costs 2. But then the step's sine is all but exact and its cosine within 0.5, and
  * the neighbour within 0.5 + 1.5: 16 × 2 = 32 instead of 104. A step costs 3 at most, and the next one then 2: what
  * it subtracts is above 1, a multiple of 2 u as the product is, so that the difference is exact. From the anchor on that
- * is 3 × 15 + 2 × 14 + 3 × 13 … = 304 instead of 180. In all 4 + 32 + 304 + 120 = 460 u.
+ * is 3 × 15 + 2 × 14 + 3 × 13 … = 304 instead of 180. In all 49.5 + 32 + 304 + 120 = 505.5 u.
  *
  * In doubt is an element within CR_ERROR of the middle between two numbers of the table's format. Such a middle has one
  * significant bit more than the format. Rounded to a multiple of 2^-43 = 2 CR_ERROR, which takes an addition and a subtraction, a
@@ -42,6 +44,9 @@
 #include "impls/core/rotation.h"
 #include "impls/core/round.h"
 
+/* Blocks in a row whose anchors follow from one. */
+enum { CR_LEAPS = 7 };
+
 #define CR_ERROR 0x1p-44
 /* x + CR_GRID - CR_GRID is x rounded to a multiple of 2^-43, |x| < 2. */
 #define CR_GRID 0x1.8p9
@@ -54,7 +59,8 @@
 /* Constants of a plan; arrays have one entry per frequency, and repeat the first up to a multiple of ANGLE_PADDING. */
 typedef struct cr_table {
   angle_table *angles;
-  double *twice_cosine; /* of one position, rounded to nearest; in an interleaved table one for each column */
+  double *twice_cosine;        /* of one position, rounded to nearest; in an interleaved table one for each column */
+  double *leap_sin, *leap_cos; /* angle_sincos of a block, 32 positions; in the memory of twice_cosine */
 } cr_table;
 
 posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table);
