@@ -43,14 +43,12 @@ INLINE __m512 load_x(form as, const char *from, __mmask16 mask) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(upper), 16));
 }
 
-/* As `store` of apply-vectors.h. */
+/* As `rounded` of apply-vectors.h. */
 INLINE __m256i to_bf16(__m512 x) {
-  const __m512i bits = _mm512_castps_si512(x), upper = _mm512_srli_epi32(bits, 16);
-  const __m512i even = _mm512_and_si512(upper, _mm512_set1_epi32(1));
+  const __m512i bits = _mm512_castps_si512(x);
+  const __m512i even = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
   const __m512i half = _mm512_add_epi32(even, _mm512_set1_epi32(0x7fff));
-  const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(bits, half), 16);
-  const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
-  return _mm512_cvtepi32_epi16(_mm512_mask_or_epi32(rounded, nan, upper, _mm512_set1_epi32(0x40)));
+  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_add_epi32(bits, half), 16));
 }
 
 INLINE void store_x(form as, char *to, __mmask16 mask, __m512 x) {

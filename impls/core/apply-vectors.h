@@ -11,92 +11,25 @@
 
 typedef float floats __attribute__((vector_size(4 * FLOATS)));
 typedef uint32_t words __attribute__((vector_size(4 * FLOATS)));
-typedef uint16_t halves __attribute__((vector_size(2 * FLOATS)));
 
 /* As they lie in memory, aligned or not. */
 typedef float floats_there __attribute__((vector_size(4 * FLOATS), aligned(4), may_alias));
-typedef uint16_t halves_there __attribute__((vector_size(2 * FLOATS), aligned(2), may_alias));
+typedef uint32_t words_there __attribute__((vector_size(4 * FLOATS), aligned(2), may_alias));
 
-INLINE floats load_table(const float *at) {
+INLINE floats load(const void *at) {
   return *(const floats_there *)at;
 }
 
-INLINE floats load(posenc_dtype dtype, const char *at) {
-  if (dtype == POSENC_F32) return *(const floats_there *)(const void *)at;
-  return (floats)(__builtin_convertvector(*(const halves_there *)(const void *)at, words) << 16);
+INLINE void store(void *at, floats x) {
+  *(floats_there *)at = x;
 }
 
-/* Of bf16, to nearest, ties to even; a NaN stays one. */
-INLINE void store(posenc_dtype dtype, char *at, floats x) {
-  if (dtype == POSENC_F32) {
-    *(floats_there *)(void *)at = x;
-    return;
-  }
-  const words bits = (words)x, nan = (words)(x != x);
-  const words rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16, quiet = bits >> 16 | 0x40;
-  *(halves_there *)(void *)at = __builtin_convertvector((rounded & ~nan) | (quiet & nan), halves);
-}
-
-/* One element, in the same way. */
-INLINE float load_one(posenc_dtype dtype, const char *at) {
-  float x;
-  if (dtype == POSENC_F32) {
-    memcpy(&x, at, sizeof x);
-    return x;
-  }
-  uint16_t half;
-  memcpy(&half, at, sizeof half);
-  const uint32_t bits = (uint32_t)half << 16;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-INLINE void store_one(posenc_dtype dtype, char *at, float x) {
-  if (dtype == POSENC_F32) {
-    memcpy(at, &x, sizeof x);
-    return;
-  }
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  const uint16_t half = (uint16_t)(x != x ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-  memcpy(at, &half, sizeof half);
-}
-
-INLINE int64_t bytes_of(posenc_dtype dtype) {
-  return dtype == POSENC_F32 ? 4 : 2;
-}
-
-INLINE void add_as(posenc_dtype dtype, int64_t count, const float *table, const char *x, char *out) {
-  const int64_t bytes = bytes_of(dtype);
-  int64_t i = 0;
-  for (; i + FLOATS <= count; i += FLOATS)
-    store(dtype, out + i * bytes, load(dtype, x + i * bytes) + load_table(table + i));
-  for (; i < count; i++) store_one(dtype, out + i * bytes, load_one(dtype, x + i * bytes) + table[i]);
-}
-
-/* (a, b) turned: a c - b s, and b c + a s. */
-INLINE void turn_one(posenc_dtype dtype, float cosine, float sine, const char *x, char *out, int64_t other) {
-  const float a = load_one(dtype, x), b = load_one(dtype, x + other);
-  store_one(dtype, out, a * cosine - b * sine);
-  store_one(dtype, out + other, b * cosine + a * sine);
-}
-
-INLINE void turn_halves(posenc_dtype dtype, uint32_t sign, int64_t half, const float *row, const char *x, char *out) {
-  const int64_t bytes = bytes_of(dtype), other = half * bytes;
-  int64_t i = 0;
-  for (; i + FLOATS <= half; i += FLOATS) {
-    const floats cosine = load_table(row + i), sine = (floats)((words)load_table(row + half + i) ^ sign);
-    const floats a = load(dtype, x + i * bytes), b = load(dtype, x + i * bytes + other);
-    store(dtype, out + i * bytes, a * cosine - b * sine);
-    store(dtype, out + i * bytes + other, b * cosine + a * sine);
-  }
-  for (; i < half; i++)
-    turn_one(dtype, row[i], sign ? -row[half + i] : row[half + i], x + i * bytes, out + i * bytes, other);
-}
-
-#define EVEN(i) (i), (i)
-#define ODD(i) (i) + 1, (i) + 1
-#define SWAP(i) (i) + 1, (i)
+#define TWICE_EVEN(i) (i), (i)
+#define TWICE_ODD(i) (i) + 1, (i) + 1
+#define SWAPPED(i) (i) + 1, (i)
+#define SIGN_EVEN(i) UINT32_C(0x80000000), UINT32_C(0)
+#define EVEN(i) 2 * (i), 2 * (i) + 2
+#define ODD(i) 2 * (i) + 1, 2 * (i) + 3
 #if FLOATS == 4
 #define EACH(f) f(0), f(2)
 #elif FLOATS == 8
@@ -104,21 +37,144 @@ INLINE void turn_halves(posenc_dtype dtype, uint32_t sign, int64_t half, const f
 #else
 #define EACH(f) f(0), f(2), f(4), f(6), f(8), f(10), f(12), f(14)
 #endif
-#define SIGNS(i) UINT32_C(0x80000000), UINT32_C(0)
 
+/* 2 FLOATS numbers in succession, those of even and those of odd index. */
+typedef struct twins {
+  floats even, odd;
+} twins;
+
+INLINE twins load_twins(const float *at) {
+  const floats lower = load(at), upper = load(at + FLOATS);
+  return (twins){__builtin_shufflevector(lower, upper, EACH(EVEN)), __builtin_shufflevector(lower, upper, EACH(ODD))};
+}
+
+/* ---- bf16: two in a word, and each the upper half of its f32 ------------------------------------------------ */
+
+/* To nearest, ties to even: the upper half is what is wanted. A NaN stays one: it comes from x or is the default, so that its lower half is
+   zero, and nothing is carried. */
+INLINE words rounded(floats x) {
+  return (words)x + 0x7fff + ((words)x >> 16 & 1);
+}
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define LOWER_FIRST 0
+#else
+#define LOWER_FIRST 1
+#endif
+
+INLINE twins load_bf16(const char *at) {
+  const words both = *(const words_there *)(const void *)at;
+  const floats lower = (floats)(both << 16), upper = (floats)(both & UINT32_C(0xffff0000));
+  return LOWER_FIRST ? (twins){lower, upper} : (twins){upper, lower};
+}
+
+INLINE void store_bf16(char *at, floats even, floats odd) {
+  const words lower = rounded(LOWER_FIRST ? even : odd) >> 16,
+              upper = rounded(LOWER_FIRST ? odd : even) & UINT32_C(0xffff0000);
+  *(words_there *)(void *)at = upper | lower;
+}
+
+/* ---- one element, in the same way -------------------------------------------------------------------------- */
+
+INLINE int64_t bytes_of(posenc_dtype dtype) {
+  return dtype == POSENC_F32 ? 4 : 2;
+}
+
+INLINE float load_one(posenc_dtype dtype, const char *at) {
+  uint32_t bits;
+  uint16_t upper;
+  float x;
+  if (dtype == POSENC_F32) {
+    memcpy(&bits, at, sizeof bits);
+  } else {
+    memcpy(&upper, at, sizeof upper);
+    bits = (uint32_t)upper << 16;
+  }
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+INLINE void store_one(posenc_dtype dtype, char *at, float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  const uint16_t upper = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  memcpy(at, dtype == POSENC_F32 ? (const void *)&x : (const void *)&upper, (size_t)bytes_of(dtype));
+}
+
+/* ---- add ---------------------------------------------------------------------------------------------------- */
+
+INLINE void add_as(posenc_dtype dtype, int64_t count, const float *table, const char *x, char *out) {
+  const int64_t bytes = bytes_of(dtype);
+  int64_t i = 0;
+  if (dtype == POSENC_F32) {
+    for (; i + FLOATS <= count; i += FLOATS) store(out + i * bytes, load(x + i * bytes) + load(table + i));
+  } else {
+    for (; i + 2 * FLOATS <= count; i += 2 * FLOATS) {
+      const twins a = load_bf16(x + i * bytes), pe = load_twins(table + i);
+      store_bf16(out + i * bytes, a.even + pe.even, a.odd + pe.odd);
+    }
+  }
+  for (; i < count; i++) store_one(dtype, out + i * bytes, load_one(dtype, x + i * bytes) + table[i]);
+}
+
+/* ---- rope: (a, b) becomes (a c - b s, b c + a s); `sign` is that of s ------------------------------------------- */
+
+INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine, const char *x, char *out,
+                     int64_t other) {
+  const float a = load_one(dtype, x), b = load_one(dtype, x + other), s = sign ? -sine : sine;
+  store_one(dtype, out, a * cosine - b * s);
+  store_one(dtype, out + other, b * cosine + a * s);
+}
+
+INLINE floats with_sign(floats x, uint32_t sign) {
+  return (floats)((words)x ^ sign);
+}
+
+/* The row has all cosines, then all sines. */
+INLINE void turn_halves(posenc_dtype dtype, uint32_t sign, int64_t half, const float *row, const char *x, char *out) {
+  const int64_t bytes = bytes_of(dtype), other = half * bytes;
+  const float *cosines = row, *sines = row + half;
+  int64_t i = 0;
+  if (dtype == POSENC_F32) {
+    for (; i + FLOATS <= half; i += FLOATS) {
+      const floats c = load(cosines + i), s = with_sign(load(sines + i), sign);
+      const floats a = load(x + i * bytes), b = load(x + i * bytes + other);
+      store(out + i * bytes, a * c - b * s);
+      store(out + i * bytes + other, b * c + a * s);
+    }
+  } else {
+    for (; i + 2 * FLOATS <= half; i += 2 * FLOATS) {
+      const twins c = load_twins(cosines + i), s = load_twins(sines + i);
+      const floats even = with_sign(s.even, sign), odd = with_sign(s.odd, sign);
+      const twins a = load_bf16(x + i * bytes), b = load_bf16(x + i * bytes + other);
+      store_bf16(out + i * bytes, a.even * c.even - b.even * even, a.odd * c.odd - b.odd * odd);
+      store_bf16(out + i * bytes + other, b.even * c.even + a.even * even, b.odd * c.odd + a.odd * odd);
+    }
+  }
+  for (; i < half; i++) turn_one(dtype, sign, cosines[i], sines[i], x + i * bytes, out + i * bytes, other);
+}
+
+/* In the row, too, a cosine and its sine are neighbours. */
 INLINE void turn_neighbours(posenc_dtype dtype, uint32_t sign, int64_t dim, const float *row, const char *x,
                             char *out) {
   const int64_t bytes = bytes_of(dtype);
-  const words signs = (words){EACH(SIGNS)} ^ sign;
   int64_t i = 0;
-  for (; i + FLOATS <= dim; i += FLOATS) {
-    const floats both = load_table(row + i), pair = load(dtype, x + i * bytes);
-    const floats cosine = __builtin_shufflevector(both, both, EACH(EVEN));
-    const floats sine = (floats)((words)__builtin_shufflevector(both, both, EACH(ODD)) ^ signs);
-    store(dtype, out + i * bytes, pair * cosine + __builtin_shufflevector(pair, pair, EACH(SWAP)) * sine);
+  if (dtype == POSENC_F32) {
+    const words signs = (words){EACH(SIGN_EVEN)} ^ sign;
+    for (; i + FLOATS <= dim; i += FLOATS) {
+      const floats both = load(row + i), pair = load(x + i * bytes);
+      const floats c = __builtin_shufflevector(both, both, EACH(TWICE_EVEN));
+      const floats s = (floats)((words)__builtin_shufflevector(both, both, EACH(TWICE_ODD)) ^ signs);
+      store(out + i * bytes, pair * c + __builtin_shufflevector(pair, pair, EACH(SWAPPED)) * s);
+    }
+  } else {
+    for (; i + 2 * FLOATS <= dim; i += 2 * FLOATS) {
+      const twins turn = load_twins(row + i), pair = load_bf16(x + i * bytes);
+      const floats c = turn.even, s = with_sign(turn.odd, sign);
+      store_bf16(out + i * bytes, pair.even * c - pair.odd * s, pair.odd * c + pair.even * s);
+    }
   }
-  for (; i < dim; i += 2)
-    turn_one(dtype, row[i], sign ? -row[i + 1] : row[i + 1], x + i * bytes, out + i * bytes, bytes);
+  for (; i < dim; i += 2) turn_one(dtype, sign, row[i], row[i + 1], x + i * bytes, out + i * bytes, bytes);
 }
 
 INLINE void rope_as(posenc_dtype dtype, bool neighbours, const posenc_problem *problem, const float *row, const char *x,
