@@ -203,8 +203,8 @@ POSENC_API double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype,
 /*
  * What add and rope promise follows from the table's bound: the largest |got - exact| for an exact result, given x, of that size. Of add
  * that is |x + PE|; of rope the length of the pair, sqrt(a² + b²). The table's element, rounded to f32, may be wrong by its bound e; then
- * f32 rounds a sum (2^-24 of it), or two products and their sum (2^-23 of the length, by Cauchy); bf16 rounds once more (2^-8 of a ulp
- * below 1). Subnormal results add half their spacing.
+ * f32 rounds a sum (2^-24 of it), or two products and their sum (2^-23 of the length, by Cauchy); bf16 rounds once more (2^-8 of it).
+ * Subnormal results add half their spacing. As long as nothing overflows.
  */
 POSENC_API double posenc_applied_bound_at(const posenc_bound *bound, const posenc_problem *problem, int64_t position,
                                           double size);
