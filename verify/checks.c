@@ -2,7 +2,6 @@
 #include "verify/checks.h"
 
 #include "common/clock.h"
-#include "verify/isolate.h"
 
 #include <fenv.h>
 #include <float.h>
@@ -11,10 +10,8 @@
 #include <omp.h>
 #endif
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 const char *property_name(property p) {
   static const char *const names[PROPERTIES] = {"accuracy",      "memory",    "bounded",     "pair-norm", "rotation",
@@ -39,111 +36,7 @@ uint64_t random_below(uint64_t *state, uint64_t limit) {
   return drawn % limit;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------ */
-
-/*
- * guard pages | slack | rows … | slack | guard pages. Poison is a NaN that no arithmetic makes; slack has another pattern. Rows begin on a page or,
- * flush, end at the guard: so a byte too many faults, and a byte too few is seen in the slack.
- */
-enum { PAGE = 4096, GUARD_BYTES = 16 * PAGE, POISON = 0xff, SLACK = 0xa5 };
-
-struct arena {
-  size_t room; /* bytes between the guards, in whole pages: one page of slack, then the rows */
-  unsigned char *mapped;
-  unsigned char *rows; /* as last placed */
-  size_t bytes;
-  arena *next;
-};
-
-/* All arenas, for the handler of faults. Made and destroyed while one thread runs. */
-static arena *arenas;
-
-arena *arena_create(size_t bytes) {
-  arena *a = calloc(1, sizeof *a);
-  size_t mapped;
-  if (!a || __builtin_add_overflow(bytes, 2 * PAGE + 2 * GUARD_BYTES, &mapped)) {
-    free(a);
-    return NULL;
-  }
-  a->room = (bytes + PAGE - 1) / PAGE * PAGE + PAGE;
-  a->mapped = mmap(NULL, a->room + 2 * GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (a->mapped == MAP_FAILED) {
-    free(a);
-    return NULL;
-  }
-  if (mprotect(a->mapped + GUARD_BYTES, a->room, PROT_READ | PROT_WRITE) != 0) {
-    munmap(a->mapped, a->room + 2 * GUARD_BYTES);
-    free(a);
-    return NULL;
-  }
-  a->next = arenas;
-  arenas = a;
-  return a;
-}
-
-void arena_destroy(arena *a) {
-  if (!a) return;
-  for (arena **link = &arenas; *link; link = &(*link)->next)
-    if (*link == a) {
-      *link = a->next;
-      break;
-    }
-  munmap(a->mapped, a->room + 2 * GUARD_BYTES);
-  free(a);
-}
-
-static unsigned char *arena_begin(const arena *a) {
-  return a->mapped + GUARD_BYTES;
-}
-
-static unsigned char *arena_end(const arena *a) {
-  return a->mapped + GUARD_BYTES + a->room;
-}
-
-/* Poisoned room for so many bytes. */
-static unsigned char *arena_place(arena *a, size_t bytes, bool flush) {
-  a->rows = flush ? arena_end(a) - bytes : arena_begin(a) + PAGE;
-  a->bytes = bytes;
-  unsigned char *const tail = a->rows + bytes;
-  const size_t before = (size_t)(a->rows - arena_begin(a)), after = (size_t)(arena_end(a) - tail);
-  memset(a->rows - (before < PAGE ? before : PAGE), SLACK, before < PAGE ? before : PAGE);
-  memset(a->rows, POISON, bytes);
-  memset(tail, SLACK, after < PAGE ? after : PAGE);
-  return a->rows;
-}
-
-/* Bytes of the slack next to the rows that were written. */
-static int64_t arena_spills(const arena *a) {
-  const unsigned char *const tail = a->rows + a->bytes;
-  const size_t before = (size_t)(a->rows - arena_begin(a)), after = (size_t)(arena_end(a) - tail);
-  int64_t spills = 0;
-  for (size_t i = 1; i <= before && i <= PAGE; i++) spills += a->rows[-(ptrdiff_t)i] != SLACK;
-  for (size_t i = 0; i < after && i < PAGE; i++) spills += tail[i] != SLACK;
-  return spills;
-}
-
-/* Only async-signal-safe calls. */
-static void tell_fault(int number, siginfo_t *info, void *context) {
-  static const char words[] = MEMORY_LAST_WORDS;
-  const unsigned char *at = info->si_addr;
-  (void)context;
-  for (const arena *a = arenas; a; a = a->next)
-    if ((at >= a->mapped && at < arena_begin(a)) || (at >= arena_end(a) && at < arena_end(a) + GUARD_BYTES))
-      isolate_last_words(words, sizeof words - 1);
-  signal(number, SIG_DFL);
-  raise(number);
-}
-
-void arena_tell_faults(void) {
-  static unsigned char stack[1 << 16];
-  const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
-  struct sigaction action = {.sa_sigaction = tell_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-  sigaltstack(&alternative, NULL);
-  sigaction(SIGSEGV, &action, NULL);
-  sigaction(SIGBUS, &action, NULL);
-}
-
-static void note(check *c, double deviation, double bound, int64_t position, int64_t index) {
+void check_note(check *c, double deviation, double bound, int64_t position, int64_t index) {
   const double share = deviation == 0.0 ? 0.0 : bound > 0.0 && !isnan(deviation) ? deviation / bound : INFINITY;
   if (!(deviation <= bound)) c->broken++;
   if (c->compared == 0 || share > c->share) {
@@ -158,28 +51,6 @@ static void note(check *c, double deviation, double bound, int64_t position, int
 
 static size_t row_bytes(const posenc_problem *problem) {
   return (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
-}
-
-/* Untouched elements among so many bytes: words of poison, all bits set. */
-static inline int64_t poisoned(const unsigned char *out, size_t bytes, size_t element, size_t *first) {
-  int64_t found = 0;
-  for (size_t i = 0; i < bytes; i += element) {
-    uint64_t word = UINT64_MAX;
-    memcpy(&word, out + i, element);
-    if (word == UINT64_MAX && !found++) *first = i;
-  }
-  return found;
-}
-
-static int64_t untouched(const unsigned char *out, size_t bytes, size_t element, size_t *first) {
-  switch (element) { /* constants are faster */
-  case 2:
-    return poisoned(out, bytes, 2, first);
-  case 4:
-    return poisoned(out, bytes, 4, first);
-  default:
-    return poisoned(out, bytes, 8, first);
-  }
 }
 
 /* Rounding to nearest, and subnormals neither flushed when made nor taken for zero when used. */
@@ -208,6 +79,16 @@ static void run_rows(const subject *s, const posenc_plan *plan, int64_t row, int
   }
 }
 
+void subject_check_environment(subject *s, int64_t position) {
+  check *environment = &s->checks[ENVIRONMENT];
+  environment->compared++;
+  environment->index = -1;
+  if (environment_is_default()) return;
+  fesetenv(FE_DFL_ENV);
+  if (!environment->broken++) environment->position = position;
+  environment->worst = (double)environment->broken;
+}
+
 /* Executes rows into poisoned memory and looks at what was written, what should not have been, and what else has changed. */
 static unsigned char *execute(subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a, bool flush) {
   const posenc_problem *problem = posenc_plan_problem(plan);
@@ -215,16 +96,11 @@ static unsigned char *execute(subject *s, const posenc_plan *plan, int64_t row, 
   unsigned char *out = arena_place(a, bytes, flush);
   run_rows(s, plan, row, rows, out);
 
-  check *environment = &s->checks[ENVIRONMENT], *memory = &s->checks[MEMORY];
-  environment->compared++;
-  environment->index = memory->index = -1;
-  if (!environment_is_default()) {
-    fesetenv(FE_DFL_ENV);
-    if (!environment->broken++) environment->position = problem->first + row;
-    environment->worst = (double)environment->broken;
-  }
+  subject_check_environment(s, problem->first + row);
+  check *memory = &s->checks[MEMORY];
+  memory->index = -1;
   size_t first = 0;
-  const int64_t missing = untouched(out, bytes, element, &first), spilled = arena_spills(a);
+  const int64_t missing = arena_untouched(out, bytes, element, &first), spilled = arena_spills(a);
   memory->compared += (int64_t)(bytes / element);
   if (!memory->broken && missing + spilled)
     memory->position = problem->first + row + (int64_t)(missing ? first / row_bytes(problem) : 0);
@@ -254,9 +130,9 @@ void subject_close(subject *s) {
   s->plan = NULL;
 }
 
-/* What the contract allows any element of a position. */
+/* What the contract allows any element of a position of the table. */
 static double allowed(const subject *s, int64_t position) {
-  return posenc_bound_at(&s->kernel->bound, s->shape->problem.dtype, position);
+  return posenc_bound_at(&s->kernel->bound, posenc_table_of(&s->shape->problem).dtype, position);
 }
 
 /* Distance of a position from 0; that of INT64_MIN is not to be had. */
@@ -268,8 +144,7 @@ bool subject_claims(const subject *s, int64_t position) {
   return s->shape->problem.base >= 1.0 && distance(position) <= s->kernel->bound.max_position;
 }
 
-/* Why nothing follows from the contract for any value of this table, or null. */
-static const char *no_claim(const subject *s) {
+const char *subject_no_claim(const subject *s) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t first = problem->first, last = first + (problem->rows ? problem->rows - 1 : 0);
   const int64_t nearest = first <= 0 && last >= 0 ? 0 : distance(first) < distance(last) ? first : last;
@@ -286,7 +161,7 @@ static bool is_padding(const posenc_problem *problem, int64_t position) {
 /* The claim is for the positions of a part of the rows: all of them, but where the bound's domain ends. */
 static void check_accuracy(subject *s, window w, fast_oracle *truth, const unsigned char *out) {
   const posenc_problem *problem = &s->shape->problem;
-  const bool claims = !no_claim(s);
+  const bool claims = !subject_no_claim(s);
   for (int64_t from = 0, to; from < w.rows; from = to) {
     const bool claimed = claims && subject_claims(s, problem->first + w.row + from);
     for (to = from + 1; to < w.rows && claimed == (claims && subject_claims(s, problem->first + w.row + to));) to++;
@@ -337,7 +212,7 @@ static row_norms row_norms_of(const unsigned char *row, const posenc_problem *pr
 static void check_values(subject *s, window w, const unsigned char *out) {
   const posenc_problem *problem = &s->shape->problem;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
-  const bool claims = !no_claim(s);
+  const bool claims = !subject_no_claim(s);
   check *bounded = &s->checks[BOUNDED], *pair_norm = &s->checks[PAIR_NORM];
   for (int64_t r = 0; r < w.rows; r++) {
     const int64_t position = problem->first + w.row + r;
@@ -347,10 +222,10 @@ static void check_values(subject *s, window w, const unsigned char *out) {
     const bool held = claims && subject_claims(s, position) && !is_padding(problem, position);
     const row_norms found = row_norms_of(row, problem, at);
     if (found.value <= most && (!held || found.norm <= norm)) {
-      note(bounded, found.value, most, position, -1);
+      check_note(bounded, found.value, most, position, -1);
       bounded->compared += problem->dim - 1;
       if (held) {
-        note(pair_norm, found.norm, norm, position, -1);
+        check_note(pair_norm, found.norm, norm, position, -1);
         pair_norm->compared += problem->dim / 2 - 1;
       }
       continue;
@@ -358,9 +233,9 @@ static void check_values(subject *s, window w, const unsigned char *out) {
     for (int64_t i = 0; i < problem->dim / 2; i++) {
       const double sine = format_element(problem->dtype, row, at.sin + i * at.step);
       const double cosine = format_element(problem->dtype, row, at.cos + i * at.step);
-      note(bounded, fabs(sine), most, position, i);
-      note(bounded, fabs(cosine), most, position, i);
-      if (held) note(pair_norm, fabs(sine * sine + cosine * cosine - 1.0), norm, position, i);
+      check_note(bounded, fabs(sine), most, position, i);
+      check_note(bounded, fabs(cosine), most, position, i);
+      if (held) check_note(pair_norm, fabs(sine * sine + cosine * cosine - 1.0), norm, position, i);
     }
   }
 }
@@ -371,7 +246,7 @@ static void compare_bits(check *c, const posenc_problem *problem, const unsigned
   const size_t element = posenc_dtype_bytes(problem->dtype);
   for (int64_t r = 0; r < rows; r++)
     for (int64_t column = 0; column < problem->dim; column++, a += element, b += element)
-      note(c, memcmp(a, b, element) ? 1.0 : 0.0, 0.0, position + r, -1);
+      check_note(c, memcmp(a, b, element) ? 1.0 : 0.0, 0.0, position + r, -1);
 }
 
 /* Two to four pieces, each flush to the guard and so off alignment. */
@@ -463,7 +338,7 @@ void subject_check_threads(subject *s, arena *one, arena *other) {
     run_job(&jobs[0]);
     pthread_join(second, NULL);
     for (int i = 0; i < 2; i++) {
-      note(c, jobs[i].wrong ? 1.0 : 0.0, 0.0, problem->first + jobs[i].row, -1);
+      check_note(c, jobs[i].wrong ? 1.0 : 0.0, 0.0, problem->first + jobs[i].row, -1);
       c->compared += rows * problem->dim - 1;
     }
   } else {
@@ -496,10 +371,12 @@ static void check_rotation(subject *s, const fast_pair *by, int64_t row, int64_t
                  cosine = format_element(problem->dtype, from, cos_column);
     const double sin_k = by[i].sine.high, cos_k = by[i].cosine.high;
     const double bound = e_to + (fabs(sin_k) + fabs(cos_k)) * e_from + 0x1p-51;
-    note(&s->checks[ROTATION], fabs(format_element(problem->dtype, to, sin_column) - (sine * cos_k + cosine * sin_k)),
-         bound, position + k, i);
-    note(&s->checks[ROTATION], fabs(format_element(problem->dtype, to, cos_column) - (cosine * cos_k - sine * sin_k)),
-         bound, position + k, i);
+    check_note(&s->checks[ROTATION],
+               fabs(format_element(problem->dtype, to, sin_column) - (sine * cos_k + cosine * sin_k)), bound,
+               position + k, i);
+    check_note(&s->checks[ROTATION],
+               fabs(format_element(problem->dtype, to, cos_column) - (cosine * cos_k - sine * sin_k)), bound,
+               position + k, i);
   }
 }
 
@@ -516,7 +393,7 @@ static void check_extrapolation(subject *s, int64_t row, int64_t rows, arena *on
   check *c = &s->checks[EXTRAPOLATION];
   const posenc_status status = posenc_plan_create(&plan, &there, &mine);
   if (status != POSENC_OK) { /* it did the whole table: it must do a part of it */
-    note(c, 1.0, 0.0, there.first, -1);
+    check_note(c, 1.0, 0.0, there.first, -1);
     return;
   }
   const unsigned char *a = execute(s, s->plan, row, rows, one, false), *b = execute(s, plan, 0, rows, other, true);
@@ -527,8 +404,8 @@ static void check_extrapolation(subject *s, int64_t row, int64_t rows, arena *on
       for (int64_t i = 0; i < problem->dim / 2; i++)
         for (int which = 0; which < 2; which++) {
           const int64_t column = r * problem->dim + (which ? at.cos : at.sin) + i * at.step;
-          note(c, fabs(format_element(problem->dtype, a, column) - format_element(problem->dtype, b, column)),
-               2.0 * allowed(s, there.first + r), there.first + r, i);
+          check_note(c, fabs(format_element(problem->dtype, a, column) - format_element(problem->dtype, b, column)),
+                     2.0 * allowed(s, there.first + r), there.first + r, i);
         }
   }
   posenc_plan_destroy(plan);
@@ -540,13 +417,13 @@ bool subject_check_relations(subject *s, fast_oracle *truth, arena *one, arena *
   if (problem->rows < 2) return true;
   fast_pair *by = calloc((size_t)problem->dim / 2, sizeof *by);
   if (!by) return false;
-  for (int draw = 0; draw < DRAWS && !no_claim(s); draw++) {
+  for (int draw = 0; draw < DRAWS && !subject_no_claim(s); draw++) {
     const int64_t k = draw ? 1 + (int64_t)random_below(random, (uint64_t)problem->rows - 1) : 1;
     fast_row(truth, k, by);
     check_rotation(s, by, (int64_t)random_below(random, (uint64_t)(problem->rows - k)), k, one, other);
   }
   free(by);
-  for (int draw = 0; draw < DRAWS && (s->kernel->reproducible || !no_claim(s)); draw++) {
+  for (int draw = 0; draw < DRAWS && (s->kernel->reproducible || !subject_no_claim(s)); draw++) {
     const int64_t row = 1 + (int64_t)random_below(random, (uint64_t)problem->rows - 1), left = problem->rows - row;
     check_extrapolation(s, row, left < ROWS ? left : ROWS, one, other);
   }
@@ -575,7 +452,7 @@ void subject_finish(subject *s) {
   for (int p = 0; p < PROPERTIES; p++) {
     check *c = &s->checks[p];
     if (c->compared || c->skip) continue;
-    c->skip = empty ? empty : no_claim(s) ? no_claim(s) : "it takes two rows that are no padding";
+    c->skip = empty ? empty : subject_no_claim(s) ? subject_no_claim(s) : "it takes two rows that are no padding";
   }
 }
 

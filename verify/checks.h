@@ -6,6 +6,7 @@
 #include "common/shapes.h"
 #include "reference/accuracy.h"
 #include "reference/fast.h"
+#include "verify/arena.h"
 
 typedef enum property {
   ACCURACY,      /* every element within the claimed bound of the exact value */
@@ -38,14 +39,6 @@ typedef struct check {
   char note[200];   /* what else there is to tell, or empty */
 } check;
 
-/* Poisoned memory for the rows that kernels write, between pages that nobody may touch. */
-typedef struct arena arena;
-arena *arena_create(size_t bytes);
-void arena_destroy(arena *a);
-
-/* From now on a fault in an arena's guard pages is told as last words (isolate.h) before the process dies of it. */
-void arena_tell_faults(void);
-
 /* One kernel on one shape. */
 typedef struct subject {
   const posenc_kernel *kernel;
@@ -65,9 +58,6 @@ typedef struct window {
 
 /* Rows that the checks of threads and relations want an arena to hold. */
 enum { CHECKED_ROWS = 64 };
-
-/* What a process says when it dies of a fault next to the rows. */
-#define MEMORY_LAST_WORDS "it touched what lies outside the rows it was asked for"
 
 /* Rows of a plan of the subject's kernel, in the arena until its next use. Memory and environment are checked. */
 const unsigned char *subject_execute(subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a);
@@ -92,6 +82,12 @@ bool subject_check_relations(subject *s, fast_oracle *truth, arena *one, arena *
 /* Is the contract's bound about this position? */
 bool subject_claims(const subject *s, int64_t position);
 
+/* Why nothing follows from the contract for any value of this shape, or null. */
+const char *subject_no_claim(const subject *s);
+
+/* After a call of the library for that position: puts right what has changed. */
+void subject_check_environment(subject *s, int64_t position);
+
 /* The pair of frequency index `index` in a row of a plan of the subject's kernel, which computes that row alone. Memory and environment
  * are checked. */
 typedef struct table_pair {
@@ -103,6 +99,9 @@ table_pair subject_pair(subject *s, const posenc_plan *plan, int64_t row, int64_
 void subject_finish(subject *s);
 
 bool check_ok(const check *c);
+
+/* Takes in one comparison; index -1: of no single frequency. */
+void check_note(check *c, double deviation, double bound, int64_t position, int64_t index);
 
 static inline int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;

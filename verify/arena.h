@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Poisoned memory for what kernels write, between pages that nobody may touch. */
+#ifndef POSENC_VERIFY_ARENA_H
+#define POSENC_VERIFY_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A NaN that no arithmetic makes. */
+enum { ARENA_POISON = 0xff };
+
+/* What a process says when it dies of a fault next to the rows. */
+#define MEMORY_LAST_WORDS "it touched what lies outside the rows it was asked for"
+
+typedef struct arena arena;
+arena *arena_create(size_t bytes);
+void arena_destroy(arena *a);
+
+/* From now on a fault in an arena's guard pages is told as last words (isolate.h) before the process dies of it. */
+void arena_tell_faults(void);
+
+/* Poisoned room for so many bytes, in place of what was there; flush: it ends at the guard, else it begins on a page. */
+unsigned char *arena_place(arena *a, size_t bytes, bool flush);
+
+/* Bytes that were written of the slack next to that room. */
+int64_t arena_spills(const arena *a);
+
+/* Elements that are still poison among so many bytes, and at which byte the first of them is. */
+int64_t arena_untouched(const unsigned char *out, size_t bytes, size_t element, size_t *first);
+
+#endif
