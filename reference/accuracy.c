@@ -49,25 +49,32 @@ static void keep_worst_share(accuracy *a, double share, const witness *at) {
   a->worst = *at;
 }
 
+void accuracy_note(accuracy *a, const witness *here, bool misrounded) {
+  keep_worst(a, here, here);
+  a->elements++;
+  a->bins[bin_of(here->ulp)]++;
+  if (misrounded) a->misrounded++;
+}
+
+void accuracy_hold(accuracy *a, const witness *here, double limit) {
+  const double share = limit < 0.0 ? INFINITY : here->abs == 0.0 ? 0.0 : limit > 0.0 ? here->abs / limit : INFINITY;
+  keep_worst_share(a, share, here);
+  a->held++;
+  if (!(here->abs <= limit)) a->beyond++;
+}
+
 element_error accuracy_count(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,
                              int64_t position, int64_t index, bool cosine) {
   const double unit = format_ulp(f, value), difference = exact_error(value, got);
   const double abs_error = isfinite(got) ? difference : INFINITY, ulp_error = abs_error / unit;
   const witness here = {ulp_error, abs_error, position, index, cosine, value->high, value->low, got};
 
-  keep_worst(a, &here, &here);
-  a->elements++;
-  a->bins[bin_of(ulp_error)]++;
   /* Encodings, not values: -0 is not 0. */
-  if (!(got == value->rounded && signbit(got) == signbit(value->rounded))) a->misrounded++;
+  accuracy_note(a, &here, !(got == value->rounded && signbit(got) == signbit(value->rounded)));
   if (bound) {
-    const double limit = allowed(bound, unit, position);
     /* An exact zero has a sign, whatever the bound. */
     const bool wrong_zero = value->high == 0.0 && got == 0.0 && signbit(got) != signbit(value->rounded);
-    const double share = wrong_zero ? INFINITY : abs_error == 0.0 ? 0.0 : limit > 0.0 ? abs_error / limit : INFINITY;
-    keep_worst_share(a, share, &here);
-    a->held++;
-    if (wrong_zero || !(abs_error <= limit)) a->beyond++;
+    accuracy_hold(a, &here, wrong_zero ? -1.0 : allowed(bound, unit, position));
   }
   return (element_error){ulp_error, abs_error};
 }
@@ -80,13 +87,13 @@ void accuracy_add(accuracy *a, const format *f, const posenc_bound *bound, const
 }
 
 void accuracy_merge(accuracy *into, const accuracy *from) {
+  if (from->held > 0) keep_worst_share(into, from->worst_share, &from->worst);
+  into->held += from->held;
+  into->beyond += from->beyond;
   if (from->elements == 0) return;
   keep_worst(into, &from->max_ulp, &from->max_abs);
   into->elements += from->elements;
   into->misrounded += from->misrounded;
-  into->beyond += from->beyond;
-  if (from->held > 0) keep_worst_share(into, from->worst_share, &from->worst);
-  into->held += from->held;
   into->sum_ulp += from->sum_ulp;
   into->sum_abs += from->sum_abs;
   for (int b = 0; b < ACCURACY_BINS; b++) into->bins[b] += from->bins[b];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "reference/double-word.h"
 #include "reference/fast.h"
 #include "reference/oracle.h"
 
@@ -43,7 +44,7 @@
  */
 
 enum {
-  LANES = 64,
+  LANES = FAST_LANES,
   STEP_BITS = 6,
   STEPS = 1 << STEP_BITS, /* of j, and of b */
   REACH = STEPS * STEPS,  /* from an anchor to the next */
@@ -54,9 +55,7 @@ enum {
 };
 
 /* The same rotation for as many frequencies. */
-typedef struct turn {
-  double sin_high[LANES], sin_low[LANES], cos_high[LANES], cos_low[LANES];
-} turn;
+typedef fast_lanes turn;
 
 /* What is known of LANES frequencies: rotations by j and by 64 b positions, and the anchor in use. */
 typedef struct group {
@@ -127,58 +126,6 @@ struct fast_oracle {
 
 /* ---- rotation ---------------------------------------------------------------------------------- */
 
-#define INLINE static inline __attribute__((always_inline))
-
-#ifdef FP_FAST_FMA
-enum { FUSED = 1 };
-#else
-enum { FUSED = 0 };
-#endif
-
-INLINE uint64_t bits_of(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-INLINE double double_of(uint64_t bits) {
-  double x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-INLINE double two_sum(double a, double b, double *error) {
-  const double sum = a + b, rest = sum - a;
-  *error = (a - (sum - rest)) + (b - rest);
-  return sum;
-}
-
-/* The nearest number of 26 bits; what is left of x has no more, either, with its sign. */
-INLINE double upper_half(double x) {
-  return double_of((bits_of(x) + (UINT64_C(1) << 26)) & ~((UINT64_C(1) << 27) - 1));
-}
-
-INLINE double two_product(double a, double b, double *error, bool fused) {
-  const double product = a * b;
-  if (fused) {
-    *error = __builtin_fma(a, b, -product);
-  } else {
-    const double a1 = upper_half(a), a2 = a - a1, b1 = upper_half(b), b2 = b - b1;
-    *error = a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2);
-  }
-  return product;
-}
-
-/* x1 y1 + x2 y2 */
-INLINE double sum_of_products(double x1, double x1_low, double y1, double y1_low, double x2, double x2_low, double y2,
-                              double y2_low, double *low, bool fused) {
-  double p_error, q_error, t_error;
-  const double p = two_product(x1, y1, &p_error, fused), q = two_product(x2, y2, &q_error, fused);
-  const double t = two_sum(p, q, &t_error);
-  const double k = (x1_low * y1 + x1 * y1_low) + (x2_low * y2 + x2 * y2_low);
-  return two_sum(t, ((p_error + q_error) + t_error) + k, low);
-}
-
 INLINE void rotate(const turn *a, const turn *b, turn *sum, bool fused) {
 #pragma omp simd
   for (int k = 0; k < LANES; k++) {
@@ -228,15 +175,6 @@ INLINE void load(const tile *t, const unsigned char *row, line *now) {
     break;
   }
 }
-
-/* The power of two at the bottom of the binade. */
-#define EXPONENT UINT64_C(0x7ff0000000000000)
-#define MANTISSA UINT64_C(0x000fffffffffffff)
-INLINE double binade(double x) {
-  return double_of(bits_of(x) & EXPONENT);
-}
-
-#define SIGN UINT64_C(0x8000000000000000)
 
 /*
  * The errors, from oracle values of at least `tiny`: there FAST_BOUND is at most 2^-31 ulp, 2^-27 of the least bin's
@@ -583,6 +521,24 @@ void fast_row(fast_oracle *f, int64_t position, fast_pair *pairs) {
       f->target->rotate(&origin, &g->fine[(uint64_t)position % STEPS], &now);
     }
     pairs[i] = (fast_pair){{now.sin_high[k], now.sin_low[k]}, {now.cos_high[k], now.cos_low[k]}};
+  }
+}
+
+int64_t fast_groups(const fast_oracle *f) {
+  return f->groups;
+}
+
+int64_t fast_move(fast_oracle *f, int64_t position) {
+  move_anchor(f, position);
+  return f->anchored + REACH - position;
+}
+
+void fast_lanes_of(const fast_oracle *f, int64_t position, fast_lanes *groups) {
+  for (int64_t n = 0; n < f->groups; n++) {
+    const group *g = &f->group[n];
+    turn origin;
+    f->target->rotate(&g->anchor, &g->coarse[(uint64_t)position / STEPS % STEPS], &origin);
+    f->target->rotate(&origin, &g->fine[(uint64_t)position % STEPS], &groups[n]);
   }
 }
 

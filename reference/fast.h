@@ -30,6 +30,16 @@ typedef struct fast_pair {
 } fast_pair;
 void fast_row(fast_oracle *f, int64_t position, fast_pair *pairs);
 
+/* The same without moving, for several threads at once: first one of them all moves to a position, and is told how many from there on
+ * are within reach. Frequencies lie in lanes, FAST_LANES to each of fast_groups; lanes that the problem lacks are 0. */
+enum { FAST_LANES = 64 };
+typedef struct fast_lanes {
+  double sin_high[FAST_LANES], sin_low[FAST_LANES], cos_high[FAST_LANES], cos_low[FAST_LANES];
+} fast_lanes;
+int64_t fast_groups(const fast_oracle *f);
+int64_t fast_move(fast_oracle *f, int64_t position);
+void fast_lanes_of(const fast_oracle *f, int64_t position, fast_lanes *groups);
+
 /* The pair of the sum of two angles: as a point, within 10 × 2^-106 of what turning one exact pair by the other gives. */
 fast_pair fast_turn(const fast_pair *a, const fast_pair *b);
 

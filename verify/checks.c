@@ -16,8 +16,43 @@
 const char *property_name(property p) {
   static const char *const names[PROPERTIES] = {"accuracy",      "memory",    "bounded",     "pair-norm", "rotation",
                                                 "extrapolation", "extension", "determinism", "threads",   "environment",
-                                                "search",        "stages",    "survival"};
+                                                "search",        "stages",    "in-place",    "batch",     "index",
+                                                "inverse",       "relative",  "padding",     "special",   "survival"};
   return names[p];
+}
+
+bool property_is_of(property p, posenc_op op) {
+  switch (p) {
+  case ACCURACY:
+  case MEMORY:
+  case EXTENSION:
+  case DETERMINISM:
+  case THREADS:
+  case ENVIRONMENT:
+  case SEARCH: /* which is skipped, with its reason */
+  case SURVIVAL:
+    return true;
+  case BOUNDED:
+  case ROTATION:
+  case EXTRAPOLATION:
+  case STAGES:
+    return op == POSENC_TABLE;
+  case IN_PLACE:
+  case BATCH:
+  case INDEX:
+  case SPECIAL:
+    return op != POSENC_TABLE;
+  case PAIR_NORM:
+    return op != POSENC_ADD;
+  case INVERSE:
+  case RELATIVE:
+    return op == POSENC_ROPE;
+  case PADDING:
+    return op == POSENC_ADD;
+  case PROPERTIES:
+    break;
+  }
+  return false;
 }
 
 /* splitmix64 (Steele, Lea and Flood, 2014) */
@@ -50,7 +85,7 @@ void check_note(check *c, double deviation, double bound, int64_t position, int6
 }
 
 static size_t row_bytes(const posenc_problem *problem) {
-  return (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+  return (size_t)(problem->heads * problem->dim) * posenc_dtype_bytes(problem->dtype);
 }
 
 /* Rounding to nearest, and subnormals neither flushed when made nor taken for zero when used. */
@@ -59,9 +94,8 @@ static bool environment_is_default(void) {
   return fegetround() == FE_TONEAREST && least * 0.5f != 0.0f && subnormal * 1.0f != 0.0f;
 }
 
-/* In how many parts rows are computed at once: one for each of OpenMP's threads and no more, since some kernels walk to
- * each from position 0. */
-static int64_t parts_of(const subject *s) {
+/* One for each of OpenMP's threads and no more, since some kernels walk to each from position 0. */
+int64_t subject_parts(const subject *s) {
 #ifdef _OPENMP
   if (s->shared) return omp_get_max_threads();
 #endif
@@ -71,7 +105,7 @@ static int64_t parts_of(const subject *s) {
 
 static void run_rows(const subject *s, const posenc_plan *plan, int64_t row, int64_t rows, unsigned char *out) {
   const size_t bytes = row_bytes(posenc_plan_problem(plan));
-  const int64_t parts = parts_of(s);
+  const int64_t parts = subject_parts(s);
 #pragma omp parallel for schedule(static) if (parts > 1)
   for (int64_t part = 0; part < parts; part++) {
     const int64_t from = rows * part / parts, to = rows * (part + 1) / parts;
@@ -116,7 +150,7 @@ const unsigned char *subject_execute(subject *s, const posenc_plan *plan, int64_
 /* ---- one kernel on one shape --------------------------------------------------------------------- */
 
 const char *subject_open(subject *s, const posenc_kernel *kernel, const shape *of, const posenc_options *options) {
-  *s = (subject){.kernel = kernel, .shape = of, .options = options, .digest = UINT64_C(14695981039346656037)};
+  *s = (subject){.kernel = kernel, .shape = of, .options = options, .digest = DIGEST_START};
   posenc_options mine = *options;
   mine.kernel = kernel;
   const char *why = posenc_kernel_refusal(kernel, &of->problem, &mine);
@@ -240,13 +274,20 @@ static void check_values(subject *s, window w, const unsigned char *out) {
   }
 }
 
-/* Counts elements that differ in any bit; `note` wants a deviation, so a difference is 1 where 0 is allowed. */
-static void compare_bits(check *c, const posenc_problem *problem, const unsigned char *a, const unsigned char *b,
-                         int64_t position, int64_t rows) {
-  const size_t element = posenc_dtype_bytes(problem->dtype);
-  for (int64_t r = 0; r < rows; r++)
-    for (int64_t column = 0; column < problem->dim; column++, a += element, b += element)
-      check_note(c, memcmp(a, b, element) ? 1.0 : 0.0, 0.0, position + r, -1);
+/* Rows first: they hardly ever differ. `check_note` wants a deviation, so a difference is 1 where 0 is allowed. */
+void check_bits(check *c, const posenc_problem *problem, const unsigned char *a, const unsigned char *b,
+                int64_t position, int64_t rows) {
+  const size_t element = posenc_dtype_bytes(problem->dtype), bytes = row_bytes(problem);
+  const int64_t width = problem->heads * problem->dim;
+  for (int64_t r = 0; r < rows; r++, a += bytes, b += bytes) {
+    if (memcmp(a, b, bytes) == 0) {
+      check_note(c, 0.0, 0.0, position + r, -1);
+      c->compared += width - 1;
+      continue;
+    }
+    for (size_t at = 0; at < bytes; at += element)
+      check_note(c, memcmp(a + at, b + at, element) ? 1.0 : 0.0, 0.0, position + r, -1);
+  }
 }
 
 /* Two to four pieces, each flush to the guard and so off alignment. */
@@ -256,14 +297,14 @@ static void check_extension(subject *s, window w, const unsigned char *whole, ar
     const int64_t left = w.rows - done,
                   rows = left_pieces > 1 ? 1 + (int64_t)random_below(random, (uint64_t)left) : left;
     const unsigned char *out = execute(s, s->plan, w.row + done, rows, pieces, true);
-    compare_bits(&s->checks[EXTENSION], problem, whole + row_bytes(problem) * (size_t)done, out,
-                 problem->first + w.row + done, rows);
+    check_bits(&s->checks[EXTENSION], problem, whole + row_bytes(problem) * (size_t)done, out,
+               problem->first + w.row + done, rows);
     done += rows;
   }
 }
 
-/* FNV-1a over words of eight bytes; the last may be of four, in rows of 16-bit elements. */
-static uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count) {
+/* FNV-1a */
+uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count) {
   for (size_t i = 0; i < count; i += 8) {
     uint64_t word = 0;
     memcpy(&word, bytes + i, count - i < sizeof word ? count - i : sizeof word);
@@ -282,30 +323,45 @@ void subject_check_window(subject *s, window w, fast_oracle *truth, arena *whole
   check_values(s, w, out);
   if (!again) return;
   const unsigned char *second = execute(s, s->plan, w.row, w.rows, other, false);
-  compare_bits(&s->checks[DETERMINISM], problem, out, second, problem->first + w.row, w.rows);
+  check_bits(&s->checks[DETERMINISM], problem, out, second, problem->first + w.row, w.rows);
   if (w.rows > 1) check_extension(s, w, out, other, random);
 }
-
-typedef struct job {
-  const posenc_plan *plan;
-  int64_t row, rows;
-  unsigned char *out;
-  const unsigned char *want;
-  size_t bytes;
-  pthread_barrier_t *start;
-  bool wrong;
-} job;
 
 static void *run_job(void *argument) {
   const double seconds = 3e-3; /* long enough for two threads to meet */
   job *mine = argument;
+  const posenc_slice slice = posenc_rows(mine->row, mine->rows);
   pthread_barrier_wait(mine->start);
   const double begin = clock_seconds();
   do {
-    posenc_execute(mine->plan, mine->row, mine->rows, mine->out);
+    if (mine->x)
+      posenc_apply(mine->plan, &slice, mine->x, mine->out);
+    else
+      posenc_execute(mine->plan, mine->row, mine->rows, mine->out);
     if (memcmp(mine->out, mine->want, mine->bytes) != 0) mine->wrong = true;
   } while (!mine->wrong && clock_seconds() - begin < seconds);
   return NULL;
+}
+
+void check_together(check *c, const posenc_problem *problem, job jobs[2]) {
+  pthread_barrier_t start;
+  pthread_t second;
+  if (pthread_barrier_init(&start, NULL, 2) != 0) {
+    c->skip = "two threads could not be had";
+    return;
+  }
+  jobs[0].start = jobs[1].start = &start;
+  if (pthread_create(&second, NULL, run_job, &jobs[1]) == 0) {
+    run_job(&jobs[0]);
+    pthread_join(second, NULL);
+    for (int i = 0; i < 2; i++) {
+      check_note(c, jobs[i].wrong ? 1.0 : 0.0, 0.0, problem->first + jobs[i].row, -1);
+      c->compared += jobs[i].rows * problem->heads * problem->dim - 1;
+    }
+  } else {
+    c->skip = "two threads could not be had";
+  }
+  pthread_barrier_destroy(&start);
 }
 
 /* The first rows and the last ones, so that threads that get in each other's way write different things. */
@@ -316,35 +372,17 @@ void subject_check_threads(subject *s, arena *one, arena *other) {
   check *c = &s->checks[THREADS];
   if (rows == 0) return;
   unsigned char *alone = malloc(2 * bytes);
-  pthread_barrier_t start;
-  if (!alone || pthread_barrier_init(&start, NULL, 2) != 0) {
+  if (!alone) {
     c->skip = "two threads could not be had";
-    free(alone);
     return;
   }
-  job jobs[2] = {{.plan = s->plan, .row = 0, .rows = rows, .want = alone, .bytes = bytes, .start = &start},
-                 {.plan = s->plan,
-                  .row = problem->rows - rows,
-                  .rows = rows,
-                  .want = alone + bytes,
-                  .bytes = bytes,
-                  .start = &start}};
+  job jobs[2] = {{.plan = s->plan, .row = 0, .rows = rows, .want = alone, .bytes = bytes},
+                 {.plan = s->plan, .row = problem->rows - rows, .rows = rows, .want = alone + bytes, .bytes = bytes}};
   memcpy(alone, execute(s, s->plan, jobs[0].row, rows, one, false), bytes);
   memcpy(alone + bytes, execute(s, s->plan, jobs[1].row, rows, other, false), bytes);
   jobs[0].out = arena_place(one, bytes, false);
   jobs[1].out = arena_place(other, bytes, false);
-  pthread_t second;
-  if (pthread_create(&second, NULL, run_job, &jobs[1]) == 0) {
-    run_job(&jobs[0]);
-    pthread_join(second, NULL);
-    for (int i = 0; i < 2; i++) {
-      check_note(c, jobs[i].wrong ? 1.0 : 0.0, 0.0, problem->first + jobs[i].row, -1);
-      c->compared += rows * problem->dim - 1;
-    }
-  } else {
-    c->skip = "two threads could not be had";
-  }
-  pthread_barrier_destroy(&start);
+  check_together(c, problem, jobs);
   free(alone);
 }
 
@@ -398,7 +436,7 @@ static void check_extrapolation(subject *s, int64_t row, int64_t rows, arena *on
   }
   const unsigned char *a = execute(s, s->plan, row, rows, one, false), *b = execute(s, plan, 0, rows, other, true);
   if (s->kernel->reproducible) {
-    compare_bits(c, problem, a, b, there.first, rows);
+    check_bits(c, problem, a, b, there.first, rows);
   } else {
     for (int64_t r = 0; r < rows && subject_claims(s, there.first + r); r++)
       for (int64_t i = 0; i < problem->dim / 2; i++)

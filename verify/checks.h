@@ -8,11 +8,13 @@
 #include "reference/fast.h"
 #include "verify/arena.h"
 
+#include <pthread.h>
+
 typedef enum property {
   ACCURACY,      /* every element within the claimed bound of the exact value */
   MEMORY,        /* every element of the rows asked for is written, and nothing else */
   BOUNDED,       /* all in [-1, 1], no NaN */
-  PAIR_NORM,     /* sin² + cos² = 1 */
+  PAIR_NORM,     /* sin² + cos² = 1; rope keeps the length of a pair */
   ROTATION,      /* PE[p+k] = M_k PE[p] */
   EXTRAPOLATION, /* a table from position P holds the rows P … of the long one */
   EXTENSION,     /* a table made in pieces is the table made at once, bit for bit */
@@ -21,11 +23,21 @@ typedef enum property {
   ENVIRONMENT,   /* rounding direction and subnormals are left as they were */
   SEARCH,        /* every element that a directed search met within the claimed bound of the exact value */
   STAGES,        /* what the kernel tells of its stages is what it did: rounded once, it is what is in the table */
+  IN_PLACE,      /* add and rope in place give the bits that they give out of place, which leaves x alone */
+  BATCH,         /* each sequence of a batch has the bits that it has alone */
+  INDEX,         /* rows that are told one by one, in any order, have the bits that they have in succession */
+  INVERSE,       /* what rope has turned, its inverse turns back */
+  RELATIVE,      /* <R_m q, R_n k> depends on m - n alone */
+  PADDING,       /* add leaves x as it is where the table has its padding row */
+  SPECIAL,       /* NaN and infinities of x are in the results that they belong to, and in no other */
   SURVIVAL,      /* it came to an end, by itself */
   PROPERTIES
 } property;
 
 const char *property_name(property p);
+
+/* Is it checked of that operation? */
+bool property_is_of(property p, posenc_op op);
 
 typedef struct check {
   int64_t compared; /* elements */
@@ -79,6 +91,9 @@ void subject_share(subject *s);
 /* Rotation and extrapolation, at places drawn from `random`. False when memory runs out. */
 bool subject_check_relations(subject *s, fast_oracle *truth, arena *one, arena *other, uint64_t *random);
 
+/* In how many parts rows are computed at once. */
+int64_t subject_parts(const subject *s);
+
 /* Is the contract's bound about this position? */
 bool subject_claims(const subject *s, int64_t position);
 
@@ -100,8 +115,29 @@ void subject_finish(subject *s);
 
 bool check_ok(const check *c);
 
+/* Takes in elements of rows, of the table or of add and rope, that must have the same bits. */
+void check_bits(check *c, const posenc_problem *problem, const unsigned char *a, const unsigned char *b,
+                int64_t position, int64_t rows);
+
+/* Rows that one of two threads makes over and over, at the same time as the other, and what must come of it. */
+typedef struct job {
+  const posenc_plan *plan;
+  int64_t row, rows;
+  const unsigned char *x; /* of add and rope; null: rows of a table */
+  unsigned char *out;
+  const unsigned char *want;
+  size_t bytes;
+  pthread_barrier_t *start;
+  bool wrong;
+} job;
+void check_together(check *c, const posenc_problem *problem, job jobs[2]);
+
 /* Takes in one comparison; index -1: of no single frequency. */
 void check_note(check *c, double deviation, double bound, int64_t position, int64_t index);
+
+/* Goes on with a digest by so many bytes, of whole elements. */
+#define DIGEST_START UINT64_C(14695981039346656037)
+uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count);
 
 static inline int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;

@@ -16,11 +16,15 @@ static json_int_t count(const json_t *object, const char *key) {
   return json_integer_value(json_object_get(object, key));
 }
 
-/* "p = 3, i = 1, cos: exact 0x1p-1, got 0x1p-1" */
+/* "p = 3, i = 1, cos: exact 0x1p-1, got 0x1p-1"; of rope "p = 3, head 2, i = 1, first of 0x1p-1 0x1p+0: exact …" */
 static void print_place(const json_t *witness, FILE *stream) {
-  fprintf(stream, "p = %" JSON_INTEGER_FORMAT ", i = %" JSON_INTEGER_FORMAT ", %s: exact %s, got %s",
-          count(witness, "position"), count(witness, "index"), field_string(witness, "function"),
-          field_string(witness, "exact"), field_string(witness, "got"));
+  const json_t *x = json_object_get(witness, "x");
+  fprintf(stream, "p = %" JSON_INTEGER_FORMAT ", ", count(witness, "position"));
+  if (json_object_get(witness, "head")) fprintf(stream, "head %" JSON_INTEGER_FORMAT ", ", count(witness, "head"));
+  fprintf(stream, "i = %" JSON_INTEGER_FORMAT ", %s", count(witness, "index"), field_string(witness, "function"));
+  for (size_t i = 0; i < json_array_size(x); i++)
+    fprintf(stream, "%s%s", i ? " " : " of ", json_string_value(json_array_get(x, i)));
+  fprintf(stream, ": exact %s, got %s", field_string(witness, "exact"), field_string(witness, "got"));
 }
 
 static void print_accuracy(const json_t *record, const json_t *check, FILE *stream) {

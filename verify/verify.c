@@ -5,6 +5,7 @@
 #include "common/environment.h"
 #include "common/field.h"
 #include "common/progress.h"
+#include "verify/applied.h"
 #include "verify/cases.h"
 #include "verify/checks.h"
 #include "verify/explain.h"
@@ -24,6 +25,9 @@
  * kernels walk to each from position 0; and of so few rows each at least. */
 enum { WINDOW_BYTES = 1 << 23, SAMPLED_WINDOWS = 64, SAMPLED_ROWS = 64 };
 
+/* Add and rope get so small a part of the budget: a kernel that walks from position 0 does so every few rows. */
+enum { APPLIED_SHARE = 4 };
+
 typedef struct survey {
   bool exhaustive;
   int64_t windows, rows; /* at most so many rows a window */
@@ -34,8 +38,9 @@ static int64_t most(int64_t a, int64_t b) {
 }
 
 static survey survey_of(const posenc_problem *problem, int64_t budget) {
-  const int64_t row_bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
-  const int64_t fitting = most(WINDOW_BYTES / row_bytes, 1), affordable = budget / (problem->dim / 2);
+  const int64_t width = problem->heads * problem->dim, row_bytes = width * (int64_t)posenc_dtype_bytes(problem->dtype);
+  const int64_t fitting = most(WINDOW_BYTES / row_bytes, 1), share = problem->op == POSENC_TABLE ? 1 : APPLIED_SHARE,
+                affordable = budget / (width / 2) / share;
   if (problem->rows <= affordable) {
     const int64_t rows = least(fitting, problem->rows);
     return (survey){true, rows ? (problem->rows - 1) / rows + 1 : 0, rows};
@@ -46,7 +51,8 @@ static survey survey_of(const posenc_problem *problem, int64_t budget) {
 }
 
 static double elements_of(const survey *v, const posenc_problem *problem) {
-  return (double)problem->dim * (v->exhaustive ? (double)problem->rows : (double)v->windows * (double)v->rows);
+  return (double)(problem->heads * problem->dim) *
+         (v->exhaustive ? (double)problem->rows : (double)v->windows * (double)v->rows);
 }
 
 /* Window `number` of the survey: in order when exhaustive, else the first rows, the last rows, and rows drawn at random. */
@@ -112,6 +118,24 @@ static json_t *witness_json(const witness *w, const exam *e) {
   return witness_of(w, e, e->of);
 }
 
+/* Of add and rope, with the x that it is about. */
+static json_t *applied_witness_json(const witness *w, const exam *e, applied *a) {
+  const posenc_problem *problem = &e->of->problem;
+  const int64_t half = problem->dim / 2;
+  const applied_x x = applied_x_of(a, w);
+  witness in_head = *w;
+  in_head.index = w->index % half;
+  json_t *made = witness_of(&in_head, e, e->of), *given = json_array();
+  if (problem->op == POSENC_ROPE) {
+    json_object_set_new(made, "function", json_string(w->cosine ? "second" : "first"));
+    json_object_set_new(made, "head", json_integer(w->index / half));
+  }
+  if (problem->op == POSENC_ROPE || !w->cosine) json_array_append_new(given, hex(x.first));
+  if (problem->op == POSENC_ROPE || w->cosine) json_array_append_new(given, hex(x.second));
+  json_object_set_new(made, "x", given);
+  return made;
+}
+
 /* A witness of the search lies outside the table: it is had again from a table of its row, without a search. */
 static json_t *far_witness_json(const witness *w, const exam *e) {
   verify_request request = *e->request;
@@ -166,27 +190,49 @@ static json_t *record_begin(const exam *e, const char *refusal) {
                    "replay", replay_of(e, e->of));
 }
 
-/* What was found; `mode` says which elements were looked at. `hunted` is not read where the search was skipped. */
-static json_t *record_of(const exam *e, const subject *s, const char *mode, const searched *hunted) {
+/* What was found of so many elements; `mode` says which were looked at. */
+typedef struct witnesses {
+  json_t *max_ulp, *max_abs, *worst;
+} witnesses;
+
+static json_t *record_of(const exam *e, const subject *s, const char *mode, int64_t elements, witnesses shown) {
+  const posenc_problem *problem = &s->shape->problem;
   json_t *record = record_begin(e, NULL), *checks = json_array();
   const accuracy *a = &s->found;
-  const double elements = a->elements ? (double)a->elements : 1.0;
+  const double counted = a->elements ? (double)a->elements : 1.0;
   for (int p = 0; p < PROPERTIES; p++) {
+    if (!property_is_of(p, problem->op)) continue;
     if (e->cases && s->checks[p].skip && p != ACCURACY) continue; /* it takes a table */
     json_array_append_new(checks, check_json(p, &s->checks[p]));
   }
   json_t *rest = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "mode", mode, "elements",
-                           (json_int_t)a->elements, "of", (json_int_t)(s->shape->problem.rows * s->shape->problem.dim),
-                           "max_ulp", witness_json(&a->max_ulp, e), "max_abs", witness_json(&a->max_abs, e), "worst",
-                           witness_json(&a->worst, e), "mean_ulp", field_real(a->sum_ulp / elements), "mean_abs",
-                           field_real(a->sum_abs / elements), "misrounded", (json_int_t)a->misrounded, "histogram",
-                           histogram_json(a), "checks", checks);
+                           (json_int_t)elements, "of", (json_int_t)(problem->rows * problem->heads * problem->dim),
+                           "max_ulp", shown.max_ulp, "max_abs", shown.max_abs, "worst", shown.worst, "mean_ulp",
+                           field_real(a->sum_ulp / counted), "mean_abs", field_real(a->sum_abs / counted), "misrounded",
+                           (json_int_t)a->misrounded, "histogram", histogram_json(a), "checks", checks);
   char digest[17];
   snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
   json_object_set_new(record, "digest", e->cases ? json_null() : json_string(digest));
   json_object_update(record, rest);
   json_decref(rest);
+  return record;
+}
+
+/* `hunted` is not read where the search was skipped. */
+static json_t *table_record_of(const exam *e, const subject *s, const char *mode, const searched *hunted) {
+  const accuracy *a = &s->found;
+  const witnesses shown = {witness_json(&a->max_ulp, e), witness_json(&a->max_abs, e), witness_json(&a->worst, e)};
+  json_t *record = record_of(e, s, mode, a->elements, shown);
   if (!s->checks[SEARCH].skip) json_object_set_new(record, "search", searched_json(hunted, e));
+  return record;
+}
+
+static json_t *applied_record_of(const exam *e, applied *a, const char *mode) {
+  const accuracy *found = &a->s->found;
+  const witnesses shown = {applied_witness_json(&found->max_ulp, e, a), applied_witness_json(&found->max_abs, e, a),
+                           applied_witness_json(&found->worst, e, a)};
+  json_t *record = record_of(e, a->s, mode, a->elements, shown);
+  if (e->request->explain) json_object_set_new(record, "explain", json_null());
   return record;
 }
 
@@ -221,6 +267,12 @@ static void explain(const exam *e, json_t *record, subject *s, arena *a) {
 /* So many windows are computed by one thread, looked at twice and in pieces; the others by all threads, if the kernel stands that. */
 enum { SERIAL_WINDOWS = 2 };
 
+static void say_window(window w, double share) {
+  char doing[80];
+  snprintf(doing, sizeof doing, "rows %" PRId64 " to %" PRId64, w.row, w.row + w.rows - 1);
+  isolate_say(doing, share);
+}
+
 /* The record; null when memory runs out. */
 static json_t *examine(const exam *e) {
   const verify_request *request = e->request;
@@ -248,9 +300,7 @@ static json_t *examine(const exam *e) {
   }
   for (int64_t n = 0; enough && n < v.windows; n++) {
     const window w = window_of(&v, n, problem, &rows);
-    char doing[80];
-    snprintf(doing, sizeof doing, "rows %" PRId64 " to %" PRId64, w.row, w.row + w.rows - 1);
-    isolate_say(doing, (double)n / (double)v.windows);
+    say_window(w, (double)n / (double)v.windows);
     subject_check_window(&s, w, truth, one, other, n < SERIAL_WINDOWS, &pieces);
     if (n + 1 == SERIAL_WINDOWS) subject_share(&s);
   }
@@ -262,13 +312,52 @@ static json_t *examine(const exam *e) {
   if (enough && problem->rows) enough = subject_search(&s, request->search, one, &hunt, &hunted);
   if (enough) {
     subject_finish(&s);
-    record = record_of(e, &s, v.exhaustive ? "exhaustive" : "sampled", &hunted);
+    record = table_record_of(e, &s, v.exhaustive ? "exhaustive" : "sampled", &hunted);
     explain(e, record, &s, one);
   }
   subject_close(&s);
   fast_destroy(truth);
   arena_destroy(one);
   arena_destroy(other);
+  return record;
+}
+
+/* The same of add and rope. */
+static json_t *examine_applied(const exam *e) {
+  const verify_request *request = e->request;
+  const posenc_problem *problem = &e->of->problem;
+  const posenc_options options = options_of(request);
+  const survey v = survey_of(problem, request->budget);
+  subject s;
+  applied a;
+  isolate_say("making the plan", 0.0);
+  const char *refusal = subject_open(&s, e->kernel, e->of, &options);
+  if (refusal) return record_begin(e, refusal);
+  json_t *record = NULL;
+  uint64_t rows = stream_of(request, problem, 0), pieces = stream_of(request, problem, 1),
+           relations = stream_of(request, problem, 2);
+  bool enough = applied_open(&a, &s, v.rows, stream_of(request, problem, 5));
+  if (enough) {
+    isolate_say("rows by two threads", 0.0);
+    applied_check_threads(&a);
+  }
+  for (int64_t n = 0; enough && n < v.windows; n++) {
+    const window w = window_of(&v, n, problem, &rows);
+    say_window(w, (double)n / (double)v.windows);
+    applied_check_window(&a, w, n < SERIAL_WINDOWS, &pieces);
+    if (n + 1 == SERIAL_WINDOWS) subject_share(&s);
+  }
+  s.shared = false;
+  if (enough) {
+    isolate_say("rows far apart", 1.0);
+    enough = applied_check_relations(&a, &relations);
+  }
+  if (enough) {
+    subject_finish(&s);
+    record = applied_record_of(e, &a, v.exhaustive ? "exhaustive" : "sampled");
+  }
+  subject_close(&s);
+  applied_close(&a);
   return record;
 }
 
@@ -284,7 +373,7 @@ static json_t *examine_cases(const exam *e) {
   json_t *record = NULL;
   if (rows && cases_try(e->cases->cases, &s, rows)) {
     subject_finish(&s);
-    record = record_of(e, &s, "cases", NULL);
+    record = table_record_of(e, &s, "cases", NULL);
     explain(e, record, &s, rows);
   }
   subject_close(&s);
@@ -307,7 +396,7 @@ static void tell(json_t *result) {
 static void examine_aloud(void *argument) {
   const exam *e = argument;
   arena_tell_faults();
-  tell(e->cases ? examine_cases(e) : examine(e));
+  tell(e->cases ? examine_cases(e) : e->of->problem.op == POSENC_TABLE ? examine(e) : examine_applied(e));
 }
 
 /* How it ended, for those who did not see it. */

@@ -8,7 +8,8 @@
 
 #include <jansson.h>
 
-/* What the command line uses unless told otherwise: 2^26 pairs, so that every published table, up to 131072×1024, is checked whole. */
+/* What the command line uses unless told otherwise: 2^26 pairs, so that every published table, up to 131072×1024, is checked whole. Of add
+ * and rope it is a quarter as many: of their three largest shapes a sample. */
 #define VERIFY_DEFAULT_SEED 1
 #define VERIFY_DEFAULT_BUDGET 67108864
 #define VERIFY_DEFAULT_SILENCE 60
@@ -25,15 +26,15 @@ typedef struct verify_request {
   size_t kernel_count;
   const shape *shapes;
   size_t shape_count;
-  const verify_cases *cases;  /* for each shape, the elements of it that alone are looked at; null: no such thing */
-  unsigned isa;               /* allowed tiers; 0: POSENC_ISA, or all */
-  int threads;                /* of threaded kernels; 0: OpenMP's default */
-  uint64_t seed;              /* of what is sampled */
-  int64_t budget;             /* so many pairs of a shape are compared; of a shape with more, a sample */
-  int64_t search;             /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
-  double silence;             /* seconds that a kernel may go without a sign of life */
-  bool profile;               /* also measure errors over positions to 2^30 and over frequencies */
-  bool explain;               /* also tell where the errors come from */
+  const verify_cases *cases; /* for each shape, the elements of it that alone are looked at; null: no such thing */
+  unsigned isa;              /* allowed tiers; 0: POSENC_ISA, or all */
+  int threads;               /* of threaded kernels; 0: OpenMP's default */
+  uint64_t seed;             /* of what is sampled */
+  int64_t budget; /* so many pairs of a table are compared, of add and rope a quarter; of a shape with more, a sample */
+  int64_t search; /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
+  double silence; /* seconds that a kernel may go without a sign of life */
+  bool profile;   /* also measure errors over positions to 2^30 and over frequencies, of tables of its own */
+  bool explain;   /* also tell where the errors come from; of tables */
   const char *replay_options; /* further ones of the replay commands, quoted for a shell: "--plugin FILE"; or null */
 } verify_request;
 
@@ -47,7 +48,7 @@ typedef struct verify_request {
  *   "records": [ { "kernel": name, "shape": shape_json(),
  *                  "refusal": null, or why this kernel does not do this shape (then nothing follows),
  *                  "replay": command, "digest" of the bits, hex, in the order of the rows; null of cases,
- *                  "mode": "exhaustive" | "sampled" | "cases", "elements": n, "of": rows × dim,
+ *                  "mode": "exhaustive" | "sampled" | "cases", "elements": n, "of": rows × heads × dim,
  *                  "max_ulp": WITNESS, "max_abs": WITNESS, "worst": WITNESS of the bound, "mean_ulp", "mean_abs", "misrounded": n,
  *                  "histogram": [ {"below": ulp, or null for the last, "count": n} … ],
  *                  "search": absent where nothing was searched, else { "reach": the last position that was, "worst": WITNESS of the bound,
@@ -76,6 +77,12 @@ typedef struct verify_request {
  *
  * WITNESS: { "ulp", "abs", "position": n, "index": n, "function": "sin" | "cos", "exact": hex-float, "got": hex-float,
  *            "replay": command }
+ *
+ * Of add and rope the exact result is that of the x given, which is drawn (verify/applied.h): max_ulp, max_abs, both means, misrounded and the
+ * histogram are of the rows with x of a size about 1; worst, and all checks, are of the others too. An ulp is, of add, that of the exact result, so
+ * that it has no end where x cancels the table; of rope, that of the exact length of the pair. Misrounded are the elements that are not nearest
+ * to their own exact value. There is no search, and "explain" is null. A witness of rope has as "function" "first" | "second" of the pair, and
+ * "head": n; one of either has "x": [ hex-float … ], the element or the pair that was given.
  *
  * PARTS: {"frequency", "phase", "trig", "store"}, as reference/split.h says
  *

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The truth of add and rope, given x, and how far results are from it. */
+#ifndef POSENC_REFERENCE_APPLIED_H
+#define POSENC_REFERENCE_APPLIED_H
+
+#include "posenc.h"
+#include "reference/accuracy.h"
+#include "reference/fast.h"
+
+/* A row of x: what belongs to one position, heads × dim elements. All of them are numbers. */
+typedef struct applied_row {
+  const posenc_problem *problem; /* add or rope */
+  const posenc_bound *bound;     /* of the kernel's table; null: nothing is claimed here */
+  int64_t position;
+  const fast_lanes *truth; /* fast_lanes_of this position */
+  const void *x, *got;
+  bool plain; /* it counts in all figures; else it is held to its bound, and that is all */
+} applied_row;
+
+/*
+ * Adds a row's elements to `a`, but for the sums, which are what is returned. The ulp of an error is the spacing of the dtype in the binade,
+ * of add, of the exact result, and of rope, of the length of the exact pair. Misrounded are the elements that are not the nearest to their
+ * own exact value. The `index` of witnesses is head × dim/2 + frequency index; of rope, `cosine` is the second of the pair. Nothing is open:
+ * the exact values are within 2^-96 of the length of a pair, in add within 2^-97 of the larger of 1 and the result.
+ * known: what else was found so far, so that what is not worse need not be looked at twice.
+ */
+element_error applied_check(const applied_row *row, const accuracy *known, accuracy *a);
+
+/* The exact pair of one index: in add of the elements of sine and cosine, in rope of the first and the second. */
+fast_pair applied_pair(const posenc_problem *problem, const fast_pair *truth, double first, double second);
+
+#endif
