@@ -15,6 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What subjects of one dtype work on: it holds any of them. One kernel leaves there what is a number to the next, and to the limit: with
+   another dtype it might be none, or a subnormal one, which is slow. */
+typedef struct buffer {
+  unsigned char *memory;
+  const subject *largest;
+  size_t bytes; /* of the largest */
+} buffer;
+
+enum { DTYPES = POSENC_BF16 + 1 };
+
 typedef struct session session;
 
 typedef struct benchmark {
@@ -29,9 +39,7 @@ struct session {
   benchmark *benchmarks; /* of each subject in each mode that does not take too long */
   size_t benchmark_count;
   evictor evictor;
-  unsigned char *buffer; /* holds any of the tables */
-  const shape *largest;
-  size_t bytes; /* of the largest */
+  buffer buffers[DTYPES];
   size_t cache; /* bytes of the last one, 0 if unknown */
   size_t done;  /* repetitions */
   bool failed;  /* and told */
@@ -94,15 +102,17 @@ static void show(const benchmark *b) {
   progress_show("bench", text, (double)b->run->done, (double)total, "timings");
 }
 
-static void count_rates(shim_state *state, benchmark *b, double seconds, int64_t iterations, double fill_best) {
+static void count_rates(shim_state *state, benchmark *b, double seconds, int64_t iterations, double best) {
   const timing *t = &b->timing;
   const posenc_problem *problem = &t->subject->shape->problem;
-  const double elements = (double)iterations * (double)t->rows * (double)problem->dim;
-  const double rate = elements * (double)posenc_dtype_bytes(problem->dtype) / seconds;
+  const double rows = (double)iterations * (double)t->rows * (double)t->subject->batch;
+  const double elements = rows * (double)problem->heads * (double)problem->dim;
+  const double passes = problem->op == POSENC_TABLE ? 1 : 2; /* x is read too */
+  const double rate = passes * elements * (double)posenc_dtype_bytes(problem->dtype) / seconds;
   count(state, b, "bytes_per_second", rate);
   count(state, b, "ns_per_element", 1e9 * seconds / elements);
-  count(state, b, "fill_bytes_per_second", fill_best);
-  count(state, b, "of_fill", rate / fill_best);
+  count(state, b, "limit_bytes_per_second", best);
+  count(state, b, "of_limit", rate / best);
   count(state, b, "rows_timed", (double)t->rows);
   if (t->mode == BENCH_FIRST) count(state, b, "plan_share", t->plan_seconds / seconds);
 }
@@ -110,17 +120,19 @@ static void count_rates(shim_state *state, benchmark *b, double seconds, int64_t
 static void run_benchmark(shim_state *state, void *arg) {
   benchmark *b = arg;
   timing *t = &b->timing;
-  const bool writes = t->fill.bytes > 0;
+  const bool moves = t->limit.bytes > 0;
   show(b);
-  const double fill_before = writes ? fill_rate(&t->fill) : 0;
+  const double limit_before = moves ? limit_rate(&t->limit) : 0;
   timing_wake(t);
   t->plan_seconds = 0;
   int64_t iterations;
   const double seconds = time_loop(state, b, &iterations);
-  if (writes) count_rates(state, b, seconds, iterations, fmax(fill_before, fill_rate(&t->fill)));
+  if (moves) count_rates(state, b, seconds, iterations, fmax(limit_before, limit_rate(&t->limit)));
   timing_rest(t);
   count(state, b, "rows", (double)t->subject->shape->problem.rows);
   count(state, b, "dim", (double)t->subject->shape->problem.dim);
+  count(state, b, "heads", (double)t->subject->shape->problem.heads);
+  count(state, b, "batch", (double)t->subject->batch);
   count(state, b, "turn", (double)++b->run->done);
 }
 
@@ -136,6 +148,25 @@ static bool has_mode(const session *run, bench_mode mode) {
   return run->request->modes & 1u << mode;
 }
 
+/* Notes how much a subject works on. */
+static posenc_status measure_subject(session *run, subject *s) {
+  const posenc_problem *problem = &s->shape->problem;
+  const posenc_status status = posenc_table_bytes(problem, &s->bytes);
+  if (status != POSENC_OK) return status;
+  if (problem->op != POSENC_TABLE) s->batch = run->request->batch;
+  if (__builtin_mul_overflow(s->bytes, (size_t)s->batch, &s->bytes) || s->bytes > INT64_MAX) return POSENC_TOO_LARGE;
+  buffer *held = &run->buffers[problem->dtype];
+  if (s->bytes > held->bytes) *held = (buffer){NULL, s, s->bytes};
+  return POSENC_OK;
+}
+
+/* In one line for all kernels. */
+static void tell_unsuited(const session *run, const shape *table) {
+  for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
+    if (has_mode(run, mode) && !mode_suits(&table->problem, mode))
+      tell("bench: %s/%s is left out: add and rope work on what is there before", bench_mode_name(mode), table->name);
+}
+
 /* Collects the kernels that do a shape. False on an error, told. */
 static bool choose_subjects(session *run) {
   const bench_request *request = run->request;
@@ -146,19 +177,16 @@ static bool choose_subjects(session *run) {
   if (!run->subjects || !run->benchmarks) return tell_memory();
   for (size_t i = 0; i < request->shape_count; i++) {
     const shape *table = &request->shapes[i];
+    tell_unsuited(run, table);
     for (size_t k = 0; table->problem.rows > 0 && k < request->kernel_count; k++) {
       subject *s = &run->subjects[run->subject_count];
-      *s = (subject){.shape = table, .kernel = request->kernels[k], .options = posenc_default_options()};
+      *s = (subject){.shape = table, .kernel = request->kernels[k], .options = posenc_default_options(), .batch = 1};
       s->options.kernel = s->kernel;
       s->options.threads = request->threads;
       s->options.isa = request->isa;
       if (posenc_kernel_refusal(s->kernel, &table->problem, &s->options)) continue;
-      const posenc_status status = posenc_table_bytes(&table->problem, &s->bytes);
+      const posenc_status status = measure_subject(run, s);
       if (status != POSENC_OK) return tell_status(s, status);
-      if (s->bytes > run->bytes) {
-        run->bytes = s->bytes;
-        run->largest = table;
-      }
       run->subject_count++;
     }
   }
@@ -168,17 +196,22 @@ static bool choose_subjects(session *run) {
 /* Linux grants memory that it does not have, and kills whoever touches it. */
 static bool fits_in_memory(size_t bytes, const json_t *environment) {
   const char *memory = json_string_value(json_object_get(environment, "memory"));
-  const unsigned long long limit = memory ? strtoull(memory, NULL, 10) : 0; /* "unknown" reads as 0 */
-  return limit == 0 || bytes < limit;
+  const unsigned long long there = memory ? strtoull(memory, NULL, 10) : 0; /* "unknown" reads as 0 */
+  return there == 0 || bytes < there;
 }
 
-/* The buffer of all benchmarks, each page of it touched, and what is read to evict it. */
+/* The buffers of all benchmarks, each page of them touched, and what is read to evict them. */
 static bool make_buffers(session *run, const json_t *environment) {
-  const size_t tables = has_mode(run, BENCH_FRESH) ? 2 : 1; /* at once */
-  if (fits_in_memory(run->bytes, environment) && fits_in_memory(tables * run->bytes, environment))
-    run->buffer = posenc_alloc(run->bytes);
-  if (!run->buffer) return tell("bench: %s: no memory for its %zu bytes", run->largest->name, run->bytes);
-  memset(run->buffer, 0xff, run->bytes);
+  size_t bytes = 0; /* at once; a fresh table has memory of its own */
+  for (size_t i = 0; i < DTYPES; i++) {
+    buffer *held = &run->buffers[i];
+    if (!held->largest) continue;
+    bytes += (has_mode(run, BENCH_FRESH) ? 2 : 1) * held->bytes;
+    if (fits_in_memory(held->bytes, environment) && fits_in_memory(bytes, environment))
+      held->memory = posenc_alloc(held->bytes);
+    if (!held->memory) return tell("bench: %s: no memory for its %zu bytes", held->largest->shape->name, held->bytes);
+    memset(held->memory, 0x55, held->bytes); /* a number in every dtype */
+  }
   return !has_mode(run, BENCH_COLD) || evictor_open(&run->evictor, run->cache) || tell_memory();
 }
 
@@ -187,7 +220,7 @@ static bool register_benchmark(session *run, const subject *s, bench_mode mode) 
   char name[256];
   snprintf(name, sizeof name, "%s/%s/%s", bench_mode_name(mode), s->shape->name, s->kernel->name);
   if (timing_takes_long(s, mode)) {
-    tell("bench: %s is left out: a table takes %.1f s", name, s->pass);
+    tell("bench: %s is left out: a pass takes %.1f s", name, s->pass);
     return true;
   }
   benchmark *b = &run->benchmarks[run->benchmark_count++];
@@ -199,12 +232,12 @@ static bool register_benchmark(session *run, const subject *s, bench_mode mode) 
 }
 
 static bool register_subject(session *run, subject *s) {
-  s->buffer = run->buffer;
+  s->buffer = run->buffers[s->shape->problem.dtype].memory;
   s->evictor = &run->evictor;
   const posenc_status status = subject_prepare(s);
   if (status != POSENC_OK) return tell_status(s, status);
   for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
-    if (has_mode(run, mode) && !register_benchmark(run, s, mode)) return false;
+    if (has_mode(run, mode) && mode_suits(&s->shape->problem, mode) && !register_benchmark(run, s, mode)) return false;
   return true;
 }
 
@@ -243,7 +276,7 @@ static bool flags_allowed(char *const *flags) {
 static bool add_context(json_t *record, const bench_request *request, json_t *environment) {
   json_t *context = json_object_get(record, "context");
   bool ok = json_object_del(environment, "date") == 0 && json_object_update(context, environment) == 0 &&
-            json_object_set_new(context, "posenc_schema", json_string("posenc-bench-1")) == 0;
+            json_object_set_new(context, "posenc_schema", json_string("posenc-bench-2")) == 0;
   for (size_t i = 0; i < request->kernel_count; i++) {
     char name[128], abi[16];
     snprintf(name, sizeof name, "kernel_abi.%s", request->kernels[i]->name);
@@ -277,7 +310,7 @@ static int tell_nothing(const char *why) {
 /* As bench_run. */
 static int make_record(session *run, json_t *environment, json_t **record) {
   if (!make_buffers(run, environment) || !register_all(run)) return 2;
-  if (run->benchmark_count == 0) return tell_nothing("every table takes too long for these modes");
+  if (run->benchmark_count == 0) return tell_nothing("nothing is left in these modes");
   *record = measure(run);
   if (!*record) return 2;
   if (add_context(*record, run->request, environment)) return 0;
@@ -292,7 +325,7 @@ static void clean_up(session *run) {
   free(run->benchmarks);
   free(run->subjects);
   evictor_close(&run->evictor);
-  posenc_free(run->buffer);
+  for (size_t i = 0; i < DTYPES; i++) posenc_free(run->buffers[i].memory);
 }
 
 int bench_run(const bench_request *request, json_t **record) {

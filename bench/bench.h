@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times kernels beside the machine's own fill limit. */
+/* Times kernels beside the machine's own limits. */
 #ifndef POSENC_BENCH_BENCH_H
 #define POSENC_BENCH_BENCH_H
 
@@ -10,11 +10,11 @@
 
 /* In what state a kernel finds machine and memory, and what of its work is timed. */
 typedef enum bench_mode {
-  BENCH_HOT,   /* the same memory again and again, touched; the plan is there */
-  BENCH_COLD,  /* table and constants evicted from all caches before each iteration */
-  BENCH_FRESH, /* each iteration writes to memory that posenc_alloc has just given: its page faults count */
-  BENCH_FIRST, /* plan, the whole table and the plan's end, in touched memory: what one table costs from nothing */
-  BENCH_ROW, /* one row after another, at positions that were drawn, into the same memory; each waits for the one before */
+  BENCH_HOT,  /* the same memory again and again, touched; the plan is there */
+  BENCH_COLD, /* table, or x, and constants evicted from all caches before each iteration */
+  BENCH_FRESH, /* each iteration writes to memory that posenc_alloc has just given: its page faults count; tables alone */
+  BENCH_FIRST, /* plan, the whole table or x, and the plan's end, in touched memory: what it costs from nothing */
+  BENCH_ROW, /* one row after another, at positions that were drawn, in the same memory; each waits for the one before */
   BENCH_PLAN, /* the plan and its end, alone */
   BENCH_MODES
 } bench_mode;
@@ -37,27 +37,32 @@ typedef struct bench_request {
   unsigned isa;    /* allowed tiers; 0: POSENC_ISA, or all */
   int threads;     /* of threaded kernels; 0: OpenMP's default */
   int repetitions; /* of each benchmark, interleaved at random; >= 3 */
+  int64_t batch;   /* sequences of x that add and rope work on, >= 1 */
   double min_time; /* seconds that one repetition should take, about */
   char **extra;    /* further --benchmark_… flags, null-terminated, or null */
 } bench_request;
 
 /*
+ * What is timed: a table is written; add and rope work in place, on numbers (x and the result are the same memory).
+ *
  * Makes the timing record: valid Google Benchmark JSON with our environment in its context. Benchmarks are called
- * "<mode>/<shape>/<kernel>". Counters of all: rows, dim, turn (which of all repetitions of the run this one was, from 1 on). Of all but
+ * "<mode>/<shape>/<kernel>". Counters of all: rows, dim, heads, batch (1 for a table), turn (which of all repetitions of the run this one was, from 1 on). Of all but
  * "plan":
  *
- *   bytes_per_second, ns_per_element
- *   fill_bytes_per_second   see bench/fill.h; memory in the same state, the better of just before and just after this repetition
- *   of_fill                 ratio of the two
+ *   bytes_per_second        written; of add and rope, of x: read and written
+ *   ns_per_element          of the table, or of x
+ *   limit_bytes_per_second  how fast this machine can do that at all, see bench/limit.h: fill memory for a table, scale x in place for add and
+ *                           rope; memory in the same state, the better of just before and just after this repetition
+ *   of_limit                ratio of the two
  *   rows_timed              of one iteration: 1 in "row"; in "hot" fewer than rows where a pass is slow, and each iteration takes the
  *                           next slice of the same table; else rows
  *   plan_share              in "first" alone: the part of the time that the plan takes, its end included
  *
- * real_time and cpu_time are those of a pass over the whole table, whatever rows_timed is, so that records can be
+ * real_time and cpu_time are those of a pass over the whole table, or x, whatever rows_timed is, so that records can be
  * compared; in "row" those of a row, in "plan" those of a plan. Only cpu_time counts what prepares an iteration of "cold" and "fresh".
  *
  * 0 and the record, a new reference; 1 and null if there is nothing to time; 2 and null on an error. What is not 0 has been told on
- * stderr, and so has a benchmark of whole tables that is left out since it would take too long.
+ * stderr, and so has what is left out of a mode.
  */
 int bench_run(const bench_request *request, json_t **record);
 

@@ -11,22 +11,41 @@
 #include <unistd.h>
 
 /* A pass that takes longer than this is timed a slice at a time. */
-static const double slow_pass_seconds = 0.3;
-static const double slice_seconds = 0.1;
+static const double slow_pass_seconds = 0.1;
+static const double slice_seconds = 0.05;
 /* And one that takes longer than this only so: with all repetitions, a whole table would be some ten times as much. */
 static const double long_pass_seconds = 1;
 
+static bool is_applied(const subject *s) {
+  return s->shape->problem.op != POSENC_TABLE;
+}
+
+/* Elements at one position of a table, or of one sequence of x. */
+static int64_t row_elements(const subject *s) {
+  return s->shape->problem.heads * s->shape->problem.dim;
+}
+
 static size_t row_bytes(const subject *s) {
-  const posenc_problem *problem = &s->shape->problem;
-  return (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+  return (size_t)row_elements(s) * posenc_dtype_bytes(s->shape->problem.dtype);
 }
 
 static int64_t all_rows(const subject *s) {
   return s->shape->problem.rows;
 }
 
+/* Rows of the table, or those rows of every sequence of x, in place: x never leaves the numbers, as tables are at most 1, so
+   that a sum grows by 1 at most, and turning keeps the length of a pair. */
+static posenc_status execute_by(const posenc_plan *plan, const subject *s, int64_t row, int64_t rows) {
+  unsigned char *place = s->buffer + (size_t)row * row_bytes(s);
+  if (!is_applied(s)) return posenc_execute(plan, row, rows, place);
+  posenc_slice slice = posenc_rows(row, rows);
+  slice.batch = s->batch;
+  slice.stride = all_rows(s) * row_elements(s);
+  return posenc_apply(plan, &slice, place, place);
+}
+
 static posenc_status execute(const subject *s, int64_t row, int64_t rows) {
-  return posenc_execute(s->plan, row, rows, s->buffer + (size_t)row * row_bytes(s));
+  return execute_by(s->plan, s, row, rows);
 }
 
 /* ---- the modes --------------------------------------------------------------------------------- */
@@ -38,8 +57,8 @@ static posenc_status work_hot(timing *t) {
   return status;
 }
 
-static bool prepare_cold(fill *f) {
-  const subject *s = ((const timing *)f->arg)->subject;
+static bool prepare_cold(limit *l) {
+  const subject *s = ((const timing *)l->arg)->subject;
   evict(s->evictor, s->buffer, s->bytes);
   return true;
 }
@@ -64,11 +83,11 @@ static void forget_pages(unsigned char *memory, size_t bytes) {
 #endif
 }
 
-static bool prepare_fresh(fill *f) {
-  timing *t = f->arg;
+static bool prepare_fresh(limit *l) {
+  timing *t = l->arg;
   const size_t bytes = fresh_bytes(t->subject->bytes);
   posenc_free(t->fresh);
-  f->buffer = t->fresh = posenc_alloc(bytes);
+  l->buffer = t->fresh = posenc_alloc(bytes);
   if (t->fresh) forget_pages(t->fresh, bytes);
   return t->fresh;
 }
@@ -84,17 +103,26 @@ static posenc_status work_first(timing *t) {
   posenc_status status = posenc_plan_create(&plan, &s->shape->problem, &s->options);
   if (status != POSENC_OK) return status;
   const double made = clock_seconds();
-  status = posenc_execute(plan, 0, t->rows, s->buffer);
+  status = execute_by(plan, s, 0, t->rows);
   const double executed = clock_seconds();
   posenc_plan_destroy(plan);
   t->plan_seconds += made - start + clock_seconds() - executed;
   return status;
 }
 
+/* A row of the table, or x of one position in every sequence: the first in the buffer. */
+static posenc_status execute_one(const subject *s, int64_t row) {
+  if (!is_applied(s)) return posenc_execute(s->plan, row, 1, s->buffer);
+  posenc_slice slice = posenc_rows(0, 1);
+  slice.index = &row;
+  slice.batch = s->batch;
+  return posenc_apply(s->plan, &slice, s->buffer, s->buffer);
+}
+
 /* The next row depends on the value of this one, so that no two are computed at once: no element is so large, but who but us knows? */
 static posenc_status work_row(timing *t) {
   const subject *s = t->subject;
-  const posenc_status status = posenc_execute(s->plan, s->draws[t->next % DRAWS], 1, s->buffer);
+  const posenc_status status = execute_one(s, s->draws[t->next % DRAWS]);
   t->next += 1 + (s->buffer[row_bytes(s) - 1] == 0x7f);
   return status;
 }
@@ -107,7 +135,7 @@ static posenc_status work_plan(timing *t) {
 }
 
 static const struct {
-  bool (*prepare)(fill *f); /* or null */
+  bool (*prepare)(limit *l); /* or null */
   posenc_status (*work)(timing *t);
   bool whole; /* tables */
 } modes[BENCH_MODES] = {
@@ -124,7 +152,7 @@ bool timing_has_preparation(const timing *t) {
 }
 
 posenc_status timing_prepare(timing *t) {
-  return !modes[t->mode].prepare || modes[t->mode].prepare(&t->fill) ? POSENC_OK : POSENC_OUT_OF_MEMORY;
+  return !modes[t->mode].prepare || modes[t->mode].prepare(&t->limit) ? POSENC_OK : POSENC_OUT_OF_MEMORY;
 }
 
 posenc_status timing_work(timing *t) {
@@ -133,7 +161,7 @@ posenc_status timing_work(timing *t) {
 
 /* Rows that any kernel does in a few milliseconds. */
 static int64_t few_rows(const subject *s) {
-  const int64_t few = 65536 / s->shape->problem.dim;
+  const int64_t few = 65536 / (row_elements(s) * s->batch);
   return few < 1 ? 1 : few < all_rows(s) ? few : all_rows(s);
 }
 
@@ -182,6 +210,10 @@ static posenc_status predict_pass(subject *s) {
   return POSENC_OK;
 }
 
+bool mode_suits(const posenc_problem *problem, bench_mode mode) {
+  return mode != BENCH_FRESH || problem->op == POSENC_TABLE;
+}
+
 bool timing_takes_long(const subject *s, bench_mode mode) {
   return modes[mode].whole && s->pass > long_pass_seconds;
 }
@@ -224,8 +256,10 @@ static posenc_status predict_iteration(timing *t, double *seconds) {
 
 posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t last_cache_bytes, double min_time) {
   *t = (timing){.subject = s, .mode = mode, .rows = rows_of_iteration(s, mode)};
-  const size_t written = mode == BENCH_PLAN ? 0 : mode == BENCH_ROW ? row_bytes(s) : s->bytes;
-  t->fill = (fill){s->buffer, written, .cached = written <= last_cache_bytes, .prepare = modes[mode].prepare, .arg = t};
+  const size_t row = row_bytes(s) * (size_t)s->batch;
+  const size_t bytes = mode == BENCH_PLAN ? 0 : mode == BENCH_ROW ? row : s->bytes;
+  t->limit = (limit){
+      is_applied(s), s->buffer, bytes, .cached = bytes <= last_cache_bytes, .prepare = modes[mode].prepare, .arg = t};
   double seconds;
   const posenc_status status = predict_iteration(t, &seconds);
   timing_rest(t);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The work that is timed: a kernel on a table, in every mode. */
+/* The work that is timed: a kernel on a table, or adding or rotating by it, in every mode. */
 #ifndef POSENC_BENCH_SUBJECT_H
 #define POSENC_BENCH_SUBJECT_H
 
 #include "bench/bench.h"
 #include "bench/evict.h"
-#include "bench/fill.h"
+#include "bench/limit.h"
 
 enum { DRAWS = 1024 };
 
@@ -14,8 +14,9 @@ typedef struct subject {
   const posenc_kernel *kernel;
   posenc_options options;
   posenc_plan *plan;
-  size_t bytes;          /* of the table */
-  unsigned char *buffer; /* holds it, touched; other subjects use it too */
+  int64_t batch;         /* sequences of x; 1 for a table */
+  size_t bytes;          /* of the table, or of all of x */
+  unsigned char *buffer; /* holds it, numbers; other subjects of the same dtype use it too */
   const evictor *evictor;
   int64_t draws[DRAWS]; /* rows */
   double pass;          /* seconds that a pass over all rows takes, about */
@@ -27,18 +28,21 @@ typedef struct timing {
   bench_mode mode;
   int64_t rows;         /* of one iteration */
   int64_t iterations;   /* of one repetition */
-  fill fill;            /* of the memory that the mode writes to; 0 bytes where it writes none */
+  limit limit;          /* of the memory that the mode works on; 0 bytes where it works on none */
   int64_t next;         /* where the next iteration begins: a row in "hot", a draw in "row" */
   double plan_seconds;  /* in "first", what the plans of all iterations took */
   unsigned char *fresh; /* memory of the last iteration of "fresh", or null */
 } timing;
 
-/* Makes plan and draws, and finds out how long a pass takes. kernel, shape, options, bytes, buffer and evictor are there. */
+/* Makes plan and draws, and finds out how long a pass takes. All that stands before the plan, bytes, buffer and evictor are there. */
 posenc_status subject_prepare(subject *s);
 void subject_release(subject *s);
 
 /* Sets up a mode, with iterations that take min_time seconds together, about, the preparation of each included. */
 posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t last_cache_bytes, double min_time);
+
+/* Whether the mode has a meaning for such work: fresh memory has no x in it. */
+bool mode_suits(const posenc_problem *problem, bench_mode mode);
 
 /* Whether the mode times whole tables, and this one takes too long for that. */
 bool timing_takes_long(const subject *s, bench_mode mode);

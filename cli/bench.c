@@ -13,15 +13,17 @@ enum { OPTION_JSON = OPTION_OWN, OPTION_MODE };
 
 static const char help[] =
     "Usage: posenc bench [OPTION]... [-- --benchmark_FLAG=VALUE...]\n"
-    "Time kernels beside what this machine can do at best: filling the same memory.\n"
-    "Without --len and --dim, the tables are a sweep of lengths at 512 columns, and the\n"
-    "published ones.\n"
+    "Time kernels beside what this machine can do at best with the same memory: fill it,\n"
+    "for a table; multiply it by a constant, for what add and rope do in place. Without\n"
+    "--len and --dim, the tables are a sweep of lengths at 512 columns, and the published\n"
+    "ones.\n"
     "\n"
     "Options:\n"
     "  --mode LIST       in which states, separated by commas (hot,plan):\n"
     "                      hot    the same memory again and again\n"
     "                      cold   table and constants evicted from all caches\n"
-    "                      fresh  memory as posenc_alloc gives it, page faults included\n"
+    "                      fresh  memory as posenc_alloc gives it, page faults included;\n"
+    "                             tables alone\n"
     "                      first  plan and whole table: what one table costs\n"
     "                      row    a row at a time, at scattered positions\n"
     "                      plan   the plan alone, which all but first leave out\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP
@@ -29,9 +31,9 @@ static const char help[] =
     "  --json FILE       write Google Benchmark JSON and no table; - is standard output\n" HELP_HELP "\n"
     "What follows -- goes to Google Benchmark. There is a table for each mode. Its\n"
     "columns: microseconds for the table (row: for a row; plan: for a plan), nanoseconds\n"
-    "for an element and GB/s, all medians; share of the fill limit, in the same mode;\n"
-    "what part of the time the plan takes; and the spread of the timings,\n"
-    "(slowest - fastest) / median.\n"
+    "for an element and GB/s (of add and rope: read and written), all medians; share of\n"
+    "the limit, in the same mode; what part of the time the plan takes; and the spread of\n"
+    "the timings, (slowest - fastest) / median.\n"
     "\n"
     "Exit status:\n"
     "  0                 if all is well\n"
@@ -41,6 +43,7 @@ static const char help[] =
     "Examples:\n"
     "  $ posenc bench --kernel 'rot*' --len 4096 --dim 512\n"
     "  $ posenc bench --mode first,row --len 512 --dim 512\n"
+    "  $ posenc bench --op rope --len 4096 --heads 32 --dim 128 --kernel cr-avx512,cached\n"
     "  $ posenc bench --json timings.json\n";
 
 static const struct option long_options[] = {

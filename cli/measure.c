@@ -7,6 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* To have chosen a number of sequences, and not to have it anywhere, must not look like success. */
+static void require_applied(const options *given, const selection *chosen) {
+  for (size_t i = 0; i < chosen->shape_count; i++)
+    if (chosen->shapes[i].problem.op != POSENC_TABLE) return;
+  options_refuse(given, OPTION_BATCH, OPTION_BATCH, "--op table");
+}
+
 static void add_shapes(selection *chosen, const shape *shapes, size_t count) {
   shape *grown = realloc(chosen->shapes, (chosen->shape_count + count) * sizeof *grown);
   if (!grown) die("out of memory");
@@ -54,6 +61,7 @@ selection select_measured(const options *given, bool sweep) {
   selection chosen = {0};
   select_shapes(&chosen, given, sweep);
   chosen.kernels = options_kernels(given, &chosen.kernel_count);
+  require_applied(given, &chosen);
   require_runnable(given, &chosen);
   return chosen;
 }
@@ -132,6 +140,7 @@ int measure_time(const options *given, const selection *chosen, unsigned modes, 
       .isa = given->isa,
       .threads = given->threads,
       .repetitions = given->repetitions,
+      .batch = given->batch,
       .min_time = given->min_time,
       .extra = flags,
   };

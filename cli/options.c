@@ -170,6 +170,7 @@ static const char *const option_names[] = {
     [OPTION_REPETITIONS - OPTION_LEN] = "--repetitions",
     [OPTION_PLUGIN - OPTION_LEN] = "--plugin",
     [OPTION_MIN_TIME - OPTION_LEN] = "--min-time",
+    [OPTION_BATCH - OPTION_LEN] = "--batch",
 };
 
 static const char *option_name(int code) {
@@ -190,6 +191,7 @@ options options_defaults(void) {
       .silence = VERIFY_DEFAULT_SILENCE,
       .repetitions = DEFAULT_REPETITIONS,
       .min_time = DEFAULT_MIN_TIME,
+      .batch = 1,
   };
 }
 
@@ -269,6 +271,9 @@ static bool take(options *given, int code, const char *text) {
     break;
   case OPTION_MIN_TIME:
     given->min_time = parse_positive(name, text);
+    break;
+  case OPTION_BATCH:
+    given->batch = parse_integer(name, text, 1, INT64_MAX);
     break;
   }
   return true;
@@ -381,20 +386,40 @@ const posenc_kernel *find_kernel(const char *name) {
   return kernel;
 }
 
-static bool is_selected(const options *given, const posenc_kernel *kernel) {
-  return !given->kernel || fnmatch(given->kernel, kernel->name, 0) == 0;
+/* Which of the kernels a glob selects is set in `selected`. Exits if it selects none. */
+static void select_kernels(const char *glob, const posenc_kernel *const *kernels, size_t count, bool *selected) {
+  bool any = false;
+  for (size_t i = 0; i < count; i++) {
+    if (fnmatch(glob, kernels[i]->name, 0) != 0) continue;
+    any = selected[i] = true;
+  }
+  if (!any) die_no_kernel(glob);
+}
+
+/* The same for globs separated by commas. */
+static void select_by_list(const char *globs, const posenc_kernel *const *kernels, size_t count, bool *selected) {
+  for (const char *word = globs;; word++) {
+    const size_t length = strcspn(word, ",");
+    char *glob = strndup(word, length);
+    if (!glob) die("out of memory");
+    select_kernels(glob, kernels, count, selected);
+    free(glob);
+    word += length;
+    if (*word == '\0') return;
+  }
 }
 
 const posenc_kernel **options_kernels(const options *given, size_t *count) {
   size_t all;
   const posenc_kernel *const *kernels = catalogue_kernels(&all);
+  const posenc_kernel **selection = calloc(all, sizeof(*selection));
+  bool *selected = calloc(all, sizeof *selected);
+  if (!selection || !selected) die("out of memory");
+  select_by_list(given->kernel ? given->kernel : "*", kernels, all, selected);
   *count = 0;
-  for (size_t i = 0; i < all; i++) *count += is_selected(given, kernels[i]);
-  if (*count == 0) die_no_kernel(given->kernel);
-  const posenc_kernel **selection = calloc(*count, sizeof(*selection));
-  if (!selection) die("out of memory");
-  for (size_t i = 0, next = 0; i < all; i++)
-    if (is_selected(given, kernels[i])) selection[next++] = kernels[i];
+  for (size_t i = 0; i < all; i++)
+    if (selected[i]) selection[(*count)++] = kernels[i];
+  free(selected);
   return selection;
 }
 

@@ -52,6 +52,7 @@ enum option_code {
   OPTION_TIME_LIMIT,
   OPTION_REPETITIONS,
   OPTION_MIN_TIME,
+  OPTION_BATCH,
   OPTION_OWN, /* the first code that a command may use for itself */
 };
 
@@ -95,7 +96,7 @@ enum option_code {
   "  --inverse         of rope: turn back\n"
 
 #define KERNEL_OPTIONS {"kernel", required_argument, NULL, OPTION_KERNEL}
-#define KERNEL_HELP "  --kernel GLOB     only the kernels of these names (all)\n"
+#define KERNEL_HELP "  --kernel GLOBS    only the kernels of these names; several with commas (all)\n"
 
 #define CHOICE_OPTIONS {"max-ulp", required_argument, NULL, OPTION_MAX_ULP}
 #define CHOICE_HELP \
@@ -133,10 +134,12 @@ enum option_code {
 
 #define BENCH_OPTIONS \
   {"repetitions", required_argument, NULL, OPTION_REPETITIONS}, \
-  {"min-time", required_argument, NULL, OPTION_MIN_TIME}
+  {"min-time", required_argument, NULL, OPTION_MIN_TIME}, \
+  {"batch", required_argument, NULL, OPTION_BATCH}
 #define BENCH_HELP \
   "  --repetitions N   timings of each benchmark, 3 or more (" TEXT(DEFAULT_REPETITIONS) ")\n" \
-  "  --min-time S      seconds of one timing, about (" TEXT(DEFAULT_MIN_TIME) ")\n"
+  "  --min-time S      seconds of one timing, about (" TEXT(DEFAULT_MIN_TIME) ")\n" \
+  "  --batch B         of add and rope: sequences of x (1)\n"
 
 #define HELP_OPTIONS \
   {"help", no_argument, NULL, 'h'}, \
@@ -150,7 +153,7 @@ enum option_code {
 /* The values of these options. */
 typedef struct options {
   posenc_problem problem;
-  const char *kernel; /* null if not given */
+  const char *kernel; /* globs, null if not given */
   double max_ulp;     /* 0 if not given */
   int threads;
   unsigned isa;
@@ -160,6 +163,7 @@ typedef struct options {
   double silence;
   int repetitions;
   double min_time;
+  int64_t batch;
   const char *texts[OPTION_OWN - OPTION_LEN]; /* as given on the command line, null if not given */
 } options;
 

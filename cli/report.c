@@ -77,7 +77,7 @@ static void refuse_unused(const options *given, const records *found) {
   for (const struct option *option = long_options; option->name; option++) {
     const int code = option->val;
     const char *text = code >= OPTION_LEN && code < OPTION_OWN ? given->texts[code - OPTION_LEN] : NULL;
-    const bool verifies = code != OPTION_REPETITIONS && code != OPTION_MIN_TIME;
+    const bool verifies = code != OPTION_REPETITIONS && code != OPTION_MIN_TIME && code != OPTION_BATCH;
     const bool times = code != OPTION_SEED && code != OPTION_BUDGET && code != OPTION_EXHAUSTIVE &&
                        code != OPTION_SEARCH && code != OPTION_TIME_LIMIT;
     if (!text || (verifies && !found->accuracy) || (times && !found->timing)) continue;

@@ -16,7 +16,7 @@ static const struct {
   const char *unit;
 } columns[] = {
     {"us", "real_time", 1e-3, 11, -1, ""},        {"ns/element", "ns_per_element", 1, 11, -1, ""},
-    {"GB/s", "bytes_per_second", 1e-9, 8, 2, ""}, {"of fill", "of_fill", 100, 7, 1, "%"},
+    {"GB/s", "bytes_per_second", 1e-9, 8, 2, ""}, {"of limit", "of_limit", 100, 8, 1, "%"},
     {"plan", "plan_share", 100, 7, 1, "%"},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
@@ -77,7 +77,7 @@ static bool is_told(const samples *s, int column) {
 }
 
 static void print_head(const samples *s, FILE *stream) {
-  fprintf(stream, "%-22s %-12s", "table", "kernel");
+  fprintf(stream, "%-24s %-12s", "table", "kernel");
   for (int c = 0; c < COLUMNS; c++)
     if (is_told(s, c)) fprintf(stream, " %*s", columns[c].width + (int)strlen(columns[c].unit), columns[c].head);
   fprintf(stream, " %8s\n", "spread");
@@ -86,7 +86,7 @@ static void print_head(const samples *s, FILE *stream) {
 static void print_benchmark(const samples *s, size_t first, size_t end, FILE *stream) {
   char table[64] = "", kernel[32] = "";
   sscanf(field_string(s->entries[first], "name"), "%*[^/]/%63[^/]/%31[^/]", table, kernel);
-  fprintf(stream, "%-22s %-12s", table, kernel);
+  fprintf(stream, "%-24s %-12s", table, kernel);
   for (int c = 0; c < COLUMNS; c++) {
     if (!is_told(s, c)) continue;
     const double value = columns[c].scale * summarize(s, first, end, columns[c].key).median;

@@ -49,8 +49,8 @@ static void say_speed(page *p, const json_t *row) {
   const json_t *timing = json_object_get(row, "timing");
   page_print(p, PAGE_STRONG, "%s GB/s", words_significant(median(timing, "bytes_per_second") / 1e9, 3).text);
   page_print(p, PAGE_TEXT, ", %s\u00a0%% of the fill limit (%s GB/s)",
-             words_significant(median(timing, "of_fill") * 100, 3).text,
-             words_significant(median(timing, "fill_bytes_per_second") / 1e9, 3).text);
+             words_significant(median(timing, "of_limit") * 100, 3).text,
+             words_significant(median(timing, "limit_bytes_per_second") / 1e9, 3).text);
   const double factor = field_number(timing, "speed_up");
   if (isfinite(factor)) page_print(p, PAGE_TEXT, ", %s times as fast as naive", words_significant(factor, 3).text);
 }
@@ -147,7 +147,7 @@ static description describe(const json_t *table) {
   const json_t *described = json_object_get(table, "shape");
   const double first = field_number(described, "first"), base = field_number(described, "base"),
                shift = field_number(described, "shift");
-  const double padding = field_number(described, "padding"), fill = median(table, "fill_bytes_per_second");
+  const double padding = field_number(described, "padding"), fill = median(table, "limit_bytes_per_second");
   posenc_layout layout;
   posenc_dtype dtype;
   description d = {""};

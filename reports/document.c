@@ -136,7 +136,7 @@ static json_t *spread(maker *m, const char *operation, const char *shape_name, c
 
 static json_t *make_timing(maker *m, const char *shape_name, const char *kernel) {
   static const char *const sizes[] = {"rows", "rows_timed"};
-  static const char *const counters[] = {"ns_per_element", "bytes_per_second", "of_fill", "fill_bytes_per_second"};
+  static const char *const counters[] = {"ns_per_element", "bytes_per_second", "of_limit", "limit_bytes_per_second"};
   const size_t repetitions = collect(m, "hot", shape_name, kernel, "ns_per_element");
   if (repetitions == 0) return json_null();
   json_t *timing = json_pack("{s:I}", "repetitions", (json_int_t)repetitions);
@@ -221,7 +221,7 @@ static json_t *make_shape(maker *m, const char *name, const json_t *kernels) {
   json_t *described = describe_shape(m, name);
   put(m, made, "bytes", real(shape_bytes(described)));
   put(m, made, "shape", described);
-  put(m, made, "fill_bytes_per_second", spread(m, "hot", name, NULL, "fill_bytes_per_second"));
+  put(m, made, "limit_bytes_per_second", spread(m, "hot", name, NULL, "limit_bytes_per_second"));
   put(m, made, "rows", rows);
   return made;
 }

@@ -12,7 +12,7 @@
  *   "answer": [ {"shape", "kernel", "footprint": "largest" | "in cache"} ],
  *   "headline": null or {"shape": name, "rows": [ ROW … ]},   the reference shape: transformer-base where it was verified
  *   "shapes": [ {"shape": as in the records, "sweep": bool, "bytes": n,
- *                "fill_bytes_per_second": SPREAD over the measurements beside all kernels, or null,
+ *                "limit_bytes_per_second": SPREAD over the measurements beside all kernels, or null,
  *                "rows": [ ROW … ]} ],
  *   "profile": as in the accuracy record,
  *   "unique": as in the accuracy record, or null,
@@ -27,7 +27,7 @@
  *
  * ROW: {"kernel", "isa", "refusal", then the fields of its accuracy record or nothing if there is none,
  *       "timing": null or {"repetitions": n, "rows": n, "rows_timed": n in one iteration, "ns_per_element": SPREAD,
- *                          "bytes_per_second": SPREAD, "of_fill": SPREAD, "fill_bytes_per_second": SPREAD,
+ *                          "bytes_per_second": SPREAD, "of_limit": SPREAD, "limit_bytes_per_second": SPREAD,
  *                          "speed_up": over naive, or null, "plan_ns": SPREAD or null}}
  * SPREAD: {"median", "min", "max"} over the repetitions. A share of the fill limit is that of one repetition, so the
  * median of the shares is not the ratio of the medians.

@@ -15,7 +15,7 @@ enum { MAP = 128 };
 
 bool figures_in_sweep(const json_t *table) {
   return json_is_true(json_object_get(table, "sweep")) &&
-         json_is_object(json_object_get(table, "fill_bytes_per_second"));
+         json_is_object(json_object_get(table, "limit_bytes_per_second"));
 }
 
 /* ---- time and bandwidth against length ---- */
@@ -104,7 +104,7 @@ static void write_kernel(FILE *script, const sweep *s, size_t index, const char 
 }
 
 static double fill_of(const json_t *table) {
-  return field_number(json_object_get(table, "fill_bytes_per_second"), "median");
+  return field_number(json_object_get(table, "limit_bytes_per_second"), "median");
 }
 
 /* The fill limit as bandwidth, and as the time that an element of f32 takes at it. */

@@ -220,8 +220,8 @@ static const rule benchmark_rules[] = {
     {"error_occurred", &boolean, false, NULL},
     {"bytes_per_second", &amount, false, NULL},
     {"ns_per_element", &amount, false, NULL},
-    {"fill_bytes_per_second", &amount, false, NULL},
-    {"of_fill", &amount, false, NULL},
+    {"limit_bytes_per_second", &amount, false, NULL},
+    {"of_limit", &amount, false, NULL},
     {"rows", &amount, false, NULL},
     {"dim", &amount, false, NULL},
     {"rows_timed", &amount, false, NULL},
@@ -352,6 +352,6 @@ bool record_is_accuracy(const json_t *record, record_fault *fault) {
 }
 
 bool record_is_timing(const json_t *record, record_fault *fault) {
-  return has_schema(json_object_get(record, "context"), "posenc_schema", "posenc-bench-1", fault) &&
+  return has_schema(json_object_get(record, "context"), "posenc_schema", "posenc-bench-2", fault) &&
          follows(record, timing_rules, "", fault);
 }

@@ -94,8 +94,8 @@ static void gigabytes(page *p, const json_t *row) {
   spread(p, row, "bytes_per_second", 1e-9, "");
 }
 
-static void of_fill(page *p, const json_t *row) {
-  spread(p, row, "of_fill", 100.0, "");
+static void of_limit(page *p, const json_t *row) {
+  spread(p, row, "of_limit", 100.0, "");
 }
 
 static void speed_up(page *p, const json_t *row) {
@@ -119,7 +119,7 @@ static const column headline[] = {
     {NUMBER("max ulp"), ACCURACY, max_ulp},   {WORDS("at"), ACCURACY, where},
     {NUMBER("mean ulp"), ACCURACY, mean_ulp}, {NUMBER("max |error|"), ACCURACY, max_abs},
     {WORDS("figures are"), ACCURACY, mode},   {NUMBER("ns/element"), TIME, ns_per_element},
-    {NUMBER("GB/s"), TIME, gigabytes},        {NUMBER("% of fill"), TIME, of_fill},
+    {NUMBER("GB/s"), TIME, gigabytes},        {NUMBER("% of fill"), TIME, of_limit},
     {NUMBER("over naive"), TIME, speed_up},
 };
 
@@ -134,14 +134,14 @@ static const column full[] = {
     {NUMBER("checks passed"), ACCURACY, checks},
     {NUMBER("ns/element"), TIME, ns_per_element},
     {NUMBER("GB/s"), TIME, gigabytes},
-    {NUMBER("% of fill"), TIME, of_fill},
+    {NUMBER("% of fill"), TIME, of_limit},
     {NUMBER("over naive"), TIME, speed_up},
     {NUMBER("plan, µs"), TIME, plan},
 };
 
 static const column times[] = {
     {WORDS("kernel"), ACCURACY, kernel},    {NUMBER("ns/element"), TIME, ns_per_element},
-    {NUMBER("GB/s"), TIME, gigabytes},      {NUMBER("% of fill"), TIME, of_fill},
+    {NUMBER("GB/s"), TIME, gigabytes},      {NUMBER("% of fill"), TIME, of_limit},
     {NUMBER("over naive"), TIME, speed_up}, {NUMBER("plan, µs"), TIME, plan},
 };
 

@@ -113,6 +113,10 @@ refused '--search -1: ' verify --search -1
 refused '--search many: not an integer' verify --search many
 refused '--kernel rotation: .*masked' verify --kernel rotation --isa avx2
 refused "--kernel rotat: no such kernel; did you mean 'rotation'?" bench --kernel rotat
+refused "--kernel rotat: no such kernel; did you mean 'rotation'?" bench --kernel naive,rotat
+refused "--kernel '': no such kernel" bench --kernel naive,
+refused '--batch 0: not within 1' bench --batch 0
+refused '--batch 2: nothing would use it beside --op table' bench --batch 2 --len 8 --dim 4
 refused '--repetitions 2: ' bench --repetitions 2
 refused '--min-time 0: ' bench --min-time 0
 refused '--min-time 1s: not a number' bench --min-time 1s
@@ -395,16 +399,16 @@ else
       exit 1 if !@executed;'"$1"
   }
   # Every figure of a repetition follows from one time and the fill limit; real_time is that of the whole table, or of a row.
-  consistent() { # FILE BYTES-OF-AN-ELEMENT
+  consistent() { # FILE BYTES-OF-AN-ELEMENT: written; of add and rope, read and written
     timings 'for (@executed) {
-      my $bytes = '"$2"' * ($_->{name} =~ /^row/ ? $_->{rows_timed} : $_->{rows}) * $_->{dim};
+      my $bytes = '"$2"' * ($_->{name} =~ /^row/ ? $_->{rows_timed} : $_->{rows}) * $_->{dim} * $_->{heads} * $_->{batch};
       exit 1 unless near($_->{bytes_per_second} * $_->{ns_per_element}, '"$2"' * 1e9) &&
-        near($_->{of_fill} * $_->{fill_bytes_per_second}, $_->{bytes_per_second}) &&
+        near($_->{of_limit} * $_->{limit_bytes_per_second}, $_->{bytes_per_second}) &&
         near($_->{bytes_per_second} * $_->{real_time}, $bytes * 1e9) && $_->{time_unit} eq "ns";
     }' <"$1"
   }
   if [ $json = yes ]; then
-    is_timing_record() { parse 'exit !($j->{context}{posenc_schema} eq "posenc-bench-1" && @{$j->{benchmarks}})' <bench.json; }
+    is_timing_record() { parse 'exit !($j->{context}{posenc_schema} eq "posenc-bench-2" && @{$j->{benchmarks}})' <bench.json; }
     check 'bench --json is a timing record' is_timing_record
     check 'its figures agree with each other' consistent bench.json 4
     "$POSENC" bench --kernel naive-f64 $small --dtype f64 --json double.json
@@ -426,10 +430,23 @@ else
     }
     check 'the share of the plan, where there is one' plan_share
 
+    "$POSENC" bench --kernel naive,cached --mode plan,row,first,fresh,cold,hot --op rope --len 64 --dim 64 --heads 3 --batch 2 \
+      --repetitions 3 --min-time 0.001 --json rope.json 2>err
+    all_modes_of_rope() {
+      timings 'my %seen; $seen{$_->{name}}++ for @all;
+        for my $mode (qw(hot cold first row plan)) { for (qw(naive cached)) { exit 1 unless delete $seen{"$mode/64x64-rope3/$_"} == 3 } }
+        exit !!%seen' <rope.json
+    }
+    check 'rope is timed in every mode but one' all_modes_of_rope
+    check 'whose absence is told, in one line' test "$(grep -c 'fresh/64x64-rope3 is left out' err)" -eq 1 -a "$(wc -l <err)" -eq 1
+    check 'and its figures agree: what is read, and written, of heads and sequences' consistent rope.json 8
+    "$POSENC" bench --kernel naive --op add --dtype bf16 --len 64 --dim 64 --repetitions 3 --min-time 0.001 --json add.json
+    check 'and those of bf16' consistent add.json 4
+
     "$POSENC" bench --kernel naive-f64 --len 131072 --dim 256 --repetitions 3 --json slow.json
     check 'a slow pass: figures agree' consistent slow.json 4
     "$POSENC" bench --kernel rotation --len 131072 --dim 256 --repetitions 3 --min-time 0.001 --json fast.json
-    slow_if_sliced() { timings 'for (@executed) { exit 1 unless $_->{rows_timed} == $_->{rows} || $_->{real_time} > 1e8 }' <"$1"; }
+    slow_if_sliced() { timings 'for (@executed) { exit 1 unless $_->{rows_timed} == $_->{rows} || $_->{real_time} > 5e7 }' <"$1"; }
     for record in slow fast; do check "a pass in slices is a slow one: $record.json" slow_if_sliced $record.json; done
 
     "$POSENC" bench --kernel 'naive*' --len 64 --dim 16 --min-time 0.0001 --json mixed.json
@@ -447,7 +464,7 @@ else
       BENCHMARK_ENABLE_RANDOM_INTERLEAVING=false BENCHMARK_CONTEXT=posenc_schema=x BENCHMARK_OUT=made.json; do
       rm mixed.json
       env "$setting" "$POSENC" bench --kernel 'naive*' --len 64 --dim 16 --min-time 0.0001 --json mixed.json
-      ordinary() { interleaved <mixed.json && consistent mixed.json 4 && grep -q posenc-bench-1 mixed.json; }
+      ordinary() { interleaved <mixed.json && consistent mixed.json 4 && grep -q posenc-bench-2 mixed.json; }
       nine() { timings 'exit(@executed != 18)' <mixed.json; }
       check "$setting changes nothing" ordinary
       check 'nor how much is timed' nine
@@ -463,7 +480,7 @@ else
   posenc bench --len 0 --dim 4 --json empty/none.json
   check 'and no record of that' eval 'nothing_to_time && nothing_left'
   posenc bench --kernel naive-f64 --mode cold,first --len 131072 --dim 1024
-  check 'nor where a table takes too long' test $status -eq 1 -a "$(grep -c 'left out: a table takes' err)" -eq 2 -a ! -s out
+  check 'nor where a table takes too long' test $status -eq 1 -a "$(grep -c 'left out: a pass takes' err)" -eq 2 -a ! -s out
   for flag in report_aggregates_only=true display_aggregates_only=true enable_random_interleaving=false; do
     refused "--benchmark_$flag: bench sets this itself" bench --kernel naive $small -- --benchmark_$flag
   done

@@ -17,11 +17,11 @@ static json_t *add(json_t *benchmarks, const char *type, const char *name, int f
 
 /* With rates; a table of 1000 elements. */
 static json_t *add_rates(json_t *benchmarks, const char *type, const char *name, int family, double ns,
-                         double gigabytes, double of_fill) {
+                         double gigabytes, double of_limit) {
   json_t *entry = add(benchmarks, type, name, family, 1000 * ns);
   json_object_set_new(entry, "ns_per_element", json_real(ns));
   json_object_set_new(entry, "bytes_per_second", json_real(1e9 * gigabytes));
-  json_object_set_new(entry, "of_fill", json_real(of_fill));
+  json_object_set_new(entry, "of_limit", json_real(of_limit));
   return entry;
 }
 
@@ -45,13 +45,13 @@ static json_t *make_record(void) {
 
 typedef struct row {
   char table[64], kernel[32];
-  double us, ns, gigabytes, of_fill, spread; /* shares in percent */
+  double us, ns, gigabytes, of_limit, spread; /* shares in percent */
 } row;
 
 static bool read_row(FILE *stream, row *r) {
   char line[256];
   return fgets(line, sizeof line, stream) && sscanf(line, "%63s %31s %lf %lf %lf %lf%% %lf%%", r->table, r->kernel,
-                                                    &r->us, &r->ns, &r->gigabytes, &r->of_fill, &r->spread) == 7;
+                                                    &r->us, &r->ns, &r->gigabytes, &r->of_limit, &r->spread) == 7;
 }
 
 static bool near(double x, double y) {
@@ -65,7 +65,7 @@ static void expect(FILE *stream, const row *want) {
   ok(near(got.us, want->us), "median of microseconds: %g", got.us);
   ok(near(got.ns, want->ns), "median of ns/element: %g", got.ns);
   ok(near(got.gigabytes, want->gigabytes), "median of GB/s: %g", got.gigabytes);
-  ok(near(got.of_fill, want->of_fill), "median of the share of the fill limit: %g %%", got.of_fill);
+  ok(near(got.of_limit, want->of_limit), "median of the share of the limit: %g %%", got.of_limit);
   ok(near(got.spread, want->spread), "spread of the times: %g %%", got.spread);
 }
 
@@ -89,12 +89,12 @@ int main(void) {
   print_timings(record, stream);
   rewind(stream);
   ok(fgets(line, sizeof line, stream) && strncmp(line, "hot: ", strlen("hot: ")) == 0, "a title");
-  expect_line(stream, "table kernel us ns/element GB/s of fill spread");
+  expect_line(stream, "table kernel us ns/element GB/s of limit spread");
   expect(stream, &even);
   expect(stream, &odd);
   expect_line(stream, "");
   ok(fgets(line, sizeof line, stream) && strncmp(line, "first: ", strlen("first: ")) == 0, "the next mode");
-  expect_line(stream, "table kernel us ns/element GB/s of fill plan spread");
+  expect_line(stream, "table kernel us ns/element GB/s of limit plan spread");
   expect_line(stream, "64x16 odd 8 8 0.50 12.5% 25.0% 0.0%");
   expect_line(stream, "");
   ok(fgets(line, sizeof line, stream) && strncmp(line, "plan: ", strlen("plan: ")) == 0, "and the next");

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "bench/limit.h"
+
+#include "common/clock.h"
+#include "posenc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* What is timed at once. A smaller footprint is passed over until so much is done, so that the clock weighs nothing.
+   In a larger one each stretch is the part after the last: a fraction of the time tells the same. */
+static const size_t stretch_min = (size_t)1 << 23;
+static const size_t stretch_max = (size_t)1 << 24;
+
+enum { STRETCHES = 5, PREPARED_STRETCHES = 3 };
+
+typedef void way(unsigned char *buffer, size_t bytes);
+
+static void fill_memset(unsigned char *buffer, size_t bytes) {
+  memset(buffer, 0x55, bytes);
+}
+
+#ifdef __SSE2__
+static void fill_stream(unsigned char *buffer, size_t bytes) {
+  const __m128i value = _mm_set1_epi8(0x55);
+  const size_t whole = bytes & ~(size_t)63;
+  for (size_t i = 0; i < whole; i += 64) {
+    _mm_stream_si128((__m128i *)(buffer + i), value);
+    _mm_stream_si128((__m128i *)(buffer + i + 16), value);
+    _mm_stream_si128((__m128i *)(buffer + i + 32), value);
+    _mm_stream_si128((__m128i *)(buffer + i + 48), value);
+  }
+  memset(buffer + whole, 0x55, bytes - whole);
+  _mm_sfence();
+}
+#endif
+
+/* x *= 1 for every x, in blocks of 64 bytes, each asked for when the pass is `ahead` bytes before it. */
+#define SCALE(name, attribute, width, ahead)                                                                           \
+  attribute static void name(unsigned char *buffer, size_t bytes) {                                                    \
+    typedef float vector __attribute__((vector_size(width), may_alias));                                               \
+    const volatile float one = 1.0f;                                                                                   \
+    const float constant = one;                                                                                        \
+    vector *x = (vector *)(void *)buffer;                                                                              \
+    for (size_t block = 0; block < bytes / 64; block++, x += 64 / (width)) {                                           \
+      if (ahead) __builtin_prefetch((unsigned char *)x + (ahead), 1);                                                  \
+      _Pragma("GCC unroll 4") for (size_t i = 0; i < 64 / (width); i++) x[i] *= constant;                              \
+    }                                                                                                                  \
+    float *rest = (float *)(void *)x;                                                                                  \
+    for (size_t i = 0; i < bytes % 64 / sizeof *rest; i++) rest[i] *= constant;                                        \
+  }
+enum { AHEAD = 4096 };
+SCALE(scale_generic, , 16, 0)
+SCALE(scale_generic_ahead, , 16, AHEAD)
+#ifdef __x86_64__
+SCALE(scale_avx2, __attribute__((target("avx2"))), 32, 0)
+SCALE(scale_avx2_ahead, __attribute__((target("avx2"))), 32, AHEAD)
+SCALE(scale_avx512, __attribute__((target("avx512f"))), 64, 0)
+SCALE(scale_avx512_ahead, __attribute__((target("avx512f"))), 64, AHEAD)
+#endif
+
+/* The ways to compare, null-terminated. The last leaves the footprint in the caches, for the kernel that is timed next. */
+typedef way *const *ways;
+
+static ways ways_to_fill(void) {
+  static way *const all[] = {
+#ifdef __SSE2__
+      fill_stream,
+#endif
+      fill_memset, NULL};
+  return all;
+}
+
+static ways ways_to_scale(void) {
+#ifdef __x86_64__
+  static way *const avx512[] = {scale_avx512_ahead, scale_avx512, NULL}, *const avx2[] = {scale_avx2_ahead, scale_avx2,
+                                                                                          NULL};
+  if (posenc_isa_detect() & POSENC_ISA_AVX512) return avx512;
+  if (posenc_isa_detect() & POSENC_ISA_AVX2) return avx2;
+#endif
+  static way *const generic[] = {scale_generic_ahead, scale_generic, NULL};
+  return generic;
+}
+
+/* Bytes moved by one pass over so many. */
+static double moved(const limit *l, size_t bytes) {
+  return (l->scales ? 2.0 : 1.0) * (double)bytes;
+}
+
+/* One whole pass; NaN if it could not be prepared. */
+static double prepared_rate(limit *l, way *work) {
+  if (!l->prepare(l)) return NAN;
+  const double start = clock_seconds();
+  work(l->buffer, l->bytes);
+  const double seconds = clock_seconds() - start;
+  return seconds > 0 ? moved(l, l->bytes) / seconds : 0;
+}
+
+static double steady_rate(limit *l, way *work) {
+  const size_t bytes = l->bytes < stretch_max ? l->bytes : stretch_max;
+  const size_t passes = (stretch_min + bytes - 1) / bytes;
+  if (l->next > l->bytes - bytes) l->next = 0;
+  unsigned char *place = l->buffer + l->next;
+  const double start = clock_seconds();
+  for (size_t pass = 0; pass < passes; pass++) {
+    work(place, bytes);
+    __asm__ volatile("" ::"r"(place) : "memory"); /* every pass counts, though the next one overwrites it */
+  }
+  const double seconds = clock_seconds() - start;
+  l->next += bytes;
+  return seconds > 0 ? (double)passes * moved(l, bytes) / seconds : 0;
+}
+
+static int compare_rates(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* The best of what starts warm. Where nothing stays in a cache for long the best is the stretch that happened to find some of
+   its rows there, so it is the median. */
+static double rate_of(limit *l, way *work) {
+  double rates[STRETCHES];
+  const int count = l->prepare ? PREPARED_STRETCHES : STRETCHES;
+  const bool warm = l->cached && !l->prepare;
+  if (warm) work(l->buffer, l->bytes);
+  for (int i = 0; i < count; i++) {
+    rates[i] = l->prepare ? prepared_rate(l, work) : steady_rate(l, work);
+    if (isnan(rates[i])) return NAN;
+  }
+  qsort(rates, (size_t)count, sizeof *rates, compare_rates);
+  return rates[warm ? count - 1 : count / 2];
+}
+
+double limit_rate(limit *l) {
+  double best = NAN;
+  for (ways all = l->scales ? ways_to_scale() : ways_to_fill(); *all; all++) best = fmax(best, rate_of(l, *all));
+  return best;
+}
