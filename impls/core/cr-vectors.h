@@ -180,17 +180,7 @@ INLINE void tiles(form as, target to, strip from) {
   if (from.count) cut_tile(tail, to, from);
 }
 
-/* The anchors of the pairs [pair, pair + count), and on to whole tails, at a position. */
-INLINE void find_points(const cr_table *table, int64_t pair, int64_t count, int64_t position, points *at) {
-  for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
-    vector sine, cosine;
-    sincos_of(turns_at(table->angles, pair + i, position), true, &sine, &cosine);
-    keep(at->sine + i, sine);
-    keep(at->cosine + i, cosine);
-  }
-}
-
-/* One block on. */
+/* One block on, of the pairs [pair, pair + count), and on to whole tails. */
 INLINE void leap(const cr_table *table, int64_t pair, int64_t count, points *at) {
   for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
     const vector sine = load(at->sine + i), cosine = load(at->cosine + i);
@@ -198,6 +188,18 @@ INLINE void leap(const cr_table *table, int64_t pair, int64_t count, points *at)
     keep(at->sine + i, multiply_add(sine, leap_cos, cosine * leap_sin));
     keep(at->cosine + i, multiply_subtract(cosine, leap_cos, sine * leap_sin));
   }
+}
+
+/* The anchors at a center. */
+INLINE void find_points(const cr_table *table, int64_t pair, int64_t count, int64_t center, points *at) {
+  const int64_t exact = cr_exact_anchor(center);
+  for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
+    vector sine, cosine;
+    sincos_of(turns_at(table->angles, pair + i, exact), true, &sine, &cosine);
+    keep(at->sine + i, sine);
+    keep(at->cosine + i, cosine);
+  }
+  for (int64_t position = exact; position < center; position += BLOCK) leap(table, pair, count, at);
 }
 
 INLINE void find_anchors(const cr_table *table, int64_t pair, int64_t count, const points *from, posenc_columns to,
@@ -222,16 +224,16 @@ INLINE void find_anchors(const cr_table *table, int64_t pair, int64_t count, con
   }
 }
 
-/* A run of blocks is done for a chunk of pairs at a time: the anchors of the first are found, those of the others by leaps. */
+/* The blocks from one exact anchor to the next are done for a chunk of pairs at a time. */
 INLINE void execute_as(form as, const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
                        char *out) {
   const int64_t pairs = problem->dim / 2;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   target to = {.table = table, .problem = problem, .row_bytes = problem->dim * bytes_of(as)};
   for (int64_t run = 0, end; run < rows; run = end) {
-    const rotation_block first = rotation_block_at(problem->first + row + run, rows - run);
-    end = run + (first.to - first.from) + CR_LEAPS * BLOCK;
-    if (end > rows) end = rows;
+    const int64_t position = problem->first + row + run, center = rotation_block_at(position, rows - run).center;
+    const int64_t left = cr_exact_anchor(center) + CR_LEAPS * BLOCK + BLOCK / 2 - position;
+    end = left < rows - run ? run + left : rows;
     for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
       const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK, column = columns.step * pair;
       const double *twice_cosine = table->twice_cosine + column;
@@ -269,7 +271,7 @@ INLINE void row_of(rotation_block at, const double *twice_cosine, int64_t count,
   }
 }
 
-/* The stages of whole rows, from the same operations, all anchors found without a leap. */
+/* The stages of whole rows, from the same operations. */
 TARGET static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                                posenc_stages *stages) {
   const cr_table *table = constants;

@@ -44,8 +44,12 @@
 #include "impls/core/rotation.h"
 #include "impls/core/round.h"
 
-/* Blocks in a row whose anchors follow from one. */
+/* Blocks whose anchors follow from the one before, and which one that follows from none: the multiples of 256, absolute positions, so
+   that position 0 is exact. */
 enum { CR_LEAPS = 7 };
+static inline int64_t cr_exact_anchor(int64_t center) {
+  return (int64_t)((uint64_t)center & ~UINT64_C(255));
+}
 
 #define CR_ERROR 0x1p-44
 /* x + CR_GRID - CR_GRID is x rounded to a multiple of 2^-43, |x| < 2. */
