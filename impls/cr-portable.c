@@ -18,6 +18,7 @@ INLINE vector multiply_subtract(vector a, vector b, vector c) {
 }
 
 #include "impls/core/angle-vectors.h"
+#include "impls/core/cr.h"
 
 INLINE words turns_at(const angle_table *angles, int64_t pair, int64_t position) {
   return (words){angle_at(angles->turn_high[pair], angles->turn_low[pair], position),
@@ -39,20 +40,20 @@ INLINE doubt no_doubt(void) {
   return (words){0};
 }
 
-INLINE doubt doubt_in(doubt so_far, vector a, vector b, uint64_t bits) {
-  return so_far | (((words)a & bits) - 1) | (((words)b & bits) - 1);
-}
-
-INLINE bool is_doubt(doubt any) {
+INLINE bool is_doubt(posenc_dtype dtype, doubt any) {
+  (void)dtype;
   return (any[0] | any[1]) >> 63;
 }
 
-INLINE void store_pair(posenc_dtype dtype, bool streamed, void *place, vector a, vector b) {
+/* From the doubles, whatever the format. */
+INLINE doubt store_pair(posenc_dtype dtype, bool streamed, void *place, vector a, vector b, doubt so_far) {
   (void)streamed;
   for (int i = 0; i < LANES; i++) {
     round_to(dtype, place, i, a[i]);
     round_to(dtype, place, LANES + i, b[i]);
   }
+  const uint64_t bits = cr_doubt_bits(dtype);
+  return so_far | (((words)on_grid(a, CR_GRID) & bits) - 1) | (((words)on_grid(b, CR_GRID) & bits) - 1);
 }
 
 #include "impls/core/cr-vectors.h"

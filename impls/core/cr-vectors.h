@@ -8,8 +8,8 @@
  *     turns_at          angle_at, for LANES frequencies
  *     multiply_add, multiply_subtract    a b + c and a b - c, fused or not
  *     zip_low, zip_high     a0 b0 a1 b1 …, the lower and the upper half of it
- *     doubt, no_doubt, doubt_in, is_doubt    gathers whether a lane is in doubt; where it says so falsely, time is lost
- *     store_pair        2 LANES columns, rounded to the table's format, not in doubt, cut where cut_to_f32 is for
+ *     doubt, no_doubt, is_doubt    gathers whether a lane is in doubt; where it says so falsely, time is lost
+ *     store_pair        2 LANES columns, rounded to the table's format if not in doubt, and gathers whether one is
  */
 #ifndef POSENC_IMPLS_CORE_CR_VECTORS_H
 #define POSENC_IMPLS_CORE_CR_VECTORS_H
@@ -68,30 +68,12 @@ INLINE int64_t bytes_of(form as) {
   return as.dtype == POSENC_F32 ? 4 : 2;
 }
 
-/*
- * What a 16-bit format is made from: f32 with the last bit set. Numbers that are not in doubt may be cut so: none gets into the
- * middle between two of the format, nor past one, since that has its last bits zero. So the second rounding, to nearest, gives what one
- * rounding would.
- */
-INLINE vector cut_to_f32(vector x) {
-  const uint64_t last = UINT64_C(1) << 29;
-  return (vector)(((words)x & -last) | last);
-}
-
-INLINE vector on_grid(vector x) {
-  return (x + CR_GRID) - CR_GRID;
-}
-
 INLINE void store_row(form as, char *out, int row, const vector *x, doubts *found) {
   doubt any = no_doubt();
   UNROLL
-  for (int v = 0; v < as.vectors; v += 2) {
-    const bool cut = as.dtype != POSENC_F32;
-    store_pair(as.dtype, as.streamed, out + v * LANES * bytes_of(as), cut ? cut_to_f32(x[v]) : x[v],
-               cut ? cut_to_f32(x[v + 1]) : x[v + 1]);
-    any = doubt_in(any, on_grid(x[v]), on_grid(x[v + 1]), cr_doubt_bits(as.dtype));
-  }
-  if (__builtin_expect(!is_doubt(any), 1)) return;
+  for (int v = 0; v < as.vectors; v += 2)
+    any = store_pair(as.dtype, as.streamed, out + v * LANES * bytes_of(as), x[v], x[v + 1], any);
+  if (__builtin_expect(!is_doubt(as.dtype, any), 1)) return;
   UNROLL
   for (int v = 0; v < as.vectors; v++) keep(found->columns[found->count] + v * LANES, x[v]);
   found->rows[found->count++] = row;
@@ -132,14 +114,19 @@ INLINE void walk_both_ways(form as, char *out, int64_t row_bytes, rotation_block
 }
 
 TARGET static __attribute__((noinline)) void settle(target to, strip from, const doubts *found) {
-  const uint64_t doubt_bits = cr_doubt_bits(to.problem->dtype);
+  const posenc_dtype dtype = to.problem->dtype;
   for (int n = 0; n < found->count; n++) {
     const int row = found->rows[n];
     if (to.at.center + row == 0) continue; /* exact already */
-    for (int64_t i = 0; i < from.count; i++)
-      if (cr_in_doubt(found->columns[n][i], doubt_bits))
-        cr_element(to.table, to.problem, to.at.center + row, from.column + i,
-                   to.out + (row - to.at.from) * to.row_bytes);
+    char *out = to.out + (row - to.at.from) * to.row_bytes;
+    for (int64_t i = 0; i < from.count; i++) {
+      const double x = found->columns[n][i];
+      if (dtype != POSENC_F32 && !cr_needs_double(x, dtype)) continue;
+      if (cr_in_doubt(x, cr_doubt_bits(dtype)))
+        cr_element(to.table, to.problem, to.at.center + row, from.column + i, out);
+      else
+        round_to(dtype, out, from.column + i, x);
+    }
   }
 }
 

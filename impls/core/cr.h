@@ -31,6 +31,12 @@
  * doubtful x becomes that very middle, whatever its size: the low bits of its mantissa are zero. So are those of other numbers that are
  * as short, some of them numbers of the format: they are asked for in vain. Of a wave of f32 one element in 2^16 or so is in doubt.
  *
+ * A format of 16 bits is made from x rounded to f32, and there doubt needs no additions. A middle m of the format is a number of
+ * f32, so that rounding keeps x on its side of m or takes it to m itself. In the first case x was half an ulp of f32 away or
+ * more, above CR_ERROR for |x| >= 2^-19, and so the second rounding decides as the exact value would. Left are f32 that are a
+ * middle, one in 2^16 for bf16 and in 2^13 for f16, and those below cr_least_f32; for f16 that is its smallest normal number, as below it
+ * the middles have other bits. They are made from the double, or, where that is in doubt, by cr_element.
+ *
  * cr_element has 2^-122 (wide.h). An exact value within that distance of a middle might still be rounded to the wrong side.
  * No proof is known that excludes it for every base and dim; the values of one table of 2^40 positions and 4096 columns come, as
  * numbers without a pattern do, no nearer than some 2^-77, and one nearer than 2^-122 is to be expected in one of 2^45 such
@@ -85,6 +91,25 @@ static inline uint64_t cr_doubt_bits(posenc_dtype dtype) {
 /* Is the element within CR_ERROR of the middle between two numbers of the format, or as short? */
 static inline bool cr_in_doubt(double x, uint64_t doubt_bits) {
   return (round_bits_of((x + CR_GRID) - CR_GRID) & doubt_bits) == 0;
+}
+
+/* Of a format of 16 bits: the lowest bits of an f32, as they are in a middle. */
+static inline uint32_t cr_middle_in_f32(posenc_dtype dtype) {
+  return UINT32_C(1) << (23 - cr_precision(dtype));
+}
+
+/* The encoding of the f32 from which on they tell: 2^-14, 2^-19. */
+static inline uint32_t cr_least_f32(posenc_dtype dtype) {
+  return (uint32_t)(127 - (dtype == POSENC_F16 ? 14 : 19)) << 23;
+}
+
+/* Does x, rounded to f32, leave its rounding to a format of 16 bits in doubt? */
+static inline bool cr_needs_double(double x, posenc_dtype dtype) {
+  const float narrow = (float)x;
+  const uint32_t middle = cr_middle_in_f32(dtype);
+  uint32_t bits;
+  memcpy(&bits, &narrow, sizeof bits);
+  return (bits & (2 * middle - 1)) == middle || (bits & 0x7fffffff) < cr_least_f32(dtype);
 }
 
 /* The stages of a pair whose sine and cosine the fast path has as these, at row `from` of a block. */

@@ -30,4 +30,9 @@ INLINE void keep(double *to, vector x) {
   *(vector *)(void *)to = x;
 }
 
+/* |x| < grid / 3 rounded to a multiple of grid / 1.5 / 2^52. */
+INLINE vector on_grid(vector x, double grid) {
+  return (x + grid) - grid;
+}
+
 #endif
