@@ -129,6 +129,12 @@ static void compare(verdict *v, const json_t *entry, const json_t *result, const
     say(v, false, "the claim has become loose: %.3g of it is used, %.3g was", share_now, share);
 }
 
+/* Rows of a sample are drawn, and so is what add and rope are given. */
+static bool is_drawn(const json_t *result) {
+  return strcmp(field_string(result, "mode"), "sampled") == 0 ||
+         strcmp(field_string(json_object_get(result, "shape"), "op"), "table") != 0;
+}
+
 static void judge(verdict *v, const json_t *record, const json_t *baseline, const json_t *result) {
   const json_t *entry = find_entry(baseline, result), *kernel = find_kernel(record, field_string(result, "kernel"));
   const bool same_libm =
@@ -137,8 +143,7 @@ static void judge(verdict *v, const json_t *record, const json_t *baseline, cons
     v->skip = "the baseline has no such entry";
   else if (!json_equal(json_object_get(entry, "elements"), json_object_get(result, "elements")) ||
            strcmp(field_string(entry, "mode"), field_string(result, "mode")) != 0 ||
-           (strcmp(field_string(result, "mode"), "sampled") == 0 &&
-            !json_equal(json_object_get(baseline, "seed"), json_object_get(record, "seed"))))
+           (is_drawn(result) && !json_equal(json_object_get(baseline, "seed"), json_object_get(record, "seed"))))
     v->skip = "the baseline is of other elements: use its --seed and --budget";
   else if (!json_is_true(json_object_get(entry, "reproducible")) && !same_libm)
     v->skip = "it stands on libm, and the baseline was saved with another one";
