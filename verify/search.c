@@ -227,8 +227,9 @@ bool subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random,
   options.kernel = s->kernel;
   const posenc_status status = posenc_plan_create(&plan, &far, &options);
   if (status != POSENC_OK) {
-    c->skip = posenc_status_message(status);
-    return status != POSENC_OUT_OF_MEMORY;
+    c->skip = status == POSENC_OUT_OF_MEMORY ? "its plan for so many positions does not fit in memory"
+                                             : posenc_status_message(status);
+    return true;
   }
   oracle *truth = oracle_create(&far);
   const bool enough = truth;
