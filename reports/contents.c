@@ -142,6 +142,15 @@ typedef struct description {
   char text[400];
 } description;
 
+/* "add, ", "rope of 8 heads, inverse, "; nothing of a table. */
+static void describe_operation(FILE *out, const json_t *described) {
+  posenc_op op;
+  if (!op_parse(field_string(described, "op"), &op) || op == POSENC_TABLE) return;
+  fputs(op_name(op), out);
+  if (op == POSENC_ROPE) fprintf(out, " of %s heads", words_count(field_number(described, "heads")).text);
+  fprintf(out, json_is_true(json_object_get(described, "inverse")) ? ", inverse, " : ", ");
+}
+
 /* "5 000 × 512, first position 4 294 967 296, base 10000, interleaved, f32, 9.8 MiB; fill limit 44.9 GB/s (…)" */
 static description describe(const json_t *table) {
   const json_t *described = json_object_get(table, "shape");
@@ -153,6 +162,7 @@ static description describe(const json_t *table) {
   description d = {""};
   FILE *out = fmemopen(d.text, sizeof d.text, "w");
   if (!out) return d;
+  describe_operation(out, described);
   fprintf(out, "%s × %s", words_count(field_number(described, "rows")).text,
           words_count(field_number(described, "dim")).text);
   if (first < 0 || first > 0) fprintf(out, ", first position %s", words_count(first).text);
@@ -332,8 +342,10 @@ static bool write_checks(page *p, const json_t *document) {
   page_block(
       p, PAGE_PARAGRAPH,
       "Accuracy, memory, bounded and pair-norm look at every element of a shape whose figures are exhaustive, and "
-      "at sampled rows of the others; rotation, extrapolation and extension look at rows drawn from every shape; "
-      "search looks at positions up to 2^40.");
+      "at sampled rows of the others; rotation, extrapolation and extension look at rows drawn from every shape, and "
+      "of "
+      "add and rope so do in-place, batch, index, inverse, relative, padding and special; search looks at positions up "
+      "to 2^40, of tables.");
   write_failures(p, json_object_get(checks, "failures"));
   return write_properties(p, checks);
 }
@@ -464,9 +476,17 @@ static void write_method(page *p, const json_t *document) {
       p, PAGE_ITEM,
       "Exhaustive figures are over every element of the shape. Sampled ones are over the number said beside them, and "
       "an element that was not drawn may be worse.");
+  page_block(
+      p, PAGE_ITEM,
+      "Results of add and rope are compared with the exact ones of the x that was given: numbers of a size about 1, "
+      "and in "
+      "every 17th row huge, tiny, zero, or such that they cancel the table, which count for the share of the bound "
+      "alone. An ulp is that of the exact sum, which has no end where x cancels the table by chance, and of rope that "
+      "of "
+      "the exact pair's length.");
   if (isfinite(seed)) {
     p->format->open(p, PAGE_ITEM);
-    page_print(p, PAGE_TEXT, "What is sampled follows from the seed %.0f.", seed);
+    page_print(p, PAGE_TEXT, "What is sampled, and x, follow from the seed %.0f.", seed);
     p->format->close(p, PAGE_ITEM);
   }
   if (is_timed(document))

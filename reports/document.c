@@ -209,7 +209,8 @@ static json_t *describe_shape(maker *m, const char *name) {
 static double shape_bytes(const json_t *described) {
   posenc_dtype dtype = POSENC_F32;
   dtype_parse(field_string(described, "dtype"), &dtype);
-  return field_number(described, "rows") * field_number(described, "dim") * (double)posenc_dtype_bytes(dtype);
+  return field_number(described, "rows") * field_number_or(described, "heads", 1) * field_number(described, "dim") *
+         (double)posenc_dtype_bytes(dtype);
 }
 
 static json_t *make_shape(maker *m, const char *name, const json_t *kernels) {
@@ -413,7 +414,13 @@ static const char *fastest(const maker *m, const json_t *table) {
   return best;
 }
 
-/* The largest timed shape of f32 that takes at most so many bytes, if a trusted kernel does it. */
+/* Records of before add and rope do not say that they are of tables. */
+static bool is_table(const json_t *described) {
+  const char *op = field_string(described, "op");
+  return !*op || strcmp(op, op_name(POSENC_TABLE)) == 0;
+}
+
+/* The largest timed table of f32 that takes at most so many bytes, if a trusted kernel does it. */
 static void answer_for(maker *m, json_t *answer, const char *footprint, double most) {
   const json_t *shapes = json_object_get(m->document, "shapes");
   const json_t *chosen = NULL;
@@ -421,7 +428,8 @@ static void answer_for(maker *m, json_t *answer, const char *footprint, double m
   for (size_t i = 0; i < json_array_size(shapes); i++) {
     const json_t *table = json_array_get(shapes, i);
     const double size = field_number(table, "bytes");
-    if (strcmp(field_string(json_object_get(table, "shape"), "dtype"), dtype_name(POSENC_F32)) != 0) continue;
+    const json_t *described = json_object_get(table, "shape");
+    if (strcmp(field_string(described, "dtype"), dtype_name(POSENC_F32)) != 0 || !is_table(described)) continue;
     if (!(size > 0 && size >= bytes && size <= most) || !fastest(m, table)) continue;
     chosen = table;
     bytes = size;

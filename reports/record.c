@@ -69,13 +69,17 @@ static const rule shape_rules[] = {
     {"padding", &integer_or_null, false, NULL},
     {"layout", &string, false, NULL},
     {"dtype", &string, false, NULL},
+    {"op", &string, false, NULL},
+    {"heads", &count, false, NULL},
+    {"inverse", &boolean, false, NULL},
     {NULL, NULL, false, NULL},
 };
 
 static const rule witness_rules[] = {
     {"ulp", &amount, false, NULL},  {"abs", &amount, false, NULL},      {"position", &integer, false, NULL},
     {"index", &count, false, NULL}, {"function", &string, false, NULL}, {"exact", &string, false, NULL},
-    {"got", &string, false, NULL},  {"replay", &string, false, NULL},   {NULL, NULL, false, NULL},
+    {"got", &string, false, NULL},  {"replay", &string, false, NULL},   {"head", &count, false, NULL},
+    {NULL, NULL, false, NULL},
 };
 
 static const rule check_rules[] = {
@@ -143,14 +147,9 @@ static const rule result_rules[] = {
 };
 
 static const rule point_rules[] = {
-    {"position", &integer, true, NULL},
-    {"rows", &count, true, NULL},
-    {"max_abs", &amount, true, NULL},
-    {"max_ulp", &amount, false, NULL},
-    {"index", &count, false, NULL},
-    {"parts", &object_or_null, false, parts_rules},
-    {"relative", &amount, false, NULL},
-    {NULL, NULL, false, NULL},
+    {"position", &integer, true, NULL}, {"rows", &count, true, NULL},   {"max_abs", &amount, true, NULL},
+    {"max_ulp", &amount, false, NULL},  {"index", &count, false, NULL}, {"parts", &object_or_null, false, parts_rules},
+    {"relative", &amount, false, NULL}, {NULL, NULL, false, NULL},
 };
 
 static const rule column_rules[] = {

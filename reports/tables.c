@@ -30,8 +30,10 @@ static void where(page *p, const json_t *row) {
   const json_t *witness = json_object_get(row, "max_ulp");
   if (!json_is_integer(json_object_get(witness, "position"))) return;
   page_print(p, PAGE_TEXT, "p = %" JSON_INTEGER_FORMAT ", ", json_integer_value(json_object_get(witness, "position")));
+  if (json_object_get(witness, "head"))
+    page_print(p, PAGE_SMALL, "head %" JSON_INTEGER_FORMAT ", ", json_integer_value(json_object_get(witness, "head")));
   page_print(p, PAGE_SMALL, "i = %" JSON_INTEGER_FORMAT ", %s", json_integer_value(json_object_get(witness, "index")),
-             strcmp(field_string(witness, "function"), "cos") == 0 ? "cos" : "sin");
+             field_string(witness, "function"));
 }
 
 static void mean_ulp(page *p, const json_t *row) {
@@ -40,6 +42,13 @@ static void mean_ulp(page *p, const json_t *row) {
 
 static void max_abs(page *p, const json_t *row) {
   page_print(p, PAGE_TEXT, "%s", words_significant(field_number(json_object_get(row, "max_abs"), "abs"), 3).text);
+}
+
+/* Of what the bound allows, the largest share that was used: in add and rope the figure that x does not move. */
+static void of_bound(page *p, const json_t *row) {
+  const json_t *check = field_find(json_object_get(row, "checks"), "property", "accuracy");
+  if (json_is_true(json_object_get(check, "skipped"))) return;
+  page_print(p, PAGE_TEXT, "%s", words_significant(field_number(check, "worst"), 3).text);
 }
 
 static void misrounded(page *p, const json_t *row) {
@@ -129,6 +138,7 @@ static const column full[] = {
     {WORDS("at"), ACCURACY, where},
     {NUMBER("mean ulp"), ACCURACY, mean_ulp},
     {NUMBER("max |error|"), ACCURACY, max_abs},
+    {NUMBER("of bound"), ACCURACY, of_bound},
     {NUMBER("misrounded"), ACCURACY, misrounded},
     {WORDS("figures are"), ACCURACY, mode},
     {NUMBER("checks passed"), ACCURACY, checks},
