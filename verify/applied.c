@@ -429,6 +429,7 @@ void applied_check_threads(applied *a) {
                     .bytes = bytes};
   }
   check_together(c, problem, jobs);
+  subject_check_environment(a->s, problem->first);
   free(room);
 }
 
