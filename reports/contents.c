@@ -28,6 +28,11 @@ static double median(const json_t *holder, const char *counter) {
   return field_number(json_object_get(holder, counter), "median");
 }
 
+/* Is it an x that add or rope works on? */
+static bool is_applied(const json_t *table) {
+  return json_is_true(json_object_get(table, "applied"));
+}
+
 /* ---- the answer ---- */
 
 static void say_bound(page *p, const json_t *kernel) {
@@ -142,29 +147,31 @@ typedef struct description {
   char text[400];
 } description;
 
-/* "add, ", "rope of 8 heads, inverse, "; nothing of a table. */
+/* "add, ", "rope, inverse, "; nothing of a table. */
 static void describe_operation(FILE *out, const json_t *described) {
   posenc_op op;
   if (!op_parse(field_string(described, "op"), &op) || op == POSENC_TABLE) return;
-  fputs(op_name(op), out);
-  if (op == POSENC_ROPE) fprintf(out, " of %s heads", words_count(field_number(described, "heads")).text);
-  fprintf(out, json_is_true(json_object_get(described, "inverse")) ? ", inverse, " : ", ");
+  fprintf(out, json_is_true(json_object_get(described, "inverse")) ? "%s, inverse, " : "%s, ", op_name(op));
 }
 
-/* "5 000 × 512, first position 4 294 967 296, base 10000, interleaved, f32, 9.8 MiB; fill limit 44.9 GB/s (…)" */
+/* "5 000 × 512, first position 4 294 967 296, base 10000, interleaved, f32, 9.8 MiB; fill limit 44.9 GB/s (…)", or, of an x of 32 heads,
+   "rope, 4 096 × 32 × 128, …, 64 MiB; scale limit …" */
 static description describe(const json_t *table) {
   const json_t *described = json_object_get(table, "shape");
   const double first = field_number(described, "first"), base = field_number(described, "base"),
                shift = field_number(described, "shift");
-  const double padding = field_number(described, "padding"), fill = median(table, "limit_bytes_per_second");
+  const double padding = field_number(described, "padding"), heads = field_number(described, "heads"),
+               limit = median(table, "limit_bytes_per_second");
+  const char *work = is_applied(table) ? "scale" : "fill";
   posenc_layout layout;
   posenc_dtype dtype;
   description d = {""};
   FILE *out = fmemopen(d.text, sizeof d.text, "w");
   if (!out) return d;
   describe_operation(out, described);
-  fprintf(out, "%s × %s", words_count(field_number(described, "rows")).text,
-          words_count(field_number(described, "dim")).text);
+  fputs(words_count(field_number(described, "rows")).text, out);
+  if (heads > 1) fprintf(out, " × %s", words_count(heads).text);
+  fprintf(out, " × %s", words_count(field_number(described, "dim")).text);
   if (first < 0 || first > 0) fprintf(out, ", first position %s", words_count(first).text);
   if (isfinite(base)) fprintf(out, ", base %s", words_plain(base).text);
   if (shift < 0 || shift > 0) fprintf(out, ", shift %s", words_plain(shift).text);
@@ -172,7 +179,8 @@ static description describe(const json_t *table) {
   if (layout_parse(field_string(described, "layout"), &layout)) fprintf(out, ", %s", layout_name(layout));
   if (dtype_parse(field_string(described, "dtype"), &dtype)) fprintf(out, ", %s", dtype_name(dtype));
   fprintf(out, ", %s", words_bytes(field_number(table, "bytes")).text);
-  if (isfinite(fill)) fprintf(out, "; fill limit %s GB/s (median beside all kernels)", words_fixed(fill / 1e9, 1).text);
+  if (isfinite(limit))
+    fprintf(out, "; %s limit %s GB/s (median beside all kernels)", work, words_fixed(limit / 1e9, 1).text);
   fclose(out);
   return d;
 }
@@ -193,20 +201,60 @@ static void write_headline(page *p, const json_t *document) {
   table_write(p, TABLE_HEADLINE, describe(table).text, json_object_get(table, "rows"), is_timed(document));
 }
 
-static void write_shapes(page *p, const json_t *document) {
+/* Is there anything but times of it? */
+static bool is_verified(const json_t *table) {
+  const json_t *rows = json_object_get(table, "rows");
+  for (size_t i = 0; i < json_array_size(rows); i++)
+    if (json_object_get(json_array_get(rows, i), "mode")) return true;
+  return false;
+}
+
+static void write_shape(page *p, const json_t *document, const json_t *table) {
+  const table_kind kind = is_applied(table) && !is_verified(table) ? TABLE_TIMES : TABLE_FULL;
+  p->format->heading(p, 3, field_string(json_object_get(table, "shape"), "name"));
+  table_write(p, kind, describe(table).text, json_object_get(table, "rows"), is_timed(document));
+}
+
+static size_t count_shapes(const json_t *document, bool applied) {
   const json_t *shapes = json_object_get(document, "shapes");
-  if (json_array_size(shapes) == 0) return;
-  p->format->heading(p, 2, "Every shape");
+  size_t count = 0;
+  for (size_t i = 0; i < json_array_size(shapes); i++) count += is_applied(json_array_get(shapes, i)) == applied;
+  return count;
+}
+
+static void write_list(page *p, const json_t *document, bool applied) {
+  const json_t *shapes = json_object_get(document, "shapes");
   for (size_t i = 0; i < json_array_size(shapes); i++) {
     const json_t *table = json_array_get(shapes, i);
-    if (json_is_true(json_object_get(table, "sweep"))) continue;
-    p->format->heading(p, 3, field_string(json_object_get(table, "shape"), "name"));
-    table_write(p, TABLE_FULL, describe(table).text, json_object_get(table, "rows"), is_timed(document));
+    if (json_is_true(json_object_get(table, "sweep")) || is_applied(table) != applied) continue;
+    write_shape(p, document, table);
   }
   if (is_timed(document))
-    page_block(
-        p, PAGE_PARAGRAPH,
-        "†: timed on slices of rows in turn, each at its own place in the table, since a pass over all of it is slow.");
+    page_block(p, PAGE_PARAGRAPH,
+               applied
+                   ? "†: timed on slices of rows in turn, as above."
+                   : "†: timed on slices of rows in turn, each at its own place in the table, since a pass over all "
+                     "of it is slow.");
+}
+
+static void write_shapes(page *p, const json_t *document) {
+  if (count_shapes(document, false) == 0) return;
+  p->format->heading(p, 2, "Every shape");
+  write_list(p, document, false);
+}
+
+static void write_applied(page *p, const json_t *document) {
+  if (count_shapes(document, true) == 0) return;
+  p->format->heading(p, 2, "Added and rotated");
+  p->format->open(p, PAGE_PARAGRAPH);
+  say(p, "What add (x + the table) and rope (pairs of x turned by their angles) cost in place. ");
+  if (is_timed(document)) {
+    say(p, "GB/s are those of x, read and written; the scale limit is x *= constant over the same memory. ");
+    code(p, "cached");
+    say(p, " works from a table in memory, as is usual; the others compute its rows on the way.");
+  }
+  p->format->close(p, PAGE_PARAGRAPH);
+  write_list(p, document, true);
 }
 
 /* ---- figures ---- */
@@ -447,14 +495,16 @@ static void write_timing_method(page *p, const json_t *document) {
       "Each time is the median of %s repetitions, run in random order among all others, with least and most beside it.",
       words_count(most_repetitions(document)).text);
   p->format->close(p, PAGE_ITEM);
+  page_block(p, PAGE_ITEM,
+             "What is timed is the writing of rows, or the work on those of x: the plan is made before (and timed "
+             "apart), the memory was touched before, "
+             "and the code and small tables are hot.");
   page_block(
       p, PAGE_ITEM,
-      "What is timed is the writing of rows: the plan is made before (and timed apart), the memory was touched before, "
-      "and the code and small tables are hot.");
-  page_block(p, PAGE_ITEM,
-             "The fill limit is the better of memset and streaming stores by one thread on the same buffer, measured "
-             "just before and just after each repetition. A share is the median of the ratios of these pairs, so it is "
-             "not quite the ratio of the medians beside it. Several threads can pass the limit.");
+      "The limit of a table is to fill: the better of memset and streaming stores by one thread on the same buffer, "
+      "measured just before and just after each repetition. That of add and rope is to scale, x *= constant in "
+      "place, with the widest vectors. A share is the median of the ratios of these pairs, so it is "
+      "not quite the ratio of the medians beside it. Several threads can pass the limit.");
   if (strcmp(field_string(context, "library_build_type"), "debug") == 0)
     page_block(
         p, PAGE_ITEM,
@@ -512,6 +562,7 @@ bool contents_write(page *p, const json_t *document, const figures *drawn) {
   far_write(p, document);
   write_encoding(p, drawn);
   write_shapes(p, document);
+  write_applied(p, document);
   const bool checks_written = write_checks(p, document);
   write_kernels(p, document);
   write_environment(p, document);

@@ -185,25 +185,33 @@ static void put_speed_ups(maker *m, const json_t *rows) {
   }
 }
 
-static const shape *find_sweep(const char *name) {
+/* The shape of that name in one of the lists that common/shapes.h has. */
+static const shape *find_shape(const shape *(*list)(size_t *count), const char *name) {
   size_t count;
-  const shape *sweep = shapes_sweep(&count);
+  const shape *shapes = list(&count);
   for (size_t i = 0; i < count; i++)
-    if (strcmp(sweep[i].name, name) == 0) return &sweep[i];
+    if (strcmp(shapes[i].name, name) == 0) return &shapes[i];
   return NULL;
 }
 
-/* What is known of a shape: from the accuracy record, the sweep, or the counters. */
+/* What is known of a shape: from the accuracy record, the lists, or the counters. */
 static json_t *describe_shape(maker *m, const char *name) {
   const json_t *results = json_object_get(m->accuracy, "records");
   for (size_t i = 0; i < json_array_size(results); i++) {
     const json_t *known = json_object_get(json_array_get(results, i), "shape");
     if (strcmp(field_string(known, "name"), name) == 0) return json_deep_copy(known);
   }
-  if (find_sweep(name)) return shape_json(find_sweep(name));
+  const shape *listed = find_shape(shapes_sweep, name);
+  if (!listed) listed = find_shape(shapes_applied, name);
+  if (listed) return shape_json(listed);
   const double rows = collect(m, "hot", name, NULL, "rows") ? m->values[0] : NAN;
   const double dim = collect(m, "hot", name, NULL, "dim") ? m->values[0] : NAN;
   return json_pack("{s:s, s:o, s:o}", "name", name, "rows", real(rows), "dim", real(dim));
+}
+
+static bool is_applied(const json_t *described) {
+  posenc_op op = POSENC_TABLE;
+  return op_parse(field_string(described, "op"), &op) && op != POSENC_TABLE;
 }
 
 static double shape_bytes(const json_t *described) {
@@ -218,8 +226,9 @@ static json_t *make_shape(maker *m, const char *name, const json_t *kernels) {
   for (size_t i = 0; i < json_array_size(kernels); i++)
     append(m, rows, make_row(m, name, json_string_value(json_array_get(kernels, i))));
   put_speed_ups(m, rows);
-  json_t *made = json_pack("{s:b}", "sweep", find_sweep(name) != NULL);
+  json_t *made = json_pack("{s:b}", "sweep", find_shape(shapes_sweep, name) != NULL);
   json_t *described = describe_shape(m, name);
+  put(m, made, "applied", json_boolean(is_applied(described)));
   put(m, made, "bytes", real(shape_bytes(described)));
   put(m, made, "shape", described);
   put(m, made, "limit_bytes_per_second", spread(m, "hot", name, NULL, "limit_bytes_per_second"));
@@ -227,8 +236,16 @@ static json_t *make_shape(maker *m, const char *name, const json_t *kernels) {
   return made;
 }
 
+/* Names of the shapes of a list that were timed. */
+static void add_timed(maker *m, json_t *names, const shape *(*list)(size_t *count)) {
+  size_t count;
+  const shape *shapes = list(&count);
+  for (size_t i = 0; i < count; i++)
+    if (collect(m, "hot", shapes[i].name, NULL, "ns_per_element") > 0) add_name(m, names, shapes[i].name);
+}
+
 /* Names of all shapes and kernels of both records, each once, in the order in which they appear; but benchmarks run in
-   random order, so the sweep goes by its own. */
+   random order, so the lists go by their own. */
 static void collect_names(maker *m, json_t *shapes, json_t *kernels) {
   const json_t *contracts = json_object_get(m->accuracy, "kernels");
   for (size_t i = 0; i < json_array_size(contracts); i++)
@@ -239,10 +256,8 @@ static void collect_names(maker *m, json_t *shapes, json_t *kernels) {
     add_name(m, shapes, field_string(json_object_get(result, "shape"), "name"));
     add_name(m, kernels, field_string(result, "kernel"));
   }
-  size_t sweep_count;
-  const shape *sweep = shapes_sweep(&sweep_count);
-  for (size_t i = 0; i < sweep_count; i++)
-    if (collect(m, "hot", sweep[i].name, NULL, "ns_per_element") > 0) add_name(m, shapes, sweep[i].name);
+  add_timed(m, shapes, shapes_sweep);
+  add_timed(m, shapes, shapes_applied);
   const json_t *entries = json_object_get(m->timing, "benchmarks");
   for (size_t i = 0; i < json_array_size(entries); i++) {
     const json_t *entry = json_array_get(entries, i);
@@ -414,12 +429,6 @@ static const char *fastest(const maker *m, const json_t *table) {
   return best;
 }
 
-/* Records of before add and rope do not say that they are of tables. */
-static bool is_table(const json_t *described) {
-  const char *op = field_string(described, "op");
-  return !*op || strcmp(op, op_name(POSENC_TABLE)) == 0;
-}
-
 /* The largest timed table of f32 that takes at most so many bytes, if a trusted kernel does it. */
 static void answer_for(maker *m, json_t *answer, const char *footprint, double most) {
   const json_t *shapes = json_object_get(m->document, "shapes");
@@ -428,8 +437,8 @@ static void answer_for(maker *m, json_t *answer, const char *footprint, double m
   for (size_t i = 0; i < json_array_size(shapes); i++) {
     const json_t *table = json_array_get(shapes, i);
     const double size = field_number(table, "bytes");
-    const json_t *described = json_object_get(table, "shape");
-    if (strcmp(field_string(described, "dtype"), dtype_name(POSENC_F32)) != 0 || !is_table(described)) continue;
+    if (json_is_true(json_object_get(table, "applied"))) continue;
+    if (strcmp(field_string(json_object_get(table, "shape"), "dtype"), dtype_name(POSENC_F32)) != 0) continue;
     if (!(size > 0 && size >= bytes && size <= most) || !fastest(m, table)) continue;
     chosen = table;
     bytes = size;

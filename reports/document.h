@@ -11,7 +11,7 @@
  * { "schema": "posenc-report-1", "command": string, "seed": integer or null,
  *   "answer": [ {"shape", "kernel", "footprint": "largest" | "in cache"} ],
  *   "headline": null or {"shape": name, "rows": [ ROW … ]},   the reference shape: transformer-base where it was verified
- *   "shapes": [ {"shape": as in the records, "sweep": bool, "bytes": n,
+ *   "shapes": [ {"shape": as in the records, "sweep": bool, "applied": is it add or rope?, "bytes": n of the table or x,
  *                "limit_bytes_per_second": SPREAD over the measurements beside all kernels, or null,
  *                "rows": [ ROW … ]} ],
  *   "profile": as in the accuracy record,
@@ -29,7 +29,7 @@
  *       "timing": null or {"repetitions": n, "rows": n, "rows_timed": n in one iteration, "ns_per_element": SPREAD,
  *                          "bytes_per_second": SPREAD, "of_limit": SPREAD, "limit_bytes_per_second": SPREAD,
  *                          "speed_up": over naive, or null, "plan_ns": SPREAD or null}}
- * SPREAD: {"median", "min", "max"} over the repetitions. A share of the fill limit is that of one repetition, so the
+ * SPREAD: {"median", "min", "max"} over the repetitions. A share of the limit is that of one repetition, so the
  * median of the shares is not the ratio of the medians.
  *
  * timing may be null. Null when memory runs out.

@@ -223,6 +223,8 @@ static const rule benchmark_rules[] = {
     {"of_limit", &amount, false, NULL},
     {"rows", &amount, false, NULL},
     {"dim", &amount, false, NULL},
+    {"heads", &amount, false, NULL},
+    {"batch", &amount, false, NULL},
     {"rows_timed", &amount, false, NULL},
     {"plan_share", &amount, false, NULL},
     {"turn", &amount, false, NULL},

@@ -128,7 +128,7 @@ static const column headline[] = {
     {NUMBER("max ulp"), ACCURACY, max_ulp},   {WORDS("at"), ACCURACY, where},
     {NUMBER("mean ulp"), ACCURACY, mean_ulp}, {NUMBER("max |error|"), ACCURACY, max_abs},
     {WORDS("figures are"), ACCURACY, mode},   {NUMBER("ns/element"), TIME, ns_per_element},
-    {NUMBER("GB/s"), TIME, gigabytes},        {NUMBER("% of fill"), TIME, of_limit},
+    {NUMBER("GB/s"), TIME, gigabytes},        {NUMBER("% of limit"), TIME, of_limit},
     {NUMBER("over naive"), TIME, speed_up},
 };
 
@@ -144,14 +144,14 @@ static const column full[] = {
     {NUMBER("checks passed"), ACCURACY, checks},
     {NUMBER("ns/element"), TIME, ns_per_element},
     {NUMBER("GB/s"), TIME, gigabytes},
-    {NUMBER("% of fill"), TIME, of_limit},
+    {NUMBER("% of limit"), TIME, of_limit},
     {NUMBER("over naive"), TIME, speed_up},
     {NUMBER("plan, µs"), TIME, plan},
 };
 
 static const column times[] = {
     {WORDS("kernel"), ACCURACY, kernel},    {NUMBER("ns/element"), TIME, ns_per_element},
-    {NUMBER("GB/s"), TIME, gigabytes},      {NUMBER("% of fill"), TIME, of_limit},
+    {NUMBER("GB/s"), TIME, gigabytes},      {NUMBER("% of limit"), TIME, of_limit},
     {NUMBER("over naive"), TIME, speed_up}, {NUMBER("plan, µs"), TIME, plan},
 };
 

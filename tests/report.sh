@@ -103,6 +103,16 @@ check 'known figures: what was sampled, in the answer' contains known.md 'held i
 check 'only caches on the axis are named' contains known.md 'cache: L2 128 KiB is 64 rows.'
 check 'only caches on the axis are drawn' sh -c 'grep -qF ">L2<" known/index.html && ! grep -qE ">L(1d|3)<" known/index.html'
 
+# A published shape, so that what it is need not be in the records.
+sed 's|64x512/|llama2-rope/|; s|"rows": 64, "dim": 512|"rows": 4096, "dim": 128, "heads": 32|; s|"rows_timed": 64|"rows_timed": 4096|' known-bench.json >rope-bench.json
+"$POSENC" report --from known-accuracy.json --from rope-bench.json -o rope >out 2>err
+check 'times of rope have a section' contains rope/report.md '## Added and rotated'
+sed "s/$(printf '\302\240')/ /g" rope/report.md >rope.md # no-break spaces
+check 'with x and its limit' contains rope.md '× 32 × 128, base 10000, interleaved, f32, 64 MiB; scale limit 6.0 GB/s'
+check 'and a row' contains rope.md '| `quick` | 2.25 (2.00–8.00) | 2.00 (1.00–2.50) | 50.0 (12.5–62.5) | 20.0× | '
+check 'but are no answer' contains rope/report.md 'No kernel that was timed has a proved error bound'
+check 'without such times there is no such section' test "$(grep -c '^## Added' known/report.md)" -eq 0
+
 accuracy false 1 >failed-accuracy.json
 "$POSENC" report --from failed-accuracy.json --from known-bench.json -o failed >out 2>err
 check 'a failed check is exit status 1' test $? -eq 1
