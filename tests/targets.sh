@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The table of targets, from records whose figures are known.
+. "${srcdir:-.}/tests/tap.sh"
+: "${abs_top_builddir:=$PWD}"
+targets=$abs_top_builddir/posenc-targets
+[ -x "$targets" ] || { echo "Bail out! no posenc-targets in $abs_top_builddir"; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+row() { # TEXT: a row of the table, or the end of one
+  grep -qF -- "$1" out
+}
+
+times() { # NAME MICROSECONDS...
+  name=$1
+  shift
+  for time; do
+    printf '{"name": "%s", "run_type": "iteration", "real_time": %s, "time_unit": "ns"},\n' "$name" "${time}000"
+  done
+}
+share() { # NAME SHARE
+  printf '{"name": "%s", "run_type": "iteration", "of_limit": %s},\n' "$@"
+}
+bits() { # KERNEL BITS
+  printf '{"name": "bits/4992x512/%s", "bits": "%s"}' "$@"
+}
+far() { # POWER MODE MISROUNDED
+  printf '{"kernel": "cr-avx512", "shape": {"name": "4992x512+%s"}, "mode": "%s", "misrounded": %s}' "$(awk "BEGIN { printf \"%.0f\", 2^$1 }")" "$2" "$3"
+}
+{
+  echo '{"context": {"cpu": "abacus", "cores": "1", "l1d": "49152", "load": "0.5"}, "benchmarks": ['
+  for share in 0.9 0.96 0.99; do share hot/131072x1024/cr-avx512 $share; done
+  share hot/32768x4096/cr-avx512 0.94
+  times process/512x512/cr-avx512 59 61 60
+  times process/512x512/avx512 61 59 62
+  # Pairs: 1.5, 2, 1.25, and one that has no partner.
+  times hot/131072x1024-add/cr-avx512 10 10 20
+  times hot/131072x1024-add/cached 15 20 25 900
+  share hot/4992x512/cr-avx512 0.5
+  share hot/4992x512+4294967296/cr-avx512 0.48
+  share hot/4992x512+1099511627776/cr-avx512 0.47
+  echo "$(bits cr-avx512 abc), $(bits cr-portable abd)]}"
+} >timings.json
+echo "{\"records\": [$(far 32 exhaustive 0), $(far 40 sampled 0)]}" >accuracy.json
+echo '{"missing": {"torch": "no such module"}, "benchmarks": []}' >torch.json
+echo '[{"name": "cr-avx2", "refusal": "this CPU has no AVX2"}, {"name": "cr-openmp", "threaded": true, "refusal": null}]' >kernels.json
+"$targets" accuracy.json torch.json timings.json kernels.json >made
+check 'records are taken in' test $? -eq 0
+sed "s/$(printf '\302\240')/ /g" made >out # no-break spaces
+check 'the machine is named' row '; cpu abacus; cores 1; l1d 48 KiB; load 0.5.'
+check 'a share that is met' row '131072 × 1024 | ≥ 0.95 of the best fill | 0.960 (0.900–0.990) | met |'
+check 'and one that is missed' row '32768 × 4096 | ≥ 0.95 of the best fill | 0.940 (0.940–0.940) | **missed** |'
+check 'a time that is met, just' row '≤ 60 µs | 60.0 (59.0–61.0) | met |'
+check 'and one that is missed' row '≤ 60 µs | 61.0 (59.0–62.0) | **missed** |'
+check 'a ratio is that of pairs' row '≥ 1.3 times as fast as x += a table in memory | 1.50 (1.25–2.00) | met |'
+check 'a pace that is met' row '| 0.960 (0.960–0.960) | met |'
+check 'and one that is missed' row '| 0.940 (0.940–0.940) | **missed** |'
+check 'other bits' row 'the same as cr-avx512 | others | **missed** |'
+check 'exact bits' row '≤ 0 misrounded of all | 0 | met |'
+check 'of a sample there is nothing to tell' row '≤ 0 misrounded of all | not measured: no record of it | – |'
+check 'what is not there is told' row '≥ 15 times as fast | not measured: no such module | – |'
+check 'so is what cannot run' row '| not measured: cr-avx2: this CPU has no AVX2 | – |'
+check 'and what has nothing to run on' row '| not measured: one core | – |'
+counted() {
+  tail -n 1 out | grep -qx "$(grep -c '| met |' out) met, $(grep -c 'missed\*\* |' out) missed, $(grep -c 'not measured:' out) not measured\."
+}
+check 'the last line counts' counted
+"$targets" nowhere.json >out 2>err
+check 'a file that is missing is named' test $? -eq 2 -a "$(grep -c nowhere.json err)" -eq 1
+"$targets" >out 2>err
+check 'no file is no use' test $? -eq 2 -a "$(wc -l <err)" -eq 1
+plan
+exit "$tap_failed"
