@@ -184,6 +184,7 @@ static bool choose_subjects(session *run) {
       s->options.kernel = s->kernel;
       s->options.threads = request->threads;
       s->options.isa = request->isa;
+      s->options.stores = request->stores;
       if (posenc_kernel_refusal(s->kernel, &table->problem, &s->options)) continue;
       const posenc_status status = measure_subject(run, s);
       if (status != POSENC_OK) return tell_status(s, status);

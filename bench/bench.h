@@ -33,9 +33,10 @@ typedef struct bench_request {
   size_t kernel_count;
   const shape *shapes;
   size_t shape_count;
-  unsigned modes;  /* set of 1 << mode */
-  unsigned isa;    /* allowed tiers; 0: POSENC_ISA, or all */
-  int threads;     /* of threaded kernels; 0: OpenMP's default */
+  unsigned modes; /* set of 1 << mode */
+  unsigned isa;   /* allowed tiers; 0: POSENC_ISA, or all */
+  int threads;    /* of threaded kernels; 0: OpenMP's default */
+  posenc_stores stores;
   int repetitions; /* of each benchmark, interleaved at random; >= 3 */
   int64_t batch;   /* sequences of x that add and rope work on, >= 1 */
   double min_time; /* seconds that one repetition should take, about */

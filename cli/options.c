@@ -162,6 +162,7 @@ static const char *const option_names[] = {
     [OPTION_THREADS - OPTION_LEN] = "--threads",
     [OPTION_MAX_ULP - OPTION_LEN] = "--max-ulp",
     [OPTION_ISA - OPTION_LEN] = "--isa",
+    [OPTION_STORES - OPTION_LEN] = "--stores",
     [OPTION_SEED - OPTION_LEN] = "--seed",
     [OPTION_BUDGET - OPTION_LEN] = "--budget",
     [OPTION_EXHAUSTIVE - OPTION_LEN] = "--exhaustive",
@@ -250,6 +251,9 @@ static bool take(options *given, int code, const char *text) {
     break;
   case OPTION_ISA:
     given->isa = parse_isa(name, text);
+    break;
+  case OPTION_STORES:
+    if (!stores_parse(text, &given->stores)) die_value(name, text, "not auto, regular or streaming");
     break;
   case OPTION_SEED:
     given->seed = parse_integer(name, text, 0, INT64_MAX);
@@ -429,5 +433,6 @@ posenc_options options_of_plan(const options *given, const posenc_kernel *kernel
   plan.max_ulp = given->max_ulp;
   plan.threads = given->threads;
   plan.isa = given->isa;
+  plan.stores = given->stores;
   return plan;
 }

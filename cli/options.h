@@ -45,6 +45,7 @@ enum option_code {
   OPTION_PLUGIN,
   OPTION_THREADS,
   OPTION_ISA,
+  OPTION_STORES,
   OPTION_SEED,
   OPTION_BUDGET,
   OPTION_EXHAUSTIVE,
@@ -113,9 +114,12 @@ enum option_code {
   "  --isa TIERS       instruction sets to use: generic, avx2, avx512; several with\n" \
   "                    commas; -TIER for all but that one (POSENC_ISA, or all)\n"
 
-#define RUN_OPTIONS {"threads", required_argument, NULL, OPTION_THREADS}, ISA_OPTIONS
+#define RUN_OPTIONS \
+  {"threads", required_argument, NULL, OPTION_THREADS}, ISA_OPTIONS, {"stores", required_argument, NULL, OPTION_STORES}
 #define RUN_HELP \
-  "  --threads N       threads of threaded kernels, 0 for as many as OpenMP gives (0)\n" ISA_HELP
+  "  --threads N       threads of threaded kernels, 0 for as many as OpenMP gives (0)\n" ISA_HELP \
+  "  --stores WAY      through the caches or past them: auto, regular or streaming;\n" \
+  "                    for kernels that have both ways (auto)\n"
 
 #define VERIFY_OPTIONS \
   {"seed", required_argument, NULL, OPTION_SEED}, \
@@ -157,6 +161,7 @@ typedef struct options {
   double max_ulp;     /* 0 if not given */
   int threads;
   unsigned isa;
+  posenc_stores stores;
   int64_t seed;
   int64_t budget;
   int64_t search;

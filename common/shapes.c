@@ -140,6 +140,12 @@ static const char *const op_names[] = {
     [POSENC_ROPE] = "rope",
 };
 
+static const char *const stores_names[] = {
+    [POSENC_STORES_AUTO] = "auto",
+    [POSENC_STORES_REGULAR] = "regular",
+    [POSENC_STORES_STREAMING] = "streaming",
+};
+
 /* Index of the name, or -1. */
 static int find_name(const char *const *names, size_t count, const char *name) {
   for (size_t i = 0; i < count; i++)
@@ -159,9 +165,19 @@ const char *op_name(posenc_op op) {
   return op_names[op];
 }
 
+const char *stores_name(posenc_stores stores) {
+  return stores_names[stores];
+}
+
 bool layout_parse(const char *name, posenc_layout *layout) {
   int found = find_name(layout_names, sizeof layout_names / sizeof *layout_names, name);
   if (found >= 0) *layout = (posenc_layout)found;
+  return found >= 0;
+}
+
+bool stores_parse(const char *name, posenc_stores *stores) {
+  int found = find_name(stores_names, sizeof stores_names / sizeof *stores_names, name);
+  if (found >= 0) *stores = (posenc_stores)found;
   return found >= 0;
 }
 

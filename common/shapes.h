@@ -32,11 +32,13 @@ void problem_options(const posenc_problem *problem, char *text, size_t size);
 json_t *shape_json(const shape *s);
 
 /* Names as on the command line: "interleaved", "interleaved-cs", "split", "split-cs"; "f32", "f64", "f16",
-   "bf16"; "table", "add", "rope". */
+   "bf16"; "table", "add", "rope"; "auto", "regular", "streaming". */
 const char *layout_name(posenc_layout layout);
 const char *dtype_name(posenc_dtype dtype);
 const char *op_name(posenc_op op);
+const char *stores_name(posenc_stores stores);
 bool layout_parse(const char *name, posenc_layout *layout);
+bool stores_parse(const char *name, posenc_stores *stores);
 bool dtype_parse(const char *name, posenc_dtype *dtype);
 bool op_parse(const char *name, posenc_op *op);
 

@@ -24,6 +24,7 @@ _posenc() {
   --dtype) words='f32 f64 f16 bf16' ;;
   --op) words='table add rope' ;;
   --isa) words='generic avx2 avx512 -avx2 -avx512' ;;
+  --stores) words='auto regular streaming' ;;
   --format) words='tap junit json' ;;
   --mode) words='hot cold fresh first row plan' ;;
   *) [[ -n $command && ($word == -* || $before == "$command") ]] && words=$(_posenc_words options "$command") ;;

@@ -5,12 +5,14 @@
 #include "impls/core/kernel.h"
 #include "impls/core/rotation.h"
 #include "impls/core/round.h"
+#include "impls/core/store.h"
 
 #ifdef HAVE_AVX512
 #include "impls/core/angle-avx512.h"
 
-/* Vectors of eight pairs that walk down the rows together: enough chains to hide the latency of a rotation. */
-enum { VECTORS = 4, TILE = LANES * VECTORS };
+/* Vectors of eight pairs that walk down the rows together: enough chains to hide the latency of a rotation. What is streamed
+   lies on cache lines: then it is whole vectors in all layouts and dtypes, and no mask is needed. */
+enum { VECTORS = 4, TILE = LANES * VECTORS, LINE = 64 };
 _Static_assert(ANGLE_PADDING % TILE == 0, "tiles load whole vectors of constants");
 
 typedef struct state {
@@ -32,19 +34,24 @@ INLINE void rotate(state *at, const state *step, int vectors) {
 typedef struct target {
   char *out;                        /* the row that is `from`, at column 0 */
   int64_t row_bytes, first, second; /* columns: of the earlier and the later of sine and cosine */
-  bool cosine_first, interleaved;
+  bool cosine_first, interleaved, streamed;
   posenc_dtype dtype;
 } target;
 
-INLINE void store_f32(float *first, float *second, __m512d x, __m512d y, bool interleaved, int pairs) {
+INLINE void store_f32(float *first, float *second, __m512d x, __m512d y, bool interleaved, bool streamed, int pairs) {
   const __m256 a = _mm512_cvtpd_ps(x), b = _mm512_cvtpd_ps(y);
   if (interleaved) {
     const __m512i zip = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
     const __m512 both = _mm512_permutex2var_ps(_mm512_castps256_ps512(a), zip, _mm512_castps256_ps512(b));
-    if (pairs == LANES)
+    if (streamed)
+      _mm512_stream_ps(first, both);
+    else if (pairs == LANES)
       _mm512_storeu_ps(first, both);
     else
       _mm512_mask_storeu_ps(first, (__mmask16)((1u << 2 * pairs) - 1), both);
+  } else if (streamed) {
+    _mm256_stream_ps(first, a);
+    _mm256_stream_ps(second, b);
   } else {
     const __mmask8 mask = (__mmask8)((1u << pairs) - 1);
     _mm256_mask_storeu_ps(first, mask, a);
@@ -56,19 +63,20 @@ INLINE __m512d within_one(__m512d x) {
   return _mm512_max_pd(_mm512_min_pd(x, _mm512_set1_pd(1.0)), _mm512_set1_pd(-1.0));
 }
 
-INLINE void store_f64(double *first, double *second, __m512d a, __m512d b, bool interleaved, int pairs) {
+INLINE void store_f64(double *first, double *second, __m512d a, __m512d b, bool interleaved, bool streamed, int pairs) {
+  const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+  const unsigned mask = (1u << (interleaved ? 2 * pairs : pairs)) - 1;
   a = within_one(a);
   b = within_one(b);
-  if (interleaved) {
-    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11),
-                  high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
-    const unsigned mask = (1u << 2 * pairs) - 1;
-    _mm512_mask_storeu_pd(first, (__mmask8)mask, _mm512_permutex2var_pd(a, low, b));
-    _mm512_mask_storeu_pd(first + LANES, (__mmask8)(mask >> LANES), _mm512_permutex2var_pd(a, high, b));
+  const __m512d x = interleaved ? _mm512_permutex2var_pd(a, low, b) : a,
+                y = interleaved ? _mm512_permutex2var_pd(a, high, b) : b;
+  double *next = interleaved ? first + LANES : second;
+  if (streamed) {
+    _mm512_stream_pd(first, x);
+    _mm512_stream_pd(next, y);
   } else {
-    const __mmask8 mask = (__mmask8)((1u << pairs) - 1);
-    _mm512_mask_storeu_pd(first, mask, a);
-    _mm512_mask_storeu_pd(second, mask, b);
+    _mm512_mask_storeu_pd(first, (__mmask8)mask, x);
+    _mm512_mask_storeu_pd(next, (__mmask8)(interleaved ? mask >> LANES : mask), y);
   }
 }
 
@@ -84,14 +92,22 @@ INLINE __m512i round_to_16(__m512d x, int precision, uint64_t least) {
   return _mm512_or_si512(_mm512_slli_epi64(_mm512_srli_epi64(bits, 63), 15), magnitude);
 }
 
-INLINE void store_16(uint16_t *first, uint16_t *second, __m512i a, __m512i b, bool interleaved, int pairs) {
+INLINE void store_16(uint16_t *first, uint16_t *second, __m512i a, __m512i b, bool interleaved, bool streamed,
+                     int pairs) {
   const __mmask8 mask = (__mmask8)((1u << pairs) - 1);
+  void *place = first, *other = second;
   if (interleaved) {
-    const __m512i both = _mm512_or_si512(a, _mm512_slli_epi64(b, 16));
-    _mm256_mask_storeu_epi32(first, mask, _mm512_cvtepi64_epi32(both));
+    const __m256i both = _mm512_cvtepi64_epi32(_mm512_or_si512(a, _mm512_slli_epi64(b, 16)));
+    if (streamed)
+      _mm256_stream_si256(place, both);
+    else
+      _mm256_mask_storeu_epi32(place, mask, both);
+  } else if (streamed) {
+    _mm_stream_si128(place, _mm512_cvtepi64_epi16(a));
+    _mm_stream_si128(other, _mm512_cvtepi64_epi16(b));
   } else {
-    _mm_mask_storeu_epi16(first, mask, _mm512_cvtepi64_epi16(a));
-    _mm_mask_storeu_epi16(second, mask, _mm512_cvtepi64_epi16(b));
+    _mm_mask_storeu_epi16(place, mask, _mm512_cvtepi64_epi16(a));
+    _mm_mask_storeu_epi16(other, mask, _mm512_cvtepi64_epi16(b));
   }
 }
 
@@ -101,18 +117,18 @@ INLINE void store(const target *to, char *row, int64_t column, __m512d a, __m512
   void *out = row;
   switch (to->dtype) {
   case POSENC_F32:
-    store_f32((float *)out + first, (float *)out + second, a, b, to->interleaved, pairs);
+    store_f32((float *)out + first, (float *)out + second, a, b, to->interleaved, to->streamed, pairs);
     break;
   case POSENC_F64:
-    store_f64((double *)out + first, (double *)out + second, a, b, to->interleaved, pairs);
+    store_f64((double *)out + first, (double *)out + second, a, b, to->interleaved, to->streamed, pairs);
     break;
   case POSENC_F16:
     store_16((uint16_t *)out + first, (uint16_t *)out + second, round_to_16(a, ROUND_F16_PRECISION, ROUND_F16_LEAST),
-             round_to_16(b, ROUND_F16_PRECISION, ROUND_F16_LEAST), to->interleaved, pairs);
+             round_to_16(b, ROUND_F16_PRECISION, ROUND_F16_LEAST), to->interleaved, to->streamed, pairs);
     break;
   case POSENC_BF16:
     store_16((uint16_t *)out + first, (uint16_t *)out + second, round_to_16(a, ROUND_BF16_PRECISION, ROUND_BF16_LEAST),
-             round_to_16(b, ROUND_BF16_PRECISION, ROUND_BF16_LEAST), to->interleaved, pairs);
+             round_to_16(b, ROUND_BF16_PRECISION, ROUND_BF16_LEAST), to->interleaved, to->streamed, pairs);
     break;
   }
 }
@@ -151,9 +167,9 @@ INLINE void tile(const angle_table *angles, const target *to, int64_t pair, rota
   }
 }
 
-/* One instance per layout family and dtype: what does not change in the loops must not be asked there. */
+/* One instance per way to store, layout family and dtype: what does not change in the loops must not be asked there. */
 INLINE void execute_as(const angle_table *angles, const posenc_problem *problem, int64_t row, int64_t rows, char *out,
-                       posenc_dtype dtype, bool interleaved) {
+                       posenc_dtype dtype, bool interleaved, bool streamed) {
   const int64_t pairs = problem->dim / 2;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   const bool cosine_first = columns.cos < columns.sin;
@@ -163,8 +179,14 @@ INLINE void execute_as(const angle_table *angles, const posenc_problem *problem,
     const rotation_block at = rotation_block_at(problem->first + row + done, rows - done);
     for (int64_t pair = 0; pair < pairs;) {
       const int64_t left = pairs - pair, column = (interleaved ? 2 : 1) * pair;
-      const target to = {out + done * row_bytes, row_bytes,   first + column, second + column,
-                         cosine_first,           interleaved, dtype};
+      const target to = {.out = out + done * row_bytes,
+                         .row_bytes = row_bytes,
+                         .first = first + column,
+                         .second = second + column,
+                         .cosine_first = cosine_first,
+                         .interleaved = interleaved,
+                         .streamed = streamed,
+                         .dtype = dtype};
       if (left >= TILE) {
         tile(angles, &to, pair, at, VECTORS, LANES);
         pair += TILE;
@@ -177,24 +199,35 @@ INLINE void execute_as(const angle_table *angles, const posenc_problem *problem,
   }
 }
 
-TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+INLINE void execute_stored(const angle_table *angles, const posenc_problem *problem, int64_t row, int64_t rows,
+                           char *out, bool streamed) {
   const bool interleaved = problem->layout == POSENC_INTERLEAVED || problem->layout == POSENC_INTERLEAVED_CS;
   switch (problem->dtype) {
   case POSENC_F32:
     if (interleaved)
-      execute_as(constants, problem, row, rows, out, POSENC_F32, true);
+      execute_as(angles, problem, row, rows, out, POSENC_F32, true, streamed);
     else
-      execute_as(constants, problem, row, rows, out, POSENC_F32, false);
+      execute_as(angles, problem, row, rows, out, POSENC_F32, false, streamed);
     break;
   case POSENC_F64:
-    execute_as(constants, problem, row, rows, out, POSENC_F64, interleaved);
+    execute_as(angles, problem, row, rows, out, POSENC_F64, interleaved, streamed);
     break;
   case POSENC_F16:
-    execute_as(constants, problem, row, rows, out, POSENC_F16, interleaved);
+    execute_as(angles, problem, row, rows, out, POSENC_F16, interleaved, streamed);
     break;
   case POSENC_BF16:
-    execute_as(constants, problem, row, rows, out, POSENC_BF16, interleaved);
+    execute_as(angles, problem, row, rows, out, POSENC_BF16, interleaved, streamed);
     break;
+  }
+}
+
+TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const angle_table *angles = constants;
+  if (store_streams(angles->stores, problem, rows, out, LINE)) {
+    execute_stored(angles, problem, row, rows, out, true);
+    store_fence();
+  } else {
+    execute_stored(angles, problem, row, rows, out, false);
   }
 }
 #endif
@@ -204,9 +237,10 @@ const posenc_kernel posenc_kernel_avx512 = {
     .isa = POSENC_ISA_AVX512,
     .name = "avx512",
     .summary = "the rotation kernel with AVX-512 intrinsics: the same bits",
-    .algorithm = "As rotation, anchors included: 32 pairs walk down the rows in registers, unfused so that each "
-                 "operation is the portable "
-                 "kernel's; converted, zipped and stored as whole vectors, tails by mask.",
+    .algorithm =
+        "As rotation, anchors included: 32 pairs walk down the rows in registers, unfused so that each "
+        "operation is the portable "
+        "kernel's; converted, zipped and stored as whole vectors, tails by mask; large tables past the caches.",
     .provenance = "posenc, 2026",
     .bound = ROTATION_BOUND,
     .basis = ROTATION_BASIS,

@@ -298,6 +298,14 @@ POSENC_API const char *posenc_kernel_refusal(const posenc_kernel *kernel, const 
 
 /* ---- plan: the two bound ----------------------------------------------------------------------- */
 
+/* How rows reach memory, in kernels that have both ways. The bits are the same. */
+typedef enum posenc_stores {
+  POSENC_STORES_AUTO = 0,    /* streaming where the rows of one posenc_execute are too large for the caches */
+  POSENC_STORES_REGULAR = 1, /* through the caches: right for whoever reads the rows soon */
+  POSENC_STORES_STREAMING =
+      2, /* past them wherever `out` and dim are aligned for it: right beside data that should stay */
+} posenc_stores;
+
 struct posenc_options {
   size_t size;                 /* sizeof(posenc_options) as the caller compiled it */
   const posenc_kernel *kernel; /* null: of the kernels within max_abs and max_ulp that run here, the fastest for a
@@ -312,6 +320,7 @@ struct posenc_options {
                                   are started. The library chooses a threaded kernel only where this is not 1, and
                                   the table is large enough to pay for starting threads */
   unsigned isa;                /* allowed tiers. 0: the environment's POSENC_ISA, or else all */
+  posenc_stores stores;
 };
 
 /* The defaults: the library chooses, one thread. */
@@ -323,6 +332,7 @@ static inline posenc_options posenc_default_options(void) {
   options.max_ulp = 0.0;
   options.threads = 1;
   options.isa = 0;
+  options.stores = POSENC_STORES_AUTO;
   return options;
 }
 

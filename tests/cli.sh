@@ -119,6 +119,11 @@ refused '--batch 0: not within 1' bench --batch 0
 refused '--batch 2: nothing would use it beside --op table' bench --batch 2 --len 8 --dim 4
 refused '--repetitions 2: ' bench --repetitions 2
 refused '--min-time 0: ' bench --min-time 0
+for command in bench verify 'write --len 8 --dim 4 -o empty/table.npy'; do
+  for way in '' stream both; do # shellcheck disable=SC2086
+    refused "--stores ${way:-''}: not auto, regular or streaming" $command --stores "$way"
+  done
+done
 refused '--min-time 1s: not a number' bench --min-time 1s
 for modes in warm '' , hot, hot,,cold ho hott 'hot cold'; do refused "--mode ${modes:-''}: not of hot" bench --mode "$modes"; done
 refused "extra operand 'more'" bench -- more
@@ -240,8 +245,13 @@ else
   skip 'threads change no bit' 'openmp does not run here'
 fi
 
-"$POSENC" write --len 50 --dim 64 --kernel cr-portable -o a.npy && "$POSENC" write --len 50 --dim 64 --max-ulp 0.5 -o b.npy
-check 'within half an ulp it is correctly rounded' cmp -s a.npy b.npy
+"$POSENC" write --len 50 --dim 64 --kernel cr-portable -o one.npy && "$POSENC" write --len 50 --dim 64 --max-ulp 0.5 -o two.npy
+check 'within half an ulp it is correctly rounded' cmp -s one.npy two.npy
+
+"$POSENC" write --len 3000 --dim 512 --stores regular -o one.npy && "$POSENC" write --len 3000 --dim 512 --stores streaming -o two.npy
+check 'stores change no bit' cmp -s one.npy two.npy
+"$POSENC" verify --kernel cr-portable --len 64 --dim 64 --stores streaming >out
+check 'verify takes --stores' test $? -eq 0
 
 mkdir links
 ln -s links/first link

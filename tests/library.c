@@ -95,6 +95,9 @@ static void test_options(void) {
   options.isa = 8;
   ok(status_of(&problem, &options) == POSENC_BAD_ARGUMENT, "an unknown tier");
   options = posenc_default_options();
+  options.stores = (posenc_stores)3;
+  ok(status_of(&problem, &options) == POSENC_BAD_ARGUMENT, "an unknown way to store");
+  options = posenc_default_options();
   options.kernel = posenc_kernel_find("recurrence");
   posenc_problem far = problem;
   far.first = -1;

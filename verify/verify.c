@@ -72,7 +72,7 @@ static json_t *hex(double x) {
   return json_string(text);
 }
 
-/* " --threads 2 --isa generic,avx2", as far as it was asked for. */
+/* " --threads 2 --isa generic,avx2 --stores streaming", as far as it was asked for. */
 static void how_options(const verify_request *request, char *text, size_t size) {
   int used = request->threads ? snprintf(text, size, " --threads %d", request->threads) : 0;
   const char *separator = " --isa ";
@@ -82,6 +82,7 @@ static void how_options(const verify_request *request, char *text, size_t size) 
       used += snprintf(text + used, size - (size_t)used, "%s%s", separator, posenc_isa_name(tier));
       separator = ",";
     }
+  if (request->stores) snprintf(text + used, size - (size_t)used, " --stores %s", stores_name(request->stores));
 }
 
 /* One kernel on one shape, and what the process that looks at it needs. */
@@ -254,6 +255,7 @@ static posenc_options options_of(const verify_request *request) {
   posenc_options options = posenc_default_options();
   options.threads = request->threads;
   options.isa = request->isa;
+  options.stores = request->stores;
   return options;
 }
 

@@ -29,7 +29,8 @@ typedef struct verify_request {
   const verify_cases *cases; /* for each shape, the elements of it that alone are looked at; null: no such thing */
   unsigned isa;              /* allowed tiers; 0: POSENC_ISA, or all */
   int threads;               /* of threaded kernels; 0: OpenMP's default */
-  uint64_t seed;             /* of what is sampled */
+  posenc_stores stores;
+  uint64_t seed;  /* of what is sampled */
   int64_t budget; /* so many pairs of a table are compared, of add and rope a quarter; of a shape with more, a sample */
   int64_t search; /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
   double silence; /* seconds that a kernel may go without a sign of life */

@@ -208,7 +208,6 @@ const char *angle_can_do(const posenc_problem *problem) {
 }
 
 posenc_status angle_prepare(const posenc_problem *problem, const posenc_options *options, void **table) {
-  (void)options;
   const size_t pairs = (size_t)(problem->dim / 2), padded = (pairs + ANGLE_PADDING - 1) / ANGLE_PADDING * ANGLE_PADDING;
   const size_t array = padded * sizeof(uint64_t), header = 64;
   size_t bytes;
@@ -224,6 +223,7 @@ posenc_status angle_prepare(const posenc_problem *problem, const posenc_options 
   angles->turn_rest = angles->turn_low + padded;
   angles->step_sin = (double *)(void *)(angles->turn_rest + padded);
   angles->step_cos = angles->step_sin + padded;
+  angles->stores = options ? options->stores : POSENC_STORES_AUTO;
   angle_turns(problem, angles->turn_high, angles->turn_low, angles->turn_rest);
   for (size_t i = 0; i < pairs; i++)
     angle_sincos(angle_at(angles->turn_high[i], angles->turn_low[i], 1), &angles->step_sin[i], &angles->step_cos[i]);

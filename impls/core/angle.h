@@ -14,11 +14,12 @@ enum { ANGLE_PADDING = 32 };
 /* Farthest position: leaves room for the anchors next to it. */
 #define ANGLE_MAX_POSITION (INT64_C(1) << 62)
 
-/* One entry per frequency; 64-byte aligned. */
+/* Constants of a plan. Arrays have one entry per frequency, and are 64-byte aligned. */
 typedef struct angle_table {
   uint64_t *turn_high, *turn_low; /* high and low half of floor(2^128 × fraction of a turn per position), ± 1 */
   uint64_t *turn_rest;            /* the 64 bits after them */
   double *step_sin, *step_cos;    /* angle_sincos of one position */
+  posenc_stores stores;           /* as the plan's options want it */
 } angle_table;
 
 /* prepare, release and can_do of the kernels that stand on angles. */

@@ -302,7 +302,8 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
   typedef void instance(const cr_table *, const posenc_problem *, int64_t, int64_t, char *);
   static instance *const instances[][2] = {
       [POSENC_F32] = {f32, f32_streamed}, [POSENC_F16] = {f16, f16_streamed}, [POSENC_BF16] = {bf16, bf16_streamed}};
-  const bool streamed = STREAMS && store_streams(problem, rows, out, TAIL * posenc_dtype_bytes(problem->dtype));
+  const bool streamed = STREAMS && store_streams(((const cr_table *)constants)->angles->stores, problem, rows, out,
+                                                 TAIL * posenc_dtype_bytes(problem->dtype));
   instances[problem->dtype][streamed](constants, problem, row, rows, out);
   if (streamed) store_fence();
 }

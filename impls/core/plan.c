@@ -56,7 +56,8 @@ static posenc_status check(const posenc_problem *problem, const posenc_options *
   size_t bytes;
   unsigned isa;
   if (!problem || problem->size != sizeof *problem || options->threads < 0 || !(options->max_abs >= 0.0) ||
-      !(options->max_ulp >= 0.0) || (options->isa & ~POSENC_ISA_ALL))
+      !(options->max_ulp >= 0.0) || (options->isa & ~POSENC_ISA_ALL) ||
+      (unsigned)options->stores > POSENC_STORES_STREAMING)
     return POSENC_BAD_ARGUMENT;
   if (posenc_table_bytes(problem, &bytes) == POSENC_TOO_LARGE) return POSENC_TOO_LARGE;
   if (posenc_problem_refusal(problem)) return POSENC_BAD_PROBLEM;
