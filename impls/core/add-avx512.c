@@ -116,13 +116,10 @@ INLINE void start(strip of, int64_t position, rotations *at) {
   }
 }
 
-INLINE vector on_grid(vector x) {
-  return (x + CR_GRID) - CR_GRID;
-}
-
 /* Only the low halves are looked at, at once. */
 INLINE bool in_doubt(vector sine, vector cosine) {
-  const __m512 low = _mm512_shuffle_ps(_mm512_castpd_ps(on_grid(sine)), _mm512_castpd_ps(on_grid(cosine)), 0x88);
+  const __m512 low =
+      _mm512_shuffle_ps(_mm512_castpd_ps(on_grid(sine, CR_GRID)), _mm512_castpd_ps(on_grid(cosine, CR_GRID)), 0x88);
   const int bits = (int)(uint32_t)cr_doubt_bits(POSENC_F32);
   return _mm512_testn_epi32_mask(_mm512_castps_si512(low), _mm512_set1_epi32(bits)) != 0;
 }
