@@ -63,20 +63,26 @@ INLINE __m512d within_one(__m512d x) {
   return _mm512_max_pd(_mm512_min_pd(x, _mm512_set1_pd(1.0)), _mm512_set1_pd(-1.0));
 }
 
+INLINE void put_f64(double *place, __m512d x, bool streamed, unsigned mask) {
+  if (streamed)
+    _mm512_stream_pd(place, x);
+  else
+    _mm512_mask_storeu_pd(place, (__mmask8)mask, x);
+}
+
 INLINE void store_f64(double *first, double *second, __m512d a, __m512d b, bool interleaved, bool streamed, int pairs) {
-  const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
-  const unsigned mask = (1u << (interleaved ? 2 * pairs : pairs)) - 1;
   a = within_one(a);
   b = within_one(b);
-  const __m512d x = interleaved ? _mm512_permutex2var_pd(a, low, b) : a,
-                y = interleaved ? _mm512_permutex2var_pd(a, high, b) : b;
-  double *next = interleaved ? first + LANES : second;
-  if (streamed) {
-    _mm512_stream_pd(first, x);
-    _mm512_stream_pd(next, y);
+  if (interleaved) {
+    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11),
+                  high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    const unsigned mask = (1u << 2 * pairs) - 1;
+    put_f64(first, _mm512_permutex2var_pd(a, low, b), streamed, mask);
+    put_f64(first + LANES, _mm512_permutex2var_pd(a, high, b), streamed, mask >> LANES);
   } else {
-    _mm512_mask_storeu_pd(first, (__mmask8)mask, x);
-    _mm512_mask_storeu_pd(next, (__mmask8)(interleaved ? mask >> LANES : mask), y);
+    const unsigned mask = (1u << pairs) - 1;
+    put_f64(first, a, streamed, mask);
+    put_f64(second, b, streamed, mask);
   }
 }
 
