@@ -128,12 +128,13 @@ enum option_code {
   {"search", required_argument, NULL, OPTION_SEARCH}, \
   {"time-limit", required_argument, NULL, OPTION_TIME_LIMIT}
 #define VERIFY_HELP \
-  "  --seed N          seed of what is sampled (" TEXT(VERIFY_DEFAULT_SEED) ")\n" \
-  "  --budget N        sine-cosine pairs of a table that are compared; of a larger\n" \
-  "                    table, a sample (" TEXT(VERIFY_DEFAULT_BUDGET) ")\n" \
+  "  --seed N          seed of what is sampled, and of x (" TEXT(VERIFY_DEFAULT_SEED) ")\n" \
+  "  --budget N        sine-cosine pairs of a table that are compared, a quarter as\n" \
+  "                    many of add and rope; beyond, a sample (" TEXT(VERIFY_DEFAULT_BUDGET) ")\n" \
   "  --exhaustive      every element, however large the table\n" \
   "  --search N        sine-cosine pairs, at positions up to 2^40, that a directed\n" \
-  "                    search for the worst case looks at; 0 for none (" TEXT(VERIFY_DEFAULT_SEARCH) ")\n" \
+  "                    search for the worst case looks at; 0 for none, tables\n" \
+  "                    alone (" TEXT(VERIFY_DEFAULT_SEARCH) ")\n" \
   "  --time-limit S    seconds that a kernel may go without a sign of life (" TEXT(VERIFY_DEFAULT_SILENCE) ")\n"
 
 #define BENCH_OPTIONS \

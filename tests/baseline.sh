@@ -59,6 +59,25 @@ sed 's/"digest": "[0-9a-f]*"/"digest": "0"/' saved.json >changed.json
 check 'JUnit: a failure, with its replay command' grep -q '<failure message="bits changed, 0 to [0-9a-f]*">replay: posenc verify --kernel rotation' bad.xml
 check 'JUnit: counted' grep -q '<testsuites name="posenc" tests="14" failures="1" skipped="0">' bad.xml
 
+# Of add and rope, x follows from the seed.
+rope='--len 40 --dim 6 --op rope --heads 3 --inverse --kernel rotation'
+# shellcheck disable=SC2086
+verify $rope --save saved.json
+check 'a baseline of rope is saved' test $status -eq 0
+# shellcheck disable=SC2086
+verify $rope --baseline saved.json
+check 'and holds' told 0 '^ok [0-9]* - rotation baseline 40x6-rope3-inverse$'
+# shellcheck disable=SC2086
+verify $rope --seed 2 --baseline saved.json
+check 'but says nothing of another x' told 0 'baseline .*SKIP the baseline is of other elements'
+sed 's/"digest": "[0-9a-f]*"/"digest": "0"/' saved.json >changed.json
+# shellcheck disable=SC2086
+verify $rope --baseline changed.json
+check 'the replay command tells the operation' told 1 '^# replay: .* --op rope --heads 3 --inverse --seed'
+# shellcheck disable=SC2086
+"$POSENC" verify $rope --explain --search 9 --format junit >rope.xml
+check 'JUnit of rope: what is for tables alone is skipped' grep -q 'name="search"><skipped message="the search is one of tables"/>' rope.xml
+
 verify --len 300 --dim 64
 check 'which kernels ran is always said' grep -q '^# [0-9]* of [0-9]* kernels ran' tap
 verify --kernel 'div-term' --len 4 --dim 4 --isa generic --offset 4

@@ -39,6 +39,27 @@ static size_t corners(shape *shapes, size_t most) {
   return count;
 }
 
+/* The same of add and rope; fewer, since what they do beside the table is the same code for nearly all kernels. */
+static size_t applied_corners(shape *shapes) {
+  static const int64_t dims[] = {2, 6, 14, 34, 66, 130};
+  static const int64_t firsts[] = {0, 17, 1000003, -40, INT64_C(1) << 33};
+  size_t count = 0;
+  for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
+    for (int op = POSENC_ADD; op <= POSENC_ROPE; op++)
+      for (int dtype = POSENC_F32; dtype <= POSENC_BF16; dtype += POSENC_BF16) {
+        posenc_problem problem =
+            make(1 + (int64_t)(count * 7 % 70), dims[d], firsts[count % (sizeof firsts / sizeof *firsts)], 10000.0, 0.0,
+                 POSENC_INTERLEAVED, (posenc_dtype)dtype);
+        problem.op = (posenc_op)op;
+        problem.layout = (posenc_layout)(op == POSENC_ADD ? count % 4 : count / 4 % 2 * POSENC_SPLIT);
+        problem.heads = op == POSENC_ROPE ? 1 + (int64_t)(count % 3) : 1;
+        problem.inverse = op == POSENC_ROPE && count % 5 < 2;
+        if (op == POSENC_ADD && d % 2) problem.padding = problem.first + problem.rows / 2;
+        shapes[count++] = shape_of(&problem);
+      }
+  return count;
+}
+
 /* Tables that are dealt to threads; and of more than 16 MiB, which are stored past the caches: of rows, and of halves of rows,
    that keep the alignment of vectors and that do not. */
 enum { LARGE = 4 + 3 * 2 * 3 };
@@ -191,6 +212,12 @@ int main(void) {
     printf("# competitors, with %s alone\n", posenc_isa_name(isa));
     test_contracts(kernels, kernel_count, isa, shapes, count);
   }
+  static shape applied[32];
+  const size_t applied_count = applied_corners(applied);
+  printf("# add and rope\n");
+  test_contracts(kernels, kernel_count, 0, applied, applied_count);
+  kernels = posenc_kernels(&kernel_count);
+  test_contracts(kernels, kernel_count, 0, applied, applied_count);
   test_same_bits(shapes, count + large(shapes + count));
   return tap_done();
 }

@@ -97,7 +97,10 @@ static void print_rows(const json_t *rows, const char *prefix, FILE *stream) {
 void explain_print(const json_t *record, const char *prefix, FILE *stream) {
   const json_t *explained = json_object_get(record, "explain"), *worst = json_object_get(explained, "worst"),
                *rows = json_object_get(explained, "rows");
-  if (json_is_null(explained)) fprintf(stream, "%sno telling where its error comes from: " STAGES_UNTOLD "\n", prefix);
+  const char *op = field_string(json_object_get(record, "shape"), "op");
+  if (json_is_null(explained))
+    fprintf(stream, "%sno telling where its error comes from: %s\n", prefix,
+            strcmp(op, "table") == 0 ? STAGES_UNTOLD : "stages are of tables");
   if (json_is_object(worst)) print_worst(worst, prefix, stream);
   if (json_array_size(rows) > 0) print_rows(rows, prefix, stream);
 }
