@@ -7,8 +7,8 @@
  * The fast path. Blocks of 32 rows as in rotation.h, an anchor in the middle. Every column of the table is a sine of its own
  * phase, and three rows of it in a line obey x(n+1) = 2 cos w x(n) - x(n-1) (Chebyshev): one multiplication and one subtraction
  * for an element. From the anchor and the row before it, which is the anchor turned back by the step, it is walked 15 rows
- * forward and 15 more back. An anchor is found exactly (angle.h), or is the last block's one turned by the angle of a block; so
- * for CR_LEAPS times.
+ * forward and 15 more back. One anchor in eight is found from its angle (angle.h); the others are leaps,
+ * the last block's turned by the angle of 32 positions.
  *
  * CR_ERROR, unit u = 2^-53. The exact recurrence carries an error e in x(1) to e U(n-1) in x(n), |U(n-1)| <= n <= 16, and what
  * is wrong with the anchor as a point of the circle stays as large as it is. Then:
@@ -50,13 +50,6 @@
 #include "impls/core/rotation.h"
 #include "impls/core/round.h"
 
-/* Blocks whose anchors follow from the one before, and which one that follows from none: the multiples of 256, absolute positions, so
-   that position 0 is exact. */
-enum { CR_LEAPS = 7 };
-static inline int64_t cr_exact_anchor(int64_t center) {
-  return (int64_t)((uint64_t)center & ~UINT64_C(255));
-}
-
 #define CR_ERROR 0x1p-44
 /* x + CR_GRID - CR_GRID is x rounded to a multiple of 2^-43, |x| < 2. */
 #define CR_GRID 0x1.8p9
@@ -65,6 +58,13 @@ static inline int64_t cr_exact_anchor(int64_t center) {
   { .ulp = 0.5, .abs = 0.0, .growth = 0.0, .max_position = ANGLE_MAX_POSITION, .derived = true }
 #define CR_BASIS                                                                                                       \
   "derived in impls/core/cr.h: within 2^-44 in double, and what that leaves in doubt is computed again within 2^-122"
+
+/* Of a run of blocks the first anchor is found, the others are leaps. Runs begin at the multiples of 256, absolute positions, so that
+   position 0 is exact. */
+enum { CR_LEAPS = 7 };
+static inline int64_t cr_exact_anchor(int64_t center) {
+  return (int64_t)((uint64_t)center & ~UINT64_C(255));
+}
 
 /* Constants of a plan; arrays have one entry per frequency, and repeat the first up to a multiple of ANGLE_PADDING. */
 typedef struct cr_table {
