@@ -315,6 +315,9 @@ static void print_environment(const records *found) {
     if (*fact) printf("; %s %s", keys[i], cache ? words_bytes(strtod(fact, NULL)).text : fact);
   }
   puts(".\n");
+  /* A kernel waits for its turn, while a limit's stretch is short enough to fit into one. */
+  if (strtod(field_string(found->context, "load"), NULL) > strtod(field_string(found->context, "cores"), NULL))
+    puts("**The machine was busy**: kernels had to share its cores, and their shares of the limits are too low.\n");
 }
 
 /* ---- the files ---------------------------------------------------------------------------------- */

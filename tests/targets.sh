@@ -67,6 +67,10 @@ counted() {
   tail -n 1 out | grep -qx "$(grep -c '| met |' out) met, $(grep -c 'missed\*\* |' out) missed, $(grep -c 'not measured:' out) not measured\."
 }
 check 'the last line counts' counted
+check 'a quiet machine is no news' test "$(grep -c busy out)" -eq 0
+sed 's/"load": "0.5"/"load": "1.5 1 1"/' timings.json >busy.json
+"$targets" busy.json >out
+check 'a busy one is' row 'The machine was busy'
 "$targets" nowhere.json >out 2>err
 check 'a file that is missing is named' test $? -eq 2 -a "$(grep -c nowhere.json err)" -eq 1
 "$targets" >out 2>err
