@@ -305,17 +305,3 @@ element_error applied_check(const applied_row *given, const accuracy *known, acc
     }
   return finish(&all, a);
 }
-
-fast_pair applied_pair(const posenc_problem *problem, const fast_pair *truth, double first, double second) {
-  const double sign = problem->inverse ? -1.0 : 1.0;
-  const fast_value s = {sign * truth->sine.high, sign * truth->sine.low}, c = truth->cosine;
-  fast_pair p;
-  if (problem->op == POSENC_ADD) {
-    p.sine.high = sum(first, truth->sine.high, truth->sine.low, &p.sine.low);
-    p.cosine.high = sum(second, c.high, c.low, &p.cosine.low);
-  } else {
-    p.sine.high = sum_of_products(first, 0.0, c.high, c.low, -second, 0.0, s.high, s.low, &p.sine.low, FUSED);
-    p.cosine.high = sum_of_products(second, 0.0, c.high, c.low, first, 0.0, s.high, s.low, &p.cosine.low, FUSED);
-  }
-  return p;
-}

@@ -26,7 +26,4 @@ typedef struct applied_row {
  */
 element_error applied_check(const applied_row *row, const accuracy *known, accuracy *a);
 
-/* The exact pair of one index: in add of the elements of sine and cosine, in rope of the first and the second. */
-fast_pair applied_pair(const posenc_problem *problem, const fast_pair *truth, double first, double second);
-
 #endif

@@ -191,11 +191,12 @@ static json_t *record_begin(const exam *e, const char *refusal) {
                    "replay", replay_of(e, e->of));
 }
 
-/* What was found of so many elements; `mode` says which were looked at. */
+/* As the record shows them. */
 typedef struct witnesses {
   json_t *max_ulp, *max_abs, *worst;
 } witnesses;
 
+/* What was found of so many elements; `mode` says which were looked at. */
 static json_t *record_of(const exam *e, const subject *s, const char *mode, int64_t elements, witnesses shown) {
   const posenc_problem *problem = &s->shape->problem;
   json_t *record = record_begin(e, NULL), *checks = json_array();
