@@ -60,6 +60,14 @@ static posenc_status apply_cached(const void *constants, const posenc_problem *p
   return apply_rows(&source, problem, slice, x, out);
 }
 
+/* What a model keeps, and no more: who asks for two rows of a table of 16 GiB does not mean it. */
+static const char *can_do(const posenc_problem *table) {
+  static const size_t most = (size_t)1 << 30;
+  size_t bytes;
+  if (posenc_table_bytes(table, &bytes) != POSENC_OK || bytes > most) return "its plan would take more than 1 GiB";
+  return cr_can_do(table);
+}
+
 static bool tell_stages(const void *constants, const posenc_problem *table, int64_t row, int64_t rows,
                         posenc_stages *stages) {
   const cache *made = constants;
@@ -76,7 +84,7 @@ const posenc_kernel posenc_kernel_cached = {
     .bound = CR_BOUND,
     .basis = "it keeps what a kernel that promises the same has made",
     .reproducible = true,
-    .can_do = cr_can_do,
+    .can_do = can_do,
     .prepare = prepare,
     .execute = execute,
     .release = release,
