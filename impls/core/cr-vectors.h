@@ -177,15 +177,19 @@ INLINE void leap(const cr_table *table, int64_t pair, int64_t count, points *at)
   }
 }
 
-/* The anchors at a center. */
-INLINE void find_points(const cr_table *table, int64_t pair, int64_t count, int64_t center, points *at) {
-  const int64_t exact = cr_exact_anchor(center);
+INLINE void find_exact(const cr_table *table, int64_t pair, int64_t count, int64_t position, points *at) {
   for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
     vector sine, cosine;
-    sincos_of(turns_at(table->angles, pair + i, exact), true, &sine, &cosine);
+    sincos_of(turns_at(table->angles, pair + i, position), true, &sine, &cosine);
     keep(at->sine + i, sine);
     keep(at->cosine + i, cosine);
   }
+}
+
+/* The anchors at a center. */
+INLINE void find_points(const cr_table *table, int64_t pair, int64_t count, int64_t center, points *at) {
+  const int64_t exact = cr_exact_anchor(center);
+  find_exact(table, pair, count, exact, at);
   for (int64_t position = exact; position < center; position += BLOCK) leap(table, pair, count, at);
 }
 
@@ -211,32 +215,54 @@ INLINE void find_anchors(const cr_table *table, int64_t pair, int64_t count, con
   }
 }
 
+/* The rows of a block, for a chunk of pairs. */
+INLINE void execute_block(form as, target to, int64_t pair, int64_t count, const points *found,
+                          posenc_columns columns) {
+  const int64_t pairs = to.problem->dim / 2, column = columns.step * pair;
+  const double *twice_cosine = to.table->twice_cosine + column;
+  anchors at;
+  find_anchors(to.table, pair, count, found, columns, &at);
+  tiles(as, to, (strip){column, columns.step * count, twice_cosine, at.now, at.before});
+  if (columns.step == 1) tiles(as, to, (strip){pairs + column, count, twice_cosine, at.now + CHUNK, at.before + CHUNK});
+}
+
+/* A row alone is an anchor of its own. */
+INLINE void execute_row(form as, target to, int64_t position, posenc_columns columns) {
+  const int64_t pairs = to.problem->dim / 2;
+  to.at = (rotation_block){position, 0, 1};
+  for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
+    const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
+    points found;
+    find_exact(to.table, pair, count, position, &found);
+    execute_block(as, to, pair, count, &found, columns);
+  }
+}
+
 /* The blocks from one exact anchor to the next are done for a chunk of pairs at a time. */
 INLINE void execute_as(form as, const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
                        char *out) {
   const int64_t pairs = problem->dim / 2;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
-  target to = {.table = table, .problem = problem, .row_bytes = problem->dim * bytes_of(as)};
+  target to = {.table = table, .problem = problem, .out = out, .row_bytes = problem->dim * bytes_of(as)};
+  if (rows == 1) {
+    execute_row(as, to, problem->first + row, columns);
+    return;
+  }
   for (int64_t run = 0, end; run < rows; run = end) {
     const int64_t position = problem->first + row + run, center = rotation_block_at(position, rows - run).center;
     const int64_t left = cr_exact_anchor(center) + CR_LEAPS * BLOCK + BLOCK / 2 - position;
     end = left < rows - run ? run + left : rows;
     for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
-      const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK, column = columns.step * pair;
-      const double *twice_cosine = table->twice_cosine + column;
+      const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
       points found;
       for (int64_t done = run; done < end; done += to.at.to - to.at.from) {
-        anchors at;
         to.at = rotation_block_at(problem->first + row + done, rows - done);
         to.out = out + done * to.row_bytes;
         if (done == run)
           find_points(table, pair, count, to.at.center, &found);
         else
           leap(table, pair, count, &found);
-        find_anchors(table, pair, count, &found, columns, &at);
-        tiles(as, to, (strip){column, columns.step * count, twice_cosine, at.now, at.before});
-        if (columns.step == 1)
-          tiles(as, to, (strip){pairs + column, count, twice_cosine, at.now + CHUNK, at.before + CHUNK});
+        execute_block(as, to, pair, count, &found, columns);
       }
     }
   }
