@@ -117,7 +117,95 @@ INLINE void add_as(posenc_dtype dtype, int64_t count, const float *table, const 
   for (; i < count; i++) store_one(dtype, out + i * bytes, load_one(dtype, x + i * bytes) + table[i]);
 }
 
-/* ---- rope: (a, b) becomes (a c - b s, b c + a s); `sign` is that of s ------------------------------------------- */
+/* ---- rope: (a, b) becomes (a c - b s, b c + a s) ------------------------------------------------------------ */
+
+/* What a rope does not change from element to element: known where it is compiled. */
+typedef struct form {
+  posenc_dtype dtype;
+  bool neighbours;
+} form;
+
+/* Columns whose cosines and sines are put in order for all heads at once; pairs of halves count half. */
+enum { CHUNK = 256 };
+
+/* In the order in which they are wanted; `sine` with the sign of the direction. */
+typedef struct turns {
+  _Alignas(64) float cosine[CHUNK], sine[CHUNK];
+} turns;
+
+INLINE floats with_sign(floats x, uint32_t sign) {
+  return (floats)((words)x ^ sign);
+}
+
+/* Vectors at a time: the pairs of a step. */
+INLINE int64_t step_of(form as) {
+  return as.dtype == POSENC_F32 ? FLOATS : 2 * FLOATS;
+}
+
+/* Halves: cosines and sines of `count` pairs, apart as they lie in the row; of bf16 those of even index, then those of odd, in each step. */
+INLINE void order_halves(form as, uint32_t sign, int64_t count, const float *cosines, const float *sines, turns *to) {
+  for (int64_t i = 0; i < count; i += step_of(as)) {
+    if (as.dtype == POSENC_F32) {
+      store(to->cosine + i, load(cosines + i));
+      store(to->sine + i, with_sign(load(sines + i), sign));
+    } else {
+      const twins c = load_twins(cosines + i), s = load_twins(sines + i);
+      store(to->cosine + i, c.even);
+      store(to->cosine + i + FLOATS, c.odd);
+      store(to->sine + i, with_sign(s.even, sign));
+      store(to->sine + i + FLOATS, with_sign(s.odd, sign));
+    }
+  }
+}
+
+/* Neighbours: in the row, too, a cosine and its sine are neighbours, of `count` columns. Of f32 each is wanted twice, the sines with
+   alternate signs; of bf16 once, as its words hold pairs. */
+INLINE void order_neighbours(form as, uint32_t sign, int64_t count, const float *row, turns *to) {
+  const words signs = (words){EACH(SIGN_EVEN)} ^ sign;
+  for (int64_t i = 0; i < count; i += step_of(as)) {
+    if (as.dtype == POSENC_F32) {
+      const floats both = load(row + i);
+      store(to->cosine + i, __builtin_shufflevector(both, both, EACH(TWICE_EVEN)));
+      store(to->sine + i, (floats)((words)__builtin_shufflevector(both, both, EACH(TWICE_ODD)) ^ signs));
+    } else {
+      const twins both = load_twins(row + i);
+      store(to->cosine + i / 2, both.even);
+      store(to->sine + i / 2, with_sign(both.odd, sign));
+    }
+  }
+}
+
+/* The b of `count` pairs are `other` bytes after the a. */
+INLINE void turn_halves(form as, int64_t count, const turns *by, const char *x, char *out, int64_t other) {
+  const int64_t bytes = bytes_of(as.dtype);
+  for (int64_t i = 0; i < count; i += step_of(as), x += step_of(as) * bytes, out += step_of(as) * bytes) {
+    const floats c = load(by->cosine + i), s = load(by->sine + i);
+    if (as.dtype == POSENC_F32) {
+      const floats a = load(x), b = load(x + other);
+      store(out, a * c - b * s);
+      store(out + other, b * c + a * s);
+    } else {
+      const floats c_odd = load(by->cosine + i + FLOATS), s_odd = load(by->sine + i + FLOATS);
+      const twins a = load_bf16(x), b = load_bf16(x + other);
+      store_bf16(out, a.even * c - b.even * s, a.odd * c_odd - b.odd * s_odd);
+      store_bf16(out + other, b.even * c + a.even * s, b.odd * c_odd + a.odd * s_odd);
+    }
+  }
+}
+
+INLINE void turn_neighbours(form as, int64_t count, const turns *by, const char *x, char *out) {
+  const int64_t bytes = bytes_of(as.dtype);
+  for (int64_t i = 0; i < count; i += step_of(as), x += step_of(as) * bytes, out += step_of(as) * bytes) {
+    if (as.dtype == POSENC_F32) {
+      const floats pair = load(x);
+      store(out, pair * load(by->cosine + i) + __builtin_shufflevector(pair, pair, EACH(SWAPPED)) * load(by->sine + i));
+    } else {
+      const floats c = load(by->cosine + i / 2), s = load(by->sine + i / 2);
+      const twins pair = load_bf16(x);
+      store_bf16(out, pair.even * c - pair.odd * s, pair.odd * c + pair.even * s);
+    }
+  }
+}
 
 INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine, const char *x, char *out,
                      int64_t other) {
@@ -126,66 +214,41 @@ INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine
   store_one(dtype, out + other, b * cosine + a * s);
 }
 
-INLINE floats with_sign(floats x, uint32_t sign) {
-  return (floats)((words)x ^ sign);
-}
-
-/* The row has all cosines, then all sines. */
-INLINE void turn_halves(posenc_dtype dtype, uint32_t sign, int64_t half, const float *row, const char *x, char *out) {
-  const int64_t bytes = bytes_of(dtype), other = half * bytes;
-  const float *cosines = row, *sines = row + half;
-  int64_t i = 0;
-  if (dtype == POSENC_F32) {
-    for (; i + FLOATS <= half; i += FLOATS) {
-      const floats c = load(cosines + i), s = with_sign(load(sines + i), sign);
-      const floats a = load(x + i * bytes), b = load(x + i * bytes + other);
-      store(out + i * bytes, a * c - b * s);
-      store(out + i * bytes + other, b * c + a * s);
-    }
-  } else {
-    for (; i + 2 * FLOATS <= half; i += 2 * FLOATS) {
-      const twins c = load_twins(cosines + i), s = load_twins(sines + i);
-      const floats even = with_sign(s.even, sign), odd = with_sign(s.odd, sign);
-      const twins a = load_bf16(x + i * bytes), b = load_bf16(x + i * bytes + other);
-      store_bf16(out + i * bytes, a.even * c.even - b.even * even, a.odd * c.odd - b.odd * odd);
-      store_bf16(out + i * bytes + other, b.even * c.even + a.even * even, b.odd * c.odd + a.odd * odd);
-    }
-  }
-  for (; i < half; i++) turn_one(dtype, sign, cosines[i], sines[i], x + i * bytes, out + i * bytes, other);
-}
-
-/* In the row, too, a cosine and its sine are neighbours. */
-INLINE void turn_neighbours(posenc_dtype dtype, uint32_t sign, int64_t dim, const float *row, const char *x,
-                            char *out) {
-  const int64_t bytes = bytes_of(dtype);
-  int64_t i = 0;
-  if (dtype == POSENC_F32) {
-    const words signs = (words){EACH(SIGN_EVEN)} ^ sign;
-    for (; i + FLOATS <= dim; i += FLOATS) {
-      const floats both = load(row + i), pair = load(x + i * bytes);
-      const floats c = __builtin_shufflevector(both, both, EACH(TWICE_EVEN));
-      const floats s = (floats)((words)__builtin_shufflevector(both, both, EACH(TWICE_ODD)) ^ signs);
-      store(out + i * bytes, pair * c + __builtin_shufflevector(pair, pair, EACH(SWAPPED)) * s);
-    }
-  } else {
-    for (; i + 2 * FLOATS <= dim; i += 2 * FLOATS) {
-      const twins turn = load_twins(row + i), pair = load_bf16(x + i * bytes);
-      const floats c = turn.even, s = with_sign(turn.odd, sign);
-      store_bf16(out + i * bytes, pair.even * c - pair.odd * s, pair.odd * c + pair.even * s);
-    }
-  }
-  for (; i < dim; i += 2) turn_one(dtype, sign, row[i], row[i + 1], x + i * bytes, out + i * bytes, bytes);
-}
-
-INLINE void rope_as(posenc_dtype dtype, bool neighbours, const posenc_problem *problem, const float *row, const char *x,
-                    char *out) {
+/* Columns [from, from + count) of all heads, whole steps; of halves, those of the first half and what belongs to them. */
+INLINE void rope_columns(form as, const posenc_problem *problem, int64_t from, int64_t count, const float *row,
+                         const char *x, char *out) {
   const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;
-  const int64_t head_bytes = problem->dim * bytes_of(dtype);
+  const int64_t bytes = bytes_of(as.dtype), half = problem->dim / 2, head_bytes = problem->dim * bytes;
+  turns by;
+  if (as.neighbours)
+    order_neighbours(as, sign, count, row + from, &by);
+  else
+    order_halves(as, sign, count, row + from, row + half + from, &by);
+  x += from * bytes;
+  out += from * bytes;
   for (int64_t head = 0; head < problem->heads; head++, x += head_bytes, out += head_bytes)
-    if (neighbours)
-      turn_neighbours(dtype, sign, problem->dim, row, x, out);
+    if (as.neighbours)
+      turn_neighbours(as, count, &by, x, out);
     else
-      turn_halves(dtype, sign, problem->dim / 2, row, x, out);
+      turn_halves(as, count, &by, x, out, half * bytes);
+}
+
+/* The last columns, which are no whole step. */
+INLINE void rope_rest(form as, const posenc_problem *problem, int64_t from, int64_t to, const float *row, const char *x,
+                      char *out) {
+  const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;
+  const int64_t bytes = bytes_of(as.dtype), half = problem->dim / 2, head_bytes = problem->dim * bytes;
+  for (int64_t head = 0; head < problem->heads; head++, x += head_bytes, out += head_bytes)
+    for (int64_t i = from; i < to; i += as.neighbours ? 2 : 1)
+      turn_one(as.dtype, sign, row[i], row[as.neighbours ? i + 1 : half + i], x + i * bytes, out + i * bytes,
+               as.neighbours ? bytes : half * bytes);
+}
+
+INLINE void rope_as(form as, const posenc_problem *problem, const float *row, const char *x, char *out) {
+  const int64_t columns = as.neighbours ? problem->dim : problem->dim / 2, whole = columns - columns % step_of(as);
+  for (int64_t from = 0; from < whole; from += CHUNK)
+    rope_columns(as, problem, from, whole - from < CHUNK ? whole - from : CHUNK, row, x, out);
+  if (whole < columns) rope_rest(as, problem, whole, columns, row, x, out);
 }
 
 /* One instance for each dtype and kind of pairs. */
@@ -199,13 +262,13 @@ TARGET static void add(posenc_dtype dtype, int64_t count, const float *table, co
 TARGET static void rope(const posenc_problem *problem, const float *row, const void *x, void *out) {
   const bool neighbours = problem->layout == POSENC_INTERLEAVED;
   if (problem->dtype == POSENC_F32 && neighbours)
-    rope_as(POSENC_F32, true, problem, row, x, out);
+    rope_as((form){POSENC_F32, true}, problem, row, x, out);
   else if (problem->dtype == POSENC_F32)
-    rope_as(POSENC_F32, false, problem, row, x, out);
+    rope_as((form){POSENC_F32, false}, problem, row, x, out);
   else if (neighbours)
-    rope_as(POSENC_BF16, true, problem, row, x, out);
+    rope_as((form){POSENC_BF16, true}, problem, row, x, out);
   else
-    rope_as(POSENC_BF16, false, problem, row, x, out);
+    rope_as((form){POSENC_BF16, false}, problem, row, x, out);
 }
 
 const apply_loops LOOPS = {add, rope};
