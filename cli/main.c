@@ -7,14 +7,15 @@
 #include <string.h>
 
 static const command *const commands[] = {
-    &command_list, &command_write, &command_verify, &command_bench, &command_report,
+    &command_list, &command_write, &command_check, &command_diff, &command_verify, &command_bench, &command_report,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(void) {
   fputs("Usage: posenc COMMAND [OPTION]...\n"
-        "Sinusoidal positional encodings: write tables of them, hold the kernels that\n"
-        "compute them to the exact values, time these, and publish what was found.\n"
+        "Sinusoidal positional encodings: write tables of them, hold tables of any maker\n"
+        "and the kernels that compute them to the exact values, time these, and publish\n"
+        "what was found.\n"
         "\n"
         "Commands:\n",
         stdout);
@@ -28,11 +29,12 @@ static void print_help(void) {
         "\n"
         "Exit status:\n"
         "  0                 if all is well\n"
-        "  1                 if a check failed\n"
+        "  1                 if a check failed, or tables differ\n"
         "  2                 on bad input or any other error\n"
         "\n"
         "Examples:\n"
         "  $ posenc write --len 5000 --dim 512 -o table.npy\n"
+        "  $ posenc check table.npy --max-ulp 1\n"
         "  $ posenc verify --kernel rotation\n"
         "  $ posenc report -o posenc-report\n",
         stdout);

@@ -161,6 +161,7 @@ static const char *const option_names[] = {
     [OPTION_KERNEL - OPTION_LEN] = "--kernel",
     [OPTION_THREADS - OPTION_LEN] = "--threads",
     [OPTION_MAX_ULP - OPTION_LEN] = "--max-ulp",
+    [OPTION_MAX_ABS - OPTION_LEN] = "--max-abs",
     [OPTION_ISA - OPTION_LEN] = "--isa",
     [OPTION_STORES - OPTION_LEN] = "--stores",
     [OPTION_SEED - OPTION_LEN] = "--seed",
@@ -242,6 +243,9 @@ static bool take(options *given, int code, const char *text) {
     break;
   case OPTION_MAX_ULP:
     given->max_ulp = parse_positive(name, text);
+    break;
+  case OPTION_MAX_ABS:
+    given->max_abs = parse_positive(name, text);
     break;
   case OPTION_PLUGIN:
     catalogue_add(text);
@@ -373,6 +377,16 @@ bool options_have_table(const options *given) {
   const char *refusal = posenc_problem_refusal(&given->problem);
   if (refusal) die_blaming(given, refusal);
   return true;
+}
+
+void options_require_table(const options *given, const char *path) {
+  const char *refusal = posenc_problem_refusal(&given->problem);
+  if (!refusal) return;
+  for (int code = OPTION_BASE; code <= OPTION_LAYOUT; code++) {
+    const posenc_problem other = without(&given->problem, code);
+    if (text_given(given, code) && !posenc_problem_refusal(&other)) die_option(given, code, refusal);
+  }
+  die("%s: %s", path, refusal);
 }
 
 void options_refuse(const options *given, int from, int to, const char *beside) {

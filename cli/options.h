@@ -24,7 +24,8 @@ typedef struct command {
   int (*run)(int argc, char **argv); /* argv[0] is "posenc COMMAND"; the exit status */
 } command;
 
-extern const command command_list, command_write, command_verify, command_bench, command_report;
+extern const command command_list, command_write, command_check, command_diff, command_verify, command_bench,
+    command_report;
 
 /* ---- options that several commands have -------------------------------------------------------- */
 
@@ -42,6 +43,7 @@ enum option_code {
   OPTION_OP,
   OPTION_KERNEL,
   OPTION_MAX_ULP,
+  OPTION_MAX_ABS,
   OPTION_PLUGIN,
   OPTION_THREADS,
   OPTION_ISA,
@@ -66,24 +68,28 @@ enum option_code {
 
 /* Rows of a command's long_options, and the lines of its help. The table ends with HELP_OPTIONS. */
 /* clang-format off */
-#define TABLE_OPTIONS \
-  {"len", required_argument, NULL, OPTION_LEN}, \
-  {"dim", required_argument, NULL, OPTION_DIM}, \
+#define FORMULA_OPTIONS \
   {"base", required_argument, NULL, OPTION_BASE}, \
   {"offset", required_argument, NULL, OPTION_OFFSET}, \
   {"shift", required_argument, NULL, OPTION_SHIFT}, \
   {"padding", required_argument, NULL, OPTION_PADDING}, \
-  {"layout", required_argument, NULL, OPTION_LAYOUT}, \
-  {"dtype", required_argument, NULL, OPTION_DTYPE}
-#define TABLE_HELP \
-  "  --len L           positions, 0 or more\n" \
-  "  --dim D           columns, even\n" \
+  {"layout", required_argument, NULL, OPTION_LAYOUT}
+#define FORMULA_HELP \
   "  --base B          base of the frequencies, above 0 (10000)\n" \
   "  --offset P        first position (0)\n" \
   "  --shift S         the exponent is i/(D/2 - S): 0 in the paper, 1 in fairseq\n" \
   "                    and Whisper (0)\n" \
   "  --padding P       position whose row is all zeros (none)\n" \
-  "  --layout NAME     interleaved, interleaved-cs, split or split-cs (interleaved)\n" \
+  "  --layout NAME     interleaved, interleaved-cs, split or split-cs (interleaved)\n"
+
+#define TABLE_OPTIONS \
+  {"len", required_argument, NULL, OPTION_LEN}, \
+  {"dim", required_argument, NULL, OPTION_DIM}, \
+  FORMULA_OPTIONS, \
+  {"dtype", required_argument, NULL, OPTION_DTYPE}
+#define TABLE_HELP \
+  "  --len L           positions, 0 or more\n" \
+  "  --dim D           columns, even\n" FORMULA_HELP \
   "  --dtype NAME      f32, f64, f16 or bf16 (f32)\n"
 
 #define OP_OPTIONS \
@@ -103,6 +109,13 @@ enum option_code {
 #define CHOICE_HELP \
   "  --max-ulp U       without --kernel: largest error in ulp, above 0; 0.5 is correct\n" \
   "                    rounding (one ulp just below 1; 2^-44 for f64)\n"
+
+#define LIMIT_OPTIONS \
+  {"max-ulp", required_argument, NULL, OPTION_MAX_ULP}, \
+  {"max-abs", required_argument, NULL, OPTION_MAX_ABS}
+#define LIMIT_HELP \
+  "  --max-ulp U       largest error allowed, in ulp of the exact value\n" \
+  "  --max-abs E       or in absolute terms\n"
 
 #define PLUGIN_OPTIONS {"plugin", required_argument, NULL, OPTION_PLUGIN}
 #define PLUGIN_HELP \
@@ -160,6 +173,7 @@ typedef struct options {
   posenc_problem problem;
   const char *kernel; /* globs, null if not given */
   double max_ulp;     /* 0 if not given */
+  double max_abs;     /* likewise */
   int threads;
   unsigned isa;
   posenc_stores stores;
@@ -181,6 +195,10 @@ int options_next(options *given, const command *self, int argc, char **argv);
 
 /* Whether a problem was described, by more than its operation. Exits if it was described in part, or if there is no such problem. */
 bool options_have_table(const options *given);
+
+/* The same where the file of that path says how many rows and columns there are, of which dtype, and the problem has them already. Exits if
+   there is no such problem. */
+void options_require_table(const options *given, const char *path);
 
 /* Exits if an option of the codes `from` to `to` was given, which nothing would use beside the option `beside`. */
 void options_refuse(const options *given, int from, int to, const char *beside);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/npy.h"
 #include "cli/options.h"
 #include "common/output.h"
 #include "common/progress.h"
+#include "files/npy.h"
+#include "files/safetensors.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,14 +13,17 @@
 
 static const char help[] =
     "Usage: posenc write --len L --dim D [OPTION]... -o FILE\n"
-    "Write a table of positional encodings as a NumPy .npy file of shape (L, D).\n"
+    "Write a table of positional encodings, of shape (L, D), as a NumPy .npy file, or as\n"
+    "the tensor '" SAFETENSORS_NAME "' of a safetensors file whose metadata tell the problem.\n"
     "\n"
     "Options:\n"
     "  -o, --output FILE\n"
-    "                    where to write; - is standard output\n" TABLE_HELP
+    "                    where to write; - is standard output\n"
+    "  --format NAME     npy or safetensors (safetensors for a FILE that ends in\n"
+    "                    .safetensors, else npy)\n" TABLE_HELP
     "  --kernel NAME     who computes it (the fastest one that is accurate)\n" CHOICE_HELP RUN_HELP HELP_HELP "\n"
     "The file appears whole or not at all, and memory does not grow with L.\n"
-    "NumPy has no bf16: such a table is saved as '<V2', as those of ml_dtypes are;\n"
+    "NumPy has no bf16: in .npy such a table is saved as '<V2', as those of ml_dtypes are;\n"
     "numpy.load(FILE).view(ml_dtypes.bfloat16) is the table.\n"
     "\n"
     "Exit status:\n"
@@ -29,12 +33,34 @@ static const char help[] =
     "Examples:\n"
     "  $ posenc write --len 5000 --dim 512 -o table.npy\n"
     "  $ posenc write --len 5000 --dim 512 --dtype bf16 --max-ulp 0.5 -o exact.npy\n"
+    "  $ posenc write --len 4096 --dim 128 --base 500000 -o table.safetensors\n"
     "  $ posenc write --len 1500 --dim 768 --shift 1 --layout split -o whisper.npy\n"
     "  $ posenc write --len 64 --dim 128 --offset 1099511627776 --dtype f64 -o - | xxd\n";
 
+enum { OPTION_FORMAT = OPTION_OWN };
+
 static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'}, TABLE_OPTIONS, KERNEL_OPTIONS, CHOICE_OPTIONS, RUN_OPTIONS, HELP_OPTIONS,
+    {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, OPTION_FORMAT},
+    TABLE_OPTIONS,
+    KERNEL_OPTIONS,
+    CHOICE_OPTIONS,
+    RUN_OPTIONS,
+    HELP_OPTIONS,
 };
+
+typedef enum file_format { FORMAT_OF_NAME, FORMAT_NPY, FORMAT_SAFETENSORS } file_format;
+
+static file_format parse_format(const char *text) {
+  if (strcmp(text, "npy") == 0) return FORMAT_NPY;
+  if (strcmp(text, "safetensors") == 0) return FORMAT_SAFETENSORS;
+  die_value("--format", text, "not npy or safetensors");
+}
+
+static file_format format_of_name(const char *path) {
+  const char *dot = strrchr(path, '.');
+  return dot && strcmp(dot, ".safetensors") == 0 ? FORMAT_SAFETENSORS : FORMAT_NPY;
+}
 
 /* Memory for rows on their way to the file. */
 enum { BLOCK_BYTES = 4 << 20 };
@@ -54,12 +80,24 @@ static posenc_plan *make_plan(const options *given) {
   die("%s: %s", table, posenc_status_message(status));
 }
 
-/* Writes header and rows; null, or what went wrong. */
-static const char *write_table(const posenc_plan *plan, FILE *stream, const char *path) {
+/* Null, or what went wrong. */
+static const char *write_header(const posenc_plan *plan, file_format format, FILE *stream) {
   const posenc_problem *problem = posenc_plan_problem(plan);
-  char header[NPY_HEADER_MAX];
-  size_t header_bytes = npy_header(problem, header);
-  if (fwrite(header, 1, header_bytes, stream) != header_bytes) return strerror(errno);
+  char npy[NPY_HEADER_MAX], *header = npy;
+  size_t length = 0;
+  if (format == FORMAT_NPY)
+    length = npy_header(problem, npy);
+  else if (!(header = safetensors_header(problem, posenc_plan_kernel(plan)->name, &length)))
+    return "out of memory";
+  const bool ok = fwrite(header, 1, length, stream) == length;
+  const char *failure = ok ? NULL : strerror(errno);
+  if (header != npy) free(header);
+  return failure;
+}
+
+/* Writes the rows; null, or what went wrong. */
+static const char *write_rows(const posenc_plan *plan, FILE *stream, const char *path) {
+  const posenc_problem *problem = posenc_plan_problem(plan);
   const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
   const int64_t block_rows = row_bytes < BLOCK_BYTES ? (int64_t)(BLOCK_BYTES / row_bytes) : 1;
   const char *failure = NULL;
@@ -84,15 +122,21 @@ static const char *write_table(const posenc_plan *plan, FILE *stream, const char
 static int run(int argc, char **argv) {
   options given = options_defaults();
   const char *path = NULL;
-  while (options_next(&given, &command_write, argc, argv) == 'o') path = optarg;
+  file_format format = FORMAT_OF_NAME;
+  for (int code; (code = options_next(&given, &command_write, argc, argv)) != -1;) {
+    if (code == 'o') path = optarg;
+    if (code == OPTION_FORMAT) format = parse_format(optarg);
+  }
   if (!options_have_table(&given)) die("--len and --dim are missing");
   if (given.kernel) options_refuse(&given, OPTION_MAX_ULP, OPTION_MAX_ULP, "--kernel");
   if (!path) die("--output is missing");
+  if (format == FORMAT_OF_NAME) format = format_of_name(path);
   posenc_plan *plan = make_plan(&given);
   if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) die_value("--output", path, "standard output is a terminal");
   output *out = output_open(path);
   if (!out) die_value("--output", path, strerror(errno));
-  const char *failure = write_table(plan, output_stream(out), path);
+  const char *failure = write_header(plan, format, output_stream(out));
+  if (!failure) failure = write_rows(plan, output_stream(out), path);
   posenc_plan_destroy(plan);
   if (failure)
     output_abandon(out);
@@ -104,7 +148,7 @@ static int run(int argc, char **argv) {
 
 const command command_write = {
     .name = "write",
-    .summary = "write a table as a NumPy .npy file",
+    .summary = "write a table as a .npy or a safetensors file",
     .help = help,
     .short_options = "ho:V",
     .long_options = long_options,

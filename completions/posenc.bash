@@ -25,7 +25,13 @@ _posenc() {
   --op) words='table add rope' ;;
   --isa) words='generic avx2 avx512 -avx2 -avx512' ;;
   --stores) words='auto regular streaming' ;;
-  --format) words='tap junit json' ;;
+  --format)
+    case $command in
+    write) words='npy safetensors' ;;
+    check) words='text tap junit json' ;;
+    *) words='tap junit json' ;;
+    esac
+    ;;
   --mode) words='hot cold fresh first row plan' ;;
   *) [[ -n $command && ($word == -* || $before == "$command") ]] && words=$(_posenc_words options "$command") ;;
   esac

@@ -138,7 +138,7 @@ unset POSENC_ISA
 # help2man wants two spaces, or a new line, between an option and what it does.
 one_space() { grep -hE '^  -[^ ]+,? [^ ]+( [A-Z]+)? [a-z]' help.*; }
 
-for command in '' list write verify bench report; do
+for command in '' list write check diff verify bench report; do
   for option in --help -h; do
     posenc $command $option
     check "posenc $command $option" grep -q "^Usage: posenc ${command:-COMMAND}" out

@@ -204,11 +204,6 @@ static void check_accuracy(subject *s, window w, fast_oracle *truth, const unsig
   }
 }
 
-/* The largest |sin|, |cos| and |sin² + cos² - 1| of a row; a NaN is infinite. */
-typedef struct row_norms {
-  double value, norm;
-} row_norms;
-
 static inline __attribute__((always_inline)) row_norms norms_of(const unsigned char *row, posenc_dtype dtype,
                                                                 posenc_columns at, int64_t step, int64_t pairs) {
   double value = 0.0, norm = 0.0;
@@ -223,7 +218,7 @@ static inline __attribute__((always_inline)) row_norms norms_of(const unsigned c
   return (row_norms){isnan(norm) ? (double)INFINITY : value, isnan(norm) ? (double)INFINITY : norm};
 }
 
-static row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, posenc_columns at) {
+row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, posenc_columns at) {
   const int64_t pairs = problem->dim / 2;
   switch (problem->dtype) {
   case POSENC_F32:

@@ -110,6 +110,12 @@ typedef struct table_pair {
 } table_pair;
 table_pair subject_pair(subject *s, const posenc_plan *plan, int64_t row, int64_t index, arena *a);
 
+/* The largest |sin|, |cos| and |sin² + cos² - 1| of a row of the problem's table; both infinite if one of them is not a number. */
+typedef struct row_norms {
+  double value, norm;
+} row_norms;
+row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, posenc_columns at);
+
 /* Last: gives the checks that could not compare anything their reason. */
 void subject_finish(subject *s);
 

@@ -72,6 +72,7 @@ static void print_absent(const json_t *record, FILE *stream) {
   const char *separator = "; ";
   size_t i, ran = 0;
   json_t *kernel;
+  if (json_array_size(kernels) == 0) return; /* a table in a file has none */
   json_array_foreach(kernels, i, kernel) ran += !*field_string(kernel, "refusal");
   fprintf(stream, "# %zu of %zu kernels ran", ran, json_array_size(kernels));
   json_array_foreach(kernels, i, kernel) {
@@ -102,6 +103,8 @@ void verify_print_tap(const json_t *record, FILE *stream) {
   if (verify_mistrust(record, why, sizeof why)) fprintf(stream, "# MISTRUSTED: %s\n", why);
   fprintf(stream,
           "# %" JSON_INTEGER_FORMAT " passed, %" JSON_INTEGER_FORMAT " failed, %" JSON_INTEGER_FORMAT
-          " skipped; seed %" JSON_INTEGER_FORMAT "\n",
-          count(record, "passed"), count(record, "failed"), count(record, "skipped"), count(record, "seed"));
+          " skipped",
+          count(record, "passed"), count(record, "failed"), count(record, "skipped"));
+  if (json_object_get(record, "seed")) fprintf(stream, "; seed %" JSON_INTEGER_FORMAT, count(record, "seed"));
+  fputc('\n', stream);
 }

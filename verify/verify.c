@@ -11,6 +11,7 @@
 #include "verify/explain.h"
 #include "verify/isolate.h"
 #include "verify/profile.h"
+#include "verify/record.h"
 #include "verify/search.h"
 #include "verify/stages.h"
 
@@ -66,12 +67,6 @@ static window window_of(const survey *v, int64_t number, const posenc_problem *p
 
 /* ---- the record ----------------------------------------------------------------------------------- */
 
-static json_t *hex(double x) {
-  char text[40];
-  snprintf(text, sizeof text, "%a", x);
-  return json_string(text);
-}
-
 /* " --threads 2 --isa generic,avx2 --stores streaming", as far as it was asked for. */
 static void how_options(const verify_request *request, char *text, size_t size) {
   int used = request->threads ? snprintf(text, size, " --threads %d", request->threads) : 0;
@@ -108,15 +103,8 @@ static json_t *replay_of(const exam *e, const shape *of) {
                       request->budget, request->search);
 }
 
-static json_t *witness_of(const witness *w, const exam *e, const shape *of) {
-  return json_pack("{s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o}", "ulp", field_real(w->ulp), "abs", field_real(w->abs),
-                   "position", (json_int_t)w->position, "index", (json_int_t)w->index, "function",
-                   w->cosine ? "cos" : "sin", "exact", hex(w->exact_high), "got", hex(w->got), "replay",
-                   replay_of(e, of));
-}
-
 static json_t *witness_json(const witness *w, const exam *e) {
-  return witness_of(w, e, e->of);
+  return record_witness(w, replay_of(e, e->of));
 }
 
 /* Of add and rope, with the x that it is about. */
@@ -126,13 +114,13 @@ static json_t *applied_witness_json(const witness *w, const exam *e, applied *a)
   const applied_x x = applied_x_of(a, w);
   witness in_head = *w;
   in_head.index = w->index % half;
-  json_t *made = witness_of(&in_head, e, e->of), *given = json_array();
+  json_t *made = record_witness(&in_head, replay_of(e, e->of)), *given = json_array();
   if (problem->op == POSENC_ROPE) {
     json_object_set_new(made, "function", json_string(w->cosine ? "second" : "first"));
     json_object_set_new(made, "head", json_integer(w->index / half));
   }
-  if (problem->op == POSENC_ROPE || !w->cosine) json_array_append_new(given, hex(x.first));
-  if (problem->op == POSENC_ROPE || w->cosine) json_array_append_new(given, hex(x.second));
+  if (problem->op == POSENC_ROPE || !w->cosine) json_array_append_new(given, record_hex(x.first));
+  if (problem->op == POSENC_ROPE || w->cosine) json_array_append_new(given, record_hex(x.second));
   json_object_set_new(made, "x", given);
   return made;
 }
@@ -147,38 +135,12 @@ static json_t *far_witness_json(const witness *w, const exam *e) {
   row.rows = 1;
   row.padding = POSENC_NO_PADDING;
   const shape of = shape_of(&row);
-  return witness_of(w, &again, &of);
+  return record_witness(w, replay_of(&again, &of));
 }
 
 static json_t *searched_json(const searched *r, const exam *e) {
   return json_pack("{s:I, s:o, s:o, s:o}", "reach", (json_int_t)r->reach, "worst", far_witness_json(&r->found.worst, e),
                    "nearest", far_witness_json(&r->nearest, e), "from_tie", field_real(r->from_tie));
-}
-
-static json_t *histogram_json(const accuracy *a) {
-  json_t *bins = json_array();
-  for (int b = 0; b < ACCURACY_BINS; b++)
-    json_array_append_new(
-        bins, json_pack("{s:o, s:I}", "below", field_real(accuracy_bin_end(b)), "count", (json_int_t)a->bins[b]));
-  return bins;
-}
-
-static json_t *check_json(property p, const check *c) {
-  char text[sizeof c->note];
-  if (c->skip || *c->note)
-    snprintf(text, sizeof text, "%s", c->skip ? c->skip : c->note);
-  else if (c->broken && c->index >= 0)
-    snprintf(text, sizeof text,
-             "%" PRId64 " of %" PRId64 " beyond the bound; the worst at p = %" PRId64 ", i = %" PRId64, c->broken,
-             c->compared, c->position, c->index);
-  else if (c->broken)
-    snprintf(text, sizeof text, "%" PRId64 " of %" PRId64 " wrong; the first at p = %" PRId64, c->broken, c->compared,
-             c->position);
-  else
-    *text = '\0';
-  return json_pack("{s:s, s:b, s:b, s:o, s:o, s:I, s:s}", "property", property_name(p), "ok", check_ok(c), "skipped",
-                   c->skip != NULL, "worst", field_real(c->worst), "bound", field_real(c->bound), "compared",
-                   (json_int_t)c->compared, "note", text);
 }
 
 typedef struct tally {
@@ -205,13 +167,13 @@ static json_t *record_of(const exam *e, const subject *s, const char *mode, int6
   for (int p = 0; p < PROPERTIES; p++) {
     if (!property_is_of(p, problem->op)) continue;
     if (e->cases && s->checks[p].skip && p != ACCURACY) continue; /* it takes a table */
-    json_array_append_new(checks, check_json(p, &s->checks[p]));
+    json_array_append_new(checks, record_check(property_name(p), &s->checks[p]));
   }
   json_t *rest = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "mode", mode, "elements",
                            (json_int_t)elements, "of", (json_int_t)(problem->rows * problem->heads * problem->dim),
                            "max_ulp", shown.max_ulp, "max_abs", shown.max_abs, "worst", shown.worst, "mean_ulp",
                            field_real(a->sum_ulp / counted), "mean_abs", field_real(a->sum_abs / counted), "misrounded",
-                           (json_int_t)a->misrounded, "histogram", histogram_json(a), "checks", checks);
+                           (json_int_t)a->misrounded, "histogram", record_histogram(a), "checks", checks);
   char digest[17];
   snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
   json_object_set_new(record, "digest", e->cases ? json_null() : json_string(digest));
@@ -430,7 +392,7 @@ static json_t *record_of_death(const exam *e, const isolated *end) {
   const property of_what = strcmp(end->last, MEMORY_LAST_WORDS) == 0 ? MEMORY : SURVIVAL;
   check broken = {.compared = 1, .broken = 1, .worst = 1.0};
   json_t *record = record_begin(e, NULL), *checks = json_array();
-  json_t *one = check_json(of_what, &broken);
+  json_t *one = record_check(property_name(of_what), &broken);
   json_object_set_new(one, "note", json_string(text));
   json_array_append_new(checks, one);
   json_object_set_new(record, "checks", checks);

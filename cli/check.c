@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options.h"
+#include "common/field.h"
+#include "common/output.h"
+#include "files/table.h"
+#include "verify/table.h"
+#include "verify/verify.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_FORMAT = OPTION_OWN, OPTION_TENSOR };
+
+static const char help[] = "Usage: posenc check FILE [OPTION]...\n"
+                           "Hold a table in a file, whoever made it, to the exact values: every element is\n"
+                           "compared with the real number, and what a table must be is looked at: values in\n"
+                           "[-1, 1], sin^2 + cos^2 = 1, rows that are rotations of each other, no two rows equal.\n"
+                           "FILE is NumPy's .npy or a safetensors file; it says how many positions and columns\n"
+                           "there are, and the dtype. The rest of the formula is not in it: tell it by options.\n"
+                           "\n"
+                           "Options:\n" FORMULA_HELP LIMIT_HELP
+                           "  --tensor NAME     which tensor of a safetensors file (the only one that can be a\n"
+                           "                    table)\n"
+                           "  --format NAME     text, tap, junit, or json (text)\n"
+                           "  -o, --output FILE\n"
+                           "                    where to write; - is standard output (-)\n" HELP_HELP "\n"
+                           "Dtypes are f16, bf16 (in .npy two bytes of raw data, '<V2'), f32 and f64. Further axes\n"
+                           "of the shape must be 1, as in (L, 1, D). Files may be larger than memory.\n"
+                           "\n"
+                           "Exit status:\n"
+                           "  0                 if every element is within the limit, or none was given\n"
+                           "  1                 if it is broken\n"
+                           "  2                 on bad input or any other error\n"
+                           "\n"
+                           "Examples:\n"
+                           "  $ posenc check table.npy\n"
+                           "  $ posenc check table.npy --max-ulp 1\n"
+                           "  $ posenc check whisper.npy --shift 1 --layout split --max-abs 1e-6\n"
+                           "  $ posenc check model.safetensors --tensor pos_encoder.pe --format junit -o check.xml\n";
+
+static const struct option long_options[] = {
+    FORMULA_OPTIONS,
+    LIMIT_OPTIONS,
+    {"tensor", required_argument, NULL, OPTION_TENSOR},
+    {"format", required_argument, NULL, OPTION_FORMAT},
+    {"output", required_argument, NULL, 'o'},
+    HELP_OPTIONS,
+};
+
+/* ---- the record as text ------------------------------------------------------------------------- */
+
+static json_int_t count(const json_t *object, const char *key) {
+  return json_integer_value(json_object_get(object, key));
+}
+
+/* Infinite where the record has null. */
+static double number(const json_t *object, const char *key) {
+  return field_number_or(object, key, INFINITY);
+}
+
+static void print_witness(const json_t *record, const char *key, const char *name, const char *unit, FILE *stream) {
+  const json_t *w = json_object_get(record, key);
+  fprintf(stream, "%-15s %.6g%s at p = %" JSON_INTEGER_FORMAT ", i = %" JSON_INTEGER_FORMAT ", %s: exact %s, got %s\n",
+          name, number(w, *unit ? "ulp" : "abs"), unit, count(w, "position"), count(w, "index"),
+          field_string(w, "function"), field_string(w, "exact"), field_string(w, "got"));
+}
+
+static void print_histogram(const json_t *record, FILE *stream) {
+  size_t i;
+  json_t *bin;
+  fputs("\nerror in ulp, below   elements\n", stream);
+  json_array_foreach(json_object_get(record, "histogram"), i, bin) {
+    if (count(bin, "count") == 0) continue;
+    fprintf(stream, "%19.6g   %8" JSON_INTEGER_FORMAT "\n", number(bin, "below"), count(bin, "count"));
+  }
+}
+
+static void print_positions(const json_t *record, FILE *stream) {
+  size_t i;
+  json_t *each;
+  fprintf(stream, "\n%19s %10s %11s %11s %11s %11s\n", "from position", "rows", "max ulp", "max abs", "mean abs",
+          "misrounded");
+  json_array_foreach(json_object_get(record, "positions"), i, each) {
+    fprintf(stream,
+            "%19" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT " %11.6g %11.3g %11.3g %11" JSON_INTEGER_FORMAT "\n",
+            count(each, "position"), count(each, "rows"), number(each, "max_ulp"), number(each, "max_abs"),
+            number(each, "mean_abs"), count(each, "misrounded"));
+  }
+}
+
+/* What a deviation of each property is. */
+static const char *deviation_of(const char *property) {
+  if (strcmp(property, "bounded") == 0) return "largest |value|";
+  if (strcmp(property, "pair-norm") == 0) return "largest |sin^2 + cos^2 - 1|";
+  return "largest |PE[p+k] - M_k PE[p]|";
+}
+
+static void print_properties(const json_t *record, FILE *stream) {
+  const json_t *equal = json_object_get(record, "equal_rows"), *first = json_object_get(equal, "first");
+  const bool judged = json_is_object(json_object_get(record, "limit"));
+  size_t i;
+  json_t *check;
+  fputc('\n', stream);
+  json_array_foreach(json_object_get(record, "checks"), i, check) {
+    const char *property = field_string(check, "property");
+    if (strcmp(property, "accuracy") == 0) continue;
+    fprintf(stream, "%-15s ", property);
+    if (strcmp(property, "unique-rows") != 0)
+      fprintf(stream, "%s %.6g", deviation_of(property), number(check, "worst"));
+    else if (json_is_null(first))
+      fprintf(stream, "all of %" JSON_INTEGER_FORMAT, count(equal, "compared"));
+    else
+      fprintf(stream,
+              "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+              " equal one before; the first p = %" JSON_INTEGER_FORMAT " and p = %" JSON_INTEGER_FORMAT,
+              count(equal, "equal"), count(equal, "compared"), json_integer_value(json_array_get(first, 0)),
+              json_integer_value(json_array_get(first, 1)));
+    if (judged && !json_is_true(json_object_get(check, "skipped")))
+      fputs(json_is_true(json_object_get(check, "ok")) ? ": ok" : ": FAILS", stream);
+    if (judged && !json_is_true(json_object_get(check, "ok")) && strcmp(property, "unique-rows") != 0)
+      fprintf(stream, ", %s", field_string(check, "note"));
+    fputc('\n', stream);
+  }
+}
+
+static void print_verdict(const json_t *whole, const json_t *record, FILE *stream) {
+  const json_t *limit = json_object_get(record, "limit"),
+               *of_accuracy = json_array_get(json_object_get(record, "checks"), 0);
+  if (!json_is_object(limit)) return;
+  const bool by_ulp = number(limit, "ulp") > 0.0;
+  fprintf(stream, "\n%s: --max-%s %.6g", count(whole, "failed") ? "FAIL" : "PASS", by_ulp ? "ulp" : "abs",
+          number(limit, by_ulp ? "ulp" : "abs"));
+  if (!json_is_true(json_object_get(of_accuracy, "ok"))) fprintf(stream, ": %s", field_string(of_accuracy, "note"));
+  fputc('\n', stream);
+}
+
+static void print_text(const json_t *whole, FILE *stream) {
+  const json_t *record = json_array_get(json_object_get(whole, "records"), 0);
+  const json_t *tensor = json_object_get(record, "tensor"), *of = json_object_get(record, "shape");
+  fprintf(stream, "%s%s%s: %s (%s), %s, base %.15g\n", field_string(record, "kernel"),
+          json_is_string(tensor) ? ", " : "", json_is_string(tensor) ? json_string_value(tensor) : "",
+          field_string(of, "name"), field_string(record, "format"), field_string(of, "dtype"), number(of, "base"));
+  fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ", each compared with the exact value\n", "elements",
+          count(record, "elements"));
+  print_witness(record, "max_ulp", "largest error", " ulp", stream);
+  print_witness(record, "max_abs", "largest error", "", stream);
+  fprintf(stream, "%-15s %.6g ulp, %.3g\n", "mean error", number(record, "mean_ulp"), number(record, "mean_abs"));
+  fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT "\n", "misrounded", count(record, "misrounded"));
+  if (count(record, "not_finite"))
+    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT " (NaN or infinite)\n", "not finite", count(record, "not_finite"));
+  print_histogram(record, stream);
+  print_positions(record, stream);
+  print_properties(record, stream);
+  print_verdict(whole, record, stream);
+}
+
+static void print_json(const json_t *record, FILE *stream) {
+  json_dumpf(record, stream, JSON_INDENT(2));
+  fputc('\n', stream);
+}
+
+/* ---- the command ------------------------------------------------------------------------------- */
+
+typedef void printer(const json_t *record, FILE *stream);
+
+static printer *parse_format(const char *text) {
+  if (strcmp(text, "text") == 0) return print_text;
+  if (strcmp(text, "tap") == 0) return verify_print_tap;
+  if (strcmp(text, "junit") == 0) return verify_print_junit;
+  if (strcmp(text, "json") == 0) return print_json;
+  die_value("--format", text, "not text, tap, junit or json");
+}
+
+/* The command line again, quoted for a shell. */
+static char *replay_of(int argc, char **argv) {
+  char *text = NULL;
+  size_t length;
+  FILE *stream = open_memstream(&text, &length);
+  if (!stream) die("out of memory");
+  fputs(argv[0], stream);
+  for (int i = 1; i < argc; i++) {
+    fputc(' ', stream);
+    print_quoted(stream, argv[i]);
+  }
+  if (fclose(stream) != 0) die("out of memory");
+  return text;
+}
+
+static int run(int argc, char **argv) {
+  options given = options_defaults();
+  const char *path = "-", *tensor = NULL;
+  printer *print = print_text;
+  char *replay = replay_of(argc, argv); /* before getopt sorts it */
+  for (int code; (code = options_next(&given, &command_check, argc, argv)) != -1;) {
+    if (code == 'o') path = optarg;
+    if (code == OPTION_FORMAT) print = parse_format(optarg);
+    if (code == OPTION_TENSOR) tensor = optarg;
+  }
+  if (optind == argc) die("FILE is missing");
+  if (optind + 1 < argc) die("extra operand '%s'", argv[optind + 1]);
+  if (given.max_ulp > 0.0) options_refuse(&given, OPTION_MAX_ABS, OPTION_MAX_ABS, "--max-ulp");
+
+  const char *file = argv[optind];
+  fault why;
+  table_file *table = table_open(file, tensor, &why);
+  if (!table) die("%s: %s", *file ? file : "''", why.text);
+  if (tensor && !table_tensor(table)) die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
+  const stored *at = table_stored(table);
+  given.problem.rows = at->rows;
+  given.problem.dim = at->dim;
+  given.problem.dtype = at->dtype;
+  if (at->dim > TABLE_COLUMNS_MAX)
+    die("%s: %" PRId64 " columns are more than the %d that can be checked", file, at->dim, TABLE_COLUMNS_MAX);
+  options_require_table(&given, file);
+  output *out = output_open(path);
+  if (!out) die_value("--output", path, strerror(errno));
+
+  const posenc_bound limit = {.ulp = given.max_ulp, .abs = given.max_abs, .max_position = INT64_MAX, .derived = true};
+  const table_request request = {.table = table,
+                                 .name = file,
+                                 .problem = given.problem,
+                                 .limit = given.max_ulp > 0.0 || given.max_abs > 0.0 ? &limit : NULL,
+                                 .replay = replay};
+  json_t *record = verify_table(&request);
+  if (!record) die("out of memory");
+  print(record, output_stream(out));
+  const int status = count(record, "failed") > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
+  json_decref(record);
+  table_close(table);
+  free(replay);
+  if (!output_commit(out)) die_value("--output", path, strerror(errno));
+  return status;
+}
+
+const command command_check = {
+    .name = "check",
+    .summary = "hold a table in a file to the exact values",
+    .help = help,
+    .short_options = "ho:V",
+    .long_options = long_options,
+    .operands = true,
+    .run = run,
+};

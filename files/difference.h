@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Where and how much two tables in files differ. */
+#ifndef POSENC_FILES_DIFFERENCE_H
+#define POSENC_FILES_DIFFERENCE_H
+
+#include "files/table.h"
+
+/* An element of both. */
+typedef struct difference_at {
+  int64_t row, column;
+  double a, b;
+  double size; /* |a - b|; infinite where just one is not a number, or an infinity */
+} difference_at;
+
+typedef struct difference {
+  int64_t rows;   /* that both have; all else is about them */
+  int64_t values; /* elements of other value: 0 and -0 have the same, and so have two that are not numbers */
+  int64_t bits;   /* elements of other bits; -1 if the dtypes differ */
+  difference_at first, largest; /* of values, or if there are none, of bits */
+  const int64_t *
+      columns; /* column columns[c] of a is column c of b, to the last bit of all values; null if that is so for no columns
+                             but their own */
+  const char *from,
+      *to; /* the layouts that a and b have then, or else those for which the largest difference of the first rows is least;
+                             null if there is nothing to tell */
+  double least; /* that difference; 0 where there are `columns` */
+} difference;
+
+/* Null, or why they cannot be compared: no columns in common, or no memory. */
+const char *difference_find(const table_file *a, const table_file *b, void (*progress)(double done, double total),
+                            difference *found);
+void difference_free(difference *d);
+
+#endif

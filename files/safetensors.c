@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "files/safetensors.h"
+
+#include "common/shapes.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Eight bytes of the header's length, the least significant first, then the header; offsets count from its end. */
+enum { LENGTH_BYTES = 8, ALIGNMENT = 64 };
+
+/* The format allows 100 MB; memory for their JSON would be twenty times that. This is a hundred thousand tensors. */
+enum { HEADER_MAX = 16 << 20 };
+
+static const char *const dtypes[] = {
+    [POSENC_F32] = "F32",
+    [POSENC_F64] = "F64",
+    [POSENC_F16] = "F16",
+    [POSENC_BF16] = "BF16",
+};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
+
+static const char metadata_key[] = "__metadata__";
+
+/* ---- writing ----------------------------------------------------------------------------------- */
+
+/* The problem in words, since values of metadata are strings. */
+static json_t *metadata_of(const posenc_problem *problem, const char *kernel) {
+  char options[256], padding[32] = "none";
+  problem_options(problem, options, sizeof options);
+  if (problem->padding != POSENC_NO_PADDING) snprintf(padding, sizeof padding, "%" PRId64, problem->padding);
+  return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s}", "made_by", "posenc", "version", posenc_version(),
+                   "kernel", kernel, "base", json_sprintf("%.17g", problem->base), "first",
+                   json_sprintf("%" PRId64, problem->first), "shift", json_sprintf("%.17g", problem->shift), "padding",
+                   padding, "layout", layout_name(problem->layout), "options", options);
+}
+
+char *safetensors_header(const posenc_problem *problem, const char *kernel, size_t *length) {
+  size_t bytes;
+  if (posenc_table_bytes(problem, &bytes) != POSENC_OK) return NULL;
+  json_t *root = json_pack("{s:o, s:{s:s, s:[I, I], s:[I, I]}}", metadata_key, metadata_of(problem, kernel),
+                           SAFETENSORS_NAME, "dtype", dtypes[problem->dtype], "shape", (json_int_t)problem->rows,
+                           (json_int_t)problem->dim, "data_offsets", (json_int_t)0, (json_int_t)bytes);
+  char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+  json_decref(root);
+  if (!text) return NULL;
+  const size_t used = LENGTH_BYTES + strlen(text), total = (used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  char *header = malloc(total);
+  if (header) {
+    for (int i = 0; i < LENGTH_BYTES; i++) header[i] = (char)((uint64_t)(total - LENGTH_BYTES) >> (8 * i));
+    memcpy(header + LENGTH_BYTES, text, used - LENGTH_BYTES);
+    memset(header + used, ' ', total - used);
+    *length = total;
+  }
+  free(text);
+  return header;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+typedef struct extent {
+  uint64_t begin, end;
+  const char *name;
+} extent;
+
+static int compare_extents(const void *one, const void *other) {
+  const extent *a = one, *b = other;
+  if (a->begin != b->begin) return a->begin < b->begin ? -1 : 1;
+  return (a->end > b->end) - (a->end < b->end);
+}
+
+static bool read_extent(const json_t *tensor, extent *e) {
+  const json_t *offsets = json_object_get(tensor, "data_offsets");
+  const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
+  if (json_array_size(offsets) != 2 || !json_is_integer(begin) || !json_is_integer(end)) return false;
+  if (json_integer_value(begin) < 0 || json_integer_value(end) < json_integer_value(begin)) return false;
+  e->begin = (uint64_t)json_integer_value(begin);
+  e->end = (uint64_t)json_integer_value(end);
+  return true;
+}
+
+/* The format wants tensors that fill what is behind the header, without a gap and without a byte in two of them. */
+static bool check_extents(json_t *root, uint64_t room, fault *why) {
+  extent *extents = calloc(json_object_size(root) + 1, sizeof *extents);
+  size_t count = 0;
+  const char *name;
+  json_t *tensor;
+  bool ok = extents || fault_say(why, "out of memory");
+  json_object_foreach(root, name, tensor) {
+    if (!ok || strcmp(name, metadata_key) == 0) continue;
+    extents[count].name = name;
+    if (!read_extent(tensor, &extents[count++])) ok = fault_say(why, "tensor %s has no data_offsets [from, to]", name);
+  }
+  uint64_t end = 0;
+  if (ok) qsort(extents, count, sizeof *extents, compare_extents);
+  for (size_t i = 0; ok && i < count; end = extents[i++].end) {
+    if (extents[i].end > room)
+      ok = fault_say(why, "tensor %s ends at byte %" PRIu64 " of %" PRIu64, extents[i].name, extents[i].end, room);
+    else if (extents[i].begin != end)
+      ok = fault_say(why, "tensor %s %s", extents[i].name,
+                     extents[i].begin < end ? "overlaps another" : "follows bytes that belong to none");
+  }
+  if (ok && end != room) ok = fault_say(why, "its tensors take %" PRIu64 " bytes, and it has %" PRIu64, end, room);
+  free(extents);
+  return ok;
+}
+
+/* As a table, if it is one. */
+static bool read_tensor(const json_t *tensor, stored *found, fault *why) {
+  const char *dtype = json_string_value(json_object_get(tensor, "dtype"));
+  const json_t *lengths = json_object_get(tensor, "shape");
+  int64_t axes[STORED_AXES];
+  int number = 0;
+  extent e;
+  size_t bytes;
+  if (!dtype || !json_is_array(lengths)) return fault_say(why, "it has no dtype and shape");
+  while (number < DTYPES && strcmp(dtype, dtypes[number]) != 0) number++;
+  if (number == DTYPES) return fault_say(why, "its dtype %s is not F16, BF16, F32 or F64", dtype);
+  if (json_array_size(lengths) > STORED_AXES) return fault_say(why, "it has more than %d axes", STORED_AXES);
+  for (size_t i = 0; i < json_array_size(lengths); i++) {
+    const json_t *axis = json_array_get(lengths, i);
+    if (!json_is_integer(axis) || json_integer_value(axis) < 0)
+      return fault_say(why, "its shape is not of numbers from 0 on");
+    axes[i] = json_integer_value(axis);
+  }
+  *found = (stored){.dtype = (posenc_dtype)number, .swapped = stored_swapped('<')};
+  if (!stored_shape(found, axes, json_array_size(lengths), why)) return false;
+  if (!read_extent(tensor, &e) || !stored_bytes(found, &bytes) || e.end - e.begin != bytes)
+    return fault_say(why, "its shape and its data_offsets do not agree");
+  found->begin = (size_t)e.begin;
+  return true;
+}
+
+/* "a, b and 7 more"; all of them, or those that can be tables. */
+static void tell_names(const json_t *root, bool tables, char *text, size_t size) {
+  enum { NAMES = 8 };
+  size_t told = 0, more = 0, used = 0;
+  const char *name;
+  json_t *tensor;
+  *text = '\0';
+  json_object_foreach((json_t *)root, name, tensor) {
+    stored any;
+    fault unused;
+    if (strcmp(name, metadata_key) == 0 || (tables && !read_tensor(tensor, &any, &unused))) continue;
+    if (told == NAMES || used + strlen(name) + 32 > size)
+      more++;
+    else
+      used += (size_t)snprintf(text + used, size - used, "%s%s", told++ ? ", " : "", name);
+  }
+  if (more) snprintf(text + used, size - used, "%s%zu more", told ? " and " : "", more);
+}
+
+static bool choose(const json_t *root, const char *wanted, stored *found, char **name, fault *why) {
+  char names[400];
+  const char *each, *chosen = NULL;
+  json_t *tensor;
+  if (wanted) {
+    fault reason;
+    tensor = strcmp(wanted, metadata_key) == 0 ? NULL : json_object_get(root, wanted);
+    tell_names(root, false, names, sizeof names);
+    if (!tensor) return fault_say(why, "no tensor %.100s; it has %s", wanted, *names ? names : "none");
+    if (!read_tensor(tensor, found, &reason)) return fault_say(why, "tensor %.100s: %s", wanted, reason.text);
+    chosen = wanted;
+  } else {
+    json_object_foreach((json_t *)root, each, tensor) {
+      stored one;
+      fault unused;
+      if (strcmp(each, metadata_key) == 0 || !read_tensor(tensor, &one, &unused)) continue;
+      if (chosen) {
+        tell_names(root, true, names, sizeof names);
+        return fault_say(why, "several of its tensors can be tables, --tensor chooses: %s", names);
+      }
+      chosen = each;
+      *found = one;
+    }
+    tell_names(root, false, names, sizeof names);
+    if (!chosen) {
+      /* Of a single one it can be said why. */
+      json_object_foreach((json_t *)root, each, tensor) {
+        fault reason;
+        if (strcmp(each, metadata_key) != 0 && !strcmp(names, each) && !read_tensor(tensor, found, &reason))
+          return fault_say(why, "tensor %s: %s", each, reason.text);
+      }
+      return fault_say(why, "none of its tensors can be a table; it has %s", *names ? names : "none");
+    }
+  }
+  *name = strdup(chosen);
+  return *name || fault_say(why, "out of memory");
+}
+
+bool safetensors_is(const unsigned char *bytes, size_t size) {
+  return size > LENGTH_BYTES && bytes[LENGTH_BYTES] == '{';
+}
+
+bool safetensors_find(const unsigned char *bytes, size_t size, const char *wanted, stored *found, char **name,
+                      fault *why) {
+  uint64_t length = 0;
+  *name = NULL;
+  if (size < LENGTH_BYTES) return fault_say(why, "it ends within its header");
+  for (int i = 0; i < LENGTH_BYTES; i++) length |= (uint64_t)bytes[i] << (8 * i);
+  if (length > HEADER_MAX)
+    return fault_say(why, "its header of %" PRIu64 " bytes is longer than %d", length, HEADER_MAX);
+  if (length > size - LENGTH_BYTES) return fault_say(why, "it ends within its header");
+  json_error_t error;
+  json_t *root = json_loadb((const char *)bytes + LENGTH_BYTES, (size_t)length, JSON_REJECT_DUPLICATES, &error);
+  const size_t begin = LENGTH_BYTES + (size_t)length;
+  bool ok = root || fault_say(why, "its header is not JSON: %s", error.text);
+  if (ok && !json_is_object(root)) ok = fault_say(why, "its header is no JSON object");
+  ok = ok && check_extents(root, size - begin, why) && choose(root, wanted, found, name, why);
+  found->begin += begin;
+  json_decref(root);
+  return ok;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "files/stored.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+bool fault_say(fault *why, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(why->text, sizeof why->text, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+/* "(1, 512, 128)" */
+static void tell_axes(const int64_t *axes, size_t count, char *text, size_t size) {
+  int used = snprintf(text, size, "(");
+  for (size_t i = 0; i < count && (size_t)used < size; i++)
+    used += snprintf(text + used, size - (size_t)used, "%s%" PRId64, i ? ", " : "", axes[i]);
+  if ((size_t)used < size) snprintf(text + used, size - (size_t)used, count == 1 ? ",)" : ")");
+}
+
+bool stored_shape(stored *s, const int64_t *axes, size_t count, fault *why) {
+  char text[200];
+  tell_axes(axes, count, text, sizeof text);
+  if (count < 2) return fault_say(why, "its shape %s has no axis for positions", text);
+  s->rows = 1;
+  s->dim = axes[count - 1];
+  for (size_t i = 0; i + 1 < count; i++) {
+    if (axes[i] == 1) continue;
+    if (s->rows != 1) return fault_say(why, "its shape %s is not (positions, columns) with other axes of 1", text);
+    s->rows = axes[i];
+  }
+  if (s->rows == 0 || s->dim == 0) return fault_say(why, "its shape %s has no elements", text);
+  size_t bytes;
+  if (!stored_bytes(s, &bytes)) return fault_say(why, "its shape %s is larger than any file", text);
+  return true;
+}
+
+bool stored_bytes(const stored *s, size_t *bytes) {
+  int64_t elements, total;
+  if (__builtin_mul_overflow(s->rows, s->dim, &elements) ||
+      __builtin_mul_overflow(elements, (int64_t)posenc_dtype_bytes(s->dtype), &total))
+    return false;
+  *bytes = (size_t)total;
+  return true;
+}

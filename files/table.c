@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "files/table.h"
+
+#include "files/npy.h"
+#include "files/safetensors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct table_file {
+  stored at;
+  const unsigned char *bytes;
+  size_t size;
+  bool mapped;
+  const char *format;
+  char *tensor;
+  char *path;
+  table_file *next;
+};
+
+/* ---- a file that is cut while it is mapped ------------------------------------------------------- */
+
+/* All that are mapped, for the handler. Opened and closed while one thread runs. */
+static table_file *mapped_files;
+
+/* Only async-signal-safe calls. */
+static void tell_cut(int number, siginfo_t *info, void *context) {
+  static const char words[] = ": it was cut while it was read\n";
+  const unsigned char *at = info->si_addr;
+  (void)context;
+  for (const table_file *t = mapped_files; t; t = t->next)
+    if (at >= t->bytes && at < t->bytes + t->size) {
+      if (write(STDERR_FILENO, "posenc: ", 8) < 0 || write(STDERR_FILENO, t->path, strlen(t->path)) < 0 ||
+          write(STDERR_FILENO, words, sizeof words - 1) < 0)
+        _exit(2);
+      _exit(2);
+    }
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static void handle_cuts(void) {
+  static bool handled;
+  if (handled) return;
+  handled = true;
+  struct sigaction action = {.sa_sigaction = tell_cut, .sa_flags = SA_SIGINFO};
+  sigaction(SIGBUS, &action, NULL);
+}
+
+/* ---- opening and closing ------------------------------------------------------------------------- */
+
+static bool find(table_file *t, const char *tensor, fault *why) {
+  if (t->size == 0) return fault_say(why, "it is empty");
+  if (npy_is(t->bytes, t->size)) {
+    t->format = "npy";
+    return npy_find(t->bytes, t->size, &t->at, why);
+  }
+  if (safetensors_is(t->bytes, t->size)) {
+    t->format = "safetensors";
+    return safetensors_find(t->bytes, t->size, tensor, &t->at, &t->tensor, why);
+  }
+  if (t->size >= 4 && memcmp(t->bytes, "PK\3\4", 4) == 0)
+    return fault_say(why, "an archive (.npz, .pt): numpy.save writes the array alone");
+  return fault_say(why, "neither a .npy nor a safetensors file");
+}
+
+table_file *table_open_memory(const void *bytes, size_t size, const char *tensor, fault *why) {
+  table_file *t = calloc(1, sizeof *t);
+  if (!t) {
+    fault_say(why, "out of memory");
+    return NULL;
+  }
+  t->bytes = bytes;
+  t->size = size;
+  if (find(t, tensor, why)) return t;
+  table_close(t);
+  return NULL;
+}
+
+static bool map_file(table_file *t, const char *path, fault *why) {
+  struct stat status;
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe does not make it wait */
+  if (file < 0 || fstat(file, &status) != 0) {
+    fault_say(why, "%s", strerror(errno));
+    if (file >= 0) close(file);
+    return false;
+  }
+  bool ok = S_ISREG(status.st_mode) || fault_say(why, "it is no regular file");
+  t->size = ok ? (size_t)status.st_size : 0;
+  if (ok && t->size > 0) {
+    void *bytes = mmap(NULL, t->size, PROT_READ, MAP_SHARED, file, 0);
+    ok = bytes != MAP_FAILED || fault_say(why, "%s", strerror(errno));
+    t->mapped = ok;
+    t->bytes = ok ? bytes : NULL;
+  }
+  close(file);
+  return ok;
+}
+
+table_file *table_open(const char *path, const char *tensor, fault *why) {
+  table_file *t = calloc(1, sizeof *t);
+  if (!t || !(t->path = strdup(path))) {
+    fault_say(why, "out of memory");
+    free(t);
+    return NULL;
+  }
+  handle_cuts();
+  t->next = mapped_files;
+  mapped_files = t;
+  if (map_file(t, path, why) && find(t, tensor, why)) {
+    if (!t->at.by_columns) madvise((void *)t->bytes, t->size, MADV_SEQUENTIAL);
+    return t;
+  }
+  table_close(t);
+  return NULL;
+}
+
+void table_close(table_file *t) {
+  if (!t) return;
+  for (table_file **link = &mapped_files; *link; link = &(*link)->next)
+    if (*link == t) {
+      *link = t->next;
+      break;
+    }
+  if (t->mapped) munmap((void *)t->bytes, t->size);
+  free(t->tensor);
+  free(t->path);
+  free(t);
+}
+
+const stored *table_stored(const table_file *t) {
+  return &t->at;
+}
+
+const char *table_format(const table_file *t) {
+  return t->format;
+}
+
+const char *table_tensor(const table_file *t) {
+  return t->tensor;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+/* So many rows of a column are read at a time, so that the places that they go to stay in the cache until the next column's come. */
+enum { ROWS_AT_A_TIME = 64 };
+
+static inline __attribute__((always_inline)) void transpose(const unsigned char *first, const stored *at, int64_t rows,
+                                                            unsigned char *out, size_t element) {
+  for (int64_t from = 0; from < rows; from += ROWS_AT_A_TIME) {
+    const int64_t to = rows - from < ROWS_AT_A_TIME ? rows : from + ROWS_AT_A_TIME;
+    for (int64_t column = 0; column < at->dim; column++)
+      for (int64_t r = from; r < to; r++)
+        memcpy(out + (size_t)(r * at->dim + column) * element, first + (size_t)(column * at->rows + r) * element,
+               element);
+  }
+}
+
+static void swap_bytes(unsigned char *out, size_t count, size_t element) {
+  for (size_t i = 0; i < count; i++, out += element)
+    for (size_t low = 0, high = element - 1; low < high; low++, high--) {
+      const unsigned char byte = out[low];
+      out[low] = out[high];
+      out[high] = byte;
+    }
+}
+
+void table_rows(const table_file *t, int64_t row, int64_t rows, void *out) {
+  const stored *at = &t->at;
+  const size_t element = posenc_dtype_bytes(at->dtype), count = (size_t)(rows * at->dim);
+  const unsigned char *const begin = t->bytes + at->begin;
+  if (!at->by_columns)
+    memcpy(out, begin + (size_t)(row * at->dim) * element, count * element);
+  else if (element == 2) /* constants are faster */
+    transpose(begin + (size_t)row * element, at, rows, out, 2);
+  else if (element == 4)
+    transpose(begin + (size_t)row * element, at, rows, out, 4);
+  else
+    transpose(begin + (size_t)row * element, at, rows, out, 8);
+  if (at->swapped) swap_bytes(out, count, element);
+}

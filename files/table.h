@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables in files of others. Nothing in a file is trusted, and no more of it is in memory than what is asked for. */
+#ifndef POSENC_FILES_TABLE_H
+#define POSENC_FILES_TABLE_H
+
+#include "files/stored.h"
+
+typedef struct table_file table_file;
+
+/* A .npy or a safetensors file, told by its content. tensor: the name of one in a safetensors file; null is the only one that can be a table;
+ * what has no names does not look at it. Null if it cannot be read, and `why`. A file that is cut while it is open ends the process, with
+ * a message and exit status 2. */
+table_file *table_open(const char *path, const char *tensor, fault *why);
+
+/* The same of a file's bytes in memory, which must stay. */
+table_file *table_open_memory(const void *bytes, size_t size, const char *tensor, fault *why);
+
+/* Null is allowed. */
+void table_close(table_file *t);
+
+const stored *table_stored(const table_file *t);
+
+/* "npy" or "safetensors". */
+const char *table_format(const table_file *t);
+
+/* The tensor's name; null in a file without names. */
+const char *table_tensor(const table_file *t);
+
+/* Copies rows [row, row + rows): packed, row by row, in this machine's byte order. */
+void table_rows(const table_file *t, int64_t row, int64_t rows, void *out);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Holds a table in a file to the exact values, whoever made it. */
+#ifndef POSENC_VERIFY_TABLE_H
+#define POSENC_VERIFY_TABLE_H
+
+#include "files/table.h"
+#include "reference/accuracy.h"
+
+#include <jansson.h>
+
+/* The oracle has 4 KiB for each pair of columns. */
+enum { TABLE_COLUMNS_MAX = 1 << 17 };
+
+typedef struct table_request {
+  const table_file *table;
+  const char *name;       /* of the file */
+  posenc_problem problem; /* what it should be; rows, dim and dtype are the file's. At most TABLE_COLUMNS_MAX columns */
+  const posenc_bound *limit; /* the errors that are allowed, without a growth; null: nothing is judged */
+  const char *replay;        /* the command that does this again */
+} table_request;
+
+/*
+ * A record in the form of verify.h, so that it is printed like those: schema "posenc-check-1", no kernels, no seed, and one entry in its
+ * records, whose "kernel" is the file's name. The entry has no digest, and further
+ *
+ *   "format": "npy" | "safetensors", "tensor": name or null,
+ *   "limit": {"ulp", "abs"}, one of them 0, or null,
+ *   "not_finite": n elements,
+ *   "positions": [ {"position": 0, ±2^k or the first of the table, "rows": n from there on, "max_ulp", "max_abs", "mean_abs", "misrounded": n} … ],
+ *   "equal_rows": {"compared": n, from the first row on, "equal": n that have the bits of one before, "first": [p, q] or null}
+ *
+ * Checks: accuracy, bounded, pair-norm, rotation, unique-rows; without a limit they are skipped, but have their worst deviations.
+ * Null when memory runs out.
+ */
+json_t *verify_table(const table_request *request);
+
+#endif
