@@ -28,7 +28,7 @@ static bool block_open(block *k, const table_file *a, const table_file *b) {
   const size_t bytes_a = posenc_dtype_bytes(of_a->dtype), bytes_b = posenc_dtype_bytes(of_b->dtype);
   const int64_t row_bytes = of_a->dim * (int64_t)(bytes_a > bytes_b ? bytes_a : bytes_b);
   *k = (block){.a = a, .b = b, .dtype_a = of_a->dtype, .dtype_b = of_b->dtype, .dim = of_a->dim};
-  k->rows = row_bytes < BLOCK_BYTES ? BLOCK_BYTES / row_bytes : 1;
+  k->rows = least(row_bytes < BLOCK_BYTES ? BLOCK_BYTES / row_bytes : 1, least(of_a->rows, of_b->rows));
   k->rows_a = calloc((size_t)(k->rows * k->dim), bytes_a);
   k->rows_b = calloc((size_t)(k->rows * k->dim), bytes_b);
   return k->rows_a && k->rows_b;

@@ -1,0 +1,256 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# posenc check: tables of ours and of others are judged as they should be, and what is no table is refused in one line.
+# shellcheck disable=SC2086,SC2154 # the environment comes from make
+. "${srcdir:-.}/tests/tap.sh"
+root=$(cd "${srcdir:-.}" && pwd)
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' INT TERM
+cd "$work" || exit 99
+diagnose() { cut -c1-300 out err | sed 's/^/# /'; }
+
+posenc() { # sets $status, and leaves out and err
+  "$POSENC" "$@" >out 2>err
+  status=$?
+}
+ends() { # STATUS OPTION...: of posenc check
+  want=$1
+  shift
+  posenc check "$@"
+  [ $status -eq "$want" ] && [ ! -s err ]
+}
+refused() { # TEXT-OF-THE-LINE OPTION...: of posenc check
+  text=$1
+  shift
+  posenc check "$@"
+  told() { [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q -e "$text" err; }
+  check "refused: $*: $text" told
+}
+says() { grep -q -e "$1" out; }
+
+# ---- tables of ours ----
+
+for format in npy safetensors; do
+  for dtype in f32 f64 f16 bf16; do
+    # The best kernel for doubles is within 2^-44.
+    limit='--max-ulp 0.50001'
+    [ $dtype = f64 ] && limit='--max-abs 5.7e-14'
+    "$POSENC" write --len 300 --dim 20 --dtype $dtype -o $dtype.$format
+    check "ours passes: $dtype in .$format" ends 0 $dtype.$format $limit
+    check 'which it says' says '^PASS: '
+    check 'of all elements' says '^elements  *6000,'
+  done
+done
+set -- --base 5e5 --offset -70 --shift 0.5 --padding -3 --layout split-cs
+"$POSENC" write --len 100 --dim 12 "$@" -o all.npy
+check 'every option' ends 0 all.npy "$@" --max-ulp 0.50001
+check 'positions are told from the farthest below 0' says '^ *-70  *7 '
+check 'other options, other table' ends 1 all.npy --base 5e5 --offset -70 --shift 0.5 --padding -3 --layout split --max-ulp 1000
+check 'no limit, no failure' ends 0 all.npy
+check 'and no verdict' test "$(grep -c -e PASS -e FAIL out)" -eq 0
+
+"$POSENC" write --len 2000 --dim 64 --kernel naive --offset 100000 -o naive.npy
+check 'an f32 recipe far out breaks one ulp' ends 1 naive.npy --offset 100000 --max-ulp 1
+check 'which it says with a place' says '^FAIL: --max-ulp 1: [0-9]* of 128000 beyond the bound; the worst at p = 10[0-9]*, i = '
+check 'and so do rotations' says '^rotation .*FAILS'
+check 'but it is within 0.02' ends 0 naive.npy --offset 100000 --max-abs 0.02
+"$POSENC" verify --kernel naive --len 2000 --dim 64 --offset 100000 --format json --search 0 -o verify.json
+posenc check naive.npy --offset 100000 --format json
+figures() { # of the record on standard input
+  tr -d '\n' | sed 's/.*"records"//; s/"replay": "[^"]*"//g; s/"worst".*"mean_ulp"/"mean_ulp"/; s/"search".*//; s/"checks".*//; s/"positions".*//;
+    s/.*"max_ulp"/"max_ulp"/; s/  *//g'
+}
+figures <verify.json >figures.verify
+figures <out >figures.check
+check 'its figures are those of verify' cmp -s figures.verify figures.check
+check 'which are some' grep -q '"misrounded":[0-9]' figures.check
+
+check 'TAP' ends 1 naive.npy --offset 100000 --max-ulp 1 --format tap
+check 'a point for each property' test "$(grep -c '^ok\|^not ok' out)" -eq 5 -a "$(sed -n 2p out)" = 1..5
+check 'and how to do it again' says "^# replay: posenc check naive.npy --offset 100000 --max-ulp 1 --format tap$"
+check 'TAP without a limit' ends 0 naive.npy --format tap
+check 'skips' test "$(grep -c '# SKIP no limit' out)" -eq 5
+check 'JUnit' ends 0 f32.npy --max-ulp 1 --format junit -o x.xml
+check 'into a file' grep -q '<testsuites name="posenc" tests="5" failures="0" skipped="0">' x.xml
+check 'JSON' ends 0 f32.safetensors --format json
+check 'has a schema and the tensor' eval "says '\"schema\": \"posenc-check-1\"' && says '\"tensor\": \"pe\"'"
+cp f32.npy "$(printf 'a#\351.npy')" && check 'any name of a file' ends 0 "$(printf 'a#\351.npy')" --format json
+
+# ---- files that are wrong ----
+
+npy() { # FILE HEADER BYTES-OF-DATA: format version 1.0
+  { printf '\223NUMPY\1\0'; printf "\\$(printf %o $((${#2} % 256)))\\$(printf %o $((${#2} / 256)))"; printf %s "$2"; head -c "$3" /dev/zero; } >"$1"
+}
+header() { # DESCR ORDER SHAPE
+  echo "{'descr': '$1', 'fortran_order': $2, 'shape': $3, }"
+}
+safetensors() { # FILE HEADER BYTES-OF-DATA
+  { printf "\\$(printf %o $((${#2} % 256)))\\$(printf %o $((${#2} / 256)))\\0\\0\\0\\0\\0\\0"; printf %s "$2"; head -c "$3" /dev/zero; } >"$1"
+}
+
+refused 'FILE is missing'
+refused "extra operand 'f64.npy'" f32.npy f64.npy
+refused "^posenc check: '': " ''
+refused 'no-such.npy: No such file' no-such.npy
+refused '^posenc check: \.: it is no regular file' .
+mkfifo pipe && refused 'pipe: it is no regular file' pipe
+: >empty && refused 'empty: it is empty' empty
+echo 'position,sin,cos' >text && refused 'text: neither a .npy nor a safetensors file' text
+printf 'PK\3\4and more' >x.npz && refused 'x.npz: an archive (.npz, .pt)' x.npz
+refused '--max-ulp 0: not above 0' f32.npy --max-ulp 0
+refused '--max-abs nan: not finite' f32.npy --max-abs nan
+refused '--max-abs 1: nothing would use it beside --max-ulp' f32.npy --max-ulp 1 --max-abs 1
+refused '--format xml: ' f32.npy --format xml
+refused '--tensor pe: f32.npy is a .npy file' f32.npy --tensor pe
+refused "unrecognized option '--len'" f32.npy --len 3
+refused '--shift 10: ' f32.npy --shift 10
+refused '--offset 9223372036854775807: .*overflow' f32.npy --offset 9223372036854775807
+refused '--output no/such/folder/x: No such file' f32.npy -o no/such/folder/x
+
+printf '\223NUM' >x.npy && refused 'x.npy: neither' x.npy
+printf '\223NUMPY' >x.npy && refused 'x.npy: it ends within its header' x.npy
+for bytes in 7 8 9 60; do head -c $bytes f32.npy >x.npy && refused 'x.npy: it ends within its header' x.npy; done
+printf '\223NUMPY\4\0    ' >x.npy && refused 'x.npy: format version 4.0 of .npy is not known' x.npy
+printf '\223NUMPY\2\0\377\377\377\377' >x.npy && refused 'x.npy: its header of 4294967295 bytes is longer than' x.npy
+head -c 24000 f32.npy >x.npy && refused 'x.npy: its 300 x 20 elements take 24000 bytes, and it has 23872' x.npy
+for text in '' '{' '{}' '[]' "{'descr': '<f4'}" "$(header '<f4' Maybe '(2, 4)')" "$(header '<f4' False '(2, 4')" "$(header '<f4' False '(2 4)')" \
+  "$(header '<f4' False '(-2, 4)')" "$(header '<f4' False '[2, 4]')" "$(header '<f4' False '(2, 4)')}" "{'descr': '<f4', 'descr': '<f4'}" \
+  "$(header '<f4' False "($(printf '1,%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32) 2, 4)")"; do
+  npy x.npy "$text" 32 && refused 'x.npy: its header is no dict' x.npy
+done
+npy x.npy "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2, 4), }" 32 && refused 'x.npy: its elements are structures' x.npy
+for descr in '|O' '<i4' '<f16' '<c8' '|S4' '<U1' '|V4' '' '<' 'f'; do
+  npy x.npy "$(header "$descr" False '(2, 4)')" 64 && refused "x.npy: its dtype '$descr' is not f2, f4, f8 or V2" x.npy
+done
+npy x.npy "$(header '<f4' False '()')" 4 && refused 'x.npy: its shape () has no axis for positions' x.npy
+npy x.npy "$(header '<f4' False '(8,)')" 32 && refused 'x.npy: its shape (8,) has no axis for positions' x.npy
+npy x.npy "$(header '<f4' False '(2, 2, 2)')" 32 && refused 'x.npy: its shape (2, 2, 2) is not (positions, columns)' x.npy
+npy x.npy "$(header '<f4' False '(0, 4)')" 0 && refused 'x.npy: its shape (0, 4) has no elements' x.npy
+npy x.npy "$(header '<f4' False '(4, 0)')" 0 && refused 'x.npy: its shape (4, 0) has no elements' x.npy
+npy x.npy "$(header '<f4' False '(2, 3)')" 24 && refused 'x.npy: dim must be even' x.npy
+npy x.npy "$(header '<f4' False '(4294967296, 4294967296)')" 24 && refused 'x.npy: its shape .* is larger than any file' x.npy
+npy x.npy "$(header '<f8' False '(9223372036854775807, 2)')" 24 && refused 'x.npy: its shape .* is larger than any file' x.npy
+npy x.npy "$(header '<f8' False '(99999999999999999999, 2)')" 24 && refused 'x.npy: its shape .* is larger than any file' x.npy
+npy x.npy "$(header '<f2' False '(2, 262144)')" 1048576 && refused 'x.npy: 262144 columns are more than' x.npy
+
+tensor() { # DTYPE SHAPE FROM TO
+  echo "{\"dtype\":\"$1\",\"shape\":$2,\"data_offsets\":[$3,$4]}"
+}
+good="\"a\":$(tensor F32 '[2,4]' 0 32),\"b\":$(tensor BF16 '[3,2]' 32 44),\"c\":$(tensor I8 '[4]' 44 48)"
+safetensors x.safetensors "{$good}" 48
+check 'one of several tensors' ends 1 x.safetensors --tensor a --max-ulp 1
+refused 'x.safetensors: several of its tensors can be tables, --tensor chooses: a, b$' x.safetensors
+refused 'x.safetensors: no tensor d; it has a, b, c$' x.safetensors --tensor d
+refused 'x.safetensors: no tensor __metadata__; ' x.safetensors --tensor __metadata__
+refused 'x.safetensors: tensor c: its dtype I8 is not F16' x.safetensors --tensor c
+printf '\1\0\0\0\0\0\0\0{' >x.safetensors && refused 'x.safetensors: its header is not JSON' x.safetensors
+printf '\377\377\377\377\377\377\377\377{' >x.safetensors && refused 'x.safetensors: its header of 18446744073709551615 bytes is longer' x.safetensors
+printf '\377\377\0\0\0\0\0\0{' >x.safetensors && refused 'x.safetensors: it ends within its header' x.safetensors
+head -c 100 f32.safetensors >x.safetensors && refused 'x.safetensors: it ends within its header' x.safetensors
+head -c 24000 f32.safetensors >x.safetensors && refused 'x.safetensors: tensor pe ends at byte 24000 of ' x.safetensors
+{ cat f32.safetensors && echo; } >x.safetensors && refused 'x.safetensors: its tensors take 24000 bytes, and it has 24001' x.safetensors
+safetensors x.safetensors '{}' 0 && refused 'x.safetensors: none of its tensors can be a table; it has none' x.safetensors
+safetensors x.safetensors '{"a":1}' 0 && refused 'x.safetensors: tensor a has no data_offsets' x.safetensors
+for offsets in '0,-1' '8,0' '0' '0,1,2' '0.0,32' '"0",32' '0,1e400' '0,99999999999999999999'; do
+  safetensors x.safetensors "{\"a\":{\"dtype\":\"F32\",\"shape\":[2,4],\"data_offsets\":[$offsets]}}" 32
+  refused 'x.safetensors: \(tensor a has no data_offsets\|its header is not JSON\)' x.safetensors
+done
+safetensors x.safetensors "{\"a\":$(tensor F32 '[2,4]' 0 32),\"b\":$(tensor F32 '[2,4]' 16 48)}" 48 && refused 'x.safetensors: tensor b overlaps another' x.safetensors --tensor a
+safetensors x.safetensors "{\"a\":$(tensor F32 '[2,4]' 0 32),\"b\":$(tensor F32 '[2,4]' 40 72)}" 72 && refused 'x.safetensors: tensor b follows bytes that belong to none' x.safetensors
+safetensors x.safetensors "{\"a\":$(tensor F32 '[2,4]' 0 9000000000000000000)}" 32 && refused 'x.safetensors: tensor a ends at byte' x.safetensors
+safetensors x.safetensors "{\"a\":$(tensor F32 '[2,5]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its shape and its data_offsets do not agree' x.safetensors
+safetensors x.safetensors "{\"a\":$(tensor F32 '[4294967296,4294967296]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its shape .* is larger' x.safetensors
+safetensors x.safetensors "{\"a\":$(tensor F32 '[-2,-4]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its shape is not of numbers' x.safetensors
+safetensors x.safetensors "{\"a\":$(tensor F32 '[8]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its shape (8,) has no axis for positions' x.safetensors
+safetensors x.safetensors "{\"a\":$(tensor F8_E4M3 '[4,8]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its dtype F8_E4M3' x.safetensors
+safetensors x.safetensors '{"a":{"data_offsets":[0,0]}}' 0 && refused 'x.safetensors: tensor a: it has no dtype and shape' x.safetensors
+safetensors x.safetensors "{\"a\":$(tensor F32 '[2,4]' 0 32),\"a\":$(tensor F32 '[2,4]' 0 32)}" 32 && refused 'x.safetensors: its header is not JSON: .*' x.safetensors
+
+# NaN and infinities are elements like others: wrong ones.
+head -c 128 f32.npy >nan.npy && { head -c 12000 f32.npy | tail -c +129; printf '\0\0\300\177\0\0\200\377'; tail -c +12009 f32.npy; } >>nan.npy
+check 'a NaN and an infinity' ends 1 nan.npy --max-abs 100
+check 'are counted' says '^not finite  *2 '
+
+# A file that is cut while it is read. The limit on memory is below the size of the file, which takes no room on the disk.
+npy big.npy "$(header '<f4' False '(67108864, 4)')" 0 && truncate -s 1G big.npy 2>/dev/null && "$POSENC" diff big.npy big.npy >out 2>err &
+pid=$!
+sleep 0.3
+truncate -s 4096 big.npy 2>/dev/null
+wait $pid
+status=$?
+if [ $status -eq 0 ] || [ $status -eq 127 ]; then
+  skip 'a file that is cut while it is read' 'it was read before it was cut'
+else
+  check 'a file that is cut while it is read' eval '[ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ]'
+fi
+
+# ---- tables of NumPy's ----
+
+for python in ${PYTHON:-} python3 /usr/bin/python3; do
+  if "$python" -c 'import numpy' 2>/dev/null; then
+    numpy=$python
+    break
+  fi
+done
+names='f-order big-endian big-endian-f-order version-2 version-3 first-axis middle-axis half big-endian-half double'
+if [ -n "${numpy:-}" ]; then
+  "$POSENC" write --len 200 --dim 66 -o a.npy
+  "$numpy" -c '
+import numpy as n, json, struct
+a = n.load("a.npy")
+n.save("f-order", n.asfortranarray(a))
+n.save("big-endian", a.astype(">f4"))
+n.save("big-endian-f-order", n.asfortranarray(a.astype(">f4")))
+for v in 2, 3:
+  with open(f"version-{v}.npy", "wb") as f: n.lib.format.write_array(f, a, version=(v, 0))
+n.save("first-axis", a[None, None])
+n.save("middle-axis", n.asfortranarray(a[:, None, :]))
+w = 10000.0 ** (-n.arange(33) / 33)
+x = n.arange(200)[:, None] * w
+t = n.stack([n.sin(x), n.cos(x)], 2).reshape(200, 66)
+n.save("half", t.astype("<f2"))
+n.save("big-endian-half", t.astype(">f2"))
+n.save("double", t)
+n.save("wrong", n.roll(a, 1, 0))
+n.save("same", n.repeat(a[:1], 200, 0))
+b = (a.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()  # cut, not rounded
+header = json.dumps({"x.pe": {"dtype": "BF16", "shape": [1, 200, 66], "data_offsets": [0, len(b)]}, "__metadata__": {"format": "pt"}}).encode()
+open("cut.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + b)'
+  for name in $names; do
+    limit='--max-ulp 0.51'
+    [ $name = double ] && limit='--max-abs 1e-13'
+    check "NumPy's: $name" ends 0 $name.npy $limit
+  done
+  check 'bf16 that was cut is within an ulp' ends 0 cut.safetensors --tensor x.pe --max-ulp 1.01
+  check 'but not within half of one' ends 1 cut.safetensors --max-ulp 0.51
+  check 'rows off by one' ends 1 wrong.npy --max-ulp 1
+  check 'rows that are all the same' ends 1 same.npy --max-ulp 1
+  check 'are told' says '^unique-rows  *199 of 200 equal one before; the first p = 0 and p = 1: FAILS'
+  library=$abs_top_builddir/.libs/libposenc.so
+  if [ -e "$library" ]; then
+    check 'ctypes fills an array' "$numpy" "$root/examples/ctypes_table.py" "$library"
+    check 'which is right' ends 0 table.npy --max-ulp 0.50001
+    every_option() {
+      "$numpy" -c '
+import sys
+sys.path.insert(0, sys.argv[1]); sys.dont_write_bytecode = True
+import numpy as n, ctypes_table as c
+p = c.Posenc(sys.argv[2])
+n.save("ct.npy", p.table(100, 12, first=-70, base=5e5, shift=0.5, padding=-3, layout=c.SPLIT_CS))
+n.save("ch.npy", p.table(100, 12, dtype=n.float16))
+try: p.table(3, 5)
+except ValueError as e: print(e)
+else: sys.exit(1)' "$root/examples" "$library" >out
+    }
+    check 'with every option, and what is no table is refused' every_option
+    check 'as ours' cmp -s ct.npy all.npy
+    check 'and f16' ends 0 ch.npy --max-ulp 0.50001
+  else
+    skip 'ctypes' 'no shared library in this build'
+  fi
+else
+  for name in $names 'bf16 that was cut' 'rows off by one' 'rows that are all the same' ctypes; do skip "NumPy's: $name" 'no numpy here'; done
+fi
+
+plan

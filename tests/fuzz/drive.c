@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What libFuzzer would do, where there is none, or for so many seconds: mutations of the seeds, from one seed of chance, so that a run
+ * can be had again. TAP. Given a folder, writes the seeds there instead, for libFuzzer to begin with.
+ */
+#include "tests/fuzz/seeds.h"
+#include "tests/tap.h"
+
+#include "common/clock.h"
+
+#include <errno.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* splitmix64 (Steele, Lea and Flood, 2014) */
+static uint64_t state;
+
+static uint64_t below(uint64_t limit) {
+  uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return (z ^ (z >> 31)) % limit;
+}
+
+/* Words that readers look for, and numbers at the ends of their ranges. */
+static const char *const words[] = {"descr",
+                                    "shape",
+                                    "fortran_order",
+                                    "True",
+                                    "'<f8'",
+                                    "'<V2'",
+                                    "'>f2'",
+                                    "(",
+                                    ")",
+                                    ",",
+                                    "{",
+                                    "}",
+                                    "'",
+                                    "[",
+                                    "]",
+                                    "\"",
+                                    "\"dtype\":\"F64\"",
+                                    "\"shape\":[1,1]",
+                                    "\"data_offsets\":[0,64]",
+                                    "__metadata__",
+                                    "0",
+                                    "1",
+                                    "4",
+                                    "-1",
+                                    "1.5",
+                                    "null",
+                                    "4294967296",
+                                    "9223372036854775807",
+                                    "18446744073709551616",
+                                    "4611686018427387904"};
+enum { WORDS = sizeof words / sizeof *words, ROOM = 4096 };
+
+/* Puts `count` bytes in the place of `gone` others, as far as there is room. */
+static size_t splice(uint8_t *bytes, size_t size, size_t at, size_t gone, const void *with, size_t count) {
+  if (gone > size - at) gone = size - at;
+  if (size - gone + count > ROOM) return size;
+  memmove(bytes + at + count, bytes + at + gone, size - at - gone);
+  memcpy(bytes + at, with, count);
+  return size - gone + count;
+}
+
+static size_t mutate(uint8_t *bytes, size_t size) {
+  const size_t at = (size_t)below(size + 1);
+  uint8_t some[16];
+  switch (below(8)) {
+  case 0: /* a bit */
+    if (at < size) bytes[at] ^= (uint8_t)(1u << below(8));
+    return size;
+  case 1: /* a byte, among them those of lengths */
+    if (at < size) bytes[below(2) ? at : below(size < 16 ? size : 16)] = (uint8_t)below(256);
+    return size;
+  case 2: /* the end is missing */
+    return at;
+  case 3: /* some are missing */
+    return splice(bytes, size, at, (size_t)below(16), some, 0);
+  case 4: /* some are there twice */
+    if (at + sizeof some > size) return size;
+    memcpy(some, bytes + at, sizeof some);
+    return splice(bytes, size, at, 0, some, sizeof some);
+  case 5: { /* a digit is another one */
+    for (size_t i = at; i < size; i++)
+      if (bytes[i] >= '0' && bytes[i] <= '9') {
+        bytes[i] = (uint8_t)('0' + below(10));
+        break;
+      }
+    return size;
+  }
+  default: { /* a word */
+    const char *word = words[below(WORDS)];
+    return splice(bytes, size, at, (size_t)below(8), word, strlen(word));
+  }
+  }
+}
+
+static bool write_seed(const char *folder, int number, const seed *s) {
+  char path[1024];
+  snprintf(path, sizeof path, "%s/seed-%02d", folder, number);
+  FILE *file = fopen(path, "wb");
+  const bool ok = file && fwrite(s->bytes, 1, s->size, file) == s->size;
+  if (file && fclose(file) != 0) return false;
+  return ok;
+}
+
+int main(int argc, char **argv) {
+  static uint8_t bytes[ROOM];
+  seed s;
+  if (argc > 1) {
+    for (int number = 0; number < SEEDS; number++) {
+      seed_make(number, &s);
+      if (!write_seed(argv[1], number, &s)) {
+        fprintf(stderr, "%s: %s\n", argv[1], strerror(errno));
+        return 2;
+      }
+    }
+    return 0;
+  }
+  const char *seconds = getenv("POSENC_FUZZ_SECONDS");
+  const double limit = seconds ? strtod(seconds, NULL) : 3.0, begin = clock_seconds();
+  for (int number = 0; number < SEEDS; number++) {
+    seed_make(number, &s);
+    for (size_t size = 0; size <= s.size; size++) LLVMFuzzerTestOneInput(s.bytes, size);
+  }
+  ok(true, "every seed, and every beginning of it");
+  long tried = 0;
+  for (state = 1; clock_seconds() - begin < limit; tried++) {
+    seed_make((int)below(SEEDS), &s);
+    memcpy(bytes, s.bytes, s.size);
+    size_t size = s.size;
+    for (uint64_t left = 1 + below(6); left > 0; left--) size = mutate(bytes, size);
+    LLVMFuzzerTestOneInput(bytes, size);
+  }
+  ok(tried > 1000, "%ld mutations", tried);
+  return tap_done();
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Small files of every kind, to begin with. */
+#ifndef POSENC_TESTS_FUZZ_SEEDS_H
+#define POSENC_TESTS_FUZZ_SEEDS_H
+
+#include "files/npy.h"
+#include "files/safetensors.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct seed {
+  uint8_t bytes[1024];
+  size_t size;
+} seed;
+
+enum { SEED_TEXTS = 9, SEED_TABLES = 8, SEEDS = SEED_TEXTS + SEED_TABLES };
+
+/* A header of .npy, with room for elements behind it. */
+static inline void seed_npy(seed *s, int version, const char *text) {
+  const size_t length = strlen(text), width = version == 1 ? 2 : 4;
+  memcpy(s->bytes, "\x93NUMPY", 6);
+  s->bytes[6] = (uint8_t)version;
+  s->bytes[8] = (uint8_t)length;
+  memcpy(s->bytes + 8 + width, text, length);
+  s->size = 8 + width + length + 64;
+}
+
+static inline void seed_safetensors(seed *s, const char *text) {
+  const size_t length = strlen(text);
+  s->bytes[0] = (uint8_t)length;
+  memcpy(s->bytes + 8, text, length);
+  s->size = 8 + length + 64;
+}
+
+/* Number 0 .. SEEDS-1. */
+static inline void seed_make(int number, seed *s) {
+  memset(s, 0, sizeof *s);
+  switch (number) {
+  case 0:
+    seed_npy(s, 1, "{'descr': '>f4', 'fortran_order': True, 'shape': (4, 4), }\n");
+    return;
+  case 1:
+    seed_npy(s, 2, "{'shape': (1, 4, 2), 'descr': \"<f8\", 'fortran_order': False}");
+    return;
+  case 2:
+    seed_npy(s, 3, "{'descr': '|V2', 'fortran_order': False, 'shape': (8L, 1L, 4L), }");
+    return;
+  case 3:
+    seed_npy(s, 1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4,), }");
+    return;
+  case 4:
+    seed_npy(s, 1, "{'descr': '|O', 'fortran_order': False, 'shape': (), }");
+    return;
+  case 5:
+    seed_safetensors(s, "{\"pe\":{\"dtype\":\"F32\",\"shape\":[4,4],\"data_offsets\":[0,64]}}");
+    return;
+  case 6:
+    seed_safetensors(s, "{\"a\":{\"dtype\":\"F16\",\"shape\":[1,4,4],\"data_offsets\":[0,32]},"
+                        "\"pe\":{\"dtype\":\"BF16\",\"shape\":[4,4],\"data_offsets\":[32,64]}}");
+    return;
+  case 7:
+    seed_safetensors(s, "{\"__metadata__\":{\"x\":\"\\u00e9\"},"
+                        "\"pe\":{\"dtype\":\"F64\",\"shape\":[2,4],\"data_offsets\":[0,64]}}   ");
+    return;
+  case 8:
+    seed_safetensors(s, "{\"b\":{\"dtype\":\"I64\",\"shape\":[8],\"data_offsets\":[0,64]},"
+                        "\"c\":{\"dtype\":\"F32\",\"shape\":[0,4],\"data_offsets\":[0,0]}}");
+    return;
+  }
+  /* What our writers begin files with, for each dtype. */
+  posenc_problem problem = posenc_table(4, 4);
+  problem.dtype = (posenc_dtype)((number - SEED_TEXTS) % 4);
+  size_t bytes = 0, length = 0;
+  posenc_table_bytes(&problem, &bytes);
+  if (number - SEED_TEXTS < 4) {
+    char header[NPY_HEADER_MAX];
+    length = npy_header(&problem, header);
+    memcpy(s->bytes, header, length);
+  } else {
+    char *header = safetensors_header(&problem, "seed", &length);
+    if (!header || length + bytes > sizeof s->bytes) abort();
+    memcpy(s->bytes, header, length);
+    free(header);
+  }
+  s->size = length + bytes;
+}
+
+#endif
