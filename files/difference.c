@@ -13,7 +13,7 @@ enum { BLOCK_BYTES = 4 << 20, ROW_BYTES_MAX = 1 << 28 };
 
 /* Rows of both in memory, and how many at a time. */
 typedef struct block {
-  const table_file *a, *b;
+  table_file *a, *b;
   posenc_dtype dtype_a, dtype_b;
   int64_t dim, rows;
   void *rows_a, *rows_b;
@@ -23,7 +23,7 @@ static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-static bool block_open(block *k, const table_file *a, const table_file *b) {
+static bool block_open(block *k, table_file *a, table_file *b) {
   const stored *of_a = table_stored(a), *of_b = table_stored(b);
   const size_t bytes_a = posenc_dtype_bytes(of_a->dtype), bytes_b = posenc_dtype_bytes(of_b->dtype);
   const int64_t row_bytes = of_a->dim * (int64_t)(bytes_a > bytes_b ? bytes_a : bytes_b);
@@ -203,7 +203,7 @@ static column *new_columns(int64_t dim) {
   return columns;
 }
 
-const char *difference_find(const table_file *a, const table_file *b, void (*progress)(double done, double total),
+const char *difference_find(table_file *a, table_file *b, void (*progress)(double done, double total),
                             difference *found) {
   static const char no_memory[] = "out of memory";
   const stored *of_a = table_stored(a), *of_b = table_stored(b);

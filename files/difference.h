@@ -27,7 +27,7 @@ typedef struct difference {
 } difference;
 
 /* Null, or why they cannot be compared: no columns in common, or no memory. */
-const char *difference_find(const table_file *a, const table_file *b, void (*progress)(double done, double total),
+const char *difference_find(table_file *a, table_file *b, void (*progress)(double done, double total),
                             difference *found);
 void difference_free(difference *d);
 

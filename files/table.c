@@ -20,6 +20,7 @@ struct table_file {
   const unsigned char *bytes;
   size_t size;
   bool mapped;
+  size_t held; /* bytes of elements that were read since pages were last given back */
   const char *format;
   char *tensor;
   char *path;
@@ -150,18 +151,55 @@ const char *table_tensor(const table_file *t) {
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-/* So many rows of a column are read at a time, so that the places that they go to stay in the cache until the next column's come. */
-enum { ROWS_AT_A_TIME = 64 };
+/* Pages that were read count as the process's memory until the system wants them back. After so many bytes they are given back. */
+enum { GIVEN_BACK = 1 << 20 };
 
-static inline __attribute__((always_inline)) void transpose(const unsigned char *first, const stored *at, int64_t rows,
-                                                            unsigned char *out, size_t element) {
+static void give_back(table_file *t, size_t bytes) {
+  t->held += bytes;
+  if (t->held < GIVEN_BACK) return;
+  t->held = 0;
+  if (t->mapped) madvise((void *)t->bytes, t->size, MADV_DONTNEED);
+}
+
+/* The system maps so much around what is touched. */
+enum { NEIGHBOURHOOD = 1 << 16 };
+
+/* So many columns are read before pages are given back, as there are many pages between two of them; and so many rows of a column at a
+ * time, so that the places that they go to stay in the cache until the next column's come. */
+enum { COLUMNS_AT_A_TIME = 64, ROWS_AT_A_TIME = 64 };
+
+/* Columns [begin, end) of so many rows; `first` is the first of these in column 0. */
+static inline __attribute__((always_inline)) void transpose(const unsigned char *first, const stored *at, int64_t begin,
+                                                            int64_t end, int64_t rows, unsigned char *out,
+                                                            size_t element) {
   for (int64_t from = 0; from < rows; from += ROWS_AT_A_TIME) {
     const int64_t to = rows - from < ROWS_AT_A_TIME ? rows : from + ROWS_AT_A_TIME;
-    for (int64_t column = 0; column < at->dim; column++)
+    for (int64_t column = begin; column < end; column++)
       for (int64_t r = from; r < to; r++)
         memcpy(out + (size_t)(r * at->dim + column) * element, first + (size_t)(column * at->rows + r) * element,
                element);
   }
+}
+
+static void read_columns(table_file *t, int64_t row, int64_t rows, unsigned char *out, size_t element) {
+  const stored *at = &t->at;
+  const unsigned char *const first = t->bytes + at->begin + (size_t)row * element;
+  for (int64_t begin = 0, end; begin < at->dim; begin = end) {
+    end = at->dim - begin < COLUMNS_AT_A_TIME ? at->dim : begin + COLUMNS_AT_A_TIME;
+    if (element == 2) /* constants are faster */
+      transpose(first, at, begin, end, rows, out, 2);
+    else if (element == 4)
+      transpose(first, at, begin, end, rows, out, 4);
+    else
+      transpose(first, at, begin, end, rows, out, 8);
+    give_back(t, (size_t)(end - begin) * (NEIGHBOURHOOD + (size_t)rows * element));
+  }
+}
+
+static void read_rows(table_file *t, int64_t row, int64_t rows, unsigned char *out, size_t element) {
+  const size_t row_bytes = (size_t)t->at.dim * element;
+  memcpy(out, t->bytes + t->at.begin + (size_t)row * row_bytes, (size_t)rows * row_bytes);
+  give_back(t, (size_t)rows * row_bytes);
 }
 
 static void swap_bytes(unsigned char *out, size_t count, size_t element) {
@@ -173,17 +211,8 @@ static void swap_bytes(unsigned char *out, size_t count, size_t element) {
     }
 }
 
-void table_rows(const table_file *t, int64_t row, int64_t rows, void *out) {
-  const stored *at = &t->at;
-  const size_t element = posenc_dtype_bytes(at->dtype), count = (size_t)(rows * at->dim);
-  const unsigned char *const begin = t->bytes + at->begin;
-  if (!at->by_columns)
-    memcpy(out, begin + (size_t)(row * at->dim) * element, count * element);
-  else if (element == 2) /* constants are faster */
-    transpose(begin + (size_t)row * element, at, rows, out, 2);
-  else if (element == 4)
-    transpose(begin + (size_t)row * element, at, rows, out, 4);
-  else
-    transpose(begin + (size_t)row * element, at, rows, out, 8);
-  if (at->swapped) swap_bytes(out, count, element);
+void table_rows(table_file *t, int64_t row, int64_t rows, void *out) {
+  const size_t element = posenc_dtype_bytes(t->at.dtype);
+  (t->at.by_columns ? read_columns : read_rows)(t, row, rows, out, element);
+  if (t->at.swapped) swap_bytes(out, (size_t)(rows * t->at.dim), element);
 }

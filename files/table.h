@@ -27,6 +27,6 @@ const char *table_format(const table_file *t);
 const char *table_tensor(const table_file *t);
 
 /* Copies rows [row, row + rows): packed, row by row, in this machine's byte order. */
-void table_rows(const table_file *t, int64_t row, int64_t rows, void *out);
+void table_rows(table_file *t, int64_t row, int64_t rows, void *out);
 
 #endif

@@ -185,6 +185,26 @@ else
   check 'a file that is cut while it is read' eval '[ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ]'
 fi
 
+# ---- larger than its memory ----
+
+# Half a GiB of zeros that are not on the disk, by rows and by columns: what is held of it is a fraction.
+small() { # FILE
+  python3 -c '
+import resource, subprocess, sys
+status = subprocess.call(sys.argv[1:])
+sys.exit(status or resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > 128 * 1024)' "$POSENC" diff $1 $1 >out 2>err
+}
+for order in False True; do
+  npy half.npy "$(header '<f4' $order '(131072, 1024)')" 0
+  truncate -s $(($(wc -c <half.npy) + 536870912)) half.npy
+  if command -v python3 >/dev/null; then
+    check "memory is bounded, fortran_order: $order" small half.npy
+  else
+    skip 'memory is bounded' 'no python3 here'
+  fi
+done
+rm half.npy
+
 # ---- tables of NumPy's ----
 
 for python in ${PYTHON:-} python3 /usr/bin/python3; do

@@ -76,6 +76,7 @@ refused_table '--kernel rotation: .*masked' --kernel rotation --isa avx2
 refused_table '--kernel recurrence: ' --kernel recurrence --offset 1099511627776
 refused_table '--isa sse9: ' --isa sse9
 refused_table '--isa -generic,-avx2,-avx512: ' --isa -generic,-avx2,-avx512
+refused_table '--format pickle: not npy or safetensors' --format pickle
 refused_table "extra operand 'more'" more
 refused_table "unrecognized option '--lenn'" --lenn 3
 refused '--output is missing' write --len 8 --dim 4
@@ -238,6 +239,21 @@ while read -r kernel; do
 done <names
 "$POSENC" write --len 50 --dim 64 -o a.npy && "$POSENC" write --len 50 --dim 64 -o - >b.npy
 check 'standard output gets the same bytes' cmp -s a.npy b.npy
+"$POSENC" write --len 50 --dim 64 -o a.safetensors && "$POSENC" write --len 50 --dim 64 -o - --format safetensors >b.safetensors
+check 'and those of a safetensors file' cmp -s a.safetensors b.safetensors
+"$POSENC" write --len 50 --dim 64 -o c.npy --format safetensors
+check 'a format that is asked for is not that of the name' cmp -s a.safetensors c.npy
+safetensors_as_specified() { # the length of the header, a JSON object with spaces behind it, then the elements
+  length=$(od -An -tu8 -N8 "$1" | tr -d ' ') && [ $(((length + 8) % 64)) -eq 0 ] &&
+    head -c $((length + 8)) "$1" | tail -c "$length" | grep -q '^{.*"pe":{"dtype":"F32","shape":\[50,64\],"data_offsets":\[0,12800\]}} *$' &&
+    tail -c +$((length + 9)) "$1" >elements && tail -c 12800 a.npy | cmp -s - elements
+}
+check 'as the format is specified' safetensors_as_specified a.safetensors
+"$POSENC" write --len 7 --dim 4 --base 5e5 --offset -3 --padding 1 --shift 0.25 --layout split -o a.safetensors
+for word in '"base":"500000"' '"first":"-3"' '"padding":"1"' '"shift":"0.25"' '"layout":"split"' \
+  '"options":"--len 7 --dim 4 --base 500000 --offset -3 --shift 0.25 --padding 1 --layout split"'; do
+  check "its metadata tell $word" grep -q -a -F -e "$word" a.safetensors
+done
 if "$POSENC" write --len 3000 --dim 512 --kernel openmp --threads 1 -o one.npy 2>/dev/null; then
   "$POSENC" write --len 3000 --dim 512 --kernel openmp --threads 3 -o three.npy
   check 'threads change no bit' cmp -s one.npy three.npy

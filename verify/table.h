@@ -12,7 +12,7 @@
 enum { TABLE_COLUMNS_MAX = 1 << 17 };
 
 typedef struct table_request {
-  const table_file *table;
+  table_file *table;
   const char *name;       /* of the file */
   posenc_problem problem; /* what it should be; rows, dim and dtype are the file's. At most TABLE_COLUMNS_MAX columns */
   const posenc_bound *limit; /* the errors that are allowed, without a growth; null: nothing is judged */

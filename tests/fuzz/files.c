@@ -14,7 +14,7 @@ static void no_progress(double done, double total) {
 }
 
 /* The first rows, the last ones, and, of a small table, what diff makes of it beside itself. */
-static void use(const table_file *t) {
+static void use(table_file *t) {
   enum { ROWS = 3, ELEMENTS = 1 << 16 };
   const stored *at = table_stored(t);
   const int64_t rows = at->rows < ROWS ? at->rows : ROWS;
