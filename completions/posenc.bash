@@ -33,6 +33,7 @@ _posenc() {
     esac
     ;;
   --mode) words='hot cold fresh first row plan' ;;
+  check | diff) [[ $word == -* ]] && words=$(_posenc_words options "$command") ;; # a file comes first
   *) [[ -n $command && ($word == -* || $before == "$command") ]] && words=$(_posenc_words options "$command") ;;
   esac
   [[ -z $command ]] && words="$(_posenc_words commands) $(_posenc_words options)"

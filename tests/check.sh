@@ -75,6 +75,8 @@ check 'JUnit' ends 0 f32.npy --max-ulp 1 --format junit -o x.xml
 check 'into a file' grep -q '<testsuites name="posenc" tests="5" failures="0" skipped="0">' x.xml
 check 'JSON' ends 0 f32.safetensors --format json
 check 'has a schema and the tensor' eval "says '\"schema\": \"posenc-check-1\"' && says '\"tensor\": \"pe\"'"
+cp f32.npy "$(printf 't\303\251.npy')" && check 'a name in UTF-8' ends 0 "$(printf 't\303\251.npy')"
+check 'is shown' says "^$(printf 't\303\251.npy'): "
 cp f32.npy "$(printf 'a#\351.npy')" && check 'any name of a file' ends 0 "$(printf 'a#\351.npy')" --format json
 
 # ---- files that are wrong ----
@@ -140,6 +142,11 @@ tensor() { # DTYPE SHAPE FROM TO
 good="\"a\":$(tensor F32 '[2,4]' 0 32),\"b\":$(tensor BF16 '[3,2]' 32 44),\"c\":$(tensor I8 '[4]' 44 48)"
 safetensors x.safetensors "{$good}" 48
 check 'one of several tensors' ends 1 x.safetensors --tensor a --max-ulp 1
+escape=$(printf '\033')
+safetensors y.safetensors "{\"\\u001b[2J\":$(tensor F32 '[2,4]' 0 32)}" 32
+check 'a name that terminals would obey' ends 0 y.safetensors
+check 'is not printed as it is' test "$(grep -c "$escape" out)" -eq 0
+refused 'y.safetensors: no tensor x; it has ?\[2J$' y.safetensors --tensor x
 refused 'x.safetensors: several of its tensors can be tables, --tensor chooses: a, b$' x.safetensors
 refused 'x.safetensors: no tensor d; it has a, b, c$' x.safetensors --tensor d
 refused 'x.safetensors: no tensor __metadata__; ' x.safetensors --tensor __metadata__

@@ -245,12 +245,12 @@ static json_t *equal_rows_json(const exam *e) {
                    first);
 }
 
-/* A path may be anything; JSON is UTF-8, and TAP knows words behind a #. */
+/* A path, or a name out of a file, may be anything; terminals obey control characters, JSON is UTF-8, and TAP knows words behind a #. */
 static json_t *name_json(const char *name) {
   char plain[200];
   size_t used = 0;
   for (; *name && used + 1 < sizeof plain; name++)
-    plain[used++] = *name < ' ' || *name == '#' || *name == 0x7f ? '?' : *name;
+    plain[used++] = (unsigned char)*name < ' ' || *name == '#' || *name == 0x7f ? '?' : *name;
   plain[used] = '\0';
   json_t *text = json_string(plain);
   if (text) return text;
@@ -299,9 +299,9 @@ static json_t *record_of(exam *e) {
     json_array_append_new(checks, record_check(names[n], c));
   }
   json_t *one = json_pack(
-      "{s:o, s:o, s:n, s:s, s:s, s:s?, s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}",
+      "{s:o, s:o, s:n, s:s, s:s, s:o, s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}",
       "kernel", name_json(e->request->name), "shape", shape_json(&of), "refusal", "replay", replay, "format",
-      table_format(e->request->table), "tensor", tensor, "limit",
+      table_format(e->request->table), "tensor", tensor ? name_json(tensor) : json_null(), "limit",
       limit ? json_pack("{s:f, s:f}", "ulp", limit->ulp, "abs", limit->abs) : json_null(), "mode", "exhaustive",
       "elements", (json_int_t)a->elements, "of", (json_int_t)(e->problem->rows * e->problem->dim), "not_finite",
       (json_int_t)e->not_finite, "max_ulp", record_witness(&a->max_ulp, json_string(replay)), "max_abs",
