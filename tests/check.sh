@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # posenc check: tables of ours and of others are judged as they should be, and what is no table is refused in one line.
-# shellcheck disable=SC2086,SC2154 # the environment comes from make
+# shellcheck disable=SC2016,SC2059,SC2086,SC2154 # the environment comes from make; bytes are printed as formats
 . "${srcdir:-.}/tests/tap.sh"
 root=$(cd "${srcdir:-.}" && pwd)
 work=$(mktemp -d) || exit 99

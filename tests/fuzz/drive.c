@@ -78,10 +78,13 @@ static size_t mutate(uint8_t *bytes, size_t size) {
     return at;
   case 3: /* some are missing */
     return splice(bytes, size, at, (size_t)below(16), some, 0);
-  case 4: /* some are there twice */
+  case 4: { /* some are there twice, or many times */
     if (at + sizeof some > size) return size;
     memcpy(some, bytes + at, sizeof some);
-    return splice(bytes, size, at, 0, some, sizeof some);
+    for (uint64_t times = below(4) ? 1 : below(64); times > 0; times--)
+      size = splice(bytes, size, at, 0, some, sizeof some);
+    return size;
+  }
   case 5: { /* a digit is another one */
     for (size_t i = at; i < size; i++)
       if (bytes[i] >= '0' && bytes[i] <= '9') {
