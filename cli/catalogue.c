@@ -4,6 +4,7 @@
 #include "cli/catalogue.h"
 #include "cli/options.h"
 #include "common/contract.h"
+#include "impls/recipes/recipes.h"
 #include "peers/peers.h"
 
 #include <ctype.h>
@@ -32,6 +33,8 @@ const posenc_kernel *const *catalogue_kernels(size_t *count) {
     const posenc_kernel *const *list = posenc_kernels(&more);
     append(list, more);
     list = peers_kernels(&more);
+    append(list, more);
+    list = recipes_kernels(&more);
     append(list, more);
   }
   *count = kernel_count;
@@ -100,7 +103,7 @@ enum { NAME_MOST = 31 };
 
 static bool is_name(const char *name) {
   const size_t length = strlen(name);
-  return length >= 1 && length <= NAME_MOST && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == length;
+  return length >= 1 && length <= NAME_MOST && kernel_name_length(name) == length;
 }
 
 static bool is_amount(double x) {
@@ -110,7 +113,8 @@ static bool is_amount(double x) {
 /* What is wrong with a kernel that has a name, or null. */
 static const char *defect(const posenc_kernel *kernel) {
   const posenc_bound *bound = &kernel->bound;
-  if (!is_name(kernel->name)) return "a name is 1 to 31 lower case letters, digits and hyphens";
+  if (!is_name(kernel->name))
+    return "a name is 1 to 31 lower case letters, digits and hyphens, in parts between slashes";
   if (catalogue_find(kernel->name)) return "another kernel has that name";
   if (!kernel->execute && !kernel->absent) return "it has no execute";
   if (!kernel->summary) return "it has no summary";

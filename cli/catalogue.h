@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* All kernels that the command knows: the library's, then competitors, then those of plugins. */
+/* All kernels that the command knows: the library's, then competitors, then recipes, then those of plugins. */
 #ifndef POSENC_CLI_CATALOGUE_H
 #define POSENC_CLI_CATALOGUE_H
 
 #include "posenc.h"
 
-/* Fastest first as the library has them; then the competitors; then the plugins' in the order that these were added. Valid
+/* Fastest first as the library has them; then the competitors; then the recipes; then the plugins' in the order that these were added. Valid
    until the next one is. */
 const posenc_kernel *const *catalogue_kernels(size_t *count);
 

@@ -5,12 +5,14 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { OPTION_JSON = OPTION_OWN, OPTION_NAMES };
 
 static const char help[] = "Usage: posenc list [OPTION]...\n"
                            "List the kernels, with what each promises and whether it runs here: the library's,\n"
-                           "fastest first, then competitors on other libraries, then those of plugins.\n"
+                           "fastest first, then competitors on other libraries, then those of plugins; apart from\n"
+                           "them recipes, which is how shipped frameworks compute the table.\n"
                            "\n"
                            "Options:\n"
                            "  --json            print the contracts as a JSON array\n"
@@ -59,6 +61,12 @@ static void print_contract(const options *given, const posenc_kernel *kernel) {
   printf("  runs here     %s%s\n", refusal ? "no: " : "yes", refusal ? refusal : "");
 }
 
+/* Those that --kernel '*' selects, or the others. */
+static void print_contracts(const options *given, const posenc_kernel *const *kernels, size_t count, bool apart) {
+  for (size_t i = 0; i < count; i++)
+    if ((strchr(kernels[i]->name, '/') != NULL) == apart) print_contract(given, kernels[i]);
+}
+
 static int run(int argc, char **argv) {
   options given = options_defaults();
   bool json = false, names = false;
@@ -72,12 +80,13 @@ static int run(int argc, char **argv) {
     print_json(&given, kernels, count);
     return EXIT_SUCCESS;
   }
-  for (size_t i = 0; i < count; i++) {
-    if (names)
-      puts(kernels[i]->name);
-    else
-      print_contract(&given, kernels[i]);
+  if (names) {
+    for (size_t i = 0; i < count; i++) puts(kernels[i]->name);
+    return EXIT_SUCCESS;
   }
+  print_contracts(&given, kernels, count, false);
+  puts("\nHow shipped frameworks compute it, and negative controls (--kernel 'recipe/*'):\n");
+  print_contracts(&given, kernels, count, true);
   return EXIT_SUCCESS;
 }
 

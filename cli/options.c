@@ -404,11 +404,11 @@ const posenc_kernel *find_kernel(const char *name) {
   return kernel;
 }
 
-/* Which of the kernels a glob selects is set in `selected`. Exits if it selects none. */
+/* Which of the kernels a glob selects is set in `selected`: what has a slash in its name, by nothing but a slash. Exits if it selects none. */
 static void select_kernels(const char *glob, const posenc_kernel *const *kernels, size_t count, bool *selected) {
   bool any = false;
   for (size_t i = 0; i < count; i++) {
-    if (fnmatch(glob, kernels[i]->name, 0) != 0) continue;
+    if (fnmatch(glob, kernels[i]->name, FNM_PATHNAME) != 0) continue;
     any = selected[i] = true;
   }
   if (!any) die_no_kernel(glob);

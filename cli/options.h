@@ -103,7 +103,8 @@ enum option_code {
   "  --inverse         of rope: turn back\n"
 
 #define KERNEL_OPTIONS {"kernel", required_argument, NULL, OPTION_KERNEL}
-#define KERNEL_HELP "  --kernel GLOBS    only the kernels of these names; several with commas (all)\n"
+#define KERNEL_HELP "  --kernel GLOBS    only the kernels of these names; several with commas; 'recipe/*' is\n" \
+  "                    how shipped frameworks compute it, which is no default (*)\n"
 
 #define CHOICE_OPTIONS {"max-ulp", required_argument, NULL, OPTION_MAX_ULP}
 #define CHOICE_HELP \

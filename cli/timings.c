@@ -2,6 +2,7 @@
 /* A timing record as tables for people. */
 #include "bench/bench.h"
 #include "cli/measure.h"
+#include "common/contract.h"
 #include "common/field.h"
 
 #include <stdio.h>
@@ -84,8 +85,9 @@ static void print_head(const samples *s, FILE *stream) {
 }
 
 static void print_benchmark(const samples *s, size_t first, size_t end, FILE *stream) {
-  char table[64] = "", kernel[32] = "";
-  sscanf(field_string(s->entries[first], "name"), "%*[^/]/%63[^/]/%31[^/]", table, kernel);
+  char table[64] = "", kernel[80] = "";
+  sscanf(field_string(s->entries[first], "name"), "%*[^/]/%63[^/]/%79s", table, kernel);
+  kernel[kernel_name_length(kernel)] = '\0';
   fprintf(stream, "%-24s %-12s", table, kernel);
   for (int c = 0; c < COLUMNS; c++) {
     if (!is_told(s, c)) continue;

@@ -3,6 +3,18 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+size_t kernel_name_length(const char *text) {
+  size_t length = 0, part;
+  do {
+    part = strspn(text + length, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    const char after = text[length + part];
+    if (part == 0 || (after && after != '/')) return length > 0 ? length - 1 : 0;
+    length += part + 1;
+  } while (text[length - 1] == '/');
+  return length - 1;
+}
 
 const char *kernel_isa(const posenc_kernel *kernel) {
   const char *name = posenc_isa_name(kernel->isa);

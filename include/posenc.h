@@ -252,7 +252,8 @@ static inline posenc_slice posenc_rows(int64_t row, int64_t rows) {
 typedef struct posenc_kernel {
   uint32_t abi;           /* POSENC_KERNEL_ABI */
   unsigned isa;           /* the tier it needs; of several, one will do; 0: only what the kernel that it runs needs */
-  const char *name;       /* 1 to 31 lower case letters, digits and hyphens */
+  const char *name;       /* 1 to 31 lower case letters, digits and hyphens, in parts between slashes: what has
+                             one is selected only by a pattern that has one too */
   const char *summary;    /* one line */
   const char *algorithm;  /* how, in a sentence or two */
   const char *provenance; /* author, paper or project, year */

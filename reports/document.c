@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/document.h"
 
+#include "common/contract.h"
 #include "common/field.h"
 #include "common/shapes.h"
 #include "posenc.h"
@@ -67,12 +68,12 @@ static void add_name(maker *m, json_t *names, const char *name) {
 
 /* Copies part `index` of "hot/shape/kernel/…"; false if there is none or it does not fit. */
 static bool name_part(const char *name, int index, char *part, size_t size) {
-  for (; index > 0; index--) {
+  for (int skipped = 0; skipped < index; skipped++) {
     name = strchr(name, '/');
     if (!name) return false;
     name++;
   }
-  const size_t length = strcspn(name, "/");
+  const size_t length = index == 2 ? kernel_name_length(name) : strcspn(name, "/");
   if (length == 0 || length >= size) return false;
   memcpy(part, name, length);
   part[length] = '\0';

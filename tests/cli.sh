@@ -230,13 +230,14 @@ for layout in interleaved-cs split split-cs; do
 done
 written 'several blocks' f32 1e-7 3000 400 10000 0 0 none interleaved
 written 'an empty table' f32 0 0 64 10000 0 0 none interleaved
+grep -v / names >selected # recipes have errors, and tests, of their own
 while read -r kernel; do
   if "$POSENC" write --len 1 --dim 2 --kernel "$kernel" -o one.npy 2>/dev/null; then
     written "kernel $kernel" f32 2e-5 50 64 10000 0 0 none interleaved --kernel "$kernel"
   else
     skip "kernel $kernel" 'does not run here'
   fi
-done <names
+done <selected
 "$POSENC" write --len 50 --dim 64 -o a.npy && "$POSENC" write --len 50 --dim 64 -o - >b.npy
 check 'standard output gets the same bytes' cmp -s a.npy b.npy
 "$POSENC" write --len 50 --dim 64 -o a.safetensors && "$POSENC" write --len 50 --dim 64 -o - --format safetensors >b.safetensors

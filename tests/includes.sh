@@ -9,6 +9,7 @@ point=0 failed=0
 rules='include: none
 impls: impls/core
 impls/core: impls/core impls/kernels.def
+impls/recipes: impls/recipes
 reference: reference
 common: common
 files: files reference common
@@ -16,7 +17,7 @@ verify: verify files reference common
 bench: bench common
 reports: reports common
 peers: peers
-cli: cli verify files bench reports peers common'
+cli: cli verify files bench reports peers impls/recipes common'
 
 # What the library may take from the system: libc with advice on memory and what glibc knows of the CPU, libm, OpenMP, intrinsics.
 system='cpuid.h float.h immintrin.h limits.h math.h omp.h stdatomic.h stdbool.h stddef.h stdint.h stdlib.h string.h sys/mman.h sys/platform/x86.h'

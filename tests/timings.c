@@ -30,7 +30,7 @@ static json_t *make_record(void) {
   json_t *benchmarks = json_array();
   add_rates(benchmarks, "iteration", "hot/64x16/odd", 2, 5, 0.8, 0.5);
   add_rates(benchmarks, "iteration", "hot/64x16/even", 0, 8, 3, 0.1);
-  add(benchmarks, "iteration", "plan/64x16/odd", 3, 4000);
+  add(benchmarks, "iteration", "plan/64x16/recipe/odd/min_time:0.010/repeats:3", 3, 4000);
   add_rates(benchmarks, "iteration", "hot/64x16/odd", 2, 1, 4, 0.2);
   add_rates(benchmarks, "aggregate", "hot/64x16/odd", 2, 1000, 1000, 1000);
   add_rates(benchmarks, "iteration", "hotter/64x16/odd", 4, 1000, 1000, 1000);
@@ -99,7 +99,7 @@ int main(void) {
   expect_line(stream, "");
   ok(fgets(line, sizeof line, stream) && strncmp(line, "plan: ", strlen("plan: ")) == 0, "and the next");
   expect_line(stream, "table kernel us spread");
-  expect_line(stream, "64x16 odd 4 0.0%");
+  expect_line(stream, "64x16 recipe/odd 4 0.0%");
   ok(!fgets(line, sizeof line, stream), "and nothing else");
   fclose(stream);
   json_decref(record);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* What the recipes share: all that is not the recipe. */
+#ifndef POSENC_IMPLS_RECIPES_RECIPE_H
+#define POSENC_IMPLS_RECIPES_RECIPE_H
+
+#include "posenc.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What a recipe keeps of a frequency for all positions; a double, which holds the recipe's own type. */
+typedef double recipe_keep(const posenc_problem *problem, int64_t index);
+
+/* The pair of a position and frequency index: `kept` has a number for every index, `before` is the pair of the index before, if there is
+   one. Sine and cosine rounded to f32 are what the table gets. */
+typedef posenc_stages recipe_pair(const double *kept, int64_t index, int64_t position, const posenc_stages *before);
+
+posenc_status recipe_prepare(const posenc_problem *problem, recipe_keep *keep, recipe_pair *pair, void **constants);
+void recipe_execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out);
+bool recipe_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                   posenc_stages *stages);
+
+/* can_do by the denominator of the exponent: dim/2; dim/2 − 1; any. */
+const char *recipe_of_paper(const posenc_problem *problem);
+const char *recipe_of_tensor2tensor(const posenc_problem *problem);
+const char *recipe_of_any_shift(const posenc_problem *problem);
+
+/* Of an f32 angle, by f32 functions; and of an f64 angle, by f64 functions. */
+static inline posenc_stages recipe_f32(posenc_sum frequency, float angle) {
+  return (posenc_stages){.frequency = frequency,
+                         .phase.high = (double)angle,
+                         .sine.high = (double)sinf(angle),
+                         .cosine.high = (double)cosf(angle)};
+}
+
+static inline posenc_stages recipe_f64(posenc_sum frequency, double angle) {
+  return (posenc_stages){
+      .frequency = frequency, .phase.high = angle, .sine.high = sin(angle), .cosine.high = cos(angle)};
+}
+
+static inline posenc_sum recipe_number(double x) {
+  return (posenc_sum){.high = x};
+}
+
+/* 1/x: the frequency of a recipe that divides by x. */
+static inline posenc_sum recipe_reciprocal(double x) {
+  const double high = 1.0 / x;
+  return (posenc_sum){high, fma(-high, x, 1.0) / x};
+}
+
+/* What was measured, twice: beside `ulp` and `abs`, growth per position. */
+#define RECIPE_BOUND(at_most_ulp, at_most_abs, per_position)                                                           \
+  { .ulp = (at_most_ulp), .abs = (at_most_abs), .growth = (per_position), .max_position = 1 << 20, .derived = false }
+
+/* Defines the kernel recipe_SYMBOL; further arguments are what its contract says of itself alone. */
+#define RECIPE(symbol, keep, pair, ...)                                                                                \
+  static posenc_status prepare_##symbol(const posenc_problem *problem, const posenc_options *options,                  \
+                                        void **constants) {                                                            \
+    (void)options;                                                                                                     \
+    return recipe_prepare(problem, keep, pair, constants);                                                             \
+  }                                                                                                                    \
+  const posenc_kernel recipe_##symbol = {                                                                              \
+      .abi = POSENC_KERNEL_ABI,                                                                                        \
+      .isa = POSENC_ISA_GENERIC,                                                                                       \
+      .basis = "twice what was measured below 2^20, over bases 1e4 to 1e7 and dims 64 to 4096; the recipe claims "     \
+               "nothing",                                                                                              \
+      .reproducible = false,                                                                                           \
+      .prepare = prepare_##symbol,                                                                                     \
+      .execute = recipe_execute,                                                                                       \
+      .release = free,                                                                                                 \
+      .stages = recipe_stages,                                                                                         \
+      __VA_ARGS__,                                                                                                     \
+  };
+
+/* All of them, in the order of recipes_kernels. */
+#define RECIPES(row)                                                                                                   \
+  row(annotated) row(tensor2tensor) row(fairseq) row(whisper) row(ddpm_timestep) row(xlm) row(hf_rope) row(gemma_cpp)  \
+      row(maxtext) row(mlx) row(deepspeed) row(flux) row(ggml_rope) row(ggml_cuda_rope) row(bf16_positions)            \
+          row(bf16_inv) row(f16_positions) row(all_bf16) row(tf32_product)
+
+#define RECIPE_DECLARED(symbol) extern const posenc_kernel recipe_##symbol;
+RECIPES(RECIPE_DECLARED)
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables that turn queries and keys. */
+#include "impls/recipes/recipe.h"
+
+/* f32(base) to the power 2i/d, in f32. */
+static float power(const posenc_problem *problem, int64_t index) {
+  return powf((float)problem->base, (float)(2 * index) / (float)problem->dim);
+}
+
+static posenc_stages product(const double *kept, int64_t index, int64_t position, const posenc_stages *before) {
+  (void)before;
+  return recipe_f32(recipe_number(kept[index]), (float)position * (float)kept[index]);
+}
+
+/* ---- f32 ------------------------------------------------------------------------------------------- */
+
+static double keep_hf_rope(const posenc_problem *problem, int64_t index) {
+  return (double)(1.0f / power(problem, index));
+}
+
+RECIPE(hf_rope, keep_hf_rope, product, .name = "recipe/hf-rope",
+       .summary =
+           "transformers' Llama (duplicated halves), Meta's, vLLM, FlashAttention, GPT-NeoX: f32 reciprocal of a "
+           "power",
+       .algorithm = "w[i] = 1 / powf(base, 2i/d); sinf(p × w[i]), cosf(p × w[i]).",
+       .provenance = "huggingface/transformers, src/transformers/models/llama/modeling_llama.py, 2023; "
+                     "meta-llama/llama, llama/model.py",
+       .can_do = recipe_of_paper, .bound = RECIPE_BOUND(2.0, 0.0, 2.6e-7))
+
+static double keep_gemma_cpp(const posenc_problem *problem, int64_t index) {
+  return (double)(float)(1.0 / pow(problem->base, (double)(2 * index) / (double)problem->dim));
+}
+
+RECIPE(gemma_cpp, keep_gemma_cpp, product, .name = "recipe/gemma-cpp",
+       .summary = "gemma.cpp (duplicated halves): frequencies in double, rounded to f32; f32 product",
+       .algorithm = "w[i] = f32(1 / pow(base, 2i/d)) in double; sinf(p × w[i]), cosf(p × w[i]).",
+       .provenance = "google/gemma.cpp, gemma/activations.h, 2024", .can_do = recipe_of_paper,
+       .bound = RECIPE_BOUND(2.0, 0.0, 1.7e-7))
+
+static double keep_mlx(const posenc_problem *problem, int64_t index) {
+  const float slope = logf((float)problem->base) / (float)(problem->dim / 2);
+  return (double)expf(-(float)index * slope);
+}
+
+RECIPE(mlx, keep_mlx, product, .name = "recipe/mlx",
+       .summary = "MLX's RoPE (halves or neighbours): f32 exp of an f32 slope",
+       .algorithm = "w[i] = expf(-i × (logf(base) / (d/2))); sinf(p × w[i]), cosf(p × w[i]).",
+       .provenance = "ml-explore/mlx, mlx/fast.cpp, 2024", .can_do = recipe_of_paper,
+       .bound = RECIPE_BOUND(2.0, 0.0, 1.7e-7))
+
+static double keep_power(const posenc_problem *problem, int64_t index) {
+  return (double)power(problem, index);
+}
+
+static posenc_stages quotient(const double *kept, int64_t index, int64_t position, const posenc_stages *before) {
+  (void)before;
+  return recipe_f32(recipe_reciprocal(kept[index]), (float)position / (float)kept[index]);
+}
+
+RECIPE(maxtext, keep_power, quotient, .name = "recipe/maxtext",
+       .summary = "MaxText and Pax (split): f32 quotient by a power",
+       .algorithm = "sinf(p / powf(base, 2i/d)), cosf of the same.",
+       .provenance = "AI-Hypercomputer/maxtext, MaxText/layers/embeddings.py, 2023", .can_do = recipe_of_paper,
+       .bound = RECIPE_BOUND(2.0, 0.0, 2.2e-7))
+
+/* ---- partly or all in double ----------------------------------------------------------------------- */
+
+static double keep_deepspeed(const posenc_problem *problem, int64_t index) {
+  return 1.0 / (double)power(problem, index);
+}
+
+static posenc_stages product_deepspeed(const double *kept, int64_t index, int64_t position,
+                                       const posenc_stages *before) {
+  (void)before;
+  return recipe_f32(recipe_number(kept[index]), (float)(kept[index] * (double)(float)position));
+}
+
+RECIPE(deepspeed, keep_deepspeed, product_deepspeed, .name = "recipe/deepspeed",
+       .summary = "DeepSpeed's inference (duplicated halves): f32 power, quotient and product in double, f32 angle",
+       .algorithm = "f32(1.0 / powf(base, 2i/d) × p), quotient and product in double; its sinf and cosf.",
+       .provenance = "microsoft/DeepSpeed, csrc/transformer/inference/csrc/apply_rotary_pos_emb.cu, 2022",
+       .can_do = recipe_of_paper, .bound = RECIPE_BOUND(2.0, 0.0, 2.2e-7))
+
+static double keep_flux(const posenc_problem *problem, int64_t index) {
+  return 1.0 / pow(problem->base, (double)(2 * index) / (double)problem->dim);
+}
+
+static posenc_stages product_flux(const double *kept, int64_t index, int64_t position, const posenc_stages *before) {
+  (void)before;
+  return recipe_f64(recipe_number(kept[index]), (double)position * kept[index]);
+}
+
+RECIPE(flux, keep_flux, product_flux, .name = "recipe/flux",
+       .summary = "FLUX (interleaved): all in double, cast to f32 at the end",
+       .algorithm = "w[i] = 1 / pow(base, 2i/d); sin(p × w[i]), cos(p × w[i]), all in double; then f32.",
+       .provenance = "black-forest-labs/flux, src/flux/math.py, 2024", .can_do = recipe_of_paper,
+       .bound = RECIPE_BOUND(1.0, 0.0, 1.4e-16))
+
+/* ---- ggml: powers of one frequency ----------------------------------------------------------------- */
+
+static float step_of(const posenc_problem *problem) {
+  return powf((float)problem->base, -2.0f / (float)problem->dim);
+}
+
+/* The step is kept[1]: its power 1 is exact. */
+static double keep_ggml_rope(const posenc_problem *problem, int64_t index) {
+  return pow((double)step_of(problem), (double)index);
+}
+
+static posenc_stages walk(const double *kept, int64_t index, int64_t position, const posenc_stages *before) {
+  const float angle = index ? (float)before->phase.high * (float)kept[1] : (float)position;
+  return recipe_f32(recipe_number(kept[index]), angle);
+}
+
+RECIPE(ggml_rope, keep_ggml_rope, walk, .name = "recipe/ggml-rope",
+       .summary = "llama.cpp on CPUs (interleaved-cs): each pair's f32 angle is that of the pair before, times a step",
+       .algorithm = "s = powf(base, -2/d); angle = p, then × s from pair to pair; its sinf and cosf.",
+       .provenance = "ggml-org/llama.cpp, ggml/src/ggml-cpu/ops.cpp, 2023", .can_do = recipe_of_paper,
+       .bound = RECIPE_BOUND(2.0, 0.0, 3.7e-6))
+
+static double keep_ggml_cuda_rope(const posenc_problem *problem, int64_t index) {
+  return (double)powf(step_of(problem), (float)index);
+}
+
+RECIPE(ggml_cuda_rope, keep_ggml_cuda_rope, product, .name = "recipe/ggml-cuda-rope",
+       .summary = "llama.cpp on GPUs (interleaved-cs): f32 powers of an f32 step",
+       .algorithm = "s = powf(base, -2/d); p × powf(s, i); its sinf and cosf.",
+       .provenance = "ggml-org/llama.cpp, ggml/src/ggml-cuda/rope.cu, 2023", .can_do = recipe_of_paper,
+       .bound = RECIPE_BOUND(2.0, 0.0, 3.0e-6))

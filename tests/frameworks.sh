@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Recipes on the command line; and against the frameworks' own operations, where PyTorch and NumPy are there.
+# shellcheck disable=SC2154 # the environment comes from make
+. "${srcdir:-.}/tests/tap.sh"
+source=$(cd "${srcdir:-.}" && pwd) || exit 99
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' INT TERM
+cd "$work" || exit 99
+diagnose() { tail -n 20 out err 2>/dev/null | cut -c1-300 | sed 's/^/# /'; }
+posenc() { "$POSENC" "$@" >out 2>err; }
+
+# ---- selection ----
+
+posenc list --names
+check 'list has them' test "$(grep -c '^recipe/' out)" -eq 19
+posenc list
+check 'in a section of their own' sh -c 'sed "/^How shipped/,\$d" out | grep -q "^rotation:" && ! sed "/^How shipped/,\$d" out | grep -q "^recipe/" &&
+  sed -n "/^How shipped/,\$p" out | grep -q "^recipe/xlm:" && ! sed -n "/^How shipped/,\$p" out | grep -q "^rotation:"'
+kernels() { # that verify looks at
+  "$POSENC" verify --len 3 --dim 8 --search 0 --format json "$@" 2>err | sed -n 's/^      "kernel": "\(.*\)",$/\1/p' >out
+}
+kernels
+check 'by default there is none' sh -c 'grep -q "^naive$" out && ! grep -q recipe out'
+kernels --kernel '*'
+check "nor for '*'" sh -c 'grep -q "^naive$" out && ! grep -q recipe out'
+kernels --kernel 'recipe/*'
+check "'recipe/*' is all of them, and nothing else" test "$(grep -c '^recipe/' out)" -eq 19 -a "$(wc -l <out)" -eq 19
+posenc verify --kernel recipe/whisper --len 3 --dim 8
+check 'one that divides by dim/2 - 1 says so' grep -q 'recipe/whisper cannot do this here: .*shift = 1$' err
+posenc write --kernel recipe/f16-positions --len 2 --dim 8 --offset 65504 -o x.npy
+check 'positions that f16 has not are refused' grep -q '65504' err
+if "$POSENC" bench --kernel recipe/xlm --len 8 --dim 4 2>&1 | grep -q 'without Google Benchmark'; then
+  skip 'bench' 'without Google Benchmark'
+else
+  posenc bench --kernel 'recipe/x*' --len 64 --dim 16 --repetitions 3 --min-time 0.0001
+  check 'bench prints the whole name' grep -q '^64x16 *recipe/xlm  *[0-9]' out
+fi
+bash -c '. "$1"; COMP_WORDS=(posenc verify --kernel recipe/x); COMP_CWORD=3; PATH=$(dirname "$2"):$PATH; _posenc; echo "${COMPREPLY[*]}"' \
+  bash "$source/completions/posenc.bash" "$POSENC" >out 2>err
+check 'completion knows them' grep -q '^recipe/xlm$' out
+
+# ---- where errors come from ----
+
+posenc verify --kernel 'recipe/*' --len 2000 --dim 32 --offset 60000 --explain
+check 'stages hold' test "$(grep -c '^ok .* - recipe/[a-z0-9-]* stages ' out)" -eq 16 -a "$(grep -c '^not ok' out)" -eq 0
+posenc verify --kernel 'recipe/*' --len 2000 --dim 32 --shift 1 --padding 1 --explain
+check 'and where they divide by dim/2 - 1' test "$(grep -c '^ok .* - recipe/[a-z0-9-]* stages ' out)" -eq 4 -a "$(grep -c '^not ok' out)" -eq 0
+
+# ---- the real thing ----
+
+for python in "${PYTHON:-python3}" /usr/bin/python3 none; do
+  "$python" -c 'import numpy, torch' 2>/dev/null && break
+done
+if [ "$python" = none ]; then
+  skip '78 comparisons with the frameworks themselves' 'no Python with PyTorch and NumPy'
+else
+  "$python" "$source/tests/frameworks.py" "$POSENC" >out 2>err
+  check 'PyTorch and NumPy ran' test $? -eq 0
+  cp out compared
+  while read -r line; do
+    case $line in
+    not*) point 'not ok' "${line#not ok }" ;;
+    *) point ok "${line#ok }" ;;
+    esac
+  done <compared
+  check 'all 78 comparisons' test "$(wc -l <compared)" -eq 78
+fi
+plan
+exit $tap_failed

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Recipes: each within its measured figures; and the orders of magnitude that are known of them. */
+#include "impls/recipes/recipes.h"
+#include "common/field.h"
+#include "tests/tap.h"
+#include "verify/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static posenc_problem make(int64_t first, int64_t rows, int64_t dim, double base, double shift) {
+  posenc_problem problem = posenc_table(rows, dim);
+  problem.first = first;
+  problem.base = base;
+  problem.shift = shift;
+  return problem;
+}
+
+static json_t *verified(const shape *shapes, size_t count) {
+  verify_request request = {.shapes = shapes,
+                            .shape_count = count,
+                            .threads = 1,
+                            .seed = 11,
+                            .budget = VERIFY_DEFAULT_BUDGET,
+                            .silence = VERIFY_DEFAULT_SILENCE};
+  request.kernels = recipes_kernels(&request.kernel_count);
+  json_t *record = verify_run(&request);
+  if (!record) abort();
+  return record;
+}
+
+static void test_contracts(void) {
+  size_t count;
+  const posenc_kernel *const *kernels = recipes_kernels(&count);
+  for (size_t k = 0; k < count; k++)
+    ok(strncmp(kernels[k]->name, "recipe/", strlen("recipe/")) == 0 && !kernels[k]->bound.derived &&
+           !kernels[k]->reproducible && kernels[k]->stages && !posenc_kernel_find(kernels[k]->name),
+       "%s claims nothing, tells its stages, and is not in the library", kernels[k]->name);
+}
+
+/* Around 0 and powers of two, up to where figures were measured; narrow and wide, all layouts, with and without a padding row. */
+static void test_figures(void) {
+  static const int64_t firsts[] = {-100, 4090, 131072, (1 << 20) - 300};
+  static const double bases[] = {1e4, 5e5, 1e6, 1e7};
+  static const int64_t dims[] = {4, 130, 512};
+  shape shapes[32];
+  size_t count = 0, i, j;
+  for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++)
+    for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
+      for (int shift = 0; shift <= 1; shift++, count++) {
+        posenc_problem problem = make(firsts[f], 300, dims[d], bases[count / 2 % 4], (double)shift);
+        problem.layout = (posenc_layout)(count % 4);
+        if (shift) problem.padding = firsts[f] + 1;
+        shapes[count] = shape_of(&problem);
+      }
+  json_t *record = verified(shapes, count), *one, *check;
+  size_t kernel_count;
+  const posenc_kernel *const *kernels = recipes_kernels(&kernel_count);
+  for (size_t k = 0; k < kernel_count; k++) {
+    int held = 0, broken = 0;
+    json_array_foreach(json_object_get(record, "records"), i, one) {
+      if (strcmp(field_string(one, "kernel"), kernels[k]->name) != 0 || json_is_string(json_object_get(one, "refusal")))
+        continue;
+      held++;
+      json_array_foreach(json_object_get(one, "checks"), j, check) {
+        if (json_is_true(json_object_get(check, "ok")) || json_is_true(json_object_get(check, "skipped"))) continue;
+        broken++;
+        printf("# %s %s: %s %s\n", kernels[k]->name, field_string(json_object_get(one, "shape"), "name"),
+               field_string(check, "property"), field_string(check, "note"));
+      }
+    }
+    ok(held >= 6 && !broken, "%s within its figures on %d tables", kernels[k]->name, held);
+  }
+  json_decref(record);
+}
+
+/* The largest errors up to a position, dim 128, base 1e4, as they are known of frameworks: of f32 recipes together, of ggml's walk, and of
+ * those in double. */
+typedef struct order {
+  int64_t first, rows;
+  double f32, ggml, f64;
+} order;
+
+static double largest(const json_t *record, const char *const *names, size_t count) {
+  double worst = 0.0;
+  size_t i;
+  json_t *one;
+  json_array_foreach(json_object_get(record, "records"), i, one) {
+    for (size_t n = 0; n < count; n++)
+      if (strcmp(field_string(one, "kernel") + strlen("recipe/"), names[n]) == 0)
+        worst = fmax(worst, field_number(json_object_get(one, "max_abs"), "abs"));
+  }
+  return worst;
+}
+
+static bool about(double x, double known) {
+  return x >= known / 2 && x <= known * 2;
+}
+
+static void test_orders(void) {
+  static const order orders[] = {{0, 4096, 2e-4, 2.4 * 2e-4, 3e-8},
+                                 {32768 - 2048, 2048, 2e-3, 2.4 * 2e-3, 3e-8},
+                                 {131072 - 2048, 2048, 8e-3, 2.4 * 8e-3, 3e-8},
+                                 {(1 << 20) - 2048, 2048, 6e-2, 2.4 * 6e-2, 3e-8}};
+  static const char *const f32[] = {"annotated", "ddpm-timestep", "hf-rope",  "gemma-cpp",
+                                    "maxtext",   "mlx",           "deepspeed"},
+                           *const ggml[] = {"ggml-rope"}, *const f64[] = {"xlm", "flux"},
+                           *const controls[] = {"bf16-positions", "bf16-inv", "all-bf16", "tf32-product"};
+  for (size_t n = 0; n < sizeof orders / sizeof *orders; n++) {
+    const posenc_problem problem = make(orders[n].first, orders[n].rows, 128, 1e4, 0.0);
+    const shape of = shape_of(&problem);
+    json_t *record = verified(&of, 1);
+    const double in_f32 = largest(record, f32, sizeof f32 / sizeof *f32), walked = largest(record, ggml, 1),
+                 in_f64 = largest(record, f64, 2);
+    const int below = (int)(orders[n].first + orders[n].rows);
+    ok(about(in_f32, orders[n].f32), "f32 recipes below %d: %.2g", below, in_f32);
+    ok(about(walked, orders[n].ggml), "ggml's walk below %d: %.2g", below, walked);
+    ok(about(in_f64, orders[n].f64), "angles in double below %d: %.2g", below, in_f64);
+    for (size_t c = 0; c < sizeof controls / sizeof *controls; c++) {
+      const double lost = largest(record, &controls[c], 1);
+      ok(lost > 0.5, "%s below %d is worth nothing: %.2g", controls[c], below, lost);
+    }
+    json_decref(record);
+  }
+}
+
+int main(void) {
+  unsetenv("POSENC_ISA");
+  test_contracts();
+  test_figures();
+  test_orders();
+  return tap_done();
+}
