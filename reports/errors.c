@@ -202,10 +202,11 @@ static const json_t *worst_column(const json_t *profile) {
   return worst;
 }
 
-/* Positions after which the columns of that frequency repeat: 2π base^(2i/dim). */
+/* Positions after which the columns of that frequency repeat: 2π base^(i / (dim/2 − shift)). */
 static double wavelength(const json_t *profile, const json_t *column) {
   const double turn = 2 * acos(-1.0);
-  return turn * pow(field_number(profile, "base"), 2 * field_number(column, "index") / field_number(profile, "dim"));
+  const double denominator = field_number(profile, "dim") / 2 - field_number_or(profile, "shift", 0);
+  return turn * pow(field_number(profile, "base"), field_number(column, "index") / denominator);
 }
 
 static void write_frequency_data(page *p, const json_t *profiles) {
@@ -339,10 +340,67 @@ static void write_limits(page *p, const json_t *document) {
   write_relations(p, profiles);
 }
 
+/* ---- kernels that claim nothing ---- */
+
+/* The first profile that has figures of other tables; null if none has. */
+static const json_t *first_with_tables(const json_t *profiles) {
+  for (size_t i = 0; i < json_array_size(profiles); i++) {
+    const json_t *profile = json_array_get(profiles, i);
+    if (json_array_size(json_object_get(profile, "tables")) > 0) return profile;
+  }
+  return NULL;
+}
+
+/* A row per position, a column per table. */
+static void write_contexts(page *p, const json_t *profile) {
+  const json_t *tables = json_object_get(profile, "tables");
+  const json_t *points = json_object_get(json_array_get(tables, 0), "points");
+  for (size_t i = 0; i < json_array_size(points); i++) {
+    const double position = field_number(json_array_get(points, i), "position");
+    page_cell_run(p, PAGE_CODE, field_string(profile, "kernel"));
+    page_cell_run(p, PAGE_TEXT, words_count(position).text);
+    for (size_t t = 0; t < p->column_count - 2; t++)
+      cell_significant(
+          p, field_number(point_at(json_object_get(json_array_get(tables, t), "points"), position), "max_abs"));
+  }
+}
+
+/* "d = 128, 10000" over each column. False when memory runs out. */
+static bool write_unclaimed(page *p, const json_t *document) {
+  const json_t *profiles = json_object_get(document, "profile"), *first = first_with_tables(profiles);
+  const json_t *tables = json_object_get(first, "tables");
+  const size_t count = json_array_size(tables);
+  if (count == 0) return true;
+  page_column *columns = calloc(count + 2, sizeof *columns);
+  words *titles = calloc(count, sizeof *titles);
+  if (columns && titles) {
+    columns[0] = (page_column){"kernel", false};
+    columns[1] = (page_column){"position", true};
+    for (size_t t = 0; t < count; t++) {
+      const json_t *table = json_array_get(tables, t);
+      snprintf(titles[t].text, sizeof titles[t].text, "d = %.30s, %.30s", words_plain(field_number(table, "dim")).text,
+               words_plain(field_number(table, "base")).text);
+      columns[t + 2] = (page_column){titles[t].text, true};
+    }
+    p->format->heading(p, 2, "Kernels that claim nothing");
+    page_block(
+        p, PAGE_PARAGRAPH,
+        "No bound is proved for these, so they are looked at in more tables, each against its own exact values: a "
+        "kernel that divides the exponent by d/2 − 1 is not blamed for that.");
+    page_table(p, "Largest |error| of 16 rows from a position on, by number of columns d and base.", columns,
+               count + 2);
+    for (size_t i = 0; i < json_array_size(profiles); i++) write_contexts(p, json_array_get(profiles, i));
+    page_table_end(p);
+  }
+  free(columns);
+  free(titles);
+  return columns && titles;
+}
+
 bool errors_write(page *p, const json_t *document, const figures *drawn) {
   if (!write_position(p, document, drawn)) return false;
   write_causes(p, document, drawn);
   write_frequency(p, document, drawn);
   write_limits(p, document);
-  return true;
+  return write_unclaimed(p, document);
 }

@@ -180,6 +180,19 @@ static const rule collisions_rules[] = {
     {NULL, NULL, false, NULL},
 };
 
+static const rule context_rules[] = {
+    {"position", &count, true, NULL},
+    {"max_abs", &amount, true, NULL},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule table_rules[] = {
+    {"dim", &count, true, NULL},
+    {"base", &number, true, NULL},
+    {"points", &array, true, context_rules},
+    {NULL, NULL, false, NULL},
+};
+
 static const rule profile_rules[] = {
     {"kernel", &string, true, NULL},
     {"dim", &count, false, NULL},
@@ -190,6 +203,8 @@ static const rule profile_rules[] = {
     {"passes", &object, false, passes_rules},
     {"norm", &object, false, norm_rules},
     {"collisions", &object, false, collisions_rules},
+    {"shift", &number, false, NULL},
+    {"tables", &array, false, table_rules},
     {NULL, NULL, false, NULL},
 };
 

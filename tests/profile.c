@@ -125,6 +125,45 @@ static void test_points(void) {
   json_decref(profile);
 }
 
+/* It does short tables of Tensor2Tensor's denominator alone, and claims nothing. */
+static void not_the_papers(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants;
+  good_rows(problem, problem->first + row, rows, out);
+  if (problem->base > 1e5 && problem->first == 1 << 15) ((float *)out)[1] += 0.25f;
+}
+
+static const char *shift_one_only(const posenc_problem *problem) {
+  if (problem->first == 1 << 17) return "it is not for this place";
+  return problem->shift < 1.0 ? "it needs shift = 1" : short_only(problem);
+}
+
+static void test_unclaimed(void) {
+  posenc_kernel kernel = *good;
+  const posenc_options options = posenc_default_options();
+  kernel.name = "unclaimed";
+  kernel.bound.derived = false;
+  kernel.can_do = shift_one_only;
+  kernel.prepare = NULL;
+  kernel.release = NULL;
+  kernel.execute = not_the_papers;
+  kernel.stages = NULL;
+  json_t *profile = profile_json(&kernel, &options);
+  const json_t *tables = json_object_get(profile, "tables"), *first = json_array_get(tables, 0),
+               *second = json_array_get(tables, 1);
+  const json_t *points = json_object_get(first, "points"), *others = json_object_get(second, "points");
+  ok(field_number(profile, "shift") == 1.0 && json_array_size(json_object_get(profile, "points")) == 28,
+     "a kernel that does nothing but shift 1 is looked at there");
+  ok(json_array_size(tables) == 6 && json_array_size(points) == 5 && field_number(second, "dim") == 128 &&
+         field_number(second, "base") == 5e5,
+     "one that claims nothing is looked at in six tables");
+  ok(field_number(json_array_get(points, 2), "max_abs") < 0x1p-24 &&
+         fabs(field_number(json_array_get(others, 2), "max_abs") - 0.25) < 1e-6 &&
+         field_number(json_array_get(others, 2), "position") == 0x1p15,
+     "where an error of 0.25 is found: %g", field_number(json_array_get(others, 2), "max_abs"));
+  ok(json_is_null(json_object_get(json_array_get(others, 3), "max_abs")), "and what it does not do is null");
+  json_decref(profile);
+}
+
 /* Of a kernel that keeps all it promises; the collisions of its far rows are another one's. */
 static void test_good(void) {
   const posenc_options options = posenc_default_options();
@@ -145,6 +184,7 @@ static void test_good(void) {
            field_number(parts, "frequency") < 0x1p-64;
   }
   ok(none, "rotation is good for all formats to 2^20, and no rows collide");
+  ok(!json_object_get(profile, "tables"), "it claims something, so no other tables are looked at");
   ok(told && i == 31, "its errors are those of the last rounding, to 2^30");
   json_decref(profile);
 }
@@ -173,6 +213,7 @@ int main(void) {
   good = posenc_kernel_find("rotation");
   test_faults();
   test_points();
+  test_unclaimed();
   test_good();
   test_unique();
   return tap_done();

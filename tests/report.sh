@@ -125,7 +125,7 @@ check 'without times' contains empty/report.md 'Nothing was timed'
 # ---- errors: where they come from, at which frequency, and what they spoil ----
 
 has_sections() { # PAGE TITLES: those on errors, joined by commas
-  test "$(sed -nE 's/^## (Error.*|Where.*)/\1/p' "$1" | paste -sd,)" = "$2"
+  test "$(sed -nE 's/^## (Error.*|Where.*|Kernels that.*)/\1/p' "$1" | paste -sd,)" = "$2"
 }
 check 'no errors, no sections on them' has_sections known/report.md ''
 error_at() { # POSITION FREQUENCY PHASE TRIG STORE
@@ -135,11 +135,13 @@ points="$(error_at 1 1 0 0 3), $(error_at 2 6 4 0 0), $(error_at 4 3 1 0 0)"
 scan='"rows": 1000, "columns": [{"index": 0, "max_abs": 0.0625, "position": 9}, {"index": 1, "max_abs": 0.125, "position": 7}],
   "passes": {"f32": 1, "f16": 7, "bf16": null}, "norm": {"worst": 0.75, "position": 8, "index": 1},
   "collisions": {"f32": null, "f16": [5, 6], "bf16": [3, 4]}'
+tables='"tables": [{"dim": 128, "base": 10000.0, "points": [{"position": 512, "max_abs": 0.5}, {"position": 900, "max_abs": null}]},
+  {"dim": 512, "base": 500000.0, "points": [{"position": 512, "max_abs": 0.25}, {"position": 900, "max_abs": 0.125}]}]'
 profiled() { # POINTS-OF-NAIVE: naive was not scanned
   accuracy true 0 | sed '/"profile": /d'
   printf '"unique": {"dim": 4, "base": 10000.0, "rows": 1000, "distance": 0.5, "apart": 44},\n"profile": [\n'
   printf '{"kernel": "quick", "dim": 4, "base": 10000.0, "points": [%s],\n%s},\n' "$points" "$scan"
-  printf '{"kernel": "naive", "dim": 4, "base": 10000.0, "points": [%s], "rows": null}],\n' "$1"
+  printf '{"kernel": "naive", "dim": 4, "base": 10000.0, "points": [%s], "rows": null,\n%s}],\n' "$1" "$tables"
   accuracy true 0 | sed -n 's/"profile": \[\], //p'
 }
 profiled "$points" >errors-accuracy.json
@@ -150,7 +152,7 @@ says() { # WHAT TEXT
   check "errors: $1" contains errors.md "$2"
 }
 check 'errors: the sections' has_sections errors.md \
-  'Error against position,Where the error comes from,Error against frequency,Where it stops being good enough'
+  'Error against position,Where the error comes from,Error against frequency,Where it stops being good enough,Kernels that claim nothing'
 check 'errors: a figure for each of the first three' count_is errors/index.html '<svg' 6
 check 'errors: all ids are unique' ids_unique errors/index.html
 says 'kernels with the same parts are one, and the causes of a fifth or more are named where they are' \
@@ -163,6 +165,9 @@ says 'how much was looked at, against position' 'of the 16 rows from a position 
 says 'and against frequency' 'over every position below 1'
 says 'what was not scanned is a dash' '| `naive` | – | – | – | – | – | – |'
 says 'norm and relative' '| `quick` | 0.750 | p = 8, i = 1 | 0.500 | – | – | – | – |'
+says 'other tables of kernels that claim nothing' '| kernel | position | d = 128, 10000 | d = 512, 500000 |'
+says 'the error at a position' '| `naive` | 512 | 0.500 | 0.250 |'
+says 'and where it is not done' '| `naive` | 900 | – | 0.125 |'
 says 'the closest exact rows' 'are **0.5000 apart**, at positions that differ by 44.'
 
 profiled "$(error_at 1 0 0 0 2), $(error_at 4 0 0 1 0)" >other-accuracy.json

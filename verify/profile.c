@@ -40,6 +40,13 @@ static void round_row(const format *f, const float *row, double *rounded) {
   for (int c = 0; c < DIM; c++) rounded[c] = format_nearest(&to, (double)row[c]) + 0.0;
 }
 
+/* Of the exponent's denominator: the paper's, unless the kernel does only what Tensor2Tensor divides by. */
+static double shift_of(const posenc_kernel *kernel) {
+  posenc_problem paper = posenc_table(1, DIM), other = paper;
+  other.shift = 1.0;
+  return kernel->can_do && kernel->can_do(&paper) && !kernel->can_do(&other) ? other.shift : paper.shift;
+}
+
 /* ---- points: a few rows from each power of two on ---------------------------------------------------------- */
 
 enum { POINTS = 31, POINT_ROWS = 16 };
@@ -66,7 +73,8 @@ static void set_apart(instruments *with) {
 }
 
 static bool instruments_make(instruments *with, const posenc_kernel *kernel, const posenc_options *options) {
-  const posenc_problem problem = posenc_table((INT64_C(1) << (POINTS - 1)) + POINT_ROWS, DIM);
+  posenc_problem problem = posenc_table((INT64_C(1) << (POINTS - 1)) + POINT_ROWS, DIM);
+  problem.shift = shift_of(kernel);
   *with = (instruments){.kernel = kernel, .options = options};
   with->fast = fast_create(&problem, 0);
   with->exact = oracle_create(&problem);
@@ -139,6 +147,7 @@ static json_t *points_json(instruments *with) {
   for (int n = 0; points && n < POINTS; n++) {
     posenc_problem problem = posenc_table(POINT_ROWS, DIM);
     problem.first = INT64_C(1) << n;
+    problem.shift = shift_of(with->kernel);
     const shape of = shape_of(&problem);
     subject s;
     isolate_say("error against position", (double)n / (2 * POINTS));
@@ -165,8 +174,9 @@ static void team_free(team *t) {
 }
 
 /* False when memory runs out. */
-static bool team_make(team *t) {
-  const posenc_problem problem = posenc_table(PROFILE_ROWS, DIM);
+static bool team_make(team *t, double shift) {
+  posenc_problem problem = posenc_table(PROFILE_ROWS, DIM);
+  problem.shift = shift;
   *t = (team){.parts = 1};
 #ifdef _OPENMP
   t->parts = omp_get_max_threads();
@@ -209,10 +219,10 @@ static void scan_free(scan *s) {
 }
 
 /* False when memory runs out. */
-static bool scan_make(scan *s) {
+static bool scan_make(scan *s, double shift) {
   uint64_t random = 1;
   *s = (scan){.found = NULL};
-  if (!team_make(&s->team)) return false;
+  if (!team_make(&s->team, shift)) return false;
   s->found = calloc((size_t)s->team.parts, sizeof *s->found);
   bool enough = s->found;
   for (int n = 0; n < FORMATS; n++) {
@@ -331,6 +341,58 @@ static bool find_collision(const scan *s, int n, subject *of, arena *rows, colli
   return true;
 }
 
+/* ---- other tables, at contexts that are in use ------------------------------------------------------------- */
+
+/* The largest error of a few rows from a position on; JSON's null if the kernel does not do them. */
+static json_t *largest_error(const posenc_kernel *kernel, const posenc_options *options, fast_oracle *truth,
+                             posenc_problem problem, int64_t position, arena *rows) {
+  problem.first = position;
+  problem.rows = POINT_ROWS;
+  const shape of = shape_of(&problem);
+  accuracy found = {0};
+  subject s;
+  const bool lacks = subject_open(&s, kernel, &of, options);
+  if (!lacks) fast_check(truth, position, POINT_ROWS, subject_execute(&s, s.plan, 0, POINT_ROWS, rows), NULL, &found);
+  subject_close(&s);
+  return lacks ? json_null() : field_real(found.max_abs.abs);
+}
+
+/* The points of one of these tables. Null when memory runs out. */
+static json_t *contexts_json(const posenc_kernel *kernel, const posenc_options *options, int64_t dim, double base) {
+  static const int64_t positions[] = {1 << 9, 1 << 12, 1 << 15, 1 << 17, 1 << 20};
+  enum { POSITIONS = sizeof positions / sizeof *positions };
+  posenc_problem problem = posenc_table(positions[POSITIONS - 1] + POINT_ROWS, dim);
+  problem.base = base;
+  problem.shift = shift_of(kernel);
+  fast_oracle *truth = fast_create(&problem, 0);
+  arena *rows = arena_create(POINT_ROWS * (size_t)dim * sizeof(float));
+  json_t *points = truth && rows ? json_array() : NULL;
+  for (int n = 0; points && n < POSITIONS; n++)
+    json_array_append_new(points, json_pack("{s:I, s:o}", "position", (json_int_t)positions[n], "max_abs",
+                                            largest_error(kernel, options, truth, problem, positions[n], rows)));
+  fast_destroy(truth);
+  arena_destroy(rows);
+  return points;
+}
+
+/* Null when memory runs out. */
+static json_t *tables_json(const posenc_kernel *kernel, const posenc_options *options) {
+  static const int dims[] = {128, 512};
+  static const double bases[] = {1e4, 5e5, 1e6};
+  json_t *tables = json_array();
+  for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
+    for (size_t b = 0; tables && b < sizeof bases / sizeof *bases; b++) {
+      isolate_say("error of other tables", 0.5);
+      json_t *points = contexts_json(kernel, options, dims[d], bases[b]);
+      if (points && json_array_append_new(
+                        tables, json_pack("{s:i, s:f, s:o}", "dim", dims[d], "base", bases[b], "points", points)) == 0)
+        continue;
+      json_decref(tables);
+      tables = NULL;
+    }
+  return tables;
+}
+
 /* ---- the record -------------------------------------------------------------------------------------------- */
 
 static json_t *columns_json(const findings *f) {
@@ -363,7 +425,7 @@ static json_t *scan_json(subject *of, const collision *of_points) {
   arena *rows = arena_create(WINDOW_ROWS * row_bytes), *other = arena_create(CHECKED_ROWS * row_bytes);
   collision collisions[FORMATS];
   scan s;
-  bool enough = scan_make(&s) && rows && other;
+  bool enough = scan_make(&s, of->shape->problem.shift) && rows && other;
   if (enough) {
     subject_check_threads(of, rows, other);
     subject_share(of);
@@ -389,7 +451,8 @@ static json_t *scan_json(subject *of, const collision *of_points) {
 }
 
 static json_t *scanned(const posenc_kernel *kernel, const posenc_options *options, const collision *of_points) {
-  const posenc_problem problem = posenc_table(PROFILE_ROWS, DIM);
+  posenc_problem problem = posenc_table(PROFILE_ROWS, DIM);
+  problem.shift = shift_of(kernel);
   const shape of = shape_of(&problem);
   subject s;
   json_t *made = subject_open(&s, kernel, &of, options) ? json_pack("{s:n}", "rows") : scan_json(&s, of_points);
@@ -398,8 +461,8 @@ static json_t *scanned(const posenc_kernel *kernel, const posenc_options *option
 }
 
 static json_t *entry_of(const posenc_kernel *kernel, json_t *points) {
-  return json_pack("{s:s, s:i, s:f, s:o}", "kernel", kernel->name, "dim", DIM, "base", posenc_table(0, DIM).base,
-                   "points", points);
+  return json_pack("{s:s, s:i, s:f, s:f, s:o}", "kernel", kernel->name, "dim", DIM, "base", posenc_table(0, DIM).base,
+                   "shift", shift_of(kernel), "points", points);
 }
 
 json_t *profile_empty_json(const posenc_kernel *kernel) {
@@ -410,6 +473,10 @@ json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options)
   instruments with;
   json_t *points = instruments_make(&with, kernel, options) ? points_json(&with) : NULL;
   json_t *rest = points ? scanned(kernel, options, with.collisions) : NULL;
+  if (rest && !kernel->bound.derived && json_object_set_new(rest, "tables", tables_json(kernel, options)) != 0) {
+    json_decref(rest);
+    rest = NULL;
+  }
   instruments_free(&with);
   json_t *made = rest ? entry_of(kernel, points) : NULL;
   if (made && json_object_update(made, rest) != 0) {
@@ -453,7 +520,7 @@ json_t *profile_unique_json(void) {
   team t;
   json_t *made = NULL;
   isolate_say("distances of rows", 0.0);
-  nearest *found = team_make(&t) ? calloc((size_t)t.parts, sizeof *found) : NULL;
+  nearest *found = team_make(&t, 0.0) ? calloc((size_t)t.parts, sizeof *found) : NULL;
   if (found) {
 #pragma omp parallel for schedule(static, 1)
     for (int part = 0; part < t.parts; part++)

@@ -61,7 +61,7 @@ typedef struct verify_request {
  *                               table,
  *                      "rows": [ {"position", "parts": PARTS, mean sizes over up to 16 rows from there on} … ], from the first
  *                              position on, and from each power of two in the table } } … ],
- *   "profile": [ { "kernel": name, "dim": n, "base",
+ *   "profile": [ { "kernel": name, "dim": n, "base", "shift": 0, or 1 if the kernel does that alone,
  *                  "points": [ {"position": 2^k for k = 0 … 30, "rows": n that were looked at, "max_abs", "max_ulp", "index": frequency index of max_abs,
  *                               "parts": PARTS, mean sizes, or null if the kernel does not expose its stages,
  *                               "relative": largest |PE[p]·PE[q] − Σ cos((p−q) w_i)| of two of them} … ], of rows from there on;
@@ -71,7 +71,9 @@ typedef struct verify_request {
  *                  "passes": {"f32", "f16", "bf16": first position with an error beyond half an ulp just below 1, or null},
  *                  "norm": {"worst": largest |sin² + cos² − 1|, "position", "index"},
  *                  "collisions": {"f32", "f16", "bf16": first [p, q] (least q) with rows that are equal when rounded to that format, of the
- *                                 scan, or else of a point; or null} } … ], empty unless asked for; so is
+ *                                 scan, or else of a point; or null},
+ *                  "tables": of a kernel that claims nothing, [ {"dim": n, "base", "points": [ {"position": n, "max_abs": of 16 rows from there on,
+ *                                 null if the kernel does not do them} … ]} … ] } … ], empty unless asked for; so is
  *   "unique": {"dim", "base", "rows": n, "distance": least Euclidean distance between two exact rows of so many positions, "apart": by so
  *             many positions; it depends on that alone}, or null
  *   "passed": n, "failed": n, "skipped": n }
