@@ -13,15 +13,16 @@
 #include "impls/core/apply.h"
 #include "impls/core/cr.h"
 
-/* Pairs whose rotations, and steps take half of a first cache. A longer row is added in several passes. */
+/* Pairs whose rotations and steps take a third of a first cache. A longer row is added in several passes. */
 enum { CHUNK = 512 };
 
 /* From one anchor to the next. */
 enum { BLOCK = 64 };
 
-typedef struct rotations {
-  _Alignas(64) double sine[CHUNK], cosine[CHUNK];
-} rotations;
+/* Of eight pairs. They lie together: four arrays of a page each would be in each other's way in the cache. */
+typedef struct rotation {
+  vector sine, cosine, step_sin, step_cos;
+} rotation;
 
 /* What does not change in the loops must not be asked there: known where they are compiled. */
 typedef struct form {
@@ -71,6 +72,7 @@ typedef struct target {
   const char *x;
   char *out;
   int64_t row_bytes;
+  int64_t ahead; /* bytes to where x will be needed some time later */
 } target;
 
 INLINE target row_of(target here, int64_t row) {
@@ -79,9 +81,9 @@ INLINE target row_of(target here, int64_t row) {
   return here;
 }
 
-/* Adds at some byte of the row, and has the same of the next row come nearer. */
+/* Adds at some byte of the row, and has the same of a later row come nearer. */
 INLINE void add_at(form as, target here, int64_t byte, __mmask16 mask, __m512 pe) {
-  _mm_prefetch(here.x + byte + here.row_bytes, _MM_HINT_T1);
+  _mm_prefetch(here.x + byte + here.ahead, _MM_HINT_T1);
   store_x(as, here.out + byte, mask, _mm512_add_ps(load_x(as, here.x + byte, mask), pe));
 }
 
@@ -103,16 +105,15 @@ INLINE void add_pairs(form as, target here, int64_t first, int64_t second, int p
 /* Frequencies of a chunk, and the bytes of a row where their columns are. */
 typedef struct strip {
   const cr_table *table;
-  const double *step_sin, *step_cos;
   int64_t pair, count, first, second;
 } strip;
 
-INLINE void start(strip of, int64_t position, rotations *at) {
-  for (int64_t i = 0; i < of.count; i += LANES) {
-    vector sine, cosine;
-    sincos_of(turns_at(of.table->angles, of.pair + i, position), true, &sine, &cosine);
-    keep(at->sine + i, sine);
-    keep(at->cosine + i, cosine);
+INLINE void start(strip of, int64_t position, rotation *at) {
+  for (int64_t i = 0; i < of.count; i += LANES, at++) {
+    const angle_table *angles = of.table->angles;
+    sincos_of(turns_at(angles, of.pair + i, position), true, &at->sine, &at->cosine);
+    at->step_sin = load(angles->step_sin + of.pair + i);
+    at->step_cos = load(angles->step_cos + of.pair + i);
   }
 }
 
@@ -133,13 +134,12 @@ TARGET static __attribute__((noinline)) void settle(strip of, int64_t i, int64_t
         both[cosine][lane] = cr_value(of.table, POSENC_F32, position, of.pair + i + lane, cosine);
 }
 
-/* Eight pairs or fewer of a row, which leaves their rotations at the next. */
+/* Eight pairs or fewer of a row, which leaves their rotation at the next. */
 INLINE void add_vector(form as, target here, strip of, int64_t i, int pairs, int64_t position, bool exact,
-                       rotations *at) {
-  const vector step_sin = load(of.step_sin + i), step_cos = load(of.step_cos + i);
-  vector sine = load(at->sine + i), cosine = load(at->cosine + i);
-  keep(at->sine + i, multiply_add(cosine, step_sin, sine * step_cos));
-  keep(at->cosine + i, _mm512_fmsub_pd(cosine, step_cos, sine * step_sin));
+                       rotation *at) {
+  vector sine = at->sine, cosine = at->cosine;
+  at->sine = multiply_add(cosine, at->step_sin, sine * at->step_cos);
+  at->cosine = _mm512_fmsub_pd(cosine, at->step_cos, sine * at->step_sin);
   if (!exact && __builtin_expect(in_doubt(sine, cosine), 0)) {
     vector both[2] = {sine, cosine}; /* so that they need not be in memory where nothing is in doubt */
     settle(of, i, position, both);
@@ -150,9 +150,9 @@ INLINE void add_vector(form as, target here, strip of, int64_t i, int pairs, int
   add_pairs(as, here, of.first + bytes, of.second + bytes, pairs, sine, cosine);
 }
 
-INLINE void add_row(form as, target here, strip of, int64_t position, bool exact, rotations *at) {
+INLINE void add_row(form as, target here, strip of, int64_t position, bool exact, rotation *at) {
   int64_t i = 0;
-  for (; i + LANES <= of.count; i += LANES) add_vector(as, here, of, i, LANES, position, exact, at);
+  for (; i + LANES <= of.count; i += LANES, at++) add_vector(as, here, of, i, LANES, position, exact, at);
   if (i < of.count) add_vector(as, here, of, i, (int)(of.count - i), position, exact, at);
 }
 
@@ -160,13 +160,13 @@ INLINE void add_row(form as, target here, strip of, int64_t position, bool exact
 
 /* Row 0 is exact, and all of it would be in doubt. */
 INLINE void add_rows(form as, target here, strip of, int64_t position, int64_t rows) {
-  rotations at;
-  start(of, position, &at);
+  rotation at[CHUNK / LANES];
+  start(of, position, at);
   for (int64_t r = 0; r < rows; r++, here = row_of(here, 1))
     if (position + r == 0)
-      add_row(as, here, of, 0, true, &at);
+      add_row(as, here, of, 0, true, at);
     else
-      add_row(as, here, of, position + r, false, &at);
+      add_row(as, here, of, position + r, false, at);
 }
 
 /* So many rows from one anchor: 0 is always one. */
@@ -178,19 +178,21 @@ INLINE int64_t block_at(int64_t position, int64_t rows) {
 INLINE void add_block(form as, const cr_table *table, const posenc_problem *problem, int64_t position, int64_t rows,
                       target here) {
   const int64_t pairs = problem->dim / 2, half_bytes = pairs * bytes_of(as);
-  const double *step_sin = table->angles->step_sin, *step_cos = table->angles->step_cos;
   for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
     const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
     const int64_t first = (as.interleaved ? 2 : 1) * pair * bytes_of(as), second = first + half_bytes;
-    add_rows(as, here, (strip){table, step_sin + pair, step_cos + pair, pair, count, first, second}, position, rows);
+    add_rows(as, here, (strip){table, pair, count, first, second}, position, rows);
   }
 }
 
 INLINE void add_as(form as, const cr_table *table, const posenc_problem *problem, const posenc_slice *slice,
                    const char *x, char *out) {
+  enum { AHEAD = 12288 };
+  const int64_t row_bytes = problem->dim * bytes_of(as),
+                ahead = row_bytes < AHEAD ? AHEAD / row_bytes * row_bytes : row_bytes;
   for (int64_t sequence = 0; sequence < slice->batch; sequence++) {
     const int64_t at = sequence * slice->stride * bytes_of(as);
-    target here = {x + at, out + at, problem->dim * bytes_of(as)};
+    target here = {x + at, out + at, row_bytes, ahead};
     for (int64_t r = 0, rows; r < slice->rows; r += rows, here = row_of(here, rows)) {
       const int64_t position = problem->first + (slice->index ? slice->index[r] : slice->row + r);
       rows = block_at(position, slice->index ? 1 : slice->rows - r);

@@ -55,12 +55,6 @@ static int64_t row_of(const posenc_slice *slice, int64_t r) {
   return slice->index ? slice->index[r] : slice->row + r;
 }
 
-/* While rows are made, memory would rest: so much of x is on its way then. */
-static void fetch(const char *x) {
-  enum { LINE = 64, FETCHED_BYTES = 4096 };
-  for (int at = 0; at < FETCHED_BYTES; at += LINE) __builtin_prefetch(x + at, 1, 2);
-}
-
 /* `made` has room for `fitting` rows. */
 static void apply_runs(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
                        int64_t fitting, float *made, const void *x, void *out) {
@@ -68,7 +62,6 @@ static void apply_runs(const apply_source *from, const posenc_problem *problem, 
   for (int64_t r = 0, run; r < slice->rows; r += run) {
     const int64_t row = row_of(slice, r);
     run = run_of(problem, slice, r, fitting);
-    fetch((const char *)x + r * apply_width(problem) * (int64_t)posenc_dtype_bytes(problem->dtype));
     from->kernel->execute(from->constants, &table, row, run, made);
     kernel_zero_padding(&table, row, run, made);
     apply_run(from->loops, problem, slice, r, run, made, x, out);
