@@ -9,6 +9,13 @@
 
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
+/* Before a loop whose steps are short; gcc -O2 does not unroll by itself. */
+#ifdef __clang__
+#define UNROLL
+#else
+#define UNROLL _Pragma("GCC unroll 4")
+#endif
+
 typedef float floats __attribute__((vector_size(4 * FLOATS)));
 typedef uint32_t words __attribute__((vector_size(4 * FLOATS)));
 
@@ -184,6 +191,7 @@ INLINE void fetch(const char *x) {
 /* The b of `count` pairs are `other` bytes after the a. */
 INLINE void turn_halves(form as, int64_t count, const turns *by, const char *x, char *out, int64_t other) {
   const int64_t bytes = bytes_of(as.dtype);
+  UNROLL
   for (int64_t i = 0; i < count; i += step_of(as), x += step_of(as) * bytes, out += step_of(as) * bytes) {
     const floats c = load(by->cosine + i), s = load(by->sine + i);
     fetch(x);
@@ -203,6 +211,7 @@ INLINE void turn_halves(form as, int64_t count, const turns *by, const char *x, 
 
 INLINE void turn_neighbours(form as, int64_t count, const turns *by, const char *x, char *out) {
   const int64_t bytes = bytes_of(as.dtype);
+  UNROLL
   for (int64_t i = 0; i < count; i += step_of(as), x += step_of(as) * bytes, out += step_of(as) * bytes) {
     fetch(x);
     if (as.dtype == POSENC_F32) {
