@@ -58,8 +58,9 @@ typedef struct deal {
   int64_t threads, share; /* rows of a thread */
 } deal;
 
+enum { BLOCK = 32, LEAST_BYTES = 1 << 16 };
+
 static deal deal_rows(const team *made, int64_t rows, int64_t row_bytes) {
-  enum { BLOCK = 32, LEAST_BYTES = 1 << 16 };
   const int64_t blocks = rows / BLOCK + (rows % BLOCK != 0), useful = rows * row_bytes / LEAST_BYTES;
   int64_t threads = made->threads;
   if (threads > useful) threads = useful;
@@ -84,26 +85,51 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   }
 }
 
+/* Few rows of many sequences, as in decoding: those are dealt. */
+static posenc_status apply_sequences(const team *made, const posenc_problem *problem, const posenc_slice *slice,
+                                     int64_t bytes, const void *x, void *out) {
+  const apply_source serial = {.kernel = made->serial, .constants = made->constants, .loops = made->loops};
+  const int64_t stride_bytes = slice->stride * (int64_t)posenc_dtype_bytes(problem->dtype);
+  int64_t threads = made->threads;
+  if (threads > bytes / LEAST_BYTES) threads = bytes / LEAST_BYTES;
+  if (threads > slice->batch) threads = slice->batch;
+  if (threads <= 1) return apply(&serial, problem, slice, x, out);
+  const int64_t share = slice->batch / threads + (slice->batch % threads != 0);
+  posenc_status worst = POSENC_OK;
+#pragma omp parallel for schedule(static) num_threads((int)threads) reduction(max : worst)
+  for (int64_t part = 0; part < threads; part++) {
+    const int64_t from = part * share, left = slice->batch - from;
+    if (left <= 0) continue;
+    posenc_slice own = *slice;
+    own.batch = left < share ? left : share;
+    const posenc_status status =
+        apply(&serial, problem, &own, (const char *)x + from * stride_bytes, (char *)out + from * stride_bytes);
+    if (status > worst) worst = status;
+  }
+  return worst;
+}
+
 static posenc_status apply_dealt(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
                                  const void *x, void *out) {
   const team *made = constants;
   const apply_source serial = {.kernel = made->serial, .constants = made->constants, .loops = made->loops};
   const int64_t row_bytes = apply_width(problem) * (int64_t)posenc_dtype_bytes(problem->dtype);
   const deal dealt = deal_rows(made, slice->rows, row_bytes * slice->batch);
-  if (dealt.threads == 1) return apply(&serial, problem, slice, x, out);
+  if (dealt.threads == 1) return apply_sequences(made, problem, slice, slice->rows * row_bytes * slice->batch, x, out);
   posenc_status worst = POSENC_OK;
 #pragma omp parallel for schedule(static) num_threads((int)dealt.threads) reduction(max : worst)
   for (int64_t part = 0; part < dealt.threads; part++) {
     const int64_t from = part * dealt.share, left = slice->rows - from;
+    if (left <= 0) continue;
     posenc_slice own = *slice;
-    own.row += from;
     own.rows = left < dealt.share ? left : dealt.share;
-    if (own.index) own.index += from;
-    if (left > 0) {
-      const posenc_status status =
-          apply(&serial, problem, &own, (const char *)x + from * row_bytes, (char *)out + from * row_bytes);
-      if (status > worst) worst = status;
-    }
+    if (own.index)
+      own.index += from;
+    else
+      own.row += from;
+    const posenc_status status =
+        apply(&serial, problem, &own, (const char *)x + from * row_bytes, (char *)out + from * row_bytes);
+    if (status > worst) worst = status;
   }
   return worst;
 }

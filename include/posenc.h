@@ -146,7 +146,17 @@ static inline posenc_problem posenc_rope(int64_t rows, int64_t heads, int64_t di
 POSENC_API const char *posenc_problem_refusal(const posenc_problem *problem);
 
 /* The table that an operation works with: of add and rope it is f32, and of rope it has the cosine first. Of a table: itself. */
-POSENC_API posenc_problem posenc_table_of(const posenc_problem *problem);
+static inline posenc_problem posenc_table_of(const posenc_problem *problem) {
+  posenc_problem table = *problem;
+  if (problem->op == POSENC_TABLE) return table;
+  if (problem->op == POSENC_ROPE)
+    table.layout = problem->layout == POSENC_SPLIT ? POSENC_SPLIT_CS : POSENC_INTERLEAVED_CS;
+  table.op = POSENC_TABLE;
+  table.dtype = POSENC_F32;
+  table.heads = 1;
+  table.inverse = false;
+  return table;
+}
 
 /* Bytes of the whole table, or of one sequence of x: rows * heads * dim * element size. */
 POSENC_API posenc_status posenc_table_bytes(const posenc_problem *problem, size_t *bytes);
@@ -233,7 +243,8 @@ typedef struct posenc_slice {
   int64_t row, rows;    /* rows [row, row + rows) of the problem; or, */
   const int64_t *index; /* if not null, its rows index[0] … index[rows - 1], in any order */
   int64_t batch;        /* so many sequences, each of those rows */
-  int64_t stride; /* elements from one sequence to the next, in x and in the result; 0: rows * heads * dim, packed */
+  int64_t
+      stride; /* elements from one sequence to the next, in x and in the result, rows * heads * dim or more; 0: just those */
 } posenc_slice;
 
 /* Rows [row, row + rows) of one sequence. Change what differs. */
@@ -310,18 +321,20 @@ typedef enum posenc_stores {
 struct posenc_options {
   size_t size;                 /* sizeof(posenc_options) as the caller compiled it */
   const posenc_kernel *kernel; /* null: of the kernels within max_abs and max_ulp that run here, the fastest for a
-                                  problem of this size and dtype: by a built-in order of cost, nothing is measured */
-  double max_abs;              /* largest |got - exact| accepted when the library chooses. 0: any if there is a max_ulp,
+                                  problem of this size and dtype, one sequence: by a built-in order of cost, nothing is
+                                  measured */
+  double max_abs;       /* largest |got - exact| of an element of the table, posenc_table_of's for add and rope, that
+                                  is accepted when the library chooses. 0: any if there is a max_ulp,
                                   else the default, one ulp just below 1 (f32 2^-24, f16 2^-11, bf16 2^-8), and 2^-44
                                   for f64 */
-  double max_ulp;              /* largest error accepted when the library chooses, in ulp of the exact value. 0: no such
+  double max_ulp;       /* the same in ulp of the exact element. 0: no such
                                   wish. 0.5 is correct rounding. Only kernels without an absolute error, of which
                                   there are none for f64, promise anything of the kind: see posenc_bound */
-  int threads;                 /* for threaded kernels. 0: as many as OpenMP gives; at most four per processor
+  int threads;          /* for threaded kernels. 0: as many as OpenMP gives; at most four per processor
                                   are started. The library chooses a threaded kernel only where this is not 1, and
                                   the table is large enough to pay for starting threads */
-  unsigned isa;                /* allowed tiers. 0: the environment's POSENC_ISA, or else all */
-  posenc_stores stores;
+  unsigned isa;         /* allowed tiers. 0: the environment's POSENC_ISA, or else all */
+  posenc_stores stores; /* of posenc_execute; add and rope store regularly */
 };
 
 /* The defaults: the library chooses, one thread. */

@@ -83,7 +83,7 @@ INLINE target row_of(target here, int64_t row) {
 
 /* Adds at some byte of the row, and has the same of a later row come nearer. */
 INLINE void add_at(form as, target here, int64_t byte, __mmask16 mask, __m512 pe) {
-  _mm_prefetch(here.x + byte + here.ahead, _MM_HINT_T1);
+  _mm_prefetch((const char *)((uintptr_t)here.x + (uintptr_t)(byte + here.ahead)), _MM_HINT_T1);
   store_x(as, here.out + byte, mask, _mm512_add_ps(load_x(as, here.x + byte, mask), pe));
 }
 

@@ -209,9 +209,9 @@ const char *angle_can_do(const posenc_problem *problem) {
 
 posenc_status angle_prepare(const posenc_problem *problem, const posenc_options *options, void **table) {
   const size_t pairs = (size_t)(problem->dim / 2), padded = (pairs + ANGLE_PADDING - 1) / ANGLE_PADDING * ANGLE_PADDING;
-  const size_t array = padded * sizeof(uint64_t), header = 64;
+  const size_t header = 64;
   size_t bytes;
-  if (__builtin_mul_overflow(array, 5, &bytes) || __builtin_add_overflow(bytes, header, &bytes))
+  if (__builtin_mul_overflow(padded, 5 * sizeof(uint64_t), &bytes) || __builtin_add_overflow(bytes, header, &bytes))
     return POSENC_OUT_OF_MEMORY;
   char *memory = aligned_alloc(64, bytes);
   if (!memory) return POSENC_OUT_OF_MEMORY;

@@ -185,7 +185,7 @@ INLINE void order_neighbours(form as, uint32_t sign, int64_t count, const float 
 /* What of x comes later. Rows of cosines and sines are made now and then, and memory shall not rest meanwhile. */
 INLINE void fetch(const char *x) {
   enum { AHEAD = 8192 };
-  __builtin_prefetch(x + AHEAD, 0, 2);
+  __builtin_prefetch((const void *)((uintptr_t)x + AHEAD), 0, 2); /* which may be past the end */
 }
 
 /* The b of `count` pairs are `other` bytes after the a. */

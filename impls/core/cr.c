@@ -42,8 +42,10 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
   const size_t copies = (size_t)posenc_layout_columns(problem->layout, problem->dim).step;
   cr_table *made = calloc(1, sizeof *made);
   void *angles;
+  size_t bytes;
   if (!made) return POSENC_OUT_OF_MEMORY;
-  made->twice_cosine = aligned_alloc(64, (copies + 2) * padded * sizeof *made->twice_cosine);
+  if (!__builtin_mul_overflow(padded, (copies + 2) * sizeof *made->twice_cosine, &bytes))
+    made->twice_cosine = aligned_alloc(64, bytes);
   if (!made->twice_cosine || angle_prepare(problem, options, &angles) != POSENC_OK) {
     free(made->twice_cosine);
     free(made);

@@ -100,8 +100,11 @@ const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const pos
 /* Of an element of x: what goes by way of rows costs more than what does not, as doc/performance.md tells. */
 static double applied_picoseconds(const posenc_kernel *kernel, const posenc_problem *problem) {
   static const double by_rows = 150, without = 10;
+  /* From some base on so many sines are tiny, and cosines near 1, that what settles doubts costs more than rows do: 540 ps at 1e7. */
+  static const double far = 0x1p20;
   if (problem->op == POSENC_TABLE) return 0;
-  return problem->op == POSENC_ADD && kernel->apply ? without : by_rows;
+  const bool has_rows = problem->op != POSENC_ADD || !kernel->apply || problem->padding != POSENC_NO_PADDING;
+  return has_rows || problem->base > far ? by_rows : without;
 }
 
 static double serial_cost(const posenc_kernel *kernel, const posenc_problem *problem) {

@@ -82,7 +82,10 @@ posenc_status posenc_plan_create(posenc_plan **plan, const posenc_problem *probl
   made->table = posenc_table_of(problem);
   made->kernel = kernel;
   made->loops = apply_loops_for(&options);
-  status = kernel->prepare ? kernel->prepare(&made->table, &options, &made->constants) : POSENC_OK;
+  /* Rows on their way to x stay in a cache. */
+  posenc_options how = options;
+  if (problem->op != POSENC_TABLE) how.stores = POSENC_STORES_REGULAR;
+  status = kernel->prepare ? kernel->prepare(&made->table, &how, &made->constants) : POSENC_OK;
   if (status != POSENC_OK) {
     free(made);
     return status;
@@ -134,7 +137,8 @@ static bool has_slice(const posenc_plan *plan, const posenc_slice *slice, int64_
 posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *given, const void *x, void *out) {
   if (!plan || plan->problem.op == POSENC_TABLE || !given || given->size != sizeof *given) return POSENC_BAD_ARGUMENT;
   posenc_slice slice = *given;
-  if (slice.stride == 0 && __builtin_mul_overflow(slice.rows, apply_width(&plan->problem), &slice.stride))
+  if ((slice.stride == 0 || slice.batch <= 1) &&
+      __builtin_mul_overflow(slice.rows, apply_width(&plan->problem), &slice.stride))
     return POSENC_BAD_ARGUMENT;
   if (!has_slice(plan, &slice, slice.stride)) return POSENC_BAD_ARGUMENT;
   if (slice.rows == 0 || slice.batch == 0) return POSENC_OK;

@@ -74,18 +74,6 @@ const char *posenc_problem_refusal(const posenc_problem *problem) {
   return why;
 }
 
-posenc_problem posenc_table_of(const posenc_problem *problem) {
-  posenc_problem table = *problem;
-  if (problem->op == POSENC_TABLE) return table;
-  if (problem->op == POSENC_ROPE)
-    table.layout = problem->layout == POSENC_SPLIT ? POSENC_SPLIT_CS : POSENC_INTERLEAVED_CS;
-  table.op = POSENC_TABLE;
-  table.dtype = POSENC_F32;
-  table.heads = 1;
-  table.inverse = false;
-  return table;
-}
-
 posenc_columns posenc_layout_columns(posenc_layout layout, int64_t dim) {
   switch (layout) {
   case POSENC_INTERLEAVED:
