@@ -215,6 +215,7 @@ static int run(int argc, char **argv) {
   if (at->dim > TABLE_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be checked", file, at->dim, TABLE_COLUMNS_MAX);
   options_require_table(&given, file);
+  if (output_is(path, file)) die_value("--output", path, "it is the file to check");
   output *out = output_open(path);
   if (!out) die_value("--output", path, strerror(errno));
 

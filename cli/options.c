@@ -69,6 +69,18 @@ void print_quoted(FILE *stream, const char *word) {
     fputs(word, stream);
     return;
   }
+  const char *c = word;
+  while (*c && !iscntrl((unsigned char)*c)) c++;
+  if (*c) { /* as bash has it: nobody who reads lines shall take the rest of a name for one */
+    fputs("$'", stream);
+    for (; *word; word++)
+      if (iscntrl((unsigned char)*word))
+        fprintf(stream, "\\%03o", (unsigned)(unsigned char)*word);
+      else
+        fputs(*word == '\'' || *word == '\\' ? (char[]){'\\', *word, '\0'} : (char[]){*word, '\0'}, stream);
+    putc('\'', stream);
+    return;
+  }
   putc('\'', stream);
   for (; *word; word++) fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stream);
   putc('\'', stream);

@@ -116,6 +116,8 @@ static int run(int argc, char **argv) {
   if (profile && print != print_json) die("--profile: only --format json holds it");
   if (profile && file_count) die("--profile: nothing would use it beside --cases");
   selection chosen = file_count ? select_cases(&given, files, file_count) : select_measured(&given, false);
+  if (saved && strcmp(saved, path) == 0 && strcmp(path, "-") != 0)
+    die_value("--save", saved, "--output writes the same file");
   output *out = open_for("--output", path), *save = open_for("--save", saved);
 
   json_t *record = measure_accuracy(&given, &chosen, profile, explain);

@@ -25,11 +25,12 @@ json_t *kernel_json(const posenc_kernel *kernel, unsigned isa) {
   posenc_options options = posenc_default_options();
   options.isa = isa;
   const posenc_bound *bound = &kernel->bound;
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:{s:f, s:f, s:f, s:I, s:b}, s:s?}", "name", kernel->name,
-                   "summary", kernel->summary, "algorithm", kernel->algorithm, "provenance", kernel->provenance, "isa",
-                   kernel_isa(kernel), "basis", kernel->basis, "reproducible", (int)kernel->reproducible, "threaded",
-                   (int)kernel->threaded, "bound", "ulp", bound->ulp, "abs", bound->abs, "growth", bound->growth,
-                   "max_position", (json_int_t)bound->max_position, "derived", (int)bound->derived, "refusal",
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:{s:f, s:f, s:f, s:I, s:b}, s:s?}", "name",
+                   kernel->name, "summary", kernel->summary, "algorithm", kernel->algorithm, "provenance",
+                   kernel->provenance, "isa", kernel_isa(kernel), "basis", kernel->basis, "reproducible",
+                   (int)kernel->reproducible, "threaded", (int)kernel->threaded, "keeps_rows", (int)kernel->keeps_rows,
+                   "bound", "ulp", bound->ulp, "abs", bound->abs, "growth", bound->growth, "max_position",
+                   (json_int_t)bound->max_position, "derived", (int)bound->derived, "refusal",
                    posenc_kernel_refusal(kernel, NULL, &options));
 }
 

@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 /*
- * {"name", "summary", "algorithm", "provenance", "isa", "basis", "reproducible", "threaded",
+ * {"name", "summary", "algorithm", "provenance", "isa", "basis", "reproducible", "threaded", "keeps_rows",
  *  "bound": {"ulp", "abs", "growth", "max_position", "derived"}, "refusal": null or why it does not run here}
  * isa: allowed tiers; 0: POSENC_ISA, or all. Null when memory runs out.
  */

@@ -193,6 +193,12 @@ output *output_open(const char *path) {
   return NULL;
 }
 
+bool output_is(const char *path, const char *file) {
+  struct stat a, b;
+  return strcmp(path, "-") != 0 && stat(path, &a) == 0 && stat(file, &b) == 0 && S_ISREG(a.st_mode) &&
+         a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 FILE *output_stream(output *out) {
   return out->stream;
 }

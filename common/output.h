@@ -12,6 +12,9 @@ typedef struct output output;
    place, and links are followed, even one whose end is not there yet. */
 output *output_open(const char *path);
 
+/* Would it replace that file? */
+bool output_is(const char *path, const char *file);
+
 FILE *output_stream(output *out);
 
 /* Flushes, checks for errors of any earlier write, and renames into place. False with errno set on failure;

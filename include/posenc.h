@@ -272,6 +272,7 @@ typedef struct posenc_kernel {
   const char *basis;  /* where the bound comes from, in one line */
   bool reproducible;  /* same bits on every ISA, compiler, libm and thread count */
   bool threaded;      /* uses options->threads threads */
+  bool keeps_rows;    /* its plan holds the whole table: what execute takes is that of a copy */
   const char *absent; /* why this build lacks it, or null */
 
   /* In all of these the problem is a table: the one that an operation works with is what posenc_table_of says. */

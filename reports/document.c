@@ -407,6 +407,7 @@ static bool is_trusted(const json_t *kernel, const json_t *described) {
   const int64_t rows = json_integer_value(json_object_get(described, "rows"));
   int64_t last;
   if (!bound.derived || !json_is_true(json_object_get(kernel, "holds"))) return false;
+  if (json_is_true(json_object_get(kernel, "keeps_rows"))) return false; /* its time is that of a copy */
   if (bound.max_position < 0 || first < -bound.max_position || __builtin_add_overflow(first, rows, &last) ||
       last > bound.max_position)
     return false;

@@ -54,6 +54,7 @@ static const rule kernel_rules[] = {
     {"basis", &string_or_null, false, NULL},
     {"reproducible", &boolean, false, NULL},
     {"threaded", &boolean, false, NULL},
+    {"keeps_rows", &boolean, false, NULL},
     {"refusal", &string_or_null, false, NULL},
     {"bound", &object, true, bound_rules},
     {NULL, NULL, false, NULL},
