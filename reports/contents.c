@@ -96,7 +96,7 @@ static void answer_fastest(page *p, const json_t *document, const json_t *answer
 static void answer_trusted(page *p, const json_t *document) {
   const json_t *kernels = json_object_get(document, "kernels");
   const char *separator = "A proved error bound held in every check of: ";
-  say(p, "Nothing was timed, but verified (");
+  say(p, is_timed(document) ? "No table of f32 was timed, but verified (" : "Nothing was timed, but verified (");
   say_shapes(p, document);
   say(p, "). ");
   for (size_t i = 0; i < json_array_size(kernels); i++) {
