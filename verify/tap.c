@@ -102,8 +102,7 @@ void verify_print_tap(const json_t *record, FILE *stream) {
   print_absent(record, stream);
   if (verify_mistrust(record, why, sizeof why)) fprintf(stream, "# MISTRUSTED: %s\n", why);
   fprintf(stream,
-          "# %" JSON_INTEGER_FORMAT " passed, %" JSON_INTEGER_FORMAT " failed, %" JSON_INTEGER_FORMAT
-          " skipped",
+          "# %" JSON_INTEGER_FORMAT " passed, %" JSON_INTEGER_FORMAT " failed, %" JSON_INTEGER_FORMAT " skipped",
           count(record, "passed"), count(record, "failed"), count(record, "skipped"));
   if (json_object_get(record, "seed")) fprintf(stream, "; seed %" JSON_INTEGER_FORMAT, count(record, "seed"));
   fputc('\n', stream);
