@@ -125,6 +125,7 @@ static const char *const layout_names[] = {
     [POSENC_INTERLEAVED_CS] = "interleaved-cs",
     [POSENC_SPLIT] = "split",
     [POSENC_SPLIT_CS] = "split-cs",
+    [POSENC_DUPLICATED] = "duplicated",
 };
 
 static const char *const dtype_names[] = {
@@ -138,6 +139,7 @@ static const char *const op_names[] = {
     [POSENC_TABLE] = "table",
     [POSENC_ADD] = "add",
     [POSENC_ROPE] = "rope",
+    [POSENC_ROPE_CACHE] = "rope-cache",
 };
 
 static const char *const stores_names[] = {

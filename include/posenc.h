@@ -4,7 +4,7 @@
  *
  * The table, for position p and frequency index i = 0 .. dim/2-1:
  *
- *     angle     = p * base^(-i / (dim/2 - shift))
+ *     angle     = p * scale * base^(-i / (dim/2 - shift))
  *     PE[p, 2i] = sin(angle),  PE[p, 2i+1] = cos(angle)      (layout: interleaved)
  *
  * One way through: describe a problem (what), make a plan (a kernel bound to that problem, constants
@@ -69,6 +69,7 @@ typedef enum posenc_layout {
   POSENC_INTERLEAVED_CS = 1, /* c0 s0 c1 s1 … */
   POSENC_SPLIT = 2,          /* s0 s1 … c0 c1 … */
   POSENC_SPLIT_CS = 3,       /* c0 c1 … s0 s1 … */
+  POSENC_DUPLICATED = 4,     /* of each of the two tables of a rope cache: f0 f1 … f0 f1 … */
 } posenc_layout;
 
 typedef enum posenc_dtype {
@@ -84,7 +85,49 @@ typedef enum posenc_op {
   POSENC_ROPE =
       2, /* for each position, x has `heads` vectors of dim elements; each pair (a, b) of them is turned by its angle, to
                        (a cos - b sin, a sin + b cos) */
+  POSENC_ROPE_CACHE = 3, /* the cosines and the sines of the table, in two tables, as frameworks keep them for rope */
 } posenc_op;
+
+/* What becomes of an odd dim. */
+typedef enum posenc_odd {
+  POSENC_ODD_REFUSED = 0, /* there is no such table */
+  POSENC_ODD_PAD = 1,     /* the table of dim - 1 columns, and a column of zeros */
+  POSENC_ODD_CEIL =
+      2, /* one more sine than cosine: frequencies base^(-i / (dim/2 - shift)), i = 0 .. (dim-1)/2, where dim/2 is a
+                             fraction; columns as those of dim + 1 without the last cosine */
+} posenc_odd;
+
+/*
+ * How a RoPE model is stretched to more positions than it was trained on: frequency w of the plain problem becomes another, and in some
+ * all values are multiplied by an attention factor. N is `original`, s is `factor`. Exact is the real number that the formula gives of these doubles.
+ * Needs shift 0. Sources: the names are those of Hugging Face's transformers, "rope_type".
+ */
+typedef enum posenc_scaling_kind {
+  POSENC_SCALING_NONE = 0,
+  POSENC_SCALING_LINEAR = 1, /* w / s. Chen et al., 2023, "Extending Context Window ... via Position Interpolation" */
+  POSENC_SCALING_DYNAMIC =
+      2, /* base (s n/N - (s - 1))^(dim/(dim - 2)) instead of base, n = max(length, N). "NTK-aware", bloc97 and emozilla, 2023 */
+  POSENC_SCALING_YARN =
+      3, /* w (1 - g) + w/s g, where g = min(1, max(0, (i - a)/(b - a))), a = max(0, cut(high)), b = min(dim - 1, cut(low)),
+            cut(r) = dim ln(N / (2 π r)) / (2 ln base), with `truncate` rounded down for a, up for b; b = a + 0.001 where both are equal.
+            Attention 0.1 ln s + 1 for s > 1. Peng et al., 2023, "YaRN" */
+  POSENC_SCALING_LLAMA3 =
+      4, /* with t = N w / 2π turns: w where t > high, w / s where t < low, else w ((1 - g) / s + g), g = (t - low)/(high - low).
+            Llama 3.1, 2024 */
+  POSENC_SCALING_LONGROPE =
+      5, /* w / factors[i]. Attention sqrt(1 + ln s / ln N) for s > 1. Ding et al., 2024, "LongRoPE" */
+} posenc_scaling_kind;
+
+typedef struct posenc_scaling {
+  posenc_scaling_kind kind;
+  double factor;         /* s >= 1 */
+  int64_t original;      /* N >= 2: positions that the model was trained on; all but linear */
+  int64_t length;        /* n >= 0: of the sequence; dynamic */
+  double low, high;      /* yarn: rotations, beta_slow and beta_fast, 1 and 32; llama3: 1 and 4. 0 < low < high */
+  bool truncate;         /* yarn */
+  double attention;      /* > 0: the attention factor of this table; 0: the formula's, which is 1 where it tells none */
+  const double *factors; /* longrope: ceil(dim/2) of them, > 0; posenc_plan_create copies them */
+} posenc_scaling;
 
 /* Row without position: no row of the table is a padding row. */
 #define POSENC_NO_PADDING INT64_MIN
@@ -105,8 +148,14 @@ typedef struct posenc_problem {
       dtype; /* of the table; an exact value is rounded to it once, never by way of another. Of x and of what becomes of it
                            in add and rope: f32 or bf16 */
   posenc_op op;
-  int64_t heads; /* of rope; 1 in the others */
-  bool inverse;  /* rope turns back, by the negative angle */
+  int64_t heads;          /* of rope; 1 in the others */
+  bool inverse;           /* rope turns back, by the negative angle */
+  double scale;           /* of angles, > 0: 0.5 in the interpolation of 2048 positions to 4096 */
+  posenc_scaling scaling; /* of frequencies, beside it */
+  posenc_odd odd;         /* not in rope */
+  const double *
+      positions; /* null, or of each row, in any order, finite: `first` is then 0. The bits of a whole position are those that a table
+                              from 0 on has. posenc_plan_create copies them */
 } posenc_problem;
 
 /* The paper's table: positions 0 .. rows-1, base 10000, interleaved, f32. Change what differs. */
@@ -124,6 +173,18 @@ static inline posenc_problem posenc_table(int64_t rows, int64_t dim) {
   problem.op = POSENC_TABLE;
   problem.heads = 1;
   problem.inverse = false;
+  problem.scale = 1.0;
+  problem.scaling.kind = POSENC_SCALING_NONE;
+  problem.scaling.factor = 1.0;
+  problem.scaling.original = 0;
+  problem.scaling.length = 0;
+  problem.scaling.low = 1.0;
+  problem.scaling.high = 32.0;
+  problem.scaling.truncate = true;
+  problem.scaling.attention = 0.0;
+  problem.scaling.factors = NULL;
+  problem.odd = POSENC_ODD_REFUSED;
+  problem.positions = NULL;
   return problem;
 }
 
@@ -142,23 +203,41 @@ static inline posenc_problem posenc_rope(int64_t rows, int64_t heads, int64_t di
   return problem;
 }
 
+/* The two tables of shape (rows, dim) that Hugging Face's models keep for rope. Layout interleaved has each value twice in succession, as
+   GPT-J's have; split has each once, in dim/2 columns. */
+static inline posenc_problem posenc_rope_tables(int64_t rows, int64_t dim) {
+  posenc_problem problem = posenc_table(rows, dim);
+  problem.op = POSENC_ROPE_CACHE;
+  problem.layout = POSENC_DUPLICATED;
+  return problem;
+}
+
+/* A base for sequences of some length: the longest wave of a wide table is 2π base, ten times that length. */
+static inline double posenc_base_for(double length) {
+  return length * (10.0 / 6.283185307179586);
+}
+
 /* Null if the problem has an answer, else what is wrong with it, in a few words of static storage. */
 POSENC_API const char *posenc_problem_refusal(const posenc_problem *problem);
 
-/* The table that an operation works with: of add and rope it is f32, and of rope it has the cosine first. Of a table: itself. */
+/* The table that an operation works with: of add and rope it is f32, and of rope and its cache it has the cosine first. Of a table:
+   itself. */
 static inline posenc_problem posenc_table_of(const posenc_problem *problem) {
   posenc_problem table = *problem;
   if (problem->op == POSENC_TABLE) return table;
   if (problem->op == POSENC_ROPE)
     table.layout = problem->layout == POSENC_SPLIT ? POSENC_SPLIT_CS : POSENC_INTERLEAVED_CS;
+  else if (problem->op == POSENC_ROPE_CACHE)
+    table.layout = POSENC_SPLIT_CS;
   table.op = POSENC_TABLE;
-  table.dtype = POSENC_F32;
+  if (problem->op != POSENC_ROPE_CACHE) table.dtype = POSENC_F32;
   table.heads = 1;
   table.inverse = false;
   return table;
 }
 
-/* Bytes of the whole table, or of one sequence of x: rows * heads * dim * element size. */
+/* Bytes of the whole table, or of one sequence of x: rows * heads * dim * element size; of a rope cache, those of each of its two tables, half
+   of that for the layout split. */
 POSENC_API posenc_status posenc_table_bytes(const posenc_problem *problem, size_t *bytes);
 
 /* Bytes of one element; 0 for what is no dtype. */
@@ -194,7 +273,7 @@ POSENC_API const char *posenc_isa_name(unsigned isa);
  *
  *     |got - exact| <= ulp * ulp(exact) + abs + growth * |p|
  *
- * where ulp(exact) is the spacing of the table's dtype in the binade of the exact value. `abs` is there
+ * where p is counted in units of 1/scale, and ulp(exact) is the spacing of the table's dtype in the binade of the exact value. `abs` is there
  * because a kernel with a fixed absolute error has no finite bound in ulp near a zero of sine.
  */
 typedef struct posenc_bound {
@@ -222,7 +301,7 @@ POSENC_API double posenc_applied_bound_at(const posenc_bound *bound, const posen
 typedef struct posenc_options posenc_options;
 
 /* Interface version of the struct below; a kernel built for another one is refused. */
-#define POSENC_KERNEL_ABI 3u
+#define POSENC_KERNEL_ABI 4u
 
 /* A number that one double cannot hold: the sum of two. */
 typedef struct posenc_sum {
@@ -272,10 +351,12 @@ typedef struct posenc_kernel {
   const char *basis;  /* where the bound comes from, in one line */
   bool reproducible;  /* same bits on every ISA, compiler, libm and thread count */
   bool threaded;      /* uses options->threads threads */
+  bool scales;        /* follows the problem's scale and scaling; others are not asked for tables with such */
   bool keeps_rows;    /* its plan holds the whole table: what execute takes is that of a copy */
   const char *absent; /* why this build lacks it, or null */
 
-  /* In all of these the problem is a table: the one that an operation works with is what posenc_table_of says. */
+  /* In all of these but apply the problem is a table with an even dim, without a list of positions, and with no attention factor to mind: the
+     library makes the others of such. `row` may be any number, even one that the table lacks. */
 
   /* Null if it can do the (valid) problem, else why not, in static storage: a dtype that it does not write, say. */
   const char *(*can_do)(const posenc_problem *problem);
@@ -371,12 +452,46 @@ POSENC_API posenc_status posenc_apply(const posenc_plan *plan, const posenc_slic
    all 0. False if the plan's kernel does not expose them, or there are no such rows. */
 POSENC_API bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t rows, posenc_stages *stages);
 
+/* Of a rope cache: rows [row, row + rows) of its two tables, packed. Either may be null, which is then left out. */
+POSENC_API posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t rows, void *cosines,
+                                           void *sines);
+
+/* What all values of the problem's table are multiplied by: 1, unless its scaling has an attention factor. */
+POSENC_API double posenc_attention(const posenc_problem *problem);
+
 /* Null is allowed. */
 POSENC_API void posenc_plan_destroy(posenc_plan *plan);
 
 /* What the plan was made of: the problem, and the kernel that executes it. */
 POSENC_API const posenc_problem *posenc_plan_problem(const posenc_plan *plan);
 POSENC_API const posenc_kernel *posenc_plan_kernel(const posenc_plan *plan);
+
+/* ---- encoder: a table that grows ---------------------------------------------------------------- */
+
+/*
+ * For decoding: the rows of a table, made as they are needed, any number of them.
+ *
+ *     posenc_encoder *encoder;
+ *     if (posenc_encoder_create(&encoder, &problem, NULL) != POSENC_OK) ...
+ *     posenc_encoder_append(encoder, 1);
+ *     row = (const float *)posenc_encoder_rows(encoder, &count) + (count - 1) * dim;
+ *
+ * They have the bits that posenc_execute gives, also beyond problem->rows, which is only what is planned for. Not for a list of positions.
+ * One thread at a time.
+ */
+typedef struct posenc_encoder posenc_encoder;
+
+POSENC_API posenc_status posenc_encoder_create(posenc_encoder **encoder, const posenc_problem *problem,
+                                               const posenc_options *options);
+
+/* Makes `rows` more. On failure the encoder is as it was. */
+POSENC_API posenc_status posenc_encoder_append(posenc_encoder *encoder, int64_t rows);
+
+/* All rows so far, packed; valid until the next append. *count, unless null, is how many. Null while there are none. */
+POSENC_API const void *posenc_encoder_rows(const posenc_encoder *encoder, int64_t *count);
+
+/* Null is allowed. */
+POSENC_API void posenc_encoder_destroy(posenc_encoder *encoder);
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 

@@ -83,6 +83,7 @@ posenc_columns posenc_layout_columns(posenc_layout layout, int64_t dim) {
   case POSENC_SPLIT:
     return (posenc_columns){0, dim / 2, 1};
   case POSENC_SPLIT_CS:
+  case POSENC_DUPLICATED:
     return (posenc_columns){dim / 2, 0, 1};
   }
   return (posenc_columns){0, 1, 2};
