@@ -251,6 +251,7 @@ const posenc_kernel posenc_kernel_avx512 = {
     .bound = ROTATION_BOUND,
     .basis = ROTATION_BASIS,
     .reproducible = true,
+    .scales = true,
     .can_do = angle_can_do,
     .prepare = angle_prepare,
     .release = angle_release,

@@ -84,6 +84,7 @@ const posenc_kernel posenc_kernel_cached = {
     .bound = CR_BOUND,
     .basis = "it keeps what a kernel that promises the same has made",
     .reproducible = true,
+    .scales = true,
     .keeps_rows = true,
     .can_do = can_do,
     .prepare = prepare,

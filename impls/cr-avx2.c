@@ -115,6 +115,7 @@ const posenc_kernel posenc_kernel_cr_avx2 = {
     .bound = CR_BOUND,
     .basis = CR_BASIS,
     .reproducible = true,
+    .scales = true,
     .can_do = cr_can_do,
     .prepare = cr_prepare,
     .release = cr_release,

@@ -74,6 +74,7 @@ const posenc_kernel posenc_kernel_cr_portable = {
     .bound = CR_BOUND,
     .basis = CR_BASIS,
     .reproducible = true,
+    .scales = true,
     .can_do = cr_can_do,
     .prepare = cr_prepare,
     .execute = execute,

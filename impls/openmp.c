@@ -159,6 +159,7 @@ const posenc_kernel posenc_kernel_cr_openmp = {
     .basis = BASIS,
     .reproducible = true,
     .threaded = true,
+    .scales = true,
     .can_do = cr_can_do,
 #ifdef HAVE_OPENMP
     .prepare = prepare_cr,
@@ -182,6 +183,7 @@ const posenc_kernel posenc_kernel_openmp = {
     .basis = BASIS,
     .reproducible = true,
     .threaded = true,
+    .scales = true,
     .can_do = angle_can_do,
 #ifdef HAVE_OPENMP
     .prepare = prepare,

@@ -116,6 +116,7 @@ const posenc_kernel posenc_kernel_rotation = {
     .bound = ROTATION_BOUND,
     .basis = ROTATION_BASIS,
     .reproducible = true,
+    .scales = true,
     .can_do = angle_can_do,
     .prepare = angle_prepare,
     .execute = execute,

@@ -126,7 +126,7 @@ typedef struct posenc_scaling {
   double low, high;      /* yarn: rotations, beta_slow and beta_fast, 1 and 32; llama3: 1 and 4. 0 < low < high */
   bool truncate;         /* yarn */
   double attention;      /* > 0: the attention factor of this table; 0: the formula's, which is 1 where it tells none */
-  const double *factors; /* longrope: ceil(dim/2) of them, > 0; posenc_plan_create copies them */
+  const double *factors; /* longrope: dim/2 of them, > 0; posenc_plan_create copies them */
 } posenc_scaling;
 
 /* Row without position: no row of the table is a padding row. */

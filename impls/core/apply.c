@@ -4,6 +4,7 @@
 #include "impls/core/apply.h"
 #include "impls/core/isa.h"
 #include "impls/core/kernel.h"
+#include "impls/core/rows.h"
 
 const apply_loops *apply_loops_for(const posenc_options *options) {
   unsigned isa = 0;
@@ -56,16 +57,22 @@ static int64_t row_of(const posenc_slice *slice, int64_t r) {
 }
 
 /* `made` has room for `fitting` rows. */
-static void apply_runs(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
-                       int64_t fitting, float *made, const void *x, void *out) {
+static posenc_status apply_runs(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
+                                int64_t fitting, float *made, const void *x, void *out) {
   const posenc_problem table = posenc_table_of(problem);
   for (int64_t r = 0, run; r < slice->rows; r += run) {
     const int64_t row = row_of(slice, r);
     run = run_of(problem, slice, r, fitting);
-    from->kernel->execute(from->constants, &table, row, run, made);
-    kernel_zero_padding(&table, row, run, made);
+    if (from->rows) {
+      const posenc_status status = rows_make(from->rows, row, run, made);
+      if (status != POSENC_OK) return status;
+    } else {
+      from->kernel->execute(from->constants, &table, row, run, made);
+      kernel_zero_padding(&table, row, run, made);
+    }
     apply_run(from->loops, problem, slice, r, run, made, x, out);
   }
+  return POSENC_OK;
 }
 
 static void apply_there(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
@@ -90,19 +97,18 @@ posenc_status apply_rows(const apply_source *from, const posenc_problem *problem
   if (fitting > slice->rows) fitting = slice->rows;
   if (row_bytes * (size_t)fitting <= STACK_BYTES) {
     _Alignas(64) float made[STACK_BYTES / sizeof(float)];
-    apply_runs(from, problem, slice, fitting, made, x, out);
-    return POSENC_OK;
+    return apply_runs(from, problem, slice, fitting, made, x, out);
   }
   float *made = posenc_alloc(row_bytes * (size_t)fitting);
   if (!made) return POSENC_OUT_OF_MEMORY;
-  apply_runs(from, problem, slice, fitting, made, x, out);
+  const posenc_status status = apply_runs(from, problem, slice, fitting, made, x, out);
   posenc_free(made);
-  return POSENC_OK;
+  return status;
 }
 
 posenc_status apply(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice, const void *x,
                     void *out) {
-  if (from->kernel->apply) return from->kernel->apply(from->constants, problem, slice, x, out);
+  if (!from->rows && from->kernel->apply) return from->kernel->apply(from->constants, problem, slice, x, out);
   return apply_rows(from, problem, slice, x, out);
 }
 

@@ -23,7 +23,8 @@ typedef struct apply_source {
   const posenc_kernel *kernel;
   const void *constants;
   const apply_loops *loops;
-  const float *there; /* of the problem's first row, or null */
+  const float *there;            /* of the problem's first row, or null */
+  const struct rows_maker *rows; /* makes them instead of the kernel, or null */
 } apply_source;
 
 /* Elements from one position of x to the next. */

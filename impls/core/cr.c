@@ -8,8 +8,41 @@
 /* So no sine is so small that 2^-122 would tell little of it: the longest wave is 2^43 positions. */
 static const double largest_base = 0x1p40;
 
+/* What the scale and the scaling leave of frequencies: at most as much as without, and at least a part of it. */
+static void find_part(const posenc_problem *problem, double *most, double *least) {
+  const posenc_scaling *how = &problem->scaling;
+  *most = *least = problem->scale;
+  switch (how->kind) {
+  case POSENC_SCALING_NONE:
+    break;
+  case POSENC_SCALING_LINEAR:
+  case POSENC_SCALING_YARN:
+  case POSENC_SCALING_LLAMA3:
+    *least /= how->factor;
+    break;
+  case POSENC_SCALING_DYNAMIC: /* the least is base'^-((dim - 2)/dim), and the base grows to the power dim/(dim - 2) */
+    if (how->length > how->original)
+      *least /= 1.0 + how->factor * (double)(how->length - how->original) / (double)how->original;
+    break;
+  case POSENC_SCALING_LONGROPE: {
+    double largest = how->factors[0], smallest = how->factors[0];
+    for (int64_t i = 1; i < problem->dim / 2; i++) {
+      largest = fmax(largest, how->factors[i]);
+      smallest = fmin(smallest, how->factors[i]);
+    }
+    *least /= largest;
+    *most /= smallest;
+    break;
+  }
+  }
+}
+
 const char *cr_can_do(const posenc_problem *problem) {
+  double most, least;
   if (problem->base > largest_base) return "it needs base <= 2^40";
+  find_part(problem, &most, &least);
+  if (most > 1.0) return "it needs frequencies of at most 1";
+  if (least < 1.0 && problem->base > largest_base * least) return "it needs frequencies of 2^-40 and more";
   if (problem->shift > 1.0) return "it needs shift <= 1";
   if (problem->dtype == POSENC_F64) return "it does not write f64";
   return angle_can_do(problem);

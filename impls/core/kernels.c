@@ -2,6 +2,7 @@
 /* The list of kernels, and the one place that says which of them can run. */
 #include "impls/core/isa.h"
 #include "impls/core/kernel.h"
+#include "impls/core/rows.h"
 
 #include <string.h>
 
@@ -67,6 +68,32 @@ static const char *isa_refusal(const posenc_kernel *kernel, const posenc_options
   return NULL;
 }
 
+/* Of a table that kernels make. */
+static const char *plain_refusal(const posenc_kernel *kernel, const posenc_problem *plain,
+                                 const posenc_options *options) {
+  if (!kernel->scales && (plain->scale != 1.0 || plain->scaling.kind != POSENC_SCALING_NONE))
+    return "it follows no scale, no scaling and no fractions of positions";
+  const char *why = kernel->can_do ? kernel->can_do(plain) : NULL;
+  if (!why && !kernel->isa && !kernel_best_serial(plain, options, &kernel->bound))
+    why = "there is no serial kernel for it to run";
+  return why;
+}
+
+/* Of the tables that this one is made from. */
+static const char *table_refusal(const posenc_kernel *kernel, const posenc_problem *table,
+                                 const posenc_options *options) {
+  bool used[ROWS_UNITS];
+  if (table->positions && kernel->keeps_rows) return "it keeps rows by number, and has none for a list of positions";
+  rows_units(table, used);
+  const char *why = NULL;
+  for (int unit = 0; unit < ROWS_UNITS && !why; unit++) {
+    if (!used[unit]) continue;
+    const posenc_problem plain = rows_plain(table, unit);
+    why = plain_refusal(kernel, &plain, options);
+  }
+  return why;
+}
+
 const char *posenc_kernel_refusal(const posenc_kernel *kernel, const posenc_problem *problem,
                                   const posenc_options *options) {
   if (!kernel) return "there is no kernel";
@@ -75,11 +102,13 @@ const char *posenc_kernel_refusal(const posenc_kernel *kernel, const posenc_prob
   const char *why = kernel->isa ? isa_refusal(kernel, options) : NULL;
   if (!why && problem) why = posenc_problem_refusal(problem);
   if (why) return why;
-  const posenc_problem table = problem ? posenc_table_of(problem) : posenc_table(0, 2);
-  if (problem && kernel->can_do) why = kernel->can_do(&table);
-  if (!why && !kernel->isa && !kernel_best_serial(problem ? &table : NULL, options, &kernel->bound))
-    why = "there is no serial kernel for it to run";
-  return why;
+  if (problem) {
+    const posenc_problem table = posenc_table_of(problem);
+    return table_refusal(kernel, &table, options);
+  }
+  if (!kernel->isa && !kernel_best_serial(NULL, options, &kernel->bound))
+    return "there is no serial kernel for it to run";
+  return NULL;
 }
 
 /* Kernels of one promise are a family, and give the same bits. */

@@ -3,35 +3,55 @@
 #include "impls/core/apply.h"
 #include "impls/core/isa.h"
 #include "impls/core/kernel.h"
+#include "impls/core/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct posenc_plan {
-  posenc_problem problem, table; /* the table that the problem's operation works with, or the problem itself */
-  const posenc_kernel *kernel;
-  void *constants;
+  posenc_problem problem;      /* with lists that are the plan's own */
+  double *positions, *factors; /* those */
+  rows_maker rows;             /* of the table that the problem's operation works with, or of the problem itself */
   const apply_loops *loops;
 };
 
 static int64_t farthest_position(const posenc_problem *problem) {
+  if (problem->positions) {
+    double farthest = 0.0;
+    for (int64_t row = 0; row < problem->rows; row++) farthest = fmax(farthest, fabs(problem->positions[row]));
+    return (int64_t)ceil(farthest);
+  }
   const int64_t first = problem->first, last = first + (problem->rows ? problem->rows - 1 : 0);
   if (first == INT64_MIN) return INT64_MAX;
   return -first > last ? -first : last;
+}
+
+/* What the kernel's bound comes to in the table, and how much larger than 1 the power of two is below which its values are. */
+static double error_of(const posenc_bound *bound, const posenc_problem *table, int64_t farthest, double *binade) {
+  const double attention = posenc_attention(table);
+  *binade = 1.0;
+  if (attention == 1.0) return posenc_bound_at(bound, table->dtype, farthest);
+  int exponent;
+  frexp(attention, &exponent);
+  *binade = ldexp(1.0, exponent);
+  return attention * (posenc_bound_at(bound, POSENC_F64, farthest) + 0x1p-51) +
+         0.5 * *binade * kernel_ulp_below_one(table->dtype);
 }
 
 static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table, const posenc_options *options) {
   const posenc_bound *bound = &kernel->bound;
   const int64_t farthest = farthest_position(table);
   if (!bound->derived || table->base < 1.0 || farthest > bound->max_position) return false;
-  const double default_max_abs = table->dtype == POSENC_F64 ? 0x1p-44 : kernel_ulp_below_one(table->dtype);
+  double binade;
+  const double error = error_of(bound, table, farthest, &binade);
+  const double default_max_abs = binade * (table->dtype == POSENC_F64 ? 0x1p-44 : kernel_ulp_below_one(table->dtype));
   const double max_abs = options->max_abs > 0.0   ? options->max_abs
                          : options->max_ulp > 0.0 ? INFINITY
                                                   : default_max_abs;
   /* What is beside the ulp is no number of them: near a zero of sine they are as small as you like. */
-  const double beside_ulp = bound->abs + bound->growth * (double)farthest;
+  const double beside_ulp = bound->abs + bound->growth * (double)farthest + (binade != 1.0);
   const bool within_ulp = bound->ulp <= options->max_ulp && beside_ulp == 0.0;
-  return posenc_bound_at(bound, table->dtype, farthest) <= max_abs && (options->max_ulp == 0.0 || within_ulp);
+  return error <= max_abs && (options->max_ulp == 0.0 || within_ulp);
 }
 
 /* The fastest that fits; of equally fast ones the first. */
@@ -64,6 +84,30 @@ static posenc_status check(const posenc_problem *problem, const posenc_options *
   return isa_allowed(options, &isa);
 }
 
+/* null stays null */
+static bool copy_list(const double **list, double **copy, int64_t count) {
+  if (!*list) return true;
+  const size_t bytes = (size_t)count * sizeof **list;
+  *copy = malloc(bytes ? bytes : 1);
+  if (*copy) memcpy(*copy, *list, bytes);
+  *list = *copy;
+  return *copy != NULL;
+}
+
+static posenc_status fill_plan(posenc_plan *made, const posenc_kernel *kernel, const posenc_options *options) {
+  posenc_problem *problem = &made->problem;
+  if (problem->scaling.kind != POSENC_SCALING_LONGROPE) problem->scaling.factors = NULL;
+  if (!copy_list(&problem->positions, &made->positions, problem->rows) ||
+      !copy_list(&problem->scaling.factors, &made->factors, problem->dim / 2))
+    return POSENC_OUT_OF_MEMORY;
+  /* Rows on their way somewhere else stay in a cache. */
+  posenc_options how = *options;
+  if (problem->op != POSENC_TABLE) how.stores = POSENC_STORES_REGULAR;
+  const posenc_problem table = posenc_table_of(problem);
+  made->loops = apply_loops_for(options);
+  return rows_prepare(&made->rows, &table, kernel, &how);
+}
+
 posenc_status posenc_plan_create(posenc_plan **plan, const posenc_problem *problem, const posenc_options *given) {
   if (!plan) return POSENC_BAD_ARGUMENT;
   *plan = NULL;
@@ -79,14 +123,10 @@ posenc_status posenc_plan_create(posenc_plan **plan, const posenc_problem *probl
   posenc_plan *made = calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->problem = *problem;
-  made->table = posenc_table_of(problem);
-  made->kernel = kernel;
-  made->loops = apply_loops_for(&options);
-  /* Rows on their way to x stay in a cache. */
-  posenc_options how = options;
-  if (problem->op != POSENC_TABLE) how.stores = POSENC_STORES_REGULAR;
-  status = kernel->prepare ? kernel->prepare(&made->table, &how, &made->constants) : POSENC_OK;
+  status = fill_plan(made, kernel, &options);
   if (status != POSENC_OK) {
+    free(made->positions);
+    free(made->factors);
     free(made);
     return status;
   }
@@ -113,10 +153,47 @@ posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows,
   if (!plan || plan->problem.op != POSENC_TABLE || !has_rows(plan, row, rows) || (rows && !out))
     return POSENC_BAD_ARGUMENT;
   if (rows == 0) return POSENC_OK;
+  return rows_make(&plan->rows, row, rows, out);
+}
+
+/* A row of one of the two tables of a rope cache, from dim/2 values. */
+static void spread(const posenc_problem *problem, const char *from, char *out) {
+  const size_t bytes = posenc_dtype_bytes(problem->dtype), half = (size_t)problem->dim / 2 * bytes;
+  if (problem->layout != POSENC_INTERLEAVED) {
+    memcpy(out, from, half);
+    if (problem->layout == POSENC_DUPLICATED) memcpy(out + half, from, half);
+    return;
+  }
+  for (size_t at = 0; at < half; at += bytes) {
+    memcpy(out + 2 * at, from + at, bytes);
+    memcpy(out + 2 * at + bytes, from + at, bytes);
+  }
+}
+
+posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t rows, void *cosines, void *sines) {
+  enum { MOST_BYTES = 1 << 18 };
+  if (!plan || plan->problem.op != POSENC_ROPE_CACHE || !has_rows(plan, row, rows)) return POSENC_BAD_ARGUMENT;
+  if (rows == 0 || (!cosines && !sines)) return POSENC_OK;
   const posenc_problem *problem = &plan->problem;
-  plan->kernel->execute(plan->constants, problem, row, rows, out);
-  kernel_zero_padding(problem, row, rows, out);
-  return POSENC_OK;
+  const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype),
+               out_bytes = problem->layout == POSENC_SPLIT ? row_bytes / 2 : row_bytes;
+  int64_t fitting = row_bytes < MOST_BYTES ? (int64_t)(MOST_BYTES / row_bytes) : 1;
+  if (fitting > rows) fitting = rows;
+  char *made = posenc_alloc((size_t)fitting * row_bytes);
+  if (!made) return POSENC_OUT_OF_MEMORY;
+  posenc_status status = POSENC_OK;
+  for (int64_t done = 0; done < rows && status == POSENC_OK; done += fitting) {
+    const int64_t some = rows - done < fitting ? rows - done : fitting;
+    status = rows_make(&plan->rows, row + done, some, made);
+    for (int64_t r = 0; r < some && status == POSENC_OK; r++) {
+      const char *from = made + (size_t)r * row_bytes;
+      const size_t to = (size_t)(done + r) * out_bytes;
+      if (cosines) spread(problem, from, (char *)cosines + to);
+      if (sines) spread(problem, from + row_bytes / 2, (char *)sines + to);
+    }
+  }
+  posenc_free(made);
+  return status;
 }
 
 /* The rows are the plan's, and the sequences do not overlap. */
@@ -135,7 +212,9 @@ static bool has_slice(const posenc_plan *plan, const posenc_slice *slice, int64_
 }
 
 posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *given, const void *x, void *out) {
-  if (!plan || plan->problem.op == POSENC_TABLE || !given || given->size != sizeof *given) return POSENC_BAD_ARGUMENT;
+  if (!plan || (plan->problem.op != POSENC_ADD && plan->problem.op != POSENC_ROPE) || !given ||
+      given->size != sizeof *given)
+    return POSENC_BAD_ARGUMENT;
   posenc_slice slice = *given;
   if ((slice.stride == 0 || slice.batch <= 1) &&
       __builtin_mul_overflow(slice.rows, apply_width(&plan->problem), &slice.stride))
@@ -143,21 +222,30 @@ posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *given, c
   if (!has_slice(plan, &slice, slice.stride)) return POSENC_BAD_ARGUMENT;
   if (slice.rows == 0 || slice.batch == 0) return POSENC_OK;
   if (!x || !out) return POSENC_BAD_ARGUMENT;
-  const apply_source source = {.kernel = plan->kernel, .constants = plan->constants, .loops = plan->loops};
+  const rows_maker *rows = &plan->rows;
+  const bool is_plain = rows_are_plain(rows);
+  const apply_source source = {.kernel = rows->kernel,
+                               .constants = is_plain ? rows->part->constants : NULL,
+                               .rows = is_plain ? NULL : rows,
+                               .loops = plan->loops};
   return apply(&source, &plan->problem, &slice, x, out);
 }
 
 bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t rows, posenc_stages *stages) {
-  if (!plan || !plan->kernel->stages || !has_rows(plan, row, rows) || (rows && !stages)) return false;
+  const rows_maker *from = plan ? &plan->rows : NULL;
+  if (!plan || !from->kernel->stages || !rows_are_plain(from) || !has_rows(plan, row, rows) || (rows && !stages))
+    return false;
   if (rows == 0) return true;
-  if (!plan->kernel->stages(plan->constants, &plan->table, row, rows, stages)) return false;
-  zero_padding(&plan->table, row, rows, stages, (size_t)(plan->problem.dim / 2) * sizeof *stages);
+  if (!from->kernel->stages(from->part->constants, &from->part->problem, row, rows, stages)) return false;
+  zero_padding(&from->table, row, rows, stages, (size_t)(plan->problem.dim / 2) * sizeof *stages);
   return true;
 }
 
 void posenc_plan_destroy(posenc_plan *plan) {
   if (!plan) return;
-  if (plan->kernel->release) plan->kernel->release(plan->constants);
+  rows_release(&plan->rows);
+  free(plan->positions);
+  free(plan->factors);
   free(plan);
 }
 
@@ -166,5 +254,5 @@ const posenc_problem *posenc_plan_problem(const posenc_plan *plan) {
 }
 
 const posenc_kernel *posenc_plan_kernel(const posenc_plan *plan) {
-  return plan ? plan->kernel : NULL;
+  return plan ? plan->rows.kernel : NULL;
 }
