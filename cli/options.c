@@ -150,6 +150,10 @@ static unsigned parse_isa(const char *option, const char *text) {
   return isa;
 }
 
+double option_real(const char *option, const char *text) {
+  return parse_real(option, text);
+}
+
 static double parse_positive(const char *option, const char *text) {
   double value = parse_real(option, text);
   if (value <= 0.0) die_value(option, text, "not above 0");

@@ -25,7 +25,7 @@ typedef struct command {
 } command;
 
 extern const command command_list, command_write, command_check, command_diff, command_verify, command_bench,
-    command_report;
+    command_compare, command_report;
 
 /* ---- options that several commands have -------------------------------------------------------- */
 
@@ -209,6 +209,9 @@ const posenc_kernel **options_kernels(const options *given, size_t *count);
 
 /* What the library is told for this kernel; null lets the library choose. */
 posenc_options options_of_plan(const options *given, const posenc_kernel *kernel);
+
+/* The value of a command's own option, a finite number. Exits if it is none. */
+double option_real(const char *option, const char *text);
 
 /* The kernel of exactly this name. Exits if there is none. */
 const posenc_kernel *find_kernel(const char *name);

@@ -28,12 +28,13 @@ _posenc() {
   --format)
     case $command in
     write) words='npy safetensors' ;;
+    compare) words='text markdown json' ;;
     check) words='text tap junit json' ;;
     *) words='tap junit json' ;;
     esac
     ;;
   --mode) words='hot cold fresh first row plan' ;;
-  check | diff) [[ $word == -* ]] && words=$(_posenc_words options "$command") ;; # a file comes first
+  check | diff | compare) [[ $word == -* ]] && words=$(_posenc_words options "$command") ;; # a file comes first
   *) [[ -n $command && ($word == -* || $before == "$command") ]] && words=$(_posenc_words options "$command") ;;
   esac
   [[ -z $command ]] && words="$(_posenc_words commands) $(_posenc_words options)"

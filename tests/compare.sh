@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# posenc compare: records that differ in known ways.
+# shellcheck source=tests/tap.sh
+. "$srcdir/tests/tap.sh"
+folder=$(mktemp -d compare.XXXXXX) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+diagnose() { sed 's/^/# /' out err; }
+compare() { # STATUS ARGUMENTS...
+  want=$1
+  shift
+  "$POSENC" compare "$@" > out 2> err
+  [ $? -eq "$want" ]
+}
+says() { grep -q -e "$1" out; }
+refused() { # MESSAGE ARGUMENTS...
+  message=$1
+  shift
+  compare 2 "$@" && grep -q -e "$message" err && [ "$(wc -l < err)" -eq 1 ] && [ ! -s out ]
+}
+
+# ---- accuracy
+"$POSENC" verify --kernel rotation,naive --len 200 --dim 64 --search 0 --format json > a.json 2> err
+sed 's/"misrounded": 0/"misrounded": 1/' a.json > b.json
+check 'a record and itself' compare 0 a.json a.json
+check 'has nothing to tell but the sum' test "$(cat out)" = '0 worse, 0 better, 2 the same, 0 undecided'
+check 'one more misrounded element is worse' compare 1 a.json b.json
+check 'and is told, with the command that shows it' says '^worse  *rotation/200x64 *misrounded 0 -> 1$'
+check 'which is a command' says '^ *posenc verify --kernel rotation --len 200 --dim 64'
+check 'the other way round it is better' compare 0 b.json a.json
+check 'and told' says '^better  *rotation/200x64'
+sed 's/"mode": "exhaustive"/"mode": "sampled"/' a.json > c.json
+check 'other elements decide nothing' compare 0 a.json c.json
+check 'and that is told' says 'undecided.*other elements were looked at'
+"$POSENC" verify --kernel naive --len 100 --dim 64 --search 0 --format json > d.json 2> err
+check 'nothing in common' refused 'they have nothing in common' a.json d.json
+check 'Markdown' compare 1 a.json b.json --format markdown
+check 'has the row' says '^| worse | rotation/200x64 | misrounded 0 -> 1 |  |$'
+check 'JSON' compare 1 a.json b.json --format json
+check 'has the counts' says '"worse": 1'
+
+# ---- speed: five timings of one benchmark, any Google Benchmark JSON
+timings() { # NAME NANOSECONDS... ; a record on standard output
+  name=$1
+  shift
+  printf '{"context": {"cpu": "%s"}, "benchmarks": [' "$name"
+  comma=
+  for time; do
+    printf '%s{"name": "f", "run_name": "f", "run_type": "iteration", "real_time": %s, "time_unit": "ns"}' "$comma" "$time"
+    comma=,
+  done
+  printf ']}\n'
+}
+timings x 100 101 99 100.5 99.5 > fast.json
+timings x 120 121 119 120.5 119.5 > slow.json
+timings y 100 160 70 130 90 > wild.json
+timings x 100 > one.json
+timings x 100.2 101.1 99.2 100.4 99.6 > again.json
+check 'twenty percent slower is worse' compare 1 fast.json slow.json
+check 'ratio, interval and p' says '^worse  *f .* 1\.200  1\.1[0-9]* to 1\.2[0-9]*  p 0\.0079$'
+check 'not if 30 % are allowed' compare 0 fast.json slow.json --slower 30
+check 'and faster is better' compare 0 slow.json fast.json
+check 'which is told' says '^better  *f '
+check 'the same is the same' compare 0 fast.json again.json --all
+check 'and told when asked for' says '^same  *f '
+check 'what spreads is undecided' compare 0 fast.json wild.json
+check 'with the reason' says 'the spread is too wide to tell'
+check 'the other machine is told' says '^cpu: x, now y$'
+check 'one timing decides nothing' compare 0 fast.json one.json
+check 'and says so' says 'too few repetitions to tell'
+check 'at alpha 0.001 five timings decide nothing' compare 0 fast.json slow.json --alpha 0.001
+
+# ---- bad input
+printf '{"x": 1}\n' > other.json
+printf '{"x": ' > broken.json
+check 'two records are needed' refused 'two records are needed' a.json
+check 'no third' refused "extra operand 'b.json'" a.json a.json b.json
+check 'accuracy and speed' refused 'one tells accuracy, the other speed' a.json fast.json
+check 'neither' refused 'neither an accuracy record' other.json a.json
+check 'broken JSON' refused 'broken.json: ' broken.json a.json
+check 'a missing file' refused 'missing.json: ' missing.json a.json
+check '--alpha' refused "alpha.*2.*not between 0 and 1" a.json a.json --alpha 2
+check '--slower' refused "slower.*-1" a.json a.json --slower -1
+check '--format' refused 'format.*xml' a.json a.json --format xml
+check '--by' refused 'by.*cpu' a.json a.json --by cpu
+plan
+exit "$tap_failed"
