@@ -25,7 +25,7 @@ typedef struct command {
 } command;
 
 extern const command command_list, command_write, command_check, command_diff, command_verify, command_bench,
-    command_compare, command_report;
+    command_choose, command_compare, command_report;
 
 /* ---- options that several commands have -------------------------------------------------------- */
 

@@ -28,6 +28,7 @@ _posenc() {
   --format)
     case $command in
     write) words='npy safetensors' ;;
+    choose) words='text json' ;;
     compare) words='text markdown json' ;;
     check) words='text tap junit json' ;;
     *) words='tap junit json' ;;

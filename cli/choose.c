@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "bench/bench.h"
+#include "cli/measure.h"
+#include "common/output.h"
+#include "reports/choice.h"
+#include "reports/plot.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_FORMAT = OPTION_OWN, OPTION_MEMORY, OPTION_PLOT };
+
+/* Few, so that the answer comes in seconds. */
+#define CHOOSE_BUDGET 4194304
+#define CHOOSE_REPETITIONS 7
+
+static const char help[] =
+    "Usage: posenc choose --len L --dim D [OPTION]...\n"
+    "Find the fastest kernel that is accurate enough for one problem on this machine:\n"
+    "verifies and times all that can do it, shows which of them none is better than in\n"
+    "both, recommends one with its reason, and prints the C lines that use it.\n"
+    "\n"
+    "Options:\n"
+    "  --max-ulp U       largest error of an element of the table that is accepted, in\n"
+    "                    ulp of the exact value; 0.5 is correct rounding\n"
+    "  --max-abs E       or in absolute terms (without either, one ulp just below 1:\n"
+    "                    2^-24 for f32; 2^-44 for f64)\n"
+    "  --memory NAME     touched: the table's memory has been used before; fresh: it is\n"
+    "                    new, so that page faults count; tables alone (touched)\n"
+    "  --plot FILE       also draw error against time, as SVG\n"
+    "  --format NAME     text or json (text)\n"
+    "  --threads N       threads of threaded kernels, 0 for as many as OpenMP gives (1)\n"
+    "  --repetitions N   timings of each kernel, 3 or more (" TEXT(
+        CHOOSE_REPETITIONS) ")\n" TABLE_HELP OP_HELP KERNEL_HELP PLUGIN_HELP ISA_HELP HELP_HELP "\n"
+                            "Errors are those of the table, and of add and rope of the table that they work\n"
+                            "with: of every element while there are fewer than 8 million, else of a sample.\n"
+                            "\n"
+                            "Exit status:\n"
+                            "  0                 if a kernel was found\n"
+                            "  1                 if none is accurate enough, or one breaks its promise\n"
+                            "  2                 on bad input or any other error\n"
+                            "\n"
+                            "Examples:\n"
+                            "  $ posenc choose --len 4096 --dim 512\n"
+                            "  $ posenc choose --len 4096 --dim 128 --op rope --heads 32 --max-ulp 0.5\n"
+                            "  $ posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh --plot front.svg\n";
+
+static const struct option long_options[] = {
+    TABLE_OPTIONS,
+    OP_OPTIONS,
+    KERNEL_OPTIONS,
+    LIMIT_OPTIONS,
+    ISA_OPTIONS,
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"repetitions", required_argument, NULL, OPTION_REPETITIONS},
+    {"memory", required_argument, NULL, OPTION_MEMORY},
+    {"plot", required_argument, NULL, OPTION_PLOT},
+    {"format", required_argument, NULL, OPTION_FORMAT},
+    HELP_OPTIONS,
+};
+
+static choice_budget budget_of(const options *given) {
+  static const double below_one[] = {
+      [POSENC_F32] = 0x1p-24, [POSENC_F64] = 0x1p-44, [POSENC_F16] = 0x1p-11, [POSENC_BF16] = 0x1p-8};
+  const posenc_problem table = posenc_table_of(&given->problem);
+  const bool asked = given->max_ulp > 0.0 || given->max_abs > 0.0;
+  return (choice_budget){given->max_ulp > 0.0 ? given->max_ulp : INFINITY, given->max_abs > 0.0 ? given->max_abs
+                                                                           : asked              ? INFINITY
+                                                                                   : below_one[table.dtype]};
+}
+
+/* Those that a program can have from libposenc; of tables those that make them, and not a copy; and teams of threads where there are some. */
+static void keep_candidates(const options *given, selection *chosen) {
+  size_t kept = 0;
+  for (size_t i = 0; i < chosen->kernel_count; i++) {
+    const posenc_kernel *kernel = chosen->kernels[i];
+    const bool copies = kernel->keeps_rows && given->problem.op == POSENC_TABLE,
+               alone = kernel->threaded && given->threads == 1;
+    if (posenc_kernel_find(kernel->name) && !copies && !alone) chosen->kernels[kept++] = kernel;
+  }
+  if (kept == 0) die_value("--kernel", given->kernel, "none of libposenc's that could be chosen");
+  chosen->kernel_count = kept;
+}
+
+/* The problem, and the table that it works with where that is another. */
+static selection select_problem(const options *given) {
+  if (!options_have_table(given)) die("--len and --dim are needed: one problem");
+  selection chosen = select_measured(given, false);
+  keep_candidates(given, &chosen);
+  if (given->problem.op == POSENC_TABLE) return chosen;
+  const posenc_problem table = posenc_table_of(&given->problem);
+  shape *grown = realloc(chosen.shapes, 2 * sizeof *grown);
+  if (!grown) die("out of memory");
+  grown[1] = shape_of(&table);
+  chosen.shapes = grown;
+  chosen.shape_count = 2;
+  return chosen;
+}
+
+/* ---- the C lines ---------------------------------------------------------------------------------- */
+
+static const char *layout_constant(posenc_layout layout) {
+  static const char *const names[] = {"POSENC_INTERLEAVED", "POSENC_INTERLEAVED_CS", "POSENC_SPLIT", "POSENC_SPLIT_CS",
+                                      "POSENC_DUPLICATED"};
+  return names[layout];
+}
+
+static const char *dtype_constant(posenc_dtype dtype) {
+  static const char *const names[] = {"POSENC_F32", "POSENC_F64", "POSENC_F16", "POSENC_BF16"};
+  return names[dtype];
+}
+
+static void print_problem(const posenc_problem *p) {
+  if (p->op == POSENC_ROPE)
+    printf("  posenc_problem problem = posenc_rope(%" PRId64 ", %" PRId64 ", %" PRId64 ");\n", p->rows, p->heads,
+           p->dim);
+  else
+    printf("  posenc_problem problem = posenc_%s(%" PRId64 ", %" PRId64 ");\n", p->op == POSENC_ADD ? "add" : "table",
+           p->rows, p->dim);
+  const posenc_problem usual = posenc_table(p->rows, p->dim);
+  if (p->first != usual.first) printf("  problem.first = INT64_C(%" PRId64 ");\n", p->first);
+  if (p->base != usual.base) printf("  problem.base = %.17g;\n", p->base);
+  if (p->shift != usual.shift) printf("  problem.shift = %.17g;\n", p->shift);
+  if (p->scale != usual.scale) printf("  problem.scale = %.17g;\n", p->scale);
+  if (p->padding != usual.padding) printf("  problem.padding = INT64_C(%" PRId64 ");\n", p->padding);
+  if (p->layout != usual.layout) printf("  problem.layout = %s;\n", layout_constant(p->layout));
+  if (p->dtype != usual.dtype) printf("  problem.dtype = %s;\n", dtype_constant(p->dtype));
+  if (p->inverse) printf("  problem.inverse = true;\n");
+}
+
+static void print_code(const posenc_problem *problem, const posenc_kernel *kernel, int threads) {
+  fputs("\n", stdout);
+  print_problem(problem);
+  printf("  posenc_options options = posenc_default_options();\n"
+         "  options.kernel = posenc_kernel_find(\"%s\");\n",
+         kernel->name);
+  if (kernel->threaded) printf("  options.threads = %d;\n", threads);
+  fputs("  posenc_plan *plan;\n"
+        "  if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) return 1;\n",
+        stdout);
+  if (problem->op == POSENC_TABLE)
+    printf("  posenc_execute(plan, 0, %" PRId64 ", table);\n", problem->rows);
+  else
+    printf("  posenc_slice slice = posenc_rows(0, %" PRId64 ");\n"
+           "  posenc_apply(plan, &slice, x, x);\n",
+           problem->rows);
+  fputs("  posenc_plan_destroy(plan);\n", stdout);
+}
+
+/* ---- the command ---------------------------------------------------------------------------------- */
+
+static bench_mode parse_memory(const char *text) {
+  if (strcmp(text, "touched") == 0) return BENCH_HOT;
+  if (strcmp(text, "fresh") == 0) return BENCH_FRESH;
+  die_value("--memory", text, "not touched or fresh");
+}
+
+static int run(int argc, char **argv) {
+  options given = options_defaults();
+  given.threads = 1;
+  given.repetitions = CHOOSE_REPETITIONS;
+  given.min_time = 0.02;
+  given.budget = CHOOSE_BUDGET;
+  given.search = 0;
+  bench_mode mode = BENCH_HOT;
+  const char *picture = NULL;
+  bool json = false;
+  for (int code; (code = options_next(&given, &command_choose, argc, argv)) != -1;) {
+    if (code == OPTION_MEMORY) mode = parse_memory(optarg);
+    if (code == OPTION_PLOT) picture = optarg;
+    if (code == OPTION_FORMAT) {
+      json = strcmp(optarg, "json") == 0;
+      if (!json && strcmp(optarg, "text") != 0) die_value("--format", optarg, "not text or json");
+    }
+  }
+  selection chosen = select_problem(&given);
+  if (given.problem.rows == 0) die_value("--len", "0", "an empty table takes no time");
+  if (mode == BENCH_FRESH && given.problem.op != POSENC_TABLE)
+    die_value("--memory", "fresh", "x is never in fresh memory");
+  if (picture && plot_refusal()) die_value("--plot", picture, plot_refusal());
+  output *out = picture ? output_open(picture) : NULL;
+  if (picture && !out) die_value("--plot", picture, strerror(errno));
+
+  /* In this order: looking at kernels forks, which OpenMP does not outlive. */
+  json_t *accuracy = measure_accuracy(&given, &chosen, false, false), *timing;
+  const char *name = chosen.shapes[0].name, *table = chosen.shapes[chosen.shape_count - 1].name;
+  const selection timed = {chosen.kernels, chosen.kernel_count, chosen.shapes, 1, NULL};
+  int status = measure_time(&given, &timed, 1u << mode, NULL, &timing);
+  if (status != EXIT_SUCCESS) exit(status);
+  json_t *choice = choice_of(accuracy, timing, name, table, bench_mode_name(mode), budget_of(&given));
+  if (!choice) die("out of memory");
+
+  const char *kernel = json_string_value(json_object_get(choice, "choice"));
+  if (json) {
+    json_dumpf(choice, stdout, JSON_INDENT(1));
+    putchar('\n');
+  } else {
+    choice_print(choice, stdout);
+    if (kernel) print_code(&given.problem, find_kernel(kernel), given.threads);
+  }
+  if (out && (choice_plot(choice, output_stream(out)) != 0 || !output_commit(out)))
+    die_value("--plot", picture, "it could not be drawn");
+  status = kernel ? accuracy_status(accuracy) : STATUS_FAILED_CHECK;
+  json_decref(choice);
+  json_decref(timing);
+  json_decref(accuracy);
+  selection_free(&chosen);
+  return status;
+}
+
+const command command_choose = {
+    .name = "choose",
+    .summary = "find the fastest kernel that is accurate enough",
+    .help = help,
+    .short_options = "hV",
+    .long_options = long_options,
+    .run = run,
+};
