@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FORMAT = OPTION_OWN, OPTION_MEMORY, OPTION_PLOT };
+enum { OPTION_FORMAT = OPTION_OWN, OPTION_MEMORY, OPTION_PLOT, OPTION_KEEP };
 
 /* Few, so that the answer comes in seconds. */
 #define CHOOSE_BUDGET 4194304
@@ -33,6 +33,8 @@ static const char help[] =
     "  --memory NAME     touched: the table's memory has been used before; fresh: it is\n"
     "                    new, so that page faults count; tables alone (touched)\n"
     "  --plot FILE       also draw error against time, as SVG\n"
+    "  --keep FILE       also write down the times in this file, beside those that it has:\n"
+    "                    posenc_wisdom_read gives them to the library's own choice\n"
     "  --format NAME     text or json (text)\n"
     "  --threads N       threads of threaded kernels, 0 for as many as OpenMP gives (1)\n"
     "  --repetitions N   timings of each kernel, 3 or more (" TEXT(
@@ -48,6 +50,7 @@ static const char help[] =
                             "Examples:\n"
                             "  $ posenc choose --len 4096 --dim 512\n"
                             "  $ posenc choose --len 4096 --dim 128 --op rope --heads 32 --max-ulp 0.5\n"
+                            "  $ posenc choose --len 2048 --dim 512 --keep kernels.wisdom\n"
                             "  $ posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh --plot front.svg\n";
 
 static const struct option long_options[] = {
@@ -60,6 +63,7 @@ static const struct option long_options[] = {
     {"repetitions", required_argument, NULL, OPTION_REPETITIONS},
     {"memory", required_argument, NULL, OPTION_MEMORY},
     {"plot", required_argument, NULL, OPTION_PLOT},
+    {"keep", required_argument, NULL, OPTION_KEEP},
     {"format", required_argument, NULL, OPTION_FORMAT},
     HELP_OPTIONS,
 };
@@ -100,6 +104,85 @@ static selection select_problem(const options *given) {
   chosen.shapes = grown;
   chosen.shape_count = 2;
   return chosen;
+}
+
+/* ---- wisdom ---------------------------------------------------------------------------------------- */
+
+/* Whether the line is a measurement that `fresh`, one of now, takes the place of: they differ in the time alone. */
+static bool is_replaced(const char *line, const char *fresh) {
+  enum { WORDS_BEFORE = 9 };
+  for (int word = 0; word < WORDS_BEFORE; word++) {
+    const size_t length = strcspn(line, " ");
+    if (length != strcspn(fresh, " ") || strncmp(line, fresh, length) != 0 || !line[length]) return false;
+    line += length + 1;
+    fresh += length + 1;
+  }
+  return strcmp(line + strcspn(line, " "), fresh + strcspn(fresh, " ")) == 0;
+}
+
+typedef struct kept {
+  char **lines;
+  size_t count;
+} kept;
+
+static void add_line(kept *all, const char *line) {
+  char **grown = realloc(all->lines, (all->count + 1) * sizeof *grown);
+  char *copy = strdup(line);
+  if (!grown || !copy) die("out of memory");
+  all->lines = grown;
+  all->lines[all->count++] = copy;
+}
+
+/* Lines of a file of wisdom; none if there is no file. Exits if it is another file. */
+static kept read_kept(const char *path) {
+  kept all = {0};
+  posenc_wisdom *wisdom;
+  FILE *file = fopen(path, "r");
+  if (!file && errno == ENOENT) return all;
+  if (!file) die_value("--keep", path, strerror(errno));
+  if (posenc_wisdom_read(&wisdom, path) != POSENC_OK)
+    die_value("--keep", path, "no file that posenc choose has kept times in");
+  posenc_wisdom_free(wisdom);
+  char *line = NULL;
+  size_t size = 0;
+  bool is_header = true;
+  while (getline(&line, &size, file) > 0) {
+    if (!is_header) add_line(&all, line);
+    is_header = false;
+  }
+  free(line);
+  fclose(file);
+  return all;
+}
+
+/* What was kept, and after it what was measured now in its stead. */
+static void write_kept(const kept *before, const json_t *choice, const options *given, FILE *stream) {
+  const json_t *candidates = json_object_get(choice, "candidates");
+  kept now = {0};
+  for (size_t i = 0; i < json_array_size(candidates); i++) {
+    const json_t *one = json_array_get(candidates, i);
+    char line[512];
+    posenc_wisdom_line(line, sizeof line, &given->problem, given->threads,
+                       json_string_value(json_object_get(one, "kernel")),
+                       json_number_value(json_object_get(one, "seconds")));
+    add_line(&now, line);
+  }
+  fputs(posenc_wisdom_header(), stream);
+  for (size_t i = 0; i < before->count; i++) {
+    bool replaced = false;
+    for (size_t n = 0; n < now.count; n++) replaced = replaced || is_replaced(before->lines[i], now.lines[n]);
+    if (!replaced) fputs(before->lines[i], stream);
+  }
+  for (size_t n = 0; n < now.count; n++) {
+    fputs(now.lines[n], stream);
+    free(now.lines[n]);
+  }
+  free(now.lines);
+}
+
+static void free_kept(kept *all) {
+  for (size_t i = 0; i < all->count; i++) free(all->lines[i]);
+  free(all->lines);
 }
 
 /* ---- the C lines ---------------------------------------------------------------------------------- */
@@ -168,11 +251,12 @@ static int run(int argc, char **argv) {
   given.budget = CHOOSE_BUDGET;
   given.search = 0;
   bench_mode mode = BENCH_HOT;
-  const char *picture = NULL;
+  const char *picture = NULL, *keep = NULL;
   bool json = false;
   for (int code; (code = options_next(&given, &command_choose, argc, argv)) != -1;) {
     if (code == OPTION_MEMORY) mode = parse_memory(optarg);
     if (code == OPTION_PLOT) picture = optarg;
+    if (code == OPTION_KEEP) keep = optarg;
     if (code == OPTION_FORMAT) {
       json = strcmp(optarg, "json") == 0;
       if (!json && strcmp(optarg, "text") != 0) die_value("--format", optarg, "not text or json");
@@ -183,6 +267,9 @@ static int run(int argc, char **argv) {
   if (mode == BENCH_FRESH && given.problem.op != POSENC_TABLE)
     die_value("--memory", "fresh", "x is never in fresh memory");
   if (picture && plot_refusal()) die_value("--plot", picture, plot_refusal());
+  kept before = keep ? read_kept(keep) : (kept){0};
+  output *wisdom = keep ? output_open(keep) : NULL;
+  if (keep && !wisdom) die_value("--keep", keep, strerror(errno));
   output *out = picture ? output_open(picture) : NULL;
   if (picture && !out) die_value("--plot", picture, strerror(errno));
 
@@ -205,6 +292,9 @@ static int run(int argc, char **argv) {
   }
   if (out && (choice_plot(choice, output_stream(out)) != 0 || !output_commit(out)))
     die_value("--plot", picture, "it could not be drawn");
+  if (wisdom) write_kept(&before, choice, &given, output_stream(wisdom));
+  if (wisdom && !output_commit(wisdom)) die_value("--keep", keep, strerror(errno));
+  free_kept(&before);
   status = kernel ? accuracy_status(accuracy) : STATUS_FAILED_CHECK;
   json_decref(choice);
   json_decref(timing);

@@ -54,6 +54,7 @@ typedef enum posenc_status {
   POSENC_CANNOT_RUN,  /* the kernel asked for cannot do this problem here: see posenc_kernel_refusal */
   POSENC_NO_KERNEL,   /* no kernel does this problem within the asked accuracy on this CPU */
   POSENC_OUT_OF_MEMORY,
+  POSENC_BAD_FILE, /* it cannot be read, or is not what it should be */
 } posenc_status;
 
 /* One English sentence without full stop; never null, static storage. */
@@ -299,6 +300,7 @@ POSENC_API double posenc_applied_bound_at(const posenc_bound *bound, const posen
                                           double size);
 
 typedef struct posenc_options posenc_options;
+typedef struct posenc_wisdom posenc_wisdom;
 
 /* Interface version of the struct below; a kernel built for another one is refused. */
 #define POSENC_KERNEL_ABI 4u
@@ -417,6 +419,9 @@ struct posenc_options {
                                   the table is large enough to pay for starting threads */
   unsigned isa;         /* allowed tiers. 0: the environment's POSENC_ISA, or else all */
   posenc_stores stores; /* of posenc_execute; add and rope store regularly */
+  const posenc_wisdom *
+      wisdom; /* null, or times measured here before: the choice follows them where they know the problem. Read while a plan
+                                  is created, not later */
 };
 
 /* The defaults: the library chooses, one thread. */
@@ -429,6 +434,7 @@ static inline posenc_options posenc_default_options(void) {
   options.threads = 1;
   options.isa = 0;
   options.stores = POSENC_STORES_AUTO;
+  options.wisdom = NULL;
   return options;
 }
 
@@ -465,6 +471,30 @@ POSENC_API void posenc_plan_destroy(posenc_plan *plan);
 /* What the plan was made of: the problem, and the kernel that executes it. */
 POSENC_API const posenc_problem *posenc_plan_problem(const posenc_plan *plan);
 POSENC_API const posenc_kernel *posenc_plan_kernel(const posenc_plan *plan);
+
+/* ---- wisdom: what was measured on this machine --------------------------------------------------- */
+
+/*
+ * `posenc choose --keep FILE` writes down what each kernel took. A plan that is made with it takes the fastest kernel, within the accuracy asked for, by
+ * these times, if its problem is like one that was measured: the same operation, dtype, layout, dim, heads, base and threads, and at most twice as
+ * many rows or half as many; else, as ever, by the built-in order of cost. What was measured on another CPU, or by another version of the library, is
+ * left out. POSENC_BAD_FILE if there is no such file, or it is no wisdom; then *wisdom is null.
+ */
+POSENC_API posenc_status posenc_wisdom_read(posenc_wisdom **wisdom, const char *path);
+
+/* Measurements that are of this machine and version; null has none. */
+POSENC_API size_t posenc_wisdom_count(const posenc_wisdom *wisdom);
+
+/* Null is allowed. No plan may be under creation with it. */
+POSENC_API void posenc_wisdom_free(posenc_wisdom *wisdom);
+
+/* For whoever writes such a file: its first line; and a line for a measurement, as snprintf does. */
+POSENC_API const char *posenc_wisdom_header(void);
+POSENC_API int posenc_wisdom_line(char *text, size_t size, const posenc_problem *problem, int threads,
+                                  const char *kernel, double seconds);
+
+/* What measurements belong to: version, instruction sets and the CPU's name. Writes at most `size` bytes, always terminated. */
+POSENC_API void posenc_machine(char *text, size_t size);
 
 /* ---- encoder: a table that grows ---------------------------------------------------------------- */
 

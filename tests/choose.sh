@@ -68,6 +68,16 @@ quick='--dim 64 --repetitions 3'
     skip 'a plot' 'no gnuplot'
     skip 'is SVG, with a point for each' 'no gnuplot'
   fi
+  check 'times are kept' choose 0 --len 100 $quick --kernel rotation,naive --keep kept
+  check 'a line for each kernel' test "$(wc -l < kept)" -eq 3 -a "$(head -n 1 kept)" = 'posenc-wisdom 1'
+  cp kept kept.before
+  check 'those of another problem' choose 0 --len 200 $quick --kernel rotation --keep kept
+  check 'come beside them' test "$(wc -l < kept)" -eq 4 -a "$(head -n 3 kept | cksum)" = "$(cksum < kept.before)"
+  check 'the same problem again' choose 0 --len 200 $quick --kernel rotation,cr-portable --keep kept
+  check 'takes their place' test "$(wc -l < kept)" -eq 5 -a "$(grep -c rotation kept)" -eq 2
+  echo precious > other
+  check 'another file' refused 'keep other: no file that' --len 100 $quick --keep other
+  check 'is left alone' test "$(cat other)" = precious
   check 'no table' refused 'len and --dim are needed' --repetitions 3
   check 'an empty one' refused 'len 0: an empty table takes no time' --len 0 $quick
   check 'fresh x' refused 'memory fresh: x is never in fresh memory' --len 8 $quick --op add --memory fresh

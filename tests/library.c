@@ -26,6 +26,70 @@ static posenc_status status_of(const posenc_problem *problem, const posenc_optio
     ok(got == (want), "%s: %s", #change, posenc_status_message(got));                                                  \
   } while (0)
 
+/* ---- wisdom ---- */
+
+static posenc_status read_wisdom(posenc_wisdom **wisdom, const char *content) {
+  static const char path[] = "library.wisdom";
+  FILE *file = fopen(path, "w");
+  if (!file) return POSENC_BAD_ARGUMENT;
+  fputs(content, file);
+  fclose(file);
+  const posenc_status status = posenc_wisdom_read(wisdom, path);
+  remove(path);
+  return status;
+}
+
+static const char *chosen_with(const posenc_wisdom *wisdom, int64_t rows, int64_t dim, double max_ulp) {
+  posenc_options options = posenc_default_options();
+  posenc_problem problem = posenc_table(rows, dim);
+  posenc_plan *plan;
+  options.wisdom = wisdom;
+  options.max_ulp = max_ulp;
+  if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) return "none";
+  const char *name = posenc_plan_kernel(plan)->name;
+  posenc_plan_destroy(plan);
+  return name;
+}
+
+static void test_wisdom(void) {
+  const posenc_problem problem = posenc_table(1000, 64), longer = posenc_table(1800, 64);
+  char text[4096], line[512];
+  posenc_wisdom *wisdom;
+  strcpy(text, posenc_wisdom_header());
+  posenc_wisdom_line(line, sizeof line, &problem, 1, "rotation", 1e-6);
+  strcat(text, line);
+  posenc_wisdom_line(line, sizeof line, &problem, 1, "cr-portable", 2e-6);
+  strcat(text, line);
+  posenc_wisdom_line(line, sizeof line, &problem, 1, "naive", 1e-9);
+  strcat(text, line);
+  posenc_wisdom_line(line, sizeof line, &longer, 1, "naive-f64", 1e-3);
+  strcat(text, line);
+  ok(read_wisdom(&wisdom, text) == POSENC_OK && posenc_wisdom_count(wisdom) == 4, "four measurements are read");
+  ok(strcmp(chosen_with(wisdom, 1000, 64, 0.0), "rotation") == 0, "the fastest measured one within the accuracy: %s",
+     chosen_with(wisdom, 1000, 64, 0.0));
+  ok(strcmp(chosen_with(wisdom, 600, 64, 0.5), "cr-portable") == 0, "correctly rounded, fewer rows: %s",
+     chosen_with(wisdom, 600, 64, 0.5));
+  ok(strcmp(chosen_with(wisdom, 2000, 64, 0.0), "naive-f64") != 0 || posenc_kernel_find("naive-f64")->bound.derived,
+     "what promises nothing is not chosen for being measured");
+  ok(strcmp(chosen_with(wisdom, 400, 64, 0.0), chosen_with(NULL, 400, 64, 0.0)) == 0 &&
+         strcmp(chosen_with(wisdom, 1000, 66, 0.0), chosen_with(NULL, 1000, 66, 0.0)) == 0,
+     "other problems are chosen for as ever");
+  posenc_wisdom_free(wisdom);
+
+  char *version = strstr(text, "posenc 0");
+  ok(version != NULL, "a line tells the version");
+  if (version) version[7] = '9';
+  ok(read_wisdom(&wisdom, text) == POSENC_OK && posenc_wisdom_count(wisdom) == 3,
+     "what another version measured is left out");
+  posenc_wisdom_free(wisdom);
+  ok(read_wisdom(&wisdom, "posenc-wisdom 2\n") == POSENC_BAD_FILE && !wisdom, "another format is refused");
+  strcpy(text, posenc_wisdom_header());
+  strcat(text, "nonsense\n");
+  ok(read_wisdom(&wisdom, text) == POSENC_BAD_FILE && !wisdom, "a line that is none is refused");
+  ok(posenc_wisdom_read(&wisdom, "there/is/none") == POSENC_BAD_FILE && !wisdom, "a missing file is told");
+  ok(posenc_wisdom_read(NULL, "x") == POSENC_BAD_ARGUMENT && posenc_wisdom_count(NULL) == 0, "null");
+}
+
 static void test_problems(void) {
   REFUSED((void)problem, POSENC_OK);
   REFUSED(problem.rows = 0, POSENC_OK);
@@ -490,6 +554,7 @@ static void test_memory(void) {
 }
 
 int main(void) {
+  test_wisdom();
   size_t kernel_count;
   const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
   unsetenv("POSENC_ISA");

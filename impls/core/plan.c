@@ -4,6 +4,7 @@
 #include "impls/core/isa.h"
 #include "impls/core/kernel.h"
 #include "impls/core/rows.h"
+#include "impls/core/wisdom.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,22 +55,27 @@ static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table
   return error <= max_abs && (options->max_ulp == 0.0 || within_ulp);
 }
 
-/* The fastest that fits; of equally fast ones the first. */
+/* The fastest that fits, by what was measured if there is any; of equally fast ones the first. */
 static const posenc_kernel *choose(const posenc_problem *problem, const posenc_options *options) {
   const posenc_problem table = posenc_table_of(problem);
-  const posenc_kernel *best = NULL;
-  double least = INFINITY;
+  const posenc_kernel *best = NULL, *known = NULL;
+  double least = INFINITY, least_known = INFINITY;
   size_t count;
   const posenc_kernel *const *kernels = posenc_kernels(&count);
   for (size_t i = 0; i < count; i++) {
     if (!is_accurate(kernels[i], &table, options) || posenc_kernel_refusal(kernels[i], problem, options)) continue;
-    const double cost = kernel_cost(kernels[i], problem, options);
+    const double cost = kernel_cost(kernels[i], problem, options),
+                 measured = wisdom_seconds(options->wisdom, problem, options->threads, kernels[i]->name);
     if (cost < least) {
       best = kernels[i];
       least = cost;
     }
+    if (measured < least_known) {
+      known = kernels[i];
+      least_known = measured;
+    }
   }
-  return best;
+  return known ? known : best;
 }
 
 static posenc_status check(const posenc_problem *problem, const posenc_options *options) {

@@ -21,6 +21,8 @@ const char *posenc_status_message(posenc_status status) {
     return "no kernel does this problem within the asked accuracy on this CPU";
   case POSENC_OUT_OF_MEMORY:
     return "out of memory";
+  case POSENC_BAD_FILE:
+    return "the file cannot be read, or is not what it should be";
   }
   return "unknown status";
 }
