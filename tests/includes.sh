@@ -20,7 +20,7 @@ peers: peers
 cli: cli verify files bench reports peers impls/recipes common'
 
 # What the library may take from the system: libc with advice on memory and what glibc knows of the CPU, libm, OpenMP, intrinsics.
-system='cpuid.h float.h immintrin.h limits.h math.h omp.h stdatomic.h stdbool.h stddef.h stdint.h stdlib.h string.h sys/mman.h sys/platform/x86.h'
+system='cpuid.h float.h immintrin.h inttypes.h limits.h math.h omp.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h sys/mman.h sys/platform/x86.h'
 
 sources() { # the sources right in a folder
   find "$1" -maxdepth 1 -name '*.[ch]' -o -maxdepth 1 -name '*.cc' -o -maxdepth 1 -name '*.def'
