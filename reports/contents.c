@@ -4,6 +4,7 @@
 #include "common/contract.h"
 #include "common/field.h"
 #include "common/shapes.h"
+#include "reports/claims.h"
 #include "reports/document.h"
 #include "reports/errors.h"
 #include "reports/far.h"
@@ -575,6 +576,7 @@ bool contents_write(page *p, const json_t *document, const figures *drawn) {
   write_shapes(p, document);
   write_applied(p, document);
   const bool checks_written = write_checks(p, document);
+  claims_write(p, document);
   write_kernels(p, document);
   write_environment(p, document);
   write_method(p, document);

@@ -6,6 +6,7 @@
 #include "common/shapes.h"
 #include "posenc.h"
 #include "reports/causes.h"
+#include "reports/claims.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -502,6 +503,7 @@ json_t *document_make(const json_t *accuracy, const json_t *timing, const char *
     put(&m, m.document, "unique", copy(json_object_get(accuracy, "unique")));
     put(&m, m.document, "causes", causes_make(json_object_get(accuracy, "profile")));
     put(&m, m.document, "environment", make_environment(&m));
+    put(&m, m.document, "claims", claims_make(m.document));
   }
   free(m.values);
   if (!m.failed) return m.document;

@@ -106,6 +106,12 @@ check 'only caches on the axis are drawn' sh -c 'grep -qF ">L2<" known/index.htm
 # A published shape, so that what it is need not be in the records.
 sed 's|64x512/|llama2-rope/|; s|"rows": 64, "dim": 512|"rows": 4096, "dim": 128, "heads": 32|; s|"rows_timed": 64|"rows_timed": 4096|' known-bench.json >rope-bench.json
 "$POSENC" report --from known-accuracy.json --from rope-bench.json -o rope >out 2>err
+# Claims: the first is false at any dim, wherever it is computed; what was not measured is not judged.
+check 'claims: one is false' contains known/report.md '| Wavelengths run from 2π to 10000 · 2π. | **false** | from 6.28319 to 60611.5 at dim 512'
+check 'claims: a condition' contains known/report.md '**holds only when** an index is below 384'
+check 'claims: what no record tells' contains known/report.md '| Every position has a row of its own. | **not measured** |'
+check 'claims: all 13' test "$(sed -n '/^## Claims/,/^## [^C]/p' known/report.md | grep -c '^| .*\. | \*\*')" -eq 13
+
 check 'times of rope have a section' contains rope/report.md '## Added and rotated'
 sed "s/$(printf '\302\240')/ /g" rope/report.md >rope.md # no-break spaces
 check 'with x and its limit' contains rope.md '× 32 × 128, base 10000, interleaved, f32, 64 MiB; scale limit 6.0 GB/s'
