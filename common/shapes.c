@@ -9,7 +9,8 @@
 
 /* What every row of the tables below has unless it says otherwise; posenc_table cannot be called there. */
 #define PLAIN(length, width, radix, row)                                                                               \
-  .size = sizeof(posenc_problem), .rows = (length), .dim = (width), .base = (radix), .padding = (row)
+  .size = sizeof(posenc_problem), .rows = (length), .dim = (width), .base = (radix), .padding = (row), .scale = 1.0,   \
+  .scaling = {.factor = 1.0, .low = 1.0, .high = 32.0, .truncate = true}
 #define PADDED(length, width, row) PLAIN(length, width, 10000.0, row), .heads = 1
 #define TABLE(length, width) PADDED(length, width, POSENC_NO_PADDING)
 #define ADD(length, width) TABLE(length, width), .op = POSENC_ADD

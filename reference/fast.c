@@ -39,6 +39,9 @@
  * (format.h). j and 64 b take at most six of them and five rotations each, the anchor one, and putting the three together
  * two rotations: 13 × 2 u² + 12 × 10 u² = 146 u² < 2^-98.
  *
+ * An attention factor is in the anchors alone. What is turned is then 2^k times such a pair, the factor being at most 2^k, and
+ * so is its error: a power of two changes no rounding.
+ *
  * The error of a product below 2^-969 is not a double: it is wrong by at most 2^-1072, which changes nothing above. No
  * target fuses anything but 2Prod's error, which is exact either way, so all of them give the same bits.
  */
@@ -115,7 +118,8 @@ struct fast_oracle {
   oracle *exact; /* of the problem without its padding row, for anchors may stand there */
   const format *format;
   const target *target;
-  double tiny; /* values below this have too few bits, an ulp of less than 2^31 FAST_BOUND; or are subnormal */
+  double bound; /* FAST_BOUND, or what becomes of it with an attention factor */
+  double tiny;  /* values below this have too few bits, an ulp of less than 2^31 bounds; or are subnormal */
   int64_t pairs, groups;
   int64_t anchored; /* the position of the anchor in use */
   group *group;
@@ -177,7 +181,7 @@ INLINE void load(const tile *t, const unsigned char *row, line *now) {
 }
 
 /*
- * The errors, from oracle values of at least `tiny`: there FAST_BOUND is at most 2^-31 ulp, 2^-27 of the least bin's
+ * The errors, from oracle values of at least `tiny`: there the bound is at most 2^-31 ulp, 2^-27 of the least bin's
  * end, and the ulp is that of the value's binade. An element is left open when any statistic might come out otherwise with the exact value: near a power of two,
  * where bins end, half an ulp among them; near the worst so far; when the value is a power of two, where the ulp
  * changes; and when it is no number. In f32, and more so in the shorter formats, a value in the middle between two is, by
@@ -304,17 +308,17 @@ static limits limits_at(const tile *t, const accuracy *a, int64_t position) {
   const double margin = 1.0 - 0x1p-24, ulp = larger(t->known->max_ulp.ulp, a->max_ulp.ulp),
                abs = larger(t->known->max_abs.abs, a->max_abs.abs),
                share = larger(t->known->worst_share, a->worst_share), kept = margin * (share < 1.0 ? share : 1.0);
-  limits l = {margin * ulp - 0x1p-30, margin * abs - 2.0 * FAST_BOUND, 0.0, INFINITY};
+  limits l = {margin * ulp - 0x1p-30, margin * abs - 2.0 * t->oracle->bound, 0.0, INFINITY};
   if (t->bound) {
     l.share_per_ulp = kept * t->bound->ulp;
-    l.share = kept * (t->bound->abs + t->bound->growth * fabs((double)position)) - 2.0 * FAST_BOUND;
+    l.share = kept * (t->bound->abs + t->bound->growth * fabs((double)position)) - 2.0 * t->oracle->bound;
   }
   return l;
 }
 
 /* The exact value as far as accuracy_count can tell, from the oracle's; false if it might tell them apart. */
 static bool certain(const fast_oracle *f, double high, double low, double got, exact *value) {
-  const double slack = 2.0 * FAST_BOUND; /* the oracle's, and the rounding of MPFR's own low */
+  const double slack = 2.0 * f->bound; /* the oracle's, and the rounding of MPFR's own low */
   int exponent;
   const bool power = fabs(frexp(high, &exponent)) == 0.5;
   /* high must be the double nearest to the value, and low on the right side of it */
@@ -421,10 +425,10 @@ static void set_lane(turn *t, int64_t lane, const exact_pair *pair) {
   t->cos_low[lane] = pair->cosine.low;
 }
 
-/* MPFR's answers for one position, to `exacts`. */
-static void ask(fast_oracle *f, int64_t position) {
+/* MPFR's answers for one position, or for turns by so many, to `exacts`. */
+static void ask(fast_oracle *f, int64_t position, bool is_turn) {
   for (int64_t i = 0; i < f->pairs; i++) f->places[i] = (place){position, i};
-  oracle_pairs(f->exact, f->places, (size_t)f->pairs, f->exacts);
+  (is_turn ? oracle_turns : oracle_pairs)(f->exact, f->places, (size_t)f->pairs, f->exacts);
 }
 
 /* The multiples that are no powers of two: the highest bit after the rest. */
@@ -443,7 +447,7 @@ static void fill_groups(fast_oracle *f) {
     set_lane(&f->group[i / LANES].coarse[0], i % LANES, &none);
   }
   for (int bit = 0; bit < 2 * STEP_BITS; bit++) {
-    ask(f, INT64_C(1) << bit);
+    ask(f, INT64_C(1) << bit, true);
     for (int64_t i = 0; i < f->pairs; i++) {
       group *g = &f->group[i / LANES];
       turn *of = bit < STEP_BITS ? &g->fine[1 << bit] : &g->coarse[1 << (bit - STEP_BITS)];
@@ -462,7 +466,7 @@ static int64_t anchor_of(int64_t position) {
 }
 
 static void set_anchor(fast_oracle *f, int64_t position) {
-  ask(f, position);
+  ask(f, position, false);
   for (int64_t i = 0; i < f->pairs; i++) set_lane(&f->group[i / LANES].anchor, i % LANES, &f->exacts[i]);
   f->anchored = position;
 }
@@ -493,7 +497,10 @@ fast_oracle *fast_create(const posenc_problem *problem, unsigned isa) {
   }
   memset(f->group, 0, (size_t)f->groups * sizeof *f->group); /* lanes that no frequency uses */
   f->format = oracle_format(f->exact);
-  const int least = f->format->precision - 68, normal = f->format->least + f->format->precision - 1;
+  int exponent;
+  if (frexp(fast_attention(f), &exponent) == 0.5) exponent--; /* what the double may lack, the proof has to spare */
+  f->bound = ldexp(FAST_BOUND, exponent);
+  const int least = exponent + f->format->precision - 68, normal = f->format->least + f->format->precision - 1;
   f->tiny = ldexp(1.0, least > normal ? least : normal);
   fill_groups(f);
   set_anchor(f, anchor_of(problem->first));
@@ -522,6 +529,10 @@ void fast_row(fast_oracle *f, int64_t position, fast_pair *pairs) {
     }
     pairs[i] = (fast_pair){{now.sin_high[k], now.sin_low[k]}, {now.cos_high[k], now.cos_low[k]}};
   }
+}
+
+double fast_attention(const fast_oracle *f) {
+  return oracle_attention(f->exact).high;
 }
 
 int64_t fast_groups(const fast_oracle *f) {
@@ -652,7 +663,7 @@ static void seek_reach(const search *s, int64_t from, int64_t to) {
 }
 
 /* The high part is a unit of 2^-REST_BITS ulp from the value at most: half of one by its rounding, and half of one, of a
- * value that is not tiny, is FAST_BOUND. */
+ * value that is not tiny, is the bound. */
 void fast_near_ties(fast_oracle *f, int64_t position, int64_t rows, double within,
                     void (*found)(place at, void *argument), void *argument) {
   const search s = {f, (int64_t)ceil(ldexp(within, REST_BITS)) + 1, found, argument};

@@ -11,15 +11,19 @@
 #include "reference/accuracy.h"
 #include "reference/oracle.h"
 
-/* |value - (high + low)| of every value below is at most this; high is the double nearest to high + low. */
+/* |value - (high + low)| of every value below is at most this, with an attention factor times the power of two that it does
+ * not exceed; high is the double nearest to high + low. */
 #define FAST_BOUND 0x1p-98
 
 typedef struct fast_oracle fast_oracle;
 
-/* Any valid problem. isa: tiers that may be used, 0 for all that this CPU has; all give the same bits. Null when memory
- * runs out. Costs some 100 µs and 4 KiB per frequency. */
+/* Any problem that the oracle takes. isa: tiers that may be used, 0 for all that this CPU has; all give the same bits. Null
+ * when memory runs out. Costs some 100 µs and 4 KiB per frequency. */
 fast_oracle *fast_create(const posenc_problem *problem, unsigned isa);
 void fast_destroy(fast_oracle *f);
+
+/* The factor of all values, to double precision. */
+double fast_attention(const fast_oracle *f);
 
 /* Values of one position, for all dim/2 frequencies; position 0 is exact, and the padding row is like any other. */
 typedef struct fast_value {

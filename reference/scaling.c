@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "reference/scaling.h"
+
+/* Is the relative error of a difference below 2^-(bits + 4), if the absolute one is below 2^error? */
+static bool is_known(const mpfr_t difference, mpfr_exp_t error, mpfr_prec_t bits) {
+  return !mpfr_zero_p(difference) && mpfr_get_exp(difference) - 1 - error >= bits + 4;
+}
+
+/* ---- ramps --------------------------------------------------------------------------------------- */
+
+/* w where v <= 0, w / s where u <= 0, and between them w (u + v/s) / (u + v): of u and v shares, u is kept and v divided.
+ * Sums are of positive numbers, and so they are as accurate as u and v. */
+static void blend(mpfr_t w, const mpfr_t u, const mpfr_t v, double s) {
+  if (mpfr_sgn(v) <= 0) return;
+  if (mpfr_sgn(u) <= 0) {
+    mpfr_div_d(w, w, s, MPFR_RNDN);
+    return;
+  }
+  mpfr_t part;
+  mpfr_init2(part, mpfr_get_prec(w));
+  mpfr_div_d(part, v, s, MPFR_RNDN);
+  mpfr_add(part, part, u, MPFR_RNDN);
+  mpfr_mul(w, w, part, MPFR_RNDN);
+  mpfr_add(part, u, v, MPFR_RNDN);
+  mpfr_div(w, w, part, MPFR_RNDN);
+  mpfr_clear(part);
+}
+
+/* The number of turns, t = N w / 2π, is transcendental, and so neither `low` nor `high`. */
+static bool llama3(mpfr_t w, mpfr_prec_t bits, const posenc_scaling *how) {
+  const mpfr_prec_t precision = mpfr_get_prec(w);
+  mpfr_t turns, pi, u, v;
+  mpfr_inits2(precision, turns, pi, u, v, (mpfr_ptr)0);
+  mpfr_const_pi(pi, MPFR_RNDN);
+  mpfr_mul_si(turns, w, (long)how->original, MPFR_RNDN);
+  mpfr_div(turns, turns, pi, MPFR_RNDN);
+  mpfr_div_2ui(turns, turns, 1, MPFR_RNDN);
+  mpfr_sub_d(u, turns, how->low, MPFR_RNDN);
+  mpfr_d_sub(v, how->high, turns, MPFR_RNDN);
+  const mpfr_exp_t error = mpfr_get_exp(turns) + 17 - precision;
+  const bool enough = is_known(u, error, bits) && is_known(v, error, bits);
+  if (enough) blend(w, u, v, how->factor);
+  mpfr_clears(turns, pi, u, v, (mpfr_ptr)0);
+  return enough;
+}
+
+/* An end of YaRN's ramp: a column, or none. */
+typedef struct edge {
+  mpfr_t at;
+  bool exact;
+} edge;
+
+/* cut(r) = dim ln(N / 2πr) / (2 ln base). The base is at least 2, the other logarithm below 2^10, so that this is within
+ * dim × 2^(12 - precision). */
+static void cut(mpfr_t at, const posenc_problem *problem, double rotations) {
+  mpfr_t log_base;
+  mpfr_init2(log_base, mpfr_get_prec(at));
+  mpfr_const_pi(at, MPFR_RNDN);
+  mpfr_mul_d(at, at, rotations, MPFR_RNDN);
+  mpfr_mul_2ui(at, at, 1, MPFR_RNDN);
+  mpfr_si_div(at, (long)problem->scaling.original, at, MPFR_RNDN);
+  mpfr_log(at, at, MPFR_RNDN);
+  mpfr_mul_si(at, at, (long)problem->dim, MPFR_RNDN);
+  scaling_log_base(log_base, problem);
+  mpfr_mul_2ui(log_base, log_base, 1, MPFR_RNDN);
+  mpfr_div(at, at, log_base, MPFR_RNDN);
+  mpfr_clear(log_base);
+}
+
+/* Rounds what is within 2^error down, or up; false if that leaves a choice. */
+static bool to_integer(mpfr_t x, bool up, mpfr_exp_t error) {
+  mpfr_t slack, other;
+  mpfr_inits2(mpfr_get_prec(x), slack, other, (mpfr_ptr)0);
+  mpfr_set_ui_2exp(slack, 1, error, MPFR_RNDN);
+  mpfr_add(other, x, slack, MPFR_RNDU);
+  mpfr_sub(x, x, slack, MPFR_RNDD);
+  mpfr_rint(x, x, up ? MPFR_RNDU : MPFR_RNDD);
+  mpfr_rint(other, other, up ? MPFR_RNDU : MPFR_RNDD);
+  const bool decided = mpfr_equal_p(x, other);
+  mpfr_clears(slack, other, (mpfr_ptr)0);
+  return decided;
+}
+
+/* max(0, cut(high)), or min(dim - 1, cut(low)). False if that takes more precision; but it ends, for a cut is no integer: π
+ * would be algebraic. */
+static bool set_edge(edge *e, const posenc_problem *problem, bool upper, mpfr_exp_t error) {
+  const posenc_scaling *how = &problem->scaling;
+  const long limit = upper ? (long)(problem->dim - 1) : 0;
+  cut(e->at, problem, upper ? how->low : how->high);
+  if (how->truncate && !to_integer(e->at, upper, error)) return false;
+  mpfr_t beyond;
+  mpfr_init2(beyond, mpfr_get_prec(e->at));
+  mpfr_sub_si(beyond, e->at, limit, MPFR_RNDN);
+  const bool decided = how->truncate || is_known(beyond, error, 0);
+  const bool is_beyond = upper ? mpfr_sgn(beyond) > 0 : mpfr_sgn(beyond) < 0;
+  mpfr_clear(beyond);
+  if (is_beyond) mpfr_set_si(e->at, limit, MPFR_RNDN);
+  e->exact = how->truncate || is_beyond;
+  return decided;
+}
+
+/* u = b - i and v = i - a. Where b < a, as where N is so small that no column turns, (i - a)/(b - a) is a ramp down: both
+ * change their sign. */
+static bool yarn(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem, int64_t index) {
+  const mpfr_prec_t precision = mpfr_get_prec(w);
+  edge a, b;
+  mpfr_t u, v;
+  mpfr_inits2(precision, a.at, b.at, u, v, (mpfr_ptr)0);
+  mpfr_set_si(u, (long)problem->dim, MPFR_RNDN);
+  const mpfr_exp_t error = mpfr_get_exp(u) + 13 - precision;
+  bool enough = set_edge(&a, problem, false, error) && set_edge(&b, problem, true, error);
+  if (enough) {
+    if (mpfr_equal_p(a.at, b.at))
+      mpfr_add_d(b.at, b.at, 0.001, MPFR_RNDN); /* both integers: no column is between them */
+    mpfr_sub_si(u, b.at, (long)index, MPFR_RNDN);
+    mpfr_si_sub(v, (long)index, a.at, MPFR_RNDN);
+    if (mpfr_less_p(b.at, a.at)) {
+      mpfr_neg(u, u, MPFR_RNDN);
+      mpfr_neg(v, v, MPFR_RNDN);
+    }
+    enough = (a.exact || is_known(v, error, bits)) && (b.exact || is_known(u, error, bits));
+  }
+  if (enough) blend(w, u, v, problem->scaling.factor);
+  mpfr_clears(a.at, b.at, u, v, (mpfr_ptr)0);
+  return enough;
+}
+
+/* ---- frequencies --------------------------------------------------------------------------------- */
+
+/* base (s n/N - (s - 1))^(dim/(dim - 2)), in which the sum is 1 + s (n - N)/N: no number of it is negative. */
+void scaling_log_base(mpfr_t log_base, const posenc_problem *problem) {
+  const posenc_scaling *how = &problem->scaling;
+  mpfr_set_d(log_base, problem->base, MPFR_RNDN);
+  mpfr_log(log_base, log_base, MPFR_RNDN);
+  if (how->kind != POSENC_SCALING_DYNAMIC || how->length <= how->original) return;
+  mpfr_t grown;
+  mpfr_init2(grown, mpfr_get_prec(log_base));
+  mpfr_set_si(grown, (long)(how->length - how->original), MPFR_RNDN);
+  mpfr_mul_d(grown, grown, how->factor, MPFR_RNDN);
+  mpfr_div_si(grown, grown, (long)how->original, MPFR_RNDN);
+  mpfr_log1p(grown, grown, MPFR_RNDN);
+  mpfr_mul_si(grown, grown, (long)problem->dim, MPFR_RNDN);
+  mpfr_div_si(grown, grown, (long)(problem->dim - 2), MPFR_RNDN);
+  mpfr_add(log_base, log_base, grown, MPFR_RNDN);
+  mpfr_clear(grown);
+}
+
+bool scaling_frequency(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem, int64_t index) {
+  const posenc_scaling *how = &problem->scaling;
+  bool enough = true;
+  switch (how->kind) {
+  case POSENC_SCALING_NONE:
+  case POSENC_SCALING_DYNAMIC:
+    break;
+  case POSENC_SCALING_LINEAR:
+    mpfr_div_d(w, w, how->factor, MPFR_RNDN);
+    break;
+  case POSENC_SCALING_YARN:
+    enough = yarn(w, bits, problem, index);
+    break;
+  case POSENC_SCALING_LLAMA3:
+    enough = llama3(w, bits, how);
+    break;
+  case POSENC_SCALING_LONGROPE:
+    mpfr_div_d(w, w, how->factors[index], MPFR_RNDN);
+    break;
+  }
+  mpfr_mul_d(w, w, problem->scale, MPFR_RNDN);
+  return enough;
+}
+
+/* ---- attention ----------------------------------------------------------------------------------- */
+
+/*
+ * sqrt(1 + ln s / ln N). It is the double c if s = N^(c² - 1), and else no double, nor the middle of two: if c has so few bits,
+ * c² - 1 is p / 2^k with an odd p, or an integer, and N^(p / 2^k) is rational only if N is a 2^k-th power. N < 2^64, so k is at most 5.
+ */
+static bool longrope_attention(mpfr_t factor, double s, int64_t n) {
+  enum { DENOMINATOR = 32, BITS = 53 * DENOMINATOR };
+  mpfr_t log_n, power, other;
+  mpfr_inits2(mpfr_get_prec(factor), log_n, (mpfr_ptr)0);
+  mpfr_inits2(BITS, power, other, (mpfr_ptr)0);
+  mpfr_set_d(factor, s, MPFR_RNDN);
+  mpfr_log(factor, factor, MPFR_RNDN);
+  mpfr_set_si(log_n, (long)n, MPFR_RNDN);
+  mpfr_log(log_n, log_n, MPFR_RNDN);
+  mpfr_div(factor, factor, log_n, MPFR_RNDN);
+  mpfr_add_ui(factor, factor, 1, MPFR_RNDN);
+  mpfr_sqrt(factor, factor, MPFR_RNDN);
+
+  const double c = mpfr_get_d(factor, MPFR_RNDN);
+  mpfr_set_d(power, c, MPFR_RNDN);
+  mpfr_sqr(power, power, MPFR_RNDN); /* exact, and so are the next two */
+  mpfr_sub_ui(power, power, 1, MPFR_RNDN);
+  mpfr_mul_ui(power, power, DENOMINATOR, MPFR_RNDN);
+  bool exact = mpfr_integer_p(power) && mpfr_fits_ulong_p(power, MPFR_RNDN);
+  if (exact) {
+    const unsigned long exponent = mpfr_get_ui(power, MPFR_RNDN);
+    mpfr_set_d(other, s, MPFR_RNDN);
+    mpfr_pow_ui(other, other, DENOMINATOR, MPFR_RNDN); /* exact */
+    exact = mpfr_ui_pow_ui(power, (unsigned long)n, exponent, MPFR_RNDN) == 0 && mpfr_equal_p(power, other);
+  }
+  if (exact) mpfr_set_d(factor, c, MPFR_RNDN);
+  mpfr_clears(log_n, power, other, (mpfr_ptr)0);
+  return exact;
+}
+
+bool scaling_attention(mpfr_t factor, const posenc_problem *problem) {
+  const posenc_scaling *how = &problem->scaling;
+  if (how->attention > 0.0) {
+    mpfr_set_d(factor, how->attention, MPFR_RNDN);
+    return true;
+  }
+  if (how->kind == POSENC_SCALING_YARN && how->factor > 1.0) {
+    /* A logarithm of a rational number but 1 is transcendental. */
+    mpfr_set_d(factor, how->factor, MPFR_RNDN);
+    mpfr_log(factor, factor, MPFR_RNDN);
+    mpfr_div_ui(factor, factor, 10, MPFR_RNDN);
+    mpfr_add_ui(factor, factor, 1, MPFR_RNDN);
+    return false;
+  }
+  if (how->kind == POSENC_SCALING_LONGROPE && how->factor > 1.0)
+    return longrope_attention(factor, how->factor, how->original);
+  mpfr_set_ui(factor, 1, MPFR_RNDN);
+  return true;
+}
