@@ -22,8 +22,14 @@ static void add_shapes(selection *chosen, const shape *shapes, size_t count) {
   chosen->shape_count += count;
 }
 
-static void select_shapes(selection *chosen, const options *given, bool sweep) {
+/* Those of --op, or all. */
+static void add_shapes_of(selection *chosen, const options *given, const shape *shapes, size_t count) {
   const bool any = !given->texts[OPTION_OP - OPTION_LEN];
+  for (size_t i = 0; i < count; i++)
+    if (any || given->problem.op == shapes[i].problem.op) add_shapes(chosen, &shapes[i], 1);
+}
+
+static void select_shapes(selection *chosen, const options *given, bool sweep) {
   size_t count;
   const shape *shapes;
   if (options_have_table(given)) {
@@ -31,15 +37,14 @@ static void select_shapes(selection *chosen, const options *given, bool sweep) {
     add_shapes(chosen, &one, 1);
     return;
   }
-  if (any || given->problem.op == POSENC_TABLE) {
-    shapes = shapes_sweep(&count);
-    if (sweep) add_shapes(chosen, shapes, count);
-    shapes = shapes_published(&count);
-    add_shapes(chosen, shapes, count);
-  }
+  shapes = shapes_sweep(&count);
+  if (sweep) add_shapes_of(chosen, given, shapes, count);
+  shapes = shapes_published(&count);
+  add_shapes_of(chosen, given, shapes, count);
+  shapes = shapes_scaled(&count); /* frequencies take no part in the time of rows */
+  if (!sweep) add_shapes_of(chosen, given, shapes, count);
   shapes = shapes_applied(&count);
-  for (size_t i = 0; i < count; i++)
-    if (any || given->problem.op == shapes[i].problem.op) add_shapes(chosen, &shapes[i], 1);
+  add_shapes_of(chosen, given, shapes, count);
 }
 
 /* To measure nothing must not look like success. */

@@ -51,6 +51,43 @@ const shape *shapes_applied(size_t *count) {
   return shapes;
 }
 
+/* Angles are multiplied by `by`; the rest is the scaling. */
+#define SCALED(length, width, radix, by, ...)                                                                          \
+  .size = sizeof(posenc_problem), .rows = (length), .dim = (width), .base = (radix), .padding = POSENC_NO_PADDING,     \
+  .heads = 1, .scale = (by), .scaling = {__VA_ARGS__}
+#define YARN                                                                                                           \
+  .kind = POSENC_SCALING_YARN, .factor = 16.0, .original = 4096, .low = 1.0, .high = 32.0, .truncate = true
+
+/* As LongRoPE's search leaves them: about 1 for the shortest waves, then growing, and the model's stretch for the longest. */
+static const double longrope_factors[] = {1.0,  1.02, 1.05, 1.08, 1.11, 1.15, 1.19, 1.24, 1.3,  1.37, 1.45, 1.54,
+                                          1.65, 1.78, 1.93, 2.11, 2.32, 2.57, 2.87, 3.23, 3.66, 4.18, 4.8,  5.55,
+                                          6.45, 7.55, 8.9,  10.5, 12.4, 14.6, 17.2, 20.2, 23.6, 27.4, 31.5, 35.8,
+                                          40.2, 44.5, 48.5, 52.0, 55.0, 57.5, 59.5, 61.0, 62.2, 63.1, 63.7, 64.0};
+
+const shape *shapes_scaled(size_t *count) {
+  /* As the models have them, for some of their positions; dynamic as of a sequence of twice the trained length. */
+  static const shape shapes[] = {
+      {"interpolated", {SCALED(4096, 128, 1e4, 0.5, .factor = 1.0), .layout = POSENC_SPLIT_CS}},
+      {"linear-scaling",
+       {SCALED(4096, 128, 1e4, 1.0, .kind = POSENC_SCALING_LINEAR, .factor = 4.0), .layout = POSENC_SPLIT_CS}},
+      {"dynamic-scaling",
+       {SCALED(4096, 128, 1e4, 1.0, .kind = POSENC_SCALING_DYNAMIC, .factor = 2.0, .original = 2048, .length = 4096),
+        .layout = POSENC_SPLIT_CS}},
+      {"yarn-scaling", {SCALED(4096, 128, 1e4, 1.0, YARN), .layout = POSENC_SPLIT_CS}},
+      {"yarn-scaling-rope", {SCALED(1024, 128, 1e4, 1.0, YARN), .op = POSENC_ROPE, .layout = POSENC_SPLIT}},
+      {"llama3.1-scaling",
+       {SCALED(8192, 128, 5e5, 1.0, .kind = POSENC_SCALING_LLAMA3, .factor = 8.0, .original = 8192, .low = 1.0,
+               .high = 4.0),
+        .layout = POSENC_SPLIT_CS}},
+      {"longrope-scaling",
+       {SCALED(4096, 96, 1e4, 1.0, .kind = POSENC_SCALING_LONGROPE, .factor = 32.0, .original = 4096,
+               .factors = longrope_factors),
+        .layout = POSENC_SPLIT_CS}},
+  };
+  *count = sizeof shapes / sizeof *shapes;
+  return shapes;
+}
+
 const shape *shapes_sweep(size_t *count) {
   static const shape shapes[] = {
       {"16x512", {TABLE(16, 512)}},       {"64x512", {TABLE(64, 512)}},     {"256x512", {TABLE(256, 512)}},

@@ -18,6 +18,9 @@ const shape *shapes_published(size_t *count);
 /* The published `add` and `rope` shapes, smallest first. Static storage. */
 const shape *shapes_applied(size_t *count);
 
+/* The tables of RoPE models that were stretched to more positions, and one rope. Static storage. */
+const shape *shapes_scaled(size_t *count);
+
 /* The sweep of lengths at dim 512, shortest first. Static storage. */
 const shape *shapes_sweep(size_t *count);
 

@@ -15,6 +15,8 @@
  * Rope: a component is a sum of two products, as in a rotation there, whose proof holds for x of length 1 without low parts, and for any other
  * in proportion: 7 u² of the length, and √2 × 2^-98 of it from the oracle: less than 2^-96.
  *
+ * An attention factor is in the oracle's values, and enlarges its error and theirs alike.
+ *
  * An ulp of f32 is 2^-24 of either at least, so that an error in ulp is known to 2^-52 or so by double arithmetic, more than any figure shows.
  */
 
@@ -125,7 +127,8 @@ INLINE void add(const pair_lanes *x, const fast_lanes *truth, values *first, val
   }
 }
 
-INLINE void turn(const pair_lanes *x, const fast_lanes *truth, double sign, values *first, values *second, bool fused) {
+INLINE void turn(const pair_lanes *x, const fast_lanes *truth, double sign, double attention, values *first,
+                 values *second, bool fused) {
 #pragma omp simd
   for (int k = 0; k < LANES; k++) {
     const double a = x->first[k], b = x->second[k];
@@ -134,7 +137,7 @@ INLINE void turn(const pair_lanes *x, const fast_lanes *truth, double sign, valu
         sum_of_products(a, 0.0, truth->cos_high[k], truth->cos_low[k], -b, 0.0, sine, sine_low, &first->low[k], fused);
     second->high[k] =
         sum_of_products(b, 0.0, truth->cos_high[k], truth->cos_low[k], a, 0.0, sine, sine_low, &second->low[k], fused);
-    first->size[k] = second->size[k] = sqrt(a * a + b * b);
+    first->size[k] = second->size[k] = attention * sqrt(a * a + b * b);
   }
 }
 
@@ -173,7 +176,7 @@ INLINE bool judge(const tile *t, const limits *l, found *now, bool fused) {
   if (problem->op == POSENC_ADD)
     add(&now->x, t->truth, &now->of_first, &now->of_second);
   else
-    turn(&now->x, t->truth, problem->inverse ? -1.0 : 1.0, &now->of_first, &now->of_second, fused);
+    turn(&now->x, t->truth, problem->inverse ? -1.0 : 1.0, t->row->attention, &now->of_first, &now->of_second, fused);
   const bool first = compare(f, &now->of_first, now->got.first, l, &now->first);
   const bool second = compare(f, &now->of_second, now->got.second, l, &now->second);
   return first | second;

@@ -14,12 +14,13 @@ typedef struct applied_row {
   int64_t position;
   const fast_lanes *truth; /* fast_lanes_of this position */
   const void *x, *got;
-  bool plain; /* it counts in all figures; else it is held to its bound, and that is all */
+  double attention; /* attention_of the problem */
+  bool plain;       /* it counts in all figures; else it is held to its bound, and that is all */
 } applied_row;
 
 /*
  * Adds a row's elements to `a`, but for the sums, which are what is returned. The ulp of an error is the spacing of the dtype in the binade,
- * of add, of the exact result, and of rope, of the length of the exact pair. Misrounded are the elements that are not the nearest to their
+ * of add, of the exact result, and of rope, of the length of the exact pair, attention factor included. Misrounded are the elements that are not the nearest to their
  * own exact value. The `index` of witnesses is head × dim/2 + frequency index; of rope, `cosine` is the second of the pair. Nothing is open:
  * the exact values are within 2^-96 of the length of a pair, in add within 2^-97 of the larger of 1 and the result.
  * known: what else was found so far, so that what is not worse need not be looked at twice.

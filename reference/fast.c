@@ -4,6 +4,7 @@
 #include "reference/double-word.h"
 #include "reference/fast.h"
 #include "reference/oracle.h"
+#include "reference/scaling.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -498,7 +499,7 @@ fast_oracle *fast_create(const posenc_problem *problem, unsigned isa) {
   memset(f->group, 0, (size_t)f->groups * sizeof *f->group); /* lanes that no frequency uses */
   f->format = oracle_format(f->exact);
   int exponent;
-  if (frexp(fast_attention(f), &exponent) == 0.5) exponent--; /* what the double may lack, the proof has to spare */
+  if (frexp(attention_of(problem), &exponent) == 0.5) exponent--; /* what the double may lack, the proof has to spare */
   f->bound = ldexp(FAST_BOUND, exponent);
   const int least = exponent + f->format->precision - 68, normal = f->format->least + f->format->precision - 1;
   f->tiny = ldexp(1.0, least > normal ? least : normal);
@@ -529,10 +530,6 @@ void fast_row(fast_oracle *f, int64_t position, fast_pair *pairs) {
     }
     pairs[i] = (fast_pair){{now.sin_high[k], now.sin_low[k]}, {now.cos_high[k], now.cos_low[k]}};
   }
-}
-
-double fast_attention(const fast_oracle *f) {
-  return oracle_attention(f->exact).high;
 }
 
 int64_t fast_groups(const fast_oracle *f) {

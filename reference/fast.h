@@ -22,9 +22,6 @@ typedef struct fast_oracle fast_oracle;
 fast_oracle *fast_create(const posenc_problem *problem, unsigned isa);
 void fast_destroy(fast_oracle *f);
 
-/* The factor of all values, to double precision. */
-double fast_attention(const fast_oracle *f);
-
 /* Values of one position, for all dim/2 frequencies; position 0 is exact, and the padding row is like any other. */
 typedef struct fast_value {
   double high, low;

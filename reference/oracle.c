@@ -161,10 +161,6 @@ void oracle_frequency(const oracle *o, int64_t index, mpfr_t w) {
   frequency(w, &o->problem, index);
 }
 
-exact oracle_attention(const oracle *o) {
-  return o->at_0;
-}
-
 /* A pair of the table, or of the unit circle. */
 static exact_pair compute(const oracle *o, bool of_circle, workspace *w, place at) {
   exact_pair pair = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};

@@ -30,9 +30,6 @@ const format *oracle_format(const oracle *o);
 /* The frequency of that index, to the precision of w. */
 void oracle_frequency(const oracle *o, int64_t index, mpfr_t w);
 
-/* The factor of all values. */
-exact oracle_attention(const oracle *o);
-
 /* The pair at any position, in or out of the problem's table; zeros at the padding position. Frequency 0 <= index <
  * dim/2. */
 exact_pair oracle_pair(const oracle *o, int64_t position, int64_t index);

@@ -224,3 +224,12 @@ bool scaling_attention(mpfr_t factor, const posenc_problem *problem) {
   mpfr_set_ui(factor, 1, MPFR_RNDN);
   return true;
 }
+
+double attention_of(const posenc_problem *problem) {
+  mpfr_t factor;
+  mpfr_init2(factor, 128);
+  scaling_attention(factor, problem);
+  const double nearest = mpfr_get_d(factor, MPFR_RNDN);
+  mpfr_clear(factor);
+  return nearest;
+}

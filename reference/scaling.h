@@ -23,4 +23,7 @@ bool scaling_frequency(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem
 /* The factor of all values, with a relative error below 2^(3 - its precision). True if it is a double, and this one. */
 bool scaling_attention(mpfr_t factor, const posenc_problem *problem);
 
+/* The same to double precision. */
+double attention_of(const posenc_problem *problem);
+
 #endif

@@ -281,7 +281,7 @@ static unsigned char *run_in_place(applied *a, const posenc_slice *slice, const 
 
 /* The claim, if there is one for this position. */
 static const posenc_bound *claim_at(const applied *a, bool claims, int64_t position) {
-  return claims && subject_claims(a->s, position) ? &a->s->kernel->bound : NULL;
+  return claims && subject_claims(a->s, position) ? &a->s->most : NULL;
 }
 
 /* Every element against the truth, and the digest of the bits. Sums are made row by row, so that threads do not show in them. */
@@ -305,6 +305,7 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
                                  .truth = lanes_of(a, position),
                                  .x = x + bytes * (size_t)r,
                                  .got = out + bytes * (size_t)r,
+                                 .attention = s->attention,
                                  .plain = is_plain(w.row + r)};
         a->sums[r] = applied_check(&row, &known, &mine);
         a->digests[r] = digest_of(DIGEST_START, row.got, bytes);
@@ -321,9 +322,9 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
   a->elements += w.rows * width_of(problem);
 }
 
-/* What the contract allows the result of a pair of that length: each of its elements, and so √2 of it the pair. */
+/* What the contract allows the result of a given pair of that length: each of its elements, and so √2 of it the pair. */
 static double pair_bound(const applied *a, int64_t position, double length) {
-  return sqrt(2.0) * posenc_applied_bound_at(&a->s->kernel->bound, problem_of(a), position, length);
+  return sqrt(2.0) * posenc_applied_bound_at(&a->s->most, problem_of(a), position, a->s->attention * length);
 }
 
 typedef struct pair {
@@ -357,9 +358,9 @@ static void each_pair(applied *a, int64_t row, int64_t rows, const unsigned char
 }
 
 static void visit_norm(applied *a, int64_t position, int64_t index, pair given, pair got) {
-  const double length = length_of(given);
-  check_note(&a->s->checks[PAIR_NORM], fabs(length_of(got) - length),
-             pair_bound(a, position, length) + 0x1p-50 * length, position, index);
+  const double length = length_of(given), wanted = a->s->attention * length;
+  check_note(&a->s->checks[PAIR_NORM], fabs(length_of(got) - wanted),
+             pair_bound(a, position, length) + 0x1p-50 * wanted, position, index);
 }
 
 /* Two to four pieces, each flush to the guard and so off alignment. */
@@ -488,12 +489,13 @@ static posenc_plan *other_plan(const applied *a, const posenc_problem *problem, 
   return plan;
 }
 
-/* There and back: the way back turns what the way there has left, its error included, and adds one of its own. */
+/* There and back: the way back turns what the way there has left, its error included, and adds one of its own. Either multiplies by the
+   attention factor. */
 static void visit_inverse(applied *a, int64_t position, int64_t index, pair given, pair got) {
-  const double length = length_of(given), there = pair_bound(a, position, length),
-               back = pair_bound(a, position, length + there);
-  const pair off = {got.first - given.first, got.second - given.second};
-  check_note(&a->s->checks[INVERSE], length_of(off), (there + back) * (1.0 + 0x1p-50), position, index);
+  const double factor = a->s->attention, square = factor * factor, length = length_of(given),
+               there = pair_bound(a, position, length), back = pair_bound(a, position, factor * length + there);
+  const pair off = {got.first - square * given.first, got.second - square * given.second};
+  check_note(&a->s->checks[INVERSE], length_of(off), (factor * there + back) * (1.0 + 0x1p-50), position, index);
 }
 
 static void check_inverse(applied *a, int64_t row, int64_t rows) {
@@ -511,7 +513,7 @@ static void check_inverse(applied *a, int64_t row, int64_t rows) {
 
 /*
  * <R_m q, R_n k> = Σ over pairs of (q·k) cos (m-n)w + (q × k) sin (m-n)w, for each head: neither m nor n is in it. What the errors of turned pairs
- * may add: |e_q| |k| + |q| |e_k| + |e_q| |e_k| each.
+ * may add: |e_q| |k| + |q| |e_k| + |e_q| |e_k| each. Both have the attention factor, and so has the oracle's pair once.
  */
 static void check_relative(applied *a, int64_t m, int64_t n, fast_pair *by) {
   const posenc_problem *problem = problem_of(a);
@@ -531,11 +533,11 @@ static void check_relative(applied *a, int64_t m, int64_t n, fast_pair *by) {
       const pair x_q = pair_at(problem, x, head, i), x_k = pair_at(problem, x + bytes, head, i);
       const pair got_q = pair_at(problem, query, head, i), got_k = pair_at(problem, key, head, i);
       const double sine = problem->inverse ? -by[i].sine.high : by[i].sine.high;
-      const double size_q = length_of(x_q), size_k = length_of(x_k), e_q = pair_bound(a, p, size_q),
-                   e_k = pair_bound(a, q, size_k);
+      const double factor = a->s->attention, size_q = factor * length_of(x_q), size_k = factor * length_of(x_k),
+                   e_q = pair_bound(a, p, length_of(x_q)), e_k = pair_bound(a, q, length_of(x_k));
       product += got_q.first * got_k.first + got_q.second * got_k.second;
-      wanted += (x_q.first * x_k.first + x_q.second * x_k.second) * by[i].cosine.high +
-                (x_q.first * x_k.second - x_q.second * x_k.first) * sine;
+      wanted += factor * ((x_q.first * x_k.first + x_q.second * x_k.second) * by[i].cosine.high +
+                          (x_q.first * x_k.second - x_q.second * x_k.first) * sine);
       allowed += e_q * size_k + size_q * e_k + e_q * e_k + 0x1p-40 * size_q * size_k; /* these sums round, too */
     }
     check_note(&a->s->checks[RELATIVE], fabs(product - wanted), allowed, p, -1);
@@ -604,9 +606,10 @@ static void check_special(applied *a, int64_t row, int64_t rows, uint64_t *rando
     } else {
       fast_move(a->truth, position);
       const fast_lanes *truth = &lanes_of(a, position)[i / FAST_LANES];
-      const double sine = (problem->inverse ? -1.0 : 1.0) * truth->sin_high[i % FAST_LANES],
-                   cosine = truth->cos_high[i % FAST_LANES],
-                   unsure = posenc_bound_at(&a->s->kernel->bound, POSENC_F32, position);
+      const double factor = a->s->attention,
+                   sine = (problem->inverse ? -1.0 : 1.0) * truth->sin_high[i % FAST_LANES] / factor,
+                   cosine = truth->cos_high[i % FAST_LANES] / factor,
+                   unsure = posenc_bound_at(&a->s->most, POSENC_F32, position);
       check_note(c, is_special((double)specials[n], second ? -sine : cosine, unsure, got.first) ? 0.0 : 1.0, 0.0,
                  position, i);
       check_note(c, is_special((double)specials[n], second ? cosine : sine, unsure, got.second) ? 0.0 : 1.0, 0.0,

@@ -83,7 +83,7 @@ bool cases_try(const cases *c, subject *s, arena *a) {
     isolate_say(doing, (double)i / (double)c->worst.count);
     const exact_pair pair = oracle_pair(truth, now->position, now->index);
     const table_pair got = subject_pair(s, s->plan, now->position, now->index, a);
-    accuracy_add(&s->found, oracle_format(truth), subject_claims(s, now->position) ? &s->kernel->bound : NULL,
+    accuracy_add(&s->found, oracle_format(truth), subject_claims(s, now->position) ? &s->bound : NULL,
                  now->cosine ? &pair.cosine : &pair.sine, now->cosine ? got.cosine : got.sine, now->position,
                  now->index, now->cosine);
   }

@@ -2,6 +2,7 @@
 #include "verify/checks.h"
 
 #include "common/clock.h"
+#include "reference/scaling.h"
 
 #include <fenv.h>
 #include <float.h>
@@ -149,12 +150,52 @@ const unsigned char *subject_execute(subject *s, const posenc_plan *plan, int64_
 
 /* ---- one kernel on one shape --------------------------------------------------------------------- */
 
+/*
+ * The contract is about positions in units of 1/scale. An attention factor multiplies a table of f64 and its errors; the factor and the
+ * product are rounded to double, which is less than 2^-51 of them, and the result to the dtype.
+ */
+static void set_bounds(subject *s) {
+  const posenc_problem *problem = &s->shape->problem;
+  const posenc_bound *given = &s->kernel->bound;
+  s->bound = *given;
+  if (problem->scale != 1.0) {
+    const double domain = (double)given->max_position / problem->scale;
+    s->bound.growth *= problem->scale;
+    s->bound.max_position = domain < 0x1p63 ? (int64_t)domain : INT64_MAX;
+  }
+  s->most = s->bound;
+  if (s->attention == 1.0) return;
+  s->bound.abs = s->attention * (posenc_bound_at(given, POSENC_F64, 0) + 0x1p-51);
+  s->bound.growth *= s->attention;
+  s->bound.ulp = 0.5;
+  s->most = s->bound;
+  int exponent;
+  frexp(s->attention, &exponent);
+  s->most.ulp = ldexp(s->bound.ulp, exponent);
+  if (problem->op != POSENC_ROPE) return;
+  /* There the size of a result has the factor, and the table's error is a part of it. */
+  s->most.ulp /= s->attention;
+  s->most.abs /= s->attention;
+  s->most.growth /= s->attention;
+}
+
+/* What the oracle is not asked for, and so nobody here: what such tables are made of is looked at. */
+static const char *unseen(const posenc_problem *problem) {
+  if (problem->op == POSENC_ROPE_CACHE) return "a rope cache has the values of a table, which can be verified";
+  if (problem->positions) return "what is verified are tables of successive positions";
+  if (problem->dim % 2) return "what is verified are tables with an even dim";
+  return NULL;
+}
+
 const char *subject_open(subject *s, const posenc_kernel *kernel, const shape *of, const posenc_options *options) {
   *s = (subject){.kernel = kernel, .shape = of, .options = options, .digest = DIGEST_START};
   posenc_options mine = *options;
   mine.kernel = kernel;
   const char *why = posenc_kernel_refusal(kernel, &of->problem, &mine);
+  if (!why) why = unseen(&of->problem);
   if (why) return why;
+  s->attention = attention_of(&of->problem);
+  set_bounds(s);
   const posenc_status status = posenc_plan_create(&s->plan, &of->problem, &mine);
   return status == POSENC_OK ? NULL : posenc_status_message(status);
 }
@@ -166,7 +207,7 @@ void subject_close(subject *s) {
 
 /* What the contract allows any element of a position of the table. */
 static double allowed(const subject *s, int64_t position) {
-  return posenc_bound_at(&s->kernel->bound, posenc_table_of(&s->shape->problem).dtype, position);
+  return posenc_bound_at(&s->most, posenc_table_of(&s->shape->problem).dtype, position);
 }
 
 /* Distance of a position from 0; that of INT64_MIN is not to be had. */
@@ -175,7 +216,7 @@ static int64_t distance(int64_t position) {
 }
 
 bool subject_claims(const subject *s, int64_t position) {
-  return s->shape->problem.base >= 1.0 && distance(position) <= s->kernel->bound.max_position;
+  return s->shape->problem.base >= 1.0 && distance(position) <= s->bound.max_position;
 }
 
 const char *subject_no_claim(const subject *s) {
@@ -184,7 +225,7 @@ const char *subject_no_claim(const subject *s) {
   const int64_t nearest = first <= 0 && last >= 0 ? 0 : distance(first) < distance(last) ? first : last;
   if (problem->base < 1.0) return "the bound is for base >= 1";
   if (!subject_claims(s, nearest)) return "beyond the positions that the bound is for";
-  if (allowed(s, nearest) >= 1.0) return "so far out the bound allows any value";
+  if (allowed(s, nearest) >= s->attention) return "so far out the bound allows any value";
   return NULL;
 }
 
@@ -199,43 +240,45 @@ static void check_accuracy(subject *s, window w, fast_oracle *truth, const unsig
   for (int64_t from = 0, to; from < w.rows; from = to) {
     const bool claimed = claims && subject_claims(s, problem->first + w.row + from);
     for (to = from + 1; to < w.rows && claimed == (claims && subject_claims(s, problem->first + w.row + to));) to++;
-    fast_check(truth, w.row + from, to - from, out + row_bytes(problem) * (size_t)from,
-               claimed ? &s->kernel->bound : NULL, &s->found);
+    fast_check(truth, w.row + from, to - from, out + row_bytes(problem) * (size_t)from, claimed ? &s->bound : NULL,
+               &s->found);
   }
 }
 
-static inline __attribute__((always_inline)) row_norms norms_of(const unsigned char *row, posenc_dtype dtype,
-                                                                posenc_columns at, int64_t step, int64_t pairs) {
+static inline __attribute__((always_inline)) row_norms
+norms_of(const unsigned char *row, posenc_dtype dtype, posenc_columns at, int64_t step, int64_t pairs, double square) {
   double value = 0.0, norm = 0.0;
   for (int64_t i = 0; i < pairs; i++) {
     const double sine = format_element(dtype, row, at.sin + i * step),
                  cosine = format_element(dtype, row, at.cos + i * step);
     const double larger = fabs(sine) > fabs(cosine) ? fabs(sine) : fabs(cosine);
-    const double off = fabs(sine * sine + cosine * cosine - 1.0);
+    const double off = fabs(sine * sine + cosine * cosine - square);
     value = larger > value ? larger : value;
     norm = off > norm || off != off ? off : norm; /* a NaN is taken, and stays */
   }
   return (row_norms){isnan(norm) ? (double)INFINITY : value, isnan(norm) ? (double)INFINITY : norm};
 }
 
-row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, posenc_columns at) {
+row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, posenc_columns at, double square) {
   const int64_t pairs = problem->dim / 2;
   switch (problem->dtype) {
   case POSENC_F32:
-    return at.step == 2 ? norms_of(row, POSENC_F32, at, 2, pairs) : norms_of(row, POSENC_F32, at, 1, pairs);
+    return at.step == 2 ? norms_of(row, POSENC_F32, at, 2, pairs, square)
+                        : norms_of(row, POSENC_F32, at, 1, pairs, square);
   case POSENC_F64:
     break;
   case POSENC_F16:
-    return norms_of(row, POSENC_F16, at, at.step, pairs);
+    return norms_of(row, POSENC_F16, at, at.step, pairs, square);
   case POSENC_BF16:
-    return norms_of(row, POSENC_BF16, at, at.step, pairs);
+    return norms_of(row, POSENC_BF16, at, at.step, pairs, square);
   }
-  return norms_of(row, POSENC_F64, at, at.step, pairs);
+  return norms_of(row, POSENC_F64, at, at.step, pairs, square);
 }
 
 /*
- * A kernel that claims a bound must stay in [-1, 1]; one that claims none may pass it by its measured error.
- * With both components within e of sin and cos: |s² + c² - 1| <= 2 (|sin| + |cos|) e + 2 e² <= 2√2 e + 2 e², and 2^-51 for this sum.
+ * A kernel that claims a bound must stay in [-1, 1]; one that claims none may pass it by its measured error. With an attention factor a it is
+ * [-a, a], which any may pass by its error: a itself is rounded.
+ * With both components within e of the exact ones: |s² + c² - a²| <= 2 a (|sin| + |cos|) e + 2 e² <= 2√2 a e + 2 e², and 2^-50 a² for these sums.
  * Row by row, since e is the row's: its elements are looked at one by one only where one of them breaks it.
  */
 static void check_values(subject *s, window w, const unsigned char *out) {
@@ -246,10 +289,11 @@ static void check_values(subject *s, window w, const unsigned char *out) {
   for (int64_t r = 0; r < w.rows; r++) {
     const int64_t position = problem->first + w.row + r;
     const unsigned char *row = out + row_bytes(problem) * (size_t)r;
-    const double e = allowed(s, position), most = s->kernel->bound.derived ? 1.0 : 1.0 + e,
-                 norm = 2.0 * sqrt(2.0) * e + 2.0 * e * e + 0x1p-51;
+    const double e = allowed(s, position), a = s->attention, square = a * a,
+                 most = s->kernel->bound.derived && a == 1.0 ? 1.0 : a + e,
+                 norm = 2.0 * sqrt(2.0) * a * e + 2.0 * e * e + 0x1p-50 * square;
     const bool held = claims && subject_claims(s, position) && !is_padding(problem, position);
-    const row_norms found = row_norms_of(row, problem, at);
+    const row_norms found = row_norms_of(row, problem, at, square);
     if (found.value <= most && (!held || found.norm <= norm)) {
       check_note(bounded, found.value, most, position, -1);
       bounded->compared += problem->dim - 1;
@@ -264,7 +308,7 @@ static void check_values(subject *s, window w, const unsigned char *out) {
       const double cosine = format_element(problem->dtype, row, at.cos + i * at.step);
       check_note(bounded, fabs(sine), most, position, i);
       check_note(bounded, fabs(cosine), most, position, i);
-      if (held) check_note(pair_norm, fabs(sine * sine + cosine * cosine - 1.0), norm, position, i);
+      if (held) check_note(pair_norm, fabs(sine * sine + cosine * cosine - square), norm, position, i);
     }
   }
 }
@@ -386,8 +430,8 @@ void subject_share(subject *s) {
 }
 
 /*
- * PE[p+k] against M_k PE[p], M_k from the oracle: the deviation is at most e(p+k) + (|cos kw| + |sin kw|) e(p), and
- * 2^-51 for the sum here.
+ * PE[p+k] against M_k PE[p], M_k from the oracle, without the attention factor a: the deviation is at most
+ * e(p+k) + (|cos kw| + |sin kw|) e(p), and 2^-50 a for the sum here.
  */
 static void check_rotation(subject *s, const fast_pair *by, int64_t row, int64_t k, arena *one, arena *other) {
   const posenc_problem *problem = &s->shape->problem;
@@ -402,8 +446,8 @@ static void check_rotation(subject *s, const fast_pair *by, int64_t row, int64_t
     const int64_t sin_column = at.sin + i * at.step, cos_column = at.cos + i * at.step;
     const double sine = format_element(problem->dtype, from, sin_column),
                  cosine = format_element(problem->dtype, from, cos_column);
-    const double sin_k = by[i].sine.high, cos_k = by[i].cosine.high;
-    const double bound = e_to + (fabs(sin_k) + fabs(cos_k)) * e_from + 0x1p-51;
+    const double sin_k = by[i].sine.high / s->attention, cos_k = by[i].cosine.high / s->attention;
+    const double bound = e_to + (fabs(sin_k) + fabs(cos_k)) * e_from + 0x1p-50 * s->attention;
     check_note(&s->checks[ROTATION],
                fabs(format_element(problem->dtype, to, sin_column) - (sine * cos_k + cosine * sin_k)), bound,
                position + k, i);

@@ -57,6 +57,10 @@ typedef struct subject {
   const shape *shape;
   const posenc_options *options;
   posenc_plan *plan;
+  double attention;   /* the factor of all values */
+  posenc_bound bound; /* the contract as it is of this table, in its own positions */
+  posenc_bound
+      most;    /* the same for posenc_bound_at and posenc_applied_bound_at: an ulp is that of the largest values */
   bool shared; /* its windows may be computed by several threads at once: see subject_share */
   accuracy found;
   uint64_t digest; /* of all windows, in order */
@@ -110,11 +114,11 @@ typedef struct table_pair {
 } table_pair;
 table_pair subject_pair(subject *s, const posenc_plan *plan, int64_t row, int64_t index, arena *a);
 
-/* The largest |sin|, |cos| and |sin² + cos² - 1| of a row of the problem's table; both infinite if one of them is not a number. */
+/* The largest |sin|, |cos| and |sin² + cos² - square| of a row of the problem's table; both infinite if one of them is not a number. */
 typedef struct row_norms {
   double value, norm;
 } row_norms;
-row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, posenc_columns at);
+row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, posenc_columns at, double square);
 
 /* Last: gives the checks that could not compare anything their reason. */
 void subject_finish(subject *s);

@@ -33,8 +33,7 @@ typedef struct spot {
 static void add(hunt *h, spot *at, accuracy *pair, bool cosine, double got) {
   const format *f = oracle_format(h->truth);
   const exact *value = cosine ? &at->exact.cosine : &at->exact.sine;
-  const element_error error =
-      accuracy_count(pair, f, &h->subject->kernel->bound, value, got, at->position, at->index, cosine);
+  const element_error error = accuracy_count(pair, f, &h->subject->bound, value, got, at->position, at->index, cosine);
   const double from_tie = format_from_tie(f, value);
   at->from_tie = fmin(at->from_tie, from_tie);
   if (from_tie >= h->result->from_tie) return;
@@ -117,7 +116,8 @@ static void creep_to_tie(hunt *h, spot at) {
   fast_pair turns[ORACLE_RETURNS];
   const size_t count = oracle_returns(h->truth, at.index, h->result->reach, returns);
   for (size_t i = 0; i < count; i++) {
-    const exact_pair turn = oracle_pair(h->truth, returns[i], at.index);
+    exact_pair turn;
+    oracle_turns(h->truth, &(place){returns[i], at.index}, 1, &turn);
     turns[i] = pair_of(&turn);
   }
   while (h->left > 0) {
@@ -177,7 +177,7 @@ static int64_t reach_of(const subject *s) {
   for (int64_t step = SEARCH_REACH; step; step /= 2) {
     const int64_t next = reach + step;
     if (next <= SEARCH_REACH && subject_claims(s, next) &&
-        posenc_bound_at(&s->kernel->bound, s->shape->problem.dtype, next) < 1.0)
+        posenc_bound_at(&s->most, s->shape->problem.dtype, next) < s->attention)
       reach = next;
   }
   return reach;

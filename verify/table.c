@@ -105,7 +105,7 @@ static void check_values(exam *e, int64_t row, int64_t rows) {
   for (int64_t r = 0; r < rows; r++) {
     const int64_t position = e->problem->first + row + r;
     const unsigned char *values = e->rows + e->row_bytes * (size_t)r;
-    const row_norms found = row_norms_of(values, e->problem, at);
+    const row_norms found = row_norms_of(values, e->problem, at, 1.0);
     const double d = allowed(e, position);
     if (isinf(found.value)) e->not_finite += count_not_finite(e, values);
     note(&e->checks[OF_BOUNDED], found.value, isinf(found.value) ? 0.0 : 1.0 + d, position, -1, e->problem->dim);
