@@ -44,6 +44,26 @@ static void base_ignored(const void *constants, const posenc_problem *problem, i
   honest(constants, &other, row, rows, out);
 }
 
+static void scale_ignored(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  posenc_problem other = *problem;
+  other.scale = 1.0;
+  honest(constants, &other, row, rows, out);
+}
+
+static void scaling_ignored(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                            void *out) {
+  posenc_problem other = *problem;
+  other.scaling.kind = POSENC_SCALING_NONE;
+  honest(constants, &other, row, rows, out);
+}
+
+/* As one that took the rounding of the ramp's ends for a detail. */
+static void ramp_unrounded(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  posenc_problem other = *problem;
+  other.scaling.truncate = false;
+  honest(constants, &other, row, rows, out);
+}
+
 /* The honest rows before their rounding; to be freed. */
 static double *unrounded(const posenc_problem *problem, int64_t row, int64_t rows) {
   posenc_problem wide = *problem;
@@ -184,8 +204,12 @@ static const posenc_kernel kernels[] = {
     {MUTANT("short-range", "takes ranges of up to four rows for the first ones", short_range)},
     {MUTANT("short-table", "wrong in tables of less than 20 rows", short_table)},
     {MUTANT("lying-stages", "tells the stages of the row before", honest), .stages = stages_of_the_row_before},
+    {MUTANT("honest-scales", "no fault, nor where angles are scaled", honest), .scales = true},
+    {MUTANT("scale-ignored", "always scale 1", scale_ignored), .scales = true},
+    {MUTANT("scaling-ignored", "always plain frequencies", scaling_ignored), .scales = true},
+    {MUTANT("ramp-unrounded", "YaRN without truncate", ramp_unrounded), .scales = true},
 };
 
 POSENC_PLUGIN(&kernels[0], &kernels[1], &kernels[2], &kernels[3], &kernels[4], &kernels[5], &kernels[6], &kernels[7],
               &kernels[8], &kernels[9], &kernels[10], &kernels[11], &kernels[12], &kernels[13], &kernels[14],
-              &kernels[15], &kernels[16], &kernels[17]);
+              &kernels[15], &kernels[16], &kernels[17], &kernels[18], &kernels[19], &kernels[20], &kernels[21]);
