@@ -8,6 +8,7 @@
 #include "impls/core/round.h"
 #include "reference/fast.h"
 #include "reference/oracle.h"
+#include "reference/scaling.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -54,6 +55,7 @@ static double distance(const fast_value *got, const exact *want) {
 /* The largest distance from MPFR over the positions, in units of the bound. */
 static double worst_distance(const posenc_problem *problem, const int64_t *positions, size_t count, int64_t *compared) {
   const int64_t pairs = problem->dim / 2;
+  const double bound = FAST_BOUND * exp2(ceil(log2(attention_of(problem))));
   fast_oracle *f = fast_create(problem, 0);
   oracle *o = oracle_create(problem);
   fast_pair *got = calloc((size_t)pairs, sizeof *got);
@@ -65,8 +67,8 @@ static double worst_distance(const posenc_problem *problem, const int64_t *posit
     oracle_pairs(o, places, (size_t)pairs, want);
     fast_row(f, positions[n], got);
     for (int64_t i = 0; i < pairs; i++) {
-      worst = fmax(worst, distance(&got[i].sine, &want[i].sine) / FAST_BOUND);
-      worst = fmax(worst, distance(&got[i].cosine, &want[i].cosine) / FAST_BOUND);
+      worst = fmax(worst, distance(&got[i].sine, &want[i].sine) / bound);
+      worst = fmax(worst, distance(&got[i].cosine, &want[i].cosine) / bound);
       *compared += 2;
     }
   }
@@ -130,6 +132,32 @@ static void test_values(void) {
     posenc_problem problem = shapes[n].problem;
     problem.padding = POSENC_NO_PADDING;
     const double worst = worst_distance(&problem, ends, sizeof ends / sizeof *ends, &compared);
+    ok(worst > 0.0 && worst <= 1.0, "%s: within %.3f of the bound on %ld values", shapes[n].name, worst,
+       (long)compared);
+  }
+}
+
+/* A power of two of the bound, and none that changes; and frequencies of every size. */
+static void test_scaled_values(void) {
+  static const double factors[] = {0x1p-10, 0.3, 1.0, 1.0 + 0x1p-52, 1.99, 2.0, 1000.0},
+                      scales[] = {0x1.8p-120, 0.5, 1e6};
+  int64_t positions[POSITIONS], compared = 0;
+  double worst = 0.0;
+  draw_positions(positions);
+  for (size_t n = 0; n < sizeof factors / sizeof *factors; n++)
+    for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
+      posenc_problem problem = table(16, 34, 0, 10000.0, 0.0);
+      problem.scale = scales[k];
+      problem.scaling.attention = factors[n];
+      worst = fmax(worst, worst_distance(&problem, positions, POSITIONS, &compared));
+    }
+  ok(worst > 0.0 && worst <= 1.0, "scales and attention factors: within %.3f of the bound on %ld values", worst,
+     (long)compared);
+  size_t count;
+  const shape *shapes = shapes_scaled(&count);
+  for (size_t n = 0; n < count; n++) {
+    compared = 0;
+    worst = worst_distance(&shapes[n].problem, positions, POSITIONS, &compared);
     ok(worst > 0.0 && worst <= 1.0, "%s: within %.3f of the bound on %ld values", shapes[n].name, worst,
        (long)compared);
   }
@@ -262,6 +290,28 @@ static const char *disagreement(const subject *s, const posenc_bound *bound) {
 
 static const posenc_bound rounded_bound = {.ulp = 0.5, .max_position = INT64_MAX, .derived = true};
 
+/* All that do the problem. */
+static void compare_kernels(const posenc_problem *problem) {
+  size_t kernel_count;
+  const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
+  const shape named = shape_of(problem);
+  subject s = subject_of(problem);
+  for (size_t k = 0; k < kernel_count; k++) {
+    posenc_options options = posenc_default_options();
+    options.kernel = kernels[k];
+    posenc_plan *plan;
+    if (posenc_plan_create(&plan, problem, &options) != POSENC_OK) continue;
+    posenc_execute(plan, 0, problem->rows, s.memory);
+    posenc_plan_destroy(plan);
+    const char *wrong = disagreement(&s, &kernels[k]->bound);
+    if (!wrong) wrong = disagreement(&s, NULL);
+    if (!wrong) wrong = disagreement(&s, &rounded_bound);
+    ok(!wrong, "%s on %s as accuracy_add %s%s", kernels[k]->name, named.name, wrong ? "but for " : "",
+       wrong ? wrong : "");
+  }
+  subject_free(&s);
+}
+
 static void test_kernels(void) {
   static const struct corner {
     int64_t rows, dim, first;
@@ -284,30 +334,29 @@ static void test_kernels(void) {
       {200, 130, -50, 1e9, 0.0, POSENC_INTERLEAVED_CS, POSENC_F16, 7},
       {200, 130, -50, 1e30, 0.0, POSENC_SPLIT, POSENC_BF16, 7},
   };
-  size_t kernel_count;
-  const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
   for (size_t n = 0; n < sizeof corners / sizeof *corners; n++) {
     posenc_problem problem =
         table(corners[n].rows, corners[n].dim, corners[n].first, corners[n].base, corners[n].shift);
     problem.layout = corners[n].layout;
     problem.dtype = corners[n].dtype;
     problem.padding = corners[n].padding;
-    const shape named = shape_of(&problem);
-    subject s = subject_of(&problem);
-    for (size_t k = 0; k < kernel_count; k++) {
-      posenc_options options = posenc_default_options();
-      options.kernel = kernels[k];
-      posenc_plan *plan;
-      if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) continue;
-      posenc_execute(plan, 0, problem.rows, s.memory);
-      posenc_plan_destroy(plan);
-      const char *wrong = disagreement(&s, &kernels[k]->bound);
-      if (!wrong) wrong = disagreement(&s, NULL);
-      if (!wrong) wrong = disagreement(&s, &rounded_bound);
-      ok(!wrong, "%s on %s as accuracy_add %s%s", kernels[k]->name, named.name, wrong ? "but for " : "",
-         wrong ? wrong : "");
-    }
-    subject_free(&s);
+    compare_kernels(&problem);
+  }
+}
+
+/* Values beyond 1, and of every size up to an attention factor. */
+static void test_scaled_kernels(void) {
+  static const posenc_dtype dtypes[] = {POSENC_F32, POSENC_F64, POSENC_F16, POSENC_BF16};
+  size_t count;
+  const shape *shapes = shapes_scaled(&count);
+  for (size_t n = 0; n < count; n++) {
+    posenc_problem problem = posenc_table_of(&shapes[n].problem);
+    problem.rows = 60;
+    problem.first = n % 2 ? 4060 : -20;
+    problem.padding = problem.first + 30;
+    problem.dtype = dtypes[n % 4];
+    if (n % 3 == 0) problem.scaling.attention = n ? 0.01 : 1000.0;
+    compare_kernels(&problem);
   }
 }
 
@@ -567,7 +616,9 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "--speed") == 0)
     return speed(argc > 2 ? atoll(argv[2]) : 131072, argc > 3 ? atoll(argv[3]) : 1024, argc > 4 ? argv[4] : NULL);
   test_values();
+  test_scaled_values();
   test_kernels();
+  test_scaled_kernels();
   test_fuzz();
   test_constant();
   test_middle();
