@@ -119,6 +119,88 @@ def all_bf16(m, p, base):
     return p.bfloat16()[:, None] * hf_frequency(m, base).bfloat16()
 
 
+# ---- scalings, in f64 ----
+
+
+def plain_frequency(base):
+    return base ** (-np.arange(0, DIM, 2) / DIM)
+
+
+def linear(base, factor):
+    return plain_frequency(base) / factor
+
+
+def dynamic(base, factor, original, length):
+    length = max(length, original)
+    return plain_frequency(base * (factor * length / original - (factor - 1)) ** (DIM / (DIM - 2)))
+
+
+def yarn(base, factor, original, low=1, high=32, truncate=True):
+    def column(turns):  # where a wave turns so often in the original length
+        return DIM * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(base))
+
+    first, last = column(high), column(low)
+    if truncate:
+        first, last = math.floor(first), math.ceil(last)
+    first, last = max(first, 0), min(last, DIM - 1)
+    if first == last:
+        last += 0.001
+    divided = np.clip((np.arange(HALF) - first) / (last - first), 0, 1)
+    w = plain_frequency(base)
+    return w / factor * divided + w * (1 - divided)
+
+
+def llama3(base, factor=8, original=8192, low=1, high=4):
+    w = plain_frequency(base)
+    wave = 2 * np.pi / w
+    smooth = (original / wave - low) / (high - low)
+    between = (1 - smooth) * w / factor + smooth * w
+    return np.where(wave > original / low, w / factor, np.where(wave < original / high, w, between))
+
+
+def longrope(base, factors):
+    return plain_frequency(base) / np.array(factors)
+
+
+def yarn_attention(factor):
+    return 0.1 * math.log(factor) + 1
+
+
+def longrope_attention(factor, original):
+    return math.sqrt(1 + math.log(factor) / math.log(original))
+
+
+def ramp():
+    return [1 + 63 * (i / (HALF - 1)) ** 2 for i in range(HALF)]
+
+
+def scalings():
+    """What it is, the frequencies, the attention factor, and how posenc is told."""
+    colons = ":".join(repr(x) for x in ramp())
+    yield "scale", 0.3 * plain_frequency(10000.0), 1, ["--scale", "0.3"]
+    yield "linear", linear(10000.0, 4), 1, ["--scaling", "linear,factor=4"]
+    yield "dynamic", dynamic(10000.0, 2, 2048, 5000), 1, ["--scaling", "dynamic,factor=2,original=2048,length=5000"]
+    yield "dynamic, short", dynamic(10000.0, 2, 2048, 9), 1, ["--scaling", "dynamic,factor=2,original=2048,length=9"]
+    for factor, original in ((16, 4096), (40, 4096), (4, 32768), (8, 20)):
+        told = f"yarn,factor={factor},original={original}"
+        yield told, yarn(10000.0, factor, original), yarn_attention(factor), ["--scaling", told]
+    yield "yarn, not truncated", yarn(10000.0, 16, 4096, truncate=False), 1, [
+        "--scaling",
+        "yarn,factor=16,original=4096,truncate=no,attention=1",
+    ]
+    yield "yarn, other turns", yarn(10000.0, 32, 4096, 2.5, 20), 1.5, [
+        "--scaling",
+        "yarn,factor=32,original=4096,low=2.5,high=20,attention=1.5",
+    ]
+    yield "llama3", llama3(500000.0), 1, ["--base", "500000", "--scaling", "llama3"]
+    yield "llama3 by 32", llama3(500000.0, 32, 8192, 1, 4), 1, ["--base", "500000", "--scaling", "llama3,factor=32"]
+    yield "longrope", longrope(10000.0, ramp()), 1, ["--scaling", "longrope,factors=" + colons]
+    yield "longrope, stretched by 32", longrope(10000.0, ramp()), longrope_attention(32, 4096), [
+        "--scaling",
+        "longrope,factor=32,original=4096,factors=" + colons,
+    ]
+
+
 # ---- comparing ----
 
 
@@ -135,6 +217,13 @@ def table(m, recipe, first, base, padding):
     if padding is not None and first <= padding < first + ROWS:
         made[padding - first] = 0
     return made
+
+
+def scaled(posenc, first, options):
+    with tempfile.NamedTemporaryFile(suffix=".npy") as file:
+        command = [posenc, "write", "--kernel", "rotation", "--dtype", "f64", "--len", str(ROWS), "--dim", str(DIM)]
+        subprocess.run(command + ["--layout", "split", "--offset", str(first), "-o", file.name] + options, check=True)
+        return np.load(file.name)
 
 
 def report(good, what):
@@ -173,6 +262,14 @@ def main(posenc):
             else:  # an ulp of a frequency below 1, and one of the angle's rounding; 4 ulp of a sine
                 bound = 2.0**-22 + 2.0**-23 * np.arange(first, first + ROWS)
                 report(np.all(difference <= bound), f"{name} from {first}: within {difference.max():.2g} of the framework's own")
+    for name, frequency, attention, options in scalings():
+        for first in (0, 1000000):
+            angle = np.arange(first, first + ROWS)[:, None] * frequency
+            wanted = attention * np.concatenate([np.sin(angle), np.cos(angle)], axis=1)
+            difference = np.abs(scaled(posenc, first, options) - wanted)
+            # the kernel's 2^-45; a few ulp of a frequency and an angle: of those that have turned a little, frequencies are known to 1e-13
+            bound = attention * (2.0**-44 + 2.0**-50 * np.concatenate([angle, angle], axis=1))
+            report(np.all(difference <= bound), f"{name} from {first}: within {difference.max():.2g} of NumPy's f64")
 
 
 main(sys.argv[1])
