@@ -106,8 +106,8 @@ static void count_rates(shim_state *state, benchmark *b, double seconds, int64_t
   const timing *t = &b->timing;
   const posenc_problem *problem = &t->subject->shape->problem;
   const double rows = (double)iterations * (double)t->rows * (double)t->subject->batch;
-  const double elements = rows * (double)problem->heads * (double)problem->dim;
-  const double passes = problem->op == POSENC_TABLE ? 1 : 2; /* x is read too */
+  const double elements = rows * (double)row_elements_of(problem);
+  const double passes = op_is_applied(problem->op) ? 2 : 1; /* x is read too */
   const double rate = passes * elements * (double)posenc_dtype_bytes(problem->dtype) / seconds;
   count(state, b, "bytes_per_second", rate);
   count(state, b, "ns_per_element", 1e9 * seconds / elements);
@@ -153,7 +153,8 @@ static posenc_status measure_subject(session *run, subject *s) {
   const posenc_problem *problem = &s->shape->problem;
   const posenc_status status = posenc_table_bytes(problem, &s->bytes);
   if (status != POSENC_OK) return status;
-  if (problem->op != POSENC_TABLE) s->batch = run->request->batch;
+  if (problem->op == POSENC_ROPE_CACHE) s->bytes *= 2; /* there was room in 63 bits */
+  if (op_is_applied(problem->op)) s->batch = run->request->batch;
   if (__builtin_mul_overflow(s->bytes, (size_t)s->batch, &s->bytes) || s->bytes > INT64_MAX) return POSENC_TOO_LARGE;
   buffer *held = &run->buffers[problem->dtype];
   if (s->bytes > held->bytes) *held = (buffer){NULL, s, s->bytes};

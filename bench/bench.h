@@ -44,7 +44,7 @@ typedef struct bench_request {
 } bench_request;
 
 /*
- * What is timed: a table is written; add and rope work in place, on numbers (x and the result are the same memory).
+ * What is timed: a table is written, or the two of a rope cache; add and rope work in place, on numbers (x and the result are the same memory).
  *
  * Makes the timing record: valid Google Benchmark JSON with our environment in its context. Benchmarks are called
  * "<mode>/<shape>/<kernel>". Counters of all: rows, dim, heads, batch (1 for a table), turn (which of all repetitions of the run this one was, from 1 on). Of all but

@@ -17,12 +17,12 @@ static const double slice_seconds = 0.05;
 static const double long_pass_seconds = 1;
 
 static bool is_applied(const subject *s) {
-  return s->shape->problem.op != POSENC_TABLE;
+  return op_is_applied(s->shape->problem.op);
 }
 
 /* Elements at one position of a table, or of one sequence of x. */
 static int64_t row_elements(const subject *s) {
-  return s->shape->problem.heads * s->shape->problem.dim;
+  return row_elements_of(&s->shape->problem);
 }
 
 static size_t row_bytes(const subject *s) {
@@ -33,11 +33,20 @@ static int64_t all_rows(const subject *s) {
   return s->shape->problem.rows;
 }
 
+/* Rows of the table, or of both tables of a rope cache, which lie one behind the other, of so many rows each. */
+static posenc_status make(const posenc_plan *plan, const subject *s, unsigned char *memory, int64_t all, int64_t place,
+                          int64_t row, int64_t rows) {
+  const size_t bytes = row_bytes(s);
+  if (s->shape->problem.op != POSENC_ROPE_CACHE) return posenc_execute(plan, row, rows, memory + (size_t)place * bytes);
+  unsigned char *const cosines = memory + (size_t)place * bytes / 2;
+  return posenc_rope_cache(plan, row, rows, cosines, cosines + (size_t)all * bytes / 2);
+}
+
 /* Rows of the table, or those rows of every sequence of x, in place: x never leaves the numbers, as tables are at most 1, so
    that a sum grows by 1 at most, and turning keeps the length of a pair. */
 static posenc_status execute_by(const posenc_plan *plan, const subject *s, int64_t row, int64_t rows) {
   unsigned char *place = s->buffer + (size_t)row * row_bytes(s);
-  if (!is_applied(s)) return posenc_execute(plan, row, rows, place);
+  if (!is_applied(s)) return make(plan, s, s->buffer, all_rows(s), row, row, rows);
   posenc_slice slice = posenc_rows(row, rows);
   slice.batch = s->batch;
   slice.stride = all_rows(s) * row_elements(s);
@@ -93,7 +102,7 @@ static bool prepare_fresh(limit *l) {
 }
 
 static posenc_status work_fresh(timing *t) {
-  return posenc_execute(t->subject->plan, 0, t->rows, t->fresh);
+  return make(t->subject->plan, t->subject, t->fresh, all_rows(t->subject), 0, 0, t->rows);
 }
 
 static posenc_status work_first(timing *t) {
@@ -112,7 +121,7 @@ static posenc_status work_first(timing *t) {
 
 /* A row of the table, or x of one position in every sequence: the first in the buffer. */
 static posenc_status execute_one(const subject *s, int64_t row) {
-  if (!is_applied(s)) return posenc_execute(s->plan, row, 1, s->buffer);
+  if (!is_applied(s)) return make(s->plan, s, s->buffer, 1, 0, row, 1);
   posenc_slice slice = posenc_rows(0, 1);
   slice.index = &row;
   slice.batch = s->batch;
@@ -215,7 +224,7 @@ static posenc_status predict_pass(subject *s) {
 }
 
 bool mode_suits(const posenc_problem *problem, bench_mode mode) {
-  return mode != BENCH_FRESH || problem->op == POSENC_TABLE;
+  return mode != BENCH_FRESH || !op_is_applied(problem->op);
 }
 
 bool timing_takes_long(const subject *s, bench_mode mode) {

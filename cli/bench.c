@@ -14,9 +14,10 @@ enum { OPTION_JSON = OPTION_OWN, OPTION_MODE };
 static const char help[] =
     "Usage: posenc bench [OPTION]... [-- --benchmark_FLAG=VALUE...]\n"
     "Time kernels beside what this machine can do at best with the same memory: fill it,\n"
-    "for a table; multiply it by a constant, for what add and rope do in place. Without\n"
-    "--len and --dim, it is a sweep of lengths at 512 columns, the published tables, and\n"
-    "the published shapes of add and rope; with --op, those of it alone.\n"
+    "for a table, or the two of a rope cache; multiply it by a constant, for what add and\n"
+    "rope do in place. Without --len and --dim, it is a sweep of lengths at 512 columns,\n"
+    "the published tables, and the published shapes of add, rope and rope caches; with\n"
+    "--op, those of it alone.\n"
     "\n"
     "Options:\n"
     "  --mode LIST       in which states, separated by commas (hot,plan)\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP OP_HELP

@@ -19,9 +19,10 @@ static const char help[] = "Usage: posenc check FILE [OPTION]...\n"
                            "compared with the real number, and what a table must be is looked at: values in\n"
                            "[-1, 1], sin^2 + cos^2 = 1, rows that are rotations of each other, no two rows equal.\n"
                            "FILE is NumPy's .npy or a safetensors file; it says how many positions and columns\n"
-                           "there are, and the dtype. The rest of the formula is not in it: tell it by options.\n"
+                           "there are, and the dtype. The rest of the formula is in what posenc write has\n"
+                           "written to a safetensors file; where it is not, or is another, tell it by options.\n"
                            "\n"
-                           "Options:\n" FORMULA_HELP LIMIT_HELP
+                           "Options:\n" FORMULA_HELP ROWS_HELP LIMIT_HELP
                            "  --tensor NAME     which tensor of a safetensors file (the only one that can be a\n"
                            "                    table)\n"
                            "  --format NAME     text, tap, junit, or json (text)\n"
@@ -38,11 +39,14 @@ static const char help[] = "Usage: posenc check FILE [OPTION]...\n"
                            "Examples:\n"
                            "  $ posenc check table.npy\n"
                            "  $ posenc check table.npy --max-ulp 1\n"
+                           "  $ posenc check ours.safetensors --max-ulp 0.51\n"
+                           "  $ posenc check rows.npy --positions 5,10,-2.5,1000\n"
                            "  $ posenc check whisper.npy --shift 1 --layout split --max-abs 1e-6\n"
                            "  $ posenc check model.safetensors --tensor pos_encoder.pe --format junit -o check.xml\n";
 
 static const struct option long_options[] = {
     FORMULA_OPTIONS,
+    ROWS_OPTIONS,
     LIMIT_OPTIONS,
     {"tensor", required_argument, NULL, OPTION_TENSOR},
     {"format", required_argument, NULL, OPTION_FORMAT},
@@ -63,8 +67,8 @@ static double number(const json_t *object, const char *key) {
 
 static void print_witness(const json_t *record, const char *key, const char *name, const char *unit, FILE *stream) {
   const json_t *w = json_object_get(record, key);
-  fprintf(stream, "%-15s %.6g%s at p = %" JSON_INTEGER_FORMAT ", i = %" JSON_INTEGER_FORMAT ", %s: exact %s, got %s\n",
-          name, number(w, *unit ? "ulp" : "abs"), unit, count(w, "position"), count(w, "index"),
+  fprintf(stream, "%-15s %.6g%s at p = %s, i = %" JSON_INTEGER_FORMAT ", %s: exact %s, got %s\n", name,
+          number(w, *unit ? "ulp" : "abs"), unit, field_text(json_object_get(w, "position")).text, count(w, "index"),
           field_string(w, "function"), field_string(w, "exact"), field_string(w, "got"));
 }
 
@@ -84,10 +88,9 @@ static void print_positions(const json_t *record, FILE *stream) {
   fprintf(stream, "\n%19s %10s %11s %11s %11s %11s\n", "from position", "rows", "max ulp", "max abs", "mean abs",
           "misrounded");
   json_array_foreach(json_object_get(record, "positions"), i, each) {
-    fprintf(stream,
-            "%19" JSON_INTEGER_FORMAT " %10" JSON_INTEGER_FORMAT " %11.6g %11.3g %11.3g %11" JSON_INTEGER_FORMAT "\n",
-            count(each, "position"), count(each, "rows"), number(each, "max_ulp"), number(each, "max_abs"),
-            number(each, "mean_abs"), count(each, "misrounded"));
+    fprintf(stream, "%19s %10" JSON_INTEGER_FORMAT " %11.6g %11.3g %11.3g %11" JSON_INTEGER_FORMAT "\n",
+            field_text(json_object_get(each, "position")).text, count(each, "rows"), number(each, "max_ulp"),
+            number(each, "max_abs"), number(each, "mean_abs"), count(each, "misrounded"));
   }
 }
 
@@ -114,10 +117,9 @@ static void print_properties(const json_t *record, FILE *stream) {
       fprintf(stream, "all of %" JSON_INTEGER_FORMAT, count(equal, "compared"));
     else
       fprintf(stream,
-              "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
-              " equal one before; the first p = %" JSON_INTEGER_FORMAT " and p = %" JSON_INTEGER_FORMAT,
-              count(equal, "equal"), count(equal, "compared"), json_integer_value(json_array_get(first, 0)),
-              json_integer_value(json_array_get(first, 1)));
+              "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " equal one before; the first p = %s and p = %s",
+              count(equal, "equal"), count(equal, "compared"), field_text(json_array_get(first, 0)).text,
+              field_text(json_array_get(first, 1)).text);
     if (judged && !json_is_true(json_object_get(check, "skipped")))
       fputs(json_is_true(json_object_get(check, "ok")) ? ": ok" : ": FAILS", stream);
     if (judged && !json_is_true(json_object_get(check, "ok")) && strcmp(property, "unique-rows") != 0)
@@ -143,6 +145,8 @@ static void print_text(const json_t *whole, FILE *stream) {
   fprintf(stream, "%s%s%s: %s (%s), %s, base %.15g\n", field_string(record, "kernel"),
           json_is_string(tensor) ? ", " : "", json_is_string(tensor) ? json_string_value(tensor) : "",
           field_string(of, "name"), field_string(record, "format"), field_string(of, "dtype"), number(of, "base"));
+  if (json_is_true(json_object_get(record, "recorded")))
+    fprintf(stream, "%-15s as posenc write has recorded it in the file, but for options\n", "formula");
   fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ", each compared with the exact value\n", "elements",
           count(record, "elements"));
   print_witness(record, "max_ulp", "largest error", " ulp", stream);
@@ -189,6 +193,42 @@ static char *replay_of(int argc, char **argv) {
   return text;
 }
 
+static bool is_given(const options *given, int code) {
+  return given->texts[code - OPTION_LEN];
+}
+
+/* What posenc write has recorded in the file, but for what options say. Whether there was anything to take. */
+static bool take_recorded(options *given, const table_file *table, const char *file) {
+  static const struct {
+    const char *key;
+    int code, beside; /* which of ours, and one that says the same */
+  } fields[] = {{"base", OPTION_BASE, OPTION_CHOOSE_BASE}, {"first", OPTION_OFFSET, OPTION_POSITIONS},
+                {"scale", OPTION_SCALE, OPTION_SCALE},     {"scaling", OPTION_SCALING, OPTION_SCALING},
+                {"shift", OPTION_SHIFT, OPTION_SHIFT},     {"padding", OPTION_PADDING, OPTION_PADDING},
+                {"odd", OPTION_ODD, OPTION_ODD},           {"layout", OPTION_LAYOUT, OPTION_LAYOUT}};
+  json_t *metadata = table_metadata(table);
+  const bool ours = strcmp(field_string(metadata, "made_by"), "posenc") == 0;
+  for (size_t i = 0; ours && i < sizeof fields / sizeof *fields; i++) {
+    const char *text = field_string(metadata, fields[i].key);
+    const bool says = *text && (fields[i].code != OPTION_PADDING || strcmp(text, "none") != 0);
+    if (says && !is_given(given, fields[i].code) && !is_given(given, fields[i].beside))
+      options_record(given, fields[i].code, text, file);
+  }
+  json_decref(metadata);
+  return ours;
+}
+
+/* The positions in the file, a new array, if they are wanted. */
+static double *take_positions(options *given, const table_file *table, const char *file) {
+  int64_t count = 0;
+  if (is_given(given, OPTION_OFFSET) || is_given(given, OPTION_POSITIONS)) return NULL;
+  double *positions = table_positions(table, &count);
+  if (positions && count != given->problem.rows)
+    die("%s: it has %" PRId64 " positions for %" PRId64 " rows", file, count, given->problem.rows);
+  given->problem.positions = positions;
+  return positions;
+}
+
 static int run(int argc, char **argv) {
   options given = options_defaults();
   const char *path = "-", *tensor = NULL;
@@ -209,11 +249,15 @@ static int run(int argc, char **argv) {
   if (!table) die("%s: %s", *file ? file : "''", why.text);
   if (tensor && !table_tensor(table)) die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
   const stored *at = table_stored(table);
+  if (given.problem.positions && given.problem.rows != at->rows)
+    die("--positions: there are %" PRId64 " of them, and %s has %" PRId64 " rows", given.problem.rows, file, at->rows);
   given.problem.rows = at->rows;
   given.problem.dim = at->dim;
   given.problem.dtype = at->dtype;
   if (at->dim > TABLE_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be checked", file, at->dim, TABLE_COLUMNS_MAX);
+  const bool recorded = take_recorded(&given, table, file);
+  double *positions = recorded ? take_positions(&given, table, file) : NULL;
   options_require_table(&given, file);
   if (output_is(path, file)) die_value("--output", path, "it is the file to check");
   output *out = output_open(path);
@@ -223,6 +267,7 @@ static int run(int argc, char **argv) {
   const table_request request = {.table = table,
                                  .name = file,
                                  .problem = given.problem,
+                                 .recorded = recorded,
                                  .limit = given.max_ulp > 0.0 || given.max_abs > 0.0 ? &limit : NULL,
                                  .replay = replay};
   json_t *record = verify_table(&request);
@@ -231,6 +276,7 @@ static int run(int argc, char **argv) {
   const int status = count(record, "failed") > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
   json_decref(record);
   table_close(table);
+  free(positions);
   free(replay);
   if (!output_commit(out)) die_value("--output", path, strerror(errno));
   return status;

@@ -3,7 +3,9 @@
 
 #include "bench/bench.h"
 #include "cli/measure.h"
+#include "common/number.h"
 #include "common/output.h"
+#include "common/scaling.h"
 #include "reports/choice.h"
 #include "reports/plot.h"
 
@@ -83,7 +85,7 @@ static void keep_candidates(const options *given, selection *chosen) {
   size_t kept = 0;
   for (size_t i = 0; i < chosen->kernel_count; i++) {
     const posenc_kernel *kernel = chosen->kernels[i];
-    const bool copies = kernel->keeps_rows && given->problem.op == POSENC_TABLE,
+    const bool copies = kernel->keeps_rows && !op_is_applied(given->problem.op),
                alone = kernel->threaded && given->threads == 1;
     if (posenc_kernel_find(kernel->name) && !copies && !alone) chosen->kernels[kept++] = kernel;
   }
@@ -198,20 +200,56 @@ static const char *dtype_constant(posenc_dtype dtype) {
   return names[dtype];
 }
 
+static void print_scaling(const posenc_problem *p) {
+  static const char *const kinds[SCALINGS] = {"NONE", "LINEAR", "DYNAMIC", "YARN", "LLAMA3", "LONGROPE"};
+  const posenc_scaling *s = &p->scaling;
+  if (s->kind == POSENC_SCALING_NONE && s->attention == 0.0) return;
+  printf("  problem.scaling.kind = POSENC_SCALING_%s;\n", kinds[s->kind]);
+  for (int key = 0; key < SCALING_KEYS; key++) {
+    const void *member = (const char *)s + scaling_keys[key].offset;
+    if (!(scaling_forms[s->kind].keys >> key & 1u)) continue;
+    if (scaling_keys[key].type == SCALING_LIST) {
+      fputs("  static const double factors[] = {", stdout);
+      for (int64_t i = 0; i < p->dim / 2; i++) printf("%s%s", i ? ", " : "", number_of(s->factors[i]).text);
+      fputs("};\n", stdout);
+    }
+    printf("  problem.scaling.%s = ", scaling_keys[key].name);
+    switch (scaling_keys[key].type) {
+    case SCALING_REAL:
+      fputs(number_of(*(const double *)member).text, stdout);
+      break;
+    case SCALING_WHOLE:
+      printf("INT64_C(%" PRId64 ")", *(const int64_t *)member);
+      break;
+    case SCALING_FLAG:
+      fputs(*(const bool *)member ? "true" : "false", stdout);
+      break;
+    case SCALING_LIST:
+      fputs("factors", stdout);
+      break;
+    }
+    fputs(";\n", stdout);
+  }
+}
+
 static void print_problem(const posenc_problem *p) {
   if (p->op == POSENC_ROPE)
     printf("  posenc_problem problem = posenc_rope(%" PRId64 ", %" PRId64 ", %" PRId64 ");\n", p->rows, p->heads,
            p->dim);
   else
-    printf("  posenc_problem problem = posenc_%s(%" PRId64 ", %" PRId64 ");\n", p->op == POSENC_ADD ? "add" : "table",
+    printf("  posenc_problem problem = posenc_%s(%" PRId64 ", %" PRId64 ");\n",
+           p->op == POSENC_ADD          ? "add"
+           : p->op == POSENC_ROPE_CACHE ? "rope_tables"
+                                        : "table",
            p->rows, p->dim);
   const posenc_problem usual = posenc_table(p->rows, p->dim);
   if (p->first != usual.first) printf("  problem.first = INT64_C(%" PRId64 ");\n", p->first);
   if (p->base != usual.base) printf("  problem.base = %.17g;\n", p->base);
   if (p->shift != usual.shift) printf("  problem.shift = %.17g;\n", p->shift);
   if (p->scale != usual.scale) printf("  problem.scale = %.17g;\n", p->scale);
+  print_scaling(p);
   if (p->padding != usual.padding) printf("  problem.padding = INT64_C(%" PRId64 ");\n", p->padding);
-  if (p->layout != usual.layout) printf("  problem.layout = %s;\n", layout_constant(p->layout));
+  if (p->layout != layout_default(p->op)) printf("  problem.layout = %s;\n", layout_constant(p->layout));
   if (p->dtype != usual.dtype) printf("  problem.dtype = %s;\n", dtype_constant(p->dtype));
   if (p->inverse) printf("  problem.inverse = true;\n");
 }
@@ -228,6 +266,8 @@ static void print_code(const posenc_problem *problem, const posenc_kernel *kerne
         stdout);
   if (problem->op == POSENC_TABLE)
     printf("  posenc_execute(plan, 0, %" PRId64 ", table);\n", problem->rows);
+  else if (problem->op == POSENC_ROPE_CACHE)
+    printf("  posenc_rope_cache(plan, 0, %" PRId64 ", cosines, sines);\n", problem->rows);
   else
     printf("  posenc_slice slice = posenc_rows(0, %" PRId64 ");\n"
            "  posenc_apply(plan, &slice, x, x);\n",
@@ -264,7 +304,7 @@ static int run(int argc, char **argv) {
   }
   selection chosen = select_problem(&given);
   if (given.problem.rows == 0) die_value("--len", "0", "an empty table takes no time");
-  if (mode == BENCH_FRESH && given.problem.op != POSENC_TABLE)
+  if (mode == BENCH_FRESH && op_is_applied(given.problem.op))
     die_value("--memory", "fresh", "x is never in fresh memory");
   if (picture && plot_refusal()) die_value("--plot", picture, plot_refusal());
   kept before = keep ? read_kept(keep) : (kept){0};

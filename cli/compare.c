@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/compare.h"
 #include "cli/options.h"
+#include "cli/values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static json_t *load(const char *path) {
 }
 
 static double share(const char *option, const char *text) {
-  const double value = option_real(option, text);
+  const double value = parse_real(option, text);
   if (!(value >= 0.0)) die_value(option, text, "not 0 or more");
   return value;
 }
@@ -101,7 +102,7 @@ static int run(int argc, char **argv) {
       limits.slower = share("--slower", optarg) / 100.0;
       break;
     case OPTION_ALPHA:
-      limits.alpha = option_real("--alpha", optarg);
+      limits.alpha = parse_real("--alpha", optarg);
       if (!(limits.alpha > 0.0 && limits.alpha < 1.0)) die_value("--alpha", optarg, "not between 0 and 1");
       break;
     case OPTION_BY:

@@ -2,35 +2,40 @@
 #include "cli/catalogue.h"
 #include "cli/options.h"
 #include "common/contract.h"
+#include "common/scaling.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_JSON = OPTION_OWN, OPTION_NAMES };
+enum { OPTION_JSON = OPTION_OWN, OPTION_NAMES, OPTION_PROBLEMS };
 
-static const char help[] = "Usage: posenc list [OPTION]...\n"
-                           "List the kernels, with what each promises and whether it runs here: the library's,\n"
-                           "fastest first, then competitors on other libraries, then those of plugins; apart from\n"
-                           "them recipes, which is how shipped frameworks compute the table.\n"
-                           "\n"
-                           "Options:\n"
-                           "  --json            print the contracts as a JSON array\n"
-                           "  --names           print the names alone\n" PLUGIN_HELP ISA_HELP HELP_HELP "\n"
-                           "A bound of \"U ulp + A\" says that no element is further from the exact value than\n"
-                           "U units in the last place of the exact value, plus A.\n"
-                           "\n"
-                           "Exit status:\n"
-                           "  0                 if all is well\n"
-                           "  2                 on bad input or any other error\n"
-                           "\n"
-                           "Examples:\n"
-                           "  $ posenc list\n"
-                           "  $ posenc list --json\n";
+static const char help[] =
+    "Usage: posenc list [OPTION]...\n"
+    "List the kernels, with what each promises and whether it runs here: the library's,\n"
+    "fastest first, then competitors on other libraries, then those of plugins; apart from\n"
+    "them recipes, which is how shipped frameworks compute the table; and of what: the\n"
+    "operations, layouts, scalings and the like that a problem is made of.\n"
+    "\n"
+    "Options:\n"
+    "  --json            print the contracts as a JSON array\n"
+    "  --names           print the names alone\n"
+    "  --problems        print what problems are made of, and no kernels\n" PLUGIN_HELP ISA_HELP HELP_HELP "\n"
+    "A bound of \"U ulp + A\" says that no element is further from the exact value than\n"
+    "U units in the last place of the exact value, plus A.\n"
+    "\n"
+    "Exit status:\n"
+    "  0                 if all is well\n"
+    "  2                 on bad input or any other error\n"
+    "\n"
+    "Examples:\n"
+    "  $ posenc list\n"
+    "  $ posenc list --json\n";
 
 static const struct option long_options[] = {
     {"json", no_argument, NULL, OPTION_JSON},
     {"names", no_argument, NULL, OPTION_NAMES},
+    {"problems", no_argument, NULL, OPTION_PROBLEMS},
     PLUGIN_OPTIONS,
     ISA_OPTIONS,
     HELP_OPTIONS,
@@ -67,12 +72,90 @@ static void print_contracts(const options *given, const posenc_kernel *const *ke
     if ((strchr(kernels[i]->name, '/') != NULL) == apart) print_contract(given, kernels[i]);
 }
 
+/* ---- what problems are made of -------------------------------------------------------------------- */
+
+typedef struct choice {
+  const char *name, *summary;
+} choice;
+
+static void print_choices(const char *heading, const choice *choices, size_t count) {
+  printf("%s\n", heading);
+  for (size_t i = 0; i < count; i++) printf("  %-16s %s\n", choices[i].name, choices[i].summary);
+}
+#define PRINT_CHOICES(heading, choices) print_choices(heading, choices, sizeof choices / sizeof *choices)
+
+/* "factor, original; low=1, high=32": what has to be given, then what has a default. */
+static void print_keys(const scaling_form *form) {
+  const char *separator = "";
+  printf("  %-16s %s\n%19s", form->name, form->summary, "");
+  for (int needed = 1; needed >= 0; needed--)
+    for (int key = 0; key < SCALING_KEYS; key++)
+      if (form->keys >> key & 1u && (form->needed >> key & 1u) == (unsigned)needed) {
+        printf("%s%s", separator, scaling_keys[key].name);
+        if (!needed) scaling_default(form, key, stdout);
+        separator = ", ";
+      }
+  putchar('\n');
+}
+
+/* In the order of the enums of posenc.h, whose names they are. */
+static void print_problems(void) {
+  const choice ops[] = {
+      {op_name(POSENC_TABLE), "the table: sin and cos of position x scale x frequency"},
+      {op_name(POSENC_ADD), "x + the table"},
+      {op_name(POSENC_ROPE), "pairs of x turned by their angles, or back by --inverse"},
+      {op_name(POSENC_ROPE_CACHE), "the tables of cosines and of sines that are kept for rope"},
+  };
+  const choice layouts[] = {
+      {layout_name(POSENC_INTERLEAVED), "s0 c0 s1 c1 ...; of a rope cache f0 f0 f1 f1 ..."},
+      {layout_name(POSENC_INTERLEAVED_CS), "c0 s0 c1 s1 ..."},
+      {layout_name(POSENC_SPLIT), "s0 s1 ... c0 c1 ...; of a rope cache f0 f1 ..."},
+      {layout_name(POSENC_SPLIT_CS), "c0 c1 ... s0 s1 ..."},
+      {layout_name(POSENC_DUPLICATED), "of a rope cache: f0 f1 ... f0 f1 ..."},
+  };
+  const choice dtypes[] = {
+      {dtype_name(POSENC_F32), "IEEE binary32"},
+      {dtype_name(POSENC_F64), "IEEE binary64; not of add and rope"},
+      {dtype_name(POSENC_F16), "IEEE binary16; not of add and rope"},
+      {dtype_name(POSENC_BF16), "bfloat16"},
+  };
+  const choice policies[] = {
+      {odd_name(POSENC_ODD_REFUSED), "an odd number of columns is an error"},
+      {odd_name(POSENC_ODD_PAD), "the table of a column less, and a column of zeros"},
+      {odd_name(POSENC_ODD_CEIL), "one more sine than cosine"},
+  };
+  const choice positions[] = {
+      {"--len, --offset", "successive ones, from a first one on"},
+      {"--positions", "a list in any order, negative and fractional ones too (write, check)"},
+      {"--scale", "the angle is position x scale x frequency"},
+  };
+  const choice frequencies[] = {
+      {"--base", "base^(-i / (dim/2 - shift))"},
+      {"--choose-base L", "base 10 L / 2 pi: the longest wave is ten times L"},
+      {"--shift", "0 in the paper, 1 in tensor2tensor, fairseq and Whisper"},
+  };
+  PRINT_CHOICES("operations (--op)", ops);
+  PRINT_CHOICES("positions", positions);
+  PRINT_CHOICES("frequencies", frequencies);
+  puts("scalings of RoPE frequencies (--scaling KIND,KEY=VALUE...), w the frequency");
+  for (int n = 0; n < SCALINGS; n++) print_keys(&scaling_forms[n]);
+  PRINT_CHOICES("layouts (--layout)", layouts);
+  PRINT_CHOICES("odd numbers of columns (--odd; write, check)", policies);
+  PRINT_CHOICES("dtypes (--dtype)", dtypes);
+}
+
 static int run(int argc, char **argv) {
   options given = options_defaults();
-  bool json = false, names = false;
+  bool json = false, names = false, problems = false;
   for (int code; (code = options_next(&given, &command_list, argc, argv)) != -1;) {
     json |= code == OPTION_JSON;
     names |= code == OPTION_NAMES;
+    problems |= code == OPTION_PROBLEMS;
+  }
+  if (problems && (json || names)) die("--problems: nothing would use it beside %s", json ? "--json" : "--names");
+  if (problems) {
+    print_problems();
+    return EXIT_SUCCESS;
   }
   size_t count;
   const posenc_kernel *const *kernels = catalogue_kernels(&count);
@@ -87,6 +170,8 @@ static int run(int argc, char **argv) {
   print_contracts(&given, kernels, count, false);
   puts("\nHow shipped frameworks compute it, and negative controls (--kernel 'recipe/*'):\n");
   print_contracts(&given, kernels, count, true);
+  puts("\nWhat problems are made of (posenc list --problems):\n");
+  print_problems();
   return EXIT_SUCCESS;
 }
 

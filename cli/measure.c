@@ -10,8 +10,9 @@
 /* To have chosen a number of sequences, and not to have it anywhere, must not look like success. */
 static void require_applied(const options *given, const selection *chosen) {
   for (size_t i = 0; i < chosen->shape_count; i++)
-    if (chosen->shapes[i].problem.op != POSENC_TABLE) return;
-  options_refuse(given, OPTION_BATCH, OPTION_BATCH, "--op table");
+    if (op_is_applied(chosen->shapes[i].problem.op)) return;
+  options_refuse(given, OPTION_BATCH, OPTION_BATCH,
+                 given->problem.op == POSENC_ROPE_CACHE ? "--op rope-cache" : "--op table");
 }
 
 static void add_shapes(selection *chosen, const shape *shapes, size_t count) {

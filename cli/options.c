@@ -3,6 +3,7 @@
 
 #include "cli/catalogue.h"
 #include "cli/options.h"
+#include "cli/values.h"
 #include "common/progress.h"
 #include "verify/verify.h"
 
@@ -122,53 +123,20 @@ __attribute__((noreturn)) static void die_no_kernel(const char *name) {
   die("--kernel %s: no such kernel; did you mean '%s'?", shown(name), nearest);
 }
 
-/* ---- values ------------------------------------------------------------------------------------ */
-
-static int64_t parse_integer(const char *option, const char *text, int64_t least, int64_t most) {
-  const char *digits = text + (*text == '-' || *text == '+');
-  if (*digits == '\0' || digits[strspn(digits, "0123456789")] != '\0') die_value(option, text, "not an integer");
-  errno = 0;
-  long long value = strtoll(text, NULL, 10);
-  if (errno == ERANGE) die_value(option, text, "does not fit in 64 bits");
-  if (value < least || value > most) die("%s %s: not within %" PRId64 " .. %" PRId64, option, text, least, most);
-  return value;
-}
-
-static double parse_real(const char *option, const char *text) {
-  char *end;
-  double value = strtod(text, &end);
-  /* strtod also takes leading space and hexadecimals. */
-  if (*text == '\0' || *end != '\0' || isspace((unsigned char)*text) || strpbrk(text, "xX"))
-    die_value(option, text, "not a number");
-  if (!isfinite(value)) die_value(option, text, "not finite");
-  return value;
-}
-
-static unsigned parse_isa(const char *option, const char *text) {
-  unsigned isa;
-  if (!posenc_isa_parse(text, &isa)) die_value(option, text, NOT_TIERS);
-  return isa;
-}
-
-double option_real(const char *option, const char *text) {
-  return parse_real(option, text);
-}
-
-static double parse_positive(const char *option, const char *text) {
-  double value = parse_real(option, text);
-  if (value <= 0.0) die_value(option, text, "not above 0");
-  return value;
-}
-
 /* ---- options ----------------------------------------------------------------------------------- */
 
 static const char *const option_names[] = {
     [OPTION_LEN - OPTION_LEN] = "--len",
     [OPTION_DIM - OPTION_LEN] = "--dim",
     [OPTION_BASE - OPTION_LEN] = "--base",
+    [OPTION_CHOOSE_BASE - OPTION_LEN] = "--choose-base",
     [OPTION_OFFSET - OPTION_LEN] = "--offset",
+    [OPTION_SCALE - OPTION_LEN] = "--scale",
+    [OPTION_SCALING - OPTION_LEN] = "--scaling",
     [OPTION_SHIFT - OPTION_LEN] = "--shift",
     [OPTION_PADDING - OPTION_LEN] = "--padding",
+    [OPTION_ODD - OPTION_LEN] = "--odd",
+    [OPTION_POSITIONS - OPTION_LEN] = "--positions",
     [OPTION_LAYOUT - OPTION_LEN] = "--layout",
     [OPTION_DTYPE - OPTION_LEN] = "--dtype",
     [OPTION_HEADS - OPTION_LEN] = "--heads",
@@ -213,12 +181,9 @@ options options_defaults(void) {
   };
 }
 
-/* Takes in the value of a shared option; false if the option is the command's own. */
-static bool take(options *given, int code, const char *text) {
-  if (code < OPTION_LEN || code >= OPTION_OWN) return false;
-  const char *name = option_name(code);
+/* Takes in the value of a shared option, which is called by that name. A value from a file must not be the name of another. */
+static void take_value(options *given, int code, const char *name, const char *text, bool from_file) {
   posenc_problem *problem = &given->problem;
-  given->texts[code - OPTION_LEN] = text;
   switch (code) {
   case OPTION_LEN:
     problem->rows = parse_integer(name, text, INT64_MIN, INT64_MAX);
@@ -229,8 +194,18 @@ static bool take(options *given, int code, const char *text) {
   case OPTION_BASE:
     problem->base = parse_real(name, text);
     break;
+  case OPTION_CHOOSE_BASE:
+    problem->base = posenc_base_for(parse_positive(name, text));
+    if (!isfinite(problem->base)) die_value(name, text, "there is no base for it");
+    break;
   case OPTION_OFFSET:
     problem->first = parse_integer(name, text, INT64_MIN, INT64_MAX);
+    break;
+  case OPTION_SCALE:
+    problem->scale = parse_real(name, text);
+    break;
+  case OPTION_SCALING:
+    given->factors = parse_scaling(name, text, !from_file, &problem->scaling);
     break;
   case OPTION_SHIFT:
     problem->shift = parse_real(name, text);
@@ -238,9 +213,15 @@ static bool take(options *given, int code, const char *text) {
   case OPTION_PADDING:
     problem->padding = parse_integer(name, text, POSENC_NO_PADDING + 1, INT64_MAX);
     break;
+  case OPTION_ODD:
+    if (!odd_parse(text, &problem->odd)) die_value(name, text, "not refuse, pad or ceil");
+    break;
+  case OPTION_POSITIONS:
+    problem->rows = parse_numbers(name, text, ",", !from_file, &problem->positions);
+    break;
   case OPTION_LAYOUT:
     if (!layout_parse(text, &problem->layout))
-      die_value(name, text, "not interleaved, interleaved-cs, split or split-cs");
+      die_value(name, text, "not interleaved, interleaved-cs, split, split-cs or duplicated");
     break;
   case OPTION_DTYPE:
     if (!dtype_parse(text, &problem->dtype)) die_value(name, text, "not f32, f64, f16 or bf16");
@@ -252,7 +233,7 @@ static bool take(options *given, int code, const char *text) {
     problem->inverse = true;
     break;
   case OPTION_OP:
-    if (!op_parse(text, &problem->op)) die_value(name, text, "not table, add or rope");
+    if (!op_parse(text, &problem->op)) die_value(name, text, "not table, add, rope or rope-cache");
     break;
   case OPTION_KERNEL:
     given->kernel = text;
@@ -300,7 +281,31 @@ static bool take(options *given, int code, const char *text) {
     given->batch = parse_integer(name, text, 1, INT64_MAX);
     break;
   }
+}
+
+/* False if the option is the command's own. */
+static bool take(options *given, int code, const char *text) {
+  if (code < OPTION_LEN || code >= OPTION_OWN) return false;
+  given->texts[code - OPTION_LEN] = text;
+  take_value(given, code, option_name(code), text, false);
   return true;
+}
+
+void options_record(options *given, int code, const char *text, const char *file) {
+  char name[160];
+  snprintf(name, sizeof name, "%.120s: its metadata, %s", file, option_name(code) + strlen("--"));
+  take_value(given, code, name, text, true);
+}
+
+/* What one option says and another one too, or would need to be otherwise. */
+static void hold_together(options *given) {
+  posenc_problem *problem = &given->problem;
+  if (text_given(given, OPTION_BASE)) options_refuse(given, OPTION_CHOOSE_BASE, OPTION_CHOOSE_BASE, "--base");
+  if (problem->positions) {
+    options_refuse(given, OPTION_LEN, OPTION_LEN, "--positions");
+    options_refuse(given, OPTION_OFFSET, OPTION_OFFSET, "--positions");
+  }
+  if (!text_given(given, OPTION_LAYOUT)) problem->layout = layout_default(problem->op);
 }
 
 int options_next(options *given, const command *self, int argc, char **argv) {
@@ -320,6 +325,7 @@ int options_next(options *given, const command *self, int argc, char **argv) {
     }
   } while (take(given, code, optarg ? optarg : ""));
   if (code == -1 && optind < argc && !self->operands) die("extra operand '%s'", argv[optind]);
+  if (code == -1) hold_together(given);
   return code;
 }
 
@@ -342,6 +348,18 @@ static posenc_problem without(const posenc_problem *problem, int code) {
   case OPTION_OFFSET:
     changed.first = plain.first;
     break;
+  case OPTION_SCALE:
+    changed.scale = plain.scale;
+    break;
+  case OPTION_SCALING:
+    changed.scaling = plain.scaling;
+    break;
+  case OPTION_ODD:
+    changed.odd = plain.odd;
+    break;
+  case OPTION_POSITIONS:
+    changed.positions = plain.positions;
+    break;
   case OPTION_SHIFT:
     changed.shift = plain.shift;
     break;
@@ -355,7 +373,7 @@ static posenc_problem without(const posenc_problem *problem, int code) {
     changed.padding = plain.padding;
     break;
   case OPTION_LAYOUT:
-    changed.layout = plain.layout;
+    changed.layout = layout_default(problem->op);
     break;
   case OPTION_DTYPE:
     changed.dtype = plain.dtype;
@@ -371,31 +389,42 @@ __attribute__((noreturn)) static void die_option(const options *given, int code,
 
 /* The option to blame is the first one without which there would be such a table. */
 __attribute__((noreturn)) static void die_blaming(const options *given, const char *refusal) {
-  static const int suspects[] = {OPTION_BASE,    OPTION_OFFSET, OPTION_SHIFT, OPTION_HEADS, OPTION_INVERSE,
-                                 OPTION_PADDING, OPTION_LAYOUT, OPTION_DTYPE, OPTION_LEN,   OPTION_DIM};
+  static const int suspects[] = {OPTION_BASE,  OPTION_OFFSET,    OPTION_SCALE,   OPTION_SCALING, OPTION_SHIFT,
+                                 OPTION_HEADS, OPTION_INVERSE,   OPTION_PADDING, OPTION_LAYOUT,  OPTION_DTYPE,
+                                 OPTION_ODD,   OPTION_POSITIONS, OPTION_LEN,     OPTION_DIM};
   for (size_t i = 0; i < sizeof suspects / sizeof *suspects; i++) {
     const posenc_problem other = without(&given->problem, suspects[i]);
-    if (!posenc_problem_refusal(&other)) die_option(given, suspects[i], refusal);
+    if (text_given(given, suspects[i]) && !posenc_problem_refusal(&other)) die_option(given, suspects[i], refusal);
   }
-  char all[256];
-  problem_options(&given->problem, all, sizeof all);
-  die("%s: %s", all, refusal);
+  const char *all = problem_options(&given->problem);
+  die("%s: %s", all ? all : "the problem", refusal);
+}
+
+/* As many as the table has frequencies. */
+static void hold_factors(const options *given) {
+  const posenc_problem *problem = &given->problem;
+  if (problem->scaling.factors && given->factors != problem->dim / 2)
+    die("--scaling longrope: %" PRId64 " factors, and --dim %" PRId64 " has %" PRId64 " frequencies", given->factors,
+        problem->dim, problem->dim / 2);
 }
 
 bool options_have_table(const options *given) {
-  const bool len = text_given(given, OPTION_LEN), dim = text_given(given, OPTION_DIM);
+  const bool len = text_given(given, OPTION_LEN) || text_given(given, OPTION_POSITIONS),
+             dim = text_given(given, OPTION_DIM);
   if (!len || !dim) {
     for (int code = OPTION_LEN; code <= OPTION_INVERSE; code++)
       if (text_given(given, code))
         die_option(given, code, len ? "needs --dim too" : dim ? "needs --len too" : "needs --len and --dim too");
     return false;
   }
+  hold_factors(given);
   const char *refusal = posenc_problem_refusal(&given->problem);
   if (refusal) die_blaming(given, refusal);
   return true;
 }
 
 void options_require_table(const options *given, const char *path) {
+  hold_factors(given);
   const char *refusal = posenc_problem_refusal(&given->problem);
   if (!refusal) return;
   for (int code = OPTION_BASE; code <= OPTION_LAYOUT; code++) {

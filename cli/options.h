@@ -33,9 +33,14 @@ enum option_code {
   OPTION_LEN = 256, /* above any short option */
   OPTION_DIM,
   OPTION_BASE,
+  OPTION_CHOOSE_BASE,
   OPTION_OFFSET,
+  OPTION_SCALE,
+  OPTION_SCALING,
   OPTION_SHIFT,
   OPTION_PADDING,
+  OPTION_ODD,
+  OPTION_POSITIONS,
   OPTION_LAYOUT,
   OPTION_DTYPE,
   OPTION_HEADS,
@@ -70,17 +75,37 @@ enum option_code {
 /* clang-format off */
 #define FORMULA_OPTIONS \
   {"base", required_argument, NULL, OPTION_BASE}, \
+  {"choose-base", required_argument, NULL, OPTION_CHOOSE_BASE}, \
   {"offset", required_argument, NULL, OPTION_OFFSET}, \
+  {"scale", required_argument, NULL, OPTION_SCALE}, \
+  {"scaling", required_argument, NULL, OPTION_SCALING}, \
   {"shift", required_argument, NULL, OPTION_SHIFT}, \
   {"padding", required_argument, NULL, OPTION_PADDING}, \
   {"layout", required_argument, NULL, OPTION_LAYOUT}
 #define FORMULA_HELP \
   "  --base B          base of the frequencies, above 0 (10000)\n" \
+  "  --choose-base L   the base for sequences of about L positions, 10 L / 2 pi\n" \
   "  --offset P        first position (0)\n" \
+  "  --scale S         of positions: 0.5 has twice as many in the same angles (1)\n" \
+  "  --scaling KIND[,KEY=VALUE]...\n" \
+  "                    of RoPE frequencies: linear, dynamic, yarn, llama3 or longrope;\n" \
+  "                    posenc list tells their keys (none)\n" \
   "  --shift S         the exponent is i/(D/2 - S): 0 in the paper, 1 in fairseq\n" \
   "                    and Whisper (0)\n" \
   "  --padding P       position whose row is all zeros (none)\n" \
-  "  --layout NAME     interleaved, interleaved-cs, split or split-cs (interleaved)\n"
+  "  --layout NAME     interleaved, interleaved-cs, split or split-cs (interleaved); of\n" \
+  "                    a rope cache duplicated, interleaved or split (duplicated)\n"
+
+/* Of what the library makes of kernels' tables: no kernel has them. */
+#define ROWS_OPTIONS \
+  {"positions", required_argument, NULL, OPTION_POSITIONS}, \
+  {"odd", required_argument, NULL, OPTION_ODD}
+#define ROWS_HELP \
+  "  --positions LIST  positions of the rows in any order, with commas, negative and\n" \
+  "                    fractional ones too; or a file of them, .npy or text. They say\n" \
+  "                    how many rows there are, and where they begin\n" \
+  "  --odd POLICY      of an odd number of columns: refuse, pad (the last one is zeros)\n" \
+  "                    or ceil (one more sine than cosine) (refuse)\n"
 
 #define TABLE_OPTIONS \
   {"len", required_argument, NULL, OPTION_LEN}, \
@@ -97,8 +122,9 @@ enum option_code {
   {"heads", required_argument, NULL, OPTION_HEADS}, \
   {"inverse", no_argument, NULL, OPTION_INVERSE}
 #define OP_HELP \
-  "  --op NAME         table; add: x + the table; or rope: pairs of x turned by their\n" \
-  "                    angles (table; without --len and --dim, all)\n" \
+  "  --op NAME         table; add: x + the table; rope: pairs of x turned by their\n" \
+  "                    angles; or rope-cache: the tables of cosines and of sines that\n" \
+  "                    are kept for it (table; without --len and --dim, all)\n" \
   "  --heads H         of rope: vectors of D elements at each position (1)\n" \
   "  --inverse         of rope: turn back\n"
 
@@ -144,7 +170,8 @@ enum option_code {
 #define VERIFY_HELP \
   "  --seed N          seed of what is sampled, and of x (" TEXT(VERIFY_DEFAULT_SEED) ")\n" \
   "  --budget N        sine-cosine pairs of a table that are compared, a quarter as\n" \
-  "                    many of add and rope; beyond, a sample (" TEXT(VERIFY_DEFAULT_BUDGET) ")\n" \
+  "                    many of add and rope, a 256th of a rope cache; beyond, a\n" \
+  "                    sample (" TEXT(VERIFY_DEFAULT_BUDGET) ")\n" \
   "  --exhaustive      every element, however large the table\n" \
   "  --search N        sine-cosine pairs, at positions up to 2^40, that a directed\n" \
   "                    search for the worst case looks at; 0 for none, tables\n" \
@@ -185,6 +212,7 @@ typedef struct options {
   int repetitions;
   double min_time;
   int64_t batch;
+  int64_t factors;                            /* of longrope, how many were given */
   const char *texts[OPTION_OWN - OPTION_LEN]; /* as given on the command line, null if not given */
 } options;
 
@@ -193,6 +221,9 @@ options options_defaults(void);
 /* The next option that is the command's own, with its value in optarg; -1 at the end. Options that commands share
    are taken in, --help and --version end the program, and so does anything wrong. */
 int options_next(options *given, const command *self, int argc, char **argv);
+
+/* Takes in the value of an option of a problem that a file says of itself. */
+void options_record(options *given, int code, const char *text, const char *file);
 
 /* Whether a problem was described, by more than its operation. Exits if it was described in part, or if there is no such problem. */
 bool options_have_table(const options *given);
@@ -209,9 +240,6 @@ const posenc_kernel **options_kernels(const options *given, size_t *count);
 
 /* What the library is told for this kernel; null lets the library choose. */
 posenc_options options_of_plan(const options *given, const posenc_kernel *kernel);
-
-/* The value of a command's own option, a finite number. Exits if it is none. */
-double option_real(const char *option, const char *text);
 
 /* The kernel of exactly this name. Exits if there is none. */
 const posenc_kernel *find_kernel(const char *name);

@@ -13,16 +13,23 @@
 
 static const char help[] =
     "Usage: posenc write --len L --dim D [OPTION]... -o FILE\n"
+    "  or:  posenc write --positions LIST --dim D [OPTION]... -o FILE\n"
     "Write a table of positional encodings, of shape (L, D), as a NumPy .npy file, or as\n"
-    "the tensor '" SAFETENSORS_NAME "' of a safetensors file whose metadata tell the problem.\n"
+    "the tensor '" SAFETENSORS_NAME "' of a safetensors file whose metadata tell the problem, and with it a\n"
+    "list of positions as the tensor '" SAFETENSORS_POSITIONS "'.\n"
     "\n"
     "Options:\n"
     "  -o, --output FILE\n"
     "                    where to write; - is standard output\n"
     "  --format NAME     npy or safetensors (safetensors for a FILE that ends in\n"
-    "                    .safetensors, else npy)\n" TABLE_HELP
+    "                    .safetensors, else npy)\n"
+    "  --op NAME         table, or rope-cache: the tables of cosines and of sines that\n"
+    "                    are kept for rope, of shape (2, L, D), or as the tensors 'cos'\n"
+    "                    and 'sin' (table)\n" TABLE_HELP ROWS_HELP
     "  --kernel NAME     who computes it (the fastest one that is accurate)\n" CHOICE_HELP RUN_HELP HELP_HELP "\n"
     "The file appears whole or not at all, and memory does not grow with L.\n"
+    "A LIST of digits, signs, points, exponents and commas is one of positions, all else\n"
+    "the name of a file; @NAME always is. A text has white space or commas between them.\n"
     "NumPy has no bf16: in .npy such a table is saved as '<V2', as those of ml_dtypes are;\n"
     "numpy.load(FILE).view(ml_dtypes.bfloat16) is the table.\n"
     "\n"
@@ -35,6 +42,9 @@ static const char help[] =
     "  $ posenc write --len 5000 --dim 512 --dtype bf16 --max-ulp 0.5 -o exact.npy\n"
     "  $ posenc write --len 4096 --dim 128 --base 500000 -o table.safetensors\n"
     "  $ posenc write --len 1500 --dim 768 --shift 1 --layout split -o whisper.npy\n"
+    "  $ posenc write --positions 5,10,-2.5,1000 --dim 64 -o rows.npy\n"
+    "  $ posenc write --len 131072 --dim 128 --base 500000 --scaling llama3 \\\n"
+    "      --op rope-cache -o llama3.safetensors\n"
     "  $ posenc write --len 64 --dim 128 --offset 1099511627776 --dtype f64 -o - | xxd\n";
 
 enum { OPTION_FORMAT = OPTION_OWN };
@@ -42,7 +52,9 @@ enum { OPTION_FORMAT = OPTION_OWN };
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, OPTION_FORMAT},
+    {"op", required_argument, NULL, OPTION_OP},
     TABLE_OPTIONS,
+    ROWS_OPTIONS,
     KERNEL_OPTIONS,
     CHOICE_OPTIONS,
     RUN_OPTIONS,
@@ -75,45 +87,67 @@ static posenc_plan *make_plan(const options *given) {
   if (status == POSENC_OK) return plan;
   if (status == POSENC_NO_KERNEL && how.max_ulp > 0.0)
     die("--max-ulp %g: %s", how.max_ulp, posenc_status_message(status));
-  char table[256];
-  problem_options(&given->problem, table, sizeof table);
-  die("%s: %s", table, posenc_status_message(status));
+  const char *table = problem_options(&given->problem);
+  die("%s: %s", table ? table : "the problem", posenc_status_message(status));
 }
 
-/* Null, or what went wrong. */
-static const char *write_header(const posenc_plan *plan, file_format format, FILE *stream) {
+/* ---- what is in the file ------------------------------------------------------------------------ */
+
+static bool is_cache(const posenc_problem *problem) {
+  return problem->op == POSENC_ROPE_CACHE;
+}
+
+static size_t make_npy_header(const posenc_problem *problem, char header[NPY_HEADER_MAX]) {
+  const int64_t table[] = {problem->rows, problem->dim}, cache[] = {2, problem->rows, rope_cache_width(problem)};
+  return is_cache(problem) ? npy_header(problem->dtype, cache, 3, header)
+                           : npy_header(problem->dtype, table, 2, header);
+}
+
+/* And what stands before the table, which is a list of positions in a safetensors file. Null, or what went wrong. */
+static const char *write_header(const posenc_plan *plan, const options *given, file_format format, FILE *stream) {
   const posenc_problem *problem = posenc_plan_problem(plan);
   char npy[NPY_HEADER_MAX], *header = npy;
   size_t length = 0;
   if (format == FORMAT_NPY)
-    length = npy_header(problem, npy);
+    length = make_npy_header(problem, npy);
   else if (!(header = safetensors_header(problem, posenc_plan_kernel(plan)->name, &length)))
     return "out of memory";
-  const bool ok = fwrite(header, 1, length, stream) == length;
+  bool ok = fwrite(header, 1, length, stream) == length;
+  const double *positions = format == FORMAT_SAFETENSORS ? given->problem.positions : NULL;
+  for (int64_t n = 0; ok && positions && n < problem->rows; n++) ok = safetensors_write_double(positions[n], stream);
   const char *failure = ok ? NULL : strerror(errno);
   if (header != npy) free(header);
   return failure;
 }
 
+/* The tables of a file: one, or those of cosines and of sines. */
+static posenc_status make_rows(const posenc_plan *plan, int table, int64_t row, int64_t rows, void *out) {
+  if (!is_cache(posenc_plan_problem(plan))) return posenc_execute(plan, row, rows, out);
+  return posenc_rope_cache(plan, row, rows, table == 0 ? out : NULL, table == 1 ? out : NULL);
+}
+
 /* Writes the rows; null, or what went wrong. */
 static const char *write_rows(const posenc_plan *plan, FILE *stream, const char *path) {
   const posenc_problem *problem = posenc_plan_problem(plan);
-  const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+  const int tables = is_cache(problem) ? 2 : 1;
+  const int64_t width = is_cache(problem) ? rope_cache_width(problem) : problem->dim;
+  const size_t row_bytes = (size_t)width * posenc_dtype_bytes(problem->dtype);
   const int64_t block_rows = row_bytes < BLOCK_BYTES ? (int64_t)(BLOCK_BYTES / row_bytes) : 1;
   const char *failure = NULL;
   int64_t rows;
   char *block = posenc_alloc((size_t)block_rows * row_bytes);
   if (!block) return "a row of this table does not fit in memory";
-  for (int64_t row = 0; row < problem->rows && !failure; row += rows) {
-    rows = problem->rows - row < block_rows ? problem->rows - row : block_rows;
-    posenc_status status = posenc_execute(plan, row, rows, block);
-    if (status != POSENC_OK)
-      failure = posenc_status_message(status);
-    else if (fwrite(block, row_bytes, (size_t)rows, stream) != (size_t)rows)
-      failure = strerror(errno);
-    progress_show("write", path, (double)(row + rows) * (double)problem->dim,
-                  (double)problem->rows * (double)problem->dim, "elements");
-  }
+  for (int table = 0; table < tables; table++)
+    for (int64_t row = 0; row < problem->rows && !failure; row += rows) {
+      rows = problem->rows - row < block_rows ? problem->rows - row : block_rows;
+      posenc_status status = make_rows(plan, table, row, rows, block);
+      if (status != POSENC_OK)
+        failure = posenc_status_message(status);
+      else if (fwrite(block, row_bytes, (size_t)rows, stream) != (size_t)rows)
+        failure = strerror(errno);
+      progress_show("write", path, ((double)table * (double)problem->rows + (double)(row + rows)) * (double)width,
+                    (double)tables * (double)problem->rows * (double)width, "elements");
+    }
   progress_clear();
   posenc_free(block);
   return failure;
@@ -127,6 +161,8 @@ static int run(int argc, char **argv) {
     if (code == 'o') path = optarg;
     if (code == OPTION_FORMAT) format = parse_format(optarg);
   }
+  if (given.problem.op != POSENC_TABLE && given.problem.op != POSENC_ROPE_CACHE)
+    die_value("--op", op_name(given.problem.op), "not table or rope-cache, which can be written");
   if (!options_have_table(&given)) die("--len and --dim are missing");
   if (given.kernel) options_refuse(&given, OPTION_MAX_ULP, OPTION_MAX_ULP, "--kernel");
   if (!path) die("--output is missing");
@@ -135,7 +171,7 @@ static int run(int argc, char **argv) {
   if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) die_value("--output", path, "standard output is a terminal");
   output *out = output_open(path);
   if (!out) die_value("--output", path, strerror(errno));
-  const char *failure = write_header(plan, format, output_stream(out));
+  const char *failure = write_header(plan, &given, format, output_stream(out));
   if (!failure) failure = write_rows(plan, output_stream(out), path);
   posenc_plan_destroy(plan);
   if (failure)

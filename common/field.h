@@ -3,6 +3,8 @@
 #ifndef POSENC_COMMON_FIELD_H
 #define POSENC_COMMON_FIELD_H
 
+#include "common/number.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -27,6 +29,14 @@ static inline const char *field_string(const json_t *object, const char *key) {
 /* A new number; JSON has no infinity and no NaN: null stands for them. */
 static inline json_t *field_real(double x) {
   return isfinite(x) ? json_real(x) : json_null();
+}
+
+/* A number in words, without a point if it is whole; "0" if it is none. */
+static inline number_text field_text(const json_t *value) {
+  number_text n;
+  if (json_is_real(value)) return number_of_position(json_real_value(value));
+  snprintf(n.text, sizeof n.text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+  return n;
 }
 
 /* The object in an array of objects whose `key` is `text`; null if there is none. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/shapes.h"
 
+#include "common/number.h"
+#include "common/scaling.h"
+
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,9 @@
 #define TABLE(length, width) PADDED(length, width, POSENC_NO_PADDING)
 #define ADD(length, width) TABLE(length, width), .op = POSENC_ADD
 #define ROPE(length, count, radix) PLAIN(length, 128, radix, POSENC_NO_PADDING), .op = POSENC_ROPE, .heads = (count)
+
+#define CACHE(length, radix)                                                                                           \
+  PLAIN(length, 128, radix, POSENC_NO_PADDING), .op = POSENC_ROPE_CACHE, .heads = 1, .layout = POSENC_DUPLICATED
 
 const shape *shapes_published(size_t *count) {
   /* Five more than published: two for far positions, three for the other dtypes. */
@@ -40,9 +45,11 @@ const shape *shapes_applied(size_t *count) {
   static const shape shapes[] = {
       {"transformer-base-add", {ADD(5000, 512)}},
       {"transformer-base-add-bf16", {ADD(5000, 512), .dtype = POSENC_BF16}},
+      {"llama2-rope-cache", {CACHE(4096, 1e4)}},
       {"llama2-rope", {ROPE(4096, 32, 1e4)}},
       {"llama2-rope-halves", {ROPE(4096, 32, 1e4), .layout = POSENC_SPLIT}},
       {"llama2-rope-halves-bf16", {ROPE(4096, 32, 1e4), .layout = POSENC_SPLIT, .dtype = POSENC_BF16}},
+      {"llama3-rope-cache", {CACHE(131072, 5e5)}},
       {"llama3-rope", {ROPE(131072, 8, 5e5)}},
       {"llama3-rope-halves", {ROPE(131072, 8, 5e5), .layout = POSENC_SPLIT}},
       {"long-table-add", {ADD(131072, 1024)}},
@@ -98,72 +105,147 @@ const shape *shapes_sweep(size_t *count) {
   return shapes;
 }
 
-/* Appends to a string in a buffer of `size` bytes, as far as there is room. */
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...) {
-  size_t used = strlen(text);
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text + used, size - used, format, arguments);
-  va_end(arguments);
+/* ---- problems in words --------------------------------------------------------------------------- */
+
+posenc_layout layout_default(posenc_op op) {
+  return op == POSENC_ROPE_CACHE ? POSENC_DUPLICATED : POSENC_INTERLEAVED;
 }
 
-/* Appends the number with as many digits as it takes to read the same number back. */
-static void append_real(char *text, size_t size, const char *label, double value) {
-  char digits[32];
-  int precision = 6;
-  do snprintf(digits, sizeof digits, "%.*g", precision, value);
-  while (strtod(digits, NULL) != value && ++precision <= 17);
-  append(text, size, "%s%s", label, digits);
+int64_t rope_cache_width(const posenc_problem *problem) {
+  return problem->layout == POSENC_SPLIT ? problem->dim / 2 : problem->dim;
+}
+
+int64_t row_elements_of(const posenc_problem *problem) {
+  return problem->op == POSENC_ROPE_CACHE ? 2 * rope_cache_width(problem) : problem->heads * problem->dim;
+}
+
+bool op_is_applied(posenc_op op) {
+  return op == POSENC_ADD || op == POSENC_ROPE;
+}
+
+static bool is_scaled(const posenc_problem *problem) {
+  return problem->scaling.kind != POSENC_SCALING_NONE || problem->scaling.attention != 0.0;
+}
+
+/* FNV-1a of so many doubles. */
+static uint64_t digest_of(const double *values, int64_t count) {
+  const unsigned char *bytes = (const unsigned char *)values;
+  uint64_t digest = UINT64_C(14695981039346656037);
+  for (size_t i = 0; i < (size_t)count * sizeof *values; i++) digest = (digest ^ bytes[i]) * UINT64_C(1099511628211);
+  return digest;
+}
+
+static void write_name(const posenc_problem *problem, FILE *out) {
+  const posenc_problem paper = posenc_table(problem->rows, problem->dim);
+  fprintf(out, "%" PRId64 "x%" PRId64, problem->rows, problem->dim);
+  if (problem->first != paper.first) fprintf(out, "%+" PRId64, problem->first);
+  if (problem->positions) fprintf(out, "-positions%08" PRIx32, (uint32_t)digest_of(problem->positions, problem->rows));
+  if (problem->base != paper.base) fprintf(out, "-base%s", number_of(problem->base).text);
+  if (problem->scale != paper.scale) fprintf(out, "-scale%s", number_of(problem->scale).text);
+  if (is_scaled(problem)) {
+    const double *factors = problem->scaling.factors;
+    fputc('-', out);
+    scaling_write(&problem->scaling, 0, out); /* factors come last, and here none of them */
+    if (factors) fprintf(out, "%08" PRIx32, (uint32_t)digest_of(factors, problem->dim / 2));
+  }
+  if (problem->shift != paper.shift) fprintf(out, "-shift%s", number_of(problem->shift).text);
+  if (problem->padding != paper.padding) fprintf(out, "-padding%" PRId64, problem->padding);
+  if (problem->odd != paper.odd) fprintf(out, "-%s", odd_name(problem->odd));
+  if (problem->layout != layout_default(problem->op)) fprintf(out, "-%s", layout_name(problem->layout));
+  if (problem->dtype != paper.dtype) fprintf(out, "-%s", dtype_name(problem->dtype));
+  if (problem->op != paper.op) fprintf(out, "-%s", op_name(problem->op));
+  if (problem->op == POSENC_ROPE) fprintf(out, "%" PRId64, problem->heads);
+  if (problem->inverse) fputs("-inverse", out);
+}
+
+static void write_positions(const posenc_problem *problem, FILE *out) {
+  if (problem->rows > SHAPE_POSITIONS) {
+    fputs("--positions @positions", out);
+    return;
+  }
+  for (int64_t row = 0; row < problem->rows; row++)
+    fprintf(out, "%s%s", row ? "," : "--positions ", number_of_position(problem->positions[row]).text);
+}
+
+static void write_options(const posenc_problem *problem, FILE *out) {
+  const posenc_problem paper = posenc_table(problem->rows, problem->dim);
+  if (problem->positions)
+    write_positions(problem, out);
+  else
+    fprintf(out, "--len %" PRId64, problem->rows);
+  fprintf(out, " --dim %" PRId64, problem->dim);
+  if (problem->base != paper.base) fprintf(out, " --base %s", number_of(problem->base).text);
+  if (problem->first != paper.first) fprintf(out, " --offset %" PRId64, problem->first);
+  if (problem->scale != paper.scale) fprintf(out, " --scale %s", number_of(problem->scale).text);
+  if (is_scaled(problem)) {
+    fputs(" --scaling ", out);
+    scaling_write(&problem->scaling, problem->dim, out);
+  }
+  if (problem->shift != paper.shift) fprintf(out, " --shift %s", number_of(problem->shift).text);
+  if (problem->padding != paper.padding) fprintf(out, " --padding %" PRId64, problem->padding);
+  if (problem->odd != paper.odd) fprintf(out, " --odd %s", odd_name(problem->odd));
+  if (problem->layout != layout_default(problem->op)) fprintf(out, " --layout %s", layout_name(problem->layout));
+  if (problem->dtype != paper.dtype) fprintf(out, " --dtype %s", dtype_name(problem->dtype));
+  if (problem->op != paper.op) fprintf(out, " --op %s", op_name(problem->op));
+  if (problem->heads != paper.heads) fprintf(out, " --heads %" PRId64, problem->heads);
+  if (problem->inverse) fputs(" --inverse", out);
+}
+
+/* A new string; null when memory runs out. */
+static char *text_of(const posenc_problem *problem, void (*write)(const posenc_problem *problem, FILE *out)) {
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  if (!out) return NULL;
+  write(problem, out);
+  const bool failed = ferror(out);
+  if (fclose(out) == 0 && !failed) return text;
+  free(text);
+  return NULL;
 }
 
 shape shape_of(const posenc_problem *problem) {
-  const posenc_problem paper = posenc_table(problem->rows, problem->dim);
   shape s = {.problem = *problem};
-  snprintf(s.name, sizeof s.name, "%" PRId64 "x%" PRId64, problem->rows, problem->dim);
-  if (problem->first != paper.first) append(s.name, sizeof s.name, "%+" PRId64, problem->first);
-  if (problem->base != paper.base) append_real(s.name, sizeof s.name, "-base", problem->base);
-  if (problem->shift != paper.shift) append_real(s.name, sizeof s.name, "-shift", problem->shift);
-  if (problem->padding != paper.padding) append(s.name, sizeof s.name, "-padding%" PRId64, problem->padding);
-  if (problem->layout != paper.layout) append(s.name, sizeof s.name, "-%s", layout_name(problem->layout));
-  if (problem->dtype != paper.dtype) append(s.name, sizeof s.name, "-%s", dtype_name(problem->dtype));
-  if (problem->op != paper.op) append(s.name, sizeof s.name, "-%s", op_name(problem->op));
-  if (problem->op == POSENC_ROPE) append(s.name, sizeof s.name, "%" PRId64, problem->heads);
-  if (problem->inverse) append(s.name, sizeof s.name, "-inverse");
+  char *name = text_of(problem, write_name);
+  snprintf(s.name, sizeof s.name, "%s", name ? name : "?");
+  free(name);
   return s;
 }
 
-void problem_options(const posenc_problem *problem, char *text, size_t size) {
-  const posenc_problem paper = posenc_table(problem->rows, problem->dim);
-  if (size == 0) return;
-  *text = '\0';
-  append(text, size, "--len %" PRId64 " --dim %" PRId64, problem->rows, problem->dim);
-  if (problem->base != paper.base) append_real(text, size, " --base ", problem->base);
-  if (problem->first != paper.first) append(text, size, " --offset %" PRId64, problem->first);
-  if (problem->shift != paper.shift) append_real(text, size, " --shift ", problem->shift);
-  if (problem->padding != paper.padding) append(text, size, " --padding %" PRId64, problem->padding);
-  if (problem->layout != paper.layout) append(text, size, " --layout %s", layout_name(problem->layout));
-  if (problem->dtype != paper.dtype) append(text, size, " --dtype %s", dtype_name(problem->dtype));
-  if (problem->op != paper.op) append(text, size, " --op %s", op_name(problem->op));
-  if (problem->heads != paper.heads) append(text, size, " --heads %" PRId64, problem->heads);
-  if (problem->inverse) append(text, size, " --inverse");
+char *problem_options(const posenc_problem *problem) {
+  return text_of(problem, write_options);
+}
+
+static json_t *positions_json(const posenc_problem *p) {
+  char digest[17];
+  snprintf(digest, sizeof digest, "%016" PRIx64, digest_of(p->positions, p->rows));
+  if (p->rows > SHAPE_POSITIONS) return json_pack("{s:I, s:s}", "count", (json_int_t)p->rows, "digest", digest);
+  json_t *all = json_array();
+  for (int64_t row = 0; row < p->rows; row++) json_array_append_new(all, json_real(p->positions[row]));
+  return all;
 }
 
 json_t *shape_json(const shape *s) {
   const posenc_problem *p = &s->problem;
   json_t *padding = p->padding == POSENC_NO_PADDING ? json_null() : json_integer(p->padding);
-  return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o, s:s, s:s, s:s, s:I, s:b}", "name", s->name, "rows",
-                   (json_int_t)p->rows, "dim", (json_int_t)p->dim, "first", (json_int_t)p->first, "base", p->base,
-                   "shift", p->shift, "padding", padding, "layout", layout_name(p->layout), "dtype",
-                   dtype_name(p->dtype), "op", op_name(p->op), "heads", (json_int_t)p->heads, "inverse",
-                   (int)p->inverse);
+  json_t *made =
+      json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o, s:s, s:s, s:s, s:I, s:b}", "name", s->name, "rows",
+                (json_int_t)p->rows, "dim", (json_int_t)p->dim, "first", (json_int_t)p->first, "base", p->base, "shift",
+                p->shift, "padding", padding, "layout", layout_name(p->layout), "dtype", dtype_name(p->dtype), "op",
+                op_name(p->op), "heads", (json_int_t)p->heads, "inverse", (int)p->inverse);
+  if (!made) return NULL;
+  if (p->scale != 1.0) json_object_set_new(made, "scale", json_real(p->scale));
+  if (is_scaled(p)) json_object_set_new(made, "scaling", scaling_json(&p->scaling, p->dim));
+  if (p->odd != POSENC_ODD_REFUSED) json_object_set_new(made, "odd", json_string(odd_name(p->odd)));
+  if (p->positions) json_object_set_new(made, "positions", positions_json(p));
+  return made;
 }
 
+/* ---- names --------------------------------------------------------------------------------------- */
+
 static const char *const layout_names[] = {
-    [POSENC_INTERLEAVED] = "interleaved",
-    [POSENC_INTERLEAVED_CS] = "interleaved-cs",
-    [POSENC_SPLIT] = "split",
-    [POSENC_SPLIT_CS] = "split-cs",
-    [POSENC_DUPLICATED] = "duplicated",
+    [POSENC_INTERLEAVED] = "interleaved", [POSENC_INTERLEAVED_CS] = "interleaved-cs", [POSENC_SPLIT] = "split",
+    [POSENC_SPLIT_CS] = "split-cs",       [POSENC_DUPLICATED] = "duplicated",
 };
 
 static const char *const dtype_names[] = {
@@ -184,6 +266,12 @@ static const char *const stores_names[] = {
     [POSENC_STORES_AUTO] = "auto",
     [POSENC_STORES_REGULAR] = "regular",
     [POSENC_STORES_STREAMING] = "streaming",
+};
+
+static const char *const odd_names[] = {
+    [POSENC_ODD_REFUSED] = "refuse",
+    [POSENC_ODD_PAD] = "pad",
+    [POSENC_ODD_CEIL] = "ceil",
 };
 
 /* Index of the name, or -1. */
@@ -209,6 +297,10 @@ const char *stores_name(posenc_stores stores) {
   return stores_names[stores];
 }
 
+const char *odd_name(posenc_odd odd) {
+  return odd_names[odd];
+}
+
 bool layout_parse(const char *name, posenc_layout *layout) {
   int found = find_name(layout_names, sizeof layout_names / sizeof *layout_names, name);
   if (found >= 0) *layout = (posenc_layout)found;
@@ -230,5 +322,11 @@ bool dtype_parse(const char *name, posenc_dtype *dtype) {
 bool op_parse(const char *name, posenc_op *op) {
   int found = find_name(op_names, sizeof op_names / sizeof *op_names, name);
   if (found >= 0) *op = (posenc_op)found;
+  return found >= 0;
+}
+
+bool odd_parse(const char *name, posenc_odd *odd) {
+  int found = find_name(odd_names, sizeof odd_names / sizeof *odd_names, name);
+  if (found >= 0) *odd = (posenc_odd)found;
   return found >= 0;
 }

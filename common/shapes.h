@@ -8,14 +8,14 @@
 #include <jansson.h>
 
 typedef struct shape {
-  char name[64]; /* "transformer-base", or "512x128" for one that is not published */
+  char name[128]; /* "transformer-base", or "512x128" for one that is not published */
   posenc_problem problem;
 } shape;
 
 /* The published `table` shapes, smallest first. Static storage. */
 const shape *shapes_published(size_t *count);
 
-/* The published `add` and `rope` shapes, smallest first. Static storage. */
+/* The published `add`, `rope` and `rope-cache` shapes, smallest first. Static storage. */
 const shape *shapes_applied(size_t *count);
 
 /* The tables of RoPE models that were stretched to more positions, and one rope. Static storage. */
@@ -27,22 +27,40 @@ const shape *shapes_sweep(size_t *count);
 /* A shape for any problem, named after what differs from the paper's defaults: "512x128", "512x128+4096-split-f64". */
 shape shape_of(const posenc_problem *problem);
 
-/* The options of the posenc command that describe the problem: "--len 512 --dim 128 --base 500000".
-   Defaults are left out. Writes at most `size` bytes, always terminated. */
-void problem_options(const posenc_problem *problem, char *text, size_t size);
+/* The options of the posenc command that describe the problem: "--len 512 --dim 128 --base 500000", in words that a shell takes as they are.
+   Defaults are left out. A list of more than SHAPE_POSITIONS positions is "--positions @positions", a file of that name. A new string, to be freed;
+   null when memory runs out. */
+enum { SHAPE_POSITIONS = 64 };
+char *problem_options(const posenc_problem *problem);
 
-/* {"name", "rows", "dim", "first", "base", "shift", "padding" (integer or null), "layout", "dtype", "op", "heads", "inverse"} */
+/* {"name", "rows", "dim", "first", "base", "shift", "padding" (integer or null), "layout", "dtype", "op", "heads", "inverse"}, and where they are
+   not the defaults "scale", "scaling" (see common/scaling.h), "odd" and "positions": an array, or of more than SHAPE_POSITIONS {"count",
+   "digest": hex}. */
 json_t *shape_json(const shape *s);
 
-/* Names as on the command line: "interleaved", "interleaved-cs", "split", "split-cs"; "f32", "f64", "f16",
-   "bf16"; "table", "add", "rope"; "auto", "regular", "streaming". */
+/* Columns of each of the two tables of a rope cache. */
+int64_t rope_cache_width(const posenc_problem *problem);
+
+/* Elements of one position: of a table, of both tables of a rope cache, or of a sequence of x. */
+int64_t row_elements_of(const posenc_problem *problem);
+
+/* Is it applied to an x, as add and rope are? */
+bool op_is_applied(posenc_op op);
+
+/* The layout of an operation unless the user says otherwise. */
+posenc_layout layout_default(posenc_op op);
+
+/* Names as on the command line: "interleaved", "interleaved-cs", "split", "split-cs", "duplicated"; "f32", "f64", "f16",
+   "bf16"; "table", "add", "rope", "rope-cache"; "auto", "regular", "streaming"; "refuse", "pad", "ceil". */
 const char *layout_name(posenc_layout layout);
 const char *dtype_name(posenc_dtype dtype);
 const char *op_name(posenc_op op);
 const char *stores_name(posenc_stores stores);
+const char *odd_name(posenc_odd odd);
 bool layout_parse(const char *name, posenc_layout *layout);
 bool stores_parse(const char *name, posenc_stores *stores);
 bool dtype_parse(const char *name, posenc_dtype *dtype);
 bool op_parse(const char *name, posenc_op *op);
+bool odd_parse(const char *name, posenc_odd *odd);
 
 #endif

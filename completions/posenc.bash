@@ -20,9 +20,14 @@ _posenc() {
   COMPREPLY=()
   case $before in
   --kernel) words=$(_posenc_words kernels "${plugins[@]}") ;;
-  --layout) words='interleaved interleaved-cs split split-cs' ;;
+  --layout) words='interleaved interleaved-cs split split-cs duplicated' ;;
   --dtype) words='f32 f64 f16 bf16' ;;
-  --op) words='table add rope' ;;
+  --op)
+    words='table rope-cache'
+    [[ $command == write ]] || words+=' add rope'
+    ;;
+  --scaling) words='linear dynamic yarn llama3 longrope' ;;
+  --odd) words='refuse pad ceil' ;;
   --isa) words='generic avx2 avx512 -avx2 -avx512' ;;
   --stores) words='auto regular streaming' ;;
   --format)

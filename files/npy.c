@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "files/npy.h"
 
+#include "reference/format.h"
+
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The version follows, then the length of the header's text: two bytes in version 1, four from then on, the least significant first. */
@@ -11,16 +15,17 @@ enum { LENGTH_AT = sizeof magic + 2 };
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-size_t npy_header(const posenc_problem *problem, char header[NPY_HEADER_MAX]) {
+size_t npy_header(posenc_dtype dtype, const int64_t *axes, size_t axis_count, char header[NPY_HEADER_MAX]) {
   const size_t prefix = LENGTH_AT + 2;
   /* NumPy has no bfloat16; that of ml_dtypes is saved as two bytes of raw data. */
-  const char kind = problem->dtype == POSENC_BF16 ? 'V' : 'f';
+  const char kind = dtype == POSENC_BF16 ? 'V' : 'f';
   const char order = stored_swapped('<') ? '>' : '<';
-  char *text = header + prefix;
-  size_t used =
-      prefix + (size_t)snprintf(text, NPY_HEADER_MAX - prefix,
-                                "{'descr': '%c%c%zu', 'fortran_order': False, 'shape': (%" PRId64 ", %" PRId64 "), }",
-                                order, kind, posenc_dtype_bytes(problem->dtype), problem->rows, problem->dim);
+  size_t used = prefix + (size_t)snprintf(header + prefix, NPY_HEADER_MAX - prefix,
+                                          "{'descr': '%c%c%zu', 'fortran_order': False, 'shape': (", order, kind,
+                                          posenc_dtype_bytes(dtype));
+  for (size_t i = 0; i < axis_count; i++)
+    used += (size_t)snprintf(header + used, NPY_HEADER_MAX - used, "%s%" PRId64, i ? ", " : "", axes[i]);
+  used += (size_t)snprintf(header + used, NPY_HEADER_MAX - used, "), }");
   /* At least the newline has to fit behind it. */
   size_t total = (used + NPY_ALIGNMENT) / NPY_ALIGNMENT * NPY_ALIGNMENT;
   memset(header + used, ' ', total - used);
@@ -117,12 +122,18 @@ static bool parse_descr(const char *descr, stored *found) {
   return true;
 }
 
-static bool parse_text(cursor c, stored *found, fault *why) {
+/* What the dict says. */
+typedef struct npy_text {
+  char descr[64];
+  bool by_columns;
+  int64_t axes[STORED_AXES];
+  size_t axis_count;
+} npy_text;
+
+static bool parse_text(cursor c, npy_text *text, fault *why) {
   enum { DESCR = 1, ORDER = 2, SHAPE = 4, ALL = 7 };
   static const char broken[] = "its header is no dict of descr, fortran_order and shape";
-  char key[32], descr[64];
-  int64_t axes[STORED_AXES];
-  size_t axis_count = 0;
+  char key[32];
   unsigned seen = 0;
   if (!take(&c, "{")) return fault_say(why, broken);
   while (!take(&c, "}")) {
@@ -132,19 +143,33 @@ static bool parse_text(cursor c, stored *found, fault *why) {
                           : strcmp(key, "shape") == 0         ? SHAPE
                                                               : 0;
     if (what == DESCR && take(&c, "[")) return fault_say(why, "its elements are structures, not numbers");
-    const bool ok = what == DESCR   ? take_string(&c, descr, sizeof descr)
-                    : what == ORDER ? take_bool(&c, &found->by_columns)
-                    : what == SHAPE ? take_tuple(&c, axes, &axis_count)
+    const bool ok = what == DESCR   ? take_string(&c, text->descr, sizeof text->descr)
+                    : what == ORDER ? take_bool(&c, &text->by_columns)
+                    : what == SHAPE ? take_tuple(&c, text->axes, &text->axis_count)
                                     : false;
     if (!ok || seen & what) return fault_say(why, broken);
     seen |= what;
     if (!take(&c, ",") && (c.at == c.end || *c.at != '}')) return fault_say(why, broken);
   }
   skip_space(&c);
-  if (seen != ALL || c.at != c.end) return fault_say(why, broken);
-  if (!parse_descr(descr, found))
-    return fault_say(why, "its dtype '%s' is not f2, f4, f8 or V2 (bf16), of either byte order", descr);
-  return stored_shape(found, axes, axis_count, why);
+  return (seen == ALL && c.at == c.end) || fault_say(why, broken);
+}
+
+/* *begin: where the elements are. */
+static bool read_header(const unsigned char *bytes, size_t size, npy_text *text, size_t *begin, fault *why) {
+  if (size < LENGTH_AT) return fault_say(why, "it ends within its header");
+  const unsigned version = bytes[sizeof magic];
+  if (version < 1 || version > 3 || bytes[sizeof magic + 1] != 0)
+    return fault_say(why, "format version %u.%u of .npy is not known", version, (unsigned)bytes[sizeof magic + 1]);
+  const size_t width = version == 1 ? 2 : 4;
+  if (size < LENGTH_AT + width) return fault_say(why, "it ends within its header");
+  size_t length = 0;
+  for (size_t i = 0; i < width; i++) length |= (size_t)bytes[LENGTH_AT + i] << (8 * i);
+  if (length > TEXT_MAX) return fault_say(why, "its header of %zu bytes is longer than %d", length, TEXT_MAX);
+  *begin = LENGTH_AT + width + length;
+  if (size < *begin) return fault_say(why, "it ends within its header");
+  const char *const first = (const char *)bytes + LENGTH_AT + width;
+  return parse_text((cursor){first, first + length}, text, why);
 }
 
 bool npy_is(const unsigned char *bytes, size_t size) {
@@ -152,23 +177,77 @@ bool npy_is(const unsigned char *bytes, size_t size) {
 }
 
 bool npy_find(const unsigned char *bytes, size_t size, stored *found, fault *why) {
+  npy_text text = {.axis_count = 0};
+  size_t bytes_wanted;
   *found = (stored){0};
-  if (size < LENGTH_AT) return fault_say(why, "it ends within its header");
-  const unsigned version = bytes[sizeof magic];
-  if (version < 1 || version > 3 || bytes[sizeof magic + 1] != 0)
-    return fault_say(why, "format version %u.%u of .npy is not known", version, (unsigned)bytes[sizeof magic + 1]);
-  const size_t width = version == 1 ? 2 : 4;
-  if (size < LENGTH_AT + width) return fault_say(why, "it ends within its header");
-  size_t length = 0, bytes_wanted;
-  for (size_t i = 0; i < width; i++) length |= (size_t)bytes[LENGTH_AT + i] << (8 * i);
-  if (length > TEXT_MAX) return fault_say(why, "its header of %zu bytes is longer than %d", length, TEXT_MAX);
-  found->begin = LENGTH_AT + width + length;
-  if (size < found->begin) return fault_say(why, "it ends within its header");
-  const char *const text = (const char *)bytes + LENGTH_AT + width;
-  if (!parse_text((cursor){text, text + length}, found, why)) return false;
+  if (!read_header(bytes, size, &text, &found->begin, why)) return false;
+  found->by_columns = text.by_columns;
+  if (!parse_descr(text.descr, found))
+    return fault_say(why, "its dtype '%s' is not f2, f4, f8 or V2 (bf16), of either byte order", text.descr);
+  if (!stored_shape(found, text.axes, text.axis_count, why)) return false;
   stored_bytes(found, &bytes_wanted);
   if (size - found->begin < bytes_wanted)
     return fault_say(why, "its %" PRId64 " x %" PRId64 " elements take %zu bytes, and it has %zu", found->rows,
                      found->dim, bytes_wanted, size - found->begin);
   return true;
+}
+
+/* ---- reading a list of numbers ------------------------------------------------------------------- */
+
+/* "<i8": an integer of so many bytes, signed or not; else false. */
+static bool parse_integers(const char *descr, size_t *element, bool *is_signed, bool *swapped) {
+  const char *const type = descr + (*descr && strchr("<>|=", *descr));
+  if ((*type != 'i' && *type != 'u') || !type[1] || !strchr("1248", type[1]) || type[2]) return false;
+  *element = (size_t)(type[1] - '0');
+  *is_signed = *type == 'i';
+  *swapped = (*descr == '<' || *descr == '>') && stored_swapped(*descr);
+  return true;
+}
+
+/* Of this machine's byte order. False if no double holds it. */
+static bool integer_at(const unsigned char *bytes, size_t element, bool is_signed, double *value) {
+  uint64_t bits = 0;
+  for (size_t i = 0; i < element; i++) bits |= (uint64_t)bytes[stored_swapped('<') ? element - 1 - i : i] << (8 * i);
+  const bool negative = is_signed && bits >> (8 * element - 1);
+  if (negative && element < sizeof bits) bits |= UINT64_MAX << (8 * element);
+  const uint64_t size = negative ? -bits : bits;
+  const double magnitude = (double)size;
+  *value = negative ? -magnitude : magnitude;
+  return magnitude < 0x1p64 && (uint64_t)magnitude == size;
+}
+
+bool npy_numbers(const unsigned char *bytes, size_t size, double **values, int64_t *count, fault *why) {
+  npy_text text = {.axis_count = 0};
+  stored as = {0};
+  size_t begin, element = 0;
+  bool is_signed = false, ok = true;
+  *values = NULL;
+  *count = 1;
+  if (!read_header(bytes, size, &text, &begin, why)) return false;
+  const bool whole = parse_integers(text.descr, &element, &is_signed, &as.swapped);
+  if (!whole && (!parse_descr(text.descr, &as) || as.dtype == POSENC_BF16))
+    return fault_say(why, "its dtype '%s' is no integer, f2, f4 or f8", text.descr);
+  if (!whole) element = posenc_dtype_bytes(as.dtype);
+  for (size_t axis = 0; axis < text.axis_count; axis++)
+    if (text.axes[axis] != 1) {
+      if (*count != 1) return fault_say(why, "it is no list: it has several axes");
+      *count = text.axes[axis];
+    }
+  if ((size - begin) / element < (size_t)*count)
+    return fault_say(why, "its %" PRId64 " numbers are more than it has bytes for", *count);
+  *values = malloc((size_t)*count * sizeof **values + 1);
+  if (!*values) return fault_say(why, "out of memory");
+  for (int64_t n = 0; n < *count && ok; n++) {
+    _Alignas(8) unsigned char one[8];
+    for (size_t i = 0; i < element; i++) one[as.swapped ? element - 1 - i : i] = bytes[begin + (size_t)n * element + i];
+    if (!whole)
+      (*values)[n] = format_element(as.dtype, one, 0);
+    else if (!integer_at(one, element, is_signed, &(*values)[n]))
+      ok = fault_say(why, "number %" PRId64 " of it is no double", n);
+    if (ok && !isfinite((*values)[n])) ok = fault_say(why, "number %" PRId64 " of it is not finite", n);
+  }
+  if (ok) return true;
+  free(*values);
+  *values = NULL;
+  return false;
 }

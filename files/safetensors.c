@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "files/safetensors.h"
 
+#include "common/scaling.h"
 #include "common/shapes.h"
 
 #include <inttypes.h>
@@ -27,24 +28,69 @@ static const char metadata_key[] = "__metadata__";
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-/* The problem in words, since values of metadata are strings. */
+static char *scaling_text(const posenc_problem *problem) {
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  if (!out) return NULL;
+  scaling_write(&problem->scaling, problem->dim, out);
+  if (fclose(out) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+/* The problem in words, since values of metadata are strings: each as the option of that name takes it, "first" for --offset. */
 static json_t *metadata_of(const posenc_problem *problem, const char *kernel) {
-  char options[256], padding[32] = "none";
-  problem_options(problem, options, sizeof options);
+  char *options = problem_options(problem), *scaling = scaling_text(problem);
+  char padding[32] = "none";
   if (problem->padding != POSENC_NO_PADDING) snprintf(padding, sizeof padding, "%" PRId64, problem->padding);
-  return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s}", "made_by", "posenc", "version", posenc_version(),
-                   "kernel", kernel, "base", json_sprintf("%.17g", problem->base), "first",
-                   json_sprintf("%" PRId64, problem->first), "shift", json_sprintf("%.17g", problem->shift), "padding",
-                   padding, "layout", layout_name(problem->layout), "options", options);
+  json_t *made =
+      options && scaling
+          ? json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:s, s:s, s:s}", "made_by", "posenc",
+                      "version", posenc_version(), "kernel", kernel, "op", op_name(problem->op), "base",
+                      json_sprintf("%.17g", problem->base), "first", json_sprintf("%" PRId64, problem->first), "scale",
+                      json_sprintf("%.17g", problem->scale), "scaling", scaling, "shift",
+                      json_sprintf("%.17g", problem->shift), "padding", padding, "odd", odd_name(problem->odd),
+                      "layout", layout_name(problem->layout), "options", options)
+          : NULL;
+  free(options);
+  free(scaling);
+  return made;
+}
+
+/* Adds a tensor behind those that end at *end. */
+static bool add_tensor(json_t *root, const char *name, posenc_dtype dtype, json_t *lengths, size_t bytes, size_t *end) {
+  json_int_t begin = (json_int_t)*end;
+  *end += bytes;
+  return json_object_set_new(root, name,
+                             json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtypes[dtype], "shape", lengths, "data_offsets",
+                                       begin, (json_int_t)*end)) == 0;
+}
+
+/* Positions come first, where doubles are aligned. */
+static bool add_tensors(json_t *root, const posenc_problem *problem, size_t bytes) {
+  const bool is_cache = problem->op == POSENC_ROPE_CACHE;
+  const int64_t width = is_cache ? rope_cache_width(problem) : problem->dim;
+  size_t end = 0;
+  if (problem->positions &&
+      !add_tensor(root, SAFETENSORS_POSITIONS, POSENC_F64, json_pack("[I]", (json_int_t)problem->rows),
+                  (size_t)problem->rows * sizeof *problem->positions, &end))
+    return false;
+  for (int n = 0; n < (is_cache ? 2 : 1); n++)
+    if (!add_tensor(root,
+                    !is_cache ? SAFETENSORS_NAME
+                    : n == 0  ? "cos"
+                              : "sin",
+                    problem->dtype, json_pack("[I, I]", (json_int_t)problem->rows, (json_int_t)width), bytes, &end))
+      return false;
+  return true;
 }
 
 char *safetensors_header(const posenc_problem *problem, const char *kernel, size_t *length) {
   size_t bytes;
   if (posenc_table_bytes(problem, &bytes) != POSENC_OK) return NULL;
-  json_t *root = json_pack("{s:o, s:{s:s, s:[I, I], s:[I, I]}}", metadata_key, metadata_of(problem, kernel),
-                           SAFETENSORS_NAME, "dtype", dtypes[problem->dtype], "shape", (json_int_t)problem->rows,
-                           (json_int_t)problem->dim, "data_offsets", (json_int_t)0, (json_int_t)bytes);
-  char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+  json_t *root = json_pack("{s:o}", metadata_key, metadata_of(problem, kernel));
+  char *text = root && add_tensors(root, problem, bytes) ? json_dumps(root, JSON_COMPACT) : NULL;
   json_decref(root);
   if (!text) return NULL;
   const size_t used = LENGTH_BYTES + strlen(text), total = (used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -57,6 +103,18 @@ char *safetensors_header(const posenc_problem *problem, const char *kernel, size
   }
   free(text);
   return header;
+}
+
+/* The bytes of a double in this machine's order from those in a file's, and back. */
+static void order_bytes(unsigned char to[sizeof(double)], const unsigned char from[sizeof(double)]) {
+  for (size_t i = 0; i < sizeof(double); i++) to[stored_swapped('<') ? sizeof(double) - 1 - i : i] = from[i];
+}
+
+bool safetensors_write_double(double value, FILE *stream) {
+  unsigned char bytes[sizeof value], ordered[sizeof value];
+  memcpy(bytes, &value, sizeof value);
+  order_bytes(ordered, bytes);
+  return fwrite(ordered, sizeof value, 1, stream) == 1;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------- */
@@ -195,22 +253,72 @@ bool safetensors_is(const unsigned char *bytes, size_t size) {
   return size > LENGTH_BYTES && bytes[LENGTH_BYTES] == '{';
 }
 
-bool safetensors_find(const unsigned char *bytes, size_t size, const char *wanted, stored *found, char **name,
-                      fault *why) {
+/* The header, a new reference, and where the tensors begin; null, and why. */
+static json_t *read_root(const unsigned char *bytes, size_t size, size_t *begin, fault *why) {
   uint64_t length = 0;
-  *name = NULL;
-  if (size < LENGTH_BYTES) return fault_say(why, "it ends within its header");
+  if (size < LENGTH_BYTES) {
+    fault_say(why, "it ends within its header");
+    return NULL;
+  }
   for (int i = 0; i < LENGTH_BYTES; i++) length |= (uint64_t)bytes[i] << (8 * i);
-  if (length > HEADER_MAX)
-    return fault_say(why, "its header of %" PRIu64 " bytes is longer than %d", length, HEADER_MAX);
-  if (length > size - LENGTH_BYTES) return fault_say(why, "it ends within its header");
+  bool ok =
+      length <= HEADER_MAX || fault_say(why, "its header of %" PRIu64 " bytes is longer than %d", length, HEADER_MAX);
+  if (ok && length > size - LENGTH_BYTES) ok = fault_say(why, "it ends within its header");
+  if (!ok) return NULL;
   json_error_t error;
   json_t *root = json_loadb((const char *)bytes + LENGTH_BYTES, (size_t)length, JSON_REJECT_DUPLICATES, &error);
-  const size_t begin = LENGTH_BYTES + (size_t)length;
-  bool ok = root || fault_say(why, "its header is not JSON: %s", error.text);
-  if (ok && !json_is_object(root)) ok = fault_say(why, "its header is no JSON object");
-  ok = ok && check_extents(root, size - begin, why) && choose(root, wanted, found, name, why);
-  found->begin += begin;
+  *begin = LENGTH_BYTES + (size_t)length;
+  if (!root)
+    fault_say(why, "its header is not JSON: %s", error.text);
+  else if (!json_is_object(root))
+    fault_say(why, "its header is no JSON object");
+  if (json_is_object(root)) return root;
+  json_decref(root);
+  return NULL;
+}
+
+bool safetensors_find(const unsigned char *bytes, size_t size, const char *wanted, stored *found, char **name,
+                      fault *why) {
+  size_t begin;
+  *name = NULL;
+  json_t *root = read_root(bytes, size, &begin, why);
+  const bool ok = root && check_extents(root, size - begin, why) && choose(root, wanted, found, name, why);
+  if (ok) found->begin += begin;
   json_decref(root);
   return ok;
+}
+
+json_t *safetensors_metadata(const unsigned char *bytes, size_t size) {
+  size_t begin;
+  fault unused;
+  json_t *root = read_root(bytes, size, &begin, &unused);
+  json_t *metadata = json_incref(json_object_get(root, metadata_key));
+  json_decref(root);
+  return metadata;
+}
+
+/* The tensor that a header of ours has for them, if it is just that. */
+static bool find_positions(const json_t *tensor, size_t room, extent *e, int64_t *count) {
+  const json_t *lengths = json_object_get(tensor, "shape");
+  const char *dtype = json_string_value(json_object_get(tensor, "dtype"));
+  *count = json_integer_value(json_array_get(lengths, 0));
+  return dtype && strcmp(dtype, dtypes[POSENC_F64]) == 0 && json_array_size(lengths) == 1 && read_extent(tensor, e) &&
+         e->end <= room && *count >= 0 && (e->end - e->begin) / sizeof(double) == (uint64_t)*count &&
+         (e->end - e->begin) % sizeof(double) == 0;
+}
+
+double *safetensors_positions(const unsigned char *bytes, size_t size, int64_t *count) {
+  size_t begin;
+  fault unused;
+  extent e;
+  double *positions = NULL;
+  json_t *root = read_root(bytes, size, &begin, &unused), *tensor = json_object_get(root, SAFETENSORS_POSITIONS);
+  if (tensor && find_positions(tensor, size - begin, &e, count) &&
+      (positions = malloc((size_t)(e.end - e.begin) + 1))) {
+    const unsigned char *from = bytes + begin + e.begin;
+    for (int64_t n = 0; n < *count; n++)
+      order_bytes((unsigned char *)&positions[n], from + (size_t)n * sizeof *positions);
+  }
+  json_decref(root);
+  return positions;
 }

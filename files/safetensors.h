@@ -5,12 +5,20 @@
 
 #include "files/stored.h"
 
-/* The name that tables of ours have. */
-#define SAFETENSORS_NAME "pe"
+#include <jansson.h>
+#include <stdio.h>
 
-/* A new string, to be freed: the header of a file of the whole table, with the problem and the kernel's name as its metadata. A multiple of 64
- * bytes. Null when memory runs out. */
+/* The names that tables of ours have, those of a rope cache apart, which are "cos" and "sin"; and a list of positions, f64, which then lies before
+ * the table. */
+#define SAFETENSORS_NAME "pe"
+#define SAFETENSORS_POSITIONS "positions"
+
+/* A new string, to be freed: the header of a file of the whole table, or of the two of a rope cache, with the problem and the kernel's name as its
+ * metadata. A multiple of 64 bytes. Null when memory runs out. */
 char *safetensors_header(const posenc_problem *problem, const char *kernel, size_t *length);
+
+/* Writes one of the numbers of SAFETENSORS_POSITIONS. */
+bool safetensors_write_double(double value, FILE *stream);
 
 /* May a file be one? */
 bool safetensors_is(const unsigned char *bytes, size_t size);
@@ -19,5 +27,11 @@ bool safetensors_is(const unsigned char *bytes, size_t size);
  * a new string to be freed; null on failure. */
 bool safetensors_find(const unsigned char *bytes, size_t size, const char *wanted, stored *found, char **name,
                       fault *why);
+
+/* Its metadata, a new reference; null if it has none. */
+json_t *safetensors_metadata(const unsigned char *bytes, size_t size);
+
+/* The positions that such a file of ours has: a new array, and how many; null if there are none. */
+double *safetensors_positions(const unsigned char *bytes, size_t size, int64_t *count);
 
 #endif

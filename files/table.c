@@ -149,6 +149,14 @@ const char *table_tensor(const table_file *t) {
   return t->tensor;
 }
 
+json_t *table_metadata(const table_file *t) {
+  return t->tensor ? safetensors_metadata(t->bytes, t->size) : NULL;
+}
+
+double *table_positions(const table_file *t, int64_t *count) {
+  return t->tensor ? safetensors_positions(t->bytes, t->size, count) : NULL;
+}
+
 /* ---- rows -------------------------------------------------------------------------------------- */
 
 /* Pages that were read count as the process's memory until the system wants them back. After so many bytes they are given back. */

@@ -5,6 +5,8 @@
 
 #include "files/stored.h"
 
+#include <jansson.h>
+
 typedef struct table_file table_file;
 
 /* A .npy or a safetensors file, told by its content. tensor: the name of one in a safetensors file; null is the only one that can be a table;
@@ -25,6 +27,10 @@ const char *table_format(const table_file *t);
 
 /* The tensor's name; null in a file without names. */
 const char *table_tensor(const table_file *t);
+
+/* What the file says of itself in words, and the list of its positions, as safetensors.h has them; null in a .npy file. */
+json_t *table_metadata(const table_file *t);
+double *table_positions(const table_file *t, int64_t *count);
 
 /* Copies rows [row, row + rows): packed, row by row, in this machine's byte order. */
 void table_rows(table_file *t, int64_t row, int64_t rows, void *out);

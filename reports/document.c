@@ -213,14 +213,19 @@ static json_t *describe_shape(maker *m, const char *name) {
 
 static bool is_applied(const json_t *described) {
   posenc_op op = POSENC_TABLE;
-  return op_parse(field_string(described, "op"), &op) && op != POSENC_TABLE;
+  return op_parse(field_string(described, "op"), &op) && op_is_applied(op);
 }
 
 static double shape_bytes(const json_t *described) {
   posenc_dtype dtype = POSENC_F32;
+  posenc_op op = POSENC_TABLE;
+  posenc_layout layout = POSENC_INTERLEAVED;
   dtype_parse(field_string(described, "dtype"), &dtype);
-  return field_number(described, "rows") * field_number_or(described, "heads", 1) * field_number(described, "dim") *
-         (double)posenc_dtype_bytes(dtype);
+  layout_parse(field_string(described, "layout"), &layout);
+  const bool is_cache = op_parse(field_string(described, "op"), &op) && op == POSENC_ROPE_CACHE;
+  const double tables = is_cache && layout != POSENC_SPLIT ? 2 : 1; /* split, each of the two has half of the columns */
+  return tables * field_number(described, "rows") * field_number_or(described, "heads", 1) *
+         field_number(described, "dim") * (double)posenc_dtype_bytes(dtype);
 }
 
 static json_t *make_shape(maker *m, const char *name, const json_t *kernels) {

@@ -272,6 +272,24 @@ else: sys.exit(1)' "$root/examples" "$library" >out
     }
     check 'with every option, and what is no table is refused' every_option
     check 'as ours' cmp -s ct.npy all.npy
+    "$POSENC" write --positions 5,-2.5,1e3 --dim 12 --scale 0.5 -o rows.npy
+    "$POSENC" write --len 100 --dim 9 --odd ceil -o odd.npy
+    "$POSENC" write --len 100 --dim 8 --scaling longrope,factors=1:1.5:2:3,factor=4,original=64 -o longrope.npy
+    "$POSENC" write --op rope-cache --len 100 --dim 128 --base 5e5 --scaling llama3 -o cache.npy
+    every_problem() {
+      "$numpy" -c '
+import sys
+sys.path.insert(0, sys.argv[1]); sys.dont_write_bytecode = True
+import numpy as n, ctypes_table as c
+p = c.Posenc(sys.argv[2])
+def same(file, made): assert (n.load(file) == made).all() and n.load(file).shape == made.shape, file
+same("rows.npy", p.rows_at([5, -2.5, 1e3], 12, scale=0.5))
+same("odd.npy", p.table(100, 9, odd=c.ODD_CEIL))
+same("longrope.npy", p.table(100, 8, scaling=c.scaling("longrope", factors=[1, 1.5, 2, 3], factor=4, original=64)))
+same("cache.npy", p.rope_cache(100, 128, base=5e5, scaling=c.scaling("llama3", factor=8, original=8192, low=1, high=4)))' \
+        "$root/examples" "$library" >out 2>err
+    }
+    check 'and lists of positions, odd dims, scalings and rope caches' every_problem
     check 'and f16' ends 0 ch.npy --max-ulp 0.50001
   else
     skip 'ctypes' 'no shared library in this build'

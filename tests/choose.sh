@@ -22,9 +22,9 @@ refused() { # MESSAGE ARGUMENTS...
 }
 compiles() { # the C lines, in a program
   {
-    printf '#include <posenc.h>\nstatic float table[100 * 64], x[100 * 64 * 4];\nint main(void) {\n'
+    printf '#include <posenc.h>\nstatic float table[100 * 64], x[100 * 64 * 4], cosines[100 * 64], sines[100 * 64];\nint main(void) {\n'
     sed -n '/^  posenc_problem/,$p' out
-    printf '  return table[0] != 0.0f || x[0] != 0.0f;\n}\n'
+    printf '  return table[0] != 0.0f || x[0] != 0.0f || (cosines[0] != 0.0f && sines[0] != 0.0f);\n}\n'
   } > program.c
   # shellcheck disable=SC2086
   $CC $CFLAGS -I"$srcdir/include" program.c -o program "$abs_top_builddir/.libs/libposenc.so" -Wl,-rpath,"$abs_top_builddir/.libs" \
@@ -56,6 +56,17 @@ quick='--dim 64 --repetitions 3'
     check 'and compile' compiles
   else
     skip 'and compile' 'no shared library here'
+  fi
+  check 'a rope cache' choose 0 --len 100 $quick --op rope-cache --scaling yarn,factor=4,original=64 --kernel cr-portable,rotation
+  check 'its lines make both tables' says '^  posenc_rope_cache(plan, 0, 100, cosines, sines);$'
+  check 'and the scaling' says '^  problem.scaling.factor = 4;$'
+  factors=$(seq -s : 1 32)
+  check 'factors' choose 0 --len 100 $quick --scaling "longrope,factors=$factors" --kernel cr-portable,rotation
+  check 'are in the lines' says '^  static const double factors\[\] = {1, 2, 3, '
+  if [ -e "$abs_top_builddir/.libs/libposenc.so" ]; then
+    check 'which compile' compiles
+  else
+    skip 'which compile' 'no shared library here'
   fi
   check 'fresh memory' choose 0 --len 100 $quick --memory fresh --kernel rotation
   check 'JSON' choose 0 --len 100 $quick --kernel rotation,naive --format json

@@ -15,10 +15,10 @@
 #include <string.h>
 
 const char *property_name(property p) {
-  static const char *const names[PROPERTIES] = {"accuracy",      "memory",    "bounded",     "pair-norm", "rotation",
-                                                "extrapolation", "extension", "determinism", "threads",   "environment",
-                                                "search",        "stages",    "in-place",    "batch",     "index",
-                                                "inverse",       "relative",  "padding",     "special",   "survival"};
+  static const char *const names[PROPERTIES] = {
+      "accuracy",    "memory",  "bounded",     "pair-norm", "rotation", "extrapolation", "extension",
+      "determinism", "threads", "environment", "search",    "stages",   "rope-cache",    "in-place",
+      "batch",       "index",   "inverse",     "relative",  "padding",  "special",       "survival"};
   return names[p];
 }
 
@@ -37,12 +37,14 @@ bool property_is_of(property p, posenc_op op) {
   case ROTATION:
   case EXTRAPOLATION:
   case STAGES:
-    return op == POSENC_TABLE;
+    return !op_is_applied(op);
+  case ROPE_CACHE:
+    return op == POSENC_ROPE_CACHE;
   case IN_PLACE:
   case BATCH:
   case INDEX:
   case SPECIAL:
-    return op != POSENC_TABLE;
+    return op_is_applied(op);
   case PAIR_NORM:
     return op != POSENC_ADD;
   case INVERSE:
@@ -181,7 +183,6 @@ static void set_bounds(subject *s) {
 
 /* What the oracle is not asked for, and so nobody here: what such tables are made of is looked at. */
 static const char *unseen(const posenc_problem *problem) {
-  if (problem->op == POSENC_ROPE_CACHE) return "a rope cache has the values of a table, which can be verified";
   if (problem->positions) return "what is verified are tables of successive positions";
   if (problem->dim % 2) return "what is verified are tables with an even dim";
   return NULL;

@@ -23,6 +23,7 @@ typedef enum property {
   ENVIRONMENT,   /* rounding direction and subnormals are left as they were */
   SEARCH,        /* every element that a directed search met within the claimed bound of the exact value */
   STAGES,        /* what the kernel tells of its stages is what it did: rounded once, it is what is in the table */
+  ROPE_CACHE,    /* the tables of a rope cache are columns of the table that it is made of, bit for bit */
   IN_PLACE,      /* add and rope in place give the bits that they give out of place, which leaves x alone */
   BATCH,         /* each sequence of a batch has the bits that it has alone */
   INDEX,         /* rows that are told one by one, in any order, have the bits that they have in succession */

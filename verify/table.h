@@ -13,9 +13,11 @@ enum { TABLE_COLUMNS_MAX = 1 << 17 };
 
 typedef struct table_request {
   table_file *table;
-  const char *name;       /* of the file */
-  posenc_problem problem; /* what it should be; rows, dim and dtype are the file's. At most TABLE_COLUMNS_MAX columns */
+  const char *name; /* of the file */
+  posenc_problem
+      problem; /* what it should be, a table; rows, dim and dtype are the file's. At most TABLE_COLUMNS_MAX columns */
   const posenc_bound *limit; /* the errors that are allowed, without a growth; null: nothing is judged */
+  bool recorded;             /* the problem is what the file says of itself */
   const char *replay;        /* the command that does this again */
 } table_request;
 
@@ -24,10 +26,13 @@ typedef struct table_request {
  * records, whose "kernel" is the file's name. The entry has no digest, and further
  *
  *   "format": "npy" | "safetensors", "tensor": name or null,
+ *   "recorded": whether the problem is what the file says of itself,
  *   "limit": {"ulp", "abs"}, one of them 0, or null,
  *   "not_finite": n elements,
  *   "positions": [ {"position": 0, ±2^k or the first of the table, "rows": n from there on, "max_ulp", "max_abs", "mean_abs", "misrounded": n} … ],
  *   "equal_rows": {"compared": n, from the first row on, "equal": n that have the bits of one before, "first": [p, q] or null}
+ *
+ * Of a list of positions, what is called a position need not be whole.
  *
  * Checks: accuracy, bounded, pair-norm, rotation, unique-rows; without a limit they are skipped, but have their worst deviations.
  * Null when memory runs out.

@@ -19,7 +19,7 @@ static json_int_t count(const json_t *object, const char *key) {
 /* "p = 3, i = 1, cos: exact 0x1p-1, got 0x1p-1"; of rope "p = 3, head 2, i = 1, first of 0x1p-1 0x1p+0: exact …" */
 static void print_place(const json_t *witness, FILE *stream) {
   const json_t *x = json_object_get(witness, "x");
-  fprintf(stream, "p = %" JSON_INTEGER_FORMAT ", ", count(witness, "position"));
+  fprintf(stream, "p = %s, ", field_text(json_object_get(witness, "position")).text);
   if (json_object_get(witness, "head")) fprintf(stream, "head %" JSON_INTEGER_FORMAT ", ", count(witness, "head"));
   fprintf(stream, "i = %" JSON_INTEGER_FORMAT ", %s", count(witness, "index"), field_string(witness, "function"));
   for (size_t i = 0; i < json_array_size(x); i++)

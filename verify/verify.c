@@ -6,6 +6,7 @@
 #include "common/field.h"
 #include "common/progress.h"
 #include "verify/applied.h"
+#include "verify/cache.h"
 #include "verify/cases.h"
 #include "verify/checks.h"
 #include "verify/explain.h"
@@ -29,6 +30,10 @@ enum { WINDOW_BYTES = 1 << 23, SAMPLED_WINDOWS = 64, SAMPLED_ROWS = 64 };
 /* Add and rope get so small a part of the budget: a kernel that walks from position 0 does so every few rows. */
 enum { APPLIED_SHARE = 4 };
 
+/* A rope cache gets still less: the table that it is made of is like any other, and its own columns are the library's work, the same for all
+ * kernels. The published 4096×128 is looked at whole. */
+enum { CACHE_SHARE = 256 };
+
 typedef struct survey {
   bool exhaustive;
   int64_t windows, rows; /* at most so many rows a window */
@@ -40,7 +45,10 @@ static int64_t most(int64_t a, int64_t b) {
 
 static survey survey_of(const posenc_problem *problem, int64_t budget) {
   const int64_t width = problem->heads * problem->dim, row_bytes = width * (int64_t)posenc_dtype_bytes(problem->dtype);
-  const int64_t fitting = most(WINDOW_BYTES / row_bytes, 1), share = problem->op == POSENC_TABLE ? 1 : APPLIED_SHARE,
+  const int64_t fitting = most(WINDOW_BYTES / row_bytes, 1),
+                share = op_is_applied(problem->op)         ? APPLIED_SHARE
+                        : problem->op == POSENC_ROPE_CACHE ? CACHE_SHARE
+                                                           : 1,
                 affordable = budget / (width / 2) / share;
   if (problem->rows <= affordable) {
     const int64_t rows = least(fitting, problem->rows);
@@ -90,17 +98,20 @@ typedef struct exam {
 
 /* The command that looks at this shape, as the exam does. */
 static json_t *replay_of(const exam *e, const shape *of) {
-  char problem[256], how[64];
+  char how[64];
   const verify_request *request = e->request;
   const char *further = request->replay_options;
   how_options(request, how, sizeof how);
   if (e->cases)
     return json_sprintf("posenc verify %s%s--kernel %s %s%s", further ? further : "", further ? " " : "",
                         e->kernel->name, e->cases->option, how);
-  problem_options(&of->problem, problem, sizeof problem);
-  return json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64 " --search %" PRId64,
-                      further ? further : "", further ? " " : "", e->kernel->name, problem, how, request->seed,
-                      request->budget, request->search);
+  char *problem = problem_options(&of->problem);
+  json_t *command =
+      json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64 " --search %" PRId64,
+                   further ? further : "", further ? " " : "", e->kernel->name, problem ? problem : "", how,
+                   request->seed, request->budget, request->search);
+  free(problem);
+  return command;
 }
 
 static json_t *witness_json(const witness *w, const exam *e) {
@@ -165,7 +176,7 @@ static json_t *record_of(const exam *e, const subject *s, const char *mode, int6
   const accuracy *a = &s->found;
   const double counted = a->elements ? (double)a->elements : 1.0;
   for (int p = 0; p < PROPERTIES; p++) {
-    if (!property_is_of(p, problem->op)) continue;
+    if (!property_is_of(p, e->of->problem.op)) continue;
     if (e->cases && s->checks[p].skip && p != ACCURACY) continue; /* it takes a table */
     json_array_append_new(checks, record_check(property_name(p), &s->checks[p]));
   }
@@ -238,17 +249,20 @@ static void say_window(window w, double share) {
   isolate_say(doing, share);
 }
 
-/* The record; null when memory runs out. */
+/* The record; null when memory runs out. A rope cache is looked at as the table that it is made of, and beside it. */
 static json_t *examine(const exam *e) {
   const verify_request *request = e->request;
-  const posenc_problem *problem = &e->of->problem;
+  const shape table = {.problem = posenc_table_of(&e->of->problem)};
+  const posenc_problem *problem = &table.problem;
+  const bool is_cache = e->of->problem.op == POSENC_ROPE_CACHE;
   const posenc_options options = options_of(request);
-  const survey v = survey_of(problem, request->budget);
+  const survey v = survey_of(&e->of->problem, request->budget);
   const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
   subject s;
   searched hunted;
+  cache kept = {.plan = NULL};
   isolate_say("making the plan", 0.0);
-  const char *refusal = subject_open(&s, e->kernel, e->of, &options);
+  const char *refusal = subject_open(&s, e->kernel, is_cache ? &table : e->of, &options);
   if (refusal) return record_begin(e, refusal);
 
   json_t *record = NULL;
@@ -258,7 +272,7 @@ static json_t *examine(const exam *e) {
   uint64_t rows = stream_of(request, problem, 0), pieces = stream_of(request, problem, 1),
            relations = stream_of(request, problem, 2), hunt = stream_of(request, problem, 3),
            stages = stream_of(request, problem, 4);
-  bool enough = one && other && truth;
+  bool enough = one && other && truth && (!is_cache || cache_open(&kept, &s, &e->of->problem, v.rows));
   if (enough) {
     isolate_say("rows by two threads", 0.0);
     subject_check_threads(&s, one, other);
@@ -267,6 +281,7 @@ static json_t *examine(const exam *e) {
     const window w = window_of(&v, n, problem, &rows);
     say_window(w, (double)n / (double)v.windows);
     subject_check_window(&s, w, truth, one, other, n < SERIAL_WINDOWS, &pieces);
+    if (is_cache) cache_check_window(&kept, &s, w, one, n < SERIAL_WINDOWS);
     if (n + 1 == SERIAL_WINDOWS) subject_share(&s);
   }
   s.shared = false;
@@ -280,6 +295,7 @@ static json_t *examine(const exam *e) {
     record = table_record_of(e, &s, v.exhaustive ? "exhaustive" : "sampled", &hunted);
     explain(e, record, &s, one);
   }
+  cache_close(&kept);
   subject_close(&s);
   fast_destroy(truth);
   arena_destroy(one);
@@ -361,7 +377,7 @@ static void tell(json_t *result) {
 static void examine_aloud(void *argument) {
   const exam *e = argument;
   arena_tell_faults();
-  tell(e->cases ? examine_cases(e) : e->of->problem.op == POSENC_TABLE ? examine(e) : examine_applied(e));
+  tell(e->cases ? examine_cases(e) : op_is_applied(e->of->problem.op) ? examine_applied(e) : examine(e));
 }
 
 /* How it ended, for those who did not see it. */
@@ -419,7 +435,7 @@ static double elements_of_exam(const exam *e) {
 
 /* Null when memory runs out. */
 static json_t *examined(const exam *e, showing *s) {
-  char name[120];
+  char name[200];
   snprintf(name, sizeof name, "%s on %s", e->kernel->name, e->of->name);
   s->name = name;
   s->mine = elements_of_exam(e);

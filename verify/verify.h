@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 /* What the command line uses unless told otherwise: 2^26 pairs, so that every published table, up to 131072×1024, is checked whole. Of add
- * and rope it is a quarter as many: of their three largest shapes a sample. */
+ * and rope it is a quarter as many: of their three largest shapes a sample. Of a rope cache it is a 256th. */
 #define VERIFY_DEFAULT_SEED 1
 #define VERIFY_DEFAULT_BUDGET 67108864
 #define VERIFY_DEFAULT_SILENCE 60
@@ -30,8 +30,9 @@ typedef struct verify_request {
   unsigned isa;              /* allowed tiers; 0: POSENC_ISA, or all */
   int threads;               /* of threaded kernels; 0: OpenMP's default */
   posenc_stores stores;
-  uint64_t seed;  /* of what is sampled */
-  int64_t budget; /* so many pairs of a table are compared, of add and rope a quarter; of a shape with more, a sample */
+  uint64_t seed; /* of what is sampled */
+  int64_t
+      budget; /* so many pairs of a table are compared, of add and rope a quarter, of a rope cache a 256th; of a shape with more, a sample */
   int64_t search; /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
   double silence; /* seconds that a kernel may go without a sign of life */
   bool profile;   /* also measure errors over positions to 2^30 and over frequencies, of tables of its own */
@@ -86,6 +87,8 @@ typedef struct verify_request {
  * that it has no end where x cancels the table; of rope, that of the exact length of the pair. Misrounded are the elements that are not nearest
  * to their own exact value. There is no search, and "explain" is null. A witness of rope has as "function" "first" | "second" of the pair, and
  * "head": n; one of either has "x": [ hex-float … ], the element or the pair that was given.
+ *
+ * A rope cache is looked at as the table that it is made of, and the bits of its two tables beside it: property rope-cache.
  *
  * PARTS: {"frequency", "phase", "trig", "store"}, as reference/split.h says
  *

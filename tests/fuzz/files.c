@@ -2,6 +2,8 @@
 /* The reader of tables on bytes that no writer wrote: it must refuse them, or read what is there, and touch nothing else. For libFuzzer, or for
  * the driver beside this. */
 #include "files/difference.h"
+#include "files/npy.h"
+#include "files/numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +16,25 @@ static void no_progress(double done, double total) {
   (void)total;
 }
 
+/* As a list of numbers, and as what a file of ours says of itself. */
+static void use_otherwise(const uint8_t *bytes, size_t size) {
+  double *values;
+  int64_t count = 0;
+  fault why = {""};
+  const bool ok = npy_is(bytes, size) ? npy_numbers(bytes, size, &values, &count, &why)
+                                      : numbers_parse((const char *)bytes, size, ", \n", &values, &count, &why);
+  if (ok ? count < 0 || (size_t)count > size : !*why.text) abort();
+  if (ok) free(values);
+}
+
 /* The first rows, the last ones, and, of a small table, what diff makes of it beside itself. */
 static void use(table_file *t, size_t size) {
   enum { ROWS = 3, ELEMENTS = 1 << 16 };
   const stored *at = table_stored(t);
+  int64_t positions;
   size_t bytes;
+  json_decref(table_metadata(t));
+  free(table_positions(t, &positions));
   if (at->rows < 1 || at->dim < 1 || !stored_bytes(at, &bytes) || at->begin > size || bytes > size - at->begin) abort();
   if ((size_t)at->rows > size || (size_t)at->dim > size) abort(); /* whatever their product is taken for */
   const int64_t rows = at->rows < ROWS ? at->rows : ROWS;
@@ -50,6 +66,7 @@ static const uint8_t *place(const uint8_t *data, size_t size) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char *const tensors[] = {NULL, "pe", "__metadata__"};
   const uint8_t *bytes = place(data, size);
+  use_otherwise(bytes, size);
   for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
     fault why = {""};
     table_file *t = table_open_memory(bytes, size, tensors[i], &why);

@@ -72,19 +72,21 @@ static inline void seed_make(int number, seed *s) {
   /* What our writers begin files with, for each dtype. */
   posenc_problem problem = posenc_table(4, 4);
   problem.dtype = (posenc_dtype)((number - SEED_TEXTS) % 4);
+  static const double positions[] = {3.0, -0.5, 0.0, 1e9};
+  if (problem.dtype == POSENC_F16) problem.positions = positions; /* a tensor of its own, before the table */
   size_t bytes = 0, length = 0;
   posenc_table_bytes(&problem, &bytes);
   if (number - SEED_TEXTS < 4) {
     char header[NPY_HEADER_MAX];
-    length = npy_header(&problem, header);
+    length = npy_header(problem.dtype, (int64_t[]){problem.rows, problem.dim}, 2, header);
     memcpy(s->bytes, header, length);
   } else {
     char *header = safetensors_header(&problem, "seed", &length);
-    if (!header || length + bytes > sizeof s->bytes) abort();
+    if (!header || length + bytes + sizeof positions > sizeof s->bytes) abort();
     memcpy(s->bytes, header, length);
     free(header);
   }
-  s->size = length + bytes;
+  s->size = length + bytes + (problem.positions ? sizeof positions : 0);
 }
 
 #endif

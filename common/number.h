@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* A number with as few digits, six or more, as it takes to read the same number back. */
+#ifndef POSENC_COMMON_NUMBER_H
+#define POSENC_COMMON_NUMBER_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct number_text {
+  char text[32];
+} number_text;
+
+static inline number_text number_with(double value, int precision) {
+  number_text n;
+  do snprintf(n.text, sizeof n.text, "%.*g", precision, value);
+  while (strtod(n.text, NULL) != value && ++precision <= 17);
+  return n;
+}
+
+static inline number_text number_of(double value) {
+  return number_with(value, 6);
+}
+
+/* Of a position, which is whole as a rule. */
+static inline number_text number_of_position(double value) {
+  return number_with(value, 15);
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* RoPE frequency scalings by name, key and value: "yarn,factor=16,original=4096". One table for those who read, write and list them. */
+#ifndef POSENC_COMMON_SCALING_H
+#define POSENC_COMMON_SCALING_H
+
+#include "posenc.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* What a key's value is, and the member of posenc_scaling that has it: double, int64_t, bool, or an array of dim/2 doubles. */
+typedef enum scaling_type { SCALING_REAL, SCALING_WHOLE, SCALING_FLAG, SCALING_LIST } scaling_type;
+
+typedef struct scaling_key {
+  const char *name;
+  scaling_type type;
+  size_t offset;
+} scaling_key;
+
+enum { SCALING_KEYS = 8, SCALINGS = POSENC_SCALING_LONGROPE + 1 };
+extern const scaling_key scaling_keys[SCALING_KEYS];
+
+typedef struct scaling_form {
+  const char *name, *summary;
+  unsigned keys, needed;   /* sets of 1 << number in scaling_keys; what is not needed has a default */
+  posenc_scaling defaults; /* with its kind */
+} scaling_form;
+
+/* By kind. */
+extern const scaling_form scaling_forms[SCALINGS];
+
+/* "=1", a key's default, or what stands for it. */
+void scaling_default(const scaling_form *form, int key, FILE *stream);
+
+/* As --scaling takes it; what has its default is left out. dim: of the problem. */
+void scaling_write(const posenc_scaling *scaling, int64_t dim, FILE *stream);
+
+/* {"kind", and of each key that the kind has its value}; null if nothing is scaled. */
+json_t *scaling_json(const posenc_scaling *scaling, int64_t dim);
+
+#endif

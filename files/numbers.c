@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "files/numbers.h"
+
+#include "files/npy.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A word that is longer is no number that anyone has written. */
+enum { WORD_MAX = 400 };
+
+/* A file that is longer is none of positions; /dev/zero has no end. */
+static const size_t file_max = (size_t)1 << 30;
+
+bool number_parse(const char *word, double *value) {
+  char *end;
+  /* strtod also takes leading space, hexadecimals and words. */
+  if (word[strspn(word, "0123456789+-.eE")] != '\0' || *word == '\0') return false;
+  *value = strtod(word, &end);
+  if (*end != '\0' || !isfinite(*value)) return false;
+  const char *const digits = word + (*word == '-' || *word == '+');
+  if (digits[strspn(digits, "0123456789")] != '\0' || fabs(*value) < 0x1p53) return true;
+  /* Of a whole number all digits count. */
+  char exact[WORD_MAX];
+  snprintf(exact, sizeof exact, "%.0f", fabs(*value));
+  return strcmp(exact, digits + strspn(digits, "0")) == 0;
+}
+
+typedef struct list {
+  double *values;
+  int64_t count, room;
+} list;
+
+static bool append(list *l, double value, fault *why) {
+  if (l->count == l->room) {
+    const int64_t room = l->room ? 2 * l->room : 64;
+    double *grown = realloc(l->values, (size_t)room * sizeof *grown);
+    if (!grown) return fault_say(why, "out of memory");
+    l->values = grown;
+    l->room = room;
+  }
+  l->values[l->count++] = value;
+  return true;
+}
+
+static bool append_word(list *l, const char *begin, size_t length, fault *why) {
+  char word[WORD_MAX];
+  double value;
+  snprintf(word, sizeof word, "%.*s", (int)(length < WORD_MAX ? length : WORD_MAX - 1), begin);
+  if (length >= WORD_MAX || strlen(word) != length || !number_parse(word, &value))
+    return fault_say(why, "number %" PRId64 ", '%.40s', is no finite number that a double holds", l->count + 1, word);
+  return append(l, value, why);
+}
+
+bool numbers_parse(const char *text, size_t size, const char *between, double **values, int64_t *count, fault *why) {
+  const bool spaced = strchr(between, ' ');
+  list l = {NULL, 0, 0};
+  bool ok = true;
+  for (size_t at = 0; ok;) {
+    const size_t begin = at;
+    while (at < size && (text[at] == '\0' || !strchr(between, text[at]))) at++;
+    if (at > begin || !spaced) ok = append_word(&l, text + begin, at - begin, why);
+    if (at++ >= size) break;
+  }
+  if (!ok) {
+    free(l.values);
+    return false;
+  }
+  *values = l.values;
+  *count = l.count;
+  return true;
+}
+
+/* Null, and why. Ends with a NUL behind `size` bytes. */
+static char *read_all(const char *path, size_t *size, fault *why) {
+  FILE *file = fopen(path, "rb");
+  char *bytes = NULL;
+  size_t room = 0;
+  *size = 0;
+  if (!file) {
+    fault_say(why, "%s", strerror(errno));
+    return NULL;
+  }
+  bool ok = true;
+  do {
+    if (*size + 1 >= room) {
+      room = room ? 2 * room : 4096;
+      char *grown = room <= file_max ? realloc(bytes, room) : NULL;
+      ok = grown || fault_say(why, room > file_max ? "it is too long for a list of numbers" : "out of memory");
+      bytes = grown ? grown : bytes;
+    }
+    if (ok) *size += fread(bytes + *size, 1, room - 1 - *size, file);
+  } while (ok && !feof(file) && !ferror(file));
+  if (ok && ferror(file)) ok = fault_say(why, "%s", strerror(errno));
+  fclose(file);
+  if (ok) {
+    bytes[*size] = '\0';
+    return bytes;
+  }
+  free(bytes);
+  return NULL;
+}
+
+bool numbers_read(const char *path, double **values, int64_t *count, fault *why) {
+  size_t size;
+  char *bytes = read_all(path, &size, why);
+  if (!bytes) return false;
+  const bool ok = npy_is((const unsigned char *)bytes, size)
+                      ? npy_numbers((const unsigned char *)bytes, size, values, count, why)
+                      : numbers_parse(bytes, size, ", \t\r\n", values, count, why);
+  free(bytes);
+  if (!ok || *count > 0) return ok;
+  free(*values);
+  return fault_say(why, "there is no number in it");
+}
