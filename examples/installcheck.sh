@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Compiles the examples, as C and as C++, against the installed library, shared and static, and checks what they print; then
-# the plugin, which the installed command must list and verify. $1: folder of examples.
+# Compiles the examples, as C and as C++, against the installed library, shared and static, and checks what they print; a C++ program, by
+# itself and by CMake; then the plugin, which the installed command must list and verify. $1: folder of examples. What cannot be tried here is
+# counted.
 set -eu
 work=$(mktemp -d)
+skipped=0
 trap 'rm -rf "$work"' EXIT
 PKG_CONFIG_LIBDIR=$DESTDIR$libdir/pkgconfig
 export PKG_CONFIG_LIBDIR
@@ -11,6 +13,7 @@ export PKG_CONFIG_LIBDIR
 
 wanted() {
   case $1 in
+  main) printf '%s\n' 'PE[-2.5] = -0.5984721 -0.8011436 ...' 'rope cache at 4096 = 0.7875894 -0.6162004 ...' '4 x 7: dim must be even' ;;
   table) echo 'PE[1] = 0.841470957 0.540302277 0.761720419 0.647905886 ...' ;;
   rope) echo 'rope(1) at position 16 = -0.6697562 ... -1.245563 ...' ;;
   esac
@@ -35,6 +38,25 @@ for example in table rope; do
   [ ! -e "$DESTDIR$libdir/libposenc.a" ] ||
     try $example "C, static" $CC $CFLAGS $cflags "$1/$example.c" -o "$work/$example" $LDFLAGS "$DESTDIR$libdir/libposenc.a" $(pkg-config --static --libs posenc | sed 's/-lposenc//')
 done
+for shared in "$DESTDIR$libdir"/libposenc.so; do
+  [ ! -e "$shared" ] || try main "C++17, shared" $CXX $CFLAGS -std=c++17 $cflags "$1/cmake/main.cpp" -o "$work/main" $LDFLAGS $libs
+done
+[ ! -e "$DESTDIR$libdir/libposenc.a" ] ||
+  try main "C++17, static" $CXX $CFLAGS -std=c++17 $cflags "$1/cmake/main.cpp" -o "$work/main" $LDFLAGS "$DESTDIR$libdir/libposenc.a" $(pkg-config --static --libs posenc | sed 's/-lposenc//')
+
+by_cmake() { # makes $work/main
+  mkdir "$work/build"
+  (cp "$1/cmake/CMakeLists.txt" "$1/cmake/main.cpp" "$work" && cd "$work/build" && CXX=$CXX CXXFLAGS=$CFLAGS cmake .. && cmake --build .) \
+    > "$work/cmake.log" 2>&1 || { cat "$work/cmake.log" >&2; exit 1; }
+  mv "$work/build/table" "$work/main"
+}
+if ! command -v cmake > /dev/null; then
+  echo "installcheck: main: CMake: skipped, no cmake here"
+  skipped=$((skipped + 1))
+else
+  try main "C++17, CMake" by_cmake "$1"
+fi
+echo "installcheck: $skipped skipped"
 [ -x "$DESTDIR$bindir/posenc" ] || exit 0
 
 posenc() { # the installed one
