@@ -5,8 +5,16 @@
 
 #include <stdlib.h>
 
-/* So no sine is so small that 2^-122 would tell little of it: the longest wave is 2^43 positions. */
+/* So no sine is so small that 2^-122 would tell little of it: the longest wave is 2^43 positions. With a scale it is the least angle that
+   matters: positions may be multiples of it, as those of a list are. */
 static const double largest_base = 0x1p40;
+
+/* The size of the table's position nearest to 0, other than 0; infinite if there is none. */
+static double least_position(const posenc_problem *problem) {
+  const double first = (double)problem->first, last = first + (double)(problem->rows - 1);
+  if (problem->rows == 0 || (first == 0.0 && last == 0.0)) return INFINITY;
+  return first > 0.0 ? first : last < 0.0 ? -last : 1.0;
+}
 
 /* What the scale and the scaling leave of frequencies: at most as much as without, and at least a part of it. */
 static void find_part(const posenc_problem *problem, double *most, double *least) {
@@ -42,7 +50,8 @@ const char *cr_can_do(const posenc_problem *problem) {
   if (problem->base > largest_base) return "it needs base <= 2^40";
   find_part(problem, &most, &least);
   if (most > 1.0) return "it needs frequencies of at most 1";
-  if (least < 1.0 && problem->base > largest_base * least) return "it needs frequencies of 2^-40 and more";
+  least *= fmax(1.0, least_position(problem));
+  if (least < 1.0 && problem->base > largest_base * least) return "it needs angles of 2^-40 and more";
   if (problem->shift > 1.0) return "it needs shift <= 1";
   if (problem->dtype == POSENC_F64) return "it does not write f64";
   return angle_can_do(problem);

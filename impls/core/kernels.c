@@ -82,13 +82,12 @@ static const char *plain_refusal(const posenc_kernel *kernel, const posenc_probl
 /* Of the tables that this one is made from. */
 static const char *table_refusal(const posenc_kernel *kernel, const posenc_problem *table,
                                  const posenc_options *options) {
-  bool used[ROWS_UNITS];
   if (table->positions && kernel->keeps_rows) return "it keeps rows by number, and has none for a list of positions";
-  rows_units(table, used);
+  const rows_units units = rows_units_of(table);
   const char *why = NULL;
   for (int unit = 0; unit < ROWS_UNITS && !why; unit++) {
-    if (!used[unit]) continue;
-    const posenc_problem plain = rows_plain(table, unit);
+    if (units.least[unit] == ROWS_UNUSED) continue;
+    const posenc_problem plain = rows_plain(table, unit, units.least[unit]);
     why = plain_refusal(kernel, &plain, options);
   }
   return why;

@@ -16,13 +16,23 @@ int rows_unit_of(double position) {
   return least < 0 ? (-least + UNIT_BITS - 1) / UNIT_BITS : 0;
 }
 
-void rows_units(const posenc_problem *table, bool used[ROWS_UNITS]) {
-  memset(used, 0, ROWS_UNITS * sizeof *used);
-  if (!table->positions) used[0] = true;
-  for (int64_t row = 0; table->positions && row < table->rows; row++) used[rows_unit_of(table->positions[row])] = true;
+static int64_t number_of(double position, int unit) {
+  return (int64_t)ldexp(position, UNIT_BITS * unit);
 }
 
-posenc_problem rows_plain(const posenc_problem *table, int unit) {
+rows_units rows_units_of(const posenc_problem *table) {
+  rows_units units;
+  for (int unit = 0; unit < ROWS_UNITS; unit++) units.least[unit] = ROWS_UNUSED;
+  if (!table->positions) units.least[0] = 0;
+  for (int64_t row = 0; table->positions && row < table->rows; row++) {
+    const int unit = rows_unit_of(table->positions[row]);
+    const int64_t size = number_of(fabs(table->positions[row]), unit), least = units.least[unit];
+    if (least <= 0 || (size > 0 && size < least)) units.least[unit] = size;
+  }
+  return units;
+}
+
+posenc_problem rows_plain(const posenc_problem *table, int unit, int64_t least) {
   posenc_problem plain = *table;
   if (table->dim % 2 && table->odd == POSENC_ODD_PAD) plain.dim--;
   if (table->dim % 2 && table->odd == POSENC_ODD_CEIL) {
@@ -32,7 +42,8 @@ posenc_problem rows_plain(const posenc_problem *table, int unit) {
   plain.odd = POSENC_ODD_REFUSED;
   if (table->positions) {
     plain.positions = NULL;
-    plain.rows = 1; /* rows are asked for by number */
+    plain.first = unit ? least : 0;
+    plain.rows = unit ? 1 : 2;
     plain.scale = ldexp(plain.scale, -UNIT_BITS * unit);
   }
   if (posenc_attention(table) != 1.0) plain.dtype = POSENC_F64;
@@ -42,11 +53,11 @@ posenc_problem rows_plain(const posenc_problem *table, int unit) {
 
 /* ---- plan -------------------------------------------------------------------------------------- */
 
-static posenc_status prepare_parts(rows_maker *made, const bool used[ROWS_UNITS], const posenc_options *options) {
+static posenc_status prepare_parts(rows_maker *made, const rows_units *units, const posenc_options *options) {
   for (int unit = 0; unit < ROWS_UNITS; unit++) {
-    if (!used[unit]) continue;
+    if (units->least[unit] == ROWS_UNUSED) continue;
     rows_part *part = &made->part[made->parts];
-    part->problem = rows_plain(&made->table, unit);
+    part->problem = rows_plain(&made->table, unit, units->least[unit]);
     const posenc_kernel *kernel = made->kernel;
     const posenc_status status =
         kernel->prepare ? kernel->prepare(&part->problem, options, &part->constants) : POSENC_OK;
@@ -56,13 +67,13 @@ static posenc_status prepare_parts(rows_maker *made, const bool used[ROWS_UNITS]
   return POSENC_OK;
 }
 
-static posenc_status number_rows(rows_maker *made, const bool used[ROWS_UNITS]) {
+static posenc_status number_rows(rows_maker *made, const rows_units *units) {
   const posenc_problem *table = &made->table;
   uint8_t part_of_unit[ROWS_UNITS];
   int parts = 0;
   for (int unit = 0; unit < ROWS_UNITS; unit++) {
     part_of_unit[unit] = (uint8_t)parts;
-    parts += used[unit];
+    parts += units->least[unit] != ROWS_UNUSED;
   }
   const size_t rows = table->rows ? (size_t)table->rows : 1;
   made->number = calloc(rows, sizeof *made->number);
@@ -70,7 +81,7 @@ static posenc_status number_rows(rows_maker *made, const bool used[ROWS_UNITS]) 
   if (!made->number || !made->part_of) return POSENC_OUT_OF_MEMORY;
   for (int64_t row = 0; row < table->rows; row++) {
     const int unit = rows_unit_of(table->positions[row]);
-    made->number[row] = (int64_t)ldexp(table->positions[row], UNIT_BITS * unit);
+    made->number[row] = number_of(table->positions[row], unit);
     made->part_of[row] = part_of_unit[unit];
   }
   return POSENC_OK;
@@ -78,14 +89,13 @@ static posenc_status number_rows(rows_maker *made, const bool used[ROWS_UNITS]) 
 
 posenc_status rows_prepare(rows_maker *made, const posenc_problem *table, const posenc_kernel *kernel,
                            const posenc_options *options) {
-  bool used[ROWS_UNITS];
-  int units = 0;
-  rows_units(table, used);
-  for (int unit = 0; unit < ROWS_UNITS; unit++) units += used[unit];
+  const rows_units units = rows_units_of(table);
+  size_t count = 1;
+  for (int unit = 0; unit < ROWS_UNITS; unit++) count += units.least[unit] != ROWS_UNUSED;
   *made = (rows_maker){.table = *table, .kernel = kernel, .attention = posenc_attention(table)};
-  made->part = calloc(units ? (size_t)units : 1, sizeof *made->part);
-  posenc_status status = made->part ? prepare_parts(made, used, options) : POSENC_OUT_OF_MEMORY;
-  if (status == POSENC_OK && table->positions) status = number_rows(made, used);
+  made->part = calloc(count, sizeof *made->part);
+  posenc_status status = made->part ? prepare_parts(made, &units, options) : POSENC_OUT_OF_MEMORY;
+  if (status == POSENC_OK && table->positions) status = number_rows(made, &units);
   if (status != POSENC_OK) rows_release(made);
   return status;
 }
@@ -123,7 +133,7 @@ static void make_plain(const rows_maker *from, int64_t row, int64_t rows, void *
   for (int64_t r = 0, run; r < rows; r += run) {
     const rows_part *part = from->part + part_of[r];
     for (run = 1; r + run < rows && part_of[r + run] == part_of[r] && number[r + run] == number[r] + run;) run++;
-    from->kernel->execute(part->constants, &part->problem, number[r], run,
+    from->kernel->execute(part->constants, &part->problem, number[r] - part->problem.first, run,
                           (char *)out + (size_t)r * row_bytes_of(&part->problem));
   }
 }

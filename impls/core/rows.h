@@ -29,15 +29,21 @@ typedef struct rows_maker {
   uint8_t *part_of;
 } rows_maker;
 
-/* The plain problem of a table without a list, or of a list's positions in the unit 2^(-8 unit). */
-posenc_problem rows_plain(const posenc_problem *table, int unit);
-
 /* Units: the smallest that a position is a whole number of, 0 for 1. */
 enum { ROWS_UNITS = 136 };
 int rows_unit_of(double position);
 
-/* Sets used[unit] for those that the table's positions need, [0] without a list. */
-void rows_units(const posenc_problem *table, bool used[ROWS_UNITS]);
+/* Of the units that a table's positions need, the size of the number nearest to 0 that is not 0, or 0 if there is none; of the others ROWS_UNUSED.
+   Without a list it is unit 0 alone. */
+enum { ROWS_UNUSED = -1 };
+typedef struct rows_units {
+  int64_t least[ROWS_UNITS];
+} rows_units;
+rows_units rows_units_of(const posenc_problem *table);
+
+/* The plain problem of a table without a list; or of a list's positions in a unit, 2^(-8 unit), some of its rows, since kernels are asked for them by
+   number: 0 and 1 of unit 0, else the one at the least. */
+posenc_problem rows_plain(const posenc_problem *table, int unit, int64_t least);
 
 posenc_status rows_prepare(rows_maker *made, const posenc_problem *table, const posenc_kernel *kernel,
                            const posenc_options *options);
