@@ -531,6 +531,139 @@ POSENC_API void posenc_encoder_destroy(posenc_encoder *encoder);
 POSENC_API void *posenc_alloc(size_t bytes);
 POSENC_API void posenc_free(void *memory);
 
+/* ---- other encodings ----------------------------------------------------------------------------- */
+
+/*
+ * What else positions are encoded by. Each has one call, which needs no plan, and a contract. Positions are the rows of a slice: row, row + 1
+ * … or those of its index, in any order.
+ *
+ *     posenc_slice positions = posenc_rows(0, 512);
+ *     posenc_binary(&positions, 64, POSENC_F32, table);
+ *
+ * A value is the exact one, rounded to its dtype once, to nearest, ties to even. What is too large for f16, from 65520 on, becomes infinity, as
+ * IEEE 754 has it; all finite results fit the other dtypes.
+ */
+typedef struct posenc_encoding {
+  const char *name;       /* lower case letters and hyphens */
+  const char *summary;    /* one line */
+  const char *formula;    /* of an element, in one line */
+  const char *call;       /* the function that computes it */
+  const char *provenance; /* author, paper or project, year */
+  bool by_kernels;        /* its bound is that of the kernel that a plan has: see posenc_kernels. Else it is */
+  posenc_bound bound;     /* this one */
+  const char *basis;      /* where the bound comes from, in one line */
+  bool reproducible;      /* same bits on every ISA, compiler, libm and thread count; of a kernel: its contract tells */
+} posenc_encoding;
+
+/* All of them, sinusoidal and rope first. Static storage. */
+POSENC_API const posenc_encoding *const *posenc_encodings(size_t *count);
+
+/* The one of that name, or null. */
+POSENC_API const posenc_encoding *posenc_encoding_find(const char *name);
+
+/* Integer: all `dim` elements of a row are its position, any 64-bit number. `out` has rows × dim elements, packed; the slice has one
+   sequence. */
+POSENC_API posenc_status posenc_integer(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out);
+
+/* Binary: column j of a row is bit j of its position, the least significant first: 200, which is 11001000, becomes 0 0 0 1 0 0 1 1. From
+   column 63 on it is 0: positions are >= 0, and a negative one is a bad argument. Else as posenc_integer. */
+POSENC_API posenc_status posenc_binary(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out);
+
+/* A table that somebody has trained: `count` rows of `dim` elements, packed. */
+typedef struct posenc_learned_table {
+  size_t size; /* sizeof(posenc_learned_table) as the caller compiled it */
+  const void *rows;
+  int64_t count, dim;
+  posenc_dtype dtype;
+} posenc_learned_table;
+
+static inline posenc_learned_table posenc_learned_rows(const void *rows, int64_t count, int64_t dim) {
+  posenc_learned_table table;
+  table.size = sizeof table;
+  table.rows = rows;
+  table.count = count;
+  table.dim = dim;
+  table.dtype = POSENC_F32;
+  return table;
+}
+
+/*
+ * Learned: the table's row of each position, written to `out`, of any dtype; or, unless x is null, x + that row, of f32 or bf16. The positions
+ * are 0 .. count-1; if one is not, that is a bad argument, and nothing is written. Batch and stride of the slice are as in posenc_apply: x and
+ * `out` hold batch × rows × dim elements, and may be the same.
+ */
+POSENC_API posenc_status posenc_learned(const posenc_learned_table *table, const posenc_slice *positions,
+                                        posenc_dtype dtype, const void *x, void *out);
+
+/*
+ * ALiBi, the bias that is added to attention scores: of head h, the query at position i and the key at position j it is -m_h |i - j|. The slopes
+ * m_1 … m_H are 2^(-8h/H) where the number of heads H is a power of two; else those of the next power n below it, and behind them every other slope
+ * of 2n, from its first on. Source: Press et al., "Train Short, Test Long", 2021, and the code of its authors.
+ */
+typedef struct posenc_alibi {
+  size_t size;            /* sizeof(posenc_alibi) as the caller compiled it */
+  int64_t heads;          /* H of the model, 1 .. 2^20 */
+  int64_t head, count;    /* those that are written: [head, head + count) of 0 .. H-1 */
+  int64_t query, queries; /* positions [query, query + queries) */
+  int64_t key, keys;      /* likewise. No distance exceeds 2^53 */
+  posenc_dtype dtype;
+} posenc_alibi;
+
+/* All heads, all queries and keys at positions 0 .. length-1. For decoding, change query and queries. */
+static inline posenc_alibi posenc_alibi_of(int64_t heads, int64_t length) {
+  posenc_alibi bias;
+  bias.size = sizeof bias;
+  bias.heads = heads;
+  bias.head = 0;
+  bias.count = heads;
+  bias.query = 0;
+  bias.queries = length;
+  bias.key = 0;
+  bias.keys = length;
+  bias.dtype = POSENC_F32;
+  return bias;
+}
+
+/* Writes the bias, of shape (count, queries, keys), packed. Zero is +0. */
+POSENC_API posenc_status posenc_alibi_bias(const posenc_alibi *bias, void *out);
+
+/* The slope m of head 0 .. heads-1, within 2^-97 of itself, high rounded to nearest; NaN if there is no such head. */
+POSENC_API posenc_sum posenc_alibi_slope(int64_t heads, int64_t head);
+
+/*
+ * Dropout of what add gives: an element is dropped, which makes it 0, with probability q; else it is multiplied by 1/(1-q). Whether it is dropped
+ * depends on the seed, its sequence, its position and its column alone: threads, pieces and their order change nothing. It is where
+ * u < q 2^32, rounded to nearest, half up, where u is word (column / 8) % 4 of Philox4x32-10 with the key (seed mod 2^32, seed / 2^32) and the
+ * counter (8 (column / 32) + column % 8, sequence, position mod 2^32, position / 2^32). Source: Srivastava et al., 2014, "Dropout"; Salmon et
+ * al., 2011, "Parallel Random Numbers: As Easy as 1, 2, 3".
+ */
+typedef struct posenc_dropout {
+  size_t size; /* sizeof(posenc_dropout) as the caller compiled it */
+  uint64_t seed;
+  double first,
+      last; /* q of column 0 and of the last one, 0 <= q <= 1 - 2^-32: first + (last - first) * (column / (dim - 1)), in doubles */
+  int64_t sequence; /* number of the slice's first sequence, which the others follow, below 2^32 */
+} posenc_dropout;
+
+/* One probability for all columns. For a ramp, change `last`. */
+static inline posenc_dropout posenc_dropout_of(double probability, uint64_t seed) {
+  posenc_dropout dropout;
+  dropout.size = sizeof dropout;
+  dropout.seed = seed;
+  dropout.first = dropout.last = probability;
+  dropout.sequence = 0;
+  return dropout;
+}
+
+/* posenc_apply of a plan that adds, with dropout: its result, times 1/(1-q) in double rounded to f32, rounded to f32 and, of bf16, once more.
+   A row's position is the problem's first + row. */
+POSENC_API posenc_status posenc_apply_dropout(const posenc_plan *plan, const posenc_slice *slice,
+                                              const posenc_dropout *dropout, const void *x, void *out);
+
+/* The mask alone: for each sequence of the slice, whose rows are positions here, and each column a byte, 1 to keep, 0 to drop; packed. */
+POSENC_API posenc_status posenc_dropout_mask(const posenc_dropout *dropout, const posenc_slice *positions, int64_t dim,
+                                             unsigned char *keep);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,6 +9,7 @@ point=0 failed=0
 rules='include: none
 impls: impls/core
 impls/core: impls/core impls/kernels.def
+impls/encodings: impls/encodings impls/core
 impls/recipes: impls/recipes
 reference: reference
 common: common
@@ -71,7 +72,7 @@ done | sed 's|/[^/]*$||' | sort -u | while read -r folder; do
   printf '%s\n' "$rules" | grep -q "^$folder:" || echo "$folder"
 done)"
 
-result 'the library takes only libc, libm, OpenMP and intrinsics from the system' "$({ sources impls; sources impls/core; } | includes | while read -r where name; do
+result 'the library takes only libc, libm, OpenMP and intrinsics from the system' "$({ sources impls; sources impls/core; sources impls/encodings; } | includes | while read -r where name; do
   case $name in '<'*) ;; *) continue ;; esac
   path=${name#<}
   among "${path%%>*}" "$system" || echo "$where $name"
