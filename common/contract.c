@@ -34,6 +34,18 @@ json_t *kernel_json(const posenc_kernel *kernel, unsigned isa) {
                    posenc_kernel_refusal(kernel, NULL, &options));
 }
 
+static json_t *bound_json(const posenc_bound *bound) {
+  return json_pack("{s:f, s:f, s:f, s:I, s:b}", "ulp", bound->ulp, "abs", bound->abs, "growth", bound->growth,
+                   "max_position", (json_int_t)bound->max_position, "derived", (int)bound->derived);
+}
+
+json_t *encoding_json(const posenc_encoding *encoding) {
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "name", encoding->name, "summary", encoding->summary,
+                   "formula", encoding->formula, "call", encoding->call, "provenance", encoding->provenance, "basis",
+                   encoding->basis, "reproducible", (int)encoding->reproducible, "bound",
+                   encoding->by_kernels ? json_null() : bound_json(&encoding->bound));
+}
+
 /* "2^-46" where that is exact and shorter than the decimals, else three digits. */
 static void number_words(double value, char *text, size_t size) {
   int exponent;

@@ -14,6 +14,12 @@
  */
 json_t *kernel_json(const posenc_kernel *kernel, unsigned isa);
 
+/*
+ * {"name", "summary", "formula", "call", "provenance", "basis", "reproducible",
+ *  "bound": as of a kernel, or null where it is the kernel's}
+ */
+json_t *encoding_json(const posenc_encoding *encoding);
+
 /* Length of the kernel's name that `text`, like the rest of a benchmark's name, begins with: it ends before a slash that no name follows,
    as in "recipe/xlm/min_time:0.01"; 0 if there is none. */
 size_t kernel_name_length(const char *text);

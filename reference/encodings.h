@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The truth of the encodings beside the table: by MPFR, integers, and the words of the papers. */
+#ifndef POSENC_REFERENCE_ENCODINGS_H
+#define POSENC_REFERENCE_ENCODINGS_H
+
+#include "posenc.h"
+#include "reference/format.h"
+
+/* Of all of these, `rounded` is infinite from half an ulp beyond the largest number of the dtype on. */
+
+/* An element of the integer table, and of the binary one (position >= 0). */
+exact encodings_integer(int64_t position, int64_t column, posenc_dtype dtype);
+exact encodings_binary(int64_t position, int64_t column, posenc_dtype dtype);
+
+/* element + x. */
+exact encodings_sum(double element, double x, posenc_dtype dtype);
+
+/* x * scale; both have 26 bits at most. */
+exact encodings_product(double x, double scale, posenc_dtype dtype);
+
+/* Slope of head 0 .. heads-1 of ALiBi, and the bias at a distance, 0 .. 2^53. */
+void encodings_slope(int64_t heads, int64_t head, mpfr_t slope);
+exact encodings_alibi(const mpfr_t slope, int64_t distance, posenc_dtype dtype);
+enum { ENCODINGS_PRECISION = 300 }; /* that a slope is to have */
+
+/* Philox4x32-10 of a counter and a key, into the counter. */
+void encodings_philox(uint32_t counter[4], const uint32_t key[2]);
+
+/* What posenc_dropout says of an element. */
+typedef struct encodings_fate {
+  bool kept;
+  double scale; /* an f32 */
+} encodings_fate;
+encodings_fate encodings_dropout(const posenc_dropout *dropout, int64_t sequence, int64_t position, int64_t column,
+                                 int64_t dim);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* The encodings beside the table: contracts, the truth that they are held to, the library held to it, and mutants that are caught. */
+#include "reference/encodings.h"
+#include "posenc.h"
+#include "tests/tap.h"
+#include "verify/encodings.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text_of(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+  return text ? text : "";
+}
+
+/* ---- contracts ---------------------------------------------------------------------------------- */
+
+static void check_contracts(void) {
+  static const char *const wanted[] = {"sinusoidal", "rope", "integer", "binary", "learned", "alibi", "dropout"};
+  size_t count;
+  const posenc_encoding *const *all = posenc_encodings(&count);
+  bool whole = count == sizeof wanted / sizeof *wanted;
+  for (size_t i = 0; i < count && whole; i++) {
+    const posenc_encoding *e = all[i];
+    whole = strcmp(e->name, wanted[i]) == 0 && posenc_encoding_find(wanted[i]) == e && *e->summary && *e->formula &&
+            strncmp(e->call, "posenc_", 7) == 0 && *e->provenance && *e->basis &&
+            (e->by_kernels || (e->bound.derived && e->bound.max_position > 0));
+  }
+  ok(whole, "%zu encodings, each with a whole contract", count);
+  ok(!posenc_encoding_find("learnt") && !posenc_encoding_find(NULL), "and no others");
+}
+
+/* ---- the truth ---------------------------------------------------------------------------------- */
+
+/* kat_vectors of Random123, philox4x32 10: counter, key, and what comes of them. */
+static void check_philox(void) {
+  static const uint32_t answers[][10] = {
+      {0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
+      {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x408f276d, 0x41c83b0e, 0xa20bc7c6,
+       0x6d5451fd},
+      {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0, 0xd16cfe09, 0x94fdcceb, 0x5001e420,
+       0x24126ea1},
+  };
+  for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+    uint32_t counter[4];
+    memcpy(counter, answers[i], sizeof counter);
+    encodings_philox(counter, answers[i] + 4);
+    ok(memcmp(counter, answers[i] + 6, sizeof counter) == 0, "known answer %zu of Philox4x32-10", i + 1);
+  }
+}
+
+/* Of 12 heads, as the authors' code prints them: 2^-1 … 2^-8, then 2^-0.5, 2^-1.5 … */
+static void check_slopes(void) {
+  static const double exponents[] = {1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5};
+  bool near = true;
+  mpfr_t slope;
+  mpfr_init2(slope, ENCODINGS_PRECISION);
+  for (int head = 0; head < 12; head++) {
+    const posenc_sum own = posenc_alibi_slope(12, head);
+    encodings_slope(12, head, slope);
+    near = near && fabs(mpfr_get_d(slope, MPFR_RNDN) - exp2(-exponents[head])) <= 0x1p-53;
+    mpfr_sub_d(slope, slope, own.high, MPFR_RNDN);
+    mpfr_sub_d(slope, slope, own.low, MPFR_RNDN);
+    near = near && fabs(mpfr_get_d(slope, MPFR_RNDN)) <= 0x1p-97;
+  }
+  ok(near, "slopes of 12 heads: 2^-1 … 2^-8, 2^-0.5, 2^-1.5, 2^-2.5, 2^-3.5");
+  bool within = true;
+  for (int64_t heads = 1; heads <= 1 << 20; heads += 1 + heads / 3) {
+    const int64_t head = heads - 1;
+    const posenc_sum own = posenc_alibi_slope(heads, head);
+    encodings_slope(heads, head, slope);
+    const double whole = mpfr_get_d(slope, MPFR_RNDN);
+    mpfr_sub_d(slope, slope, own.high, MPFR_RNDN);
+    mpfr_sub_d(slope, slope, own.low, MPFR_RNDN);
+    within = within && own.high == whole && fabs(mpfr_get_d(slope, MPFR_RNDN)) <= 0x1p-97 * whole;
+  }
+  ok(within, "slopes are within 2^-97 for up to 2^20 heads");
+  ok(isnan(posenc_alibi_slope(8, 8).high) && isnan(posenc_alibi_slope(8, -1).high) &&
+         isnan(posenc_alibi_slope(0, 0).high) && isnan(posenc_alibi_slope((1 << 20) + 1, 0).high),
+     "no such head is NaN");
+  mpfr_clear(slope);
+}
+
+/* Values that anybody can check. */
+static void check_examples(void) {
+  static const float bits[] = {0, 0, 0, 1, 0, 0, 1, 1};
+  float row[8];
+  posenc_slice at = posenc_rows(200, 1);
+  ok(posenc_binary(&at, 8, POSENC_F32, row) == POSENC_OK && memcmp(row, bits, sizeof bits) == 0,
+     "binary 200 is 0 0 0 1 0 0 1 1");
+  ok(posenc_integer(&at, 8, POSENC_F32, row) == POSENC_OK && row[0] == 200.0f && row[7] == 200.0f,
+     "integer 200 is 200 200 …");
+  float bias[2][3][3];
+  const posenc_alibi alibi = posenc_alibi_of(2, 3);
+  ok(posenc_alibi_bias(&alibi, bias) == POSENC_OK && bias[0][2][0] == -2 * 0x1p-4f && bias[1][0][1] == -0x1p-8f &&
+         bias[0][1][1] == 0.0f && !signbit(bias[0][1][1]),
+     "alibi of 2 heads has slopes 1/16 and 1/256");
+}
+
+/* ---- the library and mutants -------------------------------------------------------------------- */
+
+static json_t *verified(const encoders *by, const char *name) {
+  const posenc_encoding *encoding = posenc_encoding_find(name);
+  const encodings_request request = {.by = by, .encodings = &encoding, .count = 1, .seed = 1, .silence = 60};
+  return verify_encodings(&request);
+}
+
+/* Is that property, and no other, broken in at least one shape? */
+static bool breaks(const json_t *record, const char *property, const char *also) {
+  size_t i, j;
+  json_t *one, *check;
+  bool broken = false, others = false;
+  json_array_foreach(json_object_get(record, "records"), i, one) {
+    json_array_foreach(json_object_get(one, "checks"), j, check) {
+      if (json_is_true(json_object_get(check, "ok"))) continue;
+      const char *which = text_of(check, "property");
+      if (strcmp(which, property) == 0)
+        broken = true;
+      else if (!strstr(also, which))
+        others = true;
+      printf("# %s breaks %s in %s: %s\n", text_of(one, "kernel"), which,
+             text_of(json_object_get(one, "shape"), "name"), text_of(check, "note"));
+    }
+  }
+  return broken && !others;
+}
+
+static void check_library(void) {
+  size_t count;
+  const posenc_encoding *const *all = posenc_encodings(&count);
+  for (size_t i = 0; i < count; i++) {
+    if (all[i]->by_kernels) continue;
+    json_t *record = verified(&encoders_library, all[i]->name), *one;
+    size_t n;
+    json_int_t misrounded = 0, elements = 0;
+    breaks(record, "", "");
+    json_array_foreach(json_object_get(record, "records"), n, one) {
+      misrounded += json_integer_value(json_object_get(one, "misrounded"));
+      elements += json_integer_value(json_object_get(one, "elements"));
+    }
+    const json_int_t passed = json_integer_value(json_object_get(record, "passed"));
+    ok(json_integer_value(json_object_get(record, "failed")) == 0 && passed > 0 && elements > 1000,
+       "%s keeps its contract: %" JSON_INTEGER_FORMAT " checks, %" JSON_INTEGER_FORMAT " elements", all[i]->name,
+       passed, elements);
+    if (strcmp(all[i]->name, "dropout") != 0 && strcmp(all[i]->name, "learned") != 0)
+      ok(misrounded == 0, "and rounds correctly");
+    json_decref(record);
+  }
+}
+
+/* The most significant of eight bits first. */
+static posenc_status binary_backwards(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out) {
+  const posenc_status status = posenc_binary(positions, dim, dtype, out);
+  const size_t element = posenc_dtype_bytes(dtype);
+  for (int64_t r = 0; status == POSENC_OK && dim >= 8 && r < positions->rows; r++)
+    for (int64_t j = 0; j < 4; j++) {
+      char *a = (char *)out + (size_t)(r * dim + j) * element, *b = (char *)out + (size_t)(r * dim + 7 - j) * element,
+           kept[8];
+      memcpy(kept, a, element);
+      memcpy(a, b, element);
+      memcpy(b, kept, element);
+    }
+  return status;
+}
+
+/* By way of f32, which has 24 bits. */
+static posenc_status integer_in_f32(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out) {
+  const posenc_status status = posenc_integer(positions, dim, dtype, out);
+  for (int64_t i = 0; status == POSENC_OK && dtype == POSENC_F64 && i < positions->rows * dim; i++)
+    ((double *)out)[i] = (double)(float)((double *)out)[i];
+  return status;
+}
+
+/* 2^(-8h/H) for any number of heads. */
+static posenc_status alibi_one_formula(const posenc_alibi *bias, void *out) {
+  const posenc_status status = posenc_alibi_bias(bias, out);
+  int64_t at = 0;
+  if (status != POSENC_OK || bias->dtype != POSENC_F64 || (bias->heads & (bias->heads - 1)) == 0) return status;
+  for (int64_t h = bias->head; h < bias->head + bias->count; h++)
+    for (int64_t i = bias->query; i < bias->query + bias->queries; i++)
+      for (int64_t j = bias->key; j < bias->key + bias->keys; j++)
+        ((double *)out)[at++] = -exp2(-8.0 * (double)(h + 1) / (double)bias->heads) * fabs((double)(i - j));
+  return status;
+}
+
+/* Takes the nearest row for a position that has none. */
+static posenc_status learned_unchecked(const posenc_learned_table *table, const posenc_slice *positions,
+                                       posenc_dtype dtype, const void *x, void *out) {
+  posenc_slice mine = *positions;
+  int64_t *clamped = malloc((size_t)positions->rows * sizeof *clamped);
+  if (!clamped) return POSENC_OUT_OF_MEMORY;
+  for (int64_t r = 0; r < positions->rows; r++) {
+    const int64_t p = positions->index ? positions->index[r] : positions->row + r;
+    clamped[r] = p < 0 ? 0 : p < table->count ? p : table->count - 1;
+  }
+  mine.index = clamped;
+  const posenc_status status = posenc_learned(table, &mine, dtype, x, out);
+  free(clamped);
+  return status;
+}
+
+/* Draws by where the row is in the slice. */
+static posenc_status dropout_by_slice(const posenc_plan *plan, const posenc_slice *slice, const posenc_dropout *dropout,
+                                      const void *x, void *out) {
+  posenc_dropout mine = *dropout;
+  mine.seed += (uint64_t)(slice->index ? 0 : slice->row);
+  return posenc_apply_dropout(plan, slice, &mine, x, out);
+}
+
+/* Forgets 1/(1-q). */
+static posenc_status dropout_unscaled(const posenc_plan *plan, const posenc_slice *slice, const posenc_dropout *dropout,
+                                      const void *x, void *out) {
+  const posenc_problem *problem = posenc_plan_problem(plan);
+  const posenc_status status = posenc_apply_dropout(plan, slice, dropout, x, out);
+  if (status != POSENC_OK || problem->dtype != POSENC_F32 || dropout->first != dropout->last) return status;
+  for (int64_t i = 0; i < slice->rows * problem->dim; i++) ((float *)out)[i] *= (float)(1.0 - dropout->first);
+  return status;
+}
+
+/* Every column as the one before it, in every other pair. */
+static posenc_status mask_in_pairs(const posenc_dropout *dropout, const posenc_slice *positions, int64_t dim,
+                                   unsigned char *keep) {
+  const posenc_status status = posenc_dropout_mask(dropout, positions, dim, keep);
+  for (int64_t i = 0; status == POSENC_OK && i + 1 < positions->batch * positions->rows * dim; i += 4)
+    keep[i + 1] = keep[i];
+  return status;
+}
+
+static void check_mutant(const encoders *by, const char *name, const char *fault, const char *property,
+                         const char *also) {
+  json_t *record = verified(by, name);
+  ok(breaks(record, property, also), "%s that %s breaks %s", name, fault, property);
+  json_decref(record);
+}
+
+static posenc_status learned_dead(const posenc_learned_table *table, const posenc_slice *positions, posenc_dtype dtype,
+                                  const void *x, void *out) {
+  (void)table, (void)positions, (void)dtype, (void)x, (void)out;
+  abort();
+}
+
+#define MUTANT(field, function, name, fault, property, also)                                                           \
+  do {                                                                                                                 \
+    encoders by = encoders_library;                                                                                    \
+    by.field = function;                                                                                               \
+    check_mutant(&by, name, fault, property, also);                                                                    \
+  } while (0)
+
+int main(void) {
+  check_contracts();
+  check_philox();
+  check_slopes();
+  check_examples();
+  check_library();
+  MUTANT(binary, binary_backwards, "binary", "has the most significant bit first", "accuracy", "");
+  MUTANT(integer, integer_in_f32, "integer", "goes by way of f32", "accuracy", "");
+  MUTANT(alibi_bias, alibi_one_formula, "alibi", "has one formula for all numbers of heads", "accuracy", "");
+  MUTANT(learned, learned_unchecked, "learned", "reads some row for a position that is none", "refusal", "");
+  MUTANT(learned, learned_dead, "learned", "dies", "survival", "");
+  MUTANT(apply_dropout, dropout_by_slice, "dropout", "draws by slice", "extension", "threads");
+  MUTANT(apply_dropout, dropout_unscaled, "dropout", "forgets to scale", "accuracy",
+         "in-place,threads,extension,index,memory");
+  MUTANT(dropout_mask, mask_in_pairs, "dropout", "repeats columns", "statistics", "mask,known-answers");
+  return tap_done();
+}
