@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "bench/bench.h"
+#include "cli/encodings.h"
 #include "cli/measure.h"
 #include "common/output.h"
 
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTION_JSON = OPTION_OWN, OPTION_MODE };
+enum { OPTION_JSON = OPTION_OWN, OPTION_MODE, OPTION_ENCODING };
 
 static const char help[] =
     "Usage: posenc bench [OPTION]... [-- --benchmark_FLAG=VALUE...]\n"
@@ -21,7 +22,9 @@ static const char help[] =
     "\n"
     "Options:\n"
     "  --mode LIST       in which states, separated by commas (hot,plan)\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP OP_HELP
-        RUN_HELP BENCH_HELP
+        RUN_HELP BENCH_HELP "  --encoding NAME   instead of kernels, one of the other encodings: integer, binary,\n"
+    "                    learned, alibi or dropout (posenc list --encodings); --heads and\n"
+    "                    --len are those of alibi's matrices\n"
     "  --json FILE       write Google Benchmark JSON and no table; - is standard output\n" HELP_HELP "\n"
     "Modes:\n"
     "  hot               the same memory again and again\n"
@@ -46,6 +49,7 @@ static const char help[] =
     "  $ posenc bench --kernel 'rot*' --len 4096 --dim 512\n"
     "  $ posenc bench --mode first,row --len 512 --dim 512\n"
     "  $ posenc bench --op rope --len 4096 --heads 32 --dim 128 --kernel cr-avx512,cached\n"
+    "  $ posenc bench --encoding alibi --heads 32 --len 2048 --mode hot\n"
     "  $ posenc bench --json timings.json\n";
 
 static const struct option long_options[] = {
@@ -57,6 +61,7 @@ static const struct option long_options[] = {
     BENCH_OPTIONS,
     {"json", required_argument, NULL, OPTION_JSON},
     {"mode", required_argument, NULL, OPTION_MODE},
+    ENCODING_OPTIONS,
     HELP_OPTIONS,
 };
 
@@ -75,15 +80,17 @@ static void write_record(const json_t *record, output *out, const char *path) {
 
 static int run(int argc, char **argv) {
   options given = options_defaults();
-  const char *path = NULL;
+  const char *path = NULL, *encoding = NULL;
   unsigned modes = BENCH_DEFAULT_MODES;
   for (int code; (code = options_next(&given, &command_bench, argc, argv)) != -1;)
     if (code == OPTION_JSON)
       path = optarg;
+    else if (code == OPTION_ENCODING)
+      encoding = optarg;
     else if (!bench_modes_parse(optarg, &modes))
       die_value("--mode", optarg, "not of hot, cold, fresh, first, row and plan");
   char **flags = benchmark_flags(argv + optind);
-  selection chosen = select_measured(&given, true);
+  selection chosen = encoding ? select_encoded(&given, encoding) : select_measured(&given, true);
   /* Now: after minutes of work is no time to learn that it cannot be written. */
   output *out = path ? output_open(path) : NULL;
   if (path && !out) die_value("--json", path, strerror(errno));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_JSON = OPTION_OWN, OPTION_NAMES, OPTION_PROBLEMS };
+enum { OPTION_JSON = OPTION_OWN, OPTION_NAMES, OPTION_PROBLEMS, OPTION_ENCODINGS };
 
 static const char help[] =
     "Usage: posenc list [OPTION]...\n"
@@ -20,7 +20,9 @@ static const char help[] =
     "Options:\n"
     "  --json            print the contracts as a JSON array\n"
     "  --names           print the names alone\n"
-    "  --problems        print what problems are made of, and no kernels\n" PLUGIN_HELP ISA_HELP HELP_HELP "\n"
+    "  --problems        print what problems are made of, and no kernels\n"
+    "  --encodings       print what encodings there are beside the table of sines, and no\n"
+    "                    kernels; with --json, their contracts\n" PLUGIN_HELP ISA_HELP HELP_HELP "\n"
     "A bound of \"U ulp + A\" says that no element is further from the exact value than\n"
     "U units in the last place of the exact value, plus A.\n"
     "\n"
@@ -36,6 +38,7 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, OPTION_JSON},
     {"names", no_argument, NULL, OPTION_NAMES},
     {"problems", no_argument, NULL, OPTION_PROBLEMS},
+    {"encodings", no_argument, NULL, OPTION_ENCODINGS},
     PLUGIN_OPTIONS,
     ISA_OPTIONS,
     HELP_OPTIONS,
@@ -70,6 +73,37 @@ static void print_contract(const options *given, const posenc_kernel *kernel) {
 static void print_contracts(const options *given, const posenc_kernel *const *kernels, size_t count, bool apart) {
   for (size_t i = 0; i < count; i++)
     if ((strchr(kernels[i]->name, '/') != NULL) == apart) print_contract(given, kernels[i]);
+}
+
+/* ---- encodings ------------------------------------------------------------------------------------ */
+
+static void print_encodings_json(void) {
+  size_t count;
+  const posenc_encoding *const *encodings = posenc_encodings(&count);
+  json_t *contracts = json_array();
+  for (size_t i = 0; i < count; i++)
+    if (json_array_append_new(contracts, encoding_json(encodings[i])) != 0) die("out of memory");
+  json_dumpf(contracts, stdout, JSON_INDENT(2));
+  putchar('\n');
+  json_decref(contracts);
+}
+
+static void print_encoding(const posenc_encoding *e) {
+  char bound[128] = "of its kernel, see above";
+  if (!e->by_kernels) bound_words(&e->bound, bound, sizeof bound);
+  printf("%s: %s\n", e->name, e->summary);
+  printf("  formula       %s\n", e->formula);
+  printf("  call          %s\n", e->call);
+  printf("  provenance    %s\n", e->provenance);
+  printf("  bound         %s\n", bound);
+  printf("  basis         %s\n", e->basis);
+  printf("  reproducible  %s\n", e->by_kernels ? "as its kernel" : e->reproducible ? "yes" : "no");
+}
+
+static void print_encodings(void) {
+  size_t count;
+  const posenc_encoding *const *encodings = posenc_encodings(&count);
+  for (size_t i = 0; i < count; i++) print_encoding(encodings[i]);
 }
 
 /* ---- what problems are made of -------------------------------------------------------------------- */
@@ -146,15 +180,22 @@ static void print_problems(void) {
 
 static int run(int argc, char **argv) {
   options given = options_defaults();
-  bool json = false, names = false, problems = false;
+  bool json = false, names = false, problems = false, encodings = false;
   for (int code; (code = options_next(&given, &command_list, argc, argv)) != -1;) {
     json |= code == OPTION_JSON;
     names |= code == OPTION_NAMES;
     problems |= code == OPTION_PROBLEMS;
+    encodings |= code == OPTION_ENCODINGS;
   }
-  if (problems && (json || names)) die("--problems: nothing would use it beside %s", json ? "--json" : "--names");
+  if (problems && (json || names || encodings))
+    die("--problems: nothing would use it beside %s", json ? "--json" : names ? "--names" : "--encodings");
   if (problems) {
     print_problems();
+    return EXIT_SUCCESS;
+  }
+  if (encodings && names) die("--encodings: nothing would use it beside --names");
+  if (encodings) {
+    (json ? print_encodings_json : print_encodings)();
     return EXIT_SUCCESS;
   }
   size_t count;
@@ -170,6 +211,8 @@ static int run(int argc, char **argv) {
   print_contracts(&given, kernels, count, false);
   puts("\nHow shipped frameworks compute it, and negative controls (--kernel 'recipe/*'):\n");
   print_contracts(&given, kernels, count, true);
+  puts("\nEncodings (posenc list --encodings):\n");
+  print_encodings();
   puts("\nWhat problems are made of (posenc list --problems):\n");
   print_problems();
   return EXIT_SUCCESS;

@@ -1,27 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/verify.h"
+#include "cli/encodings.h"
 #include "cli/measure.h"
 #include "common/output.h"
 #include "verify/baseline.h"
+#include "verify/encodings.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FORMAT = OPTION_OWN, OPTION_SAVE, OPTION_BASELINE, OPTION_CASES, OPTION_EXPLAIN, OPTION_PROFILE };
+enum {
+  OPTION_FORMAT = OPTION_OWN,
+  OPTION_SAVE,
+  OPTION_BASELINE,
+  OPTION_CASES,
+  OPTION_EXPLAIN,
+  OPTION_PROFILE,
+  OPTION_ENCODING
+};
 
 static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "Hold kernels to what they promise: elements are compared with the exact real numbers,\n"
                            "and the properties of the encoding are checked. Of a table within the --budget it is\n"
                            "every element, of a larger one a sample. What add and rope give is compared\n"
                            "with what is exact for the x that they get. Without --len and --dim, the\n"
-                           "shapes are the published ones.\n"
+                           "shapes are the published ones, and the other encodings are looked at.\n"
                            "\n"
                            "Options:\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP OP_HELP RUN_HELP VERIFY_HELP
                            "  --format NAME     tap (one point for each kernel, property and table), junit, or json\n"
                            "                    (the accuracy record) (tap)\n"
                            "  --cases FILE      instead of tables, only these hard-to-round elements; may be given\n"
                            "                    several times (reference/worst/ has some)\n"
+                           "  --encoding GLOBS  instead of kernels, these of the other encodings: integer, binary,\n"
+                           "                    learned, alibi, dropout; several with commas. They are looked at\n"
+                           "                    too where no kernel, table, operation, case or baseline is told\n"
                            "  --explain         tell where errors come from: frequency, phase, sine and cosine, or\n"
                            "                    the last rounding; of the largest error, and by position\n"
                            "                    (tables alone)\n"
@@ -41,6 +54,7 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "  $ posenc verify\n"
                            "  $ posenc verify --kernel 'naive*' --len 512 --dim 128 --offset 1000000\n"
                            "  $ posenc verify --kernel naive --len 131072 --dim 128 --explain\n"
+                           "  $ posenc verify --encoding '*'\n"
                            "  $ posenc verify --plugin mine.so --kernel mine\n"
                            "  $ posenc verify --cases reference/worst/base10000-d128.wc\n"
                            "  $ posenc verify --profile --format json -o accuracy.json\n"
@@ -56,6 +70,7 @@ static const struct option long_options[] = {
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"cases", required_argument, NULL, OPTION_CASES},
     {"explain", no_argument, NULL, OPTION_EXPLAIN},
+    ENCODING_OPTIONS,
     {"profile", no_argument, NULL, OPTION_PROFILE},
     {"save", required_argument, NULL, OPTION_SAVE},
     {"baseline", required_argument, NULL, OPTION_BASELINE},
@@ -96,13 +111,88 @@ static void close_for(const char *option, const char *path, output *out) {
   if (out && !output_commit(out)) die_value(option, path, strerror(errno));
 }
 
+/* ---- the other encodings ------------------------------------------------------------------------ */
+
+/* The record of those that the globs select. */
+static json_t *encodings_record(const options *given, const char *globs) {
+  size_t count;
+  const posenc_encoding **encodings = select_encodings(globs, &count);
+  const encodings_request request = {
+      .by = &encoders_library,
+      .encodings = encodings,
+      .count = count,
+      .seed = (uint64_t)given->seed,
+      .silence = given->silence,
+  };
+  json_t *record = verify_encodings(&request);
+  if (!record) die("out of memory");
+  free(encodings);
+  return record;
+}
+
+/* Was nothing chosen, so that all is to be looked at? */
+static bool is_everything(const options *given) {
+  for (int code = OPTION_LEN; code <= OPTION_STORES; code++)
+    if (given->texts[code - OPTION_LEN]) return false;
+  return true;
+}
+
+static void add_count(json_t *record, const json_t *more, const char *key) {
+  const json_int_t sum =
+      json_integer_value(json_object_get(record, key)) + json_integer_value(json_object_get(more, key));
+  json_object_set_new(record, key, json_integer(sum));
+}
+
+/* JSON keeps the record of the encodings apart, in the other one; points of TAP and cases of JUnit are one list. */
+static json_t *joined(json_t *record, json_t *encodings, bool apart) {
+  if (!record || !encodings) return record ? record : encodings;
+  if (apart) {
+    json_object_set_new(record, "encodings", encodings);
+    return record;
+  }
+  static const char *const counts[] = {"passed", "failed", "skipped"};
+  json_array_extend(json_object_get(record, "records"), json_object_get(encodings, "records"));
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) add_count(record, encodings, counts[i]);
+  json_decref(encodings);
+  return record;
+}
+
+/* Exits if an option was given that only kernels have a use for. */
+static void refuse_beside_encoding(const options *given, const char *other) {
+  options_refuse(given, OPTION_LEN, OPTION_STORES, "--encoding");
+  options_refuse(given, OPTION_BUDGET, OPTION_SEARCH, "--encoding");
+  if (other) die("%s: nothing would use it beside --encoding", other);
+}
+
+/* Of a record that may be null. */
+static int status_of(const json_t *record) {
+  char why[200];
+  if (!record) return EXIT_SUCCESS;
+  return verify_mistrust(record, why, sizeof why) ? STATUS_FAILED_CHECK : accuracy_status(record);
+}
+
+/* The record of the kernels, saved and held to a baseline as asked; released with the selection. */
+static json_t *kernels_record(const options *given, selection *chosen, bool profile, bool explain, output *save,
+                              json_t *baseline) {
+  json_t *record = measure_accuracy(given, chosen, profile, explain);
+  if (save) {
+    json_t *now = baseline_of(record);
+    print_json(now, output_stream(save));
+    json_decref(now);
+  }
+  if (baseline) baseline_hold(record, baseline);
+  json_decref(baseline);
+  selection_free(chosen);
+  return record;
+}
+
 static int run(int argc, char **argv) {
   options given = options_defaults();
-  const char *path = "-", *saved = NULL, **files = calloc((size_t)argc, sizeof *files);
+  const char *path = "-", *saved = NULL, *globs = NULL, **files = calloc((size_t)argc, sizeof *files);
   size_t file_count = 0;
   printer *print = verify_print_tap;
   bool explain = false, profile = false;
-  json_t *baseline = NULL;
+  json_t *baseline = NULL, *record = NULL, *encodings = NULL;
   if (!files) die("out of memory");
   for (int code; (code = options_next(&given, &command_verify, argc, argv)) != -1;) {
     if (code == 'o') path = optarg;
@@ -112,27 +202,30 @@ static int run(int argc, char **argv) {
     if (code == OPTION_PROFILE) profile = true;
     if (code == OPTION_SAVE) saved = optarg;
     if (code == OPTION_BASELINE) baseline = load_baseline(optarg);
+    if (code == OPTION_ENCODING) globs = optarg;
   }
   if (profile && print != print_json) die("--profile: only --format json holds it");
   if (profile && file_count) die("--profile: nothing would use it beside --cases");
-  selection chosen = file_count ? select_cases(&given, files, file_count) : select_measured(&given, false);
+  if (globs)
+    refuse_beside_encoding(&given, file_count ? "--cases"
+                                   : profile  ? "--profile"
+                                   : explain  ? "--explain"
+                                   : saved    ? "--save"
+                                   : baseline ? "--baseline"
+                                              : NULL);
+  selection chosen = {0};
+  if (!globs) chosen = file_count ? select_cases(&given, files, file_count) : select_measured(&given, false);
   if (saved && strcmp(saved, path) == 0 && strcmp(path, "-") != 0)
     die_value("--save", saved, "--output writes the same file");
   output *out = open_for("--output", path), *save = open_for("--save", saved);
 
-  json_t *record = measure_accuracy(&given, &chosen, profile, explain);
-  if (save) {
-    json_t *now = baseline_of(record);
-    print_json(now, output_stream(save));
-    json_decref(now);
-  }
-  if (baseline) baseline_hold(record, baseline);
+  const bool everything = !file_count && !baseline && is_everything(&given);
+  if (!globs) record = kernels_record(&given, &chosen, profile, explain, save, baseline);
+  if (globs || everything) encodings = encodings_record(&given, globs ? globs : "*");
+  const int status = status_of(record) != EXIT_SUCCESS ? status_of(record) : status_of(encodings);
+  record = joined(record, encodings, print == print_json);
   print(record, output_stream(out));
-  char why[200];
-  const int status = verify_mistrust(record, why, sizeof why) ? STATUS_FAILED_CHECK : accuracy_status(record);
   json_decref(record);
-  json_decref(baseline);
-  selection_free(&chosen);
   free(files);
   close_for("--save", saved, save);
   close_for("--output", path, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/options.h"
+#include "cli/encodings.h"
 #include "common/output.h"
 #include "common/progress.h"
 #include "files/npy.h"
@@ -25,7 +25,13 @@ static const char help[] =
     "                    .safetensors, else npy)\n"
     "  --op NAME         table, or rope-cache: the tables of cosines and of sines that\n"
     "                    are kept for rope, of shape (2, L, D), or as the tensors 'cos'\n"
-    "                    and 'sin' (table)\n" TABLE_HELP ROWS_HELP
+    "                    and 'sin' (table)\n"
+    "  --encoding NAME   sinusoidal, integer, binary, learned or alibi (sinusoidal)\n"
+    "  --heads H         of alibi: the file is of shape (H, L, L); behind an --offset P,\n"
+    "                    which the L queries come after, (H, L, P + L)\n"
+    "  --table FILE      of learned: rows to gather, .npy or safetensors; its columns, and\n"
+    "                    its dtype unless --dtype says another\n"
+    "  --tensor NAME     of FILE, a safetensors file (the only one that can be a table)\n" TABLE_HELP ROWS_HELP
     "  --kernel NAME     who computes it (the fastest one that is accurate)\n" CHOICE_HELP RUN_HELP HELP_HELP "\n"
     "The file appears whole or not at all, and memory does not grow with L.\n"
     "A LIST of digits, signs, points, exponents and commas is one of positions, all else\n"
@@ -45,14 +51,20 @@ static const char help[] =
     "  $ posenc write --positions 5,10,-2.5,1000 --dim 64 -o rows.npy\n"
     "  $ posenc write --len 131072 --dim 128 --base 500000 --scaling llama3 \\\n"
     "      --op rope-cache -o llama3.safetensors\n"
+    "  $ posenc write --encoding alibi --heads 12 --len 1024 --dtype bf16 -o alibi.npy\n"
+    "  $ posenc write --encoding binary --len 256 --dim 8 -o bits.npy\n"
     "  $ posenc write --len 64 --dim 128 --offset 1099511627776 --dtype f64 -o - | xxd\n";
 
-enum { OPTION_FORMAT = OPTION_OWN };
+enum { OPTION_FORMAT = OPTION_OWN, OPTION_ENCODING, OPTION_TABLE, OPTION_TENSOR };
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"op", required_argument, NULL, OPTION_OP},
+    ENCODING_OPTIONS,
+    {"heads", required_argument, NULL, OPTION_HEADS},
+    {"table", required_argument, NULL, OPTION_TABLE},
+    {"tensor", required_argument, NULL, OPTION_TENSOR},
     TABLE_OPTIONS,
     ROWS_OPTIONS,
     KERNEL_OPTIONS,
@@ -153,14 +165,34 @@ static const char *write_rows(const posenc_plan *plan, FILE *stream, const char 
   return failure;
 }
 
+/* Options that only other encodings have. */
+static void refuse_encoded(const options *given, const encoded_file *encoded) {
+  static const char reason[] = "nothing would use it without --encoding learned";
+  if (encoded->table) die_value("--table", encoded->table, reason);
+  if (encoded->tensor) die_value("--tensor", encoded->tensor, reason);
+  options_refuse(given, OPTION_HEADS, OPTION_HEADS, "--encoding sinusoidal");
+}
+
 static int run(int argc, char **argv) {
   options given = options_defaults();
   const char *path = NULL;
   file_format format = FORMAT_OF_NAME;
+  const posenc_encoding *encoding = NULL;
+  encoded_file encoded = {0};
   for (int code; (code = options_next(&given, &command_write, argc, argv)) != -1;) {
     if (code == 'o') path = optarg;
     if (code == OPTION_FORMAT) format = parse_format(optarg);
+    if (code == OPTION_ENCODING) encoding = find_encoding(optarg);
+    if (code == OPTION_TABLE) encoded.table = optarg;
+    if (code == OPTION_TENSOR) encoded.tensor = optarg;
   }
+  if (encoding && strcmp(encoding->name, "sinusoidal") != 0) {
+    if (!path) die("--output is missing");
+    encoded.path = path;
+    encoded.safetensors = (format == FORMAT_OF_NAME ? format_of_name(path) : format) == FORMAT_SAFETENSORS;
+    return write_encoding(&given, encoding, &encoded);
+  }
+  refuse_encoded(&given, &encoded);
   if (given.problem.op != POSENC_TABLE && given.problem.op != POSENC_ROPE_CACHE)
     die_value("--op", op_name(given.problem.op), "not table or rope-cache, which can be written");
   if (!options_have_table(&given)) die("--len and --dim are missing");

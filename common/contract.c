@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t kernel_name_length(const char *text) {
@@ -21,22 +22,19 @@ const char *kernel_isa(const posenc_kernel *kernel) {
   return name ? name : "any";
 }
 
-json_t *kernel_json(const posenc_kernel *kernel, unsigned isa) {
-  posenc_options options = posenc_default_options();
-  options.isa = isa;
-  const posenc_bound *bound = &kernel->bound;
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:{s:f, s:f, s:f, s:I, s:b}, s:s?}", "name",
-                   kernel->name, "summary", kernel->summary, "algorithm", kernel->algorithm, "provenance",
-                   kernel->provenance, "isa", kernel_isa(kernel), "basis", kernel->basis, "reproducible",
-                   (int)kernel->reproducible, "threaded", (int)kernel->threaded, "keeps_rows", (int)kernel->keeps_rows,
-                   "bound", "ulp", bound->ulp, "abs", bound->abs, "growth", bound->growth, "max_position",
-                   (json_int_t)bound->max_position, "derived", (int)bound->derived, "refusal",
-                   posenc_kernel_refusal(kernel, NULL, &options));
-}
-
 static json_t *bound_json(const posenc_bound *bound) {
   return json_pack("{s:f, s:f, s:f, s:I, s:b}", "ulp", bound->ulp, "abs", bound->abs, "growth", bound->growth,
                    "max_position", (json_int_t)bound->max_position, "derived", (int)bound->derived);
+}
+
+json_t *kernel_json(const posenc_kernel *kernel, unsigned isa) {
+  posenc_options options = posenc_default_options();
+  options.isa = isa;
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:o, s:s?}", "name", kernel->name, "summary",
+                   kernel->summary, "algorithm", kernel->algorithm, "provenance", kernel->provenance, "isa",
+                   kernel_isa(kernel), "basis", kernel->basis, "reproducible", (int)kernel->reproducible, "threaded",
+                   (int)kernel->threaded, "keeps_rows", (int)kernel->keeps_rows, "bound", bound_json(&kernel->bound),
+                   "refusal", posenc_kernel_refusal(kernel, NULL, &options));
 }
 
 json_t *encoding_json(const posenc_encoding *encoding) {
@@ -46,13 +44,16 @@ json_t *encoding_json(const posenc_encoding *encoding) {
                    encoding->by_kernels ? json_null() : bound_json(&encoding->bound));
 }
 
-/* "2^-46" where that is exact and shorter than the decimals, else three digits. */
+/* "2^-46" where that is exact and shorter than the decimals, else three digits, and what is left if it is a power of two. */
 static void number_words(double value, char *text, size_t size) {
   int exponent;
   if (frexp(value, &exponent) == 0.5 && (exponent < -3 || exponent > 10))
     snprintf(text, size, "2^%d", exponent - 1);
-  else
+  else {
     snprintf(text, size, "%.3g", value);
+    const double rest = value - strtod(text, NULL); /* "(0.5 + 2^-17)" where that is all of it */
+    if (rest > 0.0 && frexp(rest, &exponent) == 0.5) snprintf(text, size, "(%.3g + 2^%d)", value, exponent - 1);
+  }
 }
 
 void bound_words(const posenc_bound *bound, char *text, size_t size) {

@@ -86,11 +86,9 @@ static bool add_tensors(json_t *root, const posenc_problem *problem, size_t byte
   return true;
 }
 
-char *safetensors_header(const posenc_problem *problem, const char *kernel, size_t *length) {
-  size_t bytes;
-  if (posenc_table_bytes(problem, &bytes) != POSENC_OK) return NULL;
-  json_t *root = json_pack("{s:o}", metadata_key, metadata_of(problem, kernel));
-  char *text = root && add_tensors(root, problem, bytes) ? json_dumps(root, JSON_COMPACT) : NULL;
+/* The header of that content, which is released; null when memory runs out. */
+static char *header_of(json_t *root, size_t *length) {
+  char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
   json_decref(root);
   if (!text) return NULL;
   const size_t used = LENGTH_BYTES + strlen(text), total = (used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -103,6 +101,35 @@ char *safetensors_header(const posenc_problem *problem, const char *kernel, size
   }
   free(text);
   return header;
+}
+
+char *safetensors_header(const posenc_problem *problem, const char *kernel, size_t *length) {
+  size_t bytes;
+  if (posenc_table_bytes(problem, &bytes) != POSENC_OK) return NULL;
+  json_t *root = json_pack("{s:o}", metadata_key, metadata_of(problem, kernel));
+  if (root && add_tensors(root, problem, bytes)) return header_of(root, length);
+  json_decref(root);
+  return NULL;
+}
+
+char *safetensors_header_of(posenc_dtype dtype, const int64_t *axes, size_t axis_count, const char *encoding,
+                            size_t *length) {
+  json_t *root = json_pack("{s:{s:s, s:s, s:s}}", metadata_key, "made_by", "posenc", "version", posenc_version(),
+                           "encoding", encoding),
+         *lengths = json_array();
+  size_t bytes = posenc_dtype_bytes(dtype), end = 0;
+  bool ok = root && lengths;
+  for (size_t i = 0; ok && i < axis_count; i++) {
+    bytes *= (size_t)axes[i];
+    ok = json_array_append_new(lengths, json_integer((json_int_t)axes[i])) == 0;
+  }
+  if (ok && add_tensor(root, SAFETENSORS_NAME, dtype, json_incref(lengths), bytes, &end)) {
+    json_decref(lengths);
+    return header_of(root, length);
+  }
+  json_decref(lengths);
+  json_decref(root);
+  return NULL;
 }
 
 /* The bytes of a double in this machine's order from those in a file's, and back. */

@@ -17,6 +17,10 @@
  * metadata. A multiple of 64 bytes. Null when memory runs out. */
 char *safetensors_header(const posenc_problem *problem, const char *kernel, size_t *length);
 
+/* The same of a tensor that is no table of sines: an encoding of that name. */
+char *safetensors_header_of(posenc_dtype dtype, const int64_t *axes, size_t axis_count, const char *encoding,
+                            size_t *length);
+
 /* Writes one of the numbers of SAFETENSORS_POSITIONS. */
 bool safetensors_write_double(double value, FILE *stream);
 

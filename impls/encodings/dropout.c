@@ -67,11 +67,12 @@ static int64_t make_chunk(const dropout_loops *loops, const posenc_dropout *d, i
 }
 
 /* In steps of a known length, of which gcc -O2 makes vectors. */
-static void keep_bytes(int64_t count, const uint32_t *words, const uint32_t *threshold, unsigned char *keep) {
+static void keep_bytes(int64_t count, const uint32_t *restrict words, const uint32_t *restrict threshold,
+                       unsigned char *restrict keep) {
   enum { STEP = 16 };
   int64_t j = 0;
   for (; j + STEP <= count; j += STEP)
-    for (int64_t n = j; n < j + STEP; n++) keep[n] = words[n] >= threshold[n];
+    for (int n = 0; n < STEP; n++) keep[j + n] = words[j + n] >= threshold[j + n];
   for (; j < count; j++) keep[j] = words[j] >= threshold[j];
 }
 

@@ -66,6 +66,12 @@ static inline bool encoding_streams(size_t bytes, size_t row_bytes, posenc_dtype
 #endif
 }
 
+#ifdef __SSE2__
+static inline void encoding_stream_part(char *out, const char *from) {
+  _mm_stream_si128((__m128i *)(void *)out, _mm_loadu_si128((const __m128i *)(const void *)from));
+}
+#endif
+
 /* Copies past the caches; store_fence() after the last. */
 static inline void encoding_stream(char *out, const char *from, size_t bytes) {
   size_t i = 0;
@@ -73,10 +79,12 @@ static inline void encoding_stream(char *out, const char *from, size_t bytes) {
   const size_t before = -(uintptr_t)out & 63;
   if (bytes >= before + 64) {
     memcpy(out, from, before);
-    for (i = before; i + 64 <= bytes; i += 64)
-      for (size_t part = i; part < i + 64; part += 16)
-        _mm_stream_si128((__m128i *)(void *)(out + part),
-                         _mm_loadu_si128((const __m128i *)(const void *)(from + part)));
+    for (i = before; i + 64 <= bytes; i += 64) { /* whole lines */
+      encoding_stream_part(out + i, from + i);
+      encoding_stream_part(out + i + 16, from + i + 16);
+      encoding_stream_part(out + i + 32, from + i + 32);
+      encoding_stream_part(out + i + 48, from + i + 48);
+    }
   }
 #endif
   memcpy(out + i, from + i, bytes - i);

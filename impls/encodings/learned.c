@@ -33,18 +33,21 @@ static inline double value_at(posenc_dtype dtype, const void *row, int64_t at) {
 /* Columns that are converted together, and what of them is written as a loop of its own, so that gcc -O2 makes vectors of it. */
 enum { CHUNK = 1024, STEP = 16 };
 
-/* For a loop over `count` elements: its body for so many steps, whole ones first. */
+/* For a loop over `count` elements j: its body for so many steps, whole ones first. */
 #define FOR_STEPS(j, count, body)                                                                                      \
   do {                                                                                                                 \
     int64_t begin_ = 0;                                                                                                \
     for (; begin_ + STEP <= (count); begin_ += STEP)                                                                   \
-      for (int64_t j = begin_; j < begin_ + STEP; j++) body;                                                           \
+      for (int n_ = 0; n_ < STEP; n_++) {                                                                              \
+        const int64_t j = begin_ + n_;                                                                                 \
+        body;                                                                                                          \
+      }                                                                                                                \
     for (int64_t j = begin_; j < (count); j++) body;                                                                   \
   } while (0)
 
 /* Elements of a narrow table from column `from` on in f32, which holds them all. */
-static void widen(posenc_dtype dtype, const void *row, int64_t from, int64_t count, float *values) {
-  const uint16_t *halves = (const uint16_t *)row + from;
+static void widen(posenc_dtype dtype, const void *row, int64_t from, int64_t count, float *restrict values) {
+  const uint16_t *restrict halves = (const uint16_t *)row + from;
   if (dtype == POSENC_F32)
     memcpy(values, (const float *)row + from, (size_t)count * sizeof *values);
   else if (dtype == POSENC_BF16)
@@ -75,7 +78,7 @@ static void convert_row(posenc_dtype from, posenc_dtype to, int64_t dim, const v
   float values[CHUNK];
   for (int64_t column = 0, count; column < dim; column += count) {
     count = dim - column < CHUNK ? dim - column : CHUNK;
-    uint16_t *halves = (uint16_t *)(void *)out + column;
+    uint16_t *restrict halves = (uint16_t *)(void *)out + column;
     widen(from, row, column, count, values);
     FOR_STEPS(j, count, halves[j] = bf16_of(values[j]));
   }
@@ -97,10 +100,11 @@ static void add_narrow(const apply_loops *loops, const posenc_learned_table *tab
                        const char *x, char *out) {
   const int64_t element = (int64_t)posenc_dtype_bytes(dtype);
   float values[CHUNK];
+  const float none = NAN;
   for (int64_t from = 0, count; from < table->dim; from += count) {
     count = table->dim - from < CHUNK ? table->dim - from : CHUNK;
     widen(table->dtype, row, from, count, values);
-    FOR_STEPS(j, count, values[j] = values[j] != values[j] ? NAN : values[j]);
+    FOR_STEPS(j, count, values[j] = values[j] != values[j] ? none : values[j]);
     loops->add(dtype, count, values, x + from * element, out + from * element);
   }
 }
@@ -134,6 +138,8 @@ posenc_status posenc_learned(const posenc_learned_table *table, const posenc_sli
   if (!out) return POSENC_BAD_ARGUMENT;
   const apply_loops *loops = apply_loops_for(NULL);
   const size_t row_bytes = (size_t)table->dim * posenc_dtype_bytes(table->dtype), element = posenc_dtype_bytes(dtype);
+  const bool streams =
+      !x && dtype == table->dtype && encoding_streams((size_t)(slice.batch * slice.rows) * row_bytes, row_bytes, dtype);
   for (int64_t sequence = 0; sequence < slice.batch; sequence++)
     for (int64_t r = 0; r < slice.rows; r++) {
       const char *row = (const char *)table->rows + (size_t)encoding_position(&slice, r) * row_bytes;
@@ -141,11 +147,14 @@ posenc_status posenc_learned(const posenc_learned_table *table, const posenc_sli
       char *to = (char *)out + at;
       if (x)
         add_row(loops, table, dtype, row, (const char *)x + at, to);
+      else if (streams)
+        encoding_stream(to, row, row_bytes);
       else if (dtype == table->dtype)
         memcpy(to, row, row_bytes);
       else
         convert_row(table->dtype, dtype, table->dim, row, to);
     }
+  if (streams) store_fence();
   return POSENC_OK;
 }
 
