@@ -206,7 +206,10 @@ static shape shape_of_options(const options *given, posenc_op op, int64_t rows, 
   const char *refusal = posenc_problem_refusal(&problem);
   shape made = shape_of(&problem);
   if (*called) snprintf(made.name, sizeof made.name, "%s", called);
-  if (refusal) die("--encoding %s: %s", made.name, refusal);
+  if (refusal) {
+    const bool of_rows = rows < 0 || *called; /* those of alibi are as many as the columns */
+    die("%s %" PRId64 ": %s", of_rows ? "--len" : "--dim", *called || !of_rows ? dim : rows, refusal);
+  }
   return made;
 }
 

@@ -158,10 +158,10 @@ static void take_learned(work *w, const encoded_file *file) {
 
 static void take_alibi(work *w, const posenc_encoding *encoding) {
   const posenc_problem *problem = &w->given->problem;
-  require(w->given, OPTION_HEADS, "--heads", encoding);
-  require(w->given, OPTION_LEN, "--len", encoding);
   options_refuse(w->given, OPTION_DIM, OPTION_DIM, "--encoding alibi");
   options_refuse(w->given, OPTION_POSITIONS, OPTION_POSITIONS, "--encoding alibi");
+  require(w->given, OPTION_HEADS, "--heads", encoding);
+  require(w->given, OPTION_LEN, "--len", encoding);
   if (problem->heads < 1 || problem->heads > 1 << 20)
     die("--heads %" PRId64 ": not within 1 .. 1048576", problem->heads);
   if (problem->rows < 1) die("--len %" PRId64 ": not above 0", problem->rows);

@@ -5,6 +5,7 @@ _posenc_words() {
   case $1 in
   commands) posenc --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' ;;
   options) posenc ${2:+"$2"} --help | sed -n 's/^  \(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\).*/\2/p' ;;
+  encodings) posenc list --encodings | sed -n 's/^\([a-z-]*\): .*/\1/p' ;;
   kernels) posenc list --names "${@:2}" ;;
   esac 2>/dev/null
 }
@@ -20,6 +21,7 @@ _posenc() {
   COMPREPLY=()
   case $before in
   --kernel) words=$(_posenc_words kernels "${plugins[@]}") ;;
+  --encoding) words=$(_posenc_words encodings) ;;
   --layout) words='interleaved interleaved-cs split split-cs duplicated' ;;
   --dtype) words='f32 f64 f16 bf16' ;;
   --op)

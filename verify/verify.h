@@ -77,7 +77,8 @@ typedef struct verify_request {
  *                                 null if the kernel does not do them} … ]} … ] } … ], empty unless asked for; so is
  *   "unique": {"dim", "base", "rows": n, "distance": least Euclidean distance between two exact rows of so many positions, "apart": by so
  *             many positions; it depends on that alone}, or null
- *   "passed": n, "failed": n, "skipped": n }
+ *   "passed": n, "failed": n, "skipped": n,
+ *   "encodings": where the command looked at the other encodings too, their record: see encodings.h, and its counts are its own }
  *
  * WITNESS: { "ulp", "abs", "position": n, "index": n, "function": "sin" | "cos", "exact": hex-float, "got": hex-float,
  *            "replay": command }
