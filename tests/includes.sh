@@ -15,10 +15,11 @@ reference: reference
 common: common
 files: files reference common
 verify: verify files reference common
+identify: identify files reference common
 bench: bench common
 reports: reports common
 peers: peers
-cli: cli verify files bench reports peers impls/recipes common'
+cli: cli verify identify files bench reports peers impls/recipes common'
 
 # What the library may take from the system: libc with advice on memory and what glibc knows of the CPU, libm, OpenMP, intrinsics.
 system='cpuid.h float.h immintrin.h inttypes.h limits.h math.h omp.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h sys/mman.h sys/platform/x86.h'
@@ -66,7 +67,7 @@ done <<EOF
 $rules
 EOF
 
-result 'every folder of sources has its row above' "$(for top in include impls reference common files verify bench reports peers cli; do
+result 'every folder of sources has its row above' "$(for top in include impls reference common files verify identify bench reports peers cli; do
   find $top -name '*.[ch]' -o -name '*.cc'
 done | sed 's|/[^/]*$||' | sort -u | while read -r folder; do
   printf '%s\n' "$rules" | grep -q "^$folder:" || echo "$folder"

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Who made a table: what each recipe, and exact arithmetic, would have written into it. */
+#ifndef POSENC_IDENTIFY_MAKERS_H
+#define POSENC_IDENTIFY_MAKERS_H
+
+#include "identify/formula.h"
+#include "reference/fast.h"
+
+/* How a table came to be, in all but who computed it. */
+typedef struct making {
+  formula formula;
+  columns columns;
+  posenc_dtype held;
+  double amplitude;
+} making;
+
+/* The exact values of a formula: if they are to be proved, by the oracle for plain ones at whole positions; for others by
+   angles in long double, sines in double: within 2^-52, and 2^-62 of the angle. */
+typedef struct truth truth;
+truth *truth_create(const making *how, bool proved);
+void truth_destroy(truth *t);
+bool truth_proved(const truth *t);
+/* Of row `row`, pairs by index. */
+void truth_row(truth *t, int64_t row, fast_pair *pairs);
+
+/* One who may have made it. */
+typedef struct maker {
+  const posenc_kernel *kernel; /* null: exact values, rounded once */
+  posenc_plan *plan;           /* null for exact values, and for a kernel that cannot do it */
+  int64_t compared, equal;     /* elements */
+  double squares, most;        /* of differences: their squares' sum, and the largest */
+} maker;
+
+/* The bench that makers sit on, with room for a row. */
+typedef struct makers {
+  making how;
+  truth *exact;
+  maker *all; /* first the exact one */
+  size_t count;
+  posenc_stages *stages;
+  fast_pair *pairs;
+  double *values; /* a row as it would be in the table */
+} makers;
+
+/* Null kernels that cannot do it are left out. False when memory runs out. */
+bool makers_open(makers *m, const making *how, bool proved, int64_t rows, const posenc_kernel *const *kernels,
+                 size_t count);
+void makers_close(makers *m);
+
+/* The row as this one would have written it. */
+const double *makers_row(makers *m, const maker *by, int64_t row);
+
+/* Adds a row of the table, how->columns.dim values or more, to what is known of this one. */
+void makers_compare(makers *m, maker *by, int64_t row, const double *there);
+
+/* Mean square of the differences. */
+static inline double maker_distance(const maker *m) {
+  return m->compared ? m->squares / (double)m->compared : 0.0;
+}
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "identify/waves.h"
+
+#include "reference/format.h"
+
+#include <complex.h>
+#include <math.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* A column, or two as one complex number: cosine + i sine. */
+typedef struct view {
+  const window *w;
+  const sampling *at;
+  int64_t sine, cosine;
+} view;
+
+static bool there(const view *v, int64_t n) {
+  return n >= 0 && n < v->at->count && !v->w->zero[v->at->first + n * v->at->step];
+}
+
+static double complex point(const view *v, int64_t n) {
+  const double *row = window_row(v->w, v->at->first + n * v->at->step);
+  return CMPLX(row[v->cosine], row[v->sine]);
+}
+
+static double number(const view *v, int64_t n) {
+  return window_row(v->w, v->at->first + n * v->at->step)[v->cosine];
+}
+
+/* A unit of the dtype that the values are in, just below the largest: rounding moves a value by half of it. */
+static double rounding(const window *w) {
+  return ldexp(w->most, -format_of(w->held)->precision);
+}
+
+static double wrapped(double angle) {
+  return remainder(angle, 2.0 * pi);
+}
+
+/* ---- pairs: the angle between rows, farther and farther apart ------------------------------------ */
+
+/* Mean of points k rows on, turned back by those here; its length says how well they agree. */
+static double complex mean_turn(const view *v, int64_t k) {
+  double complex sum = 0.0;
+  double length = 0.0;
+  for (int64_t n = 0; n + k < v->at->count; n++) {
+    if (!there(v, n) || !there(v, n + k)) continue;
+    const double complex turn = point(v, n + k) * conj(point(v, n));
+    sum += turn;
+    length += cabs(turn);
+  }
+  return length > 0.0 ? sum / length : 0.0;
+}
+
+/* The spread of angles whose points have a mean of that length, at least what rounding does. */
+static double spread(const view *v, double length) {
+  return sqrt(fmax(0.0, 2.0 * (1.0 - length))) + rounding(v->w) / v->w->most;
+}
+
+static estimate pair_frequency(const view *v) {
+  /* Points that are not together within half a radian tell nothing of their middle. */
+  const double together = 0.9;
+  estimate found = {0.0, INFINITY};
+  for (int64_t k = 1; k <= v->at->count / 2 || k == 1; k *= 2) {
+    const double complex turn = mean_turn(v, k);
+    const double length = cabs(turn), error = spread(v, length) / (double)k;
+    if (length < together || (k > 1 && found.error * (double)k > 1.0)) break;
+    const double whole = k > 1 ? found.value * (double)k : carg(turn);
+    if (error < found.error) found = (estimate){(whole + wrapped(carg(turn) - whole)) / (double)k, error};
+  }
+  return found;
+}
+
+/* ---- single columns: x(n+k) + x(n-k) = 2 cos(k w) x(n) ------------------------------------------- */
+
+/* cos(k w), by least squares; its error is from what is left. */
+static estimate cosine_of_step(const view *v, int64_t k) {
+  double products = 0.0, squares = 0.0, left = 0.0;
+  for (int64_t n = k; n + k < v->at->count; n++) {
+    if (!there(v, n - k) || !there(v, n) || !there(v, n + k)) continue;
+    const double x = number(v, n), sum = number(v, n + k) + number(v, n - k);
+    products += x * sum;
+    squares += x * x;
+  }
+  if (!(squares > 0.0)) return (estimate){0.0, INFINITY};
+  const double cosine = products / squares / 2.0;
+  int64_t count = 0;
+  for (int64_t n = k; n + k < v->at->count; n++) {
+    if (!there(v, n - k) || !there(v, n) || !there(v, n + k)) continue;
+    const double rest = number(v, n + k) + number(v, n - k) - 2.0 * cosine * number(v, n);
+    left += rest * rest;
+    count++;
+  }
+  /* Two unknowns less: a curve goes through any three points. */
+  if (count < 3) return (estimate){cosine, INFINITY};
+  const double noise = sqrt(left / (double)(count - 1)) + rounding(v->w);
+  return (estimate){cosine, noise / 2.0 / sqrt(squares) * 2.0};
+}
+
+static estimate single_frequency(const view *v) {
+  const double flat = 0.2; /* of sin(k w): below, the cosine hardly tells the angle */
+  estimate found = {0.0, INFINITY};
+  for (int64_t k = 1; k <= v->at->count / 3; k *= 2) {
+    const estimate c = cosine_of_step(v, k);
+    if (!(fabs(c.value) < 1.0 + c.error) || c.error > 0.1) continue;
+    const double angle = acos(fmax(-1.0, fmin(1.0, c.value))), sine = sin(angle);
+    const double error = (sine > c.error ? c.error / sine : INFINITY) / (double)k;
+    if (isinf(found.error)) { /* slow ones begin here, where they have come less than half a turn */
+      if (error * (double)k < 0.1 && (k == 1 || angle < 0.5)) found = (estimate){angle / (double)k, error};
+      continue;
+    }
+    const double whole = found.value * (double)k;
+    if (found.error * (double)k > 0.5) break;
+    const double up = wrapped(angle - whole), down = wrapped(-angle - whole);
+    if (error < found.error && sine > flat)
+      found = (estimate){(whole + (fabs(up) < fabs(down) ? up : down)) / (double)k, error};
+  }
+  return found;
+}
+
+void waves_frequencies(const window *w, const columns *s, const sampling *at, estimate *frequencies) {
+  const double step = (double)at->step;
+  for (int64_t i = 0; i < s->pairs; i++) {
+    const view v = {w, at, columns_of(s, i, false), columns_of(s, i, true)};
+    const estimate each = s->part == COLUMNS_BOTH ? pair_frequency(&v) : single_frequency(&v);
+    frequencies[i] = (estimate){each.value / step, each.error / step};
+  }
+}
+
+/* ---- phases -------------------------------------------------------------------------------------- */
+
+static double angle_at(const view *v, long double frequency, int64_t n) {
+  return (double)(frequency * (long double)(v->at->first + n * v->at->step));
+}
+
+static estimate pair_phase(const view *v, long double frequency, estimate *amplitude) {
+  double complex sum = 0.0;
+  double length = 0.0;
+  int64_t count = 0;
+  for (int64_t n = 0; n < v->at->count; n++) {
+    if (!there(v, n)) continue;
+    const double angle = angle_at(v, frequency, n);
+    sum += point(v, n) * CMPLX(cos(angle), -sin(angle));
+    length += cabs(point(v, n));
+    count++;
+  }
+  if (!(length > 0.0)) return (estimate){0.0, INFINITY};
+  *amplitude = (estimate){length / (double)count, rounding(v->w) / sqrt((double)count)};
+  return (estimate){carg(sum), 2.0 * spread(v, cabs(sum) / length)};
+}
+
+/* a cos + b sin by least squares is A cos(angle + phase), with a = A cos(phase) and b = -A sin(phase). */
+static estimate single_phase(const view *v, long double frequency, estimate *amplitude) {
+  double cc = 0.0, cs = 0.0, ss = 0.0, cx = 0.0, sx = 0.0, left = 0.0;
+  int64_t count = 0;
+  for (int64_t n = 0; n < v->at->count; n++) {
+    if (!there(v, n)) continue;
+    const double angle = angle_at(v, frequency, n), c = cos(angle), s = sin(angle), x = number(v, n);
+    cc += c * c, cs += c * s, ss += s * s, cx += c * x, sx += s * x;
+    count++;
+  }
+  const double determinant = cc * ss - cs * cs;
+  if (count < 3 || !(determinant > 1e-12 * cc * ss)) return (estimate){0.0, INFINITY};
+  const double a = (ss * cx - cs * sx) / determinant, b = (cc * sx - cs * cx) / determinant, square = a * a + b * b;
+  for (int64_t n = 0; n < v->at->count; n++) {
+    if (!there(v, n)) continue;
+    const double angle = angle_at(v, frequency, n), rest = number(v, n) - a * cos(angle) - b * sin(angle);
+    left += rest * rest;
+  }
+  /* Of a function of a and b with the gradient (g, h), errors of size e that are independent move it by e sqrt(g² ss - 2 g h cs + h² cc) /
+     sqrt(determinant); those that rounding makes of slow columns all go one way, and move it by up to sqrt(count) times that. */
+  const double noise = sqrt(left / (double)(count - 2)) + sqrt((double)count) / 4.0 * rounding(v->w);
+  const double of_phase = (b * b * ss + 2.0 * a * b * cs + a * a * cc) / determinant / (square * square),
+               of_length = (a * a * ss - 2.0 * a * b * cs + b * b * cc) / determinant / square;
+  *amplitude = (estimate){sqrt(square), noise * sqrt(of_length)};
+  return (estimate){atan2(-b, a), 4.0 * noise * sqrt(of_phase)};
+}
+
+void waves_phases(const window *w, const columns *s, const sampling *at, const long double *frequencies,
+                  estimate *phases, estimate *amplitude) {
+  double sum = 0.0, weights = 0.0;
+  for (int64_t i = 0; i < s->pairs; i++) {
+    const view v = {w, at, columns_of(s, i, false), columns_of(s, i, true)};
+    estimate length = {0.0, INFINITY};
+    phases[i] = (s->part == COLUMNS_BOTH ? pair_phase : single_phase)(&v, frequencies[i], &length);
+    if (!isfinite(length.error) || phases[i].error > 1.0) continue;
+    const double weight = 1.0 / (length.error * length.error);
+    sum += weight * length.value;
+    weights += weight;
+  }
+  *amplitude = weights > 0.0 ? (estimate){sum / weights, 4.0 / sqrt(weights)} : (estimate){0.0, INFINITY};
+}
+
+/* The slope of what is left of the angles, by least squares. */
+static estimate pair_drift(const view *v, long double frequency, double phase) {
+  double rows = 0.0, sum = 0.0, squares = 0.0, products = 0.0;
+  for (int64_t n = 0; n < v->at->count; n++)
+    if (there(v, n)) rows++, sum += (double)n;
+  const double middle = sum / rows;
+  for (int64_t n = 0; n < v->at->count; n++) {
+    if (!there(v, n)) continue;
+    const double left = wrapped(carg(point(v, n)) - angle_at(v, frequency, n) - phase), from = (double)n - middle;
+    squares += from * from;
+    products += from * left;
+  }
+  if (!(squares > 0.0)) return (estimate){0.0, INFINITY};
+  const double step = (double)v->at->step;
+  return (estimate){products / squares / step, rounding(v->w) / v->w->most / sqrt(squares) / step};
+}
+
+void waves_drifts(const window *w, const columns *s, const sampling *at, const long double *frequencies,
+                  estimate *drifts) {
+  for (int64_t i = 0; i < s->pairs; i++) {
+    const view v = {w, at, columns_of(s, i, false), columns_of(s, i, true)};
+    estimate amplitude;
+    drifts[i] = pair_drift(&v, frequencies[i], pair_phase(&v, frequencies[i], &amplitude).value);
+  }
+}

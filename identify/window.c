@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "identify/window.h"
+
+#include "reference/format.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows and values that are looked at: 32 MiB of them. */
+enum { ROWS_MAX = 4096, VALUES_MAX = 1 << 22 };
+
+/* Rows that frequencies are told from: beyond, a recipe may have left its formula, as positions in bf16 do at 256. Where rows are equal, so many
+ * runs of them. */
+enum { SAMPLED_ROWS = 256, SAMPLED_RUNS = 64 };
+
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+static bool all_held_by(const window *w, posenc_dtype dtype) {
+  const format *f = format_of(dtype);
+  for (int64_t at = 0; at < w->count * w->dim; at++) {
+    const double x = w->values[at], held = format_nearest(f, x);
+    if (held < x || held > x) return false;
+  }
+  return true;
+}
+
+/* Which dtype the values were in before a wider one: bf16 before f16, as more values are in both than in neither. */
+static posenc_dtype narrowest(const window *w) {
+  static const posenc_dtype narrower[] = {POSENC_BF16, POSENC_F16, POSENC_F32};
+  for (size_t n = 0; n < sizeof narrower / sizeof *narrower; n++)
+    if (posenc_dtype_bytes(narrower[n]) < posenc_dtype_bytes(w->stored) && all_held_by(w, narrower[n]))
+      return narrower[n];
+  return w->stored;
+}
+
+static void look(window *w) {
+  w->finite = true;
+  for (int64_t r = 0; r < w->count; r++) {
+    double most = 0.0;
+    for (int64_t c = 0; c < w->dim; c++) {
+      const double x = fabs(window_row(w, r)[c]);
+      w->finite = w->finite && isfinite(x);
+      most = fmax(most, x);
+    }
+    w->zero[r] = !(most > 0.0);
+    w->most = fmax(w->most, most);
+  }
+  w->held = w->finite ? narrowest(w) : w->stored;
+}
+
+bool window_read(window *w, table_file *table) {
+  const stored *at = table_stored(table);
+  *w = (window){.stored = at->dtype, .rows = at->rows, .dim = at->dim};
+  w->count = least(least(at->rows, ROWS_MAX), at->dim < VALUES_MAX ? VALUES_MAX / at->dim : 1);
+  const int64_t values = w->count * w->dim;
+  void *encoded = calloc((size_t)values, posenc_dtype_bytes(at->dtype));
+  w->values = calloc((size_t)values, sizeof *w->values);
+  w->zero = calloc((size_t)w->count, sizeof *w->zero);
+  const bool enough = encoded && w->values && w->zero;
+  if (enough) {
+    table_rows(table, 0, w->count, encoded);
+    for (int64_t n = 0; n < values; n++) w->values[n] = format_element(at->dtype, encoded, n);
+    look(w);
+  } else {
+    window_free(w);
+  }
+  free(encoded);
+  return enough;
+}
+
+void window_free(window *w) {
+  free(w->values);
+  free(w->zero);
+  w->values = NULL;
+  w->zero = NULL;
+}
+
+/* The last row from `row` on that equals it. */
+static int64_t run_end(const window *w, int64_t row) {
+  int64_t end = row;
+  while (end + 1 < w->count && memcmp(window_row(w, row), window_row(w, end + 1), (size_t)w->dim * sizeof(double)) == 0)
+    end++;
+  return end;
+}
+
+/* Positions that were rounded come in runs; the middle of one is the position that its rows have. The first run and the last may be cut. */
+sampling window_sampling(const window *w) {
+  const int64_t begin = run_end(w, 0) + 1;
+  int64_t end = begin, runs = 0;
+  for (int64_t next; runs < SAMPLED_RUNS && end < w->count && (next = run_end(w, end) + 1) < w->count; runs++)
+    end = next;
+  const int64_t step = runs ? (end - begin + runs / 2) / runs : 1;
+  if (step <= 1) return (sampling){0, 1, least(w->count, SAMPLED_ROWS)};
+  const int64_t first = (begin + run_end(w, begin)) / 2;
+  return (sampling){first, step, (end - 1 - first) / step + 1};
+}

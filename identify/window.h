@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The first rows of a table in a file, as numbers: what all guesses are made from. */
+#ifndef POSENC_IDENTIFY_WINDOW_H
+#define POSENC_IDENTIFY_WINDOW_H
+
+#include "files/table.h"
+
+typedef struct window {
+  posenc_dtype stored, held; /* of the file; and the narrowest that has all these values */
+  int64_t rows, dim;         /* in the file */
+  int64_t count;             /* rows here */
+  double *values;            /* count × dim */
+  bool *zero;                /* rows that are all zeros */
+  bool finite;
+  double most; /* largest |value| */
+} window;
+
+/* False when memory runs out. */
+bool window_read(window *w, table_file *table);
+void window_free(window *w);
+
+static inline const double *window_row(const window *w, int64_t row) {
+  return w->values + row * w->dim;
+}
+
+/* Rows at equal steps, which frequencies are told from: a part of the window, as in a table of rounded positions only some of many equal
+   rows are at the position that they should be at. */
+typedef struct sampling {
+  int64_t first, step, count;
+} sampling;
+
+sampling window_sampling(const window *w);
+
+#endif

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/* What identify says of tables that are known: every recipe in all bases, layouts and dtypes; and of what is no table. */
+#include "identify/identify.h"
+#include "common/field.h"
+#include "files/npy.h"
+#include "impls/recipes/recipes.h"
+#include "tests/tap.h"
+#include "verify/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tables in memory ---------------------------------------------------------------------------- */
+
+/* A .npy file. */
+typedef struct file {
+  unsigned char *bytes;
+  size_t size;
+} file;
+
+static void *take(size_t count, size_t size) {
+  void *memory = calloc(count ? count : 1, size);
+  if (!memory) abort();
+  return memory;
+}
+
+static void encode(posenc_dtype dtype, void *table, int64_t at, double x) {
+  if (dtype == POSENC_F64) {
+    ((double *)table)[at] = x;
+    return;
+  }
+  if (dtype == POSENC_F32) {
+    ((float *)table)[at] = (float)x;
+    return;
+  }
+  /* There are 2^16 of them: the one whose number it is. */
+  const double rounded = format_nearest(format_of(dtype), x);
+  int exponent;
+  uint16_t code = 0;
+  const double fraction = frexp(fabs(rounded), &exponent);
+  const int precision = format_of(dtype)->precision, bias = dtype == POSENC_BF16 ? 127 : 15;
+  if (fraction > 0.0 && exponent - 1 > -bias)
+    code = (uint16_t)(((exponent - 1 + bias) << (precision - 1)) + (int)ldexp(fraction * 2.0 - 1.0, precision - 1));
+  else
+    code = (uint16_t)ldexp(fabs(rounded), -format_of(dtype)->least);
+  ((uint16_t *)table)[at] = (uint16_t)(code | (signbit(rounded) ? 0x8000 : 0));
+}
+
+static file file_of(const double *values, int64_t rows, int64_t dim, posenc_dtype dtype) {
+  posenc_problem problem = posenc_table(rows, dim);
+  problem.dtype = dtype;
+  char header[NPY_HEADER_MAX];
+  const size_t length = npy_header(&problem, header), element = posenc_dtype_bytes(dtype);
+  file made = {take(length + (size_t)(rows * dim) * element, 1), length + (size_t)(rows * dim) * element};
+  memcpy(made.bytes, header, length);
+  for (int64_t n = 0; n < rows * dim; n++) encode(dtype, made.bytes + length, n, values[n]);
+  return made;
+}
+
+static identity *identified(const file *made) {
+  fault why;
+  table_file *table = table_open_memory(made->bytes, made->size, NULL, &why);
+  if (!table) {
+    printf("# %s\n", why.text);
+    abort();
+  }
+  identify_request request = {.table = table, .name = "table.npy"};
+  request.kernels = recipes_kernels(&request.kernel_count);
+  identity *found = identify(&request);
+  if (!found) abort();
+  json_t *record = identity_json(found, &request);
+  if (!record) abort();
+  json_decref(record);
+  table_close(table);
+  return found;
+}
+
+/* ---- what a table is made from ------------------------------------------------------------------- */
+
+/* Kernel null: the library's best. */
+typedef struct wanted {
+  const posenc_kernel *kernel;
+  double base, shift;
+  int64_t first, rows, pairs;
+  posenc_layout layout;
+  columns_part part;
+  posenc_dtype dtype, stored;
+  double amplitude;
+  int64_t padding; /* row, or -1 */
+  double scale;
+  posenc_scaling scaling;
+} wanted;
+
+static wanted plain(const posenc_kernel *kernel, int64_t rows, int64_t pairs) {
+  return (wanted){.kernel = kernel,
+                  .base = 1e4,
+                  .rows = rows,
+                  .pairs = pairs,
+                  .layout = POSENC_INTERLEAVED,
+                  .dtype = POSENC_F32,
+                  .stored = POSENC_F32,
+                  .amplitude = 1.0,
+                  .padding = -1,
+                  .scale = 1.0,
+                  .scaling = posenc_table(0, 2).scaling};
+}
+
+static posenc_problem problem_of(const wanted *w) {
+  posenc_problem problem = posenc_table(w->rows, 2 * w->pairs);
+  problem.base = w->base;
+  problem.shift = w->shift;
+  problem.first = w->first;
+  problem.layout = POSENC_SPLIT;
+  problem.scale = w->scale;
+  problem.scaling = w->scaling;
+  if (!w->kernel) problem.dtype = w->dtype;
+  return problem;
+}
+
+/* Sines, then cosines, of all rows. */
+static double *halves_of(const wanted *w) {
+  const posenc_problem problem = problem_of(w);
+  posenc_options options = posenc_default_options();
+  options.kernel = w->kernel;
+  if (!w->kernel && w->dtype != POSENC_F64) options.max_ulp = 0.5;
+  posenc_plan *plan;
+  size_t bytes;
+  if (posenc_table_bytes(&problem, &bytes) != POSENC_OK || posenc_plan_create(&plan, &problem, &options) != POSENC_OK) {
+    const char *refusal = posenc_problem_refusal(&problem);
+    printf("# there is no such table: %s\n", refusal ? refusal : "no kernel makes it");
+    fflush(stdout);
+    abort();
+  }
+  void *table = take(bytes, 1);
+  posenc_execute(plan, 0, w->rows, table);
+  posenc_plan_destroy(plan);
+  double *values = take((size_t)(w->rows * problem.dim), sizeof *values);
+  for (int64_t n = 0; n < w->rows * problem.dim; n++) {
+    double x = format_element(problem.dtype, table, n);
+    if (w->amplitude < 1.0 || w->amplitude > 1.0) x = (double)((float)x * (float)w->amplitude);
+    values[n] = w->dtype == POSENC_F64 ? x : format_nearest(format_of(w->dtype), x);
+  }
+  free(table);
+  return values;
+}
+
+static int64_t dim_of(const wanted *w) {
+  return w->part != COLUMNS_BOTH && w->layout == POSENC_SPLIT ? w->pairs : 2 * w->pairs;
+}
+
+/* As the layout has them; written out here once more, by another way than identify's. */
+static double *arranged(const wanted *w, const double *halves) {
+  const int64_t dim = dim_of(w), h = w->pairs;
+  double *values = take((size_t)(w->rows * dim), sizeof *values);
+  for (int64_t r = 0; r < w->rows; r++)
+    for (int64_t i = 0; i < h; i++) {
+      const double sine = halves[r * 2 * h + i], cosine = halves[r * 2 * h + h + i];
+      const double one = w->part == COLUMNS_COS ? cosine : sine;
+      double *row = values + r * dim;
+      if (w->padding == r) continue;
+      if (w->part != COLUMNS_BOTH && w->layout == POSENC_DUPLICATED)
+        row[i] = row[h + i] = one;
+      else if (w->part != COLUMNS_BOTH && w->layout == POSENC_INTERLEAVED)
+        row[2 * i] = row[2 * i + 1] = one;
+      else if (w->part != COLUMNS_BOTH)
+        row[i] = one;
+      else if (w->layout == POSENC_INTERLEAVED)
+        row[2 * i] = sine, row[2 * i + 1] = cosine;
+      else if (w->layout == POSENC_INTERLEAVED_CS)
+        row[2 * i] = cosine, row[2 * i + 1] = sine;
+      else if (w->layout == POSENC_SPLIT)
+        row[i] = sine, row[h + i] = cosine;
+      else
+        row[i] = cosine, row[h + i] = sine;
+    }
+  return values;
+}
+
+static file file_wanted(const wanted *w) {
+  double *halves = halves_of(w), *values = arranged(w, halves);
+  const file made = file_of(values, w->rows, dim_of(w), w->stored);
+  free(halves);
+  free(values);
+  return made;
+}
+
+/* ---- is it what was found? ----------------------------------------------------------------------- */
+
+static bool near(double a, double b) {
+  return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+/* Would this kernel have written the same? */
+static bool writes_same(const wanted *w, const posenc_kernel *kernel, const file *made) {
+  wanted other = *w;
+  other.kernel = kernel;
+  const file again = file_wanted(&other);
+  const bool same = again.size == made->size && memcmp(again.bytes, made->bytes, made->size) == 0;
+  free(again.bytes);
+  return same;
+}
+
+/* Null, or what is wrong: all who tie must write the same, but for the sign of 0. */
+static const char *wrong_makers(const wanted *w, const identity *found, const file *made) {
+  bool named = false;
+  for (size_t n = 0; n < found->match_count && found->matches[n].closest; n++) {
+    named |= found->matches[n].kernel == w->kernel;
+    if (!writes_same(w, found->matches[n].kernel, made)) return "a maker of other bits ties";
+  }
+  if (!named) return "the maker is not named";
+  return found->matches[0].equal == found->matches[0].compared ? NULL : "it says that bits differ";
+}
+
+/* What is all in bf16 is so in an f32, too. */
+static posenc_dtype held_of(const wanted *w) {
+  return w->kernel && strcmp(w->kernel->name, "recipe/all-bf16") == 0 && w->dtype == POSENC_F32 ? POSENC_BF16
+                                                                                                : w->dtype;
+}
+
+static const char *wrong(const wanted *w, const identity *found, const file *made) {
+  const formula *f = &found->how.formula;
+  if (found->verdict != IDENTIFY_TABLE) return found->reason;
+  if (found->how.columns.layout != w->layout || found->how.columns.part != w->part) return "layout";
+  if (!near(f->base, w->base)) return "base";
+  if (!near(f->shift + 1.0, w->shift + 1.0)) return "shift";
+  if (!near(f->scale, w->scale)) return "scale";
+  if (f->scaling.kind != w->scaling.kind) return "scaling";
+  if (w->scaling.kind != POSENC_SCALING_NONE &&
+      (!near(f->scaling.factor, w->scaling.factor) || f->scaling.original != w->scaling.original))
+    return "factor of the scaling";
+  if (f->first_least != w->first || f->first_most != w->first) return "first position";
+  if (found->stored != w->stored || found->held != held_of(w)) return "dtype";
+  if (fabs(found->how.amplitude - w->amplitude) > 1e-6) return "amplitude";
+  if (found->paddings != (w->padding >= 0)) return "padding rows";
+  if (w->padding >= 0 && found->padding != w->first + w->padding) return "padding";
+  return wrong_makers(w, found, made);
+}
+
+static bool is_right(const wanted *w) {
+  const file made = file_wanted(w);
+  identity *found = identified(&made);
+  const char *what = wrong(w, found, &made);
+  if (what) {
+    char *sentence = identity_sentence(found);
+    printf("# %s base %g shift %g first %" PRId64 " %" PRId64 "x%" PRId64
+           " layout %d part %d dtype %d in %d times %g: %s; %s\n",
+           w->kernel ? w->kernel->name : "exact", w->base, w->shift, w->first, w->rows, dim_of(w), (int)w->layout,
+           (int)w->part, (int)w->dtype, (int)w->stored, w->amplitude, what, sentence);
+    free(sentence);
+  }
+  identity_free(found);
+  free(made.bytes);
+  return !what;
+}
+
+/* ---- every recipe -------------------------------------------------------------------------------- */
+
+typedef struct arrangement {
+  posenc_layout layout;
+  columns_part part;
+} arrangement;
+
+static const arrangement places[] = {
+    {POSENC_INTERLEAVED, COLUMNS_BOTH}, {POSENC_INTERLEAVED_CS, COLUMNS_BOTH}, {POSENC_SPLIT, COLUMNS_BOTH},
+    {POSENC_SPLIT_CS, COLUMNS_BOTH},    {POSENC_DUPLICATED, COLUMNS_COS},      {POSENC_DUPLICATED, COLUMNS_SIN},
+    {POSENC_INTERLEAVED, COLUMNS_COS},  {POSENC_INTERLEAVED, COLUMNS_SIN},     {POSENC_SPLIT, COLUMNS_COS},
+    {POSENC_SPLIT, COLUMNS_SIN},
+};
+
+/* Which dtype the values are in, and the file. */
+static const posenc_dtype dtypes[][2] = {{POSENC_F32, POSENC_F32},
+                                         {POSENC_F16, POSENC_F16},
+                                         {POSENC_BF16, POSENC_BF16},
+                                         {POSENC_F32, POSENC_F64},
+                                         {POSENC_BF16, POSENC_F32}};
+static const double bases[] = {1e4, 5e5, 1e6};
+enum {
+  PLACES = sizeof places / sizeof *places,
+  DTYPES = sizeof dtypes / sizeof *dtypes,
+  BASES = sizeof bases / sizeof *bases
+};
+
+/* Offsets and sizes take turns. */
+static void vary(wanted *w, size_t n) {
+  static const int64_t firsts[] = {0, 1, 17, 4096};
+  static const int64_t sizes[][2] = {{256, 32}, {128, 64}, {300, 64}};
+  w->first = firsts[n % 4];
+  w->rows = sizes[n % 3][0];
+  w->pairs = sizes[n % 3][1];
+}
+
+static void test_recipe(const posenc_kernel *kernel, size_t number) {
+  int tables = 0, right = 0;
+  for (double shift = 0.0; shift < 1.5; shift += 1.0)
+    for (size_t b = 0; b < BASES; b++)
+      for (size_t p = 0; p < PLACES; p++)
+        for (size_t d = 0; d < DTYPES; d++) {
+          if (d + 2 >= DTYPES && (b + p + d) % 2) continue; /* wider ones take turns */
+          wanted w = plain(kernel, 0, 2);
+          w.base = bases[b];
+          w.shift = shift;
+          w.layout = places[p].layout;
+          w.part = places[p].part;
+          w.dtype = dtypes[d][0];
+          w.stored = dtypes[d][1];
+          vary(&w, number + b + p + 3 * d + (size_t)shift);
+          const posenc_problem problem = problem_of(&w);
+          if (kernel && posenc_kernel_refusal(kernel, &problem, NULL)) continue;
+          tables++;
+          right += is_right(&w);
+        }
+  ok(tables >= 120 && right == tables, "%s: %d of %d tables", kernel ? kernel->name : "exact", right, tables);
+}
+
+/* ---- others -------------------------------------------------------------------------------------- */
+
+static const posenc_kernel *recipe(const char *name) {
+  size_t count;
+  const posenc_kernel *const *kernels = recipes_kernels(&count);
+  for (size_t k = 0; k < count; k++)
+    if (strcmp(kernels[k]->name + strlen("recipe/"), name) == 0) return kernels[k];
+  abort();
+}
+
+/* A learned scale; a padding row; few columns, and many; no round base; far out. */
+static void test_variants(void) {
+  for (size_t d = 0; d < 3; d++)
+    for (size_t p = 0; p < PLACES; p += 2) {
+      wanted w = plain(recipe("annotated"), 200, 32);
+      w.layout = places[p].layout;
+      w.part = places[p].part;
+      w.dtype = w.stored = dtypes[d][0];
+      w.amplitude = 0.7;
+      ok(is_right(&w), "times 0.7, %d in layout %d", (int)w.dtype, (int)w.layout);
+      w.amplitude = 1.0;
+      w.padding = 1;
+      ok(is_right(&w), "a padding row, %d in layout %d", (int)w.dtype, (int)w.layout);
+      w.padding = 77;
+      w.first = 5;
+      ok(is_right(&w), "in another place, %d in layout %d", (int)w.dtype, (int)w.layout);
+    }
+  wanted w = plain(recipe("fairseq"), 1026, 256);
+  w.shift = 1.0;
+  w.layout = POSENC_SPLIT;
+  w.padding = 1;
+  ok(is_right(&w), "fairseq's table");
+  w = plain(recipe("hf-rope"), 64, 2);
+  ok(is_right(&w), "four columns");
+  w = plain(recipe("hf-rope"), 8, 64);
+  ok(is_right(&w), "eight rows");
+  w = plain(NULL, 64, 1024);
+  ok(is_right(&w), "2048 columns");
+  w = plain(NULL, 300, 64);
+  w.base = 12345.678;
+  ok(is_right(&w), "base 12345.678");
+  w.base = 814.87;
+  w.dtype = w.stored = POSENC_F16;
+  ok(is_right(&w), "base 814.87 in f16");
+  w = plain(NULL, 256, 64);
+  w.first = -100;
+  ok(is_right(&w), "positions from -100 on");
+  for (int64_t first = 100000; first < INT64_C(1) << 41; first *= 97) {
+    w.first = first;
+    ok(is_right(&w), "positions from %" PRId64 " on", first);
+  }
+  w.first = INT64_C(1) << 40;
+  ok(is_right(&w), "positions from 2^40 on");
+}
+
+/* Exact to the last bit for those who look at doubles only: what of the elements must be equal. */
+static void test_scaled(void) {
+  static const struct {
+    posenc_scaling_kind kind;
+    double factor, low, high;
+    int64_t original;
+    double base;
+  } rows[] = {{POSENC_SCALING_LLAMA3, 8.0, 1.0, 4.0, 8192, 5e5},
+              {POSENC_SCALING_LLAMA3, 32.0, 1.0, 4.0, 8192, 5e5},
+              {POSENC_SCALING_YARN, 4.0, 1.0, 32.0, 4096, 1e4},
+              {POSENC_SCALING_YARN, 4.0, 1.0, 32.0, 32768, 1e6}};
+  static const double scales[] = {0.5, 0.25, 0.125, 1.0 / 3.0};
+  for (size_t n = 0; n < sizeof scales / sizeof *scales; n++) {
+    wanted w = plain(NULL, 400, 64);
+    w.scale = scales[n];
+    w.first = 12;
+    ok(is_right(&w), "scale %.3g", scales[n]);
+  }
+  for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
+    wanted w = plain(NULL, 1000, 64);
+    w.base = rows[n].base;
+    w.layout = POSENC_SPLIT_CS;
+    w.scaling.kind = rows[n].kind;
+    w.scaling.factor = rows[n].factor;
+    w.scaling.low = rows[n].low;
+    w.scaling.high = rows[n].high;
+    w.scaling.original = rows[n].original;
+    w.scaling.attention = 1.0;
+    ok(is_right(&w), "scaling %d by %g", (int)rows[n].kind, rows[n].factor);
+  }
+}
+
+static double uniform(uint64_t *state) {
+  *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return ldexp((double)(*state >> 11), -53);
+}
+
+static bool verdict_is(const double *values, int64_t rows, int64_t dim, identify_verdict verdict) {
+  bool right = true;
+  for (size_t d = 0; d < DTYPES; d++) {
+    const file made = file_of(values, rows, dim, dtypes[d][0]);
+    identity *found = identified(&made);
+    right = right && found->verdict == verdict && (verdict == IDENTIFY_TABLE || *found->reason);
+    if (found->verdict != verdict) printf("# %d: %s\n", (int)found->verdict, identity_sentence(found));
+    identity_free(found);
+    free(made.bytes);
+  }
+  return right;
+}
+
+/* What is no table, in which nothing may be found. */
+static void test_others(void) {
+  enum { ROWS = 200, DIM = 64 };
+  double *values = take(ROWS * DIM, sizeof *values);
+  uint64_t state = 1;
+  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "zeros");
+  for (int n = 0; n < ROWS * DIM; n++) values[n] = 0.5;
+  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "the same everywhere");
+  for (int n = 0; n < ROWS * DIM; n++) values[n] = cos(n % DIM);
+  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "the same row again and again");
+  for (int n = 0; n < ROWS * DIM; n++) values[n] = 2.0 * uniform(&state) - 1.0;
+  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "noise");
+  for (int n = 0; n < ROWS * DIM; n++)
+    values[n] = 0.02 * sqrt(-2.0 * log(1.0 - uniform(&state))) * cos(6.283185307179586 * uniform(&state));
+  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "normal noise, as learned embeddings begin");
+  for (int n = 0; n < ROWS * DIM; n += 2) {
+    const double angle = 6.283185307179586 * uniform(&state);
+    values[n] = sin(angle);
+    values[n + 1] = cos(angle);
+  }
+  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "pairs of random angles");
+  for (int n = 0; n < ROWS * DIM; n++) values[n] = n / DIM;
+  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "the position in all columns");
+  for (int n = 0; n < ROWS * DIM; n++) values[n] = n / DIM >> n % DIM % 16 & 1;
+  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "the bits of the position");
+  for (int n = 0; n < ROWS * DIM; n++) values[n] = -fabs(n / DIM - 50.0) * exp2(-8.0 * (n % DIM) / DIM);
+  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "biases that are linear in the distance");
+
+  wanted w = plain(NULL, 3, 32);
+  for (; w.rows > 0; w.rows--) {
+    const file made = file_wanted(&w);
+    identity *found = identified(&made);
+    ok(found->verdict == IDENTIFY_FEW, "%d rows are too few", (int)w.rows);
+    identity_free(found);
+    free(made.bytes);
+  }
+  /* Waves of frequencies that nobody has. */
+  for (int n = 0; n < ROWS * DIM; n++) {
+    const double angle = (n / DIM) * (0.05 + 0.9 * fabs(sin(n % DIM / 2 + 1)));
+    values[n] = n % 2 ? cos(angle) : sin(angle);
+  }
+  ok(verdict_is(values, ROWS, DIM, IDENTIFY_BENT), "pairs that turn as nobody's do");
+  values[77] = (double)NAN;
+  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "NaN");
+  free(values);
+}
+
+/* The largest errors are those that verify_table finds. */
+static void test_errors(void) {
+  wanted w = plain(recipe("hf-rope"), 9000, 64);
+  w.base = 5e5;
+  w.dtype = w.stored = POSENC_BF16;
+  const file made = file_wanted(&w);
+  fault why;
+  table_file *table = table_open_memory(made.bytes, made.size, NULL, &why);
+  posenc_problem problem = problem_of(&w);
+  problem.layout = w.layout;
+  problem.dtype = w.dtype;
+  const table_request request = {.table = table, .name = "x", .problem = problem, .replay = "x"};
+  json_t *record = verify_table(&request);
+  identity *found = identified(&made);
+  const double checked =
+      field_number(json_object_get(json_array_get(json_object_get(record, "records"), 0), "max_abs"), "abs");
+  ok(found->verdict == IDENTIFY_TABLE && found->proved && fabs(found->max_abs - checked) <= 1e-15 &&
+         found->elements == w.rows * dim_of(&w),
+     "max %.17g from exact, as check finds: %.17g", found->max_abs, checked);
+  ok(found->max_if_exact > 0.0 && found->max_if_exact <= 0x1p-9, "%.3g if each were rounded once", found->max_if_exact);
+  ok(found->matches[0].compared == found->elements, "who made it is asked about every element");
+  identity_free(found);
+  json_decref(record);
+  table_close(table);
+  free(made.bytes);
+}
+
+int main(int argc, char **argv) {
+  unsetenv("POSENC_ISA");
+  size_t count;
+  const posenc_kernel *const *kernels = recipes_kernels(&count);
+  for (size_t k = 0; k < count; k++)
+    if (argc < 2 || strstr(kernels[k]->name, argv[1])) test_recipe(kernels[k], k);
+  if (argc < 2 || strstr("exact", argv[1])) test_recipe(NULL, 0);
+  if (argc < 2) {
+    test_variants();
+    test_scaled();
+    test_others();
+    test_errors();
+  }
+  return tap_done();
+}
