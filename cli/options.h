@@ -24,8 +24,8 @@ typedef struct command {
   int (*run)(int argc, char **argv); /* argv[0] is "posenc COMMAND"; the exit status */
 } command;
 
-extern const command command_list, command_write, command_check, command_diff, command_verify, command_bench,
-    command_choose, command_compare, command_report;
+extern const command command_list, command_write, command_check, command_diff, command_identify, command_verify,
+    command_bench, command_choose, command_compare, command_report;
 
 /* ---- options that several commands have -------------------------------------------------------- */
 

@@ -38,6 +38,7 @@ _posenc() {
     choose) words='text json' ;;
     compare) words='text markdown json' ;;
     check) words='text tap junit json' ;;
+    identify) words='text json' ;;
     *) words='tap junit json' ;;
     esac
     ;;
