@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FORMAT = OPTION_OWN, OPTION_TENSOR };
+enum { OPTION_FORMAT = OPTION_OWN, OPTION_TENSOR, OPTION_PART };
 
 static const char help[] = "Usage: posenc check FILE [OPTION]...\n"
                            "Hold a table in a file, whoever made it, to the exact values: every element is\n"
@@ -23,6 +23,9 @@ static const char help[] = "Usage: posenc check FILE [OPTION]...\n"
                            "written to a safetensors file; where it is not, or is another, tell it by options.\n"
                            "\n"
                            "Options:\n" FORMULA_HELP ROWS_HELP LIMIT_HELP
+                           "  --part NAME       cos or sin: the file has these alone, as a rope cache does; the\n"
+                           "                    layout is then duplicated [f f], interleaved with each column\n"
+                           "                    twice, or split with each once\n"
                            "  --tensor NAME     which tensor of a safetensors file (the only one that can be a\n"
                            "                    table)\n"
                            "  --format NAME     text, tap, junit, or json (text)\n"
@@ -48,6 +51,7 @@ static const struct option long_options[] = {
     FORMULA_OPTIONS,
     ROWS_OPTIONS,
     LIMIT_OPTIONS,
+    {"part", required_argument, NULL, OPTION_PART},
     {"tensor", required_argument, NULL, OPTION_TENSOR},
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"output", required_argument, NULL, 'o'},
@@ -111,7 +115,9 @@ static void print_properties(const json_t *record, FILE *stream) {
     const char *property = field_string(check, "property");
     if (strcmp(property, "accuracy") == 0) continue;
     fprintf(stream, "%-15s ", property);
-    if (strcmp(property, "unique-rows") != 0)
+    if (count(check, "compared") == 0)
+      fputs("not looked at", stream);
+    else if (strcmp(property, "unique-rows") != 0)
       fprintf(stream, "%s %.6g", deviation_of(property), number(check, "worst"));
     else if (json_is_null(first))
       fprintf(stream, "all of %" JSON_INTEGER_FORMAT, count(equal, "compared"));
@@ -229,15 +235,35 @@ static double *take_positions(options *given, const table_file *table, const cha
   return positions;
 }
 
+static table_part parse_part(const char *text) {
+  if (strcmp(text, "cos") == 0) return TABLE_COS;
+  if (strcmp(text, "sin") == 0) return TABLE_SIN;
+  die_value("--part", text, "not cos or sin");
+}
+
+/* Is there a table that this is a part of? A part's layout is one of a rope cache, whose columns are those of the whole table, or each once. */
+static void require_part(options *given, const char *file) {
+  const posenc_layout layout = given->problem.layout;
+  if (layout == POSENC_INTERLEAVED_CS || layout == POSENC_SPLIT_CS)
+    die("--layout %s: with --part it is duplicated, interleaved or split", layout_name(layout));
+  if (layout == POSENC_SPLIT) given->problem.dim *= 2;
+  given->problem.layout = POSENC_SPLIT_CS;
+  if (given->problem.dim % 2) die("%s: an odd number of columns, where each comes twice", file);
+  options_require_table(given, file);
+  given->problem.layout = layout;
+}
+
 static int run(int argc, char **argv) {
   options given = options_defaults();
   const char *path = "-", *tensor = NULL;
   printer *print = print_text;
+  table_part part = TABLE_BOTH;
   char *replay = replay_of(argc, argv); /* before getopt sorts it */
   for (int code; (code = options_next(&given, &command_check, argc, argv)) != -1;) {
     if (code == 'o') path = optarg;
     if (code == OPTION_FORMAT) print = parse_format(optarg);
     if (code == OPTION_TENSOR) tensor = optarg;
+    if (code == OPTION_PART) part = parse_part(optarg);
   }
   if (optind == argc) die("FILE is missing");
   if (optind + 1 < argc) die("extra operand '%s'", argv[optind + 1]);
@@ -256,9 +282,12 @@ static int run(int argc, char **argv) {
   given.problem.dtype = at->dtype;
   if (at->dim > TABLE_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be checked", file, at->dim, TABLE_COLUMNS_MAX);
-  const bool recorded = take_recorded(&given, table, file);
+  const bool recorded = part == TABLE_BOTH && take_recorded(&given, table, file);
   double *positions = recorded ? take_positions(&given, table, file) : NULL;
-  options_require_table(&given, file);
+  if (part == TABLE_BOTH)
+    options_require_table(&given, file);
+  else
+    require_part(&given, file);
   if (output_is(path, file)) die_value("--output", path, "it is the file to check");
   output *out = output_open(path);
   if (!out) die_value("--output", path, strerror(errno));
@@ -268,6 +297,7 @@ static int run(int argc, char **argv) {
                                  .name = file,
                                  .problem = given.problem,
                                  .recorded = recorded,
+                                 .part = part,
                                  .limit = given.max_ulp > 0.0 || given.max_abs > 0.0 ? &limit : NULL,
                                  .replay = replay};
   json_t *record = verify_table(&request);

@@ -23,6 +23,7 @@ _posenc() {
   --kernel) words=$(_posenc_words kernels "${plugins[@]}") ;;
   --encoding) words=$(_posenc_words encodings) ;;
   --layout) words='interleaved interleaved-cs split split-cs duplicated' ;;
+  --part) words='cos sin' ;;
   --dtype) words='f32 f64 f16 bf16' ;;
   --op)
     words='table rope-cache'

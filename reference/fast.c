@@ -116,7 +116,8 @@ struct fast_oracle {
   posenc_problem problem;
   posenc_columns columns;
   size_t row_bytes;
-  oracle *exact; /* of the problem without its padding row, for anchors may stand there */
+  bool no_sines, no_cosines; /* of the table that is checked */
+  oracle *exact;             /* of the problem without its padding row, for anchors may stand there */
   const format *format;
   const target *target;
   double bound; /* FAST_BOUND, or what becomes of it with an attention factor */
@@ -403,16 +404,16 @@ static void check_tile(const tile *t, accuracy *a, element_error *sums) {
     f->target->rotate(&origin, &t->group->fine[j], &now.value);
     const bool open = f->target->judge(t, row, &l, &now);
     if (is_padding(&f->problem, position)) {
-      check_padding(t, now.sine, position, false, a);
-      check_padding(t, now.cosine, position, true, a);
+      if (!f->no_sines) check_padding(t, now.sine, position, false, a);
+      if (!f->no_cosines) check_padding(t, now.cosine, position, true, a);
       continue;
     }
-    if (open) {
+    if (open && !f->no_sines)
       settle(t, position, false, now.value.sin_high, now.value.sin_low, now.sine, &now.of_sine, a);
+    if (open && !f->no_cosines)
       settle(t, position, true, now.value.cos_high, now.value.cos_low, now.cosine, &now.of_cosine, a);
-    }
-    f->target->tally(&now.of_sine, &all);
-    f->target->tally(&now.of_cosine, &all);
+    if (!f->no_sines) f->target->tally(&now.of_sine, &all);
+    if (!f->no_cosines) f->target->tally(&now.of_cosine, &all);
   }
   finish(&all, t->bound, a, sums);
 }
@@ -516,6 +517,11 @@ void fast_destroy(fast_oracle *f) {
   free(f->exacts);
   free(f->sums);
   free(f);
+}
+
+void fast_part(fast_oracle *f, bool sines, bool cosines) {
+  f->no_sines = !sines;
+  f->no_cosines = !cosines;
 }
 
 void fast_row(fast_oracle *f, int64_t position, fast_pair *pairs) {

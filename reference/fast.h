@@ -55,6 +55,9 @@ fast_pair fast_turn(const fast_pair *a, const fast_pair *b);
 void fast_check(fast_oracle *f, int64_t row, int64_t rows, const void *rows_there, const posenc_bound *bound,
                 accuracy *a);
 
+/* From here on, what fast_check is shown has sines, or cosines, alone: the other columns are not looked at. */
+void fast_part(fast_oracle *f, bool sines, bool cosines);
+
 /*
  * Calls `found` for every place of positions [position, position + rows) where sine or cosine is within `within` ulp, 0 to
  * 1/4, of a tie: the middle between two neighbouring f32 numbers. Also for some up to 2^-27 ulp farther, and for values

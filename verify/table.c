@@ -56,6 +56,7 @@ typedef struct exam {
   oracle *odd_truths[UNITS];               /* of the last sine, where it has no cosine */
   unsigned char *rows, *one, *other, *raw; /* a block, two single ones, and a block as it is in the file */
   bool failed;                             /* memory ran out */
+  int copy;                                /* of a part alone, whose columns come twice: which are read */
   fast_pair *by;
   row_digest *digests;
   int64_t digested;
@@ -88,6 +89,7 @@ static fast_oracle *truth_of(exam *e, int unit) {
   if (unit) problem.padding = POSENC_NO_PADDING; /* which is a whole position */
   e->truths[unit] = fast_create(&problem, 0);
   e->failed |= !e->truths[unit];
+  if (e->truths[unit]) fast_part(e->truths[unit], e->request->part != TABLE_COS, e->request->part != TABLE_SIN);
   return e->truths[unit];
 }
 
@@ -113,8 +115,36 @@ static double allowed(const exam *e, int64_t position) {
   return larger * most + limit->abs;
 }
 
+static bool is_part(const exam *e) {
+  return e->request->part != TABLE_BOTH;
+}
+
+/* How often the file has each column. */
+static int copies_of(const exam *e) {
+  return is_part(e) && e->request->problem.layout != POSENC_SPLIT ? 2 : 1;
+}
+
+/* Of a part alone: its columns where a whole table has them, beside zeros. */
+static void read_part(exam *e, int64_t row, int64_t rows, unsigned char *out) {
+  const size_t element = posenc_dtype_bytes(e->problem->dtype);
+  const int64_t pairs = e->problem->dim / 2;
+  const bool neighbours = e->request->problem.layout == POSENC_INTERLEAVED;
+  table_rows(e->request->table, row, rows, e->raw);
+  memset(out, 0, e->row_bytes * (size_t)rows);
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t i = 0; i < pairs; i++)
+      memcpy(out + e->row_bytes * (size_t)r + element * (size_t)(e->request->part == TABLE_SIN ? pairs + i : i),
+             e->raw + e->file_row_bytes * (size_t)r +
+                 element * (size_t)(neighbours ? 2 * i + e->copy : e->copy * pairs + i),
+             element);
+}
+
 /* Rows of the file, without the odd column. */
 static void read_rows(exam *e, int64_t row, int64_t rows, unsigned char *out) {
+  if (is_part(e)) {
+    read_part(e, row, rows, out);
+    return;
+  }
   if (e->odd_column < 0) {
     table_rows(e->request->table, row, rows, out);
     return;
@@ -169,7 +199,7 @@ static void check_accuracy(exam *e, int64_t row, int64_t rows) {
       if (next.unit != at.unit || next.number != at.number + (to - from)) break;
     }
     if (in->rows == 0) in->first = position;
-    in->rows += to - from;
+    if (e->copy == 0) in->rows += to - from;
     fast_oracle *truth = truth_of(e, at.unit);
     if (!truth) return;
     accuracy found = {0}, *const into = e->positions ? &found : &in->found;
@@ -219,8 +249,9 @@ static void check_values(exam *e, int64_t row, int64_t rows) {
     const double d = allowed(e, position), a = e->attention;
     const row_norms found = row_norms_of(values, e->problem, at, a * a);
     if (isinf(found.value)) e->not_finite += count_not_finite(e, values);
-    note(&e->checks[OF_BOUNDED], found.value, isinf(found.value) ? 0.0 : a + d, position, -1, e->problem->dim);
-    if (!is_padding(e, position))
+    note(&e->checks[OF_BOUNDED], found.value, isinf(found.value) ? 0.0 : a + d, position, -1,
+         is_part(e) ? e->problem->dim / 2 : e->problem->dim);
+    if (!is_part(e) && !is_padding(e, position))
       note(&e->checks[OF_NORM], found.norm, 2.0 * sqrt(2.0) * a * d + 2.0 * d * d + 0x1p-50 * a * a, position, -1,
            e->problem->dim / 2);
   }
@@ -241,10 +272,13 @@ static void check_blocks(exam *e) {
     rows = least(block, all - row);
     progress_show("check", e->request->name, (double)row * (double)e->problem->dim,
                   (double)all * (double)e->problem->dim, "elements");
-    read_rows(e, row, rows, e->rows);
-    check_accuracy(e, row, rows);
-    check_odd_column(e, row, rows);
-    check_values(e, row, rows);
+    for (e->copy = copies_of(e) - 1;; e->copy--) {
+      read_rows(e, row, rows, e->rows);
+      check_accuracy(e, row, rows);
+      check_odd_column(e, row, rows);
+      check_values(e, row, rows);
+      if (e->copy == 0) break;
+    }
     digest_rows(e, row, rows);
   }
   for (int n = 0; n < 2 * OCTAVES; n++) accuracy_merge(&e->found, &e->octaves[n].found);
@@ -282,6 +316,7 @@ static void check_rotation(exam *e, int64_t row, int64_t k) {
 
 /* Steps of every power of two, from the first row, from the middle and to the last. */
 static void check_rotations(exam *e) {
+  if (is_part(e)) return;
   for (int64_t k = 1; k < e->problem->rows && k > 0; k *= 2) {
     const int64_t last = e->problem->rows - 1 - k;
     check_rotation(e, 0, k);
@@ -305,9 +340,10 @@ static double distance(exam *e, int64_t p, int64_t q) {
   fast_oracle *of_p = truth_of(e, at_p.unit), *of_q = truth_of(e, at_q.unit);
   if (of_p) fast_row(of_p, at_p.number, e->by);
   if (of_q) fast_row(of_q, at_q.number, other);
-  for (int64_t i = 0; i < e->problem->dim / 2; i++)
-    most = fmax(most,
-                fmax(fabs(e->by[i].sine.high - other[i].sine.high), fabs(e->by[i].cosine.high - other[i].cosine.high)));
+  for (int64_t i = 0; i < e->problem->dim / 2; i++) {
+    if (e->request->part != TABLE_COS) most = fmax(most, fabs(e->by[i].sine.high - other[i].sine.high));
+    if (e->request->part != TABLE_SIN) most = fmax(most, fabs(e->by[i].cosine.high - other[i].cosine.high));
+  }
   free(other);
   return most;
 }
@@ -418,6 +454,8 @@ static void finish_checks(exam *e, char *figures, size_t size) {
                position_text(e, c->position).text, c->index);
     if (!e->request->limit)
       c->skip = n == OF_ACCURACY ? figures : "no limit was given";
+    else if (is_part(e) && (n == OF_NORM || n == OF_ROTATION))
+      c->skip = "it takes sines and cosines";
     else if (c->compared == 0)
       c->skip = "it takes two rows that are no padding";
   }
@@ -445,8 +483,8 @@ static json_t *record_of(exam *e) {
       table_format(e->request->table), "tensor", tensor ? name_json(tensor) : json_null(), "recorded",
       (int)e->request->recorded, "limit",
       limit ? json_pack("{s:f, s:f}", "ulp", limit->ulp, "abs", limit->abs) : json_null(), "mode", "exhaustive",
-      "elements", (json_int_t)a->elements, "of", (json_int_t)(of.problem.rows * of.problem.dim), "not_finite",
-      (json_int_t)e->not_finite, "max_ulp", witness_json(e, &a->max_ulp, replay), "max_abs",
+      "elements", (json_int_t)a->elements, "of", (json_int_t)(of.problem.rows * table_stored(e->request->table)->dim),
+      "not_finite", (json_int_t)e->not_finite, "max_ulp", witness_json(e, &a->max_ulp, replay), "max_abs",
       witness_json(e, &a->max_abs, replay), "worst", limit ? witness_json(e, &a->worst, replay) : json_null(),
       "mean_ulp", field_real(a->sum_ulp / elements), "mean_abs", field_real(a->sum_abs / elements), "misrounded",
       (json_int_t)a->misrounded, "histogram", record_histogram(a), "positions", positions_json(e), "equal_rows",
@@ -471,7 +509,8 @@ static void set_problem(exam *e, const posenc_problem *problem) {
   e->problem = &e->plain;
   e->positions = problem->positions;
   e->row_bytes = (size_t)e->plain.dim * element;
-  e->file_row_bytes = (size_t)problem->dim * element;
+  e->file_row_bytes = (size_t)table_stored(e->request->table)->dim * element;
+  if (is_part(e)) e->plain.layout = POSENC_SPLIT_CS;
 }
 
 json_t *verify_table(const table_request *request) {
@@ -479,16 +518,18 @@ json_t *verify_table(const table_request *request) {
   if (!e) return NULL;
   e->request = request;
   set_problem(e, &request->problem);
-  const size_t block = e->file_row_bytes < BLOCK_BYTES ? BLOCK_BYTES : e->file_row_bytes;
+  const size_t row_bytes = e->file_row_bytes < e->row_bytes ? e->row_bytes : e->file_row_bytes,
+               block = row_bytes < BLOCK_BYTES ? BLOCK_BYTES : row_bytes;
+  const bool is_same = e->odd_column < 0 && !is_part(e); /* in memory, and in the file */
   e->attention = attention_of(&request->problem);
   e->rows = malloc(block);
-  e->raw = e->odd_column < 0 ? NULL : malloc(block);
+  e->raw = is_same ? NULL : malloc(block);
   e->one = malloc(e->row_bytes);
   e->other = malloc(e->row_bytes);
   e->by = calloc((size_t)e->plain.dim / 2, sizeof *e->by);
   e->digests = calloc((size_t)least(e->plain.rows, UNIQUE_ROWS), sizeof *e->digests);
   json_t *record = NULL;
-  if (e->rows && (e->raw || e->odd_column < 0) && e->one && e->other && e->by && e->digests) {
+  if (e->rows && (e->raw || is_same) && e->one && e->other && e->by && e->digests) {
     check_blocks(e);
     check_rotations(e);
     check_unique(e);
