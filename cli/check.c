@@ -224,6 +224,16 @@ static bool take_recorded(options *given, const table_file *table, const char *f
   return ours;
 }
 
+/* What the file says of a rope cache of ours, whose tensors have names. */
+static table_part recorded_part(const table_file *table) {
+  json_t *metadata = table_metadata(table);
+  const bool is_cache = strcmp(field_string(metadata, "made_by"), "posenc") == 0 &&
+                        strcmp(field_string(metadata, "op"), "rope-cache") == 0;
+  json_decref(metadata);
+  if (!is_cache) return TABLE_BOTH;
+  return strcmp(table_tensor(table), "sin") == 0 ? TABLE_SIN : TABLE_COS;
+}
+
 /* The positions in the file, a new array, if they are wanted. */
 static double *take_positions(options *given, const table_file *table, const char *file) {
   int64_t count = 0;
@@ -282,7 +292,8 @@ static int run(int argc, char **argv) {
   given.problem.dtype = at->dtype;
   if (at->dim > TABLE_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be checked", file, at->dim, TABLE_COLUMNS_MAX);
-  const bool recorded = part == TABLE_BOTH && take_recorded(&given, table, file);
+  const bool recorded = take_recorded(&given, table, file);
+  if (part == TABLE_BOTH) part = recorded_part(table);
   double *positions = recorded ? take_positions(&given, table, file) : NULL;
   if (part == TABLE_BOTH)
     options_require_table(&given, file);

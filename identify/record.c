@@ -197,21 +197,27 @@ static json_t *closest_json(const identity *found) {
 /* What `posenc check` is to be told of it; null where it cannot be. */
 static json_t *options_json(const identity *found) {
   const making *how = &found->how;
-  if (how->columns.part != COLUMNS_BOTH || !is_one(how->amplitude) || !is_one(how->formula.scale) ||
-      how->formula.scaling.kind != POSENC_SCALING_NONE || !has_position(&how->formula) || found->paddings > 1 ||
-      how->columns.dim != found->dim)
+  if (!is_one(how->amplitude) || how->formula.scaling.kind != POSENC_SCALING_NONE || !has_position(&how->formula) ||
+      found->paddings > 1 || how->columns.dim != found->dim)
     return json_null();
   posenc_problem problem = posenc_table(0, found->dim);
   problem.base = how->formula.base;
   problem.shift = how->formula.shift;
+  problem.scale = how->formula.scale;
   problem.first = how->formula.first_least;
   problem.layout = how->columns.layout;
   problem.padding = found->padding;
-  char text[256];
-  problem_options(&problem, text, sizeof text);
-  const char *behind = strstr(text, "--dim "); /* rows and columns are the file's */
-  behind = behind ? strstr(behind + 1, " --") : NULL;
-  return json_string(behind ? behind + 1 : "");
+  char *all = problem_options(&problem);
+  if (!all) return NULL;
+  const char *behind = strstr(all, "--dim "); /* rows and columns are the file's */
+  behind = behind ? strstr(behind, " --") : NULL;
+  json_t *text = json_sprintf("%s%s%s", behind ? behind + 1 : "",
+                              how->columns.part == COLUMNS_BOTH ? ""
+                              : behind                          ? " --part "
+                                                                : "--part ",
+                              how->columns.part == COLUMNS_BOTH ? "" : part_names[how->columns.part]);
+  free(all);
+  return text;
 }
 
 static json_t *table_json(const identity *found) {

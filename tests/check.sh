@@ -79,6 +79,29 @@ cp f32.npy "$(printf 't\303\251.npy')" && check 'a name in UTF-8' ends 0 "$(prin
 check 'is shown' says "^$(printf 't\303\251.npy'): "
 cp f32.npy "$(printf 'a#\351.npy')" && check 'any name of a file' ends 0 "$(printf 'a#\351.npy')" --format json
 
+# ---- cosines or sines alone ----
+
+for layout in duplicated interleaved split; do
+  "$POSENC" write --op rope-cache --len 200 --dim 64 --base 5e5 --offset 7 --layout $layout --dtype bf16 -o cache.safetensors
+  for part in cos sin; do
+    check "cache of $part, $layout" ends 0 cache.safetensors --tensor $part --max-ulp 0.50001
+    check 'which has so many elements' says "^elements  *$([ $layout = split ] && echo 6400 || echo 12800),"
+    check 'pairs are not looked at' test "$(grep -c '^pair-norm  *not looked at$\|^rotation  *not looked at$' out)" -eq 2
+    check 'told by options' ends 0 cache.safetensors --tensor $part --part $part --base 5e5 --offset 7 --layout $layout --max-ulp 0.50001
+    check 'identified' eval '"$POSENC" identify cache.safetensors --tensor $part >out 2>err'
+    check 'as that' says "base 500000, $layout ($part), positions 7\.\.206, .* bf16, bit for bit"
+    options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out)
+    check 'with options for check' eval 'says "^posenc check FILE .*--part $part" && ends 0 cache.safetensors --tensor $part $options --max-ulp 0.50001'
+  done
+  check 'the other part, another table' ends 1 cache.safetensors --tensor cos --part sin --max-ulp 1
+  # The last element is in the last copy of its column.
+  { head -c -2 cache.safetensors && printf '\0\0'; } >broken.safetensors
+  check 'a broken element' ends 1 broken.safetensors --tensor sin --max-ulp 1
+  check 'is the only one' says '^FAIL: --max-ulp 1: 1 of '
+done
+refused '--part tan: not cos or sin' f32.npy --part tan
+refused '--layout split-cs: with --part it is duplicated, interleaved or split' f32.npy --part cos --layout split-cs
+
 # ---- files that are wrong ----
 
 npy() { # FILE HEADER BYTES-OF-DATA: format version 1.0

@@ -49,10 +49,9 @@ static void encode(posenc_dtype dtype, void *table, int64_t at, double x) {
 }
 
 static file file_of(const double *values, int64_t rows, int64_t dim, posenc_dtype dtype) {
-  posenc_problem problem = posenc_table(rows, dim);
-  problem.dtype = dtype;
+  const int64_t axes[] = {rows, dim};
   char header[NPY_HEADER_MAX];
-  const size_t length = npy_header(&problem, header), element = posenc_dtype_bytes(dtype);
+  const size_t length = npy_header(dtype, axes, 2, header), element = posenc_dtype_bytes(dtype);
   file made = {take(length + (size_t)(rows * dim) * element, 1), length + (size_t)(rows * dim) * element};
   memcpy(made.bytes, header, length);
   for (int64_t n = 0; n < rows * dim; n++) encode(dtype, made.bytes + length, n, values[n]);
