@@ -8,6 +8,7 @@
 #include "reports/document.h"
 #include "reports/errors.h"
 #include "reports/far.h"
+#include "reports/portraits.h"
 #include "reports/tables.h"
 #include "reports/words.h"
 
@@ -325,13 +326,6 @@ static void write_lengths(page *p, const json_t *document, const figures *drawn)
   write_sweep_data(p, document);
 }
 
-static void write_encoding(page *p, const figures *drawn) {
-  p->format->heading(p, 2, "What the encoding looks like");
-  p->format->figure(
-      p, "The corner of the paper's table, computed by this library: sines in even columns, cosines in odd ones.",
-      drawn->svg[FIGURE_ENCODING]);
-}
-
 /* ---- checks ---- */
 
 static void write_failures(page *p, const json_t *failures) {
@@ -572,7 +566,7 @@ bool contents_write(page *p, const json_t *document, const figures *drawn) {
   write_lengths(p, document, drawn);
   const bool errors_written = errors_write(p, document, drawn);
   far_write(p, document);
-  write_encoding(p, drawn);
+  portraits_write(p, document, drawn);
   write_shapes(p, document);
   write_applied(p, document);
   const bool checks_written = write_checks(p, document);

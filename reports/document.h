@@ -24,7 +24,8 @@
  *              "failures": [ {"kernel", "shape", and the fields of the check} ]},
  *   "kernels": as in the accuracy record, each with "holds": every check of it passed, and there was one,
  *   "environment": {"accuracy": {…}, "timing": null or {…}},
- *   "claims": see reports/claims.h }
+ *   "claims": see reports/claims.h,
+ *   "encoding": see reports/encoding.h }
  *
  * ROW: {"kernel", "isa", "refusal", then the fields of its accuracy record or nothing if there is none,
  *       "timing": null or {"repetitions": n, "rows": n, "rows_timed": n in one iteration, "ns_per_element": SPREAD,

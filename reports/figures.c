@@ -6,12 +6,10 @@
 #include "reports/curves.h"
 #include "reports/document.h"
 #include "reports/plot.h"
+#include "reports/portraits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* Rows and columns of the heatmap. */
-enum { MAP = 128 };
 
 bool figures_in_sweep(const json_t *table) {
   return json_is_true(json_object_get(table, "sweep")) &&
@@ -171,37 +169,6 @@ static char *draw_lengths(const json_t *document, const sweep *s, const length_p
   return plot_finish(script, plot->name, plot->description);
 }
 
-/* ---- the encoding itself ---- */
-
-/* A square corner of the paper's table; false on an error told. */
-static bool fill_map(float *table) {
-  const posenc_problem problem = posenc_table(MAP, MAP);
-  posenc_plan *plan;
-  posenc_status status = posenc_plan_create(&plan, &problem, NULL);
-  if (status == POSENC_OK) status = posenc_execute(plan, 0, MAP, table);
-  posenc_plan_destroy(plan);
-  if (status != POSENC_OK) fprintf(stderr, "posenc: report: plot encoding: %s\n", posenc_status_message(status));
-  return status == POSENC_OK;
-}
-
-static char *draw_encoding(void) {
-  float table[MAP * MAP];
-  FILE *script = fill_map(table) ? plot_begin("encoding", PLOT_HEIGHT) : NULL;
-  if (!script) return NULL;
-  fputs("$table << EOD\n", script);
-  for (int i = 0; i < MAP * MAP; i++) fprintf(script, "%.4f%c", (double)table[i], i % MAP == MAP - 1 ? '\n' : ' ');
-  fprintf(script,
-          "EOD\nset xlabel 'column'\nset ylabel 'position'\nset xrange [-0.5:%d.5]\nset yrange [%d.5:-0.5]\n"
-          "set xtics 16\nset ytics 16\nunset grid\nset cbrange [-1:1]\nset cbtics 0.5\n"
-          "set palette defined (-1 '#b2182b', -0.5 '#f4a582', 0 '#f7f7f7', 0.5 '#92c5de', 1 '#2166ac')\n"
-          "plot $table matrix with image notitle\n",
-          MAP - 1, MAP - 1);
-  return plot_finish(
-      script, "encoding",
-      "Heatmap: values of the encoding from -1 to 1, positions downwards, columns to the right; fast waves on "
-      "the left, slow ones on the right");
-}
-
 /* ---- all ---- */
 
 void figures_free(figures *made) {
@@ -217,7 +184,7 @@ bool figures_make(const json_t *document, figures *made) {
          (made->svg[FIGURE_BANDWIDTH] = draw_lengths(document, &s, &bandwidth_plot));
   }
   if (ok) ok = curves_make(document, made);
-  if (ok) ok = (made->svg[FIGURE_ENCODING] = draw_encoding());
+  if (ok) ok = portraits_make(document, made);
   if (!ok) figures_free(made);
   return ok;
 }

@@ -7,12 +7,17 @@
 #include <stdbool.h>
 
 typedef enum figure {
-  FIGURE_TIME,      /* against length */
-  FIGURE_BANDWIDTH, /* against length */
-  FIGURE_ERROR,     /* against position */
-  FIGURE_CAUSES,    /* shares of the error against position, a panel per kind of kernel */
-  FIGURE_FREQUENCY, /* error against frequency */
-  FIGURE_ENCODING,  /* heatmap */
+  FIGURE_TIME,       /* against length */
+  FIGURE_BANDWIDTH,  /* against length */
+  FIGURE_ERROR,      /* against position */
+  FIGURE_CAUSES,     /* shares of the error against position, a panel per kind of kernel */
+  FIGURE_FREQUENCY,  /* error against frequency */
+  FIGURE_ENCODING,   /* heatmap; this and the following show the encoding itself */
+  FIGURE_COLUMNS,    /* against position */
+  FIGURE_WAVELENGTH, /* and frequency, against index */
+  FIGURE_SPECTRUM,   /* of columns; none without FFTW */
+  FIGURE_CIRCLE,     /* pairs as points of the unit circle */
+  FIGURE_SIMILARITY, /* of two positions against their difference */
   FIGURES
 } figure;
 

@@ -119,6 +119,43 @@ check 'and a row' contains rope.md '| `quick` | 2.25 (2.00–8.00) | 2.00 (1.00�
 check 'but are no answer' contains rope/report.md 'No kernel that was timed has a proved error bound'
 check 'without such times there is no such section' test "$(grep -c '^## Added' known/report.md)" -eq 0
 
+# ---- the encoding itself ----
+
+figures=10
+grep -q 'built without FFTW' known/report.md || figures=11
+
+for drawn in 'Heatmap: values of the encoding' 'Line charts, one below the other: sine and cosine' 'Line chart: wavelength' 'Three unit circles' \
+  'Two line charts: similarity'; do
+  check "the encoding: $drawn" count_is known/index.html "aria-label=\"$drawn" 1
+done
+check 'the encoding: index 16 of 64 is a tenth' contains known/report.md '| 16 | 0.100000 | 0.100000 | 62.8319 |'
+check 'the encoding: the last wavelength' contains known/report.md '| 63 | 0.000115478 | 0.000115478 | 54410.1 |'
+# Rows of a table of that many columns, the last two of which are not empty.
+table_rows() { # COLUMNS TITLE
+  awk -F ' *[|] *' -v columns="$1" -v title="$2" '$2 == title { on = 1 } on && NF != columns + 2 { exit } on && $2 ~ /^[0-9]/' known.md
+}
+similar() { # the sum of cosines, here by awk
+  table_rows 2 difference | sed 's/[^0-9.|-]//g' | awk -F '|' '
+    { sum = 0; for (i = 0; i < 64; i++) sum += cos($2 * exp(-i / 64 * log(10000)))
+      if ($3 - sum / 64 > 6e-7 || sum / 64 - $3 > 6e-7) { print "# " $0 ", not " sum / 64; bad = 1 } }
+    END { exit bad || NR < 100 || $2 != 4096 }'
+}
+check 'the encoding: similarity is the mean of cosines' similar
+peaks() { # each within a bin of the exact wavelength, here by awk
+  table_rows 6 index | awk -F ' *[|] *' '
+    $7 !~ /[0-9]/ { next }
+    { bin = 4096 / (8 * atan2(1, 1)) * exp(-$2 / 64 * log(10000)); peaks++
+      if ($7 - bin >= 1 || bin - $7 >= 1) { print "# index " $2 ": peak " $7 ", not " bin; bad = 1 } }
+    END { exit bad || peaks != 36 }'
+}
+if [ $figures -eq 11 ]; then
+  check 'the encoding: its spectrum' count_is known/index.html 'aria-label="Line chart: amplitude' 1
+  check 'the encoding: peaks of the spectrum' peaks
+else
+  check 'the encoding: no spectrum without FFTW' count_is known/index.html 'aria-label="Line chart: amplitude' 0
+  skip 'the encoding: peaks of the spectrum' 'no FFTW here'
+fi
+
 accuracy false 1 >failed-accuracy.json
 "$POSENC" report --from failed-accuracy.json --from known-bench.json -o failed >out 2>err
 check 'a failed check is exit status 1' test $? -eq 1
@@ -159,7 +196,7 @@ says() { # WHAT TEXT
 }
 check 'errors: the sections' has_sections errors.md \
   'Error against position,Where the error comes from,Error against frequency,Where it stops being good enough,Kernels that claim nothing'
-check 'errors: a figure for each of the first three' count_is errors/index.html '<svg' 6
+check 'errors: a figure for each of the first three' count_is errors/index.html '<svg' $figures
 check 'errors: all ids are unique' ids_unique errors/index.html
 says 'kernels with the same parts are one, and the causes of a fifth or more are named where they are' \
   '- `quick`, `naive`: at 2^0 **frequency** (25 %) and **store** (75 %); from 2^1 to 2^2 **frequency** (60–75 %) and **phase** (25–40 %).'
