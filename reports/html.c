@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/page.h"
+#include "reports/script.h"
 
 #include <ctype.h>
 
@@ -29,6 +30,13 @@ static const char style[] =
     "max-width:min(60rem,calc(100vw - 2rem))}\n"
     "th,td{text-align:left;vertical-align:top;padding:.35rem .6rem;border-bottom:1px solid "
     "var(--line);white-space:nowrap}\n"
+    /* What the script adds. */
+    "thead button{all:unset;cursor:pointer;text-decoration:underline dotted 1px;text-underline-offset:.25em}\n"
+    "thead button:hover{color:var(--ink)}thead button:focus-visible{outline:2px solid var(--mark);outline-offset:2px}\n"
+    "[aria-sort=ascending] button::after{content:'\\00a0↑'}[aria-sort=descending] button::after{content:'\\00a0↓'}\n"
+    "nav{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;margin:1rem 0;font-size:.9rem}\n"
+    "a{color:var(--mark)}h2 a,h3 a{color:inherit;text-decoration:none}h2 a:hover,h3 "
+    "a:hover{text-decoration:underline}\n"
     "thead th{color:var(--soft);font-weight:600;border-bottom:2px solid var(--line)}\n"
     "th:first-child{position:sticky;left:0;background:var(--paper)}\n"
     "td.n,th.n{text-align:right}\n"
@@ -79,8 +87,13 @@ static void heading(page *p, int level, const char *text) {
   fprintf(p->stream, "<h%d id=\"", level);
   anchor(p->stream, text);
   fputs("\">", p->stream);
+  if (level > 1) {
+    fputs("<a href=\"#", p->stream);
+    anchor(p->stream, text);
+    fputs("\">", p->stream);
+  }
   escape(p->stream, text);
-  fprintf(p->stream, "</h%d>\n", level);
+  fprintf(p->stream, level > 1 ? "</a></h%d>\n" : "</h%d>\n", level);
 }
 
 static void begin(page *p, const char *title) {
@@ -93,7 +106,7 @@ static void begin(page *p, const char *title) {
 }
 
 static void end(page *p) {
-  fputs("</main>\n</body>\n</html>\n", p->stream);
+  fprintf(p->stream, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", page_script);
 }
 
 static const char *const parts[PAGE_PARTS][2] = {
@@ -159,7 +172,7 @@ static void row_end(page *p) {
 
 static void cell_begin(page *p, size_t span, bool prose) {
   if (p->column == 0)
-    fputs("<th scope=\"row\">", p->stream);
+    fputs(p->columns[0].numeric ? "<th scope=\"row\" class=\"n\">" : "<th scope=\"row\">", p->stream);
   else if (prose)
     fprintf(p->stream, "<td class=\"prose\" colspan=\"%zu\">", span);
   else

@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The report in a real browser: tests/browser.html looks at it, on a phone and on a desk, light and dark.
+. "${srcdir:-.}/tests/tap.sh"
+: "${POSENC:=${abs_top_builddir:-$PWD}/posenc}"
+[ -x "$POSENC" ] || { echo "Bail out! no posenc command at $POSENC"; exit 1; }
+eyes=$(cd "${srcdir:-.}/tests" && pwd)/browser.html
+for browser in "${CHROMIUM:-}" chromium chromium-browser google-chrome ''; do
+  [ -n "$browser" ] && command -v "$browser" >/dev/null && break
+done
+[ -n "$browser" ] || { echo '1..0 # SKIP no chromium here'; exit 0; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+# Light is 1, dark is 0. A folder of its own keeps it from the user's; its sandbox needs rights that a test may not have.
+look() { # PAGE COLOURS: what was seen in `seen`, what the console said in `console`
+  timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/browser" \
+    --allow-file-access-from-files --enable-logging=stderr --v=0 --blink-settings=preferredColorScheme="$2" --window-size=1800,1000 \
+    --dump-dom "file://$eyes#$1" >dom 2>log
+  sed -n '/<pre id="said">/,/<\/pre>/p' dom | sed 's/<[^>]*>//g' >seen
+  grep -F ':CONSOLE' log >console
+  grep -qx end seen
+}
+
+saw() { # LINE
+  grep -qx -- "$1" seen
+}
+
+told() { # fixed text of the console
+  grep -qF -- "$1" console
+}
+
+diagnose() {
+  grep '^bad' seen
+  cat console
+} | sed 's/^/# /'
+
+if ! look /dev/null 1 && ! grep -q '<html' dom; then
+  echo "1..0 # SKIP $browser does not run here"
+  exit 0
+fi
+
+"$POSENC" verify --kernel 'r*' --len 64 --dim 32 --profile --format json -o accuracy.json || exit 99
+set -- --from accuracy.json
+# Where there is no Google Benchmark, two figures less.
+"$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --json bench.json >out 2>&1 && set -- "$@" --from bench.json
+"$POSENC" report "$@" -o page >out 2>err
+if grep -q gnuplot err; then
+  echo '1..0 # SKIP no gnuplot here'
+  exit 0
+fi
+page=$work/page/index.html
+figures=$(grep -c '<figure>' "$page")
+check 'the page has figures' test "$figures" -ge 8
+
+for colours in 1 0; do
+  name=light dark=false
+  [ $colours -eq 1 ] || name=dark dark=true
+  check "$name: the page is looked at" look "$page" $colours
+  check "$name: it is" saw "fact dark $dark"
+  check "$name: no message on the console" test ! -s console
+  for width in phone desk; do
+    check "$name, $width: all figures are there" saw "fact $width figures $figures"
+    for what in 'no horizontal scroll' 'every figure is drawn' 'text can be read'; do
+      check "$name, $width: $what" saw "ok $width: $what"
+    done
+  done
+done
+for what in 'links lead somewhere' 'tables sort' 'a known table sorts'; do check "$what" saw "ok $what"; done
+
+# The test itself: each of these must be seen.
+sed 's/(m - n)/(n - m)/; s/^<\/main>/<figure><figcaption>none<\/figcaption><svg aria-label="none"><\/svg><\/figure>\
+<p style="width:60rem;color:#777;background:#888">pale and wide<\/p><a href="#nowhere">lost<\/a>&/
+  s/^<\/body>/<script>throw new Error("broken")<\/script>&/' "$page" >broken.html
+check 'a broken page is looked at' look "$work/broken.html" 1
+diagnose() { sed 's/^/# /' seen console; }
+check 'an error on the console is seen' told 'Uncaught Error: broken'
+for what in 'phone: no horizontal scroll: [0-9]* pixels' 'desk: every figure is drawn: none: 0 things' "phone: text can be read: p 'pale" 'links lead somewhere: #nowhere' \
+  'tables sort: .* not ascending' 'a known table sorts: 0 and 63'; do
+  check "bad $what is seen" grep -q "^bad $what" seen
+done
+
+plan
+exit "$tap_failed"
