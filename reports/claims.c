@@ -353,8 +353,10 @@ void claims_write(page *p, const json_t *document) {
   page_table(p, "Each claim with its verdict.", columns, sizeof columns / sizeof *columns);
   for (size_t i = 0; i < json_array_size(all); i++) {
     const json_t *one = json_array_get(all, i);
-    page_cell_run(p, PAGE_TEXT, field_string(one, "claim"));
-    page_cell(p);
+    page_prose(p);
+    p->format->run(p, PAGE_TEXT, field_string(one, "claim"));
+    page_cell_end(p);
+    page_prose(p);
     p->format->run(p, PAGE_STRONG, field_string(one, "verdict"));
     if (*field_string(one, "when")) page_print(p, PAGE_TEXT, " %s", field_string(one, "when"));
     page_cell_end(p);

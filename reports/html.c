@@ -25,11 +25,13 @@ static const char style[] =
     "code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.92em}\n"
     "pre{background:var(--card);padding:.75rem 1rem;border-radius:.4rem;white-space:pre-wrap;overflow-wrap:anywhere}\n"
     ".table{overflow-x:auto;margin:.75rem 0}\n"
-    "table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}\n"
+    "table{border-collapse:separate;border-spacing:0;border-bottom:1px solid "
+    "var(--line);font-size:.9rem;font-variant-numeric:tabular-nums}\n"
     "caption{text-align:left;color:var(--soft);padding:.25rem 0;position:sticky;left:0;width:max-content;"
     "max-width:min(60rem,calc(100vw - 2rem))}\n"
-    "th,td{text-align:left;vertical-align:top;padding:.35rem .6rem;border-bottom:1px solid "
-    "var(--line);white-space:nowrap}\n"
+    "th,td{text-align:left;vertical-align:top;padding:.35rem .6rem;white-space:nowrap}\n"
+    /* On top, where no sticky head of the next row can cover it. */
+    "tbody th,tbody td{border-top:1px solid var(--line)}tbody tr:first-child>*{border-top:0}\n"
     /* What the script adds. */
     "thead button{all:unset;cursor:pointer;text-decoration:underline dotted 1px;text-underline-offset:.25em}\n"
     "thead button:hover{color:var(--ink)}thead button:focus-visible{outline:2px solid var(--mark);outline-offset:2px}\n"
@@ -40,7 +42,8 @@ static const char style[] =
     "thead th{color:var(--soft);font-weight:600;border-bottom:2px solid var(--line)}\n"
     "th:first-child{position:sticky;left:0;background:var(--paper)}\n"
     "td.n,th.n{text-align:right}\n"
-    "td.prose{white-space:normal;min-width:12rem;max-width:46rem;overflow-wrap:anywhere}\n"
+    ".prose{white-space:normal;min-width:12rem;max-width:46rem;overflow-wrap:anywhere}"
+    "th.prose{position:static;font-weight:400}\n"
     "td small{display:block}\n"
     ".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,37rem),1fr));gap:1rem}\n"
     "figure{margin:.5rem 0;padding:.75rem;border:1px solid var(--line);border-radius:.4rem;max-width:46rem}\n"
@@ -52,6 +55,12 @@ static const char style[] =
     "svg [stroke=black],svg [color=black]{stroke:var(--ink)}svg [stroke=none]{stroke:none}\n"
     "svg [fill=black]{fill:var(--ink)}svg image{image-rendering:pixelated}\n"
     "details{margin:.5rem 0}summary{cursor:pointer;color:var(--mark)}\n"
+    /* Paper cannot scroll. */
+    "@media print{:root{font-size:60%}body{max-width:none;padding:0}nav{display:none}.table,.drawing{overflow:visible}"
+    "th,td{white-space:normal;padding:.2rem "
+    ".35rem}th:first-child,caption{position:static}caption{width:auto;max-width:none}"
+    ".prose{min-width:0}svg{min-width:0}figure,tr{break-inside:avoid}h2,h3{break-after:avoid}thead "
+    "button{text-decoration:none}}\n"
     "footer{margin-top:3rem;color:var(--soft);font-size:.9rem}\n";
 
 static void escape(FILE *stream, const char *text) {
@@ -171,12 +180,11 @@ static void row_end(page *p) {
 }
 
 static void cell_begin(page *p, size_t span, bool prose) {
-  if (p->column == 0)
-    fputs(p->columns[0].numeric ? "<th scope=\"row\" class=\"n\">" : "<th scope=\"row\">", p->stream);
-  else if (prose)
-    fprintf(p->stream, "<td class=\"prose\" colspan=\"%zu\">", span);
-  else
-    fputs(p->columns[p->column].numeric ? "<td class=\"n\">" : "<td>", p->stream);
+  const char *look = prose ? " class=\"prose\"" : p->columns[p->column].numeric ? " class=\"n\"" : "";
+  fputs(p->column == 0 ? "<th scope=\"row\"" : "<td", p->stream);
+  fputs(look, p->stream);
+  if (span > 1) fprintf(p->stream, " colspan=\"%zu\"", span);
+  fputc('>', p->stream);
 }
 
 static void cell_end(page *p, size_t span) {

@@ -50,6 +50,10 @@ void page_cell(page *p) {
   begin_cell(p, 1, false);
 }
 
+void page_prose(page *p) {
+  begin_cell(p, 1, true);
+}
+
 void page_cell_end(page *p) {
   end_cell(p, 1);
 }

@@ -60,10 +60,11 @@ __attribute__((format(printf, 3, 4))) void page_print(page *p, page_run run, con
 /* A whole paragraph or list item of plain text. */
 void page_block(page *p, page_part part, const char *text);
 
-/* The first column heads its row. Cells are filled by runs between page_cell and page_cell_end. */
+/* The first column heads its row. Cells are filled by runs between page_cell, or page_prose where they may wrap, and page_cell_end. */
 void page_table(page *p, const char *caption, const page_column *columns, size_t count);
 void page_table_end(page *p);
 void page_cell(page *p);
+void page_prose(page *p);
 void page_cell_end(page *p);
 
 /* A cell of one run. */

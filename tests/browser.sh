@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The report in a real browser: tests/browser.html looks at it, on a phone and on a desk, light and dark.
+# shellcheck disable=SC2154,SC2317
 . "${srcdir:-.}/tests/tap.sh"
 : "${POSENC:=${abs_top_builddir:-$PWD}/posenc}"
 [ -x "$POSENC" ] || { echo "Bail out! no posenc command at $POSENC"; exit 1; }
