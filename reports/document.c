@@ -7,7 +7,6 @@
 #include "posenc.h"
 #include "reports/causes.h"
 #include "reports/claims.h"
-#include "reports/encoding.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -510,7 +509,6 @@ json_t *document_make(const json_t *accuracy, const json_t *timing, const char *
     put(&m, m.document, "causes", causes_make(json_object_get(accuracy, "profile")));
     put(&m, m.document, "environment", make_environment(&m));
     put(&m, m.document, "claims", claims_make(m.document));
-    put(&m, m.document, "encoding", encoding_make());
   }
   free(m.values);
   if (!m.failed) return m.document;

@@ -25,7 +25,7 @@
  *   "kernels": as in the accuracy record, each with "holds": every check of it passed, and there was one,
  *   "environment": {"accuracy": {…}, "timing": null or {…}},
  *   "claims": see reports/claims.h,
- *   "encoding": see reports/encoding.h }
+ *   "encoding": see reports/encoding.h; added when a page is made }
  *
  * ROW: {"kernel", "isa", "refusal", then the fields of its accuracy record or nothing if there is none,
  *       "timing": null or {"repetitions": n, "rows": n, "rows_timed": n in one iteration, "ns_per_element": SPREAD,

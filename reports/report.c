@@ -4,6 +4,7 @@
 #include "common/output.h"
 #include "reports/contents.h"
 #include "reports/document.h"
+#include "reports/encoding.h"
 #include "reports/figures.h"
 #include "reports/plot.h"
 #include "reports/record.h"
@@ -84,9 +85,12 @@ int report_write(const char *directory, const json_t *accuracy, const json_t *ti
     fprintf(stderr, "posenc: report: timing record: %s\n", fault.text);
     return 2;
   }
+  json_t *encoding = encoding_make();
+  if (!encoding) return 2;
   json_t *document = document_make(accuracy, timing, command);
-  if (!document) {
+  if (json_object_set_new(document, "encoding", encoding) != 0) {
     fputs("posenc: report: out of memory\n", stderr);
+    json_decref(document);
     return 2;
   }
   const int status = write_report(directory, document);
