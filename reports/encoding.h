@@ -16,7 +16,7 @@ double *encoding_table(int64_t rows);
  * { "dim", "base", "rows": n of the table,
  *   "frequencies": [ {"index", "frequency": base^(-2 index/dim) by pow, "turn": from row 0 to row 1 of the table, radians,
  *                     "wavelength": 2π / frequency} … ],
- *   "spectrum": null where posenc was built without FFTW, or
+ *   "spectrum": null where posenc was built without KISS FFT, or
  *     {"rows": n transformed, "columns": [ {"index", "bin": of the exact wavelength, a fraction, "peak": bin of the largest amplitude,
  *                                           "amplitudes": [ [bin, amplitude] … ] of columns that are drawn, where not negligible} … ]},
  *   "similarity": {"positions": [p …], "spread": the largest difference that p makes,

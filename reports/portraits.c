@@ -285,10 +285,10 @@ static double farthest_peak(const json_t *columns) {
 static void write_spectrum(page *p, const json_t *encoding, const figures *drawn) {
   const json_t *spectrum = json_object_get(encoding, "spectrum"), *columns = json_object_get(spectrum, "columns");
   if (!drawn->svg[FIGURE_SPECTRUM]) return;
-  char caption[400];
+  char caption[512];
   snprintf(
       caption, sizeof caption,
-      "Spectrum of sine columns over %s positions (FFT by FFTW, Hann's window). Dashed lines are the exact "
+      "Spectrum of sine columns over %s positions (FFT by KISS FFT, Hann's window). Dashed lines are the exact "
       "wavelengths, 2π base^(2i/d): of %zu columns with four waves or more, no peak is farther than %s bins from its "
       "own.",
       words_count(field_number(spectrum, "rows")).text, json_array_size(columns),
@@ -318,7 +318,7 @@ void portraits_write(page *p, const json_t *document, const figures *drawn) {
       "made.",
       field_number(encoding, "dim"), words_plain(field_number(encoding, "base")).text);
   if (!drawn->svg[FIGURE_SPECTRUM])
-    p->format->run(p, PAGE_TEXT, " This posenc was built without FFTW, so the columns' spectrum is missing.");
+    p->format->run(p, PAGE_TEXT, " This posenc was built without KISS FFT, so the columns' spectrum is missing.");
   p->format->close(p, PAGE_PARAGRAPH);
   p->format->open(p, PAGE_FIGURES);
   p->format->figure(p, "The first rows: sines in even columns, cosines in odd ones.", drawn->svg[FIGURE_ENCODING]);

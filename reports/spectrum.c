@@ -3,11 +3,11 @@
 
 #include "reports/spectrum.h"
 
-#ifdef HAVE_FFTW
+#ifdef HAVE_KISSFFT
 
-#include <complex.h>
-#include <fftw3.h>
+#include <kiss_fftr.h>
 #include <math.h>
+#include <stdlib.h>
 
 bool spectrum_available(void) {
   return true;
@@ -16,18 +16,20 @@ bool spectrum_available(void) {
 static const double turn = 6.283185307179586;
 
 bool spectrum_of(const double *signal, size_t count, size_t step, double *amplitudes) {
-  double *seen = fftw_alloc_real(count);
-  fftw_complex *waves = fftw_alloc_complex(count / 2 + 1);
-  fftw_plan plan = seen && waves ? fftw_plan_dft_r2c_1d((int)count, seen, waves, FFTW_ESTIMATE) : NULL;
+  kiss_fft_scalar *seen = malloc(count * sizeof *seen);
+  kiss_fft_cpx *waves = malloc((count / 2 + 1) * sizeof *waves);
+  kiss_fftr_cfg plan = seen && waves ? kiss_fftr_alloc((int)count, 0, NULL, NULL) : NULL;
   if (plan) {
-    for (size_t i = 0; i < count; i++) seen[i] = signal[i * step] * (0.5 - 0.5 * cos(turn * (double)i / (double)count));
-    fftw_execute(plan);
+    for (size_t i = 0; i < count; i++)
+      seen[i] = (kiss_fft_scalar)(signal[i * step] * (0.5 - 0.5 * cos(turn * (double)i / (double)count)));
+    kiss_fftr(plan, seen, waves);
     /* Half of a sine is at the negative frequency, and the window's mean is one half. */
-    for (size_t k = 0; k <= count / 2; k++) amplitudes[k] = cabs(waves[k]) * 4 / (double)count;
-    fftw_destroy_plan(plan);
+    for (size_t k = 0; k <= count / 2; k++)
+      amplitudes[k] = hypot((double)waves[k].r, (double)waves[k].i) * 4 / (double)count;
+    kiss_fftr_free(plan);
   }
-  fftw_free(waves);
-  fftw_free(seen);
+  free(waves);
+  free(seen);
   return plan != NULL;
 }
 

@@ -124,7 +124,7 @@ check 'without such times there is no such section' test "$(grep -c '^## Added' 
 # ---- the encoding itself ----
 
 figures=10
-grep -q 'built without FFTW' known/report.md || figures=11
+grep -q 'built without KISS FFT' known/report.md || figures=11
 
 for drawn in 'Heatmap: values of the encoding' 'Line charts, one below the other: sine and cosine' 'Line chart: wavelength' 'Three unit circles' \
   'Two line charts: similarity'; do
@@ -154,8 +154,8 @@ if [ $figures -eq 11 ]; then
   check 'the encoding: its spectrum' count_is known/index.html 'aria-label="Line chart: amplitude' 1
   check 'the encoding: peaks of the spectrum' peaks
 else
-  check 'the encoding: no spectrum without FFTW' count_is known/index.html 'aria-label="Line chart: amplitude' 0
-  skip 'the encoding: peaks of the spectrum' 'no FFTW here'
+  check 'the encoding: no spectrum without KISS FFT' count_is known/index.html 'aria-label="Line chart: amplitude' 0
+  skip 'the encoding: peaks of the spectrum' 'no KISS FFT here'
 fi
 
 accuracy false 1 >failed-accuracy.json
