@@ -121,13 +121,15 @@ typedef enum posenc_scaling_kind {
 
 typedef struct posenc_scaling {
   posenc_scaling_kind kind;
-  double factor;         /* s >= 1 */
-  int64_t original;      /* N >= 2: positions that the model was trained on; all but linear */
-  int64_t length;        /* n >= 0: of the sequence; dynamic */
-  double low, high;      /* yarn: rotations, beta_slow and beta_fast, 1 and 32; llama3: 1 and 4. 0 < low < high */
-  bool truncate;         /* yarn */
-  double attention;      /* > 0: the attention factor of this table; 0: the formula's, which is 1 where it tells none */
-  const double *factors; /* longrope: dim/2 of them, > 0; posenc_plan_create copies them */
+  double factor;    /* s, 1 to 2^20 */
+  int64_t original; /* N, 2 to 2^40: positions that the model was trained on; all but linear */
+  int64_t length;   /* n, 0 to 2^40: of the sequence; dynamic, of a dim of 4 or more */
+  double low,
+      high; /* yarn: rotations, beta_slow and beta_fast, 1 and 32, of a base of 2 or more; llama3: 1 and 4. 2^-10 <= low < high <= 2^20, and not closer than 0.1 % */
+  bool truncate; /* yarn */
+  double
+      attention; /* 2^-10 to 2^10: the attention factor of this table; 0: the formula's, which is 1 where it tells none */
+  const double *factors; /* longrope: dim/2 of them, 2^-8 to 2^20; posenc_plan_create copies them */
 } posenc_scaling;
 
 /* Row without position: no row of the table is a padding row. */
@@ -136,7 +138,7 @@ typedef struct posenc_scaling {
 typedef struct posenc_problem {
   size_t size;     /* sizeof(posenc_problem) as the caller compiled it: the struct may grow */
   int64_t rows;    /* >= 0; 0 is an empty table */
-  int64_t dim;     /* columns, even, >= 2 */
+  int64_t dim;     /* columns, >= 2, and even unless `odd` says what becomes of the last one */
   int64_t first;   /* position of row 0; row r is position first + r */
   double base;     /* > 0, finite; 10000 in the paper */
   double shift;    /* exponent denominator is dim/2 - shift: 0 in the paper, 1 in tensor2tensor,
@@ -155,8 +157,8 @@ typedef struct posenc_problem {
   posenc_scaling scaling; /* of frequencies, beside it */
   posenc_odd odd;         /* not in rope */
   const double *
-      positions; /* null, or of each row, in any order, finite: `first` is then 0. The bits of a whole position are those that a table
-                              from 0 on has. posenc_plan_create copies them */
+      positions; /* null, or of each row, in any order, within ±2^62: `first` is then 0. The bits of a whole position are those that the same
+                              kernel, if it is reproducible, gives in a table. posenc_plan_create copies them */
 } posenc_problem;
 
 /* The paper's table: positions 0 .. rows-1, base 10000, interleaved, f32. Change what differs. */
@@ -286,15 +288,16 @@ typedef struct posenc_bound {
                            what was measured, and only show how the error grows */
 } posenc_bound;
 
-/* The largest error that the bound allows at a position, for any element: ulp is that just below 1, and only cos 0 is
-   not below. */
+/* The largest error that the bound allows at a position, for any element of a table without an attention factor: ulp is that just below 1, and only cos 0 is
+   not below. With a factor A a table is made from one of f64 and rounded once: A × (the bound in f64 + 2^-51), and half an ulp of the exact value. */
 POSENC_API double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position);
 
 /*
  * What add and rope promise follows from the table's bound: the largest |got - exact| for an exact result, given x, of that size. Of add
  * that is |x + PE|; of rope the length of the pair, sqrt(a² + b²). The table's element, rounded to f32, may be wrong by its bound e; then
  * f32 rounds a sum (2^-24 of it), or two products and their sum (2^-23 of the length, by Cauchy); bf16 rounds once more (2^-8 of it).
- * Subnormal results add half their spacing. As long as nothing overflows.
+ * Subnormal results add half their spacing. As long as nothing overflows. An attention factor is taken into account: in rope the size is that of the
+ * result, which has it.
  */
 POSENC_API double posenc_applied_bound_at(const posenc_bound *bound, const posenc_problem *problem, int64_t position,
                                           double size);
@@ -313,7 +316,8 @@ typedef struct posenc_sum {
 /* What a kernel makes on the way to one pair: it tells where its error comes from. Each is the value that the kernel really
    works with, its own errors included. */
 typedef struct posenc_stages {
-  posenc_sum frequency;    /* its base^(-i / denominator), radians per position */
+  posenc_sum
+      frequency; /* its base^(-i / denominator), scaled as the problem says, radians per position; whole turns may be missing */
   posenc_sum phase;        /* its position × frequency, radians; whole turns may be missing */
   posenc_sum sine, cosine; /* of that phase, just before they are rounded to the table's dtype */
 } posenc_stages;
@@ -410,7 +414,7 @@ struct posenc_options {
   double max_abs;       /* largest |got - exact| of an element of the table, posenc_table_of's for add and rope, that
                                   is accepted when the library chooses. 0: any if there is a max_ulp,
                                   else the default, one ulp just below 1 (f32 2^-24, f16 2^-11, bf16 2^-8), and 2^-44
-                                  for f64 */
+                                  for f64; with an attention factor as many times that as the power of two above it */
   double max_ulp;       /* the same in ulp of the exact element. 0: no such
                                   wish. 0.5 is correct rounding. Only kernels without an absolute error, of which
                                   there are none for f64, promise anything of the kind: see posenc_bound */
@@ -462,7 +466,7 @@ POSENC_API bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t
 POSENC_API posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t rows, void *cosines,
                                            void *sines);
 
-/* What all values of the problem's table are multiplied by: 1, unless its scaling has an attention factor. */
+/* What all values of the problem's table are multiplied by: 1, unless its scaling has an attention factor; NaN if its scaling is none. */
 POSENC_API double posenc_attention(const posenc_problem *problem);
 
 /* Null is allowed. */

@@ -76,6 +76,17 @@ static void test_wisdom(void) {
      "other problems are chosen for as ever");
   posenc_wisdom_free(wisdom);
 
+  const posenc_problem half = posenc_table(512, 64), twice = posenc_table(2048, 64);
+  char tie[2048];
+  strcpy(tie, posenc_wisdom_header());
+  posenc_wisdom_line(line, sizeof line, &twice, 1, "rotation", 9e-6);
+  strcat(tie, line);
+  posenc_wisdom_line(line, sizeof line, &half, 1, "cr-portable", 5e-6);
+  strcat(tie, line);
+  ok(read_wisdom(&wisdom, tie) == POSENC_OK && strcmp(chosen_with(wisdom, 1024, 64, 0.0), "rotation") == 0,
+     "times of half and of twice the length are not compared: the longer counts");
+  posenc_wisdom_free(wisdom);
+
   char *version = strstr(text, "posenc 0");
   ok(version != NULL, "a line tells the version");
   if (version) version[7] = '9';

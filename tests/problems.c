@@ -182,6 +182,19 @@ static void test_scale(void) {
      "correctly rounded, twice the positions at half the scale are the same table, bit for bit");
 }
 
+/* A list is asked for what a table with its ends is. */
+static void test_domain(void) {
+  static const double back[] = {5, -5}, far[] = {5, 2e7}, fine[] = {9, 5};
+  const posenc_kernel *recurrence = posenc_kernel_find("recurrence");
+  posenc_problem problem = posenc_table(2, 8);
+  problem.positions = back;
+  ok(!does(recurrence, &problem), "a kernel that walks from 0 refuses a list with negative positions");
+  problem.positions = far;
+  ok(!does(recurrence, &problem), "or beyond its domain");
+  problem.positions = fine;
+  ok(does(recurrence, &problem), "and does any other");
+}
+
 static void test_padding(void) {
   enum { DIM = 8, ROWS = 4 };
   static const double list[ROWS] = {3, 1.5, 1, 3.0};
@@ -293,6 +306,34 @@ static void test_attention(posenc_dtype dtype, double attention) {
   ok(made && wrong == 0, "attention factor %g, dtype %d: within the bound", attention, (int)dtype);
 }
 
+/* x that cancels the table, so that nothing but the table's error is left of the result. */
+static void test_attention_bound(void) {
+  enum { DIM = 64, ROWS = 400 };
+  static float x[ROWS * DIM], got[ROWS * DIM];
+  posenc_problem problem = posenc_add(ROWS, DIM);
+  problem.scaling.attention = 1000.0;
+  posenc_plan *plan;
+  const posenc_slice slice = posenc_rows(0, ROWS);
+  mpfr_t value;
+  mpfr_init2(value, 400);
+  for (int at = 0; at < ROWS * DIM; at++) {
+    exact(value, &problem, at / DIM, DIM / 2, at % DIM / 2, at % 2, 1000.0);
+    x[at] = -mpfr_get_flt(value, MPFR_RNDN);
+  }
+  bool within =
+      posenc_plan_create(&plan, &problem, NULL) == POSENC_OK && posenc_apply(plan, &slice, x, got) == POSENC_OK;
+  const posenc_bound *bound = within ? &posenc_plan_kernel(plan)->bound : NULL;
+  for (int at = 0; at < ROWS * DIM && within; at++) {
+    exact(value, &problem, at / DIM, DIM / 2, at % DIM / 2, at % 2, 1000.0);
+    mpfr_add_d(value, value, (double)x[at], MPFR_RNDN);
+    const double sum = mpfr_get_d(value, MPFR_RNDN);
+    within = fabs((double)got[at] - sum) <= posenc_applied_bound_at(bound, &problem, at / DIM, fabs(sum));
+  }
+  mpfr_clear(value);
+  if (bound) posenc_plan_destroy(plan);
+  ok(within, "what is left of a table with an attention factor, when x cancels it, is within the bound");
+}
+
 static void test_attention_formulas(void) {
   posenc_problem problem = posenc_table(1, 8);
   ok(posenc_attention(&problem) == 1.0, "a plain table has attention 1");
@@ -303,12 +344,17 @@ static void test_attention_formulas(void) {
      posenc_attention(&problem));
   problem.scaling.factor = 1.0;
   ok(posenc_attention(&problem) == 1.0, "yarn with factor 1: 1");
+  static const double ones[4] = {1, 1, 1, 1};
   problem.scaling.kind = POSENC_SCALING_LONGROPE;
+  problem.scaling.factors = ones;
   problem.scaling.factor = 32.0;
   ok(fabs(posenc_attention(&problem) - sqrt(1.0 + log(32.0) / log(4096.0))) < 1e-15,
      "longrope: sqrt(1 + ln 32 / ln 4096) = %.17g", posenc_attention(&problem));
   problem.scaling.kind = POSENC_SCALING_LLAMA3;
   ok(posenc_attention(&problem) == 1.0, "llama3: 1");
+  problem.scaling.kind = POSENC_SCALING_LONGROPE;
+  problem.scaling.original = 1;
+  ok(isnan(posenc_attention(&problem)) && isnan(posenc_attention(NULL)), "none of what is no scaling");
 }
 
 /* A factor on the table is one on x. */
@@ -418,6 +464,23 @@ static void test_encoder(const posenc_kernel *kernel, int64_t dim, posenc_odd od
      ROWS);
 }
 
+/* Twice as many rows, for which an encoder makes its plans, may be beyond what a kernel does. */
+static void test_encoder_domain(void) {
+  posenc_encoder *encoder;
+  posenc_problem problem = posenc_table(5, 4);
+  problem.first = (INT64_C(1) << 62) - 10;
+  bool made = posenc_encoder_create(&encoder, &problem, NULL) == POSENC_OK &&
+              posenc_encoder_append(encoder, 5) == POSENC_OK && posenc_encoder_append(encoder, 1) == POSENC_OK;
+  ok(made, "a table grows to the end of its kernel's domain");
+  posenc_encoder_destroy(encoder);
+  posenc_options options = posenc_default_options();
+  options.max_ulp = 0.5;
+  problem = posenc_table(1, 128);
+  problem.scale = 0x1p-30;
+  ok(posenc_encoder_create(&encoder, &problem, &options) == POSENC_NO_KERNEL,
+     "an encoder is not made for position 0 alone, which any kernel does");
+}
+
 static void test_encoder_refusals(void) {
   posenc_encoder *encoder;
   posenc_problem problem = posenc_add(4, 8);
@@ -457,6 +520,7 @@ static void test_refusals(void) {
   REFUSED((problem.dim = 7, problem.odd = POSENC_ODD_CEIL, problem.shift = 3.5), "shift");
   REFUSED((problem.dim = 7, problem.odd = POSENC_ODD_CEIL, problem.shift = 3.25), "");
   REFUSED((problem.dim = 7, problem.odd = POSENC_ODD_PAD, problem.op = POSENC_ROPE), "even");
+  REFUSED((problem.dim = 3, problem.odd = POSENC_ODD_CEIL, problem.shift = 1.0, problem.base = 1e300), "frequencies");
   REFUSED(problem.positions = bad, "positions");
   REFUSED(problem.positions = far, "positions");
   REFUSED((problem.positions = fine, problem.first = 1), "first");
@@ -491,6 +555,7 @@ int main(void) {
   }
   test_rounding();
   test_scale();
+  test_domain();
   test_padding();
   for (int n = 0; n < 4; n++)
     for (int layout = POSENC_INTERLEAVED; layout <= POSENC_SPLIT_CS; layout++) {
@@ -505,6 +570,7 @@ int main(void) {
     test_attention(dtypes[n], 0.7);
     test_attention(dtypes[n], 1000.0);
   }
+  test_attention_bound();
   test_attention_formulas();
   test_attention_rope();
   test_rope_list();
@@ -517,6 +583,7 @@ int main(void) {
     test_encoder(kernels[k], 32, POSENC_ODD_REFUSED);
     test_encoder(kernels[k], 39, POSENC_ODD_CEIL);
   }
+  test_encoder_domain();
   test_encoder_refusals();
   test_refusals();
   return tap_done();

@@ -625,6 +625,9 @@ static void test_all_kernels(void) {
     problem.scaling.attention = 1.0;
     test_kernels(&problem, truncate ? "yarn by 40, given 1" : "yarn without truncate, given 1");
   }
+  problem = yarn(plain, 8.0, 6, true);
+  problem.scaling.attention = 1.0;
+  test_kernels(&problem, "yarn whose ramp ends between -1 and 0, which is rounded up to 0");
   problem = yarn(plain, 40.0, 4096, true);
   test_kernels(&problem, "yarn by 40 with its factor");
   problem = longrope(plain, 1.0, 4096, factors);

@@ -281,7 +281,7 @@ static unsigned char *run_in_place(applied *a, const posenc_slice *slice, const 
 
 /* The claim, if there is one for this position. */
 static const posenc_bound *claim_at(const applied *a, bool claims, int64_t position) {
-  return claims && subject_claims(a->s, position) ? &a->s->most : NULL;
+  return claims && subject_claims(a->s, position) ? &a->s->applied : NULL;
 }
 
 /* Every element against the truth, and the digest of the bits. Sums are made row by row, so that threads do not show in them. */
@@ -324,7 +324,7 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
 
 /* What the contract allows the result of a given pair of that length: each of its elements, and so √2 of it the pair. */
 static double pair_bound(const applied *a, int64_t position, double length) {
-  return sqrt(2.0) * posenc_applied_bound_at(&a->s->most, problem_of(a), position, a->s->attention * length);
+  return sqrt(2.0) * posenc_applied_bound_at(&a->s->applied, problem_of(a), position, a->s->attention * length);
 }
 
 typedef struct pair {

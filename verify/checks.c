@@ -165,7 +165,7 @@ static void set_bounds(subject *s) {
     s->bound.growth *= problem->scale;
     s->bound.max_position = domain < 0x1p63 ? (int64_t)domain : INT64_MAX;
   }
-  s->most = s->bound;
+  s->applied = s->most = s->bound;
   if (s->attention == 1.0) return;
   s->bound.abs = s->attention * (posenc_bound_at(given, POSENC_F64, 0) + 0x1p-51);
   s->bound.growth *= s->attention;

@@ -58,11 +58,11 @@ typedef struct subject {
   const shape *shape;
   const posenc_options *options;
   posenc_plan *plan;
-  double attention;   /* the factor of all values */
-  posenc_bound bound; /* the contract as it is of this table, in its own positions */
-  posenc_bound
-      most;    /* the same for posenc_bound_at and posenc_applied_bound_at: an ulp is that of the largest values */
-  bool shared; /* its windows may be computed by several threads at once: see subject_share */
+  double attention;     /* the factor of all values */
+  posenc_bound bound;   /* the contract as it is of this table, in its own positions */
+  posenc_bound most;    /* the same for posenc_bound_at: an ulp is that of the largest values */
+  posenc_bound applied; /* and for posenc_applied_bound_at, which knows the factor */
+  bool shared;          /* its windows may be computed by several threads at once: see subject_share */
   accuracy found;
   uint64_t digest; /* of all windows, in order */
   check checks[PROPERTIES];

@@ -115,9 +115,10 @@ posenc_status apply(const apply_source *from, const posenc_problem *problem, con
 double posenc_applied_bound_at(const posenc_bound *bound, const posenc_problem *problem, int64_t position,
                                double size) {
   const bool rope = problem->op == POSENC_ROPE, bf16 = problem->dtype == POSENC_BF16;
-  const double e = posenc_bound_at(bound, POSENC_F32, position), second_order = 1.0 + 0x1p-20;
-  /* √2 of the length, that two elements of the table are wrong by; |x + PE| as it is computed may be larger by e. */
-  const double elements = rope ? 0x1.6a09e667f3bcdp+0 * size * e : e;
+  const posenc_problem table = posenc_table_of(problem);
+  const double e = kernel_error_at(bound, &table, position, NULL), second_order = 1.0 + 0x1p-20;
+  /* √2 of the length given, that two elements of the table are wrong by; |x + PE| as it is computed may be larger by e. */
+  const double elements = rope ? 0x1.6a09e667f3bcdp+0 * size / posenc_attention(problem) * e : e;
   const double computed = (size + elements) * second_order;
   const double rounded = (rope ? 0x1p-23 : 0x1p-24) * computed + (bf16 ? 0x1p-8 * computed : 0.0);
   return elements + rounded * second_order + (bf16 ? 0x1p-134 : 0x1p-149);

@@ -15,8 +15,12 @@ posenc_status posenc_encoder_create(posenc_encoder **encoder, const posenc_probl
                                     const posenc_options *options) {
   if (!encoder) return POSENC_BAD_ARGUMENT;
   *encoder = NULL;
+  if (!problem || problem->size != sizeof *problem) return POSENC_BAD_ARGUMENT;
+  /* Not for the first position alone, which may be 0 and easy. */
+  posenc_problem planned = *problem;
+  if (planned.rows < 2 && planned.rows >= 0 && !planned.positions) planned.rows = 2;
   posenc_plan *plan;
-  const posenc_status status = posenc_plan_create(&plan, problem, options);
+  const posenc_status status = posenc_plan_create(&plan, &planned, options);
   if (status != POSENC_OK) return status;
   const bool grows = problem->op == POSENC_TABLE && !problem->positions;
   posenc_encoder *made = grows ? calloc(1, sizeof *made) : NULL;
@@ -38,7 +42,11 @@ static posenc_status grow_plan(posenc_encoder *encoder, int64_t rows) {
   size_t bytes;
   problem.rows = rows > INT64_MAX / 2 ? rows : 2 * rows;
   if (posenc_table_bytes(&problem, &bytes) != POSENC_OK) problem.rows = rows;
-  const posenc_status status = posenc_plan_create(&plan, &problem, &encoder->options);
+  posenc_status status = posenc_plan_create(&plan, &problem, &encoder->options);
+  if (status != POSENC_OK && problem.rows != rows) {
+    problem.rows = rows; /* fewer may be within the kernel's domain */
+    status = posenc_plan_create(&plan, &problem, &encoder->options);
+  }
   if (status != POSENC_OK) return status;
   posenc_plan_destroy(encoder->plan);
   encoder->plan = plan;

@@ -124,8 +124,8 @@ static fixed without_fraction(fixed a) {
 
 /* None of them is whole without being rounded, so that the next one up is one more. */
 static cut rounded(cut a, bool up) {
-  const fixed down = without_fraction(a.size);
-  return (cut){up != a.negative ? fixed_add(down, one) : down, a.negative};
+  const fixed down = without_fraction(a.size), size = up != a.negative ? fixed_add(down, one) : down;
+  return (cut){size, a.negative && !fixed_is_zero(size)}; /* -0 is 0 */
 }
 
 static void find_cuts(scaler *made) {
@@ -253,6 +253,7 @@ void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, u
 /* ---- attention ----------------------------------------------------------------------------------- */
 
 double posenc_attention(const posenc_problem *problem) {
+  if (!problem || problem_scaling_refusal(problem)) return NAN;
   const posenc_scaling *how = &problem->scaling;
   if (how->attention > 0.0) return how->attention;
   if (how->factor <= 1.0) return 1.0;

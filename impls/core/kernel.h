@@ -25,6 +25,13 @@ static inline posenc_sum kernel_reciprocal(double x) {
   return (posenc_sum){high, fma(-high, x, 1.0) / x};
 }
 
+/* What is wrong with the problem's scaling, null if nothing is. */
+const char *problem_scaling_refusal(const posenc_problem *problem);
+
+/* The size of the largest error of an element of a table by a kernel of that bound, its attention factor included; *binade, unless null, is how many times
+   larger than 1 the power of two is below which the values are. */
+double kernel_error_at(const posenc_bound *bound, const posenc_problem *table, int64_t position, double *binade);
+
 /* Makes the padding row zero, if it is one of rows [row, row + rows) in `out`. Of a table this is the core's affair, not the kernel's. */
 void kernel_zero_padding(const posenc_problem *table, int64_t row, int64_t rows, void *out);
 

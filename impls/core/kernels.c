@@ -87,8 +87,14 @@ static const char *table_refusal(const posenc_kernel *kernel, const posenc_probl
   const char *why = NULL;
   for (int unit = 0; unit < ROWS_UNITS && !why; unit++) {
     if (units.least[unit] == ROWS_UNUSED) continue;
-    const posenc_problem plain = rows_plain(table, unit, units.least[unit]);
+    posenc_problem plain = rows_plain(table, unit, units.least[unit]);
     why = plain_refusal(kernel, &plain, options);
+    /* And the ends of the list, one at a time: all that is between them might overflow. */
+    for (int end = 0; table->positions && end < 2 && !why; end++) {
+      plain.first = end ? units.most[unit] : units.lowest[unit];
+      plain.rows = 1;
+      if (plain.first != 0) why = plain_refusal(kernel, &plain, options);
+    }
   }
   return why;
 }
@@ -155,4 +161,15 @@ double kernel_cost(const posenc_kernel *kernel, const posenc_problem *problem, c
 double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position) {
   const double distance = position < 0 ? -(double)position : (double)position;
   return bound->ulp * kernel_ulp_below_one(dtype) + bound->abs + bound->growth * distance;
+}
+
+double kernel_error_at(const posenc_bound *bound, const posenc_problem *table, int64_t position, double *binade) {
+  const double attention = posenc_attention(table);
+  int exponent = 0;
+  if (attention != 1.0) frexp(attention, &exponent);
+  const double largest = ldexp(1.0, exponent);
+  if (binade) *binade = largest;
+  if (attention == 1.0) return posenc_bound_at(bound, table->dtype, position);
+  return attention * (posenc_bound_at(bound, POSENC_F64, position) + 0x1p-51) +
+         0.5 * largest * kernel_ulp_below_one(table->dtype);
 }

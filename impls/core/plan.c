@@ -27,24 +27,12 @@ static int64_t farthest_position(const posenc_problem *problem) {
   return -first > last ? -first : last;
 }
 
-/* What the kernel's bound comes to in the table, and how much larger than 1 the power of two is below which its values are. */
-static double error_of(const posenc_bound *bound, const posenc_problem *table, int64_t farthest, double *binade) {
-  const double attention = posenc_attention(table);
-  *binade = 1.0;
-  if (attention == 1.0) return posenc_bound_at(bound, table->dtype, farthest);
-  int exponent;
-  frexp(attention, &exponent);
-  *binade = ldexp(1.0, exponent);
-  return attention * (posenc_bound_at(bound, POSENC_F64, farthest) + 0x1p-51) +
-         0.5 * *binade * kernel_ulp_below_one(table->dtype);
-}
-
 static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table, const posenc_options *options) {
   const posenc_bound *bound = &kernel->bound;
   const int64_t farthest = farthest_position(table);
   if (!bound->derived || table->base < 1.0 || farthest > bound->max_position) return false;
   double binade;
-  const double error = error_of(bound, table, farthest, &binade);
+  const double error = kernel_error_at(bound, table, farthest, &binade);
   const double default_max_abs = binade * (table->dtype == POSENC_F64 ? 0x1p-44 : kernel_ulp_below_one(table->dtype));
   const double max_abs = options->max_abs > 0.0   ? options->max_abs
                          : options->max_ulp > 0.0 ? INFINITY

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "posenc.h"
+#include "impls/core/kernel.h"
 
 #include <math.h>
 
@@ -63,8 +63,8 @@ static bool is_within(double x, double least, double most) {
   return x >= least && x <= most;
 }
 
-/* What is wrong with a scaling, null if nothing is. The limits keep frequencies within what impls/core/frequency.c proves. */
-static const char *scaling_refusal(const posenc_problem *problem) {
+/* The limits keep frequencies within what impls/core/frequency.c proves. */
+const char *problem_scaling_refusal(const posenc_problem *problem) {
   const posenc_scaling *how = &problem->scaling;
   static const int64_t most = INT64_C(1) << 40;
   if (how->attention != 0.0 && !is_within(how->attention, 0x1p-10, 0x1p10))
@@ -129,8 +129,9 @@ static double denominator_of(const posenc_problem *problem) {
 /* The extreme one is base^-((dim/2 - 1) / (dim/2 - shift)). With a shift of at most 1 it lies between 1 and 1/base, and no logarithm
    is needed: libm, which nothing else of an accurate kernel needs, need not be brought into memory. */
 static bool are_frequencies_normal(const posenc_problem *problem) {
-  const double last = (double)(problem->dim / 2 - 1), denominator = denominator_of(problem);
-  if (problem->shift <= 1.0 && problem->base >= 0x1p-1022 && problem->base <= 0x1p1022) return true;
+  const bool one_more = problem->dim % 2 && problem->odd == POSENC_ODD_CEIL;
+  const double last = (double)(problem->dim / 2 - !one_more), denominator = denominator_of(problem);
+  if (problem->shift <= (one_more ? 0.5 : 1.0) && problem->base >= 0x1p-1022 && problem->base <= 0x1p1022) return true;
   return fabs(log2(problem->base)) * last <= 1022.0 * denominator;
 }
 
@@ -148,7 +149,7 @@ const char *posenc_problem_refusal(const posenc_problem *problem) {
   if (!are_frequencies_normal(problem)) return "base and shift take the frequencies out of double's range";
   if (!(problem->scale > 0.0) || !isfinite(problem->scale)) return "scale must be positive and finite";
   why = op_refusal(problem);
-  if (!why) why = scaling_refusal(problem);
+  if (!why) why = problem_scaling_refusal(problem);
   if (!why) why = positions_refusal(problem);
   if (!why && posenc_table_bytes(problem, &bytes) != POSENC_OK) why = "the table's bytes or positions overflow";
   return why;

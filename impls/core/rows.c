@@ -22,12 +22,19 @@ static int64_t number_of(double position, int unit) {
 
 rows_units rows_units_of(const posenc_problem *table) {
   rows_units units;
-  for (int unit = 0; unit < ROWS_UNITS; unit++) units.least[unit] = ROWS_UNUSED;
+  for (int unit = 0; unit < ROWS_UNITS; unit++) {
+    units.least[unit] = ROWS_UNUSED;
+    units.lowest[unit] = INT64_MAX;
+    units.most[unit] = INT64_MIN;
+  }
   if (!table->positions) units.least[0] = 0;
   for (int64_t row = 0; table->positions && row < table->rows; row++) {
     const int unit = rows_unit_of(table->positions[row]);
     const int64_t size = number_of(fabs(table->positions[row]), unit), least = units.least[unit];
+    const int64_t number = table->positions[row] < 0.0 ? -size : size;
     if (least <= 0 || (size > 0 && size < least)) units.least[unit] = size;
+    if (number < units.lowest[unit]) units.lowest[unit] = number;
+    if (number > units.most[unit]) units.most[unit] = number;
   }
   return units;
 }

@@ -33,11 +33,11 @@ typedef struct rows_maker {
 enum { ROWS_UNITS = 136 };
 int rows_unit_of(double position);
 
-/* Of the units that a table's positions need, the size of the number nearest to 0 that is not 0, or 0 if there is none; of the others ROWS_UNUSED.
-   Without a list it is unit 0 alone. */
+/* Of the units that a table's positions need: the size of the number nearest to 0 that is not 0, or 0 if there is none; and the lowest and the highest number. Of
+   the others `least` is ROWS_UNUSED. Without a list it is unit 0 alone. */
 enum { ROWS_UNUSED = -1 };
 typedef struct rows_units {
-  int64_t least[ROWS_UNITS];
+  int64_t least[ROWS_UNITS], lowest[ROWS_UNITS], most[ROWS_UNITS];
 } rows_units;
 rows_units rows_units_of(const posenc_problem *table);
 

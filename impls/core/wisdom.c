@@ -146,12 +146,15 @@ static double distance(int64_t a, int64_t b) {
 
 double wisdom_seconds(const posenc_wisdom *wisdom, const posenc_problem *problem, int threads, const char *kernel) {
   double nearest = 2.0, seconds = INFINITY;
+  int64_t rows = 0;
   for (size_t i = 0; wisdom && problem->rows && i < wisdom->count; i++) {
     const entry *e = wisdom->entries + i;
-    if (!is_like(e, problem, threads) || distance(e->rows, problem->rows) > nearest) continue;
-    /* Of those as near, whatever kernel they are of: times of tables of different lengths are not compared. */
-    if (distance(e->rows, problem->rows) < nearest) seconds = INFINITY;
-    nearest = distance(e->rows, problem->rows);
+    const double away = distance(e->rows, problem->rows);
+    /* Times of tables of different lengths are not compared: of two as near the longer one counts, whatever kernels it has. */
+    if (!is_like(e, problem, threads) || away > nearest || (away == nearest && e->rows < rows)) continue;
+    if (e->rows != rows) seconds = INFINITY;
+    nearest = away;
+    rows = e->rows;
     if (strcmp(e->kernel, kernel) == 0) seconds = e->seconds;
   }
   return seconds;

@@ -6,6 +6,7 @@
 #include "impls/encodings/dropout.h"
 #include "impls/encodings/encoding.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const dropout_loops *loops_here(void) {
@@ -49,7 +50,8 @@ static bool make_columns(columns *c, const posenc_dropout *d, int64_t dim) {
   c->scale = (float *)(void *)(c->threshold + dim);
   for (int64_t j = 0; c->threshold && j < dim; j++) {
     const double q = probability_of(d, dim, j);
-    c->threshold[j] = (uint32_t)(q * 0x1p32 + 0.5);
+    const double whole = floor(q * 0x1p32);
+    c->threshold[j] = (uint32_t)(whole + (q * 0x1p32 - whole >= 0.5));
     c->scale[j] = (float)(1.0 / (1.0 - q));
   }
   return c->threshold;
