@@ -222,7 +222,10 @@ static bool register_benchmark(session *run, const subject *s, bench_mode mode) 
   char name[256];
   snprintf(name, sizeof name, "%s/%s/%s", bench_mode_name(mode), s->shape->name, s->kernel->name);
   if (timing_takes_long(s, mode)) {
-    tell("bench: %s is left out: a pass takes %.1f s", name, s->pass);
+    if (mode == BENCH_PLAN)
+      tell("bench: %s is left out: it would fill the whole table each time", name);
+    else
+      tell("bench: %s is left out: a pass takes %.1f s", name, s->pass);
     return true;
   }
   benchmark *b = &run->benchmarks[run->benchmark_count++];

@@ -44,7 +44,7 @@ posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t
 /* Whether the mode has a meaning for such work: fresh memory has no x in it. */
 bool mode_suits(const posenc_problem *problem, bench_mode mode);
 
-/* Whether the mode times whole tables, and this one takes too long for that. */
+/* Whether the mode times whole tables, or plans that are such, and this one takes too long for that. */
 bool timing_takes_long(const subject *s, bench_mode mode);
 
 /* Before each repetition: wakes threads and warms the constants. After it: frees what an iteration left. */
