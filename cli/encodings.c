@@ -13,8 +13,8 @@ __attribute__((noreturn)) static void die_no_encoding(const char *name) {
   const posenc_encoding *const *all = posenc_encodings(&count);
   const char *nearest = NULL;
   for (size_t i = 0; i < count; i++) nearest = nearer_name(name, nearest, all[i]->name);
-  char reason[80];
-  snprintf(reason, sizeof reason, "no such encoding; did you mean '%s'?", nearest);
+  char reason[128];
+  snprintf(reason, sizeof reason, "no such encoding%s", hint_of(nearest, "posenc list --encodings tells them").text);
   die_value("--encoding", name, reason);
 }
 

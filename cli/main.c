@@ -62,7 +62,7 @@ static const command *find_command(const char *name) {
     if (strcmp(commands[i]->name, name) == 0) return commands[i];
     nearest = nearer_name(name, nearest, commands[i]->name);
   }
-  die("%s: no such command; did you mean '%s'?", *name ? name : "''", nearest);
+  die("%s: no such command%s", *name ? name : "''", hint_of(nearest, "posenc --help tells them").text);
 }
 
 /* The library reads it only where it chooses: a mistake in it should not wait for that. */

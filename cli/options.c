@@ -111,8 +111,30 @@ static size_t edit_distance(const char *a, const char *b) {
   return row[width];
 }
 
+/* A name without what stands before its last slash is half written, and not mistaken. */
+static size_t distance(const char *wanted, const char *name) {
+  const char *slash = strrchr(name, '/');
+  return slash && strcmp(slash + 1, wanted) == 0 ? 0 : edit_distance(wanted, name);
+}
+
+/* Beyond half of the letters, nobody meant it. */
+static bool is_near(const char *wanted, const char *name) {
+  const size_t edits = distance(wanted, name), one = strlen(wanted), other = strlen(name);
+  return one > 0 && 2 * edits <= (one > other ? one : other);
+}
+
 const char *nearer_name(const char *wanted, const char *a, const char *b) {
-  return a && edit_distance(wanted, a) <= edit_distance(wanted, b) ? a : b;
+  if (!is_near(wanted, b)) return a;
+  return a && distance(wanted, a) <= distance(wanted, b) ? a : b;
+}
+
+name_hint hint_of(const char *nearest, const char *otherwise) {
+  name_hint hint = {""};
+  if (nearest)
+    snprintf(hint.text, sizeof hint.text, "; did you mean '%s'?", nearest);
+  else if (*otherwise)
+    snprintf(hint.text, sizeof hint.text, "; %s", otherwise);
+  return hint;
 }
 
 __attribute__((noreturn)) static void die_no_kernel(const char *name) {
@@ -120,7 +142,7 @@ __attribute__((noreturn)) static void die_no_kernel(const char *name) {
   const posenc_kernel *const *kernels = catalogue_kernels(&count);
   const char *nearest = NULL;
   for (size_t i = 0; i < count; i++) nearest = nearer_name(name, nearest, kernels[i]->name);
-  die("--kernel %s: no such kernel; did you mean '%s'?", shown(name), nearest);
+  die("--kernel %s: no such kernel%s", shown(name), hint_of(nearest, "posenc list tells them").text);
 }
 
 /* ---- options ----------------------------------------------------------------------------------- */

@@ -264,7 +264,13 @@ void print_version(const char *program);
 /* Prints the word so that a shell reads the same word. */
 void print_quoted(FILE *stream, const char *word);
 
-/* Of the names a, which may be null, and b the one that fewer edits turn into `wanted`. */
+/* Of the names a, which may be null, and b the one that fewer edits turn into `wanted`; a if b is so far from it that nobody meant it. */
 const char *nearer_name(const char *wanted, const char *a, const char *b);
+
+/* What follows "no such thing": the nearest name, or where there is none the other words, which may be "". */
+typedef struct name_hint {
+  char text[96];
+} name_hint;
+name_hint hint_of(const char *nearest, const char *otherwise);
 
 #endif

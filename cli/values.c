@@ -77,7 +77,8 @@ static const scaling_form *find_form(const char *option, const char *text, const
     if (strcmp(scaling_forms[n].name, kind) == 0) return &scaling_forms[n];
     nearest = nearer_name(kind, nearest, scaling_forms[n].name);
   }
-  die("%s %s: no such scaling; did you mean '%s'?", option, *text ? text : "''", nearest);
+  die("%s %s: no such scaling%s", option, *text ? text : "''",
+      hint_of(nearest, "posenc list --problems tells them").text);
 }
 
 /* The number of the key in scaling_keys. */
@@ -88,7 +89,8 @@ static int find_key(const char *option, const scaling_form *form, const char *wo
     if (strcmp(scaling_keys[key].name, word) == 0) return key;
     nearest = nearer_name(word, nearest, scaling_keys[key].name);
   }
-  die("%s %s: it takes no '%s'; did you mean '%s'?", option, form->name, word, nearest);
+  die("%s %s: it takes no '%s'%s", option, form->name, word,
+      hint_of(nearest, "posenc list --problems tells its keys").text);
 }
 
 static bool parse_flag(const char *option, const char *text) {

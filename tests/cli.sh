@@ -113,6 +113,12 @@ refused '--seed x: ' verify --seed x
 refused '--search -1: ' verify --search -1
 refused '--search many: not an integer' verify --search many
 refused '--kernel rotation: .*masked' verify --kernel rotation --isa avx2
+refused 'zzzzzzzz: no such command; posenc --help tells them$' zzzzzzzz
+refused "'': no such command; posenc --help" ''
+refused '--kernel xqzv: no such kernel; posenc list tells them$' verify --kernel xqzv
+refused "--kernel '': no such kernel; posenc list tells them$" verify --kernel ''
+refused "--kernel hf-rope: no such kernel; did you mean 'recipe/hf-rope'?" verify --kernel hf-rope
+refused '--encoding foo: no such encoding; posenc list --encodings tells them$' verify --encoding foo
 refused "--kernel rotat: no such kernel; did you mean 'rotation'?" bench --kernel rotat
 refused "--kernel rotat: no such kernel; did you mean 'rotation'?" bench --kernel naive,rotat
 refused "--kernel '': no such kernel" bench --kernel naive,

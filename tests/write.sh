@@ -210,7 +210,8 @@ for scale in 0 -1; do refused "--scale $scale: scale must be positive" $few --sc
 for scale in nan inf; do refused "--scale $scale: not finite" $few --scale $scale; done
 refused '--scale half: not a number' $few --scale half
 refused "--scaling yarm,factor=2: no such scaling; did you mean 'yarn'?" $few --scaling yarm,factor=2
-refused "--scaling '': no such scaling" $few --scaling ''
+refused "--scaling '': no such scaling; posenc list --problems tells them$" $few --scaling ''
+refused '--scaling foo: no such scaling; posenc list' $few --scaling foo
 refused "--scaling linear: it takes no 'fator'; did you mean 'factor'?" $few --scaling linear,fator=2
 refused "--scaling linear: it takes no 'low'" $few --scaling linear,factor=2,low=1
 refused "--scaling linear: 'factor' is no key=value" $few --scaling linear,factor
