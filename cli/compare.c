@@ -79,6 +79,8 @@ static json_t *load(const char *path) {
   json_error_t error;
   json_t *record = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
   if (!record) die("%s: %s", *path ? path : "''", error.text);
+  char why[400];
+  if (!compare_check(record, why, sizeof why)) die("%s: %s", path, why);
   return record;
 }
 

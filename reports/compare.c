@@ -139,15 +139,19 @@ typedef struct timings {
   bool failed;
 } timings;
 
-static double nanoseconds(const json_t *entry) {
+/* Nanoseconds of its unit of time; NaN if that is none that Google Benchmark writes. */
+static double unit_of(const json_t *entry) {
   static const struct {
     const char *unit;
     double scale;
   } units[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
   for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-    if (strcmp(field_string(entry, "time_unit"), units[i].unit) == 0)
-      return units[i].scale * field_number(entry, "real_time");
+    if (strcmp(field_string(entry, "time_unit"), units[i].unit) == 0) return units[i].scale;
   return NAN;
+}
+
+static double nanoseconds(const json_t *entry) {
+  return unit_of(entry) * field_number(entry, "real_time");
 }
 
 /* Google Benchmark has had run_name and run_type since 1.5; older files tell the name alone. */
@@ -160,6 +164,34 @@ static const char *name_of(const json_t *entry) {
 static bool counts(const json_t *entry, bool medians) {
   const bool is_aggregate = strcmp(field_string(entry, "run_type"), "aggregate") == 0;
   return medians ? is_aggregate && strcmp(field_string(entry, "aggregate_name"), "median") == 0 : !is_aggregate;
+}
+
+/* Whether it has to tell a time: not what failed or was skipped, nor the fit of a complexity, nor other aggregates than medians. */
+static bool is_timing(const json_t *entry) {
+  const bool skipped =
+      json_is_true(json_object_get(entry, "error_occurred")) || json_is_true(json_object_get(entry, "skipped"));
+  const bool is_fit = json_object_get(entry, "big_o") || json_object_get(entry, "rms");
+  return !skipped && !is_fit && (counts(entry, false) || counts(entry, true));
+}
+
+/* What is wrong with a benchmark; null if nothing is. */
+static const char *defect_of(const json_t *entry) {
+  if (!*name_of(entry)) return "it has no name";
+  if (!is_timing(entry)) return NULL;
+  if (!(field_number(entry, "real_time") >= 0.0)) return "real_time is not a number of 0 or more";
+  return isnan(unit_of(entry)) ? "time_unit is not ns, us, ms or s" : NULL;
+}
+
+bool compare_check(const json_t *record, char *why, size_t size) {
+  const json_t *benchmarks = json_object_get(record, "benchmarks");
+  for (size_t i = 0; i < json_array_size(benchmarks); i++) {
+    const json_t *entry = json_array_get(benchmarks, i);
+    const char *defect = defect_of(entry);
+    if (!defect) continue;
+    snprintf(why, size, "benchmarks[%zu], %.200s: %s", i, *name_of(entry) ? name_of(entry) : "''", defect);
+    return false;
+  }
+  return true;
 }
 
 static bool collect(const json_t *benchmarks, const char *name, timings *of) {
@@ -183,6 +215,8 @@ static void discard(timings *of) {
   free(of->costs);
 }
 
+static const char no_times[] = "no times";
+
 static json_t *compare_timings(const char *name, timings *before, timings *after, const compare_limits *limits) {
   const bool by_limit = !limits->by_time && before->limited && before->limited == before->count && after->limited &&
                         after->limited == after->count;
@@ -201,7 +235,7 @@ static json_t *compare_timings(const char *name, timings *before, timings *after
     verdict = after->failed ? "worse" : "better";
     note = after->failed ? "fails now" : "failed before";
   } else if (n == 0 || m == 0) {
-    note = "no times";
+    note = no_times;
   } else if (ratio.low == 0.0) {
     note = "too few repetitions to tell";
   } else if (p <= limits->alpha && ratio.estimate > 1.0 + limits->slower) {
@@ -275,6 +309,13 @@ static json_int_t count_of(const json_t *rows, const char *verdict) {
   return count;
 }
 
+/* Failures are told even without a time. */
+static bool tell_nothing(const json_t *rows) {
+  for (size_t i = 0; i < json_array_size(rows); i++)
+    if (strcmp(field_string(json_array_get(rows, i), "note"), no_times) != 0) return false;
+  return true;
+}
+
 json_t *compare_records(const json_t *before, const json_t *after, const compare_limits *limits, const char **why) {
   const record_kind kind = kind_of(after);
   *why = "neither an accuracy record nor Google Benchmark's JSON";
@@ -289,8 +330,10 @@ json_t *compare_records(const json_t *before, const json_t *after, const compare
     done = compare_all_speed(before, after, limits, rows, gone, added);
   else
     compare_all_accuracy(before, after, limits, rows, gone, added);
-  *why = done ? "they have nothing in common" : "out of memory";
-  if (!done || json_array_size(rows) == 0) {
+  *why = !done                   ? "out of memory"
+         : json_array_size(rows) ? "no benchmark has times in both"
+                                 : "they have nothing in common";
+  if (!done || tell_nothing(rows)) {
     json_decref(rows);
     json_decref(gone);
     json_decref(added);

@@ -33,6 +33,9 @@ typedef struct compare_limits {
  */
 json_t *compare_records(const json_t *before, const json_t *after, const compare_limits *limits, const char **why);
 
+/* Whether every benchmark of a speed record tells a time where it has to; other records have none. False: `why` says which one, and why not. */
+bool compare_check(const json_t *record, char *why, size_t size);
+
 /* Text for a terminal, rows that are the same left out unless `all`; or a Markdown table. */
 void compare_print_text(const json_t *comparison, bool all, FILE *stream);
 void compare_print_markdown(const json_t *comparison, bool all, FILE *stream);

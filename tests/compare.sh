@@ -78,6 +78,31 @@ check 'two records are needed' refused 'two records are needed' a.json
 check 'no third' refused "extra operand 'b.json'" a.json a.json b.json
 check 'accuracy and speed' refused 'one tells accuracy, the other speed' a.json fast.json
 check 'neither' refused 'neither an accuracy record' other.json a.json
+one() { # FIELDS: a record of a benchmark x with these
+  printf '{"benchmarks": [{"name": "x", %s}]}\n' "$1"
+}
+one '"real_time": "nan", "time_unit": "ns"' > bad.json
+check 'a time that is none' refused 'bad.json: benchmarks\[0\], x: real_time is not a number' fast.json bad.json
+check 'whichever record it is in' refused 'bad.json: benchmarks\[0\], x: real_time' bad.json fast.json
+one '"time_unit": "ns"' > bad.json
+check 'no time' refused 'bad.json: benchmarks\[0\], x: real_time' bad.json bad.json
+one '"real_time": -1, "time_unit": "ns"' > bad.json
+check 'a time below 0' refused 'bad.json: benchmarks\[0\], x: real_time' bad.json bad.json
+one '"real_time": 1, "time_unit": "fortnights"' > bad.json
+check 'a unit that is none' refused 'bad.json: benchmarks\[0\], x: time_unit' bad.json bad.json
+one '"real_time": 1' > bad.json
+check 'no unit' refused 'bad.json: benchmarks\[0\], x: time_unit' bad.json bad.json
+printf '{"benchmarks": [{"real_time": 1, "time_unit": "ns"}]}\n' > bad.json
+check 'no name' refused "bad.json: benchmarks\[0\], '': it has no name" bad.json bad.json
+one '"error_occurred": true, "error_message": "no"' > failed.json
+check 'no times at all' refused 'no benchmark has times in both' failed.json failed.json
+one '"real_time": 0, "time_unit": "ns"' > zero.json
+check 'times of 0 are none' refused 'no benchmark has times in both' zero.json zero.json
+one '"real_time": 1, "time_unit": "ns"' > good.json
+check 'what fails now has no times, and is worse' compare 1 good.json failed.json
+check 'which is told' says 'fails now'
+sed 's/}]}/}, {"name": "x_BigO", "run_name": "x", "big_o": "N", "real_coefficient": 1, "time_unit": "ns"}, {"name": "x_RMS", "rms": 0.1}]}/' good.json > fit.json
+check 'the fit of a complexity needs no times' compare 0 fit.json fit.json
 check 'broken JSON' refused 'broken.json: ' broken.json a.json
 check 'a missing file' refused 'missing.json: ' missing.json a.json
 check '--alpha' refused "alpha.*2.*not between 0 and 1" a.json a.json --alpha 2
