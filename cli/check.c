@@ -218,17 +218,20 @@ static bool take_recorded(options *given, const table_file *table, const char *f
     const char *text = field_string(metadata, fields[i].key);
     const bool says = *text && (fields[i].code != OPTION_PADDING || strcmp(text, "none") != 0);
     if (says && !is_given(given, fields[i].code) && !is_given(given, fields[i].beside))
-      options_record(given, fields[i].code, text, file);
+      options_record(given, fields[i].code, fields[i].key, text, file);
   }
   json_decref(metadata);
   return ours;
 }
 
 /* What the file says of a rope cache of ours, whose tensors have names. */
-static table_part recorded_part(const table_file *table) {
+static table_part recorded_part(const table_file *table, const char *file) {
   json_t *metadata = table_metadata(table);
-  const bool is_cache = strcmp(field_string(metadata, "made_by"), "posenc") == 0 &&
-                        strcmp(field_string(metadata, "op"), "rope-cache") == 0;
+  const bool ours = strcmp(field_string(metadata, "made_by"), "posenc") == 0;
+  const char *op = ours ? field_string(metadata, "op") : "";
+  const bool is_cache = strcmp(op, op_name(POSENC_ROPE_CACHE)) == 0;
+  if (*op && !is_cache && strcmp(op, op_name(POSENC_TABLE)) != 0)
+    die("%s: its metadata, op %s: not table or rope-cache", file, op);
   json_decref(metadata);
   if (!is_cache) return TABLE_BOTH;
   return strcmp(table_tensor(table), "sin") == 0 ? TABLE_SIN : TABLE_COS;
@@ -265,6 +268,7 @@ static void require_part(options *given, const char *file) {
 
 static int run(int argc, char **argv) {
   options given = options_defaults();
+  given.tables_alone = true;
   const char *path = "-", *tensor = NULL;
   printer *print = print_text;
   table_part part = TABLE_BOTH;
@@ -293,7 +297,8 @@ static int run(int argc, char **argv) {
   if (at->dim > TABLE_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be checked", file, at->dim, TABLE_COLUMNS_MAX);
   const bool recorded = take_recorded(&given, table, file);
-  if (part == TABLE_BOTH) part = recorded_part(table);
+  const table_part of_file = recorded_part(table, file);
+  if (part == TABLE_BOTH) part = of_file;
   double *positions = recorded ? take_positions(&given, table, file) : NULL;
   if (part == TABLE_BOTH)
     options_require_table(&given, file);

@@ -8,6 +8,9 @@
 #define ENCODING_OPTIONS                                                                                               \
   { "encoding", required_argument, NULL, OPTION_ENCODING }
 
+/* What is wrong with another one in posenc write. */
+#define NOT_WRITTEN "not sinusoidal, integer, binary, learned or alibi, which can be written"
+
 /* The encoding of that name. Exits if there is none. */
 const posenc_encoding *find_encoding(const char *name);
 

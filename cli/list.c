@@ -193,6 +193,7 @@ static int run(int argc, char **argv) {
     print_problems();
     return EXIT_SUCCESS;
   }
+  if (json && names) die("--names: nothing would use it beside --json");
   if (encodings && names) die("--encodings: nothing would use it beside --names");
   if (encodings) {
     (json ? print_encodings_json : print_encodings)();

@@ -203,6 +203,10 @@ options options_defaults(void) {
   };
 }
 
+static bool is_table(posenc_op op) {
+  return op == POSENC_TABLE || op == POSENC_ROPE_CACHE;
+}
+
 /* Takes in the value of a shared option, which is called by that name. A value from a file must not be the name of another. */
 static void take_value(options *given, int code, const char *name, const char *text, bool from_file) {
   posenc_problem *problem = &given->problem;
@@ -255,7 +259,10 @@ static void take_value(options *given, int code, const char *name, const char *t
     problem->inverse = true;
     break;
   case OPTION_OP:
-    if (!op_parse(text, &problem->op)) die_value(name, text, "not table, add, rope or rope-cache");
+    if (!op_parse(text, &problem->op) || (given->tables_alone && !is_table(problem->op)))
+      die_value(name, text,
+                given->tables_alone ? "not table or rope-cache, which can be written"
+                                    : "not table, add, rope or rope-cache");
     break;
   case OPTION_KERNEL:
     given->kernel = text;
@@ -313,9 +320,9 @@ static bool take(options *given, int code, const char *text) {
   return true;
 }
 
-void options_record(options *given, int code, const char *text, const char *file) {
+void options_record(options *given, int code, const char *key, const char *text, const char *file) {
   char name[160];
-  snprintf(name, sizeof name, "%.120s: its metadata, %s", file, option_name(code) + strlen("--"));
+  snprintf(name, sizeof name, "%.120s: its metadata, %s", file, key);
   take_value(given, code, name, text, true);
 }
 
@@ -404,6 +411,19 @@ static posenc_problem without(const posenc_problem *problem, int code) {
   return changed;
 }
 
+/* Whether an odd number of columns is all that is wrong, where the command has a way with it. */
+static bool is_odd_alone(const options *given) {
+  posenc_problem other = given->problem;
+  other.odd = POSENC_ODD_PAD;
+  return given->tables_alone && given->problem.odd == POSENC_ODD_REFUSED && !posenc_problem_refusal(&other);
+}
+
+/* Null if there is such a table. */
+static const char *refusal_of(const options *given) {
+  const char *refusal = posenc_problem_refusal(&given->problem);
+  return refusal && is_odd_alone(given) ? "dim must be even; --odd pad or --odd ceil takes an odd one" : refusal;
+}
+
 __attribute__((noreturn)) static void die_option(const options *given, int code, const char *reason) {
   const char *text = text_given(given, code);
   die("%s%s%s: %s", option_name(code), *text ? " " : "", text, reason);
@@ -411,9 +431,12 @@ __attribute__((noreturn)) static void die_option(const options *given, int code,
 
 /* The option to blame is the first one without which there would be such a table. */
 __attribute__((noreturn)) static void die_blaming(const options *given, const char *refusal) {
-  static const int suspects[] = {OPTION_BASE,  OPTION_OFFSET,    OPTION_SCALE,   OPTION_SCALING, OPTION_SHIFT,
-                                 OPTION_HEADS, OPTION_INVERSE,   OPTION_PADDING, OPTION_LAYOUT,  OPTION_DTYPE,
-                                 OPTION_ODD,   OPTION_POSITIONS, OPTION_LEN,     OPTION_DIM};
+  /* Of a product that is too large, the larger factor. */
+  const bool wide = given->problem.dim > given->problem.rows;
+  const int larger = wide ? OPTION_DIM : OPTION_LEN, smaller = wide ? OPTION_LEN : OPTION_DIM;
+  const int suspects[] = {OPTION_BASE,  OPTION_OFFSET,    OPTION_SCALE,   OPTION_SCALING, OPTION_SHIFT,
+                          OPTION_HEADS, OPTION_INVERSE,   OPTION_PADDING, OPTION_LAYOUT,  OPTION_DTYPE,
+                          OPTION_ODD,   OPTION_POSITIONS, larger,         smaller};
   for (size_t i = 0; i < sizeof suspects / sizeof *suspects; i++) {
     const posenc_problem other = without(&given->problem, suspects[i]);
     if (text_given(given, suspects[i]) && !posenc_problem_refusal(&other)) die_option(given, suspects[i], refusal);
@@ -440,14 +463,14 @@ bool options_have_table(const options *given) {
     return false;
   }
   hold_factors(given);
-  const char *refusal = posenc_problem_refusal(&given->problem);
+  const char *refusal = refusal_of(given);
   if (refusal) die_blaming(given, refusal);
   return true;
 }
 
 void options_require_table(const options *given, const char *path) {
   hold_factors(given);
-  const char *refusal = posenc_problem_refusal(&given->problem);
+  const char *refusal = refusal_of(given);
   if (!refusal) return;
   for (int code = OPTION_BASE; code <= OPTION_LAYOUT; code++) {
     const posenc_problem other = without(&given->problem, code);

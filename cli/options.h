@@ -112,10 +112,11 @@ enum option_code {
   {"dim", required_argument, NULL, OPTION_DIM}, \
   FORMULA_OPTIONS, \
   {"dtype", required_argument, NULL, OPTION_DTYPE}
-#define TABLE_HELP \
+#define TABLE_HELP_OF(columns) \
   "  --len L           positions, 0 or more\n" \
-  "  --dim D           columns, even\n" FORMULA_HELP \
+  "  --dim D           " columns "\n" FORMULA_HELP \
   "  --dtype NAME      f32, f64, f16 or bf16 (f32)\n"
+#define TABLE_HELP TABLE_HELP_OF("columns, even")
 
 #define OP_OPTIONS \
   {"op", required_argument, NULL, OPTION_OP}, \
@@ -199,6 +200,7 @@ enum option_code {
 /* The values of these options. */
 typedef struct options {
   posenc_problem problem;
+  bool tables_alone; /* the command's problems are tables that the library makes: of --op it takes those, and --odd has a policy */
   const char *kernel; /* globs, null if not given */
   double max_ulp;     /* 0 if not given */
   double max_abs;     /* likewise */
@@ -222,8 +224,8 @@ options options_defaults(void);
    are taken in, --help and --version end the program, and so does anything wrong. */
 int options_next(options *given, const command *self, int argc, char **argv);
 
-/* Takes in the value of an option of a problem that a file says of itself. */
-void options_record(options *given, int code, const char *text, const char *file);
+/* Takes in the value of an option of a problem that a file says of itself, under that key. */
+void options_record(options *given, int code, const char *key, const char *text, const char *file);
 
 /* Whether a problem was described, by more than its operation. Exits if it was described in part, or if there is no such problem. */
 bool options_have_table(const options *given);

@@ -197,7 +197,7 @@ static work work_of(const options *given, const posenc_encoding *encoding, const
     take_learned(&w, file);
     w.make = make_learned;
   } else {
-    die_value("--encoding", name, "not sinusoidal, integer, binary, learned or alibi, which can be written");
+    die_value("--encoding", name, NOT_WRITTEN);
   }
   if (file->table && !w.table) die_value("--table", file->table, "nothing would use it beside --encoding but learned");
   int64_t elements, bytes;

@@ -31,7 +31,8 @@ static const char help[] =
     "                    which the L queries come after, (H, L, P + L)\n"
     "  --table FILE      of learned: rows to gather, .npy or safetensors; its columns, and\n"
     "                    its dtype unless --dtype says another\n"
-    "  --tensor NAME     of FILE, a safetensors file (the only one that can be a table)\n" TABLE_HELP ROWS_HELP
+    "  --tensor NAME     of FILE, a safetensors file (the only one that can be a table)\n" TABLE_HELP_OF(
+        "columns, even; an odd number needs --odd") ROWS_HELP
     "  --kernel NAME     who computes it (the fastest one that is accurate)\n" CHOICE_HELP RUN_HELP HELP_HELP "\n"
     "The file appears whole or not at all, and memory does not grow with L.\n"
     "A LIST of digits, signs, points, exponents and commas is one of positions, all else\n"
@@ -170,11 +171,13 @@ static void refuse_encoded(const options *given, const encoded_file *encoded) {
   static const char reason[] = "nothing would use it without --encoding learned";
   if (encoded->table) die_value("--table", encoded->table, reason);
   if (encoded->tensor) die_value("--tensor", encoded->tensor, reason);
-  options_refuse(given, OPTION_HEADS, OPTION_HEADS, "--encoding sinusoidal");
+  const char *heads = given->texts[OPTION_HEADS - OPTION_LEN];
+  if (heads) die_value("--heads", heads, "nothing would use it without --encoding alibi");
 }
 
 static int run(int argc, char **argv) {
   options given = options_defaults();
+  given.tables_alone = true;
   const char *path = NULL;
   file_format format = FORMAT_OF_NAME;
   const posenc_encoding *encoding = NULL;
@@ -182,7 +185,8 @@ static int run(int argc, char **argv) {
   for (int code; (code = options_next(&given, &command_write, argc, argv)) != -1;) {
     if (code == 'o') path = optarg;
     if (code == OPTION_FORMAT) format = parse_format(optarg);
-    if (code == OPTION_ENCODING) encoding = find_encoding(optarg);
+    if (code == OPTION_ENCODING && !(encoding = posenc_encoding_find(optarg)))
+      die_value("--encoding", optarg, NOT_WRITTEN);
     if (code == OPTION_TABLE) encoded.table = optarg;
     if (code == OPTION_TENSOR) encoded.tensor = optarg;
   }
@@ -193,8 +197,6 @@ static int run(int argc, char **argv) {
     return write_encoding(&given, encoding, &encoded);
   }
   refuse_encoded(&given, &encoded);
-  if (given.problem.op != POSENC_TABLE && given.problem.op != POSENC_ROPE_CACHE)
-    die_value("--op", op_name(given.problem.op), "not table or rope-cache, which can be written");
   if (!options_have_table(&given)) die("--len and --dim are missing");
   if (given.kernel) options_refuse(&given, OPTION_MAX_ULP, OPTION_MAX_ULP, "--kernel");
   if (!path) die("--output is missing");

@@ -99,6 +99,13 @@ for layout in duplicated interleaved split; do
   check 'a broken element' ends 1 broken.safetensors --tensor sin --max-ulp 1
   check 'is the only one' says '^FAIL: --max-ulp 1: 1 of '
 done
+"$POSENC" write --len 9 --dim 7 --odd pad -o odd.npy
+refused 'odd.npy: dim must be even; --odd pad or --odd ceil takes an odd one$' odd.npy
+"$POSENC" write --len 9 --dim 8 -o told.safetensors
+sed 's/"first":"0"/"first":"x"/' told.safetensors >lying.safetensors
+refused 'lying.safetensors: its metadata, first x: not an integer' lying.safetensors
+sed 's/"op":"table"/"op":"tablx"/' told.safetensors >lying.safetensors
+refused 'lying.safetensors: its metadata, op tablx: not table or rope-cache' lying.safetensors
 refused '--part tan: not cos or sin' f32.npy --part tan
 refused '--layout split-cs: with --part it is duplicated, interleaved or split' f32.npy --part cos --layout split-cs
 

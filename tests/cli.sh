@@ -106,6 +106,7 @@ refused 'a command is missing'
 refused "wriet: no such command; did you mean 'write'?" wriet
 refused "unrecognized option '--frobnicate'" --frobnicate
 refused "extra operand 'more'" list more
+refused '--names: nothing would use it beside --json' list --names --json
 refused "--kernel zz\*: no such kernel" verify --kernel 'zz*'
 refused '--format xml: ' verify --format xml
 refused '--budget 0: ' verify --budget 0

@@ -119,7 +119,9 @@ refused '--len: position 64: the table has 0 .. 63' write --encoding learned --t
 refused '--positions: position 64: the table has 0 .. 63' write --encoding learned --table trained.npy --positions 1,64 -o no.npy
 refused '--dim 8: nothing would use it' write --encoding learned --table trained.npy --len 4 --dim 8 -o no.npy
 refused '--encoding dropout: not sinusoidal' write --encoding dropout --len 4 --dim 8 -o no.npy
-refused 'no such encoding' write --encoding onehot --len 4 --dim 8 -o no.npy
+refused "--encoding '': not sinusoidal, integer" write --encoding '' --len 4 --dim 8 -o no.npy
+refused '--encoding rop: not sinusoidal, integer, binary, learned or alibi, which can be written' write --encoding rop --len 4 --dim 8 -o no.npy
+refused '--encoding onehot: not sinusoidal' write --encoding onehot --len 4 --dim 8 -o no.npy
 refused '--output is missing' write --encoding integer --len 4 --dim 4
 cp trained.npy own.npy
 posenc write --encoding learned --table own.npy --len 4 -o own.npy

@@ -258,14 +258,18 @@ npy p.npy '<f8' '(1,)' '\0\0\0\0\0\0\370\177' && refused '--positions p.npy: num
 npy p.npy '<f8' '(2,)' '\0\0\0\0\0\0\0\0' && refused '--positions p.npy: its 2 numbers are more' --positions p.npy --dim 8
 npy p.npy '<c8' '(1,)' '\0\0\0\0\0\0\0\0' && refused "--positions p.npy: its dtype '<c8' is no integer" --positions p.npy --dim 8
 npy p.npy '<f4' '(2, 2)' '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' && refused '--positions p.npy: it is no list' --positions p.npy --dim 8
-refused '--dim 7: dim must be even' --len 8 --dim 7
+refused '--dim 7: dim must be even; --odd pad or --odd ceil takes an odd one$' --len 8 --dim 7
+refused '--dim 7: needs --len too$' --dim 7
+refused '--dim 9223372036854775806: .*overflow' --len 4 --dim 9223372036854775806
 refused '--dim 7: dim must be even' --len 8 --dim 7 --odd refuse
 refused '--odd ceiling: not refuse, pad or ceil' --len 8 --dim 7 --odd ceiling
 refused '--dim 7: .*even dim' --len 8 --dim 7 --odd pad --op rope-cache
 refused '--dim 7: scaling needs an even dim\|--scaling llama3: scaling needs an even dim' --len 8 --dim 7 --odd pad --scaling llama3
+refused '--op foo: not table or rope-cache, which can be written' $few --op foo
+refused '--heads 4: nothing would use it without --encoding alibi' $few --op rope-cache --heads 4
 refused '--op add: not table or rope-cache' $few --op add
 refused '--op rope: not table or rope-cache' $few --op rope
-refused '--op ropecache: not table, add, rope or rope-cache' $few --op ropecache
+refused '--op ropecache: not table or rope-cache, which can be written' $few --op ropecache
 refused '--layout duplicated: only the tables of a rope cache' $few --layout duplicated
 refused '--layout split-cs: the tables of a rope cache' $few --op rope-cache --layout split-cs
 refused '--kernel naive: it follows no scale' $few --scale 0.5 --kernel naive
