@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int64_t parse_integer(const char *option, const char *text, int64_t least, int64_t most) {
   const char *digits = text + (*text == '-' || *text == '+');
@@ -61,6 +62,9 @@ int64_t parse_numbers(const char *option, const char *text, const char *between,
   int64_t count;
   if (!grown) die("out of memory");
   kept = grown;
+  /* A name that only looks like one of a file may be a list gone wrong. */
+  if (files && !is_list(text, between) && *text != '@' && access(text, F_OK) != 0 && errno == ENOENT)
+    die_value(option, text, "neither a list of numbers nor a file");
   const bool ok = !files || is_list(text, between)
                       ? numbers_parse(text, strlen(text), between, &kept[kept_count], &count, &why)
                       : numbers_read(text + (*text == '@'), &kept[kept_count], &count, &why);

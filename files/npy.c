@@ -243,8 +243,8 @@ bool npy_numbers(const unsigned char *bytes, size_t size, double **values, int64
     if (!whole)
       (*values)[n] = format_element(as.dtype, one, 0);
     else if (!integer_at(one, element, is_signed, &(*values)[n]))
-      ok = fault_say(why, "number %" PRId64 " of it is no double", n);
-    if (ok && !isfinite((*values)[n])) ok = fault_say(why, "number %" PRId64 " of it is not finite", n);
+      ok = fault_say(why, "number %" PRId64 " of it is no double", n + 1);
+    if (ok && !isfinite((*values)[n])) ok = fault_say(why, "number %" PRId64 " of it is not finite", n + 1);
   }
   if (ok) return true;
   free(*values);

@@ -56,15 +56,23 @@ static bool append_word(list *l, const char *begin, size_t length, fault *why) {
   return append(l, value, why);
 }
 
+static bool is_of(char c, const char *set) {
+  return c != '\0' && strchr(set, c);
+}
+
 bool numbers_parse(const char *text, size_t size, const char *between, double **values, int64_t *count, fault *why) {
-  const bool spaced = strchr(between, ' ');
+  const char *const space = strchr(between, ' ') ? " \t\r\n" : "";
   list l = {NULL, 0, 0};
-  bool ok = true;
+  bool ok = true, wanted = !*space; /* behind a comma; a text of white space alone is an empty list */
   for (size_t at = 0; ok;) {
+    while (at < size && is_of(text[at], space)) at++;
     const size_t begin = at;
-    while (at < size && (text[at] == '\0' || !strchr(between, text[at]))) at++;
-    if (at > begin || !spaced) ok = append_word(&l, text + begin, at - begin, why);
-    if (at++ >= size) break;
+    while (at < size && !is_of(text[at], between)) at++;
+    if (at > begin || at < size || wanted) ok = append_word(&l, text + begin, at - begin, why);
+    while (at < size && is_of(text[at], space)) at++;
+    if (at >= size) break;
+    wanted = is_of(text[at], between);
+    at += wanted;
   }
   if (!ok) {
     free(l.values);

@@ -70,6 +70,9 @@ for way in positions.txt @positions.txt ./positions.txt; do
   write file.npy --positions $way --dim 12
   check "a text of them: $way" alike list.npy file.npy
 done
+printf ' 5 , 10,\n15\t,100 1000' >commas.txt
+write file.npy --positions commas.txt --dim 12
+check 'commas with white space about them' alike list.npy file.npy
 cp positions.txt 1e3
 write file.npy --positions @1e3 --dim 12
 check 'a file whose name could be a list' alike list.npy file.npy
@@ -229,7 +232,7 @@ refused '--scaling llama3,attention=-1: an attention factor' $few --scaling llam
 refused '--scaling longrope: factors is missing' $few --scaling longrope
 refused '--scaling longrope: 3 factors, and --dim 8 has 4 frequencies' $few --scaling longrope,factors=1:2:3
 refused '--scaling longrope: factors 1::2:3: number 2' $few --scaling longrope,factors=1::2:3
-refused '--scaling longrope: factors none.txt: No such file' $few --scaling longrope,factors=none.txt
+refused '--scaling longrope: factors none.txt: neither a list of numbers nor a file' $few --scaling longrope,factors=none.txt
 refused '--scaling longrope: original is missing' $few --scaling longrope,factors=1:2:3:4,factor=4
 refused '--scaling longrope,factors=1:2:3:0: the factors' $few --scaling longrope,factors=1:2:3:0
 refused '--scaling llama3: scaling needs shift 0' $few --scaling llama3 --shift 1
@@ -245,16 +248,23 @@ refused '--positions 1-2: number 1' --positions 1-2 --dim 8
 refused '--positions 1e999: number 1' --positions 1e999 --dim 8
 refused '--positions 9007199254740993: number 1, .*no finite number that a double holds' --positions 9007199254740993 --dim 8
 refused '--positions 1e19: positions must be within' --positions 1e19 --dim 8
-refused '--positions none.txt: No such file' --positions none.txt --dim 8
-refused '--positions nan: No such file' --positions nan --dim 8
+refused '--positions @none.txt: No such file' --positions @none.txt --dim 8
+for list in none.txt nan , ''; do
+  refused "--positions ${list:-''}: neither a list of numbers nor a file$" --positions "$list" --dim 8
+done
+for list in '1,2,,3' '1, ,3' '1,2,\n,3'; do
+  printf "$list\n" >words && refused "--positions words: number [23], ''" --positions words --dim 8
+done
+echo ',1' >words && refused "--positions words: number 1, ''" --positions words --dim 8
+printf '1,2,\n' >words && refused "--positions words: number 3, ''" --positions words --dim 8
 : >none && refused '--positions none: there is no number in it' --positions none --dim 8
 echo '1 2 three' >words && refused "--positions words: number 3, 'three'" --positions words --dim 8
 printf '1 2\0 3' >words && refused '--positions words: number 2' --positions words --dim 8
 echo '1 0x10' >words && refused "--positions words: number 2, '0x10'" --positions words --dim 8
 refused '--positions empty: Is a directory' --positions empty --dim 8
 [ -c /dev/zero ] && refused '--positions /dev/zero: it is too long\|--positions /dev/zero: out of memory\|--positions /dev/zero: number 1' --positions /dev/zero --dim 8
-npy p.npy '<i8' '(1,)' '\1\0\0\0\0\0\40\0' && refused '--positions p.npy: number 0 of it is no double' --positions p.npy --dim 8
-npy p.npy '<f8' '(1,)' '\0\0\0\0\0\0\370\177' && refused '--positions p.npy: number 0 of it is not finite' --positions p.npy --dim 8
+npy p.npy '<i8' '(1,)' '\1\0\0\0\0\0\40\0' && refused '--positions p.npy: number 1 of it is no double' --positions p.npy --dim 8
+npy p.npy '<f8' '(1,)' '\0\0\0\0\0\0\370\177' && refused '--positions p.npy: number 1 of it is not finite' --positions p.npy --dim 8
 npy p.npy '<f8' '(2,)' '\0\0\0\0\0\0\0\0' && refused '--positions p.npy: its 2 numbers are more' --positions p.npy --dim 8
 npy p.npy '<c8' '(1,)' '\0\0\0\0\0\0\0\0' && refused "--positions p.npy: its dtype '<c8' is no integer" --positions p.npy --dim 8
 npy p.npy '<f4' '(2, 2)' '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' && refused '--positions p.npy: it is no list' --positions p.npy --dim 8
