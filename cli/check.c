@@ -25,7 +25,8 @@ static const char help[] = "Usage: posenc check FILE [OPTION]...\n"
                            "Options:\n" FORMULA_HELP ROWS_HELP LIMIT_HELP
                            "  --part NAME       cos or sin: the file has these alone, as a rope cache does; the\n"
                            "                    layout is then duplicated [f f], interleaved with each column\n"
-                           "                    twice, or split with each once\n"
+                           "                    twice, or split with each once; of .npy of shape (2, L, D) it is\n"
+                           "                    the first half or the second, duplicated if no --layout says\n"
                            "  --tensor NAME     which tensor of a safetensors file (the only one that can be a\n"
                            "                    table)\n"
                            "  --format NAME     text, tap, junit, or json (text)\n"
@@ -285,7 +286,8 @@ static int run(int argc, char **argv) {
 
   const char *file = argv[optind];
   fault why;
-  table_file *table = table_open(file, tensor, &why);
+  const table_half half = part == TABLE_BOTH ? TABLE_WHOLE : part == TABLE_COS ? TABLE_FIRST : TABLE_SECOND;
+  table_file *table = table_open_half(file, tensor, half, &why);
   if (!table) die("%s: %s", *file ? file : "''", why.text);
   if (tensor && !table_tensor(table)) die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
   const stored *at = table_stored(table);
@@ -294,6 +296,7 @@ static int run(int argc, char **argv) {
   given.problem.rows = at->rows;
   given.problem.dim = at->dim;
   given.problem.dtype = at->dtype;
+  if (at->halved && !is_given(&given, OPTION_LAYOUT)) given.problem.layout = layout_default(POSENC_ROPE_CACHE);
   if (at->dim > TABLE_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be checked", file, at->dim, TABLE_COLUMNS_MAX);
   const bool recorded = take_recorded(&given, table, file);

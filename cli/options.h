@@ -200,8 +200,7 @@ enum option_code {
 /* The values of these options. */
 typedef struct options {
   posenc_problem problem;
-  bool
-      tables_alone; /* the command's problems are tables that the library makes: of --op it takes those, and --odd has a policy */
+  bool tables_alone;  /* set by a command of tables alone: --op takes no other operations, and there is --odd */
   const char *kernel; /* globs, null if not given */
   double max_ulp;     /* 0 if not given */
   double max_abs;     /* likewise */

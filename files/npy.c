@@ -176,19 +176,37 @@ bool npy_is(const unsigned char *bytes, size_t size) {
   return size >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
 }
 
-bool npy_find(const unsigned char *bytes, size_t size, stored *found, fault *why) {
+static bool is_pair(const npy_text *text) {
+  return text->axis_count == 3 && text->axes[0] == 2;
+}
+
+/* A table's rows and columns: those of the array, or of either half of it, which then has twice as many bytes. */
+static bool find_shape(const npy_text *text, bool halved, stored *found, fault *why) {
+  if (halved && text->by_columns) return fault_say(why, "its two tables lie in each other, in Fortran's order");
+  if (stored_shape(found, text->axes + halved, text->axis_count - halved, why)) return true;
+  const size_t used = strlen(why->text);
+  if (is_pair(text) && !halved)
+    snprintf(why->text + used, sizeof why->text - used, "; of a rope cache, check --part takes a half");
+  return false;
+}
+
+bool npy_find(const unsigned char *bytes, size_t size, table_half half, stored *found, fault *why) {
   npy_text text = {.axis_count = 0};
-  size_t bytes_wanted;
+  size_t wanted;
   *found = (stored){0};
   if (!read_header(bytes, size, &text, &found->begin, why)) return false;
   found->by_columns = text.by_columns;
   if (!parse_descr(text.descr, found))
     return fault_say(why, "its dtype '%s' is not f2, f4, f8 or V2 (bf16), of either byte order", text.descr);
-  if (!stored_shape(found, text.axes, text.axis_count, why)) return false;
-  stored_bytes(found, &bytes_wanted);
-  if (size - found->begin < bytes_wanted)
-    return fault_say(why, "its %" PRId64 " x %" PRId64 " elements take %zu bytes, and it has %zu", found->rows,
-                     found->dim, bytes_wanted, size - found->begin);
+  const bool halved = half != TABLE_WHOLE && is_pair(&text);
+  if (!find_shape(&text, halved, found, why)) return false;
+  stored_bytes(found, &wanted);
+  const size_t room = size - found->begin;
+  if ((halved ? room / 2 : room) < wanted)
+    return fault_say(why, "its %s%" PRId64 " x %" PRId64 " elements take %zu bytes, and it has %zu",
+                     halved ? "2 x " : "", found->rows, found->dim, halved ? 2 * wanted : wanted, room);
+  found->halved = halved;
+  if (halved && half == TABLE_SECOND) found->begin += wanted;
   return true;
 }
 

@@ -14,8 +14,9 @@ size_t npy_header(posenc_dtype dtype, const int64_t *axes, size_t axis_count, ch
 /* Does a file begin like one? */
 bool npy_is(const unsigned char *bytes, size_t size);
 
-/* Where the table is, in the bytes of such a file, of format version 1.0, 2.0 or 3.0. */
-bool npy_find(const unsigned char *bytes, size_t size, stored *found, fault *why);
+/* Where the table is, in the bytes of such a file, of format version 1.0, 2.0 or 3.0. half: of an array (2, positions, columns), which is a
+ * rope cache, the first or the second table; with TABLE_WHOLE such an array is none. Of other arrays it says nothing. */
+bool npy_find(const unsigned char *bytes, size_t size, table_half half, stored *found, fault *why);
 
 /* The numbers of such a file, integers, f2, f4 or f8, in one axis, others being 1: a new array. False if there is one that no double holds. */
 bool npy_numbers(const unsigned char *bytes, size_t size, double **values, int64_t *count, fault *why);

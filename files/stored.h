@@ -10,8 +10,12 @@ typedef struct stored {
   int64_t rows, dim; /* both at least 1 */
   bool by_columns;   /* Fortran's order: columns one after another */
   bool swapped;      /* the bytes of an element are not in this machine's order */
+  bool halved;       /* the file has two tables, and this is one of them */
   size_t begin;      /* of the first element; the file has them all */
 } stored;
+
+/* Of a file with two tables, one. */
+typedef enum table_half { TABLE_WHOLE = -1, TABLE_FIRST, TABLE_SECOND } table_half;
 
 /* What is wrong with a file: what follows its name and a colon. */
 typedef struct fault {

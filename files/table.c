@@ -58,11 +58,11 @@ static void handle_cuts(void) {
 
 /* ---- opening and closing ------------------------------------------------------------------------- */
 
-static bool find(table_file *t, const char *tensor, fault *why) {
+static bool find(table_file *t, const char *tensor, table_half half, fault *why) {
   if (t->size == 0) return fault_say(why, "it is empty");
   if (npy_is(t->bytes, t->size)) {
     t->format = "npy";
-    return npy_find(t->bytes, t->size, &t->at, why);
+    return npy_find(t->bytes, t->size, half, &t->at, why);
   }
   if (safetensors_is(t->bytes, t->size)) {
     t->format = "safetensors";
@@ -81,7 +81,7 @@ table_file *table_open_memory(const void *bytes, size_t size, const char *tensor
   }
   t->bytes = bytes;
   t->size = size;
-  if (find(t, tensor, why)) return t;
+  if (find(t, tensor, TABLE_WHOLE, why)) return t;
   table_close(t);
   return NULL;
 }
@@ -106,7 +106,7 @@ static bool map_file(table_file *t, const char *path, fault *why) {
   return ok;
 }
 
-table_file *table_open(const char *path, const char *tensor, fault *why) {
+table_file *table_open_half(const char *path, const char *tensor, table_half half, fault *why) {
   table_file *t = calloc(1, sizeof *t);
   if (!t || !(t->path = strdup(path))) {
     fault_say(why, "out of memory");
@@ -116,12 +116,16 @@ table_file *table_open(const char *path, const char *tensor, fault *why) {
   handle_cuts();
   t->next = mapped_files;
   mapped_files = t;
-  if (map_file(t, path, why) && find(t, tensor, why)) {
+  if (map_file(t, path, why) && find(t, tensor, half, why)) {
     if (!t->at.by_columns) madvise((void *)t->bytes, t->size, MADV_SEQUENTIAL);
     return t;
   }
   table_close(t);
   return NULL;
+}
+
+table_file *table_open(const char *path, const char *tensor, fault *why) {
+  return table_open_half(path, tensor, TABLE_WHOLE, why);
 }
 
 void table_close(table_file *t) {

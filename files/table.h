@@ -14,6 +14,9 @@ typedef struct table_file table_file;
  * a message and exit status 2. */
 table_file *table_open(const char *path, const char *tensor, fault *why);
 
+/* The same of one of two tables, where the file is a .npy file that has two: see npy_find. */
+table_file *table_open_half(const char *path, const char *tensor, table_half half, fault *why);
+
 /* The same of a file's bytes in memory, which must stay. */
 table_file *table_open_memory(const void *bytes, size_t size, const char *tensor, fault *why);
 

@@ -106,6 +106,24 @@ sed 's/"first":"0"/"first":"x"/' told.safetensors >lying.safetensors
 refused 'lying.safetensors: its metadata, first x: not an integer' lying.safetensors
 sed 's/"op":"table"/"op":"tablx"/' told.safetensors >lying.safetensors
 refused 'lying.safetensors: its metadata, op tablx: not table or rope-cache' lying.safetensors
+for layout in duplicated interleaved split; do
+  for length in 1 90; do
+    "$POSENC" write --op rope-cache --len $length --dim 16 --layout $layout --offset 3 -o cache.npy
+    for part in cos sin; do
+      check "half of a .npy cache: $part of $length, $layout" ends 0 cache.npy --part $part --layout $layout --offset 3 --max-ulp 0.50001
+      check 'which has so many elements' says "^elements  *$((length * $([ $layout = split ] && echo 8 || echo 16))),"
+    done
+  done
+done
+"$POSENC" write --op rope-cache --len 90 --dim 16 -o cache.npy
+refused 'cache.npy: its shape (2, 90, 16) is not (positions, columns) with other axes of 1; of a rope cache, check --part' cache.npy
+{ head -c -2 cache.npy && printf '\0\0'; } >broken.npy
+check 'a broken element is in the second half' ends 1 broken.npy --part sin --max-ulp 1
+check 'and not in the first' ends 0 broken.npy --part cos --max-ulp 1
+head -c -4 cache.npy >cut.npy
+for part in cos sin; do
+  refused 'cut.npy: its 2 x 90 x 16 elements take 11520 bytes, and it has 11516' cut.npy --part $part
+done
 refused '--part tan: not cos or sin' f32.npy --part tan
 refused '--layout split-cs: with --part it is duplicated, interleaved or split' f32.npy --part cos --layout split-cs
 
