@@ -61,8 +61,11 @@ static void print_formula(const json_t *record, FILE *stream) {
           : strcmp(part, "cos") == 0 ? ", cosines alone"
                                      : ", sines alone",
           count(record, "columns"), count(record, "dim"));
-  fprintf(stream, "%-15s %.15g, by i/(%" JSON_INTEGER_FORMAT " - %.15g)\n", "base", field_number(record, "base"),
-          count(record, "dim") / 2, field_number(record, "shift"));
+  if (json_is_true(json_object_get(record, "any_base")))
+    fprintf(stream, "%-15s any: of one frequency, all are the same\n", "base");
+  else
+    fprintf(stream, "%-15s %.15g, by i/(%" JSON_INTEGER_FORMAT " - %.15g)\n", "base", field_number(record, "base"),
+            count(record, "dim") / 2, field_number(record, "shift"));
   if (json_is_object(also))
     fprintf(stream, "%-15s base %.15g, by i/(%" JSON_INTEGER_FORMAT " - %.15g): these rows do not tell the two apart\n",
             "or", field_number(also, "base"), count(record, "dim") / 2, field_number(also, "shift"));

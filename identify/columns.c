@@ -67,9 +67,10 @@ columns columns_find(const window *w) {
   if (dim % 2) return alone;
   columns neighbours = {POSENC_INTERLEAVED, COLUMNS_BOTH, dim, dim / 2}, halves = neighbours;
   halves.layout = POSENC_SPLIT;
+  /* Pairs first: those of base 1 are all the same, too. */
+  const double of_neighbours = unevenness(w, &neighbours), of_halves = unevenness(w, &halves);
+  if (of_neighbours <= even || of_halves <= even) return of_neighbours <= of_halves ? neighbours : halves;
   if (all_twice(w, dim, dim / 2)) return (columns){POSENC_DUPLICATED, COLUMNS_COS, dim, dim / 2};
   if (all_twice(w, dim, 1)) return (columns){POSENC_INTERLEAVED, COLUMNS_COS, dim, dim / 2};
-  const double of_neighbours = unevenness(w, &neighbours), of_halves = unevenness(w, &halves);
-  if (of_neighbours > even && of_halves > even) return alone;
-  return of_neighbours <= of_halves ? neighbours : halves;
+  return alone;
 }

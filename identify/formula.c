@@ -80,7 +80,7 @@ static line through_two(const mark *marks, size_t count, double loose) {
       const mark *from = &marks[a * count / tried], *to = &marks[b * count / tried];
       line l = {.slope = (from->log - to->log) / (to->index - from->index)};
       l.height = from->log + l.slope * from->index;
-      if (!(l.slope > 0.0)) continue;
+      if (!(l.slope > -loose)) continue; /* 0 is that of base 1 */
       l.on_it = count_on(&l, marks, count, loose);
       if (l.on_it > best.on_it) best = l;
     }
@@ -225,13 +225,13 @@ formula formula_refined(const formula *f, const estimate *drifts, int64_t pairs)
   return refined;
 }
 
-size_t formulas_usual(double base, formula formulas[FORMULAS_MAX]) {
+size_t formulas_usual(double base, formula formulas[FORMULAS_MAX], int64_t pairs) {
   const double near = 0.1;
   static const double bases[] = {1e4, 5e5, 1e6, 1e7};
   size_t count = 0;
   for (size_t b = 0; b < sizeof bases / sizeof *bases; b++) {
     if (base > 0.0 && fabs(log(bases[b] / base)) > near) continue;
-    for (int shift = 0; shift < 2 && count < FORMULAS_MAX; shift++)
+    for (int shift = 0; shift < 2 && shift < pairs && count < FORMULAS_MAX; shift++)
       formulas[count++] = (formula){.base = bases[b],
                                     .shift = (double)shift,
                                     .scale = 1.0,
@@ -267,12 +267,14 @@ size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formula
   if (!marks) return 0;
   const size_t known = marks_of(frequencies, pairs, marks);
   const line l = find_line(marks, known);
+  const bool turns_by_one = pairs == 1 && known == 1 && fabs(marks[0].log) <= 3.0 * marks[0].error + of_scale;
   free(marks);
+  if (turns_by_one) return formulas_usual(1e4, formulas, pairs);
   if (l.on_it < 2 || l.on_it * 10 < (int64_t)known * 3) return 0;
   size_t count = 0;
   for (size_t n = 0; n < sizeof shifts / sizeof *shifts; n++) {
     const double denominator = (double)pairs - shifts[n];
-    if (denominator <= 0.0) continue;
+    if (denominator <= 0.0 || (l.slope * denominator < -1e-6)) continue;
     /* With room for what recipes do to frequencies, and without. */
     for (int narrow_room = 0; narrow_room < 2; narrow_room++) {
       formula f = {.shift = shifts[n], .tight = l.loose < 1e-4, .scale = 1.0, .first_most = -1};
@@ -280,11 +282,12 @@ size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formula
       int of_base, for_scale;
       f.scaling.factor = 1.0;
       f.base = plainest(exp(l.slope * denominator), room, &of_base);
+      if (f.base < 1.0) continue;
       f.scale = plainest_scale(exp(l.height), 4.0 * l.height_error + of_scale, &for_scale);
       f.digits = of_base + for_scale - 2;
       if (shifts[n] > 0.0 && shifts[n] < 1.0) f.digits++; /* nobody's, but for a few */
       if (find_scaling(&f, frequencies, pairs)) f.digits++;
-      if (narrow_room && f.digits <= formulas[count - 1].digits) continue; /* the same */
+      if (narrow_room && count > 0 && f.digits <= formulas[count - 1].digits) continue; /* the same */
       formulas[count++] = f;
       if (n == 0 && of_base > 3 && for_scale == 1 && find_stretch(&f, pairs, room)) formulas[count++] = f;
     }
@@ -352,16 +355,44 @@ static void set_first(formula *f, long double position, double error) {
   if (f->first_least == f->first_most) f->first = (double)f->first_least;
 }
 
+/* A position may fit by chance: so many bits more must agree than there were positions tried. */
+static const double surely = 6.0;
+
+/* What follow can find: phases are known no better than at position 0. */
+static double bits_at_most(const clock *c, int64_t slowest) {
+  double bits = 0.0;
+  for (int64_t i = 0; i < slowest; i++) {
+    const double tolerance = tolerance_of(c, i, 0.0L);
+    if (tolerance < 1.0) bits += log2(pi / tolerance);
+  }
+  return bits;
+}
+
+/* One phase tells the position but for whole turns: the nearest that is a whole number, if that is no chance. */
+static bool first_of_one(formula *f, const clock *c, int64_t farthest) {
+  const long double period = full_turn / c->w[0];
+  for (int64_t n = 0; (long double)(n / 2) * period <= (long double)farthest; n++) {
+    const int64_t k = n % 2 ? -(n + 1) / 2 : n / 2;
+    const long double position = (long double)c->phases[0].value / c->w[0] + (long double)k * period;
+    const double error = tolerance_of(c, 0, position) / (double)c->w[0];
+    if (!(2.0 * error * (double)(n + 1) < exp2(-surely))) return false;
+    if (fabs((double)(position - roundl(position))) > error) continue;
+    set_first(f, position, error);
+    return true;
+  }
+  return false;
+}
+
 bool formula_first(formula *f, const estimate *phases, const long double *w, int64_t pairs, double relative,
                    int64_t rows, int64_t farthest) {
-  /* A position may fit by chance: so many bits more must agree than there were positions tried. */
-  const double surely = 6.0;
   const clock c = {phases, w, pairs, relative, (double)rows};
+  if (pairs == 1) return first_of_one(f, &c, farthest);
   int64_t slowest = pairs - 1;
   while (slowest > 0 && !(phases[slowest].error < 0.7)) slowest--;
   const long double period = full_turn / w[slowest];
   const int64_t turns = (int64_t)fminl((long double)farthest / period + 1.0L, 1e8L);
-  for (int64_t n = 0; n <= 2 * turns; n++) {
+  const double tries = fmin(2.0 * (double)turns + 1.0, exp2(fmin(bits_at_most(&c, slowest), 60.0) - surely));
+  for (int64_t n = 0; (double)n < tries; n++) {
     const int64_t k = n % 2 ? -(n + 1) / 2 : n / 2;
     long double position = ((long double)phases[slowest].value) / w[slowest] + (long double)k * period;
     double error = tolerance_of(&c, slowest, position) / (double)w[slowest];

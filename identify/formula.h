@@ -22,14 +22,15 @@ void formula_frequencies(const formula *f, int64_t pairs, long double *w);
 
 enum { FORMULAS_MAX = 12 };
 
-/* Formulas for the frequencies, the plainest first, without a position; how many. None if there are not two that one could be told from. */
+/* Formulas for the frequencies, the plainest first, without a position; how many. None if there are not two that one could be told from; of one
+   frequency alone, which is 1 at any base, the paper's. */
 size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formulas[FORMULAS_MAX]);
 
 /* The same formula with the base that explains these drifts of its frequencies. */
 formula formula_refined(const formula *f, const estimate *drifts, int64_t pairs);
 
 /* Those that models have, near a base, or all of them, if it is 0: for tables whose frequencies cannot be told. */
-size_t formulas_usual(double base, formula formulas[FORMULAS_MAX]);
+size_t formulas_usual(double base, formula formulas[FORMULAS_MAX], int64_t pairs);
 
 /* The position of row 0, at most so far from 0, from the phases that it has there; false if none explains them. The error that a recipe's angles
    may have is `relative` to them, in so many rows that the phases are from. */

@@ -332,7 +332,7 @@ static void refine(search *s, columns at) {
 /* The formulas that models have, where frequencies could not be told, or only nearly; and if rows come in runs, from all of them. */
 static void explain_usual(search *s, const columns *at) {
   formula usual[FORMULAS_MAX];
-  const size_t count = formulas_usual(is_good(&s->best) ? s->best.how.formula.base : 0.0, usual);
+  const size_t count = formulas_usual(is_good(&s->best) ? s->best.how.formula.base : 0.0, usual, at->pairs);
   for (size_t n = 0; n < count && !is_done(s, &s->best); n++) explain_all(s, at, &usual[n], 1);
   if (s->sampling.step == 1 || is_good(&s->best)) return;
   s->sampling.count = s->sampling.first + (s->sampling.count - 1) * s->sampling.step + 1;
@@ -358,8 +358,8 @@ static bool explain(search *s, identity *found) {
   const int64_t known = count_known(s->frequencies, at.pairs);
   const size_t count = formulas_find(s->frequencies, at.pairs, formulas);
   explain_all(s, &at, formulas, count);
-  if (!is_done(s, &s->best)) explain_usual(s, &at);
-  if (is_good(&s->best) && at.part == COLUMNS_BOTH) refine(s, at);
+  if (!is_done(s, &s->best) && at.pairs > 1) explain_usual(s, &at);
+  if (is_good(&s->best) && at.part == COLUMNS_BOTH && at.pairs > 1) refine(s, at);
   if (count > 0 && formulas[0].tight && !is_good(&s->best)) s->best = explain_by(s, &at, &formulas[0], true);
   if (s->failed) return false;
   found->how = s->best.how;
@@ -369,6 +369,8 @@ static bool explain(search *s, identity *found) {
 
   if (is_good(&s->best)) return say(found, IDENTIFY_TABLE, "") && judge(s, found);
   if (at.part == COLUMNS_BOTH && known * 2 >= at.pairs) {
+    if (count == 0 && at.pairs == 1)
+      return say(found, IDENTIFY_BENT, "its one frequency is not 1, which tells no base and scale");
     if (count == 0)
       return say(found, IDENTIFY_BENT,
                  "its frequencies are no base^(-i / (dim/2 - shift)), nor such that were scaled as "

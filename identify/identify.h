@@ -64,7 +64,7 @@ char *identity_sentence(const identity *found);
  *   "layout", "part": "both" | "cos" | "sin", "dim" of the formula, "base", "shift", "scale", "scaling": null, or {"kind": "ntk", "factor", "base"}, or {"kind": "llama3" | "yarn", "factor", "original", "low", "high"}, "offset", "whole_offset",
  *   "offset_range": [least, most], "amplitude", "padding": position or null, "padding_rows", "also": null or {"base", "shift"},
  *   "closest": [names], "makers": [{"name", "elements", "equal", "rms", "max"} …], the closest first,
- *   "elements", "not_finite", "max_abs", "max_abs_if_exact", "worst": {"position", "column"}, "proved", "check": the command that holds it to that}
+ *   "elements", "not_finite", "max_abs", "max_abs_if_exact", "worst": {"position", "column"}, "proved", "any_base": as of one frequency, "check": the command that holds it to that}
  */
 json_t *identity_json(const identity *found, const identify_request *request);
 

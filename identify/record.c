@@ -59,8 +59,8 @@ static void print_makers(const identity *found, FILE *out) {
 
 static void print_formula(const identity *found, FILE *out) {
   const formula *f = &found->how.formula;
-  fputs(", base ", out);
-  print_number(out, f->base);
+  fputs(found->how.columns.pairs > 1 ? ", base " : ", any base", out);
+  if (found->how.columns.pairs > 1) print_number(out, f->base);
   if (f->stretch > 0.0) {
     fputs(" (NTK-aware, ", out);
     print_number(out, f->of_base);
@@ -225,7 +225,7 @@ static json_t *table_json(const identity *found) {
   const columns *at = &found->how.columns;
   return json_pack(
       "{s:s, s:s, s:I, s:f, s:f, s:f, s:o, s:o, s:[I, I], s:f, s:o, s:I, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:{s:I, "
-      "s:I}, s:b, s:o}",
+      "s:I}, s:b, s:b, s:o}",
       "layout", columns_layout_name(at), "part", part_names[at->part], "dim", (json_int_t)(2 * at->pairs), "base",
       f->base, "shift", f->shift, "scale", f->scale, "scaling", scaling_json(f), "offset",
       has_position(f) ? json_integer((json_int_t)f->first_least) : field_real(f->first), "offset_range",
@@ -236,7 +236,8 @@ static json_t *table_json(const identity *found) {
       "closest", closest_json(found), "makers", makers_json(found), "elements", (json_int_t)found->elements,
       "not_finite", (json_int_t)found->not_finite, "max_abs", field_real(found->max_abs), "max_abs_if_exact",
       field_real(found->max_if_exact), "worst", "position", (json_int_t)found->worst_position, "column",
-      (json_int_t)found->worst_column, "proved", found->proved, "check", options_json(found));
+      (json_int_t)found->worst_column, "proved", found->proved, "any_base", at->pairs == 1, "check",
+      options_json(found));
 }
 
 json_t *identity_json(const identity *found, const identify_request *request) {

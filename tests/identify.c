@@ -347,6 +347,13 @@ static void test_variants(void) {
   ok(is_right(&w), "fairseq's table");
   w = plain(recipe("hf-rope"), 64, 2);
   ok(is_right(&w), "four columns");
+  w = plain(NULL, 300, 1);
+  ok(is_right(&w), "two columns");
+  w.first = 17;
+  ok(is_right(&w), "two columns from 17 on");
+  w = plain(NULL, 300, 8);
+  w.base = 1.0;
+  ok(is_right(&w), "base 1");
   w = plain(recipe("hf-rope"), 8, 64);
   ok(is_right(&w), "eight rows");
   w = plain(NULL, 64, 1024);
@@ -460,6 +467,8 @@ static void test_others(void) {
     values[n] = n % 2 ? cos(angle) : sin(angle);
   }
   ok(verdict_is(values, ROWS, DIM, IDENTIFY_BENT), "pairs that turn as nobody's do");
+  for (int n = 0; n < ROWS * 2; n++) values[n] = n % 2 ? cos(0.356 * (n / 2)) : sin(0.356 * (n / 2));
+  ok(verdict_is(values, ROWS, 2, IDENTIFY_BENT), "one frequency that is not 1");
   values[77] = (double)NAN;
   ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "NaN");
   free(values);
