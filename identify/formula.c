@@ -208,7 +208,16 @@ static bool find_scaling(formula *f, const estimate *frequencies, int64_t pairs)
 
 /* ---- formulas ------------------------------------------------------------------------------------ */
 
-formula formula_refined(const formula *f, const estimate *drifts, int64_t pairs) {
+/* 10 L / 2 pi, as it is chosen for sequences of length L: false if none is that near, or if any base is so near to one. */
+static bool find_chosen(double base, double room, formula *f) {
+  const double least = 0.01, length = rint(base * 2.0 * pi / 10.0), chosen = 10.0 * length / (2.0 * pi);
+  if (!(length >= 1.0) || room * length > least || fabs(log(chosen / base)) > room) return false;
+  plainest(length, 0.0, &f->digits);
+  f->base = chosen;
+  return true;
+}
+
+size_t formulas_refined(const formula *f, const estimate *drifts, int64_t pairs, formula formulas[FORMULAS_MAX]) {
   double squares = 0.0, products = 0.0, error = 0.0;
   formula refined = *f;
   for (int64_t i = 0; i < pairs; i++) {
@@ -219,10 +228,16 @@ formula formula_refined(const formula *f, const estimate *drifts, int64_t pairs)
     products += gain * drifts[i].value;
     error = fmax(error, drifts[i].error);
   }
-  if (!(squares > 0.0)) return refined;
+  if (!(squares > 0.0)) return 0;
+  const double base = f->base * exp(products / squares), room = 2.0 * error / sqrt(squares);
+  size_t count = 0;
   refined.stretch = 0.0;
-  refined.base = plainest(f->base * exp(products / squares), 2.0 * error / sqrt(squares), &refined.digits);
-  return refined;
+  if (find_chosen(base, room, &refined)) formulas[count++] = refined;
+  refined.base = plainest(base, room, &refined.digits);
+  formulas[count++] = refined;
+  refined.base = plainest(base, 0.0, &refined.digits);
+  formulas[count++] = refined;
+  return count;
 }
 
 size_t formulas_usual(double base, formula formulas[FORMULAS_MAX], int64_t pairs) {
@@ -259,6 +274,13 @@ static bool find_stretch(formula *f, int64_t pairs, double room) {
   return false;
 }
 
+/* Of too few frequencies: a formula that people write, which such a one is near but seldom by chance. */
+static bool is_evident(const formula *f, double room) {
+  enum { DIGITS = 3 };
+  const double seldom = 0.01;
+  return f->digits < DIGITS && f->scale >= 1.0 && f->scale <= 1.0 && room * pow(10.0, f->digits) < seldom;
+}
+
 size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formulas[FORMULAS_MAX]) {
   static const double shifts[] = {0.0, 1.0, 0.5};
   /* A recipe's own slope, or step from one frequency to the next, is an f32. */
@@ -286,6 +308,7 @@ size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formula
       f.scale = plainest_scale(exp(l.height), 4.0 * l.height_error + of_scale, &for_scale);
       f.digits = of_base + for_scale - 2;
       if (shifts[n] > 0.0 && shifts[n] < 1.0) f.digits++; /* nobody's, but for a few */
+      if (known < FORMULA_EVIDENT && !is_evident(&f, room)) continue;
       if (find_scaling(&f, frequencies, pairs)) f.digits++;
       if (narrow_room && count > 0 && f.digits <= formulas[count - 1].digits) continue; /* the same */
       formulas[count++] = f;

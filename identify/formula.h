@@ -20,14 +20,17 @@ typedef struct formula {
 /* w[i] of all pairs. */
 void formula_frequencies(const formula *f, int64_t pairs, long double *w);
 
+/* A base and a scale explain any two frequencies: fewer than three tell a formula only if its scale is 1 and its base plain. */
+enum { FORMULA_EVIDENT = 3 };
+
 enum { FORMULAS_MAX = 12 };
 
 /* Formulas for the frequencies, the plainest first, without a position; how many. None if there are not two that one could be told from; of one
    frequency alone, which is 1 at any base, the paper's. */
 size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formulas[FORMULAS_MAX]);
 
-/* The same formula with the base that explains these drifts of its frequencies. */
-formula formula_refined(const formula *f, const estimate *drifts, int64_t pairs);
+/* The same formula with bases that explain these drifts of its frequencies, the plainest first; how many. */
+size_t formulas_refined(const formula *f, const estimate *drifts, int64_t pairs, formula formulas[FORMULAS_MAX]);
 
 /* Those that models have, near a base, or all of them, if it is 0: for tables whose frequencies cannot be told. */
 size_t formulas_usual(double base, formula formulas[FORMULAS_MAX], int64_t pairs);

@@ -11,6 +11,9 @@
 /* Rows with which all are compared at first; and values of the file at a time. */
 enum { FEW_ROWS = 5, SOME_ROWS = 33, BLOCK_VALUES = 1 << 19 };
 
+/* Digits by which a formula must be plainer to be the only one, and so many that nobody writes them. */
+enum { PLAINER = 2, NOBODYS = 8 };
+
 /* How the table may have come to be, and the mean square of what the closest maker's values then are off. */
 typedef struct explanation {
   bool found;
@@ -156,18 +159,21 @@ static bool is_same(const formula *a, const formula *b) {
   return fabs(a->base - b->base) <= 1e-9 * b->base && fabs(a->shift - b->shift) <= 0.0;
 }
 
+static void weigh(search *s, const explanation *e) {
+  if (!e->found) return;
+  if (is_better(&s->best, e->distance))
+    s->best = *e, s->also.found = false;
+  else if (e->distance <= s->best.distance && e->how.formula.digits <= s->best.how.formula.digits + PLAINER &&
+           !is_same(&e->how.formula, &s->best.how.formula))
+    s->also = *e;
+}
+
 /* The plainest formula of those that come as close as any. */
 static void explain_all(search *s, const columns *at, const formula *formulas, size_t count) {
-  const int plainer = 2; /* digits */
   for (size_t n = 0; n < count && !s->failed; n++) {
-    if (is_done(s, &s->best) && formulas[n].digits > s->best.how.formula.digits + plainer) break;
+    if (is_done(s, &s->best) && formulas[n].digits > s->best.how.formula.digits + PLAINER) break;
     const explanation e = explain_by(s, at, &formulas[n], false);
-    if (!e.found) continue;
-    if (is_better(&s->best, e.distance))
-      s->best = e, s->also.found = false;
-    else if (e.distance <= s->best.distance && formulas[n].digits <= s->best.how.formula.digits + plainer &&
-             !is_same(&e.how.formula, &s->best.how.formula))
-      s->also = e;
+    weigh(s, &e);
   }
 }
 
@@ -260,10 +266,43 @@ static bool read_all(const search *of, sums *s) {
   return enough;
 }
 
+static double share(int64_t equal, int64_t compared) {
+  return compared ? (double)equal / (double)compared : 0.0;
+}
+
+/* Equal bits say more than small differences: a recipe's last bits may be another libm's, its formula is its own. */
+static bool is_closer(const maker *a, const maker *b) {
+  const double of_a = share(a->equal, a->compared), of_b = share(b->equal, b->compared);
+  return of_a > of_b || (of_a >= of_b && maker_distance(a) < maker_distance(b));
+}
+
 static int compare_matches(const void *one, const void *other) {
   const identify_match *a = one, *b = other;
   if (a->closest != b->closest) return a->closest ? -1 : 1;
+  const double of_a = share(a->equal, a->compared), of_b = share(b->equal, b->compared);
+  if (of_a > of_b || of_a < of_b) return of_a > of_b ? -1 : 1;
   return (a->rms > b->rms) - (a->rms < b->rms);
+}
+
+/* SOME_ROWS of the window, and all makers. */
+static void compare_some(makers *m, const window *w) {
+  const int64_t rows = SOME_ROWS < w->count ? SOME_ROWS : w->count;
+  for (size_t n = 0; n < m->count; n++) {
+    maker *by = &m->all[n];
+    *by = (maker){.kernel = by->kernel, .plan = by->plan};
+    for (int64_t k = 0; k < rows; k++) {
+      const int64_t row = rows > 1 ? k * (w->count - 1) / (rows - 1) : 0;
+      if (!w->zero[row]) makers_compare(m, by, row, window_row(w, row));
+    }
+  }
+}
+
+/* Is it one of the first few, or tied with them? */
+static bool is_candidate(const makers *m, const maker *by) {
+  enum { FEW = 4 };
+  int closer = 0;
+  for (size_t n = 0; n < m->count; n++) closer += is_closer(&m->all[n], by);
+  return closer < FEW;
 }
 
 /* Those who are closest in the window are compared with every row, the others with some. */
@@ -274,22 +313,24 @@ static bool judge(search *s, identity *found) {
   found->matches = calloc(m.count, sizeof *found->matches);
   bool enough = closest && found->matches;
   if (enough) {
-    const double distance = distance_of(&m, &s->window, SOME_ROWS, INFINITY);
+    compare_some(&m, &s->window);
+    for (size_t n = 0; n < m.count; n++) closest[n] = is_candidate(&m, &m.all[n]);
     for (size_t n = 0; n < m.count; n++) {
-      closest[n] = maker_distance(&m.all[n]) <= distance;
       if (closest[n]) m.all[n] = (maker){.kernel = m.all[n].kernel, .plan = m.all[n].plan};
     }
     found->proved = truth_proved(m.exact);
     enough = read_all(s, &(sums){found, &m, closest});
   }
-  double least = INFINITY;
+  const maker *first = NULL;
   for (size_t n = 0; enough && n < m.count; n++)
-    if (closest[n]) least = fmin(least, maker_distance(&m.all[n]));
+    if (closest[n] && (!first || is_closer(&m.all[n], first))) first = &m.all[n];
   for (size_t n = 0; enough && n < m.count; n++) {
     const maker *by = &m.all[n];
-    found->matches[found->match_count++] = (identify_match){by->kernel, by->compared,
-                                                            by->equal,  sqrt(maker_distance(by)),
-                                                            by->most,   closest[n] && maker_distance(by) <= least};
+    found->matches[found->match_count++] = (identify_match){by->kernel,         by->compared,
+                                                            by->equal,          sqrt(maker_distance(by)),
+                                                            by->most,           closest[n] && !is_closer(first, by),
+                                                            by->outliers,       by->outlier_row,
+                                                            by->outlier_column, by->within};
   }
   if (enough) qsort(found->matches, found->match_count, sizeof *found->matches, compare_matches);
   free(closest);
@@ -311,22 +352,36 @@ static bool all_rows_equal(const window *w) {
   return true;
 }
 
-/* A base that is no plain number, once all is known but for its last digits: for every denominator, as slopes do not tell them apart. */
+/* Of a base that nobody writes, another with another denominator has the same frequencies. */
+static void tell_other_shift(search *s, double pairs) {
+  const formula *f = &s->best.how.formula;
+  if (f->digits <= NOBODYS || f->shift > 0.0 || f->stretch > 0.0 || f->scaling.kind != POSENC_SCALING_NONE) return;
+  s->also = s->best;
+  s->also.how.formula.shift = 1.0;
+  s->also.how.formula.base = pow(f->base, (pairs - 1.0) / pairs);
+}
+
+/* A base that is no plain number, once all is known but for its last digits: for every denominator, as slopes do not tell them apart. The
+   denominator dim / 2 comes first, unless another has the plainer base. */
 static void refine(search *s, columns at) {
   static const double shifts[] = {0.0, 1.0, 0.5};
-  const formula from = s->best.how.formula;
-  at.layout = s->best.how.columns.layout;
+  const explanation old = s->best;
+  const formula from = old.how.formula;
+  if (is_done(s, &old) && (from.digits <= NOBODYS || !(from.shift > 0.0))) return;
+  at.layout = old.how.columns.layout;
+  if (from.digits > NOBODYS) s->best.found = s->also.found = false;
   for (size_t n = 0; n < sizeof shifts / sizeof *shifts && !is_done(s, &s->best); n++) {
     const double denominator = (double)at.pairs - shifts[n];
-    formula f = from;
+    formula f = from, refined[FORMULAS_MAX];
     if (denominator <= 0.0 || (shifts[n] > 0.0 && f.scaling.kind != POSENC_SCALING_NONE)) continue;
     f.base = pow(from.base, denominator / ((double)at.pairs - from.shift));
     f.shift = shifts[n];
     formula_frequencies(&f, at.pairs, s->w);
     waves_drifts(&s->window, &at, &s->sampling, s->w, s->frequencies);
-    f = formula_refined(&f, s->frequencies, at.pairs);
-    explain_all(s, &at, &f, 1);
+    explain_all(s, &at, refined, formulas_refined(&f, s->frequencies, at.pairs, refined));
   }
+  weigh(s, &old);
+  tell_other_shift(s, (double)at.pairs);
 }
 
 /* The formulas that models have, where frequencies could not be told, or only nearly; and if rows come in runs, from all of them. */
@@ -339,6 +394,14 @@ static void explain_usual(search *s, const columns *at) {
   s->sampling.first = 0;
   s->sampling.step = 1;
   for (size_t n = 0; n < count && !is_done(s, &s->best); n++) explain_all(s, at, &usual[n], 1);
+}
+
+/* By those elements that someone would have written so; or by errors that rounding explains. */
+static bool is_supported(const identity *found) {
+  const double many_times = 64.0;
+  for (size_t n = 0; n < found->match_count; n++)
+    if (found->matches[n].equal * 20 >= found->matches[n].compared) return true;
+  return found->max_abs <= many_times * found->max_if_exact;
 }
 
 static bool explain(search *s, identity *found) {
@@ -359,7 +422,7 @@ static bool explain(search *s, identity *found) {
   const size_t count = formulas_find(s->frequencies, at.pairs, formulas);
   explain_all(s, &at, formulas, count);
   if (!is_done(s, &s->best) && at.pairs > 1) explain_usual(s, &at);
-  if (is_good(&s->best) && at.part == COLUMNS_BOTH && at.pairs > 1) refine(s, at);
+  if (is_good(&s->best) && at.part == COLUMNS_BOTH && at.pairs >= FORMULA_EVIDENT) refine(s, at);
   if (count > 0 && formulas[0].tight && !is_good(&s->best)) s->best = explain_by(s, &at, &formulas[0], true);
   if (s->failed) return false;
   found->how = s->best.how;
@@ -367,10 +430,19 @@ static bool explain(search *s, identity *found) {
   found->also_known = s->also.found;
   found->also = s->also.how.formula;
 
-  if (is_good(&s->best)) return say(found, IDENTIFY_TABLE, "") && judge(s, found);
+  if (is_good(&s->best)) {
+    if (!judge(s, found)) return false;
+    if (is_supported(found)) return say(found, IDENTIFY_TABLE, "");
+    return say(
+        found, IDENTIFY_BENT,
+        "they are only near a formula, and less than one element in 20 is what it gives, rounded or by a recipe");
+  }
   if (at.part == COLUMNS_BOTH && known * 2 >= at.pairs) {
     if (count == 0 && at.pairs == 1)
       return say(found, IDENTIFY_BENT, "its one frequency is not 1, which tells no base and scale");
+    if (count == 0 && known < FORMULA_EVIDENT)
+      return say(found, IDENTIFY_BENT,
+                 "a base and a scale would explain any two frequencies: these are of no plain base");
     if (count == 0)
       return say(found, IDENTIFY_BENT,
                  "its frequencies are no base^(-i / (dim/2 - shift)), nor such that were scaled as "

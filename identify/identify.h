@@ -30,6 +30,9 @@ typedef struct identify_match {
   int64_t compared, equal;     /* elements */
   double rms, most;            /* of differences */
   bool closest;                /* none is closer */
+  /* As a maker has them: differences that are no rounding, the first of them, and the largest of the others. */
+  int64_t outliers, outlier_row, outlier_column;
+  double within;
 } identify_match;
 
 typedef struct identity {
@@ -63,6 +66,7 @@ char *identity_sentence(const identity *found);
  * "stored", "held", and of a table
  *   "layout", "part": "both" | "cos" | "sin", "dim" of the formula, "base", "shift", "scale", "scaling": null, or {"kind": "ntk", "factor", "base"}, or {"kind": "llama3" | "yarn", "factor", "original", "low", "high"}, "offset", "whole_offset",
  *   "offset_range": [least, most], "amplitude", "padding": position or null, "padding_rows", "also": null or {"base", "shift"},
+ *   "outliers": null, or {"elements", "row", "column": of the first, "above"},
  *   "closest": [names], "makers": [{"name", "elements", "equal", "rms", "max"} …], the closest first,
  *   "elements", "not_finite", "max_abs", "max_abs_if_exact", "worst": {"position", "column"}, "proved", "any_base": as of one frequency, "check": the command that holds it to that}
  */

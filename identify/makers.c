@@ -156,12 +156,13 @@ void makers_compare(makers *m, maker *by, int64_t row, const double *there) {
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
     const double difference = fabs(values[c] - there[c]);
     by->equal += difference <= 0.0;
-    if (!isfinite(difference)) {
-      by->most = INFINITY;
-      continue;
-    }
+    if (!isfinite(difference)) continue;
     by->squares += difference * difference;
     by->most = fmax(by->most, difference);
+    if (difference <= makers_outlier * m->how.amplitude)
+      by->within = fmax(by->within, difference);
+    else if (!by->outliers++)
+      by->outlier_row = row, by->outlier_column = c;
   }
   by->compared += m->how.columns.dim;
 }

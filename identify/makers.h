@@ -23,12 +23,17 @@ bool truth_proved(const truth *t);
 /* Of row `row`, pairs by index. */
 void truth_row(truth *t, int64_t row, fast_pair *pairs);
 
+/* Of the amplitude: more than a recipe's f32 angles are off, as an element that was damaged is. */
+static const double makers_outlier = 0.01;
+
 /* One who may have made it. */
 typedef struct maker {
-  const posenc_kernel *kernel; /* null: exact values, rounded once */
-  posenc_plan *plan;           /* null for exact values, and for a kernel that cannot do it */
-  int64_t compared, equal;     /* elements */
-  double squares, most;        /* of differences: their squares' sum, and the largest */
+  const posenc_kernel *kernel;                   /* null: exact values, rounded once */
+  posenc_plan *plan;                             /* null for exact values, and for a kernel that cannot do it */
+  int64_t compared, equal;                       /* elements */
+  double squares, most;                          /* of differences: their squares' sum, and the largest */
+  int64_t outliers, outlier_row, outlier_column; /* differences above makers_outlier, and the first of them */
+  double within;                                 /* the largest of the others */
 } maker;
 
 /* The bench that makers sit on, with room for a row. */

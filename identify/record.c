@@ -24,6 +24,16 @@ static bool is_equal(const identify_match *match) {
   return match->compared > 0 && match->equal == match->compared;
 }
 
+/* Is it that recipe, but for what another libm or compiler makes of it? */
+static bool is_near(const identify_match *match) {
+  return match->compared > 0 && (double)match->equal >= 0.95 * (double)match->compared;
+}
+
+/* Few enough to be damage. */
+static bool has_outliers(const identify_match *match) {
+  return match->outliers > 0 && match->outliers * 1000 <= match->compared;
+}
+
 static bool is_one(double x) {
   return x >= 1.0 && x <= 1.0;
 }
@@ -51,7 +61,10 @@ static void print_number(FILE *out, double x) {
 
 static void print_makers(const identity *found, FILE *out) {
   const identify_match *first = &found->matches[0];
-  if (!is_equal(first)) fputs("closest to ", out);
+  if (!is_near(first))
+    fprintf(out, "computed in %s; nearest: ", found->held == POSENC_F64 ? "f64" : "f32");
+  else if (!is_equal(first))
+    fputs("closest to ", out);
   fputs(maker_name(first), out);
   for (size_t n = 1; n < found->match_count && found->matches[n].closest; n++)
     fprintf(out, "%s%s", n == 1 ? " or, which writes the same, " : ", ", maker_name(&found->matches[n]));
@@ -100,9 +113,12 @@ static void print_positions(const identity *found, FILE *out) {
 }
 
 static void print_history(const identity *found, FILE *out) {
-  const bool rounded_once = found->matches[0].kernel == NULL;
+  const bool rounded_once = found->matches[0].kernel == NULL && found->max_abs <= 4.0 * found->max_if_exact;
   if (!is_one(found->how.amplitude)) fprintf(out, ", times %.9g", found->how.amplitude);
-  if (found->held == POSENC_F64 || found->held == POSENC_F32 || rounded_once)
+  if (!is_near(&found->matches[0])) {
+    if (found->held != POSENC_F64 && found->held != POSENC_F32)
+      fprintf(out, ", %s %s", found->held == found->stored ? "stored as" : "rounded to", dtype_name(found->held));
+  } else if (found->held == POSENC_F64 || found->held == POSENC_F32 || rounded_once)
     fprintf(out, ", %s %s", rounded_once ? "rounded to" : "computed in", dtype_name(found->held));
   else
     fprintf(out, ", computed in f32 then %s %s", found->held == found->stored ? "stored as" : "rounded to",
@@ -113,14 +129,20 @@ static void print_history(const identity *found, FILE *out) {
 static void print_errors(const identity *found, FILE *out) {
   const identify_match *first = &found->matches[0];
   const int64_t others = first->compared - first->equal;
+  const double within = has_outliers(first) ? first->within : first->most;
   if (others == 0)
     fputs(", bit for bit", out);
   else if (others * 1000 < first->compared)
     fprintf(out, ", all but %" PRId64 " of %" PRId64 " elements equal and these within %.2g", others, first->compared,
-            first->most);
+            within);
   else
     fprintf(out, ", %.3g %% of elements equal and the rest within %.2g",
-            100.0 * (double)first->equal / (double)first->compared, first->most);
+            100.0 * (double)first->equal / (double)first->compared, within);
+  if (has_outliers(first))
+    fprintf(out, "; but %" PRId64 " %s off by more than %.2g, the first at row %" PRId64 ", column %" PRId64,
+            first->outliers, first->outliers == 1 ? "element is" : "elements are",
+            makers_outlier * found->how.amplitude, first->outlier_row, first->outlier_column);
+  if (found->not_finite) fprintf(out, "; %" PRId64 " elements are not finite", found->not_finite);
   fprintf(out, "; max %.2g from exact; would be %.2g if computed exactly", found->max_abs, found->max_if_exact);
 }
 
@@ -187,6 +209,14 @@ static json_t *makers_json(const identity *found) {
   return all;
 }
 
+static json_t *outliers_json(const identity *found) {
+  const identify_match *first = &found->matches[0];
+  if (!has_outliers(first)) return json_null();
+  return json_pack("{s:I, s:I, s:I, s:f}", "elements", (json_int_t)first->outliers, "row",
+                   (json_int_t)first->outlier_row, "column", (json_int_t)first->outlier_column, "above",
+                   makers_outlier * found->how.amplitude);
+}
+
 static json_t *closest_json(const identity *found) {
   json_t *all = json_array();
   for (size_t n = 0; n < found->match_count && found->matches[n].closest; n++)
@@ -225,7 +255,7 @@ static json_t *table_json(const identity *found) {
   const columns *at = &found->how.columns;
   return json_pack(
       "{s:s, s:s, s:I, s:f, s:f, s:f, s:o, s:o, s:[I, I], s:f, s:o, s:I, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:{s:I, "
-      "s:I}, s:b, s:b, s:o}",
+      "s:I}, s:b, s:b, s:o, s:o}",
       "layout", columns_layout_name(at), "part", part_names[at->part], "dim", (json_int_t)(2 * at->pairs), "base",
       f->base, "shift", f->shift, "scale", f->scale, "scaling", scaling_json(f), "offset",
       has_position(f) ? json_integer((json_int_t)f->first_least) : field_real(f->first), "offset_range",
@@ -236,8 +266,8 @@ static json_t *table_json(const identity *found) {
       "closest", closest_json(found), "makers", makers_json(found), "elements", (json_int_t)found->elements,
       "not_finite", (json_int_t)found->not_finite, "max_abs", field_real(found->max_abs), "max_abs_if_exact",
       field_real(found->max_if_exact), "worst", "position", (json_int_t)found->worst_position, "column",
-      (json_int_t)found->worst_column, "proved", found->proved, "any_base", at->pairs == 1, "check",
-      options_json(found));
+      (json_int_t)found->worst_column, "proved", found->proved, "any_base", at->pairs == 1, "outliers",
+      outliers_json(found), "check", options_json(found));
 }
 
 json_t *identity_json(const identity *found, const identify_request *request) {

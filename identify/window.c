@@ -37,17 +37,20 @@ static posenc_dtype narrowest(const window *w) {
 }
 
 static void look(window *w) {
-  w->finite = true;
+  int64_t broken = 0;
   for (int64_t r = 0; r < w->count; r++) {
+    bool finite = true;
     double most = 0.0;
     for (int64_t c = 0; c < w->dim; c++) {
       const double x = fabs(window_row(w, r)[c]);
-      w->finite = w->finite && isfinite(x);
+      finite = finite && isfinite(x);
       most = fmax(most, x);
     }
-    w->zero[r] = !(most > 0.0);
-    w->most = fmax(w->most, most);
+    broken += !finite;
+    w->zero[r] = !finite || !(most > 0.0);
+    if (finite) w->most = fmax(w->most, most);
   }
+  w->finite = broken * 20 <= w->count;
   w->held = w->finite ? narrowest(w) : w->stored;
 }
 

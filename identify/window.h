@@ -10,9 +10,9 @@ typedef struct window {
   int64_t rows, dim;         /* in the file */
   int64_t count;             /* rows here */
   double *values;            /* count × dim */
-  bool *zero;                /* rows that are all zeros */
-  bool finite;
-  double most; /* largest |value| */
+  bool *zero;                /* rows that are all zeros, or not numbers: none looks at them */
+  bool finite;               /* but for a few rows */
+  double most;               /* largest |value| */
 } window;
 
 /* False when memory runs out. */

@@ -361,6 +361,8 @@ static void test_variants(void) {
   w = plain(NULL, 300, 64);
   w.base = 12345.678;
   ok(is_right(&w), "base 12345.678");
+  w.base = 10.0 * 512.0 / 6.283185307179586;
+  ok(is_right(&w), "the base for 512 positions");
   w.base = 814.87;
   w.dtype = w.stored = POSENC_F16;
   ok(is_right(&w), "base 814.87 in f16");
@@ -469,8 +471,17 @@ static void test_others(void) {
   ok(verdict_is(values, ROWS, DIM, IDENTIFY_BENT), "pairs that turn as nobody's do");
   for (int n = 0; n < ROWS * 2; n++) values[n] = n % 2 ? cos(0.356 * (n / 2)) : sin(0.356 * (n / 2));
   ok(verdict_is(values, ROWS, 2, IDENTIFY_BENT), "one frequency that is not 1");
-  values[77] = (double)NAN;
-  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "NaN");
+  static const double two[][2] = {{0.356, 0.1294}, {6.283185307179586 / 24, 6.283185307179586 / 365}, {1.0, 0.1294}};
+  for (size_t t = 0; t < sizeof two / sizeof *two; t++) {
+    for (int n = 0; n < ROWS * 4; n++) {
+      const double angle = (n / 4) * two[t][n / 2 % 2];
+      values[n] = n % 2 ? cos(angle) : sin(angle);
+    }
+    ok(verdict_is(values, ROWS, 4, IDENTIFY_BENT), "frequencies %g and %g, which any base and scale would explain",
+       two[t][0], two[t][1]);
+  }
+  for (int n = 77; n < ROWS * DIM; n += 8 * DIM) values[n] = (double)NAN;
+  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "NaN in every eighth row");
   free(values);
 }
 
@@ -501,6 +512,52 @@ static void test_errors(void) {
   free(made.bytes);
 }
 
+/* The tutorials' recipe with another exp, a unit off here and there: not its bits, but its formula. */
+static void test_other_exp(void) {
+  enum { ROWS = 1000, PAIRS = 64 };
+  double *values = take(ROWS * 2 * PAIRS, sizeof *values);
+  for (int i = 0; i < PAIRS; i++) {
+    const float slope = (float)(-log(1e4) / (2 * PAIRS)), best = expf((float)(2 * i) * slope);
+    const float w = i % 3 ? best : nextafterf(best, 0.0F);
+    for (int r = 0; r < ROWS; r++) {
+      const float angle = (float)r * w;
+      values[(r * PAIRS + i) * 2] = sin((double)angle);
+      values[(r * PAIRS + i) * 2 + 1] = cos((double)angle);
+    }
+  }
+  const file made = file_of(values, ROWS, 2 * PAIRS, POSENC_F32);
+  identity *found = identified(&made);
+  char *sentence = identity_sentence(found);
+  ok(found->verdict == IDENTIFY_TABLE && strstr(sentence, "computed in f32; nearest: annotated") == sentence &&
+         !strstr(sentence, "rounded to f32"),
+     "another exp: %s", sentence);
+  free(sentence);
+  identity_free(found);
+  free(made.bytes);
+  free(values);
+}
+
+/* One element that somebody changed, and a row of NaN. */
+static void test_damage(void) {
+  wanted w = plain(NULL, 1000, 32);
+  double *halves = halves_of(&w), *values = arranged(&w, halves);
+  values[100 * 64 + 5] += 0.5;
+  for (int turn = 0; turn < 2; turn++) {
+    const file made = file_of(values, w.rows, 64, POSENC_F32);
+    identity *found = identified(&made);
+    const identify_match *first = found->matches;
+    ok(found->verdict == IDENTIFY_TABLE && near(found->how.formula.base, 1e4) && first && first->outliers == 1 &&
+           first->outlier_row == 100 && first->outlier_column == 5 && first->within <= 0.0 &&
+           found->not_finite == 64 * turn,
+       "a damaged element%s", turn ? ", and a row of NaN" : "");
+    identity_free(found);
+    free(made.bytes);
+    for (int c = 0; c < 64; c++) values[300 * 64 + c] = (double)NAN;
+  }
+  free(halves);
+  free(values);
+}
+
 int main(int argc, char **argv) {
   unsetenv("POSENC_ISA");
   size_t count;
@@ -513,6 +570,8 @@ int main(int argc, char **argv) {
     test_scaled();
     test_others();
     test_errors();
+    test_other_exp();
+    test_damage();
   }
   return tap_done();
 }

@@ -82,7 +82,7 @@ n.save("odd", n.concatenate([a, 0 * a[:, :1]], 1))
   check 'a last column of zeros' ends 0 odd.npy
   check 'is left out' begins '^exact .*base 10000, interleaved, '
   check "NumPy's doubles" ends 0 double.npy
-  check 'are doubles' begins 'base 10000, split, positions 0\.\.499, .* f64, '
+  check 'are doubles' begins '^computed in f64; nearest: .*base 10000, split, positions 0\.\.499, '
   check 'a base for more positions' ends 0 ntk.npy
   check 'is told apart' begins 'base 41829\.[0-9]* (NTK-aware, 10000 stretched by 4), interleaved, positions 0\.\.299'
   check 'positions between whole ones' ends 0 half-positions.npy
