@@ -5,6 +5,7 @@
 #include "impls/core/isa.h"
 #include "impls/core/kernel.h"
 #include "impls/core/rows.h"
+#include "impls/core/slice.h"
 
 const apply_loops *apply_loops_for(const posenc_options *options) {
   unsigned isa = 0;
@@ -52,16 +53,12 @@ static int64_t run_of(const posenc_problem *problem, const posenc_slice *slice, 
   return to_end < most ? to_end : most;
 }
 
-static int64_t row_of(const posenc_slice *slice, int64_t r) {
-  return slice->index ? slice->index[r] : slice->row + r;
-}
-
 /* `made` has room for `fitting` rows. */
 static posenc_status apply_runs(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
                                 int64_t fitting, float *made, const void *x, void *out) {
   const posenc_problem table = posenc_table_of(problem);
   for (int64_t r = 0, run; r < slice->rows; r += run) {
-    const int64_t row = row_of(slice, r);
+    const int64_t row = slice_row(slice, r);
     run = run_of(problem, slice, r, fitting);
     if (from->rows) {
       const posenc_status status = rows_make(from->rows, row, run, made);
@@ -78,7 +75,7 @@ static posenc_status apply_runs(const apply_source *from, const posenc_problem *
 static void apply_there(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
                         const void *x, void *out) {
   for (int64_t r = 0, run; r < slice->rows; r += run) {
-    const int64_t row = row_of(slice, r);
+    const int64_t row = slice_row(slice, r);
     run = run_of(problem, slice, r, BLOCK);
     apply_run(from->loops, problem, slice, r, run, from->there + row * problem->dim, x, out);
   }
@@ -91,10 +88,7 @@ posenc_status apply_rows(const apply_source *from, const posenc_problem *problem
     return POSENC_OK;
   }
   const size_t row_bytes = (size_t)problem->dim * sizeof(float);
-  int64_t fitting = row_bytes < MOST_BYTES / BLOCK ? BLOCK
-                    : row_bytes < MOST_BYTES       ? (int64_t)(MOST_BYTES / row_bytes)
-                                                   : 1;
-  if (fitting > slice->rows) fitting = slice->rows;
+  const int64_t fitting = rows_fitting(row_bytes, MOST_BYTES, slice->rows < BLOCK ? slice->rows : BLOCK);
   if (row_bytes * (size_t)fitting <= STACK_BYTES) {
     _Alignas(64) float made[STACK_BYTES / sizeof(float)];
     return apply_runs(from, problem, slice, fitting, made, x, out);

@@ -28,6 +28,11 @@ static inline posenc_sum kernel_reciprocal(double x) {
 /* What is wrong with the problem's scaling, null if nothing is. */
 const char *problem_scaling_refusal(const posenc_problem *problem);
 
+/* posenc_kernel_refusal of a valid problem, for whoever asks for many kernels: the table that it works with, and its units. */
+struct rows_units;
+const char *kernel_refusal(const posenc_kernel *kernel, const posenc_problem *table, const struct rows_units *units,
+                           const posenc_options *options);
+
 /* The size of the largest error of an element of a table by a kernel of that bound, its attention factor included; *binade, unless null, is how many times
    larger than 1 the power of two is below which the values are. */
 double kernel_error_at(const posenc_bound *bound, const posenc_problem *table, int64_t position, double *binade);

@@ -79,19 +79,18 @@ static const char *plain_refusal(const posenc_kernel *kernel, const posenc_probl
   return why;
 }
 
-/* Of the tables that this one is made from. */
-static const char *table_refusal(const posenc_kernel *kernel, const posenc_problem *table,
+/* Of the tables that this one, which is valid, is made from. */
+static const char *table_refusal(const posenc_kernel *kernel, const posenc_problem *table, const rows_units *units,
                                  const posenc_options *options) {
   if (table->positions && kernel->keeps_rows) return "it keeps rows by number, and has none for a list of positions";
-  const rows_units units = rows_units_of(table);
   const char *why = NULL;
-  for (int unit = 0; unit < ROWS_UNITS && !why; unit++) {
-    if (units.least[unit] == ROWS_UNUSED) continue;
-    posenc_problem plain = rows_plain(table, unit, units.least[unit]);
+  for (int i = 0; i < units->count && !why; i++) {
+    const rows_unit *unit = &units->of[i];
+    posenc_problem plain = rows_plain(table, unit);
     why = plain_refusal(kernel, &plain, options);
     /* And the ends of the list, one at a time: all that is between them might overflow. */
     for (int end = 0; table->positions && end < 2 && !why; end++) {
-      plain.first = end ? units.most[unit] : units.lowest[unit];
+      plain.first = end ? unit->highest : unit->lowest;
       plain.rows = 1;
       if (plain.first != 0) why = plain_refusal(kernel, &plain, options);
     }
@@ -99,17 +98,30 @@ static const char *table_refusal(const posenc_kernel *kernel, const posenc_probl
   return why;
 }
 
+/* Can it run at all? */
+static const char *own_refusal(const posenc_kernel *kernel, const posenc_options *options) {
+  if (kernel->abi != POSENC_KERNEL_ABI) return "it was built for another version of the kernel interface";
+  if (kernel->absent) return kernel->absent;
+  return kernel->isa ? isa_refusal(kernel, options) : NULL;
+}
+
+const char *kernel_refusal(const posenc_kernel *kernel, const posenc_problem *table, const rows_units *units,
+                           const posenc_options *options) {
+  const char *why = own_refusal(kernel, options);
+  return why ? why : table_refusal(kernel, table, units, options);
+}
+
 const char *posenc_kernel_refusal(const posenc_kernel *kernel, const posenc_problem *problem,
                                   const posenc_options *options) {
   if (!kernel) return "there is no kernel";
-  if (kernel->abi != POSENC_KERNEL_ABI) return "it was built for another version of the kernel interface";
-  if (kernel->absent) return kernel->absent;
-  const char *why = kernel->isa ? isa_refusal(kernel, options) : NULL;
+  const char *why = own_refusal(kernel, options);
   if (!why && problem) why = posenc_problem_refusal(problem);
   if (why) return why;
   if (problem) {
     const posenc_problem table = posenc_table_of(problem);
-    return table_refusal(kernel, &table, options);
+    rows_units units;
+    rows_find_units(&table, &units);
+    return table_refusal(kernel, &table, &units, options);
   }
   if (!kernel->isa && !kernel_best_serial(NULL, options, &kernel->bound))
     return "there is no serial kernel for it to run";

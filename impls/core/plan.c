@@ -4,6 +4,7 @@
 #include "impls/core/isa.h"
 #include "impls/core/kernel.h"
 #include "impls/core/rows.h"
+#include "impls/core/slice.h"
 #include "impls/core/wisdom.h"
 
 #include <stdlib.h>
@@ -27,9 +28,9 @@ static int64_t farthest_position(const posenc_problem *problem) {
   return -first > last ? -first : last;
 }
 
-static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table, const posenc_options *options) {
+static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table, int64_t farthest,
+                        const posenc_options *options) {
   const posenc_bound *bound = &kernel->bound;
-  const int64_t farthest = farthest_position(table);
   if (!bound->derived || table->base < 1.0 || farthest > bound->max_position) return false;
   double binade;
   const double error = kernel_error_at(bound, table, farthest, &binade);
@@ -44,14 +45,16 @@ static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table
 }
 
 /* The fastest that fits, by what was measured if there is any; of equally fast ones the first. */
-static const posenc_kernel *choose(const posenc_problem *problem, const posenc_options *options) {
-  const posenc_problem table = posenc_table_of(problem);
+static const posenc_kernel *choose(const posenc_problem *problem, const posenc_problem *table, const rows_units *units,
+                                   const posenc_options *options) {
+  const int64_t farthest = farthest_position(table);
   const posenc_kernel *best = NULL, *known = NULL;
   double least = INFINITY, least_known = INFINITY;
   size_t count;
   const posenc_kernel *const *kernels = posenc_kernels(&count);
   for (size_t i = 0; i < count; i++) {
-    if (!is_accurate(kernels[i], &table, options) || posenc_kernel_refusal(kernels[i], problem, options)) continue;
+    if (!is_accurate(kernels[i], table, farthest, options) || kernel_refusal(kernels[i], table, units, options))
+      continue;
     const double cost = kernel_cost(kernels[i], problem, options),
                  measured = wisdom_seconds(options->wisdom, problem, options->threads, kernels[i]->name);
     if (cost < least) {
@@ -88,7 +91,8 @@ static bool copy_list(const double **list, double **copy, int64_t count) {
   return *copy != NULL;
 }
 
-static posenc_status fill_plan(posenc_plan *made, const posenc_kernel *kernel, const posenc_options *options) {
+static posenc_status fill_plan(posenc_plan *made, const rows_units *units, const posenc_kernel *kernel,
+                               const posenc_options *options) {
   posenc_problem *problem = &made->problem;
   if (problem->scaling.kind != POSENC_SCALING_LONGROPE) problem->scaling.factors = NULL;
   if (!copy_list(&problem->positions, &made->positions, problem->rows) ||
@@ -99,7 +103,7 @@ static posenc_status fill_plan(posenc_plan *made, const posenc_kernel *kernel, c
   if (problem->op != POSENC_TABLE) how.stores = POSENC_STORES_REGULAR;
   const posenc_problem table = posenc_table_of(problem);
   made->loops = apply_loops_for(options);
-  return rows_prepare(&made->rows, &table, kernel, &how);
+  return rows_prepare(&made->rows, &table, units, kernel, &how);
 }
 
 posenc_status posenc_plan_create(posenc_plan **plan, const posenc_problem *problem, const posenc_options *given) {
@@ -110,14 +114,17 @@ posenc_status posenc_plan_create(posenc_plan **plan, const posenc_problem *probl
   posenc_status status = check(problem, &options);
   if (status != POSENC_OK) return status;
 
-  const posenc_kernel *kernel = options.kernel ? options.kernel : choose(problem, &options);
+  const posenc_problem table = posenc_table_of(problem);
+  rows_units units;
+  rows_find_units(&table, &units);
+  if (options.kernel && kernel_refusal(options.kernel, &table, &units, &options)) return POSENC_CANNOT_RUN;
+  const posenc_kernel *kernel = options.kernel ? options.kernel : choose(problem, &table, &units, &options);
   if (!kernel) return POSENC_NO_KERNEL;
-  if (posenc_kernel_refusal(kernel, problem, &options)) return POSENC_CANNOT_RUN;
 
   posenc_plan *made = calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->problem = *problem;
-  status = fill_plan(made, kernel, &options);
+  status = fill_plan(made, &units, kernel, &options);
   if (status != POSENC_OK) {
     free(made->positions);
     free(made->factors);
@@ -171,8 +178,7 @@ posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t ro
   const posenc_problem *problem = &plan->problem;
   const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype),
                out_bytes = problem->layout == POSENC_SPLIT ? row_bytes / 2 : row_bytes;
-  int64_t fitting = row_bytes < MOST_BYTES ? (int64_t)(MOST_BYTES / row_bytes) : 1;
-  if (fitting > rows) fitting = rows;
+  const int64_t fitting = rows_fitting(row_bytes, MOST_BYTES, rows);
   char *made = posenc_alloc((size_t)fitting * row_bytes);
   if (!made) return POSENC_OUT_OF_MEMORY;
   posenc_status status = POSENC_OK;
@@ -190,30 +196,12 @@ posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t ro
   return status;
 }
 
-/* The rows are the plan's, and the sequences do not overlap. */
-static bool has_slice(const posenc_plan *plan, const posenc_slice *slice, int64_t stride) {
-  int64_t packed, last, bytes;
-  if (slice->rows < 0 || slice->batch < 0) return false;
-  if (__builtin_mul_overflow(slice->rows, apply_width(&plan->problem), &packed) ||
-      __builtin_mul_overflow(slice->batch, stride, &last) ||
-      __builtin_mul_overflow(last, (int64_t)posenc_dtype_bytes(plan->problem.dtype), &bytes))
-    return false;
-  if (slice->batch > 1 && stride < packed) return false;
-  if (!slice->index) return has_rows(plan, slice->row, slice->rows);
-  for (int64_t r = 0; r < slice->rows; r++)
-    if (!has_rows(plan, slice->index[r], 1)) return false;
-  return true;
-}
-
 posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *given, const void *x, void *out) {
-  if (!plan || (plan->problem.op != POSENC_ADD && plan->problem.op != POSENC_ROPE) || !given ||
-      given->size != sizeof *given)
+  posenc_slice slice;
+  if (!plan || (plan->problem.op != POSENC_ADD && plan->problem.op != POSENC_ROPE) ||
+      !slice_resolve(&slice, given, apply_width(&plan->problem), plan->problem.dtype) ||
+      !(slice.index ? slice_within(&slice, plan->problem.rows) : has_rows(plan, slice.row, slice.rows)))
     return POSENC_BAD_ARGUMENT;
-  posenc_slice slice = *given;
-  if ((slice.stride == 0 || slice.batch <= 1) &&
-      __builtin_mul_overflow(slice.rows, apply_width(&plan->problem), &slice.stride))
-    return POSENC_BAD_ARGUMENT;
-  if (!has_slice(plan, &slice, slice.stride)) return POSENC_BAD_ARGUMENT;
   if (slice.rows == 0 || slice.batch == 0) return POSENC_OK;
   if (!x || !out) return POSENC_BAD_ARGUMENT;
   const rows_maker *rows = &plan->rows;

@@ -8,7 +8,8 @@
 
 enum { UNIT_BITS = 8 };
 
-int rows_unit_of(double position) {
+/* The smallest that it is a whole number of, 0 for 1. */
+static int unit_of(double position) {
   if (position == 0.0) return 0;
   int exponent;
   const uint64_t mantissa = (uint64_t)ldexp(fabs(frexp(position, &exponent)), 53);
@@ -20,26 +21,32 @@ static int64_t number_of(double position, int unit) {
   return (int64_t)ldexp(position, UNIT_BITS * unit);
 }
 
-rows_units rows_units_of(const posenc_problem *table) {
-  rows_units units;
-  for (int unit = 0; unit < ROWS_UNITS; unit++) {
-    units.least[unit] = ROWS_UNUSED;
-    units.lowest[unit] = INT64_MAX;
-    units.most[unit] = INT64_MIN;
-  }
-  if (!table->positions) units.least[0] = 0;
-  for (int64_t row = 0; table->positions && row < table->rows; row++) {
-    const int unit = rows_unit_of(table->positions[row]);
-    const int64_t size = number_of(fabs(table->positions[row]), unit), least = units.least[unit];
-    const int64_t number = table->positions[row] < 0.0 ? -size : size;
-    if (least <= 0 || (size > 0 && size < least)) units.least[unit] = size;
-    if (number < units.lowest[unit]) units.lowest[unit] = number;
-    if (number > units.most[unit]) units.most[unit] = number;
-  }
-  return units;
+/* Its place among those found so far, or behind them. */
+static int place_of(const rows_units *units, int unit) {
+  int place = 0;
+  while (place < units->count && units->of[place].unit != unit) place++;
+  return place;
 }
 
-posenc_problem rows_plain(const posenc_problem *table, int unit, int64_t least) {
+void rows_find_units(const posenc_problem *table, rows_units *units) {
+  units->count = 0;
+  if (!table->positions) units->of[units->count++] = (rows_unit){0, 0, 0, 0};
+  for (int64_t row = 0; table->positions && row < table->rows; row++) {
+    const double position = table->positions[row];
+    const int unit = unit_of(position), place = place_of(units, unit);
+    const int64_t number = number_of(position, unit), size = number < 0 ? -number : number;
+    rows_unit *of = &units->of[place];
+    if (place == units->count) {
+      units->count++;
+      *of = (rows_unit){unit, size, number, number};
+    }
+    if (of->least == 0 || (size > 0 && size < of->least)) of->least = size;
+    if (number < of->lowest) of->lowest = number;
+    if (number > of->highest) of->highest = number;
+  }
+}
+
+posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit) {
   posenc_problem plain = *table;
   if (table->dim % 2 && table->odd == POSENC_ODD_PAD) plain.dim--;
   if (table->dim % 2 && table->odd == POSENC_ODD_CEIL) {
@@ -49,9 +56,9 @@ posenc_problem rows_plain(const posenc_problem *table, int unit, int64_t least) 
   plain.odd = POSENC_ODD_REFUSED;
   if (table->positions) {
     plain.positions = NULL;
-    plain.first = unit ? least : 0;
-    plain.rows = unit ? 1 : 2;
-    plain.scale = ldexp(plain.scale, -UNIT_BITS * unit);
+    plain.first = unit->unit ? unit->least : 0;
+    plain.rows = unit->unit ? 1 : 2;
+    plain.scale = ldexp(plain.scale, -UNIT_BITS * unit->unit);
   }
   if (posenc_attention(table) != 1.0) plain.dtype = POSENC_F64;
   plain.scaling.attention = 1.0;
@@ -61,48 +68,37 @@ posenc_problem rows_plain(const posenc_problem *table, int unit, int64_t least) 
 /* ---- plan -------------------------------------------------------------------------------------- */
 
 static posenc_status prepare_parts(rows_maker *made, const rows_units *units, const posenc_options *options) {
-  for (int unit = 0; unit < ROWS_UNITS; unit++) {
-    if (units->least[unit] == ROWS_UNUSED) continue;
+  for (; made->parts < units->count; made->parts++) {
     rows_part *part = &made->part[made->parts];
-    part->problem = rows_plain(&made->table, unit, units->least[unit]);
+    part->problem = rows_plain(&made->table, &units->of[made->parts]);
     const posenc_kernel *kernel = made->kernel;
     const posenc_status status =
         kernel->prepare ? kernel->prepare(&part->problem, options, &part->constants) : POSENC_OK;
     if (status != POSENC_OK) return status;
-    made->parts++;
   }
   return POSENC_OK;
 }
 
 static posenc_status number_rows(rows_maker *made, const rows_units *units) {
   const posenc_problem *table = &made->table;
-  uint8_t part_of_unit[ROWS_UNITS];
-  int parts = 0;
-  for (int unit = 0; unit < ROWS_UNITS; unit++) {
-    part_of_unit[unit] = (uint8_t)parts;
-    parts += units->least[unit] != ROWS_UNUSED;
-  }
   const size_t rows = table->rows ? (size_t)table->rows : 1;
   made->number = calloc(rows, sizeof *made->number);
   made->part_of = calloc(rows, sizeof *made->part_of);
   if (!made->number || !made->part_of) return POSENC_OUT_OF_MEMORY;
   for (int64_t row = 0; row < table->rows; row++) {
-    const int unit = rows_unit_of(table->positions[row]);
+    const int unit = unit_of(table->positions[row]);
     made->number[row] = number_of(table->positions[row], unit);
-    made->part_of[row] = part_of_unit[unit];
+    made->part_of[row] = (uint8_t)place_of(units, unit);
   }
   return POSENC_OK;
 }
 
-posenc_status rows_prepare(rows_maker *made, const posenc_problem *table, const posenc_kernel *kernel,
-                           const posenc_options *options) {
-  const rows_units units = rows_units_of(table);
-  size_t count = 1;
-  for (int unit = 0; unit < ROWS_UNITS; unit++) count += units.least[unit] != ROWS_UNUSED;
+posenc_status rows_prepare(rows_maker *made, const posenc_problem *table, const rows_units *units,
+                           const posenc_kernel *kernel, const posenc_options *options) {
   *made = (rows_maker){.table = *table, .kernel = kernel, .attention = posenc_attention(table)};
-  made->part = calloc(count, sizeof *made->part);
-  posenc_status status = made->part ? prepare_parts(made, &units, options) : POSENC_OUT_OF_MEMORY;
-  if (status == POSENC_OK && table->positions) status = number_rows(made, &units);
+  made->part = calloc(units->count ? (size_t)units->count : 1, sizeof *made->part);
+  posenc_status status = made->part ? prepare_parts(made, units, options) : POSENC_OUT_OF_MEMORY;
+  if (status == POSENC_OK && table->positions) status = number_rows(made, units);
   if (status != POSENC_OK) rows_release(made);
   return status;
 }
@@ -155,7 +151,7 @@ static void zero_padding(const rows_maker *from, int64_t row, int64_t rows, void
   }
   for (int64_t r = 0; r < rows; r++) {
     const double position = table->positions[row + r];
-    if (rows_unit_of(position) == 0 && (int64_t)position == table->padding)
+    if (unit_of(position) == 0 && (int64_t)position == table->padding)
       memset((char *)out + (size_t)r * bytes, 0, bytes);
   }
 }
@@ -197,8 +193,7 @@ posenc_status rows_make(const rows_maker *from, int64_t row, int64_t rows, void 
     return POSENC_OK;
   }
   const size_t plain_bytes = row_bytes_of(&from->part->problem), bytes = row_bytes_of(&from->table);
-  int64_t fitting = plain_bytes < MOST_BYTES ? (int64_t)(MOST_BYTES / plain_bytes) : 1;
-  if (fitting > rows) fitting = rows;
+  const int64_t fitting = rows_fitting(plain_bytes, MOST_BYTES, rows);
   _Alignas(64) char stack[STACK_BYTES];
   char *plain = stack;
   if ((size_t)fitting * plain_bytes > sizeof stack) plain = posenc_alloc((size_t)fitting * plain_bytes);

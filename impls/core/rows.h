@@ -29,28 +29,38 @@ typedef struct rows_maker {
   uint8_t *part_of;
 } rows_maker;
 
-/* Units: the smallest that a position is a whole number of, 0 for 1. */
+/* A unit, 2^(-8 unit), and the positions of a table that are whole numbers of it, but not of a larger one: the size of the number nearest to 0 that is
+   not 0, or 0 if there is none; and the lowest and the highest number. */
+typedef struct rows_unit {
+  int unit;
+  int64_t least, lowest, highest;
+} rows_unit;
+
+/* Those that a table needs: without a list it is 1 alone, and the numbers are 0. */
 enum { ROWS_UNITS = 136 };
-int rows_unit_of(double position);
-
-/* Of the units that a table's positions need: the size of the number nearest to 0 that is not 0, or 0 if there is none; and the lowest and the highest number. Of
-   the others `least` is ROWS_UNUSED. Without a list it is unit 0 alone. */
-enum { ROWS_UNUSED = -1 };
 typedef struct rows_units {
-  int64_t least[ROWS_UNITS], lowest[ROWS_UNITS], most[ROWS_UNITS];
+  int count;
+  rows_unit of[ROWS_UNITS];
 } rows_units;
-rows_units rows_units_of(const posenc_problem *table);
+void rows_find_units(const posenc_problem *table, rows_units *units);
 
-/* The plain problem of a table without a list; or of a list's positions in a unit, 2^(-8 unit), some of its rows, since kernels are asked for them by
-   number: 0 and 1 of unit 0, else the one at the least. */
-posenc_problem rows_plain(const posenc_problem *table, int unit, int64_t least);
+/* The plain problem of a table without a list; or of a list's positions in a unit, some of its rows, since kernels are asked for them by number: 0 and 1
+   of unit 0, else the one at the least. */
+posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit);
 
-posenc_status rows_prepare(rows_maker *made, const posenc_problem *table, const posenc_kernel *kernel,
-                           const posenc_options *options);
+/* units: those of the table. */
+posenc_status rows_prepare(rows_maker *made, const posenc_problem *table, const rows_units *units,
+                           const posenc_kernel *kernel, const posenc_options *options);
 void rows_release(rows_maker *made);
 
 /* Whether the kernel's rows are the table's, one by one, so that the kernel can be asked for other things too. */
 bool rows_are_plain(const rows_maker *from);
+
+/* How many of `rows` rows are made at a time, so that they take no more than so many bytes; at least one. */
+static inline int64_t rows_fitting(size_t row_bytes, size_t most_bytes, int64_t rows) {
+  const int64_t fitting = row_bytes < most_bytes ? (int64_t)(most_bytes / row_bytes) : 1;
+  return fitting < rows ? fitting : rows;
+}
 
 /* Rows [row, row + rows) of the table, packed, the padding row zeroed. */
 posenc_status rows_make(const rows_maker *from, int64_t row, int64_t rows, void *out);

@@ -40,14 +40,13 @@ static inline __attribute__((always_inline)) void write_row(posenc_dtype dtype, 
 
 static bool has_negative(const posenc_slice *slice) {
   for (int64_t r = 0; r < (slice->index ? slice->rows : 1); r++)
-    if (slice->rows && encoding_position(slice, r) < 0) return true;
+    if (slice->rows && slice_row(slice, r) < 0) return true;
   return false;
 }
 
 posenc_status posenc_binary(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out) {
   posenc_slice slice;
-  if (!encoding_slice(&slice, positions, dim, dtype) || slice.batch != 1 || (slice.rows && !out) ||
-      has_negative(&slice))
+  if (!slice_resolve(&slice, positions, dim, dtype) || slice.batch != 1 || (slice.rows && !out) || has_negative(&slice))
     return POSENC_BAD_ARGUMENT;
   encoding_rows(dtype, dim, &slice, write_row, out);
   return POSENC_OK;

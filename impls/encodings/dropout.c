@@ -82,7 +82,7 @@ posenc_status posenc_dropout_mask(const posenc_dropout *dropout, const posenc_sl
                                   unsigned char *keep) {
   posenc_slice slice;
   columns by;
-  if (!encoding_slice(&slice, positions, dim, POSENC_F32) || !is_valid(dropout, dim, slice.batch))
+  if (!slice_resolve(&slice, positions, dim, POSENC_F32) || !is_valid(dropout, dim, slice.batch))
     return POSENC_BAD_ARGUMENT;
   if (slice.rows == 0 || slice.batch == 0) return POSENC_OK;
   if (!keep) return POSENC_BAD_ARGUMENT;
@@ -92,7 +92,7 @@ posenc_status posenc_dropout_mask(const posenc_dropout *dropout, const posenc_sl
   for (int64_t sequence = 0; sequence < slice.batch; sequence++)
     for (int64_t r = 0; r < slice.rows; r++, keep += dim)
       for (int64_t from = 0, count; from < dim; from += count) {
-        count = make_chunk(loops, dropout, sequence, encoding_position(&slice, r), from, dim, words);
+        count = make_chunk(loops, dropout, sequence, slice_row(&slice, r), from, dim, words);
         keep_bytes(count, words, by.threshold + from, keep + from);
       }
   free(by.threshold);
@@ -117,7 +117,7 @@ static void drop_rows(const dropout_loops *loops, const posenc_dropout *d, const
     for (int64_t n = r; n < r + rows; n++) {
       char *row = out + (sequence * slice->stride + n * dim) * element;
       for (int64_t from = 0, count; from < dim; from += count) {
-        const int64_t position = problem->first + encoding_position(slice, n);
+        const int64_t position = problem->first + slice_row(slice, n);
         count = make_chunk(loops, d, sequence, position, from, dim, words);
         loops->drop(problem->dtype, count, words, by->threshold + from, by->scale + from, row + from * element);
       }
@@ -129,8 +129,8 @@ posenc_status posenc_apply_dropout(const posenc_plan *plan, const posenc_slice *
   const posenc_problem *problem = posenc_plan_problem(plan);
   posenc_slice slice;
   columns by;
-  if (!problem || problem->op != POSENC_ADD || !encoding_slice(&slice, given, problem->dim, problem->dtype) ||
-      !encoding_within(&slice, problem->rows) || !is_valid(dropout, problem->dim, slice.batch))
+  if (!problem || problem->op != POSENC_ADD || !slice_resolve(&slice, given, problem->dim, problem->dtype) ||
+      !slice_within(&slice, problem->rows) || !is_valid(dropout, problem->dim, slice.batch))
     return POSENC_BAD_ARGUMENT;
   if (slice.rows == 0 || slice.batch == 0) return POSENC_OK;
   if (!x || !out) return POSENC_BAD_ARGUMENT;

@@ -1,42 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What the encodings beside the table share: which positions, the last rounding, and how rows reach memory. */
+/* What the encodings beside the table share: the last rounding, and how rows reach memory. */
 #ifndef POSENC_IMPLS_ENCODINGS_ENCODING_H
 #define POSENC_IMPLS_ENCODINGS_ENCODING_H
 
 #include "impls/core/round.h"
+#include "impls/core/slice.h"
 #include "impls/core/store.h"
 #include "posenc.h"
 
 #include <limits.h>
 #include <string.h>
-
-/* ---- which positions ---------------------------------------------------------------------------- */
-
-/* Copies the slice, with its stride, for `width` elements at each position. False if the call makes no sense. */
-static inline bool encoding_slice(posenc_slice *slice, const posenc_slice *given, int64_t width, posenc_dtype dtype) {
-  int64_t packed, last, all, end;
-  if (!given || given->size != sizeof *given || given->rows < 0 || given->batch < 0 || width < 1 ||
-      !posenc_dtype_bytes(dtype))
-    return false;
-  *slice = *given;
-  if (__builtin_mul_overflow(slice->rows, width, &packed)) return false;
-  if (slice->stride == 0 || slice->batch <= 1) slice->stride = packed;
-  return slice->stride >= packed && !__builtin_mul_overflow(slice->batch, slice->stride, &last) &&
-         !__builtin_mul_overflow(last, (int64_t)posenc_dtype_bytes(dtype), &all) &&
-         (slice->index || !__builtin_add_overflow(slice->row, slice->rows, &end));
-}
-
-static inline int64_t encoding_position(const posenc_slice *slice, int64_t r) {
-  return slice->index ? slice->index[r] : slice->row + r;
-}
-
-/* Are all of them among 0 .. count-1? */
-static inline bool encoding_within(const posenc_slice *slice, int64_t count) {
-  if (!slice->index) return slice->rows == 0 || (slice->row >= 0 && slice->row + slice->rows <= count);
-  for (int64_t r = 0; r < slice->rows; r++)
-    if (slice->index[r] < 0 || slice->index[r] >= count) return false;
-  return true;
-}
 
 /* ---- the last rounding -------------------------------------------------------------------------- */
 
@@ -106,7 +79,7 @@ encoding_rows_as(posenc_dtype dtype, int64_t dim, const posenc_slice *slice, enc
   for (int64_t r = 0, rows; r < slice->rows; r += rows, out += (size_t)rows * row_bytes) {
     rows = slice->rows - r < most ? slice->rows - r : most;
     char *to = streams ? block : out;
-    for (int64_t n = 0; n < rows; n++) write(dtype, dim, encoding_position(slice, r + n), to + (size_t)n * row_bytes);
+    for (int64_t n = 0; n < rows; n++) write(dtype, dim, slice_row(slice, r + n), to + (size_t)n * row_bytes);
     if (streams) encoding_stream(out, block, (size_t)rows * row_bytes);
   }
   if (streams) store_fence();

@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) void write_row(posenc_dtype dtype, 
 
 posenc_status posenc_integer(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out) {
   posenc_slice slice;
-  if (!encoding_slice(&slice, positions, dim, dtype) || slice.batch != 1 || (slice.rows && !out))
+  if (!slice_resolve(&slice, positions, dim, dtype) || slice.batch != 1 || (slice.rows && !out))
     return POSENC_BAD_ARGUMENT;
   encoding_rows(dtype, dim, &slice, write_row, out);
   return POSENC_OK;

@@ -131,8 +131,8 @@ static bool is_valid(const posenc_learned_table *t) {
 posenc_status posenc_learned(const posenc_learned_table *table, const posenc_slice *positions, posenc_dtype dtype,
                              const void *x, void *out) {
   posenc_slice slice;
-  if (!is_valid(table) || !encoding_slice(&slice, positions, table->dim, dtype) ||
-      !encoding_within(&slice, table->count) || (x && dtype != POSENC_F32 && dtype != POSENC_BF16))
+  if (!is_valid(table) || !slice_resolve(&slice, positions, table->dim, dtype) || !slice_within(&slice, table->count) ||
+      (x && dtype != POSENC_F32 && dtype != POSENC_BF16))
     return POSENC_BAD_ARGUMENT;
   if (slice.rows == 0 || slice.batch == 0) return POSENC_OK;
   if (!out) return POSENC_BAD_ARGUMENT;
@@ -142,7 +142,7 @@ posenc_status posenc_learned(const posenc_learned_table *table, const posenc_sli
       !x && dtype == table->dtype && encoding_streams((size_t)(slice.batch * slice.rows) * row_bytes, row_bytes, dtype);
   for (int64_t sequence = 0; sequence < slice.batch; sequence++)
     for (int64_t r = 0; r < slice.rows; r++) {
-      const char *row = (const char *)table->rows + (size_t)encoding_position(&slice, r) * row_bytes;
+      const char *row = (const char *)table->rows + (size_t)slice_row(&slice, r) * row_bytes;
       const size_t at = (size_t)(sequence * slice.stride + r * table->dim) * element;
       char *to = (char *)out + at;
       if (x)
