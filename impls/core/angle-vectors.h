@@ -16,7 +16,7 @@ INLINE vector angle_horner(bool fused, vector sum, vector xx, double coefficient
 /* angle_sincos, operation by operation, for the same bits; or fused, which rounds less. */
 INLINE void sincos_of(words turn, bool fused, vector *sine, vector *cosine) {
   const words quarter = (turn + (UINT64_C(1) << 61)) >> 62;
-  const vector x = __builtin_convertvector((integers)(turn - (quarter << 62)), vector) * ANGLE_TURN, xx = x * x;
+  const vector x = to_doubles((integers)(turn - (quarter << 62))) * ANGLE_TURN, xx = x * x;
   vector s = ANGLE_S17 - (vector){0}, c = ANGLE_C18 - (vector){0};
   s = angle_horner(fused, s, xx, ANGLE_S15);
   s = angle_horner(fused, s, xx, ANGLE_S13);

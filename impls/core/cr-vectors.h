@@ -220,10 +220,12 @@ INLINE void execute_block(form as, target to, int64_t pair, int64_t count, const
                           posenc_columns columns) {
   const int64_t pairs = to.problem->dim / 2, column = columns.step * pair;
   const double *twice_cosine = to.table->twice_cosine + column;
+  const int strips = columns.step == 1 ? 2 : 1;
   anchors at;
   find_anchors(to.table, pair, count, found, columns, &at);
-  tiles(as, to, (strip){column, columns.step * count, twice_cosine, at.now, at.before});
-  if (columns.step == 1) tiles(as, to, (strip){pairs + column, count, twice_cosine, at.now + CHUNK, at.before + CHUNK});
+  for (int n = 0; n < strips; n++) /* one call, as all of it is compiled for each */
+    tiles(as, to,
+          (strip){column + n * pairs, columns.step * count, twice_cosine, at.now + n * CHUNK, at.before + n * CHUNK});
 }
 
 /* A row alone is an anchor of its own. */
@@ -318,16 +320,17 @@ TARGET static bool tell_stages(const void *constants, const posenc_problem *prob
     execute_as((form){VECTORS, dtype, streamed}, table, problem, row, rows, out);                                      \
   }
 CR_INSTANCE(f32, POSENC_F32, false)
-CR_INSTANCE(f32_streamed, POSENC_F32, STREAMS)
+CR_INSTANCE(f32_streamed, POSENC_F32, true)
 CR_INSTANCE(f16, POSENC_F16, false)
-CR_INSTANCE(f16_streamed, POSENC_F16, STREAMS)
+CR_INSTANCE(f16_streamed, POSENC_F16, true)
 CR_INSTANCE(bf16, POSENC_BF16, false)
-CR_INSTANCE(bf16_streamed, POSENC_BF16, STREAMS)
+CR_INSTANCE(bf16_streamed, POSENC_BF16, true)
 
 TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   typedef void instance(const cr_table *, const posenc_problem *, int64_t, int64_t, char *);
-  static instance *const instances[][2] = {
-      [POSENC_F32] = {f32, f32_streamed}, [POSENC_F16] = {f16, f16_streamed}, [POSENC_BF16] = {bf16, bf16_streamed}};
+  static instance *const instances[][2] = {[POSENC_F32] = {f32, STREAMS ? f32_streamed : f32},
+                                           [POSENC_F16] = {f16, STREAMS ? f16_streamed : f16},
+                                           [POSENC_BF16] = {bf16, STREAMS ? bf16_streamed : bf16}};
   const bool streamed = STREAMS && store_streams(((const cr_table *)constants)->angles->stores, problem, rows, out,
                                                  TAIL * posenc_dtype_bytes(problem->dtype));
   instances[problem->dtype][streamed](constants, problem, row, rows, out);
