@@ -19,9 +19,14 @@ static bool there(const view *v, int64_t n) {
   return n >= 0 && n < v->at->count && !v->w->zero[v->at->first + n * v->at->step];
 }
 
+/* CMPLX, which glibc keeps from clang. */
+static double complex complex_of(double real, double imaginary) {
+  return __builtin_complex(real, imaginary);
+}
+
 static double complex point(const view *v, int64_t n) {
   const double *row = window_row(v->w, v->at->first + n * v->at->step);
-  return CMPLX(row[v->cosine], row[v->sine]);
+  return complex_of(row[v->cosine], row[v->sine]);
 }
 
 static double number(const view *v, int64_t n) {
@@ -140,7 +145,7 @@ static estimate pair_phase(const view *v, long double frequency, estimate *ampli
   for (int64_t n = 0; n < v->at->count; n++) {
     if (!there(v, n)) continue;
     const double angle = angle_at(v, frequency, n);
-    sum += point(v, n) * CMPLX(cos(angle), -sin(angle));
+    sum += point(v, n) * complex_of(cos(angle), -sin(angle));
     length += cabs(point(v, n));
     count++;
   }

@@ -24,7 +24,7 @@ static void cpu_name(char name[49]) {
   strcpy(name, "unknown");
 #if defined(__x86_64__)
   unsigned words[12];
-  if (__get_cpuid_max(0x80000000, NULL) < 0x80000004) return;
+  if ((unsigned)__get_cpuid_max(0x80000000, NULL) < 0x80000004) return; /* an int in clang */
   for (unsigned leaf = 0; leaf < 3; leaf++)
     __get_cpuid(0x80000002 + leaf, &words[4 * leaf], &words[4 * leaf + 1], &words[4 * leaf + 2], &words[4 * leaf + 3]);
   memcpy(name, words, sizeof words);
