@@ -2,32 +2,8 @@
 # SPDX-License-Identifier: MIT
 # posenc check: tables of ours and of others are judged as they should be, and what is no table is refused in one line.
 # shellcheck disable=SC2016,SC2059,SC2086,SC2154 # the environment comes from make; bytes are printed as formats
-. "${srcdir:-.}/tests/tap.sh"
-root=$(cd "${srcdir:-.}" && pwd)
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' INT TERM
-cd "$work" || exit 99
-diagnose() { cut -c1-300 out err | sed 's/^/# /'; }
-
-posenc() { # sets $status, and leaves out and err
-  "$POSENC" "$@" >out 2>err
-  status=$?
-}
-ends() { # STATUS OPTION...: of posenc check
-  want=$1
-  shift
-  posenc check "$@"
-  [ $status -eq "$want" ] && [ ! -s err ]
-}
-refused() { # TEXT-OF-THE-LINE OPTION...: of posenc check
-  text=$1
-  shift
-  posenc check "$@"
-  told() { [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q -e "$text" err; }
-  check "refused: $*: $text" told
-}
-says() { grep -q -e "$1" out; }
+command=check
+. "${srcdir:-.}/tests/command.sh"
 
 # ---- tables of ours ----
 

@@ -1,25 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # posenc choose: what it recommends, the C lines that it prints, and what it refuses.
-# shellcheck source=tests/tap.sh
-. "$srcdir/tests/tap.sh"
-folder=$(mktemp -d choose.XXXXXX) || exit 1
-trap 'rm -rf "$folder"' EXIT
-case $srcdir in /*) ;; *) srcdir=../$srcdir ;; esac
-cd "$folder" || exit 1
-diagnose() { sed 's/^/# /' out err; }
-choose() { # STATUS ARGUMENTS...
-  want=$1
-  shift
-  "$POSENC" choose "$@" > out 2> err
-  [ $? -eq "$want" ]
-}
-says() { grep -q -e "$1" out; }
-refused() { # MESSAGE ARGUMENTS...
-  message=$1
-  shift
-  choose 2 "$@" && grep -q -e "$message" err && [ "$(wc -l < err)" -eq 1 ] && [ ! -s out ]
-}
+command=choose
+. "${srcdir:-.}/tests/command.sh"
+
 compiles() { # the C lines, in a program
   {
     printf '#include <posenc.h>\nstatic float table[100 * 64], x[100 * 64 * 4], cosines[100 * 64], sines[100 * 64];\nint main(void) {\n'
@@ -27,14 +11,14 @@ compiles() { # the C lines, in a program
     printf '  return table[0] != 0.0f || x[0] != 0.0f || (cosines[0] != 0.0f && sines[0] != 0.0f);\n}\n'
   } > program.c
   # shellcheck disable=SC2086
-  $CC $CFLAGS -I"$srcdir/include" program.c -o program "$abs_top_builddir/.libs/libposenc.so" -Wl,-rpath,"$abs_top_builddir/.libs" \
+  $CC $CFLAGS -I"$root/include" program.c -o program "$abs_top_builddir/.libs/libposenc.so" -Wl,-rpath,"$abs_top_builddir/.libs" \
     > err 2>&1 && ./program
 }
 quick='--dim 64 --repetitions 3'
 
 # shellcheck disable=SC2086
 {
-  check 'a table' choose 0 --len 100 $quick
+  check 'a table' ends 0 --len 100 $quick
   check 'takes one kernel' says '^take [a-z0-9-]*: the fastest within the budget; of all 6400 elements '
   check 'competitors, recipes and copies are no candidates' test "$(grep -c -e sleef -e libmvec -e recipe -e cached out)" -eq 0
   check 'some kernel is not to be bettered' says '^\* '
@@ -43,60 +27,60 @@ quick='--dim 64 --repetitions 3'
   else
     skip 'the C lines compile and run' 'no shared library here'
   fi
-  check 'correct rounding' choose 0 --len 100 $quick --max-ulp 0.5
+  check 'correct rounding' ends 0 --len 100 $quick --max-ulp 0.5
   check 'is had from a kernel that misrounds nothing' says '^take .* 0 are misrounded, none is wrong by more than 0\.4999[0-9]* ulp'
-  check 'a budget that none is within' choose 1 --len 100 $quick --max-abs 1e-30
+  check 'a budget that none is within' ends 1 --len 100 $quick --max-abs 1e-30
   check 'is said' says '^no kernel is within the budget$'
   check 'and there are no C lines then' test "$(grep -c posenc_plan out)" -eq 0
-  check 'what is slow and wrong can be named' choose 0 --len 100 $quick --kernel naive --max-abs 1e-3
+  check 'what is slow and wrong can be named' ends 0 --len 100 $quick --kernel naive --max-abs 1e-3
   check 'and chosen' says '^take naive: '
-  check 'rope' choose 0 --len 100 $quick --op rope --heads 4 --kernel 'cr-portable,cached' --max-ulp 0.5
+  check 'rope' ends 0 --len 100 $quick --op rope --heads 4 --kernel 'cr-portable,cached' --max-ulp 0.5
   check 'its lines apply' says '^  posenc_apply(plan, &slice, x, x);$'
   if [ -e "$abs_top_builddir/.libs/libposenc.so" ]; then
     check 'and compile' compiles
   else
     skip 'and compile' 'no shared library here'
   fi
-  check 'a rope cache' choose 0 --len 100 $quick --op rope-cache --scaling yarn,factor=4,original=64 --kernel cr-portable,rotation
+  check 'a rope cache' ends 0 --len 100 $quick --op rope-cache --scaling yarn,factor=4,original=64 --kernel cr-portable,rotation
   check 'its lines make both tables' says '^  posenc_rope_cache(plan, 0, 100, cosines, sines);$'
   check 'and the scaling' says '^  problem.scaling.factor = 4;$'
   factors=$(seq -s : 1 32)
-  check 'factors' choose 0 --len 100 $quick --scaling "longrope,factors=$factors" --kernel cr-portable,rotation
+  check 'factors' ends 0 --len 100 $quick --scaling "longrope,factors=$factors" --kernel cr-portable,rotation
   check 'are in the lines' says '^  static const double factors\[\] = {1, 2, 3, '
   if [ -e "$abs_top_builddir/.libs/libposenc.so" ]; then
     check 'which compile' compiles
   else
     skip 'which compile' 'no shared library here'
   fi
-  check 'fresh memory' choose 0 --len 100 $quick --memory fresh --kernel rotation
-  check 'JSON' choose 0 --len 100 $quick --kernel rotation,naive --format json
+  check 'fresh memory' ends 0 --len 100 $quick --memory fresh --kernel rotation
+  check 'JSON' ends 0 --len 100 $quick --kernel rotation,naive --format json
   check 'tells its candidates' says '"choice": "rotation"'
   if command -v gnuplot > /dev/null; then
-    check 'a plot' choose 0 --len 100 $quick --kernel rotation,naive --plot front.svg
+    check 'a plot' ends 0 --len 100 $quick --kernel rotation,naive --plot front.svg
     check 'is SVG, with a point for each' test "$(head -c 5 front.svg)" = '<?xml' -a "$(grep -c 'xmlns="http://www.w3.org/2000/svg"' front.svg)" -eq 1 \
       -a "$(grep -c '</svg>' front.svg)" -eq 1
   else
     skip 'a plot' 'no gnuplot'
     skip 'is SVG, with a point for each' 'no gnuplot'
   fi
-  check 'times are kept' choose 0 --len 100 $quick --kernel rotation,naive --keep kept
+  check 'times are kept' ends 0 --len 100 $quick --kernel rotation,naive --keep kept
   check 'a line for each kernel' test "$(wc -l < kept)" -eq 3 -a "$(head -n 1 kept)" = 'posenc-wisdom 1'
   cp kept kept.before
-  check 'those of another problem' choose 0 --len 200 $quick --kernel rotation --keep kept
+  check 'those of another problem' ends 0 --len 200 $quick --kernel rotation --keep kept
   check 'come beside them' test "$(wc -l < kept)" -eq 4 -a "$(head -n 3 kept | cksum)" = "$(cksum < kept.before)"
-  check 'the same problem again' choose 0 --len 200 $quick --kernel rotation,cr-portable --keep kept
+  check 'the same problem again' ends 0 --len 200 $quick --kernel rotation,cr-portable --keep kept
   check 'takes their place' test "$(wc -l < kept)" -eq 5 -a "$(grep -c rotation kept)" -eq 2
   echo precious > other
-  check 'another file' refused 'keep other: no file that' --len 100 $quick --keep other
+  check 'another file' is_refused 'keep other: no file that' --len 100 $quick --keep other
   check 'is left alone' test "$(cat other)" = precious
-  check 'no table' refused 'len and --dim are needed' --repetitions 3
-  check 'an empty one' refused 'len 0: an empty table takes no time' --len 0 $quick
-  check 'fresh x' refused 'memory fresh: x is never in fresh memory' --len 8 $quick --op add --memory fresh
-  check '--memory' refused 'memory.*cold.*touched or fresh' --len 8 $quick --memory cold
-  check '--format' refused 'format.*xml' --len 8 $quick --format xml
-  check '--max-ulp' refused 'max-ulp.*-1' --len 8 $quick --max-ulp -1
-  check 'a competitor' refused "kernel.*recipe/xlm.*none of libposenc's" --len 8 $quick --kernel recipe/xlm
-  check 'a plot that cannot be written' refused 'plot.*nowhere/x.svg' --len 8 $quick --plot nowhere/x.svg
+  check 'no table' is_refused 'len and --dim are needed' --repetitions 3
+  check 'an empty one' is_refused 'len 0: an empty table takes no time' --len 0 $quick
+  check 'fresh x' is_refused 'memory fresh: x is never in fresh memory' --len 8 $quick --op add --memory fresh
+  check '--memory' is_refused 'memory.*cold.*touched or fresh' --len 8 $quick --memory cold
+  check '--format' is_refused 'format.*xml' --len 8 $quick --format xml
+  check '--max-ulp' is_refused 'max-ulp.*-1' --len 8 $quick --max-ulp -1
+  check 'a competitor' is_refused "kernel.*recipe/xlm.*none of libposenc's" --len 8 $quick --kernel recipe/xlm
+  check 'a plot that cannot be written' is_refused 'plot.*nowhere/x.svg' --len 8 $quick --plot nowhere/x.svg
 }
 plan
 exit "$tap_failed"

@@ -1,43 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # posenc compare: records that differ in known ways.
-# shellcheck source=tests/tap.sh
-. "$srcdir/tests/tap.sh"
-folder=$(mktemp -d compare.XXXXXX) || exit 1
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-diagnose() { sed 's/^/# /' out err; }
-compare() { # STATUS ARGUMENTS...
-  want=$1
-  shift
-  "$POSENC" compare "$@" > out 2> err
-  [ $? -eq "$want" ]
-}
-says() { grep -q -e "$1" out; }
-refused() { # MESSAGE ARGUMENTS...
-  message=$1
-  shift
-  compare 2 "$@" && grep -q -e "$message" err && [ "$(wc -l < err)" -eq 1 ] && [ ! -s out ]
-}
+command=compare
+. "${srcdir:-.}/tests/command.sh"
 
 # ---- accuracy
 "$POSENC" verify --kernel rotation,naive --len 200 --dim 64 --search 0 --format json > a.json 2> err
 sed 's/"misrounded": 0/"misrounded": 1/' a.json > b.json
-check 'a record and itself' compare 0 a.json a.json
+check 'a record and itself' ends 0 a.json a.json
 check 'has nothing to tell but the sum' test "$(cat out)" = '0 worse, 0 better, 2 the same, 0 undecided'
-check 'one more misrounded element is worse' compare 1 a.json b.json
+check 'one more misrounded element is worse' ends 1 a.json b.json
 check 'and is told, with the command that shows it' says '^worse  *rotation/200x64 *misrounded 0 -> 1$'
 check 'which is a command' says '^ *posenc verify --kernel rotation --len 200 --dim 64'
-check 'the other way round it is better' compare 0 b.json a.json
+check 'the other way round it is better' ends 0 b.json a.json
 check 'and told' says '^better  *rotation/200x64'
 sed 's/"mode": "exhaustive"/"mode": "sampled"/' a.json > c.json
-check 'other elements decide nothing' compare 0 a.json c.json
+check 'other elements decide nothing' ends 0 a.json c.json
 check 'and that is told' says 'undecided.*other elements were looked at'
 "$POSENC" verify --kernel naive --len 100 --dim 64 --search 0 --format json > d.json 2> err
-check 'nothing in common' refused 'they have nothing in common' a.json d.json
-check 'Markdown' compare 1 a.json b.json --format markdown
+check 'nothing in common' is_refused 'they have nothing in common' a.json d.json
+check 'Markdown' ends 1 a.json b.json --format markdown
 check 'has the row' says '^| worse | rotation/200x64 | misrounded 0 -> 1 |  |$'
-check 'JSON' compare 1 a.json b.json --format json
+check 'JSON' ends 1 a.json b.json --format json
 check 'has the counts' says '"worse": 1'
 
 # ---- speed: five timings of one benchmark, any Google Benchmark JSON
@@ -57,57 +41,57 @@ timings x 120 121 119 120.5 119.5 > slow.json
 timings y 100 160 70 130 90 > wild.json
 timings x 100 > one.json
 timings x 100.2 101.1 99.2 100.4 99.6 > again.json
-check 'twenty percent slower is worse' compare 1 fast.json slow.json
+check 'twenty percent slower is worse' ends 1 fast.json slow.json
 check 'ratio, interval and p' says '^worse  *f .* 1\.200  1\.1[0-9]* to 1\.2[0-9]*  p 0\.0079$'
-check 'not if 30 % are allowed' compare 0 fast.json slow.json --slower 30
-check 'and faster is better' compare 0 slow.json fast.json
+check 'not if 30 % are allowed' ends 0 fast.json slow.json --slower 30
+check 'and faster is better' ends 0 slow.json fast.json
 check 'which is told' says '^better  *f '
-check 'the same is the same' compare 0 fast.json again.json --all
+check 'the same is the same' ends 0 fast.json again.json --all
 check 'and told when asked for' says '^same  *f '
-check 'what spreads is undecided' compare 0 fast.json wild.json
+check 'what spreads is undecided' ends 0 fast.json wild.json
 check 'with the reason' says 'the spread is too wide to tell'
 check 'the other machine is told' says '^cpu: x, now y$'
-check 'one timing decides nothing' compare 0 fast.json one.json
+check 'one timing decides nothing' ends 0 fast.json one.json
 check 'and says so' says 'too few repetitions to tell'
-check 'at alpha 0.001 five timings decide nothing' compare 0 fast.json slow.json --alpha 0.001
+check 'at alpha 0.001 five timings decide nothing' ends 0 fast.json slow.json --alpha 0.001
 
 # ---- bad input
 printf '{"x": 1}\n' > other.json
 printf '{"x": ' > broken.json
-check 'two records are needed' refused 'two records are needed' a.json
-check 'no third' refused "extra operand 'b.json'" a.json a.json b.json
-check 'accuracy and speed' refused 'one tells accuracy, the other speed' a.json fast.json
-check 'neither' refused 'neither an accuracy record' other.json a.json
+check 'two records are needed' is_refused 'two records are needed' a.json
+check 'no third' is_refused "extra operand 'b.json'" a.json a.json b.json
+check 'accuracy and speed' is_refused 'one tells accuracy, the other speed' a.json fast.json
+check 'neither' is_refused 'neither an accuracy record' other.json a.json
 one() { # FIELDS: a record of a benchmark x with these
   printf '{"benchmarks": [{"name": "x", %s}]}\n' "$1"
 }
 one '"real_time": "nan", "time_unit": "ns"' > bad.json
-check 'a time that is none' refused 'bad.json: benchmarks\[0\], x: real_time is not a number' fast.json bad.json
-check 'whichever record it is in' refused 'bad.json: benchmarks\[0\], x: real_time' bad.json fast.json
+check 'a time that is none' is_refused 'bad.json: benchmarks\[0\], x: real_time is not a number' fast.json bad.json
+check 'whichever record it is in' is_refused 'bad.json: benchmarks\[0\], x: real_time' bad.json fast.json
 one '"time_unit": "ns"' > bad.json
-check 'no time' refused 'bad.json: benchmarks\[0\], x: real_time' bad.json bad.json
+check 'no time' is_refused 'bad.json: benchmarks\[0\], x: real_time' bad.json bad.json
 one '"real_time": -1, "time_unit": "ns"' > bad.json
-check 'a time below 0' refused 'bad.json: benchmarks\[0\], x: real_time' bad.json bad.json
+check 'a time below 0' is_refused 'bad.json: benchmarks\[0\], x: real_time' bad.json bad.json
 one '"real_time": 1, "time_unit": "fortnights"' > bad.json
-check 'a unit that is none' refused 'bad.json: benchmarks\[0\], x: time_unit' bad.json bad.json
+check 'a unit that is none' is_refused 'bad.json: benchmarks\[0\], x: time_unit' bad.json bad.json
 one '"real_time": 1' > bad.json
-check 'no unit' refused 'bad.json: benchmarks\[0\], x: time_unit' bad.json bad.json
+check 'no unit' is_refused 'bad.json: benchmarks\[0\], x: time_unit' bad.json bad.json
 printf '{"benchmarks": [{"real_time": 1, "time_unit": "ns"}]}\n' > bad.json
-check 'no name' refused "bad.json: benchmarks\[0\], '': it has no name" bad.json bad.json
+check 'no name' is_refused "bad.json: benchmarks\[0\], '': it has no name" bad.json bad.json
 one '"error_occurred": true, "error_message": "no"' > failed.json
-check 'no times at all' refused 'no benchmark has times in both' failed.json failed.json
+check 'no times at all' is_refused 'no benchmark has times in both' failed.json failed.json
 one '"real_time": 0, "time_unit": "ns"' > zero.json
-check 'times of 0 are none' refused 'no benchmark has times in both' zero.json zero.json
+check 'times of 0 are none' is_refused 'no benchmark has times in both' zero.json zero.json
 one '"real_time": 1, "time_unit": "ns"' > good.json
-check 'what fails now has no times, and is worse' compare 1 good.json failed.json
+check 'what fails now has no times, and is worse' ends 1 good.json failed.json
 check 'which is told' says 'fails now'
 sed 's/}]}/}, {"name": "x_BigO", "run_name": "x", "big_o": "N", "real_coefficient": 1, "time_unit": "ns"}, {"name": "x_RMS", "rms": 0.1}]}/' good.json > fit.json
-check 'the fit of a complexity needs no times' compare 0 fit.json fit.json
-check 'broken JSON' refused 'broken.json: ' broken.json a.json
-check 'a missing file' refused 'missing.json: ' missing.json a.json
-check '--alpha' refused "alpha.*2.*not between 0 and 1" a.json a.json --alpha 2
-check '--slower' refused "slower.*-1" a.json a.json --slower -1
-check '--format' refused 'format.*xml' a.json a.json --format xml
-check '--by' refused 'by.*cpu' a.json a.json --by cpu
+check 'the fit of a complexity needs no times' ends 0 fit.json fit.json
+check 'broken JSON' is_refused 'broken.json: ' broken.json a.json
+check 'a missing file' is_refused 'missing.json: ' missing.json a.json
+check '--alpha' is_refused "alpha.*2.*not between 0 and 1" a.json a.json --alpha 2
+check '--slower' is_refused "slower.*-1" a.json a.json --slower -1
+check '--format' is_refused 'format.*xml' a.json a.json --format xml
+check '--by' is_refused 'by.*cpu' a.json a.json --by cpu
 plan
 exit "$tap_failed"

@@ -2,28 +2,8 @@
 # SPDX-License-Identifier: MIT
 # posenc diff: what is the same, what differs, where and how much, and columns in another order.
 # shellcheck disable=SC2086,SC2154 # the environment comes from make
-. "${srcdir:-.}/tests/tap.sh"
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' INT TERM
-cd "$work" || exit 99
-diagnose() { cut -c1-300 out err | sed 's/^/# /'; }
-
-ends() { # STATUS OPTION...: of posenc diff
-  want=$1
-  shift
-  "$POSENC" diff "$@" >out 2>err
-  [ $? -eq "$want" ] && [ ! -s err ]
-}
-says() { grep -q -e "$1" out; }
-refused() { # TEXT-OF-THE-LINE OPTION...: of posenc diff
-  text=$1
-  shift
-  "$POSENC" diff "$@" >out 2>err
-  status=$?
-  told() { [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q -e "$text" err; }
-  check "refused: $*: $text" told
-}
+command=diff
+. "${srcdir:-.}/tests/command.sh"
 write() { # FILE OPTION...
   file=$1
   shift

@@ -2,26 +2,11 @@
 # SPDX-License-Identifier: MIT
 # The encodings beside the table of sines on the command line: listed, held to their contracts, timed and written; and what cannot be, in one line.
 # shellcheck disable=SC2086,SC2154 # the environment comes from make
-. "${srcdir:-.}/tests/tap.sh"
-: "${POSENC:=${abs_top_builddir:-.}/posenc}"
-[ -x "$POSENC" ] || { echo "Bail out! no posenc command at $POSENC"; exit 1; }
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' INT TERM
-cd "$work" || exit 99
-diagnose() { cut -c1-300 out err | sed 's/^/# /'; }
+. "${srcdir:-.}/tests/command.sh"
 
-posenc() { # sets $status, and leaves out and err
-  "$POSENC" "$@" >out 2>err
-  status=$?
-}
-succeeds() { posenc "$@"; [ $status -eq 0 ] && [ ! -s err ]; }
-refused() { # TEXT-OF-THE-LINE COMMAND-LINE...
-  text=$1
-  shift
-  posenc "$@"
-  told() { [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q -e "$text" err && [ ! -e no.npy ]; }
-  check "refused: $*" told
+unwritten() { is_refused "$@" && [ ! -e no.npy ]; }
+refused() { # PATTERN COMMAND-LINE...
+  check "refused: $(shift && echo "$*")" unwritten "$@"
 }
 # Elements of a .npy file of ours, as od prints them, a row on each line.
 rows() { # FILE OD-TYPE BYTES-OF-A-ROW
@@ -39,25 +24,25 @@ header() { head -c 128 "$1" | grep -a -q -F -e "$2"; }
 
 # ---- list ----
 
-succeeds list
+ends 0 list
 for name in sinusoidal rope integer binary learned alibi dropout; do
   check "list shows $name" grep -q "^$name: " out
 done
-check 'list --encodings' succeeds list --encodings
+check 'list --encodings' ends 0 list --encodings
 check 'has no kernels' eval '! grep -q "^rotation: " out'
 check 'and says bounds' grep -q 'bound  *(0.5 + 2^-17) ulp' out
-check 'list --encodings --json' succeeds list --encodings --json
+check 'list --encodings --json' ends 0 list --encodings --json
 check 'has seven contracts' eval '[ $(grep -c "\"formula\":" out) -eq 7 ]'
 refused '--encodings: nothing would use it beside --names' list --encodings --names
 
 # ---- verify ----
 
-check 'verify --encoding' succeeds verify --encoding '*'
+check 'verify --encoding' ends 0 verify --encoding '*'
 check 'holds all five' eval 'for name in integer binary learned alibi dropout; do grep -q "^ok [0-9]* - $name accuracy " out || exit 1; done'
 check 'and nothing fails' eval '! grep -q "^not ok" out && grep -q "# [1-9][0-9]* passed, 0 failed" out'
-check 'one of them' succeeds verify --encoding 'bin*' --format json
+check 'one of them' ends 0 verify --encoding 'bin*' --format json
 check 'is all there is' eval '! grep -q "\"kernel\": \"alibi\"" out && grep -q "\"kernel\": \"binary\"" out'
-check 'in JUnit' succeeds verify --encoding integer --format junit
+check 'in JUnit' ends 0 verify --encoding integer --format junit
 refused "--encoding binarry: no such encoding; did you mean 'binary'?" verify --encoding binarry
 refused '--encoding rope: kernels compute it' verify --encoding rope
 refused '--len 8: nothing would use it beside --encoding' verify --encoding alibi --len 8
@@ -66,32 +51,32 @@ refused '--explain: nothing would use it beside --encoding' verify --encoding al
 
 # ---- write ----
 
-check 'write binary' succeeds write --encoding binary --len 2 --offset 199 --dim 9 --dtype f64 -o bits.npy
+check 'write binary' ends 0 write --encoding binary --len 2 --offset 199 --dim 9 --dtype f64 -o bits.npy
 check '200 is 0 0 0 1 0 0 1 1, then nothing' has bits.npy f8 72 '1 1 1 0 0 0 1 1 0' '0 0 0 1 0 0 1 1 0'
-check 'write integer' succeeds write --encoding integer --positions 5,-7,16777217 --dim 2 --dtype f32 -o list.npy
+check 'write integer' ends 0 write --encoding integer --positions 5,-7,16777217 --dim 2 --dtype f32 -o list.npy
 check 'has positions, rounded' has list.npy f4 8 '5 5' '-7 -7' '16777216 16777216'
-check 'write alibi' succeeds write --encoding alibi --heads 2 --len 3 -o bias.npy
+check 'write alibi' ends 0 write --encoding alibi --heads 2 --len 3 -o bias.npy
 check 'of shape (H, L, L)' header bias.npy "'shape': (2, 3, 3)"
 check 'has slopes 1/16 and 1/256' has bias.npy f4 12 '0 -0.0625 -0.125' '-0.0625 0 -0.0625' '-0.125 -0.0625 0' \
   '0 -0.00390625 -0.0078125' '-0.00390625 0 -0.00390625' '-0.0078125 -0.00390625 0'
-check 'write alibi behind an offset' succeeds write --encoding alibi --heads 1 --len 1 --offset 2 -o last.npy
+check 'write alibi behind an offset' ends 0 write --encoding alibi --heads 1 --len 1 --offset 2 -o last.npy
 check 'is what decoding asks for' has last.npy f4 12 '-0.0078125 -0.00390625 0'
-check 'alibi of 3 heads' succeeds write --encoding alibi --heads 3 --len 2 --dtype f64 -o three.npy
+check 'alibi of 3 heads' ends 0 write --encoding alibi --heads 3 --len 2 --dtype f64 -o three.npy
 check 'has 2^-2 third' has three.npy f8 16 '0 -0.0625' '-0.0625 0' '0 -0.00390625' '-0.00390625 0' '0 -0.25' '-0.25 0'
-check 'many blocks' succeeds write --encoding alibi --heads 3 --len 1000 -o large.npy
-check 'end as they begin' eval 'rows large.npy x4 4000 | tail -n 1000 | head -n 1 >a; succeeds write --encoding alibi --heads 3 --len 1000 --format npy -o - && [ $(wc -c <out) -eq $(wc -c <large.npy) ] && cmp -s out large.npy'
-check 'as safetensors' succeeds write --encoding alibi --heads 2 --len 3 -o bias.safetensors
+check 'many blocks' ends 0 write --encoding alibi --heads 3 --len 1000 -o large.npy
+check 'end as they begin' eval 'rows large.npy x4 4000 | tail -n 1000 | head -n 1 >a; ends 0 write --encoding alibi --heads 3 --len 1000 --format npy -o - && [ $(wc -c <out) -eq $(wc -c <large.npy) ] && cmp -s out large.npy'
+check 'as safetensors' ends 0 write --encoding alibi --heads 2 --len 3 -o bias.safetensors
 check 'with its name' eval 'head -c 200 bias.safetensors | grep -a -q "\"encoding\":\"alibi\".*\"shape\":\[2,3,3\]"'
 
 "$POSENC" write --len 64 --dim 8 -o trained.npy && "$POSENC" write --len 64 --dim 8 -o trained.safetensors
 "$POSENC" write --positions 5,10,5 --dim 8 -o want.npy
-check 'write learned' succeeds write --encoding learned --table trained.npy --positions 5,10,5 -o rows.npy
+check 'write learned' ends 0 write --encoding learned --table trained.npy --positions 5,10,5 -o rows.npy
 check 'gathers rows' cmp -s rows.npy want.npy
-check 'of a safetensors file' succeeds write --encoding learned --table trained.safetensors --tensor pe --positions 5,10,5 -o rows.npy
+check 'of a safetensors file' ends 0 write --encoding learned --table trained.safetensors --tensor pe --positions 5,10,5 -o rows.npy
 check 'too' cmp -s rows.npy want.npy
-check 'in another dtype' succeeds write --encoding learned --table trained.npy --len 2 --offset 62 --dtype bf16 -o rows.npy
+check 'in another dtype' ends 0 write --encoding learned --table trained.npy --len 2 --offset 62 --dtype bf16 -o rows.npy
 check 'that is told' header rows.npy "'shape': (2, 8)"
-check 'sinusoidal is the table' eval 'succeeds write --encoding sinusoidal --len 64 --dim 8 -o same.npy && cmp -s same.npy trained.npy'
+check 'sinusoidal is the table' eval 'ends 0 write --encoding sinusoidal --len 64 --dim 8 -o same.npy && cmp -s same.npy trained.npy'
 
 refused '--len is missing' write --encoding integer --dim 4 -o no.npy
 refused '--dim is missing' write --encoding binary --len 4 -o no.npy
@@ -131,10 +116,10 @@ check 'the table is not overwritten' eval '[ $status -eq 2 ] && cmp -s own.npy t
 
 if "$POSENC" bench --encoding integer --len 4 --dim 4 --repetitions 3 --min-time 0.0001 --mode hot >out 2>err; then
   for name in integer binary learned dropout; do
-    check "bench $name" succeeds bench --encoding $name --len 70 --dim 34 --repetitions 3 --min-time 0.0001 --mode hot,row
+    check "bench $name" ends 0 bench --encoding $name --len 70 --dim 34 --repetitions 3 --min-time 0.0001 --mode hot,row
     check 'tells its share of the limit' grep -q "^70x34[a-z-]*  *$name .*%" out
   done
-  check 'bench alibi' succeeds bench --encoding alibi --heads 3 --len 18 --repetitions 3 --min-time 0.0001 --mode hot,row
+  check 'bench alibi' ends 0 bench --encoding alibi --heads 3 --len 18 --repetitions 3 --min-time 0.0001 --mode hot,row
   check 'by its shape' grep -q '^3x18x18  *alibi ' out
   refused '--encoding rope: kernels compute it' bench --encoding rope
   refused '--kernel rotation: nothing would use it' bench --encoding alibi --kernel rotation

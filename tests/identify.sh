@@ -2,28 +2,8 @@
 # SPDX-License-Identifier: MIT
 # posenc identify: what it says of files, in words and as JSON; tests/identify.c has the tables of every recipe.
 # shellcheck disable=SC2016,SC2086,SC2154 # the environment comes from make
-. "${srcdir:-.}/tests/tap.sh"
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' INT TERM
-cd "$work" || exit 99
-diagnose() { cut -c1-300 out err | sed 's/^/# /'; }
-
-ends() { # STATUS OPTION...: of posenc identify; leaves out and err
-  want=$1
-  shift
-  "$POSENC" identify "$@" >out 2>err
-  [ $? -eq "$want" ] && [ ! -s err ]
-}
-refused() { # TEXT-OF-THE-LINE OPTION...
-  text=$1
-  shift
-  "$POSENC" identify "$@" >out 2>err
-  status=$?
-  told() { [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q -e "$text" err; }
-  check "refused: $*: $text" told
-}
-says() { grep -q -e "$1" out; }
+command=identify
+. "${srcdir:-.}/tests/command.sh"
 begins() { sed -n 1p out | grep -q -e "$1"; }
 
 "$POSENC" write --len 300 --dim 64 -o plain.npy

@@ -3,20 +3,8 @@
 # Every problem that posenc write makes: rows, scales, scalings, odd columns and rope caches, against tables that they must agree with bit for bit, and
 # against the exact values (posenc check); and what is no problem, in one line.
 # shellcheck disable=SC2016,SC2086
-. "${srcdir:-.}/tests/tap.sh"
-: "${POSENC:=${abs_top_builddir:-.}/posenc}"
-[ -x "$POSENC" ] || { echo "Bail out! no posenc command at $POSENC"; exit 1; }
-root=$(cd "${srcdir:-.}" && pwd)
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' INT TERM
-cd "$work" || exit 99
-diagnose() { cut -c1-300 out err | sed 's/^/# /'; }
+. "${srcdir:-.}/tests/command.sh"
 
-posenc() { # sets $status, and leaves out and err
-  "$POSENC" "$@" >out 2>err
-  status=$?
-}
 # Correctly rounded, so that it can be held to half an ulp.
 write() { # FILE OPTION...: it is gone if that fails, and so does every check of it
   file=$1

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+# For tests of the posenc command: tap.sh; a folder of their own, which is the current one, and goes at the end; and functions that run the command and
+# leave what it says in `out` and `err`. A script that is about one subcommand sets `command` to it, before it sources this.
+# shellcheck shell=sh disable=SC2034,SC2086,SC2154 # root is for scripts; the environment comes from make; no command is no word
+. "${srcdir:-.}/tests/tap.sh"
+: "${POSENC:=${abs_top_builddir:-$PWD}/posenc}"
+[ -x "$POSENC" ] || { echo "Bail out! no posenc command at $POSENC"; exit 1; }
+root=$(cd "${srcdir:-.}" && pwd)
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' INT TERM
+cd "$work" || exit 99
+diagnose() { cut -c1-300 out err | sed 's/^/# /'; }
+
+posenc() { # ARGUMENT...: sets $status
+  "$POSENC" "$@" >out 2>err
+  status=$?
+}
+
+ends() { # STATUS ARGUMENT...: without a word on stderr
+  want=$1
+  shift
+  posenc ${command-} "$@"
+  [ $status -eq "$want" ] && [ ! -s err ]
+}
+
+says() { # PATTERN
+  grep -q -e "$1" out
+}
+
+is_refused() { # PATTERN ARGUMENT...: with one line of that on stderr, and nothing else
+  text=$1
+  shift
+  posenc ${command-} "$@"
+  [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q -e "$text" err
+}
+
+refused() { # PATTERN ARGUMENT...: a check of its own
+  check "refused: $(shift && echo "$*"): $1" is_refused "$@"
+}
