@@ -19,6 +19,9 @@
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
 #endif
+#ifdef HAVE_SLEEF
+#include <sleef.h>
+#endif
 
 enum { TEXT = 256 };
 
@@ -167,6 +170,24 @@ static const char *openmp(char text[TEXT]) {
 #endif
 }
 
+static const char *sleef(char text[TEXT]) {
+#ifdef HAVE_SLEEF
+  snprintf(text, TEXT, "%d.%d.%d", SLEEF_VERSION_MAJOR, SLEEF_VERSION_MINOR, SLEEF_VERSION_PATCHLEVEL);
+  return text;
+#else
+  (void)text;
+  return "no";
+#endif
+}
+
+static const char *benchmark(void) {
+#ifdef HAVE_BENCHMARK
+  return BENCHMARK_VERSION;
+#else
+  return "no";
+#endif
+}
+
 static const char *utc_date(char text[TEXT]) {
   const time_t now = time(NULL);
   struct tm utc;
@@ -207,6 +228,8 @@ json_t *environment_json(void) {
   ok &= add(object, "libc", libc(text));
   ok &= add(object, "mpfr", mpfr_get_version());
   ok &= add(object, "openmp", openmp(text));
+  ok &= add(object, "sleef", sleef(text));
+  ok &= add(object, "benchmark", benchmark());
   ok &= add(object, "load", load(text));
   ok &= add(object, "date", utc_date(text));
   if (ok) return object;

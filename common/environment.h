@@ -8,7 +8,7 @@
 /*
  * A new object of strings, in this order: "posenc_version", "kernel_abi", "commit", "compiler", "cflags", "cpu",
  * "isa" (tiers detected), "cores", "l1d", "l2", "l3" (bytes of one instance, as decimal strings), "memory", "governor", "thp", "os",
- * "kernel_release", "libc", "mpfr", "openmp", "load", "date" (UTC, ISO 8601). What cannot be known is "unknown".
+ * "kernel_release", "libc", "mpfr", "openmp", "sleef", "benchmark" (versions, or "no"), "load", "date" (UTC, ISO 8601). What cannot be known is "unknown".
  */
 json_t *environment_json(void);
 
