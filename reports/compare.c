@@ -194,14 +194,15 @@ bool compare_check(const json_t *record, char *why, size_t size) {
   return true;
 }
 
-static bool collect(const json_t *benchmarks, const char *name, timings *of) {
-  const size_t most = json_array_size(benchmarks);
+/* From the entries of one. */
+static bool collect(const json_t *entries, timings *of) {
+  const size_t most = json_array_size(entries);
   *of = (timings){.times = malloc((most + 1) * sizeof *of->times), .costs = malloc((most + 1) * sizeof *of->costs)};
   if (!of->times || !of->costs) return false;
   for (int medians = 0; medians < 2 && of->count == 0; medians++)
     for (size_t i = 0; i < most; i++) {
-      const json_t *entry = json_array_get(benchmarks, i);
-      if (!counts(entry, medians) || strcmp(name_of(entry), name) != 0) continue;
+      const json_t *entry = json_array_get(entries, i);
+      if (!counts(entry, medians)) continue;
       const double time = nanoseconds(entry), share = field_number(entry, "of_limit");
       if (json_is_true(json_object_get(entry, "error_occurred"))) of->failed = true;
       if (time > 0.0) of->times[of->count++] = time;
@@ -257,39 +258,51 @@ static json_t *compare_timings(const char *name, timings *before, timings *after
                    "high", field_real(ratio.high), "p", field_real(p));
 }
 
-/* Names in the order of the record, each once; keys of an object are kept in that order. */
-static json_t *names_of(const json_t *benchmarks) {
-  json_t *names = json_object();
-  for (size_t i = 0; i < json_array_size(benchmarks); i++)
-    json_object_set_new(names, name_of(json_array_get(benchmarks, i)), json_true());
-  return names;
+/* By name, in the order of the record: the entries of each. Null when memory runs out. */
+static json_t *entries_by_name(const json_t *benchmarks) {
+  json_t *by_name = json_object();
+  bool done = by_name;
+  for (size_t i = 0; done && i < json_array_size(benchmarks); i++) {
+    json_t *entry = json_array_get(benchmarks, i), *entries = json_object_get(by_name, name_of(entry));
+    if (!entries) {
+      entries = json_array();
+      done = json_object_set_new(by_name, name_of(entry), entries) == 0;
+    }
+    done = done && json_array_append(entries, entry) == 0;
+  }
+  if (done) return by_name;
+  json_decref(by_name);
+  return NULL;
+}
+
+static json_t *compare_entries(const char *name, const json_t *before, const json_t *after,
+                               const compare_limits *limits) {
+  timings was = {0}, is = {0};
+  json_t *row = NULL;
+  if (collect(before, &was) && collect(after, &is)) row = compare_timings(name, &was, &is, limits);
+  discard(&was);
+  discard(&is);
+  return row;
 }
 
 static bool compare_all_speed(const json_t *before, const json_t *after, const compare_limits *limits, json_t *rows,
                               json_t *gone, json_t *added) {
-  const json_t *old_benchmarks = json_object_get(before, "benchmarks"),
-               *new_benchmarks = json_object_get(after, "benchmarks");
-  json_t *old_names = names_of(old_benchmarks), *new_names = names_of(new_benchmarks), *value;
+  json_t *was = entries_by_name(json_object_get(before, "benchmarks")),
+         *is = entries_by_name(json_object_get(after, "benchmarks")), *entries;
   const char *name;
-  bool done = true;
-  json_object_foreach(new_names, name, value) {
-    timings was = {0}, is = {0};
-    json_t *row = NULL;
-    if (!json_object_get(old_names, name)) {
+  bool done = was && is;
+  json_object_foreach(is, name, entries) {
+    const json_t *old_entries = json_object_get(was, name);
+    if (old_entries)
+      done = done && json_array_append_new(rows, compare_entries(name, old_entries, entries, limits)) == 0;
+    else
       json_array_append_new(added, json_string(name));
-      continue;
-    }
-    if (collect(old_benchmarks, name, &was) && collect(new_benchmarks, name, &is))
-      row = compare_timings(name, &was, &is, limits);
-    done = done && row && json_array_append_new(rows, row) == 0;
-    discard(&was);
-    discard(&is);
   }
-  json_object_foreach(old_names, name, value) {
-    if (!json_object_get(new_names, name)) json_array_append_new(gone, json_string(name));
+  json_object_foreach(was, name, entries) {
+    if (!json_object_get(is, name)) json_array_append_new(gone, json_string(name));
   }
-  json_decref(old_names);
-  json_decref(new_names);
+  json_decref(was);
+  json_decref(is);
   return done;
 }
 
