@@ -516,16 +516,18 @@ table_pair subject_pair(subject *s, const posenc_plan *plan, int64_t row, int64_
                       format_element(problem->dtype, out, at.cos + index * at.step)};
 }
 
+void check_bound(check *c, const accuracy *found) {
+  c->compared = found->held;
+  c->broken = found->beyond;
+  c->worst = c->share = found->worst_share;
+  c->bound = 1.0;
+  c->position = found->worst.position;
+  c->index = found->worst.index;
+}
+
 void subject_finish(subject *s) {
-  check *accuracy_check = &s->checks[ACCURACY];
   const char *const empty = s->shape->problem.rows == 0 ? "the table is empty" : NULL;
-  const witness *at = &s->found.worst;
-  accuracy_check->compared = s->found.held;
-  accuracy_check->broken = s->found.beyond;
-  accuracy_check->worst = accuracy_check->share = s->found.worst_share;
-  accuracy_check->bound = 1.0;
-  accuracy_check->position = at->position;
-  accuracy_check->index = at->index;
+  check_bound(&s->checks[ACCURACY], &s->found);
   s->checks[SURVIVAL].compared = 1; /* here it is */
   for (int p = 0; p < PROPERTIES; p++) {
     check *c = &s->checks[p];

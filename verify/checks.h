@@ -126,6 +126,9 @@ void subject_finish(subject *s);
 
 bool check_ok(const check *c);
 
+/* What of the elements that were held to the bound: the share of it that they take, which may be 1. */
+void check_bound(check *c, const accuracy *found);
+
 /* Takes in elements of rows, of the table or of add and rope, that must have the same bits. */
 void check_bits(check *c, const posenc_problem *problem, const unsigned char *a, const unsigned char *b,
                 int64_t position, int64_t rows);

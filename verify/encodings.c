@@ -126,15 +126,9 @@ static void begin(exam *e, posenc_dtype dtype) {
 static void end(exam *e, const char *called) {
   const accuracy *a = &e->found;
   const double counted = a->elements ? (double)a->elements : 1.0;
-  check *of_accuracy = &e->checks[OF_ACCURACY];
   json_t *checks = json_array();
   char digest[17];
-  of_accuracy->compared = a->held;
-  of_accuracy->broken = a->beyond;
-  of_accuracy->worst = a->worst_share;
-  of_accuracy->bound = 1.0;
-  of_accuracy->position = a->worst.position;
-  of_accuracy->index = a->worst.index;
+  check_bound(&e->checks[OF_ACCURACY], a);
   for (int n = 0; n < CHECKS; n++) {
     check *c = &e->checks[n];
     if (c->compared && c->broken && !*c->note && n != OF_ACCURACY)

@@ -185,12 +185,7 @@ static int64_t reach_of(const subject *s) {
 
 static void conclude(check *c, const searched *r) {
   const witness *at = &r->found.worst;
-  c->compared = r->found.held;
-  c->broken = r->found.beyond;
-  c->worst = c->share = r->found.worst_share;
-  c->bound = 1.0;
-  c->position = at->position;
-  c->index = at->index;
+  check_bound(c, &r->found);
   int used = 0;
   if (c->broken)
     used = snprintf(c->note, sizeof c->note, "%" PRId64 " of %" PRId64 " beyond the bound; ", c->broken, c->compared);

@@ -432,13 +432,7 @@ static json_t *name_json(const char *name) {
 }
 
 static void finish_checks(exam *e, char *figures, size_t size) {
-  check *of_accuracy = &e->checks[OF_ACCURACY];
-  of_accuracy->compared = e->found.held;
-  of_accuracy->broken = e->found.beyond;
-  of_accuracy->worst = e->found.worst_share;
-  of_accuracy->bound = 1.0;
-  of_accuracy->position = e->found.worst.position;
-  of_accuracy->index = e->found.worst.index;
+  check_bound(&e->checks[OF_ACCURACY], &e->found);
   snprintf(figures, size, "no limit was given; max %.6g ulp, max abs %.3g", e->found.max_ulp.ulp, e->found.max_abs.abs);
   for (int n = OF_BOUNDED; n <= OF_NORM; n++) {
     check *c = &e->checks[n];
