@@ -30,6 +30,7 @@ typedef struct session session;
 typedef struct benchmark {
   session *run;
   timing timing;
+  double beside; /* seconds that the two limits of a repetition take; 0 where nobody wants to know */
 } benchmark;
 
 struct session {
@@ -144,8 +145,20 @@ static size_t last_cache_bytes(void) {
   return (size_t)bytes;
 }
 
+static posenc_options options_of(const bench_request *request, const posenc_kernel *kernel) {
+  posenc_options options = posenc_default_options();
+  options.kernel = kernel;
+  options.threads = request->threads;
+  options.isa = request->isa;
+  options.stores = request->stores;
+  return options;
+}
+
+/* Is any shape to be timed in it? */
 static bool has_mode(const session *run, bench_mode mode) {
-  return run->request->modes & 1u << mode;
+  unsigned all = 0;
+  for (size_t i = 0; i < run->request->shape_count; i++) all |= run->request->modes[i];
+  return all & 1u << mode;
 }
 
 /* Notes how much a subject works on. */
@@ -162,30 +175,42 @@ static posenc_status measure_subject(session *run, subject *s) {
 }
 
 /* In one line for all kernels. */
-static void tell_unsuited(const session *run, const shape *table) {
+static void tell_unsuited(const shape *table, unsigned modes) {
   for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
-    if (has_mode(run, mode) && !mode_suits(&table->problem, mode))
+    if (modes & 1u << mode && !mode_suits(&table->problem, mode))
       tell("bench: %s/%s is left out: add and rope work on what is there before", bench_mode_name(mode), table->name);
+}
+
+/* In one line for all shapes. */
+static void tell_unable(const session *run) {
+  for (size_t k = 0; k < run->request->kernel_count; k++) {
+    const posenc_kernel *kernel = run->request->kernels[k];
+    const char *refusal = NULL;
+    for (size_t i = 0; i < run->request->shape_count; i++) {
+      const posenc_options options = options_of(run->request, kernel);
+      refusal = posenc_kernel_refusal(kernel, &run->request->shapes[i].problem, &options);
+      if (!refusal) break;
+    }
+    if (refusal) tell("bench: %s is left out: %s", kernel->name, refusal);
+  }
 }
 
 /* Collects the kernels that do a shape. False on an error, told. */
 static bool choose_subjects(session *run) {
   const bench_request *request = run->request;
   const size_t most = request->kernel_count * request->shape_count;
+  tell_unable(run);
   run->cache = last_cache_bytes();
   run->subjects = calloc(most + 1, sizeof *run->subjects);
   run->benchmarks = calloc(most * BENCH_MODES + 1, sizeof *run->benchmarks);
   if (!run->subjects || !run->benchmarks) return tell_memory();
   for (size_t i = 0; i < request->shape_count; i++) {
     const shape *table = &request->shapes[i];
-    tell_unsuited(run, table);
+    tell_unsuited(table, request->modes[i]);
     for (size_t k = 0; table->problem.rows > 0 && k < request->kernel_count; k++) {
       subject *s = &run->subjects[run->subject_count];
-      *s = (subject){.shape = table, .kernel = request->kernels[k], .options = posenc_default_options(), .batch = 1};
-      s->options.kernel = s->kernel;
-      s->options.threads = request->threads;
-      s->options.isa = request->isa;
-      s->options.stores = request->stores;
+      *s = (subject){.shape = table, .kernel = request->kernels[k], .modes = request->modes[i], .batch = 1};
+      s->options = options_of(request, s->kernel);
       if (posenc_kernel_refusal(s->kernel, &table->problem, &s->options)) continue;
       const posenc_status status = measure_subject(run, s);
       if (status != POSENC_OK) return tell_status(s, status);
@@ -217,11 +242,19 @@ static bool make_buffers(session *run, const json_t *environment) {
   return !has_mode(run, BENCH_COLD) || evictor_open(&run->evictor, run->cache) || tell_memory();
 }
 
+static double time_limit(timing *t) {
+  const double start = clock_seconds();
+  limit_rate(&t->limit);
+  const double seconds = clock_seconds() - start;
+  timing_rest(t);
+  return seconds;
+}
+
 /* One benchmark, unless it would take too long. */
 static bool register_benchmark(session *run, const subject *s, bench_mode mode) {
   char name[256];
   snprintf(name, sizeof name, "%s/%s/%s", bench_mode_name(mode), s->shape->name, s->kernel->name);
-  if (timing_takes_long(s, mode)) {
+  if (timing_takes_long(s, mode, run->request->longest)) {
     if (mode == BENCH_PLAN)
       tell("bench: %s is left out: it would fill the whole table each time", name);
     else
@@ -232,6 +265,7 @@ static bool register_benchmark(session *run, const subject *s, bench_mode mode) 
   b->run = run;
   const posenc_status status = timing_set_up(&b->timing, s, mode, run->cache, run->request->min_time);
   if (status != POSENC_OK) return tell_status(s, status);
+  if (run->request->foretell && b->timing.limit.bytes > 0) b->beside = 2 * time_limit(&b->timing);
   const double parts = mode == BENCH_HOT ? (double)s->shape->problem.rows / (double)b->timing.rows : 1;
   return shim_register(name, run_benchmark, b, b->timing.iterations, run->request->repetitions, parts) || tell_memory();
 }
@@ -242,7 +276,8 @@ static bool register_subject(session *run, subject *s) {
   const posenc_status status = subject_prepare(s);
   if (status != POSENC_OK) return tell_status(s, status);
   for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
-    if (has_mode(run, mode) && mode_suits(&s->shape->problem, mode) && !register_benchmark(run, s, mode)) return false;
+    if (s->modes & 1u << mode && mode_suits(&s->shape->problem, mode) && !register_benchmark(run, s, mode))
+      return false;
   return true;
 }
 
@@ -253,6 +288,16 @@ static bool register_all(session *run) {
     if (!register_subject(run, s)) return false;
   }
   return true;
+}
+
+/* What is left when everything is calibrated. */
+static void foretell(const session *run) {
+  const int repetitions = run->request->repetitions;
+  double seconds = 0;
+  for (size_t i = 0; i < run->benchmark_count; i++)
+    seconds += repetitions * (run->benchmarks[i].timing.seconds + run->benchmarks[i].beside);
+  tell("bench: %zu timings, which take about %.0f minutes", run->benchmark_count * (size_t)repetitions,
+       ceil(seconds / 60));
 }
 
 /* Flags of Google Benchmark that would go against what bench itself does. */
@@ -282,6 +327,9 @@ static bool add_context(json_t *record, const bench_request *request, json_t *en
   json_t *context = json_object_get(record, "context");
   bool ok = json_object_del(environment, "date") == 0 && json_object_update(context, environment) == 0 &&
             json_object_set_new(context, "posenc_schema", json_string("posenc-bench-2")) == 0;
+  json_t *after = environment_json();
+  ok = ok && json_object_set(context, "load_after", json_object_get(after, "load")) == 0;
+  json_decref(after);
   for (size_t i = 0; i < request->kernel_count; i++) {
     char name[128], abi[16];
     snprintf(name, sizeof name, "kernel_abi.%s", request->kernels[i]->name);
@@ -316,6 +364,7 @@ static int tell_nothing(const char *why) {
 static int make_record(session *run, json_t *environment, json_t **record) {
   if (!make_buffers(run, environment) || !register_all(run)) return 2;
   if (run->benchmark_count == 0) return tell_nothing("nothing is left in these modes");
+  if (run->request->foretell) foretell(run);
   *record = measure(run);
   if (!*record) return 2;
   if (add_context(*record, run->request, environment)) return 0;

@@ -33,15 +33,20 @@ typedef struct bench_request {
   size_t kernel_count;
   const shape *shapes;
   size_t shape_count;
-  unsigned modes; /* set of 1 << mode */
-  unsigned isa;   /* allowed tiers; 0: POSENC_ISA, or all */
-  int threads;    /* of threaded kernels; 0: OpenMP's default */
+  const unsigned *modes; /* of each shape: a set of 1 << mode */
+  double longest;        /* seconds: a pass that takes longer is left out of the modes of whole tables */
+  unsigned isa;          /* allowed tiers; 0: POSENC_ISA, or all */
+  int threads;           /* of threaded kernels; 0: OpenMP's default */
   posenc_stores stores;
   int repetitions; /* of each benchmark, interleaved at random; >= 3 */
   int64_t batch;   /* sequences of x that add and rope work on, >= 1 */
   double min_time; /* seconds that one repetition should take, about */
   char **extra;    /* further --benchmark_… flags, null-terminated, or null */
+  bool foretell;   /* say on stderr how long it will take, before the first timing */
 } bench_request;
+
+/* Of `longest`, unless there is a reason for another: with all repetitions, a whole table would be some ten times as much. */
+static const double bench_longest = 1;
 
 /*
  * What is timed: a table is written, or the two of a rope cache; add and rope work in place, on numbers (x and the result are the same memory).
@@ -63,7 +68,7 @@ typedef struct bench_request {
  * compared; in "row" those of a row, in "plan" those of a plan. Only cpu_time counts what prepares an iteration of "cold" and "fresh".
  *
  * 0 and the record, a new reference; 1 and null if there is nothing to time; 2 and null on an error. What is not 0 has been told on
- * stderr, and so has what is left out of a mode.
+ * stderr, and so have kernels that do none of the shapes, and what is left out of a mode.
  */
 int bench_run(const bench_request *request, json_t **record);
 

@@ -29,8 +29,8 @@ struct limit {
      are moved. Streaming stores are no such way: less than half as fast in cache, and no faster elsewhere.
 
    In the steady state, a footprint that fits the last cache is passed over once before, and the best of some stretches counts; of a
-   larger one, the median of the next stretches. Takes some milliseconds. With `prepare` the median of some passes over the whole, each
-   prepared, or NaN when that fails. */
+   larger one, the median of the next stretches. Takes some milliseconds. With `prepare` one pass over the whole, prepared, or NaN
+   when that fails. */
 double limit_rate(limit *l);
 
 #endif

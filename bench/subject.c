@@ -13,8 +13,6 @@
 /* A pass that takes longer than this is timed a slice at a time. */
 static const double slow_pass_seconds = 0.1;
 static const double slice_seconds = 0.05;
-/* And one that takes longer than this only so: with all repetitions, a whole table would be some ten times as much. */
-static const double long_pass_seconds = 1;
 
 static bool is_applied(const subject *s) {
   return op_is_applied(s->shape->problem.op);
@@ -185,12 +183,17 @@ void timing_rest(timing *t) {
 
 /* ---- how long work takes, roughly -------------------------------------------------------------- */
 
-/* Seconds of one iteration with its preparation: the best of some, since other work on the machine only ever adds; but not of what is slow
-   anyway. */
+/* Work of so long tells the pace. Threads that wait for a busy core take milliseconds, however few the rows are. */
+static double telling_seconds(const subject *s) {
+  return s->kernel->threaded ? 0.05 : 0.01;
+}
+
+/* Seconds of one iteration with its preparation: the best of some, since other work on the machine only ever adds; but not of what takes
+   long anyway. */
 static posenc_status time_best(timing *t, double *best) {
   double all = 0;
   *best = INFINITY;
-  for (int i = 0; i < 3 && all < slow_pass_seconds; i++) {
+  for (int i = 0; i < 3 && all < telling_seconds(t->subject); i++) {
     const double start = clock_seconds();
     posenc_status status = timing_prepare(t);
     if (status == POSENC_OK) status = timing_work(t);
@@ -202,22 +205,22 @@ static posenc_status time_best(timing *t, double *best) {
   return POSENC_OK;
 }
 
-/* So many rows that they should take as long as a slice, but not many more than are known to take a certain time. */
-static int64_t more_rows(int64_t rows, double seconds, int64_t most) {
-  const double wanted = (double)rows * fmin(fmax(1.2 * slice_seconds / seconds, 2), 64);
-  return wanted < (double)most ? (int64_t)wanted : most;
+/* So many rows that they should take `wanted` seconds, but not many more than are known to take a certain time. */
+static int64_t more_rows(int64_t rows, double seconds, double wanted, int64_t most) {
+  const double more = (double)rows * fmin(fmax(1.2 * wanted / seconds, 2), 64);
+  return more < (double)most ? (int64_t)more : most;
 }
 
-/* Seconds of a pass over all rows: measured, or told from as many rows as a slice would be. Fewer tell nothing: threads
-   that wait for a busy core take milliseconds, however few the rows are. */
+/* Seconds of a pass over all rows: measured, or told from as many rows as tell. */
 static posenc_status predict_pass(subject *s) {
   const int64_t rows = all_rows(s);
+  const double telling = telling_seconds(s);
   timing part = {.subject = s, .mode = BENCH_HOT};
   double seconds;
-  for (part.rows = few_rows(s);; part.rows = more_rows(part.rows, seconds, rows)) {
+  for (part.rows = few_rows(s);; part.rows = more_rows(part.rows, seconds, telling, rows)) {
     const posenc_status status = time_best(&part, &seconds);
     if (status != POSENC_OK) return status;
-    if (seconds >= slice_seconds || part.rows == rows) break;
+    if (seconds >= telling || part.rows == rows) break;
   }
   s->pass = seconds * (double)rows / (double)part.rows;
   return POSENC_OK;
@@ -233,8 +236,8 @@ static bool fills_much(const subject *s, bench_mode mode) {
   return mode == BENCH_PLAN && s->kernel->keeps_rows && s->bytes > much;
 }
 
-bool timing_takes_long(const subject *s, bench_mode mode) {
-  return (modes[mode].whole && s->pass > long_pass_seconds) || fills_much(s, mode);
+bool timing_takes_long(const subject *s, bench_mode mode, double longest) {
+  return (modes[mode].whole && s->pass > longest) || fills_much(s, mode);
 }
 
 /* ---- setting up -------------------------------------------------------------------------------- */
@@ -266,11 +269,12 @@ static int64_t rows_of_iteration(const subject *s, bench_mode mode) {
   return all_rows(s) / (int64_t)fmin(ceil(s->pass / slice_seconds), (double)all_rows(s));
 }
 
-/* Seconds of one iteration, about. */
-static posenc_status predict_iteration(timing *t, double *seconds) {
+/* Seconds of one iteration, about; at least, where that is enough for a repetition. */
+static posenc_status predict_iteration(timing *t, double min_time, double *seconds) {
   const subject *s = t->subject;
   *seconds = s->pass * (double)t->rows / (double)all_rows(s);
-  return t->mode == BENCH_HOT ? POSENC_OK : time_best(t, seconds);
+  const bool is_known = t->mode == BENCH_HOT || (modes[t->mode].whole && *seconds >= min_time);
+  return is_known ? POSENC_OK : time_best(t, seconds);
 }
 
 posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t last_cache_bytes, double min_time) {
@@ -280,8 +284,9 @@ posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t
   t->limit = (limit){
       is_applied(s), s->buffer, bytes, .cached = bytes <= last_cache_bytes, .prepare = modes[mode].prepare, .arg = t};
   double seconds;
-  const posenc_status status = predict_iteration(t, &seconds);
+  const posenc_status status = predict_iteration(t, min_time, &seconds);
   timing_rest(t);
   t->iterations = (int64_t)fmin(fmax(ceil(min_time / seconds), 1), 1e9);
+  t->seconds = (double)t->iterations * seconds;
   return status;
 }

@@ -13,6 +13,7 @@ typedef struct subject {
   const shape *shape;
   const posenc_kernel *kernel;
   posenc_options options;
+  unsigned modes; /* in which it is timed: set of 1 << mode */
   posenc_plan *plan;
   int64_t batch;         /* sequences of x; 1 for a table */
   size_t bytes;          /* of the table, or of all of x */
@@ -28,6 +29,7 @@ typedef struct timing {
   bench_mode mode;
   int64_t rows;         /* of one iteration */
   int64_t iterations;   /* of one repetition */
+  double seconds;       /* that these take, about */
   limit limit;          /* of the memory that the mode works on; 0 bytes where it works on none */
   int64_t next;         /* where the next iteration begins: a row in "hot", a draw in "row" */
   double plan_seconds;  /* in "first", what the plans of all iterations took */
@@ -44,8 +46,8 @@ posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t
 /* Whether the mode has a meaning for such work: fresh memory has no x in it. */
 bool mode_suits(const posenc_problem *problem, bench_mode mode);
 
-/* Whether the mode times whole tables, or plans that are such, and this one takes too long for that. */
-bool timing_takes_long(const subject *s, bench_mode mode);
+/* Whether the mode times whole tables, or plans that are such, and this one takes too long for that: `longest` seconds and more. */
+bool timing_takes_long(const subject *s, bench_mode mode, double longest);
 
 /* Before each repetition: wakes threads and warms the constants. After it: frees what an iteration left. */
 void timing_wake(timing *t);

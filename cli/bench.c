@@ -96,7 +96,8 @@ static int run(int argc, char **argv) {
   if (path && !out) die_value("--json", path, strerror(errno));
 
   json_t *record;
-  const int status = measure_time(&given, &chosen, modes, flags, &record);
+  select_modes(&chosen, modes);
+  const int status = measure_time(&given, &chosen, flags, &record);
   selection_free(&chosen);
   if (!record)
     output_abandon(out);

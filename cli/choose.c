@@ -316,8 +316,10 @@ static int run(int argc, char **argv) {
   /* In this order: looking at kernels forks, which OpenMP does not outlive. */
   json_t *accuracy = measure_accuracy(&given, &chosen, false, false), *timing;
   const char *name = chosen.shapes[0].name, *table = chosen.shapes[chosen.shape_count - 1].name;
-  const selection timed = {chosen.kernels, chosen.kernel_count, chosen.shapes, 1, NULL};
-  int status = measure_time(&given, &timed, 1u << mode, NULL, &timing);
+  select_modes(&chosen, 1u << mode);
+  selection timed = chosen;
+  timed.shape_count = 1;
+  int status = measure_time(&given, &timed, NULL, &timing);
   if (status != EXIT_SUCCESS) exit(status);
   json_t *choice = choice_of(accuracy, timing, name, table, bench_mode_name(mode), budget_of(&given));
   if (!choice) die("out of memory");

@@ -106,6 +106,7 @@ void selection_free(selection *chosen) {
     free(chosen->cases[i].option);
   }
   free(chosen->cases);
+  free(chosen->modes);
   free(chosen->kernels);
   free(chosen->shapes);
 }
@@ -137,13 +138,21 @@ int accuracy_status(const json_t *record) {
   return json_integer_value(json_object_get(record, "failed")) > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
 }
 
-int measure_time(const options *given, const selection *chosen, unsigned modes, char **flags, json_t **record) {
+void select_modes(selection *chosen, unsigned modes) {
+  chosen->modes = realloc(chosen->modes, (chosen->shape_count + 1) * sizeof *chosen->modes);
+  if (!chosen->modes) die("out of memory");
+  for (size_t i = 0; i < chosen->shape_count; i++) chosen->modes[i] = modes;
+}
+
+int measure_time(const options *given, const selection *chosen, char **flags, json_t **record) {
   const bench_request request = {
       .kernels = chosen->kernels,
       .kernel_count = chosen->kernel_count,
       .shapes = chosen->shapes,
       .shape_count = chosen->shape_count,
-      .modes = modes,
+      .modes = chosen->modes,
+      .longest = chosen->longest > 0.0 ? chosen->longest : bench_longest,
+      .foretell = chosen->foretell,
       .isa = given->isa,
       .threads = given->threads,
       .stores = given->stores,

@@ -14,6 +14,9 @@ typedef struct selection {
   size_t kernel_count;
   shape *shapes;
   size_t shape_count;
+  unsigned *modes;     /* in which each shape is timed, sets of 1 << bench_mode; or null: nothing is timed */
+  double longest;      /* as in bench_request; 0: bench_longest */
+  bool foretell;       /* as there */
   verify_cases *cases; /* for each shape, or null: all of their elements */
 } selection;
 
@@ -32,9 +35,11 @@ json_t *measure_accuracy(const options *given, const selection *chosen, bool pro
 /* STATUS_FAILED_CHECK if a promise was broken, else EXIT_SUCCESS. */
 int accuracy_status(const json_t *record);
 
-/* Makes the timing record, as bench_run; modes: a set of 1 << bench_mode; flags: further ones for Google Benchmark, or null.
-   An exit status. */
-int measure_time(const options *given, const selection *chosen, unsigned modes, char **flags, json_t **record);
+/* Every shape in the same modes. */
+void select_modes(selection *chosen, unsigned modes);
+
+/* Makes the timing record, as bench_run; flags: further ones for Google Benchmark, or null. An exit status. */
+int measure_time(const options *given, const selection *chosen, char **flags, json_t **record);
 
 /* Prints a timing record, a table for each mode. */
 void print_timings(const json_t *record, FILE *stream);

@@ -8,11 +8,12 @@
 #include "verify/verify.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FROM = OPTION_OWN };
+enum { OPTION_FROM = OPTION_OWN, OPTION_FULL };
 
 static const char help[] =
     "Usage: posenc report [OPTION]... -o DIR\n"
@@ -20,10 +21,13 @@ static const char help[] =
     "and report.json. Verifies and times the kernels first, and leaves the records in\n"
     "accuracy.json and bench.json beside the page, unless records are given. Without\n"
     "--len and --dim, it is the published tables and shapes of add and rope, and for the\n"
-    "timings a sweep of lengths too.\n"
+    "timings a sweep of lengths too, some of them also with cold caches and in fresh\n"
+    "memory.\n"
     "\n"
     "Options:\n"
     "  -o, --output DIR  folder to write to; it is made if it is missing\n"
+    "  --full            time all in every mode of posenc bench; how long that will take is\n"
+    "                    told before\n"
     "  --from FILE       a record made earlier, by posenc verify --profile --format\n"
     "                    json or by posenc bench --json; may be given once for each\n" KERNEL_HELP PLUGIN_HELP
         TABLE_HELP OP_HELP RUN_HELP VERIFY_HELP BENCH_HELP HELP_HELP "\n"
@@ -39,6 +43,7 @@ static const char help[] =
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"from", required_argument, NULL, OPTION_FROM},
+    {"full", no_argument, NULL, OPTION_FULL},
     TABLE_OPTIONS,
     OP_OPTIONS,
     KERNEL_OPTIONS,
@@ -139,12 +144,64 @@ static void save(const json_t *record, const char *folder, const char *name) {
   free(path);
 }
 
+/* Where in the sweep of lengths; SIZE_MAX if it is not of it. */
+static size_t place_in_sweep(const shape *table) {
+  size_t count;
+  const shape *sweep = shapes_sweep(&count);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(sweep[i].name, table->name) == 0) return i;
+  return SIZE_MAX;
+}
+
+/* In short: all shapes hot; cold and fresh at every other length of the sweep, which is one for each size of cache and one beyond; and of the
+   sweep one plan, as it does not depend on the length. */
+static unsigned modes_of(const shape *table, bool full, bool alone) {
+  enum { HOT = 1 << BENCH_HOT, COLD = 1 << BENCH_COLD, FRESH = 1 << BENCH_FRESH, PLAN = 1 << BENCH_PLAN };
+  const size_t place = place_in_sweep(table);
+  unsigned modes = HOT;
+  if (full)
+    modes = (1u << BENCH_MODES) - 1;
+  else if (alone)
+    modes |= COLD | FRESH | PLAN;
+  else if (place == SIZE_MAX)
+    modes |= PLAN;
+  else if (place % 2 == 0)
+    modes |= COLD | FRESH | (place == 0 ? PLAN : 0);
+  return op_is_applied(table->problem.op) ? modes & ~(unsigned)FRESH : modes;
+}
+
+/* What takes longer than this is about as fast with cold caches as with hot ones, and would be most of what a report takes. */
+static const double short_longest = 0.1;
+
+static void select_report_modes(const options *given, selection *timed, bool full) {
+  select_modes(timed, 0);
+  for (size_t i = 0; i < timed->shape_count; i++)
+    timed->modes[i] = modes_of(&timed->shapes[i], full, options_have_table(given));
+  timed->longest = full ? 0.0 : short_longest;
+  timed->foretell = full;
+}
+
+/* What is known before anything is calibrated. */
+static void foretell(const options *given, const selection *timed) {
+  double timings = 0;
+  for (size_t i = 0; i < timed->shape_count; i++)
+    for (size_t k = 0; k < timed->kernel_count; k++) {
+      const posenc_options how = options_of_plan(given, timed->kernels[k]);
+      if (!posenc_kernel_refusal(timed->kernels[k], &timed->shapes[i].problem, &how))
+        timings += __builtin_popcount(timed->modes[i]) * given->repetitions;
+    }
+  fprintf(
+      stderr,
+      "posenc: report: after the verification, up to %.0f timings of %g s and more: at least %.0f minutes; a closer "
+      "estimate follows\n",
+      timings, given->min_time, ceil(timings * given->min_time / 60));
+}
+
 /* Null where there is nothing to time, or nothing to time it with: the page says that there are no timings. */
 static json_t *time_kernels(const options *given, const selection *chosen) {
   json_t *record = NULL;
 #ifdef HAVE_BENCHMARK
-  if (measure_time(given, chosen, BENCH_DEFAULT_MODES, NULL, &record) == STATUS_ERROR)
-    exit(STATUS_ERROR); /* bench_run has told why */
+  if (measure_time(given, chosen, NULL, &record) == STATUS_ERROR) exit(STATUS_ERROR); /* bench_run has told why */
 #else
   (void)given, (void)chosen;
 #endif
@@ -152,9 +209,11 @@ static json_t *time_kernels(const options *given, const selection *chosen) {
 }
 
 /* Measures what was not given, and leaves it in the folder. */
-static void complete(records *found, const options *given, const char *folder) {
+static void complete(records *found, const options *given, bool full, const char *folder) {
   if (found->accuracy && found->timing) return;
   selection checked = select_measured(given, false), timed = select_measured(given, true);
+  select_report_modes(given, &timed, full);
+  if (full) foretell(given, &timed);
   if (!found->accuracy) {
     found->accuracy = measure_accuracy(given, &checked, true, false);
     save(found->accuracy, folder, "accuracy.json");
@@ -169,16 +228,19 @@ static int run(int argc, char **argv) {
   options given = options_defaults();
   records found = {NULL, NULL};
   const char *folder = NULL;
+  bool full = false;
   for (int code; (code = options_next(&given, &command_report, argc, argv)) != -1;) {
     if (code == 'o') folder = optarg;
     if (code == OPTION_FROM) take_record(&found, optarg);
+    if (code == OPTION_FULL) full = true;
   }
   if (!folder) die("--output is missing");
   const char *refusal = report_refusal();
   if (refusal) die("%s", refusal);
   refuse_unused(&given, &found);
+  if (full && found.timing) die("--full: nothing would use it, as --from gives the timings");
   prepare_folder(folder);
-  complete(&found, &given, folder);
+  complete(&found, &given, full, folder);
   int status = report_write(folder, found.accuracy, found.timing, line);
   if (status == EXIT_SUCCESS) {
     char *page = path_in(folder, "index.html");
