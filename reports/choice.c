@@ -2,6 +2,7 @@
 #include "reports/choice.h"
 
 #include "common/field.h"
+#include "reports/pareto.h"
 #include "reports/plot.h"
 #include "reports/statistics.h"
 
@@ -86,16 +87,30 @@ static void insert(json_t *candidates, json_t *one) {
   json_array_insert_new(candidates, at, one);
 }
 
-/* By time as they are, each that is more accurate than all before it. */
-static void mark_front(json_t *candidates) {
-  double best = INFINITY;
-  for (size_t i = 0; i < json_array_size(candidates); i++) {
-    json_t *one = json_array_get(candidates, i);
-    const double error = field_number_or(one, "max_abs", INFINITY);
-    const bool front = json_is_true(json_object_get(one, "ok")) && error < best;
-    json_object_set_new(one, "front", json_boolean(front));
-    if (front) best = error;
+/* The candidates as points, sorted and to be freed; null when memory runs out. */
+static pareto_point *points_of(const json_t *candidates) {
+  const size_t count = json_array_size(candidates);
+  pareto_point *points = calloc(count + 1, sizeof *points);
+  for (size_t i = 0; points && i < count; i++) {
+    const json_t *one = json_array_get(candidates, i);
+    points[i] = (pareto_point){.name = field_string(one, "kernel"),
+                               .index = i,
+                               .time = 1e6 * field_number(one, "seconds"),
+                               .low = 1e6 * field_number(one, "low"),
+                               .high = 1e6 * field_number(one, "high"),
+                               .error = field_number_or(one, "max_abs", 1.0),
+                               .counts = json_is_true(json_object_get(one, "ok"))};
   }
+  if (points) pareto_sort(points, count);
+  return points;
+}
+
+static bool mark_front(json_t *candidates) {
+  pareto_point *points = points_of(candidates);
+  for (size_t i = 0; points && i < json_array_size(candidates); i++)
+    json_object_set_new(json_array_get(candidates, points[i].index), "front", json_boolean(points[i].front));
+  free(points);
+  return points;
 }
 
 static bool can_be_chosen(const json_t *one) {
@@ -144,7 +159,10 @@ json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shap
     }
     if (one) insert(candidates, one);
   }
-  mark_front(candidates);
+  if (!mark_front(candidates)) {
+    json_decref(candidates);
+    return NULL;
+  }
 
   const char *chosen = NULL, *next = NULL;
   for (size_t i = 0; i < json_array_size(candidates) && !next; i++) {
@@ -218,45 +236,15 @@ void choice_print(const json_t *choice, FILE *stream) {
 
 /* ---- plot ------------------------------------------------------------------------------------------- */
 
-/* What a logarithmic axis can show of an error of 0. */
-static const double least_error = 1e-18;
-
 int choice_plot(const json_t *choice, FILE *stream) {
   const json_t *candidates = json_object_get(choice, "candidates");
-  FILE *script = plot_begin("choice", PLOT_HEIGHT);
-  if (!script) return 2;
-  fputs(
-      "set logscale xy\nset format '%.0e'\nset xlabel 'microseconds'\nset ylabel 'largest absolute error'\nset title ",
-      script);
-  plot_quoted(script, field_string(choice, "shape"));
-  fputs("\nset offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\nplot ", script);
-  size_t shown = 0;
-  for (size_t i = 0; i < json_array_size(candidates); i++) {
-    fprintf(script, "%s'-' using 1:2:3:4 with xerrorbars", shown++ ? ", " : "");
-    plot_kernel(script, i, field_string(json_array_get(candidates, i), "kernel"));
-  }
-  fputs(", '-' using 1:2 with steps linecolor rgb '#808080' dashtype 2 title 'front'\n", script);
-  for (size_t i = 0; i < json_array_size(candidates); i++) {
-    const json_t *one = json_array_get(candidates, i);
-    fprintf(script, "%g %g %g %g\ne\n", 1e6 * field_number(one, "seconds"),
-            fmax(field_number_or(one, "max_abs", 1.0), least_error), 1e6 * field_number(one, "low"),
-            1e6 * field_number(one, "high"));
-  }
-  for (size_t i = 0; i < json_array_size(candidates); i++) {
-    const json_t *one = json_array_get(candidates, i);
-    if (json_is_true(json_object_get(one, "front")))
-      fprintf(script, "%g %g\n", 1e6 * field_number(one, "seconds"),
-              fmax(field_number_or(one, "max_abs", 1.0), least_error));
-  }
-  fputs("e\n", script);
-  char *element = plot_finish(script, "choice", "largest error of each kernel against the time it takes");
+  pareto_point *points = points_of(candidates);
+  char *element =
+      points ? pareto_draw(points, json_array_size(candidates), "choice", field_string(choice, "shape"), "microseconds")
+             : NULL;
+  free(points);
   if (!element) return 2;
-  /* An element of a page has the page's name space. */
-  static const char start[] = "<svg ";
-  fprintf(stream,
-          "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
-          "xmlns:xlink=\"http://www.w3.org/1999/xlink\" style=\"background: #fff\" %s\n",
-          element + (strncmp(element, start, sizeof start - 1) == 0 ? sizeof start - 1 : 0));
+  plot_standalone(element, stream);
   free(element);
   return 0;
 }

@@ -4,11 +4,14 @@
 #include "common/contract.h"
 #include "common/field.h"
 #include "common/shapes.h"
+#include "reports/answer.h"
 #include "reports/claims.h"
 #include "reports/document.h"
 #include "reports/errors.h"
 #include "reports/far.h"
+#include "reports/lengths.h"
 #include "reports/portraits.h"
+#include "reports/stability.h"
 #include "reports/tables.h"
 #include "reports/words.h"
 
@@ -26,119 +29,12 @@ static bool is_timed(const json_t *document) {
   return json_is_object(json_object_get(json_object_get(document, "environment"), "timing"));
 }
 
-static double median(const json_t *holder, const char *counter) {
-  return field_number(json_object_get(holder, counter), "median");
-}
-
 /* Is it an x that add or rope works on? */
 static bool is_applied(const json_t *table) {
   return json_is_true(json_object_get(table, "applied"));
 }
 
-/* ---- the answer ---- */
-
-static void say_bound(page *p, const json_t *kernel) {
-  const posenc_bound bound = document_bound(kernel);
-  char text[128];
-  bound_words(&bound, text, sizeof text);
-  say(p, text);
-}
-
-/* "transformer-base (5 000 × 512, 9.8 MiB)" */
-static void say_shape(page *p, const json_t *table) {
-  const json_t *described = json_object_get(table, "shape");
-  code(p, field_string(described, "name"));
-  page_print(p, PAGE_TEXT, " (%s × %s, %s)", words_count(field_number(described, "rows")).text,
-             words_count(field_number(described, "dim")).text, words_bytes(field_number(table, "bytes")).text);
-}
-
-static void say_speed(page *p, const json_t *row) {
-  const json_t *timing = json_object_get(row, "timing");
-  page_print(p, PAGE_STRONG, "%s GB/s", words_significant(median(timing, "bytes_per_second") / 1e9, 3).text);
-  page_print(p, PAGE_TEXT, ", %s\u00a0%% of the fill limit (%s GB/s)",
-             words_significant(median(timing, "of_limit") * 100, 3).text,
-             words_significant(median(timing, "limit_bytes_per_second") / 1e9, 3).text);
-  const double factor = field_number(timing, "speed_up");
-  if (isfinite(factor)) page_print(p, PAGE_TEXT, ", %s times as fast as naive", words_significant(factor, 3).text);
-}
-
-/* "shapes: 8 exhaustive, 2 sampled" */
-static void say_shapes(page *p, const json_t *document) {
-  const json_t *shapes = json_object_get(json_object_get(document, "checks"), "shapes");
-  page_print(p, PAGE_TEXT, "shapes: %s exhaustive, %s sampled", words_count(field_number(shapes, "exhaustive")).text,
-             words_count(field_number(shapes, "sampled")).text);
-}
-
-static void answer_fastest(page *p, const json_t *document, const json_t *answers) {
-  say(p, "Of the kernels whose proved error bound is within 2^-24 and held in every check (");
-  say_shapes(p, document);
-  say(p, "), the fastest");
-  const char *last = "";
-  for (size_t i = 0; i < json_array_size(answers); i++) {
-    const json_t *answer = json_array_get(answers, i);
-    const char *name = field_string(answer, "kernel");
-    const json_t *table = document_shape(document, field_string(answer, "shape"));
-    const bool largest = strcmp(field_string(answer, "footprint"), "largest") == 0;
-    say(p, i > 0 ? ". On " : " on ");
-    say(p, largest ? "the largest table, " : "a table in cache, ");
-    say_shape(p, table);
-    say(p, i > 0 ? ", it is " : ", is ");
-    code(p, name);
-    say(p, ": ");
-    say_speed(p, document_row(table, name));
-    if (strcmp(name, last) == 0) continue;
-    say(p, "; its bound is ");
-    say_bound(p, field_find(json_object_get(document, "kernels"), "name", name));
-    last = name;
-  }
-  say(p, ".");
-}
-
-/* Without times the answer is who can be trusted. */
-static void answer_trusted(page *p, const json_t *document) {
-  const json_t *kernels = json_object_get(document, "kernels");
-  const char *separator = "A proved error bound held in every check of: ";
-  say(p, is_timed(document) ? "No table of f32 was timed, but verified (" : "Nothing was timed, but verified (");
-  say_shapes(p, document);
-  say(p, "). ");
-  for (size_t i = 0; i < json_array_size(kernels); i++) {
-    const json_t *kernel = json_array_get(kernels, i);
-    if (!document_bound(kernel).derived || !json_is_true(json_object_get(kernel, "holds"))) continue;
-    say(p, separator);
-    code(p, field_string(kernel, "name"));
-    separator = ", ";
-  }
-  say(p, *separator == ',' ? "." : "No kernel has a proved error bound that held in every check.");
-}
-
-/* Of f32, which the answer is about? */
-static bool has_tables(const json_t *document) {
-  size_t i;
-  json_t *table;
-  json_array_foreach(json_object_get(document, "shapes"), i, table) {
-    const char *dtype = field_string(json_object_get(table, "shape"), "dtype");
-    if (!is_applied(table) && strcmp(dtype, dtype_name(POSENC_F32)) == 0) return true;
-  }
-  return false;
-}
-
-static void write_answer(page *p, const json_t *document) {
-  const json_t *answers = json_object_get(document, "answer");
-  const json_int_t failed = json_integer_value(json_object_get(json_object_get(document, "checks"), "failed"));
-  p->format->open(p, PAGE_ANSWER);
-  if (json_array_size(answers) > 0)
-    answer_fastest(p, document, answers);
-  else if (is_timed(document) && has_tables(document))
-    say(p, "No kernel that was timed has a proved error bound within 2^-24 that held in every check.");
-  else
-    answer_trusted(p, document);
-  p->format->close(p, PAGE_ANSWER);
-  if (failed == 0) return;
-  p->format->open(p, PAGE_ANSWER);
-  page_print(p, PAGE_STRONG, "Failed checks: %" JSON_INTEGER_FORMAT, failed);
-  say(p, ", listed under Checks.");
-  p->format->close(p, PAGE_ANSWER);
-}
+/* ---- the top ---- */
 
 static void write_subtitle(page *p, const json_t *document) {
   const json_t *facts = json_object_get(json_object_get(document, "environment"), "accuracy");
@@ -156,48 +52,6 @@ static void write_subtitle(page *p, const json_t *document) {
 
 /* ---- tables by shape ---- */
 
-typedef struct description {
-  char text[400];
-} description;
-
-/* "add, ", "rope, inverse, "; nothing of a table. */
-static void describe_operation(FILE *out, const json_t *described) {
-  posenc_op op;
-  if (!op_parse(field_string(described, "op"), &op) || op == POSENC_TABLE) return;
-  fprintf(out, json_is_true(json_object_get(described, "inverse")) ? "%s, inverse, " : "%s, ", op_name(op));
-}
-
-/* "5 000 × 512, first position 4 294 967 296, base 10000, interleaved, f32, 9.8 MiB; fill limit 44.9 GB/s (…)", or, of an x of 32 heads,
-   "rope, 4 096 × 32 × 128, …, 64 MiB; scale limit …" */
-static description describe(const json_t *table) {
-  const json_t *described = json_object_get(table, "shape");
-  const double first = field_number(described, "first"), base = field_number(described, "base"),
-               shift = field_number(described, "shift");
-  const double padding = field_number(described, "padding"), heads = field_number(described, "heads"),
-               limit = median(table, "limit_bytes_per_second");
-  const char *work = is_applied(table) ? "scale" : "fill";
-  posenc_layout layout;
-  posenc_dtype dtype;
-  description d = {""};
-  FILE *out = fmemopen(d.text, sizeof d.text, "w");
-  if (!out) return d;
-  describe_operation(out, described);
-  fputs(words_count(field_number(described, "rows")).text, out);
-  if (heads > 1) fprintf(out, " × %s", words_count(heads).text);
-  fprintf(out, " × %s", words_count(field_number(described, "dim")).text);
-  if (first < 0 || first > 0) fprintf(out, ", first position %s", words_count(first).text);
-  if (isfinite(base)) fprintf(out, ", base %s", words_plain(base).text);
-  if (shift < 0 || shift > 0) fprintf(out, ", shift %s", words_plain(shift).text);
-  if (isfinite(padding)) fprintf(out, ", padding position %s", words_count(padding).text);
-  if (layout_parse(field_string(described, "layout"), &layout)) fprintf(out, ", %s", layout_name(layout));
-  if (dtype_parse(field_string(described, "dtype"), &dtype)) fprintf(out, ", %s", dtype_name(dtype));
-  fprintf(out, ", %s", words_bytes(field_number(table, "bytes")).text);
-  if (isfinite(limit))
-    fprintf(out, "; %s limit %s GB/s (median beside all kernels)", work, words_fixed(limit / 1e9, 1).text);
-  fclose(out);
-  return d;
-}
-
 static void write_headline(page *p, const json_t *document) {
   const json_t *headline = json_object_get(document, "headline");
   const json_t *table = document_shape(document, field_string(headline, "shape"));
@@ -211,7 +65,7 @@ static void write_headline(page *p, const json_t *document) {
   code(p, field_string(headline, "shape"));
   say(p, ". Exhaustive figures are over every element; sampled ones are lower bounds. Times are medians (least–most).");
   p->format->close(p, PAGE_PARAGRAPH);
-  table_write(p, TABLE_HEADLINE, describe(table).text, json_object_get(table, "rows"), is_timed(document));
+  table_write(p, TABLE_HEADLINE, table_describe(table).text, json_object_get(table, "rows"), is_timed(document));
 }
 
 /* Is there anything but times of it? */
@@ -225,7 +79,7 @@ static bool is_verified(const json_t *table) {
 static void write_shape(page *p, const json_t *document, const json_t *table) {
   const table_kind kind = is_applied(table) && !is_verified(table) ? TABLE_TIMES : TABLE_FULL;
   p->format->heading(p, 3, field_string(json_object_get(table, "shape"), "name"));
-  table_write(p, kind, describe(table).text, json_object_get(table, "rows"), is_timed(document));
+  table_write(p, kind, table_describe(table).text, json_object_get(table, "rows"), is_timed(document));
 }
 
 static size_t count_shapes(const json_t *document, bool applied) {
@@ -270,60 +124,47 @@ static void write_applied(page *p, const json_t *document) {
   write_list(p, document, true);
 }
 
-/* ---- figures ---- */
-
-static void write_cache_rows(page *p, const json_t *document) {
-  static const char *const caches[][2] = {{"l1d", "L1d"}, {"l2", "L2"}, {"l3", "L3"}};
-  const json_t *facts = json_object_get(json_object_get(document, "environment"), "timing");
-  const char *separator = " Dotted lines mark tables as large as a cache: ";
-  for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
-    const double rows = figures_cache_rows(document, caches[i][0]);
-    if (!isfinite(rows)) continue;
-    const double bytes = strtod(field_string(facts, caches[i][0]), NULL);
-    page_print(p, PAGE_TEXT, "%s%s %s is %s rows", separator, caches[i][1], words_bytes(bytes).text,
-               words_count(rows).text);
-    separator = ", ";
+/* What lengths.c does not show: every shape but the sweep in its modes, and the modes that have no figure. */
+static size_t write_mode(page *p, const json_t *document, const char *mode, bool sweep, bool counting) {
+  const json_t *tables = json_object_get(document, mode);
+  size_t count = 0;
+  for (size_t i = 0; i < json_array_size(tables); i++) {
+    const json_t *table = json_array_get(tables, i);
+    char caption[512];
+    if (json_is_true(json_object_get(table, "sweep")) && !sweep) continue;
+    count++;
+    if (counting) continue;
+    snprintf(caption, sizeof caption, "%s, %s: %s", mode, field_string(json_object_get(table, "shape"), "name"),
+             table_describe(table).text);
+    table_write(p, TABLE_TIMES, caption, json_object_get(table, "rows"), true);
   }
-  if (*separator == ',') say(p, ".");
+  return count;
 }
 
-static void write_sweep_data(page *p, const json_t *document) {
-  const json_t *shapes = json_object_get(document, "shapes");
-  p->format->open(p, PAGE_DATA);
-  for (size_t i = 0; i < json_array_size(shapes); i++) {
-    const json_t *table = json_array_get(shapes, i);
-    if (figures_in_sweep(table))
-      table_write(p, TABLE_TIMES, describe(table).text, json_object_get(table, "rows"), true);
+static void write_modes(page *p, const json_t *document) {
+  static const struct {
+    const char *name;
+    bool sweep;
+    const char *text;
+  } modes[] = {{"cold", false, "table, or x, and constants are in no cache before"},
+               {"fresh", false, "into memory that was just allocated, so that its page faults count"},
+               {"first", true, "the plan, the whole table and the plan's end: what one table costs from nothing"},
+               {"row", true, "one row at a time, at scattered positions"}};
+  enum { MODES = sizeof modes / sizeof *modes };
+  size_t count = 0;
+  for (size_t i = 0; i < MODES; i++) count += write_mode(p, document, modes[i].name, modes[i].sweep, true);
+  if (count == 0) return;
+  p->format->heading(p, 2, "In other states");
+  for (size_t i = 0; i < MODES; i++) {
+    if (write_mode(p, document, modes[i].name, modes[i].sweep, true) == 0) continue;
+    p->format->open(p, PAGE_PARAGRAPH);
+    page_print(p, PAGE_STRONG, "%s", modes[i].name);
+    page_print(p, PAGE_TEXT, ": %s.", modes[i].text);
+    p->format->close(p, PAGE_PARAGRAPH);
+    p->format->open(p, PAGE_DATA);
+    write_mode(p, document, modes[i].name, modes[i].sweep, false);
+    p->format->close(p, PAGE_DATA);
   }
-  p->format->close(p, PAGE_DATA);
-}
-
-/* Width of the sweep, NaN if none was timed. */
-static double sweep_dim(const json_t *document) {
-  const json_t *shapes = json_object_get(document, "shapes");
-  for (size_t i = 0; i < json_array_size(shapes); i++) {
-    const json_t *table = json_array_get(shapes, i);
-    if (figures_in_sweep(table)) return field_number(json_object_get(table, "shape"), "dim");
-  }
-  return NAN;
-}
-
-static void write_lengths(page *p, const json_t *document, const figures *drawn) {
-  if (!drawn->svg[FIGURE_TIME]) return;
-  const double dim = sweep_dim(document);
-  p->format->heading(p, 2, "Time against length");
-  p->format->open(p, PAGE_PARAGRAPH);
-  page_print(p, PAGE_TEXT, "Tables of f32 with %s columns. Points are medians, bars reach from least to most.",
-             words_count(dim).text);
-  write_cache_rows(p, document);
-  p->format->close(p, PAGE_PARAGRAPH);
-  p->format->open(p, PAGE_FIGURES);
-  p->format->figure(p, "Time per element against length.", drawn->svg[FIGURE_TIME]);
-  p->format->figure(
-      p, "Bytes written per second against length. The logarithmic axis ends at the highest of fill limit and kernels.",
-      drawn->svg[FIGURE_BANDWIDTH]);
-  p->format->close(p, PAGE_FIGURES);
-  write_sweep_data(p, document);
 }
 
 /* ---- checks ---- */
@@ -476,6 +317,7 @@ static void write_environment(page *p, const json_t *document) {
   const json_t *accuracy = json_object_get(environment, "accuracy"), *timing = json_object_get(environment, "timing");
   p->format->heading(p, 2, "Environment");
   if (is_timed(document)) warn_of_difference(p, accuracy, timing);
+  stability_write(p, document);
   write_facts(p, "Where the accuracy record was made.", accuracy, NULL);
   if (is_timed(document)) write_facts(p, "What the timing record says besides.", timing, accuracy);
 }
@@ -560,15 +402,16 @@ static void write_method(page *p, const json_t *document) {
 
 bool contents_write(page *p, const json_t *document, const figures *drawn) {
   p->format->begin(p, "posenc report");
-  write_answer(p, document);
+  answer_write(p, document, drawn);
   write_subtitle(p, document);
   write_headline(p, document);
-  write_lengths(p, document, drawn);
+  lengths_write(p, document, drawn);
   const bool errors_written = errors_write(p, document, drawn);
   far_write(p, document);
   portraits_write(p, document, drawn);
   write_shapes(p, document);
   write_applied(p, document);
+  write_modes(p, document);
   const bool checks_written = write_checks(p, document);
   claims_write(p, document);
   write_kernels(p, document);

@@ -5,26 +5,29 @@
 #include "common/field.h"
 #include "common/shapes.h"
 #include "posenc.h"
+#include "reports/answer.h"
 #include "reports/causes.h"
 #include "reports/claims.h"
+#include "reports/samples.h"
+#include "reports/stability.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Modes whose tables stand apart: "hot" is in "shapes", with its plans. */
+static const char *const further_modes[] = {"cold", "fresh", "first", "row"};
+
 /* What speed-ups are over, and the shape that the headline shows. */
 static const char baseline[] = "naive";
 static const char reference_shape[] = "transformer-base";
 
-/* What the fastest kernel in the answer must promise: one ulp just below 1. */
-static const double answer_error = 0x1p-24;
-
 typedef struct maker {
   const json_t *accuracy, *timing;
   json_t *document;
-  double *values; /* room for one number per benchmark entry */
-  bool failed;    /* out of memory, somewhere on the way */
+  samples *times;
+  bool failed; /* out of memory, somewhere on the way */
 } maker;
 
 /* ---- small pieces ---- */
@@ -67,86 +70,19 @@ static void add_name(maker *m, json_t *names, const char *name) {
 
 /* ---- the timing record ---- */
 
-/* Copies part `index` of "hot/shape/kernel/…"; false if there is none or it does not fit. */
-static bool name_part(const char *name, int index, char *part, size_t size) {
-  for (int skipped = 0; skipped < index; skipped++) {
-    name = strchr(name, '/');
-    if (!name) return false;
-    name++;
-  }
-  const size_t length = index == 2 ? kernel_name_length(name) : strcspn(name, "/");
-  if (length == 0 || length >= size) return false;
-  memcpy(part, name, length);
-  part[length] = '\0';
-  return true;
-}
-
-/* Is it one repetition of that operation on that shape by that kernel (null: any)? */
-static bool is_repetition(const json_t *entry, const char *operation, const char *shape_name, const char *kernel) {
-  const char *type = field_string(entry, "run_type");
-  if ((*type && strcmp(type, "iteration") != 0) || json_is_true(json_object_get(entry, "error_occurred"))) return false;
-  const char *const wanted[] = {operation, shape_name, kernel};
-  const char *name = field_string(entry, "name");
-  for (int i = 0; i < 3; i++) {
-    char part[80];
-    if (!name_part(name, i, part, sizeof part) || (wanted[i] && strcmp(part, wanted[i]) != 0)) return false;
-  }
-  return true;
-}
-
-/* The counter of an entry; "plan_ns" is the time of an iteration. */
-static double measured(const json_t *entry, const char *counter) {
-  if (strcmp(counter, "plan_ns") != 0) return field_number(entry, counter);
-  static const struct {
-    const char *name;
-    double ns;
-  } units[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  const char *unit = field_string(entry, "time_unit");
-  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-    if (strcmp(units[i].name, unit) == 0) return field_number(entry, "real_time") * units[i].ns;
-  return NAN;
-}
-
-/* Collects that counter of all repetitions into m->values. */
-static size_t collect(maker *m, const char *operation, const char *shape_name, const char *kernel,
-                      const char *counter) {
-  const json_t *entries = json_object_get(m->timing, "benchmarks");
-  size_t count = 0;
-  for (size_t i = 0; i < json_array_size(entries); i++) {
-    const json_t *entry = json_array_get(entries, i);
-    if (!is_repetition(entry, operation, shape_name, kernel)) continue;
-    const double value = measured(entry, counter);
-    if (isfinite(value)) m->values[count++] = value;
-  }
-  return count;
-}
-
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* SPREAD of that counter, or JSON null if it was never measured. */
-static json_t *spread(maker *m, const char *operation, const char *shape_name, const char *kernel,
-                      const char *counter) {
-  const size_t count = collect(m, operation, shape_name, kernel, counter);
-  if (count == 0) return json_null();
-  qsort(m->values, count, sizeof *m->values, ascending);
-  const double median = m->values[(count - 1) / 2] / 2 + m->values[count / 2] / 2; /* no sum that overflows */
-  return json_pack("{s:f, s:f, s:f}", "median", median, "min", m->values[0], "max", m->values[count - 1]);
-}
-
-static json_t *make_timing(maker *m, const char *shape_name, const char *kernel) {
+static json_t *make_timing(maker *m, const char *mode, const char *shape_name, const char *kernel) {
   static const char *const sizes[] = {"rows", "rows_timed"};
   static const char *const counters[] = {"ns_per_element", "bytes_per_second", "of_limit", "limit_bytes_per_second"};
-  const size_t repetitions = collect(m, "hot", shape_name, kernel, "ns_per_element");
+  const size_t repetitions = samples_collect(m->times, mode, shape_name, kernel, "ns_per_element");
   if (repetitions == 0) return json_null();
   json_t *timing = json_pack("{s:I}", "repetitions", (json_int_t)repetitions);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    put(m, timing, sizes[i], collect(m, "hot", shape_name, kernel, sizes[i]) ? real(m->values[0]) : json_null());
+    put(m, timing, sizes[i],
+        samples_collect(m->times, mode, shape_name, kernel, sizes[i]) ? real(m->times->values[0]) : json_null());
   for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
-    put(m, timing, counters[i], spread(m, "hot", shape_name, kernel, counters[i]));
-  put(m, timing, "plan_ns", spread(m, "plan", shape_name, kernel, "plan_ns"));
+    put(m, timing, counters[i], samples_spread(m->times, mode, shape_name, kernel, counters[i]));
+  if (strcmp(mode, "hot") == 0)
+    put(m, timing, "plan_ns", samples_spread(m->times, "plan", shape_name, kernel, "plan_ns"));
   return timing;
 }
 
@@ -174,16 +110,18 @@ static json_t *make_row(maker *m, const char *shape_name, const char *kernel) {
   json_object_del(row, "shape"); /* the row lies in it */
   put(m, row, "isa", copy(json_object_get(contract, "isa")));
   if (!result) put(m, row, "refusal", copy(json_object_get(contract, "refusal")));
-  put(m, row, "timing", make_timing(m, shape_name, kernel));
+  put(m, row, "timing", make_timing(m, "hot", shape_name, kernel));
   return row;
 }
 
-static void put_speed_ups(maker *m, const json_t *rows) {
-  const double slow = median_ns(field_find(rows, "kernel", baseline));
+static void put_speed_ups(maker *m, const char *mode, const char *shape_name, const json_t *rows) {
+  const bool known = isfinite(median_ns(field_find(rows, "kernel", baseline)));
   for (size_t i = 0; i < json_array_size(rows); i++) {
-    json_t *row = json_array_get(rows, i);
-    json_t *timing = json_object_get(row, "timing");
-    if (json_is_object(timing)) put(m, timing, "speed_up", real(slow / median_ns(row)));
+    json_t *row = json_array_get(rows, i), *timing = json_object_get(row, "timing");
+    const char *kernel = field_string(row, "kernel");
+    if (!json_is_object(timing)) continue;
+    const bool compared = known && strcmp(kernel, baseline) != 0;
+    put(m, timing, "speed_up", compared ? samples_ratio(m->times, mode, shape_name, kernel, baseline) : json_null());
   }
 }
 
@@ -197,7 +135,7 @@ static const shape *find_shape(const shape *(*list)(size_t *count), const char *
 }
 
 /* What is known of a shape: from the accuracy record, the lists, or the counters. */
-static json_t *describe_shape(maker *m, const char *name) {
+static json_t *describe_shape(maker *m, const char *mode, const char *name) {
   const json_t *results = json_object_get(m->accuracy, "records");
   for (size_t i = 0; i < json_array_size(results); i++) {
     const json_t *known = json_object_get(json_array_get(results, i), "shape");
@@ -206,8 +144,8 @@ static json_t *describe_shape(maker *m, const char *name) {
   const shape *listed = find_shape(shapes_sweep, name);
   if (!listed) listed = find_shape(shapes_applied, name);
   if (listed) return shape_json(listed);
-  const double rows = collect(m, "hot", name, NULL, "rows") ? m->values[0] : NAN;
-  const double dim = collect(m, "hot", name, NULL, "dim") ? m->values[0] : NAN;
+  const double rows = samples_collect(m->times, mode, name, NULL, "rows") ? m->times->values[0] : NAN;
+  const double dim = samples_collect(m->times, mode, name, NULL, "dim") ? m->times->values[0] : NAN;
   return json_pack("{s:s, s:o, s:o}", "name", name, "rows", real(rows), "dim", real(dim));
 }
 
@@ -228,18 +166,45 @@ static double shape_bytes(const json_t *described) {
          field_number(described, "dim") * (double)posenc_dtype_bytes(dtype);
 }
 
+/* What is known of a shape, beside its rows. */
+static json_t *make_table(maker *m, const char *mode, const char *name, json_t *rows) {
+  put_speed_ups(m, mode, name, rows);
+  json_t *made = json_pack("{s:b}", "sweep", find_shape(shapes_sweep, name) != NULL);
+  json_t *described = describe_shape(m, mode, name);
+  put(m, made, "applied", json_boolean(is_applied(described)));
+  put(m, made, "bytes", real(shape_bytes(described)));
+  put(m, made, "shape", described);
+  put(m, made, "limit_bytes_per_second", samples_spread(m->times, mode, name, NULL, "limit_bytes_per_second"));
+  put(m, made, "rows", rows);
+  return made;
+}
+
 static json_t *make_shape(maker *m, const char *name, const json_t *kernels) {
   json_t *rows = json_array();
   for (size_t i = 0; i < json_array_size(kernels); i++)
     append(m, rows, make_row(m, name, json_string_value(json_array_get(kernels, i))));
-  put_speed_ups(m, rows);
-  json_t *made = json_pack("{s:b}", "sweep", find_shape(shapes_sweep, name) != NULL);
-  json_t *described = describe_shape(m, name);
-  put(m, made, "applied", json_boolean(is_applied(described)));
-  put(m, made, "bytes", real(shape_bytes(described)));
-  put(m, made, "shape", described);
-  put(m, made, "limit_bytes_per_second", spread(m, "hot", name, NULL, "limit_bytes_per_second"));
-  put(m, made, "rows", rows);
+  return make_table(m, "hot", name, rows);
+}
+
+/* Every shape that was timed in that mode, with those kernels that were. */
+static json_t *make_mode(maker *m, const char *mode) {
+  const json_t *shapes = json_object_get(m->document, "shapes");
+  json_t *made = json_array();
+  for (size_t i = 0; i < json_array_size(shapes); i++) {
+    const json_t *hot = json_array_get(shapes, i), *kernels = json_object_get(hot, "rows");
+    const char *name = field_string(json_object_get(hot, "shape"), "name");
+    json_t *rows = json_array();
+    for (size_t k = 0; k < json_array_size(kernels); k++) {
+      const char *kernel = field_string(json_array_get(kernels, k), "kernel");
+      json_t *timing = make_timing(m, mode, name, kernel);
+      if (json_is_null(timing)) continue;
+      append(m, rows, json_pack("{s:s, s:o}", "kernel", kernel, "timing", timing));
+    }
+    if (json_array_size(rows) > 0)
+      append(m, made, make_table(m, mode, name, rows));
+    else
+      json_decref(rows);
+  }
   return made;
 }
 
@@ -248,7 +213,8 @@ static void add_timed(maker *m, json_t *names, const shape *(*list)(size_t *coun
   size_t count;
   const shape *shapes = list(&count);
   for (size_t i = 0; i < count; i++)
-    if (collect(m, "hot", shapes[i].name, NULL, "ns_per_element") > 0) add_name(m, names, shapes[i].name);
+    if (samples_collect(m->times, "hot", shapes[i].name, NULL, "ns_per_element") > 0)
+      add_name(m, names, shapes[i].name);
 }
 
 /* Names of all shapes and kernels of both records, each once, in the order in which they appear; but benchmarks run in
@@ -265,13 +231,11 @@ static void collect_names(maker *m, json_t *shapes, json_t *kernels) {
   }
   add_timed(m, shapes, shapes_sweep);
   add_timed(m, shapes, shapes_applied);
-  const json_t *entries = json_object_get(m->timing, "benchmarks");
-  for (size_t i = 0; i < json_array_size(entries); i++) {
-    const json_t *entry = json_array_get(entries, i);
-    char part[80];
-    if (!is_repetition(entry, "hot", NULL, NULL)) continue;
-    if (name_part(field_string(entry, "name"), 1, part, sizeof part)) add_name(m, shapes, part);
-    if (name_part(field_string(entry, "name"), 2, part, sizeof part)) add_name(m, kernels, part);
+  for (size_t i = 0; i < m->times->count; i++) {
+    const sample *one = &m->times->all[i];
+    if (strcmp(one->mode, "hot") != 0) continue;
+    add_name(m, shapes, one->shape);
+    add_name(m, kernels, one->kernel);
   }
 }
 
@@ -404,68 +368,6 @@ static json_t *make_checks(maker *m, const json_t *kernels) {
   return checks;
 }
 
-/* ---- the answer ---- */
-
-/* Does the kernel prove that it is accurate enough on that shape, and was nothing found against it? */
-static bool is_trusted(const json_t *kernel, const json_t *described) {
-  const posenc_bound bound = document_bound(kernel);
-  const int64_t first = json_integer_value(json_object_get(described, "first"));
-  const int64_t rows = json_integer_value(json_object_get(described, "rows"));
-  int64_t last;
-  if (!bound.derived || !json_is_true(json_object_get(kernel, "holds"))) return false;
-  if (json_is_true(json_object_get(kernel, "keeps_rows"))) return false; /* its time is that of a copy */
-  if (bound.max_position < 0 || first < -bound.max_position || __builtin_add_overflow(first, rows, &last) ||
-      last > bound.max_position)
-    return false;
-  return posenc_bound_at(&bound, POSENC_F32, first) <= answer_error &&
-         posenc_bound_at(&bound, POSENC_F32, last) <= answer_error;
-}
-
-static const char *fastest(const maker *m, const json_t *table) {
-  const json_t *kernels = json_object_get(m->document, "kernels");
-  const json_t *described = json_object_get(table, "shape");
-  const char *best = NULL;
-  double best_ns = INFINITY;
-  for (size_t i = 0; i < json_array_size(kernels); i++) {
-    const json_t *kernel = json_array_get(kernels, i);
-    const char *name = field_string(kernel, "name");
-    const double ns = median_ns(document_row(table, name));
-    if (!(ns < best_ns) || !is_trusted(kernel, described)) continue;
-    best = name;
-    best_ns = ns;
-  }
-  return best;
-}
-
-/* The largest timed table of f32 that takes at most so many bytes, if a trusted kernel does it. */
-static void answer_for(maker *m, json_t *answer, const char *footprint, double most) {
-  const json_t *shapes = json_object_get(m->document, "shapes");
-  const json_t *chosen = NULL;
-  double bytes = 0;
-  for (size_t i = 0; i < json_array_size(shapes); i++) {
-    const json_t *table = json_array_get(shapes, i);
-    const double size = field_number(table, "bytes");
-    if (json_is_true(json_object_get(table, "applied"))) continue;
-    if (strcmp(field_string(json_object_get(table, "shape"), "dtype"), dtype_name(POSENC_F32)) != 0) continue;
-    if (!(size > 0 && size >= bytes && size <= most) || !fastest(m, table)) continue;
-    chosen = table;
-    bytes = size;
-  }
-  if (!chosen) return;
-  append(m, answer,
-         json_pack("{s:s, s:s, s:s}", "shape", field_string(json_object_get(chosen, "shape"), "name"), "kernel",
-                   fastest(m, chosen), "footprint", footprint));
-}
-
-static json_t *make_answer(maker *m) {
-  json_t *answer = json_array();
-  const char *l2 = field_string(json_object_get(m->timing, "context"), "l2");
-  const double cache = strtod(l2, NULL);
-  answer_for(m, answer, "largest", INFINITY);
-  answer_for(m, answer, "in cache", cache / 2); /* the other half for everything else that wants to be there */
-  return answer;
-}
-
 /* ---- the whole ---- */
 
 /* Strings alone, for Google Benchmark's context also holds lists; and nothing of the one who ran it. */
@@ -489,10 +391,8 @@ static json_t *make_environment(maker *m) {
 }
 
 json_t *document_make(const json_t *accuracy, const json_t *timing, const char *command) {
-  const size_t entries = json_array_size(json_object_get(timing, "benchmarks"));
-  maker m = {
-      .accuracy = accuracy, .timing = timing, .document = json_object(), .values = calloc(entries + 1, sizeof(double))};
-  m.failed = !m.document || !m.values;
+  maker m = {.accuracy = accuracy, .timing = timing, .document = json_object(), .times = samples_open(timing)};
+  m.failed = !m.document || !m.times;
   if (!m.failed) {
     json_t *kernels = json_deep_copy(json_object_get(accuracy, "kernels"));
     json_t *checks = make_checks(&m, kernels);
@@ -502,15 +402,18 @@ json_t *document_make(const json_t *accuracy, const json_t *timing, const char *
     put(&m, m.document, "kernels", kernels);
     put(&m, m.document, "checks", checks);
     put(&m, m.document, "shapes", make_shapes(&m));
+    for (size_t i = 0; i < sizeof further_modes / sizeof *further_modes; i++)
+      put(&m, m.document, further_modes[i], make_mode(&m, further_modes[i]));
     put(&m, m.document, "headline", make_headline(&m));
-    put(&m, m.document, "answer", make_answer(&m));
     put(&m, m.document, "profile", copy(json_object_get(accuracy, "profile")));
     put(&m, m.document, "unique", copy(json_object_get(accuracy, "unique")));
     put(&m, m.document, "causes", causes_make(json_object_get(accuracy, "profile")));
     put(&m, m.document, "environment", make_environment(&m));
+    put(&m, m.document, "answer", answer_make(m.document, m.times));
+    put(&m, m.document, "stability", stability_make(m.times));
     put(&m, m.document, "claims", claims_make(m.document));
   }
-  free(m.values);
+  samples_close(m.times);
   if (!m.failed) return m.document;
   json_decref(m.document);
   return NULL;

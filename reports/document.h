@@ -9,11 +9,13 @@
 
 /*
  * { "schema": "posenc-report-1", "command": string, "seed": integer or null,
- *   "answer": [ {"shape", "kernel", "footprint": "largest" | "in cache"} ],
+ *   "answer": see reports/answer.h,
+ *   "stability": see reports/stability.h,
  *   "headline": null or {"shape": name, "rows": [ ROW … ]},   the reference shape: transformer-base where it was verified
  *   "shapes": [ {"shape": as in the records, "sweep": bool, "applied": is it add or rope?, "bytes": n of the table or x,
  *                "limit_bytes_per_second": SPREAD over the measurements beside all kernels, or null,
  *                "rows": [ ROW … ]} ],
+ *   "cold", "fresh", "first", "row": [ as in "shapes", for what was timed in that mode, with rows of {"kernel", "timing"} alone ],
  *   "profile": as in the accuracy record,
  *   "unique": as in the accuracy record, or null,
  *   "causes": see reports/causes.h,
@@ -30,7 +32,7 @@
  * ROW: {"kernel", "isa", "refusal", then the fields of its accuracy record or nothing if there is none,
  *       "timing": null or {"repetitions": n, "rows": n, "rows_timed": n in one iteration, "ns_per_element": SPREAD,
  *                          "bytes_per_second": SPREAD, "of_limit": SPREAD, "limit_bytes_per_second": SPREAD,
- *                          "speed_up": over naive, or null, "plan_ns": SPREAD or null}}
+ *                          "speed_up": over naive, see samples_ratio, or null (of naive, too), "plan_ns": SPREAD or null; of "shapes" alone}}
  * SPREAD: {"median", "min", "max"} over the repetitions. A share of the limit is that of one repetition, so the
  * median of the shares is not the ratio of the medians.
  *

@@ -7,8 +7,11 @@
 #include <stdbool.h>
 
 typedef enum figure {
-  FIGURE_TIME,       /* against length */
-  FIGURE_BANDWIDTH,  /* against length */
+  FIGURE_PARETO, /* error against time */
+  FIGURE_TIME,   /* against length, as the next three */
+  FIGURE_BANDWIDTH,
+  FIGURE_COLD,
+  FIGURE_FRESH,
   FIGURE_ERROR,      /* against position */
   FIGURE_CAUSES,     /* shares of the error against position, a panel per kind of kernel */
   FIGURE_FREQUENCY,  /* error against frequency */
@@ -28,12 +31,5 @@ typedef struct figures {
 /* False on an error already told on stderr; nothing to free then. */
 bool figures_make(const json_t *document, figures *made);
 void figures_free(figures *made);
-
-/* Was this length of the sweep timed? */
-bool figures_in_sweep(const json_t *table);
-
-/* Rows of the sweep's width whose table is as large as that data cache of the timed machine, where the figures against
-   length mark it; NaN if it is unknown or beyond their axis. */
-double figures_cache_rows(const json_t *document, const char *cache);
 
 #endif

@@ -171,3 +171,22 @@ char *plot_finish(FILE *script, const char *name, const char *description) {
   fclose(script);
   return element;
 }
+
+void plot_standalone(const char *element, FILE *stream) {
+  static const char start[] = "<svg ", box[] = "viewBox=\"0 0 ";
+  /* gnuplot draws in black on nothing. */
+  static const char style[] =
+      "svg{--ink:#1a1c1f;--paper:#fff}\n"
+      "@media(prefers-color-scheme:dark){svg{--ink:#e4e6e9;--paper:#131619}}\n"
+      "#paper{fill:var(--paper)}[stroke=black],[color=black]{stroke:var(--ink)}[stroke=none]{stroke:none}\n"
+      "[fill=black]{fill:var(--ink)}\n";
+  int width = PLOT_WIDTH, height = PLOT_HEIGHT;
+  const char *size = strstr(element, box), *body = strchr(element, '>');
+  if (size) sscanf(size + strlen(box), "%d %d", &width, &height);
+  const char *attributes = element + strlen(start);
+  fprintf(stream,
+          "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
+          "xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"%d\" height=\"%d\" %.*s>\n<style>\n%s</style>\n"
+          "<rect id=\"paper\" width=\"100%%\" height=\"100%%\"/>%s\n",
+          width, height, (int)(body - attributes), attributes, style, body + 1);
+}

@@ -29,4 +29,7 @@ void plot_kernel(FILE *script, size_t index, const char *title);
  */
 char *plot_finish(FILE *script, const char *name, const char *description);
 
+/* Writes such an element as an SVG document, which brings a size and, light or dark, a background of its own. */
+void plot_standalone(const char *element, FILE *stream);
+
 #endif

@@ -26,6 +26,12 @@ static bool write_markdown(const report *r, FILE *stream) {
   return contents_write(&(page){.format = &page_markdown, .stream = stream}, r->document, r->drawn);
 }
 
+/* The figure of all kernels alone, as for a README. */
+static bool write_picture(const report *r, FILE *stream) {
+  plot_standalone(r->drawn->svg[FIGURE_PARETO], stream);
+  return true;
+}
+
 static bool write_json(const report *r, FILE *stream) {
   return json_dumpf(r->document, stream, JSON_INDENT(1)) == 0 && fputc('\n', stream) != EOF;
 }
@@ -33,9 +39,17 @@ static bool write_json(const report *r, FILE *stream) {
 static const struct {
   const char *name;
   bool (*write)(const report *r, FILE *stream);
-} files[] = {{"index.html", write_html}, {"report.md", write_markdown}, {"report.json", write_json}};
+} files[] = {{"index.html", write_html},
+             {"report.md", write_markdown},
+             {"report.json", write_json},
+             {"headline.svg", write_picture}};
 
 enum { FILES = sizeof files / sizeof *files };
+
+/* Without times there is no picture. */
+static bool is_wanted(const report *r, size_t file) {
+  return files[file].write != write_picture || r->drawn->svg[FIGURE_PARETO];
+}
 
 static int fail(const char *directory, const char *name, output *const outputs[FILES]) {
   fprintf(stderr, "posenc: report: cannot write %s/%s: %s\n", directory, name, strerror(errno));
@@ -48,12 +62,14 @@ static int write_files(const char *directory, const report *r) {
   output *outputs[FILES] = {NULL};
   for (size_t i = 0; i < FILES; i++) {
     char path[4096];
+    if (!is_wanted(r, i)) continue;
     errno = ENAMETOOLONG;
     if (snprintf(path, sizeof path, "%s/%s", directory, files[i].name) < (int)sizeof path)
       outputs[i] = output_open(path);
     if (!outputs[i]) return fail(directory, files[i].name, outputs);
   }
   for (size_t i = 0; i < FILES; i++) {
+    if (!outputs[i]) continue;
     FILE *stream = output_stream(outputs[i]);
     errno = ENOMEM;
     if (!files[i].write(r, stream) || fflush(stream) != 0 || ferror(stream))
@@ -62,7 +78,7 @@ static int write_files(const char *directory, const report *r) {
   for (size_t i = 0; i < FILES; i++) {
     output *pending = outputs[i];
     outputs[i] = NULL;
-    if (!output_commit(pending)) return fail(directory, files[i].name, outputs);
+    if (pending && !output_commit(pending)) return fail(directory, files[i].name, outputs);
   }
   return 0;
 }

@@ -6,10 +6,10 @@
 #include <jansson.h>
 
 /*
- * Writes index.html (self-contained), report.md and report.json into `directory`, which exists.
+ * Writes index.html (self-contained), report.md, report.json and, where the reference table was timed, headline.svg into `directory`, which exists.
  * accuracy: as made by verify_run. timing: Google Benchmark JSON as made by bench_run.
  * command: the command line that reproduces the report.
- * 0 on success, 2 on an error already told on stderr; then none of the three files was changed.
+ * 0 on success, 2 on an error already told on stderr; then none of these files was changed.
  */
 int report_write(const char *directory, const json_t *accuracy, const json_t *timing, const char *command);
 

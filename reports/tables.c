@@ -2,6 +2,7 @@
 #include "reports/tables.h"
 
 #include "common/field.h"
+#include "common/shapes.h"
 #include "reports/words.h"
 
 #include <inttypes.h>
@@ -88,7 +89,8 @@ static double timing_number(const json_t *row, const char *counter, const char *
 /* "0.0931 (0.0925–0.0987)" */
 static void spread(page *p, const json_t *row, const char *counter, double scale, const char *mark) {
   if (!isfinite(timing_number(row, counter, "median"))) return;
-  page_print(p, PAGE_TEXT, "%s%s ", words_significant(timing_number(row, counter, "median") * scale, 3).text, mark);
+  page_print(p, PAGE_TEXT, "%s%s%s ", words_significant(timing_number(row, counter, "median") * scale, 3).text, mark,
+             words_mark(json_object_get(json_object_get(row, "timing"), counter)));
   page_print(p, PAGE_SMALL, "(%s–%s)", words_significant(timing_number(row, counter, "min") * scale, 3).text,
              words_significant(timing_number(row, counter, "max") * scale, 3).text);
 }
@@ -108,8 +110,10 @@ static void of_limit(page *p, const json_t *row) {
 }
 
 static void speed_up(page *p, const json_t *row) {
-  const double factor = field_number(json_object_get(row, "timing"), "speed_up");
-  if (isfinite(factor)) page_print(p, PAGE_TEXT, "%s×", words_significant(factor, 3).text);
+  const json_t *ratio = json_object_get(json_object_get(row, "timing"), "speed_up");
+  if (!json_is_object(ratio)) return;
+  page_print(p, PAGE_TEXT, "%s× ", words_significant(field_number(ratio, "estimate"), 3).text);
+  page_print(p, PAGE_SMALL, "%s", words_interval(ratio).text);
 }
 
 static void plan(page *p, const json_t *row) {
@@ -157,6 +161,12 @@ static const column times[] = {
 
 enum { MOST_COLUMNS = sizeof full / sizeof *full };
 
+static bool any_plan(const json_t *rows) {
+  for (size_t i = 0; i < json_array_size(rows); i++)
+    if (isfinite(timing_number(json_array_get(rows, i), "plan_ns", "median"))) return true;
+  return false;
+}
+
 static void write_row(page *p, const column *const *columns, size_t count, const json_t *row) {
   const char *refusal = json_string_value(json_object_get(row, "refusal"));
   for (size_t i = 0; i < count; i++) {
@@ -185,10 +195,49 @@ void table_write(page *p, table_kind kind, const char *caption, const json_t *ro
   for (size_t i = 0; i < kinds[kind].count; i++) {
     const column *c = &kinds[kind].columns[i];
     if (c->of == TIME && !timed) continue;
+    if (c->fill == plan && !any_plan(rows)) continue;
     columns[count] = c;
     heads[count++] = c->head;
   }
   page_table(p, caption, heads, count);
   for (size_t i = 0; i < json_array_size(rows); i++) write_row(p, columns, count, json_array_get(rows, i));
   page_table_end(p);
+}
+
+/* ---- what they are of ---- */
+
+/* "add, ", "rope, inverse, "; nothing of a table. */
+static void describe_operation(FILE *out, const json_t *described) {
+  posenc_op op;
+  if (!op_parse(field_string(described, "op"), &op) || op == POSENC_TABLE) return;
+  fprintf(out, json_is_true(json_object_get(described, "inverse")) ? "%s, inverse, " : "%s, ", op_name(op));
+}
+
+table_description table_describe(const json_t *table) {
+  const json_t *described = json_object_get(table, "shape");
+  const double first = field_number(described, "first"), base = field_number(described, "base"),
+               shift = field_number(described, "shift");
+  const double padding = field_number(described, "padding"), heads = field_number(described, "heads"),
+               limit = field_number(json_object_get(table, "limit_bytes_per_second"), "median");
+  const char *work = json_is_true(json_object_get(table, "applied")) ? "scale" : "fill";
+  posenc_layout layout;
+  posenc_dtype dtype;
+  table_description d = {""};
+  FILE *out = fmemopen(d.text, sizeof d.text, "w");
+  if (!out) return d;
+  describe_operation(out, described);
+  fputs(words_count(field_number(described, "rows")).text, out);
+  if (heads > 1) fprintf(out, " × %s", words_count(heads).text);
+  fprintf(out, " × %s", words_count(field_number(described, "dim")).text);
+  if (first < 0 || first > 0) fprintf(out, ", first position %s", words_count(first).text);
+  if (isfinite(base)) fprintf(out, ", base %s", words_plain(base).text);
+  if (shift < 0 || shift > 0) fprintf(out, ", shift %s", words_plain(shift).text);
+  if (isfinite(padding)) fprintf(out, ", padding position %s", words_count(padding).text);
+  if (layout_parse(field_string(described, "layout"), &layout)) fprintf(out, ", %s", layout_name(layout));
+  if (dtype_parse(field_string(described, "dtype"), &dtype)) fprintf(out, ", %s", dtype_name(dtype));
+  fprintf(out, ", %s", words_bytes(field_number(table, "bytes")).text);
+  if (isfinite(limit))
+    fprintf(out, "; %s limit %s GB/s (median beside all kernels)", work, words_fixed(limit / 1e9, 1).text);
+  fclose(out);
+  return d;
 }

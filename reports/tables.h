@@ -14,6 +14,13 @@ typedef enum table_kind {
   TABLE_TIMES,    /* time alone */
 } table_kind;
 
+/* What a table is of: "5 000 × 512, first position 4 294 967 296, base 10000, interleaved, f32, 9.8 MiB; fill limit 44.9 GB/s (…)", or, of an x of 32 heads,
+   "rope, 4 096 × 32 × 128, …, 64 MiB; scale limit …" */
+typedef struct table_description {
+  char text[400];
+} table_description;
+table_description table_describe(const json_t *table);
+
 void table_write(page *p, table_kind kind, const char *caption, const json_t *rows, bool timed);
 
 #endif

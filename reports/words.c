@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/words.h"
 
+#include "common/field.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+const char *words_mark(const json_t *spread) {
+  const double width = field_number(spread, "max") - field_number(spread, "min");
+  return width > words_too_wide * field_number(spread, "median") ? "‡" : "";
+}
 
 static const words dash = {"–"};
 
@@ -59,5 +66,16 @@ words words_bytes(double bytes) {
   const words value = words_fixed(bytes, bytes < 10 && bytes != floor(bytes));
   words result;
   snprintf(result.text, sizeof result.text, "%.60s\u00a0%s", value.text, units[unit]);
+  return result;
+}
+
+words words_interval(const json_t *ratio) {
+  const double low = field_number(ratio, "low"), high = field_number(ratio, "high");
+  words result;
+  if (isfinite(low))
+    snprintf(result.text, sizeof result.text, "(%.40s–%.40s)", words_significant(low, 3).text,
+             words_significant(high, 3).text);
+  else
+    snprintf(result.text, sizeof result.text, "(too few timings)");
   return result;
 }

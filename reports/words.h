@@ -3,6 +3,8 @@
 #ifndef POSENC_REPORTS_WORDS_H
 #define POSENC_REPORTS_WORDS_H
 
+#include <jansson.h>
+
 typedef struct words {
   char text[96];
 } words;
@@ -24,5 +26,14 @@ words words_position(double value);
 
 /* "512 MiB", "250 KiB". */
 words words_bytes(double bytes);
+
+/* A median between least and most that are further apart than this share of it is marked: kernels that follow each other in a table often differ by
+   a fifth, and what is no surer than that does not tell them apart. */
+static const double words_too_wide = 0.2;
+/* The mark of a {"median", "min", "max"}, or nothing. */
+const char *words_mark(const json_t *spread);
+
+/* An interval such as samples_ratio has, in parentheses. */
+words words_interval(const json_t *ratio);
 
 #endif

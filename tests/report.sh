@@ -85,8 +85,12 @@ holds() { # WHAT TEXT: in the JSON without its spaces
 }
 holds 'least, median and most of three' '"ns_per_element":{"median":2.25,"min":2.0,"max":8.0}'
 holds 'the median of four' '"ns_per_element":{"median":45.0,"min":40.0,"max":60.0}'
-holds 'speed-up over naive' '"speed_up":20.0'
-holds 'and of naive' '"speed_up":1.0'
+# 60, 40, 44 and 46 over 2.25, 8 and 2: between the 6th and 7th of 12 quotients; the outermost enclose all but 2/35.
+holds 'speed-up over naive, with its interval' '"speed_up":{"estimate":19.777777777777779,"low":5.0,"high":30.0}'
+holds 'the answer' '"budget":"half","kernel":"quick","next":null,"naive":{"estimate":19.777777777777779,"low":5.0,"high":30.0,"kernel":"naive"}'
+holds 'where any error will do, naive is the next' '"budget":"any","kernel":"quick","next":{"estimate":19.777777777777779,"low":5.0,"high":30.0,"kernel":"naive"}'
+# Of 2, 4, 5, 6, 6, 8 and 16 the middle half is from 4 to 6.
+holds 'how steady the limit was' '"measured":7,"shapes":1,"typical":0.33333333333333331,"worst":0.33333333333333331,"shape":"64x512","drift":null'
 holds 'bandwidth' '"bytes_per_second":{"median":2000000000.0,"min":1000000000.0,"max":2500000000.0}'
 holds 'the share is the median of shares' '"of_limit":{"median":0.5,"min":0.125,"max":0.625}'
 holds 'the fill limit beside the kernel' '"limit_bytes_per_second":{"median":5000000000.0,"min":4000000000.0,"max":8000000000.0}'
@@ -96,9 +100,19 @@ holds 'repetitions' '"repetitions":3'
 holds 'and four of them' '"repetitions":4'
 holds 'shapes by mode' '"shapes":{"exhaustive":1,"sampled":1}'
 sed "s/$(printf '\302\240')/ /g" known/report.md >known.md # no-break spaces
-row='| `quick` | generic | 0.5000 |  | 0.125 | 0.250 | exhaustive (all 512) | 2.25 (2.00–8.00) | 2.00 (1.00–2.50) | 50.0 (12.5–62.5) | 20.0× |'
+row='| `quick` | generic | 0.5000 |  | 0.125 | 0.250 | exhaustive (all 512) | 2.25‡ (2.00–8.00) | 2.00‡ (1.00–2.50) | 50.0‡ (12.5–62.5) | 19.8× (5.00–30.0) |'
 check 'known figures: the row of the headline' contains known.md "$row"
-check 'known figures: the answer' contains known.md '`quick`: **2.00 GB/s**, 50.0 % of the fill limit (5.00 GB/s), 20.0 times as fast as naive'
+check 'known figures: the answer' contains known.md 'at **2.00 GB/s**, 50.0 % of what this machine can fill memory with, and `naive` takes 19.8 times as long.'
+row='| within 1 ulp: 2^-24 | reference 64x512 | `quick` | 2.00‡ (1.00–2.50) | 50.0‡ (12.5–62.5) |  | 19.8× (5.00–30.0) | 0.5 ulp'
+check 'known figures: the row of the answer' contains known.md "$row"
+check 'the answer comes first' test "$(grep -n '^> Take `quick`' known.md | cut -d: -f1)" -eq 3
+check 'known figures: how steady the machine was' contains known.md 'beside 7 timings of 1 shapes'
+check 'the picture is valid XML' sh -c 'head -c 5 known/headline.svg | grep -qx "<?xml" && { ! command -v xmllint >/dev/null || xmllint --noout known/headline.svg; }'
+for part in 'xmlns="http://www.w3.org/2000/svg"' '</svg>' prefers-color-scheme 'width="640" height="600" viewBox'; do
+  check "the picture: $part" count_is known/headline.svg "$part" 1
+done
+check 'the picture: a point for each kernel' sh -c 'for k in quick naive; do grep -q ">$k<" known/headline.svg || exit 1; done'
+check 'what was timed hot alone has no other figures' sh -c '! grep -qE "^(Cold|Fresh):|In other states" known.md'
 check 'known figures: the caption' contains known.md '128 KiB; fill limit 6.0 GB/s (median beside all kernels)'
 check 'known figures: what was sampled, in the checks' contains known.md '| `quick` | 2 of 2 (1 exhaustive, 1 sampled) |'
 check 'known figures: what was sampled, in the answer' contains known.md 'held in every check (shapes: 1 exhaustive, 1 sampled)'
@@ -117,14 +131,25 @@ check 'claims: all 13' test "$(sed -n '/^## Claims/,/^## [^C]/p' known/report.md
 check 'times of rope have a section' contains rope/report.md '## Added and rotated'
 sed "s/$(printf '\302\240')/ /g" rope/report.md >rope.md # no-break spaces
 check 'with x and its limit' contains rope.md '× 32 × 128, base 10000, interleaved, f32, 64 MiB; scale limit 6.0 GB/s'
-check 'and a row' contains rope.md '| `quick` | 2.25 (2.00–8.00) | 2.00 (1.00–2.50) | 50.0 (12.5–62.5) | 20.0× | '
-check 'but are no answer' contains rope/report.md 'No kernel that was timed has a proved error bound'
+check 'and a row' contains rope.md '| `quick` | 2.25‡ (2.00–8.00) | 2.00‡ (1.00–2.50) | 50.0‡ (12.5–62.5) | 19.8× (5.00–30.0) | '
+check 'but are no answer' contains rope/report.md 'No table of f32 was timed, but verified'
+check 'and no picture' test ! -e rope/headline.svg
+# The same times, cold: a figure and a table of their own. A machine that is steady has no marks.
+{ sed '/^]}/d; $d' known-bench.json; echo ','; sed '1d; /^$/d; s|"name": "hot/|"name": "cold/|' known-bench.json; } >cold-bench.json
+"$POSENC" report --from known-accuracy.json --from cold-bench.json -o cold >out 2>err
+check 'times with cold caches' test $? -eq 0 -a ! -s err
+check 'have a figure' count_is cold/index.html 'against length with cold caches' 1
+check 'and a table' contains cold/report.md 'cold: 64'
+sed 's/"ns_per_element": [0-9.]*/"ns_per_element": 2/; s/"bytes_per_second": [0-9.e]*/"bytes_per_second": 2e9/; s/"of_limit": [0-9.]*/"of_limit": 0.5/
+  s/"limit_bytes_per_second": [0-9.e]*/"limit_bytes_per_second": 4e9/; s/"real_time": [0-9.]*/"real_time": 3/' known-bench.json >steady-bench.json
+"$POSENC" report --from known-accuracy.json --from steady-bench.json -o steady >out 2>err
+check 'a steady machine has no marks' sh -c 'test "$(grep -c ‡ steady/report.md)" -eq 1 && grep -q "1.00× (1.00–1.00) not told apart" steady/report.md'
 check 'without such times there is no such section' test "$(grep -c '^## Added' known/report.md)" -eq 0
 
 # ---- the encoding itself ----
 
-figures=10
-grep -q 'built without KISS FFT' known/report.md || figures=11
+figures=11
+grep -q 'built without KISS FFT' known/report.md || figures=12
 
 for drawn in 'Heatmap: values of the encoding' 'Line charts, one below the other: sine and cosine' 'Line chart: wavelength' 'Three unit circles' \
   'Two line charts: similarity'; do
@@ -150,7 +175,7 @@ peaks() { # each within a bin of the exact wavelength, here by awk
       if ($7 - bin >= 1 || bin - $7 >= 1) { print "# index " $2 ": peak " $7 ", not " bin; bad = 1 } }
     END { exit bad || peaks != 36 }'
 }
-if [ $figures -eq 11 ]; then
+if [ $figures -eq 12 ]; then
   check 'the encoding: its spectrum' count_is known/index.html 'aria-label="Line chart: amplitude' 1
   check 'the encoding: peaks of the spectrum' peaks
 else
@@ -308,7 +333,7 @@ html=page/index.html md=page/report.md json=page/report.json
 check 'the path of the page is printed' test "$(cat out)" = page/index.html
 check 'the page says its language' contains $html '<html lang="en">'
 check 'the page fits a phone' contains $html 'width=device-width'
-for drawn in 'chart: nanoseconds' 'chart: gigabytes' 'chart: largest absolute error against position' 'Heatmap: values'; do
+for drawn in 'chart: nanoseconds' 'chart: gigabytes' 'Points: largest absolute error against time' 'chart: largest absolute error against position' 'Heatmap: values'; do
   check "one figure is a ${drawn%%:*} of ${drawn#*: }" count_is $html "$drawn" 1
 done
 for element in html body svg table tr figure figcaption h2; do check "every $element is closed" balanced $html $element; done

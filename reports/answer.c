@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/answer.h"
+
+#include "common/contract.h"
+#include "common/field.h"
+#include "common/shapes.h"
+#include "reports/document.h"
+#include "reports/pareto.h"
+#include "reports/tables.h"
+#include "reports/words.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+static const char baseline[] = "naive";
+
+typedef enum budget { HALF, ONE, ANY, BUDGETS } budget;
+
+static const struct {
+  const char *name, *title;
+} budgets[BUDGETS] = {
+    [HALF] = {"half", "within 0.5 ulp: correctly rounded"},
+    [ONE] = {"one", "within 1 ulp: 2^-24"},
+    [ANY] = {"any", "any error at all"},
+};
+
+static budget budget_of(const json_t *answer) {
+  budget b = HALF;
+  while (b < ANY && strcmp(budgets[b].name, field_string(answer, "budget")) != 0) b++;
+  return b;
+}
+
+/* ---- who may be the answer ---- */
+
+/* Does it prove that it is within so much everywhere on that shape? */
+static bool is_within(const json_t *kernel, const json_t *described, budget most) {
+  static const double one_ulp = 0x1p-24; /* just below 1 */
+  const posenc_bound bound = document_bound(kernel);
+  const int64_t first = json_integer_value(json_object_get(described, "first"));
+  const int64_t rows = json_integer_value(json_object_get(described, "rows"));
+  int64_t last;
+  if (most == ANY) return true;
+  if (!bound.derived || bound.max_position < 0 || first < -bound.max_position ||
+      __builtin_add_overflow(first, rows, &last) || last > bound.max_position)
+    return false;
+  if (most == HALF) return bound.ulp <= 0.5 && bound.abs <= 0 && bound.growth <= 0;
+  return posenc_bound_at(&bound, POSENC_F32, first) <= one_ulp && posenc_bound_at(&bound, POSENC_F32, last) <= one_ulp;
+}
+
+static bool is_candidate(const json_t *kernel, const json_t *described, budget most) {
+  if (!json_is_true(json_object_get(kernel, "holds"))) return false;
+  if (json_is_true(json_object_get(kernel, "keeps_rows"))) return false; /* its time is that of a copy */
+  return is_within(kernel, described, most);
+}
+
+static double median_ns(const json_t *table, const char *kernel) {
+  const json_t *timing = json_object_get(document_row(table, kernel), "timing");
+  return field_number(json_object_get(timing, "ns_per_element"), "median");
+}
+
+/* But for one kernel, or null; null if there is none. */
+static const char *fastest(const json_t *document, const json_t *table, budget most, const char *but) {
+  const json_t *kernels = json_object_get(document, "kernels");
+  const char *best = NULL;
+  double best_ns = INFINITY;
+  for (size_t i = 0; i < json_array_size(kernels); i++) {
+    const json_t *kernel = json_array_get(kernels, i);
+    const char *name = field_string(kernel, "name");
+    const double ns = median_ns(table, name);
+    if (!(ns < best_ns) || (but && strcmp(name, but) == 0)) continue;
+    if (!is_candidate(kernel, json_object_get(table, "shape"), most)) continue;
+    best = name;
+    best_ns = ns;
+  }
+  return best;
+}
+
+/* ---- by how much ---- */
+
+/* With the second's name; JSON null without one, null when memory runs out. */
+static json_t *compare(samples *times, const char *table, const char *first, const char *second) {
+  if (!second || strcmp(first, second) == 0) return json_null();
+  json_t *ratio = samples_ratio(times, "hot", table, first, second);
+  if (ratio) json_object_set_new(ratio, "kernel", json_string(second));
+  return ratio;
+}
+
+static bool add_answer(json_t *answers, const json_t *document, samples *times, const json_t *table,
+                       const char *footprint, budget most) {
+  const char *name = field_string(json_object_get(table, "shape"), "name");
+  const char *kernel = fastest(document, table, most, NULL);
+  if (!kernel) return true;
+  const char *slow = isfinite(median_ns(table, baseline)) ? baseline : NULL;
+  return json_array_append_new(answers, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "shape", name, "footprint",
+                                                  footprint, "budget", budgets[most].name, "kernel", kernel, "next",
+                                                  compare(times, name, kernel, fastest(document, table, most, kernel)),
+                                                  "naive", compare(times, name, kernel, slow))) == 0;
+}
+
+/* ---- on which tables ---- */
+
+/* Of f32, which the answer is about, and timed. */
+static bool is_asked(const json_t *table) {
+  const char *dtype = field_string(json_object_get(table, "shape"), "dtype"),
+             *op = field_string(json_object_get(table, "shape"), "op");
+  return !json_is_true(json_object_get(table, "applied")) && strcmp(dtype, dtype_name(POSENC_F32)) == 0 &&
+         (!*op || strcmp(op, op_name(POSENC_TABLE)) == 0) &&
+         json_is_object(json_object_get(table, "limit_bytes_per_second"));
+}
+
+/* The largest table that takes at most so many bytes; null if there is none. */
+static const json_t *largest(const json_t *document, double most) {
+  const json_t *shapes = json_object_get(document, "shapes"), *chosen = NULL;
+  for (size_t i = 0; i < json_array_size(shapes); i++) {
+    const json_t *table = json_array_get(shapes, i);
+    const double bytes = field_number(table, "bytes");
+    if (is_asked(table) && bytes > 0 && bytes <= most && (!chosen || bytes >= field_number(chosen, "bytes")))
+      chosen = table;
+  }
+  return chosen;
+}
+
+json_t *answer_make(const json_t *document, samples *times) {
+  const json_t *context = json_object_get(json_object_get(document, "environment"), "timing");
+  const json_t *reference = document_shape(document, field_string(json_object_get(document, "headline"), "shape"));
+  const double cache = strtod(field_string(context, "l2"), NULL);
+  const struct {
+    const char *footprint;
+    const json_t *table;
+  } asked[] = {
+      {"reference", reference && is_asked(reference) ? reference : NULL},
+      {"largest", largest(document, INFINITY)},
+      {"in cache", largest(document, cache / 2)}, /* the other half for everything else that wants to be there */
+  };
+  json_t *answers = json_array();
+  bool done = answers;
+  for (size_t i = 0; done && i < sizeof asked / sizeof *asked; i++) {
+    bool again = false; /* one table may be two of them */
+    for (size_t k = 0; k < i; k++) again = again || asked[k].table == asked[i].table;
+    for (budget most = HALF; done && asked[i].table && !again && most < BUDGETS; most++)
+      done = add_answer(answers, document, times, asked[i].table, asked[i].footprint, most);
+  }
+  if (done) return answers;
+  json_decref(answers);
+  return NULL;
+}
+
+/* ---- all kernels ---- */
+
+bool answer_draw(const json_t *document, figures *made) {
+  const json_t *kernels = json_object_get(document, "kernels");
+  const json_t *table = document_shape(document, field_string(json_object_get(document, "headline"), "shape"));
+  const size_t most = json_array_size(kernels);
+  pareto_point *points = calloc(most + 1, sizeof *points);
+  if (!points) return fputs("posenc: report: out of memory\n", stderr), false;
+  size_t count = 0;
+  for (size_t i = 0; i < most; i++) {
+    const json_t *kernel = json_array_get(kernels, i), *row = document_row(table, field_string(kernel, "name"));
+    const json_t *ns = json_object_get(json_object_get(row, "timing"), "ns_per_element");
+    const pareto_point point = {
+        .name = field_string(kernel, "name"),
+        .index = i,
+        .time = field_number(ns, "median"),
+        .low = field_number(ns, "min"),
+        .high = field_number(ns, "max"),
+        .error = field_number(json_object_get(row, "max_abs"), "abs"),
+        .counts =
+            json_is_true(json_object_get(kernel, "holds")) && !json_is_true(json_object_get(kernel, "keeps_rows")),
+    };
+    if (point.low > 0 && isfinite(point.error)) points[count++] = point; /* what a logarithm can show */
+  }
+  pareto_sort(points, count);
+  if (count > 0) {
+    const json_t *described = json_object_get(table, "shape");
+    char title[128];
+    snprintf(title, sizeof title, "%.80s: %.0f × %.0f", field_string(described, "name"),
+             field_number(described, "rows"), field_number(described, "dim"));
+    made->svg[FIGURE_PARETO] = pareto_draw(points, count, "pareto", title, "ns per element");
+  }
+  free(points);
+  return count == 0 || made->svg[FIGURE_PARETO];
+}
+
+/* ---- on the page ---- */
+
+static void say(page *p, const char *text) {
+  p->format->run(p, PAGE_TEXT, text);
+}
+
+static void code(page *p, const char *text) {
+  p->format->run(p, PAGE_CODE, text);
+}
+
+static bool is_timed(const json_t *document) {
+  return json_is_object(json_object_get(json_object_get(document, "environment"), "timing"));
+}
+
+static const json_t *spread_of(const json_t *document, const json_t *answer, const char *counter) {
+  const json_t *table = document_shape(document, field_string(answer, "shape"));
+  return json_object_get(json_object_get(document_row(table, field_string(answer, "kernel")), "timing"), counter);
+}
+
+/* "2.31× (2.20–2.44)" */
+static void say_ratio(page *p, const json_t *ratio) {
+  page_print(p, PAGE_TEXT, "%s× ", words_significant(field_number(ratio, "estimate"), 3).text);
+  page_print(p, PAGE_SMALL, "%s%s", words_interval(ratio).text,
+             field_number(ratio, "low") <= 1 ? " not told apart" : "");
+}
+
+/* "shapes: 8 exhaustive, 2 sampled" */
+static void say_shapes(page *p, const json_t *document) {
+  const json_t *shapes = json_object_get(json_object_get(document, "checks"), "shapes");
+  page_print(p, PAGE_TEXT, "shapes: %s exhaustive, %s sampled", words_count(field_number(shapes, "exhaustive")).text,
+             words_count(field_number(shapes, "sampled")).text);
+}
+
+/* "5 000 × 512, 9.8 MiB" */
+static void say_size(page *p, page_run look, const json_t *document, const json_t *answer) {
+  const json_t *table = document_shape(document, field_string(answer, "shape"));
+  const json_t *described = json_object_get(table, "shape");
+  page_print(p, look, "%s × %s, %s", words_count(field_number(described, "rows")).text,
+             words_count(field_number(described, "dim")).text, words_bytes(field_number(table, "bytes")).text);
+}
+
+/* One sentence, of the first answer with a bound of an ulp; else of the first. */
+static void say_answer(page *p, const json_t *document, const json_t *answers) {
+  const json_t *answer = field_find(answers, "budget", budgets[ONE].name);
+  if (!answer) answer = json_array_get(answers, 0);
+  const bool is_proved = budget_of(answer) != ANY;
+  say(p,
+      is_proved
+          ? "Take "
+          : "No kernel that was timed has a proved error bound within 2^-24 that held in every check. The fastest is ");
+  code(p, field_string(answer, "kernel"));
+  say(p, is_proved ? ": the fastest of the kernels whose proved error bound is within 2^-24, one ulp just below 1, and "
+                     "held in every check ("
+                   : ": of the kernels that held their checks (");
+  say_shapes(p, document);
+  say(p, "). It writes ");
+  code(p, field_string(answer, "shape"));
+  say(p, " (");
+  say_size(p, PAGE_TEXT, document, answer);
+  say(p, ") at ");
+  page_print(p, PAGE_STRONG, "%s GB/s",
+             words_significant(field_number(spread_of(document, answer, "bytes_per_second"), "median") / 1e9, 3).text);
+  page_print(p, PAGE_TEXT, ", %s\u00a0%% of what this machine can fill memory with",
+             words_significant(field_number(spread_of(document, answer, "of_limit"), "median") * 100, 3).text);
+  const json_t *naive = json_object_get(answer, "naive");
+  if (json_is_object(naive)) {
+    say(p, ", and ");
+    code(p, baseline);
+    page_print(p, PAGE_TEXT, " takes %s times as long", words_significant(field_number(naive, "estimate"), 3).text);
+  }
+  say(p, ".");
+}
+
+/* Without times the answer is who can be trusted. */
+static void say_trusted(page *p, const json_t *document) {
+  const json_t *kernels = json_object_get(document, "kernels");
+  const char *separator = "A proved error bound held in every check of: ";
+  say(p, is_timed(document) ? "No table of f32 was timed, but verified (" : "Nothing was timed, but verified (");
+  say_shapes(p, document);
+  say(p, "). ");
+  for (size_t i = 0; i < json_array_size(kernels); i++) {
+    const json_t *kernel = json_array_get(kernels, i);
+    if (!document_bound(kernel).derived || !json_is_true(json_object_get(kernel, "holds"))) continue;
+    say(p, separator);
+    code(p, field_string(kernel, "name"));
+    separator = ", ";
+  }
+  say(p, *separator == ',' ? "." : "No kernel has a proved error bound that held in every check.");
+}
+
+static void write_spread(page *p, const json_t *spread, double scale) {
+  page_cell(p);
+  page_print(p, PAGE_TEXT, "%s%s ", words_significant(field_number(spread, "median") * scale, 3).text,
+             words_mark(spread));
+  page_print(p, PAGE_SMALL, "(%s–%s)", words_significant(field_number(spread, "min") * scale, 3).text,
+             words_significant(field_number(spread, "max") * scale, 3).text);
+  page_cell_end(p);
+}
+
+static void write_ratio(page *p, const json_t *ratio, bool named) {
+  page_cell(p);
+  if (json_is_object(ratio)) {
+    if (named) {
+      code(p, field_string(ratio, "kernel"));
+      say(p, " ");
+    }
+    say_ratio(p, ratio);
+  }
+  page_cell_end(p);
+}
+
+static void write_row(page *p, const json_t *document, const json_t *answer) {
+  const json_t *kernel = field_find(json_object_get(document, "kernels"), "name", field_string(answer, "kernel"));
+  const posenc_bound bound = document_bound(kernel);
+  char promise[128];
+  bound_words(&bound, promise, sizeof promise);
+  page_cell(p);
+  say(p, budgets[budget_of(answer)].title);
+  page_cell_end(p);
+  page_cell(p);
+  say(p, field_string(answer, "footprint"));
+  say(p, " ");
+  p->format->run(p, PAGE_SMALL, field_string(answer, "shape"));
+  page_cell_end(p);
+  page_cell(p);
+  code(p, field_string(answer, "kernel"));
+  if (json_is_true(json_object_get(kernel, "threaded"))) page_print(p, PAGE_SMALL, " several threads");
+  page_cell_end(p);
+  write_spread(p, spread_of(document, answer, "bytes_per_second"), 1e-9);
+  write_spread(p, spread_of(document, answer, "of_limit"), 100);
+  write_ratio(p, json_object_get(answer, "next"), true);
+  write_ratio(p, json_object_get(answer, "naive"), false);
+  page_cell_run(p, PAGE_TEXT, promise);
+}
+
+static void write_table(page *p, const json_t *document, const json_t *answers) {
+  static const page_column columns[] = {{"error", false},      {"table", false},         {"take", false},
+                                        {"GB/s", true},        {"% of limit", true},     {"the next takes", false},
+                                        {"naive takes", true}, {"bound it keeps", false}};
+  page_table(p,
+             "The fastest kernels by how wrong they may be; times as long with intervals of 90 %, the rest with least "
+             "and most.",
+             columns, sizeof columns / sizeof *columns);
+  for (budget most = HALF; most < BUDGETS; most++)
+    for (size_t i = 0; i < json_array_size(answers); i++)
+      if (budget_of(json_array_get(answers, i)) == most) write_row(p, document, json_array_get(answers, i));
+  page_table_end(p);
+}
+
+void answer_write(page *p, const json_t *document, const figures *drawn) {
+  const json_t *answers = json_object_get(document, "answer");
+  const json_int_t failed = json_integer_value(json_object_get(json_object_get(document, "checks"), "failed"));
+  p->format->open(p, PAGE_ANSWER);
+  if (json_array_size(answers) > 0)
+    say_answer(p, document, answers);
+  else
+    say_trusted(p, document);
+  p->format->close(p, PAGE_ANSWER);
+  if (failed > 0) {
+    p->format->open(p, PAGE_ANSWER);
+    page_print(p, PAGE_STRONG, "Failed checks: %" JSON_INTEGER_FORMAT, failed);
+    say(p, ", listed under Checks.");
+    p->format->close(p, PAGE_ANSWER);
+  }
+  if (json_array_size(answers) > 0) write_table(p, document, answers);
+  if (!drawn->svg[FIGURE_PARETO]) return;
+  p->format->open(p, PAGE_FIGURES);
+  p->format->figure(p,
+                    "Largest error against time on the reference table. The further down and left, the better; none is "
+                    "both as fast and as accurate as those on "
+                    "the dashed front. Kernels that broke a promise, or copy a table that they keep, are not on it.",
+                    drawn->svg[FIGURE_PARETO]);
+  p->format->close(p, PAGE_FIGURES);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The answer first: the fastest kernel within so much, on this machine, and by how much. */
+#ifndef POSENC_REPORTS_ANSWER_H
+#define POSENC_REPORTS_ANSWER_H
+
+#include "reports/figures.h"
+#include "reports/page.h"
+#include "reports/samples.h"
+
+/*
+ * From the rest of the document. Of kernels every check of which passed, and which do not copy a table that they keep:
+ *
+ * [ {"shape", "footprint": "reference" | "largest" | "in cache",
+ *    "budget": "half" (correct rounding) | "one" (an ulp just below 1, 2^-24, in absolute terms) | "any"; a proved bound holds it, but for "any",
+ *    "kernel": the fastest on that shape, of f32,
+ *    "next": {"kernel", "estimate", "low", "high"} of the second, or null: how many times as long it takes, 90 %; low and high are null where timings are
+ *            too few,
+ *    "naive": the same of naive, or null} ]
+ *
+ * Null when memory runs out.
+ */
+json_t *answer_make(const json_t *document, samples *times);
+
+/* Draws the figure of all kernels, if there is a reference table with times. False on an error told on stderr. */
+bool answer_draw(const json_t *document, figures *made);
+
+/* A sentence, a table, and the figure of all kernels. */
+void answer_write(page *p, const json_t *document, const figures *drawn);
+
+#endif
