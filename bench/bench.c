@@ -207,7 +207,8 @@ static bool choose_subjects(session *run) {
   for (size_t i = 0; i < request->shape_count; i++) {
     const shape *table = &request->shapes[i];
     tell_unsuited(table, request->modes[i]);
-    for (size_t k = 0; table->problem.rows > 0 && k < request->kernel_count; k++) {
+    const size_t kernel_count = request->kernel_counts ? request->kernel_counts[i] : request->kernel_count;
+    for (size_t k = 0; table->problem.rows > 0 && k < kernel_count; k++) {
       subject *s = &run->subjects[run->subject_count];
       *s = (subject){.shape = table, .kernel = request->kernels[k], .modes = request->modes[i], .batch = 1};
       s->options = options_of(request, s->kernel);

@@ -33,10 +33,11 @@ typedef struct bench_request {
   size_t kernel_count;
   const shape *shapes;
   size_t shape_count;
-  const unsigned *modes; /* of each shape: a set of 1 << mode */
-  double longest;        /* seconds: a pass that takes longer is left out of the modes of whole tables */
-  unsigned isa;          /* allowed tiers; 0: POSENC_ISA, or all */
-  int threads;           /* of threaded kernels; 0: OpenMP's default */
+  const size_t *kernel_counts; /* for each shape, so many of the kernels, the first ones, are timed on it; null: all */
+  const unsigned *modes;       /* of each shape: a set of 1 << mode */
+  double longest;              /* seconds: a pass that takes longer is left out of the modes of whole tables */
+  unsigned isa;                /* allowed tiers; 0: POSENC_ISA, or all */
+  int threads;                 /* of threaded kernels; 0: OpenMP's default */
   posenc_stores stores;
   int repetitions; /* of each benchmark, interleaved at random; >= 3 */
   int64_t batch;   /* sequences of x that add and rope work on, >= 1 */

@@ -314,7 +314,7 @@ static int run(int argc, char **argv) {
   if (picture && !out) die_value("--plot", picture, strerror(errno));
 
   /* In this order: looking at kernels forks, which OpenMP does not outlive. */
-  json_t *accuracy = measure_accuracy(&given, &chosen, false, false), *timing;
+  json_t *accuracy = measure_accuracy(&given, &chosen, 1, false), *timing;
   const char *name = chosen.shapes[0].name, *table = chosen.shapes[chosen.shape_count - 1].name;
   select_modes(&chosen, 1u << mode);
   selection timed = chosen;

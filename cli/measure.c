@@ -2,6 +2,7 @@
 #include "cli/measure.h"
 #include "bench/bench.h"
 #include "cli/catalogue.h"
+#include "impls/recipes/recipes.h"
 #include "verify/cases.h"
 
 #include <stdlib.h>
@@ -87,8 +88,6 @@ static char *cases_option(const char *path) {
 selection select_cases(const options *given, const char *const *files, size_t count) {
   selection chosen = {.cases = calloc(count, sizeof *chosen.cases)};
   if (!chosen.cases) die("out of memory");
-  options_refuse(given, OPTION_LEN, OPTION_OP, "--cases");
-  options_refuse(given, OPTION_SEED, OPTION_SEARCH, "--cases");
   for (size_t i = 0; i < count; i++) {
     char why[200];
     chosen.cases[i] = (verify_cases){cases_load(files[i], why, sizeof why), cases_option(files[i])};
@@ -100,6 +99,62 @@ selection select_cases(const options *given, const char *const *files, size_t co
   return chosen;
 }
 
+/* Those of the recipes that do the table, and not the other one. */
+static selection select_recipes_of(const options *given, const shape *table, const shape *other) {
+  size_t count;
+  const posenc_kernel *const *recipes = recipes_shipped(&count);
+  selection chosen = {.kernels = calloc(count, sizeof(*chosen.kernels)), .profile = VERIFY_POINTS};
+  if (!chosen.kernels) die("out of memory");
+  add_shapes(&chosen, table, 1);
+  for (size_t i = 0; i < count; i++) {
+    const posenc_options how = options_of_plan(given, recipes[i]);
+    if (!posenc_kernel_refusal(recipes[i], &table->problem, &how) &&
+        (!other || posenc_kernel_refusal(recipes[i], &other->problem, &how)))
+      chosen.kernels[chosen.kernel_count++] = recipes[i];
+  }
+  return chosen;
+}
+
+size_t select_recipes(const options *given, selection chosen[RECIPE_TABLES]) {
+  static const char *const names[RECIPE_TABLES] = {"transformer-base", "fairseq-base"}; /* of either denominator */
+  const shape described = shape_of(&given->problem), *tables[RECIPE_TABLES] = {&described};
+  size_t count = 1, made = 0;
+  if (given->kernel || given->problem.op != POSENC_TABLE) return 0;
+  if (!options_have_table(given))
+    for (count = 0; count < RECIPE_TABLES; count++) tables[count] = shapes_find(shapes_published, names[count]);
+  for (size_t i = 0; i < count; i++) {
+    chosen[made] = select_recipes_of(given, tables[i], i > 0 ? tables[0] : NULL);
+    if (chosen[made].kernel_count > 0)
+      made++;
+    else
+      selection_free(&chosen[made]);
+  }
+  return made;
+}
+
+static void add_kernels(selection *chosen, const selection *more) {
+  const size_t count = chosen->kernel_count + more->kernel_count;
+  const posenc_kernel **grown = reallocarray(chosen->kernels, count, sizeof(*grown));
+  if (!grown) die("out of memory");
+  memcpy(grown + chosen->kernel_count, more->kernels, more->kernel_count * sizeof(*grown));
+  chosen->kernels = grown;
+  chosen->kernel_count = count;
+}
+
+void add_recipes(const options *given, selection *timed) {
+  selection recipes[RECIPE_TABLES];
+  const size_t tables = select_recipes(given, recipes), before = timed->kernel_count;
+  for (size_t t = 0; t < tables; t++) add_kernels(timed, &recipes[t]);
+  timed->kernel_counts = calloc(timed->shape_count + 1, sizeof *timed->kernel_counts);
+  if (!timed->kernel_counts) die("out of memory");
+  for (size_t s = 0; s < timed->shape_count; s++) {
+    timed->kernel_counts[s] = before;
+    for (size_t t = 0; t < tables; t++)
+      if (strcmp(recipes[t].shapes->name, timed->shapes[s].name) == 0) timed->kernel_counts[s] = timed->kernel_count;
+  }
+  for (size_t t = 0; t < tables; t++) selection_free(&recipes[t]);
+}
+
 void selection_free(selection *chosen) {
   for (size_t i = 0; chosen->cases && i < chosen->shape_count; i++) {
     cases_free(chosen->cases[i].cases);
@@ -107,17 +162,20 @@ void selection_free(selection *chosen) {
   }
   free(chosen->cases);
   free(chosen->modes);
+  free(chosen->kernel_counts);
   free(chosen->kernels);
   free(chosen->shapes);
 }
 
-json_t *measure_accuracy(const options *given, const selection *chosen, bool profile, bool explain) {
+json_t *measure_accuracy(const options *given, const selection *chosen, size_t count, bool explain) {
+  verify_part *parts = calloc(count, sizeof *parts);
+  if (!parts) die("out of memory");
+  for (size_t i = 0; i < count; i++)
+    parts[i] = (verify_part){chosen[i].kernels,     chosen[i].kernel_count, chosen[i].shapes,
+                             chosen[i].shape_count, chosen[i].cases,        chosen[i].profile};
   const verify_request request = {
-      .kernels = chosen->kernels,
-      .kernel_count = chosen->kernel_count,
-      .shapes = chosen->shapes,
-      .shape_count = chosen->shape_count,
-      .cases = chosen->cases,
+      .parts = parts,
+      .part_count = count,
       .isa = given->isa,
       .threads = given->threads,
       .stores = given->stores,
@@ -125,12 +183,12 @@ json_t *measure_accuracy(const options *given, const selection *chosen, bool pro
       .budget = given->budget,
       .search = given->search,
       .silence = given->silence,
-      .profile = profile,
       .explain = explain,
       .replay_options = catalogue_options(),
   };
   json_t *record = verify_run(&request);
   if (!record) die("out of memory");
+  free(parts);
   return record;
 }
 
@@ -150,6 +208,7 @@ int measure_time(const options *given, const selection *chosen, char **flags, js
       .kernel_count = chosen->kernel_count,
       .shapes = chosen->shapes,
       .shape_count = chosen->shape_count,
+      .kernel_counts = chosen->kernel_counts,
       .modes = chosen->modes,
       .longest = chosen->longest > 0.0 ? chosen->longest : bench_longest,
       .foretell = chosen->foretell,

@@ -13,37 +13,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FROM = OPTION_OWN, OPTION_FULL };
+enum { OPTION_FROM = OPTION_OWN, OPTION_FULL, OPTION_CASES };
 
-static const char help[] =
-    "Usage: posenc report [OPTION]... -o DIR\n"
-    "Publish what kernels are worth: index.html (one file, opens from disk), report.md\n"
-    "and report.json. Verifies and times the kernels first, and leaves the records in\n"
-    "accuracy.json and bench.json beside the page, unless records are given. Without\n"
-    "--len and --dim, it is the published tables and shapes of add and rope, and for the\n"
-    "timings a sweep of lengths too, some of them also with cold caches and in fresh\n"
-    "memory.\n"
-    "\n"
-    "Options:\n"
-    "  -o, --output DIR  folder to write to; it is made if it is missing\n"
-    "  --full            time all in every mode of posenc bench; how long that will take is\n"
-    "                    told before\n"
-    "  --from FILE       a record made earlier, by posenc verify --profile --format\n"
-    "                    json or by posenc bench --json; may be given once for each\n" KERNEL_HELP PLUGIN_HELP
-        TABLE_HELP OP_HELP RUN_HELP VERIFY_HELP BENCH_HELP HELP_HELP "\n"
-    "Exit status:\n"
-    "  0                 if all is well\n"
-    "  1                 if the page tells of a broken promise\n"
-    "  2                 on bad input or any other error\n"
-    "\n"
-    "Examples:\n"
-    "  $ posenc report -o posenc-report\n"
-    "  $ posenc report --from accuracy.json --from bench.json -o posenc-report\n";
+static const char help[] = "Usage: posenc report [OPTION]... -o DIR\n"
+                           "Publish what kernels are worth: index.html (one file, opens from disk), report.md\n"
+                           "and report.json. Verifies and times the kernels first, and leaves the records in\n"
+                           "accuracy.json and bench.json beside the page, unless records are given. Without\n"
+                           "--len and --dim, it is the published tables and shapes of add and rope, and for the\n"
+                           "timings a sweep of lengths too, some of them also with cold caches and in fresh\n"
+                           "memory. Without --kernel, what frameworks ship (recipe/*) is compared with the\n"
+                           "kernels on a table.\n"
+                           "\n"
+                           "Options:\n"
+                           "  -o, --output DIR  folder to write to; it is made if it is missing\n"
+                           "  --full            time all in every mode of posenc bench; how long that will take is\n"
+                           "                    told before\n"
+                           "  --from FILE       a record made earlier, by posenc verify --profile --format\n"
+                           "                    json or by posenc bench --json; may be given once for each\n"
+                           "  --cases FILE      try the kernels on these hard-to-round elements too; may be given\n"
+                           "                    several times (reference/worst/ has some)\n" KERNEL_HELP PLUGIN_HELP
+                               TABLE_HELP OP_HELP RUN_HELP VERIFY_HELP BENCH_HELP HELP_HELP "\n"
+                           "Exit status:\n"
+                           "  0                 if all is well\n"
+                           "  1                 if the page tells of a broken promise\n"
+                           "  2                 on bad input or any other error\n"
+                           "\n"
+                           "Examples:\n"
+                           "  $ posenc report -o posenc-report\n"
+                           "  $ posenc report --from accuracy.json --from bench.json -o posenc-report\n";
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"from", required_argument, NULL, OPTION_FROM},
     {"full", no_argument, NULL, OPTION_FULL},
+    {"cases", required_argument, NULL, OPTION_CASES},
     TABLE_OPTIONS,
     OP_OPTIONS,
     KERNEL_OPTIONS,
@@ -185,7 +188,7 @@ static void select_report_modes(const options *given, selection *timed, bool ful
 static void foretell(const options *given, const selection *timed) {
   double timings = 0;
   for (size_t i = 0; i < timed->shape_count; i++)
-    for (size_t k = 0; k < timed->kernel_count; k++) {
+    for (size_t k = 0; k < timed->kernel_counts[i]; k++) {
       const posenc_options how = options_of_plan(given, timed->kernels[k]);
       if (!posenc_kernel_refusal(timed->kernels[k], &timed->shapes[i].problem, &how))
         timings += __builtin_popcount(timed->modes[i]) * given->repetitions;
@@ -208,18 +211,37 @@ static json_t *time_kernels(const options *given, const selection *chosen) {
   return record;
 }
 
+/* Hard-to-round cases in files. */
+typedef struct case_files {
+  const char **paths;
+  size_t count;
+} case_files;
+
+/* Kernels on all shapes, recipes on few, kernels on hard cases. */
+static json_t *verify_all(const options *given, const case_files *hard) {
+  selection parts[2 + RECIPE_TABLES];
+  size_t count = 0;
+  parts[count] = select_measured(given, false);
+  parts[count++].profile = VERIFY_SCAN;
+  count += select_recipes(given, parts + count);
+  if (hard->count) parts[count++] = select_cases(given, hard->paths, hard->count);
+  json_t *record = measure_accuracy(given, parts, count, false);
+  while (count > 0) selection_free(&parts[--count]);
+  return record;
+}
+
 /* Measures what was not given, and leaves it in the folder. */
-static void complete(records *found, const options *given, bool full, const char *folder) {
+static void complete(records *found, const options *given, const case_files *hard, bool full, const char *folder) {
   if (found->accuracy && found->timing) return;
-  selection checked = select_measured(given, false), timed = select_measured(given, true);
+  selection timed = select_measured(given, true);
+  add_recipes(given, &timed);
   select_report_modes(given, &timed, full);
   if (full) foretell(given, &timed);
   if (!found->accuracy) {
-    found->accuracy = measure_accuracy(given, &checked, true, false);
+    found->accuracy = verify_all(given, hard);
     save(found->accuracy, folder, "accuracy.json");
   }
   if (!found->timing && (found->timing = time_kernels(given, &timed))) save(found->timing, folder, "bench.json");
-  selection_free(&checked);
   selection_free(&timed);
 }
 
@@ -229,18 +251,23 @@ static int run(int argc, char **argv) {
   records found = {NULL, NULL};
   const char *folder = NULL;
   bool full = false;
+  case_files hard = {.paths = calloc((size_t)argc, sizeof *hard.paths)};
+  if (!hard.paths) die("out of memory");
   for (int code; (code = options_next(&given, &command_report, argc, argv)) != -1;) {
     if (code == 'o') folder = optarg;
     if (code == OPTION_FROM) take_record(&found, optarg);
     if (code == OPTION_FULL) full = true;
+    if (code == OPTION_CASES) hard.paths[hard.count++] = optarg;
   }
   if (!folder) die("--output is missing");
   const char *refusal = report_refusal();
   if (refusal) die("%s", refusal);
   refuse_unused(&given, &found);
   if (full && found.timing) die("--full: nothing would use it, as --from gives the timings");
+  if (hard.count && found.accuracy)
+    die_value("--cases", hard.paths[0], "nothing would use it, as --from gives the record");
   prepare_folder(folder);
-  complete(&found, &given, full, folder);
+  complete(&found, &given, &hard, full, folder);
   int status = report_write(folder, found.accuracy, found.timing, line);
   if (status == EXIT_SUCCESS) {
     char *page = path_in(folder, "index.html");
@@ -250,6 +277,7 @@ static int run(int argc, char **argv) {
   }
   json_decref(found.accuracy);
   json_decref(found.timing);
+  free(hard.paths);
   free(line);
   return status;
 }

@@ -172,9 +172,8 @@ static int status_of(const json_t *record) {
 }
 
 /* The record of the kernels, saved and held to a baseline as asked; released with the selection. */
-static json_t *kernels_record(const options *given, selection *chosen, bool profile, bool explain, output *save,
-                              json_t *baseline) {
-  json_t *record = measure_accuracy(given, chosen, profile, explain);
+static json_t *kernels_record(const options *given, selection *chosen, bool explain, output *save, json_t *baseline) {
+  json_t *record = measure_accuracy(given, chosen, 1, explain);
   if (save) {
     json_t *now = baseline_of(record);
     print_json(now, output_stream(save));
@@ -214,13 +213,18 @@ static int run(int argc, char **argv) {
                                    : baseline ? "--baseline"
                                               : NULL);
   selection chosen = {0};
+  if (file_count) {
+    options_refuse(&given, OPTION_LEN, OPTION_OP, "--cases");
+    options_refuse(&given, OPTION_SEED, OPTION_SEARCH, "--cases");
+  }
   if (!globs) chosen = file_count ? select_cases(&given, files, file_count) : select_measured(&given, false);
+  if (profile) chosen.profile = VERIFY_SCAN;
   if (saved && strcmp(saved, path) == 0 && strcmp(path, "-") != 0)
     die_value("--save", saved, "--output writes the same file");
   output *out = open_for("--output", path), *save = open_for("--save", saved);
 
   const bool everything = !file_count && !baseline && is_everything(&given);
-  if (!globs) record = kernels_record(&given, &chosen, profile, explain, save, baseline);
+  if (!globs) record = kernels_record(&given, &chosen, explain, save, baseline);
   if (globs || everything) encodings = encodings_record(&given, globs ? globs : "*");
   const int status = status_of(record) != EXIT_SUCCESS ? status_of(record) : status_of(encodings);
   record = joined(record, encodings, print == print_json);

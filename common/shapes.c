@@ -62,8 +62,7 @@ const shape *shapes_applied(size_t *count) {
 #define SCALED(length, width, radix, by, ...)                                                                          \
   .size = sizeof(posenc_problem), .rows = (length), .dim = (width), .base = (radix), .padding = POSENC_NO_PADDING,     \
   .heads = 1, .scale = (by), .scaling = {__VA_ARGS__}
-#define YARN                                                                                                           \
-  .kind = POSENC_SCALING_YARN, .factor = 16.0, .original = 4096, .low = 1.0, .high = 32.0, .truncate = true
+#define YARN .kind = POSENC_SCALING_YARN, .factor = 16.0, .original = 4096, .low = 1.0, .high = 32.0, .truncate = true
 
 /* As LongRoPE's search leaves them: about 1 for the shortest waves, then growing, and the model's stretch for the longest. */
 static const double longrope_factors[] = {1.0,  1.02, 1.05, 1.08, 1.11, 1.15, 1.19, 1.24, 1.3,  1.37, 1.45, 1.54,
@@ -201,6 +200,14 @@ static char *text_of(const posenc_problem *problem, void (*write)(const posenc_p
   const bool failed = ferror(out);
   if (fclose(out) == 0 && !failed) return text;
   free(text);
+  return NULL;
+}
+
+const shape *shapes_find(const shape *(*list)(size_t *count), const char *name) {
+  size_t count;
+  const shape *shapes = list(&count);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(shapes[i].name, name) == 0) return &shapes[i];
   return NULL;
 }
 

@@ -24,6 +24,9 @@ const shape *shapes_scaled(size_t *count);
 /* The sweep of lengths at dim 512, shortest first. Static storage. */
 const shape *shapes_sweep(size_t *count);
 
+/* The shape of that name in one of these lists; null if there is none. */
+const shape *shapes_find(const shape *(*list)(size_t *count), const char *name);
+
 /* A shape for any problem, named after what differs from the paper's defaults: "512x128", "512x128+4096-split-f64". */
 shape shape_of(const posenc_problem *problem);
 

@@ -186,13 +186,9 @@ static bool expected(const struct mutant *m, const char *property, bool passed) 
 
 static json_t *verify_one(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget) {
   const shape of = shape_of(problem);
-  const verify_request request = {.kernels = &kernel,
-                                  .kernel_count = 1,
-                                  .shapes = &of,
-                                  .shape_count = 1,
-                                  .seed = 1,
-                                  .budget = budget,
-                                  .silence = VERIFY_DEFAULT_SILENCE};
+  const verify_part all = {.kernels = &kernel, .kernel_count = 1, .shapes = &of, .shape_count = 1};
+  const verify_request request = {
+      .parts = &all, .part_count = 1, .seed = 1, .budget = budget, .silence = VERIFY_DEFAULT_SILENCE};
   return verify_run(&request);
 }
 

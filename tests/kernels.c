@@ -81,10 +81,9 @@ static size_t large(shape *shapes) {
 
 static void test_contracts(const posenc_kernel *const *kernels, size_t kernel_count, unsigned isa, const shape *shapes,
                            size_t count) {
-  verify_request request = {.kernels = kernels,
-                            .kernel_count = kernel_count,
-                            .shapes = shapes,
-                            .shape_count = count,
+  const verify_part all = {.kernels = kernels, .kernel_count = kernel_count, .shapes = shapes, .shape_count = count};
+  verify_request request = {.parts = &all,
+                            .part_count = 1,
                             .isa = isa,
                             .threads = 2,
                             .seed = 7,

@@ -66,7 +66,7 @@ static void test_faults(void) {
   kernel.release = NULL;
   kernel.execute = with_faults;
   kernel.stages = NULL;
-  json_t *profile = profile_json(&kernel, &options);
+  json_t *profile = profile_json(&kernel, &options, true);
   const json_t *passes = json_object_get(profile, "passes"), *norm = json_object_get(profile, "norm"),
                *collisions = json_object_get(profile, "collisions"), *columns = json_object_get(profile, "columns"),
                *column = json_array_get(columns, OFF_INDEX), *points = json_object_get(profile, "points");
@@ -111,7 +111,7 @@ static void test_points(void) {
   kernel.release = NULL;
   kernel.execute = coarse;
   kernel.stages = NULL;
-  json_t *profile = profile_json(&kernel, &options);
+  json_t *profile = profile_json(&kernel, &options, true);
   const json_t *points = json_object_get(profile, "points"), *last = json_array_get(points, 28);
   ok(json_array_size(points) == 29 && field_number(last, "position") == 0x1p28,
      "points that it cannot do are left out");
@@ -147,7 +147,7 @@ static void test_unclaimed(void) {
   kernel.release = NULL;
   kernel.execute = not_the_papers;
   kernel.stages = NULL;
-  json_t *profile = profile_json(&kernel, &options);
+  json_t *profile = profile_json(&kernel, &options, true);
   const json_t *tables = json_object_get(profile, "tables"), *first = json_array_get(tables, 0),
                *second = json_array_get(tables, 1);
   const json_t *points = json_object_get(first, "points"), *others = json_object_get(second, "points");
@@ -167,7 +167,7 @@ static void test_unclaimed(void) {
 /* Of a kernel that keeps all it promises; the collisions of its far rows are another one's. */
 static void test_good(void) {
   const posenc_options options = posenc_default_options();
-  json_t *profile = profile_json(good, &options);
+  json_t *profile = profile_json(good, &options, true);
   const json_t *passes = json_object_get(profile, "passes"), *collisions = json_object_get(profile, "collisions");
   bool none = true, told = true;
   for (int n = 0; n < 3; n++) {
@@ -186,6 +186,14 @@ static void test_good(void) {
   ok(none, "rotation is good for all formats to 2^20, and no rows collide");
   ok(!json_object_get(profile, "tables"), "it claims something, so no other tables are looked at");
   ok(told && i == 31, "its errors are those of the last rounding, to 2^30");
+  json_t *without = profile_json(good, &options, false);
+  bool same = !json_object_get(without, "rows") && !json_object_get(without, "columns");
+  json_array_foreach(json_object_get(profile, "points"), i, point) {
+    json_object_del(point, "parts");
+    same = same && json_equal(point, json_array_get(json_object_get(without, "points"), i));
+  }
+  ok(same, "errors against position alone are the same, without their parts and without a scan");
+  json_decref(without);
   json_decref(profile);
 }
 

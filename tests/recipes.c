@@ -17,13 +17,14 @@ static posenc_problem make(int64_t first, int64_t rows, int64_t dim, double base
 }
 
 static json_t *verified(const shape *shapes, size_t count) {
-  verify_request request = {.shapes = shapes,
-                            .shape_count = count,
+  verify_part all = {.shapes = shapes, .shape_count = count};
+  verify_request request = {.parts = &all,
+                            .part_count = 1,
                             .threads = 1,
                             .seed = 11,
                             .budget = VERIFY_DEFAULT_BUDGET,
                             .silence = VERIFY_DEFAULT_SILENCE};
-  request.kernels = recipes_kernels(&request.kernel_count);
+  all.kernels = recipes_kernels(&all.kernel_count);
   json_t *record = verify_run(&request);
   if (!record) abort();
   return record;
@@ -124,10 +125,38 @@ static void test_orders(void) {
   }
 }
 
+/* Two parts of a request, which have one recipe in common. */
+static void test_parts(void) {
+  size_t count, all, i;
+  const posenc_kernel *const *kernels = recipes_kernels(&all), *const *shipped = recipes_shipped(&count);
+  const posenc_problem one = make(0, 4, 4, 1e4, 0.0), two = make(4, 4, 4, 1e4, 0.0);
+  const shape shapes[] = {shape_of(&one), shape_of(&two)};
+  const verify_part parts[] = {
+      {.kernels = kernels, .kernel_count = 1, .shapes = shapes, .shape_count = 2},
+      {.kernels = kernels, .kernel_count = 1, .shapes = &shapes[1], .shape_count = 1, .profile = VERIFY_POINTS}};
+  const verify_request request = {.parts = parts, .part_count = 2, .budget = 64, .silence = VERIFY_DEFAULT_SILENCE};
+  json_t *record = verify_run(&request), *each;
+  const json_t *profile = json_object_get(record, "profile");
+  bool same = count < all;
+  for (i = 0; i < count; i++) same = same && shipped[i] == kernels[i];
+  ok(same, "those that a report shows, %zu of %zu, are the first of all", count, all);
+  ok(json_array_size(json_object_get(record, "kernels")) == 1, "a kernel of two parts is named once");
+  static const int rows[] = {0, 4, 4};
+  bool ordered = json_array_size(json_object_get(record, "records")) == 3;
+  json_array_foreach(json_object_get(record, "records"), i, each) {
+    ordered = ordered && field_number(json_object_get(each, "shape"), "first") == rows[i];
+  }
+  ok(ordered, "what was found comes part by part");
+  ok(json_array_size(profile) == 1 && !json_object_get(json_array_get(profile, 0), "rows"),
+     "only the part that asks for errors against position has them, and no scan");
+  json_decref(record);
+}
+
 int main(void) {
   unsetenv("POSENC_ISA");
   test_contracts();
   test_figures();
   test_orders();
+  test_parts();
   return tap_done();
 }

@@ -55,6 +55,7 @@ enum { POINTS = 31, POINT_ROWS = 16 };
 typedef struct instruments {
   const posenc_kernel *kernel;
   const posenc_options *options;
+  bool explain;      /* tell the parts of errors, which takes most of the time */
   fast_oracle *fast; /* of the table that ends with the last point */
   oracle *exact;
   arena *rows;
@@ -72,10 +73,11 @@ static void set_apart(instruments *with) {
   }
 }
 
-static bool instruments_make(instruments *with, const posenc_kernel *kernel, const posenc_options *options) {
+static bool instruments_make(instruments *with, const posenc_kernel *kernel, const posenc_options *options,
+                             bool explain) {
   posenc_problem problem = posenc_table((INT64_C(1) << (POINTS - 1)) + POINT_ROWS, DIM);
   problem.shift = shift_of(kernel);
-  *with = (instruments){.kernel = kernel, .options = options};
+  *with = (instruments){.kernel = kernel, .options = options, .explain = explain};
   with->fast = fast_create(&problem, 0);
   with->exact = oracle_create(&problem);
   with->rows = arena_create(POINT_ROWS * DIM * sizeof(float));
@@ -136,9 +138,12 @@ static json_t *point_of(instruments *with, subject *s, int64_t position) {
   fast_check(with->fast, position, POINT_ROWS, rows, NULL, &found);
   for (int n = 0; n < FORMATS; n++)
     if (!with->collisions[n].q) with->collisions[n] = collision_among(formats[n], rows, position);
-  return json_pack("{s:I, s:i, s:o, s:o, s:I, s:o, s:o}", "position", (json_int_t)position, "rows", POINT_ROWS,
-                   "max_abs", field_real(found.max_abs.abs), "max_ulp", field_real(found.max_ulp.ulp), "index",
-                   (json_int_t)found.max_abs.index, "parts", point_parts(with, s), "relative", field_real(relative));
+  json_t *point = json_pack("{s:I, s:i, s:o, s:o, s:I, s:o}", "position", (json_int_t)position, "rows", POINT_ROWS,
+                            "max_abs", field_real(found.max_abs.abs), "max_ulp", field_real(found.max_ulp.ulp), "index",
+                            (json_int_t)found.max_abs.index, "relative", field_real(relative));
+  if (!with->explain || json_object_set_new(point, "parts", point_parts(with, s)) == 0) return point;
+  json_decref(point);
+  return NULL;
 }
 
 /* Each point is a table of its own, so that a kernel lacks only those that it cannot do. Null when memory runs out. */
@@ -469,11 +474,12 @@ json_t *profile_empty_json(const posenc_kernel *kernel) {
   return entry_of(kernel, json_array());
 }
 
-json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options) {
+json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options, bool in_full) {
   instruments with;
-  json_t *points = instruments_make(&with, kernel, options) ? points_json(&with) : NULL;
-  json_t *rest = points ? scanned(kernel, options, with.collisions) : NULL;
-  if (rest && !kernel->bound.derived && json_object_set_new(rest, "tables", tables_json(kernel, options)) != 0) {
+  json_t *points = instruments_make(&with, kernel, options, in_full) ? points_json(&with) : NULL;
+  json_t *rest = points ? in_full ? scanned(kernel, options, with.collisions) : json_object() : NULL;
+  if (rest && in_full && !kernel->bound.derived &&
+      json_object_set_new(rest, "tables", tables_json(kernel, options)) != 0) {
     json_decref(rest);
     rest = NULL;
   }

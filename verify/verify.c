@@ -467,24 +467,6 @@ static void count_checks(const json_t *record, tally *t) {
 
 /* ---- beyond the tables ------------------------------------------------------------------------------------ */
 
-static void profile_aloud(void *argument) {
-  const exam *e = argument;
-  const posenc_options options = options_of(e->request);
-  arena_tell_faults();
-  tell(profile_json(e->kernel, &options));
-}
-
-/* Empty if the kernel dies of it. Null when memory runs out. */
-static json_t *profiled(const verify_request *request, const posenc_kernel *kernel, double done) {
-  const double elements = (double)PROFILE_ROWS * PROFILE_DIM;
-  exam e = {.request = request, .kernel = kernel};
-  showing s = {"verify: profile", kernel->name, done * elements, (double)request->kernel_count * elements, elements};
-  isolated end = isolate(profile_aloud, &e, request->silence, show, &s);
-  json_t *profile = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : NULL;
-  free(end.result);
-  return profile ? profile : profile_empty_json(kernel);
-}
-
 static void unique_aloud(void *argument) {
   (void)argument;
   tell(profile_unique_json());
@@ -500,21 +482,89 @@ static json_t *unique(const verify_request *request) {
   return found;
 }
 
-/* All kernels on the first shape, then on the next. */
+/* One kernel, and how much of it is wanted. */
+typedef struct portrait {
+  const verify_request *request;
+  const posenc_kernel *kernel;
+  verify_profile wanted;
+} portrait;
+
+static void profile_aloud(void *argument) {
+  const portrait *of = argument;
+  const posenc_options options = options_of(of->request);
+  arena_tell_faults();
+  tell(profile_json(of->kernel, &options, of->wanted == VERIFY_SCAN));
+}
+
+/* About so many elements are looked at, most of them by the scan. */
+static double profile_elements(verify_profile wanted) {
+  static const double elements[] = {
+      [VERIFY_NO_PROFILE] = 0.0, [VERIFY_POINTS] = 0x1p16, [VERIFY_SCAN] = (double)PROFILE_ROWS * PROFILE_DIM};
+  return elements[wanted];
+}
+
+/* Empty if the kernel dies of it. Null when memory runs out. */
+static json_t *profiled(portrait of, showing *s) {
+  s->name = of.kernel->name;
+  s->mine = profile_elements(of.wanted);
+  isolated end = isolate(profile_aloud, &of, of.request->silence, show, s);
+  json_t *profile = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : NULL;
+  free(end.result);
+  s->done += s->mine;
+  return profile ? profile : profile_empty_json(of.kernel);
+}
+
+/* Those of the parts that ask for them, and the distances of exact rows, if any part does. False when memory runs out. */
+static bool add_profiles(const verify_request *request, json_t *curves, json_t **distances) {
+  showing s = {.stage = "verify: profile"};
+  for (size_t i = 0; i < request->part_count; i++)
+    s.total += (double)request->parts[i].kernel_count * profile_elements(request->parts[i].profile);
+  *distances = s.total > 0.0 ? unique(request) : json_null();
+  for (size_t i = 0; *distances && i < request->part_count; i++) {
+    const verify_part *part = &request->parts[i];
+    for (size_t k = 0; part->profile && k < part->kernel_count; k++)
+      if (json_array_append_new(curves, profiled((portrait){request, part->kernels[k], part->profile}, &s)) != 0)
+        return false;
+  }
+  return *distances;
+}
+
+static size_t count_exams(const verify_request *request) {
+  size_t exams = 0;
+  for (size_t i = 0; i < request->part_count; i++)
+    exams += request->parts[i].shape_count * request->parts[i].kernel_count;
+  return exams;
+}
+
+/* Part by part; all kernels of it on the first shape, then on the next. */
 static exam exam_of(const verify_request *request, size_t number) {
-  const size_t table = number / request->kernel_count;
-  return (exam){request, request->kernels[number % request->kernel_count], &request->shapes[table],
-                request->cases ? &request->cases[table] : NULL};
+  const verify_part *part = request->parts;
+  for (; number >= part->shape_count * part->kernel_count; part++) number -= part->shape_count * part->kernel_count;
+  const size_t table = number / part->kernel_count;
+  return (exam){request, part->kernels[number % part->kernel_count], &part->shapes[table],
+                part->cases ? &part->cases[table] : NULL};
+}
+
+/* Each kernel once, in the order of the parts. Null when memory runs out. */
+static json_t *contracts(const verify_request *request) {
+  json_t *kernels = json_array();
+  for (size_t i = 0; i < request->part_count; i++)
+    for (size_t k = 0; kernels && k < request->parts[i].kernel_count; k++) {
+      const posenc_kernel *kernel = request->parts[i].kernels[k];
+      if (field_find(kernels, "name", kernel->name)) continue;
+      if (json_array_append_new(kernels, kernel_json(kernel, request->isa)) == 0) continue;
+      json_decref(kernels);
+      kernels = NULL;
+    }
+  return kernels;
 }
 
 json_t *verify_run(const verify_request *request) {
-  json_t *records = json_array(), *kernels = json_array(), *curves = json_array();
+  json_t *records = json_array(), *kernels = contracts(request), *curves = json_array(), *distances = NULL;
   tally t = {0, 0, 0};
   bool enough = records && kernels && curves;
-  const size_t exams = request->shape_count * request->kernel_count;
+  const size_t exams = count_exams(request);
   showing s = {.stage = "verify"};
-  for (size_t k = 0; enough && k < request->kernel_count; k++)
-    json_array_append_new(kernels, kernel_json(request->kernels[k], request->isa));
   for (size_t n = 0; n < exams; n++) {
     const exam e = exam_of(request, n);
     s.total += elements_of_exam(&e);
@@ -525,10 +575,7 @@ json_t *verify_run(const verify_request *request) {
     count_checks(record, &t);
     enough = json_array_append_new(records, record) == 0;
   }
-  for (size_t k = 0; enough && request->profile && k < request->kernel_count; k++)
-    json_array_append_new(curves, profiled(request, request->kernels[k], (double)k));
-  json_t *distances = request->profile && enough ? unique(request) : json_null();
-  enough = enough && distances;
+  enough = enough && add_profiles(request, curves, &distances);
   progress_clear();
   if (!enough) {
     json_decref(records);

@@ -21,22 +21,35 @@ typedef struct verify_cases {
   char *option;        /* of the replay commands, quoted for a shell: "--cases FILE" */
 } verify_cases;
 
-typedef struct verify_request {
+/* What is measured beyond the shapes, of a table of its own. */
+typedef enum verify_profile {
+  VERIFY_NO_PROFILE,
+  VERIFY_POINTS, /* errors of some rows from each power of two to 2^30 on */
+  VERIFY_SCAN /* these with their parts, errors of every row below 2^20, and, of kernels that claim nothing, those in further tables */
+} verify_profile;
+
+/* Each of the kernels is looked at on each of the shapes, and no other. */
+typedef struct verify_part {
   const posenc_kernel *const *kernels;
   size_t kernel_count;
   const shape *shapes;
   size_t shape_count;
   const verify_cases *cases; /* for each shape, the elements of it that alone are looked at; null: no such thing */
-  unsigned isa;              /* allowed tiers; 0: POSENC_ISA, or all */
-  int threads;               /* of threaded kernels; 0: OpenMP's default */
+  verify_profile profile;
+} verify_part;
+
+typedef struct verify_request {
+  const verify_part *parts; /* the record has each kernel once, and what was found in this order */
+  size_t part_count;
+  unsigned isa; /* allowed tiers; 0: POSENC_ISA, or all */
+  int threads;  /* of threaded kernels; 0: OpenMP's default */
   posenc_stores stores;
   uint64_t seed; /* of what is sampled */
   int64_t
       budget; /* so many pairs of a table are compared, of add and rope a quarter, of a rope cache a 256th; of a shape with more, a sample */
-  int64_t search; /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
-  double silence; /* seconds that a kernel may go without a sign of life */
-  bool profile;   /* also measure errors over positions to 2^30 and over frequencies, of tables of its own */
-  bool explain;   /* also tell where the errors come from; of tables */
+  int64_t search;             /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
+  double silence;             /* seconds that a kernel may go without a sign of life */
+  bool explain;               /* also tell where the errors come from; of tables */
   const char *replay_options; /* further ones of the replay commands, quoted for a shell: "--plugin FILE"; or null */
 } verify_request;
 
@@ -64,10 +77,12 @@ typedef struct verify_request {
  *                              position on, and from each power of two in the table } } … ],
  *   "profile": [ { "kernel": name, "dim": n, "base", "shift": 0, or 1 if the kernel does that alone,
  *                  "points": [ {"position": 2^k for k = 0 … 30, "rows": n that were looked at, "max_abs", "max_ulp", "index": frequency index of max_abs,
- *                               "parts": PARTS, mean sizes, or null if the kernel does not expose its stages,
+ *                               "parts": PARTS, mean sizes, or null if the kernel does not expose its stages; absent where errors against
+                                        position alone were asked for,
  *                               "relative": largest |PE[p]·PE[q] − Σ cos((p−q) w_i)| of two of them} … ], of rows from there on;
  *                            points that the kernel does not do are left out
- *                  "rows": n of a scan of all positions 0 … n-1, or null, and nothing follows, if the kernel does not do that table,
+ *                  "rows": n of a scan of all positions 0 … n-1; null if the kernel does not do that table, absent if it was not asked for,
+                          and then nothing follows
  *                  "columns": [ {"index": frequency index, "max_abs", "position"} … ],
  *                  "passes": {"f32", "f16", "bf16": first position with an error beyond half an ulp just below 1, or null},
  *                  "norm": {"worst": largest |sin² + cos² − 1|, "position", "index"},

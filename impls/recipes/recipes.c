@@ -62,9 +62,16 @@ const char *recipe_of_tensor2tensor(const posenc_problem *problem) {
   return recipe_of_any_shift(problem);
 }
 
-const posenc_kernel *const *recipes_kernels(size_t *count) {
 #define ADDRESS(symbol) &recipe_##symbol,
-  static const posenc_kernel *const kernels[] = {RECIPES(ADDRESS)};
+
+const posenc_kernel *const *recipes_kernels(size_t *count) {
+  static const posenc_kernel *const kernels[] = {RECIPES_SHIPPED(ADDRESS) RECIPES_OTHER(ADDRESS)};
+  *count = sizeof kernels / sizeof *kernels;
+  return kernels;
+}
+
+const posenc_kernel *const *recipes_shipped(size_t *count) {
+  static const posenc_kernel *const kernels[] = {RECIPES_SHIPPED(ADDRESS)};
   *count = sizeof kernels / sizeof *kernels;
   return kernels;
 }

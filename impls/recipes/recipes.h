@@ -12,4 +12,7 @@
 /* All of them, negative controls last. Their names begin with "recipe/". Static storage. */
 const posenc_kernel *const *recipes_kernels(size_t *count);
 
+/* Without the negative controls, but for positions in bf16, which many a model was trained with. Static storage. */
+const posenc_kernel *const *recipes_shipped(size_t *count);
+
 #endif
