@@ -5,14 +5,18 @@
 #include "common/field.h"
 #include "common/shapes.h"
 #include "reports/answer.h"
+#include "reports/cases.h"
 #include "reports/claims.h"
 #include "reports/document.h"
 #include "reports/errors.h"
 #include "reports/far.h"
+#include "reports/histogram.h"
 #include "reports/lengths.h"
 #include "reports/portraits.h"
+#include "reports/shipped.h"
 #include "reports/stability.h"
 #include "reports/tables.h"
+#include "reports/witnesses.h"
 #include "reports/words.h"
 
 #include <stdlib.h>
@@ -406,8 +410,12 @@ bool contents_write(page *p, const json_t *document, const figures *drawn) {
   write_subtitle(p, document);
   write_headline(p, document);
   lengths_write(p, document, drawn);
+  shipped_write(p, document);
   const bool errors_written = errors_write(p, document, drawn);
+  histogram_write(p, document, drawn);
+  cases_write(p, document);
   far_write(p, document);
+  witnesses_write(p, document);
   portraits_write(p, document, drawn);
   write_shapes(p, document);
   write_applied(p, document);

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Modes whose tables stand apart: "hot" is in "shapes", with its plans. */
 static const char *const further_modes[] = {"cold", "fresh", "first", "row"};
@@ -108,10 +109,17 @@ static json_t *make_row(maker *m, const char *shape_name, const char *kernel) {
   const json_t *result = find_result(m, shape_name, kernel);
   json_t *row = result ? json_deep_copy(result) : json_pack("{s:s}", "kernel", kernel);
   json_object_del(row, "shape"); /* the row lies in it */
+  put(m, row, "recipe", json_boolean(document_is_recipe(m->document, kernel)));
   put(m, row, "isa", copy(json_object_get(contract, "isa")));
   if (!result) put(m, row, "refusal", copy(json_object_get(contract, "refusal")));
   put(m, row, "timing", make_timing(m, "hot", shape_name, kernel));
   return row;
+}
+
+/* Was the kernel looked at or timed on that shape, or is it known why not? */
+static bool tells_something(const json_t *row) {
+  return json_object_get(row, "checks") || json_is_string(json_object_get(row, "refusal")) ||
+         json_is_object(json_object_get(row, "timing"));
 }
 
 static void put_speed_ups(maker *m, const char *mode, const char *shape_name, const json_t *rows) {
@@ -125,15 +133,6 @@ static void put_speed_ups(maker *m, const char *mode, const char *shape_name, co
   }
 }
 
-/* The shape of that name in one of the lists that common/shapes.h has. */
-static const shape *find_shape(const shape *(*list)(size_t *count), const char *name) {
-  size_t count;
-  const shape *shapes = list(&count);
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(shapes[i].name, name) == 0) return &shapes[i];
-  return NULL;
-}
-
 /* What is known of a shape: from the accuracy record, the lists, or the counters. */
 static json_t *describe_shape(maker *m, const char *mode, const char *name) {
   const json_t *results = json_object_get(m->accuracy, "records");
@@ -141,8 +140,8 @@ static json_t *describe_shape(maker *m, const char *mode, const char *name) {
     const json_t *known = json_object_get(json_array_get(results, i), "shape");
     if (strcmp(field_string(known, "name"), name) == 0) return json_deep_copy(known);
   }
-  const shape *listed = find_shape(shapes_sweep, name);
-  if (!listed) listed = find_shape(shapes_applied, name);
+  const shape *listed = shapes_find(shapes_sweep, name);
+  if (!listed) listed = shapes_find(shapes_applied, name);
   if (listed) return shape_json(listed);
   const double rows = samples_collect(m->times, mode, name, NULL, "rows") ? m->times->values[0] : NAN;
   const double dim = samples_collect(m->times, mode, name, NULL, "dim") ? m->times->values[0] : NAN;
@@ -169,7 +168,7 @@ static double shape_bytes(const json_t *described) {
 /* What is known of a shape, beside its rows. */
 static json_t *make_table(maker *m, const char *mode, const char *name, json_t *rows) {
   put_speed_ups(m, mode, name, rows);
-  json_t *made = json_pack("{s:b}", "sweep", find_shape(shapes_sweep, name) != NULL);
+  json_t *made = json_pack("{s:b}", "sweep", shapes_find(shapes_sweep, name) != NULL);
   json_t *described = describe_shape(m, mode, name);
   put(m, made, "applied", json_boolean(is_applied(described)));
   put(m, made, "bytes", real(shape_bytes(described)));
@@ -181,8 +180,13 @@ static json_t *make_table(maker *m, const char *mode, const char *name, json_t *
 
 static json_t *make_shape(maker *m, const char *name, const json_t *kernels) {
   json_t *rows = json_array();
-  for (size_t i = 0; i < json_array_size(kernels); i++)
-    append(m, rows, make_row(m, name, json_string_value(json_array_get(kernels, i))));
+  for (size_t i = 0; i < json_array_size(kernels); i++) {
+    json_t *row = make_row(m, name, json_string_value(json_array_get(kernels, i)));
+    if (tells_something(row))
+      append(m, rows, row);
+    else
+      json_decref(row);
+  }
   return make_table(m, "hot", name, rows);
 }
 
@@ -239,14 +243,26 @@ static void collect_names(maker *m, json_t *shapes, json_t *kernels) {
   }
 }
 
-static json_t *make_shapes(maker *m) {
-  json_t *made = json_array(), *shapes = json_array(), *kernels = json_array();
+/* Is it of hard-to-round cases alone? */
+static bool is_of_cases(const json_t *result) {
+  return strcmp(field_string(result, "mode"), "cases") == 0;
+}
+
+/* "shapes", and apart from them, "cases". */
+static void put_shapes(maker *m) {
+  json_t *made = json_array(), *cases = json_array(), *shapes = json_array(), *kernels = json_array();
   collect_names(m, shapes, kernels);
-  for (size_t i = 0; i < json_array_size(shapes); i++)
-    append(m, made, make_shape(m, json_string_value(json_array_get(shapes, i)), kernels));
+  for (size_t i = 0; i < json_array_size(shapes); i++) {
+    json_t *one = make_shape(m, json_string_value(json_array_get(shapes, i)), kernels);
+    const json_t *rows = json_object_get(one, "rows");
+    bool hard = false;
+    for (size_t k = 0; k < json_array_size(rows); k++) hard = hard || is_of_cases(json_array_get(rows, k));
+    append(m, hard ? cases : made, one);
+  }
   json_decref(kernels);
   json_decref(shapes);
-  return made;
+  put(m, m->document, "shapes", made);
+  put(m, m->document, "cases", cases);
 }
 
 const json_t *document_shape(const json_t *document, const char *name) {
@@ -260,6 +276,11 @@ const json_t *document_shape(const json_t *document, const char *name) {
 
 const json_t *document_row(const json_t *table, const char *kernel) {
   return field_find(json_object_get(table, "rows"), "kernel", kernel);
+}
+
+bool document_is_recipe(const json_t *document, const char *kernel) {
+  const json_t *contract = field_find(json_object_get(document, "kernels"), "name", kernel);
+  return json_is_true(json_object_get(contract, "recipe"));
 }
 
 posenc_bound document_bound(const json_t *kernel) {
@@ -277,7 +298,7 @@ posenc_bound document_bound(const json_t *kernel) {
 static json_t *make_headline(const maker *m) {
   const json_t *shown = document_shape(m->document, reference_shape);
   if (!shown && json_array_size(json_object_get(m->accuracy, "records")) > 0)
-    shown = json_array_get(json_object_get(m->document, "shapes"), 0);
+    shown = json_array_get(json_object_get(m->document, "shapes"), 0); /* null if there are but cases */
   if (!shown) return json_null();
   return json_pack("{s:O, s:O}", "shape", json_object_get(json_object_get(shown, "shape"), "name"), "rows",
                    json_object_get(shown, "rows"));
@@ -313,7 +334,7 @@ static json_t *count_shapes(maker *m) {
   for (size_t i = 0; i < json_array_size(results); i++) {
     const json_t *result = json_array_get(results, i);
     const size_t before = json_array_size(seen);
-    if (!json_is_array(json_object_get(result, "checks"))) continue;
+    if (!json_is_array(json_object_get(result, "checks")) || is_of_cases(result)) continue;
     add_name(m, seen, field_string(json_object_get(result, "shape"), "name"));
     if (json_array_size(seen) > before) increment(m, counts, is_sampled(result) ? "sampled" : "exhaustive");
   }
@@ -328,9 +349,10 @@ static json_t *make_failure(maker *m, const json_t *result, const json_t *check)
   return failure;
 }
 
-/* Counts the checks of one kernel by property, and lists what failed. */
-static json_t *count_checks(maker *m, const char *kernel, json_t *properties, json_t *failures) {
+/* Counts the checks of one kernel by property, but for those of hard cases, and lists what failed. `made` is how many it was. */
+static json_t *count_checks(maker *m, const char *kernel, json_t *properties, json_t *failures, size_t *made) {
   json_t *counts = json_object();
+  *made = 0;
   const json_t *results = json_object_get(m->accuracy, "records");
   for (size_t i = 0; i < json_array_size(results); i++) {
     const json_t *result = json_array_get(results, i);
@@ -338,9 +360,10 @@ static json_t *count_checks(maker *m, const char *kernel, json_t *properties, js
     const json_t *checks = json_object_get(result, "checks");
     for (size_t k = 0; k < json_array_size(checks); k++) {
       const json_t *check = json_array_get(checks, k);
-      add_name(m, properties, field_string(check, "property"));
+      if (!is_of_cases(result)) add_name(m, properties, field_string(check, "property"));
       if (json_is_true(json_object_get(check, "skipped"))) continue;
-      count_check(m, counts, check, is_sampled(result));
+      ++*made;
+      if (!is_of_cases(result)) count_check(m, counts, check, is_sampled(result));
       if (!json_is_true(json_object_get(check, "ok"))) append(m, failures, make_failure(m, result, check));
     }
   }
@@ -353,8 +376,9 @@ static json_t *make_checks(maker *m, const json_t *kernels) {
     json_t *kernel = json_array_get(kernels, i);
     const char *name = field_string(kernel, "name");
     const size_t failed_before = json_array_size(failures);
-    json_t *counts = count_checks(m, name, properties, failures);
-    const bool holds = json_object_size(counts) > 0 && json_array_size(failures) == failed_before;
+    size_t made;
+    json_t *counts = count_checks(m, name, properties, failures, &made);
+    const bool holds = made > 0 && json_array_size(failures) == failed_before;
     put(m, kernel, "holds", json_boolean(holds));
     append(m, counted, json_pack("{s:s, s:o}", "kernel", name, "properties", counts));
   }
@@ -366,6 +390,22 @@ static json_t *make_checks(maker *m, const json_t *kernels) {
   put(m, checks, "kernels", counted);
   put(m, checks, "failures", failures);
   return checks;
+}
+
+static bool is_recipe(const json_t *kernel) {
+  static const char prefix[] = "recipe/";
+  return strncmp(field_string(kernel, "name"), prefix, sizeof prefix - 1) == 0;
+}
+
+/* Alone in a record, they are what it is about. */
+static void mark_recipes(maker *m, json_t *kernels) {
+  bool any_kernel = false;
+  for (size_t i = 0; i < json_array_size(kernels); i++)
+    any_kernel = any_kernel || !is_recipe(json_array_get(kernels, i));
+  for (size_t i = 0; i < json_array_size(kernels); i++) {
+    json_t *kernel = json_array_get(kernels, i);
+    put(m, kernel, "recipe", json_boolean(any_kernel && is_recipe(kernel)));
+  }
 }
 
 /* ---- the whole ---- */
@@ -396,12 +436,13 @@ json_t *document_make(const json_t *accuracy, const json_t *timing, const char *
   if (!m.failed) {
     json_t *kernels = json_deep_copy(json_object_get(accuracy, "kernels"));
     json_t *checks = make_checks(&m, kernels);
+    mark_recipes(&m, kernels);
     put(&m, m.document, "schema", json_string("posenc-report-1"));
     put(&m, m.document, "command", text(command));
     put(&m, m.document, "seed", copy(json_object_get(accuracy, "seed")));
     put(&m, m.document, "kernels", kernels);
     put(&m, m.document, "checks", checks);
-    put(&m, m.document, "shapes", make_shapes(&m));
+    put_shapes(&m);
     for (size_t i = 0; i < sizeof further_modes / sizeof *further_modes; i++)
       put(&m, m.document, further_modes[i], make_mode(&m, further_modes[i]));
     put(&m, m.document, "headline", make_headline(&m));

@@ -6,6 +6,7 @@
 #include "posenc.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /*
  * { "schema": "posenc-report-1", "command": string, "seed": integer or null,
@@ -16,6 +17,7 @@
  *                "limit_bytes_per_second": SPREAD over the measurements beside all kernels, or null,
  *                "rows": [ ROW … ]} ],
  *   "cold", "fresh", "first", "row": [ as in "shapes", for what was timed in that mode, with rows of {"kernel", "timing"} alone ],
+ *   "cases": as "shapes", of hard-to-round cases alone,
  *   "profile": as in the accuracy record,
  *   "unique": as in the accuracy record, or null,
  *   "causes": see reports/causes.h,
@@ -24,12 +26,13 @@
  *              "properties": [name …],
  *              "kernels": [ {"kernel", "properties": {name: {"passed", "of", "sampled": shapes that are}}} ],
  *              "failures": [ {"kernel", "shape", and the fields of the check} ]},
- *   "kernels": as in the accuracy record, each with "holds": every check of it passed, and there was one,
+ *   "kernels": as in the accuracy record, each with "holds": every check of it passed, and there was one; and "recipe": is it shown beside
+ *              the kernels, as what a framework ships?
  *   "environment": {"accuracy": {…}, "timing": null or {…}},
  *   "claims": see reports/claims.h,
  *   "encoding": see reports/encoding.h; added when a page is made }
  *
- * ROW: {"kernel", "isa", "refusal", then the fields of its accuracy record or nothing if there is none,
+ * ROW: {"kernel", "recipe": as of the kernel, "isa", "refusal", then the fields of its accuracy record or nothing if there is none,
  *       "timing": null or {"repetitions": n, "rows": n, "rows_timed": n in one iteration, "ns_per_element": SPREAD,
  *                          "bytes_per_second": SPREAD, "of_limit": SPREAD, "limit_bytes_per_second": SPREAD,
  *                          "speed_up": over naive, see samples_ratio, or null (of naive, too), "plan_ns": SPREAD or null; of "shapes" alone}}
@@ -43,6 +46,9 @@ json_t *document_make(const json_t *accuracy, const json_t *timing, const char *
 /* The entry of "shapes" of that name, and in it the row of a kernel; null if there is none. */
 const json_t *document_shape(const json_t *document, const char *name);
 const json_t *document_row(const json_t *table, const char *kernel);
+
+/* "recipe" of the kernel of that name. */
+bool document_is_recipe(const json_t *document, const char *kernel);
 
 /* The bound of an entry of "kernels". */
 posenc_bound document_bound(const json_t *kernel);

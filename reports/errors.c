@@ -3,6 +3,7 @@
 
 #include "common/field.h"
 #include "reports/causes.h"
+#include "reports/document.h"
 #include "reports/words.h"
 
 #include <stdlib.h>
@@ -32,10 +33,10 @@ static void cell_significant(page *p, double value) {
   page_cell_run(p, PAGE_TEXT, words_significant(value, 3).text);
 }
 
-/* ", dim 128, base 10000" */
+/* " of the f32 table of dim 128, base 10000" */
 static void say_table(page *p, const json_t *table) {
   if (isfinite(field_number(table, "dim")) && isfinite(field_number(table, "base")))
-    page_print(p, PAGE_TEXT, ", dim %s, base %s", words_plain(field_number(table, "dim")).text,
+    page_print(p, PAGE_TEXT, " of the f32 table of dim %s, base %s", words_plain(field_number(table, "dim")).text,
                words_plain(field_number(table, "base")).text);
 }
 
@@ -53,19 +54,52 @@ static double scanned_rows(const json_t *profiles) {
   return rows;
 }
 
+/* Profiles, borrowed: of those whose errors are shown together, of recipes shown beside them, and of those that have, or should have, a scan. */
+typedef struct subjects {
+  json_t *kernels, *recipes, *scanned;
+} subjects;
+
+static void subjects_free(subjects *of) {
+  json_decref(of->kernels);
+  json_decref(of->recipes);
+  json_decref(of->scanned);
+}
+
+/* False when memory runs out. */
+static bool subjects_make(const json_t *document, subjects *of) {
+  const json_t *profiles = json_object_get(document, "profile");
+  *of = (subjects){json_array(), json_array(), json_array()};
+  bool enough = of->kernels && of->recipes && of->scanned;
+  for (size_t i = 0; enough && i < json_array_size(profiles); i++) {
+    json_t *profile = json_array_get(profiles, i);
+    const bool recipe = document_is_recipe(document, field_string(profile, "kernel"));
+    enough = json_array_append(recipe ? of->recipes : of->kernels, profile) == 0;
+    if (enough && (!recipe || json_object_get(profile, "rows"))) enough = json_array_append(of->scanned, profile) == 0;
+  }
+  return enough;
+}
+
+/* Is the report about any table, not about add and rope alone? */
+static bool has_tables(const json_t *document) {
+  const json_t *shapes = json_object_get(document, "shapes");
+  for (size_t i = 0; i < json_array_size(shapes); i++)
+    if (!json_is_true(json_object_get(json_array_get(shapes, i), "applied"))) return true;
+  return false;
+}
+
 /* ---- against position ---- */
 
 /* A row per position of the first profile, a column per profile. */
-static bool write_position_data(page *p, const json_t *profiles) {
+static bool write_position_data(page *p, const char *caption, const json_t *profiles) {
   const size_t count = json_array_size(profiles);
   const json_t *points = json_object_get(json_array_get(profiles, 0), "points");
+  if (count == 0) return true;
   page_column *columns = calloc(count + 1, sizeof *columns);
   if (!columns) return false;
   columns[0] = (page_column){"position", true};
   for (size_t i = 0; i < count; i++)
     columns[i + 1] = (page_column){field_string(json_array_get(profiles, i), "kernel"), true};
-  p->format->open(p, PAGE_DATA);
-  page_table(p, "Largest |error| from each position on.", columns, count + 1);
+  page_table(p, caption, columns, count + 1);
   for (size_t i = 0; i < json_array_size(points); i++) {
     const double position = field_number(json_array_get(points, i), "position");
     page_cell_run(p, PAGE_TEXT, words_count(position).text);
@@ -75,26 +109,42 @@ static bool write_position_data(page *p, const json_t *profiles) {
     }
   }
   page_table_end(p);
-  p->format->close(p, PAGE_DATA);
   free(columns);
   return true;
 }
 
-static bool write_position(page *p, const json_t *document, const figures *drawn) {
+static bool write_position(page *p, const json_t *document, const subjects *of, const figures *drawn) {
   if (!drawn->svg[FIGURE_ERROR]) return true;
-  const json_t *profiles = json_object_get(document, "profile");
   p->format->heading(p, 2, "Error against position");
   p->format->open(p, PAGE_PARAGRAPH);
-  page_print(p, PAGE_TEXT, "The largest absolute error of the %s rows from a position on", point_rows(profiles).text);
-  say_table(p, json_array_get(profiles, 0));
+  page_print(p, PAGE_TEXT, "The largest absolute error of the %s rows from a position on",
+             point_rows(of->kernels).text);
+  say_table(p, json_array_get(of->kernels, 0));
   page_print(
       p, PAGE_TEXT,
       ": a sample, so a lower bound. Dashed lines: half an ulp just below 1, which rounding to that format costs "
       "whoever computes.");
+  if (drawn->svg[FIGURE_RECIPES])
+    page_print(
+        p, PAGE_TEXT,
+        " Beside the kernels, what frameworks ship: each recipe is held to its own exact table, so that one that "
+        "divides by d/2 − 1 is not blamed for that.");
+  if (!has_tables(document))
+    p->format->run(p, PAGE_TEXT,
+                   " This and the following sections on errors are about these tables, not about what is added or "
+                   "rotated.");
   p->format->close(p, PAGE_PARAGRAPH);
-  p->format->figure(p, "Error against position. Lines of kernels with the same errors lie on each other.",
+  p->format->open(p, PAGE_FIGURES);
+  p->format->figure(p, "Error against position. Kernels whose errors are within a tenth of each other share a line.",
                     drawn->svg[FIGURE_ERROR]);
-  return write_position_data(p, profiles);
+  if (drawn->svg[FIGURE_RECIPES])
+    p->format->figure(p, "Error against position of what frameworks ship, likewise.", drawn->svg[FIGURE_RECIPES]);
+  p->format->close(p, PAGE_FIGURES);
+  p->format->open(p, PAGE_DATA);
+  const bool written = write_position_data(p, "Largest |error| from each position on.", of->kernels) &&
+                       write_position_data(p, "The same of what frameworks ship.", of->recipes);
+  p->format->close(p, PAGE_DATA);
+  return written;
 }
 
 /* ---- where the error comes from ---- */
@@ -182,8 +232,9 @@ static void write_causes(page *p, const json_t *document, const figures *drawn) 
       "elements of the %s rows from a position on. Named below are those of a fifth or more.",
       point_rows(json_object_get(document, "profile")).text);
   p->format->close(p, PAGE_PARAGRAPH);
-  p->format->figure(p, "Shares of the four parts against position. Kernels with the same parts share a panel.",
-                    drawn->svg[FIGURE_CAUSES]);
+  p->format->figure(
+      p, "Shares of the four parts against position. Kernels whose shares are within 5 % of the error share a panel.",
+      drawn->svg[FIGURE_CAUSES]);
   p->format->open(p, PAGE_LIST);
   for (size_t i = 0; i < json_array_size(groups); i++) write_cause(p, json_array_get(groups, i));
   p->format->close(p, PAGE_LIST);
@@ -209,11 +260,10 @@ static double wavelength(const json_t *profile, const json_t *column) {
   return turn * pow(field_number(profile, "base"), field_number(column, "index") / denominator);
 }
 
-static void write_frequency_data(page *p, const json_t *profiles) {
+static void write_worst_columns(page *p, const json_t *profiles) {
   static const page_column columns[] = {
       {"kernel", false}, {"frequency index", true}, {"wavelength", true}, {"max |error|", true}, {"at position", true}};
-  p->format->open(p, PAGE_DATA);
-  page_table(p, "The frequency with the largest error of each kernel; report.json has all.", columns,
+  page_table(p, "The worst column of each kernel: the frequency with its largest error; report.json has all.", columns,
              sizeof columns / sizeof *columns);
   for (size_t i = 0; i < json_array_size(profiles); i++) {
     const json_t *profile = json_array_get(profiles, i), *worst = worst_column(profile);
@@ -225,12 +275,10 @@ static void write_frequency_data(page *p, const json_t *profiles) {
     page_cell_run(p, PAGE_TEXT, words_count(field_number(worst, "position")).text);
   }
   page_table_end(p);
-  p->format->close(p, PAGE_DATA);
 }
 
-static void write_frequency(page *p, const json_t *document, const figures *drawn) {
+static void write_frequency(page *p, const json_t *profiles, const figures *drawn) {
   if (!drawn->svg[FIGURE_FREQUENCY]) return;
-  const json_t *profiles = json_object_get(document, "profile");
   p->format->heading(p, 2, "Error against frequency");
   p->format->open(p, PAGE_PARAGRAPH);
   page_print(p, PAGE_TEXT, "The largest absolute error of a frequency's sine and cosine over every position below %s",
@@ -238,9 +286,9 @@ static void write_frequency(page *p, const json_t *document, const figures *draw
   say_table(p, json_array_get(profiles, 0));
   page_print(p, PAGE_TEXT, ". Frequency index i turns once in 2π base^(2i/dim) positions.");
   p->format->close(p, PAGE_PARAGRAPH);
-  p->format->figure(p, "Error against frequency. Lines of kernels with the same errors lie on each other.",
+  p->format->figure(p, "Error against frequency. Kernels whose errors are within a tenth of each other share a line.",
                     drawn->svg[FIGURE_FREQUENCY]);
-  write_frequency_data(p, profiles);
+  write_worst_columns(p, profiles);
 }
 
 /* ---- where it stops being good enough ---- */
@@ -314,8 +362,7 @@ static void write_unique(page *p, const json_t *unique) {
   p->format->close(p, PAGE_PARAGRAPH);
 }
 
-static void write_limits(page *p, const json_t *document) {
-  const json_t *profiles = json_object_get(document, "profile");
+static void write_limits(page *p, const json_t *document, const json_t *profiles) {
   const double rows = scanned_rows(profiles);
   if (!isfinite(rows)) return;
   p->format->heading(p, 2, "Where it stops being good enough");
@@ -398,9 +445,13 @@ static bool write_unclaimed(page *p, const json_t *document) {
 }
 
 bool errors_write(page *p, const json_t *document, const figures *drawn) {
-  if (!write_position(p, document, drawn)) return false;
-  write_causes(p, document, drawn);
-  write_frequency(p, document, drawn);
-  write_limits(p, document);
-  return write_unclaimed(p, document);
+  subjects of;
+  const bool enough = subjects_make(document, &of) && write_position(p, document, &of, drawn);
+  if (enough) {
+    write_causes(p, document, drawn);
+    write_frequency(p, of.scanned, drawn);
+    write_limits(p, document, of.scanned);
+  }
+  subjects_free(&of);
+  return enough && write_unclaimed(p, document);
 }

@@ -114,6 +114,7 @@ void far_write(page *p, const json_t *document) {
              columns, sizeof columns / sizeof *columns);
   for (size_t i = 0; i < json_array_size(kernels); i++) {
     const char *kernel = field_string(json_array_get(kernels, i), "name");
+    if (json_is_true(json_object_get(json_array_get(kernels, i), "recipe"))) continue; /* it has no bound to use up */
     const findings found = findings_of(document, kernel);
     if (found.worst) write_findings(p, kernel, &found);
   }

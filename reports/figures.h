@@ -12,9 +12,12 @@ typedef enum figure {
   FIGURE_BANDWIDTH,
   FIGURE_COLD,
   FIGURE_FRESH,
-  FIGURE_ERROR,      /* against position */
-  FIGURE_CAUSES,     /* shares of the error against position, a panel per kind of kernel */
-  FIGURE_FREQUENCY,  /* error against frequency */
+  FIGURE_ERROR,     /* against position */
+  FIGURE_RECIPES,   /* the same of what frameworks ship */
+  FIGURE_CAUSES,    /* shares of the error against position, a panel per kind of kernel */
+  FIGURE_FREQUENCY, /* error against frequency */
+  FIGURE_HISTOGRAM, /* of errors in ulp */
+  FIGURE_RECIPES_HISTOGRAM,
   FIGURE_ENCODING,   /* heatmap; this and the following show the encoding itself */
   FIGURE_COLUMNS,    /* against position */
   FIGURE_WAVELENGTH, /* and frequency, against index */

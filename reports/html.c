@@ -34,9 +34,10 @@ static const char style[] =
     "tbody th,tbody td{border-top:1px solid var(--line)}tbody tr:first-child>*{border-top:0}\n"
     /* What the script adds. */
     "thead button{all:unset;cursor:pointer;text-decoration:underline dotted 1px;text-underline-offset:.25em}\n"
-    "thead button:hover{color:var(--ink)}thead button:focus-visible{outline:2px solid var(--mark);outline-offset:2px}\n"
+    "thead button:hover{color:var(--ink)}:focus-visible{outline:2px solid var(--mark);outline-offset:2px}\n"
     "[aria-sort=ascending] button::after{content:'\\00a0↑'}[aria-sort=descending] button::after{content:'\\00a0↓'}\n"
-    "nav{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;margin:1rem 0;font-size:.9rem}\n"
+    "nav div{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;margin:.5rem 0;font-size:.9rem}\n"
+    ".skip{position:absolute;left:-100vw}.skip:focus{left:1rem;top:.25rem;background:var(--paper)}\n"
     "a{color:var(--mark)}h2 a,h3 a{color:inherit;text-decoration:none}h2 a:hover,h3 "
     "a:hover{text-decoration:underline}\n"
     "thead th{color:var(--soft);font-weight:600;border-bottom:2px solid var(--line)}\n"
@@ -54,12 +55,16 @@ static const char style[] =
     /* gnuplot draws in black on nothing: here black is the page's ink. */
     "svg [stroke=black],svg [color=black]{stroke:var(--ink)}svg [stroke=none]{stroke:none}\n"
     "svg [fill=black]{fill:var(--ink)}svg image{image-rendering:pixelated}\n"
-    "details{margin:.5rem 0}summary{cursor:pointer;color:var(--mark)}\n"
+    "details{margin:.5rem 0}summary{cursor:pointer;color:var(--mark);width:max-content;max-width:100%}\n"
     /* Paper cannot scroll. */
-    "@media print{:root{font-size:60%}body{max-width:none;padding:0}nav{display:none}.table,.drawing{overflow:visible}"
+    "@media "
+    "print{:root{font-size:60%;color-scheme:light;--ink:#000;--soft:#444;--paper:#fff;--card:#fff;--line:#bbb;--mark:#"
+    "000}"
+    "body{max-width:none;padding:0}nav,.skip,summary{display:none}.table,.drawing{overflow:visible}"
     "th,td{white-space:normal;padding:.2rem "
     ".35rem}th:first-child,caption{position:static}caption{width:auto;max-width:none}"
-    ".prose{min-width:0}svg{min-width:0}figure,tr{break-inside:avoid}h2,h3{break-after:avoid}thead "
+    ".prose{min-width:0}svg{min-width:0}figure,tr,.answer,pre{break-inside:avoid}h2,h3,caption{break-after:avoid}thead{"
+    "display:table-header-group}thead "
     "button{text-decoration:none}}\n"
     "footer{margin-top:3rem;color:var(--soft);font-size:.9rem}\n";
 
@@ -131,6 +136,12 @@ static void open(page *p, page_part part) {
   fputs(parts[part][0], p->stream);
 }
 
+static void open_data(page *p, const char *summary) {
+  fputs("<details><summary>", p->stream);
+  escape(p->stream, summary);
+  fputs("</summary>\n", p->stream);
+}
+
 static void close(page *p, page_part part) {
   fputs(parts[part][1], p->stream);
 }
@@ -195,7 +206,9 @@ static void cell_end(page *p, size_t span) {
 static void figure(page *p, const char *caption, const char *svg) {
   fputs("<figure>\n<figcaption>", p->stream);
   escape(p->stream, caption);
-  fprintf(p->stream, "</figcaption>\n<div class=\"drawing\" tabindex=\"0\">%s</div>\n</figure>\n", svg);
+  fputs("</figcaption>\n<div class=\"drawing\" role=\"group\" tabindex=\"0\" aria-label=\"", p->stream);
+  escape(p->stream, caption);
+  fprintf(p->stream, "\">%s</div>\n</figure>\n", svg);
 }
 
 const page_format page_html = {
@@ -203,6 +216,7 @@ const page_format page_html = {
     .end = end,
     .heading = heading,
     .open = open,
+    .open_data = open_data,
     .close = close,
     .run = run,
     .code_block = code_block,

@@ -35,6 +35,10 @@ static void open(page *p, page_part part) {
   fputs(parts[part][0], p->stream);
 }
 
+static void open_data(page *p, const char *summary) {
+  (void)p, (void)summary; /* the table in it has a caption */
+}
+
 static void close(page *p, page_part part) {
   fputs(parts[part][1], p->stream);
 }
@@ -131,6 +135,7 @@ const page_format page_markdown = {
     .end = end,
     .heading = heading,
     .open = open,
+    .open_data = open_data,
     .close = close,
     .run = run,
     .code_block = code_block,

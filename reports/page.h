@@ -40,6 +40,7 @@ typedef struct page_format {
   void (*end)(page *p);
   void (*heading)(page *p, int level, const char *text);
   void (*open)(page *p, page_part part);
+  void (*open_data)(page *p, const char *summary); /* PAGE_DATA with a title of its own */
   void (*close)(page *p, page_part part);
   void (*run)(page *p, page_run run, const char *text);
   void (*code_block)(page *p, const char *text);

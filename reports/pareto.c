@@ -44,8 +44,8 @@ static void write_front(FILE *script, const pareto_point *points, size_t count) 
 
 char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title,
                   const char *time_label) {
-  enum { HEIGHT = PLOT_HEIGHT + 120 }; /* the legend may have a line more for every third kernel */
-  FILE *script = plot_begin(name, HEIGHT);
+  enum { PICTURE = 390, LEGEND_PIXELS = 20 }; /* the legend may have a line for every other kernel */
+  FILE *script = plot_begin(name, PICTURE + LEGEND_PIXELS * ((int)count / 2 + 1));
   if (!script) return NULL;
   fputs("set logscale xy 10\nset format x '%g'\nset format y '10^{%L}'\nset ylabel 'largest |error|'\nset xlabel ",
         script);

@@ -62,9 +62,15 @@ void plot_quoted(FILE *script, const char *text) {
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080"};
 enum { COLOURS = sizeof colours / sizeof *colours };
 
+void plot_look(FILE *script, size_t index) {
+  enum { DASHES = 5 }; /* that gnuplot has */
+  fprintf(script, " linecolor rgb '%s' dashtype %zu pointtype %zu pointsize 0.55 linewidth 1.2",
+          colours[index % COLOURS], 1 + index / COLOURS % DASHES, 4 + index % 11);
+}
+
 void plot_kernel(FILE *script, size_t index, const char *title) {
-  fprintf(script, " linecolor rgb '%s' dashtype %zu pointtype %zu pointsize 0.55 linewidth 1.2 title ",
-          colours[index % COLOURS], 1 + index / COLOURS, 4 + index % 11);
+  plot_look(script, index);
+  fputs(" title ", script);
   plot_quoted(script, title);
 }
 

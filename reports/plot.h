@@ -23,6 +23,9 @@ void plot_quoted(FILE *script, const char *text);
 /* Writes colour, dashes, points and title of a line. Kernel `index` of the document looks the same in every plot. */
 void plot_kernel(FILE *script, size_t index, const char *title);
 
+/* The same without the title. */
+void plot_look(FILE *script, size_t index);
+
 /*
  * Runs the script and closes it. The <svg> element as a string to free, without size of its own, ids prefixed with
  * `name`, `description` (free of markup) for those who cannot see it; null on an error told on stderr.

@@ -46,18 +46,12 @@ static const rule bound_rules[] = {
 };
 
 static const rule kernel_rules[] = {
-    {"name", &string, true, NULL},
-    {"summary", &string, false, NULL},
-    {"algorithm", &string, false, NULL},
-    {"provenance", &string, false, NULL},
-    {"isa", &string_or_null, false, NULL},
-    {"basis", &string_or_null, false, NULL},
-    {"reproducible", &boolean, false, NULL},
-    {"threaded", &boolean, false, NULL},
-    {"keeps_rows", &boolean, false, NULL},
-    {"refusal", &string_or_null, false, NULL},
-    {"bound", &object, true, bound_rules},
-    {NULL, NULL, false, NULL},
+    {"name", &string, true, NULL},           {"summary", &string, false, NULL},
+    {"algorithm", &string, false, NULL},     {"provenance", &string, false, NULL},
+    {"isa", &string_or_null, false, NULL},   {"basis", &string_or_null, false, NULL},
+    {"reproducible", &boolean, false, NULL}, {"threaded", &boolean, false, NULL},
+    {"keeps_rows", &boolean, false, NULL},   {"refusal", &string_or_null, false, NULL},
+    {"bound", &object, true, bound_rules},   {NULL, NULL, false, NULL},
 };
 
 static const rule shape_rules[] = {
@@ -129,6 +123,12 @@ static const rule explain_rules[] = {
     {NULL, NULL, false, NULL},
 };
 
+static const rule bin_rules[] = {
+    {"below", &amount, true, NULL},
+    {"count", &count, true, NULL},
+    {NULL, NULL, false, NULL},
+};
+
 static const rule result_rules[] = {
     {"kernel", &string, true, NULL},
     {"shape", &object, true, shape_rules},
@@ -141,6 +141,9 @@ static const rule result_rules[] = {
     {"mean_ulp", &amount, false, NULL},
     {"mean_abs", &amount, false, NULL},
     {"misrounded", &count, false, NULL},
+    {"worst", &object, false, witness_rules},
+    {"histogram", &array, false, bin_rules},
+    {"replay", &string, false, NULL},
     {"search", &object, false, search_rules},
     {"checks", &array, false, check_rules},
     {"explain", &object_or_null, false, explain_rules},

@@ -200,7 +200,10 @@ void table_write(page *p, table_kind kind, const char *caption, const json_t *ro
     heads[count++] = c->head;
   }
   page_table(p, caption, heads, count);
-  for (size_t i = 0; i < json_array_size(rows); i++) write_row(p, columns, count, json_array_get(rows, i));
+  for (size_t i = 0; i < json_array_size(rows); i++) {
+    const json_t *row = json_array_get(rows, i);
+    if (!json_is_true(json_object_get(row, "recipe"))) write_row(p, columns, count, row);
+  }
   page_table_end(p);
 }
 

@@ -63,7 +63,7 @@ for colours in 1 0; do
   check "$name: no message on the console" test ! -s console
   for width in phone desk; do
     check "$name, $width: all figures are there" saw "fact $width figures $figures"
-    for what in 'no horizontal scroll' 'every figure is drawn' 'text can be read'; do
+    for what in 'what is folded' 'names for those who listen' 'no horizontal scroll' 'every figure is drawn' 'text can be read'; do
       check "$name, $width: $what" saw "ok $width: $what"
     done
   done
@@ -71,13 +71,14 @@ done
 for what in 'links lead somewhere' 'tables sort' 'a known table sorts'; do check "$what" saw "ok $what"; done
 
 # The test itself: each of these must be seen.
-sed 's/(m - n)/(n - m)/; s/^<\/main>/<figure><figcaption>none<\/figcaption><svg aria-label="none"><\/svg><\/figure>\
+sed 's/(m - n)/(n - m)/; s/beforeprint/never/; s/^<\/main>/<b tabindex="0" class="mute"><\/b><figure><figcaption>none<\/figcaption><svg aria-label="none"><\/svg><\/figure>\
 <p style="width:60rem;color:#777;background:#888">pale and wide<\/p><a href="#nowhere">lost<\/a>&/
   s/^<\/body>/<script>throw new Error("broken")<\/script>&/' "$page" >broken.html
 check 'a broken page is looked at' look "$work/broken.html" 1
 diagnose() { sed 's/^/# /' seen console; }
 check 'an error on the console is seen' told 'Uncaught Error: broken'
 for what in 'phone: no horizontal scroll: [0-9]* pixels' 'desk: every figure is drawn: none: 0 things' "phone: text can be read: p 'pale" 'links lead somewhere: #nowhere' \
+  'desk: what is folded: [0-9]* not on paper' 'desk: names for those who listen: .* without a name: mute' \
   'tables sort: .* not ascending' 'a known table sorts: 0 and 63'; do
   check "bad $what is seen" grep -q "^bad $what" seen
 done

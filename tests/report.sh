@@ -21,7 +21,7 @@ count_is() { # file, fixed text, number
 # No address that a browser follows, in whatever quotes, and no script but one that asks for nothing; the namespaces of SVG are names.
 no_network() {
   ! { grep -oiE '<script[^>]+>' "$1"
-    sed -n '/<script>/,/<\/script>/p' "$1" | grep -oiE 'fetch|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import|https?:|\.src|location|open|eval|innerHTML'
+    sed -n '/<script>/,/<\/script>/p' "$1" | grep -oiE 'fetch|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import|https?:|\.src|location|open *\(|eval|innerHTML'
     grep -oiE '<(link|base|iframe|object|embed|meta +http-equiv)[ />][^>]*|@import[^;]*|url\( *[^# )][^)]*' "$1"
     grep -oiE '[[:space:]](src|srcset|href|xlink:href|action|data|poster)[[:space:]]*=[[:space:]]*("[^"]*"|'"'[^']*'"'|[^[:space:]>]+)' "$1" |
       grep -viE '= *["'\'']?(data:image/|#)'; } | grep .
@@ -231,7 +231,7 @@ check 'errors: a panel for both' contains errors/index.html 'quick, naive'
 says 'the parts' '| `quick`, `naive` | 2^0 | 1.00 | 0.00 | 0.00 | 3.00 | 4.00 |'
 says 'the worst frequency and its wavelength' '| `quick` | 1 | 628.3 | 0.125 | 7 |'
 says 'where a format is passed, and rows collide' '| `quick` | 1 | 7 | none to 999 | none to 999 | 5, 6 | 3, 4 |'
-says 'how much was looked at, against position' 'of the 16 rows from a position on, dim 4, base 10000: a sample, so a lower bound.'
+says 'how much was looked at, against position' 'of the 16 rows from a position on of the f32 table of dim 4, base 10000: a sample, so a lower bound.'
 says 'and against frequency' 'over every position below 1'
 says 'what was not scanned is a dash' '| `naive` | – | – | – | – | – | – |'
 says 'norm and relative' '| `quick` | 0.750 | p = 8, i = 1 | 0.500 | – | – | – | – |'
@@ -246,6 +246,60 @@ check 'errors: kernels with other parts stand apart' contains errors/report.md '
 profiled '{"position": 1, "rows": 16, "max_abs": 0.25, "parts": null}' >other-accuracy.json
 "$POSENC" report --from other-accuracy.json --from known-bench.json -o errors >out 2>err
 check 'errors: kernels without parts have no panel' sh -c 'grep -q "^- .quick.: at" errors/report.md && ! grep -q "^- .*naive.*: at" errors/report.md'
+
+# ---- what frameworks ship, hard cases, histogram, worst cases ----
+
+# naive's place is taken by a recipe, which is the fastest and is profiled without a scan.
+recipes() { sed 's/"naive"/"recipe\/hand"/g; s|/naive/|/recipe/hand/|' "$1"; }
+recipes errors-accuracy.json | sed 's/"rows": null,//; s/"max_abs": 0.25/"max_abs": 0.0625/' >recipe-accuracy.json
+recipes known-bench.json | sed 's/"ns_per_element": \(4[046]\|60\)/"ns_per_element": 0.\1/' >recipe-bench.json
+"$POSENC" report --from recipe-accuracy.json --from recipe-bench.json -o recipe >out 2>err
+check 'a report with a recipe in it' test $? -eq 0 -a ! -s err
+sed "s/$(printf '\302\240')/ /g" recipe/report.md >recipe.md # no-break spaces
+section() { # FILE TITLE: from that heading to the next
+  sed -n "/^## $2/,/^## /p" "$1"
+}
+in_section() { # FILE TITLE FIXED-TEXT
+  section "$1" "$2" | grep -qF -- "$3"
+}
+check 'recipes have a section, with time and errors' in_section recipe.md 'What frameworks ship' \
+  '| `recipe/hand` | 64x512 | 0.250 | 0.5000 | 0.125 | 0.586 % | – | – | – | 0.450 (0.400–0.600) |'
+check 'a recipe is no answer, however fast' in_section recipe.md Headline '| `quick` |'
+check 'nor in the table of kernels' eval '! in_section recipe.md Headline recipe/hand'
+check 'nor among those that were scanned' eval '! in_section recipe.md "Where it stops" recipe/hand'
+check 'its errors have a figure beside those of kernels' count_is recipe/index.html '<figcaption>Error against position' 2
+check 'and a table' in_section recipe.md 'Error against position' '| position | recipe/hand |'
+check 'without recipes there is no such section' test "$(grep -c '^## What frameworks ship' known/report.md)" -eq 0
+sed '/"name": "quick"/s/"quick"/"recipe\/quick"/; s/"kernel": "quick"/"kernel": "recipe\/quick"/' recipe-accuracy.json >alone-accuracy.json
+"$POSENC" report --from alone-accuracy.json --from recipe-bench.json -o alone >out 2>err
+check 'recipes alone are what the report is about' in_section alone/report.md Headline '| `recipe/hand` |'
+
+bins='"histogram": [{"below": 0.5, "count": 1200}, {"below": 1, "count": 34}, {"below": 65536, "count": 5}, {"below": null, "count": 7}]'
+place='"position": 21, "index": 3, "function": "cos", "exact": "0x1p-3", "got": "0x1.8p-3", "replay": "posenc verify --kernel quick"'
+sed "s/\"misrounded\": 3,/& $bins, \"worst\": {\"ulp\": 0.25, \"abs\": 0.125, $place},/
+  s/\"max_ulp\": {\"ulp\": 0.5}/\"max_ulp\": {\"ulp\": 0.5, \"abs\": 0.0625, ${place%, \"exact*}}/" known-accuracy.json >worst-accuracy.json
+sed 's/"long", "rows": 1024/"hard.wc", "rows": 1024/; s/"mode": "sampled"/"replay": "posenc verify --cases hard.wc", "mode": "cases"/' worst-accuracy.json >hard-accuracy.json
+"$POSENC" report --from hard-accuracy.json --from known-bench.json -o hard >out 2>err
+check 'a report with hard cases and a histogram' test $? -eq 0 -a ! -s err
+sed "s/$(printf '\302\240')/ /g; s/$(printf '\342\200\257')//g" hard/report.md >hard.md # no-break spaces and thin ones
+check 'the histogram adds up' in_section hard.md 'How many elements' '| `quick` | 1200 | 1234 | 1234 | 1234 | 1234 | 1239 | 1239 | 1246 |'
+check 'and is drawn' count_is hard/index.html 'aria-label="Line chart: number of elements by error' 1
+check 'hard cases have a section' in_section hard.md 'The hardest cases' '| `quick` | 3 | 512 | 0.5000 | p = 21, i = 3, cos | `posenc verify --cases hard.wc` |'
+check 'and are no shape among others' eval '! in_section hard.md "Every shape" hard.wc'
+check 'nor counted as one' contains hard.md 'held in every check (shapes: 1 exhaustive, 0 sampled)'
+check 'worst cases that are one have one row' in_section hard.md 'Every worst case' \
+  '| `quick` | ulp, bound | 21 | 3, cos |'
+awk '/hard.wc/ { hard = 1 } hard && /"ok": true/ { sub("\"ok\": true", "\"ok\": false") } { print }' hard-accuracy.json |
+  sed 's/"passed": 3/"passed": 2/; s/"failed": 0/"failed": 1/' >missed-accuracy.json
+"$POSENC" report --from missed-accuracy.json --from known-bench.json -o missed >out 2>err
+check 'a hard case that is missed is a failed check' test $? -eq 1
+check 'and takes the answer away' contains missed/report.md 'No kernel that was timed has a proved error bound'
+
+# Figures of tables in a report that has none.
+sed 's/"dtype": "f32"/"dtype": "f32", "op": "add"/' errors-accuracy.json >add-accuracy.json
+"$POSENC" report --from add-accuracy.json --from known-bench.json -o add >out 2>err
+check 'errors of tables beside add alone are said to be such' in_section add/report.md 'Error against position' 'not about what is added or rotated'
+check 'and are not where tables are' eval '! grep -q "not about what is added" errors/report.md'
 
 # ---- records that lie ----
 
@@ -298,6 +352,8 @@ searched 0.99999904 0.125 >searched-accuracy.json
 "$POSENC" report --from searched-accuracy.json --from known-bench.json -o searched >out 2>err
 check 'a share just below 1 is told apart from 1' contains searched/report.md '| 1 − 9.6e-07 |'
 check 'no search, no section on it' eval '! grep -q "search finds" known/report.md'
+lie worst-accuracy.json 's/"count": 34/"count": -34/' 'histogram\[1\].count is not an integer of 0 or more'
+lie worst-accuracy.json 's/"worst": {"ulp": 0.25/"worst": {"ulp": -1/' 'worst.ulp is not a number of 0 or more'
 lie explained-accuracy.json 's/"phase": -2, //' 'records\[0\].explain.worst.parts.phase is missing'
 lie explained-accuracy.json "s/\"rows\": \[\]/\"rows\": [{\"position\": 1, \"parts\": $parts}]/" 'explain.rows\[0\].parts.phase is not a number of 0 or more'
 lie errors-accuracy.json 's/"distance": 0.5, //' 'unique.distance is missing'
