@@ -43,7 +43,7 @@ static const char help[] = "Usage: posenc check FILE [OPTION]...\n"
                            "Examples:\n"
                            "  $ posenc check table.npy\n"
                            "  $ posenc check table.npy --max-ulp 1\n"
-                           "  $ posenc check ours.safetensors --max-ulp 0.51\n"
+                           "  $ posenc check table.safetensors --max-ulp 0.51\n"
                            "  $ posenc check rows.npy --positions 5,10,-2.5,1000\n"
                            "  $ posenc check whisper.npy --shift 1 --layout split --max-abs 1e-6\n"
                            "  $ posenc check model.safetensors --tensor pos_encoder.pe --format junit -o check.xml\n";

@@ -52,7 +52,7 @@ static const char help[] =
                             "Examples:\n"
                             "  $ posenc choose --len 4096 --dim 512\n"
                             "  $ posenc choose --len 4096 --dim 128 --op rope --heads 32 --max-ulp 0.5\n"
-                            "  $ posenc choose --len 2048 --dim 512 --keep kernels.wisdom\n"
+                            "  $ posenc choose --len 512 --dim 128 --keep kernels.wisdom\n"
                             "  $ posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh --plot front.svg\n";
 
 static const struct option long_options[] = {

@@ -55,9 +55,10 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "  $ posenc verify --kernel 'naive*' --len 512 --dim 128 --offset 1000000\n"
                            "  $ posenc verify --kernel naive --len 131072 --dim 128 --explain\n"
                            "  $ posenc verify --encoding '*'\n"
-                           "  $ posenc verify --plugin mine.so --kernel mine\n"
+                           "  $ posenc verify --plugin ./mine.so --kernel mine --len 512 --dim 128\n"
                            "  $ posenc verify --cases reference/worst/base10000-d128.wc\n"
-                           "  $ posenc verify --profile --format json -o accuracy.json\n"
+                           "  $ posenc verify --kernel rotation --len 512 --dim 128 \\\n"
+                           "      --profile --format json -o accuracy.json\n"
                            "  $ posenc verify --kernel rotation --baseline tests/baseline.json\n";
 
 static const struct option long_options[] = {

@@ -300,14 +300,7 @@ posenc verify --kernel cr-portable,naive --len 70 --dim 16 --op rope-cache
 check 'a rope cache is held to its table' test "$(grep -c '^ok .* rope-cache 70x16-rope-cache: worst 0, bound 0, 4480 compared' out)" -eq 2
 check 'and that to the exact values' grep -q '^ok .*cr-portable accuracy 70x16-rope-cache: exhaustive 1120;' out
 
-# ---- the examples of doc/problems.md ----
-
-grep '^posenc ' "$root/doc/problems.md" >examples
-while read -r command words; do
-  posenc $words
-  check "example: $command $words" test $status -eq 0
-done <examples
-check 'which are some' test "$(wc -l <examples)" -ge 20
+# ---- list --problems ----
 
 posenc list --problems
 listed() {

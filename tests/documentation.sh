@@ -1,0 +1,209 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the documentation shows works: the lines of its "sh" blocks are run as they stand, in order, each document's in a fresh folder; so are the
+# examples of every --help; its C is compiled. Comments that no reader sees say what is special about the block after them:
+#
+#   <!-- file NAME -->       it is that file
+#   <!-- slow -->            its lines take long: only with POSENC_TEST_SLOW=1 are they run, without it their options are still parsed
+#   <!-- elsewhere WHERE --> its lines need another place than this; WHERE says which test runs them
+#   <!-- declares            lines up to --> are declarations that the document's C stands on
+#   <!-- stands for          lines up to --> are run in its place: they make the files that a reader has
+#
+# A line whose comment ends with "exit status N" must have that one.
+# shellcheck disable=SC2086,SC2154 # CC and CFLAGS are lists of words
+srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
+. "$srcdir/tests/tap.sh"
+[ -x "$abs_top_builddir/posenc" ] || { echo "Bail out! no posenc command in $abs_top_builddir"; exit 1; }
+if [ ! -e "$abs_top_builddir/.libs/libposenc.so" ]; then
+  echo '1..0 # SKIP no shared library'
+  exit 0
+fi
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' INT TERM
+diagnose() { tail -n 20 "$work/out" "$work/err" | sed 's/^/# /'; }
+
+# ---- posenc as if it were installed ----
+
+mkdir "$work/bin"
+PATH=$work/bin:$abs_top_builddir:$PATH
+printf '#!/bin/sh\nexec %s %s "$@"\n' "$CC" "$CFLAGS" >"$work/bin/cc"
+chmod +x "$work/bin/cc"
+sed -e "s|^includedir=.*|includedir=$srcdir/include|" -e "s|^libdir=.*|libdir=$abs_top_builddir/.libs|" "$abs_top_builddir/posenc.pc" >"$work/bin/posenc.pc"
+PKG_CONFIG_PATH=$work/bin
+LD_LIBRARY_PATH=$abs_top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export PATH PKG_CONFIG_PATH LD_LIBRARY_PATH srcdir
+
+# ---- lines ----
+
+# The lines of a document's "sh" blocks: number, mode, text. Its files and its C are left in the folder.
+lines_of() { # DOCUMENT FOLDER
+  awk -v folder="$2" '
+    /^-->$/ { hidden = ""; next }
+    hidden == "declares" { print >(folder "/declarations.h"); next }
+    hidden == "stands for" { print NR "\trun\t" $0; next }
+    !inside && /^<!-- (declares|stands for)$/ { hidden = substr($0, 6); next }
+    !inside && /^<!-- file [^ ]* -->$/ { file = $3; next }
+    !inside && /^<!-- (slow|elsewhere .*) -->$/ { mode = substr($0, 6, length($0) - 9); next }
+    /^ *```/ && !inside { inside = 1; kind = $1; next }
+    /^ *```/ { inside = prompt = 0; file = mode = ""; next }
+    !inside { if (/^    +(posenc|make|\.\/)/) print NR "\tstray\t" $0; next }
+    file != "" { print >(folder "/" file); next }
+    kind == "```c" { print >(folder "/lines.c"); next }
+    kind == "```sh" {
+      if (/^\$ /) prompt = 1 # and what has none is output
+      if (prompt && !sub(/^\$ /, "")) next
+      if (text == "") start = NR
+      text = text $0
+      if (sub(/\\$/, "", text)) next
+      print start "\t" (mode == "" ? "run" : mode) "\t" text
+      text = ""
+      next
+    }
+    /^ *(\$ )?(posenc|make|\.\/)/ { print NR "\tstray\t" $0 }' "$1"
+}
+
+# The examples that a command's help ends with. No comment can say which of them take long.
+long_examples='posenc verify
+posenc verify --kernel rotation --baseline tests/baseline.json
+posenc choose --len 4096 --dim 128 --op rope --heads 32 --max-ulp 0.5
+posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh --plot front.svg
+posenc report -o posenc-report'
+examples_of() { # COMMAND-OR-NOTHING
+  posenc $1 --help | awk -v long="$long_examples" '
+    BEGIN { for (i = split(long, lines, "\n"); i > 0; i--) slow[lines[i]] }
+    /^Examples:$/ { inside = 1; next }
+    inside && sub(/^  (\$ |  +)/, "") {
+      text = text $0
+      if (sub(/\\$/, "", text)) next
+      print NR "\t" (text in slow ? "slow" : "run") "\t" text
+      text = ""
+    }'
+}
+
+runs() { # TEXT
+  wanted=$(echo "$1" | sed -n 's/.*#.*exit status \([0-9]*\)$/\1/p')
+  sh -c "$1" >"$work/out" 2>"$work/err" </dev/null
+  status=$?
+  [ $status -eq "${wanted:-0}" ] || { echo "exit status $status" >>"$work/err"; return 1; }
+}
+
+# getopt takes options one after the other, so that the first one that it does not know is ours.
+parses() { # TEXT
+  sh -c "${1%%  #*} --the-end" >"$work/out" 2>"$work/err" </dev/null
+  [ $? -eq 2 ] && grep -q "unrecognized option.*the-end" "$work/err"
+}
+
+is_target() { # TEXT: make -n would run what has $(MAKE) in it
+  for word in $1; do
+    case $word in make | *=*) ;; *) grep -q "^$word:" "$abs_top_builddir/Makefile" || { echo "no target $word" >"$work/err"; return 1; } ;; esac
+  done
+}
+
+quickstart_takes() { # TEXT
+  sh "$srcdir/quickstart" --help >"$work/out" 2>"$work/err" && grep -q "^Usage: ./quickstart .*${2:-}" "$work/out"
+}
+
+line() { # PLACE MODE TEXT, in the document's folder
+  case $2:$3 in
+  stray:*) check "$1: is in a block of sh: $3" false ;;
+  elsewhere*) skip "$1: $3" "run by ${2#elsewhere }" ;;
+  *:make*) check "$1: ${3%%  #*} is a target" is_target "${3%%  #*}" ;;
+  *:./quickstart*) check "$1: ${3%%  #*} is told by its help" quickstart_takes ${3%%  #*} ;;
+  slow:*) if [ "${POSENC_TEST_SLOW:-}" = 1 ]; then
+    check "$1: $3" runs "$3"
+  else
+    check "$1: its options are parsed: $3" parses "$3"
+    skip "$1: $3" 'takes long: POSENC_TEST_SLOW=1'
+  fi ;;
+  *) check "$1: $3" runs "$3" ;;
+  esac
+}
+
+lines() { # NAME FILE
+  tab=$(printf '\t')
+  while IFS=$tab read -r number mode text; do line "$1:$number" "$mode" "$text"; done <"$2"
+}
+
+# ---- words ----
+
+# The commands and options in a document's text: every option is one of its command, or of any, and every target one of make.
+words_of() { # DOCUMENT
+  awk '/^ *```/ { inside = !inside; next } !inside' "$1" | grep -o '`[^`]*`' | tr -d '`' | sort -u
+}
+words_are_known() { # DOCUMENT
+  : >"$work/unknown"
+  words_of "$1" | while read -r first rest; do
+    case $first in
+    posenc) known=$work/help.${rest%% *} ;;
+    --*) known="$work/help.all" rest="$first $rest" ;;
+    make) is_target "$rest" || echo "$first $rest"; continue ;;
+    *) continue ;;
+    esac
+    [ -e "$known" ] || { echo "$first $rest"; continue; }
+    echo "$rest" | grep -o -e '--[a-z][a-z0-9-]*' | while read -r option; do
+      grep -q -e "$option\([^a-z0-9-]\|$\)" "$known" || echo "$option of $first $rest"
+    done
+  done >"$work/err"
+  [ ! -s "$work/err" ]
+}
+
+# Links to what is no file here.
+links_resolve() { # DOCUMENT
+  grep -o '](\(<[^>]*>\|[^)]*\))' "$1" | sed 's/^](//; s/)$//; s/#.*//' | grep -v -e '^https*:' -e '^$' | while read -r link; do
+    [ -e "$(dirname "$1")/$link" ] || echo "$link"
+  done >"$work/err"
+  [ ! -s "$work/err" ]
+}
+
+# ---- C ----
+
+compiles() { # in the document's folder: all lines are the body of one function
+  {
+    printf '#include <posenc.h>\n'
+    [ ! -e declarations.h ] || cat declarations.h
+    printf 'int main(void) {\n'
+    cat lines.c
+    printf '  return 0;\n}\n'
+  } >all.c
+  sh -c 'cc all.c -Wall -Wextra -Werror -o all $(pkg-config --cflags --libs posenc) && ./all' >"$work/out" 2>"$work/err"
+}
+
+# ---- all of it ----
+
+commands=$(posenc --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+posenc --help >"$work/help."
+for command in $commands; do posenc "$command" --help >"$work/help.$command"; done
+cat "$work"/help.* "$srcdir/quickstart" >"$work/help.all"
+"$srcdir/configure" --help >>"$work/help.all"
+
+for document in "$srcdir"/README.md "$srcdir"/doc/*.md; do
+  name=${document#"$srcdir/"}
+  mkdir "$work/document" && cd "$work/document" || exit 99
+  lines_of "$document" . >"$work/lines"
+  lines "$name" "$work/lines"
+  check "$name: its options and targets are known" words_are_known "$document"
+  check "$name: its links resolve" links_resolve "$document"
+  check "$name: README.md leads to it, and the tarball has it" eval '[ $name = README.md ] || { grep -q "($name)" "$srcdir/README.md" && grep -qw "$name" "$srcdir/doc/Makefile.inc"; }'
+  [ ! -e lines.c ] || check "$name: its C compiles and runs" compiles
+  cd "$work" && rm -r document || exit 99
+done
+
+# What the examples of --help are about: a plugin, a model's table, the folders of the source, and records of two days.
+mkdir "$work/help" && cd "$work/help" || exit 99
+ln -s "$srcdir/reference" "$srcdir/tests" .
+sed 's/"long-double"/"mine"/' "$srcdir/examples/plugin/kernel.c" >mine.c && cc mine.c -shared -fPIC -o mine.so $(pkg-config --cflags --libs posenc) -lm
+posenc write --len 5000 --dim 512 -o other.npy
+model='{"pos_encoder.pe":{"dtype":"F32","shape":[5000,512],"data_offsets":[0,10240000]}}'
+{ printf "\\$(printf %o ${#model})\\0\\0\\0\\0\\0\\0\\0" && printf %s "$model" && tail -c 10240000 other.npy; } >model.safetensors
+mkdir before
+posenc verify --kernel naive --len 64 --dim 16 --format json -o before/accuracy.json
+posenc bench --kernel naive --len 64 --dim 16 --json before/bench.json >out
+cp -r before after
+for command in '' $commands; do
+  examples_of "$command" >"$work/lines"
+  check "posenc $command --help has examples" test -s "$work/lines"
+  lines "posenc${command:+ $command} --help" "$work/lines"
+done
+plan
+exit "$tap_failed"
