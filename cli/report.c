@@ -3,6 +3,7 @@
 
 #include "bench/bench.h"
 #include "cli/measure.h"
+#include "common/field.h"
 #include "common/output.h"
 #include "reports/report.h"
 #include "verify/verify.h"
@@ -141,7 +142,7 @@ static void save(const json_t *record, const char *folder, const char *name) {
   char *path = path_in(folder, name);
   output *out = output_open(path);
   if (!out) die("%s: %s", path, strerror(errno));
-  json_dumpf(record, output_stream(out), JSON_INDENT(2));
+  json_dumpf(record, output_stream(out), JSON_COMPACT);
   putc('\n', output_stream(out));
   if (!output_commit(out)) die("%s: %s", path, strerror(errno));
   free(path);
@@ -230,6 +231,13 @@ static json_t *verify_all(const options *given, const case_files *hard) {
   return record;
 }
 
+/* Of Google Benchmark's entries, most are means and deviations of others. The page makes its own figures, and is published with its data. */
+static void drop_aggregates(json_t *record) {
+  json_t *entries = json_object_get(record, "benchmarks");
+  for (size_t i = json_array_size(entries); i-- > 0;)
+    if (strcmp(field_string(json_array_get(entries, i), "run_type"), "aggregate") == 0) json_array_remove(entries, i);
+}
+
 /* Measures what was not given, and leaves it in the folder. */
 static void complete(records *found, const options *given, const case_files *hard, bool full, const char *folder) {
   if (found->accuracy && found->timing) return;
@@ -241,7 +249,10 @@ static void complete(records *found, const options *given, const case_files *har
     found->accuracy = verify_all(given, hard);
     save(found->accuracy, folder, "accuracy.json");
   }
-  if (!found->timing && (found->timing = time_kernels(given, &timed))) save(found->timing, folder, "bench.json");
+  if (!found->timing && (found->timing = time_kernels(given, &timed))) {
+    drop_aggregates(found->timing);
+    save(found->timing, folder, "bench.json");
+  }
   selection_free(&timed);
 }
 

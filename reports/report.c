@@ -33,7 +33,7 @@ static bool write_picture(const report *r, FILE *stream) {
 }
 
 static bool write_json(const report *r, FILE *stream) {
-  return json_dumpf(r->document, stream, JSON_INDENT(1)) == 0 && fputc('\n', stream) != EOF;
+  return json_dumpf(r->document, stream, JSON_COMPACT) == 0 && fputc('\n', stream) != EOF;
 }
 
 static const struct {

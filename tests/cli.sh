@@ -544,8 +544,8 @@ else
   check 'report from saved records' test $status -eq 0 -a -s again/index.html
   posenc report --kernel naive --len 0 --dim 16 -o none
   check 'a report of an empty table has no timings' test $status -eq 0 -a -s none/index.html -a ! -e none/bench.json
-  passed=$(sed -n 's/.*"passed": \([0-9]*\).*/\1/p' page/accuracy.json)
-  sed -e '0,/"ok": true/s//"ok": false/' -e 's/"failed": 0/"failed": 1/' -e "s/\"passed\": $passed/\"passed\": $((passed - 1))/" \
+  passed=$(sed -n 's/.*"passed":\([0-9]*\).*/\1/p' page/accuracy.json)
+  sed -e 's/"ok":true/"ok":false/' -e 's/"failed":0/"failed":1/' -e "s/\"passed\":$passed/\"passed\":$((passed - 1))/" \
     page/accuracy.json >failed.json
   posenc report --from failed.json $timings -o failed
   check 'a report of a broken promise is written, with exit status 1' test $status -eq 1 -a -s failed/index.html
