@@ -61,7 +61,7 @@ static void write_machine(page *p, const json_t *document) {
 
 static const struct {
   const char *name, *title;
-} budgets[] = {{"half", "½ ulp: correctly rounded"}, {"one", "1 ulp"}, {"any", "anything"}},
+} budgets[] = {{"half", "½ ulp: correctly rounded"}, {"one", "an ulp just below 1: 2^-24"}, {"any", "whatever"}},
   footprints[] = {{"in cache", "a table in cache"}, {"reference", "the usual table"}, {"largest", "a large table"}};
 
 enum { BUDGETS = sizeof budgets / sizeof *budgets, FOOTPRINTS = sizeof footprints / sizeof *footprints };
