@@ -10,8 +10,14 @@ trap 'rm -rf "$published.new" "$srcdir/README.new"' EXIT
 trap 'exit 130' INT TERM
 
 rm -rf "$published.new"
-# shellcheck disable=SC2086 # options
-./posenc report $PUBLISH_OPTIONS -o "$published.new"
+if [ -n "$PUBLISH_OPTIONS" ]; then
+  # shellcheck disable=SC2086 # options
+  set -- $PUBLISH_OPTIONS
+else
+  set -- --full
+  for cases in "$srcdir"/reference/worst/*.wc; do set -- "$@" --cases "$cases"; done
+fi
+./posenc report "$@" -o "$published.new"
 ./posenc-published "$published.new" >"$published.new/section"
 awk -v section="$published.new/section" '
   /^<!-- published: end -->$/ { inside = 0 }

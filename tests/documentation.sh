@@ -50,6 +50,7 @@ lines_of() { # DOCUMENT FOLDER
     !inside { if (/^    +(posenc|make|\.\/)/) print NR "\tstray\t" $0; next }
     file != "" { print >(folder "/" file); next }
     kind == "```c" { print >(folder "/lines.c"); next }
+    kind == "```python" { print >(folder "/lines.py"); next }
     kind == "```sh" {
       if (/^\$ /) prompt = 1 # and what has none is output
       if (prompt && !sub(/^\$ /, "")) next
@@ -169,6 +170,8 @@ compiles() { # in the document's folder: all lines are the body of one function
   sh -c 'cc all.c -Wall -Wextra -Werror -o all $(pkg-config --cflags --libs posenc) && ./all' >"$work/out" 2>"$work/err"
 }
 
+is_python() { python3 -c 'import ast; ast.parse(open("lines.py").read())' >"$work/out" 2>"$work/err"; }
+
 # ---- all of it ----
 
 commands=$(posenc --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
@@ -186,6 +189,11 @@ for document in "$srcdir"/README.md "$srcdir"/doc/*.md; do
   check "$name: its links resolve" links_resolve "$document"
   check "$name: README.md leads to it, and the tarball has it" eval '[ $name = README.md ] || { grep -q "($name)" "$srcdir/README.md" && grep -qw "$name" "$srcdir/doc/Makefile.inc"; }'
   [ ! -e lines.c ] || check "$name: its C compiles and runs" compiles
+  if [ -e lines.py ] && command -v python3 >"$work/out"; then
+    check "$name: its Python can be read" is_python
+  elif [ -e lines.py ]; then
+    skip "$name: its Python can be read" 'no python3 here'
+  fi
   cd "$work" && rm -r document || exit 99
 done
 

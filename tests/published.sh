@@ -13,7 +13,7 @@ cd "$work" || exit 99
 diagnose() { head -n 20 out err | sed 's/^/# /'; }
 
 folder=$srcdir/reports/published
-for file in index.html report.md report.json accuracy.json bench.json; do check "$file is published" test -s "$folder/$file"; done
+for file in index.html report.md report.json accuracy.json bench.json headline.svg; do check "$file is published" test -s "$folder/$file"; done
 
 "$published" "$folder" >section 2>err
 check 'a section is made of them' test $? -eq 0
