@@ -44,8 +44,10 @@ static void write_front(FILE *script, const pareto_point *points, size_t count) 
 
 char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title,
                   const char *time_label) {
-  enum { PICTURE = 390, LEGEND_PIXELS = 20 }; /* the legend may have a line for every other kernel */
-  FILE *script = plot_begin(name, PICTURE + LEGEND_PIXELS * ((int)count / 2 + 1));
+  /* The legend may have a line for every other kernel, beyond those that there is room for. */
+  enum { HEIGHT = PLOT_HEIGHT + 120, LEGEND_USUAL = 18, LEGEND_PIXELS = 20 };
+  const int further = count > LEGEND_USUAL ? (int)(count - LEGEND_USUAL + 1) / 2 : 0;
+  FILE *script = plot_begin(name, HEIGHT + LEGEND_PIXELS * further);
   if (!script) return NULL;
   fputs("set logscale xy 10\nset format x '%g'\nset format y '10^{%L}'\nset ylabel 'largest |error|'\nset xlabel ",
         script);
