@@ -28,7 +28,6 @@ static void write_row(page *p, const json_t *document, const json_t *table, cons
   const char *kernel = field_string(row, "kernel");
   const json_t *time = json_object_get(json_object_get(row, "timing"), "ns_per_element");
   page_cell_run(p, PAGE_CODE, kernel);
-  page_cell_run(p, PAGE_TEXT, field_string(json_object_get(table, "shape"), "name"));
   page_cell_run(p, PAGE_TEXT, words_significant(field_number(json_object_get(row, "max_abs"), "abs"), 3).text);
   page_cell_run(p, PAGE_TEXT, words_significant(field_number(json_object_get(row, "max_ulp"), "ulp"), 4).text);
   page_cell_run(p, PAGE_TEXT, words_significant(field_number(row, "mean_ulp"), 3).text);
@@ -44,6 +43,7 @@ static void write_row(page *p, const json_t *document, const json_t *table, cons
     page_print(p, PAGE_SMALL, "(%s–%s)", words_significant(field_number(time, "min"), 3).text,
                words_significant(field_number(time, "max"), 3).text);
   page_cell_end(p);
+  page_cell_run(p, PAGE_TEXT, field_string(json_object_get(table, "shape"), "name"));
 }
 
 /* On all shapes that it was looked at on. */
@@ -64,15 +64,15 @@ static bool any_recipe(const json_t *document) {
 
 void shipped_write(page *p, const json_t *document) {
   page_column columns[7 + PLACES] = {{"recipe", false},
-                                     {"table", false},
                                      {"max |error|", true},
                                      {"max ulp", true},
                                      {"mean ulp", true},
                                      {"misrounded", true},
-                                     [6 + PLACES] = {"ns/element", true}};
+                                     [5 + PLACES] = {"ns/element", true},
+                                     [6 + PLACES] = {"table", false}};
   const json_t *kernels = json_object_get(document, "kernels");
   if (!any_recipe(document)) return;
-  for (size_t i = 0; i < PLACES; i++) columns[6 + i] = (page_column){places[i].title, true};
+  for (size_t i = 0; i < PLACES; i++) columns[5 + i] = (page_column){places[i].title, true};
   p->format->heading(p, 2, "What frameworks ship");
   page_block(
       p, PAGE_PARAGRAPH,
