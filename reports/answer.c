@@ -50,6 +50,7 @@ static bool is_within(const json_t *kernel, const json_t *described, budget most
 static bool is_candidate(const json_t *kernel, const json_t *described, budget most) {
   if (!json_is_true(json_object_get(kernel, "holds"))) return false;
   if (json_is_true(json_object_get(kernel, "keeps_rows"))) return false; /* its time is that of a copy */
+  if (json_is_true(json_object_get(kernel, "recipe"))) return false;
   return is_within(kernel, described, most);
 }
 
