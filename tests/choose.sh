@@ -41,7 +41,7 @@ quick='--dim 64 --repetitions 3'
   else
     skip 'and compile' 'no shared library here'
   fi
-  check 'a rope cache' ends 0 --len 100 $quick --op rope-cache --scaling yarn,factor=4,original=64 --kernel cr-portable,rotation
+  check 'a rope cache' ends 0 --len 100 $quick --op rope-cache --scaling yarn,factor=4,original=64 --kernel rotation
   check 'its lines make both tables' says '^  posenc_rope_cache(plan, 0, 100, cosines, sines);$'
   check 'and the scaling' says '^  problem.scaling.factor = 4;$'
   factors=$(seq -s : 1 32)
