@@ -7,6 +7,7 @@
 #include "bench/subject.h"
 #include "common/clock.h"
 #include "common/environment.h"
+#include "common/number.h"
 #include "common/progress.h"
 
 #include <math.h>
@@ -297,8 +298,8 @@ static void foretell(const session *run) {
   double seconds = 0;
   for (size_t i = 0; i < run->benchmark_count; i++)
     seconds += repetitions * (run->benchmarks[i].timing.seconds + run->benchmarks[i].beside);
-  tell("bench: %zu timings, which take about %.0f minutes", run->benchmark_count * (size_t)repetitions,
-       ceil(seconds / 60));
+  tell("bench: %zu timings, which take about %s", run->benchmark_count * (size_t)repetitions,
+       number_of_duration(seconds).text);
 }
 
 /* Flags of Google Benchmark that would go against what bench itself does. */

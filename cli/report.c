@@ -4,12 +4,12 @@
 #include "bench/bench.h"
 #include "cli/measure.h"
 #include "common/field.h"
+#include "common/number.h"
 #include "common/output.h"
 #include "reports/report.h"
 #include "verify/verify.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,9 +196,9 @@ static void foretell(const options *given, const selection *timed) {
     }
   fprintf(
       stderr,
-      "posenc: report: after the verification, up to %.0f timings of %g s and more: at least %.0f minutes; a closer "
-      "estimate follows\n",
-      timings, given->min_time, ceil(timings * given->min_time / 60));
+      "posenc: report: after the verification come up to %.0f timings, which take %s at least; how long is told when "
+      "they are calibrated\n",
+      timings, number_of_duration(timings * given->min_time).text);
 }
 
 /* Null where there is nothing to time, or nothing to time it with: the page says that there are no timings. */

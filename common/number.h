@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A number with as few digits, six or more, as it takes to read the same number back. */
+/* Numbers in words. */
 #ifndef POSENC_COMMON_NUMBER_H
 #define POSENC_COMMON_NUMBER_H
 
@@ -17,6 +17,7 @@ static inline number_text number_with(double value, int precision) {
   return n;
 }
 
+/* As few digits, six or more, as it takes to read the same number back. */
 static inline number_text number_of(double value) {
   return number_with(value, 6);
 }
@@ -24,6 +25,13 @@ static inline number_text number_of(double value) {
 /* Of a position, which is whole as a rule. */
 static inline number_text number_of_position(double value) {
   return number_with(value, 15);
+}
+
+/* How long something takes, about: "45 s", "12 min". */
+static inline number_text number_of_duration(double seconds) {
+  number_text n;
+  snprintf(n.text, sizeof n.text, seconds < 120 ? "%.0f s" : "%.0f min", seconds < 120 ? seconds : seconds / 60);
+  return n;
 }
 
 #endif

@@ -212,13 +212,19 @@ static json_t *make_mode(maker *m, const char *mode) {
   return made;
 }
 
+static bool was_timed(maker *m, const char *shape_name) {
+  if (samples_collect(m->times, "hot", shape_name, NULL, "ns_per_element") > 0) return true;
+  for (size_t i = 0; i < sizeof further_modes / sizeof *further_modes; i++)
+    if (samples_collect(m->times, further_modes[i], shape_name, NULL, "ns_per_element") > 0) return true;
+  return false;
+}
+
 /* Names of the shapes of a list that were timed. */
 static void add_timed(maker *m, json_t *names, const shape *(*list)(size_t *count)) {
   size_t count;
   const shape *shapes = list(&count);
   for (size_t i = 0; i < count; i++)
-    if (samples_collect(m->times, "hot", shapes[i].name, NULL, "ns_per_element") > 0)
-      add_name(m, names, shapes[i].name);
+    if (was_timed(m, shapes[i].name)) add_name(m, names, shapes[i].name);
 }
 
 /* Names of all shapes and kernels of both records, each once, in the order in which they appear; but benchmarks run in

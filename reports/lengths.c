@@ -180,7 +180,8 @@ static char *draw_lengths(const json_t *document, const sweep *s, const length_p
   write_caches(script, document, s);
   write_fill(script, s);
   fprintf(script, "set ylabel '%s'\nset logscale y 10\nset format y '%%g'\n", plot->label);
-  if (plot->place != FIGURE_TIME) fprintf(script, "set yrange [*:%.17g]\n", highest_bandwidth(s));
+  const double highest = highest_bandwidth(s);
+  if (plot->place != FIGURE_TIME && highest > 0) fprintf(script, "set yrange [*:%.17g]\n", highest);
   for (size_t i = 0; i < json_array_size(kernels); i++)
     write_kernel(script, s, i, field_string(json_array_get(kernels, i), "name"), plot);
   fprintf(script, "plot $fill using 1:%d with lines linetype -1 linewidth 2 title 'fill limit'", plot->fill_column);
@@ -233,8 +234,10 @@ static void write_data(page *p, const json_t *document) {
 }
 
 void lengths_write(page *p, const json_t *document, const figures *drawn) {
-  const sweep s = find_sweep(document, "shapes");
-  if (!drawn->svg[FIGURE_TIME]) return;
+  size_t first = 0;
+  while (first < PLOTS && !drawn->svg[plots[first].place]) first++;
+  if (first == PLOTS) return;
+  const sweep s = find_sweep(document, plots[first].mode);
   p->format->heading(p, 2, "Time against length");
   p->format->open(p, PAGE_PARAGRAPH);
   page_print(p, PAGE_TEXT,

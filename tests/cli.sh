@@ -515,6 +515,9 @@ else
   check 'and no record of that' eval 'nothing_to_time && nothing_left'
   posenc bench --kernel naive-f64 --mode cold,first --len 131072 --dim 1024
   check 'nor where a table takes too long' test $status -eq 1 -a "$(grep -c 'left out: a pass takes' err)" -eq 2 -a ! -s out
+  POSENC_ISA=generic posenc bench --kernel naive,avx512 --mode hot $small
+  check 'a kernel that cannot run here is told of' grep -qx 'posenc: bench: avx512 is left out: .*' err
+  check 'in one line, and the others are timed' test "$(wc -l <err)" -eq 1 -a "$(grep -c '^64x16 ' out)" -eq 1
   for flag in report_aggregates_only=true display_aggregates_only=true enable_random_interleaving=false; do
     refused "--benchmark_$flag: bench sets this itself" bench --kernel naive $small -- --benchmark_$flag
   done
@@ -531,6 +534,7 @@ printf '{"schema": "other"}' >other.json
 refused '--from other.json: neither' report --from other.json -o empty/page
 refused '--from accuracy.json: the second' report --from accuracy.json --from accuracy.json -o empty/page
 refused '--kernel zz: no such kernel' report --kernel zz -o empty/page
+[ -z "$timings" ] || refused '--full: nothing would use it' report --full $timings -o empty/page
 
 posenc report --kernel naive --len 64 --dim 16 $timings -o page
 if grep -q gnuplot err; then
@@ -542,6 +546,18 @@ else
   check 'report saves what it measured, and that alone' test -s page/accuracy.json -a ! -e page/bench.json
   posenc report --from page/accuracy.json $timings -o again
   check 'report from saved records' test $status -eq 0 -a -s again/index.html
+  if [ -n "$timings" ]; then
+    posenc report --full --from page/accuracy.json --kernel naive --len 64 --dim 16 --repetitions 3 --min-time 0.001 -o full
+    # Six modes of one table.
+    check 'report --full says before how long it will take' grep -q 'up to 18 timings, which take 0 s at least' err
+    check 'and when it knows more' grep -q 'bench: 18 timings, which take about [0-9]* s$' err
+    modes_are() { [ "$(sed -n 's|.*"name": "\([a-z]*\)/64x16/.*|\1|p' "$1" | sort -u | paste -sd,)" = "$2" ]; }
+    check 'report --full times every mode' modes_are full/bench.json cold,first,fresh,hot,plan,row
+    check 'and shows those without a figure' grep -q 'first, 64x16' full/report.md
+    posenc report --from page/accuracy.json --kernel naive --len 64 --dim 16 --repetitions 3 --min-time 0.001 -o short
+    check 'report alone times four' modes_are short/bench.json cold,fresh,hot,plan
+    check 'and says nothing' test ! -s err
+  fi
   posenc report --kernel naive --len 0 --dim 16 -o none
   check 'a report of an empty table has no timings' test $status -eq 0 -a -s none/index.html -a ! -e none/bench.json
   passed=$(sed -n 's/.*"passed":\([0-9]*\).*/\1/p' page/accuracy.json)
