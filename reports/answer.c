@@ -19,9 +19,9 @@ typedef enum budget { HALF, ONE, ANY, BUDGETS } budget;
 static const struct {
   const char *name, *title;
 } budgets[BUDGETS] = {
-    [HALF] = {"half", "within 0.5 ulp: correctly rounded"},
-    [ONE] = {"one", "within 1 ulp: 2^-24"},
-    [ANY] = {"any", "any error at all"},
+    [HALF] = {"half", "0.5 ulp"},
+    [ONE] = {"one", "1 ulp"},
+    [ANY] = {"any", "any"},
 };
 
 static budget budget_of(const json_t *answer) {
@@ -201,6 +201,12 @@ static const json_t *spread_of(const json_t *document, const json_t *answer, con
   return json_object_get(json_object_get(document_row(table, field_string(answer, "kernel")), "timing"), counter);
 }
 
+/* "(2.20–2.44)": least and most. */
+static void say_range(page *p, const json_t *spread, double scale) {
+  page_print(p, PAGE_SMALL, "(%s–%s)", words_significant(field_number(spread, "min") * scale, 3).text,
+             words_significant(field_number(spread, "max") * scale, 3).text);
+}
+
 /* "2.31× (2.20–2.44)" */
 static void say_ratio(page *p, const json_t *ratio) {
   page_print(p, PAGE_TEXT, "%s× ", words_significant(field_number(ratio, "estimate"), 3).text);
@@ -242,15 +248,22 @@ static void say_answer(page *p, const json_t *document, const json_t *answers) {
   say(p, " (");
   say_size(p, PAGE_TEXT, document, answer);
   say(p, ") at ");
-  page_print(p, PAGE_STRONG, "%s GB/s",
-             words_significant(field_number(spread_of(document, answer, "bytes_per_second"), "median") / 1e9, 3).text);
-  page_print(p, PAGE_TEXT, ", %s\u00a0%% of what this machine can fill memory with",
-             words_significant(field_number(spread_of(document, answer, "of_limit"), "median") * 100, 3).text);
+  const json_t *rate = spread_of(document, answer, "bytes_per_second"),
+               *share = spread_of(document, answer, "of_limit");
+  page_print(p, PAGE_STRONG, "%s GB/s", words_significant(field_number(rate, "median") / 1e9, 3).text);
+  page_print(p, PAGE_TEXT, "%s ", words_mark(rate));
+  say_range(p, rate, 1e-9);
+  page_print(p, PAGE_TEXT, ", %s\u00a0%%%s ", words_significant(field_number(share, "median") * 100, 3).text,
+             words_mark(share));
+  say_range(p, share, 100);
+  say(p, " of what this machine can fill memory with");
   const json_t *naive = json_object_get(answer, "naive");
   if (json_is_object(naive)) {
     say(p, ", and ");
     code(p, baseline);
-    page_print(p, PAGE_TEXT, " takes %s times as long", words_significant(field_number(naive, "estimate"), 3).text);
+    page_print(p, PAGE_TEXT, " takes %s times ", words_significant(field_number(naive, "estimate"), 3).text);
+    page_print(p, PAGE_SMALL, "%s", words_interval(naive).text);
+    say(p, " as long");
   }
   say(p, ".");
 }
@@ -276,8 +289,7 @@ static void write_spread(page *p, const json_t *spread, double scale) {
   page_cell(p);
   page_print(p, PAGE_TEXT, "%s%s ", words_significant(field_number(spread, "median") * scale, 3).text,
              words_mark(spread));
-  page_print(p, PAGE_SMALL, "(%s–%s)", words_significant(field_number(spread, "min") * scale, 3).text,
-             words_significant(field_number(spread, "max") * scale, 3).text);
+  say_range(p, spread, scale);
   page_cell_end(p);
 }
 
@@ -318,13 +330,15 @@ static void write_row(page *p, const json_t *document, const json_t *answer) {
 }
 
 static void write_table(page *p, const json_t *document, const json_t *answers) {
-  static const page_column columns[] = {{"error", false},      {"table", false},         {"take", false},
-                                        {"GB/s", true},        {"% of limit", true},     {"the next takes", false},
-                                        {"naive takes", true}, {"bound it keeps", false}};
-  page_table(p,
-             "The fastest kernels by how wrong they may be; times as long with intervals of 90 %, the rest with least "
-             "and most.",
-             columns, sizeof columns / sizeof *columns);
+  static const page_column columns[] = {{"error up to", false}, {"table", false},         {"take", false},
+                                        {"GB/s", true},         {"% of limit", true},     {"the next takes", false},
+                                        {"naive takes", true},  {"bound it keeps", false}};
+  page_table(
+      p,
+      "The fastest kernels by how wrong they may be: 0.5 ulp is correctly rounded, 1 ulp is one just below 1, 2^-24. "
+      "What takes how "
+      "many times as long has intervals of 90 %, the rest least and most; ‡ marks what is unsure, see Environment.",
+      columns, sizeof columns / sizeof *columns);
   for (budget most = HALF; most < BUDGETS; most++)
     for (size_t i = 0; i < json_array_size(answers); i++)
       if (budget_of(json_array_get(answers, i)) == most) write_row(p, document, json_array_get(answers, i));
