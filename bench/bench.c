@@ -43,6 +43,7 @@ struct session {
   evictor evictor;
   buffer buffers[DTYPES];
   size_t cache; /* bytes of the last one, 0 if unknown */
+  bool *mine;   /* which shapes are to be timed */
   size_t done;  /* repetitions */
   bool failed;  /* and told */
 };
@@ -196,6 +197,19 @@ static void tell_unable(const session *run) {
   }
 }
 
+/* Which shapes are this shard's: a pass over one takes about so long as one timing has to, and about a nanosecond an element more. */
+static bool deal_shapes(session *run) {
+  const bench_request *request = run->request;
+  double *sizes = calloc(request->shape_count + 1, sizeof *sizes);
+  for (size_t i = 0; sizes && i < request->shape_count; i++) {
+    const posenc_problem *problem = &request->shapes[i].problem;
+    sizes[i] = request->min_time + 1e-9 * (double)problem->rows * (double)row_elements_of(problem);
+  }
+  run->mine = sizes ? shard_deal(request->only, sizes, request->shape_count) : NULL;
+  free(sizes);
+  return run->mine || tell_memory();
+}
+
 /* Collects the kernels that do a shape. False on an error, told. */
 static bool choose_subjects(session *run) {
   const bench_request *request = run->request;
@@ -205,8 +219,10 @@ static bool choose_subjects(session *run) {
   run->subjects = calloc(most + 1, sizeof *run->subjects);
   run->benchmarks = calloc(most * BENCH_MODES + 1, sizeof *run->benchmarks);
   if (!run->subjects || !run->benchmarks) return tell_memory();
+  if (!deal_shapes(run)) return false;
   for (size_t i = 0; i < request->shape_count; i++) {
     const shape *table = &request->shapes[i];
+    if (!run->mine[i]) continue;
     tell_unsuited(table, request->modes[i]);
     const size_t kernel_count = request->kernel_counts ? request->kernel_counts[i] : request->kernel_count;
     for (size_t k = 0; table->problem.rows > 0 && k < kernel_count; k++) {
@@ -324,8 +340,40 @@ static bool flags_allowed(char *const *flags) {
 
 /* ---- running ----------------------------------------------------------------------------------- */
 
+static json_t *texts_of(char *const *texts) {
+  json_t *array = json_array();
+  for (; texts && *texts; texts++) json_array_append_new(array, json_string(*texts));
+  return array;
+}
+
+/* All that two shards of one run have in common. */
+static json_t *run_json(const bench_request *request) {
+  json_t *modes = json_array(), *kernels = json_array(), *shapes = json_array();
+  for (size_t k = 0; k < request->kernel_count; k++)
+    json_array_append_new(kernels, json_string(request->kernels[k]->name));
+  for (size_t i = 0; i < request->shape_count; i++) {
+    json_array_append_new(shapes, shape_json(&request->shapes[i]));
+    json_array_append_new(modes, json_integer(request->modes[i]));
+  }
+  return json_pack("{s:o, s:I, s:i, s:s, s:i, s:I, s:f, s:f, s:o, s:o, s:o}", "modes", modes, "isa",
+                   (json_int_t)request->isa, "threads", request->threads, "stores", stores_name(request->stores),
+                   "repetitions", request->repetitions, "batch", (json_int_t)request->batch, "min_time",
+                   request->min_time, "longest", request->longest, "flags", texts_of(request->extra), "kernels",
+                   kernels, "shapes", shapes);
+}
+
+static bool add_shard(const session *run, json_t *context) {
+  const bench_request *request = run->request;
+  if (!shard_is_part(request->only)) return true;
+  return json_object_set_new(context, "shard",
+                             json_pack("{s:i, s:i, s:o, s:o}", "number", request->only.number, "of", request->only.of,
+                                       "shapes", shard_numbers(run->mine, request->shape_count), "run",
+                                       run_json(request))) == 0;
+}
+
 /* Adds our facts to those of Google Benchmark, whose "date" is local time of the same moment. */
-static bool add_context(json_t *record, const bench_request *request, json_t *environment) {
+static bool add_context(json_t *record, const session *run, json_t *environment) {
+  const bench_request *request = run->request;
   json_t *context = json_object_get(record, "context");
   bool ok = json_object_del(environment, "date") == 0 && json_object_update(context, environment) == 0 &&
             json_object_set_new(context, "posenc_schema", json_string("posenc-bench-2")) == 0;
@@ -338,7 +386,7 @@ static bool add_context(json_t *record, const bench_request *request, json_t *en
     snprintf(abi, sizeof abi, "%u", (unsigned)request->kernels[i]->abi);
     ok = ok && json_object_set_new(context, name, json_string(abi)) == 0;
   }
-  return ok || tell_memory();
+  return (ok && add_shard(run, context)) || tell_memory();
 }
 
 /* What Google Benchmark makes of all that is registered; null on an error, told. */
@@ -364,12 +412,14 @@ static int tell_nothing(const char *why) {
 
 /* As bench_run. */
 static int make_record(session *run, json_t *environment, json_t **record) {
+  const bool part = shard_is_part(run->request->only);
+  if (run->subject_count == 0 && !part) return tell_nothing("no rows to write");
   if (!make_buffers(run, environment) || !register_all(run)) return 2;
-  if (run->benchmark_count == 0) return tell_nothing("nothing is left in these modes");
+  if (run->benchmark_count == 0 && !part) return tell_nothing("nothing is left in these modes");
   if (run->request->foretell) foretell(run);
-  *record = measure(run);
+  *record = run->benchmark_count ? measure(run) : json_pack("{s:{}, s:[]}", "context", "benchmarks");
   if (!*record) return 2;
-  if (add_context(*record, run->request, environment)) return 0;
+  if (add_context(*record, run, environment)) return 0;
   json_decref(*record);
   *record = NULL;
   return 2;
@@ -380,6 +430,7 @@ static void clean_up(session *run) {
   for (size_t i = 0; i < run->subject_count; i++) subject_release(&run->subjects[i]);
   free(run->benchmarks);
   free(run->subjects);
+  free(run->mine);
   evictor_close(&run->evictor);
   for (size_t i = 0; i < DTYPES; i++) posenc_free(run->buffers[i].memory);
 }
@@ -396,7 +447,7 @@ int bench_run(const bench_request *request, json_t **record) {
   else if (!shim_initialize(request->extra, message, sizeof message))
     tell("%s", message);
   else if (choose_subjects(&run))
-    status = run.subject_count == 0 ? tell_nothing("no rows to write") : make_record(&run, environment, record);
+    status = make_record(&run, environment, record);
   clean_up(&run);
   json_decref(environment);
   return status;

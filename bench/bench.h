@@ -4,6 +4,7 @@
 #define POSENC_BENCH_BENCH_H
 
 #include "common/shapes.h"
+#include "common/shard.h"
 #include "posenc.h"
 
 #include <jansson.h>
@@ -44,6 +45,7 @@ typedef struct bench_request {
   double min_time; /* seconds that one repetition should take, about */
   char **extra;    /* further --benchmark_… flags, null-terminated, or null */
   bool foretell;   /* say on stderr how long it will take, before the first timing */
+  shard only;      /* so many of the shapes alone are timed, all kernels on each */
 } bench_request;
 
 /* Of `longest`, unless there is a reason for another: with all repetitions, a whole table would be some ten times as much. */
@@ -67,6 +69,11 @@ static const double bench_longest = 1;
  *
  * real_time and cpu_time are those of a pass over the whole table, or x, whatever rows_timed is, so that records can be
  * compared; in "row" those of a row, in "plan" those of a plan. Only cpu_time counts what prepares an iteration of "cold" and "fresh".
+ *
+ * The context of a part of a run has "shard": { "number": n, "of": n, "shapes": [their numbers],
+ *   "run": {"modes": [of each shape a set of 1 << mode], "isa": 0 or a set of tiers, "threads", "stores", "repetitions", "batch", "min_time", "longest", "flags": further ones [text …],
+ *           "kernels": [name …], "shapes": [shape_json() …]} }. It may have nothing to time: then "benchmarks" is empty, and of the context our facts are all
+ * that there is.
  *
  * 0 and the record, a new reference; 1 and null if there is nothing to time; 2 and null on an error. What is not 0 has been told on
  * stderr, and so have kernels that do none of the shapes, and what is left out of a mode.

@@ -22,7 +22,8 @@ static const char help[] =
     "\n"
     "Options:\n"
     "  --mode LIST       in which states, separated by commas (hot,plan)\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP OP_HELP
-        RUN_HELP BENCH_HELP "  --encoding NAME   instead of kernels, one of the other encodings: integer, binary,\n"
+        RUN_HELP BENCH_HELP SHARD_HELP
+    "  --encoding NAME   instead of kernels, one of the other encodings: integer, binary,\n"
     "                    learned, alibi or dropout (posenc list --encodings); --heads and\n"
     "                    --len are those of alibi's matrices\n"
     "  --json FILE       write Google Benchmark JSON and no table; - is standard output\n" HELP_HELP "\n"
@@ -59,6 +60,7 @@ static const struct option long_options[] = {
     PLUGIN_OPTIONS,
     RUN_OPTIONS,
     BENCH_OPTIONS,
+    SHARD_OPTIONS,
     {"json", required_argument, NULL, OPTION_JSON},
     {"mode", required_argument, NULL, OPTION_MODE},
     ENCODING_OPTIONS,

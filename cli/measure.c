@@ -184,6 +184,7 @@ json_t *measure_accuracy(const options *given, const selection *chosen, size_t c
       .search = given->search,
       .silence = given->silence,
       .explain = explain,
+      .only = given->only,
       .replay_options = catalogue_options(),
   };
   json_t *record = verify_run(&request);
@@ -219,6 +220,7 @@ int measure_time(const options *given, const selection *chosen, char **flags, js
       .batch = given->batch,
       .min_time = given->min_time,
       .extra = flags,
+      .only = given->only,
   };
   return bench_run(&request, record);
 }

@@ -179,6 +179,7 @@ static const char *const option_names[] = {
     [OPTION_PLUGIN - OPTION_LEN] = "--plugin",
     [OPTION_MIN_TIME - OPTION_LEN] = "--min-time",
     [OPTION_BATCH - OPTION_LEN] = "--batch",
+    [OPTION_SHARD - OPTION_LEN] = "--shard",
 };
 
 static const char *option_name(int code) {
@@ -308,6 +309,10 @@ static void take_value(options *given, int code, const char *name, const char *t
     break;
   case OPTION_BATCH:
     given->batch = parse_integer(name, text, 1, INT64_MAX);
+    break;
+  case OPTION_SHARD:
+    if (!shard_parse(text, &given->only))
+      die_value(name, text, "not I/N, with I from 1 to N and N up to " TEXT(SHARDS_MOST));
     break;
   }
 }

@@ -4,6 +4,7 @@
 #define POSENC_CLI_OPTIONS_H
 
 #include "common/shapes.h"
+#include "common/shard.h"
 #include "posenc.h"
 
 #include <getopt.h>
@@ -25,7 +26,7 @@ typedef struct command {
 } command;
 
 extern const command command_list, command_write, command_check, command_diff, command_identify, command_verify,
-    command_bench, command_choose, command_compare, command_report;
+    command_bench, command_choose, command_compare, command_merge, command_report;
 
 /* ---- options that several commands have -------------------------------------------------------- */
 
@@ -61,6 +62,7 @@ enum option_code {
   OPTION_REPETITIONS,
   OPTION_MIN_TIME,
   OPTION_BATCH,
+  OPTION_SHARD,
   OPTION_OWN, /* the first code that a command may use for itself */
 };
 
@@ -188,6 +190,11 @@ enum option_code {
   "  --min-time S      seconds of one timing, about (" TEXT(DEFAULT_MIN_TIME) ")\n" \
   "  --batch B         of add and rope: sequences of x (1)\n"
 
+#define SHARD_OPTIONS {"shard", required_argument, NULL, OPTION_SHARD}
+#define SHARD_HELP \
+  "  --shard I/N       of N shards of the run this one alone, 1 to N; posenc merge makes\n" \
+  "                    one record of all\n"
+
 #define HELP_OPTIONS \
   {"help", no_argument, NULL, 'h'}, \
   {"version", no_argument, NULL, 'V'}, \
@@ -214,6 +221,7 @@ typedef struct options {
   int repetitions;
   double min_time;
   int64_t batch;
+  shard only;
   int64_t factors;                            /* of longrope, how many were given */
   const char *texts[OPTION_OWN - OPTION_LEN]; /* as given on the command line, null if not given */
 } options;

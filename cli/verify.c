@@ -27,7 +27,7 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "with what is exact for the x that they get. Without --len and --dim, the\n"
                            "shapes are the published ones, and the other encodings are looked at.\n"
                            "\n"
-                           "Options:\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP OP_HELP RUN_HELP VERIFY_HELP
+                           "Options:\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP OP_HELP RUN_HELP VERIFY_HELP SHARD_HELP
                            "  --format NAME     tap (one point for each kernel, property and table), junit, or json\n"
                            "                    (the accuracy record) (tap)\n"
                            "  --cases FILE      instead of tables, only these hard-to-round elements; may be given\n"
@@ -59,6 +59,7 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "  $ posenc verify --cases reference/worst/base10000-d128.wc\n"
                            "  $ posenc verify --kernel rotation --len 512 --dim 128 \\\n"
                            "      --profile --format json -o accuracy.json\n"
+                           "  $ posenc verify --format json --shard 1/4 -o one.json\n"
                            "  $ posenc verify --kernel rotation --baseline tests/baseline.json\n";
 
 static const struct option long_options[] = {
@@ -68,6 +69,7 @@ static const struct option long_options[] = {
     PLUGIN_OPTIONS,
     RUN_OPTIONS,
     VERIFY_OPTIONS,
+    SHARD_OPTIONS,
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"cases", required_argument, NULL, OPTION_CASES},
     {"explain", no_argument, NULL, OPTION_EXPLAIN},
@@ -158,10 +160,17 @@ static json_t *joined(json_t *record, json_t *encodings, bool apart) {
   return record;
 }
 
+/* Of a shard, whose run they belong to: they are quick, and the last one's. */
+static void tell_encodings(json_t *record) {
+  json_t *run = json_object_get(json_object_get(record, "shard"), "run");
+  if (run) json_object_set_new(run, "encodings", json_true());
+}
+
 /* Exits if an option was given that only kernels have a use for. */
 static void refuse_beside_encoding(const options *given, const char *other) {
   options_refuse(given, OPTION_LEN, OPTION_STORES, "--encoding");
   options_refuse(given, OPTION_BUDGET, OPTION_SEARCH, "--encoding");
+  options_refuse(given, OPTION_SHARD, OPTION_SHARD, "--encoding");
   if (other) die("%s: nothing would use it beside --encoding", other);
 }
 
@@ -204,6 +213,8 @@ static int run(int argc, char **argv) {
     if (code == OPTION_BASELINE) baseline = load_baseline(optarg);
     if (code == OPTION_ENCODING) globs = optarg;
   }
+  if (shard_is_part(given.only) && (saved || baseline))
+    die("%s: of a whole run, not beside --shard", saved ? "--save" : "--baseline");
   if (profile && print != print_json) die("--profile: only --format json holds it");
   if (profile && file_count) die("--profile: nothing would use it beside --cases");
   if (globs)
@@ -226,7 +237,9 @@ static int run(int argc, char **argv) {
 
   const bool everything = !file_count && !baseline && is_everything(&given);
   if (!globs) record = kernels_record(&given, &chosen, explain, save, baseline);
-  if (globs || everything) encodings = encodings_record(&given, globs ? globs : "*");
+  if (everything) tell_encodings(record);
+  if (globs || (everything && given.only.number == given.only.of))
+    encodings = encodings_record(&given, globs ? globs : "*");
   const int status = status_of(record) != EXIT_SUCCESS ? status_of(record) : status_of(encodings);
   record = joined(record, encodings, print == print_json);
   print(record, output_stream(out));

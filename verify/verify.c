@@ -514,21 +514,6 @@ static json_t *profiled(portrait of, showing *s) {
   return profile ? profile : profile_empty_json(of.kernel);
 }
 
-/* Those of the parts that ask for them, and the distances of exact rows, if any part does. False when memory runs out. */
-static bool add_profiles(const verify_request *request, json_t *curves, json_t **distances) {
-  showing s = {.stage = "verify: profile"};
-  for (size_t i = 0; i < request->part_count; i++)
-    s.total += (double)request->parts[i].kernel_count * profile_elements(request->parts[i].profile);
-  *distances = s.total > 0.0 ? unique(request) : json_null();
-  for (size_t i = 0; *distances && i < request->part_count; i++) {
-    const verify_part *part = &request->parts[i];
-    for (size_t k = 0; part->profile && k < part->kernel_count; k++)
-      if (json_array_append_new(curves, profiled((portrait){request, part->kernels[k], part->profile}, &s)) != 0)
-        return false;
-  }
-  return *distances;
-}
-
 static size_t count_exams(const verify_request *request) {
   size_t exams = 0;
   for (size_t i = 0; i < request->part_count; i++)
@@ -559,23 +544,100 @@ static json_t *contracts(const verify_request *request) {
   return kernels;
 }
 
+/* ---- what there is to do ----------------------------------------------------------------------------------- */
+
+static size_t count_profiles(const verify_request *request) {
+  size_t profiles = 0;
+  for (size_t i = 0; i < request->part_count; i++)
+    if (request->parts[i].profile) profiles += request->parts[i].kernel_count;
+  return profiles;
+}
+
+/* Part by part; all kernels of it that asks for one. */
+static portrait portrait_of(const verify_request *request, size_t number) {
+  const verify_part *part = request->parts;
+  for (; !part->profile || number >= part->kernel_count; part++)
+    if (part->profile) number -= part->kernel_count;
+  return (portrait){request, part->kernels[number], part->profile};
+}
+
+/* Exams, profiles, and if there are any, the distances of exact rows: which of them are this shard's, in that order. Null when memory runs out. */
+static bool *deal(const verify_request *request) {
+  const size_t exams = count_exams(request), profiles = count_profiles(request), works = exams + profiles + 1;
+  double *sizes = calloc(works, sizeof *sizes);
+  for (size_t n = 0; sizes && n < exams; n++) {
+    const exam e = exam_of(request, n);
+    sizes[n] = elements_of_exam(&e);
+  }
+  for (size_t n = 0; sizes && n < profiles; n++) sizes[exams + n] = profile_elements(portrait_of(request, n).wanted);
+  if (sizes && profiles) sizes[exams + profiles] = profile_elements(VERIFY_SCAN);
+  bool *mine = sizes ? shard_deal(request->only, sizes, works) : NULL;
+  free(sizes);
+  return mine;
+}
+
+/* Those that are set in `mine`, behind which is whether the distances are. False when memory runs out. */
+static bool add_profiles(const verify_request *request, const bool *mine, json_t *curves, json_t **distances) {
+  const size_t profiles = count_profiles(request);
+  showing s = {.stage = "verify: profile"};
+  for (size_t n = 0; n < profiles; n++)
+    if (mine[n]) s.total += profile_elements(portrait_of(request, n).wanted);
+  *distances = profiles && mine[profiles] ? unique(request) : json_null();
+  for (size_t n = 0; *distances && n < profiles; n++)
+    if (mine[n] && json_array_append_new(curves, profiled(portrait_of(request, n), &s)) != 0) return false;
+  return *distances;
+}
+
+/* ---- shards -------------------------------------------------------------------------------------------------- */
+
+static json_t *part_json(const verify_part *part) {
+  json_t *kernels = json_array(), *shapes = json_array(), *hard = json_array();
+  for (size_t k = 0; k < part->kernel_count; k++) json_array_append_new(kernels, json_string(part->kernels[k]->name));
+  for (size_t t = 0; t < part->shape_count; t++) json_array_append_new(shapes, shape_json(&part->shapes[t]));
+  for (size_t t = 0; part->cases && t < part->shape_count; t++)
+    json_array_append_new(hard, json_string(part->cases[t].option));
+  return json_pack("{s:o, s:o, s:o, s:i}", "kernels", kernels, "shapes", shapes, "cases", hard, "profile",
+                   (int)part->profile);
+}
+
+/* All that two shards of one run have in common. */
+static json_t *run_json(const verify_request *request) {
+  json_t *parts = json_array();
+  for (size_t i = 0; i < request->part_count; i++) json_array_append_new(parts, part_json(&request->parts[i]));
+  return json_pack("{s:I, s:I, s:I, s:I, s:i, s:s, s:b, s:s?, s:o}", "seed", (json_int_t)request->seed, "budget",
+                   (json_int_t)request->budget, "search", (json_int_t)request->search, "isa", (json_int_t)request->isa,
+                   "threads", request->threads, "stores", stores_name(request->stores), "explain", request->explain,
+                   "options", request->replay_options, "parts", parts);
+}
+
+static json_t *shard_json(const verify_request *request, const bool *mine) {
+  const size_t exams = count_exams(request);
+  return json_pack("{s:i, s:i, s:o, s:o, s:o}", "number", request->only.number, "of", request->only.of, "exams",
+                   shard_numbers(mine, exams), "profiles", shard_numbers(mine + exams, count_profiles(request)), "run",
+                   run_json(request));
+}
+
 json_t *verify_run(const verify_request *request) {
   json_t *records = json_array(), *kernels = contracts(request), *curves = json_array(), *distances = NULL;
   tally t = {0, 0, 0};
-  bool enough = records && kernels && curves;
   const size_t exams = count_exams(request);
+  bool *mine = deal(request), enough = records && kernels && curves && mine;
   showing s = {.stage = "verify"};
-  for (size_t n = 0; n < exams; n++) {
+  for (size_t n = 0; enough && n < exams; n++) {
     const exam e = exam_of(request, n);
-    s.total += elements_of_exam(&e);
+    if (mine[n]) s.total += elements_of_exam(&e);
   }
   for (size_t n = 0; enough && n < exams; n++) {
     const exam e = exam_of(request, n);
+    if (!mine[n]) continue;
     json_t *record = examined(&e, &s);
     count_checks(record, &t);
     enough = json_array_append_new(records, record) == 0;
   }
-  enough = enough && add_profiles(request, curves, &distances);
+  enough = enough && add_profiles(request, mine + exams, curves, &distances);
+  json_t *part = enough && shard_is_part(request->only) ? shard_json(request, mine) : NULL;
+  enough = enough && (part || !shard_is_part(request->only));
+  free(mine);
   progress_clear();
   if (!enough) {
     json_decref(records);
@@ -584,10 +646,10 @@ json_t *verify_run(const verify_request *request) {
     json_decref(distances);
     return NULL;
   }
-  return json_pack("{s:s, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I}", "schema", "posenc-accuracy-1",
+  return json_pack("{s:s, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:o*}", "schema", "posenc-accuracy-1",
                    "environment", environment_json(), "kernels", kernels, "seed", (json_int_t)request->seed, "budget",
                    (json_int_t)request->budget, "records", records, "profile", curves, "unique", distances, "passed",
-                   t.passed, "failed", t.failed, "skipped", t.skipped);
+                   t.passed, "failed", t.failed, "skipped", t.skipped, "shard", part);
 }
 
 const char *verify_mistrust(const json_t *record, char *text, size_t size) {
@@ -605,6 +667,7 @@ const char *verify_mistrust(const json_t *record, char *text, size_t size) {
     return text;
   }
   if (any || json_integer_value(json_object_get(record, "failed")) > 0) return NULL;
+  if (json_object_get(record, "shard")) return NULL; /* it may have nothing to do */
   snprintf(text, size, "no kernel did any of the tables");
   return text;
 }

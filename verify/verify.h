@@ -4,6 +4,7 @@
 #define POSENC_VERIFY_VERIFY_H
 
 #include "common/shapes.h"
+#include "common/shard.h"
 #include "posenc.h"
 
 #include <jansson.h>
@@ -50,6 +51,7 @@ typedef struct verify_request {
   int64_t search;             /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
   double silence;             /* seconds that a kernel may go without a sign of life */
   bool explain;               /* also tell where the errors come from; of tables */
+  shard only;                 /* so much of all that alone is done */
   const char *replay_options; /* further ones of the replay commands, quoted for a shell: "--plugin FILE"; or null */
 } verify_request;
 
@@ -93,6 +95,11 @@ typedef struct verify_request {
  *   "unique": {"dim", "base", "rows": n, "distance": least Euclidean distance between two exact rows of so many positions, "apart": by so
  *             many positions; it depends on that alone}, or null
  *   "passed": n, "failed": n, "skipped": n,
+ *   "shard": of a part of a run alone, { "number": n, "of": n, "exams": [numbers of the records, all kernels on the first shape, then on the next …],
+ *              "profiles": [numbers of the kernels of "profile"],
+ *              "run": {"seed", "budget", "search", "isa": 0 or a set of tiers, "threads", "stores", "explain": bool, "options": further ones of the replay
+ *                      commands, or null, "parts": [ {"kernels": [name …], "shapes": [shape_json() …], "cases": [their options], "profile": verify_profile} … ];
+ *                      "encodings": true if the last shard looks at the other encodings} },
  *   "encodings": where the command looked at the other encodings too, their record: see encodings.h, and its counts are its own }
  *
  * WITNESS: { "ulp", "abs", "position": n, "index": n, "function": "sin" | "cos", "exact": hex-float, "got": hex-float,

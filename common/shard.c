@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/shard.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A number from 1 to SHARDS_MOST, and what follows it; 0 if there is none. */
+static int number_of(const char *text, char **rest) {
+  if (*text < '0' || *text > '9') return 0;
+  errno = 0;
+  const long number = strtol(text, rest, 10);
+  return errno == 0 && number >= 1 && number <= SHARDS_MOST ? (int)number : 0;
+}
+
+bool shard_parse(const char *text, shard *part) {
+  char *rest;
+  part->number = number_of(text, &rest);
+  if (!part->number || *rest != '/') return false;
+  part->of = number_of(rest + 1, &rest);
+  return part->of && *rest == '\0' && part->number <= part->of;
+}
+
+typedef struct work {
+  double size;
+  size_t number;
+} work;
+
+static int larger_first(const void *a, const void *b) {
+  const work *x = a, *y = b;
+  if (x->size != y->size) return x->size < y->size ? 1 : -1;
+  return x->number < y->number ? -1 : 1;
+}
+
+bool *shard_deal(shard part, const double *sizes, size_t count) {
+  bool *mine = calloc(count + 1, sizeof *mine);
+  work *works = calloc(count + 1, sizeof *works);
+  double *dealt = calloc((size_t)part.of + 1, sizeof *dealt);
+  for (size_t i = 0; mine && i < count; i++) mine[i] = !shard_is_part(part);
+  for (size_t i = 0; works && i < count; i++) works[i] = (work){sizes[i], i};
+  if (works) qsort(works, count, sizeof *works, larger_first);
+  for (size_t i = 0; mine && works && dealt && shard_is_part(part) && i < count; i++) {
+    int least = 0;
+    for (int s = 1; s < part.of; s++)
+      if (dealt[s] < dealt[least]) least = s;
+    dealt[least] += works[i].size;
+    mine[works[i].number] = least + 1 == part.number;
+  }
+  if (!works || !dealt) {
+    free(mine);
+    mine = NULL;
+  }
+  free(works);
+  free(dealt);
+  return mine;
+}
+
+json_t *shard_numbers(const bool *mine, size_t count) {
+  json_t *numbers = json_array();
+  for (size_t i = 0; i < count; i++)
+    if (mine[i]) json_array_append_new(numbers, json_integer((json_int_t)i));
+  return numbers;
+}
