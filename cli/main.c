@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const command *const commands[] = {
-    &command_list,   &command_write, &command_check,  &command_diff,    &command_identify,
-    &command_verify, &command_bench, &command_choose, &command_compare, &command_report,
+    &command_list,  &command_write,  &command_check,   &command_diff,  &command_identify, &command_verify,
+    &command_bench, &command_choose, &command_compare, &command_merge, &command_report,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

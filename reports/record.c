@@ -3,6 +3,7 @@
 
 #include "common/field.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,8 @@ typedef struct kind {
   bool negative;   /* may be */
   size_t integers; /* of an array, if not 0: so many integers of 0 or more */
 } kind;
+
+#define ANY_NUMBER SIZE_MAX
 
 static const kind string = {TYPE(JSON_STRING), "a string", false, 0};
 static const kind string_or_null = {TYPE(JSON_STRING) | TYPE(JSON_NULL), "a string or null", false, 0};
@@ -30,6 +33,7 @@ static const kind object = {TYPE(JSON_OBJECT), "an object", false, 0};
 static const kind count_or_null = {TYPE(JSON_INTEGER) | TYPE(JSON_NULL), "an integer of 0 or more, or null", false, 0};
 static const kind object_or_null = {TYPE(JSON_OBJECT) | TYPE(JSON_NULL), "an object or null", false, 0};
 static const kind array = {TYPE(JSON_ARRAY), "an array", false, 0};
+static const kind counts = {TYPE(JSON_ARRAY), "an array of integers of 0 or more", false, ANY_NUMBER};
 static const kind pair_or_null = {TYPE(JSON_ARRAY) | TYPE(JSON_NULL), "two integers of 0 or more, or null", false, 2};
 
 typedef struct rule {
@@ -67,6 +71,13 @@ static const rule shape_rules[] = {
     {"op", &string, false, NULL},
     {"heads", &count, false, NULL},
     {"inverse", &boolean, false, NULL},
+    {NULL, NULL, false, NULL},
+};
+
+/* Of a shape that is in timings alone, and in no list, less is known. */
+static const rule shape_or_less_rules[] = {
+    {"name", &string, true, NULL},    {"rows", &amount, true, NULL},   {"dim", &amount, true, NULL},
+    {"first", &integer, false, NULL}, {"dtype", &string, false, NULL}, {"op", &string, false, NULL},
     {NULL, NULL, false, NULL},
 };
 
@@ -217,13 +228,41 @@ static const rule unique_rules[] = {
     {"distance", &amount, true, NULL}, {"apart", &count, true, NULL}, {NULL, NULL, false, NULL},
 };
 
+static const rule part_rules[] = {
+    {"kernels", &array, true, NULL},
+    {"shapes", &array, true, shape_rules},
+    {"profile", &count, true, NULL},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule verified_rules[] = {{"parts", &array, true, part_rules}, {NULL, NULL, false, NULL}};
+static const rule timed_rules[] = {{"shapes", &array, true, shape_rules}, {NULL, NULL, false, NULL}};
+
+static const rule verify_shard_rules[] = {
+    {"number", &count, true, NULL},         {"of", &count, true, NULL},
+    {"exams", &counts, true, NULL},         {"profiles", &counts, true, NULL},
+    {"run", &object, true, verified_rules}, {NULL, NULL, false, NULL},
+};
+
+static const rule bench_shard_rules[] = {
+    {"number", &count, true, NULL},      {"of", &count, true, NULL}, {"shapes", &counts, true, NULL},
+    {"run", &object, true, timed_rules}, {NULL, NULL, false, NULL},
+};
+
+static const rule context_facts_rules[] = {
+    {"shard", &object, false, bench_shard_rules},
+    {NULL, NULL, false, NULL},
+};
+
 static const rule accuracy_rules[] = {
     {"environment", &object, true, NULL},
     {"kernels", &array, true, kernel_rules},
     {"seed", &integer, false, NULL},
+    {"budget", &integer, false, NULL},
     {"records", &array, true, result_rules},
     {"profile", &array, false, profile_rules},
     {"unique", &object_or_null, false, unique_rules},
+    {"shard", &object, false, verify_shard_rules},
     {"passed", &count, true, NULL},
     {"failed", &count, true, NULL},
     {"skipped", &count, true, NULL},
@@ -251,8 +290,60 @@ static const rule benchmark_rules[] = {
 };
 
 static const rule timing_rules[] = {
-    {"context", &object, true, NULL},
+    {"context", &object, true, context_facts_rules},
     {"benchmarks", &array, true, benchmark_rules},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule spread_rules[] = {
+    {"median", &amount, true, NULL},
+    {"min", &amount, true, NULL},
+    {"max", &amount, true, NULL},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule row_timing_rules[] = {
+    {"ns_per_element", &object_or_null, false, spread_rules},
+    {"bytes_per_second", &object_or_null, false, spread_rules},
+    {"of_limit", &object_or_null, false, spread_rules},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule row_rules[] = {
+    {"kernel", &string, true, NULL},
+    {"mode", &string, false, NULL},
+    {"elements", &count, false, NULL},
+    {"max_ulp", &object, false, witness_rules},
+    {"max_abs", &object, false, witness_rules},
+    {"misrounded", &count, false, NULL},
+    {"digest", &string_or_null, false, NULL},
+    {"checks", &array, false, check_rules},
+    {"timing", &object_or_null, false, row_timing_rules},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule report_shape_rules[] = {
+    {"shape", &object, true, shape_or_less_rules},
+    {"bytes", &amount, true, NULL},
+    {"rows", &array, true, row_rules},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule failed_rules[] = {{"failed", &count, true, NULL}, {NULL, NULL, false, NULL}};
+
+static const rule environments_rules[] = {
+    {"accuracy", &object, true, NULL},
+    {"timing", &object_or_null, true, NULL},
+    {NULL, NULL, false, NULL},
+};
+
+static const rule report_rules[] = {
+    {"kernels", &array, true, kernel_rules},
+    {"shapes", &array, true, report_shape_rules},
+    {"checks", &object, true, failed_rules},
+    {"environment", &object, true, environments_rules},
+    {"seed", &integer_or_null, false, NULL},
+    {"budget", &integer_or_null, false, NULL},
     {NULL, NULL, false, NULL},
 };
 
@@ -262,7 +353,7 @@ static bool is_kind(const json_t *value, const kind *wanted) {
   if (!wanted->integers || !json_is_array(value)) return true;
   for (size_t i = 0; i < json_array_size(value); i++)
     if (!is_kind(json_array_get(value, i), &count)) return false;
-  return json_array_size(value) == wanted->integers;
+  return wanted->integers == ANY_NUMBER || json_array_size(value) == wanted->integers;
 }
 
 static bool follows(const json_t *value, const rule *rules, const char *where, record_fault *fault);
@@ -374,4 +465,8 @@ bool record_is_accuracy(const json_t *record, record_fault *fault) {
 bool record_is_timing(const json_t *record, record_fault *fault) {
   return has_schema(json_object_get(record, "context"), "posenc_schema", "posenc-bench-2", fault) &&
          follows(record, timing_rules, "", fault);
+}
+
+bool record_is_report(const json_t *record, record_fault *fault) {
+  return has_schema(record, "schema", "posenc-report-1", fault) && follows(record, report_rules, "", fault);
 }

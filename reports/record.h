@@ -17,4 +17,7 @@ bool record_is_accuracy(const json_t *record, record_fault *fault);
 /* As bench_run makes it: see bench/bench.h. */
 bool record_is_timing(const json_t *record, record_fault *fault);
 
+/* As posenc report writes it, report.json: see reports/document.h; as far as pages of several machines show it. */
+bool record_is_report(const json_t *record, record_fault *fault);
+
 #endif
