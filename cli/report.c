@@ -14,16 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FROM = OPTION_OWN, OPTION_FULL, OPTION_CASES };
+enum { OPTION_FROM = OPTION_OWN, OPTION_FULL, OPTION_CASES, OPTION_LABEL };
 
 static const char help[] = "Usage: posenc report [OPTION]... -o DIR\n"
+                           "   or: posenc report REPORT.json REPORT.json... [--label NAME]... -o DIR\n"
                            "Publish what kernels are worth: index.html (one file, opens from disk), report.md\n"
                            "and report.json. Verifies and times the kernels first, and leaves the records in\n"
                            "accuracy.json and bench.json beside the page, unless records are given. Without\n"
                            "--len and --dim, it is the published tables and shapes of add and rope, and for the\n"
                            "timings a sweep of lengths too, some of them also with cold caches and in fresh\n"
                            "memory. Without --kernel, what frameworks ship (recipe/*) is compared with the\n"
-                           "kernels on a table.\n"
+                           "kernels on a table. In the second form, the report.json of several machines side by\n"
+                           "side: the fastest kernels, shares of the limit, and whether kernels that promise the\n"
+                           "same bits everywhere have them.\n"
                            "\n"
                            "Options:\n"
                            "  -o, --output DIR  folder to write to; it is made if it is missing\n"
@@ -32,22 +35,27 @@ static const char help[] = "Usage: posenc report [OPTION]... -o DIR\n"
                            "  --from FILE       a record made earlier, by posenc verify --profile --format\n"
                            "                    json or by posenc bench --json; may be given once for each\n"
                            "  --cases FILE      try the kernels on these hard-to-round elements too; may be given\n"
-                           "                    several times (reference/worst/ has some)\n" KERNEL_HELP PLUGIN_HELP
-                               TABLE_HELP OP_HELP RUN_HELP VERIFY_HELP BENCH_HELP HELP_HELP "\n"
+                           "                    several times (reference/worst/ has some)\n"
+                           "  --label NAME      what to call a machine, in the order of the files; may be given\n"
+                           "                    once for each (its CPU)\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP OP_HELP
+                               RUN_HELP VERIFY_HELP BENCH_HELP HELP_HELP "\n"
                            "Exit status:\n"
                            "  0                 if all is well\n"
-                           "  1                 if the page tells of a broken promise\n"
+                           "  1                 if the page tells of a broken promise, or of other bits on\n"
+                           "                    another machine\n"
                            "  2                 on bad input or any other error\n"
                            "\n"
                            "Examples:\n"
                            "  $ posenc report -o posenc-report\n"
-                           "  $ posenc report --from accuracy.json --from bench.json -o posenc-report\n";
+                           "  $ posenc report --from accuracy.json --from bench.json -o posenc-report\n"
+                           "  $ posenc report here/report.json there/report.json -o machines\n";
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"from", required_argument, NULL, OPTION_FROM},
     {"full", no_argument, NULL, OPTION_FULL},
     {"cases", required_argument, NULL, OPTION_CASES},
+    {"label", required_argument, NULL, OPTION_LABEL},
     TABLE_OPTIONS,
     OP_OPTIONS,
     KERNEL_OPTIONS,
@@ -78,6 +86,8 @@ static void take_record(records *found, const char *path) {
                                                                                                       : NULL;
   if (!place) die_value("--from", path, "neither an accuracy record nor a timing record");
   if (*place) die_value("--from", path, "the second record of its kind");
+  if (json_object_get(place == &found->timing ? json_object_get(record, "context") : record, "shard"))
+    die_value("--from", path, "a part of a run: posenc merge makes one record of all its shards");
   *place = record;
 }
 
@@ -256,23 +266,82 @@ static void complete(records *found, const options *given, const case_files *har
   selection_free(&timed);
 }
 
+static void tell_page(const char *folder) {
+  char *page = path_in(folder, "index.html");
+  puts(page);
+  free(page);
+}
+
+/* ---- several machines --------------------------------------------------------------------------- */
+
+typedef struct machine_labels {
+  const char **texts;
+  size_t count;
+} machine_labels;
+
+static void take_label(machine_labels *labels, const char *text) {
+  json_t *utf8 = json_string(text);
+  if (!utf8 || !*text) die_value("--label", text, "no name");
+  json_decref(utf8);
+  for (size_t i = 0; i < labels->count; i++)
+    if (strcmp(labels->texts[i], text) == 0) die_value("--label", text, "another machine is called so");
+  labels->texts[labels->count++] = text;
+}
+
+/* Refuses what only a page of one machine has a use for. */
+static void refuse_beside_machines(const options *given, const records *found, const char *other) {
+  if (found->accuracy || found->timing) other = "--from";
+  if (other) die("%s: nothing would use it beside reports of machines", other);
+  options_refuse(given, OPTION_LEN, OPTION_BATCH, "reports of machines");
+}
+
+static int run_machines(const char *folder, char **files, size_t count, const machine_labels *labels,
+                        const char *line) {
+  if (count < 2) die("%s: one report alone; side by side takes two", files[0]);
+  if (labels->count > count) die_value("--label", labels->texts[count], "there is no machine for it");
+  json_t **reports = calloc(count, sizeof(*reports));
+  if (!reports) die("out of memory");
+  for (size_t i = 0; i < count; i++) {
+    json_error_t error;
+    if (!(reports[i] = json_load_file(files[i], 0, &error))) die("%s: %s", files[i], error.text);
+  }
+  if (!output_make_folder(folder)) die_folder(folder);
+  const int status = report_write_machines(folder, reports, files, count, labels->texts, labels->count, line);
+  if (status != STATUS_ERROR) tell_page(folder);
+  for (size_t i = 0; i < count; i++) json_decref(reports[i]);
+  free(reports);
+  return status;
+}
+
 static int run(int argc, char **argv) {
   char *line = command_line(argc, argv); /* now, as getopt changes the order */
   options given = options_defaults();
   records found = {NULL, NULL};
+  machine_labels labels = {calloc((size_t)argc, sizeof(*labels.texts)), 0};
   const char *folder = NULL;
   bool full = false;
   case_files hard = {.paths = calloc((size_t)argc, sizeof *hard.paths)};
-  if (!hard.paths) die("out of memory");
+  if (!hard.paths || !labels.texts) die("out of memory");
   for (int code; (code = options_next(&given, &command_report, argc, argv)) != -1;) {
     if (code == 'o') folder = optarg;
     if (code == OPTION_FROM) take_record(&found, optarg);
     if (code == OPTION_FULL) full = true;
     if (code == OPTION_CASES) hard.paths[hard.count++] = optarg;
+    if (code == OPTION_LABEL) take_label(&labels, optarg);
   }
   if (!folder) die("--output is missing");
   const char *refusal = report_refusal();
   if (refusal) die("%s", refusal);
+  if (optind < argc) {
+    refuse_beside_machines(&given, &found, full ? "--full" : hard.count ? "--cases" : NULL);
+    const int status = run_machines(folder, argv + optind, (size_t)(argc - optind), &labels, line);
+    free(labels.texts);
+    free(hard.paths);
+    free(line);
+    return status;
+  }
+  if (labels.count) die_value("--label", labels.texts[0], "only reports of machines have labels");
+  free(labels.texts);
   refuse_unused(&given, &found);
   if (full && found.timing) die("--full: nothing would use it, as --from gives the timings");
   if (hard.count && found.accuracy)
@@ -281,9 +350,7 @@ static int run(int argc, char **argv) {
   complete(&found, &given, &hard, full, folder);
   int status = report_write(folder, found.accuracy, found.timing, line);
   if (status == EXIT_SUCCESS) {
-    char *page = path_in(folder, "index.html");
-    puts(page);
-    free(page);
+    tell_page(folder);
     status = accuracy_status(found.accuracy);
   }
   json_decref(found.accuracy);
@@ -299,5 +366,6 @@ const command command_report = {
     .help = help,
     .short_options = "ho:V",
     .long_options = long_options,
+    .operands = true,
     .run = run,
 };

@@ -21,6 +21,9 @@
  */
 json_t *answer_make(const json_t *document, samples *times);
 
+/* The name of the fastest kernel on a table of the document within "half", "one" or "any"; null if there is none. */
+const char *answer_fastest(const json_t *document, const json_t *table, const char *budget);
+
 /* Draws the figure of all kernels, if there is a reference table with times. False on an error told on stderr. */
 bool answer_draw(const json_t *document, figures *made);
 

@@ -446,6 +446,7 @@ json_t *document_make(const json_t *accuracy, const json_t *timing, const char *
     put(&m, m.document, "schema", json_string("posenc-report-1"));
     put(&m, m.document, "command", text(command));
     put(&m, m.document, "seed", copy(json_object_get(accuracy, "seed")));
+    put(&m, m.document, "budget", copy(json_object_get(accuracy, "budget")));
     put(&m, m.document, "kernels", kernels);
     put(&m, m.document, "checks", checks);
     put_shapes(&m);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /*
- * { "schema": "posenc-report-1", "command": string, "seed": integer or null,
+ * { "schema": "posenc-report-1", "command": string, "seed", "budget": integer or null,
  *   "answer": see reports/answer.h,
  *   "stability": see reports/stability.h,
  *   "headline": null or {"shape": name, "rows": [ ROW … ]},   the reference shape: transformer-base where it was verified

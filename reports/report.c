@@ -6,6 +6,7 @@
 #include "reports/document.h"
 #include "reports/encoding.h"
 #include "reports/figures.h"
+#include "reports/machines.h"
 #include "reports/plot.h"
 #include "reports/record.h"
 
@@ -16,14 +17,19 @@
 typedef struct report {
   const json_t *document;
   const figures *drawn;
+  const machines_figures *machines; /* of several machines, and `drawn` is null; or null */
 } report;
 
+static bool write_page(const report *r, page *p) {
+  return r->machines ? machines_write(p, r->document, r->machines) : contents_write(p, r->document, r->drawn);
+}
+
 static bool write_html(const report *r, FILE *stream) {
-  return contents_write(&(page){.format = &page_html, .stream = stream}, r->document, r->drawn);
+  return write_page(r, &(page){.format = &page_html, .stream = stream});
 }
 
 static bool write_markdown(const report *r, FILE *stream) {
-  return contents_write(&(page){.format = &page_markdown, .stream = stream}, r->document, r->drawn);
+  return write_page(r, &(page){.format = &page_markdown, .stream = stream});
 }
 
 /* The figure of all kernels alone, as for a README. */
@@ -48,7 +54,7 @@ enum { FILES = sizeof files / sizeof *files };
 
 /* Without times there is no picture. */
 static bool is_wanted(const report *r, size_t file) {
-  return files[file].write != write_picture || r->drawn->svg[FIGURE_PARETO];
+  return files[file].write != write_picture || (r->drawn && r->drawn->svg[FIGURE_PARETO]);
 }
 
 static int fail(const char *directory, const char *name, output *const outputs[FILES]) {
@@ -86,7 +92,7 @@ static int write_files(const char *directory, const report *r) {
 static int write_report(const char *directory, const json_t *document) {
   figures drawn;
   if (!figures_make(document, &drawn)) return 2;
-  const int status = write_files(directory, &(report){document, &drawn});
+  const int status = write_files(directory, &(report){document, &drawn, NULL});
   figures_free(&drawn);
   return status;
 }
@@ -110,6 +116,25 @@ int report_write(const char *directory, const json_t *accuracy, const json_t *ti
     return 2;
   }
   const int status = write_report(directory, document);
+  json_decref(document);
+  return status;
+}
+
+int report_write_machines(const char *directory, json_t *const *reports, char *const *names, size_t count,
+                          const char *const *labels, size_t label_count, const char *command) {
+  char why[900];
+  machines_figures drawn;
+  json_t *document = machines_make(reports, names, count, labels, label_count, command, why, sizeof why);
+  if (!document) {
+    fprintf(stderr, "posenc: report: %s\n", why);
+    return 2;
+  }
+  int status = machines_draw(document, &drawn) ? 0 : 2;
+  if (status == 0) {
+    status = write_files(directory, &(report){document, NULL, &drawn});
+    machines_free(&drawn);
+  }
+  if (status == 0) status = machines_failed(document);
   json_decref(document);
   return status;
 }

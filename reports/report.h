@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Accuracy record and timing record in, page out. */
+/* Accuracy record and timing record in, page out; or pages of several machines in, one out. */
 #ifndef POSENC_REPORTS_REPORT_H
 #define POSENC_REPORTS_REPORT_H
 
@@ -12,6 +12,12 @@
  * 0 on success, 2 on an error already told on stderr; then none of these files was changed.
  */
 int report_write(const char *directory, const json_t *accuracy, const json_t *timing, const char *command);
+
+/*
+ * The same of several machines, from the report.json of each; see machines.h for names and labels. 1 if the page tells of a failed check.
+ */
+int report_write_machines(const char *directory, json_t *const *reports, char *const *names, size_t count,
+                          const char *const *labels, size_t label_count, const char *command);
 
 /* Null if plots can be made here, else what is missing. */
 const char *report_refusal(void);

@@ -1,0 +1,786 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/machines.h"
+
+#include "common/field.h"
+#include "common/shapes.h"
+#include "reports/answer.h"
+#include "reports/document.h"
+#include "reports/plot.h"
+#include "reports/record.h"
+#include "reports/words.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+static const char reference_shape[] = "transformer-base";
+
+typedef struct maker {
+  json_t *const *reports;
+  char *const *names;
+  size_t count;
+  bool failed; /* out of memory, somewhere on the way */
+} maker;
+
+static void put(maker *m, json_t *object, const char *key, json_t *value) {
+  if (json_object_set_new(object, key, value) != 0) m->failed = true;
+}
+
+static void append(maker *m, json_t *array, json_t *value) {
+  if (json_array_append_new(array, value) != 0) m->failed = true;
+}
+
+/* ---- may they stand side by side? ------------------------------------------------------------------- */
+
+static const json_t *environment_of(const json_t *report, const char *which) {
+  return json_object_get(json_object_get(report, "environment"), which);
+}
+
+/* Its date and load are in it: no two runs have one environment. */
+static bool is_same_run(const json_t *a, const json_t *b) {
+  return json_equal(json_object_get(a, "environment"), json_object_get(b, "environment"));
+}
+
+static bool belong_together(const maker *m, char *why, size_t size) {
+  for (size_t i = 0; i < m->count; i++) {
+    record_fault fault;
+    if (!record_is_report(m->reports[i], &fault)) {
+      snprintf(why, size, "%.200s: not a report.json of posenc report: %s", m->names[i], fault.text);
+      return false;
+    }
+    for (size_t k = 0; k < i; k++) {
+      if (!is_same_run(m->reports[k], m->reports[i])) continue;
+      snprintf(why, size, "%.200s and %.200s: the same run of the same machine", m->names[k], m->names[i]);
+      return false;
+    }
+  }
+  return true;
+}
+
+/* ---- labels -------------------------------------------------------------------------------------------- */
+
+static const char *cpu_of(const json_t *report) {
+  const char *cpu = field_string(environment_of(report, "accuracy"), "cpu");
+  return *cpu ? cpu : "unknown";
+}
+
+/* The CPU, and where others have the same one, which of them. */
+static json_t *label_of(const maker *m, size_t number) {
+  const char *cpu = cpu_of(m->reports[number]);
+  size_t before = 0, all = 0;
+  for (size_t i = 0; i < m->count; i++) {
+    const bool same = strcmp(cpu_of(m->reports[i]), cpu) == 0;
+    all += same;
+    before += same && i < number;
+  }
+  return all > 1 ? json_sprintf("%s (%d)", cpu, (int)before + 1) : json_string(cpu);
+}
+
+static json_t *make_machines(maker *m, const char *const *labels, size_t label_count) {
+  json_t *machines = json_array();
+  for (size_t i = 0; i < m->count; i++) {
+    json_t *label = i < label_count ? json_string(labels[i]) : label_of(m, i);
+    append(m, machines,
+           json_pack("{s:o, s:O, s:O}", "label", label, "failed",
+                     json_object_get(json_object_get(m->reports[i], "checks"), "failed"), "environment",
+                     json_object_get(m->reports[i], "environment")));
+  }
+  return machines;
+}
+
+/* ---- rows of a kernel on a shape ------------------------------------------------------------------------- */
+
+static const char *name_of(const json_t *table) {
+  return field_string(json_object_get(table, "shape"), "name");
+}
+
+/* The entry of a machine for the same shape, which is not only called the same; null if it has none. */
+static const json_t *same_table(const maker *m, size_t machine, const json_t *table) {
+  const json_t *found = document_shape(m->reports[machine], name_of(table));
+  return json_equal(json_object_get(found, "shape"), json_object_get(table, "shape")) ? found : NULL;
+}
+
+static double median_of(const json_t *row, const char *counter) {
+  return field_number(json_object_get(json_object_get(row, "timing"), counter), "median");
+}
+
+static bool is_timed(const json_t *row) {
+  return median_of(row, "bytes_per_second") > 0;
+}
+
+static bool is_any_timed(const json_t *table) {
+  const json_t *rows = json_object_get(table, "rows");
+  for (size_t i = 0; i < json_array_size(rows); i++)
+    if (is_timed(json_array_get(rows, i))) return true;
+  return false;
+}
+
+static const json_t *contract_of(const json_t *report, const char *kernel) {
+  return field_find(json_object_get(report, "kernels"), "name", kernel);
+}
+
+/* All kernels, each once, in the order of the first machine that has them. */
+static json_t *kernel_names(maker *m) {
+  json_t *names = json_array(), *seen = json_object();
+  for (size_t i = 0; i < m->count; i++) {
+    const json_t *kernels = json_object_get(m->reports[i], "kernels");
+    for (size_t k = 0; k < json_array_size(kernels); k++) {
+      const char *name = field_string(json_array_get(kernels, k), "name");
+      if (json_object_get(seen, name)) continue;
+      put(m, seen, name, json_true());
+      append(m, names, json_string(name));
+    }
+  }
+  json_decref(seen);
+  return names;
+}
+
+/* Is it the first machine that has this shape? Each is then told once. */
+static bool is_first_with(const maker *m, size_t machine, const json_t *table) {
+  for (size_t i = 0; i < machine; i++)
+    if (same_table(m, i, table)) return false;
+  return true;
+}
+
+/* ---- the fastest ---------------------------------------------------------------------------------------- */
+
+static json_t *spread_of(const json_t *row, const char *counter) {
+  json_t *spread = json_object_get(json_object_get(row, "timing"), counter);
+  return json_is_object(spread) ? json_incref(spread) : json_null();
+}
+
+static json_t *speed_of(const json_t *row) {
+  return json_pack("{s:o, s:o}", "bytes_per_second", spread_of(row, "bytes_per_second"), "of_limit",
+                   spread_of(row, "of_limit"));
+}
+
+static json_t *fastest_on(const maker *m, size_t machine, const json_t *table, const char *budget) {
+  const json_t *there = same_table(m, machine, table);
+  const char *kernel = answer_fastest(m->reports[machine], there, budget);
+  json_t *entry = kernel ? speed_of(document_row(there, kernel)) : json_null();
+  if (kernel) json_object_set_new(entry, "kernel", json_string(kernel));
+  return entry;
+}
+
+static void add_fastest(maker *m, json_t *list, const char *footprint, const json_t *table) {
+  static const char *const budgets[] = {"half", "one", "any"}; /* see answer.h */
+  for (size_t b = 0; table && b < sizeof budgets / sizeof *budgets; b++) {
+    json_t *machines = json_array();
+    for (size_t i = 0; i < m->count; i++) append(m, machines, fastest_on(m, i, table, budgets[b]));
+    append(m, list,
+           json_pack("{s:s, s:s, s:o, s:s, s:o}", "shape", name_of(table), "footprint", footprint, "bytes",
+                     field_real(field_number(table, "bytes")), "budget", budgets[b], "machines", machines));
+  }
+}
+
+/* A table of f32, from position 0 on, that all machines timed. */
+static bool is_common(const maker *m, const json_t *table) {
+  const json_t *described = json_object_get(table, "shape");
+  const char *op = field_string(described, "op");
+  if (strcmp(field_string(described, "dtype"), dtype_name(POSENC_F32)) != 0 || (*op && strcmp(op, "table") != 0) ||
+      field_number_or(described, "first", 0) != 0)
+    return false;
+  for (size_t i = 0; i < m->count; i++)
+    if (!answer_fastest(m->reports[i], same_table(m, i, table), "any")) return false;
+  return true;
+}
+
+/* The largest of at most so many bytes. */
+static const json_t *largest_common(const maker *m, double most) {
+  const json_t *shapes = json_object_get(m->reports[0], "shapes"), *best = NULL;
+  for (size_t i = 0; i < json_array_size(shapes); i++) {
+    const json_t *table = json_array_get(shapes, i);
+    const double bytes = field_number(table, "bytes");
+    if (bytes > 0 && bytes <= most && is_common(m, table) && (!best || bytes > field_number(best, "bytes")))
+      best = table;
+  }
+  return best;
+}
+
+static double least_cache(const maker *m) {
+  double least = INFINITY;
+  for (size_t i = 0; i < m->count; i++)
+    least = fmin(least, strtod(field_string(environment_of(m->reports[i], "timing"), "l2"), NULL)); /* "unknown" is 0 */
+  return least;
+}
+
+static json_t *make_fastest(maker *m) {
+  json_t *list = json_array();
+  const json_t *reference = document_shape(m->reports[0], reference_shape);
+  if (reference && is_common(m, reference)) add_fastest(m, list, "reference", reference);
+  add_fastest(m, list, "largest", largest_common(m, INFINITY));
+  add_fastest(m, list, "in cache", largest_common(m, least_cache(m) / 2));
+  return list;
+}
+
+/* ---- times of what they share --------------------------------------------------------------------------- */
+
+/* Null if fewer than two machines timed the shape. */
+static json_t *times_of(maker *m, const json_t *table, const json_t *kernels) {
+  size_t timed = 0;
+  for (size_t i = 0; i < m->count; i++) timed += is_any_timed(same_table(m, i, table));
+  if (timed < 2) return NULL;
+  json_t *list = json_array();
+  for (size_t k = 0; k < json_array_size(kernels); k++) {
+    const char *kernel = json_string_value(json_array_get(kernels, k));
+    json_t *machines = json_array();
+    bool any = false;
+    for (size_t i = 0; i < m->count; i++) {
+      const json_t *row = document_row(same_table(m, i, table), kernel);
+      any = any || is_timed(row);
+      append(m, machines, is_timed(row) ? speed_of(row) : json_null());
+    }
+    if (any)
+      append(m, list, json_pack("{s:s, s:o}", "kernel", kernel, "machines", machines));
+    else
+      json_decref(machines);
+  }
+  return json_pack("{s:O, s:o, s:o}", "shape", json_object_get(table, "shape"), "bytes",
+                   field_real(field_number(table, "bytes")), "kernels", list);
+}
+
+static json_t *make_times(maker *m, const json_t *kernels) {
+  json_t *times = json_array();
+  for (size_t i = 0; i < m->count; i++) {
+    const json_t *shapes = json_object_get(m->reports[i], "shapes");
+    for (size_t s = 0; s < json_array_size(shapes); s++) {
+      const json_t *table = json_array_get(shapes, s);
+      json_t *made = is_first_with(m, i, table) ? times_of(m, table, kernels) : NULL;
+      if (made) append(m, times, made);
+    }
+  }
+  return times;
+}
+
+/* ---- accuracy --------------------------------------------------------------------------------------------- */
+
+static bool is_same(const json_t *a, const json_t *b, const char *key) {
+  return json_equal(json_object_get(a, key), json_object_get(b, key));
+}
+
+/* Of one sources, whose reproducible kernels promise the same bits. */
+static bool is_same_version(const json_t *a, const json_t *b) {
+  const json_t *one = environment_of(a, "accuracy"), *other = environment_of(b, "accuracy");
+  return is_same(one, other, "posenc_version") && is_same(one, other, "commit");
+}
+
+/* Did both look at the same elements? A sample is drawn by the seed, and so is x; the budget says how large a sample is. */
+static bool is_like(const maker *m, size_t i, size_t k, const json_t *table, const json_t *a, const json_t *b) {
+  const char *mode = field_string(a, "mode"), *op = field_string(json_object_get(table, "shape"), "op");
+  const bool sampled = strcmp(mode, "sampled") == 0, applied = *op && strcmp(op, "table") != 0;
+  if (strcmp(mode, field_string(b, "mode")) != 0 || (!sampled && strcmp(mode, "exhaustive") != 0)) return false;
+  if (!is_same(a, b, "elements")) return false;
+  if ((sampled || applied) && !is_same(m->reports[i], m->reports[k], "seed")) return false;
+  return !sampled || is_same(m->reports[i], m->reports[k], "budget");
+}
+
+static bool has_same_figures(const json_t *a, const json_t *b) {
+  return is_same(json_object_get(a, "max_ulp"), json_object_get(b, "max_ulp"), "ulp") &&
+         is_same(json_object_get(a, "max_abs"), json_object_get(b, "max_abs"), "abs") && is_same(a, b, "misrounded");
+}
+
+static bool is_reproducible(const json_t *report, const char *kernel) {
+  return json_is_true(json_object_get(contract_of(report, kernel), "reproducible"));
+}
+
+/* What comparing a kernel on a shape, between all pairs of machines, has told. */
+typedef struct verdict {
+  bool unlike, compared, bits, differs, broken;
+} verdict;
+
+static void compare_pair(const maker *m, size_t i, size_t k, const json_t *table, const char *kernel, verdict *v) {
+  const json_t *a = document_row(same_table(m, i, table), kernel), *b = document_row(same_table(m, k, table), kernel);
+  if (!json_is_string(json_object_get(a, "digest")) || !json_is_string(json_object_get(b, "digest"))) return;
+  if (!is_like(m, i, k, table, a, b)) {
+    v->unlike = true;
+    return;
+  }
+  const bool same_bits = is_same(a, b, "digest"), held = is_reproducible(m->reports[i], kernel) &&
+                                                         is_reproducible(m->reports[k], kernel) &&
+                                                         is_same_version(m->reports[i], m->reports[k]);
+  v->compared = true;
+  v->bits = v->bits || held;
+  v->differs = v->differs || !same_bits || !has_same_figures(a, b);
+  v->broken = v->broken || (held && !same_bits);
+}
+
+static json_t *figures_of(const json_t *row) {
+  if (!json_is_string(json_object_get(row, "digest"))) return json_null();
+  return json_pack("{s:o, s:o, s:O?, s:O}", "max_ulp", field_real(field_number(json_object_get(row, "max_ulp"), "ulp")),
+                   "max_abs", field_real(field_number(json_object_get(row, "max_abs"), "abs")), "misrounded",
+                   json_object_get(row, "misrounded"), "digest", json_object_get(row, "digest"));
+}
+
+static json_t *difference_of(maker *m, const json_t *table, const char *kernel, bool broken) {
+  json_t *machines = json_array();
+  for (size_t i = 0; i < m->count; i++) append(m, machines, figures_of(document_row(same_table(m, i, table), kernel)));
+  return json_pack("{s:s, s:s, s:b, s:o}", "kernel", kernel, "shape", name_of(table), "broken", broken, "machines",
+                   machines);
+}
+
+typedef struct totals {
+  json_int_t compared, same, unlike, bits, broken;
+} totals;
+
+static void compare_table(maker *m, const json_t *table, const json_t *kernels, totals *t, json_t *differences) {
+  for (size_t n = 0; n < json_array_size(kernels); n++) {
+    const char *kernel = json_string_value(json_array_get(kernels, n));
+    verdict v = {.compared = false};
+    for (size_t i = 0; i < m->count; i++)
+      for (size_t k = i + 1; k < m->count; k++) compare_pair(m, i, k, table, kernel, &v);
+    t->unlike += v.unlike && !v.compared;
+    t->compared += v.compared;
+    t->bits += v.bits;
+    t->same += v.compared && !v.differs;
+    t->broken += v.broken;
+    if (!v.differs) continue;
+    json_t *difference = difference_of(m, table, kernel, v.broken);
+    const size_t place = v.broken ? (size_t)t->broken - 1 : json_array_size(differences); /* broken promises first */
+    if (json_array_insert_new(differences, place, difference) != 0) m->failed = true;
+  }
+}
+
+static json_t *make_accuracy(maker *m, const json_t *kernels) {
+  json_t *differences = json_array();
+  totals t = {0, 0, 0, 0, 0};
+  for (size_t i = 0; i < m->count; i++) {
+    const json_t *shapes = json_object_get(m->reports[i], "shapes");
+    for (size_t s = 0; s < json_array_size(shapes); s++)
+      if (is_first_with(m, i, json_array_get(shapes, s)))
+        compare_table(m, json_array_get(shapes, s), kernels, &t, differences);
+  }
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "compared", t.compared, "same", t.same, "unlike", t.unlike, "bits",
+                   t.bits, "broken", t.broken, "differences", differences);
+}
+
+/* ---- the document ------------------------------------------------------------------------------------------ */
+
+json_t *machines_make(json_t *const *reports, char *const *names, size_t count, const char *const *labels,
+                      size_t label_count, const char *command, char *why, size_t size) {
+  maker m = {.reports = reports, .names = names, .count = count};
+  if (!belong_together(&m, why, size)) return NULL;
+  json_t *made = json_object(), *kernels = kernel_names(&m), *line = json_string(command);
+  put(&m, made, "schema", json_string("posenc-machines-1"));
+  put(&m, made, "command", line ? line : json_string("")); /* a command line need not be UTF-8 */
+  put(&m, made, "machines", make_machines(&m, labels, label_count));
+  put(&m, made, "fastest", make_fastest(&m));
+  put(&m, made, "times", make_times(&m, kernels));
+  put(&m, made, "accuracy", make_accuracy(&m, kernels));
+  json_decref(kernels);
+  if (!m.failed) return made;
+  snprintf(why, size, "out of memory");
+  json_decref(made);
+  return NULL;
+}
+
+static const json_t *machine_of(const json_t *document, size_t number) {
+  return json_array_get(json_object_get(document, "machines"), number);
+}
+
+static size_t machine_count(const json_t *document) {
+  return json_array_size(json_object_get(document, "machines"));
+}
+
+static const char *label(const json_t *document, size_t number) {
+  return field_string(machine_of(document, number), "label");
+}
+
+static json_int_t count_of(const json_t *holder, const char *key) {
+  return json_integer_value(json_object_get(holder, key));
+}
+
+bool machines_failed(const json_t *document) {
+  bool failed = count_of(json_object_get(document, "accuracy"), "broken") > 0;
+  for (size_t i = 0; i < machine_count(document); i++)
+    failed = failed || count_of(machine_of(document, i), "failed") > 0;
+  return failed;
+}
+
+/* ---- figures ------------------------------------------------------------------------------------------------ */
+
+static const char *const footprints[MACHINES_FIGURES] = {"reference", "largest", "in cache"};
+
+/* The times of the shape that "fastest" has of that footprint; null if there is none. */
+static const json_t *shown_times(const json_t *document, const char *footprint) {
+  const json_t *chosen = field_find(json_object_get(document, "fastest"), "footprint", footprint),
+               *times = json_object_get(document, "times");
+  for (size_t i = 0; chosen && i < json_array_size(times); i++)
+    if (strcmp(name_of(json_array_get(times, i)), field_string(chosen, "shape")) == 0) return json_array_get(times, i);
+  return NULL;
+}
+
+/* Is it the shape of a footprint before this one? It is drawn once. */
+static bool is_drawn_before(const json_t *document, size_t footprint) {
+  for (size_t i = 0; i < footprint; i++)
+    if (shown_times(document, footprints[i]) == shown_times(document, footprints[footprint])) return true;
+  return false;
+}
+
+/* Shares of the limit: a mark with its range for each kernel, those of the machines beside each other. */
+static void write_shares(FILE *script, const json_t *kernels, size_t machine, size_t machines) {
+  const double step = 0.6 / (double)machines;
+  for (size_t k = 0; k < json_array_size(kernels); k++) {
+    const json_t *share =
+        json_object_get(json_array_get(json_object_get(json_array_get(kernels, k), "machines"), machine), "of_limit");
+    if (!(field_number(share, "median") > 0)) continue;
+    fprintf(script, "%.17g %.17g %.17g %.17g\n", (double)k + step * ((double)machine - ((double)machines - 1) / 2),
+            100 * field_number(share, "median"), 100 * field_number(share, "min"), 100 * field_number(share, "max"));
+  }
+}
+
+static bool has_shares(const json_t *kernels, size_t machine) {
+  for (size_t k = 0; k < json_array_size(kernels); k++) {
+    const json_t *of = json_array_get(json_object_get(json_array_get(kernels, k), "machines"), machine);
+    if (field_number(json_object_get(of, "of_limit"), "median") > 0) return true;
+  }
+  return false;
+}
+
+static char *draw_shares(const json_t *document, const json_t *times, const char *name) {
+  const json_t *kernels = json_object_get(times, "kernels");
+  const size_t machines = machine_count(document);
+  FILE *script = plot_begin(name, PLOT_HEIGHT);
+  if (!script) return NULL;
+  fprintf(script, "set xrange [-0.6:%.17g]\nset xtics rotate by 45 right noenhanced (",
+          (double)json_array_size(kernels) - 0.4);
+  for (size_t k = 0; k < json_array_size(kernels); k++) {
+    fputs(k ? ", " : "", script);
+    plot_quoted(script, field_string(json_array_get(kernels, k), "kernel"));
+    fprintf(script, " %zu", k);
+  }
+  fputs(")\nset yrange [0:*]\nset ylabel '% of the limit'\n", script);
+  for (size_t i = 0; i < machines; i++) {
+    fprintf(script, "$machine%zu << EOD\n", i);
+    write_shares(script, kernels, i, machines);
+    fputs("EOD\n", script);
+  }
+  const char *separator = "plot ";
+  for (size_t i = 0; i < machines; i++) {
+    if (!has_shares(kernels, i)) continue;
+    fprintf(script, "%s$machine%zu using 1:2:3:4 with yerrorbars", separator, i);
+    plot_kernel(script, i, label(document, i));
+    separator = ", ";
+  }
+  fputc('\n', script);
+  return plot_finish(script, name,
+                     "Marks with ranges: share of the limit, kernels along the axis, a colour per machine");
+}
+
+bool machines_draw(const json_t *document, machines_figures *made) {
+  static const char *const names[MACHINES_FIGURES] = {"shares-reference", "shares-largest", "shares-cache"};
+  bool ok = true;
+  *made = (machines_figures){{NULL}};
+  for (size_t i = 0; i < MACHINES_FIGURES && ok; i++) {
+    const json_t *times = shown_times(document, footprints[i]);
+    if (times && !is_drawn_before(document, i)) ok = (made->svg[i] = draw_shares(document, times, names[i])) != NULL;
+  }
+  if (!ok) machines_free(made);
+  return ok;
+}
+
+void machines_free(machines_figures *made) {
+  for (size_t i = 0; i < MACHINES_FIGURES; i++) free(made->svg[i]);
+}
+
+/* ---- the page ----------------------------------------------------------------------------------------------- */
+
+static void say(page *p, const char *text) {
+  p->format->run(p, PAGE_TEXT, text);
+}
+
+/* A table with a column for each machine, behind `leading` ones. Null when memory runs out. */
+static page_column *columns_of(const json_t *document, const page_column *leading, size_t count, bool numeric) {
+  page_column *columns = calloc(count + machine_count(document), sizeof *columns);
+  for (size_t i = 0; columns && i < count; i++) columns[i] = leading[i];
+  for (size_t i = 0; columns && i < machine_count(document); i++)
+    columns[count + i] = (page_column){label(document, i), numeric};
+  return columns;
+}
+
+/* "84.5 GB/s (82.2–85.0)" */
+static void say_spread(page *p, const json_t *spread, double scale, const char *unit) {
+  page_print(p, PAGE_TEXT, "%s%s%s (%s–%s)", words_significant(field_number(spread, "median") * scale, 3).text, unit,
+             words_mark(spread), words_significant(field_number(spread, "min") * scale, 3).text,
+             words_significant(field_number(spread, "max") * scale, 3).text);
+}
+
+/* "transformer-base (9.8 MiB)" */
+static void say_table(page *p, const char *name, double bytes) {
+  p->format->run(p, PAGE_CODE, name);
+  page_print(p, PAGE_TEXT, " (%s)", words_bytes(bytes).text);
+}
+
+static void write_answer(page *p, const json_t *document) {
+  const json_t *accuracy = json_object_get(document, "accuracy");
+  const json_int_t broken = count_of(accuracy, "broken"), bits = count_of(accuracy, "bits");
+  p->format->open(p, PAGE_ANSWER);
+  if (broken) {
+    page_print(p, PAGE_STRONG, "Failed checks: %" JSON_INTEGER_FORMAT, broken);
+    page_print(
+        p, PAGE_TEXT,
+        ". Of %" JSON_INTEGER_FORMAT
+        " results by kernels that promise the same bits everywhere, so many differ between machines of one version: "
+        "Accuracy lists them.",
+        bits);
+  } else if (bits) {
+    page_print(p, PAGE_TEXT,
+               "All %" JSON_INTEGER_FORMAT " results by kernels that promise the same bits everywhere, on machines of "
+               "one version, are the same, bit for bit.",
+               bits);
+  } else {
+    say(p, "No two machines have results of one version, by a kernel that promises the same bits everywhere and over "
+           "the same elements: nothing "
+           "was held to that promise.");
+  }
+  p->format->close(p, PAGE_ANSWER);
+  for (size_t i = 0; i < machine_count(document); i++) {
+    const json_int_t failed = count_of(machine_of(document, i), "failed");
+    if (!failed) continue;
+    p->format->open(p, PAGE_ANSWER);
+    page_print(p, PAGE_STRONG, "Failed checks on %.200s: %" JSON_INTEGER_FORMAT, label(document, i), failed);
+    say(p, ", listed in its own report.");
+    p->format->close(p, PAGE_ANSWER);
+  }
+}
+
+static void say_budget(page *p, const char *budget) {
+  say(p, strcmp(budget, "half") == 0 ? "within 0.5 ulp" : strcmp(budget, "one") == 0 ? "within 1 ulp" : "any");
+}
+
+/* "the fastest, GB/s, share" of one machine. */
+static void write_fastest_cell(page *p, const json_t *of) {
+  page_prose(p);
+  if (json_is_object(of)) {
+    p->format->run(p, PAGE_CODE, field_string(of, "kernel"));
+    say(p, ", ");
+    say_spread(p, json_object_get(of, "bytes_per_second"), 1e-9, "\u00a0GB/s");
+    say(p, ", ");
+    say_spread(p, json_object_get(of, "of_limit"), 100, "\u00a0%");
+  } else
+    say(p, "none");
+  page_cell_end(p);
+}
+
+static bool write_fastest(page *p, const json_t *document) {
+  static const page_column leading[] = {{"table", false}, {"shape", false}, {"error", false}};
+  const json_t *list = json_object_get(document, "fastest");
+  page_column *columns = columns_of(document, leading, 3, false);
+  if (!columns) return false;
+  p->format->heading(p, 2, "Fastest kernels");
+  if (json_array_size(list)) {
+    page_table(p,
+               "Of tables that all machines timed, memory hot: the fastest of the kernels whose every check passed on "
+               "that machine and, within 0.5 or 1 ulp, whose "
+               "proved bound is so much; median GB/s with least and most of the repetitions, and the share of what the "
+               "machine can do at best. Where "
+               "ranges overlap, or are wide (‡), a rerun may name another. In cache: half of the least L2 at most.",
+               columns, 3 + machine_count(document));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+      const json_t *entry = json_array_get(list, i);
+      page_cell_run(p, PAGE_TEXT, field_string(entry, "footprint"));
+      page_cell(p);
+      say_table(p, field_string(entry, "shape"), field_number(entry, "bytes"));
+      page_cell_end(p);
+      page_cell(p);
+      say_budget(p, field_string(entry, "budget"));
+      page_cell_end(p);
+      for (size_t k = 0; k < machine_count(document); k++)
+        write_fastest_cell(p, json_array_get(json_object_get(entry, "machines"), k));
+    }
+    page_table_end(p);
+  } else
+    page_block(p, PAGE_PARAGRAPH, "There is no table of f32 that all machines timed.");
+  free(columns);
+  return true;
+}
+
+static void write_figures(page *p, const json_t *document, const machines_figures *drawn) {
+  bool any = false;
+  for (size_t i = 0; i < MACHINES_FIGURES; i++) any = any || drawn->svg[i];
+  if (!any) return;
+  p->format->open(p, PAGE_FIGURES);
+  for (size_t i = 0; i < MACHINES_FIGURES; i++) {
+    char caption[400];
+    const json_t *times = shown_times(document, footprints[i]);
+    if (!drawn->svg[i]) continue;
+    snprintf(caption, sizeof caption,
+             "Share of the limit on %.100s (%s): median, with least and most of the repetitions. Several threads can "
+             "pass the limit, which is "
+             "that of one.",
+             name_of(times), words_bytes(field_number(times, "bytes")).text);
+    p->format->figure(p, caption, drawn->svg[i]);
+  }
+  p->format->close(p, PAGE_FIGURES);
+}
+
+static void write_times_cell(page *p, const json_t *of) {
+  page_cell(p);
+  if (json_is_object(of)) {
+    say_spread(p, json_object_get(of, "of_limit"), 100, "\u00a0%");
+    say(p, ", ");
+    say_spread(p, json_object_get(of, "bytes_per_second"), 1e-9, "\u00a0GB/s");
+  }
+  page_cell_end(p);
+}
+
+static bool write_times(page *p, const json_t *document) {
+  static const page_column leading[] = {{"kernel", false}};
+  const json_t *times = json_object_get(document, "times");
+  page_column *columns = columns_of(document, leading, 1, true);
+  if (!columns) return false;
+  for (size_t i = 0; i < json_array_size(times); i++) {
+    const json_t *table = json_array_get(times, i), *kernels = json_object_get(table, "kernels");
+    char caption[256];
+    snprintf(caption, sizeof caption, "%.100s, %s: share of the limit, and GB/s.", name_of(table),
+             words_bytes(field_number(table, "bytes")).text);
+    page_table(p, caption, columns, 1 + machine_count(document));
+    for (size_t k = 0; k < json_array_size(kernels); k++) {
+      const json_t *row = json_array_get(kernels, k);
+      page_cell_run(p, PAGE_CODE, field_string(row, "kernel"));
+      for (size_t n = 0; n < machine_count(document); n++)
+        write_times_cell(p, json_array_get(json_object_get(row, "machines"), n));
+    }
+    page_table_end(p);
+  }
+  free(columns);
+  return true;
+}
+
+static bool write_speed(page *p, const json_t *document, const machines_figures *drawn) {
+  p->format->heading(p, 2, "Share of the limit");
+  if (!json_array_size(json_object_get(document, "times"))) {
+    page_block(p, PAGE_PARAGRAPH, "There is no shape that two machines timed.");
+    return true;
+  }
+  p->format->open(p, PAGE_PARAGRAPH);
+  say(p, "A share is of what the same machine can do at best with the same memory, measured beside each timing: shares "
+         "can be compared between "
+         "machines. GB/s hardly can: they tell of memory and clock as much as of kernels. Medians, with least and most "
+         "of the repetitions; memory "
+         "hot.");
+  page_print(p, PAGE_TEXT, " ‡: these two are further apart than %.0f\u00a0%% of the median.", 100 * words_too_wide);
+  p->format->close(p, PAGE_PARAGRAPH);
+  write_figures(p, document, drawn);
+  return write_times(p, document);
+}
+
+static void write_difference_cell(page *p, const json_t *of) {
+  page_cell(p);
+  if (json_is_object(of)) {
+    page_print(p, PAGE_TEXT, "%s ulp, %s, %s misrounded, ", words_significant(field_number(of, "max_ulp"), 7).text,
+               words_significant(field_number(of, "max_abs"), 4).text,
+               words_count(field_number(of, "misrounded")).text);
+    p->format->run(p, PAGE_CODE, field_string(of, "digest"));
+  }
+  page_cell_end(p);
+}
+
+static bool write_differences(page *p, const json_t *document) {
+  static const page_column leading[] = {{"kernel", false}, {"shape", false}, {"promise of the same bits", false}};
+  const json_t *list = json_object_get(json_object_get(document, "accuracy"), "differences");
+  page_column *columns = columns_of(document, leading, 3, false);
+  if (!columns) return false;
+  page_table(
+      p, "Where machines differ: largest error in ulp and absolute, misrounded elements, and the digest of the bits.",
+      columns, 3 + machine_count(document));
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const json_t *row = json_array_get(list, i);
+    const bool broken = json_is_true(json_object_get(row, "broken"));
+    page_cell_run(p, PAGE_CODE, field_string(row, "kernel"));
+    page_cell_run(p, PAGE_TEXT, field_string(row, "shape"));
+    page_cell_run(p, broken ? PAGE_STRONG : PAGE_TEXT, broken ? "broken" : "–");
+    for (size_t k = 0; k < machine_count(document); k++)
+      write_difference_cell(p, json_array_get(json_object_get(row, "machines"), k));
+  }
+  page_table_end(p);
+  free(columns);
+  return true;
+}
+
+static bool write_accuracy(page *p, const json_t *document) {
+  const json_t *accuracy = json_object_get(document, "accuracy");
+  const json_int_t compared = count_of(accuracy, "compared"), same = count_of(accuracy, "same"),
+                   unlike = count_of(accuracy, "unlike");
+  p->format->heading(p, 2, "Accuracy");
+  p->format->open(p, PAGE_PARAGRAPH);
+  if (!compared)
+    say(p, "No kernel was looked at by two machines over the same elements of a shape.");
+  else if (same == compared)
+    page_print(
+        p, PAGE_TEXT,
+        "All the same: %" JSON_INTEGER_FORMAT
+        " results, each a kernel on a shape, have the same errors and the same bits on all machines that have them.",
+        compared);
+  else
+    page_print(p, PAGE_TEXT,
+               "Of %" JSON_INTEGER_FORMAT " results, each a kernel on a shape, %" JSON_INTEGER_FORMAT
+               " have the same errors and the same bits on all machines that have them. The others are listed: libm "
+               "and vector sines have other bits in other "
+               "versions, and on other instruction sets.",
+               compared, same);
+  if (unlike)
+    page_print(p, PAGE_TEXT,
+               " Another %" JSON_INTEGER_FORMAT
+               " were not compared: the machines looked at other elements, by another seed or budget.",
+               unlike);
+  p->format->close(p, PAGE_PARAGRAPH);
+  return same == compared || write_differences(p, document);
+}
+
+/* Is a fact of a timing record known from the accuracy record, on all machines? */
+static bool is_known(const json_t *document, const char *key) {
+  for (size_t i = 0; i < machine_count(document); i++) {
+    const json_t *machine = machine_of(document, i), *timing = environment_of(machine, "timing");
+    if (json_object_get(timing, key) && !is_same(timing, environment_of(machine, "accuracy"), key)) return false;
+  }
+  return true;
+}
+
+/* Facts that any machine tells, in the order of the first that does. */
+static json_t *keys_of(const json_t *document, const char *which) {
+  json_t *keys = json_object();
+  const bool timing = strcmp(which, "timing") == 0;
+  for (size_t i = 0; i < machine_count(document); i++) {
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)environment_of(machine_of(document, i), which), key, value) {
+      if (!timing || !is_known(document, key)) json_object_set_new(keys, key, json_true());
+    }
+  }
+  return keys;
+}
+
+static bool write_facts(page *p, const json_t *document, const char *which, const char *caption) {
+  static const page_column leading[] = {{"fact", false}};
+  page_column *columns = columns_of(document, leading, 1, false);
+  json_t *keys = keys_of(document, which), *value;
+  const char *key;
+  if (columns && json_object_size(keys)) {
+    page_table(p, caption, columns, 1 + machine_count(document));
+    json_object_foreach(keys, key, value) {
+      page_cell_run(p, PAGE_TEXT, key);
+      for (size_t i = 0; i < machine_count(document); i++) {
+        page_prose(p);
+        say(p, field_string(environment_of(machine_of(document, i), which), key));
+        page_cell_end(p);
+      }
+    }
+    page_table_end(p);
+  }
+  const bool ok = columns && keys;
+  json_decref(keys);
+  free(columns);
+  return ok;
+}
+
+bool machines_write(page *p, const json_t *document, const machines_figures *drawn) {
+  p->format->begin(p, "posenc machines");
+  write_answer(p, document);
+  bool ok = write_fastest(p, document) && write_speed(p, document, drawn) && write_accuracy(p, document);
+  p->format->heading(p, 2, "Machines");
+  ok = ok && write_facts(p, document, "accuracy", "Where the accuracy records were made.") &&
+       write_facts(p, document, "timing", "What the timing records say besides.");
+  page_block(p, PAGE_PARAGRAPH, "The command that makes this page again:");
+  p->format->code_block(p, field_string(document, "command"));
+  p->format->end(p);
+  return ok;
+}
