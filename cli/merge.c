@@ -34,8 +34,10 @@ static const char help[] =
     "  2                 if they do not belong together, on bad input or any other error\n"
     "\n"
     "Examples:\n"
-    "  $ posenc verify --format json --shard 1/2 -o one.json\n"
-    "  $ posenc verify --format json --shard 2/2 -o two.json\n"
+    "  $ posenc verify --kernel 'cr-*' --len 512 --dim 64 \\\n"
+    "      --format json --shard 1/2 -o one.json\n"
+    "  $ posenc verify --kernel 'cr-*' --len 512 --dim 64 \\\n"
+    "      --format json --shard 2/2 -o two.json\n"
     "  $ posenc merge one.json two.json -o accuracy.json\n";
 
 static const struct option long_options[] = {{"output", required_argument, NULL, 'o'}, HELP_OPTIONS};

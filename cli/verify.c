@@ -59,7 +59,8 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "  $ posenc verify --cases reference/worst/base10000-d128.wc\n"
                            "  $ posenc verify --kernel rotation --len 512 --dim 128 \\\n"
                            "      --profile --format json -o accuracy.json\n"
-                           "  $ posenc verify --format json --shard 1/4 -o one.json\n"
+                           "  $ posenc verify --kernel 'cr-*' --len 512 --dim 64 \\\n"
+                           "      --format json --shard 1/4 -o one.json\n"
                            "  $ posenc verify --kernel rotation --baseline tests/baseline.json\n";
 
 static const struct option long_options[] = {

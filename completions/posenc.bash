@@ -44,7 +44,7 @@ _posenc() {
     esac
     ;;
   --mode) words='hot cold fresh first row plan' ;;
-  check | diff | compare) [[ $word == -* ]] && words=$(_posenc_words options "$command") ;; # a file comes first
+  check | diff | compare | merge) [[ $word == -* ]] && words=$(_posenc_words options "$command") ;; # a file comes first
   *) [[ -n $command && ($word == -* || $before == "$command") ]] && words=$(_posenc_words options "$command") ;;
   esac
   [[ -z $command ]] && words="$(_posenc_words commands) $(_posenc_words options)"

@@ -70,6 +70,24 @@ for colours in 1 0; do
 done
 for what in 'links lead somewhere' 'tables sort' 'a known table sorts'; do check "$what" saw "ok $what"; done
 
+# Two machines side by side, where kernels were timed.
+if [ -f bench.json ] && "$POSENC" verify --kernel 'r*' --len 64 --dim 512 --format json -o shared.json && "$POSENC" report --from shared.json --from bench.json -o here >out 2>err; then
+  sed 's/"cpu": ".*"/"cpu": "Another <maker> \& sons, 64 cores of one kind"/' here/report.json >there.json
+  "$POSENC" report here/report.json there.json -o machines >out 2>err
+  for colours in 1 0; do
+    check 'machines: the page is looked at' look "$work/machines/index.html" $colours
+    check 'machines: no message on the console' test ! -s console
+    for width in phone desk; do
+      for what in 'no horizontal scroll' 'every figure is drawn' 'text can be read'; do
+        check "machines, $width: $what" saw "ok $width: $what"
+      done
+    done
+  done
+  for what in 'links lead somewhere' 'tables sort'; do check "machines: $what" saw "ok $what"; done
+else
+  skip 'machines side by side' 'nothing was timed'
+fi
+
 # The test itself: each of these must be seen.
 sed 's/(m - n)/(n - m)/; s/beforeprint/never/; s/^<\/main>/<b tabindex="0" class="mute"><\/b><figure><figcaption>none<\/figcaption><svg aria-label="none"><\/svg><\/figure>\
 <p style="width:60rem;color:#777;background:#888">pale and wide<\/p><a href="#nowhere">lost<\/a>&/

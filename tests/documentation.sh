@@ -197,7 +197,7 @@ for document in "$srcdir"/README.md "$srcdir"/doc/*.md; do
   cd "$work" && rm -r document || exit 99
 done
 
-# What the examples of --help are about: a plugin, a model's table, the folders of the source, and records of two days.
+# What the examples of --help are about: a plugin, a model's table, the folders of the source, records of two days, and reports of two runs.
 mkdir "$work/help" && cd "$work/help" || exit 99
 ln -s "$srcdir/reference" "$srcdir/tests" .
 sed 's/"long-double"/"mine"/' "$srcdir/examples/plugin/kernel.c" >mine.c && cc mine.c -shared -fPIC -o mine.so $(pkg-config --cflags --libs posenc) -lm
@@ -208,6 +208,7 @@ mkdir before
 posenc verify --kernel naive --len 64 --dim 16 --format json -o before/accuracy.json
 posenc bench --kernel naive --len 64 --dim 16 --json before/bench.json >out
 cp -r before after
+posenc report --kernel rotation --len 64 --dim 16 -o here >out && posenc report --kernel rotation --len 64 --dim 16 -o there >out
 for command in '' $commands; do
   examples_of "$command" >"$work/lines"
   check "posenc $command --help has examples" test -s "$work/lines"

@@ -1,0 +1,187 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Shards of a run, and the one record that posenc merge makes of them.
+# shellcheck disable=SC2016,SC2086,SC2154,SC2317
+. "${srcdir:-.}/tests/command.sh"
+export POSENC
+cases=$root/reference/worst/base10000-d64.wc
+leaves_nothing() { # PATTERN ARGUMENT... : refused, and no.json is not written
+  rm -f no.json
+  is_refused "$@" && [ ! -e no.json ]
+}
+shards() { # N FOLDER ARGUMENTS... ; of verify
+  n=$1 folder=$2
+  shift 2
+  mkdir "$folder"
+  "$POSENC" verify "$@" --format json -o "$folder/whole.json" || return
+  for i in $(seq "$n"); do
+    "$POSENC" verify "$@" --format json --shard "$i/$n" -o "$folder/$i.json" || return
+  done
+}
+timeless() { # FILE
+  grep -vE '^ *"(date|load)":' "$1"
+}
+same() { # FILE FILE
+  timeless "$1" >one
+  timeless "$2" >other
+  cmp one other >out 2>err
+}
+numbers() { # KEY FILE... ; of all shards
+  key=$1
+  shift
+  cat "$@" | sed -n "/^    \"$key\": \\[/,/\\]/p" | grep -oE '[0-9]+' | sort -n | tr '\n' ' '
+}
+
+# ---- accuracy: merged is what the whole run makes
+what='--kernel naive,rotation,cr-portable --op rope --budget 2000'
+check 'three shards of what is published of rope' shards 3 published $what
+check 'are merged in any order' ends 0 merge published/2.json published/3.json published/1.json -o merged.json
+check 'into the record of the whole run' same merged.json published/whole.json
+exams=$(grep -c '^      "kernel": ' published/whole.json)
+check 'no exam is dealt twice or not at all' test "$(numbers exams published/[123].json)" = "$(seq 0 $((exams - 1)) | tr '\n' ' ')"
+elements() { grep -oE '^      "elements": [0-9]+' "$1" | awk '{ sum += $2 } END { print sum }'; }
+for i in 1 2 3; do elements published/$i.json; done | sort -n >sums
+check 'no shard has twice the elements of another' test "$(tail -n 1 sums)" -lt $((2 * $(head -n 1 sums)))
+check 'to standard output' ends 0 merge published/1.json published/2.json published/3.json
+cp out standard.json
+check 'it is the same' same standard.json published/whole.json
+check 'a profile is dealt too' shards 2 profiled --kernel rotation --len 64 --dim 8 --profile --search 10
+check 'and merged' ends 0 merge profiled/1.json profiled/2.json -o merged.json
+check 'into the same' same merged.json profiled/whole.json
+check 'it has rows and their distances' sh -c 'grep -q "\"apart\": " merged.json && grep -q "\"collisions\": " merged.json'
+check 'hard-to-round cases' shards 2 hard --kernel rotation,cr-portable --cases "$cases"
+check 'are merged' ends 0 merge hard/1.json hard/2.json -o merged.json
+check 'into the same record' same merged.json hard/whole.json
+check 'more shards than work: some have nothing to do, and all is well' shards 3 few --kernel rotation --len 16 --dim 8 --search 0
+check 'they are merged' ends 0 merge few/3.json few/2.json few/1.json -o merged.json
+check 'into the only one that has' same merged.json few/whole.json
+check 'one shard of one' ends 0 verify --kernel rotation --len 16 --dim 8 --search 0 --format json --shard 1/1 -o one.json
+check 'is the whole' ends 0 merge one.json -o merged.json
+check 'and the same' same merged.json few/whole.json
+check 'a merged record is one for posenc compare' ends 0 compare few/whole.json merged.json
+
+# A promise that was broken on one machine is broken.
+awk '!done && /"ok": true/ { sub(/true/, "false"); done = 1 }
+  /^  "passed":/ { sub(/[0-9]+/, substr($2, 1, length($2) - 1) - 1) }
+  /^  "failed":/ { sub(/0/, 1) } { print }' published/1.json >broken.json
+check 'a broken promise stays broken' ends 1 merge broken.json published/2.json published/3.json -o merged.json
+check 'and counts' grep -q '^  "failed": 1,' merged.json
+
+# ---- several machines
+named() { # what was modified has no name, and these builds may be
+  sed 's/"commit": ".*"/"commit": "0123456789ab"/'
+}
+for i in 1 2 3; do named <published/$i.json >n$i.json; done
+check 'kernels on libm on another CPU' sh -c 'sed "s/\"cpu\": \".*\"/\"cpu\": \"abacus\"/" n2.json >cpu.json; "$POSENC" merge n1.json cpu.json n3.json -o merged.json'
+check 'which is told beside the other' grep -q '"cpu": ".* / abacus"' merged.json
+for fact in libc sleef compiler cflags isa; do
+  sed "s/\"$fact\": \".*\"/\"$fact\": \"other\"/" n3.json >other.json
+  check "but not with another $fact" leaves_nothing "n1.json and other.json: $fact: " merge n1.json n2.json other.json -o no.json
+done
+check 'with the kernel that it is about' grep -qF ', on which the bits of naive depend' err
+shards 2 exact --kernel rotation,cr-portable --len 64 --dim 8 --search 10
+named <exact/1.json >e1.json
+named <exact/2.json | sed 's/"libc": ".*"/"libc": "other"/; s/"isa": "g.*"/"isa": "generic"/; s/"compiler": ".*"/"compiler": "other"/' >e2.json
+check 'reproducible kernels merge all the same' ends 0 merge e1.json e2.json -o merged.json
+check 'the libc is told' grep -q '"libc": ".* / other"' merged.json
+for i in 1 2; do sed 's/"commit": ".*"/"commit": "0123456789ab, modified"/' e$i.json >m$i.json; done
+check 'unless the sources were modified' leaves_nothing 'and their sources were modified' merge m1.json m2.json -o no.json
+for fact in posenc_version commit kernel_abi; do
+  sed "s/\"$fact\": \".*\"/\"$fact\": \"7\"/" e2.json >other.json
+  check "another $fact" leaves_nothing "e1.json and other.json: $fact: " merge e1.json other.json -o no.json
+done
+sed '/"name": "rotation"/,/"refusal"/s/"refusal": null/"refusal": "needs an abacus"/' e2.json >other.json
+check 'a kernel that runs on one of them alone' leaves_nothing 'rotation promises something else, or runs on one' merge e1.json other.json -o no.json
+
+# ---- what does not belong together
+check 'a shard is missing' leaves_nothing '1.json and others: shard 2 of 3 is missing' merge published/1.json published/3.json -o no.json
+check 'a shard twice' leaves_nothing 'both are shard 1 of 3' merge published/1.json published/1.json published/2.json -o no.json
+check 'of another number' leaves_nothing 'shards' merge published/1.json profiled/2.json -o no.json
+check 'of another run' leaves_nothing 'exact/1.json and profiled/2.json: ' merge exact/1.json profiled/2.json -o no.json
+for setting in seed budget search threads; do
+  sed "s/\"$setting\": [0-9][0-9]*/\"$setting\": 77/" exact/2.json >other.json
+  check "another $setting" leaves_nothing "exact/1.json and other.json: $setting: " merge exact/1.json other.json -o no.json
+done
+sed 's/^  "budget": [0-9]*/  "budget": 77/' exact/2.json >other.json
+check 'a record that contradicts its shard' leaves_nothing 'other.json: budget: ' merge exact/1.json other.json -o no.json
+sed 's/^            "rotation",/            "cr-avx2",/' published/2.json >other.json
+check 'other kernels' leaves_nothing 'other kernels, shapes, cases or profiles' merge published/1.json other.json published/3.json -o no.json
+sed 's/"rows": 4096/"rows": 4097/' published/2.json >other.json
+check 'other shapes' leaves_nothing 'other kernels, shapes, cases or profiles' merge published/1.json other.json published/3.json -o no.json
+sed '/"exams": \[/,/\]/s/^      1\(,*\)$/      0\1/' exact/2.json >other.json
+check 'an exam twice' leaves_nothing 'both have records 0, of ' merge exact/1.json other.json -o no.json
+sed '/"exams": \[/,/\]/s/^      1\(,*\)$/      9\1/' exact/2.json >other.json
+check 'an exam that the run has not' leaves_nothing 'but the run has 2' merge exact/1.json other.json -o no.json
+sed '/"exams": \[/,/\]/s/^      1\(,*\)$/      1, 0/' exact/2.json >other.json
+check 'more exams than records' leaves_nothing '1 records, but the shard says 2' merge exact/1.json other.json -o no.json
+sed '/"exams": \[/,/\]/s/^      1\(,*\)$/      -1/' exact/2.json >other.json
+check 'a number below 0' leaves_nothing 'shard.exams is not an array of integers of 0 or more' merge exact/1.json other.json -o no.json
+sed 's/^      "kernel": "rotation"/      "kernel": "cr-portable"/' exact/2.json >other.json
+check 'a result of another kernel' leaves_nothing 'is not of the kernel and shape' merge exact/1.json other.json -o no.json
+check 'a whole run' leaves_nothing 'whole.json: not a shard, but a whole run' merge exact/whole.json -o no.json
+check 'a whole run and a shard' leaves_nothing 'one is a shard, the other a whole run' merge exact/1.json exact/whole.json -o no.json
+echo '{"x": 1}' >other.json
+check 'no record' leaves_nothing 'other.json: no record: schema' merge exact/1.json other.json -o no.json
+check 'no file' leaves_nothing 'none.json' merge exact/1.json none.json -o no.json
+check 'no files' leaves_nothing 'records are missing' merge -o no.json
+check 'a report of a part' leaves_nothing 'posenc merge makes one record of all its shards' report --from exact/1.json -o no.json
+check 'no place to write to' leaves_nothing '--output' merge exact/1.json exact/2.json -o missing/no.json
+
+# ---- the option
+for text in 0/3 4/3 1 1/ /3 1/0 -1/3 +1/3 1/3x ' 1/3' 1/10001 a/b ''; do
+  check "--shard '$text'" leaves_nothing '--shard ' verify --kernel rotation --len 16 --dim 8 --shard "$text" -o no.json
+done
+check 'no --save of a part' leaves_nothing '--save: of a whole run, not beside --shard' verify --kernel rotation --len 16 --dim 8 --shard 1/2 --save no.json
+check 'no --encoding' leaves_nothing 'beside --encoding' verify --encoding alibi --shard 1/2 -o no.json
+
+# ---- timings
+if "$POSENC" bench --kernel naive --len 8 --dim 4 2>&1 | grep -q 'without Google Benchmark'; then
+  skip 'timings' 'without Google Benchmark'
+  plan
+  exit "$tap_failed"
+fi
+time_it() { # FILE ARGUMENTS...
+  file=$1
+  shift
+  ends 0 bench --kernel naive,rotation --repetitions 3 --min-time 0.0001 --json "$file" "$@"
+}
+names() { grep -hoE '^      "name": ".*"' "$@" | sort; }
+check 'timings of a whole run' time_it whole.json --op rope-cache
+check 'and of its two shards: the first' time_it b1.json --op rope-cache --shard 1/2
+check 'and the second' time_it b2.json --op rope-cache --shard 2/2
+check 'are merged' ends 0 merge b2.json b1.json -o merged.json
+names merged.json >one
+names whole.json >other
+check 'with all benchmarks of the whole' cmp one other
+grep -o '"turn": .*' merged.json | sort >one
+sort -u one >other
+check 'and no turn twice' test -s one -a "$(wc -l <one)" -eq "$(wc -l <other)" -a "$(wc -l <one)" -eq "$(grep -c '"run_type": "iteration"' merged.json)"
+check 'each shape in one process' test "$(for i in 1 2; do names b$i.json | cut -d/ -f2 | sort -u; done | sort | uniq -d | wc -l)" -eq 0
+check 'a merged record is one for posenc compare' ends 0 compare merged.json merged.json
+check 'a shard with nothing to time' time_it b3.json --len 16 --dim 8 --shard 2/2
+check 'has no benchmarks' grep -q '"benchmarks": \[\]' b3.json
+check 'beside the other' time_it b4.json --len 16 --dim 8 --shard 1/2
+check 'it is merged' ends 0 merge b3.json b4.json -o merged.json
+names merged.json >one
+names b4.json >other
+check 'and changes nothing' cmp one other
+check 'which has the facts of Google Benchmark' grep -q '"num_cpus"' merged.json
+for fact in cpu libc compiler commit memory governor; do
+  sed "s/\"$fact\": \".*\"/\"$fact\": \"abacus\"/" b2.json >other.json
+  check "timings with another $fact" leaves_nothing ", and times belong to one machine and one build" merge b1.json other.json -o no.json
+done
+sed 's/"min_time": [0-9.e-]*/"min_time": 7/' b2.json >other.json
+check 'timings of another length' leaves_nothing 'b1.json and other.json: min_time' merge b1.json other.json -o no.json
+check 'a shard of timings is missing' leaves_nothing 'shard 2 of 2 is missing' merge b1.json -o no.json
+sed 's/"number": 1/"number": 2/' b1.json >twice.json
+check 'a shape twice' leaves_nothing 'both have shape ' merge b1.json twice.json -o no.json
+check 'accuracy and timings' leaves_nothing 'one tells accuracy, the other speed' merge b1.json exact/2.json -o no.json
+check 'hot' time_it hot.json --len 16 --dim 8 --mode hot
+check 'and plan' time_it plan.json --len 16 --dim 8 --mode plan
+check 'are merged, as they are apart' ends 0 merge hot.json plan.json -o merged.json
+check 'into both' test "$(names merged.json | cut -d/ -f1 | sort -u | tr -d ' \n')" = '"name":"hot"name":"plan'
+check 'what is in both is not' leaves_nothing 'both have hot/' merge hot.json hot.json -o no.json
+check 'a report of a part of the timings' leaves_nothing 'posenc merge makes one record' report --from b1.json -o no.json
+
+plan
+exit "$tap_failed"
