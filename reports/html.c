@@ -54,7 +54,8 @@ static const char style[] =
     "svg{display:block;width:100%;min-width:35rem;height:auto}\n"
     /* gnuplot draws in black on nothing: here black is the page's ink. */
     "svg [stroke=black],svg [color=black]{stroke:var(--ink)}svg [stroke=none]{stroke:none}\n"
-    "svg [fill=black]{fill:var(--ink)}svg image{image-rendering:pixelated}\n"
+    /* And behind marks in white: there it is the paper. */
+    "svg [color=white]{color:var(--paper)}svg [fill=black]{fill:var(--ink)}svg image{image-rendering:pixelated}\n"
     "details{margin:.5rem 0}summary{cursor:pointer;color:var(--mark);width:max-content;max-width:100%}\n"
     /* Paper cannot scroll. */
     "@media "
