@@ -551,7 +551,7 @@ else
     # Six modes of one table.
     check 'report --full says before how long it will take' grep -q 'up to 18 timings, which take 0 s at least' err
     check 'and when it knows more' grep -q 'bench: 18 timings, which take about [0-9]* s$' err
-    modes_are() { [ "$(sed -n 's|.*"name": "\([a-z]*\)/64x16/.*|\1|p' "$1" | sort -u | paste -sd,)" = "$2" ]; }
+    modes_are() { [ "$(grep -o '"name":"[a-z]*/64x16/' "$1" | cut -d '"' -f 4 | cut -d / -f 1 | sort -u | paste -sd,)" = "$2" ]; }
     check 'report --full times every mode' modes_are full/bench.json cold,first,fresh,hot,plan,row
     check 'and shows those without a figure' grep -q 'first, 64x16' full/report.md
     posenc report --from page/accuracy.json --kernel naive --len 64 --dim 16 --repetitions 3 --min-time 0.001 -o short
