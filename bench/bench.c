@@ -42,10 +42,11 @@ struct session {
   size_t benchmark_count;
   evictor evictor;
   buffer buffers[DTYPES];
-  size_t cache; /* bytes of the last one, 0 if unknown */
-  bool *mine;   /* which shapes are to be timed */
-  size_t done;  /* repetitions */
-  bool failed;  /* and told */
+  size_t cache;                    /* bytes of the last one, 0 if unknown */
+  bool *mine;                      /* which shapes are to be timed */
+  size_t done;                     /* repetitions */
+  size_t long_passes, whole_plans; /* so many are left out */
+  bool failed;                     /* and told */
 };
 
 /* One line on stderr. Returns false, for callers that pass failure on. */
@@ -268,15 +269,28 @@ static double time_limit(timing *t) {
   return seconds;
 }
 
+/* The first for a reason is told by name, the others in the end. */
+static void leave_out(session *run, const subject *s, bench_mode mode, const char *name) {
+  if (mode == BENCH_PLAN) {
+    if (run->whole_plans++ == 0) tell("bench: %s is left out: it would fill the whole table each time", name);
+  } else {
+    if (run->long_passes++ == 0) tell("bench: %s is left out: a pass takes %.1f s", name, s->pass);
+  }
+}
+
+static void tell_others(const session *run) {
+  if (run->whole_plans > 1)
+    tell("bench: %zu more left out: each would fill its whole table each time", run->whole_plans - 1);
+  if (run->long_passes > 1)
+    tell("bench: %zu more left out: a pass takes more than %g s", run->long_passes - 1, run->request->longest);
+}
+
 /* One benchmark, unless it would take too long. */
 static bool register_benchmark(session *run, const subject *s, bench_mode mode) {
   char name[256];
   snprintf(name, sizeof name, "%s/%s/%s", bench_mode_name(mode), s->shape->name, s->kernel->name);
   if (timing_takes_long(s, mode, run->request->longest)) {
-    if (mode == BENCH_PLAN)
-      tell("bench: %s is left out: it would fill the whole table each time", name);
-    else
-      tell("bench: %s is left out: a pass takes %.1f s", name, s->pass);
+    leave_out(run, s, mode, name);
     return true;
   }
   benchmark *b = &run->benchmarks[run->benchmark_count++];
@@ -305,6 +319,7 @@ static bool register_all(session *run) {
     progress_show("bench: calibrating", s->shape->name, (double)i, (double)run->subject_count, "tables");
     if (!register_subject(run, s)) return false;
   }
+  tell_others(run);
   return true;
 }
 

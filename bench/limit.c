@@ -4,6 +4,7 @@
 #include "bench/limit.h"
 
 #include "common/clock.h"
+#include "common/number.h"
 #include "posenc.h"
 
 #include <math.h>
@@ -119,11 +120,6 @@ static double steady_rate(limit *l, way *work) {
   return seconds > 0 ? (double)passes * moved(l, bytes) / seconds : 0;
 }
 
-static int compare_rates(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* The best of what starts warm. Where nothing stays in a cache for long the best is the stretch that happened to find some of
    its rows there, so it is the median. */
 static double rate_of(limit *l, way *work) {
@@ -135,7 +131,7 @@ static double rate_of(limit *l, way *work) {
     rates[i] = l->prepare ? prepared_rate(l, work) : steady_rate(l, work);
     if (isnan(rates[i])) return NAN;
   }
-  qsort(rates, (size_t)count, sizeof *rates, compare_rates);
+  numbers_sort(rates, (size_t)count);
   return rates[warm ? count - 1 : count / 2];
 }
 

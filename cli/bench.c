@@ -4,6 +4,7 @@
 #include "bench/bench.h"
 #include "cli/encodings.h"
 #include "cli/measure.h"
+#include "common/field.h"
 #include "common/output.h"
 
 #include <errno.h>
@@ -75,8 +76,7 @@ static char **benchmark_flags(char **operands) {
 }
 
 static void write_record(const json_t *record, output *out, const char *path) {
-  json_dumpf(record, output_stream(out), JSON_INDENT(2));
-  putc('\n', output_stream(out));
+  field_print(record, output_stream(out));
   if (!output_commit(out)) die_value("--json", path, strerror(errno));
 }
 

@@ -168,11 +168,6 @@ static void print_text(const json_t *whole, FILE *stream) {
   print_verdict(whole, record, stream);
 }
 
-static void print_json(const json_t *record, FILE *stream) {
-  json_dumpf(record, stream, JSON_INDENT(2));
-  fputc('\n', stream);
-}
-
 /* ---- the command ------------------------------------------------------------------------------- */
 
 typedef void printer(const json_t *record, FILE *stream);
@@ -181,7 +176,7 @@ static printer *parse_format(const char *text) {
   if (strcmp(text, "text") == 0) return print_text;
   if (strcmp(text, "tap") == 0) return verify_print_tap;
   if (strcmp(text, "junit") == 0) return verify_print_junit;
-  if (strcmp(text, "json") == 0) return print_json;
+  if (strcmp(text, "json") == 0) return field_print;
   die_value("--format", text, "not text, tap, junit or json");
 }
 

@@ -3,6 +3,7 @@
 
 #include "bench/bench.h"
 #include "cli/measure.h"
+#include "common/field.h"
 #include "common/number.h"
 #include "common/output.h"
 #include "common/scaling.h"
@@ -326,8 +327,7 @@ static int run(int argc, char **argv) {
 
   const char *kernel = json_string_value(json_object_get(choice, "choice"));
   if (json) {
-    json_dumpf(choice, stdout, JSON_INDENT(1));
-    putchar('\n');
+    field_print(choice, stdout);
   } else {
     choice_print(choice, stdout);
     if (kernel) print_code(&given.problem, find_kernel(kernel), given.threads);

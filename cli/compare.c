@@ -2,6 +2,7 @@
 #include "reports/compare.h"
 #include "cli/options.h"
 #include "cli/values.h"
+#include "common/field.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -129,8 +130,7 @@ static int run(int argc, char **argv) {
   json_t *comparison = compare_records(before, after, &limits, &why);
   if (!comparison) die("%s and %s: %s", files[0], files[1], why);
   if (strcmp(format, "json") == 0) {
-    json_dumpf(comparison, stdout, JSON_INDENT(1));
-    putchar('\n');
+    field_print(comparison, stdout);
   } else {
     (strcmp(format, "text") == 0 ? compare_print_text : compare_print_markdown)(comparison, all, stdout);
   }

@@ -122,18 +122,13 @@ static void print_text(const json_t *record, FILE *stream) {
   if (check) fprintf(stream, "\nposenc check FILE%s%s holds it to that.\n", *check ? " " : "", check);
 }
 
-static void print_json(const json_t *record, FILE *stream) {
-  json_dumpf(record, stream, JSON_INDENT(2));
-  fputc('\n', stream);
-}
-
 /* ---- the command ------------------------------------------------------------------------------- */
 
 typedef void printer(const json_t *record, FILE *stream);
 
 static printer *parse_format(const char *text) {
   if (strcmp(text, "text") == 0) return print_text;
-  if (strcmp(text, "json") == 0) return print_json;
+  if (strcmp(text, "json") == 0) return field_print;
   die_value("--format", text, "not text or json");
 }
 

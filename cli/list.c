@@ -2,6 +2,7 @@
 #include "cli/catalogue.h"
 #include "cli/options.h"
 #include "common/contract.h"
+#include "common/field.h"
 #include "common/scaling.h"
 
 #include <stdio.h>
@@ -48,8 +49,7 @@ static void print_json(const options *given, const posenc_kernel *const *kernels
   json_t *contracts = json_array();
   for (size_t i = 0; i < count; i++)
     if (json_array_append_new(contracts, kernel_json(kernels[i], given->isa)) != 0) die("out of memory");
-  json_dumpf(contracts, stdout, JSON_INDENT(2));
-  putchar('\n');
+  field_print(contracts, stdout);
   json_decref(contracts);
 }
 
@@ -83,8 +83,7 @@ static void print_encodings_json(void) {
   json_t *contracts = json_array();
   for (size_t i = 0; i < count; i++)
     if (json_array_append_new(contracts, encoding_json(encodings[i])) != 0) die("out of memory");
-  json_dumpf(contracts, stdout, JSON_INDENT(2));
-  putchar('\n');
+  field_print(contracts, stdout);
   json_decref(contracts);
 }
 

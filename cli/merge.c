@@ -2,6 +2,7 @@
 #include "reports/merge.h"
 #include "cli/measure.h"
 #include "cli/options.h"
+#include "common/field.h"
 #include "common/output.h"
 
 #include <errno.h>
@@ -69,8 +70,7 @@ static int run(int argc, char **argv) {
 
   output *out = output_open(path);
   if (!out) die_value("--output", path, strerror(errno));
-  json_dumpf(merged, output_stream(out), JSON_INDENT(2));
-  fputc('\n', output_stream(out));
+  field_print(merged, output_stream(out));
   if (!output_commit(out)) die_value("--output", path, strerror(errno));
   const int status = status_of(merged), of_encodings = status_of(json_object_get(merged, "encodings"));
   json_decref(merged);

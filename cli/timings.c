@@ -55,11 +55,6 @@ static void collect(samples *s, const json_t *benchmarks, const char *mode) {
   qsort(s->entries, s->count, sizeof(*s->entries), compare_families);
 }
 
-static int compare_numbers(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 typedef struct summary {
   double median, spread; /* (largest - smallest) / median */
 } summary;
@@ -68,8 +63,8 @@ typedef struct summary {
 static summary summarize(const samples *s, size_t first, size_t end, const char *key) {
   const size_t count = end - first;
   for (size_t i = 0; i < count; i++) s->scratch[i] = field_number(s->entries[first + i], key);
-  qsort(s->scratch, count, sizeof *s->scratch, compare_numbers);
-  const double middle = (s->scratch[(count - 1) / 2] + s->scratch[count / 2]) / 2;
+  numbers_sort(s->scratch, count);
+  const double middle = numbers_median(s->scratch, count);
   return (summary){middle, (s->scratch[count - 1] - s->scratch[0]) / middle};
 }
 

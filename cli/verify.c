@@ -2,6 +2,7 @@
 #include "verify/verify.h"
 #include "cli/encodings.h"
 #include "cli/measure.h"
+#include "common/field.h"
 #include "common/output.h"
 #include "verify/baseline.h"
 #include "verify/encodings.h"
@@ -84,15 +85,10 @@ static const struct option long_options[] = {
 
 typedef void printer(const json_t *record, FILE *stream);
 
-static void print_json(const json_t *record, FILE *stream) {
-  json_dumpf(record, stream, JSON_INDENT(2));
-  fputc('\n', stream);
-}
-
 static printer *parse_format(const char *text) {
   if (strcmp(text, "tap") == 0) return verify_print_tap;
   if (strcmp(text, "junit") == 0) return verify_print_junit;
-  if (strcmp(text, "json") == 0) return print_json;
+  if (strcmp(text, "json") == 0) return field_print;
   die_value("--format", text, "not tap, junit or json");
 }
 
@@ -187,7 +183,7 @@ static json_t *kernels_record(const options *given, selection *chosen, bool expl
   json_t *record = measure_accuracy(given, chosen, 1, explain);
   if (save) {
     json_t *now = baseline_of(record);
-    print_json(now, output_stream(save));
+    field_print(now, output_stream(save));
     json_decref(now);
   }
   if (baseline) baseline_hold(record, baseline);
@@ -216,7 +212,7 @@ static int run(int argc, char **argv) {
   }
   if (shard_is_part(given.only) && (saved || baseline))
     die("%s: of a whole run, not beside --shard", saved ? "--save" : "--baseline");
-  if (profile && print != print_json) die("--profile: only --format json holds it");
+  if (profile && print != field_print) die("--profile: only --format json holds it");
   if (profile && file_count) die("--profile: nothing would use it beside --cases");
   if (globs)
     refuse_beside_encoding(&given, file_count ? "--cases"
@@ -242,7 +238,7 @@ static int run(int argc, char **argv) {
   if (globs || (everything && given.only.number == given.only.of))
     encodings = encodings_record(&given, globs ? globs : "*");
   const int status = status_of(record) != EXIT_SUCCESS ? status_of(record) : status_of(encodings);
-  record = joined(record, encodings, print == print_json);
+  record = joined(record, encodings, print == field_print);
   print(record, output_stream(out));
   json_decref(record);
   free(files);

@@ -39,6 +39,12 @@ static inline number_text field_text(const json_t *value) {
   return n;
 }
 
+/* A record as commands write it. Errors stay in the stream. */
+static inline void field_print(const json_t *record, FILE *stream) {
+  json_dumpf(record, stream, JSON_INDENT(2));
+  fputc('\n', stream);
+}
+
 /* The object in an array of objects whose `key` is `text`; null if there is none. */
 static inline json_t *field_find(const json_t *array, const char *key, const char *text) {
   for (size_t i = 0; i < json_array_size(array); i++) {

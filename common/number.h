@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers in words. */
+/* Numbers in words, and in order. */
 #ifndef POSENC_COMMON_NUMBER_H
 #define POSENC_COMMON_NUMBER_H
 
@@ -32,6 +32,21 @@ static inline number_text number_of_duration(double seconds) {
   number_text n;
   snprintf(n.text, sizeof n.text, seconds < 120 ? "%.0f s" : "%.0f min", seconds < 120 ? seconds : seconds / 60);
   return n;
+}
+
+static inline int number_order(const void *one, const void *other) {
+  const double a = *(const double *)one, b = *(const double *)other;
+  return (a > b) - (a < b);
+}
+
+/* Ascending; NaN anywhere. */
+static inline void numbers_sort(double *x, size_t count) {
+  if (count) qsort(x, count, sizeof *x, number_order);
+}
+
+/* Of numbers in order, one or more; without a sum that overflows. */
+static inline double numbers_median(const double *sorted, size_t count) {
+  return sorted[(count - 1) / 2] / 2 + sorted[count / 2] / 2;
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "identify/columns.h"
 
+#include "common/number.h"
 #include "common/shapes.h"
 
 #include <math.h>
@@ -37,11 +38,6 @@ static bool all_twice(const window *w, int64_t dim, int64_t step) {
   return true;
 }
 
-static int compare_numbers(const void *one, const void *other) {
-  const double a = *(const double *)one, b = *(const double *)other;
-  return (a > b) - (a < b);
-}
-
 /* How far the squares of a pair are from equal, as a share of the largest; a few rows may be damaged: one in 40 above, one below. */
 static double pair_unevenness(const window *w, int64_t a, int64_t b, double *squares) {
   size_t count = 0;
@@ -51,7 +47,7 @@ static double pair_unevenness(const window *w, int64_t a, int64_t b, double *squ
     squares[count++] = x * x + y * y;
   }
   if (count == 0) return 1.0;
-  qsort(squares, count, sizeof *squares, compare_numbers);
+  numbers_sort(squares, count);
   const double low = squares[count / 40], high = squares[count - 1 - count / 40];
   return high > 0.0 ? (high - low) / high : 1.0;
 }

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/statistics.h"
 
+#include "common/number.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_numbers(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double middle_of(const double *sorted, size_t n) {
-  return sorted[(n - 1) / 2] / 2 + sorted[n / 2] / 2; /* no sum that overflows */
-}
-
 double statistics_median(double *x, size_t n) {
-  qsort(x, n, sizeof *x, compare_numbers);
-  return middle_of(x, n);
+  numbers_sort(x, n);
+  return numbers_median(x, n);
 }
 
 enum { MOST_EXACT = 25 };
@@ -87,9 +80,9 @@ bool statistics_ratio_of(const double *a, size_t n, const double *b, size_t m, d
   if (!quotients) return false;
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < m; j++) quotients[i * m + j] = b[j] / a[i];
-  qsort(quotients, count, sizeof *quotients, compare_numbers);
+  numbers_sort(quotients, count);
   const size_t k = count ? outside(n, m, confidence) : 0;
-  *ratio = (statistics_ratio){count ? middle_of(quotients, count) : NAN, k ? quotients[k - 1] : 0.0,
+  *ratio = (statistics_ratio){count ? numbers_median(quotients, count) : NAN, k ? quotients[k - 1] : 0.0,
                               k ? quotients[count - k] : INFINITY};
   free(quotients);
   return true;

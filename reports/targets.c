@@ -140,15 +140,10 @@ static size_t collect(const records *found, const char *name, const char *key, d
   return count;
 }
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static figure summarize(double *values, size_t count) {
   if (count == 0) return (figure){NAN, NAN, NAN, ""};
-  qsort(values, count, sizeof *values, ascending);
-  return (figure){(values[(count - 1) / 2] + values[count / 2]) / 2, values[0], values[count - 1], ""};
+  numbers_sort(values, count);
+  return (figure){numbers_median(values, count), values[0], values[count - 1], ""};
 }
 
 static figure number(const records *found, const char *name, const char *key, double scale) {
