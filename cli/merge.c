@@ -25,13 +25,14 @@ static const char help[] =
     "                    are reproducible (posenc list tells), since their bits are\n"
     "                    the same everywhere; else libc, SLEEF, compiler, flags and\n"
     "                    instruction sets must be the same too, and so must all facts if\n"
-    "                    the sources were modified. Facts that differ\n"
-    "                    are told side by side\n"
+    "                    the sources were modified or are unknown. Facts that differ are\n"
+    "                    told side by side\n"
     "  timings           all facts are the same: one machine, one build\n"
     "\n"
     "Exit status:\n"
     "  0                 if all is well\n"
-    "  1                 if what was merged tells of a broken promise, or compared nothing\n"
+    "  1                 if what was merged tells of a broken promise, or compared or timed\n"
+    "                    nothing\n"
     "  2                 if they do not belong together, on bad input or any other error\n"
     "\n"
     "Examples:\n"
@@ -43,10 +44,12 @@ static const char help[] =
 
 static const struct option long_options[] = {{"output", required_argument, NULL, 'o'}, HELP_OPTIONS};
 
-/* As posenc verify exits. */
+/* As posenc verify and posenc bench exit. */
 static int status_of(const json_t *record) {
   char why[200];
-  if (!record || !json_object_get(record, "records")) return EXIT_SUCCESS;
+  if (!record) return EXIT_SUCCESS;
+  const json_t *benchmarks = json_object_get(record, "benchmarks");
+  if (benchmarks) return json_array_size(benchmarks) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
   return verify_mistrust(record, why, sizeof why) ? STATUS_FAILED_CHECK : accuracy_status(record);
 }
 
@@ -58,6 +61,8 @@ static int run(int argc, char **argv) {
   char **names = argv + optind;
   const size_t count = (size_t)(argc - optind);
   if (count == 0) die("records are missing");
+  for (size_t i = 0; i < count; i++)
+    if (output_is(path, names[i])) die_value("--output", path, "it is a record to merge");
   json_t **records = calloc(count, sizeof(*records));
   if (!records) die("out of memory");
   for (size_t i = 0; i < count; i++) {

@@ -53,12 +53,23 @@ static const json_t *run_of(const json_t *record) {
   return json_object_get(shard_of(record), "run");
 }
 
+/* What is not told is no evidence that it is the same. */
+static bool tells_facts(const merger *m, size_t number, bool timing) {
+  static const char *const keys[] = {"posenc_version", "commit", "kernel_abi", "cpu"};
+  const size_t needed = timing ? 4 : 3;
+  for (size_t k = 0; k < needed; k++)
+    if (!*field_string(facts_of(m->records[number]), keys[k]))
+      return refuse(m, "%.200s: no record: it does not tell %s", m->names[number], keys[k]);
+  return true;
+}
+
 static bool are_records(const merger *m) {
   for (size_t i = 0; i < m->count; i++) {
     record_fault fault;
     const bool timing = is_timing(m->records[i]);
     if (!(timing ? record_is_timing : record_is_accuracy)(m->records[i], &fault))
       return refuse(m, "%.200s: no record: %s", m->names[i], fault.text);
+    if (!tells_facts(m, i, timing)) return false;
     if (timing != is_timing(m->records[0]))
       return refuse(m, BOTH "one tells accuracy, the other speed", m->names[0], m->names[i]);
     if (!shard_of(m->records[i]) != !shard_of(m->records[0]))
@@ -98,14 +109,14 @@ static const char *shown(const json_t *value, char *text, size_t size) {
 }
 
 /* "A and B: libc: glibc 2.36 and glibc 2.41", and what is wrong with that. */
-static bool refuse_values(const merger *m, size_t other, const char *key, const json_t *a, const json_t *b,
+static bool refuse_values(const merger *m, size_t one, size_t other, const char *key, const json_t *a, const json_t *b,
                           const char *reason) {
-  char one[96], two[96];
+  char text[96], another[96];
   const bool lists = json_is_array(json_object_get(a, key)) && json_is_array(json_object_get(b, key));
-  if (lists) return refuse(m, BOTH "other %s%s", m->names[0], m->names[other], key, reason);
-  return refuse(m, BOTH "%s: %s and %s%s", m->names[0], m->names[other], key,
-                shown(json_object_get(a, key), one, sizeof one), shown(json_object_get(b, key), two, sizeof two),
-                reason);
+  if (lists) return refuse(m, BOTH "other %s%s", m->names[one], m->names[other], key, reason);
+  return refuse(m, BOTH "%s: %s and %s%s", m->names[one], m->names[other], key,
+                shown(json_object_get(a, key), text, sizeof text),
+                shown(json_object_get(b, key), another, sizeof another), reason);
 }
 
 /* ---- shards of one run -------------------------------------------------------------------------------- */
@@ -120,11 +131,11 @@ static bool are_one_run(const merger *m) {
   const json_int_t of = integer_of(first, "of");
   for (size_t i = 0; i < m->count; i++) {
     const json_t *shard = shard_of(m->records[i]);
-    if (integer_of(shard, "of") != of) return refuse_values(m, i, "of", first, shard, " shards");
+    if (integer_of(shard, "of") != of) return refuse_values(m, 0, i, "of", first, shard, " shards");
     const char *key = difference_of(run_of(m->records[0]), run_of(m->records[i]));
     if (key && strcmp(key, "parts") == 0)
       return refuse(m, BOTH "other kernels, shapes, cases or profiles", m->names[0], m->names[i]);
-    if (key) return refuse_values(m, i, key, run_of(m->records[0]), run_of(m->records[i]), "");
+    if (key) return refuse_values(m, 0, i, key, run_of(m->records[0]), run_of(m->records[i]), "");
     const json_int_t number = integer_of(shard, "number");
     if (number < 1 || number > of)
       return refuse(m, "%.200s: no shard %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT, m->names[i], number, of);
@@ -148,22 +159,29 @@ static bool are_one_run(const merger *m) {
 
 /* What differs between two moments of one machine; and of Google Benchmark's own facts all that ours tell better. */
 static bool is_momentary(const char *key) {
-  static const char *const keys[] = {"date", "load", "load_avg", "mhz_per_cpu", "host_name", "executable", "shard"};
+  static const char *const keys[] = {"date", "load", "load_after", "load_avg", "mhz_per_cpu", "executable", "shard"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(keys[i], key) == 0) return true;
   return false;
 }
 
-/* Facts of the first record and of another, which its fields must agree in. A fact that only one of them has is no contradiction: a shard
-   that had nothing to time has none of Google Benchmark's. */
-static bool are_same_facts(const merger *m, size_t other, const char *reason) {
-  const json_t *a = facts_of(m->records[0]), *b = facts_of(m->records[other]);
+/* A fact that only one of two has is no contradiction: a shard that had nothing to time has none of Google Benchmark's. */
+static bool share_facts(const merger *m, size_t one, size_t other, const char *reason) {
+  const json_t *a = facts_of(m->records[one]), *b = facts_of(m->records[other]);
   const char *key;
   json_t *value;
   json_object_foreach((json_t *)a, key, value) {
     const json_t *there = json_object_get(b, key);
-    if (there && !is_momentary(key) && !json_equal(value, there)) return refuse_values(m, other, key, a, b, reason);
+    if (there && !is_momentary(key) && !json_equal(value, there))
+      return refuse_values(m, one, other, key, a, b, reason);
   }
+  return true;
+}
+
+/* With all before it: the first may lack what two others contradict each other in. */
+static bool are_same_facts(const merger *m, size_t other, const char *reason) {
+  for (size_t one = 0; one < other; one++)
+    if (!share_facts(m, one, other, reason)) return false;
   return true;
 }
 
@@ -176,7 +194,7 @@ static bool has_same(const json_t *a, const json_t *b, const char *key) {
 static bool agree_in(const merger *m, size_t other, const char *const *keys, size_t count, const char *reason) {
   const json_t *a = facts_of(m->records[0]), *b = facts_of(m->records[other]);
   for (size_t k = 0; k < count; k++)
-    if (!has_same(a, b, keys[k])) return refuse_values(m, other, keys[k], a, b, reason);
+    if (!has_same(a, b, keys[k])) return refuse_values(m, 0, other, keys[k], a, b, reason);
   return true;
 }
 
@@ -189,10 +207,6 @@ static const char *irreproducible(const json_t *kernels) {
   return NULL;
 }
 
-static bool is_modified(const json_t *facts) {
-  return strstr(field_string(facts, "commit"), "modified") != NULL;
-}
-
 /* Would one machine have found what these have, if it had done all of it? */
 static bool are_exact_together(const merger *m) {
   static const char *const sources[] = {"posenc_version", "kernel_abi", "commit"};
@@ -203,7 +217,8 @@ static bool are_exact_together(const merger *m) {
   if (name) snprintf(reason, sizeof reason, ", on which the bits of %.60s depend", name);
   for (size_t i = 1; i < m->count; i++) {
     if (!agree_in(m, i, sources, sizeof sources / sizeof *sources, "")) return false;
-    if (is_modified(facts_of(m->records[0])) && !are_same_facts(m, i, ", and their sources were modified"))
+    if (!record_names_sources(facts_of(m->records[0])) &&
+        !are_same_facts(m, i, ", and their sources were modified, or are unknown"))
       return false;
     if (name && !agree_in(m, i, bits, sizeof bits / sizeof *bits, reason)) return false;
     const json_t *others = json_object_get(m->records[i], "kernels");
@@ -214,7 +229,7 @@ static bool are_exact_together(const merger *m) {
     static const char *const settings[] = {"seed", "budget"};
     for (size_t k = 0; k < 2; k++)
       if (!has_same(m->records[0], m->records[i], settings[k]))
-        return refuse_values(m, i, settings[k], m->records[0], m->records[i], "");
+        return refuse_values(m, 0, i, settings[k], m->records[0], m->records[i], "");
   }
   return true;
 }
@@ -448,6 +463,48 @@ static bool have_all_shapes(const merger *m) {
   return ok;
 }
 
+/* Its repetitions and what is made of them share it. */
+static const char *family_name(const json_t *benchmark) {
+  const char *name = field_string(benchmark, "run_name");
+  return *name ? name : field_string(benchmark, "name");
+}
+
+static bool holds_text(const json_t *texts, const char *text) {
+  for (size_t i = 0; i < json_array_size(texts); i++)
+    if (json_is_string(json_array_get(texts, i)) && strcmp(json_string_value(json_array_get(texts, i)), text) == 0)
+      return true;
+  return false;
+}
+
+/* Is a name "mode/shape/kernel" of a shape of this shard, and of a kernel of the run? Kernels may have a '/', too. */
+static bool is_of_shard(const json_t *shard, const char *name) {
+  const json_t *run = json_object_get(shard, "run"), *numbers = json_object_get(shard, "shapes");
+  const char *shape = strchr(name, '/'), *kernel = shape ? strchr(++shape, '/') : NULL;
+  if (!kernel || !holds_text(json_object_get(run, "kernels"), kernel + 1)) return false;
+  const size_t length = (size_t)(kernel - shape);
+  for (size_t i = 0; i < json_array_size(numbers); i++) {
+    const size_t number = (size_t)json_integer_value(json_array_get(numbers, i));
+    const char *known = field_string(json_array_get(json_object_get(run, "shapes"), number), "name");
+    if (strlen(known) == length && memcmp(known, shape, length) == 0) return true;
+  }
+  return false;
+}
+
+/* No list of shapes is believed that the benchmarks contradict. */
+static bool have_own_benchmarks(const merger *m) {
+  for (size_t i = 0; i < m->count; i++) {
+    const json_t *benchmarks = json_object_get(m->records[i], "benchmarks");
+    for (size_t k = 0; k < json_array_size(benchmarks); k++) {
+      const char *name = field_string(json_array_get(benchmarks, k), "name"),
+                 *family = family_name(json_array_get(benchmarks, k));
+      if (strncmp(name, family, strlen(family)) != 0 || !is_of_shard(shard_of(m->records[i]), family))
+        return refuse(m, "%.200s: %.120s is not of the shapes of the shard and the kernels of the run", m->names[i],
+                      name);
+    }
+  }
+  return true;
+}
+
 /* The most that a counter of any benchmark says. */
 static double most_of(const json_t *benchmarks, const char *key) {
   double most = 0.0;
@@ -461,20 +518,23 @@ static bool is_repetition(const json_t *benchmark) {
 }
 
 /* Copies of all, counted on from those before: no two families have one index, and no two repetitions one turn. What Google Benchmark makes of
-   several turns, such as their mean, tells nothing. */
-static bool append_all(json_t *benchmarks, const json_t *more) {
+   several turns, such as their mean, tells nothing. `families` has the index of each that was met. */
+static bool append_all(json_t *benchmarks, const json_t *more, json_t *families) {
   const double turns = most_of(benchmarks, "turn");
-  const json_int_t families = json_array_size(benchmarks) ? (json_int_t)most_of(benchmarks, "family_index") + 1 : 0;
   for (size_t i = 0; i < json_array_size(more); i++) {
     json_t *one = json_copy(json_array_get(more, i));
-    const json_t *turn = json_object_get(one, "turn"), *family = json_object_get(one, "family_index");
+    const json_t *turn = json_object_get(one, "turn");
+    const char *family = family_name(one);
     if (!one || json_array_append_new(benchmarks, one) != 0) return false;
     if (!is_repetition(one))
       json_object_del(one, "turn");
     else if (json_is_number(turn))
       json_object_set_new(one, "turn", json_real(json_number_value(turn) + turns));
-    if (json_is_integer(family))
-      json_object_set_new(one, "family_index", json_integer(json_integer_value(family) + families));
+    if (!json_object_get(one, "family_index")) continue;
+    if (!json_object_get(families, family) &&
+        json_object_set_new(families, family, json_integer((json_int_t)json_object_size(families))) != 0)
+      return false;
+    if (json_object_set(one, "family_index", json_object_get(families, family)) != 0) return false;
   }
   return true;
 }
@@ -496,10 +556,13 @@ static json_t *merged_context(const merger *m) {
 static json_t *merge_timings(const merger *m) {
   for (size_t i = 1; i < m->count; i++)
     if (!are_same_facts(m, i, ", and times belong to one machine and one build")) return NULL;
-  if ((shard_of(m->records[0]) && !have_all_shapes(m)) || !are_apart(m)) return NULL;
-  json_t *context = merged_context(m), *benchmarks = json_array();
-  bool ok = context && benchmarks;
-  for (size_t i = 0; i < m->count && ok; i++) ok = append_all(benchmarks, json_object_get(m->records[i], "benchmarks"));
+  if (shard_of(m->records[0]) && !(have_all_shapes(m) && have_own_benchmarks(m))) return NULL;
+  if (!are_apart(m)) return NULL;
+  json_t *context = merged_context(m), *benchmarks = json_array(), *families = json_object();
+  bool ok = context && benchmarks && families;
+  for (size_t i = 0; i < m->count && ok; i++)
+    ok = append_all(benchmarks, json_object_get(m->records[i], "benchmarks"), families);
+  json_decref(families);
   if (ok) return json_pack("{s:o, s:o}", "context", context, "benchmarks", benchmarks);
   json_decref(context);
   json_decref(benchmarks);

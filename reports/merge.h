@@ -10,7 +10,7 @@
  * build's sources (version, interface, commit) and say the same of run and kernels. They may come from several machines where that changes
  * nothing: kernels that are reproducible have the same bits everywhere; with others in the run, compiler, flags, libc, SLEEF and instruction sets must be
  * the same too, as what these are made of is libm and vector sines. In the environment, facts that differ stand side by side: "A / B". Sources that
- * were modified have no name to go by: their shards must agree in all facts.
+ * were modified, or are unknown, have no name to go by: their shards must agree in all facts.
  *
  * Timings belong to a machine: all facts of shards of bench but load and date must agree. So must those of whole records, which are merged if no benchmark is in
  * two of them, as when one is hot and one is cold.

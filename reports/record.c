@@ -236,7 +236,11 @@ static const rule part_rules[] = {
 };
 
 static const rule verified_rules[] = {{"parts", &array, true, part_rules}, {NULL, NULL, false, NULL}};
-static const rule timed_rules[] = {{"shapes", &array, true, shape_rules}, {NULL, NULL, false, NULL}};
+static const rule timed_rules[] = {
+    {"kernels", &array, true, NULL},
+    {"shapes", &array, true, shape_rules},
+    {NULL, NULL, false, NULL},
+};
 
 static const rule verify_shard_rules[] = {
     {"number", &count, true, NULL},         {"of", &count, true, NULL},
@@ -254,6 +258,27 @@ static const rule context_facts_rules[] = {
     {NULL, NULL, false, NULL},
 };
 
+/* What does no table has shapes of a name alone. */
+static const rule encoded_shape_rules[] = {{"name", &string, true, NULL}, {NULL, NULL, false, NULL}};
+
+static const rule encoded_rules[] = {
+    {"kernel", &string, true, NULL},           {"shape", &object, true, encoded_shape_rules},
+    {"refusal", &string_or_null, false, NULL}, {"mode", &string, false, NULL},
+    {"elements", &count, false, NULL},         {"of", &count, false, NULL},
+    {"checks", &array, false, check_rules},    {NULL, NULL, false, NULL},
+};
+
+static const rule encoding_rules[] = {{"name", &string, true, NULL}, {NULL, NULL, false, NULL}};
+
+static const rule encodings_rules[] = {
+    {"encodings", &array, true, encoding_rules},
+    {"records", &array, true, encoded_rules},
+    {"passed", &count, true, NULL},
+    {"failed", &count, true, NULL},
+    {"skipped", &count, true, NULL},
+    {NULL, NULL, false, NULL},
+};
+
 static const rule accuracy_rules[] = {
     {"environment", &object, true, NULL},
     {"kernels", &array, true, kernel_rules},
@@ -263,6 +288,7 @@ static const rule accuracy_rules[] = {
     {"profile", &array, false, profile_rules},
     {"unique", &object_or_null, false, unique_rules},
     {"shard", &object, false, verify_shard_rules},
+    {"encodings", &object, false, encodings_rules},
     {"passed", &count, true, NULL},
     {"failed", &count, true, NULL},
     {"skipped", &count, true, NULL},
@@ -271,6 +297,7 @@ static const rule accuracy_rules[] = {
 
 static const rule benchmark_rules[] = {
     {"name", &string, true, NULL},
+    {"run_name", &string, false, NULL},
     {"run_type", &string, false, NULL},
     {"real_time", &amount, false, NULL},
     {"time_unit", &string, false, NULL},
@@ -416,11 +443,13 @@ static void add_checks(totals *t, const json_t *checks) {
   }
 }
 
-static bool has_total(const json_t *record, const char *key, json_int_t counted, record_fault *fault) {
+static bool has_total(const json_t *record, const char *where, const char *key, json_int_t counted,
+                      record_fault *fault) {
   const json_int_t said = json_integer_value(json_object_get(record, key));
   if (said == counted) return true;
   snprintf(fault->text, sizeof fault->text,
-           "%s is %" JSON_INTEGER_FORMAT ", but by the checks it is %" JSON_INTEGER_FORMAT, key, said, counted);
+           "%s%s is %" JSON_INTEGER_FORMAT ", but by the checks it is %" JSON_INTEGER_FORMAT, where, key, said,
+           counted);
   return false;
 }
 
@@ -433,19 +462,21 @@ static bool has_mode(const json_t *result) {
   return !mode;
 }
 
-/* Page and exit status go by the totals, and the page lists by kernel: neither may hide a failed check. */
-static bool agrees_with_itself(const json_t *record, record_fault *fault) {
+/* Page and exit status go by the totals, and the page lists by kernel: neither may hide a failed check. The list `known` has all kernels;
+   `where` is the path of the record, with its dot, or empty. */
+static bool agrees_with_itself(const json_t *record, const char *where, const char *known, record_fault *fault) {
   const json_t *results = json_object_get(record, "records");
   totals t = {0, 0, 0};
   for (size_t i = 0; i < json_array_size(results); i++) {
     const json_t *result = json_array_get(results, i);
     const char *kernel = field_string(result, "kernel");
-    if (!field_find(json_object_get(record, "kernels"), "name", kernel)) {
-      snprintf(fault->text, sizeof fault->text, "records[%zu].kernel is '%.80s', which is not in kernels", i, kernel);
+    if (!field_find(json_object_get(record, known), "name", kernel)) {
+      snprintf(fault->text, sizeof fault->text, "%srecords[%zu].kernel is '%.80s', which is not in %s", where, i,
+               kernel, known);
       return false;
     }
     if (!has_mode(result)) {
-      snprintf(fault->text, sizeof fault->text, "records[%zu].mode is not exhaustive, sampled or cases", i);
+      snprintf(fault->text, sizeof fault->text, "%srecords[%zu].mode is not exhaustive, sampled or cases", where, i);
       return false;
     }
     if (json_is_string(json_object_get(result, "refusal")))
@@ -453,13 +484,15 @@ static bool agrees_with_itself(const json_t *record, record_fault *fault) {
     else
       add_checks(&t, json_object_get(result, "checks"));
   }
-  return has_total(record, "passed", t.passed, fault) && has_total(record, "failed", t.failed, fault) &&
-         has_total(record, "skipped", t.skipped, fault);
+  return has_total(record, where, "passed", t.passed, fault) && has_total(record, where, "failed", t.failed, fault) &&
+         has_total(record, where, "skipped", t.skipped, fault);
 }
 
 bool record_is_accuracy(const json_t *record, record_fault *fault) {
+  const json_t *encodings = json_object_get(record, "encodings");
   return has_schema(record, "schema", "posenc-accuracy-1", fault) && follows(record, accuracy_rules, "", fault) &&
-         agrees_with_itself(record, fault);
+         agrees_with_itself(record, "", "kernels", fault) &&
+         (!encodings || agrees_with_itself(encodings, "encodings.", "encodings", fault));
 }
 
 bool record_is_timing(const json_t *record, record_fault *fault) {
@@ -469,4 +502,9 @@ bool record_is_timing(const json_t *record, record_fault *fault) {
 
 bool record_is_report(const json_t *record, record_fault *fault) {
   return has_schema(record, "schema", "posenc-report-1", fault) && follows(record, report_rules, "", fault);
+}
+
+bool record_names_sources(const json_t *facts) {
+  const char *commit = field_string(facts, "commit");
+  return *commit && !strstr(commit, "modified") && strcmp(commit, "unknown") != 0;
 }

@@ -20,4 +20,7 @@ bool record_is_timing(const json_t *record, record_fault *fault);
 /* As posenc report writes it, report.json: see reports/document.h; as far as pages of several machines show it. */
 bool record_is_report(const json_t *record, record_fault *fault);
 
+/* Has a commit a name for the sources of these facts? Not if they were modified, or if it is unknown. */
+bool record_names_sources(const json_t *facts);
+
 #endif

@@ -67,6 +67,22 @@ awk '!done && /"ok": true/ { sub(/true/, "false"); done = 1 }
 check 'a broken promise stays broken' ends 1 merge broken.json published/2.json published/3.json -o merged.json
 check 'and counts' grep -q '^  "failed": 1,' merged.json
 
+# Encodings beside the table have a record of their own in that of the whole run.
+with_encodings() { # FILE CHECK-IS-OK FAILED ; of what whole.json of no shards says
+  sed "1s/{/{ \"encodings\": {\"encodings\": [{\"name\": \"alibi\"}], \"records\": [{\"kernel\": \"alibi\", \"shape\": {\"name\": \"all\"}, \"mode\": \"exhaustive\", \"elements\": 1, \"of\": 1, \
+    \"checks\": [{\"property\": \"accuracy\", \"ok\": $2, \"skipped\": false}]}], \"passed\": $((1 - $3)), \"failed\": $3, \"skipped\": 0},/
+    s/^    \"run\": {/&\"encodings\": true,/" "$1"
+}
+with_encodings one.json true 0 >encoded.json
+check 'a record with encodings' ends 0 merge encoded.json -o merged.json
+check 'has them' grep -q '"alibi"' merged.json
+with_encodings one.json false 1 >encoded.json
+check 'broken promises of encodings' ends 1 merge encoded.json -o merged.json
+with_encodings one.json false 0 >encoded.json
+check 'cannot be hidden' leaves_nothing 'encodings.passed is 1, but by the checks it is 0' merge encoded.json -o no.json
+sed '1s/{/{ "encodings": {},/; s/^    "run": {/&"encodings": true,/' one.json >encoded.json
+check 'encodings that are none' leaves_nothing 'encodings.encodings is missing' merge encoded.json -o no.json
+
 # ---- several machines
 named() { # what was modified has no name, and these builds may be
   sed 's/"commit": ".*"/"commit": "0123456789ab"/'
@@ -86,9 +102,13 @@ check 'reproducible kernels merge all the same' ends 0 merge e1.json e2.json -o 
 check 'the libc is told' grep -q '"libc": ".* / other"' merged.json
 for i in 1 2; do sed 's/"commit": ".*"/"commit": "0123456789ab, modified"/' e$i.json >m$i.json; done
 check 'unless the sources were modified' leaves_nothing 'and their sources were modified' merge m1.json m2.json -o no.json
+for i in 1 2; do sed 's/"commit": ".*"/"commit": "unknown"/' e$i.json >m$i.json; done
+check 'or are unknown' leaves_nothing 'or are unknown' merge m1.json m2.json -o no.json
 for fact in posenc_version commit kernel_abi; do
   sed "s/\"$fact\": \".*\"/\"$fact\": \"7\"/" e2.json >other.json
   check "another $fact" leaves_nothing "e1.json and other.json: $fact: " merge e1.json other.json -o no.json
+  for i in 1 2; do sed "/^    \"$fact\":/d" e$i.json >m$i.json; done
+  check "no $fact on either" leaves_nothing "m1.json: no record: it does not tell $fact" merge m1.json m2.json -o no.json
 done
 sed '/"name": "rotation"/,/"refusal"/s/"refusal": null/"refusal": "needs an abacus"/' e2.json >other.json
 check 'a kernel that runs on one of them alone' leaves_nothing 'rotation promises something else, or runs on one' merge e1.json other.json -o no.json
@@ -125,6 +145,9 @@ check 'no record' leaves_nothing 'other.json: no record: schema' merge exact/1.j
 check 'no file' leaves_nothing 'none.json' merge exact/1.json none.json -o no.json
 check 'no files' leaves_nothing 'records are missing' merge -o no.json
 check 'a report of a part' leaves_nothing 'posenc merge makes one record of all its shards' report --from exact/1.json -o no.json
+cp exact/1.json input.json
+check 'an input as the output' is_refused '--output input.json: it is a record to merge' merge input.json exact/2.json -o input.json
+check 'and it is as it was' cmp input.json exact/1.json
 check 'no place to write to' leaves_nothing '--output' merge exact/1.json exact/2.json -o missing/no.json
 
 # ---- the option
@@ -145,6 +168,9 @@ time_it() { # FILE ARGUMENTS...
   shift
   ends 0 bench --kernel naive,rotation --repetitions 3 --min-time 0.0001 --json "$file" "$@"
 }
+moved() { # FILE ; its load
+  sed 's/"load\(_after\)*": ".*"/"load\1": "77.00 7.00 7.00"/' "$1"
+}
 names() { grep -hoE '^      "name": ".*"' "$@" | sort; }
 check 'timings of a whole run' time_it whole.json --op rope-cache
 check 'and of its two shards: the first' time_it b1.json --op rope-cache --shard 1/2
@@ -153,6 +179,13 @@ check 'are merged' ends 0 merge b2.json b1.json -o merged.json
 names merged.json >one
 names whole.json >other
 check 'with all benchmarks of the whole' cmp one other
+families() { sed -n 's/^      "family_index": \([0-9]*\),*/\1/p' "$1" | sort -un; }
+check 'and families counted from 0' test "$(families merged.json)" = "$(seq 0 $(($(families merged.json | wc -l) - 1)))"
+sed 's/"family_index": [0-9]*/"family_index": 9223372036854775807/' b1.json >other.json
+check 'whatever the files say' ends 0 merge b2.json other.json -o merged.json
+check 'and so they are' test "$(families merged.json)" = "$(seq 0 $(($(families merged.json | wc -l) - 1)))"
+moved b2.json >other.json
+check 'the load may move' ends 0 merge b1.json other.json -o merged.json
 grep -o '"turn": .*' merged.json | sort >one
 sort -u one >other
 check 'and no turn twice' test -s one -a "$(wc -l <one)" -eq "$(wc -l <other)" -a "$(wc -l <one)" -eq "$(grep -c '"run_type": "iteration"' merged.json)"
@@ -166,20 +199,34 @@ names merged.json >one
 names b4.json >other
 check 'and changes nothing' cmp one other
 check 'which has the facts of Google Benchmark' grep -q '"num_cpus"' merged.json
-for fact in cpu libc compiler commit memory governor; do
+for fact in cpu libc compiler commit memory governor host_name; do
   sed "s/\"$fact\": \".*\"/\"$fact\": \"abacus\"/" b2.json >other.json
-  check "timings with another $fact" leaves_nothing ", and times belong to one machine and one build" merge b1.json other.json -o no.json
+  check "timings with another $fact" leaves_nothing "b1.json and other.json: $fact: .* and abacus, and times belong to one machine and one build" merge b1.json other.json -o no.json
+done
+for fact in cpu commit; do
+  sed "/^    \"$fact\":/d" b1.json >other.json
+  check "timings without a $fact" leaves_nothing "other.json: no record: it does not tell $fact" merge other.json b2.json -o no.json
 done
 sed 's/"min_time": [0-9.e-]*/"min_time": 7/' b2.json >other.json
 check 'timings of another length' leaves_nothing 'b1.json and other.json: min_time' merge b1.json other.json -o no.json
 check 'a shard of timings is missing' leaves_nothing 'shard 2 of 2 is missing' merge b1.json -o no.json
 sed 's/"number": 1/"number": 2/' b1.json >twice.json
 check 'a shape twice' leaves_nothing 'both have shape ' merge b1.json twice.json -o no.json
+sed 's,hot/\([^/"]*\)/,hot/x\1/,' b1.json >other.json
+check 'benchmarks of another shape' leaves_nothing 'other.json: hot/x.* is not of the shapes of the shard' merge other.json b2.json -o no.json
+sed 's,\(hot/.*\)/naive,\1/recipe/naive,' b1.json >other.json
+check 'and of another kernel' leaves_nothing 'other.json: hot/.*/recipe/naive.* is not of the shapes' merge other.json b2.json -o no.json
+for i in 1 2; do time_it n$i.json --len 0 --dim 8 --shard $i/2; done
+check 'nothing to time on either' ends 1 merge n1.json n2.json -o merged.json
 check 'accuracy and timings' leaves_nothing 'one tells accuracy, the other speed' merge b1.json exact/2.json -o no.json
 check 'hot' time_it hot.json --len 16 --dim 8 --mode hot
 check 'and plan' time_it plan.json --len 16 --dim 8 --mode plan
 check 'are merged, as they are apart' ends 0 merge hot.json plan.json -o merged.json
 check 'into both' test "$(names merged.json | cut -d/ -f1 | sort -u | tr -d ' \n')" = '"name":"hot"name":"plan'
+sed '/^    "governor":/d' hot.json >first.json
+sed 's/"governor": ".*"/"governor": "abacus"/' plan.json >second.json
+time_it cold.json --len 16 --dim 8 --mode cold
+check 'a fact that the first lacks' leaves_nothing 'second.json and cold.json: governor: ' merge first.json second.json cold.json -o no.json
 check 'what is in both is not' leaves_nothing 'both have hot/' merge hot.json hot.json -o no.json
 check 'a report of a part of the timings' leaves_nothing 'posenc merge makes one record' report --from b1.json -o no.json
 
