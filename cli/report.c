@@ -295,6 +295,17 @@ static void refuse_beside_machines(const options *given, const records *found, c
   options_refuse(given, OPTION_LEN, OPTION_BATCH, "reports of machines");
 }
 
+/* A page is no place for its own reports: it would replace them. */
+static void refuse_inputs(const char *folder, char **files, size_t count) {
+  static const char *const names[] = {"index.html", "report.md", "report.json"};
+  for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+    char *path = path_in(folder, names[n]);
+    for (size_t i = 0; i < count; i++)
+      if (output_is(path, files[i])) die("--output %s: it would replace %s", folder, files[i]);
+    free(path);
+  }
+}
+
 static int run_machines(const char *folder, char **files, size_t count, const machine_labels *labels,
                         const char *line) {
   if (count < 2) die("%s: one report alone; side by side takes two", files[0]);
@@ -306,6 +317,7 @@ static int run_machines(const char *folder, char **files, size_t count, const ma
     if (!(reports[i] = json_load_file(files[i], 0, &error))) die("%s: %s", files[i], error.text);
   }
   if (!output_make_folder(folder)) die_folder(folder);
+  refuse_inputs(folder, files, count);
   const int status = report_write_machines(folder, reports, files, count, labels->texts, labels->count, line);
   if (status != STATUS_ERROR) tell_page(folder);
   for (size_t i = 0; i < count; i++) json_decref(reports[i]);

@@ -75,6 +75,19 @@ static json_t *label_of(const maker *m, size_t number) {
   return all > 1 ? json_sprintf("%s (%d)", cpu, (int)before + 1) : json_string(cpu);
 }
 
+/* A label may be what the CPU of another is called. */
+static bool have_own_labels(const maker *m, const json_t *machines, char *why, size_t size) {
+  for (size_t i = 0; i < m->count; i++)
+    for (size_t k = 0; k < i; k++) {
+      const char *name = field_string(json_array_get(machines, i), "label");
+      if (strcmp(field_string(json_array_get(machines, k), "label"), name) != 0) continue;
+      snprintf(why, size, "%.200s and %.200s: both are called %.200s; --label gives another name", m->names[k],
+               m->names[i], name);
+      return false;
+    }
+  return true;
+}
+
 static json_t *make_machines(maker *m, const char *const *labels, size_t label_count) {
   json_t *machines = json_array();
   for (size_t i = 0; i < m->count; i++) {
@@ -257,10 +270,10 @@ static bool is_same(const json_t *a, const json_t *b, const char *key) {
   return json_equal(json_object_get(a, key), json_object_get(b, key));
 }
 
-/* Of one sources, whose reproducible kernels promise the same bits. */
+/* Of the same sources, whose reproducible kernels promise the same bits. */
 static bool is_same_version(const json_t *a, const json_t *b) {
   const json_t *one = environment_of(a, "accuracy"), *other = environment_of(b, "accuracy");
-  return is_same(one, other, "posenc_version") && is_same(one, other, "commit");
+  return record_names_sources(one) && is_same(one, other, "posenc_version") && is_same(one, other, "commit");
 }
 
 /* Did both look at the same elements? A sample is drawn by the seed, and so is x; the budget says how large a sample is. */
@@ -327,7 +340,7 @@ static void compare_table(maker *m, const json_t *table, const json_t *kernels, 
     verdict v = {.compared = false};
     for (size_t i = 0; i < m->count; i++)
       for (size_t k = i + 1; k < m->count; k++) compare_pair(m, i, k, table, kernel, &v);
-    t->unlike += v.unlike && !v.compared;
+    t->unlike += v.unlike;
     t->compared += v.compared;
     t->bits += v.bits;
     t->same += v.compared && !v.differs;
@@ -358,10 +371,15 @@ json_t *machines_make(json_t *const *reports, char *const *names, size_t count, 
                       size_t label_count, const char *command, char *why, size_t size) {
   maker m = {.reports = reports, .names = names, .count = count};
   if (!belong_together(&m, why, size)) return NULL;
+  json_t *machines = make_machines(&m, labels, label_count);
+  if (!m.failed && !have_own_labels(&m, machines, why, size)) {
+    json_decref(machines);
+    return NULL;
+  }
   json_t *made = json_object(), *kernels = kernel_names(&m), *line = json_string(command);
   put(&m, made, "schema", json_string("posenc-machines-1"));
   put(&m, made, "command", line ? line : json_string("")); /* a command line need not be UTF-8 */
-  put(&m, made, "machines", make_machines(&m, labels, label_count));
+  put(&m, made, "machines", machines);
   put(&m, made, "fastest", make_fastest(&m));
   put(&m, made, "times", make_times(&m, kernels));
   put(&m, made, "accuracy", make_accuracy(&m, kernels));
@@ -435,6 +453,12 @@ static bool has_shares(const json_t *kernels, size_t machine) {
   return false;
 }
 
+static bool has_any_shares(const json_t *document, const json_t *times) {
+  for (size_t i = 0; i < machine_count(document); i++)
+    if (has_shares(json_object_get(times, "kernels"), i)) return true;
+  return false;
+}
+
 static char *draw_shares(const json_t *document, const json_t *times, const char *name) {
   const json_t *kernels = json_object_get(times, "kernels");
   const size_t machines = machine_count(document);
@@ -471,7 +495,8 @@ bool machines_draw(const json_t *document, machines_figures *made) {
   *made = (machines_figures){{NULL}};
   for (size_t i = 0; i < MACHINES_FIGURES && ok; i++) {
     const json_t *times = shown_times(document, footprints[i]);
-    if (times && !is_drawn_before(document, i)) ok = (made->svg[i] = draw_shares(document, times, names[i])) != NULL;
+    if (times && has_any_shares(document, times) && !is_drawn_before(document, i))
+      ok = (made->svg[i] = draw_shares(document, times, names[i])) != NULL;
   }
   if (!ok) machines_free(made);
   return ok;
@@ -705,22 +730,22 @@ static bool write_accuracy(page *p, const json_t *document) {
   if (!compared)
     say(p, "No kernel was looked at by two machines over the same elements of a shape.");
   else if (same == compared)
-    page_print(
-        p, PAGE_TEXT,
-        "All the same: %" JSON_INTEGER_FORMAT
-        " results, each a kernel on a shape, have the same errors and the same bits on all machines that have them.",
-        compared);
+    page_print(p, PAGE_TEXT,
+               "All the same: %" JSON_INTEGER_FORMAT " results, each a kernel on a shape, have the same errors and the "
+               "same bits on the machines that looked at the same elements.",
+               compared);
   else
     page_print(p, PAGE_TEXT,
                "Of %" JSON_INTEGER_FORMAT " results, each a kernel on a shape, %" JSON_INTEGER_FORMAT
-               " have the same errors and the same bits on all machines that have them. The others are listed: libm "
+               " have the same errors and the same bits on the machines that looked at the same elements. The others "
+               "are listed: libm "
                "and vector sines have other bits in other "
                "versions, and on other instruction sets.",
                compared, same);
   if (unlike)
     page_print(p, PAGE_TEXT,
-               " Another %" JSON_INTEGER_FORMAT
-               " were not compared: the machines looked at other elements, by another seed or budget.",
+               " %" JSON_INTEGER_FORMAT
+               " were not compared between all machines: some looked at other elements, by another seed or budget.",
                unlike);
   p->format->close(p, PAGE_PARAGRAPH);
   return same == compared || write_differences(p, document);

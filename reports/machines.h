@@ -15,7 +15,7 @@
  *                 "machines": [ {"kernel", "bytes_per_second": SPREAD, "of_limit": SPREAD} … ]} … ], of f32 tables that all timed; in cache: of all of
  *                 them, at most half of the least L2
  *   "times": [ {"shape": as in the report, "bytes", "kernels": [ {"kernel", "machines": [ {"bytes_per_second", "of_limit"} … ]} … ]} … ], what two or more timed
- *   "accuracy": {"compared": n kernels on shapes, "same": n, "unlike": n of which two machines looked at other elements, so that nothing was compared,
+ *   "accuracy": {"compared": n kernels on shapes, "same": n, "unlike": n of which two machines looked at other elements, so that these were not compared,
  *                "bits": n of "compared" by kernels that are reproducible, on machines of one version and commit,
  *                "differences": [ {"kernel", "shape": name, "broken": bool, "machines": [ {"max_ulp", "max_abs", "misrounded", "digest"} … ]} … ],
  *                "broken": n of these: bits differ of a kernel that is reproducible, on machines of one version and commit } }

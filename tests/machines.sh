@@ -89,12 +89,19 @@ check 'and listed' tells '| `quick` | transformer-base | **broken** | 0.5000000 
 check 'of three machines, one' ends 1 two/report.json one/report.json four/report.json -o both
 check 'between versions it is none' sh -c 'sed "s/\"commit\":\"abc\"/\"commit\":\"def\"/g" four/report.json >other.json; "$POSENC" report one/report.json other.json -o both >out 2>err'
 check 'nothing was held' tells 'nothing was held to that promise'
+for commit in 'abc, modified' unknown; do
+  for name in one four; do sed "s/\"commit\":\"abc\"/\"commit\":\"$commit\"/g" $name/report.json >$name.json; done
+  check "$commit: which sources, nobody knows" ends 0 one.json four.json -o both
+  check 'nor was anything held to them' tells 'nothing was held to that promise'
+done
 check 'a sample by another seed' machine five quipu aaaa bbbb 2 9
 check 'is not compared' sh -c '"$POSENC" report one/report.json five/report.json -o both >out 2>err'
-check 'and that is told' tells 'Another 2 were not compared: the machines looked at other elements, by another seed or budget.'
+check 'and that is told' tells ' 2 were not compared between all machines: some looked at other elements, by another seed or budget.'
 check 'tables in full are' tells 'All the same: 2 results'
+check 'nor by a third machine' ends 0 one/report.json two/report.json five/report.json -o both
+check 'which is told, too' tells 'All the same: 4 results, each a kernel on a shape, have the same errors and the same bits on the machines that looked at the same elements. 2 were not compared between all machines'
 check 'without a budget a sample is none' sh -c 'sed "s/\"budget\":[0-9]*,//g; s/abacus/quipu/g" one/report.json >other.json; "$POSENC" report one/report.json other.json -o both >out 2>err'
-check 'to compare with' tells 'Another 2 were not compared'
+check 'to compare with' tells ' 2 were not compared between all machines'
 check 'a failed check of one machine' sh -c 'sed "s/\"failed\":0/\"failed\":5/g; s/abacus/quipu/g" one/report.json >other.json; "$POSENC" report two/report.json other.json -o both >out 2>err; [ $? -eq 1 ]'
 check 'is told with its label' tells '> **Failed checks on quipu: 5**, listed in its own report.'
 
@@ -108,6 +115,18 @@ check 'beside one with them' ends 0 one/report.json untimed/report.json -o both
 check 'has no table' tells 'There is no shape that two machines timed.'
 check 'and no fastest kernel' tells 'There is no table of f32 that all machines timed.'
 check 'but is compared' tells 'results, each a kernel on a shape, have the same errors'
+
+for name in one two; do sed 's/"of_limit":{[^}]*}/"of_limit":null/g' $name/report.json >$name.json; done
+check 'no shares of a limit' ends 0 one.json two.json -o both
+check 'are no figure' test "$(grep -c '<figure>' both/index.html)" -eq 0
+rows() { # ROWS ; of the reference
+  for name in one two; do sed "s/\"rows\":5000/\"rows\":$1/g" $name/report.json >$name.json; done
+  ends 0 one.json two.json -o both
+}
+check 'as many positions as are promised' rows 65537.0
+check 'are within' tells 'within 0.5 ulp | `quick`'
+check 'one more' rows 65538.0
+check 'is not' tells '| reference | `transformer-base` (9.8 MiB) | within 0.5 ulp | none | none |'
 
 # ---- bad input
 sed 's/"digest":"aaaa"/"digest":7/g' one/report.json >digest.json
@@ -128,6 +147,10 @@ check 'no environment' leaves_nothing 'environment.accuracy is missing' one/repo
 check 'no JSON' leaves_nothing 'broken.json: ' one/report.json broken.json
 check 'no file' leaves_nothing 'none.json: ' one/report.json none.json
 check 'a label too many' leaves_nothing '--label c: there is no machine for it' one/report.json two/report.json --label a --label b --label c
+check 'a label that a CPU has' leaves_nothing 'two/report.json: both are called slide <rule>' one/report.json two/report.json --label 'slide <rule>'
+cp one/report.json input.json
+check 'an input as the output' is_refused '--output one: it would replace one/report.json' one/report.json two/report.json -o one
+check 'and it is as it was' cmp one/report.json input.json
 check 'a label twice' leaves_nothing '--label a: another machine is called so' one/report.json two/report.json --label a --label a
 check 'no label' leaves_nothing '--label ' one/report.json two/report.json --label ''
 check 'a label of nothing' leaves_nothing 'only reports of machines have labels' --from accuracy.json --label a
