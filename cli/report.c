@@ -19,8 +19,8 @@ enum { OPTION_FROM = OPTION_OWN, OPTION_FULL, OPTION_CASES, OPTION_LABEL };
 static const char help[] = "Usage: posenc report [OPTION]... -o DIR\n"
                            "   or: posenc report REPORT.json REPORT.json... [--label NAME]... -o DIR\n"
                            "Publish what kernels are worth: index.html (one file, opens from disk), report.md\n"
-                           "and report.json. Verifies and times the kernels first, and leaves the records in\n"
-                           "accuracy.json and bench.json beside the page, unless records are given. Without\n"
+                           "and report.json. Verifies and times the kernels first, unless records are given,\n"
+                           "and leaves the records in accuracy.json and bench.json beside the page. Without\n"
                            "--len and --dim, it is the published tables and shapes of add and rope, and for the\n"
                            "timings a sweep of lengths too, some of them also with cold caches and in fresh\n"
                            "memory. Without --kernel, what frameworks ship (recipe/*) is compared with the\n"
@@ -69,6 +69,7 @@ static const struct option long_options[] = {
 /* What the page is made from; null where it has to be measured first. */
 typedef struct records {
   json_t *accuracy, *timing;
+  const char *accuracy_path, *timing_path; /* of those made earlier */
 } records;
 
 static bool has_schema(const json_t *holder, const char *key, const char *prefix) {
@@ -89,6 +90,7 @@ static void take_record(records *found, const char *path) {
   if (json_object_get(place == &found->timing ? json_object_get(record, "context") : record, "shard"))
     die_value("--from", path, "a part of a run: posenc merge makes one record of all its shards");
   *place = record;
+  *(place == &found->timing ? &found->timing_path : &found->accuracy_path) = path;
 }
 
 /* Refuses options of what will not be measured: they would look as if they had chosen what the page shows. */
@@ -195,8 +197,9 @@ static void select_report_modes(const options *given, selection *timed, bool ful
   timed->foretell = full;
 }
 
-/* What is known before anything is calibrated. */
-static void foretell(const options *given, const selection *timed) {
+#ifdef HAVE_BENCHMARK
+/* What is known before anything is calibrated: some may be left out, and limits are measured beside all. */
+static void foretell(const options *given, const selection *timed, bool verifies) {
   double timings = 0;
   for (size_t i = 0; i < timed->shape_count; i++)
     for (size_t k = 0; k < timed->kernel_counts[i]; k++) {
@@ -204,12 +207,11 @@ static void foretell(const options *given, const selection *timed) {
       if (!posenc_kernel_refusal(timed->kernels[k], &timed->shapes[i].problem, &how))
         timings += __builtin_popcount(timed->modes[i]) * given->repetitions;
     }
-  fprintf(
-      stderr,
-      "posenc: report: after the verification come up to %.0f timings, which take %s at least; how long is told when "
-      "they are calibrated\n",
-      timings, number_of_duration(timings * given->min_time).text);
+  fprintf(stderr,
+          "posenc: report: %sup to %.0f timings, which take about %s; how long is told when they are calibrated\n",
+          verifies ? "after the verification come " : "", timings, number_of_duration(timings * given->min_time).text);
 }
+#endif
 
 /* Null where there is nothing to time, or nothing to time it with: the page says that there are no timings. */
 static json_t *time_kernels(const options *given, const selection *chosen) {
@@ -254,7 +256,9 @@ static void complete(records *found, const options *given, const case_files *har
   selection timed = select_measured(given, true);
   add_recipes(given, &timed);
   select_report_modes(given, &timed, full);
-  if (full) foretell(given, &timed);
+#ifdef HAVE_BENCHMARK
+  if (full) foretell(given, &timed, !found->accuracy);
+#endif
   if (!found->accuracy) {
     found->accuracy = verify_all(given, hard);
     save(found->accuracy, folder, "accuracy.json");
@@ -264,6 +268,14 @@ static void complete(records *found, const options *given, const case_files *har
     save(found->timing, folder, "bench.json");
   }
   selection_free(&timed);
+}
+
+/* The data of a page are beside it, also those made earlier. */
+static void keep(const json_t *record, const char *path, const char *folder, const char *name) {
+  if (!path) return;
+  char *own = path_in(folder, name);
+  if (!output_is(own, path)) save(record, folder, name);
+  free(own);
 }
 
 static void tell_page(const char *folder) {
@@ -328,7 +340,7 @@ static int run_machines(const char *folder, char **files, size_t count, const ma
 static int run(int argc, char **argv) {
   char *line = command_line(argc, argv); /* now, as getopt changes the order */
   options given = options_defaults();
-  records found = {NULL, NULL};
+  records found = {.accuracy = NULL};
   machine_labels labels = {calloc((size_t)argc, sizeof(*labels.texts)), 0};
   const char *folder = NULL;
   bool full = false;
@@ -362,6 +374,8 @@ static int run(int argc, char **argv) {
   complete(&found, &given, &hard, full, folder);
   int status = report_write(folder, found.accuracy, found.timing, line);
   if (status == EXIT_SUCCESS) {
+    keep(found.accuracy, found.accuracy_path, folder, "accuracy.json");
+    keep(found.timing, found.timing_path, folder, "bench.json");
     tell_page(folder);
     status = accuracy_status(found.accuracy);
   }

@@ -54,7 +54,8 @@ void cases_write(page *p, const json_t *document) {
   p->format->heading(p, 2, "The hardest cases");
   page_block(p, PAGE_PARAGRAPH,
              "An element whose exact value lies nearly in the middle between two numbers is rounded correctly only by "
-             "those who know it better than that. Each kernel was tried on the hardest elements known, found by a look "
-             "at every element below position 2^20 and confirmed by MPFR.");
+             "those who know it better than that. Each kernel was tried on files of such elements. Those in "
+             "reference/worst/ are the hardest known, found by a look at every element below position 2^20 and "
+             "confirmed by MPFR.");
   for (size_t i = 0; i < json_array_size(files); i++) write_file(p, json_array_get(files, i));
 }

@@ -31,7 +31,10 @@ static void write_data(page *p, const json_t *rows) {
   for (size_t i = 0; i < json_array_size(rows); i++) {
     const json_t *row = json_array_get(rows, i), *histogram = json_object_get(row, "histogram");
     if (json_array_size(histogram) == 0) continue;
-    page_cell_run(p, PAGE_CODE, field_string(row, "kernel"));
+    page_cell(p);
+    p->format->run(p, PAGE_CODE, field_string(row, "kernel"));
+    p->format->run(p, PAGE_TEXT, words_sample(row));
+    page_cell_end(p);
     for (size_t k = 0; k < ENDS; k++)
       page_cell_run(p, PAGE_TEXT, words_count(count_below(histogram, ends[k].ulp)).text);
     page_cell_run(p, PAGE_TEXT, words_count(count_below(histogram, INFINITY)).text);
@@ -45,7 +48,7 @@ void histogram_write(page *p, const json_t *document, const figures *drawn) {
   if (!drawn->svg[FIGURE_HISTOGRAM]) return;
   p->format->heading(p, 2, "How many elements are how wrong");
   p->format->open(p, PAGE_PARAGRAPH);
-  p->format->run(p, PAGE_TEXT, "Elements of ");
+  p->format->run(p, PAGE_TEXT, "Elements looked at of ");
   p->format->run(p, PAGE_CODE, field_string(headline, "shape"));
   p->format->run(p, PAGE_TEXT,
                  " by their error in ulp. A point counts the elements from half of its error to just below it, the "

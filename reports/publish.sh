@@ -1,42 +1,73 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Measures everything on this machine, publishes the report in reports/published/ of the source, and puts its figures into README.md. Run by
-# "make publish" in the build folder; $srcdir: the source folder. All of it appears at the end, or nothing does. $PUBLISH_OPTIONS: other
-# options of posenc report, to try it in a minute.
+# "make publish" in the build folder; $srcdir: the source folder. All of it appears at the end, or nothing does; then what was measured is
+# kept in reports/published.new/. $PUBLISH_OPTIONS: other options of posenc report, to try it in a minute.
 set -eu
 : "${srcdir:=.}" "${PUBLISH_OPTIONS:=}"
 published=$srcdir/reports/published
-trap 'rm -rf "$published.new" "$srcdir/README.new"' EXIT
-trap 'exit 130' INT TERM
+new=$published.new old=$published.old section=$published.section readme=$srcdir/README.new
 
-rm -rf "$published.new"
+fail() { # WHY
+  echo "publish: $1" >&2
+  exit 2
+}
+
+readme_with() { # SECTION
+  awk -v section="$1" '
+    /^<!-- published: end -->$/ { inside = 0 }
+    !inside { print }
+    /^<!-- published: begin/ {
+      print ""
+      while ((getline line < section) > 0) print line
+      inside = 1
+      places++
+    }
+    END { exit places != 1 || inside }' "$srcdir/README.md" ||
+    fail 'README.md lacks its marks: <!-- published: begin … -->, <!-- published: end -->'
+}
+
+# What can be known before hours of measuring.
+readme_with /dev/null >/dev/null
 if [ -n "$PUBLISH_OPTIONS" ]; then
   # shellcheck disable=SC2086 # options
   set -- $PUBLISH_OPTIONS
 else
+  commit=$(./posenc verify --kernel naive --len 1 --dim 2 --format json | sed -n 's/.*"commit": *"\([^"]*\)".*/\1/p')
+  case $commit in
+  '') fail 'posenc does not tell its commit' ;;
+  *modified*) fail "posenc is of modified sources: $commit; commit them first, as figures are of a commit" ;;
+  esac
   set -- --full
   for cases in "$srcdir"/reference/worst/*.wc; do set -- "$@" --cases "$cases"; done
 fi
-./posenc report "$@" -o "$published.new"
-./posenc-published "$published.new" >"$published.new/section"
-awk -v section="$published.new/section" '
-  /^<!-- published: end -->$/ { inside = 0 }
-  !inside { print }
-  /^<!-- published: begin/ {
-    print ""
-    while ((getline line < section) > 0) print line
-    inside = 1
-    places++
-  }
-  END { exit places != 1 || inside }' "$srcdir/README.md" >"$srcdir/README.new" || {
-  echo 'publish: README.md lacks its marks: <!-- published: begin … -->, <!-- published: end -->' >&2
-  exit 2
-}
-rm "$published.new/section"
 
-rm -rf "$published.old"
-[ ! -e "$published" ] || mv "$published" "$published.old"
-mv "$published.new" "$published"
-mv "$srcdir/README.new" "$srcdir/README.md"
-rm -rf "$published.old"
+trap 'rm -rf "$new"' EXIT
+trap 'exit 130' INT TERM HUP
+[ -e "$published" ] || [ ! -e "$old" ] || mv "$old" "$published" # of one that was killed
+rm -rf "$new" "$old"
+status=0
+./posenc report "$@" -o "$new" || status=$?
+[ $status -le 1 ] || exit $status
+trap 'rm -f "$section" "$readme"; [ ! -e "$new" ] || echo "publish: not published, but kept: $new" >&2' EXIT
+[ $status -eq 0 ] || {
+  echo 'publish: the page tells of a broken promise' >&2
+  exit 1
+}
+./posenc-published "$new" >"$section"
+readme_with "$section" >"$readme"
+
+# Nothing that a user does stops it half way.
+trap '' INT TERM HUP
+put_back() {
+  [ ! -e "$old" ] || mv "$old" "$published"
+  fail 'cannot put the report in its place'
+}
+[ ! -e "$published" ] || mv "$published" "$old" || fail 'cannot put the old report aside'
+mv "$new" "$published" || put_back
+mv "$readme" "$srcdir/README.md" || {
+  mv "$published" "$new"
+  put_back
+}
+rm -rf "$old"
 echo "$published/index.html"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/record.h"
 
+#include "common/contract.h"
 #include "common/field.h"
+#include "reports/samples.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -495,9 +497,28 @@ bool record_is_accuracy(const json_t *record, record_fault *fault) {
          (!encodings || agrees_with_itself(encodings, "encodings.", "encodings", fault));
 }
 
+/* A report takes the parts of "hot/shape/kernel/…" in: what it could not must not vanish. */
+static bool names_fit(const json_t *record, record_fault *fault) {
+  const json_t *entries = json_object_get(record, "benchmarks");
+  for (size_t i = 0; i < json_array_size(entries); i++) {
+    const char *name = field_string(json_array_get(entries, i), "name");
+    for (int part = 0; part < 3; part++) {
+      const size_t length = part == 2 ? kernel_name_length(name) : strcspn(name, "/");
+      if (length >= SAMPLE_NAME) {
+        snprintf(fault->text, sizeof fault->text, "benchmarks[%zu].name has a part of %zu bytes, which is too long", i,
+                 length);
+        return false;
+      }
+      if (name[length] == '\0') break;
+      name += length + 1;
+    }
+  }
+  return true;
+}
+
 bool record_is_timing(const json_t *record, record_fault *fault) {
   return has_schema(json_object_get(record, "context"), "posenc_schema", "posenc-bench-2", fault) &&
-         follows(record, timing_rules, "", fault);
+         follows(record, timing_rules, "", fault) && names_fit(record, fault);
 }
 
 bool record_is_report(const json_t *record, record_fault *fault) {

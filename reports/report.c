@@ -63,6 +63,14 @@ static int fail(const char *directory, const char *name, output *const outputs[F
   return 2;
 }
 
+/* What an earlier report left in the folder and this one has not. */
+static bool remove_older(const char *directory, const char *name) {
+  char path[4096];
+  errno = ENAMETOOLONG;
+  return snprintf(path, sizeof path, "%s/%s", directory, name) < (int)sizeof path &&
+         (remove(path) == 0 || errno == ENOENT);
+}
+
 /* All are on disk before the first is put in its place, so that what can fail has failed by then. */
 static int write_files(const char *directory, const report *r) {
   output *outputs[FILES] = {NULL};
@@ -85,6 +93,7 @@ static int write_files(const char *directory, const report *r) {
     output *pending = outputs[i];
     outputs[i] = NULL;
     if (pending && !output_commit(pending)) return fail(directory, files[i].name, outputs);
+    if (!is_wanted(r, i) && !remove_older(directory, files[i].name)) return fail(directory, files[i].name, outputs);
   }
   return 0;
 }

@@ -8,17 +8,15 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { PART = sizeof((sample *)0)->mode };
-
 /* Copies part `index` of "hot/shape/kernel/…"; false if there is none or it does not fit. */
-static bool name_part(const char *name, int index, char part[PART]) {
+static bool name_part(const char *name, int index, char part[SAMPLE_NAME]) {
   for (int skipped = 0; skipped < index; skipped++) {
     name = strchr(name, '/');
     if (!name) return false;
     name++;
   }
   const size_t length = index == 2 ? kernel_name_length(name) : strcspn(name, "/");
-  if (length == 0 || length >= PART) return false;
+  if (length == 0 || length >= SAMPLE_NAME) return false;
   memcpy(part, name, length);
   part[length] = '\0';
   return true;
@@ -116,15 +114,19 @@ static double *times_of(samples *s, const char *mode, const char *shape, const c
   return copy;
 }
 
-json_t *samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second) {
+json_t *samples_ratio_of(const double *a, size_t n, const double *b, size_t m) {
   static const double confidence = 0.9;
-  size_t n, m;
-  double *a = times_of(s, mode, shape, first, &n), *b = times_of(s, mode, shape, second, &m);
   statistics_ratio ratio;
-  const bool done = a && b && statistics_ratio_of(a, n, b, m, confidence, &ratio);
-  free(a);
-  free(b);
-  if (!done) return NULL;
+  if (!statistics_ratio_of(a, n, b, m, confidence, &ratio)) return NULL;
   return json_pack("{s:o, s:o, s:o}", "estimate", field_real(ratio.estimate), "low",
                    ratio.low > 0.0 ? field_real(ratio.low) : json_null(), "high", field_real(ratio.high));
+}
+
+json_t *samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second) {
+  size_t n, m;
+  double *a = times_of(s, mode, shape, first, &n), *b = times_of(s, mode, shape, second, &m);
+  json_t *ratio = a && b ? samples_ratio_of(a, n, b, m) : NULL;
+  free(a);
+  free(b);
+  return ratio;
 }

@@ -5,10 +5,12 @@
 
 #include <jansson.h>
 
+enum { SAMPLE_NAME = 80 }; /* bytes of a name; record_is_timing refuses longer ones */
+
 /* One repetition of "<mode>/<shape>/<kernel>". */
 typedef struct sample {
   const json_t *entry;
-  char mode[80], shape[80], kernel[80];
+  char mode[SAMPLE_NAME], shape[SAMPLE_NAME], kernel[SAMPLE_NAME];
 } sample;
 
 typedef struct samples {
@@ -31,5 +33,8 @@ json_t *samples_spread(samples *s, const char *mode, const char *shape, const ch
 /* How many times as long the second of two kernels takes: {"estimate", "low", "high"}, an interval of 90 %, as that is what the smallest samples, three
    timings of each, can tell; low and high are null where timings are fewer. Null when memory runs out. */
 json_t *samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second);
+
+/* The same of numbers: how many times one of a one of b is. All positive. */
+json_t *samples_ratio_of(const double *a, size_t n, const double *b, size_t m);
 
 #endif

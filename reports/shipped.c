@@ -43,7 +43,9 @@ static void write_row(page *p, const json_t *document, const json_t *table, cons
     page_print(p, PAGE_SMALL, "(%s–%s)", words_significant(field_number(time, "min"), 3).text,
                words_significant(field_number(time, "max"), 3).text);
   page_cell_end(p);
-  page_cell_run(p, PAGE_TEXT, field_string(json_object_get(table, "shape"), "name"));
+  page_cell(p);
+  page_print(p, PAGE_TEXT, "%s%s", field_string(json_object_get(table, "shape"), "name"), words_sample(row));
+  page_cell_end(p);
 }
 
 /* On all shapes that it was looked at on. */
@@ -80,10 +82,11 @@ void shipped_write(page *p, const json_t *document) {
       "every step, on this machine's libm; which ones is told under Kernels. None claims a bound, so none is an "
       "answer above. Each is held to its own exact table, so that one that divides by d/2 − 1 is not blamed for "
       "that.");
-  page_table(p,
-             "Errors over the whole table, and of the rows from a position on in the table of dim 128; times are "
-             "medians (least–most).",
-             columns, sizeof columns / sizeof *columns);
+  page_table(
+      p,
+      "Errors over the whole table, or what was sampled of it where that is said, and of rows from a position on in "
+      "the table of dim 128; times are medians (least–most).",
+      columns, sizeof columns / sizeof *columns);
   for (size_t i = 0; i < json_array_size(kernels); i++) {
     const json_t *kernel = json_array_get(kernels, i);
     if (json_is_true(json_object_get(kernel, "recipe"))) write_recipe(p, document, field_string(kernel, "name"));

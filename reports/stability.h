@@ -11,8 +11,8 @@
  *
  * {"measured": timings beside which it was, "shapes": n,
  *  "typical": the half of the measurements of a shape that is in the middle reaches over such a share of their median; median over the shapes,
- *  "worst": the largest of those, "shape": whose it is,
- *  "drift": how many times the limit of the first third of the run the last third had; median, or null where the record does not tell turns}
+ *  "worst": the largest of those, "shape": whose it is; the three are null where no shape has two measurements,
+ *  "drift": how many times the limit of the first third of the run the last third had, see samples_ratio, or null where the record does not tell turns}
  *
  * JSON null where nothing was timed; null when memory runs out.
  */

@@ -50,7 +50,10 @@ static void write_row(page *p, const json_t *row) {
     const json_t *witness = json_object_get(row, worsts[i].key);
     char titles[40];
     if (!json_is_integer(json_object_get(witness, "position")) || !titles_of(row, i, titles, sizeof titles)) continue;
-    page_cell_run(p, PAGE_CODE, field_string(row, "kernel"));
+    page_cell(p);
+    p->format->run(p, PAGE_CODE, field_string(row, "kernel"));
+    p->format->run(p, PAGE_TEXT, words_sample(row));
+    page_cell_end(p);
     page_cell_run(p, PAGE_TEXT, titles);
     cell_place(p, witness);
     page_cell_run(p, PAGE_CODE, field_string(witness, "got"));
@@ -97,7 +100,8 @@ void witnesses_write(page *p, const json_t *document) {
         page_block(
             p, PAGE_PARAGRAPH,
             "Of each kernel on each shape, the element with the largest error in ulp, in size, and as a share of "
-            "what the bound allows. Each can be had again: the command looks at the same elements.");
+            "what the bound allows; where it says sample, of those looked at. Each can be had again: the command "
+            "looks at the same elements.");
       }
       any = true;
       write_table(p, table);

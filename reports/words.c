@@ -69,6 +69,10 @@ words words_bytes(double bytes) {
   return result;
 }
 
+const char *words_sample(const json_t *row) {
+  return strcmp(field_string(row, "mode"), "sampled") == 0 ? " (sample)" : "";
+}
+
 words words_interval(const json_t *ratio) {
   const double low = field_number(ratio, "low"), high = field_number(ratio, "high");
   words result;

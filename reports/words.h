@@ -33,6 +33,9 @@ static const double words_too_wide = 0.2;
 /* The mark of a {"median", "min", "max"}, or nothing. */
 const char *words_mark(const json_t *spread);
 
+/* " (sample)", after what an accuracy row is of, if not all of its elements were looked at; or nothing. */
+const char *words_sample(const json_t *row);
+
 /* An interval such as samples_ratio has, in parentheses. */
 words words_interval(const json_t *ratio);
 

@@ -9,7 +9,7 @@
 #   <!-- declares            lines up to --> are declarations that the document's C stands on
 #   <!-- stands for          lines up to --> are run in its place: they make the files that a reader has
 #
-# A line whose comment ends with "exit status N" must have that one.
+# A line whose comment ends with "exit status N" must have that one. What this build lacks is skipped, with the lines that need what it would have made.
 # shellcheck disable=SC2086,SC2154 # CC and CFLAGS are lists of words
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 . "$srcdir/tests/tap.sh"
@@ -95,6 +95,36 @@ parses() { # TEXT
   [ $? -eq 2 ] && grep -q "unrecognized option.*the-end" "$work/err"
 }
 
+no_timings='' no_pages=''
+posenc bench --kernel naive --len 8 --dim 4 2>&1 | grep -q 'without Google Benchmark' && no_timings='no Google Benchmark here'
+posenc report -o "$work/none" --kernel naive --len 0 --dim 4 2>&1 | grep -q gnuplot && no_pages='no gnuplot here'
+
+unmade='' # files and folders that lines before would have made
+lacks() { # TEXT: why it cannot run, if so
+  case $1 in
+  'posenc bench '* | 'posenc choose '*) why=$no_timings ;;
+  'posenc report '*) why=$no_pages ;;
+  *) why='' ;;
+  esac
+  for word in $1; do
+    case " $unmade " in *" $word "* | *" ${word%%/*} "*) why="${no_timings:-$no_pages}, which $word is made with" ;; esac
+  done
+  [ -n "$why" ]
+}
+made_by() { # TEXT
+  echo "$1" | sed -n 's/.* \(-o\|--json\|--keep\|--plot\) \([^ ]*\).*/\2/p'
+}
+
+runs_here() { # PLACE TEXT
+  if lacks "$2"; then
+    unmade="$unmade $(made_by "$2")"
+    skip "$1: $2" "$why"
+  else
+    check "$1: $2" runs "$2"
+    case $no_timings:$2 in ?*:'posenc report '*) unmade="$unmade $(made_by "$2")/bench.json" ;; esac
+  fi
+}
+
 is_target() { # TEXT: make -n would run what has $(MAKE) in it
   for word in $1; do
     case $word in make | *=*) ;; *) grep -q "^$word:" "$abs_top_builddir/Makefile" || { echo "no target $word" >"$work/err"; return 1; } ;; esac
@@ -112,12 +142,12 @@ line() { # PLACE MODE TEXT, in the document's folder
   *:make*) check "$1: ${3%%  #*} is a target" is_target "${3%%  #*}" ;;
   *:./quickstart*) check "$1: ${3%%  #*} is told by its help" quickstart_takes ${3%%  #*} ;;
   slow:*) if [ "${POSENC_TEST_SLOW:-}" = 1 ]; then
-    check "$1: $3" runs "$3"
+    runs_here "$1" "$3"
   else
     check "$1: its options are parsed: $3" parses "$3"
     skip "$1: $3" 'takes long: POSENC_TEST_SLOW=1'
   fi ;;
-  *) check "$1: $3" runs "$3" ;;
+  *) runs_here "$1" "$3" ;;
   esac
 }
 
@@ -183,6 +213,7 @@ cat "$work"/help.* "$srcdir/quickstart" >"$work/help.all"
 for document in "$srcdir"/README.md "$srcdir"/doc/*.md; do
   name=${document#"$srcdir/"}
   mkdir "$work/document" && cd "$work/document" || exit 99
+  unmade=''
   lines_of "$document" . >"$work/lines"
   lines "$name" "$work/lines"
   check "$name: its options and targets are known" words_are_known "$document"
@@ -206,9 +237,10 @@ model='{"pos_encoder.pe":{"dtype":"F32","shape":[5000,512],"data_offsets":[0,102
 { printf "\\$(printf %o ${#model})\\0\\0\\0\\0\\0\\0\\0" && printf %s "$model" && tail -c 10240000 other.npy; } >model.safetensors
 mkdir before
 posenc verify --kernel naive --len 64 --dim 16 --format json -o before/accuracy.json
-posenc bench --kernel naive --len 64 --dim 16 --json before/bench.json >out
+unmade=''
+if [ -n "$no_timings" ]; then unmade='before/bench.json after/bench.json'; else posenc bench --kernel naive --len 64 --dim 16 --json before/bench.json >out; fi
 cp -r before after
-posenc report --kernel rotation --len 64 --dim 16 -o here >out && posenc report --kernel rotation --len 64 --dim 16 -o there >out
+if [ -n "$no_pages" ]; then unmade="$unmade here there"; else posenc report --kernel rotation --len 64 --dim 16 -o here >out && posenc report --kernel rotation --len 64 --dim 16 -o there >out; fi
 for command in '' $commands; do
   examples_of "$command" >"$work/lines"
   check "posenc $command --help has examples" test -s "$work/lines"

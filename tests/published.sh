@@ -20,6 +20,9 @@ check 'a section is made of them' test $? -eq 0
 sed -n '/^<!-- published: begin/,/^<!-- published: end/p' "$srcdir/README.md" | sed '1,2d; $d' >shown
 same() { diff section shown >out; }
 check 'and is what README.md shows' same
+printf '{"environment": {}, "headline": null, "shapes": [], "answer": [{"budget": "any", "footprint": "largest", "kernel": "quick", "shape": "big"}]}' >report.json
+"$published" . >one 2>err
+check 'one answer alone is shown' grep -q '^| whatever |.*`quick`' one
 rows() { [ "$(grep -c '^| `.* (.*–.*) ' section)" -ge 10 ]; }
 check 'with a row for each kernel, and intervals' rows
 
@@ -29,13 +32,22 @@ cp "$srcdir/README.md" source
 ln -s "$published" build/posenc-published
 cat >build/posenc <<'END'
 #!/bin/sh
+[ "$1" = report ] || { echo "{\"environment\": {\"commit\": \"$commit\"}}"; exit; }
 while [ "$1" != -o ]; do shift; done
-mkdir "$2" && cp "$known"/report.json "$2" && echo "$2/index.html"
+echo "$2" >>"$known/measured"
+mkdir "$2" && cp "$known"/report.json "$2" && echo "$2/index.html" && exit "$promises"
 END
-chmod +x build/posenc
-known=$work/known
-export known
-publish() { (cd build && srcdir=../source sh "$srcdir/reports/publish.sh") >out 2>err; }
+mkdir bin
+cat >bin/mv <<'END'
+#!/bin/sh
+case $1 in "$stuck") exit 1 ;; esac
+PATH=${PATH#*:}
+exec mv "$@"
+END
+chmod +x build/posenc bin/mv
+known=$work/known commit=0123456789ab promises=0 stuck=
+export known commit promises stuck
+publish() { (cd build && PATH=$work/bin:$PATH srcdir=../source sh "$srcdir/reports/publish.sh") >out 2>err; }
 mkdir known
 sed 's/"commit":"[^"]*"/"commit":"0123456789ab"/g' "$folder/report.json" >known/report.json
 check 'another report is published' publish
@@ -49,10 +61,36 @@ check 'nothing else is left' test "$(cd source && echo * reports/*)" = 'README.m
 echo '{}' >known/report.json
 cp source/README.md before
 check 'a report without kernels is not published' eval '! publish && grep -q "no kernel was timed" err'
-check 'and changes nothing' eval 'cmp -s before source/README.md && grep -q 0123456789ab source/reports/published/report.json'
-sed '/^<!-- published: end/d' before >source/README.md
+unchanged() { cmp -s before source/README.md && grep -q 0123456789ab source/reports/published/report.json; }
+kept_alone() { [ "$(cd source && echo * reports/*)" = 'README.md reports reports/published reports/published.new' ] && grep -q 'kept: .*reports/published.new$' err; }
+check 'and changes nothing' unchanged
+check 'but what was measured is kept, and named' kept_alone
 cp "$folder/report.json" known
-check 'a README.md without marks is refused' eval '! publish && grep -q "lacks its marks" err'
+promises=1
+check 'a page of a broken promise is not published' eval '! publish && grep -q "broken promise" err && unchanged'
+check 'but kept' kept_alone
+promises=2
+check 'of a report that fails' eval '! publish && unchanged'
+check 'nothing is left' test "$(cd source && echo * reports/*)" = 'README.md reports reports/published'
+promises=0
+for stuck in ../source/reports/published ../source/reports/published.new ../source/README.new; do
+  check "where $stuck cannot be moved, nothing changes" eval '! publish && unchanged'
+  check 'and what was measured is kept' kept_alone
+done
+stuck=
+rm -r source/reports/published.new known/measured
+commit='0123456789ab, modified'
+check 'modified sources are refused' eval '! publish && grep -q "modified sources" err'
+check 'before anything is measured' test ! -e known/measured
+PUBLISH_OPTIONS=--short
+export PUBLISH_OPTIONS
+check 'but for a trial' publish
+cp before source/README.md
+unset PUBLISH_OPTIONS
+commit=0123456789ab
+rm known/measured
+sed '/^<!-- published: end/d' before >source/README.md
+check 'a README.md without marks is refused' eval '! publish && grep -q "lacks its marks" err && [ ! -e known/measured ]'
 check 'and nothing is left of it' test "$(cd source && echo * reports/*)" = 'README.md reports reports/published'
 "$published" nowhere >out 2>err
 check 'a folder that is missing is named' test $? -eq 2 -a "$(grep -c nowhere/report.json err)" -eq 1
