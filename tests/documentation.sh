@@ -107,7 +107,8 @@ lacks() { # TEXT: why it cannot run, if so
   *) why='' ;;
   esac
   for word in $1; do
-    case " $unmade " in *" $word "* | *" ${word%%/*} "*) why="${no_timings:-$no_pages}, which $word is made with" ;; esac
+    folder=${word%%/*}
+    case " $unmade " in *" $word "* | *" ${folder:-$word} "*) why="$word was not made" ;; esac
   done
   [ -n "$why" ]
 }
