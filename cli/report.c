@@ -253,11 +253,14 @@ static void drop_aggregates(json_t *record) {
 /* Measures what was not given, and leaves it in the folder. */
 static void complete(records *found, const options *given, const case_files *hard, bool full, const char *folder) {
   if (found->accuracy && found->timing) return;
-  selection timed = select_measured(given, true);
-  add_recipes(given, &timed);
-  select_report_modes(given, &timed, full);
+  selection timed = {0};
+  if (!found->timing) {
+    timed = select_measured(given, true);
+    add_recipes(given, &timed);
+    select_report_modes(given, &timed, full);
+  }
 #ifdef HAVE_BENCHMARK
-  if (full) foretell(given, &timed, !found->accuracy);
+  if (full && !found->timing) foretell(given, &timed, !found->accuracy);
 #endif
   if (!found->accuracy) {
     found->accuracy = verify_all(given, hard);

@@ -109,11 +109,7 @@ static bool add_answer(json_t *answers, const json_t *document, samples *times, 
 
 /* Of f32, which the answer is about, and timed. */
 static bool is_asked(const json_t *table) {
-  const char *dtype = field_string(json_object_get(table, "shape"), "dtype"),
-             *op = field_string(json_object_get(table, "shape"), "op");
-  return !json_is_true(json_object_get(table, "applied")) && strcmp(dtype, dtype_name(POSENC_F32)) == 0 &&
-         (!*op || strcmp(op, op_name(POSENC_TABLE)) == 0) &&
-         json_is_object(json_object_get(table, "limit_bytes_per_second"));
+  return document_is_f32_table(table) && json_is_object(json_object_get(table, "limit_bytes_per_second"));
 }
 
 /* The largest table that takes at most so many bytes; null if there is none. */
@@ -191,18 +187,6 @@ bool answer_draw(const json_t *document, figures *made) {
 
 /* ---- on the page ---- */
 
-static void say(page *p, const char *text) {
-  p->format->run(p, PAGE_TEXT, text);
-}
-
-static void code(page *p, const char *text) {
-  p->format->run(p, PAGE_CODE, text);
-}
-
-static bool is_timed(const json_t *document) {
-  return json_is_object(json_object_get(json_object_get(document, "environment"), "timing"));
-}
-
 static const json_t *spread_of(const json_t *document, const json_t *answer, const char *counter) {
   const json_t *table = document_shape(document, field_string(answer, "shape"));
   return json_object_get(json_object_get(document_row(table, field_string(answer, "kernel")), "timing"), counter);
@@ -241,20 +225,22 @@ static void say_answer(page *p, const json_t *document, const json_t *answers) {
   const json_t *answer = field_find(answers, "budget", budgets[ONE].name);
   if (!answer) answer = json_array_get(answers, 0);
   const bool is_proved = budget_of(answer) != ANY;
-  say(p,
+  page_say(
+      p,
       is_proved
           ? "Take "
           : "No kernel that was timed has a proved error bound within 2^-24 that held in every check. The fastest is ");
-  code(p, field_string(answer, "kernel"));
-  say(p, is_proved ? ": the fastest of the kernels whose proved error bound is within 2^-24, one ulp just below 1, and "
-                     "held in every check ("
-                   : ": of the kernels that held their checks (");
+  page_code(p, field_string(answer, "kernel"));
+  page_say(p, is_proved
+                  ? ": the fastest of the kernels whose proved error bound is within 2^-24, one ulp just below 1, and "
+                    "held in every check ("
+                  : ": of the kernels that held their checks (");
   say_shapes(p, document);
-  say(p, "). It writes ");
-  code(p, field_string(answer, "shape"));
-  say(p, " (");
+  page_say(p, "). It writes ");
+  page_code(p, field_string(answer, "shape"));
+  page_say(p, " (");
   say_size(p, PAGE_TEXT, document, answer);
-  say(p, ") at ");
+  page_say(p, ") at ");
   const json_t *rate = spread_of(document, answer, "bytes_per_second"),
                *share = spread_of(document, answer, "of_limit");
   page_print(p, PAGE_STRONG, "%s GB/s", words_significant(field_number(rate, "median") / 1e9, 3).text);
@@ -263,33 +249,34 @@ static void say_answer(page *p, const json_t *document, const json_t *answers) {
   page_print(p, PAGE_TEXT, ", %s\u00a0%%%s ", words_significant(field_number(share, "median") * 100, 3).text,
              words_mark(share));
   say_range(p, share, 100);
-  say(p, " of what this machine can fill memory with");
+  page_say(p, " of what this machine can fill memory with");
   const json_t *naive = json_object_get(answer, "naive");
   if (json_is_object(naive)) {
-    say(p, ", and ");
-    code(p, baseline);
+    page_say(p, ", and ");
+    page_code(p, baseline);
     page_print(p, PAGE_TEXT, " takes %s times ", words_significant(field_number(naive, "estimate"), 3).text);
     page_print(p, PAGE_SMALL, "%s", words_interval(naive).text);
-    say(p, " as long");
+    page_say(p, " as long");
   }
-  say(p, ".");
+  page_say(p, ".");
 }
 
 /* Without times the answer is who can be trusted. */
 static void say_trusted(page *p, const json_t *document) {
   const json_t *kernels = json_object_get(document, "kernels");
   const char *separator = "A proved error bound held in every check of: ";
-  say(p, is_timed(document) ? "No table of f32 was timed, but verified (" : "Nothing was timed, but verified (");
+  page_say(p, document_is_timed(document) ? "No table of f32 was timed, but verified ("
+                                          : "Nothing was timed, but verified (");
   say_shapes(p, document);
-  say(p, "). ");
+  page_say(p, "). ");
   for (size_t i = 0; i < json_array_size(kernels); i++) {
     const json_t *kernel = json_array_get(kernels, i);
     if (!document_bound(kernel).derived || !json_is_true(json_object_get(kernel, "holds"))) continue;
-    say(p, separator);
-    code(p, field_string(kernel, "name"));
+    page_say(p, separator);
+    page_code(p, field_string(kernel, "name"));
     separator = ", ";
   }
-  say(p, *separator == ',' ? "." : "No kernel has a proved error bound that held in every check.");
+  page_say(p, *separator == ',' ? "." : "No kernel has a proved error bound that held in every check.");
 }
 
 static void write_spread(page *p, const json_t *spread, double scale) {
@@ -304,8 +291,8 @@ static void write_ratio(page *p, const json_t *ratio, bool named) {
   page_cell(p);
   if (json_is_object(ratio)) {
     if (named) {
-      code(p, field_string(ratio, "kernel"));
-      say(p, " ");
+      page_code(p, field_string(ratio, "kernel"));
+      page_say(p, " ");
     }
     say_ratio(p, ratio);
   }
@@ -318,15 +305,15 @@ static void write_row(page *p, const json_t *document, const json_t *answer) {
   char promise[128];
   bound_words(&bound, promise, sizeof promise);
   page_cell(p);
-  say(p, budgets[budget_of(answer)].title);
+  page_say(p, budgets[budget_of(answer)].title);
   page_cell_end(p);
   page_cell(p);
-  say(p, field_string(answer, "footprint"));
-  say(p, " ");
+  page_say(p, field_string(answer, "footprint"));
+  page_say(p, " ");
   p->format->run(p, PAGE_SMALL, field_string(answer, "shape"));
   page_cell_end(p);
   page_cell(p);
-  code(p, field_string(answer, "kernel"));
+  page_code(p, field_string(answer, "kernel"));
   if (json_is_true(json_object_get(kernel, "threaded"))) page_print(p, PAGE_SMALL, " several threads");
   page_cell_end(p);
   write_spread(p, spread_of(document, answer, "bytes_per_second"), 1e-9);
@@ -364,7 +351,7 @@ void answer_write(page *p, const json_t *document, const figures *drawn) {
   if (failed > 0) {
     p->format->open(p, PAGE_ANSWER);
     page_print(p, PAGE_STRONG, "Failed checks: %" JSON_INTEGER_FORMAT, failed);
-    say(p, ", listed under Checks.");
+    page_say(p, ", listed under Checks.");
     p->format->close(p, PAGE_ANSWER);
   }
   if (json_array_size(answers) > 0) write_table(p, document, answers);

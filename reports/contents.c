@@ -21,18 +21,6 @@
 
 #include <stdlib.h>
 
-static void say(page *p, const char *text) {
-  p->format->run(p, PAGE_TEXT, text);
-}
-
-static void code(page *p, const char *text) {
-  p->format->run(p, PAGE_CODE, text);
-}
-
-static bool is_timed(const json_t *document) {
-  return json_is_object(json_object_get(json_object_get(document, "environment"), "timing"));
-}
-
 /* Is it an x that add or rope works on? */
 static bool is_applied(const json_t *table) {
   return json_is_true(json_object_get(table, "applied"));
@@ -65,11 +53,13 @@ static void write_headline(page *p, const json_t *document) {
     return;
   }
   p->format->open(p, PAGE_PARAGRAPH);
-  say(p, "The reference shape, ");
-  code(p, field_string(headline, "shape"));
-  say(p, ". Exhaustive figures are over every element; sampled ones are lower bounds. Times are medians (least–most).");
+  page_say(p, "The reference shape, ");
+  page_code(p, field_string(headline, "shape"));
+  page_say(
+      p, ". Exhaustive figures are over every element; sampled ones are lower bounds. Times are medians (least–most).");
   p->format->close(p, PAGE_PARAGRAPH);
-  table_write(p, TABLE_HEADLINE, table_describe(table).text, json_object_get(table, "rows"), is_timed(document));
+  table_write(p, TABLE_HEADLINE, table_describe(table).text, json_object_get(table, "rows"),
+              document_is_timed(document));
 }
 
 /* Is there anything but times of it? */
@@ -83,7 +73,7 @@ static bool is_verified(const json_t *table) {
 static void write_shape(page *p, const json_t *document, const json_t *table) {
   const table_kind kind = is_applied(table) && !is_verified(table) ? TABLE_TIMES : TABLE_FULL;
   p->format->heading(p, 3, field_string(json_object_get(table, "shape"), "name"));
-  table_write(p, kind, table_describe(table).text, json_object_get(table, "rows"), is_timed(document));
+  table_write(p, kind, table_describe(table).text, json_object_get(table, "rows"), document_is_timed(document));
 }
 
 static size_t count_shapes(const json_t *document, bool applied) {
@@ -100,7 +90,7 @@ static void write_list(page *p, const json_t *document, bool applied) {
     if (json_is_true(json_object_get(table, "sweep")) || is_applied(table) != applied) continue;
     write_shape(p, document, table);
   }
-  if (is_timed(document))
+  if (document_is_timed(document))
     page_block(p, PAGE_PARAGRAPH,
                applied
                    ? "†: timed on slices of rows in turn, as above."
@@ -118,11 +108,11 @@ static void write_applied(page *p, const json_t *document) {
   if (count_shapes(document, true) == 0) return;
   p->format->heading(p, 2, "Added and rotated");
   p->format->open(p, PAGE_PARAGRAPH);
-  say(p, "What add (x + the table) and rope (pairs of x turned by their angles) cost in place. ");
-  if (is_timed(document)) {
-    say(p, "GB/s are those of x, read and written; the scale limit is x *= constant over the same memory. ");
-    code(p, "cached");
-    say(p, " works from a table in memory, as is usual; the others compute its rows on the way.");
+  page_say(p, "What add (x + the table) and rope (pairs of x turned by their angles) cost in place. ");
+  if (document_is_timed(document)) {
+    page_say(p, "GB/s are those of x, read and written; the scale limit is x *= constant over the same memory. ");
+    page_code(p, "cached");
+    page_say(p, " works from a table in memory, as is usual; the others compute its rows on the way.");
   }
   p->format->close(p, PAGE_PARAGRAPH);
   write_list(p, document, true);
@@ -236,7 +226,7 @@ static bool write_checks(page *p, const json_t *document) {
   p->format->open(p, PAGE_PARAGRAPH);
   page_print(p, PAGE_STRONG, "%s passed, %s failed, %s skipped", words_count(field_number(checks, "passed")).text,
              words_count(field_number(checks, "failed")).text, words_count(field_number(checks, "skipped")).text);
-  say(p, ". Skipped is what a kernel refuses to do, and what its bound says nothing about; neither counts below.");
+  page_say(p, ". Skipped is what a kernel refuses to do, and what its bound says nothing about; neither counts below.");
   p->format->close(p, PAGE_PARAGRAPH);
   page_block(
       p, PAGE_PARAGRAPH,
@@ -255,8 +245,8 @@ static void item(page *p, const char *label, const char *text) {
   if (!*text) return;
   p->format->open(p, PAGE_ITEM);
   page_print(p, PAGE_STRONG, "%s:", label);
-  say(p, " ");
-  say(p, text);
+  page_say(p, " ");
+  page_say(p, text);
   p->format->close(p, PAGE_ITEM);
 }
 
@@ -320,10 +310,10 @@ static void write_environment(page *p, const json_t *document) {
   const json_t *environment = json_object_get(document, "environment");
   const json_t *accuracy = json_object_get(environment, "accuracy"), *timing = json_object_get(environment, "timing");
   p->format->heading(p, 2, "Environment");
-  if (is_timed(document)) warn_of_difference(p, accuracy, timing);
+  if (document_is_timed(document)) warn_of_difference(p, accuracy, timing);
   stability_write(p, document);
   write_facts(p, "Where the accuracy record was made.", accuracy, NULL);
-  if (is_timed(document)) write_facts(p, "What the timing record says besides.", timing, accuracy);
+  if (document_is_timed(document)) write_facts(p, "What the timing record says besides.", timing, accuracy);
 }
 
 /* ---- how ---- */
@@ -391,7 +381,7 @@ static void write_method(page *p, const json_t *document) {
     page_print(p, PAGE_TEXT, "What is sampled, and x, follow from the seed %.0f.", seed);
     p->format->close(p, PAGE_ITEM);
   }
-  if (is_timed(document))
+  if (document_is_timed(document))
     write_timing_method(p, document);
   else
     page_block(

@@ -22,7 +22,7 @@ static const char *const further_modes[] = {"cold", "fresh", "first", "row"};
 
 /* What speed-ups are over, and the shape that the headline shows. */
 static const char baseline[] = "naive";
-static const char reference_shape[] = "transformer-base";
+const char document_reference[] = "transformer-base";
 
 typedef struct maker {
   const json_t *accuracy, *timing;
@@ -284,6 +284,17 @@ const json_t *document_row(const json_t *table, const char *kernel) {
   return field_find(json_object_get(table, "rows"), "kernel", kernel);
 }
 
+bool document_is_timed(const json_t *document) {
+  return json_is_object(json_object_get(json_object_get(document, "environment"), "timing"));
+}
+
+bool document_is_f32_table(const json_t *table) {
+  const json_t *described = json_object_get(table, "shape");
+  const char *op = field_string(described, "op");
+  return strcmp(field_string(described, "dtype"), dtype_name(POSENC_F32)) == 0 &&
+         (!*op || strcmp(op, op_name(POSENC_TABLE)) == 0);
+}
+
 bool document_is_recipe(const json_t *document, const char *kernel) {
   const json_t *contract = field_find(json_object_get(document, "kernels"), "name", kernel);
   return json_is_true(json_object_get(contract, "recipe"));
@@ -302,7 +313,7 @@ posenc_bound document_bound(const json_t *kernel) {
 
 /* The reference shape, or the first that was verified. */
 static json_t *make_headline(const maker *m) {
-  const json_t *shown = document_shape(m->document, reference_shape);
+  const json_t *shown = document_shape(m->document, document_reference);
   if (!shown && json_array_size(json_object_get(m->accuracy, "records")) > 0)
     shown = json_array_get(json_object_get(m->document, "shapes"), 0); /* null if there are but cases */
   if (!shown) return json_null();

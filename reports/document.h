@@ -47,6 +47,15 @@ json_t *document_make(const json_t *accuracy, const json_t *timing, const char *
 const json_t *document_shape(const json_t *document, const char *name);
 const json_t *document_row(const json_t *table, const char *kernel);
 
+/* The shape that headlines are about, where it was verified. */
+extern const char document_reference[];
+
+/* Was anything timed? */
+bool document_is_timed(const json_t *document);
+
+/* Is it a table of f32, and no x, nor a rope cache? */
+bool document_is_f32_table(const json_t *table);
+
 /* "recipe" of the kernel of that name. */
 bool document_is_recipe(const json_t *document, const char *kernel);
 

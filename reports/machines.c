@@ -12,8 +12,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-static const char reference_shape[] = "transformer-base";
-
 typedef struct maker {
   json_t *const *reports;
   char *const *names;
@@ -187,11 +185,7 @@ static void add_fastest(maker *m, json_t *list, const char *footprint, const jso
 
 /* A table of f32, from position 0 on, that all machines timed. */
 static bool is_common(const maker *m, const json_t *table) {
-  const json_t *described = json_object_get(table, "shape");
-  const char *op = field_string(described, "op");
-  if (strcmp(field_string(described, "dtype"), dtype_name(POSENC_F32)) != 0 || (*op && strcmp(op, "table") != 0) ||
-      field_number_or(described, "first", 0) != 0)
-    return false;
+  if (!document_is_f32_table(table) || field_number_or(json_object_get(table, "shape"), "first", 0) != 0) return false;
   for (size_t i = 0; i < m->count; i++)
     if (!answer_fastest(m->reports[i], same_table(m, i, table), "any")) return false;
   return true;
@@ -218,7 +212,7 @@ static double least_cache(const maker *m) {
 
 static json_t *make_fastest(maker *m) {
   json_t *list = json_array();
-  const json_t *reference = document_shape(m->reports[0], reference_shape);
+  const json_t *reference = document_shape(m->reports[0], document_reference);
   if (reference && is_common(m, reference)) add_fastest(m, list, "reference", reference);
   add_fastest(m, list, "largest", largest_common(m, INFINITY));
   add_fastest(m, list, "in cache", largest_common(m, least_cache(m) / 2));
@@ -508,10 +502,6 @@ void machines_free(machines_figures *made) {
 
 /* ---- the page ----------------------------------------------------------------------------------------------- */
 
-static void say(page *p, const char *text) {
-  p->format->run(p, PAGE_TEXT, text);
-}
-
 /* A table with a column for each machine, behind `leading` ones. Null when memory runs out. */
 static page_column *columns_of(const json_t *document, const page_column *leading, size_t count, bool numeric) {
   page_column *columns = calloc(count + machine_count(document), sizeof *columns);
@@ -552,9 +542,10 @@ static void write_answer(page *p, const json_t *document) {
                "one version, are the same, bit for bit.",
                bits);
   } else {
-    say(p, "No two machines have results of one version, by a kernel that promises the same bits everywhere and over "
-           "the same elements: nothing "
-           "was held to that promise.");
+    page_say(p,
+             "No two machines have results of one version, by a kernel that promises the same bits everywhere and over "
+             "the same elements: nothing "
+             "was held to that promise.");
   }
   p->format->close(p, PAGE_ANSWER);
   for (size_t i = 0; i < machine_count(document); i++) {
@@ -562,13 +553,13 @@ static void write_answer(page *p, const json_t *document) {
     if (!failed) continue;
     p->format->open(p, PAGE_ANSWER);
     page_print(p, PAGE_STRONG, "Failed checks on %.200s: %" JSON_INTEGER_FORMAT, label(document, i), failed);
-    say(p, ", listed in its own report.");
+    page_say(p, ", listed in its own report.");
     p->format->close(p, PAGE_ANSWER);
   }
 }
 
 static void say_budget(page *p, const char *budget) {
-  say(p, strcmp(budget, "half") == 0 ? "within 0.5 ulp" : strcmp(budget, "one") == 0 ? "within 1 ulp" : "any");
+  page_say(p, strcmp(budget, "half") == 0 ? "within 0.5 ulp" : strcmp(budget, "one") == 0 ? "within 1 ulp" : "any");
 }
 
 /* "the fastest, GB/s, share" of one machine. */
@@ -576,12 +567,12 @@ static void write_fastest_cell(page *p, const json_t *of) {
   page_prose(p);
   if (json_is_object(of)) {
     p->format->run(p, PAGE_CODE, field_string(of, "kernel"));
-    say(p, ", ");
+    page_say(p, ", ");
     say_spread(p, json_object_get(of, "bytes_per_second"), 1e-9, "\u00a0GB/s");
-    say(p, ", ");
+    page_say(p, ", ");
     say_spread(p, json_object_get(of, "of_limit"), 100, "\u00a0%");
   } else
-    say(p, "none");
+    page_say(p, "none");
   page_cell_end(p);
 }
 
@@ -641,7 +632,7 @@ static void write_times_cell(page *p, const json_t *of) {
   page_cell(p);
   if (json_is_object(of)) {
     say_spread(p, json_object_get(of, "of_limit"), 100, "\u00a0%");
-    say(p, ", ");
+    page_say(p, ", ");
     say_spread(p, json_object_get(of, "bytes_per_second"), 1e-9, "\u00a0GB/s");
   }
   page_cell_end(p);
@@ -677,7 +668,8 @@ static bool write_speed(page *p, const json_t *document, const machines_figures 
     return true;
   }
   p->format->open(p, PAGE_PARAGRAPH);
-  say(p, "A share is of what the same machine can do at best with the same memory, measured beside each timing: shares "
+  page_say(
+      p, "A share is of what the same machine can do at best with the same memory, measured beside each timing: shares "
          "can be compared between "
          "machines. GB/s hardly can: they tell of memory and clock as much as of kernels. Medians, with least and most "
          "of the repetitions; memory "
@@ -728,7 +720,7 @@ static bool write_accuracy(page *p, const json_t *document) {
   p->format->heading(p, 2, "Accuracy");
   p->format->open(p, PAGE_PARAGRAPH);
   if (!compared)
-    say(p, "No kernel was looked at by two machines over the same elements of a shape.");
+    page_say(p, "No kernel was looked at by two machines over the same elements of a shape.");
   else if (same == compared)
     page_print(p, PAGE_TEXT,
                "All the same: %" JSON_INTEGER_FORMAT " results, each a kernel on a shape, have the same errors and the "
@@ -785,7 +777,7 @@ static bool write_facts(page *p, const json_t *document, const char *which, cons
       page_cell_run(p, PAGE_TEXT, key);
       for (size_t i = 0; i < machine_count(document); i++) {
         page_prose(p);
-        say(p, field_string(environment_of(machine_of(document, i), which), key));
+        page_say(p, field_string(environment_of(machine_of(document, i), which), key));
         page_cell_end(p);
       }
     }

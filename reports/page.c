@@ -13,6 +13,14 @@ void page_print(page *p, page_run run, const char *format, ...) {
   p->format->run(p, run, text);
 }
 
+void page_say(page *p, const char *text) {
+  p->format->run(p, PAGE_TEXT, text);
+}
+
+void page_code(page *p, const char *text) {
+  p->format->run(p, PAGE_CODE, text);
+}
+
 void page_block(page *p, page_part part, const char *text) {
   p->format->open(p, part);
   p->format->run(p, PAGE_TEXT, text);

@@ -58,6 +58,10 @@ extern const page_format page_html, page_markdown;
 /* A run made by printf, of at most 511 bytes. What a record says may be longer: give that to `run` itself. */
 __attribute__((format(printf, 3, 4))) void page_print(page *p, page_run run, const char *format, ...);
 
+/* Runs of plain text, and of code. */
+void page_say(page *p, const char *text);
+void page_code(page *p, const char *text);
+
 /* A whole paragraph or list item of plain text. */
 void page_block(page *p, page_part part, const char *text);
 

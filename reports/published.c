@@ -9,10 +9,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void say(page *p, const char *text) {
-  p->format->run(p, PAGE_TEXT, text);
-}
-
 /* "43.0 (41.2–44.1)": a figure has its uncertainty. */
 static void say_spread(page *p, const json_t *spread, double scale) {
   page_print(p, PAGE_TEXT, "%s (%s–%s)", words_significant(field_number(spread, "median") * scale, 3).text,
@@ -90,7 +86,7 @@ static void write_answer(page *p, const json_t *document, const json_t *answer) 
   page_cell(p);
   if (answer) {
     p->format->run(p, PAGE_CODE, kernel);
-    say(p, " ");
+    page_say(p, " ");
     say_spread(p, json_object_get(json_object_get(document_row(table, kernel), "timing"), "bytes_per_second"), 1e-9);
   }
   page_cell_end(p);

@@ -63,23 +63,27 @@ static int fail(const char *directory, const char *name, output *const outputs[F
   return 2;
 }
 
+enum { PATH_BYTES = 4096 };
+
+/* False, with errno set, if it is too long. */
+static bool path_in(char path[PATH_BYTES], const char *directory, const char *name) {
+  errno = ENAMETOOLONG;
+  return snprintf(path, PATH_BYTES, "%s/%s", directory, name) < PATH_BYTES;
+}
+
 /* What an earlier report left in the folder and this one has not. */
 static bool remove_older(const char *directory, const char *name) {
-  char path[4096];
-  errno = ENAMETOOLONG;
-  return snprintf(path, sizeof path, "%s/%s", directory, name) < (int)sizeof path &&
-         (remove(path) == 0 || errno == ENOENT);
+  char path[PATH_BYTES];
+  return path_in(path, directory, name) && (remove(path) == 0 || errno == ENOENT);
 }
 
 /* All are on disk before the first is put in its place, so that what can fail has failed by then. */
 static int write_files(const char *directory, const report *r) {
   output *outputs[FILES] = {NULL};
   for (size_t i = 0; i < FILES; i++) {
-    char path[4096];
+    char path[PATH_BYTES];
     if (!is_wanted(r, i)) continue;
-    errno = ENAMETOOLONG;
-    if (snprintf(path, sizeof path, "%s/%s", directory, files[i].name) < (int)sizeof path)
-      outputs[i] = output_open(path);
+    if (path_in(path, directory, files[i].name)) outputs[i] = output_open(path);
     if (!outputs[i]) return fail(directory, files[i].name, outputs);
   }
   for (size_t i = 0; i < FILES; i++) {
