@@ -81,14 +81,17 @@ static choice_budget budget_of(const options *given) {
                                                                                    : below_one[table.dtype]};
 }
 
-/* Those that a program can have from libposenc; of tables those that make them, and not a copy; and teams of threads where there are some. */
+/* The kernels of libposenc that run on this CPU: for tables those that compute them, not a copy; threaded ones only if threads are allowed. */
 static void keep_candidates(const options *given, selection *chosen) {
   size_t kept = 0;
   for (size_t i = 0; i < chosen->kernel_count; i++) {
     const posenc_kernel *kernel = chosen->kernels[i];
+    const posenc_options how = options_of_plan(given, kernel);
     const bool copies = kernel->keeps_rows && !op_is_applied(given->problem.op),
                alone = kernel->threaded && given->threads == 1;
-    if (posenc_kernel_find(kernel->name) && !copies && !alone) chosen->kernels[kept++] = kernel;
+    if (!posenc_kernel_find(kernel->name) || copies || alone) continue;
+    if (!given->kernel && posenc_kernel_refusal(kernel, NULL, &how)) continue;
+    chosen->kernels[kept++] = kernel;
   }
   if (kept == 0) die_value("--kernel", given->kernel, "none of libposenc's that could be chosen");
   chosen->kernel_count = kept;
