@@ -224,8 +224,9 @@ static inline double posenc_base_for(double length) {
 POSENC_API const char *posenc_problem_refusal(const posenc_problem *problem);
 
 /* The table that an operation works with: of add and rope it is f32, and of rope and its cache it has the cosine first. Of a table:
-   itself. */
+   itself. Of null: a problem that is refused. */
 static inline posenc_problem posenc_table_of(const posenc_problem *problem) {
+  if (!problem) return posenc_table(0, 0);
   posenc_problem table = *problem;
   if (problem->op == POSENC_TABLE) return table;
   if (problem->op == POSENC_ROPE)
@@ -246,7 +247,7 @@ POSENC_API posenc_status posenc_table_bytes(const posenc_problem *problem, size_
 /* Bytes of one element; 0 for what is no dtype. */
 POSENC_API size_t posenc_dtype_bytes(posenc_dtype dtype);
 
-/* Column of sin and of cos of frequency index i; the next index is `step` columns further. */
+/* Column of sin and of cos of frequency index 0; the next index is `step` columns further. All are 0 of what is no layout. */
 typedef struct posenc_columns {
   int64_t sin, cos, step;
 } posenc_columns;
@@ -263,7 +264,7 @@ POSENC_API posenc_columns posenc_layout_columns(posenc_layout layout, int64_t di
 /* Tiers that this CPU has (CPUID) and this system saves (XCR0). */
 POSENC_API unsigned posenc_isa_detect(void);
 
-/* "generic,avx2" is just those tiers; "-avx512" is all but that one. False if a word is no tier. */
+/* "generic,avx2" is just those tiers; "-avx512" is all but that one. False if a word is no tier, or an argument is null. */
 POSENC_API bool posenc_isa_parse(const char *text, unsigned *isa);
 
 /* Name of a single tier; null for anything else. */
@@ -289,7 +290,8 @@ typedef struct posenc_bound {
 } posenc_bound;
 
 /* The largest error that the bound allows at a position, for any element of a table without an attention factor: ulp is that just below 1, and only cos 0 is
-   not below. With a factor A a table is made from one of f64 and rounded once: A × (the bound in f64 + 2^-51), and half an ulp of the exact value. */
+   not below. With a factor A a table is made from one of f64 and rounded once: A × (the bound in f64 + 2^-51), and half an ulp of the exact value.
+   NaN without a bound or a dtype. */
 POSENC_API double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position);
 
 /*
@@ -297,7 +299,7 @@ POSENC_API double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype,
  * that is |x + PE|; of rope the length of the pair, sqrt(a² + b²). The table's element, rounded to f32, may be wrong by its bound e; then
  * f32 rounds a sum (2^-24 of it), or two products and their sum (2^-23 of the length, by Cauchy); bf16 rounds once more (2^-8 of it).
  * Subnormal results add half their spacing. As long as nothing overflows. An attention factor is taken into account: in rope the size is that of the
- * result, which has it.
+ * result, which has it. NaN without a bound, for what is neither add nor rope, and for a size that is negative or NaN.
  */
 POSENC_API double posenc_applied_bound_at(const posenc_bound *bound, const posenc_problem *problem, int64_t position,
                                           double size);
@@ -492,7 +494,7 @@ POSENC_API size_t posenc_wisdom_count(const posenc_wisdom *wisdom);
 /* Null is allowed. No plan may be under creation with it. */
 POSENC_API void posenc_wisdom_free(posenc_wisdom *wisdom);
 
-/* For whoever writes such a file: its first line; and a line for a measurement, as snprintf does. */
+/* For whoever writes such a file: its first line; and a line for a measurement, as snprintf does: -1 for null, or for seconds that are no time. */
 POSENC_API const char *posenc_wisdom_header(void);
 POSENC_API int posenc_wisdom_line(char *text, size_t size, const posenc_problem *problem, int threads,
                                   const char *kernel, double seconds);

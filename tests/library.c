@@ -564,8 +564,197 @@ static void test_memory(void) {
   ok(!posenc_alloc(SIZE_MAX) && !posenc_alloc(SIZE_MAX - 63) && !posenc_alloc(SIZE_MAX / 2), "more than there is");
 }
 
+/* ---- arguments without sense ---- */
+
+static void test_senseless_problems(void) {
+  const posenc_bound bound = {.ulp = 0.5};
+  const posenc_dtype no_dtype = (posenc_dtype)9;
+  posenc_problem problem = posenc_table(8, 8);
+  posenc_problem add = posenc_add(8, 8), older = add;
+  size_t bytes = 1;
+  ok(posenc_status_message((posenc_status)-1)[0] != '\0', "no status: %s", posenc_status_message((posenc_status)-1));
+  ok(posenc_problem_refusal(NULL) != NULL, "no problem: %s", posenc_problem_refusal(NULL));
+  const posenc_problem none = posenc_table_of(NULL);
+  ok(posenc_problem_refusal(&none) != NULL, "the table of no problem: %s", posenc_problem_refusal(&none));
+  ok(posenc_table_bytes(NULL, &bytes) == POSENC_BAD_ARGUMENT &&
+         posenc_table_bytes(&problem, NULL) == POSENC_BAD_ARGUMENT,
+     "bytes: null");
+  problem.dtype = no_dtype;
+  ok(posenc_table_bytes(&problem, &bytes) == POSENC_BAD_ARGUMENT, "bytes of no dtype");
+  problem = posenc_table(8, 8);
+  problem.op = (posenc_op)9;
+  ok(posenc_table_bytes(&problem, &bytes) == POSENC_BAD_ARGUMENT, "bytes of no operation");
+  const posenc_columns columns = posenc_layout_columns((posenc_layout)9, 8);
+  ok(columns.sin == 0 && columns.cos == 0 && columns.step == 0, "columns of no layout");
+  ok(isnan(posenc_attention(NULL)), "attention of no problem");
+  ok(isnan(posenc_bound_at(NULL, POSENC_F32, 0)) && isnan(posenc_bound_at(&bound, no_dtype, 0)), "bound: null");
+  older.size = 8;
+  ok(isnan(posenc_applied_bound_at(NULL, &add, 0, 1.0)) && isnan(posenc_applied_bound_at(&bound, NULL, 0, 1.0)) &&
+         isnan(posenc_applied_bound_at(&bound, &older, 0, 1.0)),
+     "applied bound: null, or a problem of unknown size");
+  problem = posenc_table(8, 8);
+  ok(isnan(posenc_applied_bound_at(&bound, &problem, 0, 1.0)), "of a table");
+  ok(isnan(posenc_applied_bound_at(&bound, &add, 0, -1.0)) &&
+         isnan(posenc_applied_bound_at(&bound, &add, 0, (double)NAN)) &&
+         posenc_applied_bound_at(&bound, &add, 0, 1.0) > 0.0,
+     "of a size below 0, and of none");
+}
+
+static void test_senseless_kernels(void) {
+  const posenc_problem problem = posenc_table(8, 8);
+  unsigned isa;
+  ok(!posenc_isa_parse(NULL, &isa) && !posenc_isa_parse("avx2", NULL) && !posenc_isa_parse("", &isa) &&
+         !posenc_isa_parse("avx2,", &isa) && posenc_isa_parse("generic", &isa) && isa == POSENC_ISA_GENERIC,
+     "tiers: null, and no word");
+  ok(!posenc_isa_name(0) && !posenc_isa_name(POSENC_ISA_ALL) && !posenc_isa_name(8), "names of no tier");
+  ok(posenc_kernels(NULL) == posenc_kernels(&(size_t){0}) && !posenc_kernel_find(NULL), "kernels: null");
+  ok(posenc_encodings(NULL) == posenc_encodings(&(size_t){0}) && !posenc_encoding_find(NULL) &&
+         !posenc_encoding_find("nothing"),
+     "encodings: null");
+  ok(posenc_kernel_refusal(NULL, &problem, NULL) != NULL, "no kernel: %s", posenc_kernel_refusal(NULL, &problem, NULL));
+  posenc_options options = posenc_default_options();
+  const posenc_kernel *naive = posenc_kernel_find("naive");
+  options.size = 8;
+  ok(posenc_kernel_refusal(naive, &problem, &options) != NULL && !posenc_kernel_refusal(naive, &problem, NULL),
+     "options of unknown size: %s", posenc_kernel_refusal(naive, &problem, &options));
+  posenc_kernel idle = *naive;
+  idle.execute = NULL;
+  options = posenc_default_options();
+  options.kernel = &idle;
+  ok(status_of(&problem, &options) == POSENC_CANNOT_RUN, "a kernel without execute: %s",
+     posenc_kernel_refusal(&idle, &problem, NULL));
+}
+
+static void test_senseless_plans(void) {
+  posenc_problem problem = posenc_table(8, 8), add = posenc_add(8, 8), cache = posenc_rope_tables(8, 8);
+  const posenc_slice rows = posenc_rows(0, 8);
+  posenc_slice older = rows, back = rows;
+  posenc_plan *table = NULL, *sum = NULL, *tables = NULL;
+  posenc_stages stages[4];
+  float x[64] = {0};
+  if (!ok(posenc_plan_create(&table, &problem, NULL) == POSENC_OK &&
+              posenc_plan_create(&sum, &add, NULL) == POSENC_OK &&
+              posenc_plan_create(&tables, &cache, NULL) == POSENC_OK,
+          "plans"))
+    return;
+  older.size = 8;
+  back.rows = -1;
+  ok(posenc_apply(NULL, &rows, x, x) == POSENC_BAD_ARGUMENT && posenc_apply(sum, NULL, x, x) == POSENC_BAD_ARGUMENT &&
+         posenc_apply(sum, &rows, NULL, x) == POSENC_BAD_ARGUMENT &&
+         posenc_apply(sum, &rows, x, NULL) == POSENC_BAD_ARGUMENT &&
+         posenc_apply(sum, &older, x, x) == POSENC_BAD_ARGUMENT &&
+         posenc_apply(sum, &back, x, x) == POSENC_BAD_ARGUMENT,
+     "apply: null, a slice of unknown size, and of less than no rows");
+  ok(posenc_apply(table, &rows, x, x) == POSENC_BAD_ARGUMENT && posenc_execute(sum, 0, 8, x) == POSENC_BAD_ARGUMENT &&
+         posenc_rope_cache(table, 0, 8, x, x) == POSENC_BAD_ARGUMENT &&
+         posenc_rope_cache(NULL, 0, 8, x, x) == POSENC_BAD_ARGUMENT &&
+         posenc_rope_cache(tables, 7, 2, x, x) == POSENC_BAD_ARGUMENT,
+     "and another operation than the plan's");
+  ok(!posenc_plan_stages(NULL, 0, 1, stages) && !posenc_plan_stages(table, 0, 1, NULL) &&
+         !posenc_plan_stages(table, -1, 1, stages),
+     "stages: null");
+  const posenc_dropout dropout = posenc_dropout_of(0.5, 1);
+  posenc_dropout never = posenc_dropout_of((double)NAN, 1), old_dropout = dropout;
+  old_dropout.size = 4;
+  unsigned char keep[64];
+  ok(posenc_apply_dropout(NULL, &rows, &dropout, x, x) == POSENC_BAD_ARGUMENT &&
+         posenc_apply_dropout(sum, NULL, &dropout, x, x) == POSENC_BAD_ARGUMENT &&
+         posenc_apply_dropout(sum, &rows, NULL, x, x) == POSENC_BAD_ARGUMENT &&
+         posenc_apply_dropout(sum, &rows, &dropout, NULL, x) == POSENC_BAD_ARGUMENT &&
+         posenc_apply_dropout(sum, &rows, &dropout, x, NULL) == POSENC_BAD_ARGUMENT &&
+         posenc_apply_dropout(sum, &rows, &never, x, x) == POSENC_BAD_ARGUMENT &&
+         posenc_apply_dropout(table, &rows, &dropout, x, x) == POSENC_BAD_ARGUMENT,
+     "dropout: null, no probability, and another operation");
+  ok(posenc_dropout_mask(NULL, &rows, 8, keep) == POSENC_BAD_ARGUMENT &&
+         posenc_dropout_mask(&dropout, NULL, 8, keep) == POSENC_BAD_ARGUMENT &&
+         posenc_dropout_mask(&dropout, &rows, 8, NULL) == POSENC_BAD_ARGUMENT &&
+         posenc_dropout_mask(&dropout, &rows, 0, keep) == POSENC_BAD_ARGUMENT &&
+         posenc_dropout_mask(&old_dropout, &rows, 8, keep) == POSENC_BAD_ARGUMENT,
+     "its mask: null, no columns, and of unknown size");
+  posenc_plan_destroy(table);
+  posenc_plan_destroy(sum);
+  posenc_plan_destroy(tables);
+  ok(!posenc_plan_problem(NULL) && !posenc_plan_kernel(NULL), "what no plan is made of");
+}
+
+static void test_senseless_encodings(void) {
+  const posenc_slice rows = posenc_rows(0, 2);
+  const posenc_dtype no_dtype = (posenc_dtype)9;
+  float out[16], trained[16] = {0};
+  posenc_slice back = posenc_rows(-2, 2);
+  ok(posenc_integer(NULL, 8, POSENC_F32, out) == POSENC_BAD_ARGUMENT &&
+         posenc_integer(&rows, 8, POSENC_F32, NULL) == POSENC_BAD_ARGUMENT &&
+         posenc_integer(&rows, 0, POSENC_F32, out) == POSENC_BAD_ARGUMENT &&
+         posenc_integer(&rows, 8, no_dtype, out) == POSENC_BAD_ARGUMENT,
+     "integer: null, no columns, no dtype");
+  ok(posenc_binary(NULL, 8, POSENC_F32, out) == POSENC_BAD_ARGUMENT &&
+         posenc_binary(&rows, 8, POSENC_F32, NULL) == POSENC_BAD_ARGUMENT &&
+         posenc_binary(&rows, -8, POSENC_F32, out) == POSENC_BAD_ARGUMENT &&
+         posenc_binary(&rows, 8, no_dtype, out) == POSENC_BAD_ARGUMENT &&
+         posenc_binary(&back, 8, POSENC_F32, out) == POSENC_BAD_ARGUMENT,
+     "binary: null, no columns, no dtype, negative positions");
+  posenc_learned_table table = posenc_learned_rows(trained, 2, 8), empty = posenc_learned_rows(NULL, 2, 8);
+  ok(posenc_learned(NULL, &rows, POSENC_F32, NULL, out) == POSENC_BAD_ARGUMENT &&
+         posenc_learned(&table, NULL, POSENC_F32, NULL, out) == POSENC_BAD_ARGUMENT &&
+         posenc_learned(&table, &rows, no_dtype, NULL, out) == POSENC_BAD_ARGUMENT &&
+         posenc_learned(&table, &rows, POSENC_F32, NULL, NULL) == POSENC_BAD_ARGUMENT &&
+         posenc_learned(&empty, &rows, POSENC_F32, NULL, out) == POSENC_BAD_ARGUMENT &&
+         posenc_learned(&table, &back, POSENC_F32, NULL, out) == POSENC_BAD_ARGUMENT,
+     "learned: null, no dtype, a table without rows, and rows that it lacks");
+  const posenc_alibi bias = posenc_alibi_of(1, 2), none = posenc_alibi_of(0, 2);
+  posenc_alibi old_bias = bias;
+  old_bias.size = 8;
+  ok(posenc_alibi_bias(NULL, out) == POSENC_BAD_ARGUMENT && posenc_alibi_bias(&bias, NULL) == POSENC_BAD_ARGUMENT &&
+         posenc_alibi_bias(&none, out) == POSENC_BAD_ARGUMENT &&
+         posenc_alibi_bias(&old_bias, out) == POSENC_BAD_ARGUMENT,
+     "alibi: null, no heads, and of unknown size");
+  ok(isnan(posenc_alibi_slope(0, 0).high) && isnan(posenc_alibi_slope(8, 8).high) &&
+         isnan(posenc_alibi_slope(8, -1).high),
+     "slopes of no head");
+}
+
+static void test_senseless_others(void) {
+  const posenc_problem problem = posenc_table(8, 8);
+  posenc_problem older = problem;
+  posenc_wisdom *wisdom = (posenc_wisdom *)(void *)&older;
+  char text[200];
+  older.size = 8;
+  ok(posenc_wisdom_read(&wisdom, NULL) == POSENC_BAD_ARGUMENT && !wisdom && posenc_wisdom_count(NULL) == 0,
+     "wisdom: null");
+  ok(posenc_wisdom_read(&wisdom, ".") == POSENC_BAD_FILE && !wisdom, "a folder");
+  posenc_wisdom_free(NULL);
+  ok(posenc_wisdom_line(NULL, sizeof text, &problem, 1, "naive", 1.0) < 0 &&
+         posenc_wisdom_line(text, sizeof text, NULL, 1, "naive", 1.0) < 0 &&
+         posenc_wisdom_line(text, sizeof text, &older, 1, "naive", 1.0) < 0 &&
+         posenc_wisdom_line(text, sizeof text, &problem, 1, NULL, 1.0) < 0,
+     "a line of wisdom: null");
+  ok(posenc_wisdom_line(text, sizeof text, &problem, 1, "naive", (double)NAN) < 0 &&
+         posenc_wisdom_line(text, sizeof text, &problem, 1, "naive", -1.0) < 0 &&
+         posenc_wisdom_line(text, sizeof text, &problem, 1, "naive", (double)INFINITY) < 0 &&
+         posenc_wisdom_line(NULL, 0, &problem, 1, "naive", 1.0) > 0,
+     "and of no time; its length alone");
+  posenc_machine(NULL, 5);
+  memset(text, 'x', sizeof text);
+  posenc_machine(text, 0);
+  ok(*text == 'x', "a machine in no bytes");
+  posenc_encoder *encoder = (posenc_encoder *)(void *)text;
+  int64_t count = 1;
+  ok(posenc_encoder_create(NULL, &problem, NULL) == POSENC_BAD_ARGUMENT &&
+         posenc_encoder_create(&encoder, NULL, NULL) == POSENC_BAD_ARGUMENT && !encoder,
+     "encoder: null");
+  ok(posenc_encoder_append(NULL, 1) == POSENC_BAD_ARGUMENT && !posenc_encoder_rows(NULL, &count) && count == 0 &&
+         !posenc_encoder_rows(NULL, NULL),
+     "its rows: null");
+  posenc_encoder_destroy(NULL);
+}
+
 int main(void) {
   test_wisdom();
+  test_senseless_problems();
+  test_senseless_kernels();
+  test_senseless_plans();
+  test_senseless_encodings();
+  test_senseless_others();
   size_t kernel_count;
   const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
   unsetenv("POSENC_ISA");

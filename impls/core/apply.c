@@ -108,6 +108,9 @@ posenc_status apply(const apply_source *from, const posenc_problem *problem, con
 
 double posenc_applied_bound_at(const posenc_bound *bound, const posenc_problem *problem, int64_t position,
                                double size) {
+  if (!bound || !problem || problem->size != sizeof *problem ||
+      (problem->op != POSENC_ADD && problem->op != POSENC_ROPE) || !(size >= 0.0))
+    return NAN;
   const bool rope = problem->op == POSENC_ROPE, bf16 = problem->dtype == POSENC_BF16;
   const posenc_problem table = posenc_table_of(problem);
   const double e = kernel_error_at(bound, &table, position, NULL), second_order = 1.0 + 0x1p-20;

@@ -71,6 +71,7 @@ const char *posenc_isa_name(unsigned isa) {
 
 bool posenc_isa_parse(const char *text, unsigned *isa) {
   unsigned only = 0, without = 0;
+  if (!text || !isa) return false;
   for (const char *word = text;; word++) {
     const size_t length = strcspn(word, ",");
     const bool minus = *word == '-';

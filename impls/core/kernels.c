@@ -102,6 +102,7 @@ static const char *table_refusal(const posenc_kernel *kernel, const posenc_probl
 static const char *own_refusal(const posenc_kernel *kernel, const posenc_options *options) {
   if (kernel->abi != POSENC_KERNEL_ABI) return "it was built for another version of the kernel interface";
   if (kernel->absent) return kernel->absent;
+  if (!kernel->execute) return "it computes no rows: its execute is null";
   return kernel->isa ? isa_refusal(kernel, options) : NULL;
 }
 
@@ -114,6 +115,7 @@ const char *kernel_refusal(const posenc_kernel *kernel, const posenc_problem *ta
 const char *posenc_kernel_refusal(const posenc_kernel *kernel, const posenc_problem *problem,
                                   const posenc_options *options) {
   if (!kernel) return "there is no kernel";
+  if (options && options->size != sizeof *options) return "the options are of unknown size";
   const char *why = own_refusal(kernel, options);
   if (!why && problem) why = posenc_problem_refusal(problem);
   if (why) return why;
@@ -172,6 +174,7 @@ double kernel_cost(const posenc_kernel *kernel, const posenc_problem *problem, c
 
 double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position) {
   const double distance = position < 0 ? -(double)position : (double)position;
+  if (!bound || !posenc_dtype_bytes(dtype)) return NAN;
   return bound->ulp * kernel_ulp_below_one(dtype) + bound->abs + bound->growth * distance;
 }
 

@@ -19,7 +19,7 @@ size_t posenc_dtype_bytes(posenc_dtype dtype) {
 posenc_status posenc_table_bytes(const posenc_problem *problem, size_t *bytes) {
   int64_t width, elements, total, last;
   if (!problem || !bytes || problem->size != sizeof *problem || problem->rows < 0 || problem->dim < 0 ||
-      problem->heads < 0)
+      problem->heads < 0 || !posenc_dtype_bytes(problem->dtype) || (unsigned)problem->op > POSENC_ROPE_CACHE)
     return POSENC_BAD_ARGUMENT;
   const bool is_half = problem->op == POSENC_ROPE_CACHE && problem->layout == POSENC_SPLIT;
   /* ptrdiff_t is the smaller limit: no object may be larger than what a pointer difference can hold. */
@@ -158,7 +158,7 @@ const char *posenc_problem_refusal(const posenc_problem *problem) {
 posenc_columns posenc_layout_columns(posenc_layout layout, int64_t dim) {
   switch (layout) {
   case POSENC_INTERLEAVED:
-    break;
+    return (posenc_columns){0, 1, 2};
   case POSENC_INTERLEAVED_CS:
     return (posenc_columns){1, 0, 2};
   case POSENC_SPLIT:
@@ -167,5 +167,5 @@ posenc_columns posenc_layout_columns(posenc_layout layout, int64_t dim) {
   case POSENC_DUPLICATED:
     return (posenc_columns){dim / 2, 0, 1};
   }
-  return (posenc_columns){0, 1, 2};
+  return (posenc_columns){0, 0, 0};
 }

@@ -36,6 +36,7 @@ static void cpu_name(char name[49]) {
 
 void posenc_machine(char *text, size_t size) {
   char cpu[49];
+  if (!text) return;
   cpu_name(cpu);
   snprintf(text, size, "posenc %s, isa %u, %s", PACKAGE_VERSION, posenc_isa_detect(), cpu);
 }
@@ -92,8 +93,9 @@ static posenc_status read_entries(posenc_wisdom *made, FILE *file) {
 }
 
 posenc_status posenc_wisdom_read(posenc_wisdom **wisdom, const char *path) {
-  if (!wisdom || !path) return POSENC_BAD_ARGUMENT;
+  if (!wisdom) return POSENC_BAD_ARGUMENT;
   *wisdom = NULL;
+  if (!path) return POSENC_BAD_ARGUMENT;
   FILE *file = fopen(path, "r");
   if (!file) return POSENC_BAD_FILE;
   posenc_wisdom *made = calloc(1, sizeof *made);
@@ -111,6 +113,8 @@ int posenc_wisdom_line(char *text, size_t size, const posenc_problem *problem, i
                        double seconds) {
   char machine[MACHINE_BYTES];
   uint64_t base;
+  if ((!text && size) || !problem || problem->size != sizeof *problem || !kernel || !(seconds >= 0.0 && seconds < 1e6))
+    return -1;
   memcpy(&base, &problem->base, sizeof base);
   posenc_machine(machine, sizeof machine);
   return snprintf(text, size, "%d %d %d %" PRId64 " %" PRId64 " %" PRId64 " %" PRIx64 " %d %s %" PRIu64 " %s\n",
