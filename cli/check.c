@@ -211,9 +211,11 @@ static bool take_recorded(options *given, const table_file *table, const char *f
   json_t *metadata = table_metadata(table);
   const bool ours = strcmp(field_string(metadata, "made_by"), "posenc") == 0;
   for (size_t i = 0; ours && i < sizeof fields / sizeof *fields; i++) {
-    const char *text = field_string(metadata, fields[i].key);
-    const bool says = *text && (fields[i].code != OPTION_PADDING || strcmp(text, "none") != 0);
-    if (says && !is_given(given, fields[i].code) && !is_given(given, fields[i].beside))
+    const json_t *value = json_object_get(metadata, fields[i].key);
+    const char *text = json_string_value(value);
+    if (!value || is_given(given, fields[i].code) || is_given(given, fields[i].beside)) continue;
+    if (!text) die("%s: its metadata, %s: not a string", file, fields[i].key);
+    if (fields[i].code != OPTION_PADDING || strcmp(text, "none") != 0)
       options_record(given, fields[i].code, fields[i].key, text, file);
   }
   json_decref(metadata);
@@ -224,10 +226,11 @@ static bool take_recorded(options *given, const table_file *table, const char *f
 static table_part recorded_part(const table_file *table, const char *file) {
   json_t *metadata = table_metadata(table);
   const bool ours = strcmp(field_string(metadata, "made_by"), "posenc") == 0;
-  const char *op = ours ? field_string(metadata, "op") : "";
-  const bool is_cache = strcmp(op, op_name(POSENC_ROPE_CACHE)) == 0;
-  if (*op && !is_cache && strcmp(op, op_name(POSENC_TABLE)) != 0)
-    die("%s: its metadata, op %s: not table or rope-cache", file, op);
+  const json_t *op = ours ? json_object_get(metadata, "op") : NULL;
+  const char *name = op ? field_string(metadata, "op") : op_name(POSENC_TABLE);
+  const bool is_cache = strcmp(name, op_name(POSENC_ROPE_CACHE)) == 0;
+  if (!is_cache && strcmp(name, op_name(POSENC_TABLE)) != 0)
+    die("%s: its metadata, op %s: not table or rope-cache", file, *name ? name : "''");
   json_decref(metadata);
   if (!is_cache) return TABLE_BOTH;
   return strcmp(table_tensor(table), "sin") == 0 ? TABLE_SIN : TABLE_COS;
@@ -236,8 +239,10 @@ static table_part recorded_part(const table_file *table, const char *file) {
 /* The positions in the file, a new array, if they are wanted. */
 static double *take_positions(options *given, const table_file *table, const char *file) {
   int64_t count = 0;
+  double *positions;
+  fault why;
   if (is_given(given, OPTION_OFFSET) || is_given(given, OPTION_POSITIONS)) return NULL;
-  double *positions = table_positions(table, &count);
+  if (!table_positions(table, &positions, &count, &why)) die("%s: %s", file, why.text);
   if (positions && count != given->problem.rows)
     die("%s: it has %" PRId64 " positions for %" PRId64 " rows", file, count, given->problem.rows);
   given->problem.positions = positions;

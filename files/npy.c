@@ -202,7 +202,7 @@ bool npy_find(const unsigned char *bytes, size_t size, table_half half, stored *
   if (!find_shape(&text, halved, found, why)) return false;
   stored_bytes(found, &wanted);
   const size_t room = size - found->begin;
-  if ((halved ? room / 2 : room) < wanted)
+  if (halved ? room / 2 != wanted || room % 2 : room != wanted)
     return fault_say(why, "its %s%" PRId64 " x %" PRId64 " elements take %zu bytes, and it has %zu",
                      halved ? "2 x " : "", found->rows, found->dim, halved ? 2 * wanted : wanted, room);
   found->halved = halved;
@@ -251,8 +251,9 @@ bool npy_numbers(const unsigned char *bytes, size_t size, double **values, int64
       if (*count != 1) return fault_say(why, "it is no list: it has several axes");
       *count = text.axes[axis];
     }
-  if ((size - begin) / element < (size_t)*count)
-    return fault_say(why, "its %" PRId64 " numbers are more than it has bytes for", *count);
+  if ((size - begin) / element != (size_t)*count || (size - begin) % element)
+    return fault_say(why, "its %" PRId64 " numbers take %zu bytes each, and it has %zu in all", *count, element,
+                     size - begin);
   *values = malloc((size_t)*count * sizeof **values + 1);
   if (!*values) return fault_say(why, "out of memory");
   for (int64_t n = 0; n < *count && ok; n++) {

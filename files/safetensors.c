@@ -324,28 +324,34 @@ json_t *safetensors_metadata(const unsigned char *bytes, size_t size) {
   return metadata;
 }
 
-/* The tensor that a header of ours has for them, if it is just that. */
-static bool find_positions(const json_t *tensor, size_t room, extent *e, int64_t *count) {
+/* The tensor that a header of ours has for them. */
+static bool find_positions(const json_t *tensor, extent *e, int64_t *count, fault *why) {
   const json_t *lengths = json_object_get(tensor, "shape");
   const char *dtype = json_string_value(json_object_get(tensor, "dtype"));
   *count = json_integer_value(json_array_get(lengths, 0));
-  return dtype && strcmp(dtype, dtypes[POSENC_F64]) == 0 && json_array_size(lengths) == 1 && read_extent(tensor, e) &&
-         e->end <= room && *count >= 0 && (e->end - e->begin) / sizeof(double) == (uint64_t)*count &&
-         (e->end - e->begin) % sizeof(double) == 0;
+  if (!dtype || strcmp(dtype, dtypes[POSENC_F64]) != 0)
+    return fault_say(why, "its tensor " SAFETENSORS_POSITIONS ", dtype %.40s: not F64", dtype ? dtype : "null");
+  if (json_array_size(lengths) != 1)
+    return fault_say(why, "its tensor " SAFETENSORS_POSITIONS ", shape of %zu axes: not of one",
+                     json_array_size(lengths));
+  if (!read_extent(tensor, e) || *count < 0 || (e->end - e->begin) / sizeof(double) != (uint64_t)*count ||
+      (e->end - e->begin) % sizeof(double))
+    return fault_say(why, "its tensor " SAFETENSORS_POSITIONS ", its shape and its data_offsets do not agree");
+  return true;
 }
 
-double *safetensors_positions(const unsigned char *bytes, size_t size, int64_t *count) {
+bool safetensors_positions(const unsigned char *bytes, size_t size, double **positions, int64_t *count, fault *why) {
   size_t begin;
-  fault unused;
   extent e;
-  double *positions = NULL;
-  json_t *root = read_root(bytes, size, &begin, &unused), *tensor = json_object_get(root, SAFETENSORS_POSITIONS);
-  if (tensor && find_positions(tensor, size - begin, &e, count) &&
-      (positions = malloc((size_t)(e.end - e.begin) + 1))) {
-    const unsigned char *from = bytes + begin + e.begin;
-    for (int64_t n = 0; n < *count; n++)
-      order_bytes((unsigned char *)&positions[n], from + (size_t)n * sizeof *positions);
+  *positions = NULL;
+  json_t *root = read_root(bytes, size, &begin, why), *tensor = json_object_get(root, SAFETENSORS_POSITIONS);
+  bool ok = root && (!tensor || find_positions(tensor, &e, count, why));
+  if (ok && tensor) {
+    *positions = malloc((size_t)(e.end - e.begin) + 1);
+    ok = *positions || fault_say(why, "out of memory");
   }
+  for (int64_t n = 0; *positions && n < *count; n++)
+    order_bytes((unsigned char *)&(*positions)[n], bytes + begin + e.begin + (size_t)n * sizeof **positions);
   json_decref(root);
-  return positions;
+  return ok;
 }

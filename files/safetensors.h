@@ -35,7 +35,8 @@ bool safetensors_find(const unsigned char *bytes, size_t size, const char *wante
 /* Its metadata, a new reference; null if it has none. */
 json_t *safetensors_metadata(const unsigned char *bytes, size_t size);
 
-/* The positions that such a file of ours has: a new array, and how many; null if there are none. */
-double *safetensors_positions(const unsigned char *bytes, size_t size, int64_t *count);
+/* The positions that such a file of ours has, whose tensors safetensors_find has seen: a new array, and how many; null if it has no tensor of that
+ * name. False if it has one that is no list of f64. */
+bool safetensors_positions(const unsigned char *bytes, size_t size, double **positions, int64_t *count, fault *why);
 
 #endif

@@ -157,8 +157,9 @@ json_t *table_metadata(const table_file *t) {
   return t->tensor ? safetensors_metadata(t->bytes, t->size) : NULL;
 }
 
-double *table_positions(const table_file *t, int64_t *count) {
-  return t->tensor ? safetensors_positions(t->bytes, t->size, count) : NULL;
+bool table_positions(const table_file *t, double **positions, int64_t *count, fault *why) {
+  *positions = NULL;
+  return !t->tensor || safetensors_positions(t->bytes, t->size, positions, count, why);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ const char *table_tensor(const table_file *t);
 
 /* What the file says of itself in words, and the list of its positions, as safetensors.h has them; null in a .npy file. */
 json_t *table_metadata(const table_file *t);
-double *table_positions(const table_file *t, int64_t *count);
+bool table_positions(const table_file *t, double **positions, int64_t *count, fault *why);
 
 /* Copies rows [row, row + rows): packed, row by row, in this machine's byte order. */
 void table_rows(table_file *t, int64_t row, int64_t rows, void *out);

@@ -82,6 +82,28 @@ sed 's/"first":"0"/"first":"x"/' told.safetensors >lying.safetensors
 refused 'lying.safetensors: its metadata, first x: not an integer' lying.safetensors
 sed 's/"op":"table"/"op":"tablx"/' told.safetensors >lying.safetensors
 refused 'lying.safetensors: its metadata, op tablx: not table or rope-cache' lying.safetensors
+altered() { # FILE KEY JSON: the file with another value of a key of its metadata, which is no longer than the old one
+  old=$(grep -a -o "\"$2\":\"[^\"]*\"" "$1" | head -1)
+  sed "s/\"$2\":\"[^\"]*\"/$(printf '%-*s' ${#old} "\"$2\":$3")/" "$1" >lying.safetensors
+}
+altered told.safetensors op '""'
+refused "lying.safetensors: its metadata, op '': not table or rope-cache$" lying.safetensors
+for key in base scale shift first scaling padding odd layout; do
+  altered told.safetensors $key '""'
+  refused "lying.safetensors: its metadata, $key '': n" lying.safetensors
+done
+check 'an option takes its place' ends 0 lying.safetensors --layout interleaved --max-ulp 0.50001
+altered told.safetensors base 10000
+refused 'lying.safetensors: its metadata, base: not a string$' lying.safetensors
+seq 1000 >positions.txt
+"$POSENC" write --positions positions.txt --dim 8 -o list.safetensors
+check 'a list in the file' ends 0 list.safetensors --max-ulp 0.50001
+for shape in 'F32","shape":[2000]|dtype F32: not F64' 'F64","shape":[9,99]|shape of 2 axes: not of one' \
+  'F64","shape":[1001]|its shape and its data_offsets do not agree'; do
+  sed "s/F64\",\"shape\":\[1000\]/${shape%|*}/" list.safetensors >lying.safetensors
+  refused "lying.safetensors: its tensor positions, ${shape#*|}$" lying.safetensors --tensor pe
+done
+check 'an option takes its place, too' ends 0 lying.safetensors --tensor pe --positions positions.txt --max-ulp 0.50001
 for layout in duplicated interleaved split; do
   for length in 1 90; do
     "$POSENC" write --op rope-cache --len $length --dim 16 --layout $layout --offset 3 -o cache.npy
@@ -97,8 +119,10 @@ refused 'cache.npy: its shape (2, 90, 16) is not (positions, columns) with other
 check 'a broken element is in the second half' ends 1 broken.npy --part sin --max-ulp 1
 check 'and not in the first' ends 0 broken.npy --part cos --max-ulp 1
 head -c -4 cache.npy >cut.npy
+{ cat cache.npy && printf x; } >long.npy
 for part in cos sin; do
   refused 'cut.npy: its 2 x 90 x 16 elements take 11520 bytes, and it has 11516' cut.npy --part $part
+  refused 'long.npy: its 2 x 90 x 16 elements take 11520 bytes, and it has 11521' long.npy --part $part
 done
 refused '--part tan: not cos or sin' f32.npy --part tan
 refused '--layout split-cs: with --part it is duplicated, interleaved or split' f32.npy --part cos --layout split-cs
@@ -140,6 +164,9 @@ for bytes in 7 8 9 60; do head -c $bytes f32.npy >x.npy && refused 'x.npy: it en
 printf '\223NUMPY\4\0    ' >x.npy && refused 'x.npy: format version 4.0 of .npy is not known' x.npy
 printf '\223NUMPY\2\0\377\377\377\377' >x.npy && refused 'x.npy: its header of 4294967295 bytes is longer than' x.npy
 head -c 24000 f32.npy >x.npy && refused 'x.npy: its 300 x 20 elements take 24000 bytes, and it has 23872' x.npy
+{ cat f32.npy && printf x; } >x.npy && refused 'x.npy: its 300 x 20 elements take 24000 bytes, and it has 24001' x.npy
+cat f32.npy f32.npy >x.npy && refused 'x.npy: its 300 x 20 elements take 24000 bytes, and it has 48128' x.npy
+npy list.npy "$(header '<i4' False '(300,)')" 1204 && refused 'list.npy: its 300 numbers take 4 bytes each, and it has 1204 in all$' f32.npy --positions list.npy
 for text in '' '{' '{}' '[]' "{'descr': '<f4'}" "$(header '<f4' Maybe '(2, 4)')" "$(header '<f4' False '(2, 4')" "$(header '<f4' False '(2 4)')" \
   "$(header '<f4' False '(-2, 4)')" "$(header '<f4' False '[2, 4]')" "$(header '<f4' False '(2, 4)')}" "{'descr': '<f4', 'descr': '<f4'}" \
   "$(header '<f4' False "($(printf '1,%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32) 2, 4)")"; do

@@ -253,7 +253,7 @@ refused '--positions empty: Is a directory' --positions empty --dim 8
 [ -c /dev/zero ] && refused '--positions /dev/zero: it is too long\|--positions /dev/zero: out of memory\|--positions /dev/zero: number 1' --positions /dev/zero --dim 8
 npy p.npy '<i8' '(1,)' '\1\0\0\0\0\0\40\0' && refused '--positions p.npy: number 1 of it is no double' --positions p.npy --dim 8
 npy p.npy '<f8' '(1,)' '\0\0\0\0\0\0\370\177' && refused '--positions p.npy: number 1 of it is not finite' --positions p.npy --dim 8
-npy p.npy '<f8' '(2,)' '\0\0\0\0\0\0\0\0' && refused '--positions p.npy: its 2 numbers are more' --positions p.npy --dim 8
+npy p.npy '<f8' '(2,)' '\0\0\0\0\0\0\0\0' && refused '--positions p.npy: its 2 numbers take 8 bytes each, and it has 8 in all' --positions p.npy --dim 8
 npy p.npy '<c8' '(1,)' '\0\0\0\0\0\0\0\0' && refused "--positions p.npy: its dtype '<c8' is no integer" --positions p.npy --dim 8
 npy p.npy '<f4' '(2, 2)' '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' && refused '--positions p.npy: it is no list' --positions p.npy --dim 8
 refused '--dim 7: dim must be even; --odd pad or --odd ceil takes an odd one$' --len 8 --dim 7

@@ -31,10 +31,14 @@ static void use_otherwise(const uint8_t *bytes, size_t size) {
 static void use(table_file *t, size_t size) {
   enum { ROWS = 3, ELEMENTS = 1 << 16 };
   const stored *at = table_stored(t);
-  int64_t positions;
+  double *positions;
+  int64_t count;
   size_t bytes;
+  fault why = {""};
   json_decref(table_metadata(t));
-  free(table_positions(t, &positions));
+  if (!table_positions(t, &positions, &count, &why) && !*why.text) abort();
+  if (positions && (count < 0 || (size_t)count > size)) abort();
+  free(positions);
   if (at->rows < 1 || at->dim < 1 || !stored_bytes(at, &bytes) || at->begin > size || bytes > size - at->begin) abort();
   if ((size_t)at->rows > size || (size_t)at->dim > size) abort(); /* whatever their product is taken for */
   const int64_t rows = at->rows < ROWS ? at->rows : ROWS;
