@@ -81,8 +81,9 @@ static json_t *load(const char *path) {
   json_t *record = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
   if (!record) die("%s: %s", *path ? path : "''", error.text);
   char why[400];
-  if (!compare_check(record, why, sizeof why)) die("%s: %s", path, why);
-  return record;
+  if (compare_check(record, why, sizeof why)) return record;
+  json_decref(record);
+  die("%s: %s", path, why);
 }
 
 static double share(const char *option, const char *text) {
@@ -128,6 +129,8 @@ static int run(int argc, char **argv) {
   json_t *before = load(files[0]), *after = load(files[1]);
   const char *why;
   json_t *comparison = compare_records(before, after, &limits, &why);
+  json_decref(before);
+  json_decref(after);
   if (!comparison) die("%s and %s: %s", files[0], files[1], why);
   if (strcmp(format, "json") == 0) {
     field_print(comparison, stdout);
@@ -136,8 +139,6 @@ static int run(int argc, char **argv) {
   }
   const bool worse = json_integer_value(json_object_get(comparison, "worse")) > 0;
   json_decref(comparison);
-  json_decref(before);
-  json_decref(after);
   return worse ? STATUS_WORSE : EXIT_SUCCESS;
 }
 

@@ -71,16 +71,17 @@ static int run(int argc, char **argv) {
   }
   char why[900];
   json_t *merged = merge_records(records, names, count, why, sizeof why);
+  for (size_t i = 0; i < count; i++) json_decref(records[i]);
+  free(records);
   if (!merged) die("%s", why);
 
   output *out = output_open(path);
-  if (!out) die_value("--output", path, strerror(errno));
-  field_print(merged, output_stream(out));
-  if (!output_commit(out)) die_value("--output", path, strerror(errno));
+  if (out) field_print(merged, output_stream(out));
+  const bool written = out && output_commit(out);
+  const int error = errno;
   const int status = status_of(merged), of_encodings = status_of(json_object_get(merged, "encodings"));
   json_decref(merged);
-  for (size_t i = 0; i < count; i++) json_decref(records[i]);
-  free(records);
+  if (!written) die_value("--output", path, strerror(error));
   return status != EXIT_SUCCESS ? status : of_encodings;
 }
 
