@@ -2,6 +2,7 @@
 #include "cli/options.h"
 #include "common/field.h"
 #include "common/output.h"
+#include "common/threads.h"
 #include "files/table.h"
 #include "verify/table.h"
 #include "verify/verify.h"
@@ -319,6 +320,7 @@ static int run(int argc, char **argv) {
                                  .part = part,
                                  .limit = given.max_ulp > 0.0 || given.max_abs > 0.0 ? &limit : NULL,
                                  .replay = replay};
+  threads_hold();
   json_t *record = verify_table(&request);
   if (!record) die("out of memory");
   print(record, output_stream(out));

@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "common/field.h"
 #include "common/output.h"
+#include "common/threads.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -171,6 +172,7 @@ static int run(int argc, char **argv) {
   identify_request request = {.table = table, .name = file};
   const posenc_kernel **kernels = recipes(&request.kernel_count);
   request.kernels = kernels;
+  threads_hold();
   identity *found = identify(&request);
   json_t *record = found ? identity_json(found, &request) : NULL;
   if (!record) die("out of memory");

@@ -5,6 +5,7 @@
 #include "impls/recipes/recipes.h"
 #include "verify/cases.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,6 +168,11 @@ void selection_free(selection *chosen) {
   free(chosen->shapes);
 }
 
+void die_unmeasured(void) {
+  die("%s", errno == EAGAIN ? "no process could be made for the kernels: the system allows this user no more"
+                            : "out of memory");
+}
+
 json_t *measure_accuracy(const options *given, const selection *chosen, size_t count, bool explain) {
   verify_part *parts = calloc(count, sizeof *parts);
   if (!parts) die("out of memory");
@@ -188,7 +194,7 @@ json_t *measure_accuracy(const options *given, const selection *chosen, size_t c
       .replay_options = catalogue_options(),
   };
   json_t *record = verify_run(&request);
-  if (!record) die("out of memory");
+  if (!record) die_unmeasured();
   free(parts);
   return record;
 }

@@ -42,6 +42,9 @@ void selection_free(selection *chosen);
 /* The accuracy record of all selections, a new reference. Exits if it cannot be made. */
 json_t *measure_accuracy(const options *given, const selection *chosen, size_t count, bool explain);
 
+/* Exits, and tells why there is no record of verify: errno. */
+__attribute__((noreturn)) void die_unmeasured(void);
+
 /* STATUS_FAILED_CHECK if a promise was broken, else EXIT_SUCCESS. */
 int accuracy_status(const json_t *record);
 

@@ -125,7 +125,7 @@ static json_t *encodings_record(const options *given, const char *globs) {
       .silence = given->silence,
   };
   json_t *record = verify_encodings(&request);
-  if (!record) die("out of memory");
+  if (!record) die_unmeasured();
   free(encodings);
   return record;
 }

@@ -19,7 +19,7 @@ struct output {
   char *temporary; /* null likewise */
 };
 
-/* ---- what an interrupt must remove ------------------------------------------------------------- */
+/* ---- what an end before the commit must remove ------------------------------------------------- */
 
 enum { PENDING_MAX = 16 };
 static char *volatile pending[PENDING_MAX];
@@ -29,26 +29,34 @@ static const int interrupts[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM};
 enum { INTERRUPTS = sizeof interrupts / sizeof *interrupts };
 
 /* Fails, as it should, once something is in the folder. */
-static void remove_empty_folder(void) {
+static void remove_unfinished(void) {
+  for (int i = 0; i < PENDING_MAX; i++)
+    if (pending[i]) unlink(pending[i]);
   if (made_folder) rmdir(made_folder);
+}
+
+/* Which has registered it: at the exit of a child, which has a copy of the list, nothing is removed. */
+static pid_t owner;
+
+/* At any exit: a library may end the process. */
+static void remove_at_exit(void) {
+  if (getpid() == owner) remove_unfinished();
 }
 
 /* Only async-signal-safe calls. The signal is blocked in here, so the raised one ends the process on return. The default action is put
    back here and not by SA_RESETHAND: with that, a second signal (timeout(1) sends two) can end the process between the reset and the
    first instruction of the handler. */
 static void remove_pending(int number) {
-  for (int i = 0; i < PENDING_MAX; i++) {
-    if (pending[i]) unlink(pending[i]);
-  }
-  remove_empty_folder();
+  remove_unfinished();
   signal(number, SIG_DFL);
   raise(number);
 }
 
-static void handle_interrupts(void) {
-  static bool handled;
-  if (handled) return;
-  handled = true;
+/* False if there is no memory for it. */
+static bool handle_ends(void) {
+  if (owner) return true;
+  if (atexit(remove_at_exit) != 0) return false;
+  owner = getpid();
   struct sigaction action = {.sa_handler = remove_pending};
   sigfillset(&action.sa_mask);
   for (int i = 0; i < INTERRUPTS; i++) {
@@ -57,6 +65,7 @@ static void handle_interrupts(void) {
   }
   /* A file size limit is then an error of write(2) like a full disk, which can be told. */
   signal(SIGXFSZ, SIG_IGN);
+  return true;
 }
 
 static void block_interrupts(sigset_t *before) {
@@ -185,8 +194,7 @@ static bool open_target(output *out, const char *path) {
 }
 
 output *output_open(const char *path) {
-  handle_interrupts();
-  output *out = calloc(1, sizeof *out);
+  output *out = handle_ends() ? calloc(1, sizeof *out) : NULL;
   if (!out) return NULL;
   if (open_target(out, path)) return out;
   output_free(out);
@@ -249,14 +257,13 @@ void output_abandon(output *out) {
 }
 
 bool output_make_folder(const char *path) {
-  handle_interrupts();
+  if (!handle_ends()) return false;
   sigset_t before;
   block_interrupts(&before);
   const bool made = mkdir(path, 0777) == 0;
   if (made) made_folder = path;
   restore_signals(&before);
-  if (!made) return errno == EEXIST;
-  return atexit(remove_empty_folder) == 0;
+  return made || errno == EEXIST;
 }
 
 bool output_write_file(const char *path, const char *text, size_t length) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that appear whole or not at all: written beside their place, then renamed. An interrupt removes what is pending. */
+/* Files that appear whole or not at all: written beside their place, then renamed. A process that ends before that, by exit
+   or an interrupt, removes what is pending. */
 #ifndef POSENC_COMMON_OUTPUT_H
 #define POSENC_COMMON_OUTPUT_H
 
@@ -24,8 +25,8 @@ bool output_commit(output *out);
 /* Drops what was written and frees `out`. Null is allowed. */
 void output_abandon(output *out);
 
-/* Makes the folder unless it is there; a process that ends, even by an interrupt, removes again what it made if nothing is
-   in it. One folder per process; `path` must stay. False with errno set on failure. */
+/* Makes the folder unless it is there; a process that ends removes again what it made if nothing is in it. One folder per
+   process; `path` must stay. False with errno set on failure. */
 bool output_make_folder(const char *path);
 
 /* Writes one whole file from memory; false with errno set. */

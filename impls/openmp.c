@@ -31,7 +31,6 @@ static posenc_status prepare_with(const posenc_bound *promise, const posenc_prob
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->serial = serial;
   made->loops = apply_loops_for(options);
-  /* OpenMP's library ends the process when it cannot have the threads it wants. */
   const int wanted = options->threads ? options->threads : omp_get_max_threads(), most = 4 * omp_get_num_procs();
   made->threads = wanted < most ? wanted : most;
   const posenc_status status = serial->prepare ? serial->prepare(problem, options, &made->constants) : POSENC_OK;
@@ -60,11 +59,20 @@ typedef struct deal {
 
 enum { BLOCK = 32, LEAST_BYTES = 1 << 16 };
 
+/* OpenMP's library ends the process when it cannot start a thread. Those of a thread's last team wait for its next. */
+static int64_t threads_to_have(int64_t wanted) {
+  static _Thread_local int had = 1;
+  if (wanted <= 1 || omp_get_active_level() >= omp_get_max_active_levels()) return 1;
+  had = wanted > had ? posenc_threads((int)wanted) : (int)wanted;
+  return had;
+}
+
 static deal deal_rows(const team *made, int64_t rows, int64_t row_bytes) {
   const int64_t blocks = rows / BLOCK + (rows % BLOCK != 0), useful = rows * row_bytes / LEAST_BYTES;
   int64_t threads = made->threads;
   if (threads > useful) threads = useful;
   if (threads > blocks) threads = blocks;
+  threads = threads_to_have(threads);
   return threads > 1 ? (deal){threads, (blocks / threads + (blocks % threads != 0)) * BLOCK} : (deal){1, rows};
 }
 
@@ -93,6 +101,7 @@ static posenc_status apply_sequences(const team *made, const posenc_problem *pro
   int64_t threads = made->threads;
   if (threads > bytes / LEAST_BYTES) threads = bytes / LEAST_BYTES;
   if (threads > slice->batch) threads = slice->batch;
+  threads = threads_to_have(threads);
   if (threads <= 1) return apply(&serial, problem, slice, x, out);
   const int64_t share = slice->batch / threads + (slice->batch % threads != 0);
   posenc_status worst = POSENC_OK;

@@ -421,7 +421,7 @@ struct posenc_options {
                                   wish. 0.5 is correct rounding. Only kernels without an absolute error, of which
                                   there are none for f64, promise anything of the kind: see posenc_bound */
   int threads;          /* for threaded kernels. 0: as many as OpenMP gives; at most four per processor
-                                  are started. The library chooses a threaded kernel only where this is not 1, and
+                                  are started, and no more than posenc_threads tells. The library chooses a threaded kernel only where this is not 1, and
                                   the table is large enough to pay for starting threads */
   unsigned isa;         /* allowed tiers. 0: the environment's POSENC_ISA, or else all */
   posenc_stores stores; /* of posenc_execute; add and rope store regularly */
@@ -536,6 +536,13 @@ POSENC_API void posenc_encoder_destroy(posenc_encoder *encoder);
    allowed. To be freed with posenc_free alone, which takes null. */
 POSENC_API void *posenc_alloc(size_t bytes);
 POSENC_API void posenc_free(void *memory);
+
+/* ---- threads ------------------------------------------------------------------------------------ */
+
+/* Of `wanted` threads, the caller among them, as many as this process can have at once: it starts the others, and they end. At least 1.
+   OpenMP's libraries end the process where a thread cannot be started. A threaded kernel asks before it has a team that is larger than the calling
+   thread's last, and does with fewer, which changes no bit; between that and its start others may still take what there was. */
+POSENC_API int posenc_threads(int wanted);
 
 /* ---- other encodings ----------------------------------------------------------------------------- */
 

@@ -21,7 +21,7 @@ if ! readelf --version > /dev/null 2>&1; then
   echo "ok 2 - what it needs # SKIP no readelf"
 else
   needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
-  more=$(echo "$needed" | grep -v -e '^libc\.' -e '^libm\.' -e '^libgomp\.' -e '^libomp\.' -e '^ld-' -e 'san\.so' -e '^libgcc_s')
+  more=$(echo "$needed" | grep -v -e '^libc\.' -e '^libm\.' -e '^libpthread\.' -e '^libgomp\.' -e '^libomp\.' -e '^ld-' -e 'san\.so' -e '^libgcc_s')
   if echo "$needed" | grep -q '^libc\.' && [ -z "$more" ]; then
     echo "ok 2 - it needs libc, libm and OpenMP's library at most"
   else

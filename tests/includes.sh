@@ -21,8 +21,8 @@ reports: reports common
 peers: peers
 cli: cli verify identify files bench reports peers impls/recipes common'
 
-# What the library may take from the system: libc with advice on memory and what glibc knows of the CPU, libm, OpenMP, intrinsics.
-system='cpuid.h float.h immintrin.h inttypes.h limits.h math.h omp.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h sys/mman.h sys/platform/x86.h'
+# What the library may take from the system: libc with threads, advice on memory and what glibc knows of the CPU, libm, OpenMP, intrinsics.
+system='cpuid.h float.h immintrin.h inttypes.h limits.h math.h omp.h pthread.h sched.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h sys/mman.h sys/platform/x86.h sys/syscall.h unistd.h'
 
 sources() { # the sources right in a folder
   find "$1" -maxdepth 1 -name '*.[ch]' -o -maxdepth 1 -name '*.cc' -o -maxdepth 1 -name '*.def'

@@ -495,6 +495,22 @@ static void test_large(void) {
   free(table);
 }
 
+static int count_tasks(void) {
+  int count = -2;
+  DIR *tasks = opendir("/proc/self/task");
+  while (tasks && readdir(tasks)) count++;
+  if (tasks) closedir(tasks);
+  return count;
+}
+
+static void test_threads_to_be_had(void) {
+  const int before = count_tasks(), had = posenc_threads(5), after = count_tasks();
+  ok(had >= 1 && had <= 5 && before == after, "of 5 threads %d can be had; %d run before, %d after", had, before,
+     after);
+  ok(posenc_threads(1) == 1 && posenc_threads(0) == 1 && posenc_threads(-7) == 1 && posenc_threads(INT32_MIN) == 1,
+     "of one, and of none, the caller");
+}
+
 /* Threads stay in OpenMP's pool: as many tasks as were asked for. Must be the first use of OpenMP. */
 static void test_threads_are_used(void) {
   const posenc_problem problem = posenc_table(4096, 256);
@@ -502,21 +518,17 @@ static void test_threads_are_used(void) {
   options.kernel = posenc_kernel_find("openmp");
   options.threads = 3;
   posenc_plan *plan;
-  DIR *tasks;
   if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) {
     skip("openmp uses its threads", posenc_kernel_refusal(options.kernel, &problem, &options));
     return;
   }
   float *table = malloc(sizeof(float) * 4096 * 256);
   posenc_execute(plan, 0, problem.rows, table);
-  int count = 0;
-  if ((tasks = opendir("/proc/self/task"))) {
-    while (readdir(tasks)) count++;
-    closedir(tasks);
-    ok(count - 2 >= 3, "openmp, asked for 3 threads, has %d", count - 2);
-  } else {
+  const int count = count_tasks();
+  if (count > 0)
+    ok(count >= 3, "openmp, asked for 3 threads, has %d", count);
+  else
     skip("openmp uses its threads", "no /proc");
-  }
   free(table);
   posenc_plan_destroy(plan);
 }
@@ -758,6 +770,7 @@ int main(void) {
   size_t kernel_count;
   const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
   unsetenv("POSENC_ISA");
+  test_threads_to_be_had();
   test_threads_are_used();
   test_contracts();
   test_problems();

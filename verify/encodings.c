@@ -10,6 +10,7 @@
 #include "verify/isolate.h"
 #include "verify/record.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -725,12 +726,12 @@ static void hear(const char *doing, double share, void *argument) {
   (void)doing, (void)share, (void)argument;
 }
 
-/* Records of one encoding; of one that did not live to tell, that it died. */
+/* Records of one encoding; of one that did not live to tell, that it died. Null if no process could be made. */
 static json_t *examined(exam *e) {
   isolated how = isolate(examine_aloud, e, e->request->silence, hear, NULL);
   json_t *records = how.how == ENDED_WELL ? json_loads(how.result, 0, NULL) : NULL;
   free(how.result);
-  if (records) return records;
+  if (records || how.how == ENDED_UNBORN) return records;
   check broken = {.compared = 1, .broken = 1, .worst = 1.0};
   snprintf(broken.note, sizeof broken.note, "it did not come to its end; at that time: %.120s", how.last);
   return json_pack("[{s:s, s:{s:s}, s:n, s:o, s:[o]}]", "kernel", e->encoding->name, "shape", "name", "all", "refusal",
@@ -746,6 +747,12 @@ json_t *verify_encodings(const encodings_request *request) {
     if (e.encoding->by_kernels) continue;
     json_t *found = examined(&e), *one, *each;
     size_t n, c;
+    if (!found) {
+      json_decref(records);
+      json_decref(encodings);
+      errno = EAGAIN;
+      return NULL;
+    }
     json_array_foreach(found, n, one) json_array_foreach(json_object_get(one, "checks"), c, each) *
         (json_is_true(json_object_get(each, "ok")) ? &passed : &failed) += 1;
     json_array_extend(records, found);

@@ -38,7 +38,8 @@ typedef struct encodings_request {
  *
  * and in its records, whose "kernel" is the encoding's name, "shape" has nothing but a name. Checks: accuracy, memory, extension, index, in-place,
  * threads, special (NaN and infinities), refusal (what is asked in vain is refused, and nothing is written), and of dropout mask (the words of the paper), known-answers (those that
- * Random123 publishes) and statistics. Each encoding is looked at in a process of its own. Null when memory runs out.
+ * Random123 publishes) and statistics. Each encoding is looked at in a process of its own. Null when memory runs out, or, with errno EAGAIN,
+ * when a process could not be made.
  */
 json_t *verify_encodings(const encodings_request *request);
 

@@ -3,6 +3,7 @@
 #include "verify/isolate.h"
 
 #include "common/clock.h"
+#include "common/threads.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -112,6 +113,7 @@ static _Noreturn void be_born(void (*work)(void *), void *argument, int pipe_end
   signal(SIGTERM, SIG_DFL);
   signal(SIGHUP, SIG_DFL);
   voice = pipe_end;
+  threads_hold();
   work(argument);
   _exit(0);
 }

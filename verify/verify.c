@@ -16,6 +16,7 @@
 #include "verify/search.h"
 #include "verify/stages.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -419,6 +420,7 @@ static json_t *record_of_death(const exam *e, const isolated *end) {
 typedef struct showing {
   const char *stage, *name;
   double done, total, mine;
+  bool unborn; /* a process could not be made, and the run ends */
 } showing;
 
 static void show(const char *doing, double share, void *argument) {
@@ -433,7 +435,7 @@ static double elements_of_exam(const exam *e) {
   return elements_of(&v, &e->of->problem);
 }
 
-/* Null when memory runs out. */
+/* Null when memory runs out, or s->unborn. */
 static json_t *examined(const exam *e, showing *s) {
   char name[200];
   snprintf(name, sizeof name, "%s on %s", e->kernel->name, e->of->name);
@@ -441,6 +443,8 @@ static json_t *examined(const exam *e, showing *s) {
   s->mine = elements_of_exam(e);
   exam mine = *e;
   isolated end = isolate(examine_aloud, &mine, e->request->silence, show, s);
+  s->unborn = end.how == ENDED_UNBORN;
+  if (s->unborn) return NULL;
   json_t *record = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : record_of_death(e, &end);
   free(end.result);
   /* Only the process knows whether its kernel does the table: what is refused is not work that was done. */
@@ -472,13 +476,14 @@ static void unique_aloud(void *argument) {
   tell(profile_unique_json());
 }
 
-/* Null when memory runs out. */
-static json_t *unique(const verify_request *request) {
+/* Null when memory runs out, or *unborn. */
+static json_t *unique(const verify_request *request, bool *unborn) {
   showing s = {.stage = "verify", .name = "distances of rows", .mine = (double)PROFILE_ROWS * PROFILE_DIM};
   s.total = s.mine;
   isolated end = isolate(unique_aloud, NULL, request->silence, show, &s);
   json_t *found = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
+  *unborn = end.how == ENDED_UNBORN;
   return found;
 }
 
@@ -503,7 +508,7 @@ static double profile_elements(verify_profile wanted) {
   return elements[wanted];
 }
 
-/* Empty if the kernel dies of it. Null when memory runs out. */
+/* Empty if the kernel dies of it. Null when memory runs out, or s->unborn. */
 static json_t *profiled(portrait of, showing *s) {
   s->name = of.kernel->name;
   s->mine = profile_elements(of.wanted);
@@ -511,6 +516,8 @@ static json_t *profiled(portrait of, showing *s) {
   json_t *profile = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
   s->done += s->mine;
+  s->unborn = end.how == ENDED_UNBORN;
+  if (s->unborn) return NULL;
   return profile ? profile : profile_empty_json(of.kernel);
 }
 
@@ -576,16 +583,19 @@ static bool *deal(const verify_request *request) {
   return mine;
 }
 
-/* Those that are set in `mine`, behind which is whether the distances are. False when memory runs out. */
-static bool add_profiles(const verify_request *request, const bool *mine, json_t *curves, json_t **distances) {
+/* Those that are set in `mine`, behind which is whether the distances are. False when memory runs out, or *unborn. */
+static bool add_profiles(const verify_request *request, const bool *mine, json_t *curves, json_t **distances,
+                         bool *unborn) {
   const size_t profiles = count_profiles(request);
   showing s = {.stage = "verify: profile"};
   for (size_t n = 0; n < profiles; n++)
     if (mine[n]) s.total += profile_elements(portrait_of(request, n).wanted);
-  *distances = profiles && mine[profiles] ? unique(request) : json_null();
-  for (size_t n = 0; *distances && n < profiles; n++)
-    if (mine[n] && json_array_append_new(curves, profiled(portrait_of(request, n), &s)) != 0) return false;
-  return *distances;
+  *distances = profiles && mine[profiles] ? unique(request, unborn) : json_null();
+  bool enough = *distances;
+  for (size_t n = 0; enough && n < profiles; n++)
+    enough = !mine[n] || json_array_append_new(curves, profiled(portrait_of(request, n), &s)) == 0;
+  *unborn |= s.unborn;
+  return enough;
 }
 
 /* ---- shards -------------------------------------------------------------------------------------------------- */
@@ -634,7 +644,7 @@ json_t *verify_run(const verify_request *request) {
     count_checks(record, &t);
     enough = json_array_append_new(records, record) == 0;
   }
-  enough = enough && add_profiles(request, mine + exams, curves, &distances);
+  enough = enough && add_profiles(request, mine + exams, curves, &distances, &s.unborn);
   json_t *part = enough && shard_is_part(request->only) ? shard_json(request, mine) : NULL;
   enough = enough && (part || !shard_is_part(request->only));
   free(mine);
@@ -644,6 +654,7 @@ json_t *verify_run(const verify_request *request) {
     json_decref(kernels);
     json_decref(curves);
     json_decref(distances);
+    errno = s.unborn ? EAGAIN : ENOMEM;
     return NULL;
   }
   return json_pack("{s:s, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:o*}", "schema", "posenc-accuracy-1",

@@ -119,7 +119,8 @@ typedef struct verify_request {
  * survival, or memory if it died of touching what lies next to its rows.
  *
  * A number that is infinite or not a number is null, the errors of an element that is NaN among them.
- * Null when memory runs out. No thread may be running, nor have run an OpenMP region in this process (fork).
+ * Null when memory runs out, or, with errno EAGAIN, when a process could not be made, which is no kernel's fault. No thread may be running, nor
+ * have run an OpenMP region in this process (fork).
  */
 json_t *verify_run(const verify_request *request);
 

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Where no thread, or no process, can be had: fewer threads write the same bits, verify does not blame a kernel, and an exit leaves no file behind.
+. "${srcdir:-.}/tests/command.sh"
+
+# The limit of processes is none for root: then a user of its own, of whom nothing else runs.
+limited() { # PROCESSES COMMAND...
+  limit=$1
+  shift
+  if [ "$(id -u)" -eq 0 ]; then
+    setpriv --reuid=54321 --regid=54321 --clear-groups prlimit --nproc="$limit" "$@"
+  else
+    prlimit --nproc="$limit" "$@"
+  fi
+}
+posenc_limited() { # PROCESSES ARGUMENT...: sets $status
+  processes=$1
+  shift
+  limited "$processes" "$program" "$@" >out 2>err
+  status=$?
+}
+
+# What libtool makes is a script, which needs processes of its own.
+program=$POSENC
+[ -x "$abs_top_builddir/.libs/posenc" ] && program=$abs_top_builddir/.libs/posenc
+LD_LIBRARY_PATH=$abs_top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH OMP_NUM_THREADS=2
+chmod 777 . && chmod 755 "$work"/.. 2>/dev/null
+if ! limited 9 "$program" --version >/dev/null 2>&1; then
+  echo '1..0 # SKIP no setpriv or prlimit, or the build folder is not open to another user'
+  exit 0
+fi
+if limited 1 sh -c 'true & wait' >/dev/null 2>&1; then
+  echo '1..0 # SKIP this system does not limit processes'
+  exit 0
+fi
+
+has_openmp=$("$POSENC" list --names 2>/dev/null | grep -cx openmp)
+refusal=$("$POSENC" bench --kernel openmp --len 0 --dim 4 2>&1 | grep -c 'left out when')
+if [ "$has_openmp" -eq 0 ] || [ "$refusal" -ne 0 ]; then
+  skip 'threads of kernels' 'a build without OpenMP'
+else
+  for kernel in openmp cr-openmp; do
+    "$POSENC" write --kernel $kernel --len 20000 --dim 64 --threads 3 -o want.npy
+    rm -f got.npy
+    posenc_limited 1 write --kernel $kernel --len 20000 --dim 64 --threads 3 -o got.npy
+    check "$kernel: without a second thread" test $status -eq 0 -a ! -s err
+    check 'the same bits' cmp -s want.npy got.npy
+    if [ "$(id -u)" -eq 0 ]; then
+      posenc_limited 2 write --kernel $kernel --len 20000 --dim 64 --threads 3 -o got.npy
+      check "$kernel: with two of three" eval '[ $status -eq 0 ] && cmp -s want.npy got.npy'
+    else
+      skip "$kernel: with two of three" 'other processes of this user count'
+    fi
+  done
+fi
+"$POSENC" write --len 20000 --dim 64 -o want.npy
+posenc_limited 1 check want.npy --max-ulp 0.50001
+check 'check takes one thread' test $status -eq 0 -a ! -s err
+posenc_limited 1 identify want.npy
+check 'so does identify' test $status -eq 0 -a ! -s err
+
+unmade() { # COMMAND...: one line on stderr, and no file
+  posenc_limited 1 "$@"
+  [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q 'no process could be made' err &&
+    [ -z "$(find . -name '*.json' -o -name '.*.json*')" ]
+}
+check 'verify needs a process' unmade verify --kernel naive --len 20 --dim 8
+check 'and leaves no file' unmade verify --kernel naive --len 20 --dim 8 --format json -o new.json
+check 'so do the other encodings' unmade verify --encoding '*' --format json -o new.json
+check 'and a profile' unmade verify --kernel rotation --len 20 --dim 8 --profile --format json -o new.json
+
+if [ "$(id -u)" -eq 0 ]; then
+  posenc_limited 2 verify --kernel rotation,cr-portable --len 5000 --dim 64
+  check 'verify with a process, and no second thread in it' test $status -eq 0 -a ! -s err
+  check 'skips what takes two threads' test "$(grep -c 'threads 5000x64 # SKIP two threads could not be had' out)" -eq 2
+  check 'and nothing else' test "$(grep -c SKIP out)" -eq 2
+  posenc_limited 2 verify --kernel naive --op rope --len 300 --heads 4 --dim 16
+  check 'so of rope' test $status -eq 0 -a "$(grep -c SKIP out)" -eq 2
+else
+  for what in 'verify with a process' 'skips what takes two threads' 'and nothing else' 'so of rope'; do
+    skip "$what" 'other processes of this user count'
+  done
+fi
+
+plan
