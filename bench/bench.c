@@ -363,18 +363,20 @@ static json_t *texts_of(char *const *texts) {
 
 /* All that two shards of one run have in common. */
 static json_t *run_json(const bench_request *request) {
-  json_t *modes = json_array(), *kernels = json_array(), *shapes = json_array();
+  json_t *modes = json_array(), *kernels = json_array(), *shapes = json_array(), *plugins = json_array();
+  for (size_t i = 0; i < request->plugin_count; i++)
+    json_array_append_new(plugins, json_string(request->plugins[i].text));
   for (size_t k = 0; k < request->kernel_count; k++)
     json_array_append_new(kernels, json_string(request->kernels[k]->name));
   for (size_t i = 0; i < request->shape_count; i++) {
     json_array_append_new(shapes, shape_json(&request->shapes[i]));
     json_array_append_new(modes, json_integer(request->modes[i]));
   }
-  return json_pack("{s:o, s:I, s:i, s:s, s:i, s:I, s:f, s:f, s:o, s:o, s:o}", "modes", modes, "isa",
+  return json_pack("{s:o, s:I, s:i, s:s, s:i, s:I, s:f, s:f, s:o, s:o, s:o, s:o}", "modes", modes, "isa",
                    (json_int_t)request->isa, "threads", request->threads, "stores", stores_name(request->stores),
                    "repetitions", request->repetitions, "batch", (json_int_t)request->batch, "min_time",
                    request->min_time, "longest", request->longest, "flags", texts_of(request->extra), "kernels",
-                   kernels, "shapes", shapes);
+                   kernels, "shapes", shapes, "plugins", plugins);
 }
 
 static bool add_shard(const session *run, json_t *context) {

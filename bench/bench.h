@@ -3,6 +3,7 @@
 #ifndef POSENC_BENCH_BENCH_H
 #define POSENC_BENCH_BENCH_H
 
+#include "common/digest.h"
 #include "common/shapes.h"
 #include "common/shard.h"
 #include "posenc.h"
@@ -40,12 +41,14 @@ typedef struct bench_request {
   unsigned isa;                /* allowed tiers; 0: POSENC_ISA, or all */
   int threads;                 /* of threaded kernels; 0: OpenMP's default */
   posenc_stores stores;
-  int repetitions; /* of each benchmark, interleaved at random; >= 3 */
-  int64_t batch;   /* sequences of x that add and rope work on, >= 1 */
-  double min_time; /* seconds that one repetition should take, about */
-  char **extra;    /* further --benchmark_… flags, null-terminated, or null */
-  bool foretell;   /* say on stderr how long it will take, before the first timing */
-  shard only;      /* so many of the shapes alone are timed, all kernels on each */
+  int repetitions;            /* of each benchmark, interleaved at random; >= 3 */
+  int64_t batch;              /* sequences of x that add and rope work on, >= 1 */
+  double min_time;            /* seconds that one repetition should take, about */
+  const digest_text *plugins; /* of the files of plugins, in order, */
+  size_t plugin_count;        /* and how many */
+  char **extra;               /* further --benchmark_… flags, null-terminated, or null */
+  bool foretell;              /* say on stderr how long it will take, before the first timing */
+  shard only;                 /* so many of the shapes alone are timed, all kernels on each */
 } bench_request;
 
 /* Of `longest`, unless there is a reason for another: with all repetitions, a whole table would be some ten times as much. */
@@ -72,7 +75,7 @@ static const double bench_longest = 1;
  *
  * The context of a part of a run has "shard": { "number": n, "of": n, "shapes": [their numbers],
  *   "run": {"modes": [of each shape a set of 1 << mode], "isa": 0 or a set of tiers, "threads", "stores", "repetitions", "batch", "min_time", "longest", "flags": further ones [text …],
- *           "kernels": [name …], "shapes": [shape_json() …]} }. It may have nothing to time: then "benchmarks" is empty, and of the context our facts are all
+ *           "kernels": [name …], "shapes": [shape_json() …], "plugins": [digests of their files]} }. It may have nothing to time: then "benchmarks" is empty, and of the context our facts are all
  * that there is.
  *
  * 0 and the record, a new reference; 1 and null if there is nothing to time; 2 and null on an error. What is not 0 has been told on

@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 static const posenc_kernel **kernels;
 static size_t kernel_count;
 static char *options_text;
+static digest_text *digests;
+static size_t digest_count;
 
 static void append(const posenc_kernel *const *more, size_t count) {
   const posenc_kernel **grown = reallocarray(kernels, kernel_count + count, sizeof(*grown));
@@ -151,6 +154,18 @@ static void add_option(const char *path) {
   options_text = text;
 }
 
+static void add_digest(const char *path) {
+  digest_text *grown = realloc(digests, (digest_count + 1) * sizeof *grown);
+  if (!grown) die("out of memory");
+  digests = grown;
+  if (!file_digest(path, &digests[digest_count++])) die_value("--plugin", path, strerror(errno));
+}
+
+const digest_text *catalogue_plugins(size_t *count) {
+  *count = digest_count;
+  return digests;
+}
+
 void catalogue_add(const char *path) {
   if (!is_printable(path)) die_value("--plugin", path, "a name that is not UTF-8, or has control characters in it");
   const posenc_kernel *const *list = kernels_of(load(path), path);
@@ -159,4 +174,5 @@ void catalogue_add(const char *path) {
     append(&list[i], 1);
   }
   add_option(path);
+  add_digest(path);
 }

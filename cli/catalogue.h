@@ -3,6 +3,7 @@
 #ifndef POSENC_CLI_CATALOGUE_H
 #define POSENC_CLI_CATALOGUE_H
 
+#include "common/digest.h"
 #include "posenc.h"
 
 /* Fastest first as the library has them; then the competitors; then the recipes; then the plugins' in the order that these were added. Valid
@@ -18,5 +19,8 @@ void catalogue_add(const char *path);
 /* The options that add the same plugins again, quoted for a shell: "--plugin FILE --plugin FILE"; null if there are
    none. */
 const char *catalogue_options(void);
+
+/* Digests of their files, in order. Valid until the next one is added. */
+const digest_text *catalogue_plugins(size_t *count);
 
 #endif

@@ -91,8 +91,9 @@ selection select_cases(const options *given, const char *const *files, size_t co
   if (!chosen.cases) die("out of memory");
   for (size_t i = 0; i < count; i++) {
     char why[200];
-    chosen.cases[i] = (verify_cases){cases_load(files[i], why, sizeof why), cases_option(files[i])};
+    chosen.cases[i] = (verify_cases){cases_load(files[i], why, sizeof why), cases_option(files[i]), {""}};
     if (!chosen.cases[i].cases) die_value("--cases", files[i], why);
+    if (!file_digest(files[i], &chosen.cases[i].digest)) die_value("--cases", files[i], strerror(errno));
     add_shapes(&chosen, cases_shape(chosen.cases[i].cases), 1);
   }
   chosen.kernels = options_kernels(given, &chosen.kernel_count);
@@ -175,6 +176,8 @@ void die_unmeasured(void) {
 
 json_t *measure_accuracy(const options *given, const selection *chosen, size_t count, bool explain) {
   verify_part *parts = calloc(count, sizeof *parts);
+  size_t plugin_count;
+  const digest_text *plugins = catalogue_plugins(&plugin_count);
   if (!parts) die("out of memory");
   for (size_t i = 0; i < count; i++)
     parts[i] = (verify_part){chosen[i].kernels,     chosen[i].kernel_count, chosen[i].shapes,
@@ -192,6 +195,8 @@ json_t *measure_accuracy(const options *given, const selection *chosen, size_t c
       .explain = explain,
       .only = given->only,
       .replay_options = catalogue_options(),
+      .plugins = plugins,
+      .plugin_count = plugin_count,
   };
   json_t *record = verify_run(&request);
   if (!record) die_unmeasured();
@@ -210,6 +215,8 @@ void select_modes(selection *chosen, unsigned modes) {
 }
 
 int measure_time(const options *given, const selection *chosen, char **flags, json_t **record) {
+  size_t plugin_count;
+  const digest_text *plugins = catalogue_plugins(&plugin_count);
   const bench_request request = {
       .kernels = chosen->kernels,
       .kernel_count = chosen->kernel_count,
@@ -226,6 +233,8 @@ int measure_time(const options *given, const selection *chosen, char **flags, js
       .batch = given->batch,
       .min_time = given->min_time,
       .extra = flags,
+      .plugins = plugins,
+      .plugin_count = plugin_count,
       .only = given->only,
   };
   return bench_run(&request, record);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/shapes.h"
 
+#include "common/digest.h"
 #include "common/number.h"
 #include "common/scaling.h"
 
@@ -126,12 +127,8 @@ static bool is_scaled(const posenc_problem *problem) {
   return problem->scaling.kind != POSENC_SCALING_NONE || problem->scaling.attention != 0.0;
 }
 
-/* FNV-1a of so many doubles. */
 static uint64_t digest_of(const double *values, int64_t count) {
-  const unsigned char *bytes = (const unsigned char *)values;
-  uint64_t digest = UINT64_C(14695981039346656037);
-  for (size_t i = 0; i < (size_t)count * sizeof *values; i++) digest = (digest ^ bytes[i]) * UINT64_C(1099511628211);
-  return digest;
+  return bytes_digest(BYTES_DIGEST_START, values, (size_t)count * sizeof *values);
 }
 
 static void write_name(const posenc_problem *problem, FILE *out) {
@@ -224,9 +221,9 @@ char *problem_options(const posenc_problem *problem) {
 }
 
 static json_t *positions_json(const posenc_problem *p) {
-  char digest[17];
-  snprintf(digest, sizeof digest, "%016" PRIx64, digest_of(p->positions, p->rows));
-  if (p->rows > SHAPE_POSITIONS) return json_pack("{s:I, s:s}", "count", (json_int_t)p->rows, "digest", digest);
+  if (p->rows > SHAPE_POSITIONS)
+    return json_pack("{s:I, s:s}", "count", (json_int_t)p->rows, "digest",
+                     digest_in_words(digest_of(p->positions, p->rows)).text);
   json_t *all = json_array();
   for (int64_t row = 0; row < p->rows; row++) json_array_append_new(all, json_real(p->positions[row]));
   return all;

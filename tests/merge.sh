@@ -52,6 +52,38 @@ check 'it has rows and their distances' sh -c 'grep -q "\"apart\": " merged.json
 check 'hard-to-round cases' shards 2 hard --kernel rotation,cr-portable --cases "$cases"
 check 'are merged' ends 0 merge hard/1.json hard/2.json -o merged.json
 check 'into the same record' same merged.json hard/whole.json
+cp "$cases" here.wc
+mkdir there
+cp "$cases" there/other.wc
+verify_part() { # FILE I/N OPTION...
+  shard_file=$1 shard_number=$2
+  shift 2
+  "$POSENC" verify "$@" --format json --shard "$shard_number" -o "$shard_file" 2>err
+}
+verify_part c1.json 1/2 --kernel rotation,cr-portable --cases here.wc
+verify_part c2.json 2/2 --kernel rotation,cr-portable --cases there/other.wc
+check 'cases of the same content, by another path' ends 0 merge c1.json c2.json -o merged.json
+sed 's/^cases 100$/cases 99/; $d' "$cases" >here.wc
+verify_part c2.json 2/2 --kernel rotation,cr-portable --cases here.wc
+check 'of another content, by the same path' leaves_nothing 'other kernels, shapes, cases or profiles' merge c1.json c2.json -o no.json
+# Plugins that differ in nothing but a text that is no part of a contract.
+plugin() { # FILE TEXT
+  printf '#include "%s/examples/plugin/kernel.c"\nconst char posenc_is_not_asked[] = "%s";\n' "$root" "$2" >plugin.c
+  # shellcheck disable=SC2086
+  $CC $CFLAGS -I"$root/include" -shared -fPIC plugin.c -o "$1" >log 2>&1
+}
+if [ -e "$abs_top_builddir/.libs/libposenc.so" ] && plugin there/one.so one && plugin two.so two; then
+  cp there/one.so one.so
+  name=$("$POSENC" list --plugin ./one.so --names | tail -n 1)
+  verify_part p1.json 1/2 --plugin ./one.so --kernel "$name,rotation" --len 64 --dim 8 --search 0
+  verify_part p2.json 2/2 --plugin there/one.so --kernel "$name,rotation" --len 64 --dim 8 --search 0
+  check 'a plugin of the same content, by another path' ends 0 merge p1.json p2.json -o merged.json
+  cp two.so one.so
+  verify_part p2.json 2/2 --plugin ./one.so --kernel "$name,rotation" --len 64 --dim 8 --search 0
+  check 'of another content, by the same path' leaves_nothing 'p1.json and p2.json: other plugins' merge p1.json p2.json -o no.json
+else
+  skip 'plugins of shards' 'no shared library here'
+fi
 check 'more shards than work: some have nothing to do, and all is well' shards 3 few --kernel rotation --len 16 --dim 8 --search 0
 check 'they are merged' ends 0 merge few/3.json few/2.json few/1.json -o merged.json
 check 'into the only one that has' same merged.json few/whole.json

@@ -605,19 +605,21 @@ static json_t *part_json(const verify_part *part) {
   for (size_t k = 0; k < part->kernel_count; k++) json_array_append_new(kernels, json_string(part->kernels[k]->name));
   for (size_t t = 0; t < part->shape_count; t++) json_array_append_new(shapes, shape_json(&part->shapes[t]));
   for (size_t t = 0; part->cases && t < part->shape_count; t++)
-    json_array_append_new(hard, json_string(part->cases[t].option));
+    json_array_append_new(hard, json_string(part->cases[t].digest.text));
   return json_pack("{s:o, s:o, s:o, s:i}", "kernels", kernels, "shapes", shapes, "cases", hard, "profile",
                    (int)part->profile);
 }
 
 /* All that two shards of one run have in common. */
 static json_t *run_json(const verify_request *request) {
-  json_t *parts = json_array();
+  json_t *parts = json_array(), *plugins = json_array();
   for (size_t i = 0; i < request->part_count; i++) json_array_append_new(parts, part_json(&request->parts[i]));
-  return json_pack("{s:I, s:I, s:I, s:I, s:i, s:s, s:b, s:s?, s:o}", "seed", (json_int_t)request->seed, "budget",
+  for (size_t i = 0; i < request->plugin_count; i++)
+    json_array_append_new(plugins, json_string(request->plugins[i].text));
+  return json_pack("{s:I, s:I, s:I, s:I, s:i, s:s, s:b, s:o, s:o}", "seed", (json_int_t)request->seed, "budget",
                    (json_int_t)request->budget, "search", (json_int_t)request->search, "isa", (json_int_t)request->isa,
                    "threads", request->threads, "stores", stores_name(request->stores), "explain", request->explain,
-                   "options", request->replay_options, "parts", parts);
+                   "plugins", plugins, "parts", parts);
 }
 
 static json_t *shard_json(const verify_request *request, const bool *mine) {

@@ -3,6 +3,7 @@
 #ifndef POSENC_VERIFY_VERIFY_H
 #define POSENC_VERIFY_VERIFY_H
 
+#include "common/digest.h"
 #include "common/shapes.h"
 #include "common/shard.h"
 #include "posenc.h"
@@ -20,6 +21,7 @@
 typedef struct verify_cases {
   struct cases *cases; /* verify/cases.h */
   char *option;        /* of the replay commands, quoted for a shell: "--cases FILE" */
+  digest_text digest;  /* of the file */
 } verify_cases;
 
 /* What is measured beyond the shapes, of a table of its own. */
@@ -53,6 +55,8 @@ typedef struct verify_request {
   bool explain;               /* also tell where the errors come from; of tables */
   shard only;                 /* so much of all that alone is done */
   const char *replay_options; /* further ones of the replay commands, quoted for a shell: "--plugin FILE"; or null */
+  const digest_text *plugins; /* of their files, in order, */
+  size_t plugin_count;        /* and how many */
 } verify_request;
 
 /*
@@ -97,8 +101,8 @@ typedef struct verify_request {
  *   "passed": n, "failed": n, "skipped": n,
  *   "shard": of a part of a run alone, { "number": n, "of": n, "exams": [numbers of the records, all kernels on the first shape, then on the next …],
  *              "profiles": [numbers of the kernels of "profile"],
- *              "run": {"seed", "budget", "search", "isa": 0 or a set of tiers, "threads", "stores", "explain": bool, "options": further ones of the replay
- *                      commands, or null, "parts": [ {"kernels": [name …], "shapes": [shape_json() …], "cases": [their options], "profile": verify_profile} … ];
+ *              "run": {"seed", "budget", "search", "isa": 0 or a set of tiers, "threads", "stores", "explain": bool, "plugins": [digests of their files],
+ *                      "parts": [ {"kernels": [name …], "shapes": [shape_json() …], "cases": [digests of their files], "profile": verify_profile} … ];
  *                      "encodings": true if the last shard looks at the other encodings} },
  *   "encodings": where the command looked at the other encodings too, their record: see encodings.h, and its counts are its own }
  *

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Digests of bytes, to tell whether two things are the same: FNV-1a, 64 bits. */
+#ifndef POSENC_COMMON_DIGEST_H
+#define POSENC_COMMON_DIGEST_H
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define BYTES_DIGEST_START UINT64_C(14695981039346656037)
+
+/* Goes on with a digest by so many bytes. */
+static inline uint64_t bytes_digest(uint64_t digest, const void *bytes, size_t count) {
+  const unsigned char *each = (const unsigned char *)bytes;
+  for (size_t i = 0; i < count; i++) digest = (digest ^ each[i]) * UINT64_C(1099511628211);
+  return digest;
+}
+
+/* In hexadecimal. */
+typedef struct digest_text {
+  char text[17];
+} digest_text;
+
+static inline digest_text digest_in_words(uint64_t digest) {
+  digest_text d;
+  snprintf(d.text, sizeof d.text, "%016" PRIx64, digest);
+  return d;
+}
+
+/* Of a whole file. False with errno set if it cannot be read. */
+static inline bool file_digest(const char *path, digest_text *digest) {
+  unsigned char bytes[4096];
+  FILE *file = fopen(path, "rb");
+  uint64_t made = BYTES_DIGEST_START;
+  if (!file) return false;
+  for (size_t count; (count = fread(bytes, 1, sizeof bytes, file));) made = bytes_digest(made, bytes, count);
+  const bool ok = !ferror(file);
+  fclose(file);
+  *digest = digest_in_words(made);
+  return ok;
+}
+
+#endif
