@@ -40,7 +40,8 @@ static const char help[] =
     "columns: microseconds for the table (row: for a row; plan: for a plan), nanoseconds\n"
     "for an element and GB/s (of add and rope: read and written), all medians; share of\n"
     "the limit, in the same mode; what part of the time the plan takes; and the spread of\n"
-    "the timings, (slowest - fastest) / median.\n"
+    "the timings, (slowest - fastest) / median. A kernel that can do none of the tables\n"
+    "here is left out, and told on stderr; one that --kernel has by its name is an error.\n"
     "\n"
     "Exit status:\n"
     "  0                 if all is well\n"
@@ -50,7 +51,7 @@ static const char help[] =
     "Examples:\n"
     "  $ posenc bench --kernel 'rot*' --len 4096 --dim 512\n"
     "  $ posenc bench --kernel cr-portable --mode first,row --len 512 --dim 512\n"
-    "  $ posenc bench --op rope --len 4096 --heads 32 --dim 128 --kernel cr-avx512,cached\n"
+    "  $ posenc bench --op rope --len 4096 --heads 32 --dim 128 --kernel cr-portable,cached\n"
     "  $ posenc bench --encoding alibi --heads 32 --len 2048 --mode hot\n"
     "  $ posenc bench --kernel rotation --len 512 --dim 512 --json bench.json\n";
 
@@ -93,6 +94,7 @@ static int run(int argc, char **argv) {
       die_value("--mode", optarg, "not of hot, cold, fresh, first, row and plan");
   char **flags = benchmark_flags(argv + optind);
   selection chosen = encoding ? select_encoded(&given, encoding) : select_measured(&given, true);
+  if (!encoding) require_named(&given, &chosen);
   /* Now: after minutes of work is no time to learn that it cannot be written. */
   output *out = path ? output_open(path) : NULL;
   if (path && !out) die_value("--json", path, strerror(errno));

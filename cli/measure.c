@@ -50,15 +50,23 @@ static void select_shapes(selection *chosen, const options *given, bool sweep) {
   add_shapes_of(chosen, given, shapes, count);
 }
 
+/* Why a kernel does none of the shapes, of the last one; null if it does any. */
+static const char *refusal_of(const options *given, const selection *chosen, const posenc_kernel *kernel) {
+  const posenc_options how = options_of_plan(given, kernel);
+  const char *refusal = NULL;
+  for (size_t s = 0; s < chosen->shape_count; s++) {
+    refusal = posenc_kernel_refusal(kernel, &chosen->shapes[s].problem, &how);
+    if (!refusal) return NULL;
+  }
+  return refusal;
+}
+
 /* To measure nothing must not look like success. */
 static void require_runnable(const options *given, const selection *chosen) {
   const char *refusal = NULL;
   for (size_t k = 0; k < chosen->kernel_count; k++) {
-    const posenc_options how = options_of_plan(given, chosen->kernels[k]);
-    for (size_t s = 0; s < chosen->shape_count; s++) {
-      refusal = posenc_kernel_refusal(chosen->kernels[k], &chosen->shapes[s].problem, &how);
-      if (!refusal) return;
-    }
+    refusal = refusal_of(given, chosen, chosen->kernels[k]);
+    if (!refusal) return;
   }
   const char *last = chosen->kernels[chosen->kernel_count - 1]->name;
   if (given->kernel) die("--kernel %s: %s cannot do this here: %s", given->kernel, last, refusal);
@@ -72,6 +80,14 @@ selection select_measured(const options *given, bool sweep) {
   require_applied(given, &chosen);
   require_runnable(given, &chosen);
   return chosen;
+}
+
+void require_named(const options *given, const selection *chosen) {
+  for (size_t k = 0; k < chosen->kernel_count; k++) {
+    const posenc_kernel *kernel = chosen->kernels[k];
+    const char *refusal = options_name_kernel(given, kernel) ? refusal_of(given, chosen, kernel) : NULL;
+    if (refusal) die("--kernel %s: %s cannot do this here: %s", given->kernel, kernel->name, refusal);
+  }
 }
 
 /* "--cases FILE", quoted for a shell. */

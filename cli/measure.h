@@ -26,6 +26,9 @@ typedef struct selection {
    them. Exits if none of the kernels can do any of the tables. */
 selection select_measured(const options *given, bool sweep);
 
+/* Exits if a kernel that --kernel has by its name, and not by a pattern, can do none of the tables. */
+void require_named(const options *given, const selection *chosen);
+
 /* The kernels on the hard-to-round cases of these files alone. Exits if one is not to be had, or if none of the kernels can do any of
    the tables. */
 selection select_cases(const options *given, const char *const *files, size_t count);

@@ -536,6 +536,15 @@ const posenc_kernel **options_kernels(const options *given, size_t *count) {
   return selection;
 }
 
+bool options_name_kernel(const options *given, const posenc_kernel *kernel) {
+  for (const char *word = given->kernel; word; word = strchr(word, ',')) {
+    word += *word == ',';
+    if (strcspn(word, ",") == strlen(kernel->name) && strncmp(word, kernel->name, strlen(kernel->name)) == 0)
+      return true;
+  }
+  return false;
+}
+
 posenc_options options_of_plan(const options *given, const posenc_kernel *kernel) {
   posenc_options plan = posenc_default_options();
   plan.kernel = kernel;

@@ -248,6 +248,9 @@ void options_refuse(const options *given, int from, int to, const char *beside);
 /* The kernels that --kernel selects, as a new array. Exits if there are none. */
 const posenc_kernel **options_kernels(const options *given, size_t *count);
 
+/* Whether --kernel has it by its name, and not by a pattern. */
+bool options_name_kernel(const options *given, const posenc_kernel *kernel);
+
 /* What the library is told for this kernel; null lets the library choose. */
 posenc_options options_of_plan(const options *given, const posenc_kernel *kernel);
 

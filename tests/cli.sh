@@ -512,13 +512,17 @@ else
   nothing_to_time() { [ $status -eq 1 ] && [ "$(grep -vc 'left out: this CPU' err)" -eq 1 ] && grep -q 'nothing to time' err && [ ! -s out ]; }
   posenc bench --len 0 --dim 4
   check 'of an empty table there is nothing to time' nothing_to_time
-  posenc bench --len 0 --dim 4 --json empty/none.json
+  posenc bench --kernel rotation --len 0 --dim 4 --json empty/none.json
   check 'and no record of that' eval 'nothing_to_time && nothing_left'
   posenc bench --kernel naive-f64 --mode cold,first --len 131072 --dim 1024
   check 'nor where a table takes too long' test $status -eq 1 -a "$(grep -c 'left out: a pass takes' err)" -eq 2 -a ! -s out
-  POSENC_ISA=generic posenc bench --kernel naive,avx512 --mode hot $small
+  POSENC_ISA=generic posenc bench --kernel 'naive,avx*' --mode hot $small
   check 'a kernel that cannot run here is told of' grep -qx 'posenc: bench: avx512 is left out: .*' err
   check 'in one line, and the others are timed' test "$(wc -l <err)" -eq 1 -a "$(grep -c '^64x16 ' out)" -eq 1
+  refused '--kernel recurrence,naive,cached: recurrence cannot do this here: it walks from position 0' \
+    bench --kernel recurrence,naive,cached --mode hot $small --offset -1
+  posenc bench --kernel 'recurrence,naive' --mode hot $small --offset -1 --op add
+  check 'not one that was named, which is an error' test $status -eq 2 -a "$(wc -l <err)" -eq 1 -a ! -s out
   for flag in report_aggregates_only=true display_aggregates_only=true enable_random_interleaving=false; do
     refused "--benchmark_$flag: bench sets this itself" bench --kernel naive $small -- --benchmark_$flag
   done
