@@ -17,6 +17,19 @@ static void require_applied(const options *given, const selection *chosen) {
                  given->problem.op == POSENC_ROPE_CACHE ? "--op rope-cache" : "--op table");
 }
 
+bool has_tables(const selection *chosen) {
+  for (size_t i = 0; i < chosen->shape_count; i++)
+    if (!op_is_applied(chosen->shapes[i].problem.op)) return true;
+  return false;
+}
+
+/* Nor a search that none of the shapes has. */
+static void require_searchable(const options *given, const selection *chosen) {
+  const char *search = given->texts[OPTION_SEARCH - OPTION_LEN];
+  if (search && given->search > 0 && !has_tables(chosen))
+    die("--search %s: nothing would use it beside --op %s", search, op_name(given->problem.op));
+}
+
 static void add_shapes(selection *chosen, const shape *shapes, size_t count) {
   shape *grown = realloc(chosen->shapes, (chosen->shape_count + count) * sizeof *grown);
   if (!grown) die("out of memory");
@@ -78,6 +91,7 @@ selection select_measured(const options *given, bool sweep) {
   select_shapes(&chosen, given, sweep);
   chosen.kernels = options_kernels(given, &chosen.kernel_count);
   require_applied(given, &chosen);
+  require_searchable(given, &chosen);
   require_runnable(given, &chosen);
   return chosen;
 }

@@ -177,7 +177,7 @@ enum option_code {
   "                    sample (" TEXT(VERIFY_DEFAULT_BUDGET) ")\n" \
   "  --exhaustive      every element, however large the table\n" \
   "  --search N        sine-cosine pairs, at positions up to 2^40, that a directed\n" \
-  "                    search for the worst case looks at; 0 for none, tables\n" \
+  "                    search for the worst case looks at; 0 for none; tables\n" \
   "                    alone (" TEXT(VERIFY_DEFAULT_SEARCH) ")\n" \
   "  --time-limit S    seconds that a kernel may go without a sign of life (" TEXT(VERIFY_DEFAULT_SILENCE) ")\n"
 

@@ -48,7 +48,7 @@ static const char help[] = "Usage: posenc verify [OPTION]...\n"
                            "                    where to write; - is standard output (-)\n" HELP_HELP "\n"
                            "Exit status:\n"
                            "  0                 if every promise was kept\n"
-                           "  1                 if one was broken, or nothing was compared\n"
+                           "  1                 if one was broken, or nothing was compared, as of an empty table\n"
                            "  2                 on bad input or any other error\n"
                            "\n"
                            "Examples:\n"
@@ -178,6 +178,11 @@ static int status_of(const json_t *record) {
   return verify_mistrust(record, why, sizeof why) ? STATUS_FAILED_CHECK : accuracy_status(record);
 }
 
+static void tell_mistrust(const json_t *record) {
+  char why[200];
+  if (record && verify_mistrust(record, why, sizeof why)) fprintf(stderr, "posenc verify: %s\n", why);
+}
+
 /* The record of the kernels, saved and held to a baseline as asked; released with the selection. */
 static json_t *kernels_record(const options *given, selection *chosen, bool explain, output *save, json_t *baseline) {
   json_t *record = measure_accuracy(given, chosen, 1, explain);
@@ -227,6 +232,8 @@ static int run(int argc, char **argv) {
     options_refuse(&given, OPTION_SEED, OPTION_SEARCH, "--cases");
   }
   if (!globs) chosen = file_count ? select_cases(&given, files, file_count) : select_measured(&given, false);
+  if (explain && !globs && !has_tables(&chosen))
+    die("--explain: nothing would use it beside --op %s", op_name(given.problem.op));
   if (profile) chosen.profile = VERIFY_SCAN;
   if (saved && strcmp(saved, path) == 0 && strcmp(path, "-") != 0)
     die_value("--save", saved, "--output writes the same file");
@@ -237,6 +244,7 @@ static int run(int argc, char **argv) {
   if (everything) tell_encodings(record);
   if (globs || (everything && given.only.number == given.only.of))
     encodings = encodings_record(&given, globs ? globs : "*");
+  if (print != verify_print_tap) tell_mistrust(record); /* TAP has it */
   const int status = status_of(record) != EXIT_SUCCESS ? status_of(record) : status_of(encodings);
   record = joined(record, encodings, print == field_print);
   print(record, output_stream(out));

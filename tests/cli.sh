@@ -384,6 +384,22 @@ refused '--profile: only --format json holds it' verify --kernel naive --len 4 -
 refused '--profile: .*--cases' verify --kernel naive --profile --format json --cases "$srcdir/reference/worst/base10000-d64.wc"
 posenc verify --kernel naive --len 0 --dim 16 --explain
 check 'an empty table has no error to explain' test "$(grep -cE 'mean size|no telling' out)" -eq 0
+check 'nor anything else' eval '[ $status -eq 1 ] && grep -qx "# MISTRUSTED: naive on 0x16: the table is empty, nothing was compared" out'
+posenc verify --kernel naive --len 0 --dim 16 --format junit -o empty.xml
+check 'which no format leaves untold' eval '[ $status -eq 1 ] && grep -q "^posenc verify: naive on 0x16: the table is empty" err'
+rm empty.xml
+for op in add rope; do
+  for size in '' '--len 20 --dim 16'; do
+    refused "--search 9: nothing would use it beside --op $op\$" verify --op $op $size --search 9
+    refused "--explain: nothing would use it beside --op $op\$" verify --op $op $size --explain
+  done
+  posenc verify --kernel rotation --op $op --len 20 --dim 16 --search 0
+  check "no search is one of $op, too" test $status -eq 0
+  posenc verify --kernel rotation --op $op --len 20 --dim 16 --format json
+  check 'and its replay asks for none' test "$(grep -c '"replay":' out)" -gt 0 -a "$(grep -c -e '--search' out)" -eq 0
+done
+posenc verify --kernel rotation --op rope-cache --len 20 --dim 16 --search 9 --explain
+check 'the tables of a rope cache are searched' eval '[ $status -eq 0 ] && grep -q "search 20x16-rope-cache: .* 18 compared" out'
 posenc verify --kernel naive --len 300 --dim 16 --offset 100
 check 'not unless it is asked for' test "$(grep -c 'the largest error' out)" -eq 0
 posenc verify --kernel naive --len 300 --dim 16 --explain --format junit

@@ -107,10 +107,11 @@ static json_t *replay_of(const exam *e, const shape *of) {
     return json_sprintf("posenc verify %s%s--kernel %s %s%s", further ? further : "", further ? " " : "",
                         e->kernel->name, e->cases->option, how);
   char *problem = problem_options(&of->problem);
-  json_t *command =
-      json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64 " --search %" PRId64,
-                   further ? further : "", further ? " " : "", e->kernel->name, problem ? problem : "", how,
-                   request->seed, request->budget, request->search);
+  char search[40] = "";
+  if (!op_is_applied(of->problem.op)) snprintf(search, sizeof search, " --search %" PRId64, request->search);
+  json_t *command = json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64 "%s",
+                                 further ? further : "", further ? " " : "", e->kernel->name, problem ? problem : "",
+                                 how, request->seed, request->budget, search);
   free(problem);
   return command;
 }
@@ -672,11 +673,11 @@ const char *verify_mistrust(const json_t *record, char *text, size_t size) {
   json_array_foreach(json_object_get(record, "records"), i, result) {
     if (!json_object_get(result, "mode")) continue; /* refused, or dead */
     any = true;
-    if (json_integer_value(json_object_get(result, "elements")) > 0 ||
-        json_integer_value(json_object_get(result, "of")) == 0)
-      continue;
-    snprintf(text, size, "%s on %s: no element was compared", json_string_value(json_object_get(result, "kernel")),
-             json_string_value(json_object_get(json_object_get(result, "shape"), "name")));
+    if (json_integer_value(json_object_get(result, "elements")) > 0) continue;
+    snprintf(text, size, "%s on %s: %s", json_string_value(json_object_get(result, "kernel")),
+             json_string_value(json_object_get(json_object_get(result, "shape"), "name")),
+             json_integer_value(json_object_get(result, "of")) ? "no element was compared"
+                                                               : "the table is empty, nothing was compared");
     return text;
   }
   if (any || json_integer_value(json_object_get(record, "failed")) > 0) return NULL;

@@ -134,7 +134,7 @@ void verify_print_tap(const json_t *record, FILE *stream);
 /* The same as JUnit XML: one suite per kernel × shape, one case per property. */
 void verify_print_junit(const json_t *record, FILE *stream);
 
-/* Null, or why a record without failures should not be trusted: no kernel did any table, or nothing of one was compared. Writes into `text`, of
+/* Null, or why a record without failures should not be trusted: no kernel did any table, or nothing of one was compared, as of an empty table. Writes into `text`, of
  * `size` bytes. */
 const char *verify_mistrust(const json_t *record, char *text, size_t size);
 
