@@ -270,7 +270,7 @@ static void require_part(options *given, const char *file) {
 
 static int run(int argc, char **argv) {
   options given = options_defaults();
-  given.tables_alone = true;
+  given.tables_alone = given.takes_odd = true;
   const char *path = "-", *tensor = NULL;
   printer *print = print_text;
   table_part part = TABLE_BOTH;

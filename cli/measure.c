@@ -17,17 +17,28 @@ static void require_applied(const options *given, const selection *chosen) {
                  given->problem.op == POSENC_ROPE_CACHE ? "--op rope-cache" : "--op table");
 }
 
-bool has_tables(const selection *chosen) {
-  for (size_t i = 0; i < chosen->shape_count; i++)
-    if (!op_is_applied(chosen->shapes[i].problem.op)) return true;
-  return false;
+void require_tables(const options *given, const selection *chosen, const char *option) {
+  const posenc_problem *problem = &given->problem;
+  for (size_t i = 0; i < chosen->shape_count; i++) {
+    const posenc_problem *each = &chosen->shapes[i].problem;
+    if (!op_is_applied(each->op) && !each->positions && each->dim % 2 == 0) return;
+  }
+  const char *beside = problem->positions ? "positions"
+                       : problem->dim % 2 ? "odd"
+                                          : "op",
+             *value = problem->positions ? ""
+                      : problem->dim % 2 ? odd_name(problem->odd)
+                                         : op_name(problem->op);
+  die("%s: nothing would use it beside --%s%s%s", option, beside, *value ? " " : "", value);
 }
 
 /* Nor a search that none of the shapes has. */
 static void require_searchable(const options *given, const selection *chosen) {
   const char *search = given->texts[OPTION_SEARCH - OPTION_LEN];
-  if (search && given->search > 0 && !has_tables(chosen))
-    die("--search %s: nothing would use it beside --op %s", search, op_name(given->problem.op));
+  char option[64];
+  if (!search || given->search == 0) return;
+  snprintf(option, sizeof option, "--search %s", search);
+  require_tables(given, chosen, option);
 }
 
 static void add_shapes(selection *chosen, const shape *shapes, size_t count) {
@@ -104,14 +115,14 @@ void require_named(const options *given, const selection *chosen) {
   }
 }
 
-/* "--cases FILE", quoted for a shell. */
-static char *cases_option(const char *path) {
+/* "--cases FILE", the value quoted for a shell. */
+static char *quoted(const char *option, const char *value) {
   char *text = NULL;
   size_t length;
   FILE *stream = open_memstream(&text, &length);
   if (!stream) die("out of memory");
-  fputs("--cases ", stream);
-  print_quoted(stream, path);
+  fputs(option, stream);
+  print_quoted(stream, value);
   if (fclose(stream) != 0) die("out of memory");
   return text;
 }
@@ -121,7 +132,7 @@ selection select_cases(const options *given, const char *const *files, size_t co
   if (!chosen.cases) die("out of memory");
   for (size_t i = 0; i < count; i++) {
     char why[200];
-    chosen.cases[i] = (verify_cases){cases_load(files[i], why, sizeof why), cases_option(files[i]), {""}};
+    chosen.cases[i] = (verify_cases){cases_load(files[i], why, sizeof why), quoted("--cases ", files[i]), {""}};
     if (!chosen.cases[i].cases) die_value("--cases", files[i], why);
     if (!file_digest(files[i], &chosen.cases[i].digest)) die_value("--cases", files[i], strerror(errno));
     add_shapes(&chosen, cases_shape(chosen.cases[i].cases), 1);
@@ -212,6 +223,8 @@ json_t *measure_accuracy(const options *given, const selection *chosen, size_t c
   for (size_t i = 0; i < count; i++)
     parts[i] = (verify_part){chosen[i].kernels,     chosen[i].kernel_count, chosen[i].shapes,
                              chosen[i].shape_count, chosen[i].cases,        chosen[i].profile};
+  const char *positions = given->texts[OPTION_POSITIONS - OPTION_LEN];
+  char *list = positions ? quoted("", positions) : NULL;
   const verify_request request = {
       .parts = parts,
       .part_count = count,
@@ -225,12 +238,14 @@ json_t *measure_accuracy(const options *given, const selection *chosen, size_t c
       .explain = explain,
       .only = given->only,
       .replay_options = catalogue_options(),
+      .list = list,
       .plugins = plugins,
       .plugin_count = plugin_count,
   };
   json_t *record = verify_run(&request);
   if (!record) die_unmeasured();
   free(parts);
+  free(list);
   return record;
 }
 

@@ -26,8 +26,8 @@ typedef struct selection {
    them. Exits if none of the kernels can do any of the tables. */
 selection select_measured(const options *given, bool sweep);
 
-/* Is any of the shapes a table, or the tables of a rope cache? Others have no search, and no explanation of errors. */
-bool has_tables(const selection *chosen);
+/* Exits if none of the shapes is a table of successive positions with an even dim, or a rope cache of such: nothing would use that option then. */
+void require_tables(const options *given, const selection *chosen, const char *option);
 
 /* Exits if a kernel that --kernel has by its name, and not by a pattern, can do none of the tables. */
 void require_named(const options *given, const selection *chosen);

@@ -420,7 +420,7 @@ static posenc_problem without(const posenc_problem *problem, int code) {
 static bool is_odd_alone(const options *given) {
   posenc_problem other = given->problem;
   other.odd = POSENC_ODD_PAD;
-  return given->tables_alone && given->problem.odd == POSENC_ODD_REFUSED && !posenc_problem_refusal(&other);
+  return given->takes_odd && given->problem.odd == POSENC_ODD_REFUSED && !posenc_problem_refusal(&other);
 }
 
 /* Null if there is such a table. */
@@ -446,7 +446,7 @@ __attribute__((noreturn)) static void die_blaming(const options *given, const ch
     const posenc_problem other = without(&given->problem, suspects[i]);
     if (text_given(given, suspects[i]) && !posenc_problem_refusal(&other)) die_option(given, suspects[i], refusal);
   }
-  const char *all = problem_options(&given->problem);
+  const char *all = problem_options_listed(&given->problem, text_given(given, OPTION_POSITIONS));
   die("%s: %s", all ? all : "the problem", refusal);
 }
 

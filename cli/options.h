@@ -207,7 +207,8 @@ enum option_code {
 /* The values of these options. */
 typedef struct options {
   posenc_problem problem;
-  bool tables_alone;  /* set by a command of tables alone: --op takes no other operations, and there is --odd */
+  bool tables_alone;  /* set by a command of tables alone: --op takes no other operations */
+  bool takes_odd;     /* set by a command that has --odd */
   const char *kernel; /* globs, null if not given */
   double max_ulp;     /* 0 if not given */
   double max_abs;     /* likewise */

@@ -21,51 +21,55 @@ enum {
   OPTION_ENCODING
 };
 
-static const char help[] = "Usage: posenc verify [OPTION]...\n"
-                           "Hold kernels to what they promise: elements are compared with the exact real numbers,\n"
-                           "and the properties of the encoding are checked. Of a table within the --budget it is\n"
-                           "every element, of a larger one a sample. What add and rope give is compared\n"
-                           "with what is exact for the x that they get. Without --len and --dim, the\n"
-                           "shapes are the published ones, and the other encodings are looked at.\n"
-                           "\n"
-                           "Options:\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP OP_HELP RUN_HELP VERIFY_HELP SHARD_HELP
-                           "  --format NAME     tap (one point for each kernel, property and table), junit, or json\n"
-                           "                    (the accuracy record) (tap)\n"
-                           "  --cases FILE      instead of tables, only these hard-to-round elements; may be given\n"
-                           "                    several times (reference/worst/ has some)\n"
-                           "  --encoding GLOBS  instead of kernels, these of the other encodings: integer, binary,\n"
-                           "                    learned, alibi, dropout; several with commas. They are looked at\n"
-                           "                    too where no kernel, table, operation, case or baseline is told\n"
-                           "  --explain         tell where errors come from: frequency, phase, sine and cosine, or\n"
-                           "                    the last rounding; of the largest error, and by position\n"
-                           "                    (tables alone)\n"
-                           "  --profile         also the error against position and frequency over a table of\n"
-                           "                    its own, 2^20 positions, for the report; takes --format json\n"
-                           "  --save FILE       write errors and digests of the bits, for a later --baseline\n"
-                           "  --baseline FILE   hold kernels to what was saved: it is a failure if an error grew or\n"
-                           "                    the bits of a reproducible kernel changed\n"
-                           "  -o, --output FILE\n"
-                           "                    where to write; - is standard output (-)\n" HELP_HELP "\n"
-                           "Exit status:\n"
-                           "  0                 if every promise was kept\n"
-                           "  1                 if one was broken, or nothing was compared, as of an empty table\n"
-                           "  2                 on bad input or any other error\n"
-                           "\n"
-                           "Examples:\n"
-                           "  $ posenc verify\n"
-                           "  $ posenc verify --kernel 'naive*' --len 512 --dim 128 --offset 1000000\n"
-                           "  $ posenc verify --kernel naive --len 131072 --dim 128 --explain\n"
-                           "  $ posenc verify --encoding '*'\n"
-                           "  $ posenc verify --plugin ./mine.so --kernel mine --len 512 --dim 128\n"
-                           "  $ posenc verify --cases reference/worst/base10000-d128.wc\n"
-                           "  $ posenc verify --kernel rotation --len 512 --dim 128 \\\n"
-                           "      --profile --format json -o accuracy.json\n"
-                           "  $ posenc verify --kernel 'cr-*' --len 512 --dim 64 \\\n"
-                           "      --format json --shard 1/4 -o one.json\n"
-                           "  $ posenc verify --kernel rotation --baseline tests/baseline.json\n";
+static const char help[] =
+    "Usage: posenc verify [OPTION]...\n"
+    "Hold kernels to what they promise: elements are compared with the exact real numbers,\n"
+    "and the properties of the encoding are checked. Of a table within the --budget it is\n"
+    "every element, of a larger one a sample. What add and rope give is compared\n"
+    "with what is exact for the x that they get. Without --len and --dim, the\n"
+    "shapes are the published ones, and the other encodings are looked at.\n"
+    "\n"
+    "Options:\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP_OF("columns, even; an odd number needs --odd")
+        ROWS_HELP OP_HELP RUN_HELP VERIFY_HELP SHARD_HELP
+    "  --format NAME     tap (one point for each kernel, property and table), junit, or json\n"
+    "                    (the accuracy record) (tap)\n"
+    "  --cases FILE      instead of tables, only these hard-to-round elements; may be given\n"
+    "                    several times (reference/worst/ has some)\n"
+    "  --encoding GLOBS  instead of kernels, these of the other encodings: integer, binary,\n"
+    "                    learned, alibi, dropout; several with commas. They are looked at\n"
+    "                    too where no kernel, table, operation, case or baseline is told\n"
+    "  --explain         tell where errors come from: frequency, phase, sine and cosine, or\n"
+    "                    the last rounding; of the largest error, and by position\n"
+    "                    (tables alone)\n"
+    "  --profile         also the error against position and frequency over a table of\n"
+    "                    its own, 2^20 positions, for the report; takes --format json\n"
+    "  --save FILE       write errors and digests of the bits, for a later --baseline\n"
+    "  --baseline FILE   hold kernels to what was saved: it is a failure if an error grew or\n"
+    "                    the bits of a reproducible kernel changed\n"
+    "  -o, --output FILE\n"
+    "                    where to write; - is standard output (-)\n" HELP_HELP "\n"
+    "Exit status:\n"
+    "  0                 if every promise was kept\n"
+    "  1                 if one was broken, or nothing was compared, as of an empty table\n"
+    "  2                 on bad input or any other error\n"
+    "\n"
+    "Examples:\n"
+    "  $ posenc verify\n"
+    "  $ posenc verify --kernel 'naive*' --len 512 --dim 128 --offset 1000000\n"
+    "  $ posenc verify --kernel naive --len 131072 --dim 128 --explain\n"
+    "  $ posenc verify --positions 5,-2.5,0.1,1e9 --dim 65 --odd ceil\n"
+    "  $ posenc verify --encoding '*'\n"
+    "  $ posenc verify --plugin ./mine.so --kernel mine --len 512 --dim 128\n"
+    "  $ posenc verify --cases reference/worst/base10000-d128.wc\n"
+    "  $ posenc verify --kernel rotation --len 512 --dim 128 \\\n"
+    "      --profile --format json -o accuracy.json\n"
+    "  $ posenc verify --kernel 'cr-*' --len 512 --dim 64 \\\n"
+    "      --format json --shard 1/4 -o one.json\n"
+    "  $ posenc verify --kernel rotation --baseline tests/baseline.json\n";
 
 static const struct option long_options[] = {
     TABLE_OPTIONS,
+    ROWS_OPTIONS,
     OP_OPTIONS,
     KERNEL_OPTIONS,
     PLUGIN_OPTIONS,
@@ -171,6 +175,15 @@ static void refuse_beside_encoding(const options *given, const char *other) {
   if (other) die("%s: nothing would use it beside --encoding", other);
 }
 
+/* Exits if lists of positions or odd dims are asked for where they are not looked at. */
+static void hold_rows(const options *given) {
+  static const char reason[] = "of add and rope, what is verified are successive positions and even dims";
+  const char *list = given->texts[OPTION_POSITIONS - OPTION_LEN], *odd = given->texts[OPTION_ODD - OPTION_LEN];
+  if (!op_is_applied(given->problem.op)) return;
+  if (list) die_value("--positions", list, reason);
+  if (odd && given->problem.dim % 2) die_value("--odd", odd, reason);
+}
+
 /* Of a record that may be null. */
 static int status_of(const json_t *record) {
   char why[200];
@@ -199,6 +212,7 @@ static json_t *kernels_record(const options *given, selection *chosen, bool expl
 
 static int run(int argc, char **argv) {
   options given = options_defaults();
+  given.takes_odd = true;
   const char *path = "-", *saved = NULL, *globs = NULL, **files = calloc((size_t)argc, sizeof *files);
   size_t file_count = 0;
   printer *print = verify_print_tap;
@@ -232,8 +246,8 @@ static int run(int argc, char **argv) {
     options_refuse(&given, OPTION_SEED, OPTION_SEARCH, "--cases");
   }
   if (!globs) chosen = file_count ? select_cases(&given, files, file_count) : select_measured(&given, false);
-  if (explain && !globs && !has_tables(&chosen))
-    die("--explain: nothing would use it beside --op %s", op_name(given.problem.op));
+  if (!globs && !file_count) hold_rows(&given);
+  if (explain && !globs && !file_count) require_tables(&given, &chosen, "--explain");
   if (profile) chosen.profile = VERIFY_SCAN;
   if (saved && strcmp(saved, path) == 0 && strcmp(path, "-") != 0)
     die_value("--save", saved, "--output writes the same file");

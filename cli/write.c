@@ -100,7 +100,7 @@ static posenc_plan *make_plan(const options *given) {
   if (status == POSENC_OK) return plan;
   if (status == POSENC_NO_KERNEL && how.max_ulp > 0.0)
     die("--max-ulp %g: %s", how.max_ulp, posenc_status_message(status));
-  const char *table = problem_options(&given->problem);
+  const char *table = problem_options_listed(&given->problem, given->texts[OPTION_POSITIONS - OPTION_LEN]);
   die("%s: %s", table ? table : "the problem", posenc_status_message(status));
 }
 
@@ -177,7 +177,7 @@ static void refuse_encoded(const options *given, const encoded_file *encoded) {
 
 static int run(int argc, char **argv) {
   options given = options_defaults();
-  given.tables_alone = true;
+  given.tables_alone = given.takes_odd = true;
   const char *path = NULL;
   file_format format = FORMAT_OF_NAME;
   const posenc_encoding *encoding = NULL;

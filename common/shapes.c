@@ -131,7 +131,8 @@ static uint64_t digest_of(const double *values, int64_t count) {
   return bytes_digest(BYTES_DIGEST_START, values, (size_t)count * sizeof *values);
 }
 
-static void write_name(const posenc_problem *problem, FILE *out) {
+static void write_name(const posenc_problem *problem, const char *list, FILE *out) {
+  (void)list;
   const posenc_problem paper = posenc_table(problem->rows, problem->dim);
   fprintf(out, "%" PRId64 "x%" PRId64, problem->rows, problem->dim);
   if (problem->first != paper.first) fprintf(out, "%+" PRId64, problem->first);
@@ -154,19 +155,19 @@ static void write_name(const posenc_problem *problem, FILE *out) {
   if (problem->inverse) fputs("-inverse", out);
 }
 
-static void write_positions(const posenc_problem *problem, FILE *out) {
+static void write_positions(const posenc_problem *problem, const char *list, FILE *out) {
   if (problem->rows > SHAPE_POSITIONS) {
-    fputs("--positions @positions", out);
+    fprintf(out, "--positions %s", list);
     return;
   }
   for (int64_t row = 0; row < problem->rows; row++)
     fprintf(out, "%s%s", row ? "," : "--positions ", number_of_position(problem->positions[row]).text);
 }
 
-static void write_options(const posenc_problem *problem, FILE *out) {
+static void write_options(const posenc_problem *problem, const char *list, FILE *out) {
   const posenc_problem paper = posenc_table(problem->rows, problem->dim);
   if (problem->positions)
-    write_positions(problem, out);
+    write_positions(problem, list, out);
   else
     fprintf(out, "--len %" PRId64, problem->rows);
   fprintf(out, " --dim %" PRId64, problem->dim);
@@ -188,12 +189,13 @@ static void write_options(const posenc_problem *problem, FILE *out) {
 }
 
 /* A new string; null when memory runs out. */
-static char *text_of(const posenc_problem *problem, void (*write)(const posenc_problem *problem, FILE *out)) {
+static char *text_of(const posenc_problem *problem, const char *list,
+                     void (*write)(const posenc_problem *problem, const char *list, FILE *out)) {
   char *text = NULL;
   size_t length;
   FILE *out = open_memstream(&text, &length);
   if (!out) return NULL;
-  write(problem, out);
+  write(problem, list, out);
   const bool failed = ferror(out);
   if (fclose(out) == 0 && !failed) return text;
   free(text);
@@ -210,14 +212,18 @@ const shape *shapes_find(const shape *(*list)(size_t *count), const char *name) 
 
 shape shape_of(const posenc_problem *problem) {
   shape s = {.problem = *problem};
-  char *name = text_of(problem, write_name);
+  char *name = text_of(problem, NULL, write_name);
   snprintf(s.name, sizeof s.name, "%s", name ? name : "?");
   free(name);
   return s;
 }
 
 char *problem_options(const posenc_problem *problem) {
-  return text_of(problem, write_options);
+  return problem_options_listed(problem, NULL);
+}
+
+char *problem_options_listed(const posenc_problem *problem, const char *list) {
+  return text_of(problem, list ? list : "@positions", write_options);
 }
 
 static json_t *positions_json(const posenc_problem *p) {

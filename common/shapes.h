@@ -36,6 +36,9 @@ shape shape_of(const posenc_problem *problem);
 enum { SHAPE_POSITIONS = 64 };
 char *problem_options(const posenc_problem *problem);
 
+/* The same with `list`, unless it is null, as the value of --positions for so many. */
+char *problem_options_listed(const posenc_problem *problem, const char *list);
+
 /* {"name", "rows", "dim", "first", "base", "shift", "padding" (integer or null), "layout", "dtype", "op", "heads", "inverse"}, and where they are
    not the defaults "scale", "scaling" (see common/scaling.h), "odd" and "positions": an array, or of more than SHAPE_POSITIONS {"count",
    "digest": hex}. */

@@ -181,10 +181,11 @@ static void set_bounds(subject *s) {
   s->most.growth /= s->attention;
 }
 
-/* What the oracle is not asked for, and so nobody here: what such tables are made of is looked at. */
+/* What nobody here asks for: what such results are made of is looked at. */
 static const char *unseen(const posenc_problem *problem) {
-  if (problem->positions) return "what is verified are tables of successive positions";
-  if (problem->dim % 2) return "what is verified are tables with an even dim";
+  if (!op_is_applied(problem->op)) return NULL;
+  if (problem->positions) return "of add and rope, what is verified are successive positions";
+  if (problem->dim % 2) return "of add, what is verified are even dims";
   return NULL;
 }
 
@@ -220,10 +221,18 @@ bool subject_claims(const subject *s, int64_t position) {
   return s->shape->problem.base >= 1.0 && distance(position) <= s->bound.max_position;
 }
 
+/* The position nearest to 0, rounded away from it. */
+static int64_t nearest_of(const posenc_problem *problem) {
+  const int64_t first = problem->first, last = first + (problem->rows ? problem->rows - 1 : 0);
+  if (!problem->positions) return first <= 0 && last >= 0 ? 0 : distance(first) < distance(last) ? first : last;
+  double nearest = INFINITY;
+  for (int64_t row = 0; row < problem->rows; row++) nearest = fmin(nearest, fabs(problem->positions[row]));
+  return problem->rows ? (int64_t)ceil(nearest) : 0;
+}
+
 const char *subject_no_claim(const subject *s) {
   const posenc_problem *problem = &s->shape->problem;
-  const int64_t first = problem->first, last = first + (problem->rows ? problem->rows - 1 : 0);
-  const int64_t nearest = first <= 0 && last >= 0 ? 0 : distance(first) < distance(last) ? first : last;
+  const int64_t nearest = nearest_of(problem);
   if (problem->base < 1.0) return "the bound is for base >= 1";
   if (!subject_claims(s, nearest)) return "beyond the positions that the bound is for";
   if (allowed(s, nearest) >= s->attention) return "so far out the bound allows any value";

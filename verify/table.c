@@ -9,6 +9,7 @@
 #include "reference/fast.h"
 #include "reference/scaling.h"
 #include "verify/record.h"
+#include "verify/rows.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -47,6 +48,9 @@ typedef struct place_in_list {
 /* What is found in one table. In a list of positions, rows stand for them: what is called a position here is then a row. */
 typedef struct exam {
   const table_request *request;
+  rows_reader *read; /* what makes the rows, and what it makes them from */
+  void *from;
+  int64_t read_dim;              /* columns of those */
   posenc_problem plain;          /* without a list of positions, and of an odd dim without its last column */
   const posenc_problem *problem; /* that */
   const double *positions;
@@ -74,6 +78,25 @@ static place_in_list place_of(const exam *e, int64_t position) {
   int bits = 0;
   while (floor(ldexp(p, bits)) != ldexp(p, bits)) bits += UNIT_BITS;
   return (place_in_list){bits / UNIT_BITS, (int64_t)ldexp(p, bits)};
+}
+
+/* |position|, rounded up. */
+static int64_t distance_of(const exam *e, int64_t position) {
+  if (e->positions) return (int64_t)ceil(fabs(e->positions[position]));
+  return position == INT64_MIN ? INT64_MAX : llabs(position);
+}
+
+/* Is the limit about that position? */
+static bool is_limited(const exam *e, int64_t position) {
+  return e->request->limit && distance_of(e, position) <= e->request->limit->max_position;
+}
+
+/* The limit if it is, else null; its growth is by positions of that unit. */
+static const posenc_bound *limit_at(const exam *e, int64_t position, int unit, posenc_bound *scaled) {
+  if (!is_limited(e, position)) return NULL;
+  *scaled = *e->request->limit;
+  scaled->growth = ldexp(scaled->growth, -UNIT_BITS * unit);
+  return scaled;
 }
 
 static bool is_padding(const exam *e, int64_t position) {
@@ -108,9 +131,10 @@ static oracle *odd_truth_of(exam *e, int unit) {
 /* What the limit allows any element of a position; only at 0 is an exact value 1, whose ulp is twice that of those below. With an attention factor
    above 1, which all values have, an ulp is at most so many times as large, and again twice that. */
 static double allowed(const exam *e, int64_t position) {
-  const posenc_bound *limit = e->request->limit;
+  posenc_bound scaled;
+  const posenc_bound *limit = limit_at(e, position, 0, &scaled);
   if (!limit) return INFINITY;
-  const double most = posenc_bound_at(limit, e->problem->dtype, position) - limit->abs;
+  const double most = posenc_bound_at(limit, e->problem->dtype, distance_of(e, position)) - limit->abs;
   const double larger = e->attention > 1.0 ? 2.0 * e->attention : place_of(e, position).number == 0 ? 2.0 : 1.0;
   return larger * most + limit->abs;
 }
@@ -124,12 +148,16 @@ static int copies_of(const exam *e) {
   return is_part(e) && e->request->problem.layout != POSENC_SPLIT ? 2 : 1;
 }
 
+static void read_file(void *from, int64_t row, int64_t rows, void *out) {
+  table_rows(from, row, rows, out);
+}
+
 /* Of a part alone: its columns where a whole table has them, beside zeros. */
 static void read_part(exam *e, int64_t row, int64_t rows, unsigned char *out) {
   const size_t element = posenc_dtype_bytes(e->problem->dtype);
   const int64_t pairs = e->problem->dim / 2;
   const bool neighbours = e->request->problem.layout == POSENC_INTERLEAVED;
-  table_rows(e->request->table, row, rows, e->raw);
+  e->read(e->from, row, rows, e->raw);
   memset(out, 0, e->row_bytes * (size_t)rows);
   for (int64_t r = 0; r < rows; r++)
     for (int64_t i = 0; i < pairs; i++)
@@ -139,18 +167,18 @@ static void read_part(exam *e, int64_t row, int64_t rows, unsigned char *out) {
              element);
 }
 
-/* Rows of the file, without the odd column. */
+/* Rows without the odd column. */
 static void read_rows(exam *e, int64_t row, int64_t rows, unsigned char *out) {
   if (is_part(e)) {
     read_part(e, row, rows, out);
     return;
   }
   if (e->odd_column < 0) {
-    table_rows(e->request->table, row, rows, out);
+    e->read(e->from, row, rows, out);
     return;
   }
   const size_t element = posenc_dtype_bytes(e->problem->dtype), before = (size_t)e->odd_column * element;
-  table_rows(e->request->table, row, rows, e->raw);
+  e->read(e->from, row, rows, e->raw);
   for (int64_t r = 0; r < rows; r++) {
     const unsigned char *from = e->raw + (size_t)r * e->file_row_bytes;
     memcpy(out + (size_t)r * e->row_bytes, from, before);
@@ -197,14 +225,16 @@ static void check_accuracy(exam *e, int64_t row, int64_t rows) {
     for (to = from + 1; to < rows && octave_of(e, position - from + to) == in; to++) {
       const place_in_list next = place_of(e, position - from + to);
       if (next.unit != at.unit || next.number != at.number + (to - from)) break;
+      if (is_limited(e, position - from + to) != is_limited(e, position)) break;
     }
+    posenc_bound scaled;
+    const posenc_bound *limit = limit_at(e, position, at.unit, &scaled);
     if (in->rows == 0) in->first = position;
     if (e->copy == 0) in->rows += to - from;
     fast_oracle *truth = truth_of(e, at.unit);
     if (!truth) return;
     accuracy found = {0}, *const into = e->positions ? &found : &in->found;
-    fast_check(truth, at.number - e->problem->first, to - from, e->rows + e->row_bytes * (size_t)from,
-               e->request->limit, into);
+    fast_check(truth, at.number - e->problem->first, to - from, e->rows + e->row_bytes * (size_t)from, limit, into);
     if (!e->positions) continue;
     tell_rows(&found, at.number - position);
     accuracy_merge(&in->found, &found);
@@ -229,7 +259,12 @@ static void check_odd_column(exam *e, int64_t row, int64_t rows) {
     _Alignas(8) unsigned char bytes[8];
     memcpy(bytes, e->raw + (size_t)r * e->file_row_bytes + (size_t)e->odd_column * element, element);
     const exact value = exact_of_odd(e, position);
-    accuracy_add(&octave_of(e, position)->found, format_of(e->problem->dtype), e->request->limit, &value,
+    posenc_bound here = {0};
+    const posenc_bound *limit = limit_at(e, position, 0, &here);
+    here.abs +=
+        here.growth * (double)distance_of(e, position); /* of a list, what stands for the position has another size */
+    here.growth = 0.0;
+    accuracy_add(&octave_of(e, position)->found, format_of(e->problem->dtype), limit, &value,
                  format_element(e->problem->dtype, bytes, 0), position, index, false);
   }
 }
@@ -270,8 +305,9 @@ static void check_blocks(exam *e) {
                 block = e->file_row_bytes < BLOCK_BYTES ? BLOCK_BYTES / (int64_t)e->file_row_bytes : 1;
   for (int64_t row = 0, rows; row < all; row += rows) {
     rows = least(block, all - row);
-    progress_show("check", e->request->name, (double)row * (double)e->problem->dim,
-                  (double)all * (double)e->problem->dim, "elements");
+    if (e->request->table)
+      progress_show("check", e->request->name, (double)row * (double)e->problem->dim,
+                    (double)all * (double)e->problem->dim, "elements");
     for (e->copy = copies_of(e) - 1;; e->copy--) {
       read_rows(e, row, rows, e->rows);
       check_accuracy(e, row, rows);
@@ -503,37 +539,37 @@ static void set_problem(exam *e, const posenc_problem *problem) {
   e->problem = &e->plain;
   e->positions = problem->positions;
   e->row_bytes = (size_t)e->plain.dim * element;
-  e->file_row_bytes = (size_t)table_stored(e->request->table)->dim * element;
+  e->file_row_bytes = (size_t)e->read_dim * element;
   if (is_part(e)) e->plain.layout = POSENC_SPLIT_CS;
 }
 
-json_t *verify_table(const table_request *request) {
-  exam *e = calloc(1, sizeof *e);
-  if (!e) return NULL;
-  e->request = request;
-  set_problem(e, &request->problem);
+/* Looks at all of it. False when memory runs out. */
+static bool examine(exam *e) {
+  set_problem(e, &e->request->problem);
   const size_t row_bytes = e->file_row_bytes < e->row_bytes ? e->row_bytes : e->file_row_bytes,
                block = row_bytes < BLOCK_BYTES ? BLOCK_BYTES : row_bytes;
-  const bool is_same = e->odd_column < 0 && !is_part(e); /* in memory, and in the file */
-  e->attention = attention_of(&request->problem);
+  const bool is_same = e->odd_column < 0 && !is_part(e); /* in memory, and as it is read */
+  e->attention = attention_of(&e->request->problem);
   e->rows = malloc(block);
   e->raw = is_same ? NULL : malloc(block);
   e->one = malloc(e->row_bytes);
   e->other = malloc(e->row_bytes);
   e->by = calloc((size_t)e->plain.dim / 2, sizeof *e->by);
-  e->digests = calloc((size_t)least(e->plain.rows, UNIQUE_ROWS), sizeof *e->digests);
-  json_t *record = NULL;
-  if (e->rows && (e->raw || is_same) && e->one && e->other && e->by && e->digests) {
-    check_blocks(e);
-    check_rotations(e);
-    check_unique(e);
-    progress_clear();
-    record = e->failed ? NULL : record_of(e);
-  }
-  for (int unit = 0; unit < UNITS; unit++) {
+  e->digests = calloc((size_t)least(e->plain.rows, UNIQUE_ROWS) + 1, sizeof *e->digests);
+  if (!e->rows || (!e->raw && !is_same) || !e->one || !e->other || !e->by || !e->digests) return false;
+  check_blocks(e);
+  check_rotations(e);
+  check_unique(e);
+  return !e->failed;
+}
+
+/* Null is allowed. */
+static void exam_free(exam *e) {
+  for (int unit = 0; e && unit < UNITS; unit++) {
     fast_destroy(e->truths[unit]);
     if (e->odd_truths[unit]) oracle_destroy(e->odd_truths[unit]);
   }
+  if (!e) return;
   free(e->rows);
   free(e->raw);
   free(e->one);
@@ -541,5 +577,32 @@ json_t *verify_table(const table_request *request) {
   free(e->by);
   free(e->digests);
   free(e);
+}
+
+json_t *verify_table(const table_request *request) {
+  exam *e = calloc(1, sizeof *e);
+  if (!e) return NULL;
+  e->request = request;
+  e->read = read_file;
+  e->from = request->table;
+  e->read_dim = table_stored(request->table)->dim;
+  json_t *record = examine(e) ? record_of(e) : NULL;
+  progress_clear();
+  exam_free(e);
   return record;
+}
+
+bool verify_rows(const posenc_problem *problem, const posenc_bound *limit, rows_reader *read, void *from,
+                 rows_found *found) {
+  const table_request request = {.problem = *problem, .part = TABLE_BOTH, .limit = limit};
+  exam *e = calloc(1, sizeof *e);
+  if (!e) return false;
+  e->request = &request;
+  e->read = read;
+  e->from = from;
+  e->read_dim = problem->dim;
+  const bool enough = examine(e);
+  *found = (rows_found){e->found, e->checks[OF_BOUNDED], e->checks[OF_NORM], e->checks[OF_ROTATION]};
+  exam_free(e);
+  return enough;
 }

@@ -4,6 +4,7 @@
 #include "common/contract.h"
 #include "common/environment.h"
 #include "common/field.h"
+#include "common/number.h"
 #include "common/progress.h"
 #include "verify/applied.h"
 #include "verify/cache.h"
@@ -13,6 +14,7 @@
 #include "verify/isolate.h"
 #include "verify/profile.h"
 #include "verify/record.h"
+#include "verify/rows.h"
 #include "verify/search.h"
 #include "verify/stages.h"
 
@@ -106,9 +108,10 @@ static json_t *replay_of(const exam *e, const shape *of) {
   if (e->cases)
     return json_sprintf("posenc verify %s%s--kernel %s %s%s", further ? further : "", further ? " " : "",
                         e->kernel->name, e->cases->option, how);
-  char *problem = problem_options(&of->problem);
+  char *problem = problem_options_listed(&of->problem, request->list);
   char search[40] = "";
-  if (!op_is_applied(of->problem.op)) snprintf(search, sizeof search, " --search %" PRId64, request->search);
+  if (!op_is_applied(of->problem.op) && !rows_are_special(&of->problem))
+    snprintf(search, sizeof search, " --search %" PRId64, request->search);
   json_t *command = json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64 "%s",
                                  further ? further : "", further ? " " : "", e->kernel->name, problem ? problem : "",
                                  how, request->seed, request->budget, search);
@@ -117,7 +120,11 @@ static json_t *replay_of(const exam *e, const shape *of) {
 }
 
 static json_t *witness_json(const witness *w, const exam *e) {
-  return record_witness(w, replay_of(e, e->of));
+  const posenc_problem *problem = &e->of->problem;
+  json_t *made = record_witness(w, replay_of(e, e->of));
+  if (problem->positions && problem->rows)
+    json_object_set_new(made, "position", json_real(problem->positions[w->position]));
+  return made;
 }
 
 /* Of add and rope, with the x that it is about. */
@@ -364,6 +371,48 @@ static json_t *examine_cases(const exam *e) {
   return record;
 }
 
+/* A list's checks tell the position, not the row that it is in. */
+static void tell_positions(subject *s) {
+  const double *positions = s->shape->problem.positions;
+  for (int p = 0; positions && p < PROPERTIES; p++) {
+    check *c = &s->checks[p];
+    if (!c->broken || c->skip || *c->note) continue;
+    char index[32] = "";
+    if (c->index >= 0) snprintf(index, sizeof index, ", i = %" PRId64, c->index);
+    snprintf(c->note, sizeof c->note, "%" PRId64 " of %" PRId64 " wrong; the worst at p = %s%s", c->broken, c->compared,
+             number_of_position(positions[c->position]).text, index);
+  }
+}
+
+/* The same of a list of positions, and of an odd dim. */
+static json_t *examine_rows(const exam *e) {
+  const shape table = {.problem = posenc_table_of(&e->of->problem)};
+  const bool is_cache = e->of->problem.op == POSENC_ROPE_CACHE;
+  const posenc_options options = options_of(e->request);
+  subject s;
+  cache kept = {.plan = NULL};
+  isolate_say("making the plan", 0.0);
+  const char *refusal = subject_open(&s, e->kernel, is_cache ? &table : e->of, &options);
+  if (refusal) return record_begin(e, refusal);
+  json_t *record = NULL;
+  const posenc_problem *problem = &s.shape->problem;
+  const window first = {0, least(CHECKED_ROWS, problem->rows)};
+  arena *rows = arena_create(CHECKED_ROWS * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
+  const int64_t looked = rows ? subject_check_rows(&s, e->request->budget) : -1;
+  bool enough = looked >= 0 && (!is_cache || cache_open(&kept, &s, &e->of->problem, CHECKED_ROWS));
+  if (enough && is_cache && problem->rows) cache_check_window(&kept, &s, first, rows, true);
+  if (enough) {
+    subject_finish(&s);
+    tell_positions(&s);
+    record = table_record_of(e, &s, looked == problem->rows ? "exhaustive" : "sampled", NULL);
+    if (e->request->explain) json_object_set_new(record, "explain", json_null());
+  }
+  cache_close(&kept);
+  subject_close(&s);
+  arena_destroy(rows);
+  return record;
+}
+
 /* ---- in processes of their own ------------------------------------------------------------------------ */
 
 static void tell(json_t *result) {
@@ -379,7 +428,11 @@ static void tell(json_t *result) {
 static void examine_aloud(void *argument) {
   const exam *e = argument;
   arena_tell_faults();
-  tell(e->cases ? examine_cases(e) : op_is_applied(e->of->problem.op) ? examine_applied(e) : examine(e));
+  const posenc_problem *problem = &e->of->problem;
+  tell(e->cases                     ? examine_cases(e)
+       : op_is_applied(problem->op) ? examine_applied(e)
+       : rows_are_special(problem)  ? examine_rows(e)
+                                    : examine(e));
 }
 
 /* How it ended, for those who did not see it. */

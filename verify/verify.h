@@ -55,6 +55,7 @@ typedef struct verify_request {
   bool explain;               /* also tell where the errors come from; of tables */
   shard only;                 /* so much of all that alone is done */
   const char *replay_options; /* further ones of the replay commands, quoted for a shell: "--plugin FILE"; or null */
+  const char *list;           /* in them, the value of --positions, quoted for a shell; or null */
   const digest_text *plugins; /* of their files, in order, */
   size_t plugin_count;        /* and how many */
 } verify_request;
@@ -114,6 +115,8 @@ typedef struct verify_request {
  * that it has no end where x cancels the table; of rope, that of the exact length of the pair. Misrounded are the elements that are not nearest
  * to their own exact value. There is no search, and "explain" is null. A witness of rope has as "function" "first" | "second" of the pair, and
  * "head": n; one of either has "x": [ hex-float … ], the element or the pair that was given.
+ *
+ * Of a list of positions, the "position" of a witness need not be whole, and of it and of an odd dim there are no search, stages and "explain".
  *
  * A rope cache is looked at as the table that it is made of, and the bits of its two tables beside it: property rope-cache.
  *

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/rows.h"
+
+#include "verify/isolate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Rows are made in calls of so many bytes. */
+enum { CALL_BYTES = 1 << 20 };
+
+/* One subject, and where its rows are made. */
+typedef struct maker {
+  subject *s;
+  arena *one, *other;
+  int64_t most;        /* rows of a call */
+  int64_t ahead;       /* rows of the table before those that verify_rows sees */
+  int64_t looked, all; /* rows, so far and to be looked at */
+} maker;
+
+static const posenc_problem *problem_of(const maker *m) {
+  return &m->s->shape->problem;
+}
+
+static size_t row_bytes(const posenc_problem *problem) {
+  return (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+}
+
+/* What checks and witnesses call the position of a row. */
+static int64_t position_of(const posenc_problem *problem, int64_t row) {
+  return problem->first + row;
+}
+
+/* A problem of rows [from, from + rows) alone. */
+static posenc_problem part_of(const posenc_problem *problem, int64_t from, int64_t rows) {
+  posenc_problem part = *problem;
+  part.rows = rows;
+  if (part.positions)
+    part.positions += from;
+  else
+    part.first += from;
+  return part;
+}
+
+/* ---- values --------------------------------------------------------------------------------------- */
+
+static void make_rows(void *from, int64_t row, int64_t rows, void *out) {
+  maker *m = from;
+  const size_t bytes = row_bytes(problem_of(m));
+  for (int64_t done = 0, some; done < rows; done += some) {
+    char doing[80];
+    some = least(m->most, rows - done);
+    snprintf(doing, sizeof doing, "row %" PRId64 " and %" PRId64 " more", m->ahead + row + done, some - 1);
+    isolate_say(doing, (double)m->looked / (double)m->all);
+    memcpy((char *)out + bytes * (size_t)done, subject_execute(m->s, m->s->plan, m->ahead + row + done, some, m->one),
+           bytes * (size_t)some);
+  }
+}
+
+static void merge_check(check *into, const check *from, int64_t ahead) {
+  if (from->compared > 0 && (into->compared == 0 || !(from->worst <= into->worst))) {
+    into->worst = from->worst;
+    into->bound = from->bound;
+    into->position = from->position + ahead;
+    into->index = from->index;
+  }
+  into->compared += from->compared;
+  into->broken += from->broken;
+}
+
+/* Rows [from, from + rows) against the exact values. */
+static bool look_at(maker *m, int64_t from, int64_t rows) {
+  subject *s = m->s;
+  const posenc_problem *problem = problem_of(m), part = part_of(problem, from, rows);
+  const int64_t ahead = problem->positions ? from : 0; /* a table's positions are its own */
+  rows_found found;
+  m->ahead = from;
+  if (!verify_rows(&part, subject_no_claim(s) ? NULL : &s->bound, make_rows, m, &found)) return false;
+  found.found.max_ulp.position += ahead;
+  found.found.max_abs.position += ahead;
+  found.found.worst.position += ahead;
+  accuracy_merge(&s->found, &found.found);
+  merge_check(&s->checks[BOUNDED], &found.bounded, ahead);
+  if (!subject_no_claim(s)) {
+    merge_check(&s->checks[PAIR_NORM], &found.pair_norm, ahead);
+    merge_check(&s->checks[ROTATION], &found.rotation, ahead);
+  }
+  m->looked += rows;
+  return true;
+}
+
+/* ---- bits ----------------------------------------------------------------------------------------- */
+
+/* Made again, and in pieces of other sizes. */
+static void check_again(maker *m, int64_t row, int64_t rows, const unsigned char *whole) {
+  enum { PIECES = 5 };
+  subject *s = m->s;
+  const posenc_problem *problem = problem_of(m);
+  check_bits(&s->checks[DETERMINISM], problem, whole, subject_execute(s, s->plan, row, rows, m->other),
+             position_of(problem, row), rows);
+  for (int64_t done = 0, some; done < rows && rows > 1; done += some) {
+    some = least(1 + done % PIECES, rows - done);
+    check_bits(&s->checks[EXTENSION], problem, whole + row_bytes(problem) * (size_t)done,
+               subject_execute(s, s->plan, row + done, some, m->other), position_of(problem, row + done), some);
+  }
+}
+
+/* By a plan of these rows alone. */
+static void check_alone(maker *m, int64_t row, int64_t rows, const unsigned char *whole) {
+  subject *s = m->s;
+  check *c = &s->checks[EXTRAPOLATION];
+  const posenc_problem *problem = problem_of(m), alone = part_of(problem, row, rows);
+  posenc_options options = *s->options;
+  posenc_plan *plan;
+  options.kernel = s->kernel;
+  if (!s->kernel->reproducible) {
+    c->skip = "the kernel does not promise the same bits in every plan";
+    return;
+  }
+  if (posenc_plan_create(&plan, &alone, &options) != POSENC_OK) { /* it did the whole table: it must do a part of it */
+    check_note(c, 1.0, 0.0, position_of(problem, row), -1);
+    return;
+  }
+  check_bits(c, problem, whole, subject_execute(s, plan, 0, rows, m->other), position_of(problem, row), rows);
+  posenc_plan_destroy(plan);
+}
+
+/* The digest of rows [from, from + rows), and what the first and the last of them are beside it. */
+static void check_runs(maker *m, int64_t from, int64_t rows) {
+  enum { AGAIN_ROWS = 64, ALONE_ROWS = 16 };
+  subject *s = m->s;
+  const size_t bytes = row_bytes(problem_of(m));
+  for (int64_t done = 0, some; done < rows; done += some) {
+    some = least(m->most, rows - done);
+    const int64_t row = from + done, again = least(AGAIN_ROWS, some), alone = least(ALONE_ROWS, some);
+    const bool is_end = done == 0 || done + some == rows;
+    const unsigned char *whole = subject_execute(s, s->plan, row, some, m->one),
+                        *last = whole + bytes * (size_t)(some - again);
+    s->digest = digest_of(s->digest, whole, bytes * (size_t)some);
+    if (!is_end) continue;
+    check_again(m, row + some - again, again, last);
+    check_alone(m, row + some - alone, alone, last + bytes * (size_t)(again - alone));
+  }
+}
+
+int64_t subject_check_rows(subject *s, int64_t budget) {
+  const posenc_problem *problem = &s->shape->problem;
+  const int64_t rows = problem->rows, pairs = (problem->dim + 1) / 2,
+                fitting = CALL_BYTES / (int64_t)row_bytes(problem),
+                affordable = budget / pairs > 2 ? budget / pairs : 2, half = affordable / 2;
+  maker m = {.s = s, .most = fitting > CHECKED_ROWS ? fitting : CHECKED_ROWS};
+  m.one = arena_create((size_t)m.most * row_bytes(problem));
+  m.other = arena_create((size_t)m.most * row_bytes(problem));
+  m.all = rows <= affordable ? rows : 2 * half;
+  bool enough = m.one && m.other;
+  s->checks[SEARCH].skip = s->checks[STAGES].skip = "it is one of tables of successive positions with an even dim";
+  if (enough) {
+    isolate_say("rows by two threads", 0.0);
+    subject_check_threads(s, m.one, m.other);
+  }
+  const int64_t first = rows <= affordable ? rows : half;
+  if (enough && first > 0) {
+    enough = look_at(&m, 0, first);
+    check_runs(&m, 0, first);
+  }
+  if (enough && first < rows) {
+    enough = look_at(&m, rows - half, half);
+    check_runs(&m, rows - half, half);
+  }
+  arena_destroy(m.one);
+  arena_destroy(m.other);
+  return enough ? m.all : -1;
+}
