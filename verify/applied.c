@@ -39,11 +39,11 @@ static int thread(void) {
 #endif
 }
 
-bool applied_open(applied *a, subject *s, int64_t rows, uint64_t seed) {
+bool applied_open(applied *a, subject *s, int64_t rows, uint64_t seed, fast_oracle *truth) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t most = rows > CHECKED_ROWS ? rows : CHECKED_ROWS;
   const size_t bytes = bytes_of(problem, most * width_of(problem) + BATCH_OF * GAP);
-  *a = (applied){.s = s, .seed = seed, .truth = fast_create(problem, 0)};
+  *a = (applied){.s = s, .seed = seed, .truth = truth ? truth : fast_create(problem, 0), .borrowed = truth};
   a->x = arena_create(bytes);
   a->one = arena_create(bytes);
   a->other = arena_create(bytes);
@@ -56,7 +56,7 @@ bool applied_open(applied *a, subject *s, int64_t rows, uint64_t seed) {
 }
 
 void applied_close(applied *a) {
-  fast_destroy(a->truth);
+  if (!a->borrowed) fast_destroy(a->truth);
   arena_destroy(a->x);
   arena_destroy(a->one);
   arena_destroy(a->other);
@@ -232,6 +232,14 @@ static void apply(const applied *a, const posenc_plan *plan, const posenc_slice 
   }
 }
 
+static void apply_once(applied *a, const posenc_plan *plan, const posenc_slice *slice, const unsigned char *x,
+                       unsigned char *out) {
+  const int64_t position = problem_of(a)->first + (slice->index ? slice->index[0] : slice->row);
+  const conduct before = conduct_begin();
+  apply(a, plan, slice, x, out);
+  conduct_end(a->s, &before, position);
+}
+
 /* Elements of the sequences that were not written, and of what lies between and beside them that were. */
 static void check_memory(applied *a, const posenc_slice *slice, const unsigned char *out, const arena *at,
                          bool in_place) {
@@ -253,7 +261,6 @@ static void check_memory(applied *a, const posenc_slice *slice, const unsigned c
   if (!memory->broken && wrong) memory->position = problem->first + row;
   memory->broken += wrong;
   memory->worst = (double)memory->broken;
-  subject_check_environment(a->s, problem->first + row);
 }
 
 /* Into the arena. */
@@ -261,7 +268,7 @@ static unsigned char *run(applied *a, const posenc_plan *plan, const posenc_slic
                           arena *to, bool flush) {
   const posenc_problem *problem = problem_of(a);
   unsigned char *out = arena_place(to, bytes_of(problem, extent_of(problem, slice)), flush);
-  apply(a, plan, slice, x, out);
+  apply_once(a, plan, slice, x, out);
   check_memory(a, slice, out, to, false);
   return out;
 }
@@ -272,7 +279,7 @@ static unsigned char *run_in_place(applied *a, const posenc_slice *slice, const 
   const size_t bytes = bytes_of(problem, extent_of(problem, slice));
   unsigned char *out = arena_place(in, bytes, true);
   memcpy(out, x, bytes);
-  apply(a, a->s->plan, slice, out, out);
+  apply_once(a, a->s->plan, slice, out, out);
   check_memory(a, slice, out, in, true);
   return out;
 }
@@ -403,34 +410,31 @@ void applied_check_window(applied *a, window w, bool again, uint64_t *random) {
   if (problem->op == POSENC_ROPE) each_pair(a, w.row, least(w.rows, CHECKED_ROWS), x, out, visit_norm);
 }
 
+/* Rows spread over the table, each from its thread. */
 void applied_check_threads(applied *a) {
   const posenc_problem *problem = problem_of(a);
-  const int64_t rows = least(problem->rows, CHECKED_ROWS), row[2] = {0, problem->rows - rows};
-  const size_t bytes = bytes_of(problem, rows * width_of(problem));
+  const int64_t rows = least(problem->rows, CHECKED_ROWS);
+  const int count = crowd_of_threads();
+  const size_t bytes = bytes_of(problem, rows * width_of(problem)), all = (size_t)count * bytes;
   check *c = &a->s->checks[THREADS];
   if (rows == 0) return;
-  unsigned char *room = malloc(4 * bytes);
-  if (!room) {
-    c->skip = "two threads could not be had";
-    return;
+  unsigned char *room = malloc(3 * all);
+  job *jobs = calloc((size_t)count, sizeof *jobs);
+  if (!room || !jobs) {
+    c->skip = "threads could not be had";
+  } else {
+    memset(room, ARENA_POISON, 3 * all);
+    for (int i = 0; i < count; i++) {
+      unsigned char *x = room + (size_t)i * bytes, *want = x + all, *out = want + all;
+      const posenc_slice slice = posenc_rows((problem->rows - rows) * i / (count - 1), rows);
+      draw_rows(a, slice.row, rows, 0, x);
+      posenc_apply(a->s->plan, &slice, x, want);
+      jobs[i] =
+          (job){.plan = a->s->plan, .row = slice.row, .rows = rows, .x = x, .out = out, .want = want, .bytes = bytes};
+    }
+    check_together(c, problem, jobs, count);
   }
-  arena *const into[2] = {a->one, a->other};
-  job jobs[2];
-  for (int n = 0; n < 2; n++) {
-    unsigned char *x = room + 2 * bytes * (size_t)n, *alone = x + bytes;
-    const posenc_slice slice = posenc_rows(row[n], rows);
-    draw_rows(a, row[n], rows, 0, x);
-    memcpy(alone, run(a, a->s->plan, &slice, x, into[n], false), bytes);
-    jobs[n] = (job){.plan = a->s->plan,
-                    .row = row[n],
-                    .rows = rows,
-                    .x = x,
-                    .out = arena_place(into[n], bytes, false),
-                    .want = alone,
-                    .bytes = bytes};
-  }
-  check_together(c, problem, jobs);
-  subject_check_environment(a->s, problem->first);
+  free(jobs);
   free(room);
 }
 
@@ -480,11 +484,11 @@ static void check_index(applied *a, uint64_t *random) {
 
 /* Another plan of the subject's kernel; null, and the reason in the check, if it does not do that problem. */
 static posenc_plan *other_plan(const applied *a, const posenc_problem *problem, check *c) {
-  posenc_options options = *a->s->options;
   posenc_plan *plan;
+  posenc_options options = *a->s->options;
   options.kernel = a->s->kernel;
   const char *refusal = posenc_kernel_refusal(a->s->kernel, problem, &options);
-  const posenc_status status = posenc_plan_create(&plan, problem, &options);
+  const posenc_status status = subject_plan(a->s, problem, &plan);
   if (!plan) c->skip = refusal ? refusal : posenc_status_message(status);
   return plan;
 }
@@ -508,7 +512,7 @@ static void check_inverse(applied *a, int64_t row, int64_t rows) {
   draw_rows(a, row, rows, 0, x);
   const unsigned char *turned = run(a, a->s->plan, &slice, x, a->one, true);
   each_pair(a, row, rows, x, run(a, plan, &slice, turned, a->other, true), visit_inverse);
-  posenc_plan_destroy(plan);
+  subject_drop(plan);
 }
 
 /*
@@ -565,7 +569,7 @@ static void check_padding(applied *a, int64_t row, int64_t rows) {
   for (int64_t r = 0; r < rows; r++)
     if (r != rows / 2 && padded.first + row + r != problem_of(a)->padding)
       check_bits(c, &padded, plain + bytes * (size_t)r, out + bytes * (size_t)r, padded.first + row + r, 1);
-  posenc_plan_destroy(plan);
+  subject_drop(plan);
 }
 
 /* What must become of a special element of x, in the element where `factor` multiplies it: add has 1, rope a sine or cosine that is not

@@ -14,6 +14,7 @@
 typedef struct applied {
   subject *s;
   fast_oracle *truth;
+  bool borrowed;          /* the truth is somebody else's */
   fast_lanes *lanes;      /* of one row for every thread */
   arena *x, *one, *other; /* what is given, and results */
   element_error *sums;    /* of each row of a window, */
@@ -22,14 +23,15 @@ typedef struct applied {
   int64_t elements;       /* that were compared */
 } applied;
 
-/* For windows of at most so many rows. False when memory runs out; to be closed either way. */
-bool applied_open(applied *a, subject *s, int64_t rows, uint64_t seed);
+/* For windows of at most so many rows. truth: of the same frequencies, from any position on, or null. False when memory runs out; to be closed
+ * either way. */
+bool applied_open(applied *a, subject *s, int64_t rows, uint64_t seed, fast_oracle *truth);
 void applied_close(applied *a);
 
 /* Accuracy, memory and environment of one window; with `again` in-place, pair norm, determinism and extension too. */
 void applied_check_window(applied *a, window w, bool again, uint64_t *random);
 
-/* The first rows and the last ones by two threads at once, against those from one. */
+/* Rows by more threads than CPUs at once, against those from one. */
 void applied_check_threads(applied *a);
 
 /* What is left, at places drawn from `random`. False when memory runs out. */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "verify/arena.h"
 
 #include "verify/isolate.h"
+#include "verify/seal.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 /*
  * guard pages | slack | rows … | slack | guard pages. Poison is a NaN that no arithmetic makes; slack has another pattern. Rows begin on a page or,
@@ -15,7 +19,7 @@
 enum { PAGE = 4096, GUARD_BYTES = 16 * PAGE, POISON = ARENA_POISON, SLACK = 0xa5 };
 
 struct arena {
-  size_t room; /* bytes between the guards, in whole pages: one page of slack, then the rows */
+  size_t room; /* bytes between the guards, in whole pages: one page of slack, the rows, and a page to shift them by */
   unsigned char *mapped;
   unsigned char *rows; /* as last placed */
   size_t bytes;
@@ -28,11 +32,11 @@ static arena *arenas;
 arena *arena_create(size_t bytes) {
   arena *a = calloc(1, sizeof *a);
   size_t mapped;
-  if (!a || __builtin_add_overflow(bytes, 2 * PAGE + 2 * GUARD_BYTES, &mapped)) {
+  if (!a || __builtin_add_overflow(bytes, 3 * PAGE + 2 * GUARD_BYTES, &mapped)) {
     free(a);
     return NULL;
   }
-  a->room = (bytes + PAGE - 1) / PAGE * PAGE + PAGE;
+  a->room = (bytes + PAGE - 1) / PAGE * PAGE + 2 * PAGE;
   a->mapped = mmap(NULL, a->room + 2 * GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (a->mapped == MAP_FAILED) {
     free(a);
@@ -67,8 +71,8 @@ static unsigned char *arena_end(const arena *a) {
   return a->mapped + GUARD_BYTES + a->room;
 }
 
-unsigned char *arena_place(arena *a, size_t bytes, bool flush) {
-  a->rows = flush ? arena_end(a) - bytes : arena_begin(a) + PAGE;
+static unsigned char *place(arena *a, unsigned char *rows, size_t bytes) {
+  a->rows = rows;
   a->bytes = bytes;
   unsigned char *const tail = a->rows + bytes;
   const size_t before = (size_t)(a->rows - arena_begin(a)), after = (size_t)(arena_end(a) - tail);
@@ -76,6 +80,18 @@ unsigned char *arena_place(arena *a, size_t bytes, bool flush) {
   memset(a->rows, POISON, bytes);
   memset(tail, SLACK, after < PAGE ? after : PAGE);
   return a->rows;
+}
+
+unsigned char *arena_place(arena *a, size_t bytes, bool flush) {
+  return place(a, flush ? arena_end(a) - bytes : arena_begin(a) + PAGE, bytes);
+}
+
+unsigned char *arena_place_first(arena *a, size_t bytes) {
+  return place(a, arena_begin(a), bytes);
+}
+
+unsigned char *arena_place_off(arena *a, size_t bytes, size_t offset) {
+  return place(a, arena_begin(a) + PAGE + offset, bytes);
 }
 
 int64_t arena_spills(const arena *a) {
@@ -87,11 +103,22 @@ int64_t arena_spills(const arena *a) {
   return spills;
 }
 
+/* Where the instruction is that faulted, or null. */
+static const void *code_of(const void *context) {
+#ifdef __x86_64__
+  const ucontext_t *where = context;
+  return (const void *)(uintptr_t)where->uc_mcontext.gregs[REG_RIP];
+#else
+  (void)context;
+  return NULL;
+#endif
+}
+
 /* Only async-signal-safe calls. */
 static void tell_fault(int number, siginfo_t *info, void *context) {
   static const char words[] = MEMORY_LAST_WORDS;
   const unsigned char *at = info->si_addr;
-  (void)context;
+  if (seal_allow_write(at, code_of(context))) return;
   for (const arena *a = arenas; a; a = a->next)
     if ((at >= a->mapped && at < arena_begin(a)) || (at >= arena_end(a) && at < arena_end(a) + GUARD_BYTES))
       isolate_last_words(words, sizeof words - 1);

@@ -9,17 +9,15 @@ static size_t row_bytes(const cache *c) {
 }
 
 bool cache_open(cache *c, const subject *s, const posenc_problem *problem, int64_t rows) {
-  posenc_options options = *s->options;
-  options.kernel = s->kernel;
   *c = (cache){.problem = *problem};
   const size_t bytes = 2 * row_bytes(c) * (size_t)rows;
   c->tables = arena_create(bytes);
   c->want = malloc(bytes + 1);
-  return c->tables && c->want && posenc_plan_create(&c->plan, problem, &options) == POSENC_OK;
+  return c->tables && c->want && subject_plan(s, problem, &c->plan) == POSENC_OK;
 }
 
 void cache_close(cache *c) {
-  posenc_plan_destroy(c->plan);
+  subject_drop(c->plan);
   arena_destroy(c->tables);
   free(c->want);
 }
@@ -43,8 +41,9 @@ static void hold(cache *c, subject *s, window w, const unsigned char *want, bool
   const size_t bytes = row_bytes(c) * (size_t)w.rows, element = posenc_dtype_bytes(c->problem.dtype);
   const int64_t position = c->problem.first + w.row;
   unsigned char *out = arena_place(c->tables, (cosines && sines ? 2 : 1) * bytes, false);
+  const conduct before = conduct_begin();
   posenc_rope_cache(c->plan, w.row, w.rows, cosines ? out : NULL, sines ? out + (cosines ? bytes : 0) : NULL);
-  subject_check_environment(s, position);
+  conduct_end(s, &before, position);
   check *memory = &s->checks[MEMORY];
   const int64_t spilled = arena_spills(c->tables);
   memory->compared += (int64_t)(bytes / element);

@@ -1,61 +1,76 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "verify/checks.h"
 
 #include "common/clock.h"
 #include "reference/scaling.h"
+#include "verify/seal.h"
 
-#include <fenv.h>
-#include <float.h>
 #include <math.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 #include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Operations that a property is checked of. */
+enum {
+  TABLES = 1 << POSENC_TABLE | 1 << POSENC_ROPE_CACHE,
+  APPLIED = 1 << POSENC_ADD | 1 << POSENC_ROPE,
+  ANY = TABLES | APPLIED
+};
+
+static const struct {
+  const char *name;
+  unsigned ops; /* 1 << posenc_op */
+} properties[PROPERTIES] = {
+    [ACCURACY] = {"accuracy", ANY},
+    [MEMORY] = {"memory", ANY},
+    [BOUNDED] = {"bounded", TABLES},
+    [PAIR_NORM] = {"pair-norm", ANY & ~(1u << POSENC_ADD)},
+    [ROTATION] = {"rotation", TABLES},
+    [EXTRAPOLATION] = {"extrapolation", TABLES},
+    [EXTENSION] = {"extension", ANY},
+    [DETERMINISM] = {"determinism", ANY},
+    [THREADS] = {"threads", ANY},
+    [ENVIRONMENT] = {"environment", ANY},
+    [READ_ONLY] = {"read-only", ANY},
+    [PROCESS] = {"process", ANY},
+    [FAR_POSITIONS] = {"positions", ANY},
+    [WIDTHS] = {"widths", ANY},
+    [HEAD_COUNTS] = {"heads", 1 << POSENC_ROPE},
+    [ALIGNMENT] = {"alignment", ANY},
+    [CALL_SIZE] = {"call-size", ANY},
+    [DECODING] = {"decoding", ANY},
+    [PLANS] = {"plans", ANY},
+    [ENDURANCE] = {"endurance", ANY},
+    [CPUS] = {"cpus", ANY},
+    [LEAK] = {"leak", ANY},
+    [SEARCH] = {"search", ANY}, /* of add and rope it is skipped, with its reason */
+    [STAGES] = {"stages", TABLES},
+    [ROPE_CACHE] = {"rope-cache", 1 << POSENC_ROPE_CACHE},
+    [IN_PLACE] = {"in-place", APPLIED},
+    [BATCH] = {"batch", APPLIED},
+    [INDEX] = {"index", APPLIED},
+    [INVERSE] = {"inverse", 1 << POSENC_ROPE},
+    [RELATIVE] = {"relative", 1 << POSENC_ROPE},
+    [PADDING] = {"padding", 1 << POSENC_ADD},
+    [SPECIAL] = {"special", APPLIED},
+    [SURVIVAL] = {"survival", ANY},
+};
+
 const char *property_name(property p) {
-  static const char *const names[PROPERTIES] = {
-      "accuracy",    "memory",  "bounded",     "pair-norm", "rotation", "extrapolation", "extension",
-      "determinism", "threads", "environment", "search",    "stages",   "rope-cache",    "in-place",
-      "batch",       "index",   "inverse",     "relative",  "padding",  "special",       "survival"};
-  return names[p];
+  return properties[p].name;
 }
 
 bool property_is_of(property p, posenc_op op) {
-  switch (p) {
-  case ACCURACY:
-  case MEMORY:
-  case EXTENSION:
-  case DETERMINISM:
-  case THREADS:
-  case ENVIRONMENT:
-  case SEARCH: /* which is skipped, with its reason */
-  case SURVIVAL:
-    return true;
-  case BOUNDED:
-  case ROTATION:
-  case EXTRAPOLATION:
-  case STAGES:
-    return !op_is_applied(op);
-  case ROPE_CACHE:
-    return op == POSENC_ROPE_CACHE;
-  case IN_PLACE:
-  case BATCH:
-  case INDEX:
-  case SPECIAL:
-    return op_is_applied(op);
-  case PAIR_NORM:
-    return op != POSENC_ADD;
-  case INVERSE:
-  case RELATIVE:
-    return op == POSENC_ROPE;
-  case PADDING:
-    return op == POSENC_ADD;
-  case PROPERTIES:
-    break;
-  }
-  return false;
+  return properties[p].ops & 1u << op;
 }
 
 /* splitmix64 (Steele, Lea and Flood, 2014) */
@@ -91,12 +106,6 @@ static size_t row_bytes(const posenc_problem *problem) {
   return (size_t)(problem->heads * problem->dim) * posenc_dtype_bytes(problem->dtype);
 }
 
-/* Rounding to nearest, and subnormals neither flushed when made nor taken for zero when used. */
-static bool environment_is_default(void) {
-  static volatile float least = FLT_MIN, subnormal = 0x1p-140f;
-  return fegetround() == FE_TONEAREST && least * 0.5f != 0.0f && subnormal * 1.0f != 0.0f;
-}
-
 /* One for each of OpenMP's threads and no more, since some kernels walk to each from position 0. */
 int64_t subject_parts(const subject *s) {
 #ifdef _OPENMP
@@ -116,14 +125,42 @@ static void run_rows(const subject *s, const posenc_plan *plan, int64_t row, int
   }
 }
 
-void subject_check_environment(subject *s, int64_t position) {
-  check *environment = &s->checks[ENVIRONMENT];
-  environment->compared++;
-  environment->index = -1;
-  if (environment_is_default()) return;
-  fesetenv(FE_DFL_ENV);
-  if (!environment->broken++) environment->position = position;
-  environment->worst = (double)environment->broken;
+conduct conduct_begin(void) {
+  return (conduct){fpenv_read(), seal_writes()};
+}
+
+void conduct_end(subject *s, const conduct *before, int64_t position) {
+  const fpenv now = fpenv_read();
+  const int64_t writes = seal_writes() - before->writes;
+  const char *fault = fpenv_difference(&before->floating, &now);
+  check *environment = &s->checks[ENVIRONMENT], *unchanged = &s->checks[READ_ONLY];
+  check_note(environment, fault ? 1.0 : 0.0, 0.0, position, -1);
+  if (fault) {
+    if (!*environment->note)
+      snprintf(environment->note, sizeof environment->note, "after a call for p = %lld: %s", (long long)position,
+               fault);
+    fpenv_set();
+  }
+  if (seal_works()) check_note(unchanged, (double)writes, 0.0, position, -1);
+  if (writes && !*unchanged->note)
+    snprintf(unchanged->note, sizeof unchanged->note, "a call for p = %lld wrote to what its plan had prepared",
+             (long long)position);
+}
+
+void check_break(check *c, const subject *s, const posenc_problem *problem, const char *text, ...) {
+  if (c->broken++ == 0 || !*c->note) {
+    char what[240];
+    va_list arguments;
+    va_start(arguments, text);
+    vsnprintf(what, sizeof what, text, arguments);
+    va_end(arguments);
+    char *options = problem_options(problem);
+    snprintf(c->note, sizeof c->note, "%s; of: --kernel %s %s", what, s->kernel->name, options ? options : "");
+    free(options);
+  }
+  c->worst = (double)c->broken;
+  c->index = -1;
+  c->position = problem->first;
 }
 
 /* Executes rows into poisoned memory and looks at what was written, what should not have been, and what else has changed. */
@@ -131,9 +168,9 @@ static unsigned char *execute(subject *s, const posenc_plan *plan, int64_t row, 
   const posenc_problem *problem = posenc_plan_problem(plan);
   const size_t bytes = row_bytes(problem) * (size_t)rows, element = posenc_dtype_bytes(problem->dtype);
   unsigned char *out = arena_place(a, bytes, flush);
+  const conduct before = conduct_begin();
   run_rows(s, plan, row, rows, out);
-
-  subject_check_environment(s, problem->first + row);
+  conduct_end(s, &before, problem->first + row);
   check *memory = &s->checks[MEMORY];
   memory->index = -1;
   size_t first = 0;
@@ -198,13 +235,30 @@ const char *subject_open(subject *s, const posenc_kernel *kernel, const shape *o
   if (why) return why;
   s->attention = attention_of(&of->problem);
   set_bounds(s);
-  const posenc_status status = posenc_plan_create(&s->plan, &of->problem, &mine);
+  s->origin = of->problem.first;
+  const posenc_status status = subject_plan(s, &of->problem, &s->plan);
   return status == POSENC_OK ? NULL : posenc_status_message(status);
 }
 
 void subject_close(subject *s) {
-  posenc_plan_destroy(s->plan);
+  subject_drop(s->plan);
   s->plan = NULL;
+}
+
+posenc_status subject_plan(const subject *s, const posenc_problem *problem, posenc_plan **plan) {
+  posenc_options options = *s->options;
+  options.kernel = s->kernel;
+  seal_begin();
+  const posenc_status status = posenc_plan_create(plan, problem, &options);
+  seal_end();
+  return status;
+}
+
+size_t subject_drop(posenc_plan *plan) {
+  const void *const inside = plan;
+  seal_break(inside);
+  posenc_plan_destroy(plan);
+  return seal_release(inside);
 }
 
 /* What the contract allows any element of a position of the table. */
@@ -250,8 +304,8 @@ static void check_accuracy(subject *s, window w, fast_oracle *truth, const unsig
   for (int64_t from = 0, to; from < w.rows; from = to) {
     const bool claimed = claims && subject_claims(s, problem->first + w.row + from);
     for (to = from + 1; to < w.rows && claimed == (claims && subject_claims(s, problem->first + w.row + to));) to++;
-    fast_check(truth, w.row + from, to - from, out + row_bytes(problem) * (size_t)from, claimed ? &s->bound : NULL,
-               &s->found);
+    fast_check(truth, problem->first - s->origin + w.row + from, to - from, out + row_bytes(problem) * (size_t)from,
+               claimed ? &s->bound : NULL, &s->found);
   }
 }
 
@@ -380,7 +434,9 @@ static void *run_job(void *argument) {
   const double seconds = 3e-3; /* long enough for two threads to meet */
   job *mine = argument;
   const posenc_slice slice = posenc_rows(mine->row, mine->rows);
-  pthread_barrier_wait(mine->start);
+  int go;
+  while (!(go = atomic_load(mine->go))) sched_yield();
+  if (go < 0) return NULL;
   const double begin = clock_seconds();
   do {
     if (mine->x)
@@ -392,47 +448,60 @@ static void *run_job(void *argument) {
   return NULL;
 }
 
-void check_together(check *c, const posenc_problem *problem, job jobs[2]) {
-  pthread_barrier_t start;
-  pthread_t second;
-  if (pthread_barrier_init(&start, NULL, 2) != 0) {
-    c->skip = "two threads could not be had";
-    return;
-  }
-  jobs[0].start = jobs[1].start = &start;
-  if (pthread_create(&second, NULL, run_job, &jobs[1]) == 0) {
-    run_job(&jobs[0]);
-    pthread_join(second, NULL);
-    for (int i = 0; i < 2; i++) {
-      check_note(c, jobs[i].wrong ? 1.0 : 0.0, 0.0, problem->first + jobs[i].row, -1);
-      c->compared += jobs[i].rows * problem->heads * problem->dim - 1;
-    }
-  } else {
-    c->skip = "two threads could not be had";
-  }
-  pthread_barrier_destroy(&start);
+int crowd_of_threads(void) {
+  enum { FEWEST = 5, MOST = 33 };
+  cpu_set_t cpus;
+  const int all = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? 2 * CPU_COUNT(&cpus) + 1 : FEWEST;
+  return all < FEWEST ? FEWEST : all > MOST ? MOST : all;
 }
 
-/* The first rows and the last ones, so that threads that get in each other's way write different things. */
-void subject_check_threads(subject *s, arena *one, arena *other) {
+void check_together(check *c, const posenc_problem *problem, job *jobs, int count) {
+  atomic_int go = 0;
+  pthread_t *threads = calloc((size_t)count, sizeof *threads);
+  int made = 0;
+  for (int i = 0; i < count; i++) jobs[i].go = &go;
+  while (threads && made < count - 1 && pthread_create(&threads[made], NULL, run_job, &jobs[made]) == 0) made++;
+  const bool all = made == count - 1;
+  atomic_store(&go, all ? 1 : -1);
+  run_job(&jobs[made]);
+  for (int i = 0; i < made; i++) pthread_join(threads[i], NULL);
+  free(threads);
+  if (!all) c->skip = "threads could not be had";
+  for (int i = 0; i < count && all; i++) {
+    check_note(c, jobs[i].wrong ? 1.0 : 0.0, 0.0, problem->first + jobs[i].row, -1);
+    c->compared += jobs[i].rows * problem->heads * problem->dim - 1;
+  }
+}
+
+/* Rows spread over the table, so that threads that get in each other's way write different things. */
+void subject_check_threads(subject *s) {
   const posenc_problem *problem = &s->shape->problem;
-  const int64_t half = problem->rows / 2, rows = half < CHECKED_ROWS ? half : CHECKED_ROWS;
+  const int64_t rows = least(problem->rows / 2, CHECKED_ROWS);
+  const int count = crowd_of_threads();
   const size_t bytes = row_bytes(problem) * (size_t)rows;
   check *c = &s->checks[THREADS];
   if (rows == 0) return;
-  unsigned char *alone = malloc(2 * bytes);
-  if (!alone) {
-    c->skip = "two threads could not be had";
-    return;
+  arena *alone = arena_create((size_t)count * bytes), *together = arena_create((size_t)count * bytes);
+  job *jobs = calloc((size_t)count, sizeof *jobs);
+  if (!alone || !together || !jobs) {
+    c->skip = "threads could not be had";
+  } else {
+    unsigned char *want = arena_place(alone, (size_t)count * bytes, false),
+                  *out = arena_place(together, (size_t)count * bytes, false);
+    for (int i = 0; i < count; i++) {
+      jobs[i] = (job){.plan = s->plan,
+                      .row = (problem->rows - rows) * i / (count - 1),
+                      .rows = rows,
+                      .out = out + (size_t)i * bytes,
+                      .want = want + (size_t)i * bytes,
+                      .bytes = bytes};
+      posenc_execute(s->plan, jobs[i].row, rows, want + (size_t)i * bytes);
+    }
+    check_together(c, problem, jobs, count);
   }
-  job jobs[2] = {{.plan = s->plan, .row = 0, .rows = rows, .want = alone, .bytes = bytes},
-                 {.plan = s->plan, .row = problem->rows - rows, .rows = rows, .want = alone + bytes, .bytes = bytes}};
-  memcpy(alone, execute(s, s->plan, jobs[0].row, rows, one, false), bytes);
-  memcpy(alone + bytes, execute(s, s->plan, jobs[1].row, rows, other, false), bytes);
-  jobs[0].out = arena_place(one, bytes, false);
-  jobs[1].out = arena_place(other, bytes, false);
-  check_together(c, problem, jobs);
-  free(alone);
+  arena_destroy(alone);
+  arena_destroy(together);
+  free(jobs);
 }
 
 void subject_share(subject *s) {
@@ -474,11 +543,9 @@ static void check_extrapolation(subject *s, int64_t row, int64_t rows, arena *on
   posenc_problem there = *problem;
   there.first += row;
   there.rows = rows;
-  posenc_options mine = *s->options;
-  mine.kernel = s->kernel;
   posenc_plan *plan;
   check *c = &s->checks[EXTRAPOLATION];
-  const posenc_status status = posenc_plan_create(&plan, &there, &mine);
+  const posenc_status status = subject_plan(s, &there, &plan);
   if (status != POSENC_OK) { /* it did the whole table: it must do a part of it */
     check_note(c, 1.0, 0.0, there.first, -1);
     return;
@@ -495,7 +562,7 @@ static void check_extrapolation(subject *s, int64_t row, int64_t rows, arena *on
                      2.0 * allowed(s, there.first + r), there.first + r, i);
         }
   }
-  posenc_plan_destroy(plan);
+  subject_drop(plan);
 }
 
 bool subject_check_relations(subject *s, fast_oracle *truth, arena *one, arena *other, uint64_t *random) {
@@ -540,7 +607,7 @@ void subject_finish(subject *s) {
   s->checks[SURVIVAL].compared = 1; /* here it is */
   for (int p = 0; p < PROPERTIES; p++) {
     check *c = &s->checks[p];
-    if (c->compared || c->skip) continue;
+    if (c->compared || c->broken || c->skip) continue;
     c->skip = empty ? empty : subject_no_claim(s) ? subject_no_claim(s) : "it takes two rows that are no padding";
   }
 }

@@ -7,8 +7,9 @@
 #include "reference/accuracy.h"
 #include "reference/fast.h"
 #include "verify/arena.h"
+#include "verify/fpenv.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 
 typedef enum property {
   ACCURACY,      /* every element within the claimed bound of the exact value */
@@ -19,19 +20,31 @@ typedef enum property {
   EXTRAPOLATION, /* a table from position P holds the rows P … of the long one */
   EXTENSION,     /* a table made in pieces is the table made at once, bit for bit */
   DETERMINISM,   /* the same call again gives the same bits */
-  THREADS,       /* two threads that execute one plan at once get the bits that one gets alone */
-  ENVIRONMENT,   /* rounding direction and subnormals are left as they were */
-  SEARCH,        /* every element that a directed search met within the claimed bound of the exact value */
-  STAGES,        /* what the kernel tells of its stages is what it did: rounded once, it is what is in the table */
-  ROPE_CACHE,    /* the tables of a rope cache are columns of the table that it is made of, bit for bit */
-  IN_PLACE,      /* add and rope in place give the bits that they give out of place, which leaves x alone */
-  BATCH,         /* each sequence of a batch has the bits that it has alone */
-  INDEX,         /* rows that are told one by one, in any order, have the bits that they have in succession */
-  INVERSE,       /* what rope has turned, its inverse turns back */
-  RELATIVE,      /* <R_m q, R_n k> depends on m - n alone */
-  PADDING,       /* add leaves x as it is where the table has its padding row */
-  SPECIAL,       /* NaN and infinities of x are in the results that they belong to, and in no other */
-  SURVIVAL,      /* it came to an end, by itself */
+  THREADS,       /* more threads than CPUs that execute one plan at once get the bits that one gets alone */
+  ENVIRONMENT,   /* the floating-point environment is left as it was, but for exceptions that are raised */
+  READ_ONLY, /* execute and apply leave the plan as it is: its pages are read-only meanwhile; can_do and prepare leave the problem */
+  PROCESS,       /* signals, folder, descriptors, limits, locale and threads of the process are left as they were */
+  FAR_POSITIONS, /* the contract holds at negative positions, beyond 2^31 … 2^62, and to the ends of the bound's domain */
+  WIDTHS,        /* and for dims of each residue modulo 16, in each layout and with either way to store */
+  HEAD_COUNTS, /* and for 1 to 128 heads */
+  ALIGNMENT,   /* rows have the same bits wherever they are written to, in each alignment of the element type */
+  CALL_SIZE,   /* calls of one row to 64 MiB give the same bits */
+  DECODING,    /* so do thousands of calls of one row each, at successive positions */
+  PLANS,       /* several plans that are alive at once, of different problems, do not change each other's rows */
+  ENDURANCE,   /* a long run of calls gives the same bits to its end */
+  CPUS,        /* each CPU gives the same bits */
+  LEAK,        /* memory does not grow from call to call, nor from plan to plan */
+  SEARCH,      /* every element that a directed search met within the claimed bound of the exact value */
+  STAGES,      /* what the kernel tells of its stages is what it did: rounded once, it is what is in the table */
+  ROPE_CACHE,  /* the tables of a rope cache are columns of the table that it is made of, bit for bit */
+  IN_PLACE,    /* add and rope in place give the bits that they give out of place, which leaves x alone */
+  BATCH,       /* each sequence of a batch has the bits that it has alone */
+  INDEX,       /* rows that are told one by one, in any order, have the bits that they have in succession */
+  INVERSE,     /* what rope has turned, its inverse turns back */
+  RELATIVE,    /* <R_m q, R_n k> depends on m - n alone */
+  PADDING,     /* add leaves x as it is where the table has its padding row */
+  SPECIAL,     /* NaN and infinities of x are in the results that they belong to, and in no other */
+  SURVIVAL,    /* it came to an end, by itself */
   PROPERTIES
 } property;
 
@@ -49,7 +62,7 @@ typedef struct check {
   int64_t position; /* where that was, */
   int64_t index;    /* -1: no single frequency */
   const char *skip; /* why nothing could be compared, or null */
-  char note[200];   /* what else there is to tell, or empty */
+  char note[400];   /* what else there is to tell, or empty */
 } check;
 
 /* One kernel on one shape. */
@@ -63,6 +76,7 @@ typedef struct subject {
   posenc_bound most;    /* the same for posenc_bound_at: an ulp is that of the largest values */
   posenc_bound applied; /* and for posenc_applied_bound_at, which knows the factor */
   bool shared;          /* its windows may be computed by several threads at once: see subject_share */
+  int64_t origin;       /* position of row 0 of the oracle's problem */
   accuracy found;
   uint64_t digest; /* of all windows, in order */
   check checks[PROPERTIES];
@@ -87,8 +101,8 @@ void subject_close(subject *s);
 void subject_check_window(subject *s, window w, fast_oracle *truth, arena *whole, arena *other, bool again,
                           uint64_t *random);
 
-/* The first rows from two threads at once, against those from one. */
-void subject_check_threads(subject *s, arena *one, arena *other);
+/* Rows from more threads than CPUs at once, against those from one. */
+void subject_check_threads(subject *s);
 
 /* From now on its windows may be computed by several threads at once, if it was seen to stand that. */
 void subject_share(subject *s);
@@ -105,8 +119,21 @@ bool subject_claims(const subject *s, int64_t position);
 /* Why nothing follows from the contract for any value of this shape, or null. */
 const char *subject_no_claim(const subject *s);
 
-/* After a call of the library for that position: puts right what has changed. */
-void subject_check_environment(subject *s, int64_t position);
+/* A plan of the subject's kernel for a problem, whose memory is read-only from now on; and its end, which returns how many bytes it left allocated. */
+posenc_status subject_plan(const subject *s, const posenc_problem *problem, posenc_plan **plan);
+size_t subject_drop(posenc_plan *plan);
+
+/* Around a call of the library for that position. After it, what has changed is noted, and put right. */
+typedef struct conduct {
+  fpenv floating;
+  int64_t writes; /* to memory of plans */
+} conduct;
+conduct conduct_begin(void);
+void conduct_end(subject *s, const conduct *before, int64_t position);
+
+/* Takes in one thing that is wrong with a part of the subject's exam: another problem, which the note tells. */
+__attribute__((format(printf, 4, 5))) void check_break(check *c, const subject *s, const posenc_problem *problem,
+                                                       const char *text, ...);
 
 /* The pair of frequency index `index` in a row of a plan of the subject's kernel, which computes that row alone. Memory and environment
  * are checked. */
@@ -133,7 +160,7 @@ void check_bound(check *c, const accuracy *found);
 void check_bits(check *c, const posenc_problem *problem, const unsigned char *a, const unsigned char *b,
                 int64_t position, int64_t rows);
 
-/* Rows that one of two threads makes over and over, at the same time as the other, and what must come of it. */
+/* Rows that one of several threads makes over and over, at the same time as the others, and what must come of it. */
 typedef struct job {
   const posenc_plan *plan;
   int64_t row, rows;
@@ -141,10 +168,13 @@ typedef struct job {
   unsigned char *out;
   const unsigned char *want;
   size_t bytes;
-  pthread_barrier_t *start;
+  const atomic_int *go; /* 0: wait, 1: run, -1: do not */
   bool wrong;
 } job;
-void check_together(check *c, const posenc_problem *problem, job jobs[2]);
+void check_together(check *c, const posenc_problem *problem, job *jobs, int count);
+
+/* As many as are more than the CPUs that this process may use, 5 to 33. */
+int crowd_of_threads(void);
 
 /* Takes in one comparison; index -1: of no single frequency. */
 void check_note(check *c, double deviation, double bound, int64_t position, int64_t index);

@@ -427,12 +427,12 @@ static json_t *collisions_json(const collision *found) {
 /* What is found in all rows of an open subject. Null when memory runs out. */
 static json_t *scan_json(subject *of, const collision *of_points) {
   const size_t row_bytes = DIM * sizeof(float);
-  arena *rows = arena_create(WINDOW_ROWS * row_bytes), *other = arena_create(CHECKED_ROWS * row_bytes);
+  arena *rows = arena_create(WINDOW_ROWS * row_bytes);
   collision collisions[FORMATS];
   scan s;
-  bool enough = scan_make(&s, of->shape->problem.shift) && rows && other;
+  bool enough = scan_make(&s, of->shape->problem.shift) && rows;
   if (enough) {
-    subject_check_threads(of, rows, other);
+    subject_check_threads(of);
     subject_share(of);
     scan_rows(&s, of, rows);
     of->shared = false;
@@ -451,7 +451,6 @@ static json_t *scan_json(subject *of, const collision *of_points) {
   }
   scan_free(&s);
   arena_destroy(rows);
-  arena_destroy(other);
   return made;
 }
 

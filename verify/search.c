@@ -217,10 +217,8 @@ bool subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random,
   c->skip = no_search(s, evaluations, result->reach, &far);
   if (c->skip) return true;
 
-  posenc_options options = *s->options;
   posenc_plan *plan;
-  options.kernel = s->kernel;
-  const posenc_status status = posenc_plan_create(&plan, &far, &options);
+  const posenc_status status = subject_plan(s, &far, &plan);
   if (status != POSENC_OK) {
     c->skip = status == POSENC_OUT_OF_MEMORY ? "its plan for so many positions does not fit in memory"
                                              : posenc_status_message(status);
@@ -232,6 +230,6 @@ bool subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random,
   while (enough && h.left > 0) search_round(&h);
   if (enough) conclude(c, result);
   oracle_destroy(truth);
-  posenc_plan_destroy(plan);
+  subject_drop(plan);
   return enough;
 }

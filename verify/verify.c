@@ -17,6 +17,7 @@
 #include "verify/rows.h"
 #include "verify/search.h"
 #include "verify/stages.h"
+#include "verify/stress.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -97,6 +98,7 @@ typedef struct exam {
   const posenc_kernel *kernel;
   const shape *of;
   const verify_cases *cases; /* the elements that alone are looked at; null: all */
+  bool thorough;             /* the first of this kernel for the dtype, and for tables or for what is applied: has the long tests */
 } exam;
 
 /* The command that looks at this shape, as the exam does. */
@@ -148,7 +150,7 @@ static json_t *applied_witness_json(const witness *w, const exam *e, applied *a)
 /* A witness of the search lies outside the table: it is had again from a table of its row, without a search. */
 static json_t *far_witness_json(const witness *w, const exam *e) {
   verify_request request = *e->request;
-  const exam again = {&request, e->kernel, e->of, NULL};
+  const exam again = {&request, e->kernel, e->of, NULL, false};
   posenc_problem row = e->of->problem;
   request.search = 0;
   row.first = w->position;
@@ -270,6 +272,8 @@ static json_t *examine(const exam *e) {
   subject s;
   searched hunted;
   cache kept = {.plan = NULL};
+  process_state *process = process_read();
+  fpenv_set();
   isolate_say("making the plan", 0.0);
   const char *refusal = subject_open(&s, e->kernel, is_cache ? &table : e->of, &options);
   if (refusal) return record_begin(e, refusal);
@@ -280,11 +284,11 @@ static json_t *examine(const exam *e) {
   fast_oracle *truth = fast_create(problem, 0);
   uint64_t rows = stream_of(request, problem, 0), pieces = stream_of(request, problem, 1),
            relations = stream_of(request, problem, 2), hunt = stream_of(request, problem, 3),
-           stages = stream_of(request, problem, 4);
+           stages = stream_of(request, problem, 4), corners = stream_of(request, problem, 6);
   bool enough = one && other && truth && (!is_cache || cache_open(&kept, &s, &e->of->problem, v.rows));
   if (enough) {
-    isolate_say("rows by two threads", 0.0);
-    subject_check_threads(&s, one, other);
+    isolate_say("rows by many threads at once", 0.0);
+    subject_check_threads(&s);
   }
   for (int64_t n = 0; enough && n < v.windows; n++) {
     const window w = window_of(&v, n, problem, &rows);
@@ -300,10 +304,15 @@ static json_t *examine(const exam *e) {
   }
   if (enough && problem->rows) enough = subject_search(&s, request->search, one, &hunt, &hunted);
   if (enough) {
+    enough = subject_stress(&s, e->thorough, &corners);
+    subject_check_process(&s, process);
+  }
+  if (enough) {
     subject_finish(&s);
     record = table_record_of(e, &s, v.exhaustive ? "exhaustive" : "sampled", &hunted);
     explain(e, record, &s, one);
   }
+  process_free(process);
   cache_close(&kept);
   subject_close(&s);
   fast_destroy(truth);
@@ -320,15 +329,17 @@ static json_t *examine_applied(const exam *e) {
   const survey v = survey_of(problem, request->budget);
   subject s;
   applied a;
+  process_state *process = process_read();
+  fpenv_set();
   isolate_say("making the plan", 0.0);
   const char *refusal = subject_open(&s, e->kernel, e->of, &options);
   if (refusal) return record_begin(e, refusal);
   json_t *record = NULL;
   uint64_t rows = stream_of(request, problem, 0), pieces = stream_of(request, problem, 1),
-           relations = stream_of(request, problem, 2);
-  bool enough = applied_open(&a, &s, v.rows, stream_of(request, problem, 5));
+           relations = stream_of(request, problem, 2), corners = stream_of(request, problem, 6);
+  bool enough = applied_open(&a, &s, v.rows, stream_of(request, problem, 5), NULL);
   if (enough) {
-    isolate_say("rows by two threads", 0.0);
+    isolate_say("rows by many threads at once", 0.0);
     applied_check_threads(&a);
   }
   for (int64_t n = 0; enough && n < v.windows; n++) {
@@ -340,12 +351,14 @@ static json_t *examine_applied(const exam *e) {
   s.shared = false;
   if (enough) {
     isolate_say("rows far apart", 1.0);
-    enough = applied_check_relations(&a, &relations);
+    enough = applied_check_relations(&a, &relations) && subject_stress(&s, e->thorough, &corners);
+    subject_check_process(&s, process);
   }
   if (enough) {
     subject_finish(&s);
     record = applied_record_of(e, &a, v.exhaustive ? "exhaustive" : "sampled");
   }
+  process_free(process);
   subject_close(&s);
   applied_close(&a);
   return record;
@@ -588,7 +601,20 @@ static exam exam_of(const verify_request *request, size_t number) {
   for (; number >= part->shape_count * part->kernel_count; part++) number -= part->shape_count * part->kernel_count;
   const size_t table = number / part->kernel_count;
   return (exam){request, part->kernels[number % part->kernel_count], &part->shapes[table],
-                part->cases ? &part->cases[table] : NULL};
+                part->cases ? &part->cases[table] : NULL, false};
+}
+
+/* Is no exam before it of the same kernel, dtype and kind of operation? */
+static bool is_first(const verify_request *request, size_t number) {
+  const exam e = exam_of(request, number);
+  const posenc_problem *problem = &e.of->problem;
+  for (size_t n = 0; n < number; n++) {
+    const exam before = exam_of(request, n);
+    if (before.kernel == e.kernel && before.of->problem.dtype == problem->dtype &&
+        op_is_applied(before.of->problem.op) == op_is_applied(problem->op))
+      return false;
+  }
+  return true;
 }
 
 /* Each kernel once, in the order of the parts. Null when memory runs out. */
@@ -694,8 +720,9 @@ json_t *verify_run(const verify_request *request) {
     if (mine[n]) s.total += elements_of_exam(&e);
   }
   for (size_t n = 0; enough && n < exams; n++) {
-    const exam e = exam_of(request, n);
+    exam e = exam_of(request, n);
     if (!mine[n]) continue;
+    e.thorough = is_first(request, n);
     json_t *record = examined(&e, &s);
     count_checks(record, &t);
     enough = json_array_append_new(records, record) == 0;

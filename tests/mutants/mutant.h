@@ -9,6 +9,7 @@
 #include "posenc.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static inline const posenc_kernel *good_kernel(void) {
   return posenc_kernel_find("rotation");
@@ -19,18 +20,19 @@ static inline const char *mutant_can_do(const posenc_problem *problem) {
   return posenc_kernel_refusal(good_kernel(), problem, NULL);
 }
 
-/* The true rows of the problem's positions from `position` on, in the table or not. A plan for every call costs time that
-   nobody misses, and saves every mutant the constants. */
+/* The true rows of the problem's positions from `position` on, in the table or not. What the good kernel prepares is kept, by each thread, until it is
+   asked for another problem. */
 static inline void true_rows(const posenc_problem *problem, int64_t position, int64_t rows, void *out) {
-  posenc_problem part = *problem;
-  posenc_options options = posenc_default_options();
-  posenc_plan *plan;
-  part.first = position;
-  part.rows = rows;
-  options.kernel = good_kernel();
-  if (posenc_plan_create(&plan, &part, &options) != POSENC_OK || posenc_execute(plan, 0, rows, out) != POSENC_OK)
-    abort();
-  posenc_plan_destroy(plan);
+  static _Thread_local posenc_problem known;
+  static _Thread_local void *constants;
+  const posenc_options options = posenc_default_options();
+  if (memcmp(&known, problem, sizeof known) != 0) {
+    if (constants) good_kernel()->release(constants);
+    constants = NULL;
+    known = *problem;
+    if (good_kernel()->prepare(&known, &options, &constants) != POSENC_OK) abort();
+  }
+  good_kernel()->execute(constants, &known, position - known.first, rows, out);
 }
 
 /* Position of a row of the table. */

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "verify/process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <locale.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum { SIGNALS = 65, LIMITS = 16, TIMERS = 3, DESCRIPTORS = 256 };
+
+typedef struct descriptor {
+  bool open;
+  dev_t device;
+  ino_t inode;
+  int flags; /* of F_GETFL */
+} descriptor;
+
+struct process_state {
+  sigset_t mask;
+  struct sigaction actions[SIGNALS];
+  dev_t folder_device;
+  ino_t folder_inode;
+  mode_t umask;
+  char locale[256];
+  uint64_t environment; /* digest */
+  struct rlimit limits[LIMITS];
+  struct itimerval timers[TIMERS];
+  int priority;
+  cpu_set_t cpus;
+  descriptor descriptors[DESCRIPTORS];
+};
+
+extern char **environ;
+
+/* FNV-1a of all strings, in their order. */
+static uint64_t digest_environment(void) {
+  uint64_t digest = UINT64_C(14695981039346656037);
+  for (char **entry = environ; entry && *entry; entry++)
+    for (const char *c = *entry;; c++) {
+      digest = (digest ^ (unsigned char)*c) * UINT64_C(1099511628211);
+      if (!*c) break;
+    }
+  return digest;
+}
+
+static void read_descriptors(process_state *s) {
+  for (int i = 0; i < DESCRIPTORS; i++) {
+    struct stat what;
+    descriptor *d = &s->descriptors[i];
+    if (fstat(i, &what) != 0) continue;
+    *d = (descriptor){true, what.st_dev, what.st_ino, fcntl(i, F_GETFL)};
+  }
+}
+
+process_state *process_read(void) {
+  process_state *s = calloc(1, sizeof *s);
+  struct stat folder;
+  if (!s) return NULL;
+  sigprocmask(SIG_SETMASK, NULL, &s->mask);
+  for (int i = 1; i < SIGNALS; i++) sigaction(i, NULL, &s->actions[i]); /* of those that are none it fails */
+  if (stat(".", &folder) == 0) {
+    s->folder_device = folder.st_dev;
+    s->folder_inode = folder.st_ino;
+  }
+  s->umask = umask(0);
+  umask(s->umask);
+  snprintf(s->locale, sizeof s->locale, "%s", setlocale(LC_ALL, NULL));
+  s->environment = digest_environment();
+  for (int i = 0; i < LIMITS; i++) getrlimit((__rlimit_resource_t)i, &s->limits[i]);
+  for (int i = 0; i < TIMERS; i++) getitimer((__itimer_which_t)i, &s->timers[i]);
+  s->priority = getpriority(PRIO_PROCESS, 0);
+  sched_getaffinity(0, sizeof s->cpus, &s->cpus);
+  read_descriptors(s);
+  return s;
+}
+
+void process_free(process_state *s) {
+  free(s);
+}
+
+static bool same_signals(const process_state *a, const process_state *b) {
+  for (int i = 1; i < SIGNALS; i++) {
+    if (sigismember(&a->mask, i) != sigismember(&b->mask, i)) return false;
+  }
+  return true;
+}
+
+static bool same_actions(const process_state *a, const process_state *b) {
+  for (int i = 1; i < SIGNALS; i++)
+    if (a->actions[i].sa_handler != b->actions[i].sa_handler || a->actions[i].sa_flags != b->actions[i].sa_flags)
+      return false;
+  return true;
+}
+
+static bool same_timers(const process_state *a, const process_state *b) {
+  for (int i = 0; i < TIMERS; i++)
+    if (timerisset(&a->timers[i].it_value) != timerisset(&b->timers[i].it_value)) return false;
+  return true;
+}
+
+static bool same_limits(const process_state *a, const process_state *b) {
+  for (int i = 0; i < LIMITS; i++)
+    if (a->limits[i].rlim_cur != b->limits[i].rlim_cur || a->limits[i].rlim_max != b->limits[i].rlim_max) return false;
+  return true;
+}
+
+static const char *descriptor_difference(const process_state *before, const process_state *after) {
+  for (int i = 0; i < DESCRIPTORS; i++) {
+    const descriptor *a = &before->descriptors[i], *b = &after->descriptors[i];
+    if (!a->open && b->open) return "a file descriptor is left open";
+    if (a->open && !b->open) return "a file descriptor is closed";
+    if (a->open && (a->device != b->device || a->inode != b->inode)) return "a file descriptor is another file";
+    if (a->open && a->flags != b->flags) return "a file descriptor has other flags";
+  }
+  return NULL;
+}
+
+const char *process_difference(const process_state *before, const process_state *after) {
+  if (!same_signals(before, after)) return "the signal mask is another";
+  if (!same_actions(before, after)) return "a signal is handled otherwise";
+  if (before->folder_device != after->folder_device || before->folder_inode != after->folder_inode)
+    return "the working directory is another";
+  if (before->umask != after->umask) return "the umask is another";
+  if (strcmp(before->locale, after->locale) != 0) return "the locale is another";
+  if (before->environment != after->environment) return "the environment variables are others";
+  if (!same_limits(before, after)) return "a resource limit is another";
+  if (!same_timers(before, after)) return "a timer was started or stopped";
+  if (before->priority != after->priority) return "the priority is another";
+  if (!CPU_EQUAL(&before->cpus, &after->cpus)) return "the thread is bound to other CPUs";
+  return descriptor_difference(before, after);
+}
+
+int64_t process_threads(void) {
+  int64_t threads = 0;
+  DIR *tasks = opendir("/proc/self/task");
+  if (!tasks) return 0;
+  while (readdir(tasks)) threads++;
+  closedir(tasks);
+  return threads - 2; /* . and .. */
+}
+
+process_memory process_memory_read(void) {
+  process_memory now = {0, 0};
+  unsigned long long pages;
+  FILE *sizes = fopen("/proc/self/statm", "r");
+  if (sizes && fscanf(sizes, "%llu", &pages) == 1) now.mapped = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+  if (sizes) fclose(sizes);
+#ifdef HAVE_MALLINFO2
+  const struct mallinfo2 heap = mallinfo2();
+  now.allocated = heap.uordblks + heap.hblkhd;
+#endif
+  return now;
+}

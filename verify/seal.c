@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "verify/seal.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#if defined(__GLIBC__) && !defined(SANITIZED)
+
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* glibc's own functions, which it exports under these names for programs that replace the standard ones. */
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *memory, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+void __libc_free(void *memory);
+
+/* Segments lie one behind another in address space that is reserved once. It is used again when no segment is left. */
+enum { SEGMENTS = 256, PAGE = 4096, HEADER = 16 };
+static const size_t reserved = sizeof(void *) == 8 ? (size_t)1 << 40 : (size_t)1 << 28;
+
+typedef struct segment {
+  unsigned char *begin, *end; /* null: free */
+  size_t live;                /* bytes that are allocated */
+  bool released;              /* but some of it is still allocated */
+} segment;
+
+static unsigned char *region, *used_end, *writable_end; /* used and writable up to there */
+static segment segments[SEGMENTS];
+static segment *open_segment;
+static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
+static atomic_int_fast64_t writes;
+static const unsigned char *openmp_begin, *openmp_end;
+
+static bool is_sealed(const void *address) {
+  const unsigned char *at = address;
+  return region && at >= region && at < region + reserved;
+}
+
+static segment *segment_of(const void *address) {
+  const unsigned char *at = address;
+  for (int i = 0; i < SEGMENTS; i++)
+    if (segments[i].begin && at >= segments[i].begin && at < segments[i].end) return &segments[i];
+  return NULL;
+}
+
+static size_t to_pages(size_t bytes) {
+  return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+/* Memory of the open segment, zeroed, with its size before it; null if there is no room. */
+static void *take(size_t bytes, size_t alignment) {
+  if (alignment < HEADER) alignment = HEADER;
+  const uintptr_t from = ((uintptr_t)used_end + HEADER + alignment - 1) & ~(uintptr_t)(alignment - 1);
+  const size_t left = (size_t)(region + reserved - used_end);
+  if (bytes > left || from - (uintptr_t)used_end > left - bytes) return NULL;
+  unsigned char *memory = used_end + (from - (uintptr_t)used_end), *end = memory + bytes;
+  if (end > writable_end) {
+    const size_t more = to_pages((size_t)(end - writable_end));
+    if (mprotect(writable_end, more, PROT_READ | PROT_WRITE) != 0) return NULL;
+    writable_end += more;
+  }
+  memcpy(memory - sizeof bytes, &bytes, sizeof bytes);
+  used_end = end;
+  open_segment->end = end;
+  open_segment->live += bytes;
+  return memory;
+}
+
+static size_t size_of(const void *memory) {
+  size_t bytes;
+  memcpy(&bytes, (const unsigned char *)memory - sizeof bytes, sizeof bytes);
+  return bytes;
+}
+
+static void give_back(void *memory) {
+  segment *of = segment_of(memory);
+  if (!of) return;
+  of->live -= size_of(memory);
+  if (of->released && of->live == 0) *of = (segment){.begin = NULL};
+}
+
+/* ---- the allocation functions of the program ------------------------------------------------------------ */
+
+void *malloc(size_t bytes) {
+  void *memory = inside ? take(bytes, HEADER) : NULL;
+  return memory ? memory : __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes) {
+  size_t all;
+  void *memory = inside && !__builtin_mul_overflow(count, bytes, &all) ? take(all, HEADER) : NULL;
+  return memory ? memory : __libc_calloc(count, bytes);
+}
+
+void free(void *memory) {
+  if (is_sealed(memory))
+    give_back(memory);
+  else
+    __libc_free(memory);
+}
+
+void *realloc(void *memory, size_t bytes) {
+  const bool moves = is_sealed(memory);
+  if (!moves && !(inside && !memory)) return __libc_realloc(memory, bytes);
+  void *moved = malloc(bytes);
+  if (!moved || !memory) return moved;
+  const size_t known = size_of(memory);
+  memcpy(moved, memory, known < bytes ? known : bytes);
+  free(memory);
+  return moved;
+}
+
+void *memalign(size_t alignment, size_t bytes);
+void *memalign(size_t alignment, size_t bytes) {
+  void *memory = inside && alignment && !(alignment & (alignment - 1)) ? take(bytes, alignment) : NULL;
+  return memory ? memory : __libc_memalign(alignment, bytes);
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes) {
+  return memalign(alignment, bytes);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t bytes) {
+  if (alignment % sizeof(void *) || alignment & (alignment - 1) || !alignment) return EINVAL;
+  *memory = memalign(alignment, bytes);
+  return *memory ? 0 : ENOMEM;
+}
+
+/* ---- segments --------------------------------------------------------------------------------------------- */
+
+/* The code of OpenMP's library. */
+static int find_openmp(struct dl_phdr_info *object, size_t size, void *argument) {
+  (void)size, (void)argument;
+  if (!strstr(object->dlpi_name, "libgomp") && !strstr(object->dlpi_name, "libomp")) return 0;
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+    if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
+    openmp_begin = (const unsigned char *)(uintptr_t)(object->dlpi_addr + part->p_vaddr);
+    openmp_end = openmp_begin + part->p_memsz;
+  }
+  return 1;
+}
+
+static bool reserve(void) {
+  if (region) return true;
+  void *memory = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  region = used_end = writable_end = memory;
+  dl_iterate_phdr(find_openmp, NULL);
+  return true;
+}
+
+bool seal_works(void) {
+  return reserve();
+}
+
+/* From a page on that no other segment has. */
+void seal_begin(void) {
+  if (!reserve() || open_segment) return;
+  for (int i = 0; i < SEGMENTS && !open_segment; i++)
+    if (!segments[i].begin) open_segment = &segments[i];
+  if (!open_segment) return;
+  used_end = region + to_pages((size_t)(used_end - region));
+  *open_segment = (segment){.begin = used_end, .end = used_end};
+  inside = true;
+}
+
+void seal_end(void) {
+  if (!open_segment) return;
+  inside = false;
+  mprotect(open_segment->begin, (size_t)(writable_end - open_segment->begin), PROT_READ);
+  if (open_segment->end == open_segment->begin) *open_segment = (segment){.begin = NULL};
+  open_segment = NULL;
+}
+
+static void protect(const segment *s, int protection) {
+  mprotect(s->begin, to_pages((size_t)(s->end - s->begin)), protection);
+}
+
+void seal_break(const void *address) {
+  const segment *of = is_sealed(address) ? segment_of(address) : NULL;
+  if (of) protect(of, PROT_READ | PROT_WRITE);
+}
+
+size_t seal_release(const void *address) {
+  segment *of = is_sealed(address) ? segment_of(address) : NULL;
+  if (!of) return 0;
+  if (of->live > 0) { /* somebody may still use it */
+    of->released = true;
+    return of->live;
+  }
+  madvise(of->begin, to_pages((size_t)(of->end - of->begin)), MADV_DONTNEED);
+  protect(of, PROT_NONE);
+  *of = (segment){.begin = NULL};
+  for (int i = 0; i < SEGMENTS; i++)
+    if (segments[i].begin) return 0;
+  mprotect(region, (size_t)(writable_end - region), PROT_NONE);
+  used_end = writable_end = region;
+  return 0;
+}
+
+bool seal_allow_write(const void *address, const void *code) {
+  if (!is_sealed(address) || !segment_of(address)) return false;
+  const unsigned char *at = code;
+  if (at < openmp_begin || at >= openmp_end) atomic_fetch_add(&writes, 1);
+  unsigned char *page = region + (size_t)((const unsigned char *)address - region) / PAGE * PAGE;
+  return mprotect(page, PAGE, PROT_READ | PROT_WRITE) == 0;
+}
+
+int64_t seal_writes(void) {
+  return atomic_load(&writes);
+}
+
+#else
+
+bool seal_works(void) {
+  return false;
+}
+
+void seal_begin(void) {}
+
+void seal_end(void) {}
+
+void seal_break(const void *inside) {
+  (void)inside;
+}
+
+size_t seal_release(const void *inside) {
+  (void)inside;
+  return 0;
+}
+
+bool seal_allow_write(const void *address, const void *code) {
+  (void)address, (void)code;
+  return false;
+}
+
+int64_t seal_writes(void) {
+  return 0;
+}
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Slices of add and rope: lists of rows, sequences far apart, and the last row alone. */
+#include "verify/stress.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Some rows of the problem by one call, and the place in x and in the result where each lies. */
+typedef struct gathering {
+  const int64_t *rows; /* their numbers */
+  int64_t count;
+  int64_t batch, gap; /* sequences of all of them, so many elements apart */
+  bool as_list;       /* else they lie in succession */
+} gathering;
+
+/* Every row of every sequence has the bits that it has alone; gaps are not written. */
+static bool compare_gathering(rows_of *r, property p, const gathering *g) {
+  stress *t = r->t;
+  const posenc_problem *problem = &r->of.problem;
+  const size_t element = posenc_dtype_bytes(problem->dtype), packed = r->row_bytes * (size_t)g->count,
+               apart = packed + (size_t)g->gap * element, extent = (size_t)(g->batch - 1) * apart + packed;
+  arena *given = arena_create(extent), *made = arena_create(extent);
+  if (given && made) {
+    posenc_slice slice = posenc_rows(g->rows[0], g->count);
+    unsigned char *x = arena_place_first(given, extent), *out = arena_place(made, extent, true);
+    if (g->as_list) slice.index = g->rows;
+    slice.batch = g->batch;
+    slice.stride = (int64_t)(apart / element);
+    for (int64_t b = 0; b < g->batch; b++)
+      for (int64_t n = 0; n < g->count; n++)
+        memcpy(x + (size_t)b * apart + (size_t)n * r->row_bytes, r->x + (size_t)g->rows[n] * r->row_bytes,
+               r->row_bytes);
+    const conduct before = conduct_begin();
+    posenc_apply(r->s.plan, &slice, x, out);
+    conduct_end(t->s, &before, problem->first + g->rows[0]);
+    check *c = &t->s->checks[p], *memory = &t->s->checks[MEMORY];
+    size_t first;
+    for (int64_t b = 0; b < g->batch; b++) {
+      const unsigned char *sequence = out + (size_t)b * apart;
+      for (int64_t n = 0; n < g->count; n++) {
+        c->compared += problem->heads * problem->dim;
+        if (memcmp(sequence + (size_t)n * r->row_bytes, r->rows + (size_t)g->rows[n] * r->row_bytes, r->row_bytes) != 0)
+          check_break(c, t->s, problem,
+                      "sequence %" PRId64 " of %" PRId64 ", %" PRId64 " elements apart: row %" PRId64
+                      ", number %" PRId64 " of %" PRId64 ", has other bits than alone",
+                      b, g->batch, slice.stride, g->rows[n], n, g->count);
+      }
+      if (b + 1 < g->batch && arena_untouched(sequence + packed, apart - packed, element, &first) != g->gap)
+        check_break(memory, t->s, problem, "elements between sequences are written");
+    }
+    if (arena_spills(made)) check_break(memory, t->s, problem, "bytes beside %" PRId64 " rows are written", g->count);
+  }
+  const bool enough = given && made;
+  arena_destroy(given);
+  arena_destroy(made);
+  return enough;
+}
+
+/* Drawn, in succession, backwards, and the same again and again. */
+static void draw_list(const stress *t, int64_t rows, int64_t *list, int64_t count) {
+  for (int64_t n = 0; n < count; n++) {
+    const int64_t before = n ? list[n - 1] : 0;
+    switch (random_below(t->random, 4)) {
+    case 0:
+      list[n] = before + 1 < rows ? before + 1 : 0;
+      break;
+    case 1:
+      list[n] = before > 0 ? before - 1 : rows - 1;
+      break;
+    case 2:
+      list[n] = before;
+      break;
+    default:
+      list[n] = (int64_t)random_below(t->random, (uint64_t)rows);
+    }
+  }
+}
+
+bool stress_slices(stress *t) {
+  enum { ROWS = 300, LISTS = 4, MOST = 1000 };
+  static const int64_t counts[LISTS] = {1, 65, 300, MOST};
+  static const int64_t batches[][2] = {{2, 1}, {5, 13}, {9, 4096}, {17, 3}, {3, INT64_C(1) << 20}}; /* and their gaps */
+  const posenc_problem p = stress_problem(t, ROWS, stress_dim(t, (int)random_below(t->random, STRESS_DIMS)));
+  int64_t list[MOST], in_turn[ROWS];
+  rows_of r;
+  if (!rows_open(&r, t, &p, true)) return true;
+  for (int64_t n = 0; n < ROWS; n++) in_turn[n] = n;
+  bool enough = true;
+  for (int n = 0; n < LISTS && enough; n++) {
+    draw_list(t, ROWS, list, counts[n]);
+    enough = compare_gathering(&r, INDEX, &(gathering){list, counts[n], 1 + n % 2, 7, true});
+  }
+  for (size_t n = 0; n < sizeof batches / sizeof *batches && enough; n++)
+    enough = compare_gathering(&r, BATCH, &(gathering){in_turn + n, 11, batches[n][0], batches[n][1], n % 2});
+  for (int64_t last = 1; last <= 3; last++)
+    rows_compare(&r, EXTENSION, ROWS - last, last, t->one, arena_place(t->one, r.row_bytes * (size_t)last, true));
+  rows_close(&r);
+  return enough;
+}
