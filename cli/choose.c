@@ -294,6 +294,7 @@ static int run(int argc, char **argv) {
   given.min_time = 0.02;
   given.budget = CHOOSE_BUDGET;
   given.search = 0;
+  given.brief = true;
   bench_mode mode = BENCH_HOT;
   const char *picture = NULL, *keep = NULL;
   bool json = false;

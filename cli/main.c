@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const command *const commands[] = {
     &command_list,  &command_write,  &command_check,   &command_diff,  &command_identify, &command_verify,
@@ -72,6 +73,14 @@ static void check_environment(void) {
   if (text && *text && !posenc_isa_parse(text, &isa)) die_value("POSENC_ISA", text, NOT_TIERS);
 }
 
+/* Threads of OpenMP that wait for work would keep a core busy, which on a busy machine others need. Its library reads how to wait before main, so the
+ * program starts again. What times kernels has their threads wait as a user's do. */
+static void wait_passively(const command *chosen, char **argv) {
+  static const char variable[] = "OMP_WAIT_POLICY";
+  if (chosen == &command_bench || chosen == &command_choose || chosen == &command_report || getenv(variable)) return;
+  if (setenv(variable, "passive", 0) == 0) execv("/proc/self/exe", argv); /* where there is none, they spin */
+}
+
 int main(int argc, char **argv) {
   static char program[] = "posenc";
   if (argc == 0) die("a command is missing: posenc --help lists them");
@@ -79,6 +88,7 @@ int main(int argc, char **argv) {
   handle_options(argc, argv);
   if (optind == argc) die("a command is missing: posenc --help lists them");
   const command *chosen = find_command(argv[optind]);
+  wait_passively(chosen, argv);
 
   char name[32];
   snprintf(name, sizeof name, "posenc %s", chosen->name);

@@ -234,6 +234,7 @@ json_t *measure_accuracy(const options *given, const selection *chosen, size_t c
       .seed = (uint64_t)given->seed,
       .budget = given->budget,
       .search = given->search,
+      .brief = given->brief,
       .silence = given->silence,
       .explain = explain,
       .only = given->only,

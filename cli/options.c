@@ -173,6 +173,7 @@ static const char *const option_names[] = {
     [OPTION_SEED - OPTION_LEN] = "--seed",
     [OPTION_BUDGET - OPTION_LEN] = "--budget",
     [OPTION_EXHAUSTIVE - OPTION_LEN] = "--exhaustive",
+    [OPTION_BRIEF - OPTION_LEN] = "--brief",
     [OPTION_SEARCH - OPTION_LEN] = "--search",
     [OPTION_TIME_LIMIT - OPTION_LEN] = "--time-limit",
     [OPTION_REPETITIONS - OPTION_LEN] = "--repetitions",
@@ -294,6 +295,9 @@ static void take_value(options *given, int code, const char *name, const char *t
     break;
   case OPTION_EXHAUSTIVE:
     given->budget = INT64_MAX;
+    break;
+  case OPTION_BRIEF:
+    given->brief = true;
     break;
   case OPTION_SEARCH:
     given->search = parse_integer(name, text, 0, INT64_MAX);

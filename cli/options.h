@@ -57,6 +57,7 @@ enum option_code {
   OPTION_SEED,
   OPTION_BUDGET,
   OPTION_EXHAUSTIVE,
+  OPTION_BRIEF,
   OPTION_SEARCH,
   OPTION_TIME_LIMIT,
   OPTION_REPETITIONS,
@@ -168,6 +169,7 @@ enum option_code {
   {"seed", required_argument, NULL, OPTION_SEED}, \
   {"budget", required_argument, NULL, OPTION_BUDGET}, \
   {"exhaustive", no_argument, NULL, OPTION_EXHAUSTIVE}, \
+  {"brief", no_argument, NULL, OPTION_BRIEF}, \
   {"search", required_argument, NULL, OPTION_SEARCH}, \
   {"time-limit", required_argument, NULL, OPTION_TIME_LIMIT}
 #define VERIFY_HELP \
@@ -176,6 +178,8 @@ enum option_code {
   "                    many of add and rope, a 256th of a rope cache; beyond, a\n" \
   "                    sample (" TEXT(VERIFY_DEFAULT_BUDGET) ")\n" \
   "  --exhaustive      every element, however large the table\n" \
+  "  --brief           the shapes alone: no other positions, dims, alignments, sizes and\n" \
+  "                    numbers of calls\n" \
   "  --search N        sine-cosine pairs, at positions up to 2^40, that a directed\n" \
   "                    search for the worst case looks at; 0 for none; tables\n" \
   "                    alone (" TEXT(VERIFY_DEFAULT_SEARCH) ")\n" \
@@ -218,6 +222,7 @@ typedef struct options {
   int64_t seed;
   int64_t budget;
   int64_t search;
+  bool brief;
   double silence;
   int repetitions;
   double min_time;

@@ -188,7 +188,7 @@ static json_t *verify_one(const posenc_kernel *kernel, const posenc_problem *pro
   const shape of = shape_of(problem);
   const verify_part all = {.kernels = &kernel, .kernel_count = 1, .shapes = &of, .shape_count = 1};
   const verify_request request = {
-      .parts = &all, .part_count = 1, .seed = 1, .budget = budget, .silence = VERIFY_DEFAULT_SILENCE};
+      .parts = &all, .part_count = 1, .seed = 1, .budget = budget, .brief = true, .silence = VERIFY_DEFAULT_SILENCE};
   return verify_run(&request);
 }
 

@@ -88,6 +88,7 @@ static void test_contracts(const posenc_kernel *const *kernels, size_t kernel_co
                             .threads = 2,
                             .seed = 7,
                             .budget = VERIFY_DEFAULT_BUDGET,
+                            .brief = true,
                             .silence = VERIFY_DEFAULT_SILENCE};
   json_t *record = verify_run(&request), *one, *check;
   size_t i, j;

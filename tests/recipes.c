@@ -23,6 +23,7 @@ static json_t *verified(const shape *shapes, size_t count) {
                             .threads = 1,
                             .seed = 11,
                             .budget = VERIFY_DEFAULT_BUDGET,
+                            .brief = true,
                             .silence = VERIFY_DEFAULT_SILENCE};
   all.kernels = recipes_kernels(&all.kernel_count);
   json_t *record = verify_run(&request);
@@ -134,7 +135,7 @@ static void test_parts(void) {
   const verify_part parts[] = {
       {.kernels = kernels, .kernel_count = 1, .shapes = shapes, .shape_count = 2},
       {.kernels = kernels, .kernel_count = 1, .shapes = &shapes[1], .shape_count = 1, .profile = VERIFY_POINTS}};
-  const verify_request request = {.parts = parts, .part_count = 2, .budget = 64, .silence = VERIFY_DEFAULT_SILENCE};
+  const verify_request request = {.parts = parts, .part_count = 2, .budget = 64, .brief = true, .silence = VERIFY_DEFAULT_SILENCE};
   json_t *record = verify_run(&request), *each;
   const json_t *profile = json_object_get(record, "profile");
   bool same = count < all;

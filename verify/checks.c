@@ -69,6 +69,10 @@ const char *property_name(property p) {
   return properties[p].name;
 }
 
+bool property_is_beside(property p) {
+  return p >= FAR_POSITIONS && p <= LEAK;
+}
+
 bool property_is_of(property p, posenc_op op) {
   return properties[p].ops & 1u << op;
 }

@@ -50,6 +50,9 @@ typedef enum property {
 
 const char *property_name(property p);
 
+/* Is it about something else than the rows of the shape (stress.h)? */
+bool property_is_beside(property p);
+
 /* Is it checked of that operation? */
 bool property_is_of(property p, posenc_op op);
 

@@ -50,6 +50,8 @@ posenc_problem stress_problem(const stress *t, int64_t rows, int64_t dim) {
   posenc_problem p = *posenc_plan_problem(t->s->plan);
   const posenc_scaling none = posenc_table(1, 2).scaling;
   p.rows = rows;
+  p.positions = NULL;
+  p.odd = POSENC_ODD_REFUSED;
   p.padding = POSENC_NO_PADDING;
   p.layout = draw_layout(t, p.op);
   if (p.op == POSENC_ROPE) p.heads = 1 + (int64_t)random_below(t->random, 3);
@@ -67,7 +69,8 @@ int64_t stress_dim(const stress *t, int number) {
 /* First positions of windows of FAR_ROWS rows: around powers of two, negative ones, and the ends of the bound's domain. Returns how many. */
 enum { FAR_ROWS = 24, FIRSTS = 192 };
 static int draw_firsts(const stress *t, int64_t firsts[FIRSTS]) {
-  const int64_t end = t->s->bound.max_position < INT64_MAX - 64 ? t->s->bound.max_position : INT64_MAX - 64;
+  /* What claims nothing, and only tells what was measured, may walk to each position. */
+  const int64_t most = t->s->bound.derived ? INT64_MAX - 64 : 1 << 16, end = least(t->s->bound.max_position, most);
   int count = 0;
   for (int k = 12; k < 63; k++) {
     const int64_t power = INT64_C(1) << k, drawn = power + (int64_t)random_below(t->random, (uint64_t)power);

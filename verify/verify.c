@@ -4,6 +4,7 @@
 #include "common/contract.h"
 #include "common/environment.h"
 #include "common/field.h"
+#include "common/lanes.h"
 #include "common/number.h"
 #include "common/progress.h"
 #include "verify/applied.h"
@@ -189,6 +190,7 @@ static json_t *record_of(const exam *e, const subject *s, const char *mode, int6
   for (int p = 0; p < PROPERTIES; p++) {
     if (!property_is_of(p, e->of->problem.op)) continue;
     if (e->cases && s->checks[p].skip && p != ACCURACY) continue; /* it takes a table */
+    if (e->request->brief && property_is_beside(p)) continue;
     json_array_append_new(checks, record_check(property_name(p), &s->checks[p]));
   }
   json_t *rest = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "mode", mode, "elements",
@@ -238,7 +240,7 @@ static uint64_t stream_of(const verify_request *request, const posenc_problem *p
 
 static posenc_options options_of(const verify_request *request) {
   posenc_options options = posenc_default_options();
-  options.threads = request->threads;
+  options.threads = request->threads ? request->threads : request->team;
   options.isa = request->isa;
   options.stores = request->stores;
   return options;
@@ -304,7 +306,7 @@ static json_t *examine(const exam *e) {
   }
   if (enough && problem->rows) enough = subject_search(&s, request->search, one, &hunt, &hunted);
   if (enough) {
-    enough = subject_stress(&s, e->thorough, &corners);
+    enough = request->brief || subject_stress(&s, e->thorough, &corners);
     subject_check_process(&s, process);
   }
   if (enough) {
@@ -351,7 +353,8 @@ static json_t *examine_applied(const exam *e) {
   s.shared = false;
   if (enough) {
     isolate_say("rows far apart", 1.0);
-    enough = applied_check_relations(&a, &relations) && subject_stress(&s, e->thorough, &corners);
+    enough = applied_check_relations(&a, &relations) &&
+             (request->brief || subject_stress(&s, e->thorough, &corners));
     subject_check_process(&s, process);
   }
   if (enough) {
@@ -404,16 +407,24 @@ static json_t *examine_rows(const exam *e) {
   const posenc_options options = options_of(e->request);
   subject s;
   cache kept = {.plan = NULL};
+  process_state *process = process_read();
+  fpenv_set();
   isolate_say("making the plan", 0.0);
   const char *refusal = subject_open(&s, e->kernel, is_cache ? &table : e->of, &options);
   if (refusal) return record_begin(e, refusal);
   json_t *record = NULL;
   const posenc_problem *problem = &s.shape->problem;
+  uint64_t corners = stream_of(e->request, problem, 6);
   const window first = {0, least(CHECKED_ROWS, problem->rows)};
   arena *rows = arena_create(CHECKED_ROWS * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
   const int64_t looked = rows ? subject_check_rows(&s, e->request->budget) : -1;
   bool enough = looked >= 0 && (!is_cache || cache_open(&kept, &s, &e->of->problem, CHECKED_ROWS));
   if (enough && is_cache && problem->rows) cache_check_window(&kept, &s, first, rows, true);
+  if (enough) {
+    enough = e->request->brief || subject_stress(&s, e->thorough, &corners);
+    subject_check_process(&s, process);
+  }
+  process_free(process);
   if (enough) {
     subject_finish(&s);
     tell_positions(&s);
@@ -502,23 +513,22 @@ static double elements_of_exam(const exam *e) {
   return elements_of(&v, &e->of->problem);
 }
 
-/* Null when memory runs out, or s->unborn. */
-static json_t *examined(const exam *e, showing *s) {
-  char name[200];
-  snprintf(name, sizeof name, "%s on %s", e->kernel->name, e->of->name);
-  s->name = name;
-  s->mine = elements_of_exam(e);
+static void hear(const char *doing, double share, void *argument) {
+  const double *elements = argument;
+  (void)doing;
+  lanes_progress(share * *elements);
+}
+
+/* Null when memory runs out, or no process can be made, which errno tells then. */
+static json_t *examined(const exam *e) {
+  double elements = elements_of_exam(e);
   exam mine = *e;
-  isolated end = isolate(examine_aloud, &mine, e->request->silence, show, s);
-  s->unborn = end.how == ENDED_UNBORN;
-  if (s->unborn) return NULL;
-  json_t *record = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : record_of_death(e, &end);
+  isolated end = isolate(examine_aloud, &mine, e->request->silence, hear, &elements);
+  errno = end.how == ENDED_UNBORN ? EAGAIN : ENOMEM;
+  json_t *record = end.how == ENDED_WELL     ? json_loads(end.result, 0, NULL)
+                   : end.how == ENDED_UNBORN ? NULL
+                                             : record_of_death(e, &end);
   free(end.result);
-  /* Only the process knows whether its kernel does the table: what is refused is not work that was done. */
-  if (json_is_string(json_object_get(record, "refusal")))
-    s->total -= s->mine;
-  else
-    s->done += s->mine;
   return record;
 }
 
@@ -696,10 +706,10 @@ static json_t *run_json(const verify_request *request) {
   for (size_t i = 0; i < request->part_count; i++) json_array_append_new(parts, part_json(&request->parts[i]));
   for (size_t i = 0; i < request->plugin_count; i++)
     json_array_append_new(plugins, json_string(request->plugins[i].text));
-  return json_pack("{s:I, s:I, s:I, s:I, s:i, s:s, s:b, s:o, s:o}", "seed", (json_int_t)request->seed, "budget",
+  return json_pack("{s:I, s:I, s:I, s:I, s:i, s:s, s:b, s:b, s:o, s:o}", "seed", (json_int_t)request->seed, "budget",
                    (json_int_t)request->budget, "search", (json_int_t)request->search, "isa", (json_int_t)request->isa,
                    "threads", request->threads, "stores", stores_name(request->stores), "explain", request->explain,
-                   "plugins", plugins, "parts", parts);
+                   "brief", request->brief, "plugins", plugins, "parts", parts);
 }
 
 static json_t *shard_json(const verify_request *request, const bool *mine) {
@@ -709,27 +719,108 @@ static json_t *shard_json(const verify_request *request, const bool *mine) {
                    run_json(request));
 }
 
-json_t *verify_run(const verify_request *request) {
-  json_t *records = json_array(), *kernels = contracts(request), *curves = json_array(), *distances = NULL;
-  tally t = {0, 0, 0};
+/* Exams side by side. */
+typedef struct examination {
+  const verify_request *request;
+  json_t **records; /* of each exam */
+  tally counts;
+  showing progress;
+  bool unborn; /* a process could not be made */
+} examination;
+
+/* In a lane: the record as text, empty where no process can be made. */
+static char *examine_piece(size_t number, void *argument) {
+  const examination *all = argument;
+  exam e = exam_of(all->request, number);
+  e.thorough = is_first(all->request, number);
+  json_t *record = examined(&e);
+  char *text = record ? json_dumps(record, JSON_COMPACT) : errno == EAGAIN ? strdup("") : NULL;
+  json_decref(record);
+  return text;
+}
+
+/* Only the process that looked at it knows whether its kernel does the table: what is refused is not work that was done. */
+static void take_record(size_t number, const char *text, void *argument) {
+  examination *all = argument;
+  const exam e = exam_of(all->request, number);
+  const double elements = elements_of_exam(&e);
+  json_t *record = json_loads(text, 0, NULL);
+  all->unborn = all->unborn || !*text;
+  all->records[number] = record;
+  count_checks(record, &all->counts);
+  if (json_is_string(json_object_get(record, "refusal")))
+    all->progress.total -= elements;
+  else
+    all->progress.done += elements;
+}
+
+static void show_lanes(double at_work, void *argument) {
+  const showing *s = &((const examination *)argument)->progress;
+  progress_show(s->stage, "", s->done + at_work, s->total, "elements");
+}
+
+typedef struct piece {
+  size_t number;
+  double elements;
+} piece;
+
+static int larger_first(const void *a, const void *b) {
+  const piece *x = a, *y = b;
+  return x->elements != y->elements ? (x->elements < y->elements) - (x->elements > y->elements)
+                                    : (x->number > y->number) - (x->number < y->number);
+}
+
+/* The records of the exams that are set in `mine`, in their order. Null, and errno set, when memory runs out or no process can be made. */
+static json_t *examine_all(const verify_request *request, const bool *mine, tally *counts) {
   const size_t exams = count_exams(request);
-  bool *mine = deal(request), enough = records && kernels && curves && mine;
-  showing s = {.stage = "verify"};
+  examination all = {.request = request, .records = calloc(exams + 1, sizeof(json_t *)), .progress = {.stage = "verify"}};
+  piece *pieces = calloc(exams + 1, sizeof *pieces);
+  size_t *order = calloc(exams + 1, sizeof *order), count = 0;
+  json_t *records = json_array();
+  bool enough = all.records && pieces && order && records;
   for (size_t n = 0; enough && n < exams; n++) {
     const exam e = exam_of(request, n);
-    if (mine[n]) s.total += elements_of_exam(&e);
-  }
-  for (size_t n = 0; enough && n < exams; n++) {
-    exam e = exam_of(request, n);
     if (!mine[n]) continue;
-    e.thorough = is_first(request, n);
-    json_t *record = examined(&e, &s);
-    count_checks(record, &t);
-    enough = json_array_append_new(records, record) == 0;
+    pieces[count++] = (piece){n, elements_of_exam(&e)};
+    all.progress.total += elements_of_exam(&e);
   }
-  enough = enough && add_profiles(request, mine + exams, curves, &distances, &s.unborn);
-  json_t *part = enough && shard_is_part(request->only) ? shard_json(request, mine) : NULL;
-  enough = enough && (part || !shard_is_part(request->only));
+  if (enough) {
+    qsort(pieces, count, sizeof *pieces, larger_first);
+    for (size_t i = 0; i < count; i++) order[i] = pieces[i].number;
+    const lanes l = {order, count, examine_piece, take_record, show_lanes, &all};
+    errno = ENOMEM;
+    enough = lanes_run(&l) && !all.unborn;
+    if (all.unborn) errno = EAGAIN;
+  }
+  const int error = errno;
+  for (size_t n = 0; n < exams && all.records; n++)
+    if (all.records[n]) json_array_append_new(records, all.records[n]);
+  free(all.records);
+  free(pieces);
+  free(order);
+  *counts = all.counts;
+  if (enough) return records;
+  json_decref(records);
+  errno = error;
+  return NULL;
+}
+
+json_t *verify_run(const verify_request *given) {
+  verify_request request = *given;
+  const size_t exams = count_exams(given);
+  json_t *kernels = contracts(given), *curves = json_array(), *distances = NULL, *records = NULL, *part = NULL;
+  tally t = {0, 0, 0};
+  bool *mine = deal(given), unborn = false;
+  request.team = lanes_threads(1);
+  errno = ENOMEM;
+  if (kernels && curves && mine) records = examine_all(&request, mine, &t);
+  bool enough = records && add_profiles(&request, mine + exams, curves, &distances, &unborn);
+  if (unborn) errno = EAGAIN;
+  if (enough && shard_is_part(given->only)) {
+    part = shard_json(given, mine);
+    enough = part;
+  }
+  const int error = errno;
   free(mine);
   progress_clear();
   if (!enough) {
@@ -737,12 +828,12 @@ json_t *verify_run(const verify_request *request) {
     json_decref(kernels);
     json_decref(curves);
     json_decref(distances);
-    errno = s.unborn ? EAGAIN : ENOMEM;
+    errno = error;
     return NULL;
   }
   return json_pack("{s:s, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:o*}", "schema", "posenc-accuracy-1",
-                   "environment", environment_json(), "kernels", kernels, "seed", (json_int_t)request->seed, "budget",
-                   (json_int_t)request->budget, "records", records, "profile", curves, "unique", distances, "passed",
+                   "environment", environment_json(), "kernels", kernels, "seed", (json_int_t)given->seed, "budget",
+                   (json_int_t)given->budget, "records", records, "profile", curves, "unique", distances, "passed",
                    t.passed, "failed", t.failed, "skipped", t.skipped, "shard", part);
 }
 

@@ -46,11 +46,13 @@ typedef struct verify_request {
   size_t part_count;
   unsigned isa; /* allowed tiers; 0: POSENC_ISA, or all */
   int threads;  /* of threaded kernels; 0: OpenMP's default */
+  int team;     /* that default: verify_run's business */
   posenc_stores stores;
   uint64_t seed; /* of what is sampled */
   int64_t
       budget; /* so many pairs of a table are compared, of add and rope a quarter, of a rope cache a 256th; of a shape with more, a sample */
   int64_t search;             /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
+  bool brief;                 /* without what is asked beside the shapes: see stress.h */
   double silence;             /* seconds that a kernel may go without a sign of life */
   bool explain;               /* also tell where the errors come from; of tables */
   shard only;                 /* so much of all that alone is done */
@@ -102,7 +104,7 @@ typedef struct verify_request {
  *   "passed": n, "failed": n, "skipped": n,
  *   "shard": of a part of a run alone, { "number": n, "of": n, "exams": [numbers of the records, all kernels on the first shape, then on the next …],
  *              "profiles": [numbers of the kernels of "profile"],
- *              "run": {"seed", "budget", "search", "isa": 0 or a set of tiers, "threads", "stores", "explain": bool, "plugins": [digests of their files],
+ *              "run": {"seed", "budget", "search", "isa": 0 or a set of tiers, "threads", "stores", "explain": bool, "brief": bool, "plugins": [digests of their files],
  *                      "parts": [ {"kernels": [name …], "shapes": [shape_json() …], "cases": [digests of their files], "profile": verify_profile} … ];
  *                      "encodings": true if the last shard looks at the other encodings} },
  *   "encodings": where the command looked at the other encodings too, their record: see encodings.h, and its counts are its own }
