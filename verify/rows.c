@@ -157,7 +157,7 @@ int64_t subject_check_rows(subject *s, int64_t budget) {
   s->checks[SEARCH].skip = s->checks[STAGES].skip = "it is one of tables of successive positions with an even dim";
   if (enough) {
     isolate_say("rows by two threads", 0.0);
-    subject_check_threads(s, m.one, m.other);
+    subject_check_threads(s);
   }
   const int64_t first = rows <= affordable ? rows : half;
   if (enough && first > 0) {

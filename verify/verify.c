@@ -99,7 +99,7 @@ typedef struct exam {
   const posenc_kernel *kernel;
   const shape *of;
   const verify_cases *cases; /* the elements that alone are looked at; null: all */
-  bool thorough;             /* the first of this kernel for the dtype, and for tables or for what is applied: has the long tests */
+  bool thorough; /* the first of this kernel for the dtype, and for tables or for what is applied: has the long tests */
 } exam;
 
 /* The command that looks at this shape, as the exam does. */
@@ -353,8 +353,7 @@ static json_t *examine_applied(const exam *e) {
   s.shared = false;
   if (enough) {
     isolate_say("rows far apart", 1.0);
-    enough = applied_check_relations(&a, &relations) &&
-             (request->brief || subject_stress(&s, e->thorough, &corners));
+    enough = applied_check_relations(&a, &relations) && (request->brief || subject_stress(&s, e->thorough, &corners));
     subject_check_process(&s, process);
   }
   if (enough) {
@@ -773,7 +772,8 @@ static int larger_first(const void *a, const void *b) {
 /* The records of the exams that are set in `mine`, in their order. Null, and errno set, when memory runs out or no process can be made. */
 static json_t *examine_all(const verify_request *request, const bool *mine, tally *counts) {
   const size_t exams = count_exams(request);
-  examination all = {.request = request, .records = calloc(exams + 1, sizeof(json_t *)), .progress = {.stage = "verify"}};
+  examination all = {
+      .request = request, .records = calloc(exams + 1, sizeof(json_t *)), .progress = {.stage = "verify"}};
   piece *pieces = calloc(exams + 1, sizeof *pieces);
   size_t *order = calloc(exams + 1, sizeof *order), count = 0;
   json_t *records = json_array();
