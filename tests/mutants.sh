@@ -5,7 +5,7 @@
 . "${srcdir:-.}/tests/tap.sh"
 table=$srcdir/tests/mutants/expected modules=$abs_top_builddir/tests/mutants/.libs
 set --
-for name in values memory state survival ties apply; do
+for name in values memory state survival ties apply places calls constants surroundings slices; do
   [ -e "$modules/$name.so" ] || { echo '1..0 # SKIP no shared objects in this build'; exit 0; }
   set -- "$@" --plugin "$modules/$name.so"
 done
@@ -17,39 +17,54 @@ broken() { sed -n "s/^not ok [0-9]* - $1 \([a-z-]*\) .*/\1/p" | sort; }
 
 # Whether the broken properties in a file are those of the list, with or without the ones that have a ?.
 as_expected() { # FILE LIST
-  echo "$2" | tr , '\n' >"$work/expected"
-  grep -v -e '^?' -e '^nothing$' "$work/expected" | sort >"$work/required"
-  tr -d '?' <"$work/expected" | sort >"$work/allowed"
-  [ -z "$(comm -23 "$work/required" "$1")" ] && [ -z "$(comm -13 "$work/allowed" "$1")" ]
+  echo "$2" | tr , '\n' >"$1.expected"
+  grep -v -e '^?' -e '^nothing$' "$1.expected" | sort >"$1.required"
+  tr -d '?' <"$1.expected" | sort >"$1.allowed"
+  [ -z "$(comm -23 "$1.required" "$1")" ] && [ -z "$(comm -13 "$1.allowed" "$1")" ]
 }
 
-verify() { # KERNEL BROKEN OPTIONS PLUGIN-OPTION...
-  kernel=$1 list=$2 options=$3
+verify() { # NUMBER KERNEL OPTIONS PLUGIN-OPTION...
+  run=$work/$1 kernel=$2 options=$3
   shift 3
   # What is wrong in every table, a search finds too: it is made only where a line says so.
   case $options in *--search* | *--cases*) ;; *) options="$options --search 0" ;; esac
-  "$POSENC" verify "$@" --kernel "$kernel" $options >"$work/tap" 2>"$work/err"
-  status=$?
-  if [ $status -eq 2 ] && grep -q 'is one of x86$' "$work/err"; then
+  "$POSENC" verify "$@" --kernel "$kernel" $options >"$run.tap" 2>"$run.err" </dev/null
+  echo $? >"$run.status"
+}
+
+judge() { # NUMBER KERNEL BROKEN OPTIONS
+  run=$work/$1 kernel=$2 list=$3 options=$4
+  status=$(cat "$run.status")
+  if [ "$status" -eq 2 ] && grep -q 'is one of x86$' "$run.err"; then
     skip "$kernel" 'it is one of x86'
     return
   fi
-  broken "$kernel" <"$work/tap" >"$work/broken"
+  broken "$kernel" <"$run.tap" >"$run.broken"
   # What dies of a fault may be reported by a sanitizer as well.
-  case $list in *survival*) : >"$work/err" ;; esac
+  case $list in *survival*) : >"$run.err" ;; esac
   want=1
   [ "$list" = nothing ] && want=0
-  if [ $status -eq $want ] && [ ! -s "$work/err" ] && as_expected "$work/broken" "$list"; then
+  if [ "$status" -eq $want ] && [ ! -s "$run.err" ] && as_expected "$run.broken" "$list"; then
     point ok "$kernel breaks $list: $options"
   else
-    cat "$work/tap" "$work/err" | sed 's/^/# /'
-    point 'not ok' "$kernel breaks $list: $options (status $status; found: $(paste -sd, "$work/broken"))"
+    cat "$run.tap" "$run.err" | sed 's/^/# /'
+    point 'not ok' "$kernel breaks $list: $options (status $status; found: $(paste -sd, "$run.broken"))"
   fi
 }
 
+# Two lines at a time: most of a line is one thread's work.
 grep -v -e '^#' -e '^$' "$table" | sed "s|WORST|$srcdir/reference/worst|g" >"$work/table"
+line=0
 while read -r kernel list options; do
-  verify "$kernel" "$list" "$options" "$@"
+  line=$((line + 1))
+  verify "$line" "$kernel" "$options" "$@" &
+  [ $((line % 2)) -eq 0 ] && wait
+done <"$work/table"
+wait
+line=0
+while read -r kernel list options; do
+  line=$((line + 1))
+  judge "$line" "$kernel" "$list" "$options"
 done <"$work/table"
 
 # No mutant without a line, no line without a mutant.

@@ -235,9 +235,9 @@ static void apply(const applied *a, const posenc_plan *plan, const posenc_slice 
 static void apply_once(applied *a, const posenc_plan *plan, const posenc_slice *slice, const unsigned char *x,
                        unsigned char *out) {
   const int64_t position = problem_of(a)->first + (slice->index ? slice->index[0] : slice->row);
-  const conduct before = conduct_begin();
+  subject_begin_calls();
   apply(a, plan, slice, x, out);
-  conduct_end(a->s, &before, position);
+  subject_check_conduct(a->s, position);
 }
 
 /* Elements of the sequences that were not written, and of what lies between and beside them that were. */
@@ -428,7 +428,9 @@ void applied_check_threads(applied *a) {
       unsigned char *x = room + (size_t)i * bytes, *want = x + all, *out = want + all;
       const posenc_slice slice = posenc_rows((problem->rows - rows) * i / (count - 1), rows);
       draw_rows(a, slice.row, rows, 0, x);
+      subject_begin_calls();
       posenc_apply(a->s->plan, &slice, x, want);
+      subject_check_conduct(a->s, problem->first + slice.row);
       jobs[i] =
           (job){.plan = a->s->plan, .row = slice.row, .rows = rows, .x = x, .out = out, .want = want, .bytes = bytes};
     }

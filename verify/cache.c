@@ -41,9 +41,9 @@ static void hold(cache *c, subject *s, window w, const unsigned char *want, bool
   const size_t bytes = row_bytes(c) * (size_t)w.rows, element = posenc_dtype_bytes(c->problem.dtype);
   const int64_t position = c->problem.first + w.row;
   unsigned char *out = arena_place(c->tables, (cosines && sines ? 2 : 1) * bytes, false);
-  const conduct before = conduct_begin();
+  subject_begin_calls();
   posenc_rope_cache(c->plan, w.row, w.rows, cosines ? out : NULL, sines ? out + (cosines ? bytes : 0) : NULL);
-  conduct_end(s, &before, position);
+  subject_check_conduct(s, position);
   check *memory = &s->checks[MEMORY];
   const int64_t spilled = arena_spills(c->tables);
   memory->compared += (int64_t)(bytes / element);

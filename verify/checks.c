@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "reference/scaling.h"
+#include "verify/fpenv.h"
 #include "verify/seal.h"
 
 #include <math.h>
@@ -129,22 +130,20 @@ static void run_rows(const subject *s, const posenc_plan *plan, int64_t row, int
   }
 }
 
-conduct conduct_begin(void) {
-  return (conduct){fpenv_read(), seal_writes()};
+static int64_t known_writes;
+
+void subject_begin_calls(void) {
+  known_writes = seal_writes();
 }
 
-void conduct_end(subject *s, const conduct *before, int64_t position) {
-  const fpenv now = fpenv_read();
-  const int64_t writes = seal_writes() - before->writes;
-  const char *fault = fpenv_difference(&before->floating, &now);
+void subject_check_conduct(subject *s, int64_t position) {
+  const char *fault = fpenv_restore();
+  const int64_t writes = seal_writes() - known_writes;
   check *environment = &s->checks[ENVIRONMENT], *unchanged = &s->checks[READ_ONLY];
+  known_writes += writes;
   check_note(environment, fault ? 1.0 : 0.0, 0.0, position, -1);
-  if (fault) {
-    if (!*environment->note)
-      snprintf(environment->note, sizeof environment->note, "after a call for p = %lld: %s", (long long)position,
-               fault);
-    fpenv_set();
-  }
+  if (fault && !*environment->note)
+    snprintf(environment->note, sizeof environment->note, "after a call for p = %lld: %s", (long long)position, fault);
   if (seal_works()) check_note(unchanged, (double)writes, 0.0, position, -1);
   if (writes && !*unchanged->note)
     snprintf(unchanged->note, sizeof unchanged->note, "a call for p = %lld wrote to what its plan had prepared",
@@ -172,9 +171,9 @@ static unsigned char *execute(subject *s, const posenc_plan *plan, int64_t row, 
   const posenc_problem *problem = posenc_plan_problem(plan);
   const size_t bytes = row_bytes(problem) * (size_t)rows, element = posenc_dtype_bytes(problem->dtype);
   unsigned char *out = arena_place(a, bytes, flush);
-  const conduct before = conduct_begin();
+  subject_begin_calls();
   run_rows(s, plan, row, rows, out);
-  conduct_end(s, &before, problem->first + row);
+  subject_check_conduct(s, problem->first + row);
   check *memory = &s->checks[MEMORY];
   memory->index = -1;
   size_t first = 0;
@@ -437,7 +436,8 @@ void subject_check_window(subject *s, window w, fast_oracle *truth, arena *whole
 static void *run_job(void *argument) {
   const double seconds = 3e-3; /* long enough for two threads to meet */
   job *mine = argument;
-  const posenc_slice slice = posenc_rows(mine->row, mine->rows);
+  const posenc_slice slice = posenc_rows(mine->row, mine->rows), alone = posenc_rows(mine->row + mine->rows - 1, 1);
+  const size_t last = mine->bytes - mine->bytes / (size_t)mine->rows;
   int go;
   while (!(go = atomic_load(mine->go))) sched_yield();
   if (go < 0) return NULL;
@@ -447,13 +447,20 @@ static void *run_job(void *argument) {
       posenc_apply(mine->plan, &slice, mine->x, mine->out);
     else
       posenc_execute(mine->plan, mine->row, mine->rows, mine->out);
+    fpenv_restore(); /* others tell what it was */
     if (memcmp(mine->out, mine->want, mine->bytes) != 0) mine->wrong = true;
+    /* Its last row, alone. */
+    if (mine->x)
+      posenc_apply(mine->plan, &alone, mine->x + last, mine->out + last);
+    else
+      posenc_execute(mine->plan, alone.row, 1, mine->out + last);
+    if (memcmp(mine->out + last, mine->want + last, mine->bytes - last) != 0) mine->wrong = true;
   } while (!mine->wrong && clock_seconds() - begin < seconds);
   return NULL;
 }
 
 int crowd_of_threads(void) {
-  enum { FEWEST = 5, MOST = 33 };
+  enum { FEWEST = 9, MOST = 33 };
   cpu_set_t cpus;
   const int all = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? 2 * CPU_COUNT(&cpus) + 1 : FEWEST;
   return all < FEWEST ? FEWEST : all > MOST ? MOST : all;
@@ -499,7 +506,9 @@ void subject_check_threads(subject *s) {
                       .out = out + (size_t)i * bytes,
                       .want = want + (size_t)i * bytes,
                       .bytes = bytes};
+      subject_begin_calls();
       posenc_execute(s->plan, jobs[i].row, rows, want + (size_t)i * bytes);
+      subject_check_conduct(s, problem->first + jobs[i].row);
     }
     check_together(c, problem, jobs, count);
   }

@@ -7,7 +7,6 @@
 #include "reference/accuracy.h"
 #include "reference/fast.h"
 #include "verify/arena.h"
-#include "verify/fpenv.h"
 
 #include <stdatomic.h>
 
@@ -126,13 +125,13 @@ const char *subject_no_claim(const subject *s);
 posenc_status subject_plan(const subject *s, const posenc_problem *problem, posenc_plan **plan);
 size_t subject_drop(posenc_plan *plan);
 
-/* Around a call of the library for that position. After it, what has changed is noted, and put right. */
-typedef struct conduct {
-  fpenv floating;
-  int64_t writes; /* to memory of plans */
-} conduct;
-conduct conduct_begin(void);
-void conduct_end(subject *s, const conduct *before, int64_t position);
+/* Before calls of the library: writes to plans count from now on. */
+void subject_begin_calls(void);
+
+/* Around calls of the library, the last of them for that position. After them the floating-point environment is as fpenv_set made it, whoever changed
+ * it since, and they have written to no plan. What has changed is noted, and put right. */
+void subject_begin_calls(void);
+void subject_check_conduct(subject *s, int64_t position);
 
 /* Takes in one thing that is wrong with a part of the subject's exam: another problem, which the note tells. */
 __attribute__((format(printf, 4, 5))) void check_break(check *c, const subject *s, const posenc_problem *problem,
@@ -176,7 +175,7 @@ typedef struct job {
 } job;
 void check_together(check *c, const posenc_problem *problem, job *jobs, int count);
 
-/* As many as are more than the CPUs that this process may use, 5 to 33. */
+/* As many as are more than the CPUs that this process may use, 9 to 33. */
 int crowd_of_threads(void);
 
 /* Takes in one comparison; index -1: of no single frequency. */

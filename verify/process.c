@@ -15,18 +15,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { SIGNALS = 65, LIMITS = 16, TIMERS = 3, DESCRIPTORS = 256 };
+enum { SIGNALS = 65, LIMITS = 16, TIMERS = 3, DESCRIPTORS = 1024 };
 
 typedef struct descriptor {
   bool open;
   dev_t device;
   ino_t inode;
-  int flags; /* of F_GETFL */
+  int flags, own_flags; /* of F_GETFL, F_GETFD */
 } descriptor;
 
 struct process_state {
@@ -39,8 +42,15 @@ struct process_state {
   uint64_t environment; /* digest */
   struct rlimit limits[LIMITS];
   struct itimerval timers[TIMERS];
-  int priority;
+  int priority, scheduler;
   cpu_set_t cpus;
+  pid_t group, session;
+  locale_t thread_locale;
+  stack_t signal_stack;
+  char name[16]; /* of the thread */
+  int is_dumpable, death_signal;
+  bool has_children;
+  int64_t threads;
   descriptor descriptors[DESCRIPTORS];
 };
 
@@ -62,11 +72,34 @@ static void read_descriptors(process_state *s) {
     struct stat what;
     descriptor *d = &s->descriptors[i];
     if (fstat(i, &what) != 0) continue;
-    *d = (descriptor){true, what.st_dev, what.st_ino, fcntl(i, F_GETFL)};
+    *d = (descriptor){true, what.st_dev, what.st_ino, fcntl(i, F_GETFL), fcntl(i, F_GETFD)};
   }
 }
 
-process_state *process_read(void) {
+static bool has_children(void) {
+  siginfo_t unused;
+  return waitid(P_ALL, 0, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/* A region that is empty would be left out. */
+static void start_openmp(void) {
+#pragma omp parallel
+  {
+#pragma omp barrier
+  }
+}
+
+/* 0 if the system does not tell. */
+static int64_t count_threads(void) {
+  int64_t threads = 0;
+  DIR *tasks = opendir("/proc/self/task");
+  if (!tasks) return 0;
+  while (readdir(tasks)) threads++;
+  closedir(tasks);
+  return threads - 2; /* . and .. */
+}
+
+process_state *process_read(const process_state *before) {
   process_state *s = calloc(1, sizeof *s);
   struct stat folder;
   if (!s) return NULL;
@@ -83,6 +116,21 @@ process_state *process_read(void) {
   for (int i = 0; i < LIMITS; i++) getrlimit((__rlimit_resource_t)i, &s->limits[i]);
   for (int i = 0; i < TIMERS; i++) getitimer((__itimer_which_t)i, &s->timers[i]);
   s->priority = getpriority(PRIO_PROCESS, 0);
+  s->scheduler = sched_getscheduler(0);
+  s->group = getpgrp();
+  s->session = getsid(0);
+  s->thread_locale = uselocale((locale_t)0);
+  sigaltstack(NULL, &s->signal_stack);
+  prctl(PR_GET_NAME, s->name);
+  s->is_dumpable = prctl(PR_GET_DUMPABLE);
+  prctl(PR_GET_PDEATHSIG, &s->death_signal);
+  s->has_children = has_children();
+  start_openmp();
+  s->threads = count_threads();
+  for (int n = 0; before && s->threads > before->threads && n < 100; n++) {
+    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    s->threads = count_threads();
+  }
   sched_getaffinity(0, sizeof s->cpus, &s->cpus);
   read_descriptors(s);
   return s;
@@ -124,12 +172,13 @@ static const char *descriptor_difference(const process_state *before, const proc
     if (!a->open && b->open) return "a file descriptor is left open";
     if (a->open && !b->open) return "a file descriptor is closed";
     if (a->open && (a->device != b->device || a->inode != b->inode)) return "a file descriptor is another file";
-    if (a->open && a->flags != b->flags) return "a file descriptor has other flags";
+    if (a->open && (a->flags != b->flags || a->own_flags != b->own_flags)) return "a file descriptor has other flags";
   }
   return NULL;
 }
 
-const char *process_difference(const process_state *before, const process_state *after) {
+const char *process_difference(const process_state *before, const process_state *after, bool is_threaded) {
+  if (!before || !after) return NULL;
   if (!same_signals(before, after)) return "the signal mask is another";
   if (!same_actions(before, after)) return "a signal is handled otherwise";
   if (before->folder_device != after->folder_device || before->folder_inode != after->folder_inode)
@@ -139,18 +188,17 @@ const char *process_difference(const process_state *before, const process_state 
   if (before->environment != after->environment) return "the environment variables are others";
   if (!same_limits(before, after)) return "a resource limit is another";
   if (!same_timers(before, after)) return "a timer was started or stopped";
-  if (before->priority != after->priority) return "the priority is another";
+  if (before->priority != after->priority || before->scheduler != after->scheduler) return "the priority is another";
+  if (before->group != after->group || before->session != after->session) return "the process group is another";
+  if (before->thread_locale != after->thread_locale) return "the locale of the thread is another";
+  if (before->signal_stack.ss_sp != after->signal_stack.ss_sp) return "the stack for signals is another";
+  if (strcmp(before->name, after->name) != 0) return "the thread has another name";
+  if (before->is_dumpable != after->is_dumpable || before->death_signal != after->death_signal)
+    return "what prctl tells of the process is another";
+  if (!before->has_children && after->has_children) return "a process is left behind";
+  if (!is_threaded && before->threads < after->threads) return "it is not threaded, and leaves threads running";
   if (!CPU_EQUAL(&before->cpus, &after->cpus)) return "the thread is bound to other CPUs";
   return descriptor_difference(before, after);
-}
-
-int64_t process_threads(void) {
-  int64_t threads = 0;
-  DIR *tasks = opendir("/proc/self/task");
-  if (!tasks) return 0;
-  while (readdir(tasks)) threads++;
-  closedir(tasks);
-  return threads - 2; /* . and .. */
 }
 
 process_memory process_memory_read(void) {

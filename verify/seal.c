@@ -215,7 +215,7 @@ size_t seal_release(const void *address) {
 bool seal_allow_write(const void *address, const void *code) {
   if (!is_sealed(address) || !segment_of(address)) return false;
   const unsigned char *at = code;
-  if (at < openmp_begin || at >= openmp_end) atomic_fetch_add(&writes, 1);
+  if (!inside && (at < openmp_begin || at >= openmp_end)) atomic_fetch_add(&writes, 1);
   unsigned char *page = region + (size_t)((const unsigned char *)address - region) / PAGE * PAGE;
   return mprotect(page, PAGE, PROT_READ | PROT_WRITE) == 0;
 }

@@ -25,7 +25,8 @@ void seal_break(const void *inside);
 size_t seal_release(const void *inside);
 
 /* For the handler of SIGSEGV: whether the address is sealed. If it is, the write is counted unless the code that made it belongs to OpenMP's
- * library, whose threads' pools may have begun in a segment, and the page becomes writable. Async-signal-safe. */
+ * library, whose threads' pools may have begun in a segment, or a plan is being made, which may add to what plans share; and the page becomes
+ * writable. Async-signal-safe. */
 bool seal_allow_write(const void *address, const void *code);
 
 /* Writes to sealed pages so far, by any thread. Each page counts once, since it is writable from then on. */

@@ -15,41 +15,49 @@ typedef struct gathering {
 } gathering;
 
 /* Every row of every sequence has the bits that it has alone; gaps are not written. */
-static bool compare_gathering(rows_of *r, property p, const gathering *g) {
+static void apply_gathering(rows_of *r, property p, const gathering *g, const arena *at, unsigned char *x,
+                            unsigned char *out) {
   stress *t = r->t;
   const posenc_problem *problem = &r->of.problem;
   const size_t element = posenc_dtype_bytes(problem->dtype), packed = r->row_bytes * (size_t)g->count,
-               apart = packed + (size_t)g->gap * element, extent = (size_t)(g->batch - 1) * apart + packed;
+               apart = packed + (size_t)g->gap * element;
+  check *c = &t->s->checks[p], *memory = &t->s->checks[MEMORY];
+  posenc_slice slice = posenc_rows(g->rows[0], g->count);
+  size_t first;
+  if (g->as_list) slice.index = g->rows;
+  slice.batch = g->batch;
+  slice.stride = (int64_t)(apart / element);
+  for (int64_t b = 0; b < g->batch; b++)
+    for (int64_t n = 0; n < g->count; n++)
+      memcpy(x + (size_t)b * apart + (size_t)n * r->row_bytes, r->x + (size_t)g->rows[n] * r->row_bytes, r->row_bytes);
+  subject_begin_calls();
+  posenc_apply(r->s.plan, &slice, x, out);
+  subject_check_conduct(t->s, problem->first + g->rows[0]);
+  for (int64_t b = 0; b < g->batch; b++) {
+    const unsigned char *sequence = out + (size_t)b * apart;
+    for (int64_t n = 0; n < g->count; n++) {
+      c->compared += problem->heads * problem->dim;
+      if (memcmp(sequence + (size_t)n * r->row_bytes, r->rows + (size_t)g->rows[n] * r->row_bytes, r->row_bytes) != 0)
+        check_break(c, t->s, problem,
+                    "sequence %" PRId64 " of %" PRId64 ", %" PRId64 " elements apart%s: row %" PRId64
+                    ", number %" PRId64 " of %" PRId64 ", has other bits than alone",
+                    b, g->batch, slice.stride, x == out ? ", in place" : "", g->rows[n], n, g->count);
+    }
+    if (b + 1 < g->batch && arena_untouched(sequence + packed, apart - packed, element, &first) != g->gap)
+      check_break(memory, t->s, problem, "elements between sequences are written");
+  }
+  if (arena_spills(at)) check_break(memory, t->s, problem, "bytes beside %" PRId64 " rows are written", g->count);
+}
+
+/* Out of place, and in place at the guard. */
+static bool compare_gathering(rows_of *r, property p, const gathering *g) {
+  const size_t gap = (size_t)g->gap * posenc_dtype_bytes(r->of.problem.dtype),
+               extent = (size_t)g->batch * (r->row_bytes * (size_t)g->count + gap) - gap;
   arena *given = arena_create(extent), *made = arena_create(extent);
   if (given && made) {
-    posenc_slice slice = posenc_rows(g->rows[0], g->count);
-    unsigned char *x = arena_place_first(given, extent), *out = arena_place(made, extent, true);
-    if (g->as_list) slice.index = g->rows;
-    slice.batch = g->batch;
-    slice.stride = (int64_t)(apart / element);
-    for (int64_t b = 0; b < g->batch; b++)
-      for (int64_t n = 0; n < g->count; n++)
-        memcpy(x + (size_t)b * apart + (size_t)n * r->row_bytes, r->x + (size_t)g->rows[n] * r->row_bytes,
-               r->row_bytes);
-    const conduct before = conduct_begin();
-    posenc_apply(r->s.plan, &slice, x, out);
-    conduct_end(t->s, &before, problem->first + g->rows[0]);
-    check *c = &t->s->checks[p], *memory = &t->s->checks[MEMORY];
-    size_t first;
-    for (int64_t b = 0; b < g->batch; b++) {
-      const unsigned char *sequence = out + (size_t)b * apart;
-      for (int64_t n = 0; n < g->count; n++) {
-        c->compared += problem->heads * problem->dim;
-        if (memcmp(sequence + (size_t)n * r->row_bytes, r->rows + (size_t)g->rows[n] * r->row_bytes, r->row_bytes) != 0)
-          check_break(c, t->s, problem,
-                      "sequence %" PRId64 " of %" PRId64 ", %" PRId64 " elements apart: row %" PRId64
-                      ", number %" PRId64 " of %" PRId64 ", has other bits than alone",
-                      b, g->batch, slice.stride, g->rows[n], n, g->count);
-      }
-      if (b + 1 < g->batch && arena_untouched(sequence + packed, apart - packed, element, &first) != g->gap)
-        check_break(memory, t->s, problem, "elements between sequences are written");
-    }
-    if (arena_spills(made)) check_break(memory, t->s, problem, "bytes beside %" PRId64 " rows are written", g->count);
+    apply_gathering(r, p, g, made, arena_place_first(given, extent), arena_place(made, extent, true));
+    unsigned char *both = arena_place(given, extent, true);
+    apply_gathering(r, p, g, given, both, both);
   }
   const bool enough = given && made;
   arena_destroy(given);

@@ -12,6 +12,7 @@
 #include "verify/cases.h"
 #include "verify/checks.h"
 #include "verify/explain.h"
+#include "verify/fpenv.h"
 #include "verify/isolate.h"
 #include "verify/profile.h"
 #include "verify/record.h"
@@ -274,7 +275,7 @@ static json_t *examine(const exam *e) {
   subject s;
   searched hunted;
   cache kept = {.plan = NULL};
-  process_state *process = process_read();
+  process_state *process = process_read(NULL);
   fpenv_set();
   isolate_say("making the plan", 0.0);
   const char *refusal = subject_open(&s, e->kernel, is_cache ? &table : e->of, &options);
@@ -331,7 +332,7 @@ static json_t *examine_applied(const exam *e) {
   const survey v = survey_of(problem, request->budget);
   subject s;
   applied a;
-  process_state *process = process_read();
+  process_state *process = process_read(NULL);
   fpenv_set();
   isolate_say("making the plan", 0.0);
   const char *refusal = subject_open(&s, e->kernel, e->of, &options);

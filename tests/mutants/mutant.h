@@ -55,4 +55,54 @@ static inline float *element(void *out, const posenc_problem *problem, int64_t r
   .basis = "that of rotation", .reproducible = true
 #define MUTANT(called, fault, run) CONTRACT(0.5, called, fault), .can_do = mutant_can_do, .execute = run
 
+/* Mutants with constants, which are the good kernel's. */
+static inline posenc_status good_prepare(const posenc_problem *problem, const posenc_options *options,
+                                         void **constants) {
+  return good_kernel()->prepare(problem, options, constants);
+}
+
+static inline void good_release(void *constants) {
+  good_kernel()->release(constants);
+}
+
+static inline void good_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                             void *out) {
+  good_kernel()->execute(constants, problem, row, rows, out);
+}
+
+#define MUTANT_OF_GOOD(called, fault, run) MUTANT(called, fault, run), .prepare = good_prepare, .release = good_release
+
+/* The least wrong that an element can be: half an ulp to one. Not so at 0. */
+static inline void nudge(void *out, int64_t at) {
+  uint32_t bits;
+  memcpy(&bits, (float *)out + at, sizeof bits);
+  bits ^= 1;
+  memcpy((float *)out + at, &bits, sizeof bits);
+}
+
+/* Defines an execute with the good rows, of which those where WRONG holds have one wrong element, the first cosine. WRONG knows the problem, the
+   call's row and rows, this row's position p, and out. */
+#define WRONG_ROWS(function, WRONG)                                                                                    \
+  static void function(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {   \
+    const int64_t cosine = posenc_layout_columns(problem->layout, problem->dim).cos;                                   \
+    good_rows(constants, problem, row, rows, out);                                                                     \
+    for (int64_t r = 0; r < rows; r++) {                                                                               \
+      const int64_t p = position_of(problem, row + r);                                                                 \
+      (void)p;                                                                                                         \
+      if (WRONG) nudge(out, r * problem->dim + cosine);                                                                \
+    }                                                                                                                  \
+  }
+
+/* The same, with the last row of such a call as the one that is wrong. */
+#define WRONG_CALLS(function, WRONG)                                                                                   \
+  static void function(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {   \
+    const bool is_wrong = WRONG;                                                                                       \
+    good_rows(constants, problem, row, rows, out);                                                                     \
+    if (is_wrong) nudge(out, (rows - 1) * problem->dim + posenc_layout_columns(problem->layout, problem->dim).cos);    \
+  }
+
+/* Eight kernels of a table, for POSENC_PLUGIN. */
+#define EIGHT(kernel)                                                                                                  \
+  &(kernel)[0], &(kernel)[1], &(kernel)[2], &(kernel)[3], &(kernel)[4], &(kernel)[5], &(kernel)[6], &(kernel)[7]
+
 #endif

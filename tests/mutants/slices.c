@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Mutants with a way of their own to apply their rows, which is wrong for some slices only. */
+#include "tests/mutants/mutant.h"
+
+#include <stdint.h>
+
+static int64_t width_of(const posenc_problem *problem) {
+  return problem->heads * problem->dim;
+}
+
+static void honest(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  good_rows(constants, problem, row, rows, out);
+}
+
+/* The highest bit of the fraction of an element of the result; no bound allows that. */
+static void spoil(const posenc_problem *problem, void *out, int64_t at) {
+  const size_t bytes = posenc_dtype_bytes(problem->dtype);
+  ((char *)out)[(size_t)(at + 1) * bytes - 2] ^= 0x40;
+}
+
+static int64_t row_number(const posenc_slice *slice, int64_t r) {
+  return slice->index ? slice->index[r] : slice->row + r;
+}
+
+/* Defines an apply with the good results, of which those of rows r of sequences n where WRONG holds have a wrong first element. */
+#define WRONG_SLICES(function, WRONG)                                                                                  \
+  static posenc_status function(const void *constants, const posenc_problem *problem, const posenc_slice *slice,       \
+                                const void *x, void *out) {                                                            \
+    posenc_options options = posenc_default_options();                                                                 \
+    posenc_plan *plan;                                                                                                 \
+    const bool in_place = x == out;                                                                                    \
+    (void)constants, (void)in_place;                                                                                   \
+    options.kernel = good_kernel();                                                                                    \
+    posenc_status status = posenc_plan_create(&plan, problem, &options);                                               \
+    if (status == POSENC_OK) status = posenc_apply(plan, slice, x, out);                                               \
+    posenc_plan_destroy(plan);                                                                                         \
+    for (int64_t n = 0; n < slice->batch; n++)                                                                         \
+      for (int64_t r = 0; r < slice->rows; r++)                                                                        \
+        if (WRONG) spoil(problem, out, n * slice->stride + r * width_of(problem));                                     \
+    return status;                                                                                                     \
+  }
+
+WRONG_SLICES(last_row_alone, slice->rows == 1 && !slice->index && slice->row == problem->rows - 1)
+WRONG_SLICES(list_of_20, slice->index &&r >= 20)
+WRONG_SLICES(list_of_200, slice->index &&r >= 200)
+WRONG_SLICES(row_again, slice->index &&r > 0 && slice->index[r] == slice->index[r - 1])
+WRONG_SLICES(row_before, slice->index &&r > 0 && slice->index[r] == slice->index[r - 1] - 1)
+WRONG_SLICES(wide_stride, n > 0 && slice->stride > 100000)
+WRONG_SLICES(odd_stride, n > 0 && slice->stride % 2)
+WRONG_SLICES(batch_of_9, slice->batch == 9)
+WRONG_SLICES(batch_in_place, in_place && slice->batch > 1)
+WRONG_SLICES(list_in_place, in_place && slice->index)
+WRONG_SLICES(many_heads, problem->heads >= 40)
+WRONG_SLICES(heads_of_128, problem->heads == 128)
+WRONG_SLICES(odd_heads, problem->heads % 2 == 1 && problem->heads > 8)
+WRONG_SLICES(aligned_otherwise, ((uintptr_t)x ^ (uintptr_t)out) % 32 != 0)
+WRONG_SLICES(negative_turn, position_of(problem, row_number(slice, r)) < -500)
+WRONG_SLICES(narrow_halves, problem->layout == POSENC_SPLIT && problem->dim % 16 == 6)
+
+/* x behind its last row is read. */
+static posenc_status x_overread(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
+                                const void *x, void *out) {
+  static volatile char seen;
+  const int64_t end = (slice->batch - 1) * slice->stride + slice->rows * width_of(problem);
+  seen = ((const volatile char *)x)[(size_t)end * posenc_dtype_bytes(problem->dtype)];
+  (void)seen, (void)constants;
+  posenc_options options = posenc_default_options();
+  posenc_plan *plan;
+  options.kernel = good_kernel();
+  posenc_status status = posenc_plan_create(&plan, problem, &options);
+  if (status == POSENC_OK) status = posenc_apply(plan, slice, x, out);
+  posenc_plan_destroy(plan);
+  return status;
+}
+
+#define APPLIED(called, fault, run)                                                                                    \
+  { MUTANT_OF_GOOD(called, fault, honest), .apply = run }
+
+static const posenc_kernel kernels[] = {
+    APPLIED("last-row-alone", "wrong where the last row is asked for alone", last_row_alone),
+    APPLIED("list-of-20", "wrong from the 20th row of a list on", list_of_20),
+    APPLIED("list-of-200", "wrong from the 200th row of a list on", list_of_200),
+    APPLIED("row-again", "wrong where a list has a row twice in succession", row_again),
+    APPLIED("row-before", "wrong where a list goes one back", row_before),
+    APPLIED("wide-stride", "wrong where sequences are far apart", wide_stride),
+    APPLIED("odd-stride", "wrong where sequences are an odd number apart", odd_stride),
+    APPLIED("batch-of-9", "wrong for 9 sequences", batch_of_9),
+    APPLIED("batch-in-place", "wrong for several sequences in place", batch_in_place),
+    APPLIED("list-in-place", "wrong for lists in place", list_in_place),
+    APPLIED("many-heads", "wrong from 40 heads on", many_heads),
+    APPLIED("heads-of-128", "wrong for 128 heads", heads_of_128),
+    APPLIED("odd-heads", "wrong for 9, 11, 13 ... heads", odd_heads),
+    APPLIED("aligned-otherwise", "wrong where x and out are aligned differently", aligned_otherwise),
+    APPLIED("negative-turn", "wrong below position -500", negative_turn),
+    APPLIED("narrow-halves", "wrong for halves of 3, 11, 19 ... elements", narrow_halves),
+    APPLIED("x-overread", "reads behind x", x_overread),
+};
+
+POSENC_PLUGIN(EIGHT(kernels), EIGHT(kernels + 8), &kernels[16]);
