@@ -30,6 +30,7 @@ typedef struct fpenv {
 } fpenv;
 
 static fpenv standard;
+static bool is_set;
 
 /* The direction flag first, as compiled code relies on it. FNSTENV masks all exceptions of the x87, as they are by default. */
 static fpenv read_environment(void) {
@@ -77,6 +78,7 @@ typedef struct fpenv {
 } fpenv;
 
 static fpenv standard;
+static bool is_set;
 
 static fpenv read_environment(void) {
   static volatile float least = FLT_MIN, subnormal = 0x1p-140f;
@@ -102,9 +104,11 @@ static const char *difference(const fpenv *now) {
 
 void fpenv_set(void) {
   set_environment();
+  is_set = true;
 }
 
 const char *fpenv_restore(void) {
+  if (!is_set) fpenv_set();
   const fpenv now = read_environment();
   const char *found = difference(&now);
   if (found) fpenv_set();

@@ -42,7 +42,10 @@ static segment segments[SEGMENTS];
 static segment *open_segment;
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
 static atomic_int_fast64_t writes;
-static const unsigned char *openmp_begin, *openmp_end;
+typedef struct code {
+  const unsigned char *begin, *end;
+} code;
+static code openmp, loader;
 
 static bool is_sealed(const void *address) {
   const unsigned char *at = address;
@@ -59,6 +62,14 @@ static segment *segment_of(const void *address) {
 static size_t to_pages(size_t bytes) {
   return (bytes + PAGE - 1) / PAGE * PAGE;
 }
+
+static bool is_of(const code *c, const void *address) {
+  const unsigned char *at = address;
+  return at >= c->begin && at < c->end;
+}
+
+/* Does what a plan's maker allocates go into its segment? What the loader allocates is the thread's own, for thread-local variables. */
+#define IS_INSIDE (inside && !is_of(&loader, __builtin_return_address(0)))
 
 /* Memory of the open segment, zeroed, with its size before it; null if there is no room. */
 static void *take(size_t bytes, size_t alignment) {
@@ -95,13 +106,13 @@ static void give_back(void *memory) {
 /* ---- the allocation functions of the program ------------------------------------------------------------ */
 
 void *malloc(size_t bytes) {
-  void *memory = inside ? take(bytes, HEADER) : NULL;
+  void *memory = IS_INSIDE ? take(bytes, HEADER) : NULL;
   return memory ? memory : __libc_malloc(bytes);
 }
 
 void *calloc(size_t count, size_t bytes) {
   size_t all;
-  void *memory = inside && !__builtin_mul_overflow(count, bytes, &all) ? take(all, HEADER) : NULL;
+  void *memory = IS_INSIDE && !__builtin_mul_overflow(count, bytes, &all) ? take(all, HEADER) : NULL;
   return memory ? memory : __libc_calloc(count, bytes);
 }
 
@@ -125,7 +136,7 @@ void *realloc(void *memory, size_t bytes) {
 
 void *memalign(size_t alignment, size_t bytes);
 void *memalign(size_t alignment, size_t bytes) {
-  void *memory = inside && alignment && !(alignment & (alignment - 1)) ? take(bytes, alignment) : NULL;
+  void *memory = IS_INSIDE && alignment && !(alignment & (alignment - 1)) ? take(bytes, alignment) : NULL;
   return memory ? memory : __libc_memalign(alignment, bytes);
 }
 
@@ -141,17 +152,19 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes) {
 
 /* ---- segments --------------------------------------------------------------------------------------------- */
 
-/* The code of OpenMP's library. */
-static int find_openmp(struct dl_phdr_info *object, size_t size, void *argument) {
+/* Code of OpenMP's library and of the dynamic loader. */
+static int find_code(struct dl_phdr_info *object, size_t size, void *argument) {
   (void)size, (void)argument;
-  if (!strstr(object->dlpi_name, "libgomp") && !strstr(object->dlpi_name, "libomp")) return 0;
+  const bool is_loader = strstr(object->dlpi_name, "/ld-") || strstr(object->dlpi_name, "/ld64");
+  if (!is_loader && !strstr(object->dlpi_name, "libgomp") && !strstr(object->dlpi_name, "libomp")) return 0;
+  code *found = is_loader ? &loader : &openmp;
   for (int i = 0; i < object->dlpi_phnum; i++) {
     const ElfW(Phdr) *part = &object->dlpi_phdr[i];
     if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
-    openmp_begin = (const unsigned char *)(uintptr_t)(object->dlpi_addr + part->p_vaddr);
-    openmp_end = openmp_begin + part->p_memsz;
+    found->begin = (const unsigned char *)(uintptr_t)(object->dlpi_addr + part->p_vaddr);
+    found->end = found->begin + part->p_memsz;
   }
-  return 1;
+  return 0;
 }
 
 static bool reserve(void) {
@@ -159,7 +172,7 @@ static bool reserve(void) {
   void *memory = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   region = used_end = writable_end = memory;
-  dl_iterate_phdr(find_openmp, NULL);
+  dl_iterate_phdr(find_code, NULL);
   return true;
 }
 
@@ -212,10 +225,9 @@ size_t seal_release(const void *address) {
   return 0;
 }
 
-bool seal_allow_write(const void *address, const void *code) {
+bool seal_allow_write(const void *address, const void *code_address) {
   if (!is_sealed(address) || !segment_of(address)) return false;
-  const unsigned char *at = code;
-  if (!inside && (at < openmp_begin || at >= openmp_end)) atomic_fetch_add(&writes, 1);
+  if (!inside && !is_of(&openmp, code_address)) atomic_fetch_add(&writes, 1);
   unsigned char *page = region + (size_t)((const unsigned char *)address - region) / PAGE * PAGE;
   return mprotect(page, PAGE, PROT_READ | PROT_WRITE) == 0;
 }

@@ -143,7 +143,6 @@ static bool check_widths(stress *t) {
   enum { ROWS = 37, LAYOUTS = 4, VECTOR = 16, KINDS = LAYOUTS + 1 };
   const int first = (int)random_below(t->random, LAYOUTS);
   bool enough = true;
-  stress_say("other dims");
   for (int n = 0; enough && n < STRESS_DIMS * KINDS; n++) {
     const int residue = n / KINDS, kind = n % KINDS;
     const int64_t vectors =
@@ -152,6 +151,7 @@ static bool check_widths(stress *t) {
     if (kind < LAYOUTS) p.layout = stress_layout(p.op, kind);
     fast_oracle *truth = stress_truth(&p);
     enough = truth;
+    stress_say("other dims");
     for (posenc_stores stores = POSENC_STORES_REGULAR; enough && stores <= POSENC_STORES_STREAMING; stores++)
       enough = examine_other(t, &p, stores, truth, WIDTHS);
     fast_destroy(truth);
