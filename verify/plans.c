@@ -63,7 +63,7 @@ bool stress_plans(stress *t) {
   p[1].base = like.base * 3.0 + 7.0;
   p[2].layout = stress_layout(like.op, (int)like.layout + 1);
   p[3].dim = dim > 16 ? dim - 8 : dim + 8;
-  p[4].first = 1000;
+  p[4].first = least(1000, t->s->bound.max_position / 2);
   p[5].base = 31.0;
   p[6].shift = like.shift == 1.0 ? 0.0 : 1.0;
   p[7].scale = like.scale == 0.375 ? 1.0 : 0.375;

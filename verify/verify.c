@@ -407,7 +407,7 @@ static json_t *examine_rows(const exam *e) {
   const posenc_options options = options_of(e->request);
   subject s;
   cache kept = {.plan = NULL};
-  process_state *process = process_read();
+  process_state *process = process_read(NULL);
   fpenv_set();
   isolate_say("making the plan", 0.0);
   const char *refusal = subject_open(&s, e->kernel, is_cache ? &table : e->of, &options);
