@@ -5,6 +5,7 @@
 #include "common/field.h"
 #include "common/output.h"
 #include "common/threads.h"
+#include "identify/plain.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,8 +19,9 @@ enum { STATUS_NO_TABLE = 1 };
 static const char help[] =
     "Usage: posenc identify FILE [OPTION]...\n"
     "Tell what a table in a file is from its numbers alone: layout, base, denominator,\n"
-    "first position, scale, amplitude, padding row, the dtypes that it has been in, and\n"
-    "the recipe of which framework comes closest, with its errors from the exact values.\n"
+    "scaling with its parameters, first position or list of positions, scale, amplitude,\n"
+    "padding row, damaged columns, the dtypes that it has been in, and the recipe of which\n"
+    "framework comes closest, with its errors from the exact values.\n"
     "\n"
     "Options:\n"
     "  --tensor NAME     which tensor of a safetensors file (the only one that can be a\n"
@@ -28,11 +30,13 @@ static const char help[] =
     "  -o, --output FILE\n"
     "                    where to write; - is standard output (-)\n" PLUGIN_HELP HELP_HELP "\n"
     "FILE is NumPy's .npy file or a safetensors file. Recipes are those that 'posenc list' shows as\n"
-    "recipe/NAME; those that would have written the same bits are all named.\n"
+    "recipe/NAME; those that would have written the same bits are all named. Numbers have as many\n"
+    "digits as the table supports.\n"
     "\n"
     "Exit status:\n"
-    "  0                 if it is a sinusoidal table\n"
-    "  1                 if it is not, or too small to tell\n"
+    "  0                 if it is a sinusoidal positional encoding, or half a rope cache\n"
+    "  1                 if it is not, also if it has sines of other frequencies; or too\n"
+    "                    small to tell\n"
     "  2                 on bad input or any other error\n"
     "\n"
     "Examples:\n"
@@ -53,29 +57,96 @@ static json_int_t count(const json_t *object, const char *key) {
   return json_integer_value(json_object_get(object, key));
 }
 
-static void print_formula(const json_t *record, FILE *stream) {
-  const char *part = field_string(record, "part");
-  const json_t *also = json_object_get(record, "also"), *range = json_object_get(record, "offset_range");
-  fprintf(stream, "%-15s %s%s, %" JSON_INTEGER_FORMAT " columns of dim %" JSON_INTEGER_FORMAT "\n", "layout",
+static double number_at(const json_t *array, size_t n) {
+  return json_number_value(json_array_get(array, n));
+}
+
+static void print_columns(const json_t *record, FILE *stream) {
+  const char *part = field_string(record, "part"), *odd = json_string_value(json_object_get(record, "odd"));
+  size_t n;
+  json_t *one;
+  fprintf(stream, "%-15s %s%s, %" JSON_INTEGER_FORMAT " columns of dim %" JSON_INTEGER_FORMAT "%s%s\n", "layout",
           field_string(record, "layout"),
           strcmp(part, "both") == 0  ? ""
           : strcmp(part, "cos") == 0 ? ", cosines alone"
                                      : ", sines alone",
-          count(record, "columns"), count(record, "dim"));
+          count(record, "columns"), count(record, "dim"), odd ? ", odd " : "", odd ? odd : "");
+  json_array_foreach(json_object_get(record, "damage"), n, one) {
+    const char *kind = field_string(one, "kind");
+    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ": ", n ? "" : "damaged column", count(one, "column"));
+    if (strcmp(kind, "constant") == 0)
+      fprintf(stream, "%.9g in all rows\n", field_number(one, "value"));
+    else if (strcmp(kind, "moved") == 0)
+      fprintf(stream, "values of column %" JSON_INTEGER_FORMAT "\n", count(one, "like"));
+    else
+      fputs("no part of the table\n", stream);
+  }
+}
+
+static void print_scaling(const json_t *record, FILE *stream) {
+  const json_t *scaling = json_object_get(record, "scaling"), *value;
+  const char *key;
+  if (!json_is_object(scaling)) return;
+  fprintf(stream, "%-15s %s", "scaling", field_string(scaling, "kind"));
+  json_object_foreach((json_t *)scaling, key, value) {
+    if (json_is_array(value) && json_array_size(value) == 2 && strcmp(key, "original_range") == 0) {
+      if (number_at(value, 0) < number_at(value, 1))
+        fprintf(stream, ", original may be %.0f to %.0f", number_at(value, 0), number_at(value, 1));
+    } else if (strcmp(key, "factors") == 0) {
+      const json_t *errors = json_object_get(scaling, "factor_errors");
+      fprintf(stream, ", %s", key);
+      for (size_t n = 0; n < json_array_size(value); n++)
+        fprintf(stream, "%s%s", n ? ":" : " ",
+                number_within(number_at(value, n), number_at(errors, n) / number_at(value, n)).text);
+    } else if (json_is_boolean(value)) {
+      fprintf(stream, ", %s %s", key, json_is_true(value) ? "yes" : "no");
+    } else if (json_is_number(value)) {
+      fprintf(stream, ", %s %.9g", key, json_number_value(value));
+    }
+  }
+  fputc('\n', stream);
+}
+
+static void print_positions(const json_t *record, FILE *stream) {
+  const json_t *range = json_object_get(record, "offset_range"), *list = json_object_get(record, "positions");
+  if (json_is_object(list)) {
+    const json_t *first = json_object_get(list, "first");
+    fprintf(stream, "%-15s a list of %" JSON_INTEGER_FORMAT " in %" JSON_INTEGER_FORMAT " runs:", "positions",
+            count(list, "count"), count(list, "runs"));
+    for (size_t n = 0; n < json_array_size(first); n++) fprintf(stream, " %.9g", number_at(first, n));
+    fprintf(stream, "%s\n", (size_t)count(list, "count") > json_array_size(first) ? " .." : "");
+    return;
+  }
+  fprintf(stream, "%-15s %.15g%s\n", "first position", field_number(record, "offset"),
+          count(record, "step") < 0 ? ", rows are reversed" : "");
+  if (number_at(range, 0) < number_at(range, 1))
+    fprintf(stream, "%-15s %.0f to %.0f\n", "which may be", number_at(range, 0), number_at(range, 1));
+  if (count(record, "other_offsets"))
+    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT " other first positions, which these rows do not tell apart\n", "or",
+            count(record, "other_offsets"));
+}
+
+static void print_formula(const json_t *record, FILE *stream) {
+  const json_t *also = json_object_get(record, "also");
+  const double half = (double)count(record, "dim") / 2.0, base = field_number(record, "base");
   if (json_is_true(json_object_get(record, "any_base")))
     fprintf(stream, "%-15s any: of one frequency, all are the same\n", "base");
   else
-    fprintf(stream, "%-15s %.15g, by i/(%" JSON_INTEGER_FORMAT " - %.15g)\n", "base", field_number(record, "base"),
-            count(record, "dim") / 2, field_number(record, "shift"));
+    fprintf(stream, "%-15s %s, by i/(%g - %.15g)\n", "base",
+            number_within(base, field_number(record, "base_error") / base).text, half, field_number(record, "shift"));
   if (json_is_object(also))
-    fprintf(stream, "%-15s base %.15g, by i/(%" JSON_INTEGER_FORMAT " - %.15g): these rows do not tell the two apart\n",
-            "or", field_number(also, "base"), count(record, "dim") / 2, field_number(also, "shift"));
-  fprintf(stream, "%-15s %.15g\n", "first position", field_number(record, "offset"));
-  if (json_integer_value(json_array_get(range, 0)) < json_integer_value(json_array_get(range, 1)))
-    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT " to %" JSON_INTEGER_FORMAT "\n", "which may be",
-            json_integer_value(json_array_get(range, 0)), json_integer_value(json_array_get(range, 1)));
-  fprintf(stream, "%-15s %.15g\n%-15s %.9g\n", "scale", field_number(record, "scale"), "amplitude",
-          field_number(record, "amplitude"));
+    fprintf(stream, "%-15s base %.9g, by i/(%g - %.15g), scaling %s: these rows do not tell the two apart\n", "or",
+            field_number(also, "base"), half, field_number(also, "shift"), field_string(also, "scaling"));
+  print_scaling(record, stream);
+  print_positions(record, stream);
+  const double scale = field_number(record, "scale"), amplitude = field_number(record, "amplitude"),
+               added = field_number(record, "added");
+  fprintf(stream, "%-15s %s\n%-15s %s\n", "scale",
+          number_within(scale, field_number(record, "scale_error") / scale).text, "amplitude",
+          number_within(amplitude, field_number(record, "amplitude_error") / amplitude).text);
+  if (fabs(added) > 0.0)
+    fprintf(stream, "%-15s %s\n", "added",
+            number_within(added, field_number(record, "added_error") / fabs(added)).text);
   if (count(record, "padding_rows"))
     fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ", the first at position %" JSON_INTEGER_FORMAT "\n", "rows of zeros",
             count(record, "padding_rows"), count(record, "padding"));
@@ -87,9 +158,9 @@ static void print_errors(const json_t *record, FILE *stream) {
   if (strcmp(field_string(record, "stored"), field_string(record, "held")) != 0)
     fprintf(stream, ", with values of %s", field_string(record, "held"));
   fprintf(stream,
-          "\n%-15s %.3g from exact, at position %" JSON_INTEGER_FORMAT ", column %" JSON_INTEGER_FORMAT
+          "\n%-15s %.3g from exact, at position %.15g, column %" JSON_INTEGER_FORMAT
           "; %.3g if each were rounded once\n",
-          "largest error", field_number(record, "max_abs"), count(worst, "position"), count(worst, "column"),
+          "largest error", field_number(record, "max_abs"), field_number(worst, "position"), count(worst, "column"),
           field_number(record, "max_abs_if_exact"));
   if (!json_is_true(json_object_get(record, "proved")))
     fprintf(stream, "%-15s exact values are doubles here, without a proof\n", "");
@@ -117,6 +188,7 @@ static void print_text(const json_t *record, FILE *stream) {
           json_is_string(tensor) ? json_string_value(tensor) : "", count(record, "rows"), count(record, "columns"),
           field_string(record, "stored"), field_string(record, "format"));
   if (strcmp(field_string(record, "verdict"), "table") != 0) return;
+  print_columns(record, stream);
   print_formula(record, stream);
   print_errors(record, stream);
   print_makers(record, stream);
@@ -177,7 +249,7 @@ static int run(int argc, char **argv) {
   json_t *record = found ? identity_json(found, &request) : NULL;
   if (!record) die("out of memory");
   print(record, output_stream(out));
-  const bool is_table = found->verdict == IDENTIFY_TABLE || found->verdict == IDENTIFY_BENT;
+  const bool is_table = found->verdict == IDENTIFY_TABLE;
   json_decref(record);
   identity_free(found);
   free(kernels);

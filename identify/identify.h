@@ -18,7 +18,7 @@ typedef struct identify_request {
 } identify_request;
 
 typedef enum identify_verdict {
-  IDENTIFY_TABLE,    /* all is known but, perhaps, who made it */
+  IDENTIFY_TABLE,    /* a positional encoding of the family: all is known but, perhaps, who made it */
   IDENTIFY_BENT,     /* sines and cosines, but of no frequencies or positions that are known here */
   IDENTIFY_FEW,      /* too few rows to tell */
   IDENTIFY_NO_TABLE, /* not a sinusoidal table */
@@ -35,22 +35,47 @@ typedef struct identify_match {
   double within;
 } identify_match;
 
+/* A column that is not what the formula gives. */
+typedef enum identify_sin {
+  IDENTIFY_CONSTANT, /* the same in all rows */
+  IDENTIFY_MOVED,    /* another column's values */
+  IDENTIFY_FOREIGN,
+} identify_sin;
+
+typedef struct identify_damage {
+  int64_t column;
+  identify_sin sin;
+  double value; /* of a constant */
+  int64_t like; /* the column that it belongs to */
+} identify_damage;
+
 typedef struct identity {
   identify_verdict verdict;
-  char reason[160]; /* of any verdict but IDENTIFY_TABLE */
+  char reason[200]; /* of any verdict but IDENTIFY_TABLE */
   posenc_dtype stored, held;
   int64_t rows, dim;
   /* What follows is of IDENTIFY_TABLE; how.columns of IDENTIFY_BENT, too. */
   making how;
-  bool also_known; /* another formula explains it as well */
+  double *factors, *positions;           /* that `how` points to, or null; positions of `judged` rows */
+  double *factor_errors;                 /* as shares of factors */
+  bool *bad;                             /* likewise */
+  posenc_scaling scaling;                /* of the formula, with its attention: 0 if it is the formula's */
+  int64_t original_least, original_most; /* lengths that explain the scaling as well */
+  int64_t starts;                        /* other first positions that explain it as well */
+  int64_t runs, listed;                  /* of a list: rows with a position, and runs of successive ones */
+  bool also_known;                       /* another formula explains it as well */
   formula also;
   int64_t padding, paddings; /* position of the first row of zeros that should be none, and how many there are */
+  identify_damage *damage;
+  size_t damage_count;
   identify_match *matches;
   size_t match_count;
-  /* Of all elements of the file, padding rows left out. */
-  int64_t elements, not_finite;
+  /* Of the first `judged` rows, which are all but of lists and of measured factors; padding rows and damaged columns left out. */
+  int64_t judged, elements, not_finite;
+  int64_t unexplained;          /* elements farther from exact than recipes' roundings */
   double max_abs, max_if_exact; /* from exact, which the amplitude is part of; and of values that were rounded once */
-  int64_t worst_position, worst_column;
+  double worst_position;
+  int64_t worst_column;
   bool proved; /* exact values are the oracle's; else they are as good as doubles are */
 } identity;
 
@@ -58,18 +83,21 @@ typedef struct identity {
 identity *identify(const identify_request *request);
 void identity_free(identity *found);
 
+/* Few enough to be damage. */
+static inline bool identify_has_outliers(const identify_match *match) {
+  return match->outliers > 0 && match->outliers * 1000 <= match->compared;
+}
+
+/* "pad", "ceil", or null where the number of columns is even. */
+const char *identity_odd(const identity *found);
+
+/* The shift of a formula by the columns of the file, half of which may be a fraction. */
+double identity_shift(const identity *found, const formula *f);
+
 /* One sentence. A new string, null when memory runs out. */
 char *identity_sentence(const identity *found);
 
-/*
- * "posenc-identify-1": {"file", "tensor", "format", "verdict": "table" | "bent" | "too-few-rows" | "not-sinusoidal", "sentence", "reason" or null, "rows", "columns",
- * "stored", "held", and of a table
- *   "layout", "part": "both" | "cos" | "sin", "dim" of the formula, "base", "shift", "scale", "scaling": null, or {"kind": "ntk", "factor", "base"}, or {"kind": "llama3" | "yarn", "factor", "original", "low", "high"}, "offset", "whole_offset",
- *   "offset_range": [least, most], "amplitude", "padding": position or null, "padding_rows", "also": null or {"base", "shift"},
- *   "outliers": null, or {"elements", "row", "column": of the first, "above"},
- *   "closest": [names], "makers": [{"name", "elements", "equal", "rms", "max"} …], the closest first,
- *   "elements", "not_finite", "max_abs", "max_abs_if_exact", "worst": {"position", "column"}, "proved", "any_base": as of one frequency, "check": the command that holds it to that}
- */
+/* As doc/python.md has it. */
 json_t *identity_json(const identity *found, const identify_request *request);
 
 #endif

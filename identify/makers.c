@@ -8,7 +8,6 @@
 
 struct truth {
   fast_oracle *oracle; /* or null */
-  formula formula;
   int64_t pairs;
   long double w[];
 };
@@ -17,28 +16,56 @@ static bool is_one(double x) {
   return x >= 1.0 && x <= 1.0;
 }
 
-static posenc_problem problem_of(const making *how, int64_t rows) {
+double making_position(const making *how, int64_t row) {
+  return how->positions ? how->positions[row] : how->start.first + (double)how->step * (double)row;
+}
+
+/* The formula's table, from a position on. */
+static posenc_problem problem_of(const making *how, int64_t first, int64_t rows) {
   posenc_problem problem = posenc_table(rows, 2 * how->columns.pairs);
-  problem.first = how->formula.first_least;
+  problem.first = first;
   problem.base = how->formula.base;
   problem.shift = how->formula.shift;
+  problem.scale = how->formula.scale;
+  if (how->formula.scaling.kind != POSENC_SCALING_NONE) problem.scaling = how->formula.scaling;
+  problem.scaling.attention = 1.0;
   return problem;
 }
 
-/* Is it the paper's formula, at whole positions? */
+/* Is it the paper's formula, as recipes compute it? */
 static bool is_plain(const formula *f) {
-  return f->first_least <= f->first_most && is_one(f->scale) && f->scaling.kind == POSENC_SCALING_NONE;
+  return is_one(f->scale) && f->scaling.kind == POSENC_SCALING_NONE;
+}
+
+static bool is_whole(double x) {
+  return fabs(x - rint(x)) <= 0.0;
+}
+
+/* The least position of so many rows and the number of positions from there to the last; false if one is not whole. */
+static bool range_of(const making *how, int64_t rows, int64_t *first, int64_t *count) {
+  const double farthest = 0x1p53;
+  double least = INFINITY, most = -INFINITY;
+  if (!how->positions && !start_is_one(&how->start)) return false;
+  for (int64_t row = 0; row < rows; row += how->positions || rows == 1 ? 1 : rows - 1) {
+    const double position = making_position(how, row);
+    if (isnan(position)) continue;
+    if (!is_whole(position) || fabs(position) > farthest) return false;
+    least = fmin(least, position), most = fmax(most, position);
+  }
+  if (!(least <= most)) return false;
+  *first = (int64_t)least;
+  *count = (int64_t)(most - least) + 1;
+  return true;
 }
 
 truth *truth_create(const making *how, bool proved) {
   const int64_t pairs = how->columns.pairs;
   truth *t = calloc(1, sizeof *t + (size_t)pairs * sizeof *t->w);
   if (!t) return NULL;
-  t->formula = how->formula;
   t->pairs = pairs;
   formula_frequencies(&how->formula, pairs, t->w);
-  const posenc_problem problem = problem_of(how, 0);
-  if (!proved || !is_plain(&how->formula) || posenc_problem_refusal(&problem)) return t;
+  const posenc_problem problem = problem_of(how, 0, 0);
+  if (!proved || posenc_problem_refusal(&problem)) return t;
   t->oracle = fast_create(&problem, 0);
   if (t->oracle) return t;
   free(t);
@@ -55,15 +82,18 @@ bool truth_proved(const truth *t) {
   return t->oracle != NULL;
 }
 
-void truth_row(truth *t, int64_t row, fast_pair *pairs) {
+long double truth_frequency(const truth *t, int64_t index) {
+  return t->w[index];
+}
+
+void truth_at(truth *t, double position, fast_pair *pairs) {
   if (t->oracle) {
-    fast_row(t->oracle, t->formula.first_least + row, pairs);
+    fast_row(t->oracle, (int64_t)position, pairs);
     return;
   }
-  const long double position = (long double)t->formula.first + (long double)row,
-                    whole = 6.28318530717958647692528676655900577L;
+  const long double whole = 6.28318530717958647692528676655900577L;
   for (int64_t i = 0; i < t->pairs; i++) {
-    const long double angle = position * t->w[i];
+    const long double angle = (long double)position * t->w[i];
     const double part = (double)(angle - whole * rintl(angle / whole));
     pairs[i] = (fast_pair){{sin(part), 0.0}, {cos(part), 0.0}};
   }
@@ -72,11 +102,10 @@ void truth_row(truth *t, int64_t row, fast_pair *pairs) {
 /* ---- makers -------------------------------------------------------------------------------------- */
 
 static bool add_kernel(makers *m, const posenc_kernel *kernel, int64_t rows) {
-  const posenc_problem problem = problem_of(&m->how, rows);
+  const posenc_problem problem = problem_of(&m->how, m->first, rows);
   posenc_options options = posenc_default_options();
   options.kernel = kernel;
-  if (!kernel->stages || !is_plain(&m->how.formula) || posenc_problem_refusal(&problem) ||
-      posenc_kernel_refusal(kernel, &problem, &options))
+  if (!kernel->stages || posenc_problem_refusal(&problem) || posenc_kernel_refusal(kernel, &problem, &options))
     return true;
   maker one = {.kernel = kernel};
   if (posenc_plan_create(&one.plan, &problem, &options) != POSENC_OK) return false;
@@ -87,14 +116,18 @@ static bool add_kernel(makers *m, const posenc_kernel *kernel, int64_t rows) {
 bool makers_open(makers *m, const making *how, bool proved, int64_t rows, const posenc_kernel *const *kernels,
                  size_t count) {
   const size_t pairs = (size_t)how->columns.pairs;
-  *m = (makers){.how = *how, .exact = truth_create(how, proved)};
+  int64_t range = 0;
+  *m = (makers){.how = *how};
+  const bool whole = range_of(how, rows, &m->first, &range);
+  m->exact = truth_create(how, proved && whole);
   m->all = calloc(count + 1, sizeof *m->all);
   m->stages = calloc(pairs, sizeof *m->stages);
   m->pairs = calloc(pairs, sizeof *m->pairs);
   m->values = calloc((size_t)how->columns.dim, sizeof *m->values);
   bool enough = m->exact && m->all && m->stages && m->pairs && m->values;
   if (enough) m->count = 1;
-  for (size_t k = 0; enough && k < count; k++) enough = add_kernel(m, kernels[k], rows);
+  for (size_t k = 0; enough && whole && is_plain(&how->formula) && k < count; k++)
+    enough = add_kernel(m, kernels[k], range);
   if (!enough) makers_close(m);
   return enough;
 }
@@ -113,20 +146,26 @@ static double rounded_to(posenc_dtype dtype, double x) {
   return dtype == POSENC_F64 ? x : format_nearest(format_of(dtype), x);
 }
 
-/* Recipes end in f32 even where they compute in double, unless the table is of doubles; a learned scale multiplies that. */
+/* Recipes end in f32 even where they compute in double, unless the table is of doubles; a learned scale multiplies that,
+   and what is learned beside it is added. */
 static double held(const making *how, double x) {
-  if (how->held == POSENC_F64) return x * how->amplitude;
-  const float narrow = (float)x;
-  return rounded_to(how->held, is_one(how->amplitude) ? (double)narrow : (double)(narrow * (float)how->amplitude));
+  if (how->held == POSENC_F64) return x * how->amplitude + how->offset;
+  float narrow = (float)x;
+  if (!is_one(how->amplitude)) narrow *= (float)how->amplitude;
+  if (fabs(how->offset) > 0.0) narrow += (float)how->offset;
+  return rounded_to(how->held, (double)narrow);
 }
 
+/* Rounded once. */
 static double held_exact(const making *how, const fast_value *x) {
-  if (!is_one(how->amplitude) || how->held == POSENC_F64) return held(how, x->high);
+  if (how->held == POSENC_F64) return held(how, x->high);
+  if (!is_one(how->amplitude) || fabs(how->offset) > 0.0)
+    return rounded_to(how->held, how->amplitude * x->high + how->offset);
   return format_nearest_sum(format_of(how->held), x->high, x->low);
 }
 
-static void fill_exact(makers *m, int64_t row) {
-  truth_row(m->exact, row, m->pairs);
+static void fill_exact(makers *m, double position) {
+  truth_at(m->exact, position, m->pairs);
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
     bool cosine;
     const fast_pair *pair = &m->pairs[columns_index(&m->how.columns, c, &cosine)];
@@ -134,8 +173,8 @@ static void fill_exact(makers *m, int64_t row) {
   }
 }
 
-static void fill_stages(makers *m, const maker *by, int64_t row) {
-  posenc_plan_stages(by->plan, row, 1, m->stages);
+static void fill_stages(makers *m, const maker *by, double position) {
+  posenc_plan_stages(by->plan, (int64_t)position - m->first, 1, m->stages);
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
     bool cosine;
     const posenc_stages *pair = &m->stages[columns_index(&m->how.columns, c, &cosine)];
@@ -145,16 +184,28 @@ static void fill_stages(makers *m, const maker *by, int64_t row) {
 
 const double *makers_row(makers *m, const maker *by, int64_t row) {
   if (by->kernel)
-    fill_stages(m, by, row);
+    fill_stages(m, by, making_position(&m->how, row));
   else
-    fill_exact(m, row);
+    fill_exact(m, making_position(&m->how, row));
   return m->values;
 }
 
+double makers_room(const makers *m, int64_t row, int64_t column) {
+  /* 16 f32 units of the angle, which the worst shipped recipe stays below; of the value, 64 roundings. */
+  const double of_angle = 0x1p-20, of_value = 64.0 * 0x1p-25;
+  bool cosine;
+  const double w = (double)truth_frequency(m->exact, columns_index(&m->how.columns, column, &cosine));
+  return m->how.amplitude * (of_angle * fabs(making_position(&m->how, row)) * w + of_value +
+                             2.0 * ldexp(1.0, -format_of(m->how.held)->precision));
+}
+
 void makers_compare(makers *m, maker *by, int64_t row, const double *there) {
+  if (isnan(making_position(&m->how, row))) return;
   const double *values = makers_row(m, by, row);
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
+    if (m->how.bad && m->how.bad[c]) continue;
     const double difference = fabs(values[c] - there[c]);
+    by->compared++;
     by->equal += difference <= 0.0;
     if (!isfinite(difference)) continue;
     by->squares += difference * difference;
@@ -164,5 +215,4 @@ void makers_compare(makers *m, maker *by, int64_t row, const double *there) {
     else if (!by->outliers++)
       by->outlier_row = row, by->outlier_column = c;
   }
-  by->compared += m->how.columns.dim;
 }

@@ -4,24 +4,33 @@
 #define POSENC_IDENTIFY_MAKERS_H
 
 #include "identify/formula.h"
+#include "identify/position.h"
 #include "reference/fast.h"
 
-/* How a table came to be, in all but who computed it. */
+/* How a table came to be, in all but who computed it: amplitude × PE + offset. */
 typedef struct making {
   formula formula;
   columns columns;
   posenc_dtype held;
-  double amplitude;
+  double amplitude, amplitude_error, offset, offset_error;
+  start start;
+  int step;                /* from row to row: 1, or -1 of rows that are reversed */
+  const double *positions; /* or null: of each row, a list; NaN where a row is of none */
+  const bool *bad;         /* or null: damaged columns, which are left out */
 } making;
 
-/* The exact values of a formula: if they are to be proved, by the oracle for plain ones at whole positions; for others by
-   angles in long double, sines in double: within 2^-52, and 2^-62 of the angle. */
+/* Of row `row`. */
+double making_position(const making *how, int64_t row);
+
+/* The exact values of a formula: if they are to be proved, by the oracle at whole positions; for others by angles in long
+   double, sines in double: within 2^-52, and 2^-62 of the angle. */
 typedef struct truth truth;
 truth *truth_create(const making *how, bool proved);
 void truth_destroy(truth *t);
 bool truth_proved(const truth *t);
-/* Of row `row`, pairs by index. */
-void truth_row(truth *t, int64_t row, fast_pair *pairs);
+long double truth_frequency(const truth *t, int64_t index);
+/* Of that position, pairs by index. */
+void truth_at(truth *t, double position, fast_pair *pairs);
 
 /* Of the amplitude: more than a recipe's f32 angles are off, as an element that was damaged is. */
 static const double makers_outlier = 0.01;
@@ -39,6 +48,7 @@ typedef struct maker {
 /* The bench that makers sit on, with room for a row. */
 typedef struct makers {
   making how;
+  int64_t first; /* row 0 of the kernels' plans */
   truth *exact;
   maker *all; /* first the exact one */
   size_t count;
@@ -47,7 +57,7 @@ typedef struct makers {
   double *values; /* a row as it would be in the table */
 } makers;
 
-/* Null kernels that cannot do it are left out. False when memory runs out. */
+/* For so many rows, of which a list has all positions. Kernels that cannot do it are left out. False when memory runs out. */
 bool makers_open(makers *m, const making *how, bool proved, int64_t rows, const posenc_kernel *const *kernels,
                  size_t count);
 void makers_close(makers *m);
@@ -55,7 +65,10 @@ void makers_close(makers *m);
 /* The row as this one would have written it. */
 const double *makers_row(makers *m, const maker *by, int64_t row);
 
-/* Adds a row of the table, how->columns.dim values or more, to what is known of this one. */
+/* How far from exact an element may be that a recipe in f32 computed: the error of its angle, and roundings. */
+double makers_room(const makers *m, int64_t row, int64_t column);
+
+/* Adds a row of the table, how->columns.dim values or more, without the bad columns, to what is known of this one. */
 void makers_compare(makers *m, maker *by, int64_t row, const double *there);
 
 /* Mean square of the differences. */

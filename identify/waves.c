@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "identify/waves.h"
 
+#include "common/number.h"
 #include "reference/format.h"
 
 #include <complex.h>
@@ -25,12 +26,12 @@ static double complex complex_of(double real, double imaginary) {
 }
 
 static double complex point(const view *v, int64_t n) {
-  const double *row = window_row(v->w, v->at->first + n * v->at->step);
-  return complex_of(row[v->cosine], row[v->sine]);
+  const int64_t row = v->at->first + n * v->at->step;
+  return complex_of(window_value(v->w, row, v->cosine), window_value(v->w, row, v->sine));
 }
 
 static double number(const view *v, int64_t n) {
-  return window_row(v->w, v->at->first + n * v->at->step)[v->cosine];
+  return window_value(v->w, v->at->first + n * v->at->step, v->cosine);
 }
 
 /* A unit of the dtype that the values are in, just below the largest: rounding moves a value by half of it. */
@@ -96,8 +97,9 @@ static estimate cosine_of_step(const view *v, int64_t k) {
     left += rest * rest;
     count++;
   }
-  /* Two unknowns less: a curve goes through any three points. */
-  if (count < 3) return (estimate){cosine, INFINITY};
+  /* Two unknowns less: a curve goes through any three points. What leaves a part of itself is no wave. */
+  const double no_wave = 0.02;
+  if (count < 3 || left > no_wave * squares) return (estimate){cosine, INFINITY};
   const double noise = sqrt(left / (double)(count - 1)) + rounding(v->w);
   return (estimate){cosine, noise / 2.0 / sqrt(squares) * 2.0};
 }
@@ -123,13 +125,89 @@ static estimate single_frequency(const view *v) {
   return found;
 }
 
-void waves_frequencies(const window *w, const columns *s, const sampling *at, estimate *frequencies) {
+static const estimate unknown = {0.0, INFINITY};
+
+static estimate frequency_of(const window *w, const columns *s, const sampling *at, int64_t i) {
   const double step = (double)at->step;
+  const view v = {w, at, columns_of(s, i, false), columns_of(s, i, true)};
+  if (!columns_complete(s, i)) return unknown;
+  const estimate each = s->part == COLUMNS_BOTH ? pair_frequency(&v) : single_frequency(&v);
+  return (estimate){each.value / step, each.error / step};
+}
+
+sampling waves_spread(const window *w, const sampling *at) {
+  int64_t step = 1;
+  while (at->step == 1 && 2 * step * (at->count - 1) < w->count) step *= 2;
+  return (sampling){0, step, at->count};
+}
+
+/* What rows farther apart say, whole turns added from what is known; or what is known, if they say less or something else. */
+static estimate sharper(const estimate *known, const estimate *far, double step) {
+  const double turn = 2.0 * pi / step;
+  if (!(far->error < known->error) || (isfinite(known->error) && known->error * step > 0.5)) return *known;
+  const double value =
+      isfinite(known->error) ? known->value + turn * remainder((far->value - known->value) / turn, 1.0) : far->value;
+  if (isfinite(known->error) && fabs(value - known->value) > 3.0 * (known->error + far->error)) return *known;
+  return (estimate){value, far->error};
+}
+
+void waves_frequencies(const window *w, const columns *s, const sampling *at, estimate *frequencies) {
+  const sampling far = waves_spread(w, at);
   for (int64_t i = 0; i < s->pairs; i++) {
-    const view v = {w, at, columns_of(s, i, false), columns_of(s, i, true)};
-    const estimate each = s->part == COLUMNS_BOTH ? pair_frequency(&v) : single_frequency(&v);
-    frequencies[i] = (estimate){each.value / step, each.error / step};
+    frequencies[i] = frequency_of(w, s, at, i);
+    if (far.step == 1) continue;
+    const estimate slow = frequency_of(w, s, &far, i);
+    frequencies[i] = sharper(&frequencies[i], &slow, (double)far.step);
   }
+}
+
+/* ---- what is added to all -------------------------------------------------------------------------- */
+
+/* x(n+k) + x(n-k) = 2 c x(n) + b (2 - 2 c), where x is b and a wave: by least squares. */
+static estimate offset_of(const view *v, int64_t k) {
+  double count = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0, left = 0.0;
+  for (int64_t n = k; n + k < v->at->count; n++) {
+    if (!there(v, n - k) || !there(v, n) || !there(v, n + k)) continue;
+    const double here = number(v, n), sum = number(v, n + k) + number(v, n - k);
+    count++, x += here, y += sum, xx += here * here, xy += here * sum;
+  }
+  const double determinant = count * xx - x * x;
+  if (count < 5.0 || !(determinant > 1e-9 * count * xx)) return unknown;
+  const double slope = (count * xy - x * y) / determinant, height = (y - slope * x) / count, from_flat = 2.0 - slope;
+  if (!(from_flat > 0.05)) return unknown;
+  for (int64_t n = k; n + k < v->at->count; n++) {
+    if (!there(v, n - k) || !there(v, n) || !there(v, n + k)) continue;
+    const double rest = number(v, n + k) + number(v, n - k) - slope * number(v, n) - height;
+    left += rest * rest;
+  }
+  const double noise = sqrt(left / (count - 2.0)) + rounding(v->w), found = height / from_flat;
+  return (estimate){found, noise / from_flat * (sqrt(xx / determinant) + fabs(found) * sqrt(count / determinant))};
+}
+
+estimate waves_offset(const window *w, const sampling *at) {
+  enum { BEST = 9, LAGS = 8 };
+  estimate best[BEST];
+  double values[BEST];
+  size_t count = 0;
+  for (int64_t c = 0; c < w->dim; c++) {
+    const view v = {w, at, c, c};
+    estimate one = unknown;
+    for (int64_t k = 1; k <= LAGS && k * 3 < at->count; k *= 2) {
+      const estimate of_lag = offset_of(&v, k);
+      if (of_lag.error < one.error) one = of_lag;
+    }
+    if (count == BEST && !(one.error < best[BEST - 1].error)) continue;
+    size_t place = count < BEST ? count++ : BEST - 1;
+    for (; place > 0 && one.error < best[place - 1].error; place--) best[place] = best[place - 1];
+    best[place] = one;
+  }
+  if (count == 0 || isinf(best[count / 2].error)) return unknown;
+  for (size_t n = 0; n < count; n++) values[n] = best[n].value;
+  numbers_sort(values, count);
+  const double middle = numbers_median(values, count);
+  size_t agree = 0;
+  for (size_t n = 0; n < count; n++) agree += fabs(best[n].value - middle) <= 5.0 * best[count / 2].error;
+  return agree * 2 > count ? (estimate){middle, best[count / 2].error} : unknown;
 }
 
 /* ---- phases -------------------------------------------------------------------------------------- */
@@ -186,7 +264,9 @@ void waves_phases(const window *w, const columns *s, const sampling *at, const l
   double sum = 0.0, weights = 0.0;
   for (int64_t i = 0; i < s->pairs; i++) {
     const view v = {w, at, columns_of(s, i, false), columns_of(s, i, true)};
-    estimate length = {0.0, INFINITY};
+    estimate length = unknown;
+    phases[i] = unknown;
+    if (!columns_complete(s, i)) continue;
     phases[i] = (s->part == COLUMNS_BOTH ? pair_phase : single_phase)(&v, frequencies[i], &length);
     if (!isfinite(length.error) || phases[i].error > 1.0) continue;
     const double weight = 1.0 / (length.error * length.error);
@@ -197,7 +277,9 @@ void waves_phases(const window *w, const columns *s, const sampling *at, const l
 }
 
 /* The slope of what is left of the angles, by least squares. */
-static estimate pair_drift(const view *v, long double frequency, double phase) {
+static estimate pair_drift(const view *v, long double frequency) {
+  estimate amplitude;
+  const double phase = pair_phase(v, frequency, &amplitude).value;
   double rows = 0.0, sum = 0.0, squares = 0.0, products = 0.0;
   for (int64_t n = 0; n < v->at->count; n++)
     if (there(v, n)) rows++, sum += (double)n;
@@ -208,16 +290,84 @@ static estimate pair_drift(const view *v, long double frequency, double phase) {
     squares += from * from;
     products += from * left;
   }
-  if (!(squares > 0.0)) return (estimate){0.0, INFINITY};
-  const double step = (double)v->at->step;
-  return (estimate){products / squares / step, rounding(v->w) / v->w->most / sqrt(squares) / step};
+  if (!(squares > 0.0)) return unknown;
+  return (estimate){products / squares, rounding(v->w) / v->w->most / sqrt(squares)};
+}
+
+/* The same of single columns, by three unknowns: x = a cos + b sin + drift × the derivative, each row's distance from the
+   middle times -a sin + b cos of the wave that fits without it. */
+static estimate single_drift(const view *v, long double frequency) {
+  estimate amplitude = unknown;
+  const estimate phase = single_phase(v, frequency, &amplitude);
+  const double middle = (double)(v->at->count - 1) / 2.0;
+  double m[3][4] = {{0.0}};
+  if (isinf(phase.error)) return unknown;
+  for (int64_t n = 0; n < v->at->count; n++) {
+    if (!there(v, n)) continue;
+    const double angle = angle_at(v, frequency, n) + phase.value, c = cos(angle), s = sin(angle);
+    const double by[4] = {c, s, -amplitude.value * ((double)n - middle) * s, number(v, n)};
+    for (int row = 0; row < 3; row++)
+      for (int column = 0; column < 4; column++) m[row][column] += by[row] * by[column];
+  }
+  /* Gauss: the last of the three is what is asked for, and what is left of its square is its weight. */
+  for (int k = 0; k < 2; k++)
+    for (int row = k + 1; row < 3; row++) {
+      if (!(m[k][k] > 0.0)) return unknown;
+      const double part = m[row][k] / m[k][k];
+      for (int column = k; column < 4; column++) m[row][column] -= part * m[k][column];
+    }
+  if (!(m[2][2] > 0.0)) return unknown;
+  return (estimate){m[2][3] / m[2][2], rounding(v->w) / sqrt(m[2][2])};
 }
 
 void waves_drifts(const window *w, const columns *s, const sampling *at, const long double *frequencies,
                   estimate *drifts) {
+  const double step = (double)at->step;
   for (int64_t i = 0; i < s->pairs; i++) {
     const view v = {w, at, columns_of(s, i, false), columns_of(s, i, true)};
-    estimate amplitude;
-    drifts[i] = pair_drift(&v, frequencies[i], pair_phase(&v, frequencies[i], &amplitude).value);
+    drifts[i] = unknown;
+    if (!columns_complete(s, i)) continue;
+    const estimate each = (s->part == COLUMNS_BOTH ? pair_drift : single_drift)(&v, frequencies[i]);
+    drifts[i] = (estimate){each.value / step, each.error / step};
+  }
+}
+
+/* Newton's steps towards the least squares of one column: x = amplitude × sine or cosine of w × position. */
+static estimate refit(const view *v, int64_t column, bool cosine, double first, int step, double amplitude, double w) {
+  enum { STEPS = 12 };
+  double squares = 0.0, sizes = 0.0;
+  for (int turn = 0; turn < STEPS; turn++) {
+    double products = 0.0;
+    squares = sizes = 0.0;
+    for (int64_t n = 0; n < v->at->count; n++) {
+      if (!there(v, n)) continue;
+      const int64_t row = v->at->first + n * v->at->step;
+      const double position = first + (double)step * (double)row, s = sin(w * position), c = cos(w * position);
+      const double gain = amplitude * position * (cosine ? -s : c),
+                   left = window_value(v->w, row, column) - amplitude * (cosine ? c : s);
+      squares += gain * gain;
+      sizes += fabs(gain);
+      products += gain * left;
+    }
+    if (!(squares > 0.0)) return unknown;
+    /* No farther than a factor of 2. */
+    w += fmax(-0.5 * w, fmin(w, products / squares));
+  }
+  return (estimate){w, rounding(v->w) * sizes / squares};
+}
+
+void waves_refit(const window *w, const columns *s, const sampling *at, double first, int step, double amplitude,
+                 estimate *frequencies) {
+  for (int64_t i = 0; i < s->pairs; i++) {
+    const view v = {w, at, columns_of(s, i, false), columns_of(s, i, true)};
+    const double start = frequencies[i].value;
+    if (!(start > 0.0)) continue;
+    estimate best = unknown;
+    for (int cosine = s->part == COLUMNS_COS; cosine <= (s->part != COLUMNS_SIN); cosine++) {
+      if (columns_of(s, i, cosine) < 0) continue;
+      const estimate one = refit(&v, columns_of(s, i, cosine), cosine, first, step, amplitude, start);
+      if (one.error < best.error) best = one;
+    }
+    if (isfinite(best.error)) frequencies[i] = best;
   }
 }

@@ -10,6 +10,9 @@ typedef struct estimate {
   double value, error;
 } estimate;
 
+/* What is added to every value of a table of waves; its error is infinite where columns do not agree on it. */
+estimate waves_offset(const window *w, const sampling *at);
+
 /* Radians per row of every frequency index: of pairs, negative where they turn the other way, which is when the cosine comes first; of single
    columns not. Whole turns between two sampled rows are missing. */
 void waves_frequencies(const window *w, const columns *s, const sampling *at, estimate *frequencies);
@@ -19,8 +22,15 @@ void waves_frequencies(const window *w, const columns *s, const sampling *at, es
 void waves_phases(const window *w, const columns *s, const sampling *at, const long double *frequencies,
                   estimate *phases, estimate *amplitude);
 
-/* Of pairs, how much faster than that each turns. */
+/* As many rows as there are in the sampling, spread over all of the window: slow waves turn there. */
+sampling waves_spread(const window *w, const sampling *at);
+
+/* How much faster than that each turns. */
 void waves_drifts(const window *w, const columns *s, const sampling *at, const long double *frequencies,
                   estimate *drifts);
+
+/* Sharpens frequencies, given the position of row 0, the step from row to row and the amplitude. */
+void waves_refit(const window *w, const columns *s, const sampling *at, double first, int step, double amplitude,
+                 estimate *frequencies);
 
 #endif

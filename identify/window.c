@@ -81,6 +81,13 @@ void window_free(window *w) {
   w->zero = NULL;
 }
 
+void window_shift(window *w, double offset) {
+  w->offset = offset;
+  w->most = 0.0;
+  for (int64_t r = 0; r < w->count; r++)
+    for (int64_t c = 0; c < w->dim && !w->zero[r]; c++) w->most = fmax(w->most, fabs(window_value(w, r, c)));
+}
+
 /* The last row from `row` on that equals it. */
 static int64_t run_end(const window *w, int64_t row) {
   int64_t end = row;

@@ -12,7 +12,8 @@ typedef struct window {
   double *values;            /* count × dim */
   bool *zero;                /* rows that are all zeros, or not numbers: none looks at them */
   bool finite;               /* but for a few rows */
-  double most;               /* largest |value| */
+  double offset;             /* what is added to waves: not part of them */
+  double most;               /* largest |value|, without the offset */
 } window;
 
 /* False when memory runs out. */
@@ -22,6 +23,13 @@ void window_free(window *w);
 static inline const double *window_row(const window *w, int64_t row) {
   return w->values + row * w->dim;
 }
+
+static inline double window_value(const window *w, int64_t row, int64_t column) {
+  return w->values[row * w->dim + column] - w->offset;
+}
+
+/* From now on, values are without this offset. */
+void window_shift(window *w, double offset);
 
 /* Rows at equal steps, which frequencies are told from: a part of the window, as in a table of rounded positions only some of many equal
    rows are at the position that they should be at. */

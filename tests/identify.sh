@@ -26,6 +26,27 @@ check 'a recipe' ends 0 rope.npy
 check 'is named' begins '^hf-rope, base 1000000, interleaved, positions 4096\.\.5095, computed in f32, bit for bit; max 0\.000[0-9]* from exact; would be 3e-08 '
 check 'and who comes next' eval "says '^recipe/hf-rope  *128000  *128000 .*<-\$' && says '^recipe/gemma-cpp '"
 
+# Rope caches of every scaling: named, with parameters, by either half.
+scaled() { # options, pattern
+  "$POSENC" write --op rope-cache --len 2048 --dim 64 $1 -o cache.safetensors
+  for part in cos sin; do
+    check "$1, $part" ends 0 cache.safetensors --tensor $part
+    check 'is named' begins "$2"
+    options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out)
+    check 'with options that check takes' eval '"$POSENC" check cache.safetensors --tensor $part $options --max-ulp 0.51 >out 2>err'
+  done
+}
+scaled '--base 500000 --scaling llama3' 'base 500000, llama3 scaling by 8 from 8192, low 1, high 4, duplicated'
+scaled '--base 1e6 --scaling yarn,factor=4,original=32768' 'base 1000000, yarn scaling by 4 from 32768, .* attention 1\.13863 (0\.1 ln 4 + 1), duplicated'
+scaled '--scaling dynamic,factor=2,original=4096,length=8192' 'base 30527\.[0-9]* (NTK-aware, 10000 stretched by 3: dynamic scaling'
+scaled '--scaling linear,factor=4' 'base 10000, scale 0\.25 (linear scaling by 4), duplicated'
+scaled "--scaling longrope,factor=32,original=4096,factors=1:1.05:1.1:1.3:1.5:2:2.5:3:4:5:6:7:8:9:10:12:14:16:18:20:22:24:26:28:30:32:34:36:38:40:42:44" 'base 10000, longrope scaling by factors 1, 1\.05 \.\. 44, attention 1\.19024 (sqrt(1 + ln 32 / ln 4096)), duplicated'
+"$POSENC" write --op rope-cache --len 1024 --dim 64 --base 500000 --scaling llama3,factor=32 -o cache.safetensors
+check 'JSON of a scaling' ends 0 cache.safetensors --tensor cos --format json -o x.json
+for pair in '"kind": "llama3"' '"factor": 32.0' '"original": 8192' '"low": 1.0' '"high": 4.0' '"attention_factor": 1.0' '"damage": \[\]'; do
+  check "has $pair" grep -q -e "$pair" x.json
+done
+
 for python in ${PYTHON:-} python3 /usr/bin/python3; do
   if "$python" -c 'import numpy' 2>/dev/null; then
     numpy=$python
@@ -42,14 +63,26 @@ n.save("middle-axis", a[:, None, :])
 n.save("scaled", a * n.float32(0.7))
 n.save("padded", n.concatenate([a[:, :63], 0 * a[:, :2]], 1))
 n.save("permuted", n.random.default_rng(1).permutation(a))
+dead = a.copy(); dead[:, 5] = 0; n.save("dead", dead)
+moved = a.copy(); moved[:, [4, 20]] = moved[:, [20, 4]]; n.save("moved", moved)
+n.save("columns", a[:, n.random.default_rng(1).permutation(64)])
+n.save("noisy", (a + 1e-3 * n.random.default_rng(1).standard_normal(a.shape)).astype("f4"))
+r = n.arange(300)[:, None]
+def waves(w): return n.stack([n.sin(r * w), n.cos(r * w)], 2).reshape(300, -1).astype("f4")
+n.save("rff", waves(n.random.default_rng(1).standard_normal(32)))
+n.save("dft", waves(2 * n.pi * n.arange(32) / 300))
+n.save("nerf", waves(n.pi * 2.0 ** n.arange(8) / 300))
 n.save("transposed", a.T)
 p = n.arange(500)[:, None] / 10000.0 ** (n.arange(32) / 32)
 n.save("double", n.concatenate([n.sin(p), n.cos(p)], 1))
 n.save("one-row", a[:1])
+n.save("affine", a * n.float32(0.5) + n.float32(0.25))
 def table(p, base): return n.stack([n.sin(p[:, None] * base ** (-n.arange(32) / 32)), n.cos(p[:, None] * base ** (-n.arange(32) / 32))], 2).reshape(len(p), 64).astype("f4")
 n.save("ntk", table(n.arange(300.), 1e4 * 4 ** (64 / 62)))
 n.save("half-positions", table(n.arange(300) + 0.5, 1e4))
 n.save("backwards", table(n.arange(300.)[::-1], 1e4))
+n.save("far", n.stack([n.sin((r[:32] + 123456) * 10.0 ** -n.arange(4)), n.cos((r[:32] + 123456) * 10.0 ** -n.arange(4))], 2).reshape(32, 8).astype("f4"))
+n.save("measured", table(n.arange(300.), 12345.678))
 n.save("noise", n.random.default_rng(1).standard_normal((500, 64)).astype("f4"))
 n.save("odd", n.concatenate([a, 0 * a[:, :1]], 1))
 '
@@ -64,16 +97,36 @@ n.save("odd", n.concatenate([a, 0 * a[:, :1]], 1))
   check "NumPy's doubles" ends 0 double.npy
   check 'are doubles' begins '^computed in f64; nearest: .*base 10000, split, positions 0\.\.499, '
   check 'a base for more positions' ends 0 ntk.npy
-  check 'is told apart' begins 'base 41829\.[0-9]* (NTK-aware, 10000 stretched by 4), interleaved, positions 0\.\.299'
+  check 'is told apart' begins 'base 41829\.[0-9]* (NTK-aware, 10000 stretched by 4: dynamic scaling, .*), interleaved, positions 0\.\.299'
   check 'positions between whole ones' ends 0 half-positions.npy
   check 'are told' begins 'base 10000, interleaved, positions from 0.5 on'
   check 'rows backwards' ends 0 backwards.npy
-  check 'are no table, but waves' begins '^sines and cosines, '
+  check 'are told' begins 'base 10000, interleaved, positions 299\.\.0 (rows are reversed), '
+  check 'a dead column' ends 0 dead.npy
+  check 'is told' begins 'base 10000, interleaved, positions 0\.\.299, .*; but column 5 is 0 in all rows; '
+  check 'exchanged columns' ends 0 moved.npy
+  check 'are told' begins 'base 10000, .*; but column 4 has what belongs to column 20, column 20 has what belongs to column 4; '
+  check 'scaled and shifted' ends 0 affine.npy
+  check 'is told' begins 'base 10000, interleaved, positions 0\.\.299, times 0\.5, plus 0\.25, '
+  check 'few rows far out' ends 0 far.npy
+  check 'are told' begins 'base 10000, interleaved, positions 123456\.\.123487'
+  check 'a measured base' ends 0 measured.npy
+  check 'has no more digits than it supports' begins 'base 12345\.678, '
+  check 'sines with noise' ends 1 noisy.npy
+  check 'are no encoding' begins '^sines and cosines, interleaved, but they are only near a formula'
+  check 'random features' ends 1 rff.npy
+  check 'are none' begins '^sines and cosines, .*its frequencies are no base'
+  check 'rows of a Fourier transform' ends 1 dft.npy
+  check 'are none' begins '^sines and cosines, .*multiples of one'
+  check 'powers of two' ends 1 nerf.npy
+  check 'are none' begins '^sines and cosines, .*twice its neighbour'
+  check 'mixed columns' ends 1 columns.npy
   check 'noise' ends 1 noise.npy
   check 'is no table' begins '^not a sinusoidal table: '
   check 'a table on its side' ends 1 transposed.npy
   check 'is none' begins '^not a sinusoidal table: '
-  check 'nor are mixed rows' ends 1 permuted.npy
+  check 'mixed rows' ends 0 permuted.npy
+  check 'are a list' begins 'base 10000, interleaved, a list of 300 positions [0-9]'
   check 'one row' ends 1 one-row.npy
   check 'is too little' begins '^too few rows to tell$'
 else

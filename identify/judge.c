@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "identify/judge.h"
+
+#include "common/progress.h"
+#include "identify/scalings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that all makers are compared with, and values of the file at a time. */
+enum { SOME_ROWS = 33, BLOCK_VALUES = 1 << 19 };
+
+/* ---- all of the file ------------------------------------------------------------------------------ */
+
+/* Exact values of the row under which others are compared. */
+typedef struct sums {
+  identity *found;
+  makers *m;
+  bool *closest; /* makers that are compared with all rows */
+} sums;
+
+static void add_element(sums *s, int64_t row, int64_t column, double there, double real, double rounded) {
+  identity *found = s->found;
+  const double error = fabs(there - real);
+  if (!isfinite(there)) {
+    found->not_finite++;
+    return;
+  }
+  found->max_if_exact = fmax(found->max_if_exact, fabs(rounded - real));
+  if (error <= found->max_abs && found->elements > 0) return;
+  found->max_abs = error;
+  found->worst_position = making_position(&found->how, row);
+  found->worst_column = column;
+}
+
+static bool is_zero(const double *values, int64_t count) {
+  for (int64_t c = 0; c < count; c++)
+    if (!(fabs(values[c]) <= 0.0)) return false;
+  return true;
+}
+
+static void add_row(sums *s, int64_t row, const double *there) {
+  identity *found = s->found;
+  const making *how = &found->how;
+  const columns *at = &how->columns;
+  if (isnan(making_position(how, row))) return;
+  const double *rounded = makers_row(s->m, &s->m->all[0], row); /* leaves the exact pairs */
+  if (is_zero(there, at->dim) && !is_zero(rounded, at->dim)) {
+    if (!found->paddings++) found->padding = (int64_t)making_position(how, row);
+    return;
+  }
+  for (int64_t c = 0; c < at->dim; c++) {
+    bool cosine;
+    const fast_pair *pair = &s->m->pairs[columns_index(at, c, &cosine)];
+    const fast_value *x = cosine ? &pair->cosine : &pair->sine;
+    if (found->bad && found->bad[c]) continue;
+    add_element(s, row, c, there[c], how->amplitude * x->high + how->offset + how->amplitude * x->low, rounded[c]);
+    found->unexplained += fabs(there[c] - rounded[c]) > makers_room(s->m, row, c);
+    found->elements++;
+  }
+  for (size_t n = 0; n < s->m->count; n++)
+    if (s->closest[n]) makers_compare(s->m, &s->m->all[n], row, there);
+}
+
+static bool read_all(const search *of, sums *s) {
+  const window *w = &of->window;
+  const int64_t block = w->dim < BLOCK_VALUES ? BLOCK_VALUES / w->dim : 1, judged = s->found->judged;
+  void *encoded = calloc((size_t)(block * w->dim), posenc_dtype_bytes(w->stored));
+  double *values = calloc((size_t)w->dim, sizeof *values);
+  const bool enough = encoded && values;
+  for (int64_t row = 0, rows; enough && row < judged; row += rows) {
+    rows = judged - row < block ? judged - row : block;
+    progress_show("identify", of->request->name, (double)row * (double)w->dim, (double)judged * (double)w->dim,
+                  "elements");
+    table_rows(of->request->table, row, rows, encoded);
+    for (int64_t r = 0; r < rows; r++) {
+      for (int64_t c = 0; c < w->dim; c++) values[c] = format_element(w->stored, encoded, r * w->dim + c);
+      add_row(s, row + r, values);
+    }
+  }
+  progress_clear();
+  free(encoded);
+  free(values);
+  return enough;
+}
+
+/* ---- who made it ----------------------------------------------------------------------------------- */
+
+static double share(int64_t equal, int64_t compared) {
+  return compared ? (double)equal / (double)compared : 0.0;
+}
+
+/* Equal bits say more than small differences: a recipe's last bits may be another libm's, its formula is its own. */
+static bool is_closer(const maker *a, const maker *b) {
+  const double of_a = share(a->equal, a->compared), of_b = share(b->equal, b->compared);
+  return of_a > of_b || (of_a >= of_b && maker_distance(a) < maker_distance(b));
+}
+
+static int compare_matches(const void *one, const void *other) {
+  const identify_match *a = one, *b = other;
+  if (a->closest != b->closest) return a->closest ? -1 : 1;
+  const double of_a = share(a->equal, a->compared), of_b = share(b->equal, b->compared);
+  if (of_a > of_b || of_a < of_b) return of_a > of_b ? -1 : 1;
+  return (a->rms > b->rms) - (a->rms < b->rms);
+}
+
+static maker forgotten(const maker *m) {
+  return (maker){.kernel = m->kernel, .plan = m->plan};
+}
+
+/* SOME_ROWS of the window, and all makers. */
+static void compare_some(makers *m, const window *w) {
+  const int64_t rows = SOME_ROWS < w->count ? SOME_ROWS : w->count;
+  for (size_t n = 0; n < m->count; n++) {
+    maker *by = &m->all[n];
+    *by = forgotten(by);
+    for (int64_t k = 0; k < rows; k++) {
+      const int64_t row = rows > 1 ? k * (w->count - 1) / (rows - 1) : 0;
+      if (!w->zero[row]) makers_compare(m, by, row, window_row(w, row));
+    }
+  }
+}
+
+/* Is it one of the first few, or tied with them? */
+static bool is_candidate(const makers *m, const maker *by) {
+  enum { FEW = 4 };
+  int closer = 0;
+  for (size_t n = 0; n < m->count; n++) closer += is_closer(&m->all[n], by);
+  return closer < FEW;
+}
+
+static const maker *closest_of(const makers *m, const bool *of_these) {
+  const maker *first = NULL;
+  for (size_t n = 0; n < m->count; n++)
+    if ((!of_these || of_these[n]) && (!first || is_closer(&m->all[n], first))) first = &m->all[n];
+  return first;
+}
+
+/* ---- damaged columns --------------------------------------------------------------------------------- */
+
+/* A column is told by its values in the window: constant, or those of another one of the same table. */
+static identify_damage damage_of(const search *s, makers *m, const maker *by, int64_t column) {
+  const window *w = &s->window;
+  const int64_t dim = m->how.columns.dim;
+  identify_damage found = {.column = column, .sin = IDENTIFY_FOREIGN, .value = window_row(w, 0)[column], .like = -1};
+  bool constant = true, *unlike = calloc((size_t)dim, sizeof *unlike);
+  for (int64_t r = 0; unlike && r < w->count; r++) {
+    const double there = window_row(w, r)[column];
+    if (w->zero[r] || isnan(making_position(&m->how, r))) continue;
+    constant = constant && !(fabs(there - found.value) > 0.0);
+    const double *made = makers_row(m, by, r);
+    for (int64_t c = 0; c < dim; c++) unlike[c] = unlike[c] || fabs(made[c] - there) > makers_room(m, r, c);
+  }
+  for (int64_t c = 0; unlike && c < dim && found.like < 0; c++)
+    if (!unlike[c]) found.like = c;
+  free(unlike);
+  if (constant)
+    found.sin = IDENTIFY_CONSTANT;
+  else if (found.like >= 0)
+    found.sin = IDENTIFY_MOVED;
+  return found;
+}
+
+static bool find_damage(search *s, makers *m, identity *found) {
+  const maker *by = closest_of(m, NULL);
+  const int64_t bad = search_mark_bad(s, m, by, 0.0), dim = m->how.columns.dim;
+  m->how.bad = found->how.bad = NULL;
+  if (s->failed || bad == 0) return !s->failed;
+  found->bad = calloc((size_t)dim, sizeof *found->bad);
+  found->damage = calloc((size_t)bad, sizeof *found->damage);
+  if (!found->bad || !found->damage) return false;
+  memcpy(found->bad, s->bad, (size_t)dim * sizeof *found->bad);
+  for (int64_t c = 0; c < dim; c++)
+    if (found->bad[c]) found->damage[found->damage_count++] = damage_of(s, m, by, c);
+  m->how.bad = found->how.bad = found->bad;
+  return true;
+}
+
+/* ---- what the formula points to, and the rest of it ----------------------------------------------------- */
+
+static double *copied(const double *from, int64_t count) {
+  double *copy = calloc((size_t)count + 1, sizeof *copy);
+  if (copy) memcpy(copy, from, (size_t)count * sizeof *copy);
+  return copy;
+}
+
+static bool keep_what_is_pointed_to(const search *s, identity *found) {
+  making *how = &found->how;
+  if (how->formula.scaling.factors) {
+    const int64_t pairs = how->columns.pairs;
+    found->factors = copied(how->formula.scaling.factors, pairs);
+    found->factor_errors = copied(how->formula.scaling.factors, pairs);
+    how->formula.scaling.factors = found->factors;
+    if (!found->factors || !found->factor_errors) return false;
+    for (int64_t i = 0; i < pairs; i++) found->factor_errors[i] = s->frequencies[i].error / s->frequencies[i].value;
+  }
+  if (how->positions) {
+    found->positions = copied(how->positions, found->judged);
+    how->positions = found->positions;
+    if (!found->positions) return false;
+  }
+  return true;
+}
+
+static void count_runs(identity *found) {
+  for (int64_t r = 0; found->positions && r < found->judged; r++) {
+    if (isnan(found->positions[r])) continue;
+    found->listed++;
+    const bool follows =
+        r > 0 && !isnan(found->positions[r - 1]) && fabs(found->positions[r] - found->positions[r - 1] - 1.0) <= 0.0;
+    found->runs += !follows;
+  }
+}
+
+static void tell_attention(identity *found) {
+  const double unit = ldexp(found->how.amplitude, -format_of(found->held)->precision);
+  scalings_attention(&found->how.formula.scaling, found->how.amplitude, fmax(unit / 2.0, 1e-9), &found->scaling);
+}
+
+/* Those who are closest in the window are compared with every row, the others with some. */
+bool judge(search *s, identity *found) {
+  makers m;
+  /* What is measured in the window says nothing of later rows. */
+  found->judged = found->how.positions || found->how.formula.scaling.factors ? s->window.count : s->window.rows;
+  found->how.bad = NULL;
+  if (!keep_what_is_pointed_to(s, found)) return false;
+  count_runs(found);
+  tell_attention(found);
+  if (!makers_open(&m, &found->how, true, found->judged, s->request->kernels, s->request->kernel_count)) return false;
+  bool *closest = calloc(m.count, sizeof *closest);
+  found->matches = calloc(m.count, sizeof *found->matches);
+  bool enough = closest && found->matches;
+  if (enough) {
+    compare_some(&m, &s->window);
+    enough = find_damage(s, &m, found);
+  }
+  if (enough) {
+    if (found->bad) compare_some(&m, &s->window);
+    for (size_t n = 0; n < m.count; n++) closest[n] = is_candidate(&m, &m.all[n]);
+    for (size_t n = 0; n < m.count; n++)
+      if (closest[n]) m.all[n] = forgotten(&m.all[n]);
+    found->proved = truth_proved(m.exact);
+    enough = read_all(s, &(sums){found, &m, closest});
+  }
+  const maker *first = enough ? closest_of(&m, closest) : NULL;
+  for (size_t n = 0; enough && n < m.count; n++) {
+    const maker *by = &m.all[n];
+    found->matches[found->match_count++] = (identify_match){by->kernel,         by->compared,
+                                                            by->equal,          sqrt(maker_distance(by)),
+                                                            by->most,           closest[n] && !is_closer(first, by),
+                                                            by->outliers,       by->outlier_row,
+                                                            by->outlier_column, by->within};
+  }
+  if (enough) qsort(found->matches, found->match_count, sizeof *found->matches, compare_matches);
+  free(closest);
+  makers_close(&m);
+  return enough;
+}

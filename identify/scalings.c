@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+#include "identify/scalings.h"
+
+#include "common/scaling.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* The lengths that models were trained on, the most usual first. */
+static const int64_t lengths[] = {8192, 4096, 32768, 2048, 16384, 65536, 1024, 131072, 262144, 524288, 1048576, 512};
+enum { LENGTHS = sizeof lengths / sizeof *lengths };
+
+/* ---- one frequency ------------------------------------------------------------------------------- */
+
+/* The index, a fraction, whose wave turns r times in the original length. */
+static double yarn_cut(const posenc_scaling *s, double base, int64_t pairs, double r) {
+  return (double)pairs * log((double)s->original / (2.0 * pi * r)) / log(base);
+}
+
+/* Where the ramp of YaRN begins and ends. */
+static void yarn_ramp(const posenc_scaling *s, double base, int64_t pairs, double *begin, double *end) {
+  const double of_high = yarn_cut(s, base, pairs, s->high), of_low = yarn_cut(s, base, pairs, s->low);
+  *begin = fmax(0.0, s->truncate ? floor(of_high) : of_high);
+  *end = fmin(2.0 * (double)pairs - 1.0, s->truncate ? ceil(of_low) : of_low);
+  if (!(*end > *begin)) *end = *begin + 0.001;
+}
+
+long double scalings_frequency(const posenc_scaling *s, double base, int64_t pairs, int64_t index, long double w) {
+  if (s->kind == POSENC_SCALING_LLAMA3) {
+    const double turns = (double)s->original * (double)w / (2.0 * pi);
+    if (turns > s->high) return w;
+    if (turns < s->low) return w / s->factor;
+    const long double g = ((long double)turns - s->low) / ((long double)s->high - s->low);
+    return w * ((1.0L - g) / s->factor + g);
+  }
+  if (s->kind == POSENC_SCALING_YARN) {
+    double begin, end;
+    yarn_ramp(s, base, pairs, &begin, &end);
+    const long double g = fmin(1.0, fmax(0.0, ((double)index - begin) / (end - begin)));
+    return w * (1.0L - g) + w / s->factor * g;
+  }
+  return s->kind == POSENC_SCALING_LONGROPE ? w / s->factors[index] : w;
+}
+
+/* ---- what frequencies say ------------------------------------------------------------------------ */
+
+/* How many times slower than the plain formula's a frequency is, as a share of it; of no mark, the error is infinite. */
+typedef struct slowness {
+  double factor, error;
+} slowness;
+
+typedef struct profile {
+  const formula *plain;
+  const estimate *frequencies;
+  int64_t pairs, known;
+  long double *w; /* of the plain formula */
+  slowness *slow;
+} profile;
+
+static bool profile_open(profile *p, const formula *plain, const estimate *frequencies, int64_t pairs) {
+  *p = (profile){.plain = plain, .frequencies = frequencies, .pairs = pairs};
+  p->w = calloc((size_t)pairs, sizeof *p->w);
+  p->slow = calloc((size_t)pairs, sizeof *p->slow);
+  if (!p->w || !p->slow) return false;
+  formula_frequencies(plain, pairs, p->w);
+  for (int64_t i = 0; i < pairs; i++) {
+    const estimate *w = &frequencies[i];
+    const bool mark = formula_mark(w);
+    p->known += mark;
+    p->slow[i] = mark ? (slowness){(double)p->w[i] / w->value, 3.0 * w->error / w->value} : (slowness){1.0, INFINITY};
+  }
+  return true;
+}
+
+static void profile_close(profile *p) {
+  free(p->w);
+  free(p->slow);
+}
+
+/* Frequencies that a scaling does not explain, within what recipes do to them. */
+static int64_t count_wrong(const profile *p, const posenc_scaling *s, double loose) {
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < p->pairs; i++) {
+    if (isinf(p->slow[i].error)) continue;
+    const double expected = (double)(p->w[i] / scalings_frequency(s, p->plain->base, p->pairs, i, p->w[i]));
+    wrong += fabs(p->slow[i].factor / expected - 1.0) > p->slow[i].error + loose;
+  }
+  return wrong;
+}
+
+static int order(const void *one, const void *other) {
+  return number_order(one, other);
+}
+
+/* The factor of the slowest: the middle one of the last few, some of which may be damaged. */
+static plain_number slowest_factor(const profile *p, double loose) {
+  enum { LAST = 5 };
+  double factors[LAST], error = INFINITY;
+  size_t count = 0;
+  for (int64_t i = p->pairs - 1; i >= 0 && count < LAST; i--) {
+    if (isinf(p->slow[i].error)) continue;
+    factors[count++] = p->slow[i].factor;
+    error = fmin(error, p->slow[i].error);
+  }
+  if (count == 0) return (plain_number){1.0, 0.0, 1};
+  qsort(factors, count, sizeof *factors, order);
+  return plainest(factors[count / 2], error + loose);
+}
+
+/* ---- the parameters of shipped models -------------------------------------------------------------- */
+
+typedef struct hypothesis {
+  posenc_scaling scaling;
+  int64_t wrong;
+} hypothesis;
+
+enum { USUAL_FACTORS = 8, USUAL_FORMS = 3, HYPOTHESES = USUAL_FACTORS * USUAL_FORMS * LENGTHS };
+
+/* Each usual length with each factor. The factor that the slowest show comes first. */
+static size_t usual(const profile *p, double loose, hypothesis *all) {
+  static const posenc_scaling forms[USUAL_FORMS] = {
+      {.kind = POSENC_SCALING_LLAMA3, .low = 1.0, .high = 4.0},
+      {.kind = POSENC_SCALING_YARN, .low = 1.0, .high = 32.0, .truncate = true},
+      {.kind = POSENC_SCALING_YARN, .low = 1.0, .high = 32.0, .truncate = false},
+  };
+  const plain_number slowest = slowest_factor(p, loose);
+  const double factors[USUAL_FACTORS] = {slowest.value, 8.0, 32.0, 4.0, 16.0, 2.0, 40.0, 64.0};
+  size_t count = 0;
+  for (size_t n = 0; n < USUAL_FACTORS; n++) {
+    if (!(factors[n] > 1.0 + loose) || (n && fabs(factors[n] - factors[0]) <= 0.0)) continue;
+    for (size_t form = 0; form < USUAL_FORMS; form++)
+      for (size_t length = 0; length < LENGTHS; length++) {
+        hypothesis *h = &all[count++];
+        h->scaling = forms[form];
+        h->scaling.factor = factors[n];
+        h->scaling.original = lengths[length];
+        h->wrong = count_wrong(p, &h->scaling, loose);
+      }
+  }
+  return count;
+}
+
+/* ---- parameters read from the ramp ----------------------------------------------------------------- */
+
+/* y = slope x - height, by least squares, with errors. */
+typedef struct ramp {
+  double slope, height, slope_error, height_error;
+  int64_t marks;
+} ramp;
+
+/* The part g of the ramp that each mark is at, against what it is linear in: the index (YaRN), or turns in a length of 1
+   (llama3). A mark's frequency is w ((1 - part) + part / factor). */
+static ramp read_ramp(const profile *p, double factor, bool of_index) {
+  double n = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0;
+  ramp found = {.marks = 0};
+  for (int64_t i = 0; i < p->pairs; i++) {
+    const slowness *s = &p->slow[i];
+    const double part = (1.0 - 1.0 / s->factor) / (1.0 - 1.0 / factor);
+    const double error = (s->error + 1e-6) / s->factor / (1.0 - 1.0 / factor);
+    if (isinf(s->error) || !(part > 3.0 * error && part < 1.0 - 3.0 * error)) continue;
+    const double at = of_index ? (double)i : (double)p->w[i] / (2.0 * pi), weight = 1.0 / (error * error);
+    n += weight, x += weight * at, y += weight * part, xx += weight * at * at, xy += weight * at * part;
+    found.marks++;
+  }
+  const double determinant = n * xx - x * x;
+  if (found.marks < 2 || !(determinant > 0.0)) return (ramp){.marks = 0};
+  found.slope = (n * xy - x * y) / determinant;
+  found.height = -(y - found.slope * x) / n;
+  found.slope_error = sqrt(n / determinant);
+  found.height_error = sqrt(xx / determinant);
+  return found;
+}
+
+/* A length in which the slowest wave of the ramp turns once is one of the usual, or a plain number. */
+static int64_t plain_length(double least, double most) {
+  for (size_t n = 0; n < LENGTHS; n++)
+    if ((double)lengths[n] >= least && (double)lengths[n] <= most) return lengths[n];
+  const double middle = sqrt(least * most);
+  return (int64_t)rint(plainest(middle, log(most / least) / 2.0).value);
+}
+
+/* part = 1 + low/(high - low) - N turns/(high - low). Only N / low and N / high can be told: low is 1. */
+static bool read_llama3(const profile *p, double factor, posenc_scaling *s) {
+  const ramp r = read_ramp(p, factor, false);
+  if (r.marks < 2 || !(r.slope < 0.0)) return false;
+  const double low_part = -r.height - 1.0, room = 4.0 * (r.height_error / fabs(low_part) + r.slope_error / -r.slope);
+  if (!(low_part > 0.0) || !(room < 0.1)) return false;
+  const double length = -r.slope / low_part;
+  *s = (posenc_scaling){.kind = POSENC_SCALING_LLAMA3, .factor = factor, .low = 1.0};
+  s->high = plainest(1.0 + 1.0 / low_part, room).value;
+  s->original = plain_length(length * exp(-room), length * exp(room));
+  return s->original >= 2 && s->high > s->low;
+}
+
+/* part = (i - begin) / (end - begin). Of `truncate`, whole numbers, which say in which range N / low and N / high are. */
+static bool read_yarn(const profile *p, double factor, posenc_scaling *s) {
+  const ramp r = read_ramp(p, factor, true);
+  if (r.marks < 2 || !(r.slope > 0.0)) return false;
+  const double begin = r.height / r.slope, end = begin + 1.0 / r.slope,
+               error = 4.0 * (r.height_error + fabs(begin) * r.slope_error + r.slope_error / r.slope) / r.slope;
+  const double log_base = log(p->plain->base), turn = 2.0 * pi, pairs = (double)p->pairs;
+  if (!(error < 0.2) || !(log_base > 0.0)) return false;
+  *s = (posenc_scaling){.kind = POSENC_SCALING_YARN, .factor = factor, .low = 1.0};
+  s->truncate = fabs(begin - rint(begin)) <= error && fabs(end - rint(end)) <= error;
+  /* Indices at which turns are 1 and high. */
+  const double slow_least = s->truncate ? rint(end) - 1.0 + 1e-6 : end - error,
+               slow_most = s->truncate ? rint(end) : end + error,
+               fast_least = s->truncate ? rint(begin) : begin - error,
+               fast_most = s->truncate ? rint(begin) + 1.0 - 1e-6 : begin + error;
+  s->original = plain_length(turn * exp(slow_least * log_base / pairs), turn * exp(slow_most * log_base / pairs));
+  const double most = (double)s->original / turn * exp(-fast_least * log_base / pairs),
+               least = (double)s->original / turn * exp(-fast_most * log_base / pairs);
+  s->high = least <= 32.0 && most >= 32.0 ? 32.0 : plainest(sqrt(least * most), log(most / least) / 2.0).value;
+  return s->original >= 2 && s->high > s->low;
+}
+
+/* ---- longrope -------------------------------------------------------------------------------------- */
+
+static double plain_factor(const slowness *s, bool *plain) {
+  const double decimals = 100.0, near = rint(s->factor * decimals) / decimals, error = (s->error + 1e-6) * s->factor;
+  *plain = error < 0.5 / decimals && fabs(near - s->factor) <= error;
+  return *plain ? near : s->factor;
+}
+
+void scalings_read_factors(const formula *plain, const estimate *frequencies, int64_t pairs, double *factors) {
+  profile p;
+  double last = 1.0;
+  if (profile_open(&p, plain, frequencies, pairs))
+    for (int64_t i = 0; i < pairs; i++) {
+      bool is_plain;
+      const estimate *w = &frequencies[i];
+      if (!isinf(p.slow[i].error)) last = plain_factor(&p.slow[i], &is_plain);
+      /* A guess is better than none, as long as factors grow. */
+      else if (w->value > 0.0 && w->error < 0.5 * w->value)
+        last = fmax(last, (double)p.w[i] / w->value);
+      factors[i] = last;
+    }
+  profile_close(&p);
+}
+
+/* Any frequencies are some plain ones divided by factors: these must be such as models have. Either they have two decimals,
+   which others have by chance once in 2^40, or they begin near 1 and grow. */
+static bool is_longrope(const profile *p) {
+  enum { MARKS_LEAST = 8 };
+  const double surely = 40.0, first_most = 4.0, most = 256.0, tellable = 1e-3;
+  int64_t told = 0, plain = 0, falls = 0;
+  double bits = 0.0, highest = 1.0, first = INFINITY;
+  for (int64_t i = 0; i < p->pairs; i++) {
+    const slowness *s = &p->slow[i];
+    const double error = (s->error + 1e-6) * s->factor;
+    if (isinf(s->error)) continue;
+    if (error < tellable) {
+      bool is_plain;
+      plain_factor(s, &is_plain);
+      told++;
+      plain += is_plain;
+      if (is_plain) bits += log2(0.005 / error);
+    }
+    if (isinf(first)) first = s->factor;
+    falls += s->factor * (1.0 + s->error) < highest * (1.0 - 1e-5) || s->factor > most;
+    if (s->factor * (1.0 + s->error) >= highest) highest = fmax(highest, s->factor * (1.0 - s->error));
+  }
+  if (highest < 1.005) return false;
+  if (bits >= surely && plain * 5 >= told * 4 && falls <= p->known / 2) return true;
+  return p->known >= MARKS_LEAST && p->known * 4 >= p->pairs && falls == 0 && first <= first_most &&
+         first >= 1.0 - 1e-5;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------------- */
+
+static size_t add(const formula *plain, const posenc_scaling *s, int digits, formula *formulas, size_t count) {
+  if (count == FORMULAS_MAX) return count;
+  formulas[count] = *plain;
+  formulas[count].scaling = *s;
+  formulas[count].digits += digits;
+  return count + 1;
+}
+
+static size_t find_within(const profile *p, double loose, formula formulas[FORMULAS_MAX]) {
+  hypothesis all[HYPOTHESES];
+  size_t found = 0;
+  const size_t count = usual(p, loose, all);
+  int64_t least = columns_spare(p->known);
+  for (size_t n = 0; n < count; n++) least = all[n].wrong < least ? all[n].wrong : least;
+  for (size_t n = 0; n < count; n++)
+    if (all[n].wrong == least) found = add(p->plain, &all[n].scaling, 1, formulas, found);
+  const double factor = slowest_factor(p, loose).value;
+  posenc_scaling read;
+  if (least > 0 && factor > 1.0 + loose) {
+    if (read_llama3(p, factor, &read) && count_wrong(p, &read, loose) <= least)
+      found = add(p->plain, &read, 3, formulas, found);
+    if (read_yarn(p, factor, &read) && count_wrong(p, &read, loose) <= least)
+      found = add(p->plain, &read, 3, formulas, found);
+  }
+  return found;
+}
+
+size_t scalings_find(const formula *plain, const estimate *frequencies, int64_t pairs, double *factors,
+                     formula formulas[FORMULAS_MAX]) {
+  static const double loose[] = {1e-4, 6e-3};
+  profile p;
+  size_t found = 0;
+  if (profile_open(&p, plain, frequencies, pairs) && p.known >= FORMULA_EVIDENT) {
+    for (size_t n = 0; n < sizeof loose / sizeof *loose && found == 0; n++) found = find_within(&p, loose[n], formulas);
+    if (is_longrope(&p)) {
+      scalings_read_factors(plain, frequencies, pairs, factors);
+      const posenc_scaling longrope = {.kind = POSENC_SCALING_LONGROPE, .factor = 1.0, .factors = factors};
+      found = add(plain, &longrope, 5, formulas, found);
+    }
+  }
+  profile_close(&p);
+  return found;
+}
+
+/* ---- attention factors ----------------------------------------------------------------------------- */
+
+double scalings_attention(const posenc_scaling *s, double amplitude, double error, posenc_scaling *told) {
+  static const double factors[] = {32.0, 16.0, 8.0, 4.0, 2.0, 64.0, 24.0, 40.0, 12.0, 48.0, 20.0, 10.0, 5.0, 3.0, 6.0};
+  *told = *s;
+  told->attention = 0.0;
+  const double of_yarn = 0.1 * log(s->factor) + 1.0;
+  if (s->kind == POSENC_SCALING_YARN && fabs(amplitude - of_yarn) <= error) return of_yarn;
+  for (size_t n = 0; s->kind == POSENC_SCALING_LONGROPE && n < sizeof factors / sizeof *factors; n++)
+    for (size_t length = 0; length < LENGTHS; length++) {
+      /* 4096 first, as the models of the formula's authors have it. */
+      const int64_t original = lengths[length < 2 ? 1 - length : length];
+      const double of_length = sqrt(1.0 + log(factors[n]) / log((double)original));
+      if (fabs(amplitude - of_length) > error) continue;
+      told->factor = factors[n];
+      told->original = original;
+      return of_length;
+    }
+  if (s->kind == POSENC_SCALING_LONGROPE) told->original = scaling_forms[s->kind].defaults.original;
+  const bool of_formula = s->kind != POSENC_SCALING_YARN && fabs(amplitude - 1.0) <= error;
+  if (!of_formula) told->attention = amplitude;
+  return 0.0;
+}

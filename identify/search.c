@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+#include "identify/search.h"
+
+#include "identify/list.h"
+#include "identify/scalings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows with which all are compared at first. */
+enum { FEW_ROWS = 5, SOME_ROWS = 33 };
+
+/* Digits by which a formula must be plainer to be the only one, and so many that nobody writes them. */
+enum { PLAINER = 2, NOBODYS = 8 };
+
+/* ---- distances ----------------------------------------------------------------------------------- */
+
+/* The distance of the closest of all from more and more rows of the window, the first few or more, until it is more than `limit`. */
+static double distance_of(makers *m, const window *w, double limit) {
+  static const int64_t stages[] = {FEW_ROWS, SOME_ROWS, INT64_MAX};
+  double closest = INFINITY;
+  for (size_t stage = 0; stage < sizeof stages / sizeof *stages; stage++) {
+    const int64_t rows = stages[stage] < w->count ? stages[stage] : w->count;
+    double least = INFINITY;
+    for (size_t n = 0; n < m->count; n++) {
+      maker *by = &m->all[n];
+      if (stage && maker_distance(by) > closest) continue;
+      *by = (maker){.kernel = by->kernel, .plan = by->plan};
+      for (int64_t k = 0; k < rows; k++) {
+        const int64_t row = rows > 1 ? k * (w->count - 1) / (rows - 1) : 0;
+        if (!w->zero[row]) makers_compare(m, by, row, window_row(w, row));
+      }
+      if (by->compared) least = fmin(least, maker_distance(by));
+    }
+    closest = least;
+    if (closest > limit || rows == w->count) break;
+  }
+  return closest;
+}
+
+int64_t search_mark_bad(search *s, makers *m, const maker *by, double least) {
+  const int64_t dim = m->how.columns.dim, rows = SOME_ROWS < s->window.count ? SOME_ROWS : s->window.count;
+  int64_t *off = calloc((size_t)dim, sizeof *off), bad = 0, compared = 0;
+  if (!off) {
+    s->failed = true;
+    return 0;
+  }
+  for (int64_t k = 0; k < rows; k++) {
+    const int64_t row = rows > 1 ? k * (s->window.count - 1) / (rows - 1) : 0;
+    if (s->window.zero[row] || isnan(making_position(&m->how, row))) continue;
+    const double *made = makers_row(m, by, row), *there = window_row(&s->window, row);
+    for (int64_t c = 0; c < dim; c++)
+      off[c] += fabs(made[c] - there[c]) > fmax(makers_room(m, row, c), least * m->how.amplitude);
+    compared++;
+  }
+  for (int64_t c = 0; c < dim; c++) bad += s->bad[c] = off[c] * 2 > compared;
+  free(off);
+  return bad <= columns_spare(m->how.columns.pairs) ? bad : 0;
+}
+
+/* What comes first is plainer: anything else must be much closer. */
+static bool is_better(const explanation *than, double distance) {
+  const double much = 0.25;
+  return !than->found || distance < much * than->distance;
+}
+
+static const double good_part = 0.01;
+
+bool explanation_is_good(const explanation *e) {
+  return e->found && e->distance <= good_part * e->how.amplitude * e->how.amplitude;
+}
+
+static bool is_done(const search *s, const explanation *e) {
+  return s->failed || (e->found && !(e->distance > 0.0));
+}
+
+/* Is it off by no more than a few roundings? */
+static bool is_close(const search *s, const explanation *e) {
+  const double few = 4.0, unit = ldexp(e->how.amplitude, -format_of(s->window.held)->precision);
+  return e->found && e->distance <= few * few * unit * unit;
+}
+
+/* Do roundings of recipes explain what most values are off? */
+static bool is_explained(search *s, const explanation *e) {
+  makers m;
+  int64_t off = 0, compared = 0;
+  if (is_close(s, e) || s->failed) return true;
+  if (!explanation_is_good(e)) return false;
+  if (!makers_open(&m, &e->how, false, s->window.count, NULL, 0)) {
+    s->failed = true;
+    return true;
+  }
+  const int64_t rows = SOME_ROWS < s->window.count ? SOME_ROWS : s->window.count;
+  for (int64_t k = 0; k < rows; k++) {
+    const int64_t row = rows > 1 ? k * (s->window.count - 1) / (rows - 1) : 0;
+    if (s->window.zero[row] || isnan(making_position(&m.how, row))) continue;
+    const double *made = makers_row(&m, &m.all[0], row), *there = window_row(&s->window, row);
+    for (int64_t c = 0; c < m.how.columns.dim; c++) off += fabs(made[c] - there[c]) > makers_room(&m, row, c);
+    compared += m.how.columns.dim;
+  }
+  makers_close(&m);
+  return off * 20 <= compared;
+}
+
+/* Damaged columns are left out where others are explained without them. */
+static void consider(search *s, const making *how, explanation *e) {
+  const double damage = 0.1, limit = e->found ? e->distance : INFINITY;
+  makers m;
+  if (!makers_open(&m, how, false, s->window.count, s->request->kernels, s->request->kernel_count)) {
+    s->failed = true;
+    return;
+  }
+  double distance = distance_of(&m, &s->window, limit);
+  if (distance > 0.1 * good_part * how->amplitude * how->amplitude && search_mark_bad(s, &m, &m.all[0], damage)) {
+    m.how.bad = s->bad;
+    distance = distance_of(&m, &s->window, limit);
+  }
+  if (is_better(e, distance))
+    *e = (explanation){true, *how, distance, how->formula.scaling.original, how->formula.scaling.original, 0};
+  else if (e->found && distance <= e->distance && fabs(how->start.first - e->how.start.first) > 0.5)
+    e->starts++;
+  makers_close(&m);
+}
+
+/* ---- amplitudes and positions ---------------------------------------------------------------------- */
+
+/* Amplitudes that the values may have: 1, that of a scaling, a plain number, the largest value, or as it was estimated; of
+   some positions, the first alone. */
+static void consider_amplitudes(search *s, making *how, const estimate *amplitude, bool all, explanation *e) {
+  const double unit = ldexp(1.0, -format_of(how->held)->precision);
+  const double sums = 64.0 * 0x1p-53; /* what doubles lose on the way */
+  const double room = amplitude->error + amplitude->value * fmax(unit / 4.0, sums);
+  const double close = 0.05; /* where angles are wrong, so is the estimate */
+  posenc_scaling told;
+  const double attention = scalings_attention(&how->formula.scaling, amplitude->value, room + unit, &told);
+  const double tried[] = {1.0, attention > 0.0 ? attention : 1.0,
+                          plainest(amplitude->value, room / amplitude->value).value, amplitude->value, s->window.most};
+  how->amplitude_error = room;
+  for (size_t n = 0; n < sizeof tried / sizeof *tried && !is_done(s, e); n++) {
+    how->amplitude = tried[n];
+    if (fabs(how->amplitude - amplitude->value) > (n ? room + unit : close)) continue;
+    consider(s, how, e);
+    if (!all) break;
+  }
+}
+
+/* Where several whole positions are left, by those who round positions, each is tried, from the middle on. */
+static void consider_positions(search *s, making *how, const estimate *amplitude, explanation *e) {
+  enum { MOST = 257 };
+  const int64_t least = how->start.least, most = how->start.most;
+  if (least >= most || most - least >= MOST) {
+    consider_amplitudes(s, how, amplitude, true, e);
+    return;
+  }
+  for (int64_t n = 0, middle = least + (most - least) / 2; n <= most - least && !is_done(s, e); n++) {
+    how->start = start_at(middle + (n % 2 ? (n + 1) / 2 : -(n / 2)));
+    consider_amplitudes(s, how, amplitude, false, e);
+  }
+}
+
+/* Positions that were rounded look like the middle of those that were. */
+static void widen(int64_t run, start *at) {
+  if (run <= 1 || !start_is_whole(at)) return;
+  at->least -= run;
+  at->most += run;
+}
+
+/* ---- formulas -------------------------------------------------------------------------------------- */
+
+static making making_of(const search *s, const columns *at, const formula *f) {
+  return (making){.formula = *f,
+                  .columns = *at,
+                  .held = s->window.held,
+                  .offset = s->window.offset,
+                  .offset_error = s->offset.error,
+                  .step = 1};
+}
+
+/* First positions that phases tell are considered: whole ones, or the others. */
+typedef struct way {
+  double relative; /* errors of angles, as a part of them */
+  bool whole, far;
+} way;
+
+static void explain_starts(search *s, making *how, const way *by, const estimate *amplitude, explanation *found) {
+  enum { STARTS = 64 };
+  start starts[STARTS];
+  const int64_t farthest = by->far ? INT64_C(1) << 41 : POSITION_NEAR;
+  const phase_clock c = {s->phases, s->w, how->columns.pairs, by->relative,
+                         (double)(s->sampling.first + s->sampling.step * s->sampling.count)};
+  const size_t count = starts_find(&c, farthest, starts, by->far ? 2 : STARTS);
+  for (size_t n = 0; n < count && !is_done(s, found); n++) {
+    how->start = starts[n];
+    if (start_is_whole(&how->start) != by->whole) continue;
+    widen(s->run, &how->start);
+    consider_positions(s, how, amplitude, found);
+  }
+}
+
+/* A formula of frequencies, with the first position that phases tell; of rows in this order or in the other one. */
+static void explain_order(search *s, const columns *at, const formula *f, int step, bool far, explanation *found) {
+  /* Errors that recipes' angles have: of double, f32, TF32 and bf16. Very far out, only double keeps its phase. */
+  static const double relative[] = {1e-15, 5e-7, 5e-4, 8e-3};
+  const int ways = far ? 1 : (int)(sizeof relative / sizeof *relative);
+  const double quarter = 1.57079632679489662; /* the phase of a cosine, less that of a sine */
+  estimate amplitude;
+  const bool alone = at->part != COLUMNS_BOTH;
+  formula_frequencies(f, at->pairs, s->w);
+  for (int64_t i = 0; i < at->pairs; i++) s->w[i] *= step;
+  waves_phases(&s->window, at, &s->sampling, s->w, s->phases, &amplitude);
+  if (isinf(amplitude.error)) return;
+  /* Factors that were measured leave phases as uncertain as frequencies. */
+  const double half = (double)(s->sampling.step * s->sampling.count) / 2.0;
+  for (int64_t i = 0; f->scaling.factors && i < at->pairs; i++)
+    s->phases[i].error += 3.0 * half * s->frequencies[i].error;
+  /* Cosines of reversed rows are those of the opposite positions. */
+  for (int sine = alone && step < 0; sine <= alone; sine++) {
+    making how = making_of(s, at, f);
+    how.step = step;
+    if (sine) how.columns.part = COLUMNS_SIN;
+    for (int64_t i = 0; sine && i < at->pairs; i++) s->phases[i].value += quarter;
+    for (int n = 0; n < (far ? 1 : 2 * ways) && !explanation_is_good(found) && !s->failed; n++)
+      explain_starts(s, &how, &(way){relative[n % ways], n < ways, far}, &amplitude, found);
+    for (int64_t i = 0; sine && i < at->pairs; i++) s->phases[i].value -= quarter;
+  }
+}
+
+static explanation explain_by(search *s, const columns *at, const formula *f, bool far) {
+  explanation found = {.found = false};
+  const columns reversed = columns_exchanged(at);
+  explain_order(s, at, f, 1, far, &found);
+  if (!far && !explanation_is_good(&found) && !s->failed) explain_order(s, &reversed, f, -1, far, &found);
+  return found;
+}
+
+static bool is_same_number(double a, double b) {
+  return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+static bool is_same_scaling(const posenc_scaling *a, const posenc_scaling *b) {
+  return a->kind == b->kind && is_same_number(a->factor, b->factor) && is_same_number(a->low, b->low) &&
+         is_same_number(a->high, b->high) && a->truncate == b->truncate;
+}
+
+static bool is_same(const formula *a, const formula *b) {
+  return is_same_number(a->base, b->base) && fabs(a->shift - b->shift) <= 0.0 &&
+         is_same_scaling(&a->scaling, &b->scaling);
+}
+
+static void weigh(search *s, const explanation *e) {
+  explanation *best = &s->best;
+  if (!e->found) return;
+  if (is_better(best, e->distance)) {
+    *best = *e, s->also.found = false;
+  } else if (e->distance <= best->distance && is_same(&e->how.formula, &best->how.formula)) {
+    best->original_least = e->original_least < best->original_least ? e->original_least : best->original_least;
+    best->original_most = e->original_most > best->original_most ? e->original_most : best->original_most;
+  } else if (e->distance <= best->distance && !s->also.found &&
+             e->how.formula.digits <= best->how.formula.digits + PLAINER) {
+    s->also = *e;
+  }
+}
+
+/* The plainest formula of those that come as close as any. */
+static void explain_all(search *s, const columns *at, const formula *formulas, size_t count) {
+  for (size_t n = 0; n < count && !s->failed; n++) {
+    if (is_done(s, &s->best) && formulas[n].digits > s->best.how.formula.digits + PLAINER) break;
+    const explanation e = explain_by(s, at, &formulas[n], false);
+    weigh(s, &e);
+  }
+}
+
+/* ---- columns that turn the other way -------------------------------------------------------------- */
+
+/* The cosine comes first where most pairs turn backwards; or rows are reversed, which phases tell. */
+static void turn_columns(search *s) {
+  int64_t votes = 0;
+  for (int64_t i = 0; i < s->columns.pairs; i++)
+    if (fabs(s->frequencies[i].value) > 3.0 * s->frequencies[i].error) votes += s->frequencies[i].value > 0.0 ? 1 : -1;
+  if (votes >= 0) return;
+  s->columns = columns_exchanged(&s->columns);
+  for (int64_t i = 0; i < s->columns.pairs; i++) s->frequencies[i].value = -s->frequencies[i].value;
+}
+
+int64_t search_count_known(const search *s) {
+  int64_t known = 0;
+  for (int64_t i = 0; i < s->columns.pairs; i++) known += formula_mark(&s->frequencies[i]);
+  return known;
+}
+
+/* ---- bases and factors that are measured ------------------------------------------------------------ */
+
+/* Of a base that nobody writes, another with another denominator has the same frequencies. */
+static void tell_other_shift(search *s, double pairs) {
+  const formula *f = &s->best.how.formula;
+  if (f->digits <= NOBODYS || f->shift > 0.0 || f->stretch > 0.0 || f->scaling.kind != POSENC_SCALING_NONE) return;
+  s->also = s->best;
+  s->also.how.formula.shift = 1.0;
+  s->also.how.formula.base = pow(f->base, (pairs - 1.0) / pairs);
+}
+
+/* What frequencies of the best explanation, which are left in s->w, are off, in s->phases. */
+static void best_drifts(search *s, const formula *f, const sampling *at) {
+  const making *how = &s->best.how;
+  formula_frequencies(f, how->columns.pairs, s->w);
+  for (int64_t i = 0; i < how->columns.pairs; i++) s->w[i] *= how->step;
+  waves_drifts(&s->window, &how->columns, at, s->w, s->phases);
+  for (int64_t i = 0; i < how->columns.pairs; i++) {
+    s->w[i] *= how->step;
+    s->phases[i].value *= how->step;
+  }
+}
+
+/* A base that is no plain number, once all is known but for its last digits: for every denominator, as slopes do not tell
+   them apart. The denominator dim / 2 comes first, unless another has the plainer base. */
+static void refine_base(search *s) {
+  static const double shifts[] = {0.0, 1.0, 0.5};
+  const explanation old = s->best;
+  const formula from = old.how.formula;
+  const columns at = old.how.step > 0 ? old.how.columns : columns_exchanged(&old.how.columns);
+  const double pairs = (double)at.pairs;
+  if (is_done(s, &old) && (from.digits <= NOBODYS || !(from.shift > 0.0))) return;
+  if (from.digits > NOBODYS) s->best.found = s->also.found = false;
+  for (size_t n = 0; n < sizeof shifts / sizeof *shifts && !is_done(s, &s->best); n++) {
+    formula f = from, refined[FORMULAS_MAX];
+    if (pairs - shifts[n] <= 0.0) continue;
+    f.base = pow(from.base, (pairs - shifts[n]) / (pairs - from.shift));
+    f.shift = shifts[n];
+    s->best.how = old.how;
+    best_drifts(s, &f, &s->sampling);
+    explain_all(s, &at, refined, formulas_refined(&f, s->phases, at.pairs, refined));
+  }
+  weigh(s, &old);
+  tell_other_shift(s, pairs);
+}
+
+/* Factors of longrope, from all rows of the window, now that positions are known. */
+static void refine_factors(search *s) {
+  explanation better = {.found = false};
+  making *how = &s->best.how;
+  const int64_t pairs = how->columns.pairs;
+  const sampling far = waves_spread(&s->window, &s->sampling);
+  formula plain = how->formula;
+  plain.scaling = (posenc_scaling){.factor = 1.0};
+  formula_frequencies(&how->formula, pairs, s->w);
+  for (int64_t i = 0; i < pairs; i++) s->frequencies[i].value = (double)s->w[i];
+  waves_refit(&s->window, &how->columns, &far, how->start.first, how->step, how->amplitude, s->frequencies);
+  scalings_read_factors(&plain, s->frequencies, pairs, s->factors);
+  consider(s, how, &better);
+  if (better.found) s->best = better;
+}
+
+/* ---- formulas that frequencies do not tell ----------------------------------------------------------- */
+
+/* The formulas that models have, where frequencies could not be told, or only nearly; and if rows come in runs, from all of them. */
+static void explain_usual(search *s) {
+  formula usual[FORMULAS_MAX];
+  const columns *at = &s->columns;
+  const size_t count = formulas_usual(explanation_is_good(&s->best) ? s->best.how.formula.base : 0.0, usual, at->pairs);
+  for (size_t n = 0; n < count && !is_done(s, &s->best); n++) explain_all(s, at, &usual[n], 1);
+  if (s->sampling.step == 1 || explanation_is_good(&s->best)) return;
+  s->sampling.count = s->sampling.first + (s->sampling.count - 1) * s->sampling.step + 1;
+  s->sampling.first = 0;
+  s->sampling.step = 1;
+  for (size_t n = 0; n < count && !is_done(s, &s->best); n++) explain_all(s, at, &usual[n], 1);
+}
+
+/* Scalings, over the base that the most frequencies have, or one that models have. */
+static void explain_scaled(search *s, const formula *formulas, size_t count) {
+  formula scaled[FORMULAS_MAX];
+  for (size_t n = 0; n < count + formula_base_count && !is_explained(s, &s->best); n++) {
+    formula plain = formula_plain(n < count ? formulas[n].base : formula_bases[n - count]);
+    if (n < count && (formulas[n].shift > 0.0 || formulas[n].digits > NOBODYS)) continue;
+    if (n < count) plain.base_error = formulas[n].base_error;
+    const size_t found = scalings_find(&plain, s->frequencies, s->columns.pairs, s->factors, scaled);
+    explain_all(s, &s->columns, scaled, found);
+    if (explanation_is_good(&s->best) && s->best.how.formula.scaling.kind == POSENC_SCALING_LONGROPE) {
+      refine_factors(s);
+      break;
+    }
+  }
+}
+
+/* ---- lists of positions -------------------------------------------------------------------------------- */
+
+/* Of a list, before positions are known: 1, if it is near, as the largest value may be a bit less. */
+static double list_amplitude(const search *s) {
+  const double near = 0.02;
+  return fabs(s->window.most - 1.0) < near ? 1.0 : s->window.most;
+}
+
+static bool explain_list_by(search *s, const columns *at, const formula *f, double relative) {
+  making how = making_of(s, at, f);
+  formula_frequencies(f, at->pairs, s->w);
+  const int64_t known = list_read(&s->window, at, s->w, list_amplitude(s), relative, s->positions);
+  if (known < 0) s->failed = true;
+  if (known * 20 < s->window.count * 19) return false;
+  how.positions = s->positions;
+  how.start = (start){.error = relative, .most = -1};
+  const estimate amplitude = {list_amplitude(s), ldexp(s->window.most, -format_of(s->window.held)->precision)};
+  explanation found = {.found = false};
+  consider_amplitudes(s, &how, &amplitude, true, &found);
+  if (!explanation_is_good(&found)) return false;
+  weigh(s, &found);
+  return true;
+}
+
+/* Rows at positions in any order, of enough columns that no other row would have a position, too. */
+static void explain_list(search *s) {
+  enum { PAIRS_LEAST = 4 };
+  static const double relative[] = {1e-15, 5e-7};
+  if (s->columns.pairs < PAIRS_LEAST) return;
+  for (int turn = 0; turn < 2 && !explanation_is_good(&s->best); turn++) {
+    formula formulas[FORMULAS_MAX];
+    columns at = turn && s->columns.part == COLUMNS_BOTH ? columns_exchanged(&s->columns) : s->columns;
+    if (turn && s->columns.part != COLUMNS_BOTH) at.part = COLUMNS_SIN;
+    const size_t count = list_formulas(&s->window, &at, formulas);
+    for (size_t n = 0; n < count && !explanation_is_good(&s->best) && !s->failed; n++)
+      for (size_t r = 0; r < sizeof relative / sizeof *relative && !is_close(s, &s->best); r++)
+        explain_list_by(s, &at, &formulas[n], relative[r]);
+  }
+  if (!explanation_is_good(&s->best) || !s->best.how.positions) return;
+  /* The positions of the best: others were tried since. */
+  formula_frequencies(&s->best.how.formula, s->best.how.columns.pairs, s->w);
+  if (list_read(&s->window, &s->best.how.columns, s->w, list_amplitude(s), s->best.how.start.error, s->positions) < 0)
+    s->failed = true;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------ */
+
+bool search_open(search *s, const identify_request *request) {
+  *s = (search){.request = request};
+  if (!window_read(&s->window, request->table)) return false;
+  s->sampling = window_sampling(&s->window);
+  s->run = s->sampling.step;
+  const size_t pairs = (size_t)s->window.dim + 1;
+  s->frequencies = calloc(pairs, sizeof *s->frequencies);
+  s->phases = calloc(pairs, sizeof *s->phases);
+  s->w = calloc(pairs, sizeof *s->w);
+  s->factors = calloc(pairs, sizeof *s->factors);
+  s->bad = calloc(pairs, sizeof *s->bad);
+  s->positions = calloc((size_t)s->window.count + 1, sizeof *s->positions);
+  return s->frequencies && s->phases && s->w && s->factors && s->bad && s->positions;
+}
+
+void search_close(search *s) {
+  window_free(&s->window);
+  free(s->frequencies);
+  free(s->phases);
+  free(s->w);
+  free(s->factors);
+  free(s->bad);
+  free(s->positions);
+}
+
+/* What all agree is added to waves, if it is no rounding. */
+static void find_offset(search *s) {
+  const double sure = 20.0, least = 1e-4;
+  s->offset = waves_offset(&s->window, &s->sampling);
+  const double size = fabs(s->offset.value);
+  if (!(size > sure * s->offset.error) || size < least * s->window.most) return;
+  const double plain = plainest(size, 4.0 * s->offset.error / size).value;
+  window_shift(&s->window, s->offset.value < 0.0 ? -plain : plain);
+}
+
+size_t search_run(search *s) {
+  formula formulas[FORMULAS_MAX];
+  find_offset(s);
+  s->columns = columns_find(&s->window);
+  waves_frequencies(&s->window, &s->columns, &s->sampling, s->frequencies);
+  if (s->columns.part == COLUMNS_BOTH) turn_columns(s);
+  const size_t count = formulas_find(s->frequencies, s->columns.pairs, formulas);
+  explain_all(s, &s->columns, formulas, count);
+  const bool evident = s->columns.pairs >= FORMULA_EVIDENT;
+  if (!is_done(s, &s->best) && s->columns.pairs > 1) explain_usual(s);
+  if (explanation_is_good(&s->best) && evident) refine_base(s);
+  if (evident && !is_explained(s, &s->best)) explain_scaled(s, formulas, count);
+  if (count > 0 && formulas[0].tight && !explanation_is_good(&s->best)) {
+    const explanation far = explain_by(s, &s->columns, &formulas[0], true);
+    weigh(s, &far);
+  }
+  if (!explanation_is_good(&s->best)) explain_list(s);
+  return count;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* What was found, in one sentence. */
+#include "identify/identify.h"
+
+#include "common/scaling.h"
+#include "common/shapes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "hf-rope" */
+static const char *maker_name(const identify_match *match) {
+  if (!match->kernel) return "exact";
+  const char *slash = strrchr(match->kernel->name, '/');
+  return slash ? slash + 1 : match->kernel->name;
+}
+
+static bool is_equal(const identify_match *match) {
+  return match->compared > 0 && match->equal == match->compared;
+}
+
+/* Is it that recipe, but for what another libm or compiler makes of it? */
+static bool is_near(const identify_match *match) {
+  return match->compared > 0 && (double)match->equal >= 0.95 * (double)match->compared;
+}
+
+static bool is_one(double x) {
+  return x >= 1.0 && x <= 1.0;
+}
+
+static void print_number(FILE *out, double x, double error) {
+  fputs(number_within(x, error).text, out);
+}
+
+static void print_makers(const identity *found, FILE *out) {
+  const identify_match *first = &found->matches[0];
+  if (!is_near(first))
+    fprintf(out, "computed in %s; nearest: ", found->held == POSENC_F64 ? "f64" : "f32");
+  else if (!is_equal(first))
+    fputs("closest to ", out);
+  fputs(maker_name(first), out);
+  for (size_t n = 1; n < found->match_count && found->matches[n].closest; n++)
+    fprintf(out, "%s%s", n == 1 ? " or, which writes the same, " : ", ", maker_name(&found->matches[n]));
+}
+
+/* ---- the formula ---------------------------------------------------------------------------------- */
+
+static void print_attention(const identity *found, FILE *out) {
+  const posenc_scaling *s = &found->scaling;
+  if (s->attention > 0.0 && is_one(s->attention)) {
+    if (s->kind == POSENC_SCALING_YARN) fputs(", attention 1", out);
+    return;
+  }
+  fputs(", attention ", out);
+  print_number(out, found->how.amplitude,
+               s->attention > 0.0 ? found->how.amplitude_error / found->how.amplitude : 1e-6);
+  if (s->attention > 0.0) return;
+  if (s->kind == POSENC_SCALING_LONGROPE && !(s->factor > 1.0)) return;
+  if (s->kind == POSENC_SCALING_YARN)
+    fprintf(out, " (0.1 ln %s + 1)", number_of(s->factor).text);
+  else
+    fprintf(out, " (sqrt(1 + ln %s / ln %" PRId64 "))", number_of(s->factor).text, s->original);
+}
+
+static void print_scaling(const identity *found, FILE *out) {
+  const formula *f = &found->how.formula;
+  const posenc_scaling *s = &found->scaling;
+  const int64_t pairs = found->how.columns.pairs;
+  const double *errors = found->factor_errors;
+  fprintf(out, ", %s scaling", scaling_forms[s->kind].name);
+  if (s->kind == POSENC_SCALING_LONGROPE) {
+    fprintf(out, " by factors %s, %s .. %s", number_within(s->factors[0], errors[0]).text,
+            number_within(s->factors[pairs > 1], errors[pairs > 1]).text,
+            number_within(s->factors[pairs - 1], errors[pairs - 1]).text);
+  } else {
+    fprintf(out, " by %s from %" PRId64, number_of(f->scaling.factor).text, f->scaling.original);
+    if (found->original_least < found->original_most)
+      fprintf(out, " (or others of %" PRId64 "..%" PRId64 ", which the table does not tell apart)",
+              found->original_least, found->original_most);
+    fprintf(out, ", low %s, high %s", number_of(s->low).text, number_of(s->high).text);
+    if (s->kind == POSENC_SCALING_YARN && !s->truncate) fputs(", not truncated", out);
+  }
+  if (s->kind != POSENC_SCALING_LLAMA3) print_attention(found, out);
+}
+
+static void print_formula(const identity *found, FILE *out) {
+  const formula *f = &found->how.formula;
+  const double shift = identity_shift(found, f);
+  fputs(found->how.columns.pairs > 1 ? ", base " : ", any base", out);
+  if (found->how.columns.pairs > 1) print_number(out, f->base, f->base_error);
+  if (f->stretch > 0.0)
+    fprintf(out,
+            " (NTK-aware, %s stretched by %s: dynamic scaling, where factor × length / original - (factor - 1) = %s)",
+            number_of(f->of_base).text, number_of(f->stretch).text, number_of(f->stretch).text);
+  if (fabs(shift) > 0.0) fprintf(out, ", shift %s", number_of(shift).text);
+  if (f->scaling.kind != POSENC_SCALING_NONE) print_scaling(found, out);
+  if (!is_one(f->scale)) {
+    fputs(", scale ", out);
+    print_number(out, f->scale, f->scale_error);
+    const plain_number factor = plainest(1.0 / f->scale, f->scale_error);
+    if (f->scale < 1.0 && factor.digits <= 3) fprintf(out, " (linear scaling by %s)", number_of(factor.value).text);
+  }
+}
+
+/* ---- rows and columns ----------------------------------------------------------------------------- */
+
+static void print_columns(const identity *found, FILE *out) {
+  const columns *at = &found->how.columns;
+  fprintf(out, ", %s%s", columns_layout_name(at),
+          at->part == COLUMNS_BOTH  ? ""
+          : at->part == COLUMNS_COS ? " (cos)"
+                                    : " (sin)");
+  const char *odd = identity_odd(found);
+  if (odd) fprintf(out, ", odd %s", odd);
+}
+
+static void print_list(const identity *found, FILE *out) {
+  enum { SHOWN = 4 };
+  fprintf(out, ", a list of %" PRId64 " positions", found->listed);
+  for (int64_t r = 0, shown = 0; r < found->judged && shown < SHOWN; r++) {
+    if (isnan(found->positions[r])) continue;
+    fprintf(out, "%s %.9g", shown++ ? "," : "", found->positions[r]);
+  }
+  fprintf(out, "%s in %" PRId64 " run%s of successive ones", found->listed > SHOWN ? " .." : "", found->runs,
+          found->runs == 1 ? "" : "s");
+  if (found->how.columns.part == COLUMNS_COS) fputs(" (cosines do not tell their signs)", out);
+}
+
+static void print_positions(const identity *found, FILE *out) {
+  const start *at = &found->how.start;
+  const int64_t last = found->rows - 1;
+  if (found->positions) {
+    print_list(found, out);
+  } else if (start_is_one(at)) {
+    fprintf(out, ", positions %" PRId64 "..%" PRId64, at->least, at->least + found->how.step * last);
+    if (found->starts)
+      fprintf(out, " (or from %" PRId64 " other first ones on, which these rows do not tell apart)", found->starts);
+  } else if (start_is_whole(at)) {
+    fprintf(out, ", positions from one of %" PRId64 "..%" PRId64 " on", at->least, at->most);
+  } else {
+    fputs(", positions from ", out);
+    print_number(out, at->first, at->error / fmax(fabs(at->first), 1e-300));
+    fputs(" on", out);
+  }
+  if (found->how.step < 0) fputs(" (rows are reversed)", out);
+  if (found->paddings == 1)
+    fprintf(out, ", padding row at %" PRId64, found->padding);
+  else if (found->paddings > 1)
+    fprintf(out, ", %" PRId64 " rows of zeros from %" PRId64 " on", found->paddings, found->padding);
+}
+
+static void print_damage(const identity *found, FILE *out) {
+  enum { SHOWN = 8 };
+  for (size_t n = 0; n < found->damage_count && n < SHOWN; n++) {
+    const identify_damage *d = &found->damage[n];
+    fprintf(out, "%s column %" PRId64, n ? "," : "; but", d->column);
+    if (d->sin == IDENTIFY_CONSTANT)
+      fprintf(out, " is %s in all rows", number_within(d->value, ldexp(1.0, -format_of(found->held)->precision)).text);
+    else if (d->sin == IDENTIFY_MOVED)
+      fprintf(out, " has what belongs to column %" PRId64, d->like);
+    else
+      fputs(" is no part of it", out);
+  }
+  if (found->damage_count > SHOWN) fprintf(out, " and %zu more columns are damaged", found->damage_count - SHOWN);
+}
+
+/* ---- errors --------------------------------------------------------------------------------------- */
+
+static void print_history(const identity *found, FILE *out) {
+  const bool rounded_once = found->matches[0].kernel == NULL && found->max_abs <= 4.0 * found->max_if_exact;
+  const making *how = &found->how;
+  if (!is_one(how->amplitude) && how->formula.scaling.kind == POSENC_SCALING_NONE) {
+    fputs(", times ", out);
+    print_number(out, how->amplitude, how->amplitude_error / how->amplitude);
+  }
+  if (fabs(how->offset) > 0.0) {
+    fputs(", plus ", out);
+    print_number(out, how->offset, how->offset_error / fabs(how->offset));
+  }
+  if (!is_near(&found->matches[0])) {
+    if (found->held != POSENC_F64 && found->held != POSENC_F32)
+      fprintf(out, ", %s %s", found->held == found->stored ? "stored as" : "rounded to", dtype_name(found->held));
+  } else if (found->held == POSENC_F64 || found->held == POSENC_F32 || rounded_once)
+    fprintf(out, ", %s %s", rounded_once ? "rounded to" : "computed in", dtype_name(found->held));
+  else
+    fprintf(out, ", computed in f32 then %s %s", found->held == found->stored ? "stored as" : "rounded to",
+            dtype_name(found->held));
+  if (found->held != found->stored) fprintf(out, ", stored as %s", dtype_name(found->stored));
+}
+
+static void print_errors(const identity *found, FILE *out) {
+  const identify_match *first = &found->matches[0];
+  const int64_t others = first->compared - first->equal;
+  const bool outliers = identify_has_outliers(first);
+  const double within = outliers ? first->within : first->most;
+  if (others == 0)
+    fputs(", bit for bit", out);
+  else if (others * 1000 < first->compared)
+    fprintf(out, ", all but %" PRId64 " of %" PRId64 " elements equal and these within %.2g", others, first->compared,
+            within);
+  else
+    fprintf(out, ", %.3g %% of elements equal and the rest within %.2g",
+            100.0 * (double)first->equal / (double)first->compared, within);
+  print_damage(found, out);
+  if (outliers)
+    fprintf(out, "; but %" PRId64 " %s off by more than %.2g, the first at row %" PRId64 ", column %" PRId64,
+            first->outliers, first->outliers == 1 ? "element is" : "elements are",
+            makers_outlier * found->how.amplitude, first->outlier_row, first->outlier_column);
+  if (found->not_finite) fprintf(out, "; %" PRId64 " elements are not finite", found->not_finite);
+  if (found->judged < found->rows) fprintf(out, "; of its first %" PRId64 " rows", found->judged);
+  fprintf(out, "; max %.2g from exact; would be %.2g if computed exactly", found->max_abs, found->max_if_exact);
+}
+
+char *identity_sentence(const identity *found) {
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  if (!out) return NULL;
+  if (found->verdict == IDENTIFY_FEW) {
+    fputs(found->reason, out);
+  } else if (found->verdict == IDENTIFY_NO_TABLE) {
+    fprintf(out, "not a sinusoidal table: %s", found->reason);
+  } else if (found->verdict == IDENTIFY_BENT) {
+    fprintf(out, "sines and cosines, %s, but %s", columns_layout_name(&found->how.columns), found->reason);
+  } else {
+    print_makers(found, out);
+    print_formula(found, out);
+    print_columns(found, out);
+    print_positions(found, out);
+    print_history(found, out);
+    print_errors(found, out);
+  }
+  if (fclose(out) == 0) return text;
+  free(text);
+  return NULL;
+}
