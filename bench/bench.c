@@ -7,6 +7,7 @@
 #include "bench/subject.h"
 #include "common/clock.h"
 #include "common/environment.h"
+#include "common/isolate.h"
 #include "common/number.h"
 #include "common/progress.h"
 
@@ -36,6 +37,8 @@ typedef struct benchmark {
 
 struct session {
   const bench_request *request;
+  const bool *left_out; /* kernels that have ended a run of this before */
+  bool lost;            /* there are some */
   subject *subjects;
   size_t subject_count;
   benchmark *benchmarks; /* of each subject in each mode that does not take too long */
@@ -49,15 +52,25 @@ struct session {
   bool failed;                     /* and told */
 };
 
-/* One line on stderr. Returns false, for callers that pass failure on. */
+/* Whose work is done from now on. */
+static void take_turn(const subject *s) {
+  isolate_turn(s->kernel);
+}
+
+/* One line on the caller's stderr. Returns false, for callers that pass failure on. */
 static bool __attribute__((format(printf, 1, 2))) tell(const char *format, ...) {
+  char line[1024] = "posenc: ";
+  const size_t begin = strlen(line);
   va_list arguments;
   va_start(arguments, format);
-  progress_clear();
-  fputs("posenc: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
+  vsnprintf(line + begin, sizeof line - begin, format, arguments);
   va_end(arguments);
+  if (isolate_inside()) {
+    isolate_tell(line);
+  } else {
+    progress_clear();
+    fprintf(stderr, "%s\n", line);
+  }
   return false;
 }
 
@@ -67,6 +80,13 @@ static bool tell_memory(void) {
 
 static bool tell_status(const subject *s, posenc_status status) {
   return tell("bench: %s on %s: %s", s->kernel->name, s->shape->name, posenc_status_message(status));
+}
+
+/* The kernel at work does not do what it said it could: the run is begun again without it. */
+static void give_up(const subject *s, posenc_status status) {
+  char why[sizeof s->shape->name + 100];
+  snprintf(why, sizeof why, "%s on %s", posenc_status_message(status), s->shape->name);
+  isolate_fail(why);
 }
 
 /* ---- benchmarks -------------------------------------------------------------------------------- */
@@ -87,10 +107,7 @@ static double time_loop(shim_state *state, benchmark *b, int64_t *iterations) {
   }
   const double seconds = clock_seconds() - start - aside;
   shim_set_time(state, seconds);
-  if (status != POSENC_OK) {
-    shim_fail(state, posenc_status_message(status));
-    if (!b->run->failed) b->run->failed = !tell_status(t->subject, status);
-  }
+  if (status != POSENC_OK) give_up(t->subject, status);
   return seconds;
 }
 
@@ -125,6 +142,7 @@ static void run_benchmark(shim_state *state, void *arg) {
   benchmark *b = arg;
   timing *t = &b->timing;
   const bool moves = t->limit.bytes > 0;
+  take_turn(t->subject);
   show(b);
   const double limit_before = moves ? limit_rate(&t->limit) : 0;
   timing_wake(t);
@@ -189,6 +207,8 @@ static void tell_unable(const session *run) {
   for (size_t k = 0; k < run->request->kernel_count; k++) {
     const posenc_kernel *kernel = run->request->kernels[k];
     const char *refusal = NULL;
+    if (run->left_out[k]) continue;
+    isolate_turn(kernel);
     for (size_t i = 0; i < run->request->shape_count; i++) {
       const posenc_options options = options_of(run->request, kernel);
       refusal = posenc_kernel_refusal(kernel, &run->request->shapes[i].problem, &options);
@@ -228,8 +248,10 @@ static bool choose_subjects(session *run) {
     const size_t kernel_count = request->kernel_counts ? request->kernel_counts[i] : request->kernel_count;
     for (size_t k = 0; table->problem.rows > 0 && k < kernel_count; k++) {
       subject *s = &run->subjects[run->subject_count];
+      if (run->left_out[k]) continue;
       *s = (subject){.shape = table, .kernel = request->kernels[k], .modes = request->modes[i], .batch = 1};
       s->options = options_of(request, s->kernel);
+      take_turn(s);
       if (posenc_kernel_refusal(s->kernel, &table->problem, &s->options)) continue;
       const posenc_status status = measure_subject(run, s);
       if (status != POSENC_OK) return tell_status(s, status);
@@ -296,7 +318,7 @@ static bool register_benchmark(session *run, const subject *s, bench_mode mode) 
   benchmark *b = &run->benchmarks[run->benchmark_count++];
   b->run = run;
   const posenc_status status = timing_set_up(&b->timing, s, mode, run->cache, run->request->min_time);
-  if (status != POSENC_OK) return tell_status(s, status);
+  if (status != POSENC_OK) give_up(s, status);
   if (run->request->foretell && b->timing.limit.bytes > 0) b->beside = 2 * time_limit(&b->timing);
   const double parts = mode == BENCH_HOT ? (double)s->shape->problem.rows / (double)b->timing.rows : 1;
   return shim_register(name, run_benchmark, b, b->timing.iterations, run->request->repetitions, parts) || tell_memory();
@@ -305,8 +327,9 @@ static bool register_benchmark(session *run, const subject *s, bench_mode mode) 
 static bool register_subject(session *run, subject *s) {
   s->buffer = run->buffers[s->shape->problem.dtype].memory;
   s->evictor = &run->evictor;
+  take_turn(s);
   const posenc_status status = subject_prepare(s);
-  if (status != POSENC_OK) return tell_status(s, status);
+  if (status != POSENC_OK) give_up(s, status);
   for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
     if (s->modes & 1u << mode && mode_suits(&s->shape->problem, mode) && !register_benchmark(run, s, mode))
       return false;
@@ -399,6 +422,7 @@ static bool add_context(json_t *record, const session *run, json_t *environment)
   json_decref(after);
   for (size_t i = 0; i < request->kernel_count; i++) {
     char name[128], abi[16];
+    if (run->left_out[i]) continue;
     snprintf(name, sizeof name, "kernel_abi.%s", request->kernels[i]->name);
     snprintf(abi, sizeof abi, "%u", (unsigned)request->kernels[i]->abi);
     ok = ok && json_object_set_new(context, name, json_string(abi)) == 0;
@@ -430,7 +454,7 @@ static int tell_nothing(const char *why) {
 /* As bench_run. */
 static int make_record(session *run, json_t *environment, json_t **record) {
   const bool part = shard_is_part(run->request->only);
-  if (run->subject_count == 0 && !part) return tell_nothing("no rows to write");
+  if (run->subject_count == 0 && !part) return tell_nothing(run->lost ? "no kernel is left" : "no rows to write");
   if (!make_buffers(run, environment) || !register_all(run)) return 2;
   if (run->benchmark_count == 0 && !part) return tell_nothing("nothing is left in these modes");
   if (run->request->foretell) foretell(run);
@@ -444,7 +468,11 @@ static int make_record(session *run, json_t *environment, json_t **record) {
 
 static void clean_up(session *run) {
   shim_clear();
-  for (size_t i = 0; i < run->subject_count; i++) subject_release(&run->subjects[i]);
+  for (size_t i = 0; i < run->subject_count; i++) {
+    take_turn(&run->subjects[i]);
+    subject_release(&run->subjects[i]);
+  }
+  isolate_turn(NULL);
   free(run->benchmarks);
   free(run->subjects);
   free(run->mine);
@@ -452,20 +480,80 @@ static void clean_up(session *run) {
   for (size_t i = 0; i < DTYPES; i++) posenc_free(run->buffers[i].memory);
 }
 
-int bench_run(const bench_request *request, json_t **record) {
-  session run = {.request = request};
-  *record = NULL;
-  if (!flags_allowed(request->extra)) return 2;
-  char message[512];
+/* ---- in a process of its own ---------------------------------------------------------------------- */
+
+/* What the caller knows of a run, and its end. */
+typedef struct job {
+  const bench_request *request;
+  bool *left_out;
+  json_t *lost; /* {"kernel_failed.NAME": how it ended} */
+} job;
+
+/* Its result: the status of bench_run and the record, or null. */
+static void bench_aloud(void *argument) {
+  const job *of = argument;
+  session run = {.request = of->request, .left_out = of->left_out, .lost = json_object_size(of->lost) > 0};
+  char message[512], *text = NULL;
   int status = 2;
-  json_t *environment = environment_json();
+  json_t *record = NULL, *environment = environment_json();
   if (!environment)
     tell_memory();
-  else if (!shim_initialize(request->extra, message, sizeof message))
+  else if (!shim_initialize(of->request->extra, message, sizeof message))
     tell("%s", message);
   else if (choose_subjects(&run))
-    status = make_record(&run, environment, record);
+    status = make_record(&run, environment, &record);
   clean_up(&run);
   json_decref(environment);
+  json_t *result = json_pack("{s:i, s:o?}", "status", status, "record", record);
+  if (result && (text = json_dumps(result, JSON_COMPACT))) isolate_result(text);
+  free(text);
+  json_decref(result);
+}
+
+static void note_lost(const posenc_kernel *kernel, const char *words, void *argument) {
+  job *of = argument;
+  char key[128];
+  tell("bench: %s is left out: %s", kernel->name, words);
+  snprintf(key, sizeof key, "kernel_failed.%s", kernel->name);
+  json_object_set_new(of->lost, key, json_string(words));
+}
+
+/* As bench_run, but for kernels that were lost. */
+static int status_of(const isolated *end, json_t **record) {
+  json_t *result = end->result ? json_loads(end->result, 0, NULL) : NULL;
+  int status = 2;
+  char words[400];
+  if (result) {
+    status = (int)json_integer_value(json_object_get(result, "status"));
+    if (json_is_object(json_object_get(result, "record"))) *record = json_incref(json_object_get(result, "record"));
+  } else if (end->result) {
+    tell_memory();
+  } else {
+    isolated_words(end, words, sizeof words);
+    tell("bench: %s", words);
+  }
+  json_decref(result);
+  return status;
+}
+
+int bench_run(const bench_request *request, json_t **record) {
+  job of = {request, calloc(request->kernel_count + 1, sizeof *of.left_out), json_object()};
+  *record = NULL;
+  int status = 2;
+  if (!of.left_out || !of.lost) {
+    tell_memory();
+  } else if (flags_allowed(request->extra)) {
+    /* There is no word while a repetition runs. */
+    const isolation how = {request->kernels, request->kernel_count, request->silence + 10.0 * request->min_time, NULL,
+                           &of};
+    isolated end = isolate_team(bench_aloud, &of, &how, of.left_out, note_lost);
+    progress_clear();
+    status = status_of(&end, record);
+    free(end.result);
+  }
+  if (json_object_size(of.lost) > 0 && status == 0) status = 1;
+  if (*record) json_object_update(json_object_get(*record, "context"), of.lost);
+  free(of.left_out);
+  json_decref(of.lost);
   return status;
 }

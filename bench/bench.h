@@ -49,6 +49,7 @@ typedef struct bench_request {
   char **extra;               /* further --benchmark_… flags, null-terminated, or null */
   bool foretell;              /* say on stderr how long it will take, before the first timing */
   shard only;                 /* so many of the shapes alone are timed, all kernels on each */
+  double silence;             /* seconds that a kernel may take for what takes another milliseconds */
 } bench_request;
 
 /* Of `longest`, unless there is a reason for another: with all repetitions, a whole table would be some ten times as much. */
@@ -78,8 +79,13 @@ static const double bench_longest = 1;
  *           "kernels": [name …], "shapes": [shape_json() …], "plugins": [digests of their files]} }. It may have nothing to time: then "benchmarks" is empty, and of the context our facts are all
  * that there is.
  *
- * 0 and the record, a new reference; 1 and null if there is nothing to time; 2 and null on an error. What is not 0 has been told on
- * stderr, and so have kernels that do none of the shapes, and what is left out of a mode.
+ * All of it is timed in one process that is not the caller's (common/isolate.h). A kernel that ends it, hangs or
+ * misbehaves there otherwise is left out, and the timing begun again; the context then has "kernel_failed.NAME": how it
+ * ended.
+ *
+ * 0 and the record, a new reference; 1 and the record if a kernel had to be left out so; 1 and null if there is nothing
+ * to time; 2 and null on an error. What is not 0 has been told on stderr, and so have kernels that do none of the
+ * shapes, and what is left out of a mode. No thread may be running, nor have run an OpenMP region in this process.
  */
 int bench_run(const bench_request *request, json_t **record);
 

@@ -146,13 +146,6 @@ bool shim_count(shim_state *state, const char *name, double value) try {
   return false;
 }
 
-bool shim_fail(shim_state *state, const char *why) try {
-  state_of(state)->SkipWithError(why);
-  return true;
-} catch (const std::exception &) {
-  return false;
-}
-
 char *shim_run(size_t *length, char *message, size_t size) try {
   std::ostringstream json, errors;
   Reporter reporter;

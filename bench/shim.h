@@ -35,9 +35,6 @@ void shim_set_time(shim_state *state, double seconds);
 /* Numbers that are not finite do not exist in JSON, and are left out there. */
 bool shim_count(shim_state *state, const char *name, double value);
 
-/* Marks this repetition as failed. Call it instead of or inside the loop; shim_keep_running is false from then on. */
-bool shim_fail(shim_state *state, const char *why);
-
 /* Runs all that is registered and the flags select, repetitions in random order. The JSON text, to be freed, or null with a
    one-line `message`. */
 char *shim_run(size_t *length, char *message, size_t size);

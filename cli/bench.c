@@ -23,7 +23,7 @@ static const char help[] =
     "\n"
     "Options:\n"
     "  --mode LIST       in which states, separated by commas (hot,plan)\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP OP_HELP
-        RUN_HELP BENCH_HELP SHARD_HELP
+        RUN_HELP BENCH_HELP PATIENCE_HELP SHARD_HELP
     "  --encoding NAME   instead of kernels, one of the other encodings: integer, binary,\n"
     "                    learned, alibi or dropout (posenc list --encodings); --heads and\n"
     "                    --len are those of alibi's matrices\n"
@@ -45,7 +45,8 @@ static const char help[] =
     "\n"
     "Exit status:\n"
     "  0                 if all is well\n"
-    "  1                 if there is nothing to time, as in an empty table\n"
+    "  1                 if there is nothing to time, as in an empty table, or a kernel that\n"
+    "                    crashed, hung or the like had to be left out\n"
     "  2                 on bad input or any other error\n"
     "\n"
     "Examples:\n"
@@ -62,6 +63,7 @@ static const struct option long_options[] = {
     PLUGIN_OPTIONS,
     RUN_OPTIONS,
     BENCH_OPTIONS,
+    PATIENCE_OPTIONS,
     SHARD_OPTIONS,
     {"json", required_argument, NULL, OPTION_JSON},
     {"mode", required_argument, NULL, OPTION_MODE},

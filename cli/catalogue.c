@@ -4,16 +4,19 @@
 #include "cli/catalogue.h"
 #include "cli/options.h"
 #include "common/contract.h"
+#include "common/isolate.h"
 #include "impls/recipes/recipes.h"
 #include "peers/peers.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Null before the first look. Plugins stay loaded until the program ends. */
 static const posenc_kernel **kernels;
@@ -68,11 +71,66 @@ static bool is_printable(const char *path) {
   return is_utf8;
 }
 
-static void *load(const char *path) {
+/* Reads what is read of a plugin before its kernels are looked at: a list without an end, or a wild name, ends the
+ * process here. */
+static size_t touch(void *object) {
+  const uint32_t *abi = dlsym(object, "posenc_plugin_abi");
+  const posenc_kernel *const *list = dlsym(object, "posenc_plugin_kernels");
+  size_t read = 0;
+  if (!abi || !list || *abi != POSENC_KERNEL_ABI) return 0;
+  for (; *list && (*list)->abi == POSENC_KERNEL_ABI; list++) {
+    const char *const texts[] = {(*list)->name,       (*list)->summary, (*list)->algorithm,
+                                 (*list)->provenance, (*list)->basis,   (*list)->absent};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) read += texts[i] ? strlen(texts[i]) : 0;
+  }
+  return read;
+}
+
+/* Loading runs the plugin's constructors. What dlopen itself finds wrong is told later. */
+static void try_loading(void *argument) {
+  isolate_say("loading", 0.0);
+  void *object = dlopen(argument, RTLD_NOW | RTLD_LOCAL);
+  if (object) touch(object);
+  isolate_result("");
+}
+
+/* What its constructors print has been shown once. */
+static void *load_quietly(const char *file) {
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  int kept[2];
+  fflush(stdout);
+  for (int i = 0; i < 2; i++) {
+    kept[i] = fcntl(STDOUT_FILENO + i, F_DUPFD_CLOEXEC, 3);
+    dup2(nowhere, STDOUT_FILENO + i);
+  }
+  void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  fflush(stdout);
+  fflush(stderr);
+  for (int i = 0; i < 2; i++) {
+    if (kept[i] < 0) {
+      close(STDOUT_FILENO + i);
+      continue;
+    }
+    dup2(kept[i], STDOUT_FILENO + i);
+    close(kept[i]);
+  }
+  close(nowhere);
+  return object;
+}
+
+static void *load(const char *path, double silence) {
   char *file;
   /* Without a slash, dlopen would search for a library of that name. */
   if (asprintf(&file, "%s%s", strchr(path, '/') ? "" : "./", path) < 0) die("out of memory");
-  void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  const posenc_kernel named = {.name = path}, *const at_work = &named;
+  const isolated end = isolate(try_loading, file, &(isolation){&at_work, 1, silence, NULL, NULL});
+  if (!end.result) {
+    char words[400];
+    isolated_words(&end, words, sizeof words);
+    die_value("--plugin", path, words);
+  }
+  free(end.result);
+  void *object = load_quietly(file);
   if (!object) {
     const char *why = dlerror();
     const size_t length = strlen(file);
@@ -166,9 +224,9 @@ const digest_text *catalogue_plugins(size_t *count) {
   return digests;
 }
 
-void catalogue_add(const char *path) {
+void catalogue_add(const char *path, double silence) {
   if (!is_printable(path)) die_value("--plugin", path, "a name that is not UTF-8, or has control characters in it");
-  const posenc_kernel *const *list = kernels_of(load(path), path);
+  const posenc_kernel *const *list = kernels_of(load(path, silence), path);
   for (size_t i = 0; list[i]; i++) {
     check_kernel(path, list[i], i + 1);
     append(&list[i], 1);

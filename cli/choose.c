@@ -41,7 +41,7 @@ static const char help[] =
     "  --format NAME     text or json (text)\n"
     "  --threads N       threads of threaded kernels, 0 for as many as OpenMP gives (1)\n"
     "  --repetitions N   timings of each kernel, 3 or more (" TEXT(
-        CHOOSE_REPETITIONS) ")\n" TABLE_HELP OP_HELP KERNEL_HELP PLUGIN_HELP ISA_HELP HELP_HELP "\n"
+        CHOOSE_REPETITIONS) ")\n" TABLE_HELP OP_HELP KERNEL_HELP ISA_HELP PATIENCE_HELP HELP_HELP "\n"
                             "Errors are those of the table, and of add and rope of the table that they work\n"
                             "with: of every element while there are fewer than 8 million, else of a sample.\n"
                             "\n"
@@ -62,6 +62,7 @@ static const struct option long_options[] = {
     KERNEL_OPTIONS,
     LIMIT_OPTIONS,
     ISA_OPTIONS,
+    PATIENCE_OPTIONS,
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"repetitions", required_argument, NULL, OPTION_REPETITIONS},
     {"memory", required_argument, NULL, OPTION_MEMORY},
@@ -318,14 +319,14 @@ static int run(int argc, char **argv) {
   output *out = picture ? output_open(picture) : NULL;
   if (picture && !out) die_value("--plot", picture, strerror(errno));
 
-  /* In this order: looking at kernels forks, which OpenMP does not outlive. */
   json_t *accuracy = measure_accuracy(&given, &chosen, 1, false), *timing;
   const char *name = chosen.shapes[0].name, *table = chosen.shapes[chosen.shape_count - 1].name;
   select_modes(&chosen, 1u << mode);
   selection timed = chosen;
   timed.shape_count = 1;
   int status = measure_time(&given, &timed, NULL, &timing);
-  if (status != EXIT_SUCCESS) exit(status);
+  if (!timing) leave(status);
+  const bool lost = status != EXIT_SUCCESS;
   json_t *choice = choice_of(accuracy, timing, name, table, bench_mode_name(mode), budget_of(&given));
   if (!choice) die("out of memory");
 
@@ -341,7 +342,7 @@ static int run(int argc, char **argv) {
   if (wisdom) write_kept(&before, choice, &given, output_stream(wisdom));
   if (wisdom && !output_commit(wisdom)) die_value("--keep", keep, strerror(errno));
   free_kept(&before);
-  status = kernel ? accuracy_status(accuracy) : STATUS_FAILED_CHECK;
+  status = kernel && !lost ? accuracy_status(accuracy) : STATUS_FAILED_CHECK;
   json_decref(choice);
   json_decref(timing);
   json_decref(accuracy);

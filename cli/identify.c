@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "common/field.h"
 #include "common/output.h"
+#include "common/progress.h"
 #include "common/threads.h"
 #include "identify/plain.h"
 
@@ -28,7 +29,7 @@ static const char help[] =
     "                    table)\n"
     "  --format NAME     text or json (text)\n"
     "  -o, --output FILE\n"
-    "                    where to write; - is standard output (-)\n" PLUGIN_HELP HELP_HELP "\n"
+    "                    where to write; - is standard output (-)\n" PLUGIN_HELP PATIENCE_HELP HELP_HELP "\n"
     "FILE is NumPy's .npy file or a safetensors file. Recipes are those that 'posenc list' shows as\n"
     "recipe/NAME; those that would have written the same bits are all named. Numbers have as many\n"
     "digits as the table supports.\n"
@@ -36,7 +37,7 @@ static const char help[] =
     "Exit status:\n"
     "  0                 if it is a sinusoidal positional encoding, or half a rope cache\n"
     "  1                 if it is not, also if it has sines of other frequencies; or too\n"
-    "                    small to tell\n"
+    "                    small to tell; or if a recipe of a plugin crashed, hung or the like\n"
     "  2                 on bad input or any other error\n"
     "\n"
     "Examples:\n"
@@ -48,6 +49,7 @@ static const struct option long_options[] = {
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"output", required_argument, NULL, 'o'},
     PLUGIN_OPTIONS,
+    PATIENCE_OPTIONS,
     HELP_OPTIONS,
 };
 
@@ -217,6 +219,59 @@ static const posenc_kernel **recipes(size_t *count_of) {
   return some;
 }
 
+/* {"record": identity_json(), "is_table": bool}. Null when memory runs out. */
+static json_t *identified(const identify_request *request) {
+  threads_hold();
+  identity *found = identify(request);
+  json_t *record = found ? identity_json(found, request) : NULL;
+  const bool is_table = found && found->verdict == IDENTIFY_TABLE;
+  identity_free(found);
+  return record ? json_pack("{s:o, s:b}", "record", record, "is_table", (int)is_table) : NULL;
+}
+
+/* The same in a process of its own, as it runs kernels of plugins. */
+typedef struct job {
+  identify_request request;
+  bool *left_out;
+} job;
+
+static void identify_aloud(void *argument) {
+  job *of = argument;
+  identify_request mine = of->request;
+  const posenc_kernel **kernels = calloc(mine.kernel_count + 1, sizeof(*kernels));
+  if (!kernels) return;
+  mine.kernels = kernels;
+  mine.kernel_count = 0;
+  for (size_t n = 0; n < of->request.kernel_count; n++)
+    if (!of->left_out[n]) kernels[mine.kernel_count++] = of->request.kernels[n];
+  json_t *result = identified(&mine);
+  char *text = result ? json_dumps(result, JSON_COMPACT) : NULL;
+  if (text) isolate_result(text);
+  free(text);
+  json_decref(result);
+  free(kernels);
+}
+
+static void tell_lost(const posenc_kernel *kernel, const char *words, void *argument) {
+  bool *lost = argument;
+  *lost = true;
+  progress_clear();
+  fprintf(stderr, "posenc: identify: %s is left out: %s\n", kernel->name, words);
+}
+
+/* Null, and in `why` the reason, if there is none. */
+static json_t *identified_apart(const identify_request *request, double silence, bool *lost, char *why, size_t size) {
+  job of = {*request, calloc(request->kernel_count + 1, sizeof *of.left_out)};
+  if (!of.left_out) die("out of memory");
+  const isolation how = {request->kernels, request->kernel_count, silence, NULL, lost};
+  const isolated end = isolate_team(identify_aloud, &of, &how, of.left_out, tell_lost);
+  if (!end.result) isolated_words(&end, why, size);
+  json_t *result = end.result ? json_loads(end.result, 0, NULL) : NULL;
+  free(end.result);
+  free(of.left_out);
+  return result;
+}
+
 static int run(int argc, char **argv) {
   options given = options_defaults();
   const char *path = "-", *tensor = NULL;
@@ -230,9 +285,9 @@ static int run(int argc, char **argv) {
   if (optind + 1 < argc) die("extra operand '%s'", argv[optind + 1]);
 
   const char *file = argv[optind];
-  fault why;
-  table_file *table = table_open(file, tensor, &why);
-  if (!table) die("%s: %s", *file ? file : "''", why.text);
+  fault wrong;
+  table_file *table = table_open(file, tensor, &wrong);
+  if (!table) die("%s: %s", *file ? file : "''", wrong.text);
   if (tensor && !table_tensor(table)) die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
   if (table_stored(table)->dim > IDENTIFY_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be looked at", file, table_stored(table)->dim,
@@ -244,14 +299,17 @@ static int run(int argc, char **argv) {
   identify_request request = {.table = table, .name = file};
   const posenc_kernel **kernels = recipes(&request.kernel_count);
   request.kernels = kernels;
-  threads_hold();
-  identity *found = identify(&request);
-  json_t *record = found ? identity_json(found, &request) : NULL;
-  if (!record) die("out of memory");
-  print(record, output_stream(out));
-  const bool is_table = found->verdict == IDENTIFY_TABLE;
-  json_decref(record);
-  identity_free(found);
+  bool lost = false;
+  char why[400] = "out of memory";
+  json_t *result =
+      catalogue_options() ? identified_apart(&request, given.silence, &lost, why, sizeof why) : identified(&request);
+  if (!result) {
+    output_abandon(out);
+    die("%s", why);
+  }
+  print(json_object_get(result, "record"), output_stream(out));
+  const bool is_table = json_is_true(json_object_get(result, "is_table")) && !lost;
+  json_decref(result);
   free(kernels);
   table_close(table);
   if (!output_commit(out)) die_value("--output", path, strerror(errno));

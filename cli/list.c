@@ -23,7 +23,7 @@ static const char help[] =
     "  --names           print the names alone\n"
     "  --problems        print what problems are made of, and no kernels\n"
     "  --encodings       print what encodings there are beside the table of sines, and no\n"
-    "                    kernels; with --json, their contracts\n" PLUGIN_HELP ISA_HELP HELP_HELP "\n"
+    "                    kernels; with --json, their contracts\n" PLUGIN_HELP ISA_HELP PATIENCE_HELP HELP_HELP "\n"
     "A bound of \"U ulp + A\" says that no element is further from the exact value than\n"
     "U units in the last place of the exact value, plus A.\n"
     "\n"
@@ -42,6 +42,7 @@ static const struct option long_options[] = {
     {"encodings", no_argument, NULL, OPTION_ENCODINGS},
     PLUGIN_OPTIONS,
     ISA_OPTIONS,
+    PATIENCE_OPTIONS,
     HELP_OPTIONS,
 };
 

@@ -2,6 +2,7 @@
 #include "cli/measure.h"
 #include "bench/bench.h"
 #include "cli/catalogue.h"
+#include "common/isolate.h"
 #include "impls/recipes/recipes.h"
 #include "verify/cases.h"
 
@@ -74,27 +75,76 @@ static void select_shapes(selection *chosen, const options *given, bool sweep) {
   add_shapes_of(chosen, given, shapes, count);
 }
 
+/* Kernels of plugins answer too, so in a process of its own. */
+typedef struct question {
+  const options *given;
+  const selection *chosen;
+  bool *left_out;
+} question;
+
 /* Why a kernel does none of the shapes, of the last one; null if it does any. */
-static const char *refusal_of(const options *given, const selection *chosen, const posenc_kernel *kernel) {
-  const posenc_options how = options_of_plan(given, kernel);
+static const char *refusal_of(const question *asked, const posenc_kernel *kernel) {
+  const posenc_options how = options_of_plan(asked->given, kernel);
   const char *refusal = NULL;
-  for (size_t s = 0; s < chosen->shape_count; s++) {
-    refusal = posenc_kernel_refusal(kernel, &chosen->shapes[s].problem, &how);
+  for (size_t s = 0; s < asked->chosen->shape_count; s++) {
+    refusal = posenc_kernel_refusal(kernel, &asked->chosen->shapes[s].problem, &how);
     if (!refusal) return NULL;
   }
   return refusal;
 }
 
+static void ask_kernels(void *argument) {
+  const question *asked = argument;
+  json_t *answers = json_array();
+  for (size_t k = 0; k < asked->chosen->kernel_count; k++) {
+    const posenc_kernel *kernel = asked->chosen->kernels[k];
+    const char *refusal = NULL;
+    if (!asked->left_out[k]) {
+      isolate_turn(kernel);
+      refusal = refusal_of(asked, kernel);
+    }
+    json_t *answer = refusal ? json_string(refusal) : json_null();
+    json_array_append_new(answers, answer ? answer : json_string("it refuses, in other characters than UTF-8"));
+  }
+  char *text = answers ? json_dumps(answers, JSON_COMPACT) : NULL;
+  if (text) isolate_result(text);
+}
+
+static void lose_quietly(const posenc_kernel *kernel, const char *words, void *argument) {
+  (void)kernel, (void)words, (void)argument;
+}
+
+/* For each kernel, in order: null, or why it does none of the shapes. Of kernels that do not survive the question there is something to
+ * tell, and who measures tells it: null, too. */
+static json_t *refusals_of(const options *given, const selection *chosen) {
+  question asked = {given, chosen, calloc(chosen->kernel_count + 1, sizeof *asked.left_out)};
+  if (!asked.left_out) die("out of memory");
+  const isolation how = {chosen->kernels, chosen->kernel_count, given->silence, NULL, NULL};
+  const isolated end = isolate_team(ask_kernels, &asked, &how, asked.left_out, lose_quietly);
+  char words[400];
+  isolated_words(&end, words, sizeof words);
+  if (!end.result) die("asking the kernels: %s", words);
+  json_t *answers = json_loads(end.result, 0, NULL);
+  if (!answers) die("out of memory");
+  free(end.result);
+  free(asked.left_out);
+  return answers;
+}
+
 /* To measure nothing must not look like success. */
 static void require_runnable(const options *given, const selection *chosen) {
+  json_t *refusals = refusals_of(given, chosen);
   const char *refusal = NULL;
   for (size_t k = 0; k < chosen->kernel_count; k++) {
-    refusal = refusal_of(given, chosen, chosen->kernels[k]);
-    if (!refusal) return;
+    refusal = json_string_value(json_array_get(refusals, k));
+    if (!refusal) break;
   }
-  const char *last = chosen->kernels[chosen->kernel_count - 1]->name;
-  if (given->kernel) die("--kernel %s: %s cannot do this here: %s", given->kernel, last, refusal);
-  die("no kernel can do this here; %s: %s", last, refusal);
+  if (refusal) {
+    const char *last = chosen->kernels[chosen->kernel_count - 1]->name;
+    if (given->kernel) die("--kernel %s: %s cannot do this here: %s", given->kernel, last, refusal);
+    die("no kernel can do this here; %s: %s", last, refusal);
+  }
+  json_decref(refusals);
 }
 
 selection select_measured(const options *given, bool sweep) {
@@ -108,11 +158,14 @@ selection select_measured(const options *given, bool sweep) {
 }
 
 void require_named(const options *given, const selection *chosen) {
+  json_t *refusals = refusals_of(given, chosen);
   for (size_t k = 0; k < chosen->kernel_count; k++) {
     const posenc_kernel *kernel = chosen->kernels[k];
-    const char *refusal = options_name_kernel(given, kernel) ? refusal_of(given, chosen, kernel) : NULL;
-    if (refusal) die("--kernel %s: %s cannot do this here: %s", given->kernel, kernel->name, refusal);
+    const char *refusal = json_string_value(json_array_get(refusals, k));
+    if (refusal && options_name_kernel(given, kernel))
+      die("--kernel %s: %s cannot do this here: %s", given->kernel, kernel->name, refusal);
   }
+  json_decref(refusals);
 }
 
 /* "--cases FILE", the value quoted for a shell. */
@@ -282,6 +335,7 @@ int measure_time(const options *given, const selection *chosen, char **flags, js
       .plugins = plugins,
       .plugin_count = plugin_count,
       .only = given->only,
+      .silence = given->silence,
   };
   return bench_run(&request, record);
 }

@@ -4,6 +4,7 @@
 #include "cli/catalogue.h"
 #include "cli/options.h"
 #include "cli/values.h"
+#include "common/output.h"
 #include "common/progress.h"
 #include "verify/verify.h"
 
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { THREADS_MAX = 1024, REPETITIONS_MIN = 3, REPETITIONS_MAX = 10000 };
 
@@ -25,6 +27,13 @@ static const char *program = "posenc";
 
 void set_program(const char *name) {
   program = name;
+}
+
+void leave(int status) {
+  if (!catalogue_options()) exit(status);
+  fflush(NULL);
+  output_end();
+  _exit(status); /* neither destructors nor handlers of a plugin */
 }
 
 void die(const char *format, ...) {
@@ -38,7 +47,7 @@ void die(const char *format, ...) {
     if (iscntrl((unsigned char)*c)) *c = '?';
   progress_clear();
   fprintf(stderr, "%s: %s\n", program, message);
-  exit(STATUS_ERROR);
+  leave(STATUS_ERROR);
 }
 
 /* A value as messages show it: an empty one would not be seen. */
@@ -52,7 +61,7 @@ void die_value(const char *option, const char *value, const char *reason) {
 
 void finish(int status) {
   if (status != STATUS_ERROR && (fflush(stdout) != 0 || ferror(stdout))) die("standard output: %s", strerror(errno));
-  exit(status);
+  leave(status);
 }
 
 void print_version(const char *name) {
@@ -198,7 +207,7 @@ options options_defaults(void) {
       .seed = VERIFY_DEFAULT_SEED,
       .budget = VERIFY_DEFAULT_BUDGET,
       .search = VERIFY_DEFAULT_SEARCH,
-      .silence = VERIFY_DEFAULT_SILENCE,
+      .silence = ISOLATE_DEFAULT_SILENCE,
       .repetitions = DEFAULT_REPETITIONS,
       .min_time = DEFAULT_MIN_TIME,
       .batch = 1,
@@ -276,7 +285,7 @@ static void take_value(options *given, int code, const char *name, const char *t
     given->max_abs = parse_positive(name, text);
     break;
   case OPTION_PLUGIN:
-    catalogue_add(text);
+    catalogue_add(text, given->silence);
     break;
   case OPTION_THREADS:
     given->threads = (int)parse_integer(name, text, 0, THREADS_MAX);
@@ -350,7 +359,7 @@ int options_next(options *given, const command *self, int argc, char **argv) {
   int code;
   do {
     code = getopt_long(argc, argv, self->short_options, self->long_options, NULL);
-    if (code == '?') exit(STATUS_ERROR); /* getopt has told why */
+    if (code == '?') leave(STATUS_ERROR); /* getopt has told why */
     if (code == 'h') {
       fputs(self->help, stdout);
       finish(EXIT_SUCCESS);

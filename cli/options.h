@@ -3,6 +3,7 @@
 #ifndef POSENC_CLI_OPTIONS_H
 #define POSENC_CLI_OPTIONS_H
 
+#include "common/isolate.h"
 #include "common/shapes.h"
 #include "common/shard.h"
 #include "posenc.h"
@@ -170,8 +171,7 @@ enum option_code {
   {"budget", required_argument, NULL, OPTION_BUDGET}, \
   {"exhaustive", no_argument, NULL, OPTION_EXHAUSTIVE}, \
   {"brief", no_argument, NULL, OPTION_BRIEF}, \
-  {"search", required_argument, NULL, OPTION_SEARCH}, \
-  {"time-limit", required_argument, NULL, OPTION_TIME_LIMIT}
+  {"search", required_argument, NULL, OPTION_SEARCH}
 #define VERIFY_HELP \
   "  --seed N          seed of what is sampled, and of x (" TEXT(VERIFY_DEFAULT_SEED) ")\n" \
   "  --budget N        sine-cosine pairs of a table that are compared, a quarter as\n" \
@@ -182,8 +182,13 @@ enum option_code {
   "                    numbers of calls\n" \
   "  --search N        sine-cosine pairs, at positions up to 2^40, that a directed\n" \
   "                    search for the worst case looks at; 0 for none; tables\n" \
-  "                    alone (" TEXT(VERIFY_DEFAULT_SEARCH) ")\n" \
-  "  --time-limit S    seconds that a kernel may go without a sign of life (" TEXT(VERIFY_DEFAULT_SILENCE) ")\n"
+  "                    alone (" TEXT(VERIFY_DEFAULT_SEARCH) ")\n"
+
+/* Of commands that run kernels, which they do in processes of their own. */
+#define PATIENCE_OPTIONS {"time-limit", required_argument, NULL, OPTION_TIME_LIMIT}
+#define PATIENCE_HELP \
+  "  --time-limit S    seconds that a kernel may go without a sign of life; before a\n" \
+  "                    --plugin, also for loading it (" TEXT(ISOLATE_DEFAULT_SILENCE) ")\n"
 
 #define BENCH_OPTIONS \
   {"repetitions", required_argument, NULL, OPTION_REPETITIONS}, \
@@ -276,6 +281,9 @@ __attribute__((noreturn)) void die_value(const char *option, const char *value, 
 
 /* Exits with the status, or with STATUS_ERROR if standard output could not be written. */
 __attribute__((noreturn)) void finish(int status);
+
+/* Exits with the status. What a plugin would do then is left out. */
+__attribute__((noreturn)) void leave(int status);
 
 /* Prints "PROGRAM (posenc) VERSION" and the license, as GNU programs do. */
 void print_version(const char *program);

@@ -38,11 +38,11 @@ static const char help[] = "Usage: posenc report [OPTION]... -o DIR\n"
                            "                    several times (reference/worst/ has some)\n"
                            "  --label NAME      what to call a machine, in the order of the files; may be given\n"
                            "                    once for each (its CPU)\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP OP_HELP
-                               RUN_HELP VERIFY_HELP BENCH_HELP HELP_HELP "\n"
+                               RUN_HELP VERIFY_HELP BENCH_HELP PATIENCE_HELP HELP_HELP "\n"
                            "Exit status:\n"
                            "  0                 if all is well\n"
                            "  1                 if the page tells of a broken promise, or of other bits on\n"
-                           "                    another machine\n"
+                           "                    another machine, or a kernel could not be timed to the end\n"
                            "  2                 on bad input or any other error\n"
                            "\n"
                            "Examples:\n"
@@ -63,6 +63,7 @@ static const struct option long_options[] = {
     RUN_OPTIONS,
     VERIFY_OPTIONS,
     BENCH_OPTIONS,
+    PATIENCE_OPTIONS,
     HELP_OPTIONS,
 };
 
@@ -70,6 +71,7 @@ static const struct option long_options[] = {
 typedef struct records {
   json_t *accuracy, *timing;
   const char *accuracy_path, *timing_path; /* of those made earlier */
+  bool lost;                               /* a kernel did not survive being timed */
 } records;
 
 static bool has_schema(const json_t *holder, const char *key, const char *prefix) {
@@ -99,8 +101,8 @@ static void refuse_unused(const options *given, const records *found) {
     const int code = option->val;
     const char *text = code >= OPTION_LEN && code < OPTION_OWN ? given->texts[code - OPTION_LEN] : NULL;
     const bool verifies = code != OPTION_REPETITIONS && code != OPTION_MIN_TIME && code != OPTION_BATCH;
-    const bool times = code != OPTION_SEED && code != OPTION_BUDGET && code != OPTION_EXHAUSTIVE &&
-                       code != OPTION_SEARCH && code != OPTION_TIME_LIMIT;
+    const bool times =
+        code != OPTION_SEED && code != OPTION_BUDGET && code != OPTION_EXHAUSTIVE && code != OPTION_SEARCH;
     if (!text || (verifies && !found->accuracy) || (times && !found->timing)) continue;
     char name[32];
     snprintf(name, sizeof name, "--%s", option->name);
@@ -204,7 +206,7 @@ static void foretell(const options *given, const selection *timed, bool verifies
   for (size_t i = 0; i < timed->shape_count; i++)
     for (size_t k = 0; k < timed->kernel_counts[i]; k++) {
       const posenc_options how = options_of_plan(given, timed->kernels[k]);
-      if (!posenc_kernel_refusal(timed->kernels[k], &timed->shapes[i].problem, &how))
+      if (!posenc_kernel_refusal(timed->kernels[k], NULL, &how)) /* which tables it does, it is asked elsewhere */
         timings += __builtin_popcount(timed->modes[i]) * given->repetitions;
     }
   fprintf(stderr,
@@ -214,12 +216,14 @@ static void foretell(const options *given, const selection *timed, bool verifies
 #endif
 
 /* Null where there is nothing to time, or nothing to time it with: the page says that there are no timings. */
-static json_t *time_kernels(const options *given, const selection *chosen) {
+static json_t *time_kernels(const options *given, const selection *chosen, bool *lost) {
   json_t *record = NULL;
 #ifdef HAVE_BENCHMARK
-  if (measure_time(given, chosen, NULL, &record) == STATUS_ERROR) exit(STATUS_ERROR); /* bench_run has told why */
+  const int status = measure_time(given, chosen, NULL, &record);
+  if (status == STATUS_ERROR) leave(STATUS_ERROR); /* bench_run has told why */
+  *lost = status != EXIT_SUCCESS && record;
 #else
-  (void)given, (void)chosen;
+  (void)given, (void)chosen, (void)lost;
 #endif
   return record;
 }
@@ -266,7 +270,7 @@ static void complete(records *found, const options *given, const case_files *har
     found->accuracy = verify_all(given, hard);
     save(found->accuracy, folder, "accuracy.json");
   }
-  if (!found->timing && (found->timing = time_kernels(given, &timed))) {
+  if (!found->timing && (found->timing = time_kernels(given, &timed, &found->lost))) {
     drop_aggregates(found->timing);
     save(found->timing, folder, "bench.json");
   }
@@ -380,7 +384,7 @@ static int run(int argc, char **argv) {
     keep(found.accuracy, found.accuracy_path, folder, "accuracy.json");
     keep(found.timing, found.timing_path, folder, "bench.json");
     tell_page(folder);
-    status = accuracy_status(found.accuracy);
+    status = found.lost ? STATUS_FAILED_CHECK : accuracy_status(found.accuracy);
   }
   json_decref(found.accuracy);
   json_decref(found.timing);

@@ -30,7 +30,7 @@ static const char help[] =
     "shapes are the published ones, and the other encodings are looked at.\n"
     "\n"
     "Options:\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP_OF("columns, even; an odd number needs --odd")
-        ROWS_HELP OP_HELP RUN_HELP VERIFY_HELP SHARD_HELP
+        ROWS_HELP OP_HELP RUN_HELP VERIFY_HELP PATIENCE_HELP SHARD_HELP
     "  --format NAME     tap (one point for each kernel, property and table), junit, or json\n"
     "                    (the accuracy record) (tap)\n"
     "  --cases FILE      instead of tables, only these hard-to-round elements; may be given\n"
@@ -75,6 +75,7 @@ static const struct option long_options[] = {
     PLUGIN_OPTIONS,
     RUN_OPTIONS,
     VERIFY_OPTIONS,
+    PATIENCE_OPTIONS,
     SHARD_OPTIONS,
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"cases", required_argument, NULL, OPTION_CASES},

@@ -39,7 +39,7 @@ static void remove_unfinished(void) {
 static pid_t owner;
 
 /* At any exit: a library may end the process. */
-static void remove_at_exit(void) {
+void output_end(void) {
   if (getpid() == owner) remove_unfinished();
 }
 
@@ -55,7 +55,7 @@ static void remove_pending(int number) {
 /* False if there is no memory for it. */
 static bool handle_ends(void) {
   if (owner) return true;
-  if (atexit(remove_at_exit) != 0) return false;
+  if (atexit(output_end) != 0) return false;
   owner = getpid();
   struct sigaction action = {.sa_handler = remove_pending};
   sigfillset(&action.sa_mask);

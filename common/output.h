@@ -29,6 +29,9 @@ void output_abandon(output *out);
    process; `path` must stay. False with errno set on failure. */
 bool output_make_folder(const char *path);
 
+/* For a process that ends by _exit: what its exit would do. */
+void output_end(void);
+
 /* Writes one whole file from memory; false with errno set. */
 bool output_write_file(const char *path, const char *text, size_t length);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 static bool shown;
+static void (*tell_other)(const progress *now);
 
 static bool terminal(void) {
   static int known = -1;
@@ -77,14 +78,31 @@ static void draw_bar(char *bar, int width, double share) {
   memcpy(bar + 1 + inside, "] ", 3);
 }
 
+void progress_divert(void (*tell)(const progress *now)) {
+  tell_other = tell;
+  shown = false;
+}
+
+static void divert(const char *stage, const char *what, double done, double total, const char *unit) {
+  progress now = {.done = done, .total = total};
+  snprintf(now.stage, sizeof now.stage, "%s", stage);
+  snprintf(now.what, sizeof now.what, "%s", what);
+  snprintf(now.unit, sizeof now.unit, "%s", unit);
+  tell_other(&now);
+}
+
 void progress_show(const char *stage, const char *what, double done, double total, const char *unit) {
   static double last;
-  if (!terminal()) return;
+  if (!tell_other && !terminal()) return;
   const double now = clock_seconds();
   const double elapsed = now - stage_start(stage, done, now);
   if (shown && now - last < 0.1) return;
   last = now;
   shown = true;
+  if (tell_other) {
+    divert(stage, what, done, total, unit);
+    return;
+  }
 
   char name[160], bar[64], amount[96], pace[64];
   const scale s = scale_of(total);
@@ -102,7 +120,7 @@ void progress_show(const char *stage, const char *what, double done, double tota
 }
 
 void progress_clear(void) {
-  if (!shown) return;
+  if (!shown || tell_other) return;
   fputs("\r\033[K", stderr);
   shown = false;
 }

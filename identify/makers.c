@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "identify/makers.h"
 
+#include "common/isolate.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -105,6 +107,7 @@ static bool add_kernel(makers *m, const posenc_kernel *kernel, int64_t rows) {
   const posenc_problem problem = problem_of(&m->how, m->first, rows);
   posenc_options options = posenc_default_options();
   options.kernel = kernel;
+  isolate_turn(kernel);
   if (!kernel->stages || posenc_problem_refusal(&problem) || posenc_kernel_refusal(kernel, &problem, &options))
     return true;
   maker one = {.kernel = kernel};
@@ -133,7 +136,10 @@ bool makers_open(makers *m, const making *how, bool proved, int64_t rows, const 
 }
 
 void makers_close(makers *m) {
-  for (size_t n = 0; n < m->count; n++) posenc_plan_destroy(m->all[n].plan);
+  for (size_t n = 0; n < m->count; n++) {
+    isolate_turn(m->all[n].kernel);
+    posenc_plan_destroy(m->all[n].plan);
+  }
   truth_destroy(m->exact);
   free(m->all);
   free(m->stages);
@@ -174,6 +180,7 @@ static void fill_exact(makers *m, double position) {
 }
 
 static void fill_stages(makers *m, const maker *by, double position) {
+  isolate_turn(by->kernel);
   posenc_plan_stages(by->plan, (int64_t)position - m->first, 1, m->stages);
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
     bool cosine;

@@ -360,9 +360,9 @@ static json_t *count_shapes(maker *m) {
 }
 
 static json_t *make_failure(maker *m, const json_t *result, const json_t *check) {
-  json_t *failure = json_deep_copy(check);
+  json_t *failure = json_deep_copy(check), *of = json_object_get(result, "shape");
   put(m, failure, "kernel", json_string(field_string(result, "kernel")));
-  put(m, failure, "shape", json_string(field_string(json_object_get(result, "shape"), "name")));
+  put(m, failure, "shape", json_string(of ? field_string(of, "name") : "profile"));
   return failure;
 }
 
@@ -384,6 +384,9 @@ static json_t *count_checks(maker *m, const char *kernel, json_t *properties, js
       if (!json_is_true(json_object_get(check, "ok"))) append(m, failures, make_failure(m, result, check));
     }
   }
+  const json_t *profile = field_find(json_object_get(m->accuracy, "profile"), "kernel", kernel),
+               *failure = json_object_get(profile, "failure");
+  if (failure) append(m, failures, make_failure(m, profile, failure));
   return counts;
 }
 

@@ -215,6 +215,7 @@ static const rule profile_rules[] = {
     {"dim", &count, false, NULL},
     {"base", &number, false, NULL},
     {"points", &array, true, point_rules},
+    {"failure", &object, false, check_rules},
     {"rows", &count_or_null, false, NULL},
     {"columns", &array, false, column_rules},
     {"passes", &object, false, passes_rules},
@@ -486,6 +487,9 @@ static bool agrees_with_itself(const json_t *record, const char *where, const ch
     else
       add_checks(&t, json_object_get(result, "checks"));
   }
+  const json_t *profiles = json_object_get(record, "profile");
+  for (size_t i = 0; i < json_array_size(profiles); i++)
+    t.failed += json_object_get(json_array_get(profiles, i), "failure") != NULL;
   return has_total(record, where, "passed", t.passed, fault) && has_total(record, where, "failed", t.failed, fault) &&
          has_total(record, where, "skipped", t.skipped, fault);
 }

@@ -71,13 +71,13 @@ check 'so do the other encodings' unmade verify --encoding '*' --format json -o 
 check 'and a profile' unmade verify --kernel rotation --len 20 --dim 8 --profile --format json -o new.json
 
 if [ "$(id -u)" -eq 0 ]; then
-  for processes in 2 3 4; do # as many as a kernel's own process takes
-    posenc_limited $processes verify --kernel rotation,cr-portable --len 5000 --dim 64
+  for processes in 2 3 4 5; do # as many as one kernel takes: another beside it would have more, or fewer
+    posenc_limited $processes verify --kernel rotation --len 5000 --dim 64
     [ $status -eq 2 ] || break
   done
   check 'verify with a process, and no second thread in it' test $status -eq 0 -a ! -s err
-  check 'skips what takes two threads' test "$(grep -c 'threads 5000x64 # SKIP two threads could not be had' out)" -eq 2
-  check 'and nothing else' test "$(grep -c SKIP out)" -eq 2
+  check 'skips what takes two threads' test "$(grep -c 'threads 5000x64 # SKIP .*threads could not be had' out)" -eq 1
+  check 'and nothing else' test "$(grep -c SKIP out)" -eq 1
   posenc_limited $processes verify --kernel naive --op rope --len 300 --heads 4 --dim 16
   check 'so of rope' test $status -eq 0 -a "$(grep -c SKIP out)" -eq 2
 else

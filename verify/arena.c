@@ -3,7 +3,7 @@
 
 #include "verify/arena.h"
 
-#include "verify/isolate.h"
+#include "common/isolate.h"
 #include "verify/seal.h"
 
 #include <signal.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/cases.h"
 
+#include "common/isolate.h"
 #include "reference/worst.h"
 #include "verify/checks.h"
-#include "verify/isolate.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -48,7 +48,7 @@ cases *cases_load(const char *path, char *why, size_t size) {
   fclose(stream);
   if (fault) return refuse(c, fault, why, size);
 
-  isolated end = isolate(confirm, c, patience, NULL, NULL);
+  isolated end = isolate(confirm, c, &(isolation){.silence = patience});
   const char *found = end.how == ENDED_WELL ? end.result : "MPFR could not be asked";
   if (*found) c = refuse(c, found, why, size);
   free(end.result);

@@ -3,6 +3,8 @@
 
 #include "verify/checks.h"
 
+#include "common/isolate.h"
+
 #include "common/clock.h"
 #include "reference/scaling.h"
 #include "verify/fpenv.h"
@@ -233,17 +235,20 @@ const char *subject_open(subject *s, const posenc_kernel *kernel, const shape *o
   *s = (subject){.kernel = kernel, .shape = of, .options = options, .digest = DIGEST_START};
   posenc_options mine = *options;
   mine.kernel = kernel;
+  isolate_say("can_do", 0.0);
   const char *why = posenc_kernel_refusal(kernel, &of->problem, &mine);
   if (!why) why = unseen(&of->problem);
   if (why) return why;
   s->attention = attention_of(&of->problem);
   set_bounds(s);
   s->origin = of->problem.first;
+  isolate_say("making the plan", 0.0);
   const posenc_status status = subject_plan(s, &of->problem, &s->plan);
   return status == POSENC_OK ? NULL : posenc_status_message(status);
 }
 
 void subject_close(subject *s) {
+  isolate_say("releasing the plan", 1.0);
   subject_drop(s->plan);
   s->plan = NULL;
 }

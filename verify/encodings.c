@@ -4,10 +4,10 @@
 #include "common/contract.h"
 #include "common/environment.h"
 #include "common/field.h"
+#include "common/isolate.h"
 #include "common/shapes.h"
 #include "reference/encodings.h"
 #include "verify/checks.h"
-#include "verify/isolate.h"
 #include "verify/record.h"
 
 #include <errno.h>
@@ -723,18 +723,15 @@ static void examine_aloud(void *argument) {
   json_decref(e->records);
 }
 
-static void hear(const char *doing, double share, void *argument) {
-  (void)doing, (void)share, (void)argument;
-}
-
 /* Records of one encoding; of one that did not live to tell, that it died. Null if no process could be made. */
 static json_t *examined(exam *e) {
-  isolated how = isolate(examine_aloud, e, e->request->silence, hear, NULL);
-  json_t *records = how.how == ENDED_WELL ? json_loads(how.result, 0, NULL) : NULL;
-  free(how.result);
-  if (records || how.how == ENDED_UNBORN) return records;
+  const posenc_kernel named = {.name = e->encoding->name}, *const at_work = &named;
+  const isolated end = isolate(examine_aloud, e, &(isolation){&at_work, 1, e->request->silence, NULL, NULL});
+  json_t *records = end.result ? json_loads(end.result, 0, NULL) : NULL;
+  free(end.result);
+  if (records || end.how == ENDED_UNBORN) return records;
   check broken = {.compared = 1, .broken = 1, .worst = 1.0};
-  snprintf(broken.note, sizeof broken.note, "it did not come to its end; at that time: %.120s", how.last);
+  isolated_words(&end, broken.note, sizeof broken.note);
   return json_pack("[{s:s, s:{s:s}, s:n, s:o, s:[o]}]", "kernel", e->encoding->name, "shape", "name", "all", "refusal",
                    "replay", replay_of(e), "checks", record_check("survival", &broken));
 }

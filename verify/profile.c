@@ -2,9 +2,9 @@
 #include "verify/profile.h"
 
 #include "common/field.h"
+#include "common/isolate.h"
 #include "reference/split.h"
 #include "verify/checks.h"
-#include "verify/isolate.h"
 #include "verify/stages.h"
 
 #ifdef _OPENMP
@@ -464,13 +464,13 @@ static json_t *scanned(const posenc_kernel *kernel, const posenc_options *option
   return made;
 }
 
-static json_t *entry_of(const posenc_kernel *kernel, json_t *points) {
+static json_t *entry_of(const posenc_kernel *kernel, double shift, json_t *points) {
   return json_pack("{s:s, s:i, s:f, s:f, s:o}", "kernel", kernel->name, "dim", DIM, "base", posenc_table(0, DIM).base,
-                   "shift", shift_of(kernel), "points", points);
+                   "shift", shift, "points", points);
 }
 
 json_t *profile_empty_json(const posenc_kernel *kernel) {
-  return entry_of(kernel, json_array());
+  return entry_of(kernel, 0.0, json_array());
 }
 
 json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options, bool in_full) {
@@ -483,7 +483,7 @@ json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options,
     rest = NULL;
   }
   instruments_free(&with);
-  json_t *made = rest ? entry_of(kernel, points) : NULL;
+  json_t *made = rest ? entry_of(kernel, shift_of(kernel), points) : NULL;
   if (made && json_object_update(made, rest) != 0) {
     json_decref(made);
     made = NULL;

@@ -14,7 +14,7 @@ enum { PROFILE_DIM = 128, PROFILE_ROWS = 1 << 20 };
  * and profile_unique_json use all cores, by OpenMP: call them in a process of their own. */
 json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options, bool in_full);
 
-/* The entry of a kernel that did not live to tell. */
+/* The entry of a kernel that did not live to tell; nothing of it is called. */
 json_t *profile_empty_json(const posenc_kernel *kernel);
 
 /* "unique" of the accuracy record; null when memory runs out. */

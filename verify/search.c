@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/search.h"
 
-#include "verify/isolate.h"
+#include "common/isolate.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "verify/stress.h"
 
 #include "verify/applied.h"
-#include "verify/isolate.h"
+#include "common/isolate.h"
 #include "verify/seal.h"
 
 #include <inttypes.h>

@@ -4,6 +4,7 @@
 #include "common/contract.h"
 #include "common/environment.h"
 #include "common/field.h"
+#include "common/isolate.h"
 #include "common/lanes.h"
 #include "common/number.h"
 #include "common/progress.h"
@@ -13,7 +14,6 @@
 #include "verify/checks.h"
 #include "verify/explain.h"
 #include "verify/fpenv.h"
-#include "verify/isolate.h"
 #include "verify/profile.h"
 #include "verify/record.h"
 #include "verify/rows.h"
@@ -277,7 +277,6 @@ static json_t *examine(const exam *e) {
   cache kept = {.plan = NULL};
   process_state *process = process_read(NULL);
   fpenv_set();
-  isolate_say("making the plan", 0.0);
   const char *refusal = subject_open(&s, e->kernel, is_cache ? &table : e->of, &options);
   if (refusal) return record_begin(e, refusal);
 
@@ -303,7 +302,11 @@ static json_t *examine(const exam *e) {
   s.shared = false;
   if (enough) {
     isolate_say("rows far apart", 1.0);
-    enough = subject_check_relations(&s, truth, one, other, &relations) && subject_check_stages(&s, one, &stages);
+    enough = subject_check_relations(&s, truth, one, other, &relations);
+  }
+  if (enough) {
+    isolate_say("its stages", 1.0);
+    enough = subject_check_stages(&s, one, &stages);
   }
   if (enough && problem->rows) enough = subject_search(&s, request->search, one, &hunt, &hunted);
   if (enough) {
@@ -334,7 +337,6 @@ static json_t *examine_applied(const exam *e) {
   applied a;
   process_state *process = process_read(NULL);
   fpenv_set();
-  isolate_say("making the plan", 0.0);
   const char *refusal = subject_open(&s, e->kernel, e->of, &options);
   if (refusal) return record_begin(e, refusal);
   json_t *record = NULL;
@@ -372,7 +374,6 @@ static json_t *examine_cases(const exam *e) {
   const posenc_problem *problem = &e->of->problem;
   const posenc_options options = options_of(e->request);
   subject s;
-  isolate_say("making the plan", 0.0);
   const char *refusal = subject_open(&s, e->kernel, e->of, &options);
   if (refusal) return record_begin(e, refusal);
   arena *rows = arena_create(CHECKED_ROWS * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
@@ -409,7 +410,6 @@ static json_t *examine_rows(const exam *e) {
   cache kept = {.plan = NULL};
   process_state *process = process_read(NULL);
   fpenv_set();
-  isolate_say("making the plan", 0.0);
   const char *refusal = subject_open(&s, e->kernel, is_cache ? &table : e->of, &options);
   if (refusal) return record_begin(e, refusal);
   json_t *record = NULL;
@@ -459,38 +459,20 @@ static void examine_aloud(void *argument) {
                                     : examine(e));
 }
 
-/* How it ended, for those who did not see it. */
-static void obituary(const isolated *end, char *text, size_t size) {
-  switch (end->how) {
-  case ENDED_WELL:
-    snprintf(text, size, "it ended well");
-    break;
-  case ENDED_BY_SIGNAL:
-    snprintf(text, size, "killed by signal %d (%s); at that time: %s", end->number, strsignal(end->number), end->last);
-    break;
-  case ENDED_BY_EXIT:
-    snprintf(text, size, "it ended the process with status %d; at that time: %s", end->number, end->last);
-    break;
-  case ENDED_BY_SILENCE:
-    snprintf(text, size, "no sign of life within the time limit; at that time: %s", end->last);
-    break;
-  case ENDED_UNBORN:
-    snprintf(text, size, "no process could be made for it");
-    break;
-  }
+/* The check that a kernel failed which did not live to tell. */
+static json_t *check_of_death(const isolated *end) {
+  char text[400];
+  isolated_words(end, text, sizeof text);
+  const property of_what = strcmp(end->last, MEMORY_LAST_WORDS) == 0 ? MEMORY : SURVIVAL;
+  const check broken = {.compared = 1, .broken = 1, .worst = 1.0};
+  json_t *made = record_check(property_name(of_what), &broken);
+  json_object_set_new(made, "note", json_string(text));
+  return made;
 }
 
-/* The record of a kernel that did not live to tell. */
 static json_t *record_of_death(const exam *e, const isolated *end) {
-  char text[320];
-  obituary(end, text, sizeof text);
-  const property of_what = strcmp(end->last, MEMORY_LAST_WORDS) == 0 ? MEMORY : SURVIVAL;
-  check broken = {.compared = 1, .broken = 1, .worst = 1.0};
-  json_t *record = record_begin(e, NULL), *checks = json_array();
-  json_t *one = record_check(property_name(of_what), &broken);
-  json_object_set_new(one, "note", json_string(text));
-  json_array_append_new(checks, one);
-  json_object_set_new(record, "checks", checks);
+  json_t *record = record_begin(e, NULL);
+  json_object_set_new(record, "checks", json_pack("[o]", check_of_death(end)));
   return record;
 }
 
@@ -523,9 +505,9 @@ static void hear(const char *doing, double share, void *argument) {
 static json_t *examined(const exam *e) {
   double elements = elements_of_exam(e);
   exam mine = *e;
-  isolated end = isolate(examine_aloud, &mine, e->request->silence, hear, &elements);
+  isolated end = isolate(examine_aloud, &mine, &(isolation){&e->kernel, 1, e->request->silence, hear, &elements});
   errno = end.how == ENDED_UNBORN ? EAGAIN : ENOMEM;
-  json_t *record = end.how == ENDED_WELL     ? json_loads(end.result, 0, NULL)
+  json_t *record = end.result                ? json_loads(end.result, 0, NULL)
                    : end.how == ENDED_UNBORN ? NULL
                                              : record_of_death(e, &end);
   free(end.result);
@@ -553,12 +535,13 @@ static void unique_aloud(void *argument) {
   tell(profile_unique_json());
 }
 
-/* Null when memory runs out, or *unborn. */
-static json_t *unique(const verify_request *request, bool *unborn) {
+/* Null when memory runs out, or *unborn. No kernel is at work there, so that no limit of theirs holds. */
+static json_t *unique(bool *unborn) {
+  static const double patience = 600.0;
   showing s = {.stage = "verify", .name = "distances of rows", .mine = (double)PROFILE_ROWS * PROFILE_DIM};
   s.total = s.mine;
-  isolated end = isolate(unique_aloud, NULL, request->silence, show, &s);
-  json_t *found = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : NULL;
+  isolated end = isolate(unique_aloud, NULL, &(isolation){.silence = patience, .heard = show, .argument = &s});
+  json_t *found = end.result ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
   *unborn = end.how == ENDED_UNBORN;
   return found;
@@ -585,17 +568,19 @@ static double profile_elements(verify_profile wanted) {
   return elements[wanted];
 }
 
-/* Empty if the kernel dies of it. Null when memory runs out, or s->unborn. */
+/* Empty, and with the "failure", if the kernel dies of it. Null when memory runs out, or s->unborn. */
 static json_t *profiled(portrait of, showing *s) {
   s->name = of.kernel->name;
   s->mine = profile_elements(of.wanted);
-  isolated end = isolate(profile_aloud, &of, of.request->silence, show, s);
-  json_t *profile = end.how == ENDED_WELL ? json_loads(end.result, 0, NULL) : NULL;
+  isolated end = isolate(profile_aloud, &of, &(isolation){&of.kernel, 1, of.request->silence, show, s});
+  json_t *profile = end.result ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
   s->done += s->mine;
   s->unborn = end.how == ENDED_UNBORN;
-  if (s->unborn) return NULL;
-  return profile ? profile : profile_empty_json(of.kernel);
+  if (s->unborn || profile) return profile;
+  profile = profile_empty_json(of.kernel);
+  json_object_set_new(profile, "failure", check_of_death(&end));
+  return profile;
 }
 
 static size_t count_exams(const verify_request *request) {
@@ -674,16 +659,20 @@ static bool *deal(const verify_request *request) {
 }
 
 /* Those that are set in `mine`, behind which is whether the distances are. False when memory runs out, or *unborn. */
-static bool add_profiles(const verify_request *request, const bool *mine, json_t *curves, json_t **distances,
+static bool add_profiles(const verify_request *request, const bool *mine, json_t *curves, json_t **distances, tally *t,
                          bool *unborn) {
   const size_t profiles = count_profiles(request);
   showing s = {.stage = "verify: profile"};
   for (size_t n = 0; n < profiles; n++)
     if (mine[n]) s.total += profile_elements(portrait_of(request, n).wanted);
-  *distances = profiles && mine[profiles] ? unique(request, unborn) : json_null();
+  *distances = profiles && mine[profiles] ? unique(unborn) : json_null();
   bool enough = *distances;
-  for (size_t n = 0; enough && n < profiles; n++)
-    enough = !mine[n] || json_array_append_new(curves, profiled(portrait_of(request, n), &s)) == 0;
+  for (size_t n = 0; enough && n < profiles; n++) {
+    if (!mine[n]) continue;
+    json_t *profile = profiled(portrait_of(request, n), &s);
+    t->failed += json_object_get(profile, "failure") != NULL;
+    enough = json_array_append_new(curves, profile) == 0;
+  }
   *unborn |= s.unborn;
   return enough;
 }
@@ -815,7 +804,7 @@ json_t *verify_run(const verify_request *given) {
   request.team = lanes_threads(1);
   errno = ENOMEM;
   if (kernels && curves && mine) records = examine_all(&request, mine, &t);
-  bool enough = records && add_profiles(&request, mine + exams, curves, &distances, &unborn);
+  bool enough = records && add_profiles(&request, mine + exams, curves, &distances, &t, &unborn);
   if (unborn) errno = EAGAIN;
   if (enough && shard_is_part(given->only)) {
     part = shard_json(given, mine);

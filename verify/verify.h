@@ -4,6 +4,7 @@
 #define POSENC_VERIFY_VERIFY_H
 
 #include "common/digest.h"
+#include "common/isolate.h"
 #include "common/shapes.h"
 #include "common/shard.h"
 #include "posenc.h"
@@ -14,7 +15,7 @@
  * and rope it is a quarter as many: of their three largest shapes a sample. Of a rope cache it is a 256th. */
 #define VERIFY_DEFAULT_SEED 1
 #define VERIFY_DEFAULT_BUDGET 67108864
-#define VERIFY_DEFAULT_SILENCE 60
+#define VERIFY_DEFAULT_SILENCE ISOLATE_DEFAULT_SILENCE
 #define VERIFY_DEFAULT_SEARCH 1000
 
 /* The hard-to-round cases of a file. */
@@ -97,6 +98,7 @@ typedef struct verify_request {
  *                  "norm": {"worst": largest |sin² + cos² − 1|, "position", "index"},
  *                  "collisions": {"f32", "f16", "bf16": first [p, q] (least q) with rows that are equal when rounded to that format, of the
  *                                 scan, or else of a point; or null},
+ *                  "failure": absent, or the check that it did not survive, as in a record; nothing else is told then,
  *                  "tables": of a kernel that claims nothing, [ {"dim": n, "base", "points": [ {"position": n, "max_abs": of 16 rows from there on,
  *                                 null if the kernel does not do them} … ]} … ] } … ], empty unless asked for; so is
  *   "unique": {"dim", "base", "rows": n, "distance": least Euclidean distance between two exact rows of so many positions, "apart": by so

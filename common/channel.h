@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages through a pipe from a process that runs foreign code. Each carries its number and a code that only holders
+ * of the key can make, so that what the foreign code writes to the descriptor is told from a message. It shares the
+ * sender's memory, though: a key that it looks for there it finds.
+ */
+#ifndef POSENC_COMMON_CHANNEL_H
+#define POSENC_COMMON_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct channel_key {
+  uint64_t words[2];
+} channel_key;
+
+/* A fresh one. False if the system has no random numbers. */
+bool channel_key_make(channel_key *key);
+
+/* SipHash-2-4 of so many bytes (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012). */
+uint64_t channel_code(const channel_key *key, const void *bytes, size_t count);
+
+/* A whole message is written at once: POSIX has pipes keep up to PIPE_BUF bytes, at least 512 and 4096 on Linux,
+ * together. */
+enum { MESSAGE_HEADER = 16, MESSAGE_MOST = 4096 - MESSAGE_HEADER };
+
+typedef struct message {
+  uint64_t code; /* of all that follows */
+  uint32_t number;
+  uint16_t length; /* of the text */
+  uint16_t kind;
+  char text[MESSAGE_MOST + 1]; /* received ones end with a null byte */
+} message;
+
+typedef struct sender {
+  channel_key key;
+  int descriptor;
+  uint32_t number; /* of the next */
+} sender;
+
+/* At most MESSAGE_MOST bytes. False if the pipe cannot be written. Async-signal-safe. */
+bool channel_send(sender *to, uint16_t kind, const void *text, size_t length);
+
+typedef struct receiver {
+  channel_key key;
+  int descriptor; /* it does not block */
+  uint32_t number;
+  size_t length; /* bytes of `next` that have come */
+  message next;
+} receiver;
+
+typedef enum reception {
+  RECEIVED,         /* in from->next, until the next call */
+  RECEIVED_NOTHING, /* for now */
+  RECEIVED_END,     /* nobody has the other end */
+  RECEIVED_FORGERY, /* what came is no message of the sender's */
+} reception;
+
+reception channel_receive(receiver *from);
+
+#endif

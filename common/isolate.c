@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "common/isolate.h"
+
+#include "common/clock.h"
+#include "common/progress.h"
+#include "common/worker.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* So much may be printed in a kernel's turn, and so many lines of it are shown. */
+enum { PRINTED_MOST = 1 << 16, LINES_SHOWN = 50 };
+
+typedef struct text {
+  char *bytes;
+  size_t length, room;
+} text;
+
+static bool append(text *t, const char *more, size_t length) {
+  if (t->length + length >= t->room) {
+    const size_t room = 2 * t->room + length + 1;
+    char *larger = realloc(t->bytes, room);
+    if (!larger) return false;
+    t->bytes = larger;
+    t->room = room;
+  }
+  memcpy(t->bytes + t->length, more, length);
+  t->length += length;
+  t->bytes[t->length] = '\0';
+  return true;
+}
+
+typedef struct listening {
+  const isolation *how;
+  isolated *end;
+  shared *board;
+  receiver messages;
+  text result;
+  bool complete; /* the last message has come */
+  int output;
+  size_t blamed;       /* number of the kernel that was at work when the worker was ended; 0 if it ended by itself */
+  size_t whose;        /* was read last, number of a kernel */
+  size_t bytes, lines; /* of it in this turn */
+  char line[160];      /* the one that is not complete */
+  size_t line_length;
+} listening;
+
+static void let_go(pipes *p) {
+  if (p->leash[1] >= 0) close(p->leash[1]);
+  p->leash[1] = -1;
+}
+
+static const posenc_kernel *kernel_at_work(const listening *l, size_t number) {
+  return number > 0 && number <= l->how->kernel_count ? l->how->kernels[number - 1] : NULL;
+}
+
+static void end_line(listening *l) {
+  if (l->line_length == 0) return;
+  const posenc_kernel *by = kernel_at_work(l, l->whose);
+  progress_clear();
+  if (l->lines < LINES_SHOWN)
+    fprintf(stderr, "posenc: %s printed: %.*s\n", by ? by->name : "the child process", (int)l->line_length, l->line);
+  else if (l->lines == LINES_SHOWN)
+    fprintf(stderr, "posenc: %s printed more than %d lines\n", by ? by->name : "the child process", LINES_SHOWN);
+  l->lines++;
+  l->line_length = 0;
+}
+
+static void show_printed(listening *l, const char *bytes, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const char c = bytes[i];
+    if (c == '\n' || l->line_length == sizeof l->line) end_line(l);
+    if (c != '\n') l->line[l->line_length++] = isprint((unsigned char)c) ? c : '?';
+  }
+}
+
+/* Takes in some of what was printed; false if there is nothing. Nobody else is at work before it is read, see isolate_turn().
+ * */
+static bool take_printed(listening *l) {
+  const size_t whose = l->board->at_work;
+  char bytes[4096];
+  const ssize_t got = read(l->output, bytes, sizeof bytes);
+  if (got <= 0) return false;
+  if (whose != l->whose) {
+    end_line(l);
+    l->whose = whose;
+    l->bytes = l->lines = 0;
+  }
+  show_printed(l, bytes, (size_t)got);
+  l->bytes += (size_t)got;
+  return true;
+}
+
+static void take_message(listening *l, const message *m) {
+  doing d;
+  progress now;
+  switch (m->kind) {
+  case SAYS_DOING:
+    memcpy(&d, m->text, sizeof d);
+    snprintf(l->end->last, sizeof l->end->last, "%s", d.text);
+    if (l->how->heard) l->how->heard(l->end->last, d.share, l->how->argument);
+    break;
+  case SAYS_PROGRESS:
+    memcpy(&now, m->text, sizeof now);
+    progress_show(now.stage, now.what, now.done, now.total, now.unit);
+    break;
+  case SAYS_LINE:
+    progress_clear();
+    fprintf(stderr, "%s\n", m->text);
+    break;
+  case SAYS_RESULT:
+    if (!append(&l->result, m->text, m->length)) l->end->how = ENDED_WITHOUT_RESULT;
+    break;
+  case SAYS_FAILURE:
+    l->end->how = ENDED_BY_FAILURE;
+    break;
+  case SAYS_ORPHANS:
+    l->end->how = ENDED_WITH_ORPHANS;
+    break;
+  case SAYS_END:
+    l->complete = true;
+    break;
+  }
+}
+
+/* Takes in all that has come; how many messages, or -1 if something else is among them. */
+static int take_messages(listening *l) {
+  int count = 0;
+  for (;; count++) {
+    const reception got = channel_receive(&l->messages);
+    if (got == RECEIVED_FORGERY) return -1;
+    if (got != RECEIVED) return count;
+    take_message(l, &l->messages.next);
+  }
+}
+
+/* Listens until the watching process has its verdict or is gone. If the worker must be ended before that, `end` tells
+ * why. */
+static void listen_to(listening *l, pipes *p) {
+  struct pollfd from[] = {{p->verdicts[0], POLLIN, 0}, {p->messages[0], POLLIN, 0}, {p->output[0], POLLIN, 0}};
+  double until = clock_seconds() + l->how->silence;
+  for (;;) {
+    const double left = fmin(until - clock_seconds(), 1e6);
+    const int ready = poll(from, 3, left > 0.0 ? (int)(left * 1e3) + 1 : 0);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0 || from[0].revents) return;
+    const size_t at_work = l->board->at_work; /* before anything is read: see isolate_turn() in common/worker.c */
+    if (from[1].revents) {
+      const int heard = take_messages(l);
+      if (heard < 0) l->end->how = ENDED_BY_FORGERY;
+      if (heard > 0) until = clock_seconds() + l->how->silence;
+    }
+    if (from[2].revents && take_printed(l) && l->bytes > PRINTED_MOST) l->end->how = ENDED_BY_FLOOD;
+    if (ready == 0) l->end->how = ENDED_BY_SILENCE;
+    if (l->end->how == ENDED_WELL) continue;
+    l->blamed = at_work;
+    let_go(p);
+    while (poll(from, 1, -1) < 0 && errno == EINTR) {
+    }
+    return;
+  }
+}
+
+/* What its end says, unless it was ended from here. */
+static ending ending_of(const listening *l, const verdict *found) {
+  const int status = found->status;
+  if (l->end->how != ENDED_WELL) return l->end->how;
+  if (WIFSTOPPED(status)) return ENDED_BY_STOPPING;
+  if (WIFSIGNALED(status)) return ENDED_BY_SIGNAL;
+  if (WEXITSTATUS(status) == EXIT_MUTE) return ENDED_BY_CLOSING;
+  if (!l->complete) return ENDED_BY_EXIT;
+  if (found->orphans) return ENDED_WITH_ORPHANS;
+  return l->result.bytes ? ENDED_WELL : ENDED_WITHOUT_RESULT;
+}
+
+static int number_of(int status) {
+  return WIFSTOPPED(status) ? WSTOPSIG(status) : WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The watching process has been told to look after it, and ends by itself. */
+static void conclude(listening *l, pipes *p, pid_t watching) {
+  verdict found;
+  const bool told = read(p->verdicts[0], &found, sizeof found) == (ssize_t)sizeof found;
+  int status;
+  let_go(p);
+  while (waitpid(watching, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (l->end->how == ENDED_WELL && take_messages(l) < 0) l->end->how = ENDED_BY_FORGERY;
+  while (l->bytes <= PRINTED_MOST && take_printed(l)) continue;
+  if (l->end->how == ENDED_WELL && l->bytes > PRINTED_MOST) l->end->how = ENDED_BY_FLOOD;
+  end_line(l);
+  if (!told) {
+    const bool killed = WIFSIGNALED(status);
+    found = (verdict){.status = status};
+    if (!killed && l->end->how == ENDED_WELL) l->end->how = ENDED_UNBORN;
+  }
+  l->end->how = ending_of(l, &found);
+  l->end->number = number_of(found.status);
+  l->end->at_work = kernel_at_work(l, l->blamed ? l->blamed : l->board->at_work);
+}
+
+static bool open_pipes(pipes *p) {
+  int *const all[] = {p->messages, p->output, p->leash, p->verdicts};
+  size_t open = 0;
+  while (open < sizeof all / sizeof *all && pipe2(all[open], O_CLOEXEC) == 0) open++;
+  if (open == sizeof all / sizeof *all) {
+    fcntl(p->messages[0], F_SETFL, O_NONBLOCK);
+    fcntl(p->output[0], F_SETFL, O_NONBLOCK);
+    return true;
+  }
+  while (open-- > 0) close(all[open][0]), close(all[open][1]);
+  return false;
+}
+
+/* In the caller, after the fork: what is the others'. */
+static void close_ends(pipes *p) {
+  close(p->messages[1]);
+  close(p->output[1]);
+  close(p->leash[0]);
+  close(p->verdicts[1]);
+}
+
+static void close_own(pipes *p) {
+  close(p->messages[0]);
+  close(p->output[0]);
+  close(p->verdicts[0]);
+  let_go(p);
+}
+
+isolated isolate(void (*work)(void *), void *argument, const isolation *how) {
+  isolated end = {.how = ENDED_UNBORN};
+  pipes p;
+  channel_key key;
+  if (!channel_key_make(&key) || !open_pipes(&p)) return end;
+  shared *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  fflush(NULL); /* what is in stdio's buffers must not be written twice */
+  pid_t watching = -1;
+  if (board != MAP_FAILED) {
+    board->at_work = how->kernel_count == 1;
+    watching = fork();
+    if (watching == 0) worker_watch(work, argument, how, &p, &key, board);
+  }
+  close_ends(&p);
+  if (watching > 0) {
+    end.how = ENDED_WELL;
+    listening l = {how, &end, board, .messages = {key, p.messages[0], 0, 0, {0}}, .output = p.output[0]};
+    listen_to(&l, &p);
+    conclude(&l, &p, watching);
+    if (end.how == ENDED_WELL)
+      end.result = l.result.bytes;
+    else
+      free(l.result.bytes);
+  }
+  close_own(&p);
+  if (board != MAP_FAILED) munmap(board, sizeof *board);
+  return end;
+}
+
+void isolated_words(const isolated *end, char *words, size_t size) {
+  static const char *const endings[] = {
+      [ENDED_WELL] = "it ended well",
+      [ENDED_WITHOUT_RESULT] = "it came to its end without a result",
+      [ENDED_BY_SILENCE] = "no sign of life within the time limit",
+      [ENDED_BY_FLOOD] = "it printed more than a kernel may",
+      [ENDED_BY_FORGERY] = "a forged or damaged message came from its process",
+      [ENDED_BY_CLOSING] = "it closed descriptors that are not its own, or worked on in a process that it forked",
+      [ENDED_WITH_ORPHANS] = "it left a process behind",
+  };
+  char number[100];
+  const char *how = number;
+  if (end->how == ENDED_UNBORN) {
+    snprintf(words, size, "no process could be made for it");
+    return;
+  }
+  if (end->how == ENDED_BY_SIGNAL)
+    snprintf(number, sizeof number, "killed by signal %d (%s)", end->number, strsignal(end->number));
+  else if (end->how == ENDED_BY_STOPPING)
+    snprintf(number, sizeof number, "it stopped its process, by signal %d (%s)", end->number, strsignal(end->number));
+  else if (end->how == ENDED_BY_EXIT)
+    snprintf(number, sizeof number, "it ended the process with status %d", end->number);
+  else if (end->how == ENDED_BY_FAILURE) {
+    snprintf(words, size, "it failed: %s", end->last);
+    return;
+  } else
+    how = endings[end->how];
+  const bool when = *end->last && end->how != ENDED_WITH_ORPHANS; /* which are found later */
+  snprintf(words, size, "%s%s%s", how, when ? "; at that time: " : "", when ? end->last : "");
+}
+
+isolated isolate_team(void (*work)(void *), void *argument, const isolation *how, bool *left_out, lost_kernel *lost) {
+  for (;;) {
+    isolated end = isolate(work, argument, how);
+    const size_t number = end.how == ENDED_WELL ? 0 : number_of_kernel(how, end.at_work);
+    if (number == 0 || left_out[number - 1]) return end;
+    char words[400];
+    isolated_words(&end, words, sizeof words);
+    left_out[number - 1] = true;
+    lost(end.at_work, words, how->argument);
+  }
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "common/worker.h"
+
+#include "common/progress.h"
+#include "common/threads.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+size_t number_of_kernel(const isolation *how, const posenc_kernel *kernel) {
+  for (size_t k = 0; kernel && k < how->kernel_count; k++)
+    if (how->kernels[k] == kernel) return k + 1;
+  return 0;
+}
+
+/* ---- in the worker ------------------------------------------------------------------------------- */
+
+static pid_t worker; /* 0 elsewhere */
+static sender voice;
+static int printed = -1; /* the pipe that stdout and stderr are */
+static struct stat voice_pipe, printed_pipe;
+static const isolation *terms;
+static shared *board;
+
+bool isolate_inside(void) {
+  return worker != 0;
+}
+
+/* Ends a process that a kernel has forked, and that has come back to our code. */
+static bool is_worker(void) {
+  if (worker && getpid() != worker) _exit(EXIT_MUTE);
+  return worker != 0;
+}
+
+static void say(uint16_t kind, const void *text, size_t length) {
+  if (!is_worker()) return;
+  if (!channel_send(&voice, kind, text, length)) _exit(EXIT_MUTE);
+}
+
+static void say_doing(const char *text, size_t length, double share) {
+  doing d = {.share = share};
+  if (length >= sizeof d.text) length = sizeof d.text - 1;
+  memcpy(d.text, text, length);
+  say(SAYS_DOING, &d, sizeof d);
+}
+
+void isolate_say(const char *text, double share) {
+  say_doing(text, strlen(text), share);
+}
+
+void isolate_last_words(const char *text, size_t length) {
+  say_doing(text, length, 0.0);
+}
+
+void isolate_tell(const char *line) {
+  const size_t length = strlen(line);
+  say(SAYS_LINE, line, length < MESSAGE_MOST ? length : MESSAGE_MOST);
+}
+
+void isolate_result(const char *text) {
+  size_t left = strlen(text), some;
+  do {
+    some = left < MESSAGE_MOST ? left : MESSAGE_MOST;
+    say(SAYS_RESULT, text, some);
+    text += some;
+    left -= some;
+  } while (left > 0);
+}
+
+void isolate_fail(const char *why) {
+  if (!is_worker()) return;
+  isolate_say(why, 0.0);
+  say(SAYS_FAILURE, "", 0);
+  _exit(EXIT_ORDERLY);
+}
+
+static void say_progress(const progress *now) {
+  say(SAYS_PROGRESS, now, sizeof *now);
+}
+
+/* Whether there are child processes, running or dead. Those of a child that has ended are, too: see become_worker. */
+static bool has_children(void) {
+  siginfo_t info;
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
+/* Whether the descriptor is that of the same pipe still. */
+static bool is_same(int file, const struct stat *before) {
+  struct stat now;
+  return fstat(file, &now) == 0 && now.st_dev == before->st_dev && now.st_ino == before->st_ino;
+}
+
+static void wait_until_read(int file) {
+  int unread = 0;
+  while (ioctl(file, FIONREAD, &unread) == 0 && unread > 0) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
+/* The end of a kernel's turn. */
+static void settle(void) {
+  fflush(stdout);
+  fflush(stderr);
+  if (!is_same(voice.descriptor, &voice_pipe) || !is_same(printed, &printed_pipe)) _exit(EXIT_MUTE);
+  if (!has_children()) return;
+  say(SAYS_ORPHANS, "", 0);
+  _exit(EXIT_ORDERLY);
+}
+
+void isolate_turn(const posenc_kernel *kernel) {
+  if (!is_worker()) return;
+  const size_t number = number_of_kernel(terms, kernel);
+  if (number == board->at_work) return;
+  settle();
+  wait_until_read(printed); /* so that it is known whose it is */
+  wait_until_read(voice.descriptor);
+  board->at_work = number;
+}
+
+/* Leaves stdin, stdout, stderr and these two. */
+static void close_others(int one, int other) {
+  DIR *folder = opendir("/proc/self/fd");
+  for (struct dirent *entry; folder && (entry = readdir(folder));) {
+    const int file = atoi(entry->d_name);
+    if (file > STDERR_FILENO && file != one && file != other && file != dirfd(folder)) close(file);
+  }
+  if (folder) closedir(folder);
+}
+
+/* To a number that is not the next free one, which foreign code would expect. */
+static int moved(int file, uint64_t random) {
+  const int away = fcntl(file, F_DUPFD, 64 + (int)(random % 128));
+  return away >= 0 ? away : file;
+}
+
+static void set_up_streams(int messages, int output) {
+  const int nothing = open("/dev/null", O_RDONLY);
+  voice.descriptor = moved(messages, voice.key.words[0] >> 32);
+  printed = moved(output, voice.key.words[1] >> 32);
+  fstat(voice.descriptor, &voice_pipe);
+  fstat(printed, &printed_pipe);
+  dup2(nothing, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  close_others(voice.descriptor, printed);
+}
+
+/* Handlers of the caller's remove its files. */
+static void forget_handlers(void) {
+  static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
+}
+
+static _Noreturn void work_in_worker(void (*work)(void *), void *argument, int messages, int output) {
+  worker = getpid();
+  set_up_streams(messages, output);
+  progress_divert(say_progress);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  threads_hold();
+  work(argument);
+  settle();
+  say(SAYS_END, "", 0);
+  _exit(EXIT_ORDERLY);
+}
+
+/* ---- in the one that watches --------------------------------------------------------------------- */
+
+static void wake(int number) {
+  (void)number;
+}
+
+/* Orphans come to this process, wherever they are. */
+static void kill_children(void) {
+  FILE *list = fopen("/proc/thread-self/children", "r");
+  int child;
+  while (list && fscanf(list, "%d", &child) == 1) kill(child, SIGKILL);
+  if (list) fclose(list);
+}
+
+/* Until none is left; not for ever, as some might start others faster than they are killed. */
+static bool bury_orphans(void) {
+  bool any = false;
+  for (int tries = 0; tries < 1000; tries++) {
+    const pid_t child = waitpid(-1, NULL, WNOHANG | __WALL);
+    if (child < 0) break;
+    any = true;
+    if (child > 0) continue;
+    kill_children();
+    nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+  }
+  return any;
+}
+
+/* Returns when the worker has ended or stopped, or the caller lets go of the leash. */
+static void await(pid_t watched, int leash, const sigset_t *mask, verdict *found) {
+  struct pollfd held = {.fd = leash, .events = POLLIN};
+  for (;;) {
+    const pid_t child = waitpid(watched, &found->status, WNOHANG | WUNTRACED | __WALL);
+    if (child == watched && !WIFSTOPPED(found->status)) return;
+    if (child == watched || ppoll(&held, 1, NULL, mask) > 0) break;
+  }
+  kill(-watched, SIGKILL);
+  kill(watched, SIGKILL);
+  int status;
+  while (waitpid(watched, &status, __WALL) < 0 && errno == EINTR) {
+  }
+}
+
+_Noreturn void worker_watch(void (*work)(void *), void *argument, const isolation *how, const pipes *p,
+                            const channel_key *key, shared *with) {
+  terms = how;
+  board = with;
+  voice.key = *key;
+  sigset_t blocked, before;
+  verdict found = {0};
+  forget_handlers();
+  setpgid(0, 0); /* the terminal's signals go to the caller, whose end ends all */
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  signal(SIGCHLD, wake);
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &blocked, &before);
+  const pid_t self = getpid(), child = fork();
+  if (child == 0) {
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != self) _exit(EXIT_MUTE);
+    signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    work_in_worker(work, argument, p->messages[1], p->output[1]);
+  }
+  if (child < 0) _exit(EXIT_MUTE);
+  setpgid(child, child);
+  close(p->leash[1]);
+  await(child, p->leash[0], &before, &found);
+  kill(-child, SIGKILL);
+  found.orphans = bury_orphans();
+  _exit(write(p->verdicts[1], &found, sizeof found) == (ssize_t)sizeof found ? EXIT_ORDERLY : EXIT_MUTE);
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* Foreign code in a process of its own: each misdeed has its name, and leaves nothing behind. */
+#include "common/worker.h"
+#include "tests/tap.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What an orphan would do. */
+static void live_on(void) {
+  for (;;) pause();
+}
+
+static void honest(void *argument) {
+  isolate_say("working", 0.5);
+  isolate_result(argument);
+}
+
+/* Without the handler of a sanitizer, which would exit. */
+static void crash(void) {
+  signal(SIGSEGV, SIG_DFL);
+  raise(SIGSEGV);
+}
+
+static void null_write(void *argument) {
+  static volatile char *volatile nowhere;
+  isolate_say("writing", 0.5);
+  signal(SIGSEGV, SIG_DFL);
+  *nowhere = *(char *)argument;
+}
+
+static void exit_zero(void *argument) {
+  isolate_result(argument);
+  exit(0);
+}
+
+static void exit_as_the_harness(void *argument) {
+  isolate_result(argument);
+  _exit(86);
+}
+
+static void say_nothing(void *argument) {
+  (void)argument;
+}
+
+static void hang(void *argument) {
+  isolate_result(argument);
+  live_on();
+}
+
+static void hang_and_print(void *argument) {
+  isolate_result(argument);
+  for (;;) {
+    if (write(STDERR_FILENO, ".", 1) != 1) return;
+    usleep(100000);
+  }
+}
+
+static void stop_itself(void *argument) {
+  isolate_result(argument);
+  raise(SIGSTOP);
+}
+
+static void stop_its_group(void *argument) {
+  isolate_result(argument);
+  kill(0, SIGTSTP);
+}
+
+static void kill_its_parent(void *argument) {
+  isolate_result(argument);
+  kill(getppid(), SIGKILL);
+  live_on();
+}
+
+static void flood_for_ever(int file) {
+  char text[1000];
+  memset(text, 'x', sizeof text - 1);
+  text[sizeof text - 1] = '\n';
+  while (write(file, text, sizeof text) > 0) continue;
+}
+
+static void flood_stdout(void *argument) {
+  isolate_result(argument);
+  flood_for_ever(STDOUT_FILENO);
+}
+
+static void flood_stderr(void *argument) {
+  isolate_result(argument);
+  flood_for_ever(STDERR_FILENO);
+}
+
+/* A whole end of its own, with the status that the harness has. */
+static void forge_the_end(void *argument) {
+  (void)argument;
+  for (int file = 3; file < 1024; file++) {
+    sender like = {.descriptor = file};
+    channel_send(&like, SAYS_RESULT, "{}", 2);
+    channel_send(&like, SAYS_END, "", 0);
+  }
+  _exit(EXIT_ORDERLY);
+}
+
+/* All at once, so that nobody reads before its end. */
+static void flood_at_the_end(void *argument) {
+  static char text[70000];
+  isolate_result(argument);
+  memset(text, '\n', sizeof text);
+  for (size_t i = 0; i < sizeof text; i += 1000) putchar('x');
+  fwrite(text, 1, sizeof text, stdout);
+}
+
+static void print_some(void *argument) {
+  printf("a line of \033 its own\n");
+  fprintf(stderr, "and one without an end");
+  isolate_result(argument);
+}
+
+static void write_everywhere(const void *bytes, size_t count) {
+  for (int file = 3; file < 1024; file++)
+    if (write(file, bytes, count) < 0) continue;
+}
+
+static void forge_lines(void *argument) {
+  isolate_result(argument);
+  write_everywhere("R {\"ok\": true}\n", 15);
+}
+
+static void forge_few_bytes(void *argument) {
+  isolate_result(argument);
+  write_everywhere("R", 1);
+}
+
+/* As the harness would write them, but for the key. */
+static void forge_messages(void *argument) {
+  isolate_result(argument);
+  sender like = {.number = 1};
+  for (like.descriptor = 3; like.descriptor < 1024; like.descriptor++, like.number = 1)
+    channel_send(&like, SAYS_END, "", 0);
+}
+
+static void forge_first(void *argument) {
+  sender like = {.number = 0};
+  for (like.descriptor = 3; like.descriptor < 1024; like.descriptor++, like.number = 0)
+    channel_send(&like, SAYS_RESULT, "{}", 2);
+  isolate_result(argument);
+}
+
+static void close_all(void) {
+  for (int file = 0; file < 1024; file++) close(file);
+}
+
+static void close_everything(void *argument) {
+  close_all();
+  isolate_result(argument);
+}
+
+static void leave_orphan(void *argument) {
+  isolate_result(argument);
+  if (fork() == 0) live_on();
+}
+
+static void leave_orphan_of_a_session(void *argument) {
+  if (argument) isolate_result(argument);
+  const pid_t child = fork();
+  if (child != 0) {
+    waitpid(child, NULL, 0);
+    return;
+  }
+  setsid();
+  if (fork() == 0) live_on();
+  _exit(0);
+}
+
+static void leave_orphan_and_crash(void *argument) {
+  leave_orphan_of_a_session(argument);
+  crash();
+}
+
+static void leave_orphan_and_hang(void *argument) {
+  leave_orphan_of_a_session(argument);
+  live_on();
+}
+
+/* Two processes come back to the harness. */
+static void come_back_twice(void *argument) {
+  fork();
+  isolate_say("after the fork", 0.5);
+  isolate_result(argument);
+}
+
+/* The second one is waited for, and must have said nothing. */
+static void come_back_one_by_one(void *argument) {
+  const pid_t child = fork();
+  if (child > 0) waitpid(child, NULL, 0);
+  isolate_result(argument);
+}
+
+/* The one that the harness knows goes, the other tells a result. */
+static void come_back_as_another(void *argument) {
+  if (fork() != 0) _exit(0);
+  isolate_result(argument);
+}
+
+static void wait_for_its_own(void *argument) {
+  if (system("true") != 0) return;
+  isolate_result(argument);
+}
+
+/* Of the caller. */
+static int descriptor;
+
+static void use_descriptors(void *argument) {
+  char byte;
+  const bool has_input = read(STDIN_FILENO, &byte, 1) != 0;
+  if (write(descriptor, "x", 1) < 0 && !has_input) isolate_result(argument);
+}
+
+static const struct {
+  const char *name;
+  void (*work)(void *);
+  ending how;
+  int number; /* -1: any */
+} deeds[] = {
+    {"an honest result", honest, ENDED_WELL, -1},
+    {"a write to address 0", null_write, ENDED_BY_SIGNAL, SIGSEGV},
+    {"exit(0)", exit_zero, ENDED_BY_EXIT, 0},
+    {"the harness's own status", exit_as_the_harness, ENDED_BY_EXIT, 86},
+    {"no result", say_nothing, ENDED_WITHOUT_RESULT, -1},
+    {"a hang", hang, ENDED_BY_SILENCE, -1},
+    {"a hang that prints", hang_and_print, ENDED_BY_SILENCE, -1},
+    {"SIGSTOP", stop_itself, ENDED_BY_STOPPING, SIGSTOP},
+    {"SIGTSTP for its group", stop_its_group, ENDED_BY_STOPPING, SIGTSTP},
+    {"SIGKILL for the parent", kill_its_parent, ENDED_BY_SIGNAL, SIGKILL},
+    {"a flood on stdout", flood_stdout, ENDED_BY_FLOOD, -1},
+    {"a flood on stderr", flood_stderr, ENDED_BY_FLOOD, -1},
+    {"a flood from a buffer", flood_at_the_end, ENDED_BY_FLOOD, -1},
+    {"some lines", print_some, ENDED_WELL, -1},
+    {"lines on all descriptors", forge_lines, ENDED_BY_FORGERY, -1},
+    {"a byte on all descriptors", forge_few_bytes, ENDED_BY_FORGERY, -1},
+    {"a message on all descriptors", forge_messages, ENDED_BY_FORGERY, -1},
+    {"a message before the first", forge_first, ENDED_BY_FORGERY, -1},
+    {"an end of its own", forge_the_end, ENDED_BY_FORGERY, -1},
+    {"nothing to write to, or to read", use_descriptors, ENDED_WELL, -1},
+    {"all descriptors closed", close_everything, ENDED_BY_CLOSING, -1},
+    {"an orphan", leave_orphan, ENDED_WITH_ORPHANS, -1},
+    {"an orphan with a session", leave_orphan_of_a_session, ENDED_WITH_ORPHANS, -1},
+    {"an orphan and a crash", leave_orphan_and_crash, ENDED_BY_SIGNAL, SIGSEGV},
+    {"an orphan and a hang", leave_orphan_and_hang, ENDED_BY_SILENCE, -1},
+    {"a fork that comes back", come_back_twice, ENDED_WITH_ORPHANS, -1},
+    {"a fork that comes back first", come_back_one_by_one, ENDED_WELL, -1},
+    {"a fork that takes its place", come_back_as_another, ENDED_BY_EXIT, 0},
+    {"a child that it waits for", wait_for_its_own, ENDED_WELL, -1},
+};
+
+/* Whether no process is left: orphans come to this one. What has been killed may take a moment to be gone. */
+static bool is_alone(void) {
+  enum { PATIENCE = 10000 };
+  pid_t child = 0;
+  for (int tries = 0; tries < PATIENCE && child >= 0; tries++) {
+    child = waitpid(-1, NULL, WNOHANG | __WALL);
+    if (child == 0) usleep(1000);
+  }
+  return child < 0;
+}
+
+static void test_deeds(void) {
+  static const double limit = 0.5;
+  static char word[] = "result";
+  for (size_t n = 0; n < sizeof deeds / sizeof *deeds; n++) {
+    isolated end = isolate(deeds[n].work, word, &(isolation){.silence = limit});
+    char words[400];
+    isolated_words(&end, words, sizeof words);
+    ok(end.how == deeds[n].how && (deeds[n].number < 0 || end.number == deeds[n].number) &&
+           (end.how == ENDED_WELL ? strcmp(end.result, word) == 0 : !end.result),
+       "%s: %s", deeds[n].name, words);
+    ok(is_alone(), "%s: nothing is left", deeds[n].name);
+    free(end.result);
+  }
+}
+
+/* Of many messages, byte by byte. */
+static void test_large_result(void) {
+  enum { BYTES = 10000000 };
+  char *large = malloc(BYTES + 1);
+  if (!large) exit(EXIT_FAILURE);
+  for (int i = 0; i < BYTES; i++) large[i] = (char)('a' + i * 7 % 26);
+  large[BYTES] = '\0';
+  isolated end = isolate(honest, large, &(isolation){.silence = 10.0});
+  ok(end.how == ENDED_WELL && strcmp(end.result, large) == 0, "a result of 10 MB comes as it was");
+  free(end.result);
+  end = isolate(honest, "", &(isolation){.silence = 10.0});
+  ok(end.how == ENDED_WELL && !*end.result, "and an empty one");
+  free(end.result);
+  free(large);
+}
+
+/* ---- several kernels in one process ---------------------------------------------------------------- */
+
+static const posenc_kernel good = {.name = "good"}, crashes = {.name = "crashes"}, forks = {.name = "forks"},
+                           daemons = {.name = "daemons"}, prints = {.name = "prints"}, closes = {.name = "closes"},
+                           talks = {.name = "talks"}, last = {.name = "last"};
+static const posenc_kernel *const team[] = {&good, &crashes, &prints, &forks, &daemons, &closes, &talks, &last};
+enum { TEAM = sizeof team / sizeof *team };
+static bool left_out[TEAM];
+
+static void work_by_turns(void *argument) {
+  char text[100] = "";
+  (void)argument;
+  for (size_t k = 0; k < TEAM; k++) {
+    if (left_out[k]) continue;
+    isolate_turn(team[k]);
+    if (team[k] == &crashes) crash();
+    if (team[k] == &forks && fork() == 0) live_on();
+    if (team[k] == &daemons) leave_orphan_of_a_session(NULL);
+    if (team[k] == &closes) close_all();
+    if (team[k] == &talks) printf("hello");
+    if (team[k] == &prints) flood_for_ever(STDOUT_FILENO);
+    strcat(text, team[k]->name);
+    isolate_turn(NULL);
+  }
+  isolate_result(text);
+}
+
+static void nobody_at_work(void *argument) {
+  (void)argument;
+  isolate_turn(&good);
+  isolate_turn(NULL);
+  crash();
+}
+
+static void note_lost(const posenc_kernel *kernel, const char *words, void *argument) {
+  char *all = argument;
+  sprintf(all + strlen(all), "%s: %.19s\n", kernel->name, words);
+}
+
+static void test_team(void) {
+  char lost[400] = "", shown[100] = "";
+  const int kept = dup(STDERR_FILENO);
+  FILE *messages = tmpfile();
+  if (!messages) exit(EXIT_FAILURE);
+  dup2(fileno(messages), STDERR_FILENO);
+  const isolation how = {team, TEAM, 5.0, NULL, lost};
+  isolated end = isolate_team(work_by_turns, NULL, &how, left_out, note_lost);
+  dup2(kept, STDERR_FILENO);
+  close(kept);
+  rewind(messages);
+  while (fgets(shown, sizeof shown, messages) && !strstr(shown, "hello")) continue;
+  fclose(messages);
+  ok(strcmp(shown, "posenc: talks printed: hello\n") == 0, "what is printed is told as whose it is");
+  ok(end.how == ENDED_WELL && strcmp(end.result, "goodtalkslast") == 0, "the others have their result: %s", end.result);
+  ok(strcmp(lost, "crashes: killed by signal 11\nprints: it printed more tha\nforks: it left a process b\n"
+                  "daemons: it left a process b\ncloses: it closed descripto\n") == 0,
+     "each that is lost is told, with its own end");
+  free(end.result);
+  memset(left_out, 0, sizeof left_out);
+  end = isolate_team(nobody_at_work, NULL, &how, left_out, note_lost);
+  ok(end.how == ENDED_BY_SIGNAL && !end.at_work, "who is not at work is not to blame");
+}
+
+/* ---- the code of messages -------------------------------------------------------------------------- */
+
+/* The example of the paper's appendix A. */
+static void test_code(void) {
+  unsigned char bytes[16];
+  for (int i = 0; i < 16; i++) bytes[i] = (unsigned char)i;
+  channel_key key;
+  memcpy(&key, bytes, sizeof key);
+  ok(channel_code(&key, bytes, 15) == UINT64_C(0xa129ca6149be45e5), "SipHash-2-4 of its paper's example");
+}
+
+/* What is taken, cut or changed on the way. */
+static void test_channel(void) {
+  enum { BYTES = MESSAGE_HEADER + 4 };
+  static const struct {
+    const char *name;
+    size_t from, to; /* of two messages as bytes, what gets through */
+    int changed;     /* a byte of it; -1: none */
+    reception first, second;
+  } ways[] = {
+      {"both messages", 0, 2 * BYTES, -1, RECEIVED, RECEIVED},
+      {"the first taken away", BYTES, 2 * BYTES, -1, RECEIVED_FORGERY, RECEIVED_FORGERY},
+      {"the first alone", 0, BYTES, -1, RECEIVED, RECEIVED_NOTHING},
+      {"a part of the second", 0, 2 * BYTES - 1, -1, RECEIVED, RECEIVED_NOTHING},
+      {"a changed text", 0, 2 * BYTES, MESSAGE_HEADER + 2, RECEIVED_FORGERY, RECEIVED_FORGERY},
+      {"a changed kind", 0, 2 * BYTES, MESSAGE_HEADER - 2, RECEIVED_FORGERY, RECEIVED_FORGERY},
+      {"a changed code", 0, 2 * BYTES, 3, RECEIVED_FORGERY, RECEIVED_FORGERY},
+  };
+  for (size_t n = 0; n < sizeof ways / sizeof *ways; n++) {
+    int made[2], ends[2];
+    char bytes[2 * BYTES];
+    channel_key key;
+    if (!channel_key_make(&key) || pipe(made) != 0 || pipe(ends) != 0) exit(EXIT_FAILURE);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    sender to = {.key = key, .descriptor = made[1]};
+    receiver from = {.key = key, .descriptor = ends[0]};
+    const bool sent = channel_send(&to, 1, "text", 4) && channel_send(&to, 2, "more", 4) &&
+                      read(made[0], bytes, sizeof bytes) == (ssize_t)sizeof bytes;
+    if (ways[n].changed >= 0) bytes[ways[n].changed] ^= 1;
+    const size_t count = ways[n].to - ways[n].from;
+    const bool passed = write(ends[1], bytes + ways[n].from, count) == (ssize_t)count;
+    const reception first = channel_receive(&from), second = channel_receive(&from);
+    ok(sent && passed && first == ways[n].first && second == ways[n].second, "%s: %d, then %d", ways[n].name,
+       (int)first, (int)second);
+    for (int i = 0; i < 2; i++) close(made[i]), close(ends[i]);
+  }
+}
+
+int main(void) {
+  descriptor = open("/dev/null", O_RDWR);
+
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  test_code();
+  test_channel();
+  test_deeds();
+  test_large_result();
+  test_team();
+  return tap_done();
+}

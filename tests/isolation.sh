@@ -1,0 +1,206 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Each misdeed (tests/mutants/misdeeds.c) in each function of a kernel, in each command that runs kernels: the kernel is
+# named with what it did, and no other; the others have their results; what the command writes is whole; no process is
+# left; the exit status tells.
+. "${srcdir:-.}/tests/command.sh"
+# shellcheck disable=SC2154 # the environment comes from make
+plugin=$abs_top_builddir/tests/mutants/.libs/misdeeds.so
+[ -e "$plugin" ] || { echo '1..0 # SKIP no shared objects in this build'; exit 0; }
+misdeeds='crash hang exit fork session stdout stderr forge stop close'
+diagnose() { grep -v -e printed err | cut -c1-300 | sed 's/^/# /'; }
+
+# All that posenc starts here has this in its environment.
+export POSENC_TEST_RUN="$$-isolation"
+processes() { # COUNT: are there so many or more?
+  # shellcheck disable=SC2046 # a list of words
+  wanted=$1
+  set -- $(env -u POSENC_TEST_RUN grep -s -l -z -x -e "POSENC_TEST_RUN=$POSENC_TEST_RUN" /proc/[0-9]*/environ)
+  [ $# -ge "$wanted" ]
+}
+nothing_left() { ! processes 1; }
+
+words() { # MISDEED: what is told of it
+  case $1 in
+  crash) echo 'killed by signal 11 ' ;;
+  hang) echo 'no sign of life within the time limit' ;;
+  exit) echo 'it ended the process with status 0' ;;
+  fork | session) echo 'it left a process behind' ;;
+  stdout | stderr) echo 'it printed more than a kernel may' ;;
+  forge) echo 'a forged or damaged message' ;;
+  stop) echo 'it stopped its process' ;;
+  close) echo 'it closed descriptors' ;;
+  esac
+}
+
+# The kernels of these functions, for --kernel.
+kernels() { # FUNCTION...
+  for each in "$@"; do printf 'recipe/%s-*,' "$each"; done
+}
+
+# Every kernel of these functions is on one line of `told`, with its own misdeed, and no other kernel is.
+each_told() { # FUNCTION...
+  count=0
+  for function in "$@"; do
+    for misdeed in $misdeeds; do
+      count=$((count + 1))
+      [ "$(grep -c -e "recipe/$function-$misdeed .*$(words "$misdeed")" told)" -eq 1 ] ||
+        { echo "# recipe/$function-$misdeed: $(grep -e "recipe/$function-$misdeed " told)"; return 1; }
+    done
+  done
+  [ "$(wc -l <told)" -eq $count ] || { echo "# $(wc -l <told) lines for $count kernels"; return 1; }
+}
+
+# Floods are shown in part, as the kernel's own.
+shown() {
+  [ "$(grep -c -e 'printed: not ok 1 - {"flood": \[' err)" -ge 50 ] && grep -q -e 'printed more than 50 lines' err
+}
+
+# ---- verify ----
+
+verified() { # OPERATION FUNCTION...
+  op=$1
+  shift
+  posenc verify --plugin "$plugin" --kernel "$(kernels "$@")rotation" --op "$op" --len 40 --dim 16 --search 0 \
+    --time-limit 1
+  check "verify of $op: exit status 1" test $status -eq 1
+  grep -e '^not ok [0-9]* - recipe/[a-z-]* survival' out >told
+  check "each misdeed is told by survival" each_told "$@"
+  check "the honest kernel passes" test "$(grep -c -e '^ok [0-9]* - rotation ' out)" -gt 3
+  check 'TAP has its own lines alone' test -z \
+    "$(grep -v -x -e 'TAP version 13' -e '1\.\.[0-9]*' -e '\(not \)*ok [0-9]* - .*' -e '# .*' out)"
+  check "as many as it says" test "$(grep -c -e '^\(not \)*ok ' out)" -eq "$(sed -n 's/^1\.\.//p' out)"
+  check 'the flood is told as theirs' shown
+  check 'no process is left' nothing_left
+}
+verified table can-do prepare execute release stages
+verified add apply
+posenc verify --plugin "$plugin" --kernel 'recipe/execute-crash,recipe/can-do-stdout,rotation' --len 40 --dim 16 \
+  --format json
+cp out verified.json
+posenc compare verified.json verified.json
+check 'JSON is whole' test $status -eq 0
+posenc verify --plugin "$plugin" --kernel recipe/can-do-crash --len 40 --dim 16
+check 'what does not survive can_do is told, and by can_do' \
+  grep -q -e '^not ok 1 - recipe/can-do-crash survival .*at that time: can_do' out
+
+# ---- an end from outside ----
+
+within() { # SECONDS COMMAND...: until it succeeds
+  tries=$(($1 * 10))
+  shift
+  until "$@"; do
+    [ $((tries -= 1)) -gt 0 ] || return 1
+    sleep 0.1
+  done
+}
+for signal in TERM KILL; do
+  "$POSENC" verify --plugin "$plugin" --kernel recipe/execute-hang --len 40 --dim 16 >out 2>err &
+  within 60 processes 3
+  kill -s $signal $!
+  wait $!
+  check "nothing outlives posenc after SIG$signal" within 60 nothing_left
+done
+
+# ---- bench ----
+
+timed() { # OPERATION FUNCTION...
+  op=$1
+  shift
+  posenc bench --plugin "$plugin" --kernel "$(kernels "$@")rotation" --op "$op" --len 40 --dim 16 --repetitions 3 \
+    --min-time 0.001 --time-limit 1 --json timed.json
+  check "bench of $op: exit status 1" test $status -eq 1
+  grep -e ' is left out: ' err >told
+  check 'each misdeed is told' each_told "$@"
+  check 'the flood is told as theirs' shown
+  check 'the honest kernel is in the record' test "$(grep -c -e '"name": "hot/40x16[^"]*/rotation"' timed.json)" -ge 3
+  check 'and nobody else' test -z "$(grep -e '"name": "[a-z]*/40x16' timed.json | grep -v rotation)"
+  check 'who was left out, too' test "$(grep -c -e '"kernel_failed\.recipe/' timed.json)" -eq $count
+  posenc compare timed.json timed.json
+  check 'it is whole' test $status -eq 0
+  check 'no process is left' nothing_left
+}
+posenc bench --kernel rotation --len 4 --dim 2 --repetitions 3 --min-time 0.001
+if grep -q 'without Google Benchmark' err; then
+  skip 'bench' 'this build has no bench'
+else
+  timed table can-do prepare execute release
+  timed rope apply
+  posenc bench --plugin "$plugin" --kernel recipe/prepare-exit --len 40 --dim 16 --json none.json
+  alone() { [ $status -eq 1 ] && [ ! -e none.json ] && grep -q -e 'nothing to time: no kernel is left' err; }
+  check 'where no kernel is left, there is no record' alone
+
+  # ---- report ----
+
+  # What dies late has its profile made before, which takes its time.
+  posenc report --plugin "$plugin" --kernel 'recipe/can-do-[ef]*,recipe/prepare-[ef]*,recipe/execute-exit,rotation' \
+    --len 40 --dim 16 --budget 100 --repetitions 3 --min-time 0.001 --time-limit 20 -o page
+  if grep -q gnuplot err; then
+    skip 'report' 'no gnuplot here'
+  else
+    check 'report: exit status 1' test $status -eq 1
+    for kernel in can-do-exit can-do-fork prepare-exit prepare-fork execute-exit; do
+      check "the page tells of $kernel" \
+        grep -q -e "^| .recipe/$kernel. | 40x16 | survival .*$(words ${kernel##*-})" page/report.md
+    done
+    check 'and has the figures of the honest kernel' grep -q -e '^| .rotation.' page/report.md
+    check 'no process is left' nothing_left
+  fi
+fi
+
+# ---- identify ----
+
+posenc write --kernel naive --len 60 --dim 16 -o table.npy
+posenc identify table.npy --format json
+grep -v -e '"file"' out >alone.json
+posenc identify table.npy --format json --plugin "$plugin" --time-limit 1
+check 'identify: exit status 1' test $status -eq 1
+grep -e ' is left out: ' err >told
+check 'each misdeed is told' each_told can-do prepare release stages
+check 'the flood is told as theirs' shown
+check 'the answer is the same' test "$(grep -e sentence out)" = "$(grep -e sentence alone.json)"
+check 'no process is left' nothing_left
+
+# ---- loading ----
+
+build() { # NAME, the source on standard input
+  # shellcheck disable=SC2086 # options are lists of words
+  $CC $CFLAGS -w -I. -I"$root/include" -shared -fPIC -x c - -o "$1.so" 2>log || { sed 's/^/# /' log; return 1; }
+}
+cat >frame.h <<'END'
+#include <posenc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+}
+static const posenc_kernel kernel = {.abi = POSENC_KERNEL_ABI, .isa = POSENC_ISA_GENERIC, .name = "mine", .summary = "",
+                                     .algorithm = "", .provenance = "", .basis = "", .execute = rows};
+POSENC_PLUGIN(&kernel);
+END
+constructor() { # BODY
+  printf '%s\n' '#include "frame.h"' "__attribute__((constructor)) static void load(void) { $1 }" | build loading
+}
+refused_for() { # WORDS
+  [ $status -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] && grep -q -e "--plugin loading.so: $1" err
+}
+loads() { # BODY WORDS
+  constructor "$1"
+  for subcommand in 'list --time-limit 1' 'verify --time-limit 1' 'bench --time-limit 1'; do
+    # shellcheck disable=SC2086 # words of a command
+    posenc $subcommand --plugin loading.so
+    check "$subcommand of a plugin whose constructor has $1: $2" refused_for "$2"
+  done
+  check 'no process is left' nothing_left
+}
+loads 'signal(SIGSEGV, SIG_DFL); raise(SIGSEGV);' 'killed by signal 11'
+loads '_exit(0);' 'it ended the process with status 0'
+loads 'for (;;) pause();' 'no sign of life'
+loads 'if (fork() == 0) for (;;) pause();' 'it left a process behind'
+constructor 'puts("spoilt"); atexit(abort);'
+posenc list --names --plugin loading.so
+quiet() { [ $status -eq 0 ] && ! grep -q spoilt out && [ "$(cat err)" = 'posenc: loading.so printed: spoilt' ]; }
+check 'what a constructor prints is shown once, and what it does at the end is left out' quiet
+plan
+exit $tap_failed
