@@ -114,8 +114,8 @@ static void lose_quietly(const posenc_kernel *kernel, const char *words, void *a
   (void)kernel, (void)words, (void)argument;
 }
 
-/* For each kernel, in order: null, or why it does none of the shapes. Of kernels that do not survive the question there is something to
- * tell, and who measures tells it: null, too. */
+/* For each kernel, in order: null, or why it does none of the shapes. Of kernels that do not survive the question there
+ * is something to tell, and who measures tells it: null, too. */
 static json_t *refusals_of(const options *given, const selection *chosen) {
   question asked = {given, chosen, calloc(chosen->kernel_count + 1, sizeof *asked.left_out)};
   if (!asked.left_out) die("out of memory");

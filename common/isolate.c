@@ -86,8 +86,8 @@ static void show_printed(listening *l, const char *bytes, size_t count) {
   }
 }
 
-/* Takes in some of what was printed; false if there is nothing. Nobody else is at work before it is read, see isolate_turn().
- * */
+/* Takes in some of what was printed; false if there is nothing. Nobody else is at work before it is read: see
+ * isolate_turn(). */
 static bool take_printed(listening *l) {
   const size_t whose = l->board->at_work;
   char bytes[4096];
