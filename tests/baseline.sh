@@ -10,7 +10,7 @@ cd "$work" || exit 99
 diagnose() { sed 's/^/# /' tap; }
 
 verify() { # OPTION...: sets $status, leaves tap
-  "$POSENC" verify "$@" >tap 2>err
+  "$POSENC" verify --brief "$@" >tap 2>err
   status=$?
 }
 
@@ -52,12 +52,14 @@ check 'another table: skipped' told 0 'baseline .*SKIP the baseline has no such 
 verify --len 3 --dim 4 --baseline tap
 check 'what is no baseline: one line, status 2' test $status -eq 2 -a "$(wc -l <err)" -eq 1
 
-"$POSENC" verify --len 300 --dim 64 --kernel rotation --baseline changed.json --format junit >good.xml
-check 'JUnit: one case for each property' test "$(grep -c '<testcase classname="rotation"' good.xml)" -eq 14
+"$POSENC" verify --brief --len 300 --dim 64 --kernel rotation --baseline changed.json --format junit >good.xml
+verify --len 300 --dim 64 --kernel rotation --baseline changed.json
+points=$(sed -n 's/^1\.\.//p' tap)
+check 'JUnit: one case for each property' test "$(grep -c '<testcase classname="rotation"' good.xml)" -eq "$points"
 sed 's/"digest": "[0-9a-f]*"/"digest": "0"/' saved.json >changed.json
-"$POSENC" verify --len 300 --dim 64 --kernel rotation --baseline changed.json --format junit >bad.xml
+"$POSENC" verify --brief --len 300 --dim 64 --kernel rotation --baseline changed.json --format junit >bad.xml
 check 'JUnit: a failure, with its replay command' grep -q '<failure message="bits changed, 0 to [0-9a-f]*">replay: posenc verify --kernel rotation' bad.xml
-check 'JUnit: counted' grep -q '<testsuites name="posenc" tests="14" failures="1" skipped="0">' bad.xml
+check 'JUnit: counted' grep -q "<testsuites name=\"posenc\" tests=\"$points\" failures=\"1\" skipped=\"0\">" bad.xml
 
 # Of add and rope, x follows from the seed.
 rope='--len 40 --dim 6 --op rope --heads 3 --inverse --kernel rotation'
@@ -75,7 +77,7 @@ sed 's/"digest": "[0-9a-f]*"/"digest": "0"/' saved.json >changed.json
 verify $rope --baseline changed.json
 check 'the replay command tells the operation' told 1 '^# replay: .* --op rope --heads 3 --inverse --seed'
 # shellcheck disable=SC2086
-"$POSENC" verify $rope --format junit >rope.xml
+"$POSENC" verify --brief $rope --format junit >rope.xml
 check 'JUnit of rope: what is for tables alone is skipped' grep -q 'name="search"><skipped message="the search is one of tables"/>' rope.xml
 
 verify --len 300 --dim 64

@@ -33,7 +33,7 @@ numbers() { # KEY FILE... ; of all shards
 }
 
 # ---- accuracy: merged is what the whole run makes
-what='--kernel naive,rotation,cr-portable --op rope --budget 2000'
+what='--kernel naive,rotation,cr-portable --op rope --budget 2000 --brief'
 check 'three shards of what is published of rope' shards 3 published $what
 check 'are merged in any order' ends 0 merge published/2.json published/3.json published/1.json -o merged.json
 check 'into the record of the whole run' same merged.json published/whole.json

@@ -14,7 +14,7 @@ diagnose() { cut -c1-300 tap err 2>/dev/null | sed 's/^/# /'; }
 hunted() { # FILE STATUS OPTION...
   file=$1 status=$2
   shift 2
-  "$POSENC" verify --plugin "$plugin" "$@" >"$file" 2>err
+  "$POSENC" verify --brief --plugin "$plugin" "$@" >"$file" 2>err
   [ $? -eq "$status" ]
 }
 search_line() { grep -e '^[a-z ]*ok [0-9]* - [a-z-]* search ' "$1"; }
@@ -39,7 +39,7 @@ check 'finds another place' differ
 
 replay() { # the command of the first "# replay:" line, with the program under test
   eval "$(sed -n "s|^# replay: posenc |'$POSENC' |p" tap | head -n 1)" >replayed
-  [ $? -eq 1 ] && search_line replayed >fourth && cmp first fourth
+  [ $? -eq 1 ] && search_line replayed | sed 's/ok [0-9]*/ok/' >fourth && sed 's/ok [0-9]*/ok/' first | cmp - fourth
 }
 check 'the replay command finds the same' replay
 
