@@ -415,17 +415,18 @@ void applied_check_threads(applied *a) {
   const posenc_problem *problem = problem_of(a);
   const int64_t rows = least(problem->rows, CHECKED_ROWS);
   const int count = crowd_of_threads();
-  const size_t bytes = bytes_of(problem, rows * width_of(problem)), all = (size_t)count * bytes;
+  /* What writes beside its rows, which MEMORY finds, does not get in the way of another thread. */
+  const size_t bytes = bytes_of(problem, rows * width_of(problem)), apart = bytes + 64, all = (size_t)count * apart;
   check *c = &a->s->checks[THREADS];
   if (rows == 0) return;
-  unsigned char *room = malloc(3 * all);
+  unsigned char *room = malloc(3 * all + 64);
   job *jobs = calloc((size_t)count, sizeof *jobs);
   if (!room || !jobs) {
     c->skip = "threads could not be had";
   } else {
     memset(room, ARENA_POISON, 3 * all);
     for (int i = 0; i < count; i++) {
-      unsigned char *x = room + (size_t)i * bytes, *want = x + all, *out = want + all;
+      unsigned char *x = room + 64 + (size_t)i * apart, *want = x + all, *out = want + all;
       const posenc_slice slice = posenc_rows((problem->rows - rows) * i / (count - 1), rows);
       draw_rows(a, slice.row, rows, 0, x);
       subject_begin_calls();

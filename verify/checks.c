@@ -487,25 +487,25 @@ void subject_check_threads(subject *s) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t rows = least(problem->rows / 2, CHECKED_ROWS);
   const int count = crowd_of_threads();
-  const size_t bytes = row_bytes(problem) * (size_t)rows;
+  /* What writes beside its rows, which MEMORY finds, does not get in the way of another thread. */
+  const size_t bytes = row_bytes(problem) * (size_t)rows, apart = bytes + 64, all = (size_t)count * apart;
   check *c = &s->checks[THREADS];
   if (rows == 0) return;
-  arena *alone = arena_create((size_t)count * bytes), *together = arena_create((size_t)count * bytes);
+  arena *alone = arena_create(all), *together = arena_create(all);
   job *jobs = calloc((size_t)count, sizeof *jobs);
   if (!alone || !together || !jobs) {
     c->skip = "threads could not be had";
   } else {
-    unsigned char *want = arena_place(alone, (size_t)count * bytes, false),
-                  *out = arena_place(together, (size_t)count * bytes, false);
+    unsigned char *want = arena_place(alone, all, false) + 64, *out = arena_place(together, all, false) + 64;
     for (int i = 0; i < count; i++) {
       jobs[i] = (job){.plan = s->plan,
                       .row = (problem->rows - rows) * i / (count - 1),
                       .rows = rows,
-                      .out = out + (size_t)i * bytes,
-                      .want = want + (size_t)i * bytes,
+                      .out = out + (size_t)i * apart,
+                      .want = want + (size_t)i * apart,
                       .bytes = bytes};
       subject_begin_calls();
-      posenc_execute(s->plan, jobs[i].row, rows, want + (size_t)i * bytes);
+      posenc_execute(s->plan, jobs[i].row, rows, want + (size_t)i * apart);
       subject_check_conduct(s, problem->first + jobs[i].row);
     }
     check_together(c, problem, jobs, count);
