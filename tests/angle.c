@@ -65,6 +65,27 @@ static double distance(uint64_t turn) {
   return result;
 }
 
+/* Taylor's coefficients, each the double nearest to it: the first ones left out are below 2^-63 as they are used. */
+static void test_coefficients(void) {
+  static const double coefficients[] = {ANGLE_C2,  ANGLE_S3,  ANGLE_C4,  ANGLE_S5,  ANGLE_C6,  ANGLE_S7,
+                                        ANGLE_C8,  ANGLE_S9,  ANGLE_C10, ANGLE_S11, ANGLE_C12, ANGLE_S13,
+                                        ANGLE_C14, ANGLE_S15, ANGLE_C16, ANGLE_S17, ANGLE_C18};
+  enum { COUNT = sizeof coefficients / sizeof *coefficients };
+  int right = 0;
+  mpfr_t x;
+  mpfr_init2(x, 300);
+  for (int n = 0; n < COUNT; n++) {
+    mpfr_fac_ui(x, (unsigned long)n + 2, MPFR_RNDN);
+    mpfr_si_div(x, n / 2 % 2 ? 1 : -1, x, MPFR_RNDN);
+    right += mpfr_get_d(x, MPFR_RNDN) == coefficients[n];
+  }
+  mpfr_const_pi(x, MPFR_RNDN);
+  mpfr_div_2ui(x, x, 63, MPFR_RNDN);
+  ok(right == COUNT, "%d of %d coefficients of sine and cosine are nearest to theirs", right, COUNT);
+  ok(mpfr_get_d(x, MPFR_RNDN) == ANGLE_TURN, "and so is 2 pi / 2^64");
+  mpfr_clear(x);
+}
+
 static void test_sincos(void) {
   double worst = 0.0, sine, cosine;
   uint64_t at = 0, turn = 1;
@@ -242,6 +263,24 @@ static void test_doubt(posenc_dtype dtype, const char *name) {
   ok(idle == 0, "%s: what is three times as far is not, %ld times", name, (long)idle);
 }
 
+/* Of a format of 16 bits, whatever is less than CR_ERROR from a middle must not be made from its f32, on whichever side
+   of the middle that is. */
+static void test_narrow_doubt(posenc_dtype dtype, const char *name) {
+  const int precision = cr_precision(dtype), least = dtype == POSENC_F16 ? -24 : -133;
+  int64_t missed = 0, tried = 0;
+  for (int binade = -30; binade < 0; binade++) {
+    const int exponent = binade - precision + 1 > least ? binade - precision + 1 : least;
+    const double ulp = ldexp(1.0, exponent), end = ldexp(1.0, binade + 1);
+    for (double middle = ldexp(1.0, binade) > ulp ? ldexp(1.0, binade) + ulp / 2 : ulp / 2; middle < end; middle += ulp)
+      for (int part = -8; part <= 8; part++, tried++) {
+        const double x = middle + CR_ERROR * (1.0 - 0x1p-8) * part / 8;
+        missed += !cr_needs_double(x, dtype) + !cr_needs_double(-x, dtype);
+      }
+  }
+  ok(missed == 0 && tried > 50000, "%s: %ld values of %ld near a middle taken for certain as f32", name, (long)missed,
+     (long)tried);
+}
+
 int main(void) {
   static const double bases[] = {
       1.0, 1.0000000000000002, 1.4142135623730951, 2.0, 10000.0, 500000.0, 1e6, 1e7, 12345.678, 1e300};
@@ -253,6 +292,7 @@ int main(void) {
   test_turns(64, 10000.0, -3.0);
   test_turns(64, 10000.0, 31.75);
   test_turns(2, 10000.0, 0x1.fffffffffffffp-1);
+  test_coefficients();
   test_sincos();
   test_positions();
   test_wide(10000.0);
@@ -266,6 +306,8 @@ int main(void) {
   test_doubt(POSENC_F32, "f32");
   test_doubt(POSENC_F16, "f16");
   test_doubt(POSENC_BF16, "bf16");
+  test_narrow_doubt(POSENC_F16, "f16");
+  test_narrow_doubt(POSENC_BF16, "bf16");
   mpfr_free_cache();
   return tap_done();
 }

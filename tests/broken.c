@@ -4,6 +4,7 @@
 #include "verify/verify.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,38 @@ static void above_one(const void *constants, const posenc_problem *problem, int6
   if (x) *x = nextafterf(1.0f, 2.0f);
 }
 
+/* Within a bound that allows it, but no sine or cosine. */
+static void just_above_one(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  good->execute(constants, problem, row, rows, out);
+  if (row + problem->first == 0) ((double *)out)[1] = 1.0 + 0x1p-52;
+}
+
+/* Right until a thread that is not the first has called it twice. */
+static void wrong_in_the_end(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                             void *out) {
+  static _Atomic(const void *) first;
+  static _Thread_local int calls;
+  const void *nobody = NULL, *me = &calls;
+  float *table = rows_of(constants, problem, row, rows, out);
+  atomic_compare_exchange_strong(&first, &nobody, me);
+  if (atomic_load(&first) != me && ++calls == 3) table[0] = 0.75f;
+}
+
+/* Right while all threads make the same rows. */
+static void wrong_beside_other_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                                    void *out) {
+  static _Atomic(const void *) first;
+  static _Atomic int64_t others_row;
+  static _Thread_local char mine;
+  const void *nobody = NULL, *me = &mine;
+  float *table = rows_of(constants, problem, row, rows, out);
+  atomic_compare_exchange_strong(&first, &nobody, me);
+  if (atomic_load(&first) == me)
+    atomic_store(&others_row, row);
+  else if (atomic_load(&others_row) != row)
+    table[0] = 0.75f;
+}
+
 static void far_past_the_end(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                              void *out) {
   rows_of(constants, problem, row, rows, out)[rows * problem->dim + 900] = 0.0f;
@@ -98,6 +131,13 @@ static void long_tables_only(const void *constants, const posenc_problem *proble
   posenc_problem shifted = *problem;
   if (problem->rows < 20) shifted.first++; /* what a short table starts with is taken for something else */
   rows_of(constants, &shifted, row, rows, out);
+}
+
+/* By an ulp, which is within twice the error. */
+static void other_bits_in_short_tables(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                                       void *out) {
+  float *table = rows_of(constants, problem, row, rows, out);
+  if (problem->rows < 20) table[0] = nextafterf(table[0], 0.0f);
 }
 
 static void wrong_in_long_pieces(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
@@ -144,6 +184,9 @@ static const struct mutant {
      POSENC_F32},
     {"nan-at-position-5", nan_at_five, 0.5, {"accuracy", "bounded", "pair-norm", "?rotation"}, 5, false, POSENC_F32},
     {"an-ulp-above-one", above_one, 0.5, {"accuracy", "bounded", "pair-norm", "?rotation"}, 0, false, POSENC_F32},
+    {"just-above-one", just_above_one, 0.5, {"bounded"}, 0, false, POSENC_F64},
+    {"wrong-on-the-third-call-of-a-thread", wrong_in_the_end, 0.5, {"threads"}, -1, false, POSENC_F32},
+    {"wrong-beside-other-rows", wrong_beside_other_rows, 0.5, {"threads"}, -1, false, POSENC_F32},
     {"write-past-the-end", past_the_end, 0.5, {"memory"}, -1, false, POSENC_F32},
     {"write-far-past-the-end", far_past_the_end, 0.5, {"memory"}, -1, false, POSENC_F32},
     {"write-before-the-start", before_the_start, 0.5, {"memory"}, -1, false, POSENC_F32},
@@ -172,6 +215,8 @@ static const struct mutant {
     {"wrong-in-long-pieces", wrong_in_long_pieces, 0.5, {"extension"}, -1, false, POSENC_F32},
     {"wrong-in-short-tables", long_tables_only, 0.5, {"extrapolation"}, -1, false, POSENC_F32},
     {"wrong-in-short-tables, not reproducible", long_tables_only, 0.5, {"extrapolation"}, -1, true, POSENC_F32},
+    {"other-bits-in-short-tables", other_bits_in_short_tables, 0.5, {"extrapolation"}, -1, false, POSENC_F32},
+    {"other-bits-in-short-tables, not reproducible", other_bits_in_short_tables, 0.5, {NULL}, -1, true, POSENC_F32},
     {"negated-sine", unrotated, 0.5, {"accuracy", "rotation"}, -1, false, POSENC_F32},
     {"claims-too-much", honest, 0.4, {"accuracy", "pair-norm", "?rotation"}, -1, false, POSENC_F32},
 };
@@ -206,6 +251,7 @@ static void test_mutant(const struct mutant *m) {
   kernel.execute = m->execute;
   kernel.stages = NULL; /* the good kernel's */
   kernel.bound.ulp = m->claimed_ulp;
+  kernel.bound.max_position = ROWS - 1; /* the last row, and none behind it */
   kernel.reproducible = !m->not_reproducible;
   json_t *run = verify_one(&kernel, &problem, VERIFY_DEFAULT_BUDGET), *check;
   char place[32] = "";
@@ -257,6 +303,38 @@ static void test_mistrust(void) {
   run = verify_one(posenc_kernel_find("recurrence"), &problem, VERIFY_DEFAULT_BUDGET);
   ok(json_integer_value(json_object_get(run, "failed")) == 0 && verify_mistrust(run, why, sizeof why),
      "one that did not is not: %s", why);
+  char text[2000] = "";
+  FILE *tap = tmpfile();
+  verify_print_tap(run, tap);
+  rewind(tap);
+  text[fread(text, 1, sizeof text - 1, tap)] = '\0';
+  fclose(tap);
+  ok(strstr(text, "\n# MISTRUSTED: no kernel did any of the tables\n"), "which its TAP says");
+  json_decref(run);
+}
+
+static const json_t *check_of(json_t *run, const char *property) {
+  size_t i;
+  const json_t *check;
+  json_array_foreach(json_object_get(first_record(run), "checks"), i, check) {
+    if (strcmp(json_string_value(json_object_get(check, "property")), property) == 0) return check;
+  }
+  return NULL;
+}
+
+/* What relations of elements that are within e of the truth are held to: no more than follows from e
+   (verify/checks.c). */
+static void test_bounds(posenc_dtype dtype, double ulp) {
+  posenc_problem problem = posenc_table(ROWS, DIM);
+  problem.dtype = dtype;
+  json_t *run = verify_one(good, &problem, VERIFY_DEFAULT_BUDGET);
+  const double e = good->bound.ulp * ulp + good->bound.abs, sums = 0x1p-50, most = 1.0 + 0x1p-40,
+               rotation = json_number_value(json_object_get(check_of(run, "rotation"), "bound")),
+               norm = json_number_value(json_object_get(check_of(run, "pair-norm"), "bound"));
+  ok(rotation >= 2.0 * e && rotation <= ((1.0 + sqrt(2.0)) * e + sums) * most,
+     "dtype %d: a rotation is held to %g, two rows wrong by %g each", (int)dtype, rotation, e);
+  ok(norm > 0.0 && norm <= (2.0 * sqrt(2.0) * e + 2.0 * e * e + sums) * most, "dtype %d: a norm to %g", (int)dtype,
+     norm);
   json_decref(run);
 }
 
@@ -267,5 +345,8 @@ int main(void) {
   test_last_row(100000, 64, 20000, "sampled");
   test_last_row(31, 4096, 20000, "sampled");
   test_mistrust();
+  test_bounds(POSENC_F32, 0x1p-24);
+  test_bounds(POSENC_BF16, 0x1p-8);
+  test_bounds(POSENC_F64, 0x1p-53);
   return tap_done();
 }

@@ -55,6 +55,47 @@ check 'one timing decides nothing' ends 0 fast.json one.json
 check 'and says so' says 'too few repetitions to tell'
 check 'at alpha 0.001 five timings decide nothing' ends 0 fast.json slow.json --alpha 0.001
 
+sed '0,/"ok": true/s//"ok": false/' a.json > unkept.json
+check 'a check that fails now, with the same errors, is worse' ends 1 a.json unkept.json
+check 'with the reason' says 'a check fails that did not'
+check 'one that failed before is not' ends 0 unkept.json unkept.json
+timings x 0.0001 0.000101 0.000099 0.0001005 0.0000995 | sed 's/"ns"/"ms"/g' > milli.json
+timings x 1e-7 1.01e-7 9.9e-8 1.005e-7 9.95e-8 | sed 's/"ns"/"s"/g' > whole.json
+timings x 0.1 0.101 0.099 0.1005 0.0995 | sed 's/"ns"/"us"/g' > micro.json
+for unit in micro milli whole; do
+  check "times in other units: $unit" ends 0 fast.json $unit.json --all
+  check 'are the same' says '^same  *f '
+done
+# Three out of five are slower by a fifth, two are not: a ratio alone proves nothing.
+timings x 120 121 98 119.5 98.5 > mixed.json
+check 'a fifth slower on the whole, by chance: no failure' ends 0 fast.json mixed.json
+check 'which is undecided' says '^undecided  *f .* p 0\.[1-9]'
+# The upper end of the interval reaches far, the lower one does not.
+timings x 100 100.5 99.5 150 160 > late.json
+check 'what may have become much slower' ends 0 fast.json late.json
+check 'is not the same' says '^undecided  *f .*the spread is too wide to tell'
+# By the share of the limit, which the machine's other work takes from both: half the share is twice the cost.
+shares() { # SHARE...: of the limit, each in a time of 100 ns
+  sep='{"benchmarks": ['
+  for share; do
+    printf '%s{"name": "f", "run_type": "iteration", "real_time": 100, "time_unit": "ns", ' "$sep"
+    printf '"of_limit": %s}' "$share"
+    sep=,
+  done
+  printf ']}\n'
+}
+shares 0.8 0.81 0.79 0.802 0.798 > large.json
+shares 0.4 0.41 0.39 0.402 0.398 > small.json
+check 'half the share of the limit is worse' ends 1 large.json small.json
+check 'by two' says '^worse  *f .* 2\.0'
+check 'twice the share is better' ends 0 small.json large.json
+check 'which is told, too' says '^better  *f .* 0\.[45]'
+check 'by time alone they are the same' ends 0 large.json small.json --by time --all
+check 'as their times are' says '^same  *f '
+sed '/"max_ulp": {/,/}/s/"ulp": [^,]*/"ulp": null/' a.json > none.json
+check 'an error that is no number is worse than one that is' ends 1 a.json none.json
+check 'and told as such' says '^worse  *rotation/200x64'
+
 # ---- bad input
 printf '{"x": 1}\n' > other.json
 printf '{"x": ' > broken.json

@@ -82,6 +82,84 @@ static void check_slopes(void) {
   mpfr_clear(slope);
 }
 
+/* Distances at which the product of two doubles is wrong about which of two f32 is nearer: denominators of convergents,
+   with an odd numerator, of twice the slope in units of the f32 there. */
+static void check_ties(void) {
+  enum { KEYS = 16 };
+  static const struct {
+    int64_t heads, head, distance;
+  } cases[] = {{12, 8, INT64_C(19802636454165)},    {12, 8, INT64_C(997878026138279)},
+               {12, 9, INT64_C(39605272908330)},    {12, 9, INT64_C(1726265345348277)},
+               {24, 17, INT64_C(2675351766754877)}, {24, 20, INT64_C(8201485561)},
+               {24, 20, INT64_C(10313235793)},      {24, 20, INT64_C(2467658834241893)}};
+  int wrong = 0, deceptive = 0;
+  mpfr_t slope;
+  mpfr_init2(slope, ENCODINGS_PRECISION);
+  for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+    float bias[KEYS];
+    posenc_alibi alibi = posenc_alibi_of(cases[n].heads, 1);
+    alibi.head = cases[n].head;
+    alibi.count = 1;
+    alibi.query = cases[n].distance;
+    alibi.keys = KEYS;
+    if (posenc_alibi_bias(&alibi, bias) != POSENC_OK) wrong += KEYS;
+    encodings_slope(cases[n].heads, cases[n].head, slope);
+    for (int key = 0; key < KEYS; key++)
+      wrong += (double)bias[key] != encodings_alibi(slope, cases[n].distance - key, POSENC_F32).rounded;
+    const double product = posenc_alibi_slope(cases[n].heads, cases[n].head).high * (double)cases[n].distance;
+    deceptive += (double)(float)-product != encodings_alibi(slope, cases[n].distance, POSENC_F32).rounded;
+  }
+  mpfr_clear(slope);
+  ok(wrong == 0 && deceptive == sizeof cases / sizeof *cases,
+     "alibi next to ties: %d biases wrong, where %d would be by products of doubles", wrong, deceptive);
+}
+
+/* Of an element whose word u is known: it is dropped where u < q 2^32 rounded to nearest, half up. */
+static void check_thresholds(void) {
+  static const struct {
+    double above; /* q 2^32 less u */
+    bool kept;
+  } cases[] = {{-1.0, true}, {0.0, true}, {0.25, true}, {0.5, false}, {0.75, false}, {1.0, false}};
+  const uint64_t seed = UINT64_C(0x123456789abcdef0);
+  int wrong = 0;
+  for (int64_t position = 0; position < 50; position++) {
+    uint32_t counter[4] = {0, 3, (uint32_t)position, 0};
+    const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    encodings_philox(counter, key);
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+      posenc_dropout dropout = posenc_dropout_of(((double)counter[0] + cases[n].above) * 0x1p-32, seed);
+      const posenc_slice at = posenc_rows(position, 1);
+      unsigned char keep = 9;
+      dropout.sequence = 3;
+      wrong += posenc_dropout_mask(&dropout, &at, 1, &keep) != POSENC_OK || keep != cases[n].kept;
+    }
+  }
+  ok(wrong == 0, "dropout rounds its thresholds to nearest: %d elements wrong", wrong);
+}
+
+/* So many rows that they are added and dropped in pieces, by their numbers, are each what they are alone. */
+static void check_pieces(void) {
+  enum { ROWS = 300, DIM = 1024 };
+  static float x[ROWS * DIM], all[ROWS * DIM], one[DIM];
+  static int64_t index[ROWS];
+  const posenc_problem problem = posenc_add(ROWS, DIM);
+  const posenc_dropout dropout = posenc_dropout_of(0.25, 5);
+  posenc_slice slice = posenc_rows(0, ROWS);
+  posenc_plan *plan;
+  for (int64_t r = 0; r < ROWS; r++) index[r] = r * 7 % ROWS;
+  for (int64_t at = 0; at < (int64_t)ROWS * DIM; at++) x[at] = (float)(at % 251);
+  slice.index = index;
+  bool same = posenc_plan_create(&plan, &problem, NULL) == POSENC_OK &&
+              posenc_apply_dropout(plan, &slice, &dropout, x, all) == POSENC_OK;
+  for (int64_t r = 0; r < ROWS && same; r++) {
+    const posenc_slice alone = posenc_rows(index[r], 1);
+    same = posenc_apply_dropout(plan, &alone, &dropout, x + r * DIM, one) == POSENC_OK &&
+           memcmp(one, all + r * DIM, sizeof one) == 0;
+  }
+  ok(same, "dropout of rows by number, in pieces");
+  posenc_plan_destroy(plan);
+}
+
 /* Values that anybody can check. */
 static void check_examples(void) {
   static const float bits[] = {0, 0, 0, 1, 0, 0, 1, 1};
@@ -91,6 +169,18 @@ static void check_examples(void) {
      "binary 200 is 0 0 0 1 0 0 1 1");
   ok(posenc_integer(&at, 8, POSENC_F32, row) == POSENC_OK && row[0] == 200.0f && row[7] == 200.0f,
      "integer 200 is 200 200 …");
+  /* In the middle of two f32 but for 1, which a double has no room for. */
+  posenc_slice far = posenc_rows((INT64_C(1) << 60) + (INT64_C(1) << 36) + 1, 1);
+  ok(posenc_integer(&far, 1, POSENC_F32, row) == POSENC_OK && row[0] == 0x1p60f + 0x1p37f, "integers are rounded once");
+  far.row = -far.row;
+  ok(posenc_integer(&far, 1, POSENC_F32, row) == POSENC_OK && row[0] == -0x1p60f - 0x1p37f, "and below 0");
+  static const double ones[2] = {1.0, 1.0};
+  const float infinite[2] = {-INFINITY, INFINITY};
+  posenc_learned_table table = {.size = sizeof table, .rows = ones, .count = 1, .dim = 2, .dtype = POSENC_F64};
+  const posenc_slice first = posenc_rows(0, 1);
+  ok(posenc_learned(&table, &first, POSENC_F32, infinite, row) == POSENC_OK && row[0] == -INFINITY &&
+         row[1] == INFINITY,
+     "infinities stay what they are");
   float bias[2][3][3];
   const posenc_alibi alibi = posenc_alibi_of(2, 3);
   ok(posenc_alibi_bias(&alibi, bias) == POSENC_OK && bias[0][2][0] == -2 * 0x1p-4f && bias[1][0][1] == -0x1p-8f &&
@@ -251,6 +341,9 @@ int main(void) {
   check_contracts();
   check_philox();
   check_slopes();
+  check_ties();
+  check_pieces();
+  check_thresholds();
   check_examples();
   check_library();
   MUTANT(binary, binary_backwards, "binary", "has the most significant bit first", "accuracy", "");

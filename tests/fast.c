@@ -484,6 +484,80 @@ static void test_middle(void) {
   subject_free(&s);
 }
 
+/*
+ * Values less than 2^-60 ulp below the middle between two floats, so small that the oracle knows them no better than
+ * 2^-31 ulp: x - x³/6 of an angle x that is a middle, p 2^-67. Whether one is rounded to nearest is not for the
+ * estimate to say. A first element that is wrong by far more keeps them from being looked at as the worst.
+ */
+static void test_tiny_middles(void) {
+  enum { ROWS = 256 };
+  static const double bounds[] = {0.5, 0.5000001, 1.5};
+  const posenc_problem problem = table(ROWS, 4, (1 << 24) + 1, 0x1p134, 0.0);
+  subject s = subject_of(&problem);
+  int middles = 0;
+  for (int64_t row = 0; row < ROWS; row++) {
+    const exact *tiny = &s.exact[2 * row + 1].sine;
+    middles += format_from_tie(&format_f32, tiny) < 0x1p-31;
+  }
+  put_rounded(&s);
+  for (int n = 0; n < 2; n++) { /* the number below, which is the nearest, or the one above */
+    for (int64_t row = 0; n && row < ROWS; row++) {
+      const int64_t at = 4 * row + column_of(&problem, 1, false);
+      put(s.memory, problem.dtype, at, (double)nextafterf((float)s.exact[2 * row + 1].sine.rounded, 1.0f));
+    }
+    put(s.memory, problem.dtype, column_of(&problem, 0, false), 0.5);
+    for (size_t b = 0; b < sizeof bounds / sizeof *bounds; b++) {
+      const posenc_bound bound = {.ulp = bounds[b]};
+      const char *wrong = disagreement(&s, &bound);
+      ok(!wrong && middles == ROWS / 2, "%d tiny values in the middle, rounded %s, bound %.7g ulp %s", middles,
+         n ? "up" : "down", bounds[b], wrong ? wrong : "");
+    }
+  }
+  subject_free(&s);
+}
+
+/*
+ * Values less than 2^-44 ulp from the middle, of angles near π that are reached in large turns: there the
+ * oracle's error is some 2^-40 ulp, so that its estimate of half an ulp falls short of it or exceeds it. Angles
+ * p w, w = scale / factor, from convergents.
+ */
+static void test_turned_middles(void) {
+  static const struct {
+    int64_t position;
+    double scale, factor;
+  } cases[] = {
+      {2457, 0x1.123f66e7d5dd5p-9, 0x1.a2ead1e5a70e0p+0},  {3705, 0x1.c74c85f3aa654p-11, 0x1.062eebff14554p+0},
+      {2451, 0x1.7802e24ddba7ep-10, 0x1.1e7ae29d6e495p+0}, {3191, 0x1.925467763cf86p-10, 0x1.8f1445345d2c4p+0},
+      {1829, 0x1.4b8124e35fc68p-9, 0x1.78f3176e1b00cp+0},  {1831, 0x1.0667f03c1c558p-9, 0x1.2ab471a49d088p+0},
+      {3543, 0x1.5e4b13953e554p-10, 0x1.81caba7348b50p+0}, {1573, 0x1.2fd3ff2e7344ep-9, 0x1.291f96a0aba54p+0},
+      {3755, 0x1.45355e6d33224p-10, 0x1.7b98a6adefe68p+0}, {3515, 0x1.e04bf4d696150p-11, 0x1.06650d24de0f0p+0}};
+  enum { CASES = sizeof cases / sizeof *cases, ROWS = 3 };
+  static const posenc_bound loose = {.ulp = 1.5};
+  int middles = 0;
+  const char *wrong = NULL;
+  for (size_t n = 0; n < CASES; n++) {
+    posenc_problem problem = table(ROWS, 2, cases[n].position - ROWS + 1, 10000.0, 0.0);
+    problem.scale = cases[n].scale;
+    problem.scaling = (posenc_scaling){.kind = POSENC_SCALING_LONGROPE,
+                                       .factor = 1.0,
+                                       .original = 4096,
+                                       .attention = 1.0,
+                                       .factors = &cases[n].factor};
+    subject s = subject_of(&problem);
+    const exact *hard = &s.exact[ROWS - 1].sine;
+    middles += format_from_tie(&format_f32, hard) < 0x1p-44 && fabs(hard->high) < 0x1p-40;
+    put_rounded(&s);
+    put(s.memory, problem.dtype, column_of(&problem, 0, false), 0.5);
+    if (!wrong) wrong = disagreement(&s, &loose);
+    put(s.memory, problem.dtype, 2 * (ROWS - 1) + column_of(&problem, 0, false),
+        (double)nextafterf((float)hard->rounded, hard->rounded < hard->high ? 1.0f : -1.0f));
+    if (!wrong) wrong = disagreement(&s, &loose);
+    subject_free(&s);
+  }
+  ok(!wrong && middles == CASES, "%d values in the middle, next to a multiple of pi, either way %s", middles,
+     wrong ? wrong : "");
+}
+
 static void test_empty(void) {
   const posenc_problem problem = table(0, 8, 0, 10000.0, 0.0);
   fast_oracle *f = fast_create(&problem, 0);
@@ -622,6 +696,8 @@ int main(int argc, char **argv) {
   test_fuzz();
   test_constant();
   test_middle();
+  test_tiny_middles();
+  test_turned_middles();
   test_empty();
   test_turn();
   for (int t = 0; t < TARGETS; t++) {

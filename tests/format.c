@@ -203,13 +203,76 @@ static void test_rounding_to(const short_format *s) {
   ok(isnan(format_element(s->dtype, table, 0)), "%s: NaN stays one", s->name);
 }
 
+/* In ulp, from the middle of two numbers: 0 to a half. */
+static void test_from_tie(void) {
+  static const struct {
+    double high, low, want;
+    const char *name;
+  } cases[] = {{1.5, 0.0, 0.5, "a number"},
+               {1.5, 0x1p-55, 0.5 - 0x1p-32, "just above a number"},
+               {1.5, -0x1p-55, 0.5 - 0x1p-32, "just below it"},
+               {-1.5, 0x1p-55, 0.5 - 0x1p-32, "and below 0"},
+               {1.5 + 0x1p-24, 0.0, 0.0, "a tie"},
+               {1.5 + 0x1p-24, -0x1p-55, 0x1p-32, "just below a tie"},
+               {-1.5 - 0x1p-24, -0x1p-55, 0x1p-32, "just beyond one below 0"},
+               {1.5 + 0x1p-25, 0.0, 0.25, "a quarter of the way"}};
+  for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+    const exact value = {cases[n].high, cases[n].low, 0.0};
+    const double got = format_from_tie(&format_f32, &value);
+    ok(fabs(got - cases[n].want) <= 0x1p-50, "%s is %g ulp from a tie", cases[n].name, got);
+  }
+}
+
+/* What is allowed is allowed, and not a last bit more. */
+static void test_bound(void) {
+  static const posenc_bound bound = {.ulp = 0.5, .abs = 0x1p-30, .growth = 0x1p-40};
+  static const double limit = 0x1p-24 + 0x1p-30 + 0x1p-38; /* of 1.25 at position 4, or -4 */
+  const exact value = {1.25, 0.0, 1.25};
+  for (int64_t position = -4; position <= 4; position += 8) {
+    accuracy a = {0};
+    accuracy_add(&a, &format_f32, &bound, &value, 1.25 + limit, position, 0, false);
+    accuracy_add(&a, &format_f32, &bound, &value, 1.25 - limit, position, 0, false);
+    ok(a.held == 2 && a.beyond == 0, "errors of the limit itself, at %d", (int)position);
+    accuracy_add(&a, &format_f32, &bound, &value, 1.25 + limit + 0x1p-52, position, 0, false);
+    accuracy_add(&a, &format_f32, &bound, &value, (double)NAN, position, 0, false);
+    ok(a.held == 4 && a.beyond == 2, "a last bit more, and what is no number");
+  }
+}
+
+/* Of equal errors the first in the table is shown: by position, then index, the sine before the cosine. */
+static void test_first(void) {
+  static const struct {
+    int64_t position, index;
+    bool cosine;
+  } places[] = {{2, 1, true}, {2, 1, false}, {2, 0, true}, {1, 5, true}, {1, 5, false}, {3, 0, false}};
+  enum { COUNT = sizeof places / sizeof *places, FIRST = 4 };
+  static const posenc_bound bound = {.ulp = 0.5};
+  const exact value = {1.25, 0.0, 1.25};
+  for (int from = 0; from < COUNT; from++) {
+    accuracy a = {0};
+    for (int n = 0; n < COUNT; n++) {
+      const int at = (from + n) % COUNT;
+      accuracy_add(&a, &format_f32, &bound, &value, 1.5, places[at].position, places[at].index, places[at].cosine);
+    }
+    const witness *shown[] = {&a.max_ulp, &a.max_abs, &a.worst};
+    bool first = true;
+    for (int n = 0; n < 3; n++)
+      first = first && shown[n]->position == places[FIRST].position && shown[n]->index == places[FIRST].index &&
+              shown[n]->cosine == places[FIRST].cosine;
+    ok(first, "of equal errors the first in the table is the witness, in whatever order they come");
+  }
+}
+
 int main(void) {
   test_round();
   test_nearest(&format_f16, "f16");
   test_nearest(&format_bf16, "bf16");
   test_nearest_f32();
   test_ulp();
+  test_from_tie();
   test_error();
+  test_bound();
+  test_first();
   for (size_t i = 0; i < sizeof short_formats / sizeof *short_formats; i++) {
     test_decode(&short_formats[i]);
     test_rounding_to(&short_formats[i]);

@@ -94,8 +94,16 @@ static void test_detect(void) {
   ok(isa_of(fma, avx2 | avx512, 0xe7) == POSENC_ISA_GENERIC, "a system that does not say what it saves");
   ok(isa_of(osxsave | f16c, avx2, 0x7) == POSENC_ISA_GENERIC, "AVX2 without FMA");
   ok(isa_of(osxsave | (fma & ~f16c), avx2, 0x7) == POSENC_ISA_GENERIC, "AVX2 and FMA without F16C");
-  ok(isa_of(osxsave | fma, avx2 | (avx512 & ~(1u << 17)), 0xe7) == (POSENC_ISA_GENERIC | POSENC_ISA_AVX2),
-     "AVX-512 without DQ");
+  static const struct {
+    unsigned bit;
+    const char *name;
+  } parts[] = {{16, "F"}, {17, "DQ"}, {30, "BW"}, {31, "VL"}};
+  for (size_t n = 0; n < sizeof parts / sizeof *parts; n++)
+    ok(isa_of(osxsave | fma, avx2 | (avx512 & ~(1u << parts[n].bit)), 0xe7) == (POSENC_ISA_GENERIC | POSENC_ISA_AVX2),
+       "AVX-512 without %s", parts[n].name);
+  for (unsigned state = 5; state < 8; state++)
+    ok(isa_of(osxsave | fma, avx2 | avx512, 0xe7 & ~(1u << state)) == (POSENC_ISA_GENERIC | POSENC_ISA_AVX2),
+       "AVX-512, but not all of its registers are saved");
 }
 
 /*

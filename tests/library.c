@@ -39,16 +39,22 @@ static posenc_status read_wisdom(posenc_wisdom **wisdom, const char *content) {
   return status;
 }
 
-static const char *chosen_with(const posenc_wisdom *wisdom, int64_t rows, int64_t dim, double max_ulp) {
+static const char *chosen_within(const posenc_wisdom *wisdom, int64_t rows, int64_t dim, double max_ulp,
+                                 double max_abs) {
   posenc_options options = posenc_default_options();
   posenc_problem problem = posenc_table(rows, dim);
   posenc_plan *plan;
   options.wisdom = wisdom;
   options.max_ulp = max_ulp;
+  options.max_abs = max_abs;
   if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) return "none";
   const char *name = posenc_plan_kernel(plan)->name;
   posenc_plan_destroy(plan);
   return name;
+}
+
+static const char *chosen_with(const posenc_wisdom *wisdom, int64_t rows, int64_t dim, double max_ulp) {
+  return chosen_within(wisdom, rows, dim, max_ulp, 0.0);
 }
 
 static void test_wisdom(void) {
@@ -64,13 +70,17 @@ static void test_wisdom(void) {
   strcat(text, line);
   posenc_wisdom_line(line, sizeof line, &longer, 1, "naive-f64", 1e-3);
   strcat(text, line);
-  ok(read_wisdom(&wisdom, text) == POSENC_OK && posenc_wisdom_count(wisdom) == 4, "four measurements are read");
+  posenc_wisdom_line(line, sizeof line, &problem, 1, "recurrence", 1e-12);
+  strcat(text, line);
+  ok(read_wisdom(&wisdom, text) == POSENC_OK && posenc_wisdom_count(wisdom) == 5, "five measurements are read");
   ok(strcmp(chosen_with(wisdom, 1000, 64, 0.0), "rotation") == 0, "the fastest measured one within the accuracy: %s",
      chosen_with(wisdom, 1000, 64, 0.0));
   ok(strcmp(chosen_with(wisdom, 600, 64, 0.5), "cr-portable") == 0, "correctly rounded, fewer rows: %s",
      chosen_with(wisdom, 600, 64, 0.5));
-  ok(strcmp(chosen_with(wisdom, 2000, 64, 0.0), "naive-f64") != 0 || posenc_kernel_find("naive-f64")->bound.derived,
-     "what promises nothing is not chosen for being measured");
+  ok(strcmp(chosen_within(wisdom, 1000, 64, 0.0, 1.0), "naive") == 0 &&
+         !posenc_kernel_find("recurrence")->bound.derived,
+     "nor is what promises nothing, however fast it was, where any error will do: %s",
+     chosen_within(wisdom, 1000, 64, 0.0, 1.0));
   ok(strcmp(chosen_with(wisdom, 400, 64, 0.0), chosen_with(NULL, 400, 64, 0.0)) == 0 &&
          strcmp(chosen_with(wisdom, 1000, 66, 0.0), chosen_with(NULL, 1000, 66, 0.0)) == 0,
      "other problems are chosen for as ever");
@@ -90,7 +100,7 @@ static void test_wisdom(void) {
   char *version = strstr(text, "posenc 0");
   ok(version != NULL, "a line tells the version");
   if (version) version[7] = '9';
-  ok(read_wisdom(&wisdom, text) == POSENC_OK && posenc_wisdom_count(wisdom) == 3,
+  ok(read_wisdom(&wisdom, text) == POSENC_OK && posenc_wisdom_count(wisdom) == 4,
      "what another version measured is left out");
   posenc_wisdom_free(wisdom);
   ok(read_wisdom(&wisdom, "posenc-wisdom 2\n") == POSENC_BAD_FILE && !wisdom, "another format is refused");
@@ -270,9 +280,70 @@ static void test_choice(void) {
   problem.dtype = POSENC_F64;
   CHOSEN(best, (void)0);
   CHOSEN(best, options.max_abs = 0x1p-43);
+  problem.scaling.attention = 1000.0; /* of the errors, too */
+  CHOSEN("none", options.max_abs = 0x1p-43);
+  CHOSEN(best, options.max_abs = 0x1p-34);
+  problem.scaling.attention = 0.0;
   CHOSEN("none", options.max_ulp = 1.0); /* no kernel is correctly rounded in f64 */
   problem.rows = 1;
   CHOSEN("naive-f64", options.max_abs = 0x1p-51); /* at position 0 */
+  /* Its error grows with the distance from 0, on either side. */
+  problem.dim = 2;
+  problem.rows = 100001;
+  CHOSEN("none", options.max_abs = 0x1p-51);
+  problem.first = -100000;
+  CHOSEN("none", options.max_abs = 0x1p-51);
+  static const double ends[][2] = {{0.0, -100000.0}, {-100000.0, 0.0}, {100000.0, 0.0}, {0.0, 100000.0}};
+  problem.first = 0;
+  problem.rows = 2;
+  for (size_t n = 0; n < sizeof ends / sizeof *ends; n++) {
+    problem.positions = ends[n];
+    CHOSEN("none", options.max_abs = 0x1p-51);
+  }
+}
+
+/* Rows that add and rope need are asked of the kernel in blocks of anchors, [32 n - 16, 32 n + 16): no kernel finds an
+   anchor twice. */
+static struct { int64_t from, to; } asked[16];
+static int asked_count;
+static void note_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants;
+  if (asked_count < 16) {
+    asked[asked_count].from = problem->first + row;
+    asked[asked_count++].to = problem->first + row + rows;
+  }
+  memset(out, 0, (size_t)(rows * problem->dim) * sizeof(float));
+}
+
+static void test_blocks(void) {
+  enum { ROWS = 100, DIM = 8, FIRST = -20 };
+  static const int64_t ends[] = {-20, -16, 16, 48, 80}; /* the last is the first position that is not asked for */
+  static const int64_t index[] = {7, 8, 9, 9, 20, 21, 5}, runs[][2] = {{7, 10}, {9, 10}, {20, 22}, {5, 6}};
+  posenc_kernel kernel = *posenc_kernel_find("naive");
+  kernel.execute = note_rows;
+  kernel.prepare = NULL;
+  kernel.release = NULL;
+  posenc_options options = posenc_default_options();
+  options.kernel = &kernel;
+  posenc_problem problem = posenc_add(ROWS, DIM);
+  problem.first = FIRST;
+  posenc_plan *plan;
+  static float x[ROWS * DIM];
+  if (!ok(posenc_plan_create(&plan, &problem, &options) == POSENC_OK, "a plan of a kernel that notes its rows")) return;
+  posenc_slice slice = posenc_rows(0, ROWS);
+  asked_count = 0;
+  posenc_apply(plan, &slice, x, x);
+  bool right = asked_count == 4;
+  for (int n = 0; n < 4 && right; n++) right = asked[n].from == ends[n] && asked[n].to == ends[n + 1];
+  ok(right, "rows for add are made in blocks of anchors: %d of them", asked_count);
+  slice = posenc_rows(0, sizeof index / sizeof *index);
+  slice.index = index;
+  asked_count = 0;
+  posenc_apply(plan, &slice, x, x);
+  right = asked_count == 4;
+  for (int n = 0; n < 4 && right; n++) right = asked[n].from == FIRST + runs[n][0] && asked[n].to == FIRST + runs[n][1];
+  ok(right, "and by number, in runs of successive ones: %d of them", asked_count);
+  posenc_plan_destroy(plan);
 }
 
 static void test_execute(void) {
@@ -305,6 +376,42 @@ static void test_execute(void) {
      "what a plan is made of");
   posenc_plan_destroy(plan);
   posenc_plan_destroy(NULL);
+}
+
+/* Which slices are none. */
+static void test_slices(void) {
+  enum { ROWS = 8, DIM = 4 };
+  static const int64_t first[] = {0, -1}, last[] = {ROWS - 1}, beyond[] = {ROWS};
+  static float x[4 * ROWS * DIM];
+  const posenc_problem problem = posenc_add(ROWS, DIM);
+  posenc_plan *plan;
+  if (!ok(posenc_plan_create(&plan, &problem, NULL) == POSENC_OK, "a plan to add")) return;
+  const struct {
+    int64_t row, rows, batch, stride;
+    const int64_t *index;
+    bool fine;
+    const char *name;
+  } slices[] = {{0, ROWS, 1, 0, NULL, true, "all rows"},
+                {0, ROWS + 1, 1, 0, NULL, false, "one more than there are"},
+                {-1, 2, 1, 0, NULL, false, "a row before the first"},
+                {0, -1, 1, 0, NULL, false, "fewer than none"},
+                {0, 2, -1, 0, NULL, false, "fewer sequences than none"},
+                {0, 2, 4, 2 * DIM, NULL, true, "sequences one behind the other"},
+                {0, 2, 4, 2 * DIM - 1, NULL, false, "sequences that overlap"},
+                {0, 2, 2, 9 * DIM, NULL, true, "with a gap between"},
+                {0, 2, INT64_MAX, 2 * DIM, NULL, false, "more than memory has"},
+                {0, 1, 1, 0, last, true, "the last row by its number"},
+                {0, 1, 1, 0, beyond, false, "the row behind it"},
+                {0, 2, 1, 0, first, false, "and one before the first"}};
+  for (size_t n = 0; n < sizeof slices / sizeof *slices; n++) {
+    posenc_slice slice = posenc_rows(slices[n].row, slices[n].rows);
+    slice.batch = slices[n].batch;
+    slice.stride = slices[n].stride;
+    slice.index = slices[n].index;
+    ok((posenc_apply(plan, &slice, x, x) == POSENC_OK) == slices[n].fine, "%s: %s", slices[n].name,
+       slices[n].fine ? "a slice" : "refused");
+  }
+  posenc_plan_destroy(plan);
 }
 
 /* Of a pair: its frequency and phase, which f32 recipes have within (2 |ln w| + 5) × 2^-24 < 2e-6 of w and of p for w >= 1e-4
@@ -347,6 +454,26 @@ static void test_stages(const posenc_kernel *kernel) {
          !posenc_plan_stages(plan, 0, 1, NULL) && !posenc_plan_stages(NULL, 0, 1, stages),
      "and no others");
   posenc_plan_destroy(plan);
+}
+
+/* A team runs kernels of its own promise and no better ones: rotations are what openmp has, too. */
+static void test_team_stages(void) {
+  enum { ROWS = 40, DIM = 20 };
+  static posenc_stages stages[2][ROWS * DIM / 2];
+  const char *const names[] = {"rotation", "openmp"};
+  const posenc_problem problem = posenc_table(ROWS, DIM);
+  for (int n = 0; n < 2; n++) {
+    posenc_options options = posenc_default_options();
+    options.kernel = posenc_kernel_find(names[n]);
+    posenc_plan *plan;
+    if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) {
+      skip("openmp has the stages of rotation", posenc_kernel_refusal(options.kernel, &problem, &options));
+      return;
+    }
+    posenc_plan_stages(plan, 0, ROWS, stages[n]);
+    posenc_plan_destroy(plan);
+  }
+  ok(memcmp(stages[0], stages[1], sizeof stages[0]) == 0, "openmp has the stages of rotation");
 }
 
 static void test_no_stages(void) {
@@ -777,7 +904,10 @@ int main(void) {
   test_options();
   test_choice();
   test_execute();
+  test_blocks();
+  test_slices();
   for (size_t k = 0; k < kernel_count; k++) test_stages(kernels[k]);
+  test_team_stages();
   test_no_stages();
   test_layouts();
   test_shared_plan();

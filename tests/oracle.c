@@ -51,6 +51,9 @@ static void test_subnormals(void) {
   /* 2^-150 less a little: below the tie, to zero; 3 × 2^-150 less a little: to 2^-149 */
   expect(&tinier, 1, 1, 0.0, 1.0, "less than half the smallest subnormal");
   expect(&tinier, 3, 1, 0x1p-149, 1.0, "less than one and a half of it");
+  /* The middle of two doubles less 2^-495 of itself: no frequency of 320 bits decides that. */
+  const posenc_problem tiniest = table(4, 0x1p600, 0.0, POSENC_F64);
+  expect(&tiniest, (INT64_C(1) << 53) + 1, 1, 0x1p-247, 1.0, "a double below a middle by nearly nothing");
 }
 
 /* Numbers just below a power of two: the double is the power, the value is not. */
@@ -100,7 +103,10 @@ static void test_second_way(void) {
                                       411557987,
                                       INT64_C(6167950454),
                                       INT64_C(21053343141),
-                                      INT64_C(1783366216531)};
+                                      INT64_C(1783366216531),
+                                      INT64_C(66627445592888887),
+                                      INT64_C(430010946591069243),
+                                      INT64_C(2646693125139304345)};
   mpfr_t exponent, w, turns, sine, cosine;
   mpfr_inits2(600, exponent, w, turns, sine, cosine, (mpfr_ptr)0);
   for (size_t n = 0; n < sizeof ways / sizeof *ways; n++) {
@@ -132,6 +138,74 @@ static void test_second_way(void) {
     oracle_destroy(o);
   }
   mpfr_clears(exponent, w, turns, sine, cosine, (mpfr_ptr)0);
+}
+
+/*
+ * Cases that only an honest error decides. The angle p w, w = scale / factor, is made so that its sine lies within
+ * 2^-150 of the middle between two f32 numbers of 2^-20 or so, and near π, not 0: at the first precision, the rounding
+ * of the angle alone puts the sine on the wrong side of that middle, by some 2^-145. From the convergents of such
+ * angles times 2^61: numerators that are a product of a position and a double, and denominators that are a double.
+ */
+static void test_honest_error(void) {
+  static const struct {
+    int64_t position;
+    double scale, factor;
+  } cases[] = {{INT64_C(3208763818178894303), 0x1.b8246c1e60fe8p-60, 0x1.85ecdaf5bb530p+0},
+               {INT64_C(3140946278790486791), 0x1.f86738abd8f40p-60, 0x1.b568e737d999cp+0},
+               {INT64_C(3977978952827826873), 0x1.fcc2959118926p-61, 0x1.17615d3e2c21ep+0},
+               {INT64_C(3635270090545379474), 0x1.5e8d160e00e82p-60, 0x1.5fd5cf23b609ep+0},
+               {INT64_C(4389980785861239319), 0x1.1aec3796ac0d8p-60, 0x1.56e91a0dfc1a8p+0},
+               {INT64_C(3069236123749394462), 0x1.c7b846e3e7dbdp-60, 0x1.822b8df7179aap+0}};
+  mpfr_t sine, middle;
+  mpfr_inits2(800, sine, middle, (mpfr_ptr)0);
+  for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+    posenc_problem problem = posenc_table(1, 2);
+    problem.scale = cases[n].scale;
+    problem.scaling.kind = POSENC_SCALING_LONGROPE;
+    problem.scaling.factor = problem.scaling.attention = 1.0;
+    problem.scaling.original = 4096;
+    problem.scaling.factors = &cases[n].factor;
+    mpfr_set_d(sine, cases[n].scale, MPFR_RNDN);
+    mpfr_mul_si(sine, sine, (long)cases[n].position, MPFR_RNDN);
+    mpfr_div_d(sine, sine, cases[n].factor, MPFR_RNDN);
+    mpfr_sin(sine, sine, MPFR_RNDN);
+    const double want = (double)mpfr_get_flt(sine, MPFR_RNDN);
+    mpfr_set_prec(middle, 25);
+    mpfr_set(middle, sine, MPFR_RNDN);
+    mpfr_sub(middle, sine, middle, MPFR_RNDN);
+    oracle *o = oracle_create(&problem);
+    const exact_pair got = oracle_pair(o, cases[n].position, 0);
+    ok(mpfr_get_exp(middle) < -148 && got.sine.rounded == want, "2^%ld from a middle: %a (want %a)",
+       (long)mpfr_get_exp(middle), got.sine.rounded, want);
+    oracle_destroy(o);
+  }
+  mpfr_clears(sine, middle, (mpfr_ptr)0);
+}
+
+/* Frequencies are good to the last bit of whatever precision is asked for, where the logarithm's error counts most. */
+static void test_frequencies(double base, mpfr_prec_t bits) {
+  enum { PAIRS = 500 };
+  const posenc_problem problem = table(2 * PAIRS, base, 0.5, POSENC_F64);
+  oracle *o = oracle_create(&problem);
+  double worst = 0.0;
+  mpfr_t got, want, exponent;
+  mpfr_inits2(800, want, exponent, (mpfr_ptr)0);
+  mpfr_init2(got, bits);
+  for (int64_t index = 0; index < PAIRS; index++) {
+    oracle_frequency(o, index, got);
+    mpfr_set_d(exponent, PAIRS - 0.5, MPFR_RNDN);
+    mpfr_si_div(exponent, (long)-index, exponent, MPFR_RNDN);
+    mpfr_set_d(want, base, MPFR_RNDN);
+    mpfr_pow(want, want, exponent, MPFR_RNDN);
+    mpfr_div(want, got, want, MPFR_RNDN);
+    mpfr_sub_ui(want, want, 1, MPFR_RNDN);
+    mpfr_mul_2si(want, want, (long)bits, MPFR_RNDN);
+    worst = fmax(worst, fabs(mpfr_get_d(want, MPFR_RNDN)));
+  }
+  ok(worst > 0.0 && worst <= 2.0, "base %g: frequencies of %ld bits, wrong by %.3g of the last", base, (long)bits,
+     worst);
+  mpfr_clears(got, want, exponent, (mpfr_ptr)0);
+  oracle_destroy(o);
 }
 
 static void test_padding(void) {
@@ -191,6 +265,10 @@ int main(void) {
   test_power_of_two();
   test_next_to_one();
   test_second_way();
+  test_honest_error();
+  test_frequencies(1e300, 316);
+  test_frequencies(1e300, 400);
+  test_frequencies(10000.0, 316);
   test_padding();
   mpfr_free_cache();
   return tap_done();

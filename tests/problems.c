@@ -108,9 +108,18 @@ static void test_whole_positions(void) {
   }
 }
 
-static const double fractions[] = {
-    0.5, -3.25, 0.1,     1000.3, 1e-6,      123456789.125, -0.75,  314159.26535,        17.0, 0x1p40, 0.0, 2.5,
-    3.5, -1e-3, 1e9 / 3, -7,     1.0 / 256, 255.99,        4096.5, 0x1.fffffffffffffp52};
+/* 5 and 6/256 have successive numbers, but of different units. */
+static const double fractions[] = {0.5,       -3.25,
+                                   0.1,       1000.3,
+                                   1e-6,      123456789.125,
+                                   -0.75,     314159.26535,
+                                   17.0,      0x1p40,
+                                   0.0,       2.5,
+                                   3.5,       -1e-3,
+                                   1e9 / 3,   -7,
+                                   5,         6.0 / 256,
+                                   1.0 / 256, 255.99,
+                                   4096.5,    0x1.fffffffffffffp52};
 enum { FRACTIONS = sizeof fractions / sizeof *fractions };
 
 static void test_fractions(posenc_dtype dtype, double scale) {
@@ -204,16 +213,56 @@ static void test_domain(void) {
   ok(does(recurrence, &problem), "and does any other");
 }
 
+/* Correct rounding is promised of angles from 2^-40 on: which of a list is the least must be found wherever it is, and
+   of a table too. */
+static void test_least_angle(void) {
+  static const double tiny = 0x1p-48, lists[][3] = {{0x1p-48, 1 + 0x1p-48, -1 - 0x1p-48},
+                                                    {1 + 0x1p-48, 0x1p-48, -1 - 0x1p-48},
+                                                    {1 + 0x1p-48, -0x1p-48, -1 - 0x1p-48},
+                                                    {-1 - 0x1p-48, 1 + 0x1p-48, 0x1p-48}};
+  const posenc_kernel *kernel = posenc_kernel_find("cr-portable");
+  posenc_problem problem = posenc_table(3, 8);
+  for (size_t n = 0; n < sizeof lists / sizeof *lists; n++) {
+    double large[3];
+    for (int i = 0; i < 3; i++) large[i] = fabs(lists[n][i]) == tiny ? 1.0 - tiny : lists[n][i];
+    problem.positions = lists[n];
+    const bool refused = !does(kernel, &problem);
+    problem.positions = large;
+    ok(refused && does(kernel, &problem), "list %d: refused for its position of 2^-48, and for nothing else", (int)n);
+  }
+  /* base^-1 scale |p| >= 2^-40, where base is 2^20 and scale 2^-30: |p| >= 2^10 */
+  static const struct {
+    int64_t first, rows;
+    bool done;
+  } tables[] = {{1024, 8, true},        {1023, 8, false},   {-1031, 8, true}, {-1030, 8, false}, {-4000, 8, true},
+                {-1048576, 8000, true}, {-100, 200, false}, {0, 1, true},     {0, 2, false}};
+  for (size_t n = 0; n < sizeof tables / sizeof *tables; n++) {
+    problem = posenc_table(tables[n].rows, 8);
+    problem.first = tables[n].first;
+    problem.base = 0x1p20;
+    problem.scale = 0x1p-30;
+    ok(does(kernel, &problem) == tables[n].done, "from %ld, %ld rows, at 2^-30 of a position: %s",
+       (long)tables[n].first, (long)tables[n].rows, tables[n].done ? "done" : "refused");
+  }
+}
+
 static void test_padding(void) {
-  enum { DIM = 8, ROWS = 4 };
-  static const double list[ROWS] = {3, 1.5, 1, 3.0};
+  enum { DIM = 8, ROWS = 7 };
+  static const double list[ROWS] = {3, 1.5, 1, 3.0, 3.5, 3 + 0x1p-30, -3};
   float got[ROWS * DIM], zero[DIM] = {0};
   posenc_problem problem = posenc_table(ROWS, DIM);
-  problem.positions = list;
   problem.padding = 3;
-  const bool made = make(NULL, &problem, got) == POSENC_OK;
+  double given[ROWS];
+  memcpy(given, list, sizeof list);
+  problem.positions = given;
+  posenc_plan *plan;
+  bool made = posenc_plan_create(&plan, &problem, NULL) == POSENC_OK;
+  for (int r = 0; r < ROWS; r++) given[r] = 3.0; /* the plan has its own */
+  made = made && posenc_execute(plan, 0, ROWS, got) == POSENC_OK;
+  posenc_plan_destroy(plan);
   ok(made && memcmp(got, zero, sizeof zero) == 0 && memcmp(got + 3 * DIM, zero, sizeof zero) == 0 &&
-         got[DIM + 1] != 0.0f && got[2 * DIM + 1] != 0.0f,
+         got[DIM + 1] != 0.0f && got[2 * DIM + 1] != 0.0f && got[4 * DIM + 1] != 0.0f && got[5 * DIM + 1] != 0.0f &&
+         got[6 * DIM + 1] != 0.0f,
      "the padding position of a list is zero wherever it is");
 }
 
@@ -366,6 +415,18 @@ static void test_attention_formulas(void) {
   ok(isnan(posenc_attention(&problem)) && isnan(posenc_attention(NULL)), "none of what is no scaling");
 }
 
+/* What an error e of sine and cosine makes of a result: e itself in add, √2 e times the length of the pair in rope;
+   and the roundings to f32. */
+static void test_applied_bound(void) {
+  const double e = 1e-3, size = 2.0;
+  const posenc_bound bound = {.abs = e};
+  const posenc_problem add = posenc_add(8, 8), rope = posenc_rope(8, 1, 8);
+  const double of_add = posenc_applied_bound_at(&bound, &add, 5, size) - e,
+               of_rope = posenc_applied_bound_at(&bound, &rope, 5, size) - sqrt(2.0) * e * size;
+  ok(of_add >= 0x1p-24 * size && of_add <= 1.01 * 0x1p-24 * size, "add: an error of 0.001, and %g", of_add);
+  ok(of_rope >= 0x1p-23 * size && of_rope <= 1.01 * 0x1p-23 * size, "rope: √2 times as much, and %g", of_rope);
+}
+
 /* A factor on the table is one on x. */
 static void test_attention_rope(void) {
   enum { HEADS = 3, DIM = 16, ROWS = 5 };
@@ -490,6 +551,25 @@ static void test_encoder_domain(void) {
      "an encoder is not made for position 0 alone, which any kernel does");
 }
 
+/* All rows are by the kernel of the first, here the only one that is so accurate next to position 0. */
+static void test_encoder_kernel(void) {
+  enum { ROWS = 200, DIM = 16 };
+  static double want[ROWS * DIM];
+  posenc_problem problem = posenc_table(2, DIM);
+  posenc_options options = posenc_default_options();
+  posenc_encoder *encoder;
+  int64_t rows;
+  problem.dtype = POSENC_F64;
+  options.max_abs = 0x1p-49;
+  bool same = posenc_encoder_create(&encoder, &problem, &options) == POSENC_OK;
+  for (int n = 0; n < 4 && same; n++) same = posenc_encoder_append(encoder, ROWS / 4) == POSENC_OK;
+  problem.rows = ROWS;
+  same = same && make(posenc_kernel_find("naive-f64"), &problem, want) == POSENC_OK &&
+         memcmp(posenc_encoder_rows(encoder, &rows), want, sizeof want) == 0 && rows == ROWS;
+  ok(same, "a table that grows keeps its kernel");
+  posenc_encoder_destroy(encoder);
+}
+
 static void test_encoder_refusals(void) {
   posenc_encoder *encoder;
   posenc_problem problem = posenc_add(4, 8);
@@ -528,6 +608,7 @@ static void test_refusals(void) {
   REFUSED((problem.dim = 7, problem.odd = (posenc_odd)9), "odd");
   REFUSED((problem.dim = 7, problem.odd = POSENC_ODD_CEIL, problem.shift = 3.5), "shift");
   REFUSED((problem.dim = 7, problem.odd = POSENC_ODD_CEIL, problem.shift = 3.25), "");
+  REFUSED((problem.dim = 7, problem.odd = POSENC_ODD_CEIL, problem.shift = 0x1p-54), "shift + 1/2");
   REFUSED((problem.dim = 7, problem.odd = POSENC_ODD_PAD, problem.op = POSENC_ROPE), "even");
   REFUSED((problem.dim = 3, problem.odd = POSENC_ODD_CEIL, problem.shift = 1.0, problem.base = 1e300), "frequencies");
   REFUSED(problem.positions = bad, "positions");
@@ -565,6 +646,7 @@ int main(void) {
   test_rounding();
   test_scale();
   test_domain();
+  test_least_angle();
   test_padding();
   for (int n = 0; n < 4; n++)
     for (int layout = POSENC_INTERLEAVED; layout <= POSENC_SPLIT_CS; layout++) {
@@ -580,6 +662,7 @@ int main(void) {
     test_attention(dtypes[n], 1000.0);
   }
   test_attention_bound();
+  test_applied_bound();
   test_attention_formulas();
   test_attention_rope();
   test_rope_list();
@@ -593,6 +676,7 @@ int main(void) {
     test_encoder(kernels[k], 39, POSENC_ODD_CEIL);
   }
   test_encoder_domain();
+  test_encoder_kernel();
   test_encoder_refusals();
   test_refusals();
   return tap_done();

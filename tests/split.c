@@ -140,14 +140,14 @@ static void test_large_frequency(void) {
   const split_case c = {at,
                         {.frequency.high = 0x1p300,
                          .phase.high = 0x1.8p301,
-                         .sine.high = truth.sine.high,
-                         .cosine.high = truth.cosine.high},
-                        1.0,
+                         .sine = {truth.sine.high, truth.sine.low},
+                         .cosine = {truth.cosine.high, truth.cosine.low}},
+                        truth.sine.high, /* so that what is stored is off by the low part alone */
                         0.0};
   split_pair got;
   split_errors(o, &c, 1, &got);
-  ok(got.sine.frequency == 0.0 && got.sine.phase == 0.0 && fabs(got.sine.trig) <= 0x1p-53 &&
-         got.sine.store == 1.0 - truth.sine.high,
+  ok(got.sine.frequency == 0.0 && got.sine.phase == 0.0 && fabs(got.sine.trig) <= 0x1p-105 &&
+         got.sine.store == -truth.sine.low && got.sine.store != 0.0 && got.cosine.store == -truth.cosine.high,
      "base 2^-600: its frequency 2^300 is exact, as is the phase; trig %.3g, store %.3g", got.sine.trig,
      got.sine.store);
   oracle_destroy(o);

@@ -57,6 +57,19 @@ static void test_known(void) {
   ok(statistics_rank_test(same, 0, same, 4) == 1.0, "nothing");
 }
 
+/*
+ * With ties it is the normal approximation, whose variance n m / 12 (N + 1 - sum / (N (N - 1))) they make smaller, the
+ * sum of t³ - t over groups of t equal numbers; with half a unit for continuity. First U is 7.5, of 64, and the groups
+ * are 3, 8 and 5; then it is 7, of 42, and they are 3, 3, 3 and 2.
+ */
+static void test_ties(void) {
+  const double a[] = {1, 1, 1, 2, 2, 2, 2, 2}, b[] = {2, 2, 2, 3, 3, 3, 3, 3};
+  const double c[] = {1, 2, 2, 3, 3, 4}, d[] = {2, 3, 4, 4, 5, 5, 6};
+  const double p = statistics_rank_test(a, 8, b, 8), q = statistics_rank_test(c, 6, d, 7);
+  ok(fabs(p - erfc(24.0 / sqrt(2.0 * 64.0 / 12.0 * (17.0 - 648.0 / 240.0)))) < 1e-12, "many ties: p = %.6f", p);
+  ok(fabs(q - erfc(13.5 / sqrt(2.0 * 42.0 / 12.0 * (14.0 - 78.0 / 156.0)))) < 1e-12, "some ties: p = %.6f", q);
+}
+
 /* How often chance alone is taken for more, and how often the true ratio is in the interval. */
 static void test_coverage(int n, int m) {
   enum { TRIALS = 2000 };
@@ -85,6 +98,11 @@ static void test_small(void) {
   const double c[] = {1, 1, 1, 1}, d[] = {2, 2, 2, 2};
   const bool level = statistics_ratio_of(c, 4, d, 4, 0.95, &ratio);
   ok(level && ratio.low == 2.0 && ratio.high == 2.0, "without spread: 2");
+  const double e[] = {1, 1.1, 1.3, 1.7, 2.5}, g[] = {2, 2.3, 2.9, 4.1, 6.5};
+  statistics_ratio there, back;
+  const bool both = statistics_ratio_of(e, 5, g, 5, 0.95, &there) && statistics_ratio_of(g, 5, e, 5, 0.95, &back);
+  ok(both && fabs(there.low * back.high - 1.0) < 1e-12 && fabs(there.high * back.low - 1.0) < 1e-12,
+     "the interval of the inverse ratio is the inverse interval: %g to %g", there.low, there.high);
   double x[] = {3, 1, 2, 4};
   ok(statistics_median(x, 4) == 2.5 && statistics_median(x, 1) == 1.0, "medians");
 }
@@ -92,6 +110,7 @@ static void test_small(void) {
 int main(void) {
   test_against_counting();
   test_known();
+  test_ties();
   test_coverage(5, 5);
   test_coverage(9, 9);
   test_coverage(30, 27);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fast path of the correctly rounded kernels, before anything is rounded: its doubles against MPFR, within what
+ * impls/core/cr.h derives, and the constants of that derivation. A kernel's rounded elements cannot show a margin that
+ * is too small: what the fast path is wrong by is a third of what it may be wrong by.
+ */
+#include "impls/core/kernel.h"
+#include "impls/core/round.h"
+#include "tests/tap.h"
+
+#include <mpfr.h>
+#include <stdlib.h>
+
+#define TARGET
+enum { LANES = 2, VECTORS = 8, STREAMS = false };
+#include "impls/core/vectors.h"
+
+INLINE vector multiply_add(vector a, vector b, vector c) {
+  return a * b + c;
+}
+
+INLINE vector multiply_subtract(vector a, vector b, vector c) {
+  return a * b - c;
+}
+
+#include "impls/core/angle-vectors.h"
+#include "impls/core/cr.h"
+
+INLINE words turns_at(const angle_table *angles, int64_t pair, int64_t position) {
+  return (words){angle_at(angles->turn_high[pair], angles->turn_low[pair], position),
+                 angle_at(angles->turn_high[pair + 1], angles->turn_low[pair + 1], position)};
+}
+
+INLINE vector zip_low(vector a, vector b) {
+  return (vector){a[0], b[0]};
+}
+
+INLINE vector zip_high(vector a, vector b) {
+  return (vector){a[1], b[1]};
+}
+
+typedef bool doubt;
+
+INLINE doubt no_doubt(void) {
+  return false;
+}
+
+INLINE bool is_doubt(posenc_dtype dtype, doubt any) {
+  (void)dtype;
+  return any;
+}
+
+/* The doubles of the table that begins at `floats`, in the place of its elements. */
+static const char *floats;
+static double *doubles;
+
+INLINE doubt store_pair(posenc_dtype dtype, bool streamed, void *place, vector a, vector b, doubt so_far) {
+  (void)dtype;
+  (void)streamed;
+  double *to = doubles + ((const char *)place - floats) / 4;
+  for (int i = 0; i < LANES; i++) {
+    to[i] = a[i];
+    to[LANES + i] = b[i];
+  }
+  return so_far;
+}
+
+#include "impls/core/cr-vectors.h"
+
+enum { ROWS = 1024, DIM = 32 }; /* whole vectors: every element goes by store_pair to its own place */
+
+typedef struct table {
+  double *values, *pieces; /* made at once; and by calls of 1 to 300 rows */
+} table;
+
+static void make(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, double *into) {
+  static float out[ROWS * DIM];
+  floats = (const char *)(const void *)out;
+  doubles = into;
+  execute(constants, problem, row, rows, out);
+}
+
+/* The largest distance from MPFR, in units of 2^-53. */
+static double worst_of(const posenc_problem *problem, const double *values) {
+  mpfr_t w, x, sine, cosine;
+  double worst = 0.0;
+  mpfr_inits2(240, w, x, sine, cosine, (mpfr_ptr)0);
+  for (int64_t i = 0; i < DIM / 2; i++) {
+    mpfr_set_d(w, problem->base, MPFR_RNDN);
+    mpfr_set_si(x, (long)-i, MPFR_RNDN);
+    mpfr_div_si(x, x, DIM / 2, MPFR_RNDN);
+    mpfr_pow(w, w, x, MPFR_RNDN);
+    for (int64_t row = 0; row < ROWS; row++) {
+      mpfr_mul_si(x, w, (long)(problem->first + row), MPFR_RNDN);
+      mpfr_sin_cos(sine, cosine, x, MPFR_RNDN);
+      mpfr_sub_d(sine, sine, values[row * DIM + 2 * i], MPFR_RNDN);
+      mpfr_sub_d(cosine, cosine, values[row * DIM + 2 * i + 1], MPFR_RNDN);
+      worst = fmax(worst, fmax(fabs(mpfr_get_d(sine, MPFR_RNDN)), fabs(mpfr_get_d(cosine, MPFR_RNDN))));
+    }
+  }
+  mpfr_clears(w, x, sine, cosine, (mpfr_ptr)0);
+  return worst * 0x1p53;
+}
+
+/* The stages tell the same doubles, but for those that were in doubt and are known better. */
+static int64_t untold(const void *constants, const posenc_problem *problem, const double *values) {
+  static posenc_stages stages[ROWS * DIM / 2];
+  const uint64_t bits = cr_doubt_bits(POSENC_F32);
+  int64_t wrong = 0;
+  tell_stages(constants, problem, 0, ROWS, stages);
+  for (int64_t at = 0; at < ROWS * DIM / 2; at++) {
+    const double sine = values[2 * at], cosine = values[2 * at + 1];
+    wrong += !cr_in_doubt(sine, bits) && stages[at].sine.high != sine;
+    wrong += !cr_in_doubt(cosine, bits) && stages[at].cosine.high != cosine;
+  }
+  return wrong;
+}
+
+static double test_table(double base, int64_t first) {
+  posenc_problem problem = posenc_table(ROWS, DIM);
+  void *constants;
+  static double whole[ROWS * DIM], pieces[ROWS * DIM];
+  problem.base = base;
+  problem.first = first;
+  if (cr_prepare(&problem, NULL, &constants) != POSENC_OK) return 0.0;
+  make(constants, &problem, 0, ROWS, whole);
+  for (int64_t row = 0, rows = 2; row < ROWS; row += rows) {
+    rows = row % 299 + 2 < ROWS - row ? row % 299 + 2 : ROWS - row;
+    make(constants, &problem, row, rows, pieces + row * DIM);
+  }
+  int64_t differ = 0;
+  for (int64_t at = 0; at < ROWS * DIM; at++) differ += !(whole[at] == pieces[at]);
+  ok(differ == 0, "base %g, from %ld: %ld of %d doubles depend on which rows are asked for", base, (long)first,
+     (long)differ, ROWS * DIM);
+  const int64_t wrong = untold(constants, &problem, whole);
+  ok(wrong == 0, "and %ld differ from the stages", (long)wrong);
+  const double worst = worst_of(&problem, whole);
+  ok(worst <= CR_ERROR * 0x1p53, "within %.1f × 2^-53 of MPFR, of %.0f", worst, CR_ERROR * 0x1p53);
+  cr_release(constants);
+  return worst;
+}
+
+/* impls/core/cr.h and rotation.h, line by line, in units of 2^-53, from the constants that the code works with. */
+static void test_derivations(void) {
+  const double unit = 0x1p-53, anchor = 4.0, turned = 4.0 + 2.5;
+  int rows_back = 0, rows_forward = 0, exact = 0;
+  for (int64_t position = 0; position < 4096; position++) {
+    const rotation_block at = rotation_block_at(position, 1);
+    if (-at.from > rows_back) rows_back = -at.from;
+    if (at.from > rows_forward) rows_forward = at.from;
+    exact += cr_exact_anchor(position) == position;
+  }
+  const int leaps = 4096 / exact / BLOCK - 1; /* from one exact anchor to the last before the next */
+  ok(rows_back == 16 && rows_forward == 15 && leaps == CR_LEAPS,
+     "blocks reach %d rows back and %d forward, and the last anchor is %d leaps from an exact one", rows_back,
+     rows_forward, leaps);
+  const int steps = rows_back - 1, carried = steps * (steps + 1) / 2; /* from the anchor, or the one before it */
+  const double leapt = anchor + CR_LEAPS * turned, plain = leapt + rows_back * turned + carried * (1.5 + 1.0) + 23.0;
+  ok(plain <= CR_ERROR / unit, "the fast path: %.1f of %.0f × 2^-53", plain, CR_ERROR / unit);
+  int slow = 0; /* 3 and 2 in turns */
+  for (int n = 0; n < steps; n++) slow += (n % 2 ? 2 : 3) * (steps - n);
+  const double beyond = leapt + rows_back * 2.0 + slow + carried;
+  ok(beyond <= CR_ERROR / unit, "with values beyond 1: %.1f", beyond);
+  ok(nextafter(CR_GRID, INFINITY) - CR_GRID == 2.0 * CR_ERROR, "the grid of doubt is twice as wide");
+  const posenc_bound rotation = ROTATION_BOUND;
+  const double rotated = anchor + rows_back * turned;
+  ok(1.5 * rotated < rotation.abs / unit && 1.5 * rotated > rotation.abs / unit / 2.0,
+     "rotations: 1.5 × %.0f of %.0f × 2^-53", rotated, rotation.abs / unit);
+}
+
+int main(void) {
+  double worst = 0.0;
+  worst = fmax(worst, test_table(10000.0, 0));
+  worst = fmax(worst, test_table(10000.0, INT64_C(1) << 40));
+  worst = fmax(worst, test_table(1.5, -5000));
+  worst = fmax(worst, test_table(0x1p40, 1000000));
+  ok(worst > CR_ERROR * 0x1p53 / 64.0, "the worst of all, %.1f × 2^-53, is no small part of what is derived", worst);
+  test_derivations();
+  mpfr_free_cache();
+  return tap_done();
+}
