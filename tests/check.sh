@@ -161,6 +161,7 @@ refused '--output no/such/folder/x: No such file' f32.npy -o no/such/folder/x
 printf '\223NUM' >x.npy && refused 'x.npy: neither' x.npy
 printf '\223NUMPY' >x.npy && refused 'x.npy: it ends within its header' x.npy
 for bytes in 7 8 9 60; do head -c $bytes f32.npy >x.npy && refused 'x.npy: it ends within its header' x.npy; done
+printf '\223NUMPY\1\1    ' >x.npy && refused 'x.npy: format version 1.1 of .npy is not known' x.npy
 printf '\223NUMPY\4\0    ' >x.npy && refused 'x.npy: format version 4.0 of .npy is not known' x.npy
 printf '\223NUMPY\2\0\377\377\377\377' >x.npy && refused 'x.npy: its header of 4294967295 bytes is longer than' x.npy
 head -c 24000 f32.npy >x.npy && refused 'x.npy: its 300 x 20 elements take 24000 bytes, and it has 23872' x.npy
@@ -231,14 +232,19 @@ check 'a NaN and an infinity' ends 1 nan.npy --max-abs 100
 check 'are counted' says '^not finite  *2 '
 
 # A file that is cut while it is read. The limit on memory is below the size of the file, which takes no room on the disk.
-npy big.npy "$(header '<f4' False '(67108864, 4)')" 0 && truncate -s 1G big.npy 2>/dev/null && "$POSENC" diff big.npy big.npy >out 2>err &
-pid=$!
-sleep 0.3
-truncate -s 4096 big.npy 2>/dev/null
-wait $pid
-status=$?
+if npy big.npy "$(header '<f4' False '(67108864, 4)')" 0 && truncate -s 1G big.npy 2>/dev/null &&
+  [ -r /proc/self/maps ]; then
+  "$POSENC" diff big.npy big.npy >out 2>err &
+  pid=$!
+  until grep -q big.npy /proc/$pid/maps 2>/dev/null; do kill -0 $pid 2>/dev/null || break; done
+  truncate -s 4096 big.npy
+  wait $pid
+  status=$?
+else
+  status=127
+fi
 if [ $status -eq 0 ] || [ $status -eq 127 ]; then
-  skip 'a file that is cut while it is read' 'it was read before it was cut'
+  skip 'a file that is cut while it is read' 'it was read before it was cut, or nobody tells when it is read'
 else
   check 'a file that is cut while it is read' eval '[ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ]'
 fi
