@@ -1,0 +1,183 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# make mutation: makes the mutations of tests/mutations/ one at a time, in a copy of the tree in ./mutation, and runs
+# their tests until one fails. Results stay in ./mutation/results: a mutation is tried again when its row, its file or
+# one of its tests has changed. Ends with a table by area, also in ./mutation/table.md; exit status 1 if one survives
+# that is not said to, does not apply or does not build, or if a test fails without one.
+# MUTATIONS: names or patterns of those that are tried, all by default. JOBS: of make.
+# shellcheck disable=SC2154 # the environment comes from make
+: "${srcdir:?make sets it}" "${AWK:=awk}" "${MAKE:=make}" "${CC:=cc}" "${CXX:=c++}" "${JOBS:=2}"
+source=$(cd "$srcdir" && pwd) || exit 99
+mkdir -p mutation && cd mutation || exit 99
+top=$PWD tree=$PWD/tree build=$PWD/build
+mkdir -p tree build
+touch results tests
+say() { printf '%s\n' "$*"; }
+stop() { say "mutation: $*" >&2; exit 1; }
+mutation() { # WHAT [NAME]
+  "$AWK" -v what="$1" -v name="${2-}" -v tree="$source" -f "$source/tests/mutation.awk" "$source"/tests/mutations/*.txt
+}
+made() { "$MAKE" -C "$build" -j"$JOBS" "$@" >"$top/make.log" 2>&1; }
+digest() { cat "$@" | cksum | tr ' ' -; }
+
+# ---- a copy of the tree, built: only what differs is copied, and so is newer than what was built of it ----
+
+copy() { # FILE
+  mkdir -p "$tree/$(dirname "$1")" && cp -p "$source/$1" "$tree/$1" && touch "$tree/$1"
+}
+put_back() { # what a mutation has changed
+  [ ! -e "$top/changed" ] || { copy "$(cat "$top/changed")" && rm "$top/changed"; }
+}
+put_back || stop 'a file that was changed cannot be put back'
+git -C "$source" ls-files --cached --others --exclude-standard >files || stop 'it takes a git work tree'
+while read -r file; do
+  [ ! -f "$source/$file" ] || cmp -s "$source/$file" "tree/$file" || copy "$file" || stop "cannot copy $file"
+done <files
+[ -e tree/configure ] || (cd tree && autoreconf -fi) >make.log 2>&1 || stop "autoreconf fails: see $top/make.log"
+[ -e build/Makefile ] ||
+  (cd build && ../tree/configure --disable-static CC="$CC" CXX="$CXX" CFLAGS=-O2 CXXFLAGS=-O1) >make.log 2>&1 ||
+  stop "configure fails: see $top/make.log"
+{ made all && made mutant-plugins; } || stop "the tree does not build: see $top/make.log"
+
+# ---- tests ----
+
+runs() { # TEST SECONDS: 0 if it passes, 2 if it cannot be built, 124 if it takes longer; leaves its log
+  if [ -e "$tree/$1.c" ]; then made "$1" || return 2; else made posenc mutant-plugins || return 2; fi
+  rm -f "$build/$1.log" "$build/$1.trs" ended
+  (
+    timeout -k 9 "$2" "$MAKE" -C "$build" "$1.log" >"$top/make.log" 2>&1 &
+    echo $! >pid
+    wait $!
+    echo $? >ended
+  ) 2>"$top/shell.log" &
+  until [ -s ended ]; do # the first failure is enough
+    sleep 0.2
+    ! grep -q -s '^not ok' "$build/$1.log" || kill -s KILL -- "-$(cat pid)" 2>/dev/null # timeout leads a group
+  done
+  wait
+  [ "$(cat ended)" -eq 0 ] || return "$(cat ended)"
+  grep -q '^:global-test-result: \(PASS\|SKIP\)' "$build/$1.trs"
+}
+
+# Without a mutation it passes, as it is and with the sources as they are; and how long that takes.
+sources=$(cd "$source" && grep -E -v '^(tests|doc|reports/published)/' "$top/files" | xargs cat | cksum | tr ' ' -)
+seconds_of() { sed -n "s|^$1 $sources $(digest "$source/$1".[cs]*) ||p" tests; }
+try_test() { # TEST
+  [ -z "$(seconds_of "$1")" ] || return 0
+  begun=$(date +%s)
+  runs "$1" 900 || stop "$1 fails without a mutation: see $build/$1.log"
+  took=$(($(date +%s) - begun))
+  echo "$1 $sources $(digest "$source/$1".[cs]*) $took" >>tests
+  say "$1 passes without a mutation, in $took s"
+}
+
+# ---- mutations ----
+
+trap put_back EXIT
+trap 'exit 99' INT TERM
+
+digest_of() { # NAME FILE TEST...: of all that its result depends on, but for the rest of the tree
+  row=$1 changed=$2
+  shift 2
+  { mutation row "$row"
+    cat "$source/$changed"
+    for test; do cat "$source/$test".[cs]*; done; } | digest
+}
+
+verdict_of() { # TEST...: of the tree as it is
+  for test; do
+    runs "$test" $(($(seconds_of "$test") * 3 + 60))
+    case $? in
+    0) continue ;;
+    2) echo "does-not-build see $test"; return ;;
+    124) echo "killed by $test: it hangs"; return ;;
+    esac
+    grep -m 1 '^not ok' "$build/$test.log" | sed 's/^not ok [0-9]* *-* *//' | cut -c1-120 >why
+    echo "killed by $test: $([ -s why ] && cat why || echo 'it ends without its plan')"
+    return
+  done
+  echo survived
+}
+
+try() { # NAME FILE EXPECTED TEST...
+  name=$1 file=$2 expected=$3
+  shift 3
+  case $expected in
+  equivalent) return ;;
+  needs:*) grep -q -w "${expected#needs:}" /proc/cpuinfo || return ;;
+  esac
+  key=$(digest_of "$name" "$file" "$@")
+  ! grep -q "^$name $key " results || return
+  for test; do try_test "$test"; done
+  if mutation apply "$name" >changed.source; then
+    echo "$file" >changed
+    cp changed.source "$tree/$file"
+    verdict=$(verdict_of "$@")
+    put_back
+  else
+    verdict=does-not-apply
+  fi
+  sed "\\|^$name |d" results >results.new && echo "$name $key $verdict" >>results.new && mv results.new results
+  say "$name: $verdict"
+}
+
+mutation list >list || stop 'the tables are wrong: see tests/mutations.sh'
+set -f
+while read -r name file expected tests; do
+  for pattern in ${MUTATIONS:-*}; do
+    # shellcheck disable=SC2254 # it is a pattern
+    case $name in $pattern) ;; *) continue ;; esac
+    echo "$name $file $expected $(echo "$tests" | tr , ' ')"
+    break
+  done
+done <list >chosen
+set +f
+# Standard input is not the tests'.
+while read -r name file expected tests <&3; do
+  # shellcheck disable=SC2086 # words
+  try "$name" "$file" "$expected" $tests </dev/null
+done 3<chosen
+
+# ---- summary ----
+
+rm -f left
+"$AWK" '
+  FILENAME == "results" { result[$1] = $3; next }
+  {
+    area = $1
+    sub(/\/.*/, "", area)
+    if (!(area in rows)) order[++areas] = area
+    rows[area]++
+    got = $3 == "equivalent" ? $3 : $1 in result ? result[$1] : "not-run"
+    if ($3 == "open" && got == "survived") got = $3
+    if (got !~ /^(killed|equivalent|open|not-run)$/) {
+      print $1 ": " got >"left"
+      got = "survived"
+      status = 1
+    }
+    count[area, got]++
+    count["all", got]++
+  }
+  function line(area, rows) {
+    printf "| %s | %d | %d | %d | %d | %d | %d |\n", area, rows, count[area, "killed"], count[area, "equivalent"],
+      count[area, "survived"], count[area, "open"], count[area, "not-run"]
+  }
+  END {
+    print "| area | mutations | killed | equivalent | survived | open | not run here |"
+    print "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for (n = 1; n <= areas; n++) {
+      line(order[n], rows[order[n]])
+      total += rows[order[n]]
+    }
+    line("all", total)
+    killed = count["all", "killed"]
+    tried = killed + count["all", "survived"]
+    if (tried)
+      printf "\nKilled: %.1f %% of those that ran and are not equivalent; counting the open ones, %.1f %%.\n",
+        100 * killed / tried, 100 * killed / (tried + count["all", "open"])
+    exit status
+  }' results chosen >table.md
+status=$?
+cat table.md
+[ ! -e left ] || cat left
+exit $status
