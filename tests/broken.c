@@ -189,7 +189,7 @@ static const struct mutant {
     {"wrong-beside-other-rows", wrong_beside_other_rows, 0.5, {"threads"}, -1, false, POSENC_F32},
     {"write-past-the-end", past_the_end, 0.5, {"memory"}, -1, false, POSENC_F32},
     {"write-far-past-the-end", far_past_the_end, 0.5, {"memory"}, -1, false, POSENC_F32},
-    {"write-before-the-start", before_the_start, 0.5, {"memory"}, -1, false, POSENC_F32},
+    {"write-before-the-start", before_the_start, 0.5, {"memory", "?threads"}, -1, false, POSENC_F32},
     {"untouched-element",
      untouched,
      0.5,
