@@ -221,7 +221,7 @@ static bool read_yarn(const profile *p, double factor, posenc_scaling *s) {
 static double plain_factor(const slowness *s, bool *plain) {
   const double decimals = 100.0, near = rint(s->factor * decimals) / decimals, error = (s->error + 1e-6) * s->factor;
   *plain = error < 0.5 / decimals && fabs(near - s->factor) <= error;
-  return *plain ? near : s->factor;
+  return *plain ? near : plainest(s->factor, s->error + 1e-6).value;
 }
 
 void scalings_read_factors(const formula *plain, const estimate *frequencies, int64_t pairs, double *factors) {

@@ -75,10 +75,14 @@ static bool is_done(const search *s, const explanation *e) {
   return s->failed || (e->found && !(e->distance > 0.0));
 }
 
-/* Is it off by no more than a few roundings? */
+/* Is it off by no more than so many units of the dtype, the root of the mean square? */
+static bool is_within(const search *s, const explanation *e, double units) {
+  const double most = units * ldexp(e->how.amplitude, -format_of(s->window.held)->precision);
+  return e->found && e->distance <= most * most;
+}
+
 static bool is_close(const search *s, const explanation *e) {
-  const double few = 4.0, unit = ldexp(e->how.amplitude, -format_of(s->window.held)->precision);
-  return e->found && e->distance <= few * few * unit * unit;
+  return is_within(s, e, 4.0);
 }
 
 /* Do roundings of recipes explain what most values are off? */
@@ -132,14 +136,16 @@ static void consider_amplitudes(search *s, making *how, const estimate *amplitud
   const double sums = 64.0 * 0x1p-53; /* what doubles lose on the way */
   const double room = amplitude->error + amplitude->value * fmax(unit / 4.0, sums);
   const double close = 0.05; /* where angles are wrong, so is the estimate */
+  /* Where frequencies are measured, slow sines do not tell them from the amplitude. */
+  const double of_factors = how->formula.scaling.factors ? 1e-5 * amplitude->value : 0.0;
   posenc_scaling told;
-  const double attention = scalings_attention(&how->formula.scaling, amplitude->value, room + unit, &told);
+  const double attention = scalings_attention(&how->formula.scaling, amplitude->value, room + unit + of_factors, &told);
   const double tried[] = {1.0, attention > 0.0 ? attention : 1.0,
                           plainest(amplitude->value, room / amplitude->value).value, amplitude->value, s->window.most};
   how->amplitude_error = room;
   for (size_t n = 0; n < sizeof tried / sizeof *tried && !is_done(s, e); n++) {
     how->amplitude = tried[n];
-    if (fabs(how->amplitude - amplitude->value) > (n ? room + unit : close)) continue;
+    if (fabs(how->amplitude - amplitude->value) > (n ? room + unit + of_factors : close)) continue;
     consider(s, how, e);
     if (!all) break;
   }
@@ -220,8 +226,11 @@ static void explain_order(search *s, const columns *at, const formula *f, int st
     how.step = step;
     if (sine) how.columns.part = COLUMNS_SIN;
     for (int64_t i = 0; sine && i < at->pairs; i++) s->phases[i].value += quarter;
-    for (int n = 0; n < (far ? 1 : 2 * ways) && !explanation_is_good(found) && !s->failed; n++)
+    for (int n = 0; n < (far ? 1 : 2 * ways) && !s->failed; n++) {
+      /* Between whole positions only where roundings do not explain whole ones. */
+      if (explanation_is_good(found) && (n < ways || is_explained(s, found))) continue;
       explain_starts(s, &how, &(way){relative[n % ways], n < ways, far}, &amplitude, found);
+    }
     for (int64_t i = 0; sine && i < at->pairs; i++) s->phases[i].value -= quarter;
   }
 }
@@ -473,7 +482,7 @@ size_t search_run(search *s) {
   const size_t count = formulas_find(s->frequencies, s->columns.pairs, formulas);
   explain_all(s, &s->columns, formulas, count);
   const bool evident = s->columns.pairs >= FORMULA_EVIDENT;
-  if (!is_done(s, &s->best) && s->columns.pairs > 1) explain_usual(s);
+  if (!is_done(s, &s->best) && !is_within(s, &s->best, 0.25) && s->columns.pairs > 1) explain_usual(s);
   if (explanation_is_good(&s->best) && evident) refine_base(s);
   if (evident && !is_explained(s, &s->best)) explain_scaled(s, formulas, count);
   if (count > 0 && formulas[0].tight && !explanation_is_good(&s->best)) {
