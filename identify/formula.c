@@ -232,6 +232,7 @@ size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formula
                          scale = plainest_part(exp(l.height), 4.0 * l.height_error + of_scale);
       f.shift = shifts[n];
       f.tight = l.loose < 1e-4;
+      f.most = l.on_it * 10 >= (int64_t)known * 9;
       f.base = base.value;
       f.base_error = base.error;
       f.scale = scale.value;

@@ -13,6 +13,7 @@ typedef struct formula {
   posenc_scaling scaling;         /* factor 1 and no kind: none. Attention is left to the amplitude */
   double of_base, stretch;        /* dynamic: base is of_base × stretch^(dim/(dim - 2)); stretch is 0 if it is not */
   bool tight;                     /* the frequencies are its to the last bits of an f32 */
+  bool most;                      /* nine in ten frequencies that are known are its, or near */
   int digits;                     /* that base and scale take together, less 2: 0 is the plainest formula */
 } formula;
 

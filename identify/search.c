@@ -11,6 +11,10 @@
 /* Rows with which all are compared at first. */
 enum { FEW_ROWS = 5, SOME_ROWS = 33 };
 
+static bool is_scaled(const explanation *e) {
+  return e->found && e->how.formula.scaling.kind != POSENC_SCALING_NONE;
+}
+
 /* Digits by which a formula must be plainer to be the only one, and so many that nobody writes them. */
 enum { PLAINER = 2, NOBODYS = 8 };
 
@@ -107,10 +111,24 @@ static bool is_explained(search *s, const explanation *e) {
   return off * 20 <= compared;
 }
 
+/* Are a few rows so far from exact that no recipe would write them? */
+static bool is_hopeless(search *s, const making *how) {
+  const double most = 0.35 * how->amplitude * how->amplitude;
+  makers m;
+  if (!makers_open(&m, how, false, s->window.count, NULL, 0)) {
+    s->failed = true;
+    return true;
+  }
+  const bool hopeless = distance_of(&m, &s->window, 0.0) > most;
+  makers_close(&m);
+  return hopeless;
+}
+
 /* Damaged columns are left out where others are explained without them. */
 static void consider(search *s, const making *how, explanation *e) {
   const double damage = 0.1, limit = e->found ? e->distance : INFINITY;
   makers m;
+  if (is_hopeless(s, how)) return;
   if (!makers_open(&m, how, false, s->window.count, s->request->kernels, s->request->kernel_count)) {
     s->failed = true;
     return;
@@ -208,7 +226,7 @@ static void explain_starts(search *s, making *how, const way *by, const estimate
 static void explain_order(search *s, const columns *at, const formula *f, int step, bool far, explanation *found) {
   /* Errors that recipes' angles have: of double, f32, TF32 and bf16. Very far out, only double keeps its phase. */
   static const double relative[] = {1e-15, 5e-7, 5e-4, 8e-3};
-  const int ways = far ? 1 : (int)(sizeof relative / sizeof *relative);
+  const double *ways = relative + (s->coarse ? 2 : 0);
   const double quarter = 1.57079632679489662; /* the phase of a cosine, less that of a sine */
   estimate amplitude;
   const bool alone = at->part != COLUMNS_BOTH;
@@ -226,10 +244,10 @@ static void explain_order(search *s, const columns *at, const formula *f, int st
     how.step = step;
     if (sine) how.columns.part = COLUMNS_SIN;
     for (int64_t i = 0; sine && i < at->pairs; i++) s->phases[i].value += quarter;
-    for (int n = 0; n < (far ? 1 : 2 * ways) && !s->failed; n++) {
+    for (int n = 0; n < (far ? 1 : 4) && !s->failed; n++) {
       /* Between whole positions only where roundings do not explain whole ones. */
-      if (explanation_is_good(found) && (n < ways || is_explained(s, found))) continue;
-      explain_starts(s, &how, &(way){relative[n % ways], n < ways, far}, &amplitude, found);
+      if (explanation_is_good(found) && (n < 2 || is_explained(s, found))) continue;
+      explain_starts(s, &how, &(way){ways[n % 2], n < 2, far}, &amplitude, found);
     }
     for (int64_t i = 0; sine && i < at->pairs; i++) s->phases[i].value -= quarter;
   }
@@ -309,9 +327,8 @@ static void tell_other_shift(search *s, double pairs) {
   s->also.how.formula.base = pow(f->base, (pairs - 1.0) / pairs);
 }
 
-/* What frequencies of the best explanation, which are left in s->w, are off, in s->phases. */
-static void best_drifts(search *s, const formula *f, const sampling *at) {
-  const making *how = &s->best.how;
+/* How far frequencies of an explained table are off those of a formula, in s->phases. */
+static void drifts_from(search *s, const making *how, const formula *f, const sampling *at) {
   formula_frequencies(f, how->columns.pairs, s->w);
   for (int64_t i = 0; i < how->columns.pairs; i++) s->w[i] *= how->step;
   waves_drifts(&s->window, &how->columns, at, s->w, s->phases);
@@ -336,8 +353,7 @@ static void refine_base(search *s) {
     if (pairs - shifts[n] <= 0.0) continue;
     f.base = pow(from.base, (pairs - shifts[n]) / (pairs - from.shift));
     f.shift = shifts[n];
-    s->best.how = old.how;
-    best_drifts(s, &f, &s->sampling);
+    drifts_from(s, &old.how, &f, &s->sampling);
     explain_all(s, &at, refined, formulas_refined(&f, s->phases, at.pairs, refined));
   }
   weigh(s, &old);
@@ -363,12 +379,12 @@ static void refine_factors(search *s) {
 /* ---- formulas that frequencies do not tell ----------------------------------------------------------- */
 
 /* The formulas that models have, where frequencies could not be told, or only nearly; and if rows come in runs, from all of them. */
-static void explain_usual(search *s) {
+static void explain_usual(search *s, bool all_rows) {
   formula usual[FORMULAS_MAX];
   const columns *at = &s->columns;
   const size_t count = formulas_usual(explanation_is_good(&s->best) ? s->best.how.formula.base : 0.0, usual, at->pairs);
   for (size_t n = 0; n < count && !is_done(s, &s->best); n++) explain_all(s, at, &usual[n], 1);
-  if (s->sampling.step == 1 || explanation_is_good(&s->best)) return;
+  if (!all_rows || s->sampling.step == 1 || explanation_is_good(&s->best)) return;
   s->sampling.count = s->sampling.first + (s->sampling.count - 1) * s->sampling.step + 1;
   s->sampling.first = 0;
   s->sampling.step = 1;
@@ -480,11 +496,23 @@ size_t search_run(search *s) {
   waves_frequencies(&s->window, &s->columns, &s->sampling, s->frequencies);
   if (s->columns.part == COLUMNS_BOTH) turn_columns(s);
   const size_t count = formulas_find(s->frequencies, s->columns.pairs, formulas);
-  explain_all(s, &s->columns, formulas, count);
   const bool evident = s->columns.pairs >= FORMULA_EVIDENT;
-  if (!is_done(s, &s->best) && !is_within(s, &s->best, 0.25) && s->columns.pairs > 1) explain_usual(s);
+  explain_all(s, &s->columns, formulas, count);
   if (explanation_is_good(&s->best) && evident) refine_base(s);
-  if (evident && !is_explained(s, &s->best)) explain_scaled(s, formulas, count);
+  const bool on_line = count > 0 && formulas[0].most;
+  if (evident && !on_line && !is_explained(s, &s->best)) explain_scaled(s, formulas, count);
+  /* Recipes whose angles are not even those of f32: many positions are near then. */
+  for (int turn = 0; turn < 2; turn++) {
+    s->coarse = turn;
+    const bool wide = s->window.held == POSENC_F32 || s->window.held == POSENC_F64;
+    const bool told = wide ? is_explained(s, &s->best) : is_scaled(&s->best) || is_within(s, &s->best, 0.5);
+    if (turn && !told) explain_all(s, &s->columns, formulas, count);
+    if (!is_done(s, &s->best) && !is_within(s, &s->best, 0.25) && s->columns.pairs > 1 && !is_scaled(&s->best))
+      explain_usual(s, turn);
+  }
+  s->coarse = false;
+  if (evident && on_line && !is_explained(s, &s->best)) explain_scaled(s, formulas, count);
+  if (explanation_is_good(&s->best) && evident && !is_scaled(&s->best)) refine_base(s);
   if (count > 0 && formulas[0].tight && !explanation_is_good(&s->best)) {
     const explanation far = explain_by(s, &s->columns, &formulas[0], true);
     weigh(s, &far);

@@ -26,6 +26,7 @@ typedef struct search {
   double *factors, *positions;
   bool *bad;
   explanation best, also; /* also: another formula that is as good */
+  bool coarse;            /* angles may be off by more than f32 makes them */
   bool failed;            /* memory ran out */
 } search;
 

@@ -324,7 +324,7 @@ static bool is_none(const double *values, int64_t rows, int64_t dim, posenc_dtyp
 
 static void test_none(const struct none *of, uint64_t seed) {
   static const int64_t sizes[][2] = {{200, 64}, {96, 32}, {300, 16}, {64, 128}};
-  const int tables = slow_test() ? 120 : 4;
+  const int tables = slow_test() ? 120 : 30;
   int right = 0;
   uint64_t state = seed * 77 + 1;
   for (int n = 0; n < tables; n++) {
