@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef __linux__
@@ -162,6 +163,7 @@ bool lanes_run(const lanes *l) {
     board = NULL;
     return false;
   }
+  fflush(NULL); /* or what is in stdio's buffers would be written by each lane, too */
   while (count < wanted && start(&all[count], count, l)) count++;
   if (count < wanted) close(all[count].pipe_end);
   const size_t taken = listen_to(all, count, l);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/applied.h"
 
+#include "common/isolate.h"
+
 #include <math.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -640,6 +642,7 @@ bool applied_check_relations(applied *a, uint64_t *random) {
   if (!by) return false;
   for (int draw = 0; draw < DRAWS; draw++) {
     const int64_t row = (int64_t)random_below(random, (uint64_t)last + 1);
+    isolate_say("rows far apart", 1.0);
     check_batch(a, row, rows, draw % 2 ? 0 : GAP);
     check_index(a, random);
     check_special(a, row, rows, random);
