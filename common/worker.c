@@ -203,19 +203,19 @@ static bool bury_orphans(void) {
   return any;
 }
 
-/* Returns when the worker has ended or stopped, or the caller lets go of the leash. */
+/* Returns when the worker has ended or stopped, or the caller lets go of the leash. Its group is killed while its own
+ * number is taken by it, so that it can be nobody else's. */
 static void await(pid_t watched, int leash, const sigset_t *mask, verdict *found) {
   struct pollfd held = {.fd = leash, .events = POLLIN};
-  for (;;) {
-    const pid_t child = waitpid(watched, &found->status, WNOHANG | WUNTRACED | __WALL);
-    if (child == watched && !WIFSTOPPED(found->status)) return;
-    if (child == watched || ppoll(&held, 1, NULL, mask) > 0) break;
-  }
+  siginfo_t event = {0};
+  do {
+    waitid(P_PID, (id_t)watched, &event, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL);
+  } while (event.si_pid != watched && ppoll(&held, 1, NULL, mask) <= 0);
   kill(-watched, SIGKILL);
   kill(watched, SIGKILL);
-  int status;
-  while (waitpid(watched, &status, __WALL) < 0 && errno == EINTR) {
+  while (waitpid(watched, &found->status, __WALL) < 0 && errno == EINTR) {
   }
+  if (event.si_pid == watched && event.si_code == CLD_STOPPED) found->status = W_STOPCODE(event.si_status);
 }
 
 _Noreturn void worker_watch(void (*work)(void *), void *argument, const isolation *how, const pipes *p,
@@ -245,7 +245,6 @@ _Noreturn void worker_watch(void (*work)(void *), void *argument, const isolatio
   setpgid(child, child);
   close(p->leash[1]);
   await(child, p->leash[0], &before, &found);
-  kill(-child, SIGKILL);
   found.orphans = bury_orphans();
   _exit(write(p->verdicts[1], &found, sizeof found) == (ssize_t)sizeof found ? EXIT_ORDERLY : EXIT_MUTE);
 }
