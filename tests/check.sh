@@ -162,6 +162,8 @@ printf '\223NUM' >x.npy && refused 'x.npy: neither' x.npy
 printf '\223NUMPY' >x.npy && refused 'x.npy: it ends within its header' x.npy
 for bytes in 7 8 9 60; do head -c $bytes f32.npy >x.npy && refused 'x.npy: it ends within its header' x.npy; done
 printf '\223NUMPY\1\1    ' >x.npy && refused 'x.npy: format version 1.1 of .npy is not known' x.npy
+npy x.npy "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }" 32 &&
+  refused 'x.npy: its header is no dict' x.npy
 printf '\223NUMPY\4\0    ' >x.npy && refused 'x.npy: format version 4.0 of .npy is not known' x.npy
 printf '\223NUMPY\2\0\377\377\377\377' >x.npy && refused 'x.npy: its header of 4294967295 bytes is longer than' x.npy
 head -c 24000 f32.npy >x.npy && refused 'x.npy: its 300 x 20 elements take 24000 bytes, and it has 23872' x.npy

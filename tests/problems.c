@@ -230,6 +230,12 @@ static void test_least_angle(void) {
     problem.positions = large;
     ok(refused && does(kernel, &problem), "list %d: refused for its position of 2^-48, and for nothing else", (int)n);
   }
+  problem = posenc_table(3, 8);
+  problem.base = 0x1.0000000000001p40;
+  ok(!does(kernel, &problem), "a base above 2^40 has angles below 2^-40");
+  problem.base = 10000.0;
+  problem.shift = 2.0;
+  ok(!does(kernel, &problem), "and so may a shift above 1");
   /* base^-1 scale |p| >= 2^-40, where base is 2^20 and scale 2^-30: |p| >= 2^10 */
   static const struct {
     int64_t first, rows;
