@@ -106,8 +106,8 @@ static bool explain(search *s, identity *found) {
   found->starts = s->best.starts;
   if (!judge(s, found)) return false;
   if (is_supported(found)) return say(found, IDENTIFY_TABLE, "");
-  /* Noise of a part in 30 is still near; other curves are not. */
-  const double near = 1e-3;
+  /* Noise of a part in 200 is still near; other curves are not. */
+  const double near = 2.5e-5;
   if (s->best.distance > near * found->how.amplitude * found->how.amplitude)
     return say(found, IDENTIFY_NO_TABLE, "its columns go up and down like a table's, but are no sines and cosines");
   return say(found, IDENTIFY_BENT,

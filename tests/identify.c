@@ -94,7 +94,7 @@ enum {
 /* Offsets and sizes take turns. */
 static void vary(wanted *w, size_t n) {
   static const int64_t firsts[] = {0, 1, 17, 4096};
-  static const int64_t sizes[][2] = {{256, 32}, {128, 32}, {200, 48}};
+  static const int64_t sizes[][2] = {{256, 32}, {128, 64}, {300, 64}};
   w->first = firsts[n % 4];
   w->rows = sizes[n % 3][0];
   w->pairs = sizes[n % 3][1];
