@@ -505,7 +505,7 @@ size_t search_run(search *s) {
   for (int turn = 0; turn < 2; turn++) {
     s->coarse = turn;
     const bool wide = s->window.held == POSENC_F32 || s->window.held == POSENC_F64;
-    const bool told = wide ? is_explained(s, &s->best) : is_scaled(&s->best) || is_within(s, &s->best, 0.5);
+    const bool told = wide ? is_explained(s, &s->best) : is_scaled(&s->best) || is_within(s, &s->best, 0.05);
     if (turn && !told) explain_all(s, &s->columns, formulas, count);
     if (!is_done(s, &s->best) && !is_within(s, &s->best, 0.25) && s->columns.pairs > 1 && !is_scaled(&s->best))
       explain_usual(s, turn);
