@@ -174,9 +174,10 @@ enum option_code {
   {"search", required_argument, NULL, OPTION_SEARCH}
 #define VERIFY_HELP \
   "  --seed N          seed of what is sampled, and of x (" TEXT(VERIFY_DEFAULT_SEED) ")\n" \
-  "  --budget N        sine-cosine pairs of a table that are compared, a quarter as\n" \
-  "                    many of add and rope, a 256th of a rope cache; beyond, a\n" \
-  "                    sample (" TEXT(VERIFY_DEFAULT_BUDGET) ")\n" \
+  "  --budget N        sine-cosine pairs of a table that are compared, if the kernel\n" \
+  "                    promises correct rounding, else a quarter; of add and rope an\n" \
+  "                    eighth, of a rope cache a 64th; beyond, a sample\n" \
+  "                    (" TEXT(VERIFY_DEFAULT_BUDGET) ")\n" \
   "  --exhaustive      every element, however large the table\n" \
   "  --brief           the shapes alone: no other positions, dims, alignments, sizes and\n" \
   "                    numbers of calls\n" \

@@ -344,18 +344,21 @@ static void count_check(maker *m, json_t *counts, const json_t *check, bool samp
   increment(m, count, "of");
 }
 
-/* Shapes by how much of them was compared: {"exhaustive", "sampled"}. */
+/* Shapes by whether all kernels were compared on the whole of them: {"exhaustive", "sampled"}. */
 static json_t *count_shapes(maker *m) {
-  json_t *counts = json_pack("{s:i, s:i}", "exhaustive", 0, "sampled", 0), *seen = json_array();
+  json_t *all = json_array(), *sampled = json_array();
   const json_t *results = json_object_get(m->accuracy, "records");
   for (size_t i = 0; i < json_array_size(results); i++) {
     const json_t *result = json_array_get(results, i);
-    const size_t before = json_array_size(seen);
     if (!json_is_array(json_object_get(result, "checks")) || is_of_cases(result)) continue;
-    add_name(m, seen, field_string(json_object_get(result, "shape"), "name"));
-    if (json_array_size(seen) > before) increment(m, counts, is_sampled(result) ? "sampled" : "exhaustive");
+    const char *name = field_string(json_object_get(result, "shape"), "name");
+    add_name(m, all, name);
+    if (is_sampled(result)) add_name(m, sampled, name);
   }
-  json_decref(seen);
+  const int part = (int)json_array_size(sampled);
+  json_t *counts = json_pack("{s:i, s:i}", "exhaustive", (int)json_array_size(all) - part, "sampled", part);
+  json_decref(all);
+  json_decref(sampled);
   return counts;
 }
 

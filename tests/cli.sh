@@ -437,7 +437,7 @@ else
   skip 'the parts in JSON' 'perl has no JSON::PP'
 fi
 compared() { # BUDGET
-  posenc verify --kernel rotation --len 100000 --dim 64 --budget "$1"
+  posenc verify --kernel cr-portable --len 100000 --dim 64 --budget "$1"
   elements=$(sed -n 's/^ok 1 .*: sampled \([0-9]*\);.*/\1/p' out)
   [ "${elements:-0}" -le $((2 * $1)) ] && [ "${elements:-0}" -ge $((19 * $1 / 10)) ]
 }

@@ -94,13 +94,21 @@ unsigned char *arena_place_off(arena *a, size_t bytes, size_t offset) {
   return place(a, arena_begin(a) + PAGE + offset, bytes);
 }
 
+/* Of a page at most. */
+static int64_t written(const unsigned char *slack, size_t bytes) {
+  static unsigned char untouched[PAGE];
+  if (!*untouched) memset(untouched, SLACK, PAGE);
+  if (memcmp(slack, untouched, bytes) == 0) return 0;
+  int64_t spills = 0;
+  for (size_t i = 0; i < bytes; i++) spills += slack[i] != SLACK;
+  return spills;
+}
+
 int64_t arena_spills(const arena *a) {
   const unsigned char *const tail = a->rows + a->bytes;
-  const size_t before = (size_t)(a->rows - arena_begin(a)), after = (size_t)(arena_end(a) - tail);
-  int64_t spills = 0;
-  for (size_t i = 1; i <= before && i <= PAGE; i++) spills += a->rows[-(ptrdiff_t)i] != SLACK;
-  for (size_t i = 0; i < after && i < PAGE; i++) spills += tail[i] != SLACK;
-  return spills;
+  const size_t before = (size_t)(a->rows - arena_begin(a)), after = (size_t)(arena_end(a) - tail),
+               looked = before < PAGE ? before : PAGE;
+  return written(a->rows - looked, looked) + written(tail, after < PAGE ? after : PAGE);
 }
 
 /* Where the instruction is that faulted, or null. */
@@ -135,24 +143,38 @@ void arena_tell_faults(void) {
   sigaction(SIGBUS, &action, NULL);
 }
 
-/* Words of poison, all bits set. */
-static inline int64_t poisoned(const unsigned char *out, size_t bytes, size_t element, size_t *first) {
-  int64_t found = 0;
-  for (size_t i = 0; i < bytes; i += element) {
-    uint64_t word = UINT64_MAX;
-    memcpy(&word, out + i, element);
-    if (word == UINT64_MAX && !found++) *first = i;
+/*
+ * Words of poison, all bits set. Where the first of them is, is asked only where a block has any: counting is a loop of
+ * vectors, and there are hardly ever any.
+ */
+#define POISONED(word)                                                                                                 \
+  static int64_t poisoned_##word(const unsigned char *out, size_t count, size_t *first) {                              \
+    enum { BLOCK = 1024 };                                                                                             \
+    const word poison = (word)-1;                                                                                      \
+    int64_t found = 0;                                                                                                 \
+    for (size_t from = 0; from < count; from += BLOCK) {                                                               \
+      const size_t end = count - from < BLOCK ? count : from + BLOCK;                                                  \
+      word here = 0, at;                                                                                               \
+      _Pragma("omp simd reduction(+ : here) private(at)") for (size_t i = from; i < end; i++) {                        \
+        memcpy(&at, out + i * sizeof at, sizeof at);                                                                   \
+        here = (word)(here + (at == poison));                                                                          \
+      }                                                                                                                \
+      for (size_t i = from; here && !found; i++) {                                                                     \
+        memcpy(&at, out + i * sizeof at, sizeof at);                                                                   \
+        if (at != poison) continue;                                                                                    \
+        *first = i * sizeof at;                                                                                        \
+        break;                                                                                                         \
+      }                                                                                                                \
+      found += here;                                                                                                   \
+    }                                                                                                                  \
+    return found;                                                                                                      \
   }
-  return found;
-}
+POISONED(uint16_t)
+POISONED(uint32_t)
+POISONED(uint64_t)
 
 int64_t arena_untouched(const unsigned char *out, size_t bytes, size_t element, size_t *first) {
-  switch (element) { /* constants are faster */
-  case 2:
-    return poisoned(out, bytes, 2, first);
-  case 4:
-    return poisoned(out, bytes, 4, first);
-  default:
-    return poisoned(out, bytes, 8, first);
-  }
+  return element == 2   ? poisoned_uint16_t(out, bytes / 2, first)
+         : element == 4 ? poisoned_uint32_t(out, bytes / 4, first)
+                        : poisoned_uint64_t(out, bytes / 8, first);
 }

@@ -415,14 +415,16 @@ static void check_extension(subject *s, window w, const unsigned char *whole, ar
 }
 
 /* FNV-1a */
+static inline uint64_t digest_word(uint64_t digest, const unsigned char *bytes, size_t count) {
+  uint64_t word = 0;
+  memcpy(&word, bytes, count);
+  digest = (digest ^ word) * UINT64_C(1099511628211);
+  return digest ^ digest >> 32; /* or high bits of a word would never reach the low ones */
+}
+
 uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count) {
-  for (size_t i = 0; i < count; i += 8) {
-    uint64_t word = 0;
-    memcpy(&word, bytes + i, count - i < sizeof word ? count - i : sizeof word);
-    digest = (digest ^ word) * UINT64_C(1099511628211);
-    digest ^= digest >> 32; /* or high bits of a word would never reach the low ones */
-  }
-  return digest;
+  for (; count >= 8; bytes += 8, count -= 8) digest = digest_word(digest, bytes, 8);
+  return count ? digest_word(digest, bytes, count) : digest;
 }
 
 void subject_check_window(subject *s, window w, fast_oracle *truth, arena *whole, arena *other, bool again,

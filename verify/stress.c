@@ -3,8 +3,8 @@
 
 #include "verify/stress.h"
 
-#include "verify/applied.h"
 #include "common/isolate.h"
+#include "verify/applied.h"
 #include "verify/seal.h"
 
 #include <inttypes.h>
@@ -13,8 +13,8 @@
 #endif
 #include <stdio.h>
 
-static bool open_stress(stress *t, subject *s, bool thorough, uint64_t *random) {
-  *t = (stress){s, thorough, random, arena_create(STRESS_BYTES), arena_create(STRESS_BYTES), *s->options, 1};
+static bool open_stress(stress *t, subject *s, uint64_t *random) {
+  *t = (stress){s, random, arena_create(STRESS_BYTES), arena_create(STRESS_BYTES), *s->options, 1};
 #ifdef _OPENMP
   t->threads = omp_get_max_threads();
   omp_set_num_threads(1);
@@ -138,15 +138,13 @@ static bool examine_other(stress *t, const posenc_problem *problem, posenc_store
   return enough;
 }
 
-/* A dim of each residue with each layout, from 2 to 64, and a larger one, with either way to store; where the long tests are left out,
- * one of them for each residue. */
+/* A dim of each residue with each layout, from 2 to 64, and a larger one, with either way to store. */
 static bool check_widths(stress *t) {
   enum { ROWS = 37, LAYOUTS = 4, VECTOR = 16, KINDS = LAYOUTS + 1 };
   const int first = (int)random_below(t->random, LAYOUTS);
   bool enough = true;
   for (int n = 0; enough && n < STRESS_DIMS * KINDS; n++) {
     const int residue = n / KINDS, kind = n % KINDS;
-    if (!t->thorough && kind != (first + residue) % KINDS) continue;
     const int64_t vectors =
         kind < LAYOUTS ? (first + residue + kind) % LAYOUTS : LAYOUTS + (int64_t)random_below(t->random, 32);
     posenc_problem p = stress_problem(t, kind < LAYOUTS ? ROWS : ROWS / 4, 2 * (residue + 1) + VECTOR * vectors);
@@ -161,17 +159,16 @@ static bool check_widths(stress *t) {
   return enough;
 }
 
-/* Each of some dims has its share of the positions; where the long tests are left out, of one position in four. */
+/* Each of some dims has its share of the positions. */
 static bool check_positions(stress *t) {
   int64_t firsts[FIRSTS];
-  const int count = stress_firsts(t, firsts), among = t->thorough ? 1 : 4,
-            from = (int)random_below(t->random, (uint64_t)among);
+  const int count = stress_firsts(t, firsts);
   bool enough = true;
   for (int n = 0; enough && n < STRESS_DIMS; n++) {
     posenc_problem p = stress_problem(t, FAR_ROWS, stress_dim(t, n));
     fast_oracle *truth = stress_truth(&p);
     enough = truth;
-    for (int i = n + STRESS_DIMS * from; enough && i < count; i += STRESS_DIMS * among) {
+    for (int i = n; enough && i < count; i += STRESS_DIMS) {
       char doing[80];
       snprintf(doing, sizeof doing, "rows from position %" PRId64 " on", firsts[i]);
       stress_say(doing);
@@ -183,7 +180,7 @@ static bool check_positions(stress *t) {
   return enough;
 }
 
-/* Around the numbers that vectors, cache lines and models have; once for a kernel, every other one too. */
+/* Around the numbers that vectors, cache lines and models have, and every one. */
 static bool check_heads(stress *t) {
   static const int64_t heads[] = {4, 5, 7, 8, 12, 16, 20, 24, 31, 32, 33, 40, 48, 63, 64, 65, 71, 96, 100, 127, 128};
   posenc_problem p = stress_problem(t, 19, stress_dim(t, (int)random_below(t->random, STRESS_DIMS)));
@@ -197,7 +194,7 @@ static bool check_heads(stress *t) {
     enough = examine_other(t, &p, t->options.stores, truth, HEAD_COUNTS);
   }
   p.rows = 2;
-  for (p.heads = 1; enough && t->thorough && p.heads <= 128; p.heads++)
+  for (p.heads = 1; enough && p.heads <= 128; p.heads++)
     enough = examine_other(t, &p, t->options.stores, truth, HEAD_COUNTS);
   fast_destroy(truth);
   return enough;
@@ -219,9 +216,9 @@ static bool is_sound(const subject *s) {
   return s->found.beyond == 0;
 }
 
-bool subject_stress(subject *s, bool thorough, uint64_t *random) {
+bool subject_stress(subject *s, uint64_t *random) {
   stress t;
-  bool enough = open_stress(&t, s, thorough, random);
+  bool enough = open_stress(&t, s, random);
   const bool sound = is_sound(s);
   if (!seal_works()) s->checks[READ_ONLY].skip = "this build cannot make the memory of plans read-only";
   if (enough) stress_cpus(&t);

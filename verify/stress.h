@@ -11,7 +11,6 @@
 
 typedef struct stress {
   subject *s;
-  bool thorough;    /* the long tests too: once for a kernel and dtype is enough */
   uint64_t *random; /* where problems and places are drawn from */
   arena *one, *other;
   posenc_options options; /* the subject's, with a number of threads */
@@ -20,7 +19,7 @@ typedef struct stress {
 
 /* All properties from READ_ONLY to LEAK, and index lists and strides of add and rope; but none but CPUS if the subject has broken a property already.
  * This, and what returns bool below: false when memory runs out. */
-bool subject_stress(subject *s, bool thorough, uint64_t *random);
+bool subject_stress(subject *s, uint64_t *random);
 
 /* What has changed in the process since `before`, which may be null, and in the environment. */
 void subject_check_process(subject *s, const process_state *before);

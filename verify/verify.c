@@ -29,16 +29,19 @@
 
 /* ---- which rows of a shape are looked at ---------------------------------------------------------------- */
 
-/* Windows are at most so large: they fit a cache, and memory stays bounded. A sample is made of so many of them at most, since some
- * kernels walk to each from position 0; and of so few rows each at least. */
-enum { WINDOW_BYTES = 1 << 23, SAMPLED_WINDOWS = 64, SAMPLED_ROWS = 64 };
+/* Windows are at most so large: they fit a cache, and memory stays bounded. A sample has at least so many rows a window. */
+enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
 
-/* Add and rope get so small a part of the budget: a kernel that walks from position 0 does so every few rows. */
-enum { APPLIED_SHARE = 4 };
+/*
+ * A promise of correct rounding is broken by one element, so that such a kernel gets the whole budget. The others, whose
+ * errors are spread over all rows, get a share of it. A sample has so many windows at most; few of them, if
+ * the kernel claims no bound: it may walk to each from position 0.
+ */
+enum { SHARE_OF_BOUNDED = 4, WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 8 };
 
-/* A rope cache gets still less: the table that it is made of is like any other, and its own columns are the library's work, the same for all
+/* Of add and rope, whose table is looked at beside them; and of a rope cache: its own columns are the library's work, the same for all
  * kernels. The published 4096×128 is looked at whole. */
-enum { CACHE_SHARE = 256 };
+enum { SHARE_OF_APPLIED = 8, SHARE_OF_CACHE = 64 };
 
 typedef struct survey {
   bool exhaustive;
@@ -49,19 +52,24 @@ static int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
-static survey survey_of(const posenc_problem *problem, int64_t budget) {
+static int64_t share_of(const posenc_kernel *kernel, posenc_op op) {
+  if (op_is_applied(op)) return SHARE_OF_APPLIED;
+  if (op == POSENC_ROPE_CACHE) return SHARE_OF_CACHE;
+  const posenc_bound *b = &kernel->bound;
+  return b->derived && b->ulp == 0.5 && b->abs == 0.0 && b->growth == 0.0 ? 1 : SHARE_OF_BOUNDED;
+}
+
+static survey survey_of(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget) {
   const int64_t width = problem->heads * problem->dim, row_bytes = width * (int64_t)posenc_dtype_bytes(problem->dtype);
   const int64_t fitting = most(WINDOW_BYTES / row_bytes, 1),
-                share = op_is_applied(problem->op)         ? APPLIED_SHARE
-                        : problem->op == POSENC_ROPE_CACHE ? CACHE_SHARE
-                                                           : 1,
-                affordable = budget / (width / 2) / share;
+                affordable = budget / (width / 2) / share_of(kernel, problem->op);
   if (problem->rows <= affordable) {
     const int64_t rows = least(fitting, problem->rows);
     return (survey){true, rows ? (problem->rows - 1) / rows + 1 : 0, rows};
   }
   /* The first rows and the last rows always, even if the budget is for one. */
-  const int64_t windows = least(most(affordable / SAMPLED_ROWS, 2), least(SAMPLED_WINDOWS, problem->rows));
+  const int64_t enough = kernel->bound.derived ? WINDOWS_OF_CLAIM : WINDOWS_OF_NO_CLAIM,
+                windows = least(most(affordable / SAMPLED_ROWS, 2), least(enough, problem->rows));
   return (survey){false, windows, least(most(affordable / windows, 1), fitting)};
 }
 
@@ -100,7 +108,7 @@ typedef struct exam {
   const posenc_kernel *kernel;
   const shape *of;
   const verify_cases *cases; /* the elements that alone are looked at; null: all */
-  bool thorough; /* the first of this kernel for the dtype, and for tables or for what is applied: has the long tests */
+  bool brief;                /* the shape alone: of each kernel, operation and dtype one exam looks beside it, too */
 } exam;
 
 /* The command that looks at this shape, as the exam does. */
@@ -152,7 +160,7 @@ static json_t *applied_witness_json(const witness *w, const exam *e, applied *a)
 /* A witness of the search lies outside the table: it is had again from a table of its row, without a search. */
 static json_t *far_witness_json(const witness *w, const exam *e) {
   verify_request request = *e->request;
-  const exam again = {&request, e->kernel, e->of, NULL, false};
+  const exam again = {&request, e->kernel, e->of, NULL, true};
   posenc_problem row = e->of->problem;
   request.search = 0;
   row.first = w->position;
@@ -191,7 +199,7 @@ static json_t *record_of(const exam *e, const subject *s, const char *mode, int6
   for (int p = 0; p < PROPERTIES; p++) {
     if (!property_is_of(p, e->of->problem.op)) continue;
     if (e->cases && s->checks[p].skip && p != ACCURACY) continue; /* it takes a table */
-    if (e->request->brief && property_is_beside(p)) continue;
+    if (e->brief && property_is_beside(p)) continue;
     json_array_append_new(checks, record_check(property_name(p), &s->checks[p]));
   }
   json_t *rest = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "mode", mode, "elements",
@@ -263,127 +271,108 @@ static void say_window(window w, double share) {
   isolate_say(doing, share);
 }
 
-/* The record; null when memory runs out. A rope cache is looked at as the table that it is made of, and beside it. */
-static json_t *examine(const exam *e) {
-  const verify_request *request = e->request;
-  const shape table = {.problem = posenc_table_of(&e->of->problem)};
-  const posenc_problem *problem = &table.problem;
-  const bool is_cache = e->of->problem.op == POSENC_ROPE_CACHE;
-  const posenc_options options = options_of(request);
-  const survey v = survey_of(&e->of->problem, request->budget);
-  const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+/* What the ways to look at a shape begin with. */
+typedef struct sitting {
+  const exam *e;
   subject s;
+  process_state *before;
+  uint64_t rows, pieces, relations, hunt, stages, x, corners; /* streams of random numbers */
+} sitting;
+
+/* The end of all of them, but for hard cases: what is beside the shape, and what the kernel has changed. False when memory runs out. */
+static bool conclude(sitting *t) {
+  if (!t->e->brief && !subject_stress(&t->s, &t->corners)) return false;
+  subject_check_process(&t->s, t->before);
+  subject_finish(&t->s);
+  return true;
+}
+
+/* The ways return the record, or null when memory runs out. A rope cache is looked at as the table that it is made of, and beside it. */
+static json_t *look_at_table(sitting *t) {
+  const exam *e = t->e;
+  const verify_request *request = e->request;
+  subject *s = &t->s;
+  const posenc_problem *problem = &s->shape->problem;
+  const bool is_cache = e->of->problem.op == POSENC_ROPE_CACHE;
+  const survey v = survey_of(e->kernel, &e->of->problem, request->budget);
+  const size_t bytes = (size_t)most(v.rows, CHECKED_ROWS) * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
   searched hunted;
   cache kept = {.plan = NULL};
-  process_state *process = process_read(NULL);
-  fpenv_set();
-  const char *refusal = subject_open(&s, e->kernel, is_cache ? &table : e->of, &options);
-  if (refusal) return record_begin(e, refusal);
-
   json_t *record = NULL;
-  arena *one = arena_create((size_t)most(v.rows, CHECKED_ROWS) * row_bytes),
-        *other = arena_create((size_t)most(v.rows, CHECKED_ROWS) * row_bytes);
+  arena *one = arena_create(bytes), *other = arena_create(bytes);
   fast_oracle *truth = fast_create(problem, 0);
-  uint64_t rows = stream_of(request, problem, 0), pieces = stream_of(request, problem, 1),
-           relations = stream_of(request, problem, 2), hunt = stream_of(request, problem, 3),
-           stages = stream_of(request, problem, 4), corners = stream_of(request, problem, 6);
-  bool enough = one && other && truth && (!is_cache || cache_open(&kept, &s, &e->of->problem, v.rows));
+  bool enough = one && other && truth && (!is_cache || cache_open(&kept, s, &e->of->problem, v.rows));
   if (enough) {
     isolate_say("rows by many threads at once", 0.0);
-    subject_check_threads(&s);
+    subject_check_threads(s);
   }
   for (int64_t n = 0; enough && n < v.windows; n++) {
-    const window w = window_of(&v, n, problem, &rows);
+    const window w = window_of(&v, n, problem, &t->rows);
     say_window(w, (double)n / (double)v.windows);
-    subject_check_window(&s, w, truth, one, other, n < SERIAL_WINDOWS, &pieces);
-    if (is_cache) cache_check_window(&kept, &s, w, one, n < SERIAL_WINDOWS);
-    if (n + 1 == SERIAL_WINDOWS) subject_share(&s);
+    subject_check_window(s, w, truth, one, other, n < SERIAL_WINDOWS, &t->pieces);
+    if (is_cache) cache_check_window(&kept, s, w, one, n < SERIAL_WINDOWS);
+    if (n + 1 == SERIAL_WINDOWS) subject_share(s);
   }
-  s.shared = false;
+  s->shared = false;
   if (enough) {
     isolate_say("rows far apart", 1.0);
-    enough = subject_check_relations(&s, truth, one, other, &relations);
+    enough = subject_check_relations(s, truth, one, other, &t->relations);
   }
   if (enough) {
     isolate_say("its stages", 1.0);
-    enough = subject_check_stages(&s, one, &stages);
+    enough = subject_check_stages(s, one, &t->stages);
   }
-  if (enough && problem->rows) enough = subject_search(&s, request->search, one, &hunt, &hunted);
-  if (enough) {
-    enough = request->brief || subject_stress(&s, e->thorough, &corners);
-    subject_check_process(&s, process);
+  if (enough && problem->rows) enough = subject_search(s, request->search, one, &t->hunt, &hunted);
+  if (enough && conclude(t)) {
+    record = table_record_of(e, s, v.exhaustive ? "exhaustive" : "sampled", &hunted);
+    explain(e, record, s, one);
   }
-  if (enough) {
-    subject_finish(&s);
-    record = table_record_of(e, &s, v.exhaustive ? "exhaustive" : "sampled", &hunted);
-    explain(e, record, &s, one);
-  }
-  process_free(process);
   cache_close(&kept);
-  subject_close(&s);
   fast_destroy(truth);
   arena_destroy(one);
   arena_destroy(other);
   return record;
 }
 
-/* The same of add and rope. */
-static json_t *examine_applied(const exam *e) {
-  const verify_request *request = e->request;
+/* Add and rope. */
+static json_t *look_at_applied(sitting *t) {
+  const exam *e = t->e;
   const posenc_problem *problem = &e->of->problem;
-  const posenc_options options = options_of(request);
-  const survey v = survey_of(problem, request->budget);
-  subject s;
+  const survey v = survey_of(e->kernel, problem, e->request->budget);
   applied a;
-  process_state *process = process_read(NULL);
-  fpenv_set();
-  const char *refusal = subject_open(&s, e->kernel, e->of, &options);
-  if (refusal) return record_begin(e, refusal);
   json_t *record = NULL;
-  uint64_t rows = stream_of(request, problem, 0), pieces = stream_of(request, problem, 1),
-           relations = stream_of(request, problem, 2), corners = stream_of(request, problem, 6);
-  bool enough = applied_open(&a, &s, v.rows, stream_of(request, problem, 5), NULL);
+  bool enough = applied_open(&a, &t->s, v.rows, t->x, NULL);
   if (enough) {
     isolate_say("rows by many threads at once", 0.0);
     applied_check_threads(&a);
   }
   for (int64_t n = 0; enough && n < v.windows; n++) {
-    const window w = window_of(&v, n, problem, &rows);
+    const window w = window_of(&v, n, problem, &t->rows);
     say_window(w, (double)n / (double)v.windows);
-    applied_check_window(&a, w, n < SERIAL_WINDOWS, &pieces);
-    if (n + 1 == SERIAL_WINDOWS) subject_share(&s);
+    applied_check_window(&a, w, n < SERIAL_WINDOWS, &t->pieces);
+    if (n + 1 == SERIAL_WINDOWS) subject_share(&t->s);
   }
-  s.shared = false;
+  t->s.shared = false;
   if (enough) {
     isolate_say("rows far apart", 1.0);
-    enough = applied_check_relations(&a, &relations) && (request->brief || subject_stress(&s, e->thorough, &corners));
-    subject_check_process(&s, process);
+    enough = applied_check_relations(&a, &t->relations);
   }
-  if (enough) {
-    subject_finish(&s);
-    record = applied_record_of(e, &a, v.exhaustive ? "exhaustive" : "sampled");
-  }
-  process_free(process);
-  subject_close(&s);
+  if (enough && conclude(t)) record = applied_record_of(e, &a, v.exhaustive ? "exhaustive" : "sampled");
   applied_close(&a);
   return record;
 }
 
-/* The same of hard-to-round cases alone. */
-static json_t *examine_cases(const exam *e) {
+/* Hard-to-round cases alone. */
+static json_t *look_at_cases(sitting *t) {
+  const exam *e = t->e;
   const posenc_problem *problem = &e->of->problem;
-  const posenc_options options = options_of(e->request);
-  subject s;
-  const char *refusal = subject_open(&s, e->kernel, e->of, &options);
-  if (refusal) return record_begin(e, refusal);
   arena *rows = arena_create(CHECKED_ROWS * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
   json_t *record = NULL;
-  if (rows && cases_try(e->cases->cases, &s, rows)) {
-    subject_finish(&s);
-    record = table_record_of(e, &s, "cases", NULL);
-    explain(e, record, &s, rows);
+  if (rows && cases_try(e->cases->cases, &t->s, rows)) {
+    subject_finish(&t->s);
+    record = table_record_of(e, &t->s, "cases", NULL);
+    explain(e, record, &t->s, rows);
   }
-  subject_close(&s);
   arena_destroy(rows);
   return record;
 }
@@ -401,39 +390,48 @@ static void tell_positions(subject *s) {
   }
 }
 
-/* The same of a list of positions, and of an odd dim. */
-static json_t *examine_rows(const exam *e) {
-  const shape table = {.problem = posenc_table_of(&e->of->problem)};
+/* A list of positions, and an odd dim. */
+static json_t *look_at_rows(sitting *t) {
+  const exam *e = t->e;
+  subject *s = &t->s;
+  const posenc_problem *problem = &s->shape->problem;
   const bool is_cache = e->of->problem.op == POSENC_ROPE_CACHE;
-  const posenc_options options = options_of(e->request);
-  subject s;
-  cache kept = {.plan = NULL};
-  process_state *process = process_read(NULL);
-  fpenv_set();
-  const char *refusal = subject_open(&s, e->kernel, is_cache ? &table : e->of, &options);
-  if (refusal) return record_begin(e, refusal);
-  json_t *record = NULL;
-  const posenc_problem *problem = &s.shape->problem;
-  uint64_t corners = stream_of(e->request, problem, 6);
   const window first = {0, least(CHECKED_ROWS, problem->rows)};
+  cache kept = {.plan = NULL};
+  json_t *record = NULL;
   arena *rows = arena_create(CHECKED_ROWS * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
-  const int64_t looked = rows ? subject_check_rows(&s, e->request->budget) : -1;
-  bool enough = looked >= 0 && (!is_cache || cache_open(&kept, &s, &e->of->problem, CHECKED_ROWS));
-  if (enough && is_cache && problem->rows) cache_check_window(&kept, &s, first, rows, true);
-  if (enough) {
-    enough = e->request->brief || subject_stress(&s, e->thorough, &corners);
-    subject_check_process(&s, process);
-  }
-  process_free(process);
-  if (enough) {
-    subject_finish(&s);
-    tell_positions(&s);
-    record = table_record_of(e, &s, looked == problem->rows ? "exhaustive" : "sampled", NULL);
+  const int64_t looked = rows ? subject_check_rows(s, e->request->budget) : -1;
+  const bool enough = looked >= 0 && (!is_cache || cache_open(&kept, s, &e->of->problem, CHECKED_ROWS));
+  if (enough && is_cache && problem->rows) cache_check_window(&kept, s, first, rows, true);
+  if (enough && conclude(t)) {
+    tell_positions(s);
+    record = table_record_of(e, s, looked == problem->rows ? "exhaustive" : "sampled", NULL);
     if (e->request->explain) json_object_set_new(record, "explain", json_null());
   }
   cache_close(&kept);
-  subject_close(&s);
   arena_destroy(rows);
+  return record;
+}
+
+/* The record; null when memory runs out. */
+static json_t *examine(const exam *e) {
+  const posenc_op op = e->of->problem.op;
+  const shape table = {.problem = posenc_table_of(&e->of->problem)};
+  const shape *of = op == POSENC_ROPE_CACHE ? &table : e->of;
+  const posenc_options options = options_of(e->request);
+  uint64_t streams[7];
+  for (uint64_t n = 0; n < 7; n++) streams[n] = stream_of(e->request, &of->problem, n);
+  sitting t = {e,          {NULL},     process_read(NULL), streams[0], streams[1],
+               streams[2], streams[3], streams[4],         streams[5], streams[6]};
+  fpenv_set();
+  const char *refusal = subject_open(&t.s, e->kernel, of, &options);
+  json_t *record = refusal                          ? record_begin(e, refusal)
+                   : e->cases                       ? look_at_cases(&t)
+                   : op_is_applied(op)              ? look_at_applied(&t)
+                   : rows_are_special(&of->problem) ? look_at_rows(&t)
+                                                    : look_at_table(&t);
+  if (!refusal) subject_close(&t.s);
+  process_free(t.before);
   return record;
 }
 
@@ -452,11 +450,7 @@ static void tell(json_t *result) {
 static void examine_aloud(void *argument) {
   const exam *e = argument;
   arena_tell_faults();
-  const posenc_problem *problem = &e->of->problem;
-  tell(e->cases                     ? examine_cases(e)
-       : op_is_applied(problem->op) ? examine_applied(e)
-       : rows_are_special(problem)  ? examine_rows(e)
-                                    : examine(e));
+  tell(examine(e));
 }
 
 /* The check that a kernel failed which did not live to tell. */
@@ -491,7 +485,7 @@ static void show(const char *doing, double share, void *argument) {
 
 static double elements_of_exam(const exam *e) {
   if (e->cases) return (double)cases_count(e->cases->cases);
-  const survey v = survey_of(&e->of->problem, e->request->budget);
+  const survey v = survey_of(e->kernel, &e->of->problem, e->request->budget);
   return elements_of(&v, &e->of->problem);
 }
 
@@ -596,17 +590,16 @@ static exam exam_of(const verify_request *request, size_t number) {
   for (; number >= part->shape_count * part->kernel_count; part++) number -= part->shape_count * part->kernel_count;
   const size_t table = number / part->kernel_count;
   return (exam){request, part->kernels[number % part->kernel_count], &part->shapes[table],
-                part->cases ? &part->cases[table] : NULL, false};
+                part->cases ? &part->cases[table] : NULL, request->brief};
 }
 
-/* Is no exam before it of the same kernel, dtype and kind of operation? */
+/* Is no exam before it of the same kernel, operation and dtype? */
 static bool is_first(const verify_request *request, size_t number) {
   const exam e = exam_of(request, number);
   const posenc_problem *problem = &e.of->problem;
   for (size_t n = 0; n < number; n++) {
     const exam before = exam_of(request, n);
-    if (before.kernel == e.kernel && before.of->problem.dtype == problem->dtype &&
-        op_is_applied(before.of->problem.op) == op_is_applied(problem->op))
+    if (before.kernel == e.kernel && before.of->problem.dtype == problem->dtype && before.of->problem.op == problem->op)
       return false;
   }
   return true;
@@ -721,7 +714,7 @@ typedef struct examination {
 static char *examine_piece(size_t number, void *argument) {
   const examination *all = argument;
   exam e = exam_of(all->request, number);
-  e.thorough = is_first(all->request, number);
+  e.brief = e.brief || !is_first(all->request, number);
   json_t *record = examined(&e);
   char *text = record ? json_dumps(record, JSON_COMPACT) : errno == EAGAIN ? strdup("") : NULL;
   json_decref(record);
