@@ -175,8 +175,8 @@ enum option_code {
 #define VERIFY_HELP \
   "  --seed N          seed of what is sampled, and of x (" TEXT(VERIFY_DEFAULT_SEED) ")\n" \
   "  --budget N        sine-cosine pairs of a table that are compared, if the kernel\n" \
-  "                    promises correct rounding, else a quarter; of add and rope an\n" \
-  "                    eighth, of a rope cache a 64th; beyond, a sample\n" \
+  "                    promises correct rounding, else a 16th; of add and rope a 32nd,\n" \
+  "                    of a rope cache a 256th; beyond, a sample\n" \
   "                    (" TEXT(VERIFY_DEFAULT_BUDGET) ")\n" \
   "  --exhaustive      every element, however large the table\n" \
   "  --brief           the shapes alone: no other positions, dims, alignments, sizes and\n" \

@@ -92,7 +92,7 @@ fi
 seq 0.5 1 99.5 >"a list.txt"
 check 'a list in a file' ends 0 --kernel rotation --positions 'a list.txt' --dim 16 --format json
 replay=$(sed -n 's/^ *"replay": "\(posenc verify .*\)",*$/\1/p' out | sort -u)
-check 'the replay names the file' test "$replay" = "posenc verify --kernel rotation --positions 'a list.txt' --dim 16 --seed 1 --budget 16777216"
+check 'the replay names the file' test "$replay" = "posenc verify --kernel rotation --positions 'a list.txt' --dim 16 --seed 1 --budget 67108864"
 grep '"digest": "[0-9a-f]*",$' out >before
 eval "\"\$POSENC\" ${replay#posenc} --format json" >out 2>err
 grep '"digest": "[0-9a-f]*",$' out >after

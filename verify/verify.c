@@ -37,11 +37,11 @@ enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
  * errors are spread over all rows, get a share of it. A sample has so many windows at most; few of them, if
  * the kernel claims no bound: it may walk to each from position 0.
  */
-enum { SHARE_OF_BOUNDED = 4, WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 8 };
+enum { SHARE_OF_BOUNDED = 16, WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 8 };
 
 /* Of add and rope, whose table is looked at beside them; and of a rope cache: its own columns are the library's work, the same for all
  * kernels. The published 4096×128 is looked at whole. */
-enum { SHARE_OF_APPLIED = 8, SHARE_OF_CACHE = 64 };
+enum { SHARE_OF_APPLIED = 32, SHARE_OF_CACHE = 256 };
 
 typedef struct survey {
   bool exhaustive;

@@ -11,10 +11,10 @@
 
 #include <jansson.h>
 
-/* What the command line uses unless told otherwise: 2^24 pairs, so that all but the two largest of the published tables are
- * checked whole. */
+/* What the command line uses unless told otherwise: 2^26 pairs, so that every published table, up to 131072×1024, is checked whole of
+ * kernels that promise correct rounding, and all but the two largest of the others. */
 #define VERIFY_DEFAULT_SEED 1
-#define VERIFY_DEFAULT_BUDGET 16777216
+#define VERIFY_DEFAULT_BUDGET 67108864
 #define VERIFY_DEFAULT_SILENCE ISOLATE_DEFAULT_SILENCE
 #define VERIFY_DEFAULT_SEARCH 1000
 
@@ -51,8 +51,8 @@ typedef struct verify_request {
   posenc_stores stores;
   uint64_t seed; /* of what is sampled */
   int64_t
-      budget; /* so many pairs of a table are compared, if the kernel promises correct rounding, else a quarter; of add and
-                 rope an eighth, of a rope cache a 64th; of a shape with more, a sample */
+      budget; /* so many pairs of a table are compared, if the kernel promises correct rounding, else a 16th; of add and rope
+                 a 32nd, of a rope cache a 256th; of a shape with more, a sample */
   int64_t search;             /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
   bool brief;                 /* without what is asked beside the shapes: see stress.h */
   double silence;             /* seconds that a kernel may go without a sign of life */
