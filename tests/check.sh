@@ -99,7 +99,7 @@ seq 1000 >positions.txt
 "$POSENC" write --positions positions.txt --dim 8 -o list.safetensors
 check 'a list in the file' ends 0 list.safetensors --max-ulp 0.50001
 for shape in 'F32","shape":[2000]|dtype F32: not F64' 'F64","shape":[9,99]|shape of 2 axes: not of one' \
-  'F64","shape":[1001]|its shape and its data_offsets do not agree'; do
+  'F64","shape":[ 999]|its shape and its data_offsets do not agree' 'F64","shape":[1001]|its shape and its data_offsets do not agree'; do
   sed "s/F64\",\"shape\":\[1000\]/${shape%|*}/" list.safetensors >lying.safetensors
   refused "lying.safetensors: its tensor positions, ${shape#*|}$" lying.safetensors --tensor pe
 done

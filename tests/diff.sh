@@ -22,6 +22,12 @@ done
 check 'one element' ends 1 f32.npy one.npy
 check 'is counted' says '^other values  *1 of 6000; other bits: 1$'
 check 'and shown' says '^first  *row 50, column 3: -*[0-9.]* and 2, [0-9.]* apart$'
+# And before it row 0, column 2, which is 0: by 2^-20.
+{ head -c $((128 + 4 * 2)) one.npy; printf '\0\0\200\065'; tail -c +$((128 + 4 * 3 + 1)) one.npy; } >two.npy
+check 'two elements' ends 1 f32.npy two.npy
+check 'are both counted' says '^other values  *2 of 6000; other bits: 2$'
+check 'the first is the smaller one' says '^first  *row 0, column 2: 0 and 9.5[0-9]*e-07, 9.5[0-9]*e-07 apart$'
+check 'the largest is the other one' says '^largest  *row 50, column 3: '
 { head -c 128 f32.npy; printf '\0\0\0\200'; tail -c +133 f32.npy; } >minus.npy
 check 'minus zero has other bits' ends 1 f32.npy minus.npy
 check 'and the same value' says '^other values  *0 of 6000; other bits: 1$'
@@ -50,6 +56,8 @@ for layout in interleaved-cs split split-cs; do
   check 'and by another maker' ends 1 f32.npy naive.npy
   check 'nearly' says "^columns  *from interleaved to $layout, those of A are within [0-9.e-]* of those of B"
 done
+check 'one column with minus zero' ends 1 minus.npy split.npy
+check 'is the same column' says '^columns  *B is A with its columns from interleaved to split$'
 check 'swapped halves' ends 1 split.npy split-cs.npy
 check 'are split to split-cs' says 'from split to split-cs$'
 write other.npy --base 500000
