@@ -208,8 +208,10 @@ refused 'x.safetensors: tensor c: its dtype I8 is not F16' x.safetensors --tenso
 printf '\1\0\0\0\0\0\0\0{' >x.safetensors && refused 'x.safetensors: its header is not JSON' x.safetensors
 printf '\377\377\377\377\377\377\377\377{' >x.safetensors && refused 'x.safetensors: its header of 18446744073709551615 bytes is longer' x.safetensors
 printf '\377\377\0\0\0\0\0\0{' >x.safetensors && refused 'x.safetensors: it ends within its header' x.safetensors
+printf '\1\0\0\1\0\0\0\0{' >x.safetensors && refused 'x.safetensors: its header of 16777217 bytes is longer than 16777216$' x.safetensors
 head -c 100 f32.safetensors >x.safetensors && refused 'x.safetensors: it ends within its header' x.safetensors
 head -c 24000 f32.safetensors >x.safetensors && refused 'x.safetensors: tensor pe ends at byte 24000 of ' x.safetensors
+head -c -4 f32.safetensors >x.safetensors && refused 'x.safetensors: tensor pe ends at byte 24000 of 23996' x.safetensors
 { cat f32.safetensors && echo; } >x.safetensors && refused 'x.safetensors: its tensors take 24000 bytes, and it has 24001' x.safetensors
 safetensors x.safetensors '{}' 0 && refused 'x.safetensors: none of its tensors can be a table; it has none' x.safetensors
 safetensors x.safetensors '{"a":1}' 0 && refused 'x.safetensors: tensor a has no data_offsets' x.safetensors
@@ -223,6 +225,7 @@ safetensors x.safetensors "{\"a\":$(tensor F32 '[2,4]' 0 9000000000000000000)}" 
 safetensors x.safetensors "{\"a\":$(tensor F32 '[2,5]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its shape and its data_offsets do not agree' x.safetensors
 safetensors x.safetensors "{\"a\":$(tensor F32 '[4294967296,4294967296]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its shape .* is larger' x.safetensors
 safetensors x.safetensors "{\"a\":$(tensor F32 '[-2,-4]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its shape is not of numbers' x.safetensors
+safetensors x.safetensors "{\"a\":$(tensor F32 '[2,3]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its shape and its data_offsets do not agree' x.safetensors
 safetensors x.safetensors "{\"a\":$(tensor F32 '[8]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its shape (8,) has no axis for positions' x.safetensors
 safetensors x.safetensors "{\"a\":$(tensor F8_E4M3 '[4,8]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its dtype F8_E4M3' x.safetensors
 safetensors x.safetensors '{"a":{"data_offsets":[0,0]}}' 0 && refused 'x.safetensors: tensor a: it has no dtype and shape' x.safetensors
@@ -239,7 +242,9 @@ if npy big.npy "$(header '<f4' False '(67108864, 4)')" 0 && truncate -s 1G big.n
   "$POSENC" diff big.npy big.npy >out 2>err &
   pid=$!
   until grep -q big.npy /proc/$pid/maps 2>/dev/null; do kill -0 $pid 2>/dev/null || break; done
+  kill -STOP $pid 2>/dev/null # so that it has not read all by then
   truncate -s 4096 big.npy
+  kill -CONT $pid 2>/dev/null
   wait $pid
   status=$?
 else

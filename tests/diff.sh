@@ -36,6 +36,9 @@ check 'which is shown' says '^first  *row 0, column 0: 0 and -0, 0 apart$'
 check 'NaN is another value' ends 1 f32.npy nan.npy
 check 'infinitely far' says '^largest  *row 0, column 0: 0 and nan, inf apart$'
 check 'and the same as itself' ends 0 nan.npy nan.npy
+{ head -c 128 f32.npy; printf '\1\0\300\177'; tail -c +133 f32.npy; } >other.npy
+check 'another NaN has other bits' ends 1 nan.npy other.npy
+check 'and is no other value' says '^other values  *0 of 6000; other bits: 1$'
 
 check 'another dtype is a difference' ends 1 f32.npy f64.npy
 check 'which is told' says '^dtypes  *f32 and f64$'

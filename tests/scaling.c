@@ -667,7 +667,34 @@ static void test_drawn_kernels(void) {
   }
 }
 
+/* The least angle that scaling leaves: what is below 2^-40 the correctly rounded kernels do not do. */
+static void test_least_angle(void) {
+  double factors[8];
+  for (int i = 0; i < 8; i++) factors[i] = i == 3 ? 16.0 : 1.0 + i / 8.0;
+  const struct {
+    const char *what;
+    posenc_scaling scaling;
+    double part; /* what is left of the least frequency, at least */
+  } cases[] = {
+      {"linear", {POSENC_SCALING_LINEAR, .factor = 8.0}, 8.0},
+      {"dynamic", {POSENC_SCALING_DYNAMIC, .factor = 8.0, .original = 1000, .length = 2000}, 9.0},
+      {"longrope", {POSENC_SCALING_LONGROPE, .factor = 1.0, .original = 1000, .factors = factors}, 16.0},
+  };
+  const posenc_kernel *kernel = posenc_kernel_find("cr-portable");
+  for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+    posenc_problem problem = posenc_table(4, 16);
+    problem.scaling = cases[n].scaling;
+    problem.base = 0x1p40 / cases[n].part * (1.0 - 0x1p-40);
+    const char *allowed = posenc_kernel_refusal(kernel, &problem, NULL);
+    problem.base *= 1.0 + 0x1p-30;
+    const char *refused = posenc_kernel_refusal(kernel, &problem, NULL);
+    ok(!allowed && refused && strcmp(refused, "it needs angles of 2^-40 and more") == 0, "%s: %s, %s", cases[n].what,
+       allowed ? allowed : "allowed", refused ? refused : "allowed beyond");
+  }
+}
+
 int main(void) {
+  test_least_angle();
   test_identities();
   test_known_values();
   test_formulas();
