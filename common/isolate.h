@@ -67,6 +67,10 @@ isolated isolate_team(void (*work)(void *), void *argument, const isolation *how
 /* Says what it is doing now. */
 void isolate_say(const char *doing, double share);
 
+/* Says again what it is doing, if that was more than a second ago: a kernel has returned from a call. One thread alone
+ * may say something. */
+void isolate_go_on(void);
+
 /* From now on this kernel is at work, which is one of isolation.kernels; null: none is. What it printed is told as its
  * own, and if it left a process behind, the work ends here. */
 void isolate_turn(const posenc_kernel *kernel);

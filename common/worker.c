@@ -3,6 +3,7 @@
 
 #include "common/worker.h"
 
+#include "common/clock.h"
 #include "common/progress.h"
 #include "common/threads.h"
 
@@ -51,11 +52,23 @@ static void say(uint16_t kind, const void *text, size_t length) {
   if (!channel_send(&voice, kind, text, length)) _exit(EXIT_MUTE);
 }
 
+/* What was said last, and when. */
+static doing latest;
+static double said;
+
 static void say_doing(const char *text, size_t length, double share) {
-  doing d = {.share = share};
-  if (length >= sizeof d.text) length = sizeof d.text - 1;
-  memcpy(d.text, text, length);
-  say(SAYS_DOING, &d, sizeof d);
+  latest = (doing){.share = share};
+  if (length >= sizeof latest.text) length = sizeof latest.text - 1;
+  memcpy(latest.text, text, length);
+  say(SAYS_DOING, &latest, sizeof latest);
+  said = worker ? clock_seconds() : 0.0;
+}
+
+void isolate_go_on(void) {
+  const double now = worker ? clock_seconds() : 0.0;
+  if (now - said < 1.0) return;
+  said = now;
+  say(SAYS_DOING, &latest, sizeof latest);
 }
 
 void isolate_say(const char *text, double share) {
