@@ -45,7 +45,7 @@ check 'no shard has twice the elements of another' test "$(tail -n 1 sums)" -lt 
 check 'to standard output' ends 0 merge published/1.json published/2.json published/3.json
 cp out standard.json
 check 'it is the same' same standard.json published/whole.json
-check 'a profile is dealt too' shards 2 profiled --kernel rotation --len 64 --dim 8 --profile --search 10
+check 'a profile is dealt too' shards 2 profiled --kernel rotation --len 64 --dim 8 --profile --search 10 --brief
 check 'and merged' ends 0 merge profiled/1.json profiled/2.json -o merged.json
 check 'into the same' same merged.json profiled/whole.json
 check 'it has rows and their distances' sh -c 'grep -q "\"apart\": " merged.json && grep -q "\"collisions\": " merged.json'
@@ -84,10 +84,10 @@ if [ -e "$abs_top_builddir/.libs/libposenc.so" ] && plugin there/one.so one && p
 else
   skip 'plugins of shards' 'no shared library here'
 fi
-check 'more shards than work: some have nothing to do, and all is well' shards 3 few --kernel rotation --len 16 --dim 8 --search 0
+check 'more shards than work: some have nothing to do, and all is well' shards 3 few --kernel rotation --len 16 --dim 8 --search 0 --brief
 check 'they are merged' ends 0 merge few/3.json few/2.json few/1.json -o merged.json
 check 'into the only one that has' same merged.json few/whole.json
-check 'one shard of one' ends 0 verify --kernel rotation --len 16 --dim 8 --search 0 --format json --shard 1/1 -o one.json
+check 'one shard of one' ends 0 verify --kernel rotation --len 16 --dim 8 --search 0 --brief --format json --shard 1/1 -o one.json
 check 'is the whole' ends 0 merge one.json -o merged.json
 check 'and the same' same merged.json few/whole.json
 check 'a merged record is one for posenc compare' ends 0 compare few/whole.json merged.json

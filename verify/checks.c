@@ -240,6 +240,7 @@ const char *subject_open(subject *s, const posenc_kernel *kernel, const shape *o
   const char *why = posenc_kernel_refusal(kernel, &of->problem, &mine);
   if (!why) why = unseen(&of->problem);
   if (why) return why;
+  if (!seal_works()) s->checks[READ_ONLY].skip = "this build cannot make the memory of plans read-only";
   s->attention = attention_of(&of->problem);
   set_bounds(s);
   s->origin = of->problem.first;
