@@ -5,8 +5,8 @@
 #include "cli/options.h"
 #include "common/contract.h"
 #include "common/isolate.h"
+#include "impls/peers/peers.h"
 #include "impls/recipes/recipes.h"
-#include "peers/peers.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

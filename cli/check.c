@@ -4,6 +4,7 @@
 #include "common/output.h"
 #include "common/threads.h"
 #include "files/table.h"
+#include "records/print.h"
 #include "verify/table.h"
 #include "verify/verify.h"
 
@@ -175,8 +176,8 @@ typedef void printer(const json_t *record, FILE *stream);
 
 static printer *parse_format(const char *text) {
   if (strcmp(text, "text") == 0) return print_text;
-  if (strcmp(text, "tap") == 0) return verify_print_tap;
-  if (strcmp(text, "junit") == 0) return verify_print_junit;
+  if (strcmp(text, "tap") == 0) return record_print_tap;
+  if (strcmp(text, "junit") == 0) return record_print_junit;
   if (strcmp(text, "json") == 0) return field_print;
   die_value("--format", text, "not text, tap, junit or json");
 }

@@ -7,8 +7,8 @@
 #include "common/number.h"
 #include "common/output.h"
 #include "common/scaling.h"
-#include "reports/choice.h"
-#include "reports/plot.h"
+#include "reports/model/choice.h"
+#include "reports/page/plot.h"
 
 #include <errno.h>
 #include <inttypes.h>

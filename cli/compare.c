@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/compare.h"
+#include "records/compare.h"
 #include "cli/options.h"
 #include "cli/values.h"
 #include "common/field.h"

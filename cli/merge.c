@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/merge.h"
+#include "records/merge.h"
 #include "cli/measure.h"
 #include "cli/options.h"
 #include "common/field.h"
 #include "common/output.h"
+#include "records/print.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static int status_of(const json_t *record) {
   if (!record) return EXIT_SUCCESS;
   const json_t *benchmarks = json_object_get(record, "benchmarks");
   if (benchmarks) return json_array_size(benchmarks) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
-  return verify_mistrust(record, why, sizeof why) ? STATUS_FAILED_CHECK : accuracy_status(record);
+  return record_mistrust(record, why, sizeof why) ? STATUS_FAILED_CHECK : accuracy_status(record);
 }
 
 static int run(int argc, char **argv) {

@@ -4,7 +4,8 @@
 #include "cli/measure.h"
 #include "common/field.h"
 #include "common/output.h"
-#include "verify/baseline.h"
+#include "records/baseline.h"
+#include "records/print.h"
 #include "verify/encodings.h"
 
 #include <errno.h>
@@ -91,8 +92,8 @@ static const struct option long_options[] = {
 typedef void printer(const json_t *record, FILE *stream);
 
 static printer *parse_format(const char *text) {
-  if (strcmp(text, "tap") == 0) return verify_print_tap;
-  if (strcmp(text, "junit") == 0) return verify_print_junit;
+  if (strcmp(text, "tap") == 0) return record_print_tap;
+  if (strcmp(text, "junit") == 0) return record_print_junit;
   if (strcmp(text, "json") == 0) return field_print;
   die_value("--format", text, "not tap, junit or json");
 }
@@ -189,12 +190,12 @@ static void hold_rows(const options *given) {
 static int status_of(const json_t *record) {
   char why[200];
   if (!record) return EXIT_SUCCESS;
-  return verify_mistrust(record, why, sizeof why) ? STATUS_FAILED_CHECK : accuracy_status(record);
+  return record_mistrust(record, why, sizeof why) ? STATUS_FAILED_CHECK : accuracy_status(record);
 }
 
 static void tell_mistrust(const json_t *record) {
   char why[200];
-  if (record && verify_mistrust(record, why, sizeof why)) fprintf(stderr, "posenc verify: %s\n", why);
+  if (record && record_mistrust(record, why, sizeof why)) fprintf(stderr, "posenc verify: %s\n", why);
 }
 
 /* The record of the kernels, saved and held to a baseline as asked; released with the selection. */
@@ -216,7 +217,7 @@ static int run(int argc, char **argv) {
   given.takes_odd = true;
   const char *path = "-", *saved = NULL, *globs = NULL, **files = calloc((size_t)argc, sizeof *files);
   size_t file_count = 0;
-  printer *print = verify_print_tap;
+  printer *print = record_print_tap;
   bool explain = false, profile = false;
   json_t *baseline = NULL, *record = NULL, *encodings = NULL;
   if (!files) die("out of memory");
@@ -259,7 +260,7 @@ static int run(int argc, char **argv) {
   if (everything) tell_encodings(record);
   if (globs || (everything && given.only.number == given.only.of))
     encodings = encodings_record(&given, globs ? globs : "*");
-  if (print != verify_print_tap) tell_mistrust(record); /* TAP has it */
+  if (print != record_print_tap) tell_mistrust(record); /* TAP has it */
   const int status = status_of(record) != EXIT_SUCCESS ? status_of(record) : status_of(encodings);
   record = joined(record, encodings, print == field_print);
   print(record, output_stream(out));

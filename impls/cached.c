@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "impls/core/apply.h"
-#include "impls/core/cr.h"
-#include "impls/core/kernel.h"
+#include "impls/cr/cr.h"
+#include "lib/api/kernel.h"
+#include "lib/apply/apply.h"
 
 #include <stdlib.h>
 #include <string.h>

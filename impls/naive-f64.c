@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "impls/core/kernel.h"
-#include "impls/core/round.h"
+#include "lib/api/kernel.h"
+#include "lib/exact/round.h"
 
 #include <math.h>
 
@@ -44,7 +44,7 @@ static bool tell_stages(const void *constants, const posenc_problem *problem, in
  * Unit u = 2^-53, relative unless said. The exponent: two roundings, at most 0.74 u of w absolute (see naive.c); pow: 1
  * ulp <= 2 u; the rounded position (beyond 2^53) and the division: 1 u each. In all the angle is wrong by less than 4.8 u × |p|; sin and cos
  * add 1 ulp <= u absolute. The last rounding is half an ulp of the computed value's binade, which may be above the exact
- * value's: as in core/rotation.h, ulp/2 + 1.5 E, E = (4.8 |p| + 1) u.
+ * value's: as in impls/rotation/rotation.h, ulp/2 + 1.5 E, E = (4.8 |p| + 1) u.
  */
 const posenc_kernel posenc_kernel_naive_f64 = {
     .abi = POSENC_KERNEL_ABI,

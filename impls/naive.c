@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "impls/core/kernel.h"
+#include "lib/api/kernel.h"
 
 #include <float.h>
 #include <math.h>

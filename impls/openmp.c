@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "impls/core/apply.h"
-#include "impls/core/cr.h"
-#include "impls/core/kernel.h"
-#include "impls/core/rotation.h"
+#include "impls/cr/cr.h"
+#include "impls/rotation/rotation.h"
+#include "lib/api/kernel.h"
+#include "lib/apply/apply.h"
 
 #ifdef HAVE_OPENMP
 #include <omp.h>

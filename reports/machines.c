@@ -3,11 +3,11 @@
 
 #include "common/field.h"
 #include "common/shapes.h"
-#include "reports/answer.h"
-#include "reports/document.h"
-#include "reports/plot.h"
-#include "reports/record.h"
-#include "reports/words.h"
+#include "records/read.h"
+#include "reports/model/answer.h"
+#include "reports/model/document.h"
+#include "reports/page/plot.h"
+#include "reports/page/words.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

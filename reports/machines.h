@@ -3,7 +3,7 @@
 #ifndef POSENC_REPORTS_MACHINES_H
 #define POSENC_REPORTS_MACHINES_H
 
-#include "reports/page.h"
+#include "reports/page/page.h"
 
 #include <jansson.h>
 

@@ -2,13 +2,13 @@
 #include "reports/report.h"
 
 #include "common/output.h"
-#include "reports/contents.h"
-#include "reports/document.h"
-#include "reports/encoding.h"
-#include "reports/figures.h"
+#include "records/read.h"
 #include "reports/machines.h"
-#include "reports/plot.h"
-#include "reports/record.h"
+#include "reports/model/document.h"
+#include "reports/model/encoding.h"
+#include "reports/page/plot.h"
+#include "reports/sections/contents.h"
+#include "reports/sections/figures.h"
 
 #include <errno.h>
 #include <string.h>

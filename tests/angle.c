@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The fixed-point frequencies and the short sine inside the library, against MPFR; and what is in doubt. */
-#include "impls/core/cr.h"
-#include "impls/core/wide.h"
+#include "impls/cr/cr.h"
+#include "lib/exact/wide.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Broken kernels that the verification must catch, each by the property it breaks. The good kernel under them must pass. */
+#include "records/print.h"
 #include "tests/tap.h"
 #include "verify/seal.h"
 #include "verify/verify.h"
@@ -299,15 +300,15 @@ static void test_mistrust(void) {
   posenc_problem problem = posenc_table(8, 8);
   char why[200];
   json_t *run = verify_one(good, &problem, VERIFY_DEFAULT_BUDGET);
-  ok(!verify_mistrust(run, why, sizeof why), "a run that compared something is trusted");
+  ok(!record_mistrust(run, why, sizeof why), "a run that compared something is trusted");
   json_decref(run);
   problem.first = -1;
   run = verify_one(posenc_kernel_find("recurrence"), &problem, VERIFY_DEFAULT_BUDGET);
-  ok(json_integer_value(json_object_get(run, "failed")) == 0 && verify_mistrust(run, why, sizeof why),
+  ok(json_integer_value(json_object_get(run, "failed")) == 0 && record_mistrust(run, why, sizeof why),
      "one that did not is not: %s", why);
   char text[2000] = "";
   FILE *tap = tmpfile();
-  verify_print_tap(run, tap);
+  record_print_tap(run, tap);
   rewind(tap);
   text[fread(text, 1, sizeof text - 1, tap)] = '\0';
   fclose(tap);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The fast path of the correctly rounded kernels, before anything is rounded: its doubles against MPFR, within what
- * impls/core/cr.h derives, and the constants of that derivation. A kernel's rounded elements cannot show a margin that
+ * impls/cr/cr.h derives, and the constants of that derivation. A kernel's rounded elements cannot show a margin that
  * is too small: what the fast path is wrong by is a third of what it may be wrong by.
  */
-#include "impls/core/kernel.h"
-#include "impls/core/round.h"
+#include "lib/api/kernel.h"
+#include "lib/exact/round.h"
 #include "tests/tap.h"
 
 #include <mpfr.h>
@@ -13,7 +13,7 @@
 
 #define TARGET
 enum { LANES = 2, VECTORS = 8, STREAMS = false };
-#include "impls/core/vectors.h"
+#include "lib/simd/vectors.h"
 
 INLINE vector multiply_add(vector a, vector b, vector c) {
   return a * b + c;
@@ -23,8 +23,8 @@ INLINE vector multiply_subtract(vector a, vector b, vector c) {
   return a * b - c;
 }
 
-#include "impls/core/angle-vectors.h"
-#include "impls/core/cr.h"
+#include "impls/cr/cr.h"
+#include "lib/simd/angle-vectors.h"
 
 INLINE words turns_at(const angle_table *angles, int64_t pair, int64_t position) {
   return (words){angle_at(angles->turn_high[pair], angles->turn_low[pair], position),
@@ -65,7 +65,7 @@ INLINE doubt store_pair(posenc_dtype dtype, bool streamed, void *place, vector a
   return so_far;
 }
 
-#include "impls/core/cr-vectors.h"
+#include "impls/cr/template.h"
 
 enum { ROWS = 1024, DIM = 32 }; /* whole vectors: every element goes by store_pair to its own place */
 
@@ -140,7 +140,7 @@ static double test_table(double base, int64_t first) {
   return worst;
 }
 
-/* impls/core/cr.h and rotation.h, line by line, in units of 2^-53, from the constants that the code works with. */
+/* impls/cr/cr.h and rotation.h, line by line, in units of 2^-53, from the constants that the code works with. */
 static void test_derivations(void) {
   const double unit = 0x1p-53, anchor = 4.0, turned = 4.0 + 2.5;
   int rows_back = 0, rows_forward = 0, exact = 0;

@@ -5,7 +5,7 @@
 
 #include "common/clock.h"
 #include "common/shapes.h"
-#include "impls/core/round.h"
+#include "lib/exact/round.h"
 #include "reference/fast.h"
 #include "reference/oracle.h"
 #include "reference/scaling.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rounding and ulp of reference/format.h, by values anyone can check by hand; and the 16-bit formats, all of their encodings. */
 #include "reference/format.h"
-#include "impls/core/round.h"
+#include "lib/exact/round.h"
 #include "reference/accuracy.h"
 #include "tests/tap.h"
 

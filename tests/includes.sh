@@ -7,19 +7,29 @@ point=0 failed=0
 # Folder, and the folders or files that the sources in it, and not those below it, may include from; posenc.h and
 # config.h always.
 rules='include: none
-impls: impls/core
-impls/core: impls/core impls/kernels.def
-impls/encodings: impls/encodings impls/core
+lib/exact: lib/exact lib/api/kernel.h
+lib/simd: lib/simd lib/exact
+lib/apply: lib/apply lib/api
+lib/api: lib/api lib/exact/round.h lib/apply/apply.h impls/kernels.def
+impls: impls impls/cr impls/rotation lib/api lib/apply lib/exact lib/simd
+impls/cr: impls/cr impls/rotation lib/api lib/apply lib/exact lib/simd
+impls/rotation: impls/rotation lib/api lib/exact lib/simd
 impls/recipes: impls/recipes
+impls/peers: impls/peers
+encodings: encodings lib/api lib/apply lib/exact lib/simd
 reference: reference
 common: common
+records: records common
 files: files reference common
 verify: verify files reference common
 identify: identify files reference common
 bench: bench common
-reports: reports common
-peers: peers
-cli: cli verify identify files bench reports peers impls/recipes common'
+reports/page: reports/page common
+reports/model: reports/model reports/page records common
+reports/sections: reports/sections reports/model reports/page common
+reports: reports reports/sections reports/model reports/page records common
+tools: reports/model reports/page common
+cli: cli verify identify files bench records reports reports/model reports/page impls/peers impls/recipes common'
 
 # What the library may take from the system: libc with threads, advice on memory and what glibc knows of the CPU, libm, OpenMP, intrinsics.
 system='cpuid.h float.h immintrin.h inttypes.h limits.h math.h omp.h pthread.h sched.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h sys/mman.h sys/platform/x86.h sys/syscall.h unistd.h'
@@ -67,13 +77,13 @@ done <<EOF
 $rules
 EOF
 
-result 'every folder of sources has its row above' "$(for top in include impls reference common files verify identify bench reports peers cli; do
+result 'every folder of sources has its row above' "$(for top in include lib impls encodings reference common records files verify identify bench reports tools cli; do
   find $top -name '*.[ch]' -o -name '*.cc'
 done | sed 's|/[^/]*$||' | sort -u | while read -r folder; do
   printf '%s\n' "$rules" | grep -q "^$folder:" || echo "$folder"
 done)"
 
-result 'the library takes only libc, libm, OpenMP and intrinsics from the system' "$({ sources impls; sources impls/core; sources impls/encodings; } | includes | while read -r where name; do
+result 'the library takes only libc, libm, OpenMP and intrinsics from the system' "$(for folder in lib/api lib/apply lib/exact lib/simd impls impls/cr impls/rotation encodings; do sources $folder; done | includes | while read -r where name; do
   case $name in '<'*) ;; *) continue ;; esac
   path=${name#<}
   among "${path%%>*}" "$system" || echo "$where $name"

@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include "config.h"
 
-#include "impls/core/isa.h"
-#include "peers/peers.h"
+#include "impls/peers/peers.h"
+#include "lib/api/isa.h"
 #include "posenc.h"
 #include "tests/tap.h"
 

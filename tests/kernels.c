@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every kernel, and every competitor on each instruction set, against the oracle over the corners of what a problem can be; and the
  * reproducible ones against each other, bit for bit. */
-#include "peers/peers.h"
+#include "impls/peers/peers.h"
 #include "tests/tap.h"
 #include "verify/verify.h"
 

@@ -47,7 +47,7 @@ END
 chmod +x build/posenc bin/mv
 known=$work/known commit=0123456789ab promises=0 stuck=
 export known commit promises stuck
-publish() { (cd build && PATH=$work/bin:$PATH srcdir=../source sh "$srcdir/reports/publish.sh") >out 2>err; }
+publish() { (cd build && PATH=$work/bin:$PATH srcdir=../source sh "$srcdir/tools/publish.sh") >out 2>err; }
 mkdir known
 sed 's/"commit":"[^"]*"/"commit":"0123456789ab"/g' "$folder/report.json" >known/report.json
 check 'another report is published' publish

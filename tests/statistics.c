@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rank test and its intervals, against counting all arrangements, and against published values. */
-#include "reports/statistics.h"
+#include "records/statistics.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 #define POSENC_VERIFY_EXPLAIN_H
 
 #include <jansson.h>
-#include <stdio.h>
 
 struct subject;
 struct arena; /* both of checks.h */
@@ -14,8 +13,5 @@ struct arena; /* both of checks.h */
  * stages, C's when memory runs out. `a`: room for CHECKED_ROWS.
  */
 json_t *explain_json(struct subject *s, struct arena *a);
-
-/* What the record says of it as lines that begin with `prefix`; nothing if it was not asked for. */
-void explain_print(const json_t *record, const char *prefix, FILE *stream);
 
 #endif

@@ -819,23 +819,3 @@ json_t *verify_run(const verify_request *given) {
                    (json_int_t)given->budget, "records", records, "profile", curves, "unique", distances, "passed",
                    t.passed, "failed", t.failed, "skipped", t.skipped, "shard", part);
 }
-
-const char *verify_mistrust(const json_t *record, char *text, size_t size) {
-  size_t i;
-  json_t *result;
-  bool any = false;
-  json_array_foreach(json_object_get(record, "records"), i, result) {
-    if (!json_object_get(result, "mode")) continue; /* refused, or dead */
-    any = true;
-    if (json_integer_value(json_object_get(result, "elements")) > 0) continue;
-    snprintf(text, size, "%s on %s: %s", json_string_value(json_object_get(result, "kernel")),
-             json_string_value(json_object_get(json_object_get(result, "shape"), "name")),
-             json_integer_value(json_object_get(result, "of")) ? "no element was compared"
-                                                               : "the table is empty, nothing was compared");
-    return text;
-  }
-  if (any || json_integer_value(json_object_get(record, "failed")) > 0) return NULL;
-  if (json_object_get(record, "shard")) return NULL; /* it may have nothing to do */
-  snprintf(text, size, "no kernel did any of the tables");
-  return text;
-}

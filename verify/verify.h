@@ -136,14 +136,4 @@ typedef struct verify_request {
  */
 json_t *verify_run(const verify_request *request);
 
-/* The record as TAP on `stream`: one point per kernel × property × shape; at its end, which kernels did not run, and why. */
-void verify_print_tap(const json_t *record, FILE *stream);
-
-/* The same as JUnit XML: one suite per kernel × shape, one case per property. */
-void verify_print_junit(const json_t *record, FILE *stream);
-
-/* Null, or why a record without failures should not be trusted: no kernel did any table, or nothing of one was compared, as of an empty table. Writes into `text`, of
- * `size` bytes. */
-const char *verify_mistrust(const json_t *record, char *text, size_t size);
-
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Mutants that write wrong values, and the honest kernel under all of them. */
-#include "impls/core/round.h"
+#include "lib/exact/round.h"
 #include "tests/mutants/mutant.h"
 
 #include <math.h>

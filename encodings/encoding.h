@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* What the encodings beside the table share: the last rounding, and how rows reach memory. */
+#ifndef POSENC_ENCODINGS_ENCODING_H
+#define POSENC_ENCODINGS_ENCODING_H
+
+#include "lib/api/slice.h"
+#include "lib/exact/round.h"
+#include "lib/simd/store.h"
+#include "posenc.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* ---- the last rounding -------------------------------------------------------------------------- */
+
+/* Writes high + low, high rounded to nearest from it, as element `at`; rounded once. */
+static inline __attribute__((always_inline)) void encoding_store(posenc_dtype dtype, void *out, int64_t at, double high,
+                                                                 double low) {
+  static const double f16_end = 65520.0, bf16_end = 0x1.ffp127; /* from there on infinity is nearer */
+  double odd = high;
+  if (dtype != POSENC_F64 && low != 0.0 && !(round_bits_of(high) & 1)) /* the neighbour on the side of low */
+    odd = round_double_of(round_bits_of(high) + ((low > 0.0) == (high > 0.0) ? 1 : UINT64_MAX));
+  /* Rounded to odd, it lies on the same side of every tie of a format with two bits less (Boldo and Melquiond, 2008). */
+  if ((dtype == POSENC_F16 && fabs(odd) >= f16_end) || (dtype == POSENC_BF16 && fabs(odd) >= bf16_end))
+    ((uint16_t *)out)[at] = (uint16_t)((signbit(odd) ? 0x8000 : 0) | (dtype == POSENC_F16 ? 0x7c00 : 0x7f80));
+  else
+    round_to(dtype, out, at, odd);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------- */
+
+/* Are so many bytes, in rows of so many, to be stored past the caches? */
+static inline bool encoding_streams(size_t bytes, size_t row_bytes, posenc_dtype dtype) {
+#ifdef __SSE2__
+  return bytes >= store_streams_from(row_bytes, posenc_dtype_bytes(dtype));
+#else
+  (void)bytes, (void)row_bytes, (void)dtype;
+  return false;
+#endif
+}
+
+#ifdef __SSE2__
+static inline void encoding_stream_part(char *out, const char *from) {
+  _mm_stream_si128((__m128i *)(void *)out, _mm_loadu_si128((const __m128i *)(const void *)from));
+}
+#endif
+
+/* Copies past the caches; store_fence() after the last. */
+static inline void encoding_stream(char *out, const char *from, size_t bytes) {
+  size_t i = 0;
+#ifdef __SSE2__
+  const size_t before = -(uintptr_t)out & 63;
+  if (bytes >= before + 64) {
+    memcpy(out, from, before);
+    for (i = before; i + 64 <= bytes; i += 64) { /* whole lines */
+      encoding_stream_part(out + i, from + i);
+      encoding_stream_part(out + i + 16, from + i + 16);
+      encoding_stream_part(out + i + 32, from + i + 32);
+      encoding_stream_part(out + i + 48, from + i + 48);
+    }
+  }
+#endif
+  memcpy(out + i, from + i, bytes - i);
+}
+
+/* Rows on their way past the caches: they stay in the first of them until then. */
+enum { ENCODING_BLOCK = 1 << 14 };
+
+/* One row of a position. */
+typedef void encoding_row(posenc_dtype dtype, int64_t dim, int64_t position, char *out);
+
+static inline __attribute__((always_inline)) void
+encoding_rows_as(posenc_dtype dtype, int64_t dim, const posenc_slice *slice, encoding_row *write, char *out) {
+  const size_t row_bytes = (size_t)dim * posenc_dtype_bytes(dtype);
+  const bool streams =
+      row_bytes <= ENCODING_BLOCK && encoding_streams(row_bytes * (size_t)slice->rows, row_bytes, dtype);
+  _Alignas(64) char block[ENCODING_BLOCK];
+  const int64_t most = streams ? (int64_t)(ENCODING_BLOCK / row_bytes) : slice->rows;
+  for (int64_t r = 0, rows; r < slice->rows; r += rows, out += (size_t)rows * row_bytes) {
+    rows = slice->rows - r < most ? slice->rows - r : most;
+    char *to = streams ? block : out;
+    for (int64_t n = 0; n < rows; n++) write(dtype, dim, slice_row(slice, r + n), to + (size_t)n * row_bytes);
+    if (streams) encoding_stream(out, block, (size_t)rows * row_bytes);
+  }
+  if (streams) store_fence();
+}
+
+/* All rows of a checked slice of one sequence, by an inline function: one instance for each dtype. */
+static inline __attribute__((always_inline)) void
+encoding_rows(posenc_dtype dtype, int64_t dim, const posenc_slice *slice, encoding_row *write, char *out) {
+  switch (dtype) {
+  case POSENC_F32:
+    encoding_rows_as(POSENC_F32, dim, slice, write, out);
+    break;
+  case POSENC_F64:
+    encoding_rows_as(POSENC_F64, dim, slice, write, out);
+    break;
+  case POSENC_F16:
+    encoding_rows_as(POSENC_F16, dim, slice, write, out);
+    break;
+  case POSENC_BF16:
+    encoding_rows_as(POSENC_BF16, dim, slice, write, out);
+    break;
+  }
+}
+
+/* ---- contracts ---------------------------------------------------------------------------------- */
+
+extern const posenc_encoding encoding_integer, encoding_binary, encoding_learned, encoding_alibi, encoding_dropout;
+
+#endif

@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-#define TARGET
-#define FLOATS 4
-#define LOOPS apply_loops_generic
-#include "impls/core/apply-vectors.h"

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "impls/cr/cr.h"
+#include "lib/api/kernel.h"
+#include "lib/exact/wide.h"
+
+#include <stdlib.h>
+
+/* So no sine is so small that 2^-122 would tell little of it: the longest wave is 2^43 positions. With a scale it is the least angle that
+   matters: positions may be multiples of it, as those of a list are. */
+static const double largest_base = 0x1p40;
+
+/* The size of the table's position nearest to 0, other than 0; infinite if there is none. */
+static double least_position(const posenc_problem *problem) {
+  const double first = (double)problem->first, last = first + (double)(problem->rows - 1);
+  if (problem->rows == 0 || (first == 0.0 && last == 0.0)) return INFINITY;
+  return first > 0.0 ? first : last < 0.0 ? -last : 1.0;
+}
+
+/* What the scale and the scaling leave of frequencies: at most as much as without, and at least a part of it. */
+static void find_part(const posenc_problem *problem, double *most, double *least) {
+  const posenc_scaling *how = &problem->scaling;
+  *most = *least = problem->scale;
+  switch (how->kind) {
+  case POSENC_SCALING_NONE:
+    break;
+  case POSENC_SCALING_LINEAR:
+  case POSENC_SCALING_YARN:
+  case POSENC_SCALING_LLAMA3:
+    *least /= how->factor;
+    break;
+  case POSENC_SCALING_DYNAMIC: /* the least is base'^-((dim - 2)/dim), and the base grows to the power dim/(dim - 2) */
+    if (how->length > how->original)
+      *least /= 1.0 + how->factor * (double)(how->length - how->original) / (double)how->original;
+    break;
+  case POSENC_SCALING_LONGROPE: {
+    double largest = how->factors[0], smallest = how->factors[0];
+    for (int64_t i = 1; i < problem->dim / 2; i++) {
+      largest = fmax(largest, how->factors[i]);
+      smallest = fmin(smallest, how->factors[i]);
+    }
+    *least /= largest;
+    *most /= smallest;
+    break;
+  }
+  }
+}
+
+const char *cr_can_do(const posenc_problem *problem) {
+  double most, least;
+  if (problem->base > largest_base) return "it needs base <= 2^40";
+  find_part(problem, &most, &least);
+  if (most > 1.0) return "it needs frequencies of at most 1";
+  least *= fmax(1.0, least_position(problem));
+  if (least < 1.0 && problem->base > largest_base * least) return "it needs angles of 2^-40 and more";
+  if (problem->shift > 1.0) return "it needs shift <= 1";
+  if (problem->dtype == POSENC_F64) return "it does not write f64";
+  return angle_can_do(problem);
+}
+
+void cr_release(void *table) {
+  cr_table *made = table;
+  angle_release(made->angles);
+  free(made->twice_cosine);
+  free(made);
+}
+
+/* Lanes without a frequency compute what the first has: anything that is rarely in doubt. */
+static void pad(cr_table *made, size_t pairs, size_t padded, size_t copies) {
+  const angle_table *angles = made->angles;
+  for (size_t i = pairs; i < padded; i++) {
+    angles->turn_high[i] = angles->turn_high[0];
+    angles->turn_low[i] = angles->turn_low[0];
+    angles->turn_rest[i] = angles->turn_rest[0];
+    angles->step_sin[i] = angles->step_sin[0];
+    angles->step_cos[i] = angles->step_cos[0];
+    made->leap_sin[i] = made->leap_sin[0];
+    made->leap_cos[i] = made->leap_cos[0];
+    for (size_t copy = 0; copy < copies; copy++) made->twice_cosine[copies * i + copy] = made->twice_cosine[0];
+  }
+}
+
+posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table) {
+  const size_t pairs = (size_t)(problem->dim / 2), padded = (pairs + ANGLE_PADDING - 1) / ANGLE_PADDING * ANGLE_PADDING;
+  const size_t copies = (size_t)posenc_layout_columns(problem->layout, problem->dim).step;
+  cr_table *made = calloc(1, sizeof *made);
+  void *angles;
+  size_t bytes;
+  if (!made) return POSENC_OUT_OF_MEMORY;
+  if (!__builtin_mul_overflow(padded, (copies + 2) * sizeof *made->twice_cosine, &bytes))
+    made->twice_cosine = aligned_alloc(64, bytes);
+  if (!made->twice_cosine || angle_prepare(problem, options, &angles) != POSENC_OK) {
+    free(made->twice_cosine);
+    free(made);
+    return POSENC_OUT_OF_MEMORY;
+  }
+  made->angles = angles;
+  made->leap_sin = made->twice_cosine + copies * padded;
+  made->leap_cos = made->leap_sin + padded;
+  for (size_t i = 0; i < pairs; i++) {
+    const double twice = wide_twice_cosine(made->angles, (int64_t)i);
+    for (size_t copy = 0; copy < copies; copy++) made->twice_cosine[copies * i + copy] = twice;
+    angle_sincos(angle_at(made->angles->turn_high[i], made->angles->turn_low[i], 32), &made->leap_sin[i],
+                 &made->leap_cos[i]);
+  }
+  pad(made, pairs, padded, copies);
+  *table = made;
+  return POSENC_OK;
+}
+
+/* Of the smallest subnormal number. */
+static int least_exponent(posenc_dtype dtype) {
+  return dtype == POSENC_F32 ? -149 : dtype == POSENC_F16 ? -24 : -133;
+}
+
+posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, rotation_block at, int64_t index,
+                        double sine, double cosine) {
+  const angle_table *angles = table->angles;
+  const uint64_t doubt_bits = cr_doubt_bits(problem->dtype);
+  const int64_t position = at.center + at.from;
+  const bool is_exact = position == 0, sine_in_doubt = !is_exact && cr_in_doubt(sine, doubt_bits),
+             cosine_in_doubt = !is_exact && cr_in_doubt(cosine, doubt_bits);
+  posenc_stages stages = {.frequency = angle_radians(angles->turn_high[index], angles->turn_low[index]),
+                          .phase = rotation_phase(angles, index, at),
+                          .sine.high = sine,
+                          .cosine.high = cosine};
+  if (sine_in_doubt || cosine_in_doubt) {
+    const angle_u128 turn = wide_turn(angles, index, position);
+    stages.phase = angle_phase((uint64_t)(turn >> 64), (uint64_t)turn);
+    if (sine_in_doubt) stages.sine = wide_sum(wide_sine(turn));
+    if (cosine_in_doubt) stages.cosine = wide_sum(wide_cosine(turn));
+  }
+  return stages;
+}
+
+double cr_value(const cr_table *table, posenc_dtype dtype, int64_t position, int64_t index, bool cosine) {
+  const angle_u128 turn = wide_turn(table->angles, index, position);
+  return wide_round(cosine ? wide_cosine(turn) : wide_sine(turn), cr_precision(dtype), least_exponent(dtype));
+}
+
+void cr_element(const cr_table *table, const posenc_problem *problem, int64_t position, int64_t column, void *row) {
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  const int64_t half = problem->dim / 2, index = at.step == 2 ? column / 2 : column % half;
+  const bool cosine = column == at.cos + index * at.step;
+  round_to(problem->dtype, row, column, cr_value(table, problem->dtype, position, index, cosine));
+}

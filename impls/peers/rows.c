@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Compiled once per instruction set, with -DROWS_GENERIC, -DROWS_AVX2 or -DROWS_AVX512. */
+#include "config.h"
+
+#include "impls/peers/rows.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+#ifdef HAVE_SLEEF
+#include <sleef.h>
+#endif
+
+/* ---- vectors ----------------------------------------------------------------------------------- */
+
+/*
+ * floats and doubles are vectors of the width of the instruction set; INTRINSIC(name) is an intrinsic for them. narrow(a, b): the
+ * doubles of both, each rounded once. lace_low and lace_high: the elements of a and b in turn, of the lower and of the upper
+ * halves. VECTOR_FLOAT and VECTOR_DOUBLE name a function of libmvec; SLEEF_FLOAT and SLEEF_DOUBLE one of SLEEF, of an accuracy,
+ * that does not look for wider vectors itself; SLEEF_TYPE() and SLEEF_TYPE(d) what these return.
+ */
+#define INLINE static inline __attribute__((always_inline))
+
+#if defined(ROWS_AVX512)
+#define ROWS rows_avx512
+typedef __m512 floats;
+typedef __m512d doubles;
+#define SLEEF_TYPE(kind) Sleef___m512##kind##_2
+#define INTRINSIC(name) _mm512_##name
+#define VECTOR_FLOAT(function) _ZGVeN16v_##function
+#define VECTOR_DOUBLE(function) _ZGVeN8v_##function
+#define SLEEF_FLOAT(accuracy) Sleef_sincosf16_##accuracy##avx512f
+#define SLEEF_DOUBLE(accuracy) Sleef_sincosd8_##accuracy##avx512f
+
+INLINE floats narrow(doubles a, doubles b) {
+  return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a)), _mm512_cvtpd_ps(b), 1);
+}
+
+INLINE floats lace_low(floats a, floats b) {
+  const __m512i order = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  return _mm512_permutex2var_ps(a, order, b);
+}
+
+INLINE floats lace_high(floats a, floats b) {
+  const __m512i order = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  return _mm512_permutex2var_ps(a, order, b);
+}
+#elif defined(ROWS_AVX2)
+#define ROWS rows_avx2
+typedef __m256 floats;
+typedef __m256d doubles;
+#define SLEEF_TYPE(kind) Sleef___m256##kind##_2
+#define INTRINSIC(name) _mm256_##name
+#define VECTOR_FLOAT(function) _ZGVdN8v_##function
+#define VECTOR_DOUBLE(function) _ZGVdN4v_##function
+#define SLEEF_FLOAT(accuracy) Sleef_sincosf8_##accuracy##avx2
+#define SLEEF_DOUBLE(accuracy) Sleef_sincosd4_##accuracy##avx2
+
+INLINE floats narrow(doubles a, doubles b) {
+  return _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a));
+}
+
+INLINE floats lace_low(floats a, floats b) {
+  return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x20);
+}
+
+INLINE floats lace_high(floats a, floats b) {
+  return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x31);
+}
+#elif defined(ROWS_GENERIC)
+#define ROWS rows_generic
+typedef __m128 floats;
+typedef __m128d doubles;
+#define SLEEF_TYPE(kind) Sleef___m128##kind##_2
+#define INTRINSIC(name) _mm_##name
+#define VECTOR_FLOAT(function) _ZGVbN4v_##function
+#define VECTOR_DOUBLE(function) _ZGVbN2v_##function
+#define SLEEF_FLOAT(accuracy) Sleef_sincosf4_##accuracy##sse2
+#define SLEEF_DOUBLE(accuracy) Sleef_sincosd2_##accuracy##sse2
+
+INLINE floats narrow(doubles a, doubles b) {
+  return _mm_movelh_ps(_mm_cvtpd_ps(a), _mm_cvtpd_ps(b));
+}
+
+INLINE floats lace_low(floats a, floats b) {
+  return _mm_unpacklo_ps(a, b);
+}
+
+INLINE floats lace_high(floats a, floats b) {
+  return _mm_unpackhi_ps(a, b);
+}
+#endif
+
+enum { FLOATS = sizeof(floats) / sizeof(float), DOUBLES = sizeof(doubles) / sizeof(double) };
+
+typedef struct float_pairs {
+  floats sines, cosines;
+} float_pairs;
+
+typedef struct double_pairs {
+  doubles sines, cosines;
+} double_pairs;
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+/* Of FLOATS frequencies at a position. */
+typedef float_pairs pairs_at(const void *frequencies, int64_t index, int64_t position);
+typedef float_pairs sincos_floats(floats angles);
+typedef double_pairs sincos_doubles(doubles angles);
+
+INLINE float_pairs pairs_of_floats(const void *frequencies, int64_t index, int64_t position, sincos_floats *sincos) {
+  return sincos(*(const floats *)((const float *)frequencies + index) * (float)position);
+}
+
+INLINE float_pairs pairs_of_doubles(const void *frequencies, int64_t index, int64_t position, sincos_doubles *sincos) {
+  const doubles *w = (const doubles *)((const double *)frequencies + index);
+  const double_pairs low = sincos(w[0] * (double)position), high = sincos(w[1] * (double)position);
+  return (float_pairs){narrow(low.sines, high.sines), narrow(low.cosines, high.cosines)};
+}
+
+/* The first `count` elements, or all if that is more than there are. */
+INLINE void put(float *to, floats values, int64_t count) {
+  if (count >= FLOATS)
+    memcpy(to, &values, sizeof values);
+  else if (count > 0)
+    memcpy(to, &values, (size_t)count * sizeof(float));
+}
+
+INLINE void write_rows(pairs_at *pairs, const void *frequencies, const posenc_problem *problem, int64_t row,
+                       int64_t rows, float *out) {
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  const int64_t count = problem->dim / 2;
+  for (int64_t r = 0; r < rows; r++, out += problem->dim)
+    for (int64_t i = 0; i < count; i += FLOATS) {
+      const float_pairs found = pairs(frequencies, i, problem->first + row + r);
+      if (at.step == 1) {
+        put(out + at.sin + i, found.sines, count - i);
+        put(out + at.cos + i, found.cosines, count - i);
+      } else {
+        const floats even = at.sin == 0 ? found.sines : found.cosines, odd = at.sin == 0 ? found.cosines : found.sines;
+        put(out + 2 * i, lace_low(even, odd), 2 * (count - i));
+        put(out + 2 * i + FLOATS, lace_high(even, odd), 2 * (count - i) - FLOATS);
+      }
+    }
+}
+
+/* Defines the writer NAME of rows whose pairs are pairs_of_TYPE with the function SINCOS. */
+#define WRITER(name, type, sincos)                                                                                     \
+  INLINE float_pairs name##_pairs(const void *frequencies, int64_t index, int64_t position) {                          \
+    return pairs_of_##type(frequencies, index, position, sincos);                                                      \
+  }                                                                                                                    \
+  static void name(const void *frequencies, const posenc_problem *problem, int64_t row, int64_t rows, float *out) {    \
+    write_rows(name##_pairs, frequencies, problem, row, rows, out);                                                    \
+  }
+
+/* ---- the libraries ----------------------------------------------------------------------------- */
+
+#ifdef HAVE_LIBMVEC
+/* glibc has no header for these. */
+floats VECTOR_FLOAT(sinf)(floats angles);
+floats VECTOR_FLOAT(cosf)(floats angles);
+doubles VECTOR_DOUBLE(sin)(doubles angles);
+doubles VECTOR_DOUBLE(cos)(doubles angles);
+
+/* glibc 2.36's AVX2 and AVX-512 functions return 1 + 2^-23 in size for 39 sines and 2 cosines of all floats in [0, 2^20]: within
+   their 4 ulp, but no sine. */
+INLINE floats within_one(floats values) {
+  const floats one = INTRINSIC(set1_ps)(1.0f);
+  return INTRINSIC(max_ps)(INTRINSIC(min_ps)(values, one), -one);
+}
+
+INLINE float_pairs libmvec_floats(floats angles) {
+  return (float_pairs){within_one(VECTOR_FLOAT(sinf)(angles)), within_one(VECTOR_FLOAT(cosf)(angles))};
+}
+
+INLINE double_pairs libmvec_doubles(doubles angles) {
+  return (double_pairs){VECTOR_DOUBLE(sin)(angles), VECTOR_DOUBLE(cos)(angles)};
+}
+
+WRITER(libmvec_f32, floats, libmvec_floats)
+WRITER(libmvec_f64, doubles, libmvec_doubles)
+#endif
+
+#ifdef HAVE_SLEEF
+#define SLEEF(accuracy)                                                                                                \
+  INLINE float_pairs sleef_floats_##accuracy(floats angles) {                                                          \
+    const SLEEF_TYPE() found = SLEEF_FLOAT(accuracy)(angles);                                                          \
+    return (float_pairs){found.x, found.y};                                                                            \
+  }                                                                                                                    \
+  INLINE double_pairs sleef_doubles_##accuracy(doubles angles) {                                                       \
+    const SLEEF_TYPE(d) found = SLEEF_DOUBLE(accuracy)(angles);                                                        \
+    return (double_pairs){found.x, found.y};                                                                           \
+  }                                                                                                                    \
+  WRITER(sleef_f32_##accuracy, floats, sleef_floats_##accuracy)                                                        \
+  WRITER(sleef_f64_##accuracy, doubles, sleef_doubles_##accuracy)
+
+SLEEF(u10)
+SLEEF(u35)
+#endif
+
+rows_writer *const ROWS[ROWS_KERNELS] = {
+#ifdef HAVE_LIBMVEC
+    [ROWS_LIBMVEC_F32] = libmvec_f32,     [ROWS_LIBMVEC_F64] = libmvec_f64,
+#endif
+#ifdef HAVE_SLEEF
+    [ROWS_SLEEF_F32_U10] = sleef_f32_u10, [ROWS_SLEEF_F32_U35] = sleef_f32_u35,
+    [ROWS_SLEEF_F64_U10] = sleef_f64_u10, [ROWS_SLEEF_F64_U35] = sleef_f64_u35,
+#endif
+};

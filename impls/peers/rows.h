@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Writers of rows: one per kernel and instruction set. */
+#ifndef POSENC_IMPLS_PEERS_ROWS_H
+#define POSENC_IMPLS_PEERS_ROWS_H
+
+#include "posenc.h"
+
+/* Floats of the widest vector. The frequencies of a plan are padded to a multiple of it, and aligned to one. */
+enum { ROWS_PADDING = 16 };
+
+typedef enum rows_kernel {
+  ROWS_LIBMVEC_F32,
+  ROWS_LIBMVEC_F64,
+  ROWS_SLEEF_F32_U10,
+  ROWS_SLEEF_F32_U35,
+  ROWS_SLEEF_F64_U10,
+  ROWS_SLEEF_F64_U35,
+  ROWS_KERNELS
+} rows_kernel;
+
+/* posenc_kernel's execute, for f32 tables. The frequencies are of the type in the kernel's name. */
+typedef void rows_writer(const void *frequencies, const posenc_problem *problem, int64_t row, int64_t rows, float *out);
+
+/* By rows_kernel; null where the library was not there when posenc was built. */
+extern rows_writer *const rows_generic[ROWS_KERNELS], *const rows_avx2[ROWS_KERNELS], *const rows_avx512[ROWS_KERNELS];
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "impls/rotation/rotation.h"
+#include "lib/api/kernel.h"
+#include "lib/exact/angle.h"
+#include "lib/exact/round.h"
+#include "lib/simd/store.h"
+
+#ifdef HAVE_AVX512
+#include "lib/simd/angle-avx512.h"
+
+/* Vectors of eight pairs that walk down the rows together: enough chains to hide the latency of a rotation. What is streamed
+   lies on cache lines: then it is whole vectors in all layouts and dtypes, and no mask is needed. */
+enum { VECTORS = 4, TILE = LANES * VECTORS, LINE = 64 };
+_Static_assert(ANGLE_PADDING % TILE == 0, "tiles load whole vectors of constants");
+
+typedef struct state {
+  __m512d sine[VECTORS], cosine[VECTORS];
+} state;
+
+INLINE void rotate(state *at, const state *step, int vectors) {
+  UNROLL
+  for (int v = 0; v < vectors; v++) {
+    const __m512d sine =
+        _mm512_add_pd(_mm512_mul_pd(at->sine[v], step->cosine[v]), _mm512_mul_pd(at->cosine[v], step->sine[v]));
+    at->cosine[v] =
+        _mm512_sub_pd(_mm512_mul_pd(at->cosine[v], step->cosine[v]), _mm512_mul_pd(at->sine[v], step->sine[v]));
+    at->sine[v] = sine;
+  }
+}
+
+/* Where a tile's vectors go within a row, and how many pairs of the last vector exist. */
+typedef struct target {
+  char *out;                        /* the row that is `from`, at column 0 */
+  int64_t row_bytes, first, second; /* columns: of the earlier and the later of sine and cosine */
+  bool cosine_first, interleaved, streamed;
+  posenc_dtype dtype;
+} target;
+
+INLINE void store_f32(float *first, float *second, __m512d x, __m512d y, bool interleaved, bool streamed, int pairs) {
+  const __m256 a = _mm512_cvtpd_ps(x), b = _mm512_cvtpd_ps(y);
+  if (interleaved) {
+    const __m512i zip = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512 both = _mm512_permutex2var_ps(_mm512_castps256_ps512(a), zip, _mm512_castps256_ps512(b));
+    if (streamed)
+      _mm512_stream_ps(first, both);
+    else if (pairs == LANES)
+      _mm512_storeu_ps(first, both);
+    else
+      _mm512_mask_storeu_ps(first, (__mmask16)((1u << 2 * pairs) - 1), both);
+  } else if (streamed) {
+    _mm256_stream_ps(first, a);
+    _mm256_stream_ps(second, b);
+  } else {
+    const __mmask8 mask = (__mmask8)((1u << pairs) - 1);
+    _mm256_mask_storeu_ps(first, mask, a);
+    _mm256_mask_storeu_ps(second, mask, b);
+  }
+}
+
+INLINE __m512d within_one(__m512d x) {
+  return _mm512_max_pd(_mm512_min_pd(x, _mm512_set1_pd(1.0)), _mm512_set1_pd(-1.0));
+}
+
+INLINE void put_f64(double *place, __m512d x, bool streamed, unsigned mask) {
+  if (streamed)
+    _mm512_stream_pd(place, x);
+  else
+    _mm512_mask_storeu_pd(place, (__mmask8)mask, x);
+}
+
+INLINE void store_f64(double *first, double *second, __m512d a, __m512d b, bool interleaved, bool streamed, int pairs) {
+  a = within_one(a);
+  b = within_one(b);
+  if (interleaved) {
+    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11),
+                  high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    const unsigned mask = (1u << 2 * pairs) - 1;
+    put_f64(first, _mm512_permutex2var_pd(a, low, b), streamed, mask);
+    put_f64(first + LANES, _mm512_permutex2var_pd(a, high, b), streamed, mask >> LANES);
+  } else {
+    const unsigned mask = (1u << pairs) - 1;
+    put_f64(first, a, streamed, mask);
+    put_f64(second, b, streamed, mask);
+  }
+}
+
+/* round_to_16_bits, operation by operation: the encodings, as words of 64 bits. */
+INLINE __m512i round_to_16(__m512d x, int precision, uint64_t least) {
+  const __m512i bits = _mm512_castpd_si512(x), lowest = _mm512_set1_epi64((int64_t)least);
+  const __m512i own = _mm512_and_si512(_mm512_srli_epi64(bits, 52), _mm512_set1_epi64(0x7ff));
+  const __m512i exponent = _mm512_max_epi64(own, lowest);
+  const __m512i unit = _mm512_slli_epi64(_mm512_add_epi64(exponent, _mm512_set1_epi64(53 - precision)), 52);
+  const __m512i n = _mm512_castpd_si512(_mm512_add_pd(_mm512_abs_pd(x), _mm512_castsi512_pd(unit)));
+  const __m512i binades = _mm512_slli_epi64(_mm512_sub_epi64(exponent, lowest), (unsigned)precision - 1);
+  const __m512i magnitude = _mm512_and_si512(_mm512_add_epi64(binades, n), _mm512_set1_epi64(0x7fff));
+  return _mm512_or_si512(_mm512_slli_epi64(_mm512_srli_epi64(bits, 63), 15), magnitude);
+}
+
+INLINE void store_16(uint16_t *first, uint16_t *second, __m512i a, __m512i b, bool interleaved, bool streamed,
+                     int pairs) {
+  const __mmask8 mask = (__mmask8)((1u << pairs) - 1);
+  void *place = first, *other = second;
+  if (interleaved) {
+    const __m256i both = _mm512_cvtepi64_epi32(_mm512_or_si512(a, _mm512_slli_epi64(b, 16)));
+    if (streamed)
+      _mm256_stream_si256(place, both);
+    else
+      _mm256_mask_storeu_epi32(place, mask, both);
+  } else if (streamed) {
+    _mm_stream_si128(place, _mm512_cvtepi64_epi16(a));
+    _mm_stream_si128(other, _mm512_cvtepi64_epi16(b));
+  } else {
+    _mm_mask_storeu_epi16(place, mask, _mm512_cvtepi64_epi16(a));
+    _mm_mask_storeu_epi16(other, mask, _mm512_cvtepi64_epi16(b));
+  }
+}
+
+/* Eight pairs or fewer, to the columns of a row. */
+INLINE void store(const target *to, char *row, int64_t column, __m512d a, __m512d b, int pairs) {
+  const int64_t first = to->first + column, second = to->second + column;
+  void *out = row;
+  switch (to->dtype) {
+  case POSENC_F32:
+    store_f32((float *)out + first, (float *)out + second, a, b, to->interleaved, to->streamed, pairs);
+    break;
+  case POSENC_F64:
+    store_f64((double *)out + first, (double *)out + second, a, b, to->interleaved, to->streamed, pairs);
+    break;
+  case POSENC_F16:
+    store_16((uint16_t *)out + first, (uint16_t *)out + second, round_to_16(a, ROUND_F16_PRECISION, ROUND_F16_LEAST),
+             round_to_16(b, ROUND_F16_PRECISION, ROUND_F16_LEAST), to->interleaved, to->streamed, pairs);
+    break;
+  case POSENC_BF16:
+    store_16((uint16_t *)out + first, (uint16_t *)out + second, round_to_16(a, ROUND_BF16_PRECISION, ROUND_BF16_LEAST),
+             round_to_16(b, ROUND_BF16_PRECISION, ROUND_BF16_LEAST), to->interleaved, to->streamed, pairs);
+    break;
+  }
+}
+
+INLINE void store_row(const target *to, int64_t row, const state *at, int vectors, int last_pairs) {
+  UNROLL
+  for (int v = 0; v < vectors; v++) {
+    const __m512d a = to->cosine_first ? at->cosine[v] : at->sine[v],
+                  b = to->cosine_first ? at->sine[v] : at->cosine[v];
+    const int pairs = v + 1 < vectors ? LANES : last_pairs;
+    store(to, to->out + row * to->row_bytes, (to->interleaved ? 2 : 1) * v * LANES, a, b, pairs);
+  }
+}
+
+/* Rows at.from .. at.to of `vectors` vectors of pairs, the last of them with `last_pairs`. */
+INLINE void tile(const angle_table *angles, const target *to, int64_t pair, rotation_block at, int vectors,
+                 int last_pairs) {
+  state step, back, forward, backward;
+  UNROLL
+  for (int v = 0; v < vectors; v++) {
+    step.sine[v] = _mm512_load_pd(angles->step_sin + pair + v * LANES);
+    step.cosine[v] = _mm512_load_pd(angles->step_cos + pair + v * LANES);
+    back.sine[v] = _mm512_xor_pd(step.sine[v], _mm512_set1_pd(-0.0));
+    back.cosine[v] = step.cosine[v];
+    sincos_of(turns_at(angles, pair + v * LANES, at.center), false, &forward.sine[v], &forward.cosine[v]);
+    backward.sine[v] = forward.sine[v];
+    backward.cosine[v] = forward.cosine[v];
+  }
+  for (int row = 0; row < at.to; row++) {
+    if (row) rotate(&forward, &step, vectors);
+    if (row >= at.from) store_row(to, row - at.from, &forward, vectors, last_pairs);
+  }
+  for (int row = -1; row >= at.from; row--) {
+    rotate(&backward, &back, vectors);
+    if (row < at.to) store_row(to, row - at.from, &backward, vectors, last_pairs);
+  }
+}
+
+/* One instance per way to store, layout family and dtype: what does not change in the loops must not be asked there. */
+INLINE void execute_as(const angle_table *angles, const posenc_problem *problem, int64_t row, int64_t rows, char *out,
+                       posenc_dtype dtype, bool interleaved, bool streamed) {
+  const int64_t pairs = problem->dim / 2;
+  const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
+  const bool cosine_first = columns.cos < columns.sin;
+  const int64_t first = cosine_first ? columns.cos : columns.sin, second = cosine_first ? columns.sin : columns.cos;
+  const int64_t row_bytes = problem->dim * (int64_t)posenc_dtype_bytes(dtype);
+  for (int64_t done = 0; done < rows;) {
+    const rotation_block at = rotation_block_at(problem->first + row + done, rows - done);
+    for (int64_t pair = 0; pair < pairs;) {
+      const int64_t left = pairs - pair, column = (interleaved ? 2 : 1) * pair;
+      const target to = {.out = out + done * row_bytes,
+                         .row_bytes = row_bytes,
+                         .first = first + column,
+                         .second = second + column,
+                         .cosine_first = cosine_first,
+                         .interleaved = interleaved,
+                         .streamed = streamed,
+                         .dtype = dtype};
+      if (left >= TILE) {
+        tile(angles, &to, pair, at, VECTORS, LANES);
+        pair += TILE;
+      } else {
+        tile(angles, &to, pair, at, 1, left < LANES ? (int)left : LANES);
+        pair += LANES;
+      }
+    }
+    done += at.to - at.from;
+  }
+}
+
+INLINE void execute_stored(const angle_table *angles, const posenc_problem *problem, int64_t row, int64_t rows,
+                           char *out, bool streamed) {
+  const bool interleaved = problem->layout == POSENC_INTERLEAVED || problem->layout == POSENC_INTERLEAVED_CS;
+  switch (problem->dtype) {
+  case POSENC_F32:
+    if (interleaved)
+      execute_as(angles, problem, row, rows, out, POSENC_F32, true, streamed);
+    else
+      execute_as(angles, problem, row, rows, out, POSENC_F32, false, streamed);
+    break;
+  case POSENC_F64:
+    execute_as(angles, problem, row, rows, out, POSENC_F64, interleaved, streamed);
+    break;
+  case POSENC_F16:
+    execute_as(angles, problem, row, rows, out, POSENC_F16, interleaved, streamed);
+    break;
+  case POSENC_BF16:
+    execute_as(angles, problem, row, rows, out, POSENC_BF16, interleaved, streamed);
+    break;
+  }
+}
+
+TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const angle_table *angles = constants;
+  if (store_streams(angles->stores, problem, rows, out, LINE)) {
+    execute_stored(angles, problem, row, rows, out, true);
+    store_fence();
+  } else {
+    execute_stored(angles, problem, row, rows, out, false);
+  }
+}
+#endif
+
+const posenc_kernel posenc_kernel_avx512 = {
+    .abi = POSENC_KERNEL_ABI,
+    .isa = POSENC_ISA_AVX512,
+    .name = "avx512",
+    .summary = "the rotation kernel with AVX-512 intrinsics: the same bits",
+    .algorithm =
+        "As rotation, anchors included: 32 pairs walk down the rows in registers, unfused so that each "
+        "operation is the portable "
+        "kernel's; converted, zipped and stored as whole vectors, tails by mask; large tables past the caches.",
+    .provenance = "posenc, 2026",
+    .bound = ROTATION_BOUND,
+    .basis = ROTATION_BASIS,
+    .reproducible = true,
+    .scales = true,
+    .can_do = angle_can_do,
+    .prepare = angle_prepare,
+    .release = angle_release,
+#ifdef HAVE_AVX512
+    .execute = execute,
+    .stages = rotation_stages,
+#else
+    .absent = "it was left out when posenc was built",
+#endif
+};

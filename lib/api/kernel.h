@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* What a kernel's file includes: its contract's type, and the few things that all kernels need. */
+#ifndef POSENC_LIB_API_KERNEL_H
+#define POSENC_LIB_API_KERNEL_H
+
+#include "posenc.h"
+
+#include <math.h>
+
+#ifdef __FAST_MATH__
+#error "posenc's error bounds are those of IEEE arithmetic: compile it without -ffast-math"
+#endif
+
+/* Denominator of the exponent: w_i = base^(-i / denominator). */
+static inline double kernel_denominator(const posenc_problem *problem) {
+  return (double)(problem->dim / 2) - problem->shift;
+}
+
+/* Spacing of the dtype's numbers just below 1; 0 for what is no dtype. */
+double kernel_ulp_below_one(posenc_dtype dtype);
+
+/* 1/x within 2^-105 of itself: the frequency of a kernel that divides. */
+static inline posenc_sum kernel_reciprocal(double x) {
+  const double high = 1.0 / x;
+  return (posenc_sum){high, fma(-high, x, 1.0) / x};
+}
+
+/* What is wrong with the problem's scaling, null if nothing is. */
+const char *problem_scaling_refusal(const posenc_problem *problem);
+
+/* posenc_kernel_refusal of a valid problem, for whoever asks for many kernels: the table that it works with, and its units. */
+struct rows_units;
+const char *kernel_refusal(const posenc_kernel *kernel, const posenc_problem *table, const struct rows_units *units,
+                           const posenc_options *options);
+
+/* The size of the largest error of an element of a table by a kernel of that bound, its attention factor included; *binade, unless null, is how many times
+   larger than 1 the power of two is below which the values are. */
+double kernel_error_at(const posenc_bound *bound, const posenc_problem *table, int64_t position, double *binade);
+
+/* Makes the padding row zero, if it is one of rows [row, row + rows) in `out`. Of a table this is the core's affair, not the kernel's. */
+void kernel_zero_padding(const posenc_problem *table, int64_t row, int64_t rows, void *out);
+
+/* can_do of a kernel that writes f32 only. */
+const char *kernel_f32_only(const posenc_problem *problem);
+
+/* The fastest kernel for one thread with bits that do not depend on where they are computed, and that very promise, for a table;
+   or null. */
+const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const posenc_options *options,
+                                        const posenc_bound *promise);
+
+/* What a whole problem costs a kernel of the library that can do it, in some unit of time; the plan, which may be used many times, is left
+   out. */
+double kernel_cost(const posenc_kernel *kernel, const posenc_problem *problem, const posenc_options *options);
+
+#endif

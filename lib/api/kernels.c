@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of kernels, and the one place that says which of them can run. */
+#include "lib/api/isa.h"
+#include "lib/api/kernel.h"
+#include "lib/api/rows.h"
+
+#include <string.h>
+
+#define KERNEL(symbol, file, f32, f64, half) extern const posenc_kernel posenc_kernel_##symbol;
+#include "impls/kernels.def"
+#undef KERNEL
+
+static const posenc_kernel *const kernels[] = {
+#define KERNEL(symbol, file, f32, f64, half) &posenc_kernel_##symbol,
+#include "impls/kernels.def"
+#undef KERNEL
+};
+
+/* Of an element, by kernel and dtype. */
+static const double picoseconds[][4] = {
+#define KERNEL(symbol, file, f32, f64, half)                                                                           \
+  {[POSENC_F32] = f32, [POSENC_F64] = f64, [POSENC_F16] = half, [POSENC_BF16] = half},
+#include "impls/kernels.def"
+#undef KERNEL
+};
+
+/* Of the start of a team of threads: 2 µs if they wait for it, 60 and more if they sleep. So the wrong guess, whichever it is, costs no more
+   than as much again. */
+static const double team_picoseconds = 25e6;
+
+enum { KERNEL_COUNT = sizeof kernels / sizeof *kernels };
+
+const posenc_kernel *const *posenc_kernels(size_t *count) {
+  if (count) *count = KERNEL_COUNT;
+  return kernels;
+}
+
+const posenc_kernel *posenc_kernel_find(const char *name) {
+  for (size_t i = 0; name && i < KERNEL_COUNT; i++)
+    if (strcmp(kernels[i]->name, name) == 0) return kernels[i];
+  return NULL;
+}
+
+double kernel_ulp_below_one(posenc_dtype dtype) {
+  switch (dtype) {
+  case POSENC_F32:
+    return 0x1p-24;
+  case POSENC_F64:
+    return 0x1p-53;
+  case POSENC_F16:
+    return 0x1p-11;
+  case POSENC_BF16:
+    return 0x1p-8;
+  }
+  return 0.0;
+}
+
+const char *kernel_f32_only(const posenc_problem *problem) {
+  return problem->dtype == POSENC_F32 ? NULL : "it writes f32 only";
+}
+
+static const char *isa_refusal(const posenc_kernel *kernel, const posenc_options *options) {
+  unsigned allowed;
+  if (isa_allowed(options, &allowed) != POSENC_OK) return posenc_status_message(POSENC_BAD_ISA);
+  const unsigned there = kernel->isa & posenc_isa_detect();
+  if (!there) return "this CPU or system lacks the instruction set it needs";
+  if (!(there & allowed)) return "the instruction set it needs is masked out";
+  return NULL;
+}
+
+/* Of a table that kernels make. */
+static const char *plain_refusal(const posenc_kernel *kernel, const posenc_problem *plain,
+                                 const posenc_options *options) {
+  if (!kernel->scales && (plain->scale != 1.0 || plain->scaling.kind != POSENC_SCALING_NONE))
+    return "it follows no scale, no scaling and no fractions of positions";
+  const char *why = kernel->can_do ? kernel->can_do(plain) : NULL;
+  if (!why && !kernel->isa && !kernel_best_serial(plain, options, &kernel->bound))
+    why = "there is no serial kernel for it to run";
+  return why;
+}
+
+/* Of the tables that this one, which is valid, is made from. */
+static const char *table_refusal(const posenc_kernel *kernel, const posenc_problem *table, const rows_units *units,
+                                 const posenc_options *options) {
+  if (table->positions && kernel->keeps_rows) return "it keeps rows by number, and has none for a list of positions";
+  const char *why = NULL;
+  for (int i = 0; i < units->count && !why; i++) {
+    const rows_unit *unit = &units->of[i];
+    posenc_problem plain = rows_plain(table, unit);
+    why = plain_refusal(kernel, &plain, options);
+    /* And the ends of the list, one at a time: all that is between them might overflow. */
+    for (int end = 0; table->positions && end < 2 && !why; end++) {
+      plain.first = end ? unit->highest : unit->lowest;
+      plain.rows = 1;
+      if (plain.first != 0) why = plain_refusal(kernel, &plain, options);
+    }
+  }
+  return why;
+}
+
+/* Can it run at all? */
+static const char *own_refusal(const posenc_kernel *kernel, const posenc_options *options) {
+  if (kernel->abi != POSENC_KERNEL_ABI) return "it was built for another version of the kernel interface";
+  if (kernel->absent) return kernel->absent;
+  if (!kernel->execute) return "it computes no rows: its execute is null";
+  return kernel->isa ? isa_refusal(kernel, options) : NULL;
+}
+
+const char *kernel_refusal(const posenc_kernel *kernel, const posenc_problem *table, const rows_units *units,
+                           const posenc_options *options) {
+  const char *why = own_refusal(kernel, options);
+  return why ? why : table_refusal(kernel, table, units, options);
+}
+
+const char *posenc_kernel_refusal(const posenc_kernel *kernel, const posenc_problem *problem,
+                                  const posenc_options *options) {
+  if (!kernel) return "there is no kernel";
+  if (options && options->size != sizeof *options) return "the options are of unknown size";
+  const char *why = own_refusal(kernel, options);
+  if (!why && problem) why = posenc_problem_refusal(problem);
+  if (why) return why;
+  if (problem) {
+    const posenc_problem table = posenc_table_of(problem);
+    rows_units units;
+    rows_find_units(&table, &units);
+    return table_refusal(kernel, &table, &units, options);
+  }
+  if (!kernel->isa && !kernel_best_serial(NULL, options, &kernel->bound))
+    return "there is no serial kernel for it to run";
+  return NULL;
+}
+
+/* Kernels of one promise are a family, and give the same bits. */
+static bool promises(const posenc_bound *promise, const posenc_bound *own) {
+  return own->derived && own->ulp == promise->ulp && own->abs == promise->abs && own->growth == promise->growth &&
+         own->max_position == promise->max_position;
+}
+
+const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const posenc_options *options,
+                                        const posenc_bound *promise) {
+  for (size_t i = 0; i < KERNEL_COUNT; i++)
+    if (kernels[i]->isa && !kernels[i]->threaded && kernels[i]->reproducible && promises(promise, &kernels[i]->bound) &&
+        !posenc_kernel_refusal(kernels[i], problem, options))
+      return kernels[i];
+  return NULL;
+}
+
+/* Of an element of x: what goes by way of rows costs more than what does not, as doc/performance.md tells. */
+static double applied_picoseconds(const posenc_kernel *kernel, const posenc_problem *problem) {
+  static const double by_rows = 150, without = 10;
+  /* From some base on so many sines are tiny, and cosines near 1, that what settles doubts costs more than rows do: 540 ps at 1e7. */
+  static const double far = 0x1p20;
+  if (problem->op == POSENC_TABLE) return 0;
+  const bool has_rows = problem->op != POSENC_ADD || !kernel->apply || problem->padding != POSENC_NO_PADDING;
+  return has_rows || problem->base > far ? by_rows : without;
+}
+
+static double serial_cost(const posenc_kernel *kernel, const posenc_problem *problem) {
+  const double elements = (double)problem->rows * (double)problem->dim;
+  const posenc_dtype dtype = problem->op == POSENC_TABLE ? problem->dtype : POSENC_F32;
+  for (size_t i = 0; i < KERNEL_COUNT; i++)
+    if (kernels[i] == kernel && picoseconds[i][dtype] > 0)
+      return elements * (picoseconds[i][dtype] + (double)problem->heads * applied_picoseconds(kernel, problem));
+  return INFINITY;
+}
+
+double kernel_cost(const posenc_kernel *kernel, const posenc_problem *problem, const posenc_options *options) {
+  if (!kernel->threaded) return serial_cost(kernel, problem);
+  const posenc_problem table = posenc_table_of(problem);
+  const posenc_kernel *serial = kernel_best_serial(&table, options, &kernel->bound);
+  const int threads = options->threads ? options->threads : 2; /* as many as OpenMP gives: hardly fewer */
+  return team_picoseconds + serial_cost(serial, problem) / threads;
+}
+
+double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position) {
+  const double distance = position < 0 ? -(double)position : (double)position;
+  if (!bound || !posenc_dtype_bytes(dtype)) return NAN;
+  return bound->ulp * kernel_ulp_below_one(dtype) + bound->abs + bound->growth * distance;
+}
+
+double kernel_error_at(const posenc_bound *bound, const posenc_problem *table, int64_t position, double *binade) {
+  const double attention = posenc_attention(table);
+  int exponent = 0;
+  if (attention != 1.0) frexp(attention, &exponent);
+  const double largest = ldexp(1.0, exponent);
+  if (binade) *binade = largest;
+  if (attention == 1.0) return posenc_bound_at(bound, table->dtype, position);
+  return attention * (posenc_bound_at(bound, POSENC_F64, position) + 0x1p-51) +
+         0.5 * largest * kernel_ulp_below_one(table->dtype);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Binds a problem to a kernel. */
+#include "lib/api/isa.h"
+#include "lib/api/kernel.h"
+#include "lib/api/rows.h"
+#include "lib/api/slice.h"
+#include "lib/api/wisdom.h"
+#include "lib/apply/apply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct posenc_plan {
+  posenc_problem problem;      /* with lists that are the plan's own */
+  double *positions, *factors; /* those */
+  rows_maker rows;             /* of the table that the problem's operation works with, or of the problem itself */
+  const apply_loops *loops;
+};
+
+static int64_t farthest_position(const posenc_problem *problem) {
+  if (problem->positions) {
+    double farthest = 0.0;
+    for (int64_t row = 0; row < problem->rows; row++) farthest = fmax(farthest, fabs(problem->positions[row]));
+    return (int64_t)ceil(farthest);
+  }
+  const int64_t first = problem->first, last = first + (problem->rows ? problem->rows - 1 : 0);
+  if (first == INT64_MIN) return INT64_MAX;
+  return -first > last ? -first : last;
+}
+
+static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table, int64_t farthest,
+                        const posenc_options *options) {
+  const posenc_bound *bound = &kernel->bound;
+  if (!bound->derived || table->base < 1.0 || farthest > bound->max_position) return false;
+  double binade;
+  const double error = kernel_error_at(bound, table, farthest, &binade);
+  const double default_max_abs = binade * (table->dtype == POSENC_F64 ? 0x1p-44 : kernel_ulp_below_one(table->dtype));
+  const double max_abs = options->max_abs > 0.0   ? options->max_abs
+                         : options->max_ulp > 0.0 ? INFINITY
+                                                  : default_max_abs;
+  /* What is beside the ulp is no number of them: near a zero of sine they are as small as you like. */
+  const double beside_ulp = bound->abs + bound->growth * (double)farthest + (binade != 1.0);
+  const bool within_ulp = bound->ulp <= options->max_ulp && beside_ulp == 0.0;
+  return error <= max_abs && (options->max_ulp == 0.0 || within_ulp);
+}
+
+/* The fastest that fits, by what was measured if there is any; of equally fast ones the first. */
+static const posenc_kernel *choose(const posenc_problem *problem, const posenc_problem *table, const rows_units *units,
+                                   const posenc_options *options) {
+  const int64_t farthest = farthest_position(table);
+  const posenc_kernel *best = NULL, *known = NULL;
+  double least = INFINITY, least_known = INFINITY;
+  size_t count;
+  const posenc_kernel *const *kernels = posenc_kernels(&count);
+  for (size_t i = 0; i < count; i++) {
+    if (!is_accurate(kernels[i], table, farthest, options) || kernel_refusal(kernels[i], table, units, options))
+      continue;
+    const double cost = kernel_cost(kernels[i], problem, options),
+                 measured = wisdom_seconds(options->wisdom, problem, options->threads, kernels[i]->name);
+    if (cost < least) {
+      best = kernels[i];
+      least = cost;
+    }
+    if (measured < least_known) {
+      known = kernels[i];
+      least_known = measured;
+    }
+  }
+  return known ? known : best;
+}
+
+static posenc_status check(const posenc_problem *problem, const posenc_options *options) {
+  size_t bytes;
+  unsigned isa;
+  if (!problem || problem->size != sizeof *problem || options->threads < 0 || !(options->max_abs >= 0.0) ||
+      !(options->max_ulp >= 0.0) || (options->isa & ~POSENC_ISA_ALL) ||
+      (unsigned)options->stores > POSENC_STORES_STREAMING)
+    return POSENC_BAD_ARGUMENT;
+  if (posenc_table_bytes(problem, &bytes) == POSENC_TOO_LARGE) return POSENC_TOO_LARGE;
+  if (posenc_problem_refusal(problem)) return POSENC_BAD_PROBLEM;
+  return isa_allowed(options, &isa);
+}
+
+/* null stays null */
+static bool copy_list(const double **list, double **copy, int64_t count) {
+  if (!*list) return true;
+  const size_t bytes = (size_t)count * sizeof **list;
+  *copy = malloc(bytes ? bytes : 1);
+  if (*copy) memcpy(*copy, *list, bytes);
+  *list = *copy;
+  return *copy != NULL;
+}
+
+static posenc_status fill_plan(posenc_plan *made, const rows_units *units, const posenc_kernel *kernel,
+                               const posenc_options *options) {
+  posenc_problem *problem = &made->problem;
+  if (problem->scaling.kind != POSENC_SCALING_LONGROPE) problem->scaling.factors = NULL;
+  if (!copy_list(&problem->positions, &made->positions, problem->rows) ||
+      !copy_list(&problem->scaling.factors, &made->factors, problem->dim / 2))
+    return POSENC_OUT_OF_MEMORY;
+  /* Rows on their way somewhere else stay in a cache. */
+  posenc_options how = *options;
+  if (problem->op != POSENC_TABLE) how.stores = POSENC_STORES_REGULAR;
+  const posenc_problem table = posenc_table_of(problem);
+  made->loops = apply_loops_for(options);
+  return rows_prepare(&made->rows, &table, units, kernel, &how);
+}
+
+posenc_status posenc_plan_create(posenc_plan **plan, const posenc_problem *problem, const posenc_options *given) {
+  if (!plan) return POSENC_BAD_ARGUMENT;
+  *plan = NULL;
+  if (given && given->size != sizeof *given) return POSENC_BAD_ARGUMENT;
+  const posenc_options options = given ? *given : posenc_default_options();
+  posenc_status status = check(problem, &options);
+  if (status != POSENC_OK) return status;
+
+  const posenc_problem table = posenc_table_of(problem);
+  rows_units units;
+  rows_find_units(&table, &units);
+  if (options.kernel && kernel_refusal(options.kernel, &table, &units, &options)) return POSENC_CANNOT_RUN;
+  const posenc_kernel *kernel = options.kernel ? options.kernel : choose(problem, &table, &units, &options);
+  if (!kernel) return POSENC_NO_KERNEL;
+
+  posenc_plan *made = calloc(1, sizeof *made);
+  if (!made) return POSENC_OUT_OF_MEMORY;
+  made->problem = *problem;
+  status = fill_plan(made, &units, kernel, &options);
+  if (status != POSENC_OK) {
+    free(made->positions);
+    free(made->factors);
+    free(made);
+    return status;
+  }
+  *plan = made;
+  return POSENC_OK;
+}
+
+static bool has_rows(const posenc_plan *plan, int64_t row, int64_t rows) {
+  return row >= 0 && rows >= 0 && row <= plan->problem.rows && rows <= plan->problem.rows - row;
+}
+
+/* Of rows [row, row + rows) in `out`. */
+static void zero_padding(const posenc_problem *table, int64_t row, int64_t rows, void *out, size_t row_bytes) {
+  const int64_t padding = table->padding, first = table->first + row;
+  if (padding != POSENC_NO_PADDING && padding >= first && padding < first + rows)
+    memset((char *)out + (size_t)(padding - first) * row_bytes, 0, row_bytes);
+}
+
+void kernel_zero_padding(const posenc_problem *table, int64_t row, int64_t rows, void *out) {
+  zero_padding(table, row, rows, out, (size_t)table->dim * posenc_dtype_bytes(table->dtype));
+}
+
+posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows, void *out) {
+  if (!plan || plan->problem.op != POSENC_TABLE || !has_rows(plan, row, rows) || (rows && !out))
+    return POSENC_BAD_ARGUMENT;
+  if (rows == 0) return POSENC_OK;
+  return rows_make(&plan->rows, row, rows, out);
+}
+
+/* A row of one of the two tables of a rope cache, from dim/2 values. */
+static void spread(const posenc_problem *problem, const char *from, char *out) {
+  const size_t bytes = posenc_dtype_bytes(problem->dtype), half = (size_t)problem->dim / 2 * bytes;
+  if (problem->layout != POSENC_INTERLEAVED) {
+    memcpy(out, from, half);
+    if (problem->layout == POSENC_DUPLICATED) memcpy(out + half, from, half);
+    return;
+  }
+  for (size_t at = 0; at < half; at += bytes) {
+    memcpy(out + 2 * at, from + at, bytes);
+    memcpy(out + 2 * at + bytes, from + at, bytes);
+  }
+}
+
+posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t rows, void *cosines, void *sines) {
+  enum { MOST_BYTES = 1 << 18 };
+  if (!plan || plan->problem.op != POSENC_ROPE_CACHE || !has_rows(plan, row, rows)) return POSENC_BAD_ARGUMENT;
+  if (rows == 0 || (!cosines && !sines)) return POSENC_OK;
+  const posenc_problem *problem = &plan->problem;
+  const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype),
+               out_bytes = problem->layout == POSENC_SPLIT ? row_bytes / 2 : row_bytes;
+  const int64_t fitting = rows_fitting(row_bytes, MOST_BYTES, rows);
+  char *made = posenc_alloc((size_t)fitting * row_bytes);
+  if (!made) return POSENC_OUT_OF_MEMORY;
+  posenc_status status = POSENC_OK;
+  for (int64_t done = 0; done < rows && status == POSENC_OK; done += fitting) {
+    const int64_t some = rows - done < fitting ? rows - done : fitting;
+    status = rows_make(&plan->rows, row + done, some, made);
+    for (int64_t r = 0; r < some && status == POSENC_OK; r++) {
+      const char *from = made + (size_t)r * row_bytes;
+      const size_t to = (size_t)(done + r) * out_bytes;
+      if (cosines) spread(problem, from, (char *)cosines + to);
+      if (sines) spread(problem, from + row_bytes / 2, (char *)sines + to);
+    }
+  }
+  posenc_free(made);
+  return status;
+}
+
+posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *given, const void *x, void *out) {
+  posenc_slice slice;
+  if (!plan || (plan->problem.op != POSENC_ADD && plan->problem.op != POSENC_ROPE) ||
+      !slice_resolve(&slice, given, apply_width(&plan->problem), plan->problem.dtype) ||
+      !(slice.index ? slice_within(&slice, plan->problem.rows) : has_rows(plan, slice.row, slice.rows)))
+    return POSENC_BAD_ARGUMENT;
+  if (slice.rows == 0 || slice.batch == 0) return POSENC_OK;
+  if (!x || !out) return POSENC_BAD_ARGUMENT;
+  const rows_maker *rows = &plan->rows;
+  const bool is_plain = rows_are_plain(rows);
+  const apply_source source = {.kernel = rows->kernel,
+                               .constants = is_plain ? rows->part->constants : NULL,
+                               .rows = is_plain ? NULL : rows,
+                               .loops = plan->loops};
+  return apply(&source, &plan->problem, &slice, x, out);
+}
+
+bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t rows, posenc_stages *stages) {
+  const rows_maker *from = plan ? &plan->rows : NULL;
+  if (!plan || !from->kernel->stages || !rows_are_plain(from) || !has_rows(plan, row, rows) || (rows && !stages))
+    return false;
+  if (rows == 0) return true;
+  if (!from->kernel->stages(from->part->constants, &from->part->problem, row, rows, stages)) return false;
+  zero_padding(&from->table, row, rows, stages, (size_t)(plan->problem.dim / 2) * sizeof *stages);
+  return true;
+}
+
+void posenc_plan_destroy(posenc_plan *plan) {
+  if (!plan) return;
+  rows_release(&plan->rows);
+  free(plan->positions);
+  free(plan->factors);
+  free(plan);
+}
+
+const posenc_problem *posenc_plan_problem(const posenc_plan *plan) {
+  return plan ? &plan->problem : NULL;
+}
+
+const posenc_kernel *posenc_plan_kernel(const posenc_plan *plan) {
+  return plan ? plan->rows.kernel : NULL;
+}

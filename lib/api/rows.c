@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/api/rows.h"
+#include "lib/api/kernel.h"
+#include "lib/exact/round.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNIT_BITS = 8 };
+
+/* The smallest that it is a whole number of, 0 for 1. */
+static int unit_of(double position) {
+  if (position == 0.0) return 0;
+  int exponent;
+  const uint64_t mantissa = (uint64_t)ldexp(fabs(frexp(position, &exponent)), 53);
+  const int least = exponent - 53 + __builtin_ctzll(mantissa);
+  return least < 0 ? (-least + UNIT_BITS - 1) / UNIT_BITS : 0;
+}
+
+static int64_t number_of(double position, int unit) {
+  return (int64_t)ldexp(position, UNIT_BITS * unit);
+}
+
+/* Its place among those found so far, or behind them. */
+static int place_of(const rows_units *units, int unit) {
+  int place = 0;
+  while (place < units->count && units->of[place].unit != unit) place++;
+  return place;
+}
+
+void rows_find_units(const posenc_problem *table, rows_units *units) {
+  units->count = 0;
+  if (!table->positions) units->of[units->count++] = (rows_unit){0, 0, 0, 0};
+  for (int64_t row = 0; table->positions && row < table->rows; row++) {
+    const double position = table->positions[row];
+    const int unit = unit_of(position), place = place_of(units, unit);
+    const int64_t number = number_of(position, unit), size = number < 0 ? -number : number;
+    rows_unit *of = &units->of[place];
+    if (place == units->count) {
+      units->count++;
+      *of = (rows_unit){unit, size, number, number};
+    }
+    if (of->least == 0 || (size > 0 && size < of->least)) of->least = size;
+    if (number < of->lowest) of->lowest = number;
+    if (number > of->highest) of->highest = number;
+  }
+}
+
+posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit) {
+  posenc_problem plain = *table;
+  if (table->dim % 2 && table->odd == POSENC_ODD_PAD) plain.dim--;
+  if (table->dim % 2 && table->odd == POSENC_ODD_CEIL) {
+    plain.dim++;
+    plain.shift += 0.5;
+  }
+  plain.odd = POSENC_ODD_REFUSED;
+  if (table->positions) {
+    plain.positions = NULL;
+    plain.first = unit->unit ? unit->least : 0;
+    plain.rows = unit->unit ? 1 : 2;
+    plain.scale = ldexp(plain.scale, -UNIT_BITS * unit->unit);
+  }
+  if (posenc_attention(table) != 1.0) plain.dtype = POSENC_F64;
+  plain.scaling.attention = 1.0;
+  return plain;
+}
+
+/* ---- plan -------------------------------------------------------------------------------------- */
+
+static posenc_status prepare_parts(rows_maker *made, const rows_units *units, const posenc_options *options) {
+  for (; made->parts < units->count; made->parts++) {
+    rows_part *part = &made->part[made->parts];
+    part->problem = rows_plain(&made->table, &units->of[made->parts]);
+    const posenc_kernel *kernel = made->kernel;
+    const posenc_status status =
+        kernel->prepare ? kernel->prepare(&part->problem, options, &part->constants) : POSENC_OK;
+    if (status != POSENC_OK) return status;
+  }
+  return POSENC_OK;
+}
+
+static posenc_status number_rows(rows_maker *made, const rows_units *units) {
+  const posenc_problem *table = &made->table;
+  const size_t rows = table->rows ? (size_t)table->rows : 1;
+  made->number = calloc(rows, sizeof *made->number);
+  made->part_of = calloc(rows, sizeof *made->part_of);
+  if (!made->number || !made->part_of) return POSENC_OUT_OF_MEMORY;
+  for (int64_t row = 0; row < table->rows; row++) {
+    const int unit = unit_of(table->positions[row]);
+    made->number[row] = number_of(table->positions[row], unit);
+    made->part_of[row] = (uint8_t)place_of(units, unit);
+  }
+  return POSENC_OK;
+}
+
+posenc_status rows_prepare(rows_maker *made, const posenc_problem *table, const rows_units *units,
+                           const posenc_kernel *kernel, const posenc_options *options) {
+  *made = (rows_maker){.table = *table, .kernel = kernel, .attention = posenc_attention(table)};
+  made->part = calloc(units->count ? (size_t)units->count : 1, sizeof *made->part);
+  posenc_status status = made->part ? prepare_parts(made, units, options) : POSENC_OUT_OF_MEMORY;
+  if (status == POSENC_OK && table->positions) status = number_rows(made, units);
+  if (status != POSENC_OK) rows_release(made);
+  return status;
+}
+
+void rows_release(rows_maker *made) {
+  for (int i = 0; i < made->parts; i++)
+    if (made->kernel->release) made->kernel->release(made->part[i].constants);
+  free(made->part);
+  free(made->number);
+  free(made->part_of);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+static bool is_reshaped(const rows_maker *from) {
+  return from->table.dim % 2 || from->attention != 1.0;
+}
+
+bool rows_are_plain(const rows_maker *from) {
+  return !from->number && !is_reshaped(from);
+}
+
+static size_t row_bytes_of(const posenc_problem *problem) {
+  return (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+}
+
+/* Rows of the plain problems. */
+static void make_plain(const rows_maker *from, int64_t row, int64_t rows, void *out) {
+  if (!from->number) {
+    from->kernel->execute(from->part->constants, &from->part->problem, row, rows, out);
+    return;
+  }
+  const int64_t *number = from->number + row;
+  const uint8_t *part_of = from->part_of + row;
+  for (int64_t r = 0, run; r < rows; r += run) {
+    const rows_part *part = from->part + part_of[r];
+    for (run = 1; r + run < rows && part_of[r + run] == part_of[r] && number[r + run] == number[r] + run;) run++;
+    from->kernel->execute(part->constants, &part->problem, number[r] - part->problem.first, run,
+                          (char *)out + (size_t)r * row_bytes_of(&part->problem));
+  }
+}
+
+static void zero_padding(const rows_maker *from, int64_t row, int64_t rows, void *out) {
+  const posenc_problem *table = &from->table;
+  const size_t bytes = row_bytes_of(table);
+  if (table->padding == POSENC_NO_PADDING) return;
+  if (!from->number) {
+    kernel_zero_padding(table, row, rows, out);
+    return;
+  }
+  for (int64_t r = 0; r < rows; r++) {
+    const double position = table->positions[row + r];
+    if (unit_of(position) == 0 && (int64_t)position == table->padding)
+      memset((char *)out + (size_t)r * bytes, 0, bytes);
+  }
+}
+
+/* Of `count` elements, from the plain problem's dtype to the table's. */
+static void convert(const rows_maker *from, const char *plain, int64_t count, char *out) {
+  const posenc_dtype dtype = from->table.dtype;
+  if (from->attention == 1.0) {
+    memcpy(out, plain, (size_t)count * posenc_dtype_bytes(dtype));
+    return;
+  }
+  const double *x = (const double *)(const void *)plain;
+  for (int64_t i = 0; i < count; i++) round_to(dtype, out, i, from->attention * x[i]);
+}
+
+/* A row of the table from one of the plain problem. */
+static void reshape(const rows_maker *from, const char *plain, char *out) {
+  const posenc_problem *table = &from->table, *inner = &from->part->problem;
+  const int64_t bytes = (int64_t)posenc_dtype_bytes(table->dtype),
+                inner_bytes = (int64_t)posenc_dtype_bytes(inner->dtype);
+  if (inner->dim <= table->dim) {
+    convert(from, plain, inner->dim, out);
+    memset(out + inner->dim * bytes, 0, (size_t)((table->dim - inner->dim) * bytes));
+    return;
+  }
+  const posenc_columns columns = posenc_layout_columns(inner->layout, inner->dim);
+  const int64_t last_cosine = columns.cos + (inner->dim / 2 - 1) * columns.step;
+  convert(from, plain, last_cosine, out);
+  convert(from, plain + (last_cosine + 1) * inner_bytes, table->dim - last_cosine, out + last_cosine * bytes);
+}
+
+/* So many bytes of plain rows are made at a time, where they fit in on the stack or else in memory. */
+enum { STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 20 };
+
+posenc_status rows_make(const rows_maker *from, int64_t row, int64_t rows, void *out) {
+  if (!is_reshaped(from)) {
+    make_plain(from, row, rows, out);
+    zero_padding(from, row, rows, out);
+    return POSENC_OK;
+  }
+  const size_t plain_bytes = row_bytes_of(&from->part->problem), bytes = row_bytes_of(&from->table);
+  const int64_t fitting = rows_fitting(plain_bytes, MOST_BYTES, rows);
+  _Alignas(64) char stack[STACK_BYTES];
+  char *plain = stack;
+  if ((size_t)fitting * plain_bytes > sizeof stack) plain = posenc_alloc((size_t)fitting * plain_bytes);
+  if (!plain) return POSENC_OUT_OF_MEMORY;
+  for (int64_t done = 0, some; done < rows; done += some) {
+    some = rows - done < fitting ? rows - done : fitting;
+    make_plain(from, row + done, some, plain);
+    for (int64_t r = 0; r < some; r++)
+      reshape(from, plain + (size_t)r * plain_bytes, (char *)out + (size_t)(done + r) * bytes);
+  }
+  if (plain != stack) posenc_free(plain);
+  zero_padding(from, row, rows, out);
+  return POSENC_OK;
+}

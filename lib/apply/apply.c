@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "lib/api/isa.h"
+#include "lib/api/kernel.h"
+#include "lib/api/rows.h"
+#include "lib/api/slice.h"
+#include "lib/apply/apply.h"
+
+const apply_loops *apply_loops_for(const posenc_options *options) {
+  unsigned isa = 0;
+  isa_allowed(options, &isa);
+  isa &= posenc_isa_detect();
+#ifdef HAVE_AVX512
+  if (isa & POSENC_ISA_AVX512) return &apply_loops_avx512;
+#endif
+#ifdef HAVE_AVX2
+  if (isa & POSENC_ISA_AVX2) return &apply_loops_avx2;
+#endif
+  return &apply_loops_generic;
+}
+
+/* Rows [r, r + rows) of the slice, for all sequences, by as many packed rows of the table. */
+static void apply_run(const apply_loops *loops, const posenc_problem *problem, const posenc_slice *slice, int64_t r,
+                      int64_t rows, const float *table, const void *x, void *out) {
+  const int64_t width = apply_width(problem), bytes = (int64_t)posenc_dtype_bytes(problem->dtype);
+  for (int64_t sequence = 0; sequence < slice->batch; sequence++) {
+    const int64_t at = (sequence * slice->stride + r * width) * bytes;
+    const char *from = (const char *)x + at;
+    char *to = (char *)out + at;
+    if (problem->op == POSENC_ADD)
+      loops->add(problem->dtype, rows * width, table, from, to);
+    else
+      for (int64_t n = 0; n < rows; n++)
+        loops->rope(problem, table + n * problem->dim, from + n * width * bytes, to + n * width * bytes);
+  }
+}
+
+/* Rows that are made together are near each other in the table, and stay in a cache until they are used: blocks of anchors (32 rows,
+   where kernels have them), as long as they are not too large. */
+enum { BLOCK = 32, STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 18 };
+
+/* How many rows from row r of the slice on are made together: they lie in succession, and end with a block. */
+static int64_t run_of(const posenc_problem *problem, const posenc_slice *slice, int64_t r, int64_t fitting) {
+  const int64_t left = slice->rows - r, most = left < fitting ? left : fitting;
+  if (slice->index) {
+    int64_t run = 1;
+    while (run < most && slice->index[r + run] == slice->index[r] + run) run++;
+    return run;
+  }
+  const int64_t position = problem->first + slice->row + r;
+  const int64_t to_end = BLOCK - (int64_t)(((uint64_t)position + BLOCK / 2) % BLOCK);
+  return to_end < most ? to_end : most;
+}
+
+/* `made` has room for `fitting` rows. */
+static posenc_status apply_runs(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
+                                int64_t fitting, float *made, const void *x, void *out) {
+  const posenc_problem table = posenc_table_of(problem);
+  for (int64_t r = 0, run; r < slice->rows; r += run) {
+    const int64_t row = slice_row(slice, r);
+    run = run_of(problem, slice, r, fitting);
+    if (from->rows) {
+      const posenc_status status = rows_make(from->rows, row, run, made);
+      if (status != POSENC_OK) return status;
+    } else {
+      from->kernel->execute(from->constants, &table, row, run, made);
+      kernel_zero_padding(&table, row, run, made);
+    }
+    apply_run(from->loops, problem, slice, r, run, made, x, out);
+  }
+  return POSENC_OK;
+}
+
+static void apply_there(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
+                        const void *x, void *out) {
+  for (int64_t r = 0, run; r < slice->rows; r += run) {
+    const int64_t row = slice_row(slice, r);
+    run = run_of(problem, slice, r, BLOCK);
+    apply_run(from->loops, problem, slice, r, run, from->there + row * problem->dim, x, out);
+  }
+}
+
+posenc_status apply_rows(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
+                         const void *x, void *out) {
+  if (from->there) {
+    apply_there(from, problem, slice, x, out);
+    return POSENC_OK;
+  }
+  const size_t row_bytes = (size_t)problem->dim * sizeof(float);
+  const int64_t fitting = rows_fitting(row_bytes, MOST_BYTES, slice->rows < BLOCK ? slice->rows : BLOCK);
+  if (row_bytes * (size_t)fitting <= STACK_BYTES) {
+    _Alignas(64) float made[STACK_BYTES / sizeof(float)];
+    return apply_runs(from, problem, slice, fitting, made, x, out);
+  }
+  float *made = posenc_alloc(row_bytes * (size_t)fitting);
+  if (!made) return POSENC_OUT_OF_MEMORY;
+  const posenc_status status = apply_runs(from, problem, slice, fitting, made, x, out);
+  posenc_free(made);
+  return status;
+}
+
+posenc_status apply(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice, const void *x,
+                    void *out) {
+  if (!from->rows && from->kernel->apply) return from->kernel->apply(from->constants, problem, slice, x, out);
+  return apply_rows(from, problem, slice, x, out);
+}
+
+double posenc_applied_bound_at(const posenc_bound *bound, const posenc_problem *problem, int64_t position,
+                               double size) {
+  if (!bound || !problem || problem->size != sizeof *problem ||
+      (problem->op != POSENC_ADD && problem->op != POSENC_ROPE) || !(size >= 0.0))
+    return NAN;
+  const bool rope = problem->op == POSENC_ROPE, bf16 = problem->dtype == POSENC_BF16;
+  const posenc_problem table = posenc_table_of(problem);
+  const double e = kernel_error_at(bound, &table, position, NULL), second_order = 1.0 + 0x1p-20;
+  /* √2 of the length given, that two elements of the table are wrong by; |x + PE| as it is computed may be larger by e. */
+  const double elements = rope ? 0x1.6a09e667f3bcdp+0 * size / posenc_attention(problem) * e : e;
+  const double computed = (size + elements) * second_order;
+  const double rounded = (rope ? 0x1p-23 : 0x1p-24) * computed + (bf16 ? 0x1p-8 * computed : 0.0);
+  return elements + rounded * second_order + (bf16 ? 0x1p-134 : 0x1p-149);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exact angles. A frequency is kept as a fraction of a turn, base^(-i/denominator) / 2π, in 128-bit fixed point; its
+ * product with a 64-bit position wraps modulo one turn by itself, so an angle is equally exact at any position.
+ */
+#ifndef POSENC_LIB_EXACT_ANGLE_H
+#define POSENC_LIB_EXACT_ANGLE_H
+
+#include "posenc.h"
+
+/* Room for whole vectors: arrays of a table are padded with zeros to a multiple of this many pairs. */
+enum { ANGLE_PADDING = 32 };
+
+/* Farthest position: leaves room for the anchors next to it. */
+#define ANGLE_MAX_POSITION (INT64_C(1) << 62)
+
+/* Constants of a plan. Arrays have one entry per frequency, and are 64-byte aligned. */
+typedef struct angle_table {
+  uint64_t *turn_high, *turn_low; /* high and low half of floor(2^128 × fraction of a turn per position), ± 1 */
+  uint64_t *turn_rest;            /* the 64 bits after them */
+  double *step_sin, *step_cos;    /* angle_sincos of one position */
+  posenc_stores stores;           /* as the plan's options want it */
+} angle_table;
+
+/* prepare, release and can_do of the kernels that stand on angles. */
+posenc_status angle_prepare(const posenc_problem *problem, const posenc_options *options, void **table);
+void angle_release(void *table);
+const char *angle_can_do(const posenc_problem *problem);
+
+/* Fractions of a turn alone, dim/2 of each part: floor(2^192 × fraction), ± 1. */
+void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, uint64_t *rest);
+
+/* A 128-bit fraction of a turn in radians, within 2^-104 of itself; a phase is less a whole turn where that is nearer to 0. */
+posenc_sum angle_radians(uint64_t high, uint64_t low);
+posenc_sum angle_phase(uint64_t high, uint64_t low);
+
+__extension__ typedef unsigned __int128 angle_u128;
+
+/* The fraction of a turn at a position, error below 2^-64 + |position| 2^-127 turns. */
+static inline uint64_t angle_at(uint64_t high, uint64_t low, int64_t position) {
+  const angle_u128 turn = (angle_u128)high << 64 | low, sign = position < 0 ? UINT64_MAX : 0;
+  return (uint64_t)((turn * (sign << 64 | (uint64_t)position)) >> 64);
+}
+
+/*
+ * sin and cos of turn × 2π / 2^64 for the remainder of a turn after the nearest quarter, |x| <= π/4 + 2^-52.
+ * Taylor polynomials; the first terms left out are x^19/19! and x^20/20!, below 2^-63.
+ */
+#define ANGLE_TURN 0x1.921fb54442d18p-62 /* 2π / 2^64 */
+#define ANGLE_S3 -0x1.5555555555555p-3
+#define ANGLE_S5 0x1.1111111111111p-7
+#define ANGLE_S7 -0x1.a01a01a01a01ap-13
+#define ANGLE_S9 0x1.71de3a556c734p-19
+#define ANGLE_S11 -0x1.ae64567f544e4p-26
+#define ANGLE_S13 0x1.6124613a86d09p-33
+#define ANGLE_S15 -0x1.ae7f3e733b81fp-41
+#define ANGLE_S17 0x1.952c77030ad4ap-49
+#define ANGLE_C2 -0x1p-1
+#define ANGLE_C4 0x1.5555555555555p-5
+#define ANGLE_C6 -0x1.6c16c16c16c17p-10
+#define ANGLE_C8 0x1.a01a01a01a01ap-16
+#define ANGLE_C10 -0x1.27e4fb7789f5cp-22
+#define ANGLE_C12 0x1.1eed8eff8d898p-29
+#define ANGLE_C14 -0x1.93974a8c07c9dp-37
+#define ANGLE_C16 0x1.ae7f3e733b81fp-45
+#define ANGLE_C18 -0x1.6827863b97d97p-53
+
+/*
+ * |error of (cos, sin) as a point| <= 4 × 2^-53:
+ *   phase: the conversion to double, ANGLE_TURN and their product, each 2^-53 relative of at most π/4: 2.36 × 2^-53;
+ *   sin:   the last sum 2^-54, the correction (at most 0.08) four roundings:                            0.81 × 2^-53;
+ *   cos:   the last sum 2^-54, the correction (at most 0.30) three roundings:                           1.40 × 2^-53;
+ *   together 2.36 + |(0.81, 1.40)| = 3.98, and truncations below 2^-60.
+ * Vector kernels repeat these operations one by one, unfused, so that they get the same bits.
+ */
+static inline void angle_sincos(uint64_t turn, double *sine, double *cosine) {
+  const uint64_t quarter = (turn + (UINT64_C(1) << 61)) >> 62;
+  const double x = (double)(int64_t)(turn - (quarter << 62)) * ANGLE_TURN, xx = x * x;
+  double s = ANGLE_S17, c = ANGLE_C18;
+  s = s * xx + ANGLE_S15;
+  s = s * xx + ANGLE_S13;
+  s = s * xx + ANGLE_S11;
+  s = s * xx + ANGLE_S9;
+  s = s * xx + ANGLE_S7;
+  s = s * xx + ANGLE_S5;
+  s = s * xx + ANGLE_S3;
+  s = x + (x * xx) * s;
+  c = c * xx + ANGLE_C16;
+  c = c * xx + ANGLE_C14;
+  c = c * xx + ANGLE_C12;
+  c = c * xx + ANGLE_C10;
+  c = c * xx + ANGLE_C8;
+  c = c * xx + ANGLE_C6;
+  c = c * xx + ANGLE_C4;
+  c = c * xx + ANGLE_C2;
+  c = 1.0 + xx * c;
+  const double swap_s = quarter & 1 ? c : s, swap_c = quarter & 1 ? s : c;
+  *sine = quarter & 2 ? -swap_s : swap_s;
+  *cosine = (quarter + 1) & 2 ? -swap_c : swap_c;
+}
+
+#endif

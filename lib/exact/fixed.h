@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* 256-bit fixed point, for what a plan computes once: unsigned, truncating, no check for overflow. */
+#ifndef POSENC_LIB_EXACT_FIXED_H
+#define POSENC_LIB_EXACT_FIXED_H
+
+#include "lib/exact/angle.h"
+
+#include <math.h>
+#include <string.h>
+
+/* An integer of 320 bits, least significant limb first; as a number, `limb` / 2^256. */
+enum { FIXED_LIMBS = 5, FIXED_FRACTION_LIMBS = 4 };
+typedef struct fixed {
+  uint64_t limb[FIXED_LIMBS];
+} fixed;
+
+static inline fixed fixed_add(fixed a, fixed b) {
+  angle_u128 carry = 0;
+  for (int i = 0; i < FIXED_LIMBS; i++) {
+    carry += (angle_u128)a.limb[i] + b.limb[i];
+    a.limb[i] = (uint64_t)carry;
+    carry >>= 64;
+  }
+  return a;
+}
+
+static inline fixed fixed_subtract(fixed a, fixed b) {
+  uint64_t borrow = 0;
+  for (int i = 0; i < FIXED_LIMBS; i++) {
+    const angle_u128 difference = (angle_u128)a.limb[i] - b.limb[i] - borrow;
+    a.limb[i] = (uint64_t)difference;
+    borrow = (uint64_t)(difference >> 64) & 1;
+  }
+  return a;
+}
+
+static inline fixed fixed_times_integer(fixed a, uint64_t factor) {
+  angle_u128 carry = 0;
+  for (int i = 0; i < FIXED_LIMBS; i++) {
+    carry += (angle_u128)a.limb[i] * factor;
+    a.limb[i] = (uint64_t)carry;
+    carry >>= 64;
+  }
+  return a;
+}
+
+static inline fixed fixed_over_integer(fixed a, uint64_t divisor) {
+  uint64_t remainder = 0;
+  for (int i = FIXED_LIMBS - 1; i >= 0; i--) {
+    const angle_u128 part = (angle_u128)remainder << 64 | a.limb[i];
+    a.limb[i] = (uint64_t)(part / divisor);
+    remainder = (uint64_t)part - a.limb[i] * divisor;
+  }
+  return a;
+}
+
+/* Both below 1. Of the partial products those below the upper five limbs, less than 4 × 2^-256 together, are left out. */
+static inline __attribute__((always_inline)) fixed fixed_times_fraction(fixed a, fixed b) {
+  uint64_t product[2 * FIXED_FRACTION_LIMBS] = {0};
+#pragma GCC unroll 4
+  for (int i = 0; i < FIXED_FRACTION_LIMBS; i++) {
+    uint64_t carry = 0;
+#pragma GCC unroll 4
+    for (int j = FIXED_FRACTION_LIMBS - 1 - i; j < FIXED_FRACTION_LIMBS; j++) {
+      const angle_u128 sum = (angle_u128)a.limb[i] * b.limb[j] + product[i + j] + carry;
+      product[i + j] = (uint64_t)sum;
+      carry = (uint64_t)(sum >> 64);
+    }
+    product[i + FIXED_FRACTION_LIMBS] = carry;
+  }
+  return (fixed){{product[4], product[5], product[6], product[7], 0}};
+}
+
+static inline fixed fixed_shifted_right(fixed a, int bits) {
+  for (; bits >= 64; bits -= 64) {
+    memmove(a.limb, a.limb + 1, (FIXED_LIMBS - 1) * sizeof *a.limb);
+    a.limb[FIXED_LIMBS - 1] = 0;
+  }
+  for (int i = 0; bits && i < FIXED_LIMBS; i++)
+    a.limb[i] = a.limb[i] >> bits | (i + 1 < FIXED_LIMBS ? a.limb[i + 1] << (64 - bits) : 0);
+  return a;
+}
+
+static inline bool fixed_is_zero(fixed a) {
+  return !(a.limb[0] | a.limb[1] | a.limb[2] | a.limb[3] | a.limb[4]);
+}
+
+static inline fixed fixed_of_integer(uint64_t x) {
+  return (fixed){{0, 0, 0, 0, x}};
+}
+
+static inline bool fixed_is_less(fixed a, fixed b) {
+  for (int i = FIXED_LIMBS - 1; i > 0; i--)
+    if (a.limb[i] != b.limb[i]) return a.limb[i] < b.limb[i];
+  return a.limb[0] < b.limb[0];
+}
+
+/* x × 2^by, 0 <= by < 64. */
+static inline fixed fixed_shifted_left(fixed a, int by) {
+  return fixed_times_integer(a, UINT64_C(1) << by);
+}
+
+/* Of 0 <= x < 2^64, below 2^-203 truncated. */
+static inline fixed fixed_of(double x) {
+  int exponent;
+  const uint64_t mantissa = (uint64_t)ldexp(frexp(x, &exponent), 53);
+  exponent -= 53;
+  if (exponent < -256) return (fixed){{0}};
+  const fixed whole = fixed_of_integer(mantissa);
+  return exponent < 0 ? fixed_shifted_right(whole, -exponent) : fixed_shifted_left(whole, exponent);
+}
+
+static inline double fixed_double(fixed a) {
+  double x = 0.0;
+  for (int i = 0; i < FIXED_LIMBS; i++) x = x * 0x1p-64 + (double)a.limb[i];
+  return x;
+}
+
+/* a / b, both below 2^62, b > 0 and the quotient below 2^64: some microseconds. */
+static inline fixed fixed_over(fixed a, fixed b) {
+  fixed quotient = {{0}};
+  int bit = 64 * FIXED_FRACTION_LIMBS;
+  /* Once b is the larger, each doubling of what remains of a makes a bit of the quotient. */
+  for (; !fixed_is_less(a, b) && !(b.limb[FIXED_LIMBS - 1] >> 62); bit++) b = fixed_shifted_left(b, 1);
+  for (; bit >= 0; bit--) {
+    if (!fixed_is_less(a, b)) {
+      a = fixed_subtract(a, b);
+      quotient.limb[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
+    a = fixed_shifted_left(a, 1);
+  }
+  return quotient;
+}
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Frequencies from first principles, without libm: base^(-i/D) = r^i, r = exp(-ln(base)/D), in 256-bit fixed point; and what scale and
+ * scaling make of them.
+ *
+ * For denominators of 1 and more; a smaller one, down to 2^-52, scales the error of ln(base) up, and 2^-190 remains.
+ * Unit 2^-256. A division truncates by less than 1, a multiplication by less than 5. ln(base) is wrong by less than 2^-244: ln 2
+ * up to 1024 times, and of 51 terms of the series each 2 (6 / n + 1), 1300 in all. Of the series of exp each of 23 terms
+ * is wrong by 5 / n + 1, together by less than 2^-250, and the 16 squarings double that, and their own 5, 16 times: r is wrong by
+ * less than 2^-232, r^i by less than i × 2^-232. Only the upper 192 bits are kept, so the error that remains, for any dim
+ * that fits in memory, is the truncation at 2^-192.
+ *
+ * A scaling multiplies each by a number of at most 1 (LongRoPE's may be 2^20), made of few such operations. The worst are the ramps of two:
+ * YaRN's lies between two numbers that are d/2 ln(high/low) / ln(base) apart, and known to within d 2^-240: its g is wrong by less than
+ * 2^-240 × 2 × 710 / 2^-11. Llama 3's is of N w / 2π <= high, wrong by N times what w is, over high - low >= 2^-11 high: relative to w, which
+ * is at most 2π high / N, that is less than i × 2^-232 × 2^14 in the product. A scale of 2^20 leaves 2^-190 of what is wrong by 2^-210.
+ */
+#include "lib/api/kernel.h"
+#include "lib/exact/angle.h"
+#include "lib/exact/fixed.h"
+
+static const fixed one = {{0, 0, 0, 0, 1}};
+static const fixed ln_2 = {{0x8a0d175b8baafa2b, 0x40f343267298b62d, 0xc9e3b39803f2f6af, 0xb17217f7d1cf79ab, 0}};
+static const fixed inverse_2_pi = {{0x7f9458eaf7aef158, 0x36d8a5664f10e410, 0x7f09d5f47d4d3770, 0x28be60db9391054a, 0}};
+
+/* 2 artanh z, z < 1/5. */
+static fixed twice_artanh(fixed z) {
+  const fixed zz = fixed_times_fraction(z, z);
+  fixed sum = z, power = z;
+  for (uint64_t n = 3; !fixed_is_zero(power); n += 2) {
+    power = fixed_times_fraction(power, zz);
+    sum = fixed_add(sum, fixed_over_integer(power, n));
+  }
+  return fixed_times_integer(sum, 2);
+}
+
+/* ln(base) for base >= 1: e ln 2 + 2 artanh((m-1)/(m+1)), m within [√½, √2). */
+static fixed logarithm(double base) {
+  int exponent;
+  double mantissa = frexp(base, &exponent);
+  if (mantissa < 0x1.6a09e667f3bcdp-1) {
+    mantissa *= 2.0;
+    exponent--;
+  }
+  const uint64_t m = (uint64_t)ldexp(mantissa, 53), unit = UINT64_C(1) << 53;
+  const bool negative = m < unit;
+  const fixed z = fixed_over_integer(fixed_of_integer(negative ? unit - m : m - unit), m + unit);
+  const fixed part = twice_artanh(z), whole = fixed_times_integer(ln_2, (uint64_t)exponent);
+  return negative ? fixed_subtract(whole, part) : fixed_add(whole, part);
+}
+
+/* The same of what is no double, 1 <= x < 2^61, with m within [1, 2) halved where it is above √2. */
+static fixed logarithm_of(fixed x) {
+  const int exponent = 63 - __builtin_clzll(x.limb[FIXED_LIMBS - 1]);
+  const fixed m = fixed_shifted_right(x, exponent);
+  const bool upper = m.limb[FIXED_LIMBS - 2] > UINT64_C(0x6a09e667f3bcc908); /* √2, about */
+  const fixed part =
+      upper ? fixed_over(fixed_subtract(fixed_shifted_left(one, 1), m), fixed_add(fixed_shifted_left(one, 1), m))
+            : fixed_over(fixed_subtract(m, one), fixed_add(m, one));
+  const fixed whole = fixed_times_integer(ln_2, (uint64_t)exponent + upper);
+  return upper ? fixed_subtract(whole, twice_artanh(part)) : fixed_add(whole, twice_artanh(part));
+}
+
+/* exp(-x / 2^shift), x >= 0, truncated to below 1. */
+static fixed exponential(fixed x, int shift) {
+  enum { SQUARINGS = 16 };
+  fixed nothing = {{0}}, result;
+  /* x / 2^shift >= 2^8 gives less than 2^-369. */
+  const int bits = shift + SQUARINGS;
+  if (bits < 0) {
+    if (x.limb[FIXED_LIMBS - 1] >> (64 + bits) || bits <= -64) return nothing;
+    x = fixed_times_integer(x, UINT64_C(1) << -bits);
+  } else {
+    x = fixed_shifted_right(x, bits);
+  }
+  if (x.limb[FIXED_LIMBS - 1] || x.limb[FIXED_LIMBS - 2] >> 56) return nothing;
+
+  /* 1 - exp(-x) = x - x²/2! + x³/3! … */
+  fixed term = x, sum = x;
+  for (uint64_t n = 2; !fixed_is_zero(term); n++) {
+    term = fixed_over_integer(fixed_times_fraction(term, x), n);
+    sum = n % 2 ? fixed_add(sum, term) : fixed_subtract(sum, term);
+  }
+  result = fixed_subtract(nothing, sum);
+  if (fixed_is_zero(sum)) result = fixed_subtract(nothing, (fixed){{1}});
+  result.limb[FIXED_LIMBS - 1] = 0;
+  for (int i = 0; i < SQUARINGS; i++) result = fixed_times_fraction(result, result);
+  return result;
+}
+
+/* ---- scalings ---------------------------------------------------------------------------------- */
+
+/* What of the problem, 1 where that is less, is another's in YaRN's formula: see cut in posenc.h; a number with a sign. */
+typedef struct cut {
+  fixed size;
+  bool negative;
+} cut;
+
+/* What the frequencies of a plan have in common. */
+typedef struct scaler {
+  const posenc_problem *problem;
+  fixed inverse_factor; /* 1 / s */
+  fixed low, high;      /* llama3's, and high - low */
+  fixed span;
+  cut from, to; /* yarn: g is 0 at one, and 1 at the other */
+} scaler;
+
+/* dim ln(N / (2 π r)) / (2 ln base), 2^-10 <= r. */
+static cut cut_at(const posenc_problem *problem, double rotations) {
+  const fixed ln_base = logarithm(problem->base);
+  /* ln(8 / 2π) is that of a number above 1. */
+  const fixed ln_2_pi = fixed_subtract(fixed_times_integer(ln_2, 3), logarithm_of(fixed_shifted_left(inverse_2_pi, 3)));
+  const fixed above = fixed_add(logarithm((double)problem->scaling.original), fixed_times_integer(ln_2, 10));
+  const fixed below = fixed_add(ln_2_pi, logarithm(rotations * 0x1p10));
+  const bool negative = fixed_is_less(above, below);
+  const fixed difference = negative ? fixed_subtract(below, above) : fixed_subtract(above, below);
+  return (cut){fixed_over(fixed_times_integer(difference, (uint64_t)problem->dim), fixed_shifted_left(ln_base, 1)),
+               negative};
+}
+
+static fixed without_fraction(fixed a) {
+  return fixed_of_integer(a.limb[FIXED_LIMBS - 1]);
+}
+
+/* None of them is whole without being rounded, so that the next one up is one more. */
+static cut rounded(cut a, bool up) {
+  const fixed down = without_fraction(a.size), size = up != a.negative ? fixed_add(down, one) : down;
+  return (cut){size, a.negative && !fixed_is_zero(size)}; /* -0 is 0 */
+}
+
+static void find_cuts(scaler *made) {
+  const posenc_problem *problem = made->problem;
+  const posenc_scaling *how = &problem->scaling;
+  cut from = cut_at(problem, how->high), to = cut_at(problem, how->low);
+  if (how->truncate) {
+    from = rounded(from, false);
+    to = rounded(to, true);
+  }
+  if (from.negative) from = (cut){{{0}}, false};
+  const fixed last = fixed_of_integer((uint64_t)problem->dim - 1);
+  if (!to.negative && fixed_is_less(last, to.size)) to.size = last;
+  made->from = from;
+  made->to = to;
+}
+
+static scaler scaler_of(const posenc_problem *problem) {
+  const posenc_scaling *how = &problem->scaling;
+  scaler made = {.problem = problem};
+  if (how->kind == POSENC_SCALING_NONE) return made;
+  made.inverse_factor = fixed_over(one, fixed_of(how->factor));
+  if (how->kind == POSENC_SCALING_YARN) find_cuts(&made);
+  if (how->kind == POSENC_SCALING_LLAMA3) {
+    made.low = fixed_of(how->low);
+    made.high = fixed_of(how->high);
+    made.span = fixed_subtract(made.high, made.low);
+  }
+  return made;
+}
+
+/* g of YaRN, for i: the cuts may be in either order, and lie anywhere. Where they are equal any other denominator does: i - a is whole. */
+static fixed yarn_ramp(const scaler *by, int64_t index) {
+  const fixed i = fixed_of_integer((uint64_t)index), from = by->from.size, to = by->to.size;
+  const bool after_from = fixed_is_less(from, i);
+  if (!by->to.negative && !fixed_is_less(to, from)) { /* a <= b */
+    if (!after_from) return (fixed){{0}};
+    return fixed_is_less(i, to) ? fixed_over(fixed_subtract(i, from), fixed_subtract(to, from)) : one;
+  }
+  if (!fixed_is_less(i, from)) return (fixed){{0}};
+  const fixed span = by->to.negative ? fixed_add(from, to) : fixed_subtract(from, to), part = fixed_subtract(from, i);
+  return fixed_is_less(part, span) ? fixed_over(part, span) : one;
+}
+
+/* 1 - g of Llama 3, of the turns in N positions. */
+static fixed llama3_ramp(const scaler *by, fixed turns) {
+  if (fixed_is_less(by->high, turns)) return (fixed){{0}};
+  if (fixed_is_less(turns, by->low)) return one;
+  return fixed_over(fixed_subtract(by->high, turns), by->span);
+}
+
+/* a (1 - g) + a / s g */
+static fixed between(const scaler *by, fixed a, fixed g) {
+  if (fixed_is_zero(g)) return a;
+  if (!fixed_is_less(g, one))
+    return by->inverse_factor.limb[FIXED_LIMBS - 1] ? a : fixed_times_fraction(a, by->inverse_factor);
+  if (by->inverse_factor.limb[FIXED_LIMBS - 1]) return a; /* s is 1 */
+  const fixed less = fixed_subtract(one, by->inverse_factor);
+  return fixed_times_fraction(a, fixed_subtract(one, fixed_times_fraction(g, less)));
+}
+
+/* Turns of frequency i, of the plain problem's; a whole turn may be part of it. */
+static fixed scaled(const scaler *by, int64_t index, fixed turn) {
+  const posenc_problem *problem = by->problem;
+  const posenc_scaling *how = &problem->scaling;
+  switch (how->kind) {
+  case POSENC_SCALING_NONE:
+  case POSENC_SCALING_DYNAMIC: /* which is in the base */
+    break;
+  case POSENC_SCALING_LINEAR:
+    turn = between(by, turn, one);
+    break;
+  case POSENC_SCALING_YARN:
+    turn = between(by, turn, yarn_ramp(by, index));
+    break;
+  case POSENC_SCALING_LLAMA3:
+    turn = between(by, turn, llama3_ramp(by, fixed_times_integer(turn, (uint64_t)how->original)));
+    break;
+  case POSENC_SCALING_LONGROPE:
+    turn = fixed_over(turn, fixed_of(how->factors[index]));
+    break;
+  }
+  if (problem->scale == 1.0) return turn;
+  int exponent;
+  const uint64_t mantissa = (uint64_t)ldexp(frexp(problem->scale, &exponent), 53);
+  turn = fixed_times_integer(turn, mantissa);
+  exponent -= 53;
+  return exponent < 0 ? fixed_shifted_right(turn, -exponent) : fixed_shifted_left(turn, exponent);
+}
+
+/* ln of the base that the frequencies are powers of. */
+static fixed logarithm_of_base(const posenc_problem *problem) {
+  const posenc_scaling *how = &problem->scaling;
+  const fixed plain = logarithm(problem->base);
+  if (how->kind != POSENC_SCALING_DYNAMIC || how->length <= how->original) return plain;
+  /* s n/N - (s - 1) = (N + s (n - N)) / N */
+  const fixed more = fixed_times_integer(fixed_of(how->factor), (uint64_t)(how->length - how->original));
+  const fixed grown = fixed_subtract(logarithm_of(fixed_add(more, fixed_of_integer((uint64_t)how->original))),
+                                     logarithm((double)how->original));
+  const uint64_t dim = (uint64_t)problem->dim;
+  return fixed_add(plain, fixed_over_integer(fixed_times_integer(grown, dim), dim - 2));
+}
+
+void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, uint64_t *rest) {
+  /* The denominator is mantissa × 2^exponent; an even mantissa costs nothing to divide by, a small one less. */
+  int exponent;
+  uint64_t mantissa = (uint64_t)ldexp(frexp(kernel_denominator(problem), &exponent), 53);
+  const int zeros = __builtin_ctzll(mantissa);
+  mantissa >>= zeros;
+  exponent += zeros - 53;
+  const fixed ratio = exponential(fixed_over_integer(logarithm_of_base(problem), mantissa), exponent);
+  const bool plain = problem->scaling.kind == POSENC_SCALING_NONE && problem->scale == 1.0;
+  const scaler by = scaler_of(problem);
+
+  fixed turn = inverse_2_pi;
+  for (int64_t i = 0; i < problem->dim / 2; i++) {
+    const fixed made = plain ? turn : scaled(&by, i, turn);
+    high[i] = made.limb[3];
+    low[i] = made.limb[2];
+    rest[i] = made.limb[1];
+    turn = fixed_times_fraction(turn, ratio);
+  }
+}
+
+/* ---- attention ----------------------------------------------------------------------------------- */
+
+double posenc_attention(const posenc_problem *problem) {
+  if (!problem || problem_scaling_refusal(problem)) return NAN;
+  const posenc_scaling *how = &problem->scaling;
+  if (how->attention > 0.0) return how->attention;
+  if (how->factor <= 1.0) return 1.0;
+  if (how->kind == POSENC_SCALING_YARN)
+    return fixed_double(fixed_add(one, fixed_over_integer(logarithm(how->factor), 10)));
+  if (how->kind == POSENC_SCALING_LONGROPE) {
+    const fixed ratio = fixed_over(logarithm(how->factor), logarithm((double)how->original));
+    return sqrt(fixed_double(fixed_add(one, ratio)));
+  }
+  return 1.0;
+}

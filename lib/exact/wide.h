@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One sine in 128-bit fixed point, for the few elements whose rounding a double cannot decide: some 50 ns each, the same bits
+ * everywhere, no libm.
+ */
+#ifndef POSENC_LIB_EXACT_WIDE_H
+#define POSENC_LIB_EXACT_WIDE_H
+
+#include "lib/exact/angle.h"
+
+/* magnitude × 2^-127, at most 1 */
+typedef struct wide {
+  angle_u128 magnitude;
+  bool negative;
+} wide;
+
+/* The fraction of a turn at a position, |position| <= 2^62, in units of 2^-128: error below 1.5 of them. */
+angle_u128 wide_turn(const angle_table *angles, int64_t index, int64_t position);
+
+/* sin and cos of that turn, the turn's own error included: |error| <= 2^-122. Exact at whole quarters of a turn. */
+wide wide_sine(angle_u128 turn);
+wide wide_cosine(angle_u128 turn);
+
+/* 2 cos of one position, which is a radian or less, rounded to nearest: some 5 ns. */
+double wide_twice_cosine(const angle_table *angles, int64_t index);
+
+/* The upper 106 bits of it. */
+posenc_sum wide_sum(wide x);
+
+/* The nearest number with so many bits (53 or fewer) that is a multiple of 2^least; of two equally near, the larger in size. */
+double wide_round(wide x, int bits, int least);
+
+#endif

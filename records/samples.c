@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "records/samples.h"
+
+#include "common/contract.h"
+#include "common/field.h"
+#include "records/statistics.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* Copies part `index` of "hot/shape/kernel/…"; false if there is none or it does not fit. */
+static bool name_part(const char *name, int index, char part[SAMPLE_NAME]) {
+  for (int skipped = 0; skipped < index; skipped++) {
+    name = strchr(name, '/');
+    if (!name) return false;
+    name++;
+  }
+  const size_t length = index == 2 ? kernel_name_length(name) : strcspn(name, "/");
+  if (length == 0 || length >= SAMPLE_NAME) return false;
+  memcpy(part, name, length);
+  part[length] = '\0';
+  return true;
+}
+
+/* False if it is no repetition of a benchmark of ours. */
+static bool read_sample(const json_t *entry, sample *made) {
+  const char *type = field_string(entry, "run_type"), *name = field_string(entry, "name");
+  if ((*type && strcmp(type, "iteration") != 0) || json_is_true(json_object_get(entry, "error_occurred"))) return false;
+  made->entry = entry;
+  return name_part(name, 0, made->mode) && name_part(name, 1, made->shape) && name_part(name, 2, made->kernel);
+}
+
+/* Kernel null: any. */
+static int compare_names(const sample *s, const char *mode, const char *shape, const char *kernel) {
+  int order = strcmp(s->mode, mode);
+  if (order == 0) order = strcmp(s->shape, shape);
+  return order == 0 && kernel ? strcmp(s->kernel, kernel) : order;
+}
+
+/* Those of one name stay in the order of the record. */
+static int compare_samples(const void *a, const void *b) {
+  const sample *x = *(const sample *const *)a, *y = *(const sample *const *)b;
+  const int order = compare_names(x, y->mode, y->shape, y->kernel);
+  return order != 0 ? order : (x > y) - (x < y);
+}
+
+samples *samples_open(const json_t *timing) {
+  const json_t *entries = json_object_get(timing, "benchmarks");
+  const size_t most = json_array_size(entries) + 1;
+  samples *s = calloc(1, sizeof *s);
+  if (!s) return NULL;
+  s->all = calloc(most, sizeof *s->all);
+  s->by_name = calloc(most, sizeof(*s->by_name));
+  s->values = calloc(most, sizeof *s->values);
+  if (!s->all || !s->by_name || !s->values) {
+    samples_close(s);
+    return NULL;
+  }
+  for (size_t i = 0; i < json_array_size(entries); i++)
+    if (read_sample(json_array_get(entries, i), &s->all[s->count])) s->count++;
+  for (size_t i = 0; i < s->count; i++) s->by_name[i] = &s->all[i];
+  qsort(s->by_name, s->count, sizeof(*s->by_name), compare_samples);
+  return s;
+}
+
+void samples_close(samples *s) {
+  if (!s) return;
+  free(s->all);
+  free(s->by_name);
+  free(s->values);
+  free(s);
+}
+
+static double measured(const json_t *entry, const char *counter) {
+  if (strcmp(counter, "plan_ns") != 0) return field_number(entry, counter);
+  static const struct {
+    const char *name;
+    double ns;
+  } units[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  const char *unit = field_string(entry, "time_unit");
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    if (strcmp(units[i].name, unit) == 0) return field_number(entry, "real_time") * units[i].ns;
+  return NAN;
+}
+
+size_t samples_collect(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter) {
+  size_t first = 0, count = 0;
+  for (size_t end = s->count; first < end;) {
+    const size_t middle = first + (end - first) / 2;
+    if (compare_names(s->by_name[middle], mode, shape, kernel) < 0)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  for (size_t i = first; i < s->count && compare_names(s->by_name[i], mode, shape, kernel) == 0; i++) {
+    const double value = measured(s->by_name[i]->entry, counter);
+    if (isfinite(value)) s->values[count++] = value;
+  }
+  return count;
+}
+
+json_t *samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter) {
+  const size_t count = samples_collect(s, mode, shape, kernel, counter);
+  if (count == 0) return json_null();
+  const double median = statistics_median(s->values, count); /* sorts */
+  return json_pack("{s:f, s:f, s:f}", "median", median, "min", s->values[0], "max", s->values[count - 1]);
+}
+
+/* A copy of the times of that kernel, to be freed. */
+static double *times_of(samples *s, const char *mode, const char *shape, const char *kernel, size_t *count) {
+  *count = samples_collect(s, mode, shape, kernel, "ns_per_element");
+  double *copy = malloc((*count + 1) * sizeof *copy);
+  if (copy) memcpy(copy, s->values, *count * sizeof *copy);
+  return copy;
+}
+
+json_t *samples_ratio_of(const double *a, size_t n, const double *b, size_t m) {
+  static const double confidence = 0.9;
+  statistics_ratio ratio;
+  if (!statistics_ratio_of(a, n, b, m, confidence, &ratio)) return NULL;
+  return json_pack("{s:o, s:o, s:o}", "estimate", field_real(ratio.estimate), "low",
+                   ratio.low > 0.0 ? field_real(ratio.low) : json_null(), "high", field_real(ratio.high));
+}
+
+json_t *samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second) {
+  size_t n, m;
+  double *a = times_of(s, mode, shape, first, &n), *b = times_of(s, mode, shape, second, &m);
+  json_t *ratio = a && b ? samples_ratio_of(a, n, b, m) : NULL;
+  free(a);
+  free(b);
+  return ratio;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* The repetitions of a timing record, by mode, shape and kernel. */
+#ifndef POSENC_RECORDS_SAMPLES_H
+#define POSENC_RECORDS_SAMPLES_H
+
+#include <jansson.h>
+
+enum { SAMPLE_NAME = 80 }; /* bytes of a name; record_is_timing refuses longer ones */
+
+/* One repetition of "<mode>/<shape>/<kernel>". */
+typedef struct sample {
+  const json_t *entry;
+  char mode[SAMPLE_NAME], shape[SAMPLE_NAME], kernel[SAMPLE_NAME];
+} sample;
+
+typedef struct samples {
+  sample *all; /* in the order of the record */
+  size_t count;
+  const sample **by_name; /* sorted */
+  double *values;         /* what was collected last, at most `count` numbers */
+} samples;
+
+/* Null when memory runs out. `timing` may be null: there are none then. */
+samples *samples_open(const json_t *timing);
+void samples_close(samples *s);
+
+/* Collects that counter of all repetitions in s->values, of one kernel or (null) of any; "plan_ns" is the time of an iteration. How many there are. */
+size_t samples_collect(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
+
+/* {"median", "min", "max"} of that, or JSON null if it was never measured. */
+json_t *samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
+
+/* How many times as long the second of two kernels takes: {"estimate", "low", "high"}, an interval of 90 %, as that is what the smallest samples, three
+   timings of each, can tell; low and high are null where timings are fewer. Null when memory runs out. */
+json_t *samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second);
+
+/* The same of numbers: how many times one of a one of b is. All positive. */
+json_t *samples_ratio_of(const double *a, size_t n, const double *b, size_t m);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "records/statistics.h"
+
+#include "common/number.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+double statistics_median(double *x, size_t n) {
+  numbers_sort(x, n);
+  return numbers_median(x, n);
+}
+
+enum { MOST_EXACT = 25 };
+
+/* P(U <= u) for samples of n and m, both at most MOST_EXACT, whose arrangements, C(50, 25) < 2^47 at most, a double counts exactly. Those with U = u are the
+   coefficient of q^u in the product over i = 1 … n of (1 - q^(m + i)) / (1 - q^i). */
+static double exact_tail(size_t n, size_t m, size_t u) {
+  double ways[MOST_EXACT * MOST_EXACT + 1] = {1.0};
+  const size_t most = n * m;
+  for (size_t i = 1; i <= n; i++) {
+    for (size_t k = most + 1; k-- > m + i;) ways[k] -= ways[k - m - i];
+    for (size_t k = i; k <= most; k++) ways[k] += ways[k - i];
+  }
+  double below = 0.0, all = 0.0;
+  for (size_t k = 0; k <= most; k++) {
+    all += ways[k];
+    if (k <= u) below += ways[k];
+  }
+  return below / all;
+}
+
+/* The same by the normal distribution; `ties` is the sum of t³ - t over groups of t equal numbers. */
+static double normal_tail(double n, double m, double u, double ties) {
+  const double all = n + m, variance = n * m / 12.0 * (all + 1.0 - ties / (all * (all - 1.0)));
+  if (!(variance > 0.0)) return 1.0;
+  return 0.5 * erfc((n * m / 2.0 - u - 0.5) / sqrt(2.0 * variance));
+}
+
+double statistics_rank_test(const double *a, size_t n, const double *b, size_t m) {
+  if (n == 0 || m == 0) return 1.0;
+  double u = 0.0, ties = 0.0;
+  bool tied = false;
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < m; j++) {
+      u += a[i] > b[j] ? 1.0 : a[i] == b[j] ? 0.5 : 0.0;
+      tied = tied || a[i] == b[j];
+    }
+  /* A group of t numbers counts t² - 1 for each of its members. */
+  for (size_t i = 0; i < n + m; i++) {
+    const double x = i < n ? a[i] : b[i - n];
+    double equal = 0.0;
+    for (size_t j = 0; j < n + m; j++) equal += (j < n ? a[j] : b[j - n]) == x;
+    ties += equal * equal - 1.0;
+  }
+  const double least = fmin(u, (double)(n * m) - u);
+  const double tail = !tied && ties == 0.0 && n <= MOST_EXACT && m <= MOST_EXACT
+                          ? exact_tail(n, m, (size_t)least)
+                          : normal_tail((double)n, (double)m, least, ties);
+  return fmin(1.0, 2.0 * tail);
+}
+
+/* So many quotients at either end are outside the interval: the most with P(U < k) <= (1 - confidence) / 2. */
+static size_t outside(size_t n, size_t m, double confidence) {
+  const double most = (1.0 - confidence) / 2.0 * (1.0 + 1e-9); /* 90 % is what three of each can tell, exactly */
+  size_t k = 0;
+  while (k < n * m / 2 &&
+         (n <= MOST_EXACT && m <= MOST_EXACT ? exact_tail(n, m, k)
+                                             : normal_tail((double)n, (double)m, (double)k, 0.0)) <= most)
+    k++;
+  return k;
+}
+
+bool statistics_ratio_of(const double *a, size_t n, const double *b, size_t m, double confidence,
+                         statistics_ratio *ratio) {
+  const size_t count = n * m;
+  double *quotients = malloc((count ? count : 1) * sizeof *quotients);
+  if (!quotients) return false;
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < m; j++) quotients[i * m + j] = b[j] / a[i];
+  numbers_sort(quotients, count);
+  const size_t k = count ? outside(n, m, confidence) : 0;
+  *ratio = (statistics_ratio){count ? numbers_median(quotients, count) : NAN, k ? quotients[k - 1] : 0.0,
+                              k ? quotients[count - k] : INFINITY};
+  free(quotients);
+  return true;
+}

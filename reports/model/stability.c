@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/model/stability.h"
+
+#include "common/field.h"
+#include "records/statistics.h"
+#include "reports/page/words.h"
+
+#include <stdlib.h>
+
+static const char mode[] = "hot", counter[] = "limit_bytes_per_second";
+
+/* Of n sorted numbers, the middle half, or a little more, as a share of their median; NaN of one, which tells nothing. */
+static double middle_half(const double *sorted, size_t n, double median) {
+  return n > 1 ? (sorted[n - 1 - n / 4] - sorted[n / 4]) / median : NAN;
+}
+
+static double most_turns(const samples *times) {
+  double most = 0;
+  for (size_t i = 0; i < times->count; i++) most = fmax(most, field_number_or(times->all[i].entry, "turn", 0));
+  return most;
+}
+
+typedef struct found {
+  double *halves, *early,
+      *late; /* room for a number of every sample; the latter two are shares of the median of a shape */
+  size_t shapes, half_count, early_count, late_count, measured;
+  double worst;
+  const char *shape;
+} found;
+
+/* All repetitions of a shape stand together in the order by name. */
+static void add_shape(found *f, samples *times, size_t first, size_t end, double turns) {
+  const char *shape = times->by_name[first]->shape;
+  const size_t count = samples_collect(times, mode, shape, NULL, counter);
+  if (count == 0) return;
+  const double median = statistics_median(times->values, count); /* sorts */
+  const double half = middle_half(times->values, count, median);
+  f->measured += count;
+  if (!(median > 0)) return;
+  f->shapes++;
+  if (isfinite(half)) {
+    f->halves[f->half_count++] = half;
+    if (!f->shape || half > f->worst) {
+      f->worst = half;
+      f->shape = shape;
+    }
+  }
+  for (size_t i = first; i < end; i++) {
+    const json_t *entry = times->by_name[i]->entry;
+    const double turn = field_number(entry, "turn"), share = field_number(entry, counter) / median;
+    if (!isfinite(share) || !(share > 0) || !isfinite(turn)) continue;
+    if (turn <= turns / 3) f->early[f->early_count++] = share;
+    if (turn > turns * 2 / 3) f->late[f->late_count++] = share;
+  }
+}
+
+json_t *stability_make(samples *times) {
+  found f = {.halves = malloc((times->count + 1) * sizeof *f.halves),
+             .early = malloc((times->count + 1) * sizeof *f.early),
+             .late = malloc((times->count + 1) * sizeof *f.late)};
+  json_t *made = NULL;
+  if (f.halves && f.early && f.late) {
+    const double turns = most_turns(times);
+    for (size_t first = 0, end; first < times->count; first = end) {
+      const sample *one = times->by_name[first];
+      for (end = first + 1; end < times->count && strcmp(times->by_name[end]->mode, one->mode) == 0 &&
+                            strcmp(times->by_name[end]->shape, one->shape) == 0;)
+        end++;
+      if (strcmp(one->mode, mode) == 0) add_shape(&f, times, first, end, turns);
+    }
+    const bool turned = f.early_count && f.late_count;
+    json_t *drift = turned ? samples_ratio_of(f.early, f.early_count, f.late, f.late_count) : json_null();
+    const double typical = f.half_count ? statistics_median(f.halves, f.half_count) : NAN;
+    made = json_pack("{s:I, s:I, s:o, s:o, s:s?, s:o}", "measured", (json_int_t)f.measured, "shapes",
+                     (json_int_t)f.shapes, "typical", field_real(typical), "worst",
+                     field_real(f.half_count ? f.worst : NAN), "shape", f.shape, "drift", drift);
+    if (made && f.shapes == 0) {
+      json_decref(made);
+      made = json_null();
+    }
+  }
+  free(f.halves);
+  free(f.early);
+  free(f.late);
+  return made;
+}
+
+void stability_write(page *p, const json_t *document) {
+  const json_t *told = json_object_get(document, "stability");
+  const json_t *facts = json_object_get(json_object_get(document, "environment"), "timing");
+  const json_t *drift = json_object_get(told, "drift");
+  const char *load = field_string(facts, "load"), *after = field_string(facts, "load_after");
+  if (!json_is_object(told)) return;
+  p->format->open(p, PAGE_PARAGRAPH);
+  page_print(p, PAGE_TEXT, "How steady the machine was: beside %s timings of %s shapes its limit was measured too.",
+             words_count(field_number(told, "measured")).text, words_count(field_number(told, "shapes")).text);
+  if (isfinite(field_number(told, "worst"))) {
+    page_print(p, PAGE_TEXT,
+               " The middle half of these measurements reaches over %s\u00a0%% of their median for the typical shape, "
+               "and over %s\u00a0%% for the worst, ",
+               words_significant(100 * field_number(told, "typical"), 2).text,
+               words_significant(100 * field_number(told, "worst"), 2).text);
+    p->format->run(p, PAGE_CODE, field_string(told, "shape"));
+    p->format->run(p, PAGE_TEXT, ".");
+  }
+  if (json_is_object(drift)) {
+    page_print(p, PAGE_TEXT, " In the last third of the run it was %s times ",
+               words_significant(field_number(drift, "estimate"), 3).text);
+    page_print(p, PAGE_SMALL, "%s", words_interval(drift).text);
+    p->format->run(p, PAGE_TEXT, " what it was in the first.");
+  }
+  if (*load) {
+    p->format->run(p, PAGE_TEXT, " The load (processes that ran or waited, over 1, 5 and 15 minutes) was ");
+    p->format->run(p, PAGE_TEXT, load);
+    p->format->run(p, PAGE_TEXT, " before");
+    if (*after) {
+      p->format->run(p, PAGE_TEXT, " and ");
+      p->format->run(p, PAGE_TEXT, after);
+      p->format->run(p, PAGE_TEXT, " after");
+    }
+    p->format->run(p, PAGE_TEXT, ".");
+  }
+  page_print(p, PAGE_TEXT, " Figures marked ‡ have least and most further apart than %.0f\u00a0%% of their median.",
+             100 * words_too_wide);
+  p->format->close(p, PAGE_PARAGRAPH);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/page/page.h"
+
+#include <string.h>
+
+static void escape(FILE *stream, const char *text) {
+  for (; *text; text++) {
+    if (strchr("\\`*_{}[]<>#|!&~$", *text)) fputc('\\', stream);
+    fputc((unsigned char)*text < ' ' ? ' ' : *text, stream);
+  }
+}
+
+static void begin(page *p, const char *title) {
+  fputs("# ", p->stream);
+  escape(p->stream, title);
+  fputs("\n\n", p->stream);
+}
+
+static void end(page *p) {
+  (void)p; /* a Markdown file just stops */
+}
+
+static void heading(page *p, int level, const char *text) {
+  fprintf(p->stream, "%.*s ", level, "######");
+  escape(p->stream, text);
+  fputs("\n\n", p->stream);
+}
+
+static const char *const parts[PAGE_PARTS][2] = {
+    [PAGE_PARAGRAPH] = {"", "\n\n"}, [PAGE_ANSWER] = {"> ", "\n\n"}, [PAGE_LIST] = {"", "\n"},
+    [PAGE_ITEM] = {"- ", "\n"},      [PAGE_FIGURES] = {"", ""},      [PAGE_DATA] = {"", ""},
+};
+
+static void open(page *p, page_part part) {
+  fputs(parts[part][0], p->stream);
+}
+
+static void open_data(page *p, const char *summary) {
+  (void)p, (void)summary; /* the table in it has a caption */
+}
+
+static void close(page *p, page_part part) {
+  fputs(parts[part][1], p->stream);
+}
+
+/* Longest run of backticks: a fence needs one more. */
+static int longest_ticks(const char *text) {
+  int longest = 0;
+  for (int ticks = 0; *text; text++) {
+    ticks = *text == '`' ? ticks + 1 : 0;
+    if (ticks > longest) longest = ticks;
+  }
+  return longest;
+}
+
+static void fence(page *p, int ticks) {
+  while (ticks-- > 0) fputc('`', p->stream);
+}
+
+static void code(page *p, const char *text) {
+  const int ticks = longest_ticks(text) + 1;
+  const char *space = ticks > 1 ? " " : "";
+  fence(p, ticks);
+  fputs(space, p->stream);
+  for (; *text; text++) {
+    if (*text == '|' && p->columns) fputc('\\', p->stream); /* cells end at it, even in code */
+    fputc((unsigned char)*text < ' ' ? ' ' : *text, p->stream);
+  }
+  fputs(space, p->stream);
+  fence(p, ticks);
+}
+
+static void run(page *p, page_run look, const char *text) {
+  if (look == PAGE_CODE) {
+    code(p, text);
+    return;
+  }
+  fputs(look == PAGE_STRONG ? "**" : "", p->stream);
+  escape(p->stream, text);
+  fputs(look == PAGE_STRONG ? "**" : "", p->stream);
+}
+
+static void code_block(page *p, const char *text) {
+  const int ticks = longest_ticks(text) < 3 ? 3 : longest_ticks(text) + 1;
+  fence(p, ticks);
+  fprintf(p->stream, "sh\n%s\n", text);
+  fence(p, ticks);
+  fputs("\n\n", p->stream);
+}
+
+static void table_begin(page *p, const char *caption) {
+  escape(p->stream, caption);
+  fputs("\n\n|", p->stream);
+  for (size_t i = 0; i < p->column_count; i++) {
+    fputc(' ', p->stream);
+    escape(p->stream, p->columns[i].title);
+    fputs(" |", p->stream);
+  }
+  fputs("\n|", p->stream);
+  for (size_t i = 0; i < p->column_count; i++) fputs(p->columns[i].numeric ? " ---: |" : " --- |", p->stream);
+  fputc('\n', p->stream);
+}
+
+static void table_end(page *p) {
+  fputc('\n', p->stream);
+}
+
+static void row_begin(page *p) {
+  fputc('|', p->stream);
+}
+
+static void row_end(page *p) {
+  fputc('\n', p->stream);
+}
+
+static void cell_begin(page *p, size_t span, bool prose) {
+  (void)span;
+  (void)prose;
+  fputc(' ', p->stream);
+}
+
+/* No cell is wider than its column here: the others stay empty. */
+static void cell_end(page *p, size_t span) {
+  while (span-- > 0) fputs(" |", p->stream);
+}
+
+static void figure(page *p, const char *caption, const char *svg) {
+  (void)svg; /* drawn in the HTML page */
+  escape(p->stream, caption);
+  fputs(" Drawn in [index.html](index.html).\n\n", p->stream);
+}
+
+const page_format page_markdown = {
+    .begin = begin,
+    .end = end,
+    .heading = heading,
+    .open = open,
+    .open_data = open_data,
+    .close = close,
+    .run = run,
+    .code_block = code_block,
+    .table_begin = table_begin,
+    .table_end = table_end,
+    .row_begin = row_begin,
+    .row_end = row_end,
+    .cell_begin = cell_begin,
+    .cell_end = cell_end,
+    .figure = figure,
+};

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/page/pareto.h"
+
+#include "reports/page/plot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What a logarithmic axis can show of an error of 0. */
+static const double least_error = 1e-18;
+
+static int compare_points(const void *a, const void *b) {
+  const pareto_point *x = a, *y = b;
+  if (x->time < y->time || x->time > y->time) return x->time > y->time ? 1 : -1;
+  return (x->error > y->error) - (x->error < y->error);
+}
+
+void pareto_sort(pareto_point *points, size_t count) {
+  double best = INFINITY;
+  qsort(points, count, sizeof *points, compare_points);
+  for (size_t i = 0; i < count; i++) {
+    points[i].front = points[i].counts && points[i].error < best;
+    if (points[i].front) best = points[i].error;
+  }
+}
+
+static double shown_error(const pareto_point *point) {
+  return fmax(point->error, least_error);
+}
+
+/* From the fastest on, along what is reached by then, to both ends of the picture. */
+static void write_front(FILE *script, const pareto_point *points, size_t count) {
+  const pareto_point *last = NULL;
+  fputs("$front << EOD\n", script);
+  for (size_t i = 0; i < count; i++) {
+    if (!points[i].front) continue;
+    fprintf(script, "%.17g %.17g\n", points[i].time, shown_error(&points[i]));
+    last = &points[i];
+  }
+  if (last) fprintf(script, "%.17g %.17g\n", points[count - 1].time, shown_error(last));
+  fputs("EOD\n", script);
+}
+
+char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title,
+                  const char *time_label) {
+  /* The legend may have a line for every other kernel, beyond those that there is room for. */
+  enum { HEIGHT = PLOT_HEIGHT + 120, LEGEND_USUAL = 18, LEGEND_PIXELS = 20 };
+  const int further = count > LEGEND_USUAL ? (int)(count - LEGEND_USUAL + 1) / 2 : 0;
+  FILE *script = plot_begin(name, HEIGHT + LEGEND_PIXELS * further);
+  if (!script) return NULL;
+  fputs("set logscale xy 10\nset format x '%g'\nset format y '10^{%L}'\nset ylabel 'largest |error|'\nset xlabel ",
+        script);
+  plot_quoted(script, time_label);
+  fputs("\nset title ", script);
+  plot_quoted(script, title);
+  fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n", script);
+  write_front(script, points, count);
+  for (size_t i = 0; i < count; i++)
+    fprintf(script, "$point%zu << EOD\n%.17g %.17g %.17g %.17g\nEOD\n", i, points[i].time, shown_error(&points[i]),
+            points[i].low, points[i].high);
+  fputs("plot $front using 1:2 with steps linecolor rgb '#808080' dashtype 2 title 'front'", script);
+  for (size_t i = 0; i < count; i++) {
+    fprintf(script, ", $point%zu using 1:2:3:4 with xerrorbars", i);
+    plot_kernel(script, points[i].index, points[i].name);
+  }
+  return plot_finish(
+      script, name,
+      "Points: largest absolute error against time, one per kernel, and the front of those that none beats in both");
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/page/plot.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Is there a program of that name in a folder of PATH? */
+static int in_path(const char *name) {
+  const char *folder = getenv("PATH");
+  while (folder && *folder) {
+    const size_t length = strcspn(folder, ":");
+    char path[4096];
+    const int used = snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, name);
+    if (used > 0 && (size_t)used < sizeof path && access(path, X_OK) == 0) return 1;
+    folder += length + (folder[length] == ':');
+  }
+  return 0;
+}
+
+const char *plot_refusal(void) {
+  const int found = strchr(GNUPLOT, '/') ? access(GNUPLOT, X_OK) == 0 : in_path(GNUPLOT);
+  return found ? NULL : "gnuplot is not installed";
+}
+
+static FILE *temporary(const char *name) {
+  FILE *file = tmpfile();
+  if (!file) fprintf(stderr, "posenc: report: plot %s: no temporary file: %s\n", name, strerror(errno));
+  return file;
+}
+
+FILE *plot_begin(const char *name, int height) {
+  /* Script and picture are temporary files without a name: whatever happens, nothing is left behind. */
+  FILE *script = temporary(name);
+  if (script)
+    fprintf(script,
+            "set terminal svg size %d,%d dynamic enhanced font 'sans-serif,15' linewidth 1.4\n"
+            "set encoding utf8\n"
+            "set key below center Left reverse noenhanced samplen 2 title ' '\n"
+            "set xlabel offset 0,0.5\n"
+            "set errorbars small\n"
+            "set border 3 linewidth 0.7\n"
+            "set tics nomirror scale 0.6\n"
+            "set grid linecolor rgb '#808080' dashtype 1 linewidth 0.2\n",
+            PLOT_WIDTH, height);
+  return script;
+}
+
+void plot_quoted(FILE *script, const char *text) {
+  fputc('\'', script);
+  for (; *text; text++) {
+    if (*text == '\'') fputc('\'', script);
+    fputc((unsigned char)*text < ' ' ? ' ' : *text, script);
+  }
+  fputc('\'', script);
+}
+
+/* Okabe and Ito's colours for all eyes, without the yellow that white paper swallows; then dashes tell lines apart. */
+static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080"};
+enum { COLOURS = sizeof colours / sizeof *colours };
+
+void plot_look(FILE *script, size_t index) {
+  enum { DASHES = 5 }; /* that gnuplot has */
+  fprintf(script, " linecolor rgb '%s' dashtype %zu pointtype %zu pointsize 0.55 linewidth 1.2",
+          colours[index % COLOURS], 1 + index / COLOURS % DASHES, 4 + index % 11);
+}
+
+void plot_kernel(FILE *script, size_t index, const char *title) {
+  plot_look(script, index);
+  fputs(" title ", script);
+  plot_quoted(script, title);
+}
+
+/* The whole of a file as a string to free; null when memory runs out or it cannot be read. */
+static char *contents(FILE *file) {
+  if (fseek(file, 0, SEEK_END) != 0) return NULL;
+  const long size = ftell(file);
+  rewind(file);
+  char *text = size < 0 ? NULL : malloc((size_t)size + 1);
+  if (!text) return NULL;
+  text[fread(text, 1, (size_t)size, file)] = '\0';
+  return text;
+}
+
+/* Exit status of gnuplot, or -1 with errno set if it could not be run. */
+static int run_gnuplot(FILE *script, FILE *picture, FILE *messages) {
+  /* -d: the user's own settings are not the report's. */
+  char *const arguments[] = {(char[]){GNUPLOT}, (char[]){"-d"}, NULL};
+  extern char **environ;
+  posix_spawn_file_actions_t actions;
+  errno = posix_spawn_file_actions_init(&actions);
+  if (errno) return -1;
+  pid_t child;
+  errno = posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
+  if (!errno) errno = posix_spawn_file_actions_adddup2(&actions, fileno(picture), STDOUT_FILENO);
+  if (!errno) errno = posix_spawn_file_actions_adddup2(&actions, fileno(messages), STDERR_FILENO);
+  if (!errno) errno = posix_spawnp(&child, GNUPLOT, &actions, NULL, arguments, environ);
+  const int failure = errno;
+  posix_spawn_file_actions_destroy(&actions);
+  errno = failure;
+  if (failure) return -1;
+  int status;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/* The first line of what gnuplot said that is more than a pointer at a column. */
+static const char *first_line(char *messages) {
+  for (char *line = strtok(messages, "\n"); line; line = strtok(NULL, "\n"))
+    if (line[strspn(line, " ^\t")] && !strstr(line, "gnuplot>")) return line + strspn(line, " \t");
+  return "it failed";
+}
+
+/* Writes [from, to) with every id and every reference to one made this picture's own. */
+static void write_with_ids(FILE *out, const char *from, const char *to, const char *name) {
+  static const char *const marks[] = {"id='", "id=\"", "href='#", "href=\"#", "url(#"};
+  while (from < to) {
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks && !length; i++)
+      if (strncmp(from, marks[i], strlen(marks[i])) == 0) length = strlen(marks[i]);
+    fwrite(from, 1, length ? length : 1, out);
+    if (length) fprintf(out, "%s-", name);
+    from += length ? length : 1;
+  }
+}
+
+/* gnuplot's SVG document as an element of a page; null if it is none. */
+static char *as_element(const char *document, const char *name, const char *description) {
+  const char *box = strstr(document, "viewBox=\"");
+  const char *body = strstr(document, "</desc>"); /* after gnuplot's own title and description */
+  const char *end = strstr(document, "</svg>");
+  if (!box || !body || !end || body > end) return NULL;
+  box += strlen("viewBox=\"");
+  body += strlen("</desc>");
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return NULL;
+  fprintf(out, "<svg viewBox=\"%.*s\" role=\"img\" aria-label=\"%s\">", (int)strcspn(box, "\""), box, description);
+  write_with_ids(out, body, end, name);
+  fputs("</svg>", out);
+  if (fclose(out) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+static char *draw(FILE *script, FILE *picture, FILE *messages, const char *name, const char *description) {
+  if (fflush(script) != 0 || fseek(script, 0, SEEK_SET) != 0) {
+    fprintf(stderr, "posenc: report: plot %s: cannot write the script: %s\n", name, strerror(errno));
+    return NULL;
+  }
+  const int status = run_gnuplot(script, picture, messages);
+  if (status < 0) {
+    fprintf(stderr, "posenc: report: plot %s: cannot run gnuplot: %s\n", name, strerror(errno));
+    return NULL;
+  }
+  char *document = contents(picture);
+  char *said = contents(messages);
+  char *element = status == 0 && document ? as_element(document, name, description) : NULL;
+  if (!element)
+    fprintf(stderr, "posenc: report: plot %s: gnuplot: %s\n", name, said ? first_line(said) : "out of memory");
+  free(said);
+  free(document);
+  return element;
+}
+
+char *plot_finish(FILE *script, const char *name, const char *description) {
+  FILE *picture = temporary(name);
+  FILE *messages = picture ? temporary(name) : NULL;
+  char *element = messages ? draw(script, picture, messages, name, description) : NULL;
+  if (picture) fclose(picture);
+  if (messages) fclose(messages);
+  fclose(script);
+  return element;
+}
+
+void plot_standalone(const char *element, FILE *stream) {
+  static const char start[] = "<svg ", box[] = "viewBox=\"0 0 ";
+  /* gnuplot draws in black on nothing. */
+  static const char style[] =
+      "svg{--ink:#1a1c1f;--paper:#fff}\n"
+      "@media(prefers-color-scheme:dark){svg{--ink:#e4e6e9;--paper:#131619}}\n"
+      "#paper{fill:var(--paper)}[stroke=black],[color=black]{stroke:var(--ink)}[stroke=none]{stroke:none}\n"
+      "[fill=black]{fill:var(--ink)}\n";
+  int width = PLOT_WIDTH, height = PLOT_HEIGHT;
+  const char *size = strstr(element, box), *body = strchr(element, '>');
+  if (size) sscanf(size + strlen(box), "%d %d", &width, &height);
+  const char *attributes = element + strlen(start);
+  fprintf(stream,
+          "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
+          "xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"%d\" height=\"%d\" %.*s>\n<style>\n%s</style>\n"
+          "<rect id=\"paper\" width=\"100%%\" height=\"100%%\"/>%s\n",
+          width, height, (int)(body - attributes), attributes, style, body + 1);
+}

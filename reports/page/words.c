@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/page/words.h"
+
+#include "common/field.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *words_mark(const json_t *spread) {
+  const double width = field_number(spread, "max") - field_number(spread, "min");
+  return width > words_too_wide * field_number(spread, "median") ? "‡" : "";
+}
+
+static const words dash = {"–"};
+
+words words_significant(double value, int digits) {
+  if (!isfinite(value)) return dash;
+  words result;
+  const int length = snprintf(result.text, sizeof result.text, "%#.*g", digits, value);
+  if (result.text[length - 1] == '.') result.text[length - 1] = '\0';
+  return result;
+}
+
+words words_plain(double value) {
+  if (!isfinite(value)) return dash;
+  words result;
+  snprintf(result.text, sizeof result.text, "%.6g", value);
+  return result;
+}
+
+words words_fixed(double value, int decimals) {
+  if (!isfinite(value) || fabs(value) >= 1e15) return words_significant(value, 4);
+  words result;
+  snprintf(result.text, sizeof result.text, "%.*f", decimals, value);
+  return result;
+}
+
+words words_count(double value) {
+  static const char thin_space[] = "\u202f"; /* narrow, and no line break */
+  const words digits = words_fixed(value, 0);
+  if (!isfinite(value) || strchr(digits.text, 'e')) return digits;
+  words result = {""};
+  char *end = result.text;
+  for (size_t i = 0, count = strlen(digits.text); i < count; i++) {
+    *end++ = digits.text[i];
+    const size_t left = count - 1 - i;
+    if (left > 0 && left % 3 == 0 && digits.text[i] != '-') end = stpcpy(end, thin_space);
+  }
+  *end = '\0';
+  return result;
+}
+
+words words_position(double value) {
+  int exponent;
+  if (!(value > 0) || frexp(value, &exponent) > 0.5) return words_count(value);
+  words result;
+  snprintf(result.text, sizeof result.text, "2^%d", exponent - 1);
+  return result;
+}
+
+words words_bytes(double bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++) bytes /= 1024;
+  const words value = words_fixed(bytes, bytes < 10 && bytes != floor(bytes));
+  words result;
+  snprintf(result.text, sizeof result.text, "%.60s\u00a0%s", value.text, units[unit]);
+  return result;
+}
+
+const char *words_sample(const json_t *row) {
+  return strcmp(field_string(row, "mode"), "sampled") == 0 ? " (sample)" : "";
+}
+
+words words_interval(const json_t *ratio) {
+  const double low = field_number(ratio, "low"), high = field_number(ratio, "high");
+  words result;
+  if (isfinite(low))
+    snprintf(result.text, sizeof result.text, "(%.40s–%.40s)", words_significant(low, 3).text,
+             words_significant(high, 3).text);
+  else
+    snprintf(result.text, sizeof result.text, "(too few timings)");
+  return result;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers as people read them. What is no finite number is a dash. */
+#ifndef POSENC_REPORTS_PAGE_WORDS_H
+#define POSENC_REPORTS_PAGE_WORDS_H
+
+#include <jansson.h>
+
+typedef struct words {
+  char text[96];
+} words;
+
+/* That many significant digits: "0.500", "1.23e-07". */
+words words_significant(double value, int digits);
+
+/* As short as six digits allow: "10000", "0.5". */
+words words_plain(double value);
+
+/* That many decimals: "43.0". */
+words words_fixed(double value, int decimals);
+
+/* A whole number with its thousands set apart: "2 560 000". */
+words words_count(double value);
+
+/* A position: "2^17", or as a count if it is no power of two. */
+words words_position(double value);
+
+/* "512 MiB", "250 KiB". */
+words words_bytes(double bytes);
+
+/* A median between least and most that are further apart than this share of it is marked: kernels that follow each other in a table often differ by
+   a fifth, and what is no surer than that does not tell them apart. */
+static const double words_too_wide = 0.2;
+/* The mark of a {"median", "min", "max"}, or nothing. */
+const char *words_mark(const json_t *spread);
+
+/* " (sample)", after what an accuracy row is of, if not all of its elements were looked at; or nothing. */
+const char *words_sample(const json_t *row);
+
+/* An interval such as samples_ratio has, in parentheses. */
+words words_interval(const json_t *ratio);
+
+#endif

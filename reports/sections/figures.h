@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The figures of the report, drawn from the document. */
+#ifndef POSENC_REPORTS_SECTIONS_FIGURES_H
+#define POSENC_REPORTS_SECTIONS_FIGURES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+typedef enum figure {
+  FIGURE_PARETO, /* error against time */
+  FIGURE_TIME,   /* against length, as the next three */
+  FIGURE_BANDWIDTH,
+  FIGURE_COLD,
+  FIGURE_FRESH,
+  FIGURE_ERROR,     /* against position */
+  FIGURE_RECIPES,   /* the same of what frameworks ship */
+  FIGURE_CAUSES,    /* shares of the error against position, a panel per kind of kernel */
+  FIGURE_FREQUENCY, /* error against frequency */
+  FIGURE_HISTOGRAM, /* of errors in ulp */
+  FIGURE_RECIPES_HISTOGRAM,
+  FIGURE_ENCODING,   /* heatmap; this and the following show the encoding itself */
+  FIGURE_COLUMNS,    /* against position */
+  FIGURE_WAVELENGTH, /* and frequency, against index */
+  FIGURE_SPECTRUM,   /* of columns; none without KISS FFT */
+  FIGURE_CIRCLE,     /* pairs as points of the unit circle */
+  FIGURE_SIMILARITY, /* of two positions against their difference */
+  FIGURES
+} figure;
+
+typedef struct figures {
+  char *svg[FIGURES]; /* null where the document has no data for it */
+} figures;
+
+/* False on an error already told on stderr; nothing to free then. */
+bool figures_make(const json_t *document, figures *made);
+void figures_free(figures *made);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/sections/histogram.h"
+
+#include "common/field.h"
+#include "reports/page/words.h"
+
+/* Columns of the table: elements with an error below so many ulp. */
+static const struct {
+  double ulp;
+  const char *title;
+} ends[] = {{0.5, "below ½ ulp"}, {1, "1"},         {2, "2"},        {0x1p4, "2^4"},
+            {0x1p8, "2^8"},       {0x1p16, "2^16"}, {0x1p26, "2^26"}};
+
+enum { ENDS = sizeof ends / sizeof *ends };
+
+/* Elements with an error below that, all of those counted if it is infinite. */
+static double count_below(const json_t *histogram, double ulp) {
+  double sum = 0;
+  for (size_t i = 0; i < json_array_size(histogram); i++) {
+    const json_t *bin = json_array_get(histogram, i);
+    if (field_number_or(bin, "below", INFINITY) <= ulp) sum += field_number(bin, "count");
+  }
+  return sum;
+}
+
+static void write_data(page *p, const json_t *rows) {
+  page_column columns[ENDS + 2] = {{"kernel", false}, [ENDS + 1] = {"all", true}};
+  for (size_t i = 0; i < ENDS; i++) columns[i + 1] = (page_column){ends[i].title, true};
+  p->format->open(p, PAGE_DATA);
+  page_table(p, "Elements with an error below so many ulp; report.json has all.", columns, ENDS + 2);
+  for (size_t i = 0; i < json_array_size(rows); i++) {
+    const json_t *row = json_array_get(rows, i), *histogram = json_object_get(row, "histogram");
+    if (json_array_size(histogram) == 0) continue;
+    page_cell(p);
+    p->format->run(p, PAGE_CODE, field_string(row, "kernel"));
+    p->format->run(p, PAGE_TEXT, words_sample(row));
+    page_cell_end(p);
+    for (size_t k = 0; k < ENDS; k++)
+      page_cell_run(p, PAGE_TEXT, words_count(count_below(histogram, ends[k].ulp)).text);
+    page_cell_run(p, PAGE_TEXT, words_count(count_below(histogram, INFINITY)).text);
+  }
+  page_table_end(p);
+  p->format->close(p, PAGE_DATA);
+}
+
+void histogram_write(page *p, const json_t *document, const figures *drawn) {
+  const json_t *headline = json_object_get(document, "headline");
+  if (!drawn->svg[FIGURE_HISTOGRAM]) return;
+  p->format->heading(p, 2, "How many elements are how wrong");
+  p->format->open(p, PAGE_PARAGRAPH);
+  p->format->run(p, PAGE_TEXT, "Elements looked at of ");
+  p->format->run(p, PAGE_CODE, field_string(headline, "shape"));
+  p->format->run(p, PAGE_TEXT,
+                 " by their error in ulp. A point counts the elements from half of its error to just below it, the "
+                 "leftmost all below it. What is rounded correctly ends at half an ulp.");
+  p->format->close(p, PAGE_PARAGRAPH);
+  p->format->open(p, PAGE_FIGURES);
+  p->format->figure(p, "Elements by error in ulp. Kernels whose numbers are within a tenth of each other share a line.",
+                    drawn->svg[FIGURE_HISTOGRAM]);
+  if (drawn->svg[FIGURE_RECIPES_HISTOGRAM])
+    p->format->figure(p, "Elements by error in ulp, of what frameworks ship, likewise.",
+                      drawn->svg[FIGURE_RECIPES_HISTOGRAM]);
+  p->format->close(p, PAGE_FIGURES);
+  write_data(p, json_object_get(headline, "rows"));
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Targets beside what was measured, as a Markdown table. The files are records, in any order: timing records (posenc bench --json, and whatever
+ * has entries of the same form), accuracy records (posenc verify --format json), and what kernels there are (posenc list --json), which
+ * says why one was not measured.
+ */
+#include "common/field.h"
+#include "reports/page/words.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What is compared with the threshold. */
+typedef enum measure {
+  SHARE,      /* of the limit, at least */
+  PLAN_SHARE, /* of the time, at most */
+  TIME,       /* microseconds, at most */
+  SPEED_UP,   /* time of `over` / time of `name`, repetitions paired in their order, at least */
+  SAME_PACE,  /* share of the limit / that of `over`, which ran at another time, at least */
+  SAME_BITS,  /* as `over` has */
+  MISROUNDED, /* elements of all that there are, at most */
+} measure;
+
+typedef struct target {
+  const char *number, *work;
+  measure measure;
+  const char *name, *over; /* of benchmarks; MISROUNDED: kernel and shape */
+  double threshold;
+  const char *goal; /* in words */
+} target;
+
+#define FILL "of the best fill"
+#define MEMSET "of memset"
+#define SCALE "of x *= constant"
+
+/* All of them, and the only place where a threshold stands. */
+static const target targets[] = {
+    {"1", "f32, correctly rounded, 131072 × 1024", SHARE, "hot/131072x1024/cr-avx512", NULL, 0.95, FILL},
+    {"1", "f32, correctly rounded, 32768 × 4096", SHARE, "hot/32768x4096/cr-avx512", NULL, 0.95, FILL},
+    {"2", "the same in cache, 512 × 512", SHARE, "hot/512x512/cr-avx512", NULL, 0.50, MEMSET},
+    {"2", "the same in cache, 4992 × 512", SHARE, "hot/4992x512/cr-avx512", NULL, 0.50, MEMSET},
+    {"3", "f32 within 1 ulp, reproducible (avx512), 512 × 512", SHARE, "hot/512x512/avx512", NULL, 0.70, MEMSET},
+    {"3", "f32 within 1 ulp, reproducible (avx512), 4992 × 512", SHARE, "hot/4992x512/avx512", NULL, 0.70, MEMSET},
+    {"4", "first call of a process, plan included, 512 × 512: correctly rounded", TIME, "process/512x512/cr-avx512",
+     NULL, 60, "µs"},
+    {"4", "first call of a process, plan included, 512 × 512: within 1 ulp", TIME, "process/512x512/avx512", NULL, 60,
+     "µs"},
+    {"4", "the plan's share of the first table, 5000 × 512: correctly rounded", PLAN_SHARE, "first/5000x512/cr-avx512",
+     NULL, 0.25, "of the time"},
+    {"4", "the plan's share of the first table, 5000 × 512: within 1 ulp", PLAN_SHARE, "first/5000x512/avx512", NULL,
+     0.25, "of the time"},
+    {"5", "fresh memory of posenc_alloc, 131072 × 1024", SHARE, "fresh/131072x1024/cr-avx512", NULL, 0.90,
+     "of the best fill of fresh huge pages"},
+    {"6", "add in place, 131072 × 1024", SHARE, "hot/131072x1024-add/cr-avx512", NULL, 0.85, SCALE},
+    {"6", "add in place, 131072 × 1024", SPEED_UP, "hot/131072x1024-add/cr-avx512", "hot/131072x1024-add/cached", 1.3,
+     "as fast as x += a table in memory"},
+    {"7", "rope in place, neighbours, 4096 × 32 × 128", SHARE, "hot/4096x128-rope32/cr-avx512", NULL, 0.90, SCALE},
+    {"7", "rope in place, halves, 4096 × 32 × 128", SHARE, "hot/4096x128-split-rope32/cr-avx512", NULL, 0.90, SCALE},
+    {"7", "rope in place, neighbours, 131072 × 8 × 128", SHARE, "hot/131072x128-base500000-rope8/cr-avx512", NULL, 0.90,
+     SCALE},
+    {"7", "rope in place, halves, 131072 × 8 × 128", SHARE, "hot/131072x128-base500000-split-rope8/cr-avx512", NULL,
+     0.90, SCALE},
+    {"8", "rope of a single row, 1 × 32 × 128", TIME, "hot/1x128+1000-rope32/cr-avx512", NULL, 1, "µs"},
+    {"8", "rope of a single row, 1 × 32 × 128", SPEED_UP, "hot/1x128+1000-rope32/cr-avx512",
+     "hot/1x128+1000-rope32/naive", 5, "as fast as scalar libm"},
+    {"8", "rope of rows at scattered positions, 32 × 128", TIME, "row/4096x128-rope32/cr-avx512", NULL, 1, "µs"},
+    {"8", "rope of rows at scattered positions, 32 × 128", SPEED_UP, "row/4096x128-rope32/cr-avx512",
+     "row/4096x128-rope32/naive", 5, "as fast as scalar libm"},
+    {"9", "f32, correctly rounded, without AVX-512, 131072 × 1024", SHARE, "hot/131072x1024/cr-avx2", NULL, 0.90, FILL},
+    {"9", "the same in cache, 512 × 512", SHARE, "hot/512x512/cr-avx2", NULL, 0.30, MEMSET},
+    {"9", "the same in cache, 4992 × 512", SHARE, "hot/4992x512/cr-avx2", NULL, 0.30, MEMSET},
+    {"10", "f32, correctly rounded, portable C, 4992 × 512", SPEED_UP, "hot/4992x512/cr-portable",
+     "hot/4992x512/naive-f64", 5, "as fast as naive-f64"},
+    {"10", "the same bits, 4992 × 512", SAME_BITS, "bits/4992x512/cr-portable", "bits/4992x512/cr-avx512", 0,
+     "the same as cr-avx512"},
+    {"11", "two threads, in cache, 4992 × 512", SPEED_UP, "hot/4992x512/cr-openmp", "hot/4992x512/cr-avx512", 1.9,
+     "as fast as one"},
+    {"11", "two threads, 131072 × 1024", SPEED_UP, "hot/131072x1024/cr-openmp", "hot/131072x1024/cr-avx512", 1,
+     "as fast as one"},
+    {"12", "PyTorch with its best settings, 32768 × 1024", SPEED_UP, "hot/32768x1024/cr-avx512",
+     "torch/32768x1024/best", 15, "as fast"},
+    {"12", "PyTorch as installed, 32768 × 1024", SPEED_UP, "hot/32768x1024/cr-avx512", "torch/32768x1024/installed", 50,
+     "as fast"},
+    {"13", "SLEEF in double, 1.0 ulp, 131072 × 1024", SPEED_UP, "hot/131072x1024/cr-avx512",
+     "hot/131072x1024/sleef-f64-u10", 5, "as fast"},
+    {"13", "SLEEF in double, 3.5 ulp, 131072 × 1024", SPEED_UP, "hot/131072x1024/cr-avx512",
+     "hot/131072x1024/sleef-f64-u35", 5, "as fast"},
+    {"13", "libmvec in double, 131072 × 1024", SPEED_UP, "hot/131072x1024/cr-avx512", "hot/131072x1024/libmvec-f64", 5,
+     "as fast"},
+    {"14", "bf16, correctly rounded, 131072 × 1024", SHARE, "hot/131072x1024-bf16/cr-avx512", NULL, 0.90, FILL},
+    {"14", "f16, correctly rounded, 131072 × 1024", SHARE, "hot/131072x1024-f16/cr-avx512", NULL, 0.90, FILL},
+    {"15", "positions from 2^32 on, 4992 × 512", SAME_PACE, "hot/4992x512+4294967296/cr-avx512",
+     "hot/4992x512/cr-avx512", 0.95, "of the pace at position 0"},
+    {"15", "positions from 2^40 on, 4992 × 512", SAME_PACE, "hot/4992x512+1099511627776/cr-avx512",
+     "hot/4992x512/cr-avx512", 0.95, "of the pace at position 0"},
+    {"15", "the oracle's bits from 2^32 on, 4992 × 512", MISROUNDED, "cr-avx512", "4992x512+4294967296", 0,
+     "misrounded of all"},
+    {"15", "the oracle's bits from 2^40 on, 4992 × 512", MISROUNDED, "cr-avx512", "4992x512+1099511627776", 0,
+     "misrounded of all"},
+};
+
+/* Everything that the files say. */
+typedef struct records {
+  json_t *context;    /* of the first timing record that has one */
+  json_t *benchmarks; /* of all of them */
+  json_t *accuracy;   /* results of all accuracy records */
+  json_t *kernels;    /* what kernels there are */
+  json_t *missing;    /* who could not be measured: why */
+} records;
+
+typedef struct figure {
+  double median, least, most; /* NaN if nothing was measured */
+  char note[200];             /* more to tell, or why nothing was */
+} figure;
+
+/* ---- what was measured -------------------------------------------------------------------------- */
+
+enum { MOST = 10000 };
+
+static bool is_repetition(const json_t *entry, const char *name) {
+  const char *type = field_string(entry, "run_type");
+  return (!*type || strcmp(type, "iteration") == 0) && strcmp(field_string(entry, "name"), name) == 0;
+}
+
+static const json_t *find_repetition(const records *found, const char *name) {
+  for (size_t i = 0; i < json_array_size(found->benchmarks); i++)
+    if (is_repetition(json_array_get(found->benchmarks, i), name)) return json_array_get(found->benchmarks, i);
+  return NULL;
+}
+
+/* That number of all repetitions, in the order in which they were made. */
+static size_t collect(const records *found, const char *name, const char *key, double *values) {
+  size_t count = 0;
+  for (size_t i = 0; i < json_array_size(found->benchmarks) && count < MOST; i++) {
+    const json_t *entry = json_array_get(found->benchmarks, i);
+    const double value = is_repetition(entry, name) ? field_number(entry, key) : NAN;
+    if (isfinite(value)) values[count++] = value;
+  }
+  return count;
+}
+
+static figure summarize(double *values, size_t count) {
+  if (count == 0) return (figure){NAN, NAN, NAN, ""};
+  numbers_sort(values, count);
+  return (figure){numbers_median(values, count), values[0], values[count - 1], ""};
+}
+
+static figure number(const records *found, const char *name, const char *key, double scale) {
+  static double values[MOST];
+  const size_t count = collect(found, name, key, values);
+  for (size_t i = 0; i < count; i++) values[i] *= scale;
+  return summarize(values, count);
+}
+
+/* Of as many pairs as there are. */
+static figure ratio(const records *found, const char *above, const char *below, const char *key) {
+  static double values[MOST], divisors[MOST];
+  const size_t count = collect(found, above, key, values), others = collect(found, below, key, divisors);
+  const size_t pairs = count < others ? count : others;
+  for (size_t i = 0; i < pairs; i++) values[i] /= divisors[i];
+  return summarize(values, pairs);
+}
+
+static figure difference(const records *found, const target *t) {
+  const char *bits = field_string(find_repetition(found, t->name), "bits");
+  const char *others = field_string(find_repetition(found, t->over), "bits");
+  if (!*bits || !*others) return summarize(NULL, 0);
+  const double differ = strcmp(bits, others) == 0 ? 0 : 1;
+  return (figure){differ, differ, differ, ""};
+}
+
+/* Of an exhaustive comparison: a sample proves nothing. */
+static figure misrounded(const records *found, const target *t) {
+  for (size_t i = 0; i < json_array_size(found->accuracy); i++) {
+    const json_t *result = json_array_get(found->accuracy, i);
+    if (strcmp(field_string(result, "kernel"), t->name) != 0 ||
+        strcmp(field_string(result, "mode"), "exhaustive") != 0 ||
+        strcmp(field_string(json_object_get(result, "shape"), "name"), t->over) != 0)
+      continue;
+    const double count = field_number(result, "misrounded");
+    return (figure){count, count, count, ""};
+  }
+  return summarize(NULL, 0);
+}
+
+static figure measured(const records *found, const target *t) {
+  switch (t->measure) {
+  case SHARE:
+    return number(found, t->name, "of_limit", 1);
+  case PLAN_SHARE:
+    return number(found, t->name, "plan_share", 1);
+  case TIME:
+    return number(found, t->name, "real_time", 1e-3);
+  case SPEED_UP:
+    return ratio(found, t->over, t->name, "real_time");
+  case SAME_PACE:
+    return ratio(found, t->name, t->over, "of_limit");
+  case SAME_BITS:
+    return difference(found, t);
+  case MISROUNDED:
+    break;
+  }
+  return misrounded(found, t);
+}
+
+/* ---- why something was not ---------------------------------------------------------------------- */
+
+/* The kernel is the last part of a benchmark's name; who is no kernel stands before, as in "torch/…". */
+static bool explain(const records *found, const char *name, char *text, size_t size) {
+  const char *slash = strrchr(name, '/'), *kernel = slash ? slash + 1 : name;
+  char who[32];
+  snprintf(who, sizeof who, "%.*s", (int)strcspn(name, "/"), name);
+  const char *missing = field_string(found->missing, who);
+  const json_t *contract = field_find(found->kernels, "name", kernel);
+  const char *refusal = field_string(contract, "refusal");
+  if (*missing)
+    snprintf(text, size, "%s", missing);
+  else if (*refusal)
+    snprintf(text, size, "%s: %s", kernel, refusal);
+  else if (json_is_true(json_object_get(contract, "threaded")) &&
+           strcmp(field_string(found->context, "cores"), "1") == 0)
+    snprintf(text, size, "one core");
+  else
+    return false;
+  return true;
+}
+
+/* Why it was not measured, or what else a measurement tells of itself. */
+static void note(const records *found, const target *t, figure *f) {
+  const char *names[] = {t->name, t->measure == MISROUNDED ? NULL : t->over};
+  for (size_t i = 0; i < 2 && names[i]; i++) {
+    const char *label = field_string(find_repetition(found, names[i]), "label");
+    if (*label) snprintf(f->note, sizeof f->note, "%s", label);
+  }
+  if (isfinite(f->median)) return;
+  for (size_t i = 0; i < 2 && names[i]; i++)
+    if (explain(found, names[i], f->note, sizeof f->note)) return;
+  snprintf(f->note, sizeof f->note, "no record of it");
+}
+
+/* ---- the table ---------------------------------------------------------------------------------- */
+
+static bool at_most(measure m) {
+  return m == PLAN_SHARE || m == TIME || m == SAME_BITS || m == MISROUNDED;
+}
+
+static bool met(const target *t, const figure *f) {
+  return at_most(t->measure) ? f->median <= t->threshold : f->median >= t->threshold;
+}
+
+static void print_goal(const target *t) {
+  const char *sign = at_most(t->measure) ? "≤" : "≥";
+  if (t->measure == SAME_BITS)
+    printf("%s", t->goal);
+  else if (t->measure == SPEED_UP)
+    printf("%s %g times %s", sign, t->threshold, t->goal);
+  else if (t->measure == TIME || t->measure == MISROUNDED)
+    printf("%s %g %s", sign, t->threshold, t->goal);
+  else
+    printf("%s %.2f %s", sign, t->threshold, t->goal);
+}
+
+static void print_figure(const target *t, const figure *f) {
+  if (!isfinite(f->median))
+    printf("not measured: %s | –", f->note);
+  else {
+    const bool exact = t->measure == SAME_BITS || t->measure == MISROUNDED;
+    if (t->measure == SAME_BITS)
+      fputs(f->median > 0 ? "others" : "the same", stdout);
+    else if (exact)
+      printf("%s", words_count(f->median).text);
+    else
+      printf("%s (%s–%s)", words_significant(f->median, 3).text, words_significant(f->least, 3).text,
+             words_significant(f->most, 3).text);
+    if (*f->note) printf("; %s", f->note);
+    fputs(met(t, f) ? " | met" : " | **missed**", stdout);
+  }
+}
+
+/* "missed 3 of 41" at the end, so that nobody has to count. */
+static void print_table(const records *found) {
+  int counts[3] = {0, 0, 0}; /* met, missed, not measured */
+  puts("| | work | target | measured: median (least–most) | |\n|---|---|---|---|---|");
+  for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+    const target *t = &targets[i];
+    figure f = measured(found, t);
+    note(found, t, &f);
+    printf("| %s | %s | ", t->number, t->work);
+    print_goal(t);
+    fputs(" | ", stdout);
+    print_figure(t, &f);
+    puts(" |");
+    counts[!isfinite(f.median) ? 2 : met(t, &f) ? 0 : 1]++;
+  }
+  printf("\n%d met, %d missed, %d not measured.\n", counts[0], counts[1], counts[2]);
+}
+
+static void print_environment(const records *found) {
+  static const char *const keys[] = {"cpu",      "cores",          "l1d",    "l2",  "l3", "isa",
+                                     "compiler", "posenc_version", "commit", "load"};
+  puts("# Targets\n");
+  puts("Made by `make targets`; the thresholds stand in `tools/targets.c`. One thread, unless said, of the machine "
+       "below.\n"
+       "Limits are measured just before and after each repetition (`doc/performance.md`); ratios pair repetitions.\n");
+  printf("%s", field_string(found->context, "date"));
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    const char *fact = field_string(found->context, keys[i]);
+    const bool cache = keys[i][0] == 'l' && strlen(keys[i]) < 4;
+    if (*fact) printf("; %s %s", keys[i], cache ? words_bytes(strtod(fact, NULL)).text : fact);
+  }
+  puts(".\n");
+  /* A kernel waits for its turn, while a limit's stretch is short enough to fit into one. */
+  if (strtod(field_string(found->context, "load"), NULL) > strtod(field_string(found->context, "cores"), NULL))
+    puts("**The machine was busy**: kernels had to share its cores, and their shares of the limits are too low.\n");
+}
+
+/* ---- the files ---------------------------------------------------------------------------------- */
+
+static void take(records *found, json_t *record) {
+  json_t *context = json_object_get(record, "context");
+  if (json_is_array(record)) json_array_extend(found->kernels, record);
+  if (context && json_object_size(found->context) == 0) json_object_update(found->context, context);
+  json_array_extend(found->benchmarks, json_object_get(record, "benchmarks"));
+  json_array_extend(found->accuracy, json_object_get(record, "records"));
+  json_object_update(found->missing, json_object_get(record, "missing"));
+}
+
+int main(int argc, char **argv) {
+  records found = {json_object(), json_array(), json_array(), json_array(), json_object()};
+  if (argc < 2) {
+    fputs("usage: posenc-targets RECORD...\n", stderr);
+    return 2;
+  }
+  for (int i = 1; i < argc; i++) {
+    json_error_t error;
+    json_t *record = json_load_file(argv[i], 0, &error);
+    if (!record) {
+      fprintf(stderr, "posenc-targets: %s: %s\n", argv[i], error.text);
+      return 2;
+    }
+    take(&found, record);
+    json_decref(record);
+  }
+  print_environment(&found);
+  print_table(&found);
+  json_t *all[] = {found.context, found.benchmarks, found.accuracy, found.kernels, found.missing};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) json_decref(all[i]);
+  return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;
+}

@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Measures everything that tools/targets.c has a target for, and prints the table. Run by "make targets" in the build folder;
+# $srcdir: the source folder. Takes minutes; on a terminal, says what it is at.
+set -eu
+: "${srcdir:=.}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+if [ -t 2 ]; then
+  say() { printf '\r\033[K%s\r' "$*" >&2; }
+else
+  say() { :; }
+fi
+
+# Runs a command whose standard output is the record NAME. That nothing can do it here is no error: the table says why.
+record() { # NAME COMMAND...
+  name=$1
+  shift
+  say "targets: $*"
+  "$@" >"$work/$name" 2>"$work/error" && mv "$work/$name" "$work/$name.json" && return
+  grep -q 'cannot do this' "$work/error" && return
+  say ''
+  cat "$work/error" >&2
+}
+
+bench() { # NAME OPTION...
+  name=$1
+  shift
+  record "$name" ./posenc bench --json - "$@"
+}
+
+# Entries, one a line, as a timing record.
+entries() {
+  printf '{"benchmarks": [\n%s\n]}\n' "$(sed '$!s/$/,/')"
+}
+
+# A process for each, the kernels in turn.
+first_calls() { # LEN DIM KERNEL...
+  len=$1 dim=$2
+  shift 2
+  for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31; do
+    for kernel; do ./posenc-first "$len" "$dim" "$kernel" 2>"$work/first" || grep -q 'cannot do' "$work/first" || cat "$work/first" >&2; done
+  done | entries
+}
+
+bits() { # LEN DIM KERNEL...
+  table="$1x$2" size="--len $1 --dim $2"
+  shift 2
+  for kernel; do
+    # shellcheck disable=SC2086 # options
+    ./posenc write $size --kernel "$kernel" -o "$work/table" 2>"$work/error" || continue
+    printf '{"name": "bits/%s/%s", "bits": "%s"}\n' "$table" "$kernel" "$(sha256sum <"$work/table" | cut -c1-64)"
+    rm "$work/table"
+  done | entries
+}
+
+# The python3 that is first may not be the system's, whose PyTorch it then does not see.
+python=python3
+"$python" -c 'import torch' 2>/dev/null || [ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
+
+threaded=
+[ "$(nproc)" -eq 1 ] || threaded=,cr-openmp
+table='--len 131072 --dim 1024' cached='--len 4992 --dim 512'
+
+record kernels ./posenc list --json
+# shellcheck disable=SC2086 # options
+{
+  bench large $table --threads 2 --kernel "cr-avx512,sleef-f64-*,libmvec-f64$threaded"
+  bench large-avx2 $table --isa -avx512 --kernel cr-avx2
+  bench wide --len 32768 --dim 4096 --kernel cr-avx512
+  bench small --len 512 --dim 512 --kernel cr-avx512,avx512
+  bench small-avx2 --len 512 --dim 512 --isa -avx512 --kernel cr-avx2
+  bench cached $cached --threads 2 --kernel "cr-avx512,avx512,cr-portable,naive-f64$threaded"
+  for power in 32 40; do bench far-$power $cached --offset $((1 << power)) --kernel cr-avx512; done
+  bench cached-avx2 $cached --isa -avx512 --kernel cr-avx2
+  bench first --mode first --len 5000 --dim 512 --kernel cr-avx512,avx512
+  bench fresh --mode fresh $table --kernel cr-avx512
+  bench add --op add $table --kernel cr-avx512,cached
+  for layout in interleaved split; do
+    bench rope-$layout --op rope --layout $layout --len 4096 --heads 32 --dim 128 --kernel cr-avx512
+    bench rope-long-$layout --op rope --layout $layout --base 500000 --len 131072 --heads 8 --dim 128 --kernel cr-avx512
+  done
+  bench rope-row --op rope --offset 1000 --len 1 --heads 32 --dim 128 --kernel cr-avx512,naive
+  bench rope-rows --op rope --mode row --len 4096 --heads 32 --dim 128 --kernel cr-avx512,naive
+  for dtype in bf16 f16; do bench $dtype --dtype $dtype $table --kernel cr-avx512; done
+  bench ours --len 32768 --dim 1024 --kernel cr-avx512
+  record torch "$python" "$srcdir/tools/pytorch.py" 32768 1024
+  record processes first_calls 512 512 cr-avx512 avx512
+  record bits bits 4992 512 cr-portable cr-avx512
+  for power in 32 40; do
+    record bits-$power ./posenc verify $cached --offset $((1 << power)) --kernel cr-avx512 --exhaustive --search 0 --format json
+  done
+}
+say ''
+./posenc-targets "$work"/*.json
