@@ -10,6 +10,7 @@
 #include "common/isolate.h"
 #include "common/number.h"
 #include "common/progress.h"
+#include "common/work.h"
 
 #include <math.h>
 #include <stdarg.h>

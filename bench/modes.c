@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
-#include "bench/bench.h"
+#include "bench/modes.h"
 
 #include <string.h>
 

@@ -3,9 +3,11 @@
 #ifndef POSENC_BENCH_SUBJECT_H
 #define POSENC_BENCH_SUBJECT_H
 
-#include "bench/bench.h"
 #include "bench/evict.h"
 #include "bench/limit.h"
+#include "bench/modes.h"
+#include "common/shapes.h"
+#include "posenc.h"
 
 enum { DRAWS = 1024 };
 

@@ -2,9 +2,10 @@
 #include "config.h"
 
 #include "cli/catalogue.h"
-#include "cli/options.h"
+#include "cli/message.h"
 #include "common/contract.h"
 #include "common/isolate.h"
+#include "common/work.h"
 #include "impls/peers/peers.h"
 #include "impls/recipes/recipes.h"
 
@@ -226,6 +227,7 @@ const digest_text *catalogue_plugins(size_t *count) {
 
 void catalogue_add(const char *path, double silence) {
   if (!is_printable(path)) die_value("--plugin", path, "a name that is not UTF-8, or has control characters in it");
+  set_plugins();
   const posenc_kernel *const *list = kernels_of(load(path, silence), path);
   for (size_t i = 0; list[i]; i++) {
     check_kernel(path, list[i], i + 1);

@@ -3,9 +3,11 @@
 #include "cli/catalogue.h"
 #include "cli/options.h"
 #include "common/field.h"
+#include "common/isolate.h"
 #include "common/output.h"
 #include "common/progress.h"
 #include "common/threads.h"
+#include "common/work.h"
 #include "identify/plain.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The posenc command: finds the subcommand and runs it. */
 #include "cli/options.h"
+#include "cli/values.h"
 
 #include <stdio.h>
 #include <stdlib.h>

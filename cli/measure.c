@@ -3,6 +3,7 @@
 #include "bench/bench.h"
 #include "cli/catalogue.h"
 #include "common/isolate.h"
+#include "common/work.h"
 #include "impls/recipes/recipes.h"
 #include "verify/cases.h"
 

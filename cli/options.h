@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the subcommands share: options, their values, and errors. */
+/* What the subcommands share: options and their values. */
 #ifndef POSENC_CLI_OPTIONS_H
 #define POSENC_CLI_OPTIONS_H
 
+#include "cli/message.h"
 #include "common/isolate.h"
 #include "common/shapes.h"
 #include "common/shard.h"
@@ -10,9 +11,6 @@
 
 #include <getopt.h>
 #include <stdio.h>
-
-/* Exit statuses, beside EXIT_SUCCESS. */
-enum { STATUS_FAILED_CHECK = 1, STATUS_ERROR = 2 };
 
 /* ---- commands ---------------------------------------------------------------------------------- */
 
@@ -71,7 +69,6 @@ enum option_code {
 /* What the help tells. */
 #define DEFAULT_REPETITIONS 9
 #define DEFAULT_MIN_TIME 0.01
-#define NOT_TIERS "no set of tiers (generic, avx2, avx512)"
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
@@ -268,37 +265,5 @@ posenc_options options_of_plan(const options *given, const posenc_kernel *kernel
 
 /* The kernel of exactly this name. Exits if there is none. */
 const posenc_kernel *find_kernel(const char *name);
-
-/* ---- messages and exits ------------------------------------------------------------------------ */
-
-/* Names the program in messages from here on. */
-void set_program(const char *name);
-
-/* Tells one line on stderr and exits with STATUS_ERROR. */
-__attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
-
-/* The same for the value of an option, or of an environment variable. */
-__attribute__((noreturn)) void die_value(const char *option, const char *value, const char *reason);
-
-/* Exits with the status, or with STATUS_ERROR if standard output could not be written. */
-__attribute__((noreturn)) void finish(int status);
-
-/* Exits with the status. What a plugin would do then is left out. */
-__attribute__((noreturn)) void leave(int status);
-
-/* Prints "PROGRAM (posenc) VERSION" and the license, as GNU programs do. */
-void print_version(const char *program);
-
-/* Prints the word so that a shell reads the same word. */
-void print_quoted(FILE *stream, const char *word);
-
-/* Of the names a, which may be null, and b the one that fewer edits turn into `wanted`; a if b is so far from it that nobody meant it. */
-const char *nearer_name(const char *wanted, const char *a, const char *b);
-
-/* What follows "no such thing": the nearest name, or where there is none the other words, which may be "". */
-typedef struct name_hint {
-  char text[96];
-} name_hint;
-name_hint hint_of(const char *nearest, const char *otherwise);
 
 #endif

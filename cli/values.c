@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/values.h"
 
-#include "cli/options.h"
+#include "cli/message.h"
 #include "common/scaling.h"
 #include "files/numbers.h"
 

@@ -10,6 +10,8 @@ int64_t parse_integer(const char *option, const char *text, int64_t least, int64
 /* Finite. */
 double parse_real(const char *option, const char *text);
 double parse_positive(const char *option, const char *text);
+/* Why a text is refused as a set of instruction sets. */
+#define NOT_TIERS "no set of tiers (generic, avx2, avx512)"
 unsigned parse_isa(const char *option, const char *text);
 
 /* "5,10,-0.5", or, where files are allowed, the name of one, which a @ may stand before: *values is there until the program ends. How many. */

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "common/isolate.h"
+#include "common/work.h"
 
 #include "common/clock.h"
 #include "common/progress.h"

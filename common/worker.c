@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/progress.h"
 #include "common/threads.h"
+#include "common/work.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #define POSENC_COMMON_WORKER_H
 
 #include "common/channel.h"
-#include "common/isolate.h"
+#include "common/isolation.h"
 
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "identify/makers.h"
 
-#include "common/isolate.h"
+#include "common/work.h"
 
 #include <math.h>
 #include <stdlib.h>

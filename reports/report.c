@@ -4,11 +4,11 @@
 #include "common/output.h"
 #include "records/read.h"
 #include "reports/machines.h"
-#include "reports/model/document.h"
+#include "reports/model/compose.h"
 #include "reports/model/encoding.h"
 #include "reports/page/plot.h"
 #include "reports/sections/contents.h"
-#include "reports/sections/figures.h"
+#include "reports/sections/draw.h"
 
 #include <errno.h>
 #include <string.h>

@@ -39,8 +39,8 @@ static void test_turns(int64_t dim, double base, double shift) {
   for (int64_t i = 0; i < dim / 2; i++) {
     uint64_t want[3];
     want_turn(&problem, i, want);
-    const angle_u128 got_low = (angle_u128)low[i] << 64 | rest[i], want_low = (angle_u128)want[1] << 64 | want[2];
-    const angle_u128 distance = got_low - want_low + 1; /* 0, 1 or 2, unless a carry reaches the highest part */
+    const u128 got_low = (u128)low[i] << 64 | rest[i], want_low = (u128)want[1] << 64 | want[2];
+    const u128 distance = got_low - want_low + 1; /* 0, 1 or 2, unless a carry reaches the highest part */
     if (high[i] != want[0] || distance > 2) wrong++;
   }
   ok(wrong == 0, "dim %ld, base %g, shift %g: %ld of %ld frequencies off by more than 2^-192 turns", (long)dim, base,
@@ -113,7 +113,7 @@ static double wide_distance(const angle_table *angles, const mpfr_t frequency, i
   mpfr_inits2(400, x, exact, got, (mpfr_ptr)0);
   double worst = 0.0;
   for (int cosine = 0; cosine < 2; cosine++) {
-    const angle_u128 turn = wide_turn(angles, index, position);
+    const u128 turn = wide_turn(angles, index, position);
     const wide value = cosine ? wide_cosine(turn) : wide_sine(turn);
     mpfr_mul_si(x, frequency, (long)position, MPFR_RNDN);
     if (cosine)
@@ -178,15 +178,15 @@ static void test_wide_quarters(void) {
   bool exact = true;
   for (unsigned quarter = 0; quarter < 4; quarter++) {
     static const double sines[] = {0.0, 1.0, 0.0, -1.0};
-    const angle_u128 turn = (angle_u128)quarter << 126;
+    const u128 turn = (u128)quarter << 126;
     exact &= wide_round(wide_sine(turn), 24, -149) == sines[quarter] &&
              wide_round(wide_cosine(turn), 24, -149) == sines[(quarter + 1) % 4];
   }
   ok(exact, "whole quarters of a turn are exact");
-  const wide eighth = wide_sine((angle_u128)1 << 125);
+  const wide eighth = wide_sine((u128)1 << 125);
   ok(wide_round(eighth, 53, -1074) == 0x1.6a09e667f3bcdp-1, "an eighth of a turn, where the quarters meet");
-  ok(wide_round((wide){(angle_u128)3 << 102, true}, 11, -24) == -0x1p-23 && /* 1.5 × 2^-24: half way, to the larger */
-         wide_round((wide){(angle_u128)1 << 101, false}, 11, -24) == 0.0,
+  ok(wide_round((wide){(u128)3 << 102, true}, 11, -24) == -0x1p-23 && /* 1.5 × 2^-24: half way, to the larger */
+         wide_round((wide){(u128)1 << 101, false}, 11, -24) == 0.0,
      "below the smallest normal numbers are multiples of the smallest");
 }
 
@@ -229,7 +229,7 @@ static void test_radians(void) {
   for (int n = 0; n < 128 * 64; n++) {
     high = high * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     low = low * UINT64_C(6364136223846793005) + high;
-    angle_u128 turn = (angle_u128)high << 64 | low | (angle_u128)1 << 127;
+    u128 turn = (u128)high << 64 | low | (u128)1 << 127;
     turn >>= n % 128;
     worst = fmax(worst, radians_error((uint64_t)(turn >> 64), (uint64_t)turn));
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/applied.h"
 
-#include "common/isolate.h"
+#include "common/work.h"
 
 #include <math.h>
 #ifdef _OPENMP

@@ -3,7 +3,7 @@
 
 #include "verify/arena.h"
 
-#include "common/isolate.h"
+#include "common/work.h"
 #include "verify/seal.h"
 
 #include <signal.h>

@@ -2,6 +2,7 @@
 #include "verify/cases.h"
 
 #include "common/isolate.h"
+#include "common/work.h"
 #include "reference/worst.h"
 #include "verify/checks.h"
 

@@ -3,7 +3,7 @@
 
 #include "verify/checks.h"
 
-#include "common/isolate.h"
+#include "common/work.h"
 
 #include "common/clock.h"
 #include "reference/scaling.h"

@@ -6,6 +6,7 @@
 #include "common/field.h"
 #include "common/isolate.h"
 #include "common/shapes.h"
+#include "common/work.h"
 #include "reference/encodings.h"
 #include "verify/checks.h"
 #include "verify/record.h"

@@ -2,7 +2,7 @@
 #include "verify/profile.h"
 
 #include "common/field.h"
-#include "common/isolate.h"
+#include "common/work.h"
 #include "reference/split.h"
 #include "verify/checks.h"
 #include "verify/stages.h"

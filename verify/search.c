@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/search.h"
 
-#include "common/isolate.h"
+#include "common/work.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "verify/stress.h"
 
-#include "common/isolate.h"
+#include "common/work.h"
 #include "verify/applied.h"
 
 #include <inttypes.h>

@@ -8,6 +8,7 @@
 #include "common/lanes.h"
 #include "common/number.h"
 #include "common/progress.h"
+#include "common/work.h"
 #include "verify/applied.h"
 #include "verify/cache.h"
 #include "verify/cases.h"

@@ -124,7 +124,7 @@ posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, ro
                           .sine.high = sine,
                           .cosine.high = cosine};
   if (sine_in_doubt || cosine_in_doubt) {
-    const angle_u128 turn = wide_turn(angles, index, position);
+    const u128 turn = wide_turn(angles, index, position);
     stages.phase = angle_phase((uint64_t)(turn >> 64), (uint64_t)turn);
     if (sine_in_doubt) stages.sine = wide_sum(wide_sine(turn));
     if (cosine_in_doubt) stages.cosine = wide_sum(wide_cosine(turn));
@@ -133,7 +133,7 @@ posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, ro
 }
 
 double cr_value(const cr_table *table, posenc_dtype dtype, int64_t position, int64_t index, bool cosine) {
-  const angle_u128 turn = wide_turn(table->angles, index, position);
+  const u128 turn = wide_turn(table->angles, index, position);
   return wide_round(cosine ? wide_cosine(turn) : wide_sine(turn), cr_precision(dtype), least_exponent(dtype));
 }
 

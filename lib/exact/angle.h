@@ -6,6 +6,7 @@
 #ifndef POSENC_LIB_EXACT_ANGLE_H
 #define POSENC_LIB_EXACT_ANGLE_H
 
+#include "lib/exact/u128.h"
 #include "posenc.h"
 
 /* Room for whole vectors: arrays of a table are padded with zeros to a multiple of this many pairs. */
@@ -34,11 +35,9 @@ void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, u
 posenc_sum angle_radians(uint64_t high, uint64_t low);
 posenc_sum angle_phase(uint64_t high, uint64_t low);
 
-__extension__ typedef unsigned __int128 angle_u128;
-
 /* The fraction of a turn at a position, error below 2^-64 + |position| 2^-127 turns. */
 static inline uint64_t angle_at(uint64_t high, uint64_t low, int64_t position) {
-  const angle_u128 turn = (angle_u128)high << 64 | low, sign = position < 0 ? UINT64_MAX : 0;
+  const u128 turn = (u128)high << 64 | low, sign = position < 0 ? UINT64_MAX : 0;
   return (uint64_t)((turn * (sign << 64 | (uint64_t)position)) >> 64);
 }
 

@@ -3,9 +3,10 @@
 #ifndef POSENC_LIB_EXACT_FIXED_H
 #define POSENC_LIB_EXACT_FIXED_H
 
-#include "lib/exact/angle.h"
+#include "lib/exact/u128.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 /* An integer of 320 bits, least significant limb first; as a number, `limb` / 2^256. */
@@ -15,9 +16,9 @@ typedef struct fixed {
 } fixed;
 
 static inline fixed fixed_add(fixed a, fixed b) {
-  angle_u128 carry = 0;
+  u128 carry = 0;
   for (int i = 0; i < FIXED_LIMBS; i++) {
-    carry += (angle_u128)a.limb[i] + b.limb[i];
+    carry += (u128)a.limb[i] + b.limb[i];
     a.limb[i] = (uint64_t)carry;
     carry >>= 64;
   }
@@ -27,7 +28,7 @@ static inline fixed fixed_add(fixed a, fixed b) {
 static inline fixed fixed_subtract(fixed a, fixed b) {
   uint64_t borrow = 0;
   for (int i = 0; i < FIXED_LIMBS; i++) {
-    const angle_u128 difference = (angle_u128)a.limb[i] - b.limb[i] - borrow;
+    const u128 difference = (u128)a.limb[i] - b.limb[i] - borrow;
     a.limb[i] = (uint64_t)difference;
     borrow = (uint64_t)(difference >> 64) & 1;
   }
@@ -35,9 +36,9 @@ static inline fixed fixed_subtract(fixed a, fixed b) {
 }
 
 static inline fixed fixed_times_integer(fixed a, uint64_t factor) {
-  angle_u128 carry = 0;
+  u128 carry = 0;
   for (int i = 0; i < FIXED_LIMBS; i++) {
-    carry += (angle_u128)a.limb[i] * factor;
+    carry += (u128)a.limb[i] * factor;
     a.limb[i] = (uint64_t)carry;
     carry >>= 64;
   }
@@ -47,7 +48,7 @@ static inline fixed fixed_times_integer(fixed a, uint64_t factor) {
 static inline fixed fixed_over_integer(fixed a, uint64_t divisor) {
   uint64_t remainder = 0;
   for (int i = FIXED_LIMBS - 1; i >= 0; i--) {
-    const angle_u128 part = (angle_u128)remainder << 64 | a.limb[i];
+    const u128 part = (u128)remainder << 64 | a.limb[i];
     a.limb[i] = (uint64_t)(part / divisor);
     remainder = (uint64_t)part - a.limb[i] * divisor;
   }
@@ -62,7 +63,7 @@ static inline __attribute__((always_inline)) fixed fixed_times_fraction(fixed a,
     uint64_t carry = 0;
 #pragma GCC unroll 4
     for (int j = FIXED_FRACTION_LIMBS - 1 - i; j < FIXED_FRACTION_LIMBS; j++) {
-      const angle_u128 sum = (angle_u128)a.limb[i] * b.limb[j] + product[i + j] + carry;
+      const u128 sum = (u128)a.limb[i] * b.limb[j] + product[i + j] + carry;
       product[i + j] = (uint64_t)sum;
       carry = (uint64_t)(sum >> 64);
     }

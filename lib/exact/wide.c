@@ -3,27 +3,27 @@
 
 #include <string.h>
 
-#define WIDE(high, low) ((angle_u128)UINT64_C(high) << 64 | UINT64_C(low))
+#define WIDE(high, low) ((u128)UINT64_C(high) << 64 | UINT64_C(low))
 
 enum { TERMS = 16 };
 
 /* floor(2^128 / n!), the last that counts first: the next ones are x^33/33! < 2^-134 and x^34/34! < 2^-139 for x <= π/4. */
-static const angle_u128 odd_terms[TERMS - 1] = {WIDE(0x0000000000000000, 0x000000000000a1a6) /* 1/31! */,
-                                                WIDE(0x0000000000000000, 0x00000000024b3f31) /* 1/29! */,
-                                                WIDE(0x0000000000000000, 0x0000000746ac70b7) /* 1/27! */,
-                                                WIDE(0x0000000000000000, 0x000013f3ccdd165f) /* 1/25! */,
-                                                WIDE(0x0000000000000000, 0x002ec368262c7033) /* 1/23! */,
-                                                WIDE(0x0000000000000000, 0x5c6e3bdb73d5c62f) /* 1/21! */,
-                                                WIDE(0x0000000000000097, 0xa4da340a0ab92650) /* 1/19! */,
-                                                WIDE(0x000000000000ca96, 0x3b81856a53593028) /* 1/17! */,
-                                                WIDE(0x0000000000d73f9f, 0x399dc0f88ec32b58) /* 1/15! */,
-                                                WIDE(0x00000000b092309d, 0x43684be51c198e91) /* 1/13! */,
-                                                WIDE(0x0000006b99159fd5, 0x138e3f9d1f92e0df) /* 1/11! */,
-                                                WIDE(0x00002e3bc74aad8e, 0x671f5583911ca002) /* 1/9! */,
-                                                WIDE(0x000d00d00d00d00d, 0x00d00d00d00d00d0) /* 1/7! */,
-                                                WIDE(0x0222222222222222, 0x2222222222222222) /* 1/5! */,
-                                                WIDE(0x2aaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa) /* 1/3! */};
-static const angle_u128 even_terms[TERMS] = {
+static const u128 odd_terms[TERMS - 1] = {WIDE(0x0000000000000000, 0x000000000000a1a6) /* 1/31! */,
+                                          WIDE(0x0000000000000000, 0x00000000024b3f31) /* 1/29! */,
+                                          WIDE(0x0000000000000000, 0x0000000746ac70b7) /* 1/27! */,
+                                          WIDE(0x0000000000000000, 0x000013f3ccdd165f) /* 1/25! */,
+                                          WIDE(0x0000000000000000, 0x002ec368262c7033) /* 1/23! */,
+                                          WIDE(0x0000000000000000, 0x5c6e3bdb73d5c62f) /* 1/21! */,
+                                          WIDE(0x0000000000000097, 0xa4da340a0ab92650) /* 1/19! */,
+                                          WIDE(0x000000000000ca96, 0x3b81856a53593028) /* 1/17! */,
+                                          WIDE(0x0000000000d73f9f, 0x399dc0f88ec32b58) /* 1/15! */,
+                                          WIDE(0x00000000b092309d, 0x43684be51c198e91) /* 1/13! */,
+                                          WIDE(0x0000006b99159fd5, 0x138e3f9d1f92e0df) /* 1/11! */,
+                                          WIDE(0x00002e3bc74aad8e, 0x671f5583911ca002) /* 1/9! */,
+                                          WIDE(0x000d00d00d00d00d, 0x00d00d00d00d00d0) /* 1/7! */,
+                                          WIDE(0x0222222222222222, 0x2222222222222222) /* 1/5! */,
+                                          WIDE(0x2aaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa) /* 1/3! */};
+static const u128 even_terms[TERMS] = {
     WIDE(0x0000000000000000, 0x000000000000050d) /* 1/32! */, WIDE(0x0000000000000000, 0x000000000013932c) /* 1/30! */,
     WIDE(0x0000000000000000, 0x0000000042862898) /* 1/28! */, WIDE(0x0000000000000000, 0x000000c4742fe352) /* 1/26! */,
     WIDE(0x0000000000000000, 0x0001f2cf01972f57) /* 1/24! */, WIDE(0x0000000000000000, 0x04338e5b6dfe14a5) /* 1/22! */,
@@ -32,14 +32,14 @@ static const angle_u128 even_terms[TERMS] = {
     WIDE(0x00000008f76c77fc, 0x6c4bdaa26d4c3d67) /* 1/12! */, WIDE(0x0000049f93edde27, 0xd71cbbc05b4fa999) /* 1/10! */,
     WIDE(0x0001a01a01a01a01, 0xa01a01a01a01a01a) /* 1/8! */,  WIDE(0x005b05b05b05b05b, 0x05b05b05b05b05b0) /* 1/6! */,
     WIDE(0x0aaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa) /* 1/4! */,  WIDE(0x8000000000000000, 0x0000000000000000) /* 1/2! */};
-static const angle_u128 quarter_pi = WIDE(0xc90fdaa22168c234, 0xc4c6628b80dc1cd1);
+static const u128 quarter_pi = WIDE(0xc90fdaa22168c234, 0xc4c6628b80dc1cd1);
 
 /* floor(a b / 2^128) */
-static angle_u128 product(angle_u128 a, angle_u128 b) {
+static u128 product(u128 a, u128 b) {
   const uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a, b1 = (uint64_t)(b >> 64), b0 = (uint64_t)b;
-  const angle_u128 low = (angle_u128)a0 * b0, cross_a = (angle_u128)a1 * b0, cross_b = (angle_u128)a0 * b1;
-  const angle_u128 middle = (low >> 64) + (uint64_t)cross_a + (uint64_t)cross_b;
-  return (angle_u128)a1 * b1 + (cross_a >> 64) + (cross_b >> 64) + (middle >> 64);
+  const u128 low = (u128)a0 * b0, cross_a = (u128)a1 * b0, cross_b = (u128)a0 * b1;
+  const u128 middle = (low >> 64) + (uint64_t)cross_a + (uint64_t)cross_b;
+  return (u128)a1 * b1 + (cross_a >> 64) + (cross_b >> 64) + (middle >> 64);
 }
 
 /*
@@ -47,11 +47,11 @@ static angle_u128 product(angle_u128 a, angle_u128 b) {
  * that fits in memory, the 256-bit arithmetic behind them by less (angle.c); 2^62 positions make that half a unit, with
  * room to spare. Truncation adds one.
  */
-angle_u128 wide_turn(const angle_table *angles, int64_t index, int64_t position) {
+u128 wide_turn(const angle_table *angles, int64_t index, int64_t position) {
   const uint64_t distance = position < 0 ? -(uint64_t)position : (uint64_t)position;
-  const angle_u128 turn = (angle_u128)angles->turn_high[index] << 64 | angles->turn_low[index];
-  const angle_u128 carried = (angle_u128)angles->turn_rest[index] * distance >> 64;
-  const angle_u128 there = turn * distance + carried;
+  const u128 turn = (u128)angles->turn_high[index] << 64 | angles->turn_low[index];
+  const u128 carried = (u128)angles->turn_rest[index] * distance >> 64;
+  const u128 there = turn * distance + carried;
   return position < 0 ? -there : there;
 }
 
@@ -61,21 +61,21 @@ angle_u128 wide_turn(const angle_table *angles, int64_t index, int64_t position)
  * and z's error times at most 1/2: together that stays below 4 where the terms are added up. In all below 20 units, and
  * the result is halved: below 2^-123.
  */
-wide wide_sine(angle_u128 turn) {
-  const angle_u128 eighth = (angle_u128)1 << 125;
+wide wide_sine(u128 turn) {
+  const u128 eighth = (u128)1 << 125;
   const unsigned quarter = (unsigned)((turn + eighth) >> 126);
-  const angle_u128 rest = turn - ((angle_u128)quarter << 126);
+  const u128 rest = turn - ((u128)quarter << 126);
   const bool below = rest >> 127;
-  const angle_u128 off = below ? -rest : rest;
+  const u128 off = below ? -rest : rest;
   /* eight times an eighth of a turn is one, which does not fit */
-  const angle_u128 x = product(off == eighth ? ~(angle_u128)0 : off << 3, quarter_pi), z = product(x, x);
+  const u128 x = product(off == eighth ? ~(u128)0 : off << 3, quarter_pi), z = product(x, x);
   wide result;
   if (quarter & 1) {
-    angle_u128 sum = even_terms[0];
+    u128 sum = even_terms[0];
     for (int n = 1; n < TERMS; n++) sum = even_terms[n] - product(z, sum);
-    result.magnitude = ((angle_u128)1 << 127) - (product(z, sum) >> 1);
+    result.magnitude = ((u128)1 << 127) - (product(z, sum) >> 1);
   } else {
-    angle_u128 sum = odd_terms[0];
+    u128 sum = odd_terms[0];
     for (int n = 1; n < TERMS - 1; n++) sum = odd_terms[n] - product(z, sum);
     result.magnitude = (x - product(x, product(z, sum))) >> 1;
   }
@@ -83,11 +83,11 @@ wide wide_sine(angle_u128 turn) {
   return result;
 }
 
-wide wide_cosine(angle_u128 turn) {
-  return wide_sine(turn + ((angle_u128)1 << 126));
+wide wide_cosine(u128 turn) {
+  return wide_sine(turn + ((u128)1 << 126));
 }
 
-static int length_of(angle_u128 x) {
+static int length_of(u128 x) {
   const uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
   return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
 }
@@ -103,21 +103,20 @@ static double power_of_two(int exponent) {
 posenc_sum wide_sum(wide x) {
   const double size = x.negative ? -0x1p-127 : 0x1p-127;
   const int length = length_of(x.magnitude), lower = length > 53 ? length - 53 : 0, rest = lower > 53 ? lower - 53 : 0;
-  const angle_u128 upper = x.magnitude >> lower << lower, low = (x.magnitude - upper) >> rest << rest;
+  const u128 upper = x.magnitude >> lower << lower, low = (x.magnitude - upper) >> rest << rest;
   return (posenc_sum){size * (double)upper, size * (double)low};
 }
 
 double wide_round(wide x, int bits, int least) {
   const int by_bits = length_of(x.magnitude) - bits, by_least = least + 127;
   const int dropped = by_bits > by_least ? by_bits : by_least; /* bits of the magnitude that are not kept */
-  const uint64_t kept =
-      (uint64_t)(dropped > 0 ? (x.magnitude + ((angle_u128)1 << (dropped - 1))) >> dropped : x.magnitude);
+  const uint64_t kept = (uint64_t)(dropped > 0 ? (x.magnitude + ((u128)1 << (dropped - 1))) >> dropped : x.magnitude);
   const double size = (double)kept * power_of_two((dropped > 0 ? dropped : 0) - 127);
   return x.negative ? -size : size;
 }
 
 static uint64_t upper_product(uint64_t a, uint64_t b) {
-  return (uint64_t)((angle_u128)a * b >> 64);
+  return (uint64_t)((u128)a * b >> 64);
 }
 
 /*

@@ -10,16 +10,16 @@
 
 /* magnitude × 2^-127, at most 1 */
 typedef struct wide {
-  angle_u128 magnitude;
+  u128 magnitude;
   bool negative;
 } wide;
 
 /* The fraction of a turn at a position, |position| <= 2^62, in units of 2^-128: error below 1.5 of them. */
-angle_u128 wide_turn(const angle_table *angles, int64_t index, int64_t position);
+u128 wide_turn(const angle_table *angles, int64_t index, int64_t position);
 
 /* sin and cos of that turn, the turn's own error included: |error| <= 2^-122. Exact at whole quarters of a turn. */
-wide wide_sine(angle_u128 turn);
-wide wide_cosine(angle_u128 turn);
+wide wide_sine(u128 turn);
+wide wide_cosine(u128 turn);
 
 /* 2 cos of one position, which is a radian or less, rounded to nearest: some 5 ns. */
 double wide_twice_cosine(const angle_table *angles, int64_t index);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records in, the one document out that page, Markdown and report.json all show. */
+/* The document that page, Markdown and report.json all show: what it holds, and how that is found in it. */
 #ifndef POSENC_REPORTS_MODEL_DOCUMENT_H
 #define POSENC_REPORTS_MODEL_DOCUMENT_H
 
@@ -38,10 +38,7 @@
  *                          "speed_up": over naive, see samples_ratio, or null (of naive, too), "plan_ns": SPREAD or null; of "shapes" alone}}
  * SPREAD: {"median", "min", "max"} over the repetitions. A share of the limit is that of one repetition, so the
  * median of the shares is not the ratio of the medians.
- *
- * timing may be null. Null when memory runs out.
  */
-json_t *document_make(const json_t *accuracy, const json_t *timing, const char *command);
 
 /* The entry of "shapes" of that name, and in it the row of a kernel; null if there is none. */
 const json_t *document_shape(const json_t *document, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The figures of the report, drawn from the document. */
+/* The figures of the report. */
 #ifndef POSENC_REPORTS_SECTIONS_FIGURES_H
 #define POSENC_REPORTS_SECTIONS_FIGURES_H
 
@@ -31,8 +31,6 @@ typedef struct figures {
   char *svg[FIGURES]; /* null where the document has no data for it */
 } figures;
 
-/* False on an error already told on stderr; nothing to free then. */
-bool figures_make(const json_t *document, figures *made);
 void figures_free(figures *made);
 
 #endif

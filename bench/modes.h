@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What is timed. */
+#ifndef POSENC_BENCH_MODES_H
+#define POSENC_BENCH_MODES_H
+
+#include <stdbool.h>
+
+/* In what state a kernel finds machine and memory, and what of its work is timed. */
+typedef enum bench_mode {
+  BENCH_HOT,  /* the same memory again and again, touched; the plan is there */
+  BENCH_COLD, /* table, or x, and constants evicted from all caches before each iteration */
+  BENCH_FRESH, /* each iteration writes to memory that posenc_alloc has just given: its page faults count; tables alone */
+  BENCH_FIRST, /* plan, the whole table or x, and the plan's end, in touched memory: what it costs from nothing */
+  BENCH_ROW, /* one row after another, at positions that were drawn, in the same memory; each waits for the one before */
+  BENCH_PLAN, /* the plan and its end, alone */
+  BENCH_MODES
+} bench_mode;
+
+/* "hot", as in the names of benchmarks, and what it is in a few words. Static storage. */
+const char *bench_mode_name(bench_mode mode);
+const char *bench_mode_summary(bench_mode mode);
+
+/* "cold,fresh": a set, of bits 1 << mode. False if a word is no mode. */
+bool bench_modes_parse(const char *text, unsigned *modes);
+
+#define BENCH_DEFAULT_MODES (1u << BENCH_HOT | 1u << BENCH_PLAN)
+
+#endif

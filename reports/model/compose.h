@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Records in, the document out. */
+#ifndef POSENC_REPORTS_MODEL_COMPOSE_H
+#define POSENC_REPORTS_MODEL_COMPOSE_H
+
+#include <jansson.h>
+
+/* See reports/model/document.h. timing may be null. Null when memory runs out. */
+json_t *document_make(const json_t *accuracy, const json_t *timing, const char *command);
+
+#endif
