@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Foreign code in a process of its own: each misdeed has its name, and leaves nothing behind. */
+#include "common/isolate.h"
+#include "common/work.h"
 #include "common/worker.h"
 #include "tests/tap.h"
 
