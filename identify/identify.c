@@ -58,8 +58,27 @@ static const char *frequencies_of_others(const search *s) {
 
 /* ---- verdicts ------------------------------------------------------------------------------------- */
 
+/* Waves of whole positions, as caches have them, but of other frequencies: these, in the digits that are told. */
+static bool say_measured(identity *found, const search *s) {
+  const making *how = &s->of_measured;
+  const int64_t pairs = how->columns.pairs;
+  const double sure = 4.0;
+  number_text w[3];
+  const int64_t shown[] = {0, pairs > 1, pairs - 1};
+  for (int n = 0; n < 3; n++) {
+    const estimate *one = &s->measured[shown[n]];
+    w[n] = number_within(one->value, sure * one->error / one->value);
+  }
+  char reason[sizeof found->reason];
+  snprintf(reason, sizeof reason, "%s: %s, %s .. %s radians a row, from position %.0f on", frequencies_of_others(s),
+           w[0].text, w[1].text, w[2].text, how->start.first);
+  found->how.columns = how->columns;
+  return say(found, IDENTIFY_BENT, reason);
+}
+
 static bool say_other_waves(identity *found, const search *s, size_t formulas) {
   const int64_t known = search_count_known(s), pairs = s->columns.pairs;
+  if (s->is_measured && formulas == 0 && pairs >= FORMULA_EVIDENT) return say_measured(found, s);
   if (s->columns.part == COLUMNS_BOTH && known * 2 >= pairs) {
     if (formulas == 0 && pairs == 1)
       return say(found, IDENTIFY_BENT, "its one frequency is not 1, which tells no base and scale");
@@ -106,12 +125,15 @@ static bool explain(search *s, identity *found) {
   found->starts = s->best.starts;
   if (!judge(s, found)) return false;
   if (is_supported(found)) return say(found, IDENTIFY_TABLE, "");
-  /* Noise of a part in 200 is still near; other curves are not. */
-  const double near = 2.5e-5;
-  if (s->best.distance > near * found->how.amplitude * found->how.amplitude)
+  if (search_leaves_curve(s, &found->how))
     return say(found, IDENTIFY_NO_TABLE, "its columns go up and down like a table's, but are no sines and cosines");
-  return say(found, IDENTIFY_BENT,
-             "they are only near a formula: more than one element in 20 is farther from it than rounding explains");
+  char near[sizeof found->reason];
+  snprintf(
+      near, sizeof near,
+      "they are only near a formula: off by %.1g of the amplitude, and more than one element in 20 is farther from it "
+      "than rounding explains",
+      sqrt(s->best.distance) / found->how.amplitude);
+  return say(found, IDENTIFY_BENT, near);
 }
 
 const char *identity_odd(const identity *found) {

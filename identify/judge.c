@@ -193,7 +193,7 @@ static bool keep_what_is_pointed_to(const search *s, identity *found) {
     found->factor_errors = copied(how->formula.scaling.factors, pairs);
     how->formula.scaling.factors = found->factors;
     if (!found->factors || !found->factor_errors) return false;
-    for (int64_t i = 0; i < pairs; i++) found->factor_errors[i] = s->frequencies[i].error / s->frequencies[i].value;
+    for (int64_t i = 0; i < pairs; i++) found->factor_errors[i] = s->measured[i].error / s->measured[i].value;
   }
   if (how->positions) {
     found->positions = copied(how->positions, found->judged);

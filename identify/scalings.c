@@ -221,32 +221,32 @@ static bool read_yarn(const profile *p, double factor, posenc_scaling *s) {
 static double plain_factor(const slowness *s, bool *plain) {
   const double decimals = 100.0, near = rint(s->factor * decimals) / decimals, error = (s->error + 1e-6) * s->factor;
   *plain = error < 0.5 / decimals && fabs(near - s->factor) <= error;
-  return *plain ? near : plainest(s->factor, s->error + 1e-6).value;
+  /* Others are shortened to a ninth of that, a third of the frequency's own error: the wave hardly changes. */
+  return *plain ? near : plainest(s->factor, s->error / 9.0 + 1e-7).value;
 }
 
-void scalings_read_factors(const formula *plain, const estimate *frequencies, int64_t pairs, double *factors) {
-  profile p;
+static void read_factors(const profile *p, double *factors) {
   double last = 1.0;
-  if (profile_open(&p, plain, frequencies, pairs))
-    for (int64_t i = 0; i < pairs; i++) {
-      bool is_plain;
-      const estimate *w = &frequencies[i];
-      if (!isinf(p.slow[i].error)) last = plain_factor(&p.slow[i], &is_plain);
-      /* A guess is better than none, as long as factors grow. */
-      else if (w->value > 0.0 && w->error < 0.5 * w->value)
-        last = fmax(last, (double)p.w[i] / w->value);
-      factors[i] = last;
-    }
-  profile_close(&p);
+  for (int64_t i = 0; i < p->pairs; i++) {
+    bool is_plain;
+    const estimate *w = &p->frequencies[i];
+    factors[i] = last;
+    if (!isinf(p->slow[i].error)) factors[i] = last = plain_factor(&p->slow[i], &is_plain);
+    /* Of those that are hardly told, the neighbour's is as good if it explains the wave. */
+    else if (w->value > 0.0 && (w->error < 0.5 * w->value || fabs((double)p->w[i] / last - w->value) > w->error))
+      factors[i] = (double)p->w[i] / w->value;
+  }
 }
 
-/* Any frequencies are some plain ones divided by factors: these must be such as models have. Either they have two decimals,
-   which others have by chance once in 2^40, or they begin near 1 and grow. */
-static bool is_longrope(const profile *p) {
-  enum { MARKS_LEAST = 8 };
-  const double surely = 40.0, first_most = 4.0, most = 256.0, tellable = 1e-3;
-  int64_t told = 0, plain = 0, falls = 0;
-  double bits = 0.0, highest = 1.0, first = INFINITY;
+/* Any frequencies are some plain ones divided by factors: these must be such as models have. What is asked of them. */
+typedef struct growth {
+  int64_t told, plain, falls;
+  double bits, first, highest;
+} growth;
+
+static growth growth_of(const profile *p) {
+  const double most = 256.0, tellable = 1e-3;
+  growth g = {.first = INFINITY, .highest = 1.0};
   for (int64_t i = 0; i < p->pairs; i++) {
     const slowness *s = &p->slow[i];
     const double error = (s->error + 1e-6) * s->factor;
@@ -254,18 +254,31 @@ static bool is_longrope(const profile *p) {
     if (error < tellable) {
       bool is_plain;
       plain_factor(s, &is_plain);
-      told++;
-      plain += is_plain;
-      if (is_plain) bits += log2(0.005 / error);
+      g.told++;
+      g.plain += is_plain;
+      if (is_plain) g.bits += log2(0.005 / error);
     }
-    if (isinf(first)) first = s->factor;
-    falls += s->factor * (1.0 + s->error) < highest * (1.0 - 1e-5) || s->factor > most;
-    if (s->factor * (1.0 + s->error) >= highest) highest = fmax(highest, s->factor * (1.0 - s->error));
+    if (isinf(g.first)) g.first = s->factor;
+    g.falls += s->factor * (1.0 + s->error) < g.highest * (1.0 - 1e-5) || s->factor > most;
+    if (s->factor * (1.0 + s->error) >= g.highest) g.highest = fmax(g.highest, s->factor * (1.0 - s->error));
   }
-  if (highest < 1.005) return false;
-  if (bits >= surely && plain * 5 >= told * 4 && falls <= p->known / 2) return true;
-  return p->known >= MARKS_LEAST && p->known * 4 >= p->pairs && falls == 0 && first <= first_most &&
-         first >= 1.0 - 1e-5;
+  return g;
+}
+
+/* Two decimals, which others have by chance once in 2^40. */
+static bool has_decimals(const profile *p) {
+  const double surely = 40.0;
+  const growth g = growth_of(p);
+  return g.highest >= 1.005 && g.bits >= surely && g.plain * 5 >= g.told * 4 && g.falls <= p->known / 2;
+}
+
+/* Or they begin near 1 and grow. */
+static bool has_growth(const profile *p) {
+  enum { MARKS_LEAST = 8 };
+  const double first_most = 4.0;
+  const growth g = growth_of(p);
+  return g.highest >= 1.005 && p->known >= MARKS_LEAST && p->known * 4 >= p->pairs && g.falls == 0 &&
+         g.first <= first_most && g.first >= 1.0 - 1e-5;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------------- */
@@ -297,19 +310,23 @@ static size_t find_within(const profile *p, double loose, formula formulas[FORMU
   return found;
 }
 
-size_t scalings_find(const formula *plain, const estimate *frequencies, int64_t pairs, double *factors,
-                     formula formulas[FORMULAS_MAX]) {
+size_t scalings_find(const formula *plain, const estimate *frequencies, int64_t pairs, formula formulas[FORMULAS_MAX]) {
   static const double loose[] = {1e-4, 6e-3};
   profile p;
   size_t found = 0;
   if (profile_open(&p, plain, frequencies, pairs) && p.known >= FORMULA_EVIDENT) {
     for (size_t n = 0; n < sizeof loose / sizeof *loose && found == 0; n++) found = find_within(&p, loose[n], formulas);
-    if (is_longrope(&p)) {
-      scalings_read_factors(plain, frequencies, pairs, factors);
-      const posenc_scaling longrope = {.kind = POSENC_SCALING_LONGROPE, .factor = 1.0, .factors = factors};
-      found = add(plain, &longrope, 5, formulas, found);
-    }
   }
+  profile_close(&p);
+  return found;
+}
+
+bool scalings_find_factors(const formula *plain, const estimate *frequencies, int64_t pairs, bool of_decimals,
+                           double *factors) {
+  profile p;
+  const bool found = profile_open(&p, plain, frequencies, pairs) && p.known >= FORMULA_EVIDENT &&
+                     (of_decimals ? has_decimals(&p) : has_growth(&p));
+  if (found) read_factors(&p, factors);
   profile_close(&p);
   return found;
 }
@@ -321,17 +338,19 @@ double scalings_attention(const posenc_scaling *s, double amplitude, double erro
   *told = *s;
   told->attention = 0.0;
   const double of_yarn = 0.1 * log(s->factor) + 1.0;
+  double nearest = 0.0;
   if (s->kind == POSENC_SCALING_YARN && fabs(amplitude - of_yarn) <= error) return of_yarn;
   for (size_t n = 0; s->kind == POSENC_SCALING_LONGROPE && n < sizeof factors / sizeof *factors; n++)
     for (size_t length = 0; length < LENGTHS; length++) {
       /* 4096 first, as the models of the formula's authors have it. */
       const int64_t original = lengths[length < 2 ? 1 - length : length];
-      const double of_length = sqrt(1.0 + log(factors[n]) / log((double)original));
-      if (fabs(amplitude - of_length) > error) continue;
+      const double of_length = sqrt(1.0 + log(factors[n]) / log((double)original)), off = fabs(amplitude - of_length);
+      if (off > error || off >= fabs(amplitude - nearest) - 1e-9) continue;
       told->factor = factors[n];
       told->original = original;
-      return of_length;
+      nearest = of_length;
     }
+  if (nearest > 0.0) return nearest;
   if (s->kind == POSENC_SCALING_LONGROPE) told->original = scaling_forms[s->kind].defaults.original;
   const bool of_formula = s->kind != POSENC_SCALING_YARN && fabs(amplitude - 1.0) <= error;
   if (!of_formula) told->attention = amplitude;

@@ -111,6 +111,26 @@ static bool is_explained(search *s, const explanation *e) {
   return off * 20 <= compared;
 }
 
+bool search_leaves_curve(search *s, const making *how) {
+  makers m;
+  double squares = 0.0, changes = 0.0, *left = calloc((size_t)how->columns.dim, sizeof *left);
+  const bool enough = left && makers_open(&m, how, false, s->window.count, NULL, 0);
+  if (!enough) s->failed = true;
+  for (int64_t row = 0; enough && row < s->window.count; row++) {
+    if (s->window.zero[row] || isnan(making_position(how, row))) continue;
+    const double *made = makers_row(&m, &m.all[0], row), *there = window_row(&s->window, row);
+    for (int64_t c = 0; c < how->columns.dim; c++) {
+      const double here = there[c] - made[c], change = here - left[c];
+      squares += here * here;
+      changes += change * change;
+      left[c] = here;
+    }
+  }
+  if (enough) makers_close(&m);
+  free(left);
+  return changes < squares;
+}
+
 /* Are a few rows so far from exact that no recipe would write them? */
 static bool is_hopeless(search *s, const making *how) {
   const double most = 0.35 * how->amplitude * how->amplitude;
@@ -139,7 +159,12 @@ static void consider(search *s, const making *how, explanation *e) {
     distance = distance_of(&m, &s->window, limit);
   }
   if (is_better(e, distance))
-    *e = (explanation){true, *how, distance, how->formula.scaling.original, how->formula.scaling.original, 0};
+    *e = (explanation){.found = true,
+                       .how = *how,
+                       .damaged = m.how.bad != NULL,
+                       .distance = distance,
+                       .original_least = how->formula.scaling.original,
+                       .original_most = how->formula.scaling.original};
   else if (e->found && distance <= e->distance && fabs(how->start.first - e->how.start.first) > 0.5)
     e->starts++;
   makers_close(&m);
@@ -154,16 +179,14 @@ static void consider_amplitudes(search *s, making *how, const estimate *amplitud
   const double sums = 64.0 * 0x1p-53; /* what doubles lose on the way */
   const double room = amplitude->error + amplitude->value * fmax(unit / 4.0, sums);
   const double close = 0.05; /* where angles are wrong, so is the estimate */
-  /* Where frequencies are measured, slow sines do not tell them from the amplitude. */
-  const double of_factors = how->formula.scaling.factors ? 1e-5 * amplitude->value : 0.0;
   posenc_scaling told;
-  const double attention = scalings_attention(&how->formula.scaling, amplitude->value, room + unit + of_factors, &told);
+  const double attention = scalings_attention(&how->formula.scaling, amplitude->value, room + unit, &told);
   const double tried[] = {1.0, attention > 0.0 ? attention : 1.0,
                           plainest(amplitude->value, room / amplitude->value).value, amplitude->value, s->window.most};
   how->amplitude_error = room;
   for (size_t n = 0; n < sizeof tried / sizeof *tried && !is_done(s, e); n++) {
     how->amplitude = tried[n];
-    if (fabs(how->amplitude - amplitude->value) > (n ? room + unit + of_factors : close)) continue;
+    if (fabs(how->amplitude - amplitude->value) > (n ? room + unit : close)) continue;
     consider(s, how, e);
     if (!all) break;
   }
@@ -234,10 +257,6 @@ static void explain_order(search *s, const columns *at, const formula *f, int st
   for (int64_t i = 0; i < at->pairs; i++) s->w[i] *= step;
   waves_phases(&s->window, at, &s->sampling, s->w, s->phases, &amplitude);
   if (isinf(amplitude.error)) return;
-  /* Factors that were measured leave phases as uncertain as frequencies. */
-  const double half = (double)(s->sampling.step * s->sampling.count) / 2.0;
-  for (int64_t i = 0; f->scaling.factors && i < at->pairs; i++)
-    s->phases[i].error += 3.0 * half * s->frequencies[i].error;
   /* Cosines of reversed rows are those of the opposite positions. */
   for (int sine = alone && step < 0; sine <= alone; sine++) {
     making how = making_of(s, at, f);
@@ -360,22 +379,6 @@ static void refine_base(search *s) {
   tell_other_shift(s, pairs);
 }
 
-/* Factors of longrope, from all rows of the window, now that positions are known. */
-static void refine_factors(search *s) {
-  explanation better = {.found = false};
-  making *how = &s->best.how;
-  const int64_t pairs = how->columns.pairs;
-  const sampling far = waves_spread(&s->window, &s->sampling);
-  formula plain = how->formula;
-  plain.scaling = (posenc_scaling){.factor = 1.0};
-  formula_frequencies(&how->formula, pairs, s->w);
-  for (int64_t i = 0; i < pairs; i++) s->frequencies[i].value = (double)s->w[i];
-  waves_refit(&s->window, &how->columns, &far, how->start.first, how->step, how->amplitude, s->frequencies);
-  scalings_read_factors(&plain, s->frequencies, pairs, s->factors);
-  consider(s, how, &better);
-  if (better.found) s->best = better;
-}
-
 /* ---- formulas that frequencies do not tell ----------------------------------------------------------- */
 
 /* The formulas that models have, where frequencies could not be told, or only nearly; and if rows come in runs, from all of them. */
@@ -391,19 +394,162 @@ static void explain_usual(search *s, bool all_rows) {
   for (size_t n = 0; n < count && !is_done(s, &s->best); n++) explain_all(s, at, &usual[n], 1);
 }
 
-/* Scalings, over the base that the most frequencies have, or one that models have. */
-static void explain_scaled(search *s, const formula *formulas, size_t count) {
-  formula scaled[FORMULAS_MAX];
-  for (size_t n = 0; n < count + formula_base_count && !is_explained(s, &s->best); n++) {
-    formula plain = formula_plain(n < count ? formulas[n].base : formula_bases[n - count]);
-    if (n < count && (formulas[n].shift > 0.0 || formulas[n].digits > NOBODYS)) continue;
-    if (n < count) plain.base_error = formulas[n].base_error;
-    const size_t found = scalings_find(&plain, s->frequencies, s->columns.pairs, s->factors, scaled);
-    explain_all(s, &s->columns, scaled, found);
-    if (explanation_is_good(&s->best) && s->best.how.formula.scaling.kind == POSENC_SCALING_LONGROPE) {
-      refine_factors(s);
-      break;
+/* ---- scalings --------------------------------------------------------------------------------------- */
+
+/* Over the bases that most frequencies have, and those that models have: the n-th, false if it is none of them. */
+static bool scaled_base(const formula *formulas, size_t count, size_t n, formula *plain) {
+  *plain = formula_plain(n < count ? formulas[n].base : formula_bases[n - count]);
+  if (n >= count) return true;
+  plain->base_error = formulas[n].base_error;
+  return !(formulas[n].shift > 0.0) && formulas[n].digits <= NOBODYS;
+}
+
+/* Are frequencies and the first position such that waves of them are what most columns have? */
+static bool measure_from(search *s, making *how, const start *first, estimate *amplitude) {
+  const int64_t pairs = how->columns.pairs;
+  int64_t explained = 0;
+  how->start = *first;
+  waves_refit(&s->window, &how->columns, first->first, how->step, *amplitude, s->frequencies, s->measured);
+  estimate sharper = waves_amplitude(&s->window, &how->columns, first->first, how->step, *amplitude, s->measured);
+  if (isfinite(sharper.error)) {
+    const posenc_scaling longrope = {.kind = POSENC_SCALING_LONGROPE, .factor = 1.0};
+    posenc_scaling told;
+    const double attention = scalings_attention(&longrope, sharper.value, sharper.error, &told);
+    if (!(told.attention > 0.0)) sharper = (estimate){attention > 0.0 ? attention : 1.0, 0.0};
+    *amplitude = sharper;
+    waves_refit(&s->window, &how->columns, first->first, how->step, *amplitude, s->frequencies, s->measured);
+  }
+  for (int64_t i = 0; i < pairs; i++) explained += isfinite(s->measured[i].error);
+  return explained >= pairs - columns_spare(pairs);
+}
+
+/* Where no formula explains the frequencies: the first position from those that are known, as they are, and with it and the
+   amplitude all of them, in s->measured. */
+static bool measure(search *s, making *how, estimate *amplitude) {
+  enum { STARTS = 8 };
+  const double quarter = 1.57079632679489662, relative = 5e-7,
+               half = (double)(s->sampling.step * s->sampling.count) / 2.0;
+  const columns *at = &s->columns;
+  const bool alone = at->part != COLUMNS_BOTH;
+  for (int step = 1; step >= -1; step -= 2) {
+    *how = making_of(s, &s->columns, &(formula){.scaling = {.factor = 1.0}});
+    if (step < 0) how->columns = columns_exchanged(at);
+    how->step = step;
+    /* Waves of wrong frequencies would have wrong amplitudes. */
+    for (int64_t i = 0; i < at->pairs; i++)
+      s->w[i] = formula_mark(&s->frequencies[i]) ? (long double)(step * s->frequencies[i].value) : 0.0L;
+    waves_phases(&s->window, &how->columns, &s->sampling, s->w, s->phases, amplitude);
+    for (int64_t i = 0; i < at->pairs; i++)
+      s->phases[i].error =
+          formula_mark(&s->frequencies[i]) ? s->phases[i].error + 3.0 * half * s->frequencies[i].error : INFINITY;
+    for (int sine = alone && step < 0; sine <= alone && isfinite(amplitude->error); sine++) {
+      start starts[STARTS];
+      const phase_clock c = {s->phases, s->w, at->pairs, relative,
+                             (double)(s->sampling.first + s->sampling.step * s->sampling.count)};
+      if (sine) how->columns.part = COLUMNS_SIN;
+      for (int64_t i = 0; sine && i < at->pairs; i++) s->phases[i].value += quarter;
+      const size_t count = starts_find(&c, POSITION_NEAR, starts, STARTS);
+      for (size_t n = 0; n < count; n++)
+        if (start_is_one(&starts[n]) && measure_from(s, how, &starts[n], amplitude)) return true;
+      for (int64_t i = 0; sine && i < at->pairs; i++) s->phases[i].value -= quarter;
     }
+  }
+  return false;
+}
+
+/* A scaling, at the position that is known. */
+static explanation explain_measured_by(search *s, making *how, const formula *f, const estimate *amplitude) {
+  explanation found = {.found = false};
+  how->formula = *f;
+  consider_amplitudes(s, how, amplitude, true, &found);
+  return found;
+}
+
+/* How far the waves are off that were measured, and what angles in f32 add: rounding a value to another unit than that of the
+   exact one, so often as the angle's error is a part of a unit. */
+static double measured_distance(search *s, making *how, const estimate *amplitude) {
+  const int64_t pairs = how->columns.pairs;
+  const double unit = ldexp(amplitude->value, -format_of(s->window.held)->precision),
+               middle = fabs(how->start.first + how->step * (double)s->window.count / 2.0);
+  formula f = formula_plain(formula_bases[0]);
+  double angles = 0.0;
+  formula_frequencies(&f, pairs, s->w);
+  for (int64_t i = 0; i < pairs; i++) {
+    const double w = s->measured[i].value;
+    s->factors[i] = w > 0.0 ? (double)s->w[i] / w : 1.0;
+    angles += w * middle / (double)pairs;
+  }
+  f.scaling = (posenc_scaling){.kind = POSENC_SCALING_LONGROPE, .factor = 1.0, .factors = s->factors};
+  const explanation found = explain_measured_by(s, how, &f, amplitude);
+  return found.found ? found.distance + 0x1p-24 * amplitude->value * angles * unit : INFINITY;
+}
+
+/* Are bad columns such as no wave explains? Those of another frequency belong to another formula. */
+static bool is_damage(const search *s, const explanation *e) {
+  const columns *at = &e->how.columns;
+  for (int64_t c = 0; e->damaged && c < at->dim; c++) {
+    bool cosine;
+    const int64_t i = columns_index(at, c, &cosine), other = columns_of(at, i, !cosine);
+    const bool both = other < 0 || s->bad[other];
+    if (s->bad[c] && both && isfinite(s->measured[i].error)) return false;
+  }
+  return true;
+}
+
+/* A formula is no farther off than the waves that were measured; in f32 and f64, the last bits are those of its recipe. */
+static bool is_as_measured(search *s, const explanation *e, double measured) {
+  const double same = 1.1;
+  const bool wide = s->window.held == POSENC_F32 || s->window.held == POSENC_F64;
+  return wide ? is_explained(s, e) : e->found && e->distance <= same * measured;
+}
+
+/* Frequencies that were measured tell a ramp. */
+static void explain_measured_ramp(search *s, making *how, const estimate *amplitude, const formula *formulas,
+                                  size_t count, double measured, bool damaged) {
+  formula scaled[FORMULAS_MAX], plain;
+  for (size_t n = 0; n < count + formula_base_count && !s->failed && !is_scaled(&s->best); n++) {
+    if (!scaled_base(formulas, count, n, &plain)) continue;
+    const size_t found = scalings_find(&plain, s->measured, how->columns.pairs, scaled);
+    for (size_t k = 0; k < found; k++) {
+      const explanation e = explain_measured_by(s, how, &scaled[k], amplitude);
+      if (is_as_measured(s, &e, measured) && (damaged || is_damage(s, &e))) weigh(s, &e);
+    }
+  }
+}
+
+/* Those of no ramp are of longrope, whose factors have two decimals at one base, or else grow. */
+static void explain_measured(search *s, making *how, const estimate *amplitude, const formula *formulas, size_t count) {
+  formula plain;
+  const size_t bases = count + formula_base_count;
+  const double measured = measured_distance(s, how, amplitude);
+  const int64_t pairs = how->columns.pairs;
+  explain_measured_ramp(s, how, amplitude, formulas, count, measured, false);
+  for (int decimals = 1; decimals >= 0; decimals--)
+    for (size_t n = 0; n < bases && !s->failed && !is_scaled(&s->best); n++) {
+      if (!scaled_base(formulas, count, n, &plain)) continue;
+      if (!scalings_find_factors(&plain, s->measured, pairs, decimals, s->factors)) continue;
+      plain.scaling = (posenc_scaling){.kind = POSENC_SCALING_LONGROPE, .factor = 1.0, .factors = s->factors};
+      plain.digits += 5;
+      const explanation e = explain_measured_by(s, how, &plain, amplitude);
+      weigh(s, &e);
+    }
+  if (!is_scaled(&s->best)) explain_measured_ramp(s, how, amplitude, formulas, count, measured, true);
+}
+
+static void explain_scaled(search *s, const formula *formulas, size_t count) {
+  formula scaled[FORMULAS_MAX], plain;
+  estimate amplitude;
+  making how;
+  s->is_measured = measure(s, &how, &amplitude);
+  if (s->is_measured) {
+    s->of_measured = how;
+    explain_measured(s, &how, &amplitude, formulas, count);
+    return;
+  }
+  for (size_t n = 0; n < count + formula_base_count && !is_explained(s, &s->best); n++) {
+    if (!scaled_base(formulas, count, n, &plain)) continue;
+    const size_t found = scalings_find(&plain, s->frequencies, s->columns.pairs, scaled);
+    explain_all(s, &s->columns, scaled, found);
   }
 }
 
@@ -415,12 +561,25 @@ static double list_amplitude(const search *s) {
   return fabs(s->window.most - 1.0) < near ? 1.0 : s->window.most;
 }
 
+/* Rows of one position again and again are constants. */
+static bool is_list(const double *positions, int64_t count) {
+  enum { CHANGES_LEAST = 3 };
+  int64_t changes = 0;
+  double last = (double)NAN;
+  for (int64_t r = 0; r < count; r++) {
+    if (isnan(positions[r])) continue;
+    changes += !isnan(last) && fabs(positions[r] - last) > 0.0;
+    last = positions[r];
+  }
+  return changes >= CHANGES_LEAST;
+}
+
 static bool explain_list_by(search *s, const columns *at, const formula *f, double relative) {
   making how = making_of(s, at, f);
   formula_frequencies(f, at->pairs, s->w);
   const int64_t known = list_read(&s->window, at, s->w, list_amplitude(s), relative, s->positions);
   if (known < 0) s->failed = true;
-  if (known * 20 < s->window.count * 19) return false;
+  if (known * 20 < s->window.count * 19 || !is_list(s->positions, s->window.count)) return false;
   how.positions = s->positions;
   how.start = (start){.error = relative, .most = -1};
   const estimate amplitude = {list_amplitude(s), ldexp(s->window.most, -format_of(s->window.held)->precision)};
@@ -461,17 +620,19 @@ bool search_open(search *s, const identify_request *request) {
   s->run = s->sampling.step;
   const size_t pairs = (size_t)s->window.dim + 1;
   s->frequencies = calloc(pairs, sizeof *s->frequencies);
+  s->measured = calloc(pairs, sizeof *s->measured);
   s->phases = calloc(pairs, sizeof *s->phases);
   s->w = calloc(pairs, sizeof *s->w);
   s->factors = calloc(pairs, sizeof *s->factors);
   s->bad = calloc(pairs, sizeof *s->bad);
   s->positions = calloc((size_t)s->window.count + 1, sizeof *s->positions);
-  return s->frequencies && s->phases && s->w && s->factors && s->bad && s->positions;
+  return s->frequencies && s->measured && s->phases && s->w && s->factors && s->bad && s->positions;
 }
 
 void search_close(search *s) {
   window_free(&s->window);
   free(s->frequencies);
+  free(s->measured);
   free(s->phases);
   free(s->w);
   free(s->factors);

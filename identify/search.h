@@ -9,6 +9,7 @@
 typedef struct explanation {
   bool found;
   making how;
+  bool damaged; /* columns in s->bad were left out */
   double distance;
   int64_t original_least, original_most; /* of a scaling: the lengths that explain it as well */
   int64_t starts;                        /* other first positions that do */
@@ -22,6 +23,9 @@ typedef struct search {
   columns columns;
   estimate offset;
   estimate *frequencies, *phases;
+  estimate *measured; /* frequencies once the first position is known, by of_measured */
+  making of_measured;
+  bool is_measured;
   long double *w;
   double *factors, *positions;
   bool *bad;
@@ -39,6 +43,10 @@ size_t search_run(search *s);
 
 /* What is explained leaves a small part of the values; random ones of the same size would leave all of it, twice. */
 bool explanation_is_good(const explanation *e);
+
+/* Is what this leaves of the values another curve? From row to row, independent errors change by twice their square, those of
+   a slow curve by less than its own. */
+bool search_leaves_curve(search *s, const making *how);
 
 /* Columns that in most rows of the window differ from what a maker writes, by more than recipes' roundings explain, and more
    than `least` of the amplitude: as flags in s->bad, if they are so few that they may be damaged; how many, else 0. */

@@ -72,9 +72,14 @@ static void print_scaling(const identity *found, FILE *out) {
   const double *errors = found->factor_errors;
   fprintf(out, ", %s scaling", scaling_forms[s->kind].name);
   if (s->kind == POSENC_SCALING_LONGROPE) {
-    fprintf(out, " by factors %s, %s .. %s", number_within(s->factors[0], errors[0]).text,
-            number_within(s->factors[pairs > 1], errors[pairs > 1]).text,
-            number_within(s->factors[pairs - 1], errors[pairs - 1]).text);
+    /* Four errors, as roundings of slow waves keep step with rows. */
+    const double sure = 4.0, told = 0.5;
+    int64_t last = pairs - 1;
+    while (last > 1 && !(sure * errors[last] < told)) last--;
+    fprintf(out, " by factors %s, %s .. %s", number_within(s->factors[0], sure * errors[0]).text,
+            number_within(s->factors[pairs > 1], sure * errors[pairs > 1]).text,
+            number_within(s->factors[last], sure * errors[last]).text);
+    if (last < pairs - 1) fprintf(out, " (the last %" PRId64 " cannot be told)", pairs - 1 - last);
   } else {
     fprintf(out, " by %s from %" PRId64, number_of(f->scaling.factor).text, f->scaling.original);
     if (found->original_least < found->original_most)

@@ -101,7 +101,8 @@ static estimate cosine_of_step(const view *v, int64_t k) {
   const double no_wave = 0.02;
   if (count < 3 || left > no_wave * squares) return (estimate){cosine, INFINITY};
   const double noise = sqrt(left / (double)(count - 1)) + rounding(v->w);
-  return (estimate){cosine, noise / 2.0 / sqrt(squares) * 2.0};
+  /* Sums of so many in double say no more. */
+  return (estimate){cosine, fmax(noise / 2.0 / sqrt(squares) * 2.0, 0x1p-53 * (double)count)};
 }
 
 static estimate single_frequency(const view *v) {
@@ -132,7 +133,7 @@ static estimate frequency_of(const window *w, const columns *s, const sampling *
   const view v = {w, at, columns_of(s, i, false), columns_of(s, i, true)};
   if (!columns_complete(s, i)) return unknown;
   const estimate each = s->part == COLUMNS_BOTH ? pair_frequency(&v) : single_frequency(&v);
-  return (estimate){each.value / step, each.error / step};
+  return (estimate){each.value / step, fmax(each.error, 0x1p-52 * fabs(each.value)) / step};
 }
 
 sampling waves_spread(const window *w, const sampling *at) {
@@ -332,42 +333,150 @@ void waves_drifts(const window *w, const columns *s, const sampling *at, const l
   }
 }
 
-/* Newton's steps towards the least squares of one column: x = amplitude × sine or cosine of w × position. */
-static estimate refit(const view *v, int64_t column, bool cosine, double first, int step, double amplitude, double w) {
-  enum { STEPS = 12 };
-  double squares = 0.0, sizes = 0.0;
-  for (int turn = 0; turn < STEPS; turn++) {
-    double products = 0.0;
-    squares = sizes = 0.0;
-    for (int64_t n = 0; n < v->at->count; n++) {
-      if (!there(v, n)) continue;
-      const int64_t row = v->at->first + n * v->at->step;
-      const double position = first + (double)step * (double)row, s = sin(w * position), c = cos(w * position);
-      const double gain = amplitude * position * (cosine ? -s : c),
-                   left = window_value(v->w, row, column) - amplitude * (cosine ? c : s);
-      squares += gain * gain;
-      sizes += fabs(gain);
-      products += gain * left;
-    }
-    if (!(squares > 0.0)) return unknown;
-    /* No farther than a factor of 2. */
-    w += fmax(-0.5 * w, fmin(w, products / squares));
-  }
-  return (estimate){w, rounding(v->w) * sizes / squares};
+/* ---- waves at positions that are known ------------------------------------------------------------ */
+
+/* One column as amplitude × sine or cosine of w × position. */
+typedef struct known_wave {
+  const window *w;
+  int64_t column, count; /* rows from 0 on, of which each `step`th is looked at */
+  int64_t step;
+  bool cosine;
+  double first, direction;
+  estimate amplitude;
+} known_wave;
+
+/* What the rows say of w: the gradient of the square of what is left, that square, and what roundings can do to w. */
+typedef struct slope {
+  double products, squares, left, noise, of_amplitude;
+  int64_t count;
+} slope;
+
+/* What a value is off at most: a unit of its own, which is less for small ones; and what f32 does to its angle. */
+static double value_noise(const window *w, double x, double amplitude, double angle) {
+  const format *f = format_of(w->held);
+  int exponent;
+  frexp(x, &exponent);
+  const int unit = exponent - f->precision;
+  return hypot(ldexp(1.0, unit > f->least ? unit : f->least), 0x1p-23 * amplitude * angle);
 }
 
-void waves_refit(const window *w, const columns *s, const sampling *at, double first, int step, double amplitude,
-                 estimate *frequencies) {
-  for (int64_t i = 0; i < s->pairs; i++) {
-    const view v = {w, at, columns_of(s, i, false), columns_of(s, i, true)};
-    const double start = frequencies[i].value;
-    if (!(start > 0.0)) continue;
-    estimate best = unknown;
-    for (int cosine = s->part == COLUMNS_COS; cosine <= (s->part != COLUMNS_SIN); cosine++) {
-      if (columns_of(s, i, cosine) < 0) continue;
-      const estimate one = refit(&v, columns_of(s, i, cosine), cosine, first, step, amplitude, start);
-      if (one.error < best.error) best = one;
-    }
-    if (isfinite(best.error)) frequencies[i] = best;
+/* Each row by its noise, or all alike, which leads to the least from farther away. Within a run of equal values roundings
+   go one way; those of different runs are independent. */
+static slope slope_at(const known_wave *k, double w, int64_t rows, bool by_noise) {
+  slope found = {.count = 0};
+  double of_run = 0.0, last = (double)NAN;
+  for (int64_t row = 0; row < rows; row += k->step) {
+    if (k->w->zero[row]) continue;
+    const double position = k->first + k->direction * (double)row, s = sin(w * position), c = cos(w * position),
+                 x = window_value(k->w, row, k->column),
+                 noise = by_noise ? value_noise(k->w, x, k->amplitude.value, w * position * (k->cosine ? s : c)) : 1.0,
+                 wave = (k->cosine ? c : s) / noise,
+                 gain = k->amplitude.value * position * (k->cosine ? -s : c) / noise,
+                 left = x / noise - k->amplitude.value * wave;
+    if (fabs(x - last) > 0.0) found.noise += of_run * of_run, of_run = 0.0;
+    last = x;
+    of_run += fabs(gain);
+    found.products += gain * left;
+    found.squares += gain * gain;
+    found.left += left * left;
+    found.of_amplitude += gain * wave;
+    found.count++;
   }
+  found.noise = sqrt(found.noise + of_run * of_run);
+  return found;
+}
+
+/* Newton's steps, no farther than a factor of 2. */
+static double improved(const known_wave *k, double w, int64_t rows, int steps, bool by_noise) {
+  for (int n = 0; n < steps; n++) {
+    const slope at = slope_at(k, w, rows, by_noise);
+    if (!(at.squares > 0.0)) break;
+    w += fmax(-0.5 * w, fmin(w, at.products / at.squares));
+  }
+  return w;
+}
+
+/* Of waves slower than that, the one that leaves the least. */
+static double slow_wave(const known_wave *k, double most) {
+  enum { TRIED = 4096 };
+  const double farthest = fmax(fabs(k->first), fabs(k->first + k->direction * (double)k->count)), step = 0.5 / farthest;
+  double best = step, least = INFINITY;
+  for (int64_t n = 1; n <= TRIED && (double)n * step <= most + step; n++) {
+    const double left = slope_at(k, (double)n * step, k->count, false).left;
+    if (left < least) least = left, best = (double)n * step;
+  }
+  return best;
+}
+
+static bool is_known(const estimate *frequency) {
+  const double useful = 0.05;
+  return frequency->value > 0.0 && frequency->error < useful * frequency->value;
+}
+
+/* From more and more rows, so that no turn is lost. A wave that leaves more than roundings do is none. */
+static estimate known_frequency(const known_wave *k, const estimate *from, double slowest) {
+  enum { ROWS_LEAST = 32, STEPS = 4, SLOW_STEPS = 24 };
+  double w = from->value;
+  if (is_known(from)) {
+    for (int64_t rows = ROWS_LEAST * k->step; rows < k->count; rows *= 2) w = improved(k, w, rows, STEPS, false);
+    w = improved(k, w, k->count, STEPS, false);
+  } else {
+    w = improved(k, slow_wave(k, slowest), k->count, SLOW_STEPS, false);
+  }
+  w = improved(k, w, k->count, STEPS, true);
+  const slope at = slope_at(k, w, k->count, true);
+  if (!(at.squares > 0.0) || at.count < 3 || at.left > (double)at.count) return unknown;
+  return (estimate){w, (at.noise + k->amplitude.error * fabs(at.of_amplitude)) / at.squares};
+}
+
+/* A sine of each frequency, or a cosine. */
+static known_wave known_wave_of(const window *w, const columns *s, int64_t i, bool cosine, double first, int step,
+                                estimate amplitude) {
+  enum { VALUES = 1 << 18, ROWS_LEAST = 256 };
+  const int64_t rows = VALUES / s->pairs > ROWS_LEAST ? VALUES / s->pairs : ROWS_LEAST;
+  return (known_wave){.w = w,
+                      .column = columns_of(s, i, cosine),
+                      .count = w->count,
+                      .step = (w->count + rows - 1) / rows,
+                      .cosine = cosine,
+                      .first = first,
+                      .direction = (double)step,
+                      .amplitude = amplitude};
+}
+
+void waves_refit(const window *w, const columns *s, double first, int step, estimate amplitude,
+                 const estimate *frequencies, estimate *refitted) {
+  double slowest = INFINITY;
+  for (int64_t i = 0; i < s->pairs; i++)
+    if (is_known(&frequencies[i])) slowest = fmin(slowest, frequencies[i].value);
+  for (int64_t i = 0; i < s->pairs; i++) {
+    refitted[i] = unknown;
+    for (int cosine = s->part == COLUMNS_COS; cosine <= (s->part != COLUMNS_SIN); cosine++) {
+      const known_wave k = known_wave_of(w, s, i, cosine, first, step, amplitude);
+      if (k.column < 0) continue;
+      const estimate one = known_frequency(&k, &frequencies[i], slowest);
+      if (one.error < refitted[i].error) refitted[i] = one;
+    }
+  }
+}
+
+estimate waves_amplitude(const window *w, const columns *s, double first, int step, estimate amplitude,
+                         const estimate *frequencies) {
+  double products = 0.0, squares = 0.0;
+  for (int64_t i = 0; i < s->pairs; i++) {
+    if (isinf(frequencies[i].error) || frequencies[i].value * (double)w->count < 2.0 * pi) continue;
+    for (int cosine = s->part == COLUMNS_COS; cosine <= (s->part != COLUMNS_SIN); cosine++) {
+      const known_wave k = known_wave_of(w, s, i, cosine, first, step, amplitude);
+      for (int64_t row = 0; k.column >= 0 && row < k.count; row += k.step) {
+        if (w->zero[row]) continue;
+        const double angle = frequencies[i].value * (first + (double)step * (double)row),
+                     x = window_value(w, row, k.column), sine = sin(angle), other = cos(angle),
+                     noise = value_noise(w, x, amplitude.value, angle * (cosine ? sine : other)),
+                     wave = (cosine ? other : sine) / noise;
+        products += x / noise * wave;
+        squares += wave * wave;
+      }
+    }
+  }
+  return squares > 0.0 ? (estimate){products / squares, 2.0 / sqrt(squares)} : unknown;
 }

@@ -29,8 +29,13 @@ sampling waves_spread(const window *w, const sampling *at);
 void waves_drifts(const window *w, const columns *s, const sampling *at, const long double *frequencies,
                   estimate *drifts);
 
-/* Sharpens frequencies, given the position of row 0, the step from row to row and the amplitude. */
-void waves_refit(const window *w, const columns *s, const sampling *at, double first, int step, double amplitude,
-                 estimate *frequencies);
+/* Frequencies once more from all rows, given the position of row 0, the step from row to row and the amplitude, which tell
+   those of slow waves, too. Those that such waves do not explain are unknown. */
+void waves_refit(const window *w, const columns *s, double first, int step, estimate amplitude,
+                 const estimate *frequencies, estimate *refitted);
+
+/* The amplitude once more, of waves that turn at least once: slow ones have roundings that go all one way. */
+estimate waves_amplitude(const window *w, const columns *s, double first, int step, estimate amplitude,
+                         const estimate *frequencies);
 
 #endif

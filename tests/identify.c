@@ -224,6 +224,7 @@ static bool verdict_is(const double *values, int64_t rows, int64_t dim, identify
   for (size_t d = 0; d < DTYPES; d++) {
     const file made = file_of(values, rows, dim, dtypes[d][0]);
     identity *found = identified(&made);
+    tables_none += verdict != IDENTIFY_TABLE;
     right = right && found->verdict == verdict && (verdict == IDENTIFY_TABLE || *found->reason);
     if (found->verdict != verdict) printf("# %d: %s\n", (int)found->verdict, identity_sentence(found));
     identity_free(found);
@@ -378,5 +379,6 @@ int main(int argc, char **argv) {
     test_other_exp();
     test_damage();
   }
+  print_counts();
   return tap_done();
 }

@@ -60,8 +60,16 @@ static inline file file_of(const double *values, int64_t rows, int64_t dim, pose
   return made;
 }
 
+/* Tables that were asked about, and those that are none. */
+static int tables_asked, tables_none;
+
+static inline void print_counts(void) {
+  printf("# %d tables, of which %d are none\n", tables_asked, tables_none);
+}
+
 static inline identity *identified(const file *made) {
   fault why;
+  tables_asked++;
   table_file *table = table_open_memory(made->bytes, made->size, NULL, &why);
   if (!table) {
     printf("# %s\n", why.text);
