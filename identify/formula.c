@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "identify/formula.h"
 
-#include "identify/scalings.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,12 +11,6 @@ const size_t formula_base_count = sizeof formula_bases / sizeof *formula_bases;
 
 formula formula_plain(double base) {
   return (formula){.base = base, .scale = 1.0, .scaling = {.factor = 1.0}};
-}
-
-void formula_frequencies(const formula *f, int64_t pairs, long double *w) {
-  const long double slope = logl((long double)f->base) / ((long double)pairs - f->shift);
-  for (int64_t i = 0; i < pairs; i++)
-    w[i] = scalings_frequency(&f->scaling, f->base, pairs, i, (long double)f->scale * expl((long double)-i * slope));
 }
 
 /* ---- a line through the logarithms of frequencies ------------------------------------------------ */

@@ -17,9 +17,6 @@ typedef struct formula {
   int digits;                     /* that base and scale take together, less 2: 0 is the plainest formula */
 } formula;
 
-/* w[i] of all pairs. */
-void formula_frequencies(const formula *f, int64_t pairs, long double *w);
-
 /* A base and a scale explain any two frequencies: fewer than three tell a formula only if its scale is 1 and its base plain. */
 enum { FORMULA_EVIDENT = 3 };
 

@@ -3,81 +3,9 @@
 #ifndef POSENC_IDENTIFY_IDENTIFY_H
 #define POSENC_IDENTIFY_IDENTIFY_H
 
-#include "files/table.h"
-#include "identify/makers.h"
+#include "identify/identity.h"
 
 #include <jansson.h>
-
-enum { IDENTIFY_COLUMNS_MAX = 1 << 17 };
-
-typedef struct identify_request {
-  table_file *table;                   /* at most IDENTIFY_COLUMNS_MAX columns */
-  const char *name;                    /* of the file */
-  const posenc_kernel *const *kernels; /* who may have made it: those of them that tell their stages */
-  size_t kernel_count;
-} identify_request;
-
-typedef enum identify_verdict {
-  IDENTIFY_TABLE,    /* a positional encoding of the family: all is known but, perhaps, who made it */
-  IDENTIFY_BENT,     /* sines and cosines, but of no frequencies or positions that are known here */
-  IDENTIFY_FEW,      /* too few rows to tell */
-  IDENTIFY_NO_TABLE, /* not a sinusoidal table */
-} identify_verdict;
-
-/* Who may have made it: recipes that would have written the same into all elements that were looked at come first. */
-typedef struct identify_match {
-  const posenc_kernel *kernel; /* null: exact values, each rounded once */
-  int64_t compared, equal;     /* elements */
-  double rms, most;            /* of differences */
-  bool closest;                /* none is closer */
-  /* As a maker has them: differences that are no rounding, the first of them, and the largest of the others. */
-  int64_t outliers, outlier_row, outlier_column;
-  double within;
-} identify_match;
-
-/* A column that is not what the formula gives. */
-typedef enum identify_sin {
-  IDENTIFY_CONSTANT, /* the same in all rows */
-  IDENTIFY_MOVED,    /* another column's values */
-  IDENTIFY_FOREIGN,
-} identify_sin;
-
-typedef struct identify_damage {
-  int64_t column;
-  identify_sin sin;
-  double value; /* of a constant */
-  int64_t like; /* the column that it belongs to */
-} identify_damage;
-
-typedef struct identity {
-  identify_verdict verdict;
-  char reason[200]; /* of any verdict but IDENTIFY_TABLE */
-  posenc_dtype stored, held;
-  int64_t rows, dim;
-  /* What follows is of IDENTIFY_TABLE; how.columns of IDENTIFY_BENT, too. */
-  making how;
-  double *factors, *positions;           /* that `how` points to, or null; positions of `judged` rows */
-  double *factor_errors;                 /* as shares of factors */
-  bool *bad;                             /* likewise */
-  posenc_scaling scaling;                /* of the formula, with its attention: 0 if it is the formula's */
-  int64_t original_least, original_most; /* lengths that explain the scaling as well */
-  int64_t starts;                        /* other first positions that explain it as well */
-  int64_t runs, listed;                  /* of a list: rows with a position, and runs of successive ones */
-  bool also_known;                       /* another formula explains it as well */
-  formula also;
-  int64_t padding, paddings; /* position of the first row of zeros that should be none, and how many there are */
-  identify_damage *damage;
-  size_t damage_count;
-  identify_match *matches;
-  size_t match_count;
-  /* Of the first `judged` rows, which are all but of lists and of measured factors; padding rows and damaged columns left out. */
-  int64_t judged, elements, not_finite;
-  int64_t unexplained;          /* elements farther from exact than recipes' roundings */
-  double max_abs, max_if_exact; /* from exact, which the amplitude is part of; and of values that were rounded once */
-  double worst_position;
-  int64_t worst_column;
-  bool proved; /* exact values are the oracle's; else they are as good as doubles are */
-} identity;
 
 /* Null when memory runs out. */
 identity *identify(const identify_request *request);

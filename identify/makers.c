@@ -2,6 +2,7 @@
 #include "identify/makers.h"
 
 #include "common/work.h"
+#include "identify/scalings.h"
 
 #include <math.h>
 #include <stdlib.h>

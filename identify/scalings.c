@@ -44,6 +44,12 @@ long double scalings_frequency(const posenc_scaling *s, double base, int64_t pai
   return s->kind == POSENC_SCALING_LONGROPE ? w / s->factors[index] : w;
 }
 
+void formula_frequencies(const formula *f, int64_t pairs, long double *w) {
+  const long double slope = logl((long double)f->base) / ((long double)pairs - f->shift);
+  for (int64_t i = 0; i < pairs; i++)
+    w[i] = scalings_frequency(&f->scaling, f->base, pairs, i, (long double)f->scale * expl((long double)-i * slope));
+}
+
 /* ---- what frequencies say ------------------------------------------------------------------------ */
 
 /* How many times slower than the plain formula's a frequency is, as a share of it; of no mark, the error is infinite. */

@@ -9,6 +9,9 @@
    and a base. */
 long double scalings_frequency(const posenc_scaling *s, double base, int64_t pairs, int64_t index, long double w);
 
+/* w[i] of all pairs of the formula. */
+void formula_frequencies(const formula *f, int64_t pairs, long double *w);
+
 /* Formulas with a scaling other than longrope that explain the frequencies, the most usual first; how many. Parameters are
    those that models have, or else are read from the ramp. */
 size_t scalings_find(const formula *plain, const estimate *frequencies, int64_t pairs, formula formulas[FORMULAS_MAX]);

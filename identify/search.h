@@ -3,7 +3,7 @@
 #ifndef POSENC_IDENTIFY_SEARCH_H
 #define POSENC_IDENTIFY_SEARCH_H
 
-#include "identify/identify.h"
+#include "identify/identity.h"
 
 /* How the table may have come to be, and the mean square of what the closest maker's values then are off. */
 typedef struct explanation {

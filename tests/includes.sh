@@ -89,12 +89,25 @@ result 'the library takes only libc, libm, OpenMP and intrinsics from the system
   among "${path%%>*}" "$system" || echo "$where $name"
 done)"
 
+# A unit is NAME.c with NAME.h.
+units() {
+  find lib impls encodings reference common records files verify identify bench reports tools cli -name '*.[ch]' |
+    includes | sed -n 's/^\([^:]*\)\.[ch]:[0-9]*: "\([^"]*\)\.h".*/\1 \2/p' | awk '$1 != $2' | sort -u
+}
+result 'no two units include each other, nor by way of others' "$(units | tsort 2>&1 >/dev/null)"
+
 rows=$(sed -n 's/^KERNEL(\([a-z0-9_]*\), *\([^,]*\),.*)$/\1 \2/p' impls/kernels.def)
 result 'a row in kernels.def for every file in impls, and a contract for every row' "$([ -n "$rows" ] || echo 'no rows'
 printf '%s\n' "$rows" | while read -r symbol file; do
   grep -q "^const posenc_kernel posenc_kernel_$symbol = {" "impls/$file" || echo "impls/$file does not end with the contract of $symbol"
 done
-for file in impls/*.c; do printf '%s\n' "$rows" | grep -q " ${file#impls/}\$" || echo "$file has no row in kernels.def"; done)"
+for file in impls/*.c $(grep -l '^const posenc_kernel posenc_kernel_' impls/cr/*.c impls/rotation/*.c); do
+  printf '%s\n' "$rows" | grep -q " ${file#impls/}\$" || echo "$file has no row in kernels.def"
+done)"
+
+result 'no program and script of the tests have one log' "$(for script in tests/*.sh; do
+  [ ! -e "${script%.sh}.c" ] || echo "$script"
+done)"
 
 echo "1..$point"
 exit $failed
