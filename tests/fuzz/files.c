@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader of tables on bytes that no writer wrote: it must refuse them, or read what is there, and touch nothing else. For libFuzzer, or for
- * the driver beside this. */
+/* All readers on bytes that no writer wrote: they must refuse them, or read what is there, and touch nothing else. For
+ * libFuzzer, or for the driver beside this. */
 #include "files/difference.h"
 #include "files/npy.h"
 #include "files/numbers.h"
+#include "tests/fuzz/texts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char *const tensors[] = {NULL, "pe", "__metadata__"};
   const uint8_t *bytes = place(data, size);
   use_otherwise(bytes, size);
+  texts_read(bytes, size);
   for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
     fault why = {""};
     table_file *t = table_open_memory(bytes, size, tensors[i], &why);

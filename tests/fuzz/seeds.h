@@ -15,7 +15,27 @@ typedef struct seed {
   size_t size;
 } seed;
 
-enum { SEED_TEXTS = 9, SEED_TABLES = 8, SEEDS = SEED_TEXTS + SEED_TABLES };
+/* What is no table: wisdom, hard-to-round cases, records and a baseline. */
+static const char *const seed_texts[] = {
+    "posenc-wisdom 1\n0 0 0 4 8 1 40c3880000000000 1 rotation 1234567 posenc 0.1.0, isa 7, a CPU\n",
+    "# a table\nbase 10000\ndim 128\npositions 1048576\ncases 2\n"
+    "731206 17 sin 0x1.5bf0a8p-1 0x1.5bf0a8p-1 3.1e-08\n5 0 cos 0x1.22785705fbfd4p-2 0x1.227858p-2 0.25\n",
+    "{\"schema\": \"posenc-accuracy-1\", \"environment\": {}, \"kernels\": [], \"seed\": 1, \"budget\": 1, "
+    "\"records\": [], "
+    "\"profile\": [], \"unique\": null, \"passed\": 0, \"failed\": 0, \"skipped\": 0}",
+    "{\"context\": {\"posenc_schema\": \"posenc-bench-2\"}, \"benchmarks\": [{\"name\": \"hot/a/naive/x\", "
+    "\"run_type\": "
+    "\"iteration\", \"real_time\": 1.5, \"cpu_time\": 1.5, \"time_unit\": \"ns\"}]}",
+    "{\"schema\": \"posenc-baseline-1\", \"libc\": \"glibc\", \"kernel_abi\": 1, \"seed\": 1, \"budget\": 1, "
+    "\"entries\": [{"
+    "\"kernel\": \"naive\", \"shape\": {}, \"max_ulp\": 1, \"digest\": \"0123456789abcdef\"}]}"};
+
+enum {
+  SEED_FILES = 9,
+  SEED_TEXTS = sizeof seed_texts / sizeof *seed_texts,
+  SEED_TABLES = 8,
+  SEEDS = SEED_FILES + SEED_TABLES + SEED_TEXTS
+};
 
 /* A header of .npy, with room for elements behind it. */
 static inline void seed_npy(seed *s, int version, const char *text) {
@@ -69,14 +89,20 @@ static inline void seed_make(int number, seed *s) {
                         "\"c\":{\"dtype\":\"F32\",\"shape\":[0,4],\"data_offsets\":[0,0]}}");
     return;
   }
+  if (number >= SEED_FILES + SEED_TABLES) {
+    const char *text = seed_texts[number - SEED_FILES - SEED_TABLES];
+    s->size = strlen(text);
+    memcpy(s->bytes, text, s->size);
+    return;
+  }
   /* What our writers begin files with, for each dtype. */
   posenc_problem problem = posenc_table(4, 4);
-  problem.dtype = (posenc_dtype)((number - SEED_TEXTS) % 4);
+  problem.dtype = (posenc_dtype)((number - SEED_FILES) % 4);
   static const double positions[] = {3.0, -0.5, 0.0, 1e9};
   if (problem.dtype == POSENC_F16) problem.positions = positions; /* a tensor of its own, before the table */
   size_t bytes = 0, length = 0;
   posenc_table_bytes(&problem, &bytes);
-  if (number - SEED_TEXTS < 4) {
+  if (number - SEED_FILES < 4) {
     char header[NPY_HEADER_MAX];
     length = npy_header(problem.dtype, (int64_t[]){problem.rows, problem.dim}, 2, header);
     memcpy(s->bytes, header, length);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef POSENC_TESTS_FUZZ_TEXTS_H
+#define POSENC_TESTS_FUZZ_TEXTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* All readers of texts on these bytes: ends the process if one misbehaves. */
+void texts_read(const uint8_t *bytes, size_t size);
+
+#endif
