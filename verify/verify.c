@@ -422,8 +422,15 @@ static json_t *examine(const exam *e) {
   const posenc_options options = options_of(e->request);
   uint64_t streams[7];
   for (uint64_t n = 0; n < 7; n++) streams[n] = stream_of(e->request, &of->problem, n);
-  sitting t = {e,          {NULL},     process_read(NULL), streams[0], streams[1],
-               streams[2], streams[3], streams[4],         streams[5], streams[6]};
+  sitting t = {.e = e,
+               .before = process_read(NULL),
+               .rows = streams[0],
+               .pieces = streams[1],
+               .relations = streams[2],
+               .hunt = streams[3],
+               .stages = streams[4],
+               .x = streams[5],
+               .corners = streams[6]};
   fpenv_set();
   const char *refusal = subject_open(&t.s, e->kernel, of, &options);
   json_t *record = refusal                          ? record_begin(e, refusal)
