@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "impls/cr/cr.h"
 #include "lib/api/kernel.h"
+#include "lib/api/rows.h"
 #include "lib/apply/apply.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static posenc_status fill(cache *made, const posenc_problem *table, const posenc
   const posenc_status status = kernel->prepare ? kernel->prepare(table, options, &made->constants) : POSENC_OK;
   if (status != POSENC_OK) return status;
   if (table->rows) kernel->execute(made->constants, table, 0, table->rows, made->rows);
-  kernel_zero_padding(table, 0, table->rows, made->rows);
+  rows_zero_padding(table, 0, table->rows, made->rows, (size_t)table->dim * posenc_dtype_bytes(table->dtype));
   return POSENC_OK;
 }
 

@@ -37,9 +37,6 @@ const char *kernel_refusal(const posenc_kernel *kernel, const posenc_problem *ta
    larger than 1 the power of two is below which the values are. */
 double kernel_error_at(const posenc_bound *bound, const posenc_problem *table, int64_t position, double *binade);
 
-/* Makes the padding row zero, if it is one of rows [row, row + rows) in `out`. Of a table this is the core's affair, not the kernel's. */
-void kernel_zero_padding(const posenc_problem *table, int64_t row, int64_t rows, void *out);
-
 /* can_do of a kernel that writes f32 only. */
 const char *kernel_f32_only(const posenc_problem *problem);
 

@@ -139,17 +139,6 @@ static bool has_rows(const posenc_plan *plan, int64_t row, int64_t rows) {
   return row >= 0 && rows >= 0 && row <= plan->problem.rows && rows <= plan->problem.rows - row;
 }
 
-/* Of rows [row, row + rows) in `out`. */
-static void zero_padding(const posenc_problem *table, int64_t row, int64_t rows, void *out, size_t row_bytes) {
-  const int64_t padding = table->padding, first = table->first + row;
-  if (padding != POSENC_NO_PADDING && padding >= first && padding < first + rows)
-    memset((char *)out + (size_t)(padding - first) * row_bytes, 0, row_bytes);
-}
-
-void kernel_zero_padding(const posenc_problem *table, int64_t row, int64_t rows, void *out) {
-  zero_padding(table, row, rows, out, (size_t)table->dim * posenc_dtype_bytes(table->dtype));
-}
-
 posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows, void *out) {
   if (!plan || plan->problem.op != POSENC_TABLE || !has_rows(plan, row, rows) || (rows && !out))
     return POSENC_BAD_ARGUMENT;
@@ -219,7 +208,7 @@ bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t rows, pose
     return false;
   if (rows == 0) return true;
   if (!from->kernel->stages(from->part->constants, &from->part->problem, row, rows, stages)) return false;
-  zero_padding(&from->table, row, rows, stages, (size_t)(plan->problem.dim / 2) * sizeof *stages);
+  rows_zero_padding(&from->table, row, rows, stages, (size_t)(plan->problem.dim / 2) * sizeof *stages);
   return true;
 }
 

@@ -141,12 +141,18 @@ static void make_plain(const rows_maker *from, int64_t row, int64_t rows, void *
   }
 }
 
+void rows_zero_padding(const posenc_problem *table, int64_t row, int64_t rows, void *out, size_t row_bytes) {
+  const int64_t padding = table->padding, first = table->first + row;
+  if (padding != POSENC_NO_PADDING && padding >= first && padding < first + rows)
+    memset((char *)out + (size_t)(padding - first) * row_bytes, 0, row_bytes);
+}
+
 static void zero_padding(const rows_maker *from, int64_t row, int64_t rows, void *out) {
   const posenc_problem *table = &from->table;
   const size_t bytes = row_bytes_of(table);
   if (table->padding == POSENC_NO_PADDING) return;
   if (!from->number) {
-    kernel_zero_padding(table, row, rows, out);
+    rows_zero_padding(table, row, rows, out, bytes);
     return;
   }
   for (int64_t r = 0; r < rows; r++) {

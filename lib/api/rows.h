@@ -62,6 +62,10 @@ static inline int64_t rows_fitting(size_t row_bytes, size_t most_bytes, int64_t 
   return fitting < rows ? fitting : rows;
 }
 
+/* Makes the padding row zero, if it is one of rows [row, row + rows) in `out`, which are so many bytes long. A kernel
+ * writes that row as any other. */
+void rows_zero_padding(const posenc_problem *table, int64_t row, int64_t rows, void *out, size_t row_bytes);
+
 /* Rows [row, row + rows) of the table, packed, the padding row zeroed. */
 posenc_status rows_make(const rows_maker *from, int64_t row, int64_t rows, void *out);
 

@@ -65,7 +65,7 @@ static posenc_status apply_runs(const apply_source *from, const posenc_problem *
       if (status != POSENC_OK) return status;
     } else {
       from->kernel->execute(from->constants, &table, row, run, made);
-      kernel_zero_padding(&table, row, run, made);
+      rows_zero_padding(&table, row, run, made, (size_t)table.dim * posenc_dtype_bytes(table.dtype));
     }
     apply_run(from->loops, problem, slice, r, run, made, x, out);
   }
