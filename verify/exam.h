@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* One kernel looked at on one shape. */
+#ifndef POSENC_VERIFY_EXAM_H
+#define POSENC_VERIFY_EXAM_H
+
+#include "verify/result.h"
+
+/* The result; null when memory runs out. */
+json_t *examine(const exam *e);
+
+/* How many elements are looked at, about. */
+double exam_elements(const exam *e);
+
+/* What a kernel is told to use. */
+posenc_options exam_options(const verify_request *request);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/result.h"
+
+#include "common/field.h"
+#include "common/shapes.h"
+#include "verify/record.h"
+#include "verify/rows.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* " --threads 2 --isa generic,avx2 --stores streaming", as far as it was asked for. */
+static void how_options(const verify_request *request, char *text, size_t size) {
+  int used = request->threads ? snprintf(text, size, " --threads %d", request->threads) : 0;
+  const char *separator = " --isa ";
+  *text = used ? *text : '\0';
+  for (unsigned tier = 1; tier & POSENC_ISA_ALL; tier <<= 1)
+    if (request->isa & tier) {
+      used += snprintf(text + used, size - (size_t)used, "%s%s", separator, posenc_isa_name(tier));
+      separator = ",";
+    }
+  if (request->stores) snprintf(text + used, size - (size_t)used, " --stores %s", stores_name(request->stores));
+}
+
+/* The command that looks at this shape, as the exam does. */
+static json_t *replay_of(const exam *e, const shape *of) {
+  char how[64];
+  const verify_request *request = e->request;
+  const char *further = request->replay_options;
+  how_options(request, how, sizeof how);
+  if (e->cases)
+    return json_sprintf("posenc verify %s%s--kernel %s %s%s", further ? further : "", further ? " " : "",
+                        e->kernel->name, e->cases->option, how);
+  char *problem = problem_options_listed(&of->problem, request->list);
+  char search[40] = "";
+  if (!op_is_applied(of->problem.op) && !rows_are_special(&of->problem))
+    snprintf(search, sizeof search, " --search %" PRId64, request->search);
+  json_t *command = json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64 "%s",
+                                 further ? further : "", further ? " " : "", e->kernel->name, problem ? problem : "",
+                                 how, request->seed, request->budget, search);
+  free(problem);
+  return command;
+}
+
+static json_t *witness_json(const witness *w, const exam *e) {
+  const posenc_problem *problem = &e->of->problem;
+  json_t *made = record_witness(w, replay_of(e, e->of));
+  if (problem->positions && problem->rows)
+    json_object_set_new(made, "position", json_real(problem->positions[w->position]));
+  return made;
+}
+
+/* Of add and rope, with the x that it is about. */
+static json_t *applied_witness_json(const witness *w, const exam *e, applied *a) {
+  const posenc_problem *problem = &e->of->problem;
+  const int64_t half = problem->dim / 2;
+  const applied_x x = applied_x_of(a, w);
+  witness in_head = *w;
+  in_head.index = w->index % half;
+  json_t *made = record_witness(&in_head, replay_of(e, e->of)), *given = json_array();
+  if (problem->op == POSENC_ROPE) {
+    json_object_set_new(made, "function", json_string(w->cosine ? "second" : "first"));
+    json_object_set_new(made, "head", json_integer(w->index / half));
+  }
+  if (problem->op == POSENC_ROPE || !w->cosine) json_array_append_new(given, record_hex(x.first));
+  if (problem->op == POSENC_ROPE || w->cosine) json_array_append_new(given, record_hex(x.second));
+  json_object_set_new(made, "x", given);
+  return made;
+}
+
+/* A witness of the search lies outside the table: it is had again from a table of its row, without a search. */
+static json_t *far_witness_json(const witness *w, const exam *e) {
+  verify_request request = *e->request;
+  const exam again = {&request, e->kernel, e->of, NULL, true};
+  posenc_problem row = e->of->problem;
+  request.search = 0;
+  row.first = w->position;
+  row.rows = 1;
+  row.padding = POSENC_NO_PADDING;
+  const shape of = shape_of(&row);
+  return record_witness(w, replay_of(&again, &of));
+}
+
+static json_t *searched_json(const searched *r, const exam *e) {
+  return json_pack("{s:I, s:o, s:o, s:o}", "reach", (json_int_t)r->reach, "worst", far_witness_json(&r->found.worst, e),
+                   "nearest", far_witness_json(&r->nearest, e), "from_tie", field_real(r->from_tie));
+}
+
+json_t *result_begin(const exam *e, const char *refusal) {
+  return json_pack("{s:s, s:o, s:s?, s:o}", "kernel", e->kernel->name, "shape", shape_json(e->of), "refusal", refusal,
+                   "replay", replay_of(e, e->of));
+}
+
+/* As the record shows them. */
+typedef struct witnesses {
+  json_t *max_ulp, *max_abs, *worst;
+} witnesses;
+
+/* What was found of so many elements; `mode` says which were looked at. */
+static json_t *record_of(const exam *e, const subject *s, const char *mode, int64_t elements, witnesses shown) {
+  const posenc_problem *problem = &s->shape->problem;
+  json_t *record = result_begin(e, NULL), *checks = json_array();
+  const accuracy *a = &s->found;
+  const double counted = a->elements ? (double)a->elements : 1.0;
+  for (int p = 0; p < PROPERTIES; p++) {
+    if (!property_is_of(p, e->of->problem.op)) continue;
+    if (e->cases && s->checks[p].skip && p != ACCURACY) continue; /* it takes a table */
+    if (e->brief && property_is_beside(p)) continue;
+    json_array_append_new(checks, record_check(property_name(p), &s->checks[p]));
+  }
+  json_t *rest = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "mode", mode, "elements",
+                           (json_int_t)elements, "of", (json_int_t)(problem->rows * problem->heads * problem->dim),
+                           "max_ulp", shown.max_ulp, "max_abs", shown.max_abs, "worst", shown.worst, "mean_ulp",
+                           field_real(a->sum_ulp / counted), "mean_abs", field_real(a->sum_abs / counted), "misrounded",
+                           (json_int_t)a->misrounded, "histogram", record_histogram(a), "checks", checks);
+  char digest[17];
+  snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
+  json_object_set_new(record, "digest", e->cases ? json_null() : json_string(digest));
+  json_object_update(record, rest);
+  json_decref(rest);
+  return record;
+}
+
+json_t *result_of_table(const exam *e, const subject *s, const char *mode, const searched *hunted) {
+  const accuracy *a = &s->found;
+  const witnesses shown = {witness_json(&a->max_ulp, e), witness_json(&a->max_abs, e), witness_json(&a->worst, e)};
+  json_t *record = record_of(e, s, mode, a->elements, shown);
+  if (!s->checks[SEARCH].skip) json_object_set_new(record, "search", searched_json(hunted, e));
+  return record;
+}
+
+json_t *result_of_applied(const exam *e, applied *a, const char *mode) {
+  const accuracy *found = &a->s->found;
+  const witnesses shown = {applied_witness_json(&found->max_ulp, e, a), applied_witness_json(&found->max_abs, e, a),
+                           applied_witness_json(&found->worst, e, a)};
+  json_t *record = record_of(e, a->s, mode, a->elements, shown);
+  if (e->request->explain) json_object_set_new(record, "explain", json_null());
+  return record;
+}

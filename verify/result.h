@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What an exam has found, as a record has it: see verify_run in verify.h. */
+#ifndef POSENC_VERIFY_RESULT_H
+#define POSENC_VERIFY_RESULT_H
+
+#include "verify/applied.h"
+#include "verify/cases.h"
+#include "verify/search.h"
+#include "verify/verify.h"
+
+/* One kernel on one shape, and what the process that looks at it needs. */
+typedef struct exam {
+  const verify_request *request;
+  const posenc_kernel *kernel;
+  const shape *of;
+  const verify_cases *cases; /* the elements that alone are looked at; null: all */
+  bool brief;                /* the shape alone: of each kernel, operation and dtype one exam looks beside it, too */
+} exam;
+
+/* Of a kernel that refuses the shape, or, with a null refusal, before it has done anything. All return null when memory
+ * runs out. */
+json_t *result_begin(const exam *e, const char *refusal);
+
+/* mode: "exhaustive", "sampled" or "cases". `hunted` is not read where the search was skipped. */
+json_t *result_of_table(const exam *e, const subject *s, const char *mode, const searched *hunted);
+json_t *result_of_applied(const exam *e, applied *a, const char *mode);
+
+#endif
