@@ -55,6 +55,7 @@ trap 'rm -f "$section" "$readme"; [ ! -e "$new" ] || echo "publish: not publishe
   exit 1
 }
 ./posenc-published "$new" >"$section"
+rm -f "$new/accuracy.json" "$new/bench.json" # large, and nobody opens them
 readme_with "$section" >"$readme"
 
 # Nothing that a user does stops it half way.
