@@ -5,8 +5,10 @@
 
 #include "verify/applied.h"
 #include "verify/cases.h"
+#include "verify/request.h"
 #include "verify/search.h"
-#include "verify/verify.h"
+
+#include <jansson.h>
 
 /* One kernel on one shape, and what the process that looks at it needs. */
 typedef struct exam {

@@ -3,66 +3,9 @@
 #ifndef POSENC_VERIFY_VERIFY_H
 #define POSENC_VERIFY_VERIFY_H
 
-#include "common/digest.h"
-#include "common/isolate.h"
-#include "common/shapes.h"
-#include "common/shard.h"
-#include "posenc.h"
+#include "verify/request.h"
 
 #include <jansson.h>
-
-/* What the command line uses unless told otherwise: 2^26 pairs, so that every published table, up to 131072×1024, is checked whole of
- * kernels that promise correct rounding, and all but the two largest of the others. */
-#define VERIFY_DEFAULT_SEED 1
-#define VERIFY_DEFAULT_BUDGET 67108864
-#define VERIFY_DEFAULT_SILENCE ISOLATE_DEFAULT_SILENCE
-#define VERIFY_DEFAULT_SEARCH 1000
-
-/* The hard-to-round cases of a file. */
-typedef struct verify_cases {
-  struct cases *cases; /* verify/cases.h */
-  char *option;        /* of the replay commands, quoted for a shell: "--cases FILE" */
-  digest_text digest;  /* of the file */
-} verify_cases;
-
-/* What is measured beyond the shapes, of a table of its own. */
-typedef enum verify_profile {
-  VERIFY_NO_PROFILE,
-  VERIFY_POINTS, /* errors of some rows from each power of two to 2^30 on */
-  VERIFY_SCAN /* these with their parts, errors of every row below 2^20, and, of kernels that claim nothing, those in further tables */
-} verify_profile;
-
-/* Each of the kernels is looked at on each of the shapes, and no other. */
-typedef struct verify_part {
-  const posenc_kernel *const *kernels;
-  size_t kernel_count;
-  const shape *shapes;
-  size_t shape_count;
-  const verify_cases *cases; /* for each shape, the elements of it that alone are looked at; null: no such thing */
-  verify_profile profile;
-} verify_part;
-
-typedef struct verify_request {
-  const verify_part *parts; /* the record has each kernel once, and what was found in this order */
-  size_t part_count;
-  unsigned isa; /* allowed tiers; 0: POSENC_ISA, or all */
-  int threads;  /* of threaded kernels; 0: OpenMP's default */
-  int team;     /* that default: verify_run's business */
-  posenc_stores stores;
-  uint64_t seed; /* of what is sampled */
-  int64_t
-      budget; /* so many pairs of a table are compared, if the kernel promises correct rounding, else a 16th; of add and rope
-                 a 32nd, of a rope cache a 256th; of a shape with more, a sample */
-  int64_t search;             /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
-  bool brief;                 /* without what is asked beside the shapes: see stress.h */
-  double silence;             /* seconds that a kernel may go without a sign of life */
-  bool explain;               /* also tell where the errors come from; of tables */
-  shard only;                 /* so much of all that alone is done */
-  const char *replay_options; /* further ones of the replay commands, quoted for a shell: "--plugin FILE"; or null */
-  const char *list;           /* in them, the value of --positions, quoted for a shell; or null */
-  const digest_text *plugins; /* of their files, in order, */
-  size_t plugin_count;        /* and how many */
-} verify_request;
 
 /*
  * The accuracy record:
