@@ -544,7 +544,7 @@ int64_t fast_groups(const fast_oracle *f) {
 
 int64_t fast_move(fast_oracle *f, int64_t position) {
   move_anchor(f, position);
-  return f->anchored + REACH - position;
+  return REACH - (position - f->anchored); /* the sum of the two may be beyond INT64_MAX */
 }
 
 void fast_lanes_of(const fast_oracle *f, int64_t position, fast_lanes *groups) {
