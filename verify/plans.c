@@ -49,7 +49,8 @@ static void shuffle(const stress *t, int order[ALIVE]) {
 
 /* Problems that differ in one thing each; all plans are alive at once, and end one after the other. */
 bool stress_plans(stress *t) {
-  enum { ROWS = 9, ROUNDS = 3 };
+  /* Plans are made anew in orders that are drawn: in one order again and again each might get its own place back. */
+  enum { ROWS = 9, ROUNDS = 3, ANEW = 16 };
   const int64_t dim = 2 * (4 + (int64_t)random_below(t->random, 12));
   const posenc_problem like = stress_problem(t, ROWS, dim);
   posenc_problem p[ALIVE];
@@ -79,8 +80,11 @@ bool stress_plans(stress *t) {
     for (int n = 0; n < ALIVE; n++)
       if (open[order[n]]) compare_all(&r[order[n]]);
   }
-  for (int n = 0; n < ALIVE; n++)
-    if (open[order[n]]) compare_anew(&r[order[n]]);
+  for (int round = 0; round < ANEW; round++) {
+    shuffle(t, order);
+    for (int n = 0; n < ALIVE; n++)
+      if (open[order[n]]) compare_anew(&r[order[n]]);
+  }
   for (int n = 0; n < ALIVE; n++) {
     if (open[order[n]]) rows_close(&r[order[n]]);
     for (int k = n + 1; k < ALIVE; k++)
