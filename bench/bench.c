@@ -483,7 +483,7 @@ static void clean_up(session *run) {
 
 /* ---- in a process of its own ---------------------------------------------------------------------- */
 
-/* What the caller knows of a run, and its end. */
+/* What the timing process gets: the request, and the kernels that earlier ones ended by. */
 typedef struct job {
   const bench_request *request;
   bool *left_out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is timed. */
+/* Benchmark modes: the state of machine and memory, and the part of the work that is timed. */
 #ifndef POSENC_BENCH_MODES_H
 #define POSENC_BENCH_MODES_H
 

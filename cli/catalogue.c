@@ -95,7 +95,7 @@ static void try_loading(void *argument) {
   isolate_result("");
 }
 
-/* What its constructors print has been shown once. */
+/* Loads the plugin with stdout and stderr sent to /dev/null: try_loading has shown what its constructors print. */
 static void *load_quietly(const char *file) {
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   int kept[2];

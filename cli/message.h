@@ -32,10 +32,12 @@ void print_version(const char *program);
 /* Prints the word so that a shell reads the same word. */
 void print_quoted(FILE *stream, const char *word);
 
-/* Of the names a, which may be null, and b the one that fewer edits turn into `wanted`; a if b is so far from it that nobody meant it. */
+/* Returns the name, a or b, that is fewer edits away from `wanted`; a, which may be null, if b takes edits of more than
+ * half of the letters. */
 const char *nearer_name(const char *wanted, const char *a, const char *b);
 
-/* What follows "no such thing": the nearest name, or where there is none the other words, which may be "". */
+/* The end of a message about an unknown name: "; did you mean 'NEAREST'?", or "; OTHERWISE" if nearest is null, or
+ * nothing if `otherwise` is empty, too. */
 typedef struct name_hint {
   char text[96];
 } name_hint;

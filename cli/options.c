@@ -378,7 +378,9 @@ __attribute__((noreturn)) static void die_no_kernel(const char *name) {
   const posenc_kernel *const *kernels = catalogue_kernels(&count);
   const char *nearest = NULL;
   for (size_t i = 0; i < count; i++) nearest = nearer_name(name, nearest, kernels[i]->name);
-  die("--kernel %s: no such kernel%s", *name ? name : "''", hint_of(nearest, "posenc list tells them").text);
+  char reason[sizeof(name_hint) + 16];
+  snprintf(reason, sizeof reason, "no such kernel%s", hint_of(nearest, "posenc list tells them").text);
+  die_value("--kernel", name, reason);
 }
 
 const posenc_kernel *find_kernel(const char *name) {

@@ -27,6 +27,9 @@ size_t kernel_name_length(const char *text);
 /* The tier that the kernel needs, or "any" for one that needs only what the kernel under it needs. */
 const char *kernel_isa(const posenc_kernel *kernel);
 
+/* Why a kernel without `stages` has no parts of its errors. */
+#define STAGES_UNTOLD "it does not expose its stages"
+
 /* The bound in words: "0.5 ulp + 2^-46, |p| <= 2^53", or "none claimed; measured ...".
    Writes at most `size` bytes, always terminated. */
 void bound_words(const posenc_bound *bound, char *text, size_t size);

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "common/isolate.h"
-#include "common/work.h"
 
 #include "common/clock.h"
 #include "common/progress.h"

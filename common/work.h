@@ -27,6 +27,9 @@ void isolate_fail(const char *why);
 /* For signal handlers: last words that take the place of what it was doing. Async-signal-safe. */
 void isolate_last_words(const char *text, size_t length);
 
+/* Whether this process has children, running or dead; those that a child left behind are among them in such a process. */
+bool isolate_has_children(void);
+
 /* Whether this is such a process. */
 bool isolate_inside(void);
 

@@ -106,8 +106,7 @@ static void say_progress(const progress *now) {
   say(SAYS_PROGRESS, now, sizeof *now);
 }
 
-/* Whether there are child processes, running or dead. Those of a child that has ended are, too: see become_worker. */
-static bool has_children(void) {
+bool isolate_has_children(void) {
   siginfo_t info;
   return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
@@ -128,7 +127,7 @@ static void settle(void) {
   fflush(stdout);
   fflush(stderr);
   if (!is_same(voice.descriptor, &voice_pipe) || !is_same(printed, &printed_pipe)) _exit(EXIT_MUTE);
-  if (!has_children()) return;
+  if (!isolate_has_children()) return;
   say(SAYS_ORPHANS, "", 0);
   _exit(EXIT_ORDERLY);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "records/print.h"
 
+#include "common/contract.h"
 #include "common/field.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ void record_print_explained(const json_t *record, const char *prefix, FILE *stre
   const char *op = field_string(json_object_get(record, "shape"), "op");
   if (json_is_null(explained))
     fprintf(stream, "%sno telling where its error comes from: %s\n", prefix,
-            strcmp(op, "table") == 0 ? "it does not expose its stages" : "stages are of tables");
+            strcmp(op, "table") == 0 ? STAGES_UNTOLD : "stages are of tables");
   if (json_is_object(worst)) print_worst(worst, prefix, stream);
   if (json_array_size(rows) > 0) print_rows(rows, prefix, stream);
 }

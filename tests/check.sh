@@ -279,12 +279,7 @@ rm half.npy
 
 # ---- tables of NumPy's ----
 
-for python in ${PYTHON:-} python3 /usr/bin/python3; do
-  if "$python" -c 'import numpy' 2>/dev/null; then
-    numpy=$python
-    break
-  fi
-done
+find_numpy
 names='f-order big-endian big-endian-f-order version-2 version-3 first-axis middle-axis half big-endian-half double'
 if [ -n "${numpy:-}" ]; then
   "$POSENC" write --len 200 --dim 66 -o a.npy

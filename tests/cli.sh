@@ -314,12 +314,7 @@ else
   skip 'progress on a terminal' 'no script(1) or stty(1) here'
 fi
 
-for python in ${PYTHON:-} python3 /usr/bin/python3; do
-  if "$python" -c 'import numpy' 2>/dev/null; then
-    numpy=$python
-    break
-  fi
-done
+find_numpy
 if [ -n "${numpy:-}" ]; then
   "$POSENC" write --len 5 --dim 6 --dtype f64 -o a.npy
   check 'numpy.load reads it' "$numpy" -c '

@@ -78,12 +78,7 @@ refused '--tensor c: a third one' f32.npy f32.npy --tensor a --tensor b --tensor
 check 'a tensor by its name' ends 0 f32.npy f32.safetensors --tensor pe
 check 'in each file another' ends 0 f32.safetensors f32.safetensors --tensor pe --tensor pe
 
-for python in ${PYTHON:-} python3 /usr/bin/python3; do
-  if "$python" -c 'import numpy' 2>/dev/null; then
-    numpy=$python
-    break
-  fi
-done
+find_numpy
 if [ -n "${numpy:-}" ]; then
   "$numpy" -c '
 import numpy as n

@@ -47,12 +47,7 @@ for pair in '"kind": "llama3"' '"factor": 32.0' '"original": 8192' '"low": 1.0' 
   check "has $pair" grep -q -e "$pair" x.json
 done
 
-for python in ${PYTHON:-} python3 /usr/bin/python3; do
-  if "$python" -c 'import numpy' 2>/dev/null; then
-    numpy=$python
-    break
-  fi
-done
+find_numpy
 if [ -n "${numpy:-}" ]; then
   "$numpy" -c '
 import numpy as n

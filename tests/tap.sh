@@ -30,3 +30,14 @@ diagnose() { :; }
 plan() {
   echo "1..$tap_points"
 }
+
+# Sets $numpy to a Python that has NumPy; empty if there is none.
+find_numpy() {
+  numpy=
+  for python in ${PYTHON:-} python3 /usr/bin/python3; do
+    if "$python" -c 'import numpy' 2>/dev/null; then
+      numpy=$python
+      break
+    fi
+  done
+}

@@ -83,9 +83,12 @@ double exam_elements(const exam *e) {
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
+/* What random numbers are drawn for. */
+typedef enum stream { OF_ROWS, OF_PIECES, OF_RELATIONS, OF_HUNT, OF_STAGES, OF_X, OF_CORNERS, STREAMS } stream;
+
 /* A stream of its own for every purpose, number of rows, dim and first position, so that a figure can be had again without the rest of
    the run. */
-static uint64_t stream_of(const verify_request *request, const posenc_problem *problem, uint64_t purpose) {
+static uint64_t stream_of(const verify_request *request, const posenc_problem *problem, stream purpose) {
   uint64_t state = request->seed;
   const uint64_t parts[] = {(uint64_t)problem->rows, (uint64_t)problem->dim, (uint64_t)problem->first, purpose};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -124,12 +127,12 @@ typedef struct sitting {
   const exam *e;
   subject s;
   process_state *before;
-  uint64_t rows, pieces, relations, hunt, stages, x, corners; /* streams of random numbers */
+  uint64_t streams[STREAMS]; /* of random numbers */
 } sitting;
 
 /* The end of all of them, but for hard cases: what is beside the shape, and what the kernel has changed. False when memory runs out. */
 static bool conclude(sitting *t) {
-  if (!t->e->brief && !subject_stress(&t->s, &t->corners)) return false;
+  if (!t->e->brief && !subject_stress(&t->s, &t->streams[OF_CORNERS])) return false;
   subject_check_process(&t->s, t->before);
   subject_finish(&t->s);
   return true;
@@ -155,22 +158,22 @@ static json_t *look_at_table(sitting *t) {
     subject_check_threads(s);
   }
   for (int64_t n = 0; enough && n < v.windows; n++) {
-    const window w = window_of(&v, n, problem, &t->rows);
+    const window w = window_of(&v, n, problem, &t->streams[OF_ROWS]);
     say_window(w, (double)n / (double)v.windows);
-    subject_check_window(s, w, truth, one, other, n < SERIAL_WINDOWS, &t->pieces);
+    subject_check_window(s, w, truth, one, other, n < SERIAL_WINDOWS, &t->streams[OF_PIECES]);
     if (is_cache) cache_check_window(&kept, s, w, one, n < SERIAL_WINDOWS);
     if (n + 1 == SERIAL_WINDOWS) subject_share(s);
   }
   s->shared = false;
   if (enough) {
     isolate_say("rows far apart", 1.0);
-    enough = subject_check_relations(s, truth, one, other, &t->relations);
+    enough = subject_check_relations(s, truth, one, other, &t->streams[OF_RELATIONS]);
   }
   if (enough) {
     isolate_say("its stages", 1.0);
-    enough = subject_check_stages(s, one, &t->stages);
+    enough = subject_check_stages(s, one, &t->streams[OF_STAGES]);
   }
-  if (enough && problem->rows) enough = subject_search(s, request->search, one, &t->hunt, &hunted);
+  if (enough && problem->rows) enough = subject_search(s, request->search, one, &t->streams[OF_HUNT], &hunted);
   if (enough && conclude(t)) {
     record = result_of_table(e, s, v.exhaustive ? "exhaustive" : "sampled", &hunted);
     explain(e, record, s, one);
@@ -189,21 +192,21 @@ static json_t *look_at_applied(sitting *t) {
   const survey v = survey_of(e->kernel, problem, e->request->budget);
   applied a;
   json_t *record = NULL;
-  bool enough = applied_open(&a, &t->s, v.rows, t->x, NULL);
+  bool enough = applied_open(&a, &t->s, v.rows, t->streams[OF_X], NULL);
   if (enough) {
     isolate_say("rows by many threads at once", 0.0);
     applied_check_threads(&a);
   }
   for (int64_t n = 0; enough && n < v.windows; n++) {
-    const window w = window_of(&v, n, problem, &t->rows);
+    const window w = window_of(&v, n, problem, &t->streams[OF_ROWS]);
     say_window(w, (double)n / (double)v.windows);
-    applied_check_window(&a, w, n < SERIAL_WINDOWS, &t->pieces);
+    applied_check_window(&a, w, n < SERIAL_WINDOWS, &t->streams[OF_PIECES]);
     if (n + 1 == SERIAL_WINDOWS) subject_share(&t->s);
   }
   t->s.shared = false;
   if (enough) {
     isolate_say("rows far apart", 1.0);
-    enough = applied_check_relations(&a, &t->relations);
+    enough = applied_check_relations(&a, &t->streams[OF_RELATIONS]);
   }
   if (enough && conclude(t)) record = result_of_applied(e, &a, v.exhaustive ? "exhaustive" : "sampled");
   applied_close(&a);
@@ -266,17 +269,9 @@ json_t *examine(const exam *e) {
   const shape table = {.problem = posenc_table_of(&e->of->problem)};
   const shape *of = op == POSENC_ROPE_CACHE ? &table : e->of;
   const posenc_options options = exam_options(e->request);
-  uint64_t streams[7];
-  for (uint64_t n = 0; n < 7; n++) streams[n] = stream_of(e->request, &of->problem, n);
-  sitting t = {.e = e,
-               .before = process_read(NULL),
-               .rows = streams[0],
-               .pieces = streams[1],
-               .relations = streams[2],
-               .hunt = streams[3],
-               .stages = streams[4],
-               .x = streams[5],
-               .corners = streams[6]};
+  sitting t = {.e = e, .before = e->cases ? NULL : process_read(NULL)};
+  for (stream of_what = 0; of_what < STREAMS; of_what++)
+    t.streams[of_what] = stream_of(e->request, &of->problem, of_what);
   fpenv_set();
   const char *refusal = subject_open(&t.s, e->kernel, of, &options);
   json_t *record = refusal                          ? result_begin(e, refusal)

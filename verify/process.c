@@ -3,6 +3,8 @@
 
 #include "verify/process.h"
 
+#include "common/work.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -19,7 +21,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -76,11 +77,6 @@ static void read_descriptors(process_state *s) {
   }
 }
 
-static bool has_children(void) {
-  siginfo_t unused;
-  return waitid(P_ALL, 0, &unused, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
 /* A region that is empty would be left out. */
 static void start_openmp(void) {
 #pragma omp parallel
@@ -124,7 +120,7 @@ process_state *process_read(const process_state *before) {
   prctl(PR_GET_NAME, s->name);
   s->is_dumpable = prctl(PR_GET_DUMPABLE);
   prctl(PR_GET_PDEATHSIG, &s->death_signal);
-  s->has_children = has_children();
+  s->has_children = isolate_has_children();
   start_openmp();
   s->threads = count_threads();
   for (int n = 0; before && s->threads > before->threads && n < 100; n++) {

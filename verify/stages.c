@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/stages.h"
 
+#include "common/contract.h"
 #include "common/field.h"
 
 #include <stdlib.h>

@@ -8,8 +8,6 @@
 
 #include <jansson.h>
 
-#define STAGES_UNTOLD "it does not expose its stages"
-
 /* Pairs of some rows, as they are and as the kernel says that it made them. */
 typedef struct told {
   size_t count;
