@@ -128,17 +128,19 @@ static int run(int argc, char **argv) {
   char **files = argv + optind;
   json_t *before = load(files[0]), *after = load(files[1]);
   const char *why;
-  json_t *comparison = compare_records(before, after, &limits, &why);
+  json_t *json = compare_records(before, after, &limits, &why);
   json_decref(before);
   json_decref(after);
-  if (!comparison) die("%s and %s: %s", files[0], files[1], why);
-  if (strcmp(format, "json") == 0) {
-    field_print(comparison, stdout);
-  } else {
+  if (!json) die("%s and %s: %s", files[0], files[1], why);
+  const record_comparison *comparison = record_take_comparison(json);
+  if (!comparison) die("out of memory");
+  if (strcmp(format, "json") == 0)
+    field_print(json, stdout);
+  else
     (strcmp(format, "text") == 0 ? compare_print_text : compare_print_markdown)(comparison, all, stdout);
-  }
-  const bool worse = json_integer_value(json_object_get(comparison, "worse")) > 0;
-  json_decref(comparison);
+  const bool worse = comparison->worse > 0;
+  record_free(comparison);
+  json_decref(json);
   return worse ? STATUS_WORSE : EXIT_SUCCESS;
 }
 

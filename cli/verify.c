@@ -6,6 +6,7 @@
 #include "common/output.h"
 #include "records/baseline.h"
 #include "records/print.h"
+#include "records/read.h"
 #include "verify/encodings.h"
 
 #include <errno.h>
@@ -101,8 +102,10 @@ static printer *parse_format(const char *text) {
 static json_t *load_baseline(const char *path) {
   json_error_t error;
   json_t *baseline = json_load_file(path, 0, &error);
-  const char *fault = baseline ? baseline_fault(baseline) : error.text;
-  if (fault) die_value("--baseline", path, fault);
+  record_fault fault;
+  const record_baseline *fits = baseline ? record_read_baseline(baseline, &fault) : NULL;
+  if (!fits) die_value("--baseline", path, baseline ? fault.text : error.text);
+  record_free(fits);
   return baseline;
 }
 

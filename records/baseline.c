@@ -2,78 +2,48 @@
 #include "records/baseline.h"
 
 #include "common/field.h"
+#include "records/read.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A claim that is so many times looser against the error than it was is told. */
+/* A claim that has become so many times looser against the error than it was is reported. */
 static const double much_better = 8.0;
 
-/* Infinite where the record has null. */
-static double number(const json_t *object, const char *key) {
-  return field_number_or(object, key, INFINITY);
+static json_t *entry_of(const record_accuracy *record, const record_result *result) {
+  const record_kernel *kernel = record_find_kernel(record->kernels, record->kernels_count, result->kernel);
+  const record_check *accuracy = record_find_check(result->checks, result->checks_count, "accuracy");
+  if (!kernel || !accuracy) return NULL;
+  return json_pack("{s:s, s:O, s:b, s:O, s:s, s:I, s:o, s:o, s:o, s:I, s:O, s:o, s:O}", "kernel", result->kernel,
+                   "shape", result->shape.json, "reproducible", (int)kernel->reproducible, "bound", kernel->bound.json,
+                   "mode", result->mode, "elements", (json_int_t)result->elements, "max_ulp",
+                   field_real(result->max_ulp.ulp), "max_abs", field_real(result->max_abs.abs), "mean_ulp",
+                   field_real(result->mean_ulp), "misrounded", (json_int_t)result->misrounded, "histogram",
+                   json_object_get(result->json, "histogram"), "share", field_real(accuracy->worst), "digest",
+                   json_object_get(result->json, "digest"));
 }
 
-static json_t *shared(const json_t *object, const char *key) {
-  return json_incref(json_object_get(object, key));
+json_t *baseline_of(const json_t *json) {
+  const record_accuracy *record = record_take_accuracy(json);
+  if (!record) return NULL;
+  json_t *entries = json_array();
+  /* A kernel that refused or died has no figures. */
+  RECORD_EACH(result, record, records)
+    if (*result->mode) json_array_append_new(entries, entry_of(record, result));
+  json_t *made = json_pack("{s:s, s:O, s:O, s:O, s:O, s:o}", "schema", "posenc-baseline-1", "libc",
+                           json_object_get(record->environment, "libc"), "kernel_abi",
+                           json_object_get(record->environment, "kernel_abi"), "seed", json_object_get(json, "seed"),
+                           "budget", json_object_get(json, "budget"), "entries", entries);
+  record_free(record);
+  return made;
 }
 
-static json_t *find_kernel(const json_t *record, const char *name) {
-  return field_find(json_object_get(record, "kernels"), "name", name);
-}
-
-static json_t *find_check(const json_t *result, const char *property) {
-  return field_find(json_object_get(result, "checks"), "property", property);
-}
-
-static json_t *entry_of(const json_t *record, const json_t *result) {
-  const json_t *kernel = find_kernel(record, field_string(result, "kernel"));
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kernel",
-                   shared(result, "kernel"), "shape", shared(result, "shape"), "reproducible",
-                   shared(kernel, "reproducible"), "bound", shared(kernel, "bound"), "mode", shared(result, "mode"),
-                   "elements", shared(result, "elements"), "max_ulp", shared(json_object_get(result, "max_ulp"), "ulp"),
-                   "max_abs", shared(json_object_get(result, "max_abs"), "abs"), "mean_ulp", shared(result, "mean_ulp"),
-                   "misrounded", shared(result, "misrounded"), "histogram", shared(result, "histogram"), "share",
-                   shared(find_check(result, "accuracy"), "worst"), "digest", shared(result, "digest"));
-}
-
-json_t *baseline_of(const json_t *record) {
-  const json_t *environment = json_object_get(record, "environment");
-  json_t *entries = json_array(), *result;
-  size_t i;
-  json_array_foreach(json_object_get(record, "records"), i, result) {
-    /* What refused or died has no figures to hold anyone to. */
-    if (json_object_get(result, "mode")) json_array_append_new(entries, entry_of(record, result));
-  }
-  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "posenc-baseline-1", "libc", shared(environment, "libc"),
-                   "kernel_abi", shared(environment, "kernel_abi"), "seed", shared(record, "seed"), "budget",
-                   shared(record, "budget"), "entries", entries);
-}
-
-const char *baseline_fault(const json_t *baseline) {
-  size_t i;
-  json_t *entry;
-  if (strcmp(field_string(baseline, "schema"), "posenc-baseline-1") != 0)
-    return "not a baseline of posenc (schema posenc-baseline-1)";
-  if (!json_is_array(json_object_get(baseline, "entries"))) return "a baseline without entries";
-  json_array_foreach(json_object_get(baseline, "entries"), i, entry) {
-    if (!*field_string(entry, "kernel") || !json_is_object(json_object_get(entry, "shape")) ||
-        !json_is_integer(json_object_get(entry, "elements")) || !json_is_integer(json_object_get(entry, "misrounded")))
-      return "an entry lacks its kernel, shape, elements or misrounded";
-  }
-  return NULL;
-}
-
-static const json_t *find_entry(const json_t *baseline, const json_t *result) {
-  size_t i;
-  json_t *entry;
-  json_array_foreach(json_object_get(baseline, "entries"), i, entry) {
-    if (strcmp(field_string(entry, "kernel"), field_string(result, "kernel")) == 0 &&
-        json_equal(json_object_get(entry, "shape"), json_object_get(result, "shape")))
-      return entry;
-  }
+static const record_baseline_entry *find_entry(const record_baseline *baseline, const record_result *result) {
+  RECORD_EACH(entry, baseline, entries)
+    if (strcmp(entry->kernel, result->kernel) == 0 && json_equal(entry->shape.json, result->shape.json)) return entry;
   return NULL;
 }
 
@@ -96,7 +66,13 @@ __attribute__((format(printf, 3, 4))) static void say(verdict *v, bool broken, c
   if (v->used >= sizeof v->note) v->used = sizeof v->note - 1;
 }
 
-static void compare_figure(verdict *v, const char *name, double was, double now) {
+/* Infinite where the record has null. */
+static double infinite_if_missing(double x) {
+  return isnan(x) ? INFINITY : x;
+}
+
+static void compare_figure(verdict *v, const char *name, double before, double after) {
+  const double was = infinite_if_missing(before), now = infinite_if_missing(after);
   if (now > was)
     say(v, true, "%s grew from %.9g to %.9g", name, was, now);
   else if (now < was)
@@ -104,48 +80,48 @@ static void compare_figure(verdict *v, const char *name, double was, double now)
 }
 
 /* The first bin of the histogram that differs. */
-static void compare_histograms(verdict *v, const json_t *was, const json_t *now) {
-  for (size_t i = 0; i < json_array_size(was) && i < json_array_size(now); i++) {
-    const json_t *a = json_array_get(was, i), *b = json_array_get(now, i);
-    if (json_equal(a, b)) continue;
-    say(v, false, "errors below %g ulp: %.0f then, %.0f now", number(a, "below"), number(a, "count"),
-        number(b, "count"));
+static void compare_histograms(verdict *v, const record_baseline_entry *was, const record_result *is) {
+  for (size_t i = 0; i < was->histogram_count && i < is->histogram_count; i++) {
+    const record_bin *a = &was->histogram[i], *b = &is->histogram[i];
+    if (json_equal(a->json, b->json)) continue;
+    say(v, false, "errors below %g ulp: %" PRId64 " then, %" PRId64 " now", infinite_if_missing(a->below), a->count,
+        b->count);
     return;
   }
 }
 
-static void compare(verdict *v, const json_t *entry, const json_t *result, const json_t *kernel) {
-  const char *was = field_string(entry, "digest"), *now = field_string(result, "digest");
-  if (json_is_true(json_object_get(entry, "reproducible")) && *was && strcmp(was, now) != 0)
-    say(v, true, "bits changed, %s to %s", was, now);
-  compare_figure(v, "max ulp", number(entry, "max_ulp"), number(json_object_get(result, "max_ulp"), "ulp"));
-  compare_figure(v, "max error", number(entry, "max_abs"), number(json_object_get(result, "max_abs"), "abs"));
-  compare_figure(v, "misrounded", number(entry, "misrounded"), number(result, "misrounded"));
-  compare_histograms(v, json_object_get(entry, "histogram"), json_object_get(result, "histogram"));
-  if (!json_equal(json_object_get(entry, "bound"), json_object_get(kernel, "bound")))
-    say(v, false, "another bound is claimed");
-  const double share = number(entry, "share"), share_now = number(find_check(result, "accuracy"), "worst");
-  if (share_now * much_better < share)
-    say(v, false, "the claim has become loose: %.3g of it is used, %.3g was", share_now, share);
+static void compare(verdict *v, const record_baseline_entry *entry, const record_result *result,
+                    const record_kernel *kernel) {
+  if (entry->reproducible && *entry->digest && strcmp(entry->digest, result->digest) != 0)
+    say(v, true, "bits changed, %s to %s", entry->digest, result->digest);
+  compare_figure(v, "max ulp", entry->max_ulp, result->max_ulp.ulp);
+  compare_figure(v, "max error", entry->max_abs, result->max_abs.abs);
+  compare_figure(v, "misrounded", (double)entry->misrounded, (double)result->misrounded);
+  compare_histograms(v, entry, result);
+  if (!kernel || !json_equal(entry->bound.json, kernel->bound.json)) say(v, false, "another bound is claimed");
+  const record_check *accuracy = record_find_check(result->checks, result->checks_count, "accuracy");
+  const double share_now = infinite_if_missing(accuracy ? accuracy->worst : NAN);
+  if (share_now * much_better < infinite_if_missing(entry->share))
+    say(v, false, "the claim has become loose: %.3g of it is used, %.3g was", share_now,
+        infinite_if_missing(entry->share));
 }
 
 /* Rows of a sample are drawn, and so is what add and rope are given. */
-static bool is_drawn(const json_t *result) {
-  return strcmp(field_string(result, "mode"), "sampled") == 0 ||
-         strcmp(field_string(json_object_get(result, "shape"), "op"), "table") != 0;
+static bool is_drawn(const record_result *result) {
+  return strcmp(result->mode, "sampled") == 0 || strcmp(result->shape.op, "table") != 0;
 }
 
-static void judge(verdict *v, const json_t *record, const json_t *baseline, const json_t *result) {
-  const json_t *entry = find_entry(baseline, result), *kernel = find_kernel(record, field_string(result, "kernel"));
-  const bool same_libm =
-      strcmp(field_string(baseline, "libc"), field_string(json_object_get(record, "environment"), "libc")) == 0;
+static void judge(verdict *v, const record_accuracy *record, const record_baseline *baseline,
+                  const record_result *result) {
+  const record_baseline_entry *entry = find_entry(baseline, result);
+  const record_kernel *kernel = record_find_kernel(record->kernels, record->kernels_count, result->kernel);
+  const bool same_libm = strcmp(baseline->libc, field_string(record->environment, "libc")) == 0;
   if (!entry)
     v->skip = "the baseline has no such entry";
-  else if (!json_equal(json_object_get(entry, "elements"), json_object_get(result, "elements")) ||
-           strcmp(field_string(entry, "mode"), field_string(result, "mode")) != 0 ||
-           (is_drawn(result) && !json_equal(json_object_get(baseline, "seed"), json_object_get(record, "seed"))))
+  else if (entry->elements != result->elements || strcmp(entry->mode, result->mode) != 0 ||
+           (is_drawn(result) && baseline->seed != record->seed))
     v->skip = "the baseline is of other elements: use its --seed and --budget";
-  else if (!json_is_true(json_object_get(entry, "reproducible")) && !same_libm)
+  else if (!entry->reproducible && !same_libm)
     v->skip = "it stands on libm, and the baseline was saved with another one";
   else
     compare(v, entry, result, kernel);
@@ -155,17 +131,21 @@ static void add(json_t *record, const char *count) {
   json_object_set_new(record, count, json_integer(json_integer_value(json_object_get(record, count)) + 1));
 }
 
-void baseline_hold(json_t *record, const json_t *baseline) {
-  size_t i;
-  json_t *result;
-  json_array_foreach(json_object_get(record, "records"), i, result) {
-    if (!json_object_get(result, "mode")) continue;
+void baseline_hold(json_t *json, const json_t *baseline) {
+  record_fault fault;
+  const record_accuracy *record = record_take_accuracy(json);
+  const record_baseline *before = record_read_baseline(baseline, &fault);
+  for (size_t i = 0; record && before && i < record->records_count; i++) {
+    const record_result *result = &record->records[i];
+    if (!*result->mode) continue;
     verdict v = {.broken = false};
-    judge(&v, record, baseline, result);
-    add(record, v.skip ? "skipped" : v.broken ? "failed" : "passed");
-    json_array_append_new(json_object_get(result, "checks"),
-                          json_pack("{s:s, s:b, s:b, s:i, s:i, s:O, s:s}", "property", "baseline", "ok", !v.broken,
+    judge(&v, record, before, result);
+    add(json, v.skip ? "skipped" : v.broken ? "failed" : "passed");
+    json_array_append_new(json_object_get(result->json, "checks"),
+                          json_pack("{s:s, s:b, s:b, s:i, s:i, s:I, s:s}", "property", "baseline", "ok", !v.broken,
                                     "skipped", v.skip != NULL, "worst", (int)v.broken, "bound", 0, "compared",
-                                    json_object_get(result, "elements"), "note", v.skip ? v.skip : v.note));
+                                    (json_int_t)result->elements, "note", v.skip ? v.skip : v.note));
   }
+  record_free(before);
+  record_free(record);
 }

@@ -2,13 +2,14 @@
 #include "records/compare.h"
 
 #include "common/field.h"
+#include "records/read.h"
 #include "records/statistics.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what was measured where --------------------------------------------------------------------- */
+/* ---- where it was measured ---- */
 
 static const char *const environment_keys[] = {
     "cpu",      "isa",    "cores",          "governor", "os",       "kernel_release",    "libc",
@@ -33,178 +34,156 @@ static json_t *differences_of(const json_t *before, const json_t *after) {
   return found;
 }
 
-/* ---- accuracy ------------------------------------------------------------------------------------- */
+/* ---- accuracy ---- */
 
 static const char *const figures[] = {"max_ulp", "max_abs", "misrounded"};
 enum { FIGURES = sizeof figures / sizeof *figures };
 
-static double figure_of(const json_t *record, int which) {
-  const json_t *value = json_object_get(record, figures[which]);
-  return which == 0 ? field_number(value, "ulp") : which == 1 ? field_number(value, "abs") : json_number_value(value);
-}
-
-static const char *accuracy_name(const json_t *record, char *name, size_t size) {
-  snprintf(name, size, "%s/%s", field_string(record, "kernel"), field_string(json_object_get(record, "shape"), "name"));
-  return name;
+static double figure_of(const record_result *result, int which) {
+  return which == 0 ? result->max_ulp.ulp : which == 1 ? result->max_abs.abs : (double)result->misrounded;
 }
 
 /* Of the same kernel and problem; shapes made by different versions may tell more or less of the same. */
-static const json_t *counterpart(const json_t *records, const json_t *record) {
-  char wanted[256], name[256];
-  accuracy_name(record, wanted, sizeof wanted);
-  for (size_t i = 0; i < json_array_size(records); i++) {
-    const json_t *other = json_array_get(records, i);
-    if (strcmp(accuracy_name(other, name, sizeof name), wanted) == 0) return other;
-  }
-  return NULL;
+static const record_result *counterpart(const record_accuracy *record, const record_result *result) {
+  return record_find_result(record, result->kernel, result->shape.name);
 }
 
-static bool is_refused(const json_t *record) {
-  return json_is_string(json_object_get(record, "refusal"));
+static json_t *accuracy_name(const record_result *result) {
+  return json_sprintf("%s/%s", result->kernel, result->shape.name);
 }
 
-static bool has_failed(const json_t *record) {
-  const json_t *checks = json_object_get(record, "checks");
-  for (size_t i = 0; i < json_array_size(checks); i++)
-    if (json_is_false(json_object_get(json_array_get(checks, i), "ok"))) return true;
+static bool has_failed(const record_result *result) {
+  RECORD_EACH(check, result, checks)
+    if (!check->ok) return true;
   return false;
 }
 
 /* A sample is a lower bound: only two of the same elements tell. */
-static bool are_alike(const json_t *before, const json_t *after) {
-  const bool exhaustive = strcmp(field_string(before, "mode"), "exhaustive") == 0;
-  return strcmp(field_string(before, "mode"), field_string(after, "mode")) == 0 &&
-         json_equal(json_object_get(before, "elements"), json_object_get(after, "elements")) &&
-         (exhaustive || strcmp(field_string(before, "replay"), field_string(after, "replay")) == 0);
+static bool are_alike(const record_result *before, const record_result *after) {
+  return strcmp(before->mode, after->mode) == 0 && before->elements == after->elements &&
+         (strcmp(before->mode, "exhaustive") == 0 || strcmp(before->replay, after->replay) == 0);
 }
 
-static json_t *compare_accuracy(const json_t *before, const json_t *after, const compare_limits *limits) {
-  char name[256];
+/* The verdict on figures of the same elements; those that differ are added to `told`. */
+static const char *compare_figures(const record_result *before, const record_result *after,
+                                   const compare_limits *limits, json_t *told) {
+  int more = 0, fewer = 0;
+  for (int i = 0; i < FIGURES; i++) {
+    const double was = figure_of(before, i), is = figure_of(after, i);
+    /* A NaN that was a number before is an error that grew. */
+    if (!(is <= was * (1.0 + limits->growth)) && !(isnan(is) && isnan(was))) more++;
+    if (is < was) fewer++;
+    if (is != was)
+      json_array_append_new(
+          told, json_pack("{s:s, s:o, s:o}", "what", figures[i], "old", field_real(was), "new", field_real(is)));
+  }
+  return more ? "worse" : fewer ? "better" : "same";
+}
+
+static json_t *compare_results(const record_result *before, const record_result *after, const compare_limits *limits) {
+  const bool was_refused = *before->refusal, is_refused = *after->refusal;
   const char *verdict = "same", *note = "";
   json_t *told = json_array();
-  accuracy_name(after, name, sizeof name);
-  if (is_refused(before) || is_refused(after)) {
-    if (is_refused(before) != is_refused(after)) {
-      verdict = is_refused(after) ? "worse" : "better";
-      note = is_refused(after) ? "no longer done" : "done now";
+  if (was_refused || is_refused) {
+    if (was_refused != is_refused) {
+      verdict = is_refused ? "worse" : "better";
+      note = is_refused ? "no longer done" : "done now";
     }
   } else if (!are_alike(before, after)) {
     verdict = "undecided";
     note = "other elements were looked at";
   } else {
-    int more = 0, fewer = 0;
-    for (int i = 0; i < FIGURES; i++) {
-      const double was = figure_of(before, i), is = figure_of(after, i);
-      /* What is no number is no promise kept. */
-      if (!(is <= was * (1.0 + limits->growth)) && !(isnan(is) && isnan(was))) more++;
-      if (is < was) fewer++;
-      if (is != was)
-        json_array_append_new(
-            told, json_pack("{s:s, s:o, s:o}", "what", figures[i], "old", field_real(was), "new", field_real(is)));
-    }
-    verdict = more ? "worse" : fewer ? "better" : "same";
+    verdict = compare_figures(before, after, limits, told);
   }
   if (has_failed(after) && !has_failed(before)) {
     verdict = "worse";
     note = "a check fails that did not";
   }
-  return json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", name, "verdict", verdict, "note", note, "figures", told,
-                   "replay", field_string(after, "replay"));
+  return json_pack("{s:o, s:s, s:s, s:o, s:s}", "name", accuracy_name(after), "verdict", verdict, "note", note,
+                   "figures", told, "replay", after->replay);
 }
 
-static void compare_all_accuracy(const json_t *before, const json_t *after, const compare_limits *limits, json_t *rows,
-                                 json_t *gone, json_t *added) {
-  const json_t *old_records = json_object_get(before, "records"), *new_records = json_object_get(after, "records");
-  char name[256];
-  for (size_t i = 0; i < json_array_size(new_records); i++) {
-    const json_t *record = json_array_get(new_records, i), *old_record = counterpart(old_records, record);
-    if (old_record)
-      json_array_append_new(rows, compare_accuracy(old_record, record, limits));
-    else
-      json_array_append_new(added, json_string(accuracy_name(record, name, sizeof name)));
+/* What a comparison lists. */
+typedef struct lists {
+  json_t *rows, *gone, *added;
+} lists;
+
+static bool compare_accuracy(const json_t *before, const json_t *after, const compare_limits *limits,
+                             const lists *made) {
+  const record_accuracy *was = record_take_accuracy(before), *is = record_take_accuracy(after);
+  const bool done = was && is;
+  if (done) {
+    RECORD_EACH(result, is, records) {
+      const record_result *old = counterpart(was, result);
+      json_array_append_new(old ? made->rows : made->added,
+                            old ? compare_results(old, result, limits) : accuracy_name(result));
+    }
+    RECORD_EACH(result, was, records)
+      if (!counterpart(is, result)) json_array_append_new(made->gone, accuracy_name(result));
   }
-  for (size_t i = 0; i < json_array_size(old_records); i++) {
-    const json_t *record = json_array_get(old_records, i);
-    if (!counterpart(new_records, record))
-      json_array_append_new(gone, json_string(accuracy_name(record, name, sizeof name)));
-  }
+  record_free(was);
+  record_free(is);
+  return done;
 }
 
-/* ---- speed ------------------------------------------------------------------------------------------ */
+/* ---- speed ---- */
 
 /* All timings of one benchmark. */
 typedef struct timings {
   double *times, *costs; /* ns; and 1 / share of the limit */
-  size_t count, limited; /* so many of them, and so many that tell the limit */
+  size_t count, limited; /* numbers of times, and of costs */
   bool failed;
 } timings;
 
-/* Nanoseconds of its unit of time; NaN if that is none that Google Benchmark writes. */
-static double unit_of(const json_t *entry) {
-  static const struct {
-    const char *unit;
-    double scale;
-  } units[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-    if (strcmp(field_string(entry, "time_unit"), units[i].unit) == 0) return units[i].scale;
-  return NAN;
-}
-
-static double nanoseconds(const json_t *entry) {
-  return unit_of(entry) * field_number(entry, "real_time");
-}
-
 /* Google Benchmark has had run_name and run_type since 1.5; older files tell the name alone. */
-static const char *name_of(const json_t *entry) {
-  const char *name = field_string(entry, "run_name");
-  return *name ? name : field_string(entry, "name");
+static const char *name_of(const record_benchmark *entry) {
+  return *entry->run_name ? entry->run_name : entry->name;
 }
 
 /* Of repetitions, or where the record has none, of the median that was made of them. */
-static bool counts(const json_t *entry, bool medians) {
-  const bool is_aggregate = strcmp(field_string(entry, "run_type"), "aggregate") == 0;
-  return medians ? is_aggregate && strcmp(field_string(entry, "aggregate_name"), "median") == 0 : !is_aggregate;
+static bool counts(const record_benchmark *entry, bool medians) {
+  const bool is_aggregate = strcmp(entry->run_type, "aggregate") == 0;
+  return medians ? is_aggregate && strcmp(entry->aggregate_name, "median") == 0 : !is_aggregate;
 }
 
 /* Whether it has to tell a time: not what failed or was skipped, nor the fit of a complexity, nor other aggregates than medians. */
-static bool is_timing(const json_t *entry) {
-  const bool skipped =
-      json_is_true(json_object_get(entry, "error_occurred")) || json_is_true(json_object_get(entry, "skipped"));
-  const bool is_fit = json_object_get(entry, "big_o") || json_object_get(entry, "rms");
-  return !skipped && !is_fit && (counts(entry, false) || counts(entry, true));
+static bool is_timing(const record_benchmark *entry) {
+  const bool is_fit = json_object_get(entry->json, "big_o") || json_object_get(entry->json, "rms");
+  return !entry->error_occurred && !entry->skipped && !is_fit && (counts(entry, false) || counts(entry, true));
 }
 
 /* What is wrong with a benchmark; null if nothing is. */
-static const char *defect_of(const json_t *entry) {
+static const char *defect_of(const record_benchmark *entry) {
   if (!*name_of(entry)) return "it has no name";
   if (!is_timing(entry)) return NULL;
-  if (!(field_number(entry, "real_time") >= 0.0)) return "real_time is not a number of 0 or more";
-  return isnan(unit_of(entry)) ? "time_unit is not ns, us, ms or s" : NULL;
+  if (isnan(entry->real_time)) return "real_time is not a number of 0 or more";
+  return isnan(record_nanoseconds(entry)) ? "time_unit is not ns, us, ms or s" : NULL;
 }
 
-bool compare_check(const json_t *record, char *why, size_t size) {
-  const json_t *benchmarks = json_object_get(record, "benchmarks");
-  for (size_t i = 0; i < json_array_size(benchmarks); i++) {
-    const json_t *entry = json_array_get(benchmarks, i);
-    const char *defect = defect_of(entry);
-    if (!defect) continue;
-    snprintf(why, size, "benchmarks[%zu], %.200s: %s", i, *name_of(entry) ? name_of(entry) : "''", defect);
-    return false;
+bool compare_check(const json_t *json, char *why, size_t size) {
+  const record_timing *record = record_take_timing(json);
+  const char *defect = record ? NULL : "out of memory";
+  if (!record) snprintf(why, size, "%s", defect);
+  for (size_t i = 0; record && !defect && i < record->benchmarks_count; i++) {
+    const char *name = name_of(&record->benchmarks[i]);
+    defect = defect_of(&record->benchmarks[i]);
+    if (defect) snprintf(why, size, "benchmarks[%zu], %.200s: %s", i, *name ? name : "''", defect);
   }
-  return true;
+  record_free(record);
+  return !defect;
 }
 
-/* From the entries of one. */
-static bool collect(const json_t *entries, timings *of) {
-  const size_t most = json_array_size(entries);
+/* From the benchmarks of these numbers. */
+static bool collect(const record_timing *record, const json_t *numbers, timings *of) {
+  const size_t most = json_array_size(numbers);
   *of = (timings){.times = malloc((most + 1) * sizeof *of->times), .costs = malloc((most + 1) * sizeof *of->costs)};
   if (!of->times || !of->costs) return false;
   for (int medians = 0; medians < 2 && of->count == 0; medians++)
     for (size_t i = 0; i < most; i++) {
-      const json_t *entry = json_array_get(entries, i);
+      const record_benchmark *entry = &record->benchmarks[json_integer_value(json_array_get(numbers, i))];
       if (!counts(entry, medians)) continue;
-      const double time = nanoseconds(entry), share = field_number(entry, "of_limit");
-      if (json_is_true(json_object_get(entry, "error_occurred"))) of->failed = true;
+      const double time = record_nanoseconds(entry), share = entry->of_limit;
+      if (entry->error_occurred) of->failed = true;
       if (time > 0.0) of->times[of->count++] = time;
       if (share > 0.0) of->costs[of->limited++] = 1.0 / share;
     }
@@ -258,55 +237,73 @@ static json_t *compare_timings(const char *name, timings *before, timings *after
                    "high", field_real(ratio.high), "p", field_real(p));
 }
 
-/* By name, in the order of the record: the entries of each. Null when memory runs out. */
-static json_t *entries_by_name(const json_t *benchmarks) {
+/* Names in the order of the record, each with the numbers of its benchmarks. Null when memory runs out. */
+static json_t *numbers_by_name(const record_timing *record) {
   json_t *by_name = json_object();
   bool done = by_name;
-  for (size_t i = 0; done && i < json_array_size(benchmarks); i++) {
-    json_t *entry = json_array_get(benchmarks, i), *entries = json_object_get(by_name, name_of(entry));
-    if (!entries) {
-      entries = json_array();
-      done = json_object_set_new(by_name, name_of(entry), entries) == 0;
+  for (size_t i = 0; done && i < record->benchmarks_count; i++) {
+    const char *name = name_of(&record->benchmarks[i]);
+    json_t *numbers = json_object_get(by_name, name);
+    if (!numbers) {
+      numbers = json_array();
+      done = json_object_set_new(by_name, name, numbers) == 0;
     }
-    done = done && json_array_append(entries, entry) == 0;
+    done = done && json_array_append_new(numbers, json_integer((json_int_t)i)) == 0;
   }
   if (done) return by_name;
   json_decref(by_name);
   return NULL;
 }
 
-static json_t *compare_entries(const char *name, const json_t *before, const json_t *after,
-                               const compare_limits *limits) {
+/* Two timing records, and the numbers of their benchmarks by name. */
+typedef struct speeds {
+  const record_timing *was, *is;
+  json_t *old_numbers, *new_numbers;
+} speeds;
+
+static json_t *compare_benchmarks(const speeds *of, const char *name, const compare_limits *limits) {
   timings was = {0}, is = {0};
   json_t *row = NULL;
-  if (collect(before, &was) && collect(after, &is)) row = compare_timings(name, &was, &is, limits);
+  if (collect(of->was, json_object_get(of->old_numbers, name), &was) &&
+      collect(of->is, json_object_get(of->new_numbers, name), &is))
+    row = compare_timings(name, &was, &is, limits);
   discard(&was);
   discard(&is);
   return row;
 }
 
-static bool compare_all_speed(const json_t *before, const json_t *after, const compare_limits *limits, json_t *rows,
-                              json_t *gone, json_t *added) {
-  json_t *was = entries_by_name(json_object_get(before, "benchmarks")),
-         *is = entries_by_name(json_object_get(after, "benchmarks")), *entries;
+static bool compare_names(const speeds *of, const compare_limits *limits, const lists *made) {
   const char *name;
-  bool done = was && is;
-  json_object_foreach(is, name, entries) {
-    const json_t *old_entries = json_object_get(was, name);
-    if (old_entries)
-      done = done && json_array_append_new(rows, compare_entries(name, old_entries, entries, limits)) == 0;
+  json_t *numbers;
+  bool done = of->old_numbers && of->new_numbers;
+  json_object_foreach(of->new_numbers, name, numbers) {
+    if (!json_object_get(of->old_numbers, name))
+      json_array_append_new(made->added, json_string(name));
     else
-      json_array_append_new(added, json_string(name));
+      done = done && json_array_append_new(made->rows, compare_benchmarks(of, name, limits)) == 0;
   }
-  json_object_foreach(was, name, entries) {
-    if (!json_object_get(is, name)) json_array_append_new(gone, json_string(name));
+  json_object_foreach(of->old_numbers, name, numbers) {
+    if (!json_object_get(of->new_numbers, name)) json_array_append_new(made->gone, json_string(name));
   }
-  json_decref(was);
-  json_decref(is);
   return done;
 }
 
-/* ---- both -------------------------------------------------------------------------------------------- */
+static bool compare_speed(const json_t *before, const json_t *after, const compare_limits *limits, const lists *made) {
+  speeds of = {.was = record_take_timing(before), .is = record_take_timing(after)};
+  bool done = of.was && of.is;
+  if (done) {
+    of.old_numbers = numbers_by_name(of.was);
+    of.new_numbers = numbers_by_name(of.is);
+    done = compare_names(&of, limits, made);
+  }
+  json_decref(of.old_numbers);
+  json_decref(of.new_numbers);
+  record_free(of.was);
+  record_free(of.is);
+  return done;
+}
+
+/* ---- both ---- */
 
 typedef enum record_kind { KIND_NONE, KIND_ACCURACY, KIND_SPEED } record_kind;
 
@@ -338,11 +335,7 @@ json_t *compare_records(const json_t *before, const json_t *after, const compare
   const bool is_speed = kind == KIND_SPEED;
   const char *const place = is_speed ? "context" : "environment";
   json_t *rows = json_array(), *gone = json_array(), *added = json_array();
-  bool done = true;
-  if (is_speed)
-    done = compare_all_speed(before, after, limits, rows, gone, added);
-  else
-    compare_all_accuracy(before, after, limits, rows, gone, added);
+  const bool done = (is_speed ? compare_speed : compare_accuracy)(before, after, limits, &(lists){rows, gone, added});
   *why = !done                   ? "out of memory"
          : json_array_size(rows) ? "no benchmark has times in both"
                                  : "they have nothing in common";
@@ -361,91 +354,74 @@ json_t *compare_records(const json_t *before, const json_t *after, const compare
                    gone, "new", added, "worse", worse, "better", better, "same", same, "undecided", undecided);
 }
 
-/* ---- for people -------------------------------------------------------------------------------------- */
+/* ---- for people ---- */
 
-static void print_number(const json_t *value, const char *format, const char *none, FILE *stream) {
-  if (json_is_number(value))
-    fprintf(stream, format, json_number_value(value));
-  else
+static void print_number(double value, const char *format, const char *none, FILE *stream) {
+  if (isnan(value))
     fputs(none, stream);
+  else
+    fprintf(stream, format, value);
 }
 
 /* One row, its cells apart by `between`. */
-static void print_speed(const json_t *row, const char *between, FILE *stream) {
-  const bool by_limit = strcmp(field_string(row, "measure"), "limit") == 0;
-  const char *const sides[] = {"old", "new"};
+static void print_speed(const record_compared *row, const char *between, FILE *stream) {
+  const bool by_limit = strcmp(row->measure, "limit") == 0;
+  const double sides[] = {row->old, row->new};
   for (int i = 0; i < 2; i++) {
-    const double value = field_number(row, sides[i]);
     if (by_limit)
-      fprintf(stream, "%8.1f%% of limit%s", 100.0 * value, between);
+      fprintf(stream, "%8.1f%% of limit%s", 100.0 * sides[i], between);
     else
-      fprintf(stream, "%14.4g us%s", value * 1e-3, between);
+      fprintf(stream, "%14.4g us%s", sides[i] * 1e-3, between);
   }
-  print_number(json_object_get(row, "ratio"), "%6.3f", "     -", stream);
+  print_number(row->ratio, "%6.3f", "     -", stream);
   fputs(between, stream);
-  if (json_is_number(json_object_get(row, "low")))
-    fprintf(stream, "%5.3f to %5.3f", field_number(row, "low"), field_number(row, "high"));
-  else
+  if (isnan(row->low))
     fprintf(stream, "%14s", "-");
-  fprintf(stream, "%sp %.4f", between, field_number(row, "p"));
+  else
+    fprintf(stream, "%5.3f to %5.3f", row->low, row->high);
+  fprintf(stream, "%sp %.4f", between, row->p);
 }
 
-static void print_figures(const json_t *row, FILE *stream) {
-  const json_t *told = json_object_get(row, "figures");
+static void print_figures(const record_compared *row, FILE *stream) {
   const char *before = "";
-  for (size_t i = 0; i < json_array_size(told); i++) {
-    const json_t *figure = json_array_get(told, i);
-    fprintf(stream, "%s%s ", before, field_string(figure, "what"));
-    print_number(json_object_get(figure, "old"), "%.6g", "none", stream);
+  RECORD_EACH(figure, row, figures) {
+    fprintf(stream, "%s%s ", before, figure->what);
+    print_number(figure->old, "%.6g", "none", stream);
     fputs(" -> ", stream);
-    print_number(json_object_get(figure, "new"), "%.6g", "none", stream);
+    print_number(figure->new, "%.6g", "none", stream);
     before = ", ";
   }
 }
 
-static bool is_shown(const json_t *row, bool all) {
-  return all || strcmp(field_string(row, "verdict"), "same") != 0;
+static bool is_shown(const record_compared *row, bool all) {
+  return all || strcmp(row->verdict, "same") != 0;
 }
 
-static bool is_speed(const json_t *comparison) {
-  return strcmp(field_string(comparison, "kind"), "speed") == 0;
+static bool is_speed(const record_comparison *comparison) {
+  return strcmp(comparison->kind, "speed") == 0;
 }
 
-static void print_names(const json_t *names, const char *what, FILE *stream) {
-  if (!json_array_size(names)) return;
-  fprintf(stream, "%s: %zu, first %s\n", what, json_array_size(names), json_string_value(json_array_get(names, 0)));
-}
-
-static void print_summary(const json_t *comparison, FILE *stream) {
+static void print_summary(const record_comparison *comparison, FILE *stream) {
   fprintf(stream, "%" PRIi64 " worse, %" PRIi64 " better, %" PRIi64 " the same, %" PRIi64 " undecided\n",
-          (int64_t)json_integer_value(json_object_get(comparison, "worse")),
-          (int64_t)json_integer_value(json_object_get(comparison, "better")),
-          (int64_t)json_integer_value(json_object_get(comparison, "same")),
-          (int64_t)json_integer_value(json_object_get(comparison, "undecided")));
+          comparison->worse, comparison->better, comparison->same, comparison->undecided);
 }
 
-void compare_print_text(const json_t *comparison, bool all, FILE *stream) {
-  const json_t *rows = json_object_get(comparison, "rows"), *environment = json_object_get(comparison, "environment");
-  for (size_t i = 0; i < json_array_size(environment); i++) {
-    const json_t *other = json_array_get(environment, i);
-    fprintf(stream, "%s: %s, now %s\n", field_string(other, "what"), field_string(other, "old"),
-            field_string(other, "new"));
-  }
-  for (size_t i = 0; i < json_array_size(rows); i++) {
-    const json_t *row = json_array_get(rows, i);
+void compare_print_text(const record_comparison *comparison, bool all, FILE *stream) {
+  RECORD_EACH(other, comparison, environment) fprintf(stream, "%s: %s, now %s\n", other->what, other->old, other->new);
+  RECORD_EACH(row, comparison, rows) {
     if (!is_shown(row, all)) continue;
-    fprintf(stream, "%-10s %-40s ", field_string(row, "verdict"), field_string(row, "name"));
+    fprintf(stream, "%-10s %-40s ", row->verdict, row->name);
     if (is_speed(comparison))
       print_speed(row, "  ", stream);
     else
       print_figures(row, stream);
-    const char *note = field_string(row, "note");
-    fprintf(stream, "%s%s\n", *note ? "  " : "", note);
-    if (!is_speed(comparison) && strcmp(field_string(row, "verdict"), "worse") == 0)
-      fprintf(stream, "           %s\n", field_string(row, "replay"));
+    fprintf(stream, "%s%s\n", *row->note ? "  " : "", row->note);
+    if (!is_speed(comparison) && strcmp(row->verdict, "worse") == 0) fprintf(stream, "           %s\n", row->replay);
   }
-  print_names(json_object_get(comparison, "gone"), "only in the old record", stream);
-  print_names(json_object_get(comparison, "new"), "only in the new record", stream);
+  if (comparison->gone_count)
+    fprintf(stream, "only in the old record: %zu, first %s\n", comparison->gone_count, comparison->gone[0]);
+  if (comparison->new_count)
+    fprintf(stream, "only in the new record: %zu, first %s\n", comparison->new_count, comparison->new[0]);
   print_summary(comparison, stream);
 }
 
@@ -455,37 +431,36 @@ static void print_cell(const char *text, FILE *stream) {
     if (*text == '|') fputc('\\', stream);
     fputc(*text == '\n' ? ' ' : *text, stream);
   }
+  fputs(" |", stream);
 }
 
-void compare_print_markdown(const json_t *comparison, bool all, FILE *stream) {
-  const json_t *rows = json_object_get(comparison, "rows"), *environment = json_object_get(comparison, "environment");
+void compare_print_markdown(const record_comparison *comparison, bool all, FILE *stream) {
   print_summary(comparison, stream);
-  if (json_array_size(environment)) fputs("\n| | old | new |\n|---|---|---|\n", stream);
-  for (size_t i = 0; i < json_array_size(environment); i++) {
-    const json_t *other = json_array_get(environment, i);
-    const char *const keys[] = {"what", "old", "new"};
-    for (int k = 0; k < 3; k++) {
-      fputs("| ", stream);
-      print_cell(field_string(other, keys[k]), stream);
-      fputs(k < 2 ? " " : " |\n", stream);
-    }
+  if (comparison->environment_count) fputs("\n| | old | new |\n|---|---|---|\n", stream);
+  RECORD_EACH(other, comparison, environment) {
+    fputs("| ", stream);
+    print_cell(other->what, stream);
+    fputc(' ', stream);
+    print_cell(other->old, stream);
+    fputc(' ', stream);
+    print_cell(other->new, stream);
+    fputc('\n', stream);
   }
   fputs(is_speed(comparison) ? "\n| verdict | benchmark | old | new | ratio | interval | rank test | |\n"
                                "|---|---|--:|--:|--:|--:|--:|---|\n"
                              : "\n| verdict | kernel/table | figures | |\n|---|---|---|---|\n",
         stream);
-  for (size_t i = 0; i < json_array_size(rows); i++) {
-    const json_t *row = json_array_get(rows, i);
+  RECORD_EACH(row, comparison, rows) {
     if (!is_shown(row, all)) continue;
-    fprintf(stream, "| %s | ", field_string(row, "verdict"));
-    print_cell(field_string(row, "name"), stream);
-    fputs(" | ", stream);
+    fprintf(stream, "| %s | ", row->verdict);
+    print_cell(row->name, stream);
+    fputc(' ', stream);
     if (is_speed(comparison))
       print_speed(row, " | ", stream);
     else
       print_figures(row, stream);
     fputs(" | ", stream);
-    print_cell(field_string(row, "note"), stream);
-    fputs(" |\n", stream);
+    print_cell(row->note, stream);
+    fputc('\n', stream);
   }
 }

@@ -4,14 +4,24 @@
 #include "common/field.h"
 #include "records/read.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A file of those to merge. */
+typedef struct input {
+  const char *name;
+  const record_accuracy *accuracy; /* one of */
+  const record_timing *timing;     /* the two is null */
+  json_t *facts;                   /* of machine and build */
+  json_t *run;                     /* whose shard it is; null of a whole run */
+  int64_t number, of;              /* of the shard */
+} input;
+
 typedef struct merger {
-  json_t *const *records;
-  char *const *names;
+  input *inputs;
   size_t count;
   char *why;
   size_t size;
@@ -33,48 +43,44 @@ static bool refuse_memory(const merger *m) {
   return refuse(m, "out of memory");
 }
 
-/* ---- what they say of themselves ------------------------------------------------------------------- */
+/* ---- inputs ---- */
 
-static bool is_timing(const json_t *record) {
-  return json_is_object(json_object_get(record, "context"));
-}
-
-/* Machine and build. */
-static json_t *facts_of(const json_t *record) {
-  return json_object_get(record, is_timing(record) ? "context" : "environment");
-}
-
-/* Null of a whole run. */
-static const json_t *shard_of(const json_t *record) {
-  return json_object_get(is_timing(record) ? facts_of(record) : record, "shard");
-}
-
-static const json_t *run_of(const json_t *record) {
-  return json_object_get(shard_of(record), "run");
-}
-
-/* What is not told is no evidence that it is the same. */
-static bool tells_facts(const merger *m, size_t number, bool timing) {
+static bool read_input(const merger *m, input *one, const json_t *json) {
   static const char *const keys[] = {"posenc_version", "commit", "kernel_abi", "cpu"};
-  const size_t needed = timing ? 4 : 3;
-  for (size_t k = 0; k < needed; k++)
-    if (!*field_string(facts_of(m->records[number]), keys[k]))
-      return refuse(m, "%.200s: no record: it does not tell %s", m->names[number], keys[k]);
+  const bool is_timing = json_is_object(json_object_get(json, "context"));
+  record_fault fault;
+  if (is_timing && (one->timing = record_read_timing(json, &fault))) {
+    const record_context *context = &one->timing->context;
+    one->facts = context->json;
+    one->run = context->shard.run.json;
+    one->number = context->shard.number;
+    one->of = context->shard.of;
+  } else if (!is_timing && (one->accuracy = record_read_accuracy(json, &fault))) {
+    one->facts = one->accuracy->environment;
+    one->run = one->accuracy->shard.run.json;
+    one->number = one->accuracy->shard.number;
+    one->of = one->accuracy->shard.of;
+  } else {
+    return refuse(m, "%.200s: no record: %s", one->name, fault.text);
+  }
+  /* A missing fact is no evidence that it is the same. */
+  for (size_t k = 0; k < (is_timing ? 4 : 3); k++)
+    if (!*field_string(one->facts, keys[k]))
+      return refuse(m, "%.200s: no record: it does not tell %s", one->name, keys[k]);
   return true;
 }
 
-static bool are_records(const merger *m) {
+static bool read_inputs(const merger *m, json_t *const *records, char *const *names) {
+  const input *first = &m->inputs[0];
   for (size_t i = 0; i < m->count; i++) {
-    record_fault fault;
-    const bool timing = is_timing(m->records[i]);
-    if (!(timing ? record_is_timing : record_is_accuracy)(m->records[i], &fault))
-      return refuse(m, "%.200s: no record: %s", m->names[i], fault.text);
-    if (!tells_facts(m, i, timing)) return false;
-    if (timing != is_timing(m->records[0]))
-      return refuse(m, BOTH "one tells accuracy, the other speed", m->names[0], m->names[i]);
-    if (!shard_of(m->records[i]) != !shard_of(m->records[0]))
-      return refuse(m, BOTH "one is a shard, the other a whole run", m->names[0], m->names[i]);
-    if (!timing && !shard_of(m->records[i])) return refuse(m, "%.200s: not a shard, but a whole run", m->names[i]);
+    input *one = &m->inputs[i];
+    one->name = names[i];
+    if (!read_input(m, one, records[i])) return false;
+    if (!one->timing != !first->timing)
+      return refuse(m, BOTH "one tells accuracy, the other speed", first->name, one->name);
+    if (!one->run != !first->run)
+      return refuse(m, BOTH "one is a shard, the other a whole run", first->name, one->name);
+    if (one->accuracy && !one->run) return refuse(m, "%.200s: not a shard, but a whole run", one->name);
   }
   return true;
 }
@@ -109,53 +115,90 @@ static const char *shown(const json_t *value, char *text, size_t size) {
 }
 
 /* "A and B: libc: glibc 2.36 and glibc 2.41", and what is wrong with that. */
-static bool refuse_values(const merger *m, size_t one, size_t other, const char *key, const json_t *a, const json_t *b,
-                          const char *reason) {
+static bool refuse_values(const merger *m, const input *one, const input *other, const char *key, const json_t *a,
+                          const json_t *b, const char *reason) {
   char text[96], another[96];
-  const bool lists = json_is_array(json_object_get(a, key)) && json_is_array(json_object_get(b, key));
-  if (lists) return refuse(m, BOTH "other %s%s", m->names[one], m->names[other], key, reason);
-  return refuse(m, BOTH "%s: %s and %s%s", m->names[one], m->names[other], key,
-                shown(json_object_get(a, key), text, sizeof text),
-                shown(json_object_get(b, key), another, sizeof another), reason);
+  if (json_is_array(a) && json_is_array(b)) return refuse(m, BOTH "other %s%s", one->name, other->name, key, reason);
+  return refuse(m, BOTH "%s: %s and %s%s", one->name, other->name, key, shown(a, text, sizeof text),
+                shown(b, another, sizeof another), reason);
 }
 
-/* ---- shards of one run -------------------------------------------------------------------------------- */
+/* ---- shards of one run ---- */
 
-static json_int_t integer_of(const json_t *shard, const char *key) {
-  return json_integer_value(json_object_get(shard, key));
+static const input *find_shard(const merger *m, int64_t number) {
+  for (size_t i = 0; i < m->count; i++)
+    if (m->inputs[i].number == number) return &m->inputs[i];
+  return NULL;
 }
 
 /* All of the same run, each of its shards once. */
 static bool are_one_run(const merger *m) {
-  const json_t *first = shard_of(m->records[0]);
-  const json_int_t of = integer_of(first, "of");
-  for (size_t i = 0; i < m->count; i++) {
-    const json_t *shard = shard_of(m->records[i]);
-    if (integer_of(shard, "of") != of) return refuse_values(m, 0, i, "of", first, shard, " shards");
-    const char *key = difference_of(run_of(m->records[0]), run_of(m->records[i]));
+  const input *first = &m->inputs[0];
+  for (const input *one = first; one < first + m->count; one++) {
+    if (one->of != first->of)
+      return refuse(m, BOTH "of: %" PRId64 " and %" PRId64 " shards", first->name, one->name, first->of, one->of);
+    const char *key = difference_of(first->run, one->run);
     if (key && strcmp(key, "parts") == 0)
-      return refuse(m, BOTH "other kernels, shapes, cases or profiles", m->names[0], m->names[i]);
-    if (key) return refuse_values(m, 0, i, key, run_of(m->records[0]), run_of(m->records[i]), "");
-    const json_int_t number = integer_of(shard, "number");
-    if (number < 1 || number > of)
-      return refuse(m, "%.200s: no shard %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT, m->names[i], number, of);
-    for (size_t k = 0; k < i; k++)
-      if (integer_of(shard_of(m->records[k]), "number") == number)
-        return refuse(m, BOTH "both are shard %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT, m->names[k],
-                      m->names[i], number, of);
+      return refuse(m, BOTH "other kernels, shapes, cases or profiles", first->name, one->name);
+    if (key)
+      return refuse_values(m, first, one, key, json_object_get(first->run, key), json_object_get(one->run, key), "");
+    if (one->number < 1 || one->number > one->of)
+      return refuse(m, "%.200s: no shard %" PRId64 " of %" PRId64, one->name, one->number, one->of);
+    const input *same = find_shard(m, one->number);
+    if (same != one)
+      return refuse(m, BOTH "both are shard %" PRId64 " of %" PRId64, same->name, one->name, one->number, one->of);
   }
-  if ((json_int_t)m->count == of) return true;
-  json_int_t missing = 1;
-  for (size_t i = 0; i < m->count; i++)
-    if (integer_of(shard_of(m->records[i]), "number") == missing) {
-      missing++;
-      i = (size_t)-1; /* they come in any order */
-    }
-  return refuse(m, "%.200s and others: shard %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " is missing",
-                m->names[0], missing, of);
+  if ((int64_t)m->count == first->of) return true;
+  int64_t missing = 1;
+  while (find_shard(m, missing)) missing++;
+  return refuse(m, "%.200s and others: shard %" PRId64 " of %" PRId64 " is missing", first->name, missing, first->of);
 }
 
-/* ---- machines and builds -------------------------------------------------------------------------------- */
+/* A place in the run: the kernel and the shape that it is of, and what was found there. */
+typedef struct place {
+  const char *kernel;  /* "" of any */
+  const json_t *shape; /* null of any */
+  json_t *found;
+  const input *from; /* null until a file has it */
+} place;
+
+typedef struct places {
+  const char *list; /* of the record, or what they are called */
+  place *all;
+  size_t count;
+} places;
+
+static bool places_make(const merger *m, places *p, const char *list, size_t count) {
+  *p = (places){list, calloc(count + 1, sizeof *p->all), count};
+  return p->all || refuse_memory(m);
+}
+
+/* Puts what a file has into its place. */
+static bool put(const merger *m, const places *p, int64_t number, const place *one) {
+  if (number >= (int64_t)p->count)
+    return refuse(m, "%.200s: the shard has %s %" PRId64 ", but the run has %zu", one->from->name, p->list, number,
+                  p->count);
+  place *there = &p->all[number];
+  if (there->from)
+    return refuse(m, BOTH "both have %s %" PRId64 "%s%.60s", there->from->name, one->from->name, p->list, number,
+                  *one->kernel ? ", of " : "", one->kernel);
+  if (strcmp(one->kernel, there->kernel) != 0 || (there->shape && !json_equal(one->shape, there->shape)))
+    return refuse(m, "%.200s: %s %" PRId64 " is not of the kernel and shape that the run has there", one->from->name,
+                  p->list, number);
+  there->found = one->found;
+  there->from = one->from;
+  return true;
+}
+
+static bool are_all_found(const merger *m, const places *p) {
+  for (size_t n = 0; n < p->count; n++)
+    if (!p->all[n].from)
+      return refuse(m, "%.200s and others: no file has %s %zu%s%.60s", m->inputs[0].name, p->list, n,
+                    *p->all[n].kernel ? ", of " : "", p->all[n].kernel);
+  return true;
+}
+
+/* ---- machines and builds ---- */
 
 /* What differs between two moments of one machine; and of Google Benchmark's own facts all that ours tell better. */
 static bool is_momentary(const char *key) {
@@ -166,70 +209,59 @@ static bool is_momentary(const char *key) {
 }
 
 /* A fact that only one of two has is no contradiction: a shard that had nothing to time has none of Google Benchmark's. */
-static bool share_facts(const merger *m, size_t one, size_t other, const char *reason) {
-  const json_t *a = facts_of(m->records[one]), *b = facts_of(m->records[other]);
+static bool share_facts(const merger *m, const input *one, const input *other, const char *reason) {
   const char *key;
   json_t *value;
-  json_object_foreach((json_t *)a, key, value) {
-    const json_t *there = json_object_get(b, key);
+  json_object_foreach(one->facts, key, value) {
+    const json_t *there = json_object_get(other->facts, key);
     if (there && !is_momentary(key) && !json_equal(value, there))
-      return refuse_values(m, one, other, key, a, b, reason);
+      return refuse_values(m, one, other, key, value, there, reason);
   }
   return true;
 }
 
 /* With all before it: the first may lack what two others contradict each other in. */
-static bool are_same_facts(const merger *m, size_t other, const char *reason) {
-  for (size_t one = 0; one < other; one++)
+static bool are_same_facts(const merger *m, const input *other, const char *reason) {
+  for (const input *one = m->inputs; one < other; one++)
     if (!share_facts(m, one, other, reason)) return false;
   return true;
 }
 
-/* A fact that neither has is none that they differ in. */
-static bool has_same(const json_t *a, const json_t *b, const char *key) {
-  const json_t *one = json_object_get(a, key), *another = json_object_get(b, key);
-  return (!one && !another) || json_equal(one, another);
-}
-
-static bool agree_in(const merger *m, size_t other, const char *const *keys, size_t count, const char *reason) {
-  const json_t *a = facts_of(m->records[0]), *b = facts_of(m->records[other]);
-  for (size_t k = 0; k < count; k++)
-    if (!has_same(a, b, keys[k])) return refuse_values(m, 0, other, keys[k], a, b, reason);
+/* As in the first file. A fact that neither has is none that they differ in. */
+static bool agree_in(const merger *m, const input *other, const char *const *keys, size_t count, const char *reason) {
+  for (size_t k = 0; k < count; k++) {
+    const json_t *a = json_object_get(m->inputs[0].facts, keys[k]), *b = json_object_get(other->facts, keys[k]);
+    if ((a || b) && !json_equal(a, b)) return refuse_values(m, &m->inputs[0], other, keys[k], a, b, reason);
+  }
   return true;
 }
 
-/* The first kernel that is not said to have the same bits everywhere; null if there is none. */
-static const char *irreproducible(const json_t *kernels) {
-  for (size_t i = 0; i < json_array_size(kernels); i++) {
-    const json_t *kernel = json_array_get(kernels, i);
-    if (!json_is_true(json_object_get(kernel, "reproducible"))) return field_string(kernel, "name");
-  }
-  return NULL;
+static bool have_same_setting(const merger *m, const input *other, const char *key) {
+  const json_t *a = json_object_get(m->inputs[0].accuracy->json, key), *b = json_object_get(other->accuracy->json, key);
+  return (!a && !b) || json_equal(a, b) || refuse_values(m, &m->inputs[0], other, key, a, b, "");
 }
 
 /* Would one machine have found what these have, if it had done all of it? */
 static bool are_exact_together(const merger *m) {
   static const char *const sources[] = {"posenc_version", "kernel_abi", "commit"};
   static const char *const bits[] = {"compiler", "cflags", "libc", "sleef", "isa"};
-  const json_t *kernels = json_object_get(m->records[0], "kernels");
-  const char *name = irreproducible(kernels);
+  const record_accuracy *first = m->inputs[0].accuracy;
+  const record_kernel *irreproducible = NULL;
   char reason[120] = "";
-  if (name) snprintf(reason, sizeof reason, ", on which the bits of %.60s depend", name);
-  for (size_t i = 1; i < m->count; i++) {
-    if (!agree_in(m, i, sources, sizeof sources / sizeof *sources, "")) return false;
-    if (!record_names_sources(facts_of(m->records[0])) &&
-        !are_same_facts(m, i, ", and their sources were modified, or are unknown"))
+  RECORD_EACH(kernel, first, kernels)
+    if (!irreproducible && !kernel->reproducible) irreproducible = kernel;
+  if (irreproducible) snprintf(reason, sizeof reason, ", on which the bits of %.60s depend", irreproducible->name);
+  for (const input *other = m->inputs + 1; other < m->inputs + m->count; other++) {
+    if (!agree_in(m, other, sources, sizeof sources / sizeof *sources, "")) return false;
+    if (!record_names_sources(m->inputs[0].facts) &&
+        !are_same_facts(m, other, ", and their sources were modified, or are unknown"))
       return false;
-    if (name && !agree_in(m, i, bits, sizeof bits / sizeof *bits, reason)) return false;
-    const json_t *others = json_object_get(m->records[i], "kernels");
-    for (size_t k = 0; k < json_array_size(kernels); k++)
-      if (!json_equal(json_array_get(kernels, k), json_array_get(others, k)))
-        return refuse(m, BOTH "%.60s promises something else, or runs on one of the machines alone", m->names[0],
-                      m->names[i], field_string(json_array_get(kernels, k), "name"));
-    static const char *const settings[] = {"seed", "budget"};
-    for (size_t k = 0; k < 2; k++)
-      if (!has_same(m->records[0], m->records[i], settings[k]))
-        return refuse_values(m, 0, i, settings[k], m->records[0], m->records[i], "");
+    if (irreproducible && !agree_in(m, other, bits, sizeof bits / sizeof *bits, reason)) return false;
+    for (size_t k = 0; k < first->kernels_count; k++)
+      if (k >= other->accuracy->kernels_count || !json_equal(first->kernels[k].json, other->accuracy->kernels[k].json))
+        return refuse(m, BOTH "%.60s promises something else, or runs on one of the machines alone", m->inputs[0].name,
+                      other->name, first->kernels[k].name);
+    if (!have_same_setting(m, other, "seed") || !have_same_setting(m, other, "budget")) return false;
   }
   return true;
 }
@@ -241,9 +273,9 @@ static json_t *side_by_side(const merger *m, const char *key) {
   FILE *stream = open_memstream(&text, &size);
   if (!stream) return NULL;
   for (size_t i = 0; i < m->count; i++) {
-    const char *value = field_string(facts_of(m->records[i]), key);
+    const char *value = field_string(m->inputs[i].facts, key);
     bool told = false;
-    for (size_t k = 0; k < i && !told; k++) told = strcmp(field_string(facts_of(m->records[k]), key), value) == 0;
+    for (size_t k = 0; k < i && !told; k++) told = strcmp(field_string(m->inputs[k].facts, key), value) == 0;
     if (!told) fprintf(stream, "%s%s", i ? " / " : "", value);
   }
   json_t *joined = fclose(stream) == 0 ? json_string(text) : NULL;
@@ -251,13 +283,13 @@ static json_t *side_by_side(const merger *m, const char *key) {
   return joined;
 }
 
-/* Load and date are those of shard 1, all else is of all. */
-static json_t *merged_environment(const merger *m, const json_t *first) {
-  json_t *environment = json_copy(facts_of(first));
+/* Load and date are those of this shard, all else is of all. */
+static json_t *merged_environment(const merger *m, const input *of) {
+  json_t *environment = json_copy(of->facts);
   const char *key;
   json_t *value;
   bool ok = environment != NULL;
-  json_object_foreach(facts_of(first), key, value) {
+  json_object_foreach(of->facts, key, value) {
     if (!is_momentary(key) && json_is_string(value))
       ok = ok && json_object_set_new(environment, key, side_by_side(m, key)) == 0;
   }
@@ -266,270 +298,194 @@ static json_t *merged_environment(const merger *m, const json_t *first) {
   return NULL;
 }
 
-/* ---- accuracy --------------------------------------------------------------------------------------------- */
+/* ---- accuracy ---- */
 
-/* Results in their places in the run, and the file that each is from. */
-typedef struct places {
-  json_t **results;
-  size_t *files;
-  size_t count;
-} places;
-
-static bool places_make(places *p, size_t count) {
-  *p = (places){calloc(count + 1, sizeof *p->results), calloc(count + 1, sizeof *p->files), count};
-  return p->results && p->files;
-}
-
-static void places_free(places *p) {
-  free(p->results);
-  free(p->files);
-}
-
-/* Puts the results of a list into the places that another has the numbers of. */
-static bool put_all(const merger *m, places *p, size_t file, const char *list, const char *numbers) {
-  const json_t *results = json_object_get(m->records[file], list),
-               *of = json_object_get(shard_of(m->records[file]), numbers);
-  if (json_array_size(results) != json_array_size(of))
-    return refuse(m, "%.200s: %zu %s, but the shard says %zu", m->names[file], json_array_size(results), list,
-                  json_array_size(of));
-  for (size_t i = 0; i < json_array_size(of); i++) {
-    const json_int_t number = json_integer_value(json_array_get(of, i));
-    json_t *result = json_array_get(results, i);
-    if (number >= (json_int_t)p->count)
-      return refuse(m, "%.200s: shard.%s[%zu] is %" JSON_INTEGER_FORMAT ", but the run has %zu", m->names[file],
-                    numbers, i, number, p->count);
-    if (p->results[number])
-      return refuse(m, BOTH "both have %s %" JSON_INTEGER_FORMAT ", of %.60s", m->names[p->files[number]],
-                    m->names[file], list, number, field_string(result, "kernel"));
-    p->results[number] = result;
-    p->files[number] = file;
-  }
+/* The run has, part by part, all kernels on the first shape, then on the next. */
+static bool expect_results(const merger *m, places *p) {
+  const record_verify_run *run = &m->inputs[0].accuracy->shard.run;
+  size_t n = 0;
+  RECORD_EACH(part, run, parts) n += part->kernels_count * part->shapes_count;
+  if (!places_make(m, p, "records", n)) return false;
+  n = 0;
+  RECORD_EACH(part, run, parts)
+    RECORD_EACH(shape, part, shapes)
+      RECORD_EACH(kernel, part, kernels) p->all[n++] = (place){.kernel = *kernel, .shape = shape->json};
   return true;
 }
 
-/* What the run has in a place: part by part, all kernels on the first shape, then on the next; or the profiles of parts that ask for them. */
-typedef struct place {
-  const json_t *kernel, *shape;
-} place;
-
-static size_t exams_of(const json_t *part) {
-  return json_array_size(json_object_get(part, "kernels")) * json_array_size(json_object_get(part, "shapes"));
+/* Those of the parts that ask for them. */
+static bool expect_profiles(const merger *m, places *p) {
+  const record_verify_run *run = &m->inputs[0].accuracy->shard.run;
+  size_t n = 0;
+  RECORD_EACH(part, run, parts) n += part->profile ? part->kernels_count : 0;
+  if (!places_make(m, p, "profile", n)) return false;
+  n = 0;
+  RECORD_EACH(part, run, parts)
+    for (size_t k = 0; part->profile && k < part->kernels_count; k++) p->all[n++] = (place){.kernel = part->kernels[k]};
+  return true;
 }
 
-static size_t profiles_of(const json_t *part) {
-  return integer_of(part, "profile") > 0 ? json_array_size(json_object_get(part, "kernels")) : 0;
+static bool refuse_counts(const merger *m, const input *one, const char *list, size_t count, size_t said) {
+  return refuse(m, "%.200s: %zu %s, but the shard says %zu", one->name, count, list, said);
 }
 
-static size_t places_of(const merger *m, size_t (*of)(const json_t *part)) {
-  const json_t *parts = json_object_get(run_of(m->records[0]), "parts");
-  size_t count = 0;
-  for (size_t i = 0; i < json_array_size(parts); i++) count += of(json_array_get(parts, i));
-  return count;
-}
-
-static place place_of(const merger *m, size_t number, size_t (*of)(const json_t *part)) {
-  const json_t *parts = json_object_get(run_of(m->records[0]), "parts");
-  size_t i = 0;
-  for (; number >= of(json_array_get(parts, i)); i++) number -= of(json_array_get(parts, i));
-  const json_t *kernels = json_object_get(json_array_get(parts, i), "kernels"),
-               *shapes = json_object_get(json_array_get(parts, i), "shapes");
-  return (place){json_array_get(kernels, number % json_array_size(kernels)),
-                 json_array_get(shapes, number / json_array_size(kernels))};
-}
-
-/* Is everything there, and of the kernel and the shape that the run has in its place? */
-static bool is_whole(const merger *m, const places *p, const char *list, size_t (*of)(const json_t *part)) {
-  for (size_t n = 0; n < p->count; n++) {
-    const place there = place_of(m, n, of);
-    const json_t *shape = json_object_get(p->results[n], "shape");
-    if (!p->results[n])
-      return refuse(m, "%.200s and others: no file has %s %zu, of %.60s", m->names[0], list, n,
-                    json_is_string(there.kernel) ? json_string_value(there.kernel) : "");
-    if (!json_equal(json_object_get(p->results[n], "kernel"), there.kernel) ||
-        (of == exams_of && !json_equal(shape, there.shape)))
-      return refuse(m, "%.200s: %s %zu is not of the kernel and shape that the run has there", m->names[p->files[n]],
-                    list, n);
+static bool put_all(const merger *m, const places *results, const places *profiles, const input *from) {
+  const record_accuracy *record = from->accuracy;
+  const record_verify_shard *shard = &record->shard;
+  if (record->records_count != shard->exams_count)
+    return refuse_counts(m, from, results->list, record->records_count, shard->exams_count);
+  if (record->profile_count != shard->profiles_count)
+    return refuse_counts(m, from, profiles->list, record->profile_count, shard->profiles_count);
+  for (size_t i = 0; i < shard->exams_count; i++) {
+    const record_result *one = &record->records[i];
+    if (!put(m, results, shard->exams[i], &(place){one->kernel, one->shape.json, one->json, from})) return false;
+  }
+  for (size_t i = 0; i < shard->profiles_count; i++) {
+    const record_profile *one = &record->profile[i];
+    if (!put(m, profiles, shard->profiles[i], &(place){one->kernel, NULL, one->json, from})) return false;
   }
   return true;
 }
 
 static json_t *array_of(const places *p) {
   json_t *array = json_array();
-  for (size_t n = 0; array && n < p->count; n++) json_array_append(array, p->results[n]);
+  for (size_t n = 0; array && n < p->count; n++) json_array_append(array, p->all[n].found);
   return array;
 }
 
 /* What just one shard must have, if the run has it, and else none; null, and *ok false, if it is not so. */
 static json_t *only_one(const merger *m, const char *key, bool wanted, bool *ok) {
   json_t *found = NULL;
-  size_t holder = 0;
+  const input *holder = NULL;
   for (size_t i = 0; i < m->count && *ok; i++) {
-    json_t *value = json_object_get(m->records[i], key);
+    json_t *value = json_object_get(m->inputs[i].accuracy->json, key);
     if (!json_is_object(value)) continue;
-    if (found) *ok = refuse(m, BOTH "both have %s", m->names[holder], m->names[i], key);
+    if (found) *ok = refuse(m, BOTH "both have %s", holder->name, m->inputs[i].name, key);
     found = value;
-    holder = i;
+    holder = &m->inputs[i];
   }
   if (*ok && wanted != (found != NULL))
-    *ok = refuse(m, "%.200s and others: %s %s", m->names[0], wanted ? "no file has" : "the run was not asked for", key);
+    *ok = refuse(m, "%.200s and others: %s %s", m->inputs[0].name, wanted ? "no file has" : "the run was not asked for",
+                 key);
   return found;
 }
 
-static json_t *sum_of(const merger *m, const char *key) {
-  json_int_t sum = 0;
-  for (size_t i = 0; i < m->count; i++)
-    if (__builtin_add_overflow(sum, integer_of(m->records[i], key), &sum)) return NULL;
-  return json_integer(sum);
-}
-
-static const json_t *first_shard(const merger *m) {
-  for (size_t i = 0; i < m->count; i++)
-    if (integer_of(shard_of(m->records[i]), "number") == 1) return m->records[i];
-  return m->records[0];
-}
-
-static json_t *accuracy_of(const merger *m, const places *results, const places *profiles) {
-  const json_t *run = run_of(m->records[0]), *first = first_shard(m);
+static json_t *make_accuracy(const merger *m, const places *results, const places *profiles) {
+  const input *first = find_shard(m, 1);
+  json_int_t passed = 0, failed = 0, skipped = 0;
   bool ok = true;
   json_t *unique = only_one(m, "unique", profiles->count > 0, &ok);
-  json_t *encodings = only_one(m, "encodings", json_is_true(json_object_get(run, "encodings")), &ok);
+  json_t *encodings = only_one(m, "encodings", first->accuracy->shard.run.encodings, &ok);
+  for (size_t i = 0; i < m->count && ok; i++) {
+    const record_accuracy *one = m->inputs[i].accuracy;
+    ok = !__builtin_add_overflow(passed, one->passed, &passed) &&
+         !__builtin_add_overflow(failed, one->failed, &failed) &&
+         !__builtin_add_overflow(skipped, one->skipped, &skipped);
+    if (!ok) refuse(m, "%.200s: its totals are too large", m->inputs[i].name);
+  }
   if (!ok) return NULL;
-  json_t *made = json_pack("{s:O, s:o, s:O, s:O*, s:O*, s:o, s:o, s:O?, s:o, s:o, s:o, s:O*}", "schema",
-                           json_object_get(first, "schema"), "environment", merged_environment(m, first), "kernels",
-                           json_object_get(first, "kernels"), "seed", json_object_get(first, "seed"), "budget",
-                           json_object_get(first, "budget"), "records", array_of(results), "profile",
-                           array_of(profiles), "unique", unique, "passed", sum_of(m, "passed"), "failed",
-                           sum_of(m, "failed"), "skipped", sum_of(m, "skipped"), "encodings", encodings);
+  const json_t *json = first->accuracy->json;
+  json_t *made =
+      json_pack("{s:O, s:o, s:O, s:O*, s:O*, s:o, s:o, s:O?, s:I, s:I, s:I, s:O*}", "schema",
+                json_object_get(json, "schema"), "environment", merged_environment(m, first), "kernels",
+                json_object_get(json, "kernels"), "seed", json_object_get(json, "seed"), "budget",
+                json_object_get(json, "budget"), "records", array_of(results), "profile", array_of(profiles), "unique",
+                unique, "passed", passed, "failed", failed, "skipped", skipped, "encodings", encodings);
   if (!made) refuse_memory(m);
   return made;
 }
 
 static json_t *merge_accuracy(const merger *m) {
-  places results, profiles;
-  const bool first = places_make(&results, places_of(m, exams_of)),
-             second = places_make(&profiles, places_of(m, profiles_of));
-  bool ok = (first && second) || refuse_memory(m);
-  for (size_t i = 0; i < m->count && ok; i++)
-    ok = put_all(m, &results, i, "records", "exams") && put_all(m, &profiles, i, "profile", "profiles");
-  ok = ok && is_whole(m, &results, "records", exams_of) && is_whole(m, &profiles, "profile", profiles_of);
-  json_t *made = ok ? accuracy_of(m, &results, &profiles) : NULL;
-  places_free(&results);
-  places_free(&profiles);
+  places results = {0}, profiles = {0};
+  bool ok = expect_results(m, &results) && expect_profiles(m, &profiles);
+  for (size_t i = 0; i < m->count && ok; i++) ok = put_all(m, &results, &profiles, &m->inputs[i]);
+  ok = ok && are_all_found(m, &results) && are_all_found(m, &profiles);
+  json_t *made = ok ? make_accuracy(m, &results, &profiles) : NULL;
+  free(results.all);
+  free(profiles.all);
   return made;
 }
 
-/* ---- speed -------------------------------------------------------------------------------------------------- */
+/* ---- speed ---- */
 
-/* Each name once, with the number of the first file that has it; false if two files have one. */
+/* No benchmark is in two files. */
 static bool are_apart(const merger *m) {
-  json_t *owners = json_object();
+  json_t *owners = json_object(); /* the number of the first file that has the name */
   bool ok = owners || refuse_memory(m);
-  for (size_t i = 0; i < m->count && ok; i++) {
-    const json_t *benchmarks = json_object_get(m->records[i], "benchmarks");
-    for (size_t k = 0; k < json_array_size(benchmarks) && ok; k++) {
-      const char *name = field_string(json_array_get(benchmarks, k), "name");
-      const json_t *owner = json_object_get(owners, name);
+  for (size_t i = 0; i < m->count && ok; i++)
+    RECORD_EACH(benchmark, m->inputs[i].timing, benchmarks) {
+      const json_t *owner = json_object_get(owners, benchmark->name);
       if (!owner)
-        ok = json_object_set_new(owners, name, json_integer((json_int_t)i)) == 0 || refuse_memory(m);
+        ok = json_object_set_new(owners, benchmark->name, json_integer((json_int_t)i)) == 0 || refuse_memory(m);
       else if (json_integer_value(owner) != (json_int_t)i)
-        ok = refuse(m, BOTH "both have %.120s", m->names[json_integer_value(owner)], m->names[i], name);
+        ok = refuse(m, BOTH "both have %.120s", m->inputs[json_integer_value(owner)].name, m->inputs[i].name,
+                    benchmark->name);
+      if (!ok) break;
     }
-  }
   json_decref(owners);
   return ok;
 }
 
 /* Every shape of the run in just one shard. */
 static bool have_all_shapes(const merger *m) {
-  const size_t count = json_array_size(json_object_get(run_of(m->records[0]), "shapes"));
   places p;
-  bool ok = places_make(&p, count) || refuse_memory(m);
-  for (size_t i = 0; i < m->count && ok; i++) {
-    const json_t *numbers = json_object_get(shard_of(m->records[i]), "shapes");
-    for (size_t k = 0; k < json_array_size(numbers) && ok; k++) {
-      const json_int_t number = json_integer_value(json_array_get(numbers, k));
-      if (number >= (json_int_t)count)
-        ok = refuse(m, "%.200s: shard.shapes[%zu] is %" JSON_INTEGER_FORMAT ", but the run has %zu", m->names[i], k,
-                    number, count);
-      else if (p.results[number])
-        ok = refuse(m, BOTH "both have shape %" JSON_INTEGER_FORMAT, m->names[p.files[number]], m->names[i], number);
-      else
-        p.results[number] = m->records[i], p.files[number] = i;
-    }
+  bool ok = places_make(m, &p, "shape", m->inputs[0].timing->context.shard.run.shapes_count);
+  for (size_t n = 0; n < p.count && ok; n++) p.all[n].kernel = "";
+  for (const input *one = m->inputs; one < m->inputs + m->count && ok; one++) {
+    const record_bench_shard *shard = &one->timing->context.shard;
+    for (size_t k = 0; k < shard->shapes_count && ok; k++)
+      ok = put(m, &p, shard->shapes[k], &(place){.kernel = "", .from = one});
   }
-  for (size_t n = 0; n < count && ok; n++)
-    if (!p.results[n]) ok = refuse(m, "%.200s and others: no file has shape %zu", m->names[0], n);
-  places_free(&p);
+  ok = ok && are_all_found(m, &p);
+  free(p.all);
   return ok;
 }
 
 /* Its repetitions and what is made of them share it. */
-static const char *family_name(const json_t *benchmark) {
-  const char *name = field_string(benchmark, "run_name");
-  return *name ? name : field_string(benchmark, "name");
-}
-
-static bool holds_text(const json_t *texts, const char *text) {
-  for (size_t i = 0; i < json_array_size(texts); i++)
-    if (json_is_string(json_array_get(texts, i)) && strcmp(json_string_value(json_array_get(texts, i)), text) == 0)
-      return true;
-  return false;
+static const char *family_name(const record_benchmark *benchmark) {
+  return *benchmark->run_name ? benchmark->run_name : benchmark->name;
 }
 
 /* Is a name "mode/shape/kernel" of a shape of this shard, and of a kernel of the run? Kernels may have a '/', too. */
-static bool is_of_shard(const json_t *shard, const char *name) {
-  const json_t *run = json_object_get(shard, "run"), *numbers = json_object_get(shard, "shapes");
+static bool is_of_shard(const record_bench_shard *shard, const char *name) {
   const char *shape = strchr(name, '/'), *kernel = shape ? strchr(++shape, '/') : NULL;
-  if (!kernel || !holds_text(json_object_get(run, "kernels"), kernel + 1)) return false;
+  bool is_known = false;
+  if (!kernel) return false;
+  RECORD_EACH(known, &shard->run, kernels) is_known = is_known || strcmp(*known, kernel + 1) == 0;
   const size_t length = (size_t)(kernel - shape);
-  for (size_t i = 0; i < json_array_size(numbers); i++) {
-    const size_t number = (size_t)json_integer_value(json_array_get(numbers, i));
-    const char *known = field_string(json_array_get(json_object_get(run, "shapes"), number), "name");
-    if (strlen(known) == length && memcmp(known, shape, length) == 0) return true;
+  RECORD_EACH(number, shard, shapes) {
+    const char *known = shard->run.shapes[*number].name;
+    if (is_known && strlen(known) == length && memcmp(known, shape, length) == 0) return true;
   }
   return false;
 }
 
 /* No list of shapes is believed that the benchmarks contradict. */
 static bool have_own_benchmarks(const merger *m) {
-  for (size_t i = 0; i < m->count; i++) {
-    const json_t *benchmarks = json_object_get(m->records[i], "benchmarks");
-    for (size_t k = 0; k < json_array_size(benchmarks); k++) {
-      const char *name = field_string(json_array_get(benchmarks, k), "name"),
-                 *family = family_name(json_array_get(benchmarks, k));
-      if (strncmp(name, family, strlen(family)) != 0 || !is_of_shard(shard_of(m->records[i]), family))
-        return refuse(m, "%.200s: %.120s is not of the shapes of the shard and the kernels of the run", m->names[i],
+  for (const input *one = m->inputs; one < m->inputs + m->count; one++)
+    RECORD_EACH(benchmark, one->timing, benchmarks) {
+      const char *name = benchmark->name, *family = family_name(benchmark);
+      if (strncmp(name, family, strlen(family)) != 0 || !is_of_shard(&one->timing->context.shard, family))
+        return refuse(m, "%.200s: %.120s is not of the shapes of the shard and the kernels of the run", one->name,
                       name);
     }
-  }
   return true;
-}
-
-/* The most that a counter of any benchmark says. */
-static double most_of(const json_t *benchmarks, const char *key) {
-  double most = 0.0;
-  for (size_t i = 0; i < json_array_size(benchmarks); i++)
-    most = fmax(most, field_number_or(json_array_get(benchmarks, i), key, 0.0));
-  return most;
-}
-
-static bool is_repetition(const json_t *benchmark) {
-  return strcmp(field_string(benchmark, "run_type"), "iteration") == 0;
 }
 
 /* Copies of all, counted on from those before: no two families have one index, and no two repetitions one turn. What Google Benchmark makes of
    several turns, such as their mean, tells nothing. `families` has the index of each that was met. */
-static bool append_all(json_t *benchmarks, const json_t *more, json_t *families) {
-  const double turns = most_of(benchmarks, "turn");
-  for (size_t i = 0; i < json_array_size(more); i++) {
-    json_t *one = json_copy(json_array_get(more, i));
-    const json_t *turn = json_object_get(one, "turn");
-    const char *family = family_name(one);
+static bool append_all(json_t *benchmarks, const record_timing *more, json_t *families, double *turns) {
+  const double before = *turns;
+  RECORD_EACH(benchmark, more, benchmarks) {
+    json_t *one = json_copy(benchmark->json);
+    const char *family = family_name(benchmark);
     if (!one || json_array_append_new(benchmarks, one) != 0) return false;
-    if (!is_repetition(one))
+    if (strcmp(benchmark->run_type, "iteration") != 0) {
       json_object_del(one, "turn");
-    else if (json_is_number(turn))
-      json_object_set_new(one, "turn", json_real(json_number_value(turn) + turns));
+    } else if (isfinite(benchmark->turn)) {
+      json_object_set_new(one, "turn", json_real(benchmark->turn + before));
+      *turns = fmax(*turns, benchmark->turn + before);
+    }
     if (!json_object_get(one, "family_index")) continue;
     if (!json_object_get(families, family) &&
         json_object_set_new(families, family, json_integer((json_int_t)json_object_size(families))) != 0)
@@ -543,10 +499,10 @@ static bool append_all(json_t *benchmarks, const json_t *more, json_t *families)
    something comes first. */
 static json_t *merged_context(const merger *m) {
   size_t first = 0;
-  while (first + 1 < m->count && json_array_size(json_object_get(m->records[first], "benchmarks")) == 0) first++;
-  json_t *context = json_copy(facts_of(m->records[first]));
+  while (first + 1 < m->count && m->inputs[first].timing->benchmarks_count == 0) first++;
+  json_t *context = json_copy(m->inputs[first].facts);
   bool ok = context != NULL;
-  for (size_t i = 0; i < m->count && ok; i++) ok = json_object_update_missing(context, facts_of(m->records[i])) == 0;
+  for (size_t i = 0; i < m->count && ok; i++) ok = json_object_update_missing(context, m->inputs[i].facts) == 0;
   json_object_del(context, "shard");
   if (ok) return context;
   json_decref(context);
@@ -555,13 +511,13 @@ static json_t *merged_context(const merger *m) {
 
 static json_t *merge_timings(const merger *m) {
   for (size_t i = 1; i < m->count; i++)
-    if (!are_same_facts(m, i, ", and times belong to one machine and one build")) return NULL;
-  if (shard_of(m->records[0]) && !(have_all_shapes(m) && have_own_benchmarks(m))) return NULL;
+    if (!are_same_facts(m, &m->inputs[i], ", and times belong to one machine and one build")) return NULL;
+  if (m->inputs[0].run && !(have_all_shapes(m) && have_own_benchmarks(m))) return NULL;
   if (!are_apart(m)) return NULL;
   json_t *context = merged_context(m), *benchmarks = json_array(), *families = json_object();
   bool ok = context && benchmarks && families;
-  for (size_t i = 0; i < m->count && ok; i++)
-    ok = append_all(benchmarks, json_object_get(m->records[i], "benchmarks"), families);
+  double turns = 0.0;
+  for (size_t i = 0; i < m->count && ok; i++) ok = append_all(benchmarks, m->inputs[i].timing, families, &turns);
   json_decref(families);
   if (ok) return json_pack("{s:o, s:o}", "context", context, "benchmarks", benchmarks);
   json_decref(context);
@@ -570,9 +526,20 @@ static json_t *merge_timings(const merger *m) {
   return NULL;
 }
 
+static json_t *merge_inputs(const merger *m) {
+  if (m->inputs[0].run && !are_one_run(m)) return NULL;
+  if (m->inputs[0].timing) return merge_timings(m);
+  return are_exact_together(m) ? merge_accuracy(m) : NULL;
+}
+
 json_t *merge_records(json_t *const *records, char *const *names, size_t count, char *why, size_t size) {
-  const merger m = {records, names, count, why, size};
-  if (!are_records(&m) || (shard_of(records[0]) && !are_one_run(&m))) return NULL;
-  if (is_timing(records[0])) return merge_timings(&m);
-  return are_exact_together(&m) ? merge_accuracy(&m) : NULL;
+  const merger m = {calloc(count, sizeof *m.inputs), count, why, size};
+  if (!m.inputs) return refuse_memory(&m), NULL;
+  json_t *merged = read_inputs(&m, records, names) ? merge_inputs(&m) : NULL;
+  for (size_t i = 0; i < count; i++) {
+    record_free(m.inputs[i].accuracy);
+    record_free(m.inputs[i].timing);
+  }
+  free(m.inputs);
+  return merged;
 }

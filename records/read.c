@@ -3,11 +3,55 @@
 
 #include "common/contract.h"
 #include "common/field.h"
-#include "records/samples.h"
 
-#include <stdint.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- memory ---- */
+
+/* Those of one record are a list, which begins with the block of the record itself. */
+typedef struct block {
+  struct block *next;
+  max_align_t data[];
+} block;
+
+typedef struct reader {
+  record_fault *fault; /* null: fields of another kind count as missing */
+  block *first;
+} reader;
+
+/* Zeros; null when memory runs out. */
+static void *allocate(reader *r, size_t count, size_t size) {
+  block *made = calloc(1, sizeof *made + count * size);
+  if (!made) {
+    if (r->fault) snprintf(r->fault->text, sizeof r->fault->text, "out of memory");
+    return NULL;
+  }
+  if (r->first) {
+    made->next = r->first->next;
+    r->first->next = made;
+  } else {
+    r->first = made;
+  }
+  return made->data;
+}
+
+static void free_blocks(block *first) {
+  while (first) {
+    block *next = first->next;
+    free(first);
+    first = next;
+  }
+}
+
+void record_free(const void *record) {
+  if (record) free_blocks((block *)((char *)(uintptr_t)record - offsetof(block, data)));
+}
+
+/* ---- fields ---- */
 
 #define TYPE(type) (1u << (type))
 
@@ -38,345 +82,6 @@ static const kind array = {TYPE(JSON_ARRAY), "an array", false, 0};
 static const kind counts = {TYPE(JSON_ARRAY), "an array of integers of 0 or more", false, ANY_NUMBER};
 static const kind pair_or_null = {TYPE(JSON_ARRAY) | TYPE(JSON_NULL), "two integers of 0 or more, or null", false, 2};
 
-typedef struct rule {
-  const char *key;
-  const kind *kind;
-  bool required;
-  const struct rule *inner; /* of the object, or of every object of the array */
-} rule;
-
-static const rule bound_rules[] = {
-    {"ulp", &real, true, NULL},        {"abs", &real, true, NULL},
-    {"growth", &real, true, NULL},     {"max_position", &integer, true, NULL},
-    {"derived", &boolean, true, NULL}, {NULL, NULL, false, NULL},
-};
-
-static const rule kernel_rules[] = {
-    {"name", &string, true, NULL},           {"summary", &string, false, NULL},
-    {"algorithm", &string, false, NULL},     {"provenance", &string, false, NULL},
-    {"isa", &string_or_null, false, NULL},   {"basis", &string_or_null, false, NULL},
-    {"reproducible", &boolean, false, NULL}, {"threaded", &boolean, false, NULL},
-    {"keeps_rows", &boolean, false, NULL},   {"refusal", &string_or_null, false, NULL},
-    {"bound", &object, true, bound_rules},   {NULL, NULL, false, NULL},
-};
-
-static const rule shape_rules[] = {
-    {"name", &string, true, NULL},
-    {"rows", &count, true, NULL},
-    {"dim", &count, true, NULL},
-    {"first", &integer, false, NULL},
-    {"base", &number, false, NULL},
-    {"shift", &number, false, NULL},
-    {"padding", &integer_or_null, false, NULL},
-    {"layout", &string, false, NULL},
-    {"dtype", &string, false, NULL},
-    {"op", &string, false, NULL},
-    {"heads", &count, false, NULL},
-    {"inverse", &boolean, false, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-/* Of a shape that is in timings alone, and in no list, less is known. */
-static const rule shape_or_less_rules[] = {
-    {"name", &string, true, NULL},    {"rows", &amount, true, NULL},   {"dim", &amount, true, NULL},
-    {"first", &integer, false, NULL}, {"dtype", &string, false, NULL}, {"op", &string, false, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule witness_rules[] = {
-    {"ulp", &amount, false, NULL},  {"abs", &amount, false, NULL},      {"position", &integer, false, NULL},
-    {"index", &count, false, NULL}, {"function", &string, false, NULL}, {"exact", &string, false, NULL},
-    {"got", &string, false, NULL},  {"replay", &string, false, NULL},   {"head", &count, false, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule check_rules[] = {
-    {"property", &string, true, NULL},      {"ok", &boolean, true, NULL},    {"skipped", &boolean, true, NULL},
-    {"worst", &amount, false, NULL},        {"bound", &number, false, NULL}, {"compared", &count, false, NULL},
-    {"note", &string_or_null, false, NULL}, {NULL, NULL, false, NULL},
-};
-
-static const rule search_rules[] = {
-    {"reach", &count, true, NULL},
-    {"worst", &object, true, witness_rules},
-    {"nearest", &object, true, witness_rules},
-    {"from_tie", &amount, true, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule parts_rules[] = {
-    {"frequency", &amount, true, NULL}, {"phase", &amount, true, NULL}, {"trig", &amount, true, NULL},
-    {"store", &amount, true, NULL},     {NULL, NULL, false, NULL},
-};
-
-/* Of one error, they have its signs. */
-static const rule signed_parts_rules[] = {
-    {"frequency", &number, true, NULL}, {"phase", &number, true, NULL}, {"trig", &number, true, NULL},
-    {"store", &number, true, NULL},     {NULL, NULL, false, NULL},
-};
-
-static const rule explained_error_rules[] = {
-    {"position", &integer, true, NULL},
-    {"index", &count, true, NULL},
-    {"function", &string, true, NULL},
-    {"error", &number, true, NULL},
-    {"parts", &object, true, signed_parts_rules},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule explained_rows_rules[] = {
-    {"position", &integer, true, NULL},
-    {"parts", &object, true, parts_rules},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule explain_rules[] = {
-    {"worst", &object_or_null, true, explained_error_rules},
-    {"rows", &array, true, explained_rows_rules},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule bin_rules[] = {
-    {"below", &amount, true, NULL},
-    {"count", &count, true, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule result_rules[] = {
-    {"kernel", &string, true, NULL},
-    {"shape", &object, true, shape_rules},
-    {"refusal", &string_or_null, false, NULL},
-    {"mode", &string, false, NULL},
-    {"elements", &count, false, NULL},
-    {"of", &count, false, NULL},
-    {"max_ulp", &object, false, witness_rules},
-    {"max_abs", &object, false, witness_rules},
-    {"mean_ulp", &amount, false, NULL},
-    {"mean_abs", &amount, false, NULL},
-    {"misrounded", &count, false, NULL},
-    {"worst", &object, false, witness_rules},
-    {"histogram", &array, false, bin_rules},
-    {"replay", &string, false, NULL},
-    {"search", &object, false, search_rules},
-    {"checks", &array, false, check_rules},
-    {"explain", &object_or_null, false, explain_rules},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule point_rules[] = {
-    {"position", &integer, true, NULL}, {"rows", &count, true, NULL},   {"max_abs", &amount, true, NULL},
-    {"max_ulp", &amount, false, NULL},  {"index", &count, false, NULL}, {"parts", &object_or_null, false, parts_rules},
-    {"relative", &amount, false, NULL}, {NULL, NULL, false, NULL},
-};
-
-static const rule column_rules[] = {
-    {"index", &count, true, NULL},
-    {"max_abs", &amount, true, NULL},
-    {"position", &count, false, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule passes_rules[] = {
-    {"f32", &count_or_null, true, NULL},
-    {"f16", &count_or_null, true, NULL},
-    {"bf16", &count_or_null, true, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule norm_rules[] = {
-    {"worst", &amount, true, NULL},
-    {"position", &count, true, NULL},
-    {"index", &count, true, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule collisions_rules[] = {
-    {"f32", &pair_or_null, true, NULL},
-    {"f16", &pair_or_null, true, NULL},
-    {"bf16", &pair_or_null, true, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule context_rules[] = {
-    {"position", &count, true, NULL},
-    {"max_abs", &amount, true, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule table_rules[] = {
-    {"dim", &count, true, NULL},
-    {"base", &number, true, NULL},
-    {"points", &array, true, context_rules},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule profile_rules[] = {
-    {"kernel", &string, true, NULL},
-    {"dim", &count, false, NULL},
-    {"base", &number, false, NULL},
-    {"points", &array, true, point_rules},
-    {"failure", &object, false, check_rules},
-    {"rows", &count_or_null, false, NULL},
-    {"columns", &array, false, column_rules},
-    {"passes", &object, false, passes_rules},
-    {"norm", &object, false, norm_rules},
-    {"collisions", &object, false, collisions_rules},
-    {"shift", &number, false, NULL},
-    {"tables", &array, false, table_rules},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule unique_rules[] = {
-    {"dim", &count, true, NULL},       {"base", &number, true, NULL}, {"rows", &count, true, NULL},
-    {"distance", &amount, true, NULL}, {"apart", &count, true, NULL}, {NULL, NULL, false, NULL},
-};
-
-static const rule part_rules[] = {
-    {"kernels", &array, true, NULL},
-    {"shapes", &array, true, shape_rules},
-    {"profile", &count, true, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule verified_rules[] = {{"parts", &array, true, part_rules}, {NULL, NULL, false, NULL}};
-static const rule timed_rules[] = {
-    {"kernels", &array, true, NULL},
-    {"shapes", &array, true, shape_rules},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule verify_shard_rules[] = {
-    {"number", &count, true, NULL},         {"of", &count, true, NULL},
-    {"exams", &counts, true, NULL},         {"profiles", &counts, true, NULL},
-    {"run", &object, true, verified_rules}, {NULL, NULL, false, NULL},
-};
-
-static const rule bench_shard_rules[] = {
-    {"number", &count, true, NULL},      {"of", &count, true, NULL}, {"shapes", &counts, true, NULL},
-    {"run", &object, true, timed_rules}, {NULL, NULL, false, NULL},
-};
-
-static const rule context_facts_rules[] = {
-    {"shard", &object, false, bench_shard_rules},
-    {NULL, NULL, false, NULL},
-};
-
-/* What does no table has shapes of a name alone. */
-static const rule encoded_shape_rules[] = {{"name", &string, true, NULL}, {NULL, NULL, false, NULL}};
-
-static const rule encoded_rules[] = {
-    {"kernel", &string, true, NULL},           {"shape", &object, true, encoded_shape_rules},
-    {"refusal", &string_or_null, false, NULL}, {"mode", &string, false, NULL},
-    {"elements", &count, false, NULL},         {"of", &count, false, NULL},
-    {"checks", &array, false, check_rules},    {NULL, NULL, false, NULL},
-};
-
-static const rule encoding_rules[] = {{"name", &string, true, NULL}, {NULL, NULL, false, NULL}};
-
-static const rule encodings_rules[] = {
-    {"encodings", &array, true, encoding_rules},
-    {"records", &array, true, encoded_rules},
-    {"passed", &count, true, NULL},
-    {"failed", &count, true, NULL},
-    {"skipped", &count, true, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule accuracy_rules[] = {
-    {"environment", &object, true, NULL},
-    {"kernels", &array, true, kernel_rules},
-    {"seed", &integer, false, NULL},
-    {"budget", &integer, false, NULL},
-    {"records", &array, true, result_rules},
-    {"profile", &array, false, profile_rules},
-    {"unique", &object_or_null, false, unique_rules},
-    {"shard", &object, false, verify_shard_rules},
-    {"encodings", &object, false, encodings_rules},
-    {"passed", &count, true, NULL},
-    {"failed", &count, true, NULL},
-    {"skipped", &count, true, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule benchmark_rules[] = {
-    {"name", &string, true, NULL},
-    {"run_name", &string, false, NULL},
-    {"run_type", &string, false, NULL},
-    {"real_time", &amount, false, NULL},
-    {"time_unit", &string, false, NULL},
-    {"error_occurred", &boolean, false, NULL},
-    {"bytes_per_second", &amount, false, NULL},
-    {"ns_per_element", &amount, false, NULL},
-    {"limit_bytes_per_second", &amount, false, NULL},
-    {"of_limit", &amount, false, NULL},
-    {"rows", &amount, false, NULL},
-    {"dim", &amount, false, NULL},
-    {"heads", &amount, false, NULL},
-    {"batch", &amount, false, NULL},
-    {"rows_timed", &amount, false, NULL},
-    {"plan_share", &amount, false, NULL},
-    {"turn", &amount, false, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule timing_rules[] = {
-    {"context", &object, true, context_facts_rules},
-    {"benchmarks", &array, true, benchmark_rules},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule spread_rules[] = {
-    {"median", &amount, true, NULL},
-    {"min", &amount, true, NULL},
-    {"max", &amount, true, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule row_timing_rules[] = {
-    {"ns_per_element", &object_or_null, false, spread_rules},
-    {"bytes_per_second", &object_or_null, false, spread_rules},
-    {"of_limit", &object_or_null, false, spread_rules},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule row_rules[] = {
-    {"kernel", &string, true, NULL},
-    {"mode", &string, false, NULL},
-    {"elements", &count, false, NULL},
-    {"max_ulp", &object, false, witness_rules},
-    {"max_abs", &object, false, witness_rules},
-    {"misrounded", &count, false, NULL},
-    {"digest", &string_or_null, false, NULL},
-    {"checks", &array, false, check_rules},
-    {"timing", &object_or_null, false, row_timing_rules},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule report_shape_rules[] = {
-    {"shape", &object, true, shape_or_less_rules},
-    {"bytes", &amount, true, NULL},
-    {"rows", &array, true, row_rules},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule failed_rules[] = {{"failed", &count, true, NULL}, {NULL, NULL, false, NULL}};
-
-static const rule environments_rules[] = {
-    {"accuracy", &object, true, NULL},
-    {"timing", &object_or_null, true, NULL},
-    {NULL, NULL, false, NULL},
-};
-
-static const rule report_rules[] = {
-    {"kernels", &array, true, kernel_rules},
-    {"shapes", &array, true, report_shape_rules},
-    {"checks", &object, true, failed_rules},
-    {"environment", &object, true, environments_rules},
-    {"seed", &integer_or_null, false, NULL},
-    {"budget", &integer_or_null, false, NULL},
-    {NULL, NULL, false, NULL},
-};
-
 static bool is_kind(const json_t *value, const kind *wanted) {
   if (!(wanted->types & TYPE(json_typeof(value)))) return false;
   if (!wanted->negative && json_number_value(value) < 0) return false;
@@ -386,126 +91,264 @@ static bool is_kind(const json_t *value, const kind *wanted) {
   return wanted->integers == ANY_NUMBER || json_array_size(value) == wanted->integers;
 }
 
-static bool follows(const json_t *value, const rule *rules, const char *where, record_fault *fault);
+typedef enum need { MAY, MUST } need;
 
-static bool elements_follow(const json_t *list, const rule *rules, const char *where, record_fault *fault) {
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    char element[96];
-    snprintf(element, sizeof element, "%s[%zu]", where, i);
-    if (!follows(json_array_get(list, i), rules, element, fault)) return false;
-  }
+/* The object whose fields are read: null where it is missing. */
+typedef struct holder {
+  reader *r;
+  const json_t *object;
+  const struct holder *parent; /* null for the record itself */
+  const char *key;             /* of the object in its parent */
+  size_t index;                /* from 1 on, of an element of the array under that key; else 0 */
+} holder;
+
+__attribute__((format(printf, 2, 3))) static void say(record_fault *fault, const char *format, ...) {
+  va_list arguments;
+  const size_t used = strlen(fault->text);
+  va_start(arguments, format);
+  vsnprintf(fault->text + used, sizeof fault->text - used, format, arguments);
+  va_end(arguments);
+}
+
+/* "records[3].bound" */
+static void say_path(record_fault *fault, const holder *h) {
+  if (!h->parent) return;
+  say_path(fault, h->parent);
+  say(fault, "%s%s", *fault->text ? "." : "", h->key);
+  if (h->index) say(fault, "[%zu]", h->index - 1);
+}
+
+/* Returns whether that ends the reading. */
+static bool is_fault(const holder *of, const char *what, const char *wanted) {
+  record_fault *fault = of->r->fault;
+  if (!fault) return false;
+  *fault->text = '\0';
+  say_path(fault, of);
+  say(fault, " is %s%s", what, wanted);
   return true;
 }
 
-/* `where` is the path of `value`, empty for the record itself. */
-static bool follows(const json_t *value, const rule *rules, const char *where, record_fault *fault) {
-  if (!json_is_object(value)) {
-    snprintf(fault->text, sizeof fault->text, "%s is not an object", *where ? where : "the record");
-    return false;
-  }
-  for (; rules->key; rules++) {
-    char path[96];
-    snprintf(path, sizeof path, "%s%s%s", where, *where ? "." : "", rules->key);
-    const json_t *field = json_object_get(value, rules->key);
-    if (!field) {
-      if (!rules->required) continue;
-      snprintf(fault->text, sizeof fault->text, "%s is missing", path);
-      return false;
-    }
-    if (!is_kind(field, rules->kind)) {
-      snprintf(fault->text, sizeof fault->text, "%s is not %s", path, rules->kind->name);
-      return false;
-    }
-    if (!rules->inner || json_is_null(field)) continue;
-    if (!(json_is_array(field) ? elements_follow : follows)(field, rules->inner, path, fault)) return false;
-  }
+/* False, and a fault, if the field is not what it must be. *value is null where it is missing. */
+static bool find(const holder *h, const char *key, need needed, const kind *wanted, json_t **value) {
+  const holder field = {h->r, NULL, h, key, 0};
+  *value = json_object_get(h->object, key);
+  if (!*value) return needed == MAY || !h->object || !is_fault(&field, "missing", "");
+  if (is_kind(*value, wanted)) return true;
+  *value = NULL;
+  return !is_fault(&field, "not ", wanted->name);
+}
+
+static bool read_text(const holder *h, const char *key, need needed, const kind *wanted, const char **to) {
+  json_t *value;
+  if (!find(h, key, needed, wanted, &value)) return false;
+  *to = json_is_string(value) ? json_string_value(value) : "";
   return true;
 }
 
-static bool has_schema(const json_t *holder, const char *key, const char *schema, record_fault *fault) {
-  const char *found = json_string_value(json_object_get(holder, key));
+static bool read_integer(const holder *h, const char *key, need needed, const kind *wanted, int64_t *to) {
+  json_t *value;
+  if (!find(h, key, needed, wanted, &value)) return false;
+  const bool nullable = wanted->types & TYPE(JSON_NULL);
+  *to = !json_is_integer(value) && nullable ? RECORD_NONE : json_integer_value(value);
+  return true;
+}
+
+static bool read_real(const holder *h, const char *key, need needed, const kind *wanted, double *to) {
+  json_t *value;
+  if (!find(h, key, needed, wanted, &value)) return false;
+  *to = json_is_number(value) ? json_number_value(value) : NAN;
+  return true;
+}
+
+static bool read_boolean(const holder *h, const char *key, need needed, bool *to) {
+  json_t *value;
+  if (!find(h, key, needed, &boolean, &value)) return false;
+  *to = json_is_true(value);
+  return true;
+}
+
+static bool read_facts(const holder *h, const char *key, need needed, const kind *wanted, json_t **to) {
+  if (!find(h, key, needed, wanted, to)) return false;
+  if (json_is_null(*to)) *to = NULL;
+  return true;
+}
+
+static bool read_integers(const holder *h, const char *key, need needed, const kind *wanted, const int64_t **to,
+                          size_t *size) {
+  json_t *value;
+  if (!find(h, key, needed, wanted, &value)) return false;
+  *size = json_array_size(value);
+  int64_t *integers = allocate(h->r, *size, sizeof *integers);
+  for (size_t i = 0; integers && i < *size; i++) integers[i] = json_integer_value(json_array_get(value, i));
+  *to = integers;
+  return integers;
+}
+
+static bool read_texts(const holder *h, const char *key, need needed, const char *const **to, size_t *size) {
+  json_t *value;
+  if (!find(h, key, needed, &array, &value)) return false;
+  *size = json_array_size(value);
+  const char **texts = allocate(h->r, *size, sizeof *texts);
+  for (size_t i = 0; texts && i < *size; i++) {
+    const json_t *text = json_array_get(value, i);
+    if (!json_is_string(text) && is_fault(&(holder){h->r, NULL, h, key, i + 1}, "not ", string.name)) return false;
+    texts[i] = json_is_string(text) ? json_string_value(text) : "";
+  }
+  *to = texts;
+  return texts;
+}
+
+/* Reads the fields of an object into its struct. */
+typedef bool struct_reader(const holder *h, void *made);
+
+static bool read_object(const holder *h, const char *key, need needed, const kind *wanted, struct_reader *inner,
+                        void *to) {
+  json_t *value;
+  if (!find(h, key, needed, wanted, &value)) return false;
+  return inner(&(holder){h->r, json_is_object(value) ? value : NULL, h, key, 0}, to);
+}
+
+/* `to` has the address of the first of the structs, of so many bytes each. */
+static bool read_array(const holder *h, const char *key, need needed, struct_reader *inner, size_t bytes, size_t *size,
+                       void *to) {
+  json_t *value;
+  if (!find(h, key, needed, &array, &value)) return false;
+  *size = json_array_size(value);
+  char *structs = allocate(h->r, *size, bytes);
+  if (!structs) return false;
+  for (size_t i = 0; i < *size; i++) {
+    const json_t *element = json_array_get(value, i);
+    const holder of = {h->r, json_is_object(element) ? element : NULL, h, key, i + 1};
+    if (!of.object && is_fault(&of, "not ", object.name)) return false;
+    if (!inner(&of, structs + i * bytes)) return false;
+  }
+  memcpy(to, &structs, sizeof structs);
+  return true;
+}
+
+#define BEGIN(type)                                                                                                    \
+  static bool read_##type(const holder *h, void *made) {                                                               \
+    record_##type *to = made;                                                                                          \
+    to->json = (json_t *)(uintptr_t)h->object;                                                                         \
+    return
+#define END(type)                                                                                                      \
+  true;                                                                                                                \
+  }
+#define STRING(need, key) read_text(h, #key, need, &string, &to->key) &&
+#define STRING_OR_NULL(need, key) read_text(h, #key, need, &string_or_null, &to->key) &&
+#define STRINGS(need, key) read_texts(h, #key, need, &to->key, &to->key##_count) &&
+#define INTEGER(need, key) read_integer(h, #key, need, &integer, &to->key) &&
+#define INTEGER_OR_NULL(need, key) read_integer(h, #key, need, &integer_or_null, &to->key) &&
+#define COUNT(need, key) read_integer(h, #key, need, &count, &to->key) &&
+#define COUNT_OR_NULL(need, key) read_integer(h, #key, need, &count_or_null, &to->key) &&
+#define COUNTS(need, key) read_integers(h, #key, need, &counts, &to->key, &to->key##_count) &&
+#define PAIR_OR_NULL(need, key) read_integers(h, #key, need, &pair_or_null, &to->key, &to->key##_count) &&
+#define REAL(need, key) read_real(h, #key, need, &real, &to->key) &&
+#define NUMBER(need, key) read_real(h, #key, need, &number, &to->key) &&
+#define AMOUNT(need, key) read_real(h, #key, need, &amount, &to->key) &&
+#define BOOLEAN(need, key) read_boolean(h, #key, need, &to->key) &&
+#define FACTS(need, key) read_facts(h, #key, need, &object, &to->key) &&
+#define FACTS_OR_NULL(need, key) read_facts(h, #key, need, &object_or_null, &to->key) &&
+#define OBJECT(need, type, key) read_object(h, #key, need, &object, read_##type, &to->key) &&
+#define OBJECT_OR_NULL(need, type, key) read_object(h, #key, need, &object_or_null, read_##type, &to->key) &&
+#define ARRAY(need, type, key) read_array(h, #key, need, read_##type, sizeof *to->key, &to->key##_count, &to->key) &&
+#include "records/fields.def"
+
+/* Null, and a fault if one is asked for, if it is none. */
+static void *read_record(const json_t *json, struct_reader *inner, size_t bytes, record_fault *fault) {
+  reader r = {fault, NULL};
+  void *made = allocate(&r, 1, bytes);
+  if (made && inner(&(holder){&r, json_is_object(json) ? json : NULL, NULL, NULL, 0}, made)) return made;
+  free_blocks(r.first);
+  return NULL;
+}
+
+/* ---- what is wrong beyond the fields ---- */
+
+static bool has_schema(const json_t *json, const char *key, const char *schema, record_fault *fault) {
+  const char *found = json_string_value(json_object_get(json, key));
   if (found && strcmp(found, schema) == 0) return true;
   snprintf(fault->text, sizeof fault->text, "%s is not '%s'", key, schema);
   return false;
 }
 
-/* What the results say of themselves, beside what the record says of them. */
+/* One of the results of a record, and whether the record lists its kernel. */
+typedef struct exam {
+  const char *kernel, *refusal, *mode;
+  const record_check *checks;
+  size_t check_count;
+  bool is_listed;
+} exam;
+
+/* What the results of a record, whose path is `where`, with its dot, or empty, say of themselves. Its list `known` has all kernels. */
 typedef struct totals {
-  json_int_t passed, failed, skipped;
+  const char *where, *known;
+  int64_t passed, failed, skipped;
 } totals;
 
-static void add_checks(totals *t, const json_t *checks) {
-  for (size_t i = 0; i < json_array_size(checks); i++) {
-    const json_t *check = json_array_get(checks, i);
-    if (json_is_true(json_object_get(check, "skipped")))
-      t->skipped++;
-    else if (json_is_true(json_object_get(check, "ok")))
-      t->passed++;
-    else
-      t->failed++;
-  }
-}
-
-static bool has_total(const json_t *record, const char *where, const char *key, json_int_t counted,
-                      record_fault *fault) {
-  const json_int_t said = json_integer_value(json_object_get(record, key));
-  if (said == counted) return true;
-  snprintf(fault->text, sizeof fault->text,
-           "%s%s is %" JSON_INTEGER_FORMAT ", but by the checks it is %" JSON_INTEGER_FORMAT, where, key, said,
-           counted);
+/* The elements that its figures are of; none if the kernel refused or died. */
+static bool is_mode(const char *mode) {
+  static const char *const modes[] = {"", "exhaustive", "sampled", "cases"};
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+    if (strcmp(mode, modes[i]) == 0) return true;
   return false;
 }
 
-/* Which elements its figures are of: none if it refused or died. */
-static bool has_mode(const json_t *result) {
-  static const char *const modes[] = {"exhaustive", "sampled", "cases"};
-  const char *mode = json_string_value(json_object_get(result, "mode"));
-  for (size_t i = 0; mode && i < sizeof modes / sizeof *modes; i++)
-    if (strcmp(mode, modes[i]) == 0) return true;
-  return !mode;
+/* The page lists by kernel: a result of one that is not listed would vanish. */
+static bool add_exam(totals *t, size_t i, const exam *e, record_fault *fault) {
+  if (!e->is_listed)
+    snprintf(fault->text, sizeof fault->text, "%srecords[%zu].kernel is '%.80s', which is not in %s", t->where, i,
+             e->kernel, t->known);
+  else if (!is_mode(e->mode))
+    snprintf(fault->text, sizeof fault->text, "%srecords[%zu].mode is not exhaustive, sampled or cases", t->where, i);
+  if (!e->is_listed || !is_mode(e->mode)) return false;
+  t->skipped += *e->refusal != '\0';
+  for (size_t k = 0; !*e->refusal && k < e->check_count; k++)
+    ++*(e->checks[k].skipped ? &t->skipped : e->checks[k].ok ? &t->passed : &t->failed);
+  return true;
 }
 
-/* Page and exit status go by the totals, and the page lists by kernel: neither may hide a failed check. The list `known` has all kernels;
-   `where` is the path of the record, with its dot, or empty. */
-static bool agrees_with_itself(const json_t *record, const char *where, const char *known, record_fault *fault) {
-  const json_t *results = json_object_get(record, "records");
-  totals t = {0, 0, 0};
-  for (size_t i = 0; i < json_array_size(results); i++) {
-    const json_t *result = json_array_get(results, i);
-    const char *kernel = field_string(result, "kernel");
-    if (!field_find(json_object_get(record, known), "name", kernel)) {
-      snprintf(fault->text, sizeof fault->text, "%srecords[%zu].kernel is '%.80s', which is not in %s", where, i,
-               kernel, known);
-      return false;
-    }
-    if (!has_mode(result)) {
-      snprintf(fault->text, sizeof fault->text, "%srecords[%zu].mode is not exhaustive, sampled or cases", where, i);
-      return false;
-    }
-    if (json_is_string(json_object_get(result, "refusal")))
-      t.skipped++;
-    else
-      add_checks(&t, json_object_get(result, "checks"));
+static bool is_total(const totals *t, const char *key, int64_t said, int64_t counted, record_fault *fault) {
+  if (said == counted) return true;
+  snprintf(fault->text, sizeof fault->text, "%s%s is %" PRId64 ", but by the checks it is %" PRId64, t->where, key,
+           said, counted);
+  return false;
+}
+
+/* Exit statuses go by the totals, which may not hide a failed check. */
+static bool are_totals(const totals *t, int64_t passed, int64_t failed, int64_t skipped, record_fault *fault) {
+  return is_total(t, "passed", passed, t->passed, fault) && is_total(t, "failed", failed, t->failed, fault) &&
+         is_total(t, "skipped", skipped, t->skipped, fault);
+}
+
+static bool is_consistent(const record_accuracy *record, record_fault *fault) {
+  totals t = {"", "kernels", 0, 0, 0};
+  for (size_t i = 0; i < record->records_count; i++) {
+    const record_result *one = &record->records[i];
+    const bool is_listed = record_find_kernel(record->kernels, record->kernels_count, one->kernel);
+    const exam e = {one->kernel, one->refusal, one->mode, one->checks, one->checks_count, is_listed};
+    if (!add_exam(&t, i, &e, fault)) return false;
   }
-  const json_t *profiles = json_object_get(record, "profile");
-  for (size_t i = 0; i < json_array_size(profiles); i++)
-    t.failed += json_object_get(json_array_get(profiles, i), "failure") != NULL;
-  return has_total(record, where, "passed", t.passed, fault) && has_total(record, where, "failed", t.failed, fault) &&
-         has_total(record, where, "skipped", t.skipped, fault);
+  RECORD_EACH(profile, record, profile) t.failed += profile->failure.json != NULL;
+  return are_totals(&t, record->passed, record->failed, record->skipped, fault);
 }
 
-bool record_is_accuracy(const json_t *record, record_fault *fault) {
-  const json_t *encodings = json_object_get(record, "encodings");
-  return has_schema(record, "schema", "posenc-accuracy-1", fault) && follows(record, accuracy_rules, "", fault) &&
-         agrees_with_itself(record, "", "kernels", fault) &&
-         (!encodings || agrees_with_itself(encodings, "encodings.", "encodings", fault));
+static bool are_encodings_consistent(const record_encodings *record, record_fault *fault) {
+  totals t = {"encodings.", "encodings", 0, 0, 0};
+  for (size_t i = 0; i < record->records_count; i++) {
+    const record_encoded *one = &record->records[i];
+    bool is_listed = false;
+    RECORD_EACH(encoding, record, encodings) is_listed = is_listed || strcmp(encoding->name, one->kernel) == 0;
+    const exam e = {one->kernel, one->refusal, one->mode, one->checks, one->checks_count, is_listed};
+    if (!add_exam(&t, i, &e, fault)) return false;
+  }
+  return are_totals(&t, record->passed, record->failed, record->skipped, fault);
 }
 
-/* A report takes the parts of "hot/shape/kernel/…" in: what it could not must not vanish. */
-static bool names_fit(const json_t *record, record_fault *fault) {
-  const json_t *entries = json_object_get(record, "benchmarks");
-  for (size_t i = 0; i < json_array_size(entries); i++) {
-    const char *name = field_string(json_array_get(entries, i), "name");
+/* A report takes the parts of "hot/shape/kernel/…" in: one that did not fit would vanish. */
+static bool names_fit(const record_timing *record, record_fault *fault) {
+  for (size_t i = 0; i < record->benchmarks_count; i++) {
+    const char *name = record->benchmarks[i].name;
     for (int part = 0; part < 3; part++) {
       const size_t length = part == 2 ? kernel_name_length(name) : strcspn(name, "/");
       if (length >= SAMPLE_NAME) {
@@ -520,13 +363,80 @@ static bool names_fit(const json_t *record, record_fault *fault) {
   return true;
 }
 
-bool record_is_timing(const json_t *record, record_fault *fault) {
-  return has_schema(json_object_get(record, "context"), "posenc_schema", "posenc-bench-2", fault) &&
-         follows(record, timing_rules, "", fault) && names_fit(record, fault);
+/* ---- records ---- */
+
+const record_accuracy *record_read_accuracy(const json_t *json, record_fault *fault) {
+  if (!has_schema(json, "schema", "posenc-accuracy-1", fault)) return NULL;
+  record_accuracy *made = read_record(json, read_accuracy, sizeof *made, fault);
+  if (!made || (is_consistent(made, fault) && are_encodings_consistent(&made->encodings, fault))) return made;
+  record_free(made);
+  return NULL;
 }
 
-bool record_is_report(const json_t *record, record_fault *fault) {
-  return has_schema(record, "schema", "posenc-report-1", fault) && follows(record, report_rules, "", fault);
+const record_timing *record_read_timing(const json_t *json, record_fault *fault) {
+  if (!has_schema(json_object_get(json, "context"), "posenc_schema", "posenc-bench-2", fault)) return NULL;
+  record_timing *made = read_record(json, read_timing, sizeof *made, fault);
+  if (!made || names_fit(made, fault)) return made;
+  record_free(made);
+  return NULL;
+}
+
+const record_report *record_read_report(const json_t *json, record_fault *fault) {
+  if (!has_schema(json, "schema", "posenc-report-1", fault)) return NULL;
+  return read_record(json, read_report, sizeof(record_report), fault);
+}
+
+const record_baseline *record_read_baseline(const json_t *json, record_fault *fault) {
+  if (!has_schema(json, "schema", "posenc-baseline-1", fault)) return NULL;
+  return read_record(json, read_baseline, sizeof(record_baseline), fault);
+}
+
+const record_accuracy *record_take_accuracy(const json_t *json) {
+  return read_record(json, read_accuracy, sizeof(record_accuracy), NULL);
+}
+
+const record_timing *record_take_timing(const json_t *json) {
+  return read_record(json, read_timing, sizeof(record_timing), NULL);
+}
+
+const record_report *record_take_report(const json_t *json) {
+  return read_record(json, read_report, sizeof(record_report), NULL);
+}
+
+const record_comparison *record_take_comparison(const json_t *json) {
+  return read_record(json, read_comparison, sizeof(record_comparison), NULL);
+}
+
+const record_choice *record_take_choice(const json_t *json) {
+  return read_record(json, read_choice, sizeof(record_choice), NULL);
+}
+
+const record_kernel *record_find_kernel(const record_kernel *kernels, size_t size, const char *name) {
+  for (size_t i = 0; i < size; i++)
+    if (strcmp(kernels[i].name, name) == 0) return &kernels[i];
+  return NULL;
+}
+
+const record_result *record_find_result(const record_accuracy *record, const char *kernel, const char *shape) {
+  RECORD_EACH(result, record, records)
+    if (strcmp(result->kernel, kernel) == 0 && strcmp(result->shape.name, shape) == 0) return result;
+  return NULL;
+}
+
+const record_check *record_find_check(const record_check *checks, size_t size, const char *property) {
+  for (size_t i = 0; i < size; i++)
+    if (strcmp(checks[i].property, property) == 0) return &checks[i];
+  return NULL;
+}
+
+double record_nanoseconds(const record_benchmark *entry) {
+  static const struct {
+    const char *name;
+    double ns;
+  } units[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    if (strcmp(entry->time_unit, units[i].name) == 0) return entry->real_time * units[i].ns;
+  return NAN;
 }
 
 bool record_names_sources(const json_t *facts) {

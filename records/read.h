@@ -1,26 +1,92 @@
 /* SPDX-License-Identifier: MIT */
-/* Is this JSON a record? A report is made of files that anyone may have written. */
+/* Records from files, which anyone may have written: checked, and parsed into structs. */
 #ifndef POSENC_RECORDS_READ_H
 #define POSENC_RECORDS_READ_H
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* What is wrong with a record and where, in a few words. */
+/* An integer that the record has null or nothing for. */
+#define RECORD_NONE INT64_MIN
+
+/* record_bound, record_kernel … record_report: see fields.def. `json` is what was parsed, null for an inner object that is not there; its fields then
+   have the values of missing ones. Texts, facts and `json` belong to the JSON, which must outlive the struct. */
+#define BEGIN(type)                                                                                                    \
+  typedef struct record_##type {                                                                                       \
+    json_t *json;
+#define END(type)                                                                                                      \
+  }                                                                                                                    \
+  record_##type;
+#define STRING(need, key) const char *key;
+#define STRING_OR_NULL(need, key) const char *key;
+#define STRINGS(need, key)                                                                                             \
+  const char *const *key;                                                                                              \
+  size_t key##_count;
+#define INTEGER(need, key) int64_t key;
+#define INTEGER_OR_NULL(need, key) int64_t key;
+#define COUNT(need, key) int64_t key;
+#define COUNT_OR_NULL(need, key) int64_t key;
+#define COUNTS(need, key)                                                                                              \
+  const int64_t *key;                                                                                                  \
+  size_t key##_count;
+#define PAIR_OR_NULL(need, key) COUNTS(need, key)
+#define REAL(need, key) double key;
+#define NUMBER(need, key) double key;
+#define AMOUNT(need, key) double key;
+#define BOOLEAN(need, key) bool key;
+#define FACTS(need, key) json_t *key;
+#define FACTS_OR_NULL(need, key) json_t *key;
+#define OBJECT(need, type, key) record_##type key;
+#define OBJECT_OR_NULL(need, type, key) record_##type key;
+#define ARRAY(need, type, key)                                                                                         \
+  const record_##type *key;                                                                                            \
+  size_t key##_count;
+#include "records/fields.def"
+
+/* for (every `item` of the array `list` of a struct) */
+#define RECORD_EACH(item, holder, list)                                                                                \
+  for (__typeof__(&*(holder)->list) item = (holder)->list; item < (holder)->list + (holder)->list##_count; item++)
+
+/* Bytes of the mode, the shape or the kernel in a name of a timing, with the zero at its end: longer ones are refused. */
+enum { SAMPLE_NAME = 80 };
+
+/* Where a record is not as expected, and how: "records[3].bound.ulp is missing", without a line end. */
 typedef struct record_fault {
-  char text[200];
+  char text[256];
 } record_fault;
 
-/* As verify_run makes it: see verify/verify.h. */
-bool record_is_accuracy(const json_t *record, record_fault *fault);
+/*
+ * What it is: a record of that schema whose fields are there and of the right kind, to be released with record_free; else null, and a fault. Fields that are not
+ * known are no fault: a later version may add them. An accuracy record must also agree with itself: its totals are those of its checks, and its
+ * results are of kernels that it lists.
+ */
+const record_accuracy *record_read_accuracy(const json_t *json, record_fault *fault);
+const record_timing *record_read_timing(const json_t *json, record_fault *fault);
+const record_report *record_read_report(const json_t *json, record_fault *fault);
+const record_baseline *record_read_baseline(const json_t *json, record_fault *fault);
 
-/* As bench_run makes it: see bench/bench.h. */
-bool record_is_timing(const json_t *record, record_fault *fault);
+/* The same of JSON of any version, and of any program's timings: fields of another kind count as missing, and there is no fault. Null when memory
+   runs out. */
+const record_accuracy *record_take_accuracy(const json_t *json);
+const record_timing *record_take_timing(const json_t *json);
+const record_report *record_take_report(const json_t *json);
+const record_comparison *record_take_comparison(const json_t *json);
+const record_choice *record_take_choice(const json_t *json);
 
-/* As posenc report writes it, report.json: see reports/model/document.h; as far as pages of several machines show it. */
-bool record_is_report(const json_t *record, record_fault *fault);
+/* Releases what the above made. Null is allowed. */
+void record_free(const void *record);
 
-/* Has a commit a name for the sources of these facts? Not if they were modified, or if it is unknown. */
+/* The kernel of that name, and the result of a kernel on the shape of that name; null if there is none. */
+const record_kernel *record_find_kernel(const record_kernel *kernels, size_t count, const char *name);
+const record_result *record_find_result(const record_accuracy *record, const char *kernel, const char *shape);
+const record_check *record_find_check(const record_check *checks, size_t count, const char *property);
+
+/* real_time; NaN where it is missing or in a unit that Google Benchmark does not write. */
+double record_nanoseconds(const record_benchmark *entry);
+
+/* Whether the facts of a record name sources that can be had again: a commit, unmodified. */
 bool record_names_sources(const json_t *facts);
 
 #endif

@@ -23,9 +23,9 @@ static bool name_part(const char *name, int index, char part[SAMPLE_NAME]) {
 }
 
 /* False if it is no repetition of a benchmark of ours. */
-static bool read_sample(const json_t *entry, sample *made) {
-  const char *type = field_string(entry, "run_type"), *name = field_string(entry, "name");
-  if ((*type && strcmp(type, "iteration") != 0) || json_is_true(json_object_get(entry, "error_occurred"))) return false;
+static bool read_sample(const record_benchmark *entry, sample *made) {
+  const char *type = entry->run_type, *name = entry->name;
+  if ((*type && strcmp(type, "iteration") != 0) || entry->error_occurred) return false;
   made->entry = entry;
   return name_part(name, 0, made->mode) && name_part(name, 1, made->shape) && name_part(name, 2, made->kernel);
 }
@@ -44,9 +44,8 @@ static int compare_samples(const void *a, const void *b) {
   return order != 0 ? order : (x > y) - (x < y);
 }
 
-samples *samples_open(const json_t *timing) {
-  const json_t *entries = json_object_get(timing, "benchmarks");
-  const size_t most = json_array_size(entries) + 1;
+samples *samples_open(const record_timing *timing) {
+  const size_t most = (timing ? timing->benchmarks_count : 0) + 1;
   samples *s = calloc(1, sizeof *s);
   if (!s) return NULL;
   s->all = calloc(most, sizeof *s->all);
@@ -56,8 +55,8 @@ samples *samples_open(const json_t *timing) {
     samples_close(s);
     return NULL;
   }
-  for (size_t i = 0; i < json_array_size(entries); i++)
-    if (read_sample(json_array_get(entries, i), &s->all[s->count])) s->count++;
+  for (size_t i = 0; i + 1 < most; i++)
+    if (read_sample(&timing->benchmarks[i], &s->all[s->count])) s->count++;
   for (size_t i = 0; i < s->count; i++) s->by_name[i] = &s->all[i];
   qsort(s->by_name, s->count, sizeof(*s->by_name), compare_samples);
   return s;
@@ -71,16 +70,8 @@ void samples_close(samples *s) {
   free(s);
 }
 
-static double measured(const json_t *entry, const char *counter) {
-  if (strcmp(counter, "plan_ns") != 0) return field_number(entry, counter);
-  static const struct {
-    const char *name;
-    double ns;
-  } units[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  const char *unit = field_string(entry, "time_unit");
-  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-    if (strcmp(units[i].name, unit) == 0) return field_number(entry, "real_time") * units[i].ns;
-  return NAN;
+static double measured(const record_benchmark *entry, const char *counter) {
+  return strcmp(counter, "plan_ns") == 0 ? record_nanoseconds(entry) : field_number(entry->json, counter);
 }
 
 size_t samples_collect(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter) {

@@ -3,13 +3,13 @@
 #ifndef POSENC_RECORDS_SAMPLES_H
 #define POSENC_RECORDS_SAMPLES_H
 
-#include <jansson.h>
+#include "records/read.h"
 
-enum { SAMPLE_NAME = 80 }; /* bytes of a name; record_is_timing refuses longer ones */
+#include <jansson.h>
 
 /* One repetition of "<mode>/<shape>/<kernel>". */
 typedef struct sample {
-  const json_t *entry;
+  const record_benchmark *entry;
   char mode[SAMPLE_NAME], shape[SAMPLE_NAME], kernel[SAMPLE_NAME];
 } sample;
 
@@ -21,20 +21,21 @@ typedef struct samples {
 } samples;
 
 /* Null when memory runs out. `timing` may be null: there are none then. */
-samples *samples_open(const json_t *timing);
+samples *samples_open(const record_timing *timing);
 void samples_close(samples *s);
 
-/* Collects that counter of all repetitions in s->values, of one kernel or (null) of any; "plan_ns" is the time of an iteration. How many there are. */
+/* Collects that counter of all repetitions of one kernel, or (null) of any, in s->values, and returns how many there are. "plan_ns" is the time of an
+   iteration. */
 size_t samples_collect(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
 
 /* {"median", "min", "max"} of that, or JSON null if it was never measured. */
 json_t *samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
 
-/* How many times as long the second of two kernels takes: {"estimate", "low", "high"}, an interval of 90 %, as that is what the smallest samples, three
-   timings of each, can tell; low and high are null where timings are fewer. Null when memory runs out. */
+/* How many times as long the second of two kernels takes: {"estimate", "low", "high"}. The interval is of 90 %, the most that three timings of each
+   can support; low and high are null where timings are fewer. Null when memory runs out. */
 json_t *samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second);
 
-/* The same of numbers: how many times one of a one of b is. All positive. */
+/* The same of two samples of positive numbers: how many times a number of `a` one of `b` is. */
 json_t *samples_ratio_of(const double *a, size_t n, const double *b, size_t m);
 
 #endif

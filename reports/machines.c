@@ -41,7 +41,9 @@ static bool is_same_run(const json_t *a, const json_t *b) {
 static bool belong_together(const maker *m, char *why, size_t size) {
   for (size_t i = 0; i < m->count; i++) {
     record_fault fault;
-    if (!record_is_report(m->reports[i], &fault)) {
+    const record_report *report = record_read_report(m->reports[i], &fault);
+    record_free(report);
+    if (!report) {
       snprintf(why, size, "%.200s: not a report.json of posenc report: %s", m->names[i], fault.text);
       return false;
     }

@@ -110,26 +110,34 @@ static int write_report(const char *directory, const json_t *document) {
   return status;
 }
 
+/* Null on an error told on stderr. */
+static json_t *compose(const record_accuracy *accuracy, const record_timing *timing, const char *command) {
+  json_t *encoding = encoding_make();
+  if (!encoding) return NULL;
+  json_t *document = document_make(accuracy->json, timing, command);
+  if (json_object_set_new(document, "encoding", encoding) == 0) return document;
+  fputs("posenc: report: out of memory\n", stderr);
+  json_decref(document);
+  return NULL;
+}
+
 int report_write(const char *directory, const json_t *accuracy, const json_t *timing, const char *command) {
   record_fault fault;
-  if (!record_is_accuracy(accuracy, &fault)) {
+  const record_accuracy *verified = record_read_accuracy(accuracy, &fault);
+  if (!verified) {
     fprintf(stderr, "posenc: report: accuracy record: %s\n", fault.text);
     return 2;
   }
-  if (timing && !record_is_timing(timing, &fault)) {
+  const record_timing *timed = timing ? record_read_timing(timing, &fault) : NULL;
+  json_t *document = NULL;
+  if (timing && !timed)
     fprintf(stderr, "posenc: report: timing record: %s\n", fault.text);
-    return 2;
-  }
-  json_t *encoding = encoding_make();
-  if (!encoding) return 2;
-  json_t *document = document_make(accuracy, timing, command);
-  if (json_object_set_new(document, "encoding", encoding) != 0) {
-    fputs("posenc: report: out of memory\n", stderr);
-    json_decref(document);
-    return 2;
-  }
-  const int status = write_report(directory, document);
+  else
+    document = compose(verified, timed, command);
+  const int status = document ? write_report(directory, document) : 2;
   json_decref(document);
+  record_free(timed);
+  record_free(verified);
   return status;
 }
 

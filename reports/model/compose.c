@@ -24,7 +24,8 @@ static const char *const further_modes[] = {"cold", "fresh", "first", "row"};
 /* What speed-ups are over, and the shape that the headline shows. */
 static const char baseline[] = "naive";
 typedef struct maker {
-  const json_t *accuracy, *timing;
+  const json_t *accuracy;
+  const record_timing *timing; /* or null */
   json_t *document;
   samples *times;
   bool failed; /* out of memory, somewhere on the way */
@@ -406,13 +407,12 @@ static json_t *facts(maker *m, const json_t *object) {
 
 static json_t *make_environment(maker *m) {
   json_t *environment = json_object();
-  const json_t *context = json_object_get(m->timing, "context");
   put(m, environment, "accuracy", facts(m, json_object_get(m->accuracy, "environment")));
-  put(m, environment, "timing", context ? facts(m, context) : json_null());
+  put(m, environment, "timing", m->timing ? facts(m, m->timing->context.json) : json_null());
   return environment;
 }
 
-json_t *document_make(const json_t *accuracy, const json_t *timing, const char *command) {
+json_t *document_make(const json_t *accuracy, const record_timing *timing, const char *command) {
   maker m = {.accuracy = accuracy, .timing = timing, .document = json_object(), .times = samples_open(timing)};
   m.failed = !m.document || !m.times;
   if (!m.failed) {

@@ -3,9 +3,11 @@
 #ifndef POSENC_REPORTS_MODEL_COMPOSE_H
 #define POSENC_REPORTS_MODEL_COMPOSE_H
 
+#include "records/read.h"
+
 #include <jansson.h>
 
 /* See reports/model/document.h. timing may be null. Null when memory runs out. */
-json_t *document_make(const json_t *accuracy, const json_t *timing, const char *command);
+json_t *document_make(const json_t *accuracy, const record_timing *timing, const char *command);
 
 #endif

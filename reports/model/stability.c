@@ -16,7 +16,7 @@ static double middle_half(const double *sorted, size_t n, double median) {
 
 static double most_turns(const samples *times) {
   double most = 0;
-  for (size_t i = 0; i < times->count; i++) most = fmax(most, field_number_or(times->all[i].entry, "turn", 0));
+  for (size_t i = 0; i < times->count; i++) most = fmax(most, times->all[i].entry->turn); /* a NaN is ignored */
   return most;
 }
 
@@ -46,8 +46,8 @@ static void add_shape(found *f, samples *times, size_t first, size_t end, double
     }
   }
   for (size_t i = first; i < end; i++) {
-    const json_t *entry = times->by_name[i]->entry;
-    const double turn = field_number(entry, "turn"), share = field_number(entry, counter) / median;
+    const record_benchmark *entry = times->by_name[i]->entry;
+    const double turn = entry->turn, share = entry->limit_bytes_per_second / median;
     if (!isfinite(share) || !(share > 0) || !isfinite(turn)) continue;
     if (turn <= turns / 3) f->early[f->early_count++] = share;
     if (turn > turns * 2 / 3) f->late[f->late_count++] = share;

@@ -48,23 +48,42 @@ static void read_cases(const uint8_t *bytes, size_t size) {
   fclose(stream);
 }
 
+static const void *read_accuracy(const json_t *json, record_fault *fault) {
+  return record_read_accuracy(json, fault);
+}
+
+static const void *read_timing(const json_t *json, record_fault *fault) {
+  return record_read_timing(json, fault);
+}
+
+static const void *read_report(const json_t *json, record_fault *fault) {
+  return record_read_report(json, fault);
+}
+
+static const void *read_baseline(const json_t *json, record_fault *fault) {
+  return record_read_baseline(json, fault);
+}
+
 static void read_records(const uint8_t *bytes, size_t size) {
-  static bool (*const kinds[])(const json_t *, record_fault *) = {record_is_accuracy, record_is_timing,
-                                                                  record_is_report};
-  json_t *record = json_loadb((const char *)bytes, size, JSON_REJECT_DUPLICATES, NULL);
-  if (!record) return;
-  for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++) {
+  static const void *(*const readers[])(const json_t *, record_fault *) = {read_accuracy, read_timing, read_report,
+                                                                           read_baseline};
+  json_t *json = json_loadb((const char *)bytes, size, JSON_REJECT_DUPLICATES, NULL);
+  if (!json) return;
+  for (size_t n = 0; n < sizeof readers / sizeof *readers; n++) {
     record_fault fault = {""};
-    const bool fits = kinds[n](record, &fault);
-    if (fits == (*fault.text != '\0')) abort(); /* it says why, and only then */
-    if (n == 0 && fits) json_decref(baseline_of(record));
+    const void *record = readers[n](json, &fault);
+    if (!record == !*fault.text) abort(); /* it says why, and only then */
+    if (record && readers[n] == read_accuracy) json_decref(baseline_of(json));
+    if (record && readers[n] == read_baseline) {
+      json_t *none = json_pack("{s:[]}", "records");
+      baseline_hold(none, json);
+      json_decref(none);
+    }
+    record_free(record);
   }
-  if (!baseline_fault(record)) {
-    json_t *none = json_pack("{s:[]}", "records");
-    baseline_hold(none, record);
-    json_decref(none);
-  }
-  json_decref(record);
+  record_free(record_take_accuracy(json));
+  record_free(record_take_timing(json));
+  json_decref(json);
 }
 
 void texts_read(const uint8_t *bytes, size_t size) {
