@@ -54,7 +54,7 @@ static const char help[] =
     "  $ posenc bench --kernel cr-portable --mode first,row --len 512 --dim 512\n"
     "  $ posenc bench --op rope --len 4096 --heads 32 --dim 128 --kernel cr-portable,cached\n"
     "  $ posenc bench --encoding alibi --heads 32 --len 2048 --mode hot\n"
-    "  $ posenc bench --kernel rotation --len 512 --dim 512 --json bench.json\n";
+    "  $ posenc bench --kernel rotation-portable --len 512 --dim 512 --json bench.json\n";
 
 static const struct option long_options[] = {
     TABLE_OPTIONS,

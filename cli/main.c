@@ -38,7 +38,7 @@ static void print_help(void) {
         "Examples:\n"
         "  $ posenc write --len 5000 --dim 512 -o table.npy\n"
         "  $ posenc check table.npy --max-ulp 1\n"
-        "  $ posenc verify --kernel rotation --len 4096 --dim 512\n"
+        "  $ posenc verify --kernel rotation-portable --len 4096 --dim 512\n"
         "  $ posenc report -o posenc-report\n",
         stdout);
 }

@@ -63,11 +63,11 @@ static const char help[] =
     "  $ posenc verify --encoding '*'\n"
     "  $ posenc verify --plugin ./mine.so --kernel mine --len 512 --dim 128\n"
     "  $ posenc verify --cases reference/worst/base10000-d128.wc\n"
-    "  $ posenc verify --kernel rotation --len 512 --dim 128 \\\n"
+    "  $ posenc verify --kernel rotation-portable --len 512 --dim 128 \\\n"
     "      --profile --format json -o accuracy.json\n"
     "  $ posenc verify --kernel 'cr-*' --len 512 --dim 64 \\\n"
     "      --format json --shard 1/4 -o one.json\n"
-    "  $ posenc verify --kernel rotation --baseline tests/baseline.json\n";
+    "  $ posenc verify --kernel rotation-portable --baseline tests/baseline.json\n";
 
 static const struct option long_options[] = {
     TABLE_OPTIONS,

@@ -181,10 +181,10 @@ const posenc_kernel posenc_kernel_cr_openmp = {
 #endif
 };
 
-const posenc_kernel posenc_kernel_openmp = {
+const posenc_kernel posenc_kernel_rotation_openmp = {
     .abi = POSENC_KERNEL_ABI,
     .isa = 0,
-    .name = "openmp",
+    .name = "rotation-openmp",
     .summary = "blocks of rows of the best rotation kernel over threads: the same bits for any number of them",
     .algorithm = ALGORITHM,
     .provenance = PROVENANCE,

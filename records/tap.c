@@ -65,7 +65,7 @@ static void print_check(const json_t *record, const json_t *check, int point, FI
   if (!ok) fprintf(stream, "# replay: %s\n", field_string(record, "replay"));
 }
 
-/* "# 6 of 7 kernels ran; avx512 did not: this CPU lacks …" */
+/* "# 6 of 7 kernels ran; cr-avx512 did not: this CPU lacks …" */
 static void print_absent(const json_t *record, FILE *stream) {
   const json_t *kernels = json_object_get(record, "kernels");
   const char *separator = "; ";

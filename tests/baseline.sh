@@ -19,9 +19,9 @@ told() { # STATUS TEXT: of the last verify
 }
 
 # Bits and errors of the portable kernel, on all published tables, on whatever machine this is.
-verify --kernel rotation --baseline "$tree/tests/baseline.json"
+verify --kernel rotation-portable --baseline "$tree/tests/baseline.json"
 check 'the kernels have the bits and errors of the baseline in the tree' test $status -eq 0
-check 'every table of it was compared' test "$(grep -c '^ok [0-9]* - rotation baseline' tap)" -eq "$(grep -c '"digest"' "$tree/tests/baseline.json")"
+check 'every table of it was compared' test "$(grep -c '^ok [0-9]* - rotation-portable baseline' tap)" -eq "$(grep -c '"digest"' "$tree/tests/baseline.json")"
 check 'none was skipped' test "$(grep -c 'baseline.*# SKIP' tap)" -eq 0
 
 small='--len 300 --dim 64'
@@ -30,18 +30,18 @@ verify $small --save saved.json
 check 'a baseline is saved' test $status -eq 0 -a -s saved.json
 # shellcheck disable=SC2086
 verify $small --baseline saved.json
-check 'and holds' told 0 'rotation baseline'
+check 'and holds' told 0 'rotation-portable baseline'
 
 changed() { # NAME SED-SCRIPT STATUS TEXT
   sed "$2" saved.json >changed.json
   # shellcheck disable=SC2086
-  verify $small --kernel "${5:-rotation}" --baseline changed.json
+  verify $small --kernel "${5:-rotation-portable}" --baseline changed.json
   check "$1" told "$3" "$4"
 }
 changed 'other bits' 's/"digest": "[0-9a-f]*"/"digest": "0123456789abcdef"/' 1 '^not ok .* bits changed, 0123456789abcdef to'
 changed 'but not of a kernel that stands on libm' 's/"digest": "[0-9a-f]*"/"digest": "0123456789abcdef"/' 0 'baseline' naive
 changed 'a larger error' 's/"max_ulp": 0\.[0-9]*/"max_ulp": 0.25/' 1 '^not ok .* max ulp grew from 0.25 to'
-# rotation's are 0.49999 and 2.97994e-8 here: a thousandth more is as broken.
+# rotation-portable's are 0.49999 and 2.97994e-8 here: a thousandth more is as broken.
 changed 'a slightly larger error' \
   's/"max_ulp": 0\.4999[0-9]*/"max_ulp": 0.4995/' 1 '^not ok .* max ulp grew from 0.4995 to 0.4999'
 changed 'a slightly larger absolute error' \
@@ -51,30 +51,30 @@ changed 'more misrounded elements' 's/"misrounded": [0-9]*/"misrounded": -1/' 1 
 changed 'a claim that has become loose' 's/"share": [0-9.e-]*/"share": 100.0/' 0 'the claim has become loose'
 changed 'another bound' 's/"ulp": 0.5,/"ulp": 0.75,/' 0 'another bound is claimed'
 changed 'another libm: skipped for those that stand on it' 's/"libc": "[^"]*"/"libc": "other"/' 0 'baseline .*SKIP it stands on libm' naive
-changed 'and held for those that do not' 's/"libc": "[^"]*"/"libc": "other"/' 0 '^ok [0-9]* - rotation baseline 300x64$'
-verify --len 301 --dim 64 --kernel rotation --baseline saved.json
+changed 'and held for those that do not' 's/"libc": "[^"]*"/"libc": "other"/' 0 '^ok [0-9]* - rotation-portable baseline 300x64$'
+verify --len 301 --dim 64 --kernel rotation-portable --baseline saved.json
 check 'another table: skipped' told 0 'baseline .*SKIP the baseline has no such entry'
 verify --len 3 --dim 4 --baseline tap
 check 'what is no baseline: one line, status 2' test $status -eq 2 -a "$(wc -l <err)" -eq 1
 
-"$POSENC" verify --brief --len 300 --dim 64 --kernel rotation --baseline changed.json --format junit >good.xml
-verify --len 300 --dim 64 --kernel rotation --baseline changed.json
+"$POSENC" verify --brief --len 300 --dim 64 --kernel rotation-portable --baseline changed.json --format junit >good.xml
+verify --len 300 --dim 64 --kernel rotation-portable --baseline changed.json
 points=$(sed -n 's/^1\.\.//p' tap)
-check 'JUnit: one case for each property' test "$(grep -c '<testcase classname="rotation"' good.xml)" -eq "$points"
+check 'JUnit: one case for each property' test "$(grep -c '<testcase classname="rotation-portable"' good.xml)" -eq "$points"
 sed 's/"digest": "[0-9a-f]*"/"digest": "0"/' saved.json >changed.json
-"$POSENC" verify --brief --len 300 --dim 64 --kernel rotation --baseline changed.json --format junit >bad.xml
-check 'JUnit: a failure, with its replay command' grep -q '<failure message="bits changed, 0 to [0-9a-f]*">replay: posenc verify --kernel rotation' bad.xml
+"$POSENC" verify --brief --len 300 --dim 64 --kernel rotation-portable --baseline changed.json --format junit >bad.xml
+check 'JUnit: a failure, with its replay command' grep -q '<failure message="bits changed, 0 to [0-9a-f]*">replay: posenc verify --kernel rotation-portable' bad.xml
 # Skipped is, under a sanitizer, that the memory of plans is read-only.
 check 'JUnit: counted' grep -q "<testsuites name=\"posenc\" tests=\"$points\" failures=\"1\" skipped=\"[01]\">" bad.xml
 
 # Of add and rope, x follows from the seed.
-rope='--len 40 --dim 6 --op rope --heads 3 --inverse --kernel rotation'
+rope='--len 40 --dim 6 --op rope --heads 3 --inverse --kernel rotation-portable'
 # shellcheck disable=SC2086
 verify $rope --save saved.json
 check 'a baseline of rope is saved' test $status -eq 0
 # shellcheck disable=SC2086
 verify $rope --baseline saved.json
-check 'and holds' told 0 '^ok [0-9]* - rotation baseline 40x6-rope3-inverse$'
+check 'and holds' told 0 '^ok [0-9]* - rotation-portable baseline 40x6-rope3-inverse$'
 # shellcheck disable=SC2086
 verify $rope --seed 2 --baseline saved.json
 check 'but says nothing of another x' told 0 'baseline .*SKIP the baseline is of other elements'
@@ -92,7 +92,7 @@ verify --kernel 'div-term' --len 4 --dim 4 --isa generic --offset 4
 trusted() { [ $status -eq 0 ] && [ "$(grep -c MISTRUSTED tap)" -eq 0 ]; }
 check 'a check that compares something is trusted' trusted
 # What compared nothing is not taken for good, though nothing in it is broken; tests/broken sees that TAP says so.
-verify --kernel rotation --len 300 --dim 64 --shard 1/1 --format json -o record.json
+verify --kernel rotation-portable --len 300 --dim 64 --shard 1/1 --format json -o record.json
 check 'a record' test $status -eq 0
 sed 's/"elements": 19200/"elements": 0/' record.json >nothing.json
 "$POSENC" merge nothing.json -o merged.json 2>err

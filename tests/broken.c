@@ -342,7 +342,7 @@ static void test_bounds(posenc_dtype dtype, double ulp) {
 }
 
 int main(void) {
-  good = posenc_kernel_find("rotation");
+  good = posenc_kernel_find("rotation-portable");
   for (size_t n = 0; n < sizeof mutants / sizeof *mutants; n++) test_mutant(&mutants[n]);
   test_last_row(270000, 8, VERIFY_DEFAULT_BUDGET, "exhaustive");
   test_last_row(100000, 64, 20000, "sampled");

@@ -34,17 +34,17 @@ done
 check 'eight files' test $count -eq 8
 
 one=$worst/base10000-d64.wc two=$worst/base500000-d128.wc
-check 'two files' verify 0 --kernel rotation --cases "$one" --cases "$two"
-check 'the first' counted rotation base10000-d64.wc
-check 'the second' counted rotation base500000-d128.wc
-check 'JUnit' verify 0 --kernel rotation --cases "$one" --format junit
-check 'names the file' grep -q '<testsuite name="rotation on base10000-d64.wc" tests=' out
-check 'JSON' verify 0 --kernel rotation --cases "$one" --format json -o cases.json
+check 'two files' verify 0 --kernel rotation-portable --cases "$one" --cases "$two"
+check 'the first' counted rotation-portable base10000-d64.wc
+check 'the second' counted rotation-portable base500000-d128.wc
+check 'JUnit' verify 0 --kernel rotation-portable --cases "$one" --format junit
+check 'names the file' grep -q '<testsuite name="rotation-portable on base10000-d64.wc" tests=' out
+check 'JSON' verify 0 --kernel rotation-portable --cases "$one" --format json -o cases.json
 check 'says what was looked at' grep -q '"mode": "cases"' cases.json
-check 'and how to do it again' grep -q '"replay": "posenc verify --kernel rotation --cases .*base10000-d64.wc"' cases.json
+check 'and how to do it again' grep -q '"replay": "posenc verify --kernel rotation-portable --cases .*base10000-d64.wc"' cases.json
 # Or the report would time everything, which a build without Google Benchmark cannot.
 timings=
-"$POSENC" bench --kernel rotation --len 64 --dim 16 --repetitions 3 --min-time 0.001 --json bench.json 2>err &&
+"$POSENC" bench --kernel rotation-portable --len 64 --dim 16 --repetitions 3 --min-time 0.001 --json bench.json 2>err &&
   timings='--from bench.json'
 if "$POSENC" report --from cases.json $timings -o page >out 2>err || ! grep -q gnuplot err; then
   check 'a report of cases alone is made' test -s page/index.html
@@ -52,7 +52,7 @@ else
   skip 'a report of cases alone is made' 'no gnuplot here'
 fi
 cp "$one" "a file's name.wc"
-check 'a name with a quote' verify 0 --kernel rotation --cases "a file's name.wc" --format json -o quoted.json
+check 'a name with a quote' verify 0 --kernel rotation-portable --cases "a file's name.wc" --format json -o quoted.json
 check 'is quoted' grep -qF -- "--cases 'a file'\\\\''s name.wc'" quoted.json
 
 refused() { # TEXT OPTION...

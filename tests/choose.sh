@@ -46,35 +46,35 @@ quick='--dim 64 --repetitions 3'
   else
     skip 'and compile' 'no shared library here'
   fi
-  check 'a rope cache' ends 0 --len 100 $quick --op rope-cache --scaling yarn,factor=4,original=64 --kernel rotation
+  check 'a rope cache' ends 0 --len 100 $quick --op rope-cache --scaling yarn,factor=4,original=64 --kernel rotation-portable
   check 'its lines make both tables' says '^  posenc_rope_cache(plan, 0, 100, cosines, sines);$'
   check 'and the scaling' says '^  problem.scaling.factor = 4;$'
   factors=$(seq -s : 1 32)
-  check 'factors' ends 0 --len 100 $quick --scaling "longrope,factors=$factors" --kernel cr-portable,rotation
+  check 'factors' ends 0 --len 100 $quick --scaling "longrope,factors=$factors" --kernel cr-portable,rotation-portable
   check 'are in the lines' says '^  static const double factors\[\] = {1, 2, 3, '
   if [ -e "$abs_top_builddir/.libs/libposenc.so" ]; then
     check 'which compile' compiles
   else
     skip 'which compile' 'no shared library here'
   fi
-  check 'fresh memory' ends 0 --len 100 $quick --memory fresh --kernel rotation
-  check 'JSON' ends 0 --len 100 $quick --kernel rotation,naive --format json
-  check 'tells its candidates' says '"choice": "rotation"'
+  check 'fresh memory' ends 0 --len 100 $quick --memory fresh --kernel rotation-portable
+  check 'JSON' ends 0 --len 100 $quick --kernel rotation-portable,naive --format json
+  check 'tells its candidates' says '"choice": "rotation-portable"'
   if command -v gnuplot > /dev/null; then
-    check 'a plot' ends 0 --len 100 $quick --kernel rotation,naive --plot front.svg
+    check 'a plot' ends 0 --len 100 $quick --kernel rotation-portable,naive --plot front.svg
     check 'is SVG, with a point for each' test "$(head -c 5 front.svg)" = '<?xml' -a "$(grep -c 'xmlns="http://www.w3.org/2000/svg"' front.svg)" -eq 1 \
       -a "$(grep -c '</svg>' front.svg)" -eq 1
   else
     skip 'a plot' 'no gnuplot'
     skip 'is SVG, with a point for each' 'no gnuplot'
   fi
-  check 'times are kept' ends 0 --len 100 $quick --kernel rotation,naive --keep kept
+  check 'times are kept' ends 0 --len 100 $quick --kernel rotation-portable,naive --keep kept
   check 'a line for each kernel' test "$(wc -l < kept)" -eq 3 -a "$(head -n 1 kept)" = 'posenc-wisdom 1'
   cp kept kept.before
-  check 'those of another problem' ends 0 --len 200 $quick --kernel rotation --keep kept
+  check 'those of another problem' ends 0 --len 200 $quick --kernel rotation-portable --keep kept
   check 'come beside them' test "$(wc -l < kept)" -eq 4 -a "$(head -n 3 kept | cksum)" = "$(cksum < kept.before)"
-  check 'the same problem again' ends 0 --len 200 $quick --kernel rotation,cr-portable --keep kept
-  check 'takes their place' test "$(wc -l < kept)" -eq 5 -a "$(grep -c rotation kept)" -eq 2
+  check 'the same problem again' ends 0 --len 200 $quick --kernel rotation-portable,cr-portable --keep kept
+  check 'takes their place' test "$(wc -l < kept)" -eq 5 -a "$(grep -c rotation-portable kept)" -eq 2
   echo precious > other
   check 'another file' is_refused 'keep other: no file that' --len 100 $quick --keep other
   check 'is left alone' test "$(cat other)" = precious

@@ -61,7 +61,7 @@ for ulp in inf nan 1e400; do refused_table "--max-ulp $ulp: not finite" --max-ul
 refused_table '--max-ulp half: not a number' --max-ulp half
 refused_table '--max-ulp 0.25: no kernel' --max-ulp 0.25
 refused_table '--max-ulp 1: no kernel' --max-ulp 1 --dtype f64
-refused_table '--max-ulp 1: nothing would use it beside --kernel' --max-ulp 1 --kernel rotation
+refused_table '--max-ulp 1: nothing would use it beside --kernel' --max-ulp 1 --kernel rotation-portable
 for len in 12x 1e3 0x10 ' 1' 1.0 - +; do refused_table "--len $len: not an integer" --len "$len"; done
 refused_table "--len '': not an integer" --len ''
 refused_table '--len 1?2: not an integer' --len '1
@@ -70,9 +70,9 @@ for option in dim offset padding threads; do refused_table "--$option 12x: not a
 refused_table '--threads -1: ' --threads -1
 refused_table '--layout spilt: ' --layout spilt
 refused_table '--dtype f17: ' --dtype f17
-refused_table "--kernel rotaton: no such kernel; did you mean 'rotation'?" --kernel rotaton
+refused_table "--kernel rotation-portible: no such kernel; did you mean 'rotation-portable'?" --kernel rotation-portible
 refused_table "--kernel '': no such kernel" --kernel ''
-refused_table '--kernel rotation: .*masked' --kernel rotation --isa avx2
+refused_table '--kernel rotation-portable: .*masked' --kernel rotation-portable --isa avx2
 refused_table '--kernel recurrence: ' --kernel recurrence --offset 1099511627776
 refused_table '--isa sse9: ' --isa sse9
 refused_table '--isa -generic,-avx2,-avx512: ' --isa -generic,-avx2,-avx512
@@ -113,15 +113,15 @@ refused '--budget 0: ' verify --budget 0
 refused '--seed x: ' verify --seed x
 refused '--search -1: ' verify --search -1
 refused '--search many: not an integer' verify --search many
-refused '--kernel rotation: .*masked' verify --kernel rotation --isa avx2
+refused '--kernel rotation-portable: .*masked' verify --kernel rotation-portable --isa avx2
 refused 'zzzzzzzz: no such command; posenc --help tells them$' zzzzzzzz
 refused "'': no such command; posenc --help" ''
 refused '--kernel xqzv: no such kernel; posenc list tells them$' verify --kernel xqzv
 refused "--kernel '': no such kernel; posenc list tells them$" verify --kernel ''
 refused "--kernel hf-rope: no such kernel; did you mean 'recipe/hf-rope'?" verify --kernel hf-rope
 refused '--encoding foo: no such encoding; posenc list --encodings tells them$' verify --encoding foo
-refused "--kernel rotat: no such kernel; did you mean 'rotation'?" bench --kernel rotat
-refused "--kernel rotat: no such kernel; did you mean 'rotation'?" bench --kernel naive,rotat
+refused "--kernel rotation-portabl: no such kernel; did you mean 'rotation-portable'?" bench --kernel rotation-portabl
+refused "--kernel rotation-portabl: no such kernel; did you mean 'rotation-portable'?" bench --kernel naive,rotation-portabl
 refused "--kernel '': no such kernel" bench --kernel naive,
 refused '--batch 0: not within 1' bench --batch 0
 refused '--batch 2: nothing would use it beside --op table' bench --batch 2 --len 8 --dim 4
@@ -138,7 +138,7 @@ refused "extra operand 'more'" bench -- more
 export POSENC_ISA=sse9
 refused 'POSENC_ISA sse9: ' write --len 8 --dim 4 -o $f
 POSENC_ISA=-generic
-refused '--kernel rotation: .*masked' write --len 8 --dim 4 --kernel rotation -o $f
+refused '--kernel rotation-portable: .*masked' write --len 8 --dim 4 --kernel rotation-portable -o $f
 unset POSENC_ISA
 
 # ---- help ----
@@ -262,11 +262,11 @@ for word in '"base":"500000"' '"first":"-3"' '"padding":"1"' '"shift":"0.25"' '"
   '"options":"--len 7 --dim 4 --base 500000 --offset -3 --shift 0.25 --padding 1 --layout split"'; do
   check "its metadata tell $word" grep -q -a -F -e "$word" a.safetensors
 done
-if "$POSENC" write --len 3000 --dim 512 --kernel openmp --threads 1 -o one.npy 2>/dev/null; then
-  "$POSENC" write --len 3000 --dim 512 --kernel openmp --threads 3 -o three.npy
+if "$POSENC" write --len 3000 --dim 512 --kernel rotation-openmp --threads 1 -o one.npy 2>/dev/null; then
+  "$POSENC" write --len 3000 --dim 512 --kernel rotation-openmp --threads 3 -o three.npy
   check 'threads change no bit' cmp -s one.npy three.npy
 else
-  skip 'threads change no bit' 'openmp does not run here'
+  skip 'threads change no bit' 'rotation-openmp does not run here'
 fi
 
 "$POSENC" write --len 50 --dim 64 --kernel cr-portable -o one.npy && "$POSENC" write --len 50 --dim 64 --max-ulp 0.5 -o two.npy
@@ -381,7 +381,7 @@ check 'no progress in a pipe' test "$(grep -c elements err)" -eq 0
 
 # ---- verify ----
 
-posenc verify --kernel rotation --len 64 --dim 16
+posenc verify --kernel rotation-portable --len 64 --dim 16
 check 'verify keeps to its exit status' test $status -eq 0
 check 'verify prints TAP' grep -q '^ok 1 ' out
 check 'verify prints a plan' grep -q '^1\.\.[1-9]' out
@@ -405,12 +405,12 @@ for op in add rope; do
     refused "--search 9: nothing would use it beside --op $op\$" verify --op $op $size --search 9
     refused "--explain: nothing would use it beside --op $op\$" verify --op $op $size --explain
   done
-  posenc verify --kernel rotation --op $op --len 20 --dim 16 --search 0
+  posenc verify --kernel rotation-portable --op $op --len 20 --dim 16 --search 0
   check "no search is one of $op, too" test $status -eq 0
-  posenc verify --kernel rotation --op $op --len 20 --dim 16 --format json
+  posenc verify --kernel rotation-portable --op $op --len 20 --dim 16 --format json
   check 'and its replay asks for none' test "$(grep -c '"replay":' out)" -gt 0 -a "$(grep -c -e '--search' out)" -eq 0
 done
-posenc verify --kernel rotation --op rope-cache --len 20 --dim 16 --search 9 --explain
+posenc verify --kernel rotation-portable --op rope-cache --len 20 --dim 16 --search 9 --explain
 check 'the tables of a rope cache are searched' eval '[ $status -eq 0 ] && grep -q "search 20x16-rope-cache: .* 18 compared" out'
 posenc verify --kernel naive --len 300 --dim 16 --offset 100
 check 'not unless it is asked for' test "$(grep -c 'the largest error' out)" -eq 0
@@ -507,7 +507,7 @@ else
 
     "$POSENC" bench --kernel naive-f64 --len 131072 --dim 256 --repetitions 3 --json slow.json
     check 'a slow pass: figures agree' consistent slow.json 4
-    "$POSENC" bench --kernel rotation --len 131072 --dim 256 --repetitions 3 --min-time 0.001 --json fast.json
+    "$POSENC" bench --kernel rotation-portable --len 131072 --dim 256 --repetitions 3 --min-time 0.001 --json fast.json
     slow_if_sliced() { timings 'for (@executed) { exit 1 unless $_->{rows_timed} == $_->{rows} || $_->{real_time} > 5e7 }' <"$1"; }
     for record in slow fast; do check "a pass in slices is a slow one: $record.json" slow_if_sliced $record.json; done
 
@@ -540,12 +540,12 @@ else
   nothing_to_time() { [ $status -eq 1 ] && [ "$(grep -vc 'left out: this CPU' err)" -eq 1 ] && grep -q 'nothing to time' err && [ ! -s out ]; }
   posenc bench --len 0 --dim 4
   check 'of an empty table there is nothing to time' nothing_to_time
-  posenc bench --kernel rotation --len 0 --dim 4 --json empty/none.json
+  posenc bench --kernel rotation-portable --len 0 --dim 4 --json empty/none.json
   check 'and no record of that' eval 'nothing_to_time && nothing_left'
   posenc bench --kernel naive-f64 --mode cold,first --len 131072 --dim 1024
   check 'nor where a table takes too long' test $status -eq 1 -a "$(grep -c 'left out: a pass takes' err)" -eq 2 -a ! -s out
-  POSENC_ISA=generic posenc bench --kernel 'naive,avx*' --mode hot $small
-  check 'a kernel that cannot run here is told of' grep -qx 'posenc: bench: avx512 is left out: .*' err
+  POSENC_ISA=generic posenc bench --kernel 'naive,rotation-avx*' --mode hot $small
+  check 'a kernel that cannot run here is told of' grep -qx 'posenc: bench: rotation-avx512 is left out: .*' err
   check 'in one line, and the others are timed' test "$(wc -l <err)" -eq 1 -a "$(grep -c '^64x16 ' out)" -eq 1
   refused '--kernel recurrence,naive,cached: recurrence cannot do this here: it walks from position 0' \
     bench --kernel recurrence,naive,cached --mode hot $small --offset -1

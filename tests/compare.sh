@@ -5,22 +5,22 @@ command=compare
 . "${srcdir:-.}/tests/command.sh"
 
 # ---- accuracy
-"$POSENC" verify --kernel rotation,naive --len 200 --dim 64 --search 0 --format json > a.json 2> err
+"$POSENC" verify --kernel rotation-portable,naive --len 200 --dim 64 --search 0 --format json > a.json 2> err
 sed 's/"misrounded": 0/"misrounded": 1/' a.json > b.json
 check 'a record and itself' ends 0 a.json a.json
 check 'has nothing to tell but the sum' test "$(cat out)" = '0 worse, 0 better, 2 the same, 0 undecided'
 check 'one more misrounded element is worse' ends 1 a.json b.json
-check 'and is told, with the command that shows it' says '^worse  *rotation/200x64 *misrounded 0 -> 1$'
-check 'which is a command' says '^ *posenc verify --kernel rotation --len 200 --dim 64'
+check 'and is told, with the command that shows it' says '^worse  *rotation-portable/200x64 *misrounded 0 -> 1$'
+check 'which is a command' says '^ *posenc verify --kernel rotation-portable --len 200 --dim 64'
 check 'the other way round it is better' ends 0 b.json a.json
-check 'and told' says '^better  *rotation/200x64'
+check 'and told' says '^better  *rotation-portable/200x64'
 sed 's/"mode": "exhaustive"/"mode": "sampled"/' a.json > c.json
 check 'other elements decide nothing' ends 0 a.json c.json
 check 'and that is told' says 'undecided.*other elements were looked at'
 "$POSENC" verify --kernel naive --len 100 --dim 64 --search 0 --format json > d.json 2> err
 check 'nothing in common' is_refused 'they have nothing in common' a.json d.json
 check 'Markdown' ends 1 a.json b.json --format markdown
-check 'has the row' says '^| worse | rotation/200x64 | misrounded 0 -> 1 |  |$'
+check 'has the row' says '^| worse | rotation-portable/200x64 | misrounded 0 -> 1 |  |$'
 check 'JSON' ends 1 a.json b.json --format json
 check 'has the counts' says '"worse": 1'
 
@@ -94,7 +94,7 @@ check 'by time alone they are the same' ends 0 large.json small.json --by time -
 check 'as their times are' says '^same  *f '
 sed '/"max_ulp": {/,/}/s/"ulp": [^,]*/"ulp": null/' a.json > none.json
 check 'an error that is no number is worse than one that is' ends 1 a.json none.json
-check 'and told as such' says '^worse  *rotation/200x64'
+check 'and told as such' says '^worse  *rotation-portable/200x64'
 
 # ---- bad input
 printf '{"x": 1}\n' > other.json

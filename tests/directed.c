@@ -74,7 +74,7 @@ static void test_bounds(void) {
 }
 
 int main(void) {
-  good = posenc_kernel_find("rotation");
+  good = posenc_kernel_find("rotation-portable");
   test_bounds();
   test_creeping();
   mpfr_free_cache();

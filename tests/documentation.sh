@@ -66,7 +66,7 @@ lines_of() { # DOCUMENT FOLDER
 
 # The examples that a command's help ends with. No comment can say which of them take long.
 long_examples='posenc verify
-posenc verify --kernel rotation --baseline tests/baseline.json
+posenc verify --kernel rotation-portable --baseline tests/baseline.json
 posenc choose --len 4096 --dim 128 --op rope --heads 32 --max-ulp 0.5
 posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh --plot front.svg
 posenc report -o posenc-report'
@@ -241,7 +241,7 @@ posenc verify --kernel naive --len 64 --dim 16 --format json -o before/accuracy.
 unmade=''
 if [ -n "$no_timings" ]; then unmade='before/bench.json after/bench.json'; else posenc bench --kernel naive --len 64 --dim 16 --json before/bench.json >out; fi
 cp -r before after
-if [ -n "$no_pages" ]; then unmade="$unmade here there"; else posenc report --kernel rotation --len 64 --dim 16 -o here >out && posenc report --kernel rotation --len 64 --dim 16 -o there >out; fi
+if [ -n "$no_pages" ]; then unmade="$unmade here there"; else posenc report --kernel rotation-portable --len 64 --dim 16 -o here >out && posenc report --kernel rotation-portable --len 64 --dim 16 -o there >out; fi
 for command in '' $commands; do
   examples_of "$command" >"$work/lines"
   check "posenc $command --help has examples" test -s "$work/lines"

@@ -29,7 +29,7 @@ for name in sinusoidal rope integer binary learned alibi dropout; do
   check "list shows $name" grep -q "^$name: " out
 done
 check 'list --encodings' ends 0 list --encodings
-check 'has no kernels' eval '! grep -q "^rotation: " out'
+check 'has no kernels' eval '! grep -q "^rotation-portable: " out'
 check 'and says bounds' grep -q 'bound  *(0.5 + 2^-17) ulp' out
 check 'list --encodings --json' ends 0 list --encodings --json
 check 'has seven contracts' eval '[ $(grep -c "\"formula\":" out) -eq 7 ]'
@@ -46,7 +46,7 @@ check 'in JUnit' ends 0 verify --encoding integer --format junit
 refused "--encoding binarry: no such encoding; did you mean 'binary'?" verify --encoding binarry
 refused '--encoding rope: kernels compute it' verify --encoding rope
 refused '--len 8: nothing would use it beside --encoding' verify --encoding alibi --len 8
-refused '--kernel rotation: nothing would use it beside --encoding' verify --encoding alibi --kernel rotation
+refused '--kernel rotation-portable: nothing would use it beside --encoding' verify --encoding alibi --kernel rotation-portable
 refused '--explain: nothing would use it beside --encoding' verify --encoding alibi --explain
 
 # ---- write ----
@@ -122,7 +122,7 @@ if "$POSENC" bench --encoding integer --len 4 --dim 4 --repetitions 3 --min-time
   check 'bench alibi' ends 0 bench --encoding alibi --heads 3 --len 18 --repetitions 3 --min-time 0.0001 --mode hot,row
   check 'by its shape' grep -q '^3x18x18  *alibi ' out
   refused '--encoding rope: kernels compute it' bench --encoding rope
-  refused '--kernel rotation: nothing would use it' bench --encoding alibi --kernel rotation
+  refused '--kernel rotation-portable: nothing would use it' bench --encoding alibi --kernel rotation-portable
   refused '--dim 4: nothing would use it' bench --encoding alibi --dim 4
   refused '--len 17: .*even' bench --encoding alibi --len 17
   refused '--dim 17: .*even' bench --encoding integer --dim 17

@@ -221,7 +221,7 @@ def table(m, recipe, first, base, padding):
 
 def scaled(posenc, first, options):
     with tempfile.NamedTemporaryFile(suffix=".npy") as file:
-        command = [posenc, "write", "--kernel", "rotation", "--dtype", "f64", "--len", str(ROWS), "--dim", str(DIM)]
+        command = [posenc, "write", "--kernel", "rotation-portable", "--dtype", "f64", "--len", str(ROWS), "--dim", str(DIM)]
         subprocess.run(command + ["--layout", "split", "--offset", str(first), "-o", file.name] + options, check=True)
         return np.load(file.name)
 

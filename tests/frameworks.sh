@@ -16,8 +16,8 @@ posenc() { "$POSENC" "$@" >out 2>err; }
 posenc list --names
 check 'list has them' test "$(grep -c '^recipe/' out)" -eq 19
 posenc list
-check 'in a section of their own' sh -c 'sed "/^How shipped/,\$d" out | grep -q "^rotation:" && ! sed "/^How shipped/,\$d" out | grep -q "^recipe/" &&
-  sed -n "/^How shipped/,\$p" out | grep -q "^recipe/xlm:" && ! sed -n "/^How shipped/,\$p" out | grep -q "^rotation:"'
+check 'in a section of their own' sh -c 'sed "/^How shipped/,\$d" out | grep -q "^rotation-portable:" && ! sed "/^How shipped/,\$d" out | grep -q "^recipe/" &&
+  sed -n "/^How shipped/,\$p" out | grep -q "^recipe/xlm:" && ! sed -n "/^How shipped/,\$p" out | grep -q "^rotation-portable:"'
 kernels() { # that verify looks at
   "$POSENC" verify --len 3 --dim 8 --search 0 --format json "$@" 2>err | sed -n 's/^      "kernel": "\(.*\)",$/\1/p' >out
 }

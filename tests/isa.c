@@ -50,15 +50,15 @@ static const posenc_kernel *chosen(unsigned isa) {
 }
 
 static void test_mask(void) {
-  const posenc_kernel *wide = posenc_kernel_find("avx512");
+  const posenc_kernel *wide = posenc_kernel_find("rotation-avx512");
   const posenc_problem problem = posenc_table(64, 64);
   posenc_options options = posenc_default_options();
   options.isa = POSENC_ISA_GENERIC;
   ok(chosen(POSENC_ISA_GENERIC) == posenc_kernel_find("cr-portable"), "generic alone: the portable kernel is chosen");
-  ok(posenc_kernel_refusal(wide, &problem, &options) != NULL, "and avx512 refuses: %s",
+  ok(posenc_kernel_refusal(wide, &problem, &options) != NULL, "and rotation-avx512 refuses: %s",
      posenc_kernel_refusal(wide, &problem, &options));
   const bool runs = !posenc_kernel_refusal(wide, NULL, NULL);
-  ok(chosen(POSENC_ISA_AVX512) == (runs ? wide : NULL), "avx512 alone: that kernel or none");
+  ok(chosen(POSENC_ISA_AVX512) == (runs ? wide : NULL), "AVX-512 alone: that kernel or none");
   const posenc_kernel *half = posenc_kernel_find("cr-avx2");
   ok(chosen(POSENC_ISA_AVX2) == (posenc_kernel_refusal(half, NULL, NULL) ? NULL : half),
      "avx2 alone: that kernel or none");
@@ -152,10 +152,10 @@ static bool is_vex(unsigned char byte) {
 static void test_really_runs(void) {
   const char *why = posenc_kernel_refusal(posenc_kernel_find("cr-avx512"), NULL, NULL);
   if (why) {
-    skip("avx512 executes AVX-512", why);
+    skip("rotation-avx512 executes AVX-512", why);
     skip("the default under an AVX-512 mask executes AVX-512", why);
   } else {
-    ok(first_store(posenc_kernel_find("avx512"), 0) == EVEX, "avx512 executes AVX-512");
+    ok(first_store(posenc_kernel_find("rotation-avx512"), 0) == EVEX, "rotation-avx512 executes AVX-512");
     ok(first_store(NULL, POSENC_ISA_AVX512) == EVEX, "the default, forced to that tier, executes AVX-512");
   }
   why = posenc_kernel_refusal(posenc_kernel_find("cr-avx2"), NULL, NULL);

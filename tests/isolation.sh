@@ -61,12 +61,12 @@ shown() {
 verified() { # OPERATION FUNCTION...
   op=$1
   shift
-  posenc verify --plugin "$plugin" --kernel "$(kernels "$@")rotation" --op "$op" --len 40 --dim 16 --search 0 \
+  posenc verify --plugin "$plugin" --kernel "$(kernels "$@")rotation-portable" --op "$op" --len 40 --dim 16 --search 0 \
     --time-limit 1
   check "verify of $op: exit status 1" test $status -eq 1
   grep -e '^not ok [0-9]* - recipe/[a-z-]* survival' out >told
   check "each misdeed is told by survival" each_told "$@"
-  check "the honest kernel passes" test "$(grep -c -e '^ok [0-9]* - rotation ' out)" -gt 3
+  check "the honest kernel passes" test "$(grep -c -e '^ok [0-9]* - rotation-portable ' out)" -gt 3
   check 'TAP has its own lines alone' test -z \
     "$(grep -v -x -e 'TAP version 13' -e '1\.\.[0-9]*' -e '\(not \)*ok [0-9]* - .*' -e '# .*' out)"
   check "as many as it says" test "$(grep -c -e '^\(not \)*ok ' out)" -eq "$(sed -n 's/^1\.\.//p' out)"
@@ -75,7 +75,7 @@ verified() { # OPERATION FUNCTION...
 }
 verified table can-do prepare execute release stages
 verified add apply
-posenc verify --plugin "$plugin" --kernel 'recipe/execute-crash,recipe/can-do-stdout,rotation' --len 40 --dim 16 \
+posenc verify --plugin "$plugin" --kernel 'recipe/execute-crash,recipe/can-do-stdout,rotation-portable' --len 40 --dim 16 \
   --format json
 cp out verified.json
 posenc compare verified.json verified.json
@@ -107,20 +107,20 @@ done
 timed() { # OPERATION FUNCTION...
   op=$1
   shift
-  posenc bench --plugin "$plugin" --kernel "$(kernels "$@")rotation" --op "$op" --len 40 --dim 16 --repetitions 3 \
+  posenc bench --plugin "$plugin" --kernel "$(kernels "$@")rotation-portable" --op "$op" --len 40 --dim 16 --repetitions 3 \
     --min-time 0.001 --time-limit 1 --json timed.json
   check "bench of $op: exit status 1" test $status -eq 1
   grep -e ' is left out: ' err >told
   check 'each misdeed is told' each_told "$@"
   check 'the flood is told as theirs' shown
-  check 'the honest kernel is in the record' test "$(grep -c -e '"name": "hot/40x16[^"]*/rotation"' timed.json)" -ge 3
-  check 'and nobody else' test -z "$(grep -e '"name": "[a-z]*/40x16' timed.json | grep -v rotation)"
+  check 'the honest kernel is in the record' test "$(grep -c -e '"name": "hot/40x16[^"]*/rotation-portable"' timed.json)" -ge 3
+  check 'and nobody else' test -z "$(grep -e '"name": "[a-z]*/40x16' timed.json | grep -v rotation-portable)"
   check 'who was left out, too' test "$(grep -c -e '"kernel_failed\.recipe/' timed.json)" -eq $count
   posenc compare timed.json timed.json
   check 'it is whole' test $status -eq 0
   check 'no process is left' nothing_left
 }
-posenc bench --kernel rotation --len 4 --dim 2 --repetitions 3 --min-time 0.001
+posenc bench --kernel rotation-portable --len 4 --dim 2 --repetitions 3 --min-time 0.001
 if grep -q 'without Google Benchmark' err; then
   skip 'bench' 'this build has no bench'
 else
@@ -133,7 +133,7 @@ else
   # ---- report ----
 
   # What dies late has its profile made before, which takes its time.
-  posenc report --plugin "$plugin" --kernel 'recipe/can-do-[ef]*,recipe/prepare-[ef]*,recipe/execute-exit,rotation' \
+  posenc report --plugin "$plugin" --kernel 'recipe/can-do-[ef]*,recipe/prepare-[ef]*,recipe/execute-exit,rotation-portable' \
     --len 40 --dim 16 --budget 100 --repetitions 3 --min-time 0.001 --time-limit 20 -o page
   if grep -q gnuplot err; then
     skip 'report' 'no gnuplot here'
@@ -143,7 +143,7 @@ else
       check "the page tells of $kernel" \
         grep -q -e "^| .recipe/$kernel. | 40x16 | survival .*$(words ${kernel##*-})" page/report.md
     done
-    check 'and has the figures of the honest kernel' grep -q -e '^| .rotation.' page/report.md
+    check 'and has the figures of the honest kernel' grep -q -e '^| .rotation-portable.' page/report.md
     check 'no process is left' nothing_left
   fi
 fi

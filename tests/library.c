@@ -62,7 +62,7 @@ static void test_wisdom(void) {
   char text[4096], line[512];
   posenc_wisdom *wisdom;
   strcpy(text, posenc_wisdom_header());
-  posenc_wisdom_line(line, sizeof line, &problem, 1, "rotation", 1e-6);
+  posenc_wisdom_line(line, sizeof line, &problem, 1, "rotation-portable", 1e-6);
   strcat(text, line);
   posenc_wisdom_line(line, sizeof line, &problem, 1, "cr-portable", 2e-6);
   strcat(text, line);
@@ -73,8 +73,8 @@ static void test_wisdom(void) {
   posenc_wisdom_line(line, sizeof line, &problem, 1, "recurrence", 1e-12);
   strcat(text, line);
   ok(read_wisdom(&wisdom, text) == POSENC_OK && posenc_wisdom_count(wisdom) == 5, "five measurements are read");
-  ok(strcmp(chosen_with(wisdom, 1000, 64, 0.0), "rotation") == 0, "the fastest measured one within the accuracy: %s",
-     chosen_with(wisdom, 1000, 64, 0.0));
+  ok(strcmp(chosen_with(wisdom, 1000, 64, 0.0), "rotation-portable") == 0,
+     "the fastest measured one within the accuracy: %s", chosen_with(wisdom, 1000, 64, 0.0));
   ok(strcmp(chosen_with(wisdom, 600, 64, 0.5), "cr-portable") == 0, "correctly rounded, fewer rows: %s",
      chosen_with(wisdom, 600, 64, 0.5));
   ok(strcmp(chosen_within(wisdom, 1000, 64, 0.0, 1.0), "naive") == 0 &&
@@ -89,11 +89,11 @@ static void test_wisdom(void) {
   const posenc_problem half = posenc_table(512, 64), twice = posenc_table(2048, 64);
   char tie[2048];
   strcpy(tie, posenc_wisdom_header());
-  posenc_wisdom_line(line, sizeof line, &twice, 1, "rotation", 9e-6);
+  posenc_wisdom_line(line, sizeof line, &twice, 1, "rotation-portable", 9e-6);
   strcat(tie, line);
   posenc_wisdom_line(line, sizeof line, &half, 1, "cr-portable", 5e-6);
   strcat(tie, line);
-  ok(read_wisdom(&wisdom, tie) == POSENC_OK && strcmp(chosen_with(wisdom, 1024, 64, 0.0), "rotation") == 0,
+  ok(read_wisdom(&wisdom, tie) == POSENC_OK && strcmp(chosen_with(wisdom, 1024, 64, 0.0), "rotation-portable") == 0,
      "times of half and of twice the length are not compared: the longer counts");
   posenc_wisdom_free(wisdom);
 
@@ -189,7 +189,7 @@ static void test_options(void) {
   ok(status_of(&far, &options) == POSENC_CANNOT_RUN, "a kernel that cannot do the problem");
   posenc_problem inexact = posenc_table(8, 512);
   inexact.shift = 0.1;
-  options.kernel = posenc_kernel_find("rotation");
+  options.kernel = posenc_kernel_find("rotation-portable");
   ok(status_of(&inexact, &options) == POSENC_CANNOT_RUN, "a denominator that is not exact: %s",
      posenc_kernel_refusal(options.kernel, &inexact, NULL));
   far.first = (INT64_C(1) << 62) - 7;
@@ -247,7 +247,7 @@ static void test_tiers(unsigned isa, const char *best_f32, const char *best_half
 
 /* Threads pay for their start in large tables only. */
 static void test_threaded_choice(const char *best, const char *best_cr) {
-  const bool absent = posenc_kernel_find("openmp")->absent;
+  const bool absent = posenc_kernel_find("rotation-openmp")->absent;
   const bool is_cr = strcmp(best, best_cr) == 0;
   posenc_problem problem = posenc_table(16, 512);
   for (int threads = 0; threads <= 2; threads += 2) {
@@ -256,7 +256,7 @@ static void test_threaded_choice(const char *best, const char *best_cr) {
   }
   problem.rows = 131072;
   for (int threads = 0; threads <= 2; threads += 2) {
-    CHOSEN(absent ? best : is_cr ? "cr-openmp" : "openmp", options.threads = threads);
+    CHOSEN(absent ? best : is_cr ? "cr-openmp" : "rotation-openmp", options.threads = threads);
     CHOSEN(absent ? best_cr : "cr-openmp", (options.threads = threads, options.max_ulp = 0.5));
   }
   CHOSEN(best, (void)0);
@@ -266,16 +266,16 @@ static void test_threaded_choice(const char *best, const char *best_cr) {
 }
 
 static void test_choice(void) {
-  const bool vectors = !posenc_kernel_refusal(posenc_kernel_find("avx512"), NULL, NULL),
+  const bool vectors = !posenc_kernel_refusal(posenc_kernel_find("rotation-avx512"), NULL, NULL),
              half = !posenc_kernel_refusal(posenc_kernel_find("cr-avx2"), NULL, NULL);
   const unsigned two = POSENC_ISA_GENERIC | POSENC_ISA_AVX2;
-  test_tiers(POSENC_ISA_GENERIC, "cr-portable", "rotation", "cr-portable");
+  test_tiers(POSENC_ISA_GENERIC, "cr-portable", "rotation-portable", "cr-portable");
   if (half) test_tiers(two, "cr-avx2", "cr-avx2", "cr-avx2");
-  if (vectors) test_tiers(POSENC_ISA_ALL, "avx512", "cr-avx512", "cr-avx512");
+  if (vectors) test_tiers(POSENC_ISA_ALL, "rotation-avx512", "cr-avx512", "cr-avx512");
   const char *best_cr = vectors ? "cr-avx512" : half ? "cr-avx2" : "cr-portable";
-  test_threaded_choice(vectors ? "avx512" : best_cr, best_cr);
+  test_threaded_choice(vectors ? "rotation-avx512" : best_cr, best_cr);
 
-  const char *best = vectors ? "avx512" : "rotation";
+  const char *best = vectors ? "rotation-avx512" : "rotation-portable";
   posenc_problem problem = posenc_table(512, 512);
   problem.dtype = POSENC_F64;
   CHOSEN(best, (void)0);
@@ -456,29 +456,30 @@ static void test_stages(const posenc_kernel *kernel) {
   posenc_plan_destroy(plan);
 }
 
-/* A team runs kernels of its own promise and no better ones: rotations are what openmp has, too. */
+/* A team runs kernels of its own promise and no better ones: rotations are what rotation-openmp has, too. */
 static void test_team_stages(void) {
   enum { ROWS = 40, DIM = 20 };
   static posenc_stages stages[2][ROWS * DIM / 2];
-  const char *const names[] = {"rotation", "openmp"};
+  const char *const names[] = {"rotation-portable", "rotation-openmp"};
   const posenc_problem problem = posenc_table(ROWS, DIM);
   for (int n = 0; n < 2; n++) {
     posenc_options options = posenc_default_options();
     options.kernel = posenc_kernel_find(names[n]);
     posenc_plan *plan;
     if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) {
-      skip("openmp has the stages of rotation", posenc_kernel_refusal(options.kernel, &problem, &options));
+      skip("rotation-openmp has the stages of rotation-portable",
+           posenc_kernel_refusal(options.kernel, &problem, &options));
       return;
     }
     posenc_plan_stages(plan, 0, ROWS, stages[n]);
     posenc_plan_destroy(plan);
   }
-  ok(memcmp(stages[0], stages[1], sizeof stages[0]) == 0, "openmp has the stages of rotation");
+  ok(memcmp(stages[0], stages[1], sizeof stages[0]) == 0, "rotation-openmp has the stages of rotation-portable");
 }
 
 static void test_no_stages(void) {
   const posenc_problem problem = posenc_table(4, 4);
-  posenc_kernel silent = *posenc_kernel_find("rotation");
+  posenc_kernel silent = *posenc_kernel_find("rotation-portable");
   posenc_options options = posenc_default_options();
   posenc_plan *plan;
   posenc_stages stages[2];
@@ -616,9 +617,9 @@ static void test_large(void) {
   const size_t bytes = (size_t)LARGE_ROWS * LARGE_DIM * sizeof(float);
   const double available = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   float *table = available > 1.5 * (double)bytes ? malloc(bytes) : NULL;
-  test_beyond_2_gib("rotation", table);
-  test_beyond_2_gib("avx512", table);
-  test_beyond_2_gib("openmp", table);
+  test_beyond_2_gib("rotation-portable", table);
+  test_beyond_2_gib("rotation-avx512", table);
+  test_beyond_2_gib("rotation-openmp", table);
   free(table);
 }
 
@@ -642,20 +643,20 @@ static void test_threads_to_be_had(void) {
 static void test_threads_are_used(void) {
   const posenc_problem problem = posenc_table(4096, 256);
   posenc_options options = posenc_default_options();
-  options.kernel = posenc_kernel_find("openmp");
+  options.kernel = posenc_kernel_find("rotation-openmp");
   options.threads = 3;
   posenc_plan *plan;
   if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) {
-    skip("openmp uses its threads", posenc_kernel_refusal(options.kernel, &problem, &options));
+    skip("rotation-openmp uses its threads", posenc_kernel_refusal(options.kernel, &problem, &options));
     return;
   }
   float *table = malloc(sizeof(float) * 4096 * 256);
   posenc_execute(plan, 0, problem.rows, table);
   const int count = count_tasks();
   if (count > 0)
-    ok(count >= 3, "openmp, asked for 3 threads, has %d", count);
+    ok(count >= 3, "rotation-openmp, asked for 3 threads, has %d", count);
   else
-    skip("openmp uses its threads", "no /proc");
+    skip("rotation-openmp uses its threads", "no /proc");
   free(table);
   posenc_plan_destroy(plan);
 }

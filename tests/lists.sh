@@ -25,14 +25,14 @@ done
 check 'a scale' holds --positions $fractions --dim 32 --scale 0.3
 check 'a scaling' holds --positions $fractions --dim 32 --scaling yarn,factor=16,original=4096
 check 'an attention factor' holds --positions $fractions --dim 33 --odd pad --scaling none,attention=1000
-check 'a rope cache' holds --positions $fractions --dim 32 --op rope-cache --kernel rotation
+check 'a rope cache' holds --positions $fractions --dim 32 --op rope-cache --kernel rotation-portable
 check 'whose tables are those columns' says '^ok .* rope-cache .*: worst 0, bound 0, 1280 compared'
 check 'of whole positions, by a kernel without fractions' holds --positions 5,7,1000,3 --dim 32 --kernel naive
 check 'beyond its domain' ends 0 --positions 1e9,2e9 --dim 32 --kernel naive
 check 'it is held to nothing' says 'naive accuracy .*# SKIP so far out the bound allows any value'
 check 'in part beyond it' holds --positions 2e9,3,3e9 --dim 32 --kernel recurrence,naive
 check 'where it refuses or is held' says 'recurrence .*# SKIP it walks from position 0'
-check 'more than the budget' holds --len 5000 --dim 33 --odd ceil --kernel rotation --budget 17000
+check 'more than the budget' holds --len 5000 --dim 33 --odd ceil --kernel rotation-portable --budget 17000
 check 'is a sample' says '^ok .*: sampled 33000;'
 
 # ---- what breaks it ----
@@ -90,15 +90,15 @@ fi
 # ---- what is told ----
 
 seq 0.5 1 99.5 >"a list.txt"
-check 'a list in a file' ends 0 --kernel rotation --positions 'a list.txt' --dim 16 --format json
+check 'a list in a file' ends 0 --kernel rotation-portable --positions 'a list.txt' --dim 16 --format json
 replay=$(sed -n 's/^ *"replay": "\(posenc verify .*\)",*$/\1/p' out | sort -u)
-check 'the replay names the file' test "$replay" = "posenc verify --kernel rotation --positions 'a list.txt' --dim 16 --seed 1 --budget 67108864"
+check 'the replay names the file' test "$replay" = "posenc verify --kernel rotation-portable --positions 'a list.txt' --dim 16 --seed 1 --budget 67108864"
 grep '"digest": "[0-9a-f]*",$' out >before
 eval "\"\$POSENC\" ${replay#posenc} --format json" >out 2>err
 grep '"digest": "[0-9a-f]*",$' out >after
 check 'and does it again' eval '[ -s before ] && cmp -s before after'
 check 'the positions are not whole in JSON' says '^ *"position": [0-9]*\.5,$'
-check 'JUnit and TAP' eval 'ends 0 --kernel rotation --positions 1.5,2 --dim 16 --format junit && ends 0 --kernel rotation --positions 1.5,2 --dim 16'
+check 'JUnit and TAP' eval 'ends 0 --kernel rotation-portable --positions 1.5,2 --dim 16 --format junit && ends 0 --kernel rotation-portable --positions 1.5,2 --dim 16'
 
 command=
 check 'a message names it as it was given' \

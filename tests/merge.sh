@@ -33,7 +33,7 @@ numbers() { # KEY FILE... ; of all shards
 }
 
 # ---- accuracy: merged is what the whole run makes
-what='--kernel naive,rotation,cr-portable --op rope --budget 2000 --brief'
+what='--kernel naive,rotation-portable,cr-portable --op rope --budget 2000 --brief'
 check 'three shards of what is published of rope' shards 3 published $what
 check 'are merged in any order' ends 0 merge published/2.json published/3.json published/1.json -o merged.json
 check 'into the record of the whole run' same merged.json published/whole.json
@@ -45,11 +45,11 @@ check 'no shard has twice the elements of another' test "$(tail -n 1 sums)" -lt 
 check 'to standard output' ends 0 merge published/1.json published/2.json published/3.json
 cp out standard.json
 check 'it is the same' same standard.json published/whole.json
-check 'a profile is dealt too' shards 2 profiled --kernel rotation --len 64 --dim 8 --profile --search 10 --brief
+check 'a profile is dealt too' shards 2 profiled --kernel rotation-portable --len 64 --dim 8 --profile --search 10 --brief
 check 'and merged' ends 0 merge profiled/1.json profiled/2.json -o merged.json
 check 'into the same' same merged.json profiled/whole.json
 check 'it has rows and their distances' sh -c 'grep -q "\"apart\": " merged.json && grep -q "\"collisions\": " merged.json'
-check 'hard-to-round cases' shards 2 hard --kernel rotation,cr-portable --cases "$cases"
+check 'hard-to-round cases' shards 2 hard --kernel rotation-portable,cr-portable --cases "$cases"
 check 'are merged' ends 0 merge hard/1.json hard/2.json -o merged.json
 check 'into the same record' same merged.json hard/whole.json
 cp "$cases" here.wc
@@ -60,11 +60,11 @@ verify_part() { # FILE I/N OPTION...
   shift 2
   "$POSENC" verify "$@" --format json --shard "$shard_number" -o "$shard_file" 2>err
 }
-verify_part c1.json 1/2 --kernel rotation,cr-portable --cases here.wc
-verify_part c2.json 2/2 --kernel rotation,cr-portable --cases there/other.wc
+verify_part c1.json 1/2 --kernel rotation-portable,cr-portable --cases here.wc
+verify_part c2.json 2/2 --kernel rotation-portable,cr-portable --cases there/other.wc
 check 'cases of the same content, by another path' ends 0 merge c1.json c2.json -o merged.json
 sed 's/^cases 100$/cases 99/; $d' "$cases" >here.wc
-verify_part c2.json 2/2 --kernel rotation,cr-portable --cases here.wc
+verify_part c2.json 2/2 --kernel rotation-portable,cr-portable --cases here.wc
 check 'of another content, by the same path' leaves_nothing 'other kernels, shapes, cases or profiles' merge c1.json c2.json -o no.json
 # Plugins that differ in nothing but a text that is no part of a contract.
 plugin() { # FILE TEXT
@@ -75,19 +75,19 @@ plugin() { # FILE TEXT
 if [ -e "$abs_top_builddir/.libs/libposenc.so" ] && plugin there/one.so one && plugin two.so two; then
   cp there/one.so one.so
   name=$("$POSENC" list --plugin ./one.so --names | tail -n 1)
-  verify_part p1.json 1/2 --plugin ./one.so --kernel "$name,rotation" --len 64 --dim 8 --search 0
-  verify_part p2.json 2/2 --plugin there/one.so --kernel "$name,rotation" --len 64 --dim 8 --search 0
+  verify_part p1.json 1/2 --plugin ./one.so --kernel "$name,rotation-portable" --len 64 --dim 8 --search 0
+  verify_part p2.json 2/2 --plugin there/one.so --kernel "$name,rotation-portable" --len 64 --dim 8 --search 0
   check 'a plugin of the same content, by another path' ends 0 merge p1.json p2.json -o merged.json
   cp two.so one.so
-  verify_part p2.json 2/2 --plugin ./one.so --kernel "$name,rotation" --len 64 --dim 8 --search 0
+  verify_part p2.json 2/2 --plugin ./one.so --kernel "$name,rotation-portable" --len 64 --dim 8 --search 0
   check 'of another content, by the same path' leaves_nothing 'p1.json and p2.json: other plugins' merge p1.json p2.json -o no.json
 else
   skip 'plugins of shards' 'no shared library here'
 fi
-check 'more shards than work: some have nothing to do, and all is well' shards 3 few --kernel rotation --len 16 --dim 8 --search 0 --brief
+check 'more shards than work: some have nothing to do, and all is well' shards 3 few --kernel rotation-portable --len 16 --dim 8 --search 0 --brief
 check 'they are merged' ends 0 merge few/3.json few/2.json few/1.json -o merged.json
 check 'into the only one that has' same merged.json few/whole.json
-check 'one shard of one' ends 0 verify --kernel rotation --len 16 --dim 8 --search 0 --brief --format json --shard 1/1 -o one.json
+check 'one shard of one' ends 0 verify --kernel rotation-portable --len 16 --dim 8 --search 0 --brief --format json --shard 1/1 -o one.json
 check 'is the whole' ends 0 merge one.json -o merged.json
 check 'and the same' same merged.json few/whole.json
 check 'a merged record is one for posenc compare' ends 0 compare few/whole.json merged.json
@@ -127,7 +127,7 @@ for fact in libc sleef compiler cflags isa; do
   check "but not with another $fact" leaves_nothing "n1.json and other.json: $fact: " merge n1.json n2.json other.json -o no.json
 done
 check 'with the kernel that it is about' grep -qF ', on which the bits of naive depend' err
-shards 2 exact --kernel rotation,cr-portable --len 64 --dim 8 --search 10
+shards 2 exact --kernel rotation-portable,cr-portable --len 64 --dim 8 --search 10
 named <exact/1.json >e1.json
 named <exact/2.json | sed 's/"libc": ".*"/"libc": "other"/; s/"isa": "g.*"/"isa": "generic"/; s/"compiler": ".*"/"compiler": "other"/' >e2.json
 check 'reproducible kernels merge all the same' ends 0 merge e1.json e2.json -o merged.json
@@ -142,8 +142,8 @@ for fact in posenc_version commit kernel_abi; do
   for i in 1 2; do sed "/^    \"$fact\":/d" e$i.json >m$i.json; done
   check "no $fact on either" leaves_nothing "m1.json: no record: it does not tell $fact" merge m1.json m2.json -o no.json
 done
-sed '/"name": "rotation"/,/"refusal"/s/"refusal": null/"refusal": "needs an abacus"/' e2.json >other.json
-check 'a kernel that runs on one of them alone' leaves_nothing 'rotation promises something else, or runs on one' merge e1.json other.json -o no.json
+sed '/"name": "rotation-portable"/,/"refusal"/s/"refusal": null/"refusal": "needs an abacus"/' e2.json >other.json
+check 'a kernel that runs on one of them alone' leaves_nothing 'rotation-portable promises something else, or runs on one' merge e1.json other.json -o no.json
 
 # ---- what does not belong together
 check 'a shard is missing' leaves_nothing '1.json and others: shard 2 of 3 is missing' merge published/1.json published/3.json -o no.json
@@ -156,7 +156,7 @@ for setting in seed budget search threads; do
 done
 sed 's/^  "budget": [0-9]*/  "budget": 77/' exact/2.json >other.json
 check 'a record that contradicts its shard' leaves_nothing 'other.json: budget: ' merge exact/1.json other.json -o no.json
-sed 's/^            "rotation",/            "cr-avx2",/' published/2.json >other.json
+sed 's/^            "rotation-portable",/            "cr-avx2",/' published/2.json >other.json
 check 'other kernels' leaves_nothing 'other kernels, shapes, cases or profiles' merge published/1.json other.json published/3.json -o no.json
 sed 's/"rows": 4096/"rows": 4097/' published/2.json >other.json
 check 'other shapes' leaves_nothing 'other kernels, shapes, cases or profiles' merge published/1.json other.json published/3.json -o no.json
@@ -168,7 +168,7 @@ sed '/"exams": \[/,/\]/s/^      1\(,*\)$/      1, 0/' exact/2.json >other.json
 check 'more exams than records' leaves_nothing '1 records, but the shard says 2' merge exact/1.json other.json -o no.json
 sed '/"exams": \[/,/\]/s/^      1\(,*\)$/      -1/' exact/2.json >other.json
 check 'a number below 0' leaves_nothing 'shard.exams is not an array of integers of 0 or more' merge exact/1.json other.json -o no.json
-sed 's/^      "kernel": "rotation"/      "kernel": "cr-portable"/' exact/2.json >other.json
+sed 's/^      "kernel": "rotation-portable"/      "kernel": "cr-portable"/' exact/2.json >other.json
 check 'a result of another kernel' leaves_nothing 'is not of the kernel and shape' merge exact/1.json other.json -o no.json
 check 'a whole run' leaves_nothing 'whole.json: not a shard, but a whole run' merge exact/whole.json -o no.json
 check 'a whole run and a shard' leaves_nothing 'one is a shard, the other a whole run' merge exact/1.json exact/whole.json -o no.json
@@ -184,9 +184,9 @@ check 'no place to write to' leaves_nothing '--output' merge exact/1.json exact/
 
 # ---- the option
 for text in 0/3 4/3 1 1/ /3 1/0 -1/3 +1/3 1/3x ' 1/3' 1/10001 a/b ''; do
-  check "--shard '$text'" leaves_nothing '--shard ' verify --kernel rotation --len 16 --dim 8 --shard "$text" -o no.json
+  check "--shard '$text'" leaves_nothing '--shard ' verify --kernel rotation-portable --len 16 --dim 8 --shard "$text" -o no.json
 done
-check 'no --save of a part' leaves_nothing '--save: of a whole run, not beside --shard' verify --kernel rotation --len 16 --dim 8 --shard 1/2 --save no.json
+check 'no --save of a part' leaves_nothing '--save: of a whole run, not beside --shard' verify --kernel rotation-portable --len 16 --dim 8 --shard 1/2 --save no.json
 check 'no --encoding' leaves_nothing 'beside --encoding' verify --encoding alibi --shard 1/2 -o no.json
 
 # ---- timings
@@ -198,7 +198,7 @@ fi
 time_it() { # FILE ARGUMENTS...
   file=$1
   shift
-  ends 0 bench --kernel naive,rotation --repetitions 3 --min-time 0.0001 --json "$file" "$@"
+  ends 0 bench --kernel naive,rotation-portable --repetitions 3 --min-time 0.0001 --json "$file" "$@"
 }
 moved() { # FILE ; its load
   sed 's/"load\(_after\)*": ".*"/"load\1": "77.00 7.00 7.00"/' "$1"

@@ -98,7 +98,7 @@ refused_kernel NAMELESS 'kernel 1 has no name'
 refused_kernel 'NAMELESS, .name = ""' "kernel '': a name is"
 refused_kernel 'NAMELESS, .name = "Upper"' 'kernel Upper: a name is'
 refused_kernel 'NAMELESS, .name = "of-thirty-two-characters-exactly"' 'kernel of-.*: a name is'
-refused_kernel 'NAMELESS, .name = "rotation"' 'kernel rotation: another kernel has that name'
+refused_kernel 'NAMELESS, .name = "rotation-portable"' 'kernel rotation-portable: another kernel has that name'
 refused_kernel 'NAMELESS, .name = "idle"' 'kernel idle: .*no execute'
 for member in summary algorithm provenance basis; do
   refused_kernel "ZEROS, .$member = 0" "kernel zeros: .*no $member"

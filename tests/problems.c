@@ -338,7 +338,7 @@ static void test_odd_add(void) {
   for (int at = 0; at < ROWS * DIM; at++) x[at] = (float)(at * 37 % 101) / 13.0f;
   posenc_plan *plan;
   posenc_options options = posenc_default_options();
-  options.kernel = posenc_kernel_find("rotation");
+  options.kernel = posenc_kernel_find("rotation-portable");
   bool same =
       make(options.kernel, &problem, table) == POSENC_OK && posenc_plan_create(&plan, &add, &options) == POSENC_OK;
   const posenc_slice slice = posenc_rows(HALF, ROWS - HALF);

@@ -183,7 +183,7 @@ static void test_good(void) {
            field_number(parts, "trig") < 0x1p-45 && field_number(parts, "phase") < 0x1p-55 &&
            field_number(parts, "frequency") < 0x1p-64;
   }
-  ok(none, "rotation is good for all formats to 2^20, and no rows collide");
+  ok(none, "rotation-portable is good for all formats to 2^20, and no rows collide");
   ok(!json_object_get(profile, "tables"), "it claims something, so no other tables are looked at");
   ok(told && i == 31, "its errors are those of the last rounding, to 2^30");
   json_t *without = profile_json(good, &options, false);
@@ -218,7 +218,7 @@ static void test_unique(void) {
 
 int main(void) {
   unsetenv("POSENC_ISA");
-  good = posenc_kernel_find("rotation");
+  good = posenc_kernel_find("rotation-portable");
   test_faults();
   test_points();
   test_unclaimed();

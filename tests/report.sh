@@ -418,10 +418,10 @@ done
 for element in html body svg table tr figure figcaption h2; do check "every $element is closed" balanced $html $element; done
 check 'no two elements have the same id' ids_unique $html
 check 'the page asks nothing of a network' no_network $html
-for kernel in rotation recurrence; do
+for kernel in rotation-portable recurrence; do
   for file in $html $md $json; do check "$kernel is in ${file#page/}" contains $file "$kernel"; done
 done
-witness=$(grep -o '"replay": *"posenc verify --kernel rotation [^"]*"' accuracy.json | sed 's/.*: *"//; s/"$//' | head -n 1)
+witness=$(grep -o '"replay": *"posenc verify --kernel rotation-portable [^"]*"' accuracy.json | sed 's/.*: *"//; s/"$//' | head -n 1)
 check 'a worst case has its replay command in report.json' contains $json "${witness:-no witness}"
 check 'the replay command runs' sh -c "\$POSENC ${witness#posenc } --format json -o replay.json"
 exact() { grep -o '"exact": *"[^"]*"' "$1" | head -n 2; }

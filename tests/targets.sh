@@ -34,7 +34,7 @@ far() { # POWER MODE MISROUNDED
   for share in 0.9 0.96 0.99; do share hot/131072x1024/cr-avx512 $share; done
   share hot/32768x4096/cr-avx512 0.94
   times process/512x512/cr-avx512 59 61 60
-  times process/512x512/avx512 61 59 62
+  times process/512x512/rotation-avx512 61 59 62
   # Pairs: 1.5, 2, 1.25, and one that has no partner.
   times hot/131072x1024-add/cr-avx512 10 10 20
   times hot/131072x1024-add/cached 15 20 25 900

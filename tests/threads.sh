@@ -36,12 +36,12 @@ if limited 1 sh -c 'true & wait' >/dev/null 2>&1; then
   exit 0
 fi
 
-has_openmp=$("$POSENC" list --names 2>/dev/null | grep -cx openmp)
-refusal=$("$POSENC" bench --kernel openmp --len 0 --dim 4 2>&1 | grep -c 'left out when')
+has_openmp=$("$POSENC" list --names 2>/dev/null | grep -cx rotation-openmp)
+refusal=$("$POSENC" bench --kernel rotation-openmp --len 0 --dim 4 2>&1 | grep -c 'left out when')
 if [ "$has_openmp" -eq 0 ] || [ "$refusal" -ne 0 ]; then
   skip 'threads of kernels' 'a build without OpenMP'
 else
-  for kernel in openmp cr-openmp; do
+  for kernel in rotation-openmp cr-openmp; do
     "$POSENC" write --kernel $kernel --len 20000 --dim 64 --threads 3 -o want.npy
     rm -f got.npy
     posenc_limited 1 write --kernel $kernel --len 20000 --dim 64 --threads 3 -o got.npy
@@ -69,11 +69,11 @@ unmade() { # COMMAND...: one line on stderr, and no file
 check 'verify needs a process' unmade verify --kernel naive --len 20 --dim 8
 check 'and leaves no file' unmade verify --kernel naive --len 20 --dim 8 --format json -o new.json
 check 'so do the other encodings' unmade verify --encoding '*' --format json -o new.json
-check 'and a profile' unmade verify --kernel rotation --len 20 --dim 8 --profile --format json -o new.json
+check 'and a profile' unmade verify --kernel rotation-portable --len 20 --dim 8 --profile --format json -o new.json
 
 if [ "$(id -u)" -eq 0 ]; then
   for processes in 2 3 4 5; do # as many as one kernel takes: another beside it would have more, or fewer
-    posenc_limited $processes verify --kernel rotation --len 5000 --dim 64
+    posenc_limited $processes verify --kernel rotation-portable --len 5000 --dim 64
     [ $status -eq 2 ] || break
   done
   check 'verify with a process, and no second thread in it' test $status -eq 0 -a ! -s err

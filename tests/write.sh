@@ -292,7 +292,7 @@ for problem in '--scale 0.5' '--scaling llama3' '--op rope-cache' '--op rope-cac
   posenc verify --kernel cr-portable --len 70 --dim 16 $problem
   check "verify $problem" test $status -eq 0
 done
-posenc verify --kernel rotation --len 70 --dim 16 --op rope-cache --layout split --dtype f64
+posenc verify --kernel rotation-portable --len 70 --dim 16 --op rope-cache --layout split --dtype f64
 check 'and of doubles' test $status -eq 0
 posenc verify --kernel cr-portable,naive --len 70 --dim 16 --op rope-cache
 check 'a rope cache is held to its table' test "$(grep -c '^ok .* rope-cache 70x16-rope-cache: worst 0, bound 0, 4480 compared' out)" -eq 2

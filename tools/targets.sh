@@ -70,12 +70,12 @@ record kernels ./posenc list --json
   bench large $table --threads 2 --kernel "cr-avx512,sleef-f64-*,libmvec-f64$threaded"
   bench large-avx2 $table --isa -avx512 --kernel cr-avx2
   bench wide --len 32768 --dim 4096 --kernel cr-avx512
-  bench small --len 512 --dim 512 --kernel cr-avx512,avx512
+  bench small --len 512 --dim 512 --kernel cr-avx512,rotation-avx512
   bench small-avx2 --len 512 --dim 512 --isa -avx512 --kernel cr-avx2
-  bench cached $cached --threads 2 --kernel "cr-avx512,avx512,cr-portable,naive-f64$threaded"
+  bench cached $cached --threads 2 --kernel "cr-avx512,rotation-avx512,cr-portable,naive-f64$threaded"
   for power in 32 40; do bench far-$power $cached --offset $((1 << power)) --kernel cr-avx512; done
   bench cached-avx2 $cached --isa -avx512 --kernel cr-avx2
-  bench first --mode first --len 5000 --dim 512 --kernel cr-avx512,avx512
+  bench first --mode first --len 5000 --dim 512 --kernel cr-avx512,rotation-avx512
   bench fresh --mode fresh $table --kernel cr-avx512
   bench add --op add $table --kernel cr-avx512,cached
   for layout in interleaved split; do
@@ -87,7 +87,7 @@ record kernels ./posenc list --json
   for dtype in bf16 f16; do bench $dtype --dtype $dtype $table --kernel cr-avx512; done
   bench ours --len 32768 --dim 1024 --kernel cr-avx512
   record torch "$python" "$srcdir/tools/pytorch.py" 32768 1024
-  record processes first_calls 512 512 cr-avx512 avx512
+  record processes first_calls 512 512 cr-avx512 rotation-avx512
   record bits bits 4992 512 cr-portable cr-avx512
   for power in 32 40; do
     record bits-$power ./posenc verify $cached --offset $((1 << power)) --kernel cr-avx512 --exhaustive --search 0 --format json

@@ -238,13 +238,13 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
 }
 #endif
 
-const posenc_kernel posenc_kernel_avx512 = {
+const posenc_kernel posenc_kernel_rotation_avx512 = {
     .abi = POSENC_KERNEL_ABI,
     .isa = POSENC_ISA_AVX512,
-    .name = "avx512",
-    .summary = "the rotation kernel with AVX-512 intrinsics: the same bits",
+    .name = "rotation-avx512",
+    .summary = "rotation-portable with AVX-512 intrinsics: the same bits",
     .algorithm =
-        "As rotation, anchors included: 32 pairs walk down the rows in registers, unfused so that each "
+        "As rotation-portable, anchors included: 32 pairs walk down the rows in registers, unfused so that each "
         "operation is the portable "
         "kernel's; converted, zipped and stored as whole vectors, tails by mask; large tables past the caches.",
     .provenance = "posenc, 2026",

@@ -103,10 +103,10 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   }
 }
 
-const posenc_kernel posenc_kernel_rotation = {
+const posenc_kernel posenc_kernel_rotation_portable = {
     .abi = POSENC_KERNEL_ABI,
     .isa = POSENC_ISA_GENERIC,
-    .name = "rotation",
+    .name = "rotation-portable",
     .summary = "incremental rotation in double, re-anchored every 32 positions; portable C",
     .algorithm = "Each frequency is a 128-bit fraction of a turn, so anchors are exact at any position; from each "
                  "anchor the pair (cos, sin) is "

@@ -178,7 +178,7 @@ static json_t *lines_of(const json_t *document, const error_plot *plot) {
 /* Characters of names in a line of the legend; pixels that a line takes, beyond those that are in the plot's usual height. */
 enum { LEGEND_LINE = 48, LEGEND_PIXELS = 20, LEGEND_USUAL = 6 };
 
-/* "cr-openmp, openmp and 6 more" as a gnuplot string. */
+/* "cr-openmp, rotation-openmp and 6 more" as a gnuplot string. */
 static void write_title(FILE *script, const json_t *names) {
   const size_t count = json_array_size(names);
   size_t used = 0;

@@ -17,7 +17,7 @@ typedef struct seed {
 
 /* What is no table: wisdom, hard-to-round cases, records and a baseline. */
 static const char *const seed_texts[] = {
-    "posenc-wisdom 1\n0 0 0 4 8 1 40c3880000000000 1 rotation 1234567 posenc 0.1.0, isa 7, a CPU\n",
+    "posenc-wisdom 1\n0 0 0 4 8 1 40c3880000000000 1 rotation-portable 1234567 posenc 0.1.0, isa 7, a CPU\n",
     "# a table\nbase 10000\ndim 128\npositions 1048576\ncases 2\n"
     "731206 17 sin 0x1.5bf0a8p-1 0x1.5bf0a8p-1 3.1e-08\n5 0 cos 0x1.22785705fbfd4p-2 0x1.227858p-2 0.25\n",
     "{\"schema\": \"posenc-accuracy-1\", \"environment\": {}, \"kernels\": [], \"seed\": 1, \"budget\": 1, "

@@ -12,7 +12,7 @@
 #include <string.h>
 
 static inline const posenc_kernel *good_kernel(void) {
-  return posenc_kernel_find("rotation");
+  return posenc_kernel_find("rotation-portable");
 }
 
 static inline const char *mutant_can_do(const posenc_problem *problem) {
@@ -50,9 +50,9 @@ static inline float *element(void *out, const posenc_problem *problem, int64_t r
 /* Initialisers: the contract alone, claiming so many ulp, of which the honest rows keep 0.5; and a whole kernel. */
 #define CONTRACT(claimed, called, fault)                                                                               \
   .abi = POSENC_KERNEL_ABI, .isa = POSENC_ISA_GENERIC, .name = called, .summary = fault,                               \
-  .algorithm = "that of rotation, with one fault", .provenance = "posenc's tests",                                     \
+  .algorithm = "that of rotation-portable, with one fault", .provenance = "posenc's tests",                                     \
   .bound = {.ulp = claimed, .abs = 0x1p-45, .max_position = INT64_C(1) << 61, .derived = true},                        \
-  .basis = "that of rotation", .reproducible = true
+  .basis = "that of rotation-portable", .reproducible = true
 #define MUTANT(called, fault, run) CONTRACT(0.5, called, fault), .can_do = mutant_can_do, .execute = run
 
 /* Mutants with constants, which are the good kernel's. */
