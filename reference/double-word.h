@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums and products of doubles with their errors, in operations that a compiler makes vectors of; and the parts of a double. */
+/* Sums and products of doubles with their errors, in operations that compilers vectorize; and the parts of a double. */
 #ifndef POSENC_REFERENCE_DOUBLE_WORD_H
 #define POSENC_REFERENCE_DOUBLE_WORD_H
+
+#include "reference/fast.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -28,36 +30,41 @@ INLINE double double_of(uint64_t bits) {
   return x;
 }
 
-INLINE double two_sum(double a, double b, double *error) {
+/* a + b, exactly (Knuth, 1969). */
+INLINE fast_value two_sum(double a, double b) {
   const double sum = a + b, rest = sum - a;
-  *error = (a - (sum - rest)) + (b - rest);
-  return sum;
+  return (fast_value){sum, (a - (sum - rest)) + (b - rest)};
 }
 
-/* The nearest number of 26 bits; what is left of x has no more, either, with its sign. */
+/* The nearest number of 26 bits; the rest of x, with its sign, has 26 bits as well. */
 INLINE double upper_half(double x) {
   return double_of((bits_of(x) + (UINT64_C(1) << 26)) & ~((UINT64_C(1) << 27) - 1));
 }
 
-INLINE double two_product(double a, double b, double *error, bool fused) {
+/* a b, exactly: by FMA, or after Dekker (1971). */
+INLINE fast_value two_product(double a, double b, bool fused) {
   const double product = a * b;
-  if (fused) {
-    *error = __builtin_fma(a, b, -product);
-  } else {
-    const double a1 = upper_half(a), a2 = a - a1, b1 = upper_half(b), b2 = b - b1;
-    *error = a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2);
-  }
-  return product;
+  if (fused) return (fast_value){product, __builtin_fma(a, b, -product)};
+  const double a1 = upper_half(a), a2 = a - a1, b1 = upper_half(b), b2 = b - b1;
+  return (fast_value){product, a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)};
 }
 
-/* x1 y1 + x2 y2 */
-INLINE double sum_of_products(double x1, double x1_low, double y1, double y1_low, double x2, double x2_low, double y2,
-                              double y2_low, double *low, bool fused) {
-  double p_error, q_error, t_error;
-  const double p = two_product(x1, y1, &p_error, fused), q = two_product(x2, y2, &q_error, fused);
-  const double t = two_sum(p, q, &t_error);
-  const double k = (x1_low * y1 + x1 * y1_low) + (x2_low * y2 + x2 * y2_low);
-  return two_sum(t, ((p_error + q_error) + t_error) + k, low);
+/* x1 y1 + x2 y2, to within 7 u² (fast-oracle.c) for sizes of at most 1. */
+INLINE fast_value sum_of_products(fast_value x1, fast_value y1, fast_value x2, fast_value y2, bool fused) {
+  const fast_value p = two_product(x1.high, y1.high, fused), q = two_product(x2.high, y2.high, fused),
+                   t = two_sum(p.high, q.high);
+  const double k = (x1.low * y1.high + x1.high * y1.low) + (x2.low * y2.high + x2.high * y2.low);
+  return two_sum(t.high, ((p.low + q.low) + t.low) + k);
+}
+
+INLINE fast_value negative(fast_value x) {
+  return (fast_value){-x.high, -x.low};
+}
+
+/* The pair of the sum of two angles. */
+INLINE fast_pair rotated(fast_pair a, fast_pair b, bool fused) {
+  return (fast_pair){sum_of_products(a.sine, b.cosine, a.cosine, b.sine, fused),
+                     sum_of_products(a.cosine, b.cosine, negative(a.sine), b.sine, fused)};
 }
 
 /* The power of two at the bottom of the binade. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The truth again, a thousand times faster: sums of two doubles between anchors from MPFR, within a proven distance of
- * the real number (the proof is in fast.c). It is for looking at every element of a table; where its distance cannot
+ * the real number (the proof is in fast-oracle.c). It is for looking at every element of a table; where its distance cannot
  * decide what accuracy.h would say, MPFR decides.
  */
 #ifndef POSENC_REFERENCE_FAST_H

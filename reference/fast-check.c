@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "reference/fast-oracle.h"
+
+#include <math.h>
+
+enum {
+  FIRST_EXPONENT = -23, /* errors from 2^-23 to 2^105 ulp are counted by their exponent; others are uncertain */
+  EXPONENTS = 128,
+  COUNTED = EXPONENTS, /* the exponent of an element that accuracy_count has counted */
+};
+
+/* A tile of a table. */
+typedef struct table_tile {
+  const fast_oracle *oracle;
+  fast_tile at;
+  const unsigned char *rows; /* points at row `at.from` */
+  const posenc_bound *bound;
+  const accuracy *known; /* found so far: an error that is not worse needs no second look */
+} table_tile;
+
+/* An error that reaches any of these is uncertain: it may be a new maximum. */
+typedef struct limits {
+  double ulp, abs, share_per_ulp, share;
+} limits;
+
+/* The errors of LANES sines or cosines, computed from the oracle's values. */
+typedef struct estimate {
+  double ulp[LANES], abs[LANES];
+  uint64_t exponent[LANES];  /* of ulp, less FIRST_EXPONENT; COUNTED */
+  uint64_t uncertain[LANES]; /* sign set: the exact value is needed */
+} estimate;
+
+typedef struct row_estimate {
+  fast_lanes value;
+  double sine[LANES], cosine[LANES]; /* of the table */
+  estimate of_sine, of_cosine;
+} row_estimate;
+
+/* Sums and histogram of a tile. Lanes are added up at its end: the sums are the same on all tiers. */
+typedef struct totals {
+  double ulp[LANES], abs[LANES];
+  int64_t exponents[4][EXPONENTS + 1]; /* four histograms in turn: an increment need not wait for the last one */
+} totals;
+
+/* ---- compiled for each instruction set --------------------------------------------------------- */
+
+/*
+ * The errors, from oracle values of at least `tiny`: there the bound is at most 2^-31 ulp, 2^-27 of the lowest bin's
+ * end, and the ulp is that of the value's binade. An element is uncertain where the exact value might change a
+ * statistic: where the error is near a power of two, at which bins end, half an ulp among them, or near the worst so
+ * far; where the value is a power of two, at which the ulp changes; and where the element is not a number. In f32 and
+ * the shorter formats, the low part of a value in the middle between two numbers is within 2^-30 ulp, so both are within
+ * 2^-30 ulp of half an ulp from it; an error below that is the nearest number's, and no other's. That fails below the
+ * smallest normal number, where a zero of either sign may be that near.
+ *
+ * Conditions are signs of differences: the same few instructions on every tier.
+ */
+INLINE bool compare(const double *high, const double *low, const double *got, const limits *l, const fast_oracle *f,
+                    estimate *e) {
+  const uint64_t per_unit = (uint64_t)(2 * BIAS + f->format->precision - 1) << 52;
+  const double unit = double_of((uint64_t)(BIAS - f->format->precision + 1) << 52), tiny = f->tiny;
+  const uint64_t least = (uint64_t)(BIAS + FIRST_EXPONENT) << 52, most = least + ((uint64_t)EXPONENTS << 52) - 1;
+  const limits limit = *l;
+  uint64_t any = 0;
+#pragma omp simd reduction(| : any)
+  for (int k = 0; k < LANES; k++) {
+    const double power = binade(high[k]), abs = fabs((got[k] - high[k]) - low[k]);
+    const double ulp = abs * double_of(per_unit - bits_of(power));
+    const uint64_t bits = bits_of(ulp);
+    const uint64_t small_value = bits_of(power - tiny), power_of_two = (bits_of(high[k]) & MANTISSA) - 1;
+    const uint64_t worst_ulp = bits_of(limit.ulp - ulp), worst_abs = bits_of(limit.abs - abs);
+    const uint64_t worst_share = bits_of(limit.share_per_ulp * (unit * power) + limit.share - abs);
+    const uint64_t near_power = ((bits + (UINT64_C(1) << 27)) & MANTISSA) - (UINT64_C(1) << 28);
+    const uint64_t uncounted = (bits - least) | (most - bits);
+    const uint64_t uncertain =
+        small_value | power_of_two | worst_ulp | worst_abs | worst_share | near_power | uncounted;
+    e->ulp[k] = ulp;
+    e->abs[k] = abs;
+    e->exponent[k] = (bits >> 52) - (uint64_t)(BIAS + FIRST_EXPONENT);
+    e->uncertain[k] = uncertain;
+    any |= uncertain;
+  }
+  return any & SIGN;
+}
+
+INLINE bool judge(const table_tile *t, const unsigned char *row, const limits *l, row_estimate *now) {
+  const fast_oracle *f = t->oracle;
+  load_pairs(f->problem.dtype, f->columns, row, t->at.index * f->columns.step, t->at.count, now->sine, now->cosine);
+  const bool sine = compare(now->value.sin_high, now->value.sin_low, now->sine, l, f, &now->of_sine);
+  const bool cosine = compare(now->value.cos_high, now->value.cos_low, now->cosine, l, f, &now->of_cosine);
+  return sine | cosine;
+}
+
+INLINE void tally(const estimate *e, totals *all) {
+#pragma omp simd
+  for (int k = 0; k < LANES; k++) {
+    all->ulp[k] += e->ulp[k];
+    all->abs[k] += e->abs[k];
+  }
+  for (int k = 0; k < LANES; k += 4) {
+    all->exponents[0][e->exponent[k]]++;
+    all->exponents[1][e->exponent[k + 1]]++;
+    all->exponents[2][e->exponent[k + 2]]++;
+    all->exponents[3][e->exponent[k + 3]]++;
+  }
+}
+
+#define CHECK(name, attributes, fused)                                                                                 \
+  attributes static bool judge_##name(const table_tile *t, const unsigned char *row, const limits *l,                  \
+                                      row_estimate *now) {                                                             \
+    return judge(t, row, l, now);                                                                                      \
+  }                                                                                                                    \
+  attributes static void tally_##name(const estimate *e, totals *all) {                                                \
+    tally(e, all);                                                                                                     \
+  }
+EACH_TIER(CHECK)
+
+/* judge: is any element of the row uncertain? */
+#define CHECK_ENTRY(name, attributes, fused) [TIER_##name] = {judge_##name, tally_##name},
+static const struct check {
+  bool (*judge)(const table_tile *t, const unsigned char *row, const limits *l, row_estimate *now);
+  void (*tally)(const estimate *e, totals *all);
+} checks[] = {EACH_TIER(CHECK_ENTRY)};
+
+/* ---- one tile ---------------------------------------------------------------------------------- */
+
+static limits limits_at(const table_tile *t, const accuracy *a, int64_t position) {
+  const double margin = 1.0 - 0x1p-24, ulp = larger(t->known->max_ulp.ulp, a->max_ulp.ulp),
+               abs = larger(t->known->max_abs.abs, a->max_abs.abs),
+               share = larger(t->known->worst_share, a->worst_share), kept = margin * (share < 1.0 ? share : 1.0);
+  limits l = {margin * ulp - 0x1p-30, margin * abs - 2.0 * t->oracle->bound, 0.0, INFINITY};
+  if (t->bound) {
+    l.share_per_ulp = kept * t->bound->ulp;
+    l.share = kept * (t->bound->abs + t->bound->growth * fabs((double)position)) - 2.0 * t->oracle->bound;
+  }
+  return l;
+}
+
+/* Makes an exact value from the oracle's that accuracy_count cannot tell from MPFR's; false if it might. */
+static bool certain(const fast_oracle *f, double high, double low, double got, exact *value) {
+  const double slack = 2.0 * f->bound; /* the oracle's, and the rounding of MPFR's own low */
+  int exponent;
+  const bool power = fabs(frexp(high, &exponent)) == 0.5;
+  /* high must be the double nearest to the value, and low on the right side of it */
+  if (power || !(fabs(low) > slack) || !(fabs(low) + slack < ldexp(1.0, exponent - 54))) return false;
+  *value = (exact){high, low, 0.0};
+  const double ulp = format_ulp(f->format, value);
+  value->rounded = ulp * rint(high / ulp);                    /* multiples of it, ties to even */
+  if (fabs(high - value->rounded) == 0.5 * ulp) return false; /* in the middle of two */
+  return !isfinite(got) || (got - high) - (low - slack) == (got - high) - (low + slack);
+}
+
+/* Is the estimate too inaccurate for the sums? Depends on the element alone: so do the sums. */
+static bool meaningless(const fast_oracle *f, double high, double got) {
+  return !(fabs(high) >= f->tiny) || fabs(high) == binade(high) || !isfinite(got);
+}
+
+/* MPFR decides on uncertain elements unless the oracle's value is certain after all. Lanes without a frequency are
+ * uncertain: their oracle values are 0. */
+static void recompute_uncertain(const table_tile *t, int64_t position, bool cosine, row_estimate *now, accuracy *a) {
+  const fast_oracle *f = t->oracle;
+  const double *high = cosine ? now->value.cos_high : now->value.sin_high,
+               *low = cosine ? now->value.cos_low : now->value.sin_low, *got = cosine ? now->cosine : now->sine;
+  estimate *e = cosine ? &now->of_cosine : &now->of_sine;
+  for (int k = 0; k < LANES; k++) {
+    if (!(e->uncertain[k] & SIGN)) continue;
+    exact value;
+    element_error d = {0.0, 0.0};
+    if (k < t->at.count) {
+      if (!certain(f, high[k], low[k], got[k], &value)) {
+        const exact_pair pair = oracle_pair(f->exact, position, t->at.index + k);
+        value = cosine ? pair.cosine : pair.sine;
+      }
+      d = accuracy_count(a, f->format, t->bound, &value, got[k], position, t->at.index + k, cosine);
+    }
+    e->exponent[k] = COUNTED;
+    if (!meaningless(f, high[k], got[k])) continue;
+    e->ulp[k] = d.ulp;
+    e->abs[k] = d.abs;
+  }
+}
+
+static void check_padding(const table_tile *t, const double *got, int64_t position, bool cosine, accuracy *a) {
+  const exact zero = {0.0, 0.0, 0.0};
+  const posenc_bound nothing = {.derived = true};
+  for (int k = 0; k < t->at.count; k++)
+    accuracy_add(a, t->oracle->format, t->bound ? &nothing : NULL, &zero, got[k], position, t->at.index + k, cosine);
+}
+
+static void finish(totals *all, const posenc_bound *bound, accuracy *a, element_error *sums) {
+  for (int n = 0; n < EXPONENTS; n++) {
+    const int64_t count = all->exponents[0][n] + all->exponents[1][n] + all->exponents[2][n] + all->exponents[3][n];
+    const int exponent = n + FIRST_EXPONENT; /* 2^exponent <= error < 2^(exponent + 1) */
+    a->elements += count;
+    if (bound) a->held += count;
+    a->bins[accuracy_bin(exponent + 1)] += count;
+    if (exponent >= -1) a->misrounded += count;
+  }
+  *sums = (element_error){sum_of(all->ulp) + a->sum_ulp, sum_of(all->abs) + a->sum_abs};
+  a->sum_ulp = a->sum_abs = 0.0; /* the padding row's */
+}
+
+static bool is_padding(const posenc_problem *problem, int64_t position) {
+  return problem->padding != POSENC_NO_PADDING && position == problem->padding;
+}
+
+static void check_tile(const table_tile *t, accuracy *a, element_error *sums) {
+  const fast_oracle *f = t->oracle;
+  const struct check *with = &checks[f->tier];
+  const unsigned char *row = t->rows;
+  fast_lanes origin;
+  row_estimate now = {.sine = {0.0}, .cosine = {0.0}};
+  totals all = {.ulp = {0.0}};
+  fast_origin(f, t->at.group, t->at.origin, &origin);
+  for (int j = t->at.from; j < t->at.to; j++, row += f->row_bytes) {
+    const int64_t position = t->at.origin + j;
+    const limits l = limits_at(t, a, position);
+    f->rotate(&origin, &t->at.group->fine[j], &now.value);
+    const bool uncertain = with->judge(t, row, &l, &now), padding = is_padding(&f->problem, position);
+    for (int cosine = f->no_sines; cosine <= !f->no_cosines; cosine++) {
+      if (padding) {
+        check_padding(t, cosine ? now.cosine : now.sine, position, cosine, a);
+        continue;
+      }
+      if (uncertain) recompute_uncertain(t, position, cosine, &now, a);
+      with->tally(cosine ? &now.of_cosine : &now.of_sine, &all);
+    }
+  }
+  finish(&all, t->bound, a, sums);
+}
+
+/* ---- a table ----------------------------------------------------------------------------------- */
+
+void fast_part(fast_oracle *f, bool sines, bool cosines) {
+  f->no_sines = !sines;
+  f->no_cosines = !cosines;
+}
+
+/* `rows` points at the first row of the span. */
+static void check_span(fast_oracle *f, const fast_span *s, const unsigned char *rows, const posenc_bound *bound,
+                       accuracy *a) {
+  const accuracy known = *a;
+#pragma omp parallel
+  {
+    accuracy mine = {0};
+#pragma omp for schedule(dynamic)
+    for (int64_t n = 0; n < s->tiles; n++) {
+      table_tile t = {.oracle = f, .at = fast_tile_of(f, s, n), .bound = bound, .known = &known};
+      t.rows = rows + f->row_bytes * (size_t)(t.at.origin + t.at.from - f->anchored - s->from);
+      check_tile(&t, &mine, &f->sums[n]);
+    }
+#pragma omp critical(fast_merge)
+    accuracy_merge(a, &mine);
+  }
+  for (int64_t n = 0; n < s->tiles; n++) {
+    a->sum_ulp += f->sums[n].ulp;
+    a->sum_abs += f->sums[n].abs;
+  }
+}
+
+/* A witness shows the exact value: MPFR's. */
+static void set_witness(const fast_oracle *f, witness *w) {
+  if (is_padding(&f->problem, w->position)) return;
+  const exact_pair pair = oracle_pair(f->exact, w->position, w->index);
+  w->exact_high = w->cosine ? pair.cosine.high : pair.sine.high;
+  w->exact_low = w->cosine ? pair.cosine.low : pair.sine.low;
+}
+
+void fast_check(fast_oracle *f, int64_t row, int64_t rows, const void *table, const posenc_bound *bound, accuracy *a) {
+  const unsigned char *next = table;
+  for (int64_t done = 0; done < rows;) {
+    const fast_span s = fast_span_at(f, f->problem.first + row + done, rows - done);
+    check_span(f, &s, next, bound, a);
+    next += f->row_bytes * (size_t)(s.to - s.from);
+    done += s.to - s.from;
+  }
+  if (rows > 0) {
+    set_witness(f, &a->max_ulp);
+    set_witness(f, &a->max_abs);
+    if (a->held > 0) set_witness(f, &a->worst);
+  }
+}

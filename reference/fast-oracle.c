@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "reference/fast-oracle.h"
+#include "reference/scaling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A position is anchor + 64 b + j, the anchor a multiple of 4096, 0 <= b, j < 64. MPFR gives (sin, cos) of the anchor and
+ * of 1, 2, 4 ... 2048 positions; rotations in pairs of doubles give those of j and of 64 b, once per frequency, then
+ * anchor ∘ 64 b, once per 64 rows, then that ∘ j.
+ *
+ * Proof of FAST_BOUND. Unit u = 2^-53; a value is high + low, |high| <= 1, |low| <= u/2, half an ulp of high. Rounding a
+ * sum of size at most 2^k u costs at most 2^k u²/2. One component of a rotation is x1 y1 + x2 y2:
+ *
+ *   p, p'      the product of the highs and its error, exactly: 2Prod, by FMA or after Dekker (1971); |p'| <= u/2
+ *   q, q'      the same of the second pair
+ *   t, t'      p + q and its error, exactly: 2Sum (Knuth, 1969); |p + q| < 1 + 2^-50, so |t'| <= u
+ *   k1         x1l y1h + x1h y1l: two products of at most u/2, their sum at most u:     2 × u²/4 + u²/2 = 1   u²
+ *   k2         the same of the second pair:                                                           1   u²
+ *   k1 + k2    at most 2u:                                                                            1   u²
+ *   p' + q'    at most u:                                                                             0.5 u²
+ *    … + t'    at most 2u:                                                                            1   u²
+ *   r          the sum of both, at most 4u:                                                           2   u²
+ *   left out   x1l y1l + x2l y2l:                                                                     0.5 u²
+ *   high, low  t + r, exactly: 2Sum
+ *
+ * In all 7 u² per component, less than 10 u² as a distance in the plane of (cos, sin). These are the building blocks of
+ * double-word arithmetic (Joldes, Muller and Popescu, "Tight and rigorous error bounds for basic building blocks of
+ * double-word arithmetic", ACM TOMS 44(2), 2017). Its product (algorithm 11, 5 u²) and sum (algorithm 6, 3 u² + 13 u³)
+ * bound the error relative to each result; what a rotation needs is the absolute error of a sum of products of at most 1,
+ * which is smaller for one normalisation less.
+ *
+ * Distances in the plane add up under rotation, but for a factor (1 + 2^-90). MPFR's pairs are within 2^-105 = 2 u²
+ * (format.h). j and 64 b take at most six of them and five rotations each, the anchor one, and putting the three together
+ * two rotations: 13 × 2 u² + 12 × 10 u² = 146 u² < 2^-98.
+ *
+ * An attention factor is in the anchors alone. What is turned is then 2^k times such a pair, the factor being at most 2^k, and
+ * so is its error: a power of two changes no rounding.
+ *
+ * The error of a product below 2^-969 is not a double: it is wrong by at most 2^-1072, which changes nothing above. No
+ * target fuses anything but 2Prod's error, which is exact either way, so all of them give the same bits.
+ */
+
+/* ---- rotation ---------------------------------------------------------------------------------- */
+
+INLINE void rotate(const fast_lanes *a, const fast_lanes *b, fast_lanes *sum, bool fused) {
+#pragma omp simd
+  for (int k = 0; k < LANES; k++) set_lane(sum, k, rotated(lane(a, k), lane(b, k), fused));
+}
+
+#define ROTATE(name, attributes, fused)                                                                                \
+  attributes static void rotate_##name(const fast_lanes *a, const fast_lanes *b, fast_lanes *sum) {                    \
+    rotate(a, b, sum, fused);                                                                                          \
+  }
+EACH_TIER(ROTATE)
+
+#define ROTATE_ENTRY(name, attributes, fused) [TIER_##name] = rotate_##name,
+static void (*const rotations[])(const fast_lanes *a, const fast_lanes *b, fast_lanes *sum) = {EACH_TIER(ROTATE_ENTRY)};
+
+void fast_origin(const fast_oracle *f, const group *g, int64_t position, fast_lanes *origin) {
+  f->rotate(&g->anchor, &g->coarse[(uint64_t)position / STEPS % STEPS], origin);
+}
+
+static void values_at(const fast_oracle *f, const group *g, int64_t position, fast_lanes *values) {
+  fast_lanes origin;
+  fast_origin(f, g, position, &origin);
+  f->rotate(&origin, &g->fine[(uint64_t)position % STEPS], values);
+}
+
+/* ---- making and using ---------------------------------------------------------------------------- */
+
+static fast_pair pair_of(const exact_pair *pair) {
+  return (fast_pair){{pair->sine.high, pair->sine.low}, {pair->cosine.high, pair->cosine.low}};
+}
+
+/* MPFR's answers to `exacts`: values at a position, or rotations by so many positions. */
+static void compute_exacts(fast_oracle *f, int64_t position, bool is_turn) {
+  for (int64_t i = 0; i < f->pairs; i++) f->places[i] = (place){position, i};
+  (is_turn ? oracle_turns : oracle_pairs)(f->exact, f->places, (size_t)f->pairs, f->exacts);
+}
+
+/* Rotations by numbers that are no powers of two, from those that are: the highest bit after the rest. */
+static void fill_multiples(const fast_oracle *f, fast_lanes *multiples) {
+  for (int n = 1; n < STEPS; n++) {
+    int highest = n;
+    while (highest & (highest - 1)) highest &= highest - 1;
+    if (highest != n) f->rotate(&multiples[n - highest], &multiples[highest], &multiples[n]);
+  }
+}
+
+static void fill_groups(fast_oracle *f) {
+  for (int64_t i = 0; i < f->pairs; i++) {
+    const fast_pair by_0 = {{0.0, 0.0}, {1.0, 0.0}};
+    set_lane(&f->group[i / LANES].fine[0], i % LANES, by_0);
+    set_lane(&f->group[i / LANES].coarse[0], i % LANES, by_0);
+  }
+  for (int bit = 0; bit < 2 * STEP_BITS; bit++) {
+    compute_exacts(f, INT64_C(1) << bit, true);
+    for (int64_t i = 0; i < f->pairs; i++) {
+      group *g = &f->group[i / LANES];
+      fast_lanes *of = bit < STEP_BITS ? &g->fine[1 << bit] : &g->coarse[1 << (bit - STEP_BITS)];
+      set_lane(of, i % LANES, pair_of(&f->exacts[i]));
+    }
+  }
+  for (int64_t g = 0; g < f->groups; g++) {
+    fill_multiples(f, f->group[g].fine);
+    fill_multiples(f, f->group[g].coarse);
+  }
+}
+
+/* The multiple of REACH at or before a position. */
+static int64_t anchor_of(int64_t position) {
+  return position & ~(int64_t)(REACH - 1);
+}
+
+static void set_anchor(fast_oracle *f, int64_t position) {
+  compute_exacts(f, position, false);
+  for (int64_t i = 0; i < f->pairs; i++) set_lane(&f->group[i / LANES].anchor, i % LANES, pair_of(&f->exacts[i]));
+  f->anchored = position;
+}
+
+static void move_anchor(fast_oracle *f, int64_t position) {
+  if (f->anchored != anchor_of(position)) set_anchor(f, anchor_of(position));
+}
+
+fast_oracle *fast_create(const posenc_problem *problem, unsigned isa) {
+  fast_oracle *f = calloc(1, sizeof *f);
+  if (!f) return NULL;
+  posenc_problem unpadded = *problem;
+  unpadded.padding = POSENC_NO_PADDING;
+  f->problem = *problem;
+  f->columns = posenc_layout_columns(problem->layout, problem->dim);
+  f->row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+  f->tier = tier_for(isa);
+  f->rotate = rotations[f->tier];
+  f->pairs = problem->dim / 2;
+  f->groups = (f->pairs - 1) / LANES + 1;
+  f->exact = oracle_create(&unpadded);
+  f->group = aligned_alloc(64, (size_t)f->groups * sizeof *f->group);
+  f->places = calloc((size_t)f->pairs, sizeof *f->places);
+  f->exacts = calloc((size_t)f->pairs, sizeof *f->exacts);
+  f->sums = calloc((size_t)f->groups * STEPS, sizeof *f->sums);
+  if (!f->exact || !f->group || !f->places || !f->exacts || !f->sums) {
+    fast_destroy(f);
+    return NULL;
+  }
+  memset(f->group, 0, (size_t)f->groups * sizeof *f->group); /* lanes that no frequency uses */
+  f->format = oracle_format(f->exact);
+  int exponent;
+  if (frexp(attention_of(problem), &exponent) == 0.5) exponent--; /* what the double may lack, the proof has to spare */
+  f->bound = ldexp(FAST_BOUND, exponent);
+  const int least = exponent + f->format->precision - 68, normal = f->format->least + f->format->precision - 1;
+  f->tiny = ldexp(1.0, least > normal ? least : normal);
+  fill_groups(f);
+  set_anchor(f, anchor_of(problem->first));
+  return f;
+}
+
+void fast_destroy(fast_oracle *f) {
+  if (!f) return;
+  oracle_destroy(f->exact);
+  free(f->group);
+  free(f->places);
+  free(f->exacts);
+  free(f->sums);
+  free(f);
+}
+
+void fast_row(fast_oracle *f, int64_t position, fast_pair *pairs) {
+  fast_lanes now;
+  move_anchor(f, position);
+  for (int64_t i = 0; i < f->pairs; i++) {
+    if (i % LANES == 0) values_at(f, &f->group[i / LANES], position, &now);
+    pairs[i] = lane(&now, i % LANES);
+  }
+}
+
+int64_t fast_groups(const fast_oracle *f) {
+  return f->groups;
+}
+
+int64_t fast_move(fast_oracle *f, int64_t position) {
+  move_anchor(f, position);
+  return REACH - (position - f->anchored); /* the sum of the two may be beyond INT64_MAX */
+}
+
+void fast_lanes_of(const fast_oracle *f, int64_t position, fast_lanes *groups) {
+  for (int64_t n = 0; n < f->groups; n++) values_at(f, &f->group[n], position, &groups[n]);
+}
+
+fast_pair fast_turn(const fast_pair *a, const fast_pair *b) {
+  return rotated(*a, *b, FUSED);
+}
+
+/* ---- tiles ------------------------------------------------------------------------------------- */
+
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+fast_span fast_span_at(fast_oracle *f, int64_t position, int64_t rows) {
+  const int64_t reach = fast_move(f, position), from = REACH - reach, to = from + least(rows, reach),
+                blocks = (to - 1) / STEPS - from / STEPS + 1;
+  return (fast_span){from, to, blocks, f->groups * blocks};
+}
+
+fast_tile fast_tile_of(const fast_oracle *f, const fast_span *s, int64_t number) {
+  const int64_t g = number / s->blocks, begin = (s->from / STEPS + number % s->blocks) * STEPS;
+  return (fast_tile){.group = &f->group[g],
+                     .index = g * LANES,
+                     .count = (int)least(LANES, f->pairs - g * LANES),
+                     .origin = f->anchored + begin,
+                     .from = begin > s->from ? 0 : (int)(s->from - begin),
+                     .to = (int)least(STEPS, s->to - begin)};
+}
