@@ -1,46 +1,57 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What is checked of one kernel on add or rope. x is drawn, each element by its row and its place there, so that it can be had again. Its
- * size is about 1, but in every 17th row, which is held to its bound alone: there it is huge, tiny, zero of either sign, or it cancels
- * the table nearly.
- */
+/* What is checked of one kernel on add or rope. Rows of x that are not plain are held to their bound alone: no figures
+ * are made of them. */
 #ifndef POSENC_VERIFY_APPLIED_H
 #define POSENC_VERIFY_APPLIED_H
 
 #include "reference/applied.h"
-#include "verify/checks.h"
+#include "verify/operand.h"
+#include "verify/subject.h"
 
-/* One subject, and what its exam needs. */
 typedef struct applied {
   subject *s;
-  fast_oracle *truth;
-  bool borrowed;          /* the truth is somebody else's */
-  fast_lanes *lanes;      /* of one row for every thread */
+  operand operand;
   arena *x, *one, *other; /* what is given, and results */
   element_error *sums;    /* of each row of a window, */
   uint64_t *digests;      /* and of its bits */
-  uint64_t seed;          /* of x */
   int64_t elements;       /* that were compared */
 } applied;
 
-/* For windows of at most so many rows. truth: of the same frequencies, from any position on, or null. False when memory runs out; to be closed
- * either way. */
+/* Elements that the arenas hold beside rows, for gaps between sequences. */
+enum { APPLIED_SPARE = 39 };
+
+/* For windows of at most so many rows; the rest is operand_open's. False when memory runs out; to be closed either
+ * way. */
 bool applied_open(applied *a, subject *s, int64_t rows, uint64_t seed, fast_oracle *truth);
 void applied_close(applied *a);
 
 /* Accuracy, memory and environment of one window; with `again` in-place, pair norm, determinism and extension too. */
 void applied_check_window(applied *a, window w, bool again, uint64_t *random);
 
-/* Rows by more threads than CPUs at once, against those from one. */
 void applied_check_threads(applied *a);
-
-/* What is left, at places drawn from `random`. False when memory runs out. */
-bool applied_check_relations(applied *a, uint64_t *random);
 
 /* x of the pair of a witness: in add, of its element and its neighbour. */
 typedef struct applied_x {
   double first, second;
 } applied_x;
 applied_x applied_x_of(applied *a, const witness *w);
+
+/* The contract, if it is about this position, else null. */
+const posenc_bound *applied_claim(const applied *a, int64_t position);
+
+/* A pair in a row of x, or of results. */
+typedef struct pair {
+  double first, second;
+} pair;
+pair pair_at(const posenc_problem *problem, const unsigned char *row, int64_t head, int64_t i);
+double pair_length(pair p);
+
+/* What the contract allows the result of a given pair of that length: each of its elements, and so √2 of it the
+ * pair. */
+double applied_pair_bound(const applied *a, int64_t position, double length);
+
+/* Calls `visit` for every pair of these rows of x, and of results, that a bound is claimed for. */
+typedef void visit_pair(applied *a, int64_t position, int64_t index, pair given, pair got);
+void applied_each_pair(applied *a, window w, const unsigned char *x, const unsigned char *out, visit_pair *visit);
 
 #endif

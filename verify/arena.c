@@ -13,8 +13,9 @@
 #include <ucontext.h>
 
 /*
- * guard pages | slack | rows … | slack | guard pages. Poison is a NaN that no arithmetic makes; slack has another pattern. Rows begin on a page or,
- * flush, end at the guard: so a byte too many faults, and a byte too few is seen in the slack.
+ * guard pages | slack | rows … | slack | guard pages. Poison is a NaN that no arithmetic makes; slack has another
+ * pattern. Rows begin on a page or, flush, end at the guard: so a byte too many faults, and a byte too few is seen in
+ * the slack.
  */
 enum { PAGE = 4096, GUARD_BYTES = 16 * PAGE, POISON = ARENA_POISON, SLACK = 0xa5 };
 
@@ -92,6 +93,10 @@ unsigned char *arena_place_first(arena *a, size_t bytes) {
 
 unsigned char *arena_place_off(arena *a, size_t bytes, size_t offset) {
   return place(a, arena_begin(a) + PAGE + offset, bytes);
+}
+
+const unsigned char *arena_rows(const arena *a) {
+  return a->rows;
 }
 
 /* Of a page at most. */

@@ -17,16 +17,20 @@ typedef struct arena arena;
 arena *arena_create(size_t bytes);
 void arena_destroy(arena *a);
 
-/* From now on a fault in an arena's guard pages is told as last words (isolate.h) before the process dies of it, and a write to a sealed plan
- * (seal.h) is counted. */
+/* From now on a fault in an arena's guard pages is told as last words (isolate.h) before the process dies of it, and a
+ * write to a sealed plan (seal.h) is counted. */
 void arena_tell_faults(void);
 
-/* Poisoned room for so many bytes, in place of what was there; flush: it ends at the guard, else it begins on a page. */
+/* Poisoned room for so many bytes, in place of what was there; flush: it ends at the guard, else it begins on a
+ * page. */
 unsigned char *arena_place(arena *a, size_t bytes, bool flush);
 
 /* The same, but it begins at the guard; or so many bytes, less than a page, behind the beginning of a page. */
 unsigned char *arena_place_first(arena *a, size_t bytes);
 unsigned char *arena_place_off(arena *a, size_t bytes, size_t offset);
+
+/* That room. */
+const unsigned char *arena_rows(const arena *a);
 
 /* Bytes that were written of the slack next to that room. */
 int64_t arena_spills(const arena *a);

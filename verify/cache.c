@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t row_bytes(const cache *c) {
+static size_t cache_row_bytes(const cache *c) {
   return (size_t)rope_cache_width(&c->problem) * posenc_dtype_bytes(c->problem.dtype);
 }
 
 bool cache_open(cache *c, const subject *s, const posenc_problem *problem, int64_t rows) {
   *c = (cache){.problem = *problem};
-  const size_t bytes = 2 * row_bytes(c) * (size_t)rows;
+  const size_t bytes = 2 * cache_row_bytes(c) * (size_t)rows;
   c->tables = arena_create(bytes);
   c->want = malloc(bytes + 1);
   return c->tables && c->want && subject_plan(s, problem, &c->plan) == POSENC_OK;
@@ -38,12 +38,12 @@ static void spread(const cache *c, const unsigned char *half, unsigned char *row
 
 /* Makes them, in memory that nothing else may be written to, and compares. */
 static void hold(cache *c, subject *s, window w, const unsigned char *want, bool cosines, bool sines) {
-  const size_t bytes = row_bytes(c) * (size_t)w.rows, element = posenc_dtype_bytes(c->problem.dtype);
+  const size_t bytes = cache_row_bytes(c) * (size_t)w.rows, element = posenc_dtype_bytes(c->problem.dtype);
   const int64_t position = c->problem.first + w.row;
   unsigned char *out = arena_place(c->tables, (cosines && sines ? 2 : 1) * bytes, false);
   subject_begin_calls();
   posenc_rope_cache(c->plan, w.row, w.rows, cosines ? out : NULL, sines ? out + (cosines ? bytes : 0) : NULL);
-  subject_check_conduct(s, position);
+  subject_end_calls(s, position);
   check *memory = &s->checks[MEMORY];
   const int64_t spilled = arena_spills(c->tables);
   memory->compared += (int64_t)(bytes / element);
@@ -56,7 +56,7 @@ static void hold(cache *c, subject *s, window w, const unsigned char *want, bool
 }
 
 void cache_check_window(cache *c, subject *s, window w, arena *table, bool again) {
-  const size_t bytes = row_bytes(c), element = posenc_dtype_bytes(c->problem.dtype);
+  const size_t bytes = cache_row_bytes(c), element = posenc_dtype_bytes(c->problem.dtype);
   const size_t half = (size_t)(c->problem.dim / 2) * element;
   const unsigned char *rows = subject_execute(s, s->plan, w.row, w.rows, table); /* cosines, then sines */
   for (int64_t r = 0; r < w.rows; r++) {

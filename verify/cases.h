@@ -9,7 +9,8 @@ typedef struct cases cases;
 struct subject;
 struct arena;
 
-/* Reads the file and has MPFR confirm it. Null, and in `why` what is wrong: "line 12: …". No thread may be running (isolate.h). */
+/* Reads the file and has MPFR confirm it. Null, and in `why` what is wrong: "line 12: …". No thread may be running
+ * (isolate.h). */
 cases *cases_load(const char *path, char *why, size_t size);
 void cases_free(cases *c);
 
@@ -18,8 +19,8 @@ const shape *cases_shape(const cases *c);
 
 size_t cases_count(const cases *c);
 
-/* Has the subject's plan, which is of that table, compute the row of every case, and holds the case to MPFR. The arena is to hold
- * a row. False when memory runs out. */
+/* Has the subject's plan, which is of that table, compute the row of every case, and holds the case to MPFR. The arena
+ * is to hold a row. False when memory runs out. */
 bool cases_try(const cases *c, struct subject *s, struct arena *a);
 
 #endif

@@ -7,6 +7,8 @@
 #include "verify/cache.h"
 #include "verify/explain.h"
 #include "verify/fpenv.h"
+#include "verify/leaks.h"
+#include "verify/relations.h"
 #include "verify/rows.h"
 #include "verify/stages.h"
 #include "verify/stress.h"
@@ -17,18 +19,19 @@
 
 /* ---- which rows of a shape are looked at ---------------------------------------------------------------- */
 
-/* Windows are at most so large: they fit a cache, and memory stays bounded. A sample has at least so many rows a window. */
+/* Windows are at most so large: they fit a cache, and memory stays bounded. A sample has at least so many rows a
+ * window. */
 enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
 
 /*
- * A promise of correct rounding is broken by one element, so that such a kernel gets the whole budget. The others, whose
- * errors are spread over all rows, get a share of it. A sample has so many windows at most; few of them, if
- * the kernel claims no bound: it may walk to each from position 0.
+ * A promise of correct rounding is broken by one element, so that such a kernel gets the whole budget. The others,
+ * whose errors are spread over all rows, get a share of it. A sample has so many windows at most; few of them, if the
+ * kernel claims no bound: it may walk to each from position 0.
  */
 enum { SHARE_OF_BOUNDED = 16, WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 8 };
 
-/* Of add and rope, whose table is looked at beside them; and of a rope cache: its own columns are the library's work, the same for all
- * kernels. The published 4096×128 is looked at whole. */
+/* Of add and rope, whose table is looked at beside them; and of a rope cache: its own columns are the library's work,
+ * the same for all kernels. The published 4096×128 is looked at whole. */
 enum { SHARE_OF_APPLIED = 32, SHARE_OF_CACHE = 256 };
 
 typedef struct survey {
@@ -66,7 +69,8 @@ static double elements_of(const survey *v, const posenc_problem *problem) {
          (v->exhaustive ? (double)problem->rows : (double)v->windows * (double)v->rows);
 }
 
-/* Window `number` of the survey: in order when exhaustive, else the first rows, the last rows, and rows drawn at random. */
+/* Window `number` of the survey: in order when exhaustive, else the first rows, the last rows, and rows drawn at
+ * random. */
 static window window_of(const survey *v, int64_t number, const posenc_problem *problem, uint64_t *random) {
   const int64_t last = problem->rows - v->rows;
   const int64_t row = v->exhaustive || number == 0 ? number * v->rows
@@ -86,8 +90,8 @@ double exam_elements(const exam *e) {
 /* What random numbers are drawn for. */
 typedef enum stream { OF_ROWS, OF_PIECES, OF_RELATIONS, OF_HUNT, OF_STAGES, OF_X, OF_CORNERS, STREAMS } stream;
 
-/* A stream of its own for every purpose, number of rows, dim and first position, so that a figure can be had again without the rest of
-   the run. */
+/* A stream of its own for every purpose, number of rows, dim and first position, so that a figure can be had again
+ * without the rest of the run. */
 static uint64_t stream_of(const verify_request *request, const posenc_problem *problem, stream purpose) {
   uint64_t state = request->seed;
   const uint64_t parts[] = {(uint64_t)problem->rows, (uint64_t)problem->dim, (uint64_t)problem->first, purpose};
@@ -113,7 +117,8 @@ static void explain(const exam *e, json_t *record, subject *s, arena *a) {
   json_object_set_new(record, "explain", explain_json(s, a));
 }
 
-/* So many windows are computed by one thread, looked at twice and in pieces; the others by all threads, if the kernel stands that. */
+/* So many windows are computed by one thread, looked at twice and in pieces; the others by all threads, if the kernel
+ * stands that. */
 enum { SERIAL_WINDOWS = 2 };
 
 static void say_window(window w, double share) {
@@ -130,7 +135,8 @@ typedef struct sitting {
   uint64_t streams[STREAMS]; /* of random numbers */
 } sitting;
 
-/* The end of all of them, but for hard cases: what is beside the shape, and what the kernel has changed. False when memory runs out. */
+/* The end of all of them, but for hard cases: what is beside the shape, and what the kernel has changed. False when
+ * memory runs out. */
 static bool conclude(sitting *t) {
   if (!t->e->brief && !subject_stress(&t->s, &t->streams[OF_CORNERS])) return false;
   subject_check_process(&t->s, t->before);
@@ -138,7 +144,8 @@ static bool conclude(sitting *t) {
   return true;
 }
 
-/* The ways return the record, or null when memory runs out. A rope cache is looked at as the table that it is made of, and beside it. */
+/* The ways return the record, or null when memory runs out. A rope cache is looked at as the table that it is made of,
+ * and beside it. */
 static json_t *look_at_table(sitting *t) {
   const exam *e = t->e;
   const verify_request *request = e->request;
@@ -155,7 +162,7 @@ static json_t *look_at_table(sitting *t) {
   bool enough = one && other && truth && (!is_cache || cache_open(&kept, s, &e->of->problem, v.rows));
   if (enough) {
     isolate_say("rows by many threads at once", 0.0);
-    subject_check_threads(s);
+    subject_check_threads(s, NULL, NULL);
   }
   for (int64_t n = 0; enough && n < v.windows; n++) {
     const window w = window_of(&v, n, problem, &t->streams[OF_ROWS]);

@@ -10,7 +10,8 @@
 #ifdef __x86_64__
 #include <x86intrin.h>
 
-/* Bits of MXCSR: exceptions that are raised, subnormals as zero, exceptions that do not trap, rounding, flush to zero. */
+/* Bits of MXCSR: exceptions that are raised, subnormals as zero, exceptions that do not trap, rounding, flush to
+ * zero. */
 enum { SSE_FLAGS = 0x3f, SSE_DAZ = 0x40, SSE_MASKS = 0x1f80, SSE_ROUNDING = 0x6000, SSE_FTZ = 0x8000 };
 enum { X87_MASKS = 0x3f, X87_PRECISION = 0x300, X87_ROUNDING = 0xc00 };          /* of the control word */
 enum { X87_FLAGS = 0x3f, X87_TOP = 0x3800 };                                     /* of the status word */
@@ -32,7 +33,8 @@ typedef struct fpenv {
 static fpenv standard;
 static bool is_set;
 
-/* The direction flag first, as compiled code relies on it. FNSTENV masks all exceptions of the x87, as they are by default. */
+/* The direction flag first, as compiled code relies on it. FNSTENV masks all exceptions of the x87, as they are by
+ * default. */
 static fpenv read_environment(void) {
   x87_environment x87;
   fpenv now = {.flags = __readeflags() & FLAGS};

@@ -3,12 +3,12 @@
 #ifndef POSENC_VERIFY_FPENV_H
 #define POSENC_VERIFY_FPENV_H
 
-/* The default environment, but with all exceptions raised, so that one that is cleared later is seen. x86: of SSE and of the x87, with the
- * direction flag clear. */
+/* The default environment, but with all exceptions raised, so that one that is cleared later is seen. x86: of SSE and
+ * of the x87, with the direction flag clear. */
 void fpenv_set(void);
 
-/* What has changed since fpenv_set, by whatever was called since, in a few words of static storage, or null; it is put right. To raise
- * exceptions is allowed, to clear them is not. */
+/* What has changed since fpenv_set, by whatever was called since, in a few words of static storage, or null; it is put
+ * right. To raise exceptions is allowed, to clear them is not. */
 const char *fpenv_restore(void);
 
 #endif

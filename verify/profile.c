@@ -325,8 +325,8 @@ static bool collide(subject *of, arena *rows, const format *f, int64_t p, int64_
 }
 
 /*
- * The first row that is the same as one before it. All rows before are different, so there is only one such; where only hashes are the
- * same, the row is kept beside the other. False when memory runs out.
+ * The first row that is the same as one before it. All rows before are different, so there is only one such; where only
+ * hashes are the same, the row is kept beside the other. False when memory runs out.
  */
 static bool find_collision(const scan *s, int n, subject *of, arena *rows, collision *found) {
   enum { SLOT_BITS = 21, SLOTS = 1 << SLOT_BITS }; /* half of them stay empty */
@@ -432,7 +432,7 @@ static json_t *scan_json(subject *of, const collision *of_points) {
   scan s;
   bool enough = scan_make(&s, of->shape->problem.shift) && rows;
   if (enough) {
-    subject_check_threads(of);
+    subject_check_threads(of, NULL, NULL);
     subject_share(of);
     scan_rows(&s, of, rows);
     of->shared = false;

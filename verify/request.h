@@ -9,8 +9,8 @@
 #include "common/shard.h"
 #include "posenc.h"
 
-/* What the command line uses unless told otherwise: 2^26 pairs, so that every published table, up to 131072×1024, is checked whole of
- * kernels that promise correct rounding, and all but the two largest of the others. */
+/* What the command line uses unless told otherwise: 2^26 pairs, so that every published table, up to 131072×1024, is
+ * checked whole of kernels that promise correct rounding, and all but the two largest of the others. */
 #define VERIFY_DEFAULT_SEED 1
 #define VERIFY_DEFAULT_BUDGET 67108864
 #define VERIFY_DEFAULT_SILENCE ISOLATE_DEFAULT_SILENCE
@@ -26,8 +26,10 @@ typedef struct verify_cases {
 /* What is measured beyond the shapes, of a table of its own. */
 typedef enum verify_profile {
   VERIFY_NO_PROFILE,
-  VERIFY_POINTS, /* errors of some rows from each power of two to 2^30 on */
-  VERIFY_SCAN /* these with their parts, errors of every row below 2^20, and, of kernels that claim nothing, those in further tables */
+  /* Errors of some rows from each power of two to 2^30 on. */
+  VERIFY_POINTS,
+  /* These with their parts, errors of every row below 2^20, and, of kernels that claim nothing, those in further tables. */
+  VERIFY_SCAN
 } verify_profile;
 
 /* Each of the kernels is looked at on each of the shapes, and no other. */
@@ -48,9 +50,9 @@ typedef struct verify_request {
   int team;     /* that default: verify_run's business */
   posenc_stores stores;
   uint64_t seed; /* of what is sampled */
-  int64_t
-      budget; /* so many pairs of a table are compared, if the kernel promises correct rounding, else a 16th; of add and rope
-                 a 32nd, of a rope cache a 256th; of a shape with more, a sample */
+  /* So many pairs of a table are compared, if the kernel promises correct rounding, else a 16th; of add and rope a 32nd,
+   * of a rope cache a 256th. Of a shape with more, a sample is. */
+  int64_t budget;
   int64_t search;             /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
   bool brief;                 /* without what is asked beside the shapes: see stress.h */
   double silence;             /* seconds that a kernel may go without a sign of life */

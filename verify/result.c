@@ -104,7 +104,7 @@ static json_t *record_of(const exam *e, const subject *s, const char *mode, int6
   const accuracy *a = &s->found;
   const double counted = a->elements ? (double)a->elements : 1.0;
   for (int p = 0; p < PROPERTIES; p++) {
-    if (!property_is_of(p, e->of->problem.op)) continue;
+    if (!(property_subjects(p) & 1u << e->of->problem.op)) continue;
     if (e->cases && s->checks[p].skip && p != ACCURACY) continue; /* it takes a table */
     if (e->brief && property_is_beside(p)) continue;
     json_array_append_new(checks, record_check(property_name(p), &s->checks[p]));

@@ -2,6 +2,7 @@
 #include "verify/rows.h"
 
 #include "common/work.h"
+#include "verify/table-exam.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,10 +22,6 @@ typedef struct maker {
 
 static const posenc_problem *problem_of(const maker *m) {
   return &m->s->shape->problem;
-}
-
-static size_t row_bytes(const posenc_problem *problem) {
-  return (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
 }
 
 /* What checks and witnesses call the position of a row. */
@@ -58,15 +55,9 @@ static void make_rows(void *from, int64_t row, int64_t rows, void *out) {
   }
 }
 
-static void merge_check(check *into, const check *from, int64_t ahead) {
-  if (from->compared > 0 && (into->compared == 0 || !(from->worst <= into->worst))) {
-    into->worst = from->worst;
-    into->bound = from->bound;
-    into->position = from->position + ahead;
-    into->index = from->index;
-  }
-  into->compared += from->compared;
-  into->broken += from->broken;
+static void take_check(check *into, check *from, int64_t ahead) {
+  from->position += ahead;
+  check_merge(into, from);
 }
 
 /* Rows [from, from + rows) against the exact values. */
@@ -74,20 +65,24 @@ static bool look_at(maker *m, int64_t from, int64_t rows) {
   subject *s = m->s;
   const posenc_problem *problem = problem_of(m), part = part_of(problem, from, rows);
   const int64_t ahead = problem->positions ? from : 0; /* a table's positions are its own */
-  rows_found found;
+  const table_request request = {.problem = part, .part = TABLE_BOTH, .limit = subject_no_claim(s) ? NULL : &s->bound};
+  table_exam *e = table_exam_create(&request, make_rows, m, part.dim);
   m->ahead = from;
-  if (!verify_rows(&part, subject_no_claim(s) ? NULL : &s->bound, make_rows, m, &found)) return false;
-  found.found.max_ulp.position += ahead;
-  found.found.max_abs.position += ahead;
-  found.found.worst.position += ahead;
-  accuracy_merge(&s->found, &found.found);
-  merge_check(&s->checks[BOUNDED], &found.bounded, ahead);
-  if (!subject_no_claim(s)) {
-    merge_check(&s->checks[PAIR_NORM], &found.pair_norm, ahead);
-    merge_check(&s->checks[ROTATION], &found.rotation, ahead);
+  const bool enough = e && table_examine(e);
+  if (enough) {
+    e->found.max_ulp.position += ahead;
+    e->found.max_abs.position += ahead;
+    e->found.worst.position += ahead;
+    accuracy_merge(&s->found, &e->found);
+    take_check(&s->checks[BOUNDED], &e->checks[BOUNDED], ahead);
+    if (request.limit) {
+      take_check(&s->checks[PAIR_NORM], &e->checks[PAIR_NORM], ahead);
+      take_check(&s->checks[ROTATION], &e->checks[ROTATION], ahead);
+    }
   }
+  table_exam_free(e);
   m->looked += rows;
-  return true;
+  return enough;
 }
 
 /* ---- bits ----------------------------------------------------------------------------------------- */
@@ -118,7 +113,8 @@ static void check_alone(maker *m, int64_t row, int64_t rows, const unsigned char
     c->skip = "the kernel does not promise the same bits in every plan";
     return;
   }
-  if (posenc_plan_create(&plan, &alone, &options) != POSENC_OK) { /* it did the whole table: it must do a part of it */
+  if (posenc_plan_create(&plan, &alone, &options) !=
+      POSENC_OK) { /* it did the whole table, and so must do a part of it */
     check_note(c, 1.0, 0.0, position_of(problem, row), -1);
     return;
   }
@@ -157,7 +153,7 @@ int64_t subject_check_rows(subject *s, int64_t budget) {
   s->checks[SEARCH].skip = s->checks[STAGES].skip = "it is one of tables of successive positions with an even dim";
   if (enough) {
     isolate_say("rows by two threads", 0.0);
-    subject_check_threads(s);
+    subject_check_threads(s, NULL, NULL);
   }
   const int64_t first = rows <= affordable ? rows : half;
   if (enough && first > 0) {

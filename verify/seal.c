@@ -68,7 +68,8 @@ static bool is_of(const code *c, const void *address) {
   return at >= c->begin && at < c->end;
 }
 
-/* Does what a plan's maker allocates go into its segment? What the loader allocates is the thread's own, for thread-local variables. */
+/* Does what a plan's maker allocates go into its segment? What the loader allocates is the thread's own, for
+ * thread-local variables. */
 #define IS_INSIDE (inside && !is_of(&loader, __builtin_return_address(0)))
 
 /* Memory of the open segment, zeroed, with its size before it; null if there is no room. */

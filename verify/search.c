@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Elements sampled in a round; multiples of a return that are tried at a time; moves that may fail before a climb ends. */
+/* Elements sampled in a round; multiples of a return that are tried at a time; moves that may fail before a climb
+ * ends. */
 enum { SAMPLES = 16, MULTIPLES = 64, PATIENCE = 48 };
 
 typedef struct hunt {
@@ -93,8 +94,8 @@ typedef struct landing {
   double from_tie;
 } landing;
 
-/* Of the positions p + q, p + 2q … (or back, for q below 0), the one that lands nearest to a tie, if it is nearer than `best`. `turn` is
- * what q positions turn the pair by. */
+/* Of the positions p + q, p + 2q … (or back, for q below 0), the one that lands nearest to a tie, if it is nearer than
+ * `best`. `turn` is what q positions turn the pair by. */
 static void land(const hunt *h, const spot *from, int64_t q, const fast_pair *turn, landing *best) {
   fast_pair now = pair_of(&from->exact);
   int64_t position = from->position;
@@ -108,8 +109,8 @@ static void land(const hunt *h, const spot *from, int64_t q, const fast_pair *tu
 }
 
 /*
- * Moves by multiples of the frequency's returns: each turns the angle by a small known amount, so the value creeps, and where it
- * lands is known, within 64 × 10 × 2^-106, before it is looked at. Until no move lands nearer.
+ * Moves by multiples of the frequency's returns: each turns the angle by a small known amount, so the value creeps, and
+ * where it lands is known, within 64 × 10 × 2^-106, before it is looked at. Until no move lands nearer.
  */
 static void creep_to_tie(hunt *h, spot at) {
   int64_t returns[ORACLE_RETURNS];
@@ -171,7 +172,8 @@ static void search_round(hunt *h) {
   climb_to_error(h, worst);
 }
 
-/* The last position that the bound is for and where it does not allow any value; it grows with the position. 0: none. */
+/* The last position that the bound is for and where it does not allow any value; it grows with the position. 0:
+ * none. */
 static int64_t reach_of(const subject *s) {
   int64_t reach = 0;
   for (int64_t step = SEARCH_REACH; step; step /= 2) {

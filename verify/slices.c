@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Slices of add and rope: lists of rows, sequences far apart, and the last row alone. */
-#include "verify/stress.h"
+#include "verify/slices.h"
+
+#include "verify/probe.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ typedef struct gathering {
 } gathering;
 
 /* Every row of every sequence has the bits that it has alone; gaps are not written. */
-static void apply_gathering(rows_of *r, property p, const gathering *g, const arena *at, unsigned char *x,
+static void apply_gathering(probe *r, property p, const gathering *g, const arena *at, unsigned char *x,
                             unsigned char *out) {
   stress *t = r->t;
   const posenc_problem *problem = &r->of.problem;
@@ -32,11 +33,11 @@ static void apply_gathering(rows_of *r, property p, const gathering *g, const ar
       memcpy(x + (size_t)b * apart + (size_t)n * r->row_bytes, r->x + (size_t)g->rows[n] * r->row_bytes, r->row_bytes);
   subject_begin_calls();
   posenc_apply(r->s.plan, &slice, x, out);
-  subject_check_conduct(t->s, problem->first + g->rows[0]);
+  subject_end_calls(t->s, problem->first + g->rows[0]);
   for (int64_t b = 0; b < g->batch; b++) {
     const unsigned char *sequence = out + (size_t)b * apart;
     for (int64_t n = 0; n < g->count; n++) {
-      c->compared += problem->heads * problem->dim;
+      c->compared += row_width(problem);
       if (memcmp(sequence + (size_t)n * r->row_bytes, r->rows + (size_t)g->rows[n] * r->row_bytes, r->row_bytes) != 0)
         check_break(c, t->s, problem,
                     "sequence %" PRId64 " of %" PRId64 ", %" PRId64 " elements apart%s: row %" PRId64
@@ -50,7 +51,7 @@ static void apply_gathering(rows_of *r, property p, const gathering *g, const ar
 }
 
 /* Out of place, and in place at the guard. */
-static bool compare_gathering(rows_of *r, property p, const gathering *g) {
+static bool compare_gathering(probe *r, property p, const gathering *g) {
   const size_t gap = (size_t)g->gap * posenc_dtype_bytes(r->of.problem.dtype),
                extent = (size_t)g->batch * (r->row_bytes * (size_t)g->count + gap) - gap;
   arena *given = arena_create(extent), *made = arena_create(extent);
@@ -85,14 +86,14 @@ static void draw_list(const stress *t, int64_t rows, int64_t *list, int64_t coun
   }
 }
 
-bool stress_slices(stress *t) {
+bool check_slices(stress *t) {
   enum { ROWS = 300, LISTS = 4, MOST = 1000 };
   static const int64_t counts[LISTS] = {1, 65, 300, MOST};
   static const int64_t batches[][2] = {{2, 1}, {5, 13}, {9, 4096}, {17, 3}, {3, INT64_C(1) << 20}}; /* and their gaps */
-  const posenc_problem p = stress_problem(t, ROWS, stress_dim(t, (int)random_below(t->random, STRESS_DIMS)));
+  const posenc_problem p = variant_problem(t, ROWS, variant_dim(t, (int)random_below(t->random, VARIANT_DIMS)));
   int64_t list[MOST], in_turn[ROWS];
-  rows_of r;
-  if (!rows_open(&r, t, &p, true)) return true;
+  probe r;
+  if (!probe_open(&r, t, &p, true)) return true;
   for (int64_t n = 0; n < ROWS; n++) in_turn[n] = n;
   bool enough = true;
   for (int n = 0; n < LISTS && enough; n++) {
@@ -102,7 +103,7 @@ bool stress_slices(stress *t) {
   for (size_t n = 0; n < sizeof batches / sizeof *batches && enough; n++)
     enough = compare_gathering(&r, BATCH, &(gathering){in_turn + n, 11, batches[n][0], batches[n][1], n % 2});
   for (int64_t last = 1; last <= 3; last++)
-    rows_compare(&r, EXTENSION, ROWS - last, last, t->one, arena_place(t->one, r.row_bytes * (size_t)last, true));
-  rows_close(&r);
+    probe_compare(&r, EXTENSION, ROWS - last, last, t->one, arena_place(t->one, r.row_bytes * (size_t)last, true));
+  probe_close(&r);
   return enough;
 }

@@ -19,7 +19,8 @@ typedef struct told {
 bool told_create(told *t, int64_t pairs);
 void told_free(told *t);
 
-/* Rows [row, row + rows) of a plan of the subject's kernel, but for the padding row. False if the kernel does not tell. */
+/* Rows [row, row + rows) of a plan of the subject's kernel, but for the padding row. False if the kernel does not
+ * tell. */
 bool told_rows(told *t, subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a);
 
 /* The property: of a few windows, sine and cosine rounded once are what is in the table. False when memory runs out. */

@@ -3,32 +3,13 @@
 #ifndef POSENC_VERIFY_TABLE_H
 #define POSENC_VERIFY_TABLE_H
 
-#include "files/table.h"
-#include "reference/accuracy.h"
+#include "verify/table-request.h"
 
 #include <jansson.h>
 
-/* The oracle has 4 KiB for each pair of columns. */
-enum { TABLE_COLUMNS_MAX = 1 << 17 };
-
-/* Which of sines and cosines a table has. One alone is a table of a rope cache, with the problem's layout as posenc_rope_tables has it: duplicated
-   [f, f], interleaved with each column twice, or split with each once; then half of the problem's columns are in the file. */
-typedef enum table_part { TABLE_BOTH, TABLE_SIN, TABLE_COS } table_part;
-
-typedef struct table_request {
-  table_file *table;
-  const char *name; /* of the file */
-  posenc_problem
-      problem; /* what it should be, a table; rows, dim and dtype are the file's. At most TABLE_COLUMNS_MAX columns */
-  table_part part;
-  const posenc_bound *limit; /* the errors that are allowed, without a growth; null: nothing is judged */
-  bool recorded;             /* the problem is what the file says of itself */
-  const char *replay;        /* the command that does this again */
-} table_request;
-
 /*
- * A record in the form of verify.h, so that it is printed like those: schema "posenc-check-1", no kernels, no seed, and one entry in its
- * records, whose "kernel" is the file's name. The entry has no digest, and further
+ * A record in the form of verify.h, so that it is printed like those: schema "posenc-check-1", no kernels, no seed, and
+ * one entry in its records, whose "kernel" is the file's name. The entry has no digest, and further
  *
  *   "format": "npy" | "safetensors", "tensor": name or null,
  *   "recorded": whether the problem is what the file says of itself,
@@ -39,8 +20,8 @@ typedef struct table_request {
  *
  * Of a list of positions, what is called a position need not be whole.
  *
- * Checks: accuracy, bounded, pair-norm, rotation, unique-rows; of one part alone, those about pairs are skipped. Without a limit all are skipped, but have their worst deviations.
- * Null when memory runs out.
+ * Checks: accuracy, bounded, pair-norm, rotation, unique-rows; of one part alone, those about pairs are skipped.
+ * Without a limit all are skipped, but have their worst deviations. Null when memory runs out.
  */
 json_t *verify_table(const table_request *request);
 

@@ -219,7 +219,8 @@ static portrait portrait_of(const verify_request *request, size_t number) {
   return (portrait){request, part->kernels[number], part->profile};
 }
 
-/* Exams, profiles, and if there are any, the distances of exact rows: which of them are this shard's, in that order. Null when memory runs out. */
+/* Exams, profiles, and if there are any, the distances of exact rows: which of them are this shard's, in that order.
+ * Null when memory runs out. */
 static bool *deal(const verify_request *request) {
   const size_t exams = count_exams(request), profiles = count_profiles(request), works = exams + profiles + 1;
   double *sizes = calloc(works, sizeof *sizes);
@@ -304,7 +305,8 @@ static char *examine_piece(size_t number, void *argument) {
   return text;
 }
 
-/* Only the process that looked at it knows whether its kernel does the table: what is refused is not work that was done. */
+/* Only the process that looked at it knows whether its kernel does the table: what is refused is not work that was
+ * done. */
 static void take_record(size_t number, const char *text, void *argument) {
   examination *all = argument;
   const exam e = exam_of(all->request, number);
@@ -335,7 +337,8 @@ static int larger_first(const void *a, const void *b) {
                                     : (x->number > y->number) - (x->number < y->number);
 }
 
-/* The records of the exams that are set in `mine`, in their order. Null, and errno set, when memory runs out or no process can be made. */
+/* The records of the exams that are set in `mine`, in their order. Null, and errno set, when memory runs out or no
+ * process can be made. */
 static json_t *examine_all(const verify_request *request, const bool *mine, tally *counts) {
   const size_t exams = count_exams(request);
   examination all = {

@@ -32,11 +32,11 @@
  *   "profile": [ { "kernel": name, "dim": n, "base", "shift": 0, or 1 if the kernel does that alone,
  *                  "points": [ {"position": 2^k for k = 0 … 30, "rows": n that were looked at, "max_abs", "max_ulp", "index": frequency index of max_abs,
  *                               "parts": PARTS, mean sizes, or null if the kernel does not expose its stages; absent where errors against
-                                        position alone were asked for,
+ *                                         position alone were asked for,
  *                               "relative": largest |PE[p]·PE[q] − Σ cos((p−q) w_i)| of two of them} … ], of rows from there on;
  *                            points that the kernel does not do are left out
  *                  "rows": n of a scan of all positions 0 … n-1; null if the kernel does not do that table, absent if it was not asked for,
-                          and then nothing follows
+ *                           and then nothing follows
  *                  "columns": [ {"index": frequency index, "max_abs", "position"} … ],
  *                  "passes": {"f32", "f16", "bf16": first position with an error beyond half an ulp just below 1, or null},
  *                  "norm": {"worst": largest |sin² + cos² − 1|, "position", "index"},
@@ -58,24 +58,27 @@
  * WITNESS: { "ulp", "abs", "position": n, "index": n, "function": "sin" | "cos", "exact": hex-float, "got": hex-float,
  *            "replay": command }
  *
- * Of add and rope the exact result is that of the x given, which is drawn (verify/applied.h): max_ulp, max_abs, both means, misrounded and the
- * histogram are of the rows with x of a size about 1; worst, and all checks, are of the others too. An ulp is, of add, that of the exact result, so
- * that it has no end where x cancels the table; of rope, that of the exact length of the pair. Misrounded are the elements that are not nearest
- * to their own exact value. There is no search, and "explain" is null. A witness of rope has as "function" "first" | "second" of the pair, and
+ * Of add and rope the exact result is that of the x given, which is drawn (verify/operand.h): max_ulp, max_abs, both
+ * means, misrounded and the histogram are of the rows with x of a size about 1; worst, and all checks, are of the
+ * others too. An ulp is, of add, that of the exact result, so that it has no end where x cancels the table; of rope,
+ * that of the exact length of the pair. Misrounded are the elements that are not nearest to their own exact value.
+ * There is no search, and "explain" is null. A witness of rope has as "function" "first" | "second" of the pair, and
  * "head": n; one of either has "x": [ hex-float … ], the element or the pair that was given.
  *
- * Of a list of positions, the "position" of a witness need not be whole, and of it and of an odd dim there are no search, stages and "explain".
+ * Of a list of positions, the "position" of a witness need not be whole, and of it and of an odd dim there are no
+ * search, stages and "explain".
  *
- * A rope cache is looked at as the table that it is made of, and the bits of its two tables beside it: property rope-cache.
+ * A rope cache is looked at as the table that it is made of, and the bits of its two tables beside it: property
+ * rope-cache.
  *
  * PARTS: {"frequency", "phase", "trig", "store"}, as reference/split.h says
  *
- * Each kernel is looked at in a process of its own, a shape at a time. Of one that did not live to tell there is one check only:
- * survival, or memory if it died of touching what lies next to its rows.
+ * Each kernel is looked at in a process of its own, a shape at a time. Of one that did not live to tell there is one
+ * check only: survival, or memory if it died of touching what lies next to its rows.
  *
- * A number that is infinite or not a number is null, the errors of an element that is NaN among them.
- * Null when memory runs out, or, with errno EAGAIN, when a process could not be made, which is no kernel's fault. No thread may be running, nor
- * have run an OpenMP region in this process (fork).
+ * A number that is infinite or not a number is null, the errors of an element that is NaN among them. Null when memory
+ * runs out, or, with errno EAGAIN, when a process could not be made, which is no kernel's fault. No thread may be
+ * running, nor have run an OpenMP region in this process (fork).
  */
 json_t *verify_run(const verify_request *request);
 

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* One encoding beside the table: what its exams have in common, and the exams. */
+#ifndef POSENC_VERIFY_ENCODING_EXAM_H
+#define POSENC_VERIFY_ENCODING_EXAM_H
+
+#include "reference/encodings.h"
+#include "verify/arena.h"
+#include "verify/encodings-request.h"
+#include "verify/property.h"
+
+#include <jansson.h>
+#include <string.h>
+
+enum { DTYPES = POSENC_BF16 + 1 };
+
+/* Elements between sequences of a batch. */
+enum { ENCODING_GAP = 5 };
+
+/* One encoding in one shape, and the records of the shapes before. */
+typedef struct encoding_exam {
+  const encodings_request *request;
+  const posenc_encoding *encoding;
+  posenc_dtype dtype; /* of what is written */
+  accuracy found;
+  check checks[PROPERTIES];
+  uint64_t digest;
+  json_t *records;
+} encoding_exam;
+
+/* Begins a shape, and adds its record under a name. */
+void encoding_begin(encoding_exam *e, posenc_dtype dtype);
+void encoding_end(encoding_exam *e, const char *called);
+
+/* The command that does all of it again. */
+json_t *encoding_replay(const encoding_exam *e);
+
+/* Takes in one check of a property; whether bytes are the same; and whether an element is within the contract's bound
+ * of the truth. */
+void encoding_note(encoding_exam *e, property p, bool ok, int64_t position);
+void encoding_same(encoding_exam *e, property p, const void *a, const void *b, size_t bytes, int64_t position);
+void encoding_compare(encoding_exam *e, const exact *truth, const void *out, int64_t at, int64_t position,
+                      int64_t column);
+
+/* Room for so many elements, which arena_place has poisoned; and for so many bytes. These end the process where there
+ * is none, which is a failure. */
+unsigned char *encoding_arena(arena **a, int64_t elements, posenc_dtype dtype, bool flush);
+void *encoding_room(size_t bytes);
+
+/* MEMORY of all elements of an arena. */
+void encoding_check_written(encoding_exam *e, const arena *a, const unsigned char *out, int64_t elements);
+
+void encoding_digest(encoding_exam *e, const void *out, int64_t elements);
+
+/* REFUSAL: a call that must be refused, with nothing written. */
+#define REFUSED(e, out, bytes, call) (memset(out, 0x5a, bytes), encoding_note_refusal(e, call, out, bytes))
+void encoding_note_refusal(encoding_exam *e, posenc_status status, const void *out, size_t bytes);
+
+/* An element of that dtype, rounded; and numbers whose size is about 1, one in eight of another size. */
+void encoding_set_element(posenc_dtype dtype, void *table, int64_t at, double x);
+double encoding_draw(uint64_t *random, bool wide);
+
+void encoding_examine_integer(encoding_exam *e);
+void encoding_examine_binary(encoding_exam *e);
+void encoding_examine_learned(encoding_exam *e);
+void encoding_examine_alibi(encoding_exam *e);
+void encoding_examine_dropout(encoding_exam *e);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/operand.h"
+
+#include "verify/property.h"
+
+#include <math.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <stdlib.h>
+#include <string.h>
+
+static int count_threads(void) {
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+static int this_thread(void) {
+#ifdef _OPENMP
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
+
+bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *truth) {
+  *o = (operand){.problem = problem, .seed = seed, .truth = truth ? truth : fast_create(problem, 0), .borrowed = truth};
+  if (!o->truth) return false;
+  o->lanes = aligned_alloc(64, (size_t)(count_threads() * fast_groups(o->truth)) * sizeof *o->lanes);
+  return o->lanes;
+}
+
+void operand_close(operand *o) {
+  if (!o->borrowed) fast_destroy(o->truth);
+  free(o->lanes);
+}
+
+const fast_lanes *operand_truth(const operand *o, int64_t position) {
+  fast_lanes *mine = o->lanes + this_thread() * fast_groups(o->truth);
+  fast_lanes_of(o->truth, position, mine);
+  return mine;
+}
+
+/* So few rows are drawn by one thread. */
+enum { FEW_ROWS = 64 };
+
+/* One row of so many is hard: not a period that blocks or vectors have. */
+enum { PERIOD = 17 };
+
+bool operand_is_plain(int64_t row) {
+  return row % PERIOD != PERIOD - 1;
+}
+
+/* The finaliser of MurmurHash3 (Appleby, 2011). */
+static inline uint32_t mixed(uint32_t h) {
+  h = (h ^ (h >> 16)) * UINT32_C(0x85ebca6b);
+  h = (h ^ (h >> 13)) * UINT32_C(0xc2b2ae35);
+  return h ^ (h >> 16);
+}
+
+/* The sum of two uniform numbers, of variance 1. */
+static inline float plain_x(uint32_t key, uint32_t column) {
+  const uint32_t one = mixed(key ^ (column * UINT32_C(0x9e3779b1))), other = mixed(one + UINT32_C(0x7f4a7c15));
+  return ((float)(int32_t)one + (float)(int32_t)other) * 0x1.397p-31f;
+}
+
+/* The number of that dtype near x, `steps` numbers away from zero. */
+static float stepped(posenc_dtype dtype, double x, int steps) {
+  const float nearest = (float)(dtype == POSENC_BF16 ? format_nearest(&format_bf16, x) : x);
+  uint32_t bits;
+  memcpy(&bits, &nearest, sizeof bits);
+  bits += (uint32_t)(steps * (dtype == POSENC_BF16 ? 1 << 16 : 1));
+  float result;
+  memcpy(&result, &bits, sizeof result);
+  return result;
+}
+
+/* A pair that is hard in one way or another. The last ways cancel: -PE itself and its neighbours; of rope, what is
+ * turned to (0, 1). */
+static void hard_pair(const posenc_problem *problem, uint32_t key, double sine, double cosine, float *first,
+                      float *second) {
+  const float plain = plain_x(key, 1), other = plain_x(key, 2);
+  const int steps = (int)(key >> 8) % 4;
+  *first = plain;
+  *second = other;
+  switch (key % 8) {
+  case 0:
+    *first = plain * 1e20f;
+    *second = other * 1e20f;
+    break;
+  case 1:
+    *first = plain * 1e-20f;
+    *second = other * 1e-20f;
+    break;
+  case 2:
+    *first = 0.0f;
+    break;
+  case 3:
+    *second = -0.0f;
+    break;
+  case 4:
+    *first = plain * 1e20f;
+    *second = other * 1e-20f;
+    break;
+  case 5:
+    *first = plain * 0x1p-140f; /* subnormal */
+    *second = other * 0x1p-140f;
+    break;
+  default:
+    *first = problem->op == POSENC_ADD ? stepped(problem->dtype, -sine, steps) : stepped(problem->dtype, sine, steps);
+    *second = problem->op == POSENC_ADD ? stepped(problem->dtype, -cosine, steps)
+                                        : stepped(problem->dtype, problem->inverse ? -cosine : cosine, 0);
+  }
+}
+
+void operand_store(posenc_dtype dtype, void *x, int64_t at, float value) {
+  if (dtype == POSENC_F32) {
+    ((float *)x)[at] = value;
+    return;
+  }
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  ((uint16_t *)x)[at] = (uint16_t)(bits >> 16); /* toward zero, as good as any */
+}
+
+static void draw_plain_row(const posenc_problem *problem, uint32_t key, void *x) {
+  const int64_t width = row_width(problem);
+  if (problem->dtype == POSENC_F32) {
+#pragma omp simd
+    for (int64_t j = 0; j < width; j++) ((float *)x)[j] = plain_x(key, (uint32_t)j);
+  } else {
+    for (int64_t j = 0; j < width; j++) operand_store(POSENC_BF16, x, j, plain_x(key, (uint32_t)j));
+  }
+}
+
+static void draw_hard_row(const posenc_problem *problem, uint32_t key, const fast_lanes *truth, void *x) {
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  for (int64_t head = 0; head < problem->heads; head++)
+    for (int64_t i = 0; i < problem->dim / 2; i++) {
+      const int64_t from = head * problem->dim + i * at.step, k = i % FAST_LANES;
+      const fast_lanes *group = &truth[i / FAST_LANES];
+      float first, second;
+      hard_pair(problem, mixed(key ^ (uint32_t)from), group->sin_high[k], group->cos_high[k], &first, &second);
+      operand_store(problem->dtype, x, from + at.sin, first);
+      operand_store(problem->dtype, x, from + at.cos, second);
+    }
+}
+
+static uint32_t key_of(const operand *o, int64_t row, int64_t sequence) {
+  uint64_t state = o->seed ^ (uint64_t)row ^ (uint64_t)sequence << 48;
+  return (uint32_t)random_below(&state, UINT64_C(1) << 32);
+}
+
+/* Hard rows need the truth, so that the oracle goes along. */
+void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsigned char *x) {
+  const posenc_problem *problem = o->problem;
+  const size_t bytes = row_bytes(problem);
+  const int64_t end = row + rows;
+#pragma omp parallel for schedule(static) if (rows > FEW_ROWS)
+  for (int64_t r = row; r < end; r++)
+    if (operand_is_plain(r)) draw_plain_row(problem, key_of(o, r, sequence), x + bytes * (size_t)(r - row));
+  for (int64_t from = row + (PERIOD - 1 - row % PERIOD), to; from < end; from = to) {
+    const int64_t reach = fast_move(o->truth, problem->first + from);
+    to = from + (reach - 1) / PERIOD * PERIOD + PERIOD;
+#pragma omp parallel for schedule(static) if (rows > FEW_ROWS)
+    for (int64_t r = from; r < least(to, end); r += PERIOD)
+      draw_hard_row(problem, key_of(o, r, sequence), operand_truth(o, problem->first + r),
+                    x + bytes * (size_t)(r - row));
+  }
+}

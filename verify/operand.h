@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * x of add and rope: drawn, each element by its row and its place there, so that it can be had again. Its size is about
+ * 1, but in every 17th row, which is not plain: there it is huge, tiny, zero of either sign, or it cancels the table
+ * nearly.
+ */
+#ifndef POSENC_VERIFY_OPERAND_H
+#define POSENC_VERIFY_OPERAND_H
+
+#include "reference/fast.h"
+
+typedef struct operand {
+  const posenc_problem *problem;
+  fast_oracle *truth;
+  bool borrowed;     /* the truth is somebody else's */
+  fast_lanes *lanes; /* of one row for every thread */
+  uint64_t seed;
+} operand;
+
+/* truth: of the same frequencies, from any position on, or null. False when memory runs out; to be closed either
+ * way. */
+bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *truth);
+void operand_close(operand *o);
+
+/* Rows in succession; sequences of a batch have different x. */
+void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsigned char *x);
+bool operand_is_plain(int64_t row);
+
+/* The exact pairs of a position that fast_move has been to, for the thread that asks until it asks again. */
+const fast_lanes *operand_truth(const operand *o, int64_t position);
+
+/* Sets an element; rounded toward zero to bf16. */
+void operand_store(posenc_dtype dtype, void *x, int64_t at, float value);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The properties, and what is found of one: verify/properties.def lists them. */
+#ifndef POSENC_VERIFY_PROPERTY_H
+#define POSENC_VERIFY_PROPERTY_H
+
+#include "posenc.h"
+#include "reference/accuracy.h"
+
+#define PROPERTY(id, name, subjects, what) id,
+typedef enum property {
+#include "verify/properties.def"
+  PROPERTIES
+} property;
+#undef PROPERTY
+
+/* What is held to properties: bits of posenc_op for kernels, and two more. */
+enum {
+  ADD = 1 << POSENC_ADD,
+  ROPE = 1 << POSENC_ROPE,
+  CACHE = 1 << POSENC_ROPE_CACHE,
+  TABLES = 1 << POSENC_TABLE | CACHE,
+  APPLIED = ADD | ROPE,
+  KERNELS = TABLES | APPLIED,
+  FILES = 1 << 8,
+  ENCODINGS = 1 << 9
+};
+
+const char *property_name(property p);
+unsigned property_subjects(property p);
+const char *property_text(property p);
+
+/* Is it about other problems and calls than those of the shape (stress.h)? */
+bool property_is_beside(property p);
+
+/* ---- bounds that follow from that of an element -------------------------------------------------------------- */
+
+/*
+ * Both elements of a pair are within e of a sin x and a cos x, a being the attention factor. Slacks are for the double
+ * arithmetic of the checks, whose unit roundoff is 2^-53.
+ */
+
+/* |s² + c² - a²| <= 2 a (|sin| + |cos|) e + 2 e² <= 2√2 a e + 2 e². Slack: the two squares, their sum, a² and the
+ * difference are four roundings of at most a² + a²/2 together, less than 2^-51 a²; 2^-50 a² leaves room for e. */
+double allowed_norm(double attention, double e);
+
+/* The deviation of row p + k from row p turned by k, whose elements are within e_to and e_from: e_to + (|sin| + |cos|)
+ * e_from, for sine and cosine of that turn. Slack: sine and cosine are known to 2^-53, divided by a, and multiplied,
+ * and the sum is rounded: four roundings, relative to at most |s sin| + |c cos| <= a, in all 2^-51 a; 2^-50 a leaves
+ * room for e. */
+double allowed_rotation(double attention, double e_from, double e_to, double sine, double cosine);
+
+/* ---- what is found ---------------------------------------------------------------------------------------- */
+
+typedef struct check {
+  int64_t compared; /* elements */
+  int64_t broken;   /* of these, beyond the bound */
+  double worst;     /* the deviation that is the largest share of its bound, the largest of those if the share is 0, */
+  double bound;     /* its bound, */
+  double share;     /* that share, */
+  int64_t position; /* where that was, */
+  int64_t index;    /* -1: no single frequency */
+  const char *skip; /* why nothing could be compared, or null */
+  char note[400];   /* what else there is to tell, or empty */
+} check;
+
+bool check_ok(const check *c);
+
+/* Takes in one element, or several, the largest of whose deviations is this; index -1: of no single frequency. */
+void check_note(check *c, double deviation, double bound, int64_t position, int64_t index);
+void check_note_all(check *c, int64_t elements, double deviation, double bound, int64_t position);
+
+/* Takes in what another check of the same property has found. */
+void check_merge(check *into, const check *from);
+
+/* Takes in all elements that were held to the bound: the deviation is their share of it, which may be 1. */
+void check_bound(check *c, const accuracy *found);
+
+/* Takes in elements of rows, of the table or of add and rope, that must have the same bits. */
+void check_bits(check *c, const posenc_problem *problem, const unsigned char *a, const unsigned char *b,
+                int64_t position, int64_t rows);
+
+/* Goes on with a digest by so many bytes, of whole elements. */
+#define DIGEST_START UINT64_C(14695981039346656037)
+uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count);
+
+/* Elements and bytes of one row of a result. */
+static inline int64_t row_width(const posenc_problem *problem) {
+  return problem->heads * problem->dim;
+}
+
+static inline size_t row_bytes(const posenc_problem *problem) {
+  return (size_t)row_width(problem) * posenc_dtype_bytes(problem->dtype);
+}
+
+static inline int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* A uniform number below `limit` (> 0), from a state that any seed may start. */
+uint64_t random_below(uint64_t *state, uint64_t limit);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/relations.h"
+
+#include "common/work.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of each relation, and elements between its sequences, so that none of them is aligned as another. */
+enum { ROWS = 16, BATCH_OF = 3, GAP = APPLIED_SPARE / BATCH_OF };
+
+static const posenc_problem *problem_of(const applied *a) {
+  return &a->s->shape->problem;
+}
+
+static size_t bytes_of(const posenc_problem *problem, int64_t elements) {
+  return (size_t)elements * posenc_dtype_bytes(problem->dtype);
+}
+
+/* Sequences with a gap between them, against each alone; out of place, where gaps are looked at too, and in place. */
+static void check_batch(applied *a, int64_t row, int64_t rows, int64_t gap) {
+  const posenc_problem *problem = problem_of(a);
+  const int64_t packed = rows * row_width(problem);
+  posenc_slice slice = posenc_rows(row, rows);
+  check *c = &a->s->checks[BATCH];
+  slice.batch = BATCH_OF;
+  slice.stride = gap ? packed + gap : 0;
+  unsigned char *x = arena_place(a->x, subject_extent(problem, &slice), true);
+  for (int64_t n = 0; n < BATCH_OF; n++)
+    operand_draw(&a->operand, row, rows, n, x + bytes_of(problem, n * (packed + gap)));
+  const posenc_slice alone = posenc_rows(row, rows);
+  for (int in_place = 0; in_place < 2; in_place++) {
+    const unsigned char *all = in_place ? subject_run_in_place(a->s, &slice, x, a->one)
+                                        : subject_run(a->s, a->s->plan, &slice, x, a->one, true);
+    for (int64_t n = 0; n < BATCH_OF; n++) {
+      const size_t at = bytes_of(problem, n * (packed + gap));
+      check_bits(c, problem, all + at, subject_run(a->s, a->s->plan, &alone, x + at, a->other, false),
+                 problem->first + row, rows);
+    }
+  }
+}
+
+/* Rows in any order, some of them twice or in succession, against each alone. */
+static void check_index(applied *a, uint64_t *random) {
+  const posenc_problem *problem = problem_of(a);
+  const size_t bytes = row_bytes(problem);
+  int64_t index[ROWS];
+  for (int n = 0; n < ROWS; n++) {
+    const bool again = n % 4 == 1, next = n % 4 == 2 && index[n - 1] + 1 < problem->rows;
+    index[n] = again || next ? index[n - 1] + next : (int64_t)random_below(random, (uint64_t)problem->rows);
+  }
+  posenc_slice slice = posenc_rows(0, ROWS);
+  slice.index = index;
+  unsigned char *x = arena_place(a->x, bytes * ROWS, true);
+  for (int n = 0; n < ROWS; n++) operand_draw(&a->operand, index[n], 1, n, x + bytes * (size_t)n);
+  const unsigned char *all = subject_run(a->s, a->s->plan, &slice, x, a->one, true);
+  for (int n = 0; n < ROWS; n++) {
+    const posenc_slice alone = posenc_rows(index[n], 1);
+    check_bits(&a->s->checks[INDEX], problem, all + bytes * (size_t)n,
+               subject_run(a->s, a->s->plan, &alone, x + bytes * (size_t)n, a->other, false), problem->first + index[n],
+               1);
+  }
+}
+
+/* Another plan of the subject's kernel; null, and the reason in the check, if it does not do that problem. */
+static posenc_plan *other_plan(const applied *a, const posenc_problem *problem, check *c) {
+  posenc_plan *plan;
+  posenc_options options = *a->s->options;
+  options.kernel = a->s->kernel;
+  const char *refusal = posenc_kernel_refusal(a->s->kernel, problem, &options);
+  const posenc_status status = subject_plan(a->s, problem, &plan);
+  if (!plan) c->skip = refusal ? refusal : posenc_status_message(status);
+  return plan;
+}
+
+/* There and back: the way back turns what the way there has left, its error included, and adds one of its own. Either
+ * multiplies by the attention factor. */
+static void visit_inverse(applied *a, int64_t position, int64_t index, pair given, pair got) {
+  const double factor = a->s->attention, square = factor * factor, length = pair_length(given),
+               there = applied_pair_bound(a, position, length),
+               back = applied_pair_bound(a, position, factor * length + there);
+  const pair off = {got.first - square * given.first, got.second - square * given.second};
+  check_note(&a->s->checks[INVERSE], pair_length(off), (factor * there + back) * (1.0 + 0x1p-50), position, index);
+}
+
+static void check_inverse(applied *a, int64_t row, int64_t rows) {
+  posenc_problem back = *problem_of(a);
+  const posenc_slice slice = posenc_rows(row, rows);
+  back.inverse = !back.inverse;
+  posenc_plan *plan = other_plan(a, &back, &a->s->checks[INVERSE]);
+  if (!plan) return;
+  unsigned char *x = arena_place(a->x, row_bytes(&back) * (size_t)rows, true);
+  operand_draw(&a->operand, row, rows, 0, x);
+  const unsigned char *turned = subject_run(a->s, a->s->plan, &slice, x, a->one, true);
+  applied_each_pair(a, (window){row, rows}, x, subject_run(a->s, plan, &slice, turned, a->other, true), visit_inverse);
+  subject_drop(plan);
+}
+
+/*
+ * <R_m q, R_n k> = Σ over pairs of (q·k) cos (m-n)w + (q × k) sin (m-n)w, for each head: neither m nor n is in it. What
+ * the errors of turned pairs may add: |e_q| |k| + |q| |e_k| + |e_q| |e_k| each. Both have the attention factor, and so
+ * has the oracle's pair once.
+ */
+static void check_relative(applied *a, int64_t m, int64_t n, fast_pair *by) {
+  const posenc_problem *problem = problem_of(a);
+  const size_t bytes = row_bytes(problem);
+  const int64_t p = problem->first + m, q = problem->first + n;
+  const posenc_slice slice[2] = {posenc_rows(m, 1), posenc_rows(n, 1)};
+  if (!subject_claims(a->s, p) || !subject_claims(a->s, q)) return;
+  unsigned char *x = arena_place(a->x, 2 * bytes, true);
+  operand_draw(&a->operand, m, 1, 0, x);
+  operand_draw(&a->operand, n, 1, 1, x + bytes);
+  const unsigned char *query = subject_run(a->s, a->s->plan, &slice[0], x, a->one, true),
+                      *key = subject_run(a->s, a->s->plan, &slice[1], x + bytes, a->other, true);
+  fast_row(a->operand.truth, m - n, by);
+  for (int64_t head = 0; head < problem->heads; head++) {
+    double product = 0.0, wanted = 0.0, allowed = 0.0;
+    for (int64_t i = 0; i < problem->dim / 2; i++) {
+      const pair x_q = pair_at(problem, x, head, i), x_k = pair_at(problem, x + bytes, head, i);
+      const pair got_q = pair_at(problem, query, head, i), got_k = pair_at(problem, key, head, i);
+      const double sine = problem->inverse ? -by[i].sine.high : by[i].sine.high;
+      const double factor = a->s->attention, size_q = factor * pair_length(x_q), size_k = factor * pair_length(x_k),
+                   e_q = applied_pair_bound(a, p, pair_length(x_q)), e_k = applied_pair_bound(a, q, pair_length(x_k));
+      product += got_q.first * got_k.first + got_q.second * got_k.second;
+      wanted += factor * ((x_q.first * x_k.first + x_q.second * x_k.second) * by[i].cosine.high +
+                          (x_q.first * x_k.second - x_q.second * x_k.first) * sine);
+      allowed += e_q * size_k + size_q * e_k + e_q * e_k + 0x1p-40 * size_q * size_k; /* these sums round, too */
+    }
+    check_note(&a->s->checks[RELATIVE], fabs(product - wanted), allowed, p, -1);
+  }
+}
+
+/* A table whose padding row is in the middle of these rows adds nothing there, and elsewhere what it adds without. */
+static void check_padding(applied *a, int64_t row, int64_t rows) {
+  posenc_problem padded = *problem_of(a);
+  const size_t bytes = row_bytes(&padded);
+  const posenc_slice slice = posenc_rows(row, rows);
+  check *c = &a->s->checks[PADDING];
+  padded.padding = padded.first + row + rows / 2;
+  posenc_plan *plan = other_plan(a, &padded, c);
+  if (!plan) return;
+  unsigned char *x = arena_place(a->x, bytes * (size_t)rows, true);
+  operand_draw(&a->operand, row, rows, 0, x);
+  const unsigned char *out = subject_run(a->s, plan, &slice, x, a->one, true);
+  const size_t at = bytes * (size_t)(rows / 2);
+  for (int64_t j = 0; j < row_width(&padded); j++) {
+    const double given = format_element(padded.dtype, x + at, j), got = format_element(padded.dtype, out + at, j);
+    check_note(c, given == got ? 0.0 : 1.0, 0.0, padded.padding, -1); /* -0 may have become 0 */
+  }
+  const unsigned char *plain = subject_run(a->s, a->s->plan, &slice, x, a->other, true);
+  for (int64_t r = 0; r < rows; r++)
+    if (r != rows / 2 && padded.first + row + r != problem_of(a)->padding)
+      check_bits(c, &padded, plain + bytes * (size_t)r, out + bytes * (size_t)r, padded.first + row + r, 1);
+  subject_drop(plan);
+}
+
+/* What must become of a special element of x, in the element where `factor` multiplies it: add has 1, rope a sine or
+ * cosine that is not known better than its bound. */
+static bool is_special(double given, double factor, double unsure, double got) {
+  if (isnan(given)) return isnan(got);
+  if (fabs(factor) <= unsure) return !isfinite(got); /* infinity × 0 is NaN */
+  return isinf(got) && signbit(got) == (signbit(given) != signbit(factor));
+}
+
+/* One element of some rows is NaN or infinite: so is its result, of rope its pair's, and the others have the bits that
+ * they had. */
+static void check_special(applied *a, int64_t row, int64_t rows, uint64_t *random) {
+  static const float specials[] = {NAN, INFINITY, -INFINITY};
+  const posenc_problem *problem = problem_of(a);
+  const size_t bytes = row_bytes(problem) * (size_t)rows, element = posenc_dtype_bytes(problem->dtype);
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  const posenc_slice slice = posenc_rows(row, rows);
+  check *c = &a->s->checks[SPECIAL];
+  unsigned char *x = arena_place(a->x, bytes, true);
+  operand_draw(&a->operand, row, rows, 0, x);
+  const unsigned char *before = subject_run(a->s, a->s->plan, &slice, x, a->one, true);
+  for (size_t n = 0; n < sizeof specials / sizeof *specials; n++) {
+    const int64_t r = (int64_t)random_below(random, (uint64_t)rows),
+                  head = (int64_t)random_below(random, (uint64_t)problem->heads),
+                  i = (int64_t)random_below(random, (uint64_t)(problem->dim / 2)), position = problem->first + row + r;
+    const bool second = random_below(random, 2);
+    const int64_t from = r * row_width(problem) + head * problem->dim + i * at.step,
+                  mine = from + (second ? at.cos : at.sin);
+    unsigned char kept[sizeof(double)];
+    memcpy(kept, x + bytes_of(problem, mine), element);
+    operand_store(problem->dtype, x, mine, specials[n]);
+    const unsigned char *out = subject_run(a->s, a->s->plan, &slice, x, a->other, true);
+    const pair got = {format_element(problem->dtype, out, from + at.sin),
+                      format_element(problem->dtype, out, from + at.cos)};
+    if (problem->op == POSENC_ADD) {
+      check_note(c, is_special((double)specials[n], 1.0, 0.0, second ? got.second : got.first) ? 0.0 : 1.0, 0.0,
+                 position, i);
+    } else {
+      fast_move(a->operand.truth, position);
+      const fast_lanes *truth = &operand_truth(&a->operand, position)[i / FAST_LANES];
+      const double factor = a->s->attention,
+                   sine = (problem->inverse ? -1.0 : 1.0) * truth->sin_high[i % FAST_LANES] / factor,
+                   cosine = truth->cos_high[i % FAST_LANES] / factor,
+                   unsure = posenc_bound_at(&a->s->most, POSENC_F32, position);
+      check_note(c, is_special((double)specials[n], second ? -sine : cosine, unsure, got.first) ? 0.0 : 1.0, 0.0,
+                 position, i);
+      check_note(c, is_special((double)specials[n], second ? cosine : sine, unsure, got.second) ? 0.0 : 1.0, 0.0,
+                 position, i);
+    }
+    int64_t touched = 0;
+    for (int64_t j = 0; j < rows * row_width(problem); j++)
+      if (j != mine && !(problem->op == POSENC_ROPE && (j == from + at.sin || j == from + at.cos)))
+        touched += memcmp(out + bytes_of(problem, j), before + bytes_of(problem, j), element) != 0;
+    check_note(c, (double)touched, 0.0, position, i);
+    memcpy(x + bytes_of(problem, mine), kept, element);
+  }
+}
+
+bool applied_check_relations(applied *a, uint64_t *random) {
+  enum { DRAWS = 4 };
+  const posenc_problem *problem = problem_of(a);
+  const int64_t rows = least(ROWS, problem->rows), last = problem->rows - rows;
+  if (problem->rows == 0) return true;
+  fast_pair *by = calloc((size_t)problem->dim / 2, sizeof *by);
+  if (!by) return false;
+  for (int draw = 0; draw < DRAWS; draw++) {
+    const int64_t row = (int64_t)random_below(random, (uint64_t)last + 1);
+    isolate_say("rows far apart", 1.0);
+    check_batch(a, row, rows, draw % 2 ? 0 : GAP);
+    check_index(a, random);
+    check_special(a, row, rows, random);
+    if (problem->op == POSENC_ADD) check_padding(a, row, rows);
+    if (problem->op == POSENC_ADD || subject_no_claim(a->s)) continue;
+    check_inverse(a, row, rows);
+    check_relative(a, row, (int64_t)random_below(random, (uint64_t)problem->rows), by);
+  }
+  free(by);
+  return true;
+}

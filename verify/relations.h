@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* How results of add and rope have to do with each other: batches, lists of rows, the way back, products, padding,
+ * special values. */
+#ifndef POSENC_VERIFY_RELATIONS_H
+#define POSENC_VERIFY_RELATIONS_H
+
+#include "verify/applied.h"
+
+/* All of them, at places drawn from `random`. False when memory runs out. */
+bool applied_check_relations(applied *a, uint64_t *random);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "verify/subject.h"
+
+#include "common/contract.h"
+#include "common/work.h"
+#include "reference/format.h"
+#include "reference/scaling.h"
+#include "verify/fpenv.h"
+#include "verify/seal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the contract --------------------------------------------------------------------------------------------- */
+
+/*
+ * The contract is about positions in units of 1/scale. An attention factor multiplies a table of f64 and its errors;
+ * the factor and the product are rounded to double, which is less than 2^-51 of them, and the result to the dtype.
+ */
+static void set_bounds(subject *s) {
+  const posenc_problem *problem = &s->shape->problem;
+  const posenc_bound *given = &s->kernel->bound;
+  s->bound = *given;
+  if (problem->scale != 1.0) {
+    const double domain = (double)given->max_position / problem->scale;
+    s->bound.growth *= problem->scale;
+    s->bound.max_position = domain < 0x1p63 ? (int64_t)domain : INT64_MAX;
+  }
+  s->applied = s->most = s->bound;
+  if (s->attention == 1.0) return;
+  s->bound.abs = s->attention * (posenc_bound_at(given, POSENC_F64, 0) + 0x1p-51);
+  s->bound.growth *= s->attention;
+  s->bound.ulp = 0.5;
+  s->most = s->bound;
+  int exponent;
+  frexp(s->attention, &exponent);
+  s->most.ulp = ldexp(s->bound.ulp, exponent);
+  if (problem->op != POSENC_ROPE) return;
+  /* There the size of a result has the factor, and the table's error is a part of it. */
+  s->most.ulp /= s->attention;
+  s->most.abs /= s->attention;
+  s->most.growth /= s->attention;
+}
+
+double subject_allowed(const subject *s, int64_t position) {
+  return posenc_bound_at(&s->most, posenc_table_of(&s->shape->problem).dtype, position);
+}
+
+/* Distance of a position from 0; INT64_MAX stands for that of INT64_MIN, which is one more. */
+static int64_t distance(int64_t position) {
+  return position == INT64_MIN ? INT64_MAX : llabs(position);
+}
+
+bool subject_claims(const subject *s, int64_t position) {
+  return s->shape->problem.base >= 1.0 && distance(position) <= s->bound.max_position;
+}
+
+/* The position nearest to 0, rounded away from it. */
+static int64_t nearest_of(const posenc_problem *problem) {
+  const int64_t first = problem->first, last = first + (problem->rows ? problem->rows - 1 : 0);
+  if (!problem->positions) return first <= 0 && last >= 0 ? 0 : distance(first) < distance(last) ? first : last;
+  double nearest = INFINITY;
+  for (int64_t row = 0; row < problem->rows; row++) nearest = fmin(nearest, fabs(problem->positions[row]));
+  return problem->rows ? (int64_t)ceil(nearest) : 0;
+}
+
+const char *subject_no_claim(const subject *s) {
+  const posenc_problem *problem = &s->shape->problem;
+  const int64_t nearest = nearest_of(problem);
+  if (problem->base < 1.0) return "the bound is for base >= 1";
+  if (!subject_claims(s, nearest)) return "beyond the positions that the bound is for";
+  if (subject_allowed(s, nearest) >= s->attention) return "so far out the bound allows any value";
+  return NULL;
+}
+
+bool is_padding_row(const posenc_problem *problem, int64_t position) {
+  return problem->padding != POSENC_NO_PADDING && position == problem->padding;
+}
+
+/* ---- plans ----------------------------------------------------------------------------------------------------- */
+
+/* Why such a problem is not verified, though the kernel may do it; null if it is. What its results are made of is
+ * verified. */
+static const char *unverified(const posenc_problem *problem) {
+  if (!op_is_applied(problem->op)) return NULL;
+  if (problem->positions) return "of add and rope, what is verified are successive positions";
+  if (problem->dim % 2) return "of add, what is verified are even dims";
+  return NULL;
+}
+
+const char *subject_open(subject *s, const posenc_kernel *kernel, const shape *of, const posenc_options *options) {
+  *s = (subject){.kernel = kernel, .shape = of, .options = options, .digest = DIGEST_START};
+  posenc_options mine = *options;
+  mine.kernel = kernel;
+  isolate_say("can_do", 0.0);
+  const char *why = posenc_kernel_refusal(kernel, &of->problem, &mine);
+  if (!why) why = unverified(&of->problem);
+  if (why) return why;
+  if (!seal_works()) s->checks[READ_ONLY].skip = "this build cannot make the memory of plans read-only";
+  s->attention = attention_of(&of->problem);
+  set_bounds(s);
+  s->origin = of->problem.first;
+  isolate_say("making the plan", 0.0);
+  const posenc_status status = subject_plan(s, &of->problem, &s->plan);
+  return status == POSENC_OK ? NULL : posenc_status_message(status);
+}
+
+void subject_close(subject *s) {
+  isolate_say("releasing the plan", 1.0);
+  subject_drop(s->plan);
+  s->plan = NULL;
+}
+
+posenc_status subject_plan(const subject *s, const posenc_problem *problem, posenc_plan **plan) {
+  posenc_options options = *s->options;
+  options.kernel = s->kernel;
+  seal_begin();
+  const posenc_status status = posenc_plan_create(plan, problem, &options);
+  seal_end();
+  return status;
+}
+
+size_t subject_drop(posenc_plan *plan) {
+  const void *const inside = plan;
+  seal_break(inside);
+  posenc_plan_destroy(plan);
+  return seal_release(inside);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------------------------- */
+
+static int64_t known_writes;
+
+void subject_begin_calls(void) {
+  known_writes = seal_writes();
+}
+
+void subject_end_calls(subject *s, int64_t position) {
+  const char *fault = fpenv_restore();
+  const int64_t writes = seal_writes() - known_writes;
+  isolate_go_on();
+  check *environment = &s->checks[ENVIRONMENT], *unchanged = &s->checks[READ_ONLY];
+  known_writes += writes;
+  check_note(environment, fault ? 1.0 : 0.0, 0.0, position, -1);
+  if (fault && !*environment->note)
+    snprintf(environment->note, sizeof environment->note, "after a call for p = %lld: %s", (long long)position, fault);
+  if (seal_works()) check_note(unchanged, (double)writes, 0.0, position, -1);
+  if (writes && !*unchanged->note)
+    snprintf(unchanged->note, sizeof unchanged->note, "a call for p = %lld wrote to what its plan had prepared",
+             (long long)position);
+}
+
+/* One part for each of OpenMP's threads and no more, since some kernels walk to each from position 0. */
+static int64_t parts_of(const subject *s, const posenc_slice *slice) {
+#ifdef _OPENMP
+  if (s->shared && slice->batch == 1) return omp_get_max_threads();
+#endif
+  (void)s, (void)slice;
+  return 1;
+}
+
+void subject_call(const posenc_plan *plan, const posenc_slice *slice, const unsigned char *x, unsigned char *out) {
+  if (x)
+    posenc_apply(plan, slice, x, out);
+  else
+    posenc_execute(plan, slice->row, slice->rows, out);
+}
+
+static void call_in_parts(const subject *s, const posenc_plan *plan, const posenc_slice *slice, const unsigned char *x,
+                          unsigned char *out) {
+  const size_t bytes = row_bytes(posenc_plan_problem(plan));
+  const int64_t parts = parts_of(s, slice);
+#pragma omp parallel for schedule(static) if (parts > 1)
+  for (int64_t part = 0; part < parts; part++) {
+    const int64_t from = slice->rows * part / parts, to = slice->rows * (part + 1) / parts;
+    posenc_slice mine = *slice;
+    mine.row += from;
+    mine.rows = to - from;
+    if (mine.index) mine.index += from;
+    subject_call(plan, &mine, x ? x + bytes * (size_t)from : NULL, out + bytes * (size_t)from);
+  }
+}
+
+static void call_checked(subject *s, const posenc_plan *plan, const posenc_slice *slice, const unsigned char *x,
+                         unsigned char *out) {
+  subject_begin_calls();
+  call_in_parts(s, plan, slice, x, out);
+  subject_end_calls(s, posenc_plan_problem(plan)->first + (slice->index ? slice->index[0] : slice->row));
+}
+
+/* Elements from one sequence of a batch to the next. */
+static int64_t stride_of(const posenc_problem *problem, const posenc_slice *slice) {
+  return slice->stride ? slice->stride : slice->rows * row_width(problem);
+}
+
+size_t subject_extent(const posenc_problem *problem, const posenc_slice *slice) {
+  const int64_t elements = (slice->batch - 1) * stride_of(problem, slice) + slice->rows * row_width(problem);
+  return (size_t)elements * posenc_dtype_bytes(problem->dtype);
+}
+
+/* MEMORY: elements of the sequences that were not written, and of what lies between and beside them that were. */
+static void check_memory(subject *s, const posenc_problem *problem, const posenc_slice *slice, const arena *at,
+                         bool in_place) {
+  const size_t element = posenc_dtype_bytes(problem->dtype), bytes = row_bytes(problem) * (size_t)slice->rows,
+               stride = (size_t)stride_of(problem, slice) * element;
+  check *memory = &s->checks[MEMORY];
+  size_t first = 0, unused;
+  int64_t missing = 0, spilled = arena_spills(at);
+  for (int64_t n = 0; n < slice->batch; n++) {
+    const unsigned char *sequence = arena_rows(at) + (size_t)n * stride;
+    const size_t gap = n + 1 < slice->batch ? stride - bytes : 0;
+    if (!in_place) missing += arena_untouched(sequence, bytes, element, &first);
+    spilled += (int64_t)(gap / element) - arena_untouched(sequence + bytes, gap, element, &unused);
+  }
+  const int64_t row = missing ? (int64_t)(first / row_bytes(problem)) : 0;
+  memory->index = -1;
+  memory->compared += slice->batch * slice->rows * row_width(problem);
+  if (!memory->broken && missing + spilled)
+    memory->position = problem->first + (slice->index ? slice->index[row] : slice->row + row);
+  memory->broken += missing + spilled;
+  memory->worst = (double)memory->broken;
+}
+
+unsigned char *subject_run(subject *s, const posenc_plan *plan, const posenc_slice *slice, const unsigned char *x,
+                           arena *to, bool flush) {
+  const posenc_problem *problem = posenc_plan_problem(plan);
+  unsigned char *out = arena_place(to, subject_extent(problem, slice), flush);
+  call_checked(s, plan, slice, x, out);
+  check_memory(s, problem, slice, to, false);
+  return out;
+}
+
+unsigned char *subject_run_in_place(subject *s, const posenc_slice *slice, const unsigned char *x, arena *in) {
+  const posenc_problem *problem = posenc_plan_problem(s->plan);
+  const size_t bytes = subject_extent(problem, slice);
+  unsigned char *out = memcpy(arena_place(in, bytes, true), x, bytes);
+  call_checked(s, s->plan, slice, out, out);
+  check_memory(s, problem, slice, in, true);
+  return out;
+}
+
+const unsigned char *subject_execute(subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *to) {
+  const posenc_slice slice = posenc_rows(row, rows);
+  return subject_run(s, plan, &slice, NULL, to, false);
+}
+
+table_pair subject_pair(subject *s, const posenc_plan *plan, int64_t row, int64_t index, arena *a) {
+  const posenc_problem *problem = posenc_plan_problem(plan);
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  const unsigned char *out = subject_execute(s, plan, row, 1, a);
+  return (table_pair){format_element(problem->dtype, out, at.sin + index * at.step),
+                      format_element(problem->dtype, out, at.cos + index * at.step)};
+}
+
+/* ---- checks of any operation ---------------------------------------------------------------------------------- */
+
+/* Two to four pieces, each flush to the guard and so off alignment. */
+static void check_pieces(subject *s, window w, const unsigned char *x, const unsigned char *whole, arena *pieces,
+                         uint64_t *random) {
+  const posenc_problem *problem = &s->shape->problem;
+  for (int64_t done = 0, left_pieces = 4; done < w.rows; left_pieces--) {
+    const int64_t left = w.rows - done,
+                  rows = left_pieces > 1 ? 1 + (int64_t)random_below(random, (uint64_t)left) : left;
+    const posenc_slice slice = posenc_rows(w.row + done, rows);
+    const size_t at = row_bytes(problem) * (size_t)done;
+    const unsigned char *out = subject_run(s, s->plan, &slice, x ? x + at : NULL, pieces, true);
+    check_bits(&s->checks[EXTENSION], problem, whole + at, out, problem->first + slice.row, rows);
+    done += rows;
+  }
+}
+
+void subject_check_again(subject *s, window w, const unsigned char *x, const unsigned char *whole, arena *other,
+                         uint64_t *random) {
+  const posenc_problem *problem = &s->shape->problem;
+  const posenc_slice slice = posenc_rows(w.row, w.rows);
+  const unsigned char *second = subject_run(s, s->plan, &slice, x, other, false);
+  check_bits(&s->checks[DETERMINISM], problem, whole, second, problem->first + w.row, w.rows);
+  if (w.rows > 1) check_pieces(s, w, x, whole, other, random);
+}
+
+void subject_share(subject *s) {
+  s->shared = !s->kernel->threaded && !s->checks[MEMORY].broken && !s->checks[THREADS].broken;
+}
+
+void check_break(check *c, const subject *s, const posenc_problem *problem, const char *text, ...) {
+  if (c->broken++ == 0 || !*c->note) {
+    char what[240];
+    va_list arguments;
+    va_start(arguments, text);
+    vsnprintf(what, sizeof what, text, arguments);
+    va_end(arguments);
+    char *options = problem_options(problem);
+    snprintf(c->note, sizeof c->note, "%s; of: --kernel %s %s", what, s->kernel->name, options ? options : "");
+    free(options);
+  }
+  c->worst = (double)c->broken;
+  c->index = -1;
+  c->position = problem->first;
+}
+
+void subject_finish(subject *s) {
+  const char *const empty = s->shape->problem.rows == 0 ? "the table is empty" : NULL;
+  check_bound(&s->checks[ACCURACY], &s->found);
+  s->checks[SURVIVAL].compared = 1; /* here it is */
+  for (int p = 0; p < PROPERTIES; p++) {
+    check *c = &s->checks[p];
+    if (c->compared || c->broken || c->skip) continue;
+    c->skip = empty ? empty : subject_no_claim(s) ? subject_no_claim(s) : "it takes two rows that are no padding";
+  }
+}

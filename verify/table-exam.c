@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/table-exam.h"
+
+#include "common/number.h"
+#include "common/progress.h"
+#include "reference/scaling.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows are looked at in blocks of so many bytes, which fit a cache; of so many rows it is asked whether they are alike,
+ * 16 bytes each. */
+enum { BLOCK_BYTES = 1 << 23, UNIQUE_ROWS_MOST = 1 << 22 };
+
+/* The unit and number of a position; of a list, of that in the row. */
+static place_in_list place_of(const table_exam *e, int64_t position) {
+  if (!e->positions) return (place_in_list){0, position};
+  const double p = e->positions[position];
+  int bits = 0;
+  while (floor(ldexp(p, bits)) != ldexp(p, bits)) bits += UNIT_BITS;
+  return (place_in_list){bits / UNIT_BITS, (int64_t)ldexp(p, bits)};
+}
+
+/* |position|, rounded up. */
+static int64_t distance_of(const table_exam *e, int64_t position) {
+  if (e->positions) return (int64_t)ceil(fabs(e->positions[position]));
+  return position == INT64_MIN ? INT64_MAX : llabs(position);
+}
+
+/* Is the limit about that position? */
+static bool is_limited(const table_exam *e, int64_t position) {
+  return e->request->limit && distance_of(e, position) <= e->request->limit->max_position;
+}
+
+/* The limit if it is, else null; its growth is by positions of that unit. */
+static const posenc_bound *limit_at(const table_exam *e, int64_t position, int unit, posenc_bound *scaled) {
+  if (!is_limited(e, position)) return NULL;
+  *scaled = *e->request->limit;
+  scaled->growth = ldexp(scaled->growth, -UNIT_BITS * unit);
+  return scaled;
+}
+
+static bool is_padding(const table_exam *e, int64_t position) {
+  const place_in_list at = place_of(e, position);
+  return e->problem->padding != POSENC_NO_PADDING && at.unit == 0 && at.number == e->problem->padding;
+}
+
+/* The truth in positions of that unit; null when memory runs out. */
+static fast_oracle *truth_of(table_exam *e, int unit) {
+  if (e->truths[unit]) return e->truths[unit];
+  posenc_problem problem = e->plain;
+  problem.scale = ldexp(problem.scale, -UNIT_BITS * unit);
+  if (unit) problem.padding = POSENC_NO_PADDING; /* which is a whole position */
+  e->truths[unit] = fast_create(&problem, 0);
+  e->failed |= !e->truths[unit];
+  if (e->truths[unit]) fast_part(e->truths[unit], e->request->part != TABLE_COS, e->request->part != TABLE_SIN);
+  return e->truths[unit];
+}
+
+/* The truth about a sine without a cosine, in positions of that unit. */
+static oracle *odd_truth_of(table_exam *e, int unit) {
+  if (e->odd_truths[unit]) return e->odd_truths[unit];
+  posenc_problem problem = e->plain;
+  problem.dim += 2;
+  problem.shift += 1.0;
+  problem.scale = ldexp(problem.scale, -UNIT_BITS * unit);
+  e->odd_truths[unit] = oracle_create(&problem);
+  e->failed |= !e->odd_truths[unit];
+  return e->odd_truths[unit];
+}
+
+/* What the limit allows any element of a position; only at 0 is an exact value 1, whose ulp is twice that of those
+ * below. With an attention factor above 1, which all values have, an ulp is at most so many times as large, and again
+ * twice that. */
+static double allowed(const table_exam *e, int64_t position) {
+  posenc_bound scaled;
+  const posenc_bound *limit = limit_at(e, position, 0, &scaled);
+  if (!limit) return INFINITY;
+  const double most = posenc_bound_at(limit, e->problem->dtype, distance_of(e, position)) - limit->abs;
+  const double larger = e->attention > 1.0 ? 2.0 * e->attention : place_of(e, position).number == 0 ? 2.0 : 1.0;
+  return larger * most + limit->abs;
+}
+
+static bool is_part(const table_exam *e) {
+  return e->request->part != TABLE_BOTH;
+}
+
+/* How often the file has each column. */
+static int copies_of(const table_exam *e) {
+  return is_part(e) && e->request->problem.layout != POSENC_SPLIT ? 2 : 1;
+}
+
+/* Of a part alone: its columns where a whole table has them, beside zeros. */
+static void read_part(table_exam *e, int64_t row, int64_t rows, unsigned char *out) {
+  const size_t element = posenc_dtype_bytes(e->problem->dtype);
+  const int64_t pairs = e->problem->dim / 2;
+  const bool neighbours = e->request->problem.layout == POSENC_INTERLEAVED;
+  e->read(e->from, row, rows, e->raw);
+  memset(out, 0, e->row_bytes * (size_t)rows);
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t i = 0; i < pairs; i++)
+      memcpy(out + e->row_bytes * (size_t)r + element * (size_t)(e->request->part == TABLE_SIN ? pairs + i : i),
+             e->raw + e->file_row_bytes * (size_t)r +
+                 element * (size_t)(neighbours ? 2 * i + e->copy : e->copy * pairs + i),
+             element);
+}
+
+/* Rows without the odd column. */
+static void read_rows(table_exam *e, int64_t row, int64_t rows, unsigned char *out) {
+  if (is_part(e)) {
+    read_part(e, row, rows, out);
+    return;
+  }
+  if (e->odd_column < 0) {
+    e->read(e->from, row, rows, out);
+    return;
+  }
+  const size_t element = posenc_dtype_bytes(e->problem->dtype), before = (size_t)e->odd_column * element;
+  e->read(e->from, row, rows, e->raw);
+  for (int64_t r = 0; r < rows; r++) {
+    const unsigned char *from = e->raw + (size_t)r * e->file_row_bytes;
+    memcpy(out + (size_t)r * e->row_bytes, from, before);
+    memcpy(out + (size_t)r * e->row_bytes + before, from + before + element, e->row_bytes - before);
+  }
+}
+
+/* ---- block by block ---------------------------------------------------------------------------- */
+
+static int octave_number(int64_t position) {
+  const uint64_t size = position < 0 ? -(uint64_t)position : (uint64_t)position;
+  return (position < 0 ? 0 : OCTAVES) + (size ? 64 - __builtin_clzll(size) : 0);
+}
+
+/* The octave of a position. */
+static octave *octave_of(table_exam *e, int64_t position) {
+  return &e->octaves[octave_number(e->positions ? (int64_t)e->positions[position] : position)];
+}
+
+/* A list's witnesses tell the row that they are in, not the number of the place. */
+static void tell_rows(accuracy *found, int64_t ahead) {
+  found->max_ulp.position -= ahead;
+  found->max_abs.position -= ahead;
+  found->worst.position -= ahead;
+}
+
+/* By stretches of successive places, which are in one octave. */
+static void check_accuracy(table_exam *e, int64_t row, int64_t rows) {
+  for (int64_t from = 0, to; from < rows; from = to) {
+    const int64_t position = e->problem->first + row + from;
+    const place_in_list at = place_of(e, position);
+    octave *in = octave_of(e, position);
+    for (to = from + 1; to < rows && octave_of(e, position - from + to) == in; to++) {
+      const place_in_list next = place_of(e, position - from + to);
+      if (next.unit != at.unit || next.number != at.number + (to - from)) break;
+      if (is_limited(e, position - from + to) != is_limited(e, position)) break;
+    }
+    posenc_bound scaled;
+    const posenc_bound *limit = limit_at(e, position, at.unit, &scaled);
+    if (in->rows == 0) in->first = position;
+    if (e->copy == 0) in->rows += to - from;
+    fast_oracle *truth = truth_of(e, at.unit);
+    if (!truth) return;
+    accuracy found = {0}, *const into = e->positions ? &found : &in->found;
+    fast_check(truth, at.number - e->problem->first, to - from, e->rows + e->row_bytes * (size_t)from, limit, into);
+    if (!e->positions) continue;
+    tell_rows(&found, at.number - position);
+    accuracy_merge(&in->found, &found);
+  }
+}
+
+/* Of the odd column, which is zeros, or sines but in the padding row. */
+static exact exact_of_odd(table_exam *e, int64_t position) {
+  const place_in_list at = place_of(e, position);
+  if (e->request->problem.odd == POSENC_ODD_PAD || is_padding(e, position)) return (exact){0.0, 0.0, 0.0};
+  oracle *truth = odd_truth_of(e, at.unit);
+  return truth ? oracle_pair(truth, at.number, e->problem->dim / 2).sine : (exact){0.0, 0.0, 0.0};
+}
+
+/* The column that an odd dim has more. */
+static void check_odd_column(table_exam *e, int64_t row, int64_t rows) {
+  const size_t element = posenc_dtype_bytes(e->problem->dtype);
+  const int64_t index = e->problem->dim / 2;
+  if (e->odd_column < 0) return;
+  for (int64_t r = 0; r < rows; r++) {
+    const int64_t position = e->problem->first + row + r;
+    _Alignas(8) unsigned char bytes[8];
+    memcpy(bytes, e->raw + (size_t)r * e->file_row_bytes + (size_t)e->odd_column * element, element);
+    const exact value = exact_of_odd(e, position);
+    posenc_bound here = {0};
+    const posenc_bound *limit = limit_at(e, position, 0, &here);
+    here.abs +=
+        here.growth * (double)distance_of(e, position); /* of a list, what stands for the position has another size */
+    here.growth = 0.0;
+    accuracy_add(&octave_of(e, position)->found, format_of(e->problem->dtype), limit, &value,
+                 format_element(e->problem->dtype, bytes, 0), position, index, false);
+  }
+}
+
+static int64_t count_not_finite(const table_exam *e, const unsigned char *row) {
+  int64_t count = 0;
+  for (int64_t c = 0; c < e->problem->dim; c++) count += !isfinite(format_element(e->problem->dtype, row, c));
+  return count;
+}
+
+static void check_values(table_exam *e, int64_t row, int64_t rows) {
+  const posenc_columns at = posenc_layout_columns(e->problem->layout, e->problem->dim);
+  const int64_t pairs = e->problem->dim / 2;
+  for (int64_t r = 0; r < rows; r++) {
+    const int64_t position = e->problem->first + row + r;
+    const unsigned char *values = e->rows + e->row_bytes * (size_t)r;
+    const double d = allowed(e, position), a = e->attention;
+    const row_norms found = row_norms_of(values, e->problem, at, a * a);
+    if (isinf(found.value)) e->not_finite += count_not_finite(e, values);
+    check_note_all(&e->checks[BOUNDED], is_part(e) ? pairs : 2 * pairs, found.value, isinf(found.value) ? 0.0 : a + d,
+                   position);
+    if (!is_part(e) && !is_padding(e, position))
+      check_note_all(&e->checks[PAIR_NORM], pairs, found.norm, allowed_norm(a, d), position);
+  }
+}
+
+static void digest_rows(table_exam *e, int64_t row, int64_t rows) {
+  for (int64_t r = 0; r < rows && row + r < UNIQUE_ROWS_MOST; r++) {
+    if (is_padding(e, e->problem->first + row + r)) continue;
+    e->digests[e->digested++] =
+        (row_digest){digest_of(DIGEST_START, e->rows + e->row_bytes * (size_t)r, e->row_bytes), row + r};
+  }
+}
+
+static void check_blocks(table_exam *e) {
+  const int64_t all = e->problem->rows,
+                block = e->file_row_bytes < BLOCK_BYTES ? BLOCK_BYTES / (int64_t)e->file_row_bytes : 1;
+  for (int64_t row = 0, rows; row < all; row += rows) {
+    rows = least(block, all - row);
+    if (e->request->table)
+      progress_show("check", e->request->name, (double)row * (double)e->problem->dim,
+                    (double)all * (double)e->problem->dim, "elements");
+    for (e->copy = copies_of(e) - 1;; e->copy--) {
+      read_rows(e, row, rows, e->rows);
+      check_accuracy(e, row, rows);
+      check_odd_column(e, row, rows);
+      check_values(e, row, rows);
+      if (e->copy == 0) break;
+    }
+    digest_rows(e, row, rows);
+  }
+  for (int n = 0; n < 2 * OCTAVES; n++) accuracy_merge(&e->found, &e->octaves[n].found);
+}
+
+/* ---- rows that have to do with each other ------------------------------------------------------------------------ */
+
+static void check_rotation(table_exam *e, int64_t row, int64_t k) {
+  const int64_t position = e->problem->first + row;
+  const place_in_list from = place_of(e, position), to = place_of(e, position + k);
+  int64_t by;
+  if (is_padding(e, position) || is_padding(e, position + k)) return;
+  if (from.unit != to.unit || __builtin_sub_overflow(to.number, from.number, &by)) return;
+  fast_oracle *truth = truth_of(e, from.unit);
+  if (!truth) return;
+  fast_row(truth, by, e->by);
+  read_rows(e, row, 1, e->one);
+  read_rows(e, row + k, 1, e->other);
+  const turned_row turned = {.problem = e->problem,
+                             .attention = e->attention,
+                             .by = e->by,
+                             .from = e->one,
+                             .to = e->other,
+                             .e_from = allowed(e, position),
+                             .e_to = allowed(e, position + k),
+                             .position = position + k};
+  check_turn(&e->checks[ROTATION], &turned);
+}
+
+/* Steps of every power of two, from the first row, from the middle and to the last. */
+static void check_rotations(table_exam *e) {
+  if (is_part(e)) return;
+  for (int64_t k = 1; k < e->problem->rows && k > 0; k *= 2) {
+    const int64_t last = e->problem->rows - 1 - k;
+    check_rotation(e, 0, k);
+    if (last > 1) check_rotation(e, last / 2, k);
+    if (last > 0) check_rotation(e, last, k);
+  }
+}
+
+static int compare_digests(const void *one, const void *other) {
+  const row_digest *a = one, *b = other;
+  if (a->digest != b->digest) return a->digest < b->digest ? -1 : 1;
+  return (a->row > b->row) - (a->row < b->row);
+}
+
+/* The largest distance of two exact rows in one column. */
+static double distance(table_exam *e, int64_t p, int64_t q) {
+  double most = 0.0;
+  fast_pair *other = calloc((size_t)e->problem->dim / 2, sizeof *other);
+  if (!other) return INFINITY;
+  const place_in_list at_p = place_of(e, p), at_q = place_of(e, q);
+  fast_oracle *of_p = truth_of(e, at_p.unit), *of_q = truth_of(e, at_q.unit);
+  if (of_p) fast_row(of_p, at_p.number, e->by);
+  if (of_q) fast_row(of_q, at_q.number, other);
+  for (int64_t i = 0; i < e->problem->dim / 2; i++) {
+    if (e->request->part != TABLE_COS) most = fmax(most, fabs(e->by[i].sine.high - other[i].sine.high));
+    if (e->request->part != TABLE_SIN) most = fmax(most, fabs(e->by[i].cosine.high - other[i].cosine.high));
+  }
+  free(other);
+  return most;
+}
+
+number_text table_position_text(const table_exam *e, int64_t position) {
+  number_text n;
+  if (e->positions) return number_of_position(e->positions[position]);
+  snprintf(n.text, sizeof n.text, "%" PRId64, position);
+  return n;
+}
+
+/* Rows that are equal are wrong where the exact ones are farther apart than the limit allows: 2 d, and 2^-51 for the
+ * rounding of that distance. Of f16 and bf16 it may allow many. */
+static void check_unique(table_exam *e) {
+  enum { JUDGED = 64 };
+  check *c = &e->checks[UNIQUE_ROWS];
+  qsort(e->digests, (size_t)e->digested, sizeof *e->digests, compare_digests);
+  for (int64_t n = 1, begin = 0; n < e->digested; n++) {
+    if (e->digests[n].digest != e->digests[begin].digest) begin = n;
+    if (begin == n) continue;
+    const int64_t p = e->digests[begin].row, q = e->digests[n].row;
+    read_rows(e, p, 1, e->one);
+    read_rows(e, q, 1, e->other);
+    if (memcmp(e->one, e->other, e->row_bytes) != 0) continue;
+    if (!e->equal++ || q < e->equal_first[1]) {
+      e->equal_first[0] = p;
+      e->equal_first[1] = q;
+    }
+    if (e->equal <= JUDGED) {
+      const int64_t at_p = e->problem->first + p, at_q = e->problem->first + q;
+      check_note(c, distance(e, at_p, at_q), allowed(e, at_p) + allowed(e, at_q) + 0x1p-51, at_q, -1);
+    }
+  }
+  c->compared = e->digested;
+  if (e->equal)
+    snprintf(c->note, sizeof c->note, "%" PRId64 " of %" PRId64 " rows equal one before; the first p = %s and p = %s",
+             e->equal, e->digested, table_position_text(e, e->problem->first + e->equal_first[0]).text,
+             table_position_text(e, e->problem->first + e->equal_first[1]).text);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------------- */
+
+table_exam *table_exam_create(const table_request *request, rows_reader *read, void *from, int64_t read_dim) {
+  table_exam *e = calloc(1, sizeof *e);
+  if (!e) return NULL;
+  e->request = request;
+  e->read = read;
+  e->from = from;
+  e->read_dim = read_dim;
+  return e;
+}
+
+/* What is looked at as any table, and the column beside it. */
+static void set_problem(table_exam *e, const posenc_problem *problem) {
+  const bool odd = problem->dim % 2, is_ceil = problem->odd == POSENC_ODD_CEIL;
+  const size_t element = posenc_dtype_bytes(problem->dtype);
+  e->plain = *problem;
+  e->plain.positions = NULL;
+  e->plain.odd = POSENC_ODD_REFUSED;
+  e->odd_column = !odd ? -1 : is_ceil && problem->layout == POSENC_SPLIT ? problem->dim / 2 : problem->dim - 1;
+  if (odd) e->plain.dim--;
+  if (odd && is_ceil) e->plain.shift -= 0.5;
+  e->problem = &e->plain;
+  e->positions = problem->positions;
+  e->row_bytes = (size_t)e->plain.dim * element;
+  e->file_row_bytes = (size_t)e->read_dim * element;
+  if (is_part(e)) e->plain.layout = POSENC_SPLIT_CS;
+}
+
+bool table_examine(table_exam *e) {
+  set_problem(e, &e->request->problem);
+  const size_t row_bytes = e->file_row_bytes < e->row_bytes ? e->row_bytes : e->file_row_bytes,
+               block = row_bytes < BLOCK_BYTES ? BLOCK_BYTES : row_bytes;
+  const bool is_same = e->odd_column < 0 && !is_part(e); /* in memory, and as it is read */
+  e->attention = attention_of(&e->request->problem);
+  e->rows = malloc(block);
+  e->raw = is_same ? NULL : malloc(block);
+  e->one = malloc(e->row_bytes);
+  e->other = malloc(e->row_bytes);
+  e->by = calloc((size_t)e->plain.dim / 2, sizeof *e->by);
+  e->digests = calloc((size_t)least(e->plain.rows, UNIQUE_ROWS_MOST) + 1, sizeof *e->digests);
+  if (!e->rows || (!e->raw && !is_same) || !e->one || !e->other || !e->by || !e->digests) return false;
+  check_blocks(e);
+  check_rotations(e);
+  check_unique(e);
+  return !e->failed;
+}
+
+void table_exam_free(table_exam *e) {
+  for (int unit = 0; e && unit < UNITS; unit++) {
+    fast_destroy(e->truths[unit]);
+    if (e->odd_truths[unit]) oracle_destroy(e->odd_truths[unit]);
+  }
+  if (!e) return;
+  free(e->rows);
+  free(e->raw);
+  free(e->one);
+  free(e->other);
+  free(e->by);
+  free(e->digests);
+  free(e);
+}

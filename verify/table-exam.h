@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Holds any table to the exact values, whoever makes its rows: those in files, and lists of positions and odd dims by
+ * kernels. */
+#ifndef POSENC_VERIFY_TABLE_EXAM_H
+#define POSENC_VERIFY_TABLE_EXAM_H
+
+#include "common/number.h"
+#include "verify/checks.h"
+#include "verify/table-request.h"
+
+/* Writes rows [row, row + rows) of a table, packed. */
+typedef void rows_reader(void *from, int64_t row, int64_t rows, void *out);
+
+/* Positions by their size: 0, 1, 2 to 3, 4 to 7, … 2^63. Those of a table that begins before 0 come twice: `first` and
+ * `rows` are of one side of 0. */
+enum { OCTAVES = 65 };
+typedef struct octave {
+  accuracy found;
+  int64_t first, rows;
+} octave;
+
+/* Whole positions are numbers of the unit 1, fractional ones of a unit 2^-8, 2^-16, … in which they are whole; the
+ * scale takes it in. */
+enum { UNIT_BITS = 8, UNITS = (1074 + UNIT_BITS - 1) / UNIT_BITS + 1 };
+
+typedef struct place_in_list {
+  int unit;
+  int64_t number;
+} place_in_list;
+
+/* A row's bits, and its number. */
+typedef struct row_digest {
+  uint64_t digest;
+  int64_t row;
+} row_digest;
+
+/* What is found in one table. In a list of positions, rows stand for them: what is called a position here is then a
+ * row. */
+typedef struct table_exam {
+  const table_request *request; /* its limit may grow with the position, and have a domain */
+  rows_reader *read;            /* what makes the rows, and what it makes them from */
+  void *from;
+  int64_t read_dim;              /* columns of those */
+  posenc_problem plain;          /* without a list of positions, and of an odd dim without its last column */
+  const posenc_problem *problem; /* that */
+  const double *positions;
+  int64_t odd_column; /* of the file; -1: none */
+  size_t row_bytes, file_row_bytes;
+  fast_oracle *truths[UNITS];
+  oracle *odd_truths[UNITS];               /* of the last sine, where it has no cosine */
+  unsigned char *rows, *one, *other, *raw; /* a block, two single ones, and a block as it is in the file */
+  bool failed;                             /* memory ran out */
+  int copy;                                /* of a part alone, whose columns come twice: which are read */
+  fast_pair *by;
+  row_digest *digests;
+  int64_t digested;
+  octave octaves[2 * OCTAVES]; /* of negative positions, then of the others */
+  accuracy found;
+  double attention;
+  int64_t not_finite, equal, equal_first[2];
+  check checks[PROPERTIES];
+} table_exam;
+
+/* For rows of read_dim columns. Null when memory runs out; null may be freed. */
+table_exam *table_exam_create(const table_request *request, rows_reader *read, void *from, int64_t read_dim);
+void table_exam_free(table_exam *e);
+
+/* False when memory runs out. */
+bool table_examine(table_exam *e);
+
+number_text table_position_text(const table_exam *e, int64_t position);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Problems like the subject's, with other positions, dims, heads, layouts and bases; and exams of them. */
+#ifndef POSENC_VERIFY_VARIANTS_H
+#define POSENC_VERIFY_VARIANTS_H
+
+#include "reference/fast.h"
+#include "verify/subject.h"
+
+/* What the checks beside the rows of the shape have in common. */
+typedef struct stress {
+  subject *s;
+  uint64_t *random; /* where problems and places are drawn from */
+  arena *one, *other;
+  posenc_options options; /* the subject's, with a number of threads */
+} stress;
+
+/* Bytes that the arenas `one` and `other` have room for. */
+enum { STRESS_BYTES = 1 << 20 };
+
+/* Tells what is being done. */
+void stress_say(const char *doing);
+
+/* The shape's problem with another dim, a layout that is drawn, one to three heads, without padding. Shift and scaling
+ * that such a dim cannot have are left out. */
+posenc_problem variant_problem(const stress *t, int64_t rows, int64_t dim);
+
+/* Dims of each even residue modulo 16: of `number` 0 … 7. */
+enum { VARIANT_DIMS = 8 };
+int64_t variant_dim(const stress *t, int number);
+
+/* The layout of that number, modulo how many the operation has. */
+posenc_layout variant_layout(posenc_op op, int number);
+
+/* First positions of windows of FAR_ROWS rows: around powers of two, negative ones, and the ends of the bound's domain.
+ * Returns how many. */
+enum { FAR_ROWS = 24, FIRSTS = 192 };
+int variant_firsts(const stress *t, int64_t firsts[FIRSTS]);
+
+/* The truth of a problem, from position 0 on. */
+fast_oracle *variant_truth(const posenc_problem *problem);
+
+/* Examines all rows of the other subject in one window, against the truth of the same frequencies, and takes in under
+ * `p` what is found. False when memory runs out. */
+bool variant_examine(stress *t, subject *other, fast_oracle *truth, property p);
+
+#endif
