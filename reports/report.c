@@ -5,7 +5,6 @@
 #include "records/read.h"
 #include "reports/machines.h"
 #include "reports/model/compose.h"
-#include "reports/model/encoding.h"
 #include "reports/page/plot.h"
 #include "reports/sections/contents.h"
 #include "reports/sections/draw.h"
@@ -110,17 +109,6 @@ static int write_report(const char *directory, const json_t *document) {
   return status;
 }
 
-/* Null on an error told on stderr. */
-static json_t *compose(const record_accuracy *accuracy, const record_timing *timing, const char *command) {
-  json_t *encoding = encoding_make();
-  if (!encoding) return NULL;
-  json_t *document = document_make(accuracy->json, timing, command);
-  if (json_object_set_new(document, "encoding", encoding) == 0) return document;
-  fputs("posenc: report: out of memory\n", stderr);
-  json_decref(document);
-  return NULL;
-}
-
 int report_write(const char *directory, const json_t *accuracy, const json_t *timing, const char *command) {
   record_fault fault;
   const record_accuracy *verified = record_read_accuracy(accuracy, &fault);
@@ -132,8 +120,8 @@ int report_write(const char *directory, const json_t *accuracy, const json_t *ti
   json_t *document = NULL;
   if (timing && !timed)
     fprintf(stderr, "posenc: report: timing record: %s\n", fault.text);
-  else
-    document = compose(verified, timed, command);
+  else if (!(document = document_make(verified->json, timed, command)))
+    fputs("posenc: report: out of memory\n", stderr);
   const int status = document ? write_report(directory, document) : 2;
   json_decref(document);
   record_free(timed);

@@ -14,16 +14,7 @@ fail() { # WHY
 }
 
 readme_with() { # SECTION
-  awk -v section="$1" '
-    /^<!-- published: end -->$/ { inside = 0 }
-    !inside { print }
-    /^<!-- published: begin/ {
-      print ""
-      while ((getline line < section) > 0) print line
-      inside = 1
-      places++
-    }
-    END { exit places != 1 || inside }' "$srcdir/README.md" ||
+  awk -v mark=published -v text="$1" -f "${0%/*}/insert.awk" "$srcdir/README.md" ||
     fail 'README.md lacks its marks: <!-- published: begin … -->, <!-- published: end -->'
 }
 

@@ -10,13 +10,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-/* Doubles do: nothing here is shown with more than six digits. */
-
-static const double turn = 6.283185307179586;
-
-/* The base and the dim of most of these claims. */
-enum { BASE = 10000, DIM = 512 };
-
 typedef enum verdict { HOLDS, HOLDS_WHEN, FALSE, NOT_MEASURED } verdict;
 
 /* Found and condition, as far as they fit. */
@@ -40,136 +33,6 @@ __attribute__((format(printf, 2, 3))) static void when(finding *f, const char *f
   va_end(arguments);
   f->verdict = HOLDS_WHEN;
 }
-
-static double frequency(int dim, int index) {
-  return pow(BASE, -2.0 * index / dim);
-}
-
-static double longest_wave(int dim) {
-  return turn / frequency(dim, dim / 2 - 1);
-}
-
-/* ---- numbers ------------------------------------------------------------------------------------ */
-
-/* As it is said: to so many decimals. */
-static bool is_said(double x, double said, int decimals) {
-  return fabs(x - said) <= 0.5 * pow(10, -decimals);
-}
-
-static void wavelengths(finding *f, const json_t *document) {
-  (void)document;
-  const double longest = longest_wave(DIM), limit = BASE * turn;
-  f->verdict = is_said(longest, limit, 1) ? HOLDS : FALSE;
-  found(f, "from %.6g to %.6g at dim %d; 2π × %d = %.6g is the limit for ever wider tables", turn, longest, DIM, BASE,
-        limit);
-}
-
-static void frequencies_of_512(finding *f, const json_t *document) {
-  (void)document;
-  static const struct {
-    int index, decimals;
-    double said;
-  } claims[] = {{1, 3, 0.681}, {2, 3, 0.464}, {255, 4, 0.0001}};
-  f->verdict = HOLDS;
-  for (int i = 0; i < 3; i++) {
-    const double w = frequency(DIM, claims[i].index);
-    found(f, "%sθ_%d = %.6g", i ? ", " : "", claims[i].index, w);
-    if (!is_said(w, claims[i].said, claims[i].decimals)) f->verdict = FALSE;
-  }
-  for (int dim = 6; f->verdict == FALSE && dim <= 8192; dim += 2)
-    if (is_said(frequency(dim, 1), claims[0].said, 3) && is_said(frequency(dim, 2), claims[1].said, 3)) {
-      found(f, "; the first two are those of dim %d", dim);
-      break;
-    }
-}
-
-static void position_ten(finding *f, const json_t *document) {
-  (void)document;
-  static const double said[] = {0.0, 1.0, 0.67, 0.74};
-  f->verdict = HOLDS;
-  found(f, "[");
-  for (int column = 0; column < 4; column++) {
-    const double angle = 10 * frequency(DIM, column / 2), x = column % 2 ? cos(angle) : sin(angle);
-    found(f, "%s%.4f", column ? ", " : "", x);
-    if (!is_said(x, said[column], 2)) f->verdict = FALSE;
-  }
-  found(f, ", …] at dim %d; the first two are sin 10 and cos 10 at any", DIM);
-}
-
-static void frequencies_of_768(finding *f, const json_t *document) {
-  (void)document;
-  enum { WIDE = 768 };
-  static const int said[] = {0, 100, 700};
-  for (int i = 0; i < 3; i++) {
-    if (said[i] < WIDE / 2)
-      found(f, "%d: %.6g, ", said[i], frequency(WIDE, said[i]));
-    else
-      found(f, "%d: none, there are %d (column %d has index %d: %.6g)", said[i], WIDE / 2, said[i], said[i] / 2,
-            frequency(WIDE, said[i] / 2));
-  }
-  when(f, "an index is below %d", WIDE / 2);
-}
-
-static void chosen_bases(finding *f, const json_t *document) {
-  (void)document;
-  static const struct { int length, said; } claims[] = {{512, 814}, {4096, 6511}};
-  f->verdict = HOLDS;
-  for (int i = 0; i < 2; i++) {
-    const double base = posenc_base_for(claims[i].length);
-    found(f, "%s10 × %d / 2π = %.6g", i ? ", " : "", claims[i].length, base);
-    /* Rounded or cut. */
-    if (fabs(base - claims[i].said) >= 1) f->verdict = FALSE;
-  }
-}
-
-static void part_of_a_cycle(finding *f, const json_t *document) {
-  (void)document;
-  static const int lengths[] = {512, 8192, 131072, 1 << 20};
-  const double longest = longest_wave(DIM);
-  found(f, "of a wave of %.6g positions (dim %d)", longest, DIM);
-  for (int i = 0; i < 4; i++) found(f, "%s %d are %.3g", i ? "," : "", lengths[i], lengths[i] / longest);
-  when(f, "there are far fewer than %.0f positions", longest);
-}
-
-/* Of f32 frequencies, made by exp and log or by a power: the largest error of w, absolute, which is that of the angle for each position. */
-static void log_and_power(finding *f, const json_t *document) {
-  (void)document;
-  double by_log = 0, by_power = 0;
-  const float slope = -(logf((float)BASE) / (float)DIM);
-  for (int i = 0; i < DIM / 2; i++) {
-    const double w = frequency(DIM, i);
-    by_log = fmax(by_log, fabs((double)expf((float)(2 * i) * slope) - w));
-    by_power = fmax(by_power, fabs((double)(1.0f / powf((float)BASE, (float)(2 * i) / (float)DIM)) - w));
-  }
-  found(f,
-        "the same number on paper; in f32 a frequency is off by up to %.2g by exp and log, %.2g by a power, which at "
-        "position 131072 turns angles by %.2g and %.2g",
-        by_log, by_power, 131072 * by_log, 131072 * by_power);
-  when(f, "positions stay below %.0f, where that passes half an ulp of bf16", 0x1p-9 / by_log);
-}
-
-/* Mean and standard deviation of all elements of x + PE, where those of x are 0 and 0.1. */
-static void statistics_of_sum(finding *f, const json_t *document) {
-  (void)document;
-  enum { LENGTH = 512 };
-  static const double deviation = 0.1;
-  double sum = 0, squares = 0;
-  for (int p = 0; p < LENGTH; p++)
-    for (int i = 0; i < DIM / 2; i++) {
-      const double angle = p * frequency(DIM, i);
-      sum += sin(angle) + cos(angle);
-      squares += 1; /* sin² + cos² */
-    }
-  const double elements = (double)LENGTH * DIM, mean = sum / elements, variance = squares / elements - mean * mean;
-  found(f,
-        "%d × %d elements with mean 0 and deviation %g have, after PE is added, mean %.4f and deviation %.4f, %.1f "
-        "times as much; turning pairs keeps every length",
-        LENGTH, DIM, deviation, mean, sqrt(variance + deviation * deviation),
-        sqrt(variance + deviation * deviation) / deviation);
-  f->verdict = HOLDS;
-}
-
-/* ---- records ------------------------------------------------------------------------------------ */
 
 /* Checks of a property, over all kernels and shapes: how many held, of how many; the largest share of its bound. */
 typedef struct tally {
@@ -243,10 +106,11 @@ static void unique(finding *f, const json_t *document) {
   if (isfinite(distance)) found(f, "; the nearest two exact rows are %.4g apart", distance);
 }
 
-/* How long the cosine of the slowest column is 1 in f16: half an ulp below 1 is 2^-12. */
+/* The cosine of the slowest column is 1 in f16 for as long as it is above 1 - 2^-12, half an ulp below 1. */
 static void half_precision(finding *f, const json_t *document) {
+  enum { DIM = 512 };
   const json_t *collisions = json_object_get(exact_profile(document), "collisions");
-  const double still = floor(acos(1 - 0x1p-12) / frequency(DIM, DIM / 2 - 1));
+  const double slowest = pow(10000, -(DIM - 2.0) / DIM), still = floor(acos(1 - 0x1p-12) / slowest);
   found(f,
         "half the bytes; errors up to 2^-12 = %.2g instead of 2^-25 = %.2g, and the slowest cosine (dim %d) is 1 up to "
         "position %.0f",
@@ -347,19 +211,11 @@ static const struct {
   const char *claim;
   void (*audit)(finding *f, const json_t *document);
 } claims[] = {
-    {"Wavelengths run from 2π to 10000 · 2π.", wavelengths},
-    {"At dim 512, θ_1 is about 0.681, θ_2 0.464, θ_255 0.0001.", frequencies_of_512},
-    {"Position 10 is encoded as [0.0, 1.0, 0.67, 0.74, …].", position_ten},
-    {"exp and log of div_term are equivalent to the power, and numerically stable.", log_and_power},
     {"A cached table is 50 to 100 times as fast as computing.", cached},
     {"f16 halves the memory without significant loss.", half_precision},
     {"Every position has a row of its own.", unique},
     {"All values lie in [−1, 1].", bounded},
     {"PE[p + k] is a linear function, a rotation, of PE[p].", linear},
-    {"The lowest frequency completes only a small part of a cycle, even in very long sequences.", part_of_a_cycle},
-    {"The base for lengths about 512 is 814, about 4096 it is 6511.", chosen_bases},
-    {"Adding PE shifts the statistics of small embeddings; rotating keeps magnitudes.", statistics_of_sum},
-    {"At dim 768 there are frequencies 0, 100 and 700.", frequencies_of_768},
 };
 
 json_t *claims_make(const json_t *document) {
@@ -384,8 +240,8 @@ void claims_write(page *p, const json_t *document) {
   if (!json_array_size(all)) return;
   p->format->heading(p, 2, "Claims");
   page_block(p, PAGE_PARAGRAPH,
-             "What is often said of these encodings, and what was computed when this page was made, or measured in its "
-             "records.");
+             "What is often said of these encodings, and what the records of this page tell. Claims that are decided "
+             "alike on every machine, and pictures of the encoding, are in doc/sinusoids.md of the sources.");
   page_table(p, "Each claim with its verdict.", columns, sizeof columns / sizeof *columns);
   for (size_t i = 0; i < json_array_size(all); i++) {
     const json_t *one = json_array_get(all, i);

@@ -29,8 +29,7 @@
  *   "kernels": as in the accuracy record, each with "holds": every check of it passed, and there was one; and "recipe": is it shown beside
  *              the kernels, as what a framework ships?
  *   "environment": {"accuracy": {…}, "timing": null or {…}},
- *   "claims": see reports/model/claims.h,
- *   "encoding": see reports/model/encoding.h; added when a page is made }
+ *   "claims": see reports/model/claims.h }
  *
  * ROW: {"kernel", "recipe": as of the kernel, "isa", "refusal", then the fields of its accuracy record or nothing if there is none,
  *       "timing": null or {"repetitions": n, "rows": n, "rows_timed": n in one iteration, "ns_per_element": SPREAD,

@@ -14,7 +14,6 @@
 #include "reports/sections/far.h"
 #include "reports/sections/histogram.h"
 #include "reports/sections/lengths.h"
-#include "reports/sections/portraits.h"
 #include "reports/sections/shipped.h"
 #include "reports/sections/tables.h"
 #include "reports/sections/witnesses.h"
@@ -406,7 +405,6 @@ bool contents_write(page *p, const json_t *document, const figures *drawn) {
   cases_write(p, document);
   far_write(p, document);
   witnesses_write(p, document);
-  portraits_write(p, document, drawn);
   write_shapes(p, document);
   write_applied(p, document);
   write_modes(p, document);

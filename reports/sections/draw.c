@@ -4,12 +4,10 @@
 #include "reports/sections/answer.h"
 #include "reports/sections/curves.h"
 #include "reports/sections/lengths.h"
-#include "reports/sections/portraits.h"
 
 bool figures_make(const json_t *document, figures *made) {
   *made = (figures){{NULL}};
-  const bool ok = answer_draw(document, made) && lengths_make(document, made) && curves_make(document, made) &&
-                  portraits_make(document, made);
+  const bool ok = answer_draw(document, made) && lengths_make(document, made) && curves_make(document, made);
   if (!ok) figures_free(made);
   return ok;
 }

@@ -18,12 +18,6 @@ typedef enum figure {
   FIGURE_FREQUENCY, /* error against frequency */
   FIGURE_HISTOGRAM, /* of errors in ulp */
   FIGURE_RECIPES_HISTOGRAM,
-  FIGURE_ENCODING,   /* heatmap; this and the following show the encoding itself */
-  FIGURE_COLUMNS,    /* against position */
-  FIGURE_WAVELENGTH, /* and frequency, against index */
-  FIGURE_SPECTRUM,   /* of columns; none without KISS FFT */
-  FIGURE_CIRCLE,     /* pairs as points of the unit circle */
-  FIGURE_SIMILARITY, /* of two positions against their difference */
   FIGURES
 } figure;
 

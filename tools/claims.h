@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* Claims about the encoding that can be computed, with the same result on every machine. */
+#ifndef POSENC_TOOLS_CLAIMS_H
+#define POSENC_TOOLS_CLAIMS_H
+
+/* Prints them as a Markdown table. Those that records decide are in reports/model/claims.h. */
+void print_claims(void);
+
+#endif

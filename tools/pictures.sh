@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Makes what doc/sinusoids.md shows into a folder: sinusoids.md, and pictures in sinusoids/. Run by "make pictures" in the
+# build folder, for $srcdir/doc; and by tests/sinusoids.sh, which compares.
+#
+#     pictures.sh FOLDER
+set -eu
+: "${srcdir:=.}"
+folder=$1 work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+./posenc-sinusoids data >"$work/script"
+./posenc-sinusoids text >"$work/text"
+echo >>"$work/text"
+awk -v mark=computed -v text="$work/text" -f "$srcdir/tools/insert.awk" "$srcdir/doc/sinusoids.md" >"$work/sinusoids.md"
+cat "$srcdir/tools/sinusoids.gp" >>"$work/script"
+mkdir -p "$folder/sinusoids"
+gnuplot -d -e "folder='$work'" "$work/script"
+for picture in "$work"/*.svg; do # without attributes that say the default
+  sed 's/ stroke-linecap="butt" stroke-linejoin="miter"//' "$picture" >"$folder/sinusoids/${picture##*/}"
+done
+mv "$work/sinusoids.md" "$folder/sinusoids.md"
