@@ -429,23 +429,14 @@ static bool is_drawn_before(const json_t *document, size_t footprint) {
   return false;
 }
 
-/* Shares of the limit: a mark with its range for each kernel, those of the machines beside each other. */
-static void write_shares(FILE *script, const json_t *kernels, size_t machine, size_t machines) {
-  const double step = 0.6 / (double)machines;
-  for (size_t k = 0; k < json_array_size(kernels); k++) {
-    const json_t *share =
-        json_object_get(json_array_get(json_object_get(json_array_get(kernels, k), "machines"), machine), "of_limit");
-    if (!(field_number(share, "median") > 0)) continue;
-    fprintf(script, "%.17g %.17g %.17g %.17g\n", (double)k + step * ((double)machine - ((double)machines - 1) / 2),
-            100 * field_number(share, "median"), 100 * field_number(share, "min"), 100 * field_number(share, "max"));
-  }
+static const json_t *share_of(const json_t *kernels, size_t kernel, size_t machine) {
+  const json_t *machines = json_object_get(json_array_get(kernels, kernel), "machines");
+  return json_object_get(json_array_get(machines, machine), "of_limit");
 }
 
 static bool has_shares(const json_t *kernels, size_t machine) {
-  for (size_t k = 0; k < json_array_size(kernels); k++) {
-    const json_t *of = json_array_get(json_object_get(json_array_get(kernels, k), "machines"), machine);
-    if (field_number(json_object_get(of, "of_limit"), "median") > 0) return true;
-  }
+  for (size_t k = 0; k < json_array_size(kernels); k++)
+    if (field_number(share_of(kernels, k, machine), "median") > 0) return true;
   return false;
 }
 
@@ -455,34 +446,34 @@ static bool has_any_shares(const json_t *document, const json_t *times) {
   return false;
 }
 
+/* A mark with its range for each kernel, those of the machines beside each other. */
+static void draw_machine(plot *picture, const json_t *document, const json_t *kernels, size_t machine) {
+  const size_t machines = machine_count(document);
+  const double step = 0.6 / (double)machines, shift = step * ((double)machine - ((double)machines - 1) / 2);
+  if (!has_shares(kernels, machine)) return;
+  plot_kernel(picture, "using 1:2:3:4 with yerrorbars", machine, label(document, machine));
+  for (size_t k = 0; k < json_array_size(kernels); k++) {
+    const json_t *share = share_of(kernels, k, machine);
+    if (field_number(share, "median") > 0)
+      plot_point(picture, (double)k + shift, 100 * field_number(share, "median"), 100 * field_number(share, "min"),
+                 100 * field_number(share, "max"));
+  }
+}
+
 static char *draw_shares(const json_t *document, const json_t *times, const char *name) {
   const json_t *kernels = json_object_get(times, "kernels");
-  const size_t machines = machine_count(document);
-  FILE *script = plot_begin(name, PLOT_HEIGHT);
-  if (!script) return NULL;
-  fprintf(script, "set xrange [-0.6:%.17g]\nset xtics rotate by 45 right noenhanced (",
+  plot *picture = plot_begin(name, PLOT_HEIGHT);
+  if (!picture) return NULL;
+  fprintf(picture->script, "set xrange [-0.6:%.17g]\nset xtics rotate by 45 right noenhanced (",
           (double)json_array_size(kernels) - 0.4);
   for (size_t k = 0; k < json_array_size(kernels); k++) {
-    fputs(k ? ", " : "", script);
-    plot_quoted(script, field_string(json_array_get(kernels, k), "kernel"));
-    fprintf(script, " %zu", k);
+    fputs(k ? ", " : "", picture->script);
+    plot_quoted(picture->script, field_string(json_array_get(kernels, k), "kernel"));
+    fprintf(picture->script, " %zu", k);
   }
-  fputs(")\nset yrange [0:*]\nset ylabel '% of the limit'\n", script);
-  for (size_t i = 0; i < machines; i++) {
-    fprintf(script, "$machine%zu << EOD\n", i);
-    write_shares(script, kernels, i, machines);
-    fputs("EOD\n", script);
-  }
-  const char *separator = "plot ";
-  for (size_t i = 0; i < machines; i++) {
-    if (!has_shares(kernels, i)) continue;
-    fprintf(script, "%s$machine%zu using 1:2:3:4 with yerrorbars", separator, i);
-    plot_kernel(script, i, label(document, i));
-    separator = ", ";
-  }
-  fputc('\n', script);
-  return plot_finish(script, name,
-                     "Marks with ranges: share of the limit, kernels along the axis, a colour per machine");
+  fputs(")\nset yrange [0:*]\nset ylabel '% of the limit'\n", picture->script);
+  for (size_t i = 0; i < machine_count(document); i++) draw_machine(picture, document, kernels, i);
+  return plot_finish(picture, "Marks with ranges: share of the limit, kernels along the axis, a colour per machine");
 }
 
 bool machines_draw(const json_t *document, machines_figures *made) {
@@ -505,8 +496,9 @@ void machines_free(machines_figures *made) {
 /* ---- the page ----------------------------------------------------------------------------------------------- */
 
 /* A table with a column for each machine, behind `leading` ones. Null when memory runs out. */
-static page_column *columns_of(const json_t *document, const page_column *leading, size_t count, bool numeric) {
-  page_column *columns = calloc(count + machine_count(document), sizeof *columns);
+static page_column *columns_of(page *p, const json_t *document, const page_column *leading, size_t count,
+                               bool numeric) {
+  page_column *columns = page_columns(p, "", count + machine_count(document));
   for (size_t i = 0; columns && i < count; i++) columns[i] = leading[i];
   for (size_t i = 0; columns && i < machine_count(document); i++)
     columns[count + i] = (page_column){label(document, i), numeric};
@@ -515,123 +507,106 @@ static page_column *columns_of(const json_t *document, const page_column *leadin
 
 /* "84.5 GB/s (82.2–85.0)" */
 static void say_spread(page *p, const json_t *spread, double scale, const char *unit) {
-  page_print(p, PAGE_TEXT, "%s%s%s (%s–%s)", words_significant(field_number(spread, "median") * scale, 3).text, unit,
-             words_mark(spread), words_significant(field_number(spread, "min") * scale, 3).text,
-             words_significant(field_number(spread, "max") * scale, 3).text);
+  page_say(p, "%s%s%s %s", words_significant(field_number(spread, "median") * scale, 3).text, unit, words_mark(spread),
+           words_range(spread, scale).text);
 }
 
 /* "transformer-base (9.8 MiB)" */
-static void say_table(page *p, const char *name, double bytes) {
-  p->format->run(p, PAGE_CODE, name);
-  page_print(p, PAGE_TEXT, " (%s)", words_bytes(bytes).text);
+static void cell_table(page *p, const char *name, double bytes) {
+  page_cell(p, CODE("%s") " (%s)", name, words_bytes(bytes).text);
 }
 
 static void write_answer(page *p, const json_t *document) {
   const json_t *accuracy = json_object_get(document, "accuracy");
-  const json_int_t broken = count_of(accuracy, "broken"), bits = count_of(accuracy, "bits");
-  p->format->open(p, PAGE_ANSWER);
-  if (broken) {
-    page_print(p, PAGE_STRONG, "Failed checks: %" JSON_INTEGER_FORMAT, broken);
-    page_print(
-        p, PAGE_TEXT,
-        ". Of %" JSON_INTEGER_FORMAT
-        " results by kernels that promise the same bits everywhere, so many differ between machines of one version: "
-        "Accuracy lists them.",
-        bits);
-  } else if (bits) {
-    page_print(p, PAGE_TEXT,
-               "All %" JSON_INTEGER_FORMAT " results by kernels that promise the same bits everywhere, on machines of "
-               "one version, are the same, bit for bit.",
-               bits);
-  } else {
+  const int broken = (int)count_of(accuracy, "broken"), bits = (int)count_of(accuracy, "bits");
+  page_open(p, PAGE_ANSWER);
+  if (broken)
     page_say(p,
-             "No two machines have results of one version, by a kernel that promises the same bits everywhere and over "
-             "the same elements: nothing "
-             "was held to that promise.");
-  }
-  p->format->close(p, PAGE_ANSWER);
+             STRONG("Failed checks: %d") ". Of %d results by kernels that promise the same bits everywhere, so many "
+                                         "differ between machines of one version: Accuracy lists them.",
+             broken, bits);
+  else if (bits)
+    page_say(p,
+             "All %d results by kernels that promise the same bits everywhere, on machines of one version, are the "
+             "same, bit for bit.",
+             bits);
+  else
+    page_say(p, "No two machines have results of one version, by a kernel that promises the same bits everywhere and "
+                "over the same elements: nothing was held to that promise.");
+  page_close(p, PAGE_ANSWER);
   for (size_t i = 0; i < machine_count(document); i++) {
-    const json_int_t failed = count_of(machine_of(document, i), "failed");
+    const int failed = (int)count_of(machine_of(document, i), "failed");
     if (!failed) continue;
-    p->format->open(p, PAGE_ANSWER);
-    page_print(p, PAGE_STRONG, "Failed checks on %.200s: %" JSON_INTEGER_FORMAT, label(document, i), failed);
-    page_say(p, ", listed in its own report.");
-    p->format->close(p, PAGE_ANSWER);
+    page_open(p, PAGE_ANSWER);
+    page_say(p, STRONG("Failed checks on %.200s: %d") ", listed in its own report.", label(document, i), failed);
+    page_close(p, PAGE_ANSWER);
   }
 }
 
-static void say_budget(page *p, const char *budget) {
-  page_say(p, strcmp(budget, "half") == 0 ? "within 0.5 ulp" : strcmp(budget, "one") == 0 ? "within 1 ulp" : "any");
+static const char *budget_title(const char *budget) {
+  return strcmp(budget, "half") == 0 ? "within 0.5 ulp" : strcmp(budget, "one") == 0 ? "within 1 ulp" : "any";
 }
 
 /* "the fastest, GB/s, share" of one machine. */
 static void write_fastest_cell(page *p, const json_t *of) {
-  page_prose(p);
-  if (json_is_object(of)) {
-    p->format->run(p, PAGE_CODE, field_string(of, "kernel"));
-    page_say(p, ", ");
-    say_spread(p, json_object_get(of, "bytes_per_second"), 1e-9, "\u00a0GB/s");
-    page_say(p, ", ");
-    say_spread(p, json_object_get(of, "of_limit"), 100, "\u00a0%");
-  } else
-    page_say(p, "none");
+  if (!json_is_object(of)) {
+    page_prose(p, "none");
+    return;
+  }
+  page_prose_begin(p);
+  page_say(p, CODE("%s") ", ", field_string(of, "kernel"));
+  say_spread(p, json_object_get(of, "bytes_per_second"), 1e-9, "\u00a0GB/s");
+  page_say(p, ", ");
+  say_spread(p, json_object_get(of, "of_limit"), 100, "\u00a0%");
   page_cell_end(p);
 }
 
-static bool write_fastest(page *p, const json_t *document) {
+static void write_fastest(page *p, const json_t *document) {
   static const page_column leading[] = {{"table", false}, {"shape", false}, {"error", false}};
   const json_t *list = json_object_get(document, "fastest");
-  page_column *columns = columns_of(document, leading, 3, false);
-  if (!columns) return false;
-  p->format->heading(p, 2, "Fastest kernels");
-  if (json_array_size(list)) {
-    page_table(p,
-               "Of tables that all machines timed, memory hot: the fastest of the kernels whose every check passed on "
-               "that machine and, within 0.5 or 1 ulp, whose "
-               "proved bound is so much; median GB/s with least and most of the repetitions, and the share of what the "
-               "machine can do at best. Where "
-               "ranges overlap, or are wide (‡), a rerun may name another. In cache: half of the least L2 at most.",
-               columns, 3 + machine_count(document));
+  page_column *columns = columns_of(p, document, leading, 3, false);
+  page_section(p, "Fastest kernels");
+  if (json_array_size(list) == 0) page_paragraph(p, "There is no table of f32 that all machines timed.");
+  if (json_array_size(list) > 0 && columns) {
+    page_table(
+        p,
+        "Of tables that all machines timed, memory hot: the fastest of the kernels whose every check passed on "
+        "that machine and, within 0.5 or 1 ulp, whose proved bound is so much; median GB/s with least and most "
+        "of the repetitions, and the share of what the machine can do at best. Where ranges overlap, or are wide "
+        "(‡), a rerun may name another. In cache: half of the least L2 at most.",
+        columns, 3 + machine_count(document));
     for (size_t i = 0; i < json_array_size(list); i++) {
       const json_t *entry = json_array_get(list, i);
-      page_cell_run(p, PAGE_TEXT, field_string(entry, "footprint"));
-      page_cell(p);
-      say_table(p, field_string(entry, "shape"), field_number(entry, "bytes"));
-      page_cell_end(p);
-      page_cell(p);
-      say_budget(p, field_string(entry, "budget"));
-      page_cell_end(p);
+      page_cell(p, "%s", field_string(entry, "footprint"));
+      cell_table(p, field_string(entry, "shape"), field_number(entry, "bytes"));
+      page_cell(p, "%s", budget_title(field_string(entry, "budget")));
       for (size_t k = 0; k < machine_count(document); k++)
         write_fastest_cell(p, json_array_get(json_object_get(entry, "machines"), k));
     }
     page_table_end(p);
-  } else
-    page_block(p, PAGE_PARAGRAPH, "There is no table of f32 that all machines timed.");
+  }
   free(columns);
-  return true;
 }
 
 static void write_figures(page *p, const json_t *document, const machines_figures *drawn) {
   bool any = false;
   for (size_t i = 0; i < MACHINES_FIGURES; i++) any = any || drawn->svg[i];
   if (!any) return;
-  p->format->open(p, PAGE_FIGURES);
+  page_open(p, PAGE_FIGURES);
   for (size_t i = 0; i < MACHINES_FIGURES; i++) {
-    char caption[400];
+    char caption[440];
     const json_t *times = shown_times(document, footprints[i]);
-    if (!drawn->svg[i]) continue;
     snprintf(caption, sizeof caption,
              "Share of the limit on %.100s (%s): median, with least and most of the repetitions. Several threads can "
-             "pass the limit, which is "
-             "that of one.",
+             "pass the limit, which is that of one.",
              name_of(times), words_bytes(field_number(times, "bytes")).text);
-    p->format->figure(p, caption, drawn->svg[i]);
+    page_figure(p, caption, drawn->svg[i]);
   }
-  p->format->close(p, PAGE_FIGURES);
+  page_close(p, PAGE_FIGURES);
 }
 
 static void write_times_cell(page *p, const json_t *of) {
-  page_cell(p);
+  page_cell_begin(p);
   if (json_is_object(of)) {
     say_spread(p, json_object_get(of, "of_limit"), 100, "\u00a0%");
     page_say(p, ", ");
@@ -640,109 +615,97 @@ static void write_times_cell(page *p, const json_t *of) {
   page_cell_end(p);
 }
 
-static bool write_times(page *p, const json_t *document) {
+static void write_times(page *p, const json_t *document) {
   static const page_column leading[] = {{"kernel", false}};
   const json_t *times = json_object_get(document, "times");
-  page_column *columns = columns_of(document, leading, 1, true);
-  if (!columns) return false;
-  for (size_t i = 0; i < json_array_size(times); i++) {
+  page_column *columns = columns_of(p, document, leading, 1, true);
+  for (size_t i = 0; columns && i < json_array_size(times); i++) {
     const json_t *table = json_array_get(times, i), *kernels = json_object_get(table, "kernels");
-    char caption[256];
+    char caption[320];
     snprintf(caption, sizeof caption, "%.100s, %s: share of the limit, and GB/s.", name_of(table),
              words_bytes(field_number(table, "bytes")).text);
     page_table(p, caption, columns, 1 + machine_count(document));
     for (size_t k = 0; k < json_array_size(kernels); k++) {
       const json_t *row = json_array_get(kernels, k);
-      page_cell_run(p, PAGE_CODE, field_string(row, "kernel"));
+      page_cell(p, CODE("%s"), field_string(row, "kernel"));
       for (size_t n = 0; n < machine_count(document); n++)
         write_times_cell(p, json_array_get(json_object_get(row, "machines"), n));
     }
     page_table_end(p);
   }
   free(columns);
-  return true;
 }
 
-static bool write_speed(page *p, const json_t *document, const machines_figures *drawn) {
-  p->format->heading(p, 2, "Share of the limit");
+static void write_speed(page *p, const json_t *document, const machines_figures *drawn) {
+  page_section(p, "Share of the limit");
   if (!json_array_size(json_object_get(document, "times"))) {
-    page_block(p, PAGE_PARAGRAPH, "There is no shape that two machines timed.");
-    return true;
+    page_paragraph(p, "There is no shape that two machines timed.");
+    return;
   }
-  p->format->open(p, PAGE_PARAGRAPH);
-  page_say(
-      p, "A share is of what the same machine can do at best with the same memory, measured beside each timing: shares "
-         "can be compared between "
-         "machines. GB/s hardly can: they tell of memory and clock as much as of kernels. Medians, with least and most "
-         "of the repetitions; memory "
-         "hot.");
-  page_print(p, PAGE_TEXT, " ‡: these two are further apart than %.0f\u00a0%% of the median.", 100 * words_too_wide);
-  p->format->close(p, PAGE_PARAGRAPH);
+  page_paragraph(
+      p,
+      "A share is of what the same machine can do at best with the same memory, measured beside each timing: "
+      "shares can be compared between machines. GB/s hardly can: they tell of memory and clock as much as of "
+      "kernels. Medians, with least and most of the repetitions; memory hot. ‡: these two are further apart "
+      "than %.0f\u00a0%% of the median.",
+      100 * words_too_wide);
   write_figures(p, document, drawn);
-  return write_times(p, document);
+  write_times(p, document);
 }
 
 static void write_difference_cell(page *p, const json_t *of) {
-  page_cell(p);
-  if (json_is_object(of)) {
-    page_print(p, PAGE_TEXT, "%s ulp, %s, %s misrounded, ", words_significant(field_number(of, "max_ulp"), 7).text,
-               words_significant(field_number(of, "max_abs"), 4).text,
-               words_count(field_number(of, "misrounded")).text);
-    p->format->run(p, PAGE_CODE, field_string(of, "digest"));
-  }
-  page_cell_end(p);
+  if (json_is_object(of))
+    page_cell(p, "%s ulp, %s, %s misrounded, " CODE("%s"), words_significant(field_number(of, "max_ulp"), 7).text,
+              words_significant(field_number(of, "max_abs"), 4).text, words_count(field_number(of, "misrounded")).text,
+              field_string(of, "digest"));
+  else
+    page_cell(p, "%s", "");
 }
 
-static bool write_differences(page *p, const json_t *document) {
+static void write_differences(page *p, const json_t *document) {
   static const page_column leading[] = {{"kernel", false}, {"shape", false}, {"promise of the same bits", false}};
   const json_t *list = json_object_get(json_object_get(document, "accuracy"), "differences");
-  page_column *columns = columns_of(document, leading, 3, false);
-  if (!columns) return false;
+  page_column *columns = columns_of(p, document, leading, 3, false);
+  if (!columns) return;
   page_table(
       p, "Where machines differ: largest error in ulp and absolute, misrounded elements, and the digest of the bits.",
       columns, 3 + machine_count(document));
   for (size_t i = 0; i < json_array_size(list); i++) {
     const json_t *row = json_array_get(list, i);
-    const bool broken = json_is_true(json_object_get(row, "broken"));
-    page_cell_run(p, PAGE_CODE, field_string(row, "kernel"));
-    page_cell_run(p, PAGE_TEXT, field_string(row, "shape"));
-    page_cell_run(p, broken ? PAGE_STRONG : PAGE_TEXT, broken ? "broken" : "–");
+    page_cell(p, CODE("%s"), field_string(row, "kernel"));
+    page_cell(p, "%s", field_string(row, "shape"));
+    page_cell(p, json_is_true(json_object_get(row, "broken")) ? STRONG("broken") : "–");
     for (size_t k = 0; k < machine_count(document); k++)
       write_difference_cell(p, json_array_get(json_object_get(row, "machines"), k));
   }
   page_table_end(p);
   free(columns);
-  return true;
 }
 
-static bool write_accuracy(page *p, const json_t *document) {
+static void write_accuracy(page *p, const json_t *document) {
   const json_t *accuracy = json_object_get(document, "accuracy");
-  const json_int_t compared = count_of(accuracy, "compared"), same = count_of(accuracy, "same"),
-                   unlike = count_of(accuracy, "unlike");
-  p->format->heading(p, 2, "Accuracy");
-  p->format->open(p, PAGE_PARAGRAPH);
+  const int compared = (int)count_of(accuracy, "compared"), same = (int)count_of(accuracy, "same"),
+            unlike = (int)count_of(accuracy, "unlike");
+  page_section(p, "Accuracy");
+  page_open(p, PAGE_PARAGRAPH);
   if (!compared)
     page_say(p, "No kernel was looked at by two machines over the same elements of a shape.");
   else if (same == compared)
-    page_print(p, PAGE_TEXT,
-               "All the same: %" JSON_INTEGER_FORMAT " results, each a kernel on a shape, have the same errors and the "
-               "same bits on the machines that looked at the same elements.",
-               compared);
+    page_say(p,
+             "All the same: %d results, each a kernel on a shape, have the same errors and the same bits on the "
+             "machines that looked at the same elements.",
+             compared);
   else
-    page_print(p, PAGE_TEXT,
-               "Of %" JSON_INTEGER_FORMAT " results, each a kernel on a shape, %" JSON_INTEGER_FORMAT
-               " have the same errors and the same bits on the machines that looked at the same elements. The others "
-               "are listed: libm "
-               "and vector sines have other bits in other "
-               "versions, and on other instruction sets.",
-               compared, same);
+    page_say(p,
+             "Of %d results, each a kernel on a shape, %d have the same errors and the same bits on the machines that "
+             "looked at the same elements. The others are listed: libm and vector sines have other bits in other "
+             "versions, and on other instruction sets.",
+             compared, same);
   if (unlike)
-    page_print(p, PAGE_TEXT,
-               " %" JSON_INTEGER_FORMAT
-               " were not compared between all machines: some looked at other elements, by another seed or budget.",
-               unlike);
-  p->format->close(p, PAGE_PARAGRAPH);
-  return same == compared || write_differences(p, document);
+    page_say(p, " %d were not compared between all machines: some looked at other elements, by another seed or budget.",
+             unlike);
+  page_close(p, PAGE_PARAGRAPH);
+  if (same != compared) write_differences(p, document);
 }
 
 /* Is a fact of a timing record known from the accuracy record, on all machines? */
@@ -768,38 +731,35 @@ static json_t *keys_of(const json_t *document, const char *which) {
   return keys;
 }
 
-static bool write_facts(page *p, const json_t *document, const char *which, const char *caption) {
+static void write_facts(page *p, const json_t *document, const char *which, const char *caption) {
   static const page_column leading[] = {{"fact", false}};
-  page_column *columns = columns_of(document, leading, 1, false);
+  page_column *columns = columns_of(p, document, leading, 1, false);
   json_t *keys = keys_of(document, which), *value;
   const char *key;
+  p->failed = p->failed || !keys;
   if (columns && json_object_size(keys)) {
     page_table(p, caption, columns, 1 + machine_count(document));
     json_object_foreach(keys, key, value) {
-      page_cell_run(p, PAGE_TEXT, key);
-      for (size_t i = 0; i < machine_count(document); i++) {
-        page_prose(p);
-        page_say(p, field_string(environment_of(machine_of(document, i), which), key));
-        page_cell_end(p);
-      }
+      page_cell(p, "%s", key);
+      for (size_t i = 0; i < machine_count(document); i++)
+        page_prose(p, "%s", field_string(environment_of(machine_of(document, i), which), key));
     }
     page_table_end(p);
   }
-  const bool ok = columns && keys;
   json_decref(keys);
   free(columns);
-  return ok;
 }
 
-bool machines_write(page *p, const json_t *document, const machines_figures *drawn) {
-  p->format->begin(p, "posenc machines");
+void machines_write(page *p, const json_t *document, const machines_figures *drawn) {
+  page_begin(p, "posenc machines");
   write_answer(p, document);
-  bool ok = write_fastest(p, document) && write_speed(p, document, drawn) && write_accuracy(p, document);
-  p->format->heading(p, 2, "Machines");
-  ok = ok && write_facts(p, document, "accuracy", "Where the accuracy records were made.") &&
-       write_facts(p, document, "timing", "What the timing records say besides.");
-  page_block(p, PAGE_PARAGRAPH, "The command that makes this page again:");
-  p->format->code_block(p, field_string(document, "command"));
-  p->format->end(p);
-  return ok;
+  write_fastest(p, document);
+  write_speed(p, document, drawn);
+  write_accuracy(p, document);
+  page_section(p, "Machines");
+  write_facts(p, document, "accuracy", "Where the accuracy records were made.");
+  write_facts(p, document, "timing", "What the timing records say besides.");
+  page_paragraph(p, "The command that makes this page again:");
+  page_code_block(p, field_string(document, "command"));
+  page_end(p);
 }

@@ -39,7 +39,7 @@ typedef struct machines_figures {
 bool machines_draw(const json_t *document, machines_figures *made);
 void machines_free(machines_figures *made);
 
-/* False when memory runs out. */
-bool machines_write(page *p, const json_t *document, const machines_figures *drawn);
+/* The whole page. */
+void machines_write(page *p, const json_t *document, const machines_figures *drawn);
 
 #endif

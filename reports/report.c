@@ -6,8 +6,7 @@
 #include "reports/machines.h"
 #include "reports/model/compose.h"
 #include "reports/page/plot.h"
-#include "reports/sections/contents.h"
-#include "reports/sections/draw.h"
+#include "reports/sections/sections.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,20 +14,27 @@
 /* What is written, and from what. */
 typedef struct report {
   const json_t *document;
-  const figures *drawn;
-  const machines_figures *machines; /* of several machines, and `drawn` is null; or null */
+  const json_t *record; /* what report.json holds */
+  bool brief;
+  const figures *drawn;             /* of one machine; or null */
+  const machines_figures *machines; /* of several; or null */
 } report;
 
-static bool write_page(const report *r, page *p) {
-  return r->machines ? machines_write(p, r->document, r->machines) : contents_write(p, r->document, r->drawn);
+static bool write_page(const report *r, FILE *stream, const page_format *format) {
+  page p = {.format = format, .stream = stream, .brief = r->brief && format == &page_html};
+  if (r->machines)
+    machines_write(&p, r->document, r->machines);
+  else
+    write_contents(&p, r->document, r->drawn);
+  return !p.failed;
 }
 
 static bool write_html(const report *r, FILE *stream) {
-  return write_page(r, &(page){.format = &page_html, .stream = stream});
+  return write_page(r, stream, &page_html);
 }
 
 static bool write_markdown(const report *r, FILE *stream) {
-  return write_page(r, &(page){.format = &page_markdown, .stream = stream});
+  return write_page(r, stream, &page_markdown);
 }
 
 /* The figure of all kernels alone, as for a README. */
@@ -38,7 +44,7 @@ static bool write_picture(const report *r, FILE *stream) {
 }
 
 static bool write_json(const report *r, FILE *stream) {
-  return json_dumpf(r->document, stream, JSON_COMPACT) == 0 && fputc('\n', stream) != EOF;
+  return json_dumpf(r->record, stream, JSON_COMPACT) == 0 && fputc('\n', stream) != EOF;
 }
 
 static const struct {
@@ -101,10 +107,10 @@ static int write_files(const char *directory, const report *r) {
   return 0;
 }
 
-static int write_report(const char *directory, const json_t *document) {
+static int write_report(const char *directory, const json_t *document, const json_t *record, bool brief) {
   figures drawn;
   if (!figures_make(document, &drawn)) return 2;
-  const int status = write_files(directory, &(report){document, &drawn, NULL});
+  const int status = write_files(directory, &(report){document, record, brief, &drawn, NULL});
   figures_free(&drawn);
   return status;
 }
@@ -122,11 +128,15 @@ int report_write(const char *directory, const json_t *accuracy, const json_t *ti
     fprintf(stderr, "posenc: report: timing record: %s\n", fault.text);
   else if (!(document = document_make(verified->json, timed, command)))
     fputs("posenc: report: out of memory\n", stderr);
-  const int status = document ? write_report(directory, document) : 2;
+  const int status = document ? write_report(directory, document, document, false) : 2;
   json_decref(document);
   record_free(timed);
   record_free(verified);
   return status;
+}
+
+int report_publish(const char *directory, const json_t *document, const json_t *record) {
+  return write_report(directory, document, record, true);
 }
 
 int report_write_machines(const char *directory, json_t *const *reports, char *const *names, size_t count,
@@ -140,7 +150,7 @@ int report_write_machines(const char *directory, json_t *const *reports, char *c
   }
   int status = machines_draw(document, &drawn) ? 0 : 2;
   if (status == 0) {
-    status = write_files(directory, &(report){document, NULL, &drawn});
+    status = write_files(directory, &(report){document, document, false, NULL, &drawn});
     machines_free(&drawn);
   }
   if (status == 0) status = machines_failed(document);

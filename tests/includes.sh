@@ -28,7 +28,7 @@ reports/page: reports/page common
 reports/model: reports/model reports/page records common
 reports/sections: reports/sections reports/model reports/page common
 reports: reports reports/sections reports/model reports/page records common
-tools: tools reports/model reports/page common
+tools: tools reports reports/model reports/page common
 cli: cli verify identify files bench records reports reports/model reports/page impls/peers impls/recipes common'
 
 # What the library may take from the system: libc with threads, advice on memory and what glibc knows of the CPU, libm, OpenMP, intrinsics.

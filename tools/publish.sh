@@ -46,6 +46,7 @@ trap 'rm -f "$section" "$readme"; [ ! -e "$new" ] || echo "publish: not publishe
   exit 1
 }
 ./posenc-published "$new" >"$section"
+./posenc-published --brief "$new" || exit
 rm -f "$new/accuracy.json" "$new/bench.json" # large, and nobody opens them
 readme_with "$section" >"$readme"
 

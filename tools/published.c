@@ -1,55 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* The README's section about a published report, in Markdown, from the report's folder. */
+/*
+ * The published report, from its folder.
+ *
+ *     posenc-published FOLDER            prints README.md's section about it, in Markdown
+ *     posenc-published --brief FOLDER    makes it smaller: a page without long tables, and in report.json only what the
+ *                                        section needs
+ */
 #include "common/field.h"
 #include "reports/model/document.h"
-#include "reports/page/page.h"
 #include "reports/page/words.h"
+#include "reports/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* "43.0 (41.2–44.1)": a figure has its uncertainty. */
-static void say_spread(page *p, const json_t *spread, double scale) {
-  page_print(p, PAGE_TEXT, "%s (%s–%s)", words_significant(field_number(spread, "median") * scale, 3).text,
-             words_significant(field_number(spread, "min") * scale, 3).text,
-             words_significant(field_number(spread, "max") * scale, 3).text);
-}
-
-static void cell_spread(page *p, const json_t *spread, double scale) {
-  page_cell(p);
-  say_spread(p, spread, scale);
-  page_cell_end(p);
-}
-
-typedef struct title {
-  char text[400];
-} title;
-
-/* "5 000 × 512, 9.8 MiB" */
-static title size_of(const json_t *table) {
-  const json_t *described = json_object_get(table, "shape");
-  title size;
-  snprintf(size.text, sizeof size.text, "%s × %s, %s", words_count(field_number(described, "rows")).text,
-           words_count(field_number(described, "dim")).text, words_bytes(field_number(table, "bytes")).text);
-  return size;
-}
-
 /* ---- whose figures they are ---- */
 
 static void write_machine(page *p, const json_t *document) {
   const json_t *facts = json_object_get(json_object_get(document, "environment"), "timing");
-  page_print(p, PAGE_TEXT,
-             "Measured on %s (%s cores; %s; last cache %s; load %s), with posenc %s, commit %s, and %s, on %.10s: ",
-             field_string(facts, "cpu"), field_string(facts, "cores"), field_string(facts, "isa"),
-             words_bytes(strtod(field_string(facts, "l3"), NULL)).text, field_string(facts, "load"),
-             field_string(facts, "posenc_version"), field_string(facts, "commit"), field_string(facts, "compiler"),
-             field_string(facts, "date"));
+  page_say(p, "Measured on %s (%s cores; %s; last cache %s; load %s), with posenc %s, commit %s, and %s, on %.10s: ",
+           field_string(facts, "cpu"), field_string(facts, "cores"), field_string(facts, "isa"),
+           words_bytes(strtod(field_string(facts, "l3"), NULL)).text, field_string(facts, "load"),
+           field_string(facts, "posenc_version"), field_string(facts, "commit"), field_string(facts, "compiler"),
+           field_string(facts, "date"));
   fputs("[the whole report](reports/published/index.html), also [as text](reports/published/report.md). Figures are "
-        "medians "
-        "(least–most) of repetitions in random order; the limit is how fast one thread fills the same memory, which "
-        "kernels "
-        "with several may pass.\n\n",
+        "medians (least–most) of repetitions in random order; the limit is how fast one thread fills the same memory, "
+        "which kernels with several may pass.\n\n",
         p->stream);
 }
 
@@ -75,36 +52,35 @@ static const json_t *find_answer(const json_t *document, const char *budget, con
 
 /* Which table was asked about: that of any answer. */
 static const json_t *table_of(const json_t *document, const char *footprint) {
-  const json_t *answer = NULL;
-  for (int b = 0; !answer && b < BUDGETS; b++) answer = find_answer(document, budgets[b].name, footprint);
+  const json_t *answer = field_find(json_object_get(document, "answer"), "footprint", footprint);
   return document_shape(document, field_string(answer, "shape"));
 }
 
 static void write_answer(page *p, const json_t *document, const json_t *answer) {
-  const json_t *table = document_shape(document, field_string(answer, "shape"));
-  const char *kernel = field_string(answer, "kernel");
-  page_cell(p);
-  if (answer) {
-    p->format->run(p, PAGE_CODE, kernel);
-    page_say(p, " ");
-    say_spread(p, json_object_get(json_object_get(document_row(table, kernel), "timing"), "bytes_per_second"), 1e-9);
-  }
+  const json_t *row =
+      document_row(document_shape(document, field_string(answer, "shape")), field_string(answer, "kernel"));
+  const json_t *rate = json_object_get(json_object_get(row, "timing"), "bytes_per_second");
+  page_cell_begin(p);
+  if (answer)
+    page_say(p, CODE("%s") " %s %s", field_string(answer, "kernel"),
+             words_significant(field_number(rate, "median") * 1e-9, 3).text, words_range(rate, 1e-9).text);
   page_cell_end(p);
 }
 
 static void write_answers(page *p, const json_t *document) {
   struct {
-    char text[800];
+    char text[200];
   } titles[FOOTPRINTS];
   page_column columns[1 + FOOTPRINTS] = {{"wrong by at most", false}};
   for (int i = 0; i < FOOTPRINTS; i++) {
     const json_t *table = table_of(document, footprints[i].name);
-    snprintf(titles[i].text, sizeof titles[i].text, "%s: %s", footprints[i].title, table ? size_of(table).text : "–");
+    snprintf(titles[i].text, sizeof titles[i].text, "%s: %s", footprints[i].title,
+             table ? words_size(table).text : "–");
     columns[1 + i] = (page_column){titles[i].text, false};
   }
   page_table(p, "The fastest kernels of f32, in GB/s, by how wrong an element may be.", columns, 1 + FOOTPRINTS);
   for (int b = 0; b < BUDGETS; b++) {
-    page_cell_run(p, PAGE_TEXT, budgets[b].title);
+    page_cell(p, "%s", budgets[b].title);
     for (int i = 0; i < FOOTPRINTS; i++)
       write_answer(p, document, find_answer(document, budgets[b].name, footprints[i].name));
   }
@@ -122,17 +98,22 @@ static int faster(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void write_row(page *p, const json_t *row) {
-  const json_t *timing = json_object_get(row, "timing");
-  page_cell_run(p, PAGE_CODE, field_string(row, "kernel"));
-  page_cell_run(p, PAGE_TEXT, words_significant(field_number(json_object_get(row, "max_abs"), "abs"), 3).text);
-  page_cell_run(p, PAGE_TEXT, words_count(field_number(row, "misrounded")).text);
-  cell_spread(p, json_object_get(timing, "ns_per_element"), 1);
-  cell_spread(p, json_object_get(timing, "bytes_per_second"), 1e-9);
-  cell_spread(p, json_object_get(timing, "of_limit"), 100);
+static void cell_spread(page *p, const json_t *row, const char *counter, double scale) {
+  const json_t *spread = json_object_get(json_object_get(row, "timing"), counter);
+  page_cell(p, "%s %s", words_significant(field_number(spread, "median") * scale, 3).text,
+            words_range(spread, scale).text);
 }
 
-/* Of all rows, those that were timed and looked at in full, the fastest first. */
+static void write_row(page *p, const json_t *row) {
+  page_cell(p, CODE("%s"), field_string(row, "kernel"));
+  page_cell_number(p, field_number(json_object_get(row, "max_abs"), "abs"), 3);
+  page_cell_count(p, field_number(row, "misrounded"));
+  cell_spread(p, row, "ns_per_element", 1);
+  cell_spread(p, row, "bytes_per_second", 1e-9);
+  cell_spread(p, row, "of_limit", 100);
+}
+
+/* Rows that were timed and looked at in full, the fastest first. */
 static bool write_kernels(page *p, const json_t *document) {
   static const page_column columns[] = {{"kernel", false},    {"largest error", true}, {"misrounded", true},
                                         {"ns/element", true}, {"GB/s", true},          {"% of limit", true}};
@@ -146,9 +127,9 @@ static bool write_kernels(page *p, const json_t *document) {
     if (isfinite(median_of(row)) && strcmp(field_string(row, "mode"), "exhaustive") == 0) sorted[count++] = row;
   }
   if (count > 0) qsort(sorted, count, sizeof *sorted, faster);
-  char caption[800];
+  char caption[400];
   snprintf(caption, sizeof caption, "All kernels on the usual table, %s; errors of all %s elements.",
-           size_of(table).text, words_count(field_number(count > 0 ? sorted[0] : NULL, "of")).text);
+           words_size(table).text, words_count(field_number(count > 0 ? sorted[0] : NULL, "of")).text);
   page_table(p, caption, columns, sizeof columns / sizeof *columns);
   for (size_t i = 0; i < count; i++) write_row(p, sorted[i]);
   page_table_end(p);
@@ -156,16 +137,71 @@ static bool write_kernels(page *p, const json_t *document) {
   return count > 0;
 }
 
+static int print_section(const json_t *document, const char *folder) {
+  char plot[4096];
+  page p = {.format = &page_markdown, .stream = stdout};
+  write_machine(&p, document);
+  if (json_array_size(json_object_get(document, "answer")) > 0) write_answers(&p, document);
+  if (snprintf(plot, sizeof plot, "%s/headline.svg", folder) < (int)sizeof plot && access(plot, R_OK) == 0)
+    puts("![Largest error of each kernel against the time that it takes](reports/published/headline.svg)\n");
+  const bool done = write_kernels(&p, document);
+  if (!done) fprintf(stderr, "posenc-published: %s: no kernel was timed and looked at in full\n", folder);
+  return done && !p.failed && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;
+}
+
+/* ---- less ---- */
+
+/* The shapes that the section is about. */
+static bool is_shown(const json_t *document, const json_t *table) {
+  const char *name = field_string(json_object_get(table, "shape"), "name");
+  return strcmp(field_string(json_object_get(document, "headline"), "shape"), name) == 0 ||
+         field_find(json_object_get(document, "answer"), "shape", name);
+}
+
+/* A copy with those members alone that the section needs, at every depth. Null when memory runs out. */
+static json_t *needed_of(const json_t *value) {
+  static const char keys[] = " schema environment timing cpu cores isa l3 load posenc_version commit compiler date "
+                             "answer budget footprint kernel"
+                             " shape shapes headline rows mode of max_abs abs misrounded ns_per_element "
+                             "bytes_per_second of_limit median min max"
+                             " name dim bytes ";
+  json_t *copy = json_is_object(value) ? json_object() : json_is_array(value) ? json_array() : json_deep_copy(value);
+  const char *key;
+  json_t *member;
+  json_object_foreach((json_t *)value, key, member) {
+    char word[64];
+    snprintf(word, sizeof word, " %.60s ", key);
+    if (strstr(keys, word)) json_object_set_new(copy, key, needed_of(member));
+  }
+  for (size_t i = 0; i < json_array_size(value); i++) json_array_append_new(copy, needed_of(json_array_get(value, i)));
+  return copy;
+}
+
+static int make_brief(const json_t *document, const char *folder) {
+  json_t *record = needed_of(document), *shapes = json_array();
+  const json_t *all = json_object_get(document, "shapes");
+  for (size_t i = 0; i < json_array_size(all); i++) {
+    const json_t *table = json_array_get(all, i);
+    if (is_shown(document, table)) json_array_append_new(shapes, needed_of(table));
+  }
+  json_object_set_new(record, "schema", json_string("posenc-published-1"));
+  json_object_set_new(record, "shapes", shapes);
+  const int status = report_publish(folder, document, record);
+  json_decref(record);
+  return status;
+}
+
 int main(int argc, char **argv) {
-  if (argc != 2) {
-    fputs("Usage: posenc-published FOLDER\n", stderr);
+  const bool brief = argc == 3 && strcmp(argv[1], "--brief") == 0;
+  const char *folder = argv[argc - 1];
+  char path[4096];
+  json_error_t error;
+  if (argc != 2 && !brief) {
+    fputs("Usage: posenc-published [--brief] FOLDER\n", stderr);
     return 2;
   }
-  char path[4096], plot[4096];
-  json_error_t error;
-  if (snprintf(path, sizeof path, "%s/report.json", argv[1]) >= (int)sizeof path ||
-      snprintf(plot, sizeof plot, "%s/headline.svg", argv[1]) >= (int)sizeof plot) {
-    fprintf(stderr, "posenc-published: %s: the name is too long\n", argv[1]);
+  if (snprintf(path, sizeof path, "%s/report.json", folder) >= (int)sizeof path) {
+    fprintf(stderr, "posenc-published: %s: the name is too long\n", folder);
     return 2;
   }
   json_t *document = json_load_file(path, 0, &error);
@@ -173,13 +209,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "posenc-published: %s: %s\n", path, error.text);
     return 2;
   }
-  page p = {.format = &page_markdown, .stream = stdout};
-  write_machine(&p, document);
-  if (json_array_size(json_object_get(document, "answer")) > 0) write_answers(&p, document);
-  if (access(plot, R_OK) == 0)
-    puts("![Largest error of each kernel against the time that it takes](reports/published/headline.svg)\n");
-  const bool done = write_kernels(&p, document);
+  const int status = brief ? make_brief(document, folder) : print_section(document, folder);
   json_decref(document);
-  if (!done) fprintf(stderr, "posenc-published: %s: no kernel was timed and looked at in full\n", path);
-  return done && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;
+  return status;
 }

@@ -238,21 +238,17 @@ void claims_write(page *p, const json_t *document) {
   static const page_column columns[] = {{"claim", false}, {"verdict", false}, {"found", false}};
   const json_t *all = json_object_get(document, "claims");
   if (!json_array_size(all)) return;
-  p->format->heading(p, 2, "Claims");
-  page_block(p, PAGE_PARAGRAPH,
-             "What is often said of these encodings, and what the records of this page tell. Claims that are decided "
-             "alike on every machine, and pictures of the encoding, are in doc/sinusoids.md of the sources.");
+  page_section(p, "Claims");
+  page_paragraph(p, "What is often said of these encodings, and what the records of this page tell. Claims that are "
+                    "decided alike on every machine, and pictures of the encoding, are in doc/sinusoids.md of the "
+                    "sources.");
   page_table(p, "Each claim with its verdict.", columns, sizeof columns / sizeof *columns);
   for (size_t i = 0; i < json_array_size(all); i++) {
     const json_t *one = json_array_get(all, i);
-    page_prose(p);
-    p->format->run(p, PAGE_TEXT, field_string(one, "claim"));
-    page_cell_end(p);
-    page_prose(p);
-    p->format->run(p, PAGE_STRONG, field_string(one, "verdict"));
-    if (*field_string(one, "when")) page_print(p, PAGE_TEXT, " %s", field_string(one, "when"));
-    page_cell_end(p);
-    page_rest(p, PAGE_TEXT, field_string(one, "found"));
+    const char *condition = field_string(one, "when");
+    page_prose(p, "%s", field_string(one, "claim"));
+    page_prose(p, STRONG("%s") "%s%s", field_string(one, "verdict"), *condition ? " " : "", condition);
+    page_rest(p, "%s", field_string(one, "found"));
   }
   page_table_end(p);
 }

@@ -91,36 +91,23 @@ void stability_write(page *p, const json_t *document) {
   const json_t *drift = json_object_get(told, "drift");
   const char *load = field_string(facts, "load"), *after = field_string(facts, "load_after");
   if (!json_is_object(told)) return;
-  p->format->open(p, PAGE_PARAGRAPH);
-  page_print(p, PAGE_TEXT, "How steady the machine was: beside %s timings of %s shapes its limit was measured too.",
-             words_count(field_number(told, "measured")).text, words_count(field_number(told, "shapes")).text);
-  if (isfinite(field_number(told, "worst"))) {
-    page_print(p, PAGE_TEXT,
-               " The middle half of these measurements reaches over %s\u00a0%% of their median for the typical shape, "
-               "and over %s\u00a0%% for the worst, ",
-               words_significant(100 * field_number(told, "typical"), 2).text,
-               words_significant(100 * field_number(told, "worst"), 2).text);
-    p->format->run(p, PAGE_CODE, field_string(told, "shape"));
-    p->format->run(p, PAGE_TEXT, ".");
-  }
-  if (json_is_object(drift)) {
-    page_print(p, PAGE_TEXT, " In the last third of the run it was %s times ",
-               words_significant(field_number(drift, "estimate"), 3).text);
-    page_print(p, PAGE_SMALL, "%s", words_interval(drift).text);
-    p->format->run(p, PAGE_TEXT, " what it was in the first.");
-  }
-  if (*load) {
-    p->format->run(p, PAGE_TEXT, " The load (processes that ran or waited, over 1, 5 and 15 minutes) was ");
-    p->format->run(p, PAGE_TEXT, load);
-    p->format->run(p, PAGE_TEXT, " before");
-    if (*after) {
-      p->format->run(p, PAGE_TEXT, " and ");
-      p->format->run(p, PAGE_TEXT, after);
-      p->format->run(p, PAGE_TEXT, " after");
-    }
-    p->format->run(p, PAGE_TEXT, ".");
-  }
-  page_print(p, PAGE_TEXT, " Figures marked ‡ have least and most further apart than %.0f\u00a0%% of their median.",
-             100 * words_too_wide);
-  p->format->close(p, PAGE_PARAGRAPH);
+  page_open(p, PAGE_PARAGRAPH);
+  page_say(p, "How steady the machine was: beside %s timings of %s shapes its limit was measured too.",
+           words_count(field_number(told, "measured")).text, words_count(field_number(told, "shapes")).text);
+  if (isfinite(field_number(told, "worst")))
+    page_say(
+        p,
+        " The middle half of these measurements reaches over %s\u00a0%% of their median for the typical shape, and "
+        "over %s\u00a0%% for the worst, " CODE("%s") ".",
+        words_significant(100 * field_number(told, "typical"), 2).text,
+        words_significant(100 * field_number(told, "worst"), 2).text, field_string(told, "shape"));
+  if (json_is_object(drift))
+    page_say(p, " In the last third of the run it was %s times " SMALL("%s") " what it was in the first.",
+             words_significant(field_number(drift, "estimate"), 3).text, words_interval(drift).text);
+  if (*load)
+    page_say(p, " The load (processes that ran or waited, over 1, 5 and 15 minutes) was %s before%s%s%s.", load,
+             *after ? " and " : "", after, *after ? " after" : "");
+  page_say(p, " Figures marked ‡ have least and most further apart than %.0f\u00a0%% of their median.",
+           100 * words_too_wide);
+  page_close(p, PAGE_PARAGRAPH);
 }

@@ -10,37 +10,18 @@ static void escape(FILE *stream, const char *text) {
   }
 }
 
-static void begin(page *p, const char *title) {
-  fputs("# ", p->stream);
+static void heading(page *p, int level, const char *title) {
+  fprintf(p->stream, "%.*s ", level, "######");
   escape(p->stream, title);
   fputs("\n\n", p->stream);
 }
 
+static void begin(page *p, const char *title) {
+  heading(p, 1, title);
+}
+
 static void end(page *p) {
   (void)p; /* a Markdown file just stops */
-}
-
-static void heading(page *p, int level, const char *text) {
-  fprintf(p->stream, "%.*s ", level, "######");
-  escape(p->stream, text);
-  fputs("\n\n", p->stream);
-}
-
-static const char *const parts[PAGE_PARTS][2] = {
-    [PAGE_PARAGRAPH] = {"", "\n\n"}, [PAGE_ANSWER] = {"> ", "\n\n"}, [PAGE_LIST] = {"", "\n"},
-    [PAGE_ITEM] = {"- ", "\n"},      [PAGE_FIGURES] = {"", ""},      [PAGE_DATA] = {"", ""},
-};
-
-static void open(page *p, page_part part) {
-  fputs(parts[part][0], p->stream);
-}
-
-static void open_data(page *p, const char *summary) {
-  (void)p, (void)summary; /* the table in it has a caption */
-}
-
-static void close(page *p, page_part part) {
-  fputs(parts[part][1], p->stream);
 }
 
 /* Longest run of backticks: a fence needs one more. */
@@ -70,25 +51,26 @@ static void code(page *p, const char *text) {
   fence(p, ticks);
 }
 
-static void run(page *p, page_run look, const char *text) {
-  if (look == PAGE_CODE) {
-    code(p, text);
-    return;
-  }
-  fputs(look == PAGE_STRONG ? "**" : "", p->stream);
-  escape(p->stream, text);
-  fputs(look == PAGE_STRONG ? "**" : "", p->stream);
+static void text(page *p, page_look look, const char *plain) {
+  if (look == PAGE_CODE)
+    code(p, plain);
+  else
+    escape(p->stream, plain);
 }
 
-static void code_block(page *p, const char *text) {
-  const int ticks = longest_ticks(text) < 3 ? 3 : longest_ticks(text) + 1;
+static void code_block(page *p, const char *plain) {
+  const int ticks = longest_ticks(plain) < 3 ? 3 : longest_ticks(plain) + 1;
   fence(p, ticks);
-  fprintf(p->stream, "sh\n%s\n", text);
+  fprintf(p->stream, "sh\n%s\n", plain);
   fence(p, ticks);
   fputs("\n\n", p->stream);
 }
 
-static void table_begin(page *p, const char *caption) {
+static void data(page *p, const char *summary) {
+  (void)p, (void)summary; /* the table in it has a caption */
+}
+
+static void table(page *p, const char *caption) {
   escape(p->stream, caption);
   fputs("\n\n|", p->stream);
   for (size_t i = 0; i < p->column_count; i++) {
@@ -101,21 +83,8 @@ static void table_begin(page *p, const char *caption) {
   fputc('\n', p->stream);
 }
 
-static void table_end(page *p) {
-  fputc('\n', p->stream);
-}
-
-static void row_begin(page *p) {
-  fputc('|', p->stream);
-}
-
-static void row_end(page *p) {
-  fputc('\n', p->stream);
-}
-
-static void cell_begin(page *p, size_t span, bool prose) {
-  (void)span;
-  (void)prose;
+static void cell(page *p, size_t span, bool prose) {
+  (void)span, (void)prose;
   fputc(' ', p->stream);
 }
 
@@ -131,19 +100,32 @@ static void figure(page *p, const char *caption, const char *svg) {
 }
 
 const page_format page_markdown = {
+    .parts =
+        {
+            [PAGE_PARAGRAPH] = {"", "\n\n"},
+            [PAGE_ANSWER] = {"> ", "\n\n"},
+            [PAGE_LIST] = {"", "\n"},
+            [PAGE_ITEM] = {"- ", "\n"},
+            [PAGE_FIGURES] = {"", ""},
+        },
+    .looks =
+        {
+            [PAGE_PLAIN] = {"", ""},
+            [PAGE_STRONG] = {"**", "**"},
+            [PAGE_SMALL] = {"", ""},
+            [PAGE_CODE] = {"", ""}, /* as many backticks as the text needs */
+        },
+    .row = {"|", "\n"},
+    .table_end = "\n",
+    .data_end = "",
     .begin = begin,
     .end = end,
     .heading = heading,
-    .open = open,
-    .open_data = open_data,
-    .close = close,
-    .run = run,
+    .text = text,
     .code_block = code_block,
-    .table_begin = table_begin,
-    .table_end = table_end,
-    .row_begin = row_begin,
-    .row_end = row_end,
-    .cell_begin = cell_begin,
+    .data = data,
+    .table = table,
+    .cell = cell,
     .cell_end = cell_end,
     .figure = figure,
 };

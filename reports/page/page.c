@@ -3,46 +3,142 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
-void page_print(page *p, page_run run, const char *format, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  p->format->run(p, run, text);
+static void put(page *p, const char *text) {
+  fputs(text, p->stream);
 }
 
-void page_say(page *p, const char *text) {
-  p->format->run(p, PAGE_TEXT, text);
+/* Each run of the text in its look: a mark, whose byte is that look, switches it on and off. */
+static void write_runs(page *p, char *text) {
+  page_look look = PAGE_PLAIN;
+  for (char *run = text, *end; *run; run = end) {
+    end = run + strcspn(run, STRONG("") SMALL("") CODE(""));
+    const page_look mark = (page_look)*end;
+    if (mark) *end++ = '\0';
+    if (*run) {
+      put(p, p->format->looks[look][0]);
+      p->format->text(p, look, run);
+      put(p, p->format->looks[look][1]);
+    }
+    look = mark == look ? PAGE_PLAIN : mark;
+  }
 }
 
-void page_code(page *p, const char *text) {
-  p->format->run(p, PAGE_CODE, text);
+static void write_text(page *p, const char *format, va_list arguments) {
+  va_list again;
+  va_copy(again, arguments);
+  const int length = vsnprintf(NULL, 0, format, again);
+  va_end(again);
+  char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+  if (text) {
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    write_runs(p, text);
+  }
+  p->failed = p->failed || !text;
+  free(text);
 }
 
-void page_block(page *p, page_part part, const char *text) {
-  p->format->open(p, part);
-  p->format->run(p, PAGE_TEXT, text);
-  p->format->close(p, part);
+void page_begin(page *p, const char *title) {
+  p->format->begin(p, title);
+}
+
+void page_end(page *p) {
+  p->format->end(p);
+}
+
+void page_section(page *p, const char *title) {
+  p->format->heading(p, 2, title);
+}
+
+void page_subsection(page *p, const char *title) {
+  p->format->heading(p, 3, title);
+}
+
+void page_code_block(page *p, const char *text) {
+  p->format->code_block(p, text);
+}
+
+void page_open(page *p, page_part part) {
+  put(p, p->format->parts[part][0]);
+}
+
+void page_close(page *p, page_part part) {
+  put(p, p->format->parts[part][1]);
+}
+
+/* Calls write_text with the arguments after `format`. */
+#define WRITE_TEXT(p, format)                                                                                          \
+  do {                                                                                                                 \
+    va_list arguments;                                                                                                 \
+    va_start(arguments, format);                                                                                       \
+    write_text(p, format, arguments);                                                                                  \
+    va_end(arguments);                                                                                                 \
+  } while (0)
+
+void page_say(page *p, const char *format, ...) {
+  WRITE_TEXT(p, format);
+}
+
+void page_paragraph(page *p, const char *format, ...) {
+  page_open(p, PAGE_PARAGRAPH);
+  WRITE_TEXT(p, format);
+  page_close(p, PAGE_PARAGRAPH);
+}
+
+void page_item(page *p, const char *format, ...) {
+  page_open(p, PAGE_ITEM);
+  WRITE_TEXT(p, format);
+  page_close(p, PAGE_ITEM);
+}
+
+void page_figure(page *p, const char *caption, const char *svg) {
+  if (svg) p->format->figure(p, caption, svg);
+}
+
+void page_data(page *p, const char *summary) {
+  FILE *nowhere = p->brief ? fopen("/dev/null", "w") : NULL;
+  if (nowhere) {
+    p->hidden = p->stream;
+    p->stream = nowhere;
+  } else
+    p->format->data(p, summary);
+}
+
+void page_data_end(page *p) {
+  if (p->hidden) {
+    fclose(p->stream);
+    p->stream = p->hidden;
+    p->hidden = NULL;
+  } else
+    put(p, p->format->data_end);
+}
+
+/* ---- tables ---- */
+
+page_column *page_columns(page *p, const char *title, size_t count) {
+  page_column *columns = calloc(count + 1, sizeof *columns);
+  p->failed = p->failed || !columns;
+  for (size_t i = 0; columns && i <= count; i++) columns[i] = (page_column){title, i > 0};
+  return columns;
 }
 
 void page_table(page *p, const char *caption, const page_column *columns, size_t count) {
   p->columns = columns;
   p->column_count = count;
   p->column = 0;
-  p->format->table_begin(p, caption);
+  p->format->table(p, caption);
 }
 
 void page_table_end(page *p) {
-  p->format->table_end(p);
+  put(p, p->format->table_end);
   p->columns = NULL;
 }
 
 /* Opens a cell, and the row with its first one. */
 static void begin_cell(page *p, size_t span, bool prose) {
-  if (p->column == 0) p->format->row_begin(p);
-  p->format->cell_begin(p, span, prose);
+  if (p->column == 0) put(p, p->format->row[0]);
+  p->format->cell(p, span, prose);
 }
 
 /* Closes a cell, and the row with its last one. */
@@ -50,15 +146,15 @@ static void end_cell(page *p, size_t span) {
   p->format->cell_end(p, span);
   p->column += span;
   if (p->column < p->column_count) return;
-  p->format->row_end(p);
+  put(p, p->format->row[1]);
   p->column = 0;
 }
 
-void page_cell(page *p) {
+void page_cell_begin(page *p) {
   begin_cell(p, 1, false);
 }
 
-void page_prose(page *p) {
+void page_prose_begin(page *p) {
   begin_cell(p, 1, true);
 }
 
@@ -66,15 +162,21 @@ void page_cell_end(page *p) {
   end_cell(p, 1);
 }
 
-void page_cell_run(page *p, page_run run, const char *text) {
+void page_cell(page *p, const char *format, ...) {
   begin_cell(p, 1, false);
-  p->format->run(p, run, text);
+  WRITE_TEXT(p, format);
   end_cell(p, 1);
 }
 
-void page_rest(page *p, page_run run, const char *text) {
+void page_prose(page *p, const char *format, ...) {
+  begin_cell(p, 1, true);
+  WRITE_TEXT(p, format);
+  end_cell(p, 1);
+}
+
+void page_rest(page *p, const char *format, ...) {
   const size_t span = p->column_count - p->column;
   begin_cell(p, span, true);
-  p->format->run(p, run, text);
+  WRITE_TEXT(p, format);
   end_cell(p, span);
 }

@@ -7,19 +7,21 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What holds other things. */
+/* What holds text. */
 typedef enum page_part {
   PAGE_PARAGRAPH,
   PAGE_ANSWER, /* the paragraph that matters most */
   PAGE_LIST,
   PAGE_ITEM,
   PAGE_FIGURES, /* figures that may stand side by side */
-  PAGE_DATA,    /* the table behind a figure */
   PAGE_PARTS
 } page_part;
 
-/* How a run of text looks. */
-typedef enum page_run { PAGE_TEXT, PAGE_STRONG, PAGE_SMALL, PAGE_CODE, PAGE_RUNS } page_run;
+/* Looks of text. Formats mark a run of it: "Take " CODE("%s") ", at " STRONG("%s GB/s") " " SMALL("(%s)"). */
+typedef enum page_look { PAGE_PLAIN, PAGE_STRONG, PAGE_SMALL, PAGE_CODE, PAGE_LOOKS } page_look;
+#define STRONG(text) "\1" text "\1"
+#define SMALL(text) "\2" text "\2"
+#define CODE(text) "\3" text "\3"
 
 typedef struct page_column {
   const char *title;
@@ -29,6 +31,9 @@ typedef struct page_column {
 typedef struct page {
   const struct page_format *format;
   FILE *stream;
+  bool brief;                 /* without the data behind figures, which report.md has */
+  bool failed;                /* memory ran out: something is missing. Errors of the stream stay in the stream */
+  FILE *hidden;               /* the stream, while what is written goes nowhere */
   const page_column *columns; /* of the table that is open */
   size_t column_count;
   size_t column; /* of the cell that is open or comes next */
@@ -36,46 +41,56 @@ typedef struct page {
 
 /* What HTML and Markdown do differently. */
 typedef struct page_format {
+  const char *parts[PAGE_PARTS][2]; /* before and after */
+  const char *looks[PAGE_LOOKS][2];
+  const char *row[2], *table_end, *data_end;
   void (*begin)(page *p, const char *title);
   void (*end)(page *p);
   void (*heading)(page *p, int level, const char *text);
-  void (*open)(page *p, page_part part);
-  void (*open_data)(page *p, const char *summary); /* PAGE_DATA with a title of its own */
-  void (*close)(page *p, page_part part);
-  void (*run)(page *p, page_run run, const char *text);
+  void (*text)(page *p, page_look look, const char *text); /* between the marks of its look */
   void (*code_block)(page *p, const char *text);
-  void (*table_begin)(page *p, const char *caption);
-  void (*table_end)(page *p);
-  void (*row_begin)(page *p);
-  void (*row_end)(page *p);
-  void (*cell_begin)(page *p, size_t span, bool prose);
+  void (*data)(page *p, const char *summary);
+  void (*table)(page *p, const char *caption);
+  void (*cell)(page *p, size_t span, bool prose);
   void (*cell_end)(page *p, size_t span);
   void (*figure)(page *p, const char *caption, const char *svg);
 } page_format;
 
 extern const page_format page_html, page_markdown;
 
-/* A run made by printf, of at most 511 bytes. What a record says may be longer: give that to `run` itself. */
-__attribute__((format(printf, 3, 4))) void page_print(page *p, page_run run, const char *format, ...);
+void page_begin(page *p, const char *title);
+void page_end(page *p);
+void page_section(page *p, const char *title);
+void page_subsection(page *p, const char *title);
+void page_code_block(page *p, const char *text);
 
-/* Runs of plain text, and of code. */
-void page_say(page *p, const char *text);
-void page_code(page *p, const char *text);
+/* A part with its text, or, to be filled piece by piece, between page_open and page_close. */
+__attribute__((format(printf, 2, 3))) void page_paragraph(page *p, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void page_item(page *p, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void page_say(page *p, const char *format, ...);
+void page_open(page *p, page_part part);
+void page_close(page *p, page_part part);
 
-/* A whole paragraph or list item of plain text. */
-void page_block(page *p, page_part part, const char *text);
+/* Nothing where `svg` is null. */
+void page_figure(page *p, const char *caption, const char *svg);
 
-/* The first column heads its row. Cells are filled by runs between page_cell, or page_prose where they may wrap, and page_cell_end. */
+/* Long tables, folded; under their summary, or as the data of a figure where it is null. */
+void page_data(page *p, const char *summary);
+void page_data_end(page *p);
+
+/*
+ * The first column heads its row. A cell is filled at once, or by page_say between page_cell_begin or page_prose_begin and
+ * page_cell_end. Prose may wrap; page_rest is prose over the rest of the row.
+ */
+/* Columns for page_table, to free: the title of the first, and `count` numeric ones whose titles are to be filled in. */
+page_column *page_columns(page *p, const char *title, size_t count);
 void page_table(page *p, const char *caption, const page_column *columns, size_t count);
 void page_table_end(page *p);
-void page_cell(page *p);
-void page_prose(page *p);
+__attribute__((format(printf, 2, 3))) void page_cell(page *p, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void page_prose(page *p, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void page_rest(page *p, const char *format, ...);
+void page_cell_begin(page *p);
+void page_prose_begin(page *p);
 void page_cell_end(page *p);
-
-/* A cell of one run. */
-void page_cell_run(page *p, page_run run, const char *text);
-
-/* One cell of prose, which may wrap, over the rest of the row. */
-void page_rest(page *p, page_run run, const char *text);
 
 #endif

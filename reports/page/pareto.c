@@ -30,16 +30,15 @@ static double shown_error(const pareto_point *point) {
 }
 
 /* From the fastest on, along what is reached by then, to both ends of the picture. */
-static void write_front(FILE *script, const pareto_point *points, size_t count) {
+static void draw_front(plot *picture, const pareto_point *points, size_t count) {
   const pareto_point *last = NULL;
-  fputs("$front << EOD\n", script);
+  plot_series(picture, "using 1:2 with steps linecolor rgb '#808080' dashtype 2", "front");
   for (size_t i = 0; i < count; i++) {
     if (!points[i].front) continue;
-    fprintf(script, "%.17g %.17g\n", points[i].time, shown_error(&points[i]));
     last = &points[i];
+    plot_point(picture, last->time, shown_error(last), 0, 0);
   }
-  if (last) fprintf(script, "%.17g %.17g\n", points[count - 1].time, shown_error(last));
-  fputs("EOD\n", script);
+  if (last) plot_point(picture, points[count - 1].time, shown_error(last), 0, 0);
 }
 
 char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title,
@@ -47,24 +46,20 @@ char *pareto_draw(const pareto_point *points, size_t count, const char *name, co
   /* The legend may have a line for every other kernel, beyond those that there is room for. */
   enum { HEIGHT = PLOT_HEIGHT + 120, LEGEND_USUAL = 18, LEGEND_PIXELS = 20 };
   const int further = count > LEGEND_USUAL ? (int)(count - LEGEND_USUAL + 1) / 2 : 0;
-  FILE *script = plot_begin(name, HEIGHT + LEGEND_PIXELS * further);
-  if (!script) return NULL;
+  plot *picture = plot_begin(name, HEIGHT + LEGEND_PIXELS * further);
+  if (!picture) return NULL;
   fputs("set logscale xy 10\nset format x '%g'\nset format y '10^{%L}'\nset ylabel 'largest |error|'\nset xlabel ",
-        script);
-  plot_quoted(script, time_label);
-  fputs("\nset title ", script);
-  plot_quoted(script, title);
-  fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n", script);
-  write_front(script, points, count);
-  for (size_t i = 0; i < count; i++)
-    fprintf(script, "$point%zu << EOD\n%.17g %.17g %.17g %.17g\nEOD\n", i, points[i].time, shown_error(&points[i]),
-            points[i].low, points[i].high);
-  fputs("plot $front using 1:2 with steps linecolor rgb '#808080' dashtype 2 title 'front'", script);
+        picture->script);
+  plot_quoted(picture->script, time_label);
+  fputs("\nset title ", picture->script);
+  plot_quoted(picture->script, title);
+  fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n", picture->script);
+  draw_front(picture, points, count);
   for (size_t i = 0; i < count; i++) {
-    fprintf(script, ", $point%zu using 1:2:3:4 with xerrorbars", i);
-    plot_kernel(script, points[i].index, points[i].name);
+    plot_kernel(picture, "using 1:2:3:4 with xerrorbars", points[i].index, points[i].name);
+    plot_point(picture, points[i].time, shown_error(&points[i]), points[i].low, points[i].high);
   }
   return plot_finish(
-      script, name,
+      picture,
       "Points: largest absolute error against time, one per kernel, and the front of those that none beats in both");
 }

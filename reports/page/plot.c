@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -32,21 +33,35 @@ static FILE *temporary(const char *name) {
   return file;
 }
 
-FILE *plot_begin(const char *name, int height) {
-  /* Script and picture are temporary files without a name: whatever happens, nothing is left behind. */
-  FILE *script = temporary(name);
-  if (script)
-    fprintf(script,
-            "set terminal svg size %d,%d dynamic enhanced font 'sans-serif,15' linewidth 1.4\n"
-            "set encoding utf8\n"
-            "set key below center Left reverse noenhanced samplen 2 title ' '\n"
-            "set xlabel offset 0,0.5\n"
-            "set errorbars small\n"
-            "set border 3 linewidth 0.7\n"
-            "set tics nomirror scale 0.6\n"
-            "set grid linecolor rgb '#808080' dashtype 1 linewidth 0.2\n",
-            PLOT_WIDTH, height);
-  return script;
+static void discard(plot *p) {
+  if (p->script) fclose(p->script);
+  if (p->drawn) fclose(p->drawn);
+  free(p->command);
+  free(p);
+}
+
+/* Script and picture are temporary files without a name: whatever happens, nothing is left behind. */
+plot *plot_begin(const char *name, int height) {
+  plot *p = calloc(1, sizeof *p);
+  if (!p) return NULL;
+  p->name = name;
+  p->script = temporary(name);
+  p->drawn = open_memstream(&p->command, &p->size);
+  if (!p->script || !p->drawn) {
+    discard(p);
+    return NULL;
+  }
+  fprintf(p->script,
+          "set terminal svg size %d,%d dynamic enhanced font 'sans-serif,15' linewidth 1.4\n"
+          "set encoding utf8\n"
+          "set key below center Left reverse noenhanced samplen 2 title ' '\n"
+          "set xlabel offset 0,0.5\n"
+          "set errorbars small\n"
+          "set border 3 linewidth 0.7\n"
+          "set tics nomirror scale 0.6\n"
+          "set grid linecolor rgb '#808080' dashtype 1 linewidth 0.2\n",
+          PLOT_WIDTH, height);
+  return p;
 }
 
 void plot_quoted(FILE *script, const char *text) {
@@ -62,16 +77,32 @@ void plot_quoted(FILE *script, const char *text) {
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080"};
 enum { COLOURS = sizeof colours / sizeof *colours };
 
-void plot_look(FILE *script, size_t index) {
-  enum { DASHES = 5 }; /* that gnuplot has */
-  fprintf(script, " linecolor rgb '%s' dashtype %zu pointtype %zu pointsize 0.55 linewidth 1.2",
-          colours[index % COLOURS], 1 + index / COLOURS % DASHES, 4 + index % 11);
+static void begin_series(plot *p, const char *drawn) {
+  fprintf(p->script, "%s$series%zu << EOD\n", p->series ? "EOD\n" : "", p->series);
+  fprintf(p->drawn, "%s$series%zu %s", p->series ? ", " : "plot ", p->series, drawn);
+  p->series++;
 }
 
-void plot_kernel(FILE *script, size_t index, const char *title) {
-  plot_look(script, index);
-  fputs(" title ", script);
-  plot_quoted(script, title);
+static void write_title(plot *p, const char *title) {
+  fputs(" title ", p->drawn);
+  plot_quoted(p->drawn, title);
+}
+
+void plot_series(plot *p, const char *drawn, const char *title) {
+  begin_series(p, drawn);
+  write_title(p, title);
+}
+
+void plot_kernel(plot *p, const char *drawn, size_t index, const char *title) {
+  enum { DASHES = 5 }; /* that gnuplot has */
+  begin_series(p, drawn);
+  fprintf(p->drawn, " linecolor rgb '%s' dashtype %zu pointtype %zu pointsize 0.55 linewidth 1.2",
+          colours[index % COLOURS], 1 + index / COLOURS % DASHES, 4 + index % 11);
+  write_title(p, title);
+}
+
+void plot_point(plot *p, double x, double y, double least, double most) {
+  fprintf(p->script, "%.17g %.17g %.17g %.17g\n", x, y, least, most);
 }
 
 /* The whole of a file as a string to free; null when memory runs out or it cannot be read. */
@@ -115,15 +146,43 @@ static const char *first_line(char *messages) {
   return "it failed";
 }
 
-/* Writes [from, to) with every id and every reference to one made this picture's own. */
-static void write_with_ids(FILE *out, const char *from, const char *to, const char *name) {
+/* An empty group, at the beginning of the text: how long it is; else 0. */
+static size_t empty_group(const char *text) {
+  if (strncmp(text, "<g ", 3) != 0) return 0;
+  const size_t opened = strcspn(text, ">") + 1, ends = opened + strspn(text + opened, "\n");
+  return strncmp(text + ends, "</g>\n", 5) == 0 ? ends + 5 : 0;
+}
+
+/* What says nothing at the beginning of the text: how long it is; else 0. */
+static size_t idle_text(const char *text) {
+  static const char *const idle[] = {" stroke-linecap=\"butt\" stroke-linejoin=\"miter\"", " text-anchor=\"start\"",
+                                     " class=\"gridline\""};
+  for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+    if (strncmp(text, idle[i], strlen(idle[i])) == 0) return strlen(idle[i]);
+  return empty_group(text);
+}
+
+/* A colour at the beginning of the text, written in hexadecimal: how long it is; else 0. */
+static size_t write_colour(FILE *out, const char *text) {
+  unsigned red, green, blue;
+  int length = 0;
+  if (strncmp(text, "rgb(", 4) != 0 || sscanf(text, "rgb(%u, %u, %u)%n", &red, &green, &blue, &length) != 3) return 0;
+  fprintf(out, "#%02x%02x%02x", red, green, blue);
+  return (size_t)length;
+}
+
+/* Writes [from, to), shorter, with every id and every reference to one made this picture's own. */
+static void write_body(FILE *out, const char *from, const char *to, const char *name) {
   static const char *const marks[] = {"id='", "id=\"", "href='#", "href=\"#", "url(#"};
   while (from < to) {
-    size_t length = 0;
+    size_t length = idle_text(from);
+    if (!length) length = write_colour(out, from);
     for (size_t i = 0; i < sizeof marks / sizeof *marks && !length; i++)
-      if (strncmp(from, marks[i], strlen(marks[i])) == 0) length = strlen(marks[i]);
-    fwrite(from, 1, length ? length : 1, out);
-    if (length) fprintf(out, "%s-", name);
+      if (strncmp(from, marks[i], strlen(marks[i])) == 0) {
+        length = strlen(marks[i]);
+        fprintf(out, "%s%s-", marks[i], name);
+      }
+    if (!length) fputc(*from, out);
     from += length ? length : 1;
   }
 }
@@ -141,40 +200,49 @@ static char *as_element(const char *document, const char *name, const char *desc
   FILE *out = open_memstream(&text, &size);
   if (!out) return NULL;
   fprintf(out, "<svg viewBox=\"%.*s\" role=\"img\" aria-label=\"%s\">", (int)strcspn(box, "\""), box, description);
-  write_with_ids(out, body, end, name);
+  write_body(out, body, end, name);
   fputs("</svg>", out);
   if (fclose(out) == 0) return text;
   free(text);
   return NULL;
 }
 
-static char *draw(FILE *script, FILE *picture, FILE *messages, const char *name, const char *description) {
-  if (fflush(script) != 0 || fseek(script, 0, SEEK_SET) != 0) {
-    fprintf(stderr, "posenc: report: plot %s: cannot write the script: %s\n", name, strerror(errno));
+/* The data end, and the command that draws them follows. */
+static bool complete(plot *p) {
+  const bool closed = fclose(p->drawn) == 0;
+  p->drawn = NULL;
+  if (!closed) return false;
+  if (p->series) fprintf(p->script, "EOD\n%s\n", p->command);
+  return fflush(p->script) == 0 && fseek(p->script, 0, SEEK_SET) == 0;
+}
+
+static char *draw(plot *p, FILE *picture, FILE *messages, const char *description) {
+  if (!complete(p)) {
+    fprintf(stderr, "posenc: report: plot %s: cannot write the script: %s\n", p->name, strerror(errno));
     return NULL;
   }
-  const int status = run_gnuplot(script, picture, messages);
+  const int status = run_gnuplot(p->script, picture, messages);
   if (status < 0) {
-    fprintf(stderr, "posenc: report: plot %s: cannot run gnuplot: %s\n", name, strerror(errno));
+    fprintf(stderr, "posenc: report: plot %s: cannot run gnuplot: %s\n", p->name, strerror(errno));
     return NULL;
   }
   char *document = contents(picture);
   char *said = contents(messages);
-  char *element = status == 0 && document ? as_element(document, name, description) : NULL;
+  char *element = status == 0 && document ? as_element(document, p->name, description) : NULL;
   if (!element)
-    fprintf(stderr, "posenc: report: plot %s: gnuplot: %s\n", name, said ? first_line(said) : "out of memory");
+    fprintf(stderr, "posenc: report: plot %s: gnuplot: %s\n", p->name, said ? first_line(said) : "out of memory");
   free(said);
   free(document);
   return element;
 }
 
-char *plot_finish(FILE *script, const char *name, const char *description) {
-  FILE *picture = temporary(name);
-  FILE *messages = picture ? temporary(name) : NULL;
-  char *element = messages ? draw(script, picture, messages, name, description) : NULL;
+char *plot_finish(plot *p, const char *description) {
+  FILE *picture = temporary(p->name);
+  FILE *messages = picture ? temporary(p->name) : NULL;
+  char *element = messages ? draw(p, picture, messages, description) : NULL;
   if (picture) fclose(picture);
   if (messages) fclose(messages);
-  fclose(script);
+  discard(p);
   return element;
 }
 

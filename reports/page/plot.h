@@ -11,26 +11,34 @@ const char *plot_refusal(void);
 /* Width and usual height of a plot, in pixels. */
 enum { PLOT_WIDTH = 640, PLOT_HEIGHT = 480 };
 
-/*
- * Starts a gnuplot script; write the rest of it to the stream. The names it uses must come from plot_quoted.
- * Null on an error told on stderr.
- */
-FILE *plot_begin(const char *name, int height);
+/* A gnuplot script on its way. Settings, and data of the script's own, are written to `script` first. */
+typedef struct plot {
+  const char *name;
+  FILE *script, *drawn; /* the second: what the plot command draws */
+  char *command;        /* its text, and the bytes of it */
+  size_t size, series;
+} plot;
+
+/* Names in the script must come from plot_quoted. Null on an error told on stderr. */
+plot *plot_begin(const char *name, int height);
 
 /* Writes text as a gnuplot string. */
 void plot_quoted(FILE *script, const char *text);
 
-/* Writes colour, dashes, points and title of a line. Kernel `index` of the document looks the same in every plot. */
-void plot_kernel(FILE *script, size_t index, const char *title);
+/* Begins a line, or points: of those points that follow, drawn "using 1:2 with lines" or so. */
+void plot_series(plot *p, const char *drawn, const char *title);
 
-/* The same without the title. */
-void plot_look(FILE *script, size_t index);
+/* The same in the look of kernel `index` of the document, which has it in every plot. */
+void plot_kernel(plot *p, const char *drawn, size_t index, const char *title);
+
+/* Columns 1 to 4. */
+void plot_point(plot *p, double x, double y, double least, double most);
 
 /*
- * Runs the script and closes it. The <svg> element as a string to free, without size of its own, ids prefixed with
- * `name`, `description` (free of markup) for those who cannot see it; null on an error told on stderr.
+ * Runs the script and frees the plot. The <svg> element as a string to free, without size of its own, ids prefixed with
+ * its name, `description` (free of markup) for those who cannot see it; null on an error told on stderr.
  */
-char *plot_finish(FILE *script, const char *name, const char *description);
+char *plot_finish(plot *p, const char *description);
 
 /* Writes such an element as an SVG document, which brings a size and, light or dark, a background of its own. */
 void plot_standalone(const char *element, FILE *stream);

@@ -7,11 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *words_mark(const json_t *spread) {
-  const double width = field_number(spread, "max") - field_number(spread, "min");
-  return width > words_too_wide * field_number(spread, "median") ? "‡" : "";
-}
-
 static const words dash = {"–"};
 
 words words_significant(double value, int digits) {
@@ -69,6 +64,36 @@ words words_bytes(double bytes) {
   return result;
 }
 
+words words_size(const json_t *table) {
+  const json_t *described = json_object_get(table, "shape");
+  words result;
+  snprintf(result.text, sizeof result.text, "%.50s × %.50s, %.50s", words_count(field_number(described, "rows")).text,
+           words_count(field_number(described, "dim")).text, words_bytes(field_number(table, "bytes")).text);
+  return result;
+}
+
+const char *words_mark(const json_t *spread) {
+  const double width = field_number(spread, "max") - field_number(spread, "min");
+  return width > words_too_wide * field_number(spread, "median") ? "‡" : "";
+}
+
+words words_range(const json_t *spread, double scale) {
+  words result;
+  snprintf(result.text, sizeof result.text, "(%.40s–%.40s)",
+           words_significant(field_number(spread, "min") * scale, 3).text,
+           words_significant(field_number(spread, "max") * scale, 3).text);
+  return result;
+}
+
+words words_spread(const json_t *spread, double scale, const char *unit) {
+  const double median = field_number(spread, "median");
+  words result = {""};
+  if (isfinite(median))
+    snprintf(result.text, sizeof result.text, "%.40s%.20s%s " SMALL("%.90s"), words_significant(median * scale, 3).text,
+             unit, words_mark(spread), words_range(spread, scale).text);
+  return result;
+}
+
 const char *words_sample(const json_t *row) {
   return strcmp(field_string(row, "mode"), "sampled") == 0 ? " (sample)" : "";
 }
@@ -82,4 +107,12 @@ words words_interval(const json_t *ratio) {
   else
     snprintf(result.text, sizeof result.text, "(too few timings)");
   return result;
+}
+
+void page_cell_number(page *p, double value, int digits) {
+  page_cell(p, "%s", words_significant(value, digits).text);
+}
+
+void page_cell_count(page *p, double value) {
+  page_cell(p, "%s", words_count(value).text);
 }

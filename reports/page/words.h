@@ -3,10 +3,12 @@
 #ifndef POSENC_REPORTS_PAGE_WORDS_H
 #define POSENC_REPORTS_PAGE_WORDS_H
 
+#include "reports/page/page.h"
+
 #include <jansson.h>
 
 typedef struct words {
-  char text[96];
+  char text[160];
 } words;
 
 /* That many significant digits: "0.500", "1.23e-07". */
@@ -27,16 +29,29 @@ words words_position(double value);
 /* "512 MiB", "250 KiB". */
 words words_bytes(double bytes);
 
-/* A median between least and most that are further apart than this share of it is marked: kernels that follow each other in a table often differ by
-   a fifth, and what is no surer than that does not tell them apart. */
+/* The size of a table of the document: "5 000 × 512, 9.8 MiB". */
+words words_size(const json_t *table);
+
+/*
+ * A median is marked whose least and most are further apart than this share of it: kernels that follow each other in a
+ * table often differ by a fifth, and what is no surer than that does not tell them apart.
+ */
 static const double words_too_wide = 0.2;
-/* The mark of a {"median", "min", "max"}, or nothing. */
+/* Of a {"median", "min", "max"}: the mark, or nothing. */
 const char *words_mark(const json_t *spread);
+/* Least and most: "(82.2–85.0)". */
+words words_range(const json_t *spread, double scale);
+/* The median with its mark, and in small least and most: "84.5 GB/s‡ (82.2–85.0)"; nothing if there is no median. */
+words words_spread(const json_t *spread, double scale, const char *unit);
 
 /* " (sample)", after what an accuracy row is of, if not all of its elements were looked at; or nothing. */
 const char *words_sample(const json_t *row);
 
 /* An interval such as samples_ratio has, in parentheses. */
 words words_interval(const json_t *ratio);
+
+/* A cell with so many significant digits, and one with a count. */
+void page_cell_number(page *p, double value, int digits);
+void page_cell_count(page *p, double value);
 
 #endif

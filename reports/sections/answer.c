@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/sections/answer.h"
-
+/* The answer of reports/model/answer.h: a sentence, a table, and the figure of all kernels. */
 #include "common/contract.h"
 #include "common/field.h"
-#include "common/shapes.h"
 #include "reports/model/document.h"
 #include "reports/page/pareto.h"
 #include "reports/page/words.h"
-#include "reports/sections/tables.h"
+#include "reports/sections/sections.h"
 
-#include <stdint.h>
 #include <stdlib.h>
-
-static const struct { const char *budget, *title; } within[] = {{"half", "0.5 ulp"}, {"one", "1 ulp"}, {"any", "any"}};
-
-static bool is_within(const json_t *answer, size_t number) {
-  return strcmp(field_string(answer, "budget"), within[number].budget) == 0;
-}
 
 /* ---- all kernels ---- */
 
-bool answer_draw(const json_t *document, figures *made) {
+static pareto_point point_of(const json_t *kernel, const json_t *row, size_t index) {
+  const json_t *ns = json_object_get(json_object_get(row, "timing"), "ns_per_element");
+  return (pareto_point){
+      .name = field_string(kernel, "name"),
+      .index = index,
+      .time = field_number(ns, "median"),
+      .low = field_number(ns, "min"),
+      .high = field_number(ns, "max"),
+      .error = field_number(json_object_get(row, "max_abs"), "abs"),
+      .counts = json_is_true(json_object_get(kernel, "holds")) && !json_is_true(json_object_get(kernel, "keeps_rows")),
+  };
+}
+
+bool draw_answer(const json_t *document, figures *made) {
   const json_t *kernels = json_object_get(document, "kernels");
   const json_t *table = document_shape(document, field_string(json_object_get(document, "headline"), "shape"));
   const size_t most = json_array_size(kernels);
@@ -29,17 +33,7 @@ bool answer_draw(const json_t *document, figures *made) {
   size_t count = 0;
   for (size_t i = 0; i < most; i++) {
     const json_t *kernel = json_array_get(kernels, i), *row = document_row(table, field_string(kernel, "name"));
-    const json_t *ns = json_object_get(json_object_get(row, "timing"), "ns_per_element");
-    const pareto_point point = {
-        .name = field_string(kernel, "name"),
-        .index = i,
-        .time = field_number(ns, "median"),
-        .low = field_number(ns, "min"),
-        .high = field_number(ns, "max"),
-        .error = field_number(json_object_get(row, "max_abs"), "abs"),
-        .counts =
-            json_is_true(json_object_get(kernel, "holds")) && !json_is_true(json_object_get(kernel, "keeps_rows")),
-    };
+    const pareto_point point = point_of(kernel, row, i);
     if (point.low > 0 && isfinite(point.error)) points[count++] = point; /* what a logarithm can show */
   }
   pareto_sort(points, count);
@@ -61,72 +55,39 @@ static const json_t *spread_of(const json_t *document, const json_t *answer, con
   return json_object_get(json_object_get(document_row(table, field_string(answer, "kernel")), "timing"), counter);
 }
 
-/* "(2.20–2.44)": least and most. */
-static void say_range(page *p, const json_t *spread, double scale) {
-  page_print(p, PAGE_SMALL, "(%s–%s)", words_significant(field_number(spread, "min") * scale, 3).text,
-             words_significant(field_number(spread, "max") * scale, 3).text);
-}
-
-/* "2.31× (2.20–2.44)" */
-static void say_ratio(page *p, const json_t *ratio) {
-  page_print(p, PAGE_TEXT, "%s× ", words_significant(field_number(ratio, "estimate"), 3).text);
-  page_print(p, PAGE_SMALL, "%s%s", words_interval(ratio).text,
-             field_number(ratio, "low") <= 1 ? " not told apart" : "");
-}
-
 /* "shapes: 8 exhaustive, 2 sampled" */
 static void say_shapes(page *p, const json_t *document) {
   const json_t *shapes = json_object_get(json_object_get(document, "checks"), "shapes");
-  page_print(p, PAGE_TEXT, "shapes: %s exhaustive, %s sampled", words_count(field_number(shapes, "exhaustive")).text,
-             words_count(field_number(shapes, "sampled")).text);
+  page_say(p, "shapes: %s exhaustive, %s sampled", words_count(field_number(shapes, "exhaustive")).text,
+           words_count(field_number(shapes, "sampled")).text);
 }
 
-/* "5 000 × 512, 9.8 MiB" */
-static void say_size(page *p, page_run look, const json_t *document, const json_t *answer) {
-  const json_t *table = document_shape(document, field_string(answer, "shape"));
-  const json_t *described = json_object_get(table, "shape");
-  page_print(p, look, "%s × %s, %s", words_count(field_number(described, "rows")).text,
-             words_count(field_number(described, "dim")).text, words_bytes(field_number(table, "bytes")).text);
-}
-
-/* One sentence, of the first answer with a bound of an ulp; else of the first. */
+/* One sentence: the first answer with a bound of an ulp; else the first. */
 static void say_answer(page *p, const json_t *document, const json_t *answers) {
   const json_t *answer = field_find(answers, "budget", "one");
   if (!answer) answer = json_array_get(answers, 0);
-  const bool is_proved = strcmp(field_string(answer, "budget"), "any") != 0;
-  page_say(
-      p,
-      is_proved
-          ? "Take "
-          : "No kernel that was timed has a proved error bound within 2^-24 that held in every check. The fastest is ");
-  page_code(p, field_string(answer, "kernel"));
-  page_say(p, is_proved
-                  ? ": the fastest of the kernels whose proved error bound is within 2^-24, one ulp just below 1, and "
-                    "held in every check ("
-                  : ": of the kernels that held their checks (");
+  const char *kernel = field_string(answer, "kernel"), *shape = field_string(answer, "shape");
+  if (strcmp(field_string(answer, "budget"), "any") != 0)
+    page_say(p,
+             "Take " CODE("%s") ": the fastest of the kernels whose proved error bound is within 2^-24, one ulp just "
+                                "below 1, and held in every check (",
+             kernel);
+  else
+    page_say(
+        p,
+        "No kernel that was timed has a proved error bound within 2^-24 that held in every check. The fastest is " CODE(
+            "%s") ": of the kernels that held their checks (",
+        kernel);
   say_shapes(p, document);
-  page_say(p, "). It writes ");
-  page_code(p, field_string(answer, "shape"));
-  page_say(p, " (");
-  say_size(p, PAGE_TEXT, document, answer);
-  page_say(p, ") at ");
   const json_t *rate = spread_of(document, answer, "bytes_per_second"),
-               *share = spread_of(document, answer, "of_limit");
-  page_print(p, PAGE_STRONG, "%s GB/s", words_significant(field_number(rate, "median") / 1e9, 3).text);
-  page_print(p, PAGE_TEXT, "%s ", words_mark(rate));
-  say_range(p, rate, 1e-9);
-  page_print(p, PAGE_TEXT, ", %s\u00a0%%%s ", words_significant(field_number(share, "median") * 100, 3).text,
-             words_mark(share));
-  say_range(p, share, 100);
-  page_say(p, " of what this machine can fill memory with");
-  const json_t *naive = json_object_get(answer, "naive");
-  if (json_is_object(naive)) {
-    page_say(p, ", and ");
-    page_code(p, "naive");
-    page_print(p, PAGE_TEXT, " takes %s times ", words_significant(field_number(naive, "estimate"), 3).text);
-    page_print(p, PAGE_SMALL, "%s", words_interval(naive).text);
-    page_say(p, " as long");
-  }
+               *share = spread_of(document, answer, "of_limit"), *naive = json_object_get(answer, "naive");
+  page_say(p, "). It writes " CODE("%s") " (%s) at ", shape, words_size(document_shape(document, shape)).text);
+  page_say(p, STRONG("%s GB/s") "%s " SMALL("%s"), words_significant(field_number(rate, "median") / 1e9, 3).text,
+           words_mark(rate), words_range(rate, 1e-9).text);
+  page_say(p, ", %s of what this machine can fill memory with", words_spread(share, 100, "\u00a0%").text);
+  if (json_is_object(naive))
+    page_say(p, ", and " CODE("naive") " takes %s times " SMALL("%s") " as long",
+             words_significant(field_number(naive, "estimate"), 3).text, words_interval(naive).text);
   page_say(p, ".");
 }
 
@@ -141,95 +102,83 @@ static void say_trusted(page *p, const json_t *document) {
   for (size_t i = 0; i < json_array_size(kernels); i++) {
     const json_t *kernel = json_array_get(kernels, i);
     if (!document_bound(kernel).derived || !json_is_true(json_object_get(kernel, "holds"))) continue;
-    page_say(p, separator);
-    page_code(p, field_string(kernel, "name"));
+    page_say(p, "%s" CODE("%s"), separator, field_string(kernel, "name"));
     separator = ", ";
   }
   page_say(p, *separator == ',' ? "." : "No kernel has a proved error bound that held in every check.");
 }
 
-static void write_spread(page *p, const json_t *spread, double scale) {
-  page_cell(p);
-  page_print(p, PAGE_TEXT, "%s%s ", words_significant(field_number(spread, "median") * scale, 3).text,
-             words_mark(spread));
-  say_range(p, spread, scale);
-  page_cell_end(p);
-}
-
+/* "`naive` 2.31× (2.20–2.44) not told apart" */
 static void write_ratio(page *p, const json_t *ratio, bool named) {
-  page_cell(p);
+  page_cell_begin(p);
   if (json_is_object(ratio)) {
-    if (named) {
-      page_code(p, field_string(ratio, "kernel"));
-      page_say(p, " ");
-    }
-    say_ratio(p, ratio);
+    if (named) page_say(p, CODE("%s") " ", field_string(ratio, "kernel"));
+    page_say(p, "%s× " SMALL("%s%s"), words_significant(field_number(ratio, "estimate"), 3).text,
+             words_interval(ratio).text, field_number(ratio, "low") <= 1 ? " not told apart" : "");
   }
   page_cell_end(p);
 }
 
 static void write_row(page *p, const json_t *document, const json_t *answer, const char *title) {
-  const json_t *kernel = field_find(json_object_get(document, "kernels"), "name", field_string(answer, "kernel"));
+  const char *name = field_string(answer, "kernel");
+  const json_t *kernel = field_find(json_object_get(document, "kernels"), "name", name);
   const posenc_bound bound = document_bound(kernel);
   char promise[128];
   bound_words(&bound, promise, sizeof promise);
-  page_cell(p);
-  page_say(p, title);
-  page_cell_end(p);
-  page_cell(p);
-  page_say(p, field_string(answer, "footprint"));
-  page_say(p, " ");
-  p->format->run(p, PAGE_SMALL, field_string(answer, "shape"));
-  page_cell_end(p);
-  page_cell(p);
-  page_code(p, field_string(answer, "kernel"));
-  if (json_is_true(json_object_get(kernel, "threaded"))) page_print(p, PAGE_SMALL, " several threads");
-  page_cell_end(p);
-  write_spread(p, spread_of(document, answer, "bytes_per_second"), 1e-9);
-  write_spread(p, spread_of(document, answer, "of_limit"), 100);
+  page_cell(p, "%s", title);
+  page_cell(p, "%s " SMALL("%s"), field_string(answer, "footprint"), field_string(answer, "shape"));
+  page_cell(p, json_is_true(json_object_get(kernel, "threaded")) ? CODE("%s") SMALL(" several threads") : CODE("%s"),
+            name);
+  page_cell(p, "%s", words_spread(spread_of(document, answer, "bytes_per_second"), 1e-9, "").text);
+  page_cell(p, "%s", words_spread(spread_of(document, answer, "of_limit"), 100, "").text);
   write_ratio(p, json_object_get(answer, "next"), true);
   write_ratio(p, json_object_get(answer, "naive"), false);
-  page_cell_run(p, PAGE_TEXT, promise);
+  page_cell(p, "%s", promise);
 }
 
 static void write_table(page *p, const json_t *document, const json_t *answers) {
+  static const struct {
+    const char *budget, *title;
+  } within[] = {{"half", "0.5 ulp"}, {"one", "1 ulp"}, {"any", "any"}};
   static const page_column columns[] = {{"error up to", false}, {"table", false},         {"take", false},
                                         {"GB/s", true},         {"% of limit", true},     {"the next takes", false},
                                         {"naive takes", true},  {"bound it keeps", false}};
-  page_table(
-      p,
-      "The fastest kernels by how wrong they may be: 0.5 ulp is correctly rounded, 1 ulp is one just below 1, 2^-24. "
-      "What takes how "
-      "many times as long has intervals of 90 %, the rest least and most; ‡ marks what is unsure, see Environment.",
-      columns, sizeof columns / sizeof *columns);
+  page_table(p,
+             "The fastest kernels by how wrong they may be: 0.5 ulp is correctly rounded, 1 ulp is one just below 1, "
+             "2^-24. What takes how many times as long has intervals of 90 %, the rest least and most; ‡ marks what is "
+             "unsure, see Environment.",
+             columns, sizeof columns / sizeof *columns);
   for (size_t n = 0; n < sizeof within / sizeof *within; n++)
-    for (size_t i = 0; i < json_array_size(answers); i++)
-      if (is_within(json_array_get(answers, i), n)) write_row(p, document, json_array_get(answers, i), within[n].title);
+    for (size_t i = 0; i < json_array_size(answers); i++) {
+      const json_t *answer = json_array_get(answers, i);
+      if (strcmp(field_string(answer, "budget"), within[n].budget) == 0)
+        write_row(p, document, answer, within[n].title);
+    }
   page_table_end(p);
 }
 
-void answer_write(page *p, const json_t *document, const figures *drawn) {
+void write_answer(page *p, const json_t *document, const figures *drawn) {
   const json_t *answers = json_object_get(document, "answer");
-  const json_int_t failed = json_integer_value(json_object_get(json_object_get(document, "checks"), "failed"));
-  p->format->open(p, PAGE_ANSWER);
+  const int failed = (int)json_integer_value(json_object_get(json_object_get(document, "checks"), "failed"));
+  page_open(p, PAGE_ANSWER);
   if (json_array_size(answers) > 0)
     say_answer(p, document, answers);
   else
     say_trusted(p, document);
-  p->format->close(p, PAGE_ANSWER);
+  page_close(p, PAGE_ANSWER);
   if (failed > 0) {
-    p->format->open(p, PAGE_ANSWER);
-    page_print(p, PAGE_STRONG, "Failed checks: %" JSON_INTEGER_FORMAT, failed);
-    page_say(p, ", listed under Checks.");
-    p->format->close(p, PAGE_ANSWER);
+    page_open(p, PAGE_ANSWER);
+    page_say(p, STRONG("Failed checks: %d") ", listed under Checks.", failed);
+    page_close(p, PAGE_ANSWER);
   }
   if (json_array_size(answers) > 0) write_table(p, document, answers);
   if (!drawn->svg[FIGURE_PARETO]) return;
-  p->format->open(p, PAGE_FIGURES);
-  p->format->figure(p,
-                    "Largest error against time on the reference table. The further down and left, the better; none is "
-                    "both as fast and as accurate as those on "
-                    "the dashed front. Kernels that broke a promise, or copy a table that they keep, are not on it.",
-                    drawn->svg[FIGURE_PARETO]);
-  p->format->close(p, PAGE_FIGURES);
+  page_open(p, PAGE_FIGURES);
+  page_figure(
+      p,
+      "Largest error against time on the reference table. The further down and left, the better; none is both "
+      "as fast and as accurate as those on the dashed front. Kernels that broke a promise, or copy a table that "
+      "they keep, are not on it.",
+      drawn->svg[FIGURE_PARETO]);
+  page_close(p, PAGE_FIGURES);
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/sections/curves.h"
-
+/* The figures of errors: against position, by cause, against frequency, and how many there are. */
 #include "common/field.h"
 #include "reports/model/causes.h"
 #include "reports/model/document.h"
 #include "reports/page/plot.h"
+#include "reports/sections/sections.h"
 
 /* ---- errors as lines ---- */
 
-/* What one of them draws: a field in a list of every profile, or row, against another field of its elements. */
+/* Whose errors a figure shows. */
+enum { KERNELS = 1, RECIPES = 2 };
+
+/* A figure: a field in a list of every profile, or row, against another field of its elements. */
 typedef struct error_plot {
+  figure place;
   const char *name;
   const json_t *(*entries)(const json_t *document);
   const char *list, *against, *value;
@@ -21,8 +25,6 @@ typedef struct error_plot {
   const char *description;
 } error_plot;
 
-enum { KERNELS = 1, RECIPES = 2 };
-
 static const json_t *profiles(const json_t *document) {
   return json_object_get(document, "profile");
 }
@@ -33,57 +35,30 @@ static const json_t *headline_rows(const json_t *document) {
 
 #define ABSOLUTE .entries = profiles, .value = "max_abs", .absolute = true
 #define ABSOLUTE_AXIS "set logscale y 10\nset format y '10^{%L}'\nset ylabel 'largest |error|'\n"
-
 #define AGAINST_POSITION                                                                                               \
   ABSOLUTE, .list = "points", .against = "position", .least = 1, .rises = true,                                        \
             .axes = ABSOLUTE_AXIS "set logscale x 2\nset format x '2^{%L}'\nset xlabel 'position'\n"
-
-static const error_plot position_plot = {
-    .name = "error",
-    .of = KERNELS,
-    AGAINST_POSITION,
-    .description = "Line chart: largest absolute error against position, a line per kernel, beside half an ulp of f32, "
-                   "f16 and bf16",
-};
-
-static const error_plot recipes_plot = {
-    .name = "recipes",
-    .of = RECIPES,
-    AGAINST_POSITION,
-    .description = "Line chart: largest absolute error of what frameworks ship against position, a line per recipe, "
-                   "beside half an ulp of f32, f16 and bf16",
-};
-
-static const error_plot frequency_plot = {
-    .name = "frequency",
-    .of = KERNELS | RECIPES,
-    ABSOLUTE,
-    .list = "columns",
-    .against = "index",
-    .least = 0,
-    .rises = false,
-    .axes = ABSOLUTE_AXIS "set autoscale xfix\nset xlabel 'frequency index (fast waves on the left)'\n",
-    .description = "Line chart: largest absolute error against frequency index, a line per kernel, beside half an ulp "
-                   "of f32, f16 and bf16",
-};
-
 #define HISTOGRAM                                                                                                      \
-  .entries = headline_rows, .list = "histogram", .against = "below", .value = "count", .least = 0,                     \
+  .entries = headline_rows, .list = "histogram", .against = "below", .value = "count",                                 \
   .axes = "set logscale x 2\nset format x '2^{%L}'\nset xtics 16\nset xlabel 'error in ulp, below'\n"                  \
           "set logscale y 10\nset format y '10^{%L}'\nset yrange [0.7:*]\nset ylabel 'elements'\n"
 
-static const error_plot histogram_plot = {
-    .name = "histogram",
-    .of = KERNELS,
-    HISTOGRAM,
-    .description = "Line chart: number of elements by error in ulp, a line per kernel",
-};
-
-static const error_plot recipes_histogram_plot = {
-    .name = "recipes-histogram",
-    .of = RECIPES,
-    HISTOGRAM,
-    .description = "Line chart: number of elements by error in ulp, a line per recipe that frameworks ship",
+static const error_plot plots[] = {
+    {FIGURE_ERROR, "error", AGAINST_POSITION, .of = KERNELS,
+     .description =
+         "Line chart: largest absolute error against position, a line per kernel, beside half an ulp of f32, "
+         "f16 and bf16"},
+    {FIGURE_RECIPES, "recipes", AGAINST_POSITION, .of = RECIPES,
+     .description = "Line chart: largest absolute error of what frameworks ship against position, a line per recipe, "
+                    "beside half an ulp of f32, f16 and bf16"},
+    {FIGURE_FREQUENCY, "frequency", ABSOLUTE, .list = "columns", .against = "index", .of = KERNELS | RECIPES,
+     .axes = ABSOLUTE_AXIS "set autoscale xfix\nset xlabel 'frequency index (fast waves on the left)'\n",
+     .description = "Line chart: largest absolute error against frequency index, a line per kernel, beside half an ulp "
+                    "of f32, f16 and bf16"},
+    {FIGURE_HISTOGRAM, "histogram", HISTOGRAM, .of = KERNELS,
+     .description = "Line chart: number of elements by error in ulp, a line per kernel"},
+    {FIGURE_RECIPES_HISTOGRAM, "recipes-histogram", HISTOGRAM, .of = RECIPES,
+     .description = "Line chart: number of elements by error in ulp, a line per recipe that frameworks ship"},
 };
 
 /* Half an ulp of a format just below 1: what rounding alone costs. */
@@ -103,25 +78,15 @@ static void write_formats(FILE *script, bool left) {
 }
 
 /* Can it be drawn? A logarithm shows no error of 0. */
-static bool is_drawn(const json_t *element, const error_plot *plot) {
-  return field_number(element, plot->against) >= plot->least && field_number(element, plot->value) > 0;
+static bool is_drawn(const json_t *element, const error_plot *shown) {
+  return field_number(element, shown->against) >= shown->least && field_number(element, shown->value) > 0;
 }
 
-static bool has_errors(const json_t *profile, const error_plot *plot) {
-  const json_t *list = json_object_get(profile, plot->list);
+static bool has_errors(const json_t *profile, const error_plot *shown) {
+  const json_t *list = json_object_get(profile, shown->list);
   for (size_t i = 0; i < json_array_size(list); i++)
-    if (is_drawn(json_array_get(list, i), plot)) return true;
+    if (is_drawn(json_array_get(list, i), shown)) return true;
   return false;
-}
-
-static void write_errors(FILE *script, size_t index, const json_t *list, const error_plot *plot) {
-  fprintf(script, "$line%zu << EOD\n", index);
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    const json_t *element = json_array_get(list, i);
-    if (is_drawn(element, plot))
-      fprintf(script, "%.17g %.17g\n", field_number(element, plot->against), field_number(element, plot->value));
-  }
-  fputs("EOD\n", script);
 }
 
 /* Place of the kernel among all, which gives it its colour. */
@@ -134,13 +99,13 @@ static size_t kernel_index(const json_t *document, const char *kernel) {
 }
 
 /* Are their errors within a tenth of each other, which is less than the plot shows, wherever one has any? */
-static bool same_errors(const json_t *a, const json_t *b, const error_plot *plot) {
-  const json_t *first = json_object_get(a, plot->list), *second = json_object_get(b, plot->list);
+static bool same_errors(const json_t *a, const json_t *b, const error_plot *shown) {
+  const json_t *first = json_object_get(a, shown->list), *second = json_object_get(b, shown->list);
   if (json_array_size(first) != json_array_size(second)) return false;
   for (size_t i = 0; i < json_array_size(first); i++) {
     const json_t *one = json_array_get(first, i), *other = json_array_get(second, i);
-    if (!json_equal(json_object_get(one, plot->against), json_object_get(other, plot->against))) return false;
-    const double x = field_number(one, plot->value), y = field_number(other, plot->value);
+    if (!json_equal(json_object_get(one, shown->against), json_object_get(other, shown->against))) return false;
+    const double x = field_number(one, shown->value), y = field_number(other, shown->value);
     if (isfinite(x) != isfinite(y) || fabs(x - y) > 0.1 * fabs(x)) return false;
   }
   return true;
@@ -152,18 +117,18 @@ static size_t first_of(const json_t *line) {
 }
 
 /* The lines of a plot, each of the kernels whose errors are the same: [ {"first": its place among the entries, "names"} ]. Null when memory runs out. */
-static json_t *lines_of(const json_t *document, const error_plot *plot) {
-  const json_t *entries = plot->entries(document);
+static json_t *lines_of(const json_t *document, const error_plot *shown) {
+  const json_t *entries = shown->entries(document);
   json_t *lines = json_array();
   for (size_t i = 0; lines && i < json_array_size(entries); i++) {
     const json_t *entry = json_array_get(entries, i);
     const char *kernel = field_string(entry, "kernel");
     json_t *line = NULL;
     const unsigned kind = document_is_recipe(document, kernel) ? RECIPES : KERNELS;
-    if (!(plot->of & kind) || !has_errors(entry, plot)) continue;
+    if (!(shown->of & kind) || !has_errors(entry, shown)) continue;
     for (size_t k = 0; k < json_array_size(lines) && !line; k++) {
       json_t *known = json_array_get(lines, k);
-      if (same_errors(json_array_get(entries, first_of(known)), entry, plot)) line = known;
+      if (same_errors(json_array_get(entries, first_of(known)), entry, shown)) line = known;
     }
     const int refused =
         line ? json_array_append_new(json_object_get(line, "names"), json_string(kernel))
@@ -175,52 +140,52 @@ static json_t *lines_of(const json_t *document, const error_plot *plot) {
   return lines;
 }
 
-/* Characters of names in a line of the legend; pixels that a line takes, beyond those that are in the plot's usual height. */
-enum { LEGEND_LINE = 48, LEGEND_PIXELS = 20, LEGEND_USUAL = 6 };
-
-/* "cr-openmp, rotation-openmp and 6 more" as a gnuplot string. */
-static void write_title(FILE *script, const json_t *names) {
+/* "cr-openmp, rotation-openmp and 6 more", as far as it fits into a line of the legend. */
+static void name_line(char *title, size_t size, const json_t *names) {
+  enum { LEGEND_LINE = 48 };
   const size_t count = json_array_size(names);
   size_t used = 0;
-  fputs("''", script);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count && used < size; i++) {
     const char *name = json_string_value(json_array_get(names, i));
-    used += strlen(name) + (i > 0 ? strlen(", ") : 0);
-    if (i > 0 && used > LEGEND_LINE) {
-      fprintf(script, ".' and %zu more'", count - i);
+    if (i > 0 && used + strlen(", ") + strlen(name) > LEGEND_LINE) {
+      snprintf(title + used, size - used, " and %zu more", count - i);
       return;
     }
-    fputs(i > 0 ? ".', '." : ".", script);
-    plot_quoted(script, name);
+    used += (size_t)snprintf(title + used, size - used, "%s%s", i > 0 ? ", " : "", name);
   }
 }
 
-static char *draw_lines(const json_t *document, const error_plot *plot, const json_t *lines) {
-  const json_t *entries = plot->entries(document);
-  const size_t count = json_array_size(lines), further = count > LEGEND_USUAL ? count - LEGEND_USUAL : 0;
-  FILE *script = plot_begin(plot->name, PLOT_HEIGHT + LEGEND_PIXELS * (int)further);
-  if (!script) return NULL;
-  if (plot->absolute) write_formats(script, plot->rises);
-  fprintf(script, "%sset key maxcols 1\n", plot->axes);
-  for (size_t i = 0; i < count; i++)
-    write_errors(script, i, json_object_get(json_array_get(entries, first_of(json_array_get(lines, i))), plot->list),
-                 plot);
-  for (size_t i = 0; i < count; i++) {
-    const json_t *names = json_object_get(json_array_get(lines, i), "names");
-    fprintf(script, "%s$line%zu using 1:2 with linespoints", i ? ", " : "plot ", i);
-    plot_look(script, kernel_index(document, json_string_value(json_array_get(names, 0))));
-    fputs(" title ", script);
-    write_title(script, names);
+static void draw_line(plot *picture, const json_t *document, const error_plot *shown, const json_t *line) {
+  const json_t *names = json_object_get(line, "names");
+  const json_t *list = json_object_get(json_array_get(shown->entries(document), first_of(line)), shown->list);
+  char title[400];
+  name_line(title, sizeof title, names);
+  plot_kernel(picture, "using 1:2 with linespoints",
+              kernel_index(document, json_string_value(json_array_get(names, 0))), title);
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const json_t *element = json_array_get(list, i);
+    if (is_drawn(element, shown))
+      plot_point(picture, field_number(element, shown->against), field_number(element, shown->value), 0, 0);
   }
-  return plot_finish(script, plot->name, plot->description);
+}
+
+static char *draw_lines(const json_t *document, const error_plot *shown, const json_t *lines) {
+  enum { LEGEND_PIXELS = 20, LEGEND_USUAL = 6 }; /* a line's, and how many lines the usual height has room for */
+  const size_t count = json_array_size(lines), further = count > LEGEND_USUAL ? count - LEGEND_USUAL : 0;
+  plot *picture = plot_begin(shown->name, PLOT_HEIGHT + LEGEND_PIXELS * (int)further);
+  if (!picture) return NULL;
+  if (shown->absolute) write_formats(picture->script, shown->rises);
+  fprintf(picture->script, "%sset key maxcols 1\n", shown->axes);
+  for (size_t i = 0; i < count; i++) draw_line(picture, document, shown, json_array_get(lines, i));
+  return plot_finish(picture, shown->description);
 }
 
 /* Nothing, where there is nothing to draw. False on an error already told on stderr. */
-static bool draw_errors(const json_t *document, const error_plot *plot, char **svg) {
-  json_t *lines = lines_of(document, plot);
+static bool draw_errors(const json_t *document, const error_plot *shown, char **svg) {
+  json_t *lines = lines_of(document, shown);
   const bool any = json_array_size(lines) > 0;
-  if (!lines) fprintf(stderr, "posenc: report: plot %s: out of memory\n", plot->name);
-  if (any) *svg = draw_lines(document, plot, lines);
+  if (!lines) fprintf(stderr, "posenc: report: plot %s: out of memory\n", shown->name);
+  if (any) *svg = draw_lines(document, shown, lines);
   const bool done = lines && (!any || *svg);
   json_decref(lines);
   return done;
@@ -325,8 +290,9 @@ static json_t *panels_of(const json_t *groups) {
 static char *draw_panels(const json_t *groups) {
   const size_t count = json_array_size(groups), rows = (count + PANELS_IN_ROW - 1) / PANELS_IN_ROW;
   const size_t height = LEGEND_HEIGHT + PANEL_HEIGHT * rows;
-  FILE *script = plot_begin("causes", (int)height);
-  if (!script) return NULL;
+  plot *picture = plot_begin("causes", (int)height);
+  if (!picture) return NULL;
+  FILE *script = picture->script;
   for (size_t i = 0; i < count; i++) write_shares(script, i, json_object_get(json_array_get(groups, i), "points"));
   write_reach(script, groups);
   fprintf(script,
@@ -337,7 +303,7 @@ static char *draw_panels(const json_t *groups) {
           1 - LEGEND_HEIGHT / 2.0 / (double)height, rows, PANELS_IN_ROW);
   for (size_t i = 0; i < count; i++) write_panel(script, i, json_array_get(groups, i));
   fputs("unset multiplot\n", script);
-  return plot_finish(script, "causes",
+  return plot_finish(picture,
                      "Stacked bars: shares of frequency, phase, trig and store in the error against position, a panel "
                      "per kind of kernel");
 }
@@ -352,12 +318,10 @@ static char *draw_causes(const json_t *groups) {
 
 /* ---- all ---- */
 
-bool curves_make(const json_t *document, figures *made) {
+bool draw_curves(const json_t *document, figures *made) {
   const json_t *groups = json_object_get(document, "causes");
-  return draw_errors(document, &position_plot, &made->svg[FIGURE_ERROR]) &&
-         draw_errors(document, &recipes_plot, &made->svg[FIGURE_RECIPES]) &&
-         (json_array_size(groups) == 0 || (made->svg[FIGURE_CAUSES] = draw_causes(groups))) &&
-         draw_errors(document, &frequency_plot, &made->svg[FIGURE_FREQUENCY]) &&
-         draw_errors(document, &histogram_plot, &made->svg[FIGURE_HISTOGRAM]) &&
-         draw_errors(document, &recipes_histogram_plot, &made->svg[FIGURE_RECIPES_HISTOGRAM]);
+  bool ok = json_array_size(groups) == 0 || (made->svg[FIGURE_CAUSES] = draw_causes(groups));
+  for (size_t i = 0; i < sizeof plots / sizeof *plots && ok; i++)
+    ok = draw_errors(document, &plots[i], &made->svg[plots[i].place]);
+  return ok;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/sections/histogram.h"
-
+/* How many elements have which error. */
 #include "common/field.h"
 #include "reports/page/words.h"
+#include "reports/sections/sections.h"
 
 /* Columns of the table: elements with an error below so many ulp. */
 static const struct {
   double ulp;
   const char *title;
-} ends[] = {{0.5, "below ½ ulp"}, {1, "1"},         {2, "2"},        {0x1p4, "2^4"},
-            {0x1p8, "2^8"},       {0x1p16, "2^16"}, {0x1p26, "2^26"}};
+} ends[] = {{0.5, "below ½ ulp"}, {1, "1"},         {2, "2"},         {0x1p4, "2^4"},
+            {0x1p8, "2^8"},       {0x1p16, "2^16"}, {0x1p26, "2^26"}, {INFINITY, "all"}};
 
 enum { ENDS = sizeof ends / sizeof *ends };
 
@@ -24,42 +24,34 @@ static double count_below(const json_t *histogram, double ulp) {
 }
 
 static void write_data(page *p, const json_t *rows) {
-  page_column columns[ENDS + 2] = {{"kernel", false}, [ENDS + 1] = {"all", true}};
+  page_column columns[ENDS + 1] = {{"kernel", false}};
   for (size_t i = 0; i < ENDS; i++) columns[i + 1] = (page_column){ends[i].title, true};
-  p->format->open(p, PAGE_DATA);
-  page_table(p, "Elements with an error below so many ulp; report.json has all.", columns, ENDS + 2);
+  page_data(p, NULL);
+  page_table(p, "Elements with an error below so many ulp; report.json has all.", columns, ENDS + 1);
   for (size_t i = 0; i < json_array_size(rows); i++) {
     const json_t *row = json_array_get(rows, i), *histogram = json_object_get(row, "histogram");
     if (json_array_size(histogram) == 0) continue;
-    page_cell(p);
-    p->format->run(p, PAGE_CODE, field_string(row, "kernel"));
-    p->format->run(p, PAGE_TEXT, words_sample(row));
-    page_cell_end(p);
-    for (size_t k = 0; k < ENDS; k++)
-      page_cell_run(p, PAGE_TEXT, words_count(count_below(histogram, ends[k].ulp)).text);
-    page_cell_run(p, PAGE_TEXT, words_count(count_below(histogram, INFINITY)).text);
+    page_cell(p, CODE("%s") "%s", field_string(row, "kernel"), words_sample(row));
+    for (size_t k = 0; k < ENDS; k++) page_cell_count(p, count_below(histogram, ends[k].ulp));
   }
   page_table_end(p);
-  p->format->close(p, PAGE_DATA);
+  page_data_end(p);
 }
 
-void histogram_write(page *p, const json_t *document, const figures *drawn) {
+void write_histogram(page *p, const json_t *document, const figures *drawn) {
   const json_t *headline = json_object_get(document, "headline");
   if (!drawn->svg[FIGURE_HISTOGRAM]) return;
-  p->format->heading(p, 2, "How many elements are how wrong");
-  p->format->open(p, PAGE_PARAGRAPH);
-  p->format->run(p, PAGE_TEXT, "Elements looked at of ");
-  p->format->run(p, PAGE_CODE, field_string(headline, "shape"));
-  p->format->run(p, PAGE_TEXT,
-                 " by their error in ulp. A point counts the elements from half of its error to just below it, the "
-                 "leftmost all below it. What is rounded correctly ends at half an ulp.");
-  p->format->close(p, PAGE_PARAGRAPH);
-  p->format->open(p, PAGE_FIGURES);
-  p->format->figure(p, "Elements by error in ulp. Kernels whose numbers are within a tenth of each other share a line.",
-                    drawn->svg[FIGURE_HISTOGRAM]);
-  if (drawn->svg[FIGURE_RECIPES_HISTOGRAM])
-    p->format->figure(p, "Elements by error in ulp, of what frameworks ship, likewise.",
-                      drawn->svg[FIGURE_RECIPES_HISTOGRAM]);
-  p->format->close(p, PAGE_FIGURES);
+  page_section(p, "How many elements are how wrong");
+  page_paragraph(
+      p,
+      "Elements looked at of " CODE(
+          "%s") " by their error in ulp. A point counts the elements from half of "
+                "its error to just below it, the leftmost all below it. What is rounded correctly ends at half an ulp.",
+      field_string(headline, "shape"));
+  page_open(p, PAGE_FIGURES);
+  page_figure(p, "Elements by error in ulp. Kernels whose numbers are within a tenth of each other share a line.",
+              drawn->svg[FIGURE_HISTOGRAM]);
+  page_figure(p, "Elements by error in ulp, of what frameworks ship, likewise.", drawn->svg[FIGURE_RECIPES_HISTOGRAM]);
+  page_close(p, PAGE_FIGURES);
   write_data(p, json_object_get(headline, "rows"));
 }

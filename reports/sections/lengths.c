@@ -1,61 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/sections/lengths.h"
-
+/* Time and bandwidth against length: hot, cold and fresh. */
 #include "common/field.h"
 #include "posenc.h"
 #include "reports/model/document.h"
 #include "reports/page/plot.h"
 #include "reports/page/words.h"
-#include "reports/sections/tables.h"
+#include "reports/sections/sections.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-/* ---- time and bandwidth against length ---- */
-
-/* What a figure draws: a counter, in units of `unit`, beside a column of the fill limit. */
+/* A figure: a counter, in units of `unit`, beside the fill limit. */
 typedef struct length_plot {
   figure place;
   const char *mode; /* in the document: a list of tables */
   const char *name, *counter, *label;
   double unit;
-  int fill_column;
   const char *caption, *description;
 } length_plot;
 
-#define BANDWIDTH .counter = "bytes_per_second", .label = "GB/s written", .unit = 1e9, .fill_column = 2
+#define CHART(what) "Line chart: " what ", a line per kernel, and the fill limit"
+#define BANDWIDTH .counter = "bytes_per_second", .label = "GB/s written", .unit = 1e9
 
 static const length_plot plots[] = {
-    {.place = FIGURE_TIME,
-     .mode = "shapes",
-     .name = "time",
-     .counter = "ns_per_element",
-     .label = "ns per element",
-     .unit = 1.0,
-     .fill_column = 3,
-     .caption = "Time per element against length, hot: in memory that was just written.",
-     .description = "Line chart: nanoseconds per element against length, a line per kernel, and the fill limit"},
-    {.place = FIGURE_BANDWIDTH,
-     .mode = "shapes",
-     .name = "bandwidth",
-     BANDWIDTH,
-     .caption = "Bytes written per second against length, hot.",
-     .description =
-         "Line chart: gigabytes written per second against length, hot, a line per kernel, and the fill limit"},
-    {.place = FIGURE_COLD,
-     .mode = "cold",
-     .name = "cold",
-     BANDWIDTH,
-     .caption = "Cold: table and constants are in no cache before.",
-     .description = "Line chart: gigabytes written per second against length with cold caches, a line per kernel, and "
-                    "the fill limit"},
-    {.place = FIGURE_FRESH,
-     .mode = "fresh",
-     .name = "fresh",
-     BANDWIDTH,
-     .caption = "Fresh: into memory that was just allocated, so that its page faults count.",
-     .description = "Line chart: gigabytes written per second against length in fresh memory, a line per kernel, and "
-                    "the fill limit"},
+    {FIGURE_TIME, "shapes", "time", "ns_per_element", "ns per element", 1,
+     "Time per element against length, hot: in memory that was just written.",
+     CHART("nanoseconds per element against length")},
+    {FIGURE_BANDWIDTH, "shapes", "bandwidth", BANDWIDTH, "Bytes written per second against length, hot.",
+     CHART("gigabytes written per second against length, hot")},
+    {FIGURE_COLD, "cold", "cold", BANDWIDTH, "Cold: table and constants are in no cache before.",
+     CHART("gigabytes written per second against length with cold caches")},
+    {FIGURE_FRESH, "fresh", "fresh", BANDWIDTH,
+     "Fresh: into memory that was just allocated, so that its page faults count.",
+     CHART("gigabytes written per second against length in fresh memory")},
 };
 enum { PLOTS = sizeof plots / sizeof *plots };
 
@@ -103,40 +79,34 @@ static double cache_rows(const json_t *document, const sweep *s, const char *cac
   return rows >= s->least && rows <= s->most ? rows : NAN;
 }
 
-static const json_t *spread_of(const json_t *table, const char *kernel, const length_plot *plot) {
-  return json_object_get(json_object_get(document_row(table, kernel), "timing"), plot->counter);
-}
-
-static bool was_timed(const sweep *s, const char *kernel, const length_plot *plot) {
-  for (size_t i = 0; i < s->count; i++)
-    if (field_number(spread_of(s->tables[i], kernel, plot), "median") > 0) return true;
-  return false;
-}
-
-/* Rows, median, least and most of every length, as a data block. */
-static void write_kernel(FILE *script, const sweep *s, size_t index, const char *kernel, const length_plot *plot) {
-  fprintf(script, "$kernel%zu << EOD\n", index);
-  for (size_t i = 0; i < s->count; i++) {
-    const json_t *spread = spread_of(s->tables[i], kernel, plot);
-    const double median = field_number(spread, "median") / plot->unit;
-    if (median > 0)
-      fprintf(script, "%.17g %.17g %.17g %.17g\n", rows_of(s->tables[i]), median,
-              field_number(spread, "min") / plot->unit, field_number(spread, "max") / plot->unit);
-  }
-  fputs("EOD\n", script);
+static const json_t *spread_of(const json_t *table, const char *kernel, const length_plot *shown) {
+  return json_object_get(json_object_get(document_row(table, kernel), "timing"), shown->counter);
 }
 
 static double fill_of(const json_t *table) {
   return field_number(json_object_get(table, "limit_bytes_per_second"), "median");
 }
 
-/* The fill limit as bandwidth, and as the time that an element of f32 takes at it. */
-static void write_fill(FILE *script, const sweep *s) {
-  fputs("$fill << EOD\n", script);
-  for (size_t i = 0; i < s->count; i++)
-    fprintf(script, "%.17g %.17g %.17g\n", rows_of(s->tables[i]), fill_of(s->tables[i]) / 1e9,
-            (double)posenc_dtype_bytes(POSENC_F32) / fill_of(s->tables[i]) * 1e9);
-  fputs("EOD\n", script);
+/* The fill limit as bandwidth, or as the time that an element of f32 takes at it. */
+static void draw_fill(plot *picture, const sweep *s, bool as_time) {
+  plot_series(picture, "using 1:2 with lines linetype -1 linewidth 2", "fill limit");
+  for (size_t i = 0; i < s->count; i++) {
+    const double fill = fill_of(s->tables[i]) / 1e9;
+    plot_point(picture, rows_of(s->tables[i]), as_time ? (double)posenc_dtype_bytes(POSENC_F32) / fill : fill, 0, 0);
+  }
+}
+
+/* Median, least and most at every length; no line if it was not timed. */
+static void draw_kernel(plot *picture, const sweep *s, const length_plot *shown, size_t index, const char *kernel) {
+  bool begun = false;
+  for (size_t i = 0; i < s->count; i++) {
+    const json_t *spread = spread_of(s->tables[i], kernel, shown);
+    if (!(field_number(spread, "median") > 0)) continue;
+    if (!begun) plot_kernel(picture, "using 1:2:3:4 with yerrorlines", index, kernel);
+    begun = true;
+    plot_point(picture, rows_of(s->tables[i]), field_number(spread, "median") / shown->unit,
+               field_number(spread, "min") / shown->unit, field_number(spread, "max") / shown->unit);
+  }
 }
 
 static void write_caches(FILE *script, const json_t *document, const sweep *s) {
@@ -172,88 +142,79 @@ static double highest_bandwidth(const sweep *s) {
   return highest / 1e9;
 }
 
-static char *draw_lengths(const json_t *document, const sweep *s, const length_plot *plot) {
+static char *draw_sweep(const json_t *document, const sweep *s, const length_plot *shown) {
   const json_t *kernels = json_object_get(document, "kernels");
-  FILE *script = plot_begin(plot->name, PLOT_HEIGHT);
-  if (!script) return NULL;
-  write_length_axis(script, s);
-  write_caches(script, document, s);
-  write_fill(script, s);
-  fprintf(script, "set ylabel '%s'\nset logscale y 10\nset format y '%%g'\n", plot->label);
+  plot *picture = plot_begin(shown->name, PLOT_HEIGHT);
+  if (!picture) return NULL;
+  write_length_axis(picture->script, s);
+  write_caches(picture->script, document, s);
+  fprintf(picture->script, "set ylabel '%s'\nset logscale y 10\nset format y '%%g'\n", shown->label);
+  const bool as_time = shown->place == FIGURE_TIME;
   const double highest = highest_bandwidth(s);
-  if (plot->place != FIGURE_TIME && highest > 0) fprintf(script, "set yrange [*:%.17g]\n", highest);
+  if (!as_time && highest > 0) fprintf(picture->script, "set yrange [*:%.17g]\n", highest);
+  draw_fill(picture, s, as_time);
   for (size_t i = 0; i < json_array_size(kernels); i++)
-    write_kernel(script, s, i, field_string(json_array_get(kernels, i), "name"), plot);
-  fprintf(script, "plot $fill using 1:%d with lines linetype -1 linewidth 2 title 'fill limit'", plot->fill_column);
-  for (size_t i = 0; i < json_array_size(kernels); i++) {
-    const char *kernel = field_string(json_array_get(kernels, i), "name");
-    if (!was_timed(s, kernel, plot)) continue;
-    fprintf(script, ", $kernel%zu using 1:2:3:4 with yerrorlines", i);
-    plot_kernel(script, i, kernel);
-  }
-  return plot_finish(script, plot->name, plot->description);
+    draw_kernel(picture, s, shown, i, field_string(json_array_get(kernels, i), "name"));
+  return plot_finish(picture, shown->description);
 }
 
-bool lengths_make(const json_t *document, figures *made) {
+bool draw_lengths(const json_t *document, figures *made) {
   for (size_t i = 0; i < PLOTS; i++) {
     const sweep s = find_sweep(document, plots[i].mode);
-    if (s.count > 0 && !(made->svg[plots[i].place] = draw_lengths(document, &s, &plots[i]))) return false;
+    if (s.count > 0 && !(made->svg[plots[i].place] = draw_sweep(document, &s, &plots[i]))) return false;
   }
   return true;
 }
 
 /* ---- the section ---- */
 
-static void write_cache_rows(page *p, const json_t *document, const sweep *s) {
+static void say_caches(page *p, const json_t *document, const sweep *s) {
   const json_t *facts = json_object_get(json_object_get(document, "environment"), "timing");
   const char *separator = " Dotted lines mark tables as large as a cache: ";
   for (size_t i = 0; i < CACHES; i++) {
     const double rows = cache_rows(document, s, caches[i][0]);
     if (!isfinite(rows)) continue;
     const double bytes = strtod(field_string(facts, caches[i][0]), NULL);
-    page_print(p, PAGE_TEXT, "%s%s %s is %s rows", separator, caches[i][1], words_bytes(bytes).text,
-               words_count(rows).text);
+    page_say(p, "%s%s %s is %s rows", separator, caches[i][1], words_bytes(bytes).text, words_count(rows).text);
     separator = ", ";
   }
-  if (*separator == ',') p->format->run(p, PAGE_TEXT, ".");
+  if (*separator == ',') page_say(p, ".");
 }
 
 /* All tables of the sweep, mode by mode. */
 static void write_data(page *p, const json_t *document) {
   static const char *const modes[][2] = {{"shapes", "hot"}, {"cold", "cold"}, {"fresh", "fresh"}};
-  p->format->open(p, PAGE_DATA);
+  page_data(p, NULL);
   for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
     const sweep s = find_sweep(document, modes[m][0]);
     for (size_t i = 0; i < s.count; i++) {
       char caption[512];
       snprintf(caption, sizeof caption, "%s: %s", modes[m][1], table_describe(s.tables[i]).text);
-      table_write(p, TABLE_TIMES, caption, json_object_get(s.tables[i], "rows"), true);
+      write_rows(p, TABLE_TIMES, caption, json_object_get(s.tables[i], "rows"), true);
     }
   }
-  p->format->close(p, PAGE_DATA);
+  page_data_end(p);
 }
 
-void lengths_write(page *p, const json_t *document, const figures *drawn) {
+void write_lengths(page *p, const json_t *document, const figures *drawn) {
   size_t first = 0;
   while (first < PLOTS && !drawn->svg[plots[first].place]) first++;
   if (first == PLOTS) return;
   const sweep s = find_sweep(document, plots[first].mode);
-  p->format->heading(p, 2, "Time against length");
-  p->format->open(p, PAGE_PARAGRAPH);
-  page_print(p, PAGE_TEXT,
-             "Tables of f32 with %s columns. Points are medians, bars reach from least to most. Axes of GB/s are "
-             "logarithmic and end at the "
-             "limit, how fast the machine fills such memory at all, unless a kernel passes it.",
-             words_count(s.dim).text);
-  write_cache_rows(p, document, &s);
-  p->format->close(p, PAGE_PARAGRAPH);
-  p->format->open(p, PAGE_FIGURES);
-  for (size_t i = 0; i < PLOTS; i++)
-    if (drawn->svg[plots[i].place]) p->format->figure(p, plots[i].caption, drawn->svg[plots[i].place]);
-  p->format->close(p, PAGE_FIGURES);
+  page_section(p, "Time against length");
+  page_open(p, PAGE_PARAGRAPH);
+  page_say(
+      p,
+      "Tables of f32 with %s columns. Points are medians, bars reach from least to most. Axes of GB/s are "
+      "logarithmic and end at the limit, how fast the machine fills such memory at all, unless a kernel passes it.",
+      words_count(s.dim).text);
+  say_caches(p, document, &s);
+  page_close(p, PAGE_PARAGRAPH);
+  page_open(p, PAGE_FIGURES);
+  for (size_t i = 0; i < PLOTS; i++) page_figure(p, plots[i].caption, drawn->svg[plots[i].place]);
+  page_close(p, PAGE_FIGURES);
   if (drawn->svg[FIGURE_COLD] || drawn->svg[FIGURE_FRESH])
-    page_block(
-        p, PAGE_PARAGRAPH,
-        "Cold and fresh, a kernel whose pass takes long is left out at that length: it is about as fast as hot.");
+    page_paragraph(
+        p, "Cold and fresh, a kernel whose pass takes long is left out at that length: it is about as fast as hot.");
   write_data(p, document);
 }

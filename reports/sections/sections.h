@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The sections of the report, and the figures in them. The document is that of reports/model/document.h. */
+#ifndef POSENC_REPORTS_SECTIONS_SECTIONS_H
+#define POSENC_REPORTS_SECTIONS_SECTIONS_H
+
+#include "reports/page/page.h"
+
+#include <jansson.h>
+
+typedef enum figure {
+  FIGURE_PARETO, /* error against time */
+  FIGURE_TIME,   /* against length, as the next three */
+  FIGURE_BANDWIDTH,
+  FIGURE_COLD,
+  FIGURE_FRESH,
+  FIGURE_ERROR,     /* against position */
+  FIGURE_RECIPES,   /* the same of what frameworks ship */
+  FIGURE_CAUSES,    /* shares of the error against position, a panel per kind of kernel */
+  FIGURE_FREQUENCY, /* error against frequency */
+  FIGURE_HISTOGRAM, /* of errors in ulp */
+  FIGURE_RECIPES_HISTOGRAM,
+  FIGURES
+} figure;
+
+typedef struct figures {
+  char *svg[FIGURES]; /* null where the document has no data for it */
+} figures;
+
+/* Draws all figures that the document has data for. False on an error already told on stderr; nothing to free then. */
+bool figures_make(const json_t *document, figures *made);
+void figures_free(figures *made);
+
+/* Parts of it, each in the file of its sections. */
+bool draw_answer(const json_t *document, figures *made);
+bool draw_lengths(const json_t *document, figures *made);
+bool draw_curves(const json_t *document, figures *made);
+
+/* The whole page, section by section. A section for which the document has no data is left out. */
+void write_contents(page *p, const json_t *document, const figures *drawn);
+void write_answer(page *p, const json_t *document, const figures *drawn);
+void write_headline(page *p, const json_t *document, const figures *drawn);
+void write_lengths(page *p, const json_t *document, const figures *drawn);
+void write_shipped(page *p, const json_t *document, const figures *drawn);
+void write_errors(page *p, const json_t *document, const figures *drawn);
+void write_histogram(page *p, const json_t *document, const figures *drawn);
+void write_cases(page *p, const json_t *document, const figures *drawn);
+void write_far(page *p, const json_t *document, const figures *drawn);
+void write_witnesses(page *p, const json_t *document, const figures *drawn);
+void write_shapes(page *p, const json_t *document, const figures *drawn);
+void write_checks(page *p, const json_t *document, const figures *drawn);
+void write_kernels(page *p, const json_t *document, const figures *drawn);
+void write_method(page *p, const json_t *document, const figures *drawn);
+
+/* The entry of a profile's "points" at that position; null if there is none. */
+const json_t *point_at(const json_t *profile, double position);
+
+/* A table with a row per kernel of one shape. Columns of time are left out where nothing was timed. */
+typedef enum table_kind {
+  TABLE_HEADLINE, /* what most people want */
+  TABLE_FULL,     /* everything */
+  TABLE_TIMES,    /* time alone */
+  TABLE_KINDS
+} table_kind;
+void write_rows(page *p, table_kind kind, const char *caption, const json_t *rows, bool timed);
+
+/*
+ * What a table is of: "5 000 × 512, first position 4 294 967 296, base 10000, interleaved, f32, 9.8 MiB; fill limit 44.9
+ * GB/s (…)", or, of an x of 32 heads, "rope, 4 096 × 32 × 128, …, 64 MiB; scale limit …".
+ */
+typedef struct table_description {
+  char text[400];
+} table_description;
+table_description table_describe(const json_t *table);
+
+#endif
