@@ -13,14 +13,18 @@ cd "$work" || exit 99
 diagnose() { head -n 20 out err | sed 's/^/# /'; }
 
 folder=$srcdir/reports/published
-for file in index.html report.md report.json headline.svg; do check "$file is published" test -s "$folder/$file"; done
+for file in index.html report.md report.json headline.svg; do
+  check "$file is published" test -s "$folder/$file"
+  check "$file has less than 1 MB" test "$(wc -c <"$folder/$file")" -lt 1000000
+done
 
 "$published" "$folder" >section 2>err
 check 'a section is made of them' test $? -eq 0
 sed -n '/^<!-- published: begin/,/^<!-- published: end/p' "$srcdir/README.md" | sed '1,2d; $d' >shown
 same() { diff section shown >out; }
 check 'and is what README.md shows' same
-printf '{"environment": {}, "headline": null, "shapes": [], "answer": [{"budget": "any", "footprint": "largest", "kernel": "quick", "shape": "big"}]}' >report.json
+printf '{"environment": {}, "headline": null, "shapes": [], "answer": [%s]}' \
+  '{"budget": "any", "footprint": "largest", "kernel": "quick", "shape": "big"}' >report.json
 "$published" . >one 2>err
 check 'one answer alone is shown' grep -q '^| whatever |.*`quick`' one
 rows() { [ "$(grep -c '^| `.* (.*–.*) ' section)" -ge 10 ]; }
@@ -35,7 +39,8 @@ cat >build/posenc <<'END'
 [ "$1" = report ] || { echo "{\"environment\": {\"commit\": \"$commit\"}}"; exit; }
 while [ "$1" != -o ]; do shift; done
 echo "$2" >>"$known/measured"
-mkdir "$2" && cp "$known"/report.json "$2" && echo x >"$2/accuracy.json" && echo x >"$2/bench.json" && echo "$2/index.html" && exit "$promises"
+mkdir "$2" && cp "$known"/report.json "$2" && echo x >"$2/accuracy.json" && echo x >"$2/bench.json" || exit
+echo "$2/index.html" && exit "$promises"
 END
 mkdir bin
 cat >bin/mv <<'END'
@@ -51,7 +56,8 @@ publish() { (cd build && PATH=$work/bin:$PATH srcdir=../source sh "$srcdir/tools
 mkdir known
 sed 's/"commit":"[^"]*"/"commit":"0123456789ab"/g' "$folder/report.json" >known/report.json
 check 'another report is published' publish
-check 'without the records that it was made from' test "$(cd source/reports/published && echo *)" = report.json
+check 'without the records that it was made from' \
+  test "$(cd source/reports/published && echo *)" = 'index.html report.json report.md'
 check 'README.md has its figures' grep -q 'commit 0123456789ab' source/README.md
 kept() { sed '/^<!-- published: begin/,/^<!-- published: end/d' "$1"; }
 kept "$srcdir/README.md" >ours
@@ -63,7 +69,10 @@ echo '{}' >known/report.json
 cp source/README.md before
 check 'a report without kernels is not published' eval '! publish && grep -q "no kernel was timed" err'
 unchanged() { cmp -s before source/README.md && grep -q 0123456789ab source/reports/published/report.json; }
-kept_alone() { [ "$(cd source && echo * reports/*)" = 'README.md reports reports/published reports/published.new' ] && grep -q 'kept: .*reports/published.new$' err; }
+kept_alone() {
+  [ "$(cd source && echo * reports/*)" = 'README.md reports reports/published reports/published.new' ] &&
+    grep -q 'kept: .*reports/published.new$' err
+}
 check 'and changes nothing' unchanged
 check 'but what was measured is kept, and named' kept_alone
 cp "$folder/report.json" known
