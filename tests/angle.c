@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The fixed-point frequencies and the short sine inside the library, against MPFR; and what is in doubt. */
+/* Fixed-point frequencies and the short sine inside the library, against MPFR; and the rounding test. */
 #include "impls/cr/cr.h"
 #include "lib/exact/wide.h"
+#include "tests/exact.h"
+#include "tests/numbers.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -10,13 +12,9 @@
 
 /* floor(2^192 × base^(-i/(dim/2-shift)) / 2π), highest part first. */
 static void want_turn(const posenc_problem *problem, int64_t index, uint64_t want[3]) {
-  mpfr_t w, exponent, part;
-  mpfr_inits2(700, w, exponent, part, (mpfr_ptr)0);
-  mpfr_set_si(exponent, (long)(problem->dim / 2), MPFR_RNDN);
-  mpfr_sub_d(exponent, exponent, problem->shift, MPFR_RNDN);
-  mpfr_si_div(exponent, (long)-index, exponent, MPFR_RNDN);
-  mpfr_set_d(w, problem->base, MPFR_RNDN);
-  mpfr_pow(w, w, exponent, MPFR_RNDN);
+  mpfr_t w, part;
+  mpfr_inits2(700, w, part, (mpfr_ptr)0);
+  exact_frequency(w, problem->base, index, (double)problem->dim / 2 - problem->shift);
   mpfr_const_pi(part, MPFR_RNDN);
   mpfr_div(w, w, part, MPFR_RNDN);
   mpfr_div_2ui(w, w, 1, MPFR_RNDN);
@@ -26,7 +24,7 @@ static void want_turn(const posenc_problem *problem, int64_t index, uint64_t wan
     want[n] = mpfr_get_uj(part, MPFR_RNDN);
     mpfr_sub(w, w, part, MPFR_RNDN);
   }
-  mpfr_clears(w, exponent, part, (mpfr_ptr)0);
+  mpfr_clears(w, part, (mpfr_ptr)0);
 }
 
 static void test_turns(int64_t dim, double base, double shift) {
@@ -82,17 +80,18 @@ static void test_coefficients(void) {
   mpfr_const_pi(x, MPFR_RNDN);
   mpfr_div_2ui(x, x, 63, MPFR_RNDN);
   ok(right == COUNT, "%d of %d coefficients of sine and cosine are nearest to theirs", right, COUNT);
-  ok(mpfr_get_d(x, MPFR_RNDN) == ANGLE_TURN, "and so is 2 pi / 2^64");
+  ok(mpfr_get_d(x, MPFR_RNDN) == ANGLE_TURN, "2 pi / 2^64 is nearest to its value");
   mpfr_clear(x);
 }
 
 static void test_sincos(void) {
   double worst = 0.0, sine, cosine;
-  uint64_t at = 0, turn = 1;
+  uint64_t at = 0;
   for (int n = 0; n < 200000; n++) {
-    turn = turn * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    const double here =
-        distance(n % 4 ? turn : turn % 4096 + ((uint64_t)n << 61)); /* every fourth near an eighth of a turn */
+    const uint64_t drawn = random_bits(),
+                   turn =
+                       n % 4 ? drawn : drawn % 4096 + ((uint64_t)n << 61); /* every fourth near an eighth of a turn */
+    const double here = distance(turn);
     if (here > worst) {
       worst = here;
       at = turn;
@@ -109,28 +108,28 @@ static void test_sincos(void) {
 /* |wide_sine - sin| and |wide_cosine - cos| at a place, in units of 2^-122, and whether both round to nearest. */
 static double wide_distance(const angle_table *angles, const mpfr_t frequency, int64_t index, int64_t position,
                             bool *rounded) {
-  mpfr_t x, exact, got;
-  mpfr_inits2(400, x, exact, got, (mpfr_ptr)0);
+  mpfr_t x, want, got;
+  mpfr_inits2(400, x, want, got, (mpfr_ptr)0);
   double worst = 0.0;
   for (int cosine = 0; cosine < 2; cosine++) {
     const u128 turn = wide_turn(angles, index, position);
     const wide value = cosine ? wide_cosine(turn) : wide_sine(turn);
     mpfr_mul_si(x, frequency, (long)position, MPFR_RNDN);
     if (cosine)
-      mpfr_cos(exact, x, MPFR_RNDN);
+      mpfr_cos(want, x, MPFR_RNDN);
     else
-      mpfr_sin(exact, x, MPFR_RNDN);
+      mpfr_sin(want, x, MPFR_RNDN);
     mpfr_set_uj_2exp(got, (uint64_t)(value.magnitude >> 64), 64, MPFR_RNDN);
     mpfr_set_uj(x, (uint64_t)value.magnitude, MPFR_RNDN);
     mpfr_add(got, got, x, MPFR_RNDN);
     mpfr_div_2ui(got, got, 127, MPFR_RNDN);
     if (value.negative) mpfr_neg(got, got, MPFR_RNDN);
-    if ((float)wide_round(value, 24, -149) != mpfr_get_flt(exact, MPFR_RNDN)) *rounded = false;
-    mpfr_sub(exact, exact, got, MPFR_RNDN);
-    mpfr_mul_2ui(exact, exact, 122, MPFR_RNDN);
-    worst = fmax(worst, fabs(mpfr_get_d(exact, MPFR_RNDN)));
+    if ((float)wide_round(value, 24, -149) != mpfr_get_flt(want, MPFR_RNDN)) *rounded = false;
+    mpfr_sub(want, want, got, MPFR_RNDN);
+    mpfr_mul_2ui(want, want, 122, MPFR_RNDN);
+    worst = fmax(worst, fabs(mpfr_get_d(want, MPFR_RNDN)));
   }
-  mpfr_clears(x, exact, got, (mpfr_ptr)0);
+  mpfr_clears(x, want, got, (mpfr_ptr)0);
   return worst;
 }
 
@@ -140,28 +139,23 @@ static void test_wide(double base) {
   void *table;
   double worst = 0.0;
   bool rounded = true;
-  uint64_t drawn = 1;
   problem.base = base;
   angle_prepare(&problem, NULL, &table);
-  mpfr_t w, exponent;
-  mpfr_inits2(400, w, exponent, (mpfr_ptr)0);
+  mpfr_t w;
+  mpfr_init2(w, 400);
   for (int n = 0; n < PLACES; n++) {
-    drawn = drawn * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    const int64_t index = (int64_t)(drawn >> 33) % (DIM / 2), sign = n & 1 ? -1 : 1;
-    const int64_t position = sign * (int64_t)(drawn >> (2 + n % 60)); /* of every size to 2^62 */
-    mpfr_set_si(exponent, (long)-index, MPFR_RNDN);
-    mpfr_div_si(exponent, exponent, DIM / 2, MPFR_RNDN);
-    mpfr_set_d(w, base, MPFR_RNDN);
-    mpfr_pow(w, w, exponent, MPFR_RNDN);
+    const int64_t index = (int64_t)(random_bits() % (DIM / 2)), sign = n & 1 ? -1 : 1;
+    const int64_t position = sign * (int64_t)(random_bits() >> (2 + n % 60)); /* of every size to 2^62 */
+    exact_frequency(w, base, index, DIM / 2);
     worst = fmax(worst, wide_distance(table, w, index, position, &rounded));
   }
   ok(worst > 0.0 && worst <= 1.0, "base %g: worst of %d wide values %.3f × 2^-122", base, 2 * PLACES, worst);
-  ok(rounded, "and each rounds to the f32 nearest to the exact value");
-  mpfr_clears(w, exponent, (mpfr_ptr)0);
+  ok(rounded, "each wide value rounds to the f32 nearest to the exact value");
+  mpfr_clear(w);
   angle_release(table);
 }
 
-/* The short way to 2 cos w gives the bits of the long one, at every frequency of a table. */
+/* wide_twice_cosine gives the bits of wide_cosine, at every frequency of a table. */
 static void test_twice_cosine(double base, int64_t dim) {
   posenc_problem problem = posenc_table(1, dim);
   void *table;
@@ -175,14 +169,14 @@ static void test_twice_cosine(double base, int64_t dim) {
 }
 
 static void test_wide_quarters(void) {
-  bool exact = true;
+  bool right = true;
   for (unsigned quarter = 0; quarter < 4; quarter++) {
     static const double sines[] = {0.0, 1.0, 0.0, -1.0};
     const u128 turn = (u128)quarter << 126;
-    exact &= wide_round(wide_sine(turn), 24, -149) == sines[quarter] &&
+    right &= wide_round(wide_sine(turn), 24, -149) == sines[quarter] &&
              wide_round(wide_cosine(turn), 24, -149) == sines[(quarter + 1) % 4];
   }
-  ok(exact, "whole quarters of a turn are exact");
+  ok(right, "whole quarters of a turn are exact");
   const wide eighth = wide_sine((u128)1 << 125);
   ok(wide_round(eighth, 53, -1074) == 0x1.6a09e667f3bcdp-1, "an eighth of a turn, where the quarters meet");
   ok(wide_round((wide){(u128)3 << 102, true}, 11, -24) == -0x1p-23 && /* 1.5 × 2^-24: half way, to the larger */
@@ -225,12 +219,8 @@ static double radians_error(uint64_t high, uint64_t low) {
 /* Fractions of every size, down to the last bit. */
 static void test_radians(void) {
   double worst = 0.0;
-  uint64_t high = 1, low = 1;
   for (int n = 0; n < 128 * 64; n++) {
-    high = high * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    low = low * UINT64_C(6364136223846793005) + high;
-    u128 turn = (u128)high << 64 | low | (u128)1 << 127;
-    turn >>= n % 128;
+    const u128 turn = ((u128)random_bits() << 64 | random_bits() | (u128)1 << 127) >> n % 128;
     worst = fmax(worst, radians_error((uint64_t)(turn >> 64), (uint64_t)turn));
   }
   ok(worst > 0.0 && worst <= 1.0, "8192 fractions of a turn in radians: within %.3f × 2^-104 (claimed: 1)", worst);
@@ -238,15 +228,15 @@ static void test_radians(void) {
   ok(none.high == 0.0 && none.low == 0.0, "no turn is 0 radians");
 }
 
-/* A middle between two numbers of the format, |middle| <= 1, and what is less than CR_ERROR from it are in doubt. */
+/* A middle between two numbers of the format, |middle| <= 1, and values less than CR_ERROR from it are in doubt. */
 static bool is_doubtful(double middle, uint64_t doubt_bits) {
   const double nearly = CR_ERROR * (1.0 - 0x1p-8);
   return cr_in_doubt(middle, doubt_bits) && cr_in_doubt(middle + nearly, doubt_bits) &&
          cr_in_doubt(middle - nearly, doubt_bits);
 }
 
-/* Of f16 and bf16 all middles from 2^-30 to 1, of f32 some of each binade; and that the test does not ask for far more, where
-   the grid is finer than the format. */
+/* All middles of f16 and bf16 from 2^-30 to 1, and some of f32 in each binade, are in doubt; where the grid is finer than
+   the format, values farther away are not. */
 static void test_doubt(posenc_dtype dtype, const char *name) {
   const int precision = cr_precision(dtype);
   const uint64_t doubt_bits = cr_doubt_bits(dtype), numbers = UINT64_C(1) << (precision - 1),
@@ -258,13 +248,12 @@ static void test_doubt(posenc_dtype dtype, const char *name) {
       missed += !is_doubtful(middle, doubt_bits) + !is_doubtful(-middle, doubt_bits);
       idle += binade == -1 && cr_in_doubt(middle + 3.0 * CR_ERROR, doubt_bits);
     }
-  ok(missed == 0 && tried > 3000, "%s: %ld middles of %ld, and what is near them, not in doubt", name, (long)missed,
+  ok(missed == 0 && tried > 3000, "%s: %ld of %ld middles, or values near them, not in doubt", name, (long)missed,
      (long)tried);
-  ok(idle == 0, "%s: what is three times as far is not, %ld times", name, (long)idle);
+  ok(idle == 0, "%s: %ld values three times as far are in doubt", name, (long)idle);
 }
 
-/* Of a format of 16 bits, whatever is less than CR_ERROR from a middle must not be made from its f32, on whichever side
-   of the middle that is. */
+/* In a format of 16 bits, a value less than CR_ERROR from a middle, on either side, must not be rounded by way of f32. */
 static void test_narrow_doubt(posenc_dtype dtype, const char *name) {
   const int precision = cr_precision(dtype), least = dtype == POSENC_F16 ? -24 : -133;
   int64_t missed = 0, tried = 0;

@@ -7,26 +7,13 @@
 #ifdef HAVE_ARB
 #include "reference/fast.h"
 #include "reference/oracle.h"
+#include "tests/numbers.h"
 
 #include <arb.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { PLACES = 100000, MOST_PAIRS = 128, POSITIONS = 8, PRECISION = 300, SEED = 1 };
-
-/* xorshift64* (Vigna, 2016) */
-static uint64_t random_state = SEED;
-static uint64_t random_bits(void) {
-  random_state ^= random_state >> 12;
-  random_state ^= random_state << 25;
-  random_state ^= random_state >> 27;
-  return random_state * UINT64_C(0x2545f4914f6cdd1d);
-}
-
-/* In [0, 1) */
-static double random_fraction(void) {
-  return (double)(random_bits() >> 11) * 0x1p-53;
-}
+enum { PLACES = 100000, MOST_PAIRS = 128, POSITIONS = 8, PRECISION = 300 };
 
 static posenc_problem draw_problem(void) {
   static const double published[] = {10000.0, 500000.0, 1e6, 1e7};
@@ -38,7 +25,7 @@ static posenc_problem draw_problem(void) {
   return problem;
 }
 
-/* Of every size up to 2^53, either sign. */
+/* Positions of every size up to 2^53, of either sign. */
 static int64_t draw_position(void) {
   const int64_t distance = (int64_t)(random_bits() >> (11 + random_bits() % 53));
   return random_bits() % 4 ? distance : -distance;
@@ -57,7 +44,7 @@ static void enclose(arb_t frequency, const posenc_problem *problem, int64_t inde
   arb_clear(exponent);
 }
 
-/* Is high + low certainly within the bound of all that the interval holds? */
+/* Whether high + low is within the bound of every number in the interval. */
 static bool within(const arb_t interval, double high, double low, double bound) {
   arb_t difference, most;
   arb_init(difference);
@@ -75,7 +62,7 @@ static bool within(const arb_t interval, double high, double low, double bound) 
 }
 
 typedef struct verdict {
-  int64_t places, mpfr, rounded, fast; /* of the values at these places, so many wrong */
+  int64_t places, mpfr, rounded, fast; /* places compared; wrong values of each kind */
 } verdict;
 
 static void compare(verdict *v, const arb_t interval, const format *f, const exact *slow, const fast_value *fast) {
@@ -125,7 +112,6 @@ int main(void) {
     const posenc_problem problem = draw_problem();
     judge(&v, &problem);
   }
-  printf("# seed %d\n", SEED);
   ok(v.mpfr == 0, "MPFR's values: %ld of %ld not within 2^-105 of Arb's interval, relative", (long)v.mpfr,
      2 * (long)v.places);
   ok(v.rounded == 0, "rounded: %ld of %ld not within half an ulp of it", (long)v.rounded, 2 * (long)v.places);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verification from inside: what a kernel's contract makes of the bound of a table, and where the directed search looks. */
+/* Inside verification: a table's bound from its kernel's contract, and the positions of the directed search. */
 #include "reference/oracle.h"
 #include "tests/tap.h"
 #include "verify/search.h"
@@ -8,17 +8,16 @@
 
 static const posenc_kernel *good;
 
-/* The positions that a search looks at. */
-static int64_t looked_at[4000];
-static int looks;
+/* The positions that a search computes. */
+static int64_t computed[4000];
+static int calls;
 static void note_position(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  if (looks < 4000) looked_at[looks++] = problem->first + row;
+  if (calls < 4000) computed[calls++] = problem->first + row;
   good->execute(constants, problem, row, rows, out);
 }
 
-/* By which returns it creeps, forwards and backwards: multiples of one that is too large to be a sample's distance by
-   chance. */
-static void test_creeping(void) {
+/* Steps by multiples of a return that is too large to be the distance of two samples by chance. */
+static void test_steps(void) {
   enum { EVALUATIONS = 4000, MULTIPLES = 64 };
   const posenc_problem problem = posenc_table(64, 2);
   posenc_kernel kernel = *good;
@@ -29,29 +28,29 @@ static void test_creeping(void) {
   searched found;
   uint64_t random = 1;
   arena *room = arena_create(4096);
-  looks = 0;
+  calls = 0;
   const bool searching =
       !subject_open(&s, &kernel, &of, &options) && room && subject_search(&s, EVALUATIONS, room, &random, &found);
   int64_t returns[ORACLE_RETURNS];
   oracle *o = oracle_create(&problem);
   const size_t count = oracle_returns(o, 0, SEARCH_REACH, returns);
   int forwards = 0, backwards = 0;
-  for (int n = 1; n < looks; n++)
+  for (int n = 1; n < calls; n++)
     for (size_t i = 0; i < count; i++) {
-      const int64_t moved = looked_at[n] - looked_at[n - 1];
+      const int64_t moved = computed[n] - computed[n - 1];
       if (returns[i] < 1 << 16 || moved % returns[i] || llabs(moved) > MULTIPLES * returns[i]) continue;
       forwards += moved > 0;
       backwards += moved < 0;
       break;
     }
-  ok(searching && looks == EVALUATIONS && forwards > 0 && backwards > 0,
-     "a search creeps %d times on and %d times back, in %d looks", forwards, backwards, looks);
+  ok(searching && calls == EVALUATIONS && forwards > 0 && backwards > 0,
+     "%d steps by returns forwards and %d backwards, in %d calls", forwards, backwards, calls);
   oracle_destroy(o);
   arena_destroy(room);
   subject_close(&s);
 }
 
-/* The contract is about units of 1/scale; an attention factor multiplies what is exact and what is wrong. */
+/* A contract counts positions in units of 1/scale; an attention factor multiplies values and errors. */
 static void test_bounds(void) {
   const posenc_options options = posenc_default_options();
   posenc_problem problem = posenc_table(8, 8);
@@ -62,7 +61,7 @@ static void test_bounds(void) {
   shape of = shape_of(&problem);
   const char *why = subject_open(&s, &kernel, &of, &options);
   ok(!why && s.bound.growth == 0x1p-32 && s.bound.max_position == 4000 && s.bound.abs == 0x1p-45 && s.bound.ulp == 0.5,
-     "at a quarter of the scale the bound grows a quarter as fast, four times as far");
+     "at a quarter of the scale the bound grows a quarter as fast and holds four times as far");
   subject_close(&s);
   problem.scaling.attention = 1.5;
   of = shape_of(&problem);
@@ -76,7 +75,7 @@ static void test_bounds(void) {
 int main(void) {
   good = posenc_kernel_find("rotation-portable");
   test_bounds();
-  test_creeping();
+  test_steps();
   mpfr_free_cache();
   return tap_done();
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Rounding and ulp of reference/format.h, by values anyone can check by hand; and the 16-bit formats, all of their encodings. */
+/* Rounding and ulp of reference/format.h, by values that can be checked by hand; and all encodings of the 16-bit formats. */
 #include "reference/format.h"
 #include "lib/exact/round.h"
 #include "reference/accuracy.h"
+#include "tests/numbers.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ static double rounded(const format *f, double big, double small, double smaller)
 }
 
 static void same(double got, double want, const char *what) {
-  ok(memcmp(&got, &want, sizeof got) == 0, "%s: got %a, want %a", what, got, want);
+  ok(same_double(got, want), "%s: got %a, want %a", what, got, want);
 }
 
 static double ulp(const format *f, double high, double low) {
@@ -51,10 +52,9 @@ static void test_round(void) {
        "bf16: a hair above the tie that f32 would make a tie");
 }
 
-/* As MPFR rounds the sum? */
+/* Whether a sum is rounded as MPFR rounds it. */
 static bool as_mpfr(const format *f, double high, double low) {
-  const double want = rounded(f, high, low, 0.0), sum = format_nearest_sum(f, high, low);
-  return memcmp(&sum, &want, sizeof sum) == 0;
+  return same_double(format_nearest_sum(f, high, low), rounded(f, high, low, 0.0));
 }
 
 /* All numbers of a format from 0 to 1, all ties between them, and the doubles next to these. */
@@ -64,9 +64,8 @@ static void test_nearest(const format *f, const char *name) {
     next = x + format_ulp(f, &(exact){x, 0.0, x});
     const double middle = (x + next) / 2.0, here[] = {x, nextafter(middle, 0.0), middle, nextafter(middle, 1.0)};
     for (size_t n = 0; n < sizeof here / sizeof *here; n++) {
-      const double plus = rounded(f, here[n], 0.0, 0.0), got = format_nearest(f, here[n]),
-                   minus = format_nearest(f, -here[n]);
-      wrong += memcmp(&got, &plus, sizeof got) != 0 || minus != -plus || !signbit(minus);
+      const double plus = rounded(f, here[n], 0.0, 0.0);
+      wrong += !same_double(format_nearest(f, here[n]), plus) || !same_double(format_nearest(f, -here[n]), -plus);
     }
     wrong += !as_mpfr(f, middle, next * 0x1p-60) + !as_mpfr(f, middle, next * -0x1p-60);
     wrong += !as_mpfr(f, -middle, next * 0x1p-60) + !as_mpfr(f, -middle, next * -0x1p-60);
@@ -76,17 +75,15 @@ static void test_nearest(const format *f, const char *name) {
 }
 
 static void test_nearest_f32(void) {
-  uint64_t state = 1;
   int wrong = 0;
   for (int n = 0; n < 200000; n++) {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    const float x = (float)ldexp((double)(state >> 40), n % 160 - 149 - 24);
+    const float x = (float)ldexp((double)(random_bits() >> 40), n % 160 - 149 - 24);
     const double middle = ((double)x + (double)nextafterf(x, 2.0f)) / 2.0, low = (n % 2 ? 0x1p-58 : -0x1p-58) * middle;
     wrong += format_nearest(&format_f32, middle) != (double)(float)middle || !as_mpfr(&format_f32, middle, low) ||
              !as_mpfr(&format_f32, -middle, low) || !as_mpfr(&format_f64, middle, low);
   }
   ok(wrong == 0, "f32: 200000 ties of all sizes, %d not as the compiler and MPFR round them", wrong);
-  ok(isnan(format_nearest(&format_f16, (double)NAN)), "NaN stays");
+  ok(isnan(format_nearest(&format_f16, (double)NAN)), "NaN stays NaN");
 }
 
 static void test_ulp(void) {
@@ -134,7 +131,7 @@ static void test_error(void) {
 
 /* ---- 16 bits ------------------------------------------------------------------------------------- */
 
-/* Tables of one element: large enough for any dtype, or the compiler fears for those that are not there. */
+/* Tables of one element, with room for any dtype, or the compiler warns of reads beyond the end. */
 enum { ROOM = 4 };
 
 typedef struct short_format {
@@ -145,7 +142,7 @@ typedef struct short_format {
 
 static const short_format short_formats[] = {{POSENC_F16, "f16", 10, 15}, {POSENC_BF16, "bf16", 7, 127}};
 
-/* What IEEE 754 says of an encoding with so many bits for the fraction. */
+/* The value of an encoding by IEEE 754. */
 static double value_of(const short_format *s, unsigned encoding) {
   const int fraction = (int)(encoding & ((1u << s->fraction_bits) - 1)), ones = (1 << (15 - s->fraction_bits)) - 1;
   const int exponent = (int)(encoding >> s->fraction_bits) & ones;
@@ -155,15 +152,11 @@ static double value_of(const short_format *s, unsigned encoding) {
   return sign * ldexp((1 << s->fraction_bits) + fraction, exponent - s->bias - s->fraction_bits);
 }
 
-static bool equal(double a, double b) {
-  return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
-}
-
 static void test_decode(const short_format *s) {
   int64_t wrong = 0;
   for (unsigned n = 0; n < 1u << 16; n++) {
     const uint16_t table[ROOM] = {(uint16_t)n};
-    wrong += !equal(format_element(s->dtype, table, 0), value_of(s, n));
+    wrong += !same_double(format_element(s->dtype, table, 0), value_of(s, n));
   }
   ok(wrong == 0, "%s: %ld of 65536 encodings read wrongly", s->name, (long)wrong);
 }
@@ -178,15 +171,15 @@ static double nearest(const format *f, double number) {
   return result;
 }
 
-/* Does the kernels' rounding give what MPFR's gives? */
+/* Whether the kernels' rounding gives the number that MPFR's gives. */
 static bool rounds_well(const short_format *s, double x) {
   uint16_t table[ROOM];
   round_to(s->dtype, table, 0, x);
-  return equal(format_element(s->dtype, table, 0), nearest(format_of(s->dtype), x));
+  return same_double(format_element(s->dtype, table, 0), nearest(format_of(s->dtype), x));
 }
 
-/* Every number up to 2, and every middle between two of them, and the doubles next to each: what lies between these
-   rounds as they do. */
+/* Every number up to 2, every middle between two of them, and the doubles next to each: all doubles between these round
+   as they do. */
 static void test_rounding_to(const short_format *s) {
   int64_t wrong = 0, tried = 0;
   for (unsigned n = 0; value_of(s, n) < 2.0; n++) {
@@ -223,7 +216,7 @@ static void test_from_tie(void) {
   }
 }
 
-/* What is allowed is allowed, and not a last bit more. */
+/* An error of the limit is within it, and one of a last bit more is not. */
 static void test_bound(void) {
   static const posenc_bound bound = {.ulp = 0.5, .abs = 0x1p-30, .growth = 0x1p-40};
   static const double limit = 0x1p-24 + 0x1p-30 + 0x1p-38; /* of 1.25 at position 4, or -4 */
@@ -235,11 +228,11 @@ static void test_bound(void) {
     ok(a.held == 2 && a.beyond == 0, "errors of the limit itself, at %d", (int)position);
     accuracy_add(&a, &format_f32, &bound, &value, 1.25 + limit + 0x1p-52, position, 0, false);
     accuracy_add(&a, &format_f32, &bound, &value, (double)NAN, position, 0, false);
-    ok(a.held == 4 && a.beyond == 2, "a last bit more, and what is no number");
+    ok(a.held == 4 && a.beyond == 2, "a last bit more, and NaN, are beyond");
   }
 }
 
-/* Of equal errors the first in the table is shown: by position, then index, the sine before the cosine. */
+/* The witness of equal errors is the first in the table: by position, then index, the sine before the cosine. */
 static void test_first(void) {
   static const struct {
     int64_t position, index;
@@ -259,7 +252,7 @@ static void test_first(void) {
     for (int n = 0; n < 3; n++)
       first = first && shown[n]->position == places[FIRST].position && shown[n]->index == places[FIRST].index &&
               shown[n]->cosine == places[FIRST].cosine;
-    ok(first, "of equal errors the first in the table is the witness, in whatever order they come");
+    ok(first, "the witness of equal errors is the first in the table, in any order of arrival");
   }
 }
 

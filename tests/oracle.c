@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The oracle against values known from elsewhere, and against a second way to the same number. */
+/* The oracle against published values, and against a second way to the same number. */
 #include "reference/oracle.h"
+#include "tests/exact.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -14,9 +15,9 @@ static posenc_problem table(int64_t dim, double base, double shift, posenc_dtype
   return problem;
 }
 
-static void expect(const posenc_problem *problem, int64_t position, int64_t index, double sine, double cosine,
+static void expect(posenc_problem problem, int64_t position, int64_t index, double sine, double cosine,
                    const char *what) {
-  oracle *o = oracle_create(problem);
+  oracle *o = oracle_create(&problem);
   const exact_pair got = oracle_pair(o, position, index);
   ok(got.sine.rounded == sine && got.cosine.rounded == cosine, "%s: sin %a (want %a), cos %a (want %a)", what,
      got.sine.rounded, sine, got.cosine.rounded, cosine);
@@ -24,15 +25,16 @@ static void expect(const posenc_problem *problem, int64_t position, int64_t inde
 }
 
 static void test_known_values(void) {
-  const posenc_problem f64 = table(4, 10000.0, 0.0, POSENC_F64), f32 = table(4, 10000.0, 0.0, POSENC_F32);
-  expect(&f64, 0, 1, 0.0, 1.0, "position 0");
-  expect(&f64, 1, 0, 0x1.aed548f090ceep-1, 0x1.14a280fb5068cp-1, "sin 1, cos 1");
-  expect(&f64, 355, 0, -0x1.f9bd0307d1de3p-16, -0x1.fffffffc18e4cp-1, "sin 355, close to a multiple of pi");
+  const posenc_problem f64 = table(4, 10000.0, 0.0, POSENC_F64);
+  expect(f64, 0, 1, 0.0, 1.0, "position 0");
+  expect(f64, 1, 0, 0x1.aed548f090ceep-1, 0x1.14a280fb5068cp-1, "sin 1, cos 1");
+  expect(f64, 355, 0, -0x1.f9bd0307d1de3p-16, -0x1.fffffffc18e4cp-1, "sin 355, close to a multiple of pi");
   /* 103993/33102 is a convergent of pi */
-  expect(&f64, 103993, 0, sin(103993.0), cos(103993.0), "103993 against libm, whose reduction is exact");
-  expect(&f64, -1, 0, -0x1.aed548f090ceep-1, 0x1.14a280fb5068cp-1, "position -1");
-  expect(&f64, 100, 1, 0x1.aed548f090ceep-1, 0x1.14a280fb5068cp-1, "100 × 10000^(-1/2) = 1");
-  expect(&f32, 1, 0, (double)(float)0x1.aed548f090ceep-1, (double)(float)0x1.14a280fb5068cp-1, "sin 1, cos 1 in f32");
+  expect(f64, 103993, 0, sin(103993.0), cos(103993.0), "103993 against libm, whose reduction is exact");
+  expect(f64, -1, 0, -0x1.aed548f090ceep-1, 0x1.14a280fb5068cp-1, "position -1");
+  expect(f64, 100, 1, 0x1.aed548f090ceep-1, 0x1.14a280fb5068cp-1, "100 × 10000^(-1/2) = 1");
+  expect(table(4, 10000.0, 0.0, POSENC_F32), 1, 0, (double)(float)0x1.aed548f090ceep-1,
+         (double)(float)0x1.14a280fb5068cp-1, "sin 1, cos 1 in f32");
   /* Found by the exhaustive check of the Whisper table: 2^-52 from the middle of two floats. */
   const posenc_problem whisper = table(768, 10000.0, 1.0, POSENC_F32);
   oracle *o = oracle_create(&whisper);
@@ -45,15 +47,15 @@ static void test_known_values(void) {
 static void test_subnormals(void) {
   /* w_1 = base^(-1/2) = 2^-140: sin(p w) = p w to 2^-420, a subnormal of f32. */
   const posenc_problem tiny = table(4, 0x1p280, 0.0, POSENC_F32);
-  expect(&tiny, 1, 1, 0x1p-140, 1.0, "a subnormal of f32");
-  expect(&tiny, 5, 1, 0x1.4p-138, 1.0, "another one");
+  expect(tiny, 1, 1, 0x1p-140, 1.0, "a subnormal of f32");
+  expect(tiny, 5, 1, 0x1.4p-138, 1.0, "another one");
   const posenc_problem tinier = table(4, 0x1p300, 0.0, POSENC_F32);
   /* 2^-150 less a little: below the tie, to zero; 3 × 2^-150 less a little: to 2^-149 */
-  expect(&tinier, 1, 1, 0.0, 1.0, "less than half the smallest subnormal");
-  expect(&tinier, 3, 1, 0x1p-149, 1.0, "less than one and a half of it");
+  expect(tinier, 1, 1, 0.0, 1.0, "less than half the smallest subnormal");
+  expect(tinier, 3, 1, 0x1p-149, 1.0, "less than one and a half of it");
   /* The middle of two doubles less 2^-495 of itself: no frequency of 320 bits decides that. */
   const posenc_problem tiniest = table(4, 0x1p600, 0.0, POSENC_F64);
-  expect(&tiniest, (INT64_C(1) << 53) + 1, 1, 0x1p-247, 1.0, "a double below a middle by nearly nothing");
+  expect(tiniest, (INT64_C(1) << 53) + 1, 1, 0x1p-247, 1.0, "a double below a middle by nearly nothing");
 }
 
 /* Numbers just below a power of two: the double is the power, the value is not. */
@@ -68,7 +70,7 @@ static void test_power_of_two(void) {
   oracle_destroy(o);
 }
 
-/* cos closer to 1 than its precision can show, and still not 1: its ulp is that below. */
+/* A cosine closer to 1 than its precision can show is still below 1, and so is its ulp. */
 static void test_next_to_one(void) {
   const posenc_problem problem = table(64, 1e30, 0.0, POSENC_F32);
   oracle *o = oracle_create(&problem);
@@ -107,19 +109,15 @@ static void test_second_way(void) {
                                       INT64_C(66627445592888887),
                                       INT64_C(430010946591069243),
                                       INT64_C(2646693125139304345)};
-  mpfr_t exponent, w, turns, sine, cosine;
-  mpfr_inits2(600, exponent, w, turns, sine, cosine, (mpfr_ptr)0);
+  mpfr_t w, turns, sine, cosine;
+  mpfr_inits2(600, w, turns, sine, cosine, (mpfr_ptr)0);
   for (size_t n = 0; n < sizeof ways / sizeof *ways; n++) {
     const posenc_problem problem = table(ways[n].dim, ways[n].base, ways[n].shift, POSENC_F64);
     oracle *o = oracle_create(&problem);
     int64_t wrong = 0, compared = 0;
     for (int64_t index = 0; index < ways[n].dim / 2; index++)
       for (size_t k = 0; k < sizeof positions / sizeof *positions; k++) {
-        mpfr_set_d(exponent, (double)(ways[n].dim / 2), MPFR_RNDN);
-        mpfr_sub_d(exponent, exponent, ways[n].shift, MPFR_RNDN);
-        mpfr_si_div(exponent, (long)-index, exponent, MPFR_RNDN);
-        mpfr_set_d(w, ways[n].base, MPFR_RNDN);
-        mpfr_pow(w, w, exponent, MPFR_RNDN);
+        exact_frequency(w, ways[n].base, index, (double)ways[n].dim / 2 - ways[n].shift);
         mpfr_mul_si(turns, w, (long)positions[k], MPFR_RNDN);
         mpfr_const_pi(w, MPFR_RNDN);
         mpfr_div(turns, turns, w, MPFR_RNDN);
@@ -137,16 +135,16 @@ static void test_second_way(void) {
        (long)ways[n].dim, ways[n].base, ways[n].shift, (long)wrong, (long)compared);
     oracle_destroy(o);
   }
-  mpfr_clears(exponent, w, turns, sine, cosine, (mpfr_ptr)0);
+  mpfr_clears(w, turns, sine, cosine, (mpfr_ptr)0);
 }
 
 /*
- * Cases that only an honest error decides. The angle p w, w = scale / factor, is made so that its sine lies within
+ * Cases that only a correct error bound decides. The angle p w, w = scale / factor, is made so that its sine lies within
  * 2^-150 of the middle between two f32 numbers of 2^-20 or so, and near π, not 0: at the first precision, the rounding
  * of the angle alone puts the sine on the wrong side of that middle, by some 2^-145. From the convergents of such
  * angles times 2^61: numerators that are a product of a position and a double, and denominators that are a double.
  */
-static void test_honest_error(void) {
+static void test_error_bound(void) {
   static const struct {
     int64_t position;
     double scale, factor;
@@ -182,21 +180,18 @@ static void test_honest_error(void) {
   mpfr_clears(sine, middle, (mpfr_ptr)0);
 }
 
-/* Frequencies are good to the last bit of whatever precision is asked for, where the logarithm's error counts most. */
+/* Frequencies of any precision are right to the last bit, here where the logarithm's error counts most. */
 static void test_frequencies(double base, mpfr_prec_t bits) {
   enum { PAIRS = 500 };
   const posenc_problem problem = table(2 * PAIRS, base, 0.5, POSENC_F64);
   oracle *o = oracle_create(&problem);
   double worst = 0.0;
-  mpfr_t got, want, exponent;
-  mpfr_inits2(800, want, exponent, (mpfr_ptr)0);
+  mpfr_t got, want;
+  mpfr_init2(want, 800);
   mpfr_init2(got, bits);
   for (int64_t index = 0; index < PAIRS; index++) {
     oracle_frequency(o, index, got);
-    mpfr_set_d(exponent, PAIRS - 0.5, MPFR_RNDN);
-    mpfr_si_div(exponent, (long)-index, exponent, MPFR_RNDN);
-    mpfr_set_d(want, base, MPFR_RNDN);
-    mpfr_pow(want, want, exponent, MPFR_RNDN);
+    exact_frequency(want, base, index, PAIRS - 0.5);
     mpfr_div(want, got, want, MPFR_RNDN);
     mpfr_sub_ui(want, want, 1, MPFR_RNDN);
     mpfr_mul_2si(want, want, (long)bits, MPFR_RNDN);
@@ -204,7 +199,7 @@ static void test_frequencies(double base, mpfr_prec_t bits) {
   }
   ok(worst > 0.0 && worst <= 2.0, "base %g: frequencies of %ld bits, wrong by %.3g of the last", base, (long)bits,
      worst);
-  mpfr_clears(got, want, exponent, (mpfr_ptr)0);
+  mpfr_clears(got, want, (mpfr_ptr)0);
   oracle_destroy(o);
 }
 
@@ -218,13 +213,13 @@ static void test_padding(void) {
   oracle_destroy(o);
 }
 
-/* How far the angle is from whole turns after so many positions. */
+/* The distance of the angle from whole turns after so many positions. */
 static double from_whole_turns(const oracle *o, int64_t positions, int64_t index) {
   const exact_pair pair = oracle_pair(o, positions, index);
   return fabs(atan2(pair.sine.high, pair.cosine.high));
 }
 
-/* Denominators of convergents are just the numbers of positions that come nearer to whole turns than any before. */
+/* Denominators of convergents are the numbers of positions that come nearer to whole turns than any before. */
 static void test_returns(const posenc_problem *problem, int64_t index) {
   enum { SOUGHT = 20000 };
   oracle *o = oracle_create(problem);
@@ -241,7 +236,7 @@ static void test_returns(const posenc_problem *problem, int64_t index) {
     else
       found = few + 1;
   }
-  ok(found == few, "base %g, i = %d: the returns below %d are what trying all finds", problem->base, (int)index,
+  ok(found == few, "base %g, i = %d: the returns below %d are those that trying all finds", problem->base, (int)index,
      SOUGHT);
 
   const int64_t reach = INT64_C(1) << 40;
@@ -265,7 +260,7 @@ int main(void) {
   test_power_of_two();
   test_next_to_one();
   test_second_way();
-  test_honest_error();
+  test_error_bound();
   test_frequencies(1e300, 316);
   test_frequencies(1e300, 400);
   test_frequencies(10000.0, 316);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that appear whole or not at all: what a process leaves that ends before it has finished one, and what a child of it may not do. */
+/* Files that appear whole or not at all: a process that ends too early leaves none, and a child's exit removes none. */
 #include "common/output.h"
 #include "tests/tap.h"
 
@@ -12,7 +12,7 @@
 
 static const char folder[] = "output.tests", path[] = "output.tests/file";
 
-/* Entries of the folder, but for its own two. */
+/* Entries of the folder but . and .. */
 static int count_files(void) {
   DIR *list = opendir(folder);
   int count = -2;
@@ -21,7 +21,7 @@ static int count_files(void) {
   return count;
 }
 
-/* The exit status of a process that does this. */
+/* The exit status of a child process that does this work. */
 static int status_of(void (*work)(void)) {
   int status = -1;
   fflush(NULL);
@@ -35,7 +35,7 @@ static int status_of(void (*work)(void)) {
 }
 
 static void begin_and_exit(void) {
-  static output *out; /* no leak, as nobody could free it */
+  static output *out; /* static, or the leak checker would report it */
   out = output_open(path);
   if (!out || count_files() != 1) _exit(9);
   fputs("half", output_stream(out));
@@ -64,7 +64,7 @@ int main(void) {
   rmdir(folder);
   const int made = status_of(make_a_folder);
   ok(made == 7 && access(folder, F_OK) != 0,
-     "a folder with nothing in it is removed when who made it exits, and not before");
+     "an empty folder is removed when the process that made it exits, and not before");
   if (!ok(mkdir(folder, 0777) == 0, "a folder")) return tap_done();
   ok(status_of(begin_and_exit) == 4 && count_files() == 0, "an exit in the middle leaves no file");
   const int outlived = status_of(outlive_a_child);

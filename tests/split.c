@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors in four parts: a planted one shows in its part alone, and the parts of every kernel's add up to the error. */
+/* Errors in four parts: a planted error shows in its part alone, and every kernel's parts add up to its error. */
 #include "reference/split.h"
-#include "tests/tap.h"
+#include "tests/library.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,30 +13,29 @@ static posenc_sum sum_of(mpfr_t x) {
   return (posenc_sum){high, mpfr_get_d(x, MPFR_RNDN)};
 }
 
-/* Stages as they are for a frequency that is wrong by a factor 1 + off_frequency, a phase by off_phase radians, a sine and
- * cosine by off_trig and elements by off_store. */
-static split_case planted(const oracle *o, place at, double off_frequency, double off_phase, double off_trig,
-                          double off_store) {
+/* Planted errors: a frequency wrong by a factor 1 + frequency, a phase by so many radians, a sine and cosine, and
+ * elements. */
+static split_case planted(const oracle *o, place at, split_parts off) {
   split_case c = {.at = at};
   mpfr_t x, sine, cosine, rest;
   mpfr_inits2(300, x, sine, cosine, rest, (mpfr_ptr)0);
   oracle_frequency(o, at.index, x);
-  mpfr_set_d(rest, off_frequency, MPFR_RNDN);
+  mpfr_set_d(rest, off.frequency, MPFR_RNDN);
   mpfr_add_ui(rest, rest, 1, MPFR_RNDN);
   mpfr_mul(x, x, rest, MPFR_RNDN);
   mpfr_set(rest, x, MPFR_RNDN);
   c.stages.frequency = sum_of(rest);
   mpfr_mul_si(x, x, (long)at.position, MPFR_RNDN);
-  mpfr_add_d(x, x, off_phase, MPFR_RNDN);
+  mpfr_add_d(x, x, off.phase, MPFR_RNDN);
   mpfr_set(rest, x, MPFR_RNDN);
   c.stages.phase = sum_of(rest);
   mpfr_sin_cos(sine, cosine, x, MPFR_RNDN);
-  mpfr_add_d(sine, sine, off_trig, MPFR_RNDN);
-  mpfr_add_d(cosine, cosine, off_trig, MPFR_RNDN);
+  mpfr_add_d(sine, sine, off.trig, MPFR_RNDN);
+  mpfr_add_d(cosine, cosine, off.trig, MPFR_RNDN);
   c.stages.sine = sum_of(sine);
   c.stages.cosine = sum_of(cosine);
-  c.sine = c.stages.sine.high + off_store;
-  c.cosine = c.stages.cosine.high + off_store;
+  c.sine = c.stages.sine.high + off.store;
+  c.cosine = c.stages.cosine.high + off.store;
   mpfr_clears(x, sine, cosine, rest, (mpfr_ptr)0);
   return c;
 }
@@ -66,9 +65,10 @@ static void test_planted(const oracle *o, place at, const char *what) {
                cosine_turned = -sine * turned - cosine * turned * turned / 2.0,
                sine_phase = cosine * off_phase - sine * off_phase * off_phase / 2.0,
                cosine_phase = -sine * off_phase - cosine * off_phase * off_phase / 2.0;
-  const split_case cases[] = {planted(o, at, 0.0, 0.0, 0.0, 0.0), planted(o, at, off_frequency, 0.0, 0.0, 0.0),
-                              planted(o, at, 0.0, off_phase, 0.0, 0.0), planted(o, at, 0.0, 0.0, off_trig, 0.0),
-                              planted(o, at, 0.0, 0.0, 0.0, off_store)};
+  const split_case cases[] = {
+      planted(o, at, (split_parts){.store = 0.0}), planted(o, at, (split_parts){.frequency = off_frequency}),
+      planted(o, at, (split_parts){.phase = off_phase}), planted(o, at, (split_parts){.trig = off_trig}),
+      planted(o, at, (split_parts){.store = off_store})};
   const split_pair want[] = {{.sine.store = 0.0},
                              {{.frequency = sine_turned}, {.frequency = cosine_turned}},
                              {{.phase = sine_phase}, {.phase = cosine_phase}},
@@ -94,22 +94,17 @@ static bool adds_up(split_parts parts, const exact *value, double got) {
 
 enum { ROWS = 64, DIM = 32, PAIRS = DIM / 2, COUNT = ROWS * PAIRS };
 
-static void test_kernel(const posenc_kernel *kernel, int64_t first) {
+static void test_from(const posenc_kernel *kernel, int64_t first) {
   static float table[ROWS * DIM];
   static posenc_stages stages[COUNT];
   static split_case cases[COUNT];
   static split_pair parts[COUNT];
   posenc_problem problem = posenc_table(ROWS, DIM);
-  posenc_options options = posenc_default_options();
-  posenc_plan *plan;
   char what[64];
   problem.first = first;
-  options.kernel = kernel;
   snprintf(what, sizeof what, "%s from position %ld", kernel->name, (long)first);
-  if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) {
-    skip(what, posenc_kernel_refusal(kernel, &problem, &options));
-    return;
-  }
+  posenc_plan *plan = plan_or_skip(what, kernel, &problem);
+  if (!plan) return;
   oracle *o = oracle_create(&problem);
   posenc_execute(plan, 0, ROWS, table);
   posenc_plan_stages(plan, 0, ROWS, stages);
@@ -130,7 +125,13 @@ static void test_kernel(const posenc_kernel *kernel, int64_t first) {
   oracle_destroy(o);
 }
 
-/* A frequency beyond what the oracle keeps the bits of. */
+static void test_kernel(const posenc_kernel *kernel) {
+  test_from(kernel, 0);
+  test_from(kernel, 100000);
+  test_from(kernel, INT64_C(1) << 40);
+}
+
+/* A frequency larger than those whose bits the oracle keeps. */
 static void test_large_frequency(void) {
   posenc_problem problem = posenc_table(16, 4);
   problem.base = 0x1p-600;
@@ -162,13 +163,7 @@ int main(void) {
   test_planted(o, (place){-77, 63}, "position -77, index 63");
   test_planted(o, (place){INT64_C(1) << 40, 30}, "position 2^40, index 30");
   oracle_destroy(o);
-  size_t count;
-  const posenc_kernel *const *kernels = posenc_kernels(&count);
-  for (size_t k = 0; k < count; k++) {
-    test_kernel(kernels[k], 0);
-    test_kernel(kernels[k], 100000);
-    test_kernel(kernels[k], INT64_C(1) << 40);
-  }
+  each_kernel(test_kernel);
   test_large_frequency();
   mpfr_free_cache();
   return tap_done();

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The rank test and its intervals, against counting all arrangements, and against published values. */
 #include "records/statistics.h"
+#include "tests/numbers.h"
 #include "tests/tap.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-/* P of a U as far from the middle, over all ways to choose which n of n + m ranks are a's. */
+/* The probability of a U at least as far from the middle, over all ways to choose n of the n + m ranks. */
 static double counted(const double *a, int n, const double *b, int m) {
   const int all = n + m;
   int u = 0;
@@ -25,20 +26,14 @@ static double counted(const double *a, int n, const double *b, int m) {
   return (double)as_far / (double)ways;
 }
 
-static uint64_t state = 1;
-static double draw(void) {
-  state = state * 6364136223846793005u + 1442695040888963407u;
-  return (double)(state >> 11) * 0x1p-53;
-}
-
 static void test_against_counting(void) {
   int wrong = 0, tried = 0;
   for (int n = 1; n <= 6; n++)
     for (int m = 1; m <= 6; m++)
       for (int shift = 0; shift < 4; shift++, tried++) {
         double a[6], b[6];
-        for (int i = 0; i < n; i++) a[i] = draw();
-        for (int j = 0; j < m; j++) b[j] = draw() + 0.3 * shift;
+        for (int i = 0; i < n; i++) a[i] = random_fraction();
+        for (int j = 0; j < m; j++) b[j] = random_fraction() + 0.3 * shift;
         wrong += fabs(statistics_rank_test(a, (size_t)n, b, (size_t)m) - counted(a, n, b, m)) > 1e-12;
       }
   ok(wrong == 0, "%d pairs of samples: p as counted over all arrangements", tried);
@@ -70,14 +65,14 @@ static void test_ties(void) {
   ok(fabs(q - erfc(13.5 / sqrt(2.0 * 42.0 / 12.0 * (14.0 - 78.0 / 156.0)))) < 1e-12, "some ties: p = %.6f", q);
 }
 
-/* How often chance alone is taken for more, and how often the true ratio is in the interval. */
+/* The rate of false alarms, and how often the true ratio is in the interval. */
 static void test_coverage(int n, int m) {
   enum { TRIALS = 2000 };
   int alarms = 0, enclosed = 0;
   for (int trial = 0; trial < TRIALS; trial++) {
     double a[30], b[30];
-    for (int i = 0; i < n; i++) a[i] = exp(draw() + draw());
-    for (int j = 0; j < m; j++) b[j] = 1.25 * exp(draw() + draw());
+    for (int i = 0; i < n; i++) a[i] = exp(random_fraction() + random_fraction());
+    for (int j = 0; j < m; j++) b[j] = 1.25 * exp(random_fraction() + random_fraction());
     statistics_ratio ratio;
     if (!statistics_ratio_of(a, (size_t)n, b, (size_t)m, 0.95, &ratio)) continue;
     enclosed += ratio.low <= 1.25 && 1.25 <= ratio.high;
@@ -104,7 +99,7 @@ static void test_small(void) {
   ok(both && fabs(there.low * back.high - 1.0) < 1e-12 && fabs(there.high * back.low - 1.0) < 1e-12,
      "the interval of the inverse ratio is the inverse interval: %g to %g", there.low, there.high);
   double x[] = {3, 1, 2, 4};
-  ok(statistics_median(x, 4) == 2.5 && statistics_median(x, 1) == 1.0, "medians");
+  ok(statistics_median(x, 4) == 2.5 && statistics_median(x, 1) == 1.0, "medians of 4 numbers and of 1");
 }
 
 int main(void) {

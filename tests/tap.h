@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flat TAP, just enough. A test program ends with `return tap_done();`. */
+/* Flat TAP. A test program ends with `return tap_done();`. */
 #ifndef POSENC_TESTS_TAP_H
 #define POSENC_TESTS_TAP_H
 
@@ -20,6 +20,9 @@ __attribute__((format(printf, 2, 3))) static inline bool ok(bool passed, const c
   if (!passed) tap_failed++;
   return passed;
 }
+
+/* A point that is named after its condition. */
+#define CHECK(condition) ok((condition), "%s", #condition)
 
 static inline void skip(const char *what, const char *why) {
   printf("ok %d - %s # SKIP %s\n", ++tap_points, what, why);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What libFuzzer would do, where there is none, or for so many seconds: mutations of the seeds, from one seed of chance, so that a run
- * can be had again. TAP. Given a folder, writes the seeds there instead, for libFuzzer to begin with.
+ * Mutates the seeds for POSENC_FUZZ_SECONDS, as libFuzzer does, which not every compiler has; every run draws the same
+ * numbers. TAP. Given a folder, writes the seeds there, from which libFuzzer starts.
  */
 #include "tests/fuzz/seeds.h"
+#include "tests/numbers.h"
 #include "tests/tap.h"
 
 #include "common/clock.h"
@@ -12,17 +13,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* splitmix64 (Steele, Lea and Flood, 2014) */
-static uint64_t state;
-
 static uint64_t below(uint64_t limit) {
-  uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return (z ^ (z >> 31)) % limit;
+  return random_bits() % limit;
 }
 
-/* Words that readers look for, and numbers at the ends of their ranges. */
+/* Words of the formats, and numbers at the ends of their ranges. */
 static const char *const words[] = {"descr",
                                     "shape",
                                     "fortran_order",
@@ -55,7 +50,7 @@ static const char *const words[] = {"descr",
                                     "4611686018427387904"};
 enum { WORDS = sizeof words / sizeof *words, ROOM = 4096 };
 
-/* Puts `count` bytes in the place of `gone` others, as far as there is room. */
+/* Replaces `gone` bytes by `count` others, if there is room. */
 static size_t splice(uint8_t *bytes, size_t size, size_t at, size_t gone, const void *with, size_t count) {
   if (gone > size - at) gone = size - at;
   if (size - gone + count > ROOM) return size;
@@ -71,21 +66,21 @@ static size_t mutate(uint8_t *bytes, size_t size) {
   case 0: /* a bit */
     if (at < size) bytes[at] ^= (uint8_t)(1u << below(8));
     return size;
-  case 1: /* a byte, among them those of lengths */
+  case 1: /* a byte, often of a length at the start */
     if (at < size) bytes[below(2) ? at : below(size < 16 ? size : 16)] = (uint8_t)below(256);
     return size;
-  case 2: /* the end is missing */
+  case 2: /* cut */
     return at;
-  case 3: /* some are missing */
+  case 3: /* some bytes removed */
     return splice(bytes, size, at, (size_t)below(16), some, 0);
-  case 4: { /* some are there twice, or many times */
+  case 4: { /* some bytes repeated */
     if (at + sizeof some > size) return size;
     memcpy(some, bytes + at, sizeof some);
     for (uint64_t times = below(4) ? 1 : below(64); times > 0; times--)
       size = splice(bytes, size, at, 0, some, sizeof some);
     return size;
   }
-  case 5: { /* a digit is another one */
+  case 5: { /* a digit changed */
     for (size_t i = at; i < size; i++)
       if (bytes[i] >= '0' && bytes[i] <= '9') {
         bytes[i] = (uint8_t)('0' + below(10));
@@ -93,7 +88,7 @@ static size_t mutate(uint8_t *bytes, size_t size) {
       }
     return size;
   }
-  default: { /* a word */
+  default: { /* a word inserted */
     const char *word = words[below(WORDS)];
     return splice(bytes, size, at, (size_t)below(8), word, strlen(word));
   }
@@ -128,9 +123,9 @@ int main(int argc, char **argv) {
     seed_make(number, &s);
     for (size_t size = 0; size <= s.size; size++) LLVMFuzzerTestOneInput(s.bytes, size);
   }
-  ok(true, "every seed, and every beginning of it");
+  ok(true, "every seed, and every prefix of it");
   long tried = 0;
-  for (state = 1; clock_seconds() - begin < limit; tried++) {
+  for (; clock_seconds() - begin < limit; tried++) {
     seed_make((int)below(SEEDS), &s);
     memcpy(bytes, s.bytes, s.size);
     size_t size = s.size;

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* What tests of posenc.h share: plans and tables by one kernel, in one call. A null kernel is the library's choice. */
+#ifndef POSENC_TESTS_LIBRARY_H
+#define POSENC_TESTS_LIBRARY_H
+
+#include "posenc.h"
+#include "tests/tap.h"
+
+/* The default options with this kernel and two threads, which only kernels of teams use. */
+static inline posenc_options options_by(const posenc_kernel *kernel) {
+  posenc_options options = posenc_default_options();
+  options.kernel = kernel;
+  options.threads = 2;
+  return options;
+}
+
+/* Null if the kernel does not do the problem. */
+static inline posenc_plan *plan_by(const posenc_kernel *kernel, const posenc_problem *problem) {
+  const posenc_options options = options_by(kernel);
+  posenc_plan *plan;
+  return posenc_plan_create(&plan, problem, &options) == POSENC_OK ? plan : NULL;
+}
+
+/* The same; where it is null, the point `what` is skipped with the kernel's reason. */
+static inline posenc_plan *plan_or_skip(const char *what, const posenc_kernel *kernel, const posenc_problem *problem) {
+  posenc_plan *plan = plan_by(kernel, problem);
+  if (!plan) skip(what, posenc_kernel_refusal(kernel, problem, NULL));
+  return plan;
+}
+
+/* All rows of a table. */
+static inline bool make_table(const posenc_kernel *kernel, const posenc_problem *problem, void *out) {
+  posenc_plan *plan = plan_by(kernel, problem);
+  const bool made = plan && posenc_execute(plan, 0, problem->rows, out) == POSENC_OK;
+  posenc_plan_destroy(plan);
+  return made;
+}
+
+/* add or rope of these rows of x. */
+static inline bool apply_rows(const posenc_kernel *kernel, const posenc_problem *problem, const posenc_slice *slice,
+                              const void *x, void *out) {
+  posenc_plan *plan = plan_by(kernel, problem);
+  const bool made = plan && posenc_apply(plan, slice, x, out) == POSENC_OK;
+  posenc_plan_destroy(plan);
+  return made;
+}
+
+/* Runs a test with every kernel of the library. */
+static inline void each_kernel(void (*test)(const posenc_kernel *kernel)) {
+  size_t count;
+  const posenc_kernel *const *kernels = posenc_kernels(&count);
+  for (size_t k = 0; k < count; k++) test(kernels[k]);
+}
+
+#endif

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* Plans of posenc.h: the rows that a call makes, their stages, and that threads may share a plan. */
+#include "tests/library.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- rows ---- */
+
+static void test_execute(void) {
+  enum { ROWS = 100, DIM = 24 };
+  posenc_problem problem = posenc_table(ROWS, DIM);
+  problem.padding = 7;
+  posenc_plan *plan = plan_by(NULL, &problem);
+  float table[ROWS * DIM], row[DIM];
+  if (!ok(plan != NULL, "a plan")) return;
+  CHECK(posenc_execute(plan, 0, ROWS, table) == POSENC_OK);
+  bool same = true, zero = true;
+  for (int r = 0; r < ROWS; r++) {
+    posenc_execute(plan, r, 1, row);
+    same = same && memcmp(row, table + r * DIM, sizeof row) == 0;
+    for (int c = 0; c < DIM; c++) zero = zero && (r == 7) == (row[c] == 0.0f) + (r == 0 && c % 2 == 0 ? -1 : 0);
+  }
+  ok(same, "every row alone has the bits that it has in the table");
+  ok(zero, "the padding row is zero, and nothing else but sin 0");
+  ok(table[0] == 0.0f && table[1] == 1.0f && table[DIM] == (float)0x1.aed548f090ceep-1, "sin 0, cos 0 and sin 1");
+  ok(posenc_execute(plan, ROWS, 0, NULL) == POSENC_OK, "no rows: nothing is touched");
+  CHECK(posenc_execute(plan, -1, 1, row) == POSENC_BAD_ARGUMENT);
+  CHECK(posenc_execute(plan, 0, ROWS + 1, table) == POSENC_BAD_ARGUMENT);
+  CHECK(posenc_execute(plan, ROWS, 1, row) == POSENC_BAD_ARGUMENT);
+  CHECK(posenc_execute(plan, 1, INT64_MAX, table) == POSENC_BAD_ARGUMENT);
+  CHECK(posenc_execute(plan, 0, 1, NULL) == POSENC_BAD_ARGUMENT);
+  CHECK(posenc_execute(NULL, 0, 1, row) == POSENC_BAD_ARGUMENT);
+  CHECK(posenc_plan_problem(plan)->dim == DIM);
+  posenc_plan_destroy(plan);
+}
+
+static void test_layouts(void) {
+  enum { ROWS = 5, DIM = 10 };
+  float want[ROWS * DIM], table[ROWS * DIM];
+  for (int layout = POSENC_INTERLEAVED; layout <= POSENC_SPLIT_CS; layout++) {
+    posenc_problem problem = posenc_table(ROWS, DIM);
+    problem.layout = (posenc_layout)layout;
+    bool same = make_table(NULL, &problem, table);
+    if (layout == POSENC_INTERLEAVED) memcpy(want, table, sizeof want);
+    for (int r = 0; r < ROWS; r++)
+      for (int i = 0; i < DIM / 2; i++) {
+        const int sine[] = {2 * i, 2 * i + 1, i, DIM / 2 + i}, cosine[] = {2 * i + 1, 2 * i, DIM / 2 + i, i};
+        same = same && table[r * DIM + sine[layout]] == want[r * DIM + 2 * i] &&
+               table[r * DIM + cosine[layout]] == want[r * DIM + 2 * i + 1];
+      }
+    ok(same, "layout %d is a permutation of columns", layout);
+  }
+}
+
+/* add and rope ask the kernel for rows in blocks of anchors, [32 n - 16, 32 n + 16), so that no kernel computes an anchor
+   twice. */
+static struct { int64_t from, to; } asked[16];
+static int asked_count;
+static void note_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants;
+  if (asked_count < 16) {
+    asked[asked_count].from = problem->first + row;
+    asked[asked_count++].to = problem->first + row + rows;
+  }
+  memset(out, 0, (size_t)(rows * problem->dim) * sizeof(float));
+}
+
+static void test_blocks(void) {
+  enum { ROWS = 100, DIM = 8, FIRST = -20 };
+  static const int64_t blocks[][2] = {{-20, -16}, {-16, 16}, {16, 48}, {48, 80}}, index[] = {7, 8, 9, 9, 20, 21, 5},
+                       runs[][2] = {{7, 10}, {9, 10}, {20, 22}, {5, 6}};
+  static float x[ROWS * DIM];
+  posenc_kernel kernel = *posenc_kernel_find("naive");
+  kernel.execute = note_rows;
+  kernel.prepare = NULL;
+  kernel.release = NULL;
+  posenc_problem problem = posenc_add(ROWS, DIM);
+  problem.first = FIRST;
+  for (int by_index = 0; by_index < 2; by_index++) {
+    posenc_slice slice = posenc_rows(0, by_index ? sizeof index / sizeof *index : ROWS);
+    slice.index = by_index ? index : NULL;
+    asked_count = 0;
+    bool right = apply_rows(&kernel, &problem, &slice, x, x) && asked_count == 4;
+    for (int n = 0; n < 4 && right; n++)
+      right = by_index ? asked[n].from == FIRST + runs[n][0] && asked[n].to == FIRST + runs[n][1]
+                       : asked[n].from == blocks[n][0] && asked[n].to == blocks[n][1];
+    ok(right, "rows for add are made in %s: %d calls", by_index ? "runs of successive rows" : "blocks of anchors",
+       asked_count);
+  }
+}
+
+static void test_slices(void) {
+  enum { ROWS = 8, DIM = 4 };
+  static const int64_t first[] = {0, -1}, last[] = {ROWS - 1}, beyond[] = {ROWS};
+  static float x[4 * ROWS * DIM];
+  const posenc_problem problem = posenc_add(ROWS, DIM);
+  const struct {
+    int64_t row, rows, batch, stride;
+    const int64_t *index;
+    bool fine;
+    const char *name;
+  } slices[] = {{0, ROWS, 1, 0, NULL, true, "all rows"},
+                {0, ROWS + 1, 1, 0, NULL, false, "one row more than the table"},
+                {-1, 2, 1, 0, NULL, false, "a row before the first"},
+                {0, -1, 1, 0, NULL, false, "a negative number of rows"},
+                {0, 2, -1, 0, NULL, false, "a negative number of sequences"},
+                {0, 2, 4, 2 * DIM, NULL, true, "adjacent sequences"},
+                {0, 2, 4, 2 * DIM - 1, NULL, false, "overlapping sequences"},
+                {0, 2, 2, 9 * DIM, NULL, true, "sequences with a gap between them"},
+                {0, 2, INT64_MAX, 2 * DIM, NULL, false, "more than memory has"},
+                {0, 1, 1, 0, last, true, "the last row by its number"},
+                {0, 1, 1, 0, beyond, false, "the number of the row after the last"},
+                {0, 2, 1, 0, first, false, "the number of the row before the first"}};
+  for (size_t n = 0; n < sizeof slices / sizeof *slices; n++) {
+    posenc_slice slice = posenc_rows(slices[n].row, slices[n].rows);
+    slice.batch = slices[n].batch;
+    slice.stride = slices[n].stride;
+    slice.index = slices[n].index;
+    ok(apply_rows(NULL, &problem, &slice, x, x) == slices[n].fine, "%s: %s", slices[n].name,
+       slices[n].fine ? "a slice" : "refused");
+  }
+}
+
+/* ---- stages ---- */
+
+/* The frequency and phase of a pair, which f32 recipes have within (2 |ln w| + 5) × 2^-24 < 2e-6 of w and of p for
+   w >= 1e-4 (see div-term.c); and its sine and cosine. */
+static bool is_pair(const posenc_stages *got, double frequency, double position, const float *pair) {
+  const double turns = round((got->phase.high - position * frequency) / 6.283185307179586);
+  return fabs(got->frequency.high - frequency) <= 2e-6 * frequency &&
+         fabs(got->phase.high - turns * 6.283185307179586 - position * frequency) <= 2e-6 * position &&
+         (float)got->sine.high == pair[0] && (float)got->cosine.high == pair[1];
+}
+
+enum { STAGE_ROWS = 40, STAGE_DIM = 20, STAGE_PAIRS = STAGE_DIM / 2 };
+
+static void test_stages(const posenc_kernel *kernel) {
+  const posenc_stages none = {.frequency = {0.0, 0.0}};
+  posenc_problem problem = posenc_table(STAGE_ROWS, STAGE_DIM);
+  problem.first = 5;
+  problem.padding = 9;
+  posenc_plan *plan = plan_or_skip(kernel->name, kernel, &problem);
+  if (!plan) return;
+  float table[STAGE_ROWS * STAGE_DIM];
+  posenc_stages stages[STAGE_ROWS * STAGE_PAIRS];
+  int right = 0;
+  posenc_execute(plan, 0, STAGE_ROWS, table);
+  const bool given =
+      posenc_plan_stages(plan, 3, STAGE_ROWS - 3, stages + 3 * STAGE_PAIRS) && posenc_plan_stages(plan, 0, 3, stages);
+  for (int at = 0; given && at < STAGE_ROWS * STAGE_PAIRS; at++) {
+    const int row = at / STAGE_PAIRS, index = at % STAGE_PAIRS;
+    right += row == 4 ? memcmp(&stages[at], &none, sizeof none) == 0
+                      : is_pair(&stages[at], pow(10000.0, (double)-index / STAGE_PAIRS), 5.0 + row, table + 2 * at);
+  }
+  ok(right == STAGE_ROWS * STAGE_PAIRS, "%s: the stages of %d of %d pairs", kernel->name, right,
+     STAGE_ROWS * STAGE_PAIRS);
+  CHECK(posenc_plan_stages(plan, 7, 0, NULL));
+  CHECK(!posenc_plan_stages(plan, STAGE_ROWS, 1, stages));
+  CHECK(!posenc_plan_stages(plan, -1, 1, stages));
+  CHECK(!posenc_plan_stages(plan, 0, STAGE_ROWS + 1, stages));
+  CHECK(!posenc_plan_stages(plan, 0, 1, NULL));
+  posenc_plan_destroy(plan);
+}
+
+/* A team of threads runs the serial kernel with the same bound, not a more accurate one. */
+static void test_team_stages(void) {
+  static posenc_stages stages[2][STAGE_ROWS * STAGE_PAIRS];
+  static const char *const names[] = {"rotation-portable", "rotation-openmp"},
+                           what[] = "rotation-openmp has the stages of rotation-portable";
+  const posenc_problem problem = posenc_table(STAGE_ROWS, STAGE_DIM);
+  for (int n = 0; n < 2; n++) {
+    posenc_plan *plan = plan_or_skip(what, posenc_kernel_find(names[n]), &problem);
+    if (!plan) return;
+    posenc_plan_stages(plan, 0, STAGE_ROWS, stages[n]);
+    posenc_plan_destroy(plan);
+  }
+  ok(memcmp(stages[0], stages[1], sizeof stages[0]) == 0, "%s", what);
+}
+
+static void test_no_stages(void) {
+  const posenc_problem problem = posenc_table(4, 4);
+  posenc_kernel kernel = *posenc_kernel_find("rotation-portable");
+  posenc_stages stages[2];
+  kernel.stages = NULL;
+  posenc_plan *plan = plan_by(&kernel, &problem);
+  ok(!posenc_plan_stages(plan, 0, 1, stages), "a kernel may have no stages");
+  posenc_plan_destroy(plan);
+}
+
+/* ---- plans, shared and released ---- */
+
+enum { THREADS = 4, SHARED_ROWS = 3000, SHARED_DIM = 70 };
+typedef struct job {
+  const posenc_plan *plan;
+  float *out;
+} job;
+
+static void *run(void *argument) {
+  const job *mine = argument;
+  for (int64_t row = 0; row < SHARED_ROWS; row += 37)
+    posenc_execute(mine->plan, row, row + 37 < SHARED_ROWS ? 37 : SHARED_ROWS - row, mine->out + row * SHARED_DIM);
+  return NULL;
+}
+
+static void test_shared_plan(const posenc_kernel *kernel) {
+  const posenc_problem problem = posenc_table(SHARED_ROWS, SHARED_DIM);
+  const size_t bytes = sizeof(float) * SHARED_ROWS * SHARED_DIM;
+  posenc_plan *plan = plan_or_skip(kernel->name, kernel, &problem);
+  if (!plan) return;
+  pthread_t threads[THREADS];
+  job jobs[THREADS];
+  float *alone = malloc(bytes);
+  posenc_execute(plan, 0, SHARED_ROWS, alone);
+  bool same = true;
+  for (int t = 0; t < THREADS; t++) {
+    jobs[t] = (job){plan, malloc(bytes)};
+    pthread_create(&threads[t], NULL, run, &jobs[t]);
+  }
+  for (int t = 0; t < THREADS; t++) {
+    pthread_join(threads[t], NULL);
+    same = same && memcmp(jobs[t].out, alone, bytes) == 0;
+    free(jobs[t].out);
+  }
+  ok(same, "%s: %d threads share one plan", kernel->name, THREADS);
+  free(alone);
+  posenc_plan_destroy(plan);
+}
+
+/* A plan releases what its kernel prepared, once. */
+static int prepared, released;
+static posenc_status count_prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  (void)problem;
+  (void)options;
+  *constants = &prepared;
+  prepared++;
+  return POSENC_OK;
+}
+static void count_release(void *constants) {
+  if (constants == &prepared) released++;
+}
+
+static void test_release(void) {
+  posenc_kernel kernel = *posenc_kernel_find("naive");
+  kernel.prepare = count_prepare;
+  kernel.release = count_release;
+  const posenc_problem problem = posenc_table(4, 4);
+  posenc_plan_destroy(plan_by(&kernel, &problem));
+  ok(prepared == 1 && released == 1, "prepared %d times, released %d times", prepared, released);
+}
+
+/* ---- large tables: one call writes more than 2^31 bytes, so that no offset may be cut to 32 bits ---- */
+
+enum { LARGE_ROWS = 33000, LARGE_DIM = 16384 };
+
+static void test_beyond_2_gib(const char *name, float *table) {
+  static const int64_t rows[] = {0, 16384, 32767, 32768, LARGE_ROWS - 1};
+  static float row[LARGE_DIM];
+  const posenc_problem problem = posenc_table(LARGE_ROWS, LARGE_DIM);
+  char what[80];
+  snprintf(what, sizeof what, "%s: more than 2^31 bytes in one call", name);
+  if (!table) {
+    skip(what, "too little memory is free");
+    return;
+  }
+  posenc_plan *plan = plan_or_skip(what, posenc_kernel_find(name), &problem);
+  if (!plan) return;
+  bool same = true;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) memset(table + rows[i] * LARGE_DIM, 0, sizeof row);
+  posenc_execute(plan, 0, problem.rows, table);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    posenc_execute(plan, rows[i], 1, row);
+    same = same && memcmp(row, table + rows[i] * LARGE_DIM, sizeof row) == 0;
+  }
+  ok(same, "%s", what);
+  posenc_plan_destroy(plan);
+}
+
+static void test_large(void) {
+  const size_t bytes = (size_t)LARGE_ROWS * LARGE_DIM * sizeof(float);
+  const double available = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  float *table = available > 1.5 * (double)bytes ? malloc(bytes) : NULL;
+  test_beyond_2_gib("rotation-portable", table);
+  test_beyond_2_gib("rotation-avx512", table);
+  test_beyond_2_gib("rotation-openmp", table);
+  free(table);
+}
+
+/* ---- threads ---- */
+
+static int count_tasks(void) {
+  int count = -2;
+  DIR *tasks = opendir("/proc/self/task");
+  while (tasks && readdir(tasks)) count++;
+  if (tasks) closedir(tasks);
+  return count;
+}
+
+static void test_available_threads(void) {
+  const int before = count_tasks(), had = posenc_threads(5), after = count_tasks();
+  ok(had >= 1 && had <= 5 && before == after, "%d of 5 threads can be started; %d run before, %d after", had, before,
+     after);
+  CHECK(posenc_threads(1) == 1);
+  CHECK(posenc_threads(0) == 1);
+  CHECK(posenc_threads(-7) == 1);
+  CHECK(posenc_threads(INT32_MIN) == 1);
+}
+
+/* Threads stay in OpenMP's pool: as many tasks as were asked for. Must be the first use of OpenMP. */
+static void test_used_threads(void) {
+  static const char what[] = "rotation-openmp uses its threads";
+  const posenc_problem problem = posenc_table(4096, 256);
+  posenc_options options = options_by(posenc_kernel_find("rotation-openmp"));
+  options.threads = 3;
+  posenc_plan *plan;
+  if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) {
+    skip(what, posenc_kernel_refusal(options.kernel, &problem, &options));
+    return;
+  }
+  float *table = malloc(sizeof(float) * 4096 * 256);
+  posenc_execute(plan, 0, problem.rows, table);
+  const int count = count_tasks();
+  if (count > 0)
+    ok(count >= 3, "%s: asked for 3, it has %d", what, count);
+  else
+    skip(what, "no /proc");
+  free(table);
+  posenc_plan_destroy(plan);
+}
+
+int main(void) {
+  unsetenv("POSENC_ISA");
+  test_available_threads();
+  test_used_threads();
+  test_execute();
+  test_layouts();
+  test_blocks();
+  test_slices();
+  each_kernel(test_stages);
+  test_team_stages();
+  test_no_stages();
+  each_kernel(test_shared_plan);
+  test_release();
+  test_large();
+  return tap_done();
+}
