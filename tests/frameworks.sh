@@ -1,30 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Recipes on the command line; and against the frameworks' own operations, where PyTorch and NumPy are there.
-# shellcheck disable=SC2154 # the environment comes from make
-. "${srcdir:-.}/tests/tap.sh"
-source=$(cd "${srcdir:-.}" && pwd) || exit 99
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' INT TERM
-cd "$work" || exit 99
-diagnose() { tail -n 20 out err 2>/dev/null | cut -c1-300 | sed 's/^/# /'; }
-posenc() { "$POSENC" "$@" >out 2>err; }
+. "${srcdir:-.}/tests/command.sh"
 
 # ---- selection ----
 
 posenc list --names
-check 'list has them' test "$(grep -c '^recipe/' out)" -eq 19
+check 'list has 19 recipes' test "$(grep -c '^recipe/' out)" -eq 19
 posenc list
-check 'in a section of their own' sh -c 'sed "/^How shipped/,\$d" out | grep -q "^rotation-portable:" && ! sed "/^How shipped/,\$d" out | grep -q "^recipe/" &&
-  sed -n "/^How shipped/,\$p" out | grep -q "^recipe/xlm:" && ! sed -n "/^How shipped/,\$p" out | grep -q "^rotation-portable:"'
+sed '/^How shipped/,$d' out >own
+sed -n '/^How shipped/,$p' out >shipped
+check 'recipes have a section of their own' \
+  test "$(grep -c '^recipe/xlm:' shipped)" -eq 1 -a "$(grep -c '^recipe/' own)" -eq 0
+check 'kernels are listed before it' \
+  test "$(grep -c '^rotation-portable:' own)" -eq 1 -a "$(grep -c '^rotation-portable:' shipped)" -eq 0
 kernels() { # that verify looks at
-  "$POSENC" verify --len 3 --dim 8 --search 0 --format json "$@" 2>err | sed -n 's/^      "kernel": "\(.*\)",$/\1/p' >out
+  "$POSENC" verify --len 3 --dim 8 --search 0 --format json "$@" 2>err |
+    sed -n 's/^      "kernel": "\(.*\)",$/\1/p' >out
 }
 kernels
-check 'by default there is none' sh -c 'grep -q "^naive$" out && ! grep -q recipe out'
+check 'by default there is none' test "$(grep -c '^naive$' out)" -eq 1 -a "$(grep -c recipe out)" -eq 0
 kernels --kernel '*'
-check "nor for '*'" sh -c 'grep -q "^naive$" out && ! grep -q recipe out'
+check "'*' is no recipe" test "$(grep -c '^naive$' out)" -eq 1 -a "$(grep -c recipe out)" -eq 0
 kernels --kernel 'recipe/*'
 check "'recipe/*' is all of them, and nothing else" test "$(grep -c '^recipe/' out)" -eq 19 -a "$(wc -l <out)" -eq 19
 posenc verify --kernel recipe/whisper --len 3 --dim 8
@@ -37,16 +34,21 @@ else
   posenc bench --kernel 'recipe/x*' --len 64 --dim 16 --repetitions 3 --min-time 0.0001
   check 'bench prints the whole name' grep -q '^64x16 *recipe/xlm  *[0-9]' out
 fi
-bash -c '. "$1"; COMP_WORDS=(posenc verify --kernel recipe/x); COMP_CWORD=3; PATH=$(dirname "$2"):$PATH; _posenc; echo "${COMPREPLY[*]}"' \
-  bash "$source/completions/posenc.bash" "$POSENC" >out 2>err
+# shellcheck disable=SC2016 # bash's variables
+bash -c '. "$1"; COMP_WORDS=(posenc verify --kernel recipe/x); COMP_CWORD=3; PATH=$(dirname "$2"):$PATH; _posenc
+  echo "${COMPREPLY[*]}"' bash "$root/completions/posenc.bash" "$POSENC" >out 2>err
 check 'completion knows them' grep -q '^recipe/xlm$' out
 
 # ---- where errors come from ----
 
-posenc verify --kernel 'recipe/*' --len 2000 --dim 32 --offset 60000 --explain
-check 'stages hold' test "$(grep -c '^ok .* - recipe/[a-z0-9-]* stages ' out)" -eq 16 -a "$(grep -c '^not ok' out)" -eq 0
-posenc verify --kernel 'recipe/*' --len 2000 --dim 32 --shift 1 --padding 1 --explain
-check 'and where they divide by dim/2 - 1' test "$(grep -c '^ok .* - recipe/[a-z0-9-]* stages ' out)" -eq 4 -a "$(grep -c '^not ok' out)" -eq 0
+stages() { # COUNT OPTION...: the stages of so many recipes hold
+  count=$1
+  shift
+  posenc verify --kernel 'recipe/*' --len 2000 --dim 32 --explain "$@"
+  [ "$(grep -c '^ok .* - recipe/[a-z0-9-]* stages ' out)" -eq "$count" ] && ! says '^not ok'
+}
+check 'stages hold' stages 16 --offset 60000
+check 'stages hold where recipes divide by dim/2 - 1' stages 4 --shift 1 --padding 1
 
 # ---- the real thing ----
 
@@ -56,7 +58,7 @@ done
 if [ "$python" = none ]; then
   skip '106 comparisons with the frameworks themselves' 'no Python with PyTorch and NumPy'
 else
-  "$python" "$source/tests/frameworks.py" "$POSENC" >out 2>err
+  "$python" "$root/tests/frameworks.py" "$POSENC" >out 2>err
   check 'PyTorch and NumPy ran' test $? -eq 0
   cp out compared
   while read -r line; do

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Flat TAP for test scripts, which source this. A script may define `diagnose`, called after a check that failed; it ends with `plan`.
-# shellcheck shell=sh
+# Flat TAP for test scripts, which source this. A script may define `diagnose`, called after a check that failed; it
+# ends with `plan`.
+# shellcheck shell=sh disable=SC2034 # scripts use the variables
 tap_points=0 tap_failed=0 # the second is an exit status
 
 point() { # "ok" or "not ok", NAME
