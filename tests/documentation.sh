@@ -1,16 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the documentation shows works: the lines of its "sh" blocks are run as they stand, in order, each document's in a fresh folder; so are the
-# examples of every --help; its C is compiled. Comments that no reader sees say what is special about the block after them:
+# The documentation's examples work: the lines of its "sh" blocks are run, in order, each document's in a fresh folder;
+# so are the examples of every --help; its C is compiled. Hidden comments before a block give it a role:
 #
 #   <!-- file NAME -->       it is that file
-#   <!-- slow -->            its lines take long: only with POSENC_TEST_SLOW=1 are they run, without it their options are still parsed
-#   <!-- elsewhere WHERE --> its lines need another place than this; WHERE says which test runs them
-#   <!-- declares            lines up to --> are declarations that the document's C stands on
-#   <!-- stands for          lines up to --> are run in its place: they make the files that a reader has
+#   <!-- slow -->            its lines take long: they run with POSENC_TEST_SLOW=1; without it their options are parsed
+#   <!-- elsewhere WHERE --> its lines cannot run here; WHERE names the test that runs them
+#   <!-- declares            the lines up to --> are declarations that the document's C needs
+#   <!-- stands for          the lines up to --> run in the block's place: they make the files that a reader has
 #
-# A line whose comment ends with "exit status N" must have that one. What this build lacks is skipped, with the lines that need what it would have made.
-# shellcheck disable=SC2086,SC2154 # CC and CFLAGS are lists of words
+# A line whose comment ends with "exit status N" must have that status. Commands that this build lacks are skipped, with
+# the lines that need their files.
+# shellcheck disable=SC2046,SC2086 # CC, CFLAGS and what pkg-config prints are lists of words
+# shellcheck disable=SC2016,SC2059 # backquotes of Markdown; bytes in octal
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 . "$srcdir/tests/tap.sh"
 [ -x "$abs_top_builddir/posenc" ] || { echo "Bail out! no posenc command in $abs_top_builddir"; exit 1; }
@@ -29,7 +31,8 @@ mkdir "$work/bin"
 PATH=$work/bin:$abs_top_builddir:$PATH
 printf '#!/bin/sh\nexec %s %s "$@"\n' "$CC" "$CFLAGS" >"$work/bin/cc"
 chmod +x "$work/bin/cc"
-sed -e "s|^includedir=.*|includedir=$srcdir/include|" -e "s|^libdir=.*|libdir=$abs_top_builddir/.libs|" "$abs_top_builddir/posenc.pc" >"$work/bin/posenc.pc"
+sed -e "s|^includedir=.*|includedir=$srcdir/include|" -e "s|^libdir=.*|libdir=$abs_top_builddir/.libs|" \
+  "$abs_top_builddir/posenc.pc" >"$work/bin/posenc.pc"
 PKG_CONFIG_PATH=$work/bin
 LD_LIBRARY_PATH=$abs_top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PATH PKG_CONFIG_PATH LD_LIBRARY_PATH srcdir
@@ -64,7 +67,7 @@ lines_of() { # DOCUMENT FOLDER
     /^ *(\$ )?(posenc|make|\.\/)/ { print NR "\tstray\t" $0 }' "$1"
 }
 
-# The examples that a command's help ends with. No comment can say which of them take long.
+# The examples that a command's help ends with. Help has no hidden comments, so that long ones are listed here.
 long_examples='posenc verify
 posenc verify --kernel rotation-portable --baseline tests/baseline.json
 posenc choose --len 4096 --dim 128 --op rope --heads 32 --max-ulp 0.5
@@ -89,17 +92,18 @@ runs() { # TEXT
   [ $status -eq "${wanted:-0}" ] || { echo "exit status $status" >>"$work/err"; return 1; }
 }
 
-# getopt takes options one after the other, so that the first one that it does not know is ours.
+# getopt reads options in order: it names the first unknown one, which is --the-end if it knows those before it.
 parses() { # TEXT
   sh -c "${1%%  #*} --the-end" >"$work/out" 2>"$work/err" </dev/null
   [ $? -eq 2 ] && grep -q "unrecognized option.*the-end" "$work/err"
 }
 
 no_timings='' no_pages=''
-posenc bench --kernel naive --len 8 --dim 4 2>&1 | grep -q 'without Google Benchmark' && no_timings='no Google Benchmark here'
+posenc bench --kernel naive --len 8 --dim 4 2>&1 | grep -q 'without Google Benchmark' &&
+  no_timings='no Google Benchmark here'
 posenc report -o "$work/none" --kernel naive --len 0 --dim 4 2>&1 | grep -q gnuplot && no_pages='no gnuplot here'
 
-unmade='' # files and folders that lines before would have made
+unmade='' # files and folders that skipped lines would have made
 lacks() { # TEXT: why it cannot run, if so
   case $1 in
   'posenc bench '* | 'posenc choose '*) why=$no_timings ;;
@@ -126,9 +130,10 @@ runs_here() { # PLACE TEXT
   fi
 }
 
-is_target() { # TEXT: make -n would run what has $(MAKE) in it
+is_target() { # TEXT: not by make -n, which runs lines with $(MAKE)
   for word in $1; do
-    case $word in make | *=*) ;; *) grep -q "^$word:" "$abs_top_builddir/Makefile" || { echo "no target $word" >"$work/err"; return 1; } ;; esac
+    case $word in make | *=*) continue ;; esac
+    grep -q "^$word:" "$abs_top_builddir/Makefile" || { echo "no target $word" >"$work/err"; return 1; }
   done
 }
 
@@ -159,7 +164,7 @@ lines() { # NAME FILE
 
 # ---- words ----
 
-# The commands and options in a document's text: every option is one of its command, or of any, and every target one of make.
+# The commands, options and targets in a document's text: every option is one of its command, or of any command.
 words_of() { # DOCUMENT
   awk '/^ *```/ { inside = !inside; next } !inside' "$1" | grep -o '`[^`]*`' | tr -d '`' | sort -u
 }
@@ -180,11 +185,12 @@ words_are_known() { # DOCUMENT
   [ ! -s "$work/err" ]
 }
 
-# Links to what is no file here.
+# Links to files.
 links_resolve() { # DOCUMENT
-  grep -o '](\(<[^>]*>\|[^)]*\))' "$1" | sed 's/^](//; s/)$//; s/#.*//' | grep -v -e '^https*:' -e '^$' | while read -r link; do
-    [ -e "$(dirname "$1")/$link" ] || echo "$link"
-  done >"$work/err"
+  grep -o '](\(<[^>]*>\|[^)]*\))' "$1" | sed 's/^](//; s/)$//; s/#.*//' | grep -v -e '^https*:' -e '^$' |
+    while read -r link; do
+      [ -e "$(dirname "$1")/$link" ] || echo "$link"
+    done >"$work/err"
   [ ! -s "$work/err" ]
 }
 
@@ -219,7 +225,10 @@ for document in "$srcdir"/README.md "$srcdir"/doc/*.md; do
   lines "$name" "$work/lines"
   check "$name: its options and targets are known" words_are_known "$document"
   check "$name: its links resolve" links_resolve "$document"
-  check "$name: README.md leads to it, and the tarball has it" eval '[ $name = README.md ] || { grep -q "($name)" "$srcdir/README.md" && grep -qw "$name" "$srcdir/doc/Makefile.inc"; }'
+  if [ "$name" != README.md ]; then
+    check "$name: README.md links to it" grep -q "($name)" "$srcdir/README.md"
+    check "$name: the tarball has it" grep -qw "$name" "$srcdir/doc/Makefile.inc"
+  fi
   [ ! -e lines.c ] || check "$name: its C compiles and runs" compiles
   if [ -e lines.py ] && command -v python3 >"$work/out"; then
     check "$name: its Python can be read" is_python
@@ -229,19 +238,33 @@ for document in "$srcdir"/README.md "$srcdir"/doc/*.md; do
   cd "$work" && rm -r document || exit 99
 done
 
-# What the examples of --help are about: a plugin, a model's table, the folders of the source, records of two days, and reports of two runs.
+# The files of the examples of --help: a plugin, a model's table, folders of the source, records of two days, and two
+# reports.
 mkdir "$work/help" && cd "$work/help" || exit 99
 ln -s "$srcdir/reference" "$srcdir/tests" .
-sed 's/"long-double"/"mine"/' "$srcdir/examples/plugin/kernel.c" >mine.c && cc mine.c -shared -fPIC -o mine.so $(pkg-config --cflags --libs posenc) -lm
+sed 's/"long-double"/"mine"/' "$srcdir/examples/plugin/kernel.c" >mine.c &&
+  cc mine.c -shared -fPIC -o mine.so $(pkg-config --cflags --libs posenc) -lm
 posenc write --len 5000 --dim 512 -o other.npy
 model='{"pos_encoder.pe":{"dtype":"F32","shape":[5000,512],"data_offsets":[0,10240000]}}'
-{ printf "\\$(printf %o ${#model})\\0\\0\\0\\0\\0\\0\\0" && printf %s "$model" && tail -c 10240000 other.npy; } >model.safetensors
+{
+  printf "\\$(printf %o ${#model})\\0\\0\\0\\0\\0\\0\\0" && printf %s "$model" && tail -c 10240000 other.npy
+} >model.safetensors
 mkdir before
 posenc verify --kernel naive --len 64 --dim 16 --format json -o before/accuracy.json
 unmade=''
-if [ -n "$no_timings" ]; then unmade='before/bench.json after/bench.json'; else posenc bench --kernel naive --len 64 --dim 16 --json before/bench.json >out; fi
+if [ -n "$no_timings" ]; then
+  unmade='before/bench.json after/bench.json'
+else
+  posenc bench --kernel naive --len 64 --dim 16 --json before/bench.json >out
+fi
 cp -r before after
-if [ -n "$no_pages" ]; then unmade="$unmade here there"; else posenc report --kernel rotation-portable --len 64 --dim 16 -o here >out && posenc report --kernel rotation-portable --len 64 --dim 16 -o there >out; fi
+for page in here there; do
+  if [ -n "$no_pages" ]; then
+    unmade="$unmade $page"
+  else
+    posenc report --kernel rotation-portable --len 64 --dim 16 -o $page >out
+  fi
+done
 for command in '' $commands; do
   examples_of "$command" >"$work/lines"
   check "posenc $command --help has examples" test -s "$work/lines"

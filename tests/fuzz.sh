@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libFuzzer on the reader of tables in files, for POSENC_FUZZ_SECONDS (10) and from the seeds; tests/fuzz/drive does without it.
-# shellcheck disable=SC2154 # the environment comes from make
+# libFuzzer on the readers of files, from the seeds, for POSENC_FUZZ_SECONDS (10); tests/fuzz/drive needs none.
 . "${srcdir:-.}/tests/tap.sh"
 fuzz=${abs_top_builddir:-.}/tests/fuzz
 work=$(mktemp -d) || exit 99
@@ -9,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
 diagnose() { tail -n 30 "$work/log" | sed 's/^/# /'; }
 
-# What it found is a file in the folder where it ran: of that the name tells, and its bytes are worth keeping.
+# libFuzzer leaves an input that crashes in the folder where it ran.
 hunt() {
   mkdir "$work/seeds" && "$fuzz/drive" "$work/seeds" &&
     (cd "$work" && "$fuzz/files" -seed=1 -max_len=4096 -rss_limit_mb=512 -malloc_limit_mb=256 -timeout=10 \

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Includes run one way, as doc/design.md says. $srcdir: the source folder.
+# shellcheck disable=SC2086 # lists of folders
+. "${srcdir:-.}/tests/tap.sh"
 cd "${srcdir:-.}" || exit 99
-point=0 failed=0
 
 # Folder, and the folders or files that the sources in it, and not those below it, may include from; posenc.h and
 # config.h always.
@@ -31,8 +32,10 @@ reports: reports reports/sections reports/model reports/page records common
 tools: tools reports reports/model reports/page common
 cli: cli verify identify files bench records reports reports/model reports/page impls/peers impls/recipes common'
 
-# What the library may take from the system: libc with threads, advice on memory and what glibc knows of the CPU, libm, OpenMP, intrinsics.
-system='cpuid.h float.h immintrin.h inttypes.h limits.h math.h omp.h pthread.h sched.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h sys/mman.h sys/platform/x86.h sys/syscall.h unistd.h'
+# The system's headers that the library may include: libc with threads, advice on memory and glibc's CPU features; libm,
+# OpenMP, intrinsics.
+system='cpuid.h float.h immintrin.h inttypes.h limits.h math.h omp.h pthread.h sched.h stdatomic.h stdbool.h stddef.h'
+system="$system stdint.h stdio.h stdlib.h string.h sys/mman.h sys/platform/x86.h sys/syscall.h unistd.h"
 
 sources() { # the sources right in a folder
   find "$1" -maxdepth 1 -name '*.[ch]' -o -maxdepth 1 -name '*.cc' -o -maxdepth 1 -name '*.def'
@@ -52,13 +55,11 @@ among() {
 }
 
 result() { # WHAT OFFENDERS
-  point=$((point + 1))
   if [ -z "$2" ]; then
-    echo "ok $point - $1"
+    point ok "$1"
   else
-    echo "not ok $point - $1"
+    point 'not ok' "$1"
     printf '%s\n' "$2" | sed 's/^/# /'
-    failed=1
   fi
 }
 
@@ -77,13 +78,17 @@ done <<EOF
 $rules
 EOF
 
-result 'every folder of sources has its row above' "$(for top in include lib impls encodings reference common records files verify identify bench reports tools cli; do
+folders='include lib impls encodings reference common records files verify identify bench reports tools cli'
+result 'every folder of sources has its row above' "$(for top in $folders; do
   find $top -name '*.[ch]' -o -name '*.cc'
 done | sed 's|/[^/]*$||' | sort -u | while read -r folder; do
   printf '%s\n' "$rules" | grep -q "^$folder:" || echo "$folder"
 done)"
 
-result 'the library takes only libc, libm, OpenMP and intrinsics from the system' "$(for folder in lib/api lib/apply lib/exact lib/simd impls impls/cr impls/rotation encodings; do sources $folder; done | includes | while read -r where name; do
+library='lib/api lib/apply lib/exact lib/simd impls impls/cr impls/rotation encodings'
+result 'the library takes only libc, libm, OpenMP and intrinsics from the system' "$(for folder in $library; do
+  sources $folder
+done | includes | while read -r where name; do
   case $name in '<'*) ;; *) continue ;; esac
   path=${name#<}
   among "${path%%>*}" "$system" || echo "$where $name"
@@ -91,7 +96,7 @@ done)"
 
 # A unit is NAME.c with NAME.h.
 units() {
-  find lib impls encodings reference common records files verify identify bench reports tools cli -name '*.[ch]' |
+  find $folders -name '*.[ch]' |
     includes | sed -n 's/^\([^:]*\)\.[ch]:[0-9]*: "\([^"]*\)\.h".*/\1 \2/p' | awk '$1 != $2' | sort -u
 }
 result 'no two units include each other, nor by way of others' "$(units | tsort 2>&1 >/dev/null)"
@@ -99,7 +104,8 @@ result 'no two units include each other, nor by way of others' "$(units | tsort 
 rows=$(sed -n 's/^KERNEL(\([a-z0-9_]*\), *\([^,]*\),.*)$/\1 \2/p' impls/kernels.def)
 result 'a row in kernels.def for every file in impls, and a contract for every row' "$([ -n "$rows" ] || echo 'no rows'
 printf '%s\n' "$rows" | while read -r symbol file; do
-  grep -q "^const posenc_kernel posenc_kernel_$symbol = {" "impls/$file" || echo "impls/$file does not end with the contract of $symbol"
+  grep -q "^const posenc_kernel posenc_kernel_$symbol = {" "impls/$file" ||
+    echo "impls/$file does not end with the contract of $symbol"
 done
 for file in impls/*.c $(grep -l '^const posenc_kernel posenc_kernel_' impls/cr/*.c impls/rotation/*.c); do
   printf '%s\n' "$rows" | grep -q " ${file#impls/}\$" || echo "$file has no row in kernels.def"
@@ -109,5 +115,5 @@ result 'no program and script of the tests have one log' "$(for script in tests/
   [ ! -e "${script%.sh}.c" ] || echo "$script"
 done)"
 
-echo "1..$point"
-exit $failed
+plan
+exit $tap_failed

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: MIT
 # make mutation: makes the mutations of tests/mutations/ one at a time, in a copy of the tree in ./mutation, and runs
 # their tests until one fails. Results stay in ./mutation/results: a mutation is tried again when its row, its file or
-# one of its tests has changed. Ends with a table by area, also in ./mutation/table.md; exit status 1 if one survives
-# that is not said to, does not apply or does not build, or if a test fails without one.
+# one of its tests has changed. Ends with a table by area, also in ./mutation/table.md. Exit status 1 if a mutation
+# survives that is not marked open, does not apply or does not build, or if a test fails without a mutation.
 # MUTATIONS: names or patterns of those that are tried, all by default. JOBS: of make.
-# shellcheck disable=SC2154 # the environment comes from make
 : "${srcdir:?make sets it}" "${AWK:=awk}" "${MAKE:=make}" "${CC:=cc}" "${CXX:=c++}" "${JOBS:=2}"
 source=$(cd "$srcdir" && pwd) || exit 99
 mkdir -p mutation && cd mutation || exit 99
@@ -20,12 +19,12 @@ mutation() { # WHAT [NAME]
 made() { "$MAKE" -C "$build" -j"$JOBS" "$@" >"$top/make.log" 2>&1; }
 digest() { cat "$@" | cksum | tr ' ' -; }
 
-# ---- a copy of the tree, built: only what differs is copied, and so is newer than what was built of it ----
+# ---- a copy of the tree, built: only files that differ are copied, so that make rebuilds no others ----
 
 copy() { # FILE
   mkdir -p "$tree/$(dirname "$1")" && cp -p "$source/$1" "$tree/$1" && touch "$tree/$1"
 }
-put_back() { # what a mutation has changed
+put_back() { # the file that a mutation has changed
   [ ! -e "$top/changed" ] || { copy "$(cat "$top/changed")" && rm "$top/changed"; }
 }
 put_back || stop 'a file that was changed cannot be put back'
@@ -59,7 +58,7 @@ runs() { # TEST SECONDS: 0 if it passes, 2 if it cannot be built, 124 if it take
   grep -q '^:global-test-result: \(PASS\|SKIP\)' "$build/$1.trs"
 }
 
-# Without a mutation it passes, as it is and with the sources as they are; and how long that takes.
+# Seconds that a test took without a mutation, with the sources and the test as they are.
 sources=$(cd "$source" && grep -E -v '^(tests|doc|reports/published)/' "$top/files" | xargs cat | cksum | tr ' ' -)
 seconds_of() { sed -n "s|^$1 $sources $(digest "$source/$1".[cs]*) ||p" tests; }
 try_test() { # TEST
@@ -76,7 +75,7 @@ try_test() { # TEST
 trap put_back EXIT
 trap 'exit 99' INT TERM
 
-digest_of() { # NAME FILE TEST...: of all that its result depends on, but for the rest of the tree
+digest_of() { # NAME FILE TEST...: of its row, its file and its tests
   row=$1 changed=$2
   shift 2
   { mutation row "$row"
@@ -84,7 +83,7 @@ digest_of() { # NAME FILE TEST...: of all that its result depends on, but for th
     for test; do cat "$source/$test".[cs]*; done; } | digest
 }
 
-verdict_of() { # TEST...: of the tree as it is
+verdict_of() { # TEST...: killed or survived, with the tree as it is
   for test; do
     runs "$test" $(($(seconds_of "$test") * 3 + 60))
     case $? in
@@ -121,6 +120,7 @@ try() { # NAME FILE EXPECTED TEST...
   say "$name: $verdict"
 }
 
+# shellcheck disable=SC2094 # it is a word, not the file
 mutation list >list || stop 'the tables are wrong: see tests/mutations.sh'
 set -f
 while read -r name file expected tests; do
@@ -132,7 +132,7 @@ while read -r name file expected tests; do
   done
 done <list >chosen
 set +f
-# Standard input is not the tests'.
+# Tests must not read the list from standard input.
 while read -r name file expected tests <&3; do
   # shellcheck disable=SC2086 # words
   try "$name" "$file" "$expected" $tests </dev/null
@@ -141,6 +141,7 @@ done 3<chosen
 # ---- summary ----
 
 rm -f left
+# shellcheck disable=SC2016 # awk's variables
 "$AWK" '
   FILENAME == "results" { result[$1] = $3; next }
   {

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Where no thread, or no process, can be had: fewer threads write the same bits, verify does not blame a kernel, and an exit leaves no file behind.
+# Where no thread, or no process, can be started: fewer threads write the same bits, verify blames no kernel, no file is
+# left.
 . "${srcdir:-.}/tests/command.sh"
 
-# The limit of processes is none for root: then a user of its own, of whom nothing else runs.
+# root has no limit of processes: then another user, who has no other processes.
 limited() { # PROCESSES COMMAND...
   limit=$1
   shift
@@ -20,12 +21,12 @@ posenc_limited() { # PROCESSES ARGUMENT...: sets $status
   status=$?
 }
 
-# What libtool makes is a script, which needs processes of its own.
+# libtool's posenc is a script, which needs more processes.
 program=$POSENC
 [ -x "$abs_top_builddir/.libs/posenc" ] && program=$abs_top_builddir/.libs/posenc
 LD_LIBRARY_PATH=$abs_top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH OMP_NUM_THREADS=2
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # which takes a process of its own
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # it takes a process
 chmod 777 . && chmod 755 "$work"/.. 2>/dev/null
 if ! limited 9 "$program" --version >/dev/null 2>&1; then
   echo '1..0 # SKIP no setpriv or prlimit, or the build folder is not open to another user'
@@ -46,12 +47,13 @@ else
     rm -f got.npy
     posenc_limited 1 write --kernel $kernel --len 20000 --dim 64 --threads 3 -o got.npy
     check "$kernel: without a second thread" test $status -eq 0 -a ! -s err
-    check 'the same bits' cmp -s want.npy got.npy
+    check "$kernel: without a second thread, the same bits" cmp -s want.npy got.npy
     if [ "$(id -u)" -eq 0 ]; then
       posenc_limited 2 write --kernel $kernel --len 20000 --dim 64 --threads 3 -o got.npy
-      check "$kernel: with two of three" eval '[ $status -eq 0 ] && cmp -s want.npy got.npy'
+      check "$kernel: with two of three threads" test $status -eq 0
+      check "$kernel: with two of three threads, the same bits" cmp -s want.npy got.npy
     else
-      skip "$kernel: with two of three" 'other processes of this user count'
+      skip "$kernel: with two of three threads" 'other processes of this user count'
     fi
   done
 fi
@@ -59,7 +61,7 @@ fi
 posenc_limited 1 check want.npy --max-ulp 0.50001
 check 'check takes one thread' test $status -eq 0 -a ! -s err
 posenc_limited 1 identify want.npy
-check 'so does identify' test $status -eq 0 -a ! -s err
+check 'identify takes one thread' test $status -eq 0 -a ! -s err
 
 unmade() { # COMMAND...: one line on stderr, and no file
   posenc_limited 1 "$@"
@@ -67,22 +69,25 @@ unmade() { # COMMAND...: one line on stderr, and no file
     [ -z "$(find . -name '*.json' -o -name '.*.json*')" ]
 }
 check 'verify needs a process' unmade verify --kernel naive --len 20 --dim 8
-check 'and leaves no file' unmade verify --kernel naive --len 20 --dim 8 --format json -o new.json
-check 'so do the other encodings' unmade verify --encoding '*' --format json -o new.json
-check 'and a profile' unmade verify --kernel rotation-portable --len 20 --dim 8 --profile --format json -o new.json
+check 'verify without a process leaves no file' unmade verify --kernel naive --len 20 --dim 8 --format json -o new.json
+check 'verify --encoding without a process leaves no file' unmade verify --encoding '*' --format json -o new.json
+check 'verify --profile without a process leaves no file' \
+  unmade verify --kernel rotation-portable --len 20 --dim 8 --profile --format json -o new.json
 
 if [ "$(id -u)" -eq 0 ]; then
-  for processes in 2 3 4 5; do # as many as one kernel takes: another beside it would have more, or fewer
-    posenc_limited $processes verify --kernel rotation-portable --len 5000 --dim 64
+  for processes in 2 3 4 5; do # the number that one kernel takes; a second kernel at once would change it
+    posenc_limited "$processes" verify --kernel rotation-portable --len 5000 --dim 64
     [ $status -eq 2 ] || break
   done
   check 'verify with a process, and no second thread in it' test $status -eq 0 -a ! -s err
-  check 'skips what takes two threads' test "$(grep -c 'threads 5000x64 # SKIP .*threads could not be had' out)" -eq 1
-  check 'and nothing else' test "$(grep SKIP out | grep -vc 'cannot make the memory')" -eq 1
-  posenc_limited $processes verify --kernel naive --op rope --len 300 --heads 4 --dim 16
-  check 'so of rope' test $status -eq 0 -a "$(grep SKIP out | grep -vc 'cannot make the memory')" -eq 2
+  check 'a check of two threads is skipped' \
+    test "$(grep -c 'threads 5000x64 # SKIP .*threads could not be had' out)" -eq 1
+  check 'no other check is skipped' test "$(grep SKIP out | grep -vc 'cannot make the memory')" -eq 1
+  posenc_limited "$processes" verify --kernel naive --op rope --len 300 --heads 4 --dim 16
+  check 'the same of rope' test $status -eq 0 -a "$(grep SKIP out | grep -vc 'cannot make the memory')" -eq 2
 else
-  for what in 'verify with a process' 'skips what takes two threads' 'and nothing else' 'so of rope'; do
+  for what in 'verify with a process' 'a check of two threads is skipped' 'no other check is skipped' \
+    'the same of rope'; do
     skip "$what" 'other processes of this user count'
   done
 fi
