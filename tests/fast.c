@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of the fast oracle against MPFR, within their bound. With --speed: elements a second, which is not a test. */
-#include "config.h"
-
-#include "common/clock.h"
-#include "common/shapes.h"
+/* The values of the fast oracle against MPFR, within their bound. */
 #include "reference/fast.h"
+#include "common/shapes.h"
 #include "reference/oracle.h"
 #include "reference/scaling.h"
 #include "tests/library.h"
 #include "tests/scalings.h"
 
 #include <stdlib.h>
-#ifdef HAVE_OPENMP
-#include <omp.h>
-#endif
 
 static const unsigned targets[] = {POSENC_ISA_GENERIC, POSENC_ISA_AVX2, POSENC_ISA_AVX512};
 enum { TARGETS = sizeof targets / sizeof *targets };
@@ -204,62 +198,7 @@ static void test_near_ties(const char *name, unsigned isa, int64_t first, double
   fast_destroy(f);
 }
 
-/* ---- speed ---- */
-
-static void set_threads(int threads) {
-#ifdef HAVE_OPENMP
-  omp_set_num_threads(threads);
-#else
-  (void)threads;
-#endif
-}
-
-static void measure(const posenc_kernel *kernel, int64_t rows, int64_t dim, int threads, unsigned isa) {
-  enum { BLOCK_BYTES = 1 << 22 };
-  const posenc_problem problem = posenc_table(rows, dim);
-  const int64_t block = BLOCK_BYTES / (dim * 4) < rows ? BLOCK_BYTES / (dim * 4) : rows;
-  posenc_plan *plan = plan_by(kernel, &problem);
-  void *memory = malloc((size_t)(block * dim) * sizeof(float));
-  if (!memory || !plan) abort();
-  set_threads(threads);
-  const double begin = clock_seconds();
-  fast_oracle *f = fast_create(&problem, isa);
-  const double made = clock_seconds();
-  double executing = 0.0;
-  accuracy a = {0};
-  for (int64_t row = 0; row < rows; row += block) {
-    const int64_t count = rows - row < block ? rows - row : block;
-    const double before = clock_seconds();
-    posenc_execute(plan, row, count, memory);
-    executing += clock_seconds() - before;
-    fast_check(f, row, count, memory, &kernel->bound, &a);
-  }
-  const double whole = clock_seconds() - begin;
-  printf("%-12s %8ldx%-5ld oracle %-8s threads %d: %7.3f s, %4.0f M elements/s per thread (create %.3f s, execute "
-         "%.3f s), misrounded %ld of %ld, max ulp %.9f, worst share %.6f\n",
-         kernel->name, (long)rows, (long)dim, isa ? posenc_isa_name(isa) : "best", threads, whole,
-         (double)a.elements / whole / threads * 1e-6, made - begin, executing, (long)a.misrounded, (long)a.elements,
-         a.max_ulp.ulp, a.worst_share);
-  fast_destroy(f);
-  posenc_plan_destroy(plan);
-  free(memory);
-}
-
-static int speed(int64_t rows, int64_t dim, const char *name) {
-  size_t count;
-  const posenc_kernel *const *kernels = posenc_kernels(&count);
-  for (size_t k = 0; k < count; k++)
-    for (int t = 0; t < TARGETS; t++)
-      for (int threads = 1; threads <= 2; threads++)
-        if ((!name || strcmp(kernels[k]->name, name) == 0) && posenc_isa_detect() & targets[t] &&
-            !posenc_kernel_refusal(kernels[k], NULL, NULL))
-          measure(kernels[k], rows, dim, threads, targets[t]);
-  return 0;
-}
-
-int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "--speed") == 0)
-    return speed(argc > 2 ? atoll(argv[2]) : 131072, argc > 3 ? atoll(argv[3]) : 1024, argc > 4 ? argv[4] : NULL);
+int main(void) {
   test_values();
   test_scaled_values();
   test_turn();

@@ -236,8 +236,8 @@ static void test_returns(const posenc_problem *problem, int64_t index) {
     else
       found = few + 1;
   }
-  ok(found == few, "base %g, i = %d: the returns below %d are those that trying all finds", problem->base, (int)index,
-     SOUGHT);
+  ok(found == few, "base %g, scale %g, i = %d: the returns below %d are those that trying all finds", problem->base,
+     problem->scale, (int)index, SOUGHT);
 
   const int64_t reach = INT64_C(1) << 40;
   const size_t count = oracle_returns(o, index, reach, returns);
@@ -250,11 +250,19 @@ static void test_returns(const posenc_problem *problem, int64_t index) {
 }
 
 int main(void) {
-  const posenc_problem paper = table(64, 10000.0, 0.0, POSENC_F32), other = table(128, 500000.0, 0.0, POSENC_F64);
-  test_returns(&paper, 0);
-  test_returns(&paper, 11);
-  test_returns(&paper, 31);
-  test_returns(&other, 37);
+  static const double scales[] = {0.5, 4.0, 12345.678}; /* the last with frequencies above one turn a position */
+  posenc_problem problem = table(64, 10000.0, 0.0, POSENC_F32);
+  test_returns(&problem, 0);
+  test_returns(&problem, 11);
+  test_returns(&problem, 31);
+  problem = table(128, 500000.0, 0.0, POSENC_F64);
+  test_returns(&problem, 37);
+  problem = table(16, 10000.0, 0.0, POSENC_F32);
+  for (int n = 0; n < 3; n++) {
+    problem.scale = scales[n];
+    test_returns(&problem, 0);
+    test_returns(&problem, 7);
+  }
   test_known_values();
   test_subnormals();
   test_power_of_two();

@@ -362,37 +362,6 @@ static void test_attention(void) {
   oracle_destroy(without);
 }
 
-/* Numbers of positions after which an angle nearly returns, with frequencies above one turn a position too. */
-static void test_returns(double scale) {
-  const posenc_problem problem = with_scale(with_base(16, 16, 1e4), scale);
-  const int64_t most = INT64_C(1) << 30;
-  oracle *o = oracle_create(&problem);
-  mpfr_t w, turn;
-  mpfr_inits2(200, w, turn, (mpfr_ptr)0);
-  mpfr_const_pi(turn, MPFR_RNDN);
-  mpfr_mul_2ui(turn, turn, 1, MPFR_RNDN);
-  bool good = true;
-  size_t all = 0;
-  for (int64_t i = 0; i < 8; i++) {
-    int64_t returns[ORACLE_RETURNS];
-    double before = INFINITY;
-    const size_t count = oracle_returns(o, i, most, returns);
-    for (size_t n = 0; n < count; n++) {
-      oracle_frequency(o, i, w);
-      mpfr_mul_si(w, w, (long)returns[n], MPFR_RNDN);
-      mpfr_remainder(w, w, turn, MPFR_RNDN);
-      const double off = fabs(mpfr_get_d(w, MPFR_RNDN));
-      good = good && off < before && (n == 0 || returns[n] > returns[n - 1]) && off <= 6.2832 / (double)returns[n];
-      before = off;
-    }
-    good = good && count > 0;
-    all += count;
-  }
-  mpfr_clears(w, turn, (mpfr_ptr)0);
-  oracle_destroy(o);
-  ok(good && all > 30, "scale %g: %zu returns of 8 frequencies, each nearer than the one before", scale, all);
-}
-
 int main(void) {
   test_simple_identities();
   test_ramps();
@@ -401,9 +370,5 @@ int main(void) {
   test_cancellation();
   test_attention_values();
   test_attention();
-  test_returns(1.0);
-  test_returns(0.5);
-  test_returns(4.0);
-  test_returns(12345.678);
   return tap_done();
 }

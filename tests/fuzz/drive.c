@@ -18,37 +18,18 @@ static uint64_t below(uint64_t limit) {
 }
 
 /* Words of the formats, and numbers at the ends of their ranges. */
-static const char *const words[] = {"descr",
-                                    "shape",
-                                    "fortran_order",
-                                    "True",
-                                    "'<f8'",
-                                    "'<V2'",
-                                    "'>f2'",
-                                    "(",
-                                    ")",
-                                    ",",
-                                    "{",
-                                    "}",
-                                    "'",
-                                    "[",
-                                    "]",
-                                    "\"",
-                                    "\"dtype\":\"F64\"",
-                                    "\"shape\":[1,1]",
-                                    "\"data_offsets\":[0,64]",
-                                    "__metadata__",
-                                    "0",
-                                    "1",
-                                    "4",
-                                    "-1",
-                                    "1.5",
-                                    "null",
-                                    "4294967296",
-                                    "9223372036854775807",
-                                    "18446744073709551616",
-                                    "4611686018427387904"};
-enum { WORDS = sizeof words / sizeof *words, ROOM = 4096 };
+static const char words[] = "descr shape fortran_order True '<f8' '<V2' '>f2' ( ) , { } ' [ ] \" \"dtype\":\"F64\" "
+                            "\"shape\":[1,1] \"data_offsets\":[0,64] __metadata__ 0 1 4 -1 1.5 null 4294967296 "
+                            "9223372036854775807 18446744073709551616 4611686018427387904";
+enum { ROOM = 4096 };
+
+/* One of the words. */
+static const char *draw_word(size_t *length) {
+  const char *word = words + below(sizeof words - 1);
+  while (word > words && word[-1] != ' ') word--;
+  *length = strcspn(word, " ");
+  return word;
+}
 
 /* Replaces `gone` bytes by `count` others, if there is room. */
 static size_t splice(uint8_t *bytes, size_t size, size_t at, size_t gone, const void *with, size_t count) {
@@ -89,8 +70,9 @@ static size_t mutate(uint8_t *bytes, size_t size) {
     return size;
   }
   default: { /* a word inserted */
-    const char *word = words[below(WORDS)];
-    return splice(bytes, size, at, (size_t)below(8), word, strlen(word));
+    size_t length;
+    const char *word = draw_word(&length);
+    return splice(bytes, size, at, (size_t)below(8), word, length);
   }
   }
 }

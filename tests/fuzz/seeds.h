@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small files of every kind, to begin with. */
+/* Small files of every kind. */
 #ifndef POSENC_TESTS_FUZZ_SEEDS_H
 #define POSENC_TESTS_FUZZ_SEEDS_H
 
@@ -15,7 +15,7 @@ typedef struct seed {
   size_t size;
 } seed;
 
-/* What is no table: wisdom, hard-to-round cases, records and a baseline. */
+/* Files that are no tables: wisdom, hard-to-round cases, records and a baseline. */
 static const char *const seed_texts[] = {
     "posenc-wisdom 1\n0 0 0 4 8 1 40c3880000000000 1 rotation-portable 1234567 posenc 0.1.0, isa 7, a CPU\n",
     "# a table\nbase 10000\ndim 128\npositions 1048576\ncases 2\n"
@@ -37,56 +37,38 @@ enum {
   SEEDS = SEED_FILES + SEED_TABLES + SEED_TEXTS
 };
 
-/* A header of .npy, with room for elements behind it. */
-static inline void seed_npy(seed *s, int version, const char *text) {
-  const size_t length = strlen(text), width = version == 1 ? 2 : 4;
-  memcpy(s->bytes, "\x93NUMPY", 6);
-  s->bytes[6] = (uint8_t)version;
-  s->bytes[8] = (uint8_t)length;
-  memcpy(s->bytes + 8 + width, text, length);
-  s->size = 8 + width + length + 64;
-}
+/* Headers of .npy, by version, and of safetensors, version 0. */
+static const struct {
+  int version;
+  const char *text;
+} seed_headers[SEED_FILES] = {{1, "{'descr': '>f4', 'fortran_order': True, 'shape': (4, 4), }\n"},
+                              {2, "{'shape': (1, 4, 2), 'descr': \"<f8\", 'fortran_order': False}"},
+                              {3, "{'descr': '|V2', 'fortran_order': False, 'shape': (8L, 1L, 4L), }"},
+                              {1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4,), }"},
+                              {1, "{'descr': '|O', 'fortran_order': False, 'shape': (), }"},
+                              {0, "{\"pe\":{\"dtype\":\"F32\",\"shape\":[4,4],\"data_offsets\":[0,64]}}"},
+                              {0, "{\"a\":{\"dtype\":\"F16\",\"shape\":[1,4,4],\"data_offsets\":[0,32]},"
+                                  "\"pe\":{\"dtype\":\"BF16\",\"shape\":[4,4],\"data_offsets\":[32,64]}}"},
+                              {0, "{\"__metadata__\":{\"x\":\"\\u00e9\"},"
+                                  "\"pe\":{\"dtype\":\"F64\",\"shape\":[2,4],\"data_offsets\":[0,64]}}   "},
+                              {0, "{\"b\":{\"dtype\":\"I64\",\"shape\":[8],\"data_offsets\":[0,64]},"
+                                  "\"c\":{\"dtype\":\"F32\",\"shape\":[0,4],\"data_offsets\":[0,0]}}"}};
 
-static inline void seed_safetensors(seed *s, const char *text) {
-  const size_t length = strlen(text);
-  s->bytes[0] = (uint8_t)length;
-  memcpy(s->bytes + 8, text, length);
-  s->size = 8 + length + 64;
+/* A header and 64 bytes of elements. */
+static inline void seed_file(seed *s, int version, const char *text) {
+  const size_t length = strlen(text), at = version == 0 ? 0 : 8, width = version == 0 ? 8 : version == 1 ? 2 : 4;
+  if (version) memcpy(s->bytes, "\x93NUMPY", 6);
+  if (version) s->bytes[6] = (uint8_t)version;
+  s->bytes[at] = (uint8_t)length;
+  memcpy(s->bytes + at + width, text, length);
+  s->size = at + width + length + 64;
 }
 
 /* Number 0 .. SEEDS-1. */
 static inline void seed_make(int number, seed *s) {
   memset(s, 0, sizeof *s);
-  switch (number) {
-  case 0:
-    seed_npy(s, 1, "{'descr': '>f4', 'fortran_order': True, 'shape': (4, 4), }\n");
-    return;
-  case 1:
-    seed_npy(s, 2, "{'shape': (1, 4, 2), 'descr': \"<f8\", 'fortran_order': False}");
-    return;
-  case 2:
-    seed_npy(s, 3, "{'descr': '|V2', 'fortran_order': False, 'shape': (8L, 1L, 4L), }");
-    return;
-  case 3:
-    seed_npy(s, 1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4,), }");
-    return;
-  case 4:
-    seed_npy(s, 1, "{'descr': '|O', 'fortran_order': False, 'shape': (), }");
-    return;
-  case 5:
-    seed_safetensors(s, "{\"pe\":{\"dtype\":\"F32\",\"shape\":[4,4],\"data_offsets\":[0,64]}}");
-    return;
-  case 6:
-    seed_safetensors(s, "{\"a\":{\"dtype\":\"F16\",\"shape\":[1,4,4],\"data_offsets\":[0,32]},"
-                        "\"pe\":{\"dtype\":\"BF16\",\"shape\":[4,4],\"data_offsets\":[32,64]}}");
-    return;
-  case 7:
-    seed_safetensors(s, "{\"__metadata__\":{\"x\":\"\\u00e9\"},"
-                        "\"pe\":{\"dtype\":\"F64\",\"shape\":[2,4],\"data_offsets\":[0,64]}}   ");
-    return;
-  case 8:
-    seed_safetensors(s, "{\"b\":{\"dtype\":\"I64\",\"shape\":[8],\"data_offsets\":[0,64]},"
-                        "\"c\":{\"dtype\":\"F32\",\"shape\":[0,4],\"data_offsets\":[0,0]}}");
+  if (number < SEED_FILES) {
+    seed_file(s, seed_headers[number].version, seed_headers[number].text);
     return;
   }
   if (number >= SEED_FILES + SEED_TABLES) {
@@ -95,7 +77,7 @@ static inline void seed_make(int number, seed *s) {
     memcpy(s->bytes, text, s->size);
     return;
   }
-  /* What our writers begin files with, for each dtype. */
+  /* Files as posenc writes them, for each dtype. */
   posenc_problem problem = posenc_table(4, 4);
   problem.dtype = (posenc_dtype)((number - SEED_FILES) % 4);
   static const double positions[] = {3.0, -0.5, 0.0, 1e9};
