@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Null before the first look. Plugins stay loaded until the program ends. */
+/* Null until they are first asked for. Plugins stay loaded until the program ends. */
 static const posenc_kernel **kernels;
 static size_t kernel_count;
 static char *options_text;
@@ -60,9 +60,9 @@ const char *catalogue_options(void) {
   return options_text;
 }
 
-/* ---- what a plugin has to be ------------------------------------------------------------------- */
+/* ---- loading a plugin -------------------------------------------------------------------------- */
 
-/* Replay commands, in JSON and on lines of TAP, hold the path. */
+/* The path is printed in replay commands, in JSON and in lines of TAP. */
 static bool is_printable(const char *path) {
   for (const char *c = path; *c; c++)
     if (iscntrl((unsigned char)*c)) return false;
@@ -72,8 +72,8 @@ static bool is_printable(const char *path) {
   return is_utf8;
 }
 
-/* Reads what is read of a plugin before its kernels are looked at: a list without an end, or a wild name, ends the
- * process here. */
+/* Reads all that is read before the kernels are checked: a list without an end, or an invalid pointer, ends the process
+ * here. */
 static size_t touch(void *object) {
   const uint32_t *abi = dlsym(object, "posenc_plugin_abi");
   const posenc_kernel *const *list = dlsym(object, "posenc_plugin_kernels");
@@ -87,7 +87,7 @@ static size_t touch(void *object) {
   return read;
 }
 
-/* Loading runs the plugin's constructors. What dlopen itself finds wrong is told later. */
+/* Loading runs the plugin's constructors. Errors of dlopen itself are reported later. */
 static void try_loading(void *argument) {
   isolate_say("loading", 0.0);
   void *object = dlopen(argument, RTLD_NOW | RTLD_LOCAL);
@@ -95,7 +95,7 @@ static void try_loading(void *argument) {
   isolate_result("");
 }
 
-/* Loads the plugin with stdout and stderr sent to /dev/null: try_loading has shown what its constructors print. */
+/* Loads the plugin with stdout and stderr sent to /dev/null: try_loading has shown the constructors' output. */
 static void *load_quietly(const char *file) {
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   int kept[2];
@@ -148,7 +148,7 @@ static const void *find_symbol(void *object, const char *path, const char *name)
   return symbol;
 }
 
-/* The list of kernels. Nothing of another version is looked at. */
+/* The list of kernels. Nothing else is read if the interface version differs. */
 static const posenc_kernel *const *kernels_of(void *object, const char *path) {
   const uint32_t *abi = find_symbol(object, path, "posenc_plugin_abi");
   if (*abi != POSENC_KERNEL_ABI)
@@ -159,7 +159,7 @@ static const posenc_kernel *const *kernels_of(void *object, const char *path) {
   return list;
 }
 
-/* ---- what a kernel has to be ------------------------------------------------------------------- */
+/* ---- checking a kernel ------------------------------------------------------------------------- */
 
 enum { NAME_MOST = 31 };
 
@@ -172,7 +172,7 @@ static bool is_amount(double x) {
   return isfinite(x) && x >= 0.0;
 }
 
-/* What is wrong with a kernel that has a name, or null. */
+/* The first fault of a kernel that has a name, or null. */
 static const char *defect(const posenc_kernel *kernel) {
   const posenc_bound *bound = &kernel->bound;
   if (!is_name(kernel->name))
@@ -201,14 +201,8 @@ static void check_kernel(const char *path, const posenc_kernel *kernel, size_t n
 /* ---- adding ------------------------------------------------------------------------------------ */
 
 static void add_option(const char *path) {
-  char *text = NULL;
-  size_t size;
-  FILE *stream = open_memstream(&text, &size);
-  if (!stream) die("out of memory");
-  if (options_text) fprintf(stream, "%s ", options_text);
-  fputs("--plugin ", stream);
-  print_quoted(stream, path);
-  if (fclose(stream) != 0) die("out of memory");
+  const char *const words[] = {"--plugin", path};
+  char *text = quoted_line(options_text ? options_text : "", 2, words);
   free(options_text);
   options_text = text;
 }

@@ -1,73 +1,43 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/files.h"
 #include "cli/options.h"
 #include "common/field.h"
-#include "common/output.h"
 #include "common/threads.h"
-#include "files/table.h"
 #include "records/print.h"
 #include "verify/table.h"
 #include "verify/verify.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FORMAT = OPTION_OWN, OPTION_TENSOR, OPTION_PART };
-
-static const char help[] = "Usage: posenc check FILE [OPTION]...\n"
-                           "Hold a table in a file, whoever made it, to the exact values: every element is\n"
-                           "compared with the real number, and what a table must be is looked at: values in\n"
-                           "[-1, 1], sin^2 + cos^2 = 1, rows that are rotations of each other, no two rows equal.\n"
-                           "FILE is NumPy's .npy or a safetensors file; it says how many positions and columns\n"
-                           "there are, and the dtype. The rest of the formula is in what posenc write has\n"
-                           "written to a safetensors file; where it is not, or is another, tell it by options.\n"
-                           "\n"
-                           "Options:\n" FORMULA_HELP ROWS_HELP LIMIT_HELP
-                           "  --part NAME       cos or sin: the file has these alone, as a rope cache does; the\n"
-                           "                    layout is then duplicated [f f], interleaved with each column\n"
-                           "                    twice, or split with each once; of .npy of shape (2, L, D) it is\n"
-                           "                    the first half or the second, duplicated if no --layout says\n"
-                           "  --tensor NAME     which tensor of a safetensors file (the only one that can be a\n"
-                           "                    table)\n"
-                           "  --format NAME     text, tap, junit, or json (text)\n"
-                           "  -o, --output FILE\n"
-                           "                    where to write; - is standard output (-)\n" HELP_HELP "\n"
-                           "Dtypes are f16, bf16 (in .npy two bytes of raw data, '<V2'), f32 and f64. Further axes\n"
-                           "of the shape must be 1, as in (L, 1, D). Files may be larger than memory.\n"
-                           "\n"
-                           "Exit status:\n"
-                           "  0                 if every element is within the limit, or none was given\n"
-                           "  1                 if it is broken\n"
-                           "  2                 on bad input or any other error\n"
-                           "\n"
-                           "Examples:\n"
-                           "  $ posenc check table.npy\n"
-                           "  $ posenc check table.npy --max-ulp 1\n"
-                           "  $ posenc check table.safetensors --max-ulp 0.51\n"
-                           "  $ posenc check rows.npy --positions 5,10,-2.5,1000\n"
-                           "  $ posenc check whisper.npy --shift 1 --layout split --max-abs 1e-6\n"
-                           "  $ posenc check model.safetensors --tensor pos_encoder.pe --format junit -o check.xml\n";
-
-static const struct option long_options[] = {
-    FORMULA_OPTIONS,
-    ROWS_OPTIONS,
-    LIMIT_OPTIONS,
-    {"part", required_argument, NULL, OPTION_PART},
-    {"tensor", required_argument, NULL, OPTION_TENSOR},
-    {"format", required_argument, NULL, OPTION_FORMAT},
-    {"output", required_argument, NULL, 'o'},
-    HELP_OPTIONS,
-};
+static const char usage[] = "Usage: posenc check FILE [OPTION]...\n"
+                            "Compare a table in a file with the exact values, whoever made it: every element with\n"
+                            "the real number, and the properties of a table: values in [-1, 1], sin^2 + cos^2 = 1,\n"
+                            "rows that are rotations of each other, no two rows equal. FILE is NumPy's .npy or a\n"
+                            "safetensors file; it defines the number of positions and columns, and the dtype. The\n"
+                            "rest of the formula is in the metadata that posenc write writes to a safetensors file;\n"
+                            "if it is missing or different, give it by options.\n";
+static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data, '<V2'), f32 and f64. Further axes\n"
+                            "of the shape must be 1, as in (L, 1, D). Files may be larger than memory.\n"
+                            "\n"
+                            "Exit status:\n"
+                            "  0                 if every element is within the limit, or none was given\n"
+                            "  1                 if one is not, or a property is violated\n"
+                            "  2                 on bad input or any other error\n"
+                            "\n"
+                            "Examples:\n"
+                            "  $ posenc check table.npy\n"
+                            "  $ posenc check table.npy --max-ulp 1\n"
+                            "  $ posenc check table.safetensors --max-ulp 0.51\n"
+                            "  $ posenc check rows.npy --positions 5,10,-2.5,1000\n"
+                            "  $ posenc check whisper.npy --shift 1 --layout split --max-abs 1e-6\n"
+                            "  $ posenc check model.safetensors --tensor pos_encoder.pe --format junit -o check.xml\n";
 
 /* ---- the record as text ------------------------------------------------------------------------- */
 
-static json_int_t count(const json_t *object, const char *key) {
-  return json_integer_value(json_object_get(object, key));
-}
-
-/* Infinite where the record has null. */
+/* The number under that key; null stands for infinity. */
 static double number(const json_t *object, const char *key) {
   return field_number_or(object, key, INFINITY);
 }
@@ -75,8 +45,8 @@ static double number(const json_t *object, const char *key) {
 static void print_witness(const json_t *record, const char *key, const char *name, const char *unit, FILE *stream) {
   const json_t *w = json_object_get(record, key);
   fprintf(stream, "%-15s %.6g%s at p = %s, i = %" JSON_INTEGER_FORMAT ", %s: exact %s, got %s\n", name,
-          number(w, *unit ? "ulp" : "abs"), unit, field_text(json_object_get(w, "position")).text, count(w, "index"),
-          field_string(w, "function"), field_string(w, "exact"), field_string(w, "got"));
+          number(w, *unit ? "ulp" : "abs"), unit, field_text(json_object_get(w, "position")).text,
+          field_integer(w, "index"), field_string(w, "function"), field_string(w, "exact"), field_string(w, "got"));
 }
 
 static void print_histogram(const json_t *record, FILE *stream) {
@@ -84,8 +54,8 @@ static void print_histogram(const json_t *record, FILE *stream) {
   json_t *bin;
   fputs("\nerror in ulp, below   elements\n", stream);
   json_array_foreach(json_object_get(record, "histogram"), i, bin) {
-    if (count(bin, "count") == 0) continue;
-    fprintf(stream, "%19.6g   %8" JSON_INTEGER_FORMAT "\n", number(bin, "below"), count(bin, "count"));
+    if (field_integer(bin, "count") == 0) continue;
+    fprintf(stream, "%19.6g   %8" JSON_INTEGER_FORMAT "\n", number(bin, "below"), field_integer(bin, "count"));
   }
 }
 
@@ -96,12 +66,12 @@ static void print_positions(const json_t *record, FILE *stream) {
           "misrounded");
   json_array_foreach(json_object_get(record, "positions"), i, each) {
     fprintf(stream, "%19s %10" JSON_INTEGER_FORMAT " %11.6g %11.3g %11.3g %11" JSON_INTEGER_FORMAT "\n",
-            field_text(json_object_get(each, "position")).text, count(each, "rows"), number(each, "max_ulp"),
-            number(each, "max_abs"), number(each, "mean_abs"), count(each, "misrounded"));
+            field_text(json_object_get(each, "position")).text, field_integer(each, "rows"), number(each, "max_ulp"),
+            number(each, "max_abs"), number(each, "mean_abs"), field_integer(each, "misrounded"));
   }
 }
 
-/* What a deviation of each property is. */
+/* The quantity that a property limits. */
 static const char *deviation_of(const char *property) {
   if (strcmp(property, "bounded") == 0) return "largest |value|";
   if (strcmp(property, "pair-norm") == 0) return "largest |sin^2 + cos^2 - 1|";
@@ -118,17 +88,17 @@ static void print_properties(const json_t *record, FILE *stream) {
     const char *property = field_string(check, "property");
     if (strcmp(property, "accuracy") == 0) continue;
     fprintf(stream, "%-15s ", property);
-    if (count(check, "compared") == 0)
+    if (field_integer(check, "compared") == 0)
       fputs("not looked at", stream);
     else if (strcmp(property, "unique-rows") != 0)
       fprintf(stream, "%s %.6g", deviation_of(property), number(check, "worst"));
     else if (json_is_null(first))
-      fprintf(stream, "all of %" JSON_INTEGER_FORMAT, count(equal, "compared"));
+      fprintf(stream, "all of %" JSON_INTEGER_FORMAT, field_integer(equal, "compared"));
     else
       fprintf(stream,
               "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " equal one before; the first p = %s and p = %s",
-              count(equal, "equal"), count(equal, "compared"), field_text(json_array_get(first, 0)).text,
-              field_text(json_array_get(first, 1)).text);
+              field_integer(equal, "equal"), field_integer(equal, "compared"),
+              field_text(json_array_get(first, 0)).text, field_text(json_array_get(first, 1)).text);
     if (judged && !json_is_true(json_object_get(check, "skipped")))
       fputs(json_is_true(json_object_get(check, "ok")) ? ": ok" : ": FAILS", stream);
     if (judged && !json_is_true(json_object_get(check, "ok")) && strcmp(property, "unique-rows") != 0)
@@ -142,7 +112,7 @@ static void print_verdict(const json_t *whole, const json_t *record, FILE *strea
                *of_accuracy = json_array_get(json_object_get(record, "checks"), 0);
   if (!json_is_object(limit)) return;
   const bool by_ulp = number(limit, "ulp") > 0.0;
-  fprintf(stream, "\n%s: --max-%s %.6g", count(whole, "failed") ? "FAIL" : "PASS", by_ulp ? "ulp" : "abs",
+  fprintf(stream, "\n%s: --max-%s %.6g", field_integer(whole, "failed") ? "FAIL" : "PASS", by_ulp ? "ulp" : "abs",
           number(limit, by_ulp ? "ulp" : "abs"));
   if (!json_is_true(json_object_get(of_accuracy, "ok"))) fprintf(stream, ": %s", field_string(of_accuracy, "note"));
   fputc('\n', stream);
@@ -157,13 +127,14 @@ static void print_text(const json_t *whole, FILE *stream) {
   if (json_is_true(json_object_get(record, "recorded")))
     fprintf(stream, "%-15s as posenc write has recorded it in the file, but for options\n", "formula");
   fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ", each compared with the exact value\n", "elements",
-          count(record, "elements"));
+          field_integer(record, "elements"));
   print_witness(record, "max_ulp", "largest error", " ulp", stream);
   print_witness(record, "max_abs", "largest error", "", stream);
   fprintf(stream, "%-15s %.6g ulp, %.3g\n", "mean error", number(record, "mean_ulp"), number(record, "mean_abs"));
-  fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT "\n", "misrounded", count(record, "misrounded"));
-  if (count(record, "not_finite"))
-    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT " (NaN or infinite)\n", "not finite", count(record, "not_finite"));
+  fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT "\n", "misrounded", field_integer(record, "misrounded"));
+  if (field_integer(record, "not_finite"))
+    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT " (NaN or infinite)\n", "not finite",
+            field_integer(record, "not_finite"));
   print_histogram(record, stream);
   print_positions(record, stream);
   print_properties(record, stream);
@@ -172,40 +143,20 @@ static void print_text(const json_t *whole, FILE *stream) {
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-typedef void printer(const json_t *record, FILE *stream);
-
-static printer *parse_format(const char *text) {
-  if (strcmp(text, "text") == 0) return print_text;
-  if (strcmp(text, "tap") == 0) return record_print_tap;
-  if (strcmp(text, "junit") == 0) return record_print_junit;
-  if (strcmp(text, "json") == 0) return field_print;
-  die_value("--format", text, "not text, tap, junit or json");
+static void print_record(const json_t *record, const char *name, FILE *stream) {
+  if (!name || strcmp(name, "text") == 0)
+    print_text(record, stream);
+  else if (strcmp(name, "tap") == 0)
+    record_print_tap(record, stream);
+  else
+    (strcmp(name, "junit") == 0 ? record_print_junit : field_print)(record, stream);
 }
 
-/* The command line again, quoted for a shell. */
-static char *replay_of(int argc, char **argv) {
-  char *text = NULL;
-  size_t length;
-  FILE *stream = open_memstream(&text, &length);
-  if (!stream) die("out of memory");
-  fputs(argv[0], stream);
-  for (int i = 1; i < argc; i++) {
-    fputc(' ', stream);
-    print_quoted(stream, argv[i]);
-  }
-  if (fclose(stream) != 0) die("out of memory");
-  return text;
-}
-
-static bool is_given(const options *given, int code) {
-  return given->texts[code - OPTION_LEN];
-}
-
-/* What posenc write has recorded in the file, but for what options say. Whether there was anything to take. */
+/* Reads the metadata that posenc write has written to the file, except what options give. Whether there are any. */
 static bool take_recorded(options *given, const table_file *table, const char *file) {
   static const struct {
     const char *key;
-    int code, beside; /* which of ours, and one that says the same */
+    int code, beside; /* option for it, and another one that replaces it */
   } fields[] = {{"base", OPTION_BASE, OPTION_CHOOSE_BASE}, {"first", OPTION_OFFSET, OPTION_POSITIONS},
                 {"scale", OPTION_SCALE, OPTION_SCALE},     {"scaling", OPTION_SCALING, OPTION_SCALING},
                 {"shift", OPTION_SHIFT, OPTION_SHIFT},     {"padding", OPTION_PADDING, OPTION_PADDING},
@@ -224,7 +175,7 @@ static bool take_recorded(options *given, const table_file *table, const char *f
   return ours;
 }
 
-/* What the file says of a rope cache of ours, whose tensors have names. */
+/* Whether a file of posenc write has a table or a rope cache, and which tensor of that was opened. */
 static table_part recorded_part(const table_file *table, const char *file) {
   json_t *metadata = table_metadata(table);
   const bool ours = strcmp(field_string(metadata, "made_by"), "posenc") == 0;
@@ -238,7 +189,7 @@ static table_part recorded_part(const table_file *table, const char *file) {
   return strcmp(table_tensor(table), "sin") == 0 ? TABLE_SIN : TABLE_COS;
 }
 
-/* The positions in the file, a new array, if they are wanted. */
+/* The positions in the file, a new array; null if options give them, or there are none. */
 static double *take_positions(options *given, const table_file *table, const char *file) {
   int64_t count = 0;
   double *positions;
@@ -251,13 +202,8 @@ static double *take_positions(options *given, const table_file *table, const cha
   return positions;
 }
 
-static table_part parse_part(const char *text) {
-  if (strcmp(text, "cos") == 0) return TABLE_COS;
-  if (strcmp(text, "sin") == 0) return TABLE_SIN;
-  die_value("--part", text, "not cos or sin");
-}
-
-/* Is there a table that this is a part of? A part's layout is one of a rope cache, whose columns are those of the whole table, or each once. */
+/* Exits unless this is part of a valid table. The layout is one of a rope cache: split has each column once, the others
+   twice. */
 static void require_part(options *given, const char *file) {
   const posenc_layout layout = given->problem.layout;
   if (layout == POSENC_INTERLEAVED_CS || layout == POSENC_SPLIT_CS)
@@ -269,77 +215,72 @@ static void require_part(options *given, const char *file) {
   given->problem.layout = layout;
 }
 
-static int run(int argc, char **argv) {
-  options given = options_defaults();
-  given.tables_alone = given.takes_odd = true;
-  const char *path = "-", *tensor = NULL;
-  printer *print = print_text;
-  table_part part = TABLE_BOTH;
-  char *replay = replay_of(argc, argv); /* before getopt sorts it */
-  for (int code; (code = options_next(&given, &command_check, argc, argv)) != -1;) {
-    if (code == 'o') path = optarg;
-    if (code == OPTION_FORMAT) print = parse_format(optarg);
-    if (code == OPTION_TENSOR) tensor = optarg;
-    if (code == OPTION_PART) part = parse_part(optarg);
-  }
-  if (optind == argc) die("FILE is missing");
-  if (optind + 1 < argc) die("extra operand '%s'", argv[optind + 1]);
-  if (given.max_ulp > 0.0) options_refuse(&given, OPTION_MAX_ABS, OPTION_MAX_ABS, "--max-ulp");
+static table_part part_of(const options *given) {
+  if (!given->part) return TABLE_BOTH;
+  return strcmp(given->part, "cos") == 0 ? TABLE_COS : TABLE_SIN;
+}
 
-  const char *file = argv[optind];
-  fault why;
+static table_file *open_checked(const options *given, const char *file, table_part part) {
   const table_half half = part == TABLE_BOTH ? TABLE_WHOLE : part == TABLE_COS ? TABLE_FIRST : TABLE_SECOND;
-  table_file *table = table_open_half(file, tensor, half, &why);
-  if (!table) die("%s: %s", *file ? file : "''", why.text);
-  if (tensor && !table_tensor(table)) die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
+  table_file *table = open_table(NULL, file, given->tensor, half);
   const stored *at = table_stored(table);
-  if (given.problem.positions && given.problem.rows != at->rows)
-    die("--positions: there are %" PRId64 " of them, and %s has %" PRId64 " rows", given.problem.rows, file, at->rows);
-  given.problem.rows = at->rows;
-  given.problem.dim = at->dim;
-  given.problem.dtype = at->dtype;
-  if (at->halved && !is_given(&given, OPTION_LAYOUT)) given.problem.layout = layout_default(POSENC_ROPE_CACHE);
+  if (given->tensor && !table_tensor(table))
+    die("--tensor %s: %s is a .npy file, which has no names", given->tensor, file);
+  if (given->problem.positions && given->problem.rows != at->rows)
+    die("--positions: there are %" PRId64 " of them, and %s has %" PRId64 " rows", given->problem.rows, file, at->rows);
   if (at->dim > TABLE_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be checked", file, at->dim, TABLE_COLUMNS_MAX);
-  const bool recorded = take_recorded(&given, table, file);
+  return table;
+}
+
+static int run(options *given) {
+  const char *file = given->operands[0];
+  table_part part = part_of(given);
+  table_file *table = open_checked(given, file, part);
+  const stored *at = table_stored(table);
+  given->problem.rows = at->rows;
+  given->problem.dim = at->dim;
+  given->problem.dtype = at->dtype;
+  if (at->halved && !is_given(given, OPTION_LAYOUT)) given->problem.layout = layout_default(POSENC_ROPE_CACHE);
+  const bool recorded = take_recorded(given, table, file);
   const table_part of_file = recorded_part(table, file);
   if (part == TABLE_BOTH) part = of_file;
-  double *positions = recorded ? take_positions(&given, table, file) : NULL;
+  double *positions = recorded ? take_positions(given, table, file) : NULL;
   if (part == TABLE_BOTH)
-    options_require_table(&given, file);
+    options_require_table(given, file);
   else
-    require_part(&given, file);
-  if (output_is(path, file)) die_value("--output", path, "it is the file to check");
-  output *out = output_open(path);
-  if (!out) die_value("--output", path, strerror(errno));
+    require_part(given, file);
+  if (output_is(given->output, file)) die_value("--output", given->output, "it is the file to check");
+  output *out = open_output("--output", given->output);
 
-  const posenc_bound limit = {.ulp = given.max_ulp, .abs = given.max_abs, .max_position = INT64_MAX, .derived = true};
+  const posenc_bound limit = {.ulp = given->max_ulp, .abs = given->max_abs, .max_position = INT64_MAX, .derived = true};
   const table_request request = {.table = table,
                                  .name = file,
-                                 .problem = given.problem,
+                                 .problem = given->problem,
                                  .recorded = recorded,
                                  .part = part,
-                                 .limit = given.max_ulp > 0.0 || given.max_abs > 0.0 ? &limit : NULL,
-                                 .replay = replay};
+                                 .limit = given->max_ulp > 0.0 || given->max_abs > 0.0 ? &limit : NULL,
+                                 .replay = given->command_line};
   threads_hold();
   json_t *record = verify_table(&request);
   if (!record) die("out of memory");
-  print(record, output_stream(out));
-  const int status = count(record, "failed") > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
+  print_record(record, given->format, output_stream(out));
+  const int status = field_integer(record, "failed") > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
   json_decref(record);
   table_close(table);
   free(positions);
-  free(replay);
-  if (!output_commit(out)) die_value("--output", path, strerror(errno));
+  close_output("--output", given->output, out);
   return status;
 }
 
 const command command_check = {
+    .bit = CHECK,
     .name = "check",
-    .summary = "hold a table in a file to the exact values",
-    .help = help,
-    .short_options = "ho:V",
-    .long_options = long_options,
-    .operands = true,
+    .summary = "compare a table in a file with the exact values",
+    .usage = usage,
+    .notes = notes,
+    .operands_least = 1,
+    .operands_most = 1,
+    .operand_missing = "FILE is missing",
     .run = run,
 };

@@ -2,10 +2,11 @@
 #include "config.h"
 
 #include "bench/bench.h"
+#include "cli/files.h"
 #include "cli/measure.h"
+#include "cli/select.h"
 #include "common/field.h"
 #include "common/number.h"
-#include "common/output.h"
 #include "common/scaling.h"
 #include "reports/model/choice.h"
 #include "reports/page/plot.h"
@@ -16,34 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FORMAT = OPTION_OWN, OPTION_MEMORY, OPTION_PLOT, OPTION_KEEP };
-
-/* Few, so that the answer comes in seconds. */
-#define CHOOSE_BUDGET 4194304
-#define CHOOSE_REPETITIONS 7
-
-static const char help[] =
-    "Usage: posenc choose --len L --dim D [OPTION]...\n"
-    "Find the fastest kernel that is accurate enough for one problem on this machine:\n"
-    "verifies and times all that can do it, shows which of them none is better than in\n"
-    "both, recommends one with its reason, and prints the C lines that use it.\n"
-    "\n"
-    "Options:\n"
-    "  --max-ulp U       largest error of an element of the table that is accepted, in\n"
-    "                    ulp of the exact value; 0.5 is correct rounding\n"
-    "  --max-abs E       or in absolute terms (without either, one ulp just below 1:\n"
-    "                    2^-24 for f32; 2^-44 for f64)\n"
-    "  --memory NAME     touched: the table's memory has been used before; fresh: it is\n"
-    "                    new, so that page faults count; tables alone (touched)\n"
-    "  --plot FILE       also draw error against time, as SVG\n"
-    "  --keep FILE       also write down the times in this file, beside those that it has:\n"
-    "                    posenc_wisdom_read gives them to the library's own choice\n"
-    "  --format NAME     text or json (text)\n"
-    "  --threads N       threads of threaded kernels, 0 for as many as OpenMP gives (1)\n"
-    "  --repetitions N   timings of each kernel, 3 or more (" TEXT(
-        CHOOSE_REPETITIONS) ")\n" TABLE_HELP OP_HELP KERNEL_HELP ISA_HELP PATIENCE_HELP HELP_HELP "\n"
-                            "Errors are those of the table, and of add and rope of the table that they work\n"
-                            "with: of every element while there are fewer than 8 million, else of a sample.\n"
+static const char usage[] = "Usage: posenc choose --len L --dim D [OPTION]...\n"
+                            "Find the fastest kernel that is accurate enough for one problem on this machine:\n"
+                            "verifies and times all kernels that can compute it, prints them with a mark where no\n"
+                            "other is both faster and more accurate, recommends one with the reason, and prints\n"
+                            "C lines that use it.\n";
+static const char notes[] = "Errors are those of the table, and for add and rope of the table that they use:\n"
+                            "of every element of fewer than 8 million, else of a sample.\n"
                             "\n"
                             "Exit status:\n"
                             "  0                 if a kernel was found\n"
@@ -56,22 +36,6 @@ static const char help[] =
                             "  $ posenc choose --len 512 --dim 128 --keep kernels.wisdom\n"
                             "  $ posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh --plot front.svg\n";
 
-static const struct option long_options[] = {
-    TABLE_OPTIONS,
-    OP_OPTIONS,
-    KERNEL_OPTIONS,
-    LIMIT_OPTIONS,
-    ISA_OPTIONS,
-    PATIENCE_OPTIONS,
-    {"threads", required_argument, NULL, OPTION_THREADS},
-    {"repetitions", required_argument, NULL, OPTION_REPETITIONS},
-    {"memory", required_argument, NULL, OPTION_MEMORY},
-    {"plot", required_argument, NULL, OPTION_PLOT},
-    {"keep", required_argument, NULL, OPTION_KEEP},
-    {"format", required_argument, NULL, OPTION_FORMAT},
-    HELP_OPTIONS,
-};
-
 static choice_budget budget_of(const options *given) {
   static const double below_one[] = {
       [POSENC_F32] = 0x1p-24, [POSENC_F64] = 0x1p-44, [POSENC_F16] = 0x1p-11, [POSENC_BF16] = 0x1p-8};
@@ -82,7 +46,8 @@ static choice_budget budget_of(const options *given) {
                                                                                    : below_one[table.dtype]};
 }
 
-/* The kernels of libposenc that run on this CPU: for tables those that compute them, not a copy; threaded ones only if threads are allowed. */
+/* Keeps the kernels of libposenc that run on this CPU; for tables without those that copy kept rows, with a single
+   thread without threaded ones. */
 static void keep_candidates(const options *given, selection *chosen) {
   size_t kept = 0;
   for (size_t i = 0; i < chosen->kernel_count; i++) {
@@ -94,11 +59,11 @@ static void keep_candidates(const options *given, selection *chosen) {
     if (!given->kernel && posenc_kernel_refusal(kernel, NULL, &how)) continue;
     chosen->kernels[kept++] = kernel;
   }
-  if (kept == 0) die_value("--kernel", given->kernel, "none of libposenc's that could be chosen");
+  if (kept == 0) die_value("--kernel", given->kernel, "no kernel of libposenc that could be chosen");
   chosen->kernel_count = kept;
 }
 
-/* The problem, and the table that it works with where that is another. */
+/* The problem, and for add and rope also the table that they use. */
 static selection select_problem(const options *given) {
   if (!options_have_table(given)) die("--len and --dim are needed: one problem");
   selection chosen = select_measured(given, false);
@@ -115,7 +80,7 @@ static selection select_problem(const options *given) {
 
 /* ---- wisdom ---------------------------------------------------------------------------------------- */
 
-/* Whether the line is a measurement that `fresh`, one of now, takes the place of: they differ in the time alone. */
+/* Whether the line is a measurement that `fresh` replaces: they differ only in the time. */
 static bool is_replaced(const char *line, const char *fresh) {
   enum { WORDS_BEFORE = 9 };
   for (int word = 0; word < WORDS_BEFORE; word++) {
@@ -140,15 +105,14 @@ static void add_line(kept *all, const char *line) {
   all->lines[all->count++] = copy;
 }
 
-/* Lines of a file of wisdom; none if there is no file. Exits if it is another file. */
+/* The lines of a wisdom file; none if it does not exist. Exits if the file is something else. */
 static kept read_kept(const char *path) {
   kept all = {0};
   posenc_wisdom *wisdom;
   FILE *file = fopen(path, "r");
   if (!file && errno == ENOENT) return all;
   if (!file) die_value("--keep", path, strerror(errno));
-  if (posenc_wisdom_read(&wisdom, path) != POSENC_OK)
-    die_value("--keep", path, "no file that posenc choose has kept times in");
+  if (posenc_wisdom_read(&wisdom, path) != POSENC_OK) die_value("--keep", path, "not a file of posenc choose --keep");
   posenc_wisdom_free(wisdom);
   char *line = NULL;
   size_t size = 0;
@@ -162,7 +126,7 @@ static kept read_kept(const char *path) {
   return all;
 }
 
-/* What was kept, and after it what was measured now in its stead. */
+/* Writes the kept lines that are not replaced, then the new ones. */
 static void write_kept(const kept *before, const json_t *choice, const options *given, FILE *stream) {
   const json_t *candidates = json_object_get(choice, "candidates");
   kept now = {0};
@@ -282,65 +246,50 @@ static void print_code(const posenc_problem *problem, const posenc_kernel *kerne
 
 /* ---- the command ---------------------------------------------------------------------------------- */
 
-static bench_mode parse_memory(const char *text) {
-  if (strcmp(text, "touched") == 0) return BENCH_HOT;
-  if (strcmp(text, "fresh") == 0) return BENCH_FRESH;
-  die_value("--memory", text, "not touched or fresh");
+/* Less work than verify and bench do, so that the answer comes in seconds. */
+static void set_defaults(options *given) {
+  if (!is_given(given, OPTION_THREADS)) given->threads = CHOOSE_THREADS;
+  if (!is_given(given, OPTION_REPETITIONS)) given->repetitions = CHOOSE_REPETITIONS;
+  given->min_time = 0.02;
+  given->budget = 4194304;
+  given->search = 0;
+  given->brief = true;
 }
 
-static int run(int argc, char **argv) {
-  options given = options_defaults();
-  given.threads = 1;
-  given.repetitions = CHOOSE_REPETITIONS;
-  given.min_time = 0.02;
-  given.budget = CHOOSE_BUDGET;
-  given.search = 0;
-  given.brief = true;
-  bench_mode mode = BENCH_HOT;
-  const char *picture = NULL, *keep = NULL;
-  bool json = false;
-  for (int code; (code = options_next(&given, &command_choose, argc, argv)) != -1;) {
-    if (code == OPTION_MEMORY) mode = parse_memory(optarg);
-    if (code == OPTION_PLOT) picture = optarg;
-    if (code == OPTION_KEEP) keep = optarg;
-    if (code == OPTION_FORMAT) {
-      json = strcmp(optarg, "json") == 0;
-      if (!json && strcmp(optarg, "text") != 0) die_value("--format", optarg, "not text or json");
-    }
-  }
-  selection chosen = select_problem(&given);
-  if (given.problem.rows == 0) die_value("--len", "0", "an empty table takes no time");
-  if (mode == BENCH_FRESH && op_is_applied(given.problem.op))
+static int run(options *given) {
+  set_defaults(given);
+  const bench_mode mode = given->memory && strcmp(given->memory, "fresh") == 0 ? BENCH_FRESH : BENCH_HOT;
+  const char *picture = given->plot, *keep = given->keep;
+  selection chosen = select_problem(given);
+  if (given->problem.rows == 0) die_value("--len", "0", "an empty table takes no time");
+  if (mode == BENCH_FRESH && op_is_applied(given->problem.op))
     die_value("--memory", "fresh", "x is never in fresh memory");
   if (picture && plot_refusal()) die_value("--plot", picture, plot_refusal());
   kept before = keep ? read_kept(keep) : (kept){0};
-  output *wisdom = keep ? output_open(keep) : NULL;
-  if (keep && !wisdom) die_value("--keep", keep, strerror(errno));
-  output *out = picture ? output_open(picture) : NULL;
-  if (picture && !out) die_value("--plot", picture, strerror(errno));
+  output *wisdom = open_output("--keep", keep), *out = open_output("--plot", picture);
 
-  json_t *accuracy = measure_accuracy(&given, &chosen, 1, false), *timing;
+  json_t *accuracy = measure_accuracy(given, &chosen, 1, false), *timing;
   const char *name = chosen.shapes[0].name, *table = chosen.shapes[chosen.shape_count - 1].name;
   select_modes(&chosen, 1u << mode);
   selection timed = chosen;
   timed.shape_count = 1;
-  int status = measure_time(&given, &timed, NULL, &timing);
+  int status = measure_time(given, &timed, NULL, &timing);
   if (!timing) leave(status);
   const bool lost = status != EXIT_SUCCESS;
-  json_t *choice = choice_of(accuracy, timing, name, table, bench_mode_name(mode), budget_of(&given));
+  json_t *choice = choice_of(accuracy, timing, name, table, bench_mode_name(mode), budget_of(given));
   if (!choice) die("out of memory");
 
   const char *kernel = json_string_value(json_object_get(choice, "choice"));
-  if (json) {
+  if (given->format && strcmp(given->format, "json") == 0) {
     field_print(choice, stdout);
   } else {
     choice_print(choice, stdout);
-    if (kernel) print_code(&given.problem, find_kernel(kernel), given.threads);
+    if (kernel) print_code(&given->problem, find_kernel(kernel), given->threads);
   }
   if (out && (choice_plot(choice, output_stream(out)) != 0 || !output_commit(out)))
     die_value("--plot", picture, "it could not be drawn");
-  if (wisdom) write_kept(&before, choice, &given, output_stream(wisdom));
-  if (wisdom && !output_commit(wisdom)) die_value("--keep", keep, strerror(errno));
+  if (wisdom) write_kept(&before, choice, given, output_stream(wisdom));
+  close_output("--keep", keep, wisdom);
   free_kept(&before);
   status = kernel && !lost ? accuracy_status(accuracy) : STATUS_FAILED_CHECK;
   json_decref(choice);
@@ -351,10 +300,10 @@ static int run(int argc, char **argv) {
 }
 
 const command command_choose = {
+    .bit = CHOOSE,
     .name = "choose",
     .summary = "find the fastest kernel that is accurate enough",
-    .help = help,
-    .short_options = "hV",
-    .long_options = long_options,
+    .usage = usage,
+    .notes = notes,
     .run = run,
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/files.h"
 #include "cli/options.h"
 #include "common/progress.h"
 #include "files/difference.h"
@@ -7,40 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_TENSOR = OPTION_OWN };
 enum { STATUS_DIFFERENT = 1 };
 
-static const char help[] = "Usage: posenc diff A B [OPTION]...\n"
-                           "Tell where and how much two tables in files differ: their first and their largest\n"
-                           "difference, how many elements, and whether the columns of one are those of the other\n"
-                           "in another order, as those of interleaved and split tables are. Nothing is printed if\n"
-                           "they are the same to the last bit.\n"
-                           "\n"
-                           "Options:\n"
-                           "  --tensor NAME     which tensor of a safetensors file (the only one that can be a\n"
-                           "                    table); given twice, that of A, then that of B\n" HELP_HELP "\n"
-                           "A and B are NumPy's .npy or safetensors files; elements of different dtypes are\n"
-                           "compared by value. Files may be larger than memory.\n"
-                           "\n"
-                           "Exit status:\n"
-                           "  0                 if they are the same\n"
-                           "  1                 if they differ\n"
-                           "  2                 on bad input or any other error\n"
-                           "\n"
-                           "Examples:\n"
-                           "  $ posenc diff table.npy other.npy\n"
-                           "  $ posenc diff table.npy model.safetensors --tensor pos_encoder.pe\n";
-
-static const struct option long_options[] = {
-    {"tensor", required_argument, NULL, OPTION_TENSOR},
-    HELP_OPTIONS,
-};
+static const char usage[] = "Usage: posenc diff A B [OPTION]...\n"
+                            "Print where and by how much two tables in files differ: the first and the largest\n"
+                            "difference, how many elements differ, and whether the columns of one are those of the\n"
+                            "other in another order, as those of interleaved and split tables are. Nothing is printed\n"
+                            "if all bits are equal.\n";
+static const char notes[] = "A and B are NumPy's .npy or safetensors files; elements of different dtypes are\n"
+                            "compared by value. Files may be larger than memory.\n"
+                            "\n"
+                            "Exit status:\n"
+                            "  0                 if they are the same\n"
+                            "  1                 if they differ\n"
+                            "  2                 on bad input or any other error\n"
+                            "\n"
+                            "Examples:\n"
+                            "  $ posenc diff table.npy other.npy\n"
+                            "  $ posenc diff table.npy model.safetensors --tensor pos_encoder.pe\n";
 
 static void show(double done, double total) {
   progress_show("diff", "elements of both", done, total, "elements");
 }
 
-/* So many digits tell any two numbers of the dtype apart. */
+/* The number of digits that distinguishes any two numbers of the dtype. */
 static int digits_of(posenc_dtype dtype) {
   return dtype == POSENC_F64 ? 17 : dtype == POSENC_F32 ? 9 : 5;
 }
@@ -90,45 +81,39 @@ static void print_difference(const difference *d, const stored *a, const stored 
   print_layouts(d, a->dim);
 }
 
-static table_file *open_or_die(const char *path, const char *tensor) {
-  fault why;
-  table_file *table = table_open(path, tensor, &why);
-  if (!table) die("%s: %s", *path ? path : "''", why.text);
-  return table;
-}
-
-static int run(int argc, char **argv) {
-  options given = options_defaults();
-  const char *tensors[2] = {NULL, NULL};
-  int named = 0;
-  for (int code; (code = options_next(&given, &command_diff, argc, argv)) != -1;) {
-    if (named == 2) die_value("--tensor", optarg, "a third one");
-    tensors[named++] = optarg;
-  }
-  if (argc - optind < 2) die("two FILEs are needed");
-  if (argc - optind > 2) die("extra operand '%s'", argv[optind + 2]);
-  char **files = argv + optind;
-  table_file *a = open_or_die(files[0], tensors[0]), *b = open_or_die(files[1], named == 2 ? tensors[1] : tensors[0]);
-  if (named && !table_tensor(a) && !table_tensor(b)) die("--tensor %s: neither file has names", tensors[0]);
-
+/* Prints the difference, if there is any; whether there is. */
+static bool compare_elements(char **files, table_file *a, table_file *b) {
   const stored *of_a = table_stored(a), *of_b = table_stored(b);
-  bool different = true;
-  if (of_a->dim != of_b->dim) {
+  difference found;
+  const char *failure = difference_find(a, b, show, &found);
+  progress_clear();
+  if (failure) die("%s and %s: %s", files[0], files[1], failure);
+  const bool different = found.values || found.bits != 0 || of_a->rows != of_b->rows;
+  if (different) {
     print_table("A", files[0], of_a);
     print_table("B", files[1], of_b);
-    printf("%-15s %" PRId64 " and %" PRId64 "\n", "columns", of_a->dim, of_b->dim);
+    print_difference(&found, of_a, of_b);
+  }
+  difference_free(&found);
+  return different;
+}
+
+static int run(options *given) {
+  const texts *tensors = &given->tensors;
+  if (tensors->count > 2) die_value("--tensor", tensors->items[2], "a third one");
+  char **files = given->operands;
+  const char *first = tensors->count > 0 ? tensors->items[0] : NULL;
+  table_file *a = open_table(NULL, files[0], first, TABLE_WHOLE),
+             *b = open_table(NULL, files[1], tensors->count == 2 ? tensors->items[1] : first, TABLE_WHOLE);
+  if (first && !table_tensor(a) && !table_tensor(b)) die("--tensor %s: neither file has names", first);
+  const int64_t columns_a = table_stored(a)->dim, columns_b = table_stored(b)->dim;
+  bool different = true;
+  if (columns_a == columns_b) {
+    different = compare_elements(files, a, b);
   } else {
-    difference found;
-    const char *failure = difference_find(a, b, show, &found);
-    progress_clear();
-    if (failure) die("%s and %s: %s", files[0], files[1], failure);
-    different = found.values || found.bits != 0 || of_a->rows != of_b->rows;
-    if (different) {
-      print_table("A", files[0], of_a);
-      print_table("B", files[1], of_b);
-      print_difference(&found, of_a, of_b);
-    }
-    difference_free(&found);
+    print_table("A", files[0], table_stored(a));
+    print_table("B", files[1], table_stored(b));
+    printf("%-15s %" PRId64 " and %" PRId64 "\n", "columns", columns_a, columns_b);
   }
   table_close(a);
   table_close(b);
@@ -136,11 +121,13 @@ static int run(int argc, char **argv) {
 }
 
 const command command_diff = {
+    .bit = DIFF,
     .name = "diff",
-    .summary = "tell where two tables in files differ",
-    .help = help,
-    .short_options = "hV",
-    .long_options = long_options,
-    .operands = true,
+    .summary = "print where two tables in files differ",
+    .usage = usage,
+    .notes = notes,
+    .operands_least = 2,
+    .operands_most = 2,
+    .operand_missing = "two FILEs are needed",
     .run = run,
 };

@@ -1,64 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/encodings.h"
 
-#include <fnmatch.h>
+#include "cli/select.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- by name ------------------------------------------------------------------------------------ */
-
-__attribute__((noreturn)) static void die_no_encoding(const char *name) {
-  size_t count;
-  const posenc_encoding *const *all = posenc_encodings(&count);
-  const char *nearest = NULL;
-  for (size_t i = 0; i < count; i++) nearest = nearer_name(name, nearest, all[i]->name);
-  char reason[128];
-  snprintf(reason, sizeof reason, "no such encoding%s", hint_of(nearest, "posenc list --encodings tells them").text);
-  die_value("--encoding", name, reason);
-}
-
-const posenc_encoding *find_encoding(const char *name) {
-  const posenc_encoding *encoding = posenc_encoding_find(name);
-  if (!encoding) die_no_encoding(name);
-  return encoding;
-}
-
-/* Sets in `selected` those that one glob selects. Exits if it selects none, or one that is held as a kernel. */
-static void select_by_glob(const char *glob, bool *selected) {
-  size_t count;
-  const posenc_encoding *const *all = posenc_encodings(&count);
-  bool any = false;
-  for (size_t i = 0; i < count; i++) {
-    if (all[i]->by_kernels && strcmp(glob, all[i]->name) == 0)
-      die_value("--encoding", glob, "kernels compute it, and --kernel selects those");
-    if (all[i]->by_kernels || fnmatch(glob, all[i]->name, 0) != 0) continue;
-    any = selected[i] = true;
-  }
-  if (!any) die_no_encoding(glob);
-}
-
-const posenc_encoding **select_encodings(const char *globs, size_t *count) {
-  size_t all;
-  const posenc_encoding *const *encodings = posenc_encodings(&all);
-  const posenc_encoding **chosen = calloc(all, sizeof(*chosen));
-  bool *selected = calloc(all, sizeof *selected);
-  char *words = strdup(globs), *rest = words;
-  if (!chosen || !selected || !words) die("out of memory");
-  for (char *glob; (glob = strsep(&rest, ","));) select_by_glob(glob, selected);
-  *count = 0;
-  for (size_t i = 0; i < all; i++)
-    if (selected[i]) chosen[(*count)++] = encodings[i];
-  free(words);
-  free(selected);
-  return chosen;
-}
-
-/* ---- as kernels that bench times ----------------------------------------------------------------- */
-
-/* A run of bench times one encoding, on shapes that are its own; so nothing is refused for another's. */
-
-/* It cannot fail: what would is refused before. */
+/* Arguments are valid here, so a failure is a bug. */
 static void must(posenc_status status) {
   if (status != POSENC_OK) die("bench: %s", posenc_status_message(status));
 }
@@ -75,7 +24,7 @@ static void binary_rows(const void *constants, const posenc_problem *problem, in
   must(posenc_binary(&slice, problem->dim, problem->dtype, out));
 }
 
-/* Rows of the matrices of all heads, one below the other: so many heads as there are squares. */
+/* The matrices of all heads, one below the other; the problem has rows / dim heads. */
 static void alibi_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const int64_t length = problem->dim;
   char *to = out;
@@ -94,7 +43,7 @@ static void alibi_rows(const void *constants, const posenc_problem *problem, int
   }
 }
 
-/* Rows of numbers. */
+/* The constants are the learned table, whose values do not matter. */
 static posenc_status learned_prepare(const posenc_problem *problem, const posenc_options *how, void **constants) {
   size_t bytes;
   (void)how;
@@ -122,7 +71,7 @@ static posenc_status learned_added(const void *constants, const posenc_problem *
   return posenc_learned(&table, slice, problem->dtype, x, out);
 }
 
-/* A plan that adds, for either dtype of x. */
+/* Dropout needs a plan that adds, here for either dtype of x. */
 static const posenc_dtype of_x[] = {POSENC_F32, POSENC_BF16};
 
 static void dropout_release(void *constants) {
@@ -155,7 +104,7 @@ static void dropout_rows(const void *constants, const posenc_problem *problem, i
   die("bench: dropout makes no table");
 }
 
-/* Nothing is dropped, which takes as long: x is worked on again and again, and what is kept would grow without end. */
+/* The probability is 0, which takes the same time: with another one x, which is updated in place, would grow. */
 static posenc_status dropout_applied(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
                                      const void *x, void *out) {
   posenc_plan *const *plans = constants;
@@ -197,7 +146,7 @@ static posenc_kernel as_kernel(const posenc_encoding *encoding) {
   return kernel;
 }
 
-/* Exits if it cannot be. */
+/* Exits if the problem is invalid. `called`: the shape's name, or "" for the usual one. */
 static shape shape_of_options(const options *given, posenc_op op, int64_t rows, int64_t dim, const char *called) {
   posenc_problem problem = posenc_table(rows, dim);
   problem.op = op;
@@ -213,41 +162,47 @@ static shape shape_of_options(const options *given, posenc_op op, int64_t rows, 
   return made;
 }
 
+/* Shape number n, of alibi's matrices. */
+static shape alibi_shape(const options *given, int n) {
+  static const int64_t squares[] = {256, 1024};
+  const int64_t length = is_given(given, OPTION_LEN) ? given->problem.rows : squares[n];
+  const int64_t heads = is_given(given, OPTION_HEADS) ? given->problem.heads : 12;
+  int64_t rows;
+  char name[64];
+  if (heads < 1 || heads > 1 << 20) die_value("--heads", given->texts[OPTION_HEADS], "not within 1 .. 1048576");
+  if (length < 1 || __builtin_mul_overflow(heads, length, &rows)) die("--len %" PRId64 ": no matrix", length);
+  snprintf(name, sizeof name, "%" PRId64 "x%" PRId64 "x%" PRId64, heads, length, length);
+  return shape_of_options(given, POSENC_TABLE, rows, length, name);
+}
+
+static void refuse_options(const options *given, const char *name, bool is_added) {
+  if (strcmp(name, "alibi") == 0)
+    options_refuse(given, SET(DIM), "--encoding alibi");
+  else
+    options_refuse(given, SET(HEADS), "an --encoding other than alibi");
+  if (!is_added) options_refuse(given, SET(BATCH), "an --encoding other than learned and dropout");
+}
+
 selection select_encoded(const options *given, const char *name) {
+  static const int64_t lengths[] = {512, 5000};
   static posenc_kernel kernel;
-  const posenc_encoding *encoding = find_encoding(name);
-  const bool sized = given->texts[OPTION_LEN - OPTION_LEN] || given->texts[OPTION_DIM - OPTION_LEN];
-  const bool alibi = strcmp(name, "alibi") == 0, learned = strcmp(name, "learned") == 0,
-             dropout = strcmp(name, "dropout") == 0;
-  if (encoding->by_kernels) die_value("--encoding", name, "kernels compute it, and --kernel selects those");
-  options_refuse(given, OPTION_KERNEL, OPTION_KERNEL, "--encoding");
-  options_refuse(given, OPTION_BASE, OPTION_CHOOSE_BASE, "--encoding");
-  options_refuse(given, OPTION_SCALE, OPTION_LAYOUT, "--encoding");
-  options_refuse(given, OPTION_INVERSE, OPTION_OP, "--encoding");
-  if (alibi) options_refuse(given, OPTION_DIM, OPTION_DIM, "--encoding alibi");
-  if (!alibi) options_refuse(given, OPTION_HEADS, OPTION_HEADS, "--encoding but alibi");
-  if (!dropout && !learned) options_refuse(given, OPTION_BATCH, OPTION_BATCH, "--encoding but learned and dropout");
+  const posenc_encoding *encoding = posenc_encoding_find(name);
+  if (!encoding || encoding->by_kernels) die_encoding(name);
+  const bool is_table = strcmp(name, "dropout") != 0, is_added = !is_table || strcmp(name, "learned") == 0;
+  const bool sized = is_given(given, OPTION_LEN) || is_given(given, OPTION_DIM);
+  refuse_options(given, name, is_added);
   selection chosen = {.kernels = calloc(1, sizeof(*chosen.kernels)), .shapes = calloc(4, sizeof *chosen.shapes)};
   if (!chosen.kernels || !chosen.shapes) die("out of memory");
-  static const int64_t lengths[] = {512, 5000}, squares[] = {256, 1024};
   for (int n = 0; n < (sized ? 1 : 2); n++) {
-    const int64_t given_rows = given->problem.rows;
-    const int64_t heads = given->texts[OPTION_HEADS - OPTION_LEN] ? given->problem.heads : 12;
-    const int64_t dim = given->texts[OPTION_DIM - OPTION_LEN] ? given->problem.dim : 512;
-    char called[64];
-    if (alibi) {
-      const int64_t length = sized ? given_rows : squares[n];
-      int64_t rows;
-      if (heads < 1 || heads > 1 << 20)
-        die_value("--heads", given->texts[OPTION_HEADS - OPTION_LEN], "not within 1 .. 1048576");
-      if (length < 1 || __builtin_mul_overflow(heads, length, &rows)) die("--len %" PRId64 ": no matrix", length);
-      snprintf(called, sizeof called, "%" PRId64 "x%" PRId64 "x%" PRId64, heads, length, length);
-      chosen.shapes[chosen.shape_count++] = shape_of_options(given, POSENC_TABLE, rows, length, called);
+    if (strcmp(name, "alibi") == 0) {
+      chosen.shapes[chosen.shape_count++] = alibi_shape(given, n);
       continue;
     }
-    const int64_t rows = sized && given->texts[OPTION_LEN - OPTION_LEN] ? given_rows : lengths[n];
-    if (!dropout) chosen.shapes[chosen.shape_count++] = shape_of_options(given, POSENC_TABLE, rows, dim, "");
-    if (dropout || (learned && (given->problem.dtype == POSENC_F32 || given->problem.dtype == POSENC_BF16)))
+    const int64_t rows = is_given(given, OPTION_LEN) ? given->problem.rows : lengths[n];
+    const int64_t dim = is_given(given, OPTION_DIM) ? given->problem.dim : 512;
+    const bool has_x = given->problem.dtype == POSENC_F32 || given->problem.dtype == POSENC_BF16;
+    if (is_table) chosen.shapes[chosen.shape_count++] = shape_of_options(given, POSENC_TABLE, rows, dim, "");
+    if (is_added && (has_x || !is_table))
       chosen.shapes[chosen.shape_count++] = shape_of_options(given, POSENC_ADD, rows, dim, "");
   }
   kernel = as_kernel(encoding);

@@ -1,65 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 #include "identify/identify.h"
 #include "cli/catalogue.h"
+#include "cli/files.h"
 #include "cli/options.h"
 #include "common/field.h"
 #include "common/isolate.h"
-#include "common/output.h"
 #include "common/progress.h"
 #include "common/threads.h"
 #include "common/work.h"
 #include "identify/plain.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FORMAT = OPTION_OWN, OPTION_TENSOR };
 enum { STATUS_NO_TABLE = 1 };
 
-static const char help[] =
-    "Usage: posenc identify FILE [OPTION]...\n"
-    "Tell what a table in a file is from its numbers alone: layout, base, denominator,\n"
-    "scaling with its parameters, first position or list of positions, scale, amplitude,\n"
-    "padding row, damaged columns, the dtypes that it has been in, and the recipe of which\n"
-    "framework comes closest, with its errors from the exact values.\n"
-    "\n"
-    "Options:\n"
-    "  --tensor NAME     which tensor of a safetensors file (the only one that can be a\n"
-    "                    table)\n"
-    "  --format NAME     text or json (text)\n"
-    "  -o, --output FILE\n"
-    "                    where to write; - is standard output (-)\n" PLUGIN_HELP PATIENCE_HELP HELP_HELP "\n"
+static const char usage[] = "Usage: posenc identify FILE [OPTION]...\n"
+                            "Identify a table in a file from its numbers alone: layout, base, denominator, scaling\n"
+                            "with its parameters, first position or list of positions, scale, amplitude, padding\n"
+                            "row, damaged columns, the dtypes that it has been in, and the framework's recipe that\n"
+                            "comes closest, with its errors from the exact values.\n";
+static const char notes[] =
     "FILE is NumPy's .npy file or a safetensors file. Recipes are those that 'posenc list' shows as\n"
-    "recipe/NAME; those that would have written the same bits are all named. Numbers have as many\n"
+    "recipe/NAME; all that would have written the same bits are listed. Numbers have as many\n"
     "digits as the table supports.\n"
     "\n"
     "Exit status:\n"
     "  0                 if it is a sinusoidal positional encoding, or half a rope cache\n"
-    "  1                 if it is not, also if it has sines of other frequencies; or too\n"
-    "                    small to tell; or if a recipe of a plugin crashed, hung or the like\n"
+    "  1                 if it is not, also if it has sines of other frequencies; or is too\n"
+    "                    small to decide; or if a recipe of a plugin crashed, hung or the like\n"
     "  2                 on bad input or any other error\n"
     "\n"
     "Examples:\n"
     "  $ posenc identify table.npy\n"
     "  $ posenc identify model.safetensors --tensor pos_encoder.pe --format json\n";
 
-static const struct option long_options[] = {
-    {"tensor", required_argument, NULL, OPTION_TENSOR},
-    {"format", required_argument, NULL, OPTION_FORMAT},
-    {"output", required_argument, NULL, 'o'},
-    PLUGIN_OPTIONS,
-    PATIENCE_OPTIONS,
-    HELP_OPTIONS,
-};
-
 /* ---- the record as text ------------------------------------------------------------------------- */
-
-static json_int_t count(const json_t *object, const char *key) {
-  return json_integer_value(json_object_get(object, key));
-}
 
 static double number_at(const json_t *array, size_t n) {
   return json_number_value(json_array_get(array, n));
@@ -74,14 +52,14 @@ static void print_columns(const json_t *record, FILE *stream) {
           strcmp(part, "both") == 0  ? ""
           : strcmp(part, "cos") == 0 ? ", cosines alone"
                                      : ", sines alone",
-          count(record, "columns"), count(record, "dim"), odd ? ", odd " : "", odd ? odd : "");
+          field_integer(record, "columns"), field_integer(record, "dim"), odd ? ", odd " : "", odd ? odd : "");
   json_array_foreach(json_object_get(record, "damage"), n, one) {
     const char *kind = field_string(one, "kind");
-    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ": ", n ? "" : "damaged column", count(one, "column"));
+    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ": ", n ? "" : "damaged column", field_integer(one, "column"));
     if (strcmp(kind, "constant") == 0)
       fprintf(stream, "%.9g in all rows\n", field_number(one, "value"));
     else if (strcmp(kind, "moved") == 0)
-      fprintf(stream, "values of column %" JSON_INTEGER_FORMAT "\n", count(one, "like"));
+      fprintf(stream, "values of column %" JSON_INTEGER_FORMAT "\n", field_integer(one, "like"));
     else
       fputs("no part of the table\n", stream);
   }
@@ -116,23 +94,23 @@ static void print_positions(const json_t *record, FILE *stream) {
   if (json_is_object(list)) {
     const json_t *first = json_object_get(list, "first");
     fprintf(stream, "%-15s a list of %" JSON_INTEGER_FORMAT " in %" JSON_INTEGER_FORMAT " runs:", "positions",
-            count(list, "count"), count(list, "runs"));
+            field_integer(list, "count"), field_integer(list, "runs"));
     for (size_t n = 0; n < json_array_size(first); n++) fprintf(stream, " %.9g", number_at(first, n));
-    fprintf(stream, "%s\n", (size_t)count(list, "count") > json_array_size(first) ? " .." : "");
+    fprintf(stream, "%s\n", (size_t)field_integer(list, "count") > json_array_size(first) ? " .." : "");
     return;
   }
   fprintf(stream, "%-15s %.15g%s\n", "first position", field_number(record, "offset"),
-          count(record, "step") < 0 ? ", rows are reversed" : "");
+          field_integer(record, "step") < 0 ? ", rows are reversed" : "");
   if (number_at(range, 0) < number_at(range, 1))
     fprintf(stream, "%-15s %.0f to %.0f\n", "which may be", number_at(range, 0), number_at(range, 1));
-  if (count(record, "other_offsets"))
+  if (field_integer(record, "other_offsets"))
     fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT " other first positions, which these rows do not tell apart\n", "or",
-            count(record, "other_offsets"));
+            field_integer(record, "other_offsets"));
 }
 
 static void print_formula(const json_t *record, FILE *stream) {
   const json_t *also = json_object_get(record, "also");
-  const double half = (double)count(record, "dim") / 2.0, base = field_number(record, "base");
+  const double half = (double)field_integer(record, "dim") / 2.0, base = field_number(record, "base");
   if (json_is_true(json_object_get(record, "any_base")))
     fprintf(stream, "%-15s any: of one frequency, all are the same\n", "base");
   else
@@ -151,9 +129,9 @@ static void print_formula(const json_t *record, FILE *stream) {
   if (fabs(added) > 0.0)
     fprintf(stream, "%-15s %s\n", "added",
             number_within(added, field_number(record, "added_error") / fabs(added)).text);
-  if (count(record, "padding_rows"))
+  if (field_integer(record, "padding_rows"))
     fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ", the first at position %" JSON_INTEGER_FORMAT "\n", "rows of zeros",
-            count(record, "padding_rows"), count(record, "padding"));
+            field_integer(record, "padding_rows"), field_integer(record, "padding"));
 }
 
 static void print_errors(const json_t *record, FILE *stream) {
@@ -164,12 +142,13 @@ static void print_errors(const json_t *record, FILE *stream) {
   fprintf(stream,
           "\n%-15s %.3g from exact, at position %.15g, column %" JSON_INTEGER_FORMAT
           "; %.3g if each were rounded once\n",
-          "largest error", field_number(record, "max_abs"), field_number(worst, "position"), count(worst, "column"),
-          field_number(record, "max_abs_if_exact"));
+          "largest error", field_number(record, "max_abs"), field_number(worst, "position"),
+          field_integer(worst, "column"), field_number(record, "max_abs_if_exact"));
   if (!json_is_true(json_object_get(record, "proved")))
     fprintf(stream, "%-15s exact values are doubles here, without a proof\n", "");
-  if (count(record, "not_finite"))
-    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT " (NaN or infinite)\n", "not finite", count(record, "not_finite"));
+  if (field_integer(record, "not_finite"))
+    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT " (NaN or infinite)\n", "not finite",
+            field_integer(record, "not_finite"));
 }
 
 static void print_makers(const json_t *record, FILE *stream) {
@@ -179,8 +158,8 @@ static void print_makers(const json_t *record, FILE *stream) {
   fprintf(stream, "\n%-24s %12s %12s %11s %11s\n", "made by", "elements", "equal", "rms apart", "max apart");
   json_array_foreach(json_object_get(record, "makers"), n, one) {
     fprintf(stream, "%-24s %12" JSON_INTEGER_FORMAT " %12" JSON_INTEGER_FORMAT " %11.3g %11.3g%s\n",
-            field_string(one, "name"), count(one, "elements"), count(one, "equal"), field_number(one, "rms"),
-            field_number(one, "max"), n < closest ? "  <-" : "");
+            field_string(one, "name"), field_integer(one, "elements"), field_integer(one, "equal"),
+            field_number(one, "rms"), field_number(one, "max"), n < closest ? "  <-" : "");
   }
 }
 
@@ -189,8 +168,8 @@ static void print_text(const json_t *record, FILE *stream) {
   const char *check = json_string_value(json_object_get(record, "check"));
   fprintf(stream, "%s\n\n%s%s%s: %" JSON_INTEGER_FORMAT "x%" JSON_INTEGER_FORMAT " %s (%s)\n",
           field_string(record, "sentence"), field_string(record, "file"), json_is_string(tensor) ? ", " : "",
-          json_is_string(tensor) ? json_string_value(tensor) : "", count(record, "rows"), count(record, "columns"),
-          field_string(record, "stored"), field_string(record, "format"));
+          json_is_string(tensor) ? json_string_value(tensor) : "", field_integer(record, "rows"),
+          field_integer(record, "columns"), field_string(record, "stored"), field_string(record, "format"));
   if (strcmp(field_string(record, "verdict"), "table") != 0) return;
   print_columns(record, stream);
   print_formula(record, stream);
@@ -201,15 +180,7 @@ static void print_text(const json_t *record, FILE *stream) {
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-typedef void printer(const json_t *record, FILE *stream);
-
-static printer *parse_format(const char *text) {
-  if (strcmp(text, "text") == 0) return print_text;
-  if (strcmp(text, "json") == 0) return field_print;
-  die_value("--format", text, "not text or json");
-}
-
-/* How frameworks compute it: the recipes, and those of plugins. A new array. */
+/* The recipes, those of plugins included: a new array. */
 static const posenc_kernel **recipes(size_t *count_of) {
   size_t all;
   const posenc_kernel *const *kernels = catalogue_kernels(&all);
@@ -231,13 +202,13 @@ static json_t *identified(const identify_request *request) {
   return record ? json_pack("{s:o, s:b}", "record", record, "is_table", (int)is_table) : NULL;
 }
 
-/* The same in a process of its own, as it runs kernels of plugins. */
+/* The same in a process of its own, because it runs kernels of plugins. */
 typedef struct job {
   identify_request request;
   bool *left_out;
 } job;
 
-static void identify_aloud(void *argument) {
+static void identify_in_worker(void *argument) {
   job *of = argument;
   identify_request mine = of->request;
   const posenc_kernel **kernels = calloc(mine.kernel_count + 1, sizeof(*kernels));
@@ -254,19 +225,20 @@ static void identify_aloud(void *argument) {
   free(kernels);
 }
 
-static void tell_lost(const posenc_kernel *kernel, const char *words, void *argument) {
+static void print_lost(const posenc_kernel *kernel, const char *words, void *argument) {
   bool *lost = argument;
   *lost = true;
   progress_clear();
   fprintf(stderr, "posenc: identify: %s is left out: %s\n", kernel->name, words);
 }
 
-/* Null, and in `why` the reason, if there is none. */
-static json_t *identified_apart(const identify_request *request, double silence, bool *lost, char *why, size_t size) {
+/* Null on failure, with the reason in `why`. */
+static json_t *identified_isolated(const identify_request *request, double silence, bool *lost, char *why,
+                                   size_t size) {
   job of = {*request, calloc(request->kernel_count + 1, sizeof *of.left_out)};
   if (!of.left_out) die("out of memory");
   const isolation how = {request->kernels, request->kernel_count, silence, NULL, lost};
-  const isolated end = isolate_team(identify_aloud, &of, &how, of.left_out, tell_lost);
+  const isolated end = isolate_team(identify_in_worker, &of, &how, of.left_out, print_lost);
   if (!end.result) isolated_words(&end, why, size);
   json_t *result = end.result ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
@@ -274,56 +246,42 @@ static json_t *identified_apart(const identify_request *request, double silence,
   return result;
 }
 
-static int run(int argc, char **argv) {
-  options given = options_defaults();
-  const char *path = "-", *tensor = NULL;
-  printer *print = print_text;
-  for (int code; (code = options_next(&given, &command_identify, argc, argv)) != -1;) {
-    if (code == 'o') path = optarg;
-    if (code == OPTION_FORMAT) print = parse_format(optarg);
-    if (code == OPTION_TENSOR) tensor = optarg;
-  }
-  if (optind == argc) die("FILE is missing");
-  if (optind + 1 < argc) die("extra operand '%s'", argv[optind + 1]);
-
-  const char *file = argv[optind];
-  fault wrong;
-  table_file *table = table_open(file, tensor, &wrong);
-  if (!table) die("%s: %s", *file ? file : "''", wrong.text);
+static int run(options *given) {
+  const char *file = given->operands[0], *tensor = given->tensor;
+  table_file *table = open_table(NULL, file, tensor, TABLE_WHOLE);
   if (tensor && !table_tensor(table)) die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
   if (table_stored(table)->dim > IDENTIFY_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be looked at", file, table_stored(table)->dim,
         IDENTIFY_COLUMNS_MAX);
-  if (output_is(path, file)) die_value("--output", path, "it is the file to identify");
-  output *out = output_open(path);
-  if (!out) die_value("--output", path, strerror(errno));
+  if (output_is(given->output, file)) die_value("--output", given->output, "it is the file to identify");
+  output *out = open_output("--output", given->output);
 
   identify_request request = {.table = table, .name = file};
   const posenc_kernel **kernels = recipes(&request.kernel_count);
   request.kernels = kernels;
   bool lost = false;
   char why[400] = "out of memory";
-  json_t *result =
-      catalogue_options() ? identified_apart(&request, given.silence, &lost, why, sizeof why) : identified(&request);
-  if (!result) {
-    output_abandon(out);
-    die("%s", why);
-  }
-  print(json_object_get(result, "record"), output_stream(out));
+  json_t *result = catalogue_options() ? identified_isolated(&request, given->silence, &lost, why, sizeof why)
+                                       : identified(&request);
+  if (!result) die("%s", why);
+  const bool json = given->format && strcmp(given->format, "json") == 0;
+  (json ? field_print : print_text)(json_object_get(result, "record"), output_stream(out));
   const bool is_table = json_is_true(json_object_get(result, "is_table")) && !lost;
   json_decref(result);
   free(kernels);
   table_close(table);
-  if (!output_commit(out)) die_value("--output", path, strerror(errno));
+  close_output("--output", given->output, out);
   return is_table ? EXIT_SUCCESS : STATUS_NO_TABLE;
 }
 
 const command command_identify = {
+    .bit = IDENTIFY,
     .name = "identify",
-    .summary = "tell what a table in a file is, and who made it",
-    .help = help,
-    .short_options = "ho:V",
-    .long_options = long_options,
-    .operands = true,
+    .summary = "identify a table in a file, and its maker",
+    .usage = usage,
+    .notes = notes,
+    .operands_least = 1,
+    .operands_most = 1,
+    .operand_missing = "FILE is missing",
     .run = run,
 };

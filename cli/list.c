@@ -9,42 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_JSON = OPTION_OWN, OPTION_NAMES, OPTION_PROBLEMS, OPTION_ENCODINGS };
-
-static const char help[] =
-    "Usage: posenc list [OPTION]...\n"
-    "List the kernels, with what each promises and whether it runs here: the library's,\n"
-    "fastest first, then competitors on other libraries, then those of plugins; apart from\n"
-    "them recipes, which is how shipped frameworks compute the table; and of what: the\n"
-    "operations, layouts, scalings and the like that a problem is made of.\n"
-    "\n"
-    "Options:\n"
-    "  --json            print the contracts as a JSON array\n"
-    "  --names           print the names alone\n"
-    "  --problems        print what problems are made of, and no kernels\n"
-    "  --encodings       print what encodings there are beside the table of sines, and no\n"
-    "                    kernels; with --json, their contracts\n" PLUGIN_HELP ISA_HELP PATIENCE_HELP HELP_HELP "\n"
-    "A bound of \"U ulp + A\" says that no element is further from the exact value than\n"
-    "U units in the last place of the exact value, plus A.\n"
-    "\n"
-    "Exit status:\n"
-    "  0                 if all is well\n"
-    "  2                 on bad input or any other error\n"
-    "\n"
-    "Examples:\n"
-    "  $ posenc list\n"
-    "  $ posenc list --json\n";
-
-static const struct option long_options[] = {
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"names", no_argument, NULL, OPTION_NAMES},
-    {"problems", no_argument, NULL, OPTION_PROBLEMS},
-    {"encodings", no_argument, NULL, OPTION_ENCODINGS},
-    PLUGIN_OPTIONS,
-    ISA_OPTIONS,
-    PATIENCE_OPTIONS,
-    HELP_OPTIONS,
-};
+static const char usage[] = "Usage: posenc list [OPTION]...\n"
+                            "List the kernels with their contracts, and whether they run here: first those of the\n"
+                            "library, fastest first, then those on other libraries, then those of plugins; then the\n"
+                            "recipes, which compute the table as frameworks do; then operations, layouts, scalings\n"
+                            "and other properties of a problem.\n";
+static const char notes[] = "A bound of \"U ulp + A\" says that no element is further from the exact value than\n"
+                            "U units in the last place of the exact value, plus A.\n"
+                            "\n"
+                            "Exit status:\n"
+                            "  0                 on success\n"
+                            "  2                 on bad input or any other error\n"
+                            "\n"
+                            "Examples:\n"
+                            "  $ posenc list\n"
+                            "  $ posenc list --json\n";
 
 static void print_json(const options *given, const posenc_kernel *const *kernels, size_t count) {
   json_t *contracts = json_array();
@@ -70,7 +49,7 @@ static void print_contract(const options *given, const posenc_kernel *kernel) {
   printf("  runs here     %s%s\n", refusal ? "no: " : "yes", refusal ? refusal : "");
 }
 
-/* Those that --kernel '*' selects, or the others. */
+/* Prints the kernels that --kernel '*' selects, or if `apart` the others. */
 static void print_contracts(const options *given, const posenc_kernel *const *kernels, size_t count, bool apart) {
   for (size_t i = 0; i < count; i++)
     if ((strchr(kernels[i]->name, '/') != NULL) == apart) print_contract(given, kernels[i]);
@@ -106,7 +85,7 @@ static void print_encodings(void) {
   for (size_t i = 0; i < count; i++) print_encoding(encodings[i]);
 }
 
-/* ---- what problems are made of -------------------------------------------------------------------- */
+/* ---- properties of problems ------------------------------------------------------------------------ */
 
 typedef struct choice {
   const char *name, *summary;
@@ -118,7 +97,7 @@ static void print_choices(const char *heading, const choice *choices, size_t cou
 }
 #define PRINT_CHOICES(heading, choices) print_choices(heading, choices, sizeof choices / sizeof *choices)
 
-/* "factor, original; low=1, high=32": what has to be given, then what has a default. */
+/* "factor, original, low=1, high=32": keys that must be given, then those with a default. */
 static void print_keys(const scaling_form *form) {
   const char *separator = "";
   printf("  %-16s %s\n%19s", form->name, form->summary, "");
@@ -132,7 +111,7 @@ static void print_keys(const scaling_form *form) {
   putchar('\n');
 }
 
-/* In the order of the enums of posenc.h, whose names they are. */
+/* Names are in the order of the enums of posenc.h. */
 static void print_problems(void) {
   const choice ops[] = {
       {op_name(POSENC_TABLE), "the table: sin and cos of position x scale x frequency"},
@@ -178,52 +157,34 @@ static void print_problems(void) {
   PRINT_CHOICES("dtypes (--dtype)", dtypes);
 }
 
-static int run(int argc, char **argv) {
-  options given = options_defaults();
-  bool json = false, names = false, problems = false, encodings = false;
-  for (int code; (code = options_next(&given, &command_list, argc, argv)) != -1;) {
-    json |= code == OPTION_JSON;
-    names |= code == OPTION_NAMES;
-    problems |= code == OPTION_PROBLEMS;
-    encodings |= code == OPTION_ENCODINGS;
-  }
-  if (problems && (json || names || encodings))
-    die("--problems: nothing would use it beside %s", json ? "--json" : names ? "--names" : "--encodings");
-  if (problems) {
-    print_problems();
-    return EXIT_SUCCESS;
-  }
-  if (json && names) die("--names: nothing would use it beside --json");
-  if (encodings && names) die("--encodings: nothing would use it beside --names");
-  if (encodings) {
-    (json ? print_encodings_json : print_encodings)();
-    return EXIT_SUCCESS;
-  }
+static int run(options *given) {
   size_t count;
   const posenc_kernel *const *kernels = catalogue_kernels(&count);
-  if (json) {
-    print_json(&given, kernels, count);
-    return EXIT_SUCCESS;
-  }
-  if (names) {
+  if (given->problems) {
+    print_problems();
+  } else if (given->encodings) {
+    (given->json ? print_encodings_json : print_encodings)();
+  } else if (given->json) {
+    print_json(given, kernels, count);
+  } else if (given->names) {
     for (size_t i = 0; i < count; i++) puts(kernels[i]->name);
-    return EXIT_SUCCESS;
+  } else {
+    print_contracts(given, kernels, count, false);
+    puts("\nHow shipped frameworks compute it, and negative controls (--kernel 'recipe/*'):\n");
+    print_contracts(given, kernels, count, true);
+    puts("\nEncodings (posenc list --encodings):\n");
+    print_encodings();
+    puts("\nWhat problems are made of (posenc list --problems):\n");
+    print_problems();
   }
-  print_contracts(&given, kernels, count, false);
-  puts("\nHow shipped frameworks compute it, and negative controls (--kernel 'recipe/*'):\n");
-  print_contracts(&given, kernels, count, true);
-  puts("\nEncodings (posenc list --encodings):\n");
-  print_encodings();
-  puts("\nWhat problems are made of (posenc list --problems):\n");
-  print_problems();
   return EXIT_SUCCESS;
 }
 
 const command command_list = {
+    .bit = LIST,
     .name = "list",
     .summary = "list the kernels and what they promise",
-    .help = help,
-    .short_options = "hV",
-    .long_options = long_options,
+    .usage = usage,
+    .notes = notes,
     .run = run,
 };

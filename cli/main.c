@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The posenc command: finds the subcommand and runs it. */
+#include "cli/catalogue.h"
 #include "cli/options.h"
 #include "cli/values.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,22 +18,23 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(void) {
   fputs("Usage: posenc COMMAND [OPTION]...\n"
-        "Sinusoidal positional encodings: write tables of them, hold tables of any maker\n"
-        "and the kernels that compute them to the exact values, time these, and publish\n"
-        "what was found.\n"
+        "Sinusoidal positional encodings: write tables of them, compare tables and the\n"
+        "kernels that compute them with the exact values, time kernels, and publish the\n"
+        "results.\n"
         "\n"
         "Commands:\n",
         stdout);
   for (int i = 0; i < COMMANDS; i++) printf("  %-16s  %s\n", commands[i]->name, commands[i]->summary);
+  fputs("\nOptions:\n", stdout);
+  options_print_help(POSENC);
   fputs("\n"
-        "Options:\n" HELP_HELP "\n"
         "Each command has a --help of its own.\n"
         "\n"
         "Environment:\n"
         "  POSENC_ISA        instruction sets to use where --isa is not given\n"
         "\n"
         "Exit status:\n"
-        "  0                 if all is well\n"
+        "  0                 on success\n"
         "  1                 if a check failed, or tables differ\n"
         "  2                 on bad input or any other error\n"
         "\n"
@@ -44,8 +47,9 @@ static void print_help(void) {
 }
 
 static void handle_options(int argc, char **argv) {
-  static const struct option long_options[] = {HELP_OPTIONS};
-  /* +: what follows the command's name is the command's business. */
+  static const struct option long_options[] = {
+      {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
+  /* +: options after the command's name are the command's. */
   switch (getopt_long(argc, argv, "+hV", long_options, NULL)) {
   case 'h':
     print_help();
@@ -54,7 +58,7 @@ static void handle_options(int argc, char **argv) {
     print_version("posenc");
     finish(EXIT_SUCCESS);
   case '?':
-    exit(STATUS_ERROR); /* getopt has told why */
+    exit(STATUS_ERROR); /* getopt has printed why */
   }
 }
 
@@ -64,22 +68,21 @@ static const command *find_command(const char *name) {
     if (strcmp(commands[i]->name, name) == 0) return commands[i];
     nearest = nearer_name(name, nearest, commands[i]->name);
   }
-  die("%s: no such command%s", *name ? name : "''", hint_of(nearest, "posenc --help tells them").text);
+  die_unknown(NULL, name, "no such command", nearest, "posenc --help lists them");
 }
 
-/* The library reads it only where it chooses: a mistake in it should not wait for that. */
+/* The library reads POSENC_ISA only when it chooses a kernel; a mistake in it is an error of every command. */
 static void check_environment(void) {
   const char *text = getenv("POSENC_ISA");
-  unsigned isa;
-  if (text && *text && !posenc_isa_parse(text, &isa)) die_value("POSENC_ISA", text, NOT_TIERS);
+  if (text && *text) parse_isa("POSENC_ISA", text);
 }
 
-/* Threads of OpenMP that wait for work would keep a core busy, which on a busy machine others need. Its library reads how to wait before main, so the
- * program starts again. What times kernels has their threads wait as a user's do. */
+/* OpenMP threads that wait for work would keep cores busy that other processes need. OpenMP reads its policy before
+   main, so the program starts again. Commands that time kernels have threads wait as a user's program does. */
 static void wait_passively(const command *chosen, char **argv) {
   static const char variable[] = "OMP_WAIT_POLICY";
-  if (chosen == &command_bench || chosen == &command_choose || chosen == &command_report || getenv(variable)) return;
-  if (setenv(variable, "passive", 0) == 0) execv("/proc/self/exe", argv); /* where there is none, they spin */
+  if (chosen->bit & (BENCH | CHOOSE | REPORT) || getenv(variable)) return;
+  if (setenv(variable, "passive", 0) == 0) execv("/proc/self/exe", argv); /* without /proc, threads spin */
 }
 
 int main(int argc, char **argv) {
@@ -98,6 +101,11 @@ int main(int argc, char **argv) {
   argc -= optind;
   argv += optind;
   argv[0] = name;
-  optind = 0; /* getopt starts anew */
-  finish(chosen->run(argc, argv));
+  optind = 0; /* resets getopt */
+  static options given;
+  given = options_defaults();
+  given.self = chosen;
+  options_read(&given, argc, argv);
+  for (size_t i = 0; i < given.plugins.count; i++) catalogue_add(given.plugins.items[i], given.silence);
+  finish(chosen->run(&given));
 }

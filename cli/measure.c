@@ -2,6 +2,7 @@
 #include "cli/measure.h"
 #include "bench/bench.h"
 #include "cli/catalogue.h"
+#include "cli/select.h"
 #include "common/isolate.h"
 #include "common/work.h"
 #include "impls/recipes/recipes.h"
@@ -11,12 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* To have chosen a number of sequences, and not to have it anywhere, must not look like success. */
+/* Exits if --batch is given, but no selected shape has sequences. */
 static void require_applied(const options *given, const selection *chosen) {
   for (size_t i = 0; i < chosen->shape_count; i++)
     if (op_is_applied(chosen->shapes[i].problem.op)) return;
-  options_refuse(given, OPTION_BATCH, OPTION_BATCH,
-                 given->problem.op == POSENC_ROPE_CACHE ? "--op rope-cache" : "--op table");
+  options_refuse(given, SET(BATCH), given->problem.op == POSENC_ROPE_CACHE ? "--op rope-cache" : "--op table");
 }
 
 void require_tables(const options *given, const selection *chosen, const char *option) {
@@ -31,12 +31,12 @@ void require_tables(const options *given, const selection *chosen, const char *o
              *value = problem->positions ? ""
                       : problem->dim % 2 ? odd_name(problem->odd)
                                          : op_name(problem->op);
-  die("%s: nothing would use it beside --%s%s%s", option, beside, *value ? " " : "", value);
+  die("%s: cannot be combined with --%s%s%s", option, beside, *value ? " " : "", value);
 }
 
-/* Nor a search that none of the shapes has. */
+/* Exits if --search is given, but no selected shape is searched. */
 static void require_searchable(const options *given, const selection *chosen) {
-  const char *search = given->texts[OPTION_SEARCH - OPTION_LEN];
+  const char *search = given->texts[OPTION_SEARCH];
   char option[64];
   if (!search || given->search == 0) return;
   snprintf(option, sizeof option, "--search %s", search);
@@ -51,9 +51,9 @@ static void add_shapes(selection *chosen, const shape *shapes, size_t count) {
   chosen->shape_count += count;
 }
 
-/* Those of --op, or all. */
+/* Adds those of --op, or all. */
 static void add_shapes_of(selection *chosen, const options *given, const shape *shapes, size_t count) {
-  const bool any = !given->texts[OPTION_OP - OPTION_LEN];
+  const bool any = !is_given(given, OPTION_OP);
   for (size_t i = 0; i < count; i++)
     if (any || given->problem.op == shapes[i].problem.op) add_shapes(chosen, &shapes[i], 1);
 }
@@ -70,20 +70,20 @@ static void select_shapes(selection *chosen, const options *given, bool sweep) {
   if (sweep) add_shapes_of(chosen, given, shapes, count);
   shapes = shapes_published(&count);
   add_shapes_of(chosen, given, shapes, count);
-  shapes = shapes_scaled(&count); /* frequencies take no part in the time of rows */
+  shapes = shapes_scaled(&count); /* the time of rows does not depend on frequencies */
   if (!sweep) add_shapes_of(chosen, given, shapes, count);
   shapes = shapes_applied(&count);
   add_shapes_of(chosen, given, shapes, count);
 }
 
-/* Kernels of plugins answer too, so in a process of its own. */
+/* Kernels are asked in a process of its own, because some may be of plugins. */
 typedef struct question {
   const options *given;
   const selection *chosen;
   bool *left_out;
 } question;
 
-/* Why a kernel does none of the shapes, of the last one; null if it does any. */
+/* Null if the kernel can compute any of the shapes, else why not the last one. */
 static const char *refusal_of(const question *asked, const posenc_kernel *kernel) {
   const posenc_options how = options_of_plan(asked->given, kernel);
   const char *refusal = NULL;
@@ -105,23 +105,23 @@ static void ask_kernels(void *argument) {
       refusal = refusal_of(asked, kernel);
     }
     json_t *answer = refusal ? json_string(refusal) : json_null();
-    json_array_append_new(answers, answer ? answer : json_string("it refuses, in other characters than UTF-8"));
+    json_array_append_new(answers, answer ? answer : json_string("its reason is not UTF-8"));
   }
   char *text = answers ? json_dumps(answers, JSON_COMPACT) : NULL;
   if (text) isolate_result(text);
 }
 
-static void lose_quietly(const posenc_kernel *kernel, const char *words, void *argument) {
+static void ignore_lost(const posenc_kernel *kernel, const char *words, void *argument) {
   (void)kernel, (void)words, (void)argument;
 }
 
-/* For each kernel, in order: null, or why it does none of the shapes. Of kernels that do not survive the question there
- * is something to tell, and who measures tells it: null, too. */
+/* For each kernel in order: null, or why it can compute none of the shapes. Null also for kernels that crash when
+   asked: the measurement reports that. */
 static json_t *refusals_of(const options *given, const selection *chosen) {
   question asked = {given, chosen, calloc(chosen->kernel_count + 1, sizeof *asked.left_out)};
   if (!asked.left_out) die("out of memory");
   const isolation how = {chosen->kernels, chosen->kernel_count, given->silence, NULL, NULL};
-  const isolated end = isolate_team(ask_kernels, &asked, &how, asked.left_out, lose_quietly);
+  const isolated end = isolate_team(ask_kernels, &asked, &how, asked.left_out, ignore_lost);
   char words[400];
   isolated_words(&end, words, sizeof words);
   if (!end.result) die("asking the kernels: %s", words);
@@ -132,7 +132,7 @@ static json_t *refusals_of(const options *given, const selection *chosen) {
   return answers;
 }
 
-/* To measure nothing must not look like success. */
+/* Exits if no kernel can compute any of the shapes: the exit status must not be that of success. */
 static void require_runnable(const options *given, const selection *chosen) {
   json_t *refusals = refusals_of(given, chosen);
   const char *refusal = NULL;
@@ -151,7 +151,7 @@ static void require_runnable(const options *given, const selection *chosen) {
 selection select_measured(const options *given, bool sweep) {
   selection chosen = {0};
   select_shapes(&chosen, given, sweep);
-  chosen.kernels = options_kernels(given, &chosen.kernel_count);
+  chosen.kernels = select_kernels(given, &chosen.kernel_count);
   require_applied(given, &chosen);
   require_searchable(given, &chosen);
   require_runnable(given, &chosen);
@@ -163,22 +163,10 @@ void require_named(const options *given, const selection *chosen) {
   for (size_t k = 0; k < chosen->kernel_count; k++) {
     const posenc_kernel *kernel = chosen->kernels[k];
     const char *refusal = json_string_value(json_array_get(refusals, k));
-    if (refusal && options_name_kernel(given, kernel))
+    if (refusal && is_named(given, kernel))
       die("--kernel %s: %s cannot do this here: %s", given->kernel, kernel->name, refusal);
   }
   json_decref(refusals);
-}
-
-/* "--cases FILE", the value quoted for a shell. */
-static char *quoted(const char *option, const char *value) {
-  char *text = NULL;
-  size_t length;
-  FILE *stream = open_memstream(&text, &length);
-  if (!stream) die("out of memory");
-  fputs(option, stream);
-  print_quoted(stream, value);
-  if (fclose(stream) != 0) die("out of memory");
-  return text;
 }
 
 selection select_cases(const options *given, const char *const *files, size_t count) {
@@ -186,17 +174,17 @@ selection select_cases(const options *given, const char *const *files, size_t co
   if (!chosen.cases) die("out of memory");
   for (size_t i = 0; i < count; i++) {
     char why[200];
-    chosen.cases[i] = (verify_cases){cases_load(files[i], why, sizeof why), quoted("--cases ", files[i]), {""}};
+    chosen.cases[i] = (verify_cases){cases_load(files[i], why, sizeof why), quoted_line("--cases", 1, &files[i]), {""}};
     if (!chosen.cases[i].cases) die_value("--cases", files[i], why);
     if (!file_digest(files[i], &chosen.cases[i].digest)) die_value("--cases", files[i], strerror(errno));
     add_shapes(&chosen, cases_shape(chosen.cases[i].cases), 1);
   }
-  chosen.kernels = options_kernels(given, &chosen.kernel_count);
+  chosen.kernels = select_kernels(given, &chosen.kernel_count);
   require_runnable(given, &chosen);
   return chosen;
 }
 
-/* Those of the recipes that do the table, and not the other one. */
+/* The recipes that can compute `table`, and not `other`, which may be null. */
 static selection select_recipes_of(const options *given, const shape *table, const shape *other) {
   size_t count;
   const posenc_kernel *const *recipes = recipes_shipped(&count);
@@ -213,7 +201,7 @@ static selection select_recipes_of(const options *given, const shape *table, con
 }
 
 size_t select_recipes(const options *given, selection chosen[RECIPE_TABLES]) {
-  static const char *const names[RECIPE_TABLES] = {"transformer-base", "fairseq-base"}; /* of either denominator */
+  static const char *const names[RECIPE_TABLES] = {"transformer-base", "fairseq-base"}; /* one for each denominator */
   const shape described = shape_of(&given->problem), *tables[RECIPE_TABLES] = {&described};
   size_t count = 1, made = 0;
   if (given->kernel || given->problem.op != POSENC_TABLE) return 0;
@@ -277,8 +265,8 @@ json_t *measure_accuracy(const options *given, const selection *chosen, size_t c
   for (size_t i = 0; i < count; i++)
     parts[i] = (verify_part){chosen[i].kernels,     chosen[i].kernel_count, chosen[i].shapes,
                              chosen[i].shape_count, chosen[i].cases,        chosen[i].profile};
-  const char *positions = given->texts[OPTION_POSITIONS - OPTION_LEN];
-  char *list = positions ? quoted("", positions) : NULL;
+  const char *positions = given->texts[OPTION_POSITIONS];
+  char *list = positions ? quoted_line("", 1, &positions) : NULL;
   const verify_request request = {
       .parts = parts,
       .part_count = count,

@@ -39,7 +39,7 @@ void die(const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  /* One line, whatever the user's text has in it. */
+  /* A single line, also if the user's text has control characters. */
   for (char *c = message; *c; c++)
     if (iscntrl((unsigned char)*c)) *c = '?';
   progress_clear();
@@ -47,7 +47,7 @@ void die(const char *format, ...) {
   leave(STATUS_ERROR);
 }
 
-/* A value as messages show it: an empty one would not be seen. */
+/* An empty value would be invisible in a message. */
 static const char *shown(const char *value) {
   return *value ? value : "''";
 }
@@ -78,7 +78,7 @@ void print_quoted(FILE *stream, const char *word) {
   }
   const char *c = word;
   while (*c && !iscntrl((unsigned char)*c)) c++;
-  if (*c) { /* as bash has it: nobody who reads lines shall take the rest of a name for one */
+  if (*c) { /* bash's $'...': a newline in the name must not look like the end of the line */
     fputs("$'", stream);
     for (; *word; word++)
       if (iscntrl((unsigned char)*word))
@@ -93,6 +93,20 @@ void print_quoted(FILE *stream, const char *word) {
   putc('\'', stream);
 }
 
+char *quoted_line(const char *first, size_t count, const char *const *words) {
+  char *text = NULL;
+  size_t length;
+  FILE *stream = open_memstream(&text, &length);
+  if (!stream) die("out of memory");
+  fputs(first, stream);
+  for (size_t i = 0; i < count; i++) {
+    if (i > 0 || *first) putc(' ', stream);
+    print_quoted(stream, words[i]);
+  }
+  if (fclose(stream) != 0) die("out of memory");
+  return text;
+}
+
 /* ---- names ------------------------------------------------------------------------------------- */
 
 static size_t smallest(size_t a, size_t b, size_t c) {
@@ -100,7 +114,7 @@ static size_t smallest(size_t a, size_t b, size_t c) {
   return least < c ? least : c;
 }
 
-/* Levenshtein distance, row by row. Names are short: longer text is compared as far as the row reaches. */
+/* Levenshtein distance. Of names longer than a row, only the beginning is compared. */
 static size_t edit_distance(const char *a, const char *b) {
   size_t row[64];
   size_t width = strnlen(b, sizeof row / sizeof *row - 1);
@@ -117,13 +131,12 @@ static size_t edit_distance(const char *a, const char *b) {
   return row[width];
 }
 
-/* A name without what stands before its last slash is half written, and not mistaken. */
+/* The last part of a name with slashes, such as "hf-rope" for "recipe/hf-rope", has distance 0. */
 static size_t distance(const char *wanted, const char *name) {
   const char *slash = strrchr(name, '/');
   return slash && strcmp(slash + 1, wanted) == 0 ? 0 : edit_distance(wanted, name);
 }
 
-/* Beyond half of the letters, nobody meant it. */
 static bool is_near(const char *wanted, const char *name) {
   const size_t edits = distance(wanted, name), one = strlen(wanted), other = strlen(name);
   return one > 0 && 2 * edits <= (one > other ? one : other);
@@ -134,11 +147,8 @@ const char *nearer_name(const char *wanted, const char *a, const char *b) {
   return a && distance(wanted, a) <= distance(wanted, b) ? a : b;
 }
 
-name_hint hint_of(const char *nearest, const char *otherwise) {
-  name_hint hint = {""};
-  if (nearest)
-    snprintf(hint.text, sizeof hint.text, "; did you mean '%s'?", nearest);
-  else if (*otherwise)
-    snprintf(hint.text, sizeof hint.text, "; %s", otherwise);
-  return hint;
+void die_unknown(const char *where, const char *name, const char *problem, const char *nearest, const char *hint) {
+  const char *before = where ? where : "", *space = where ? " " : "";
+  if (nearest) die("%s%s%s: %s; did you mean '%s'?", before, space, shown(name), problem, nearest);
+  die("%s%s%s: %s; %s", before, space, shown(name), problem, hint);
 }

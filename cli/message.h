@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages, exits, and names that were meant. */
+/* Messages, exits, quoting for a shell, and suggestions for unknown names. */
 #ifndef POSENC_CLI_MESSAGE_H
 #define POSENC_CLI_MESSAGE_H
 
@@ -8,13 +8,13 @@
 /* Exit statuses, beside EXIT_SUCCESS. */
 enum { STATUS_FAILED_CHECK = 1, STATUS_ERROR = 2 };
 
-/* Names the program in messages from here on. */
+/* Sets the name that messages begin with. */
 void set_program(const char *name);
 
-/* There is code of plugins in the process from here on, which leave() does not let run. */
+/* From now on the process has code of plugins, whose destructors leave() does not run. */
 void set_plugins(void);
 
-/* Tells one line on stderr and exits with STATUS_ERROR. */
+/* Prints one line on stderr and exits with STATUS_ERROR. */
 __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
 
 /* The same for the value of an option, or of an environment variable. */
@@ -23,7 +23,7 @@ __attribute__((noreturn)) void die_value(const char *option, const char *value, 
 /* Exits with the status, or with STATUS_ERROR if standard output could not be written. */
 __attribute__((noreturn)) void finish(int status);
 
-/* Exits with the status. What a plugin would do then is left out. */
+/* Exits with the status, without destructors and exit handlers of plugins. */
 __attribute__((noreturn)) void leave(int status);
 
 /* Prints "PROGRAM (posenc) VERSION" and the license, as GNU programs do. */
@@ -32,15 +32,16 @@ void print_version(const char *program);
 /* Prints the word so that a shell reads the same word. */
 void print_quoted(FILE *stream, const char *word);
 
-/* Returns the name, a or b, that is fewer edits away from `wanted`; a, which may be null, if b takes edits of more than
- * half of the letters. */
+/* "FIRST WORD WORD", the words quoted for a shell, as a new string; without FIRST if that is empty. */
+char *quoted_line(const char *first, size_t count, const char *const *words);
+
+/* Returns the name, a or b, at the smaller edit distance from `wanted`. a may be null; b is not considered if more than
+   half of its letters differ. */
 const char *nearer_name(const char *wanted, const char *a, const char *b);
 
-/* The end of a message about an unknown name: "; did you mean 'NEAREST'?", or "; OTHERWISE" if nearest is null, or
- * nothing if `otherwise` is empty, too. */
-typedef struct name_hint {
-  char text[96];
-} name_hint;
-name_hint hint_of(const char *nearest, const char *otherwise);
+/* Exits with "WHERE NAME: PROBLEM; did you mean 'NEAREST'?", or "...; HINT" if nearest is null. Without "WHERE " if
+   that is null. */
+__attribute__((noreturn)) void die_unknown(const char *where, const char *name, const char *problem,
+                                           const char *nearest, const char *hint);
 
 #endif

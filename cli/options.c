@@ -1,71 +1,140 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "cli/catalogue.h"
 #include "cli/options.h"
+
+#include "bench/bench.h"
 #include "cli/values.h"
-#include "common/output.h"
-#include "common/progress.h"
+#include "records/compare.h"
 #include "verify/verify.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <fnmatch.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { THREADS_MAX = 1024, REPETITIONS_MIN = 3, REPETITIONS_MAX = 10000 };
+/* ---- how values are read ----------------------------------------------------------------------- */
 
-/* ---- options ----------------------------------------------------------------------------------- */
+typedef void read_value(options *given, const char *name, const char *text, bool from_file);
 
-static const char *const option_names[] = {
-    [OPTION_LEN - OPTION_LEN] = "--len",
-    [OPTION_DIM - OPTION_LEN] = "--dim",
-    [OPTION_BASE - OPTION_LEN] = "--base",
-    [OPTION_CHOOSE_BASE - OPTION_LEN] = "--choose-base",
-    [OPTION_OFFSET - OPTION_LEN] = "--offset",
-    [OPTION_SCALE - OPTION_LEN] = "--scale",
-    [OPTION_SCALING - OPTION_LEN] = "--scaling",
-    [OPTION_SHIFT - OPTION_LEN] = "--shift",
-    [OPTION_PADDING - OPTION_LEN] = "--padding",
-    [OPTION_ODD - OPTION_LEN] = "--odd",
-    [OPTION_POSITIONS - OPTION_LEN] = "--positions",
-    [OPTION_LAYOUT - OPTION_LEN] = "--layout",
-    [OPTION_DTYPE - OPTION_LEN] = "--dtype",
-    [OPTION_HEADS - OPTION_LEN] = "--heads",
-    [OPTION_INVERSE - OPTION_LEN] = "--inverse",
-    [OPTION_OP - OPTION_LEN] = "--op",
-    [OPTION_KERNEL - OPTION_LEN] = "--kernel",
-    [OPTION_THREADS - OPTION_LEN] = "--threads",
-    [OPTION_MAX_ULP - OPTION_LEN] = "--max-ulp",
-    [OPTION_MAX_ABS - OPTION_LEN] = "--max-abs",
-    [OPTION_ISA - OPTION_LEN] = "--isa",
-    [OPTION_STORES - OPTION_LEN] = "--stores",
-    [OPTION_SEED - OPTION_LEN] = "--seed",
-    [OPTION_BUDGET - OPTION_LEN] = "--budget",
-    [OPTION_EXHAUSTIVE - OPTION_LEN] = "--exhaustive",
-    [OPTION_BRIEF - OPTION_LEN] = "--brief",
-    [OPTION_SEARCH - OPTION_LEN] = "--search",
-    [OPTION_TIME_LIMIT - OPTION_LEN] = "--time-limit",
-    [OPTION_REPETITIONS - OPTION_LEN] = "--repetitions",
-    [OPTION_PLUGIN - OPTION_LEN] = "--plugin",
-    [OPTION_MIN_TIME - OPTION_LEN] = "--min-time",
-    [OPTION_BATCH - OPTION_LEN] = "--batch",
-    [OPTION_SHARD - OPTION_LEN] = "--shard",
-};
+typedef struct value_kind {
+  enum {
+    READ_FLAG,
+    READ_TEXT,
+    READ_TEXTS, /* all of them, where an option may be given several times */
+    READ_WORD,  /* one of the words of the row's value */
+    READ_NAME,  /* likewise, stored as a number */
+    READ_INTEGER,
+    READ_REAL,
+    READ_POSITIVE,
+    READ_SHARE, /* 0 or more */
+    READ_BY_CALL
+  } how;
+  size_t offset, size;      /* of the member of struct options */
+  int64_t least, most;      /* of an integer */
+  const char *const *names; /* of a value of an enum: names by number up to a null pointer; "" is none */
+  read_value *call;
+} value_kind;
 
-static const char *option_name(int code) {
-  return option_names[code - OPTION_LEN];
+#define KIND(reader, member) .how = reader, .offset = offsetof(options, member), .size = sizeof(((options *)0)->member)
+#define FLAG(member)                                                                                                   \
+  { KIND(READ_FLAG, member) }
+#define TEXT(member)                                                                                                   \
+  { KIND(READ_TEXT, member) }
+#define TEXTS(member)                                                                                                  \
+  { KIND(READ_TEXTS, member) }
+#define WORD(member)                                                                                                   \
+  { KIND(READ_WORD, member) }
+#define NAME(member, list)                                                                                             \
+  { KIND(READ_NAME, member), .names = list }
+#define INTEGER(member, smallest, largest)                                                                             \
+  { KIND(READ_INTEGER, member), .least = smallest, .most = largest }
+#define REAL(member)                                                                                                   \
+  { KIND(READ_REAL, member) }
+#define POSITIVE(member)                                                                                               \
+  { KIND(READ_POSITIVE, member) }
+#define SHARE(member)                                                                                                  \
+  { KIND(READ_SHARE, member) }
+#define CALL(function, member)                                                                                         \
+  { KIND(READ_BY_CALL, member), .call = function }
+
+static void take_sequence(options *given, const char *name, const char *text, bool from_file) {
+  (void)from_file;
+  given->problem.base = posenc_base_for(parse_positive(name, text));
+  if (!isfinite(given->problem.base)) die_value(name, text, "there is no base for it");
 }
 
-/* What the command line gave for the option; null if nothing. */
-static const char *text_given(const options *given, int code) {
-  return given->texts[code - OPTION_LEN];
+static void take_scaling(options *given, const char *name, const char *text, bool from_file) {
+  given->factors = parse_scaling(name, text, !from_file, &given->problem.scaling);
+}
+
+static void take_positions(options *given, const char *name, const char *text, bool from_file) {
+  given->problem.rows = parse_numbers(name, text, ",", !from_file, &given->problem.positions);
+}
+
+static void take_isa(options *given, const char *name, const char *text, bool from_file) {
+  (void)from_file;
+  given->isa = parse_isa(name, text);
+}
+
+static void take_exhaustive(options *given, const char *name, const char *text, bool from_file) {
+  (void)name, (void)text, (void)from_file;
+  given->budget = INT64_MAX;
+}
+
+static void take_modes(options *given, const char *name, const char *text, bool from_file) {
+  (void)from_file;
+  if (!bench_modes_parse(text, &given->modes)) die_value(name, text, "not of hot, cold, fresh, first, row and plan");
+}
+
+static void take_shard(options *given, const char *name, const char *text, bool from_file) {
+  (void)from_file;
+  if (!shard_parse(text, &given->only))
+    die_value(name, text, "not I/N, with I from 1 to N and N up to " TEXT_OF(SHARDS_MOST));
+}
+
+/* ---- the rows of cli/options.def ----------------------------------------------------------------- */
+
+static const char *const written_op_names[] = {
+    [POSENC_TABLE] = "table", [POSENC_ADD] = "", [POSENC_ROPE] = "", [POSENC_ROPE_CACHE] = "rope-cache", NULL};
+
+static const struct {
+  const char *name;
+  char letter;
+} option_names[OPTIONS] = {
+#define OPTION(code, letter, name, commands, kind, value, help) {name, letter},
+#include "cli/options.def"
+};
+
+typedef struct option_row {
+  enum option_code code;
+  unsigned commands;
+  value_kind kind;
+  const char *value, *help;
+} option_row;
+
+static const option_row rows[] = {
+#define OPTION(code, letter, name, commands, kind, value, help) {OPTION_##code, commands, kind, value, help},
+#define VARIANT(code, commands, kind, value, help) {OPTION_##code, commands, kind, value, help},
+#include "cli/options.def"
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const struct {
+  unsigned commands;
+  enum option_code code;
+  uint64_t refused;
+} conflicts[] = {
+#define CONFLICT(commands, code, set) {commands, OPTION_##code, set},
+#include "cli/options.def"
+};
+
+static const option_row *find_row(const command *self, enum option_code code) {
+  for (size_t i = 0; i < ROWS; i++)
+    if (rows[i].code == code && rows[i].commands & self->bit) return &rows[i];
+  return NULL;
 }
 
 options options_defaults(void) {
@@ -78,361 +147,304 @@ options options_defaults(void) {
       .repetitions = DEFAULT_REPETITIONS,
       .min_time = DEFAULT_MIN_TIME,
       .batch = 1,
+      .modes = BENCH_DEFAULT_MODES,
+      .growth = COMPARE_DEFAULT_GROWTH,
+      .slower = COMPARE_DEFAULT_SLOWER,
+      .alpha = COMPARE_DEFAULT_ALPHA,
+      .output = "-",
   };
 }
 
-static bool is_table(posenc_op op) {
-  return op == POSENC_TABLE || op == POSENC_ROPE_CACHE;
+/* ---- help ---------------------------------------------------------------------------------------- */
+
+typedef struct value_text {
+  char text[96];
+} value_text;
+
+/* What the help calls the value: "FILE", or its words, "f32|f64". */
+static value_text value_of(const option_row *row) {
+  value_text v = {""};
+  if (row->value) snprintf(v.text, sizeof v.text, "%s", row->value);
+  for (const char *const *name = row->kind.names; name && *name; name++)
+    if (**name) snprintf(v.text + strlen(v.text), sizeof v.text - strlen(v.text), "%s%s", *v.text ? "|" : "", *name);
+  return v;
 }
 
-/* Takes in the value of a shared option, which is called by that name. A value from a file must not be the name of another. */
-static void take_value(options *given, int code, const char *name, const char *text, bool from_file) {
-  posenc_problem *problem = &given->problem;
-  switch (code) {
-  case OPTION_LEN:
-    problem->rows = parse_integer(name, text, INT64_MIN, INT64_MAX);
+/* "  --dim D           number of columns", its further lines below the first one. */
+static void print_option(const option_row *row) {
+  enum { INDENT = 20 };
+  const char letter = option_names[row->code].letter;
+  const value_text value = value_of(row);
+  char head[128];
+  char with_letter[] = "-?, ";
+  with_letter[1] = letter;
+  const int width = snprintf(head, sizeof head, "  %s--%s%s%s", letter ? with_letter : "", option_names[row->code].name,
+                             *value.text ? " " : "", value.text);
+  if (width > INDENT - 2)
+    printf("%s\n%*s", head, INDENT, "");
+  else
+    printf("%-*s", INDENT, head);
+  for (const char *line = row->help; *line;) {
+    const size_t length = strcspn(line, "\n");
+    printf("%.*s\n", (int)length, line);
+    line += length;
+    if (*line++ == '\0') break;
+    printf("%*s", INDENT, "");
+  }
+}
+
+void options_print_help(unsigned commands) {
+  for (size_t i = 0; i < ROWS; i++)
+    if (rows[i].commands & commands) print_option(&rows[i]);
+}
+
+__attribute__((noreturn)) static void print_help(const command *self) {
+  printf("%s\nOptions:\n", self->usage);
+  options_print_help(self->bit);
+  printf("\n%s", self->notes);
+  finish(EXIT_SUCCESS);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------- */
+
+/* "not a, b or c", for the words "a|b|c". */
+__attribute__((noreturn)) static void die_no_word(const char *name, const char *text, const char *words) {
+  char reason[160] = "not ";
+  while (*words) {
+    const size_t length = strcspn(words, "|"), used = strlen(reason);
+    const char *rest = words + length, *separator = !*rest ? "" : strchr(rest + 1, '|') ? ", " : " or ";
+    snprintf(reason + used, sizeof reason - used, "%.*s%s", (int)length, words, separator);
+    words = rest + (*rest == '|');
+  }
+  die_value(name, text, reason);
+}
+
+static const char *parse_word(const char *name, const char *text, const char *words) {
+  const size_t length = strlen(text);
+  for (const char *word = words; length > 0 && word; word = strchr(word, '|')) {
+    word += *word == '|';
+    if (strncmp(word, text, length) == 0 && (word[length] == '|' || word[length] == '\0')) return text;
+  }
+  die_no_word(name, text, words);
+}
+
+static int parse_name(const char *name, const char *text, const option_row *row) {
+  for (int i = 0; row->kind.names[i]; i++)
+    if (*text && strcmp(row->kind.names[i], text) == 0) return i;
+  die_no_word(name, text, value_of(row).text);
+}
+
+static void append_text(texts *list, const char *text) {
+  const char **grown = reallocarray(list->items, list->count + 1, sizeof(*grown));
+  if (!grown) die("out of memory");
+  list->items = grown;
+  list->items[list->count++] = text;
+}
+
+static void store_integer(void *member, size_t size, int64_t value) {
+  const int narrow = (int)value;
+  memcpy(member, size == sizeof narrow ? (const void *)&narrow : (const void *)&value, size);
+}
+
+/* Sets the member of the option to the value in `text`; errors call the option `name`. From a file no value is taken
+   that names another file. */
+static void take_value(options *given, const option_row *row, const char *name, const char *text, bool from_file) {
+  const value_kind *kind = &row->kind;
+  void *member = (char *)given + kind->offset;
+  switch (kind->how) {
+  case READ_FLAG:
+    *(bool *)member = true;
     break;
-  case OPTION_DIM:
-    problem->dim = parse_integer(name, text, INT64_MIN, INT64_MAX);
+  case READ_TEXT:
+    *(const char **)member = text;
     break;
-  case OPTION_BASE:
-    problem->base = parse_real(name, text);
+  case READ_TEXTS:
+    append_text(member, text);
     break;
-  case OPTION_CHOOSE_BASE:
-    problem->base = posenc_base_for(parse_positive(name, text));
-    if (!isfinite(problem->base)) die_value(name, text, "there is no base for it");
+  case READ_WORD:
+    *(const char **)member = parse_word(name, text, row->value);
     break;
-  case OPTION_OFFSET:
-    problem->first = parse_integer(name, text, INT64_MIN, INT64_MAX);
+  case READ_NAME:
+    store_integer(member, kind->size, parse_name(name, text, row));
     break;
-  case OPTION_SCALE:
-    problem->scale = parse_real(name, text);
+  case READ_INTEGER:
+    store_integer(member, kind->size, parse_integer(name, text, kind->least, kind->most));
     break;
-  case OPTION_SCALING:
-    given->factors = parse_scaling(name, text, !from_file, &problem->scaling);
+  case READ_REAL:
+    *(double *)member = parse_real(name, text);
     break;
-  case OPTION_SHIFT:
-    problem->shift = parse_real(name, text);
+  case READ_POSITIVE:
+    *(double *)member = parse_positive(name, text);
     break;
-  case OPTION_PADDING:
-    problem->padding = parse_integer(name, text, POSENC_NO_PADDING + 1, INT64_MAX);
+  case READ_SHARE:
+    *(double *)member = parse_real(name, text);
+    if (!(*(double *)member >= 0.0)) die_value(name, text, "not 0 or more");
     break;
-  case OPTION_ODD:
-    if (!odd_parse(text, &problem->odd)) die_value(name, text, "not refuse, pad or ceil");
-    break;
-  case OPTION_POSITIONS:
-    problem->rows = parse_numbers(name, text, ",", !from_file, &problem->positions);
-    break;
-  case OPTION_LAYOUT:
-    if (!layout_parse(text, &problem->layout))
-      die_value(name, text, "not interleaved, interleaved-cs, split, split-cs or duplicated");
-    break;
-  case OPTION_DTYPE:
-    if (!dtype_parse(text, &problem->dtype)) die_value(name, text, "not f32, f64, f16 or bf16");
-    break;
-  case OPTION_HEADS:
-    problem->heads = parse_integer(name, text, INT64_MIN, INT64_MAX);
-    break;
-  case OPTION_INVERSE:
-    problem->inverse = true;
-    break;
-  case OPTION_OP:
-    if (!op_parse(text, &problem->op) || (given->tables_alone && !is_table(problem->op)))
-      die_value(name, text,
-                given->tables_alone ? "not table or rope-cache, which can be written"
-                                    : "not table, add, rope or rope-cache");
-    break;
-  case OPTION_KERNEL:
-    given->kernel = text;
-    break;
-  case OPTION_MAX_ULP:
-    given->max_ulp = parse_positive(name, text);
-    break;
-  case OPTION_MAX_ABS:
-    given->max_abs = parse_positive(name, text);
-    break;
-  case OPTION_PLUGIN:
-    catalogue_add(text, given->silence);
-    break;
-  case OPTION_THREADS:
-    given->threads = (int)parse_integer(name, text, 0, THREADS_MAX);
-    break;
-  case OPTION_ISA:
-    given->isa = parse_isa(name, text);
-    break;
-  case OPTION_STORES:
-    if (!stores_parse(text, &given->stores)) die_value(name, text, "not auto, regular or streaming");
-    break;
-  case OPTION_SEED:
-    given->seed = parse_integer(name, text, 0, INT64_MAX);
-    break;
-  case OPTION_BUDGET:
-    given->budget = parse_integer(name, text, 1, INT64_MAX);
-    break;
-  case OPTION_EXHAUSTIVE:
-    given->budget = INT64_MAX;
-    break;
-  case OPTION_BRIEF:
-    given->brief = true;
-    break;
-  case OPTION_SEARCH:
-    given->search = parse_integer(name, text, 0, INT64_MAX);
-    break;
-  case OPTION_TIME_LIMIT:
-    given->silence = parse_positive(name, text);
-    break;
-  case OPTION_REPETITIONS:
-    given->repetitions = (int)parse_integer(name, text, REPETITIONS_MIN, REPETITIONS_MAX);
-    break;
-  case OPTION_MIN_TIME:
-    given->min_time = parse_positive(name, text);
-    break;
-  case OPTION_BATCH:
-    given->batch = parse_integer(name, text, 1, INT64_MAX);
-    break;
-  case OPTION_SHARD:
-    if (!shard_parse(text, &given->only))
-      die_value(name, text, "not I/N, with I from 1 to N and N up to " TEXT(SHARDS_MOST));
+  case READ_BY_CALL:
+    kind->call(given, name, text, from_file);
     break;
   }
 }
 
-/* False if the option is the command's own. */
-static bool take(options *given, int code, const char *text) {
-  if (code < OPTION_LEN || code >= OPTION_OWN) return false;
-  given->texts[code - OPTION_LEN] = text;
-  take_value(given, code, option_name(code), text, false);
-  return true;
+typedef struct option_name {
+  char text[32];
+} option_name;
+
+static option_name name_of(enum option_code code) {
+  option_name name;
+  snprintf(name.text, sizeof name.text, "--%s", option_names[code].name);
+  return name;
 }
 
-void options_record(options *given, int code, const char *key, const char *text, const char *file) {
+void options_record(options *given, enum option_code code, const char *key, const char *text, const char *file) {
   char name[160];
   snprintf(name, sizeof name, "%.120s: its metadata, %s", file, key);
-  take_value(given, code, name, text, true);
+  take_value(given, find_row(given->self, code), name, text, true);
 }
 
-/* What one option says and another one too, or would need to be otherwise. */
-static void hold_together(options *given) {
-  posenc_problem *problem = &given->problem;
-  if (text_given(given, OPTION_BASE)) options_refuse(given, OPTION_CHOOSE_BASE, OPTION_CHOOSE_BASE, "--base");
-  if (problem->positions) {
-    options_refuse(given, OPTION_LEN, OPTION_LEN, "--positions");
-    options_refuse(given, OPTION_OFFSET, OPTION_OFFSET, "--positions");
+enum { FIRST_CODE = 256 }; /* getopt's number of the first option, above any letter */
+
+/* The next option of the command line, with its value in optarg; null at the end. */
+static const option_row *next_option(const command *self, int argc, char **argv) {
+  struct option long_options[OPTIONS + 1] = {{0}};
+  char letters[2 * OPTIONS + 1] = "";
+  size_t count = 0, length = 0;
+  for (size_t i = 0; i < ROWS; i++) {
+    if (!(rows[i].commands & self->bit)) continue;
+    const enum option_code code = rows[i].code;
+    const bool has_value = rows[i].kind.how != READ_FLAG && (rows[i].value || rows[i].kind.names);
+    long_options[count++] = (struct option){option_names[code].name, has_value, NULL, FIRST_CODE + (int)code};
+    if (!option_names[code].letter) continue;
+    letters[length++] = option_names[code].letter;
+    if (has_value) letters[length++] = ':';
   }
-  if (!text_given(given, OPTION_LAYOUT)) problem->layout = layout_default(problem->op);
+  const int found = getopt_long(argc, argv, letters, long_options, NULL);
+  if (found == -1) return NULL;
+  for (size_t i = 0; i < ROWS; i++)
+    if (rows[i].commands & self->bit &&
+        (FIRST_CODE + (int)rows[i].code == found || option_names[rows[i].code].letter == found))
+      return &rows[i];
+  leave(STATUS_ERROR); /* getopt has printed why */
 }
 
-int options_next(options *given, const command *self, int argc, char **argv) {
-  int code;
-  do {
-    code = getopt_long(argc, argv, self->short_options, self->long_options, NULL);
-    if (code == '?') leave(STATUS_ERROR); /* getopt has told why */
-    if (code == 'h') {
-      fputs(self->help, stdout);
-      finish(EXIT_SUCCESS);
-    }
-    if (code == 'V') {
+static void take_operands(options *given, int argc, char **argv) {
+  const command *self = given->self;
+  const int count = argc - optind;
+  if (count < self->operands_least) die("%s", self->operand_missing);
+  if (count > self->operands_most) die("extra operand '%s'", argv[optind + self->operands_most]);
+  given->operands = argv + optind;
+  given->operand_count = (size_t)count;
+}
+
+static void reject_conflicts(const options *given) {
+  for (size_t i = 0; i < sizeof conflicts / sizeof *conflicts; i++)
+    if (conflicts[i].commands & given->self->bit && is_given(given, conflicts[i].code))
+      options_refuse(given, conflicts[i].refused, name_of(conflicts[i].code).text);
+}
+
+void options_read(options *given, int argc, char **argv) {
+  const option_row *row;
+  given->command_line =
+      quoted_line(argv[0], (size_t)argc - 1, (const char *const *)argv + 1); /* before getopt sorts it */
+  while ((row = next_option(given->self, argc, argv))) {
+    const char *text = optarg ? optarg : "";
+    given->texts[row->code] = text;
+    take_value(given, row, name_of(row->code).text, text, false);
+    if (given->help) print_help(given->self);
+    if (given->version) {
       char name[32];
-      snprintf(name, sizeof name, "posenc-%s", self->name);
+      snprintf(name, sizeof name, "posenc-%s", given->self->name);
       print_version(name);
       finish(EXIT_SUCCESS);
     }
-  } while (take(given, code, optarg ? optarg : ""));
-  if (code == -1 && optind < argc && !self->operands) die("extra operand '%s'", argv[optind]);
-  if (code == -1) hold_together(given);
-  return code;
-}
-
-/* ---- the table --------------------------------------------------------------------------------- */
-
-/* The problem with one option as if it had not been given. */
-static posenc_problem without(const posenc_problem *problem, int code) {
-  const posenc_problem plain = options_defaults().problem;
-  posenc_problem changed = *problem;
-  switch (code) {
-  case OPTION_LEN:
-    changed.rows = plain.rows;
-    break;
-  case OPTION_DIM:
-    changed.dim = plain.dim;
-    break;
-  case OPTION_BASE:
-    changed.base = plain.base;
-    break;
-  case OPTION_OFFSET:
-    changed.first = plain.first;
-    break;
-  case OPTION_SCALE:
-    changed.scale = plain.scale;
-    break;
-  case OPTION_SCALING:
-    changed.scaling = plain.scaling;
-    break;
-  case OPTION_ODD:
-    changed.odd = plain.odd;
-    break;
-  case OPTION_POSITIONS:
-    changed.positions = plain.positions;
-    break;
-  case OPTION_SHIFT:
-    changed.shift = plain.shift;
-    break;
-  case OPTION_HEADS:
-    changed.heads = plain.heads;
-    break;
-  case OPTION_INVERSE:
-    changed.inverse = plain.inverse;
-    break;
-  case OPTION_PADDING:
-    changed.padding = plain.padding;
-    break;
-  case OPTION_LAYOUT:
-    changed.layout = layout_default(problem->op);
-    break;
-  case OPTION_DTYPE:
-    changed.dtype = plain.dtype;
-    break;
   }
-  return changed;
+  take_operands(given, argc, argv);
+  reject_conflicts(given);
+  if (!is_given(given, OPTION_LAYOUT)) given->problem.layout = layout_default(given->problem.op);
 }
 
-/* Whether an odd number of columns is all that is wrong, where the command has a way with it. */
-static bool is_odd_alone(const options *given) {
+/* ---- errors -------------------------------------------------------------------------------------- */
+
+/* "--dim 7: REASON OTHER" */
+__attribute__((noreturn)) static void die_option(const options *given, enum option_code code, const char *reason,
+                                                 const char *other) {
+  const char *text = given->texts[code];
+  die("--%s%s%s: %s%s", option_names[code].name, *text ? " " : "", text, reason, other);
+}
+
+void options_refuse(const options *given, uint64_t set, const char *other) {
+  for (int code = 0; code < OPTIONS; code++)
+    if (set >> code & 1 && is_given(given, code)) die_option(given, code, "cannot be combined with ", other);
+}
+
+/* ---- the problem --------------------------------------------------------------------------------- */
+
+/* The problem as if the option had not been given. */
+static posenc_problem without(const options *given, enum option_code code) {
+  const value_kind *kind = &find_row(given->self, code)->kind;
+  const options plain = options_defaults();
+  options changed = *given;
+  memcpy((char *)&changed + kind->offset, (const char *)&plain + kind->offset, kind->size);
+  if (code == OPTION_LAYOUT) changed.problem.layout = layout_default(given->problem.op);
+  return changed.problem;
+}
+
+/* Exits if this option was given, and the problem would be valid without it. */
+static void blame(const options *given, enum option_code code, const char *refusal) {
+  if (!is_given(given, code)) return;
+  const posenc_problem other = without(given, code);
+  if (!posenc_problem_refusal(&other)) die_option(given, code, refusal, "");
+}
+
+/* Blames the first option whose removal makes the problem valid, but not its size. */
+static void blame_formula(const options *given, const char *refusal) {
+  const uint64_t suspects = PROBLEM_SET & ~(SET(LEN) | SET(DIM));
+  for (int code = 0; code < OPTIONS; code++)
+    if (suspects >> code & 1) blame(given, code, refusal);
+}
+
+/* Whether the only fault is an odd number of columns, where the command has --odd. */
+static bool is_only_odd(const options *given) {
   posenc_problem other = given->problem;
   other.odd = POSENC_ODD_PAD;
-  return given->takes_odd && given->problem.odd == POSENC_ODD_REFUSED && !posenc_problem_refusal(&other);
+  return find_row(given->self, OPTION_ODD) && given->problem.odd == POSENC_ODD_REFUSED &&
+         !posenc_problem_refusal(&other);
 }
 
-/* Null if there is such a table. */
+/* Null if the problem is valid. */
 static const char *refusal_of(const options *given) {
-  const char *refusal = posenc_problem_refusal(&given->problem);
-  return refusal && is_odd_alone(given) ? "dim must be even; --odd pad or --odd ceil takes an odd one" : refusal;
-}
-
-__attribute__((noreturn)) static void die_option(const options *given, int code, const char *reason) {
-  const char *text = text_given(given, code);
-  die("%s%s%s: %s", option_name(code), *text ? " " : "", text, reason);
-}
-
-/* The option to blame is the first one without which there would be such a table. */
-__attribute__((noreturn)) static void die_blaming(const options *given, const char *refusal) {
-  /* Of a product that is too large, the larger factor. */
-  const bool wide = given->problem.dim > given->problem.rows;
-  const int larger = wide ? OPTION_DIM : OPTION_LEN, smaller = wide ? OPTION_LEN : OPTION_DIM;
-  const int suspects[] = {OPTION_BASE,  OPTION_OFFSET,    OPTION_SCALE,   OPTION_SCALING, OPTION_SHIFT,
-                          OPTION_HEADS, OPTION_INVERSE,   OPTION_PADDING, OPTION_LAYOUT,  OPTION_DTYPE,
-                          OPTION_ODD,   OPTION_POSITIONS, larger,         smaller};
-  for (size_t i = 0; i < sizeof suspects / sizeof *suspects; i++) {
-    const posenc_problem other = without(&given->problem, suspects[i]);
-    if (text_given(given, suspects[i]) && !posenc_problem_refusal(&other)) die_option(given, suspects[i], refusal);
-  }
-  const char *all = problem_options_listed(&given->problem, text_given(given, OPTION_POSITIONS));
-  die("%s: %s", all ? all : "the problem", refusal);
-}
-
-/* As many as the table has frequencies. */
-static void hold_factors(const options *given) {
   const posenc_problem *problem = &given->problem;
   if (problem->scaling.factors && given->factors != problem->dim / 2)
     die("--scaling longrope: %" PRId64 " factors, and --dim %" PRId64 " has %" PRId64 " frequencies", given->factors,
         problem->dim, problem->dim / 2);
+  const char *refusal = posenc_problem_refusal(problem);
+  return refusal && is_only_odd(given) ? "dim must be even; --odd pad or --odd ceil takes an odd one" : refusal;
 }
 
 bool options_have_table(const options *given) {
-  const bool len = text_given(given, OPTION_LEN) || text_given(given, OPTION_POSITIONS),
-             dim = text_given(given, OPTION_DIM);
+  const bool len = is_given(given, OPTION_LEN) || is_given(given, OPTION_POSITIONS), dim = is_given(given, OPTION_DIM);
   if (!len || !dim) {
-    for (int code = OPTION_LEN; code <= OPTION_INVERSE; code++)
-      if (text_given(given, code))
-        die_option(given, code, len ? "needs --dim too" : dim ? "needs --len too" : "needs --len and --dim too");
+    const char *missing = len ? "--dim too" : dim ? "--len too" : "--len and --dim too";
+    for (int code = 0; code < OPTIONS; code++)
+      if (PROBLEM_SET >> code & 1 && is_given(given, code)) die_option(given, code, "needs ", missing);
     return false;
   }
-  hold_factors(given);
   const char *refusal = refusal_of(given);
-  if (refusal) die_blaming(given, refusal);
-  return true;
+  if (!refusal) return true;
+  blame_formula(given, refusal);
+  /* Of a product that overflows, the larger factor. */
+  const bool wide = given->problem.dim > given->problem.rows;
+  blame(given, wide ? OPTION_DIM : OPTION_LEN, refusal);
+  blame(given, wide ? OPTION_LEN : OPTION_DIM, refusal);
+  const char *all = problem_options_listed(&given->problem, given->texts[OPTION_POSITIONS]);
+  die("%s: %s", all ? all : "the problem", refusal);
 }
 
 void options_require_table(const options *given, const char *path) {
-  hold_factors(given);
   const char *refusal = refusal_of(given);
   if (!refusal) return;
-  for (int code = OPTION_BASE; code <= OPTION_LAYOUT; code++) {
-    const posenc_problem other = without(&given->problem, code);
-    if (text_given(given, code) && !posenc_problem_refusal(&other)) die_option(given, code, refusal);
-  }
+  blame_formula(given, refusal);
   die("%s: %s", path, refusal);
-}
-
-void options_refuse(const options *given, int from, int to, const char *beside) {
-  for (int code = from; code <= to; code++) {
-    const char *text = text_given(given, code);
-    if (text) die("%s%s%s: nothing would use it beside %s", option_name(code), *text ? " " : "", text, beside);
-  }
-}
-
-/* ---- the kernels ------------------------------------------------------------------------------- */
-
-__attribute__((noreturn)) static void die_no_kernel(const char *name) {
-  size_t count;
-  const posenc_kernel *const *kernels = catalogue_kernels(&count);
-  const char *nearest = NULL;
-  for (size_t i = 0; i < count; i++) nearest = nearer_name(name, nearest, kernels[i]->name);
-  char reason[sizeof(name_hint) + 16];
-  snprintf(reason, sizeof reason, "no such kernel%s", hint_of(nearest, "posenc list tells them").text);
-  die_value("--kernel", name, reason);
-}
-
-const posenc_kernel *find_kernel(const char *name) {
-  const posenc_kernel *kernel = catalogue_find(name);
-  if (!kernel) die_no_kernel(name);
-  return kernel;
-}
-
-/* Which of the kernels a glob selects is set in `selected`: what has a slash in its name, by nothing but a slash. Exits if it selects none. */
-static void select_kernels(const char *glob, const posenc_kernel *const *kernels, size_t count, bool *selected) {
-  bool any = false;
-  for (size_t i = 0; i < count; i++) {
-    if (fnmatch(glob, kernels[i]->name, FNM_PATHNAME) != 0) continue;
-    any = selected[i] = true;
-  }
-  if (!any) die_no_kernel(glob);
-}
-
-/* The same for globs separated by commas. */
-static void select_by_list(const char *globs, const posenc_kernel *const *kernels, size_t count, bool *selected) {
-  for (const char *word = globs;; word++) {
-    const size_t length = strcspn(word, ",");
-    char *glob = strndup(word, length);
-    if (!glob) die("out of memory");
-    select_kernels(glob, kernels, count, selected);
-    free(glob);
-    word += length;
-    if (*word == '\0') return;
-  }
-}
-
-const posenc_kernel **options_kernels(const options *given, size_t *count) {
-  size_t all;
-  const posenc_kernel *const *kernels = catalogue_kernels(&all);
-  const posenc_kernel **selection = calloc(all, sizeof(*selection));
-  bool *selected = calloc(all, sizeof *selected);
-  if (!selection || !selected) die("out of memory");
-  select_by_list(given->kernel ? given->kernel : "*", kernels, all, selected);
-  *count = 0;
-  for (size_t i = 0; i < all; i++)
-    if (selected[i]) selection[(*count)++] = kernels[i];
-  free(selected);
-  return selection;
-}
-
-bool options_name_kernel(const options *given, const posenc_kernel *kernel) {
-  for (const char *word = given->kernel; word; word = strchr(word, ',')) {
-    word += *word == ',';
-    if (strcspn(word, ",") == strlen(kernel->name) && strncmp(word, kernel->name, strlen(kernel->name)) == 0)
-      return true;
-  }
-  return false;
 }
 
 posenc_options options_of_plan(const options *given, const posenc_kernel *kernel) {

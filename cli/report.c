@@ -2,76 +2,46 @@
 #include "config.h"
 
 #include "bench/bench.h"
+#include "cli/files.h"
 #include "cli/measure.h"
 #include "common/field.h"
 #include "common/number.h"
-#include "common/output.h"
 #include "reports/report.h"
 #include "verify/verify.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_FROM = OPTION_OWN, OPTION_FULL, OPTION_CASES, OPTION_LABEL };
+static const char usage[] = "Usage: posenc report [OPTION]... -o DIR\n"
+                            "   or: posenc report REPORT.json REPORT.json... [--label NAME]... -o DIR\n"
+                            "Publish accuracy and speed of kernels: index.html (one file, opens from disk),\n"
+                            "report.md and report.json. Verifies and times the kernels first, unless records are\n"
+                            "given, and leaves the records in accuracy.json and bench.json beside the page. Without\n"
+                            "--len and --dim, the published tables and shapes of add and rope are measured, and for\n"
+                            "the timings a sweep of lengths too, some of them also with cold caches and in fresh\n"
+                            "memory. Without --kernel, the computations of frameworks (recipe/*) are compared with\n"
+                            "the kernels on a table. The second form compares the report.json of several machines:\n"
+                            "the fastest kernels, shares of the limit, and whether kernels that promise the same bits\n"
+                            "everywhere have them.\n";
+static const char notes[] = "Exit status:\n"
+                            "  0                 on success\n"
+                            "  1                 if the page shows a broken promise, or different bits on another\n"
+                            "                    machine, or a kernel could not be timed to the end\n"
+                            "  2                 on bad input or any other error\n"
+                            "\n"
+                            "Examples:\n"
+                            "  $ posenc report -o posenc-report\n"
+                            "  $ posenc report --from accuracy.json --from bench.json -o posenc-report\n"
+                            "  $ posenc report here/report.json there/report.json -o machines\n";
 
-static const char help[] = "Usage: posenc report [OPTION]... -o DIR\n"
-                           "   or: posenc report REPORT.json REPORT.json... [--label NAME]... -o DIR\n"
-                           "Publish what kernels are worth: index.html (one file, opens from disk), report.md\n"
-                           "and report.json. Verifies and times the kernels first, unless records are given,\n"
-                           "and leaves the records in accuracy.json and bench.json beside the page. Without\n"
-                           "--len and --dim, it is the published tables and shapes of add and rope, and for the\n"
-                           "timings a sweep of lengths too, some of them also with cold caches and in fresh\n"
-                           "memory. Without --kernel, what frameworks ship (recipe/*) is compared with the\n"
-                           "kernels on a table. In the second form, the report.json of several machines side by\n"
-                           "side: the fastest kernels, shares of the limit, and whether kernels that promise the\n"
-                           "same bits everywhere have them.\n"
-                           "\n"
-                           "Options:\n"
-                           "  -o, --output DIR  folder to write to; it is made if it is missing\n"
-                           "  --full            time all in every mode of posenc bench; how long that will take is\n"
-                           "                    told before\n"
-                           "  --from FILE       a record made earlier, by posenc verify --profile --format\n"
-                           "                    json or by posenc bench --json; may be given once for each\n"
-                           "  --cases FILE      try the kernels on these hard-to-round elements too; may be given\n"
-                           "                    several times (reference/worst/ has some)\n"
-                           "  --label NAME      what to call a machine, in the order of the files; may be given\n"
-                           "                    once for each (its CPU)\n" KERNEL_HELP PLUGIN_HELP TABLE_HELP OP_HELP
-                               RUN_HELP VERIFY_HELP BENCH_HELP PATIENCE_HELP HELP_HELP "\n"
-                           "Exit status:\n"
-                           "  0                 if all is well\n"
-                           "  1                 if the page tells of a broken promise, or of other bits on\n"
-                           "                    another machine, or a kernel could not be timed to the end\n"
-                           "  2                 on bad input or any other error\n"
-                           "\n"
-                           "Examples:\n"
-                           "  $ posenc report -o posenc-report\n"
-                           "  $ posenc report --from accuracy.json --from bench.json -o posenc-report\n"
-                           "  $ posenc report here/report.json there/report.json -o machines\n";
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"from", required_argument, NULL, OPTION_FROM},
-    {"full", no_argument, NULL, OPTION_FULL},
-    {"cases", required_argument, NULL, OPTION_CASES},
-    {"label", required_argument, NULL, OPTION_LABEL},
-    TABLE_OPTIONS,
-    OP_OPTIONS,
-    KERNEL_OPTIONS,
-    PLUGIN_OPTIONS,
-    RUN_OPTIONS,
-    VERIFY_OPTIONS,
-    BENCH_OPTIONS,
-    PATIENCE_OPTIONS,
-    HELP_OPTIONS,
-};
-
-/* What the page is made from; null where it has to be measured first. */
+/* The records of the page; null if they have to be measured first. */
 typedef struct records {
   json_t *accuracy, *timing;
-  const char *accuracy_path, *timing_path; /* of those made earlier */
-  bool lost;                               /* a kernel did not survive being timed */
+  const char *accuracy_path, *timing_path; /* of --from */
+  bool lost;                               /* a kernel crashed while it was timed */
 } records;
 
 static bool has_schema(const json_t *holder, const char *key, const char *prefix) {
@@ -79,11 +49,9 @@ static bool has_schema(const json_t *holder, const char *key, const char *prefix
   return schema && strncmp(schema, prefix, strlen(prefix)) == 0;
 }
 
-/* Takes in a record made earlier. */
+/* Reads a record of --from. */
 static void take_record(records *found, const char *path) {
-  json_error_t error;
-  json_t *record = json_load_file(path, 0, &error);
-  if (!record) die_value("--from", path, error.text);
+  json_t *record = load_json("--from", path, 0);
   json_t **place = has_schema(record, "schema", "posenc-accuracy-")                                   ? &found->accuracy
                    : has_schema(json_object_get(record, "context"), "posenc_schema", "posenc-bench-") ? &found->timing
                                                                                                       : NULL;
@@ -95,19 +63,13 @@ static void take_record(records *found, const char *path) {
   *(place == &found->timing ? &found->timing_path : &found->accuracy_path) = path;
 }
 
-/* Refuses options of what will not be measured: they would look as if they had chosen what the page shows. */
+/* Refuses options of a measurement that --from replaces: the page would not show what they select. */
 static void refuse_unused(const options *given, const records *found) {
-  for (const struct option *option = long_options; option->name; option++) {
-    const int code = option->val;
-    const char *text = code >= OPTION_LEN && code < OPTION_OWN ? given->texts[code - OPTION_LEN] : NULL;
-    const bool verifies = code != OPTION_REPETITIONS && code != OPTION_MIN_TIME && code != OPTION_BATCH;
-    const bool times =
-        code != OPTION_SEED && code != OPTION_BUDGET && code != OPTION_EXHAUSTIVE && code != OPTION_SEARCH;
-    if (!text || (verifies && !found->accuracy) || (times && !found->timing)) continue;
-    char name[32];
-    snprintf(name, sizeof name, "--%s", option->name);
-    die_value(name, text, "nothing would use it, as --from gives the record");
-  }
+  const uint64_t of_both = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(TIME_LIMIT);
+  const uint64_t of_accuracy = BUDGET_SET | SET(SEED) | SET(CASES), of_timing = TIMING_SET | SET(FULL);
+  if (found->accuracy) options_refuse(given, of_accuracy, "--from, which gives the accuracy record");
+  if (found->timing) options_refuse(given, of_timing, "--from, which gives the timing record");
+  if (found->accuracy && found->timing) options_refuse(given, of_both, "--from, which gives both records");
 }
 
 /* ---- the folder -------------------------------------------------------------------------------- */
@@ -123,7 +85,7 @@ static char *path_in(const char *folder, const char *name) {
   return path;
 }
 
-/* Finds out now, not after minutes of measuring, whether the page can be put there. */
+/* Exits if the page cannot be written there, before minutes of measuring. */
 static void prepare_folder(const char *path) {
   if (!output_make_folder(path)) die_folder(path);
   char *name = path_in(path, "accuracy.json");
@@ -131,23 +93,6 @@ static void prepare_folder(const char *path) {
   if (!out) die_folder(path);
   output_abandon(out);
   free(name);
-}
-
-/* ---- the command that does it again ------------------------------------------------------------- */
-
-/* argv[0] is "posenc report". */
-static char *command_line(int argc, char **argv) {
-  char *text = NULL;
-  size_t size;
-  FILE *stream = open_memstream(&text, &size);
-  if (!stream) die("out of memory");
-  fputs(argv[0], stream);
-  for (int i = 1; i < argc; i++) {
-    putc(' ', stream);
-    print_quoted(stream, argv[i]);
-  }
-  if (fclose(stream) != 0) die("out of memory");
-  return text;
 }
 
 /* ---- measuring and writing ---------------------------------------------------------------------- */
@@ -162,7 +107,7 @@ static void save(const json_t *record, const char *folder, const char *name) {
   free(path);
 }
 
-/* Where in the sweep of lengths; SIZE_MAX if it is not of it. */
+/* Index in the sweep of lengths, or SIZE_MAX. */
 static size_t place_in_sweep(const shape *table) {
   size_t count;
   const shape *sweep = shapes_sweep(&count);
@@ -171,8 +116,8 @@ static size_t place_in_sweep(const shape *table) {
   return SIZE_MAX;
 }
 
-/* In short: all shapes hot; cold and fresh at every other length of the sweep, which is one for each size of cache and one beyond; and of the
-   sweep one plan, as it does not depend on the length. */
+/* The modes of a shape. Without --full, every shape is timed hot; every other length of the sweep also cold and fresh,
+   which is one for each cache and one beyond; and one length its plan, which does not depend on the length. */
 static unsigned modes_of(const shape *table, bool full, bool alone) {
   enum { HOT = 1 << BENCH_HOT, COLD = 1 << BENCH_COLD, FRESH = 1 << BENCH_FRESH, PLAN = 1 << BENCH_PLAN };
   const size_t place = place_in_sweep(table);
@@ -188,7 +133,7 @@ static unsigned modes_of(const shape *table, bool full, bool alone) {
   return op_is_applied(table->problem.op) ? modes & ~(unsigned)FRESH : modes;
 }
 
-/* What takes longer than this is about as fast with cold caches as with hot ones, and would be most of what a report takes. */
+/* Benchmarks that take longer are as fast with cold caches as with hot ones, and would take most of a report's time. */
 static const double short_longest = 0.1;
 
 static void select_report_modes(const options *given, selection *timed, bool full) {
@@ -200,13 +145,13 @@ static void select_report_modes(const options *given, selection *timed, bool ful
 }
 
 #ifdef HAVE_BENCHMARK
-/* What is known before anything is calibrated: some may be left out, and limits are measured beside all. */
+/* Prints an estimate before anything is calibrated: an upper limit, without the measurements of the machine's limit. */
 static void foretell(const options *given, const selection *timed, bool verifies) {
   double timings = 0;
   for (size_t i = 0; i < timed->shape_count; i++)
     for (size_t k = 0; k < timed->kernel_counts[i]; k++) {
       const posenc_options how = options_of_plan(given, timed->kernels[k]);
-      if (!posenc_kernel_refusal(timed->kernels[k], NULL, &how)) /* which tables it does, it is asked elsewhere */
+      if (!posenc_kernel_refusal(timed->kernels[k], NULL, &how)) /* without asking for the shape */
         timings += __builtin_popcount(timed->modes[i]) * given->repetitions;
     }
   fprintf(stderr,
@@ -215,12 +160,12 @@ static void foretell(const options *given, const selection *timed, bool verifies
 }
 #endif
 
-/* Null where there is nothing to time, or nothing to time it with: the page says that there are no timings. */
+/* Null if there is nothing to time, or this build cannot time: the page says that there are no timings. */
 static json_t *time_kernels(const options *given, const selection *chosen, bool *lost) {
   json_t *record = NULL;
 #ifdef HAVE_BENCHMARK
   const int status = measure_time(given, chosen, NULL, &record);
-  if (status == STATUS_ERROR) leave(STATUS_ERROR); /* bench_run has told why */
+  if (status == STATUS_ERROR) leave(STATUS_ERROR); /* bench_run has printed why */
   *lost = status != EXIT_SUCCESS && record;
 #else
   (void)given, (void)chosen, (void)lost;
@@ -228,26 +173,20 @@ static json_t *time_kernels(const options *given, const selection *chosen, bool 
   return record;
 }
 
-/* Hard-to-round cases in files. */
-typedef struct case_files {
-  const char **paths;
-  size_t count;
-} case_files;
-
 /* Kernels on all shapes, recipes on few, kernels on hard cases. */
-static json_t *verify_all(const options *given, const case_files *hard) {
+static json_t *verify_all(const options *given) {
   selection parts[2 + RECIPE_TABLES];
   size_t count = 0;
   parts[count] = select_measured(given, false);
   parts[count++].profile = VERIFY_SCAN;
   count += select_recipes(given, parts + count);
-  if (hard->count) parts[count++] = select_cases(given, hard->paths, hard->count);
+  if (given->cases.count) parts[count++] = select_cases(given, given->cases.items, given->cases.count);
   json_t *record = measure_accuracy(given, parts, count, false);
   while (count > 0) selection_free(&parts[--count]);
   return record;
 }
 
-/* Of Google Benchmark's entries, most are means and deviations of others. The page makes its own figures, and is published with its data. */
+/* Most of Google Benchmark's entries are means and deviations of others, which the page computes itself. */
 static void drop_aggregates(json_t *record) {
   json_t *entries = json_object_get(record, "benchmarks");
   for (size_t i = json_array_size(entries); i-- > 0;)
@@ -255,19 +194,19 @@ static void drop_aggregates(json_t *record) {
 }
 
 /* Measures what was not given, and leaves it in the folder. */
-static void complete(records *found, const options *given, const case_files *hard, bool full, const char *folder) {
+static void complete(records *found, const options *given, const char *folder) {
   if (found->accuracy && found->timing) return;
   selection timed = {0};
   if (!found->timing) {
     timed = select_measured(given, true);
     add_recipes(given, &timed);
-    select_report_modes(given, &timed, full);
+    select_report_modes(given, &timed, given->full);
   }
 #ifdef HAVE_BENCHMARK
-  if (full && !found->timing) foretell(given, &timed, !found->accuracy);
+  if (given->full && !found->timing) foretell(given, &timed, !found->accuracy);
 #endif
   if (!found->accuracy) {
-    found->accuracy = verify_all(given, hard);
+    found->accuracy = verify_all(given);
     save(found->accuracy, folder, "accuracy.json");
   }
   if (!found->timing && (found->timing = time_kernels(given, &timed, &found->lost))) {
@@ -277,15 +216,15 @@ static void complete(records *found, const options *given, const case_files *har
   selection_free(&timed);
 }
 
-/* The data of a page are beside it, also those made earlier. */
-static void keep(const json_t *record, const char *path, const char *folder, const char *name) {
+/* Copies a record of --from to the folder of the page. */
+static void copy_record(const json_t *record, const char *path, const char *folder, const char *name) {
   if (!path) return;
   char *own = path_in(folder, name);
   if (!output_is(own, path)) save(record, folder, name);
   free(own);
 }
 
-static void tell_page(const char *folder) {
+static void print_page(const char *folder) {
   char *page = path_in(folder, "index.html");
   puts(page);
   free(page);
@@ -293,28 +232,18 @@ static void tell_page(const char *folder) {
 
 /* ---- several machines --------------------------------------------------------------------------- */
 
-typedef struct machine_labels {
-  const char **texts;
-  size_t count;
-} machine_labels;
-
-static void take_label(machine_labels *labels, const char *text) {
-  json_t *utf8 = json_string(text);
-  if (!utf8 || !*text) die_value("--label", text, "no name");
-  json_decref(utf8);
-  for (size_t i = 0; i < labels->count; i++)
-    if (strcmp(labels->texts[i], text) == 0) die_value("--label", text, "another machine is called so");
-  labels->texts[labels->count++] = text;
+static void check_labels(const texts *labels) {
+  for (size_t n = 0; n < labels->count; n++) {
+    json_t *utf8 = json_string(labels->items[n]);
+    if (!utf8 || !*labels->items[n]) die_value("--label", labels->items[n], "no name");
+    json_decref(utf8);
+    for (size_t i = 0; i < n; i++)
+      if (strcmp(labels->items[i], labels->items[n]) == 0)
+        die_value("--label", labels->items[n], "another machine is called so");
+  }
 }
 
-/* Refuses what only a page of one machine has a use for. */
-static void refuse_beside_machines(const options *given, const records *found, const char *other) {
-  if (found->accuracy || found->timing) other = "--from";
-  if (other) die("%s: nothing would use it beside reports of machines", other);
-  options_refuse(given, OPTION_LEN, OPTION_BATCH, "reports of machines");
-}
-
-/* A page is no place for its own reports: it would replace them. */
+/* Exits if the page would replace a report that it is made from. */
 static void refuse_inputs(const char *folder, char **files, size_t count) {
   static const char *const names[] = {"index.html", "report.md", "report.json"};
   for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
@@ -325,80 +254,58 @@ static void refuse_inputs(const char *folder, char **files, size_t count) {
   }
 }
 
-static int run_machines(const char *folder, char **files, size_t count, const machine_labels *labels,
-                        const char *line) {
+static int run_machines(const options *given) {
+  const uint64_t of_one = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(SEED) | BUDGET_SET | TIMING_SET | SET(TIME_LIMIT);
+  const char *folder = given->output;
+  char **files = given->operands;
+  const size_t count = given->operand_count;
+  options_refuse(given, of_one | SET(FROM) | SET(FULL) | SET(CASES), "reports of machines");
+  check_labels(&given->labels);
   if (count < 2) die("%s: one report alone; side by side takes two", files[0]);
-  if (labels->count > count) die_value("--label", labels->texts[count], "there is no machine for it");
+  if (given->labels.count > count) die_value("--label", given->labels.items[count], "there is no machine for it");
   json_t **reports = calloc(count, sizeof(*reports));
   if (!reports) die("out of memory");
-  for (size_t i = 0; i < count; i++) {
-    json_error_t error;
-    if (!(reports[i] = json_load_file(files[i], 0, &error))) die("%s: %s", files[i], error.text);
-  }
+  for (size_t i = 0; i < count; i++) reports[i] = load_json(NULL, files[i], 0);
   if (!output_make_folder(folder)) die_folder(folder);
   refuse_inputs(folder, files, count);
-  const int status = report_write_machines(folder, reports, files, count, labels->texts, labels->count, line);
-  if (status != STATUS_ERROR) tell_page(folder);
+  const int status = report_write_machines(folder, reports, files, count, given->labels.items, given->labels.count,
+                                           given->command_line);
+  if (status != STATUS_ERROR) print_page(folder);
   for (size_t i = 0; i < count; i++) json_decref(reports[i]);
   free(reports);
   return status;
 }
 
-static int run(int argc, char **argv) {
-  char *line = command_line(argc, argv); /* now, as getopt changes the order */
-  options given = options_defaults();
+static int run(options *given) {
+  const char *folder = given->output;
   records found = {.accuracy = NULL};
-  machine_labels labels = {calloc((size_t)argc, sizeof(*labels.texts)), 0};
-  const char *folder = NULL;
-  bool full = false;
-  case_files hard = {.paths = calloc((size_t)argc, sizeof *hard.paths)};
-  if (!hard.paths || !labels.texts) die("out of memory");
-  for (int code; (code = options_next(&given, &command_report, argc, argv)) != -1;) {
-    if (code == 'o') folder = optarg;
-    if (code == OPTION_FROM) take_record(&found, optarg);
-    if (code == OPTION_FULL) full = true;
-    if (code == OPTION_CASES) hard.paths[hard.count++] = optarg;
-    if (code == OPTION_LABEL) take_label(&labels, optarg);
-  }
-  if (!folder) die("--output is missing");
+  if (!is_given(given, OPTION_OUTPUT)) die("--output is missing");
   const char *refusal = report_refusal();
   if (refusal) die("%s", refusal);
-  if (optind < argc) {
-    refuse_beside_machines(&given, &found, full ? "--full" : hard.count ? "--cases" : NULL);
-    const int status = run_machines(folder, argv + optind, (size_t)(argc - optind), &labels, line);
-    free(labels.texts);
-    free(hard.paths);
-    free(line);
-    return status;
-  }
-  if (labels.count) die_value("--label", labels.texts[0], "only reports of machines have labels");
-  free(labels.texts);
-  refuse_unused(&given, &found);
-  if (full && found.timing) die("--full: nothing would use it, as --from gives the timings");
-  if (hard.count && found.accuracy)
-    die_value("--cases", hard.paths[0], "nothing would use it, as --from gives the record");
+  if (given->operand_count) return run_machines(given);
+  if (given->labels.count) die_value("--label", given->labels.items[0], "only reports of machines have labels");
+  for (size_t i = 0; i < given->from.count; i++) take_record(&found, given->from.items[i]);
+  refuse_unused(given, &found);
   prepare_folder(folder);
-  complete(&found, &given, &hard, full, folder);
-  int status = report_write(folder, found.accuracy, found.timing, line);
+  complete(&found, given, folder);
+  int status = report_write(folder, found.accuracy, found.timing, given->command_line);
   if (status == EXIT_SUCCESS) {
-    keep(found.accuracy, found.accuracy_path, folder, "accuracy.json");
-    keep(found.timing, found.timing_path, folder, "bench.json");
-    tell_page(folder);
+    copy_record(found.accuracy, found.accuracy_path, folder, "accuracy.json");
+    copy_record(found.timing, found.timing_path, folder, "bench.json");
+    print_page(folder);
     status = found.lost ? STATUS_FAILED_CHECK : accuracy_status(found.accuracy);
   }
   json_decref(found.accuracy);
   json_decref(found.timing);
-  free(hard.paths);
-  free(line);
   return status;
 }
 
 const command command_report = {
+    .bit = REPORT,
     .name = "report",
     .summary = "publish accuracy and speed as a page",
-    .help = help,
-    .short_options = "ho:V",
-    .long_options = long_options,
-    .operands = true,
+    .usage = usage,
+    .notes = notes,
+    .operands_most = INT_MAX,
     .run = run,
 };

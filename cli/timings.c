@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A timing record as tables for people. */
+/* Prints a timing record as tables. */
 #include "bench/bench.h"
 #include "cli/measure.h"
 #include "common/contract.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a mode's table shows, if the benchmarks of the mode tell it: medians. */
+/* The columns of a mode's table: medians of these figures, those that its benchmarks have. */
 static const struct {
   const char *head, *key;
   double scale;
@@ -22,7 +22,7 @@ static const struct {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* Repetitions of benchmarks: those of one benchmark together, in the order of registration. */
+/* Repetitions, sorted by benchmark in the order of registration. */
 typedef struct samples {
   const json_t **entries;
   size_t count;
@@ -30,7 +30,7 @@ typedef struct samples {
 } samples;
 
 static json_int_t family(const json_t *entry) {
-  return json_integer_value(json_object_get(entry, "family_index"));
+  return field_integer(entry, "family_index");
 }
 
 static int compare_families(const void *a, const void *b) {
@@ -45,7 +45,7 @@ static bool is_of(const json_t *entry, const char *mode) {
          name[length] == '/';
 }
 
-/* Those of one mode; entries and scratch have room for all. */
+/* Collects the repetitions of one mode; entries and scratch have room for all. */
 static void collect(samples *s, const json_t *benchmarks, const char *mode) {
   s->count = 0;
   for (size_t i = 0; i < json_array_size(benchmarks); i++) {
@@ -59,7 +59,7 @@ typedef struct summary {
   double median, spread; /* (largest - smallest) / median */
 } summary;
 
-/* Of that number in the repetitions from `first` to before `end`. */
+/* Summarizes that figure of the repetitions [first, end). */
 static summary summarize(const samples *s, size_t first, size_t end, const char *key) {
   const size_t count = end - first;
   for (size_t i = 0; i < count; i++) s->scratch[i] = field_number(s->entries[first + i], key);
@@ -68,14 +68,14 @@ static summary summarize(const samples *s, size_t first, size_t end, const char 
   return (summary){middle, (s->scratch[count - 1] - s->scratch[0]) / middle};
 }
 
-static bool is_told(const samples *s, int column) {
+static bool is_shown(const samples *s, int column) {
   return json_object_get(s->entries[0], columns[column].key);
 }
 
 static void print_head(const samples *s, FILE *stream) {
   fprintf(stream, "%-24s %-12s", "table", "kernel");
   for (int c = 0; c < COLUMNS; c++)
-    if (is_told(s, c)) fprintf(stream, " %*s", columns[c].width + (int)strlen(columns[c].unit), columns[c].head);
+    if (is_shown(s, c)) fprintf(stream, " %*s", columns[c].width + (int)strlen(columns[c].unit), columns[c].head);
   fprintf(stream, " %8s\n", "spread");
 }
 
@@ -85,7 +85,7 @@ static void print_benchmark(const samples *s, size_t first, size_t end, FILE *st
   kernel[kernel_name_length(kernel)] = '\0';
   fprintf(stream, "%-24s %-12s", table, kernel);
   for (int c = 0; c < COLUMNS; c++) {
-    if (!is_told(s, c)) continue;
+    if (!is_shown(s, c)) continue;
     const double value = columns[c].scale * summarize(s, first, end, columns[c].key).median;
     if (columns[c].decimals < 0)
       fprintf(stream, " %*.4g", columns[c].width, value);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ double parse_real(const char *option, const char *text) {
 
 unsigned parse_isa(const char *option, const char *text) {
   unsigned isa;
-  if (!posenc_isa_parse(text, &isa)) die_value(option, text, NOT_TIERS);
+  if (!posenc_isa_parse(text, &isa)) die_value(option, text, "no set of tiers (generic, avx2, avx512)");
   return isa;
 }
 
@@ -45,7 +46,7 @@ double parse_positive(const char *option, const char *text) {
   return value;
 }
 
-/* Of numbers and what stands between them, no name of a file that anyone would give one. */
+/* Whether the text has only characters of numbers and separators: then it is a list, not the name of a file. */
 static bool is_list(const char *text, const char *between) {
   const size_t length = strlen(text);
   size_t at = 0;
@@ -54,7 +55,7 @@ static bool is_list(const char *text, const char *between) {
 }
 
 int64_t parse_numbers(const char *option, const char *text, const char *between, bool files, const double **values) {
-  /* The library copies what a plan needs, but the problem points at them: they stay until the program ends. */
+  /* The problem points at the numbers, so they stay until the program ends. */
   static double **kept;
   static size_t kept_count;
   double **grown = realloc(kept, (kept_count + 1) * sizeof *kept);
@@ -62,7 +63,7 @@ int64_t parse_numbers(const char *option, const char *text, const char *between,
   int64_t count;
   if (!grown) die("out of memory");
   kept = grown;
-  /* A name that only looks like one of a file may be a list gone wrong. */
+  /* A list with a mistake would be taken for the name of a file that does not exist. */
   if (files && !is_list(text, between) && *text != '@' && access(text, F_OK) != 0 && errno == ENOENT)
     die_value(option, text, "neither a list of numbers nor a file");
   const bool ok = !files || is_list(text, between)
@@ -81,11 +82,10 @@ static const scaling_form *find_form(const char *option, const char *text, const
     if (strcmp(scaling_forms[n].name, kind) == 0) return &scaling_forms[n];
     nearest = nearer_name(kind, nearest, scaling_forms[n].name);
   }
-  die("%s %s: no such scaling%s", option, *text ? text : "''",
-      hint_of(nearest, "posenc list --problems tells them").text);
+  die_unknown(option, text, "no such scaling", nearest, "posenc list --problems prints them");
 }
 
-/* The number of the key in scaling_keys. */
+/* The index of the key in scaling_keys. */
 static int find_key(const char *option, const scaling_form *form, const char *word) {
   const char *nearest = NULL;
   for (int key = 0; key < SCALING_KEYS; key++) {
@@ -93,8 +93,9 @@ static int find_key(const char *option, const scaling_form *form, const char *wo
     if (strcmp(scaling_keys[key].name, word) == 0) return key;
     nearest = nearer_name(word, nearest, scaling_keys[key].name);
   }
-  die("%s %s: it takes no '%s'%s", option, form->name, word,
-      hint_of(nearest, "posenc list --problems tells its keys").text);
+  char problem[64];
+  snprintf(problem, sizeof problem, "it takes no '%.40s'", word);
+  die_unknown(option, form->name, problem, nearest, "posenc list --problems prints its keys");
 }
 
 static bool parse_flag(const char *option, const char *text) {
@@ -102,7 +103,7 @@ static bool parse_flag(const char *option, const char *text) {
   return *text == 'y';
 }
 
-/* "key=value" into its member. */
+/* Stores the value of "key=value" in its member. */
 static void take_key(const char *option, const scaling_form *form, char *word, bool files, unsigned *seen,
                      int64_t *factors, posenc_scaling *scaling) {
   char label[80];
@@ -140,7 +141,7 @@ int64_t parse_scaling(const char *option, const char *text, bool files, posenc_s
   while (rest) take_key(option, form, strsep(&rest, ","), files, &seen, &factors, scaling);
   for (int key = 0; key < SCALING_KEYS; key++)
     if (form->needed & ~seen & 1u << key) die("%s %s: %s is missing", option, text, scaling_keys[key].name);
-  /* With a factor there is an attention factor, and it needs the length that is the default of none. */
+  /* A factor implies an attention factor, which depends on the original length. */
   if (scaling->kind == POSENC_SCALING_LONGROPE && scaling->factor != 1.0 &&
       scaling->original == form->defaults.original)
     die("%s longrope: original is missing", option);

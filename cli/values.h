@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What options' values say. What cannot be is told, and ends the program. */
+/* Parsers of the values of options. An invalid value ends the program with a message. */
 #ifndef POSENC_CLI_VALUES_H
 #define POSENC_CLI_VALUES_H
 
@@ -10,14 +10,13 @@ int64_t parse_integer(const char *option, const char *text, int64_t least, int64
 /* Finite. */
 double parse_real(const char *option, const char *text);
 double parse_positive(const char *option, const char *text);
-/* Why a text is refused as a set of instruction sets. */
-#define NOT_TIERS "no set of tiers (generic, avx2, avx512)"
 unsigned parse_isa(const char *option, const char *text);
 
-/* "5,10,-0.5", or, where files are allowed, the name of one, which a @ may stand before: *values is there until the program ends. How many. */
+/* Reads numbers, "5,10,-0.5", into *values, which stays until the program ends, and returns how many. Where files are
+   allowed, the text may be the name of one, with or without a @ before it. */
 int64_t parse_numbers(const char *option, const char *text, const char *between, bool files, const double **values);
 
-/* "KIND,key=value,..." of common/scaling.h. How many factors of longrope there are. */
+/* Reads "KIND,key=value,...", see common/scaling.h; returns the number of longrope's factors. */
 int64_t parse_scaling(const char *option, const char *text, bool files, posenc_scaling *scaling);
 
 #endif

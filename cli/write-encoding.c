@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* posenc write --encoding: what is no table of sines, as a file. */
+/* posenc write --encoding. */
 #include "cli/encodings.h"
-#include "common/output.h"
-#include "common/progress.h"
-#include "files/npy.h"
+#include "cli/files.h"
 #include "files/safetensors.h"
-#include "files/table.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* What is written: `rows` rows of `dim` elements, one after another. */
+/* The content of the file: `rows` rows of `dim` elements. */
 typedef struct work work;
 struct work {
   const options *given;
@@ -23,14 +18,10 @@ struct work {
   int64_t axes[3];
   size_t axis_count;
   posenc_status (*make)(const work *w, int64_t row, int64_t rows, void *out);
-  const int64_t *positions; /* of rows, or null: from the first one on */
-  table_file *table;        /* of learned, */
-  void *row;                /* and room for one of its rows */
+  const int64_t *positions; /* of the rows; null: successive ones */
+  table_file *table;        /* for learned: --table, */
+  void *row;                /* and memory for one of its rows */
 };
-
-static bool is_given(const options *given, int code) {
-  return given->texts[code - OPTION_LEN];
-}
 
 static int64_t position_of(const work *w, int64_t row) {
   return w->positions ? w->positions[row] : w->given->problem.first + row;
@@ -54,7 +45,7 @@ static posenc_status make_binary(const work *w, int64_t row, int64_t rows, void 
   return posenc_binary(&slice, w->dim, w->dtype, out);
 }
 
-/* A row of the file is a table of one row. */
+/* Each row is gathered from a table of one row. */
 static posenc_status make_learned(const work *w, int64_t row, int64_t rows, void *out) {
   const stored *at = table_stored(w->table);
   posenc_learned_table table = posenc_learned_rows(w->row, 1, w->dim);
@@ -69,7 +60,7 @@ static posenc_status make_learned(const work *w, int64_t row, int64_t rows, void
   return POSENC_OK;
 }
 
-/* Rows of all heads, one matrix below the other. */
+/* The matrices of all heads, one below the other. */
 static posenc_status make_alibi(const work *w, int64_t row, int64_t rows, void *out) {
   const int64_t queries = w->axes[1];
   char *to = out;
@@ -89,9 +80,9 @@ static posenc_status make_alibi(const work *w, int64_t row, int64_t rows, void *
   return POSENC_OK;
 }
 
-/* ---- what the options say ----------------------------------------------------------------------- */
+/* ---- options ------------------------------------------------------------------------------------ */
 
-/* --positions are doubles there; these have to be whole. */
+/* The values of --positions as integers. */
 static const int64_t *whole_positions(const options *given) {
   const double *list = given->problem.positions;
   int64_t *whole = list ? malloc((size_t)given->problem.rows * sizeof *whole) : NULL;
@@ -103,30 +94,30 @@ static const int64_t *whole_positions(const options *given) {
   return whole;
 }
 
-static void require(const options *given, int code, const char *name, const posenc_encoding *encoding) {
-  if (!is_given(given, code)) die("--encoding %s: %s is missing", encoding->name, name);
+static void require(const options *given, enum option_code code, const char *name) {
+  if (!is_given(given, code)) die("--encoding %s: %s is missing", given->encoding, name);
 }
 
-static void take_rows(work *w, const posenc_encoding *encoding) {
+static void take_rows(work *w) {
   const posenc_problem *problem = &w->given->problem;
   int64_t end;
-  if (!problem->positions) require(w->given, OPTION_LEN, "--len", encoding);
+  if (!problem->positions) require(w->given, OPTION_LEN, "--len");
   if (problem->rows < 0) die("--len %" PRId64 ": negative", problem->rows);
   if (__builtin_add_overflow(problem->first, problem->rows, &end))
     die("--offset %" PRId64 ": the last position overflows", problem->first);
   w->positions = whole_positions(w->given);
   w->rows = problem->rows;
-  options_refuse(w->given, OPTION_HEADS, OPTION_HEADS, "--encoding but alibi");
+  options_refuse(w->given, SET(HEADS), "an --encoding other than alibi");
 }
 
-static void take_columns(work *w, const posenc_encoding *encoding) {
-  require(w->given, OPTION_DIM, "--dim", encoding);
+static void take_columns(work *w) {
+  require(w->given, OPTION_DIM, "--dim");
   w->dim = w->given->problem.dim;
   if (w->dim < 1) die("--dim %" PRId64 ": not above 0", w->dim);
 }
 
-/* Among 0 .. count-1, or below `count` alone where that is what binary takes. */
-static void hold_positions(const work *w, int64_t count, const char *reason) {
+/* Exits if a position is not in 0 .. count-1. */
+static void check_positions(const work *w, int64_t count, const char *reason) {
   for (int64_t n = 0; n < w->rows; n++) {
     const int64_t position = position_of(w, n);
     if (position < 0 || position >= count)
@@ -135,33 +126,31 @@ static void hold_positions(const work *w, int64_t count, const char *reason) {
           : is_given(w->given, OPTION_OFFSET) ? "--offset"
                                               : "--len",
           position, reason);
-    if (!w->positions) n = n < w->rows - 1 ? w->rows - 2 : n; /* of successive ones, the first and the last */
+    if (!w->positions) n = n < w->rows - 1 ? w->rows - 2 : n; /* successive ones: only the first and the last */
   }
 }
 
-static void take_learned(work *w, const encoded_file *file) {
-  fault why;
-  if (!file->table) die("--encoding learned: --table is missing");
-  options_refuse(w->given, OPTION_DIM, OPTION_DIM, "--table");
-  w->table = table_open(file->table, file->tensor, &why);
-  if (!w->table) die_value("--table", file->table, why.text);
+static void take_learned(work *w) {
+  const options *given = w->given;
+  if (!given->table) die("--encoding learned: --table is missing");
+  options_refuse(w->given, SET(DIM), "--table");
+  w->table = open_table("--table", given->table, given->tensor, TABLE_WHOLE);
   const stored *at = table_stored(w->table);
-  if (output_is(file->path, file->table)) die_value("--output", file->path, "it is the table that is read");
-  if (!is_given(w->given, OPTION_DTYPE)) w->dtype = at->dtype;
+  if (output_is(given->output, given->table)) die_value("--output", given->output, "it is the table that is read");
+  if (!is_given(given, OPTION_DTYPE)) w->dtype = at->dtype;
   w->dim = at->dim;
   w->row = malloc((size_t)w->dim * posenc_dtype_bytes(at->dtype));
   if (!w->row) die("out of memory");
   char reason[64];
   snprintf(reason, sizeof reason, "the table has 0 .. %" PRId64, at->rows - 1);
-  hold_positions(w, at->rows, reason);
+  check_positions(w, at->rows, reason);
 }
 
-static void take_alibi(work *w, const posenc_encoding *encoding) {
+static void take_alibi(work *w) {
   const posenc_problem *problem = &w->given->problem;
-  options_refuse(w->given, OPTION_DIM, OPTION_DIM, "--encoding alibi");
-  options_refuse(w->given, OPTION_POSITIONS, OPTION_POSITIONS, "--encoding alibi");
-  require(w->given, OPTION_HEADS, "--heads", encoding);
-  require(w->given, OPTION_LEN, "--len", encoding);
+  options_refuse(w->given, SET(DIM) | SET(POSITIONS), "--encoding alibi");
+  require(w->given, OPTION_HEADS, "--heads");
+  require(w->given, OPTION_LEN, "--len");
   if (problem->heads < 1 || problem->heads > 1 << 20)
     die("--heads %" PRId64 ": not within 1 .. 1048576", problem->heads);
   if (problem->rows < 1) die("--len %" PRId64 ": not above 0", problem->rows);
@@ -176,30 +165,25 @@ static void take_alibi(work *w, const posenc_encoding *encoding) {
   w->axis_count = 3;
 }
 
-static work work_of(const options *given, const posenc_encoding *encoding, const encoded_file *file) {
+static work work_of(const options *given) {
   work w = {.given = given, .dtype = given->problem.dtype};
-  const char *name = encoding->name;
-  options_refuse(given, OPTION_BASE, OPTION_CHOOSE_BASE, "--encoding");
-  options_refuse(given, OPTION_SCALE, OPTION_ODD, "--encoding");
-  options_refuse(given, OPTION_LAYOUT, OPTION_LAYOUT, "--encoding");
-  options_refuse(given, OPTION_INVERSE, OPTION_STORES, "--encoding");
+  const char *name = given->encoding;
+  options_refuse(given, FORMULA_SET | SET(OP) | KERNEL_SET, "--encoding");
   if (strcmp(name, "alibi") == 0) {
-    take_alibi(&w, encoding);
+    take_alibi(&w);
     w.make = make_alibi;
-  } else if (strcmp(name, "integer") == 0 || strcmp(name, "binary") == 0) {
-    const bool binary = strcmp(name, "binary") == 0;
-    take_rows(&w, encoding);
-    take_columns(&w, encoding);
-    if (binary) hold_positions(&w, INT64_MAX, "binary has no negative ones");
-    w.make = binary ? make_binary : make_integer;
   } else if (strcmp(name, "learned") == 0) {
-    take_rows(&w, encoding);
-    take_learned(&w, file);
+    take_rows(&w);
+    take_learned(&w);
     w.make = make_learned;
   } else {
-    die_value("--encoding", name, NOT_WRITTEN);
+    const bool binary = strcmp(name, "binary") == 0;
+    take_rows(&w);
+    take_columns(&w);
+    if (binary) check_positions(&w, INT64_MAX, "binary has no negative ones");
+    w.make = binary ? make_binary : make_integer;
   }
-  if (file->table && !w.table) die_value("--table", file->table, "nothing would use it beside --encoding but learned");
+  if (!w.table) options_refuse(given, SET(TABLE), "an --encoding other than learned");
   int64_t elements, bytes;
   if (__builtin_mul_overflow(w.rows, w.dim, &elements) ||
       __builtin_mul_overflow(elements, (int64_t)posenc_dtype_bytes(w.dtype), &bytes))
@@ -212,57 +196,26 @@ static work work_of(const options *given, const posenc_encoding *encoding, const
   return w;
 }
 
-/* ---- the file ----------------------------------------------------------------------------------- */
-
-/* Null, or what went wrong. */
-static const char *write_header(const work *w, const posenc_encoding *encoding, bool safetensors, FILE *stream) {
-  char npy[NPY_HEADER_MAX], *header = npy;
-  size_t length = 0;
-  if (!safetensors)
-    length = npy_header(w->dtype, w->axes, w->axis_count, npy);
-  else if (!(header = safetensors_header_of(w->dtype, w->axes, w->axis_count, encoding->name, &length)))
-    return "out of memory";
-  const char *failure = fwrite(header, 1, length, stream) == length ? NULL : strerror(errno);
-  if (header != npy) free(header);
-  return failure;
+static const char *make(const void *argument, int64_t row, int64_t rows, void *out) {
+  const work *w = argument;
+  const posenc_status status = w->make(w, row, rows, out);
+  return status == POSENC_OK ? NULL : posenc_status_message(status);
 }
 
-static const char *write_rows(const work *w, FILE *stream, const char *path) {
-  enum { BLOCK_BYTES = 4 << 20 };
-  const size_t row_bytes = (size_t)w->dim * posenc_dtype_bytes(w->dtype);
-  const int64_t block_rows = row_bytes < BLOCK_BYTES ? (int64_t)(BLOCK_BYTES / row_bytes) : 1;
-  const char *failure = NULL;
-  char *block = posenc_alloc((size_t)block_rows * row_bytes);
-  if (!block) return "a row does not fit in memory";
-  for (int64_t row = 0, rows; row < w->rows && !failure; row += rows) {
-    rows = w->rows - row < block_rows ? w->rows - row : block_rows;
-    const posenc_status status = w->make(w, row, rows, block);
-    if (status != POSENC_OK)
-      failure = posenc_status_message(status);
-    else if (fwrite(block, row_bytes, (size_t)rows, stream) != (size_t)rows)
-      failure = strerror(errno);
-    progress_show("write", path, (double)(row + rows) * (double)w->dim, (double)w->rows * (double)w->dim, "elements");
-  }
-  progress_clear();
-  posenc_free(block);
-  return failure;
-}
-
-int write_encoding(const options *given, const posenc_encoding *encoding, const encoded_file *file) {
-  work w = work_of(given, encoding, file);
-  if (strcmp(file->path, "-") == 0 && isatty(STDOUT_FILENO))
-    die_value("--output", file->path, "standard output is a terminal");
-  output *out = output_open(file->path);
-  if (!out) die_value("--output", file->path, strerror(errno));
-  const char *failure = write_header(&w, encoding, file->safetensors, output_stream(out));
-  if (!failure) failure = write_rows(&w, output_stream(out), file->path);
+void write_encoding(const options *given) {
+  work w = work_of(given);
+  file_content content = {
+      .make = make,
+      .argument = &w,
+      .rows = w.rows,
+      .elements = w.dim,
+      .element_bytes = posenc_dtype_bytes(w.dtype),
+  };
+  content.header = wants_safetensors(given)
+                       ? safetensors_header_of(w.dtype, w.axes, w.axis_count, given->encoding, &content.header_bytes)
+                       : new_npy_header(w.dtype, w.axes, w.axis_count, &content.header_bytes);
+  write_file(given, &content);
   table_close(w.table);
   free(w.row);
   free((void *)(uintptr_t)w.positions);
-  if (failure)
-    output_abandon(out);
-  else if (!output_commit(out))
-    failure = strerror(errno);
-  if (failure) die_value("--output", file->path, failure);
-  return EXIT_SUCCESS;
 }

@@ -44,7 +44,8 @@ json_t *encoding_json(const posenc_encoding *encoding) {
                    encoding->by_kernels ? json_null() : bound_json(&encoding->bound));
 }
 
-/* "2^-46" where that is exact and shorter than the decimals, else three digits, and what is left if it is a power of two. */
+/* "2^-46" where that is exact and shorter than the decimals, else three digits, and what is left if it is a power of
+   two. */
 static void number_words(double value, char *text, size_t size) {
   int exponent;
   if (frexp(value, &exponent) == 0.5 && (exponent < -3 || exponent > 10))

@@ -20,8 +20,8 @@ json_t *kernel_json(const posenc_kernel *kernel, unsigned isa);
  */
 json_t *encoding_json(const posenc_encoding *encoding);
 
-/* Length of the kernel's name that `text`, like the rest of a benchmark's name, begins with: it ends before a slash that no name follows,
-   as in "recipe/xlm/min_time:0.01"; 0 if there is none. */
+/* Length of the kernel's name that `text`, like the rest of a benchmark's name, begins with: it ends before a slash
+   that no name follows, as in "recipe/xlm/min_time:0.01"; 0 if there is none. */
 size_t kernel_name_length(const char *text);
 
 /* The tier that the kernel needs, or "any" for one that needs only what the kernel under it needs. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Look-ups that forgive what is not there, since records come from files; and numbers that may be none. */
+/* Look-ups in records, which come from files: a missing or wrong value has a default. */
 #ifndef POSENC_COMMON_FIELD_H
 #define POSENC_COMMON_FIELD_H
 
@@ -8,6 +8,11 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
+
+/* The integer under that key, 0 if there is none. */
+static inline json_int_t field_integer(const json_t *object, const char *key) {
+  return json_integer_value(json_object_get(object, key));
+}
 
 /* The number under that key, `otherwise` if there is none. */
 static inline double field_number_or(const json_t *object, const char *key, double otherwise) {
@@ -26,12 +31,12 @@ static inline const char *field_string(const json_t *object, const char *key) {
   return text ? text : "";
 }
 
-/* A new number; JSON has no infinity and no NaN: null stands for them. */
+/* A new number, or null for infinities and NaN, which JSON lacks. */
 static inline json_t *field_real(double x) {
   return isfinite(x) ? json_real(x) : json_null();
 }
 
-/* A number in words, without a point if it is whole; "0" if it is none. */
+/* A number as text, without a point if it is whole; "0" if the value is none. */
 static inline number_text field_text(const json_t *value) {
   number_text n;
   if (json_is_real(value)) return number_of_position(json_real_value(value));
@@ -39,7 +44,7 @@ static inline number_text field_text(const json_t *value) {
   return n;
 }
 
-/* A record as commands write it. Errors stay in the stream. */
+/* Prints a record as commands write it. Errors stay in the stream. */
 static inline void field_print(const json_t *record, FILE *stream) {
   json_dumpf(record, stream, JSON_INDENT(2));
   fputc('\n', stream);

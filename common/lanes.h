@@ -13,7 +13,8 @@ typedef struct lanes {
   char *(*work)(size_t number, void *argument);
   /* In the caller: takes it in. The text is the caller's to keep only until it returns. */
   void (*take)(size_t number, const char *text, void *argument);
-  /* In the caller, some times a second: the largest number that lanes_progress was told by each lane for its piece, or 0, added up. */
+  /* In the caller, some times a second: the largest number that lanes_progress was told by each lane for its piece, or
+     0, added up. */
   void (*progress)(double at_work, void *argument);
   void *argument;
 } lanes;
@@ -22,7 +23,8 @@ typedef struct lanes {
 int lanes_count(size_t pieces);
 int lanes_threads(size_t pieces);
 
-/* Does all of it. False if a lane could not be made, ran out of memory, or was killed. No thread may be running in the caller (fork). */
+/* Does all of it. False if a lane could not be made, ran out of memory, or was killed. No thread may be running in the
+   caller (fork). */
 bool lanes_run(const lanes *l);
 
 /* In a lane: how much of the piece is done, in any unit. */

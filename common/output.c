@@ -43,9 +43,9 @@ void output_end(void) {
   if (getpid() == owner) remove_unfinished();
 }
 
-/* Only async-signal-safe calls. The signal is blocked in here, so the raised one ends the process on return. The default action is put
-   back here and not by SA_RESETHAND: with that, a second signal (timeout(1) sends two) can end the process between the reset and the
-   first instruction of the handler. */
+/* Only async-signal-safe calls. The signal is blocked in here, so the raised one ends the process on return. The
+   default action is put back here and not by SA_RESETHAND: with that, a second signal (timeout(1) sends two) can end
+   the process between the reset and the first instruction of the handler. */
 static void remove_pending(int number) {
   remove_unfinished();
   signal(number, SIG_DFL);
@@ -156,8 +156,8 @@ static void output_free(output *out) {
   errno = error;
 }
 
-/* The path that `path` leads to through links, as a new string: rename(2) would replace the link. Unlike realpath(3) this
-   needs nothing at the end. */
+/* The path that `path` leads to through links, as a new string: rename(2) would replace the link. Unlike realpath(3)
+   this needs nothing at the end. */
 static char *follow_links(const char *path) {
   enum { HOPS_MAX = 40 };
   char *target = strdup(path);

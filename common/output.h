@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that appear whole or not at all: written beside their place, then renamed. A process that ends before that, by exit
-   or an interrupt, removes what is pending. */
+/* Files that appear whole or not at all: written beside their place, then renamed. A process that ends before that, by
+   exit or an interrupt, removes what is pending. */
 #ifndef POSENC_COMMON_OUTPUT_H
 #define POSENC_COMMON_OUTPUT_H
 
@@ -9,8 +9,8 @@
 
 typedef struct output output;
 
-/* "-" is standard output. Null on failure, with errno set. A path that is no regular file (/dev/full, a pipe) is written in
-   place, and links are followed, even one whose end is not there yet. */
+/* "-" is standard output. Null on failure, with errno set. A path that is no regular file (/dev/full, a pipe) is
+   written in place, and links are followed, even one whose end is not there yet. */
 output *output_open(const char *path);
 
 /* Would it replace that file? */
@@ -25,8 +25,8 @@ bool output_commit(output *out);
 /* Drops what was written and frees `out`. Null is allowed. */
 void output_abandon(output *out);
 
-/* Makes the folder unless it is there; a process that ends removes again what it made if nothing is in it. One folder per
-   process; `path` must stay. False with errno set on failure. */
+/* Makes the folder unless it is there; a process that ends removes again what it made if nothing is in it. One folder
+   per process; `path` must stay. False with errno set on failure. */
 bool output_make_folder(const char *path);
 
 /* For a process that ends by _exit: what its exit would do. */

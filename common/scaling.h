@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* RoPE frequency scalings by name, key and value: "yarn,factor=16,original=4096". One table for those who read, write and list them. */
+/* RoPE frequency scalings by name, key and value: "yarn,factor=16,original=4096". One table for those who read, write
+   and list them. */
 #ifndef POSENC_COMMON_SCALING_H
 #define POSENC_COMMON_SCALING_H
 
@@ -8,7 +9,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* What a key's value is, and the member of posenc_scaling that has it: double, int64_t, bool, or an array of dim/2 doubles. */
+/* What a key's value is, and the member of posenc_scaling that has it: double, int64_t, bool, or an array of dim/2
+   doubles. */
 typedef enum scaling_type { SCALING_REAL, SCALING_WHOLE, SCALING_FLAG, SCALING_LIST } scaling_type;
 
 typedef struct scaling_key {

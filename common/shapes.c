@@ -65,7 +65,8 @@ const shape *shapes_applied(size_t *count) {
   .heads = 1, .scale = (by), .scaling = {__VA_ARGS__}
 #define YARN .kind = POSENC_SCALING_YARN, .factor = 16.0, .original = 4096, .low = 1.0, .high = 32.0, .truncate = true
 
-/* As LongRoPE's search leaves them: about 1 for the shortest waves, then growing, and the model's stretch for the longest. */
+/* As LongRoPE's search leaves them: about 1 for the shortest waves, then growing, and the model's stretch for the
+   longest. */
 static const double longrope_factors[] = {1.0,  1.02, 1.05, 1.08, 1.11, 1.15, 1.19, 1.24, 1.3,  1.37, 1.45, 1.54,
                                           1.65, 1.78, 1.93, 2.11, 2.32, 2.57, 2.87, 3.23, 3.66, 4.18, 4.8,  5.55,
                                           6.45, 7.55, 8.9,  10.5, 12.4, 14.6, 17.2, 20.2, 23.6, 27.4, 31.5, 35.8,
@@ -253,41 +254,37 @@ json_t *shape_json(const shape *s) {
 
 /* ---- names --------------------------------------------------------------------------------------- */
 
-static const char *const layout_names[] = {
+const char *const layout_names[] = {
     [POSENC_INTERLEAVED] = "interleaved", [POSENC_INTERLEAVED_CS] = "interleaved-cs", [POSENC_SPLIT] = "split",
-    [POSENC_SPLIT_CS] = "split-cs",       [POSENC_DUPLICATED] = "duplicated",
+    [POSENC_SPLIT_CS] = "split-cs",       [POSENC_DUPLICATED] = "duplicated",         NULL,
 };
 
-static const char *const dtype_names[] = {
-    [POSENC_F32] = "f32",
-    [POSENC_F64] = "f64",
-    [POSENC_F16] = "f16",
-    [POSENC_BF16] = "bf16",
+const char *const dtype_names[] = {
+    [POSENC_F32] = "f32", [POSENC_F64] = "f64", [POSENC_F16] = "f16", [POSENC_BF16] = "bf16", NULL,
 };
 
-static const char *const op_names[] = {
-    [POSENC_TABLE] = "table",
-    [POSENC_ADD] = "add",
-    [POSENC_ROPE] = "rope",
-    [POSENC_ROPE_CACHE] = "rope-cache",
+const char *const op_names[] = {
+    [POSENC_TABLE] = "table", [POSENC_ADD] = "add", [POSENC_ROPE] = "rope", [POSENC_ROPE_CACHE] = "rope-cache", NULL,
 };
 
-static const char *const stores_names[] = {
+const char *const stores_names[] = {
     [POSENC_STORES_AUTO] = "auto",
     [POSENC_STORES_REGULAR] = "regular",
     [POSENC_STORES_STREAMING] = "streaming",
+    NULL,
 };
 
-static const char *const odd_names[] = {
+const char *const odd_names[] = {
     [POSENC_ODD_REFUSED] = "refuse",
     [POSENC_ODD_PAD] = "pad",
     [POSENC_ODD_CEIL] = "ceil",
+    NULL,
 };
 
 /* Index of the name, or -1. */
-static int find_name(const char *const *names, size_t count, const char *name) {
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(names[i], name) == 0) return (int)i;
+static int find_name(const char *const *names, const char *name) {
+  for (int i = 0; names[i]; i++)
+    if (strcmp(names[i], name) == 0) return i;
   return -1;
 }
 
@@ -312,31 +309,31 @@ const char *odd_name(posenc_odd odd) {
 }
 
 bool layout_parse(const char *name, posenc_layout *layout) {
-  int found = find_name(layout_names, sizeof layout_names / sizeof *layout_names, name);
+  int found = find_name(layout_names, name);
   if (found >= 0) *layout = (posenc_layout)found;
   return found >= 0;
 }
 
 bool stores_parse(const char *name, posenc_stores *stores) {
-  int found = find_name(stores_names, sizeof stores_names / sizeof *stores_names, name);
+  int found = find_name(stores_names, name);
   if (found >= 0) *stores = (posenc_stores)found;
   return found >= 0;
 }
 
 bool dtype_parse(const char *name, posenc_dtype *dtype) {
-  int found = find_name(dtype_names, sizeof dtype_names / sizeof *dtype_names, name);
+  int found = find_name(dtype_names, name);
   if (found >= 0) *dtype = (posenc_dtype)found;
   return found >= 0;
 }
 
 bool op_parse(const char *name, posenc_op *op) {
-  int found = find_name(op_names, sizeof op_names / sizeof *op_names, name);
+  int found = find_name(op_names, name);
   if (found >= 0) *op = (posenc_op)found;
   return found >= 0;
 }
 
 bool odd_parse(const char *name, posenc_odd *odd) {
-  int found = find_name(odd_names, sizeof odd_names / sizeof *odd_names, name);
+  int found = find_name(odd_names, name);
   if (found >= 0) *odd = (posenc_odd)found;
   return found >= 0;
 }

@@ -30,18 +30,18 @@ const shape *shapes_find(const shape *(*list)(size_t *count), const char *name);
 /* A shape for any problem, named after what differs from the paper's defaults: "512x128", "512x128+4096-split-f64". */
 shape shape_of(const posenc_problem *problem);
 
-/* The options of the posenc command that describe the problem: "--len 512 --dim 128 --base 500000", in words that a shell takes as they are.
-   Defaults are left out. A list of more than SHAPE_POSITIONS positions is "--positions @positions", a file of that name. A new string, to be freed;
-   null when memory runs out. */
+/* The options of the posenc command that describe the problem: "--len 512 --dim 128 --base 500000", in words that a
+   shell takes as they are. Defaults are left out. A list of more than SHAPE_POSITIONS positions is "--positions
+   @positions", a file of that name. A new string, to be freed; null when memory runs out. */
 enum { SHAPE_POSITIONS = 64 };
 char *problem_options(const posenc_problem *problem);
 
 /* The same with `list`, unless it is null, as the value of --positions for so many. */
 char *problem_options_listed(const posenc_problem *problem, const char *list);
 
-/* {"name", "rows", "dim", "first", "base", "shift", "padding" (integer or null), "layout", "dtype", "op", "heads", "inverse"}, and where they are
-   not the defaults "scale", "scaling" (see common/scaling.h), "odd" and "positions": an array, or of more than SHAPE_POSITIONS {"count",
-   "digest": hex}. */
+/* {"name", "rows", "dim", "first", "base", "shift", "padding" (integer or null), "layout", "dtype", "op", "heads",
+   "inverse"}, and where they are not the defaults "scale", "scaling" (see common/scaling.h), "odd" and "positions": an
+   array, or of more than SHAPE_POSITIONS {"count", "digest": hex}. */
 json_t *shape_json(const shape *s);
 
 /* Columns of each of the two tables of a rope cache. */
@@ -56,8 +56,11 @@ bool op_is_applied(posenc_op op);
 /* The layout of an operation unless the user says otherwise. */
 posenc_layout layout_default(posenc_op op);
 
-/* Names as on the command line: "interleaved", "interleaved-cs", "split", "split-cs", "duplicated"; "f32", "f64", "f16",
-   "bf16"; "table", "add", "rope", "rope-cache"; "auto", "regular", "streaming"; "refuse", "pad", "ceil". */
+/* Names as on the command line, by number, and then a null pointer: "interleaved", "interleaved-cs", "split",
+   "split-cs", "duplicated"; "f32", "f64", "f16", "bf16"; "table", "add", "rope", "rope-cache"; "auto", "regular",
+   "streaming"; "refuse", "pad", "ceil". */
+extern const char *const layout_names[], *const dtype_names[], *const op_names[], *const stores_names[],
+                                                                                      *const odd_names[];
 const char *layout_name(posenc_layout layout);
 const char *dtype_name(posenc_dtype dtype);
 const char *op_name(posenc_op op);

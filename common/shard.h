@@ -21,8 +21,9 @@ static inline bool shard_is_part(shard part) {
   return part.of > 0;
 }
 
-/* Which of `count` works, of these sizes, are the shard's: a new array. The largest is dealt first, each to the shard that has least by then: this
-   depends on nothing but the sizes, so that all machines deal alike. Null when memory runs out. */
+/* Which of `count` works, of these sizes, are the shard's: a new array. The largest is dealt first, each to the shard
+   that has least by then: this depends on nothing but the sizes, so that all machines deal alike. Null when memory runs
+   out. */
 bool *shard_deal(shard part, const double *sizes, size_t count);
 
 /* A new array of the numbers below `count` that are set in `mine`. */

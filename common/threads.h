@@ -9,7 +9,8 @@
 #include <omp.h>
 #endif
 
-/* From now on a team has no more threads than this process can start: OpenMP's library ends a process that cannot have those it wants. */
+/* From now on a team has no more threads than this process can start: OpenMP's library ends a process that cannot have
+   those it wants. */
 static inline void threads_hold(void) {
 #ifdef _OPENMP
   omp_set_num_threads(posenc_threads(omp_get_max_threads()));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What work says that runs isolated (isolate.h). Outside of that nothing happens. One thread alone may say something. */
+/* Messages of work that runs isolated, see isolate.h; in other processes these do nothing. For a single thread. */
 #ifndef POSENC_COMMON_WORK_H
 #define POSENC_COMMON_WORK_H
 
@@ -27,7 +27,7 @@ void isolate_fail(const char *why);
 /* For signal handlers: last words that take the place of what it was doing. Async-signal-safe. */
 void isolate_last_words(const char *text, size_t length);
 
-/* Whether this process has children, running or dead; those that a child left behind are among them in such a process. */
+/* Whether this process has children, running or dead; in an isolated process also those that its children left. */
 bool isolate_has_children(void);
 
 /* Whether this is such a process. */

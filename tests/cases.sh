@@ -58,9 +58,9 @@ refused_change 's/^base 10000/base 10001/' 'line 13: this is not what MPFR finds
 refused_change 'd' 'the file ends before any case'
 refused '--cases none.wc: No such file' --cases none.wc
 refused '--cases \.: Is a directory' --cases .
-refused '--len 8: nothing would use it beside --cases' --cases "$one" --len 8 --dim 4
-refused '--base 5: nothing would use it beside --cases' --cases "$one" --base 5
-refused '--budget 5: nothing would use it beside --cases' --cases "$one" --budget 5
-refused '--search 5: nothing would use it beside --cases' --search 5 --cases "$one"
-refused '--exhaustive: nothing would use it beside --cases' --cases "$one" --exhaustive
+refused '--len 8: cannot be combined with --cases' --cases "$one" --len 8 --dim 4
+refused '--base 5: cannot be combined with --cases' --cases "$one" --base 5
+refused '--budget 5: cannot be combined with --cases' --cases "$one" --budget 5
+refused '--search 5: cannot be combined with --cases' --search 5 --cases "$one"
+refused '--exhaustive: cannot be combined with --cases' --cases "$one" --exhaustive
 plan

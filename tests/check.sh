@@ -150,7 +150,7 @@ echo 'position,sin,cos' >text && refused 'text: neither a .npy nor a safetensors
 printf 'PK\3\4and more' >x.npz && refused 'x.npz: an archive (.npz, .pt)' x.npz
 refused '--max-ulp 0: not above 0' f32.npy --max-ulp 0
 refused '--max-abs nan: not finite' f32.npy --max-abs nan
-refused '--max-abs 1: nothing would use it beside --max-ulp' f32.npy --max-ulp 1 --max-abs 1
+refused '--max-abs 1: cannot be combined with --max-ulp' f32.npy --max-ulp 1 --max-abs 1
 refused '--format xml: ' f32.npy --format xml
 refused '--tensor pe: f32.npy is a .npy file' f32.npy --tensor pe
 refused "unrecognized option '--len'" f32.npy --len 3

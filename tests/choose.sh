@@ -76,7 +76,7 @@ quick='--dim 64 --repetitions 3'
   check 'the same problem again' ends 0 --len 200 $quick --kernel rotation-portable,cr-portable --keep kept
   check 'takes their place' test "$(wc -l < kept)" -eq 5 -a "$(grep -c rotation-portable kept)" -eq 2
   echo precious > other
-  check 'another file' is_refused 'keep other: no file that' --len 100 $quick --keep other
+  check 'another file' is_refused 'keep other: not a file of' --len 100 $quick --keep other
   check 'is left alone' test "$(cat other)" = precious
   check 'no table' is_refused 'len and --dim are needed' --repetitions 3
   check 'an empty one' is_refused 'len 0: an empty table takes no time' --len 0 $quick
@@ -84,7 +84,7 @@ quick='--dim 64 --repetitions 3'
   check '--memory' is_refused 'memory.*cold.*touched or fresh' --len 8 $quick --memory cold
   check '--format' is_refused 'format.*xml' --len 8 $quick --format xml
   check '--max-ulp' is_refused 'max-ulp.*-1' --len 8 $quick --max-ulp -1
-  check 'a competitor' is_refused "kernel.*recipe/xlm.*none of libposenc's" --len 8 $quick --kernel recipe/xlm
+  check 'a competitor' is_refused "kernel.*recipe/xlm.*no kernel of libposenc" --len 8 $quick --kernel recipe/xlm
   check 'a plot that cannot be written' is_refused 'plot.*nowhere/x.svg' --len 8 $quick --plot nowhere/x.svg
 }
 plan

@@ -61,7 +61,7 @@ for ulp in inf nan 1e400; do refused_table "--max-ulp $ulp: not finite" --max-ul
 refused_table '--max-ulp half: not a number' --max-ulp half
 refused_table '--max-ulp 0.25: no kernel' --max-ulp 0.25
 refused_table '--max-ulp 1: no kernel' --max-ulp 1 --dtype f64
-refused_table '--max-ulp 1: nothing would use it beside --kernel' --max-ulp 1 --kernel rotation-portable
+refused_table '--max-ulp 1: cannot be combined with --kernel' --max-ulp 1 --kernel rotation-portable
 for len in 12x 1e3 0x10 ' 1' 1.0 - +; do refused_table "--len $len: not an integer" --len "$len"; done
 refused_table "--len '': not an integer" --len ''
 refused_table '--len 1?2: not an integer' --len '1
@@ -106,7 +106,7 @@ refused 'a command is missing'
 refused "wriet: no such command; did you mean 'write'?" wriet
 refused "unrecognized option '--frobnicate'" --frobnicate
 refused "extra operand 'more'" list more
-refused '--names: nothing would use it beside --json' list --names --json
+refused '--names: cannot be combined with --json' list --names --json
 refused "--kernel zz\*: no such kernel" verify --kernel 'zz*'
 refused '--format xml: ' verify --format xml
 refused '--budget 0: ' verify --budget 0
@@ -114,17 +114,17 @@ refused '--seed x: ' verify --seed x
 refused '--search -1: ' verify --search -1
 refused '--search many: not an integer' verify --search many
 refused '--kernel rotation-portable: .*masked' verify --kernel rotation-portable --isa avx2
-refused 'zzzzzzzz: no such command; posenc --help tells them$' zzzzzzzz
+refused 'zzzzzzzz: no such command; posenc --help lists them$' zzzzzzzz
 refused "'': no such command; posenc --help" ''
-refused '--kernel xqzv: no such kernel; posenc list tells them$' verify --kernel xqzv
-refused "--kernel '': no such kernel; posenc list tells them$" verify --kernel ''
+refused '--kernel xqzv: no such kernel; posenc list prints them$' verify --kernel xqzv
+refused "--kernel '': no such kernel; posenc list prints them$" verify --kernel ''
 refused "--kernel hf-rope: no such kernel; did you mean 'recipe/hf-rope'?" verify --kernel hf-rope
-refused '--encoding foo: no such encoding; posenc list --encodings tells them$' verify --encoding foo
+refused '--encoding foo: no such encoding; posenc list --encodings prints them$' verify --encoding foo
 refused "--kernel rotation-portabl: no such kernel; did you mean 'rotation-portable'?" bench --kernel rotation-portabl
 refused "--kernel rotation-portabl: no such kernel; did you mean 'rotation-portable'?" bench --kernel naive,rotation-portabl
 refused "--kernel '': no such kernel" bench --kernel naive,
 refused '--batch 0: not within 1' bench --batch 0
-refused '--batch 2: nothing would use it beside --op table' bench --batch 2 --len 8 --dim 4
+refused '--batch 2: cannot be combined with --op table' bench --batch 2 --len 8 --dim 4
 refused '--repetitions 2: ' bench --repetitions 2
 refused '--min-time 0: ' bench --min-time 0
 for command in bench verify 'write --len 8 --dim 4 -o empty/table.npy'; do
@@ -402,8 +402,8 @@ check 'which no format leaves untold' eval '[ $status -eq 1 ] && grep -q "^posen
 rm empty.xml
 for op in add rope; do
   for size in '' '--len 20 --dim 16'; do
-    refused "--search 9: nothing would use it beside --op $op\$" verify --op $op $size --search 9
-    refused "--explain: nothing would use it beside --op $op\$" verify --op $op $size --explain
+    refused "--search 9: cannot be combined with --op $op\$" verify --op $op $size --search 9
+    refused "--explain: cannot be combined with --op $op\$" verify --op $op $size --explain
   done
   posenc verify --kernel rotation-portable --op $op --len 20 --dim 16 --search 0
   check "no search is one of $op, too" test $status -eq 0
@@ -567,7 +567,7 @@ printf '{"schema": "other"}' >other.json
 refused '--from other.json: neither' report --from other.json -o empty/page
 refused '--from accuracy.json: the second' report --from accuracy.json --from accuracy.json -o empty/page
 refused '--kernel zz: no such kernel' report --kernel zz -o empty/page
-[ -z "$timings" ] || refused '--full: nothing would use it' report --full $timings -o empty/page
+[ -z "$timings" ] || refused '--full: cannot be combined' report --full $timings -o empty/page
 
 posenc report --kernel naive --len 64 --dim 16 $timings -o page
 if grep -q gnuplot err; then

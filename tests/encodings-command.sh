@@ -41,7 +41,7 @@ check 'list --encodings has no kernels' test "$(grep -c '^rotation-portable: ' o
 check 'list --encodings has bounds' says 'bound  *(0.5 + 2^-17) ulp'
 check 'list --encodings --json' ends 0 list --encodings --json
 check 'list --encodings --json has seven contracts' test "$(grep -c '"formula":' out)" -eq 7
-refused '--encodings: nothing would use it beside --names' list --encodings --names
+refused '--encodings: cannot be combined with --names' list --encodings --names
 
 # ---- verify ----
 
@@ -57,9 +57,9 @@ check 'verify has this encoding alone' test "$(grep -c '"kernel": "alibi"' out)"
 check 'verify in JUnit' ends 0 verify --encoding integer --format junit
 refused "--encoding binarry: no such encoding; did you mean 'binary'?" verify --encoding binarry
 refused '--encoding rope: kernels compute it' verify --encoding rope
-refused '--len 8: nothing would use it beside --encoding' verify --encoding alibi --len 8
-refused '--kernel naive: nothing would use it beside --encoding' verify --encoding alibi --kernel naive
-refused '--explain: nothing would use it beside --encoding' verify --encoding alibi --explain
+refused '--len 8: cannot be combined with --encoding' verify --encoding alibi --len 8
+refused '--kernel naive: cannot be combined with --encoding' verify --encoding alibi --kernel naive
+refused '--explain: cannot be combined with --encoding' verify --encoding alibi --explain
 
 # ---- write ----
 
@@ -104,25 +104,25 @@ refused_write '--positions: position -2: ' --encoding binary --positions 1,-2 --
 refused_write '--positions: 0.5 is not a whole number' --encoding integer --positions 1,0.5 --dim 4
 refused_write 'overflow' --encoding integer --len 9223372036854775807 --dim 4
 refused_write 'overflows' --encoding integer --len 2 --offset 9223372036854775807 --dim 4
-refused_write '--base 3: nothing would use it' --encoding integer --len 4 --dim 4 --base 3
-refused_write '--layout split: nothing would use it' --encoding integer --len 4 --dim 4 --layout split
-refused_write '--heads 4: nothing would use it' --encoding integer --len 4 --dim 4 --heads 4
-refused_write '--table trained.npy: nothing would use it' --encoding integer --len 4 --dim 4 --table trained.npy
-refused_write '--table trained.npy: nothing would use it' --len 4 --dim 4 --table trained.npy
+refused_write '--base 3: cannot be combined' --encoding integer --len 4 --dim 4 --base 3
+refused_write '--layout split: cannot be combined' --encoding integer --len 4 --dim 4 --layout split
+refused_write '--heads 4: cannot be combined' --encoding integer --len 4 --dim 4 --heads 4
+refused_write '--table trained.npy: cannot be combined' --encoding integer --len 4 --dim 4 --table trained.npy
+refused_write '--table trained.npy: needs --encoding learned' --len 4 --dim 4 --table trained.npy
 refused_write '--heads is missing' --encoding alibi --len 4
 refused_write '--heads 0: not within' --encoding alibi --heads 0 --len 4
 refused_write '--heads 2000000: not within' --encoding alibi --heads 2000000 --len 4
 refused_write '--len 0: not above 0' --encoding alibi --heads 1 --len 0
-refused_write '--dim 4: nothing would use it' --encoding alibi --heads 1 --len 4 --dim 4
-refused_write '--positions 1,2: nothing would use it' --encoding alibi --heads 1 --positions 1,2
+refused_write '--dim 4: cannot be combined' --encoding alibi --heads 1 --len 4 --dim 4
+refused_write '--positions 1,2: cannot be combined' --encoding alibi --heads 1 --positions 1,2
 refused_write '--table is missing' --encoding learned --len 4
 refused_write '--table gone.npy: No such file' --encoding learned --table gone.npy --len 4
 refused_write '--len: position 64: the table has 0 .. 63' --encoding learned --table trained.npy --len 65
 refused_write '--positions: position 64: the table has 0 .. 63' --encoding learned --table trained.npy --positions 1,64
-refused_write '--dim 8: nothing would use it' --encoding learned --table trained.npy --len 4 --dim 8
+refused_write '--dim 8: cannot be combined' --encoding learned --table trained.npy --len 4 --dim 8
 refused_write '--encoding dropout: not sinusoidal' --encoding dropout --len 4 --dim 8
 refused_write "--encoding '': not sinusoidal, integer" --encoding '' --len 4 --dim 8
-refused_write '--encoding rop: not sinusoidal, integer, binary, learned or alibi, which can be written' \
+refused_write '--encoding rop: not sinusoidal, integer, binary, learned or alibi' \
   --encoding rop --len 4 --dim 8
 refused_write '--encoding onehot: not sinusoidal' --encoding onehot --len 4 --dim 8
 refused '--output is missing' write --encoding integer --len 4 --dim 4
@@ -142,8 +142,8 @@ if "$POSENC" bench --encoding integer --len 4 --dim 4 $short --mode hot >out 2>e
   check 'bench alibi' ends 0 bench --encoding alibi --heads 3 --len 18 $short --mode hot,row
   check 'bench alibi: its shape' says '^3x18x18  *alibi '
   refused '--encoding rope: kernels compute it' bench --encoding rope
-  refused '--kernel naive: nothing would use it' bench --encoding alibi --kernel naive
-  refused '--dim 4: nothing would use it' bench --encoding alibi --dim 4
+  refused '--kernel naive: cannot be combined' bench --encoding alibi --kernel naive
+  refused '--dim 4: cannot be combined' bench --encoding alibi --dim 4
   refused '--len 17: .*even' bench --encoding alibi --len 17
   refused '--dim 17: .*even' bench --encoding integer --dim 17
 else

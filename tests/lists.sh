@@ -104,12 +104,12 @@ command=
 check 'a message names it as it was given' \
   is_refused '^posenc write: --positions @a list.txt --dim 16 --base 0.5: no kernel' write --positions '@a list.txt' --dim 16 --base 0.5 -o no.npy
 command=verify
-refused 'nothing would use it beside --positions$' --positions 5 --dim 16 --search 9
-refused '^posenc verify: --explain: nothing would use it beside --positions$' --positions 5 --dim 16 --explain
-refused '^posenc verify: --search 9: nothing would use it beside --odd pad$' --len 5 --dim 15 --odd pad --search 9
+refused 'cannot be combined with --positions$' --positions 5 --dim 16 --search 9
+refused '^posenc verify: --explain: cannot be combined with --positions$' --positions 5 --dim 16 --explain
+refused '^posenc verify: --search 9: cannot be combined with --odd pad$' --len 5 --dim 15 --odd pad --search 9
 refused '^posenc verify: --positions 5,7: of add and rope, ' --positions 5,7 --dim 16 --op add
 refused '^posenc verify: --odd ceil: of add and rope, ' --len 5 --dim 15 --odd ceil --op add
 refused '^posenc verify: --dim 15: dim must be even; --odd pad or --odd ceil takes an odd one$' --len 5 --dim 15
-refused '^posenc verify: --len 5: nothing would use it beside --positions$' --positions 1 --len 5 --dim 16
+refused '^posenc verify: --len 5: cannot be combined with --positions$' --positions 1 --len 5 --dim 16
 refused '^posenc verify: --positions no: neither a list' --positions no --dim 16
 plan

@@ -154,8 +154,8 @@ check 'and it is as it was' cmp one/report.json input.json
 check 'a label twice' leaves_nothing '--label a: another machine is called so' one/report.json two/report.json --label a --label a
 check 'no label' leaves_nothing '--label ' one/report.json two/report.json --label ''
 check 'a label of nothing' leaves_nothing 'only reports of machines have labels' --from accuracy.json --label a
-check 'records beside reports' leaves_nothing '--from: nothing would use it' one/report.json two/report.json --from accuracy.json
-check 'kernels beside reports' leaves_nothing '--kernel quick: nothing would use it' one/report.json two/report.json --kernel quick
+check 'records beside reports' leaves_nothing '--from accuracy.json: cannot be combined' one/report.json two/report.json --from accuracy.json
+check 'kernels beside reports' leaves_nothing '--kernel quick: cannot be combined' one/report.json two/report.json --kernel quick
 check 'no folder' sh -c '! "$POSENC" report one/report.json two/report.json 2>err && grep -q "output is missing" err'
 
 plan

@@ -186,8 +186,8 @@ check 'no place to write to' leaves_nothing '--output' merge exact/1.json exact/
 for text in 0/3 4/3 1 1/ /3 1/0 -1/3 +1/3 1/3x ' 1/3' 1/10001 a/b ''; do
   check "--shard '$text'" leaves_nothing '--shard ' verify --kernel rotation-portable --len 16 --dim 8 --shard "$text" -o no.json
 done
-check 'no --save of a part' leaves_nothing '--save: of a whole run, not beside --shard' verify --kernel rotation-portable --len 16 --dim 8 --shard 1/2 --save no.json
-check 'no --encoding' leaves_nothing 'beside --encoding' verify --encoding alibi --shard 1/2 -o no.json
+check 'no --save of a part' leaves_nothing '--save no.json: cannot be combined with --shard' verify --kernel rotation-portable --len 16 --dim 8 --shard 1/2 --save no.json
+check 'no --encoding' leaves_nothing 'combined with --encoding' verify --encoding alibi --shard 1/2 -o no.json
 
 # ---- timings
 if "$POSENC" bench --kernel naive --len 8 --dim 4 2>&1 | grep -q 'without Google Benchmark'; then

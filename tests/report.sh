@@ -404,13 +404,13 @@ END
 printf '{"schema": "posenc-accuracy-1", "records": 3}' >lying.json
 refused 'environment is missing' --from lying.json --from known-bench.json
 for option in '--len 5' '--kernel nope' '--seed 3' '--repetitions 9' '--isa generic'; do
-  refused "$option: nothing would use it" --from known-accuracy.json --from known-bench.json $option
+  refused "$option: cannot be combined" --from known-accuracy.json --from known-bench.json $option
 done
-refused '--cases hard.wc: nothing would use it' --from known-accuracy.json --cases hard.wc
+refused '--cases hard.wc: cannot be combined' --from known-accuracy.json --cases hard.wc
 refused '--cases hard.wc: No such file' --from known-bench.json --kernel naive --cases hard.wc
-refused '--repetitions 9: nothing would use it' --from known-bench.json --repetitions 9
-refused '--budget 9: nothing would use it' --from known-accuracy.json --budget 9
-refused '--search 9: nothing would use it' --from known-accuracy.json --search 9
+refused '--repetitions 9: cannot be combined' --from known-bench.json --repetitions 9
+refused '--budget 9: cannot be combined' --from known-accuracy.json --budget 9
+refused '--search 9: cannot be combined' --from known-accuracy.json --search 9
 
 cp -r known before
 made known lying.json known-bench.json

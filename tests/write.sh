@@ -201,7 +201,7 @@ for scale in 0 -1; do refused "--scale $scale: scale must be positive" $few --sc
 for scale in nan inf; do refused "--scale $scale: not finite" $few --scale $scale; done
 refused '--scale half: not a number' $few --scale half
 refused "--scaling yarm,factor=2: no such scaling; did you mean 'yarn'?" $few --scaling yarm,factor=2
-refused "--scaling '': no such scaling; posenc list --problems tells them$" $few --scaling ''
+refused "--scaling '': no such scaling; posenc list --problems prints them$" $few --scaling ''
 refused '--scaling foo: no such scaling; posenc list' $few --scaling foo
 refused "--scaling linear: it takes no 'fator'; did you mean 'factor'?" $few --scaling linear,fator=2
 refused "--scaling linear: it takes no 'low'" $few --scaling linear,factor=2,low=1
@@ -224,12 +224,12 @@ refused '--scaling longrope: factors none.txt: neither a list of numbers nor a f
 refused '--scaling longrope: original is missing' $few --scaling longrope,factors=1:2:3:4,factor=4
 refused '--scaling longrope,factors=1:2:3:0: the factors' $few --scaling longrope,factors=1:2:3:0
 refused '--scaling llama3: scaling needs shift 0' $few --scaling llama3 --shift 1
-refused '--choose-base 512: nothing would use it beside --base' $few --choose-base 512 --base 10000
+refused '--choose-base 512: cannot be combined with --base' $few --choose-base 512 --base 10000
 refused '--choose-base 0: not above 0' $few --choose-base 0
 refused '--choose-base 1.7e308: there is no base' $few --choose-base 1.7e308
 refused '--positions 1: needs --dim too' --positions 1
-refused '--len 3: nothing would use it beside --positions' --positions 1,2,3 --dim 8 --len 3
-refused '--offset 3: nothing would use it beside --positions' --positions 1,2,3 --dim 8 --offset 3
+refused '--len 3: cannot be combined with --positions' --positions 1,2,3 --dim 8 --len 3
+refused '--offset 3: cannot be combined with --positions' --positions 1,2,3 --dim 8 --offset 3
 refused "--positions 1,,2: number 2, ''" --positions 1,,2 --dim 8
 refused "--positions 1,: number 2, ''" --positions 1, --dim 8
 refused '--positions 1-2: number 1' --positions 1-2 --dim 8
@@ -263,11 +263,11 @@ refused '--dim 7: dim must be even' --len 8 --dim 7 --odd refuse
 refused '--odd ceiling: not refuse, pad or ceil' --len 8 --dim 7 --odd ceiling
 refused '--dim 7: .*even dim' --len 8 --dim 7 --odd pad --op rope-cache
 refused '--dim 7: scaling needs an even dim\|--scaling llama3: scaling needs an even dim' --len 8 --dim 7 --odd pad --scaling llama3
-refused '--op foo: not table or rope-cache, which can be written' $few --op foo
-refused '--heads 4: nothing would use it without --encoding alibi' $few --op rope-cache --heads 4
+refused '--op foo: not table or rope-cache' $few --op foo
+refused '--heads 4: needs --encoding alibi' $few --op rope-cache --heads 4
 refused '--op add: not table or rope-cache' $few --op add
 refused '--op rope: not table or rope-cache' $few --op rope
-refused '--op ropecache: not table or rope-cache, which can be written' $few --op ropecache
+refused '--op ropecache: not table or rope-cache' $few --op ropecache
 refused '--layout duplicated: only the tables of a rope cache' $few --layout duplicated
 refused '--layout split-cs: the tables of a rope cache' $few --op rope-cache --layout split-cs
 refused '--kernel naive: it follows no scale' $few --scale 0.5 --kernel naive

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/files.h"
+
+#include "cli/message.h"
+#include "common/progress.h"
+#include "files/npy.h"
+#include "posenc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+output *open_output(const char *option, const char *path) {
+  output *out = path ? output_open(path) : NULL;
+  if (path && !out) die_value(option, path, strerror(errno));
+  return out;
+}
+
+void close_output(const char *option, const char *path, output *out) {
+  if (out && !output_commit(out)) die_value(option, path, strerror(errno));
+}
+
+/* "OPTION PATH: REASON", or "PATH: REASON" for an operand. */
+__attribute__((noreturn)) static void die_file(const char *option, const char *path, const char *reason) {
+  if (option) die_value(option, path, reason);
+  die("%s: %s", *path ? path : "''", reason);
+}
+
+table_file *open_table(const char *option, const char *path, const char *tensor, table_half half) {
+  fault why;
+  table_file *table = table_open_half(path, tensor, half, &why);
+  if (!table) die_file(option, path, why.text);
+  return table;
+}
+
+json_t *load_json(const char *option, const char *path, size_t flags) {
+  json_error_t error;
+  json_t *json = json_load_file(path, flags, &error);
+  if (!json) die_file(option, path, error.text);
+  return json;
+}
+
+/* ---- posenc write -------------------------------------------------------------------------------- */
+
+bool wants_safetensors(const options *given) {
+  const char *dot = strrchr(given->output, '.');
+  return given->format ? strcmp(given->format, "safetensors") == 0 : dot && strcmp(dot, ".safetensors") == 0;
+}
+
+char *new_npy_header(posenc_dtype dtype, const int64_t *axes, size_t axis_count, size_t *length) {
+  char *header = malloc(NPY_HEADER_MAX);
+  *length = header ? npy_header(dtype, axes, axis_count, header) : 0;
+  return header;
+}
+
+/* Null, or what went wrong. */
+static const char *write_rows(const file_content *content, FILE *stream, const char *path) {
+  enum { BLOCK_BYTES = 4 << 20 };
+  const size_t row_bytes = (size_t)content->elements * content->element_bytes;
+  const int64_t block_rows = row_bytes < BLOCK_BYTES ? (int64_t)(BLOCK_BYTES / row_bytes) : 1;
+  const double width = (double)content->elements;
+  const char *failure = NULL;
+  char *block = posenc_alloc((size_t)block_rows * row_bytes);
+  if (!block) return "a row of this table does not fit in memory";
+  for (int64_t row = 0, rows; row < content->rows && !failure; row += rows) {
+    rows = content->rows - row < block_rows ? content->rows - row : block_rows;
+    failure = content->make(content->argument, row, rows, block);
+    if (!failure && fwrite(block, row_bytes, (size_t)rows, stream) != (size_t)rows) failure = strerror(errno);
+    progress_show("write", path, (double)(row + rows) * width, (double)content->rows * width, "elements");
+  }
+  progress_clear();
+  posenc_free(block);
+  return failure;
+}
+
+void write_file(const options *given, const file_content *content) {
+  const char *path = given->output, *failure = NULL;
+  if (!content->header) die("out of memory");
+  if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) die_value("--output", path, "standard output is a terminal");
+  output *out = open_output("--output", path);
+  FILE *stream = output_stream(out);
+  if (fwrite(content->header, 1, content->header_bytes, stream) != content->header_bytes) failure = strerror(errno);
+  free(content->header);
+  if (!failure) failure = write_rows(content, stream, path);
+  if (failure) output_abandon(out);
+  if (failure) die_value("--output", path, failure);
+  close_output("--output", path, out);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "cli/select.h"
+
+#include "cli/catalogue.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names to select from; null is none. */
+typedef struct name_list {
+  const char *(*name)(size_t i);
+  size_t count;
+  void (*die_unknown)(const char *name);
+} name_list;
+
+static const char *nearest_in(const name_list *list, const char *wanted) {
+  const char *nearest = NULL;
+  for (size_t i = 0; i < list->count; i++)
+    if (list->name(i)) nearest = nearer_name(wanted, nearest, list->name(i));
+  return nearest;
+}
+
+/* Sets selected[i] of the names that the glob matches; slashes in a name are matched by slashes alone. */
+static void select_by_glob(const name_list *list, const char *glob, bool *selected) {
+  bool any = false;
+  for (size_t i = 0; i < list->count; i++) {
+    if (!list->name(i) || fnmatch(glob, list->name(i), FNM_PATHNAME) != 0) continue;
+    any = selected[i] = true;
+  }
+  if (!any) list->die_unknown(glob);
+}
+
+/* Which names the globs match, which are separated by commas: a new array. */
+static bool *select_by_globs(const name_list *list, const char *globs) {
+  bool *selected = calloc(list->count, sizeof *selected);
+  char *words = strdup(globs), *rest = words;
+  if (!selected || !words) die("out of memory");
+  for (char *glob; (glob = strsep(&rest, ","));) select_by_glob(list, glob, selected);
+  free(words);
+  return selected;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------- */
+
+static const posenc_kernel *const *all_kernels(void) {
+  size_t count;
+  return catalogue_kernels(&count);
+}
+
+static const char *kernel_name(size_t i) {
+  return all_kernels()[i]->name;
+}
+
+static void die_kernel(const char *name);
+
+static name_list kernel_names(void) {
+  name_list list = {.name = kernel_name, .die_unknown = die_kernel};
+  catalogue_kernels(&list.count);
+  return list;
+}
+
+static void die_kernel(const char *name) {
+  const name_list list = kernel_names();
+  die_unknown("--kernel", name, "no such kernel", nearest_in(&list, name), "posenc list prints them");
+}
+
+const posenc_kernel *find_kernel(const char *name) {
+  const posenc_kernel *kernel = catalogue_find(name);
+  if (!kernel) die_kernel(name);
+  return kernel;
+}
+
+const posenc_kernel **select_kernels(const options *given, size_t *count) {
+  const name_list list = kernel_names();
+  const posenc_kernel **chosen = calloc(list.count, sizeof(*chosen));
+  bool *selected = select_by_globs(&list, given->kernel ? given->kernel : "*");
+  if (!chosen) die("out of memory");
+  *count = 0;
+  for (size_t i = 0; i < list.count; i++)
+    if (selected[i]) chosen[(*count)++] = all_kernels()[i];
+  free(selected);
+  return chosen;
+}
+
+bool is_named(const options *given, const posenc_kernel *kernel) {
+  const size_t length = strlen(kernel->name);
+  for (const char *word = given->kernel; word; word = strchr(word, ',')) {
+    word += *word == ',';
+    if (strcspn(word, ",") == length && strncmp(word, kernel->name, length) == 0) return true;
+  }
+  return false;
+}
+
+/* ---- encodings ----------------------------------------------------------------------------------- */
+
+static const posenc_encoding *const *all_encodings(void) {
+  size_t count;
+  return posenc_encodings(&count);
+}
+
+static const char *encoding_name(size_t i) {
+  return all_encodings()[i]->by_kernels ? NULL : all_encodings()[i]->name;
+}
+
+static name_list encoding_names(void) {
+  name_list list = {.name = encoding_name, .die_unknown = die_encoding};
+  posenc_encodings(&list.count);
+  return list;
+}
+
+void die_encoding(const char *name) {
+  const name_list list = encoding_names();
+  if (posenc_encoding_find(name)) die_value("--encoding", name, "kernels compute it, and --kernel selects those");
+  die_unknown("--encoding", name, "no such encoding", nearest_in(&list, name), "posenc list --encodings prints them");
+}
+
+const posenc_encoding **select_encodings(const char *globs, size_t *count) {
+  const name_list list = encoding_names();
+  const posenc_encoding **chosen = calloc(list.count, sizeof(*chosen));
+  bool *selected = select_by_globs(&list, globs);
+  if (!chosen) die("out of memory");
+  *count = 0;
+  for (size_t i = 0; i < list.count; i++)
+    if (selected[i]) chosen[(*count)++] = all_encodings()[i];
+  free(selected);
+  return chosen;
+}
