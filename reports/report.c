@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What is written, and from what. */
+/* A report, and the data of its files. */
 typedef struct report {
   const json_t *document;
   const json_t *record; /* what report.json holds */
@@ -22,10 +22,12 @@ typedef struct report {
 
 static bool write_page(const report *r, FILE *stream, const page_format *format) {
   page p = {.format = format, .stream = stream, .brief = r->brief && format == &page_html};
-  if (r->machines)
+  if (r->machines) {
     machines_write(&p, r->document, r->machines);
-  else
-    write_contents(&p, r->document, r->drawn);
+  } else {
+    p.svg = r->drawn->svg;
+    write_contents(&p, r->document);
+  }
   return !p.failed;
 }
 
@@ -76,7 +78,7 @@ static bool path_in(char path[PATH_BYTES], const char *directory, const char *na
   return snprintf(path, PATH_BYTES, "%s/%s", directory, name) < PATH_BYTES;
 }
 
-/* What an earlier report left in the folder and this one has not. */
+/* Removes the file of an earlier report that this one does not have. */
 static bool remove_older(const char *directory, const char *name) {
   char path[PATH_BYTES];
   return path_in(path, directory, name) && (remove(path) == 0 || errno == ENOENT);

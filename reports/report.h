@@ -6,20 +6,20 @@
 #include <jansson.h>
 
 /*
- * Writes index.html (self-contained), report.md, report.json and, where the reference table was timed, headline.svg into
- * `directory`, which exists.
+ * Writes index.html (self-contained), report.md, report.json and, where the reference table was timed, headline.svg
+ * into `directory`, which exists.
  * accuracy: as made by verify_run. timing: Google Benchmark JSON as made by bench_run.
  * command: the command line that reproduces the report.
  * 0 on success, 2 on an error already told on stderr; then none of these files was changed.
  */
 int report_write(const char *directory, const json_t *accuracy, const json_t *timing, const char *command);
 
-/* The same from a document that was written as report.json, the page without long tables, and `record` as report.json. */
+/* The same from the document of a report.json: the page without long tables, and `record` as the new report.json. */
 int report_publish(const char *directory, const json_t *document, const json_t *record);
 
 /*
- * One page of several machines, from the report.json of each; see machines.h for names and labels. 1 if the page tells of
- * a failed check.
+ * One page of several machines, from the report.json of each; see machines.h for names and labels. 1 if the page tells
+ * of a failed check.
  */
 int report_write_machines(const char *directory, json_t *const *reports, char *const *names, size_t count,
                           const char *const *labels, size_t label_count, const char *command);

@@ -14,10 +14,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 
-# Light is 1, dark is 0. A folder of its own keeps it from the user's; its sandbox needs rights that a test may not have.
+# Light is 1, dark is 0. A folder of its own keeps it from the user's; its sandbox needs rights that a test may lack.
 look() { # PAGE COLOURS: what was seen in `seen`, what the console said in `console`
   timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/browser" \
-    --allow-file-access-from-files --enable-logging=stderr --v=0 --blink-settings=preferredColorScheme="$2" --window-size=1800,1000 \
+    --allow-file-access-from-files --enable-logging=stderr --v=0 --blink-settings=preferredColorScheme="$2" \
+    --window-size=1800,1000 \
     --dump-dom "file://$eyes#$1" >dom 2>log
   sed -n '/<pre id="said">/,/<\/pre>/p' dom | sed 's/<[^>]*>//g' >seen
   grep -F ':CONSOLE' log >console
@@ -45,7 +46,8 @@ fi
 "$POSENC" verify --kernel 'r*' --len 64 --dim 32 --profile --format json -o accuracy.json || exit 99
 set -- --from accuracy.json
 # Where there is no Google Benchmark, two figures less.
-"$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --json bench.json >out 2>&1 && set -- "$@" --from bench.json
+"$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --json bench.json >out 2>&1 &&
+  set -- "$@" --from bench.json
 "$POSENC" report "$@" -o page >out 2>err
 if grep -q gnuplot err; then
   echo '1..0 # SKIP no gnuplot here'
@@ -63,7 +65,8 @@ for colours in 1 0; do
   check "$name: no message on the console" test ! -s console
   for width in phone desk; do
     check "$name, $width: all figures are there" saw "fact $width figures $figures"
-    for what in 'what is folded' 'names for those who listen' 'no horizontal scroll' 'every figure is drawn' 'text can be read'; do
+    for what in 'what is folded' 'names for those who listen' 'no horizontal scroll' 'every figure is drawn' \
+      'text can be read'; do
       check "$name, $width: $what" saw "ok $width: $what"
     done
   done
@@ -71,7 +74,8 @@ done
 for what in 'links lead somewhere' 'tables sort' 'a known table sorts'; do check "$what" saw "ok $what"; done
 
 # Two machines side by side, where kernels were timed.
-if [ -f bench.json ] && "$POSENC" verify --kernel 'r*' --len 64 --dim 512 --format json -o shared.json && "$POSENC" report --from shared.json --from bench.json -o here >out 2>err; then
+if [ -f bench.json ] && "$POSENC" verify --kernel 'r*' --len 64 --dim 512 --format json -o shared.json &&
+  "$POSENC" report --from shared.json --from bench.json -o here >out 2>err; then
   sed 's/"cpu":"[^"]*"/"cpu":"Another <maker> \& sons, 64 cores of one kind"/g' here/report.json >there.json
   "$POSENC" report here/report.json there.json -o machines >out 2>err
   for colours in 1 0; do
@@ -89,13 +93,16 @@ else
 fi
 
 # The test itself: each of these must be seen.
-sed 's/(m - n)/(n - m)/; s/beforeprint/never/; s/^<\/main>/<b tabindex="0" class="mute"><\/b><figure><figcaption>none<\/figcaption><svg aria-label="none"><\/svg><\/figure>\
+sed 's/(m - n)/(n - m)/; s/beforeprint/never/; s/^<\/main>/<b tabindex="0" class="mute"><\/b>\
+<figure><figcaption>none<\/figcaption><svg aria-label="none"><\/svg><\/figure>\
 <p style="width:60rem;color:#777;background:#888">pale and wide<\/p><a href="#nowhere">lost<\/a>&/
   s/^<\/body>/<script>throw new Error("broken")<\/script>&/' "$page" >broken.html
 check 'a broken page is looked at' look "$work/broken.html" 1
 diagnose() { sed 's/^/# /' seen console; }
 check 'an error on the console is seen' told 'Uncaught Error: broken'
-for what in 'phone: no horizontal scroll: [0-9]* pixels' 'desk: every figure is drawn: none: 0 things' "phone: text can be read: p 'pale" 'links lead somewhere: #nowhere' \
+for what in 'phone: no horizontal scroll: [0-9]* pixels' \
+  'desk: every figure is drawn: none: 0 things' "phone: text can be read: p 'pale" \
+  'links lead somewhere: #nowhere' \
   'desk: what is folded: [0-9]* not on paper' 'desk: names for those who listen: .* without a name: mute' \
   'tables sort: .* not ascending' 'a known table sorts: 1073741824 and 1 come first'; do
   check "bad $what is seen" grep -q "^bad $what" seen

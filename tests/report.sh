@@ -151,8 +151,8 @@ END
 check 'all 5 claims' test "$(section known.md Claims | grep -c '^| .*\. | \*\*')" -eq 5
 check 'the answer comes first' test "$(grep -n '^> Take `quick`' known.md | cut -d: -f1)" -eq 3
 check 'no figure of what was timed hot alone' eval '! grep -qE "^(Cold|Fresh):" known.md'
-for absent in 'last third' 'In other states' '## Added' '## Error' '## Where' '## Kernels that' '## What frameworks' \
-  'search finds'; do
+for absent in 'last third' 'Other states' '## Add' '## Error' '## Maximum' '## Kernels without' '## What frameworks' \
+  'Adversarial'; do
   check "not without data: $absent" lacks known.md "$absent"
 done
 check 'only caches on the axis are drawn' \
@@ -185,7 +185,7 @@ sed 's|64x512/|llama2-rope/|; s|"rows": 64, "dim": 512|"rows": 4096, "dim": 128,
 mkdir rope && cp known/headline.svg rope
 made rope known-accuracy.json rope-bench.json
 shows rope.md <<'END'
-## Added and rotated
+## Add and rope
 × 32 × 128, base 10000, interleaved, f32, 64 MiB; scale limit 6.0 GB/s
 | `quick` | 2.25‡ (2.00–8.00) | 2.00‡ (1.00–2.50) | 50.0‡ (12.5–62.5) | 19.8× (5.00–30.0) |
 No table of f32 was timed, but verified
@@ -241,9 +241,9 @@ profiled() { # POINTS-OF-NAIVE: naive was not scanned
 profiled "$points" >errors-accuracy.json
 made errors errors-accuracy.json known-bench.json
 check 'a report with errors in it' test $status -eq 0 -a ! -s err
-titles=$(sed -nE 's/^## (Error.*|Where.*|Kernels that.*)/\1/p' errors.md | paste -sd,)
-where='Where the error comes from,Error against frequency,Where it stops being good enough'
-check 'errors: the sections' test "$titles" = "Error against position,$where,Kernels that claim nothing"
+titles=$(sed -nE 's/^## (Error [ab].*|Maximum.*|Kernels with.*)/\1/p' errors.md | paste -sd,)
+where='Error by cause,Error against frequency,Maximum usable position'
+check 'errors: the sections' test "$titles" = "Error against position,$where,Kernels without a bound"
 check 'errors: a figure for each of the first three' count_is errors/index.html '<svg' 6
 check 'errors: all ids are unique' ids_unique errors/index.html
 check 'errors: a panel for both kernels' contains errors/index.html 'quick, naive'
@@ -287,7 +287,7 @@ check 'recipe.md: Error against position' in_section recipe.md 'Error against po
 check 'and in a figure beside that of kernels' count_is recipe/index.html '<figcaption>Error against position' 2
 check 'a recipe is no answer, however fast' eval '! sed "/^## Headline/q" recipe.md | grep -q recipe/hand'
 check 'the kernel is' eval 'sed "/^## Headline/q" recipe.md | grep -q "^| any |.*quick"'
-for title in Headline 'Where it stops'; do
+for title in Headline 'Maximum usable'; do
   check "nor is it in: $title" eval '! section recipe.md "$title" | grep -q recipe/hand'
 done
 without_sources() { sed 's/--from [^ ]*//g; s/-o [a-z]*//' "$1/report.md"; }
@@ -318,20 +318,20 @@ sed 's/"long", "rows": 1024/"hard.wc", "rows": 1024/
 made hard hard-accuracy.json known-bench.json
 check 'a report with hard cases and a histogram' test $status -eq 0 -a ! -s err
 check 'the histogram is drawn' count_is hard/index.html 'aria-label="Line chart: number of elements by error' 1
-check 'hard.md: How many elements' in_section hard.md 'How many elements' \
+check 'hard.md: Error histogram' in_section hard.md 'Error histogram' \
   '| `quick` | 1200 | 1234 | 1234 | 1234 | 1234 | 1239 | 1239 | 1246 |'
-check 'hard.md: The hardest cases' in_section hard.md 'The hardest cases' \
+check 'hard.md: Hard-to-round cases' in_section hard.md 'Hard-to-round cases' \
   '| `quick` | 3 | 512 | 0.5000 | p = 21, i = 3, cos | `posenc verify --cases hard.wc` |'
-check 'hard.md: Every worst case' in_section hard.md 'Every worst case' '| `quick` | ulp, bound | 21 | 3, cos |'
+check 'hard.md: Worst cases' in_section hard.md 'Worst cases' '| `quick` | ulp, bound | 21 | 3, cos |'
 check 'hard cases are no shape among others' eval '! section hard.md "Every shape" | grep -qF hard.wc'
 check 'nor counted as one' contains hard.md 'held in every check (shapes: 1 exhaustive, 0 sampled)'
 made sampled worst-accuracy.json known-bench.json
-check 'sampled.md: Every worst case' in_section sampled.md 'Every worst case' '| `quick` (sample) |'
+check 'sampled.md: Worst cases' in_section sampled.md 'Worst cases' '| `quick` (sample) |'
 awk '/hard.wc/ { hard = 1 } hard && /"ok": true/ { sub("\"ok\": true", "\"ok\": false") } { print }' \
   hard-accuracy.json | sed 's/"passed": 3/"passed": 2/; s/"failed": 0/"failed": 1/' >missed-accuracy.json
 made missed missed-accuracy.json known-bench.json
 check 'a hard case that is missed is a failed check' test $status -eq 1
-check 'and takes the answer away' contains missed.md 'No kernel that was timed has a proved error bound'
+check 'and takes the answer away' contains missed.md 'No timed kernel has a proved error bound'
 
 # Figures of tables in a report that has none.
 sed 's/"dtype": "f32"/"dtype": "f32", "op": "add"/' errors-accuracy.json >add-accuracy.json
@@ -347,7 +347,7 @@ searched() { # SHARE DISTANCE: each of the three has a search, which passed
 }
 searched 0.75 0.125 >searched-accuracy.json
 made searched searched-accuracy.json known-bench.json
-check 'searched.md: What a search finds' in_section searched.md 'What a search finds' \
+check 'searched.md: Adversarial search' in_section searched.md 'Adversarial search' \
   '| `quick` | 400 | 2^40 | 0.7500 | p = 999, i = 3, cos of 64x512 | 0.125 | p = 999, i = 3, cos of 64x512 |'
 searched 0.99999904 0.125 >searched-accuracy.json
 made searched searched-accuracy.json known-bench.json
@@ -449,7 +449,8 @@ check 'the page asks nothing of a network' no_network $html
 for kernel in rotation-portable recurrence; do
   for file in $html $md $json; do check "$kernel is in ${file#page/}" contains $file "$kernel"; done
 done
-witness=$(grep -o '"replay": *"posenc verify --kernel rotation-portable[^"]*"' accuracy.json | sed 's/.*: *"//; s/"$//; 1q')
+replay='"replay": *"posenc verify --kernel rotation-portable[^"]*"'
+witness=$(grep -o "$replay" accuracy.json | sed 's/.*: *"//; s/"$//; 1q')
 check 'a worst case has its replay command in report.json' contains $json "${witness:-no witness}"
 check 'the replay command runs' sh -c "\$POSENC ${witness#posenc } --format json -o replay.json"
 exact() { grep -o '"exact": *"[^"]*"' "$1" | head -n 2; }

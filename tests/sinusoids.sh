@@ -64,7 +64,8 @@ make_pictures() { (cd "$abs_top_builddir" && srcdir=$srcdir sh "$srcdir/tools/pi
 drawn_by() { grep -h -o 'Produced by GNUPLOT [^<]*' "$1"; }
 text_is_there() {
   "$program" text >text 2>err
-  sed -n '/^<!-- computed: begin/,/^<!-- computed: end/p' "$srcdir/doc/sinusoids.md" | sed '1,2d; $d' | sed '$d' | diff text - >out
+  sed -n '/^<!-- computed: begin/,/^<!-- computed: end/p' "$srcdir/doc/sinusoids.md" | sed '1,2d; $d' | sed '$d' |
+    diff text - >out
 }
 check 'the document has the figures that the program makes' text_is_there
 check 'eight claims have a verdict' test "$(grep -c '| \*\*\(holds\|holds only when\|false\)\*\*' text)" -eq 8

@@ -27,7 +27,8 @@ bits() { # KERNEL BITS
   printf '{"name": "bits/4992x512/%s", "bits": "%s"}' "$@"
 }
 far() { # POWER MODE MISROUNDED
-  printf '{"kernel": "cr-avx512", "shape": {"name": "4992x512+%s"}, "mode": "%s", "misrounded": %s}' "$(awk "BEGIN { printf \"%.0f\", 2^$1 }")" "$2" "$3"
+  printf '{"kernel": "cr-avx512", "shape": {"name": "4992x512+%s"}, "mode": "%s", "misrounded": %s}' \
+    "$(awk "BEGIN { printf \"%.0f\", 2^$1 }")" "$2" "$3"
 }
 {
   echo '{"context": {"cpu": "abacus", "cores": "1", "l1d": "49152", "load": "0.5"}, "benchmarks": ['
@@ -45,7 +46,8 @@ far() { # POWER MODE MISROUNDED
 } >timings.json
 echo "{\"records\": [$(far 32 exhaustive 0), $(far 40 sampled 0)]}" >accuracy.json
 echo '{"missing": {"torch": "no such module"}, "benchmarks": []}' >torch.json
-echo '[{"name": "cr-avx2", "refusal": "this CPU has no AVX2"}, {"name": "cr-openmp", "threaded": true, "refusal": null}]' >kernels.json
+echo '[{"name": "cr-avx2", "refusal": "this CPU has no AVX2"},
+  {"name": "cr-openmp", "threaded": true, "refusal": null}]' >kernels.json
 "$targets" accuracy.json torch.json timings.json kernels.json >made
 check 'records are taken in' test $? -eq 0
 sed "s/$(printf '\302\240')/ /g" made >out # no-break spaces
@@ -64,7 +66,8 @@ check 'what is not there is told' row '≥ 15 times as fast | not measured: no s
 check 'so is what cannot run' row '| not measured: cr-avx2: this CPU has no AVX2 | – |'
 check 'and what has nothing to run on' row '| not measured: one core | – |'
 counted() {
-  tail -n 1 out | grep -qx "$(grep -c '| met |' out) met, $(grep -c 'missed\*\* |' out) missed, $(grep -c 'not measured:' out) not measured\."
+  met=$(grep -c '| met |' out) missed=$(grep -c 'missed\*\* |' out) unmeasured=$(grep -c 'not measured:' out)
+  tail -n 1 out | grep -qx "$met met, $missed missed, $unmeasured not measured\."
 }
 check 'the last line counts' counted
 check 'a quiet machine is no news' test "$(grep -c busy out)" -eq 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the first table of a process costs: plan, the whole table into touched memory, and the plan's end, code that nothing has
- * run yet included. One call, one process, one number: an entry of a timing record, for whoever calls it often.
+ * The cost of a process's first table: the plan, the whole table into touched memory, and the plan's end, with code
+ * that nothing has run yet. One call, one process, one entry of a timing record; tools/targets.sh calls it often.
  */
 #include "common/clock.h"
 #include "posenc.h"

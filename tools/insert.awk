@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Copies a document, with the file `text` between its marks "<!-- MARK: begin … -->" and "<!-- MARK: end -->" in place of
-# what was there. Exit status 1 if it has not exactly one such place.
+# Copies a document, with the file `text` between its marks "<!-- MARK: begin … -->" and "<!-- MARK: end -->" in place
+# of the old text there. Exit status 1 if it has not exactly one such place.
 $0 == "<!-- " mark ": end -->" { inside = 0 }
 !inside { print }
 index($0, "<!-- " mark ": begin") == 1 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes what doc/sinusoids.md shows into a folder: sinusoids.md, and pictures in sinusoids/. Run by "make pictures" in the
-# build folder, for $srcdir/doc; and by tests/sinusoids.sh, which compares.
+# Makes sinusoids.md, with the figures of today, and its pictures in sinusoids/ in a folder. Run by "make pictures" in
+# the build folder, for $srcdir/doc; and by tests/sinusoids.sh, which compares.
 #
 #     pictures.sh FOLDER
 set -eu

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Measures everything on this machine, publishes the report in reports/published/ of the source, and puts its figures into README.md. Run by
-# "make publish" in the build folder; $srcdir: the source folder. All of it appears at the end, or nothing does; then what was measured is
-# kept in reports/published.new/. $PUBLISH_OPTIONS: other options of posenc report, to try it in a minute.
+# Measures everything on this machine, publishes the report in reports/published/ of the source, and puts its figures
+# into README.md. Run by "make publish" in the build folder; $srcdir: the source folder. All of it appears at the end,
+# or nothing does; then the measurements are kept in reports/published.new/. $PUBLISH_OPTIONS: other options of posenc
+# report, to try it in a minute.
 set -eu
 : "${srcdir:=.}" "${PUBLISH_OPTIONS:=}"
 published=$srcdir/reports/published

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- whose figures they are ---- */
+/* ---- the machine ---- */
 
 static void write_machine(page *p, const json_t *document) {
   const json_t *facts = json_object_get(json_object_get(document, "environment"), "timing");
@@ -30,11 +30,11 @@ static void write_machine(page *p, const json_t *document) {
         p->stream);
 }
 
-/* ---- which kernel to take ---- */
+/* ---- the fastest ---- */
 
 static const struct {
   const char *name, *title;
-} budgets[] = {{"half", "½ ulp: correctly rounded"}, {"one", "an ulp just below 1: 2^-24"}, {"any", "whatever"}},
+} budgets[] = {{"half", "½ ulp: correctly rounded"}, {"one", "2^-24, an ulp just below 1"}, {"any", "any"}},
   footprints[] = {{"in cache", "a table in cache"}, {"reference", "the usual table"}, {"largest", "a large table"}};
 
 enum { BUDGETS = sizeof budgets / sizeof *budgets, FOOTPRINTS = sizeof footprints / sizeof *footprints };
@@ -50,7 +50,7 @@ static const json_t *find_answer(const json_t *document, const char *budget, con
   return NULL;
 }
 
-/* Which table was asked about: that of any answer. */
+/* The table of a footprint: that of any answer. */
 static const json_t *table_of(const json_t *document, const char *footprint) {
   const json_t *answer = field_find(json_object_get(document, "answer"), "footprint", footprint);
   return document_shape(document, field_string(answer, "shape"));
@@ -71,14 +71,14 @@ static void write_answers(page *p, const json_t *document) {
   struct {
     char text[200];
   } titles[FOOTPRINTS];
-  page_column columns[1 + FOOTPRINTS] = {{"wrong by at most", false}};
+  page_column columns[1 + FOOTPRINTS] = {{"maximum error", false}};
   for (int i = 0; i < FOOTPRINTS; i++) {
     const json_t *table = table_of(document, footprints[i].name);
     snprintf(titles[i].text, sizeof titles[i].text, "%s: %s", footprints[i].title,
              table ? words_size(table).text : "–");
     columns[1 + i] = (page_column){titles[i].text, false};
   }
-  page_table(p, "The fastest kernels of f32, in GB/s, by how wrong an element may be.", columns, 1 + FOOTPRINTS);
+  page_table(p, "The fastest f32 kernels, in GB/s, by maximum error.", columns, 1 + FOOTPRINTS);
   for (int b = 0; b < BUDGETS; b++) {
     page_cell(p, "%s", budgets[b].title);
     for (int i = 0; i < FOOTPRINTS; i++)
@@ -149,7 +149,7 @@ static int print_section(const json_t *document, const char *folder) {
   return done && !p.failed && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;
 }
 
-/* ---- less ---- */
+/* ---- the brief report ---- */
 
 /* The shapes that the section is about. */
 static bool is_shown(const json_t *document, const json_t *table) {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Times the recipe that PyTorch users copy, as it is installed and with the settings that could help it.
 
-Prints a timing record: torch/LENxDIM/installed, with no setting made, and torch/LENxDIM/best, the best of all; or, where there is no
-PyTorch, a record without benchmarks that says so under "missing".
+Prints a timing record: torch/LENxDIM/installed, with no setting made, and torch/LENxDIM/best, the best of all; or,
+where there is no PyTorch, a record without benchmarks that says so under "missing".
 """
 import itertools
 import json
@@ -16,8 +16,13 @@ import time
 
 REPETITIONS = 3
 
-# glibc gives large blocks back to the system when they are freed, and their pages are faulted in again by the next call; not with these.
-REUSE = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TOP_PAD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 32)}
+# glibc gives large blocks back to the system when they are freed, and the next call faults their pages in again; not
+# with these.
+REUSE = {
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
+    "MALLOC_TOP_PAD_": str(1 << 30),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
+}
 CAPABILITIES = ("", "avx512")
 
 
@@ -86,7 +91,8 @@ def record(rows, dim):
     try:
         installed = measure(rows, dim, [0])
     except subprocess.CalledProcessError as error:
-        return {"missing": {"torch": (error.stderr.strip().splitlines() or ["PyTorch does not run"])[-1]}, "benchmarks": []}
+        reason = (error.stderr.strip().splitlines() or ["PyTorch does not run"])[-1]
+        return {"missing": {"torch": reason}, "benchmarks": []}
     version = "PyTorch " + installed["version"]
     defaults = next(iter(installed["found"]))
     settings = {defaults: installed["found"][defaults]}

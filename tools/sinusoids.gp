@@ -8,7 +8,8 @@ set key below center Left reverse noenhanced samplen 2 title ' '
 set xlabel offset 0,0.5
 set border 3 linewidth 0.7
 set tics nomirror scale 0.6
-picture(height) = sprintf("set terminal svg size 640,%d dynamic enhanced font 'sans-serif,15' linewidth 1.4 background '#ffffff'", height)
+terminal = "set terminal svg size 640,%d dynamic enhanced font 'sans-serif,15' linewidth 1.4 background '#ffffff'"
+picture(height) = sprintf(terminal, height)
 
 # The first rows of all columns.
 eval picture(480)
@@ -63,8 +64,8 @@ do for [i=0:2] {
   plot $table every ::0::0 using (0):(0):(1) with circles linecolor rgb grey fillstyle empty, \
        '' every ::0::1 using (0):(0):cosine:sine with vectors nohead linecolor rgb grey, \
        '' every ::0::12 using cosine:sine with points pointtype 7 pointsize 0.6 linecolor rgb blue, \
-       '' every ::0::12 using (1.2*column(cosine)):(1.2*column(sine)):(i < 2 || int($0) % 4 == 0 ? sprintf('%d', $0) : '') \
-         with labels font ',12'
+       '' every ::0::12 using (1.2*column(cosine)):(1.2*column(sine)):\
+         (i < 2 || int($0) % 4 == 0 ? sprintf('%d', $0) : '') with labels font ',12'
   unset ylabel
 }
 unset multiplot
@@ -84,7 +85,8 @@ set logscale y 10
 set format y '10^{%L}'
 plot $frequencies using 1:4 with lines linewidth 2 linecolor rgb blue title 'wavelength, positions', \
      '' using 1:2 with lines dashtype 2 linewidth 2 linecolor rgb red title 'frequency, radians per position', \
-     '' using 1:3 every 4 with points pointtype 6 pointsize 0.5 linecolor rgb red title 'turn from row 0 to row 1 of the table'
+     '' using 1:3 every 4 with points pointtype 6 pointsize 0.5 linecolor rgb red \
+       title 'turn from row 0 to row 1 of the table'
 
 # Amplitude of sine columns against wavelength, beside the exact wavelengths.
 set output folder.'/spectrum.svg'
@@ -97,7 +99,8 @@ set yrange [1e-3:2]
 array colours[5] = [blue, red, '#009e73', '#cc79a7', '#e69f00']
 wavelength(i) = 2*pi*10000**(i/64.)
 do for [i=0:4] {
-  set arrow from first wavelength(8*i), graph 0 to first wavelength(8*i), graph 1 nohead back linecolor rgb grey dashtype 2
+  w = wavelength(8*i)
+  set arrow from first w, graph 0 to first w, graph 1 nohead back linecolor rgb grey dashtype 2
 }
 plot for [i=0:4] $spectrum index i using (4096/$2):3 with lines linecolor rgb colours[i+1] \
   title sprintf('column %d: %.4g', 16*i, wavelength(8*i))
@@ -107,8 +110,8 @@ unset format
 
 # Similarity of two positions against their difference.
 #
-# The sum over a wide table is the integral of cos(k w) over ln w, (Ci(k) - Ci(k/base)) / ln base; for 1 << k << base that
-# is 1 - (ln k + 0.5772) / ln base, as Ci(x) is nearly 0 for large x, and ln x + 0.5772 for small.
+# The sum over a wide table is the integral of cos(k w) over ln w, (Ci(k) - Ci(k/base)) / ln base; for 1 << k << base
+# that is 1 - (ln k + 0.5772) / ln base, as Ci(x) is nearly 0 for large x, and ln x + 0.5772 for small.
 eval picture(320)
 set output folder.'/similarity.svg'
 set ylabel 'similarity' offset 1,0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regular against streaming stores: where should tables be stored past the caches? Both ways, and what the library takes by itself, in
- * turn in one process, over the same memory again and again.
+ * Regular against streaming stores: from which size on do streaming stores pay? Both ways, and the library's own
+ * choice, in turn in one process, over the same memory again and again.
  *
  *     stores [KERNEL [LARGEST MIB]]      else the kernel that the library chooses, and 2048
  *
@@ -18,11 +18,13 @@
 
 enum { WAYS = POSENC_STORES_STREAMING + 1, REPETITIONS = 12, SETTLING = 4 };
 
-/* At least so much is written, in as many passes as it takes, between two readings of the clock; and what is larger than that
-   leaves no state in the caches that it would have to settle in. */
+/*
+ * least_bytes are written, in as many passes as that takes, between two readings of the clock. A table above
+ * settling_bytes leaves no state in the caches, so it needs no passes to settle.
+ */
 static const size_t least_bytes = (size_t)1 << 22, settling_bytes = (size_t)1 << 26;
 
-/* Of a pass, in the state that such passes leave. */
+/* The time of a pass over memory in the state that such passes leave. */
 static double seconds_of(const posenc_plan *plan, size_t bytes, void *out) {
   const size_t passes = bytes < least_bytes ? least_bytes / bytes : 1;
   const int64_t rows = posenc_plan_problem(plan)->rows;
@@ -32,7 +34,10 @@ static double seconds_of(const posenc_plan *plan, size_t bytes, void *out) {
   return (clock_seconds() - start) / (double)passes;
 }
 
-/* The least that a table takes each way, in seconds: what is more than that was the neighbours. False if there is no such plan. */
+/*
+ * The least time that a table takes each way, in seconds; longer times are those of a disturbed machine. False if
+ * there is no such plan.
+ */
 static bool measure(const posenc_problem *problem, const posenc_kernel *kernel, size_t bytes, void *out,
                     double least[WAYS]) {
   posenc_plan *plans[WAYS] = {NULL};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Targets beside what was measured, as a Markdown table. The files are records, in any order: timing records (posenc bench --json, and whatever
- * has entries of the same form), accuracy records (posenc verify --format json), and what kernels there are (posenc list --json), which
- * says why one was not measured.
+ * Targets beside measurements, as a Markdown table. The files are records, in any order: timing records (posenc bench
+ * --json, and other entries of the same form), accuracy records (posenc verify --format json), and the kernels (posenc
+ * list --json), which say why one was not measured.
  */
 #include "common/field.h"
 #include "reports/page/words.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What is compared with the threshold. */
+/* The figure that is compared with the threshold. */
 typedef enum measure {
   SHARE,      /* of the limit, at least */
   PLAN_SHARE, /* of the time, at most */
@@ -155,7 +155,7 @@ static figure number(const records *found, const char *name, const char *key, do
   return summarize(values, count);
 }
 
-/* Of as many pairs as there are. */
+/* The ratios of as many pairs as there are. */
 static figure ratio(const records *found, const char *above, const char *below, const char *key) {
   static double values[MOST], divisors[MOST];
   const size_t count = collect(found, above, key, values), others = collect(found, below, key, divisors);
@@ -172,7 +172,7 @@ static figure difference(const records *found, const target *t) {
   return (figure){differ, differ, differ, ""};
 }
 
-/* Of an exhaustive comparison: a sample proves nothing. */
+/* Misrounded elements of an exhaustive comparison: a sample proves nothing. */
 static figure misrounded(const records *found, const target *t) {
   for (size_t i = 0; i < json_array_size(found->accuracy); i++) {
     const json_t *result = json_array_get(found->accuracy, i);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Measures everything that tools/targets.c has a target for, and prints the table. Run by "make targets" in the build folder;
-# $srcdir: the source folder. Takes minutes; on a terminal, says what it is at.
+# Measures everything that tools/targets.c has a target for, and prints the table. Run by "make targets" in the build
+# folder; $srcdir: the source folder. Takes minutes; a terminal shows the command that runs.
 set -eu
 : "${srcdir:=.}"
 work=$(mktemp -d)
@@ -41,7 +41,10 @@ first_calls() { # LEN DIM KERNEL...
   len=$1 dim=$2
   shift 2
   for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31; do
-    for kernel; do ./posenc-first "$len" "$dim" "$kernel" 2>"$work/first" || grep -q 'cannot do' "$work/first" || cat "$work/first" >&2; done
+    for kernel; do
+      ./posenc-first "$len" "$dim" "$kernel" 2>"$work/first" || grep -q 'cannot do' "$work/first" ||
+        cat "$work/first" >&2
+    done
   done | entries
 }
 
@@ -90,7 +93,8 @@ record kernels ./posenc list --json
   record processes first_calls 512 512 cr-avx512 rotation-avx512
   record bits bits 4992 512 cr-portable cr-avx512
   for power in 32 40; do
-    record bits-$power ./posenc verify $cached --offset $((1 << power)) --kernel cr-avx512 --exhaustive --search 0 --format json
+    record bits-$power ./posenc verify $cached --offset $((1 << power)) --kernel cr-avx512 --exhaustive --search 0 \
+      --format json
   done
 }
 say ''

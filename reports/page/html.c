@@ -40,7 +40,7 @@ static void text(page *p, page_look look, const char *plain) {
   escape(p->stream, plain);
 }
 
-/* What stands around a text. */
+/* Writes an escaped text between two of HTML. */
 static void around(page *p, const char *before, const char *plain, const char *after) {
   fputs(before, p->stream);
   escape(p->stream, plain);

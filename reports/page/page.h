@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What holds text. */
+/* Containers of text. */
 typedef enum page_part {
   PAGE_PARAGRAPH,
   PAGE_ANSWER, /* the paragraph that matters most */
@@ -31,6 +31,7 @@ typedef struct page_column {
 typedef struct page {
   const struct page_format *format;
   FILE *stream;
+  char *const *svg;           /* figures by number, null where there is none */
   bool brief;                 /* without the data behind figures, which report.md has */
   bool failed;                /* memory ran out: something is missing. Errors of the stream stay in the stream */
   FILE *hidden;               /* the stream, while what is written goes nowhere */
@@ -39,7 +40,7 @@ typedef struct page {
   size_t column; /* of the cell that is open or comes next */
 } page;
 
-/* What HTML and Markdown do differently. */
+/* A format: HTML or Markdown. */
 typedef struct page_format {
   const char *parts[PAGE_PARTS][2]; /* before and after */
   const char *looks[PAGE_LOOKS][2];
@@ -79,10 +80,10 @@ void page_data(page *p, const char *summary);
 void page_data_end(page *p);
 
 /*
- * The first column heads its row. A cell is filled at once, or by page_say between page_cell_begin or page_prose_begin and
- * page_cell_end. Prose may wrap; page_rest is prose over the rest of the row.
+ * The first column heads its row. A cell is filled at once, or by page_say between page_cell_begin or page_prose_begin
+ * and page_cell_end. Prose may wrap; page_rest is prose over the rest of the row.
  */
-/* Columns for page_table, to free: the title of the first, and `count` numeric ones whose titles are to be filled in. */
+/* Columns for page_table, to free: one of that title, and `count` numeric ones whose titles are to be filled in. */
 page_column *page_columns(page *p, const char *title, size_t count);
 void page_table(page *p, const char *caption, const page_column *columns, size_t count);
 void page_table_end(page *p);

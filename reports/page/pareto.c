@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a logarithmic axis can show of an error of 0. */
+/* An error of 0 on a logarithmic axis. */
 static const double least_error = 1e-18;
 
 static int compare_points(const void *a, const void *b) {

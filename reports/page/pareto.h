@@ -18,7 +18,7 @@ typedef struct pareto_point {
 /* Sorts by time, and sets `front`. */
 void pareto_sort(pareto_point *points, size_t count);
 
-/* Of sorted points, with the front as steps: an element as of plot_finish, or null on an error told on stderr. */
+/* Draws sorted points, with the front as steps: as plot_finish, or null on an error already told on stderr. */
 char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title,
                   const char *time_label);
 

@@ -139,21 +139,21 @@ static int run_gnuplot(FILE *script, FILE *picture, FILE *messages) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-/* The first line of what gnuplot said that is more than a pointer at a column. */
+/* The first line of gnuplot's messages that is more than a pointer at a column. */
 static const char *first_line(char *messages) {
   for (char *line = strtok(messages, "\n"); line; line = strtok(NULL, "\n"))
     if (line[strspn(line, " ^\t")] && !strstr(line, "gnuplot>")) return line + strspn(line, " \t");
   return "it failed";
 }
 
-/* An empty group, at the beginning of the text: how long it is; else 0. */
+/* The length of an empty group at the beginning of the text; else 0. */
 static size_t empty_group(const char *text) {
   if (strncmp(text, "<g ", 3) != 0) return 0;
   const size_t opened = strcspn(text, ">") + 1, ends = opened + strspn(text + opened, "\n");
   return strncmp(text + ends, "</g>\n", 5) == 0 ? ends + 5 : 0;
 }
 
-/* What says nothing at the beginning of the text: how long it is; else 0. */
+/* The length of a default attribute or an empty group at the beginning of the text; else 0. */
 static size_t idle_text(const char *text) {
   static const char *const idle[] = {" stroke-linecap=\"butt\" stroke-linejoin=\"miter\"", " text-anchor=\"start\"",
                                      " class=\"gridline\""};
@@ -162,7 +162,7 @@ static size_t idle_text(const char *text) {
   return empty_group(text);
 }
 
-/* A colour at the beginning of the text, written in hexadecimal: how long it is; else 0. */
+/* Writes a colour at the beginning of the text in hexadecimal. The length of its text; 0 if there is none. */
 static size_t write_colour(FILE *out, const char *text) {
   unsigned red, green, blue;
   int length = 0;

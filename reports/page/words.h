@@ -37,7 +37,7 @@ words words_size(const json_t *table);
  * table often differ by a fifth, and what is no surer than that does not tell them apart.
  */
 static const double words_too_wide = 0.2;
-/* Of a {"median", "min", "max"}: the mark, or nothing. */
+/* The mark of a {"median", "min", "max"}, or nothing. */
 const char *words_mark(const json_t *spread);
 /* Least and most: "(82.2–85.0)". */
 words words_range(const json_t *spread, double scale);

@@ -73,11 +73,10 @@ static void say_answer(page *p, const json_t *document, const json_t *answers) {
                                 "below 1, and held in every check (",
              kernel);
   else
-    page_say(
-        p,
-        "No kernel that was timed has a proved error bound within 2^-24 that held in every check. The fastest is " CODE(
-            "%s") ": of the kernels that held their checks (",
-        kernel);
+    page_say(p,
+             "No timed kernel has a proved error bound within 2^-24 that held in every check. The fastest kernel that "
+             "held its checks is " CODE("%s") " (",
+             kernel);
   say_shapes(p, document);
   const json_t *rate = spread_of(document, answer, "bytes_per_second"),
                *share = spread_of(document, answer, "of_limit"), *naive = json_object_get(answer, "naive");
@@ -91,7 +90,7 @@ static void say_answer(page *p, const json_t *document, const json_t *answers) {
   page_say(p, ".");
 }
 
-/* Without times the answer is who can be trusted. */
+/* Without times: the kernels whose bound held. */
 static void say_trusted(page *p, const json_t *document) {
   const json_t *kernels = json_object_get(document, "kernels");
   const char *separator = "A proved error bound held in every check of: ";
@@ -140,13 +139,12 @@ static void write_table(page *p, const json_t *document, const json_t *answers) 
   static const struct {
     const char *budget, *title;
   } within[] = {{"half", "0.5 ulp"}, {"one", "1 ulp"}, {"any", "any"}};
-  static const page_column columns[] = {{"error up to", false}, {"table", false},         {"take", false},
-                                        {"GB/s", true},         {"% of limit", true},     {"the next takes", false},
-                                        {"naive takes", true},  {"bound it keeps", false}};
+  static const page_column columns[] = {{"maximum error", false}, {"table", false},         {"take", false},
+                                        {"GB/s", true},           {"% of limit", true},     {"the next takes", false},
+                                        {"naive takes", true},    {"bound it keeps", false}};
   page_table(p,
-             "The fastest kernels by how wrong they may be: 0.5 ulp is correctly rounded, 1 ulp is one just below 1, "
-             "2^-24. What takes how many times as long has intervals of 90 %, the rest least and most; ‡ marks what is "
-             "unsure, see Environment.",
+             "The fastest kernels by maximum error: 0.5 ulp is correctly rounded, 1 ulp is 2^-24, one just below 1. "
+             "Ratios have intervals of 90 %, other figures their least and most; ‡ marks wide ones, see Environment.",
              columns, sizeof columns / sizeof *columns);
   for (size_t n = 0; n < sizeof within / sizeof *within; n++)
     for (size_t i = 0; i < json_array_size(answers); i++) {
@@ -157,7 +155,7 @@ static void write_table(page *p, const json_t *document, const json_t *answers) 
   page_table_end(p);
 }
 
-void write_answer(page *p, const json_t *document, const figures *drawn) {
+void write_answer(page *p, const json_t *document) {
   const json_t *answers = json_object_get(document, "answer");
   const int failed = (int)json_integer_value(json_object_get(json_object_get(document, "checks"), "failed"));
   page_open(p, PAGE_ANSWER);
@@ -172,13 +170,13 @@ void write_answer(page *p, const json_t *document, const figures *drawn) {
     page_close(p, PAGE_ANSWER);
   }
   if (json_array_size(answers) > 0) write_table(p, document, answers);
-  if (!drawn->svg[FIGURE_PARETO]) return;
+  if (!p->svg[FIGURE_PARETO]) return;
   page_open(p, PAGE_FIGURES);
   page_figure(
       p,
       "Largest error against time on the reference table. The further down and left, the better; none is both "
       "as fast and as accurate as those on the dashed front. Kernels that broke a promise, or copy a table that "
       "they keep, are not on it.",
-      drawn->svg[FIGURE_PARETO]);
+      p->svg[FIGURE_PARETO]);
   page_close(p, PAGE_FIGURES);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Elements in particular: hard-to-round cases, and the worst case of each kernel on each shape. */
+/* Single elements: hard-to-round cases, and the worst cases of each kernel on each shape. */
 #include "common/field.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
-/* ---- the hardest cases ---- */
+/* ---- hard-to-round cases ---- */
 
 /* "0.5001"; where that would be 0.5000, "½ + 2.6e-11". */
 static void cell_excess(page *p, double ulp) {
@@ -19,7 +19,7 @@ static void write_case(page *p, const json_t *row) {
   const char *refusal = json_string_value(json_object_get(row, "refusal"));
   page_cell(p, CODE("%s"), field_string(row, "kernel"));
   if (refusal || !witness) {
-    page_rest(p, SMALL("%s"), refusal ? refusal : "it did not live to tell");
+    page_rest(p, SMALL("%s"), refusal ? refusal : "it crashed");
     return;
   }
   page_cell_count(p, field_number(row, "misrounded"));
@@ -30,13 +30,12 @@ static void write_case(page *p, const json_t *row) {
   page_rest(p, CODE("%s"), field_string(row, "replay"));
 }
 
-void write_cases(page *p, const json_t *document, const figures *drawn) {
-  (void)drawn;
+void write_cases(page *p, const json_t *document) {
   static const page_column columns[] = {{"kernel", false}, {"misrounded", true}, {"of", true},
                                         {"max ulp", true}, {"at", false},        {"try it again", false}};
   const json_t *files = json_object_get(document, "cases");
   if (json_array_size(files) == 0) return;
-  page_section(p, "The hardest cases");
+  page_section(p, "Hard-to-round cases");
   page_paragraph(
       p,
       "An element whose exact value lies nearly in the middle between two numbers is rounded correctly only by those "
@@ -53,9 +52,9 @@ void write_cases(page *p, const json_t *document, const figures *drawn) {
   }
 }
 
-/* ---- every worst case ---- */
+/* ---- worst cases ---- */
 
-/* What a kernel is worst at, and the witness of that in its row. */
+/* The measures of a worst case, and the witness of each in a row. */
 static const struct {
   const char *key, *title;
 } worsts[] = {{"max_ulp", "ulp"}, {"max_abs", "|error|"}, {"worst", "bound"}};
@@ -129,8 +128,7 @@ static void write_table(page *p, const char *name, const json_t *rows) {
   page_data_end(p);
 }
 
-void write_witnesses(page *p, const json_t *document, const figures *drawn) {
-  (void)drawn;
+void write_witnesses(page *p, const json_t *document) {
   static const char *const lists[] = {"shapes", "cases"};
   bool any = false;
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
@@ -139,7 +137,7 @@ void write_witnesses(page *p, const json_t *document, const figures *drawn) {
       const json_t *table = json_array_get(tables, k), *rows = json_object_get(table, "rows");
       if (!any_witness(rows)) continue;
       if (!any) {
-        page_section(p, "Every worst case");
+        page_section(p, "Worst cases");
         page_paragraph(p, "Of each kernel on each shape, the element with the largest error in ulp, in size, and as a "
                           "share of what the bound allows; where it says sample, of those looked at. Each can be had "
                           "again: the command looks at the same elements.");

@@ -17,23 +17,22 @@ static void write_subtitle(page *p, const json_t *document) {
     if (*fact) page_say(p, SMALL("%s") SMALL("%s"), labels[i], fact);
   }
   page_close(p, PAGE_PARAGRAPH);
-  if (p->brief) page_paragraph(p, "The tables behind the figures, every worst case and other states are in report.md.");
+  if (p->brief)
+    page_paragraph(p, "The tables behind the figures, worst cases and other states of memory are in report.md.");
 }
 
-static void write_claims(page *p, const json_t *document, const figures *drawn) {
-  (void)drawn;
-  claims_write(p, document);
-}
+/* Writes what it is about, or nothing. */
+typedef void section(page *p, const json_t *document);
 
-void write_contents(page *p, const json_t *document, const figures *drawn) {
-  static void (*const sections[])(page * p, const json_t *document, const figures *drawn) = {
+void write_contents(page *p, const json_t *document) {
+  static section *const sections[] = {
       write_headline,  write_lengths, write_shipped, write_errors, write_histogram, write_cases,  write_far,
-      write_witnesses, write_shapes,  write_checks,  write_claims, write_kernels,   write_method,
+      write_witnesses, write_shapes,  write_checks,  claims_write, write_kernels,   write_method,
   };
   page_begin(p, "posenc report");
-  write_answer(p, document, drawn);
+  write_answer(p, document);
   write_subtitle(p, document);
-  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) sections[i](p, document, drawn);
+  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) sections[i](p, document);
   page_end(p);
 }
 

@@ -98,9 +98,27 @@ static size_t kernel_index(const json_t *document, const char *kernel) {
   return index;
 }
 
-/* Are their errors within a tenth of each other, which is less than the plot shows, wherever one has any? */
-static bool same_errors(const json_t *a, const json_t *b, const error_plot *shown) {
-  const json_t *first = json_object_get(a, shown->list), *second = json_object_get(b, shown->list);
+/* Do two sets of data look the same? */
+typedef bool sameness(const json_t *a, const json_t *b, const error_plot *shown);
+
+/*
+ * Adds {"names", "data"} to an array of such, or the names alone to the first whose data look the same. The array;
+ * null, with the array released, when memory runs out.
+ */
+static json_t *with_group(json_t *groups, json_t *names, json_t *data, sameness *same, const error_plot *shown) {
+  json_t *group = NULL;
+  for (size_t i = 0; i < json_array_size(groups) && !group; i++)
+    if (same(json_object_get(json_array_get(groups, i), "data"), data, shown)) group = json_array_get(groups, i);
+  const int refused =
+      group ? json_array_extend(json_object_get(group, "names"), names)
+            : json_array_append_new(groups, json_pack("{s:o, s:O}", "names", json_copy(names), "data", data));
+  if (!refused) return groups;
+  json_decref(groups);
+  return NULL;
+}
+
+/* Are the errors within a tenth of each other, which is less than the plot shows, wherever one has any? */
+static bool same_errors(const json_t *first, const json_t *second, const error_plot *shown) {
   if (json_array_size(first) != json_array_size(second)) return false;
   for (size_t i = 0; i < json_array_size(first); i++) {
     const json_t *one = json_array_get(first, i), *other = json_array_get(second, i);
@@ -111,31 +129,18 @@ static bool same_errors(const json_t *a, const json_t *b, const error_plot *show
   return true;
 }
 
-/* Place of the first kernel of a line. */
-static size_t first_of(const json_t *line) {
-  return (size_t)json_integer_value(json_object_get(line, "first"));
-}
-
-/* The lines of a plot, each of the kernels whose errors are the same: [ {"first": its place among the entries, "names"} ]. Null when memory runs out. */
+/* The lines of a plot. Null when memory runs out. */
 static json_t *lines_of(const json_t *document, const error_plot *shown) {
   const json_t *entries = shown->entries(document);
   json_t *lines = json_array();
   for (size_t i = 0; lines && i < json_array_size(entries); i++) {
     const json_t *entry = json_array_get(entries, i);
     const char *kernel = field_string(entry, "kernel");
-    json_t *line = NULL;
     const unsigned kind = document_is_recipe(document, kernel) ? RECIPES : KERNELS;
     if (!(shown->of & kind) || !has_errors(entry, shown)) continue;
-    for (size_t k = 0; k < json_array_size(lines) && !line; k++) {
-      json_t *known = json_array_get(lines, k);
-      if (same_errors(json_array_get(entries, first_of(known)), entry, shown)) line = known;
-    }
-    const int refused =
-        line ? json_array_append_new(json_object_get(line, "names"), json_string(kernel))
-             : json_array_append_new(lines, json_pack("{s:I, s:[s]}", "first", (json_int_t)i, "names", kernel));
-    if (!refused) continue;
-    json_decref(lines);
-    lines = NULL;
+    json_t *names = json_pack("[s]", kernel);
+    lines = with_group(lines, names, json_object_get(entry, shown->list), same_errors, shown);
+    json_decref(names);
   }
   return lines;
 }
@@ -157,7 +162,7 @@ static void name_line(char *title, size_t size, const json_t *names) {
 
 static void draw_line(plot *picture, const json_t *document, const error_plot *shown, const json_t *line) {
   const json_t *names = json_object_get(line, "names");
-  const json_t *list = json_object_get(json_array_get(shown->entries(document), first_of(line)), shown->list);
+  const json_t *list = json_object_get(line, "data");
   char title[400];
   name_line(title, sizeof title, names);
   plot_kernel(picture, "using 1:2 with linespoints",
@@ -191,12 +196,12 @@ static bool draw_errors(const json_t *document, const error_plot *shown, char **
   return done;
 }
 
-/* ---- where the error comes from ---- */
+/* ---- by cause ---- */
 
 /* Panels stand two in a row, under a legend; pixels. */
 enum { PANELS_IN_ROW = 2, PANEL_HEIGHT = 190, LEGEND_HEIGHT = 30 };
 
-/* Of Okabe and Ito's colours; grey is for the rounding that nobody escapes. */
+/* From Okabe and Ito's palette; grey is for store, the final rounding, which no kernel avoids. */
 static const char *const cause_colours[CAUSES] = {"#0072b2", "#e69f00", "#009e73", "#a0a0a0"};
 
 /* Exponent of the position, 0, then in percent the sum of the first share, the first two, … */
@@ -232,7 +237,7 @@ static void write_names(FILE *script, const json_t *names) {
 }
 
 static void write_panel(FILE *script, size_t index, const json_t *group) {
-  write_names(script, json_object_get(group, "kernels"));
+  write_names(script, json_object_get(group, "names"));
   for (size_t i = 0; i < CAUSES; i++)
     fprintf(script,
             "%s $group%zu using 1:%zu:($1-0.45):($1+0.45):%zu:%zu with boxxyerror linecolor rgb '%s' title '%s'",
@@ -244,7 +249,7 @@ static void write_panel(FILE *script, size_t index, const json_t *group) {
 static void write_reach(FILE *script, const json_t *groups) {
   double least = INFINITY, most = 0;
   for (size_t i = 0; i < json_array_size(groups); i++) {
-    const json_t *points = json_object_get(json_array_get(groups, i), "points");
+    const json_t *points = json_object_get(json_array_get(groups, i), "data");
     for (size_t k = 0; k < json_array_size(points); k++) {
       const double exponent = log2(field_number(json_array_get(points, k), "position"));
       least = fmin(least, exponent);
@@ -255,7 +260,8 @@ static void write_reach(FILE *script, const json_t *groups) {
 }
 
 /* Are the shares at all positions within a twentieth of each other? */
-static bool same_shares(const json_t *a, const json_t *b) {
+static bool same_shares(const json_t *a, const json_t *b, const error_plot *shown) {
+  (void)shown;
   if (json_array_size(a) != json_array_size(b)) return false;
   for (size_t i = 0; i < json_array_size(a); i++) {
     const json_t *one = json_array_get(a, i), *other = json_array_get(b, i);
@@ -269,20 +275,12 @@ static bool same_shares(const json_t *a, const json_t *b) {
   return true;
 }
 
-/* Groups that look the same are one. Null when memory runs out. */
+/* Groups that look the same are one panel. Null when memory runs out. */
 static json_t *panels_of(const json_t *groups) {
   json_t *panels = json_array();
   for (size_t i = 0; panels && i < json_array_size(groups); i++) {
     const json_t *group = json_array_get(groups, i);
-    json_t *names = json_object_get(group, "kernels"), *points = json_object_get(group, "points"), *panel = NULL;
-    for (size_t k = 0; k < json_array_size(panels) && !panel; k++)
-      if (same_shares(json_object_get(json_array_get(panels, k), "points"), points)) panel = json_array_get(panels, k);
-    const int refused =
-        panel ? json_array_extend(json_object_get(panel, "kernels"), names)
-              : json_array_append_new(panels, json_pack("{s:o, s:O}", "kernels", json_copy(names), "points", points));
-    if (!refused) continue;
-    json_decref(panels);
-    panels = NULL;
+    panels = with_group(panels, json_object_get(group, "kernels"), json_object_get(group, "points"), same_shares, NULL);
   }
   return panels;
 }
@@ -293,7 +291,7 @@ static char *draw_panels(const json_t *groups) {
   plot *picture = plot_begin("causes", (int)height);
   if (!picture) return NULL;
   FILE *script = picture->script;
-  for (size_t i = 0; i < count; i++) write_shares(script, i, json_object_get(json_array_get(groups, i), "points"));
+  for (size_t i = 0; i < count; i++) write_shares(script, i, json_object_get(json_array_get(groups, i), "data"));
   write_reach(script, groups);
   fprintf(script,
           "set yrange [0:100]\nset format x '2^{%%g}'\nset format y '%%g %%%%'\nset xtics 10\nset ytics 50\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors: against position, where they come from, against frequency, and what they spoil. */
+/* Errors: against position, by cause, against frequency; the maximum usable position. */
 #include "common/field.h"
 #include "reports/model/causes.h"
 #include "reports/model/document.h"
@@ -35,7 +35,7 @@ static words name_table(const json_t *table) {
   return result;
 }
 
-/* How many rows of each position were looked at. */
+/* The number of rows that were compared from each position on. */
 static words point_rows(const json_t *profiles) {
   const json_t *points = json_object_get(json_array_get(profiles, 0), "points");
   return words_count(field_number(json_array_get(points, 0), "rows"));
@@ -96,15 +96,15 @@ static void write_position_data(page *p, const char *caption, const json_t *prof
   free(columns);
 }
 
-static void write_position(page *p, const json_t *document, const figures *drawn) {
-  if (!drawn->svg[FIGURE_ERROR]) return;
+static void write_position(page *p, const json_t *document) {
+  if (!p->svg[FIGURE_ERROR]) return;
   json_t *kernels = profiles_of(p, document, KERNELS), *recipes = profiles_of(p, document, RECIPES);
   page_section(p, "Error against position");
   page_paragraph(p,
                  "The largest absolute error of the %s rows from a position on%s: a sample, so a lower bound. Dashed "
                  "lines: half an ulp just below 1, which rounding to that format costs whoever computes.%s%s",
                  point_rows(kernels).text, name_table(json_array_get(kernels, 0)).text,
-                 drawn->svg[FIGURE_RECIPES]
+                 p->svg[FIGURE_RECIPES]
                      ? " Beside the kernels, what frameworks ship: each recipe is held to its own exact table, so that "
                        "one that divides by d/2 − 1 is not blamed for that."
                      : "",
@@ -113,8 +113,8 @@ static void write_position(page *p, const json_t *document, const figures *drawn
                                         "what is added or rotated.");
   page_open(p, PAGE_FIGURES);
   page_figure(p, "Error against position. Kernels whose errors are within a tenth of each other share a line.",
-              drawn->svg[FIGURE_ERROR]);
-  page_figure(p, "Error against position of what frameworks ship, likewise.", drawn->svg[FIGURE_RECIPES]);
+              p->svg[FIGURE_ERROR]);
+  page_figure(p, "Error against position of what frameworks ship, likewise.", p->svg[FIGURE_RECIPES]);
   page_close(p, PAGE_FIGURES);
   page_data(p, NULL);
   write_position_data(p, "Largest |error| from each position on.", kernels);
@@ -124,7 +124,7 @@ static void write_position(page *p, const json_t *document, const figures *drawn
   json_decref(recipes);
 }
 
-/* ---- where the error comes from ---- */
+/* ---- by cause ---- */
 
 static void say_names(page *p, const json_t *names) {
   for (size_t i = 0; i < json_array_size(names); i++)
@@ -189,10 +189,10 @@ static void write_cause_data(page *p, const json_t *groups) {
   page_data_end(p);
 }
 
-static void write_causes(page *p, const json_t *document, const figures *drawn) {
-  if (!drawn->svg[FIGURE_CAUSES]) return;
+static void write_causes(page *p, const json_t *document) {
+  if (!p->svg[FIGURE_CAUSES]) return;
   const json_t *groups = json_object_get(document, "causes");
-  page_section(p, "Where the error comes from");
+  page_section(p, "Error by cause");
   page_paragraph(
       p,
       "The error of an element is the sum of four parts: frequency (the kernel's frequency is not the exact "
@@ -202,7 +202,7 @@ static void write_causes(page *p, const json_t *document, const figures *drawn) 
       point_rows(json_object_get(document, "profile")).text);
   page_figure(
       p, "Shares of the four parts against position. Kernels whose shares are within 5 % of the error share a panel.",
-      drawn->svg[FIGURE_CAUSES]);
+      p->svg[FIGURE_CAUSES]);
   page_open(p, PAGE_LIST);
   for (size_t i = 0; i < json_array_size(groups); i++) write_cause(p, json_array_get(groups, i));
   page_close(p, PAGE_LIST);
@@ -228,10 +228,10 @@ static double wavelength(const json_t *profile, const json_t *column) {
   return turn * pow(field_number(profile, "base"), field_number(column, "index") / denominator);
 }
 
-static void write_frequency(page *p, const json_t *profiles, const figures *drawn) {
+static void write_frequency(page *p, const json_t *profiles) {
   static const page_column columns[] = {
       {"kernel", false}, {"frequency index", true}, {"wavelength", true}, {"max |error|", true}, {"at position", true}};
-  if (!drawn->svg[FIGURE_FREQUENCY]) return;
+  if (!p->svg[FIGURE_FREQUENCY]) return;
   page_section(p, "Error against frequency");
   page_paragraph(
       p,
@@ -239,7 +239,7 @@ static void write_frequency(page *p, const json_t *profiles, const figures *draw
       "index i turns once in 2π base^(2i/dim) positions.",
       words_count(scanned_rows(profiles)).text, name_table(json_array_get(profiles, 0)).text);
   page_figure(p, "Error against frequency. Kernels whose errors are within a tenth of each other share a line.",
-              drawn->svg[FIGURE_FREQUENCY]);
+              p->svg[FIGURE_FREQUENCY]);
   page_table(p, "The worst column of each kernel: the frequency with its largest error; report.json has all.", columns,
              sizeof columns / sizeof *columns);
   for (size_t i = 0; i < json_array_size(profiles); i++) {
@@ -254,9 +254,9 @@ static void write_frequency(page *p, const json_t *profiles, const figures *draw
   page_table_end(p);
 }
 
-/* ---- where it stops being good enough ---- */
+/* ---- maximum usable position ---- */
 
-/* What was found in the scan of a profile, or "none to" its last position; a dash if there was no scan. */
+/* The finding of a profile's scan, or "none to" its last position; a dash if there was no scan. */
 static void cell_found(page *p, const json_t *profile, const json_t *found) {
   const double rows = field_number(profile, "rows");
   if (json_is_integer(found))
@@ -315,7 +315,7 @@ static void write_limits(page *p, const json_t *document, const json_t *profiles
   const json_t *unique = json_object_get(document, "unique");
   const double rows = scanned_rows(profiles);
   if (!isfinite(rows)) return;
-  page_section(p, "Where it stops being good enough");
+  page_section(p, "Maximum usable position");
   page_paragraph(
       p,
       "Every element of the first %s rows%s, was looked at. An error beyond half an ulp just below 1 is larger "
@@ -325,12 +325,12 @@ static void write_limits(page *p, const json_t *document, const json_t *profiles
       words_count(rows).text, name_table(json_array_get(profiles, 0)).text, point_rows(profiles).text);
   write_ends(p, profiles);
   if (json_is_object(unique))
-    page_paragraph(p,
-                   "In the exact table of %s rows%s, the two rows that are closest to each other are " STRONG(
-                       "%s apart") ", at positions that differ by %s.",
-                   words_count(field_number(unique, "rows")).text, name_table(unique).text,
-                   words_significant(field_number(unique, "distance"), 4).text,
-                   words_count(field_number(unique, "apart")).text);
+    page_paragraph(
+        p,
+        "In the exact table of %s rows%s, the closest two rows are " STRONG("%s apart") ", at positions that "
+                                                                                        "differ by %s.",
+        words_count(field_number(unique, "rows")).text, name_table(unique).text,
+        words_significant(field_number(unique, "distance"), 4).text, words_count(field_number(unique, "apart")).text);
   page_paragraph(
       p,
       "In exact rows s² + c² = 1 for every pair of sine and cosine, and the product of two rows depends on p − q "
@@ -339,7 +339,7 @@ static void write_limits(page *p, const json_t *document, const json_t *profiles
   write_relations(p, profiles);
 }
 
-/* ---- kernels that claim nothing ---- */
+/* ---- kernels without a bound ---- */
 
 /* The tables of the first profile that has figures of other tables; null if none has. */
 static const json_t *other_tables(const json_t *profiles) {
@@ -379,8 +379,8 @@ static void write_unclaimed(page *p, const json_t *document) {
                words_plain(field_number(table, "base")).text);
       columns[t + 2].title = titles[t].text;
     }
-    page_section(p, "Kernels that claim nothing");
-    page_paragraph(p, "No bound is proved for these, so they are looked at in more tables, each against its own exact "
+    page_section(p, "Kernels without a bound");
+    page_paragraph(p, "No bound is proved for these, so they are compared in more tables, each against its own exact "
                       "values: a kernel that divides the exponent by d/2 − 1 is not blamed for that.");
     page_table(p, "Largest |error| of 16 rows from a position on, by number of columns d and base.", columns,
                count + 2);
@@ -391,11 +391,11 @@ static void write_unclaimed(page *p, const json_t *document) {
   free(titles);
 }
 
-void write_errors(page *p, const json_t *document, const figures *drawn) {
+void write_errors(page *p, const json_t *document) {
   json_t *scanned = profiles_of(p, document, SCANNED);
-  write_position(p, document, drawn);
-  write_causes(p, document, drawn);
-  write_frequency(p, scanned, drawn);
+  write_position(p, document);
+  write_causes(p, document);
+  write_frequency(p, scanned);
   write_limits(p, document, scanned);
   json_decref(scanned);
   write_unclaimed(p, document);

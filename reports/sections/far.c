@@ -4,7 +4,7 @@
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
-/* What searches from several tables found of one kernel. */
+/* The findings of the searches from several tables, for one kernel. */
 typedef struct findings {
   double elements, reach;
   double share, from_tie;            /* largest of the bound, least in ulp */
@@ -79,20 +79,19 @@ static bool any_search(const json_t *document) {
   return false;
 }
 
-void write_far(page *p, const json_t *document, const figures *drawn) {
-  (void)drawn;
+void write_far(page *p, const json_t *document) {
   static const page_column columns[] = {{"kernel", false},        {"elements", true}, {"to position", true},
                                         {"of its bound", true},   {"at", false},      {"from a tie, ulp", true},
                                         {"nearest to one", false}};
   const json_t *kernels = json_object_get(document, "kernels");
   const double seed = field_number(document, "seed");
   if (!any_search(document)) return;
-  page_section(p, "What a search finds far out");
+  page_section(p, "Adversarial search");
   page_open(p, PAGE_PARAGRAPH);
-  page_say(p,
-           "At positions up to 2^40, as far as its bound reaches and in the table or not, a search looked for "
-           "elements where the kernel uses up the most of its bound, and for those whose exact value is nearest to a "
-           "tie, which are the hardest to round. What it finds is a sample, so a lower bound");
+  page_say(
+      p, "A search at positions up to 2^40, as far as the bound holds and in the table or not, for elements where the "
+         "kernel uses the largest share of its bound, and for those whose exact value is nearest to a tie, which are "
+         "the hardest to round. Its findings are a sample, so lower bounds");
   if (isfinite(seed)) page_say(p, "; the seed %.0f finds it again", seed);
   page_say(p, ".");
   page_close(p, PAGE_PARAGRAPH);

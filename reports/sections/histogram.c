@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many elements have which error. */
+/* The error histogram. */
 #include "common/field.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
@@ -38,20 +38,19 @@ static void write_data(page *p, const json_t *rows) {
   page_data_end(p);
 }
 
-void write_histogram(page *p, const json_t *document, const figures *drawn) {
+void write_histogram(page *p, const json_t *document) {
   const json_t *headline = json_object_get(document, "headline");
-  if (!drawn->svg[FIGURE_HISTOGRAM]) return;
-  page_section(p, "How many elements are how wrong");
-  page_paragraph(
-      p,
-      "Elements looked at of " CODE(
-          "%s") " by their error in ulp. A point counts the elements from half of "
-                "its error to just below it, the leftmost all below it. What is rounded correctly ends at half an ulp.",
-      field_string(headline, "shape"));
+  if (!p->svg[FIGURE_HISTOGRAM]) return;
+  page_section(p, "Error histogram");
+  page_open(p, PAGE_PARAGRAPH);
+  page_say(p, "The compared elements of " CODE("%s"), field_string(headline, "shape"));
+  page_say(p, " by their error in ulp. A point counts the elements from half of its error to just below it, the "
+              "leftmost all below it. Correctly rounded elements end at half an ulp.");
+  page_close(p, PAGE_PARAGRAPH);
   page_open(p, PAGE_FIGURES);
   page_figure(p, "Elements by error in ulp. Kernels whose numbers are within a tenth of each other share a line.",
-              drawn->svg[FIGURE_HISTOGRAM]);
-  page_figure(p, "Elements by error in ulp, of what frameworks ship, likewise.", drawn->svg[FIGURE_RECIPES_HISTOGRAM]);
+              p->svg[FIGURE_HISTOGRAM]);
+  page_figure(p, "Elements by error in ulp, of what frameworks ship, likewise.", p->svg[FIGURE_RECIPES_HISTOGRAM]);
   page_close(p, PAGE_FIGURES);
   write_data(p, json_object_get(headline, "rows"));
 }

@@ -128,7 +128,7 @@ static void write_length_axis(FILE *script, const sweep *s) {
   fputs(")\n", script);
 }
 
-/* Where the axis of bandwidth ends: at the limit, unless a kernel passes it. */
+/* The end of the bandwidth axis: the limit, unless a kernel passes it. */
 static double highest_bandwidth(const sweep *s) {
   double highest = 0;
   for (size_t i = 0; i < s->count; i++) {
@@ -196,9 +196,9 @@ static void write_data(page *p, const json_t *document) {
   page_data_end(p);
 }
 
-void write_lengths(page *p, const json_t *document, const figures *drawn) {
+void write_lengths(page *p, const json_t *document) {
   size_t first = 0;
-  while (first < PLOTS && !drawn->svg[plots[first].place]) first++;
+  while (first < PLOTS && !p->svg[plots[first].place]) first++;
   if (first == PLOTS) return;
   const sweep s = find_sweep(document, plots[first].mode);
   page_section(p, "Time against length");
@@ -211,9 +211,9 @@ void write_lengths(page *p, const json_t *document, const figures *drawn) {
   say_caches(p, document, &s);
   page_close(p, PAGE_PARAGRAPH);
   page_open(p, PAGE_FIGURES);
-  for (size_t i = 0; i < PLOTS; i++) page_figure(p, plots[i].caption, drawn->svg[plots[i].place]);
+  for (size_t i = 0; i < PLOTS; i++) page_figure(p, plots[i].caption, p->svg[plots[i].place]);
   page_close(p, PAGE_FIGURES);
-  if (drawn->svg[FIGURE_COLD] || drawn->svg[FIGURE_FRESH])
+  if (p->svg[FIGURE_COLD] || p->svg[FIGURE_FRESH])
     page_paragraph(
         p, "Cold and fresh, a kernel whose pass takes long is left out at that length: it is about as fast as hot.");
   write_data(p, document);

@@ -61,8 +61,7 @@ static void write_properties(page *p, const json_t *checks) {
   free(columns);
 }
 
-void write_checks(page *p, const json_t *document, const figures *drawn) {
-  (void)drawn;
+void write_checks(page *p, const json_t *document) {
   const json_t *checks = json_object_get(document, "checks");
   page_section(p, "Checks");
   page_paragraph(
@@ -108,8 +107,7 @@ static void write_kernel(page *p, const json_t *kernel) {
   page_close(p, PAGE_LIST);
 }
 
-void write_kernels(page *p, const json_t *document, const figures *drawn) {
-  (void)drawn;
+void write_kernels(page *p, const json_t *document) {
   const json_t *kernels = json_object_get(document, "kernels");
   page_section(p, "Kernels");
   page_paragraph(
@@ -182,8 +180,7 @@ static void write_timing_method(page *p, const json_t *document) {
                  "inside the timed loop; the kernels were compiled with the flags above.");
 }
 
-void write_method(page *p, const json_t *document, const figures *drawn) {
-  (void)drawn;
+void write_method(page *p, const json_t *document) {
   const double seed = field_number(document, "seed");
   write_environment(p, document);
   page_section(p, "How the figures were taken");

@@ -36,20 +36,20 @@ bool draw_lengths(const json_t *document, figures *made);
 bool draw_curves(const json_t *document, figures *made);
 
 /* The whole page, section by section. A section for which the document has no data is left out. */
-void write_contents(page *p, const json_t *document, const figures *drawn);
-void write_answer(page *p, const json_t *document, const figures *drawn);
-void write_headline(page *p, const json_t *document, const figures *drawn);
-void write_lengths(page *p, const json_t *document, const figures *drawn);
-void write_shipped(page *p, const json_t *document, const figures *drawn);
-void write_errors(page *p, const json_t *document, const figures *drawn);
-void write_histogram(page *p, const json_t *document, const figures *drawn);
-void write_cases(page *p, const json_t *document, const figures *drawn);
-void write_far(page *p, const json_t *document, const figures *drawn);
-void write_witnesses(page *p, const json_t *document, const figures *drawn);
-void write_shapes(page *p, const json_t *document, const figures *drawn);
-void write_checks(page *p, const json_t *document, const figures *drawn);
-void write_kernels(page *p, const json_t *document, const figures *drawn);
-void write_method(page *p, const json_t *document, const figures *drawn);
+void write_contents(page *p, const json_t *document);
+void write_answer(page *p, const json_t *document);
+void write_headline(page *p, const json_t *document);
+void write_lengths(page *p, const json_t *document);
+void write_shipped(page *p, const json_t *document);
+void write_errors(page *p, const json_t *document);
+void write_histogram(page *p, const json_t *document);
+void write_cases(page *p, const json_t *document);
+void write_far(page *p, const json_t *document);
+void write_witnesses(page *p, const json_t *document);
+void write_shapes(page *p, const json_t *document);
+void write_checks(page *p, const json_t *document);
+void write_kernels(page *p, const json_t *document);
+void write_method(page *p, const json_t *document);
 
 /* The entry of a profile's "points" at that position; null if there is none. */
 const json_t *point_at(const json_t *profile, double position);
@@ -64,8 +64,8 @@ typedef enum table_kind {
 void write_rows(page *p, table_kind kind, const char *caption, const json_t *rows, bool timed);
 
 /*
- * What a table is of: "5 000 × 512, first position 4 294 967 296, base 10000, interleaved, f32, 9.8 MiB; fill limit 44.9
- * GB/s (…)", or, of an x of 32 heads, "rope, 4 096 × 32 × 128, …, 64 MiB; scale limit …".
+ * A table in words: "5 000 × 512, first position 4 294 967 296, base 10000, interleaved, f32, 9.8 MiB; fill limit
+ * 44.9 GB/s (…)", or, for an x of 32 heads, "rope, 4 096 × 32 × 128, …, 64 MiB; scale limit …".
  */
 typedef struct table_description {
   char text[400];

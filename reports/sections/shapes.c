@@ -12,8 +12,7 @@ static void write_table(page *p, table_kind kind, const json_t *document, const 
   write_rows(p, kind, table_describe(table).text, json_object_get(table, "rows"), document_is_timed(document));
 }
 
-void write_headline(page *p, const json_t *document, const figures *drawn) {
-  (void)drawn;
+void write_headline(page *p, const json_t *document) {
   const char *name = field_string(json_object_get(document, "headline"), "shape");
   const json_t *table = document_shape(document, name);
   page_section(p, "Headline");
@@ -85,7 +84,7 @@ static void write_modes(page *p, const json_t *document) {
   bool any = false;
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
     if (write_mode(p, document, modes[i].name, modes[i].sweep, false) == 0) continue;
-    if (!any) page_section(p, "In other states");
+    if (!any) page_section(p, "Other states of memory");
     any = true;
     page_paragraph(p, STRONG("%s") ": %s.", modes[i].name, modes[i].text);
     page_data(p, NULL);
@@ -94,19 +93,19 @@ static void write_modes(page *p, const json_t *document) {
   }
 }
 
-void write_shapes(page *p, const json_t *document, const figures *drawn) {
-  (void)drawn;
+void write_shapes(page *p, const json_t *document) {
   if (has_shapes(document, false)) {
     page_section(p, "Every shape");
     write_list(p, document, false, "each at its own place in the table, since a pass over all of it is slow.");
   }
   if (has_shapes(document, true)) {
-    page_section(p, "Added and rotated");
+    page_section(p, "Add and rope");
     page_open(p, PAGE_PARAGRAPH);
-    page_say(p, "What add (x + the table) and rope (pairs of x turned by their angles) cost in place. ");
-    if (document_is_timed(document))
-      page_say(p, "GB/s are those of x, read and written; the scale limit is x *= constant over the same memory. " CODE(
-                      "cached") " works from a table in memory, as is usual; the others compute its rows on the way.");
+    page_say(p, "The cost of add (x + the table) and of rope (pairs of x turned by their angles), in place. ");
+    if (document_is_timed(document)) {
+      page_say(p, "GB/s are those of x, read and written; the scale limit is x *= constant over the same memory. ");
+      page_say(p, CODE("cached") " works from a table in memory, as is usual; the others compute its rows on the way.");
+    }
     page_close(p, PAGE_PARAGRAPH);
     write_list(p, document, true, "as above.");
   }

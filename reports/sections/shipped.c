@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What frameworks ship: recipes beside the kernels. */
+/* Recipes, the code that frameworks ship, beside the kernels. */
 #include "common/field.h"
 #include "reports/model/document.h"
 #include "reports/page/words.h"
@@ -49,8 +49,7 @@ static bool any_recipe(const json_t *kernels) {
   return false;
 }
 
-void write_shipped(page *p, const json_t *document, const figures *drawn) {
-  (void)drawn;
+void write_shipped(page *p, const json_t *document) {
   page_column columns[7 + PLACES] = {{"recipe", false},
                                      {"max |error|", true},
                                      {"max ulp", true},
