@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The loops of dropout, for any width of vectors. A file defines TARGET, the attribute of its functions, LANES, counters in a vector, MULTIPLY,
- * the 64-bit products of the lower halves of lanes, and LOOPS, the name of what it makes; then it includes this.
- */
+/* The loops of dropout, for any instruction set: its header is included before this. */
 #include "encodings/dropout.h"
+#include "lib/exact/round.h"
 
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline)) TARGET
-
-/* Words of 32 bits in lanes of 64; what the upper halves hold does not matter. */
-typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
-typedef uint32_t lane_words __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
-
 enum { COUNTERS = 8, VECTORS = COUNTERS / LANES, WORDS = 4, ROUNDS = 10 };
 
+/* Words of 32 bits in u64s of 64; the upper halves are ignored. */
 typedef struct block {
-  lanes word[WORDS];
+  u64s word[WORDS];
 } block;
 
-/* Philox4x32-10. The key is the same for all lanes, and so are its steps. */
+/* Philox4x32-10. The key is the same for all u64s, and so are its steps. */
 INLINE void philox(block *b, int count, uint64_t seed) {
-  const lanes zero = {0};
-  const lanes first = zero + UINT64_C(0xd2511f53), second = zero + UINT64_C(0xcd9e8d57);
+  const u64s zero = {0};
+  const u64s first = zero + UINT64_C(0xd2511f53), second = zero + UINT64_C(0xcd9e8d57);
   uint32_t low = (uint32_t)seed, high = (uint32_t)(seed >> 32);
-  _Pragma("GCC unroll 10") for (int round = 0; round < ROUNDS; round++) {
-    _Pragma("GCC unroll 8") for (int n = 0; n < count; n++) {
-      const lanes a = MULTIPLY(first, b[n].word[0]), c = MULTIPLY(second, b[n].word[2]);
+  UNROLL(10)
+  for (int round = 0; round < ROUNDS; round++) {
+    UNROLL(8)
+    for (int n = 0; n < count; n++) {
+      const u64s a = multiply_low(first, b[n].word[0]), c = multiply_low(second, b[n].word[2]);
       b[n].word[0] = c >> 32 ^ b[n].word[1] ^ low;
       b[n].word[1] = c;
       b[n].word[2] = a >> 32 ^ b[n].word[3] ^ high;
@@ -41,8 +36,8 @@ INLINE void philox(block *b, int count, uint64_t seed) {
 enum { TOGETHER = VECTORS > 4 ? 1 : 4 / VECTORS };
 
 INLINE void groups_of(int groups, uint64_t seed, uint32_t sequence, int64_t position, uint32_t group, uint32_t *words) {
-  const lanes zero = {0};
-  lanes counter[VECTORS];
+  const u64s zero = {0};
+  u64s counter[VECTORS];
   block blocks[TOGETHER * VECTORS];
   for (int v = 0; v < VECTORS; v++)
     for (int l = 0; l < LANES; l++) counter[v][l] = (uint64_t)(v * LANES + l);
@@ -54,8 +49,8 @@ INLINE void groups_of(int groups, uint64_t seed, uint32_t sequence, int64_t posi
   for (int g = 0; g < groups; g++)
     for (int w = 0; w < WORDS; w++)
       for (int v = 0; v < VECTORS; v++)
-        *(lane_words *)(words + g * DROPOUT_GROUP + w * COUNTERS + v * LANES) =
-            __builtin_convertvector(blocks[g * VECTORS + v].word[w], lane_words);
+        store_half_u32s(words + g * DROPOUT_GROUP + w * COUNTERS + v * LANES,
+                        __builtin_convertvector(blocks[g * VECTORS + v].word[w], half_u32s));
 }
 
 TARGET static void make_words(uint64_t seed, uint32_t sequence, int64_t position, uint32_t group, int64_t groups,
@@ -68,22 +63,9 @@ TARGET static void make_words(uint64_t seed, uint32_t sequence, int64_t position
 
 /* ---- dropping ----------------------------------------------------------------------------------- */
 
-enum { FLOATS = 2 * LANES };
-typedef float floats __attribute__((vector_size(4 * FLOATS), aligned(4), may_alias));
-typedef uint32_t ints __attribute__((vector_size(4 * FLOATS), aligned(4), may_alias));
-typedef uint16_t halves __attribute__((vector_size(2 * FLOATS), aligned(2), may_alias));
-
-#define THERE(type, at) (*(type *)(void *)(at))
-#define GIVEN(type, at) (*(const type *)(const void *)(at))
-
-INLINE ints dropped(ints x, const uint32_t *words, const uint32_t *threshold, const float *scale) {
-  return (ints)((floats)x * GIVEN(floats, scale)) & (ints)(GIVEN(ints, words) >= GIVEN(ints, threshold));
-}
-
-/* To bf16, ties to even. The lower half of a NaN is taken off, so that nothing is carried into its sign. */
-INLINE ints rounded(ints x) {
-  const ints nan = (ints)((x & 0x7fffffff) > 0x7f800000);
-  return ((x & ~(nan & 0xffff)) + (0x7fff & ~nan) + (x >> 16 & 1 & ~nan)) >> 16;
+/* What is stored is a NaN only where x is one: quiet, and of bf16 with a lower half of zero. */
+INLINE floats dropped(floats x, const uint32_t *words, const uint32_t *threshold, const float *scale) {
+  return (floats)((u32s)(x * load_floats(scale)) & (u32s)(load_u32s(words) >= load_u32s(threshold)));
 }
 
 INLINE float dropped_one(float x, uint32_t word, uint32_t threshold, float scale) {
@@ -93,7 +75,7 @@ INLINE float dropped_one(float x, uint32_t word, uint32_t threshold, float scale
 INLINE void drop_f32(int64_t count, const uint32_t *words, const uint32_t *threshold, const float *scale, float *out) {
   int64_t j = 0;
   for (; j + FLOATS <= count; j += FLOATS)
-    THERE(ints, out + j) = dropped(GIVEN(ints, out + j), words + j, threshold + j, scale + j);
+    store_floats(out + j, dropped(load_floats(out + j), words + j, threshold + j, scale + j));
   for (; j < count; j++) out[j] = dropped_one(out[j], words[j], threshold[j], scale[j]);
 }
 
@@ -101,17 +83,13 @@ INLINE void drop_bf16(int64_t count, const uint32_t *words, const uint32_t *thre
                       uint16_t *out) {
   int64_t j = 0;
   for (; j + FLOATS <= count; j += FLOATS) {
-    const ints x = __builtin_convertvector(GIVEN(halves, out + j), ints) << 16;
-    THERE(halves, out + j) = __builtin_convertvector(rounded(dropped(x, words + j, threshold + j, scale + j)), halves);
+    const u32s x = __builtin_convertvector(load_u16s(out + j), u32s) << 16;
+    const u32s rounded = round_to_bf16(dropped((floats)x, words + j, threshold + j, scale + j));
+    store_u16s(out + j, __builtin_convertvector(rounded >> 16, u16s));
   }
   for (; j < count; j++) {
-    const uint32_t bits = (uint32_t)out[j] << 16;
-    ints one = {0};
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    x = dropped_one(x, words[j], threshold[j], scale[j]);
-    memcpy(&one, &x, sizeof x);
-    out[j] = (uint16_t)rounded(one)[0];
+    const float x = round_float_of((uint32_t)out[j] << 16);
+    out[j] = round_to_bf16_bits(dropped_one(x, words[j], threshold[j], scale[j]));
   }
 }
 
@@ -123,4 +101,4 @@ TARGET static void drop(posenc_dtype dtype, int64_t count, const uint32_t *words
     drop_bf16(count, words, threshold, scale, out);
 }
 
-const dropout_loops LOOPS = {make_words, drop};
+const dropout_loops SIMD(dropout_loops) = {make_words, drop};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Dropout from a counter-based generator: what is drawn for an element is a function of where it is. */
-#include "config.h"
-
 #include "encodings/dropout.h"
 #include "encodings/encoding.h"
 #include "lib/api/isa.h"
@@ -10,15 +8,11 @@
 #include <stdlib.h>
 
 static const dropout_loops *loops_here(void) {
-  unsigned isa;
-  if (isa_allowed(NULL, &isa) != POSENC_OK) return &dropout_loops_generic;
-  isa &= posenc_isa_detect();
-#ifdef HAVE_AVX512
-  if (isa & POSENC_ISA_AVX512) return &dropout_loops_avx512;
-#endif
-#ifdef HAVE_AVX2
-  if (isa & POSENC_ISA_AVX2) return &dropout_loops_avx2;
-#endif
+  const unsigned isa = isa_usable(NULL);
+#define TIER(bit, name)                                                                                                \
+  if (isa & (bit) && dropout_loops_##name.drop) return &dropout_loops_##name;
+#include "lib/simd/tiers.def"
+#undef TIER
   return &dropout_loops_generic;
 }
 

@@ -16,6 +16,9 @@ typedef struct dropout_loops {
                void *out);
 } dropout_loops;
 
-extern const dropout_loops dropout_loops_generic, dropout_loops_avx2, dropout_loops_avx512;
+/* Null in those that were left out when posenc was built. */
+#define TIER(bit, name) extern const dropout_loops dropout_loops_##name;
+#include "lib/simd/tiers.def"
+#undef TIER
 
 #endif

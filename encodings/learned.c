@@ -5,23 +5,15 @@
 
 #include <math.h>
 
-static inline float float_of(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
 /* The number that an encoding of 16 bits is: f32 holds it. */
 static inline float value_of_half(posenc_dtype dtype, uint16_t encoding) {
-  if (dtype == POSENC_BF16) return float_of((uint32_t)encoding << 16);
+  if (dtype == POSENC_BF16) return round_float_of((uint32_t)encoding << 16);
   const uint32_t sign = (uint32_t)(encoding & 0x8000) << 16;
   const int32_t magnitude = encoding & 0x7fff;
   /* n 2^-24 below the smallest normal number; else the exponent is moved, that of infinity to its own. */
-  uint32_t small;
-  const float subnormal = (float)magnitude * 0x1p-24f;
-  memcpy(&small, &subnormal, sizeof small);
+  const uint32_t small = round_float_bits_of((float)magnitude * 0x1p-24f);
   const uint32_t normal = ((uint32_t)magnitude << 13) + (magnitude < 0x7c00 ? 112u << 23 : 224u << 23);
-  return float_of(sign | (magnitude < 0x400 ? small : normal));
+  return round_float_of(sign | (magnitude < 0x400 ? small : normal));
 }
 
 static inline double value_at(posenc_dtype dtype, const void *row, int64_t at) {
@@ -58,14 +50,6 @@ static void widen(posenc_dtype dtype, const void *row, int64_t from, int64_t cou
 
 /* ---- gathered ----------------------------------------------------------------------------------- */
 
-/* To nearest, ties to even, on the encoding; a NaN keeps its upper half, which is made quiet. */
-static inline uint16_t bf16_of(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16, quiet = bits >> 16 | 0x40;
-  return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? quiet : rounded);
-}
-
 static void convert_row(posenc_dtype from, posenc_dtype to, int64_t dim, const void *row, char *out) {
   if (from == POSENC_F64 || to == POSENC_F64 || to == POSENC_F16) {
     for (int64_t j = 0; j < dim; j++) encoding_store(to, out, j, value_at(from, row, j), 0.0);
@@ -80,7 +64,7 @@ static void convert_row(posenc_dtype from, posenc_dtype to, int64_t dim, const v
     count = dim - column < CHUNK ? dim - column : CHUNK;
     uint16_t *restrict halves = (uint16_t *)(void *)out + column;
     widen(from, row, column, count, values);
-    FOR_STEPS(j, count, halves[j] = bf16_of(values[j]));
+    FOR_STEPS(j, count, halves[j] = round_to_bf16_bits(values[j]));
   }
 }
 

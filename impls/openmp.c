@@ -41,7 +41,7 @@ static posenc_status prepare_with(const posenc_bound *promise, const posenc_prob
   return status;
 }
 
-static posenc_status prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
+static posenc_status prepare_rotation(const posenc_problem *problem, const posenc_options *options, void **constants) {
   static const posenc_bound promise = ROTATION_BOUND;
   return prepare_with(&promise, problem, options, constants);
 }
@@ -118,7 +118,7 @@ static posenc_status apply_sequences(const team *made, const posenc_problem *pro
   return worst;
 }
 
-static posenc_status apply_dealt(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
+static posenc_status apply_parts(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
                                  const void *x, void *out) {
   const team *made = constants;
   const apply_source serial = {.kernel = made->serial, .constants = made->constants, .loops = made->loops};
@@ -144,63 +144,41 @@ static posenc_status apply_dealt(const void *constants, const posenc_problem *pr
 }
 
 /* The blocks of all threads are the serial kernel's. */
-static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
-                        posenc_stages *stages) {
+static bool stage_samples(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                          posenc_stages *stages) {
   const team *made = constants;
   return made->serial->stages && made->serial->stages(made->constants, problem, row, rows, stages);
 }
 #endif
 
-#define ALGORITHM                                                                                                      \
-  "The fastest reproducible serial kernel of the same promise that runs here writes one contiguous run of rows per "   \
-  "thread."
-#define PROVENANCE "OpenMP Architecture Review Board's parallel for; posenc, 2026"
-#define BASIS "it runs only serial kernels that promise the same"
+/* What both contracts have beside the promise of the family. */
+#define THREADED                                                                                                       \
+  .isa = 0, .threaded = true, .basis = "it runs only serial kernels that promise the same",                            \
+  .provenance = "OpenMP Architecture Review Board's parallel for; posenc, 2026",                                       \
+  .algorithm = "The fastest reproducible serial kernel of the same promise that runs here writes one contiguous run "  \
+               "of rows per thread."
+#ifdef HAVE_OPENMP
+#define THREADED_FUNCTIONS .execute = execute, .apply = apply_parts, .release = release, .stages = stage_samples
+#else
+#define THREADED_FUNCTIONS .absent = KERNEL_LEFT_OUT
+#define prepare_cr NULL
+#define prepare_rotation NULL
+#endif
 
 const posenc_kernel posenc_kernel_cr_openmp = {
-    .abi = POSENC_KERNEL_ABI,
-    .isa = 0,
+    CR_PROMISE,
+    THREADED,
+    THREADED_FUNCTIONS,
     .name = "cr-openmp",
     .summary = "blocks of rows of the best correctly rounded kernel over threads",
-    .algorithm = ALGORITHM,
-    .provenance = PROVENANCE,
-    .bound = CR_BOUND,
-    .basis = BASIS,
-    .reproducible = true,
-    .threaded = true,
-    .scales = true,
-    .can_do = cr_can_do,
-#ifdef HAVE_OPENMP
     .prepare = prepare_cr,
-    .execute = execute,
-    .apply = apply_dealt,
-    .release = release,
-    .stages = tell_stages,
-#else
-    .absent = "it was left out when posenc was built",
-#endif
 };
 
 const posenc_kernel posenc_kernel_rotation_openmp = {
-    .abi = POSENC_KERNEL_ABI,
-    .isa = 0,
+    ROTATION_PROMISE,
+    THREADED,
+    THREADED_FUNCTIONS,
     .name = "rotation-openmp",
     .summary = "blocks of rows of the best rotation kernel over threads: the same bits for any number of them",
-    .algorithm = ALGORITHM,
-    .provenance = PROVENANCE,
-    .bound = ROTATION_BOUND,
-    .basis = BASIS,
-    .reproducible = true,
-    .threaded = true,
-    .scales = true,
-    .can_do = angle_can_do,
-#ifdef HAVE_OPENMP
-    .prepare = prepare,
-    .execute = execute,
-    .apply = apply_dealt,
-    .release = release,
-    .stages = tell_stages,
-#else
-    .absent = "it was left out when posenc was built",
-#endif
+    .prepare = prepare_rotation,
 };

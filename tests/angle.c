@@ -229,24 +229,24 @@ static void test_radians(void) {
 }
 
 /* A middle between two numbers of the format, |middle| <= 1, and values less than CR_ERROR from it are in doubt. */
-static bool is_doubtful(double middle, uint64_t doubt_bits) {
+static bool is_doubtful(double middle, uint64_t midpoint_bits) {
   const double nearly = CR_ERROR * (1.0 - 0x1p-8);
-  return cr_in_doubt(middle, doubt_bits) && cr_in_doubt(middle + nearly, doubt_bits) &&
-         cr_in_doubt(middle - nearly, doubt_bits);
+  return cr_is_uncertain(middle, midpoint_bits) && cr_is_uncertain(middle + nearly, midpoint_bits) &&
+         cr_is_uncertain(middle - nearly, midpoint_bits);
 }
 
 /* All middles of f16 and bf16 from 2^-30 to 1, and some of f32 in each binade, are in doubt; where the grid is finer than
    the format, values farther away are not. */
 static void test_doubt(posenc_dtype dtype, const char *name) {
   const int precision = cr_precision(dtype);
-  const uint64_t doubt_bits = cr_doubt_bits(dtype), numbers = UINT64_C(1) << (precision - 1),
+  const uint64_t midpoint_bits = cr_midpoint_bits(dtype), numbers = UINT64_C(1) << (precision - 1),
                  step = numbers > 4096 ? numbers / 4096 + 1 : 1;
   int64_t missed = 0, idle = 0, tried = 0;
   for (int binade = -30; binade < 0; binade++)
     for (uint64_t n = 0; n < numbers; n += step, tried++) {
       const double ulp = ldexp(1.0, binade - precision + 1), middle = ldexp(1.0, binade) + ((double)n + 0.5) * ulp;
-      missed += !is_doubtful(middle, doubt_bits) + !is_doubtful(-middle, doubt_bits);
-      idle += binade == -1 && cr_in_doubt(middle + 3.0 * CR_ERROR, doubt_bits);
+      missed += !is_doubtful(middle, midpoint_bits) + !is_doubtful(-middle, midpoint_bits);
+      idle += binade == -1 && cr_is_uncertain(middle + 3.0 * CR_ERROR, midpoint_bits);
     }
   ok(missed == 0 && tried > 3000, "%s: %ld of %ld middles, or values near them, not in doubt", name, (long)missed,
      (long)tried);

@@ -11,53 +11,25 @@
 #include <mpfr.h>
 #include <stdlib.h>
 
-#define TARGET
-enum { LANES = 2, VECTORS = 8, STREAMS = false };
-#include "lib/simd/vectors.h"
-
-INLINE vector multiply_add(vector a, vector b, vector c) {
-  return a * b + c;
-}
-
-INLINE vector multiply_subtract(vector a, vector b, vector c) {
-  return a * b - c;
-}
-
 #include "impls/cr/cr.h"
-#include "lib/simd/angle-vectors.h"
+#include "lib/simd/generic.h"
 
-INLINE words turns_at(const angle_table *angles, int64_t pair, int64_t position) {
-  return (words){angle_at(angles->turn_high[pair], angles->turn_low[pair], position),
-                 angle_at(angles->turn_high[pair + 1], angles->turn_low[pair + 1], position)};
-}
+enum { VECTORS = 8, STREAMS = false };
 
-INLINE vector zip_low(vector a, vector b) {
-  return (vector){a[0], b[0]};
-}
-
-INLINE vector zip_high(vector a, vector b) {
-  return (vector){a[1], b[1]};
-}
-
-typedef bool doubt;
-
-INLINE doubt no_doubt(void) {
+INLINE bool is_uncertain(posenc_dtype dtype, flags any) {
+  (void)dtype;
+  (void)any;
   return false;
 }
 
-INLINE bool is_doubt(posenc_dtype dtype, doubt any) {
-  (void)dtype;
-  return any;
-}
+/* The doubles of the table that begins at `table_start`, in the place of its elements. */
+static const char *table_start;
+static double *exact_columns;
 
-/* The doubles of the table that begins at `floats`, in the place of its elements. */
-static const char *floats;
-static double *doubles;
-
-INLINE doubt store_pair(posenc_dtype dtype, bool streamed, void *place, vector a, vector b, doubt so_far) {
+INLINE flags store_pair(posenc_dtype dtype, bool streamed, void *place, doubles a, doubles b, flags so_far) {
   (void)dtype;
   (void)streamed;
-  double *to = doubles + ((const char *)place - floats) / 4;
+  double *to = exact_columns + ((const char *)place - table_start) / 4;
   for (int i = 0; i < LANES; i++) {
     to[i] = a[i];
     to[LANES + i] = b[i];
@@ -75,8 +47,8 @@ typedef struct table {
 
 static void make(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, double *into) {
   static float out[ROWS * DIM];
-  floats = (const char *)(const void *)out;
-  doubles = into;
+  table_start = (const char *)(const void *)out;
+  exact_columns = into;
   execute(constants, problem, row, rows, out);
 }
 
@@ -105,13 +77,13 @@ static double worst_of(const posenc_problem *problem, const double *values) {
 /* The stages tell the same doubles, but for those that were in doubt and are known better. */
 static int64_t untold(const void *constants, const posenc_problem *problem, const double *values) {
   static posenc_stages stages[ROWS * DIM / 2];
-  const uint64_t bits = cr_doubt_bits(POSENC_F32);
+  const uint64_t bits = cr_midpoint_bits(POSENC_F32);
   int64_t wrong = 0;
-  tell_stages(constants, problem, 0, ROWS, stages);
+  stage_samples(constants, problem, 0, ROWS, stages);
   for (int64_t at = 0; at < ROWS * DIM / 2; at++) {
     const double sine = values[2 * at], cosine = values[2 * at + 1];
-    wrong += !cr_in_doubt(sine, bits) && stages[at].sine.high != sine;
-    wrong += !cr_in_doubt(cosine, bits) && stages[at].cosine.high != cosine;
+    wrong += !cr_is_uncertain(sine, bits) && stages[at].sine.high != sine;
+    wrong += !cr_is_uncertain(cosine, bits) && stages[at].cosine.high != cosine;
   }
   return wrong;
 }
@@ -151,11 +123,11 @@ static void test_derivations(void) {
     exact += cr_exact_anchor(position) == position;
   }
   const int leaps = 4096 / exact / BLOCK - 1; /* from one exact anchor to the last before the next */
-  ok(rows_back == 16 && rows_forward == 15 && leaps == CR_LEAPS,
+  ok(rows_back == 16 && rows_forward == 15 && leaps == CR_ADVANCES,
      "blocks reach %d rows back and %d forward, and the last anchor is %d leaps from an exact one", rows_back,
      rows_forward, leaps);
   const int steps = rows_back - 1, carried = steps * (steps + 1) / 2; /* from the anchor, or the one before it */
-  const double leapt = anchor + CR_LEAPS * turned, plain = leapt + rows_back * turned + carried * (1.5 + 1.0) + 23.0;
+  const double leapt = anchor + CR_ADVANCES * turned, plain = leapt + rows_back * turned + carried * (1.5 + 1.0) + 23.0;
   ok(plain <= CR_ERROR / unit, "the fast path: %.1f of %.0f × 2^-53", plain, CR_ERROR / unit);
   int slow = 0; /* 3 and 2 in turns */
   for (int n = 0; n < steps; n++) slow += (n % 2 ? 2 : 3) * (steps - n);

@@ -10,13 +10,13 @@ cd "${srcdir:-.}" || exit 99
 rules='include: none
 lib/exact: lib/exact lib/api/kernel.h
 lib/simd: lib/simd lib/exact
-lib/apply: lib/apply lib/api
-lib/api: lib/api lib/exact/round.h lib/apply/apply.h impls/kernels.def
+lib/apply: lib/apply lib/api lib/exact lib/simd
+lib/api: lib/api lib/exact/round.h lib/apply/apply.h lib/simd/tiers.def impls/kernels.def
 impls: impls impls/cr impls/rotation lib/api lib/apply lib/exact lib/simd
 impls/cr: impls/cr impls/rotation lib/api lib/apply lib/exact lib/simd
 impls/rotation: impls/rotation lib/api lib/exact lib/simd
 impls/recipes: impls/recipes
-impls/peers: impls/peers
+impls/peers: impls/peers lib/simd
 encodings: encodings lib/api lib/apply lib/exact lib/simd
 reference: reference
 common: common

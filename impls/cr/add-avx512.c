@@ -11,7 +11,7 @@
 #ifdef HAVE_AVX512
 #include "impls/cr/cr.h"
 #include "lib/apply/apply.h"
-#include "lib/simd/angle-avx512.h"
+#include "lib/simd/avx512.h"
 
 /* Pairs whose rotations and steps take a third of a first cache. A longer row is added in several passes. */
 enum { CHUNK = 512 };
@@ -21,16 +21,16 @@ enum { BLOCK = 64 };
 
 /* Of eight pairs. They lie together: four arrays of a page each would be in each other's way in the cache. */
 typedef struct rotation {
-  vector sine, cosine, step_sin, step_cos;
+  doubles sine, cosine, step_sin, step_cos;
 } rotation;
 
 /* What does not change in the loops must not be asked there: known where they are compiled. */
-typedef struct form {
+typedef struct variant {
   posenc_dtype dtype;
   bool interleaved, cosine_first;
-} form;
+} variant;
 
-INLINE int64_t bytes_of(form as) {
+INLINE int64_t bytes_of(variant as) {
   return as.dtype == POSENC_F32 ? 4 : 2;
 }
 
@@ -38,111 +38,104 @@ INLINE int64_t bytes_of(form as) {
 
 enum { ALL = 0xffff };
 
-INLINE __m512 load_x(form as, const char *from, __mmask16 mask) {
+INLINE floats load_x(variant as, const char *from, __mmask16 mask) {
   if (as.dtype == POSENC_F32) return mask == ALL ? _mm512_loadu_ps(from) : _mm512_maskz_loadu_ps(mask, from);
   const __m256i upper = mask == ALL ? _mm256_loadu_si256((const void *)from) : _mm256_maskz_loadu_epi16(mask, from);
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(upper), 16));
 }
 
-/* As `rounded` of apply-vectors.h. */
-INLINE __m256i to_bf16(__m512 x) {
-  const __m512i bits = _mm512_castps_si512(x);
-  const __m512i even = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-  const __m512i half = _mm512_add_epi32(even, _mm512_set1_epi32(0x7fff));
-  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_add_epi32(bits, half), 16));
-}
-
-INLINE void store_x(form as, char *to, __mmask16 mask, __m512 x) {
+INLINE void store_x(variant as, char *to, __mmask16 mask, floats x) {
+  const u16s bf16 = upper_halves(round_to_bf16(x));
   if (as.dtype == POSENC_F32) {
     if (mask == ALL)
       _mm512_storeu_ps(to, x);
     else
       _mm512_mask_storeu_ps(to, mask, x);
   } else if (mask == ALL) {
-    _mm256_storeu_si256((void *)to, to_bf16(x));
+    store_u16s(to, bf16);
   } else {
-    _mm256_mask_storeu_epi16(to, mask, to_bf16(x));
+    _mm256_mask_storeu_epi16(to, mask, (__m256i)bf16);
   }
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------ */
 
 /* A row of x and of the result. */
-typedef struct target {
+typedef struct destination {
   const char *x;
   char *out;
   int64_t row_bytes;
   int64_t ahead; /* bytes to where x will be needed some time later */
-} target;
+} destination;
 
-INLINE target row_of(target here, int64_t row) {
+INLINE destination row_of(destination here, int64_t row) {
   here.x += row * here.row_bytes;
   here.out += row * here.row_bytes;
   return here;
 }
 
 /* Adds at some byte of the row, and has the same of a later row come nearer. */
-INLINE void add_at(form as, target here, int64_t byte, __mmask16 mask, __m512 pe) {
+INLINE void add_at(variant as, destination here, int64_t byte, __mmask16 mask, floats pe) {
   _mm_prefetch((const char *)((uintptr_t)here.x + (uintptr_t)(byte + here.ahead)), _MM_HINT_T1);
   store_x(as, here.out + byte, mask, _mm512_add_ps(load_x(as, here.x + byte, mask), pe));
 }
 
 /* Columns of the first component start at `first` and of the second at `second`, unless they alternate. */
-INLINE void add_pairs(form as, target here, int64_t first, int64_t second, int pairs, __m512d sine, __m512d cosine) {
-  const __m512 a = _mm512_castps256_ps512(_mm512_cvtpd_ps(as.cosine_first ? cosine : sine)),
-               b = _mm512_castps256_ps512(_mm512_cvtpd_ps(as.cosine_first ? sine : cosine));
+INLINE void add_pairs(variant as, destination here, int64_t first, int64_t second, int pairs, doubles sine,
+                      doubles cosine) {
+  const half_floats a = __builtin_convertvector(as.cosine_first ? cosine : sine, half_floats),
+                    b = __builtin_convertvector(as.cosine_first ? sine : cosine, half_floats);
   if (as.interleaved) {
-    const __m512i zip = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    add_at(as, here, first, (__mmask16)((1u << 2 * pairs) - 1), _mm512_permutex2var_ps(a, zip, b));
+    add_at(as, here, first, (__mmask16)((1u << 2 * pairs) - 1), zip_floats(a, b));
   } else {
-    add_at(as, here, first, (__mmask16)((1u << pairs) - 1), a);
-    add_at(as, here, second, (__mmask16)((1u << pairs) - 1), b);
+    add_at(as, here, first, (__mmask16)((1u << pairs) - 1), _mm512_castps256_ps512(a));
+    add_at(as, here, second, (__mmask16)((1u << pairs) - 1), _mm512_castps256_ps512(b));
   }
 }
 
 /* ---- rotations ------------------------------------------------------------------------------------- */
 
 /* Frequencies of a chunk, and the bytes of a row where their columns are. */
-typedef struct strip {
+typedef struct column_span {
   const cr_table *table;
   int64_t pair, count, first, second;
-} strip;
+} column_span;
 
-INLINE void start(strip of, int64_t position, rotation *at) {
+INLINE void start_rotations(column_span of, int64_t position, rotation *at) {
   for (int64_t i = 0; i < of.count; i += LANES, at++) {
     const angle_table *angles = of.table->angles;
     sincos_of(turns_at(angles, of.pair + i, position), true, &at->sine, &at->cosine);
-    at->step_sin = load(angles->step_sin + of.pair + i);
-    at->step_cos = load(angles->step_cos + of.pair + i);
+    at->step_sin = load_aligned(angles->step_sin + of.pair + i);
+    at->step_cos = load_aligned(angles->step_cos + of.pair + i);
   }
 }
 
 /* Only the low halves are looked at, at once. */
-INLINE bool in_doubt(vector sine, vector cosine) {
-  const __m512 low =
-      _mm512_shuffle_ps(_mm512_castpd_ps(on_grid(sine, CR_GRID)), _mm512_castpd_ps(on_grid(cosine, CR_GRID)), 0x88);
-  const int bits = (int)(uint32_t)cr_doubt_bits(POSENC_F32);
-  return _mm512_testn_epi32_mask(_mm512_castps_si512(low), _mm512_set1_epi32(bits)) != 0;
+INLINE bool are_uncertain(doubles sine, doubles cosine) {
+  const u32s low = low_words(on_grid(sine, CR_GRID), on_grid(cosine, CR_GRID));
+  const int bits = (int)(uint32_t)cr_midpoint_bits(POSENC_F32);
+  return _mm512_testn_epi32_mask((__m512i)low, _mm512_set1_epi32(bits)) != 0;
 }
 
 /* Puts what is in doubt right. */
-TARGET static __attribute__((noinline)) void settle(strip of, int64_t i, int64_t position, vector *both) {
-  const uint64_t bits = cr_doubt_bits(POSENC_F32);
+TARGET static __attribute__((noinline)) void recompute_uncertain(column_span of, int64_t i, int64_t position,
+                                                                 doubles *both) {
+  const uint64_t bits = cr_midpoint_bits(POSENC_F32);
   for (int lane = 0; lane < LANES && i + lane < of.count; lane++)
     for (int cosine = 0; cosine < 2; cosine++)
-      if (cr_in_doubt(both[cosine][lane], bits))
+      if (cr_is_uncertain(both[cosine][lane], bits))
         both[cosine][lane] = cr_value(of.table, POSENC_F32, position, of.pair + i + lane, cosine);
 }
 
 /* Eight pairs or fewer of a row, which leaves their rotation at the next. */
-INLINE void add_vector(form as, target here, strip of, int64_t i, int pairs, int64_t position, bool exact,
+INLINE void add_vector(variant as, destination here, column_span of, int64_t i, int pairs, int64_t position, bool exact,
                        rotation *at) {
-  vector sine = at->sine, cosine = at->cosine;
+  doubles sine = at->sine, cosine = at->cosine;
   at->sine = multiply_add(cosine, at->step_sin, sine * at->step_cos);
-  at->cosine = _mm512_fmsub_pd(cosine, at->step_cos, sine * at->step_sin);
-  if (!exact && __builtin_expect(in_doubt(sine, cosine), 0)) {
-    vector both[2] = {sine, cosine}; /* so that they need not be in memory where nothing is in doubt */
-    settle(of, i, position, both);
+  at->cosine = multiply_subtract(cosine, at->step_cos, sine * at->step_sin);
+  if (!exact && __builtin_expect(are_uncertain(sine, cosine), 0)) {
+    doubles both[2] = {sine, cosine}; /* so that they need not be in memory where nothing is in doubt */
+    recompute_uncertain(of, i, position, both);
     sine = both[0];
     cosine = both[1];
   }
@@ -150,7 +143,7 @@ INLINE void add_vector(form as, target here, strip of, int64_t i, int pairs, int
   add_pairs(as, here, of.first + bytes, of.second + bytes, pairs, sine, cosine);
 }
 
-INLINE void add_row(form as, target here, strip of, int64_t position, bool exact, rotation *at) {
+INLINE void add_row(variant as, destination here, column_span of, int64_t position, bool exact, rotation *at) {
   int64_t i = 0;
   for (; i + LANES <= of.count; i += LANES, at++) add_vector(as, here, of, i, LANES, position, exact, at);
   if (i < of.count) add_vector(as, here, of, i, (int)(of.count - i), position, exact, at);
@@ -159,9 +152,9 @@ INLINE void add_row(form as, target here, strip of, int64_t position, bool exact
 /* ---- x --------------------------------------------------------------------------------------------- */
 
 /* Row 0 is exact, and all of it would be in doubt. */
-INLINE void add_rows(form as, target here, strip of, int64_t position, int64_t rows) {
+INLINE void add_rows(variant as, destination here, column_span of, int64_t position, int64_t rows) {
   rotation at[CHUNK / LANES];
-  start(of, position, at);
+  start_rotations(of, position, at);
   for (int64_t r = 0; r < rows; r++, here = row_of(here, 1))
     if (position + r == 0)
       add_row(as, here, of, 0, true, at);
@@ -175,24 +168,24 @@ INLINE int64_t block_at(int64_t position, int64_t rows) {
   return rows < most ? rows : most;
 }
 
-INLINE void add_block(form as, const cr_table *table, const posenc_problem *problem, int64_t position, int64_t rows,
-                      target here) {
+INLINE void add_block(variant as, const cr_table *table, const posenc_problem *problem, int64_t position, int64_t rows,
+                      destination here) {
   const int64_t pairs = problem->dim / 2, half_bytes = pairs * bytes_of(as);
   for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
     const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
     const int64_t first = (as.interleaved ? 2 : 1) * pair * bytes_of(as), second = first + half_bytes;
-    add_rows(as, here, (strip){table, pair, count, first, second}, position, rows);
+    add_rows(as, here, (column_span){table, pair, count, first, second}, position, rows);
   }
 }
 
-INLINE void add_as(form as, const cr_table *table, const posenc_problem *problem, const posenc_slice *slice,
+INLINE void add_as(variant as, const cr_table *table, const posenc_problem *problem, const posenc_slice *slice,
                    const char *x, char *out) {
   enum { AHEAD = 12288 };
   const int64_t row_bytes = problem->dim * bytes_of(as),
                 ahead = row_bytes < AHEAD ? AHEAD / row_bytes * row_bytes : row_bytes;
   for (int64_t sequence = 0; sequence < slice->batch; sequence++) {
     const int64_t at = sequence * slice->stride * bytes_of(as);
-    target here = {x + at, out + at, row_bytes, ahead};
+    destination here = {x + at, out + at, row_bytes, ahead};
     for (int64_t r = 0, rows; r < slice->rows; r += rows, here = row_of(here, rows)) {
       const int64_t position = problem->first + (slice->index ? slice->index[r] : slice->row + r);
       rows = block_at(position, slice->index ? 1 : slice->rows - r);
@@ -206,13 +199,13 @@ TARGET void add_avx512(const void *table, const posenc_problem *problem, const p
   const bool interleaved = problem->layout == POSENC_INTERLEAVED || problem->layout == POSENC_INTERLEAVED_CS,
              cosine_first = problem->layout == POSENC_INTERLEAVED_CS || problem->layout == POSENC_SPLIT_CS;
   if (problem->dtype == POSENC_F32 && interleaved)
-    add_as((form){POSENC_F32, true, cosine_first}, table, problem, slice, x, out);
+    add_as((variant){POSENC_F32, true, cosine_first}, table, problem, slice, x, out);
   else if (problem->dtype == POSENC_F32)
-    add_as((form){POSENC_F32, false, cosine_first}, table, problem, slice, x, out);
+    add_as((variant){POSENC_F32, false, cosine_first}, table, problem, slice, x, out);
   else if (interleaved)
-    add_as((form){POSENC_BF16, true, cosine_first}, table, problem, slice, x, out);
+    add_as((variant){POSENC_BF16, true, cosine_first}, table, problem, slice, x, out);
   else
-    add_as((form){POSENC_BF16, false, cosine_first}, table, problem, slice, x, out);
+    add_as((variant){POSENC_BF16, false, cosine_first}, table, problem, slice, x, out);
 }
 #else
 typedef int add_avx512_absent; /* a file has to hold something */

@@ -73,8 +73,8 @@ static void pad(cr_table *made, size_t pairs, size_t padded, size_t copies) {
     angles->turn_rest[i] = angles->turn_rest[0];
     angles->step_sin[i] = angles->step_sin[0];
     angles->step_cos[i] = angles->step_cos[0];
-    made->leap_sin[i] = made->leap_sin[0];
-    made->leap_cos[i] = made->leap_cos[0];
+    made->block_sin[i] = made->block_sin[0];
+    made->block_cos[i] = made->block_cos[0];
     for (size_t copy = 0; copy < copies; copy++) made->twice_cosine[copies * i + copy] = made->twice_cosine[0];
   }
 }
@@ -94,13 +94,13 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
     return POSENC_OUT_OF_MEMORY;
   }
   made->angles = angles;
-  made->leap_sin = made->twice_cosine + copies * padded;
-  made->leap_cos = made->leap_sin + padded;
+  made->block_sin = made->twice_cosine + copies * padded;
+  made->block_cos = made->block_sin + padded;
   for (size_t i = 0; i < pairs; i++) {
     const double twice = wide_twice_cosine(made->angles, (int64_t)i);
     for (size_t copy = 0; copy < copies; copy++) made->twice_cosine[copies * i + copy] = twice;
-    angle_sincos(angle_at(made->angles->turn_high[i], made->angles->turn_low[i], 32), &made->leap_sin[i],
-                 &made->leap_cos[i]);
+    angle_sincos(angle_at(made->angles->turn_high[i], made->angles->turn_low[i], 32), &made->block_sin[i],
+                 &made->block_cos[i]);
   }
   pad(made, pairs, padded, copies);
   *table = made;
@@ -115,10 +115,10 @@ static int least_exponent(posenc_dtype dtype) {
 posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, rotation_block at, int64_t index,
                         double sine, double cosine) {
   const angle_table *angles = table->angles;
-  const uint64_t doubt_bits = cr_doubt_bits(problem->dtype);
+  const uint64_t midpoint_bits = cr_midpoint_bits(problem->dtype);
   const int64_t position = at.center + at.from;
-  const bool is_exact = position == 0, sine_in_doubt = !is_exact && cr_in_doubt(sine, doubt_bits),
-             cosine_in_doubt = !is_exact && cr_in_doubt(cosine, doubt_bits);
+  const bool is_exact = position == 0, sine_in_doubt = !is_exact && cr_is_uncertain(sine, midpoint_bits),
+             cosine_in_doubt = !is_exact && cr_is_uncertain(cosine, midpoint_bits);
   posenc_stages stages = {.frequency = angle_radians(angles->turn_high[index], angles->turn_low[index]),
                           .phase = rotation_phase(angles, index, at),
                           .sine.high = sine,

@@ -59,9 +59,16 @@
 #define CR_BASIS                                                                                                       \
   "derived in impls/cr/cr.h: within 2^-44 in double, and what that leaves in doubt is computed again within 2^-122"
 
+/* What the contracts of the family have in common, the threaded kernel's included. */
+#define CR_PROMISE                                                                                                     \
+  .abi = POSENC_KERNEL_ABI, .bound = CR_BOUND, .reproducible = true, .scales = true, .can_do = cr_can_do
+#define CR_CONTRACT CR_PROMISE, .basis = CR_BASIS, .prepare = cr_prepare, .release = cr_release
+/* What template.h defines. */
+#define CR_FUNCTIONS .execute = execute, .stages = stage_samples
+
 /* Of a run of blocks the first anchor is found, the others are leaps. Runs begin at the multiples of 256, absolute positions, so that
    position 0 is exact. */
-enum { CR_LEAPS = 7 };
+enum { CR_ADVANCES = 7 };
 static inline int64_t cr_exact_anchor(int64_t center) {
   return (int64_t)((uint64_t)center & ~UINT64_C(255));
 }
@@ -69,8 +76,8 @@ static inline int64_t cr_exact_anchor(int64_t center) {
 /* Constants of a plan; arrays have one entry per frequency, and repeat the first up to a multiple of ANGLE_PADDING. */
 typedef struct cr_table {
   angle_table *angles;
-  double *twice_cosine;        /* of one position, rounded to nearest; in an interleaved table one for each column */
-  double *leap_sin, *leap_cos; /* angle_sincos of a block, 32 positions; in the memory of twice_cosine */
+  double *twice_cosine;          /* of one position, rounded to nearest; in an interleaved table one for each column */
+  double *block_sin, *block_cos; /* angle_sincos of a block, 32 positions; in the memory of twice_cosine */
 } cr_table;
 
 posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table);
@@ -84,17 +91,17 @@ static inline int cr_precision(posenc_dtype dtype) {
 
 /* The low bits of the mantissa of a double that are zero in the middle between two numbers of the format, and in all that are as
    short: 52 less the precision. */
-static inline uint64_t cr_doubt_bits(posenc_dtype dtype) {
+static inline uint64_t cr_midpoint_bits(posenc_dtype dtype) {
   return (UINT64_C(1) << (52 - cr_precision(dtype))) - 1;
 }
 
 /* Is the element within CR_ERROR of the middle between two numbers of the format, or as short? */
-static inline bool cr_in_doubt(double x, uint64_t doubt_bits) {
-  return (round_bits_of((x + CR_GRID) - CR_GRID) & doubt_bits) == 0;
+static inline bool cr_is_uncertain(double x, uint64_t midpoint_bits) {
+  return (round_bits_of((x + CR_GRID) - CR_GRID) & midpoint_bits) == 0;
 }
 
 /* Of a format of 16 bits: the lowest bits of an f32, as they are in a middle. */
-static inline uint32_t cr_middle_in_f32(posenc_dtype dtype) {
+static inline uint32_t cr_midpoint_in_f32(posenc_dtype dtype) {
   return UINT32_C(1) << (23 - cr_precision(dtype));
 }
 
@@ -105,10 +112,7 @@ static inline uint32_t cr_least_f32(posenc_dtype dtype) {
 
 /* Does x, rounded to f32, leave its rounding to a format of 16 bits in doubt? */
 static inline bool cr_needs_double(double x, posenc_dtype dtype) {
-  const float narrow = (float)x;
-  const uint32_t middle = cr_middle_in_f32(dtype);
-  uint32_t bits;
-  memcpy(&bits, &narrow, sizeof bits);
+  const uint32_t middle = cr_midpoint_in_f32(dtype), bits = round_float_bits_of((float)x);
   return (bits & (2 * middle - 1)) == middle || (bits & 0x7fffffff) < cr_least_f32(dtype);
 }
 

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast path of the correctly rounded kernels, for any kind of vector. A kernel includes vectors.h, defines what is
- * listed here, includes this, and has its `execute` and `tell_stages`:
- *
- *     VECTORS           even; so many vectors of columns walk down the rows together
- *     STREAMS           whether store_pair can store past the caches
- *     turns_at          angle_at, for LANES frequencies
- *     multiply_add, multiply_subtract    a b + c and a b - c, fused or not
- *     zip_low, zip_high     a0 b0 a1 b1 …, the lower and the upper half of it
- *     doubt, no_doubt, is_doubt    gathers whether a lane is in doubt; where it says so falsely, time is lost
- *     store_pair        2 LANES columns, rounded to the table's format if not in doubt, and gathers whether one is
+ * The fast path of the correctly rounded kernels, for any instruction set. A kernel includes the header of its instruction set (lib/simd) and
+ * store.h, defines VECTORS, even, the vectors of columns that walk down the rows together, and STREAMS, whether `stream` goes past the caches;
+ * then it includes this, and has its `execute` and `stage_samples`.
  */
 #ifndef POSENC_IMPLS_CR_TEMPLATE_H
 #define POSENC_IMPLS_CR_TEMPLATE_H
 
 #include "impls/cr/cr.h"
-#include "lib/simd/angle-vectors.h"
 #include "lib/simd/store.h"
-#include "lib/simd/vectors.h"
 
 /* Columns of a tile, which walk down the rows together; of the last tiles of a row; and of the tables of anchors: many sines
    are found together, since each takes long but several can be under way. */
@@ -32,68 +23,69 @@ typedef struct anchors {
 } anchors;
 
 /* Sines and cosines of CHUNK pairs. */
-typedef struct points {
+typedef struct anchor_sincos {
   _Alignas(64) double sine[CHUNK], cosine[CHUNK];
-} points;
+} anchor_sincos;
 
 /* Rows of a tile in which something is in doubt. They are looked at when the tile is done, so that its columns stay in registers. */
-typedef struct doubts {
+typedef struct uncertain_rows {
   int count, rows[BLOCK];
   _Alignas(64) double columns[BLOCK][TILE];
-} doubts;
+} uncertain_rows;
 
 /* Given by value, so that no store can be thought to change it. */
-typedef struct target {
+typedef struct destination {
   const cr_table *table;
   const posenc_problem *problem;
   char *out;         /* row `at.from` of the block */
   int64_t row_bytes; /* from one row to the next */
   rotation_block at;
-} target;
+} destination;
 
 /* Columns next to each other: the first of the table, how many, and their constants and anchors. */
-typedef struct strip {
+typedef struct column_span {
   int64_t column, count;
   const double *twice_cosine, *now, *before;
-} strip;
+} column_span;
 
 /* What does not change in the loops must not be asked there: known where a tile is compiled. */
-typedef struct form {
+typedef struct variant {
   int vectors;
   posenc_dtype dtype;
   bool streamed;
-} form;
+} variant;
 
-INLINE int64_t bytes_of(form as) {
+INLINE int64_t bytes_of(variant as) {
   return as.dtype == POSENC_F32 ? 4 : 2;
 }
 
-INLINE void store_row(form as, char *out, int row, const vector *x, doubts *found) {
-  doubt any = no_doubt();
-  UNROLL
+INLINE void store_row(variant as, char *out, int row, const doubles *x, uncertain_rows *found) {
+  flags any = no_flags();
+  UNROLL(8)
   for (int v = 0; v < as.vectors; v += 2)
     any = store_pair(as.dtype, as.streamed, out + v * LANES * bytes_of(as), x[v], x[v + 1], any);
-  if (__builtin_expect(!is_doubt(as.dtype, any), 1)) return;
-  UNROLL
-  for (int v = 0; v < as.vectors; v++) keep(found->columns[found->count] + v * LANES, x[v]);
+  if (__builtin_expect(!is_uncertain(as.dtype, any), 1)) return;
+  UNROLL(8)
+  for (int v = 0; v < as.vectors; v++) store_aligned(found->columns[found->count] + v * LANES, x[v]);
   found->rows[found->count++] = row;
 }
 
 /* x(n+1) in the place of x(n-1). The constants stay in memory: registers are few. */
-INLINE void advance(form as, vector *before, const vector *now, const double *twice_cosine) {
-  UNROLL
-  for (int v = 0; v < as.vectors; v++) before[v] = multiply_subtract(load(twice_cosine + v * LANES), now[v], before[v]);
+INLINE void advance(variant as, doubles *before, const doubles *now, const double *twice_cosine) {
+  UNROLL(8)
+  for (int v = 0; v < as.vectors; v++)
+    before[v] = multiply_subtract(load_aligned(twice_cosine + v * LANES), now[v], before[v]);
 }
 
 /* Rows first, first + way, … as many as `rows`, of which those of the block are stored; a row on, the two states have changed
    their parts. */
-INLINE void walk(form as, char *out, int64_t row_bytes, rotation_block at, int first, int way, int rows,
-                 const double *twice_cosine, const double *start, const double *start_before, doubts *found) {
-  vector now[VECTORS], before[VECTORS];
-  UNROLL
+INLINE void walk(variant as, char *out, int64_t row_bytes, rotation_block at, int first, int way, int rows,
+                 const double *twice_cosine, const double *start, const double *start_before, uncertain_rows *found) {
+  doubles now[VECTORS], before[VECTORS];
+  UNROLL(8)
   for (int v = 0; v < as.vectors; v++) {
-    now[v] = load(start + v * LANES);
-    before[v] = load(start_before + v * LANES);
+    now[v] = load_aligned(start + v * LANES);
+    before[v] = load_aligned(start_before + v * LANES);
   }
   out += (first - at.from) * row_bytes;
   for (int n = 0; n < rows; n += 2) {
@@ -107,13 +99,15 @@ INLINE void walk(form as, char *out, int64_t row_bytes, rotation_block at, int f
   }
 }
 
-INLINE void walk_both_ways(form as, char *out, int64_t row_bytes, rotation_block at, strip from, doubts *found) {
+INLINE void walk_both_ways(variant as, char *out, int64_t row_bytes, rotation_block at, column_span from,
+                           uncertain_rows *found) {
   found->count = 0;
   walk(as, out, row_bytes, at, 0, 1, at.to, from.twice_cosine, from.now, from.before, found);
   walk(as, out, row_bytes, at, -1, -1, -at.from, from.twice_cosine, from.before, from.now, found);
 }
 
-TARGET static __attribute__((noinline)) void settle(target to, strip from, const doubts *found) {
+TARGET static __attribute__((noinline)) void recompute_uncertain(destination to, column_span from,
+                                                                 const uncertain_rows *found) {
   const posenc_dtype dtype = to.problem->dtype;
   for (int n = 0; n < found->count; n++) {
     const int row = found->rows[n];
@@ -122,7 +116,7 @@ TARGET static __attribute__((noinline)) void settle(target to, strip from, const
     for (int64_t i = 0; i < from.count; i++) {
       const double x = found->columns[n][i];
       if (dtype != POSENC_F32 && !cr_needs_double(x, dtype)) continue;
-      if (cr_in_doubt(x, cr_doubt_bits(dtype)))
+      if (cr_is_uncertain(x, cr_midpoint_bits(dtype)))
         cr_element(to.table, to.problem, to.at.center + row, from.column + i, out);
       else
         round_to(dtype, out, from.column + i, x);
@@ -130,27 +124,27 @@ TARGET static __attribute__((noinline)) void settle(target to, strip from, const
   }
 }
 
-INLINE void tile(form as, target to, strip from) {
-  doubts found;
+INLINE void tile(variant as, destination to, column_span from) {
+  uncertain_rows found;
   walk_both_ways(as, to.out + from.column * bytes_of(as), to.row_bytes, to.at, from, &found);
-  if (found.count) settle(to, from, &found);
+  if (found.count) recompute_uncertain(to, from, &found);
 }
 
 /* Fewer columns than a pair of vectors has. */
-INLINE void cut_tile(form as, target to, strip from) {
+INLINE void cut_tile(variant as, destination to, column_span from) {
   enum { MOST_BYTES = 4 };
   const int64_t bytes = from.count * bytes_of(as), whole_bytes = TAIL * bytes_of(as);
   _Alignas(64) char whole[BLOCK * TAIL * MOST_BYTES];
-  doubts found;
+  uncertain_rows found;
   walk_both_ways(as, whole, whole_bytes, to.at, from, &found);
   for (int row = 0; row < to.at.to - to.at.from; row++)
     memcpy(to.out + row * to.row_bytes + from.column * bytes_of(as), whole + row * whole_bytes, (size_t)bytes);
-  if (found.count) settle(to, from, &found);
+  if (found.count) recompute_uncertain(to, from, &found);
 }
 
 /* Takes so many columns off. */
-INLINE strip take(strip *from, int64_t columns) {
-  strip taken = *from;
+INLINE column_span split_columns(column_span *from, int64_t columns) {
+  column_span taken = *from;
   taken.count = columns;
   from->column += columns;
   from->count -= columns;
@@ -160,63 +154,65 @@ INLINE strip take(strip *from, int64_t columns) {
   return taken;
 }
 
-INLINE void tiles(form as, target to, strip from) {
-  const form tail = {2, as.dtype, false};
-  while (from.count >= TILE) tile(as, to, take(&from, TILE));
-  while (from.count >= TAIL) tile(tail, to, take(&from, TAIL));
+INLINE void tiles(variant as, destination to, column_span from) {
+  const variant tail = {2, as.dtype, false};
+  while (from.count >= TILE) tile(as, to, split_columns(&from, TILE));
+  while (from.count >= TAIL) tile(tail, to, split_columns(&from, TAIL));
   if (from.count) cut_tile(tail, to, from);
 }
 
 /* One block on, of the pairs [pair, pair + count), and on to whole tails. */
-INLINE void leap(const cr_table *table, int64_t pair, int64_t count, points *at) {
+INLINE void advance_anchor(const cr_table *table, int64_t pair, int64_t count, anchor_sincos *at) {
   for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
-    const vector sine = load(at->sine + i), cosine = load(at->cosine + i);
-    const vector leap_sin = load(table->leap_sin + pair + i), leap_cos = load(table->leap_cos + pair + i);
-    keep(at->sine + i, multiply_add(sine, leap_cos, cosine * leap_sin));
-    keep(at->cosine + i, multiply_subtract(cosine, leap_cos, sine * leap_sin));
+    const doubles sine = load_aligned(at->sine + i), cosine = load_aligned(at->cosine + i);
+    const doubles block_sin = load_aligned(table->block_sin + pair + i),
+                  block_cos = load_aligned(table->block_cos + pair + i);
+    store_aligned(at->sine + i, multiply_add(sine, block_cos, cosine * block_sin));
+    store_aligned(at->cosine + i, multiply_subtract(cosine, block_cos, sine * block_sin));
   }
 }
 
-INLINE void find_exact(const cr_table *table, int64_t pair, int64_t count, int64_t position, points *at) {
+INLINE void seed_anchor(const cr_table *table, int64_t pair, int64_t count, int64_t position, anchor_sincos *at) {
   for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
-    vector sine, cosine;
+    doubles sine, cosine;
     sincos_of(turns_at(table->angles, pair + i, position), true, &sine, &cosine);
-    keep(at->sine + i, sine);
-    keep(at->cosine + i, cosine);
+    store_aligned(at->sine + i, sine);
+    store_aligned(at->cosine + i, cosine);
   }
 }
 
 /* The anchors at a center. */
-INLINE void find_points(const cr_table *table, int64_t pair, int64_t count, int64_t center, points *at) {
+INLINE void find_anchor_sincos(const cr_table *table, int64_t pair, int64_t count, int64_t center, anchor_sincos *at) {
   const int64_t exact = cr_exact_anchor(center);
-  find_exact(table, pair, count, exact, at);
-  for (int64_t position = exact; position < center; position += BLOCK) leap(table, pair, count, at);
+  seed_anchor(table, pair, count, exact, at);
+  for (int64_t position = exact; position < center; position += BLOCK) advance_anchor(table, pair, count, at);
 }
 
-INLINE void find_anchors(const cr_table *table, int64_t pair, int64_t count, const points *from, posenc_columns to,
-                         anchors *at) {
+INLINE void find_anchors(const cr_table *table, int64_t pair, int64_t count, const anchor_sincos *from,
+                         posenc_columns to, anchors *at) {
   const angle_table *angles = table->angles;
   for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
-    const vector sine = load(from->sine + i), cosine = load(from->cosine + i);
-    const vector step_sin = load(angles->step_sin + pair + i), step_cos = load(angles->step_cos + pair + i);
-    const vector sine_before = multiply_subtract(sine, step_cos, cosine * step_sin),
-                 cosine_before = multiply_add(cosine, step_cos, sine * step_sin);
+    const doubles sine = load_aligned(from->sine + i), cosine = load_aligned(from->cosine + i);
+    const doubles step_sin = load_aligned(angles->step_sin + pair + i),
+                  step_cos = load_aligned(angles->step_cos + pair + i);
+    const doubles sine_before = multiply_subtract(sine, step_cos, cosine * step_sin),
+                  cosine_before = multiply_add(cosine, step_cos, sine * step_sin);
     const bool cosine_first = to.cos < to.sin;
-    const vector first = cosine_first ? cosine : sine, second = cosine_first ? sine : cosine;
-    const vector first_before = cosine_first ? cosine_before : sine_before,
-                 second_before = cosine_first ? sine_before : cosine_before;
+    const doubles first = cosine_first ? cosine : sine, second = cosine_first ? sine : cosine;
+    const doubles first_before = cosine_first ? cosine_before : sine_before,
+                  second_before = cosine_first ? sine_before : cosine_before;
     const bool interleaved = to.step == 2;
     double *now = at->now + to.step * i, *before = at->before + to.step * i;
     const int64_t next = interleaved ? LANES : CHUNK;
-    keep(now, interleaved ? zip_low(first, second) : first);
-    keep(now + next, interleaved ? zip_high(first, second) : second);
-    keep(before, interleaved ? zip_low(first_before, second_before) : first_before);
-    keep(before + next, interleaved ? zip_high(first_before, second_before) : second_before);
+    store_aligned(now, interleaved ? zip_low(first, second) : first);
+    store_aligned(now + next, interleaved ? zip_high(first, second) : second);
+    store_aligned(before, interleaved ? zip_low(first_before, second_before) : first_before);
+    store_aligned(before + next, interleaved ? zip_high(first_before, second_before) : second_before);
   }
 }
 
 /* The rows of a block, for a chunk of pairs. */
-INLINE void execute_block(form as, target to, int64_t pair, int64_t count, const points *found,
+INLINE void execute_block(variant as, destination to, int64_t pair, int64_t count, const anchor_sincos *found,
                           posenc_columns columns) {
   const int64_t pairs = to.problem->dim / 2, column = columns.step * pair;
   const double *twice_cosine = to.table->twice_cosine + column;
@@ -225,45 +221,46 @@ INLINE void execute_block(form as, target to, int64_t pair, int64_t count, const
   find_anchors(to.table, pair, count, found, columns, &at);
   for (int n = 0; n < strips; n++) /* one call, as all of it is compiled for each */
     tiles(as, to,
-          (strip){column + n * pairs, columns.step * count, twice_cosine, at.now + n * CHUNK, at.before + n * CHUNK});
+          (column_span){column + n * pairs, columns.step * count, twice_cosine, at.now + n * CHUNK,
+                        at.before + n * CHUNK});
 }
 
 /* A row alone is an anchor of its own. */
-INLINE void execute_row(form as, target to, int64_t position, posenc_columns columns) {
+INLINE void execute_row(variant as, destination to, int64_t position, posenc_columns columns) {
   const int64_t pairs = to.problem->dim / 2;
   to.at = (rotation_block){position, 0, 1};
   for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
     const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
-    points found;
-    find_exact(to.table, pair, count, position, &found);
+    anchor_sincos found;
+    seed_anchor(to.table, pair, count, position, &found);
     execute_block(as, to, pair, count, &found, columns);
   }
 }
 
 /* The blocks from one exact anchor to the next are done for a chunk of pairs at a time. */
-INLINE void execute_as(form as, const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
+INLINE void execute_as(variant as, const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
                        char *out) {
   const int64_t pairs = problem->dim / 2;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
-  target to = {.table = table, .problem = problem, .out = out, .row_bytes = problem->dim * bytes_of(as)};
+  destination to = {.table = table, .problem = problem, .out = out, .row_bytes = problem->dim * bytes_of(as)};
   if (rows == 1) {
     execute_row(as, to, problem->first + row, columns);
     return;
   }
   for (int64_t run = 0, end; run < rows; run = end) {
     const int64_t position = problem->first + row + run, center = rotation_block_at(position, rows - run).center;
-    const int64_t left = cr_exact_anchor(center) + CR_LEAPS * BLOCK + BLOCK / 2 - position;
+    const int64_t left = cr_exact_anchor(center) + CR_ADVANCES * BLOCK + BLOCK / 2 - position;
     end = left < rows - run ? run + left : rows;
     for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
       const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
-      points found;
+      anchor_sincos found;
       for (int64_t done = run; done < end; done += to.at.to - to.at.from) {
         to.at = rotation_block_at(problem->first + row + done, rows - done);
         to.out = out + done * to.row_bytes;
         if (done == run)
-          find_points(table, pair, count, to.at.center, &found);
+          find_anchor_sincos(table, pair, count, to.at.center, &found);
         else
-          leap(table, pair, count, &found);
+          advance_anchor(table, pair, count, &found);
         execute_block(as, to, pair, count, &found, columns);
       }
     }
@@ -275,20 +272,20 @@ INLINE void row_of(rotation_block at, const double *twice_cosine, int64_t count,
   const bool back = at.from < 0; /* the row before the anchor is one row back already */
   const int steps = back ? -1 - at.from : at.from;
   for (int64_t i = 0; i < count; i += LANES) {
-    const vector k = load(twice_cosine + i);
-    vector x = load(back ? before + i : now + i), behind = load(back ? now + i : before + i);
+    const doubles k = load_aligned(twice_cosine + i);
+    doubles x = load_aligned(back ? before + i : now + i), behind = load_aligned(back ? now + i : before + i);
     for (int n = 0; n < steps; n++) {
-      const vector next = multiply_subtract(k, x, behind);
+      const doubles next = multiply_subtract(k, x, behind);
       behind = x;
       x = next;
     }
-    keep(now + i, x);
+    store_aligned(now + i, x);
   }
 }
 
 /* The stages of whole rows, from the same operations. */
-TARGET static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
-                               posenc_stages *stages) {
+TARGET static bool stage_samples(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                                 posenc_stages *stages) {
   const cr_table *table = constants;
   const int64_t pairs = problem->dim / 2;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
@@ -299,9 +296,9 @@ TARGET static bool tell_stages(const void *constants, const posenc_problem *prob
     for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
       const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
       const double *twice_cosine = table->twice_cosine + columns.step * pair;
-      points found;
+      anchor_sincos found;
       anchors x;
-      find_points(table, pair, count, at.center, &found);
+      find_anchor_sincos(table, pair, count, at.center, &found);
       find_anchors(table, pair, count, &found, columns, &x);
       row_of(at, twice_cosine, columns.step * count, x.now, x.before);
       if (columns.step == 1) row_of(at, twice_cosine, count, x.now + CHUNK, x.before + CHUNK);
@@ -313,11 +310,11 @@ TARGET static bool tell_stages(const void *constants, const posenc_problem *prob
   return true;
 }
 
-/* One instance for each form. */
+/* One instance for each variant. */
 #define CR_INSTANCE(name, dtype, streamed)                                                                             \
   TARGET static void name(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,             \
                           char *out) {                                                                                 \
-    execute_as((form){VECTORS, dtype, streamed}, table, problem, row, rows, out);                                      \
+    execute_as((variant){VECTORS, dtype, streamed}, table, problem, row, rows, out);                                   \
   }
 CR_INSTANCE(f32, POSENC_F32, false)
 CR_INSTANCE(f32_streamed, POSENC_F32, true)

@@ -11,14 +11,13 @@
 /* ---- instruction sets -------------------------------------------------------------------------- */
 
 #if !defined(HAVE_SLEEF) && !defined(HAVE_LIBMVEC)
-rows_writer *const rows_generic[ROWS_KERNELS] = {NULL}, *const rows_avx2[ROWS_KERNELS] = {NULL};
-#define WITHOUT_AVX512
+rows_writer *const rows_generic[ROWS_KERNELS] = {NULL}, *const rows_avx2[ROWS_KERNELS] = {NULL},
+                   *const rows_avx512[ROWS_KERNELS] = {NULL};
 #elif !defined(HAVE_AVX512)
-#define WITHOUT_AVX512
+rows_writer *const rows_avx512[ROWS_KERNELS] = {NULL};
 #endif
 
-#ifdef WITHOUT_AVX512
-rows_writer *const rows_avx512[ROWS_KERNELS] = {NULL};
+#if !defined(HAVE_AVX512)
 #define TIERS (POSENC_ISA_GENERIC | POSENC_ISA_AVX2)
 #else
 #define TIERS POSENC_ISA_ALL
@@ -37,9 +36,11 @@ static unsigned allowed_tiers(const posenc_options *options) {
 
 /* The writer with the widest vectors. */
 static rows_writer *writer_of(rows_kernel which, unsigned tiers) {
-  return tiers & POSENC_ISA_AVX512 ? rows_avx512[which]
-         : tiers & POSENC_ISA_AVX2 ? rows_avx2[which]
-                                   : rows_generic[which];
+#define TIER(bit, name)                                                                                                \
+  if (tiers & (bit)) return rows_##name[which];
+#include "lib/simd/tiers.def"
+#undef TIER
+  return NULL;
 }
 
 /* ---- plans ------------------------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
 
 #include "impls/peers/rows.h"
 
-#include <immintrin.h>
 #include <string.h>
 
 #ifdef HAVE_SLEEF
@@ -14,84 +13,34 @@
 /* ---- vectors ----------------------------------------------------------------------------------- */
 
 /*
- * floats and doubles are vectors of the width of the instruction set; INTRINSIC(name) is an intrinsic for them. narrow(a, b): the
- * doubles of both, each rounded once. lace_low and lace_high: the elements of a and b in turn, of the lower and of the upper
- * halves. VECTOR_FLOAT and VECTOR_DOUBLE name a function of libmvec; SLEEF_FLOAT and SLEEF_DOUBLE one of SLEEF, of an accuracy,
- * that does not look for wider vectors itself; SLEEF_TYPE() and SLEEF_TYPE(d) what these return.
+ * VECTOR_FLOAT and VECTOR_DOUBLE name a function of libmvec; SLEEF_FLOAT and SLEEF_DOUBLE one of SLEEF, of an accuracy, that does not look for
+ * wider vectors itself; SLEEF_TYPE() and SLEEF_TYPE(d) what these return; INTRINSIC(name) is an intrinsic.
  */
-#define INLINE static inline __attribute__((always_inline))
-
 #if defined(ROWS_AVX512)
-#define ROWS rows_avx512
-typedef __m512 floats;
-typedef __m512d doubles;
+#include "lib/simd/avx512.h"
 #define SLEEF_TYPE(kind) Sleef___m512##kind##_2
 #define INTRINSIC(name) _mm512_##name
 #define VECTOR_FLOAT(function) _ZGVeN16v_##function
 #define VECTOR_DOUBLE(function) _ZGVeN8v_##function
 #define SLEEF_FLOAT(accuracy) Sleef_sincosf16_##accuracy##avx512f
 #define SLEEF_DOUBLE(accuracy) Sleef_sincosd8_##accuracy##avx512f
-
-INLINE floats narrow(doubles a, doubles b) {
-  return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a)), _mm512_cvtpd_ps(b), 1);
-}
-
-INLINE floats lace_low(floats a, floats b) {
-  const __m512i order = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  return _mm512_permutex2var_ps(a, order, b);
-}
-
-INLINE floats lace_high(floats a, floats b) {
-  const __m512i order = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  return _mm512_permutex2var_ps(a, order, b);
-}
 #elif defined(ROWS_AVX2)
-#define ROWS rows_avx2
-typedef __m256 floats;
-typedef __m256d doubles;
+#include "lib/simd/avx2.h"
 #define SLEEF_TYPE(kind) Sleef___m256##kind##_2
 #define INTRINSIC(name) _mm256_##name
 #define VECTOR_FLOAT(function) _ZGVdN8v_##function
 #define VECTOR_DOUBLE(function) _ZGVdN4v_##function
 #define SLEEF_FLOAT(accuracy) Sleef_sincosf8_##accuracy##avx2
 #define SLEEF_DOUBLE(accuracy) Sleef_sincosd4_##accuracy##avx2
-
-INLINE floats narrow(doubles a, doubles b) {
-  return _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a));
-}
-
-INLINE floats lace_low(floats a, floats b) {
-  return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x20);
-}
-
-INLINE floats lace_high(floats a, floats b) {
-  return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x31);
-}
-#elif defined(ROWS_GENERIC)
-#define ROWS rows_generic
-typedef __m128 floats;
-typedef __m128d doubles;
+#else
+#include "lib/simd/generic.h"
 #define SLEEF_TYPE(kind) Sleef___m128##kind##_2
 #define INTRINSIC(name) _mm_##name
 #define VECTOR_FLOAT(function) _ZGVbN4v_##function
 #define VECTOR_DOUBLE(function) _ZGVbN2v_##function
 #define SLEEF_FLOAT(accuracy) Sleef_sincosf4_##accuracy##sse2
 #define SLEEF_DOUBLE(accuracy) Sleef_sincosd2_##accuracy##sse2
-
-INLINE floats narrow(doubles a, doubles b) {
-  return _mm_movelh_ps(_mm_cvtpd_ps(a), _mm_cvtpd_ps(b));
-}
-
-INLINE floats lace_low(floats a, floats b) {
-  return _mm_unpacklo_ps(a, b);
-}
-
-INLINE floats lace_high(floats a, floats b) {
-  return _mm_unpackhi_ps(a, b);
-}
 #endif
-
-enum { FLOATS = sizeof(floats) / sizeof(float), DOUBLES = sizeof(doubles) / sizeof(double) };
 
 typedef struct float_pairs {
   floats sines, cosines;
@@ -115,7 +64,7 @@ INLINE float_pairs pairs_of_floats(const void *frequencies, int64_t index, int64
 INLINE float_pairs pairs_of_doubles(const void *frequencies, int64_t index, int64_t position, sincos_doubles *sincos) {
   const doubles *w = (const doubles *)((const double *)frequencies + index);
   const double_pairs low = sincos(w[0] * (double)position), high = sincos(w[1] * (double)position);
-  return (float_pairs){narrow(low.sines, high.sines), narrow(low.cosines, high.cosines)};
+  return (float_pairs){to_floats(low.sines, high.sines), to_floats(low.cosines, high.cosines)};
 }
 
 /* The first `count` elements, or all if that is more than there are. */
@@ -125,6 +74,10 @@ INLINE void put(float *to, floats values, int64_t count) {
   else if (count > 0)
     memcpy(to, &values, (size_t)count * sizeof(float));
 }
+
+/* Elements of two vectors in turn: the first and the second half. */
+#define FIRST(i) (i) / 2, FLOATS + (i) / 2
+#define SECOND(i) LANES + (i) / 2, FLOATS + LANES + (i) / 2
 
 INLINE void write_rows(pairs_at *pairs, const void *frequencies, const posenc_problem *problem, int64_t row,
                        int64_t rows, float *out) {
@@ -138,8 +91,8 @@ INLINE void write_rows(pairs_at *pairs, const void *frequencies, const posenc_pr
         put(out + at.cos + i, found.cosines, count - i);
       } else {
         const floats even = at.sin == 0 ? found.sines : found.cosines, odd = at.sin == 0 ? found.cosines : found.sines;
-        put(out + 2 * i, lace_low(even, odd), 2 * (count - i));
-        put(out + 2 * i + FLOATS, lace_high(even, odd), 2 * (count - i) - FLOATS);
+        put(out + 2 * i, __builtin_shufflevector(even, odd, EACH(FIRST)), 2 * (count - i));
+        put(out + 2 * i + FLOATS, __builtin_shufflevector(even, odd, EACH(SECOND)), 2 * (count - i) - FLOATS);
       }
     }
 }
@@ -149,7 +102,8 @@ INLINE void write_rows(pairs_at *pairs, const void *frequencies, const posenc_pr
   INLINE float_pairs name##_pairs(const void *frequencies, int64_t index, int64_t position) {                          \
     return pairs_of_##type(frequencies, index, position, sincos);                                                      \
   }                                                                                                                    \
-  static void name(const void *frequencies, const posenc_problem *problem, int64_t row, int64_t rows, float *out) {    \
+  TARGET static void name(const void *frequencies, const posenc_problem *problem, int64_t row, int64_t rows,           \
+                          float *out) {                                                                                \
     write_rows(name##_pairs, frequencies, problem, row, rows, out);                                                    \
   }
 
@@ -198,7 +152,7 @@ SLEEF(u10)
 SLEEF(u35)
 #endif
 
-rows_writer *const ROWS[ROWS_KERNELS] = {
+rows_writer *const SIMD(rows)[ROWS_KERNELS] = {
 #ifdef HAVE_LIBMVEC
     [ROWS_LIBMVEC_F32] = libmvec_f32,     [ROWS_LIBMVEC_F64] = libmvec_f64,
 #endif

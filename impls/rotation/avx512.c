@@ -8,7 +8,7 @@
 #include "lib/simd/store.h"
 
 #ifdef HAVE_AVX512
-#include "lib/simd/angle-avx512.h"
+#include "lib/simd/avx512.h"
 
 /* Vectors of eight pairs that walk down the rows together: enough chains to hide the latency of a rotation. What is streamed
    lies on cache lines: then it is whole vectors in all layouts and dtypes, and no mask is needed. */
@@ -16,16 +16,14 @@ enum { VECTORS = 4, TILE = LANES * VECTORS, LINE = 64 };
 _Static_assert(ANGLE_PADDING % TILE == 0, "tiles load whole vectors of constants");
 
 typedef struct state {
-  __m512d sine[VECTORS], cosine[VECTORS];
+  doubles sine[VECTORS], cosine[VECTORS];
 } state;
 
 INLINE void rotate(state *at, const state *step, int vectors) {
-  UNROLL
+  UNROLL(8)
   for (int v = 0; v < vectors; v++) {
-    const __m512d sine =
-        _mm512_add_pd(_mm512_mul_pd(at->sine[v], step->cosine[v]), _mm512_mul_pd(at->cosine[v], step->sine[v]));
-    at->cosine[v] =
-        _mm512_sub_pd(_mm512_mul_pd(at->cosine[v], step->cosine[v]), _mm512_mul_pd(at->sine[v], step->sine[v]));
+    const doubles sine = at->sine[v] * step->cosine[v] + at->cosine[v] * step->sine[v];
+    at->cosine[v] = at->cosine[v] * step->cosine[v] - at->sine[v] * step->sine[v];
     at->sine[v] = sine;
   }
 }
@@ -38,11 +36,10 @@ typedef struct target {
   posenc_dtype dtype;
 } target;
 
-INLINE void store_f32(float *first, float *second, __m512d x, __m512d y, bool interleaved, bool streamed, int pairs) {
-  const __m256 a = _mm512_cvtpd_ps(x), b = _mm512_cvtpd_ps(y);
+INLINE void store_f32(float *first, float *second, doubles x, doubles y, bool interleaved, bool streamed, int pairs) {
+  const half_floats a = __builtin_convertvector(x, half_floats), b = __builtin_convertvector(y, half_floats);
   if (interleaved) {
-    const __m512i zip = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    const __m512 both = _mm512_permutex2var_ps(_mm512_castps256_ps512(a), zip, _mm512_castps256_ps512(b));
+    const floats both = zip_floats(a, b);
     if (streamed)
       _mm512_stream_ps(first, both);
     else if (pairs == LANES)
@@ -59,26 +56,24 @@ INLINE void store_f32(float *first, float *second, __m512d x, __m512d y, bool in
   }
 }
 
-INLINE __m512d within_one(__m512d x) {
+INLINE doubles within_one(doubles x) {
   return _mm512_max_pd(_mm512_min_pd(x, _mm512_set1_pd(1.0)), _mm512_set1_pd(-1.0));
 }
 
-INLINE void put_f64(double *place, __m512d x, bool streamed, unsigned mask) {
+INLINE void put_f64(double *place, doubles x, bool streamed, unsigned mask) {
   if (streamed)
     _mm512_stream_pd(place, x);
   else
     _mm512_mask_storeu_pd(place, (__mmask8)mask, x);
 }
 
-INLINE void store_f64(double *first, double *second, __m512d a, __m512d b, bool interleaved, bool streamed, int pairs) {
+INLINE void store_f64(double *first, double *second, doubles a, doubles b, bool interleaved, bool streamed, int pairs) {
   a = within_one(a);
   b = within_one(b);
   if (interleaved) {
-    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11),
-                  high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
     const unsigned mask = (1u << 2 * pairs) - 1;
-    put_f64(first, _mm512_permutex2var_pd(a, low, b), streamed, mask);
-    put_f64(first + LANES, _mm512_permutex2var_pd(a, high, b), streamed, mask >> LANES);
+    put_f64(first, zip_low(a, b), streamed, mask);
+    put_f64(first + LANES, zip_high(a, b), streamed, mask >> LANES);
   } else {
     const unsigned mask = (1u << pairs) - 1;
     put_f64(first, a, streamed, mask);
@@ -86,39 +81,26 @@ INLINE void store_f64(double *first, double *second, __m512d a, __m512d b, bool 
   }
 }
 
-/* round_to_16_bits, operation by operation: the encodings, as words of 64 bits. */
-INLINE __m512i round_to_16(__m512d x, int precision, uint64_t least) {
-  const __m512i bits = _mm512_castpd_si512(x), lowest = _mm512_set1_epi64((int64_t)least);
-  const __m512i own = _mm512_and_si512(_mm512_srli_epi64(bits, 52), _mm512_set1_epi64(0x7ff));
-  const __m512i exponent = _mm512_max_epi64(own, lowest);
-  const __m512i unit = _mm512_slli_epi64(_mm512_add_epi64(exponent, _mm512_set1_epi64(53 - precision)), 52);
-  const __m512i n = _mm512_castpd_si512(_mm512_add_pd(_mm512_abs_pd(x), _mm512_castsi512_pd(unit)));
-  const __m512i binades = _mm512_slli_epi64(_mm512_sub_epi64(exponent, lowest), (unsigned)precision - 1);
-  const __m512i magnitude = _mm512_and_si512(_mm512_add_epi64(binades, n), _mm512_set1_epi64(0x7fff));
-  return _mm512_or_si512(_mm512_slli_epi64(_mm512_srli_epi64(bits, 63), 15), magnitude);
-}
-
-INLINE void store_16(uint16_t *first, uint16_t *second, __m512i a, __m512i b, bool interleaved, bool streamed,
-                     int pairs) {
+INLINE void store_16(uint16_t *first, uint16_t *second, u64s a, u64s b, bool interleaved, bool streamed, int pairs) {
   const __mmask8 mask = (__mmask8)((1u << pairs) - 1);
   void *place = first, *other = second;
   if (interleaved) {
-    const __m256i both = _mm512_cvtepi64_epi32(_mm512_or_si512(a, _mm512_slli_epi64(b, 16)));
+    const __m256i both = _mm512_cvtepi64_epi32((__m512i)(a | b << 16));
     if (streamed)
       _mm256_stream_si256(place, both);
     else
       _mm256_mask_storeu_epi32(place, mask, both);
   } else if (streamed) {
-    _mm_stream_si128(place, _mm512_cvtepi64_epi16(a));
-    _mm_stream_si128(other, _mm512_cvtepi64_epi16(b));
+    _mm_stream_si128(place, _mm512_cvtepi64_epi16((__m512i)a));
+    _mm_stream_si128(other, _mm512_cvtepi64_epi16((__m512i)b));
   } else {
-    _mm_mask_storeu_epi16(place, mask, _mm512_cvtepi64_epi16(a));
-    _mm_mask_storeu_epi16(other, mask, _mm512_cvtepi64_epi16(b));
+    _mm_mask_storeu_epi16(place, mask, _mm512_cvtepi64_epi16((__m512i)a));
+    _mm_mask_storeu_epi16(other, mask, _mm512_cvtepi64_epi16((__m512i)b));
   }
 }
 
 /* Eight pairs or fewer, to the columns of a row. */
-INLINE void store(const target *to, char *row, int64_t column, __m512d a, __m512d b, int pairs) {
+INLINE void store(const target *to, char *row, int64_t column, doubles a, doubles b, int pairs) {
   const int64_t first = to->first + column, second = to->second + column;
   void *out = row;
   switch (to->dtype) {
@@ -129,20 +111,20 @@ INLINE void store(const target *to, char *row, int64_t column, __m512d a, __m512
     store_f64((double *)out + first, (double *)out + second, a, b, to->interleaved, to->streamed, pairs);
     break;
   case POSENC_F16:
-    store_16((uint16_t *)out + first, (uint16_t *)out + second, round_to_16(a, ROUND_F16_PRECISION, ROUND_F16_LEAST),
-             round_to_16(b, ROUND_F16_PRECISION, ROUND_F16_LEAST), to->interleaved, to->streamed, pairs);
+    store_16((uint16_t *)out + first, (uint16_t *)out + second, round_to_16s(a, ROUND_F16_PRECISION, ROUND_F16_LEAST),
+             round_to_16s(b, ROUND_F16_PRECISION, ROUND_F16_LEAST), to->interleaved, to->streamed, pairs);
     break;
   case POSENC_BF16:
-    store_16((uint16_t *)out + first, (uint16_t *)out + second, round_to_16(a, ROUND_BF16_PRECISION, ROUND_BF16_LEAST),
-             round_to_16(b, ROUND_BF16_PRECISION, ROUND_BF16_LEAST), to->interleaved, to->streamed, pairs);
+    store_16((uint16_t *)out + first, (uint16_t *)out + second, round_to_16s(a, ROUND_BF16_PRECISION, ROUND_BF16_LEAST),
+             round_to_16s(b, ROUND_BF16_PRECISION, ROUND_BF16_LEAST), to->interleaved, to->streamed, pairs);
     break;
   }
 }
 
 INLINE void store_row(const target *to, int64_t row, const state *at, int vectors, int last_pairs) {
-  UNROLL
+  UNROLL(8)
   for (int v = 0; v < vectors; v++) {
-    const __m512d a = to->cosine_first ? at->cosine[v] : at->sine[v],
+    const doubles a = to->cosine_first ? at->cosine[v] : at->sine[v],
                   b = to->cosine_first ? at->sine[v] : at->cosine[v];
     const int pairs = v + 1 < vectors ? LANES : last_pairs;
     store(to, to->out + row * to->row_bytes, (to->interleaved ? 2 : 1) * v * LANES, a, b, pairs);
@@ -153,11 +135,11 @@ INLINE void store_row(const target *to, int64_t row, const state *at, int vector
 INLINE void tile(const angle_table *angles, const target *to, int64_t pair, rotation_block at, int vectors,
                  int last_pairs) {
   state step, back, forward, backward;
-  UNROLL
+  UNROLL(8)
   for (int v = 0; v < vectors; v++) {
-    step.sine[v] = _mm512_load_pd(angles->step_sin + pair + v * LANES);
-    step.cosine[v] = _mm512_load_pd(angles->step_cos + pair + v * LANES);
-    back.sine[v] = _mm512_xor_pd(step.sine[v], _mm512_set1_pd(-0.0));
+    step.sine[v] = load_aligned(angles->step_sin + pair + v * LANES);
+    step.cosine[v] = load_aligned(angles->step_cos + pair + v * LANES);
+    back.sine[v] = -step.sine[v];
     back.cosine[v] = step.cosine[v];
     sincos_of(turns_at(angles, pair + v * LANES, at.center), false, &forward.sine[v], &forward.cosine[v]);
     backward.sine[v] = forward.sine[v];
@@ -239,7 +221,7 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
 #endif
 
 const posenc_kernel posenc_kernel_rotation_avx512 = {
-    .abi = POSENC_KERNEL_ABI,
+    ROTATION_CONTRACT,
     .isa = POSENC_ISA_AVX512,
     .name = "rotation-avx512",
     .summary = "rotation-portable with AVX-512 intrinsics: the same bits",
@@ -248,17 +230,9 @@ const posenc_kernel posenc_kernel_rotation_avx512 = {
         "operation is the portable "
         "kernel's; converted, zipped and stored as whole vectors, tails by mask; large tables past the caches.",
     .provenance = "posenc, 2026",
-    .bound = ROTATION_BOUND,
-    .basis = ROTATION_BASIS,
-    .reproducible = true,
-    .scales = true,
-    .can_do = angle_can_do,
-    .prepare = angle_prepare,
-    .release = angle_release,
 #ifdef HAVE_AVX512
-    .execute = execute,
-    .stages = rotation_stages,
+    ROTATION_FUNCTIONS,
 #else
-    .absent = "it was left out when posenc was built",
+    .absent = KERNEL_LEFT_OUT,
 #endif
 };

@@ -104,7 +104,8 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
 }
 
 const posenc_kernel posenc_kernel_rotation_portable = {
-    .abi = POSENC_KERNEL_ABI,
+    ROTATION_CONTRACT,
+    ROTATION_FUNCTIONS,
     .isa = POSENC_ISA_GENERIC,
     .name = "rotation-portable",
     .summary = "incremental rotation in double, re-anchored every 32 positions; portable C",
@@ -113,13 +114,4 @@ const posenc_kernel posenc_kernel_rotation_portable = {
                  "rotated position by position in double, 15 forward and 16 back, and rounded once.",
     .provenance = "angle addition: Ptolemy's theorem; re-anchored fixed-point phase as in direct digital synthesis "
                   "(Tierney, Rader, Gold, 1971); this combination: posenc, 2026",
-    .bound = ROTATION_BOUND,
-    .basis = ROTATION_BASIS,
-    .reproducible = true,
-    .scales = true,
-    .can_do = angle_can_do,
-    .prepare = angle_prepare,
-    .execute = execute,
-    .release = angle_release,
-    .stages = rotation_stages,
 };

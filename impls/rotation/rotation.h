@@ -23,6 +23,12 @@
 #define ROTATION_BASIS                                                                                                 \
   "derived in impls/rotation/rotation.h: 16 rotations from an exact anchor are within 108 × 2^-53, then one rounding"
 
+/* What the contracts of the family have in common, the threaded kernel's included. */
+#define ROTATION_PROMISE                                                                                               \
+  .abi = POSENC_KERNEL_ABI, .bound = ROTATION_BOUND, .reproducible = true, .scales = true, .can_do = angle_can_do
+#define ROTATION_CONTRACT ROTATION_PROMISE, .basis = ROTATION_BASIS, .prepare = angle_prepare, .release = angle_release
+#define ROTATION_FUNCTIONS .execute = execute, .stages = rotation_stages
+
 typedef struct rotation_block {
   int64_t center; /* position of the anchor */
   int from, to;   /* rows wanted, relative to the center: -16 <= from < to <= 16 */

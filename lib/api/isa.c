@@ -55,7 +55,11 @@ unsigned posenc_isa_detect(void) {
 static const struct tier {
   unsigned bit;
   const char *name;
-} tiers[] = {{POSENC_ISA_GENERIC, "generic"}, {POSENC_ISA_AVX2, "avx2"}, {POSENC_ISA_AVX512, "avx512"}};
+} tiers[] = {
+#define TIER(bit, name) {bit, #name},
+#include "lib/simd/tiers.def"
+#undef TIER
+};
 
 static unsigned tier_bit(const char *name, size_t length) {
   for (size_t i = 0; i < sizeof tiers / sizeof *tiers; i++)
@@ -90,4 +94,9 @@ posenc_status isa_allowed(const posenc_options *options, unsigned *isa) {
   if (options && options->isa) return POSENC_OK;
   const char *text = getenv("POSENC_ISA");
   return !text || !*text || posenc_isa_parse(text, isa) ? POSENC_OK : POSENC_BAD_ISA;
+}
+
+unsigned isa_usable(const posenc_options *options) {
+  unsigned isa;
+  return isa_allowed(options, &isa) == POSENC_OK ? isa & posenc_isa_detect() : 0;
 }

@@ -11,6 +11,9 @@
 #error "posenc's error bounds are those of IEEE arithmetic: compile it without -ffast-math"
 #endif
 
+/* A kernel's `absent`. */
+#define KERNEL_LEFT_OUT "it was left out when posenc was built"
+
 /* Denominator of the exponent: w_i = base^(-i / denominator). */
 static inline double kernel_denominator(const posenc_problem *problem) {
   return (double)(problem->dim / 2) - problem->shift;

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
+#include "lib/apply/apply.h"
 #include "lib/api/isa.h"
 #include "lib/api/kernel.h"
 #include "lib/api/rows.h"
 #include "lib/api/slice.h"
-#include "lib/apply/apply.h"
 
 const apply_loops *apply_loops_for(const posenc_options *options) {
-  unsigned isa = 0;
-  isa_allowed(options, &isa);
-  isa &= posenc_isa_detect();
-#ifdef HAVE_AVX512
-  if (isa & POSENC_ISA_AVX512) return &apply_loops_avx512;
-#endif
-#ifdef HAVE_AVX2
-  if (isa & POSENC_ISA_AVX2) return &apply_loops_avx2;
-#endif
+  const unsigned isa = isa_usable(options);
+#define TIER(bit, name)                                                                                                \
+  if (isa & (bit) && apply_loops_##name.add) return &apply_loops_##name;
+#include "lib/simd/tiers.def"
+#undef TIER
   return &apply_loops_generic;
 }
 

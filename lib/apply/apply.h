@@ -13,7 +13,10 @@ typedef struct apply_loops {
   void (*rope)(const posenc_problem *problem, const float *row, const void *x, void *out);
 } apply_loops;
 
-extern const apply_loops apply_loops_generic, apply_loops_avx2, apply_loops_avx512;
+/* Null in those that were left out when posenc was built. */
+#define TIER(bit, name) extern const apply_loops apply_loops_##name;
+#include "lib/simd/tiers.def"
+#undef TIER
 
 /* The widest that these options, null for the defaults, and this CPU allow. */
 const apply_loops *apply_loops_for(const posenc_options *options);

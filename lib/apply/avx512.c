@@ -2,10 +2,11 @@
 #include "config.h"
 
 #ifdef HAVE_AVX512
-#define TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw")))
-#define FLOATS 16
-#define LOOPS apply_loops_avx512
+#include "lib/simd/avx512.h"
+
 #include "lib/apply/vectors.h"
 #else
-typedef int apply_avx512; /* a file has to hold something */
+#include "lib/apply/apply.h"
+
+const apply_loops apply_loops_avx512 = {NULL, NULL};
 #endif

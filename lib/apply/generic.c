@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define TARGET
-#define FLOATS 4
-#define LOOPS apply_loops_generic
+#include "lib/simd/generic.h"
+
 #include "lib/apply/vectors.h"

@@ -1,35 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The loops of add and rope, for any width of vectors. A file defines TARGET, the attribute of its functions, FLOATS, how many there are in
- * a vector, and LOOPS, the name of what it makes; then it includes this.
- */
+/* The loops of add and rope, for any instruction set: its header is included before this. */
 #include "lib/apply/apply.h"
-
-#include <string.h>
-
-#define INLINE static inline __attribute__((always_inline)) TARGET
-
-/* Before a loop whose steps are short; gcc -O2 does not unroll by itself. */
-#ifdef __clang__
-#define UNROLL
-#else
-#define UNROLL _Pragma("GCC unroll 4")
-#endif
-
-typedef float floats __attribute__((vector_size(4 * FLOATS)));
-typedef uint32_t words __attribute__((vector_size(4 * FLOATS)));
-
-/* As they lie in memory, aligned or not. */
-typedef float floats_there __attribute__((vector_size(4 * FLOATS), aligned(4), may_alias));
-typedef uint32_t words_there __attribute__((vector_size(4 * FLOATS), aligned(2), may_alias));
-
-INLINE floats load(const void *at) {
-  return *(const floats_there *)at;
-}
-
-INLINE void store(void *at, floats x) {
-  *(floats_there *)at = x;
-}
+#include "lib/exact/round.h"
 
 #define TWICE_EVEN(i) (i), (i)
 #define TWICE_ODD(i) (i) + 1, (i) + 1
@@ -37,31 +9,19 @@ INLINE void store(void *at, floats x) {
 #define SIGN_EVEN(i) UINT32_C(0x80000000), UINT32_C(0)
 #define EVEN(i) 2 * (i), 2 * (i) + 2
 #define ODD(i) 2 * (i) + 1, 2 * (i) + 3
-#if FLOATS == 4
-#define EACH(f) f(0), f(2)
-#elif FLOATS == 8
-#define EACH(f) f(0), f(2), f(4), f(6)
-#else
-#define EACH(f) f(0), f(2), f(4), f(6), f(8), f(10), f(12), f(14)
-#endif
 
-/* 2 FLOATS numbers in succession, those of even and those of odd index. */
-typedef struct twins {
+/* Numbers in succession: those of even and those of odd index. */
+typedef struct even_odd {
   floats even, odd;
-} twins;
+} even_odd;
 
-INLINE twins load_twins(const float *at) {
-  const floats lower = load(at), upper = load(at + FLOATS);
-  return (twins){__builtin_shufflevector(lower, upper, EACH(EVEN)), __builtin_shufflevector(lower, upper, EACH(ODD))};
+INLINE even_odd load_even_odd(const float *at) {
+  const floats lower = load_floats(at), upper = load_floats(at + FLOATS);
+  return (even_odd){__builtin_shufflevector(lower, upper, EACH(EVEN)),
+                    __builtin_shufflevector(lower, upper, EACH(ODD))};
 }
 
 /* ---- bf16: two in a word, and each the upper half of its f32 ------------------------------------------------ */
-
-/* To nearest, ties to even: the upper half is what is wanted. A NaN stays one: it comes from x or is the default, so that its lower half is
-   zero, and nothing is carried. */
-INLINE words rounded(floats x) {
-  return (words)x + 0x7fff + ((words)x >> 16 & 1);
-}
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define LOWER_FIRST 0
@@ -69,16 +29,16 @@ INLINE words rounded(floats x) {
 #define LOWER_FIRST 1
 #endif
 
-INLINE twins load_bf16(const char *at) {
-  const words both = *(const words_there *)(const void *)at;
+INLINE even_odd load_bf16(const char *at) {
+  const u32s both = load_u32s(at);
   const floats lower = (floats)(both << 16), upper = (floats)(both & UINT32_C(0xffff0000));
-  return LOWER_FIRST ? (twins){lower, upper} : (twins){upper, lower};
+  return LOWER_FIRST ? (even_odd){lower, upper} : (even_odd){upper, lower};
 }
 
 INLINE void store_bf16(char *at, floats even, floats odd) {
-  const words lower = rounded(LOWER_FIRST ? even : odd) >> 16,
-              upper = rounded(LOWER_FIRST ? odd : even) & UINT32_C(0xffff0000);
-  *(words_there *)(void *)at = upper | lower;
+  const u32s lower = round_to_bf16(LOWER_FIRST ? even : odd) >> 16,
+             upper = round_to_bf16(LOWER_FIRST ? odd : even) & UINT32_C(0xffff0000);
+  store_u32s(at, upper | lower);
 }
 
 /* ---- one element, in the same way -------------------------------------------------------------------------- */
@@ -88,23 +48,18 @@ INLINE int64_t bytes_of(posenc_dtype dtype) {
 }
 
 INLINE float load_one(posenc_dtype dtype, const char *at) {
-  uint32_t bits;
   uint16_t upper;
   float x;
   if (dtype == POSENC_F32) {
-    memcpy(&bits, at, sizeof bits);
-  } else {
-    memcpy(&upper, at, sizeof upper);
-    bits = (uint32_t)upper << 16;
+    memcpy(&x, at, sizeof x);
+    return x;
   }
-  memcpy(&x, &bits, sizeof x);
-  return x;
+  memcpy(&upper, at, sizeof upper);
+  return round_float_of((uint32_t)upper << 16);
 }
 
 INLINE void store_one(posenc_dtype dtype, char *at, float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  const uint16_t upper = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  const uint16_t upper = round_to_bf16_bits(x);
   memcpy(at, dtype == POSENC_F32 ? (const void *)&x : (const void *)&upper, (size_t)bytes_of(dtype));
 }
 
@@ -114,10 +69,11 @@ INLINE void add_as(posenc_dtype dtype, int64_t count, const float *table, const 
   const int64_t bytes = bytes_of(dtype);
   int64_t i = 0;
   if (dtype == POSENC_F32) {
-    for (; i + FLOATS <= count; i += FLOATS) store(out + i * bytes, load(x + i * bytes) + load(table + i));
+    for (; i + FLOATS <= count; i += FLOATS)
+      store_floats(out + i * bytes, load_floats(x + i * bytes) + load_floats(table + i));
   } else {
     for (; i + 2 * FLOATS <= count; i += 2 * FLOATS) {
-      const twins a = load_bf16(x + i * bytes), pe = load_twins(table + i);
+      const even_odd a = load_bf16(x + i * bytes), pe = load_even_odd(table + i);
       store_bf16(out + i * bytes, a.even + pe.even, a.odd + pe.odd);
     }
   }
@@ -127,10 +83,10 @@ INLINE void add_as(posenc_dtype dtype, int64_t count, const float *table, const 
 /* ---- rope: (a, b) becomes (a c - b s, b c + a s) ------------------------------------------------------------ */
 
 /* What a rope does not change from element to element: known where it is compiled. */
-typedef struct form {
+typedef struct variant {
   posenc_dtype dtype;
   bool neighbours;
-} form;
+} variant;
 
 /* Columns whose cosines and sines are put in order for all heads at once; pairs of halves count half. */
 enum { CHUNK = 256 };
@@ -141,43 +97,44 @@ typedef struct turns {
 } turns;
 
 INLINE floats with_sign(floats x, uint32_t sign) {
-  return (floats)((words)x ^ sign);
+  return (floats)((u32s)x ^ sign);
 }
 
 /* Vectors at a time: the pairs of a step. */
-INLINE int64_t step_of(form as) {
+INLINE int64_t step_of(variant as) {
   return as.dtype == POSENC_F32 ? FLOATS : 2 * FLOATS;
 }
 
 /* Halves: cosines and sines of `count` pairs, apart as they lie in the row; of bf16 those of even index, then those of odd, in each step. */
-INLINE void order_halves(form as, uint32_t sign, int64_t count, const float *cosines, const float *sines, turns *to) {
+INLINE void order_halves(variant as, uint32_t sign, int64_t count, const float *cosines, const float *sines,
+                         turns *to) {
   for (int64_t i = 0; i < count; i += step_of(as)) {
     if (as.dtype == POSENC_F32) {
-      store(to->cosine + i, load(cosines + i));
-      store(to->sine + i, with_sign(load(sines + i), sign));
+      store_floats(to->cosine + i, load_floats(cosines + i));
+      store_floats(to->sine + i, with_sign(load_floats(sines + i), sign));
     } else {
-      const twins c = load_twins(cosines + i), s = load_twins(sines + i);
-      store(to->cosine + i, c.even);
-      store(to->cosine + i + FLOATS, c.odd);
-      store(to->sine + i, with_sign(s.even, sign));
-      store(to->sine + i + FLOATS, with_sign(s.odd, sign));
+      const even_odd c = load_even_odd(cosines + i), s = load_even_odd(sines + i);
+      store_floats(to->cosine + i, c.even);
+      store_floats(to->cosine + i + FLOATS, c.odd);
+      store_floats(to->sine + i, with_sign(s.even, sign));
+      store_floats(to->sine + i + FLOATS, with_sign(s.odd, sign));
     }
   }
 }
 
 /* Neighbours: in the row, too, a cosine and its sine are neighbours, of `count` columns. Of f32 each is wanted twice, the sines with
-   alternate signs; of bf16 once, as its words hold pairs. */
-INLINE void order_neighbours(form as, uint32_t sign, int64_t count, const float *row, turns *to) {
-  const words signs = (words){EACH(SIGN_EVEN)} ^ sign;
+   alternate signs; of bf16 once, as its u32s hold pairs. */
+INLINE void order_neighbours(variant as, uint32_t sign, int64_t count, const float *row, turns *to) {
+  const u32s signs = (u32s){EACH(SIGN_EVEN)} ^ sign;
   for (int64_t i = 0; i < count; i += step_of(as)) {
     if (as.dtype == POSENC_F32) {
-      const floats both = load(row + i);
-      store(to->cosine + i, __builtin_shufflevector(both, both, EACH(TWICE_EVEN)));
-      store(to->sine + i, (floats)((words)__builtin_shufflevector(both, both, EACH(TWICE_ODD)) ^ signs));
+      const floats both = load_floats(row + i);
+      store_floats(to->cosine + i, __builtin_shufflevector(both, both, EACH(TWICE_EVEN)));
+      store_floats(to->sine + i, (floats)((u32s)__builtin_shufflevector(both, both, EACH(TWICE_ODD)) ^ signs));
     } else {
-      const twins both = load_twins(row + i);
-      store(to->cosine + i / 2, both.even);
-      store(to->sine + i / 2, with_sign(both.odd, sign));
+      const even_odd both = load_even_odd(row + i);
+      store_floats(to->cosine + i / 2, both.even);
+      store_floats(to->sine + i / 2, with_sign(both.odd, sign));
     }
   }
 }
@@ -189,37 +146,38 @@ INLINE void fetch(const char *x) {
 }
 
 /* The b of `count` pairs are `other` bytes after the a. */
-INLINE void turn_halves(form as, int64_t count, const turns *by, const char *x, char *out, int64_t other) {
+INLINE void turn_halves(variant as, int64_t count, const turns *by, const char *x, char *out, int64_t other) {
   const int64_t bytes = bytes_of(as.dtype);
-  UNROLL
+  UNROLL(4)
   for (int64_t i = 0; i < count; i += step_of(as), x += step_of(as) * bytes, out += step_of(as) * bytes) {
-    const floats c = load(by->cosine + i), s = load(by->sine + i);
+    const floats c = load_floats(by->cosine + i), s = load_floats(by->sine + i);
     fetch(x);
     fetch(x + other);
     if (as.dtype == POSENC_F32) {
-      const floats a = load(x), b = load(x + other);
-      store(out, a * c - b * s);
-      store(out + other, b * c + a * s);
+      const floats a = load_floats(x), b = load_floats(x + other);
+      store_floats(out, a * c - b * s);
+      store_floats(out + other, b * c + a * s);
     } else {
-      const floats c_odd = load(by->cosine + i + FLOATS), s_odd = load(by->sine + i + FLOATS);
-      const twins a = load_bf16(x), b = load_bf16(x + other);
+      const floats c_odd = load_floats(by->cosine + i + FLOATS), s_odd = load_floats(by->sine + i + FLOATS);
+      const even_odd a = load_bf16(x), b = load_bf16(x + other);
       store_bf16(out, a.even * c - b.even * s, a.odd * c_odd - b.odd * s_odd);
       store_bf16(out + other, b.even * c + a.even * s, b.odd * c_odd + a.odd * s_odd);
     }
   }
 }
 
-INLINE void turn_neighbours(form as, int64_t count, const turns *by, const char *x, char *out) {
+INLINE void turn_neighbours(variant as, int64_t count, const turns *by, const char *x, char *out) {
   const int64_t bytes = bytes_of(as.dtype);
-  UNROLL
+  UNROLL(4)
   for (int64_t i = 0; i < count; i += step_of(as), x += step_of(as) * bytes, out += step_of(as) * bytes) {
     fetch(x);
     if (as.dtype == POSENC_F32) {
-      const floats pair = load(x);
-      store(out, pair * load(by->cosine + i) + __builtin_shufflevector(pair, pair, EACH(SWAPPED)) * load(by->sine + i));
+      const floats pair = load_floats(x);
+      store_floats(out, pair * load_floats(by->cosine + i) +
+                            __builtin_shufflevector(pair, pair, EACH(SWAPPED)) * load_floats(by->sine + i));
     } else {
-      const floats c = load(by->cosine + i / 2), s = load(by->sine + i / 2);
-      const twins pair = load_bf16(x);
+      const floats c = load_floats(by->cosine + i / 2), s = load_floats(by->sine + i / 2);
+      const even_odd pair = load_bf16(x);
       store_bf16(out, pair.even * c - pair.odd * s, pair.odd * c + pair.even * s);
     }
   }
@@ -233,7 +191,7 @@ INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine
 }
 
 /* Columns [from, from + count) of all heads, whole steps; of halves, those of the first half and what belongs to them. */
-INLINE void rope_columns(form as, const posenc_problem *problem, int64_t from, int64_t count, const float *row,
+INLINE void rope_columns(variant as, const posenc_problem *problem, int64_t from, int64_t count, const float *row,
                          const char *x, char *out) {
   const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;
   const int64_t bytes = bytes_of(as.dtype), half = problem->dim / 2, head_bytes = problem->dim * bytes;
@@ -252,8 +210,8 @@ INLINE void rope_columns(form as, const posenc_problem *problem, int64_t from, i
 }
 
 /* The last columns, which are no whole step. */
-INLINE void rope_rest(form as, const posenc_problem *problem, int64_t from, int64_t to, const float *row, const char *x,
-                      char *out) {
+INLINE void rope_rest(variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
+                      const char *x, char *out) {
   const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;
   const int64_t bytes = bytes_of(as.dtype), half = problem->dim / 2, head_bytes = problem->dim * bytes;
   for (int64_t head = 0; head < problem->heads; head++, x += head_bytes, out += head_bytes)
@@ -262,7 +220,7 @@ INLINE void rope_rest(form as, const posenc_problem *problem, int64_t from, int6
                as.neighbours ? bytes : half * bytes);
 }
 
-INLINE void rope_as(form as, const posenc_problem *problem, const float *row, const char *x, char *out) {
+INLINE void rope_as(variant as, const posenc_problem *problem, const float *row, const char *x, char *out) {
   const int64_t columns = as.neighbours ? problem->dim : problem->dim / 2, whole = columns - columns % step_of(as);
   for (int64_t from = 0; from < whole; from += CHUNK)
     rope_columns(as, problem, from, whole - from < CHUNK ? whole - from : CHUNK, row, x, out);
@@ -280,13 +238,13 @@ TARGET static void add(posenc_dtype dtype, int64_t count, const float *table, co
 TARGET static void rope(const posenc_problem *problem, const float *row, const void *x, void *out) {
   const bool neighbours = problem->layout == POSENC_INTERLEAVED;
   if (problem->dtype == POSENC_F32 && neighbours)
-    rope_as((form){POSENC_F32, true}, problem, row, x, out);
+    rope_as((variant){POSENC_F32, true}, problem, row, x, out);
   else if (problem->dtype == POSENC_F32)
-    rope_as((form){POSENC_F32, false}, problem, row, x, out);
+    rope_as((variant){POSENC_F32, false}, problem, row, x, out);
   else if (neighbours)
-    rope_as((form){POSENC_BF16, true}, problem, row, x, out);
+    rope_as((variant){POSENC_BF16, true}, problem, row, x, out);
   else
-    rope_as((form){POSENC_BF16, false}, problem, row, x, out);
+    rope_as((variant){POSENC_BF16, false}, problem, row, x, out);
 }
 
-const apply_loops LOOPS = {add, rope};
+const apply_loops SIMD(apply_loops) = {add, rope};

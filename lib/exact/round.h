@@ -29,6 +29,24 @@ static inline double round_double_of(uint64_t bits) {
   return x;
 }
 
+static inline uint32_t round_float_bits_of(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+static inline float round_float_of(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* An f32 as bf16, to nearest, ties to even; a NaN keeps its upper half, which is made quiet. */
+static inline uint16_t round_to_bf16_bits(float x) {
+  const uint32_t bits = round_float_bits_of(x), nearest = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : nearest);
+}
+
 /*
  * The encoding of |x| <= 2 rounded, of a precision p. `unit` is 2^52 u, where u is the spacing of the format at x, that of `least`
  * below it. As |x| < 2^p u, the sum |x| + unit is below 2 unit, where doubles are u apart: the adder rounds |x| to a

@@ -1,46 +1,104 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Vectors of doubles and of words, in the compiler's own terms: operators work lane by lane, and for the rest there are
- * intrinsics. A kernel says LANES and TARGET, the attribute of its functions, before it includes this.
+ * Vectors as the compiler knows them: operators work lane by lane. A header of an instruction set (generic.h, avx2.h, avx512.h) defines
+ *
+ *     TARGET            the attribute of functions that use the instruction set
+ *     LANES             doubles in a vector
+ *     SIMD(name)        the name of an object that exists once per instruction set
+ *
+ * includes this, and adds the same operations as the others, for what operators cannot say or the compiler does badly:
+ *
+ *     multiply_add, multiply_subtract   a b + c and a b - c, fused where the instruction set can
+ *     multiply_low      64-bit products of the low 32 bits of each lane
+ *     larger            of two signed integers
+ *     zip_low, zip_high     the elements of a and b in turn: the first half of them, and the second
+ *     to_floats         the doubles of a and b, each rounded to nearest
+ *     low_words         the low 32 bits of the lanes of a and b, in any order
+ *     xor_and           (x ^ flip) & mask, for words
+ *     to_f16            floats of at most 2 in size, rounded to nearest
+ *     upper_halves      the upper 16 bits of each word
+ *     stream            half a vector, stored past the caches where the instruction set can
+ *     flags, no_flags, flag_zeros, flag_small, has_zeros, has_small   see below
+ *
+ * Flags remember whether any word of many was zero, or small: flag_zeros(flags, x) and has_zeros(flags) ask for words of zero; flag_small(flags,
+ * x, limit) and has_small(flags, limit) for words whose lower half is zero, or whose upper half without its sign is below `limit`.
  */
 #ifndef POSENC_LIB_SIMD_VECTORS_H
 #define POSENC_LIB_SIMD_VECTORS_H
 
 #include <stdint.h>
 
-typedef double vector __attribute__((vector_size(8 * LANES)));
-typedef int64_t integers __attribute__((vector_size(8 * LANES)));
-typedef uint64_t words __attribute__((vector_size(8 * LANES)));
+#define FLOATS (2 * LANES)
+
+typedef double doubles __attribute__((vector_size(8 * LANES)));
+typedef int64_t i64s __attribute__((vector_size(8 * LANES)));
+typedef uint64_t u64s __attribute__((vector_size(8 * LANES)));
+typedef float floats __attribute__((vector_size(4 * FLOATS)));
+typedef int32_t i32s __attribute__((vector_size(4 * FLOATS)));
+typedef uint32_t u32s __attribute__((vector_size(4 * FLOATS)));
+/* Half as many bytes: one element for each double, and one of 16 bits for each float. */
+typedef float half_floats __attribute__((vector_size(4 * LANES)));
+typedef uint32_t half_u32s __attribute__((vector_size(4 * LANES)));
+typedef uint16_t u16s __attribute__((vector_size(2 * FLOATS)));
 
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
-/* Before a loop over a few vectors: they stay in registers only if it is unrolled, which gcc -O2 does not do by itself. */
+/* Before a short loop over vectors: they stay in registers only if it is unrolled, which gcc -O2 does not do by itself. */
+#define PRAGMA(text) _Pragma(#text)
 #ifdef __clang__
-#define UNROLL
+#define UNROLL(times)
 #else
-#define UNROLL _Pragma("GCC unroll 8")
+#define UNROLL(times) PRAGMA(GCC unroll times)
 #endif
 
-/* Of as many doubles or words in memory, aligned. */
-INLINE vector load(const double *from) {
-  return *(const vector *)(const void *)from;
+/* Indices of __builtin_shufflevector: f(0), f(2) … for all floats, of which f gives two each time. */
+#if FLOATS == 4
+#define EACH(f) f(0), f(2)
+#elif FLOATS == 8
+#define EACH(f) f(0), f(2), f(4), f(6)
+#else
+#define EACH(f) f(0), f(2), f(4), f(6), f(8), f(10), f(12), f(14)
+#endif
+
+/* load_floats and store_floats, and so on: of memory that is aligned for 16-bit elements at least. */
+#define UNALIGNED(type)                                                                                                \
+  typedef type unaligned_##type __attribute__((aligned(2), may_alias));                                                \
+  INLINE type load_##type(const void *from) {                                                                          \
+    return *(const unaligned_##type *)from;                                                                            \
+  }                                                                                                                    \
+  INLINE void store_##type(void *to, type x) {                                                                         \
+    *(unaligned_##type *)to = x;                                                                                       \
+  }
+UNALIGNED(floats)
+UNALIGNED(u32s)
+UNALIGNED(half_u32s)
+UNALIGNED(u16s)
+
+INLINE doubles load_aligned(const double *from) {
+  return *(const doubles *)(const void *)from;
 }
 
-INLINE void keep(double *to, vector x) {
-  *(vector *)(void *)to = x;
+INLINE void store_aligned(double *to, doubles x) {
+  *(doubles *)(void *)to = x;
 }
 
-/* The nearest double. Where there is no instruction for it, the compiler would go lane by lane: 2^63 more, the two halves become the low bits of 2^84 and of 2^52, what is too much
-   is taken off exactly, and their sum is rounded, once. */
-INLINE vector to_doubles(integers x) {
-  if (LANES == 8) return __builtin_convertvector(x, vector);
-  const words biased = (words)x ^ UINT64_C(1) << 63;
-  const words high = biased >> 32 | UINT64_C(0x453) << 52, low = (biased & UINT32_MAX) | UINT64_C(0x433) << 52;
-  return ((vector)high - (0x1p84 + 0x1p63 + 0x1p52)) + (vector)low;
+/* The elements of a and b in turn. */
+#define ZIPPED(i) (i) / 2, LANES + (i) / 2
+INLINE floats zip_floats(half_floats a, half_floats b) {
+  return __builtin_shufflevector(a, b, EACH(ZIPPED));
+}
+
+/* The nearest doubles. Without an instruction for it, the compiler would convert lane by lane: instead, of x + 2^63 the upper half becomes the
+   low bits of 2^84 and the lower half those of 2^52, what is too much is subtracted exactly, and the sum is rounded once. */
+INLINE doubles to_doubles(i64s x) {
+  if (LANES == 8) return __builtin_convertvector(x, doubles);
+  const u64s biased = (u64s)x ^ UINT64_C(1) << 63;
+  const u64s high = biased >> 32 | UINT64_C(0x453) << 52, low = (biased & UINT32_MAX) | UINT64_C(0x433) << 52;
+  return ((doubles)high - (0x1p84 + 0x1p63 + 0x1p52)) + (doubles)low;
 }
 
 /* |x| < grid / 3 rounded to a multiple of grid / 1.5 / 2^52. */
-INLINE vector on_grid(vector x, double grid) {
+INLINE doubles on_grid(doubles x, double grid) {
   return (x + grid) - grid;
 }
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* angle.h for LANES frequencies at once. The header of an instruction set includes this when it has defined its operations. */
+#ifndef POSENC_LIB_SIMD_ANGLES_H
+#define POSENC_LIB_SIMD_ANGLES_H
+
+#include "lib/exact/angle.h"
+
+/* The high half of the 128-bit product. */
+INLINE u64s multiply_high(u64s a, u64s b) {
+  const u64s a_high = a >> 32, b_high = b >> 32;
+  const u64s low = multiply_low(a, b), cross_a = multiply_low(a_high, b), cross_b = multiply_low(a, b_high);
+  const u64s middle = (low >> 32) + (cross_a & UINT32_MAX) + (cross_b & UINT32_MAX);
+  return multiply_low(a_high, b_high) + (middle >> 32) + (cross_a >> 32) + (cross_b >> 32);
+}
+
+/* angle_at, for the frequencies from index `pair` on. */
+INLINE u64s turns_at(const angle_table *angles, int64_t pair, int64_t position) {
+  if (LANES < 8) { /* without products of 64 bits in vectors, those of the scalar unit are faster */
+    u64s turns;
+    UNROLL(8)
+    for (int lane = 0; lane < LANES; lane++)
+      turns[lane] = angle_at(angles->turn_high[pair + lane], angles->turn_low[pair + lane], position);
+    return turns;
+  }
+  const u64s high = *(const u64s *)(angles->turn_high + pair), low = *(const u64s *)(angles->turn_low + pair);
+  const u64s p = (uint64_t)position - (u64s){0}, turn = high * p + multiply_high(low, p);
+  return position < 0 ? turn - low : turn; /* an unsigned product takes the position for one larger by 2^64 */
+}
+
+/* A step of Horner's rule. */
+INLINE doubles angle_horner(bool fused, doubles sum, doubles xx, double coefficient) {
+  const doubles term = coefficient - (doubles){0};
+  return fused ? multiply_add(sum, xx, term) : sum * xx + term;
+}
+
+/* angle_sincos, operation by operation, for the same bits; or fused, which rounds less. */
+INLINE void sincos_of(u64s turn, bool fused, doubles *sine, doubles *cosine) {
+  static const double s_terms[] = {ANGLE_S15, ANGLE_S13, ANGLE_S11, ANGLE_S9, ANGLE_S7, ANGLE_S5, ANGLE_S3},
+                      c_terms[] = {ANGLE_C16, ANGLE_C14, ANGLE_C12, ANGLE_C10, ANGLE_C8, ANGLE_C6, ANGLE_C4, ANGLE_C2};
+  const u64s quarter = (turn + (UINT64_C(1) << 61)) >> 62;
+  const doubles x = to_doubles((i64s)(turn - (quarter << 62))) * ANGLE_TURN, xx = x * x;
+  doubles s = ANGLE_S17 - (doubles){0}, c = ANGLE_C18 - (doubles){0};
+  UNROLL(8)
+  for (int n = 0; n < 7; n++) s = angle_horner(fused, s, xx, s_terms[n]);
+  UNROLL(8)
+  for (int n = 0; n < 8; n++) c = angle_horner(fused, c, xx, c_terms[n]);
+  s = x + (x * xx) * s;
+  c = 1.0 + xx * c;
+  const u64s swap = -(quarter & 1), differ = ((u64s)s ^ (u64s)c) & swap;
+  *sine = (doubles)((u64s)s ^ differ ^ (quarter >> 1 << 63));
+  *cosine = (doubles)((u64s)c ^ differ ^ ((quarter + 1) >> 1 << 63));
+}
+
+#endif

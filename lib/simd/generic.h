@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Vectors of 16 bytes in the compiler's terms alone: it makes SSE2, NEON or scalars of them. */
+#ifndef POSENC_LIB_SIMD_GENERIC_H
+#define POSENC_LIB_SIMD_GENERIC_H
+
+#define TARGET
+#define SIMD(name) name##_generic
+#define LANES 2
+#include "lib/exact/round.h"
+#include "lib/simd/vectors.h"
+
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
+INLINE doubles multiply_add(doubles a, doubles b, doubles c) {
+  return a * b + c;
+}
+
+INLINE doubles multiply_subtract(doubles a, doubles b, doubles c) {
+  return a * b - c;
+}
+
+INLINE u64s multiply_low(u64s a, u64s b) {
+#ifdef __SSE2__
+  return (u64s)_mm_mul_epu32((__m128i)a, (__m128i)b);
+#else
+  return (a & UINT32_MAX) * (b & UINT32_MAX);
+#endif
+}
+
+INLINE i64s larger(i64s a, i64s b) {
+  const i64s greater = a > b;
+  return (a & greater) | (b & ~greater);
+}
+
+INLINE doubles zip_low(doubles a, doubles b) {
+  return (doubles){a[0], b[0]};
+}
+
+INLINE doubles zip_high(doubles a, doubles b) {
+  return (doubles){a[1], b[1]};
+}
+
+INLINE floats to_floats(doubles a, doubles b) {
+  return (floats){(float)a[0], (float)a[1], (float)b[0], (float)b[1]};
+}
+
+INLINE u32s low_words(doubles a, doubles b) {
+  return __builtin_shufflevector((u32s)a, (u32s)b, 0, 2, 4, 6);
+}
+
+INLINE u32s xor_and(u32s x, uint32_t flip, uint32_t mask) {
+  return (x ^ flip) & mask;
+}
+
+/* |x| <= 2. The smallest normal number is 2^-14; f32 from 1/2 on are as far apart as f16 below it are. */
+INLINE u16s to_f16(floats x) {
+  const u32s size = (u32s)x & 0x7fffffff, sign = (u32s)x >> 31 << 15;
+  const u32s normal = (size - (112u << 23) + 0xfff + (size >> 13 & 1)) >> 13;
+  const u32s subnormal = (u32s)((floats)size + 0.5f) - 0x3f000000;
+  const u32s is_normal = (u32s)((i32s)size >= 113 << 23);
+  return __builtin_convertvector(sign | (normal & is_normal) | (subnormal & ~is_normal), u16s);
+}
+
+INLINE u16s upper_halves(u32s x) {
+  return __builtin_convertvector(x >> 16, u16s);
+}
+
+INLINE void stream(void *to, u16s half) {
+  store_u16s(to, half);
+}
+
+/* Words that are all ones where one was found. */
+typedef u32s flags;
+
+INLINE flags no_flags(void) {
+  return (flags){0};
+}
+
+INLINE flags flag_zeros(flags so_far, u32s x) {
+  return so_far | (u32s)(x == 0);
+}
+
+INLINE flags flag_small(flags so_far, u32s x, uint32_t limit) {
+  return so_far | (u32s)((x & 0xffff) == 0) | (u32s)((i32s)(x & 0x7fffffff) < (int32_t)(limit << 16));
+}
+
+INLINE bool has_zeros(flags found) {
+  return (found[0] | found[1] | found[2] | found[3]) != 0;
+}
+
+INLINE bool has_small(flags found, uint32_t limit) {
+  (void)limit;
+  return has_zeros(found);
+}
+
+#include "lib/simd/angles.h"
+#include "lib/simd/round.h"
+
+#endif
