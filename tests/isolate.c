@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What an orphan would do. */
+/* The work of an orphan. */
 static void live_on(void) {
   for (;;) pause();
 }
@@ -214,7 +214,7 @@ static void wait_for_its_own(void *argument) {
   isolate_result(argument);
 }
 
-/* Of the caller. */
+/* A descriptor of the caller. */
 static int descriptor;
 
 static void use_descriptors(void *argument) {
@@ -286,7 +286,7 @@ static void test_deeds(void) {
   }
 }
 
-/* Of many messages, byte by byte. */
+/* A result of many messages, compared byte by byte. */
 static void test_large_result(void) {
   enum { BYTES = 10000000 };
   char *large = malloc(BYTES + 1);
@@ -376,7 +376,7 @@ static void test_code(void) {
   ok(channel_code(&key, bytes, 15) == UINT64_C(0xa129ca6149be45e5), "SipHash-2-4 of its paper's example");
 }
 
-/* What is taken, cut or changed on the way. */
+/* Messages that are lost, cut or changed on the way. */
 static void test_channel(void) {
   enum { BYTES = MESSAGE_HEADER + 4 };
   static const struct {

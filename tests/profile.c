@@ -164,7 +164,7 @@ static void test_unclaimed(void) {
   json_decref(profile);
 }
 
-/* Of a kernel that keeps all it promises; the collisions of its far rows are another one's. */
+/* A kernel that keeps all it promises has no collision. */
 static void test_good(void) {
   const posenc_options options = posenc_default_options();
   json_t *profile = profile_json(good, &options, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is checked of one kernel on add or rope. Rows of x that are not plain are held to their bound alone: no figures
+/* Checks of one kernel on add or rope. Rows of x that are not plain are held to their bound alone: no figures
  * are made of them. */
 #ifndef POSENC_VERIFY_APPLIED_H
 #define POSENC_VERIFY_APPLIED_H
@@ -15,6 +15,12 @@ typedef struct applied {
   element_error *sums;    /* of each row of a window, */
   uint64_t *digests;      /* and of its bits */
   int64_t elements;       /* that were compared */
+  /* applied_pair_bound at a position, the last that was asked about: its value at length 0, and its slope. */
+  struct {
+    int64_t position;
+    bool known;
+    double at_0, per_length;
+  } allowed;
 } applied;
 
 /* Elements that the arenas hold beside rows, for gaps between sequences. */
@@ -46,8 +52,8 @@ typedef struct pair {
 pair pair_at(const posenc_problem *problem, const unsigned char *row, int64_t head, int64_t i);
 double pair_length(pair p);
 
-/* What the contract allows the result of a given pair of that length: each of its elements, and so √2 of it the
- * pair. */
+/* The error that the contract allows the result of a given pair of that length: each of its elements, and so √2 of it
+ * the pair. */
 double applied_pair_bound(const applied *a, int64_t position, double length);
 
 /* Calls `visit` for every pair of these rows of x, and of results, that a bound is claimed for. */

@@ -99,7 +99,7 @@ const unsigned char *arena_rows(const arena *a) {
   return a->rows;
 }
 
-/* Of a page at most. */
+/* Bytes of slack, a page at most, that were written. */
 static int64_t written(const unsigned char *slack, size_t bytes) {
   static unsigned char untouched[PAGE];
   if (!*untouched) memset(untouched, SLACK, PAGE);

@@ -10,7 +10,7 @@
 /* A NaN that no arithmetic makes. */
 enum { ARENA_POISON = 0xff };
 
-/* What a process says when it dies of a fault next to the rows. */
+/* Last words of a process that dies of a fault next to the rows. */
 #define MEMORY_LAST_WORDS "it touched what lies outside the rows it was asked for"
 
 typedef struct arena arena;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is checked of one kernel on the rows of one table. Every bound follows from the kernel's own contract. */
+/* Checks of one kernel on the rows of one table. Every bound follows from the kernel's own contract. */
 #ifndef POSENC_VERIFY_CHECKS_H
 #define POSENC_VERIFY_CHECKS_H
 

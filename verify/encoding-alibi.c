@@ -72,7 +72,7 @@ static void check_far(encoding_exam *e, int64_t heads, int64_t head, int64_t que
   arena_destroy(a);
 }
 
-/* So many bytes that they are stored past the caches. */
+/* A result large enough to be stored past the caches. */
 static void check_large_bias(encoding_exam *e) {
   enum { HEADS = 5, LENGTH = 1001 };
   const size_t row = LENGTH * posenc_dtype_bytes(e->dtype);

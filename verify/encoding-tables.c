@@ -45,7 +45,7 @@ static void check_rows(encoding_exam *e, table_call call, table_truth truth, int
   arena_destroy(a);
 }
 
-/* So many bytes that they are stored past the caches: the same as in pieces. */
+/* A result large enough to be stored past the caches has the bits of pieces. */
 static void check_large(encoding_exam *e, table_call call) {
   enum { DIM = 60, PIECE = 97 };
   const size_t row_bytes = DIM * posenc_dtype_bytes(e->dtype);

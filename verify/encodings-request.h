@@ -5,7 +5,7 @@
 
 #include "posenc.h"
 
-/* Who computes them. */
+/* The functions that compute them. */
 typedef struct encoders {
   posenc_status (*integer)(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out);
   posenc_status (*binary)(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out);

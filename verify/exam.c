@@ -30,14 +30,14 @@ enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
  */
 enum { SHARE_OF_BOUNDED = 16, WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 8 };
 
-/* Of add and rope, whose table is looked at beside them; and of a rope cache: its own columns are the library's work,
- * the same for all kernels. The published 4096×128 is looked at whole. */
+/* Shares of add and rope, whose table is looked at beside them; and of a rope cache: its own columns are the library's
+ * work, the same for all kernels. The published 4096×128 is looked at whole. */
 enum { SHARE_OF_APPLIED = 32, SHARE_OF_CACHE = 256 };
 
-typedef struct survey {
+typedef struct sampling_plan {
   bool exhaustive;
   int64_t windows, rows; /* at most so many rows a window */
-} survey;
+} sampling_plan;
 
 static int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
@@ -50,28 +50,28 @@ static int64_t share_of(const posenc_kernel *kernel, posenc_op op) {
   return b->derived && b->ulp == 0.5 && b->abs == 0.0 && b->growth == 0.0 ? 1 : SHARE_OF_BOUNDED;
 }
 
-static survey survey_of(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget) {
+static sampling_plan plan_sampling(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget) {
   const int64_t width = problem->heads * problem->dim, row_bytes = width * (int64_t)posenc_dtype_bytes(problem->dtype);
   const int64_t fitting = most(WINDOW_BYTES / row_bytes, 1),
                 affordable = budget / (width / 2) / share_of(kernel, problem->op);
   if (problem->rows <= affordable) {
     const int64_t rows = least(fitting, problem->rows);
-    return (survey){true, rows ? (problem->rows - 1) / rows + 1 : 0, rows};
+    return (sampling_plan){true, rows ? (problem->rows - 1) / rows + 1 : 0, rows};
   }
   /* The first rows and the last rows always, even if the budget is for one. */
   const int64_t enough = kernel->bound.derived ? WINDOWS_OF_CLAIM : WINDOWS_OF_NO_CLAIM,
                 windows = least(most(affordable / SAMPLED_ROWS, 2), least(enough, problem->rows));
-  return (survey){false, windows, least(most(affordable / windows, 1), fitting)};
+  return (sampling_plan){false, windows, least(most(affordable / windows, 1), fitting)};
 }
 
-static double elements_of(const survey *v, const posenc_problem *problem) {
+static double elements_of(const sampling_plan *v, const posenc_problem *problem) {
   return (double)(problem->heads * problem->dim) *
          (v->exhaustive ? (double)problem->rows : (double)v->windows * (double)v->rows);
 }
 
-/* Window `number` of the survey: in order when exhaustive, else the first rows, the last rows, and rows drawn at
+/* Window `number` of the plan: in order when exhaustive, else the first rows, the last rows, and rows drawn at
  * random. */
-static window window_of(const survey *v, int64_t number, const posenc_problem *problem, uint64_t *random) {
+static window window_of(const sampling_plan *v, int64_t number, const posenc_problem *problem, uint64_t *random) {
   const int64_t last = problem->rows - v->rows;
   const int64_t row = v->exhaustive || number == 0 ? number * v->rows
                       : number == 1                ? last
@@ -81,13 +81,13 @@ static window window_of(const survey *v, int64_t number, const posenc_problem *p
 
 double exam_elements(const exam *e) {
   if (e->cases) return (double)cases_count(e->cases->cases);
-  const survey v = survey_of(e->kernel, &e->of->problem, e->request->budget);
+  const sampling_plan v = plan_sampling(e->kernel, &e->of->problem, e->request->budget);
   return elements_of(&v, &e->of->problem);
 }
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
-/* What random numbers are drawn for. */
+/* Purposes of random numbers. */
 typedef enum stream { OF_ROWS, OF_PIECES, OF_RELATIONS, OF_HUNT, OF_STAGES, OF_X, OF_CORNERS, STREAMS } stream;
 
 /* A stream of its own for every purpose, number of rows, dim and first position, so that a figure can be had again
@@ -117,7 +117,7 @@ static void explain(const exam *e, json_t *record, subject *s, arena *a) {
   json_object_set_new(record, "explain", explain_json(s, a));
 }
 
-/* So many windows are computed by one thread, looked at twice and in pieces; the others by all threads, if the kernel
+/* The first windows are computed by one thread, looked at twice and in pieces; the others by all threads, if the kernel
  * stands that. */
 enum { SERIAL_WINDOWS = 2 };
 
@@ -127,17 +127,17 @@ static void say_window(window w, double share) {
   isolate_say(doing, share);
 }
 
-/* What the ways to look at a shape begin with. */
-typedef struct sitting {
+/* State that all ways to look at a shape share. */
+typedef struct exam_run {
   const exam *e;
   subject s;
   process_state *before;
   uint64_t streams[STREAMS]; /* of random numbers */
-} sitting;
+} exam_run;
 
 /* The end of all of them, but for hard cases: what is beside the shape, and what the kernel has changed. False when
  * memory runs out. */
-static bool conclude(sitting *t) {
+static bool conclude(exam_run *t) {
   if (!t->e->brief && !subject_stress(&t->s, &t->streams[OF_CORNERS])) return false;
   subject_check_process(&t->s, t->before);
   subject_finish(&t->s);
@@ -146,13 +146,13 @@ static bool conclude(sitting *t) {
 
 /* The ways return the record, or null when memory runs out. A rope cache is looked at as the table that it is made of,
  * and beside it. */
-static json_t *look_at_table(sitting *t) {
+static json_t *look_at_table(exam_run *t) {
   const exam *e = t->e;
   const verify_request *request = e->request;
   subject *s = &t->s;
   const posenc_problem *problem = &s->shape->problem;
   const bool is_cache = e->of->problem.op == POSENC_ROPE_CACHE;
-  const survey v = survey_of(e->kernel, &e->of->problem, request->budget);
+  const sampling_plan v = plan_sampling(e->kernel, &e->of->problem, request->budget);
   const size_t bytes = (size_t)most(v.rows, CHECKED_ROWS) * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
   searched hunted;
   cache kept = {.plan = NULL};
@@ -193,10 +193,10 @@ static json_t *look_at_table(sitting *t) {
 }
 
 /* Add and rope. */
-static json_t *look_at_applied(sitting *t) {
+static json_t *look_at_applied(exam_run *t) {
   const exam *e = t->e;
   const posenc_problem *problem = &e->of->problem;
-  const survey v = survey_of(e->kernel, problem, e->request->budget);
+  const sampling_plan v = plan_sampling(e->kernel, problem, e->request->budget);
   applied a;
   json_t *record = NULL;
   bool enough = applied_open(&a, &t->s, v.rows, t->streams[OF_X], NULL);
@@ -221,7 +221,7 @@ static json_t *look_at_applied(sitting *t) {
 }
 
 /* Hard-to-round cases alone. */
-static json_t *look_at_cases(sitting *t) {
+static json_t *look_at_cases(exam_run *t) {
   const exam *e = t->e;
   const posenc_problem *problem = &e->of->problem;
   arena *rows = arena_create(CHECKED_ROWS * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
@@ -249,7 +249,7 @@ static void tell_positions(subject *s) {
 }
 
 /* A list of positions, and an odd dim. */
-static json_t *look_at_rows(sitting *t) {
+static json_t *look_at_rows(exam_run *t) {
   const exam *e = t->e;
   subject *s = &t->s;
   const posenc_problem *problem = &s->shape->problem;
@@ -276,7 +276,7 @@ json_t *examine(const exam *e) {
   const shape table = {.problem = posenc_table_of(&e->of->problem)};
   const shape *of = op == POSENC_ROPE_CACHE ? &table : e->of;
   const posenc_options options = exam_options(e->request);
-  sitting t = {.e = e, .before = e->cases ? NULL : process_read(NULL)};
+  exam_run t = {.e = e, .before = e->cases ? NULL : process_read(NULL)};
   for (stream of_what = 0; of_what < STREAMS; of_what++)
     t.streams[of_what] = stream_of(e->request, &of->problem, of_what);
   fpenv_set();

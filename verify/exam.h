@@ -11,7 +11,7 @@ json_t *examine(const exam *e);
 /* How many elements are looked at, about. */
 double exam_elements(const exam *e);
 
-/* What a kernel is told to use. */
+/* Options of the plans. */
 posenc_options exam_options(const verify_request *request);
 
 #endif

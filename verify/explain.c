@@ -7,9 +7,9 @@
 enum { ROWS = 16 };
 
 /* The element of the largest error. JSON's null in the padding row, where nothing is computed. */
-static json_t *explain_worst(subject *s, const oracle *truth, arena *a, told *t) {
+static json_t *explain_worst(subject *s, const oracle *truth, arena *a, stage_samples *t) {
   const witness *w = &s->found.max_abs;
-  told_rows(t, s, s->plan, w->position - s->shape->problem.first, 1, a);
+  stage_samples_take(t, s, s->plan, w->position - s->shape->problem.first, 1, a);
   if (!t->count) return json_null();
   split_pair pair;
   split_errors(truth, &t->cases[w->index], 1, &pair);
@@ -26,18 +26,18 @@ static int64_t next_power(int64_t position) {
 }
 
 /* Adds the means of the rows from a position on. False when memory runs out. */
-static bool add_rows(json_t *list, subject *s, const oracle *truth, arena *a, told *t, int64_t position) {
+static bool add_rows(json_t *list, subject *s, const oracle *truth, arena *a, stage_samples *t, int64_t position) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t row = position - problem->first;
   split_parts mean;
-  told_rows(t, s, s->plan, row, least(ROWS, problem->rows - row), a);
+  stage_samples_take(t, s, s->plan, row, least(ROWS, problem->rows - row), a);
   if (!t->count) return true; /* but for the padding row, there are none */
-  return told_mean(t, truth, &mean) &&
+  return stage_samples_mean(t, truth, &mean) &&
          json_array_append_new(
              list, json_pack("{s:I, s:o}", "position", (json_int_t)position, "parts", parts_json(&mean))) == 0;
 }
 
-static json_t *explain_rows(subject *s, const oracle *truth, arena *a, told *t) {
+static json_t *explain_rows(subject *s, const oracle *truth, arena *a, stage_samples *t) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t last = problem->first + (problem->rows - 1);
   json_t *list = json_array();
@@ -52,16 +52,16 @@ static json_t *explain_rows(subject *s, const oracle *truth, arena *a, told *t) 
 
 json_t *explain_json(subject *s, arena *a) {
   const posenc_problem *problem = &s->shape->problem;
-  told t;
+  stage_samples t;
   if (problem->rows == 0) return json_pack("{s:n, s:[]}", "worst", "rows");
-  if (!told_create(&t, ROWS * problem->dim / 2)) return NULL;
+  if (!stage_samples_create(&t, ROWS * problem->dim / 2)) return NULL;
   oracle *truth = oracle_create(problem);
   json_t *made = NULL;
-  if (truth && !told_rows(&t, s, s->plan, 0, 1, a))
+  if (truth && !stage_samples_take(&t, s, s->plan, 0, 1, a))
     made = json_null();
   else if (truth)
     made = json_pack("{s:o, s:o}", "worst", explain_worst(s, truth, a, &t), "rows", explain_rows(s, truth, a, &t));
   oracle_destroy(truth);
-  told_free(&t);
+  stage_samples_free(&t);
   return made;
 }

@@ -7,7 +7,7 @@
  * of the x87, with the direction flag clear. */
 void fpenv_set(void);
 
-/* What has changed since fpenv_set, by whatever was called since, in a few words of static storage, or null; it is put
+/* The difference since fpenv_set, by whatever was called since, in a few words of static storage, or null; it is put
  * right. To raise exceptions is allowed, to clear them is not. */
 const char *fpenv_restore(void);
 

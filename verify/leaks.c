@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/leaks.h"
 
-#include "common/clock.h"
 #include "verify/probe.h"
 
 #include <inttypes.h>
@@ -41,12 +40,13 @@ static void keep_least(uint64_t *least, uint64_t value) {
 /* Calls `work`, which returns bytes that a plan has left, in blocks. What is allocated once, in the first blocks, is no
  * leak. */
 static void check_growth(probe *r, const char *what, int times, size_t (*work)(probe *r)) {
-  enum { BLOCKS = 5, SETTLED = 2, SECONDS = 1 };
+  enum { BLOCKS = 5, SETTLED = 2 };
+  const double most = 0.2; /* CPU seconds */
   check *c = &r->t->s->checks[LEAK];
   uint64_t allocated = UINT64_MAX, mapped = UINT64_MAX, left = UINT64_MAX;
-  const double start = clock_seconds();
+  const double start = subject_seconds();
   work(r);
-  const double affordable = (double)SECONDS / BLOCKS / (clock_seconds() - start);
+  const double affordable = most / BLOCKS / (subject_seconds() - start);
   if (affordable < times) times = affordable > 1.0 ? (int)affordable : 1;
   for (int block = 0; block < BLOCKS; block++) {
     const process_memory before = process_memory_read();
@@ -74,7 +74,7 @@ void check_leaks(stress *t) {
   probe_close(&r);
 }
 
-/* What a plan keeps until it ends is not left. Threads that a threaded kernel leaves are not waited for. */
+/* A plan may keep things until it ends. Threads that a threaded kernel leaves are not waited for. */
 void subject_check_process(subject *s, const process_state *before) {
   const process_state *const few_threads = s->kernel->threaded ? NULL : before;
   process_state *now = process_read(few_threads);

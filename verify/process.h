@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What belongs to the whole process, and so to the caller of a kernel: signals, folder, descriptors and the like. */
+/* State of the whole process, which belongs to the caller of a kernel: signals, folder, descriptors and the like. */
 #ifndef POSENC_VERIFY_PROCESS_H
 #define POSENC_VERIFY_PROCESS_H
 
@@ -13,8 +13,8 @@ typedef struct process_state process_state;
 process_state *process_read(const process_state *before);
 void process_free(process_state *s);
 
-/* What differs, in a few words of static storage, or null; so if one of them is null. Threads may be left running by
- * what is threaded. */
+/* The first difference, in a few words of static storage, or null; so if one of them is null. Threads may be left
+ * running by what is threaded. */
 const char *process_difference(const process_state *before, const process_state *after, bool is_threaded);
 
 /* Bytes that the process has allocated, and its address space; 0 where the system does not tell. */

@@ -5,6 +5,7 @@
 #include "common/work.h"
 #include "reference/split.h"
 #include "verify/checks.h"
+#include "verify/profile-tables.h"
 #include "verify/stages.h"
 
 #ifdef _OPENMP
@@ -40,7 +41,7 @@ static void round_row(const format *f, const float *row, double *rounded) {
   for (int c = 0; c < DIM; c++) rounded[c] = format_nearest(&to, (double)row[c]) + 0.0;
 }
 
-/* Of the exponent's denominator: the paper's, unless the kernel does only what Tensor2Tensor divides by. */
+/* The shift of the exponent's denominator: the paper's, unless the kernel does only what Tensor2Tensor divides by. */
 static double shift_of(const posenc_kernel *kernel) {
   posenc_problem paper = posenc_table(1, DIM), other = paper;
   other.shift = 1.0;
@@ -51,7 +52,7 @@ static double shift_of(const posenc_kernel *kernel) {
 
 enum { POINTS = 31, POINT_ROWS = 16 };
 
-/* What all points need. */
+/* Tools that all points share. */
 typedef struct instruments {
   const posenc_kernel *kernel;
   const posenc_options *options;
@@ -59,7 +60,7 @@ typedef struct instruments {
   fast_oracle *fast; /* of the table that ends with the last point */
   oracle *exact;
   arena *rows;
-  told told;
+  stage_samples stages;
   double apart[POINT_ROWS];      /* Σ cos(k w_i) */
   collision collisions[FORMATS]; /* of two rows of a point */
 } instruments;
@@ -81,7 +82,8 @@ static bool instruments_make(instruments *with, const posenc_kernel *kernel, con
   with->fast = fast_create(&problem, 0);
   with->exact = oracle_create(&problem);
   with->rows = arena_create(POINT_ROWS * DIM * sizeof(float));
-  if (!told_create(&with->told, POINT_ROWS * PAIRS) || !with->fast || !with->exact || !with->rows) return false;
+  if (!stage_samples_create(&with->stages, POINT_ROWS * PAIRS) || !with->fast || !with->exact || !with->rows)
+    return false;
   set_apart(with);
   return true;
 }
@@ -90,7 +92,7 @@ static void instruments_free(instruments *with) {
   fast_destroy(with->fast);
   oracle_destroy(with->exact);
   arena_destroy(with->rows);
-  told_free(&with->told);
+  stage_samples_free(&with->stages);
 }
 
 /* The largest |PE[p]·PE[q] − Σ cos((p−q) w_i)|. Partial sums reach 64, half an ulp of which is
@@ -126,8 +128,8 @@ static collision collision_among(const format *f, const float *rows, int64_t pos
 /* Parts of a point's errors, JSON's null if the kernel does not tell; null when memory runs out. */
 static json_t *point_parts(instruments *with, subject *s) {
   split_parts mean;
-  if (!told_rows(&with->told, s, s->plan, 0, POINT_ROWS, with->rows)) return json_null();
-  return told_mean(&with->told, with->exact, &mean) ? parts_json(&mean) : NULL;
+  if (!stage_samples_take(&with->stages, s, s->plan, 0, POINT_ROWS, with->rows)) return json_null();
+  return stage_samples_mean(&with->stages, with->exact, &mean) ? parts_json(&mean) : NULL;
 }
 
 /* The point of an open subject. Null when memory runs out. */
@@ -260,7 +262,7 @@ static void look_at_row(findings *f, int64_t position, const float *row, const f
     if (position < f->passes[n] && worst > ldexp(0.5, -formats[n]->precision)) f->passes[n] = position;
 }
 
-/* Of doubles that hold f32 numbers: their lower 29 bits are 0. */
+/* Hash of doubles that hold f32 numbers, whose lower 29 bits are 0. */
 static uint64_t hash_of(const scan *s, const double *rounded) {
   uint64_t hash = 0;
   for (int c = 0; c < DIM; c++) {
@@ -284,7 +286,7 @@ static void look_at_rows(const scan *s, int part, int64_t from, int64_t to, cons
   }
 }
 
-/* Of equal errors the first. */
+/* The larger error; the first of equal ones. */
 static void merge_place(place_of *into, const place_of *from) {
   if (from->worst > into->worst || (from->worst == into->worst && from->position < into->position)) *into = *from;
 }
@@ -346,58 +348,6 @@ static bool find_collision(const scan *s, int n, subject *of, arena *rows, colli
   return true;
 }
 
-/* ---- other tables, at contexts that are in use ------------------------------------------------------------- */
-
-/* The largest error of a few rows from a position on; JSON's null if the kernel does not do them. */
-static json_t *largest_error(const posenc_kernel *kernel, const posenc_options *options, fast_oracle *truth,
-                             posenc_problem problem, int64_t position, arena *rows) {
-  problem.first = position;
-  problem.rows = POINT_ROWS;
-  const shape of = shape_of(&problem);
-  accuracy found = {0};
-  subject s;
-  const bool lacks = subject_open(&s, kernel, &of, options);
-  if (!lacks) fast_check(truth, position, POINT_ROWS, subject_execute(&s, s.plan, 0, POINT_ROWS, rows), NULL, &found);
-  subject_close(&s);
-  return lacks ? json_null() : field_real(found.max_abs.abs);
-}
-
-/* The points of one of these tables. Null when memory runs out. */
-static json_t *contexts_json(const posenc_kernel *kernel, const posenc_options *options, int64_t dim, double base) {
-  static const int64_t positions[] = {1 << 9, 1 << 12, 1 << 15, 1 << 17, 1 << 20};
-  enum { POSITIONS = sizeof positions / sizeof *positions };
-  posenc_problem problem = posenc_table(positions[POSITIONS - 1] + POINT_ROWS, dim);
-  problem.base = base;
-  problem.shift = shift_of(kernel);
-  fast_oracle *truth = fast_create(&problem, 0);
-  arena *rows = arena_create(POINT_ROWS * (size_t)dim * sizeof(float));
-  json_t *points = truth && rows ? json_array() : NULL;
-  for (int n = 0; points && n < POSITIONS; n++)
-    json_array_append_new(points, json_pack("{s:I, s:o}", "position", (json_int_t)positions[n], "max_abs",
-                                            largest_error(kernel, options, truth, problem, positions[n], rows)));
-  fast_destroy(truth);
-  arena_destroy(rows);
-  return points;
-}
-
-/* Null when memory runs out. */
-static json_t *tables_json(const posenc_kernel *kernel, const posenc_options *options) {
-  static const int dims[] = {128, 512};
-  static const double bases[] = {1e4, 5e5, 1e6};
-  json_t *tables = json_array();
-  for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
-    for (size_t b = 0; tables && b < sizeof bases / sizeof *bases; b++) {
-      isolate_say("error of other tables", 0.5);
-      json_t *points = contexts_json(kernel, options, dims[d], bases[b]);
-      if (points && json_array_append_new(
-                        tables, json_pack("{s:i, s:f, s:o}", "dim", dims[d], "base", bases[b], "points", points)) == 0)
-        continue;
-      json_decref(tables);
-      tables = NULL;
-    }
-  return tables;
-}
-
 /* ---- the record -------------------------------------------------------------------------------------------- */
 
 static json_t *columns_json(const findings *f) {
@@ -424,7 +374,7 @@ static json_t *collisions_json(const collision *found) {
   return collisions;
 }
 
-/* What is found in all rows of an open subject. Null when memory runs out. */
+/* Findings in all rows of an open subject. Null when memory runs out. */
 static json_t *scan_json(subject *of, const collision *of_points) {
   const size_t row_bytes = DIM * sizeof(float);
   arena *rows = arena_create(WINDOW_ROWS * row_bytes);
@@ -478,7 +428,7 @@ json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options,
   json_t *points = instruments_make(&with, kernel, options, in_full) ? points_json(&with) : NULL;
   json_t *rest = points ? in_full ? scanned(kernel, options, with.collisions) : json_object() : NULL;
   if (rest && in_full && !kernel->bound.derived &&
-      json_object_set_new(rest, "tables", tables_json(kernel, options)) != 0) {
+      json_object_set_new(rest, "tables", profile_tables_json(kernel, options, shift_of(kernel))) != 0) {
     json_decref(rest);
     rest = NULL;
   }

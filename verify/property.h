@@ -13,7 +13,7 @@ typedef enum property {
 } property;
 #undef PROPERTY
 
-/* What is held to properties: bits of posenc_op for kernels, and two more. */
+/* Subjects of properties: bits of posenc_op for kernels, and two more. */
 enum {
   ADD = 1 << POSENC_ADD,
   ROPE = 1 << POSENC_ROPE,

@@ -155,12 +155,40 @@ static void check_padding(applied *a, int64_t row, int64_t rows) {
   subject_drop(plan);
 }
 
-/* What must become of a special element of x, in the element where `factor` multiplies it: add has 1, rope a sine or
- * cosine that is not known better than its bound. */
+/* Is the result of a special element of x as it must be, in the element where `factor` multiplies it: add has 1, rope a
+ * sine or cosine that is not known better than its bound. */
 static bool is_special(double given, double factor, double unsure, double got) {
   if (isnan(given)) return isnan(got);
   if (fabs(factor) <= unsure) return !isfinite(got); /* infinity × 0 is NaN */
   return isinf(got) && signbit(got) == (signbit(given) != signbit(factor));
+}
+
+/* A special element of x, the first or the second of a pair. */
+struct special {
+  double value;
+  bool second;
+  int64_t position, index;
+};
+
+/* Its result; of rope, both of the pair. */
+static void check_special_pair(applied *a, const struct special *given, pair got) {
+  const posenc_problem *problem = problem_of(a);
+  check *c = &a->s->checks[SPECIAL];
+  if (problem->op == POSENC_ADD) {
+    check_note(c, is_special(given->value, 1.0, 0.0, given->second ? got.second : got.first) ? 0.0 : 1.0, 0.0,
+               given->position, given->index);
+  } else {
+    fast_move(a->operand.truth, given->position);
+    const fast_lanes *truth = &operand_truth(&a->operand, given->position)[given->index / FAST_LANES];
+    const double factor = a->s->attention,
+                 sine = (problem->inverse ? -1.0 : 1.0) * truth->sin_high[given->index % FAST_LANES] / factor,
+                 cosine = truth->cos_high[given->index % FAST_LANES] / factor,
+                 unsure = posenc_bound_at(&a->s->most, POSENC_F32, given->position);
+    check_note(c, is_special(given->value, given->second ? -sine : cosine, unsure, got.first) ? 0.0 : 1.0, 0.0,
+               given->position, given->index);
+    check_note(c, is_special(given->value, given->second ? cosine : sine, unsure, got.second) ? 0.0 : 1.0, 0.0,
+               given->position, given->index);
+  }
 }
 
 /* One element of some rows is NaN or infinite: so is its result, of rope its pair's, and the others have the bits that
@@ -188,21 +216,7 @@ static void check_special(applied *a, int64_t row, int64_t rows, uint64_t *rando
     const unsigned char *out = subject_run(a->s, a->s->plan, &slice, x, a->other, true);
     const pair got = {format_element(problem->dtype, out, from + at.sin),
                       format_element(problem->dtype, out, from + at.cos)};
-    if (problem->op == POSENC_ADD) {
-      check_note(c, is_special((double)specials[n], 1.0, 0.0, second ? got.second : got.first) ? 0.0 : 1.0, 0.0,
-                 position, i);
-    } else {
-      fast_move(a->operand.truth, position);
-      const fast_lanes *truth = &operand_truth(&a->operand, position)[i / FAST_LANES];
-      const double factor = a->s->attention,
-                   sine = (problem->inverse ? -1.0 : 1.0) * truth->sin_high[i % FAST_LANES] / factor,
-                   cosine = truth->cos_high[i % FAST_LANES] / factor,
-                   unsure = posenc_bound_at(&a->s->most, POSENC_F32, position);
-      check_note(c, is_special((double)specials[n], second ? -sine : cosine, unsure, got.first) ? 0.0 : 1.0, 0.0,
-                 position, i);
-      check_note(c, is_special((double)specials[n], second ? cosine : sine, unsure, got.second) ? 0.0 : 1.0, 0.0,
-                 position, i);
-    }
+    check_special_pair(a, &(struct special){(double)specials[n], second, position, i}, got);
     int64_t touched = 0;
     for (int64_t j = 0; j < rows * row_width(problem); j++)
       if (j != mine && !(problem->op == POSENC_ROPE && (j == from + at.sin || j == from + at.cos)))
@@ -219,7 +233,9 @@ bool applied_check_relations(applied *a, uint64_t *random) {
   if (problem->rows == 0) return true;
   fast_pair *by = calloc((size_t)problem->dim / 2, sizeof *by);
   if (!by) return false;
-  for (int draw = 0; draw < DRAWS; draw++) {
+  /* Kernels that walk to each row from position 0 take seconds for one draw. */
+  const double begin = subject_seconds(), most = 0.5;
+  for (int draw = 0; draw < DRAWS && subject_seconds() - begin < most; draw++) {
     const int64_t row = (int64_t)random_below(random, (uint64_t)last + 1);
     isolate_say("rows far apart", 1.0);
     check_batch(a, row, rows, draw % 2 ? 0 : GAP);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What verification is asked to look at, and how. */
+/* A request to verify: what to look at, and how. */
 #ifndef POSENC_VERIFY_REQUEST_H
 #define POSENC_VERIFY_REQUEST_H
 
@@ -9,7 +9,7 @@
 #include "common/shard.h"
 #include "posenc.h"
 
-/* What the command line uses unless told otherwise: 2^26 pairs, so that every published table, up to 131072×1024, is
+/* Defaults of the command line. The budget is 2^26 pairs, so that every published table, up to 131072×1024, is
  * checked whole of kernels that promise correct rounding, and all but the two largest of the others. */
 #define VERIFY_DEFAULT_SEED 1
 #define VERIFY_DEFAULT_BUDGET 67108864
@@ -23,12 +23,13 @@ typedef struct verify_cases {
   digest_text digest;  /* of the file */
 } verify_cases;
 
-/* What is measured beyond the shapes, of a table of its own. */
+/* Measurements beyond the shapes, of a table of its own. */
 typedef enum verify_profile {
   VERIFY_NO_PROFILE,
   /* Errors of some rows from each power of two to 2^30 on. */
   VERIFY_POINTS,
-  /* These with their parts, errors of every row below 2^20, and, of kernels that claim nothing, those in further tables. */
+  /* These with their parts, errors of every row below 2^20, and, of kernels that claim nothing, those in further
+   * tables. */
   VERIFY_SCAN
 } verify_profile;
 
@@ -50,7 +51,7 @@ typedef struct verify_request {
   int team;     /* that default: verify_run's business */
   posenc_stores stores;
   uint64_t seed; /* of what is sampled */
-  /* So many pairs of a table are compared, if the kernel promises correct rounding, else a 16th; of add and rope a 32nd,
+  /* Pairs of a table that are compared, if the kernel promises correct rounding, else a 16th; of add and rope a 32nd,
    * of a rope cache a 256th. Of a shape with more, a sample is. */
   int64_t budget;
   int64_t search;             /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */

@@ -51,7 +51,7 @@ static json_t *witness_json(const witness *w, const exam *e) {
   return made;
 }
 
-/* Of add and rope, with the x that it is about. */
+/* A witness of add or rope, with its x. */
 static json_t *applied_witness_json(const witness *w, const exam *e, applied *a) {
   const posenc_problem *problem = &e->of->problem;
   const int64_t half = problem->dim / 2;
@@ -97,7 +97,7 @@ typedef struct witnesses {
   json_t *max_ulp, *max_abs, *worst;
 } witnesses;
 
-/* What was found of so many elements; `mode` says which were looked at. */
+/* The record of an exam of so many elements; `mode` says which were looked at. */
 static json_t *record_of(const exam *e, const subject *s, const char *mode, int64_t elements, witnesses shown) {
   const posenc_problem *problem = &s->shape->problem;
   json_t *record = result_begin(e, NULL), *checks = json_array();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an exam has found, as a record has it: see verify_run in verify.h. */
+/* The record of an exam: see verify_run in verify.h. */
 #ifndef POSENC_VERIFY_RESULT_H
 #define POSENC_VERIFY_RESULT_H
 
@@ -19,8 +19,8 @@ typedef struct exam {
   bool brief;                /* the shape alone: of each kernel, operation and dtype one exam looks beside it, too */
 } exam;
 
-/* Of a kernel that refuses the shape, or, with a null refusal, before it has done anything. All return null when memory
- * runs out. */
+/* The record of a kernel that refuses the shape, or, with a null refusal, before it has done anything. All return null
+ * when memory runs out. */
 json_t *result_begin(const exam *e, const char *refusal);
 
 /* mode: "exhaustive", "sampled" or "cases". `hunted` is not read where the search was skipped. */

@@ -12,19 +12,19 @@
 enum { CALL_BYTES = 1 << 20 };
 
 /* One subject, and where its rows are made. */
-typedef struct maker {
+typedef struct row_source {
   subject *s;
   arena *one, *other;
   int64_t most;        /* rows of a call */
   int64_t ahead;       /* rows of the table before those that verify_rows sees */
   int64_t looked, all; /* rows, so far and to be looked at */
-} maker;
+} row_source;
 
-static const posenc_problem *problem_of(const maker *m) {
+static const posenc_problem *problem_of(const row_source *m) {
   return &m->s->shape->problem;
 }
 
-/* What checks and witnesses call the position of a row. */
+/* The position of a row, as checks and witnesses have it. */
 static int64_t position_of(const posenc_problem *problem, int64_t row) {
   return problem->first + row;
 }
@@ -43,7 +43,7 @@ static posenc_problem part_of(const posenc_problem *problem, int64_t from, int64
 /* ---- values --------------------------------------------------------------------------------------- */
 
 static void make_rows(void *from, int64_t row, int64_t rows, void *out) {
-  maker *m = from;
+  row_source *m = from;
   const size_t bytes = row_bytes(problem_of(m));
   for (int64_t done = 0, some; done < rows; done += some) {
     char doing[80];
@@ -61,7 +61,7 @@ static void take_check(check *into, check *from, int64_t ahead) {
 }
 
 /* Rows [from, from + rows) against the exact values. */
-static bool look_at(maker *m, int64_t from, int64_t rows) {
+static bool look_at(row_source *m, int64_t from, int64_t rows) {
   subject *s = m->s;
   const posenc_problem *problem = problem_of(m), part = part_of(problem, from, rows);
   const int64_t ahead = problem->positions ? from : 0; /* a table's positions are its own */
@@ -88,7 +88,7 @@ static bool look_at(maker *m, int64_t from, int64_t rows) {
 /* ---- bits ----------------------------------------------------------------------------------------- */
 
 /* Made again, and in pieces of other sizes. */
-static void check_again(maker *m, int64_t row, int64_t rows, const unsigned char *whole) {
+static void check_again(row_source *m, int64_t row, int64_t rows, const unsigned char *whole) {
   enum { PIECES = 5 };
   subject *s = m->s;
   const posenc_problem *problem = problem_of(m);
@@ -102,7 +102,7 @@ static void check_again(maker *m, int64_t row, int64_t rows, const unsigned char
 }
 
 /* By a plan of these rows alone. */
-static void check_alone(maker *m, int64_t row, int64_t rows, const unsigned char *whole) {
+static void check_alone(row_source *m, int64_t row, int64_t rows, const unsigned char *whole) {
   subject *s = m->s;
   check *c = &s->checks[EXTRAPOLATION];
   const posenc_problem *problem = problem_of(m), alone = part_of(problem, row, rows);
@@ -123,7 +123,7 @@ static void check_alone(maker *m, int64_t row, int64_t rows, const unsigned char
 }
 
 /* The digest of rows [from, from + rows), and what the first and the last of them are beside it. */
-static void check_runs(maker *m, int64_t from, int64_t rows) {
+static void check_runs(row_source *m, int64_t from, int64_t rows) {
   enum { AGAIN_ROWS = 64, ALONE_ROWS = 16 };
   subject *s = m->s;
   const size_t bytes = row_bytes(problem_of(m));
@@ -145,7 +145,7 @@ int64_t subject_check_rows(subject *s, int64_t budget) {
   const int64_t rows = problem->rows, pairs = (problem->dim + 1) / 2,
                 fitting = CALL_BYTES / (int64_t)row_bytes(problem),
                 affordable = budget / pairs > 2 ? budget / pairs : 2, half = affordable / 2;
-  maker m = {.s = s, .most = fitting > CHECKED_ROWS ? fitting : CHECKED_ROWS};
+  row_source m = {.s = s, .most = fitting > CHECKED_ROWS ? fitting : CHECKED_ROWS};
   m.one = arena_create((size_t)m.most * row_bytes(problem));
   m.other = arena_create((size_t)m.most * row_bytes(problem));
   m.all = rows <= affordable ? rows : 2 * half;

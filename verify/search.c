@@ -94,7 +94,7 @@ typedef struct landing {
   double from_tie;
 } landing;
 
-/* Of the positions p + q, p + 2q … (or back, for q below 0), the one that lands nearest to a tie, if it is nearer than
+/* The one of the positions p + q, p + 2q … (or back, for q below 0) that lands nearest to a tie, if it is nearer than
  * `best`. `turn` is what q positions turn the pair by. */
 static void land(const hunt *h, const spot *from, int64_t q, const fast_pair *turn, landing *best) {
   fast_pair now = pair_of(&from->exact);

@@ -6,21 +6,21 @@
 
 #include <stdlib.h>
 
-bool told_create(told *t, int64_t pairs) {
+bool stage_samples_create(stage_samples *t, int64_t pairs) {
   const size_t room = pairs > 0 ? (size_t)pairs : 1;
-  *t = (told){.cases = calloc(room, sizeof *t->cases), .stages = calloc(room, sizeof *t->stages)};
+  *t = (stage_samples){.cases = calloc(room, sizeof *t->cases), .stages = calloc(room, sizeof *t->stages)};
   if (t->cases && t->stages) return true;
-  told_free(t);
+  stage_samples_free(t);
   return false;
 }
 
-void told_free(told *t) {
+void stage_samples_free(stage_samples *t) {
   free(t->cases);
   free(t->stages);
-  *t = (told){0};
+  *t = (stage_samples){0};
 }
 
-bool told_rows(told *t, subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a) {
+bool stage_samples_take(stage_samples *t, subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a) {
   const posenc_problem *problem = posenc_plan_problem(plan);
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const int64_t pairs = problem->dim / 2;
@@ -41,13 +41,13 @@ bool told_rows(told *t, subject *s, const posenc_plan *plan, int64_t row, int64_
   return true;
 }
 
-/* The encoding of what was told, rounded once, is the element's? */
+/* Is the value, rounded once, the element? */
 static bool is_rounded(const format *f, posenc_sum value, double element) {
   const double rounded = format_nearest_sum(f, value.high, value.low);
   return rounded == element && signbit(rounded) == signbit(element);
 }
 
-static void check_told(check *c, const format *f, const told *t) {
+static void check_samples(check *c, const format *f, const stage_samples *t) {
   for (size_t n = 0; n < t->count; n++) {
     const split_case *one = &t->cases[n];
     c->compared += 2;
@@ -69,16 +69,16 @@ bool subject_check_stages(subject *s, arena *a, uint64_t *random) {
   const int64_t fitting = least(ROWS, PAIRS / (problem->dim / 2) + 1), rows = least(fitting, problem->rows),
                 last = problem->rows - rows;
   check *c = &s->checks[STAGES];
-  told t;
-  if (!told_create(&t, rows * problem->dim / 2)) return false;
+  stage_samples t;
+  if (!stage_samples_create(&t, rows * problem->dim / 2)) return false;
   for (int n = 0; n < WINDOWS && !c->skip; n++) {
     const int64_t row = n == 0 ? 0 : n == 1 ? last : (int64_t)random_below(random, (uint64_t)last + 1);
-    if (told_rows(&t, s, s->plan, row, rows, a))
-      check_told(c, f, &t);
+    if (stage_samples_take(&t, s, s->plan, row, rows, a))
+      check_samples(c, f, &t);
     else
       c->skip = STAGES_UNTOLD;
   }
-  told_free(&t);
+  stage_samples_free(&t);
   return true;
 }
 
@@ -89,7 +89,7 @@ static void add_sizes(split_parts *sum, const split_parts *parts) {
   sum->store += fabs(parts->store);
 }
 
-bool told_mean(const told *t, const oracle *truth, split_parts *mean) {
+bool stage_samples_mean(const stage_samples *t, const oracle *truth, split_parts *mean) {
   const double elements = 2.0 * (double)t->count;
   split_pair *pairs = calloc(t->count ? t->count : 1, sizeof *pairs);
   if (!pairs) return false;

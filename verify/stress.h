@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked of a kernel beside the rows of one shape: other problems and calls, of tables and of add and rope
+/* Checks beside the rows of one shape: other problems and calls, of tables and of add and rope
  * alike. */
 #ifndef POSENC_VERIFY_STRESS_H
 #define POSENC_VERIFY_STRESS_H

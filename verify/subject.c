@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- the contract --------------------------------------------------------------------------------------------- */
 
@@ -195,6 +196,10 @@ static void call_checked(subject *s, const posenc_plan *plan, const posenc_slice
   subject_begin_calls();
   call_in_parts(s, plan, slice, x, out);
   subject_end_calls(s, posenc_plan_problem(plan)->first + (slice->index ? slice->index[0] : slice->row));
+}
+
+double subject_seconds(void) {
+  return (double)clock() / CLOCKS_PER_SEC;
 }
 
 /* Elements from one sequence of a batch to the next. */

@@ -34,7 +34,7 @@ size_t subject_drop(posenc_plan *plan);
 
 /* ---- the contract --------------------------------------------------------------------------------------------- */
 
-/* What it allows any element of a position of the table. */
+/* The error that it allows any element of a position of the table. */
 double subject_allowed(const subject *s, int64_t position);
 
 /* Is the bound about this position? */
@@ -51,6 +51,9 @@ bool is_padding_row(const posenc_problem *problem, int64_t position);
  * as it was and wrote to no plan (ENVIRONMENT, READ_ONLY), and puts right what they changed. */
 void subject_begin_calls(void);
 void subject_end_calls(subject *s, int64_t position);
+
+/* CPU seconds of this process: what slow kernels get fewer calls by. */
+double subject_seconds(void);
 
 /* Bytes from the first element of a slice to the last of its last sequence. */
 size_t subject_extent(const posenc_problem *problem, const posenc_slice *slice);

@@ -71,9 +71,9 @@ static oracle *odd_truth_of(table_exam *e, int unit) {
   return e->odd_truths[unit];
 }
 
-/* What the limit allows any element of a position; only at 0 is an exact value 1, whose ulp is twice that of those
- * below. With an attention factor above 1, which all values have, an ulp is at most so many times as large, and again
- * twice that. */
+/* The error that the limit allows any element of a position; only at 0 is an exact value 1, whose ulp is twice that of
+ * those below. With an attention factor above 1, which all values have, an ulp is at most so many times as large, and
+ * again twice that. */
 static double allowed(const table_exam *e, int64_t position) {
   posenc_bound scaled;
   const posenc_bound *limit = limit_at(e, position, 0, &scaled);
@@ -92,7 +92,7 @@ static int copies_of(const table_exam *e) {
   return is_part(e) && e->request->problem.layout != POSENC_SPLIT ? 2 : 1;
 }
 
-/* Of a part alone: its columns where a whole table has them, beside zeros. */
+/* Reads a part alone: its columns where a whole table has them, beside zeros. */
 static void read_part(table_exam *e, int64_t row, int64_t rows, unsigned char *out) {
   const size_t element = posenc_dtype_bytes(e->problem->dtype);
   const int64_t pairs = e->problem->dim / 2;
@@ -170,7 +170,7 @@ static void check_accuracy(table_exam *e, int64_t row, int64_t rows) {
   }
 }
 
-/* Of the odd column, which is zeros, or sines but in the padding row. */
+/* The exact value of the odd column, which is zeros, or sines but in the padding row. */
 static exact exact_of_odd(table_exam *e, int64_t position) {
   const place_in_list at = place_of(e, position);
   if (e->request->problem.odd == POSENC_ODD_PAD || is_padding(e, position)) return (exact){0.0, 0.0, 0.0};
@@ -354,7 +354,7 @@ table_exam *table_exam_create(const table_request *request, rows_reader *read, v
   return e;
 }
 
-/* What is looked at as any table, and the column beside it. */
+/* Parts the problem: an even table, and the odd column beside it. */
 static void set_problem(table_exam *e, const posenc_problem *problem) {
   const bool odd = problem->dim % 2, is_ceil = problem->odd == POSENC_ODD_CEIL;
   const size_t element = posenc_dtype_bytes(problem->dtype);

@@ -34,7 +34,7 @@ typedef struct row_digest {
   int64_t row;
 } row_digest;
 
-/* What is found in one table. In a list of positions, rows stand for them: what is called a position here is then a
+/* The exam of one table. In a list of positions, rows stand for them: what is called a position here is then a
  * row. */
 typedef struct table_exam {
   const table_request *request; /* its limit may grow with the position, and have a domain */

@@ -40,7 +40,7 @@ int64_t variant_dim(const stress *t, int number) {
 }
 
 int variant_firsts(const stress *t, int64_t firsts[FIRSTS]) {
-  /* What claims nothing, and only tells what was measured, may walk to each position. */
+  /* A kernel without a derived bound may walk to each position. */
   const int64_t most = t->s->bound.derived ? INT64_MAX - 64 : 1 << 16, end = least(t->s->bound.max_position, most);
   int count = 0;
   for (int k = 12; k < 63; k++) {

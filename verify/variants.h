@@ -6,7 +6,7 @@
 #include "reference/fast.h"
 #include "verify/subject.h"
 
-/* What the checks beside the rows of the shape have in common. */
+/* State that the checks beside the rows of the shape share. */
 typedef struct stress {
   subject *s;
   uint64_t *random; /* where problems and places are drawn from */

@@ -26,7 +26,7 @@ typedef struct tally {
 
 /* ---- in processes of their own ------------------------------------------------------------------------ */
 
-static void tell(json_t *result) {
+static void send_result(json_t *result) {
   char *text = result ? json_dumps(result, JSON_COMPACT) : NULL;
   if (text)
     isolate_result(text);
@@ -36,14 +36,14 @@ static void tell(json_t *result) {
   json_decref(result);
 }
 
-static void examine_aloud(void *argument) {
+static void check_worker(void *argument) {
   const exam *e = argument;
   arena_tell_faults();
-  tell(examine(e));
+  send_result(examine(e));
 }
 
-/* The check that a kernel failed which did not live to tell. */
-static json_t *check_of_death(const isolated *end) {
+/* The check that a kernel failed whose process ended before its result. */
+static json_t *check_of_end(const isolated *end) {
   char text[400];
   isolated_words(end, text, sizeof text);
   const property of_what = strcmp(end->last, MEMORY_LAST_WORDS) == 0 ? MEMORY : SURVIVAL;
@@ -53,9 +53,9 @@ static json_t *check_of_death(const isolated *end) {
   return made;
 }
 
-static json_t *record_of_death(const exam *e, const isolated *end) {
+static json_t *record_of_end(const exam *e, const isolated *end) {
   json_t *record = result_begin(e, NULL);
-  json_object_set_new(record, "checks", json_pack("[o]", check_of_death(end)));
+  json_object_set_new(record, "checks", json_pack("[o]", check_of_end(end)));
   return record;
 }
 
@@ -63,7 +63,7 @@ static json_t *record_of_death(const exam *e, const isolated *end) {
 typedef struct showing {
   const char *stage, *name;
   double done, total, mine;
-  bool unborn; /* a process could not be made, and the run ends */
+  bool fork_failed; /* a process could not be made, and the run ends */
 } showing;
 
 static void show(const char *doing, double share, void *argument) {
@@ -72,7 +72,7 @@ static void show(const char *doing, double share, void *argument) {
   progress_show(s->stage, s->name, s->done + share * s->mine, s->total, "elements");
 }
 
-static void hear(const char *doing, double share, void *argument) {
+static void report_progress(const char *doing, double share, void *argument) {
   const double *elements = argument;
   (void)doing;
   lanes_progress(share * *elements);
@@ -82,11 +82,12 @@ static void hear(const char *doing, double share, void *argument) {
 static json_t *examined(const exam *e) {
   double elements = exam_elements(e);
   exam mine = *e;
-  isolated end = isolate(examine_aloud, &mine, &(isolation){&e->kernel, 1, e->request->silence, hear, &elements});
+  isolated end =
+      isolate(check_worker, &mine, &(isolation){&e->kernel, 1, e->request->silence, report_progress, &elements});
   errno = end.how == ENDED_UNBORN ? EAGAIN : ENOMEM;
   json_t *record = end.result                ? json_loads(end.result, 0, NULL)
                    : end.how == ENDED_UNBORN ? NULL
-                                             : record_of_death(e, &end);
+                                             : record_of_end(e, &end);
   free(end.result);
   return record;
 }
@@ -107,35 +108,35 @@ static void count_checks(const json_t *record, tally *t) {
 
 /* ---- beyond the tables ------------------------------------------------------------------------------------ */
 
-static void unique_aloud(void *argument) {
+static void unique_worker(void *argument) {
   (void)argument;
-  tell(profile_unique_json());
+  send_result(profile_unique_json());
 }
 
-/* Null when memory runs out, or *unborn. No kernel is at work there, so that no limit of theirs holds. */
-static json_t *unique(bool *unborn) {
+/* Null when memory runs out, or *fork_failed. No kernel is at work there, so that no limit of theirs holds. */
+static json_t *unique(bool *fork_failed) {
   static const double patience = 600.0;
   showing s = {.stage = "verify", .name = "distances of rows", .mine = (double)PROFILE_ROWS * PROFILE_DIM};
   s.total = s.mine;
-  isolated end = isolate(unique_aloud, NULL, &(isolation){.silence = patience, .heard = show, .argument = &s});
+  isolated end = isolate(unique_worker, NULL, &(isolation){.silence = patience, .heard = show, .argument = &s});
   json_t *found = end.result ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
-  *unborn = end.how == ENDED_UNBORN;
+  *fork_failed = end.how == ENDED_UNBORN;
   return found;
 }
 
 /* One kernel, and how much of it is wanted. */
-typedef struct portrait {
+typedef struct profile_task {
   const verify_request *request;
   const posenc_kernel *kernel;
   verify_profile wanted;
-} portrait;
+} profile_task;
 
-static void profile_aloud(void *argument) {
-  const portrait *of = argument;
+static void profile_worker(void *argument) {
+  const profile_task *of = argument;
   const posenc_options options = exam_options(of->request);
   arena_tell_faults();
-  tell(profile_json(of->kernel, &options, of->wanted == VERIFY_SCAN));
+  send_result(profile_json(of->kernel, &options, of->wanted == VERIFY_SCAN));
 }
 
 /* About so many elements are looked at, most of them by the scan. */
@@ -145,18 +146,18 @@ static double profile_elements(verify_profile wanted) {
   return elements[wanted];
 }
 
-/* Empty, and with the "failure", if the kernel dies of it. Null when memory runs out, or s->unborn. */
-static json_t *profiled(portrait of, showing *s) {
+/* Empty, and with the "failure", if the kernel dies of it. Null when memory runs out, or s->fork_failed. */
+static json_t *profiled(profile_task of, showing *s) {
   s->name = of.kernel->name;
   s->mine = profile_elements(of.wanted);
-  isolated end = isolate(profile_aloud, &of, &(isolation){&of.kernel, 1, of.request->silence, show, s});
+  isolated end = isolate(profile_worker, &of, &(isolation){&of.kernel, 1, of.request->silence, show, s});
   json_t *profile = end.result ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
   s->done += s->mine;
-  s->unborn = end.how == ENDED_UNBORN;
-  if (s->unborn || profile) return profile;
+  s->fork_failed = end.how == ENDED_UNBORN;
+  if (s->fork_failed || profile) return profile;
   profile = profile_empty_json(of.kernel);
-  json_object_set_new(profile, "failure", check_of_death(&end));
+  json_object_set_new(profile, "failure", check_of_end(&end));
   return profile;
 }
 
@@ -176,13 +177,18 @@ static exam exam_of(const verify_request *request, size_t number) {
                 part->cases ? &part->cases[table] : NULL, request->brief};
 }
 
+/* Beside the rows of its shape a rope cache is a table. */
+static posenc_op op_beside(const exam *e) {
+  return e->of->problem.op == POSENC_ROPE_CACHE ? POSENC_TABLE : e->of->problem.op;
+}
+
 /* Is no exam before it of the same kernel, operation and dtype? */
 static bool is_first(const verify_request *request, size_t number) {
   const exam e = exam_of(request, number);
-  const posenc_problem *problem = &e.of->problem;
   for (size_t n = 0; n < number; n++) {
     const exam before = exam_of(request, n);
-    if (before.kernel == e.kernel && before.of->problem.dtype == problem->dtype && before.of->problem.op == problem->op)
+    if (before.kernel == e.kernel && before.of->problem.dtype == e.of->problem.dtype &&
+        op_beside(&before) == op_beside(&e))
       return false;
   }
   return true;
@@ -212,11 +218,11 @@ static size_t count_profiles(const verify_request *request) {
 }
 
 /* Part by part; all kernels of it that asks for one. */
-static portrait portrait_of(const verify_request *request, size_t number) {
+static profile_task profile_task_of(const verify_request *request, size_t number) {
   const verify_part *part = request->parts;
   for (; !part->profile || number >= part->kernel_count; part++)
     if (part->profile) number -= part->kernel_count;
-  return (portrait){request, part->kernels[number], part->profile};
+  return (profile_task){request, part->kernels[number], part->profile};
 }
 
 /* Exams, profiles, and if there are any, the distances of exact rows: which of them are this shard's, in that order.
@@ -228,29 +234,31 @@ static bool *deal(const verify_request *request) {
     const exam e = exam_of(request, n);
     sizes[n] = exam_elements(&e);
   }
-  for (size_t n = 0; sizes && n < profiles; n++) sizes[exams + n] = profile_elements(portrait_of(request, n).wanted);
+  for (size_t n = 0; sizes && n < profiles; n++)
+    sizes[exams + n] = profile_elements(profile_task_of(request, n).wanted);
   if (sizes && profiles) sizes[exams + profiles] = profile_elements(VERIFY_SCAN);
   bool *mine = sizes ? shard_deal(request->only, sizes, works) : NULL;
   free(sizes);
   return mine;
 }
 
-/* Those that are set in `mine`, behind which is whether the distances are. False when memory runs out, or *unborn. */
+/* Profiles that are set in `mine`; its last entry is for the distances of rows. False when memory runs out, or
+ * *fork_failed. */
 static bool add_profiles(const verify_request *request, const bool *mine, json_t *curves, json_t **distances, tally *t,
-                         bool *unborn) {
+                         bool *fork_failed) {
   const size_t profiles = count_profiles(request);
   showing s = {.stage = "verify: profile"};
   for (size_t n = 0; n < profiles; n++)
-    if (mine[n]) s.total += profile_elements(portrait_of(request, n).wanted);
-  *distances = profiles && mine[profiles] ? unique(unborn) : json_null();
+    if (mine[n]) s.total += profile_elements(profile_task_of(request, n).wanted);
+  *distances = profiles && mine[profiles] ? unique(fork_failed) : json_null();
   bool enough = *distances;
   for (size_t n = 0; enough && n < profiles; n++) {
     if (!mine[n]) continue;
-    json_t *profile = profiled(portrait_of(request, n), &s);
+    json_t *profile = profiled(profile_task_of(request, n), &s);
     t->failed += json_object_get(profile, "failure") != NULL;
     enough = json_array_append_new(curves, profile) == 0;
   }
-  *unborn |= s.unborn;
+  *fork_failed |= s.fork_failed;
   return enough;
 }
 
@@ -291,7 +299,7 @@ typedef struct examination {
   json_t **records; /* of each exam */
   tally counts;
   showing progress;
-  bool unborn; /* a process could not be made */
+  bool fork_failed; /* a process could not be made */
 } examination;
 
 /* In a lane: the record as text, empty where no process can be made. */
@@ -312,7 +320,7 @@ static void take_record(size_t number, const char *text, void *argument) {
   const exam e = exam_of(all->request, number);
   const double elements = exam_elements(&e);
   json_t *record = json_loads(text, 0, NULL);
-  all->unborn = all->unborn || !*text;
+  all->fork_failed = all->fork_failed || !*text;
   all->records[number] = record;
   count_checks(record, &all->counts);
   if (json_is_string(json_object_get(record, "refusal")))
@@ -358,8 +366,8 @@ static json_t *examine_all(const verify_request *request, const bool *mine, tall
     for (size_t i = 0; i < count; i++) order[i] = pieces[i].number;
     const lanes l = {order, count, examine_piece, take_record, show_lanes, &all};
     errno = ENOMEM;
-    enough = lanes_run(&l) && !all.unborn;
-    if (all.unborn) errno = EAGAIN;
+    enough = lanes_run(&l) && !all.fork_failed;
+    if (all.fork_failed) errno = EAGAIN;
   }
   const int error = errno;
   for (size_t n = 0; n < exams && all.records; n++)
@@ -379,12 +387,12 @@ json_t *verify_run(const verify_request *given) {
   const size_t exams = count_exams(given);
   json_t *kernels = contracts(given), *curves = json_array(), *distances = NULL, *records = NULL, *part = NULL;
   tally t = {0, 0, 0};
-  bool *mine = deal(given), unborn = false;
+  bool *mine = deal(given), fork_failed = false;
   request.team = lanes_threads(1);
   errno = ENOMEM;
   if (kernels && curves && mine) records = examine_all(&request, mine, &t);
-  bool enough = records && add_profiles(&request, mine + exams, curves, &distances, &t, &unborn);
-  if (unborn) errno = EAGAIN;
+  bool enough = records && add_profiles(&request, mine + exams, curves, &distances, &t, &fork_failed);
+  if (fork_failed) errno = EAGAIN;
   if (enough && shard_is_part(given->only)) {
     part = shard_json(given, mine);
     enough = part;

@@ -4,30 +4,10 @@
 
 #include <string.h>
 
-/* The honest results. */
-static posenc_status truly(const posenc_problem *problem, const posenc_slice *slice, const void *x, void *out) {
-  posenc_options options = posenc_default_options();
-  posenc_plan *plan;
-  options.kernel = good_kernel();
-  posenc_status status = posenc_plan_create(&plan, problem, &options);
-  if (status == POSENC_OK) status = posenc_apply(plan, slice, x, out);
-  posenc_plan_destroy(plan);
-  return status;
-}
-
-static int64_t width_of(const posenc_problem *problem) {
-  return problem->heads * problem->dim;
-}
-
-static void honest(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  (void)constants;
-  true_rows(problem, position_of(problem, row), rows, out);
-}
-
 static posenc_status honest_apply(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
                                   const void *x, void *out) {
   (void)constants;
-  return truly(problem, slice, x, out);
+  return good_apply(problem, slice, x, out);
 }
 
 static posenc_status inverse_ignored(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
@@ -35,7 +15,7 @@ static posenc_status inverse_ignored(const void *constants, const posenc_problem
   posenc_problem forward = *problem;
   (void)constants;
   forward.inverse = false;
-  return truly(&forward, slice, x, out);
+  return good_apply(&forward, slice, x, out);
 }
 
 /* Neighbours for halves and halves for neighbours. */
@@ -44,7 +24,7 @@ static posenc_status other_pairs(const void *constants, const posenc_problem *pr
   posenc_problem other = *problem;
   (void)constants;
   other.layout = problem->layout == POSENC_SPLIT ? POSENC_INTERLEAVED : POSENC_SPLIT;
-  return truly(&other, slice, x, out);
+  return good_apply(&other, slice, x, out);
 }
 
 /* The first element after each sequence but the last. */
@@ -55,7 +35,7 @@ static posenc_status gap_written(const void *constants, const posenc_problem *pr
   (void)constants;
   for (int64_t n = 0; n + 1 < slice->batch && slice->stride > packed; n++)
     memset((char *)out + (size_t)(n * slice->stride + packed) * element, 0, element);
-  return truly(problem, slice, x, out);
+  return good_apply(problem, slice, x, out);
 }
 
 /* Row by row, as it is only there that a head can be left out. */
@@ -72,7 +52,7 @@ static posenc_status last_head_forgotten(const void *constants, const posenc_pro
       const char *from = (const char *)x + (size_t)at * element;
       char *to = (char *)out + (size_t)at * element;
       memcpy(given, from + head * (size_t)(problem->heads - 1), head);
-      truly(problem, &one, from, to);
+      good_apply(problem, &one, from, to);
       memcpy(to + head * (size_t)(problem->heads - 1), given, head);
     }
   free(given);
@@ -84,7 +64,7 @@ static posenc_status wrong_in_place(const void *constants, const posenc_problem 
                                     const void *x, void *out) {
   const bool in_place = x == out;
   (void)constants;
-  const posenc_status status = truly(problem, slice, x, out);
+  const posenc_status status = good_apply(problem, slice, x, out);
   if (in_place) ((float *)out)[(slice->batch - 1) * slice->stride + slice->rows * width_of(problem) - 1] = 0.0f;
   return status;
 }
@@ -100,14 +80,14 @@ static posenc_status index_in_f32(const void *constants, const posenc_problem *p
     rounded[r] = row < 0 ? 0 : row < problem->rows ? row : problem->rows - 1;
   }
   if (mine.index && mine.rows <= 64) mine.index = rounded;
-  return truly(problem, &mine, x, out);
+  return good_apply(problem, &mine, x, out);
 }
 
 /* x of the first row is cleared, as a careless scratch would. */
 static posenc_status x_written(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
                                const void *x, void *out) {
   (void)constants;
-  const posenc_status status = truly(problem, slice, x, out);
+  const posenc_status status = good_apply(problem, slice, x, out);
   if (x != out) {
     union {
       const void *given;
@@ -122,7 +102,7 @@ static posenc_status x_written(const void *constants, const posenc_problem *prob
 static posenc_status nan_lost(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
                               const void *x, void *out) {
   (void)constants;
-  const posenc_status status = truly(problem, slice, x, out);
+  const posenc_status status = good_apply(problem, slice, x, out);
   for (int64_t n = 0; n < slice->batch && problem->dtype == POSENC_F32; n++) {
     float *sequence = (float *)out + n * slice->stride;
     for (int64_t i = 0; i < slice->rows * width_of(problem); i++)
@@ -143,14 +123,11 @@ static posenc_status batch_moved(const void *constants, const posenc_problem *pr
     there.first += n;
     one.batch = 1;
     one.stride = 0;
-    const posenc_status status = truly(&there, &one, (const char *)x + at, (char *)out + at);
+    const posenc_status status = good_apply(&there, &one, (const char *)x + at, (char *)out + at);
     if (status != POSENC_OK) return status;
   }
   return POSENC_OK;
 }
-
-#define APPLIED(called, fault, run)                                                                                    \
-  { MUTANT(called, fault, honest), .apply = run }
 
 static const posenc_kernel kernels[] = {
     APPLIED("honest-apply", "nothing", honest_apply),

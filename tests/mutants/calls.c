@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants that are wrong in some calls only: by where their rows go, how many they are, how many calls went before, and in which thread. */
+/* Mutants that are wrong in some calls only: by where their rows go, how many they are, how many calls went before, and
+ * in which thread. */
 #define _GNU_SOURCE
 #include "tests/mutants/mutant.h"
 
@@ -109,7 +110,7 @@ static void cache_by_dim(const void *constants, const posenc_problem *problem, i
   true_rows(&mixed, position_of(problem, row), rows, out);
 }
 
-/* What was told last is taken for what is asked for. */
+/* The problem that was prepared last stands for all. */
 static posenc_problem latest;
 static posenc_status prepare_latest(const posenc_problem *problem, const posenc_options *options, void **constants) {
   (void)options, (void)constants;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants that write to what is not theirs to write: constants while they execute, the problem, the options; and that leak. */
+/* Mutants that write to what is not theirs to write: constants while they execute, the problem, the options; and that
+ * leak. */
 #define _GNU_SOURCE
 #include "tests/mutants/mutant.h"
 
@@ -123,11 +124,7 @@ static void execute_maps(const void *constants, const posenc_problem *problem, i
   good_rows(constants, problem, row, rows, out);
 }
 
-static void honest(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  good_rows(constants, problem, row, rows, out);
-}
-
-/* What the good kernel keeps is freed, what is around it is not. */
+/* The good kernel's constants are freed, the structure around them is not. */
 static void kept_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   good_rows(((const kept *)constants)->good, problem, row, rows, out);
 }
@@ -150,7 +147,7 @@ static posenc_status prepare_dies(const posenc_problem *problem, const posenc_op
 }
 
 #define HONEST(called, fault, made, ended)                                                                             \
-  { MUTANT(called, fault, honest), .prepare = made, .release = ended }
+  { MUTANT(called, fault, good_rows), .prepare = made, .release = ended }
 
 static const posenc_kernel kernels[] = {
     {MUTANT("counter", "counts its calls in its constants", counter), .prepare = prepare_kept, .release = release_kept},
@@ -158,7 +155,7 @@ static const posenc_kernel kernels[] = {
     {MUTANT("made-late", "prepares in its first call", made_late), .prepare = prepare_later, .release = release_late},
     {MUTANT_OF_GOOD("problem-written", "execute writes to the problem", problem_written)},
     {CONTRACT(0.5, "can-do-writes", "can_do writes to the problem"), .can_do = can_do_writes, .prepare = good_prepare,
-     .execute = honest, .release = good_release},
+     .execute = good_rows, .release = good_release},
     HONEST("prepare-writes", "prepare writes to the problem", prepare_writes, good_release),
     HONEST("prepare-chooses", "prepare writes to the options", prepare_chooses, good_release),
     HONEST("prepare-loses", "24 bytes are lost with each plan", prepare_loses, good_release),

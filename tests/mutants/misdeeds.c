@@ -55,7 +55,7 @@ static void do_session(void) {
   _exit(0);
 }
 
-/* What TAP and JSON would be spoilt by. */
+/* Output that would spoil TAP and JSON. */
 static void flood(int file) {
   static const char text[] = "not ok 1 - {\"flood\": [\n";
   while (write(file, text, sizeof text - 1) > 0) continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What mutants are made of: the honest rows of a good kernel of the library, and its contract, which every mutant claims.
- * A mutant is one small twist of them. tests/mutants/expected tells what verification must say about it.
+ * What mutants are made of: the honest rows of a good kernel of the library, and its contract, which every mutant
+ * claims. A mutant is one small twist of them. tests/mutants/expected tells what verification must say about it.
  */
 #ifndef POSENC_TESTS_MUTANTS_MUTANT_H
 #define POSENC_TESTS_MUTANTS_MUTANT_H
@@ -20,8 +20,8 @@ static inline const char *mutant_can_do(const posenc_problem *problem) {
   return posenc_kernel_refusal(good_kernel(), problem, NULL);
 }
 
-/* The true rows of the problem's positions from `position` on, in the table or not. What the good kernel prepares is kept, by each thread, until it is
-   asked for another problem. */
+/* The true rows of the problem's positions from `position` on, in the table or not. What the good kernel prepares is
+ * kept, by each thread, until it is asked for another problem. */
 static inline void true_rows(const posenc_problem *problem, int64_t position, int64_t rows, void *out) {
   static _Thread_local posenc_problem known;
   static _Thread_local void *constants;
@@ -50,7 +50,7 @@ static inline float *element(void *out, const posenc_problem *problem, int64_t r
 /* Initialisers: the contract alone, claiming so many ulp, of which the honest rows keep 0.5; and a whole kernel. */
 #define CONTRACT(claimed, called, fault)                                                                               \
   .abi = POSENC_KERNEL_ABI, .isa = POSENC_ISA_GENERIC, .name = called, .summary = fault,                               \
-  .algorithm = "that of rotation-portable, with one fault", .provenance = "posenc's tests",                                     \
+  .algorithm = "that of rotation-portable, with one fault", .provenance = "posenc's tests",                            \
   .bound = {.ulp = claimed, .abs = 0x1p-45, .max_position = INT64_C(1) << 61, .derived = true},                        \
   .basis = "that of rotation-portable", .reproducible = true
 #define MUTANT(called, fault, run) CONTRACT(0.5, called, fault), .can_do = mutant_can_do, .execute = run
@@ -72,6 +72,27 @@ static inline void good_rows(const void *constants, const posenc_problem *proble
 
 #define MUTANT_OF_GOOD(called, fault, run) MUTANT(called, fault, run), .prepare = good_prepare, .release = good_release
 
+/* The honest results of add and rope. */
+static inline posenc_status good_apply(const posenc_problem *problem, const posenc_slice *slice, const void *x,
+                                       void *out) {
+  posenc_options options = posenc_default_options();
+  posenc_plan *plan;
+  options.kernel = good_kernel();
+  posenc_status status = posenc_plan_create(&plan, problem, &options);
+  if (status == POSENC_OK) status = posenc_apply(plan, slice, x, out);
+  posenc_plan_destroy(plan);
+  return status;
+}
+
+/* Elements of a row of a result. */
+static inline int64_t width_of(const posenc_problem *problem) {
+  return problem->heads * problem->dim;
+}
+
+/* A kernel with good rows, and a way of its own to apply them. */
+#define APPLIED(called, fault, run)                                                                                    \
+  { MUTANT_OF_GOOD(called, fault, good_rows), .apply = run }
+
 /* The least wrong that an element can be: half an ulp to one. Not so at 0. */
 static inline void nudge(void *out, int64_t at) {
   uint32_t bits;
@@ -80,8 +101,8 @@ static inline void nudge(void *out, int64_t at) {
   memcpy((float *)out + at, &bits, sizeof bits);
 }
 
-/* Defines an execute with the good rows, of which those where WRONG holds have one wrong element, the first cosine. WRONG knows the problem, the
-   call's row and rows, this row's position p, and out. */
+/* Defines an execute with the good rows, of which those where WRONG holds have one wrong element, the first cosine.
+ * WRONG knows the problem, the call's row and rows, this row's position p, and out. */
 #define WRONG_ROWS(function, WRONG)                                                                                    \
   static void function(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {   \
     const int64_t cosine = posenc_layout_columns(problem->layout, problem->dim).cos;                                   \

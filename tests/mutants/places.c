@@ -64,7 +64,7 @@ static void halves_swapped(const void *constants, const posenc_problem *problem,
     }
 }
 
-/* What is left behind the last whole vector of so many elements. */
+/* Columns behind the last whole vector of so many elements. */
 static void nudge_tail(const posenc_problem *problem, int64_t rows, void *out, int64_t width) {
   for (int64_t r = 0; r < rows && problem->dim % width; r++) nudge(out, (r + 1) * problem->dim - 1);
 }

@@ -4,14 +4,6 @@
 
 #include <stdint.h>
 
-static int64_t width_of(const posenc_problem *problem) {
-  return problem->heads * problem->dim;
-}
-
-static void honest(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  good_rows(constants, problem, row, rows, out);
-}
-
 /* The highest bit of the fraction of an element of the result; no bound allows that. */
 static void spoil(const posenc_problem *problem, void *out, int64_t at) {
   const size_t bytes = posenc_dtype_bytes(problem->dtype);
@@ -22,18 +14,14 @@ static int64_t row_number(const posenc_slice *slice, int64_t r) {
   return slice->index ? slice->index[r] : slice->row + r;
 }
 
-/* Defines an apply with the good results, of which those of rows r of sequences n where WRONG holds have a wrong first element. */
+/* Defines an apply with the good results, of which those of rows r of sequences n where WRONG holds have a wrong first
+ * element. */
 #define WRONG_SLICES(function, WRONG)                                                                                  \
   static posenc_status function(const void *constants, const posenc_problem *problem, const posenc_slice *slice,       \
                                 const void *x, void *out) {                                                            \
-    posenc_options options = posenc_default_options();                                                                 \
-    posenc_plan *plan;                                                                                                 \
     const bool in_place = x == out;                                                                                    \
     (void)constants, (void)in_place;                                                                                   \
-    options.kernel = good_kernel();                                                                                    \
-    posenc_status status = posenc_plan_create(&plan, problem, &options);                                               \
-    if (status == POSENC_OK) status = posenc_apply(plan, slice, x, out);                                               \
-    posenc_plan_destroy(plan);                                                                                         \
+    const posenc_status status = good_apply(problem, slice, x, out);                                                   \
     for (int64_t n = 0; n < slice->batch; n++)                                                                         \
       for (int64_t r = 0; r < slice->rows; r++)                                                                        \
         if (WRONG) spoil(problem, out, n * slice->stride + r * width_of(problem));                                     \
@@ -64,17 +52,8 @@ static posenc_status x_overread(const void *constants, const posenc_problem *pro
   const int64_t end = (slice->batch - 1) * slice->stride + slice->rows * width_of(problem);
   seen = ((const volatile char *)x)[(size_t)end * posenc_dtype_bytes(problem->dtype)];
   (void)seen, (void)constants;
-  posenc_options options = posenc_default_options();
-  posenc_plan *plan;
-  options.kernel = good_kernel();
-  posenc_status status = posenc_plan_create(&plan, problem, &options);
-  if (status == POSENC_OK) status = posenc_apply(plan, slice, x, out);
-  posenc_plan_destroy(plan);
-  return status;
+  return good_apply(problem, slice, x, out);
 }
-
-#define APPLIED(called, fault, run)                                                                                    \
-  { MUTANT_OF_GOOD(called, fault, honest), .apply = run }
 
 static const posenc_kernel kernels[] = {
     APPLIED("last-row-alone", "wrong where the last row is asked for alone", last_row_alone),

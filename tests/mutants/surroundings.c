@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants with right rows that leave something of their caller changed: the floating-point environment, or what belongs to the process. */
+/* Mutants with right rows that leave something of their caller changed: the floating-point environment, or what belongs
+ * to the process. */
 #define _GNU_SOURCE
 #include "tests/mutants/mutant.h"
 

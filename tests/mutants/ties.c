@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that claim correct rounding, by MPFR's oracle: one that keeps it, and mutants that fail where ties are near. */
+/* Kernels that claim correct rounding, by MPFR's oracle: one that keeps it, and mutants that fail where ties are
+ * near. */
 #include "reference/oracle.h"
 #include "tests/mutants/mutant.h"
 

@@ -143,7 +143,7 @@ static void position_in_f32(const void *constants, const posenc_problem *problem
     true_rows(problem, (int64_t)(float)position_of(problem, row + r), 1, (float *)out + r * problem->dim);
 }
 
-/* What is left of the table after the last whole vector of rows lags one behind. */
+/* Rows behind the last whole vector of rows lag one behind. */
 static void ragged_length(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   enum { WIDTH = 16 };
   const int64_t whole = problem->rows / WIDTH * WIDTH;
