@@ -127,15 +127,11 @@ static kept read_kept(const char *path) {
 }
 
 /* Writes the kept lines that are not replaced, then the new ones. */
-static void write_kept(const kept *before, const json_t *choice, const options *given, FILE *stream) {
-  const json_t *candidates = json_object_get(choice, "candidates");
+static void write_kept(const kept *before, const record_choice *choice, const options *given, FILE *stream) {
   kept now = {0};
-  for (size_t i = 0; i < json_array_size(candidates); i++) {
-    const json_t *one = json_array_get(candidates, i);
+  RECORD_EACH(one, choice, candidates) {
     char line[512];
-    posenc_wisdom_line(line, sizeof line, &given->problem, given->threads,
-                       json_string_value(json_object_get(one, "kernel")),
-                       json_number_value(json_object_get(one, "seconds")));
+    posenc_wisdom_line(line, sizeof line, &given->problem, given->threads, one->kernel, one->seconds);
     add_line(&now, line);
   }
   fputs(posenc_wisdom_header(), stream);
@@ -276,23 +272,25 @@ static int run(options *given) {
   int status = measure_time(given, &timed, NULL, &timing);
   if (!timing) leave(status);
   const bool lost = status != EXIT_SUCCESS;
-  json_t *choice = choice_of(accuracy, timing, name, table, bench_mode_name(mode), budget_of(given));
+  json_t *made = choice_of(accuracy, timing, name, table, bench_mode_name(mode), budget_of(given));
+  const record_choice *choice = made ? record_take_choice(made) : NULL;
   if (!choice) die("out of memory");
 
-  const char *kernel = json_string_value(json_object_get(choice, "choice"));
+  const bool found = *choice->choice;
   if (given->format && strcmp(given->format, "json") == 0) {
-    field_print(choice, stdout);
+    field_print(made, stdout);
   } else {
     choice_print(choice, stdout);
-    if (kernel) print_code(&given->problem, find_kernel(kernel), given->threads);
+    if (found) print_code(&given->problem, find_kernel(choice->choice), given->threads);
   }
   if (out && (choice_plot(choice, output_stream(out)) != 0 || !output_commit(out)))
     die_value("--plot", picture, "it could not be drawn");
   if (wisdom) write_kept(&before, choice, given, output_stream(wisdom));
   close_output("--keep", keep, wisdom);
   free_kept(&before);
-  status = kernel && !lost ? accuracy_status(accuracy) : STATUS_FAILED_CHECK;
-  json_decref(choice);
+  status = found && !lost ? accuracy_status(accuracy) : STATUS_FAILED_CHECK;
+  record_free(choice);
+  json_decref(made);
   json_decref(timing);
   json_decref(accuracy);
   selection_free(&chosen);

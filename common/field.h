@@ -50,6 +50,21 @@ static inline void field_print(const json_t *record, FILE *stream) {
   fputc('\n', stream);
 }
 
+/* The array or object with a new element; null where either is, for memory ran out. */
+static inline json_t *field_append(json_t *array, json_t *element) {
+  if (array && json_array_append_new(array, element) == 0) return array;
+  if (!array) json_decref(element);
+  json_decref(array);
+  return NULL;
+}
+
+static inline json_t *field_put(json_t *object, const char *key, json_t *value) {
+  if (object && json_object_set_new(object, key, value) == 0) return object;
+  if (!object) json_decref(value);
+  json_decref(object);
+  return NULL;
+}
+
 /* The object in an array of objects whose `key` is `text`; null if there is none. */
 static inline json_t *field_find(const json_t *array, const char *key, const char *text) {
   for (size_t i = 0; i < json_array_size(array); i++) {

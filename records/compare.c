@@ -146,7 +146,8 @@ static bool counts(const record_benchmark *entry, bool medians) {
   return medians ? is_aggregate && strcmp(entry->aggregate_name, "median") == 0 : !is_aggregate;
 }
 
-/* Whether it has to tell a time: not what failed or was skipped, nor the fit of a complexity, nor other aggregates than medians. */
+/* Whether it has to tell a time: not what failed or was skipped, nor the fit of a complexity, nor other aggregates
+   than medians. */
 static bool is_timing(const record_benchmark *entry) {
   const bool is_fit = json_object_get(entry->json, "big_o") || json_object_get(entry->json, "rms");
   return !entry->error_occurred && !entry->skipped && !is_fit && (counts(entry, false) || counts(entry, true));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two records of the same kind, before and after: what has become worse. */
+/* Compares two records of the same kind: what has become worse. */
 #ifndef POSENC_RECORDS_COMPARE_H
 #define POSENC_RECORDS_COMPARE_H
 
@@ -20,11 +20,12 @@ typedef struct compare_limits {
 #define COMPARE_DEFAULT_SLOWER 5
 #define COMPARE_DEFAULT_ALPHA 0.05
 
-/* A comparison, see record.schema.json; speed is that of any Google Benchmark JSON. Null with *why told if the records do not belong together, or memory
-   runs out. */
+/* A comparison, see record.schema.json; speed is that of any Google Benchmark JSON. Null with *why told if the records
+   do not belong together, or memory runs out. */
 json_t *compare_records(const json_t *before, const json_t *after, const compare_limits *limits, const char **why);
 
-/* Whether every benchmark of a speed record tells a time where it has to; other records have none. False: `why` says which one, and why not. */
+/* Whether every benchmark of a speed record tells a time where it has to; other records have none. False: `why` says
+   which one, and why not. */
 bool compare_check(const json_t *record, char *why, size_t size);
 
 /* Text for a terminal, rows that are the same left out unless `all`; or a Markdown table. */

@@ -2,7 +2,7 @@
 #include "records/merge.h"
 
 #include "common/field.h"
-#include "records/read.h"
+#include "records/merge-inputs.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,25 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A file of those to merge. */
-typedef struct input {
-  const char *name;
-  const record_accuracy *accuracy; /* one of */
-  const record_timing *timing;     /* the two is null */
-  json_t *facts;                   /* of machine and build */
-  json_t *run;                     /* whose shard it is; null of a whole run */
-  int64_t number, of;              /* of the shard */
-} input;
-
-typedef struct merger {
-  input *inputs;
-  size_t count;
-  char *why;
-  size_t size;
-} merger;
-
-/* Returns false, for callers that pass failure on. */
-__attribute__((format(printf, 2, 3))) static bool refuse(const merger *m, const char *format, ...) {
+bool merge_refuse(const merger *m, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(m->why, m->size, format, arguments);
@@ -36,11 +18,8 @@ __attribute__((format(printf, 2, 3))) static bool refuse(const merger *m, const 
   return false;
 }
 
-/* "A and B: " */
-#define BOTH "%.200s and %.200s: "
-
-static bool refuse_memory(const merger *m) {
-  return refuse(m, "out of memory");
+bool merge_refuse_memory(const merger *m) {
+  return merge_refuse(m, "out of memory");
 }
 
 /* ---- inputs ---- */
@@ -61,12 +40,12 @@ static bool read_input(const merger *m, input *one, const json_t *json) {
     one->number = one->accuracy->shard.number;
     one->of = one->accuracy->shard.of;
   } else {
-    return refuse(m, "%.200s: no record: %s", one->name, fault.text);
+    return merge_refuse(m, "%.200s: no record: %s", one->name, fault.text);
   }
   /* A missing fact is no evidence that it is the same. */
   for (size_t k = 0; k < (is_timing ? 4 : 3); k++)
     if (!*field_string(one->facts, keys[k]))
-      return refuse(m, "%.200s: no record: it does not tell %s", one->name, keys[k]);
+      return merge_refuse(m, "%.200s: no record: it does not tell %s", one->name, keys[k]);
   return true;
 }
 
@@ -77,10 +56,10 @@ static bool read_inputs(const merger *m, json_t *const *records, char *const *na
     one->name = names[i];
     if (!read_input(m, one, records[i])) return false;
     if (!one->timing != !first->timing)
-      return refuse(m, BOTH "one tells accuracy, the other speed", first->name, one->name);
+      return merge_refuse(m, BOTH "one tells accuracy, the other speed", first->name, one->name);
     if (!one->run != !first->run)
-      return refuse(m, BOTH "one is a shard, the other a whole run", first->name, one->name);
-    if (one->accuracy && !one->run) return refuse(m, "%.200s: not a shard, but a whole run", one->name);
+      return merge_refuse(m, BOTH "one is a shard, the other a whole run", first->name, one->name);
+    if (one->accuracy && !one->run) return merge_refuse(m, "%.200s: not a shard, but a whole run", one->name);
   }
   return true;
 }
@@ -118,9 +97,10 @@ static const char *shown(const json_t *value, char *text, size_t size) {
 static bool refuse_values(const merger *m, const input *one, const input *other, const char *key, const json_t *a,
                           const json_t *b, const char *reason) {
   char text[96], another[96];
-  if (json_is_array(a) && json_is_array(b)) return refuse(m, BOTH "other %s%s", one->name, other->name, key, reason);
-  return refuse(m, BOTH "%s: %s and %s%s", one->name, other->name, key, shown(a, text, sizeof text),
-                shown(b, another, sizeof another), reason);
+  if (json_is_array(a) && json_is_array(b))
+    return merge_refuse(m, BOTH "other %s%s", one->name, other->name, key, reason);
+  return merge_refuse(m, BOTH "%s: %s and %s%s", one->name, other->name, key, shown(a, text, sizeof text),
+                      shown(b, another, sizeof another), reason);
 }
 
 /* ---- shards of one run ---- */
@@ -136,65 +116,52 @@ static bool are_one_run(const merger *m) {
   const input *first = &m->inputs[0];
   for (const input *one = first; one < first + m->count; one++) {
     if (one->of != first->of)
-      return refuse(m, BOTH "of: %" PRId64 " and %" PRId64 " shards", first->name, one->name, first->of, one->of);
+      return merge_refuse(m, BOTH "of: %" PRId64 " and %" PRId64 " shards", first->name, one->name, first->of, one->of);
     const char *key = difference_of(first->run, one->run);
     if (key && strcmp(key, "parts") == 0)
-      return refuse(m, BOTH "other kernels, shapes, cases or profiles", first->name, one->name);
+      return merge_refuse(m, BOTH "other kernels, shapes, cases or profiles", first->name, one->name);
     if (key)
       return refuse_values(m, first, one, key, json_object_get(first->run, key), json_object_get(one->run, key), "");
     if (one->number < 1 || one->number > one->of)
-      return refuse(m, "%.200s: no shard %" PRId64 " of %" PRId64, one->name, one->number, one->of);
+      return merge_refuse(m, "%.200s: no shard %" PRId64 " of %" PRId64, one->name, one->number, one->of);
     const input *same = find_shard(m, one->number);
     if (same != one)
-      return refuse(m, BOTH "both are shard %" PRId64 " of %" PRId64, same->name, one->name, one->number, one->of);
+      return merge_refuse(m, BOTH "both are shard %" PRId64 " of %" PRId64, same->name, one->name, one->number,
+                          one->of);
   }
   if ((int64_t)m->count == first->of) return true;
   int64_t missing = 1;
   while (find_shard(m, missing)) missing++;
-  return refuse(m, "%.200s and others: shard %" PRId64 " of %" PRId64 " is missing", first->name, missing, first->of);
+  return merge_refuse(m, "%.200s and others: shard %" PRId64 " of %" PRId64 " is missing", first->name, missing,
+                      first->of);
 }
 
-/* A place in the run: the kernel and the shape that it is of, and what was found there. */
-typedef struct place {
-  const char *kernel;  /* "" of any */
-  const json_t *shape; /* null of any */
-  json_t *found;
-  const input *from; /* null until a file has it */
-} place;
-
-typedef struct places {
-  const char *list; /* of the record, or what they are called */
-  place *all;
-  size_t count;
-} places;
-
-static bool places_make(const merger *m, places *p, const char *list, size_t count) {
+bool merge_make_places(const merger *m, places *p, const char *list, size_t count) {
   *p = (places){list, calloc(count + 1, sizeof *p->all), count};
-  return p->all || refuse_memory(m);
+  return p->all || merge_refuse_memory(m);
 }
 
-/* Puts what a file has into its place. */
-static bool put(const merger *m, const places *p, int64_t number, const place *one) {
+bool merge_put(const merger *m, const places *p, int64_t number, const place *one) {
   if (number >= (int64_t)p->count)
-    return refuse(m, "%.200s: the shard has %s %" PRId64 ", but the run has %zu", one->from->name, p->list, number,
-                  p->count);
+    return merge_refuse(m, "%.200s: the shard has %s %" PRId64 ", but the run has %zu", one->from->name, p->list,
+                        number, p->count);
   place *there = &p->all[number];
   if (there->from)
-    return refuse(m, BOTH "both have %s %" PRId64 "%s%.60s", there->from->name, one->from->name, p->list, number,
-                  *one->kernel ? ", of " : "", one->kernel);
+    return merge_refuse(m, BOTH "both have %s %" PRId64 "%s%.60s", there->from->name, one->from->name, p->list, number,
+                        *one->kernel ? ", of " : "", one->kernel);
   if (strcmp(one->kernel, there->kernel) != 0 || (there->shape && !json_equal(one->shape, there->shape)))
-    return refuse(m, "%.200s: %s %" PRId64 " is not of the kernel and shape that the run has there", one->from->name,
-                  p->list, number);
+    return merge_refuse(m, "%.200s: %s %" PRId64 " is not of the kernel and shape that the run has there",
+                        one->from->name, p->list, number);
   there->found = one->found;
   there->from = one->from;
   return true;
 }
 
-static bool are_all_found(const merger *m, const places *p) {
+bool merge_are_all_found(const merger *m, const places *p) {
   for (size_t n = 0; n < p->count; n++)
     if (!p->all[n].from)
-      return refuse(m, "%.200s and others: no file has %s %zu%s%.60s", m->inputs[0].name, p->list, n,
-                    *p->all[n].kernel ? ", of " : "", p->all[n].kernel);
+      return merge_refuse(m, "%.200s and others: no file has %s %zu%s%.60s", m->inputs[0].name, p->list, n,
+                          *p->all[n].kernel ? ", of " : "", p->all[n].kernel);
   return true;
 }
 
@@ -208,7 +175,8 @@ static bool is_momentary(const char *key) {
   return false;
 }
 
-/* A fact that only one of two has is no contradiction: a shard that had nothing to time has none of Google Benchmark's. */
+/* A fact that only one of two has is no contradiction: a shard that had nothing to time has none of Google
+   Benchmark's. */
 static bool share_facts(const merger *m, const input *one, const input *other, const char *reason) {
   const char *key;
   json_t *value;
@@ -220,8 +188,7 @@ static bool share_facts(const merger *m, const input *one, const input *other, c
   return true;
 }
 
-/* With all before it: the first may lack what two others contradict each other in. */
-static bool are_same_facts(const merger *m, const input *other, const char *reason) {
+bool merge_are_same_facts(const merger *m, const input *other, const char *reason) {
   for (const input *one = m->inputs; one < other; one++)
     if (!share_facts(m, one, other, reason)) return false;
   return true;
@@ -254,13 +221,13 @@ static bool are_exact_together(const merger *m) {
   for (const input *other = m->inputs + 1; other < m->inputs + m->count; other++) {
     if (!agree_in(m, other, sources, sizeof sources / sizeof *sources, "")) return false;
     if (!record_names_sources(m->inputs[0].facts) &&
-        !are_same_facts(m, other, ", and their sources were modified, or are unknown"))
+        !merge_are_same_facts(m, other, ", and their sources were modified, or are unknown"))
       return false;
     if (irreproducible && !agree_in(m, other, bits, sizeof bits / sizeof *bits, reason)) return false;
     for (size_t k = 0; k < first->kernels_count; k++)
       if (k >= other->accuracy->kernels_count || !json_equal(first->kernels[k].json, other->accuracy->kernels[k].json))
-        return refuse(m, BOTH "%.60s promises something else, or runs on one of the machines alone", m->inputs[0].name,
-                      other->name, first->kernels[k].name);
+        return merge_refuse(m, BOTH "%.60s promises something else, or runs on one of the machines alone",
+                            m->inputs[0].name, other->name, first->kernels[k].name);
     if (!have_same_setting(m, other, "seed") || !have_same_setting(m, other, "budget")) return false;
   }
   return true;
@@ -305,7 +272,7 @@ static bool expect_results(const merger *m, places *p) {
   const record_verify_run *run = &m->inputs[0].accuracy->shard.run;
   size_t n = 0;
   RECORD_EACH(part, run, parts) n += part->kernels_count * part->shapes_count;
-  if (!places_make(m, p, "records", n)) return false;
+  if (!merge_make_places(m, p, "records", n)) return false;
   n = 0;
   RECORD_EACH(part, run, parts)
     RECORD_EACH(shape, part, shapes)
@@ -318,7 +285,7 @@ static bool expect_profiles(const merger *m, places *p) {
   const record_verify_run *run = &m->inputs[0].accuracy->shard.run;
   size_t n = 0;
   RECORD_EACH(part, run, parts) n += part->profile ? part->kernels_count : 0;
-  if (!places_make(m, p, "profile", n)) return false;
+  if (!merge_make_places(m, p, "profile", n)) return false;
   n = 0;
   RECORD_EACH(part, run, parts)
     for (size_t k = 0; part->profile && k < part->kernels_count; k++) p->all[n++] = (place){.kernel = part->kernels[k]};
@@ -326,7 +293,7 @@ static bool expect_profiles(const merger *m, places *p) {
 }
 
 static bool refuse_counts(const merger *m, const input *one, const char *list, size_t count, size_t said) {
-  return refuse(m, "%.200s: %zu %s, but the shard says %zu", one->name, count, list, said);
+  return merge_refuse(m, "%.200s: %zu %s, but the shard says %zu", one->name, count, list, said);
 }
 
 static bool put_all(const merger *m, const places *results, const places *profiles, const input *from) {
@@ -338,11 +305,11 @@ static bool put_all(const merger *m, const places *results, const places *profil
     return refuse_counts(m, from, profiles->list, record->profile_count, shard->profiles_count);
   for (size_t i = 0; i < shard->exams_count; i++) {
     const record_result *one = &record->records[i];
-    if (!put(m, results, shard->exams[i], &(place){one->kernel, one->shape.json, one->json, from})) return false;
+    if (!merge_put(m, results, shard->exams[i], &(place){one->kernel, one->shape.json, one->json, from})) return false;
   }
   for (size_t i = 0; i < shard->profiles_count; i++) {
     const record_profile *one = &record->profile[i];
-    if (!put(m, profiles, shard->profiles[i], &(place){one->kernel, NULL, one->json, from})) return false;
+    if (!merge_put(m, profiles, shard->profiles[i], &(place){one->kernel, NULL, one->json, from})) return false;
   }
   return true;
 }
@@ -360,13 +327,13 @@ static json_t *only_one(const merger *m, const char *key, bool wanted, bool *ok)
   for (size_t i = 0; i < m->count && *ok; i++) {
     json_t *value = json_object_get(m->inputs[i].accuracy->json, key);
     if (!json_is_object(value)) continue;
-    if (found) *ok = refuse(m, BOTH "both have %s", holder->name, m->inputs[i].name, key);
+    if (found) *ok = merge_refuse(m, BOTH "both have %s", holder->name, m->inputs[i].name, key);
     found = value;
     holder = &m->inputs[i];
   }
   if (*ok && wanted != (found != NULL))
-    *ok = refuse(m, "%.200s and others: %s %s", m->inputs[0].name, wanted ? "no file has" : "the run was not asked for",
-                 key);
+    *ok = merge_refuse(m, "%.200s and others: %s %s", m->inputs[0].name,
+                       wanted ? "no file has" : "the run was not asked for", key);
   return found;
 }
 
@@ -381,7 +348,7 @@ static json_t *make_accuracy(const merger *m, const places *results, const place
     ok = !__builtin_add_overflow(passed, one->passed, &passed) &&
          !__builtin_add_overflow(failed, one->failed, &failed) &&
          !__builtin_add_overflow(skipped, one->skipped, &skipped);
-    if (!ok) refuse(m, "%.200s: its totals are too large", m->inputs[i].name);
+    if (!ok) merge_refuse(m, "%.200s: its totals are too large", m->inputs[i].name);
   }
   if (!ok) return NULL;
   const json_t *json = first->accuracy->json;
@@ -391,7 +358,7 @@ static json_t *make_accuracy(const merger *m, const places *results, const place
                 json_object_get(json, "kernels"), "seed", json_object_get(json, "seed"), "budget",
                 json_object_get(json, "budget"), "records", array_of(results), "profile", array_of(profiles), "unique",
                 unique, "passed", passed, "failed", failed, "skipped", skipped, "encodings", encodings);
-  if (!made) refuse_memory(m);
+  if (!made) merge_refuse_memory(m);
   return made;
 }
 
@@ -399,131 +366,11 @@ static json_t *merge_accuracy(const merger *m) {
   places results = {0}, profiles = {0};
   bool ok = expect_results(m, &results) && expect_profiles(m, &profiles);
   for (size_t i = 0; i < m->count && ok; i++) ok = put_all(m, &results, &profiles, &m->inputs[i]);
-  ok = ok && are_all_found(m, &results) && are_all_found(m, &profiles);
+  ok = ok && merge_are_all_found(m, &results) && merge_are_all_found(m, &profiles);
   json_t *made = ok ? make_accuracy(m, &results, &profiles) : NULL;
   free(results.all);
   free(profiles.all);
   return made;
-}
-
-/* ---- speed ---- */
-
-/* No benchmark is in two files. */
-static bool are_apart(const merger *m) {
-  json_t *owners = json_object(); /* the number of the first file that has the name */
-  bool ok = owners || refuse_memory(m);
-  for (size_t i = 0; i < m->count && ok; i++)
-    RECORD_EACH(benchmark, m->inputs[i].timing, benchmarks) {
-      const json_t *owner = json_object_get(owners, benchmark->name);
-      if (!owner)
-        ok = json_object_set_new(owners, benchmark->name, json_integer((json_int_t)i)) == 0 || refuse_memory(m);
-      else if (json_integer_value(owner) != (json_int_t)i)
-        ok = refuse(m, BOTH "both have %.120s", m->inputs[json_integer_value(owner)].name, m->inputs[i].name,
-                    benchmark->name);
-      if (!ok) break;
-    }
-  json_decref(owners);
-  return ok;
-}
-
-/* Every shape of the run in just one shard. */
-static bool have_all_shapes(const merger *m) {
-  places p;
-  bool ok = places_make(m, &p, "shape", m->inputs[0].timing->context.shard.run.shapes_count);
-  for (size_t n = 0; n < p.count && ok; n++) p.all[n].kernel = "";
-  for (const input *one = m->inputs; one < m->inputs + m->count && ok; one++) {
-    const record_bench_shard *shard = &one->timing->context.shard;
-    for (size_t k = 0; k < shard->shapes_count && ok; k++)
-      ok = put(m, &p, shard->shapes[k], &(place){.kernel = "", .from = one});
-  }
-  ok = ok && are_all_found(m, &p);
-  free(p.all);
-  return ok;
-}
-
-/* Its repetitions and what is made of them share it. */
-static const char *family_name(const record_benchmark *benchmark) {
-  return *benchmark->run_name ? benchmark->run_name : benchmark->name;
-}
-
-/* Is a name "mode/shape/kernel" of a shape of this shard, and of a kernel of the run? Kernels may have a '/', too. */
-static bool is_of_shard(const record_bench_shard *shard, const char *name) {
-  const char *shape = strchr(name, '/'), *kernel = shape ? strchr(++shape, '/') : NULL;
-  bool is_known = false;
-  if (!kernel) return false;
-  RECORD_EACH(known, &shard->run, kernels) is_known = is_known || strcmp(*known, kernel + 1) == 0;
-  const size_t length = (size_t)(kernel - shape);
-  RECORD_EACH(number, shard, shapes) {
-    const char *known = shard->run.shapes[*number].name;
-    if (is_known && strlen(known) == length && memcmp(known, shape, length) == 0) return true;
-  }
-  return false;
-}
-
-/* No list of shapes is believed that the benchmarks contradict. */
-static bool have_own_benchmarks(const merger *m) {
-  for (const input *one = m->inputs; one < m->inputs + m->count; one++)
-    RECORD_EACH(benchmark, one->timing, benchmarks) {
-      const char *name = benchmark->name, *family = family_name(benchmark);
-      if (strncmp(name, family, strlen(family)) != 0 || !is_of_shard(&one->timing->context.shard, family))
-        return refuse(m, "%.200s: %.120s is not of the shapes of the shard and the kernels of the run", one->name,
-                      name);
-    }
-  return true;
-}
-
-/* Copies of all, counted on from those before: no two families have one index, and no two repetitions one turn. What Google Benchmark makes of
-   several turns, such as their mean, tells nothing. `families` has the index of each that was met. */
-static bool append_all(json_t *benchmarks, const record_timing *more, json_t *families, double *turns) {
-  const double before = *turns;
-  RECORD_EACH(benchmark, more, benchmarks) {
-    json_t *one = json_copy(benchmark->json);
-    const char *family = family_name(benchmark);
-    if (!one || json_array_append_new(benchmarks, one) != 0) return false;
-    if (strcmp(benchmark->run_type, "iteration") != 0) {
-      json_object_del(one, "turn");
-    } else if (isfinite(benchmark->turn)) {
-      json_object_set_new(one, "turn", json_real(benchmark->turn + before));
-      *turns = fmax(*turns, benchmark->turn + before);
-    }
-    if (!json_object_get(one, "family_index")) continue;
-    if (!json_object_get(families, family) &&
-        json_object_set_new(families, family, json_integer((json_int_t)json_object_size(families))) != 0)
-      return false;
-    if (json_object_set(one, "family_index", json_object_get(families, family)) != 0) return false;
-  }
-  return true;
-}
-
-/* All facts that any of them has: a shard that had nothing to time has none of Google Benchmark's, and not all have all kernels. The first that timed
-   something comes first. */
-static json_t *merged_context(const merger *m) {
-  size_t first = 0;
-  while (first + 1 < m->count && m->inputs[first].timing->benchmarks_count == 0) first++;
-  json_t *context = json_copy(m->inputs[first].facts);
-  bool ok = context != NULL;
-  for (size_t i = 0; i < m->count && ok; i++) ok = json_object_update_missing(context, m->inputs[i].facts) == 0;
-  json_object_del(context, "shard");
-  if (ok) return context;
-  json_decref(context);
-  return NULL;
-}
-
-static json_t *merge_timings(const merger *m) {
-  for (size_t i = 1; i < m->count; i++)
-    if (!are_same_facts(m, &m->inputs[i], ", and times belong to one machine and one build")) return NULL;
-  if (m->inputs[0].run && !(have_all_shapes(m) && have_own_benchmarks(m))) return NULL;
-  if (!are_apart(m)) return NULL;
-  json_t *context = merged_context(m), *benchmarks = json_array(), *families = json_object();
-  bool ok = context && benchmarks && families;
-  double turns = 0.0;
-  for (size_t i = 0; i < m->count && ok; i++) ok = append_all(benchmarks, m->inputs[i].timing, families, &turns);
-  json_decref(families);
-  if (ok) return json_pack("{s:o, s:o}", "context", context, "benchmarks", benchmarks);
-  json_decref(context);
-  json_decref(benchmarks);
-  refuse_memory(m);
-  return NULL;
 }
 
 static json_t *merge_inputs(const merger *m) {
@@ -534,7 +381,7 @@ static json_t *merge_inputs(const merger *m) {
 
 json_t *merge_records(json_t *const *records, char *const *names, size_t count, char *why, size_t size) {
   const merger m = {calloc(count, sizeof *m.inputs), count, why, size};
-  if (!m.inputs) return refuse_memory(&m), NULL;
+  if (!m.inputs) return merge_refuse_memory(&m), NULL;
   json_t *merged = read_inputs(&m, records, names) ? merge_inputs(&m) : NULL;
   for (size_t i = 0; i < count; i++) {
     record_free(m.inputs[i].accuracy);

@@ -7,17 +7,19 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The record as TAP on `stream`: one point per kernel × property × shape; at its end, which kernels did not run, and why. */
+/* The record as TAP on `stream`: one point per kernel × property × shape; at its end, which kernels did not run, and
+   why. */
 void record_print_tap(const json_t *record, FILE *stream);
 
 /* The same as JUnit XML: one suite per kernel × shape, one case per property. */
 void record_print_junit(const json_t *record, FILE *stream);
 
-/* Null, or why a record without failures should not be trusted: no kernel did any table, or nothing of one was compared, as of an empty table. Writes into `text`, of
- * `size` bytes. */
+/* Null, or why a record without failures should not be trusted: no kernel did any table, or nothing of one was
+   compared, as of an empty table. Writes into `text`, of * `size` bytes. */
 const char *record_mistrust(const json_t *record, char *text, size_t size);
 
-/* Which step the errors of one result come from, as lines that begin with `prefix`; nothing if that was not asked for. */
+/* Which step the errors of one result come from, as lines that begin with `prefix`; nothing if that was not asked for.
+   */
 void record_print_explained(const json_t *result, const char *prefix, FILE *stream);
 
 #endif

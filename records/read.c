@@ -252,6 +252,8 @@ static bool read_array(const holder *h, const char *key, need needed, struct_rea
 #define OBJECT(need, type, key) read_object(h, #key, need, &object, read_##type, &to->key) &&
 #define OBJECT_OR_NULL(need, type, key) read_object(h, #key, need, &object_or_null, read_##type, &to->key) &&
 #define ARRAY(need, type, key) read_array(h, #key, need, read_##type, sizeof *to->key, &to->key##_count, &to->key) &&
+#define ARRAY_OF_NULLABLE(need, type, key) ARRAY(need, type, key)
+#define UNREAD(need, key)
 #include "records/fields.def"
 
 /* Null, and a fault if one is asked for, if it is none. */
@@ -280,7 +282,8 @@ typedef struct exam {
   bool is_listed;
 } exam;
 
-/* What the results of a record, whose path is `where`, with its dot, or empty, say of themselves. Its list `known` has all kernels. */
+/* What the results of a record, whose path is `where`, with its dot, or empty, say of themselves. Its list `known` has
+   all kernels. */
 typedef struct totals {
   const char *where, *known;
   int64_t passed, failed, skipped;
@@ -401,6 +404,10 @@ const record_timing *record_take_timing(const json_t *json) {
 
 const record_report *record_take_report(const json_t *json) {
   return read_record(json, read_report, sizeof(record_report), NULL);
+}
+
+const record_machines *record_take_machines(const json_t *json) {
+  return read_record(json, read_machines, sizeof(record_machines), NULL);
 }
 
 const record_comparison *record_take_comparison(const json_t *json) {

@@ -11,8 +11,9 @@
 /* An integer that the record has null or nothing for. */
 #define RECORD_NONE INT64_MIN
 
-/* record_bound, record_kernel … record_report: see fields.def. `json` is what was parsed, null for an inner object that is not there; its fields then
-   have the values of missing ones. Texts, facts and `json` belong to the JSON, which must outlive the struct. */
+/* record_bound, record_kernel … record_report: see fields.def. `json` is what was parsed, null for an inner object that
+   is not there; its fields then have the values of missing ones. Texts, facts and `json` belong to the JSON, which must
+   outlive the struct. */
 #define BEGIN(type)                                                                                                    \
   typedef struct record_##type {                                                                                       \
     json_t *json;
@@ -43,13 +44,16 @@
 #define ARRAY(need, type, key)                                                                                         \
   const record_##type *key;                                                                                            \
   size_t key##_count;
+#define ARRAY_OF_NULLABLE(need, type, key) ARRAY(need, type, key)
+#define UNREAD(need, key)
 #include "records/fields.def"
 
 /* for (every `item` of the array `list` of a struct) */
 #define RECORD_EACH(item, holder, list)                                                                                \
   for (__typeof__(&*(holder)->list) item = (holder)->list; item < (holder)->list + (holder)->list##_count; item++)
 
-/* Bytes of the mode, the shape or the kernel in a name of a timing, with the zero at its end: longer ones are refused. */
+/* Bytes of the mode, the shape or the kernel in a name of a timing, with the zero at its end: longer ones are refused.
+   */
 enum { SAMPLE_NAME = 80 };
 
 /* Where a record is not as expected, and how: "records[3].bound.ulp is missing", without a line end. */
@@ -58,20 +62,21 @@ typedef struct record_fault {
 } record_fault;
 
 /*
- * What it is: a record of that schema whose fields are there and of the right kind, to be released with record_free; else null, and a fault. Fields that are not
- * known are no fault: a later version may add them. An accuracy record must also agree with itself: its totals are those of its checks, and its
- * results are of kernels that it lists.
+ * A record of that schema whose fields are there and of the right kind, to be released with record_free; else null, and
+ * a fault. Unknown fields are no fault: a later version may add them. An accuracy record must also agree with itself:
+ * its totals are those of its checks, and its results are of kernels that it lists.
  */
 const record_accuracy *record_read_accuracy(const json_t *json, record_fault *fault);
 const record_timing *record_read_timing(const json_t *json, record_fault *fault);
 const record_report *record_read_report(const json_t *json, record_fault *fault);
 const record_baseline *record_read_baseline(const json_t *json, record_fault *fault);
 
-/* The same of JSON of any version, and of any program's timings: fields of another kind count as missing, and there is no fault. Null when memory
-   runs out. */
+/* The same of JSON of any version, and of timings by any program: fields of another kind count as missing, and there is
+   no fault. Null when memory runs out. */
 const record_accuracy *record_take_accuracy(const json_t *json);
 const record_timing *record_take_timing(const json_t *json);
 const record_report *record_take_report(const json_t *json);
+const record_machines *record_take_machines(const json_t *json);
 const record_comparison *record_take_comparison(const json_t *json);
 const record_choice *record_take_choice(const json_t *json);
 

@@ -24,15 +24,16 @@ typedef struct samples {
 samples *samples_open(const record_timing *timing);
 void samples_close(samples *s);
 
-/* Collects that counter of all repetitions of one kernel, or (null) of any, in s->values, and returns how many there are. "plan_ns" is the time of an
-   iteration. */
+/* Collects that counter of all repetitions of one kernel, or (null) of any, in s->values, and returns how many there
+   are. "plan_ns" is the time of an iteration. */
 size_t samples_collect(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
 
 /* {"median", "min", "max"} of that, or JSON null if it was never measured. */
 json_t *samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
 
-/* How many times as long the second of two kernels takes: {"estimate", "low", "high"}. The interval is of 90 %, the most that three timings of each
-   can support; low and high are null where timings are fewer. Null when memory runs out. */
+/* How many times as long the second of two kernels takes: {"estimate", "low", "high"}. The interval is of 90 %, the
+   most that three timings of each can support; low and high are null where timings are fewer. Null when memory runs
+   out. */
 json_t *samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second);
 
 /* The same of two samples of positive numbers: how many times a number of `a` one of `b` is. */

@@ -15,8 +15,9 @@ double statistics_median(double *x, size_t n) {
 
 enum { MOST_EXACT = 25 };
 
-/* P(U <= u) for samples of n and m, both at most MOST_EXACT, whose arrangements, C(50, 25) < 2^47 at most, a double counts exactly. Those with U = u are the
-   coefficient of q^u in the product over i = 1 … n of (1 - q^(m + i)) / (1 - q^i). */
+/* P(U <= u) for samples of n and m, both at most MOST_EXACT, whose arrangements, C(50, 25) < 2^47 at most, a double
+   counts exactly. Those with U = u are the coefficient of q^u in the product over i = 1 … n of (1 - q^(m + i)) / (1 -
+   q^i). */
 static double exact_tail(size_t n, size_t m, size_t u) {
   double ways[MOST_EXACT * MOST_EXACT + 1] = {1.0};
   const size_t most = n * m;
@@ -62,7 +63,8 @@ double statistics_rank_test(const double *a, size_t n, const double *b, size_t m
   return fmin(1.0, 2.0 * tail);
 }
 
-/* So many quotients at either end are outside the interval: the most with P(U < k) <= (1 - confidence) / 2. */
+/* The number of quotients at either end that are outside the interval: the most with P(U < k) <= (1 - confidence) / 2.
+   */
 static size_t outside(size_t n, size_t m, double confidence) {
   const double most = (1.0 - confidence) / 2.0 * (1.0 + 1e-9); /* 90 % is what three of each can tell, exactly */
   size_t k = 0;

@@ -5,6 +5,7 @@
 #include "records/read.h"
 #include "reports/machines.h"
 #include "reports/model/compose.h"
+#include "reports/model/machines.h"
 #include "reports/page/plot.h"
 #include "reports/sections/sections.h"
 
@@ -128,7 +129,7 @@ int report_write(const char *directory, const json_t *accuracy, const json_t *ti
   json_t *document = NULL;
   if (timing && !timed)
     fprintf(stderr, "posenc: report: timing record: %s\n", fault.text);
-  else if (!(document = document_make(verified->json, timed, command)))
+  else if (!(document = document_make(verified, timed, command)))
     fputs("posenc: report: out of memory\n", stderr);
   const int status = document ? write_report(directory, document, document, false) : 2;
   json_decref(document);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/model/answer.h"
 
-#include "common/contract.h"
 #include "common/field.h"
 #include "common/shapes.h"
 #include "reports/model/document.h"
@@ -15,56 +14,50 @@ typedef enum budget { HALF, ONE, ANY, BUDGETS } budget;
 
 static const char *const budgets[BUDGETS] = {"half", "one", "any"};
 
-/* ---- who may be the answer ---- */
+/* ---- candidates ---- */
 
-/* Does it prove that it is within so much everywhere on that shape? */
-static bool is_within(const json_t *kernel, const json_t *described, budget most) {
+/* Does the kernel prove that it is within so much everywhere on that shape? */
+static bool is_within(const record_kernel *kernel, const record_table_shape *of, budget most) {
   static const double one_ulp = 0x1p-24; /* just below 1 */
-  const posenc_bound bound = document_bound(kernel);
-  const int64_t first = json_integer_value(json_object_get(described, "first"));
-  const double rows = field_number(described, "rows"); /* timings alone tell it as a real */
+  const posenc_bound bound = report_bound(kernel);
   int64_t last;
   if (most == ANY) return true;
-  if (!(rows >= 0 && rows < 0x1p62)) return false;
-  if (!bound.derived || bound.max_position < 0 || first < -bound.max_position ||
-      __builtin_add_overflow(first, (int64_t)rows - 1, &last) || last > bound.max_position)
+  if (!(of->rows >= 0 && of->rows < 0x1p62)) return false;
+  if (!bound.derived || bound.max_position < 0 || of->first < -bound.max_position ||
+      __builtin_add_overflow(of->first, (int64_t)of->rows - 1, &last) || last > bound.max_position)
     return false;
   if (most == HALF) return bound.ulp <= 0.5 && bound.abs <= 0 && bound.growth <= 0;
-  return posenc_bound_at(&bound, POSENC_F32, first) <= one_ulp && posenc_bound_at(&bound, POSENC_F32, last) <= one_ulp;
+  return posenc_bound_at(&bound, POSENC_F32, of->first) <= one_ulp &&
+         posenc_bound_at(&bound, POSENC_F32, last) <= one_ulp;
 }
 
-static bool is_candidate(const json_t *kernel, const json_t *described, budget most) {
-  if (!json_is_true(json_object_get(kernel, "holds"))) return false;
-  if (json_is_true(json_object_get(kernel, "keeps_rows"))) return false; /* its time is that of a copy */
-  if (json_is_true(json_object_get(kernel, "recipe"))) return false;
-  return is_within(kernel, described, most);
+/* A kernel that keeps rows takes the time of a copy. */
+static bool is_candidate(const record_kernel *kernel, const record_table_shape *of, budget most) {
+  return kernel->holds && !kernel->keeps_rows && !kernel->recipe && is_within(kernel, of, most);
 }
 
-static double median_ns(const json_t *table, const char *kernel) {
-  const json_t *timing = json_object_get(document_row(table, kernel), "timing");
-  return field_number(json_object_get(timing, "ns_per_element"), "median");
+static double median_ns(const record_table *table, const char *kernel) {
+  const record_row *row = report_row(table, kernel);
+  return row ? row->timing.ns_per_element.median : NAN;
 }
 
 /* But for one kernel, or null; null if there is none. */
-static const char *fastest(const json_t *document, const json_t *table, budget most, const char *but) {
-  const json_t *kernels = json_object_get(document, "kernels");
+static const char *fastest(const record_report *report, const record_table *table, budget most, const char *but) {
   const char *best = NULL;
   double best_ns = INFINITY;
-  for (size_t i = 0; i < json_array_size(kernels); i++) {
-    const json_t *kernel = json_array_get(kernels, i);
-    const char *name = field_string(kernel, "name");
-    const double ns = median_ns(table, name);
-    if (!(ns < best_ns) || (but && strcmp(name, but) == 0)) continue;
-    if (!is_candidate(kernel, json_object_get(table, "shape"), most)) continue;
-    best = name;
+  RECORD_EACH(kernel, report, kernels) {
+    const double ns = median_ns(table, kernel->name);
+    if (!(ns < best_ns) || (but && strcmp(kernel->name, but) == 0)) continue;
+    if (!is_candidate(kernel, &table->shape, most)) continue;
+    best = kernel->name;
     best_ns = ns;
   }
   return best;
 }
 
-const char *answer_fastest(const json_t *document, const json_t *table, const char *named) {
-  for (budget most = HALF; most < BUDGETS; most++)
-    if (strcmp(budgets[most], named) == 0) return fastest(document, table, most, NULL);
+const char *answer_fastest(const record_report *report, const record_table *table, const char *named) {
+  for (budget most = HALF; table && most < BUDGETS; most++)
+    if (strcmp(budgets[most], named) == 0) return fastest(report, table, most, NULL);
   return NULL;
 }
 
@@ -78,48 +71,43 @@ static json_t *compare(samples *times, const char *table, const char *first, con
   return ratio;
 }
 
-static bool add_answer(json_t *answers, const json_t *document, samples *times, const json_t *table,
+static bool add_answer(json_t *answers, const record_report *report, samples *times, const record_table *table,
                        const char *footprint, budget most) {
-  const char *name = field_string(json_object_get(table, "shape"), "name");
-  const char *kernel = fastest(document, table, most, NULL);
+  const char *name = table->shape.name, *kernel = fastest(report, table, most, NULL);
   if (!kernel) return true;
   const char *slow = isfinite(median_ns(table, baseline)) ? baseline : NULL;
   return json_array_append_new(answers, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "shape", name, "footprint",
                                                   footprint, "budget", budgets[most], "kernel", kernel, "next",
-                                                  compare(times, name, kernel, fastest(document, table, most, kernel)),
+                                                  compare(times, name, kernel, fastest(report, table, most, kernel)),
                                                   "naive", compare(times, name, kernel, slow))) == 0;
 }
 
-/* ---- on which tables ---- */
+/* ---- tables ---- */
 
-/* Of f32, which the answer is about, and timed. */
-static bool is_asked(const json_t *table) {
-  return document_is_f32_table(table) && json_is_object(json_object_get(table, "limit_bytes_per_second"));
+/* Of f32 and timed: other tables have no answer. */
+static bool is_asked(const record_table *table) {
+  return report_is_f32_table(table) && table->limit_bytes_per_second.json;
 }
 
 /* The largest table that takes at most so many bytes; null if there is none. */
-static const json_t *largest(const json_t *document, double most) {
-  const json_t *shapes = json_object_get(document, "shapes"), *chosen = NULL;
-  for (size_t i = 0; i < json_array_size(shapes); i++) {
-    const json_t *table = json_array_get(shapes, i);
-    const double bytes = field_number(table, "bytes");
-    if (is_asked(table) && bytes > 0 && bytes <= most && (!chosen || bytes >= field_number(chosen, "bytes")))
+static const record_table *largest(const record_report *report, double most) {
+  const record_table *chosen = NULL;
+  RECORD_EACH(table, report, shapes)
+    if (is_asked(table) && table->bytes > 0 && table->bytes <= most && (!chosen || table->bytes >= chosen->bytes))
       chosen = table;
-  }
   return chosen;
 }
 
-json_t *answer_make(const json_t *document, samples *times) {
-  const json_t *context = json_object_get(json_object_get(document, "environment"), "timing");
-  const json_t *reference = document_shape(document, field_string(json_object_get(document, "headline"), "shape"));
-  const double cache = strtod(field_string(context, "l2"), NULL);
+json_t *answer_make(const record_report *report, samples *times) {
+  const record_table *reference = report_table(report, report->headline.shape);
+  const double cache = strtod(field_string(report->environment.timing, "l2"), NULL);
   const struct {
     const char *footprint;
-    const json_t *table;
+    const record_table *table;
   } asked[] = {
       {"reference", reference && is_asked(reference) ? reference : NULL},
-      {"largest", largest(document, INFINITY)},
-      {"in cache", largest(document, cache / 2)}, /* the other half for everything else that wants to be there */
+      {"largest", largest(report, INFINITY)},
+      {"in cache", largest(report, cache / 2)}, /* the other half for everything else that wants to be there */
   };
   json_t *answers = json_array();
   bool done = answers;
@@ -127,7 +115,7 @@ json_t *answer_make(const json_t *document, samples *times) {
     bool again = false; /* one table may be two of them */
     for (size_t k = 0; k < i; k++) again = again || asked[k].table == asked[i].table;
     for (budget most = HALF; done && asked[i].table && !again && most < BUDGETS; most++)
-      done = add_answer(answers, document, times, asked[i].table, asked[i].footprint, most);
+      done = add_answer(answers, report, times, asked[i].table, asked[i].footprint, most);
   }
   if (done) return answers;
   json_decref(answers);

@@ -3,6 +3,8 @@
 #ifndef POSENC_REPORTS_MODEL_CAUSES_H
 #define POSENC_REPORTS_MODEL_CAUSES_H
 
+#include "records/read.h"
+
 #include <jansson.h>
 
 /* The parts of an error, in the order in which a kernel makes them. */
@@ -10,7 +12,7 @@ enum { CAUSES = 4 };
 extern const char *const cause_names[CAUSES];
 
 /*
- * From the "profile" of an accuracy record:
+ * Made of the profiles of an accuracy record:
  *
  * [ { "kernels": [ names of those whose parts are the same at every position ],
  *     "points": [ {"position": n, "parts": as in the record, "sum" of them, "shares": {cause: of that sum} } … ],
@@ -20,6 +22,6 @@ extern const char *const cause_names[CAUSES];
  * four shares is a quarter or more, so there is always one, and rounding cannot hide it.
  * Kernels without parts are left out. Null when memory runs out.
  */
-json_t *causes_make(const json_t *profile);
+json_t *causes_make(const record_accuracy *record);
 
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "reports/model/choice.h"
 
 #include "common/field.h"
@@ -11,48 +13,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what was found out ---------------------------------------------------------------------------- */
-
-static const json_t *record_of(const json_t *accuracy, const char *kernel, const char *shape) {
-  const json_t *records = json_object_get(accuracy, "records");
-  for (size_t i = 0; i < json_array_size(records); i++) {
-    const json_t *record = json_array_get(records, i);
-    if (strcmp(field_string(record, "kernel"), kernel) == 0 &&
-        strcmp(field_string(json_object_get(record, "shape"), "name"), shape) == 0)
-      return record;
-  }
-  return NULL;
-}
+/* ---- candidates ---- */
 
 /* It was looked at, and nothing is wrong. */
-static bool is_ok(const json_t *record) {
-  const json_t *checks = json_object_get(record, "checks");
-  for (size_t i = 0; i < json_array_size(checks); i++)
-    if (!json_is_true(json_object_get(json_array_get(checks, i), "ok"))) return false;
-  return json_array_size(checks) > 0;
+static bool is_ok(const record_result *result) {
+  if (!result) return false;
+  RECORD_EACH(check, result, checks)
+    if (!check->ok) return false;
+  return result->checks_count > 0;
 }
 
 /* The timings of one kernel, of which there are `count`. */
 typedef struct timed {
   double *seconds;
   size_t count;
-  double rate, share; /* of the last timing: medians follow from the time */
+  double rate, share; /* medians */
 } timed;
 
-static bool collect(const json_t *timing, const char *name, timed *of) {
-  const json_t *benchmarks = json_object_get(timing, "benchmarks");
-  const size_t most = json_array_size(benchmarks);
-  *of = (timed){.seconds = malloc((most + 1) * sizeof *of->seconds)};
-  double *shares = malloc((most + 1) * sizeof *shares), *rates = malloc((most + 1) * sizeof *rates);
-  for (size_t i = 0; of->seconds && shares && rates && i < most; i++) {
-    const json_t *entry = json_array_get(benchmarks, i);
-    if (strcmp(field_string(entry, "run_type"), "iteration") != 0 || strcmp(field_string(entry, "run_name"), name) != 0)
-      continue;
-    shares[of->count] = field_number(entry, "of_limit");
-    rates[of->count] = field_number(entry, "bytes_per_second");
-    of->seconds[of->count++] = field_number(entry, "real_time") * 1e-9;
-  }
+/* Those of "mode/shape/kernel"; false when memory runs out. */
+static bool collect(const record_timing *timing, const char *name, timed *of) {
+  const size_t most = timing->benchmarks_count + 1;
+  *of = (timed){.seconds = malloc(most * sizeof *of->seconds)};
+  double *shares = malloc(most * sizeof *shares), *rates = malloc(most * sizeof *rates);
   const bool done = of->seconds && shares && rates;
+  for (const record_benchmark *entry = timing->benchmarks; done && entry + 1 < timing->benchmarks + most; entry++) {
+    if (strcmp(entry->run_type, "iteration") != 0 || strcmp(entry->run_name, name) != 0) continue;
+    shares[of->count] = entry->of_limit;
+    rates[of->count] = entry->bytes_per_second;
+    of->seconds[of->count++] = entry->real_time * 1e-9;
+  }
   if (done && of->count) {
     of->share = statistics_median(shares, of->count);
     of->rate = statistics_median(rates, of->count);
@@ -62,78 +51,93 @@ static bool collect(const json_t *timing, const char *name, timed *of) {
   return done;
 }
 
-static json_t *candidate_of(const json_t *accuracy, const char *kernel, const char *shape, const char *table,
-                            const timed *of, choice_budget budget) {
-  const json_t *record = record_of(accuracy, kernel, table);
-  const double ulp = field_number(json_object_get(record, "max_ulp"), "ulp"),
-               abs = field_number(json_object_get(record, "max_abs"), "abs");
-  const bool within = ulp <= budget.max_ulp && abs <= budget.max_abs;
-  const double median = statistics_median(of->seconds, of->count); /* sorts */
-  return json_pack("{s:s, s:b, s:b, s:b, s:o, s:o, s:O, s:O, s:o, s:o, s:o, s:o, s:o}", "kernel", kernel, "ok",
-                   is_ok(record) && is_ok(record_of(accuracy, kernel, shape)), "within", within, "exhaustive",
-                   strcmp(field_string(record, "mode"), "exhaustive") == 0, "max_ulp", field_real(ulp), "max_abs",
-                   field_real(abs), "misrounded", json_object_get(record, "misrounded"), "elements",
-                   json_object_get(record, "elements"), "seconds", field_real(median), "low",
-                   field_real(of->seconds[0]), "high", field_real(of->seconds[of->count - 1]), "bytes_per_second",
-                   field_real(of->rate), "of_limit", field_real(of->share));
+/* What is chosen from: kernels that were verified and timed. */
+typedef struct makings {
+  const record_accuracy *accuracy;
+  const record_timing *timing;
+  const char *shape, *table, *mode;
+  choice_budget budget;
+} makings;
+
+static bool collect_kernel(const makings *from, const char *kernel, timed *of) {
+  char *name = NULL;
+  const bool done =
+      asprintf(&name, "%s/%s/%s", from->mode, from->shape, kernel) >= 0 && collect(from->timing, name, of);
+  free(name);
+  return done;
 }
 
-/* Into its place by time. */
-static void insert(json_t *candidates, json_t *one) {
-  size_t at = 0;
-  while (at < json_array_size(candidates) &&
-         field_number(json_array_get(candidates, at), "seconds") <= field_number(one, "seconds"))
-    at++;
-  json_array_insert_new(candidates, at, one);
+static record_candidate candidate_of(const makings *from, const char *kernel, const timed *of) {
+  static const record_result none = {.mode = "", .max_ulp.ulp = NAN, .max_abs.abs = NAN};
+  const record_result *found = record_find_result(from->accuracy, kernel, from->table), *result = found ? found : &none;
+  const double median = statistics_median(of->seconds, of->count); /* sorts */
+  return (record_candidate){
+      .kernel = kernel,
+      .ok = is_ok(found) && is_ok(record_find_result(from->accuracy, kernel, from->shape)),
+      .within = result->max_ulp.ulp <= from->budget.max_ulp && result->max_abs.abs <= from->budget.max_abs,
+      .exhaustive = strcmp(result->mode, "exhaustive") == 0,
+      .max_ulp = result->max_ulp.ulp,
+      .max_abs = result->max_abs.abs,
+      .misrounded = result->misrounded,
+      .elements = result->elements,
+      .seconds = median,
+      .low = of->seconds[0],
+      .high = of->seconds[of->count - 1],
+      .bytes_per_second = of->rate,
+      .of_limit = of->share,
+  };
+}
+
+/* All that were timed, by time; -1 when memory runs out. */
+static ptrdiff_t make_candidates(const makings *from, record_candidate *candidates) {
+  ptrdiff_t count = 0;
+  RECORD_EACH(kernel, from->accuracy, kernels) {
+    timed of = {0};
+    const bool done = collect_kernel(from, kernel->name, &of);
+    if (done && of.count) {
+      const record_candidate one = candidate_of(from, kernel->name, &of);
+      ptrdiff_t at = count++;
+      for (; at > 0 && candidates[at - 1].seconds > one.seconds; at--) candidates[at] = candidates[at - 1];
+      candidates[at] = one;
+    }
+    free(of.seconds);
+    if (!done) return -1;
+  }
+  return count;
 }
 
 /* The candidates as points, sorted and to be freed; null when memory runs out. */
-static pareto_point *points_of(const json_t *candidates) {
-  const size_t count = json_array_size(candidates);
+static pareto_point *points_of(const record_candidate *candidates, size_t count) {
   pareto_point *points = calloc(count + 1, sizeof *points);
   for (size_t i = 0; points && i < count; i++) {
-    const json_t *one = json_array_get(candidates, i);
-    points[i] = (pareto_point){.name = field_string(one, "kernel"),
+    const record_candidate *one = &candidates[i];
+    points[i] = (pareto_point){.name = one->kernel,
                                .index = i,
-                               .time = 1e6 * field_number(one, "seconds"),
-                               .low = 1e6 * field_number(one, "low"),
-                               .high = 1e6 * field_number(one, "high"),
-                               .error = field_number_or(one, "max_abs", 1.0),
-                               .counts = json_is_true(json_object_get(one, "ok"))};
+                               .time = 1e6 * one->seconds,
+                               .low = 1e6 * one->low,
+                               .high = 1e6 * one->high,
+                               .error = isnan(one->max_abs) ? 1.0 : one->max_abs,
+                               .counts = one->ok};
   }
   if (points) pareto_sort(points, count);
   return points;
 }
 
-static bool mark_front(json_t *candidates) {
-  pareto_point *points = points_of(candidates);
-  for (size_t i = 0; points && i < json_array_size(candidates); i++)
-    json_object_set_new(json_array_get(candidates, points[i].index), "front", json_boolean(points[i].front));
+static bool mark_front(record_candidate *candidates, size_t count) {
+  pareto_point *points = points_of(candidates, count);
+  for (size_t i = 0; points && i < count; i++) candidates[points[i].index].front = points[i].front;
   free(points);
   return points;
 }
 
-static bool can_be_chosen(const json_t *one) {
-  return json_is_true(json_object_get(one, "ok")) && json_is_true(json_object_get(one, "within"));
-}
-
-static char *name_of(const char *mode, const char *shape, const char *kernel) {
-  const size_t size = strlen(mode) + strlen(shape) + strlen(kernel) + 3;
-  char *name = malloc(size);
-  if (name) snprintf(name, size, "%s/%s/%s", mode, shape, kernel);
-  return name;
-}
+/* ---- the choice ---- */
 
 /* How the second compares with the first of two kernels. */
-static json_t *compare_kernels(const json_t *timing, const char *mode, const char *shape, const char *first,
-                               const char *second) {
+static json_t *compare_kernels(const makings *from, const char *first, const char *second) {
   timed a = {0}, b = {0};
   statistics_ratio ratio = {NAN, 0.0, INFINITY};
-  char *of_first = name_of(mode, shape, first), *of_second = name_of(mode, shape, second);
-  const bool done = of_first && of_second && collect(timing, of_first, &a) && collect(timing, of_second, &b) &&
+  const bool done = collect_kernel(from, first, &a) && collect_kernel(from, second, &b) &&
                     statistics_ratio_of(a.seconds, a.count, b.seconds, b.count, 0.95, &ratio);
-  free(of_first);
-  free(of_second);
   free(a.seconds);
   free(b.seconds);
   if (!done) return NULL;
@@ -141,107 +145,97 @@ static json_t *compare_kernels(const json_t *timing, const char *mode, const cha
                    ratio.low > 0.0 ? field_real(ratio.low) : json_null(), "high", field_real(ratio.high));
 }
 
+static json_t *candidate_json(const record_candidate *one) {
+  return json_pack("{s:s, s:b, s:b, s:b, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:b}", "kernel", one->kernel,
+                   "ok", (int)one->ok, "within", (int)one->within, "exhaustive", (int)one->exhaustive, "max_ulp",
+                   field_real(one->max_ulp), "max_abs", field_real(one->max_abs), "misrounded",
+                   (json_int_t)one->misrounded, "elements", (json_int_t)one->elements, "seconds",
+                   field_real(one->seconds), "low", field_real(one->low), "high", field_real(one->high),
+                   "bytes_per_second", field_real(one->bytes_per_second), "of_limit", field_real(one->of_limit),
+                   "front", (int)one->front);
+}
+
+static json_t *choose(const makings *from, const record_candidate *candidates, size_t count) {
+  const char *chosen = NULL, *next = NULL;
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++) {
+    const record_candidate *one = &candidates[i];
+    list = field_append(list, candidate_json(one));
+    if (!one->ok || !one->within) continue;
+    if (!chosen)
+      chosen = one->kernel;
+    else if (!next)
+      next = one->kernel;
+  }
+  return json_pack("{s:s, s:s, s:s, s:O, s:o, s:o, s:o, s:s?, s:o}", "schema", "posenc-choice-1", "shape", from->shape,
+                   "mode", from->mode, "environment", from->accuracy->environment, "max_ulp",
+                   field_real(from->budget.max_ulp), "max_abs", field_real(from->budget.max_abs), "candidates", list,
+                   "choice", chosen, "next", next ? compare_kernels(from, chosen, next) : json_null());
+}
+
 json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shape, const char *table, const char *mode,
                   choice_budget budget) {
-  const json_t *kernels = json_object_get(accuracy, "kernels");
-  json_t *candidates = json_array();
-  for (size_t i = 0; i < json_array_size(kernels); i++) {
-    const char *kernel = field_string(json_array_get(kernels, i), "name");
-    char *name = name_of(mode, shape, kernel);
-    timed of = {0};
-    const bool done = name && collect(timing, name, &of);
-    json_t *one = done && of.count ? candidate_of(accuracy, kernel, shape, table, &of, budget) : NULL;
-    free(name);
-    free(of.seconds);
-    if (!done || (of.count && !one)) {
-      json_decref(candidates);
-      return NULL;
-    }
-    if (one) insert(candidates, one);
+  const makings from = {record_take_accuracy(accuracy), record_take_timing(timing), shape, table, mode, budget};
+  json_t *made = NULL;
+  if (from.accuracy && from.timing) {
+    record_candidate *candidates = calloc(from.accuracy->kernels_count + 1, sizeof *candidates);
+    const ptrdiff_t count = candidates ? make_candidates(&from, candidates) : -1;
+    if (count >= 0 && mark_front(candidates, (size_t)count)) made = choose(&from, candidates, (size_t)count);
+    free(candidates);
   }
-  if (!mark_front(candidates)) {
-    json_decref(candidates);
-    return NULL;
-  }
-
-  const char *chosen = NULL, *next = NULL;
-  for (size_t i = 0; i < json_array_size(candidates) && !next; i++) {
-    const json_t *one = json_array_get(candidates, i);
-    if (!can_be_chosen(one)) continue;
-    if (chosen)
-      next = field_string(one, "kernel");
-    else
-      chosen = field_string(one, "kernel");
-  }
-  json_t *compared = next ? compare_kernels(timing, mode, shape, chosen, next) : json_null();
-  return json_pack("{s:s, s:s, s:s, s:O, s:o, s:o, s:o, s:o, s:o}", "schema", "posenc-choice-1", "shape", shape, "mode",
-                   mode, "environment", json_object_get(accuracy, "environment"), "max_ulp", field_real(budget.max_ulp),
-                   "max_abs", field_real(budget.max_abs), "candidates", candidates, "choice",
-                   chosen ? json_string(chosen) : json_null(), "next", compared);
+  record_free(from.accuracy);
+  record_free(from.timing);
+  return made;
 }
 
-/* ---- for people ------------------------------------------------------------------------------------- */
+/* ---- for people ---- */
 
-static const json_t *candidate(const json_t *choice, const char *kernel) {
-  return field_find(json_object_get(choice, "candidates"), "kernel", kernel);
+static void print_candidate(const record_candidate *one, FILE *stream) {
+  fprintf(stream, "%c %-16s %11.4g %6.1f%% %8.2f %7.1f%%  %9.4g %10.3g %12" PRId64 "  %s\n", one->front ? '*' : ' ',
+          one->kernel, 1e6 * one->seconds, 100.0 * ((one->high - one->low) / one->seconds),
+          1e-9 * one->bytes_per_second, 100.0 * one->of_limit, fmin(one->max_ulp, INFINITY),
+          fmin(one->max_abs, INFINITY), one->misrounded,
+          !one->ok          ? "breaks its promise"
+          : !one->within    ? "beyond the budget"
+          : one->exhaustive ? ""
+                            : "a sample");
 }
 
-static void print_candidate(const json_t *one, FILE *stream) {
-  const double seconds = field_number(one, "seconds"),
-               spread = (field_number(one, "high") - field_number(one, "low")) / seconds;
-  const bool ok = json_is_true(json_object_get(one, "ok"));
-  fprintf(stream, "%c %-16s %11.4g %6.1f%% %8.2f %7.1f%%  %9.4g %10.3g %12" PRId64 "  %s\n",
-          json_is_true(json_object_get(one, "front")) ? '*' : ' ', field_string(one, "kernel"), 1e6 * seconds,
-          100.0 * spread, 1e-9 * field_number(one, "bytes_per_second"), 100.0 * field_number(one, "of_limit"),
-          field_number_or(one, "max_ulp", INFINITY), field_number_or(one, "max_abs", INFINITY),
-          (int64_t)json_integer_value(json_object_get(one, "misrounded")),
-          !ok                                                ? "breaks its promise"
-          : !json_is_true(json_object_get(one, "within"))    ? "beyond the budget"
-          : json_is_true(json_object_get(one, "exhaustive")) ? ""
-                                                             : "a sample");
+static void print_next(const record_next_candidate *next, FILE *stream) {
+  fprintf(stream, "; %s takes %.2f times as long", next->kernel, next->ratio);
+  if (isnan(next->low))
+    fputs(", of too few timings to be sure", stream);
+  else
+    fprintf(stream, " (%.2f to %.2f%s)", next->low, next->high, next->low > 1.0 ? "" : ": not told apart");
 }
 
-static void print_reason(const json_t *choice, FILE *stream) {
-  const char *name = json_string_value(json_object_get(choice, "choice"));
-  if (!name) {
-    fputs("no kernel is within the budget\n", stream);
+static void print_reason(const record_choice *choice, FILE *stream) {
+  RECORD_EACH(one, choice, candidates) {
+    if (strcmp(one->kernel, choice->choice) != 0) continue;
+    fprintf(stream,
+            "take %s: the fastest within the budget; %s %" PRId64 " elements %" PRId64
+            " are misrounded, none is wrong by more than %.7g ulp",
+            one->kernel, one->exhaustive ? "of all" : "of a sample of", one->elements, one->misrounded,
+            fmin(one->max_ulp, INFINITY));
+    if (choice->next.json) print_next(&choice->next, stream);
+    fputc('\n', stream);
     return;
   }
-  const json_t *one = candidate(choice, name), *next = json_object_get(choice, "next");
-  fprintf(stream,
-          "take %s: the fastest within the budget; %s %" PRId64 " elements %" PRId64
-          " are misrounded, none is wrong by more than %.7g ulp",
-          name, json_is_true(json_object_get(one, "exhaustive")) ? "of all" : "of a sample of",
-          (int64_t)json_integer_value(json_object_get(one, "elements")),
-          (int64_t)json_integer_value(json_object_get(one, "misrounded")), field_number_or(one, "max_ulp", INFINITY));
-  if (json_is_object(next)) {
-    fprintf(stream, "; %s takes %.2f times as long", field_string(next, "kernel"), field_number(next, "ratio"));
-    if (!json_is_number(json_object_get(next, "low")))
-      fputs(", of too few timings to be sure", stream);
-    else
-      fprintf(stream, " (%.2f to %.2f%s)", field_number(next, "low"), field_number(next, "high"),
-              field_number(next, "low") > 1.0 ? "" : ": not told apart");
-  }
-  fputc('\n', stream);
+  fputs("no kernel is within the budget\n", stream);
 }
 
-void choice_print(const json_t *choice, FILE *stream) {
-  const json_t *candidates = json_object_get(choice, "candidates");
+void choice_print(const record_choice *choice, FILE *stream) {
   fprintf(stream, "  %-16s %11s %7s %8s %8s  %9s %10s %12s\n", "kernel", "us", "spread", "GB/s", "of limit", "max ulp",
           "max abs", "misrounded");
-  for (size_t i = 0; i < json_array_size(candidates); i++) print_candidate(json_array_get(candidates, i), stream);
+  RECORD_EACH(one, choice, candidates) print_candidate(one, stream);
   fputs("\n* none is both as fast and as accurate\n\n", stream);
   print_reason(choice, stream);
 }
 
-/* ---- plot ------------------------------------------------------------------------------------------- */
-
-int choice_plot(const json_t *choice, FILE *stream) {
-  const json_t *candidates = json_object_get(choice, "candidates");
-  pareto_point *points = points_of(candidates);
+int choice_plot(const record_choice *choice, FILE *stream) {
+  pareto_point *points = points_of(choice->candidates, choice->candidates_count);
   char *element =
-      points ? pareto_draw(points, json_array_size(candidates), "choice", field_string(choice, "shape"), "microseconds")
-             : NULL;
+      points ? pareto_draw(points, choice->candidates_count, "choice", choice->shape, "microseconds") : NULL;
   free(points);
   if (!element) return 2;
   plot_standalone(element, stream);

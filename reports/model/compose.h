@@ -8,6 +8,6 @@
 #include <jansson.h>
 
 /* See reports/model/document.h. timing may be null. Null when memory runs out. */
-json_t *document_make(const json_t *accuracy, const record_timing *timing, const char *command);
+json_t *document_make(const record_accuracy *accuracy, const record_timing *timing, const char *command);
 
 #endif

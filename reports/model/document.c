@@ -23,13 +23,6 @@ bool document_is_timed(const json_t *document) {
   return json_is_object(json_object_get(json_object_get(document, "environment"), "timing"));
 }
 
-bool document_is_f32_table(const json_t *table) {
-  const json_t *described = json_object_get(table, "shape");
-  const char *op = field_string(described, "op");
-  return strcmp(field_string(described, "dtype"), dtype_name(POSENC_F32)) == 0 &&
-         (!*op || strcmp(op, op_name(POSENC_TABLE)) == 0);
-}
-
 bool document_is_recipe(const json_t *document, const char *kernel) {
   const json_t *contract = field_find(json_object_get(document, "kernels"), "name", kernel);
   return json_is_true(json_object_get(contract, "recipe"));
@@ -44,4 +37,31 @@ posenc_bound document_bound(const json_t *kernel) {
       .max_position = json_integer_value(json_object_get(bound, "max_position")),
       .derived = json_is_true(json_object_get(bound, "derived")),
   };
+}
+
+const record_table *report_table(const record_report *report, const char *name) {
+  RECORD_EACH(table, report, shapes)
+    if (strcmp(table->shape.name, name) == 0) return table;
+  return NULL;
+}
+
+const record_row *report_row(const record_table *table, const char *kernel) {
+  if (!table) return NULL;
+  RECORD_EACH(row, table, rows)
+    if (strcmp(row->kernel, kernel) == 0) return row;
+  return NULL;
+}
+
+bool report_is_f32_table(const record_table *table) {
+  const char *op = table->shape.op;
+  return strcmp(table->shape.dtype, dtype_name(POSENC_F32)) == 0 && (!*op || strcmp(op, op_name(POSENC_TABLE)) == 0);
+}
+
+posenc_bound report_bound(const record_kernel *kernel) {
+  const record_bound *bound = &kernel->bound;
+  return (posenc_bound){.ulp = bound->ulp,
+                        .abs = bound->abs,
+                        .growth = bound->growth,
+                        .max_position = bound->max_position,
+                        .derived = bound->derived};
 }

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* The files that are merged: what they are, and what makes that impossible. */
+#ifndef POSENC_RECORDS_MERGE_INPUTS_H
+#define POSENC_RECORDS_MERGE_INPUTS_H
+
+#include "records/read.h"
+
+/* A file of those to merge. */
+typedef struct input {
+  const char *name;
+  const record_accuracy *accuracy; /* one of */
+  const record_timing *timing;     /* the two is null */
+  json_t *facts;                   /* of machine and build */
+  json_t *run;                     /* whose shard it is; null of a whole run */
+  int64_t number, of;              /* of the shard */
+} input;
+
+typedef struct merger {
+  input *inputs;
+  size_t count;
+  char *why;
+  size_t size;
+} merger;
+
+/* Says why they cannot be merged, and returns false, for callers that pass failure on. */
+__attribute__((format(printf, 2, 3))) bool merge_refuse(const merger *m, const char *format, ...);
+bool merge_refuse_memory(const merger *m);
+
+/* "A and B: " */
+#define BOTH "%.200s and %.200s: "
+
+/* Whether a file has the same facts as all before it: the first may lack what two others contradict each other in. */
+bool merge_are_same_facts(const merger *m, const input *other, const char *reason);
+
+/* A place in the run: the kernel and the shape that it is of, and what was found there. */
+typedef struct place {
+  const char *kernel;  /* "" of any */
+  const json_t *shape; /* null of any */
+  json_t *found;
+  const input *from; /* null until a file has it */
+} place;
+
+typedef struct places {
+  const char *list; /* of the record, or what they are called */
+  place *all;
+  size_t count;
+} places;
+
+/* Empty places, to be freed; false, and refused, when memory runs out. */
+bool merge_make_places(const merger *m, places *p, const char *list, size_t count);
+
+/* Puts what a file has into its place. */
+bool merge_put(const merger *m, const places *p, int64_t number, const place *one);
+
+bool merge_are_all_found(const merger *m, const places *p);
+
+/* All timings, each once. */
+json_t *merge_timings(const merger *m);
+
+#endif

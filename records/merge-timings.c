@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "records/merge-inputs.h"
+
+#include "common/field.h"
+
+#include <stdlib.h>
+
+/* No benchmark is in two files. */
+static bool are_apart(const merger *m) {
+  json_t *owners = json_object(); /* the number of the first file that has the name */
+  bool ok = owners || merge_refuse_memory(m);
+  for (size_t i = 0; i < m->count && ok; i++)
+    RECORD_EACH(benchmark, m->inputs[i].timing, benchmarks) {
+      const json_t *owner = json_object_get(owners, benchmark->name);
+      if (!owner)
+        ok = json_object_set_new(owners, benchmark->name, json_integer((json_int_t)i)) == 0 || merge_refuse_memory(m);
+      else if (json_integer_value(owner) != (json_int_t)i)
+        ok = merge_refuse(m, BOTH "both have %.120s", m->inputs[json_integer_value(owner)].name, m->inputs[i].name,
+                          benchmark->name);
+      if (!ok) break;
+    }
+  json_decref(owners);
+  return ok;
+}
+
+/* Every shape of the run in just one shard. */
+static bool have_all_shapes(const merger *m) {
+  places p;
+  bool ok = merge_make_places(m, &p, "shape", m->inputs[0].timing->context.shard.run.shapes_count);
+  for (size_t n = 0; n < p.count && ok; n++) p.all[n].kernel = "";
+  for (const input *one = m->inputs; one < m->inputs + m->count && ok; one++) {
+    const record_bench_shard *shard = &one->timing->context.shard;
+    for (size_t k = 0; k < shard->shapes_count && ok; k++)
+      ok = merge_put(m, &p, shard->shapes[k], &(place){.kernel = "", .from = one});
+  }
+  ok = ok && merge_are_all_found(m, &p);
+  free(p.all);
+  return ok;
+}
+
+/* Its repetitions and what is made of them share it. */
+static const char *family_name(const record_benchmark *benchmark) {
+  return *benchmark->run_name ? benchmark->run_name : benchmark->name;
+}
+
+/* Is a name "mode/shape/kernel" of a shape of this shard, and of a kernel of the run? Kernels may have a '/', too. */
+static bool is_of_shard(const record_bench_shard *shard, const char *name) {
+  const char *shape = strchr(name, '/'), *kernel = shape ? strchr(++shape, '/') : NULL;
+  bool is_known = false;
+  if (!kernel) return false;
+  RECORD_EACH(known, &shard->run, kernels) is_known = is_known || strcmp(*known, kernel + 1) == 0;
+  const size_t length = (size_t)(kernel - shape);
+  RECORD_EACH(number, shard, shapes) {
+    const char *known = shard->run.shapes[*number].name;
+    if (is_known && strlen(known) == length && memcmp(known, shape, length) == 0) return true;
+  }
+  return false;
+}
+
+/* No list of shapes is believed that the benchmarks contradict. */
+static bool have_own_benchmarks(const merger *m) {
+  for (const input *one = m->inputs; one < m->inputs + m->count; one++)
+    RECORD_EACH(benchmark, one->timing, benchmarks) {
+      const char *name = benchmark->name, *family = family_name(benchmark);
+      if (strncmp(name, family, strlen(family)) != 0 || !is_of_shard(&one->timing->context.shard, family))
+        return merge_refuse(m, "%.200s: %.120s is not of the shapes of the shard and the kernels of the run", one->name,
+                            name);
+    }
+  return true;
+}
+
+/* Copies of all, counted on from those before: no two families have one index, and no two repetitions one turn. What
+   Google Benchmark makes of several turns, such as their mean, tells nothing. `families` has the index of each that
+   was met. */
+static bool append_all(json_t *benchmarks, const record_timing *more, json_t *families, double *turns) {
+  const double before = *turns;
+  RECORD_EACH(benchmark, more, benchmarks) {
+    json_t *one = json_copy(benchmark->json);
+    const char *family = family_name(benchmark);
+    if (!one || json_array_append_new(benchmarks, one) != 0) return false;
+    if (strcmp(benchmark->run_type, "iteration") != 0) {
+      json_object_del(one, "turn");
+    } else if (isfinite(benchmark->turn)) {
+      json_object_set_new(one, "turn", json_real(benchmark->turn + before));
+      *turns = fmax(*turns, benchmark->turn + before);
+    }
+    if (!json_object_get(one, "family_index")) continue;
+    if (!json_object_get(families, family) &&
+        json_object_set_new(families, family, json_integer((json_int_t)json_object_size(families))) != 0)
+      return false;
+    if (json_object_set(one, "family_index", json_object_get(families, family)) != 0) return false;
+  }
+  return true;
+}
+
+/* All facts that any of them has: a shard that had nothing to time has none of Google Benchmark's, and not all have
+   all kernels. The first that timed something comes first. */
+static json_t *merged_context(const merger *m) {
+  size_t first = 0;
+  while (first + 1 < m->count && m->inputs[first].timing->benchmarks_count == 0) first++;
+  json_t *context = json_copy(m->inputs[first].facts);
+  bool ok = context != NULL;
+  for (size_t i = 0; i < m->count && ok; i++) ok = json_object_update_missing(context, m->inputs[i].facts) == 0;
+  json_object_del(context, "shard");
+  if (ok) return context;
+  json_decref(context);
+  return NULL;
+}
+
+json_t *merge_timings(const merger *m) {
+  for (size_t i = 1; i < m->count; i++)
+    if (!merge_are_same_facts(m, &m->inputs[i], ", and times belong to one machine and one build")) return NULL;
+  if (m->inputs[0].run && !(have_all_shapes(m) && have_own_benchmarks(m))) return NULL;
+  if (!are_apart(m)) return NULL;
+  json_t *context = merged_context(m), *benchmarks = json_array(), *families = json_object();
+  bool ok = context && benchmarks && families;
+  double turns = 0.0;
+  for (size_t i = 0; i < m->count && ok; i++) ok = append_all(benchmarks, m->inputs[i].timing, families, &turns);
+  json_decref(families);
+  if (ok) return json_pack("{s:o, s:o}", "context", context, "benchmarks", benchmarks);
+  json_decref(context);
+  json_decref(benchmarks);
+  merge_refuse_memory(m);
+  return NULL;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/model/machines.h"
+
+#include "common/field.h"
+#include "common/shapes.h"
+#include "records/read.h"
+#include "reports/model/answer.h"
+#include "reports/model/document.h"
+
+#include <stdlib.h>
+
+typedef struct maker {
+  const record_report **reports; /* as many as names */
+  char *const *names;
+  size_t count;
+} maker;
+
+/* ---- may they stand side by side? ---- */
+
+/* Its date and load are in it: no two runs have one environment. */
+static bool is_same_run(const record_report *a, const record_report *b) {
+  return json_equal(a->environment.json, b->environment.json);
+}
+
+static bool read_reports(const maker *m, json_t *const *reports, char *why, size_t size) {
+  for (size_t i = 0; i < m->count; i++) {
+    record_fault fault;
+    m->reports[i] = record_read_report(reports[i], &fault);
+    if (!m->reports[i]) {
+      snprintf(why, size, "%.200s: not a report.json of posenc report: %s", m->names[i], fault.text);
+      return false;
+    }
+    for (size_t k = 0; k < i; k++) {
+      if (!is_same_run(m->reports[k], m->reports[i])) continue;
+      snprintf(why, size, "%.200s and %.200s: the same run of the same machine", m->names[k], m->names[i]);
+      return false;
+    }
+  }
+  return true;
+}
+
+/* ---- labels ---- */
+
+static const char *cpu_of(const record_report *report) {
+  const char *cpu = field_string(report->environment.accuracy, "cpu");
+  return *cpu ? cpu : "unknown";
+}
+
+/* The CPU, and where others have the same one, which of them. */
+static json_t *label_of(const maker *m, size_t number) {
+  const char *cpu = cpu_of(m->reports[number]);
+  size_t before = 0, all = 0;
+  for (size_t i = 0; i < m->count; i++) {
+    const bool same = strcmp(cpu_of(m->reports[i]), cpu) == 0;
+    all += same;
+    before += same && i < number;
+  }
+  return all > 1 ? json_sprintf("%s (%d)", cpu, (int)before + 1) : json_string(cpu);
+}
+
+/* A label may be what the CPU of another is called. */
+static bool have_own_labels(const maker *m, const json_t *machines, char *why, size_t size) {
+  for (size_t i = 0; i < json_array_size(machines); i++)
+    for (size_t k = 0; k < i; k++) {
+      const char *name = field_string(json_array_get(machines, i), "label");
+      if (strcmp(field_string(json_array_get(machines, k), "label"), name) != 0) continue;
+      snprintf(why, size, "%.200s and %.200s: both are called %.200s; --label gives another name", m->names[k],
+               m->names[i], name);
+      return false;
+    }
+  return true;
+}
+
+static json_t *make_machines(const maker *m, const char *const *labels, size_t label_count) {
+  json_t *machines = json_array();
+  for (size_t i = 0; i < m->count; i++) {
+    json_t *label = i < label_count ? json_string(labels[i]) : label_of(m, i);
+    machines = field_append(machines, json_pack("{s:o, s:I, s:O}", "label", label, "failed",
+                                                (json_int_t)m->reports[i]->checks.failed, "environment",
+                                                m->reports[i]->environment.json));
+  }
+  return machines;
+}
+
+/* ---- rows of a kernel on a shape ---- */
+
+/* The entry of a machine for the same shape, which is not only called the same; null if it has none. */
+static const record_table *same_table(const maker *m, size_t machine, const record_table *table) {
+  const record_table *found = report_table(m->reports[machine], table->shape.name);
+  return found && json_equal(found->shape.json, table->shape.json) ? found : NULL;
+}
+
+static const record_row *same_row(const maker *m, size_t machine, const record_table *table, const char *kernel) {
+  return report_row(same_table(m, machine, table), kernel);
+}
+
+static bool is_timed(const record_row *row) {
+  return row && row->timing.bytes_per_second.median > 0;
+}
+
+static bool is_any_timed(const record_table *table) {
+  if (!table) return false;
+  RECORD_EACH(row, table, rows)
+    if (is_timed(row)) return true;
+  return false;
+}
+
+/* All kernels, each once, in the order of the first machine that has them. */
+static json_t *kernel_names(const maker *m) {
+  json_t *names = json_object();
+  for (size_t i = 0; i < m->count; i++)
+    RECORD_EACH(kernel, m->reports[i], kernels) names = field_put(names, kernel->name, json_true());
+  return names;
+}
+
+/* The next shape of any machine, those that an earlier one has left out; null after the last. Begins with {0, null}. */
+typedef struct cursor {
+  size_t machine;
+  const record_table *table;
+} cursor;
+
+static bool is_first_with(const maker *m, size_t machine, const record_table *table) {
+  for (size_t i = 0; i < machine; i++)
+    if (same_table(m, i, table)) return false;
+  return true;
+}
+
+static const record_table *next_table(const maker *m, cursor *at) {
+  for (; at->machine < m->count; at->machine++, at->table = NULL) {
+    const record_report *report = m->reports[at->machine];
+    at->table = at->table ? at->table + 1 : report->shapes;
+    for (; at->table < report->shapes + report->shapes_count; at->table++)
+      if (is_first_with(m, at->machine, at->table)) return at->table;
+  }
+  return NULL;
+}
+
+/* ---- the fastest ---- */
+
+static json_t *spread_json(const record_spread *spread) {
+  return spread->json ? json_incref(spread->json) : json_null();
+}
+
+static json_t *speed_of(const record_row *row) {
+  return json_pack("{s:o, s:o}", "bytes_per_second", spread_json(&row->timing.bytes_per_second), "of_limit",
+                   spread_json(&row->timing.of_limit));
+}
+
+static json_t *fastest_on(const maker *m, size_t machine, const record_table *table, const char *budget) {
+  const record_table *there = same_table(m, machine, table);
+  const char *kernel = answer_fastest(m->reports[machine], there, budget);
+  return kernel ? field_put(speed_of(report_row(there, kernel)), "kernel", json_string(kernel)) : json_null();
+}
+
+static json_t *add_fastest(const maker *m, json_t *list, const char *footprint, const record_table *table) {
+  static const char *const budgets[] = {"half", "one", "any"}; /* see answer.h */
+  for (size_t b = 0; table && b < sizeof budgets / sizeof *budgets; b++) {
+    json_t *machines = json_array();
+    for (size_t i = 0; i < m->count; i++) machines = field_append(machines, fastest_on(m, i, table, budgets[b]));
+    list = field_append(list, json_pack("{s:s, s:s, s:o, s:s, s:o}", "shape", table->shape.name, "footprint", footprint,
+                                        "bytes", field_real(table->bytes), "budget", budgets[b], "machines", machines));
+  }
+  return list;
+}
+
+/* A table of f32, from position 0 on, that all machines timed. */
+static bool is_common(const maker *m, const record_table *table) {
+  if (!report_is_f32_table(table) || table->shape.first != 0) return false;
+  for (size_t i = 0; i < m->count; i++)
+    if (!answer_fastest(m->reports[i], same_table(m, i, table), "any")) return false;
+  return true;
+}
+
+/* The largest of at most so many bytes. */
+static const record_table *largest_common(const maker *m, double most) {
+  const record_table *best = NULL;
+  RECORD_EACH(table, m->reports[0], shapes)
+    if (table->bytes > 0 && table->bytes <= most && is_common(m, table) && (!best || table->bytes > best->bytes))
+      best = table;
+  return best;
+}
+
+static double least_cache(const maker *m) {
+  double least = INFINITY;
+  for (size_t i = 0; i < m->count; i++) /* "unknown" is 0 */
+    least = fmin(least, strtod(field_string(m->reports[i]->environment.timing, "l2"), NULL));
+  return least;
+}
+
+static json_t *make_fastest(const maker *m) {
+  const record_table *reference = report_table(m->reports[0], document_reference);
+  json_t *list = json_array();
+  if (reference && is_common(m, reference)) list = add_fastest(m, list, "reference", reference);
+  list = add_fastest(m, list, "largest", largest_common(m, INFINITY));
+  return add_fastest(m, list, "in cache", largest_common(m, least_cache(m) / 2));
+}
+
+/* ---- times of what they share ---- */
+
+static json_t *times_of(const maker *m, const record_table *table, json_t *kernels) {
+  json_t *list = json_array(), *unused;
+  const char *kernel;
+  json_object_foreach(kernels, kernel, unused) {
+    json_t *machines = json_array();
+    bool any = false;
+    for (size_t i = 0; i < m->count; i++) {
+      const record_row *row = same_row(m, i, table, kernel);
+      any = any || is_timed(row);
+      machines = field_append(machines, is_timed(row) ? speed_of(row) : json_null());
+    }
+    if (any)
+      list = field_append(list, json_pack("{s:s, s:o}", "kernel", kernel, "machines", machines));
+    else
+      json_decref(machines);
+  }
+  return json_pack("{s:O, s:o, s:o}", "shape", table->shape.json, "bytes", field_real(table->bytes), "kernels", list);
+}
+
+/* Of shapes that two or more machines timed. */
+static json_t *make_times(const maker *m, json_t *kernels) {
+  json_t *times = json_array();
+  cursor at = {0, NULL};
+  for (const record_table *table; (table = next_table(m, &at));) {
+    size_t timed = 0;
+    for (size_t i = 0; i < m->count; i++) timed += is_any_timed(same_table(m, i, table));
+    if (timed >= 2) times = field_append(times, times_of(m, table, kernels));
+  }
+  return times;
+}
+
+/* ---- accuracy ---- */
+
+static bool is_same(const json_t *a, const json_t *b, const char *key) {
+  return json_equal(json_object_get(a, key), json_object_get(b, key));
+}
+
+/* Of the same sources, whose reproducible kernels promise the same bits. */
+static bool is_same_version(const record_report *a, const record_report *b) {
+  const json_t *one = a->environment.accuracy, *other = b->environment.accuracy;
+  return record_names_sources(one) && is_same(one, other, "posenc_version") && is_same(one, other, "commit");
+}
+
+/* Did both look at the same elements? A sample is drawn by the seed, and so is x; the budget says how large a sample
+   is. */
+static bool is_like(const maker *m, size_t i, size_t k, const record_table *table, const char *kernel) {
+  const record_row *a = same_row(m, i, table, kernel), *b = same_row(m, k, table, kernel);
+  const char *op = table->shape.op;
+  const bool sampled = strcmp(a->mode, "sampled") == 0, applied = *op && strcmp(op, "table") != 0;
+  if (strcmp(a->mode, b->mode) != 0 || (!sampled && strcmp(a->mode, "exhaustive") != 0)) return false;
+  if (a->elements != b->elements) return false;
+  if ((sampled || applied) && m->reports[i]->seed != m->reports[k]->seed) return false;
+  return !sampled || m->reports[i]->budget == m->reports[k]->budget;
+}
+
+/* NaN is like NaN. */
+static bool is_same_number(double a, double b) {
+  return a == b || (isnan(a) && isnan(b));
+}
+
+static bool has_same_figures(const record_row *a, const record_row *b) {
+  return is_same_number(a->max_ulp.ulp, b->max_ulp.ulp) && is_same_number(a->max_abs.abs, b->max_abs.abs) &&
+         a->misrounded == b->misrounded;
+}
+
+static bool is_reproducible(const record_report *report, const char *name) {
+  const record_kernel *kernel = record_find_kernel(report->kernels, report->kernels_count, name);
+  return kernel && kernel->reproducible;
+}
+
+/* What comparing a kernel on a shape, between all pairs of machines, has told. */
+typedef struct verdict {
+  bool unlike, compared, bits, differs, broken;
+} verdict;
+
+static void compare_pair(const maker *m, size_t i, size_t k, const record_table *table, const char *kernel,
+                         verdict *v) {
+  const record_row *a = same_row(m, i, table, kernel), *b = same_row(m, k, table, kernel);
+  if (!a || !b || !*a->digest || !*b->digest) return;
+  if (!is_like(m, i, k, table, kernel)) {
+    v->unlike = true;
+    return;
+  }
+  const bool same_bits = strcmp(a->digest, b->digest) == 0, held = is_reproducible(m->reports[i], kernel) &&
+                                                                   is_reproducible(m->reports[k], kernel) &&
+                                                                   is_same_version(m->reports[i], m->reports[k]);
+  v->compared = true;
+  v->bits = v->bits || held;
+  v->differs = v->differs || !same_bits || !has_same_figures(a, b);
+  v->broken = v->broken || (held && !same_bits);
+}
+
+static json_t *figures_of(const record_row *row) {
+  if (!row || !*row->digest) return json_null();
+  return json_pack("{s:o, s:o, s:O?, s:s}", "max_ulp", field_real(row->max_ulp.ulp), "max_abs",
+                   field_real(row->max_abs.abs), "misrounded", json_object_get(row->json, "misrounded"), "digest",
+                   row->digest);
+}
+
+static json_t *difference_of(const maker *m, const record_table *table, const char *kernel, bool broken) {
+  json_t *machines = json_array();
+  for (size_t i = 0; i < m->count; i++) machines = field_append(machines, figures_of(same_row(m, i, table, kernel)));
+  return json_pack("{s:s, s:s, s:b, s:o}", "kernel", kernel, "shape", table->shape.name, "broken", (int)broken,
+                   "machines", machines);
+}
+
+/* Broken promises come first. */
+typedef struct accuracy {
+  json_int_t compared, same, unlike, bits, broken;
+  json_t *broken_ones, *others;
+} accuracy;
+
+static void compare_table(const maker *m, const record_table *table, json_t *kernels, accuracy *made) {
+  const char *kernel;
+  json_t *unused;
+  json_object_foreach(kernels, kernel, unused) {
+    verdict v = {.compared = false};
+    for (size_t i = 0; i < m->count; i++)
+      for (size_t k = i + 1; k < m->count; k++) compare_pair(m, i, k, table, kernel, &v);
+    made->unlike += v.unlike;
+    made->compared += v.compared;
+    made->bits += v.bits;
+    made->same += v.compared && !v.differs;
+    made->broken += v.broken;
+    if (!v.differs) continue;
+    json_t **list = v.broken ? &made->broken_ones : &made->others;
+    *list = field_append(*list, difference_of(m, table, kernel, v.broken));
+  }
+}
+
+static json_t *make_accuracy(const maker *m, json_t *kernels) {
+  accuracy made = {.broken_ones = json_array(), .others = json_array()};
+  cursor at = {0, NULL};
+  for (const record_table *table; (table = next_table(m, &at));) compare_table(m, table, kernels, &made);
+  if (made.others && json_array_extend(made.broken_ones, made.others) != 0)
+    made.broken_ones = field_append(NULL, made.broken_ones);
+  json_decref(made.others);
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "compared", made.compared, "same", made.same, "unlike",
+                   made.unlike, "bits", made.bits, "broken", made.broken, "differences", made.broken_ones);
+}
+
+/* ---- the document ---- */
+
+static json_t *make_document(const maker *m, const char *const *labels, size_t label_count, const char *command,
+                             char *why, size_t size) {
+  json_t *machines = make_machines(m, labels, label_count), *kernels = kernel_names(m), *line = json_string(command);
+  json_t *made = NULL;
+  if (!line) line = json_string(""); /* a command line need not be UTF-8 */
+  if (!machines || have_own_labels(m, machines, why, size))
+    made = json_pack("{s:s, s:o, s:O, s:o, s:o, s:o}", "schema", "posenc-machines-1", "command", line, "machines",
+                     machines, "fastest", make_fastest(m), "times", make_times(m, kernels), "accuracy",
+                     make_accuracy(m, kernels));
+  else
+    json_decref(line);
+  json_decref(kernels);
+  json_decref(machines);
+  return made;
+}
+
+json_t *machines_make(json_t *const *reports, char *const *names, size_t count, const char *const *labels,
+                      size_t label_count, const char *command, char *why, size_t size) {
+  const maker m = {calloc(count, sizeof(*m.reports)), names, count};
+  json_t *made = NULL;
+  snprintf(why, size, "out of memory");
+  if (m.reports && read_reports(&m, reports, why, size))
+    made = make_document(&m, labels, label_count, command, why, size);
+  for (size_t i = 0; m.reports && i < count; i++) record_free(m.reports[i]);
+  free(m.reports);
+  return made;
+}

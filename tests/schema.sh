@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# records/record.schema.json: it has the fields that posenc reads, and every kind of record that posenc writes is as it says.
+# shellcheck disable=SC2086,SC2154 # lists of words; the environment comes from make
+. "${srcdir:-.}/tests/command.sh"
+schema=$root/records/record.schema.json
+for python in ${PYTHON:-} python3 /usr/bin/python3 none; do
+  "$python" -c 'import json' 2>/dev/null && break
+done
+if [ "$python" = none ]; then
+  echo '1..0 # SKIP no Python'
+  exit 0
+fi
+for validator in ${PYTHON:-} python3 /usr/bin/python3 ''; do
+  [ -z "$validator" ] || "$validator" -c 'from jsonschema import Draft202012Validator' 2>/dev/null && break
+done
+
+check 'the schema has the fields of fields.def' "$python" "$root/tests/schema.py" "$schema" fields "$root/records/fields.def"
+
+fits() { # KIND FILE
+  "$validator" "$root/tests/schema.py" "$schema" "$1" "$2" >out 2>err
+}
+record() { # KIND FILE: a check of its own
+  if [ -n "$validator" ]; then
+    check "$1: $2" fits "$1" "$2"
+  else
+    skip "$1: $2" 'no python3-jsonschema'
+  fi
+}
+is_wrong() { # KIND FILE
+  ! fits "$1" "$2" && grep -q "^$2: " out
+}
+wrong() { # KIND FILE SED-SCRIPT: another record, which is not as the schema says
+  sed "$3" "$2" >wrong.json
+  if [ -n "$validator" ]; then
+    check "$1: not $2 with $3" is_wrong "$1" wrong.json
+  else
+    skip "$1: not $2 with $3" 'no python3-jsonschema'
+  fi
+}
+
+small='--kernel naive,rotation-portable --len 64 --dim 16'
+verify() { # FILE OPTION...
+  file=$1
+  shift
+  check "$file is written" ends 0 verify "$@" --format json -o "$file"
+}
+verify accuracy.json $small --explain --profile --search 100
+verify rope.json --kernel naive --len 8 --dim 8 --op rope --heads 2
+verify scaled.json --kernel rotation-portable --len 8 --dim 8 --scaling linear,factor=2
+verify cases.json --kernel rotation-portable --cases "$root/reference/worst/base10000-d64.wc"
+verify first.json $small --search 0 --shard 1/2
+verify second.json $small --search 0 --shard 2/2
+for file in accuracy rope scaled cases first second; do record accuracy $file.json; done
+check 'encodings.json is written' ends 0 verify --encoding integer --format json -o encodings.json
+record encodings encodings.json
+check 'shards are merged' ends 0 merge first.json second.json -o merged.json
+record merged_accuracy merged.json
+wrong merged_accuracy first.json ''
+wrong accuracy accuracy.json 's/"misrounded"/"rounded"/'
+wrong accuracy accuracy.json 's/"elements": [0-9]*/"elements": -1/'
+wrong accuracy accuracy.json 's/"posenc-accuracy-1"/"posenc-accuracy-2"/'
+posenc verify $small --search 0 --save baseline.json
+record baseline baseline.json
+record baseline "$root/tests/baseline.json"
+wrong baseline baseline.json 's/"share"/"part"/'
+posenc compare accuracy.json merged.json --format json
+cp out comparison.json
+record comparison comparison.json
+
+if "$POSENC" bench --kernel naive --len 8 --dim 4 2>&1 | grep -q 'without Google Benchmark'; then
+  skip 'timings' 'without Google Benchmark'
+else
+  bench() { # FILE OPTION...
+    check "$1 is written" ends 0 bench $small --repetitions 3 --min-time 0.0001 --json "$@"
+  }
+  bench timing.json
+  bench shard.json --shard 1/1
+  for file in timing shard; do record timing $file.json; done
+  check 'timings are merged' ends 0 merge shard.json -o merged.json
+  record merged_timing merged.json
+  wrong merged_timing shard.json ''
+  wrong timing timing.json 's/"real_time": [0-9.e+-]*/"real_time": "fast"/'
+  posenc choose --len 64 --dim 16 --kernel naive,rotation-portable --format json
+  cp out choice.json
+  record choice choice.json
+  posenc compare timing.json timing.json --format json
+  cp out comparison.json
+  record comparison comparison.json
+  if "$POSENC" report --from accuracy.json --from timing.json -o one >out 2>err; then
+    record report one/report.json
+    sed 's/"cpu":"/&other /' one/report.json >other.json
+    check 'machines are put side by side' ends 0 report one/report.json other.json -o both
+    record machines both/report.json
+  else
+    skip 'reports' "$(cat err)"
+  fi
+fi
+plan
+exit "$tap_failed"
