@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bias -m |i - j|. It depends on the distance alone, so that the rows of a head are windows of one sequence, which is made once and
- * copied: a matrix costs what filling its memory costs.
+ * The bias -m |i - j|. It depends on the distance alone, so that the rows of a head are windows of one sequence, which
+ * is made once and copied: a matrix costs what filling its memory costs.
  *
- * The slope m = 2^(-a/b), b a power of two, is a product of a power of two and of some of 2^(-1/2), 2^(-1/4) …, square roots of one another: at most 18,
- * as heads are at most 2^20. In sums of two doubles, without fused operations, a root is within 2^-104 of itself and half the error of what it is the root
- * of, so within 2^-103, and a product adds at most 2^-103. 18 of both stay within 2^-97. Times the distance, which a double holds, it is
- * within 2^-97 + 2^-105 still: of f64, 2^-43 ulp.
+ * The slope m = 2^(-a/b), b a power of two, is a product of a power of two and of some of 2^(-1/2), 2^(-1/4) …, square
+ * roots of one another: at most 18, as heads are at most 2^20. In sums of two doubles, without fused operations, a root
+ * is within 2^-104 of itself and half the error of what it is the root of, so within 2^-103, and a product adds at most
+ * 2^-103. 18 of both stay within 2^-97. Times the distance, which a double holds, it is within 2^-97 + 2^-105 still: of
+ * f64, 2^-43 ulp.
  */
 #include "encodings/encoding.h"
 
@@ -71,8 +72,8 @@ static inline __attribute__((always_inline)) void write_one(posenc_dtype dtype, 
   encoding_store(dtype, out, at, distance > 0.0 ? sum.high : 0.0, sum.low);
 }
 
-/* Elements at a time. The product of the upper part decides nearly all: it is within 3/2 units in the last place of a double of the exact one. Where a
-   tie is as near as that, the block is made again. */
+/* Elements at a time. The product of the upper part decides nearly all: it is within 3/2 units in the last place of
+   a double of the exact one. Where a tie is as near as that, the block is made again. */
 enum { BLOCK = 16 };
 
 static inline __attribute__((always_inline)) bool write_block(posenc_dtype dtype, double slope, double first,
@@ -146,7 +147,7 @@ posenc_status posenc_alibi_bias(const posenc_alibi *bias, void *out) {
   if (!out) return POSENC_BAD_ARGUMENT;
   const posenc_alibi *b = bias;
   const size_t element = posenc_dtype_bytes(b->dtype), row_bytes = (size_t)b->keys * element;
-  /* Of the last query's first key to the first query's last. */
+  /* Distances from the last query's first key to the first query's last. */
   const int64_t from = b->key - (b->query + b->queries - 1), count = b->queries - 1 + b->keys;
   char *to = out, *sequence = b->queries > 1 ? posenc_alloc((size_t)count * element) : NULL;
   if (b->queries > 1 && !sequence) return POSENC_OUT_OF_MEMORY;

@@ -63,7 +63,7 @@ TARGET static void make_words(uint64_t seed, uint32_t sequence, int64_t position
 
 /* ---- dropping ----------------------------------------------------------------------------------- */
 
-/* What is stored is a NaN only where x is one: quiet, and of bf16 with a lower half of zero. */
+/* The result is NaN only if x is: quiet, and for bf16 with a lower half of zero. */
 INLINE floats dropped(floats x, const uint32_t *words, const uint32_t *threshold, const float *scale) {
   return (floats)((u32s)(x * load_floats(scale)) & (u32s)(load_u32s(words) >= load_u32s(threshold)));
 }

@@ -33,7 +33,7 @@ static double probability_of(const posenc_dropout *d, int64_t dim, int64_t colum
   return d->first + (d->last - d->first) * ((double)column / (double)(dim - 1));
 }
 
-/* Of each column: words below it drop, and what the others keep is multiplied by. */
+/* For each column: a word below the threshold drops, other elements are multiplied by the scale. */
 typedef struct columns {
   uint32_t *threshold;
   float *scale;
@@ -95,7 +95,8 @@ posenc_status posenc_dropout_mask(const posenc_dropout *dropout, const posenc_sl
 
 /* ---- applied ------------------------------------------------------------------------------------ */
 
-/* Rows that are added together before they are dropped: they are still in a cache then. Fewer than a block of the kernels' would cost more. */
+/* Rows that are added together before they are dropped: they are still in a cache then. Fewer than a block of the
+   kernels' would cost more. */
 enum { PIECE_BYTES = 1 << 17, PIECE_ROWS = 32 };
 
 static int64_t rows_of_piece(const posenc_slice *slice, size_t row_bytes) {

@@ -11,7 +11,8 @@ enum { DROPOUT_GROUP = 32 };
 typedef struct dropout_loops {
   /* The words of columns [32 group, 32 (group + groups)) of one row. */
   void (*words)(uint64_t seed, uint32_t sequence, int64_t position, uint32_t group, int64_t groups, uint32_t *words);
-  /* Of `count` elements, 0 where the word is below the threshold, else the element times the scale; in place. */
+  /* Sets each of `count` elements to 0 if its word is below the threshold, else multiplies it by the scale; in
+     place. */
   void (*drop)(posenc_dtype dtype, int64_t count, const uint32_t *words, const uint32_t *threshold, const float *scale,
                void *out);
 } dropout_loops;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the encodings beside the table share: the last rounding, and how rows reach memory. */
+/* The last rounding, and streaming of rows, for the encodings other than kernels' tables. */
 #ifndef POSENC_ENCODINGS_ENCODING_H
 #define POSENC_ENCODINGS_ENCODING_H
 
@@ -20,7 +20,8 @@ static inline __attribute__((always_inline)) void encoding_store(posenc_dtype dt
   double odd = high;
   if (dtype != POSENC_F64 && low != 0.0 && !(round_bits_of(high) & 1)) /* the neighbour on the side of low */
     odd = round_double_of(round_bits_of(high) + ((low > 0.0) == (high > 0.0) ? 1 : UINT64_MAX));
-  /* Rounded to odd, it lies on the same side of every tie of a format with two bits less (Boldo and Melquiond, 2008). */
+  /* Rounded to odd, it lies on the same side of every tie of a format with two bits less (Boldo and Melquiond,
+     2008). */
   if ((dtype == POSENC_F16 && fabs(odd) >= f16_end) || (dtype == POSENC_BF16 && fabs(odd) >= bf16_end))
     ((uint16_t *)out)[at] = (uint16_t)((signbit(odd) ? 0x8000 : 0) | (dtype == POSENC_F16 ? 0x7c00 : 0x7f80));
   else

@@ -22,7 +22,8 @@ static inline double value_at(posenc_dtype dtype, const void *row, int64_t at) {
                                : (double)value_of_half(dtype, ((const uint16_t *)row)[at]);
 }
 
-/* Columns that are converted together, and what of them is written as a loop of its own, so that gcc -O2 makes vectors of it. */
+/* Columns that are converted together, and what of them is written as a loop of its own, so that gcc -O2 makes
+   vectors of it. */
 enum { CHUNK = 1024, STEP = 16 };
 
 /* For a loop over `count` elements j: its body for so many steps, whole ones first. */

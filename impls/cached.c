@@ -57,11 +57,11 @@ static void execute(const void *constants, const posenc_problem *table, int64_t 
 static posenc_status apply_cached(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
                                   const void *x, void *out) {
   const cache *made = constants;
-  const apply_source source = {.loops = made->loops, .there = (const float *)(const void *)made->rows};
+  const apply_source source = {.loops = made->loops, .table = (const float *)(const void *)made->rows};
   return apply_rows(&source, problem, slice, x, out);
 }
 
-/* What a model keeps, and no more: who asks for two rows of a table of 16 GiB does not mean it. */
+/* A limit on the size of a kept table: asking for two rows of a table of 16 GiB must not allocate all of it. */
 static const char *can_do(const posenc_problem *table) {
   static const size_t most = (size_t)1 << 30;
   size_t bytes;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* What the formula divides the position by. */
+/* The divisor of the position in the formula. */
 static inline double divisor_of(double base, int64_t index, double denominator) {
   return pow(base, (double)index / denominator);
 }
@@ -42,9 +42,9 @@ static bool tell_stages(const void *constants, const posenc_problem *problem, in
 
 /*
  * Unit u = 2^-53, relative unless said. The exponent: two roundings, at most 0.74 u of w absolute (see naive.c); pow: 1
- * ulp <= 2 u; the rounded position (beyond 2^53) and the division: 1 u each. In all the angle is wrong by less than 4.8 u × |p|; sin and cos
- * add 1 ulp <= u absolute. The last rounding is half an ulp of the computed value's binade, which may be above the exact
- * value's: as in impls/rotation/rotation.h, ulp/2 + 1.5 E, E = (4.8 |p| + 1) u.
+ * ulp <= 2 u; the rounded position (beyond 2^53) and the division: 1 u each. In all the angle is wrong by less than 4.8
+ * u × |p|; sin and cos add 1 ulp <= u absolute. The last rounding is half an ulp of the computed value's binade, which
+ * may be above the exact value's: as in impls/rotation/rotation.h, ulp/2 + 1.5 E, E = (4.8 |p| + 1) u.
  */
 const posenc_kernel posenc_kernel_naive_f64 = {
     .abi = POSENC_KERNEL_ABI,

@@ -51,15 +51,16 @@ static posenc_status prepare_cr(const posenc_problem *problem, const posenc_opti
   return prepare_with(&promise, problem, options, constants);
 }
 
-/* How rows are dealt: in whole blocks of anchors, one run of blocks to each thread. Starting a team costs some microseconds: a thread
-   must have 64 KiB to write. */
-typedef struct deal {
+/* Rows are partitioned into whole blocks of anchors, one run of blocks per thread. Starting a team takes some
+   microseconds: a thread must have 64 KiB to write. */
+typedef struct partition {
   int64_t threads, share; /* rows of a thread */
-} deal;
+} partition;
 
 enum { BLOCK = 32, LEAST_BYTES = 1 << 16 };
 
-/* OpenMP's library ends the process when it cannot start a thread. Those of a thread's last team wait for its next. */
+/* OpenMP's library ends the process when it cannot start a thread. The threads of a caller's last team are kept for
+   its next one. */
 static int64_t threads_to_have(int64_t wanted) {
   static _Thread_local int had = 1;
   if (wanted <= 1 || omp_get_active_level() >= omp_get_max_active_levels()) return 1;
@@ -67,33 +68,34 @@ static int64_t threads_to_have(int64_t wanted) {
   return had;
 }
 
-static deal deal_rows(const team *made, int64_t rows, int64_t row_bytes) {
+static partition partition_rows(const team *made, int64_t rows, int64_t row_bytes) {
   const int64_t blocks = rows / BLOCK + (rows % BLOCK != 0), useful = rows * row_bytes / LEAST_BYTES;
   int64_t threads = made->threads;
   if (threads > useful) threads = useful;
   if (threads > blocks) threads = blocks;
   threads = threads_to_have(threads);
-  return threads > 1 ? (deal){threads, (blocks / threads + (blocks % threads != 0)) * BLOCK} : (deal){1, rows};
+  return threads > 1 ? (partition){threads, (blocks / threads + (blocks % threads != 0)) * BLOCK}
+                     : (partition){1, rows};
 }
 
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const team *made = constants;
   const int64_t row_bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
-  const deal dealt = deal_rows(made, rows, row_bytes);
-  if (dealt.threads == 1) {
+  const partition parts = partition_rows(made, rows, row_bytes);
+  if (parts.threads == 1) {
     made->serial->execute(made->constants, problem, row, rows, out);
     return;
   }
-#pragma omp parallel for schedule(static) num_threads((int)dealt.threads)
-  for (int64_t part = 0; part < dealt.threads; part++) {
-    const int64_t from = part * dealt.share, left = rows - from;
+#pragma omp parallel for schedule(static) num_threads((int)parts.threads)
+  for (int64_t part = 0; part < parts.threads; part++) {
+    const int64_t from = part * parts.share, left = rows - from;
     if (left > 0)
-      made->serial->execute(made->constants, problem, row + from, left < dealt.share ? left : dealt.share,
+      made->serial->execute(made->constants, problem, row + from, left < parts.share ? left : parts.share,
                             (char *)out + from * row_bytes);
   }
 }
 
-/* Few rows of many sequences, as in decoding: those are dealt. */
+/* Few rows of many sequences, as in decoding: the sequences are partitioned. */
 static posenc_status apply_sequences(const team *made, const posenc_problem *problem, const posenc_slice *slice,
                                      int64_t bytes, const void *x, void *out) {
   const apply_source serial = {.kernel = made->serial, .constants = made->constants, .loops = made->loops};
@@ -123,15 +125,15 @@ static posenc_status apply_parts(const void *constants, const posenc_problem *pr
   const team *made = constants;
   const apply_source serial = {.kernel = made->serial, .constants = made->constants, .loops = made->loops};
   const int64_t row_bytes = apply_width(problem) * (int64_t)posenc_dtype_bytes(problem->dtype);
-  const deal dealt = deal_rows(made, slice->rows, row_bytes * slice->batch);
-  if (dealt.threads == 1) return apply_sequences(made, problem, slice, slice->rows * row_bytes * slice->batch, x, out);
+  const partition parts = partition_rows(made, slice->rows, row_bytes * slice->batch);
+  if (parts.threads == 1) return apply_sequences(made, problem, slice, slice->rows * row_bytes * slice->batch, x, out);
   posenc_status worst = POSENC_OK;
-#pragma omp parallel for schedule(static) num_threads((int)dealt.threads) reduction(max : worst)
-  for (int64_t part = 0; part < dealt.threads; part++) {
-    const int64_t from = part * dealt.share, left = slice->rows - from;
+#pragma omp parallel for schedule(static) num_threads((int)parts.threads) reduction(max : worst)
+  for (int64_t part = 0; part < parts.threads; part++) {
+    const int64_t from = part * parts.share, left = slice->rows - from;
     if (left <= 0) continue;
     posenc_slice own = *slice;
-    own.rows = left < dealt.share ? left : dealt.share;
+    own.rows = left < parts.share ? left : parts.share;
     if (own.index)
       own.index += from;
     else
@@ -151,7 +153,7 @@ static bool stage_samples(const void *constants, const posenc_problem *problem, 
 }
 #endif
 
-/* What both contracts have beside the promise of the family. */
+/* Fields that both contracts share, beside those of their family. */
 #define THREADED                                                                                                       \
   .isa = 0, .threaded = true, .basis = "it runs only serial kernels that promise the same",                            \
   .provenance = "OpenMP Architecture Review Board's parallel for; posenc, 2026",                                       \

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x + PE, correctly rounded PE, without a table: x is read and written once, and nothing else is. So memory decides, and it likes one row after
- * the other: the rotations of all columns are under way at once, and lie in the first cache from row to row.
+ * x + PE, correctly rounded PE, without a table: x is read and written once, and nothing else is. So memory decides,
+ * and it likes one row after the other: the rotations of all columns are under way at once, and lie in the first cache
+ * from row to row.
  *
- * Every 64 rows they start from an exact anchor. After n rotations they are within 4 + 6.5 n units of 2^-53 (rotation.h), so within
- * 414 of them < CR_ERROR = 512; and what that leaves in doubt is computed again, as in cr.h.
+ * Every 64 rows they start from an exact anchor. After n rotations they are within 4 + 6.5 n units of 2^-53
+ * (rotation.h), so within 414 of them < CR_ERROR = 512; and what that leaves in doubt is computed again, as in cr.h.
  */
 #include "config.h"
 
@@ -19,12 +20,13 @@ enum { CHUNK = 512 };
 /* From one anchor to the next. */
 enum { BLOCK = 64 };
 
-/* Of eight pairs. They lie together: four arrays of a page each would be in each other's way in the cache. */
+/* Eight pairs. Their four vectors are stored together: four separate arrays of a page each would conflict in the
+   cache. */
 typedef struct rotation {
   doubles sine, cosine, step_sin, step_cos;
 } rotation;
 
-/* What does not change in the loops must not be asked there: known where they are compiled. */
+/* Compile-time parameters: no branch in the loops. */
 typedef struct variant {
   posenc_dtype dtype;
   bool interleaved, cosine_first;
@@ -74,7 +76,7 @@ INLINE destination row_of(destination here, int64_t row) {
   return here;
 }
 
-/* Adds at some byte of the row, and has the same of a later row come nearer. */
+/* Adds at this byte of the row, and prefetches the same byte of a later row. */
 INLINE void add_at(variant as, destination here, int64_t byte, __mmask16 mask, floats pe) {
   _mm_prefetch((const char *)((uintptr_t)here.x + (uintptr_t)(byte + here.ahead)), _MM_HINT_T1);
   store_x(as, here.out + byte, mask, _mm512_add_ps(load_x(as, here.x + byte, mask), pe));
@@ -110,14 +112,14 @@ INLINE void start_rotations(column_span of, int64_t position, rotation *at) {
   }
 }
 
-/* Only the low halves are looked at, at once. */
+/* Tests the low words of both vectors at once. */
 INLINE bool are_uncertain(doubles sine, doubles cosine) {
   const u32s low = low_words(on_grid(sine, CR_GRID), on_grid(cosine, CR_GRID));
   const int bits = (int)(uint32_t)cr_midpoint_bits(POSENC_F32);
   return _mm512_testn_epi32_mask((__m512i)low, _mm512_set1_epi32(bits)) != 0;
 }
 
-/* Puts what is in doubt right. */
+/* Recomputes the uncertain elements. */
 TARGET static __attribute__((noinline)) void recompute_uncertain(column_span of, int64_t i, int64_t position,
                                                                  doubles *both) {
   const uint64_t bits = cr_midpoint_bits(POSENC_F32);
@@ -162,7 +164,7 @@ INLINE void add_rows(variant as, destination here, column_span of, int64_t posit
       add_row(as, here, of, position + r, false, at);
 }
 
-/* So many rows from one anchor: 0 is always one. */
+/* The number of rows from one anchor on: position 0 always is an anchor. */
 INLINE int64_t block_at(int64_t position, int64_t rows) {
   const int64_t most = position < 0 && position > -BLOCK ? -position : BLOCK;
   return rows < most ? rows : most;

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* So no sine is so small that 2^-122 would tell little of it: the longest wave is 2^43 positions. With a scale it is the least angle that
-   matters: positions may be multiples of it, as those of a list are. */
+/* The longest wave is 2^43 positions, so that no sine is so small that 2^-122 is a poor relative bound. A scale
+   limits the smallest angle instead: positions may be multiples of it, as those of a list are. */
 static const double largest_base = 0x1p40;
 
 /* The size of the table's position nearest to 0, other than 0; infinite if there is none. */
@@ -16,7 +16,7 @@ static double least_position(const posenc_problem *problem) {
   return first > 0.0 ? first : last < 0.0 ? -last : 1.0;
 }
 
-/* What the scale and the scaling leave of frequencies: at most as much as without, and at least a part of it. */
+/* The smallest and the largest factor by which scale and scaling multiply a frequency. */
 static void find_part(const posenc_problem *problem, double *most, double *least) {
   const posenc_scaling *how = &problem->scaling;
   *most = *least = problem->scale;
@@ -107,7 +107,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
   return POSENC_OK;
 }
 
-/* Of the smallest subnormal number. */
+/* The exponent of the smallest subnormal number. */
 static int least_exponent(posenc_dtype dtype) {
   return dtype == POSENC_F32 ? -149 : dtype == POSENC_F16 ? -24 : -133;
 }
@@ -117,17 +117,17 @@ posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, ro
   const angle_table *angles = table->angles;
   const uint64_t midpoint_bits = cr_midpoint_bits(problem->dtype);
   const int64_t position = at.center + at.from;
-  const bool is_exact = position == 0, sine_in_doubt = !is_exact && cr_is_uncertain(sine, midpoint_bits),
-             cosine_in_doubt = !is_exact && cr_is_uncertain(cosine, midpoint_bits);
+  const bool is_exact = position == 0, sine_uncertain = !is_exact && cr_is_uncertain(sine, midpoint_bits),
+             cosine_uncertain = !is_exact && cr_is_uncertain(cosine, midpoint_bits);
   posenc_stages stages = {.frequency = angle_radians(angles->turn_high[index], angles->turn_low[index]),
                           .phase = rotation_phase(angles, index, at),
                           .sine.high = sine,
                           .cosine.high = cosine};
-  if (sine_in_doubt || cosine_in_doubt) {
+  if (sine_uncertain || cosine_uncertain) {
     const u128 turn = wide_turn(angles, index, position);
     stages.phase = angle_phase((uint64_t)(turn >> 64), (uint64_t)turn);
-    if (sine_in_doubt) stages.sine = wide_sum(wide_sine(turn));
-    if (cosine_in_doubt) stages.cosine = wide_sum(wide_cosine(turn));
+    if (sine_uncertain) stages.sine = wide_sum(wide_sine(turn));
+    if (cosine_uncertain) stages.cosine = wide_sum(wide_cosine(turn));
   }
   return stages;
 }

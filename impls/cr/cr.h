@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the correctly rounded kernels have in common, whatever their instruction set. Each computes every element in double,
- * within CR_ERROR of the exact value, and asks cr_element for those few whose rounding that distance leaves in doubt. A correctly
- * rounded value is unique, so all of them give the same bits.
+ * What the correctly rounded kernels have in common, whatever their instruction set. Each computes every element in
+ * double, within CR_ERROR of the exact value, and asks cr_element for those few whose rounding that distance leaves in
+ * doubt. A correctly rounded value is unique, so all of them give the same bits.
  *
- * The fast path. Blocks of 32 rows as in rotation.h, an anchor in the middle. Every column of the table is a sine of its own
- * phase, and three rows of it in a line obey x(n+1) = 2 cos w x(n) - x(n-1) (Chebyshev): one multiplication and one subtraction
- * for an element. From the anchor and the row before it, which is the anchor turned back by the step, it is walked 15 rows
- * forward and 15 more back. One anchor in eight is found from its angle (angle.h); the others are leaps,
- * the last block's turned by the angle of 32 positions.
+ * The fast path. Blocks of 32 rows as in rotation.h, an anchor in the middle. Every column of the table is a sine of
+ * its own phase, and three rows of it in a line obey x(n+1) = 2 cos w x(n) - x(n-1) (Chebyshev): one multiplication and
+ * one subtraction for an element. From the anchor and the row before it, which is the anchor turned back by the step,
+ * it is walked 15 rows forward and 15 more back. One anchor in eight is found from its angle (angle.h); the others are
+ * leaps, the last block's turned by the angle of 32 positions.
  *
  * CR_ERROR, unit u = 2^-53. The exact recurrence carries an error e in x(1) to e U(n-1) in x(n), |U(n-1)| <= n <= 16, and what
  * is wrong with the anchor as a point of the circle stays as large as it is. Then:
@@ -20,28 +20,31 @@
  * In all 49.5 + 104 + 180 + 120 = 453.5 u < 2^-44 = 512 u; second-order terms are below 1 u.
  *
  * That is for |x| <= 1. By its error x may pass 1, where the exact one is within 2^-21.5 radians of the top, and a sum
- * then costs 1. For w >= 2^-21 that is one row in three at most, or two in succession: 23 u more. For a smaller w it may be
- * every row, and a product of 2 or more costs 2. But then the step's sine is all but exact and its cosine within 0.5, and
- * the neighbour within 0.5 + 1.5: 16 × 2 = 32 instead of 104. A step costs 3 at most, and the next one then 2: what
- * it subtracts is above 1, a multiple of 2 u as the product is, so that the difference is exact. From the anchor on that
- * is 3 × 15 + 2 × 14 + 3 × 13 … = 304 instead of 180. In all 49.5 + 32 + 304 + 120 = 505.5 u.
+ * then costs 1. For w >= 2^-21 that is one row in three at most, or two in succession: 23 u more. For a smaller w it
+ * may be every row, and a product of 2 or more costs 2. But then the step's sine is all but exact and its cosine within
+ * 0.5, and the neighbour within 0.5 + 1.5: 16 × 2 = 32 instead of 104. A step costs 3 at most, and the next one then 2:
+ * what it subtracts is above 1, a multiple of 2 u as the product is, so that the difference is exact. From the anchor
+ * on that is 3 × 15 + 2 × 14 + 3 × 13 … = 304 instead of 180. In all 49.5 + 32 + 304 + 120 = 505.5 u.
  *
  * In doubt is an element within CR_ERROR of the middle between two numbers of the table's format. Such a middle has one
- * significant bit more than the format. Rounded to a multiple of 2^-43 = 2 CR_ERROR, which takes an addition and a subtraction, a
- * doubtful x becomes that very middle, whatever its size: the low bits of its mantissa are zero. So are those of other numbers that are
- * as short, some of them numbers of the format: they are asked for in vain. Of a wave of f32 one element in 2^16 or so is in doubt.
+ * significant bit more than the format. Rounded to a multiple of 2^-43 = 2 CR_ERROR, which takes an addition and a
+ * subtraction, a doubtful x becomes that very middle, whatever its size: the low bits of its mantissa are zero. So are
+ * those of other numbers that are as short, some of them numbers of the format: they are asked for in vain. Of a wave
+ * of f32 one element in 2^16 or so is in doubt.
  *
- * A format of 16 bits is made from x rounded to f32, and there doubt needs no additions. A middle m of the format is a number of
- * f32, so that rounding keeps x on its side of m or takes it to m itself. In the first case x was half an ulp of f32 away or
- * more, above CR_ERROR for |x| >= 2^-19, and so the second rounding decides as the exact value would. Left are f32 that are a
- * middle, one in 2^16 for bf16 and in 2^13 for f16, and those below cr_least_f32; for f16 that is its smallest normal number, as below it
- * the middles have other bits. They are made from the double, or, where that is in doubt, by cr_element.
+ * A format of 16 bits is made from x rounded to f32, and there doubt needs no additions. A middle m of the format is a
+ * number of f32, so that rounding keeps x on its side of m or takes it to m itself. In the first case x was half an ulp
+ * of f32 away or more, above CR_ERROR for |x| >= 2^-19, and so the second rounding decides as the exact value would.
+ * Left are f32 that are a middle, one in 2^16 for bf16 and in 2^13 for f16, and those below cr_least_f32; for f16 that
+ * is its smallest normal number, as below it the middles have other bits. They are made from the double, or, where that
+ * is in doubt, by cr_element.
  *
- * cr_element has 2^-122 (wide.h). An exact value within that distance of a middle might still be rounded to the wrong side.
- * No proof is known that excludes it for every base and dim; the values of one table of 2^40 positions and 4096 columns come, as
- * numbers without a pattern do, no nearer than some 2^-77, and one nearer than 2^-122 is to be expected in one of 2^45 such
- * tables. The nearest that a scan of 2^32 elements has found are in reference/worst/. Those with a pattern, sines of an angle x
- * that is a middle itself, are x³/6 from it: with a frequency of 2^-40, the least, 2^-98 in bf16, of x = 257 × 2^-40.
+ * cr_element has 2^-122 (wide.h). An exact value within that distance of a middle might still be rounded to the wrong
+ * side. No proof is known that excludes it for every base and dim; the values of one table of 2^40 positions and 4096
+ * columns come, as numbers without a pattern do, no nearer than some 2^-77, and one nearer than 2^-122 is to be
+ * expected in one of 2^45 such tables. The nearest that a scan of 2^32 elements has found are in reference/worst/.
+ * Those with a pattern, sines of an angle x that is a middle itself, are x³/6 from it: with a frequency of 2^-40, the
+ * least, 2^-98 in bf16, of x = 257 × 2^-40.
  */
 #ifndef POSENC_IMPLS_CR_CR_H
 #define POSENC_IMPLS_CR_CR_H
@@ -59,15 +62,15 @@
 #define CR_BASIS                                                                                                       \
   "derived in impls/cr/cr.h: within 2^-44 in double, and what that leaves in doubt is computed again within 2^-122"
 
-/* What the contracts of the family have in common, the threaded kernel's included. */
+/* Fields that all contracts of the family share, the threaded kernel's included. */
 #define CR_PROMISE                                                                                                     \
   .abi = POSENC_KERNEL_ABI, .bound = CR_BOUND, .reproducible = true, .scales = true, .can_do = cr_can_do
 #define CR_CONTRACT CR_PROMISE, .basis = CR_BASIS, .prepare = cr_prepare, .release = cr_release
-/* What template.h defines. */
+/* The functions that template.h defines. */
 #define CR_FUNCTIONS .execute = execute, .stages = stage_samples
 
-/* Of a run of blocks the first anchor is found, the others are leaps. Runs begin at the multiples of 256, absolute positions, so that
-   position 0 is exact. */
+/* Of eight successive anchors the first is computed from its angle, the other seven are advanced from it. Runs begin
+   at absolute multiples of 256, so that position 0 is exact. */
 enum { CR_ADVANCES = 7 };
 static inline int64_t cr_exact_anchor(int64_t center) {
   return (int64_t)((uint64_t)center & ~UINT64_C(255));
@@ -89,18 +92,18 @@ static inline int cr_precision(posenc_dtype dtype) {
   return dtype == POSENC_F32 ? 24 : dtype == POSENC_F16 ? ROUND_F16_PRECISION : ROUND_BF16_PRECISION;
 }
 
-/* The low bits of the mantissa of a double that are zero in the middle between two numbers of the format, and in all that are as
-   short: 52 less the precision. */
+/* The low bits of the mantissa of a double that are zero in a midpoint of the format and in every number with as few
+   significant bits: 52 less the precision. */
 static inline uint64_t cr_midpoint_bits(posenc_dtype dtype) {
   return (UINT64_C(1) << (52 - cr_precision(dtype))) - 1;
 }
 
-/* Is the element within CR_ERROR of the middle between two numbers of the format, or as short? */
+/* Whether the element is within CR_ERROR of a midpoint of the format, or has as few significant bits. */
 static inline bool cr_is_uncertain(double x, uint64_t midpoint_bits) {
   return (round_bits_of((x + CR_GRID) - CR_GRID) & midpoint_bits) == 0;
 }
 
-/* Of a format of 16 bits: the lowest bits of an f32, as they are in a middle. */
+/* The lowest bits of an f32 that is a midpoint of a format of 16 bits. */
 static inline uint32_t cr_midpoint_in_f32(posenc_dtype dtype) {
   return UINT32_C(1) << (23 - cr_precision(dtype));
 }
@@ -110,7 +113,7 @@ static inline uint32_t cr_least_f32(posenc_dtype dtype) {
   return (uint32_t)(127 - (dtype == POSENC_F16 ? 14 : 19)) << 23;
 }
 
-/* Does x, rounded to f32, leave its rounding to a format of 16 bits in doubt? */
+/* Whether rounding x to a format of 16 bits by way of f32 is uncertain. */
 static inline bool cr_needs_double(double x, posenc_dtype dtype) {
   const uint32_t middle = cr_midpoint_in_f32(dtype), bits = round_float_bits_of((float)x);
   return (bits & (2 * middle - 1)) == middle || (bits & 0x7fffffff) < cr_least_f32(dtype);
@@ -123,8 +126,8 @@ posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, ro
 /* The sine or cosine of a pair, correctly rounded to the format. */
 double cr_value(const cr_table *table, posenc_dtype dtype, int64_t position, int64_t index, bool cosine);
 
-/* Writes one element of the row at `row`, correctly rounded. Position 0 need not be asked for: all of it would be in doubt, but is exact
-   as it is (angle.h). */
+/* Writes one element of the row at `row`, correctly rounded. Position 0 must not be asked for: it would be
+   uncertain, but is exact already (angle.h). */
 void cr_element(const cr_table *table, const posenc_problem *problem, int64_t position, int64_t column, void *row);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the correctly rounded kernels store columns, and the rounding test (cr.h), for any instruction set: its header is included before this. */
+/* How the correctly rounded kernels store columns, and the rounding test (cr.h), for any instruction set: its header
+   is included before this. */
 #ifndef POSENC_IMPLS_CR_STORE_H
 #define POSENC_IMPLS_CR_STORE_H
 
@@ -25,8 +26,8 @@ INLINE flags store_pair_f32(bool streamed, float *to, doubles a, doubles b, flag
   return flag_zeros(uncertain, low & (uint32_t)cr_midpoint_bits(POSENC_F32));
 }
 
-/* The same in a format of 16 bits, by way of f32: `tested` is zero in its lower half for a midpoint, and its upper half is that of the f32, or
-   nearly so. */
+/* The same in a format of 16 bits, by way of f32: `tested` is zero in its lower half for a midpoint, and its upper
+   half is that of the f32, or nearly so. */
 INLINE flags store_pair(posenc_dtype dtype, bool streamed, void *to, doubles a, doubles b, flags uncertain) {
   if (dtype == POSENC_F32) return store_pair_f32(streamed, to, a, b, uncertain);
   const floats x = to_floats(a, b);

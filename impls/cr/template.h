@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast path of the correctly rounded kernels, for any instruction set. A kernel includes the header of its instruction set (lib/simd) and
- * store.h, defines VECTORS, even, the vectors of columns that walk down the rows together, and STREAMS, whether `stream` goes past the caches;
- * then it includes this, and has its `execute` and `stage_samples`.
+ * The fast path of the correctly rounded kernels, for any instruction set. A kernel includes the header of its
+ * instruction set (lib/simd) and store.h, defines VECTORS, even, the vectors of columns that walk down the rows
+ * together, and STREAMS, whether `stream` goes past the caches; then it includes this, and has its `execute` and
+ * `stage_samples`.
  */
 #ifndef POSENC_IMPLS_CR_TEMPLATE_H
 #define POSENC_IMPLS_CR_TEMPLATE_H
@@ -10,8 +11,8 @@
 #include "impls/cr/cr.h"
 #include "lib/simd/store.h"
 
-/* Columns of a tile, which walk down the rows together; of the last tiles of a row; and of the tables of anchors: many sines
-   are found together, since each takes long but several can be under way. */
+/* Columns of a tile, which walk down the rows together; of the last tiles of a row; and of the tables of anchors:
+   many sines are found together, since each takes long but several can be under way. */
 enum { TILE = VECTORS * LANES, TAIL = 2 * LANES, BLOCK = 32, CHUNK = 256 };
 _Static_assert(TILE % TAIL == 0, "a tile is some tails");
 _Static_assert(ANGLE_PADDING % TAIL == 0 && CHUNK % TILE == 0, "whole vectors of constants, and of anchors");
@@ -27,13 +28,14 @@ typedef struct anchor_sincos {
   _Alignas(64) double sine[CHUNK], cosine[CHUNK];
 } anchor_sincos;
 
-/* Rows of a tile in which something is in doubt. They are looked at when the tile is done, so that its columns stay in registers. */
+/* Rows of a tile with an uncertain rounding. They are recomputed after the tile, so that its columns stay in
+   registers. */
 typedef struct uncertain_rows {
   int count, rows[BLOCK];
   _Alignas(64) double columns[BLOCK][TILE];
 } uncertain_rows;
 
-/* Given by value, so that no store can be thought to change it. */
+/* Passed by value: output stores cannot alias it. */
 typedef struct destination {
   const cr_table *table;
   const posenc_problem *problem;
@@ -42,13 +44,13 @@ typedef struct destination {
   rotation_block at;
 } destination;
 
-/* Columns next to each other: the first of the table, how many, and their constants and anchors. */
+/* Consecutive columns: the first of the table, their number, and their constants and anchors. */
 typedef struct column_span {
   int64_t column, count;
   const double *twice_cosine, *now, *before;
 } column_span;
 
-/* What does not change in the loops must not be asked there: known where a tile is compiled. */
+/* Compile-time parameters: no branch in the loops. */
 typedef struct variant {
   int vectors;
   posenc_dtype dtype;
@@ -77,8 +79,8 @@ INLINE void advance(variant as, doubles *before, const doubles *now, const doubl
     before[v] = multiply_subtract(load_aligned(twice_cosine + v * LANES), now[v], before[v]);
 }
 
-/* Rows first, first + way, … as many as `rows`, of which those of the block are stored; a row on, the two states have changed
-   their parts. */
+/* Rows first, first + way, … as many as `rows`, of which those of the block are stored; a row on, the two states
+   have changed their parts. */
 INLINE void walk(variant as, char *out, int64_t row_bytes, rotation_block at, int first, int way, int rows,
                  const double *twice_cosine, const double *start, const double *start_before, uncertain_rows *found) {
   doubles now[VECTORS], before[VECTORS];
@@ -142,7 +144,7 @@ INLINE void cut_tile(variant as, destination to, column_span from) {
   if (found.count) recompute_uncertain(to, from, &found);
 }
 
-/* Takes so many columns off. */
+/* Splits the first `columns` columns off. */
 INLINE column_span split_columns(column_span *from, int64_t columns) {
   column_span taken = *from;
   taken.count = columns;
@@ -211,7 +213,7 @@ INLINE void find_anchors(const cr_table *table, int64_t pair, int64_t count, con
   }
 }
 
-/* The rows of a block, for a chunk of pairs. */
+/* Stores the rows of a block, for a chunk of pairs. */
 INLINE void execute_block(variant as, destination to, int64_t pair, int64_t count, const anchor_sincos *found,
                           posenc_columns columns) {
   const int64_t pairs = to.problem->dim / 2, column = columns.step * pair;

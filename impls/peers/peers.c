@@ -102,19 +102,19 @@ static const char *can_do(const posenc_problem *problem) {
 /* ---- contracts --------------------------------------------------------------------------------- */
 
 /*
- * In f32. Unit u = 2^-24, relative unless said. The frequency in double is within 3 × 2^-53 (naive-f64.c), next to nothing;
- * rounded, 1 u. The rounded position and the product: 1 u each. In all, as w <= 1, the angle is wrong by less than 3.01 u ×
- * |p|; roundings below the smallest normal number, 2^-150 each, are lost in the rest of 3.125 u. The library's sine adds
- * ACCURACY ulp of that angle's sine, at most twice as many of the exact value (an ulp is at most 2 u of a number, and at
- * least 1 u of it), and 2 ACCURACY u × 3.01 u × |p|, which is lost too.
+ * In f32. Unit u = 2^-24, relative unless said. The frequency in double is within 3 × 2^-53 (naive-f64.c), next to
+ * nothing; rounded, 1 u. The rounded position and the product: 1 u each. In all, as w <= 1, the angle is wrong by less
+ * than 3.01 u × |p|; roundings below the smallest normal number, 2^-150 each, are lost in the rest of 3.125 u. The
+ * library's sine adds ACCURACY ulp of that angle's sine, at most twice as many of the exact value (an ulp is at most 2
+ * u of a number, and at least 1 u of it), and 2 ACCURACY u × 3.01 u × |p|, which is lost too.
  */
 #define BOUND_F32(accuracy)                                                                                            \
   { .ulp = 2.0 * (accuracy), .abs = 0.0, .growth = 3.125 * 0x1p-24, .max_position = INT64_MAX, .derived = true }
 
 /*
  * In double. Unit u = 2^-53. The angle is wrong by less than 4.8 u × |p|, as in naive-f64.c: a product instead of a
- * division. The library's sine adds ACCURACY ulp, which is u below 1. The last rounding makes ulp/2 + 1.5 E of E = (4.8 |p| +
- * ACCURACY) u.
+ * division. The library's sine adds ACCURACY ulp, which is u below 1. The last rounding makes ulp/2 + 1.5 E of E = (4.8
+ * |p| + ACCURACY) u.
  */
 #define BOUND_F64(accuracy)                                                                                            \
   { .ulp = 0.5, .abs = 1.5 * (accuracy)*0x1p-53, .growth = 0x1p-50, .max_position = INT64_MAX, .derived = true }

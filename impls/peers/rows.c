@@ -13,8 +13,9 @@
 /* ---- vectors ----------------------------------------------------------------------------------- */
 
 /*
- * VECTOR_FLOAT and VECTOR_DOUBLE name a function of libmvec; SLEEF_FLOAT and SLEEF_DOUBLE one of SLEEF, of an accuracy, that does not look for
- * wider vectors itself; SLEEF_TYPE() and SLEEF_TYPE(d) what these return; INTRINSIC(name) is an intrinsic.
+ * VECTOR_FLOAT and VECTOR_DOUBLE name a function of libmvec; SLEEF_FLOAT and SLEEF_DOUBLE one of SLEEF, of an accuracy,
+ * that does not look for wider vectors itself; SLEEF_TYPE() and SLEEF_TYPE(d) what these return; INTRINSIC(name) is an
+ * intrinsic.
  */
 #if defined(ROWS_AVX512)
 #include "lib/simd/avx512.h"
@@ -52,7 +53,7 @@ typedef struct double_pairs {
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-/* Of FLOATS frequencies at a position. */
+/* The pairs of FLOATS frequencies at a position. */
 typedef float_pairs pairs_at(const void *frequencies, int64_t index, int64_t position);
 typedef float_pairs sincos_floats(floats angles);
 typedef double_pairs sincos_doubles(doubles angles);
@@ -116,8 +117,8 @@ floats VECTOR_FLOAT(cosf)(floats angles);
 doubles VECTOR_DOUBLE(sin)(doubles angles);
 doubles VECTOR_DOUBLE(cos)(doubles angles);
 
-/* glibc 2.36's AVX2 and AVX-512 functions return 1 + 2^-23 in size for 39 sines and 2 cosines of all floats in [0, 2^20]: within
-   their 4 ulp, but no sine. */
+/* glibc 2.36's AVX2 and AVX-512 functions return 1 + 2^-23 in size for 39 sines and 2 cosines of all floats in [0,
+   2^20]: within their 4 ulp, but no sine. */
 INLINE floats within_one(floats values) {
   const floats one = INTRINSIC(set1_ps)(1.0f);
   return INTRINSIC(max_ps)(INTRINSIC(min_ps)(values, one), -one);

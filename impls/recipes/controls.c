@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Negative controls: recipe/hf-rope with something in it narrower than f32, as happens under mixed precision. Nobody means to ship these. */
+/* Negative controls: recipe/hf-rope with something in it narrower than f32, as happens under mixed precision. Nobody
+   means to ship these. */
 #include "impls/recipes/recipe.h"
 
 enum { BF16_BITS = 8, F16_BITS = 11, TF32_BITS = 11 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the recipes share: all that is not the recipe. */
+/* Everything that the recipes have in common. */
 #ifndef POSENC_IMPLS_RECIPES_RECIPE_H
 #define POSENC_IMPLS_RECIPES_RECIPE_H
 
@@ -8,11 +8,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What a recipe keeps of a frequency for all positions; a double, which holds the recipe's own type. */
+/* A constant per frequency, the same for all positions; a double holds every type that recipes use. */
 typedef double recipe_keep(const posenc_problem *problem, int64_t index);
 
-/* The pair of a position and frequency index: `kept` has a number for every index, `before` is the pair of the index before, if there is
-   one. Sine and cosine rounded to f32 are what the table gets. */
+/* The pair of a position and frequency index: `kept` has a number for every index, `before` is the pair of the index
+   before, if there is one. Sine and cosine rounded to f32 are what the table gets. */
 typedef posenc_stages recipe_pair(const double *kept, int64_t index, int64_t position, const posenc_stages *before);
 
 posenc_status recipe_prepare(const posenc_problem *problem, recipe_keep *keep, recipe_pair *pair, void **constants);
@@ -25,7 +25,7 @@ const char *recipe_of_paper(const posenc_problem *problem);
 const char *recipe_of_tensor2tensor(const posenc_problem *problem);
 const char *recipe_of_any_shift(const posenc_problem *problem);
 
-/* Of an f32 angle, by f32 functions; and of an f64 angle, by f64 functions. */
+/* The pair of an f32 angle by f32 functions, and of an f64 angle by f64 functions. */
 static inline posenc_stages recipe_f32(posenc_sum frequency, float angle) {
   return (posenc_stages){.frequency = frequency,
                          .phase.high = (double)angle,
@@ -48,7 +48,7 @@ static inline posenc_sum recipe_reciprocal(double x) {
   return (posenc_sum){high, fma(-high, x, 1.0) / x};
 }
 
-/* What was measured, twice: beside `ulp` and `abs`, growth per position. */
+/* Twice the measured growth per position, beside `ulp` and `abs`. */
 #define RECIPE_BOUND(at_most_ulp, at_most_abs, per_position)                                                           \
   { .ulp = (at_most_ulp), .abs = (at_most_abs), .growth = (per_position), .max_position = 1 << 20, .derived = false }
 

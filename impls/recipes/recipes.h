@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recipes: how shipped frameworks compute the table, as kernels like any other, so that their errors can be measured. Each is written from
- * the formula, with the framework's order of operations and the type of every step; what differs is libm for the framework's own powers,
- * exponentials and sines. They see the library through posenc.h alone, as a plugin does, and libposenc knows nothing of them.
+ * Recipes: how shipped frameworks compute the table, as kernels like any other, so that their errors can be measured.
+ * Each is written from the formula, with the framework's order of operations and the type of every step; what differs
+ * is libm for the framework's own powers, exponentials and sines. They see the library through posenc.h alone, as a
+ * plugin does, and libposenc knows nothing of them.
  */
 #ifndef POSENC_IMPLS_RECIPES_RECIPES_H
 #define POSENC_IMPLS_RECIPES_RECIPES_H

@@ -10,8 +10,8 @@
 #ifdef HAVE_AVX512
 #include "lib/simd/avx512.h"
 
-/* Vectors of eight pairs that walk down the rows together: enough chains to hide the latency of a rotation. What is streamed
-   lies on cache lines: then it is whole vectors in all layouts and dtypes, and no mask is needed. */
+/* Vectors of eight pairs that walk down the rows together: enough chains to hide the latency of a rotation. What is
+   streamed lies on cache lines: then it is whole vectors in all layouts and dtypes, and no mask is needed. */
 enum { VECTORS = 4, TILE = LANES * VECTORS, LINE = 64 };
 _Static_assert(ANGLE_PADDING % TILE == 0, "tiles load whole vectors of constants");
 
@@ -155,7 +155,7 @@ INLINE void tile(const angle_table *angles, const target *to, int64_t pair, rota
   }
 }
 
-/* One instance per way to store, layout family and dtype: what does not change in the loops must not be asked there. */
+/* One instance per way to store, layout family and dtype: compile-time parameters, no branch in the loops. */
 INLINE void execute_as(const angle_table *angles, const posenc_problem *problem, int64_t row, int64_t rows, char *out,
                        posenc_dtype dtype, bool interleaved, bool streamed) {
   const int64_t pairs = problem->dim / 2;

@@ -24,7 +24,7 @@ static void rotate(state *at, const double *step_sin, const double *step_cos) {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Only in f64 can a value beyond 1 stay there. */
+/* Only f64 can store a value beyond 1. */
 INLINE void store_as(posenc_dtype dtype, void *out, posenc_columns to, const state *at, int64_t pairs) {
   for (int64_t i = 0; i < pairs; i++) {
     round_to(dtype, out, to.sin + i * to.step, dtype == POSENC_F64 ? rotation_within_one(at->sine[i]) : at->sine[i]);
@@ -33,7 +33,7 @@ INLINE void store_as(posenc_dtype dtype, void *out, posenc_columns to, const sta
   }
 }
 
-/* What does not change in the loop must not be asked there. */
+/* The dtype is a compile-time parameter: no branch in the loop. */
 INLINE void store(posenc_dtype dtype, void *out, posenc_columns to, const state *at, int64_t pairs) {
   switch (dtype) {
   case POSENC_F32:

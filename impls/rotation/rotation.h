@@ -23,7 +23,7 @@
 #define ROTATION_BASIS                                                                                                 \
   "derived in impls/rotation/rotation.h: 16 rotations from an exact anchor are within 108 × 2^-53, then one rounding"
 
-/* What the contracts of the family have in common, the threaded kernel's included. */
+/* Fields that all contracts of the family share, the threaded kernel's included. */
 #define ROTATION_PROMISE                                                                                               \
   .abi = POSENC_KERNEL_ABI, .bound = ROTATION_BOUND, .reproducible = true, .scales = true, .can_do = angle_can_do
 #define ROTATION_CONTRACT ROTATION_PROMISE, .basis = ROTATION_BASIS, .prepare = angle_prepare, .release = angle_release
@@ -49,7 +49,7 @@ static inline void rotation_rotate(double *sine, double *cosine, double step_sin
   *sine = next;
 }
 
-/* What may be stored in f64, where no rounding brings it back to 1. */
+/* Clamps to [-1, 1] for f64, where no rounding does. */
 static inline double rotation_within_one(double x) {
   return x > 1.0 ? 1.0 : x < -1.0 ? -1.0 : x;
 }

@@ -4,10 +4,11 @@
 
 #include "posenc.h"
 
-/* The tiers that these options (may be null) and the environment's POSENC_ISA allow, whether the CPU has them or not. */
+/* The tiers that these options (may be null) and the environment's POSENC_ISA allow, whether the CPU has them or
+   not. */
 posenc_status isa_allowed(const posenc_options *options, unsigned *isa);
 
-/* Those of them that this CPU has; none if POSENC_ISA cannot be parsed. */
+/* The tiers that these options allow and this CPU has; none if POSENC_ISA cannot be parsed. */
 unsigned isa_usable(const posenc_options *options);
 
 #if defined(__x86_64__)

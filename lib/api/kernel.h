@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a kernel's file includes: its contract's type, and the few things that all kernels need. */
+/* Included by every kernel: the type of its contract, and the few functions that all kernels need. */
 #ifndef POSENC_LIB_API_KERNEL_H
 #define POSENC_LIB_API_KERNEL_H
 
@@ -28,28 +28,28 @@ static inline posenc_sum kernel_reciprocal(double x) {
   return (posenc_sum){high, fma(-high, x, 1.0) / x};
 }
 
-/* What is wrong with the problem's scaling, null if nothing is. */
+/* The reason why the scaling of the problem is refused, or null. */
 const char *problem_scaling_refusal(const posenc_problem *problem);
 
-/* posenc_kernel_refusal of a valid problem, for whoever asks for many kernels: the table that it works with, and its units. */
+/* posenc_kernel_refusal of a valid problem, for callers that ask for many kernels: its table and the units of that
+   are computed once. */
 struct rows_units;
 const char *kernel_refusal(const posenc_kernel *kernel, const posenc_problem *table, const struct rows_units *units,
                            const posenc_options *options);
 
-/* The size of the largest error of an element of a table by a kernel of that bound, its attention factor included; *binade, unless null, is how many times
-   larger than 1 the power of two is below which the values are. */
+/* The size of the largest error of an element of a table by a kernel of that bound, its attention factor included;
+   *binade, unless null, is how many times larger than 1 the power of two is below which the values are. */
 double kernel_error_at(const posenc_bound *bound, const posenc_problem *table, int64_t position, double *binade);
 
 /* can_do of a kernel that writes f32 only. */
 const char *kernel_f32_only(const posenc_problem *problem);
 
-/* The fastest kernel for one thread with bits that do not depend on where they are computed, and that very promise, for a table;
-   or null. */
+/* The fastest serial, reproducible kernel that has exactly this bound, for a table; or null. */
 const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const posenc_options *options,
                                         const posenc_bound *promise);
 
-/* What a whole problem costs a kernel of the library that can do it, in some unit of time; the plan, which may be used many times, is left
-   out. */
+/* The estimated time of executing the whole problem by a kernel of the library that can do it, in picoseconds; the
+   plan is not included, since it may be used many times. */
 double kernel_cost(const posenc_kernel *kernel, const posenc_problem *problem, const posenc_options *options);
 
 #endif

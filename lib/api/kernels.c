@@ -16,7 +16,7 @@ static const posenc_kernel *const kernels[] = {
 #undef KERNEL
 };
 
-/* Of an element, by kernel and dtype. */
+/* The time of an element, by kernel and dtype. */
 static const double picoseconds[][4] = {
 #define KERNEL(symbol, file, f32, f64, half)                                                                           \
   {[POSENC_F32] = f32, [POSENC_F64] = f64, [POSENC_F16] = half, [POSENC_BF16] = half},
@@ -24,8 +24,8 @@ static const double picoseconds[][4] = {
 #undef KERNEL
 };
 
-/* Of the start of a team of threads: 2 µs if they wait for it, 60 and more if they sleep. So the wrong guess, whichever it is, costs no more
-   than as much again. */
+/* The time to start a team of threads: 2 µs if they spin, 60 µs and more if they sleep. With a value between, a
+   wrong guess at most doubles the time. */
 static const double team_picoseconds = 25e6;
 
 enum { KERNEL_COUNT = sizeof kernels / sizeof *kernels };
@@ -48,13 +48,13 @@ const char *kernel_f32_only(const posenc_problem *problem) {
 static const char *isa_refusal(const posenc_kernel *kernel, const posenc_options *options) {
   unsigned allowed;
   if (isa_allowed(options, &allowed) != POSENC_OK) return posenc_status_message(POSENC_BAD_ISA);
-  const unsigned there = kernel->isa & posenc_isa_detect();
-  if (!there) return "this CPU or system lacks the instruction set it needs";
-  if (!(there & allowed)) return "the instruction set it needs is masked out";
+  const unsigned detected = kernel->isa & posenc_isa_detect();
+  if (!detected) return "this CPU or system lacks the instruction set it needs";
+  if (!(detected & allowed)) return "the instruction set it needs is masked out";
   return NULL;
 }
 
-/* Of a table that kernels make. */
+/* The reason why the kernel cannot make this plain table, or null. */
 static const char *plain_refusal(const posenc_kernel *kernel, const posenc_problem *plain,
                                  const posenc_options *options) {
   if (!kernel->scales && (plain->scale != 1.0 || plain->scaling.kind != POSENC_SCALING_NONE))
@@ -65,7 +65,7 @@ static const char *plain_refusal(const posenc_kernel *kernel, const posenc_probl
   return why;
 }
 
-/* Of the tables that this one, which is valid, is made from. */
+/* The reason why the kernel cannot make one of the plain tables that this valid table is made from, or null. */
 static const char *table_refusal(const posenc_kernel *kernel, const posenc_problem *table, const rows_units *units,
                                  const posenc_options *options) {
   if (table->positions && kernel->keeps_rows) return "it keeps rows by number, and has none for a list of positions";
@@ -116,7 +116,7 @@ const char *posenc_kernel_refusal(const posenc_kernel *kernel, const posenc_prob
   return NULL;
 }
 
-/* Kernels of one promise are a family, and give the same bits. */
+/* Kernels with the same bound are a family and give the same bits. */
 static bool promises(const posenc_bound *promise, const posenc_bound *own) {
   return own->derived && own->ulp == promise->ulp && own->abs == promise->abs && own->growth == promise->growth &&
          own->max_position == promise->max_position;
@@ -131,10 +131,11 @@ const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const pos
   return NULL;
 }
 
-/* Of an element of x: what goes by way of rows costs more than what does not, as doc/performance.md tells. */
+/* The time of an element of x: more where rows are made on the way (doc/performance.md). */
 static double applied_picoseconds(const posenc_kernel *kernel, const posenc_problem *problem) {
   static const double by_rows = 150, without = 10;
-  /* From some base on so many sines are tiny, and cosines near 1, that what settles doubts costs more than rows do: 540 ps at 1e7. */
+  /* For large bases many sines are tiny and many cosines near 1, and recomputing uncertain elements takes longer
+     than making rows: 540 ps per element at 1e7. */
   static const double far = 0x1p20;
   if (problem->op == POSENC_TABLE) return 0;
   const bool has_rows = problem->op != POSENC_ADD || !kernel->apply || problem->padding != POSENC_NO_PADDING;

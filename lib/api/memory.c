@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory for tables: on a cache line, and from some size on in huge pages, which the system gives ten times faster than small ones. */
+/* Memory for tables: on a cache line, and from some size on in huge pages, which the system gives ten times faster
+   than small ones. */
 #include "config.h"
 
 #include "posenc.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Those of x86-64, and of others with pages of 4 KiB. */
+/* Huge pages of x86-64, and of other architectures with pages of 4 KiB. */
 static const size_t huge_page = (size_t)1 << 21;
 /* So the table fills at least half of its huge pages: never more than as much again is wasted. */
 static const size_t huge_from = (size_t)1 << 20;

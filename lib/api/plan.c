@@ -13,7 +13,7 @@
 struct posenc_plan {
   posenc_problem problem;      /* with lists that are the plan's own */
   double *positions, *factors; /* those */
-  rows_maker rows;             /* of the table that the problem's operation works with, or of the problem itself */
+  row_source rows;             /* of the table that the problem's operation works with, or of the problem itself */
   const apply_loops *loops;
 };
 
@@ -38,7 +38,8 @@ static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table
   const double max_abs = options->max_abs > 0.0   ? options->max_abs
                          : options->max_ulp > 0.0 ? INFINITY
                                                   : default_max_abs;
-  /* What is beside the ulp is no number of them: near a zero of sine they are as small as you like. */
+  /* The terms of the bound beside `ulp` cannot be expressed in ulp, which can be arbitrarily small near a zero of
+     sine. */
   const double beside_ulp = bound->abs + bound->growth * (double)farthest + (binade != 1.0);
   const bool within_ulp = bound->ulp <= options->max_ulp && beside_ulp == 0.0;
   return error <= max_abs && (options->max_ulp == 0.0 || within_ulp);
@@ -193,7 +194,7 @@ posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *given, c
     return POSENC_BAD_ARGUMENT;
   if (slice.rows == 0 || slice.batch == 0) return POSENC_OK;
   if (!x || !out) return POSENC_BAD_ARGUMENT;
-  const rows_maker *rows = &plan->rows;
+  const row_source *rows = &plan->rows;
   const bool is_plain = rows_are_plain(rows);
   const apply_source source = {.kernel = rows->kernel,
                                .constants = is_plain ? rows->part->constants : NULL,
@@ -203,7 +204,7 @@ posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *given, c
 }
 
 bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t rows, posenc_stages *stages) {
-  const rows_maker *from = plan ? &plan->rows : NULL;
+  const row_source *from = plan ? &plan->rows : NULL;
   if (!plan || !from->kernel->stages || !rows_are_plain(from) || !has_rows(plan, row, rows) || (rows && !stages))
     return false;
   if (rows == 0) return true;

@@ -32,7 +32,7 @@ posenc_status posenc_table_bytes(const posenc_problem *problem, size_t *bytes) {
   return POSENC_OK;
 }
 
-/* What is wrong with an operation, null if nothing is. */
+/* The reason why the operation is refused, or null. */
 static const char *op_refusal(const posenc_problem *problem) {
   if ((unsigned)problem->op > POSENC_ROPE_CACHE) return "unknown operation";
   if (problem->heads < 1) return "heads must be at least 1";
@@ -58,7 +58,7 @@ static const char *op_refusal(const posenc_problem *problem) {
   return NULL;
 }
 
-/* Of doubles; NaN is within nothing. */
+/* NaN is within nothing. */
 static bool is_within(double x, double least, double most) {
   return x >= least && x <= most;
 }
@@ -101,7 +101,7 @@ const char *problem_scaling_refusal(const posenc_problem *problem) {
   return NULL;
 }
 
-/* What is wrong with a list of positions, null if nothing is. */
+/* The reason why the list of positions is refused, or null. */
 static const char *positions_refusal(const posenc_problem *problem) {
   if (!problem->positions) return NULL;
   if (problem->first != 0) return "a list of positions has no first one";
@@ -126,8 +126,8 @@ static double denominator_of(const posenc_problem *problem) {
   return (problem->dim % 2 && problem->odd == POSENC_ODD_CEIL ? half + 0.5 : half) - problem->shift;
 }
 
-/* The extreme one is base^-((dim/2 - 1) / (dim/2 - shift)). With a shift of at most 1 it lies between 1 and 1/base, and no logarithm
-   is needed: libm, which nothing else of an accurate kernel needs, need not be brought into memory. */
+/* The extreme one is base^-((dim/2 - 1) / (dim/2 - shift)). With a shift of at most 1 it lies between 1 and 1/base,
+   and no logarithm is needed: libm, which nothing else of an accurate kernel needs, need not be brought into memory. */
 static bool are_frequencies_normal(const posenc_problem *problem) {
   const bool one_more = problem->dim % 2 && problem->odd == POSENC_ODD_CEIL;
   const double last = (double)(problem->dim / 2 - !one_more), denominator = denominator_of(problem);

@@ -67,7 +67,7 @@ posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit) {
 
 /* ---- plan -------------------------------------------------------------------------------------- */
 
-static posenc_status prepare_parts(rows_maker *made, const rows_units *units, const posenc_options *options) {
+static posenc_status prepare_parts(row_source *made, const rows_units *units, const posenc_options *options) {
   for (; made->parts < units->count; made->parts++) {
     rows_part *part = &made->part[made->parts];
     part->problem = rows_plain(&made->table, &units->of[made->parts]);
@@ -79,7 +79,7 @@ static posenc_status prepare_parts(rows_maker *made, const rows_units *units, co
   return POSENC_OK;
 }
 
-static posenc_status number_rows(rows_maker *made, const rows_units *units) {
+static posenc_status number_rows(row_source *made, const rows_units *units) {
   const posenc_problem *table = &made->table;
   const size_t rows = table->rows ? (size_t)table->rows : 1;
   made->number = calloc(rows, sizeof *made->number);
@@ -93,9 +93,9 @@ static posenc_status number_rows(rows_maker *made, const rows_units *units) {
   return POSENC_OK;
 }
 
-posenc_status rows_prepare(rows_maker *made, const posenc_problem *table, const rows_units *units,
+posenc_status rows_prepare(row_source *made, const posenc_problem *table, const rows_units *units,
                            const posenc_kernel *kernel, const posenc_options *options) {
-  *made = (rows_maker){.table = *table, .kernel = kernel, .attention = posenc_attention(table)};
+  *made = (row_source){.table = *table, .kernel = kernel, .attention = posenc_attention(table)};
   made->part = calloc(units->count ? (size_t)units->count : 1, sizeof *made->part);
   posenc_status status = made->part ? prepare_parts(made, units, options) : POSENC_OUT_OF_MEMORY;
   if (status == POSENC_OK && table->positions) status = number_rows(made, units);
@@ -103,7 +103,7 @@ posenc_status rows_prepare(rows_maker *made, const posenc_problem *table, const 
   return status;
 }
 
-void rows_release(rows_maker *made) {
+void rows_release(row_source *made) {
   for (int i = 0; i < made->parts; i++)
     if (made->kernel->release) made->kernel->release(made->part[i].constants);
   free(made->part);
@@ -113,11 +113,11 @@ void rows_release(rows_maker *made) {
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-static bool is_reshaped(const rows_maker *from) {
+static bool is_reshaped(const row_source *from) {
   return from->table.dim % 2 || from->attention != 1.0;
 }
 
-bool rows_are_plain(const rows_maker *from) {
+bool rows_are_plain(const row_source *from) {
   return !from->number && !is_reshaped(from);
 }
 
@@ -126,7 +126,7 @@ static size_t row_bytes_of(const posenc_problem *problem) {
 }
 
 /* Rows of the plain problems. */
-static void make_plain(const rows_maker *from, int64_t row, int64_t rows, void *out) {
+static void make_plain(const row_source *from, int64_t row, int64_t rows, void *out) {
   if (!from->number) {
     from->kernel->execute(from->part->constants, &from->part->problem, row, rows, out);
     return;
@@ -147,7 +147,7 @@ void rows_zero_padding(const posenc_problem *table, int64_t row, int64_t rows, v
     memset((char *)out + (size_t)(padding - first) * row_bytes, 0, row_bytes);
 }
 
-static void zero_padding(const rows_maker *from, int64_t row, int64_t rows, void *out) {
+static void zero_padding(const row_source *from, int64_t row, int64_t rows, void *out) {
   const posenc_problem *table = &from->table;
   const size_t bytes = row_bytes_of(table);
   if (table->padding == POSENC_NO_PADDING) return;
@@ -162,8 +162,8 @@ static void zero_padding(const rows_maker *from, int64_t row, int64_t rows, void
   }
 }
 
-/* Of `count` elements, from the plain problem's dtype to the table's. */
-static void convert(const rows_maker *from, const char *plain, int64_t count, char *out) {
+/* Converts `count` elements from the plain problem's dtype to the table's. */
+static void convert(const row_source *from, const char *plain, int64_t count, char *out) {
   const posenc_dtype dtype = from->table.dtype;
   if (from->attention == 1.0) {
     memcpy(out, plain, (size_t)count * posenc_dtype_bytes(dtype));
@@ -174,7 +174,7 @@ static void convert(const rows_maker *from, const char *plain, int64_t count, ch
 }
 
 /* A row of the table from one of the plain problem. */
-static void reshape(const rows_maker *from, const char *plain, char *out) {
+static void reshape(const row_source *from, const char *plain, char *out) {
   const posenc_problem *table = &from->table, *inner = &from->part->problem;
   const int64_t bytes = (int64_t)posenc_dtype_bytes(table->dtype),
                 inner_bytes = (int64_t)posenc_dtype_bytes(inner->dtype);
@@ -189,10 +189,10 @@ static void reshape(const rows_maker *from, const char *plain, char *out) {
   convert(from, plain + (last_cosine + 1) * inner_bytes, table->dim - last_cosine, out + last_cosine * bytes);
 }
 
-/* So many bytes of plain rows are made at a time, where they fit in on the stack or else in memory. */
+/* Plain rows are made at most this many bytes at a time, on the stack if they fit, otherwise in allocated memory. */
 enum { STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 20 };
 
-posenc_status rows_make(const rows_maker *from, int64_t row, int64_t rows, void *out) {
+posenc_status rows_make(const row_source *from, int64_t row, int64_t rows, void *out) {
   if (!is_reshaped(from)) {
     make_plain(from, row, rows, out);
     zero_padding(from, row, rows, out);

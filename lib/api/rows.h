@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of any table, from a kernel that makes consecutive rows of plain ones: even dims, whole positions, values of a circle. What is beyond that is
- * the same for all kernels, and is done here.
+ * Rows of any table, from a kernel that makes consecutive rows of plain ones: even dims, whole positions, values of a
+ * circle. What is beyond that is the same for all kernels, and is done here.
  *
- * Positions of a list are whole numbers of a unit, 2^-8k, which the scale of a plain problem takes in: the smallest k that does for a position, so
- * that the number stays below 2^60. A list with positions of several units needs as many plain problems. An odd dim is a plain table of one column less
- * or more; an attention factor multiplies one of f64.
+ * Positions of a list are whole numbers of a unit, 2^-8k, which the scale of a plain problem takes in: the smallest k
+ * that does for a position, so that the number stays below 2^60. A list with positions of several units needs as many
+ * plain problems. An odd dim is a plain table of one column less or more; an attention factor multiplies one of f64.
  */
 #ifndef POSENC_LIB_API_ROWS_H
 #define POSENC_LIB_API_ROWS_H
@@ -18,7 +18,7 @@ typedef struct rows_part {
   void *constants;
 } rows_part;
 
-typedef struct rows_maker {
+typedef struct row_source {
   posenc_problem table; /* that is wanted; the caller's, who keeps its lists */
   const posenc_kernel *kernel;
   double attention;
@@ -27,16 +27,16 @@ typedef struct rows_maker {
   int64_t *
       number; /* of each row's position in its unit; null without a list, when `part` has but one and rows are numbered as in it */
   uint8_t *part_of;
-} rows_maker;
+} row_source;
 
-/* A unit, 2^(-8 unit), and the positions of a table that are whole numbers of it, but not of a larger one: the size of the number nearest to 0 that is
-   not 0, or 0 if there is none; and the lowest and the highest number. */
+/* A unit, 2^(-8 unit), and the positions of a table that are whole numbers of it, but not of a larger one: the size
+   of the number nearest to 0 that is not 0, or 0 if there is none; and the lowest and the highest number. */
 typedef struct rows_unit {
   int unit;
   int64_t least, lowest, highest;
 } rows_unit;
 
-/* Those that a table needs: without a list it is 1 alone, and the numbers are 0. */
+/* The units that a table needs: without a list only unit 0, and its numbers are 0. */
 enum { ROWS_UNITS = 136 };
 typedef struct rows_units {
   int count;
@@ -44,17 +44,17 @@ typedef struct rows_units {
 } rows_units;
 void rows_find_units(const posenc_problem *table, rows_units *units);
 
-/* The plain problem of a table without a list; or of a list's positions in a unit, some of its rows, since kernels are asked for them by number: 0 and 1
-   of unit 0, else the one at the least. */
+/* The plain problem of a table without a list; or of a list's positions in a unit, some of its rows, since kernels
+   are asked for them by number: 0 and 1 of unit 0, else the one at the least. */
 posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit);
 
 /* units: those of the table. */
-posenc_status rows_prepare(rows_maker *made, const posenc_problem *table, const rows_units *units,
+posenc_status rows_prepare(row_source *made, const posenc_problem *table, const rows_units *units,
                            const posenc_kernel *kernel, const posenc_options *options);
-void rows_release(rows_maker *made);
+void rows_release(row_source *made);
 
 /* Whether the kernel's rows are the table's, one by one, so that the kernel can be asked for other things too. */
-bool rows_are_plain(const rows_maker *from);
+bool rows_are_plain(const row_source *from);
 
 /* How many of `rows` rows are made at a time, so that they take no more than so many bytes; at least one. */
 static inline int64_t rows_fitting(size_t row_bytes, size_t most_bytes, int64_t rows) {
@@ -67,6 +67,6 @@ static inline int64_t rows_fitting(size_t row_bytes, size_t most_bytes, int64_t 
 void rows_zero_padding(const posenc_problem *table, int64_t row, int64_t rows, void *out, size_t row_bytes);
 
 /* Rows [row, row + rows) of the table, packed, the padding row zeroed. */
-posenc_status rows_make(const rows_maker *from, int64_t row, int64_t rows, void *out);
+posenc_status rows_make(const row_source *from, int64_t row, int64_t rows, void *out);
 
 #endif

@@ -19,7 +19,7 @@ static const char header[] = "posenc-wisdom 1\n";
 
 /* ---- this machine -------------------------------------------------------------------------------- */
 
-/* What the CPU calls itself, without the spaces around it. */
+/* The CPU's model name, without the spaces around it. */
 static void cpu_name(char name[49]) {
   strcpy(name, "unknown");
 #if defined(__x86_64__)
@@ -154,7 +154,8 @@ double wisdom_seconds(const posenc_wisdom *wisdom, const posenc_problem *problem
   for (size_t i = 0; wisdom && problem->rows && i < wisdom->count; i++) {
     const entry *e = wisdom->entries + i;
     const double away = distance(e->rows, problem->rows);
-    /* Times of tables of different lengths are not compared: of two as near the longer one counts, whatever kernels it has. */
+    /* Times of tables of different lengths are not compared: of two as near the longer one counts, whatever kernels
+       it has. */
     if (!is_like(e, problem, threads) || away > nearest || (away == nearest && e->rows < rows)) continue;
     if (e->rows != rows) seconds = INFINITY;
     nearest = away;

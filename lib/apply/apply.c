@@ -30,11 +30,11 @@ static void apply_run(const apply_loops *loops, const posenc_problem *problem, c
   }
 }
 
-/* Rows that are made together are near each other in the table, and stay in a cache until they are used: blocks of anchors (32 rows,
-   where kernels have them), as long as they are not too large. */
+/* Rows that are made together must be near each other in the table and stay in a cache until they are used: one
+   block of anchors (32 rows) if that is not too large. */
 enum { BLOCK = 32, STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 18 };
 
-/* How many rows from row r of the slice on are made together: they lie in succession, and end with a block. */
+/* The number of consecutive rows from row r of the slice on that are made together; at most to the end of a block. */
 static int64_t run_of(const posenc_problem *problem, const posenc_slice *slice, int64_t r, int64_t fitting) {
   const int64_t left = slice->rows - r, most = left < fitting ? left : fitting;
   if (slice->index) {
@@ -66,19 +66,19 @@ static posenc_status apply_runs(const apply_source *from, const posenc_problem *
   return POSENC_OK;
 }
 
-static void apply_there(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
+static void apply_table(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
                         const void *x, void *out) {
   for (int64_t r = 0, run; r < slice->rows; r += run) {
     const int64_t row = slice_row(slice, r);
     run = run_of(problem, slice, r, BLOCK);
-    apply_run(from->loops, problem, slice, r, run, from->there + row * problem->dim, x, out);
+    apply_run(from->loops, problem, slice, r, run, from->table + row * problem->dim, x, out);
   }
 }
 
 posenc_status apply_rows(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
                          const void *x, void *out) {
-  if (from->there) {
-    apply_there(from, problem, slice, x, out);
+  if (from->table) {
+    apply_table(from, problem, slice, x, out);
     return POSENC_OK;
   }
   const size_t row_bytes = (size_t)problem->dim * sizeof(float);
@@ -108,7 +108,8 @@ double posenc_applied_bound_at(const posenc_bound *bound, const posenc_problem *
   const bool rope = problem->op == POSENC_ROPE, bf16 = problem->dtype == POSENC_BF16;
   const posenc_problem table = posenc_table_of(problem);
   const double e = kernel_error_at(bound, &table, position, NULL), second_order = 1.0 + 0x1p-20;
-  /* √2 of the length given, that two elements of the table are wrong by; |x + PE| as it is computed may be larger by e. */
+  /* √2 of the length given, that two elements of the table are wrong by; |x + PE| as it is computed may be larger by
+     e. */
   const double elements = rope ? 0x1.6a09e667f3bcdp+0 * size / posenc_attention(problem) * e : e;
   const double computed = (size + elements) * second_order;
   const double rounded = (rope ? 0x1p-23 : 0x1p-24) * computed + (bf16 ? 0x1p-8 * computed : 0.0);

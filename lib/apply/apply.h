@@ -21,13 +21,13 @@ typedef struct apply_loops {
 /* The widest that these options, null for the defaults, and this CPU allow. */
 const apply_loops *apply_loops_for(const posenc_options *options);
 
-/* Where the rows of the table that the operation works with come from: from a kernel with its constants, or all of them are there. */
+/* The rows of the table: from a kernel with its constants, from a row source, or a finished table. */
 typedef struct apply_source {
   const posenc_kernel *kernel;
   const void *constants;
   const apply_loops *loops;
-  const float *there;            /* of the problem's first row, or null */
-  const struct rows_maker *rows; /* makes them instead of the kernel, or null */
+  const float *table;            /* of the problem's first row, or null */
+  const struct row_source *rows; /* makes them instead of the kernel, or null */
 } apply_source;
 
 /* Elements from one position of x to the next. */
@@ -35,15 +35,15 @@ static inline int64_t apply_width(const posenc_problem *problem) {
   return problem->heads * problem->dim;
 }
 
-/* The kernel's own way, or else by its rows. The slice is checked, and its stride is not 0. */
+/* By the kernel's own apply if it has one, otherwise by its rows. The slice is valid, and its stride is not 0. */
 posenc_status apply(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice, const void *x,
                     void *out);
 
-/* By rows, some at a time, even if the kernel has a way of its own. */
+/* By rows, a block at a time, even if the kernel has its own apply. */
 posenc_status apply_rows(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
                          const void *x, void *out);
 
-/* Add without rows, correctly rounded ones: of a cr_table, no padding row. */
+/* Add without rows on the way, with correctly rounded values of a cr_table; no padding row. */
 void add_avx512(const void *table, const posenc_problem *problem, const posenc_slice *slice, const void *x, void *out);
 
 #endif

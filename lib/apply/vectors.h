@@ -82,7 +82,7 @@ INLINE void add_as(posenc_dtype dtype, int64_t count, const float *table, const 
 
 /* ---- rope: (a, b) becomes (a c - b s, b c + a s) ------------------------------------------------------------ */
 
-/* What a rope does not change from element to element: known where it is compiled. */
+/* Compile-time parameters of rope: no branch in the loops. */
 typedef struct variant {
   posenc_dtype dtype;
   bool neighbours;
@@ -105,7 +105,8 @@ INLINE int64_t step_of(variant as) {
   return as.dtype == POSENC_F32 ? FLOATS : 2 * FLOATS;
 }
 
-/* Halves: cosines and sines of `count` pairs, apart as they lie in the row; of bf16 those of even index, then those of odd, in each step. */
+/* Halves: cosines and sines of `count` pairs, apart as they lie in the row; of bf16 those of even index, then those
+   of odd, in each step. */
 INLINE void order_halves(variant as, uint32_t sign, int64_t count, const float *cosines, const float *sines,
                          turns *to) {
   for (int64_t i = 0; i < count; i += step_of(as)) {
@@ -122,8 +123,8 @@ INLINE void order_halves(variant as, uint32_t sign, int64_t count, const float *
   }
 }
 
-/* Neighbours: in the row, too, a cosine and its sine are neighbours, of `count` columns. Of f32 each is wanted twice, the sines with
-   alternate signs; of bf16 once, as its u32s hold pairs. */
+/* Neighbours: in the row, too, a cosine and its sine are neighbours, of `count` columns. Of f32 each is wanted
+   twice, the sines with alternate signs; of bf16 once, as its u32s hold pairs. */
 INLINE void order_neighbours(variant as, uint32_t sign, int64_t count, const float *row, turns *to) {
   const u32s signs = (u32s){EACH(SIGN_EVEN)} ^ sign;
   for (int64_t i = 0; i < count; i += step_of(as)) {
@@ -139,7 +140,7 @@ INLINE void order_neighbours(variant as, uint32_t sign, int64_t count, const flo
   }
 }
 
-/* What of x comes later. Rows of cosines and sines are made now and then, and memory shall not rest meanwhile. */
+/* Prefetches x while rows of cosines and sines are made. */
 INLINE void fetch(const char *x) {
   enum { AHEAD = 8192 };
   __builtin_prefetch((const void *)((uintptr_t)x + AHEAD), 0, 2); /* which may be past the end */
@@ -190,7 +191,8 @@ INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine
   store_one(dtype, out + other, b * cosine + a * s);
 }
 
-/* Columns [from, from + count) of all heads, whole steps; of halves, those of the first half and what belongs to them. */
+/* Columns [from, from + count) of all heads, whole steps; of halves, those of the first half and what belongs to
+   them. */
 INLINE void rope_columns(variant as, const posenc_problem *problem, int64_t from, int64_t count, const float *row,
                          const char *x, char *out) {
   const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;

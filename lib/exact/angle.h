@@ -31,7 +31,8 @@ const char *angle_can_do(const posenc_problem *problem);
 /* Fractions of a turn alone, dim/2 of each part: floor(2^192 × fraction), ± 1. */
 void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, uint64_t *rest);
 
-/* A 128-bit fraction of a turn in radians, within 2^-104 of itself; a phase is less a whole turn where that is nearer to 0. */
+/* A 128-bit fraction of a turn in radians, within 2^-104 of itself; a phase is less a whole turn where that is
+   nearer to 0. */
 posenc_sum angle_radians(uint64_t high, uint64_t low);
 posenc_sum angle_phase(uint64_t high, uint64_t low);
 

@@ -55,7 +55,8 @@ static inline fixed fixed_over_integer(fixed a, uint64_t divisor) {
   return a;
 }
 
-/* Both below 1. Of the partial products those below the upper five limbs, less than 4 × 2^-256 together, are left out. */
+/* Both below 1. Of the partial products those below the upper five limbs, less than 4 × 2^-256 together, are left
+   out. */
 static inline __attribute__((always_inline)) fixed fixed_times_fraction(fixed a, fixed b) {
   uint64_t product[2 * FIXED_FRACTION_LIMBS] = {0};
 #pragma GCC unroll 4
@@ -101,7 +102,7 @@ static inline fixed fixed_shifted_left(fixed a, int by) {
   return fixed_times_integer(a, UINT64_C(1) << by);
 }
 
-/* Of 0 <= x < 2^64, below 2^-203 truncated. */
+/* For 0 <= x < 2^64; truncated by less than 2^-203. */
 static inline fixed fixed_of(double x) {
   int exponent;
   const uint64_t mantissa = (uint64_t)ldexp(frexp(x, &exponent), 53);

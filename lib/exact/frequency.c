@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frequencies from first principles, without libm: base^(-i/D) = r^i, r = exp(-ln(base)/D), in 256-bit fixed point; and what scale and
- * scaling make of them.
+ * Frequencies from first principles, without libm: base^(-i/D) = r^i, r = exp(-ln(base)/D), in 256-bit fixed point; and
+ * what scale and scaling make of them.
  *
  * For denominators of 1 and more; a smaller one, down to 2^-52, scales the error of ln(base) up, and 2^-190 remains.
- * Unit 2^-256. A division truncates by less than 1, a multiplication by less than 5. ln(base) is wrong by less than 2^-244: ln 2
- * up to 1024 times, and of 51 terms of the series each 2 (6 / n + 1), 1300 in all. Of the series of exp each of 23 terms
- * is wrong by 5 / n + 1, together by less than 2^-250, and the 16 squarings double that, and their own 5, 16 times: r is wrong by
- * less than 2^-232, r^i by less than i × 2^-232. Only the upper 192 bits are kept, so the error that remains, for any dim
- * that fits in memory, is the truncation at 2^-192.
+ * Unit 2^-256. A division truncates by less than 1, a multiplication by less than 5. ln(base) is wrong by less than
+ * 2^-244: ln 2 up to 1024 times, and of 51 terms of the series each 2 (6 / n + 1), 1300 in all. Of the series of exp
+ * each of 23 terms is wrong by 5 / n + 1, together by less than 2^-250, and the 16 squarings double that, and their own
+ * 5, 16 times: r is wrong by less than 2^-232, r^i by less than i × 2^-232. Only the upper 192 bits are kept, so the
+ * error that remains, for any dim that fits in memory, is the truncation at 2^-192.
  *
- * A scaling multiplies each by a number of at most 1 (LongRoPE's may be 2^20), made of few such operations. The worst are the ramps of two:
- * YaRN's lies between two numbers that are d/2 ln(high/low) / ln(base) apart, and known to within d 2^-240: its g is wrong by less than
- * 2^-240 × 2 × 710 / 2^-11. Llama 3's is of N w / 2π <= high, wrong by N times what w is, over high - low >= 2^-11 high: relative to w, which
- * is at most 2π high / N, that is less than i × 2^-232 × 2^14 in the product. A scale of 2^20 leaves 2^-190 of what is wrong by 2^-210.
+ * A scaling multiplies each by a number of at most 1 (LongRoPE's may be 2^20), made of few such operations. The worst
+ * are the ramps of two: YaRN's lies between two numbers that are d/2 ln(high/low) / ln(base) apart, and known to within
+ * d 2^-240: its g is wrong by less than 2^-240 × 2 × 710 / 2^-11. Llama 3's is of N w / 2π <= high, wrong by N times
+ * what w is, over high - low >= 2^-11 high: relative to w, which is at most 2π high / N, that is less than i × 2^-232 ×
+ * 2^14 in the product. A scale of 2^20 leaves 2^-190 of what is wrong by 2^-210.
  */
 #include "lib/api/kernel.h"
 #include "lib/exact/angle.h"
@@ -90,13 +91,14 @@ static fixed exponential(fixed x, int shift) {
 
 /* ---- scalings ---------------------------------------------------------------------------------- */
 
-/* What of the problem, 1 where that is less, is another's in YaRN's formula: see cut in posenc.h; a number with a sign. */
+/* What of the problem, 1 where that is less, is another's in YaRN's formula: see cut in posenc.h; a number with a
+   sign. */
 typedef struct cut {
   fixed size;
   bool negative;
 } cut;
 
-/* What the frequencies of a plan have in common. */
+/* Values that all frequencies of a plan share. */
 typedef struct scaler {
   const posenc_problem *problem;
   fixed inverse_factor; /* 1 / s */
@@ -157,7 +159,8 @@ static scaler scaler_of(const posenc_problem *problem) {
   return made;
 }
 
-/* g of YaRN, for i: the cuts may be in either order, and lie anywhere. Where they are equal any other denominator does: i - a is whole. */
+/* g of YaRN, for i: the cuts may be in either order, and lie anywhere. Where they are equal any other denominator
+   does: i - a is whole. */
 static fixed yarn_ramp(const scaler *by, int64_t index) {
   const fixed i = fixed_of_integer((uint64_t)index), from = by->from.size, to = by->to.size;
   const bool after_from = fixed_is_less(from, i);

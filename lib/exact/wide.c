@@ -7,7 +7,8 @@
 
 enum { TERMS = 16 };
 
-/* floor(2^128 / n!), the last that counts first: the next ones are x^33/33! < 2^-134 and x^34/34! < 2^-139 for x <= π/4. */
+/* floor(2^128 / n!), the last that counts first: the next ones are x^33/33! < 2^-134 and x^34/34! < 2^-139 for x <=
+   π/4. */
 static const u128 odd_terms[TERMS - 1] = {WIDE(0x0000000000000000, 0x000000000000a1a6) /* 1/31! */,
                                           WIDE(0x0000000000000000, 0x00000000024b3f31) /* 1/29! */,
                                           WIDE(0x0000000000000000, 0x0000000746ac70b7) /* 1/27! */,
@@ -43,23 +44,23 @@ static u128 product(u128 a, u128 b) {
 }
 
 /*
- * Unit 2^-128 turns. The 192 bits that are kept of a frequency are short of it by less than 2^-64 units and, for any dim
- * that fits in memory, the 256-bit arithmetic behind them by less (angle.c); 2^62 positions make that half a unit, with
- * room to spare. Truncation adds one.
+ * Unit 2^-128 turns. The 192 bits that are kept of a frequency are short of it by less than 2^-64 units and, for any
+ * dim that fits in memory, the 256-bit arithmetic behind them by less (angle.c); 2^62 positions make that half a unit,
+ * with room to spare. Truncation adds one.
  */
 u128 wide_turn(const angle_table *angles, int64_t index, int64_t position) {
   const uint64_t distance = position < 0 ? -(uint64_t)position : (uint64_t)position;
   const u128 turn = (u128)angles->turn_high[index] << 64 | angles->turn_low[index];
   const u128 carried = (u128)angles->turn_rest[index] * distance >> 64;
-  const u128 there = turn * distance + carried;
-  return position < 0 ? -there : there;
+  const u128 turned = turn * distance + carried;
+  return position < 0 ? -turned : turned;
 }
 
 /*
  * Unit 2^-128, x <= π/4, z = x² <= 0.62. The turn's 1.5 units are 9.5 of x; x itself is truncated twice, z once and has
- * 2 x times x's error. A step of Horner's rule takes z (0.62) times the error before, a product and a constant truncated
- * and z's error times at most 1/2: together that stays below 4 where the terms are added up. In all below 20 units, and
- * the result is halved: below 2^-123.
+ * 2 x times x's error. A step of Horner's rule takes z (0.62) times the error before, a product and a constant
+ * truncated and z's error times at most 1/2: together that stays below 4 where the terms are added up. In all below 20
+ * units, and the result is halved: below 2^-123.
  */
 wide wide_sine(u128 turn) {
   const u128 eighth = (u128)1 << 125;
@@ -120,10 +121,11 @@ static uint64_t upper_product(uint64_t a, uint64_t b) {
 }
 
 /*
- * In 64 bits first. Unit 2^-64, w <= 1. Four turns, π/4 and their product are cut by less than 1 each: x is below w by less than 5,
- * z = x² by less than 11. The first term left out is w^22/22! < 2^-69. A step of Horner's rule takes z (at most 1) times the
- * error before, 1 for a constant and a product, cut both but subtracted, and 11 times the sum before: 10 and 11/24 where the
- * terms are added up, and 1 - cos w is wrong by less than 11 + 11/2 + 1. What that leaves in doubt is asked of wide_cosine.
+ * In 64 bits first. Unit 2^-64, w <= 1. Four turns, π/4 and their product are cut by less than 1 each: x is below w by
+ * less than 5, z = x² by less than 11. The first term left out is w^22/22! < 2^-69. A step of Horner's rule takes z (at
+ * most 1) times the error before, 1 for a constant and a product, cut both but subtracted, and 11 times the sum before:
+ * 10 and 11/24 where the terms are added up, and 1 - cos w is wrong by less than 11 + 11/2 + 1. What that leaves in
+ * doubt is asked of wide_cosine.
  */
 double wide_twice_cosine(const angle_table *angles, int64_t index) {
   enum { FIRST = TERMS - 10, ERROR = 18, DROPPED = 11 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One sine in 128-bit fixed point, for the few elements whose rounding a double cannot decide: some 50 ns each, the same bits
- * everywhere, no libm.
+ * One sine in 128-bit fixed point, for the few elements whose rounding a double cannot decide: some 50 ns each, the
+ * same bits everywhere, no libm.
  */
 #ifndef POSENC_LIB_EXACT_WIDE_H
 #define POSENC_LIB_EXACT_WIDE_H
@@ -27,7 +27,8 @@ double wide_twice_cosine(const angle_table *angles, int64_t index);
 /* The upper 106 bits of it. */
 posenc_sum wide_sum(wide x);
 
-/* The nearest number with so many bits (53 or fewer) that is a multiple of 2^least; of two equally near, the larger in size. */
+/* The nearest number with so many bits (53 or fewer) that is a multiple of 2^least; of two equally near, the larger
+   in size. */
 double wide_round(wide x, int bits, int least);
 
 #endif

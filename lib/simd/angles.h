@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* angle.h for LANES frequencies at once. The header of an instruction set includes this when it has defined its operations. */
+/* angle.h for LANES frequencies at once. The header of an instruction set includes this when it has defined its
+   operations. */
 #ifndef POSENC_LIB_SIMD_ANGLES_H
 #define POSENC_LIB_SIMD_ANGLES_H
 

@@ -60,7 +60,8 @@ INLINE void stream(void *to, u16s half) {
   _mm_stream_si128(to, (__m128i)half);
 }
 
-/* Running minima: of words, or of words of 16 bits without and with a sign. They keep the ports of the FP additions free. */
+/* Running minima: of words, or of words of 16 bits without and with a sign. They keep the ports of the FP additions
+   free. */
 typedef struct flags {
   __m256i least, negative;
 } flags;

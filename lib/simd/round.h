@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/exact/round.h for a vector of elements. The header of an instruction set includes this when it has defined its operations. */
+/* lib/exact/round.h for a vector of elements. The header of an instruction set includes this when it has defined its
+   operations. */
 #ifndef POSENC_LIB_SIMD_ROUND_H
 #define POSENC_LIB_SIMD_ROUND_H
 
@@ -14,8 +15,8 @@ INLINE u64s round_to_16s(doubles x, int precision, uint64_t least) {
   return (bits >> 63 << 15) | (((binades << (precision - 1)) + n) & 0x7fff);
 }
 
-/* An f32 as bf16, to nearest, ties to even: the upper halves of the words. A NaN stays one if its lower half is zero, as in the default NaN
-   and in those that stem from bf16: then nothing is carried. */
+/* An f32 as bf16, to nearest, ties to even: the upper halves of the words. A NaN stays one if its lower half is
+   zero, as in the default NaN and in those that stem from bf16: then nothing is carried. */
 INLINE u32s round_to_bf16(floats x) {
   return (u32s)x + 0x7fff + ((u32s)x >> 16 & 1);
 }

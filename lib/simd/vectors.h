@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Vectors as the compiler knows them: operators work lane by lane. A header of an instruction set (generic.h, avx2.h, avx512.h) defines
+ * Vectors as the compiler knows them: operators work lane by lane. A header of an instruction set (generic.h, avx2.h,
+ * avx512.h) defines
  *
  *     TARGET            the attribute of functions that use the instruction set
  *     LANES             doubles in a vector
@@ -20,8 +21,9 @@
  *     stream            half a vector, stored past the caches where the instruction set can
  *     flags, no_flags, flag_zeros, flag_small, has_zeros, has_small   see below
  *
- * Flags remember whether any word of many was zero, or small: flag_zeros(flags, x) and has_zeros(flags) ask for words of zero; flag_small(flags,
- * x, limit) and has_small(flags, limit) for words whose lower half is zero, or whose upper half without its sign is below `limit`.
+ * Flags remember whether any word of many was zero, or small: flag_zeros(flags, x) and has_zeros(flags) ask for words
+ * of zero; flag_small(flags, x, limit) and has_small(flags, limit) for words whose lower half is zero, or whose upper
+ * half without its sign is below `limit`.
  */
 #ifndef POSENC_LIB_SIMD_VECTORS_H
 #define POSENC_LIB_SIMD_VECTORS_H
@@ -43,7 +45,8 @@ typedef uint16_t u16s __attribute__((vector_size(2 * FLOATS)));
 
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
-/* Before a short loop over vectors: they stay in registers only if it is unrolled, which gcc -O2 does not do by itself. */
+/* Before a short loop over vectors: they stay in registers only if it is unrolled, which gcc -O2 does not do by
+   itself. */
 #define PRAGMA(text) _Pragma(#text)
 #ifdef __clang__
 #define UNROLL(times)
@@ -88,8 +91,9 @@ INLINE floats zip_floats(half_floats a, half_floats b) {
   return __builtin_shufflevector(a, b, EACH(ZIPPED));
 }
 
-/* The nearest doubles. Without an instruction for it, the compiler would convert lane by lane: instead, of x + 2^63 the upper half becomes the
-   low bits of 2^84 and the lower half those of 2^52, what is too much is subtracted exactly, and the sum is rounded once. */
+/* The nearest doubles. Without an instruction for it, the compiler would convert lane by lane: instead, of x + 2^63
+   the upper half becomes the low bits of 2^84 and the lower half those of 2^52, what is too much is subtracted
+   exactly, and the sum is rounded once. */
 INLINE doubles to_doubles(i64s x) {
   if (LANES == 8) return __builtin_convertvector(x, doubles);
   const u64s biased = (u64s)x ^ UINT64_C(1) << 63;
