@@ -66,8 +66,7 @@ posenc_sum posenc_alibi_slope(int64_t heads, int64_t head) {
 
 /* ---- the sequence ------------------------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) void write_one(posenc_dtype dtype, posenc_sum slope, double distance,
-                                                            void *out, int64_t at) {
+INLINE void write_one(posenc_dtype dtype, posenc_sum slope, double distance, void *out, int64_t at) {
   const posenc_sum p = product_of(-slope.high, distance), sum = sum_of(p.high, p.low - slope.low * distance);
   encoding_store(dtype, out, at, distance > 0.0 ? sum.high : 0.0, sum.low);
 }
@@ -76,8 +75,7 @@ static inline __attribute__((always_inline)) void write_one(posenc_dtype dtype, 
    a double of the exact one. Where a tie is as near as that, the block is made again. */
 enum { BLOCK = 16 };
 
-static inline __attribute__((always_inline)) bool write_block(posenc_dtype dtype, double slope, double first,
-                                                              void *out) {
+INLINE bool write_block(posenc_dtype dtype, double slope, double first, void *out) {
   const int below = 53 - (dtype == POSENC_F32 ? 24 : dtype == POSENC_F16 ? ROUND_F16_PRECISION : ROUND_BF16_PRECISION);
   uint64_t doubts = 0;
   for (int n = 0; n < BLOCK; n++) {
@@ -91,8 +89,7 @@ static inline __attribute__((always_inline)) bool write_block(posenc_dtype dtype
 }
 
 /* The bias at distances |from|, |from + 1| … */
-static inline __attribute__((always_inline)) void write_as(posenc_dtype dtype, posenc_sum slope, int64_t from,
-                                                           int64_t count, char *out) {
+INLINE void write_as(posenc_dtype dtype, posenc_sum slope, int64_t from, int64_t count, char *out) {
   const size_t element = posenc_dtype_bytes(dtype);
   int exponent;
   const bool power = slope.low == 0.0 && frexp(slope.high, &exponent) == 0.5; /* and products are exact */
@@ -106,20 +103,7 @@ static inline __attribute__((always_inline)) void write_as(posenc_dtype dtype, p
 }
 
 static void write_sequence(posenc_dtype dtype, posenc_sum slope, int64_t from, int64_t count, char *out) {
-  switch (dtype) {
-  case POSENC_F32:
-    write_as(POSENC_F32, slope, from, count, out);
-    break;
-  case POSENC_F64:
-    write_as(POSENC_F64, slope, from, count, out);
-    break;
-  case POSENC_F16:
-    write_as(POSENC_F16, slope, from, count, out);
-    break;
-  case POSENC_BF16:
-    write_as(POSENC_BF16, slope, from, count, out);
-    break;
-  }
+  ROUND_DISPATCH(dtype, write_as, slope, from, count, out);
 }
 
 /* ---- the matrix --------------------------------------------------------------------------------- */

@@ -3,17 +3,17 @@
 #include "encodings/encoding.h"
 
 /* Columns at a time; a position has 63 bits, so that so many times four are all that are not 0. */
-enum { LANES = 16, BITS = 64 };
+enum { COLUMNS = 16, BITS = 64 };
 
-typedef uint64_t longs __attribute__((vector_size(8 * LANES), aligned(2), may_alias));
-typedef uint32_t words __attribute__((vector_size(4 * LANES), aligned(2), may_alias));
-typedef uint16_t halves __attribute__((vector_size(2 * LANES), aligned(2), may_alias));
+typedef uint64_t longs __attribute__((vector_size(8 * COLUMNS), aligned(2), may_alias));
+typedef uint32_t words __attribute__((vector_size(4 * COLUMNS), aligned(2), may_alias));
+typedef uint16_t halves __attribute__((vector_size(2 * COLUMNS), aligned(2), may_alias));
 
 #define POWERS                                                                                                         \
   { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768 }
 
 /* The lowest bits of `position`, one a column. */
-static inline __attribute__((always_inline)) void write_lanes(posenc_dtype dtype, uint64_t position, char *out) {
+INLINE void write_lanes(posenc_dtype dtype, uint64_t position, char *out) {
   const uint16_t low = (uint16_t)position;
   if (dtype == POSENC_F64)
     *(longs *)(void *)out = (longs)((low & (longs)POWERS) != 0) & UINT64_C(0x3ff0000000000000);
@@ -23,15 +23,14 @@ static inline __attribute__((always_inline)) void write_lanes(posenc_dtype dtype
     *(halves *)(void *)out = (halves)((low & (halves)POWERS) != 0) & (uint16_t)(dtype == POSENC_F16 ? 0x3c00 : 0x3f80);
 }
 
-static inline __attribute__((always_inline)) void write_row(posenc_dtype dtype, int64_t dim, int64_t position,
-                                                            char *out) {
+INLINE void write_row(posenc_dtype dtype, int64_t dim, int64_t position, char *out) {
   const size_t element = posenc_dtype_bytes(dtype);
   const int64_t columns = dim < BITS ? dim : BITS;
   uint64_t bits = (uint64_t)position;
   int64_t j = 0;
-  for (; j + LANES <= columns; j += LANES, bits >>= LANES) write_lanes(dtype, bits, out + (size_t)j * element);
+  for (; j + COLUMNS <= columns; j += COLUMNS, bits >>= COLUMNS) write_lanes(dtype, bits, out + (size_t)j * element);
   if (j < columns) {
-    _Alignas(64) char last[LANES * sizeof(double)];
+    _Alignas(64) char last[COLUMNS * sizeof(double)];
     write_lanes(dtype, bits, last);
     memcpy(out + (size_t)j * element, last, (size_t)(columns - j) * element);
   }

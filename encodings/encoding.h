@@ -5,6 +5,7 @@
 
 #include "lib/api/slice.h"
 #include "lib/exact/round.h"
+#include "lib/simd/generic.h"
 #include "lib/simd/store.h"
 #include "posenc.h"
 
@@ -14,8 +15,7 @@
 /* ---- the last rounding -------------------------------------------------------------------------- */
 
 /* Writes high + low, high rounded to nearest from it, as element `at`; rounded once. */
-static inline __attribute__((always_inline)) void encoding_store(posenc_dtype dtype, void *out, int64_t at, double high,
-                                                                 double low) {
+INLINE void encoding_store(posenc_dtype dtype, void *out, int64_t at, double high, double low) {
   static const double f16_end = 65520.0, bf16_end = 0x1.ffp127; /* from there on infinity is nearer */
   double odd = high;
   if (dtype != POSENC_F64 && low != 0.0 && !(round_bits_of(high) & 1)) /* the neighbour on the side of low */
@@ -70,8 +70,8 @@ enum { ENCODING_BLOCK = 1 << 14 };
 /* One row of a position. */
 typedef void encoding_row(posenc_dtype dtype, int64_t dim, int64_t position, char *out);
 
-static inline __attribute__((always_inline)) void
-encoding_rows_as(posenc_dtype dtype, int64_t dim, const posenc_slice *slice, encoding_row *write, char *out) {
+INLINE void encoding_rows_as(posenc_dtype dtype, int64_t dim, const posenc_slice *slice, encoding_row *write,
+                             char *out) {
   const size_t row_bytes = (size_t)dim * posenc_dtype_bytes(dtype);
   const bool streams =
       row_bytes <= ENCODING_BLOCK && encoding_streams(row_bytes * (size_t)slice->rows, row_bytes, dtype);
@@ -87,22 +87,8 @@ encoding_rows_as(posenc_dtype dtype, int64_t dim, const posenc_slice *slice, enc
 }
 
 /* All rows of a checked slice of one sequence, by an inline function: one instance for each dtype. */
-static inline __attribute__((always_inline)) void
-encoding_rows(posenc_dtype dtype, int64_t dim, const posenc_slice *slice, encoding_row *write, char *out) {
-  switch (dtype) {
-  case POSENC_F32:
-    encoding_rows_as(POSENC_F32, dim, slice, write, out);
-    break;
-  case POSENC_F64:
-    encoding_rows_as(POSENC_F64, dim, slice, write, out);
-    break;
-  case POSENC_F16:
-    encoding_rows_as(POSENC_F16, dim, slice, write, out);
-    break;
-  case POSENC_BF16:
-    encoding_rows_as(POSENC_BF16, dim, slice, write, out);
-    break;
-  }
+INLINE void encoding_rows(posenc_dtype dtype, int64_t dim, const posenc_slice *slice, encoding_row *write, char *out) {
+  ROUND_DISPATCH(dtype, encoding_rows_as, dim, slice, write, out);
 }
 
 /* ---- contracts ---------------------------------------------------------------------------------- */

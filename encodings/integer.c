@@ -5,7 +5,7 @@
 typedef uint64_t pattern __attribute__((vector_size(64), aligned(2), may_alias));
 
 /* The position in the dtype, in as many copies as there are in 64 bits. */
-static inline __attribute__((always_inline)) uint64_t element_of(posenc_dtype dtype, int64_t position) {
+INLINE uint64_t element_of(posenc_dtype dtype, int64_t position) {
   const uint64_t size = position < 0 ? -(uint64_t)position : (uint64_t)position;
   const double sign = position < 0 ? -1.0 : 1.0, high = (double)size, low = (double)(int64_t)(size - (uint64_t)high);
   union {
@@ -19,8 +19,7 @@ static inline __attribute__((always_inline)) uint64_t element_of(posenc_dtype dt
                                : element.half * UINT64_C(0x1000100010001);
 }
 
-static inline __attribute__((always_inline)) void write_row(posenc_dtype dtype, int64_t dim, int64_t position,
-                                                            char *out) {
+INLINE void write_row(posenc_dtype dtype, int64_t dim, int64_t position, char *out) {
   const size_t bytes = (size_t)dim * posenc_dtype_bytes(dtype);
   const uint64_t element = element_of(dtype, position);
   const pattern all = {element, element, element, element, element, element, element, element};

@@ -2,7 +2,7 @@
 #include "impls/rotation/rotation.h"
 #include "lib/api/kernel.h"
 #include "lib/exact/angle.h"
-#include "lib/exact/round.h"
+#include "lib/simd/generic.h"
 
 /* Pairs that walk down the rows together: their state stays in registers or the nearest cache. */
 enum { TILE = 16 };
@@ -22,8 +22,6 @@ static void rotate(state *at, const double *step_sin, const double *step_cos) {
   for (int i = 0; i < TILE; i++) rotation_rotate(&at->sine[i], &at->cosine[i], step_sin[i], step_cos[i]);
 }
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* Only f64 can store a value beyond 1. */
 INLINE void store_as(posenc_dtype dtype, void *out, posenc_columns to, const state *at, int64_t pairs) {
   for (int64_t i = 0; i < pairs; i++) {
@@ -35,20 +33,7 @@ INLINE void store_as(posenc_dtype dtype, void *out, posenc_columns to, const sta
 
 /* The dtype is a compile-time parameter: no branch in the loop. */
 INLINE void store(posenc_dtype dtype, void *out, posenc_columns to, const state *at, int64_t pairs) {
-  switch (dtype) {
-  case POSENC_F32:
-    store_as(POSENC_F32, out, to, at, pairs);
-    break;
-  case POSENC_F64:
-    store_as(POSENC_F64, out, to, at, pairs);
-    break;
-  case POSENC_F16:
-    store_as(POSENC_F16, out, to, at, pairs);
-    break;
-  case POSENC_BF16:
-    store_as(POSENC_BF16, out, to, at, pairs);
-    break;
-  }
+  ROUND_DISPATCH(dtype, store_as, out, to, at, pairs);
 }
 
 typedef struct target {
