@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes the place of bench.c where Google Benchmark is missing. */
+/* Takes the place of run.c where Google Benchmark is missing. */
 #include "config.h"
 
 #include "bench/bench.h"

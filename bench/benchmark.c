@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "bench/benchmark.h"
+
+#include "common/clock.h"
+#include "common/progress.h"
+#include "common/work.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void benchmark_take_turn(const subject *s) {
+  isolate_turn(s->kernel);
+}
+
+bool benchmark_tell(const char *format, ...) {
+  char line[1024] = "posenc: ";
+  const size_t begin = strlen(line);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line + begin, sizeof line - begin, format, arguments);
+  va_end(arguments);
+  if (isolate_inside()) {
+    isolate_tell(line);
+  } else {
+    progress_clear();
+    fprintf(stderr, "%s\n", line);
+  }
+  return false;
+}
+
+bool benchmark_tell_memory(void) {
+  return benchmark_tell("%s", posenc_status_message(POSENC_OUT_OF_MEMORY));
+}
+
+void benchmark_give_up(const subject *s, posenc_status status) {
+  char why[sizeof s->shape->name + 100];
+  snprintf(why, sizeof why, "%s on %s", posenc_status_message(status), s->shape->name);
+  isolate_fail(why);
+}
+
+/* Seconds that the work of one repetition takes, which are the benchmark's time, and its iterations. */
+static double time_loop(shim_state *state, benchmark *b, int64_t *iterations) {
+  timing *t = &b->timing;
+  const bool prepared = timing_has_preparation(t);
+  posenc_status status = POSENC_OK;
+  double aside = 0; /* what the preparations take */
+  *iterations = 0;
+  const double start = clock_seconds();
+  for (; status == POSENC_OK && shim_keep_running(state); ++*iterations) {
+    const double before = prepared ? clock_seconds() : 0;
+    status = timing_prepare(t);
+    if (prepared) aside += clock_seconds() - before;
+    if (status == POSENC_OK) status = timing_work(t);
+  }
+  const double seconds = clock_seconds() - start - aside;
+  shim_set_time(state, seconds);
+  if (status != POSENC_OK) benchmark_give_up(t->subject, status);
+  return seconds;
+}
+
+static void count(shim_state *state, benchmark *b, const char *name, double value) {
+  if (!shim_count(state, name, value) && !b->run->failed) b->run->failed = !benchmark_tell_memory();
+}
+
+static void show(const benchmark *b) {
+  const subject *s = b->timing.subject;
+  const size_t total = b->run->benchmark_count * (size_t)b->run->request->repetitions;
+  char text[256];
+  snprintf(text, sizeof text, "%s %s %s", bench_mode_name(b->timing.mode), s->shape->name, s->kernel->name);
+  progress_show("bench", text, (double)b->run->done, (double)total, "timings");
+}
+
+static void count_rates(shim_state *state, benchmark *b, double seconds, int64_t iterations, double best) {
+  const timing *t = &b->timing;
+  const posenc_problem *problem = &t->subject->shape->problem;
+  const double rows = (double)iterations * (double)t->rows * (double)t->subject->batch;
+  const double elements = rows * (double)row_elements_of(problem);
+  const double passes = op_is_applied(problem->op) ? 2 : 1; /* x is read too */
+  const double rate = passes * elements * (double)posenc_dtype_bytes(problem->dtype) / seconds;
+  count(state, b, "bytes_per_second", rate);
+  count(state, b, "ns_per_element", 1e9 * seconds / elements);
+  count(state, b, "limit_bytes_per_second", best);
+  count(state, b, "of_limit", rate / best);
+  count(state, b, "rows_timed", (double)t->rows);
+  if (t->mode == BENCH_FIRST) count(state, b, "plan_share", t->plan_seconds / seconds);
+}
+
+void benchmark_run(shim_state *state, void *arg) {
+  benchmark *b = arg;
+  timing *t = &b->timing;
+  const bool moves = t->limit.bytes > 0;
+  benchmark_take_turn(t->subject);
+  show(b);
+  const double limit_before = moves ? limit_rate(&t->limit) : 0;
+  timing_wake(t);
+  t->plan_seconds = 0;
+  int64_t iterations;
+  const double seconds = time_loop(state, b, &iterations);
+  if (moves) count_rates(state, b, seconds, iterations, fmax(limit_before, limit_rate(&t->limit)));
+  timing_rest(t);
+  count(state, b, "rows", (double)t->subject->shape->problem.rows);
+  count(state, b, "dim", (double)t->subject->shape->problem.dim);
+  count(state, b, "heads", (double)t->subject->shape->problem.heads);
+  count(state, b, "batch", (double)t->subject->batch);
+  count(state, b, "turn", (double)++b->run->done);
+}

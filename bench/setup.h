@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What is timed: kernels and shapes that suit each other, their buffers, and benchmarks that do not take too long. */
+#ifndef POSENC_BENCH_SETUP_H
+#define POSENC_BENCH_SETUP_H
+
+#include "bench/benchmark.h"
+
+/* All of them return false on an error, which the user was told. */
+
+/* Collects the kernels that can make a shape. */
+bool setup_subjects(session *run);
+
+/* The buffers of all benchmarks, each page of them touched, and the memory that evicts them from caches. */
+bool setup_buffers(session *run, const json_t *environment);
+
+/* Calibrates and registers all benchmarks. */
+bool setup_benchmarks(session *run);
+
+/* Tells how long the timings will take. */
+void setup_predict(const session *run);
+
+#endif
