@@ -55,24 +55,14 @@ columns columns_exchanged(const columns *s) {
 /* Rows that columns are told from, spread over the window. */
 enum { SAMPLED = 192 };
 
-static int64_t sampled_rows(const window *w) {
-  return w->count < SAMPLED ? w->count : SAMPLED;
-}
-
-/* The n-th of them, -1 if nothing is to be seen there. */
-static int64_t sampled_row(const window *w, int64_t n) {
-  const int64_t rows = sampled_rows(w), row = rows > 1 ? n * (w->count - 1) / (rows - 1) : 0;
-  return w->zero[row] ? -1 : row;
-}
-
 /* Is every column the same as the one `step` further, in groups of 2 * step? Some may be damaged. */
 static bool all_twice(const window *w, int64_t dim, int64_t step) {
   int64_t differ = 0;
   for (int64_t c = 0; c < dim; c++) {
     if (c / step % 2) continue;
     bool same = true;
-    for (int64_t n = 0; n < sampled_rows(w) && same; n++) {
-      const int64_t row = sampled_row(w, n);
+    for (int64_t n = 0; n < SAMPLED && same; n++) {
+      const int64_t row = window_sample(w, SAMPLED, n);
       same = row < 0 || !(fabs(window_row(w, row)[c] - window_row(w, row)[c + step]) > 0.0);
     }
     differ += !same;
@@ -91,8 +81,8 @@ typedef struct ring {
 static ring ring_of(const window *w, int64_t a, int64_t b) {
   double squares[SAMPLED];
   size_t count = 0;
-  for (int64_t n = 0; n < sampled_rows(w); n++) {
-    const int64_t row = sampled_row(w, n);
+  for (int64_t n = 0; n < SAMPLED; n++) {
+    const int64_t row = window_sample(w, SAMPLED, n);
     if (row < 0) continue;
     const double x = window_value(w, row, a), y = window_value(w, row, b);
     squares[count++] = x * x + y * y;
@@ -110,8 +100,8 @@ static const double even = 0.05;
 static double largest_of_most(const window *w, int64_t dim) {
   double *largest = calloc((size_t)dim, sizeof *largest);
   if (!largest) return 0.0;
-  for (int64_t n = 0; n < sampled_rows(w); n++) {
-    const int64_t row = sampled_row(w, n);
+  for (int64_t n = 0; n < SAMPLED; n++) {
+    const int64_t row = window_sample(w, SAMPLED, n);
     for (int64_t c = 0; row >= 0 && c < dim; c++) largest[c] = fmax(largest[c], fabs(window_value(w, row, c)));
   }
   numbers_sort(largest, (size_t)dim);

@@ -22,6 +22,9 @@ enum { FORMULA_EVIDENT = 3 };
 
 enum { FORMULAS_MAX = 320 };
 
+/* Digits of a formula that nobody has written down: it is measured. */
+enum { FORMULA_UNUSUAL = 8 };
+
 /* The paper's. */
 formula formula_plain(double base);
 

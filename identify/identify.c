@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "identify/identify.h"
 
+#include "identify/explain.h"
 #include "identify/judge.h"
 
 #include <math.h>
@@ -125,7 +126,7 @@ static bool explain(search *s, identity *found) {
   found->starts = s->best.starts;
   if (!judge(s, found)) return false;
   if (is_supported(found)) return say(found, IDENTIFY_TABLE, "");
-  if (search_leaves_curve(s, &found->how))
+  if (explain_leaves_curve(s, &found->how))
     return say(found, IDENTIFY_NO_TABLE, "its columns go up and down like a table's, but are no sines and cosines");
   char near[sizeof found->reason];
   snprintf(

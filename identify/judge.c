@@ -2,14 +2,14 @@
 #include "identify/judge.h"
 
 #include "common/progress.h"
+#include "identify/explain.h"
 #include "identify/scalings.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that all makers are compared with, and values of the file at a time. */
-enum { SOME_ROWS = 33, BLOCK_VALUES = 1 << 19 };
+enum { BLOCK_VALUES = 1 << 19 }; /* of the file, read at a time */
 
 /* ---- all of the file ------------------------------------------------------------------------------ */
 
@@ -109,17 +109,8 @@ static maker forgotten(const maker *m) {
   return (maker){.kernel = m->kernel, .plan = m->plan};
 }
 
-/* SOME_ROWS of the window, and all makers. */
 static void compare_some(makers *m, const window *w) {
-  const int64_t rows = SOME_ROWS < w->count ? SOME_ROWS : w->count;
-  for (size_t n = 0; n < m->count; n++) {
-    maker *by = &m->all[n];
-    *by = forgotten(by);
-    for (int64_t k = 0; k < rows; k++) {
-      const int64_t row = rows > 1 ? k * (w->count - 1) / (rows - 1) : 0;
-      if (!w->zero[row]) makers_compare(m, by, row, window_row(w, row));
-    }
-  }
+  for (size_t n = 0; n < m->count; n++) explain_compare(m, &m->all[n], w, WINDOW_SOME_ROWS);
 }
 
 /* Is it one of the first few, or tied with them? */
@@ -164,7 +155,7 @@ static identify_damage damage_of(const search *s, makers *m, const maker *by, in
 
 static bool find_damage(search *s, makers *m, identity *found) {
   const maker *by = closest_of(m, NULL);
-  const int64_t bad = search_mark_bad(s, m, by, 0.0), dim = m->how.columns.dim;
+  const int64_t bad = explain_mark_bad(s, m, by, 0.0), dim = m->how.columns.dim;
   m->how.bad = found->how.bad = NULL;
   if (s->failed || bad == 0) return !s->failed;
   found->bad = calloc((size_t)dim, sizeof *found->bad);
@@ -227,7 +218,11 @@ bool judge(search *s, identity *found) {
   if (!keep_what_is_pointed_to(s, found)) return false;
   count_runs(found);
   tell_attention(found);
-  if (!makers_open(&m, &found->how, true, found->judged, s->request->kernels, s->request->kernel_count)) return false;
+  if (!makers_open(&m, &found->how, true, found->judged)) return false;
+  if (!makers_add(&m, s->request->kernels, s->request->kernel_count)) {
+    makers_close(&m);
+    return false;
+  }
   bool *closest = calloc(m.count, sizeof *closest);
   found->matches = calloc(m.count, sizeof *found->matches);
   bool enough = closest && found->matches;

@@ -104,8 +104,8 @@ void truth_at(truth *t, double position, fast_pair *pairs) {
 
 /* ---- makers -------------------------------------------------------------------------------------- */
 
-static bool add_kernel(makers *m, const posenc_kernel *kernel, int64_t rows) {
-  const posenc_problem problem = problem_of(&m->how, m->first, rows);
+static bool add_kernel(makers *m, const posenc_kernel *kernel) {
+  const posenc_problem problem = problem_of(&m->how, m->first, m->range);
   posenc_options options = posenc_default_options();
   options.kernel = kernel;
   isolate_turn(kernel);
@@ -117,22 +117,30 @@ static bool add_kernel(makers *m, const posenc_kernel *kernel, int64_t rows) {
   return true;
 }
 
-bool makers_open(makers *m, const making *how, bool proved, int64_t rows, const posenc_kernel *const *kernels,
-                 size_t count) {
+bool makers_open(makers *m, const making *how, bool proved, int64_t rows) {
   const size_t pairs = (size_t)how->columns.pairs;
-  int64_t range = 0;
   *m = (makers){.how = *how};
-  const bool whole = range_of(how, rows, &m->first, &range);
+  const bool whole = range_of(how, rows, &m->first, &m->range);
   m->exact = truth_create(how, proved && whole);
-  m->all = calloc(count + 1, sizeof *m->all);
+  m->all = calloc(1, sizeof *m->all);
   m->stages = calloc(pairs, sizeof *m->stages);
   m->pairs = calloc(pairs, sizeof *m->pairs);
   m->values = calloc((size_t)how->columns.dim, sizeof *m->values);
-  bool enough = m->exact && m->all && m->stages && m->pairs && m->values;
-  if (enough) m->count = 1;
-  for (size_t k = 0; enough && whole && is_plain(&how->formula) && k < count; k++)
-    enough = add_kernel(m, kernels[k], range);
-  if (!enough) makers_close(m);
+  const bool enough = m->exact && m->all && m->stages && m->pairs && m->values;
+  if (enough)
+    m->count = 1;
+  else
+    makers_close(m);
+  return enough;
+}
+
+bool makers_add(makers *m, const posenc_kernel *const *kernels, size_t count) {
+  bool enough = true;
+  if (!m->range || !is_plain(&m->how.formula)) return true;
+  maker *all = realloc(m->all, (count + 1) * sizeof *all);
+  if (!all) return false;
+  m->all = all;
+  for (size_t k = 0; enough && k < count; k++) enough = add_kernel(m, kernels[k]);
   return enough;
 }
 

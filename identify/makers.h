@@ -45,10 +45,10 @@ typedef struct maker {
   double within;                                 /* the largest of the others */
 } maker;
 
-/* The bench that makers sit on, with room for a row. */
+/* Candidates for the maker of a table, and a row buffer. */
 typedef struct makers {
   making how;
-  int64_t first; /* row 0 of the kernels' plans */
+  int64_t first, range; /* positions of the kernels' plans; range 0: not all positions are whole */
   truth *exact;
   maker *all; /* first the exact one */
   size_t count;
@@ -57,9 +57,10 @@ typedef struct makers {
   double *values; /* a row as it would be in the table */
 } makers;
 
-/* For so many rows, of which a list has all positions. Kernels that cannot do it are left out. False when memory runs out. */
-bool makers_open(makers *m, const making *how, bool proved, int64_t rows, const posenc_kernel *const *kernels,
-                 size_t count);
+/* The exact maker alone, for so many rows, whose positions a list has all of. False when memory runs out. */
+bool makers_open(makers *m, const making *how, bool proved, int64_t rows);
+/* Adds the kernels that can make the formula's table. False when memory runs out. */
+bool makers_add(makers *m, const posenc_kernel *const *kernels, size_t count);
 void makers_close(makers *m);
 
 /* The row as this one would have written it. */

@@ -2,6 +2,7 @@
 #include "identify/position.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const double pi = 3.14159265358979323846;
 static const long double full_turn = 6.28318530717958647692528676655900577L;
@@ -13,43 +14,9 @@ start start_at(int64_t position) {
   return (start){(double)position, 0.0, position, position};
 }
 
-static double wrapped(long double angle) {
-  return (double)(angle - full_turn * rintl(angle / full_turn));
-}
-
-/* What the phase of a frequency may be off, where angles are right but for a part of them. */
-static double tolerance_of(const phase_clock *c, int64_t i, long double position) {
-  return c->phases[i].error + c->relative * (fabs((double)position) + c->rows) * fabs((double)c->w[i]);
-}
-
-/* A position, its error, and what is known of it: bits that agree, and phases that do not. */
-typedef struct guess {
-  long double position;
-  double error, bits;
-  int64_t missed;
-} guess;
-
-/* Narrows the guess by the phase of one frequency. Several turns may be: the nearest is taken if others are out of reach. */
-static void narrow(const phase_clock *c, int64_t i, guess *g) {
-  const double w = fabs((double)c->w[i]), tolerance = tolerance_of(c, i, g->position);
-  if (!(tolerance < 1.0) || g->error * w + tolerance > 3.0) return; /* it cannot tell */
-  const double off = wrapped((long double)c->phases[i].value - g->position * fabsl(c->w[i]));
-  if (fabs(off) > tolerance + g->error * w) {
-    g->missed++;
-    return;
-  }
-  g->bits += log2(pi / (tolerance + g->error * w));
-  /* What both say, each by its weight. */
-  const double other = tolerance / w, share = g->error * g->error / (g->error * g->error + other * other);
-  g->position += (long double)(share * off / w);
-  g->error = fmin(g->error, other);
-}
-
-/* The same question in a hurry: most positions fail at once. */
-static bool is_out(const phase_clock *c, int64_t i, double position, double error) {
-  const double w = fabs((double)c->w[i]), room = tolerance_of(c, i, position) + error * w + 1e-6;
-  const double turns = (c->phases[i].value - position * w) / (2.0 * pi);
-  return fabs(turns - rint(turns)) * 2.0 * pi > room;
+/* The error that a phase may have at a position, where angles have a relative error. */
+static double tolerance_of(const phase_clock *c, int64_t i, double position) {
+  return c->phases[i].error + c->relative * (fabs(position) + c->rows) * fabs((double)c->w[i]);
 }
 
 start start_near(long double position, double error) {
@@ -62,92 +29,143 @@ start start_near(long double position, double error) {
   return start_is_one(&s) ? start_at(s.least) : s;
 }
 
-/* What phases can say at most: they are known no better than at position 0. */
-static double bits_at_most(const phase_clock *c, int64_t slowest) {
-  double bits = 0.0;
-  for (int64_t i = 0; i < slowest; i++) {
-    const double tolerance = tolerance_of(c, i, 0.0L);
-    if (tolerance < 1.0) bits += log2(pi / tolerance);
-  }
-  return bits;
-}
-
 /* Counts 0, -1, 1, -2, 2 … */
 static int64_t outwards(int64_t n) {
   return n % 2 ? -(n + 1) / 2 : n / 2;
 }
 
-/* One phase tells the position but for whole turns: the nearest that is a whole number, if that is no chance. */
+/* One phase tells the position up to whole turns: the nearest that is a whole number, if that is not chance. */
 static size_t start_of_one(const phase_clock *c, int64_t farthest, start *found) {
   const long double w = fabsl(c->w[0]), period = full_turn / w;
   for (int64_t n = 0; (long double)(n / 2) * period <= (long double)farthest; n++) {
-    guess g = {.position = (long double)c->phases[0].value / w + (long double)outwards(n) * period};
-    g.error = tolerance_of(c, 0, g.position) / (double)w;
-    if (!(2.0 * g.error * (double)(n + 1) < exp2(-surely))) return 0;
-    if (fabs((double)(g.position - roundl(g.position))) > g.error) continue;
-    *found = start_near(g.position, g.error);
+    const long double position = (long double)c->phases[0].value / w + (long double)outwards(n) * period;
+    const double error = tolerance_of(c, 0, (double)position) / (double)w;
+    if (!(2.0 * error * (double)(n + 1) < exp2(-surely))) return 0;
+    if (fabs((double)(position - roundl(position))) > error) continue;
+    *found = start_near(position, error);
     return 1;
   }
   return 0;
 }
 
-/* Is it out by more phases than can be damaged, of the next slower ones? */
-static bool is_hopeless(const phase_clock *c, int64_t slowest, const guess *g, int64_t spare) {
-  const int64_t asked = spare > 0 ? 3 : 1;
-  int64_t out = 0;
-  for (int64_t i = slowest - 1; i >= 0 && i >= slowest - asked; i--)
-    out += isfinite(c->phases[i].error) && is_out(c, i, (double)g->position, g->error);
-  return out > (spare > 0);
-}
+/* ---- candidates: whole turns of the slowest phase -------------------------------------------------- */
 
-/* Of whole turns of the slowest, those after which the next one is where it should be: a look at one in so many is enough.
-   In turns of the next one, which come as first + step k. */
-typedef struct sieve {
-  double first, step, room;
-} sieve;
+/*
+ * What a faster phase says of the candidate after k whole turns of the slowest: it is off by first + step k turns. The
+ * step is rounded to double, which moves that by at most k 2^-54 turns; angles with a relative error of 1e-15 or more may
+ * be off by 20 times as much there.
+ */
+typedef struct phase_step {
+  double w, first, step;
+  double error, growth; /* its tolerance at position p is error + growth |p| */
+  double bits_at_most;  /* that it and all faster ones can add to a guess */
+} phase_step;
 
-static sieve sieve_of(const phase_clock *c, int64_t slowest, long double period, double farthest) {
-  const int64_t next = slowest - 1;
-  const sieve none = {0.0, 0.0, 1.0};
-  if (next < 0 || isinf(farthest) || isinf(c->phases[next].error)) return none;
-  const long double w = fabsl(c->w[next]), slow = fabsl(c->w[slowest]);
-  const double room = tolerance_of(c, next, (long double)farthest) +
-                      tolerance_of(c, slowest, (long double)farthest) * (double)(w / slow);
-  const long double step = period * w / full_turn;
-  return (sieve){
-      (double)(((long double)c->phases[slowest].value / slow * w - (long double)c->phases[next].value) / full_turn),
-      (double)(step - floorl(step)), room / (2.0 * pi) + 1e-6};
-}
+typedef struct candidates {
+  phase_step *steps; /* of all phases up to the slowest */
+  int64_t slowest, spare;
+  long double first, period; /* positions */
+} candidates;
 
-static bool sieve_passes(const sieve *s, int64_t k) {
-  const double turns = s->first + s->step * (double)k, part = turns - (double)(int64_t)turns, off = fabs(part);
-  return off <= s->room || off >= 1.0 - s->room;
-}
-
-/* From the phase of that index on to the faster ones. */
-static size_t starts_from(const phase_clock *c, int64_t slowest, int64_t farthest, start *found, size_t room) {
+static bool candidates_open(candidates *of, const phase_clock *c, int64_t slowest, bool far) {
+  const long double slow = fabsl(c->w[slowest]), phase = (long double)c->phases[slowest].value;
   int64_t known = 0;
-  for (int64_t i = 0; i <= slowest; i++) known += c->phases[i].error < 0.7;
-  const int64_t spare = columns_spare(known);
-  const long double w = fabsl(c->w[slowest]), period = full_turn / w;
-  /* Far out, which takes seconds, phases must not be damaged. */
+  double bits = 0.0;
+  *of = (candidates){.slowest = slowest, .first = phase / slow, .period = full_turn / slow};
+  of->steps = calloc((size_t)slowest + 1, sizeof *of->steps);
+  for (int64_t i = 0; of->steps && i <= slowest; i++) {
+    const long double w = fabsl(c->w[i]), ratio = w / slow,
+                      first = ((long double)c->phases[i].value - phase * ratio) / full_turn;
+    known += c->phases[i].error < 0.7;
+    of->steps[i] = (phase_step){.w = (double)w,
+                                .first = (double)(first - rintl(first)),
+                                .step = (double)(rintl(ratio) - ratio),
+                                .error = tolerance_of(c, i, 0.0),
+                                .growth = c->relative * (double)w};
+    /* The tolerance is least at position 0. */
+    bits += of->steps[i].error < 1.0 ? log2(pi / of->steps[i].error) : 0.0;
+    of->steps[i].bits_at_most = bits;
+  }
+  /* Far out, a search takes seconds: one phase may be of a damaged column, and it must not be the next one. */
+  of->spare = far && columns_spare(known) > 1 ? 1 : columns_spare(known);
+  return of->steps != NULL;
+}
+
+/* A candidate that is moved to where faster phases agree: its position is that after k turns, plus `shift`. */
+typedef struct guess {
+  double k, position, shift, error;
+  double bits;    /* that agree */
+  int64_t missed; /* phases that do not */
+} guess;
+
+/* How far the phase is off at the guess, in radians. */
+static double phase_off(const phase_step *s, const guess *g) {
+  const double turns = s->first + s->step * g->k - g->shift * s->w / (2.0 * pi);
+  return 2.0 * pi * (turns - rint(turns));
+}
+
+static double phase_tolerance(const phase_step *s, const guess *g) {
+  return s->error + s->growth * fabs(g->position + g->shift);
+}
+
+/* Narrows the guess by one phase. Several turns may be within its error: the nearest is taken if others are out of reach. */
+static void narrow(const phase_step *s, guess *g) {
+  const double tolerance = phase_tolerance(s, g), room = tolerance + g->error * s->w;
+  if (!(tolerance < 1.0) || room > 3.0) return; /* it tells nothing */
+  const double off = phase_off(s, g);
+  if (fabs(off) > room) {
+    g->missed++;
+    return;
+  }
+  g->bits += log2(pi / room);
+  /* The mean of both, weighted by their errors. */
+  const double other = tolerance / s->w, share = g->error * g->error / (g->error * g->error + other * other);
+  g->shift += share * off / s->w;
+  g->error = fmin(g->error, other);
+}
+
+/* Does the next faster phase disagree, or do two of the next three, if one may be damaged? Most candidates fail here. */
+static bool is_hopeless(const candidates *of, const guess *g, bool may_be_damaged) {
+  const int64_t asked = may_be_damaged ? 3 : 1;
+  int64_t out = 0;
+  for (int64_t i = of->slowest - 1; i >= 0 && i >= of->slowest - asked && out <= may_be_damaged; i--) {
+    const phase_step *s = &of->steps[i];
+    out += fabs(phase_off(s, g)) > phase_tolerance(s, g) + g->error * s->w + 1e-6;
+  }
+  return out > may_be_damaged;
+}
+
+/* Narrows the guess by all faster phases. False as soon as it cannot have the bits that are needed, less those for misses. */
+static bool narrow_by_all(const candidates *of, guess *g, double needed, double bits_of_miss) {
+  const double rounding = 1e-6;
+  for (int64_t i = of->slowest - 1; i >= 0; i--) {
+    if (g->bits + of->steps[i].bits_at_most - bits_of_miss * (double)g->missed < needed - rounding) return false;
+    narrow(&of->steps[i], g);
+    if (g->missed > of->spare) return false;
+  }
+  return g->bits - bits_of_miss * (double)g->missed >= needed;
+}
+
+/* Starts by the phase of that index and the faster ones. */
+static size_t starts_from(const phase_clock *c, int64_t slowest, int64_t farthest, start *found, size_t room) {
+  candidates of;
   const bool far = farthest > POSITION_NEAR;
-  const int64_t turns = (int64_t)fminl((long double)farthest / period + 1.0L, far ? 2.1e7L : 1e4L);
-  const double tries = fmin(2.0 * (double)turns + 1.0, exp2(fmin(bits_at_most(c, slowest), 60.0) - surely));
-  const double of_miss = 3.0 + log2((double)c->pairs);
+  if (!candidates_open(&of, c, slowest, far)) return 0;
+  const int64_t turns = (int64_t)fminl((long double)farthest / of.period + 1.0L, far ? 2.1e7L : 1e4L);
+  const double bits_told = slowest > 0 ? of.steps[slowest - 1].bits_at_most : 0.0,
+               tries = fmin(2.0 * (double)turns + 1.0, exp2(fmin(bits_told, 60.0) - surely)),
+               bits_of_miss = 3.0 + log2((double)c->pairs), first = (double)of.first, period = (double)of.period;
+  const phase_step *own = &of.steps[slowest];
   start between = {0}, one;
   size_t count = 0;
   bool is_between = false;
-  const sieve by = sieve_of(c, slowest, period, far ? (double)turns * (double)period : INFINITY);
   for (int64_t n = 0; (double)n < tries && count + 1 < room; n++) {
-    if (!sieve_passes(&by, outwards(n))) continue;
-    guess g = {.position = (long double)c->phases[slowest].value / w + (long double)outwards(n) * period};
-    g.error = tolerance_of(c, slowest, g.position) / (double)w;
-    if (slowest > 0 && is_hopeless(c, slowest, &g, far ? 0 : spare)) continue;
-    for (int64_t i = slowest - 1; i >= 0 && g.missed <= spare; i--)
-      if (isfinite(c->phases[i].error)) narrow(c, i, &g);
-    if (g.missed > spare || g.bits - of_miss * (double)g.missed < surely + log2((double)(n + 1))) continue;
-    one = start_near(g.position, g.error);
+    const int64_t k = outwards(n);
+    guess g = {.k = (double)k, .position = first + (double)k * period};
+    g.error = phase_tolerance(own, &g) / own->w;
+    if (is_hopeless(&of, &g, !far && of.spare > 0)) continue;
+    if (!narrow_by_all(&of, &g, surely + log2((double)(n + 1)), bits_of_miss)) continue;
+    one = start_near(of.first + (long double)k * of.period + (long double)g.shift, g.error);
     if (start_is_whole(&one))
       found[count++] = one;
     else if (!is_between)
@@ -156,6 +174,7 @@ static size_t starts_from(const phase_clock *c, int64_t slowest, int64_t farthes
     if (count == 1 && g.bits > 60.0 && g.missed == 0 && c->pairs > 8) break;
   }
   if (is_between && count < room) found[count++] = between;
+  free(of.steps);
   return count;
 }
 

@@ -124,10 +124,13 @@ static void print_columns(const identity *found, FILE *out) {
 
 static void print_list(const identity *found, FILE *out) {
   enum { SHOWN = 4 };
+  /* The phase of the fastest wave is known to two units of the dtype. */
+  const double error = ldexp(2.0, -format_of(found->held)->precision) / found->how.formula.scale;
   fprintf(out, ", a list of %" PRId64 " positions", found->listed);
   for (int64_t r = 0, shown = 0; r < found->judged && shown < SHOWN; r++) {
-    if (isnan(found->positions[r])) continue;
-    fprintf(out, "%s %.9g", shown++ ? "," : "", found->positions[r]);
+    const double position = found->positions[r];
+    if (isnan(position)) continue;
+    fprintf(out, "%s %s", shown++ ? "," : "", number_within(position, error / fmax(fabs(position), error)).text);
   }
   fprintf(out, "%s in %" PRId64 " run%s of successive ones", found->listed > SHOWN ? " .." : "", found->runs,
           found->runs == 1 ? "" : "s");

@@ -28,6 +28,16 @@ static inline double window_value(const window *w, int64_t row, int64_t column) 
   return w->values[row * w->dim + column] - w->offset;
 }
 
+/* Rows that are enough to compare makers by. */
+enum { WINDOW_SOME_ROWS = 33 };
+
+/* The n-th of so many rows, or all if there are fewer, spread over the window; -1 if it is zeros, or there is none. */
+static inline int64_t window_sample(const window *w, int64_t rows, int64_t n) {
+  rows = rows < w->count ? rows : w->count;
+  const int64_t row = n >= rows ? -1 : rows > 1 ? n * (w->count - 1) / (rows - 1) : 0;
+  return row < 0 || w->zero[row] ? -1 : row;
+}
+
 /* From now on, values are without this offset. */
 void window_shift(window *w, double offset);
 

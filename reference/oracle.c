@@ -9,6 +9,9 @@
 /* Bits of the frequencies that are kept, and of sine and cosine at the first try. */
 enum { FREQUENCY_BITS = 320, FIRST_BITS = 140 };
 
+/* So few values are computed by one thread: threads that wait for the next team spin for longer than the values take. */
+enum { FEW = 64 };
+
 struct oracle {
   posenc_problem problem;
   const format *target;
@@ -128,7 +131,7 @@ oracle *oracle_create(const posenc_problem *problem) {
     o->problem.scaling.factors = factors;
   }
   set_attention(o);
-#pragma omp parallel
+#pragma omp parallel if (count > FEW)
   {
 #pragma omp for schedule(dynamic, 16)
     for (int64_t i = 0; i < count; i++) {
@@ -225,9 +228,7 @@ static void compute_in_turn(const oracle *o, bool of_circle, const place *places
   workspace_clear(&w);
 }
 
-/* A few are computed at once: even a team of one thread costs more than they do where other processes keep the cores busy. */
 static void compute_all(const oracle *o, bool of_circle, const place *places, size_t count, exact_pair *pairs) {
-  enum { FEW = 64 };
   if (count <= FEW) {
     compute_in_turn(o, of_circle, places, count, pairs);
     return;

@@ -344,6 +344,36 @@ static void test_none(const struct none *of, uint64_t seed) {
   ok(right == tables, "%s: %d of %d are no table", of->name, right, tables);
 }
 
+/* Noise below the rounding of 16 bits moves values to neighbouring numbers, as recipes do: a table. Several units are none. */
+static void test_small_noise(void) {
+  enum { ROWS = 200, DIM = 64 };
+  static const posenc_dtype dtypes[] = {POSENC_F16, POSENC_BF16};
+  static const double units[] = {0.125, 0.25, 0.5, 4.0};
+  uint64_t state = 3;
+  double *values = take(ROWS * DIM, sizeof *values);
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+    for (size_t n = 0; n < sizeof units / sizeof *units; n++) {
+      const double unit = ldexp(1.0, -format_of(dtypes[d])->precision);
+      const bool is_rounding = units[n] < 1.0;
+      const blank b = {values, ROWS, DIM, &state, unit};
+      fill_table(&b);
+      for (int64_t k = 0; k < ROWS * DIM; k++) values[k] += units[n] * unit * normal(&state);
+      const file made = file_of(values, ROWS, DIM, dtypes[d]);
+      identity *found = identified(&made);
+      char *sentence = identity_sentence(found);
+      tables_none += !is_rounding;
+      ok(is_rounding
+             ? found->verdict == IDENTIFY_TABLE && near(found->how.formula.base, 1e4) &&
+                   found->matches[0].equal < found->matches[0].compared && strstr(sentence, "bit for bit") == NULL
+             : found->verdict == IDENTIFY_BENT,
+         "noise of %g units of dtype %d: %s", units[n], (int)dtypes[d], sentence);
+      free(sentence);
+      identity_free(found);
+      free(made.bytes);
+    }
+  free(values);
+}
+
 /* ---- tables that somebody has changed ---------------------------------------------------------------- */
 
 typedef struct changed {
@@ -566,6 +596,7 @@ int main(int argc, char **argv) {
   for (size_t n = 0; n < sizeof nones / sizeof *nones; n++)
     if (argc < 2 || strstr(nones[n].name, argv[1])) test_none(&nones[n], n + 1);
   if (argc < 2) {
+    test_small_noise();
     test_damaged_columns();
     test_orders();
     test_affine();

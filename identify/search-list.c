@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of positions: rows in any order. */
+#include "identify/list.h"
+#include "identify/scalings.h"
+#include "identify/search.h"
+
+#include <math.h>
+
+/* Of a list, before positions are known: 1, if it is near, as the largest value may be a bit less. */
+static double list_amplitude(const search *s) {
+  const double near = 0.02;
+  return fabs(s->window.most - 1.0) < near ? 1.0 : s->window.most;
+}
+
+/* Rows of one position again and again are constants. */
+static bool is_list(const double *positions, int64_t count) {
+  enum { CHANGES_LEAST = 3 };
+  int64_t changes = 0;
+  double last = (double)NAN;
+  for (int64_t r = 0; r < count; r++) {
+    if (isnan(positions[r])) continue;
+    changes += !isnan(last) && fabs(positions[r] - last) > 0.0;
+    last = positions[r];
+  }
+  return changes >= CHANGES_LEAST;
+}
+
+static bool explain_list_by(search *s, const columns *at, const formula *f, double relative) {
+  making how = search_making(s, at, f);
+  formula_frequencies(f, at->pairs, s->w);
+  const int64_t known = list_read(&s->window, at, s->w, list_amplitude(s), relative, s->positions);
+  if (known < 0) s->failed = true;
+  if (known * 20 < s->window.count * 19 || !is_list(s->positions, s->window.count)) return false;
+  how.positions = s->positions;
+  how.start = (start){.error = relative, .most = -1};
+  const estimate amplitude = {list_amplitude(s), ldexp(s->window.most, -format_of(s->window.held)->precision)};
+  explanation found = {.found = false};
+  explain_amplitudes(s, &how, &amplitude, true, &found);
+  if (!explanation_is_good(&found)) return false;
+  search_weigh(s, &found);
+  return true;
+}
+
+/* Rows at positions in any order, of enough columns that no other row would have a position, too. */
+void search_list(search *s) {
+  enum { PAIRS_LEAST = 4 };
+  static const double relative[] = {1e-15, 5e-7};
+  if (s->columns.pairs < PAIRS_LEAST) return;
+  for (int turn = 0; turn < 2 && !explanation_is_good(&s->best); turn++) {
+    formula formulas[FORMULAS_MAX];
+    columns at = turn && s->columns.part == COLUMNS_BOTH ? columns_exchanged(&s->columns) : s->columns;
+    if (turn && s->columns.part != COLUMNS_BOTH) at.part = COLUMNS_SIN;
+    const size_t count = list_formulas(&s->window, &at, formulas);
+    for (size_t n = 0; n < count && !explanation_is_good(&s->best) && !s->failed; n++)
+      for (size_t r = 0; r < sizeof relative / sizeof *relative && !explanation_is_within(s, &s->best, 4.0); r++)
+        explain_list_by(s, &at, &formulas[n], relative[r]);
+  }
+  if (!explanation_is_good(&s->best) || !s->best.how.positions) return;
+  /* The positions of the best: others were tried since. */
+  formula_frequencies(&s->best.how.formula, s->best.how.columns.pairs, s->w);
+  if (list_read(&s->window, &s->best.how.columns, s->w, list_amplitude(s), s->best.how.start.error, s->positions) < 0)
+    s->failed = true;
+}
