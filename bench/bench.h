@@ -33,32 +33,36 @@ typedef struct bench_request {
   double silence;             /* seconds that a kernel may take for what takes another milliseconds */
 } bench_request;
 
-/* Of `longest`, unless there is a reason for another: with all repetitions, a whole table would be some ten times as much. */
+/* The usual value of `longest`: all repetitions on a whole table take some ten times as long. */
 static const double bench_longest = 1;
 
 /*
- * What is timed: a table is written, or the two of a rope cache; add and rope work in place, on numbers (x and the result are the same memory).
+ * What is timed: a table is written, or the two of a rope cache; add and rope work in place, on numbers (x and the
+ * result are the same memory).
  *
  * Makes the timing record: valid Google Benchmark JSON with our environment in its context. Benchmarks are called
- * "<mode>/<shape>/<kernel>". Counters of all: rows, dim, heads, batch (1 for a table), turn (which of all repetitions of the run this one was, from 1 on). Of all but
- * "plan":
+ * "<mode>/<shape>/<kernel>". All have the counters rows, dim, heads, batch (1 for a table), turn (which of all
+ * repetitions of the run this one was, from 1 on). All but "plan" have:
  *
  *   bytes_per_second        written; of add and rope, of x: read and written
  *   ns_per_element          of the table, or of x
- *   limit_bytes_per_second  how fast this machine can do that at all, see bench/limit.h: fill memory for a table, scale x in place for add and
- *                           rope; memory in the same state, the better of just before and just after this repetition
+ *   limit_bytes_per_second  of the fastest way to do that at all on this machine (bench/limit.h): fill memory for a
+ *                           table, scale x in place for add and rope; memory in the same state, the better of just
+ *                           before and just after this repetition
  *   of_limit                ratio of the two
- *   rows_timed              of one iteration: 1 in "row"; in "hot" fewer than rows where a pass is slow, and each iteration takes the
- *                           next slice of the same table; else rows
+ *   rows_timed              of one iteration: 1 in "row"; in "hot" fewer than rows where a pass is slow, and each
+ *                           iteration takes the next slice of the same table; else rows
  *   plan_share              in "first" alone: the part of the time that the plan takes, its end included
  *
  * real_time and cpu_time are those of a pass over the whole table, or x, whatever rows_timed is, so that records can be
- * compared; in "row" those of a row, in "plan" those of a plan. Only cpu_time counts what prepares an iteration of "cold" and "fresh".
+ * compared; in "row" those of a row, in "plan" those of a plan. Only cpu_time counts what prepares an iteration of
+ * "cold" and "fresh".
  *
- * The context of a part of a run has "shard": { "number": n, "of": n, "shapes": [their numbers],
- *   "run": {"modes": [of each shape a set of 1 << mode], "isa": 0 or a set of tiers, "threads", "stores", "repetitions", "batch", "min_time", "longest", "flags": further ones [text …],
- *           "kernels": [name …], "shapes": [shape_json() …], "plugins": [digests of their files]} }. It may have nothing to time: then "benchmarks" is empty, and of the context our facts are all
- * that there is.
+ * The context of a part of a run has "shard": { "number": n, "of": n, "shapes": [their numbers], "run": {
+ *   "modes": [of each shape a set of 1 << mode], "isa": 0 or a set of tiers, "threads", "stores", "repetitions",
+ *   "batch", "min_time", "longest", "flags": further ones [text …], "kernels": [name …], "shapes": [shape_json() …],
+ *   "plugins": [digests of their files]} }.
+ * It may have nothing to time: then "benchmarks" is empty, and the context has our facts alone.
  *
  * All of it is timed in one process that is not the caller's (common/isolate.h). A kernel that ends it, hangs or
  * misbehaves there otherwise is left out, and the timing begun again; the context then has "kernel_failed.NAME": how it

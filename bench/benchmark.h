@@ -7,8 +7,8 @@
 #include "bench/shim.h"
 #include "bench/subject.h"
 
-/* Memory that subjects of one dtype work on, as large as the largest of them needs. Every kernel leaves numbers of the dtype
-   there; in another dtype they might be NaN, or subnormal, which is slow. */
+/* Memory that subjects of one dtype work on, as large as the largest of them needs. Every kernel leaves numbers of
+   the dtype there; in another dtype they might be NaN, or subnormal, which is slow. */
 typedef struct buffer {
   unsigned char *memory;
   const subject *largest;
@@ -42,7 +42,7 @@ struct session {
   bool failed;                     /* and the user was told */
 };
 
-/* From now on, the subject's kernel is at work. */
+/* The subject's kernel is at work from now on. */
 void benchmark_take_turn(const subject *s);
 
 /* One line on the caller's stderr. Returns false, for callers that pass failure on. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is read instead. Zeros, or as evictor_open leaves it. */
+/* Memory that is read to evict other data from caches. Zeros, or as evictor_open leaves it. */
 typedef struct evictor {
   unsigned char *memory;
   size_t bytes;
@@ -16,8 +16,8 @@ typedef struct evictor {
 bool evictor_open(evictor *e, size_t last_cache_bytes);
 void evictor_close(evictor *e);
 
-/* Evicts that memory from the caches of all cores (x86; elsewhere from those of this core and the last cache), and all else from those of
-   this core. The caches are left full of what need not be written back. */
+/* Evicts that memory from the caches of all cores (x86; elsewhere from those of this core and the last cache), and
+   all else from those of this core. The caches are left full of what need not be written back. */
 void evict(const evictor *e, const unsigned char *memory, size_t bytes);
 
 #endif

@@ -19,8 +19,8 @@
 static const size_t stretch_min = (size_t)1 << 23;
 static const size_t stretch_max = (size_t)1 << 24;
 
-/* A preparation can take ten times as long as what is timed, and nothing but the state that it leaves makes that faster: no lucky ones are to be
-   passed over. */
+/* A preparation can take ten times as long as what is timed, and nothing but the state that it leaves makes that
+   faster: no lucky ones are to be passed over. */
 enum { STRETCHES = 5, PREPARED_STRETCHES = 1 };
 
 typedef void way(unsigned char *buffer, size_t bytes);
@@ -68,7 +68,8 @@ SCALE(scale_avx512, __attribute__((target("avx512f"))), 64, 0)
 SCALE(scale_avx512_ahead, __attribute__((target("avx512f"))), 64, AHEAD)
 #endif
 
-/* The ways to compare, null-terminated. The last leaves the footprint in the caches, for the kernel that is timed next. */
+/* The ways to compare, null-terminated. The last leaves the footprint in the caches, for the kernel that is timed
+   next. */
 typedef way *const *ways;
 
 static ways ways_to_fill(void) {
@@ -120,8 +121,8 @@ static double steady_rate(limit *l, way *work) {
   return seconds > 0 ? (double)passes * moved(l, bytes) / seconds : 0;
 }
 
-/* The best of what starts warm. Where nothing stays in a cache for long the best is the stretch that happened to find some of
-   its rows there, so it is the median. */
+/* The best of what starts warm. Where nothing stays in a cache for long the best is the stretch that happened to
+   find some of its rows there, so it is the median. */
 static double rate_of(limit *l, way *work) {
   double rates[STRETCHES];
   const int count = l->prepare ? PREPARED_STRETCHES : STRETCHES;

@@ -20,17 +20,14 @@ struct limit {
   void *arg;  /* of prepare */
 };
 
-/* Bytes per second, on one thread, of the fastest way:
-
-   - to fill: memset or streaming stores. The byte is not zero: there are machines that write zeros twice as fast
-     (doc/performance.md);
-   - to scale: x *= constant, of f32, with the widest vectors that there are, with prefetching or without; bytes read and bytes written. The
-     constant is 1, which the compiler does not know, so that no x changes. Memory that holds bf16 is scaled as if it were f32: the same bytes
-     are moved. Streaming stores are no such way: less than half as fast in cache, and no faster elsewhere.
-
-   In the steady state, a footprint that fits the last cache is passed over once before, and the best of some stretches counts; of a
-   larger one, the median of the next stretches. Takes some milliseconds. With `prepare` one pass over the whole, prepared, or NaN
-   when that fails. */
+/* Bytes per second, on one thread, of the fastest way:  - to fill: memset or streaming stores. The byte is not zero:
+   there are machines that write zeros twice as fast (doc/performance.md); - to scale: x *= constant, of f32, with
+   the widest vectors that there are, with prefetching or without; bytes read and bytes written. The constant is 1,
+   which the compiler does not know, so that no x changes. Memory that holds bf16 is scaled as if it were f32: the
+   same bytes are moved. Streaming stores are no such way: less than half as fast in cache, and no faster elsewhere.
+   In the steady state, a footprint that fits the last cache is passed over once before, and the best of some
+   stretches counts; of a larger one, the median of the next stretches. Takes some milliseconds. With `prepare` one
+   pass over the whole, prepared, or NaN when that fails. */
 double limit_rate(limit *l);
 
 #endif

@@ -7,12 +7,12 @@
 
 /* In what state a kernel finds machine and memory, and what of its work is timed. */
 typedef enum bench_mode {
-  BENCH_HOT,  /* the same memory again and again, touched; the plan is there */
-  BENCH_COLD, /* table, or x, and constants evicted from all caches before each iteration */
-  BENCH_FRESH, /* each iteration writes to memory that posenc_alloc has just given: its page faults count; tables alone */
+  BENCH_HOT,   /* the same memory again and again, touched; the plan is there */
+  BENCH_COLD,  /* table, or x, and constants evicted from all caches before each iteration */
+  BENCH_FRESH, /* writes to memory just allocated by posenc_alloc: its page faults count; tables alone */
   BENCH_FIRST, /* plan, the whole table or x, and the plan's end, in touched memory: what it costs from nothing */
-  BENCH_ROW, /* one row after another, at positions that were drawn, in the same memory; each waits for the one before */
-  BENCH_PLAN, /* the plan and its end, alone */
+  BENCH_ROW,   /* single rows at drawn positions, in the same memory; each waits for the one before */
+  BENCH_PLAN,  /* the plan and its end, alone */
   BENCH_MODES
 } bench_mode;
 

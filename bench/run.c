@@ -39,7 +39,7 @@ static json_t *texts_of(char *const *texts) {
   return array;
 }
 
-/* What is the same in all shards of a run. */
+/* The parameters that all shards of a run share. */
 static json_t *run_json(const bench_request *request) {
   json_t *modes = json_array(), *kernels = json_array(), *shapes = json_array(), *plugins = json_array();
   for (size_t i = 0; i < request->plugin_count; i++)

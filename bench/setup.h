@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is timed: kernels and shapes that suit each other, their buffers, and benchmarks that do not take too long. */
+/* The set of benchmarks: kernels and shapes that suit each other, their buffers, and benchmarks that do not take too
+   long. */
 #ifndef POSENC_BENCH_SETUP_H
 #define POSENC_BENCH_SETUP_H
 

@@ -18,8 +18,8 @@
 
 namespace {
 
-/* BENCHMARK_… variables set the flags, and would spoil the record. Google Benchmark reads them before main, in a constructor,
-   and complains there about wrong values whatever the command is: this runs before all constructors. */
+/* BENCHMARK_… variables set the flags, and would spoil the record. Google Benchmark reads them before main, in a
+   constructor, and complains there about wrong values whatever the command is: this runs before all constructors. */
 void forget_variables(int, char **, char **environment) {
   static const char prefix[] = "BENCHMARK_";
   char **kept = environment;
@@ -29,7 +29,7 @@ void forget_variables(int, char **, char **environment) {
 }
 __attribute__((section(".preinit_array"), used)) void (*preinit)(int, char **, char **) = forget_variables;
 
-/* By the name of the benchmark: how many iterations make the work that its time is told for. */
+/* The number of iterations that a benchmark's time is given for, by its name. */
 std::map<std::string, double> parts_of;
 
 benchmark::State *state_of(shim_state *state) {
@@ -68,8 +68,8 @@ void make_finite(double &value) {
   if (!std::isfinite(value)) value = 0;
 }
 
-/* Google's JSON made fit for comparison and for strict readers: names without the number of iterations, and times without
-   the size of an iteration, which both differ from run to run, and no NaN or Infinity, which are not JSON. */
+/* Google's JSON made fit for comparison and for strict readers: names without the number of iterations, and times
+   without the size of an iteration, which both differ from run to run, and no NaN or Infinity, which are not JSON. */
 class Reporter : public benchmark::JSONReporter {
 public:
   void ReportRuns(const std::vector<Run> &runs) override {

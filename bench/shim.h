@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* What Google Benchmark hands to a running benchmark. */
+/* The state that Google Benchmark passes to a running benchmark. */
 typedef struct shim_state shim_state;
 
 /* One repetition: prepares, loops while shim_keep_running, then counts. */
@@ -35,8 +35,8 @@ void shim_set_time(shim_state *state, double seconds);
 /* Numbers that are not finite do not exist in JSON, and are left out there. */
 bool shim_count(shim_state *state, const char *name, double value);
 
-/* Runs all that is registered and the flags select, repetitions in random order. The JSON text, to be freed, or null with a
-   one-line `message`. */
+/* Runs all that is registered and the flags select, repetitions in random order. The JSON text, to be freed, or null
+   with a one-line `message`. */
 char *shim_run(size_t *length, char *message, size_t size);
 
 /* Forgets the benchmarks. */

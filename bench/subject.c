@@ -40,8 +40,8 @@ static posenc_status make(const posenc_plan *plan, const subject *s, unsigned ch
   return posenc_rope_cache(plan, row, rows, cosines, cosines + (size_t)all * bytes / 2);
 }
 
-/* Rows of the table, or those rows of every sequence of x, in place: x never leaves the numbers, as tables are at most 1, so
-   that a sum grows by 1 at most, and turning keeps the length of a pair. */
+/* Rows of the table, or those rows of every sequence of x, in place: x never leaves the numbers, as tables are at
+   most 1, so that a sum grows by 1 at most, and turning keeps the length of a pair. */
 static posenc_status execute_by(const posenc_plan *plan, const subject *s, int64_t row, int64_t rows) {
   unsigned char *place = s->buffer + (size_t)row * row_bytes(s);
   if (!is_applied(s)) return make(plan, s, s->buffer, all_rows(s), row, row, rows);
@@ -74,7 +74,7 @@ static posenc_status work_cold(timing *t) {
   return execute(t->subject, 0, t->rows);
 }
 
-/* As many as posenc_alloc would take: its last huge page is then this table's alone. */
+/* The size that posenc_alloc would take: no other table shares the last huge page. */
 static size_t fresh_bytes(size_t bytes) {
   const size_t huge = (size_t)1 << 21;
   return bytes < huge / 2 ? bytes : (bytes + huge - 1) & ~(huge - 1);
@@ -126,7 +126,8 @@ static posenc_status execute_one(const subject *s, int64_t row) {
   return posenc_apply(s->plan, &slice, s->buffer, s->buffer);
 }
 
-/* The next row depends on the value of this one, so that no two are computed at once: no element is so large, but who but us knows? */
+/* The next row depends on the value of this one, so that no two are computed at once: no element is so large, but
+   who but us knows? */
 static posenc_status work_row(timing *t) {
   const subject *s = t->subject;
   const posenc_status status = execute_one(s, s->draws[t->next % DRAWS]);
@@ -188,8 +189,8 @@ static double telling_seconds(const subject *s) {
   return s->kernel->threaded ? 0.05 : 0.01;
 }
 
-/* Seconds of one iteration with its preparation: the best of some, since other work on the machine only ever adds; but not of what takes
-   long anyway. */
+/* Seconds of one iteration with its preparation: the best of some, since other work on the machine only ever adds;
+   but not of what takes long anyway. */
 static posenc_status time_best(timing *t, double *best) {
   double all = 0;
   *best = INFINITY;
@@ -205,7 +206,7 @@ static posenc_status time_best(timing *t, double *best) {
   return POSENC_OK;
 }
 
-/* So many rows that they should take `wanted` seconds, but not many more than are known to take a certain time. */
+/* The rows that should take `wanted` seconds, but not many more than were timed. */
 static int64_t more_rows(int64_t rows, double seconds, double wanted, int64_t most) {
   const double more = (double)rows * fmin(fmax(1.2 * wanted / seconds, 2), 64);
   return more < (double)most ? (int64_t)more : most;

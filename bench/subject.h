@@ -38,7 +38,8 @@ typedef struct timing {
   unsigned char *fresh; /* memory of the last iteration of "fresh", or null */
 } timing;
 
-/* Makes plan and draws, and finds out how long a pass takes. All that stands before the plan, bytes, buffer and evictor are there. */
+/* Makes plan and draws, and finds out how long a pass takes. All that stands before the plan, bytes, buffer and
+   evictor are there. */
 posenc_status subject_prepare(subject *s);
 void subject_release(subject *s);
 
@@ -48,7 +49,8 @@ posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t
 /* Whether the mode has a meaning for such work: fresh memory has no x in it. */
 bool mode_suits(const posenc_problem *problem, bench_mode mode);
 
-/* Whether the mode times whole tables, or plans that are such, and this one takes too long for that: `longest` seconds and more. */
+/* Whether the mode times whole tables, or plans that are such, and this one takes too long for that: `longest`
+   seconds and more. */
 bool timing_takes_long(const subject *s, bench_mode mode, double longest);
 
 /* Before each repetition: wakes threads and warms the constants. After it: frees what an iteration left. */

@@ -168,7 +168,8 @@ static bool find_columns(const block *k, column *of_a, column *of_b, difference 
   return true;
 }
 
-/* Tables of two makers differ in last bits, and so do their columns. Which layouts make them most alike? Some rows tell. */
+/* Tables of two makers differ in last bits, and so do their columns. Which layouts make them most alike? Some rows
+   tell. */
 static void find_nearest(const block *k, difference *d) {
   const int64_t rows = least(k->rows, d->rows);
   double best = 0.0;

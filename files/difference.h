@@ -17,12 +17,12 @@ typedef struct difference {
   int64_t values; /* elements of other value: 0 and -0 have the same, and so have two that are not numbers */
   int64_t bits;   /* elements of other bits; -1 if the dtypes differ */
   difference_at first, largest; /* of values, or if there are none, of bits */
-  const int64_t *
-      columns; /* column columns[c] of a is column c of b, to the last bit of all values; null if that is so for no columns
-                             but their own */
-  const char *from,
-      *to; /* the layouts that a and b have then, or else those for which the largest difference of the first rows is least;
-                             null if there is nothing to tell */
+  /* Column columns[c] of a is column c of b, to the last bit of all values; null if the columns are the same, or no
+     such order is known. */
+  const int64_t *columns;
+  /* The layouts that a and b have then, or else those for which the largest difference of the first rows is least;
+     null if there are none. */
+  const char *from, *to;
   double least; /* that difference; 0 where there are `columns` */
 } difference;
 

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The version follows, then the length of the header's text: two bytes in version 1, four from then on, the least significant first. */
+/* The version follows, then the length of the header's text: two bytes in version 1, four from then on, the least
+   significant first. */
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 enum { LENGTH_AT = sizeof magic + 2 };
 
@@ -122,7 +123,7 @@ static bool parse_descr(const char *descr, stored *found) {
   return true;
 }
 
-/* What the dict says. */
+/* The contents of the dict. */
 typedef struct npy_text {
   char descr[64];
   bool by_columns;
@@ -222,7 +223,7 @@ static bool parse_integers(const char *descr, size_t *element, bool *is_signed, 
   return true;
 }
 
-/* Of this machine's byte order. False if no double holds it. */
+/* An integer in this machine's byte order. False if no double holds it. */
 static bool integer_at(const unsigned char *bytes, size_t element, bool is_signed, double *value) {
   uint64_t bits = 0;
   for (size_t i = 0; i < element; i++) bits |= (uint64_t)bytes[stored_swapped('<') ? element - 1 - i : i] << (8 * i);

@@ -24,7 +24,7 @@ bool number_parse(const char *word, double *value) {
   if (*end != '\0' || !isfinite(*value)) return false;
   const char *const digits = word + (*word == '-' || *word == '+');
   if (digits[strspn(digits, "0123456789")] != '\0' || fabs(*value) < 0x1p53) return true;
-  /* Of a whole number all digits count. */
+  /* All digits of a whole number count. */
   char exact[WORD_MAX];
   snprintf(exact, sizeof exact, "%.0f", fabs(*value));
   return strcmp(exact, digits + strspn(digits, "0")) == 0;

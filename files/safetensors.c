@@ -39,7 +39,8 @@ static char *scaling_text(const posenc_problem *problem) {
   return NULL;
 }
 
-/* The problem in words, since values of metadata are strings: each as the option of that name takes it, "first" for --offset. */
+/* The problem in words, since values of metadata are strings: each as the option of that name takes it, "first" for
+   --offset. */
 static json_t *metadata_of(const posenc_problem *problem, const char *kernel) {
   char *options = problem_options(problem), *scaling = scaling_text(problem);
   char padding[32] = "none";
@@ -263,7 +264,7 @@ static bool choose(const json_t *root, const char *wanted, stored *found, char *
     }
     tell_names(root, false, names, sizeof names);
     if (!chosen) {
-      /* Of a single one it can be said why. */
+      /* The only tensor: its fault is the file's. */
       json_object_foreach((json_t *)root, each, tensor) {
         fault reason;
         if (strcmp(each, metadata_key) != 0 && !strcmp(names, each) && !read_tensor(tensor, found, &reason))

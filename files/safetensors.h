@@ -8,13 +8,13 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* The names that tables of ours have, those of a rope cache apart, which are "cos" and "sin"; and a list of positions, f64, which then lies before
- * the table. */
+/* The names that tables of ours have, those of a rope cache apart, which are "cos" and "sin"; and a list of
+   positions, f64, which then lies before the table. */
 #define SAFETENSORS_NAME "pe"
 #define SAFETENSORS_POSITIONS "positions"
 
-/* A new string, to be freed: the header of a file of the whole table, or of the two of a rope cache, with the problem and the kernel's name as its
- * metadata. A multiple of 64 bytes. Null when memory runs out. */
+/* A new string, to be freed: the header of a file of the whole table, or of the two of a rope cache, with the
+   problem and the kernel's name as its metadata. A multiple of 64 bytes. Null when memory runs out. */
 char *safetensors_header(const posenc_problem *problem, const char *kernel, size_t *length);
 
 /* The same of a tensor that is no table of sines: an encoding of that name. */
@@ -27,16 +27,16 @@ bool safetensors_write_double(double value, FILE *stream);
 /* May a file be one? */
 bool safetensors_is(const unsigned char *bytes, size_t size);
 
-/* Where the tensor of that name is, in the bytes of such a file; name null: the only one that can be a table. Its name is left in `name`,
- * a new string to be freed; null on failure. */
+/* Where the tensor of that name is, in the bytes of such a file; name null: the only one that can be a table. Its
+   name is left in `name`, a new string to be freed; null on failure. */
 bool safetensors_find(const unsigned char *bytes, size_t size, const char *wanted, stored *found, char **name,
                       fault *why);
 
 /* Its metadata, a new reference; null if it has none. */
 json_t *safetensors_metadata(const unsigned char *bytes, size_t size);
 
-/* The positions that such a file of ours has, whose tensors safetensors_find has seen: a new array, and how many; null if it has no tensor of that
- * name. False if it has one that is no list of f64. */
+/* The positions that such a file of ours has, whose tensors safetensors_find has seen: a new array, and how many;
+   null if it has no tensor of that name. False if it has one that is no list of f64. */
 bool safetensors_positions(const unsigned char *bytes, size_t size, double **positions, int64_t *count, fault *why);
 
 #endif

@@ -14,10 +14,10 @@ typedef struct stored {
   size_t begin;      /* of the first element; the file has them all */
 } stored;
 
-/* Of a file with two tables, one. */
+/* One table of a file that may have two. */
 typedef enum table_half { TABLE_WHOLE = -1, TABLE_FIRST, TABLE_SECOND } table_half;
 
-/* What is wrong with a file: what follows its name and a colon. */
+/* A message on a file, to stand after its name and a colon. */
 typedef struct fault {
   char text[600];
 } fault;
@@ -27,14 +27,15 @@ __attribute__((format(printf, 2, 3))) bool fault_say(fault *why, const char *for
 
 enum { STORED_AXES = 32 };
 
-/* The axes of an array as a table: the last is its columns, another its positions, and all others are 1. False if they are no table's, or
- * one without elements. */
+/* The axes of an array as a table: the last is its columns, another its positions, and all others are 1. False if
+   they are no table's, or one without elements. */
 bool stored_shape(stored *s, const int64_t *axes, size_t count, fault *why);
 
 /* Bytes of the elements. False if so many cannot be. */
 bool stored_bytes(const stored *s, size_t *bytes);
 
-/* Is an order of bytes that puts the least ('<') or the most ('>') significant first the other one than this machine's? */
+/* Is an order of bytes that puts the least ('<') or the most ('>') significant first the other one than this
+   machine's? */
 static inline bool stored_swapped(char order) {
   return order != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>');
 }

@@ -164,7 +164,8 @@ bool table_positions(const table_file *t, double **positions, int64_t *count, fa
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-/* Pages that were read count as the process's memory until the system wants them back. After so many bytes they are given back. */
+/* Pages that were read count as the process's memory until the system wants them back. After so many bytes they are
+   given back. */
 enum { GIVEN_BACK = 1 << 20 };
 
 static void give_back(table_file *t, size_t bytes) {
@@ -177,8 +178,8 @@ static void give_back(table_file *t, size_t bytes) {
 /* The system maps so much around what is touched. */
 enum { NEIGHBOURHOOD = 1 << 16 };
 
-/* So many columns are read before pages are given back, as there are many pages between two of them; and so many rows of a column at a
- * time, so that the places that they go to stay in the cache until the next column's come. */
+/* So many columns are read before pages are given back, as there are many pages between two of them; and so many
+   rows of a column at a time, so that the places that they go to stay in the cache until the next column's come. */
 enum { COLUMNS_AT_A_TIME = 64, ROWS_AT_A_TIME = 64 };
 
 /* Columns [begin, end) of so many rows; `first` is the first of these in column 0. */

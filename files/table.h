@@ -9,9 +9,9 @@
 
 typedef struct table_file table_file;
 
-/* A .npy or a safetensors file, told by its content. tensor: the name of one in a safetensors file; null is the only one that can be a table;
- * what has no names does not look at it. Null if it cannot be read, and `why`. A file that is cut while it is open ends the process, with
- * a message and exit status 2. */
+/* A .npy or a safetensors file, told by its content. tensor: the name of one in a safetensors file; null is the only
+   one that can be a table; what has no names does not look at it. Null if it cannot be read, and `why`. A file that
+   is cut while it is open ends the process, with a message and exit status 2. */
 table_file *table_open(const char *path, const char *tensor, fault *why);
 
 /* The same of one of two tables, where the file is a .npy file that has two: see npy_find. */
@@ -31,7 +31,7 @@ const char *table_format(const table_file *t);
 /* The tensor's name; null in a file without names. */
 const char *table_tensor(const table_file *t);
 
-/* What the file says of itself in words, and the list of its positions, as safetensors.h has them; null in a .npy file. */
+/* The metadata and the positions of a safetensors file; null in a .npy file. */
 json_t *table_metadata(const table_file *t);
 bool table_positions(const table_file *t, double **positions, int64_t *count, fault *why);
 

@@ -72,8 +72,8 @@ static bool all_twice(const window *w, int64_t dim, int64_t step) {
 
 /* ---- pairs --------------------------------------------------------------------------------------- */
 
-/* The squares of one pair: how far from equal, as a share of the largest, and the middle one. A few rows may be damaged:
-   one in 40 above, one below. */
+/* The squares of one pair: how far from equal, as a share of the largest, and the middle one. A few rows may be
+   damaged: one in 40 above, one below. */
 typedef struct ring {
   double unevenness, middle;
 } ring;
@@ -110,8 +110,8 @@ static double largest_of_most(const window *w, int64_t dim) {
   return found;
 }
 
-/* Pairs that are none: uneven ones, and those whose circle is another one than that of most. Two slow cosines have squares
-   that add up evenly, too, to twice the square of the largest value. */
+/* Pairs that are none: uneven ones, and those whose circle is another one than that of most. Two slow cosines have
+   squares that add up evenly, too, to twice the square of the largest value. */
 static int64_t count_broken(const window *w, const columns *s) {
   ring *rings = calloc((size_t)s->pairs, sizeof *rings);
   double *middles = calloc((size_t)s->pairs, sizeof *middles);

@@ -9,7 +9,7 @@
 /* ---- distances ----------------------------------------------------------------------------------- */
 
 void explain_compare(makers *m, maker *by, const window *w, int64_t rows) {
-  *by = (maker){.kernel = by->kernel, .plan = by->plan};
+  *by = maker_afresh(by);
   for (int64_t n = 0; n < rows && n < w->count; n++) {
     const int64_t row = window_sample(w, rows, n);
     if (row >= 0) makers_compare(m, by, row, window_row(w, row));

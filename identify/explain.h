@@ -35,8 +35,8 @@ typedef struct search {
   bool failed;            /* memory ran out */
 } search;
 
-/* Keeps the hypothesis in `e` if it is much closer to the table than what is there, with each amplitude that the values may
-   have: 1, that of a scaling, a plain number, the estimate, the largest value. all: else the first alone. */
+/* Keeps the hypothesis in `e` if it is much closer to the table than what is there, with each amplitude that the
+   values may have: 1, that of a scaling, a plain number, the estimate, the largest value. all: else the first alone. */
 void explain_amplitudes(search *s, making *how, const estimate *amplitude, bool all, explanation *e);
 
 /* Compares a maker afresh with so many rows, spread over the window. */

@@ -66,7 +66,8 @@ static line through_two(const mark *marks, size_t count, double loose) {
   return best;
 }
 
-/* By least squares, through those on it. Errors: what the marks say of themselves, or if that is more, how far they are off. */
+/* Fits the line to the marks on it by least squares. Its errors come from those of the marks, or from their
+   distances if these are larger. */
 static void improve(line *l, const mark *marks, size_t count, double loose) {
   const double least = 1e-8;
   double sum = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0, off = 0.0;
@@ -114,7 +115,8 @@ static int compare_formulas(const void *one, const void *other) {
 
 /* ---- formulas ------------------------------------------------------------------------------------ */
 
-/* 10 L / 2 pi, as it is chosen for sequences of length L: false if none is that near, or if any base is so near to one. */
+/* 10 L / 2 pi, as it is chosen for sequences of length L: false if none is that near, or if any base is so near to
+   one. */
 static bool find_chosen(double base, double room, formula *f) {
   const double least = 0.01, length = rint(base * 2.0 * pi / 10.0), chosen = 10.0 * length / (2.0 * pi);
   if (!(length >= 1.0) || room * length > least || fabs(log(chosen / base)) > room) return false;
@@ -144,7 +146,7 @@ size_t formulas_refined(const formula *f, const estimate *drifts, int64_t pairs,
   formula refined = *f;
   for (int turn = 0; turn < 2; turn++)
     for (int64_t i = 0; i < pairs; i++) {
-      /* What a frequency gains where the base's logarithm does. */
+      /* The change of a frequency per change of the base's logarithm. */
       const double part = (double)i / ((double)pairs - f->shift), gain = -part * f->scale * pow(f->base, -part);
       if (!isfinite(drifts[i].error)) continue;
       if (turn) {
@@ -158,7 +160,7 @@ size_t formulas_refined(const formula *f, const estimate *drifts, int64_t pairs,
       }
     }
   if (!(squares > 0.0) || count < 2.0) return 0;
-  /* What rounding does to drifts; or, if that is more, how far from the formula they are. */
+  /* Errors of drifts by rounding, or their distances from the formula if these are larger. */
   const double base = f->base * exp(products / squares),
                room = (2.0 * error + 3.0 * sqrt(left / (count - 1.0))) / sqrt(squares);
   size_t found = 0;
@@ -193,7 +195,7 @@ size_t formulas_usual(double base, formula formulas[FORMULAS_MAX], int64_t pairs
   return count;
 }
 
-/* Of too few frequencies: a formula that people write, which such a one is near but seldom by chance. */
+/* Too few frequencies tell only a formula that people write, so plain that chance seldom comes so near to one. */
 static bool is_evident(const formula *f, double room) {
   enum { DIGITS = 3 };
   const double seldom = 0.01;
@@ -216,7 +218,7 @@ size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formula
   for (size_t n = 0; n < sizeof shifts / sizeof *shifts; n++) {
     const double denominator = (double)pairs - shifts[n];
     if (denominator <= 0.0) continue;
-    /* With room for what recipes do to frequencies, and without. */
+    /* Tolerances with and without the errors that recipes make in frequencies. */
     for (int narrow_room = 0; narrow_room < 2; narrow_room++) {
       formula f = formula_plain(1.0);
       const double room = 4.0 * l.slope_error * denominator + (narrow_room ? 1e-14 : of_slope);

@@ -17,7 +17,8 @@ typedef struct formula {
   int digits;                     /* that base and scale take together, less 2: 0 is the plainest formula */
 } formula;
 
-/* A base and a scale explain any two frequencies: fewer than three tell a formula only if its scale is 1 and its base plain. */
+/* A base and a scale explain any two frequencies: fewer than three tell a formula only if its scale is 1 and its
+   base plain. */
 enum { FORMULA_EVIDENT = 3 };
 
 enum { FORMULAS_MAX = 320 };
@@ -35,14 +36,14 @@ extern const size_t formula_base_count;
 /* Is the frequency known well enough to have a say? */
 bool formula_mark(const estimate *frequency);
 
-/* Formulas for the frequencies, the plainest first; how many. None if there are not two that one could be told from; of one
-   frequency alone, which is 1 at any base, the paper's. Without scalings. */
+/* Formulas for the frequencies, the plainest first; how many. None if there are not two that one could be told from;
+   of one frequency alone, which is 1 at any base, the paper's. Without scalings. */
 size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formulas[FORMULAS_MAX]);
 
 /* The same formula with bases and scales that explain these drifts of its frequencies, the plainest first; how many. */
 size_t formulas_refined(const formula *f, const estimate *drifts, int64_t pairs, formula formulas[FORMULAS_MAX]);
 
-/* Those that models have, near a base, or all of them, if it is 0: for tables whose frequencies cannot be told. */
+/* Formulas of models with a base near this one, or with any if it is 0: for tables whose frequencies cannot be told. */
 size_t formulas_usual(double base, formula formulas[FORMULAS_MAX], int64_t pairs);
 
 #endif

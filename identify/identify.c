@@ -21,7 +21,7 @@ static bool all_rows_equal(const window *w) {
   return true;
 }
 
-/* By most elements, which someone would have written so; or by errors that recipes' roundings explain, but for a few. */
+/* Do most elements have the bits of a maker, or does recipes' rounding explain all errors but a few? */
 static bool is_supported(const identity *found) {
   for (size_t n = 0; n < found->match_count; n++)
     if (found->matches[n].equal * 2 >= found->matches[n].compared) return found->matches[n].compared > 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a table in a file is, told from its numbers alone. */
+/* Identifies the positional encoding in a file from its numbers alone. */
 #ifndef POSENC_IDENTIFY_IDENTIFY_H
 #define POSENC_IDENTIFY_IDENTIFY_H
 
@@ -12,7 +12,7 @@ identity *identify(const identify_request *request);
 void identity_free(identity *found);
 
 /* Few enough to be damage. */
-static inline bool identify_has_outliers(const identify_match *match) {
+static inline bool identify_has_outliers(const maker *match) {
   return match->outliers > 0 && match->outliers * 1000 <= match->compared;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked of a table in a file, and what is found. */
+/* The request and the result of an identification. */
 #ifndef POSENC_IDENTIFY_IDENTITY_H
 #define POSENC_IDENTIFY_IDENTITY_H
 
@@ -22,17 +22,6 @@ typedef enum identify_verdict {
   IDENTIFY_NO_TABLE, /* not a sinusoidal table */
 } identify_verdict;
 
-/* Who may have made it: recipes that would have written the same into all elements that were looked at come first. */
-typedef struct identify_match {
-  const posenc_kernel *kernel; /* null: exact values, each rounded once */
-  int64_t compared, equal;     /* elements */
-  double rms, most;            /* of differences */
-  bool closest;                /* none is closer */
-  /* As a maker has them: differences that are no rounding, the first of them, and the largest of the others. */
-  int64_t outliers, outlier_row, outlier_column;
-  double within;
-} identify_match;
-
 /* A column that is not what the formula gives. */
 typedef enum identify_sin {
   IDENTIFY_CONSTANT, /* the same in all rows */
@@ -52,7 +41,7 @@ typedef struct identity {
   char reason[200]; /* of any verdict but IDENTIFY_TABLE */
   posenc_dtype stored, held;
   int64_t rows, dim;
-  /* What follows is of IDENTIFY_TABLE; how.columns of IDENTIFY_BENT, too. */
+  /* The rest is set for IDENTIFY_TABLE; how.columns for IDENTIFY_BENT as well. */
   making how;
   double *factors, *positions;           /* that `how` points to, or null; positions of `judged` rows */
   double *factor_errors;                 /* as shares of factors */
@@ -66,9 +55,10 @@ typedef struct identity {
   int64_t padding, paddings; /* position of the first row of zeros that should be none, and how many there are */
   identify_damage *damage;
   size_t damage_count;
-  identify_match *matches;
+  maker *matches; /* the closest first; without plans */
   size_t match_count;
-  /* Of the first `judged` rows, which are all but of lists and of measured factors; padding rows and damaged columns left out. */
+  /* Counts and errors of the first `judged` rows without padding rows and damaged columns. Lists and measured
+     factors are judged in the window, others in all rows. */
   int64_t judged, elements, not_finite;
   int64_t unexplained;          /* elements farther from exact than recipes' roundings */
   double max_abs, max_if_exact; /* from exact, which the amplitude is part of; and of values that were rounded once */

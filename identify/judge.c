@@ -16,8 +16,7 @@ enum { BLOCK_VALUES = 1 << 19 }; /* of the file, read at a time */
 /* Exact values of the row under which others are compared. */
 typedef struct sums {
   identity *found;
-  makers *m;
-  bool *closest; /* makers that are compared with all rows */
+  makers *m; /* the closest of them are compared with all rows */
 } sums;
 
 static void add_element(sums *s, int64_t row, int64_t column, double there, double real, double rounded) {
@@ -60,7 +59,7 @@ static void add_row(sums *s, int64_t row, const double *there) {
     found->elements++;
   }
   for (size_t n = 0; n < s->m->count; n++)
-    if (s->closest[n]) makers_compare(s->m, &s->m->all[n], row, there);
+    if (s->m->all[n].closest) makers_compare(s->m, &s->m->all[n], row, there);
 }
 
 static bool read_all(const search *of, sums *s) {
@@ -97,16 +96,10 @@ static bool is_closer(const maker *a, const maker *b) {
   return of_a > of_b || (of_a >= of_b && maker_distance(a) < maker_distance(b));
 }
 
-static int compare_matches(const void *one, const void *other) {
-  const identify_match *a = one, *b = other;
+static int compare_makers(const void *one, const void *other) {
+  const maker *a = one, *b = other;
   if (a->closest != b->closest) return a->closest ? -1 : 1;
-  const double of_a = share(a->equal, a->compared), of_b = share(b->equal, b->compared);
-  if (of_a > of_b || of_a < of_b) return of_a > of_b ? -1 : 1;
-  return (a->rms > b->rms) - (a->rms < b->rms);
-}
-
-static maker forgotten(const maker *m) {
-  return (maker){.kernel = m->kernel, .plan = m->plan};
+  return is_closer(b, a) - is_closer(a, b);
 }
 
 static void compare_some(makers *m, const window *w) {
@@ -121,10 +114,11 @@ static bool is_candidate(const makers *m, const maker *by) {
   return closer < FEW;
 }
 
-static const maker *closest_of(const makers *m, const bool *of_these) {
+/* Among all makers, or those that are marked. */
+static const maker *closest_of(const makers *m, bool marked) {
   const maker *first = NULL;
   for (size_t n = 0; n < m->count; n++)
-    if ((!of_these || of_these[n]) && (!first || is_closer(&m->all[n], first))) first = &m->all[n];
+    if ((m->all[n].closest || !marked) && (!first || is_closer(&m->all[n], first))) first = &m->all[n];
   return first;
 }
 
@@ -154,7 +148,7 @@ static identify_damage damage_of(const search *s, makers *m, const maker *by, in
 }
 
 static bool find_damage(search *s, makers *m, identity *found) {
-  const maker *by = closest_of(m, NULL);
+  const maker *by = closest_of(m, false);
   const int64_t bad = explain_mark_bad(s, m, by, 0.0), dim = m->how.columns.dim;
   m->how.bad = found->how.bad = NULL;
   if (s->failed || bad == 0) return !s->failed;
@@ -209,46 +203,49 @@ static void tell_attention(identity *found) {
   scalings_attention(&found->how.formula.scaling, found->how.amplitude, fmax(unit / 2.0, 1e-9), &found->scaling);
 }
 
-/* Those who are closest in the window are compared with every row, the others with some. */
+/* Marks the makers that are closest in the window, which are compared with all rows. */
+static void mark_closest(makers *m) {
+  for (size_t n = 0; n < m->count; n++) m->all[n].closest = is_candidate(m, &m->all[n]);
+  for (size_t n = 0; n < m->count; n++) {
+    if (!m->all[n].closest) continue;
+    m->all[n] = maker_afresh(&m->all[n]);
+    m->all[n].closest = true;
+  }
+}
+
+static bool keep_matches(const makers *m, identity *found) {
+  const maker *first = closest_of(m, true);
+  found->matches = calloc(m->count, sizeof *found->matches);
+  for (; found->matches && found->match_count < m->count; found->match_count++) {
+    maker *match = &found->matches[found->match_count];
+    *match = m->all[found->match_count];
+    match->plan = NULL;
+    match->closest = match->closest && !is_closer(first, match);
+  }
+  if (found->matches) qsort(found->matches, found->match_count, sizeof *found->matches, compare_makers);
+  return found->matches;
+}
+
+static bool judge_with(search *s, makers *m, identity *found) {
+  if (!makers_add(m, s->request->kernels, s->request->kernel_count)) return false;
+  compare_some(m, &s->window);
+  if (!find_damage(s, m, found)) return false;
+  if (found->bad) compare_some(m, &s->window);
+  mark_closest(m);
+  found->proved = truth_proved(m->exact);
+  return read_all(s, &(sums){found, m}) && keep_matches(m, found);
+}
+
 bool judge(search *s, identity *found) {
   makers m;
-  /* What is measured in the window says nothing of later rows. */
+  /* Positions and factors that are measured in the window are unknown in later rows. */
   found->judged = found->how.positions || found->how.formula.scaling.factors ? s->window.count : s->window.rows;
   found->how.bad = NULL;
   if (!keep_what_is_pointed_to(s, found)) return false;
   count_runs(found);
   tell_attention(found);
   if (!makers_open(&m, &found->how, true, found->judged)) return false;
-  if (!makers_add(&m, s->request->kernels, s->request->kernel_count)) {
-    makers_close(&m);
-    return false;
-  }
-  bool *closest = calloc(m.count, sizeof *closest);
-  found->matches = calloc(m.count, sizeof *found->matches);
-  bool enough = closest && found->matches;
-  if (enough) {
-    compare_some(&m, &s->window);
-    enough = find_damage(s, &m, found);
-  }
-  if (enough) {
-    if (found->bad) compare_some(&m, &s->window);
-    for (size_t n = 0; n < m.count; n++) closest[n] = is_candidate(&m, &m.all[n]);
-    for (size_t n = 0; n < m.count; n++)
-      if (closest[n]) m.all[n] = forgotten(&m.all[n]);
-    found->proved = truth_proved(m.exact);
-    enough = read_all(s, &(sums){found, &m, closest});
-  }
-  const maker *first = enough ? closest_of(&m, closest) : NULL;
-  for (size_t n = 0; enough && n < m.count; n++) {
-    const maker *by = &m.all[n];
-    found->matches[found->match_count++] = (identify_match){by->kernel,         by->compared,
-                                                            by->equal,          sqrt(maker_distance(by)),
-                                                            by->most,           closest[n] && !is_closer(first, by),
-                                                            by->outliers,       by->outlier_row,
-                                                            by->outlier_column, by->within};
-  }
-  if (enough) qsort(found->matches, found->match_count, sizeof *found->matches, compare_matches);
-  free(closest);
+  const bool enough = judge_with(s, &m, found);
   makers_close(&m);
   return enough;
 }

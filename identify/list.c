@@ -10,7 +10,8 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- phases of a row ----------------------------------------------------------------------------- */
 
-/* Of a unit just below 1: rounding moves a value by half of it, and an angle by no more where both parts are known. */
+/* The unit just below 1: rounding moves a value by half of it at most, and an angle by as much where both parts are
+   known. */
 static double unit_of(const window *w) {
   return ldexp(1.0, -format_of(w->held)->precision);
 }
@@ -21,7 +22,7 @@ static double error_of_part(double unit, double derivative) {
   return fmin(2.0 * unit / fmax(fabs(derivative), 1e-300), 2.0 * sqrt(unit));
 }
 
-/* Of one part alone, the angle of the first half turn of cosines; of sines, of the quarters around 0. */
+/* One part alone tells the angle within half a turn: cosines from 0 on, sines around 0. */
 static estimate phase_of(const window *w, const columns *s, int64_t row, int64_t i, double amplitude) {
   const double unit = unit_of(w), x = window_value(w, row, columns_of(s, i, s->part == COLUMNS_BOTH)) / amplitude;
   if (s->part == COLUMNS_BOTH)
@@ -36,7 +37,8 @@ static double wrapped(double angle) {
   return remainder(angle, 2.0 * pi);
 }
 
-/* From the slowest to the fastest, where each angle may be one of two: the nearer one. */
+/* Reads the position from the slowest phase to the fastest; of the two angles that a part may have, the nearer one
+   counts. */
 static bool read_part(const columns *s, const estimate *phases, const long double *frequencies, double relative,
                       start *found) {
   long double position = 0.0L;
@@ -106,7 +108,8 @@ int64_t list_read(const window *w, const columns *s, const long double *frequenc
 
 /* ---- formulas ------------------------------------------------------------------------------------- */
 
-/* ln of the ratio of the frequencies of index i and the slowest, by rows in which both have come less than half a turn. */
+/* ln of the ratio of the frequencies of index i and the slowest, by rows in which both have come less than half a
+   turn. */
 static estimate log_ratio(const window *w, const columns *s, int64_t i, int64_t slowest, double amplitude) {
   const double most = 2.8;
   double squares = 0.0, products = 0.0, left = 0.0;

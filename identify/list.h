@@ -6,11 +6,12 @@
 #include "identify/formula.h"
 #include "identify/position.h"
 
-/* Formulas that the slowest columns tell, whose phases have come less than half a turn, and those of models; how many. */
+/* Formulas that the slowest columns tell, whose phases have come less than half a turn, and those of models; how
+   many. */
 size_t list_formulas(const window *w, const columns *s, formula formulas[FORMULAS_MAX]);
 
-/* The position of each row of the window, NaN where there is none; how many there are. Angles may be off by a part of them.
-   Of cosines alone, positions are taken to be positive. -1 when memory runs out. */
+/* The position of each row of the window, NaN where there is none; how many there are. Angles may be off by a part
+   of them. Of cosines alone, positions are taken to be positive. -1 when memory runs out. */
 int64_t list_read(const window *w, const columns *s, const long double *frequencies, double amplitude, double relative,
                   double *positions);
 

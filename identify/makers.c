@@ -15,10 +15,6 @@ struct truth {
   long double w[];
 };
 
-static bool is_one(double x) {
-  return x >= 1.0 && x <= 1.0;
-}
-
 double making_position(const making *how, int64_t row) {
   return how->positions ? how->positions[row] : how->start.first + (double)how->step * (double)row;
 }
@@ -37,7 +33,7 @@ static posenc_problem problem_of(const making *how, int64_t first, int64_t rows)
 
 /* Is it the paper's formula, as recipes compute it? */
 static bool is_plain(const formula *f) {
-  return is_one(f->scale) && f->scaling.kind == POSENC_SCALING_NONE;
+  return number_is_one(f->scale) && f->scaling.kind == POSENC_SCALING_NONE;
 }
 
 static bool is_whole(double x) {
@@ -161,12 +157,12 @@ static double rounded_to(posenc_dtype dtype, double x) {
   return dtype == POSENC_F64 ? x : format_nearest(format_of(dtype), x);
 }
 
-/* Recipes end in f32 even where they compute in double, unless the table is of doubles; a learned scale multiplies that,
-   and what is learned beside it is added. */
+/* Recipes end in f32 even where they compute in double, unless the table is of doubles; a learned scale multiplies
+   that, and what is learned beside it is added. */
 static double held(const making *how, double x) {
   if (how->held == POSENC_F64) return x * how->amplitude + how->offset;
   float narrow = (float)x;
-  if (!is_one(how->amplitude)) narrow *= (float)how->amplitude;
+  if (!number_is_one(how->amplitude)) narrow *= (float)how->amplitude;
   if (fabs(how->offset) > 0.0) narrow += (float)how->offset;
   return rounded_to(how->held, (double)narrow);
 }
@@ -174,7 +170,7 @@ static double held(const making *how, double x) {
 /* Rounded once. */
 static double held_exact(const making *how, const fast_value *x) {
   if (how->held == POSENC_F64) return held(how, x->high);
-  if (!is_one(how->amplitude) || fabs(how->offset) > 0.0)
+  if (!number_is_one(how->amplitude) || fabs(how->offset) > 0.0)
     return rounded_to(how->held, how->amplitude * x->high + how->offset);
   return format_nearest_sum(format_of(how->held), x->high, x->low);
 }

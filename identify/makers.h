@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who made a table: what each recipe, and exact arithmetic, would have written into it. */
+/* Candidates for the maker of a table: the values that each recipe, and exact arithmetic, would have written. */
 #ifndef POSENC_IDENTIFY_MAKERS_H
 #define POSENC_IDENTIFY_MAKERS_H
 
@@ -19,23 +19,23 @@ typedef struct making {
   const bool *bad;         /* or null: damaged columns, which are left out */
 } making;
 
-/* Of row `row`. */
+/* NaN where a list has no position for the row. */
 double making_position(const making *how, int64_t row);
 
-/* The exact values of a formula: if they are to be proved, by the oracle at whole positions; for others by angles in long
-   double, sines in double: within 2^-52, and 2^-62 of the angle. */
+/* The exact values of a formula: if they are to be proved, by the oracle at whole positions; for others by angles in
+   long double, sines in double: within 2^-52, and 2^-62 of the angle. */
 typedef struct truth truth;
 truth *truth_create(const making *how, bool proved);
 void truth_destroy(truth *t);
 bool truth_proved(const truth *t);
 long double truth_frequency(const truth *t, int64_t index);
-/* Of that position, pairs by index. */
+/* The pairs of a position, by index. */
 void truth_at(truth *t, double position, fast_pair *pairs);
 
-/* Of the amplitude: more than a recipe's f32 angles are off, as an element that was damaged is. */
+/* An error above this part of the amplitude is damage: recipes' f32 angles make smaller ones. */
 static const double makers_outlier = 0.01;
 
-/* One who may have made it. */
+/* A possible maker. */
 typedef struct maker {
   const posenc_kernel *kernel;                   /* null: exact values, rounded once */
   posenc_plan *plan;                             /* null for exact values, and for a kernel that cannot do it */
@@ -43,6 +43,7 @@ typedef struct maker {
   double squares, most;                          /* of differences: their squares' sum, and the largest */
   int64_t outliers, outlier_row, outlier_column; /* differences above makers_outlier, and the first of them */
   double within;                                 /* the largest of the others */
+  bool closest;                                  /* of those compared with all rows, none is closer */
 } maker;
 
 /* Candidates for the maker of a table, and a row buffer. */
@@ -71,6 +72,11 @@ double makers_room(const makers *m, int64_t row, int64_t column);
 
 /* Adds a row of the table, how->columns.dim values or more, without the bad columns, to what is known of this one. */
 void makers_compare(makers *m, maker *by, int64_t row, const double *there);
+
+/* The same maker, not yet compared. */
+static inline maker maker_afresh(const maker *m) {
+  return (maker){.kernel = m->kernel, .plan = m->plan};
+}
 
 /* Mean square of the differences. */
 static inline double maker_distance(const maker *m) {

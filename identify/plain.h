@@ -5,6 +5,12 @@
 
 #include "common/number.h"
 
+#include <stdbool.h>
+
+static inline bool number_is_one(double x) {
+  return x >= 1.0 && x <= 1.0;
+}
+
 /* A number above 0 and how far off it may be, as a share of it; 0 digits: it is not plain, but measured. */
 typedef struct plain_number {
   double value, error;
@@ -14,10 +20,10 @@ typedef struct plain_number {
 /* The number within a factor of e^±error that has the fewest digits; x, if that takes 17. */
 plain_number plainest(double x, double error);
 
-/* Or that is one part of such a number, 1/3, if this takes fewer digits. */
+/* The same, or the reciprocal of such a number, such as 1/3, if that has fewer digits. */
 plain_number plainest_part(double x, double error);
 
-/* In so many digits as the relative error leaves; what is exact to 15 digits, in as many as it has. */
+/* x in the digits that its relative error supports; an exact one in up to 15. */
 number_text number_within(double x, double error);
 
 #endif

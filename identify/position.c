@@ -52,11 +52,12 @@ static size_t start_of_one(const phase_clock *c, int64_t farthest, start *found)
 
 /*
  * What a faster phase says of the candidate after k whole turns of the slowest: it is off by first + step k turns. The
- * step is rounded to double, which moves that by at most k 2^-54 turns; angles with a relative error of 1e-15 or more may
- * be off by 20 times as much there.
+ * step is rounded to double, which moves that by at most k 2^-54 turns; angles with a relative error of 1e-15 or more
+ * may be off by 20 times as much there.
  */
 typedef struct phase_step {
   double w, first, step;
+  double turns;         /* w / 2π */
   double error, growth; /* its tolerance at position p is error + growth |p| */
   double bits_at_most;  /* that it and all faster ones can add to a guess */
 } phase_step;
@@ -78,6 +79,7 @@ static bool candidates_open(candidates *of, const phase_clock *c, int64_t slowes
                       first = ((long double)c->phases[i].value - phase * ratio) / full_turn;
     known += c->phases[i].error < 0.7;
     of->steps[i] = (phase_step){.w = (double)w,
+                                .turns = (double)(w / full_turn),
                                 .first = (double)(first - rintl(first)),
                                 .step = (double)(rintl(ratio) - ratio),
                                 .error = tolerance_of(c, i, 0.0),
@@ -100,7 +102,7 @@ typedef struct guess {
 
 /* How far the phase is off at the guess, in radians. */
 static double phase_off(const phase_step *s, const guess *g) {
-  const double turns = s->first + s->step * g->k - g->shift * s->w / (2.0 * pi);
+  const double turns = s->first + s->step * g->k - g->shift * s->turns;
   return 2.0 * pi * (turns - rint(turns));
 }
 
@@ -108,7 +110,8 @@ static double phase_tolerance(const phase_step *s, const guess *g) {
   return s->error + s->growth * fabs(g->position + g->shift);
 }
 
-/* Narrows the guess by one phase. Several turns may be within its error: the nearest is taken if others are out of reach. */
+/* Narrows the guess by one phase. Several turns may be within its error: the nearest is taken if others are out of
+   reach. */
 static void narrow(const phase_step *s, guess *g) {
   const double tolerance = phase_tolerance(s, g), room = tolerance + g->error * s->w;
   if (!(tolerance < 1.0) || room > 3.0) return; /* it tells nothing */
@@ -124,7 +127,8 @@ static void narrow(const phase_step *s, guess *g) {
   g->error = fmin(g->error, other);
 }
 
-/* Does the next faster phase disagree, or do two of the next three, if one may be damaged? Most candidates fail here. */
+/* Does the next faster phase disagree, or do two of the next three, if one may be damaged? Most candidates fail
+   here. */
 static bool is_hopeless(const candidates *of, const guess *g, bool may_be_damaged) {
   const int64_t asked = may_be_damaged ? 3 : 1;
   int64_t out = 0;
@@ -135,7 +139,8 @@ static bool is_hopeless(const candidates *of, const guess *g, bool may_be_damage
   return out > may_be_damaged;
 }
 
-/* Narrows the guess by all faster phases. False as soon as it cannot have the bits that are needed, less those for misses. */
+/* Narrows the guess by all faster phases. False as soon as it cannot have the bits that are needed, less those for
+   misses. */
 static bool narrow_by_all(const candidates *of, guess *g, double needed, double bits_of_miss) {
   const double rounding = 1e-6;
   for (int64_t i = of->slowest - 1; i >= 0; i--) {
@@ -144,6 +149,16 @@ static bool narrow_by_all(const candidates *of, guess *g, double needed, double 
     if (g->missed > of->spare) return false;
   }
   return g->bits - bits_of_miss * (double)g->missed >= needed;
+}
+
+/* The turns by which the next phase of a candidate may be off, where it must not be damaged: a look that is cheaper than
+   is_hopeless, and drops most candidates. */
+static double sieve_of(const candidates *of, double farthest) {
+  if (of->slowest == 0) return INFINITY;
+  const phase_step *own = &of->steps[of->slowest], *next = own - 1;
+  return (next->error + next->growth * farthest + (own->error + own->growth * farthest) * next->w / own->w) /
+             (2.0 * pi) +
+         1e-6;
 }
 
 /* Starts by the phase of that index and the faster ones. */
@@ -155,12 +170,15 @@ static size_t starts_from(const phase_clock *c, int64_t slowest, int64_t farthes
   const double bits_told = slowest > 0 ? of.steps[slowest - 1].bits_at_most : 0.0,
                tries = fmin(2.0 * (double)turns + 1.0, exp2(fmin(bits_told, 60.0) - surely)),
                bits_of_miss = 3.0 + log2((double)c->pairs), first = (double)of.first, period = (double)of.period;
-  const phase_step *own = &of.steps[slowest];
+  const phase_step *own = &of.steps[slowest], *next = slowest > 0 ? own - 1 : own;
+  const double sieve = far ? sieve_of(&of, fabs(first) + ((double)turns + 1.0) * period) : INFINITY;
   start between = {0}, one;
   size_t count = 0;
   bool is_between = false;
   for (int64_t n = 0; (double)n < tries && count + 1 < room; n++) {
     const int64_t k = outwards(n);
+    const double next_turns = next->first + next->step * (double)k;
+    if (fabs(next_turns - rint(next_turns)) > sieve) continue;
     guess g = {.k = (double)k, .position = first + (double)k * period};
     g.error = phase_tolerance(own, &g) / own->w;
     if (is_hopeless(&of, &g, !far && of.spare > 0)) continue;

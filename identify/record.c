@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was found, as JSON. */
+/* The result as JSON. */
 #include "identify/identify.h"
 
 #include "common/field.h"
@@ -11,10 +11,6 @@
 #include <string.h>
 
 static const char *const part_names[] = {"both", "cos", "sin"};
-
-static bool is_one(double x) {
-  return x >= 1.0 && x <= 1.0;
-}
 
 /* A path, or a name out of a file, may be anything; JSON is UTF-8, terminals obey control characters. */
 static json_t *name_json(const char *name) {
@@ -111,23 +107,23 @@ static json_t *rows_json(const identity *found) {
 
 /* ---- errors and makers ---------------------------------------------------------------------------- */
 
-static const char *full_name(const identify_match *match) {
+static const char *full_name(const maker *match) {
   return match->kernel ? match->kernel->name : "exact";
 }
 
 static json_t *makers_json(const identity *found) {
   json_t *all = json_array();
   for (size_t n = 0; n < found->match_count; n++) {
-    const identify_match *match = &found->matches[n];
+    const maker *match = &found->matches[n];
     json_array_append_new(all, json_pack("{s:s, s:I, s:I, s:o, s:o}", "name", full_name(match), "elements",
                                          (json_int_t)match->compared, "equal", (json_int_t)match->equal, "rms",
-                                         field_real(match->rms), "max", field_real(match->most)));
+                                         field_real(sqrt(maker_distance(match))), "max", field_real(match->most)));
   }
   return all;
 }
 
 static json_t *outliers_json(const identity *found) {
-  const identify_match *first = &found->matches[0];
+  const maker *first = &found->matches[0];
   if (!identify_has_outliers(first)) return json_null();
   return json_pack("{s:I, s:I, s:I, s:f}", "elements", (json_int_t)first->outliers, "row",
                    (json_int_t)first->outlier_row, "column", (json_int_t)first->outlier_column, "above",
@@ -141,13 +137,13 @@ static json_t *closest_json(const identity *found) {
   return all;
 }
 
-/* What `posenc check` is to be told of it; null where it cannot be. */
+/* The options by which `posenc check` holds the table to the formula; null if there are none. */
 static json_t *options_json(const identity *found) {
   const making *how = &found->how;
   const formula *f = &how->formula;
   const bool scaled = f->scaling.kind != POSENC_SCALING_NONE;
   const char *odd = identity_odd(found);
-  if ((!scaled && !is_one(how->amplitude)) || fabs(how->offset) > 0.0 || how->positions || how->step < 0 ||
+  if ((!scaled && !number_is_one(how->amplitude)) || fabs(how->offset) > 0.0 || how->positions || how->step < 0 ||
       !start_is_one(&how->start) || found->paddings > 1 || found->damage_count)
     return json_null();
   posenc_problem problem = posenc_table(0, odd ? found->dim : 2 * how->columns.pairs);

@@ -52,7 +52,8 @@ void formula_frequencies(const formula *f, int64_t pairs, long double *w) {
 
 /* ---- what frequencies say ------------------------------------------------------------------------ */
 
-/* How many times slower than the plain formula's a frequency is, as a share of it; of no mark, the error is infinite. */
+/* How many times slower than the plain formula's a frequency is, as a share of it; of no mark, the error is
+   infinite. */
 typedef struct slowness {
   double factor, error;
 } slowness;
@@ -96,10 +97,6 @@ static int64_t count_wrong(const profile *p, const posenc_scaling *s, double loo
   return wrong;
 }
 
-static int order(const void *one, const void *other) {
-  return number_order(one, other);
-}
-
 /* The factor of the slowest: the middle one of the last few, some of which may be damaged. */
 static plain_number slowest_factor(const profile *p, double loose) {
   enum { LAST = 5 };
@@ -111,7 +108,7 @@ static plain_number slowest_factor(const profile *p, double loose) {
     error = fmin(error, p->slow[i].error);
   }
   if (count == 0) return (plain_number){1.0, 0.0, 1};
-  qsort(factors, count, sizeof *factors, order);
+  numbers_sort(factors, count);
   return plainest(factors[count / 2], error + loose);
 }
 
@@ -156,8 +153,8 @@ typedef struct ramp {
   int64_t marks;
 } ramp;
 
-/* The part g of the ramp that each mark is at, against what it is linear in: the index (YaRN), or turns in a length of 1
-   (llama3). A mark's frequency is w ((1 - part) + part / factor). */
+/* The part g of the ramp that each mark is at, against what it is linear in: the index (YaRN), or turns in a length
+   of 1 (llama3). A mark's frequency is w ((1 - part) + part / factor). */
 static ramp read_ramp(const profile *p, double factor, bool of_index) {
   double n = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0;
   ramp found = {.marks = 0};
@@ -200,7 +197,8 @@ static bool read_llama3(const profile *p, double factor, posenc_scaling *s) {
   return s->original >= 2 && s->high > s->low;
 }
 
-/* part = (i - begin) / (end - begin). Of `truncate`, whole numbers, which say in which range N / low and N / high are. */
+/* part = (i - begin) / (end - begin). Of `truncate`, whole numbers, which say in which range N / low and N / high
+   are. */
 static bool read_yarn(const profile *p, double factor, posenc_scaling *s) {
   const ramp r = read_ramp(p, factor, true);
   if (r.marks < 2 || !(r.slope > 0.0)) return false;
@@ -238,7 +236,7 @@ static void read_factors(const profile *p, double *factors) {
     const estimate *w = &p->frequencies[i];
     factors[i] = last;
     if (!isinf(p->slow[i].error)) factors[i] = last = plain_factor(&p->slow[i], &is_plain);
-    /* Of those that are hardly told, the neighbour's is as good if it explains the wave. */
+    /* A frequency with a large error takes its neighbour's factor if that explains the wave. */
     else if (w->value > 0.0 && (w->error < 0.5 * w->value || fabs((double)p->w[i] / last - w->value) > w->error))
       factors[i] = (double)p->w[i] / w->value;
   }
@@ -278,7 +276,7 @@ static bool has_decimals(const profile *p) {
   return g.highest >= 1.005 && g.bits >= surely && g.plain * 5 >= g.told * 4 && g.falls <= p->known / 2;
 }
 
-/* Or they begin near 1 and grow. */
+/* Do the factors begin near 1 and grow? */
 static bool has_growth(const profile *p) {
   enum { MARKS_LEAST = 8 };
   const double first_most = 4.0;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Of a list, before positions are known: 1, if it is near, as the largest value may be a bit less. */
+/* The amplitude before positions are known: 1 if that is near, as the largest value may be a little less. */
 static double list_amplitude(const search *s) {
   const double near = 0.02;
   return fabs(s->window.most - 1.0) < near ? 1.0 : s->window.most;

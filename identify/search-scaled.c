@@ -32,8 +32,8 @@ static bool measure_from(search *s, making *how, const start *first, estimate *a
   return explained >= pairs - columns_spare(pairs);
 }
 
-/* Where no formula explains the frequencies: the first position from those that are known, as they are, and with it and the
-   amplitude all of them, in s->measured. */
+/* Where no formula explains the frequencies: the first position from those that are known, as they are, and with it
+   and the amplitude all of them, in s->measured. */
 static bool measure(search *s, making *how, estimate *amplitude) {
   enum { STARTS = 8 };
   const double relative = 5e-7, half = (double)(s->sampling.step * s->sampling.count) / 2.0;
@@ -75,8 +75,8 @@ static explanation explain_measured_by(search *s, making *how, const formula *f,
   return found;
 }
 
-/* How far the waves are off that were measured, and what angles in f32 add: rounding a value to another unit than that of the
-   exact one, so often as the angle's error is a part of a unit. */
+/* How far the waves are off that were measured, and what angles in f32 add: rounding a value to another unit than
+   that of the exact one, so often as the angle's error is a part of a unit. */
 static double measured_distance(search *s, making *how, const estimate *amplitude) {
   const int64_t pairs = how->columns.pairs;
   const double unit = ldexp(amplitude->value, -format_of(s->window.held)->precision),
@@ -106,7 +106,8 @@ static bool is_damage(const search *s, const explanation *e) {
   return true;
 }
 
-/* A formula is no farther off than the waves that were measured; in f32 and f64, the last bits are those of its recipe. */
+/* A formula is no farther off than the waves that were measured; in f32 and f64, the last bits are those of its
+   recipe. */
 static bool is_as_measured(search *s, const explanation *e, double measured) {
   const double same = 1.1;
   const bool wide = s->window.held == POSENC_F32 || s->window.held == POSENC_F64;
@@ -127,7 +128,7 @@ static void explain_measured_ramp(search *s, making *how, const estimate *amplit
   }
 }
 
-/* Those of no ramp are of longrope, whose factors have two decimals at one base, or else grow. */
+/* Frequencies without a ramp are longrope's: its factors have two decimals at one base, or else grow. */
 static void explain_measured(search *s, making *how, const estimate *amplitude, const formula *formulas, size_t count) {
   formula plain;
   const size_t bases = count + formula_base_count;

@@ -163,10 +163,11 @@ int64_t search_count_known(const search *s) {
 
 /* ---- bases and factors that are measured ------------------------------------------------------------ */
 
-/* Of a base that nobody writes, another with another denominator has the same frequencies. */
+/* A base that nobody writes may be another one over another denominator: the frequencies are the same. */
 static void tell_other_shift(search *s, double pairs) {
   const formula *f = &s->best.how.formula;
-  if (f->digits <= FORMULA_UNUSUAL || f->shift > 0.0 || f->stretch > 0.0 || f->scaling.kind != POSENC_SCALING_NONE) return;
+  const bool plain = f->stretch <= 0.0 && f->scaling.kind == POSENC_SCALING_NONE;
+  if (f->digits <= FORMULA_UNUSUAL || f->shift > 0.0 || !plain) return;
   s->also = s->best;
   s->also.how.formula.shift = 1.0;
   s->also.how.formula.base = pow(f->base, (pairs - 1.0) / pairs);
@@ -183,8 +184,8 @@ static void drifts_from(search *s, const making *how, const formula *f, const sa
   }
 }
 
-/* A base that is no plain number, once all is known but for its last digits: for every denominator, as slopes do not tell
-   them apart. The denominator dim / 2 comes first, unless another has the plainer base. */
+/* A base that is no plain number, once all is known but for its last digits: for every denominator, as slopes do not
+   tell them apart. The denominator dim / 2 comes first, unless another has the plainer base. */
 static void refine_base(search *s) {
   static const double shifts[] = {0.0, 1.0, 0.5};
   const explanation old = s->best;
@@ -207,7 +208,8 @@ static void refine_base(search *s) {
 
 /* ---- formulas that frequencies do not tell ----------------------------------------------------------- */
 
-/* The formulas that models have, where frequencies could not be told, or only nearly; and if rows come in runs, from all of them. */
+/* The formulas that models have, where frequencies could not be told, or only nearly; and if rows come in runs, from
+   all of them. */
 static void explain_usual(search *s, bool all_rows) {
   formula usual[FORMULAS_MAX];
   const columns *at = &s->columns;
@@ -249,7 +251,7 @@ void search_close(search *s) {
   free(s->positions);
 }
 
-/* What all agree is added to waves, if it is no rounding. */
+/* Takes the offset of the waves if columns agree on it and it is no rounding error. */
 static void find_offset(search *s) {
   const double sure = 20.0, least = 1e-4;
   s->offset = waves_offset(&s->window, &s->sampling);

@@ -22,7 +22,8 @@ making search_making(const search *s, const columns *at, const formula *f);
 /* Takes the explanation for the best if it is much closer; of one that is as close, notes what differs. */
 void search_weigh(search *s, const explanation *e);
 
-/* Tries formulas, with first positions that phases tell: the plainest of those that come as close as any is the best. */
+/* Tries formulas, with first positions that phases tell: the plainest of those that come as close as any is the
+   best. */
 void search_formulas(search *s, const columns *at, const formula *formulas, size_t count);
 
 /* Tries scalings (search-scaled.c) over the bases of these formulas, and those of models. */

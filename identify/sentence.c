@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was found, in one sentence. */
+/* The result as one sentence. */
 #include "identify/identify.h"
 
 #include "common/scaling.h"
@@ -12,23 +12,19 @@
 #include <string.h>
 
 /* "hf-rope" */
-static const char *maker_name(const identify_match *match) {
+static const char *maker_name(const maker *match) {
   if (!match->kernel) return "exact";
   const char *slash = strrchr(match->kernel->name, '/');
   return slash ? slash + 1 : match->kernel->name;
 }
 
-static bool is_equal(const identify_match *match) {
+static bool is_equal(const maker *match) {
   return match->compared > 0 && match->equal == match->compared;
 }
 
 /* Is it that recipe, but for what another libm or compiler makes of it? */
-static bool is_near(const identify_match *match) {
+static bool is_near(const maker *match) {
   return match->compared > 0 && (double)match->equal >= 0.95 * (double)match->compared;
-}
-
-static bool is_one(double x) {
-  return x >= 1.0 && x <= 1.0;
 }
 
 static void print_number(FILE *out, double x, double error) {
@@ -36,7 +32,7 @@ static void print_number(FILE *out, double x, double error) {
 }
 
 static void print_makers(const identity *found, FILE *out) {
-  const identify_match *first = &found->matches[0];
+  const maker *first = &found->matches[0];
   if (!is_near(first))
     fprintf(out, "computed in %s; nearest: ", found->held == POSENC_F64 ? "f64" : "f32");
   else if (!is_equal(first))
@@ -50,7 +46,7 @@ static void print_makers(const identity *found, FILE *out) {
 
 static void print_attention(const identity *found, FILE *out) {
   const posenc_scaling *s = &found->scaling;
-  if (s->attention > 0.0 && is_one(s->attention)) {
+  if (s->attention > 0.0 && number_is_one(s->attention)) {
     if (s->kind == POSENC_SCALING_YARN) fputs(", attention 1", out);
     return;
   }
@@ -102,7 +98,7 @@ static void print_formula(const identity *found, FILE *out) {
             number_of(f->of_base).text, number_of(f->stretch).text, number_of(f->stretch).text);
   if (fabs(shift) > 0.0) fprintf(out, ", shift %s", number_of(shift).text);
   if (f->scaling.kind != POSENC_SCALING_NONE) print_scaling(found, out);
-  if (!is_one(f->scale)) {
+  if (!number_is_one(f->scale)) {
     fputs(", scale ", out);
     print_number(out, f->scale, f->scale_error);
     const plain_number factor = plainest(1.0 / f->scale, f->scale_error);
@@ -180,7 +176,7 @@ static void print_damage(const identity *found, FILE *out) {
 static void print_history(const identity *found, FILE *out) {
   const bool rounded_once = found->matches[0].kernel == NULL && found->max_abs <= 4.0 * found->max_if_exact;
   const making *how = &found->how;
-  if (!is_one(how->amplitude) && how->formula.scaling.kind == POSENC_SCALING_NONE) {
+  if (!number_is_one(how->amplitude) && how->formula.scaling.kind == POSENC_SCALING_NONE) {
     fputs(", times ", out);
     print_number(out, how->amplitude, how->amplitude_error / how->amplitude);
   }
@@ -200,7 +196,7 @@ static void print_history(const identity *found, FILE *out) {
 }
 
 static void print_errors(const identity *found, FILE *out) {
-  const identify_match *first = &found->matches[0];
+  const maker *first = &found->matches[0];
   const int64_t others = first->compared - first->equal;
   const bool outliers = identify_has_outliers(first);
   const double within = outliers ? first->within : first->most;

@@ -142,7 +142,8 @@ sampling waves_spread(const window *w, const sampling *at) {
   return (sampling){0, step, at->count};
 }
 
-/* What rows farther apart say, whole turns added from what is known; or what is known, if they say less or something else. */
+/* The frequency from rows farther apart, with whole turns added; the known one if that is more accurate or they
+   disagree. */
 static estimate sharper(const estimate *known, const estimate *far, double step) {
   const double turn = 2.0 * pi / step;
   if (!(far->error < known->error) || (isfinite(known->error) && known->error * step > 0.5)) return *known;
@@ -251,8 +252,9 @@ static estimate single_phase(const view *v, long double frequency, estimate *amp
     const double angle = angle_at(v, frequency, n), rest = number(v, n) - a * cos(angle) - b * sin(angle);
     left += rest * rest;
   }
-  /* Of a function of a and b with the gradient (g, h), errors of size e that are independent move it by e sqrt(g² ss - 2 g h cs + h² cc) /
-     sqrt(determinant); those that rounding makes of slow columns all go one way, and move it by up to sqrt(count) times that. */
+  /* Independent errors of size e move a function of a and b with the gradient (g, h) by e sqrt(g² ss - 2 g h cs + h²
+     cc) / sqrt(determinant); those that rounding makes of slow columns all go one way, and move it by up to
+     sqrt(count) times that. */
   const double noise = sqrt(left / (double)(count - 2)) + sqrt((double)count) / 4.0 * rounding(v->w);
   const double of_phase = (b * b * ss + 2.0 * a * b * cs + a * a * cc) / determinant / (square * square),
                of_length = (a * a * ss - 2.0 * a * b * cs + b * b * cc) / determinant / square;
@@ -295,8 +297,8 @@ static estimate pair_drift(const view *v, long double frequency) {
   return (estimate){products / squares, rounding(v->w) / v->w->most / sqrt(squares)};
 }
 
-/* The same of single columns, by three unknowns: x = a cos + b sin + drift × the derivative, each row's distance from the
-   middle times -a sin + b cos of the wave that fits without it. */
+/* The same of single columns, by three unknowns: x = a cos + b sin + drift × the derivative, each row's distance
+   from the middle times -a sin + b cos of the wave that fits without it. */
 static estimate single_drift(const view *v, long double frequency) {
   estimate amplitude = unknown;
   const estimate phase = single_phase(v, frequency, &amplitude);
@@ -345,13 +347,13 @@ typedef struct known_wave {
   estimate amplitude;
 } known_wave;
 
-/* What the rows say of w: the gradient of the square of what is left, that square, and what roundings can do to w. */
+/* Sums over rows for a Newton step in w: the residuals, their gradient, and the effect of roundings on w. */
 typedef struct slope {
   double products, squares, left, noise, of_amplitude;
   int64_t count;
 } slope;
 
-/* What a value is off at most: a unit of its own, which is less for small ones; and what f32 does to its angle. */
+/* The error of a value at most: a unit of its binade, and the effect of an angle in f32. */
 static double value_noise(const window *w, double x, double amplitude, double angle) {
   const format *f = format_of(w->held);
   int exponent;
@@ -360,8 +362,8 @@ static double value_noise(const window *w, double x, double amplitude, double an
   return hypot(ldexp(1.0, unit > f->least ? unit : f->least), 0x1p-23 * amplitude * angle);
 }
 
-/* Each row by its noise, or all alike, which leads to the least from farther away. Within a run of equal values roundings
-   go one way; those of different runs are independent. */
+/* Each row by its noise, or all alike, which leads to the least from farther away. Within a run of equal values
+   roundings go one way; those of different runs are independent. */
 static slope slope_at(const known_wave *k, double w, int64_t rows, bool by_noise) {
   slope found = {.count = 0};
   double of_run = 0.0, last = (double)NAN;
@@ -396,7 +398,7 @@ static double improved(const known_wave *k, double w, int64_t rows, int steps, b
   return w;
 }
 
-/* Of waves slower than that, the one that leaves the least. */
+/* The slow wave, of frequency `most` or less, with the smallest residual. */
 static double slow_wave(const known_wave *k, double most) {
   enum { TRIED = 4096 };
   const double farthest = fmax(fabs(k->first), fabs(k->first + k->direction * (double)k->count)), step = 0.5 / farthest;
@@ -413,7 +415,7 @@ static bool is_known(const estimate *frequency) {
   return frequency->value > 0.0 && frequency->error < useful * frequency->value;
 }
 
-/* From more and more rows, so that no turn is lost. A wave that leaves more than roundings do is none. */
+/* Fits more and more rows, so that no turn is lost. Unknown if the residual is more than rounding. */
 static estimate known_frequency(const known_wave *k, const estimate *from, double slowest) {
   enum { ROWS_LEAST = 32, STEPS = 4, SLOW_STEPS = 24 };
   double w = from->value;

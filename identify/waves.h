@@ -10,27 +10,27 @@ typedef struct estimate {
   double value, error;
 } estimate;
 
-/* What is added to every value of a table of waves; its error is infinite where columns do not agree on it. */
+/* The offset of all waves; its error is infinite where columns do not agree on it. */
 estimate waves_offset(const window *w, const sampling *at);
 
-/* Radians per row of every frequency index: of pairs, negative where they turn the other way, which is when the cosine comes first; of single
-   columns not. Whole turns between two sampled rows are missing. */
+/* Radians per row of every frequency index: of pairs, negative where they turn the other way, which is when the
+   cosine comes first; of single columns not. Whole turns between two sampled rows are missing. */
 void waves_frequencies(const window *w, const columns *s, const sampling *at, estimate *frequencies);
 
-/* Phases of row 0, where frequencies are known; of single columns as if they were cosines. The amplitude, if not null, is what all of them
-   have. */
+/* Phases of row 0, where frequencies are known; of single columns as if they were cosines. The amplitude, if not
+   null, is what all of them have. */
 void waves_phases(const window *w, const columns *s, const sampling *at, const long double *frequencies,
                   estimate *phases, estimate *amplitude);
 
-/* As many rows as there are in the sampling, spread over all of the window: slow waves turn there. */
+/* The same number of rows spread over the whole window, in which slow waves turn. */
 sampling waves_spread(const window *w, const sampling *at);
 
 /* How much faster than that each turns. */
 void waves_drifts(const window *w, const columns *s, const sampling *at, const long double *frequencies,
                   estimate *drifts);
 
-/* Frequencies once more from all rows, given the position of row 0, the step from row to row and the amplitude, which tell
-   those of slow waves, too. Those that such waves do not explain are unknown. */
+/* Frequencies once more from all rows, given the position of row 0, the step from row to row and the amplitude,
+   which tell those of slow waves, too. Those that such waves do not explain are unknown. */
 void waves_refit(const window *w, const columns *s, double first, int step, estimate amplitude,
                  const estimate *frequencies, estimate *refitted);
 

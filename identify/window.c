@@ -10,8 +10,8 @@
 /* Rows and values that are looked at: 32 MiB of them. */
 enum { ROWS_MAX = 4096, VALUES_MAX = 1 << 22 };
 
-/* Rows that frequencies are told from: beyond, a recipe may have left its formula, as positions in bf16 do at 256. Where rows are equal, so many
- * runs of them. */
+/* Rows that frequencies are told from: beyond, a recipe may have left its formula, as positions in bf16 do at 256.
+   Where rows are equal, so many runs of them. */
 enum { SAMPLED_ROWS = 256, SAMPLED_RUNS = 64 };
 
 static int64_t least(int64_t a, int64_t b) {
@@ -96,7 +96,8 @@ static int64_t run_end(const window *w, int64_t row) {
   return end;
 }
 
-/* Positions that were rounded come in runs; the middle of one is the position that its rows have. The first run and the last may be cut. */
+/* Positions that were rounded come in runs; the middle of one is the position that its rows have. The first run and
+   the last may be cut. */
 sampling window_sampling(const window *w) {
   const int64_t begin = run_end(w, 0) + 1;
   int64_t end = begin, runs = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first rows of a table in a file, as numbers: what all guesses are made from. */
+/* The first rows of a table in a file, as numbers. */
 #ifndef POSENC_IDENTIFY_WINDOW_H
 #define POSENC_IDENTIFY_WINDOW_H
 
@@ -38,11 +38,11 @@ static inline int64_t window_sample(const window *w, int64_t rows, int64_t n) {
   return row < 0 || w->zero[row] ? -1 : row;
 }
 
-/* From now on, values are without this offset. */
+/* Subtracts an offset from all values. */
 void window_shift(window *w, double offset);
 
-/* Rows at equal steps, which frequencies are told from: a part of the window, as in a table of rounded positions only some of many equal
-   rows are at the position that they should be at. */
+/* Rows at equal steps, which frequencies are told from: a part of the window, as in a table of rounded positions
+   only some of many equal rows are at the position that they should be at. */
 typedef struct sampling {
   int64_t first, step, count;
 } sampling;

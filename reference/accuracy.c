@@ -20,13 +20,13 @@ static int bin_of(double ulp) {
   return accuracy_bin(exponent);
 }
 
-/* What the bound allows for this element, in absolute terms. */
+/* The bound of this element as an absolute error. */
 static double allowed(const posenc_bound *bound, double ulp, int64_t position) {
   const double distance = position < 0 ? -(double)position : (double)position;
   return bound->ulp * ulp + bound->abs + bound->growth * distance;
 }
 
-/* By position, then index, sine before cosine. */
+/* The order is by position, then index, sine before cosine. */
 static bool earlier(const witness *a, const witness *b) {
   if (a->position != b->position) return a->position < b->position;
   if (a->index != b->index) return a->index < b->index;

@@ -38,7 +38,8 @@ typedef struct element_error {
 element_error accuracy_count(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,
                              int64_t position, int64_t index, bool cosine);
 
-/* Adds an element whose error is known, but for the sums; and, apart from that, holds one to a limit: a negative one is broken by all. */
+/* Adds an element whose error is known, but for the sums; and, apart from that, holds one to a limit: a negative one
+   is broken by all. */
 void accuracy_note(accuracy *a, const witness *here, bool misrounded);
 void accuracy_hold(accuracy *a, const witness *here, double limit);
 

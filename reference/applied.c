@@ -11,13 +11,14 @@
  * last sum is exact. With the oracle's error this is less than 2^-97 of the larger of 1 and |s|. Where x cancels the
  * sine, s is exact, and 2^-98 of the oracle is the only error.
  *
- * Rope: a component is a sum of two products, as in a rotation of fast-oracle.c. That proof holds for x of length 1 without low
- * parts, and for any other in proportion: 7 u² of the length, and √2 × 2^-98 of it from the oracle: less than 2^-96.
+ * Rope: a component is a sum of two products, as in a rotation of fast-oracle.c. That proof holds for x of length 1
+ * without low parts, and for any other in proportion: 7 u² of the length, and √2 × 2^-98 of it from the oracle: less
+ * than 2^-96.
  *
  * An attention factor is in the oracle's values, and multiplies them and their error.
  *
- * An ulp of f32 is at least 2^-24 of either, so double arithmetic knows an error in ulp to about 2^-52, more digits than
- * any figure shows.
+ * An ulp of f32 is at least 2^-24 of either, so double arithmetic knows an error in ulp to about 2^-52, more digits
+ * than any figure shows.
  */
 
 enum { COUNTED = ACCURACY_BINS }; /* the bin of an element that accuracy_note has counted */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The truth of add and rope, given x, and how far results are from it. */
+/* Exact results of add and rope for a given x, and the errors of results. */
 #ifndef POSENC_REFERENCE_APPLIED_H
 #define POSENC_REFERENCE_APPLIED_H
 
@@ -19,11 +19,12 @@ typedef struct applied_row {
 } applied_row;
 
 /*
- * Adds a row's elements to `a`, but for the sums, which are what is returned. The ulp of an error is the spacing of the dtype in the binade,
- * of add, of the exact result, and of rope, of the length of the exact pair, attention factor included. Misrounded are the elements that are not the nearest to their
- * own exact value. The `index` of witnesses is head × dim/2 + frequency index; of rope, `cosine` is the second of the pair. Nothing is open:
- * the exact values are within 2^-96 of the length of a pair, in add within 2^-97 of the larger of 1 and the result.
- * known: what else was found so far, so that what is not worse need not be looked at twice.
+ * Adds a row's elements to `a`, but for the sums, which are what is returned. The ulp of an error is the spacing of the
+ * dtype in the binade, of add, of the exact result, and of rope, of the length of the exact pair, attention factor
+ * included. Misrounded are the elements that are not the nearest to their own exact value. The `index` of witnesses is
+ * head × dim/2 + frequency index; of rope, `cosine` is the second of the pair. Nothing is open: the exact values are
+ * within 2^-96 of the length of a pair, in add within 2^-97 of the larger of 1 and the result. known: what else was
+ * found so far, so that what is not worse need not be looked at twice.
  */
 element_error applied_check(const applied_row *row, const accuracy *known, accuracy *a);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The truth of the encodings beside the table: by MPFR, integers, and the words of the papers. */
+/* Exact values of the encodings other than the table, by MPFR, integers, and the definitions in the papers. */
 #ifndef POSENC_REFERENCE_ENCODINGS_H
 #define POSENC_REFERENCE_ENCODINGS_H
 
 #include "posenc.h"
 #include "reference/format.h"
 
-/* Of all of these, `rounded` is infinite from half an ulp beyond the largest number of the dtype on. */
+/* `rounded` is infinite from half an ulp beyond the largest number of the dtype on. */
 
 /* An element of the integer table, and of the binary one (position >= 0). */
 exact encodings_integer(int64_t position, int64_t column, posenc_dtype dtype);
@@ -26,7 +26,7 @@ enum { ENCODINGS_PRECISION = 300 }; /* that a slope is to have */
 /* Philox4x32-10 of a counter and a key, into the counter. */
 void encodings_philox(uint32_t counter[4], const uint32_t key[2]);
 
-/* What posenc_dropout says of an element. */
+/* The decision of posenc_dropout on an element. */
 typedef struct encodings_fate {
   bool kept;
   double scale; /* an f32 */

@@ -51,9 +51,9 @@ typedef struct totals {
  * end, and the ulp is that of the value's binade. An element is uncertain where the exact value might change a
  * statistic: where the error is near a power of two, at which bins end, half an ulp among them, or near the worst so
  * far; where the value is a power of two, at which the ulp changes; and where the element is not a number. In f32 and
- * the shorter formats, the low part of a value in the middle between two numbers is within 2^-30 ulp, so both are within
- * 2^-30 ulp of half an ulp from it; an error below that is the nearest number's, and no other's. That fails below the
- * smallest normal number, where a zero of either sign may be that near.
+ * the shorter formats, the low part of a value in the middle between two numbers is within 2^-30 ulp, so both are
+ * within 2^-30 ulp of half an ulp from it; an error below that is the nearest number's, and no other's. That fails
+ * below the smallest normal number, where a zero of either sign may be that near.
  *
  * Conditions are signs of differences: the same few instructions on every tier.
  */

@@ -9,12 +9,12 @@
 #include <string.h>
 
 /*
- * A position is anchor + 64 b + j, the anchor a multiple of 4096, 0 <= b, j < 64. MPFR gives (sin, cos) of the anchor and
- * of 1, 2, 4 ... 2048 positions; rotations in pairs of doubles give those of j and of 64 b, once per frequency, then
- * anchor ∘ 64 b, once per 64 rows, then that ∘ j.
+ * A position is anchor + 64 b + j, the anchor a multiple of 4096, 0 <= b, j < 64. MPFR gives (sin, cos) of the anchor
+ * and of 1, 2, 4 ... 2048 positions; rotations in pairs of doubles give those of j and of 64 b, once per frequency,
+ * then anchor ∘ 64 b, once per 64 rows, then that ∘ j.
  *
- * Proof of FAST_BOUND. Unit u = 2^-53; a value is high + low, |high| <= 1, |low| <= u/2, half an ulp of high. Rounding a
- * sum of size at most 2^k u costs at most 2^k u²/2. One component of a rotation is x1 y1 + x2 y2:
+ * Proof of FAST_BOUND. Unit u = 2^-53; a value is high + low, |high| <= 1, |low| <= u/2, half an ulp of high. Rounding
+ * a sum of size at most 2^k u costs at most 2^k u²/2. One component of a rotation is x1 y1 + x2 y2:
  *
  *   p, p'      the product of the highs and its error, exactly: 2Prod, by FMA or after Dekker (1971); |p'| <= u/2
  *   q, q'      the same of the second pair
@@ -31,15 +31,15 @@
  * In all 7 u² per component, less than 10 u² as a distance in the plane of (cos, sin). These are the building blocks of
  * double-word arithmetic (Joldes, Muller and Popescu, "Tight and rigorous error bounds for basic building blocks of
  * double-word arithmetic", ACM TOMS 44(2), 2017). Its product (algorithm 11, 5 u²) and sum (algorithm 6, 3 u² + 13 u³)
- * bound the error relative to each result; what a rotation needs is the absolute error of a sum of products of at most 1,
- * which is smaller for one normalisation less.
+ * bound the error relative to each result; what a rotation needs is the absolute error of a sum of products of at most
+ * 1, which is smaller for one normalisation less.
  *
  * Distances in the plane add up under rotation, but for a factor (1 + 2^-90). MPFR's pairs are within 2^-105 = 2 u²
- * (format.h). j and 64 b take at most six of them and five rotations each, the anchor one, and putting the three together
- * two rotations: 13 × 2 u² + 12 × 10 u² = 146 u² < 2^-98.
+ * (format.h). j and 64 b take at most six of them and five rotations each, the anchor one, and putting the three
+ * together two rotations: 13 × 2 u² + 12 × 10 u² = 146 u² < 2^-98.
  *
- * An attention factor is in the anchors alone. What is turned is then 2^k times such a pair, the factor being at most 2^k, and
- * so is its error: a power of two changes no rounding.
+ * An attention factor is in the anchors alone. What is turned is then 2^k times such a pair, the factor being at most
+ * 2^k, and so is its error: a power of two changes no rounding.
  *
  * The error of a product below 2^-969 is not a double: it is wrong by at most 2^-1072, which changes nothing above. No
  * target fuses anything but 2Prod's error, which is exact either way, so all of them give the same bits.

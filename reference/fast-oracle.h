@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of the fast oracle: rotations, and tiles of 64 rows by 64 frequencies (fast-oracle.c, fast-check.c, fast-ties.c). */
+/* The inside of the fast oracle: rotations, and tiles of 64 rows by 64 frequencies (fast-oracle.c, fast-check.c,
+   fast-ties.c). */
 #ifndef POSENC_REFERENCE_FAST_ORACLE_H
 #define POSENC_REFERENCE_FAST_ORACLE_H
 
@@ -50,7 +51,8 @@ typedef struct fast_tile {
   int from, to;
 } fast_tile;
 
-/* Moves the anchor to the one at or before the position; the span from there on that the anchor reaches, `rows` at most. */
+/* Moves the anchor to the one at or before the position; the span from there on that the anchor reaches, `rows` at
+   most. */
 fast_span fast_span_at(fast_oracle *f, int64_t position, int64_t rows);
 fast_tile fast_tile_of(const fast_oracle *f, const fast_span *s, int64_t number);
 

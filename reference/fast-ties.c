@@ -7,8 +7,8 @@
 
 enum { REST_BITS = 53 - 24 }; /* bits of a double that f32 has not */
 
-/* Sign set: the high part is at most `within` units of 2^-REST_BITS ulp from the middle between two f32 numbers, or below
- * `tiny`. */
+/* Sign set: the high part is at most `within` units of 2^-REST_BITS ulp from the middle between two f32 numbers, or
+   below `tiny`. */
 INLINE uint64_t near_tie(double high, double tiny, int64_t within) {
   const int64_t middle = INT64_C(1) << (REST_BITS - 1),
                 off = (int64_t)(bits_of(high) & ((UINT64_C(1) << REST_BITS) - 1)) - middle;
@@ -59,8 +59,8 @@ static void seek_tile(const search *s, const fast_tile *t) {
   }
 }
 
-/* The high part is within a unit of 2^-REST_BITS ulp of the value: its rounding is half of one, and the bound of a value
- * that is not tiny is half of one. */
+/* The high part is within a unit of 2^-REST_BITS ulp of the value: its rounding is half of one, and the bound of a
+   value that is not tiny is half of one. */
 void fast_near_ties(fast_oracle *f, int64_t position, int64_t rows, double within,
                     void (*found)(place at, void *argument), void *argument) {
   const search s = {f, (int64_t)ceil(ldexp(within, REST_BITS)) + 1, found, argument};

@@ -36,7 +36,8 @@ double format_nearest_sum(const format *f, double high, double low) {
   const double sum = high + low, other = sum - high, rest = (high - (sum - other)) + (low - other);
   if (f->precision == format_f64.precision) return sum;
   if (!(fabs(rest) > 0.0)) return format_nearest(f, sum);
-  /* Rounded to odd, it lies on the same side of every tie of a format with two bits less (Boldo and Melquiond, 2008). */
+  /* Rounded to odd, it lies on the same side of every tie of a format with two bits less (Boldo and Melquiond,
+     2008). */
   uint64_t bits;
   memcpy(&bits, &sum, sizeof bits);
   if (!(bits & 1)) bits += (rest > 0.0) == (sum > 0.0) ? 1 : UINT64_MAX;

@@ -20,8 +20,8 @@ extern const format format_f64, format_f32, format_f16, format_bf16;
 /* The format of a valid dtype. */
 const format *format_of(posenc_dtype dtype);
 
-/* The number of an encoding: bf16 has the upper bits of an f32, f16 those of one with an exponent that is smaller by 112.
- * Conditions choose between results, so that the compiler makes vectors of this. */
+/* The number of an encoding: bf16 has the upper bits of an f32, f16 those of one with an exponent that is smaller by
+   112. Conditions choose between results, so that the compiler makes vectors of this. */
 static inline double format_decode_bf16(uint16_t encoding) {
   const uint32_t bits = (uint32_t)encoding << 16;
   float x;
@@ -68,8 +68,8 @@ typedef struct exact {
  * it exactly. */
 double format_round(const format *f, const mpfr_t x);
 
-/* The same of a double, in a few operations that a compiler makes vectors of, for the formats that are narrower; of what is
- * not finite, NaN. */
+/* The same of a double, in a few operations that a compiler makes vectors of, for the formats that are narrower; of
+   what is not finite, NaN. */
 static inline double format_nearest(const format *f, double x) {
   const uint64_t smallest = (uint64_t)(1023 + f->least + f->precision - 1) << 52; /* normal number */
   double normal, power, magnitude = fabs(x);
@@ -78,7 +78,8 @@ static inline double format_nearest(const format *f, double x) {
   bits &= UINT64_C(0x7ff) << 52;
   memcpy(&power, &bits, sizeof power);
   memcpy(&normal, &smallest, sizeof normal);
-  /* 2^52 units of the format in this binade: in a sum with them, the last bit is a unit, and a tie goes to its even one. */
+  /* 2^52 units of the format in this binade: in a sum with them, the last bit is a unit, and a tie goes to its even
+     one. */
   const double units = (power > normal ? power : normal) * (double)(UINT64_C(1) << (53 - f->precision));
   return copysign((magnitude + units) - units, x);
 }

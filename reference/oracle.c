@@ -9,7 +9,8 @@
 /* Bits of the frequencies that are kept, and of sine and cosine at the first try. */
 enum { FREQUENCY_BITS = 320, FIRST_BITS = 140 };
 
-/* So few values are computed by one thread: threads that wait for the next team spin for longer than the values take. */
+/* So few values are computed by one thread: threads that wait for the next team spin for longer than the values
+   take. */
 enum { FEW = 64 };
 
 struct oracle {
@@ -34,8 +35,8 @@ static void slope_of(mpfr_t slope, const posenc_problem *problem) {
   mpfr_clear(denominator);
 }
 
-/* base^(-i / (dim/2 - shift)) = exp(slope i), and what scaling makes of it. The slope's error is less than 2^13 of its last
- * units in the exponent, so it has some bits to spare; more, where a scaling cancels many. */
+/* base^(-i / (dim/2 - shift)) = exp(slope i), and what scaling makes of it. The slope's error is less than 2^13 of
+   its last units in the exponent, so it has some bits to spare; more, where a scaling cancels many. */
 enum { SPARE_BITS = 128 };
 static void frequency(mpfr_t w, const posenc_problem *problem, int64_t index) {
   const mpfr_prec_t bits = mpfr_get_prec(w);
@@ -196,8 +197,8 @@ static exact_pair compute(const oracle *o, bool of_circle, workspace *w, place a
     /*
      * The angle: half an ulp of its own rounding, and the frequency's 2^(4 - its bits), relative; at least 2^-bits of
      * slack covers both. Sine and cosine are no steeper than 1, and their own rounding is half an ulp, so below
-     * 2^(exponent - bits). With a factor it is less than three times that, the product's rounding and the factor's own error
-     * included; the angle's error grows with it.
+     * 2^(exponent - bits). With a factor it is less than three times that, the product's rounding and the factor's own
+     * error included; the angle's error grows with it.
      */
     const mpfr_prec_t angle_bits = mpfr_get_prec(w->angle) < mpfr_get_prec(frequency_now) - 6
                                        ? mpfr_get_prec(w->angle)
@@ -256,9 +257,9 @@ void oracle_turns(const oracle *o, const place *places, size_t count, exact_pair
   compute_all(o, true, places, count, pairs);
 }
 
-/* Of x = [0; a1, a2 …] the denominators are q(n+1) = a(n+1) q(n) + q(n-1), from q(-1) = 0, q(0) = 1; so they grow at least as
- * Fibonacci's numbers do, of which the 60th exceeds 2^40. Each term costs twice its denominator's bits: of x's bits,
- * 80 in all. Whole turns of x itself cost nothing but bits, of which there are plenty: it is below 2^40. */
+/* The denominators of x = [0; a1, a2 …] are q(n+1) = a(n+1) q(n) + q(n-1), from q(-1) = 0, q(0) = 1; so they grow at
+   least as Fibonacci's numbers do, of which the 60th exceeds 2^40. Each term costs twice its denominator's bits: of
+   x's bits, 80 in all. Whole turns of x itself cost nothing but bits, of which there are plenty: it is below 2^40. */
 size_t oracle_returns(const oracle *o, int64_t index, int64_t most, int64_t returns[ORACLE_RETURNS]) {
   mpfr_t rest, turn;
   size_t count = 0;

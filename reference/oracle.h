@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The truth: sin and cos of p * w, times the attention factor, the real numbers, by MPFR; w is scale * base^(-i / (dim/2 - shift)),
- * or what the problem's scaling makes of it. Each value is computed with Ziv's strategy: precision grows until both ends
- * of the error interval round to the same number of the target format. It ends, because sine and cosine of a nonzero
- * algebraic number are transcendental and so are never a tie (Lindemann, 1882). Of frequencies made of π or of logarithms,
- * inside the ramps of Llama 3 and of YaRN without truncate, and of the attention factors of formulas, nobody has proved
- * so much.
+ * The reference: sin and cos of p * w, times the attention factor, the real numbers, by MPFR; w is scale * base^(-i /
+ * (dim/2 - shift)), or what the problem's scaling makes of it. Each value is computed with Ziv's strategy: precision
+ * grows until both ends of the error interval round to the same number of the target format. It ends, because sine and
+ * cosine of a nonzero algebraic number are transcendental and so are never a tie (Lindemann, 1882). Of frequencies made
+ * of π or of logarithms, inside the ramps of Llama 3 and of YaRN without truncate, and of the attention factors of
+ * formulas, nobody has proved so much.
  */
 #ifndef POSENC_REFERENCE_ORACLE_H
 #define POSENC_REFERENCE_ORACLE_H
@@ -40,13 +40,13 @@ typedef struct place {
 } place;
 void oracle_pairs(const oracle *o, const place *places, size_t count, exact_pair *pairs);
 
-/* And without the factor: what so many positions turn a pair by. */
+/* The same without the factor: rotations by so many positions. */
 void oracle_turns(const oracle *o, const place *places, size_t count, exact_pair *pairs);
 
 /*
- * Numbers of positions after which the angle of a frequency nearly comes back, ascending up to `most`, nearer each time: the
- * denominators of the convergents of frequency / 2π. The angle is off by less than 2π / the next of them. Below 2^40 there are at
- * most ORACLE_RETURNS. Frequencies below 2^40 only. How many there are.
+ * Numbers of positions after which the angle of a frequency nearly comes back, ascending up to `most`, nearer each
+ * time: the denominators of the convergents of frequency / 2π. The angle is off by less than 2π / the next of them.
+ * Below 2^40 there are at most ORACLE_RETURNS. Frequencies below 2^40 only. How many there are.
  */
 enum { ORACLE_RETURNS = 60 };
 size_t oracle_returns(const oracle *o, int64_t index, int64_t most, int64_t returns[ORACLE_RETURNS]);

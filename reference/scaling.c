@@ -8,8 +8,8 @@ static bool is_known(const mpfr_t difference, mpfr_exp_t error, mpfr_prec_t bits
 
 /* ---- ramps --------------------------------------------------------------------------------------- */
 
-/* w where v <= 0, w / s where u <= 0, and between them w (u + v/s) / (u + v): of u and v shares, u is kept and v divided.
- * Sums are of positive numbers, and so they are as accurate as u and v. */
+/* w where v <= 0, w / s where u <= 0, and between them w (u + v/s) / (u + v): of u and v shares, u is kept and v
+   divided. Sums are of positive numbers, and so they are as accurate as u and v. */
 static void blend(mpfr_t w, const mpfr_t u, const mpfr_t v, double s) {
   if (mpfr_sgn(v) <= 0) return;
   if (mpfr_sgn(u) <= 0) {
@@ -50,8 +50,8 @@ typedef struct edge {
   bool exact;
 } edge;
 
-/* cut(r) = dim ln(N / 2πr) / (2 ln base). The base is at least 2, the other logarithm below 2^10, so that this is within
- * dim × 2^(12 - precision). */
+/* cut(r) = dim ln(N / 2πr) / (2 ln base). The base is at least 2, the other logarithm below 2^10, so that this is
+   within dim × 2^(12 - precision). */
 static void cut(mpfr_t at, const posenc_problem *problem, double rotations) {
   mpfr_t log_base;
   mpfr_init2(log_base, mpfr_get_prec(at));
@@ -81,8 +81,8 @@ static bool to_integer(mpfr_t x, bool up, mpfr_exp_t error) {
   return decided;
 }
 
-/* max(0, cut(high)), or min(dim - 1, cut(low)). False if that takes more precision; but it ends, for a cut is no integer: π
- * would be algebraic. */
+/* max(0, cut(high)), or min(dim - 1, cut(low)). False if that takes more precision; but it ends, for a cut is no
+   integer: π would be algebraic. */
 static bool set_edge(edge *e, const posenc_problem *problem, bool upper, mpfr_exp_t error) {
   const posenc_scaling *how = &problem->scaling;
   const long limit = upper ? (long)(problem->dim - 1) : 0;
@@ -99,8 +99,8 @@ static bool set_edge(edge *e, const posenc_problem *problem, bool upper, mpfr_ex
   return decided;
 }
 
-/* u = b - i and v = i - a. Where b < a, as where N is so small that no column turns, (i - a)/(b - a) is a ramp down: both
- * change their sign. */
+/* u = b - i and v = i - a. Where b < a, as where N is so small that no column turns, (i - a)/(b - a) is a ramp down:
+   both change their sign. */
 static bool yarn(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem, int64_t index) {
   const mpfr_prec_t precision = mpfr_get_prec(w);
   edge a, b;
@@ -172,8 +172,9 @@ bool scaling_frequency(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem
 /* ---- attention ----------------------------------------------------------------------------------- */
 
 /*
- * sqrt(1 + ln s / ln N). It is the double c if s = N^(c² - 1), and else no double, nor the middle of two: if c has so few bits,
- * c² - 1 is p / 2^k with an odd p, or an integer, and N^(p / 2^k) is rational only if N is a 2^k-th power. N < 2^64, so k is at most 5.
+ * sqrt(1 + ln s / ln N). It is the double c if s = N^(c² - 1), and else no double, nor the middle of two: if c has so
+ * few bits, c² - 1 is p / 2^k with an odd p, or an integer, and N^(p / 2^k) is rational only if N is a 2^k-th power. N
+ * < 2^64, so k is at most 5.
  */
 static bool longrope_attention(mpfr_t factor, double s, int64_t n) {
   enum { DENOMINATOR = 32, BITS = 53 * DENOMINATOR };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a scaling makes of frequencies and of values, the real numbers: each kind by MPFR, from its formula in posenc.h, with
+ * Scaled frequencies and the factor of values as real numbers: each kind by MPFR, from its formula in posenc.h, with
  * factor s and length N.
  */
 #ifndef POSENC_REFERENCE_SCALING_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For maintainers: prints the hard-to-round cases of a table. `make worst` makes all of reference/worst/ with it. */
+/* Prints the hard-to-round cases of a table. `make worst` makes all of reference/worst/ with it. */
 #include "reference/worst.h"
 
 #include <inttypes.h>

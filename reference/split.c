@@ -25,7 +25,8 @@ static void set_sum(mpfr_t x, posenc_sum sum) {
   mpfr_add_d(x, x, sum.low, MPFR_RNDN);
 }
 
-/* Angles need their whole turns as well: |p w| < 2^(64 + the exponent of w), and so are the others, if they are near it. */
+/* Angles need their whole turns as well: |p w| < 2^(64 + the exponent of w), and so are the others, if they are near
+   it. */
 static void set_angles(workspace *w, const oracle *o, const split_case *c) {
   oracle_frequency(o, c->at.index, w->rest);
   const mpfr_exp_t whole = mpfr_get_exp(w->rest) + 64;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where an error comes from. With f sine or cosine, p the position, w the exact frequency; frequency F, phase P and value T
- * as the kernel's stages tell them, and G what is in the table, the error is
+ * Where an error comes from. With f sine or cosine, p the position, w the exact frequency; frequency F, phase P and
+ * value T as the kernel's stages tell them, and G what is in the table, the error is
  *
  *     G - f(p w) = [f(p F) - f(p w)] + [f(P) - f(p F)] + [T - f(P)] + [G - T]
  *                       frequency           phase           trig       store

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Vectors of the reference, which share no code with those of the kernels: loops over LANES doubles, compiled once for each
- * instruction set. Compiled functions are leaves: no call is made with vector registers in use.
+ * Vectors of the reference, which share no code with those of the kernels: loops over LANES doubles, compiled once for
+ * each instruction set. Compiled functions are leaves: no call is made with vector registers in use.
  */
 #ifndef POSENC_REFERENCE_VECTORS_H
 #define POSENC_REFERENCE_VECTORS_H
@@ -14,8 +14,8 @@
 
 /* ---- instruction sets -------------------------------------------------------------------------- */
 
-/* EACH_TIER(DEFINE) expands DEFINE(name, attributes, fused) for each instruction set that the compiler knows. `fused`: the
- * set has a fused multiply-add. */
+/* EACH_TIER(DEFINE) expands DEFINE(name, attributes, fused) for each instruction set that the compiler knows.
+   `fused`: the set has a fused multiply-add. */
 #ifdef __x86_64__
 #define AVX2_TIER(DEFINE) DEFINE(avx2, __attribute__((target("avx2,fma"))), true)
 #else

@@ -65,8 +65,8 @@ static int compare(const void *a, const void *b) {
   return x->cosine - y->cosine;
 }
 
-/* Distances from ties are as good as uniform in 0 to 1/2, so `within` 2 count / elements finds four times what is wanted. What
- * is found within any distance is complete, so if that is too little, a wider scan has it. */
+/* Distances from ties are as good as uniform in 0 to 1/2, so `within` 2 count / elements finds four times what is
+   wanted. What is found within any distance is complete, so if that is too little, a wider scan has it. */
 bool worst_scan(const posenc_problem *problem, size_t count, worst_cases *w) {
   *w = (worst_cases){.problem = *problem};
   oracle *truth = oracle_create(problem);

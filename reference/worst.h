@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hard-to-round cases: of a table's elements those nearest to a tie, the middle between two neighbouring f32 numbers. They
- * are kept as text, one file a table:
+ * Hard-to-round cases: of a table's elements those nearest to a tie, the middle between two neighbouring f32 numbers.
+ * They are kept as text, one file a table:
  *
  *     # provenance, in lines of comment
  *     base 10000
@@ -10,8 +10,8 @@
  *     cases 100
  *     731206 17 sin 0x1.5bf0a8p-1 0x1.5bf0a8p-1 3.1e-08
  *
- * A case is position, frequency index, function, the exact value rounded to double, the exact value rounded to f32, and its
- * distance from the tie in ulp of f32. Nearest first. Position 0 is exact, and no case.
+ * A case is position, frequency index, function, the exact value rounded to double, the exact value rounded to f32, and
+ * its distance from the tie in ulp of f32. Nearest first. Position 0 is exact, and no case.
  */
 #ifndef POSENC_REFERENCE_WORST_H
 #define POSENC_REFERENCE_WORST_H
@@ -37,9 +37,9 @@ typedef struct worst_cases {
 void worst_free(worst_cases *w);
 
 /*
- * Looks at every element of the table, which is the paper's but for rows, dim and base, and takes the `count` nearest to a
- * tie; fewer where not so many are within a quarter of an ulp. 1 to 4 ns an element and thread. The caller frees `w`. False
- * when memory runs out.
+ * Looks at every element of the table, which is the paper's but for rows, dim and base, and takes the `count` nearest
+ * to a tie; fewer where not so many are within a quarter of an ulp. 1 to 4 ns an element and thread. The caller frees
+ * `w`. False when memory runs out.
  */
 bool worst_scan(const posenc_problem *problem, size_t count, worst_cases *w);
 

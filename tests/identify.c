@@ -351,7 +351,7 @@ static void test_damage(void) {
   for (int turn = 0; turn < 2; turn++) {
     const file made = file_of(values, w.rows, 64, POSENC_F32);
     identity *found = identified(&made);
-    const identify_match *first = found->matches;
+    const maker *first = found->matches;
     ok(found->verdict == IDENTIFY_TABLE && near(found->how.formula.base, 1e4) && first && first->outliers == 1 &&
            first->outlier_row == 100 && first->outlier_column == 5 && first->within <= 0.0 &&
            found->not_finite == 64 * turn,
