@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* In what state a kernel finds machine and memory, and what of its work is timed. */
+/* The state of machine and memory before the work, and the part of the work that is timed. */
 typedef enum bench_mode {
   BENCH_HOT,   /* the same memory again and again, touched; the plan is there */
   BENCH_COLD,  /* table, or x, and constants evicted from all caches before each iteration */

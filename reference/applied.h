@@ -23,8 +23,9 @@ typedef struct applied_row {
  * dtype in the binade, of add, of the exact result, and of rope, of the length of the exact pair, attention factor
  * included. Misrounded are the elements that are not the nearest to their own exact value. The `index` of witnesses is
  * head × dim/2 + frequency index; of rope, `cosine` is the second of the pair. Nothing is open: the exact values are
- * within 2^-96 of the length of a pair, in add within 2^-97 of the larger of 1 and the result. known: what else was
- * found so far, so that what is not worse need not be looked at twice.
+ * within 2^-96 of the length of a pair, in add within 2^-97 of the larger of 1 and the result.
+ *
+ * known: the errors found so far. An error that is not worse needs no second look.
  */
 element_error applied_check(const applied_row *row, const accuracy *known, accuracy *a);
 
