@@ -40,6 +40,15 @@ judge() { # NUMBER KERNEL BROKEN OPTIONS
     return
   fi
   broken "$kernel" <"$run.tap" >"$run.broken"
+  if sanitized; then
+    case $kernel,$list, in
+    *,read-only,* | *,leak,* | cache-by-address,*)
+      skip "$kernel" 'a sanitizer has an allocator of its own, which hides it'
+      return
+      ;;
+    *,memory,*) list=?survival,$(echo "$list" | sed 's/memory/?memory/') ;; # it may end the process first
+    esac
+  fi
   # What dies of a fault may be reported by a sanitizer as well.
   case $list in *survival*) : >"$run.err" ;; esac
   want=1

@@ -4,6 +4,7 @@
 #include "verify/subject.h"
 
 #include "common/contract.h"
+#include "common/sanitizer.h"
 #include "common/work.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
@@ -107,6 +108,7 @@ const char *subject_open(subject *s, const posenc_kernel *kernel, const shape *o
   if (!why) why = unverified(&of->problem);
   if (why) return why;
   if (!seal_works()) s->checks[READ_ONLY].skip = "this build cannot make the memory of plans read-only";
+  if (SANITIZED) s->checks[LEAK].skip = "a sanitizer's allocator does not tell what is allocated";
   s->attention = attention_of(&of->problem);
   set_bounds(s);
   s->origin = of->problem.first;
