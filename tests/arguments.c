@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define REFUSED(call) CHECK((call) == POSENC_BAD_ARGUMENT)
+#define REFUSED(call) ok((call) == POSENC_BAD_ARGUMENT, "refused: %s", #call)
 
 static const posenc_dtype no_dtype = (posenc_dtype)9;
 
