@@ -235,8 +235,8 @@ static bool is_doubtful(double middle, uint64_t midpoint_bits) {
          cr_is_uncertain(middle - nearly, midpoint_bits);
 }
 
-/* All middles of f16 and bf16 from 2^-30 to 1, and some of f32 in each binade, are in doubt; where the grid is finer than
-   the format, values farther away are not. */
+/* All middles of f16 and bf16 from 2^-30 to 1, and some of f32 in each binade, are in doubt; where the grid is finer
+   than the format, values farther away are not. */
 static void test_doubt(posenc_dtype dtype, const char *name) {
   const int precision = cr_precision(dtype);
   const uint64_t midpoint_bits = cr_midpoint_bits(dtype), numbers = UINT64_C(1) << (precision - 1),
@@ -253,7 +253,7 @@ static void test_doubt(posenc_dtype dtype, const char *name) {
   ok(idle == 0, "%s: %ld values three times as far are in doubt", name, (long)idle);
 }
 
-/* In a format of 16 bits, a value less than CR_ERROR from a middle, on either side, must not be rounded by way of f32. */
+/* In 16 bits, a value less than CR_ERROR from a middle, on either side, must not be rounded by way of f32. */
 static void test_narrow_doubt(posenc_dtype dtype, const char *name) {
   const int precision = cr_precision(dtype), least = dtype == POSENC_F16 ? -24 : -133;
   int64_t missed = 0, tried = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A third opinion: both oracles against the intervals of Arb (Johansson, 2017), which share no code with MPFR's sine. */
+/* Both oracles against the intervals of Arb (Johansson, 2017), which shares no code with MPFR's sine. */
 #include "config.h"
 
 #include "tests/tap.h"

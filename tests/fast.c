@@ -46,7 +46,7 @@ static double worst_distance(const posenc_problem *problem, const int64_t *posit
   return worst;
 }
 
-/* Positions that every rotation takes part in (all bits set), those that few do, and drawn ones of every size and sign. */
+/* Positions in which every rotation takes part (all bits set), or few do, and drawn ones of every size and sign. */
 enum { POSITIONS = 96 };
 static void draw_positions(int64_t *positions) {
   static const int64_t corners[] = {0,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rounding and ulp of reference/format.h, by values that can be checked by hand; and all encodings of the 16-bit formats. */
+/* Rounding and ulp of reference/format.h, by values that can be checked by hand; and all 16-bit encodings. */
 #include "reference/format.h"
 #include "lib/exact/round.h"
 #include "reference/accuracy.h"

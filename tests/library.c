@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* posenc.h: which problems and options are accepted or refused and how, which kernel is chosen, and what helps users. */
+/* posenc.h: which problems and options are accepted or refused, which kernel is chosen, contracts and memory. */
 #include "tests/library.h"
 
 #include <math.h>

@@ -139,10 +139,11 @@ static void test_second_way(void) {
 }
 
 /*
- * Cases that only a correct error bound decides. The angle p w, w = scale / factor, is made so that its sine lies within
- * 2^-150 of the middle between two f32 numbers of 2^-20 or so, and near π, not 0: at the first precision, the rounding
- * of the angle alone puts the sine on the wrong side of that middle, by some 2^-145. From the convergents of such
- * angles times 2^61: numerators that are a product of a position and a double, and denominators that are a double.
+ * Cases that only a correct error bound decides. The angle p w, w = scale / factor, is made so that its sine lies
+ * within 2^-150 of the middle between two f32 numbers of 2^-20 or so, and near π, not 0: at the first precision, the
+ * rounding of the angle alone puts the sine on the wrong side of that middle, by some 2^-145. From the convergents of
+ * such angles times 2^61: numerators that are a product of a position and a double, and denominators that are a
+ * double.
  */
 static void test_error_bound(void) {
   static const struct {

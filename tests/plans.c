@@ -57,7 +57,7 @@ static void test_layouts(void) {
   }
 }
 
-/* add and rope ask the kernel for rows in blocks of anchors, [32 n - 16, 32 n + 16), so that no kernel computes an anchor
+/* add and rope ask the kernel for rows in blocks of anchors, [32 n - 16, 32 n + 16): no kernel computes an anchor
    twice. */
 static struct { int64_t from, to; } asked[16];
 static int asked_count;

@@ -369,7 +369,7 @@ static void test_attention_formulas(void) {
      "an invalid scaling, or no problem, has no attention factor");
 }
 
-/* An error e of sine and cosine is e in add and √2 e times the length of the pair in rope; roundings to f32 come on top. */
+/* An error e of sine and cosine is e in add and √2 e times the length of the pair in rope; f32 adds its roundings. */
 static void test_applied_bound(void) {
   const double e = 1e-3, size = 2.0;
   const posenc_bound bound = {.abs = e};

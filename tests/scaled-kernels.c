@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-/* A kernel's promise for this table: posenc_bound in posenc.h; with a factor, the bound of f64 times the factor, rounded
-   twice in double and once to the dtype. */
+/* A kernel's promise for this table: posenc_bound in posenc.h; with a factor, the bound of f64 times the factor,
+   rounded twice in double and once to the dtype. */
 static posenc_bound promise_of(const posenc_kernel *kernel, const posenc_problem *problem) {
   posenc_bound bound = kernel->bound;
   const double factor = attention_of(problem);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hard-to-round cases: the files are MPFR's, a scan finds what looking at everything finds, and bad files are refused. */
+/* Hard-to-round cases: the files are MPFR's, a scan finds what MPFR finds in all elements, bad files are refused. */
 #include "reference/worst.h"
 #include "tests/exact.h"
 #include "tests/tap.h"
