@@ -32,31 +32,26 @@ static bool write_page(const report *r, FILE *stream, const page_format *format)
   return !p.failed;
 }
 
-static bool write_html(const report *r, FILE *stream) {
-  return write_page(r, stream, &page_html);
-}
-
-static bool write_markdown(const report *r, FILE *stream) {
-  return write_page(r, stream, &page_markdown);
-}
-
 /* The figure of all kernels alone, as for a README. */
-static bool write_picture(const report *r, FILE *stream) {
+static bool write_picture(const report *r, FILE *stream, const page_format *format) {
+  (void)format;
   plot_standalone(r->drawn->svg[FIGURE_PARETO], stream);
   return true;
 }
 
-static bool write_json(const report *r, FILE *stream) {
+static bool write_json(const report *r, FILE *stream, const page_format *format) {
+  (void)format;
   return json_dumpf(r->record, stream, JSON_COMPACT) == 0 && fputc('\n', stream) != EOF;
 }
 
 static const struct {
   const char *name;
-  bool (*write)(const report *r, FILE *stream);
-} files[] = {{"index.html", write_html},
-             {"report.md", write_markdown},
-             {"report.json", write_json},
-             {"headline.svg", write_picture}};
+  bool (*write)(const report *r, FILE *stream, const page_format *format);
+  const page_format *format;
+} files[] = {{"index.html", write_page, &page_html},
+             {"report.md", write_page, &page_markdown},
+             {"report.json", write_json, NULL},
+             {"headline.svg", write_picture, NULL}};
 
 enum { FILES = sizeof files / sizeof *files };
 
@@ -98,7 +93,7 @@ static int write_files(const char *directory, const report *r) {
     if (!outputs[i]) continue;
     FILE *stream = output_stream(outputs[i]);
     errno = ENOMEM;
-    if (!files[i].write(r, stream) || fflush(stream) != 0 || ferror(stream))
+    if (!files[i].write(r, stream, files[i].format) || fflush(stream) != 0 || ferror(stream))
       return fail(directory, files[i].name, outputs);
   }
   for (size_t i = 0; i < FILES; i++) {
