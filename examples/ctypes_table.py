@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A NumPy array filled by libposenc: python3 ctypes_table.py [LIBRARY]"""
+"""Fills a NumPy array with libposenc: python3 ctypes_table.py [LIBRARY]"""
 
 import ctypes
 import sys
@@ -31,7 +31,7 @@ class Scaling(ctypes.Structure):
 
 
 class Problem(ctypes.Structure):
-    """posenc_problem; the first member is its size, so that a library that knows more members understands it."""
+    """posenc_problem; the first member is its size, from which the library recognizes the version of the struct."""
 
     _fields_ = [
         ("size", ctypes.c_size_t),
@@ -54,13 +54,14 @@ class Problem(ctypes.Structure):
 
 
 def doubles(values):
-    """A pointer to them, which keeps them alive; null for None."""
+    """The values as a C array; None for None."""
     if values is None:
         return None
     return (ctypes.c_double * len(values))(*values)
 
 
-def scaling(kind="none", *, factor=1.0, original=0, length=0, low=1.0, high=32.0, truncate=True, attention=0.0, factors=None):
+def scaling(kind="none", *, factor=1.0, original=0, length=0, low=1.0, high=32.0, truncate=True, attention=0.0,
+            factors=None):
     """scaling("llama3", factor=8, original=8192, low=1, high=4)"""
     return Scaling(SCALINGS.index(kind), factor, original, length, low, high, truncate, attention,
                    ctypes.cast(doubles(factors), ctypes.POINTER(ctypes.c_double)))
@@ -70,12 +71,13 @@ class Posenc:
     def __init__(self, path="libposenc.so.0"):
         self.lib = ctypes.CDLL(path)
         self.lib.posenc_status_message.restype = ctypes.c_char_p
-        self.lib.posenc_plan_create.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(Problem), ctypes.c_void_p]
-        self.lib.posenc_rope_cache.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
-        self.lib.posenc_execute.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]
-        self.lib.posenc_plan_destroy.argtypes = [ctypes.c_void_p]
+        pointer, int64 = ctypes.c_void_p, ctypes.c_int64
+        self.lib.posenc_plan_create.argtypes = [ctypes.POINTER(pointer), ctypes.POINTER(Problem), pointer]
+        self.lib.posenc_rope_cache.argtypes = [pointer, int64, int64, pointer, pointer]
+        self.lib.posenc_execute.argtypes = [pointer, int64, int64, pointer]
+        self.lib.posenc_plan_destroy.argtypes = [pointer]
 
-    def _hold(self, status):
+    def _check(self, status):
         if status != 0:
             raise ValueError(self.lib.posenc_status_message(status).decode())
 
@@ -89,29 +91,29 @@ class Posenc:
             scale=scale, scaling=scaling, odd=odd, positions=ctypes.cast(positions, ctypes.POINTER(ctypes.c_double)),
         )
         plan = ctypes.c_void_p()
-        self._hold(self.lib.posenc_plan_create(ctypes.byref(plan), ctypes.byref(problem), None))  # copies all of it
+        self._check(self.lib.posenc_plan_create(ctypes.byref(plan), ctypes.byref(problem), None))  # copies the problem
         return plan
 
     def table(self, rows, dim, *, dtype=numpy.float32, **described):
-        """Positions first, first + 1, …, as an array of shape (rows, dim)."""
+        """The rows of positions first, first + 1, …, as an array of shape (rows, dim)."""
         plan = self._plan(rows, dim, dtype=dtype, **described)
         try:
-            out = numpy.empty((rows, dim), dtype)  # after the plan, which refuses what is no table
-            self._hold(self.lib.posenc_execute(plan, 0, rows, out.ctypes.data))
+            out = numpy.empty((rows, dim), dtype)  # after the plan, which refuses invalid problems
+            self._check(self.lib.posenc_execute(plan, 0, rows, out.ctypes.data))
         finally:
             self.lib.posenc_plan_destroy(plan)
         return out
 
     def rows_at(self, positions, dim, **described):
-        """The same of any positions, in any order, negative and fractional ones too."""
+        """The rows of any positions, in any order, also negative and fractional ones."""
         return self.table(len(positions), dim, positions=doubles(positions), **described)
 
     def rope_cache(self, rows, dim, *, dtype=numpy.float32, layout=DUPLICATED, **described):
-        """The cosines and the sines that are kept for rope, as an array of shape (2, rows, dim)."""
+        """The cosine and sine tables that frameworks store for RoPE, as an array of shape (2, rows, dim)."""
         plan = self._plan(rows, dim, op=ROPE_CACHE, dtype=dtype, layout=layout, **described)
         try:
             out = numpy.empty((2, rows, dim // 2 if layout == SPLIT else dim), dtype)
-            self._hold(self.lib.posenc_rope_cache(plan, 0, rows, out[0].ctypes.data, out[1].ctypes.data))
+            self._check(self.lib.posenc_rope_cache(plan, 0, rows, out[0].ctypes.data, out[1].ctypes.data))
         finally:
             self.lib.posenc_plan_destroy(plan)
         return out

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Compiles the examples, as C and as C++, against the installed library, shared and static, and checks what they print; a C++ program, by
-# itself and by CMake; then the plugin, which the installed command must list and verify. $1: folder of examples. What cannot be tried here is
-# counted.
+# Compiles the examples, as C and as C++, against the installed library, shared and static, and checks their output; a
+# C++ program, by itself and with CMake; then the plugin, which the installed command must list and verify. $1: folder of
+# the examples. What cannot run here is counted as skipped.
 set -eu
 work=$(mktemp -d)
 skipped=0
@@ -13,41 +13,48 @@ export PKG_CONFIG_LIBDIR
 
 wanted() {
   case $1 in
-  main) printf '%s\n' 'PE[-2.5] = -0.5984721 -0.8011436 ...' 'rope cache at 4096 = 0.7875894 -0.6162004 ...' '4 x 7: dim must be even' ;;
+  main)
+    echo 'PE[-2.5] = -0.5984721 -0.8011436 ...'
+    echo 'rope cache at 4096 = 0.7875894 -0.6162004 ...'
+    echo '4 x 7: dim must be even'
+    ;;
   table) echo 'PE[1] = 0.841470957 0.540302277 0.761720419 0.647905886 ...' ;;
   rope) echo 'rope(1) at position 16 = -0.6697562 ... -1.245563 ...' ;;
   esac
 }
 
-try() { # example, how, command that makes $work/EXAMPLE
+try() { # example, how, command that builds $work/EXAMPLE
   example=$1 how=$2; shift 2
   "$@"
   got=$(LD_LIBRARY_PATH=$DESTDIR$libdir "$work/$example")
-  [ "$got" = "$(wanted "$example")" ] || { echo "installcheck: $example: $how: got '$got', want '$(wanted "$example")'" >&2; exit 1; }
+  if [ "$got" != "$(wanted "$example")" ]; then
+    echo "installcheck: $example: $how: got '$got', want '$(wanted "$example")'" >&2
+    exit 1
+  fi
   echo "installcheck: $example: $how: ok"
 }
 
-# Unquoted on purpose: these are lists of words.
+# Used without quotes: these are lists of words.
 cflags=$(pkg-config --cflags posenc)
 libs=$(pkg-config --libs posenc)
-for example in table rope; do
-  for shared in "$DESTDIR$libdir"/libposenc.so; do
-    [ ! -e "$shared" ] || try $example "C, shared" $CC $CFLAGS $cflags "$1/$example.c" -o "$work/$example" $LDFLAGS $libs
-    [ ! -e "$shared" ] || try $example "C++, shared" $CXX $CFLAGS $cflags -x c++ "$1/$example.c" -x none -o "$work/$example" $LDFLAGS $libs
-  done
-  [ ! -e "$DESTDIR$libdir/libposenc.a" ] ||
-    try $example "C, static" $CC $CFLAGS $cflags "$1/$example.c" -o "$work/$example" $LDFLAGS "$DESTDIR$libdir/libposenc.a" $(pkg-config --static --libs posenc | sed 's/-lposenc//')
-done
-for shared in "$DESTDIR$libdir"/libposenc.so; do
-  [ ! -e "$shared" ] || try main "C++17, shared" $CXX $CFLAGS -std=c++17 $cflags "$1/cmake/main.cpp" -o "$work/main" $LDFLAGS $libs
-done
-[ ! -e "$DESTDIR$libdir/libposenc.a" ] ||
-  try main "C++17, static" $CXX $CFLAGS -std=c++17 $cflags "$1/cmake/main.cpp" -o "$work/main" $LDFLAGS "$DESTDIR$libdir/libposenc.a" $(pkg-config --static --libs posenc | sed 's/-lposenc//')
+shared=$DESTDIR$libdir/libposenc.so static=$DESTDIR$libdir/libposenc.a
+static_libs="$static $(pkg-config --static --libs posenc | sed 's/-lposenc//')"
 
-by_cmake() { # makes $work/main
+compile() { # example, language, compiler and source: with the shared and the static library, as far as these are installed
+  program=$1 language=$2; shift 2
+  [ ! -e "$shared" ] || try "$program" "$language, shared" "$@" -o "$work/$program" $LDFLAGS $libs
+  [ ! -e "$static" ] || try "$program" "$language, static" "$@" -o "$work/$program" $LDFLAGS $static_libs
+}
+for example in table rope; do
+  compile $example C $CC $CFLAGS $cflags "$1/$example.c"
+  compile $example C++ $CXX $CFLAGS $cflags -x c++ "$1/$example.c" -x none
+done
+compile main C++17 $CXX $CFLAGS -std=c++17 $cflags "$1/cmake/main.cpp"
+
+by_cmake() { # builds $work/main
   mkdir "$work/build"
-  (cp "$1/cmake/CMakeLists.txt" "$1/cmake/main.cpp" "$work" && cd "$work/build" && CXX=$CXX CXXFLAGS=$CFLAGS cmake .. && cmake --build .) \
-    > "$work/cmake.log" 2>&1 || { cat "$work/cmake.log" >&2; exit 1; }
+  (cp "$1/cmake/CMakeLists.txt" "$1/cmake/main.cpp" "$work" && cd "$work/build" &&
+    CXX=$CXX CXXFLAGS=$CFLAGS cmake .. && cmake --build .) > "$work/cmake.log" 2>&1 || { cat "$work/cmake.log" >&2; exit 1; }
   mv "$work/build/table" "$work/main"
 }
 if ! command -v cmake > /dev/null; then
@@ -59,7 +66,7 @@ fi
 echo "installcheck: $skipped skipped"
 [ -x "$DESTDIR$bindir/posenc" ] || exit 0
 
-posenc() { # the installed one
+posenc() { # the installed command
   LD_LIBRARY_PATH=$DESTDIR$libdir "$DESTDIR$bindir/posenc" "$@"
 }
 posenc --version > /dev/null

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rotary embedding of queries of 8 heads: 16 positions of a prompt, then one more as decoding goes on. */
+/* Rotary embedding of queries with 8 heads: 16 positions of a prompt, then one position of decoding. */
 #include <posenc.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ int main(void) {
 
   posenc_problem problem = posenc_rope(POSITIONS, HEADS, DIM);
   problem.base = 500000;
-  problem.layout = POSENC_SPLIT; /* pairs are halves, as in GPT-NeoX and Llama */
+  problem.layout = POSENC_SPLIT; /* pairs are columns i and DIM/2 + i, as in GPT-NeoX and Llama */
   posenc_plan *plan;
   if (posenc_plan_create(&plan, &problem, NULL) != POSENC_OK) return 1;
 

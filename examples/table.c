@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of positional encodings in five lines. */
+/* Computes a table of positional encodings in five lines. */
 #include <posenc.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Plans as objects: made or refused with a reason, and destroyed by themselves. Rows of any positions, then a rope cache for Llama 3.
+// Plans as C++ objects: creation throws with a reason, destruction is automatic. Rows of any positions, then a rope
+// cache for Llama 3.
 #include <posenc.h>
 
 #include <cstdio>
@@ -15,14 +16,14 @@ struct destroy {
 };
 using plan = std::unique_ptr<posenc_plan, destroy>;
 
-void hold(posenc_status status) {
+void check(posenc_status status) {
   if (status != POSENC_OK) throw std::runtime_error(posenc_status_message(status));
 }
 
 plan make_plan(const posenc_problem &problem) {
   if (const char *why = posenc_problem_refusal(&problem)) throw std::invalid_argument(why);
   posenc_plan *made = nullptr;
-  hold(posenc_plan_create(&made, &problem, nullptr));
+  check(posenc_plan_create(&made, &problem, nullptr));
   return plan(made);
 }
 
@@ -31,7 +32,7 @@ void show_rows() {
   posenc_problem problem = posenc_table(static_cast<int64_t>(positions.size()), 8);
   problem.positions = positions.data();
   std::vector<float> table(positions.size() * 8);
-  hold(posenc_execute(make_plan(problem).get(), 0, problem.rows, table.data()));
+  check(posenc_execute(make_plan(problem).get(), 0, problem.rows, table.data()));
   std::printf("PE[-2.5] = %.7g %.7g ...\n", table[2 * 8], table[2 * 8 + 1]);
 }
 
@@ -44,8 +45,8 @@ void show_rope_cache() {
   problem.scaling.low = 1;
   problem.scaling.high = 4;
   const plan cache = make_plan(problem);
-  std::vector<float> cosines(128), sines(128); // of one position, as decoding needs them
-  hold(posenc_rope_cache(cache.get(), 4096, 1, cosines.data(), sines.data()));
+  std::vector<float> cosines(128), sines(128); // one position, as in decoding
+  check(posenc_rope_cache(cache.get(), 4096, 1, cosines.data(), sines.data()));
   std::printf("rope cache at 4096 = %.7g %.7g ...\n", cosines[30], sines[30]);
 }
 

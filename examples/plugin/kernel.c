@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A kernel of one's own, as a plugin of the posenc command:
+ * A kernel as a plugin of the posenc command:
  *
  *     make && posenc verify --plugin kernel.so --kernel long-double
  *
- * It is the formula in long double, rounded once at the end. What matters is the contract below it: verification holds
- * the kernel to that, element by element.
+ * It computes the formula in long double and rounds once at the end. Its contract is at the end of the file;
+ * verification checks every element against it.
  */
 #include <posenc.h>
 
@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What depends only on the problem is computed once per plan: here the frequencies. */
+/* Computes the constants of a plan, which depend on the problem alone: here the frequencies. */
 static posenc_status prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
   (void)options;
   const int64_t pairs = problem->dim / 2;
@@ -32,7 +32,7 @@ static void store(void *out, posenc_dtype dtype, int64_t at, long double value) 
     ((double *)out)[at] = (double)value;
 }
 
-/* Any range of rows, by several threads at once: it reads the constants and writes its own rows, nothing else. */
+/* Writes a range of rows. Several threads may call it at once: it only reads the constants and writes its rows. */
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const long double *frequencies = constants;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
@@ -47,7 +47,7 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   }
 }
 
-/* Who stores an element in one of two ways must not be given a third. */
+/* store() supports these two dtypes. */
 static const char *can_do(const posenc_problem *problem) {
   return problem->dtype == POSENC_F32 || problem->dtype == POSENC_F64 ? NULL : "it writes f32 and f64 only";
 }
@@ -57,7 +57,7 @@ static posenc_sum sum_of(long double x) {
   return (posenc_sum){high, (double)(x - high)};
 }
 
-/* Optional: what it makes on the way, so that `posenc verify --explain` can tell where its errors come from. */
+/* Optional: the intermediate values, from which `posenc verify --explain` attributes errors to steps. */
 static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                         posenc_stages *stages) {
   const long double *frequencies = constants;
@@ -72,13 +72,13 @@ static bool tell_stages(const void *constants, const posenc_problem *problem, in
 }
 
 /*
- * The bound. Unit u = LDBL_EPSILON / 2: a rounding is wrong by at most u, relative.
- *   Exponent x = i / denominator: two roundings, 2 u relative, which move base^-x by ln(base) x base^-x × 2 u; as
+ * The bound. Unit u = LDBL_EPSILON / 2, the largest relative error of a rounding.
+ *   Exponent x = i / denominator: two roundings, 2 u relative, which change base^-x by ln(base) x base^-x × 2 u; as
  *   t e^-t <= 1/e for any t, that is at most 0.74 u. powl adds 2 ulp, at most 4 u. The position (rounded where long
  *   double is no wider than double) and the product add u each, relative to an angle of at most |p|.
- *   In all the angle is wrong by less than 6.8 u |p|, and so are its sine and cosine, to which 2 ulp add 2 u.
+ *   The total error of the angle is less than 6.8 u |p|; sine and cosine carry it over, and their 2 ulp add 2 u.
  *   E = 2 u + 6.8 u |p|. Rounding to the table's format adds half an ulp in the binade of the computed value; where the
- *   exact value is in the one below, at most E/2 more. In all: ulp/2 + 1.5 E = ulp/2 + 3 u + 10.2 u |p|.
+ *   exact value is in the binade below, at most E/2 more. Total: ulp/2 + 1.5 E = ulp/2 + 3 u + 10.2 u |p|.
  */
 static const posenc_kernel long_double = {
     .abi = POSENC_KERNEL_ABI,
