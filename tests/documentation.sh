@@ -194,6 +194,20 @@ links_resolve() { # DOCUMENT
   [ ! -s "$work/err" ]
 }
 
+# The sources that a document names: `FOLDER/FILE`, `FOLDER/PROGRAM`, and `FOLDER/FILE:FUNCTION`, which the file defines
+# or declares.
+sources_exist() { # DOCUMENT
+  grep -o '`[a-z][a-z]*/[A-Za-z0-9/._:-]*`' "$1" | tr -d '`' | sort -u | while IFS=: read -r file function; do
+    [ -d "$srcdir/${file%%/*}" ] || continue
+    if [ ! -e "$srcdir/$file" ] && [ ! -e "$srcdir/$file.c" ]; then
+      echo "no $file"
+    elif [ -n "$function" ]; then
+      grep -Eq "^([A-Za-z].*[ *])?$function\(" "$srcdir/$file" || echo "no $function in $file"
+    fi
+  done >"$work/err"
+  [ ! -s "$work/err" ]
+}
+
 # ---- C ----
 
 compiles() { # in the document's folder: all lines are the body of one function
@@ -225,6 +239,7 @@ for document in "$srcdir"/README.md "$srcdir"/doc/*.md; do
   lines "$name" "$work/lines"
   check "$name: its options and targets are known" words_are_known "$document"
   check "$name: its links resolve" links_resolve "$document"
+  check "$name: the sources that it names exist" sources_exist "$document"
   if [ "$name" != README.md ]; then
     check "$name: README.md links to it" grep -q "($name)" "$srcdir/README.md"
     check "$name: the tarball has it" grep -qw "$name" "$srcdir/doc/Makefile.inc"
