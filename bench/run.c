@@ -184,7 +184,7 @@ static int status_of(const isolated *end, json_t **record) {
   } else if (end->result) {
     benchmark_tell_memory();
   } else {
-    isolated_words(end, words, sizeof words);
+    describe_exit(end, words, sizeof words);
     benchmark_tell("bench: %s", words);
   }
   json_decref(result);

@@ -78,7 +78,7 @@ static bool choose_shapes(session *run) {
     const posenc_problem *problem = &request->shapes[i].problem;
     sizes[i] = request->min_time + 1e-9 * (double)problem->rows * (double)row_elements_of(problem);
   }
-  run->mine = sizes ? shard_deal(request->only, sizes, request->shape_count) : NULL;
+  run->mine = sizes ? shard_partition(request->only, sizes, request->shape_count) : NULL;
   free(sizes);
   return run->mine || benchmark_tell_memory();
 }

@@ -127,7 +127,7 @@ static void *load(const char *path, double silence) {
   const isolated end = isolate(try_loading, file, &(isolation){&at_work, 1, silence, NULL, NULL});
   if (!end.result) {
     char words[400];
-    isolated_words(&end, words, sizeof words);
+    describe_exit(&end, words, sizeof words);
     die_value("--plugin", path, words);
   }
   free(end.result);

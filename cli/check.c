@@ -261,7 +261,7 @@ static int run(options *given) {
                                  .part = part,
                                  .limit = given->max_ulp > 0.0 || given->max_abs > 0.0 ? &limit : NULL,
                                  .replay = given->command_line};
-  threads_hold();
+  threads_limit();
   json_t *record = verify_table(&request);
   if (!record) die("out of memory");
   print_record(record, given->format, output_stream(out));

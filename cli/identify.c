@@ -194,7 +194,7 @@ static const posenc_kernel **recipes(size_t *count_of) {
 
 /* {"record": identity_json(), "is_table": bool}. Null when memory runs out. */
 static json_t *identified(const identify_request *request) {
-  threads_hold();
+  threads_limit();
   identity *found = identify(request);
   json_t *record = found ? identity_json(found, request) : NULL;
   const bool is_table = found && found->verdict == IDENTIFY_TABLE;
@@ -239,7 +239,7 @@ static json_t *identified_isolated(const identify_request *request, double silen
   if (!of.left_out) die("out of memory");
   const isolation how = {request->kernels, request->kernel_count, silence, NULL, lost};
   const isolated end = isolate_team(identify_in_worker, &of, &how, of.left_out, print_lost);
-  if (!end.result) isolated_words(&end, why, size);
+  if (!end.result) describe_exit(&end, why, size);
   json_t *result = end.result ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
   free(of.left_out);

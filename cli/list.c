@@ -37,7 +37,7 @@ static void print_contract(const options *given, const posenc_kernel *kernel) {
   posenc_options plan = options_of_plan(given, kernel);
   const char *refusal = posenc_kernel_refusal(kernel, NULL, &plan);
   char bound[128];
-  bound_words(&kernel->bound, bound, sizeof bound);
+  format_bound(&kernel->bound, bound, sizeof bound);
   printf("%s: %s\n", kernel->name, kernel->summary);
   printf("  algorithm     %s\n", kernel->algorithm);
   printf("  provenance    %s\n", kernel->provenance);
@@ -69,7 +69,7 @@ static void print_encodings_json(void) {
 
 static void print_encoding(const posenc_encoding *e) {
   char bound[128] = "of its kernel, see above";
-  if (!e->by_kernels) bound_words(&e->bound, bound, sizeof bound);
+  if (!e->by_kernels) format_bound(&e->bound, bound, sizeof bound);
   printf("%s: %s\n", e->name, e->summary);
   printf("  formula       %s\n", e->formula);
   printf("  call          %s\n", e->call);

@@ -2,6 +2,7 @@
 /* The posenc command: finds the subcommand and runs it. */
 #include "cli/catalogue.h"
 #include "cli/options.h"
+#include "cli/select.h"
 #include "cli/values.h"
 
 #include <getopt.h>
@@ -107,5 +108,6 @@ int main(int argc, char **argv) {
   given.self = chosen;
   options_read(&given, argc, argv);
   for (size_t i = 0; i < given.plugins.count; i++) catalogue_add(given.plugins.items[i], given.silence);
+  rename_kernels(&given);
   finish(chosen->run(&given));
 }

@@ -123,7 +123,7 @@ static json_t *refusals_of(const options *given, const selection *chosen) {
   const isolation how = {chosen->kernels, chosen->kernel_count, given->silence, NULL, NULL};
   const isolated end = isolate_team(ask_kernels, &asked, &how, asked.left_out, ignore_lost);
   char words[400];
-  isolated_words(&end, words, sizeof words);
+  describe_exit(&end, words, sizeof words);
   if (!end.result) die("asking the kernels: %s", words);
   json_t *answers = json_loads(end.result, 0, NULL);
   if (!answers) die("out of memory");

@@ -33,17 +33,28 @@ void leave(int status) {
   _exit(status); /* neither destructors nor handlers of a plugin */
 }
 
-void die(const char *format, ...) {
+/* Prints a single line, also if the user's text has control characters. */
+static void print_line(const char *format, va_list arguments) {
   char message[1024];
-  va_list arguments;
-  va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
-  va_end(arguments);
-  /* A single line, also if the user's text has control characters. */
   for (char *c = message; *c; c++)
     if (iscntrl((unsigned char)*c)) *c = '?';
   progress_clear();
   fprintf(stderr, "%s: %s\n", program, message);
+}
+
+void note(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print_line(format, arguments);
+  va_end(arguments);
+}
+
+void die(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print_line(format, arguments);
+  va_end(arguments);
   leave(STATUS_ERROR);
 }
 

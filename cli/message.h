@@ -14,7 +14,10 @@ void set_program(const char *name);
 /* From now on the process has code of plugins, whose destructors leave() does not run. */
 void set_plugins(void);
 
-/* Prints one line on stderr and exits with STATUS_ERROR. */
+/* Prints one line on stderr. */
+__attribute__((format(printf, 1, 2))) void note(const char *format, ...);
+
+/* The same, and exits with STATUS_ERROR. */
 __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
 
 /* The same for the value of an option, or of an environment variable. */

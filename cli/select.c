@@ -73,6 +73,31 @@ const posenc_kernel *find_kernel(const char *name) {
   return kernel;
 }
 
+/* The current name of a renamed kernel, with a note, or the name itself, which a plugin's kernel may have. */
+static const char *current_name(const char *name) {
+  static const char *const renamed[][2] = {
+      {"rotation", "rotation-portable"}, {"avx512", "rotation-avx512"}, {"openmp", "rotation-openmp"}};
+  for (size_t i = 0; i < sizeof renamed / sizeof *renamed && !catalogue_find(name); i++) {
+    if (strcmp(name, renamed[i][0]) != 0) continue;
+    note("kernel '%s' is now called '%s'", name, renamed[i][1]);
+    return renamed[i][1];
+  }
+  return name;
+}
+
+void rename_kernels(options *given) {
+  char *words = given->kernel ? strdup(given->kernel) : NULL, *rest = words, *text = NULL;
+  size_t length;
+  FILE *stream = words ? open_memstream(&text, &length) : NULL;
+  if (!given->kernel) return;
+  if (!stream) die("out of memory");
+  const char *separator = "";
+  for (char *word; (word = strsep(&rest, ",")); separator = ",") fprintf(stream, "%s%s", separator, current_name(word));
+  if (fclose(stream) != 0) die("out of memory");
+  free(words);
+  given->kernel = text; /* until the program ends */
+}
+
 const posenc_kernel **select_kernels(const options *given, size_t *count) {
   const name_list list = kernel_names();
   const posenc_kernel **chosen = calloc(list.count, sizeof(*chosen));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages through a pipe from a process that runs foreign code. Each carries its number and a code that only holders
- * of the key can make, so that what the foreign code writes to the descriptor is told from a message. It shares the
- * sender's memory, though: a key that it looks for there it finds.
+ * Messages through a pipe from a process that runs foreign code. Each has a number and a code made with a secret key, so
+ * that bytes written by the foreign code are detected. It shares the sender's memory, though, and could find the key there.
  */
 #ifndef POSENC_COMMON_CHANNEL_H
 #define POSENC_COMMON_CHANNEL_H
@@ -15,14 +14,13 @@ typedef struct channel_key {
   uint64_t words[2];
 } channel_key;
 
-/* A fresh one. False if the system has no random numbers. */
+/* Makes a random key. False if the system has no random numbers. */
 bool channel_key_make(channel_key *key);
 
 /* SipHash-2-4 of so many bytes (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012). */
 uint64_t channel_code(const channel_key *key, const void *bytes, size_t count);
 
-/* A whole message is written at once: POSIX has pipes keep up to PIPE_BUF bytes, at least 512 and 4096 on Linux,
- * together. */
+/* A message is written by one call: writes of at most PIPE_BUF bytes, 4096 on Linux, are atomic on pipes. */
 enum { MESSAGE_HEADER = 16, MESSAGE_MOST = 4096 - MESSAGE_HEADER };
 
 typedef struct message {
@@ -46,15 +44,15 @@ typedef struct receiver {
   channel_key key;
   int descriptor; /* it does not block */
   uint32_t number;
-  size_t length; /* bytes of `next` that have come */
+  size_t length; /* bytes of `next` that were received */
   message next;
 } receiver;
 
 typedef enum reception {
   RECEIVED,         /* in from->next, until the next call */
-  RECEIVED_NOTHING, /* for now */
-  RECEIVED_END,     /* nobody has the other end */
-  RECEIVED_FORGERY, /* what came is no message of the sender's */
+  RECEIVED_NOTHING, /* no complete message yet */
+  RECEIVED_END,     /* the other end is closed */
+  RECEIVED_FORGERY, /* not a message of the sender */
 } reception;
 
 reception channel_receive(receiver *from);

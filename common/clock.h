@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The one clock that everything here is timed with. */
+/* The clock of all timings. */
 #ifndef POSENC_COMMON_CLOCK_H
 #define POSENC_COMMON_CLOCK_H
 
 #include <time.h>
 
-/* Seconds since some fixed moment, of a clock that nobody sets. */
+/* Seconds of a monotonic clock. */
 static inline double clock_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

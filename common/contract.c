@@ -44,20 +44,20 @@ json_t *encoding_json(const posenc_encoding *encoding) {
                    encoding->by_kernels ? json_null() : bound_json(&encoding->bound));
 }
 
-/* "2^-46" where that is exact and shorter than the decimals, else three digits, and what is left if it is a power of
+/* "2^-46" if that is exact and shorter than decimals; else three digits, and "(0.5 + 2^-17)" if the rest is a power of
    two. */
-static void number_words(double value, char *text, size_t size) {
+static void format_number(double value, char *text, size_t size) {
   int exponent;
   if (frexp(value, &exponent) == 0.5 && (exponent < -3 || exponent > 10))
     snprintf(text, size, "2^%d", exponent - 1);
   else {
     snprintf(text, size, "%.3g", value);
-    const double rest = value - strtod(text, NULL); /* "(0.5 + 2^-17)" where that is all of it */
+    const double rest = value - strtod(text, NULL);
     if (rest > 0.0 && frexp(rest, &exponent) == 0.5) snprintf(text, size, "(%.3g + 2^%d)", value, exponent - 1);
   }
 }
 
-void bound_words(const posenc_bound *bound, char *text, size_t size) {
+void format_bound(const posenc_bound *bound, char *text, size_t size) {
   const struct {
     double value;
     const char *unit;
@@ -67,11 +67,11 @@ void bound_words(const posenc_bound *bound, char *text, size_t size) {
   for (size_t i = 0; i < sizeof terms / sizeof *terms && used < size; i++) {
     if (terms[i].value == 0.0) continue;
     char number[32];
-    number_words(terms[i].value, number, sizeof number);
+    format_number(terms[i].value, number, sizeof number);
     used += (size_t)snprintf(text + used, size - used, "%s%s%s", separator, number, terms[i].unit);
     separator = " + ";
   }
   char domain[32];
-  number_words((double)bound->max_position, domain, sizeof domain);
+  format_number((double)bound->max_position, domain, sizeof domain);
   if (used < size) snprintf(text + used, size - used, "%s, |p| <= %s", used ? "" : "exact", domain);
 }

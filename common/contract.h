@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel's contract, for people and for programs. */
+/* Contracts of kernels and encodings as text and as JSON. */
 #ifndef POSENC_COMMON_CONTRACT_H
 #define POSENC_COMMON_CONTRACT_H
 
@@ -24,14 +24,14 @@ json_t *encoding_json(const posenc_encoding *encoding);
    that no name follows, as in "recipe/xlm/min_time:0.01"; 0 if there is none. */
 size_t kernel_name_length(const char *text);
 
-/* The tier that the kernel needs, or "any" for one that needs only what the kernel under it needs. */
+/* The tier that the kernel needs, or "any" if it needs only that of the kernel that it runs. */
 const char *kernel_isa(const posenc_kernel *kernel);
 
 /* Why a kernel without `stages` has no parts of its errors. */
 #define STAGES_UNTOLD "it does not expose its stages"
 
-/* The bound in words: "0.5 ulp + 2^-46, |p| <= 2^53", or "none claimed; measured ...".
+/* Formats the bound: "0.5 ulp + 2^-46, |p| <= 2^53", or "none claimed; measured ...".
    Writes at most `size` bytes, always terminated. */
-void bound_words(const posenc_bound *bound, char *text, size_t size);
+void format_bound(const posenc_bound *bound, char *text, size_t size);
 
 #endif

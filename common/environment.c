@@ -27,9 +27,9 @@ enum { TEXT = 256 };
 
 static const char unknown[] = "unknown";
 
-/* ---- reading what the system says -------------------------------------------------------------- */
+/* ---- reading files of the system --------------------------------------------------------------- */
 
-/* What follows `key` in the first line that begins with it, without its newline; null if there is none. */
+/* The rest of the first line that begins with `key`; null if there is none. */
 static const char *file_value(const char *path, const char *key, char text[TEXT]) {
   FILE *file = fopen(path, "re");
   if (!file) return NULL;
@@ -75,7 +75,7 @@ static const char *load(char text[TEXT]) {
   return text;
 }
 
-/* Null for 0, which stands for unknown. */
+/* Null for 0, which means unknown. */
 static const char *decimal(uint64_t number, char text[TEXT]) {
   snprintf(text, TEXT, "%" PRIu64, number);
   return number > 0 ? text : NULL;
@@ -117,7 +117,7 @@ long environment_cache_bytes(int level) {
   return size > 0 ? size : sysconf_cache_bytes(level);
 }
 
-/* Those this process may run on. */
+/* The number that this process may run on. */
 static uint64_t cores(void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return (uint64_t)CPU_COUNT(&set);

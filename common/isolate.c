@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* So much may be printed in a kernel's turn, and so many lines of it are shown. */
+/* Limits of a kernel's turn: bytes that may be printed, and lines that are shown. */
 enum { PRINTED_MOST = 1 << 16, LINES_SHOWN = 50 };
 
 typedef struct text {
@@ -48,18 +48,18 @@ typedef struct listening {
   shared *board;
   receiver messages;
   text result;
-  bool complete; /* the last message has come */
+  bool complete; /* the last message was received */
   int output;
-  size_t blamed;       /* number of the kernel that was at work when the worker was ended; 0 if it ended by itself */
-  size_t whose;        /* was read last, number of a kernel */
-  size_t bytes, lines; /* of it in this turn */
-  char line[160];      /* the one that is not complete */
+  size_t blamed;       /* number of the kernel at work when the worker was killed; 0 if it ended by itself */
+  size_t whose;        /* number of the kernel whose output was read last */
+  size_t bytes, lines; /* of its output in this turn */
+  char line[160];      /* the incomplete line */
   size_t line_length;
 } listening;
 
-static void let_go(pipes *p) {
-  if (p->leash[1] >= 0) close(p->leash[1]);
-  p->leash[1] = -1;
+static void release_worker(pipes *p) {
+  if (p->release[1] >= 0) close(p->release[1]);
+  p->release[1] = -1;
 }
 
 static const posenc_kernel *kernel_at_work(const listening *l, size_t number) {
@@ -86,8 +86,8 @@ static void show_printed(listening *l, const char *bytes, size_t count) {
   }
 }
 
-/* Takes in some of what was printed; false if there is nothing. Nobody else is at work before it is read: see
- * isolate_turn(). */
+/* Reads some of the output; false if there is none. The kernel at work has printed it: isolate_turn() waits until it is
+ * read. */
 static bool take_printed(listening *l) {
   const size_t whose = l->board->at_work;
   char bytes[4096];
@@ -110,7 +110,7 @@ static void take_message(listening *l, const message *m) {
   case SAYS_DOING:
     memcpy(&d, m->text, sizeof d);
     snprintf(l->end->last, sizeof l->end->last, "%s", d.text);
-    if (l->how->heard) l->how->heard(l->end->last, d.share, l->how->argument);
+    if (l->how->on_progress) l->how->on_progress(l->end->last, d.share, l->how->argument);
     break;
   case SAYS_PROGRESS:
     memcpy(&now, m->text, sizeof now);
@@ -135,7 +135,7 @@ static void take_message(listening *l, const message *m) {
   }
 }
 
-/* Takes in all that has come; how many messages, or -1 if something else is among them. */
+/* Receives all messages that are there; returns how many, or -1 after bytes that are no message. */
 static int take_messages(listening *l) {
   int count = 0;
   for (;; count++) {
@@ -146,8 +146,8 @@ static int take_messages(listening *l) {
   }
 }
 
-/* Listens until the watching process has its verdict or is gone. If the worker must be ended before that, `end` tells
- * why. */
+/* Receives until the watcher sends its verdict or ends. If the worker has to be killed before that, the reason is in
+ * `end`. */
 static void listen_to(listening *l, pipes *p) {
   struct pollfd from[] = {{p->verdicts[0], POLLIN, 0}, {p->messages[0], POLLIN, 0}, {p->output[0], POLLIN, 0}};
   double until = clock_seconds() + l->how->silence;
@@ -158,22 +158,22 @@ static void listen_to(listening *l, pipes *p) {
     if (ready < 0 || from[0].revents) return;
     const size_t at_work = l->board->at_work; /* before anything is read: see isolate_turn() in common/worker.c */
     if (from[1].revents) {
-      const int heard = take_messages(l);
-      if (heard < 0) l->end->how = ENDED_BY_FORGERY;
-      if (heard > 0) until = clock_seconds() + l->how->silence;
+      const int received = take_messages(l);
+      if (received < 0) l->end->how = ENDED_BY_FORGERY;
+      if (received > 0) until = clock_seconds() + l->how->silence;
     }
     if (from[2].revents && take_printed(l) && l->bytes > PRINTED_MOST) l->end->how = ENDED_BY_FLOOD;
     if (ready == 0) l->end->how = ENDED_BY_SILENCE;
     if (l->end->how == ENDED_WELL) continue;
     l->blamed = at_work;
-    let_go(p);
+    release_worker(p);
     while (poll(from, 1, -1) < 0 && errno == EINTR) {
     }
     return;
   }
 }
 
-/* What its end says, unless it was ended from here. */
+/* How the worker ended, by its status unless it was killed from here. */
 static ending ending_of(const listening *l, const verdict *found) {
   const int status = found->status;
   if (l->end->how != ENDED_WELL) return l->end->how;
@@ -189,22 +189,22 @@ static int number_of(int status) {
   return WIFSTOPPED(status) ? WSTOPSIG(status) : WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The watching process has been told to look after it, and ends by itself. */
+/* Waits for the watcher, which ends by itself, and completes `end`. */
 static void conclude(listening *l, pipes *p, pid_t watching) {
   verdict found;
-  const bool told = read(p->verdicts[0], &found, sizeof found) == (ssize_t)sizeof found;
+  const bool has_verdict = read(p->verdicts[0], &found, sizeof found) == (ssize_t)sizeof found;
   int status;
-  let_go(p);
+  release_worker(p);
   while (waitpid(watching, &status, 0) < 0 && errno == EINTR) {
   }
   if (l->end->how == ENDED_WELL && take_messages(l) < 0) l->end->how = ENDED_BY_FORGERY;
   while (l->bytes <= PRINTED_MOST && take_printed(l)) continue;
   if (l->end->how == ENDED_WELL && l->bytes > PRINTED_MOST) l->end->how = ENDED_BY_FLOOD;
   end_line(l);
-  if (!told) {
+  if (!has_verdict) {
     const bool killed = WIFSIGNALED(status);
     found = (verdict){.status = status};
-    if (!killed && l->end->how == ENDED_WELL) l->end->how = ENDED_UNBORN;
+    if (!killed && l->end->how == ENDED_WELL) l->end->how = ENDED_FORK_FAILED;
   }
   l->end->how = ending_of(l, &found);
   l->end->number = number_of(found.status);
@@ -212,7 +212,7 @@ static void conclude(listening *l, pipes *p, pid_t watching) {
 }
 
 static bool open_pipes(pipes *p) {
-  int *const all[] = {p->messages, p->output, p->leash, p->verdicts};
+  int *const all[] = {p->messages, p->output, p->release, p->verdicts};
   size_t open = 0;
   while (open < sizeof all / sizeof *all && pipe2(all[open], O_CLOEXEC) == 0) open++;
   if (open == sizeof all / sizeof *all) {
@@ -224,11 +224,11 @@ static bool open_pipes(pipes *p) {
   return false;
 }
 
-/* In the caller, after the fork: what is the others'. */
+/* In the caller, after the fork: closes the ends of the other processes. */
 static void close_ends(pipes *p) {
   close(p->messages[1]);
   close(p->output[1]);
-  close(p->leash[0]);
+  close(p->release[0]);
   close(p->verdicts[1]);
 }
 
@@ -236,16 +236,16 @@ static void close_own(pipes *p) {
   close(p->messages[0]);
   close(p->output[0]);
   close(p->verdicts[0]);
-  let_go(p);
+  release_worker(p);
 }
 
 isolated isolate(void (*work)(void *), void *argument, const isolation *how) {
-  isolated end = {.how = ENDED_UNBORN};
+  isolated end = {.how = ENDED_FORK_FAILED};
   pipes p;
   channel_key key;
   if (!channel_key_make(&key) || !open_pipes(&p)) return end;
   shared *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  fflush(NULL); /* what is in stdio's buffers must not be written twice */
+  fflush(NULL); /* buffered output must not be written twice */
   pid_t watching = -1;
   if (board != MAP_FAILED) {
     board->at_work = how->kernel_count == 1;
@@ -268,10 +268,10 @@ isolated isolate(void (*work)(void *), void *argument, const isolation *how) {
   return end;
 }
 
-void isolated_words(const isolated *end, char *words, size_t size) {
+void describe_exit(const isolated *end, char *words, size_t size) {
   static const char *const endings[] = {
       [ENDED_WELL] = "it ended well",
-      [ENDED_WITHOUT_RESULT] = "it came to its end without a result",
+      [ENDED_WITHOUT_RESULT] = "it ended without a result",
       [ENDED_BY_SILENCE] = "no sign of life within the time limit",
       [ENDED_BY_FLOOD] = "it printed more than a kernel may",
       [ENDED_BY_FORGERY] = "a forged or damaged message came from its process",
@@ -280,8 +280,8 @@ void isolated_words(const isolated *end, char *words, size_t size) {
   };
   char number[100];
   const char *how = number;
-  if (end->how == ENDED_UNBORN) {
-    snprintf(words, size, "no process could be made for it");
+  if (end->how == ENDED_FORK_FAILED) {
+    snprintf(words, size, "no process could be created for it");
     return;
   }
   if (end->how == ENDED_BY_SIGNAL)
@@ -305,7 +305,7 @@ isolated isolate_team(void (*work)(void *), void *argument, const isolation *how
     const size_t number = end.how == ENDED_WELL ? 0 : number_of_kernel(how, end.at_work);
     if (number == 0 || left_out[number - 1]) return end;
     char words[400];
-    isolated_words(&end, words, sizeof words);
+    describe_exit(&end, words, sizeof words);
     left_out[number - 1] = true;
     lost(end.at_work, words, how->argument);
   }

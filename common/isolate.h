@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Foreign code in a process of its own: whatever it does there, the caller goes on and knows what happened.
+ * Runs foreign code in a process of its own, so that the caller survives anything it does, and knows how it ended.
  *
- * The new process, the worker, leads a process group; a second one watches it, so that the worker is no child of the
- * caller, and all that the worker started, in its group or not, is found and killed when it ends. stdin is /dev/null;
- * what is printed on stdout and stderr is shown on the caller's stderr, each line with the name of the kernel that was
- * at work; no other descriptor of the caller is open there.
+ * The new process, the worker, leads a process group. A second process, the watcher, is its parent and a subreaper: when
+ * the worker ends, all processes that it started, in its group or not, are found and killed. stdin is /dev/null; lines
+ * printed on stdout and stderr appear on the caller's stderr with the name of the kernel at work; no other descriptor of
+ * the caller is open there.
  */
 #ifndef POSENC_COMMON_ISOLATE_H
 #define POSENC_COMMON_ISOLATE_H
@@ -16,13 +16,12 @@
  * process. */
 isolated isolate(void (*work)(void *), void *argument, const isolation *how);
 
-/* How it ended, in words: "killed by signal 11 (Segmentation fault); at that time: making the plan". */
-void isolated_words(const isolated *end, char *text, size_t size);
+/* Describes how it ended: "killed by signal 11 (Segmentation fault); at that time: making the plan". */
+void describe_exit(const isolated *end, char *text, size_t size);
 
 /*
- * Runs the same work until it ends well, each time without the kernel that was at work when it did not: `lost` is told
- * of it, and left_out[its place among how->kernels] is set. The work leaves out those that are. If nobody was at work,
- * that is the end.
+ * Runs the same work until it ends well. When it does not, `lost` is called for the kernel at work, and left_out[its index
+ * in how->kernels] is set; the work has to skip such kernels. Returns if no kernel was at work.
  */
 typedef void lost_kernel(const posenc_kernel *kernel, const char *words, void *argument);
 isolated isolate_team(void (*work)(void *), void *argument, const isolation *how, bool *left_out, lost_kernel *lost);

@@ -5,38 +5,38 @@
 
 #include "posenc.h"
 
-/* Seconds, where nobody says others. */
+/* Default time limit, seconds. */
 #define ISOLATE_DEFAULT_SILENCE 60
 
 typedef enum ending {
   ENDED_WELL,
   ENDED_BY_SIGNAL,
   ENDED_BY_EXIT,        /* the process was ended by other code than isolate's */
-  ENDED_BY_FAILURE,     /* the work gave up: isolate_fail() */
-  ENDED_WITHOUT_RESULT, /* the work returned, but told no result */
-  ENDED_BY_SILENCE,     /* it said nothing for as long as it may; killed */
-  ENDED_BY_STOPPING,    /* it stopped the process; killed */
+  ENDED_BY_FAILURE,     /* the work called isolate_fail() */
+  ENDED_WITHOUT_RESULT, /* the work returned without isolate_result() */
+  ENDED_BY_SILENCE,     /* no message within the time limit; killed */
+  ENDED_BY_STOPPING,    /* the process stopped itself; killed */
   ENDED_BY_FLOOD,       /* it printed more than a kernel may; killed */
-  ENDED_BY_FORGERY,     /* there was something else than messages on its channel; killed */
+  ENDED_BY_FORGERY,     /* its channel had bytes that are no message; killed */
   ENDED_BY_CLOSING,     /* its channel was closed */
-  ENDED_WITH_ORPHANS,   /* it left a process behind; killed, too */
-  ENDED_UNBORN          /* no process could be made */
+  ENDED_WITH_ORPHANS,   /* it left a process behind, which was killed */
+  ENDED_FORK_FAILED     /* no process could be created */
 } ending;
 
 typedef struct isolated {
   ending how;
   int number;                   /* of the signal, or the exit status */
-  char last[200];               /* what it last said it was doing, or what it said of its own death */
-  const posenc_kernel *at_work; /* when it ended, or null */
-  char *result;                 /* if it ended well, else null; to be freed */
+  char last[200];               /* its last message: what it was doing, or why it failed */
+  const posenc_kernel *at_work; /* the kernel at work when it ended, or null */
+  char *result;                 /* of work that ended well, else null; to be freed */
 } isolated;
 
 typedef struct isolation {
-  const posenc_kernel *const *kernels; /* all that may be at work there; a single one is from the start */
+  const posenc_kernel *const *kernels; /* all that may be at work; a single one is at work from the start */
   size_t kernel_count;
-  double silence; /* seconds that may pass without a word of the work's */
-  /* Called with what the work says it is doing, and how far it is, from 0 to 1; or null. */
-  void (*heard)(const char *doing, double share, void *argument);
+  double silence; /* seconds that may pass without a message */
+  /* Progress callback, or null: what the work is doing, and its share that is done, from 0 to 1. */
+  void (*on_progress)(const char *doing, double share, void *argument);
   void *argument;
 } isolation;
 

@@ -23,13 +23,13 @@
 
 enum { MOST_LANES = 64 };
 
-/* What all lanes share: the next piece, and how far each has come. */
+/* Shared memory of all lanes: the next piece, and the progress of each. */
 typedef struct shared {
   atomic_size_t next;
   _Atomic double done[MOST_LANES];
 } shared;
 
-/* Before a text on a pipe. */
+/* Precedes a text on a pipe. */
 typedef struct header {
   size_t number, length;
 } header;
@@ -89,7 +89,7 @@ static _Noreturn void run_lane(const lanes *l, int number, int pipe_end) {
   _exit(EXIT_SUCCESS);
 }
 
-/* A lane as the caller sees it. */
+/* A lane, in the caller. */
 typedef struct lane {
   pid_t process;
   int pipe_end; /* -1: closed */
@@ -97,7 +97,7 @@ typedef struct lane {
   size_t length, room;
 } lane;
 
-/* Takes in what the pipe holds, and each whole text; false at its end. */
+/* Reads from the pipe, and passes on complete texts; false at its end. */
 static bool read_lane(lane *from, const lanes *l, size_t *taken) {
   enum { AT_A_TIME = 1 << 16 };
   if (from->room - from->length < AT_A_TIME) {
@@ -120,7 +120,7 @@ static bool read_lane(lane *from, const lanes *l, size_t *taken) {
   return true;
 }
 
-/* Until all pipes are closed. Returns how many texts there were. */
+/* Reads until all pipes are closed; returns the number of texts. */
 static size_t listen_to(lane *all, int count, const lanes *l) {
   enum { TICK = 100 }; /* milliseconds */
   size_t taken = 0;
@@ -163,7 +163,7 @@ bool lanes_run(const lanes *l) {
     board = NULL;
     return false;
   }
-  fflush(NULL); /* or what is in stdio's buffers would be written by each lane, too */
+  fflush(NULL); /* buffered output would be written by each lane, too */
   while (count < wanted && start(&all[count], count, l)) count++;
   if (count < wanted) close(all[count].pipe_end);
   const size_t taken = listen_to(all, count, l);

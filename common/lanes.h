@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of work side by side, in processes that the caller forks: as many as there are CPUs. */
+/* Runs pieces of work in parallel, in forked processes (lanes), as many as there are CPUs. */
 #ifndef POSENC_COMMON_LANES_H
 #define POSENC_COMMON_LANES_H
 
@@ -7,19 +7,18 @@
 #include <stddef.h>
 
 typedef struct lanes {
-  const size_t *order; /* numbers of the pieces, those that are begun first in front */
+  const size_t *order; /* numbers of the pieces, in the order in which they begin */
   size_t count;
-  /* In a lane: does that piece, and returns what it found, any text; null when memory runs out. */
+  /* In a lane: does the piece and returns its result, any text; null if memory runs out. */
   char *(*work)(size_t number, void *argument);
-  /* In the caller: takes it in. The text is the caller's to keep only until it returns. */
+  /* In the caller: receives the result, which is valid until it returns. */
   void (*take)(size_t number, const char *text, void *argument);
-  /* In the caller, some times a second: the largest number that lanes_progress was told by each lane for its piece, or
-     0, added up. */
+  /* In the caller, several times a second: the sum of what lanes_progress got last in each lane. */
   void (*progress)(double at_work, void *argument);
   void *argument;
 } lanes;
 
-/* How many lanes would be used, and threads of OpenMP in each: CPUs, as OpenMP counts them, shared out. */
+/* The number of lanes, and of OpenMP threads in each: together as many as OpenMP counts CPUs. */
 int lanes_count(size_t pieces);
 int lanes_threads(size_t pieces);
 
@@ -27,7 +26,7 @@ int lanes_threads(size_t pieces);
    caller (fork). */
 bool lanes_run(const lanes *l);
 
-/* In a lane: how much of the piece is done, in any unit. */
+/* In a lane: sets how much of the piece is done, in any unit. */
 void lanes_progress(double done);
 
 #endif

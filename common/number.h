@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers in words, and in order. */
+/* Formatting and sorting numbers. */
 #ifndef POSENC_COMMON_NUMBER_H
 #define POSENC_COMMON_NUMBER_H
 
@@ -17,17 +17,17 @@ static inline number_text number_with(double value, int precision) {
   return n;
 }
 
-/* As few digits, six or more, as it takes to read the same number back. */
+/* With the fewest digits, six or more, that read back as the same number. */
 static inline number_text number_of(double value) {
   return number_with(value, 6);
 }
 
-/* Of a position, which is whole as a rule. */
+/* The same of a position, which is usually whole. */
 static inline number_text number_of_position(double value) {
   return number_with(value, 15);
 }
 
-/* How long something takes, about: "45 s", "12 min". */
+/* An approximate duration: "45 s", "12 min". */
 static inline number_text number_of_duration(double seconds) {
   number_text n;
   snprintf(n.text, sizeof n.text, seconds < 120 ? "%.0f s" : "%.0f min", seconds < 120 ? seconds : seconds / 60);
@@ -39,12 +39,12 @@ static inline int number_order(const void *one, const void *other) {
   return (a > b) - (a < b);
 }
 
-/* Ascending; NaN anywhere. */
+/* Sorts in ascending order; NaN may end up anywhere. */
 static inline void numbers_sort(double *x, size_t count) {
   if (count) qsort(x, count, sizeof *x, number_order);
 }
 
-/* Of numbers in order, one or more; without a sum that overflows. */
+/* The median of one or more sorted numbers; halves are added, so that it cannot overflow. */
 static inline double numbers_median(const double *sorted, size_t count) {
   return sorted[(count - 1) / 2] / 2 + sorted[count / 2] / 2;
 }

@@ -19,7 +19,7 @@ struct output {
   char *temporary; /* null likewise */
 };
 
-/* ---- what an end before the commit must remove ------------------------------------------------- */
+/* ---- removal at an early end -------------------------------------------------------------------- */
 
 enum { PENDING_MAX = 16 };
 static char *volatile pending[PENDING_MAX];
@@ -28,17 +28,17 @@ static const char *volatile made_folder;
 static const int interrupts[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM};
 enum { INTERRUPTS = sizeof interrupts / sizeof *interrupts };
 
-/* Fails, as it should, once something is in the folder. */
+/* rmdir fails if something is in the folder, as intended. */
 static void remove_unfinished(void) {
   for (int i = 0; i < PENDING_MAX; i++)
     if (pending[i]) unlink(pending[i]);
   if (made_folder) rmdir(made_folder);
 }
 
-/* Which has registered it: at the exit of a child, which has a copy of the list, nothing is removed. */
+/* The process that registered the handlers; a child has a copy of the list, and removes nothing. */
 static pid_t owner;
 
-/* At any exit: a library may end the process. */
+/* Runs at any exit, also one by a library. */
 void output_end(void) {
   if (getpid() == owner) remove_unfinished();
 }
@@ -52,7 +52,7 @@ static void remove_pending(int number) {
   raise(number);
 }
 
-/* False if there is no memory for it. */
+/* Installs the handlers once; false if memory runs out. */
 static bool handle_ends(void) {
   if (owner) return true;
   if (atexit(output_end) != 0) return false;
@@ -63,7 +63,7 @@ static bool handle_ends(void) {
     struct sigaction old;
     if (sigaction(interrupts[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(interrupts[i], &action, NULL);
   }
-  /* A file size limit is then an error of write(2) like a full disk, which can be told. */
+  /* A file size limit is then an error of write(2), as a full disk is. */
   signal(SIGXFSZ, SIG_IGN);
   return true;
 }
@@ -126,7 +126,7 @@ static int create_beside(const char *target, char **path) {
   return file;
 }
 
-/* The stream of a new temporary file that the interrupts know of. */
+/* Opens a new temporary file that interrupts remove. */
 static bool open_temporary(output *out, const struct stat *existing) {
   sigset_t before;
   block_interrupts(&before);
@@ -187,7 +187,7 @@ static bool open_target(output *out, const char *path) {
     out->stream = fopen(path, "we");
     return out->stream;
   }
-  /* rename(2) asks leave of the folder only: do not replace what could not have been written. */
+  /* rename(2) needs permission only for the folder, but a file that is not writable must not be replaced. */
   if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0) return false;
   out->target = follow_links(path);
   return out->target && open_temporary(out, exists ? &status : NULL);
@@ -225,33 +225,29 @@ static bool finish_stream(FILE *stream) {
   return ok && closed;
 }
 
+/* Renames the temporary file into place if `ok`, else removes it. False, with errno kept or set, if it is not in place. */
+static bool end_temporary(output *out, bool ok) {
+  sigset_t before;
+  if (!out->temporary) return ok;
+  block_interrupts(&before);
+  ok = ok && rename(out->temporary, out->target) == 0;
+  const int error = errno;
+  if (!ok) unlink(out->temporary);
+  errno = error;
+  pending_replace(out->temporary, NULL);
+  restore_signals(&before);
+  return ok;
+}
+
 bool output_commit(output *out) {
-  bool ok = finish_stream(out->stream);
-  if (out->temporary) {
-    sigset_t before;
-    block_interrupts(&before);
-    ok = ok && rename(out->temporary, out->target) == 0;
-    if (!ok) {
-      const int error = errno;
-      unlink(out->temporary);
-      errno = error;
-    }
-    pending_replace(out->temporary, NULL);
-    restore_signals(&before);
-  }
+  const bool ok = end_temporary(out, finish_stream(out->stream));
   output_free(out);
   return ok;
 }
 
 void output_abandon(output *out) {
   if (!out) return;
-  if (out->temporary) {
-    sigset_t before;
-    block_interrupts(&before);
-    unlink(out->temporary);
-    pending_replace(out->temporary, NULL);
-    restore_signals(&before);
-  }
+  end_temporary(out, false);
   if (out->stream != stdout) fclose(out->stream);
   output_free(out);
 }

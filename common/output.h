@@ -13,7 +13,7 @@ typedef struct output output;
    written in place, and links are followed, even one whose end is not there yet. */
 output *output_open(const char *path);
 
-/* Would it replace that file? */
+/* Whether writing to `path` would replace that file. */
 bool output_is(const char *path, const char *file);
 
 FILE *output_stream(output *out);
@@ -22,14 +22,14 @@ FILE *output_stream(output *out);
    nothing is left behind then. Frees `out` either way. */
 bool output_commit(output *out);
 
-/* Drops what was written and frees `out`. Null is allowed. */
+/* Removes what was written and frees `out`, which may be null. */
 void output_abandon(output *out);
 
 /* Makes the folder unless it is there; a process that ends removes again what it made if nothing is in it. One folder
    per process; `path` must stay. False with errno set on failure. */
 bool output_make_folder(const char *path);
 
-/* For a process that ends by _exit: what its exit would do. */
+/* Removes unfinished files, for a process that ends by _exit. */
 void output_end(void);
 
 /* Writes one whole file from memory; false with errno set. */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static bool shown;
-static void (*tell_other)(const progress *now);
+static void (*divert_to)(const progress *now);
 
 static bool terminal(void) {
   static int known = -1;
@@ -30,7 +30,7 @@ static int columns(void) {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* When this stage began: what is left of it is judged by its own pace alone. */
+/* When this stage began: the time left is estimated from its own pace. */
 static double stage_start(const char *stage, double done, double now) {
   static char current[32];
   static double start, done_before;
@@ -55,8 +55,8 @@ static scale scale_of(double number) {
   return (scale){1.0, ""};
 }
 
-/* ", 231 M/s, 0:12 left", or nothing before the pace can be judged. */
-static void tell_pace(char *text, size_t size, double done, double total, double elapsed) {
+/* ", 231 M/s, 0:12 left", or nothing in the first second. */
+static void format_pace(char *text, size_t size, double done, double total, double elapsed) {
   *text = '\0';
   if (done <= 0.0 || elapsed <= 1.0) return;
   const double pace = done / elapsed;
@@ -66,7 +66,7 @@ static void tell_pace(char *text, size_t size, double done, double total, double
            rest % 60);
 }
 
-/* A bar and a space, at most so many columns wide; nothing if that is too few for one. */
+/* A bar and a space of at most `width` columns; nothing if that is too narrow. */
 static void draw_bar(char *bar, int width, double share) {
   enum { LEAST = 8, MOST = 43 };
   const int inside = (width < MOST ? width : MOST) - 3, full = (int)(fmin(fmax(share, 0.0), 1.0) * inside);
@@ -79,7 +79,7 @@ static void draw_bar(char *bar, int width, double share) {
 }
 
 void progress_divert(void (*tell)(const progress *now)) {
-  tell_other = tell;
+  divert_to = tell;
   shown = false;
 }
 
@@ -88,18 +88,18 @@ static void divert(const char *stage, const char *what, double done, double tota
   snprintf(now.stage, sizeof now.stage, "%s", stage);
   snprintf(now.what, sizeof now.what, "%s", what);
   snprintf(now.unit, sizeof now.unit, "%s", unit);
-  tell_other(&now);
+  divert_to(&now);
 }
 
 void progress_show(const char *stage, const char *what, double done, double total, const char *unit) {
   static double last;
-  if (!tell_other && !terminal()) return;
+  if (!divert_to && !terminal()) return;
   const double now = clock_seconds();
   const double elapsed = now - stage_start(stage, done, now);
   if (shown && now - last < 0.1) return;
   last = now;
   shown = true;
-  if (tell_other) {
+  if (divert_to) {
     divert(stage, what, done, total, unit);
     return;
   }
@@ -107,10 +107,10 @@ void progress_show(const char *stage, const char *what, double done, double tota
   char name[160], bar[64], amount[96], pace[64];
   const scale s = scale_of(total);
   const int decimals = s.unit > 1.0;
-  tell_pace(pace, sizeof pace, done, total, elapsed);
+  format_pace(pace, sizeof pace, done, total, elapsed);
   snprintf(amount, sizeof amount, "%.*f/%.*f %s%s%s", decimals, done / s.unit, decimals, total / s.unit, s.prefix,
            *s.prefix ? " " : "", unit);
-  const int room = columns() - 1; /* a full line would wrap, and stay */
+  const int room = columns() - 1; /* a full line would wrap */
   const int for_name = room - (int)(strlen(amount) + strlen(pace)) - 1;
   const int wanted = snprintf(name, sizeof name, "%s: %s", stage, what), given = wanted < for_name ? wanted : for_name;
   draw_bar(bar, for_name - wanted, total > 0.0 ? done / total : 0.0);
@@ -120,7 +120,7 @@ void progress_show(const char *stage, const char *what, double done, double tota
 }
 
 void progress_clear(void) {
-  if (!shown || tell_other) return;
+  if (!shown || divert_to) return;
   fputs("\r\033[K", stderr);
   shown = false;
 }

@@ -20,7 +20,7 @@ const scaling_key scaling_keys[SCALING_KEYS] = {
 };
 
 #define BIT(key) (1u << (key))
-/* What posenc_table has, which cannot be called here. */
+/* The defaults of posenc_table, which cannot be called in an initializer. */
 #define UNSCALED .factor = 1.0, .low = 1.0, .high = 32.0, .truncate = true
 
 const scaling_form scaling_forms[SCALINGS] = {
@@ -46,7 +46,7 @@ const scaling_form scaling_forms[SCALINGS] = {
          BIT(FACTOR) | BIT(ORIGINAL) | BIT(LOW) | BIT(HIGH) | BIT(ATTENTION),
          0,
          {.kind = POSENC_SCALING_LLAMA3, .factor = 8.0, .original = 8192, .low = 1.0, .high = 4.0, .truncate = true}},
-    /* Without a factor its attention is 1, whatever the original length is: but there has to be one. */
+    /* The original length is required, but without a factor it has no effect. */
     [POSENC_SCALING_LONGROPE] = {"longrope",
                                  "a factor for each frequency, and an attention factor",
                                  BIT(FACTOR) | BIT(ORIGINAL) | BIT(ATTENTION) | BIT(FACTORS),

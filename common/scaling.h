@@ -28,16 +28,16 @@ typedef struct scaling_form {
   posenc_scaling defaults; /* with its kind */
 } scaling_form;
 
-/* By kind. */
+/* Indexed by kind. */
 extern const scaling_form scaling_forms[SCALINGS];
 
-/* "=1", a key's default, or what stands for it. */
+/* Prints a key's default: "=1", or a note such as "=by the formula". */
 void scaling_default(const scaling_form *form, int key, FILE *stream);
 
-/* As --scaling takes it; what has its default is left out. dim: of the problem. */
+/* Prints the value of --scaling, without keys that have their defaults. dim: of the problem. */
 void scaling_write(const posenc_scaling *scaling, int64_t dim, FILE *stream);
 
-/* {"kind", and of each key that the kind has its value}; null if nothing is scaled. */
+/* {"kind": name, key: value, ...} with the keys of the kind; null if nothing is scaled. */
 json_t *scaling_json(const posenc_scaling *scaling, int64_t dim);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What every row of the tables below has unless it says otherwise; posenc_table cannot be called there. */
+/* Defaults of the rows below: posenc_table cannot be called in an initializer. */
 #define PLAIN(length, width, radix, row)                                                                               \
   .size = sizeof(posenc_problem), .rows = (length), .dim = (width), .base = (radix), .padding = (row), .scale = 1.0,   \
   .scaling = {.factor = 1.0, .low = 1.0, .high = 32.0, .truncate = true}
@@ -23,7 +23,7 @@
   PLAIN(length, 128, radix, POSENC_NO_PADDING), .op = POSENC_ROPE_CACHE, .heads = 1, .layout = POSENC_DUPLICATED
 
 const shape *shapes_published(size_t *count) {
-  /* Five more than published: two for far positions, three for the other dtypes. */
+  /* Five are not published: two at far positions, three of other dtypes. */
   static const shape shapes[] = {
       {"ddpm-timesteps", {TABLE(1000, 128), .shift = 1.0, .layout = POSENC_SPLIT}},
       {"transformer-base+2^32", {TABLE(256, 512), .first = INT64_C(1) << 32}},
@@ -59,21 +59,20 @@ const shape *shapes_applied(size_t *count) {
   return shapes;
 }
 
-/* Angles are multiplied by `by`; the rest is the scaling. */
+/* by: the problem's scale. */
 #define SCALED(length, width, radix, by, ...)                                                                          \
   .size = sizeof(posenc_problem), .rows = (length), .dim = (width), .base = (radix), .padding = POSENC_NO_PADDING,     \
   .heads = 1, .scale = (by), .scaling = {__VA_ARGS__}
 #define YARN .kind = POSENC_SCALING_YARN, .factor = 16.0, .original = 4096, .low = 1.0, .high = 32.0, .truncate = true
 
-/* As LongRoPE's search leaves them: about 1 for the shortest waves, then growing, and the model's stretch for the
-   longest. */
+/* Like results of LongRoPE's search: about 1 for the shortest waves, growing to the model's stretch for the longest. */
 static const double longrope_factors[] = {1.0,  1.02, 1.05, 1.08, 1.11, 1.15, 1.19, 1.24, 1.3,  1.37, 1.45, 1.54,
                                           1.65, 1.78, 1.93, 2.11, 2.32, 2.57, 2.87, 3.23, 3.66, 4.18, 4.8,  5.55,
                                           6.45, 7.55, 8.9,  10.5, 12.4, 14.6, 17.2, 20.2, 23.6, 27.4, 31.5, 35.8,
                                           40.2, 44.5, 48.5, 52.0, 55.0, 57.5, 59.5, 61.0, 62.2, 63.1, 63.7, 64.0};
 
 const shape *shapes_scaled(size_t *count) {
-  /* As the models have them, for some of their positions; dynamic as of a sequence of twice the trained length. */
+  /* Scalings of models, at some of their positions; dynamic for a sequence of twice the trained length. */
   static const shape shapes[] = {
       {"interpolated", {SCALED(4096, 128, 1e4, 0.5, .factor = 1.0), .layout = POSENC_SPLIT_CS}},
       {"linear-scaling",
@@ -106,7 +105,7 @@ const shape *shapes_sweep(size_t *count) {
   return shapes;
 }
 
-/* ---- problems in words --------------------------------------------------------------------------- */
+/* ---- problems as text ---------------------------------------------------------------------------- */
 
 posenc_layout layout_default(posenc_op op) {
   return op == POSENC_ROPE_CACHE ? POSENC_DUPLICATED : POSENC_INTERLEAVED;
@@ -143,7 +142,7 @@ static void write_name(const posenc_problem *problem, const char *list, FILE *ou
   if (is_scaled(problem)) {
     const double *factors = problem->scaling.factors;
     fputc('-', out);
-    scaling_write(&problem->scaling, 0, out); /* factors come last, and here none of them */
+    scaling_write(&problem->scaling, 0, out); /* without the factors, which come last */
     if (factors) fprintf(out, "%08" PRIx32, (uint32_t)digest_of(factors, problem->dim / 2));
   }
   if (problem->shift != paper.shift) fprintf(out, "-shift%s", number_of(problem->shift).text);
@@ -230,7 +229,7 @@ char *problem_options_listed(const posenc_problem *problem, const char *list) {
 static json_t *positions_json(const posenc_problem *p) {
   if (p->rows > SHAPE_POSITIONS)
     return json_pack("{s:I, s:s}", "count", (json_int_t)p->rows, "digest",
-                     digest_in_words(digest_of(p->positions, p->rows)).text);
+                     digest_hex(digest_of(p->positions, p->rows)).text);
   json_t *all = json_array();
   for (int64_t row = 0; row < p->rows; row++) json_array_append_new(all, json_real(p->positions[row]));
   return all;
@@ -314,12 +313,6 @@ bool layout_parse(const char *name, posenc_layout *layout) {
   return found >= 0;
 }
 
-bool stores_parse(const char *name, posenc_stores *stores) {
-  int found = find_name(stores_names, name);
-  if (found >= 0) *stores = (posenc_stores)found;
-  return found >= 0;
-}
-
 bool dtype_parse(const char *name, posenc_dtype *dtype) {
   int found = find_name(dtype_names, name);
   if (found >= 0) *dtype = (posenc_dtype)found;
@@ -329,11 +322,5 @@ bool dtype_parse(const char *name, posenc_dtype *dtype) {
 bool op_parse(const char *name, posenc_op *op) {
   int found = find_name(op_names, name);
   if (found >= 0) *op = (posenc_op)found;
-  return found >= 0;
-}
-
-bool odd_parse(const char *name, posenc_odd *odd) {
-  int found = find_name(odd_names, name);
-  if (found >= 0) *odd = (posenc_odd)found;
   return found >= 0;
 }

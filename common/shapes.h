@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The shapes that people use: what is verified, timed and reported unless the user says otherwise. */
+/* The shapes that are verified, timed and reported by default, and problems as text. */
 #ifndef POSENC_COMMON_SHAPES_H
 #define POSENC_COMMON_SHAPES_H
 
@@ -50,10 +50,10 @@ int64_t rope_cache_width(const posenc_problem *problem);
 /* Elements of one position: of a table, of both tables of a rope cache, or of a sequence of x. */
 int64_t row_elements_of(const posenc_problem *problem);
 
-/* Is it applied to an x, as add and rope are? */
+/* Whether it is applied to an x, as add and rope are. */
 bool op_is_applied(posenc_op op);
 
-/* The layout of an operation unless the user says otherwise. */
+/* The default layout of an operation. */
 posenc_layout layout_default(posenc_op op);
 
 /* Names as on the command line, by number, and then a null pointer: "interleaved", "interleaved-cs", "split",
@@ -67,9 +67,7 @@ const char *op_name(posenc_op op);
 const char *stores_name(posenc_stores stores);
 const char *odd_name(posenc_odd odd);
 bool layout_parse(const char *name, posenc_layout *layout);
-bool stores_parse(const char *name, posenc_stores *stores);
 bool dtype_parse(const char *name, posenc_dtype *dtype);
 bool op_parse(const char *name, posenc_op *op);
-bool odd_parse(const char *name, posenc_odd *odd);
 
 #endif

@@ -31,7 +31,7 @@ static int larger_first(const void *a, const void *b) {
   return x->number < y->number ? -1 : 1;
 }
 
-bool *shard_deal(shard part, const double *sizes, size_t count) {
+bool *shard_partition(shard part, const double *sizes, size_t count) {
   bool *mine = calloc(count + 1, sizeof *mine);
   work *works = calloc(count + 1, sizeof *works);
   double *dealt = calloc((size_t)part.of + 1, sizeof *dealt);

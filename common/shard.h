@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run in pieces, each made where and when one likes: which shard does what of it. */
+/* Partition of a run into shards, which may run on different machines. */
 #ifndef POSENC_COMMON_SHARD_H
 #define POSENC_COMMON_SHARD_H
 
@@ -14,19 +14,18 @@ typedef struct shard {
 
 #define SHARDS_MOST 10000
 
-/* "2/3". False if it is no such thing, or there are more than SHARDS_MOST. */
+/* Parses "2/3". False if the text is invalid, or there are more than SHARDS_MOST. */
 bool shard_parse(const char *text, shard *part);
 
 static inline bool shard_is_part(shard part) {
   return part.of > 0;
 }
 
-/* Which of `count` works, of these sizes, are the shard's: a new array. The largest is dealt first, each to the shard
-   that has least by then: this depends on nothing but the sizes, so that all machines deal alike. Null when memory runs
-   out. */
-bool *shard_deal(shard part, const double *sizes, size_t count);
+/* Which of `count` works of these sizes are the shard's: a new array, or null if memory runs out. The largest first,
+   each goes to the shard with the least so far, so that all machines partition alike. */
+bool *shard_partition(shard part, const double *sizes, size_t count);
 
-/* A new array of the numbers below `count` that are set in `mine`. */
+/* A new array of the indices that are set in `mine`. */
 json_t *shard_numbers(const bool *mine, size_t count);
 
 #endif

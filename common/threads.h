@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Teams of OpenMP that can be had. */
+/* The number of OpenMP threads that can be started. */
 #ifndef POSENC_COMMON_THREADS_H
 #define POSENC_COMMON_THREADS_H
 
@@ -9,9 +9,9 @@
 #include <omp.h>
 #endif
 
-/* From now on a team has no more threads than this process can start: OpenMP's library ends a process that cannot have
-   those it wants. */
-static inline void threads_hold(void) {
+/* Limits teams to the threads that this process can start: OpenMP's library ends a process that cannot have all it
+   wants. */
+static inline void threads_limit(void) {
 #ifdef _OPENMP
   omp_set_num_threads(posenc_threads(omp_get_max_threads()));
 #endif

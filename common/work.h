@@ -5,32 +5,32 @@
 
 #include "posenc.h"
 
-/* Says what it is doing now. */
+/* Sends what it is doing now, and the share that is done. */
 void isolate_say(const char *doing, double share);
 
-/* Says again what it is doing, if that was more than a second ago: a kernel has returned from a call. */
+/* Sends it again, if that was more than a second ago: a kernel has returned from a call. */
 void isolate_go_on(void);
 
-/* From now on this kernel is at work, which is one of isolation.kernels; null: none is. What it printed is told as its
- * own, and if it left a process behind, the work ends here. */
+/* From now on this kernel, one of isolation.kernels, is at work; null: none. The output before is that of the kernel
+   before; if that has left a process behind, the work ends here. */
 void isolate_turn(const posenc_kernel *kernel);
 
-/* Prints a line on the caller's stderr, as the caller's own. */
+/* Prints a line on the caller's stderr, without the kernel's name. */
 void isolate_tell(const char *line);
 
-/* Once, at its end: its result, any text. */
+/* Sends the result, any text, once at the end. */
 void isolate_result(const char *text);
 
-/* Ends the process, as the kernel at work does not do what it must: why. */
+/* Ends the process because of a fault of the kernel at work. */
 void isolate_fail(const char *why);
 
-/* For signal handlers: last words that take the place of what it was doing. Async-signal-safe. */
+/* For signal handlers: replaces what it was doing. Async-signal-safe. */
 void isolate_last_words(const char *text, size_t length);
 
 /* Whether this process has children, running or dead; in an isolated process also those that its children left. */
 bool isolate_has_children(void);
 
-/* Whether this is such a process. */
+/* Whether this process is isolated. */
 bool isolate_inside(void);
 
 #endif

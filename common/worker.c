@@ -32,9 +32,9 @@ size_t number_of_kernel(const isolation *how, const posenc_kernel *kernel) {
 /* ---- in the worker ------------------------------------------------------------------------------- */
 
 static pid_t worker; /* 0 elsewhere */
-static sender voice;
+static sender to_caller;
 static int printed = -1; /* the pipe that stdout and stderr are */
-static struct stat voice_pipe, printed_pipe;
+static struct stat message_pipe, printed_pipe;
 static const isolation *terms;
 static shared *board;
 
@@ -42,7 +42,7 @@ bool isolate_inside(void) {
   return worker != 0;
 }
 
-/* Ends a process that a kernel has forked, and that has come back to our code. */
+/* Ends a process that a kernel has forked and that returned to our code. */
 static bool is_worker(void) {
   if (worker && getpid() != worker) _exit(EXIT_MUTE);
   return worker != 0;
@@ -50,10 +50,10 @@ static bool is_worker(void) {
 
 static void say(uint16_t kind, const void *text, size_t length) {
   if (!is_worker()) return;
-  if (!channel_send(&voice, kind, text, length)) _exit(EXIT_MUTE);
+  if (!channel_send(&to_caller, kind, text, length)) _exit(EXIT_MUTE);
 }
 
-/* What was said last, and when. */
+/* The last message of this kind, and its time. */
 static doing latest;
 static double said;
 
@@ -111,7 +111,7 @@ bool isolate_has_children(void) {
   return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
-/* Whether the descriptor is that of the same pipe still. */
+/* Whether the descriptor still belongs to the same pipe. */
 static bool is_same(int file, const struct stat *before) {
   struct stat now;
   return fstat(file, &now) == 0 && now.st_dev == before->st_dev && now.st_ino == before->st_ino;
@@ -122,11 +122,11 @@ static void wait_until_read(int file) {
   while (ioctl(file, FIONREAD, &unread) == 0 && unread > 0) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 }
 
-/* The end of a kernel's turn. */
-static void settle(void) {
+/* Ends a kernel's turn: flushes its output, checks descriptors and child processes. */
+static void end_turn(void) {
   fflush(stdout);
   fflush(stderr);
-  if (!is_same(voice.descriptor, &voice_pipe) || !is_same(printed, &printed_pipe)) _exit(EXIT_MUTE);
+  if (!is_same(to_caller.descriptor, &message_pipe) || !is_same(printed, &printed_pipe)) _exit(EXIT_MUTE);
   if (!isolate_has_children()) return;
   say(SAYS_ORPHANS, "", 0);
   _exit(EXIT_ORDERLY);
@@ -136,13 +136,13 @@ void isolate_turn(const posenc_kernel *kernel) {
   if (!is_worker()) return;
   const size_t number = number_of_kernel(terms, kernel);
   if (number == board->at_work) return;
-  settle();
-  wait_until_read(printed); /* so that it is known whose it is */
-  wait_until_read(voice.descriptor);
+  end_turn();
+  wait_until_read(printed); /* the caller attributes output to the kernel at work */
+  wait_until_read(to_caller.descriptor);
   board->at_work = number;
 }
 
-/* Leaves stdin, stdout, stderr and these two. */
+/* Closes all descriptors but stdin, stdout, stderr and these two. */
 static void close_others(int one, int other) {
   DIR *folder = opendir("/proc/self/fd");
   for (struct dirent *entry; folder && (entry = readdir(folder));) {
@@ -152,7 +152,7 @@ static void close_others(int one, int other) {
   if (folder) closedir(folder);
 }
 
-/* To a number that is not the next free one, which foreign code would expect. */
+/* Moves a descriptor to a random number, which foreign code cannot expect. */
 static int moved(int file, uint64_t random) {
   const int away = fcntl(file, F_DUPFD, 64 + (int)(random % 128));
   return away >= 0 ? away : file;
@@ -160,17 +160,17 @@ static int moved(int file, uint64_t random) {
 
 static void set_up_streams(int messages, int output) {
   const int nothing = open("/dev/null", O_RDONLY);
-  voice.descriptor = moved(messages, voice.key.words[0] >> 32);
-  printed = moved(output, voice.key.words[1] >> 32);
-  fstat(voice.descriptor, &voice_pipe);
+  to_caller.descriptor = moved(messages, to_caller.key.words[0] >> 32);
+  printed = moved(output, to_caller.key.words[1] >> 32);
+  fstat(to_caller.descriptor, &message_pipe);
   fstat(printed, &printed_pipe);
   dup2(nothing, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
-  close_others(voice.descriptor, printed);
+  close_others(to_caller.descriptor, printed);
 }
 
-/* Handlers of the caller's remove its files. */
+/* The caller's handlers would remove its files. */
 static void forget_handlers(void) {
   static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
@@ -181,20 +181,20 @@ static _Noreturn void work_in_worker(void (*work)(void *), void *argument, int m
   set_up_streams(messages, output);
   progress_divert(say_progress);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  threads_hold();
+  threads_limit();
   work(argument);
-  settle();
+  end_turn();
   say(SAYS_END, "", 0);
   _exit(EXIT_ORDERLY);
 }
 
-/* ---- in the one that watches --------------------------------------------------------------------- */
+/* ---- in the watcher ------------------------------------------------------------------------------ */
 
 static void wake(int number) {
   (void)number;
 }
 
-/* Orphans come to this process, wherever they are. */
+/* Orphans of the worker are children of this process, which is a subreaper. */
 static void kill_children(void) {
   FILE *list = fopen("/proc/thread-self/children", "r");
   int child;
@@ -202,8 +202,8 @@ static void kill_children(void) {
   if (list) fclose(list);
 }
 
-/* Until none is left; not for ever, as some might start others faster than they are killed. */
-static bool bury_orphans(void) {
+/* Kills orphans until none is left; gives up if they start others faster. Whether there were any. */
+static bool kill_orphans(void) {
   bool any = false;
   for (int tries = 0; tries < 1000; tries++) {
     const pid_t child = waitpid(-1, NULL, WNOHANG | __WALL);
@@ -216,10 +216,10 @@ static bool bury_orphans(void) {
   return any;
 }
 
-/* Returns when the worker has ended or stopped, or the caller lets go of the leash. Its group is killed while its own
+/* Returns when the worker has ended or stopped, or the caller lets go of the release. Its group is killed while its own
  * number is taken by it, so that it can be nobody else's. */
-static void await(pid_t watched, int leash, const sigset_t *mask, verdict *found) {
-  struct pollfd held = {.fd = leash, .events = POLLIN};
+static void await(pid_t watched, int release, const sigset_t *mask, verdict *found) {
+  struct pollfd held = {.fd = release, .events = POLLIN};
   siginfo_t event = {0};
   do {
     waitid(P_PID, (id_t)watched, &event, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL);
@@ -235,11 +235,11 @@ _Noreturn void worker_watch(void (*work)(void *), void *argument, const isolatio
                             const channel_key *key, shared *with) {
   terms = how;
   board = with;
-  voice.key = *key;
+  to_caller.key = *key;
   sigset_t blocked, before;
   verdict found = {0};
   forget_handlers();
-  setpgid(0, 0); /* the terminal's signals go to the caller, whose end ends all */
+  setpgid(0, 0); /* the terminal's signals go to the caller only, whose end ends all */
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGCHLD, wake);
   sigemptyset(&blocked);
@@ -256,8 +256,8 @@ _Noreturn void worker_watch(void (*work)(void *), void *argument, const isolatio
   }
   if (child < 0) _exit(EXIT_MUTE);
   setpgid(child, child);
-  close(p->leash[1]);
-  await(child, p->leash[0], &before, &found);
-  found.orphans = bury_orphans();
+  close(p->release[1]);
+  await(child, p->release[0], &before, &found);
+  found.orphans = kill_orphans();
   _exit(write(p->verdicts[1], &found, sizeof found) == (ssize_t)sizeof found ? EXIT_ORDERLY : EXIT_MUTE);
 }

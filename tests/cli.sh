@@ -2,37 +2,17 @@
 # SPDX-License-Identifier: MIT
 # The posenc command: what it makes, and that bad input is one line, exit status 2, and no file.
 # shellcheck disable=SC2016,SC2086,SC2094
-. "${srcdir:-.}/tests/tap.sh"
-: "${POSENC:=${abs_top_builddir:-.}/posenc}"
+. "${srcdir:-.}/tests/command.sh"
 unset POSENC_ISA
-[ -x "$POSENC" ] || { echo "Bail out! no posenc command at $POSENC"; exit 1; }
 perl -MJSON::PP -e1 2>/dev/null && json=yes || json=no
-
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' INT TERM
-cd "$work" || exit 99
-
-posenc() { # sets $status, and leaves out and err
-  "$POSENC" "$@" >out 2>err
-  status=$?
-}
-note() { sed 's/^/# /' out err; }
 
 # ---- bad input ----
 
 one_line() { [ "$status" -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ]; }
 nothing_left() { [ -z "$(ls -A empty)" ]; }
-refused() { # TEXT-OF-THE-LINE COMMAND-LINE...
-  text=$1
-  shift
-  posenc "$@"
-  if one_line && grep -q -e "$text" err && nothing_left; then
-    point ok "refused: $*"
-  else
-    note
-    point 'not ok' "refused: $* (status $status)"
-  fi
+leaves_nothing() { is_refused "$@" && nothing_left; }
+refused() { # PATTERN ARGUMENT...
+  check "refused: $(shift && echo "$*")" leaves_nothing "$@"
 }
 
 mkdir empty
@@ -75,6 +55,15 @@ refused_table "--kernel '': no such kernel" --kernel ''
 refused_table '--kernel rotation-portable: .*masked' --kernel rotation-portable --isa avx2
 refused_table '--kernel recurrence: ' --kernel recurrence --offset 1099511627776
 refused_table '--isa sse9: ' --isa sse9
+renamed() { # OLD NEW: a name of before, alone and in a list, is that kernel with a note
+  posenc write --len 1 --dim 2 --kernel "$1" -o renamed.npy
+  grep -qx "posenc write: kernel '$1' is now called '$2'" err || return 1
+  posenc verify --kernel "naive,$1" --len 4 --dim 4 --brief --search 0
+  [ $status -eq 0 ] && [ "$(cat err)" = "posenc verify: kernel '$1' is now called '$2'" ] && grep -q " $2 " out
+}
+check "'rotation' is rotation-portable" renamed rotation rotation-portable
+check "'openmp' is rotation-openmp" renamed openmp rotation-openmp
+check "'avx512' is rotation-avx512" renamed avx512 rotation-avx512
 refused_table '--isa -generic,-avx2,-avx512: ' --isa -generic,-avx2,-avx512
 refused_table '--format pickle: not npy or safetensors' --format pickle
 refused_table "extra operand 'more'" more
@@ -88,11 +77,11 @@ refused '--output empty: Is a directory' write --len 8 --dim 4 -o empty
 if [ -c /dev/full ]; then
   refused '--output /dev/full: No space' write --len 8 --dim 4 -o /dev/full
   refused '--output /dev/full: No space' verify --kernel naive --len 8 --dim 4 -o /dev/full
-  for command in 'list' 'list --json' '--help' 'write --help' '--version' 'write --len 8 --dim 4 -o -'; do
-    "$POSENC" $command >/dev/full 2>err
+  for subcommand in 'list' 'list --json' '--help' 'write --help' '--version' 'write --len 8 --dim 4 -o -'; do
+    "$POSENC" $subcommand >/dev/full 2>err
     status=$?
     : >out
-    check "full standard output: $command" one_line
+    check "full standard output: $subcommand" one_line
   done
 else
   skip 'full output' 'no /dev/full here'
@@ -127,9 +116,9 @@ refused '--batch 0: not within 1' bench --batch 0
 refused '--batch 2: cannot be combined with --op table' bench --batch 2 --len 8 --dim 4
 refused '--repetitions 2: ' bench --repetitions 2
 refused '--min-time 0: ' bench --min-time 0
-for command in bench verify 'write --len 8 --dim 4 -o empty/table.npy'; do
+for subcommand in bench verify 'write --len 8 --dim 4 -o empty/table.npy'; do
   for way in '' stream both; do # shellcheck disable=SC2086
-    refused "--stores ${way:-''}: not auto, regular or streaming" $command --stores "$way"
+    refused "--stores ${way:-''}: not auto, regular or streaming" $subcommand --stores "$way"
   done
 done
 refused '--min-time 1s: not a number' bench --min-time 1s
@@ -146,19 +135,32 @@ unset POSENC_ISA
 # help2man wants two spaces, or a new line, between an option and what it does.
 one_space() { grep -hE '^  -[^ ]+,? [^ ]+( [A-Z]+)? [a-z]' help.*; }
 
-for command in '' list write check diff verify bench report; do
+for subcommand in '' list write check diff verify bench report; do
   for option in --help -h; do
-    posenc $command $option
-    check "posenc $command $option" grep -q "^Usage: posenc ${command:-COMMAND}" out
-    cp out "help.$command"
+    posenc $subcommand $option
+    check "posenc $subcommand $option" grep -q "^Usage: posenc ${subcommand:-COMMAND}" out
+    cp out "help.$subcommand"
   done
   for option in --version -V; do
-    posenc $command $option
-    check "posenc $command $option" grep -q "^posenc${command:+-$command} (posenc) [0-9]*\.[0-9]*\.[0-9]*$" out
+    posenc $subcommand $option
+    check "posenc $subcommand $option" grep -q "^posenc${subcommand:+-$subcommand} (posenc) [0-9]*\.[0-9]*\.[0-9]*$" out
   done
 done
 
 check 'options stand apart from what they do' test -z "$(one_space)"
+completes() { # WORDS ARGUMENT...: of bash, for the last argument
+  words=$1
+  shift
+  bash -c '. "$0"; COMP_WORDS=(posenc "$@"); COMP_CWORD=$#; PATH=${POSENC%/*}:$PATH; _posenc; echo "${COMPREPLY[*]}"' \
+    "$root/completions/posenc.bash" "$@" >out 2>err
+  [ "$(cat out)" = "$words" ]
+}
+export POSENC
+check 'completion: the words of an option' completes 'f32 f64 f16 bf16' verify --dtype ''
+check 'completion: those of the subcommand' completes 'table rope-cache' write --op ''
+check 'completion: of several words' completes 'fresh first' bench --mode f
+check 'completion: options' completes '--scale --scaling' check --sca
+check 'completion: a file' completes '' check ''
 
 # ---- list ----
 
@@ -217,7 +219,7 @@ written() { # NAME TYPE TOLERANCE LEN DIM BASE OFFSET SHIFT PADDING LAYOUT OPTIO
   if [ $status -eq 0 ] && elements table.npy "$type" "$len" "$dim" >got && same "$type" "$tolerance"; then
     point ok "write: $name"
   else
-    note
+    diagnose
     point 'not ok' "write: $name"
   fi
 }
@@ -393,7 +395,7 @@ check 'verify --explain tells what the largest error is made of' test "$(grep -c
 check 'and what errors are made of from the first position, and from each power of two' \
   test "$(sed -n 's/^# *\([0-9][0-9]*\)\( *[0-9.e+-]*\)\{4\}$/\1/p' out | tr '\n' ' ')" = '100 128 256 '
 refused '--profile: only --format json holds it' verify --kernel naive --len 4 --dim 4 --profile
-refused '--profile: .*--cases' verify --kernel naive --profile --format json --cases "$srcdir/reference/worst/base10000-d64.wc"
+refused '--profile: .*--cases' verify --kernel naive --profile --format json --cases "$root/reference/worst/base10000-d64.wc"
 posenc verify --kernel naive --len 0 --dim 16 --explain
 check 'an empty table has no error to explain' test "$(grep -cE 'mean size|no telling' out)" -eq 0
 check 'nor anything else' eval '[ $status -eq 1 ] && grep -qx "# MISTRUSTED: naive on 0x16: the table is empty, nothing was compared" out'

@@ -277,7 +277,7 @@ static void test_deeds(void) {
   for (size_t n = 0; n < sizeof deeds / sizeof *deeds; n++) {
     isolated end = isolate(deeds[n].work, word, &(isolation){.silence = limit});
     char words[400];
-    isolated_words(&end, words, sizeof words);
+    describe_exit(&end, words, sizeof words);
     ok(end.how == deeds[n].how && (deeds[n].number < 0 || end.number == deeds[n].number) &&
            (end.how == ENDED_WELL ? strcmp(end.result, word) == 0 : !end.result),
        "%s: %s", deeds[n].name, words);

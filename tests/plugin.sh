@@ -5,32 +5,20 @@
 # shellcheck disable=SC2086,SC2154 # CC, CFLAGS and options are lists of words
 LC_ALL=C # bytes that are no UTF-8 are looked for
 export LC_ALL
-srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
-. "$srcdir/tests/tap.sh"
+. "${srcdir:-.}/tests/command.sh"
+srcdir=$root
 if [ ! -e "$abs_top_builddir/.libs/libposenc.so" ]; then
   echo '1..0 # SKIP no shared library'
   exit 0
 fi
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' INT TERM
-cd "$work" || exit 99
-
-diagnose() { sed 's/^/# /' out err; }
-posenc() { # sets $status, and leaves out and err
-  "$POSENC" "$@" >out 2>err
-  status=$?
-}
 build() { # NAME: NAME.so from C on standard input
   $CC $CFLAGS -I"$srcdir/include" -I. -shared -fPIC -x c - -o "$1.so" 2>log || { sed 's/^/# /' log; echo "Bail out! $1.so does not compile"; exit 1; }
 }
 
 # ---- what is no plugin ----
 
-refused() { # FILE TEXT-OF-THE-LINE
-  posenc list --plugin "$1"
-  told() { [ $status -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] && grep -q -e "^posenc list: --plugin $2" err; }
-  check "refused: $2" told "$@"
+refused() { # FILE PATTERN
+  check "refused: $2" is_refused "^posenc list: --plugin $2" list --plugin "$1"
 }
 mkdir folder
 echo text >text.so

@@ -51,9 +51,9 @@ static json_t *examined(encoding_exam *e) {
   const isolated end = isolate(examine_in_worker, e, &(isolation){&at_work, 1, e->request->silence, NULL, NULL});
   json_t *records = end.result ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
-  if (records || end.how == ENDED_UNBORN) return records;
+  if (records || end.how == ENDED_FORK_FAILED) return records;
   check broken = {.compared = 1, .broken = 1, .worst = 1.0};
-  isolated_words(&end, broken.note, sizeof broken.note);
+  describe_exit(&end, broken.note, sizeof broken.note);
   return json_pack("[{s:s, s:{s:s}, s:n, s:o, s:[o]}]", "kernel", e->encoding->name, "shape", "name", "all", "refusal",
                    "replay", encoding_replay(e), "checks", record_check(property_name(SURVIVAL), &broken));
 }

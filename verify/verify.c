@@ -45,7 +45,7 @@ static void check_worker(void *argument) {
 /* The check that a kernel failed whose process ended before its result. */
 static json_t *check_of_end(const isolated *end) {
   char text[400];
-  isolated_words(end, text, sizeof text);
+  describe_exit(end, text, sizeof text);
   const property of_what = strcmp(end->last, MEMORY_LAST_WORDS) == 0 ? MEMORY : SURVIVAL;
   const check broken = {.compared = 1, .broken = 1, .worst = 1.0};
   json_t *made = record_check(property_name(of_what), &broken);
@@ -84,10 +84,10 @@ static json_t *examined(const exam *e) {
   exam mine = *e;
   isolated end =
       isolate(check_worker, &mine, &(isolation){&e->kernel, 1, e->request->silence, report_progress, &elements});
-  errno = end.how == ENDED_UNBORN ? EAGAIN : ENOMEM;
-  json_t *record = end.result                ? json_loads(end.result, 0, NULL)
-                   : end.how == ENDED_UNBORN ? NULL
-                                             : record_of_end(e, &end);
+  errno = end.how == ENDED_FORK_FAILED ? EAGAIN : ENOMEM;
+  json_t *record = end.result                     ? json_loads(end.result, 0, NULL)
+                   : end.how == ENDED_FORK_FAILED ? NULL
+                                                  : record_of_end(e, &end);
   free(end.result);
   return record;
 }
@@ -118,10 +118,10 @@ static json_t *unique(bool *fork_failed) {
   static const double patience = 600.0;
   showing s = {.stage = "verify", .name = "distances of rows", .mine = (double)PROFILE_ROWS * PROFILE_DIM};
   s.total = s.mine;
-  isolated end = isolate(unique_worker, NULL, &(isolation){.silence = patience, .heard = show, .argument = &s});
+  isolated end = isolate(unique_worker, NULL, &(isolation){.silence = patience, .on_progress = show, .argument = &s});
   json_t *found = end.result ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
-  *fork_failed = end.how == ENDED_UNBORN;
+  *fork_failed = end.how == ENDED_FORK_FAILED;
   return found;
 }
 
@@ -154,7 +154,7 @@ static json_t *profiled(profile_task of, showing *s) {
   json_t *profile = end.result ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
   s->done += s->mine;
-  s->fork_failed = end.how == ENDED_UNBORN;
+  s->fork_failed = end.how == ENDED_FORK_FAILED;
   if (s->fork_failed || profile) return profile;
   profile = profile_empty_json(of.kernel);
   json_object_set_new(profile, "failure", check_of_end(&end));
@@ -237,7 +237,7 @@ static bool *deal(const verify_request *request) {
   for (size_t n = 0; sizes && n < profiles; n++)
     sizes[exams + n] = profile_elements(profile_task_of(request, n).wanted);
   if (sizes && profiles) sizes[exams + profiles] = profile_elements(VERIFY_SCAN);
-  bool *mine = sizes ? shard_deal(request->only, sizes, works) : NULL;
+  bool *mine = sizes ? shard_partition(request->only, sizes, works) : NULL;
   free(sizes);
   return mine;
 }

@@ -123,7 +123,7 @@ static void write_row(page *p, const json_t *document, const json_t *answer, con
   const json_t *kernel = field_find(json_object_get(document, "kernels"), "name", name);
   const posenc_bound bound = document_bound(kernel);
   char promise[128];
-  bound_words(&bound, promise, sizeof promise);
+  format_bound(&bound, promise, sizeof promise);
   page_cell(p, "%s", title);
   page_cell(p, "%s " SMALL("%s"), field_string(answer, "footprint"), field_string(answer, "shape"));
   page_cell(p, json_is_true(json_object_get(kernel, "threaded")) ? CODE("%s") SMALL(" several threads") : CODE("%s"),

@@ -86,7 +86,7 @@ static void write_kernel(page *p, const json_t *kernel) {
   const posenc_bound bound = document_bound(kernel);
   const bool reproducible = json_is_true(json_object_get(kernel, "reproducible"));
   char promise[128];
-  bound_words(&bound, promise, sizeof promise);
+  format_bound(&bound, promise, sizeof promise);
   const struct {
     const char *label, *text;
   } facts[] = {
