@@ -21,11 +21,22 @@ static bool all_rows_equal(const window *w) {
   return true;
 }
 
-/* Do most elements have the bits of a maker, or does recipes' rounding explain all errors but a few? */
+/*
+ * Are nearly all elements those of a maker, or most of them and the others near? Where columns are multiplied or added, those
+ * of the low frequencies, whose cosines are 1, are a table's as well, and the others are anywhere.
+ */
+static bool is_made_by(const maker *m, double amplitude) {
+  return m->equal * 20 >= m->compared * 19 ||
+         (m->equal * 2 >= m->compared && sqrt(maker_distance(m)) <= fabs(amplitude) / 8.0);
+}
+
+/* Has a maker made it, or does recipes' rounding explain all errors but a few? */
 static bool is_supported(const identity *found) {
-  for (size_t n = 0; n < found->match_count; n++)
-    if (found->matches[n].equal * 2 >= found->matches[n].compared) return found->matches[n].compared > 0;
-  return found->unexplained * 20 <= found->elements;
+  for (size_t n = 0; n < found->match_count; n++) {
+    const maker *m = &found->matches[n];
+    if (m->compared > 0 && is_made_by(m, found->how.amplitude)) return true;
+  }
+  return found->elements > 0 && found->unexplained * 20 <= found->elements;
 }
 
 /* ---- frequencies of other encodings --------------------------------------------------------------- */

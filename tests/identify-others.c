@@ -344,6 +344,28 @@ static void test_none(const struct none *of, uint64_t seed) {
   ok(right == tables, "%s: %d of %d are no table", of->name, right, tables);
 }
 
+/*
+ * Cosines of two tables, added or multiplied. In the columns of low frequencies the second one is 1 in bf16, so that up to 60 %
+ * of the elements are those of a table, scaled and shifted.
+ */
+static void test_combined_cosines(void) {
+  enum { ROWS = 96, DIM = 16, CASES = 32 };
+  double *values = take(ROWS * DIM, sizeof *values);
+  int right = 0;
+  for (int n = 0; n < CASES; n++) {
+    const bool add = n % 2;
+    const double other = 2.0 + n / 4;
+    for (int64_t k = 0; k < ROWS * DIM; k++) {
+      const double row = (double)(k / DIM), one = table_value(row, k % DIM * 2 + 1, 2 * DIM),
+                   two = table_value(row / other, k % DIM * 2 + 1, 2 * DIM);
+      values[k] = add ? one + two : one * two;
+    }
+    right += is_none(values, ROWS, DIM, n / 2 % 2 ? POSENC_F16 : POSENC_BF16, add ? "sums" : "products");
+  }
+  ok(right == CASES, "cosines added or multiplied: %d of %d are no table", right, CASES);
+  free(values);
+}
+
 /* Noise below the rounding of 16 bits moves values to neighbouring numbers, as recipes do: a table. Several units are none. */
 static void test_small_noise(void) {
   enum { ROWS = 200, DIM = 64 };
@@ -596,6 +618,7 @@ int main(int argc, char **argv) {
   for (size_t n = 0; n < sizeof nones / sizeof *nones; n++)
     if (argc < 2 || strstr(nones[n].name, argv[1])) test_none(&nones[n], n + 1);
   if (argc < 2) {
+    test_combined_cosines();
     test_small_noise();
     test_damaged_columns();
     test_orders();
