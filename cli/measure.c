@@ -253,7 +253,7 @@ void selection_free(selection *chosen) {
 }
 
 void die_unmeasured(void) {
-  die("%s", errno == EAGAIN ? "no process could be made for the kernels: the system allows this user no more"
+  die("%s", errno == EAGAIN ? "no process could be created for the kernels: the system allows this user no more"
                             : "out of memory");
 }
 

@@ -65,7 +65,7 @@ check 'identify takes one thread' test $status -eq 0 -a ! -s err
 
 unmade() { # COMMAND...: one line on stderr, and no file
   posenc_limited 1 "$@"
-  [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q 'no process could be made' err &&
+  [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q 'no process could be created' err &&
     [ -z "$(find . -name '*.json' -o -name '.*.json*')" ]
 }
 check 'verify needs a process' unmade verify --kernel naive --len 20 --dim 8
