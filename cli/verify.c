@@ -149,7 +149,7 @@ static json_t *kernels_record(const options *given, selection *chosen, output *s
     field_print(now, output_stream(save));
     json_decref(now);
   }
-  if (baseline) baseline_hold(record, baseline);
+  if (baseline && !baseline_hold(record, baseline)) die("out of memory");
   selection_free(chosen);
   return record;
 }

@@ -131,7 +131,7 @@ static void add(json_t *record, const char *count) {
   json_object_set_new(record, count, json_integer(json_integer_value(json_object_get(record, count)) + 1));
 }
 
-void baseline_hold(json_t *json, const json_t *baseline) {
+bool baseline_hold(json_t *json, const json_t *baseline) {
   record_fault fault;
   const record_accuracy *record = record_take_accuracy(json);
   const record_baseline *before = record_read_baseline(baseline, &fault);
@@ -146,6 +146,8 @@ void baseline_hold(json_t *json, const json_t *baseline) {
                                     "skipped", v.skip != NULL, "worst", (int)v.broken, "bound", 0, "compared",
                                     (json_int_t)result->elements, "note", v.skip ? v.skip : v.note));
   }
+  const bool is_held = record && before;
   record_free(before);
   record_free(record);
+  return is_held;
 }

@@ -25,7 +25,7 @@ typedef struct reader {
 
 /* Zeros; null when memory runs out. */
 static void *allocate(reader *r, size_t count, size_t size) {
-  block *made = calloc(1, sizeof *made + count * size);
+  block *made = count > (SIZE_MAX - sizeof *made) / size ? NULL : calloc(1, sizeof *made + count * size);
   if (!made) {
     if (r->fault) snprintf(r->fault->text, sizeof r->fault->text, "out of memory");
     return NULL;

@@ -71,21 +71,23 @@ static void run_together(check *c, const posenc_problem *problem, job *jobs, int
 
 /* Rows are spread over the table, so that threads that get in each other's way write different things. */
 void subject_check_threads(subject *s, draw_rows_of *draw, void *argument) {
+  enum { LINE = 64 };
   const posenc_problem *problem = &s->shape->problem;
   const int64_t rows = least(draw ? problem->rows : problem->rows / 2, CHECKED_ROWS);
   const int count = count_threads();
   /* Results are apart, so that writes beside one, which MEMORY finds, do not change that of another thread. */
-  const size_t bytes = row_bytes(problem) * (size_t)rows, apart = bytes + 64, all = (size_t)count * apart;
+  const size_t bytes = row_bytes(problem) * (size_t)rows, apart = (bytes + 2 * LINE - 1) / LINE * LINE,
+               all = (size_t)count * apart;
   check *c = &s->checks[THREADS];
   if (rows == 0) return;
-  unsigned char *room = malloc(3 * all + 64);
+  unsigned char *room = aligned_alloc(LINE, 3 * all + LINE); /* rows that may be streamed */
   job *jobs = calloc((size_t)count, sizeof *jobs);
   if (!room || !jobs) {
     c->skip = "threads could not be had";
   } else {
-    memset(room, ARENA_POISON, 3 * all + 64);
+    memset(room, ARENA_POISON, 3 * all + LINE);
     for (int i = 0; i < count; i++) {
-      unsigned char *want = room + 64 + (size_t)i * apart, *out = want + all, *x = draw ? out + all : NULL;
+      unsigned char *want = room + LINE + (size_t)i * apart, *out = want + all, *x = draw ? out + all : NULL;
       const posenc_slice slice = posenc_rows((problem->rows - rows) * i / (count - 1), rows);
       if (draw) draw(argument, slice.row, rows, x);
       subject_begin_calls();

@@ -289,7 +289,7 @@ void subject_check_again(subject *s, window w, const unsigned char *x, const uns
                          uint64_t *random) {
   const posenc_problem *problem = &s->shape->problem;
   const posenc_slice slice = posenc_rows(w.row, w.rows);
-  const unsigned char *second = subject_run(s, s->plan, &slice, x, other, false);
+  const unsigned char *second = subject_run(s, s->plan, &slice, x, other, x != NULL);
   check_bits(&s->checks[DETERMINISM], problem, whole, second, problem->first + w.row, w.rows);
   if (w.rows > 1) check_pieces(s, w, x, whole, other, random);
 }

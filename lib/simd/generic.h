@@ -47,7 +47,11 @@ INLINE floats to_floats(doubles a, doubles b) {
 }
 
 INLINE u32s low_words(doubles a, doubles b) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  return __builtin_shufflevector((u32s)a, (u32s)b, 1, 3, 5, 7);
+#else
   return __builtin_shufflevector((u32s)a, (u32s)b, 0, 2, 4, 6);
+#endif
 }
 
 INLINE u32s xor_and(u32s x, uint32_t flip, uint32_t mask) {
