@@ -37,8 +37,8 @@ typedef struct bench_request {
 static const double bench_longest = 1;
 
 /*
- * What is timed: a table is written, or the two of a rope cache; add and rope work in place, on numbers (x and the
- * result are the same memory).
+ * Timed work: writing a table, or the two tables of a rope cache; add and rope in place (x and the result are the same
+ * memory), on finite numbers.
  *
  * Makes the timing record: valid Google Benchmark JSON with our environment in its context. Benchmarks are called
  * "<mode>/<shape>/<kernel>". All have the counters rows, dim, heads, batch (1 for a table), turn (which of all

@@ -23,7 +23,8 @@ table_file *open_table(const char *option, const char *path, const char *tensor,
 /* The JSON in a file, likewise; flags: as for json_load_file. */
 json_t *load_json(const char *option, const char *path, size_t flags);
 
-/* What posenc write writes: a header, then rows that `make` makes in blocks. It returns null, or what went wrong. */
+/* Content of a file that posenc write writes: a header, then rows, which `make` computes block by block. It returns
+   null, or the error's text. */
 typedef struct file_content {
   char *header; /* freed by write_file; null is an error, out of memory */
   size_t header_bytes;

@@ -161,7 +161,7 @@ typedef struct value_text {
   char text[96];
 } value_text;
 
-/* What the help calls the value: "FILE", or its words, "f32|f64". */
+/* The value's name in the help: "FILE", or its words, "f32|f64". */
 static value_text value_of(const option_row *row) {
   value_text v = {""};
   if (row->value) snprintf(v.text, sizeof v.text, "%s", row->value);
@@ -432,7 +432,7 @@ bool options_have_table(const options *given) {
   const char *refusal = refusal_of(given);
   if (!refusal) return true;
   blame_formula(given, refusal);
-  /* Of a product that overflows, the larger factor. */
+  /* If rows × dim overflows, the message names the larger factor. */
   const bool wide = given->problem.dim > given->problem.rows;
   blame(given, wide ? OPTION_DIM : OPTION_LEN, refusal);
   blame(given, wide ? OPTION_LEN : OPTION_DIM, refusal);

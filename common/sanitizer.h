@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * SANITIZED is 1 in a build with a sanitizer that brings an allocator of its own: memory cannot be counted or protected there. */
+ * SANITIZED is 1 in a build with a sanitizer that replaces the allocator: memory cannot be counted or protected there.
+ */
 #ifndef POSENC_COMMON_SANITIZER_H
 #define POSENC_COMMON_SANITIZER_H
 

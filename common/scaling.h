@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* What a key's value is, and the member of posenc_scaling that has it: double, int64_t, bool, or an array of dim/2
+/* Type of a key's value and of the member of posenc_scaling that holds it: double, int64_t, bool, or an array of dim/2
    doubles. */
 typedef enum scaling_type { SCALING_REAL, SCALING_WHOLE, SCALING_FLAG, SCALING_LIST } scaling_type;
 

@@ -178,8 +178,8 @@ static void give_back(table_file *t, size_t bytes) {
 /* The system maps so much around what is touched. */
 enum { NEIGHBOURHOOD = 1 << 16 };
 
-/* So many columns are read before pages are given back, as there are many pages between two of them; and so many
-   rows of a column at a time, so that the places that they go to stay in the cache until the next column's come. */
+/* Pages are given back after this many columns, since two columns are many pages apart. A column is read this many
+   rows at a time, so that the rows they are written to stay in the cache until the next column is written there. */
 enum { COLUMNS_AT_A_TIME = 64, ROWS_AT_A_TIME = 64 };
 
 /* Columns [begin, end) of so many rows; `first` is the first of these in column 0. */

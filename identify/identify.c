@@ -22,8 +22,8 @@ static bool all_rows_equal(const window *w) {
 }
 
 /*
- * Are nearly all elements those of a maker, or most of them and the others near? Where columns are multiplied or added, those
- * of the low frequencies, whose cosines are 1, are a table's as well, and the others are anywhere.
+ * Are 95 % of the elements equal to a maker's, or half of them and the others near? If the columns of two tables are
+ * multiplied or added, those of low frequencies, whose cosines are near 1, equal a table's too; the others do not.
  */
 static bool is_made_by(const maker *m, double amplitude) {
   return m->equal * 20 >= m->compared * 19 ||

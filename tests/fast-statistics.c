@@ -25,14 +25,6 @@ static void set_threads(int threads) {
 #endif
 }
 
-static posenc_problem table(int64_t rows, int64_t dim, int64_t first, double base, double shift) {
-  posenc_problem problem = posenc_table(rows, dim);
-  problem.first = first;
-  problem.base = base;
-  problem.shift = shift;
-  return problem;
-}
-
 /* Any value, rounded to the dtype. In 16 bits values beyond 2 become infinite, which is as wrong. */
 static void put(void *memory, posenc_dtype dtype, int64_t n, double value) {
   const bool far = fabs(value) > 2.0;
@@ -197,7 +189,7 @@ static void test_kernels(void) {
   };
   for (size_t n = 0; n < sizeof corners / sizeof *corners; n++) {
     posenc_problem problem =
-        table(corners[n].rows, corners[n].dim, corners[n].first, corners[n].base, corners[n].shift);
+        table_of(corners[n].rows, corners[n].dim, corners[n].first, corners[n].base, corners[n].shift);
     problem.layout = corners[n].layout;
     problem.dtype = corners[n].dtype;
     problem.padding = corners[n].padding;
@@ -269,8 +261,8 @@ static void test_fuzz(void) {
     const uint64_t seed = random_state;
     const int64_t dim = 2 + 2 * (int64_t)(random_bits() % 90);
     const int64_t first = (int64_t)(random_bits() >> (11 + random_bits() % 53)) - 40;
-    posenc_problem problem = table(1 + (int64_t)(random_bits() % 150), dim, first, bases[random_bits() % 7],
-                                   dim > 2 ? (double)(random_bits() % 3) / 2.0 : 0.0);
+    posenc_problem problem = table_of(1 + (int64_t)(random_bits() % 150), dim, first, bases[random_bits() % 7],
+                                      dim > 2 ? (double)(random_bits() % 3) / 2.0 : 0.0);
     problem.layout = (posenc_layout)(random_bits() % 4);
     problem.dtype = (posenc_dtype)(random_bits() % 4);
     if (random_bits() % 2) problem.padding = first + (int64_t)(random_bits() % (uint64_t)problem.rows);
@@ -313,7 +305,7 @@ static void test_constant(void) {
                    {POSENC_BF16, 0.0},
                    {POSENC_BF16, 1.0 - 0x1p-8}};
   for (size_t n = 0; n < sizeof constants / sizeof *constants; n++) {
-    posenc_problem problem = table(70, 66, 4060, 1e30, 0.0);
+    posenc_problem problem = table_of(70, 66, 4060, 1e30, 0.0);
     problem.dtype = constants[n].dtype;
     subject s = subject_of(&problem);
     for (int64_t i = 0; i < problem.rows * problem.dim; i++) put(s.memory, problem.dtype, i, constants[n].value);
@@ -329,7 +321,7 @@ static void test_constant(void) {
  */
 static void test_middle(void) {
   enum { POSITION = 548383, INDEX = 76, ROWS = 4, DIM = 512 };
-  const posenc_problem problem = table(ROWS, DIM, POSITION - 1, 500000.0, 0.0);
+  const posenc_problem problem = table_of(ROWS, DIM, POSITION - 1, 500000.0, 0.0);
   subject s = subject_of(&problem);
   const exact *hard = &s.exact[DIM / 2 + INDEX].cosine;
   const int64_t at = DIM + column_of(&problem, INDEX, true);
@@ -353,7 +345,7 @@ static void test_middle(void) {
 static void test_tiny_middles(void) {
   enum { ROWS = 256 };
   static const double bounds[] = {0.5, 0.5000001, 1.5};
-  const posenc_problem problem = table(ROWS, 4, (1 << 24) + 1, 0x1p134, 0.0);
+  const posenc_problem problem = table_of(ROWS, 4, (1 << 24) + 1, 0x1p134, 0.0);
   subject s = subject_of(&problem);
   int middles = 0;
   for (int64_t row = 0; row < ROWS; row++) {
@@ -397,7 +389,7 @@ static void test_turned_middles(void) {
   int middles = 0;
   const char *wrong = NULL;
   for (size_t n = 0; n < CASES; n++) {
-    posenc_problem problem = table(ROWS, 2, cases[n].position - ROWS + 1, 10000.0, 0.0);
+    posenc_problem problem = table_of(ROWS, 2, cases[n].position - ROWS + 1, 10000.0, 0.0);
     problem.scale = cases[n].scale;
     problem.scaling = (posenc_scaling){.kind = POSENC_SCALING_LONGROPE,
                                        .factor = 1.0,
@@ -420,7 +412,7 @@ static void test_turned_middles(void) {
 }
 
 static void test_empty(void) {
-  const posenc_problem problem = table(0, 8, 0, 10000.0, 0.0);
+  const posenc_problem problem = table_of(0, 8, 0, 10000.0, 0.0);
   fast_oracle *f = fast_create(&problem, 0);
   accuracy a = {0};
   fast_check(f, 0, 0, NULL, NULL, &a);

@@ -345,8 +345,8 @@ static void test_none(const struct none *of, uint64_t seed) {
 }
 
 /*
- * Cosines of two tables, added or multiplied. In the columns of low frequencies the second one is 1 in bf16, so that up to 60 %
- * of the elements are those of a table, scaled and shifted.
+ * Cosines of two tables, added or multiplied. In the columns of low frequencies the second one is 1 in bf16, so that
+ * up to 60 % of the elements are those of a table, scaled and shifted.
  */
 static void test_combined_cosines(void) {
   enum { ROWS = 96, DIM = 16, CASES = 32 };
@@ -366,7 +366,8 @@ static void test_combined_cosines(void) {
   free(values);
 }
 
-/* Noise below the rounding of 16 bits moves values to neighbouring numbers, as recipes do: a table. Several units are none. */
+/* Noise below the rounding of 16 bits moves values to neighbouring numbers, as recipes do: a table. Noise of several
+   units is none. */
 static void test_small_noise(void) {
   enum { ROWS = 200, DIM = 64 };
   static const posenc_dtype dtypes[] = {POSENC_F16, POSENC_BF16};

@@ -6,6 +6,14 @@
 #include "posenc.h"
 #include "tests/tap.h"
 
+static inline posenc_problem table_of(int64_t rows, int64_t dim, int64_t first, double base, double shift) {
+  posenc_problem problem = posenc_table(rows, dim);
+  problem.first = first;
+  problem.base = base;
+  problem.shift = shift;
+  return problem;
+}
+
 /* The default options with this kernel and two threads, which only kernels of teams use. */
 static inline posenc_options options_by(const posenc_kernel *kernel) {
   posenc_options options = posenc_default_options();

@@ -1,15 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The figures in README.md are those of reports/published/, and nobody has typed one.
-. "${srcdir:-.}/tests/tap.sh"
 : "${abs_top_builddir:=$PWD}"
-srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
+. "${srcdir:-.}/tests/command.sh"
+srcdir=$root
 published=$abs_top_builddir/posenc-published
 [ -x "$published" ] || { echo "Bail out! no posenc-published in $abs_top_builddir"; exit 1; }
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' INT TERM
-cd "$work" || exit 99
 diagnose() { head -n 20 out err | sed 's/^/# /'; }
 
 folder=$srcdir/reports/published

@@ -2,19 +2,11 @@
 /* Recipes: each within its measured figures; and the orders of magnitude that are known of them. */
 #include "impls/recipes/recipes.h"
 #include "common/field.h"
-#include "tests/tap.h"
+#include "tests/library.h"
 #include "verify/verify.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static posenc_problem make(int64_t first, int64_t rows, int64_t dim, double base, double shift) {
-  posenc_problem problem = posenc_table(rows, dim);
-  problem.first = first;
-  problem.base = base;
-  problem.shift = shift;
-  return problem;
-}
 
 static json_t *verified(const shape *shapes, size_t count) {
   verify_part all = {.shapes = shapes, .shape_count = count};
@@ -50,7 +42,7 @@ static void test_figures(void) {
   for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++)
     for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
       for (int shift = 0; shift <= 1; shift++, count++) {
-        posenc_problem problem = make(firsts[f], 300, dims[d], bases[count / 2 % 4], (double)shift);
+        posenc_problem problem = table_of(300, dims[d], firsts[f], bases[count / 2 % 4], (double)shift);
         problem.layout = (posenc_layout)(count % 4);
         if (shift) problem.padding = firsts[f] + 1;
         shapes[count] = shape_of(&problem);
@@ -109,7 +101,7 @@ static void test_orders(void) {
                            *const ggml[] = {"ggml-rope"}, *const f64[] = {"xlm", "flux"},
                            *const controls[] = {"bf16-positions", "bf16-inv", "all-bf16", "tf32-product"};
   for (size_t n = 0; n < sizeof orders / sizeof *orders; n++) {
-    const posenc_problem problem = make(orders[n].first, orders[n].rows, 128, 1e4, 0.0);
+    const posenc_problem problem = table_of(orders[n].rows, 128, orders[n].first, 1e4, 0.0);
     const shape of = shape_of(&problem);
     json_t *record = verified(&of, 1);
     const double in_f32 = largest(record, f32, sizeof f32 / sizeof *f32), walked = largest(record, ggml, 1),
@@ -130,12 +122,13 @@ static void test_orders(void) {
 static void test_parts(void) {
   size_t count, all, i;
   const posenc_kernel *const *kernels = recipes_kernels(&all), *const *shipped = recipes_shipped(&count);
-  const posenc_problem one = make(0, 4, 4, 1e4, 0.0), two = make(4, 4, 4, 1e4, 0.0);
+  const posenc_problem one = table_of(4, 4, 0, 1e4, 0.0), two = table_of(4, 4, 4, 1e4, 0.0);
   const shape shapes[] = {shape_of(&one), shape_of(&two)};
   const verify_part parts[] = {
       {.kernels = kernels, .kernel_count = 1, .shapes = shapes, .shape_count = 2},
       {.kernels = kernels, .kernel_count = 1, .shapes = &shapes[1], .shape_count = 1, .profile = VERIFY_POINTS}};
-  const verify_request request = {.parts = parts, .part_count = 2, .budget = 64, .brief = true, .silence = VERIFY_DEFAULT_SILENCE};
+  const verify_request request = {
+      .parts = parts, .part_count = 2, .budget = 64, .brief = true, .silence = VERIFY_DEFAULT_SILENCE};
   json_t *record = verify_run(&request), *each;
   const json_t *profile = json_object_get(record, "profile");
   bool same = count < all;

@@ -1,14 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The pictures and figures of doc/sinusoids.md are those that the program makes, and these are right.
-. "${srcdir:-.}/tests/tap.sh"
 : "${abs_top_builddir:=$PWD}"
-srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
+. "${srcdir:-.}/tests/command.sh"
+srcdir=$root
 program=$abs_top_builddir/posenc-sinusoids
 [ -x "$program" ] || { echo "Bail out! no posenc-sinusoids in $abs_top_builddir"; exit 1; }
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
 diagnose() { head -n 20 out err | sed 's/^/# /'; }
 
 "$program" data >data 2>err
