@@ -35,7 +35,7 @@
  * 1, which is smaller for one normalisation less.
  *
  * Distances in the plane add up under rotation, but for a factor (1 + 2^-90). MPFR's pairs are within 2^-105 = 2 u²
- * (format.h). j and 64 b take at most six of them and five rotations each, the anchor one, and putting the three
+ * (format.h; as points, those of oracle_turns). j and 64 b take at most six of them and five rotations each, the anchor one, and putting the three
  * together two rotations: 13 × 2 u² + 12 × 10 u² = 146 u² < 2^-98.
  *
  * An attention factor is in the anchors alone. What is turned is then 2^k times such a pair, the factor being at most
@@ -77,12 +77,6 @@ static fast_pair pair_of(const exact_pair *pair) {
   return (fast_pair){{pair->sine.high, pair->sine.low}, {pair->cosine.high, pair->cosine.low}};
 }
 
-/* MPFR's answers to `exacts`: values at a position, or rotations by so many positions. */
-static void compute_exacts(fast_oracle *f, int64_t position, bool is_turn) {
-  for (int64_t i = 0; i < f->pairs; i++) f->places[i] = (place){position, i};
-  (is_turn ? oracle_turns : oracle_pairs)(f->exact, f->places, (size_t)f->pairs, f->exacts);
-}
-
 /* Rotations by numbers that are no powers of two, from those that are: the highest bit after the rest. */
 static void fill_multiples(const fast_oracle *f, fast_lanes *multiples) {
   for (int n = 1; n < STEPS; n++) {
@@ -98,14 +92,13 @@ static void fill_groups(fast_oracle *f) {
     set_lane(&f->group[i / LANES].fine[0], i % LANES, by_0);
     set_lane(&f->group[i / LANES].coarse[0], i % LANES, by_0);
   }
-  for (int bit = 0; bit < 2 * STEP_BITS; bit++) {
-    compute_exacts(f, INT64_C(1) << bit, true);
-    for (int64_t i = 0; i < f->pairs; i++) {
+  oracle_turns(f->exact, TURNS, f->exacts);
+  for (int64_t i = 0; i < f->pairs; i++)
+    for (int bit = 0; bit < TURNS; bit++) {
       group *g = &f->group[i / LANES];
       fast_lanes *of = bit < STEP_BITS ? &g->fine[1 << bit] : &g->coarse[1 << (bit - STEP_BITS)];
-      set_lane(of, i % LANES, pair_of(&f->exacts[i]));
+      set_lane(of, i % LANES, pair_of(&f->exacts[i * TURNS + bit]));
     }
-  }
   for (int64_t g = 0; g < f->groups; g++) {
     fill_multiples(f, f->group[g].fine);
     fill_multiples(f, f->group[g].coarse);
@@ -118,7 +111,8 @@ static int64_t anchor_of(int64_t position) {
 }
 
 static void set_anchor(fast_oracle *f, int64_t position) {
-  compute_exacts(f, position, false);
+  for (int64_t i = 0; i < f->pairs; i++) f->places[i] = (place){position, i};
+  oracle_pairs(f->exact, f->places, (size_t)f->pairs, f->exacts);
   for (int64_t i = 0; i < f->pairs; i++) set_lane(&f->group[i / LANES].anchor, i % LANES, pair_of(&f->exacts[i]));
   f->anchored = position;
 }
@@ -142,7 +136,7 @@ fast_oracle *fast_create(const posenc_problem *problem, unsigned isa) {
   f->exact = oracle_create(&unpadded);
   f->group = aligned_alloc(64, (size_t)f->groups * sizeof *f->group);
   f->places = calloc((size_t)f->pairs, sizeof *f->places);
-  f->exacts = calloc((size_t)f->pairs, sizeof *f->exacts);
+  f->exacts = calloc((size_t)f->pairs * TURNS, sizeof *f->exacts);
   f->sums = calloc((size_t)f->groups * STEPS, sizeof *f->sums);
   if (!f->exact || !f->group || !f->places || !f->exacts || !f->sums) {
     fast_destroy(f);

@@ -9,6 +9,7 @@
 enum {
   STEP_BITS = 6,
   STEPS = 1 << STEP_BITS, /* rows of a tile, and tiles between anchors */
+  TURNS = 2 * STEP_BITS,  /* by powers of two, from which the others are made */
   REACH = STEPS * STEPS,  /* rows from an anchor to the next */
 };
 
@@ -32,7 +33,7 @@ struct fast_oracle {
   int64_t anchored; /* the position of the anchor in use */
   group *group;
   place *places;       /* of one row */
-  exact_pair *exacts;  /* MPFR's answers for `places` */
+  exact_pair *exacts;  /* MPFR's answers for `places`, or TURNS of each frequency */
   element_error *sums; /* one per tile between two anchors */
 };
 

@@ -18,6 +18,7 @@ struct oracle {
   const format *target;
   mpfr_t *frequencies; /* relative error below 2^(4 - FREQUENCY_BITS) */
   double *factors;     /* of longrope, a copy */
+  mpfr_t slope;        /* slope_of, for frequencies of FREQUENCY_BITS */
   mpfr_t attention;    /* the factor of all values, to the same precision; */
   exact at_0;          /* it again: the cosine of position 0 */
   double most;         /* the factor if it is a double, which no other value reaches, or infinity */
@@ -38,17 +39,20 @@ static void slope_of(mpfr_t slope, const posenc_problem *problem) {
 /* base^(-i / (dim/2 - shift)) = exp(slope i), and what scaling makes of it. The slope's error is less than 2^13 of
    its last units in the exponent, so it has some bits to spare; more, where a scaling cancels many. */
 enum { SPARE_BITS = 128 };
-static void frequency(mpfr_t w, const posenc_problem *problem, int64_t index) {
+static void frequency(mpfr_t w, const oracle *o, int64_t index) {
   const mpfr_prec_t bits = mpfr_get_prec(w);
   mpfr_t slope, precise;
   mpfr_inits2(bits, slope, precise, (mpfr_ptr)0);
   for (mpfr_prec_t spare = SPARE_BITS;; spare *= 2) {
     mpfr_set_prec(slope, bits + spare);
     mpfr_set_prec(precise, bits + spare);
-    slope_of(slope, problem);
+    if (bits + spare <= mpfr_get_prec(o->slope))
+      mpfr_set(slope, o->slope, MPFR_RNDN);
+    else
+      slope_of(slope, &o->problem);
     mpfr_mul_si(slope, slope, (long)index, MPFR_RNDN);
     mpfr_exp(precise, slope, MPFR_RNDN);
-    if (scaling_frequency(precise, bits, problem, index)) break;
+    if (scaling_frequency(precise, bits, &o->problem, index)) break;
   }
   mpfr_set(w, precise, MPFR_RNDN);
   mpfr_clears(slope, precise, (mpfr_ptr)0);
@@ -132,12 +136,14 @@ oracle *oracle_create(const posenc_problem *problem) {
     o->problem.scaling.factors = factors;
   }
   set_attention(o);
+  mpfr_init2(o->slope, FREQUENCY_BITS + SPARE_BITS);
+  slope_of(o->slope, &o->problem);
 #pragma omp parallel if (count > FEW)
   {
 #pragma omp for schedule(dynamic, 16)
     for (int64_t i = 0; i < count; i++) {
       mpfr_init2(frequencies[i], FREQUENCY_BITS);
-      frequency(frequencies[i], &o->problem, i);
+      frequency(frequencies[i], o, i);
     }
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
   }
@@ -147,7 +153,7 @@ oracle *oracle_create(const posenc_problem *problem) {
 void oracle_destroy(oracle *o) {
   if (!o) return;
   for (int64_t i = 0; i < o->problem.dim / 2; i++) mpfr_clear(o->frequencies[i]);
-  mpfr_clear(o->attention);
+  mpfr_clears(o->attention, o->slope, (mpfr_ptr)0);
   free(o->frequencies);
   free(o->factors);
   free(o);
@@ -162,7 +168,7 @@ void oracle_frequency(const oracle *o, int64_t index, mpfr_t w) {
     mpfr_set(w, o->frequencies[index], MPFR_RNDN);
     return;
   }
-  frequency(w, &o->problem, index);
+  frequency(w, o, index);
 }
 
 /* A pair of the table, or of the unit circle. */
@@ -182,7 +188,7 @@ static exact_pair compute(const oracle *o, bool of_circle, workspace *w, place a
     if (bits + 128 > mpfr_get_prec(frequency_now)) {
       mpfr_set_prec(precise, 4 * bits);
       mpfr_set_prec(factor, 4 * bits);
-      frequency(precise, &o->problem, at.index);
+      frequency(precise, o, at.index);
       scaling_attention(factor, &o->problem);
       frequency_now = precise;
       attention_now = factor;
@@ -222,40 +228,91 @@ static exact_pair compute(const oracle *o, bool of_circle, workspace *w, place a
   return pair;
 }
 
-static void compute_in_turn(const oracle *o, bool of_circle, const place *places, size_t count, exact_pair *pairs) {
+static void compute_in_turn(const oracle *o, const place *places, size_t count, exact_pair *pairs) {
   workspace w;
   workspace_init(&w);
-  for (size_t i = 0; i < count; i++) pairs[i] = compute(o, of_circle, &w, places[i]);
+  for (size_t i = 0; i < count; i++) pairs[i] = compute(o, false, &w, places[i]);
   workspace_clear(&w);
 }
 
-static void compute_all(const oracle *o, bool of_circle, const place *places, size_t count, exact_pair *pairs) {
+void oracle_pairs(const oracle *o, const place *places, size_t count, exact_pair *pairs) {
   if (count <= FEW) {
-    compute_in_turn(o, of_circle, places, count, pairs);
+    compute_in_turn(o, places, count, pairs);
     return;
   }
 #pragma omp parallel
   {
 #pragma omp for schedule(dynamic)
     for (size_t from = 0; from < count; from += FEW)
-      compute_in_turn(o, of_circle, places + from, count - from < FEW ? count - from : FEW, pairs + from);
+      compute_in_turn(o, places + from, count - from < FEW ? count - from : FEW, pairs + from);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
   }
 }
 
 exact_pair oracle_pair(const oracle *o, int64_t position, int64_t index) {
   exact_pair pair;
-  compute_all(o, false, &(place){position, index}, 1, &pair);
+  oracle_pairs(o, &(place){position, index}, 1, &pair);
   return pair;
 }
 
-void oracle_pairs(const oracle *o, const place *places, size_t count, exact_pair *pairs) {
-  compute_all(o, false, places, count, pairs);
+exact_pair oracle_turn(const oracle *o, int64_t position, int64_t index) {
+  workspace w;
+  workspace_init(&w);
+  const exact_pair turn = compute(o, true, &w, (place){position, index});
+  workspace_clear(&w);
+  return turn;
 }
 
-void oracle_turns(const oracle *o, const place *places, size_t count, exact_pair *pairs) {
-  compute_all(o, true, places, count, pairs);
+/* ---- rotations ------------------------------------------------------------------------------------------------- */
+
+/*
+ * Of the pairs that are doubled. (s, c) of an angle becomes (2 s c, 1 - 2 s^2) of twice that angle. If both are within
+ * E, these are within 4 E + 2 E^2 + 2^(1 - TURN_BITS): at most 2 (|s| + |c|) E and 4 |s| E, and their roundings. The
+ * first are within 2^(1 - TURN_BITS), half of it for the angle. So the twelfth are within 2^(24 - TURN_BITS), and the
+ * sum of two doubles is within 2^-107 of them.
+ */
+enum { TURN_BITS = 160 };
+
+static exact sum_of_two(const mpfr_t x, mpfr_t rest) {
+  const double high = mpfr_get_d(x, MPFR_RNDN);
+  mpfr_sub_d(rest, x, high, MPFR_RNDN);
+  return (exact){.high = high, .low = mpfr_get_d(rest, MPFR_RNDN)};
 }
+
+static void double_angle(mpfr_t sine, mpfr_t cosine) {
+  mpfr_mul(cosine, sine, cosine, MPFR_RNDN);
+  mpfr_sqr(sine, sine, MPFR_RNDN);
+  mpfr_swap(sine, cosine);
+  mpfr_mul_2ui(sine, sine, 1, MPFR_RNDN);
+  mpfr_mul_2ui(cosine, cosine, 1, MPFR_RNDN);
+  mpfr_ui_sub(cosine, 1, cosine, MPFR_RNDN);
+}
+
+static void compute_turns(const oracle *o, int64_t index, int count, exact_pair *turns) {
+  const mpfr_exp_t exponent = mpfr_get_exp(o->frequencies[index]);
+  mpfr_t angle, sine, cosine, rest;
+  mpfr_inits2(TURN_BITS, sine, cosine, rest, (mpfr_ptr)0);
+  mpfr_init2(angle, TURN_BITS + (exponent > 0 ? exponent : 0));
+  oracle_frequency(o, index, angle);
+  mpfr_sin_cos(sine, cosine, angle, MPFR_RNDN);
+  for (int n = 0; n < count; n++) {
+    if (n) double_angle(sine, cosine);
+    turns[n] = (exact_pair){sum_of_two(sine, rest), sum_of_two(cosine, rest)};
+  }
+  mpfr_clears(angle, sine, cosine, rest, (mpfr_ptr)0);
+}
+
+void oracle_turns(const oracle *o, int count, exact_pair *turns) {
+  const int64_t frequencies = o->problem.dim / 2;
+#pragma omp parallel if (frequencies > FEW)
+  {
+#pragma omp for schedule(dynamic, 16)
+    for (int64_t i = 0; i < frequencies; i++) compute_turns(o, i, count, turns + i * count);
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+  }
+}
+
+/* ---- returns ----------------------------------------------------------------------------------------------------- */
 
 /* The denominators of x = [0; a1, a2 …] are q(n+1) = a(n+1) q(n) + q(n-1), from q(-1) = 0, q(0) = 1; so they grow at
    least as Fibonacci's numbers do, of which the 60th exceeds 2^40. Each term costs twice its denominator's bits: of

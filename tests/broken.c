@@ -343,12 +343,38 @@ static void test_bounds(posenc_dtype dtype, double ulp) {
   json_decref(run);
 }
 
+/* A table of more pairs than the kernel's share of the budget is sampled: the rest of the budget is that of others. */
+static void test_shares(void) {
+  enum { SHARE_ROWS = 256, BUDGET = SHARE_ROWS * DIM / 2 };
+  static const struct {
+    const char *kernel;
+    posenc_op op;
+    int64_t share;
+  } shares[] = {{"cr-portable", POSENC_TABLE, 1},
+                {"rotation-portable", POSENC_TABLE, 32},
+                {"naive", POSENC_TABLE, 32},
+                {"cr-portable", POSENC_ADD, 32},
+                {"cr-portable", POSENC_ROPE_CACHE, 256}};
+  for (size_t n = 0; n < sizeof shares / sizeof *shares; n++)
+    for (int less = 0; less < 2; less++) {
+      posenc_problem problem = posenc_table(SHARE_ROWS, DIM);
+      problem.op = shares[n].op;
+      if (problem.op == POSENC_ROPE_CACHE) problem.layout = POSENC_DUPLICATED;
+      json_t *run = verify_one(posenc_kernel_find(shares[n].kernel), &problem, BUDGET * shares[n].share - less);
+      const char *mode = json_string_value(json_object_get(first_record(run), "mode"));
+      ok(mode && strcmp(mode, less ? "sampled" : "exhaustive") == 0, "%s, op %d, a budget of %s%d times its pairs: %s",
+         shares[n].kernel, (int)shares[n].op, less ? "less than " : "", (int)shares[n].share, mode ? mode : "no mode");
+      json_decref(run);
+    }
+}
+
 int main(void) {
   good = posenc_kernel_find("rotation-portable");
   for (size_t n = 0; n < sizeof mutants / sizeof *mutants; n++) test_mutant(&mutants[n]);
   test_last_row(270000, 8, VERIFY_DEFAULT_BUDGET, "exhaustive");
   test_last_row(100000, 64, 20000, "sampled");
   test_last_row(31, 4096, 20000, "sampled");
+  test_shares();
   test_mistrust();
   test_bounds(POSENC_F32, 0x1p-24);
   test_bounds(POSENC_BF16, 0x1p-8);

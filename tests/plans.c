@@ -192,6 +192,81 @@ static void test_no_stages(void) {
   posenc_plan_destroy(plan);
 }
 
+/* Where the exact sine or cosine is within 2^-56 of 1 or -1, rotations make more of it: only f64 could tell. */
+static void test_within_one(const posenc_kernel *kernel) {
+  static const int64_t positions[] = {80143857, 245850922, 122925461};
+  for (size_t n = 0; n < sizeof positions / sizeof *positions; n++) {
+    posenc_problem problem = posenc_table(1, 2);
+    double pair[2] = {2.0, 2.0};
+    char what[80];
+    problem.dtype = POSENC_F64;
+    problem.first = positions[n];
+    snprintf(what, sizeof what, "%s: no element beyond 1 at position %d", kernel->name, (int)positions[n]);
+    posenc_plan *plan = plan_or_skip(what, kernel, &problem);
+    if (!plan) continue;
+    posenc_execute(plan, 0, 1, pair);
+    ok(fabs(pair[0]) <= 1.0 && fabs(pair[1]) <= 1.0, "%s", what);
+    posenc_plan_destroy(plan);
+  }
+}
+
+/* ---- where rows go, and which they are ---- */
+
+/* Wherever the element type allows it, with either way to store; streaming instructions want whole vectors. */
+static void test_places(const posenc_kernel *kernel) {
+  enum { ROWS = 20, DIM = 64, OFFSETS = 17 };
+  static _Alignas(64) float room[ROWS * DIM + OFFSETS];
+  static float want[ROWS * DIM];
+  const posenc_problem problem = posenc_table(ROWS, DIM);
+  if (!make_table(kernel, &problem, want)) {
+    skip(kernel->name, posenc_kernel_refusal(kernel, &problem, NULL));
+    return;
+  }
+  bool same = true;
+  for (int stores = POSENC_STORES_AUTO; stores <= POSENC_STORES_STREAMING; stores++) {
+    posenc_options options = options_by(kernel);
+    posenc_plan *plan;
+    options.stores = (posenc_stores)stores;
+    if (!ok(posenc_plan_create(&plan, &problem, &options) == POSENC_OK, "%s: a plan", kernel->name)) return;
+    for (int offset = 0; offset < OFFSETS; offset++) {
+      memset(room, 0, sizeof room);
+      posenc_execute(plan, 0, ROWS, room + offset);
+      same = same && memcmp(room + offset, want, sizeof want) == 0;
+    }
+    posenc_plan_destroy(plan);
+  }
+  ok(same, "%s: the same bits wherever they go", kernel->name);
+}
+
+/* So many rows that a team divides them. */
+static void test_lists(const posenc_kernel *kernel) {
+  enum { ROWS = 1000, DIM = 64 };
+  static float x[ROWS * DIM], out[ROWS * DIM], row[DIM];
+  static int64_t index[ROWS];
+  const posenc_problem problem = posenc_add(ROWS, DIM);
+  posenc_slice slice = posenc_rows(0, ROWS);
+  slice.index = index;
+  for (int64_t n = 0; n < ROWS; n++) index[n] = n * 389 % ROWS;
+  posenc_plan *plan = plan_or_skip(kernel->name, kernel, &problem);
+  if (!plan) return;
+  CHECK(posenc_apply(plan, &slice, x, out) == POSENC_OK);
+  bool same = true;
+  for (int64_t n = 0; n < ROWS; n++) {
+    const posenc_slice alone = posenc_rows(index[n], 1);
+    posenc_apply(plan, &alone, x, row);
+    same = same && memcmp(row, out + n * DIM, sizeof row) == 0;
+  }
+  ok(same, "%s: a list of rows gives each row's bits", kernel->name);
+  posenc_plan_destroy(plan);
+}
+
+static void test_kept_bytes(void) {
+  const posenc_kernel *cached = posenc_kernel_find("cached");
+  const posenc_problem most = posenc_table(1 << 18, 1 << 10), more = posenc_table((1 << 18) + 1, 1 << 10);
+  ok(!posenc_kernel_refusal(cached, &most, NULL), "a plan of cached may keep 1 GiB");
+  ok(posenc_kernel_refusal(cached, &more, NULL), "and no more");
+}
+
 /* ---- plans, shared and released ---- */
 
 enum { THREADS = 4, SHARED_ROWS = 3000, SHARED_DIM = 70 };
@@ -344,6 +419,10 @@ int main(void) {
   test_team_stages();
   test_no_stages();
   each_kernel(test_shared_plan);
+  each_kernel(test_within_one);
+  each_kernel(test_places);
+  each_kernel(test_lists);
+  test_kept_bytes();
   test_release();
   test_large();
   return tap_done();

@@ -33,17 +33,16 @@ void check_alignment(stress *t) {
 /* Kernels of ours that are meant for use never need so long; what computes an element in a tenth of a microsecond gets
  * fewer and smaller calls. CPU time, so that a busy machine makes no difference. */
 static bool takes_long(double seconds) {
-  return seconds > 0.2;
+  return seconds > 0.1;
 }
 
-/* A call of so many rows; some of them are compared with calls of few. Returns how many seconds it took. */
+/* A call of so many rows; some of them are compared with calls of few. Returns how many seconds all of them took. */
 static double try_large_call(probe *r, int64_t rows, const arena *large, unsigned char *all) {
   enum { PIECES = 6, FEW = 4 };
   stress *t = r->t;
   const double start = subject_seconds();
   stress_say("calls of many rows");
   probe_run(r, 0, rows, large, all);
-  const double seconds = subject_seconds() - start;
   for (int n = 0; n < PIECES; n++) {
     const int64_t some = least(FEW, rows), last = rows - some,
                   row = n == 0   ? 0
@@ -57,7 +56,7 @@ static double try_large_call(probe *r, int64_t rows, const arena *large, unsigne
       check_break(&t->s->checks[CALL_SIZE], t->s, &r->of.problem,
                   "a call of %" PRId64 " rows has other bits from p = %" PRId64 " on", rows, r->of.problem.first + row);
   }
-  return seconds;
+  return subject_seconds() - start;
 }
 
 /* Every number of rows to 64; then calls four times as large as the one before, all but the largest off alignment

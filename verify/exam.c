@@ -28,7 +28,7 @@ enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
  * whose errors are spread over all rows, get a share of it. A sample has so many windows at most; few of them, if the
  * kernel claims no bound: it may walk to each from position 0.
  */
-enum { SHARE_OF_BOUNDED = 16, WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 8 };
+enum { SHARE_OF_BOUNDED = 32, WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 4 };
 
 /* Shares of add and rope, whose table is looked at beside them; and of a rope cache: its own columns are the library's
  * work, the same for all kernels. The published 4096×128 is looked at whole. */
@@ -271,21 +271,34 @@ static json_t *look_at_rows(exam_run *t) {
   return record;
 }
 
+/* A rope cache is looked at as the table that it is made of. */
+static shape looked_at(const exam *e) {
+  return e->of->problem.op == POSENC_ROPE_CACHE ? (shape){.problem = posenc_table_of(&e->of->problem)} : *e->of;
+}
+
+const char *exam_refusal(const exam *e) {
+  const shape of = looked_at(e);
+  const posenc_options options = exam_options(e->request);
+  subject s;
+  const char *refusal = subject_open(&s, e->kernel, &of, &options);
+  if (!refusal) subject_close(&s);
+  return refusal;
+}
+
 json_t *examine(const exam *e) {
   const posenc_op op = e->of->problem.op;
-  const shape table = {.problem = posenc_table_of(&e->of->problem)};
-  const shape *of = op == POSENC_ROPE_CACHE ? &table : e->of;
+  const shape of = looked_at(e);
   const posenc_options options = exam_options(e->request);
   exam_run t = {.e = e, .before = e->cases ? NULL : process_read(NULL)};
   for (stream of_what = 0; of_what < STREAMS; of_what++)
-    t.streams[of_what] = stream_of(e->request, &of->problem, of_what);
+    t.streams[of_what] = stream_of(e->request, &of.problem, of_what);
   fpenv_set();
-  const char *refusal = subject_open(&t.s, e->kernel, of, &options);
-  json_t *record = refusal                          ? result_begin(e, refusal)
-                   : e->cases                       ? look_at_cases(&t)
-                   : op_is_applied(op)              ? look_at_applied(&t)
-                   : rows_are_special(&of->problem) ? look_at_rows(&t)
-                                                    : look_at_table(&t);
+  const char *refusal = subject_open(&t.s, e->kernel, &of, &options);
+  json_t *record = refusal                         ? result_begin(e, refusal)
+                   : e->cases                      ? look_at_cases(&t)
+                   : op_is_applied(op)             ? look_at_applied(&t)
+                   : rows_are_special(&of.problem) ? look_at_rows(&t)
+                                                   : look_at_table(&t);
   if (!refusal) subject_close(&t.s);
   process_free(t.before);
   return record;

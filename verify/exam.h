@@ -8,6 +8,9 @@
 /* The result; null when memory runs out. */
 json_t *examine(const exam *e);
 
+/* Why the kernel does not do the shape, or null: by making a plan, as examine does. In static storage. */
+const char *exam_refusal(const exam *e);
+
 /* How many elements are looked at, about. */
 double exam_elements(const exam *e);
 

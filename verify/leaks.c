@@ -41,7 +41,7 @@ static void keep_least(uint64_t *least, uint64_t value) {
  * leak. */
 static void check_growth(probe *r, const char *what, int times, size_t (*work)(probe *r)) {
   enum { BLOCKS = 5, SETTLED = 2 };
-  const double most = 0.2; /* CPU seconds */
+  const double most = 0.1; /* CPU seconds */
   check *c = &r->t->s->checks[LEAK];
   uint64_t allocated = UINT64_MAX, mapped = UINT64_MAX, left = UINT64_MAX;
   const double start = subject_seconds();

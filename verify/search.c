@@ -117,8 +117,7 @@ static void creep_to_tie(hunt *h, spot at) {
   fast_pair turns[ORACLE_RETURNS];
   const size_t count = oracle_returns(h->truth, at.index, h->result->reach, returns);
   for (size_t i = 0; i < count; i++) {
-    exact_pair turn;
-    oracle_turns(h->truth, &(place){returns[i], at.index}, 1, &turn);
+    const exact_pair turn = oracle_turn(h->truth, returns[i], at.index);
     turns[i] = pair_of(&turn);
   }
   while (h->left > 0) {

@@ -182,14 +182,30 @@ static posenc_op op_beside(const exam *e) {
   return e->of->problem.op == POSENC_ROPE_CACHE ? POSENC_TABLE : e->of->problem.op;
 }
 
-/* Is no exam before it of the same kernel, operation and dtype? */
+static bool is_like(const exam *a, const exam *b) {
+  return a->kernel == b->kernel && a->of->problem.dtype == b->of->problem.dtype && op_beside(a) == op_beside(b);
+}
+
+static void refusal_worker(void *argument) {
+  const char *refusal = exam_refusal(argument);
+  isolate_result(refusal ? "refused" : "taken");
+}
+
+/* Does the kernel refuse the shape? If it ends of the question, it does not: that is the result of that exam. */
+static bool is_refused(const exam *e) {
+  exam mine = *e;
+  isolated end = isolate(refusal_worker, &mine, &(isolation){&e->kernel, 1, e->request->silence, NULL, NULL});
+  const bool refused = end.result && strcmp(end.result, "refused") == 0;
+  free(end.result);
+  return refused;
+}
+
+/* Of the exams of a kernel, operation and dtype, is it the first whose shape the kernel does not refuse? */
 static bool is_first(const verify_request *request, size_t number) {
   const exam e = exam_of(request, number);
   for (size_t n = 0; n < number; n++) {
     const exam before = exam_of(request, n);
-    if (before.kernel == e.kernel && before.of->problem.dtype == e.of->problem.dtype &&
-        op_beside(&before) == op_beside(&e))
-      return false;
+    if (is_like(&before, &e) && !before.cases && !is_refused(&before)) return false;
   }
   return true;
 }

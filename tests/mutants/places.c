@@ -94,6 +94,18 @@ static void byte_where_4_leave_2(const void *constants, const posenc_problem *pr
 WRONG_ROWS(single_pair, problem->dim == 2)
 WRONG_ROWS(cosine_first, problem->layout == POSENC_SPLIT_CS && problem->dim > 8)
 
+/* The smallest published table has so many rows. */
+enum { SMALLEST_ROWS = 1000 };
+
+static const char *all_but_the_smallest(const posenc_problem *problem) {
+  return problem->rows == SMALLEST_ROWS ? "it has too few rows" : mutant_can_do(problem);
+}
+
+static posenc_status prepare_all_but_the_smallest(const posenc_problem *problem, const posenc_options *options,
+                                                  void **constants) {
+  return problem->rows == SMALLEST_ROWS ? POSENC_NO_KERNEL : good_prepare(problem, options, constants);
+}
+
 static posenc_status keep_stores(const posenc_problem *problem, const posenc_options *options, void **constants) {
   (void)problem;
   *constants = malloc(sizeof options->stores);
@@ -149,9 +161,13 @@ static const posenc_kernel kernels[] = {
     {MUTANT_OF_GOOD("large-base", "wrong for bases above 20000", large_base)},
     {MUTANT_OF_GOOD("shift-taken", "wrong where the denominator has a shift", shift_taken)},
     {MUTANT_OF_GOOD("scale-taken", "wrong where angles are scaled", scale_taken), .scales = true},
+    {CONTRACT(0.5, "smallest-refused", "wrong for dim 2; refuses the smallest table"), .can_do = all_but_the_smallest,
+     .prepare = good_prepare, .execute = single_pair, .release = good_release},
+    {CONTRACT(0.5, "smallest-unprepared", "wrong for dim 2; has no plan for the smallest table"),
+     .can_do = mutant_can_do, .prepare = prepare_all_but_the_smallest, .execute = single_pair, .release = good_release},
     {CONTRACT(0.5, "narrow", "wrong in f16 and bf16"), .can_do = any_dtype, .prepare = good_prepare, .execute = narrow,
      .release = good_release},
 };
 
 POSENC_PLUGIN(EIGHT(kernels), EIGHT(kernels + 8), &kernels[16], &kernels[17], &kernels[18], &kernels[19], &kernels[20],
-              &kernels[21], &kernels[22]);
+              &kernels[21], &kernels[22], &kernels[23], &kernels[24]);
