@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans of posenc.h: the rows that a call makes, their stages, and that threads may share a plan. */
+#define _GNU_SOURCE
 #include "tests/library.h"
 
 #include <dirent.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,38 +96,6 @@ static void test_blocks(void) {
   }
 }
 
-static void test_slices(void) {
-  enum { ROWS = 8, DIM = 4 };
-  static const int64_t first[] = {0, -1}, last[] = {ROWS - 1}, beyond[] = {ROWS};
-  static float x[4 * ROWS * DIM];
-  const posenc_problem problem = posenc_add(ROWS, DIM);
-  const struct {
-    int64_t row, rows, batch, stride;
-    const int64_t *index;
-    bool fine;
-    const char *name;
-  } slices[] = {{0, ROWS, 1, 0, NULL, true, "all rows"},
-                {0, ROWS + 1, 1, 0, NULL, false, "one row more than the table"},
-                {-1, 2, 1, 0, NULL, false, "a row before the first"},
-                {0, -1, 1, 0, NULL, false, "a negative number of rows"},
-                {0, 2, -1, 0, NULL, false, "a negative number of sequences"},
-                {0, 2, 4, 2 * DIM, NULL, true, "adjacent sequences"},
-                {0, 2, 4, 2 * DIM - 1, NULL, false, "overlapping sequences"},
-                {0, 2, 2, 9 * DIM, NULL, true, "sequences with a gap between them"},
-                {0, 2, INT64_MAX, 2 * DIM, NULL, false, "more than memory has"},
-                {0, 1, 1, 0, last, true, "the last row by its number"},
-                {0, 1, 1, 0, beyond, false, "the number of the row after the last"},
-                {0, 2, 1, 0, first, false, "the number of the row before the first"}};
-  for (size_t n = 0; n < sizeof slices / sizeof *slices; n++) {
-    posenc_slice slice = posenc_rows(slices[n].row, slices[n].rows);
-    slice.batch = slices[n].batch;
-    slice.stride = slices[n].stride;
-    slice.index = slices[n].index;
-    ok(apply_rows(NULL, &problem, &slice, x, x) == slices[n].fine, "%s: %s", slices[n].name,
-       slices[n].fine ? "a slice" : "refused");
-  }
-}
-
 /* ---- stages ---- */
 
 /* The frequency and phase of a pair, which f32 recipes have within (2 |ln w| + 5) × 2^-24 < 2e-6 of w and of p for
@@ -210,7 +180,7 @@ static void test_within_one(const posenc_kernel *kernel) {
   }
 }
 
-/* ---- where rows go, and which they are ---- */
+/* ---- where rows go ---- */
 
 /* Wherever the element type allows it, with either way to store; streaming instructions want whole vectors. */
 static void test_places(const posenc_kernel *kernel) {
@@ -236,28 +206,6 @@ static void test_places(const posenc_kernel *kernel) {
     posenc_plan_destroy(plan);
   }
   ok(same, "%s: the same bits wherever they go", kernel->name);
-}
-
-/* So many rows that a team divides them. */
-static void test_lists(const posenc_kernel *kernel) {
-  enum { ROWS = 1000, DIM = 64 };
-  static float x[ROWS * DIM], out[ROWS * DIM], row[DIM];
-  static int64_t index[ROWS];
-  const posenc_problem problem = posenc_add(ROWS, DIM);
-  posenc_slice slice = posenc_rows(0, ROWS);
-  slice.index = index;
-  for (int64_t n = 0; n < ROWS; n++) index[n] = n * 389 % ROWS;
-  posenc_plan *plan = plan_or_skip(kernel->name, kernel, &problem);
-  if (!plan) return;
-  CHECK(posenc_apply(plan, &slice, x, out) == POSENC_OK);
-  bool same = true;
-  for (int64_t n = 0; n < ROWS; n++) {
-    const posenc_slice alone = posenc_rows(index[n], 1);
-    posenc_apply(plan, &alone, x, row);
-    same = same && memcmp(row, out + n * DIM, sizeof row) == 0;
-  }
-  ok(same, "%s: a list of rows gives each row's bits", kernel->name);
-  posenc_plan_destroy(plan);
 }
 
 static void test_kept_bytes(void) {
@@ -386,25 +334,38 @@ static void test_available_threads(void) {
 }
 
 /* Threads stay in OpenMP's pool: as many tasks as were asked for. Must be the first use of OpenMP. */
-static void test_used_threads(void) {
-  static const char what[] = "rotation-openmp uses its threads";
-  const posenc_problem problem = posenc_table(4096, 256);
+/* Threads of this process, after rotation-openmp was asked to make so many rows of 1 KiB by so many threads. */
+static int count_team(int threads, int64_t rows) {
+  const posenc_problem problem = posenc_table(rows, 256);
   posenc_options options = options_by(posenc_kernel_find("rotation-openmp"));
-  options.threads = 3;
   posenc_plan *plan;
-  if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) {
-    skip(what, posenc_kernel_refusal(options.kernel, &problem, &options));
+  options.threads = threads;
+  float *table = malloc((size_t)rows << 10);
+  int count = 0;
+  if (table && posenc_plan_create(&plan, &problem, &options) == POSENC_OK) {
+    posenc_execute(plan, 0, rows, table);
+    count = count_tasks();
+    posenc_plan_destroy(plan);
+  }
+  free(table);
+  return count;
+}
+
+/* OpenMP keeps its threads: the smaller numbers come first. */
+static void test_used_threads(void) {
+  const char *absent = posenc_kernel_find("rotation-openmp")->absent;
+  cpu_set_t cpus;
+  if (absent || count_tasks() <= 0 || sched_getaffinity(0, sizeof cpus, &cpus) != 0) {
+    skip("threads of rotation-openmp", absent ? absent : "the system does not tell them");
     return;
   }
-  float *table = malloc(sizeof(float) * 4096 * 256);
-  posenc_execute(plan, 0, problem.rows, table);
-  const int count = count_tasks();
-  if (count > 0)
-    ok(count >= 3, "%s: asked for 3, it has %d", what, count);
-  else
-    skip(what, "no /proc");
-  free(table);
-  posenc_plan_destroy(plan);
+  const int most = 4 * CPU_COUNT(&cpus);
+  int count = count_team(3, 127);
+  ok(count == 1, "for a table of less than 128 KiB it has one thread: %d", count);
+  count = count_team(3, 1024);
+  ok(count == 3, "asked for 3, it has %d", count);
+  count = count_team(most + 100, (most + 100) * 64);
+  ok(count <= most, "asked for %d, it has at most %d: %d", most + 100, most, count);
 }
 
 int main(void) {
@@ -414,14 +375,12 @@ int main(void) {
   test_execute();
   test_layouts();
   test_blocks();
-  test_slices();
   each_kernel(test_stages);
   test_team_stages();
   test_no_stages();
   each_kernel(test_shared_plan);
   each_kernel(test_within_one);
   each_kernel(test_places);
-  each_kernel(test_lists);
   test_kept_bytes();
   test_release();
   test_large();
