@@ -366,6 +366,20 @@ static void test_combined_cosines(void) {
   free(values);
 }
 
+/* Every second bias of ALiBi, whatever the query: multiples of one column, which sines of small angles nearly are. */
+static void test_halves_of_alibi(void) {
+  enum { ROWS = 96, DIM = 16, QUERIES = 100 };
+  double *values = take(ROWS * DIM, sizeof *values);
+  int right = 0;
+  for (int query = 0; query < QUERIES; query++) {
+    for (int64_t k = 0; k < ROWS * DIM; k++)
+      values[k] = -fabs((double)(k / DIM) - query) * exp2(-8.0 * (double)(2 * (k % DIM) + 1) / (2 * DIM));
+    right += is_none(values, ROWS, DIM, POSENC_F16, "halves of ALiBi");
+  }
+  ok(right == QUERIES, "halves of ALiBi: %d of %d are no table", right, QUERIES);
+  free(values);
+}
+
 /* Noise below the rounding of 16 bits moves values to neighbouring numbers, as recipes do: a table. Noise of several
    units is none. */
 static void test_small_noise(void) {
@@ -620,6 +634,7 @@ int main(int argc, char **argv) {
     if (argc < 2 || strstr(nones[n].name, argv[1])) test_none(&nones[n], n + 1);
   if (argc < 2) {
     test_combined_cosines();
+    test_halves_of_alibi();
     test_small_noise();
     test_damaged_columns();
     test_orders();
