@@ -103,14 +103,19 @@ static bool take_printed(listening *l) {
   return true;
 }
 
+/* What the worker was doing last; a kernel may have written there. */
+static void read_doing(listening *l) {
+  snprintf(l->end->last, sizeof l->end->last, "%.*s", (int)sizeof l->board->doing, l->board->doing);
+  for (char *c = l->end->last; *c; c++)
+    if (iscntrl((unsigned char)*c)) *c = '?';
+}
+
 static void take_message(listening *l, const message *m) {
-  doing d;
   progress now;
   switch (m->kind) {
   case SAYS_DOING:
-    memcpy(&d, m->text, sizeof d);
-    snprintf(l->end->last, sizeof l->end->last, "%s", d.text);
-    if (l->how->on_progress) l->how->on_progress(l->end->last, d.share, l->how->argument);
+    read_doing(l);
+    if (l->how->on_progress) l->how->on_progress(l->end->last, l->board->share, l->how->argument);
     break;
   case SAYS_PROGRESS:
     memcpy(&now, m->text, sizeof now);
@@ -201,6 +206,7 @@ static void conclude(listening *l, pipes *p, pid_t watching) {
   while (l->bytes <= PRINTED_MOST && take_printed(l)) continue;
   if (l->end->how == ENDED_WELL && l->bytes > PRINTED_MOST) l->end->how = ENDED_BY_FLOOD;
   end_line(l);
+  read_doing(l);
   if (!has_verdict) {
     const bool killed = WIFSIGNALED(status);
     found = (verdict){.status = status};

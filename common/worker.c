@@ -53,23 +53,26 @@ static void say(uint16_t kind, const void *text, size_t length) {
   if (!channel_send(&to_caller, kind, text, length)) _exit(EXIT_MUTE);
 }
 
-/* The last message of this kind, and its time. */
-static doing latest;
-static double said;
+/* A sign of life, unless the last one was so many seconds ago: each wakes the caller. */
+static void live(double apart) {
+  static double said;
+  const double now = worker ? clock_seconds() : 0.0;
+  if (now - said < apart) return;
+  said = now;
+  say(SAYS_DOING, "", 0);
+}
 
 static void say_doing(const char *text, size_t length, double share) {
-  latest = (doing){.share = share};
-  if (length >= sizeof latest.text) length = sizeof latest.text - 1;
-  memcpy(latest.text, text, length);
-  say(SAYS_DOING, &latest, sizeof latest);
-  said = worker ? clock_seconds() : 0.0;
+  if (!is_worker()) return;
+  if (length >= sizeof board->doing) length = sizeof board->doing - 1;
+  memcpy(board->doing, text, length);
+  board->doing[length] = '\0';
+  board->share = share;
+  live(0.02);
 }
 
 void isolate_go_on(void) {
-  const double now = worker ? clock_seconds() : 0.0;
-  if (now - said < 1.0) return;
-  said = now;
-  say(SAYS_DOING, &latest, sizeof latest);
+  live(1.0);
 }
 
 void isolate_say(const char *text, double share) {

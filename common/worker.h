@@ -8,13 +8,8 @@
 
 #include <stdatomic.h>
 
-/* Kinds of the worker's messages. */
+/* Kinds of the worker's messages. SAYS_DOING is a sign of life: what it is doing is in shared memory. */
 enum { SAYS_DOING, SAYS_PROGRESS, SAYS_LINE, SAYS_RESULT, SAYS_FAILURE, SAYS_ORPHANS, SAYS_END };
-
-typedef struct doing {
-  double share;
-  char text[sizeof((isolated){0}.last)];
-} doing;
 
 /* Exit statuses of the worker's own code; foreign code could only guess them. */
 enum { EXIT_ORDERLY = 86, EXIT_MUTE = 87 };
@@ -29,9 +24,11 @@ typedef struct pipes {
   int messages[2], output[2], release[2], verdicts[2];
 } pipes;
 
-/* Shared memory: the number of the kernel at work, from 1 on, or 0. */
+/* Shared memory: what need not wake the caller. */
 typedef struct shared {
-  _Atomic size_t at_work;
+  _Atomic size_t at_work;                 /* the number of the kernel at work, from 1 on, or 0 */
+  double share;                           /* of the work that is done, */
+  char doing[sizeof((isolated){0}.last)]; /* and what it is doing */
 } shared;
 
 /* The number of a kernel among how->kernels, from 1 on; 0 if it is null or none of them. */
