@@ -168,6 +168,11 @@ sed '/"exams": \[/,/\]/s/^      1\(,*\)$/      1, 0/' exact/2.json >other.json
 check 'more exams than records' leaves_nothing '1 records, but the shard says 2' merge exact/1.json other.json -o no.json
 sed '/"exams": \[/,/\]/s/^      1\(,*\)$/      -1/' exact/2.json >other.json
 check 'a number below 0' leaves_nothing 'shard.exams is not an array of integers of 0 or more' merge exact/1.json other.json -o no.json
+sed -e '/^  "records": \[$/,/^  \]/c\  "records": [],' -e '/"exams": \[/,/\]/c\    "exams": [],' \
+  -e 's/^  "\(passed\|failed\|skipped\)": [0-9]*/  "\1": 0/' exact/2.json >other.json
+check 'the last exam is nowhere' leaves_nothing 'no file has records 1, of ' merge exact/1.json other.json -o no.json
+sed '/^  "records": \[$/,/^  \]/s/"rows": [0-9]*/"rows": 4097/' exact/2.json >other.json
+check 'a result of another shape' leaves_nothing 'is not of the kernel and shape' merge exact/1.json other.json -o no.json
 sed 's/^      "kernel": "rotation-portable"/      "kernel": "cr-portable"/' exact/2.json >other.json
 check 'a result of another kernel' leaves_nothing 'is not of the kernel and shape' merge exact/1.json other.json -o no.json
 check 'a whole run' leaves_nothing 'whole.json: not a shard, but a whole run' merge exact/whole.json -o no.json
