@@ -35,8 +35,8 @@
  * 1, which is smaller for one normalisation less.
  *
  * Distances in the plane add up under rotation, but for a factor (1 + 2^-90). MPFR's pairs are within 2^-105 = 2 u²
- * (format.h; as points, those of oracle_turns). j and 64 b take at most six of them and five rotations each, the anchor one, and putting the three
- * together two rotations: 13 × 2 u² + 12 × 10 u² = 146 u² < 2^-98.
+ * (format.h; as points, those of oracle_turns). j and 64 b take at most six of them and five rotations each, the anchor
+ * one, and putting the three together two rotations: 13 × 2 u² + 12 × 10 u² = 146 u² < 2^-98.
  *
  * An attention factor is in the anchors alone. What is turned is then 2^k times such a pair, the factor being at most
  * 2^k, and so is its error: a power of two changes no rounding.

@@ -6,6 +6,7 @@
 #include "tests/tap.h"
 
 #include <float.h>
+#include <stdlib.h>
 
 /* Two ways to a frequency of 300 bits may differ in the last few. */
 enum { BITS = 300, LAST_BITS = 6 };
@@ -335,6 +336,21 @@ static void test_attention_pairs(posenc_problem problem, const char *what) {
      "%s: %ld of %ld pairs differ, %ld cosines are beyond 1", what, (long)wrong, (long)compared, (long)beyond_one);
 }
 
+/* The doublings against a turn of its own each. */
+static void test_turns(const oracle *o, int64_t frequencies) {
+  enum { COUNT = 12 };
+  exact_pair *turns = calloc((size_t)frequencies * COUNT, sizeof *turns);
+  double most = 0.0;
+  oracle_turns(o, COUNT, turns);
+  for (int64_t n = 0; n < frequencies * COUNT; n++) {
+    const exact_pair one = oracle_turn(o, INT64_C(1) << n % COUNT, n / COUNT);
+    most = fmax(most, fabs((turns[n].sine.high - one.sine.high) + (turns[n].sine.low - one.sine.low)));
+    most = fmax(most, fabs((turns[n].cosine.high - one.cosine.high) + (turns[n].cosine.low - one.cosine.low)));
+  }
+  ok(most <= 0x1p-105, "turns by powers of two are off by at most %a", most);
+  free(turns);
+}
+
 static void test_attention(void) {
   const posenc_problem plain = with_base(16, 16, 1e4);
   test_attention_pairs(yarn(plain, 40.0, 64, true), "yarn by 40");
@@ -348,12 +364,12 @@ static void test_attention(void) {
   bool same = true;
   for (int64_t p = -3; p < 30; p++)
     for (int64_t i = 0; i < 8; i++) {
-      exact_pair turn;
-      oracle_turns(o, &(place){p, i}, 1, &turn);
+      const exact_pair turn = oracle_turn(o, p, i);
       const exact_pair pair = oracle_pair(without, p, i);
       same = same && memcmp(&turn, &pair, sizeof turn) == 0;
     }
   ok(same, "turns are the pairs of the same problem without a factor");
+  test_turns(o, 8);
   const exact_pair origin = oracle_pair(o, 0, 3);
   ok(origin.sine.high == 0.0 && !signbit(origin.sine.high) && origin.cosine.low != 0.0 &&
          format_ulp(oracle_format(o), &origin.cosine) == 0x1p-23,
