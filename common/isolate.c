@@ -103,19 +103,22 @@ static bool take_printed(listening *l) {
   return true;
 }
 
-/* What the worker was doing last; a kernel may have written there. */
-static void read_doing(listening *l) {
+/* What the worker was doing last; a kernel may have written anything there. */
+static double read_doing(listening *l) {
+  const double share = l->board->share;
   snprintf(l->end->last, sizeof l->end->last, "%.*s", (int)sizeof l->board->doing, l->board->doing);
   for (char *c = l->end->last; *c; c++)
-    if (iscntrl((unsigned char)*c)) *c = '?';
+    if (!isprint((unsigned char)*c)) *c = '?';
+  return share >= 0.0 && share <= 1.0 ? share : 0.0;
 }
 
 static void take_message(listening *l, const message *m) {
   progress now;
+  double share;
   switch (m->kind) {
   case SAYS_DOING:
-    read_doing(l);
-    if (l->how->on_progress) l->how->on_progress(l->end->last, l->board->share, l->how->argument);
+    share = read_doing(l);
+    if (l->how->on_progress) l->how->on_progress(l->end->last, share, l->how->argument);
     break;
   case SAYS_PROGRESS:
     memcpy(&now, m->text, sizeof now);

@@ -26,7 +26,7 @@ typedef enum ending {
 typedef struct isolated {
   ending how;
   int number;                   /* of the signal, or the exit status */
-  char last[200];               /* its last message: what it was doing, or why it failed */
+  char last[200];               /* what it was doing last, or why it failed; in ASCII */
   const posenc_kernel *at_work; /* the kernel at work when it ended, or null */
   char *result;                 /* of work that ended well, else null; to be freed */
 } isolated;

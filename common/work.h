@@ -5,10 +5,10 @@
 
 #include "posenc.h"
 
-/* Sends what it is doing now, and the share that is done. */
+/* Tells what it is doing now, and the share that is done: a sign of life, unless there was one just before. */
 void isolate_say(const char *doing, double share);
 
-/* Sends it again, if that was more than a second ago: a kernel has returned from a call. */
+/* A sign of life alone, if the last one was more than a second ago: a kernel has returned from a call. */
 void isolate_go_on(void);
 
 /* From now on this kernel, one of isolation.kernels, is at work; null: none. The output before is that of the kernel

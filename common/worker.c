@@ -53,11 +53,11 @@ static void say(uint16_t kind, const void *text, size_t length) {
   if (!channel_send(&to_caller, kind, text, length)) _exit(EXIT_MUTE);
 }
 
-/* A sign of life, unless the last one was so many seconds ago: each wakes the caller. */
-static void live(double apart) {
+/* A sign of life, unless there was one within so many seconds, or that part of the time limit: each wakes the caller. */
+static void live(double apart, double part) {
   static double said;
   const double now = worker ? clock_seconds() : 0.0;
-  if (now - said < apart) return;
+  if (!worker || (now - said < apart && now - said < part * terms->silence)) return;
   said = now;
   say(SAYS_DOING, "", 0);
 }
@@ -68,11 +68,11 @@ static void say_doing(const char *text, size_t length, double share) {
   memcpy(board->doing, text, length);
   board->doing[length] = '\0';
   board->share = share;
-  live(0.02);
+  live(0.02, 1.0 / 16.0);
 }
 
 void isolate_go_on(void) {
-  live(1.0);
+  live(1.0, 0.25);
 }
 
 void isolate_say(const char *text, double share) {

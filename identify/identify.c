@@ -36,7 +36,8 @@ static bool is_supported(const identity *found) {
     const maker *m = &found->matches[n];
     if (m->compared > 0 && is_made_by(m, found->how.amplitude)) return true;
   }
-  /* Any positions may be in a list: sines of small angles, some columns left out, are multiples of any column. */
+  /* The positions of a list fit any one column. If all angles are small, sines alone fit all columns that are multiples
+   * of it, once columns with larger values are left out. */
   if (found->how.positions && found->how.columns.part != COLUMNS_BOTH && found->damage_count) return false;
   return found->elements > 0 && found->unexplained * 20 <= found->elements;
 }

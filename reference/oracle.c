@@ -266,12 +266,12 @@ exact_pair oracle_turn(const oracle *o, int64_t position, int64_t index) {
 /* ---- rotations ------------------------------------------------------------------------------------------------- */
 
 /*
- * Of the pairs that are doubled. (s, c) of an angle becomes (2 s c, 1 - 2 s^2) of twice that angle. If both are within
- * E, these are within 4 E + 2 E^2 + 2^(1 - TURN_BITS): at most 2 (|s| + |c|) E and 4 |s| E, and their roundings. The
- * first are within 2^(1 - TURN_BITS), half of it for the angle. So the twelfth are within 2^(24 - TURN_BITS), and the
- * sum of two doubles is within 2^-107 of them.
+ * Pairs are doubled in so many bits: (s, c) of an angle becomes (2 s c, 1 - 2 s^2) of twice that angle. If both are
+ * within E, these are within 4 E + 2 E^2 + 2^(1 - TURN_BITS): at most 2 (|s| + |c|) E and 4 |s| E, and their roundings.
+ * The first pair is within 2^(1 - TURN_BITS), half of it for the angle, which has some bits more than that needs. So the
+ * twelfth pair is within 2^(24 - TURN_BITS), and the sum of two doubles within 2^-107 of it.
  */
-enum { TURN_BITS = 160 };
+enum { TURN_BITS = 160, ANGLE_BITS = TURN_BITS + 8 };
 
 static exact sum_of_two(const mpfr_t x, mpfr_t rest) {
   const double high = mpfr_get_d(x, MPFR_RNDN);
@@ -292,7 +292,7 @@ static void compute_turns(const oracle *o, int64_t index, int count, exact_pair 
   const mpfr_exp_t exponent = mpfr_get_exp(o->frequencies[index]);
   mpfr_t angle, sine, cosine, rest;
   mpfr_inits2(TURN_BITS, sine, cosine, rest, (mpfr_ptr)0);
-  mpfr_init2(angle, TURN_BITS + (exponent > 0 ? exponent : 0));
+  mpfr_init2(angle, ANGLE_BITS + (exponent > 0 ? exponent : 0));
   oracle_frequency(o, index, angle);
   mpfr_sin_cos(sine, cosine, angle, MPFR_RNDN);
   for (int n = 0; n < count; n++) {

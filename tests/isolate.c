@@ -286,6 +286,18 @@ static void test_deeds(void) {
   }
 }
 
+static void say_and_die(void *argument) {
+  isolate_say(argument, 0.5);
+  raise(SIGKILL);
+}
+
+/* They are in memory that a kernel can write to, and go into JSON. */
+static void test_last_words(void) {
+  static char strange[] = "at \xff\x01 work";
+  const isolated end = isolate(say_and_die, strange, &(isolation){.silence = 60.0});
+  ok(end.how == ENDED_BY_SIGNAL && strcmp(end.last, "at ?? work") == 0, "last words in ASCII: %s", end.last);
+}
+
 /* A result of many messages, compared byte by byte. */
 static void test_large_result(void) {
   enum { BYTES = 10000000 };
@@ -420,6 +432,7 @@ int main(void) {
   test_code();
   test_channel();
   test_deeds();
+  test_last_words();
   test_large_result();
   test_team();
   return tap_done();

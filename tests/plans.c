@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans of posenc.h: the rows that a call makes, their stages, and that threads may share a plan. */
-#define _GNU_SOURCE
 #include "tests/library.h"
 
 #include <dirent.h>
 #include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -162,7 +160,7 @@ static void test_no_stages(void) {
   posenc_plan_destroy(plan);
 }
 
-/* Where the exact sine or cosine is within 2^-56 of 1 or -1, rotations make more of it: only f64 could tell. */
+/* Where the exact sine or cosine is within 2^-53 of 1 or -1, rotations make more of it: only f64 could tell. */
 static void test_within_one(const posenc_kernel *kernel) {
   static const int64_t positions[] = {80143857, 245850922, 122925461};
   for (size_t n = 0; n < sizeof positions / sizeof *positions; n++) {
@@ -333,7 +331,6 @@ static void test_available_threads(void) {
   CHECK(posenc_threads(INT32_MIN) == 1);
 }
 
-/* Threads stay in OpenMP's pool: as many tasks as were asked for. Must be the first use of OpenMP. */
 /* Threads of this process, after rotation-openmp was asked to make so many rows of 1 KiB by so many threads. */
 static int count_team(int threads, int64_t rows) {
   const posenc_problem problem = posenc_table(rows, 256);
@@ -351,21 +348,20 @@ static int count_team(int threads, int64_t rows) {
   return count;
 }
 
-/* OpenMP keeps its threads: the smaller numbers come first. */
+/* Must be the first use of OpenMP, which keeps its threads: the smaller numbers come first. */
 static void test_used_threads(void) {
   const char *absent = posenc_kernel_find("rotation-openmp")->absent;
-  cpu_set_t cpus;
-  if (absent || count_tasks() <= 0 || sched_getaffinity(0, sizeof cpus, &cpus) != 0) {
-    skip("threads of rotation-openmp", absent ? absent : "the system does not tell them");
+  const int most = 4 * (int)sysconf(_SC_NPROCESSORS_ONLN);
+  if (absent || count_tasks() <= 0) {
+    skip("threads of rotation-openmp", absent ? absent : "no /proc");
     return;
   }
-  const int most = 4 * CPU_COUNT(&cpus);
   int count = count_team(3, 127);
   ok(count == 1, "for a table of less than 128 KiB it has one thread: %d", count);
   count = count_team(3, 1024);
   ok(count == 3, "asked for 3, it has %d", count);
   count = count_team(most + 100, (most + 100) * 64);
-  ok(count <= most, "asked for %d, it has at most %d: %d", most + 100, most, count);
+  ok(count >= 3 && count <= most, "asked for %d, it has at most %d: %d", most + 100, most, count);
 }
 
 int main(void) {

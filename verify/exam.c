@@ -280,6 +280,7 @@ const char *exam_refusal(const exam *e) {
   const shape of = looked_at(e);
   const posenc_options options = exam_options(e->request);
   subject s;
+  fpenv_set();
   const char *refusal = subject_open(&s, e->kernel, &of, &options);
   if (!refusal) subject_close(&s);
   return refusal;

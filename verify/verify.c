@@ -19,6 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 typedef struct tally {
   json_int_t passed, failed, skipped;
@@ -187,25 +188,31 @@ static bool is_like(const exam *a, const exam *b) {
 }
 
 static void refusal_worker(void *argument) {
+  arena_tell_faults();
   const char *refusal = exam_refusal(argument);
   isolate_result(refusal ? "refused" : "taken");
 }
 
-/* Does the kernel refuse the shape? If it ends of the question, it does not: that is the result of that exam. */
-static bool is_refused(const exam *e) {
-  exam mine = *e;
-  isolated end = isolate(refusal_worker, &mine, &(isolation){&e->kernel, 1, e->request->silence, NULL, NULL});
-  const bool refused = end.result && strcmp(end.result, "refused") == 0;
-  free(end.result);
-  return refused;
+/* Whether the kernel does the shape of an exam, as the lanes know it of each other. */
+enum { NOT_ASKED, REFUSED, TAKEN };
+
+/* A kernel that does not survive the question does not do the shape; its exam reports that. */
+static bool is_taken(const exam *e, _Atomic unsigned char *known) {
+  if (*known == NOT_ASKED) {
+    exam mine = *e;
+    isolated end = isolate(refusal_worker, &mine, &(isolation){&e->kernel, 1, e->request->silence, NULL, NULL});
+    *known = end.result && strcmp(end.result, "taken") == 0 ? TAKEN : REFUSED;
+    free(end.result);
+  }
+  return *known == TAKEN;
 }
 
-/* Of the exams of a kernel, operation and dtype, is it the first whose shape the kernel does not refuse? */
-static bool is_first(const verify_request *request, size_t number) {
+/* Of the exams of a kernel, operation and dtype, is it the first whose shape the kernel does? */
+static bool is_first(const verify_request *request, size_t number, _Atomic unsigned char *known) {
   const exam e = exam_of(request, number);
   for (size_t n = 0; n < number; n++) {
     const exam before = exam_of(request, n);
-    if (is_like(&before, &e) && !before.cases && !is_refused(&before)) return false;
+    if (is_like(&before, &e) && !before.cases && is_taken(&before, &known[n])) return false;
   }
   return true;
 }
@@ -312,7 +319,8 @@ static json_t *shard_json(const verify_request *request, const bool *mine) {
 /* Exams side by side. */
 typedef struct examination {
   const verify_request *request;
-  json_t **records; /* of each exam */
+  json_t **records;             /* of each exam */
+  _Atomic unsigned char *known; /* of each exam, in memory that the lanes share */
   tally counts;
   showing progress;
   bool fork_failed; /* a process could not be made */
@@ -322,7 +330,7 @@ typedef struct examination {
 static char *examine_piece(size_t number, void *argument) {
   const examination *all = argument;
   exam e = exam_of(all->request, number);
-  e.brief = e.brief || !is_first(all->request, number);
+  e.brief = e.brief || e.cases || !is_first(all->request, number, all->known);
   json_t *record = examined(&e);
   char *text = record ? json_dumps(record, JSON_COMPACT) : errno == EAGAIN ? strdup("") : NULL;
   json_decref(record);
@@ -370,7 +378,8 @@ static json_t *examine_all(const verify_request *request, const bool *mine, tall
   piece *pieces = calloc(exams + 1, sizeof *pieces);
   size_t *order = calloc(exams + 1, sizeof *order), count = 0;
   json_t *records = json_array();
-  bool enough = all.records && pieces && order && records;
+  all.known = mmap(NULL, exams + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  bool enough = all.records && pieces && order && records && all.known != MAP_FAILED;
   for (size_t n = 0; enough && n < exams; n++) {
     const exam e = exam_of(request, n);
     if (!mine[n]) continue;
@@ -388,6 +397,7 @@ static json_t *examine_all(const verify_request *request, const bool *mine, tall
   const int error = errno;
   for (size_t n = 0; n < exams && all.records; n++)
     if (all.records[n]) json_array_append_new(records, all.records[n]);
+  if (all.known != MAP_FAILED) munmap(all.known, exams + 1);
   free(all.records);
   free(pieces);
   free(order);
