@@ -58,6 +58,37 @@ static void make_a_folder(void) {
   exit(output_make_folder(folder) && status_of(exit_at_once) == 5 && count_files() == 0 ? 7 : 9);
 }
 
+static mode_t mode_of(void) {
+  struct stat found = {0};
+  stat(path, &found);
+  return found.st_mode & 07777;
+}
+
+/* As if it had been written in place: a new file has what the umask leaves, one that is replaced keeps its mode. */
+static void test_modes(void) {
+  const mode_t before = umask(027);
+  const bool made = output_write_file(path, "new", 3) && mode_of() == 0640,
+             kept = chmod(path, 0604) == 0 && output_write_file(path, "newer", 5) && mode_of() == 0604;
+  umask(before);
+  ok(made, "a new file has the mode that the umask leaves");
+  ok(kept, "a file that is replaced keeps its mode");
+  remove(path);
+}
+
+/* Root may write to any file: it becomes somebody else first. */
+static void replace_unwritable(void) {
+  static const uid_t nobody = 65534;
+  if (geteuid() == 0 && seteuid(nobody) != 0) exit(9);
+  exit(output_write_file(path, "other", 5) ? 4 : 3);
+}
+
+static void test_unwritable(void) {
+  const bool ready = output_write_file(path, "kept", 4) && chmod(path, 0444) == 0 && chmod(folder, 0777) == 0;
+  const int status = status_of(replace_unwritable);
+  ok(ready && status == 3, "a file that may not be written to is not replaced: status %d", status);
+  remove(path);
+}
+
 int main(void) {
   char text[16] = "";
   remove(path); /* of a run before */
@@ -74,6 +105,8 @@ int main(void) {
   ok(outlived == 6 && strcmp(text, "whole") == 0 && count_files() == 1, "the exit of a child removes nothing: %d, %s",
      outlived, text);
   remove(path);
+  test_modes();
+  test_unwritable();
   rmdir(folder);
   return tap_done();
 }
