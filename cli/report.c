@@ -235,8 +235,9 @@ static void print_page(const char *folder) {
 static void check_labels(const texts *labels) {
   for (size_t n = 0; n < labels->count; n++) {
     json_t *utf8 = json_string(labels->items[n]);
-    if (!utf8 || !*labels->items[n]) die_value("--label", labels->items[n], "no name");
+    const bool is_name = utf8 && *labels->items[n];
     json_decref(utf8);
+    if (!is_name) die_value("--label", labels->items[n], "no name");
     for (size_t i = 0; i < n; i++)
       if (strcmp(labels->items[i], labels->items[n]) == 0)
         die_value("--label", labels->items[n], "another machine is called so");

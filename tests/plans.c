@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans of posenc.h: the rows that a call makes, their stages, and that threads may share a plan. */
+#include "common/sanitizer.h"
 #include "tests/library.h"
 
 #include <dirent.h>
@@ -323,8 +324,8 @@ static int count_tasks(void) {
 
 static void test_available_threads(void) {
   const int before = count_tasks(), had = posenc_threads(5), after = count_tasks();
-  ok(had >= 1 && had <= 5 && before == after, "%d of 5 threads can be started; %d run before, %d after", had, before,
-     after);
+  ok(had >= 1 && had <= 5 && after - before <= SANITIZED, /* whose first thread makes one of the sanitizer's */
+     "%d of 5 threads can be started; %d run before, %d after", had, before, after);
   CHECK(posenc_threads(1) == 1);
   CHECK(posenc_threads(0) == 1);
   CHECK(posenc_threads(-7) == 1);
