@@ -36,6 +36,7 @@ static bool takes_long(double seconds) {
   return seconds > 0.1;
 }
 
+
 /* A call of so many rows; some of them are compared with calls of few. Returns how many seconds all of them took. */
 static double try_large_call(probe *r, int64_t rows, const arena *large, unsigned char *all) {
   enum { PIECES = 6, FEW = 4 };
@@ -75,8 +76,9 @@ bool check_call_sizes(stress *t) {
   if (p.op == POSENC_ROPE) p.heads = 8;
   if (!probe_open(&r, t, &p, false)) return true;
   arena *large = arena_create((size_t)p.rows * row_bytes);
-  double seconds = 0.0; /* of the call before */
-  for (size_t bytes = row_bytes; large && bytes <= most && !takes_long(4.0 * seconds); bytes *= 4) {
+  /* Of the call before. The next takes four times as long, which may be twice the limit: it may be the first to stream. */
+  double seconds = 0.0;
+  for (size_t bytes = row_bytes; large && bytes <= most && !takes_long(2.0 * seconds); bytes *= 4) {
     const int64_t rows = (int64_t)(bytes / row_bytes) + 1;
     const size_t placed = row_bytes * (size_t)rows;
     seconds = try_large_call(&r, rows, large, arena_place(large, placed, false));
