@@ -76,7 +76,7 @@ bool check_call_sizes(stress *t) {
   if (p.op == POSENC_ROPE) p.heads = 8;
   if (!probe_open(&r, t, &p, false)) return true;
   arena *large = arena_create((size_t)p.rows * row_bytes);
-  /* Of the call before. The next takes four times as long, which may be twice the limit: it may be the first to stream. */
+  /* Of the call before. The next takes four times as long, up to twice the limit: it may be the first to stream. */
   double seconds = 0.0;
   for (size_t bytes = row_bytes; large && bytes <= most && !takes_long(2.0 * seconds); bytes *= 4) {
     const int64_t rows = (int64_t)(bytes / row_bytes) + 1;
