@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages through a pipe from a process that runs foreign code. Each has a number and a code made with a secret key, so
- * that bytes written by the foreign code are detected. It shares the sender's memory, though, and could find the key there.
+ * Messages through a pipe from a process that runs foreign code. Each has a number and a code made with a secret key,
+ * so that bytes written by the foreign code are detected. It shares the sender's memory, though, and could find the key
+ * there.
  */
 #ifndef POSENC_COMMON_CHANNEL_H
 #define POSENC_COMMON_CHANNEL_H

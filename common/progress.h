@@ -4,9 +4,9 @@
 #define POSENC_COMMON_PROGRESS_H
 
 /*
- * Shows "stage: what [####------] 1.2/4.9 G elements, 231 M/s, 0:12 left", at most ten times a second; no wider than the
- * terminal, without the bar or with a shorter text if need be. Pace and time left are those of the stage, which begins
- * when its name changes or `done` decreases.
+ * Shows "stage: what [####------] 1.2/4.9 G elements, 231 M/s, 0:12 left", at most ten times a second; no wider than
+ * the terminal, without the bar or with a shorter text if need be. Pace and time left are those of the stage, which
+ * begins when its name changes or `done` decreases.
  */
 typedef struct progress {
   char stage[32], what[256], unit[32];

@@ -151,8 +151,8 @@ static bool narrow_by_all(const candidates *of, guess *g, double needed, double 
   return g->bits - bits_of_miss * (double)g->missed >= needed;
 }
 
-/* The turns by which the next phase of a candidate may be off, where it must not be damaged: a look that is cheaper than
-   is_hopeless, and drops most candidates. */
+/* The turns by which the next phase of a candidate may be off, where it must not be damaged: a look that is cheaper
+ * than is_hopeless, and drops most candidates. */
 static double sieve_of(const candidates *of, double farthest) {
   if (of->slowest == 0) return INFINITY;
   const phase_step *own = &of->steps[of->slowest], *next = own - 1;

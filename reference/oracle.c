@@ -268,8 +268,8 @@ exact_pair oracle_turn(const oracle *o, int64_t position, int64_t index) {
 /*
  * Pairs are doubled in so many bits: (s, c) of an angle becomes (2 s c, 1 - 2 s^2) of twice that angle. If both are
  * within E, these are within 4 E + 2 E^2 + 2^(1 - TURN_BITS): at most 2 (|s| + |c|) E and 4 |s| E, and their roundings.
- * The first pair is within 2^(1 - TURN_BITS), half of it for the angle, which has some bits more than that needs. So the
- * twelfth pair is within 2^(24 - TURN_BITS), and the sum of two doubles within 2^-107 of it.
+ * The first pair is within 2^(1 - TURN_BITS), half of it for the angle, which has some bits more than that needs. So
+ * the twelfth pair is within 2^(24 - TURN_BITS), and the sum of two doubles within 2^-107 of it.
  */
 enum { TURN_BITS = 160, ANGLE_BITS = TURN_BITS + 8 };
 

@@ -43,8 +43,8 @@ void oracle_pairs(const oracle *o, const place *places, size_t count, exact_pair
 /* The same without the factor: the rotation by so many positions. */
 exact_pair oracle_turn(const oracle *o, int64_t position, int64_t index);
 
-/* Rotations by 1, 2, 4 ... 2^(count - 1) positions, without the factor; count is at most 12. That of frequency `index` by
- * 2^n is turns[index * count + n]. high + low is within 2^-106 of the value; `rounded` is not set. */
+/* Rotations by 1, 2, 4 ... 2^(count - 1) positions, without the factor; count is at most 12. That of frequency `index`
+ * by 2^n is turns[index * count + n]. high + low is within 2^-106 of the value; `rounded` is not set. */
 void oracle_turns(const oracle *o, int count, exact_pair *turns);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* add and rope as a user meets them: what is refused, that all ways to the same results give the same bits, and that these are within
- * the bound of MPFR's, which is not a loose one. */
+/* add and rope as a user meets them: what is refused, that all ways to the same results give the same bits, and that
+ * these are within the bound of MPFR's, which is not a loose one. */
 #include "posenc.h"
 #include "reference/oracle.h"
 #include "tests/tap.h"

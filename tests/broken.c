@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Broken kernels that the verification must catch, each by the property it breaks. The good kernel under them must pass. */
+/* Broken kernels that the verification must catch, each by the property it breaks. The good kernel under them must
+ * pass. */
 #include "common/sanitizer.h"
 #include "records/print.h"
 #include "tests/tap.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The encodings beside the table: contracts, the truth that they are held to, the library held to it, and mutants that are caught. */
+/* The encodings beside the table: contracts, the truth that they are held to, the library held to it, and mutants that
+ * are caught. */
 #include "reference/encodings.h"
 #include "posenc.h"
 #include "tests/tap.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What identify says of tables that are none, and of tables that are damaged, reversed, in lists, scaled and shifted, of odd dims. */
+/* What identify says of tables that are none, and of tables that are damaged, reversed, in lists, scaled and shifted,
+ * of odd dims. */
 #include "tests/identify.h"
 
 static const double turn = 6.283185307179586;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What identify says of scaled rope caches and tables, in every layout and dtype: computed exactly, and in f32 as frameworks do. */
+/* What identify says of scaled rope caches and tables, in every layout and dtype: computed exactly, and in f32 as
+ * frameworks do. */
 #include "identify/scalings.h"
 #include "tests/identify.h"
 
@@ -124,8 +125,8 @@ static const char *wrong_factors(const struct scaled *of, const identity *found)
   return NULL;
 }
 
-/* One frequency on the ramp does not tell its two ends. Cosines of slow waves are all the amplitude in 16 bits: of a ramp whose
-   end is not seen, unless it is a usual one, factors alone are told. */
+/* One frequency on the ramp does not tell its two ends. Cosines of slow waves are all the amplitude in 16 bits: of a
+ * ramp whose end is not seen, unless it is a usual one, factors alone are told. */
 static bool is_told(const posenc_scaling *s, const wanted *w, const identity *found) {
   const bool cosines = w->part == COLUMNS_COS && (w->dtype == POSENC_F16 || w->dtype == POSENC_BF16);
   if (s->kind != POSENC_SCALING_LLAMA3 || near(s->high, 4.0 * s->low)) return true;

@@ -107,9 +107,9 @@ static void test_detect(void) {
 }
 
 /*
- * Which instruction stores the table? The output is memory that may not be written: the first store faults, and the handler reads the bytes
- * of the faulting instruction. AVX-512 instructions begin with the EVEX prefix 0x62, and nothing else in 64-bit code does; those of AVX and AVX2
- * with a VEX prefix, 0xc4 or 0xc5, and again nothing else.
+ * Which instruction stores the table? The output is memory that may not be written: the first store faults, and the
+ * handler reads the bytes of the faulting instruction. AVX-512 instructions begin with the EVEX prefix 0x62, and
+ * nothing else in 64-bit code does; those of AVX and AVX2 with a VEX prefix, 0xc4 or 0xc5, and again nothing else.
  */
 static sigjmp_buf after_fault;
 static volatile unsigned char first_byte;

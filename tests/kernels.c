@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every kernel, and every competitor on each instruction set, against the oracle over the corners of what a problem can be; and the
- * reproducible ones against each other, bit for bit. */
+/* Every kernel, and every competitor on each instruction set, against the oracle over the corners of what a problem can
+ * be; and the reproducible ones against each other, bit for bit. */
 #include "impls/peers/peers.h"
 #include "tests/tap.h"
 #include "verify/verify.h"
@@ -60,8 +60,8 @@ static size_t applied_corners(shape *shapes) {
   return count;
 }
 
-/* Tables that are dealt to threads; and of more than 16 MiB, which are stored past the caches: of rows, and of halves of rows,
-   that keep the alignment of vectors and that do not. */
+/* Tables that are dealt to threads; and of more than 16 MiB, which are stored past the caches: of rows, and of halves
+ * of rows, that keep the alignment of vectors and that do not. */
 enum { LARGE = 4 + 3 * 2 * 3 };
 static size_t large(shape *shapes) {
   static const int64_t dims[] = {72, 128, 130};
@@ -162,8 +162,8 @@ static const posenc_kernel *portable_of(const posenc_kernel *kernel) {
   return NULL;
 }
 
-/* "Same bits on every ISA and thread count", said by the contract of each of these; and stored in either way, which matters to
-   vectors that are aligned and to those that are not. */
+/* "Same bits on every ISA and thread count", said by the contract of each of these; and stored in either way, which
+ * matters to vectors that are aligned and to those that are not. */
 static void test_same_bits(const shape *shapes, size_t count) {
   static const int threads[] = {1, 2, 3, 7};
   size_t kernel_count;

@@ -24,8 +24,8 @@ static void good_rows(const posenc_problem *problem, int64_t position, int64_t r
   posenc_plan_destroy(plan);
 }
 
-/* Faults: elements that are off by more than half an ulp of f32, and of f16; a row that bf16 cannot tell from the one before; an
-   element that is off by 3; a row that is another one. */
+/* Faults: elements that are off by more than half an ulp of f32, and of f16; a row that bf16 cannot tell from the one
+ * before; an element that is off by 3; a row that is another one. */
 enum {
   OFF_F32 = 100,
   OFF_F16 = 200,

@@ -32,7 +32,8 @@ static void test_contracts(void) {
        "%s claims nothing, tells its stages, and is not in the library", kernels[k]->name);
 }
 
-/* Around 0 and powers of two, up to where figures were measured; narrow and wide, all layouts, with and without a padding row. */
+/* Around 0 and powers of two, up to where figures were measured; narrow and wide, all layouts, with and without a
+ * padding row. */
 static void test_figures(void) {
   static const int64_t firsts[] = {-100, 4090, 131072, (1 << 20) - 300};
   static const double bases[] = {1e4, 5e5, 1e6, 1e7};
@@ -68,8 +69,8 @@ static void test_figures(void) {
   json_decref(record);
 }
 
-/* The largest errors up to a position, dim 128, base 1e4, as they are known of frameworks: of f32 recipes together, of ggml's walk, and of
- * those in double. */
+/* The largest errors up to a position, dim 128, base 1e4, as they are known of frameworks: of f32 recipes together, of
+ * ggml's walk, and of those in double. */
 typedef struct order {
   int64_t first, rows;
   double f32, ggml, f64;

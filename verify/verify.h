@@ -13,8 +13,8 @@
  * Each kernel is looked at in a process of its own, a shape at a time. Of one that did not live to tell there is one
  * check only: survival, or memory if it died of touching what lies next to its rows.
  *
- * Null when memory runs out, or, with errno EAGAIN, when a process could not be made, which is no kernel's fault. No thread may be running, nor
- * have run an OpenMP region in this process (fork).
+ * Null when memory runs out, or, with errno EAGAIN, when a process could not be made, which is no kernel's fault. No
+ * thread may be running, nor have run an OpenMP region in this process (fork).
  */
 json_t *verify_run(const verify_request *request);
 

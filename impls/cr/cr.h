@@ -10,8 +10,8 @@
  * it is walked 15 rows forward and 15 more back. One anchor in eight is found from its angle (angle.h); the others are
  * leaps, the last block's turned by the angle of 32 positions.
  *
- * CR_ERROR, unit u = 2^-53. The exact recurrence carries an error e in x(1) to e U(n-1) in x(n), |U(n-1)| <= n <= 16, and what
- * is wrong with the anchor as a point of the circle stays as large as it is. Then:
+ * CR_ERROR, unit u = 2^-53. The exact recurrence carries an error e in x(1) to e U(n-1) in x(n), |U(n-1)| <= n <= 16,
+ * and what is wrong with the anchor as a point of the circle stays as large as it is. Then:
  *   the anchor: 4 (angle.h); a leap, 4, two products and a sum, 2.5:                     4 + 7 × 6.5 = 49.5
  *   the neighbour: the step, 4, two products and a sum, 2.5:                              16 × 6.5 = 104
  *   each of 15 steps: the product at most 1, the sum at most 0.5 (fused: 0.5 in all),

@@ -80,7 +80,8 @@ static inline __attribute__((always_inline)) void round_to(posenc_dtype dtype, v
   }
 }
 
-/* Calls function(dtype, …) with the dtype as a constant: in what is inlined, a compile-time parameter, no branch in its loops. */
+/* Calls function(dtype, …) with the dtype as a constant: in what is inlined, a compile-time parameter, no branch in its
+ * loops. */
 #define ROUND_DISPATCH(dtype, function, ...)                                                                           \
   do {                                                                                                                 \
     if ((dtype) == POSENC_F32) function(POSENC_F32, __VA_ARGS__);                                                      \

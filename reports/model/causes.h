@@ -18,9 +18,9 @@ extern const char *const cause_names[CAUSES];
  *     "points": [ {"position": n, "parts": as in the record, "sum" of them, "shares": {cause: of that sum} } … ],
  *     "spans": [ {"from": n, "to": n, "shares": {cause: {"least", "most"}} } … ] } … ]
  *
- * A span is as many points in a row as have the same causes of a fifth of the sum or more; it lists these. The largest of
- * four shares is a quarter or more, so there is always one, and rounding cannot hide it.
- * Kernels without parts are left out. Null when memory runs out.
+ * A span is as many points in a row as have the same causes of a fifth of the sum or more; it lists these. The largest
+ * of four shares is a quarter or more, so there is always one, and rounding cannot hide it. Kernels without parts are
+ * left out. Null when memory runs out.
  */
 json_t *causes_make(const record_accuracy *record);
 

@@ -130,7 +130,8 @@ static double time_of(const json_t *table, const char *kernel) {
   return field_number(spread_of(table, kernel), "median");
 }
 
-/* Of the kernels without a table in memory, those of one thread, as `cached` is, with a proved bound that does not grow. */
+/* Of the kernels without a table in memory, those of one thread, as `cached` is, with a proved bound that does not
+ * grow. */
 static double best_time(const json_t *document, const json_t *table, const char **best) {
   const json_t *kernels = json_object_get(document, "kernels");
   double least = INFINITY;
