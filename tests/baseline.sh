@@ -24,6 +24,8 @@ verify $small --save saved.json
 check 'a baseline is saved' test $status -eq 0 -a -s saved.json
 verify $small --baseline saved.json
 check 'the saved baseline holds' told 0 'rotation-portable baseline'
+verify $small --base 5e5 --kernel rotation-portable
+check 'the base is in the name of the shape' told 0 'accuracy 300x64-base500000:'
 
 changed() { # NAME SED-SCRIPT STATUS TEXT
   sed "$2" saved.json >changed.json

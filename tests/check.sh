@@ -47,6 +47,9 @@ check 'a point for each property' test "$(grep -c '^ok\|^not ok' out)" -eq 5 -a 
 check 'and how to do it again' says "^# replay: posenc check naive.npy --offset 100000 --max-ulp 1 --format tap$"
 check 'TAP without a limit' ends 0 naive.npy --format tap
 check 'skips' test "$(grep -c '# SKIP no limit' out)" -eq 5
+refused '--output f32.npy: it is the file to check$' f32.npy -o f32.npy
+ln f32.npy link.npy
+refused '--output link.npy: it is the file to check$' f32.npy -o link.npy
 check 'JUnit' ends 0 f32.npy --max-ulp 1 --format junit -o x.xml
 check 'into a file' grep -q '<testsuites name="posenc" tests="5" failures="0" skipped="0">' x.xml
 check 'JSON' ends 0 f32.safetensors --format json
@@ -103,6 +106,10 @@ for shape in 'F32","shape":[2000]|dtype F32: not F64' 'F64","shape":[9,99]|shape
   sed "s/F64\",\"shape\":\[1000\]/${shape%|*}/" list.safetensors >lying.safetensors
   refused "lying.safetensors: its tensor positions, ${shape#*|}$" lying.safetensors --tensor pe
 done
+sed 's/"shape":\[1000,8\],"data_offsets":\[8000,40000\]/"shape":[ 999,8],"data_offsets":[8000,39968]/' list.safetensors |
+  head -c -32 >lying.safetensors
+refused 'lying.safetensors: it has 1000 positions for 999 rows$' lying.safetensors
+sed 's/F64","shape":\[1000\]/F64","shape":[1001]/' list.safetensors >lying.safetensors
 check 'an option takes its place, too' ends 0 lying.safetensors --tensor pe --positions positions.txt --max-ulp 0.50001
 for layout in duplicated interleaved split; do
   for length in 1 90; do
