@@ -103,7 +103,8 @@ static bool take_printed(listening *l) {
   return true;
 }
 
-/* What the worker was doing last; a kernel may have written anything there. */
+/* Copies what the worker was doing last, in printable characters, as a kernel may have written to the shared memory.
+ * Returns the share that is done. */
 static double read_doing(listening *l) {
   const double share = l->board->share;
   snprintf(l->end->last, sizeof l->end->last, "%.*s", (int)sizeof l->board->doing, l->board->doing);

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -53,11 +54,12 @@ static void say(uint16_t kind, const void *text, size_t length) {
   if (!channel_send(&to_caller, kind, text, length)) _exit(EXIT_MUTE);
 }
 
-/* A sign of life, unless there was one within so many seconds, or that part of the time limit: each wakes the caller. */
-static void live(double apart, double part) {
+/* Gives a sign of life, which wakes the caller; so many seconds apart, or a quarter of the time limit. */
+static void live(double apart) {
   static double said;
-  const double now = worker ? clock_seconds() : 0.0;
-  if (!worker || (now - said < apart && now - said < part * terms->silence)) return;
+  if (!worker) return;
+  const double now = clock_seconds();
+  if (now - said < fmin(apart, terms->silence / 4.0)) return;
   said = now;
   say(SAYS_DOING, "", 0);
 }
@@ -68,11 +70,11 @@ static void say_doing(const char *text, size_t length, double share) {
   memcpy(board->doing, text, length);
   board->doing[length] = '\0';
   board->share = share;
-  live(0.02, 1.0 / 16.0);
+  live(0.02);
 }
 
 void isolate_go_on(void) {
-  live(1.0, 0.25);
+  live(1.0);
 }
 
 void isolate_say(const char *text, double share) {

@@ -36,7 +36,6 @@ static bool takes_long(double seconds) {
   return seconds > 0.1;
 }
 
-
 /* A call of so many rows; some of them are compared with calls of few. Returns how many seconds all of them took. */
 static double try_large_call(probe *r, int64_t rows, const arena *large, unsigned char *all) {
   enum { PIECES = 6, FEW = 4 };

@@ -271,13 +271,12 @@ static json_t *look_at_rows(exam_run *t) {
   return record;
 }
 
-/* A rope cache is looked at as the table that it is made of. */
-static shape looked_at(const exam *e) {
+shape exam_shape(const exam *e) {
   return e->of->problem.op == POSENC_ROPE_CACHE ? (shape){.problem = posenc_table_of(&e->of->problem)} : *e->of;
 }
 
 const char *exam_refusal(const exam *e) {
-  const shape of = looked_at(e);
+  const shape of = exam_shape(e);
   const posenc_options options = exam_options(e->request);
   subject s;
   fpenv_set();
@@ -288,7 +287,7 @@ const char *exam_refusal(const exam *e) {
 
 json_t *examine(const exam *e) {
   const posenc_op op = e->of->problem.op;
-  const shape of = looked_at(e);
+  const shape of = exam_shape(e);
   const posenc_options options = exam_options(e->request);
   exam_run t = {.e = e, .before = e->cases ? NULL : process_read(NULL)};
   for (stream of_what = 0; of_what < STREAMS; of_what++)

@@ -178,13 +178,9 @@ static exam exam_of(const verify_request *request, size_t number) {
                 part->cases ? &part->cases[table] : NULL, request->brief};
 }
 
-/* Beside the rows of its shape a rope cache is a table. */
-static posenc_op op_beside(const exam *e) {
-  return e->of->problem.op == POSENC_ROPE_CACHE ? POSENC_TABLE : e->of->problem.op;
-}
-
 static bool is_like(const exam *a, const exam *b) {
-  return a->kernel == b->kernel && a->of->problem.dtype == b->of->problem.dtype && op_beside(a) == op_beside(b);
+  return a->kernel == b->kernel && a->of->problem.dtype == b->of->problem.dtype &&
+         exam_shape(a).problem.op == exam_shape(b).problem.op;
 }
 
 static void refusal_worker(void *argument) {

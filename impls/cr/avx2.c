@@ -9,7 +9,7 @@
 
 #include "impls/cr/store.h"
 
-/* As many chains as 16 registers hold. */
+/* Vectors that are computed side by side: as many as fit in 16 registers. */
 enum { VECTORS = 4, STREAMS = true };
 #include "impls/cr/template.h"
 #endif
