@@ -26,6 +26,13 @@ check 'a recipe' ends 0 rope.npy
 check 'is named' begins '^hf-rope, base 1000000, interleaved, positions 4096\.\.5095, computed in f32, bit for bit; max 0\.000[0-9]* from exact; would be 3e-08 '
 check 'and who comes next' eval "says '^recipe/hf-rope  *128000  *128000 .*<-\$' && says '^recipe/gemma-cpp '"
 
+"$POSENC" write --len 20 --dim 64 --offset 1 --padding 8 -o short.npy
+check 'a short table with a padding row amid it' ends 0 short.npy
+check 'is one' begins '^exact .*positions 1\.\.20, padding row at 8, '
+"$POSENC" write --len 300 --dim 64 --base 777 --kernel recipe/f16-positions --offset 4096 -o runs.npy
+check 'positions that are rounded, so that rows are repeated' ends 0 runs.npy
+check 'are found out' begins '^f16-positions, base 777, interleaved, positions 4096\.\.4395, '
+
 # Rope caches of every scaling: named, with parameters, by either half.
 scaled() { # options, pattern
   "$POSENC" write --op rope-cache --len 2048 --dim 64 $1 -o cache.safetensors
