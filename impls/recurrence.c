@@ -51,6 +51,7 @@ static posenc_status prepare(const posenc_problem *problem, const posenc_options
 
 /* One position on. Inline, or the compiler must allow for steps that are the state. */
 static inline __attribute__((always_inline)) void rotate(state *at, const float *step_sin, const float *step_cos) {
+#pragma GCC unroll 16
   for (int i = 0; i < TILE; i++) {
     const float next = at->sine[i] * step_cos[i] + at->cosine[i] * step_sin[i];
     at->cosine[i] = at->cosine[i] * step_cos[i] - at->sine[i] * step_sin[i];
