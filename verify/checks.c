@@ -22,16 +22,18 @@ static void check_accuracy(subject *s, window w, fast_oracle *truth, const unsig
 
 static inline __attribute__((always_inline)) row_norms
 norms_of(const unsigned char *row, posenc_dtype dtype, posenc_columns at, int64_t step, int64_t pairs, double square) {
-  double value = 0.0, norm = 0.0;
+  double value = 0.0, norm = 0.0, nan = 0.0; /* 0, or NaN if one is among them: a maximum passes over it */
+#pragma omp simd reduction(max : value, norm) reduction(+ : nan)
   for (int64_t i = 0; i < pairs; i++) {
     const double sine = format_element(dtype, row, at.sin + i * step),
                  cosine = format_element(dtype, row, at.cos + i * step);
     const double larger = fabs(sine) > fabs(cosine) ? fabs(sine) : fabs(cosine);
     const double off = fabs(sine * sine + cosine * cosine - square);
     value = larger > value ? larger : value;
-    norm = off > norm || off != off ? off : norm; /* a NaN is taken, and stays */
+    norm = off > norm ? off : norm;
+    nan += 0.0 * off;
   }
-  return (row_norms){isnan(norm) ? (double)INFINITY : value, isnan(norm) ? (double)INFINITY : norm};
+  return (row_norms){isnan(nan) ? (double)INFINITY : value, isnan(nan) ? (double)INFINITY : norm};
 }
 
 row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, posenc_columns at, double square) {
