@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* x lies so many bytes behind a cache line, in huge pages if it is large. */
+enum { X_OFF = 16 };
+
 /* Numbers of a size about 1, any will do. */
 static void draw_x(const stress *t, posenc_dtype dtype, unsigned char *x, size_t bytes) {
   enum { DRAWN = 1 << 12 };
@@ -34,7 +37,8 @@ bool probe_open(probe *r, stress *t, const posenc_problem *problem, bool all_row
   if (subject_open(&r->s, t->s->kernel, &r->of, &t->options)) return false;
   const size_t bytes = r->row_bytes * (size_t)problem->rows;
   const bool takes_x = op_is_applied(problem->op);
-  if (takes_x) r->x = malloc(bytes);
+  unsigned char *room = takes_x ? posenc_alloc(X_OFF + bytes) : NULL;
+  if (room) r->x = room + X_OFF;
   if (all_rows) r->rows = malloc(bytes);
   if ((takes_x && !r->x) || (all_rows && !r->rows)) {
     probe_close(r);
@@ -51,7 +55,7 @@ bool probe_open(probe *r, stress *t, const posenc_problem *problem, bool all_row
 
 void probe_close(probe *r) {
   subject_close(&r->s);
-  free(r->x);
+  if (r->x) posenc_free(r->x - X_OFF);
   free(r->rows);
 }
 
