@@ -373,23 +373,24 @@ static const char *no_short_rows(const posenc_problem *problem) {
   return problem->dim == 8 ? "it does not do such a dim" : NULL;
 }
 
-static const char *long_rows_alone(const posenc_problem *problem) {
-  return problem->dim != 8 ? "it does such a dim alone" : NULL;
+static const char *no_rows(const posenc_problem *problem) {
+  return problem->layout == POSENC_SPLIT ? NULL : "it does none that rope would take";
 }
 
-/* Of how many kernels' rope is something looked at beside the shape? */
-static size_t looked_at_beside(const posenc_kernel *const *kernels, bool with_table) {
-  posenc_problem table = posenc_table(8, 8), rope = posenc_table(8, 12);
-  rope.op = POSENC_ROPE;
-  const shape shapes[] = {shape_of(&rope), shape_of(&table)};
-  const verify_part all = {.kernels = kernels, .kernel_count = 2, .shapes = shapes, .shape_count = with_table ? 2 : 1};
+/* For how many exams of these kernels, on rope of dims 8 and 12 or 12 alone, was the property looked at? */
+static size_t looked_at(const posenc_kernel *const *kernels, bool both, const char *property) {
+  posenc_problem of_8 = posenc_table(8, 8), of_12 = posenc_table(8, 12);
+  of_8.op = of_12.op = POSENC_ROPE;
+  const shape shapes[] = {shape_of(&of_8), shape_of(&of_12)};
+  const verify_part all = {
+      .kernels = kernels, .kernel_count = 2, .shapes = both ? shapes : shapes + 1, .shape_count = both ? 2 : 1};
   const verify_request request = {
       .parts = &all, .part_count = 1, .seed = 1, .budget = 1000, .silence = VERIFY_DEFAULT_SILENCE};
   json_t *run = verify_run(&request), *record, *check;
   size_t found = 0, i, k;
   json_array_foreach(json_object_get(run, "records"), i, record) {
     json_array_foreach(json_object_get(record, "checks"), k, check) {
-      found += strcmp(json_string_value(json_object_get(check, "property")), "heads") == 0 &&
+      found += strcmp(json_string_value(json_object_get(check, "property")), property) == 0 &&
                json_integer_value(json_object_get(check, "compared")) > 0;
     }
   }
@@ -397,33 +398,34 @@ static size_t looked_at_beside(const posenc_kernel *const *kernels, bool with_ta
   return found;
 }
 
-/* The library's apply is one and the same for all kernels that have none. */
-static void test_borrowed(void) {
-  const posenc_kernel *naive = posenc_kernel_find("naive"), *term = posenc_kernel_find("div-term");
-  posenc_kernel of_rope_alone = *naive, of_table_alone = *naive, with_apply = *naive;
-  of_rope_alone.name = "of-rope-alone";
-  of_rope_alone.can_do = no_short_rows;
-  of_table_alone.name = "of-table-alone";
-  of_table_alone.can_do = long_rows_alone;
-  with_apply.name = "with-apply";
-  with_apply.apply = posenc_kernel_find("cached")->apply;
-  with_apply.prepare = posenc_kernel_find("cached")->prepare;
-  with_apply.execute = posenc_kernel_find("cached")->execute;
-  with_apply.release = posenc_kernel_find("cached")->release;
+/* The library's apply is one and the same for all kernels that have none: what no kernel sees of it, as the number of
+ * heads, is looked at once beside a shape; everything else for each kernel. */
+static void test_apply_known(void) {
+  static const char *const of_kernel[] = {"positions", "widths", "plans", "decoding", "endurance", "call-size"};
+  const posenc_kernel *naive = posenc_kernel_find("naive"), *term = posenc_kernel_find("div-term"),
+                      *cached = posenc_kernel_find("cached");
+  posenc_kernel short_none = *naive, none = *naive;
+  short_none.name = "no-short-rows";
+  short_none.can_do = no_short_rows;
+  none.name = "no-rows";
+  none.can_do = no_rows;
   const struct {
     const char *what;
     const posenc_kernel *kernels[2];
-    bool with_table;
+    bool both;
     size_t wanted;
-  } runs[] = {{"two kernels without an apply share one look", {naive, term}, true, 1},
-              {"but not if their tables are not looked at", {naive, term}, false, 2},
-              {"nor if one's table is refused", {naive, &of_rope_alone}, true, 2},
-              {"nor with one whose rope is refused", {&of_table_alone, term}, true, 1},
-              {"nor with one that has an apply, before", {&with_apply, naive}, true, 2},
-              {"or after", {naive, &with_apply}, true, 2}};
+  } runs[] = {{"two kernels without an apply share one look at heads", {naive, term}, false, 1},
+              {"but not with one that refuses the shape", {&none, term}, false, 1},
+              {"nor with one that was looked at beside another shape", {naive, &short_none}, true, 2},
+              {"nor with one that has an apply, before", {cached, naive}, false, 2},
+              {"or after", {naive, cached}, false, 2}};
   for (size_t n = 0; n < sizeof runs / sizeof *runs; n++) {
-    const size_t found = looked_at_beside(runs[n].kernels, runs[n].with_table);
+    const size_t found = looked_at(runs[n].kernels, runs[n].both, "heads");
     ok(found == runs[n].wanted, "rope, beside the shape: %s: %d", runs[n].what, (int)found);
+  }
+  for (size_t n = 0; n < sizeof of_kernel / sizeof *of_kernel; n++) {
+    const size_t found = looked_at(runs[0].kernels, false, of_kernel[n]);
+    ok(found == 2, "rope, beside the shape: %s of each kernel: %d", of_kernel[n], (int)found);
   }
 }
 
@@ -434,7 +436,7 @@ int main(void) {
   test_last_row(100000, 64, 20000, "sampled");
   test_last_row(31, 4096, 20000, "sampled");
   test_shares();
-  test_borrowed();
+  test_apply_known();
   test_mistrust();
   test_bounds(POSENC_F32, 0x1p-24);
   test_bounds(POSENC_BF16, 0x1p-8);

@@ -25,8 +25,8 @@ enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
 
 /*
  * A promise of correct rounding is broken by one element, so that such a kernel gets the whole budget. The others,
- * whose errors are spread over all rows, get a share of it. A sample has so many windows at most; few of them and
- * short ones, if the kernel's bound is not derived: it may walk to each row from position 0.
+ * whose errors are spread over all rows, get a share of it. A sample has so many windows at most; few of them, if the
+ * kernel's bound is not derived: it may walk to each from position 0.
  */
 enum { SHARE_OF_BOUNDED = 32, WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 4 };
 
@@ -61,8 +61,7 @@ static sampling_plan plan_sampling(const posenc_kernel *kernel, const posenc_pro
   /* The first rows and the last rows always, even if the budget is for one. */
   const int64_t enough = kernel->bound.derived ? WINDOWS_OF_CLAIM : WINDOWS_OF_NO_CLAIM,
                 windows = least(most(affordable / SAMPLED_ROWS, 2), least(enough, problem->rows));
-  return (sampling_plan){false, windows,
-                         least(most(affordable / windows, 1), kernel->bound.derived ? fitting : SAMPLED_ROWS)};
+  return (sampling_plan){false, windows, least(most(affordable / windows, 1), fitting)};
 }
 
 static double elements_of(const sampling_plan *v, const posenc_problem *problem) {
@@ -295,7 +294,7 @@ json_t *examine(const exam *e) {
     t.streams[of_what] = stream_of(e->request, &of.problem, of_what);
   fpenv_set();
   const char *refusal = subject_open(&t.s, e->kernel, &of, &options);
-  t.s.brief = e->brief;
+  t.s.apply_known = e->apply_known;
   json_t *record = refusal                         ? result_begin(e, refusal)
                    : e->cases                      ? look_at_cases(&t)
                    : op_is_applied(op)             ? look_at_applied(&t)

@@ -21,14 +21,14 @@ typedef struct job {
   unsigned char *out;
   const unsigned char *want;
   size_t bytes;
-  double seconds;       /* of wall time, at least */
   const atomic_int *go; /* 0: wait, 1: run, -1: do not */
   bool wrong;
 } job;
 
 static void *run_job(void *argument) {
   enum { LEAST_ROUNDS = 4 };
-  const double enough = 0.1; /* seconds for rounds that all threads run at once */
+  /* Long enough for two threads to meet, unless the system lets them wait; and long enough for rounds that all meet. */
+  const double seconds = 3e-3, enough = 0.1;
   job *mine = argument;
   int go;
   while (!(go = atomic_load(mine->go))) sched_yield();
@@ -40,7 +40,7 @@ static void *run_job(void *argument) {
     fpenv_restore(); /* single calls tell whether it was left as it was */
     if (memcmp(mine->out, mine->want, mine->bytes) != 0) mine->wrong = true;
     rounds++;
-  } while (!mine->wrong && clock_seconds() - begin < (rounds < LEAST_ROUNDS ? enough : mine->seconds));
+  } while (!mine->wrong && clock_seconds() - begin < (rounds < LEAST_ROUNDS ? enough : seconds));
   return NULL;
 }
 
@@ -72,8 +72,6 @@ static void run_together(check *c, const posenc_problem *problem, job *jobs, int
 /* Rows are spread over the table, so that threads that get in each other's way write different things. */
 void subject_check_threads(subject *s, draw_rows_of *draw, void *argument) {
   enum { LINE = 64 };
-  /* Long enough for two threads to run at once, unless the system lets them wait. */
-  const double seconds = s->brief ? 1e-3 : 3e-3;
   const posenc_problem *problem = &s->shape->problem;
   const int64_t rows = least(draw ? problem->rows : problem->rows / 2, CHECKED_ROWS);
   const int count = count_threads();
@@ -95,8 +93,7 @@ void subject_check_threads(subject *s, draw_rows_of *draw, void *argument) {
       subject_begin_calls();
       subject_call(s->plan, &slice, x, want);
       subject_end_calls(s, problem->first + slice.row);
-      jobs[i] =
-          (job){.plan = s->plan, .slice = slice, .x = x, .out = out, .want = want, .bytes = bytes, .seconds = seconds};
+      jobs[i] = (job){.plan = s->plan, .slice = slice, .x = x, .out = out, .want = want, .bytes = bytes};
     }
     run_together(c, problem, jobs, count);
   }

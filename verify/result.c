@@ -72,7 +72,7 @@ static json_t *applied_witness_json(const witness *w, const exam *e, applied *a)
 /* A witness of the search lies outside the table: it is had again from a table of its row, without a search. */
 static json_t *far_witness_json(const witness *w, const exam *e) {
   verify_request request = *e->request;
-  const exam again = {&request, e->kernel, e->of, NULL, true};
+  const exam again = {.request = &request, .kernel = e->kernel, .of = e->of, .brief = true};
   posenc_problem row = e->of->problem;
   request.search = 0;
   row.first = w->position;

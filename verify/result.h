@@ -17,6 +17,7 @@ typedef struct exam {
   const shape *of;
   const verify_cases *cases; /* the elements that alone are looked at; null: all */
   bool brief;                /* the shape alone: of each kernel, operation and dtype one exam looks beside it, too */
+  bool apply_known;          /* another exam looks at the code of the library that applies the kernel's rows */
 } exam;
 
 /* The record of a kernel that refuses the shape, or, with a null refusal, before it has done anything. All return null

@@ -174,12 +174,16 @@ static exam exam_of(const verify_request *request, size_t number) {
   const verify_part *part = request->parts;
   for (; number >= part->shape_count * part->kernel_count; part++) number -= part->shape_count * part->kernel_count;
   const size_t table = number / part->kernel_count;
-  return (exam){request, part->kernels[number % part->kernel_count], &part->shapes[table],
-                part->cases ? &part->cases[table] : NULL, request->brief};
+  return (exam){.request = request,
+                .kernel = part->kernels[number % part->kernel_count],
+                .of = &part->shapes[table],
+                .cases = part->cases ? &part->cases[table] : NULL,
+                .brief = request->brief};
 }
 
 static bool is_like(const exam *a, const exam *b) {
-  return a->of->problem.dtype == b->of->problem.dtype && exam_shape(a).problem.op == exam_shape(b).problem.op;
+  return a->kernel == b->kernel && a->of->problem.dtype == b->of->problem.dtype &&
+         exam_shape(a).problem.op == exam_shape(b).problem.op;
 }
 
 static void refusal_worker(void *argument) {
@@ -202,30 +206,27 @@ static bool is_taken(const exam *e, _Atomic unsigned char *known) {
   return *known == TAKEN;
 }
 
-/* Does the library add or turn by this kernel's rows, which are looked at as a table of f32? */
-static bool is_borrowed(const verify_request *request, const exam *e, _Atomic unsigned char *known) {
-  if (!op_is_applied(e->of->problem.op) || e->kernel->apply) return false;
-  for (size_t n = 0, exams = count_exams(request); n < exams; n++) {
-    const exam other = exam_of(request, n);
-    const posenc_problem table = exam_shape(&other).problem;
-    if (other.kernel == e->kernel && table.op == POSENC_TABLE && table.dtype == POSENC_F32 && !other.cases &&
-        is_taken(&other, &known[n]))
+/* Of the exams of a kernel, operation and dtype, is it the first whose shape the kernel does? */
+static bool is_first(const verify_request *request, size_t number, _Atomic unsigned char *known) {
+  const exam e = exam_of(request, number);
+  for (size_t n = 0; n < number; n++) {
+    const exam before = exam_of(request, n);
+    if (is_like(&before, &e) && !before.cases && is_taken(&before, &known[n])) return false;
+  }
+  return true;
+}
+
+/* Is the library's code for add and rope, which kernels without an apply share, looked at beside this shape with an
+ * earlier kernel? */
+static bool is_apply_known(const verify_request *request, size_t number, _Atomic unsigned char *known) {
+  const exam e = exam_of(request, number);
+  if (!op_is_applied(e.of->problem.op) || e.kernel->apply) return false;
+  for (size_t n = 0; n < number; n++) {
+    const exam before = exam_of(request, n);
+    if (before.of == e.of && !before.kernel->apply && is_taken(&before, &known[n]) && is_first(request, n, known))
       return true;
   }
   return false;
-}
-
-/* Of the exams of a kernel, operation and dtype, is it the first whose shape the kernel does? Kernels that leave add
- * and rope to the library count as one there: beside the shape, all there is to look at is the library's code. */
-static bool is_first(const verify_request *request, size_t number, _Atomic unsigned char *known) {
-  const exam e = exam_of(request, number);
-  const bool borrowed = is_borrowed(request, &e, known);
-  for (size_t n = 0; n < number; n++) {
-    const exam before = exam_of(request, n);
-    const bool same = before.kernel == e.kernel || (borrowed && !before.kernel->apply);
-    if (same && is_like(&before, &e) && !before.cases && is_taken(&before, &known[n])) return false;
-  }
-  return true;
 }
 
 /* Each kernel once, in the order of the parts. Null when memory runs out. */
@@ -342,6 +343,7 @@ static char *examine_piece(size_t number, void *argument) {
   const examination *all = argument;
   exam e = exam_of(all->request, number);
   e.brief = e.brief || e.cases || !is_first(all->request, number, all->known);
+  e.apply_known = !e.brief && is_apply_known(all->request, number, all->known);
   json_t *record = examined(&e);
   char *text = record ? json_dumps(record, JSON_COMPACT) : errno == EAGAIN ? strdup("") : NULL;
   json_decref(record);
