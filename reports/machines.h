@@ -3,12 +3,11 @@
 #ifndef POSENC_REPORTS_MACHINES_H
 #define POSENC_REPORTS_MACHINES_H
 
+#include "records/read.h"
 #include "reports/page/page.h"
 
-#include <jansson.h>
-
 /* Does it tell of a failed check, on a machine or between two? */
-bool machines_failed(const json_t *document);
+bool machines_failed(const record_machines *record);
 
 /* Shares of the limit by kernel and machine, for each footprint of "fastest"; null where there is none. */
 enum { MACHINES_FIGURES = 3 };
@@ -17,10 +16,10 @@ typedef struct machines_figures {
 } machines_figures;
 
 /* False on an error already told on stderr; nothing to free then. */
-bool machines_draw(const json_t *document, machines_figures *made);
+bool machines_draw(const record_machines *record, machines_figures *made);
 void machines_free(machines_figures *made);
 
 /* The whole page. */
-void machines_write(page *p, const json_t *document, const machines_figures *drawn);
+void machines_write(page *p, const record_machines *record, const machines_figures *drawn);
 
 #endif

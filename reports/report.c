@@ -12,22 +12,23 @@
 #include <errno.h>
 #include <string.h>
 
-/* A report, and the data of its files. */
+/* The data of the files: of one machine, or of several. */
 typedef struct report {
-  const json_t *document;
   const json_t *record; /* what report.json holds */
   bool brief;
-  const figures *drawn;             /* of one machine; or null */
-  const machines_figures *machines; /* of several; or null */
+  const record_report *one; /* or null, and its figures */
+  const figures *drawn;
+  const record_machines *several;
+  const machines_figures *machines;
 } report;
 
 static bool write_page(const report *r, FILE *stream, const page_format *format) {
   page p = {.format = format, .stream = stream, .brief = r->brief && format == &page_html};
-  if (r->machines) {
-    machines_write(&p, r->document, r->machines);
-  } else {
+  if (r->one) {
     p.svg = r->drawn->svg;
-    write_contents(&p, r->document);
+    write_contents(&p, r->one);
+  } else {
+    machines_write(&p, r->several, r->machines);
   }
   return !p.failed;
 }
@@ -57,7 +58,7 @@ enum { FILES = sizeof files / sizeof *files };
 
 /* Without times there is no picture. */
 static bool is_wanted(const report *r, size_t file) {
-  return files[file].write != write_picture || (r->drawn && r->drawn->svg[FIGURE_PARETO]);
+  return files[file].write != write_picture || (r->one && r->drawn->svg[FIGURE_PARETO]);
 }
 
 static int fail(const char *directory, const char *name, output *const outputs[FILES]) {
@@ -105,10 +106,15 @@ static int write_files(const char *directory, const report *r) {
   return 0;
 }
 
-static int write_report(const char *directory, const json_t *document, const json_t *record, bool brief) {
+static int out_of_memory(void) {
+  fputs("posenc: report: out of memory\n", stderr);
+  return 2;
+}
+
+static int write_report(const char *directory, const record_report *shown, const json_t *record, bool brief) {
   figures drawn;
-  if (!figures_make(document, &drawn)) return 2;
-  const int status = write_files(directory, &(report){document, record, brief, &drawn, NULL});
+  if (!figures_make(shown, &drawn)) return 2;
+  const int status = write_files(directory, &(report){.record = record, .brief = brief, .one = shown, .drawn = &drawn});
   figures_free(&drawn);
   return status;
 }
@@ -121,37 +127,48 @@ int report_write(const char *directory, const json_t *accuracy, const json_t *ti
     return 2;
   }
   const record_timing *timed = timing ? record_read_timing(timing, &fault) : NULL;
-  json_t *document = NULL;
-  if (timing && !timed)
+  int status = 2;
+  if (timing && !timed) {
     fprintf(stderr, "posenc: report: timing record: %s\n", fault.text);
-  else if (!(document = document_make(verified, timed, command)))
-    fputs("posenc: report: out of memory\n", stderr);
-  const int status = document ? write_report(directory, document, document, false) : 2;
-  json_decref(document);
+  } else {
+    json_t *document = document_make(verified, timed, command);
+    const record_report *shown = document ? record_take_report(document) : NULL;
+    status = shown ? write_report(directory, shown, document, false) : out_of_memory();
+    record_free(shown);
+    json_decref(document);
+  }
   record_free(timed);
   record_free(verified);
   return status;
 }
 
-int report_publish(const char *directory, const json_t *document, const json_t *record) {
-  return write_report(directory, document, record, true);
+int report_publish(const char *directory, const record_report *shown, const json_t *record) {
+  return write_report(directory, shown, record, true);
+}
+
+static int write_machines(const char *directory, const json_t *document) {
+  machines_figures drawn;
+  const record_machines *shown = record_take_machines(document);
+  if (!shown) return out_of_memory();
+  int status = machines_draw(shown, &drawn) ? 0 : 2;
+  if (status == 0) {
+    status = write_files(directory, &(report){.record = document, .several = shown, .machines = &drawn});
+    machines_free(&drawn);
+  }
+  if (status == 0) status = machines_failed(shown);
+  record_free(shown);
+  return status;
 }
 
 int report_write_machines(const char *directory, json_t *const *reports, char *const *names, size_t count,
                           const char *const *labels, size_t label_count, const char *command) {
   char why[900];
-  machines_figures drawn;
   json_t *document = machines_make(reports, names, count, labels, label_count, command, why, sizeof why);
   if (!document) {
     fprintf(stderr, "posenc: report: %s\n", why);
     return 2;
   }
-  int status = machines_draw(document, &drawn) ? 0 : 2;
-  if (status == 0) {
-    status = write_files(directory, &(report){document, document, false, NULL, &drawn});
-    machines_free(&drawn);
-  }
-  if (status == 0) status = machines_failed(document);
+  const int status = write_machines(directory, document);
   json_decref(document);
   return status;
 }

@@ -3,7 +3,7 @@
 #ifndef POSENC_REPORTS_REPORT_H
 #define POSENC_REPORTS_REPORT_H
 
-#include <jansson.h>
+#include "records/read.h"
 
 /*
  * Writes index.html (self-contained), report.md, report.json and, where the reference table was timed, headline.svg
@@ -14,8 +14,8 @@
  */
 int report_write(const char *directory, const json_t *accuracy, const json_t *timing, const char *command);
 
-/* The same from the document of a report.json: the page without long tables, and `record` as the new report.json. */
-int report_publish(const char *directory, const json_t *document, const json_t *record);
+/* The same from a report: the page without long tables, and `record` as the new report.json. */
+int report_publish(const char *directory, const record_report *shown, const json_t *record);
 
 /*
  * One page of several machines, from the report.json of each; see machines.h for names and labels. 1 if the page tells

@@ -25,9 +25,9 @@ files: files reference common
 verify: verify files reference common
 identify: identify files reference common
 bench: bench common
-reports/page: reports/page common
+reports/page: reports/page records common
 reports/model: reports/model reports/page records common
-reports/sections: reports/sections reports/model reports/page common
+reports/sections: reports/sections reports/model reports/page records common
 reports: reports reports/sections reports/model reports/page records common
 tools: tools reports reports/model reports/page common
 cli: cli verify identify files bench records reports reports/model reports/page impls/peers impls/recipes common'

@@ -17,8 +17,8 @@
 
 /* ---- the machine ---- */
 
-static void write_machine(page *p, const json_t *document) {
-  const json_t *facts = json_object_get(json_object_get(document, "environment"), "timing");
+static void write_machine(page *p, const record_report *report) {
+  const json_t *facts = report->environment.timing;
   page_say(p, "Measured on %s (%s cores; %s; last cache %s; load %s), with posenc %s, commit %s, and %s, on %.10s: ",
            field_string(facts, "cpu"), field_string(facts, "cores"), field_string(facts, "isa"),
            words_bytes(strtod(field_string(facts, "l3"), NULL)).text, field_string(facts, "load"),
@@ -39,41 +39,33 @@ static const struct {
 
 enum { BUDGETS = sizeof budgets / sizeof *budgets, FOOTPRINTS = sizeof footprints / sizeof *footprints };
 
-static const json_t *find_answer(const json_t *document, const char *budget, const char *footprint) {
-  const json_t *answers = json_object_get(document, "answer");
-  for (size_t i = 0; i < json_array_size(answers); i++) {
-    const json_t *answer = json_array_get(answers, i);
-    if (strcmp(field_string(answer, "budget"), budget) == 0 &&
-        strcmp(field_string(answer, "footprint"), footprint) == 0)
-      return answer;
-  }
+/* The answer for a budget, or for any; null if there is none. */
+static const record_answer *find_answer(const record_report *report, const char *budget, const char *footprint) {
+  RECORD_EACH(answer, report, answer)
+    if ((!budget || strcmp(answer->budget, budget) == 0) && strcmp(answer->footprint, footprint) == 0) return answer;
   return NULL;
 }
 
-/* The table of a footprint: that of any answer. */
-static const json_t *table_of(const json_t *document, const char *footprint) {
-  const json_t *answer = field_find(json_object_get(document, "answer"), "footprint", footprint);
-  return document_shape(document, field_string(answer, "shape"));
-}
-
-static void write_answer(page *p, const json_t *document, const json_t *answer) {
-  const json_t *row =
-      document_row(document_shape(document, field_string(answer, "shape")), field_string(answer, "kernel"));
-  const json_t *rate = json_object_get(json_object_get(row, "timing"), "bytes_per_second");
+static void write_answer(page *p, const record_report *report, const record_answer *answer) {
+  static const record_spread none = {NULL, NAN, NAN, NAN};
   page_cell_begin(p);
-  if (answer)
-    page_say(p, CODE("%s") " %s %s", field_string(answer, "kernel"),
-             words_significant(field_number(rate, "median") * 1e-9, 3).text, words_range(rate, 1e-9).text);
+  if (answer) {
+    const record_row *row = report_row(report_table(report, answer->shape), answer->kernel);
+    const record_spread *rate = row ? &row->timing.bytes_per_second : &none;
+    page_say(p, CODE("%s") " %s %s", answer->kernel, words_significant(rate->median * 1e-9, 3).text,
+             words_range(rate, 1e-9).text);
+  }
   page_cell_end(p);
 }
 
-static void write_answers(page *p, const json_t *document) {
+static void write_answers(page *p, const record_report *report) {
   struct {
     char text[200];
   } titles[FOOTPRINTS];
   page_column columns[1 + FOOTPRINTS] = {{"maximum error", false}};
   for (int i = 0; i < FOOTPRINTS; i++) {
-    const json_t *table = table_of(document, footprints[i].name);
+    const record_answer *answer = find_answer(report, NULL, footprints[i].name);
+    const record_table *table = answer ? report_table(report, answer->shape) : NULL;
     snprintf(titles[i].text, sizeof titles[i].text, "%s: %s", footprints[i].title,
              table ? words_size(table).text : "–");
     columns[1 + i] = (page_column){titles[i].text, false};
@@ -82,69 +74,64 @@ static void write_answers(page *p, const json_t *document) {
   for (int b = 0; b < BUDGETS; b++) {
     page_cell(p, "%s", budgets[b].title);
     for (int i = 0; i < FOOTPRINTS; i++)
-      write_answer(p, document, find_answer(document, budgets[b].name, footprints[i].name));
+      write_answer(p, report, find_answer(report, budgets[b].name, footprints[i].name));
   }
   page_table_end(p);
 }
 
 /* ---- all kernels ---- */
 
-static double median_of(const json_t *row) {
-  return field_number(json_object_get(json_object_get(row, "timing"), "ns_per_element"), "median");
-}
-
 static int faster(const void *a, const void *b) {
-  const double x = median_of(*(const json_t *const *)a), y = median_of(*(const json_t *const *)b);
+  const record_row *const *one = a, *const *other = b;
+  const double x = (*one)->timing.ns_per_element.median, y = (*other)->timing.ns_per_element.median;
   return (x > y) - (x < y);
 }
 
-static void cell_spread(page *p, const json_t *row, const char *counter, double scale) {
-  const json_t *spread = json_object_get(json_object_get(row, "timing"), counter);
-  page_cell(p, "%s %s", words_significant(field_number(spread, "median") * scale, 3).text,
-            words_range(spread, scale).text);
+static void cell_spread(page *p, const record_spread *spread, double scale) {
+  page_cell(p, "%s %s", words_significant(spread->median * scale, 3).text, words_range(spread, scale).text);
 }
 
-static void write_row(page *p, const json_t *row) {
-  page_cell(p, CODE("%s"), field_string(row, "kernel"));
-  page_cell_number(p, field_number(json_object_get(row, "max_abs"), "abs"), 3);
-  page_cell_count(p, field_number(row, "misrounded"));
-  cell_spread(p, row, "ns_per_element", 1);
-  cell_spread(p, row, "bytes_per_second", 1e-9);
-  cell_spread(p, row, "of_limit", 100);
+static void write_row(page *p, const record_row *row) {
+  page_cell(p, CODE("%s"), row->kernel);
+  page_cell_number(p, row->max_abs.abs, 3);
+  page_cell_count(p, (double)row->misrounded);
+  cell_spread(p, &row->timing.ns_per_element, 1);
+  cell_spread(p, &row->timing.bytes_per_second, 1e-9);
+  cell_spread(p, &row->timing.of_limit, 100);
 }
 
 /* Rows that were timed and looked at in full, the fastest first. */
-static bool write_kernels(page *p, const json_t *document) {
+static bool write_kernels(page *p, const record_report *report) {
   static const page_column columns[] = {{"kernel", false},    {"largest error", true}, {"misrounded", true},
                                         {"ns/element", true}, {"GB/s", true},          {"% of limit", true}};
-  const json_t *headline = json_object_get(document, "headline"), *rows = json_object_get(headline, "rows");
-  const json_t *table = document_shape(document, field_string(headline, "shape"));
-  const json_t **sorted = calloc(json_array_size(rows) + 1, sizeof *sorted);
+  const record_headline *headline = &report->headline;
+  const record_table *table = report_table(report, headline->shape);
+  const record_row **sorted = calloc(headline->rows_count + 1, sizeof *sorted);
   size_t count = 0;
   if (!sorted) return false;
-  for (size_t i = 0; i < json_array_size(rows); i++) {
-    const json_t *row = json_array_get(rows, i);
-    if (isfinite(median_of(row)) && strcmp(field_string(row, "mode"), "exhaustive") == 0) sorted[count++] = row;
+  RECORD_EACH(row, headline, rows)
+    if (isfinite(row->timing.ns_per_element.median) && strcmp(row->mode, "exhaustive") == 0) sorted[count++] = row;
+  if (table && count > 0) {
+    char caption[400];
+    qsort(sorted, count, sizeof *sorted, faster);
+    snprintf(caption, sizeof caption, "All kernels on the usual table, %s; errors of all %s elements.",
+             words_size(table).text, words_integer(sorted[0]->of).text);
+    page_table(p, caption, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < count; i++) write_row(p, sorted[i]);
+    page_table_end(p);
   }
-  if (count > 0) qsort(sorted, count, sizeof *sorted, faster);
-  char caption[400];
-  snprintf(caption, sizeof caption, "All kernels on the usual table, %s; errors of all %s elements.",
-           words_size(table).text, words_count(field_number(count > 0 ? sorted[0] : NULL, "of")).text);
-  page_table(p, caption, columns, sizeof columns / sizeof *columns);
-  for (size_t i = 0; i < count; i++) write_row(p, sorted[i]);
-  page_table_end(p);
   free(sorted);
-  return count > 0;
+  return table && count > 0;
 }
 
-static int print_section(const json_t *document, const char *folder) {
+static int print_section(const record_report *report, const char *folder) {
   char plot[4096];
   page p = {.format = &page_markdown, .stream = stdout};
-  write_machine(&p, document);
-  if (json_array_size(json_object_get(document, "answer")) > 0) write_answers(&p, document);
+  write_machine(&p, report);
+  if (report->answer_count > 0) write_answers(&p, report);
   if (snprintf(plot, sizeof plot, "%s/headline.svg", folder) < (int)sizeof plot && access(plot, R_OK) == 0)
     puts("![Largest error of each kernel against the time that it takes](reports/published/headline.svg)\n");
-  const bool done = write_kernels(&p, document);
+  const bool done = write_kernels(&p, report);
   if (!done) fprintf(stderr, "posenc-published: %s: no kernel was timed and looked at in full\n", folder);
   return done && !p.failed && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;
 }
@@ -152,10 +139,10 @@ static int print_section(const json_t *document, const char *folder) {
 /* ---- the brief report ---- */
 
 /* The shapes that the section is about. */
-static bool is_shown(const json_t *document, const json_t *table) {
-  const char *name = field_string(json_object_get(table, "shape"), "name");
-  return strcmp(field_string(json_object_get(document, "headline"), "shape"), name) == 0 ||
-         field_find(json_object_get(document, "answer"), "shape", name);
+static bool is_shown(const record_report *report, const char *shape) {
+  bool shown = strcmp(report->headline.shape, shape) == 0;
+  RECORD_EACH(answer, report, answer) shown = shown || strcmp(answer->shape, shape) == 0;
+  return shown;
 }
 
 /* A copy with those members alone that the section needs, at every depth. Null when memory runs out. */
@@ -177,16 +164,13 @@ static json_t *needed_of(const json_t *value) {
   return copy;
 }
 
-static int make_brief(const json_t *document, const char *folder) {
-  json_t *record = needed_of(document), *shapes = json_array();
-  const json_t *all = json_object_get(document, "shapes");
-  for (size_t i = 0; i < json_array_size(all); i++) {
-    const json_t *table = json_array_get(all, i);
-    if (is_shown(document, table)) json_array_append_new(shapes, needed_of(table));
-  }
+static int make_brief(const record_report *report, const char *folder) {
+  json_t *record = needed_of(report->json), *shapes = json_array();
+  RECORD_EACH(table, report, shapes)
+    if (is_shown(report, table->shape.name)) json_array_append_new(shapes, needed_of(table->json));
   json_object_set_new(record, "schema", json_string("posenc-published-1"));
   json_object_set_new(record, "shapes", shapes);
-  const int status = report_publish(folder, document, record);
+  const int status = report_publish(folder, report, record);
   json_decref(record);
   return status;
 }
@@ -209,7 +193,10 @@ int main(int argc, char **argv) {
     fprintf(stderr, "posenc-published: %s: %s\n", path, error.text);
     return 2;
   }
-  const int status = brief ? make_brief(document, folder) : print_section(document, folder);
+  const record_report *report = record_take_report(document);
+  if (!report) fputs("posenc-published: out of memory\n", stderr);
+  const int status = !report ? 2 : brief ? make_brief(report, folder) : print_section(report, folder);
+  record_free(report);
   json_decref(document);
   return status;
 }

@@ -11,16 +11,14 @@
 enum { CAUSES = 4 };
 extern const char *const cause_names[CAUSES];
 
+static inline double cause_part(const record_parts *parts, size_t cause) {
+  return (const double[CAUSES]){parts->frequency, parts->phase, parts->trig, parts->store}[cause];
+}
+
 /*
- * Made of the profiles of an accuracy record:
- *
- * [ { "kernels": [ names of those whose parts are the same at every position ],
- *     "points": [ {"position": n, "parts": as in the record, "sum" of them, "shares": {cause: of that sum} } … ],
- *     "spans": [ {"from": n, "to": n, "shares": {cause: {"least", "most"}} } … ] } … ]
- *
- * A span is as many points in a row as have the same causes of a fifth of the sum or more; it lists these. The largest
- * of four shares is a quarter or more, so there is always one, and rounding cannot hide it. Kernels without parts are
- * left out. Null when memory runs out.
+ * The "causes" of a report, from the profiles of an accuracy record. The largest of four shares is a quarter or more:
+ * every span has one of a fifth, and rounding cannot hide it. Kernels without parts are left out. Null when memory runs
+ * out.
  */
 json_t *causes_make(const record_accuracy *record);
 

@@ -4,6 +4,7 @@
 #include "common/field.h"
 #include "common/shapes.h"
 #include "posenc.h"
+#include "reports/model/document.h"
 #include "reports/page/words.h"
 
 #include <inttypes.h>
@@ -34,117 +35,108 @@ __attribute__((format(printf, 2, 3))) static void when(finding *f, const char *f
   f->verdict = HOLDS_WHEN;
 }
 
-/* Checks of a property, over all kernels and shapes: how many held, of how many; the largest share of its bound. */
+/* Checks of a property, over all kernels and shapes: how many held, of how many. */
 typedef struct tally {
   int held, all;
-  double worst;
 } tally;
 
-static tally tally_of(const json_t *document, const char *property) {
-  tally t = {0, 0, 0};
-  const json_t *shapes = json_object_get(document, "shapes");
-  for (size_t s = 0; s < json_array_size(shapes); s++) {
-    const json_t *rows = json_object_get(json_array_get(shapes, s), "rows");
-    for (size_t r = 0; r < json_array_size(rows); r++) {
-      const json_t *check = field_find(json_object_get(json_array_get(rows, r), "checks"), "property", property);
-      if (!check || json_is_true(json_object_get(check, "skipped"))) continue;
+static tally tally_of(const record_report *report, const char *property) {
+  tally t = {0, 0};
+  RECORD_EACH(table, report, shapes)
+    RECORD_EACH(row, table, rows) {
+      const record_check *check = record_find_check(row->checks, row->checks_count, property);
+      if (!check || check->skipped) continue;
       t.all++;
-      t.held += json_is_true(json_object_get(check, "ok"));
-      t.worst = fmax(t.worst, field_number(check, "worst"));
+      t.held += check->ok;
     }
-  }
   return t;
 }
 
-static void bounded(finding *f, const json_t *document) {
-  const tally t = tally_of(document, "bounded");
+static void bounded(finding *f, const record_report *report) {
+  const tally t = tally_of(report, "bounded");
   if (!t.all) return;
   found(f, "%d of %d checks of whole tables found no value beyond 1, and no NaN", t.held, t.all);
   f->verdict = t.held == t.all ? HOLDS : FALSE;
 }
 
-static void linear(finding *f, const json_t *document) {
-  const tally t = tally_of(document, "rotation");
+static void linear(finding *f, const record_report *report) {
+  const tally t = tally_of(report, "rotation");
   if (!t.all) return;
   found(f, "PE[p + k] is PE[p] turned by k w in %d of %d checks, as nearly as roundings allow", t.held, t.all);
   f->verdict = t.held == t.all ? HOLDS : FALSE;
 }
 
-/* The profile of a kernel that promises the least error, so that what it shows is the format's doing. */
-static const json_t *exact_profile(const json_t *document) {
-  const json_t *profile = json_object_get(document, "profile");
-  for (size_t i = 0; i < json_array_size(profile); i++) {
-    const json_t *one = json_array_get(profile, i);
-    const json_t *kernel = field_find(json_object_get(document, "kernels"), "name", field_string(one, "kernel"));
-    const json_t *bound = json_object_get(kernel, "bound");
-    if (json_is_true(json_object_get(bound, "derived")) && field_number(bound, "growth") == 0 &&
-        json_is_number(json_object_get(one, "rows")))
-      return one;
+/* Is a bound proved that does not grow? */
+static bool has_least_error(const record_kernel *kernel) {
+  return kernel->bound.derived && !(fabs(kernel->bound.growth) > 0);
+}
+
+/* The profile of such a kernel, so that what it shows is the format's doing. */
+static const record_profile *exact_profile(const record_report *report) {
+  RECORD_EACH(profile, report, profile) {
+    const record_kernel *kernel = report_kernel(report, profile->kernel);
+    if (kernel && has_least_error(kernel) && profile->rows != RECORD_NONE) return profile;
   }
   return NULL;
 }
 
-static void unique(finding *f, const json_t *document) {
-  static const char *const dtypes[] = {"f32", "f16", "bf16"};
-  const json_t *profile = exact_profile(document), *collisions = json_object_get(profile, "collisions");
+static void unique(finding *f, const record_report *report) {
+  const record_profile *profile = exact_profile(report);
   if (!profile) return;
+  const record_collisions *collisions = &profile->collisions;
+  const struct {
+    const char *dtype;
+    const int64_t *pair;
+    size_t count;
+  } pairs[] = {{"f32", collisions->f32, collisions->f32_count},
+               {"f16", collisions->f16, collisions->f16_count},
+               {"bf16", collisions->bf16, collisions->bf16_count}};
   f->verdict = HOLDS;
-  found(f, "below position %s, dim %.0f:", words_position(field_number(profile, "rows")).text,
-        field_number(profile, "dim"));
-  for (int i = 0; i < 3; i++) {
-    const json_t *pair = json_object_get(collisions, dtypes[i]);
-    found(f, "%s %s ", i ? "," : "", dtypes[i]);
-    if (json_is_array(pair)) {
-      found(f, "%.0f and %.0f share a row", json_number_value(json_array_get(pair, 0)),
-            json_number_value(json_array_get(pair, 1)));
+  found(f, "below position %s, dim %" PRId64 ":", words_position((double)profile->rows).text, profile->dim);
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    found(f, "%s %s ", i ? "," : "", pairs[i].dtype);
+    if (pairs[i].count) {
+      found(f, "%" PRId64 " and %" PRId64 " share a row", pairs[i].pair[0], pairs[i].pair[1]);
       f->verdict = FALSE;
     } else {
       found(f, "none share a row");
     }
   }
-  const double distance = field_number(json_object_get(document, "unique"), "distance");
-  if (isfinite(distance)) found(f, "; the nearest two exact rows are %.4g apart", distance);
+  if (isfinite(report->unique.distance))
+    found(f, "; the nearest two exact rows are %.4g apart", report->unique.distance);
 }
 
 /* The cosine of the slowest column is 1 in f16 for as long as it is above 1 - 2^-12, half an ulp below 1. */
-static void half_precision(finding *f, const json_t *document) {
+static void half_precision(finding *f, const record_report *report) {
   enum { DIM = 512 };
-  const json_t *collisions = json_object_get(exact_profile(document), "collisions");
+  const record_profile *profile = exact_profile(report);
   const double slowest = pow(10000, -(DIM - 2.0) / DIM), still = floor(acos(1 - 0x1p-12) / slowest);
   found(f,
         "half the bytes; errors up to 2^-12 = %.2g instead of 2^-25 = %.2g, and the slowest cosine (dim %d) is 1 up to "
         "position %.0f",
         0x1p-12, 0x1p-25, DIM, still);
-  if (collisions)
-    found(f, json_is_array(json_object_get(collisions, "f16")) ? "; rows collide" : "; no two rows become equal");
+  if (profile && profile->collisions.json)
+    found(f, profile->collisions.f16_count ? "; rows collide" : "; no two rows become equal");
   when(f, "%.2g is not significant", 0x1p-12);
 }
 
-/* Of nanoseconds for an element; null where it was not timed. */
-static const json_t *spread_of(const json_t *table, const char *kernel) {
-  const json_t *row = field_find(json_object_get(table, "rows"), "kernel", kernel);
-  return json_object_get(json_object_get(row, "timing"), "ns_per_element");
+/* Of nanoseconds for an element; NaN where it was not timed. */
+static record_spread spread_of(const record_table *table, const char *kernel) {
+  const record_row *row = report_row(table, kernel);
+  return row ? row->timing.ns_per_element : (record_spread){NULL, NAN, NAN, NAN};
 }
 
-static double time_of(const json_t *table, const char *kernel) {
-  return field_number(spread_of(table, kernel), "median");
-}
-
-/* Of the kernels without a table in memory, those of one thread, as `cached` is, with a proved bound that does not
- * grow. */
-static double best_time(const json_t *document, const json_t *table, const char **best) {
-  const json_t *kernels = json_object_get(document, "kernels");
+/* The fastest of the kernels without a table in memory, of one thread, as `cached` is; null if none was timed. */
+static const char *best_kernel(const record_report *report, const record_table *table) {
+  const char *best = NULL;
   double least = INFINITY;
-  for (size_t i = 0; i < json_array_size(kernels); i++) {
-    const json_t *kernel = json_array_get(kernels, i), *bound = json_object_get(kernel, "bound");
-    const double time = time_of(table, field_string(kernel, "name"));
-    if (json_is_true(json_object_get(kernel, "keeps_rows")) || json_is_true(json_object_get(kernel, "threaded")) ||
-        !json_is_true(json_object_get(bound, "derived")) || field_number(bound, "growth") != 0 || !(time < least))
-      continue;
+  RECORD_EACH(kernel, report, kernels) {
+    const double time = spread_of(table, kernel->name).median;
+    if (kernel->keeps_rows || kernel->threaded || !has_least_error(kernel) || !(time < least)) continue;
     least = time;
-    *best = field_string(kernel, "name");
+    best = kernel->name;
   }
-  return least;
+  return best;
 }
 
 /* How many times as long a kernel takes as `cached`: median, and least and most that the repetitions allow. */
@@ -152,11 +144,9 @@ typedef struct advantage {
   double middle, low, high;
 } advantage;
 
-static advantage of_cached(const json_t *table, const char *kernel) {
-  const json_t *kept = spread_of(table, "cached"), *other = spread_of(table, kernel);
-  return (advantage){field_number(other, "median") / field_number(kept, "median"),
-                     field_number(other, "min") / field_number(kept, "max"),
-                     field_number(other, "max") / field_number(kept, "min")};
+static advantage of_cached(const record_table *table, const char *kernel) {
+  const record_spread kept = spread_of(table, "cached"), other = spread_of(table, kernel);
+  return (advantage){other.median / kept.median, other.min / kept.max, other.max / kept.min};
 }
 
 static void say_advantage(finding *f, advantage a, const char *kernel) {
@@ -165,33 +155,26 @@ static void say_advantage(finding *f, advantage a, const char *kernel) {
 }
 
 /* Timed with a table in memory and with a kernel that computes it, of f32. */
-static bool has_cached(const json_t *document, const json_t *table, posenc_op op) {
-  const json_t *described = json_object_get(table, "shape");
-  const char *name = "";
-  return strcmp(field_string(described, "op"), op_name(op)) == 0 &&
-         strcmp(field_string(described, "dtype"), "f32") == 0 && isfinite(time_of(table, "cached")) &&
-         isfinite(best_time(document, table, &name));
+static bool has_cached(const record_report *report, const record_table *table, posenc_op op) {
+  return strcmp(table->shape.op, op_name(op)) == 0 && strcmp(table->shape.dtype, "f32") == 0 &&
+         isfinite(spread_of(table, "cached").median) && best_kernel(report, table);
 }
 
 /* The smallest and the largest x of add and of rope: a table in memory against computing it, well and literally. */
-static void cached(finding *f, const json_t *document) {
-  const json_t *shapes = json_object_get(document, "shapes");
+static void cached(finding *f, const record_report *report) {
   double most = 0, most_naive = 0;
   for (posenc_op op = POSENC_ADD; op <= POSENC_ROPE; op++) {
-    const json_t *ends[2] = {NULL, NULL};
-    for (size_t i = 0; i < json_array_size(shapes); i++) {
-      const json_t *table = json_array_get(shapes, i);
-      const double bytes = field_number(table, "bytes");
-      if (!has_cached(document, table, op)) continue;
-      if (!ends[0] || bytes < field_number(ends[0], "bytes")) ends[0] = table;
-      if (!ends[1] || bytes > field_number(ends[1], "bytes")) ends[1] = table;
+    const record_table *ends[2] = {NULL, NULL};
+    RECORD_EACH(table, report, shapes) {
+      if (!has_cached(report, table, op)) continue;
+      if (!ends[0] || table->bytes < ends[0]->bytes) ends[0] = table;
+      if (!ends[1] || table->bytes > ends[1]->bytes) ends[1] = table;
     }
     for (int end = 0; end < (ends[0] == ends[1] ? 1 : 2) && ends[end]; end++) {
-      const json_t *table = ends[end];
-      const char *best = "";
-      best_time(document, table, &best);
+      const record_table *table = ends[end];
+      const char *best = best_kernel(report, table);
       const advantage well = of_cached(table, best), literally = of_cached(table, "naive");
-      found(f, "%s%s of %s: ", *f->found ? "; " : "", op_name(op), words_bytes(field_number(table, "bytes")).text);
+      found(f, "%s%s of %s: ", *f->found ? "; " : "", op_name(op), words_bytes(table->bytes).text);
       say_advantage(f, well, best);
       most = fmax(most, well.middle);
       if (!isfinite(literally.middle)) continue;
@@ -210,7 +193,7 @@ static void cached(finding *f, const json_t *document) {
 
 static const struct {
   const char *claim;
-  void (*audit)(finding *f, const json_t *document);
+  void (*audit)(finding *f, const record_report *report);
 } claims[] = {
     {"A cached table is 50 to 100 times as fast as computing.", cached},
     {"f16 halves the memory without significant loss.", half_precision},
@@ -219,37 +202,31 @@ static const struct {
     {"PE[p + k] is a linear function, a rotation, of PE[p].", linear},
 };
 
-json_t *claims_make(const json_t *document) {
+json_t *claims_make(const record_report *report) {
   static const char *const verdicts[] = {"holds", "holds only when", "false", "not measured"};
   json_t *all = json_array();
-  for (size_t i = 0; all && i < sizeof claims / sizeof *claims; i++) {
+  for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
     finding f = {.verdict = NOT_MEASURED};
-    claims[i].audit(&f, document);
+    claims[i].audit(&f, report);
     if (f.verdict != HOLDS_WHEN) *f.when = '\0';
-    if (json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s}", "claim", claims[i].claim, "found", f.found,
-                                             "verdict", verdicts[f.verdict], "when", f.when)) != 0) {
-      json_decref(all);
-      all = NULL;
-    }
+    all = field_append(all, json_pack("{s:s, s:s, s:s, s:s}", "claim", claims[i].claim, "found", f.found, "verdict",
+                                      verdicts[f.verdict], "when", f.when));
   }
   return all;
 }
 
-void claims_write(page *p, const json_t *document) {
+void claims_write(page *p, const record_report *report) {
   static const page_column columns[] = {{"claim", false}, {"verdict", false}, {"found", false}};
-  const json_t *all = json_object_get(document, "claims");
-  if (!json_array_size(all)) return;
+  if (!report->claims_count) return;
   page_section(p, "Claims");
   page_paragraph(p, "What is often said of these encodings, and what the records of this page tell. Claims that are "
                     "decided alike on every machine, and pictures of the encoding, are in doc/sinusoids.md of the "
                     "sources.");
   page_table(p, "Each claim with its verdict.", columns, sizeof columns / sizeof *columns);
-  for (size_t i = 0; i < json_array_size(all); i++) {
-    const json_t *one = json_array_get(all, i);
-    const char *condition = field_string(one, "when");
-    page_prose(p, "%s", field_string(one, "claim"));
-    page_prose(p, STRONG("%s") "%s%s", field_string(one, "verdict"), *condition ? " " : "", condition);
-    page_rest(p, "%s", field_string(one, "found"));
+  RECORD_EACH(one, report, claims) {
+    page_prose(p, "%s", one->claim);
+    page_prose(p, STRONG("%s") "%s%s", one->verdict, *one->when ? " " : "", one->when);
+    page_rest(p, "%s", one->found);
   }
   page_table_end(p);
 }

@@ -3,20 +3,13 @@
 #ifndef POSENC_REPORTS_MODEL_CLAIMS_H
 #define POSENC_REPORTS_MODEL_CLAIMS_H
 
+#include "records/read.h"
 #include "reports/page/page.h"
 
-#include <jansson.h>
-#include <stdbool.h>
-
-/*
- * [ {"claim": what is said, "found": what was computed just now, or measured in the records, "verdict": "holds" | "holds only when" | "false" |
- *    "not measured", "when": the condition, or ""} … ]
- *
- * document: as in reports/model/document.h, with its shapes and profile. Null when memory runs out.
- */
-json_t *claims_make(const json_t *document);
+/* The "claims" of a report, from its shapes and its profile. Null when memory runs out. */
+json_t *claims_make(const record_report *report);
 
 /* The section of the page; nothing if there are none. */
-void claims_write(page *p, const json_t *document);
+void claims_write(page *p, const record_report *report);
 
 #endif

@@ -254,7 +254,7 @@ static json_t *make_headline(const maker *m, const json_t *shapes) {
   const json_t *shown = m->accuracy->records_count ? json_array_get(shapes, 0) : NULL;
   for (size_t i = 0; i < json_array_size(shapes); i++) {
     const json_t *one = json_array_get(shapes, i);
-    if (strcmp(field_string(json_object_get(one, "shape"), "name"), document_reference) == 0) shown = one;
+    if (strcmp(field_string(json_object_get(one, "shape"), "name"), report_reference) == 0) shown = one;
   }
   if (!shown) return json_null();
   return json_pack("{s:s, s:O}", "shape", field_string(json_object_get(shown, "shape"), "name"), "rows",
@@ -394,7 +394,7 @@ json_t *document_make(const record_accuracy *accuracy, const record_timing *timi
   if (base) {
     made = field_put(made, "answer", answer_make(base, m.times));
     made = field_put(made, "stability", stability_make(m.times));
-    made = field_put(made, "claims", claims_make(made));
+    made = field_put(made, "claims", claims_make(base));
   }
   samples_close(m.times);
   record_free(base);

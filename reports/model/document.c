@@ -1,43 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/model/document.h"
 
-#include "common/field.h"
 #include "common/shapes.h"
 
-const char document_reference[] = "transformer-base";
+#include <string.h>
 
-const json_t *document_shape(const json_t *document, const char *name) {
-  const json_t *shapes = json_object_get(document, "shapes");
-  for (size_t i = 0; i < json_array_size(shapes); i++) {
-    const json_t *candidate = json_array_get(shapes, i);
-    if (strcmp(field_string(json_object_get(candidate, "shape"), "name"), name) == 0) return candidate;
-  }
-  return NULL;
-}
-
-const json_t *document_row(const json_t *table, const char *kernel) {
-  return field_find(json_object_get(table, "rows"), "kernel", kernel);
-}
-
-bool document_is_timed(const json_t *document) {
-  return json_is_object(json_object_get(json_object_get(document, "environment"), "timing"));
-}
-
-bool document_is_recipe(const json_t *document, const char *kernel) {
-  const json_t *contract = field_find(json_object_get(document, "kernels"), "name", kernel);
-  return json_is_true(json_object_get(contract, "recipe"));
-}
-
-posenc_bound document_bound(const json_t *kernel) {
-  const json_t *bound = json_object_get(kernel, "bound");
-  return (posenc_bound){
-      .ulp = field_number(bound, "ulp"),
-      .abs = field_number(bound, "abs"),
-      .growth = field_number(bound, "growth"),
-      .max_position = json_integer_value(json_object_get(bound, "max_position")),
-      .derived = json_is_true(json_object_get(bound, "derived")),
-  };
-}
+const char report_reference[] = "transformer-base";
 
 const record_table *report_table(const record_report *report, const char *name) {
   RECORD_EACH(table, report, shapes)
@@ -50,6 +18,19 @@ const record_row *report_row(const record_table *table, const char *kernel) {
   RECORD_EACH(row, table, rows)
     if (strcmp(row->kernel, kernel) == 0) return row;
   return NULL;
+}
+
+const record_kernel *report_kernel(const record_report *report, const char *name) {
+  return record_find_kernel(report->kernels, report->kernels_count, name);
+}
+
+bool report_is_recipe(const record_report *report, const char *name) {
+  const record_kernel *kernel = report_kernel(report, name);
+  return kernel && kernel->recipe;
+}
+
+bool report_is_timed(const record_report *report) {
+  return report->environment.timing;
 }
 
 bool report_is_f32_table(const record_table *table) {

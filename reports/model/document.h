@@ -1,33 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Look-ups in the document that page, Markdown and report.json show: a "report" of records/record.schema.json. */
+/* Look-ups in the report that page, Markdown and report.json show. */
 #ifndef POSENC_REPORTS_MODEL_DOCUMENT_H
 #define POSENC_REPORTS_MODEL_DOCUMENT_H
 
 #include "posenc.h"
 #include "records/read.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 
-/* The entry of "shapes" of that name, and in it the row of a kernel; null if there is none. */
-const json_t *document_shape(const json_t *document, const char *name);
-const json_t *document_row(const json_t *table, const char *kernel);
-
 /* The shape that headlines are about, where it was verified. */
-extern const char document_reference[];
+extern const char report_reference[];
 
-/* Was anything timed? */
-bool document_is_timed(const json_t *document);
-
-/* "recipe" of the kernel of that name. */
-bool document_is_recipe(const json_t *document, const char *kernel);
-
-/* The bound of an entry of "kernels". */
-posenc_bound document_bound(const json_t *kernel);
-
-/* The same of a parsed report. The row is null without a table, too. */
+/* The shape of that name, and the row of a kernel in a table, which may be null; null if there is none. */
 const record_table *report_table(const record_report *report, const char *name);
 const record_row *report_row(const record_table *table, const char *kernel);
+
+const record_kernel *report_kernel(const record_report *report, const char *name);
+bool report_is_recipe(const record_report *report, const char *kernel);
+
+/* Was anything timed? */
+bool report_is_timed(const record_report *report);
 
 /* Whether it is a table of f32, as opposed to an x or a rope cache. */
 bool report_is_f32_table(const record_table *table);

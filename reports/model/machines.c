@@ -188,7 +188,7 @@ static double least_cache(const maker *m) {
 }
 
 static json_t *make_fastest(const maker *m) {
-  const record_table *reference = report_table(m->reports[0], document_reference);
+  const record_table *reference = report_table(m->reports[0], report_reference);
   json_t *list = json_array();
   if (reference && is_common(m, reference)) list = add_fastest(m, list, "reference", reference);
   list = add_fastest(m, list, "largest", largest_common(m, INFINITY));

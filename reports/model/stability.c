@@ -9,7 +9,7 @@
 
 static const char mode[] = "hot", counter[] = "limit_bytes_per_second";
 
-/* Of n sorted numbers, the middle half, or a little more, as a share of their median; NaN of one, which tells nothing. */
+/* Of n sorted numbers, the middle half, or a little more, as a share of their median; NaN of a single one. */
 static double middle_half(const double *sorted, size_t n, double median) {
   return n > 1 ? (sorted[n - 1 - n / 4] - sorted[n / 4]) / median : NAN;
 }
@@ -85,25 +85,23 @@ json_t *stability_make(samples *times) {
   return made;
 }
 
-void stability_write(page *p, const json_t *document) {
-  const json_t *told = json_object_get(document, "stability");
-  const json_t *facts = json_object_get(json_object_get(document, "environment"), "timing");
-  const json_t *drift = json_object_get(told, "drift");
+void stability_write(page *p, const record_report *report) {
+  const record_stability *told = &report->stability;
+  const json_t *facts = report->environment.timing;
   const char *load = field_string(facts, "load"), *after = field_string(facts, "load_after");
-  if (!json_is_object(told)) return;
+  if (!told->json) return;
   page_open(p, PAGE_PARAGRAPH);
   page_say(p, "How steady the machine was: beside %s timings of %s shapes its limit was measured too.",
-           words_count(field_number(told, "measured")).text, words_count(field_number(told, "shapes")).text);
-  if (isfinite(field_number(told, "worst")))
+           words_integer(told->measured).text, words_integer(told->shapes).text);
+  if (isfinite(told->worst))
     page_say(
         p,
         " The middle half of these measurements reaches over %s\u00a0%% of their median for the typical shape, and "
         "over %s\u00a0%% for the worst, " CODE("%s") ".",
-        words_significant(100 * field_number(told, "typical"), 2).text,
-        words_significant(100 * field_number(told, "worst"), 2).text, field_string(told, "shape"));
-  if (json_is_object(drift))
+        words_significant(100 * told->typical, 2).text, words_significant(100 * told->worst, 2).text, told->shape);
+  if (told->drift.json)
     page_say(p, " In the last third of the run it was %s times " SMALL("%s") " what it was in the first.",
-             words_significant(field_number(drift, "estimate"), 3).text, words_interval(drift).text);
+             words_significant(told->drift.estimate, 3).text, words_interval(&told->drift).text);
   if (*load)
     page_say(p, " The load (processes that ran or waited, over 1, 5 and 15 minutes) was %s before%s%s%s.", load,
              *after ? " and " : "", after, *after ? " after" : "");

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/page/words.h"
 
-#include "common/field.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +44,10 @@ words words_count(double value) {
   return result;
 }
 
+words words_integer(int64_t value) {
+  return words_count(value == RECORD_NONE ? NAN : (double)value);
+}
+
 words words_position(double value) {
   int exponent;
   if (!(value > 0) || frexp(value, &exponent) > 0.5) return words_count(value);
@@ -64,49 +66,44 @@ words words_bytes(double bytes) {
   return result;
 }
 
-words words_size(const json_t *table) {
-  const json_t *described = json_object_get(table, "shape");
+words words_size(const record_table *table) {
   words result;
-  snprintf(result.text, sizeof result.text, "%.50s × %.50s, %.50s", words_count(field_number(described, "rows")).text,
-           words_count(field_number(described, "dim")).text, words_bytes(field_number(table, "bytes")).text);
+  snprintf(result.text, sizeof result.text, "%.50s × %.50s, %.50s", words_count(table->shape.rows).text,
+           words_count(table->shape.dim).text, words_bytes(table->bytes).text);
   return result;
 }
 
-const char *words_mark(const json_t *spread) {
-  const double width = field_number(spread, "max") - field_number(spread, "min");
-  return width > words_too_wide * field_number(spread, "median") ? "‡" : "";
+const char *words_mark(const record_spread *spread) {
+  return spread->max - spread->min > words_too_wide * spread->median ? "‡" : "";
 }
 
-words words_range(const json_t *spread, double scale) {
+/* "(82.2–85.0)" */
+static words interval_of(double low, double high) {
   words result;
-  snprintf(result.text, sizeof result.text, "(%.40s–%.40s)",
-           words_significant(field_number(spread, "min") * scale, 3).text,
-           words_significant(field_number(spread, "max") * scale, 3).text);
+  snprintf(result.text, sizeof result.text, "(%.40s–%.40s)", words_significant(low, 3).text,
+           words_significant(high, 3).text);
   return result;
 }
 
-words words_spread(const json_t *spread, double scale, const char *unit) {
-  const double median = field_number(spread, "median");
+words words_range(const record_spread *spread, double scale) {
+  return interval_of(spread->min * scale, spread->max * scale);
+}
+
+words words_spread(const record_spread *spread, double scale, const char *unit) {
   words result = {""};
-  if (isfinite(median))
-    snprintf(result.text, sizeof result.text, "%.40s%.20s%s " SMALL("%.90s"), words_significant(median * scale, 3).text,
-             unit, words_mark(spread), words_range(spread, scale).text);
+  if (isfinite(spread->median))
+    snprintf(result.text, sizeof result.text, "%.40s%.20s%s " SMALL("%.90s"),
+             words_significant(spread->median * scale, 3).text, unit, words_mark(spread),
+             words_range(spread, scale).text);
   return result;
 }
 
-const char *words_sample(const json_t *row) {
-  return strcmp(field_string(row, "mode"), "sampled") == 0 ? " (sample)" : "";
+const char *words_sample(const record_row *row) {
+  return strcmp(row->mode, "sampled") == 0 ? " (sample)" : "";
 }
 
-words words_interval(const json_t *ratio) {
-  const double low = field_number(ratio, "low"), high = field_number(ratio, "high");
-  words result;
-  if (isfinite(low))
-    snprintf(result.text, sizeof result.text, "(%.40s–%.40s)", words_significant(low, 3).text,
-             words_significant(high, 3).text);
-  else
-    snprintf(result.text, sizeof result.text, "(too few timings)");
-  return result;
+words words_interval(const record_ratio *ratio) {
+  return isfinite(ratio->low) ? interval_of(ratio->low, ratio->high) : (words){"(too few timings)"};
 }
 
 void page_cell_number(page *p, double value, int digits) {

@@ -3,9 +3,8 @@
 #ifndef POSENC_REPORTS_PAGE_WORDS_H
 #define POSENC_REPORTS_PAGE_WORDS_H
 
+#include "records/read.h"
 #include "reports/page/page.h"
-
-#include <jansson.h>
 
 typedef struct words {
   char text[160];
@@ -23,32 +22,35 @@ words words_fixed(double value, int decimals);
 /* A whole number with its thousands set apart: "2 560 000". */
 words words_count(double value);
 
+/* The same of an integer of a record. */
+words words_integer(int64_t value);
+
 /* A position: "2^17", or as a count if it is no power of two. */
 words words_position(double value);
 
 /* "512 MiB", "250 KiB". */
 words words_bytes(double bytes);
 
-/* The size of a table of the document: "5 000 × 512, 9.8 MiB". */
-words words_size(const json_t *table);
+/* The size of a table: "5 000 × 512, 9.8 MiB". */
+words words_size(const record_table *table);
 
 /*
  * A median is marked whose least and most are further apart than this share of it: kernels that follow each other in a
  * table often differ by a fifth, and what is no surer than that does not tell them apart.
  */
 static const double words_too_wide = 0.2;
-/* The mark of a {"median", "min", "max"}, or nothing. */
-const char *words_mark(const json_t *spread);
+/* The mark, or nothing. */
+const char *words_mark(const record_spread *spread);
 /* Least and most: "(82.2–85.0)". */
-words words_range(const json_t *spread, double scale);
+words words_range(const record_spread *spread, double scale);
 /* The median with its mark, and in small least and most: "84.5 GB/s‡ (82.2–85.0)"; nothing if there is no median. */
-words words_spread(const json_t *spread, double scale, const char *unit);
+words words_spread(const record_spread *spread, double scale, const char *unit);
 
-/* " (sample)", after what an accuracy row is of, if not all of its elements were looked at; or nothing. */
-const char *words_sample(const json_t *row);
+/* " (sample)", after what a row is of, if not all of its elements were looked at; or nothing. */
+const char *words_sample(const record_row *row);
 
-/* An interval such as samples_ratio has, in parentheses. */
-words words_interval(const json_t *ratio);
+/* "(2.20–2.44)" */
+words words_interval(const record_ratio *ratio);
 
 /* A cell with so many significant digits, and one with a count. */
 void page_cell_number(page *p, double value, int digits);

@@ -1,47 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /* The answer of reports/model/answer.h: a sentence, a table, and the figure of all kernels. */
 #include "common/contract.h"
-#include "common/field.h"
 #include "reports/model/document.h"
 #include "reports/page/pareto.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- all kernels ---- */
 
-static pareto_point point_of(const json_t *kernel, const json_t *row, size_t index) {
-  const json_t *ns = json_object_get(json_object_get(row, "timing"), "ns_per_element");
+static pareto_point point_of(const record_kernel *kernel, const record_row *row, size_t index) {
+  const record_spread *ns = &row->timing.ns_per_element;
   return (pareto_point){
-      .name = field_string(kernel, "name"),
+      .name = kernel->name,
       .index = index,
-      .time = field_number(ns, "median"),
-      .low = field_number(ns, "min"),
-      .high = field_number(ns, "max"),
-      .error = field_number(json_object_get(row, "max_abs"), "abs"),
-      .counts = json_is_true(json_object_get(kernel, "holds")) && !json_is_true(json_object_get(kernel, "keeps_rows")),
+      .time = ns->median,
+      .low = ns->min,
+      .high = ns->max,
+      .error = row->max_abs.abs,
+      .counts = kernel->holds && !kernel->keeps_rows,
   };
 }
 
-bool draw_answer(const json_t *document, figures *made) {
-  const json_t *kernels = json_object_get(document, "kernels");
-  const json_t *table = document_shape(document, field_string(json_object_get(document, "headline"), "shape"));
-  const size_t most = json_array_size(kernels);
-  pareto_point *points = calloc(most + 1, sizeof *points);
+bool draw_answer(const record_report *report, figures *made) {
+  const record_table *table = report_table(report, report->headline.shape);
+  pareto_point *points = calloc(report->kernels_count + 1, sizeof *points);
   if (!points) return fputs("posenc: report: out of memory\n", stderr), false;
   size_t count = 0;
-  for (size_t i = 0; i < most; i++) {
-    const json_t *kernel = json_array_get(kernels, i), *row = document_row(table, field_string(kernel, "name"));
-    const pareto_point point = point_of(kernel, row, i);
+  RECORD_EACH(kernel, report, kernels) {
+    const record_row *row = report_row(table, kernel->name);
+    if (!row) continue;
+    const pareto_point point = point_of(kernel, row, (size_t)(kernel - report->kernels));
     if (point.low > 0 && isfinite(point.error)) points[count++] = point; /* what a logarithm can show */
   }
   pareto_sort(points, count);
   if (count > 0) {
-    const json_t *described = json_object_get(table, "shape");
     char title[128];
-    snprintf(title, sizeof title, "%.80s: %.0f × %.0f", field_string(described, "name"),
-             field_number(described, "rows"), field_number(described, "dim"));
+    snprintf(title, sizeof title, "%.80s: %.0f × %.0f", table->shape.name, table->shape.rows, table->shape.dim);
     made->svg[FIGURE_PARETO] = pareto_draw(points, count, "pareto", title, "ns per element");
   }
   free(points);
@@ -50,92 +49,104 @@ bool draw_answer(const json_t *document, figures *made) {
 
 /* ---- on the page ---- */
 
-static const json_t *spread_of(const json_t *document, const json_t *answer, const char *counter) {
-  const json_t *table = document_shape(document, field_string(answer, "shape"));
-  return json_object_get(json_object_get(document_row(table, field_string(answer, "kernel")), "timing"), counter);
+/* An answer, with what it is about. */
+typedef struct entry {
+  const record_answer *answer;
+  const record_table *table;
+  const record_kernel *kernel;
+  const record_row_timing *timing;
+} entry;
+
+/* False if the report lacks any of it. */
+static bool find_entry(const record_report *report, const record_answer *answer, entry *found) {
+  const record_table *table = report_table(report, answer->shape);
+  const record_row *row = report_row(table, answer->kernel);
+  *found = (entry){answer, table, report_kernel(report, answer->kernel), row ? &row->timing : NULL};
+  return found->kernel && row;
 }
 
 /* "shapes: 8 exhaustive, 2 sampled" */
-static void say_shapes(page *p, const json_t *document) {
-  const json_t *shapes = json_object_get(json_object_get(document, "checks"), "shapes");
-  page_say(p, "shapes: %s exhaustive, %s sampled", words_count(field_number(shapes, "exhaustive")).text,
-           words_count(field_number(shapes, "sampled")).text);
+static void say_shapes(page *p, const record_report *report) {
+  const record_shape_counts *shapes = &report->checks.shapes;
+  page_say(p, "shapes: %s exhaustive, %s sampled", words_integer(shapes->exhaustive).text,
+           words_integer(shapes->sampled).text);
 }
 
 /* One sentence: the first answer with a bound of an ulp; else the first. */
-static void say_answer(page *p, const json_t *document, const json_t *answers) {
-  const json_t *answer = field_find(answers, "budget", "one");
-  if (!answer) answer = json_array_get(answers, 0);
-  const char *kernel = field_string(answer, "kernel"), *shape = field_string(answer, "shape");
-  if (strcmp(field_string(answer, "budget"), "any") != 0)
+static void say_answer(page *p, const record_report *report) {
+  const record_answer *answer = report->answer;
+  entry found;
+  RECORD_EACH(one, report, answer) {
+    if (strcmp(one->budget, "one") != 0) continue;
+    answer = one;
+    break;
+  }
+  if (!find_entry(report, answer, &found)) return;
+  const record_spread *rate = &found.timing->bytes_per_second;
+  if (strcmp(answer->budget, "any") != 0)
     page_say(p,
              "Take " CODE("%s") ": the fastest of the kernels whose proved error bound is within 2^-24, one ulp just "
                                 "below 1, and held in every check (",
-             kernel);
+             answer->kernel);
   else
     page_say(p,
              "No timed kernel has a proved error bound within 2^-24 that held in every check. The fastest kernel that "
              "held its checks is " CODE("%s") " (",
-             kernel);
-  say_shapes(p, document);
-  const json_t *rate = spread_of(document, answer, "bytes_per_second"),
-               *share = spread_of(document, answer, "of_limit"), *naive = json_object_get(answer, "naive");
-  page_say(p, "). It writes " CODE("%s") " (%s) at ", shape, words_size(document_shape(document, shape)).text);
-  page_say(p, STRONG("%s GB/s") "%s " SMALL("%s"), words_significant(field_number(rate, "median") / 1e9, 3).text,
-           words_mark(rate), words_range(rate, 1e-9).text);
-  page_say(p, ", %s of what this machine can fill memory with", words_spread(share, 100, "\u00a0%").text);
-  if (json_is_object(naive))
+             answer->kernel);
+  say_shapes(p, report);
+  page_say(p, "). It writes " CODE("%s") " (%s) at ", answer->shape, words_size(found.table).text);
+  page_say(p, STRONG("%s GB/s") "%s " SMALL("%s"), words_significant(rate->median / 1e9, 3).text, words_mark(rate),
+           words_range(rate, 1e-9).text);
+  page_say(p, ", %s of what this machine can fill memory with",
+           words_spread(&found.timing->of_limit, 100, "\u00a0%").text);
+  if (answer->naive.json)
     page_say(p, ", and " CODE("naive") " takes %s times " SMALL("%s") " as long",
-             words_significant(field_number(naive, "estimate"), 3).text, words_interval(naive).text);
+             words_significant(answer->naive.estimate, 3).text, words_interval(&answer->naive).text);
   page_say(p, ".");
 }
 
 /* Without times: the kernels whose bound held. */
-static void say_trusted(page *p, const json_t *document) {
-  const json_t *kernels = json_object_get(document, "kernels");
+static void say_trusted(page *p, const record_report *report) {
   const char *separator = "A proved error bound held in every check of: ";
-  page_say(p, document_is_timed(document) ? "No table of f32 was timed, but verified ("
-                                          : "Nothing was timed, but verified (");
-  say_shapes(p, document);
+  page_say(p,
+           report_is_timed(report) ? "No table of f32 was timed, but verified (" : "Nothing was timed, but verified (");
+  say_shapes(p, report);
   page_say(p, "). ");
-  for (size_t i = 0; i < json_array_size(kernels); i++) {
-    const json_t *kernel = json_array_get(kernels, i);
-    if (!document_bound(kernel).derived || !json_is_true(json_object_get(kernel, "holds"))) continue;
-    page_say(p, "%s" CODE("%s"), separator, field_string(kernel, "name"));
+  RECORD_EACH(kernel, report, kernels) {
+    if (!kernel->bound.derived || !kernel->holds) continue;
+    page_say(p, "%s" CODE("%s"), separator, kernel->name);
     separator = ", ";
   }
   page_say(p, *separator == ',' ? "." : "No kernel has a proved error bound that held in every check.");
 }
 
 /* "`naive` 2.31× (2.20–2.44) not told apart" */
-static void write_ratio(page *p, const json_t *ratio, bool named) {
+static void write_ratio(page *p, const record_ratio *ratio, bool named) {
   page_cell_begin(p);
-  if (json_is_object(ratio)) {
-    if (named) page_say(p, CODE("%s") " ", field_string(ratio, "kernel"));
-    page_say(p, "%s× " SMALL("%s%s"), words_significant(field_number(ratio, "estimate"), 3).text,
-             words_interval(ratio).text, field_number(ratio, "low") <= 1 ? " not told apart" : "");
+  if (ratio->json) {
+    if (named) page_say(p, CODE("%s") " ", ratio->kernel);
+    page_say(p, "%s× " SMALL("%s%s"), words_significant(ratio->estimate, 3).text, words_interval(ratio).text,
+             ratio->low <= 1 ? " not told apart" : "");
   }
   page_cell_end(p);
 }
 
-static void write_row(page *p, const json_t *document, const json_t *answer, const char *title) {
-  const char *name = field_string(answer, "kernel");
-  const json_t *kernel = field_find(json_object_get(document, "kernels"), "name", name);
-  const posenc_bound bound = document_bound(kernel);
+static void write_row(page *p, const entry *found, const char *title) {
+  const record_answer *answer = found->answer;
+  const posenc_bound bound = report_bound(found->kernel);
   char promise[128];
   format_bound(&bound, promise, sizeof promise);
   page_cell(p, "%s", title);
-  page_cell(p, "%s " SMALL("%s"), field_string(answer, "footprint"), field_string(answer, "shape"));
-  page_cell(p, json_is_true(json_object_get(kernel, "threaded")) ? CODE("%s") SMALL(" several threads") : CODE("%s"),
-            name);
-  page_cell(p, "%s", words_spread(spread_of(document, answer, "bytes_per_second"), 1e-9, "").text);
-  page_cell(p, "%s", words_spread(spread_of(document, answer, "of_limit"), 100, "").text);
-  write_ratio(p, json_object_get(answer, "next"), true);
-  write_ratio(p, json_object_get(answer, "naive"), false);
+  page_cell(p, "%s " SMALL("%s"), answer->footprint, answer->shape);
+  page_cell(p, found->kernel->threaded ? CODE("%s") SMALL(" several threads") : CODE("%s"), answer->kernel);
+  page_cell(p, "%s", words_spread(&found->timing->bytes_per_second, 1e-9, "").text);
+  page_cell(p, "%s", words_spread(&found->timing->of_limit, 100, "").text);
+  write_ratio(p, &answer->next, true);
+  write_ratio(p, &answer->naive, false);
   page_cell(p, "%s", promise);
 }
 
-static void write_table(page *p, const json_t *document, const json_t *answers) {
+static void write_table(page *p, const record_report *report) {
   static const struct {
     const char *budget, *title;
   } within[] = {{"half", "0.5 ulp"}, {"one", "1 ulp"}, {"any", "any"}};
@@ -147,29 +158,27 @@ static void write_table(page *p, const json_t *document, const json_t *answers) 
              "Ratios have intervals of 90 %, other figures their least and most; ‡ marks wide ones, see Environment.",
              columns, sizeof columns / sizeof *columns);
   for (size_t n = 0; n < sizeof within / sizeof *within; n++)
-    for (size_t i = 0; i < json_array_size(answers); i++) {
-      const json_t *answer = json_array_get(answers, i);
-      if (strcmp(field_string(answer, "budget"), within[n].budget) == 0)
-        write_row(p, document, answer, within[n].title);
+    RECORD_EACH(answer, report, answer) {
+      entry found;
+      if (strcmp(answer->budget, within[n].budget) == 0 && find_entry(report, answer, &found))
+        write_row(p, &found, within[n].title);
     }
   page_table_end(p);
 }
 
-void write_answer(page *p, const json_t *document) {
-  const json_t *answers = json_object_get(document, "answer");
-  const int failed = (int)json_integer_value(json_object_get(json_object_get(document, "checks"), "failed"));
+void write_answer(page *p, const record_report *report) {
   page_open(p, PAGE_ANSWER);
-  if (json_array_size(answers) > 0)
-    say_answer(p, document, answers);
+  if (report->answer_count > 0)
+    say_answer(p, report);
   else
-    say_trusted(p, document);
+    say_trusted(p, report);
   page_close(p, PAGE_ANSWER);
-  if (failed > 0) {
+  if (report->checks.failed > 0) {
     page_open(p, PAGE_ANSWER);
-    page_say(p, STRONG("Failed checks: %d") ", listed under Checks.", failed);
+    page_say(p, STRONG("Failed checks: %" PRId64) ", listed under Checks.", report->checks.failed);
     page_close(p, PAGE_ANSWER);
   }
-  if (json_array_size(answers) > 0) write_table(p, document, answers);
+  if (report->answer_count > 0) write_table(p, report);
   if (!p->svg[FIGURE_PARETO]) return;
   page_open(p, PAGE_FIGURES);
   page_figure(

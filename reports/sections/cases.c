@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Single elements: hard-to-round cases, and the worst cases of each kernel on each shape. */
-#include "common/field.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
+
+#include <inttypes.h>
+#include <string.h>
 
 /* ---- hard-to-round cases ---- */
 
@@ -14,136 +16,125 @@ static void cell_excess(page *p, double ulp) {
     page_cell_number(p, ulp, 4);
 }
 
-static void write_case(page *p, const json_t *row) {
-  const json_t *witness = json_object_get(row, "max_ulp");
-  const char *refusal = json_string_value(json_object_get(row, "refusal"));
-  page_cell(p, CODE("%s"), field_string(row, "kernel"));
-  if (refusal || !witness) {
-    page_rest(p, SMALL("%s"), refusal ? refusal : "it crashed");
+static void write_case(page *p, const record_row *row) {
+  const record_witness *witness = &row->max_ulp;
+  page_cell(p, CODE("%s"), row->kernel);
+  if (*row->refusal || !witness->json) {
+    page_rest(p, SMALL("%s"), *row->refusal ? row->refusal : "it crashed");
     return;
   }
-  page_cell_count(p, field_number(row, "misrounded"));
-  page_cell_count(p, field_number(row, "elements"));
-  cell_excess(p, field_number(witness, "ulp"));
-  page_cell(p, "p = %s, " SMALL("i = %s, %s"), words_count(field_number(witness, "position")).text,
-            words_count(field_number(witness, "index")).text, field_string(witness, "function"));
-  page_rest(p, CODE("%s"), field_string(row, "replay"));
+  page_cell_count(p, (double)row->misrounded);
+  page_cell_count(p, (double)row->elements);
+  cell_excess(p, witness->ulp);
+  page_cell(p, "p = %s, " SMALL("i = %s, %s"), words_integer(witness->position).text,
+            words_integer(witness->index).text, witness->function);
+  page_rest(p, CODE("%s"), row->replay);
 }
 
-void write_cases(page *p, const json_t *document) {
+void write_cases(page *p, const record_report *report) {
   static const page_column columns[] = {{"kernel", false}, {"misrounded", true}, {"of", true},
                                         {"max ulp", true}, {"at", false},        {"try it again", false}};
-  const json_t *files = json_object_get(document, "cases");
-  if (json_array_size(files) == 0) return;
+  if (report->cases_count == 0) return;
   page_section(p, "Hard-to-round cases");
   page_paragraph(
       p,
       "An element whose exact value lies nearly in the middle between two numbers is rounded correctly only by those "
       "who know it better than that. Each kernel was tried on files of such elements. Those in reference/worst/ are "
       "the hardest known, found by a look at every element below position 2^20 and confirmed by MPFR.");
-  for (size_t i = 0; i < json_array_size(files); i++) {
-    const json_t *file = json_array_get(files, i), *rows = json_object_get(file, "rows");
+  RECORD_EACH(file, report, cases) {
     char caption[200];
     snprintf(caption, sizeof caption, "The cases of %.100s: elements nearest to the middle between two numbers.",
-             field_string(json_object_get(file, "shape"), "name"));
+             file->shape.name);
     page_table(p, caption, columns, sizeof columns / sizeof *columns);
-    for (size_t k = 0; k < json_array_size(rows); k++) write_case(p, json_array_get(rows, k));
+    RECORD_EACH(row, file, rows) write_case(p, row);
     page_table_end(p);
   }
 }
 
 /* ---- worst cases ---- */
 
-/* The measures of a worst case, and the witness of each in a row. */
-static const struct {
-  const char *key, *title;
-} worsts[] = {{"max_ulp", "ulp"}, {"max_abs", "|error|"}, {"worst", "bound"}};
+enum { WORSTS = 3 };
+static const char *const worst_titles[WORSTS] = {"ulp", "|error|", "bound"};
 
-enum { WORSTS = sizeof worsts / sizeof *worsts };
-
-static bool is_same_place(const json_t *a, const json_t *b) {
-  static const char *const keys[] = {"position", "index", "function", "head"};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-    json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
-    if ((x || y) && !json_equal(x, y)) return false;
-  }
-  return true;
+/* The element that is the worst by that measure. */
+static const record_witness *worst_of(const record_row *row, size_t number) {
+  return (const record_witness *[WORSTS]){&row->max_ulp, &row->max_abs, &row->worst}[number];
 }
 
-/* "ulp, |error|": all that this witness is the worst of; nothing if an earlier one was it. */
-static bool titles_of(const json_t *row, size_t number, char *text, size_t size) {
-  const json_t *witness = json_object_get(row, worsts[number].key);
+static bool has_worst(const record_row *row, size_t number) {
+  return worst_of(row, number)->position != RECORD_NONE;
+}
+
+static bool is_same_place(const record_witness *a, const record_witness *b) {
+  return a->position == b->position && a->index == b->index && a->head == b->head &&
+         strcmp(a->function, b->function) == 0;
+}
+
+/* "ulp, |error|": all that this element is the worst by; nothing if an earlier one was it. */
+static bool titles_of(const record_row *row, size_t number, char *text, size_t size) {
   int used = 0;
   for (size_t i = 0; i < WORSTS; i++) {
-    const json_t *other = json_object_get(row, worsts[i].key);
-    if (!other || !is_same_place(witness, other)) continue;
+    if (!has_worst(row, i) || !is_same_place(worst_of(row, number), worst_of(row, i))) continue;
     if (i < number) return false;
-    used += snprintf(text + used, size - (size_t)used, "%s%s", used ? ", " : "", worsts[i].title);
+    used += snprintf(text + used, size - (size_t)used, "%s%s", used ? ", " : "", worst_titles[i]);
   }
   return true;
 }
 
-static bool has_witness(const json_t *row, size_t number) {
-  return json_is_integer(json_object_get(json_object_get(row, worsts[number].key), "position"));
-}
-
-static void write_worst(page *p, const json_t *row, const json_t *witness, const char *titles) {
-  const json_t *head = json_object_get(witness, "head");
-  page_cell(p, CODE("%s") "%s", field_string(row, "kernel"), words_sample(row));
+static void write_worst(page *p, const record_row *row, const record_witness *witness, const char *titles) {
+  page_cell(p, CODE("%s") "%s", row->kernel, words_sample(row));
   page_cell(p, "%s", titles);
-  page_cell(p, "%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(witness, "position")));
+  page_cell(p, "%" PRId64, witness->position);
   page_cell_begin(p);
-  if (head) page_say(p, SMALL("head %" JSON_INTEGER_FORMAT ", "), json_integer_value(head));
-  page_say(p, "%" JSON_INTEGER_FORMAT ", %s", json_integer_value(json_object_get(witness, "index")),
-           field_string(witness, "function"));
+  if (witness->head != RECORD_NONE) page_say(p, SMALL("head %" PRId64 ", "), witness->head);
+  page_say(p, "%" PRId64 ", %s", witness->index, witness->function);
   page_cell_end(p);
-  page_cell(p, CODE("%s"), field_string(witness, "got"));
-  page_cell(p, CODE("%s"), field_string(witness, "exact"));
-  page_cell_number(p, field_number(witness, "ulp"), 4);
-  page_cell_number(p, field_number(witness, "abs"), 3);
-  page_rest(p, CODE("%s"), field_string(witness, "replay"));
+  page_cell(p, CODE("%s"), witness->got);
+  page_cell(p, CODE("%s"), witness->exact);
+  page_cell_number(p, witness->ulp, 4);
+  page_cell_number(p, witness->abs, 3);
+  page_rest(p, CODE("%s"), witness->replay);
 }
 
-static bool any_witness(const json_t *rows) {
-  for (size_t i = 0; i < json_array_size(rows); i++)
+static bool any_worst(const record_table *table) {
+  RECORD_EACH(row, table, rows)
     for (size_t k = 0; k < WORSTS; k++)
-      if (has_witness(json_array_get(rows, i), k)) return true;
+      if (has_worst(row, k)) return true;
   return false;
 }
 
-static void write_table(page *p, const char *name, const json_t *rows) {
+static void write_table(page *p, const record_table *table) {
   static const page_column columns[] = {{"kernel", false}, {"worst in", false}, {"position", true},
                                         {"index", false},  {"got", false},      {"exact", false},
                                         {"ulp", true},     {"|error|", true},   {"try it again", false}};
-  page_data(p, name);
-  page_table(p, name, columns, sizeof columns / sizeof *columns);
-  for (size_t i = 0; i < json_array_size(rows); i++)
+  page_data(p, table->shape.name);
+  page_table(p, table->shape.name, columns, sizeof columns / sizeof *columns);
+  RECORD_EACH(row, table, rows)
     for (size_t k = 0; k < WORSTS; k++) {
-      const json_t *row = json_array_get(rows, i);
       char titles[40];
-      if (has_witness(row, k) && titles_of(row, k, titles, sizeof titles))
-        write_worst(p, row, json_object_get(row, worsts[k].key), titles);
+      if (has_worst(row, k) && titles_of(row, k, titles, sizeof titles)) write_worst(p, row, worst_of(row, k), titles);
     }
   page_table_end(p);
   page_data_end(p);
 }
 
-void write_witnesses(page *p, const json_t *document) {
-  static const char *const lists[] = {"shapes", "cases"};
-  bool any = false;
-  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-    const json_t *tables = json_object_get(document, lists[i]);
-    for (size_t k = 0; k < json_array_size(tables); k++) {
-      const json_t *table = json_array_get(tables, k), *rows = json_object_get(table, "rows");
-      if (!any_witness(rows)) continue;
-      if (!any) {
-        page_section(p, "Worst cases");
-        page_paragraph(p, "Of each kernel on each shape, the element with the largest error in ulp, in size, and as a "
-                          "share of what the bound allows; where it says sample, of those looked at. Each can be had "
-                          "again: the command looks at the same elements.");
-      }
-      any = true;
-      write_table(p, field_string(json_object_get(table, "shape"), "name"), rows);
+/* The heading stands before the first table. */
+static void write_tables(page *p, const record_table *tables, size_t count, bool *begun) {
+  for (const record_table *table = tables; table < tables + count; table++) {
+    if (!any_worst(table)) continue;
+    if (!*begun) {
+      page_section(p, "Worst cases");
+      page_paragraph(p, "Of each kernel on each shape, the element with the largest error in ulp, in size, and as a "
+                        "share of what the bound allows; where it says sample, of those looked at. Each can be had "
+                        "again: the command looks at the same elements.");
     }
+    *begun = true;
+    write_table(p, table);
   }
+}
+
+void write_witnesses(page *p, const record_report *report) {
+  bool begun = false;
+  write_tables(p, report->shapes, report->shapes_count, &begun);
+  write_tables(p, report->cases, report->cases_count, &begun);
 }

@@ -3,17 +3,15 @@
 
 #include "common/field.h"
 #include "reports/model/claims.h"
-#include "reports/model/document.h"
 
 #include <stdlib.h>
 
-static void write_subtitle(page *p, const json_t *document) {
-  const json_t *facts = json_object_get(json_object_get(document, "environment"), "accuracy");
+static void write_subtitle(page *p, const record_report *report) {
   static const char *const keys[] = {"posenc_version", "commit", "cpu", "date"};
   static const char *const labels[] = {"posenc ", ", commit ", ", on ", ", "};
   page_open(p, PAGE_PARAGRAPH);
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-    const char *fact = field_string(facts, keys[i]);
+    const char *fact = field_string(report->environment.accuracy, keys[i]);
     if (*fact) page_say(p, SMALL("%s") SMALL("%s"), labels[i], fact);
   }
   page_close(p, PAGE_PARAGRAPH);
@@ -22,25 +20,25 @@ static void write_subtitle(page *p, const json_t *document) {
 }
 
 /* Writes what it is about, or nothing. */
-typedef void section(page *p, const json_t *document);
+typedef void section(page *p, const record_report *report);
 
-void write_contents(page *p, const json_t *document) {
+void write_contents(page *p, const record_report *report) {
   static section *const sections[] = {
       write_headline,  write_lengths, write_shipped, write_errors, write_histogram, write_cases,  write_far,
       write_witnesses, write_shapes,  write_checks,  claims_write, write_kernels,   write_method,
   };
   page_begin(p, "posenc report");
-  write_answer(p, document);
-  write_subtitle(p, document);
-  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) sections[i](p, document);
+  write_answer(p, report);
+  write_subtitle(p, report);
+  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) sections[i](p, report);
   page_end(p);
 }
 
 /* ---- figures ---- */
 
-bool figures_make(const json_t *document, figures *made) {
+bool figures_make(const record_report *report, figures *made) {
   *made = (figures){{NULL}};
-  const bool ok = draw_answer(document, made) && draw_lengths(document, made) && draw_curves(document, made);
+  const bool ok = draw_answer(report, made) && draw_lengths(report, made) && draw_curves(report, made);
   if (!ok) figures_free(made);
   return ok;
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The search for the worst case, far beyond what tables hold. */
-#include "common/field.h"
+#include "reports/model/document.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
+
+#include <math.h>
 
 /* The findings of the searches from several tables, for one kernel. */
 typedef struct findings {
   double elements, reach;
-  double share, from_tie;            /* largest of the bound, least in ulp */
-  const json_t *worst, *worst_table; /* the element of that share, and its table */
-  const json_t *nearest, *nearest_table;
+  double share, from_tie;                /* largest of the bound, least in ulp */
+  const record_witness *worst, *nearest; /* these elements; null if there was no search */
+  const char *worst_table, *nearest_table;
 } findings;
 
 /* A NaN, as of a kernel that writes such, is worse than any number. */
@@ -17,40 +19,37 @@ static bool is_worse(double share, double known) {
   return !(share <= known);
 }
 
-static void add_row(findings *found, const json_t *row, const json_t *table) {
-  const json_t *search = json_object_get(row, "search");
-  const json_t *check = field_find(json_object_get(row, "checks"), "property", "search");
-  if (!search || !check) return;
-  const double share = field_number(check, "worst"), from_tie = field_number(search, "from_tie");
-  found->elements += field_number_or(check, "compared", 0);
-  found->reach = fmax(found->reach, field_number(search, "reach"));
-  if (!found->worst || is_worse(share, found->share)) {
-    found->share = share;
-    found->worst = json_object_get(search, "worst");
+static void add_row(findings *found, const record_row *row, const char *table) {
+  const record_search *search = &row->search;
+  const record_check *check = record_find_check(row->checks, row->checks_count, "search");
+  if (!search->json || !check) return;
+  found->elements += (double)check->compared;
+  found->reach = fmax(found->reach, (double)search->reach);
+  if (!found->worst || is_worse(check->worst, found->share)) {
+    found->share = check->worst;
+    found->worst = &search->worst;
     found->worst_table = table;
   }
-  if (!found->nearest || from_tie < found->from_tie) {
-    found->from_tie = from_tie;
-    found->nearest = json_object_get(search, "nearest");
+  if (!found->nearest || search->from_tie < found->from_tie) {
+    found->from_tie = search->from_tie;
+    found->nearest = &search->nearest;
     found->nearest_table = table;
   }
 }
 
-static findings findings_of(const json_t *document, const char *kernel) {
-  const json_t *tables = json_object_get(document, "shapes");
+static findings findings_of(const record_report *report, const char *kernel) {
   findings found = {.elements = 0};
-  for (size_t i = 0; i < json_array_size(tables); i++) {
-    const json_t *table = json_array_get(tables, i);
-    add_row(&found, field_find(json_object_get(table, "rows"), "kernel", kernel), json_object_get(table, "shape"));
+  RECORD_EACH(table, report, shapes) {
+    const record_row *row = report_row(table, kernel);
+    if (row) add_row(&found, row, table->shape.name);
   }
   return found;
 }
 
 /* "p = 270 265 104 270, i = 63, cos of ddpm-timesteps" */
-static void cell_place(page *p, const json_t *witness, const json_t *table) {
-  page_cell(p, "p = %s, " SMALL("i = %s, %s of %s"), words_count(field_number(witness, "position")).text,
-            words_count(field_number(witness, "index")).text, field_string(witness, "function"),
-            field_string(table, "name"));
+static void cell_place(page *p, const record_witness *witness, const char *table) {
+  page_cell(p, "p = %s, " SMALL("i = %s, %s of %s"), words_integer(witness->position).text,
+            words_integer(witness->index).text, witness->function, table);
 }
 
 /* "0.2640"; where that would be 1.000, "1 − 2.6e-11". */
@@ -72,37 +71,33 @@ static void write_findings(page *p, const char *kernel, const findings *found) {
   cell_place(p, found->nearest, found->nearest_table);
 }
 
-static bool any_search(const json_t *document) {
-  const json_t *kernels = json_object_get(document, "kernels");
-  for (size_t i = 0; i < json_array_size(kernels); i++)
-    if (findings_of(document, field_string(json_array_get(kernels, i), "name")).worst) return true;
+static bool any_search(const record_report *report) {
+  RECORD_EACH(kernel, report, kernels)
+    if (findings_of(report, kernel->name).worst) return true;
   return false;
 }
 
-void write_far(page *p, const json_t *document) {
+void write_far(page *p, const record_report *report) {
   static const page_column columns[] = {{"kernel", false},        {"elements", true}, {"to position", true},
                                         {"of its bound", true},   {"at", false},      {"from a tie, ulp", true},
                                         {"nearest to one", false}};
-  const json_t *kernels = json_object_get(document, "kernels");
-  const double seed = field_number(document, "seed");
-  if (!any_search(document)) return;
+  if (!any_search(report)) return;
   page_section(p, "Adversarial search");
   page_open(p, PAGE_PARAGRAPH);
   page_say(
       p, "A search at positions up to 2^40, as far as the bound holds and in the table or not, for elements where the "
          "kernel uses the largest share of its bound, and for those whose exact value is nearest to a tie, which are "
          "the hardest to round. Its findings are a sample, so lower bounds");
-  if (isfinite(seed)) page_say(p, "; the seed %.0f finds it again", seed);
+  if (report->seed != RECORD_NONE) page_say(p, "; the seed %.0f finds it again", (double)report->seed);
   page_say(p, ".");
   page_close(p, PAGE_PARAGRAPH);
   page_table(p,
              "Largest error as a share of the bound, and least distance from a tie, over the searches of all tables.",
              columns, sizeof columns / sizeof *columns);
-  for (size_t i = 0; i < json_array_size(kernels); i++) {
-    const char *kernel = field_string(json_array_get(kernels, i), "name");
-    if (json_is_true(json_object_get(json_array_get(kernels, i), "recipe"))) continue; /* it has no bound to use up */
-    const findings found = findings_of(document, kernel);
-    if (found.worst) write_findings(p, kernel, &found);
+  RECORD_EACH(kernel, report, kernels) {
+    if (kernel->recipe) continue; /* it has no bound to use up */
+    const findings found = findings_of(report, kernel->name);
+    if (found.worst) write_findings(p, kernel->name, &found);
   }
   page_table_end(p);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The sections of the report, and the figures in them. The document is that of reports/model/document.h. */
+/* The sections of the report, and the figures in them. */
 #ifndef POSENC_REPORTS_SECTIONS_SECTIONS_H
 #define POSENC_REPORTS_SECTIONS_SECTIONS_H
 
+#include "records/read.h"
 #include "reports/page/page.h"
-
-#include <jansson.h>
 
 typedef enum figure {
   FIGURE_PARETO, /* error against time */
@@ -23,36 +22,36 @@ typedef enum figure {
 } figure;
 
 typedef struct figures {
-  char *svg[FIGURES]; /* null where the document has no data for it */
+  char *svg[FIGURES]; /* null where the report has no data for it */
 } figures;
 
-/* Draws all figures that the document has data for. False on an error already told on stderr; nothing to free then. */
-bool figures_make(const json_t *document, figures *made);
+/* Draws all figures that the report has data for. False on an error already told on stderr; nothing to free then. */
+bool figures_make(const record_report *report, figures *made);
 void figures_free(figures *made);
 
 /* Parts of it, each in the file of its sections. */
-bool draw_answer(const json_t *document, figures *made);
-bool draw_lengths(const json_t *document, figures *made);
-bool draw_curves(const json_t *document, figures *made);
+bool draw_answer(const record_report *report, figures *made);
+bool draw_lengths(const record_report *report, figures *made);
+bool draw_curves(const record_report *report, figures *made);
 
-/* The whole page, section by section. A section for which the document has no data is left out. */
-void write_contents(page *p, const json_t *document);
-void write_answer(page *p, const json_t *document);
-void write_headline(page *p, const json_t *document);
-void write_lengths(page *p, const json_t *document);
-void write_shipped(page *p, const json_t *document);
-void write_errors(page *p, const json_t *document);
-void write_histogram(page *p, const json_t *document);
-void write_cases(page *p, const json_t *document);
-void write_far(page *p, const json_t *document);
-void write_witnesses(page *p, const json_t *document);
-void write_shapes(page *p, const json_t *document);
-void write_checks(page *p, const json_t *document);
-void write_kernels(page *p, const json_t *document);
-void write_method(page *p, const json_t *document);
+/* The whole page, section by section. A section for which the report has no data is left out. */
+void write_contents(page *p, const record_report *report);
+void write_answer(page *p, const record_report *report);
+void write_headline(page *p, const record_report *report);
+void write_lengths(page *p, const record_report *report);
+void write_shipped(page *p, const record_report *report);
+void write_errors(page *p, const record_report *report);
+void write_histogram(page *p, const record_report *report);
+void write_cases(page *p, const record_report *report);
+void write_far(page *p, const record_report *report);
+void write_witnesses(page *p, const record_report *report);
+void write_shapes(page *p, const record_report *report);
+void write_checks(page *p, const record_report *report);
+void write_kernels(page *p, const record_report *report);
+void write_method(page *p, const record_report *report);
 
-/* The entry of a profile's "points" at that position; null if there is none. */
-const json_t *point_at(const json_t *profile, double position);
+/* The point of a profile at that position; without figures if there is none, or no profile. */
+record_point point_at(const record_profile *profile, int64_t position);
 
 /* A table with a row per kernel of one shape. Columns of time are left out where nothing was timed. */
 typedef enum table_kind {
@@ -61,7 +60,7 @@ typedef enum table_kind {
   TABLE_TIMES,    /* time alone */
   TABLE_KINDS
 } table_kind;
-void write_rows(page *p, table_kind kind, const char *caption, const json_t *rows, bool timed);
+void write_rows(page *p, table_kind kind, const char *caption, const record_table *table, bool timed);
 
 /*
  * A table in words: "5 000 × 512, first position 4 294 967 296, base 10000, interleaved, f32, 9.8 MiB; fill limit
@@ -70,6 +69,6 @@ void write_rows(page *p, table_kind kind, const char *caption, const json_t *row
 typedef struct table_description {
   char text[400];
 } table_description;
-table_description table_describe(const json_t *table);
+table_description table_describe(const record_table *table);
 
 #endif
