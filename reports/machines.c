@@ -91,14 +91,8 @@ void machines_free(machines_figures *made) {
 
 /* ---- the page ----------------------------------------------------------------------------------------------- */
 
-/* A table with a column for each machine, behind `leading` ones. Null when memory runs out. */
-static page_column *columns_of(page *p, const record_machines *record, const page_column *leading, size_t count,
-                               bool numeric) {
-  page_column *columns = page_columns(p, "", count + record->machines_count);
-  for (size_t i = 0; columns && i < count; i++) columns[i] = leading[i];
-  for (size_t i = 0; columns && i < record->machines_count; i++)
-    columns[count + i] = (page_column){record->machines[i].label, numeric};
-  return columns;
+static void add_machine_columns(page *p, const record_machines *record, bool numeric) {
+  RECORD_EACH(machine, record, machines) page_column_add(p, numeric, "%s", machine->label);
 }
 
 /* "84.5 GB/s (82.2–85.0)" */
@@ -155,27 +149,28 @@ static void write_fastest_cell(page *p, const record_machine_speed *of) {
 }
 
 static void write_fastest(page *p, const record_machines *record) {
-  static const page_column leading[] = {{"table", false}, {"shape", false}, {"error", false}};
-  page_column *columns = columns_of(p, record, leading, 3, false);
   page_section(p, "Fastest kernels");
-  if (record->fastest_count == 0) page_paragraph(p, "There is no table of f32 that all machines timed.");
-  if (record->fastest_count > 0 && columns) {
-    page_table(
-        p,
-        "Of tables that all machines timed, memory hot: the fastest of the kernels whose every check passed on "
-        "that machine and, within 0.5 or 1 ulp, whose proved bound is so much; median GB/s with least and most "
-        "of the repetitions, and the share of what the machine can do at best. Where ranges overlap, or are wide "
-        "(‡), a rerun may name another. In cache: half of the least L2 at most.",
-        columns, 3 + record->machines_count);
-    RECORD_EACH(entry, record, fastest) {
-      page_cell(p, "%s", entry->footprint);
-      page_cell(p, CODE("%s") " (%s)", entry->shape, words_bytes(entry->bytes).text);
-      page_cell(p, "%s", budget_title(entry->budget));
-      RECORD_EACH(speed, entry, machines) write_fastest_cell(p, speed);
-    }
-    page_table_end(p);
+  if (record->fastest_count == 0) {
+    page_paragraph(p, "There is no table of f32 that all machines timed.");
+    return;
   }
-  free(columns);
+  page_column_add(p, false, "table");
+  page_column_add(p, false, "shape");
+  page_column_add(p, false, "error");
+  add_machine_columns(p, record, false);
+  page_table(p,
+             "Of tables that all machines timed, memory hot: the fastest of the kernels whose every check passed on "
+             "that machine and, within 0.5 or 1 ulp, whose proved bound is so much; median GB/s with least and most "
+             "of the repetitions, and the share of what the machine can do at best. Where ranges overlap, or are wide "
+             "(‡), a rerun may name another. In cache: half of the least L2 at most.",
+             NULL, 0);
+  RECORD_EACH(entry, record, fastest) {
+    page_cell(p, "%s", entry->footprint);
+    page_cell(p, CODE("%s") " (%s)", entry->shape, words_bytes(entry->bytes).text);
+    page_cell(p, "%s", budget_title(entry->budget));
+    RECORD_EACH(speed, entry, machines) write_fastest_cell(p, speed);
+  }
+  page_table_end(p);
 }
 
 static void write_figures(page *p, const record_machines *record, const machines_figures *drawn) {
@@ -207,21 +202,19 @@ static void write_times_cell(page *p, const record_machine_speed *of) {
 }
 
 static void write_times(page *p, const record_machines *record) {
-  static const page_column leading[] = {{"kernel", false}};
-  page_column *columns = columns_of(p, record, leading, 1, true);
-  if (!columns) return;
   RECORD_EACH(table, record, times) {
     char caption[320];
     snprintf(caption, sizeof caption, "%.100s, %s: share of the limit, and GB/s.", table->shape.name,
              words_bytes(table->bytes).text);
-    page_table(p, caption, columns, 1 + record->machines_count);
+    page_column_add(p, false, "kernel");
+    add_machine_columns(p, record, true);
+    page_table(p, caption, NULL, 0);
     RECORD_EACH(row, table, kernels) {
       page_cell(p, CODE("%s"), row->kernel);
       RECORD_EACH(speed, row, machines) write_times_cell(p, speed);
     }
     page_table_end(p);
   }
-  free(columns);
 }
 
 static void write_speed(page *p, const record_machines *record, const machines_figures *drawn) {
@@ -250,13 +243,14 @@ static void write_difference_cell(page *p, const record_machine_figures *of) {
 }
 
 static void write_differences(page *p, const record_machines *record) {
-  static const page_column leading[] = {{"kernel", false}, {"shape", false}, {"promise of the same bits", false}};
   const record_accuracy_of_machines *accuracy = &record->accuracy;
-  page_column *columns = columns_of(p, record, leading, 3, false);
-  if (!columns) return;
+  page_column_add(p, false, "kernel");
+  page_column_add(p, false, "shape");
+  page_column_add(p, false, "promise of the same bits");
+  add_machine_columns(p, record, false);
   page_table(
       p, "Where machines differ: largest error in ulp and absolute, misrounded elements, and the digest of the bits.",
-      columns, 3 + record->machines_count);
+      NULL, 0);
   RECORD_EACH(row, accuracy, differences) {
     page_cell(p, CODE("%s"), row->kernel);
     page_cell(p, "%s", row->shape);
@@ -264,7 +258,6 @@ static void write_differences(page *p, const record_machines *record) {
     RECORD_EACH(figures, row, machines) write_difference_cell(p, figures);
   }
   page_table_end(p);
-  free(columns);
 }
 
 static void write_accuracy(page *p, const record_machines *record) {
@@ -323,13 +316,13 @@ static json_t *keys_of(const record_machines *record, bool timing) {
 }
 
 static void write_facts(page *p, const record_machines *record, bool timing, const char *caption) {
-  static const page_column leading[] = {{"fact", false}};
-  page_column *columns = columns_of(p, record, leading, 1, false);
   json_t *keys = keys_of(record, timing), *value;
   const char *key;
   p->failed = p->failed || !keys;
-  if (columns && json_object_size(keys)) {
-    page_table(p, caption, columns, 1 + record->machines_count);
+  if (json_object_size(keys)) {
+    page_column_add(p, false, "fact");
+    add_machine_columns(p, record, false);
+    page_table(p, caption, NULL, 0);
     json_object_foreach(keys, key, value) {
       page_cell(p, "%s", key);
       RECORD_EACH(machine, record, machines) page_prose(p, "%s", field_string(facts_of(machine, timing), key));
@@ -337,7 +330,6 @@ static void write_facts(page *p, const record_machines *record, bool timing, con
     page_table_end(p);
   }
   json_decref(keys);
-  free(columns);
 }
 
 void machines_write(page *p, const record_machines *record, const machines_figures *drawn) {

@@ -59,18 +59,13 @@ static void write_answer(page *p, const record_report *report, const record_answ
 }
 
 static void write_answers(page *p, const record_report *report) {
-  struct {
-    char text[200];
-  } titles[FOOTPRINTS];
-  page_column columns[1 + FOOTPRINTS] = {{"maximum error", false}};
+  page_column_add(p, false, "maximum error");
   for (int i = 0; i < FOOTPRINTS; i++) {
     const record_answer *answer = find_answer(report, NULL, footprints[i].name);
     const record_table *table = answer ? report_table(report, answer->shape) : NULL;
-    snprintf(titles[i].text, sizeof titles[i].text, "%s: %s", footprints[i].title,
-             table ? words_size(table).text : "–");
-    columns[1 + i] = (page_column){titles[i].text, false};
+    page_column_add(p, false, "%s: %s", footprints[i].title, table ? words_size(table).text : "–");
   }
-  page_table(p, "The fastest f32 kernels, in GB/s, by maximum error.", columns, 1 + FOOTPRINTS);
+  page_table(p, "The fastest f32 kernels, in GB/s, by maximum error.", NULL, 0);
   for (int b = 0; b < BUDGETS; b++) {
     page_cell(p, "%s", budgets[b].title);
     for (int i = 0; i < FOOTPRINTS; i++)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "reports/page/page.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,16 +29,12 @@ static void write_runs(page *p, char *text) {
 }
 
 static void write_text(page *p, const char *format, va_list arguments) {
-  va_list again;
-  va_copy(again, arguments);
-  const int length = vsnprintf(NULL, 0, format, again);
-  va_end(again);
-  char *text = length < 0 ? NULL : malloc((size_t)length + 1);
-  if (text) {
-    vsnprintf(text, (size_t)length + 1, format, arguments);
-    write_runs(p, text);
+  char *text;
+  if (vasprintf(&text, format, arguments) < 0) {
+    p->failed = true;
+    return;
   }
-  p->failed = p->failed || !text;
+  write_runs(p, text);
   free(text);
 }
 
@@ -116,22 +115,38 @@ void page_data_end(page *p) {
 
 /* ---- tables ---- */
 
-page_column *page_columns(page *p, const char *title, size_t count) {
-  page_column *columns = calloc(count + 1, sizeof *columns);
-  p->failed = p->failed || !columns;
-  for (size_t i = 0; columns && i <= count; i++) columns[i] = (page_column){title, i > 0};
-  return columns;
+void page_column_add(page *p, bool numeric, const char *title, ...) {
+  char *text;
+  va_list arguments;
+  va_start(arguments, title);
+  if (vasprintf(&text, title, arguments) < 0) text = NULL;
+  va_end(arguments);
+  page_column *columns = realloc(p->added, (p->added_count + 1) * sizeof *columns);
+  if (columns) p->added = columns;
+  if (columns && text) {
+    p->added[p->added_count++] = (page_column){text, numeric};
+  } else {
+    p->failed = true;
+    free(text);
+  }
 }
 
 void page_table(page *p, const char *caption, const page_column *columns, size_t count) {
-  p->columns = columns;
-  p->column_count = count;
+  static const page_column none = {"", false}; /* where memory ran out */
+  p->columns = columns ? columns : p->added_count ? p->added : &none;
+  p->column_count = columns ? count : p->added_count ? p->added_count : 1;
   p->column = 0;
   p->format->table(p, caption);
 }
 
 void page_table_end(page *p) {
   put(p, p->format->table_end);
+  if (p->columns == p->added) {
+    for (size_t i = 0; i < p->added_count; i++) free((char *)(uintptr_t)p->added[i].title);
+    free(p->added);
+    p->added = NULL;
+    p->added_count = 0;
+  }
   p->columns = NULL;
 }
 

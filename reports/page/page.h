@@ -31,10 +31,12 @@ typedef struct page_column {
 typedef struct page {
   const struct page_format *format;
   FILE *stream;
-  char *const *svg;           /* figures by number, null where there is none */
-  bool brief;                 /* without the data behind figures, which report.md has */
-  bool failed;                /* memory ran out: something is missing. Errors of the stream stay in the stream */
-  FILE *hidden;               /* the stream, while what is written goes nowhere */
+  char *const *svg;   /* figures by number, null where there is none */
+  bool brief;         /* without the data behind figures, which report.md has */
+  bool failed;        /* memory ran out: something is missing. Errors of the stream stay in the stream */
+  FILE *hidden;       /* the stream, while what is written goes nowhere */
+  page_column *added; /* by page_column_add, for the next table */
+  size_t added_count;
   const page_column *columns; /* of the table that is open */
   size_t column_count;
   size_t column; /* of the cell that is open or comes next */
@@ -80,13 +82,13 @@ void page_data(page *p, const char *summary);
 void page_data_end(page *p);
 
 /*
+ * A table has the columns given, or, where these are null, those that page_column_add added since the last such table.
  * The first column heads its row. A cell is filled at once, or by page_say between page_cell_begin or page_prose_begin
  * and page_cell_end. Prose may wrap; page_rest is prose over the rest of the row.
  */
-/* Columns for page_table, to free: one of that title, and `count` numeric ones whose titles are to be filled in. */
-page_column *page_columns(page *p, const char *title, size_t count);
 void page_table(page *p, const char *caption, const page_column *columns, size_t count);
 void page_table_end(page *p);
+__attribute__((format(printf, 3, 4))) void page_column_add(page *p, bool numeric, const char *title, ...);
 __attribute__((format(printf, 2, 3))) void page_cell(page *p, const char *format, ...);
 __attribute__((format(printf, 2, 3))) void page_prose(page *p, const char *format, ...);
 __attribute__((format(printf, 2, 3))) void page_rest(page *p, const char *format, ...);

@@ -82,18 +82,15 @@ static bool has_tables(const record_report *report) {
 
 /* A row per position of the first profile, a column per profile. */
 static void write_position_data(page *p, const char *caption, const profiles *of) {
-  page_column *columns = page_columns(p, "position", of->all_count);
-  if (of->all_count > 0 && columns) {
-    columns[0].numeric = true;
-    for (size_t i = 0; i < of->all_count; i++) columns[i + 1].title = of->all[i].kernel;
-    page_table(p, caption, columns, of->all_count + 1);
-    RECORD_EACH(point, of->all, points) {
-      page_cell_count(p, (double)point->position);
-      RECORD_EACH(profile, of, all) page_cell_number(p, point_at(profile, point->position).max_abs, 3);
-    }
-    page_table_end(p);
+  if (of->all_count == 0) return;
+  page_column_add(p, true, "position");
+  RECORD_EACH(profile, of, all) page_column_add(p, true, "%s", profile->kernel);
+  page_table(p, caption, NULL, 0);
+  RECORD_EACH(point, of->all, points) {
+    page_cell_count(p, (double)point->position);
+    RECORD_EACH(profile, of, all) page_cell_number(p, point_at(profile, point->position).max_abs, 3);
   }
-  free(columns);
+  page_table_end(p);
 }
 
 static void write_position(page *p, const record_report *report) {
@@ -365,7 +362,7 @@ static void write_contexts(page *p, const record_profile *profile) {
   RECORD_EACH(point, tables, points) {
     page_cell(p, CODE("%s"), profile->kernel);
     page_cell_count(p, (double)point->position);
-    for (size_t t = 0; t < p->column_count - 2; t++)
+    for (size_t t = 0; t + 2 < p->column_count; t++)
       page_cell_number(p, t < profile->tables_count ? context_error(&tables[t], point->position) : NAN, 3);
   }
 }
@@ -375,28 +372,16 @@ static void write_unclaimed(page *p, const record_report *report) {
   const record_profile *first = report->profile, *end = first + report->profile_count;
   while (first < end && first->tables_count == 0) first++;
   if (first == end) return;
-  const size_t count = first->tables_count;
-  page_column *columns = page_columns(p, "kernel", count + 1);
-  words *titles = calloc(count, sizeof *titles);
-  p->failed = p->failed || !titles;
-  if (columns && titles) {
-    columns[1].title = "position";
-    for (size_t t = 0; t < count; t++) {
-      const record_context_table *table = &first->tables[t];
-      snprintf(titles[t].text, sizeof titles[t].text, "d = %.30s, %.30s", words_plain((double)table->dim).text,
-               words_plain(table->base).text);
-      columns[t + 2].title = titles[t].text;
-    }
-    page_section(p, "Kernels without a bound");
-    page_paragraph(p, "No bound is proved for these, so they are compared in more tables, each against its own exact "
-                      "values: a kernel that divides the exponent by d/2 − 1 is not blamed for that.");
-    page_table(p, "Largest |error| of 16 rows from a position on, by number of columns d and base.", columns,
-               count + 2);
-    for (const record_profile *profile = first; profile < end; profile++) write_contexts(p, profile);
-    page_table_end(p);
-  }
-  free(columns);
-  free(titles);
+  page_section(p, "Kernels without a bound");
+  page_paragraph(p, "No bound is proved for these, so they are compared in more tables, each against its own exact "
+                    "values: a kernel that divides the exponent by d/2 − 1 is not blamed for that.");
+  page_column_add(p, false, "kernel");
+  page_column_add(p, true, "position");
+  RECORD_EACH(table, first, tables)
+    page_column_add(p, true, "d = %s, %s", words_plain((double)table->dim).text, words_plain(table->base).text);
+  page_table(p, "Largest |error| of 16 rows from a position on, by number of columns d and base.", NULL, 0);
+  for (const record_profile *profile = first; profile < end; profile++) write_contexts(p, profile);
+  page_table_end(p);
 }
 
 void write_errors(page *p, const record_report *report) {

@@ -40,13 +40,10 @@ static void write_count(page *p, const json_t *count, bool modes) {
 /* A row per kernel, a column per property. */
 static void write_properties(page *p, const record_report_checks *checks) {
   const size_t count = checks->properties_count;
-  page_column *columns = page_columns(p, "kernel", count);
-  if (count == 0 || !columns) {
-    free(columns);
-    return;
-  }
-  for (size_t i = 0; i < count; i++) columns[i + 1].title = checks->properties[i];
-  page_table(p, "Shapes on which each property held.", columns, count + 1);
+  if (count == 0) return;
+  page_column_add(p, false, "kernel");
+  for (size_t i = 0; i < count; i++) page_column_add(p, true, "%s", checks->properties[i]);
+  page_table(p, "Shapes on which each property held.", NULL, 0);
   RECORD_EACH(kernel, checks, kernels) {
     page_cell(p, CODE("%s"), kernel->kernel);
     for (size_t k = 0; k < count; k++)
@@ -54,7 +51,6 @@ static void write_properties(page *p, const record_report_checks *checks) {
                   strcmp(checks->properties[k], "accuracy") == 0);
   }
   page_table_end(p);
-  free(columns);
 }
 
 void write_checks(page *p, const record_report *report) {
