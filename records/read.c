@@ -394,29 +394,16 @@ const record_baseline *record_read_baseline(const json_t *json, record_fault *fa
   return read_record(json, read_baseline, sizeof(record_baseline), fault);
 }
 
-const record_accuracy *record_take_accuracy(const json_t *json) {
-  return read_record(json, read_accuracy, sizeof(record_accuracy), NULL);
-}
-
-const record_timing *record_take_timing(const json_t *json) {
-  return read_record(json, read_timing, sizeof(record_timing), NULL);
-}
-
-const record_report *record_take_report(const json_t *json) {
-  return read_record(json, read_report, sizeof(record_report), NULL);
-}
-
-const record_machines *record_take_machines(const json_t *json) {
-  return read_record(json, read_machines, sizeof(record_machines), NULL);
-}
-
-const record_comparison *record_take_comparison(const json_t *json) {
-  return read_record(json, read_comparison, sizeof(record_comparison), NULL);
-}
-
-const record_choice *record_take_choice(const json_t *json) {
-  return read_record(json, read_choice, sizeof(record_choice), NULL);
-}
+#define TAKE(type)                                                                                                     \
+  const record_##type *record_take_##type(const json_t *json) {                                                        \
+    return read_record(json, read_##type, sizeof(record_##type), NULL);                                                \
+  }
+TAKE(accuracy)
+TAKE(timing)
+TAKE(report)
+TAKE(machines)
+TAKE(comparison)
+TAKE(choice)
 
 const record_kernel *record_find_kernel(const record_kernel *kernels, size_t size, const char *name) {
   for (size_t i = 0; i < size; i++)

@@ -35,35 +35,28 @@ __attribute__((format(printf, 2, 3))) static void when(finding *f, const char *f
   f->verdict = HOLDS_WHEN;
 }
 
-/* Checks of a property, over all kernels and shapes: how many held, of how many. */
-typedef struct tally {
-  int held, all;
-} tally;
-
-static tally tally_of(const record_report *report, const char *property) {
-  tally t = {0, 0};
+/* Whether a property held in all checks of it, over all kernels and shapes. */
+static void find_checks(finding *f, const record_report *report, const char *property, const char *before,
+                        const char *after) {
+  int held = 0, all = 0;
   RECORD_EACH(table, report, shapes)
     RECORD_EACH(row, table, rows) {
       const record_check *check = record_find_check(row->checks, row->checks_count, property);
       if (!check || check->skipped) continue;
-      t.all++;
-      t.held += check->ok;
+      all++;
+      held += check->ok;
     }
-  return t;
+  if (!all) return;
+  found(f, "%s%d of %d checks%s", before, held, all, after);
+  f->verdict = held == all ? HOLDS : FALSE;
 }
 
 static void bounded(finding *f, const record_report *report) {
-  const tally t = tally_of(report, "bounded");
-  if (!t.all) return;
-  found(f, "%d of %d checks of whole tables found no value beyond 1, and no NaN", t.held, t.all);
-  f->verdict = t.held == t.all ? HOLDS : FALSE;
+  find_checks(f, report, "bounded", "", " of whole tables found no value beyond 1, and no NaN");
 }
 
 static void linear(finding *f, const record_report *report) {
-  const tally t = tally_of(report, "rotation");
-  if (!t.all) return;
-  found(f, "PE[p + k] is PE[p] turned by k w in %d of %d checks, as nearly as roundings allow", t.held, t.all);
-  f->verdict = t.held == t.all ? HOLDS : FALSE;
+  find_checks(f, report, "rotation", "PE[p + k] is PE[p] turned by k w in ", ", as nearly as roundings allow");
 }
 
 /* Is a bound proved that does not grow? */

@@ -12,26 +12,14 @@ static const char script[] =
     ;
 
 static void escape(FILE *stream, const char *text) {
+  static const char *const entities[] = {
+      ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;"};
   for (; *text; text++) {
-    switch (*text) {
-    case '&':
-      fputs("&amp;", stream);
-      break;
-    case '<':
-      fputs("&lt;", stream);
-      break;
-    case '>':
-      fputs("&gt;", stream);
-      break;
-    case '"':
-      fputs("&quot;", stream);
-      break;
-    case '\'':
-      fputs("&#39;", stream);
-      break;
-    default:
-      fputc((unsigned char)*text < ' ' && *text != '\n' ? ' ' : *text, stream);
-    }
+    const size_t c = (unsigned char)*text;
+    if (c < sizeof entities / sizeof *entities && entities[c])
+      fputs(entities[c], stream);
+    else
+      fputc(c < ' ' && c != '\n' ? ' ' : *text, stream);
   }
 }
 
