@@ -10,29 +10,27 @@
 
 static const char baseline[] = "naive";
 
-typedef enum budget { HALF, ONE, ANY, BUDGETS } budget;
-
-static const char *const budgets[BUDGETS] = {"half", "one", "any"};
+const char *const answer_budgets[ANSWER_BUDGETS] = {"half", "one", "any"};
 
 /* ---- candidates ---- */
 
 /* Does the kernel prove that it is within so much everywhere on that shape? */
-static bool is_within(const record_kernel *kernel, const record_table_shape *of, budget most) {
+static bool is_within(const record_kernel *kernel, const record_table_shape *of, answer_budget most) {
   static const double one_ulp = 0x1p-24; /* just below 1 */
   const posenc_bound bound = report_bound(kernel);
   int64_t last;
-  if (most == ANY) return true;
+  if (most == ANSWER_ANY) return true;
   if (!(of->rows >= 0 && of->rows < 0x1p62)) return false;
   if (!bound.derived || bound.max_position < 0 || of->first < -bound.max_position ||
       __builtin_add_overflow(of->first, (int64_t)of->rows - 1, &last) || last > bound.max_position)
     return false;
-  if (most == HALF) return bound.ulp <= 0.5 && bound.abs <= 0 && bound.growth <= 0;
+  if (most == ANSWER_HALF) return bound.ulp <= 0.5 && bound.abs <= 0 && bound.growth <= 0;
   return posenc_bound_at(&bound, POSENC_F32, of->first) <= one_ulp &&
          posenc_bound_at(&bound, POSENC_F32, last) <= one_ulp;
 }
 
 /* A kernel that keeps rows takes the time of a copy. */
-static bool is_candidate(const record_kernel *kernel, const record_table_shape *of, budget most) {
+static bool is_candidate(const record_kernel *kernel, const record_table_shape *of, answer_budget most) {
   return kernel->holds && !kernel->keeps_rows && !kernel->recipe && is_within(kernel, of, most);
 }
 
@@ -42,7 +40,8 @@ static double median_ns(const record_table *table, const char *kernel) {
 }
 
 /* But for one kernel, or null; null if there is none. */
-static const char *fastest(const record_report *report, const record_table *table, budget most, const char *but) {
+static const char *fastest(const record_report *report, const record_table *table, answer_budget most,
+                           const char *but) {
   const char *best = NULL;
   double best_ns = INFINITY;
   RECORD_EACH(kernel, report, kernels) {
@@ -55,10 +54,8 @@ static const char *fastest(const record_report *report, const record_table *tabl
   return best;
 }
 
-const char *answer_fastest(const record_report *report, const record_table *table, const char *named) {
-  for (budget most = HALF; table && most < BUDGETS; most++)
-    if (strcmp(budgets[most], named) == 0) return fastest(report, table, most, NULL);
-  return NULL;
+const char *answer_fastest(const record_report *report, const record_table *table, answer_budget budget) {
+  return table ? fastest(report, table, budget, NULL) : NULL;
 }
 
 /* ---- by how much ---- */
@@ -72,12 +69,12 @@ static json_t *compare(samples *times, const char *table, const char *first, con
 }
 
 static bool add_answer(json_t *answers, const record_report *report, samples *times, const record_table *table,
-                       const char *footprint, budget most) {
+                       const char *footprint, answer_budget most) {
   const char *name = table->shape.name, *kernel = fastest(report, table, most, NULL);
   if (!kernel) return true;
   const char *slow = isfinite(median_ns(table, baseline)) ? baseline : NULL;
   return json_array_append_new(answers, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "shape", name, "footprint",
-                                                  footprint, "budget", budgets[most], "kernel", kernel, "next",
+                                                  footprint, "budget", answer_budgets[most], "kernel", kernel, "next",
                                                   compare(times, name, kernel, fastest(report, table, most, kernel)),
                                                   "naive", compare(times, name, kernel, slow))) == 0;
 }
@@ -114,7 +111,7 @@ json_t *answer_make(const record_report *report, samples *times) {
   for (size_t i = 0; done && i < sizeof asked / sizeof *asked; i++) {
     bool again = false; /* one table may be two of them */
     for (size_t k = 0; k < i; k++) again = again || asked[k].table == asked[i].table;
-    for (budget most = HALF; done && asked[i].table && !again && most < BUDGETS; most++)
+    for (answer_budget most = ANSWER_HALF; done && asked[i].table && !again && most < ANSWER_BUDGETS; most++)
       done = add_answer(answers, report, times, asked[i].table, asked[i].footprint, most);
   }
   if (done) return answers;

@@ -5,15 +5,18 @@
 
 #include "records/samples.h"
 
+/* The error that a kernel may have: that of correct rounding, one ulp just below 1 (2^-24), or any. */
+typedef enum answer_budget { ANSWER_HALF, ANSWER_ONE, ANSWER_ANY, ANSWER_BUDGETS } answer_budget;
+extern const char *const answer_budgets[ANSWER_BUDGETS]; /* "half", "one", "any" */
+
 /*
  * The "answer" of the report, from the rest of it: on the reference table, the largest one and the largest in cache,
- * the fastest kernel whose every check passed, that computes its rows, and whose proved bound is within "half" an ulp
- * (correct rounding), within "one" ulp just below 1 (2^-24), or "any". Null when memory runs out.
+ * the fastest kernel whose every check passed, that computes its rows, and whose proved bound is within the budget. Null
+ * when memory runs out.
  */
 json_t *answer_make(const record_report *report, samples *times);
 
-/* The name of the fastest kernel on a table of the report within "half", "one" or "any"; null if there is none, or no
-   table. */
-const char *answer_fastest(const record_report *report, const record_table *table, const char *budget);
+/* The name of the fastest kernel on a table of the report; null if there is none, or no table. */
+const char *answer_fastest(const record_report *report, const record_table *table, answer_budget budget);
 
 #endif

@@ -267,18 +267,11 @@ static bool is_case(const record_result *result) {
   return strcmp(result->mode, "cases") == 0;
 }
 
-/* Adds one to the number under that key. */
-static json_t *increment(json_t *counts, const char *key) {
-  return field_put(counts, key, json_integer(json_integer_value(json_object_get(counts, key)) + 1));
-}
-
 static json_t *count_check(json_t *counts, const record_check *check, bool sampled) {
   const json_t *before = json_object_get(counts, check->property);
-  json_t *count = before ? json_copy((json_t *)(uintptr_t)before)
-                         : json_pack("{s:i, s:i, s:i}", "passed", 0, "of", 0, "sampled", 0);
-  if (check->ok) count = increment(count, "passed");
-  if (sampled) count = increment(count, "sampled");
-  return field_put(counts, check->property, increment(count, "of"));
+  return field_put(counts, check->property,
+                   json_pack("{s:I, s:I, s:I}", "passed", field_integer(before, "passed") + check->ok, "of",
+                             field_integer(before, "of") + 1, "sampled", field_integer(before, "sampled") + sampled));
 }
 
 /* Shapes by whether all kernels were compared on the whole of them: {"exhaustive", "sampled"}. */

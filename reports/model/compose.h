@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-/* See reports/model/document.h. timing may be null. Null when memory runs out. */
+/* A "report" of records/record.schema.json. timing may be null. Null when memory runs out. */
 json_t *document_make(const record_accuracy *accuracy, const record_timing *timing, const char *command);
 
 #endif

@@ -146,19 +146,19 @@ static json_t *speed_of(const record_row *row) {
                    spread_json(&row->timing.of_limit));
 }
 
-static json_t *fastest_on(const maker *m, size_t machine, const record_table *table, const char *budget) {
+static json_t *fastest_on(const maker *m, size_t machine, const record_table *table, answer_budget budget) {
   const record_table *there = same_table(m, machine, table);
   const char *kernel = answer_fastest(m->reports[machine], there, budget);
   return kernel ? field_put(speed_of(report_row(there, kernel)), "kernel", json_string(kernel)) : json_null();
 }
 
 static json_t *add_fastest(const maker *m, json_t *list, const char *footprint, const record_table *table) {
-  static const char *const budgets[] = {"half", "one", "any"}; /* see answer.h */
-  for (size_t b = 0; table && b < sizeof budgets / sizeof *budgets; b++) {
+  for (answer_budget b = ANSWER_HALF; table && b < ANSWER_BUDGETS; b++) {
     json_t *machines = json_array();
-    for (size_t i = 0; i < m->count; i++) machines = field_append(machines, fastest_on(m, i, table, budgets[b]));
+    for (size_t i = 0; i < m->count; i++) machines = field_append(machines, fastest_on(m, i, table, b));
     list = field_append(list, json_pack("{s:s, s:s, s:o, s:s, s:o}", "shape", table->shape.name, "footprint", footprint,
-                                        "bytes", field_real(table->bytes), "budget", budgets[b], "machines", machines));
+                                        "bytes", field_real(table->bytes), "budget", answer_budgets[b], "machines",
+                                        machines));
   }
   return list;
 }
@@ -167,7 +167,7 @@ static json_t *add_fastest(const maker *m, json_t *list, const char *footprint, 
 static bool is_common(const maker *m, const record_table *table) {
   if (!report_is_f32_table(table) || table->shape.first != 0) return false;
   for (size_t i = 0; i < m->count; i++)
-    if (!answer_fastest(m->reports[i], same_table(m, i, table), "any")) return false;
+    if (!answer_fastest(m->reports[i], same_table(m, i, table), ANSWER_ANY)) return false;
   return true;
 }
 

@@ -49,22 +49,6 @@ bool draw_answer(const record_report *report, figures *made) {
 
 /* ---- on the page ---- */
 
-/* An answer, with what it is about. */
-typedef struct entry {
-  const record_answer *answer;
-  const record_table *table;
-  const record_kernel *kernel;
-  const record_row_timing *timing;
-} entry;
-
-/* False if the report lacks any of it. */
-static bool find_entry(const record_report *report, const record_answer *answer, entry *found) {
-  const record_table *table = report_table(report, answer->shape);
-  const record_row *row = report_row(table, answer->kernel);
-  *found = (entry){answer, table, report_kernel(report, answer->kernel), row ? &row->timing : NULL};
-  return found->kernel && row;
-}
-
 /* "shapes: 8 exhaustive, 2 sampled" */
 static void say_shapes(page *p, const record_report *report) {
   const record_shape_counts *shapes = &report->checks.shapes;
@@ -75,14 +59,15 @@ static void say_shapes(page *p, const record_report *report) {
 /* One sentence: the first answer with a bound of an ulp; else the first. */
 static void say_answer(page *p, const record_report *report) {
   const record_answer *answer = report->answer;
-  entry found;
   RECORD_EACH(one, report, answer) {
     if (strcmp(one->budget, "one") != 0) continue;
     answer = one;
     break;
   }
-  if (!find_entry(report, answer, &found)) return;
-  const record_spread *rate = &found.timing->bytes_per_second;
+  const record_table *table = report_table(report, answer->shape);
+  const record_row *row = report_row(table, answer->kernel);
+  if (!row) return;
+  const record_spread *rate = &row->timing.bytes_per_second;
   if (strcmp(answer->budget, "any") != 0)
     page_say(p,
              "Take " CODE("%s") ": the fastest of the kernels whose proved error bound is within 2^-24, one ulp just "
@@ -94,11 +79,11 @@ static void say_answer(page *p, const record_report *report) {
              "held its checks is " CODE("%s") " (",
              answer->kernel);
   say_shapes(p, report);
-  page_say(p, "). It writes " CODE("%s") " (%s) at ", answer->shape, words_size(found.table).text);
+  page_say(p, "). It writes " CODE("%s") " (%s) at ", answer->shape, words_size(table).text);
   page_say(p, STRONG("%s GB/s") "%s " SMALL("%s"), words_significant(rate->median / 1e9, 3).text, words_mark(rate),
            words_range(rate, 1e-9).text);
   page_say(p, ", %s of what this machine can fill memory with",
-           words_spread(&found.timing->of_limit, 100, "\u00a0%").text);
+           words_spread(&row->timing.of_limit, 100, "\u00a0%").text);
   if (answer->naive.json)
     page_say(p, ", and " CODE("naive") " takes %s times " SMALL("%s") " as long",
              words_significant(answer->naive.estimate, 3).text, words_interval(&answer->naive).text);
@@ -131,16 +116,18 @@ static void write_ratio(page *p, const record_ratio *ratio, bool named) {
   page_cell_end(p);
 }
 
-static void write_row(page *p, const entry *found, const char *title) {
-  const record_answer *answer = found->answer;
-  const posenc_bound bound = report_bound(found->kernel);
+static void write_row(page *p, const record_report *report, const record_answer *answer, const char *title) {
+  const record_kernel *kernel = report_kernel(report, answer->kernel);
+  const record_row *row = report_row(report_table(report, answer->shape), answer->kernel);
+  if (!kernel || !row) return;
+  const posenc_bound bound = report_bound(kernel);
   char promise[128];
   format_bound(&bound, promise, sizeof promise);
   page_cell(p, "%s", title);
   page_cell(p, "%s " SMALL("%s"), answer->footprint, answer->shape);
-  page_cell(p, found->kernel->threaded ? CODE("%s") SMALL(" several threads") : CODE("%s"), answer->kernel);
-  page_cell(p, "%s", words_spread(&found->timing->bytes_per_second, 1e-9, "").text);
-  page_cell(p, "%s", words_spread(&found->timing->of_limit, 100, "").text);
+  page_cell(p, kernel->threaded ? CODE("%s") SMALL(" several threads") : CODE("%s"), answer->kernel);
+  page_cell(p, "%s", words_spread(&row->timing.bytes_per_second, 1e-9, "").text);
+  page_cell(p, "%s", words_spread(&row->timing.of_limit, 100, "").text);
   write_ratio(p, &answer->next, true);
   write_ratio(p, &answer->naive, false);
   page_cell(p, "%s", promise);
@@ -158,11 +145,8 @@ static void write_table(page *p, const record_report *report) {
              "Ratios have intervals of 90 %, other figures their least and most; ‡ marks wide ones, see Environment.",
              columns, sizeof columns / sizeof *columns);
   for (size_t n = 0; n < sizeof within / sizeof *within; n++)
-    RECORD_EACH(answer, report, answer) {
-      entry found;
-      if (strcmp(answer->budget, within[n].budget) == 0 && find_entry(report, answer, &found))
-        write_row(p, &found, within[n].title);
-    }
+    RECORD_EACH(answer, report, answer)
+      if (strcmp(answer->budget, within[n].budget) == 0) write_row(p, report, answer, within[n].title);
   page_table_end(p);
 }
 
