@@ -143,7 +143,7 @@ static void add_line(lines *made, const record_report *report, line one, const e
   made->all[made->count++] = one;
 }
 
-/* The lines of a plot, to be freed. Null when memory runs out. */
+/* The lines of a plot; `all` is to be freed, and null when memory runs out. */
 static lines lines_of(const record_report *report, const error_plot *shown) {
   const record_headline *headline = &report->headline;
   lines made = {calloc(report->profile_count + headline->rows_count + 1, sizeof *made.all), 0};
@@ -221,7 +221,7 @@ enum { PANELS_IN_ROW = 2, PANEL_HEIGHT = 190, LEGEND_HEIGHT = 30 };
 /* From Okabe and Ito's palette; grey is for store, the final rounding, which no kernel avoids. */
 static const char *const cause_colours[CAUSES] = {"#0072b2", "#e69f00", "#009e73", "#a0a0a0"};
 
-/* The causes of a report, and the number of the first that looks like each: a panel for those that look the same. */
+/* The causes of a report, and for each the number of the first that looks the same, with which it shares a panel. */
 typedef struct panels {
   const record_causes *causes;
   size_t causes_count, *like, count;

@@ -24,7 +24,7 @@ record_point point_at(const record_profile *profile, int64_t position) {
   return (record_point){.max_abs = NAN, .max_ulp = NAN, .relative = NAN};
 }
 
-/* Those of a report that a section is about. */
+/* Copies of those that a section is about. */
 typedef struct profiles {
   record_profile *all;
   size_t all_count;
@@ -59,7 +59,7 @@ static int64_t scanned_rows(const profiles *scanned) {
 /* Profiles of kernels, of recipes shown beside them, and those that have, or should have, a scan. */
 typedef enum kind { KERNELS, RECIPES, SCANNED } kind;
 
-/* To be freed. */
+/* `all` is to be freed. */
 static profiles profiles_of(page *p, const record_report *report, kind wanted) {
   profiles chosen = {calloc(report->profile_count + 1, sizeof *chosen.all), 0};
   p->failed = p->failed || !chosen.all;

@@ -64,6 +64,7 @@ typedef struct cache {
 } cache;
 
 enum { CACHES = 3 };
+
 static void find_caches(const record_report *report, const sweep *s, cache found[CACHES]) {
   static const char *const known[CACHES][2] = {{"l1d", "L1d"}, {"l2", "L2"}, {"l3", "L3"}};
   for (size_t i = 0; i < CACHES; i++) {
