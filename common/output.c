@@ -225,7 +225,8 @@ static bool finish_stream(FILE *stream) {
   return ok && closed;
 }
 
-/* Renames the temporary file into place if `ok`, else removes it. False, with errno kept or set, if it is not in place. */
+/* Renames the temporary file into place if `ok`, else removes it. False, with errno kept or set, if it is not in
+   place. */
 static bool end_temporary(output *out, bool ok) {
   sigset_t before;
   if (!out->temporary) return ok;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Compiles the examples, as C and as C++, against the installed library, shared and static, and checks their output; a
-# C++ program, by itself and with CMake; then the plugin, which the installed command must list and verify. $1: folder of
-# the examples. What cannot run here is counted as skipped.
+# Compiles the examples, as C and as C++, against the installed library, shared and static, and checks their output;
+# a C++ program, by itself and with CMake; then the plugin, which the installed command must list and verify. $1: folder
+# of the examples. What cannot run here is counted as skipped.
 set -eu
 work=$(mktemp -d)
 skipped=0
@@ -40,7 +40,8 @@ libs=$(pkg-config --libs posenc)
 shared=$DESTDIR$libdir/libposenc.so static=$DESTDIR$libdir/libposenc.a
 static_libs="$static $(pkg-config --static --libs posenc | sed 's/-lposenc//')"
 
-compile() { # example, language, compiler and source: with the shared and the static library, as far as these are installed
+# With the shared and the static library, as far as these are installed.
+compile() { # example, language, compiler and source
   program=$1 language=$2; shift 2
   [ ! -e "$shared" ] || try "$program" "$language, shared" "$@" -o "$work/$program" $LDFLAGS $libs
   [ ! -e "$static" ] || try "$program" "$language, static" "$@" -o "$work/$program" $LDFLAGS $static_libs
@@ -54,7 +55,8 @@ compile main C++17 $CXX $CFLAGS -std=c++17 $cflags "$1/cmake/main.cpp"
 by_cmake() { # builds $work/main
   mkdir "$work/build"
   (cp "$1/cmake/CMakeLists.txt" "$1/cmake/main.cpp" "$work" && cd "$work/build" &&
-    CXX=$CXX CXXFLAGS=$CFLAGS cmake .. && cmake --build .) > "$work/cmake.log" 2>&1 || { cat "$work/cmake.log" >&2; exit 1; }
+    CXX=$CXX CXXFLAGS=$CFLAGS cmake .. && cmake --build .) > "$work/cmake.log" 2>&1 ||
+    { cat "$work/cmake.log" >&2; exit 1; }
   mv "$work/build/table" "$work/main"
 }
 if ! command -v cmake > /dev/null; then

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Baselines: the one in the tree holds, and a change against one is reported with exit status 1. Also the formats for CI.
+# Baselines: the one in the tree holds, and a change against one is reported with exit status 1. Also the formats for
+# CI.
 # shellcheck disable=SC2086 # options are lists of words
 . "${srcdir:-.}/tests/command.sh"
 

@@ -22,20 +22,21 @@ set -- --base 5e5 --offset -70 --shift 0.5 --padding -3 --layout split-cs
 "$POSENC" write --len 100 --dim 12 "$@" -o all.npy
 check 'every option' ends 0 all.npy "$@" --max-ulp 0.50001
 check 'positions are told from the farthest below 0' says '^ *-70  *7 '
-check 'other options, other table' ends 1 all.npy --base 5e5 --offset -70 --shift 0.5 --padding -3 --layout split --max-ulp 1000
+check 'other options, other table' ends 1 all.npy "$@" --layout split --max-ulp 1000
 check 'no limit, no failure' ends 0 all.npy
 check 'and no verdict' test "$(grep -c -e PASS -e FAIL out)" -eq 0
 
 "$POSENC" write --len 2000 --dim 64 --kernel naive --offset 100000 -o naive.npy
 check 'an f32 recipe far out breaks one ulp' ends 1 naive.npy --offset 100000 --max-ulp 1
-check 'which it says with a place' says '^FAIL: --max-ulp 1: [0-9]* of 128000 beyond the bound; the worst at p = 10[0-9]*, i = '
+check 'which it says with a place' \
+  says '^FAIL: --max-ulp 1: [0-9]* of 128000 beyond the bound; the worst at p = 10[0-9]*, i = '
 check 'and so do rotations' says '^rotation .*FAILS'
 check 'but it is within 0.02' ends 0 naive.npy --offset 100000 --max-abs 0.02
 "$POSENC" verify --kernel naive --len 2000 --dim 64 --offset 100000 --format json --search 0 -o verify.json
 posenc check naive.npy --offset 100000 --format json
 figures() { # of the record on standard input
-  tr -d '\n' | sed 's/.*"records"//; s/"replay": "[^"]*"//g; s/"worst".*"mean_ulp"/"mean_ulp"/; s/"search".*//; s/"checks".*//; s/"positions".*//;
-    s/.*"max_ulp"/"max_ulp"/; s/  *//g'
+  tr -d '\n' | sed 's/.*"records"//; s/"replay": "[^"]*"//g; s/"worst".*"mean_ulp"/"mean_ulp"/; s/"search".*//
+    s/"checks".*//; s/"positions".*//; s/.*"max_ulp"/"max_ulp"/; s/  *//g'
 }
 figures <verify.json >figures.verify
 figures <out >figures.check
@@ -61,16 +62,18 @@ cp f32.npy "$(printf 'a#\351.npy')" && check 'any name of a file' ends 0 "$(prin
 # ---- cosines or sines alone ----
 
 for layout in duplicated interleaved split; do
-  "$POSENC" write --op rope-cache --len 200 --dim 64 --base 5e5 --offset 7 --layout $layout --dtype bf16 -o cache.safetensors
+  set -- --base 5e5 --offset 7 --layout $layout
+  "$POSENC" write --op rope-cache --len 200 --dim 64 --dtype bf16 "$@" -o cache.safetensors
   for part in cos sin; do
     check "cache of $part, $layout" ends 0 cache.safetensors --tensor $part --max-ulp 0.50001
     check 'which has so many elements' says "^elements  *$([ $layout = split ] && echo 6400 || echo 12800),"
-    check 'pairs are not looked at' test "$(grep -c '^pair-norm  *not looked at$\|^rotation  *not looked at$' out)" -eq 2
-    check 'told by options' ends 0 cache.safetensors --tensor $part --part $part --base 5e5 --offset 7 --layout $layout --max-ulp 0.50001
+    check 'pairs are not looked at' test "$(grep -c '^\(pair-norm\|rotation\)  *not looked at$' out)" -eq 2
+    check 'told by options' ends 0 cache.safetensors --tensor $part --part $part "$@" --max-ulp 0.50001
     check 'identified' eval '"$POSENC" identify cache.safetensors --tensor $part >out 2>err'
     check 'as that' says "base 500000, $layout ($part), positions 7\.\.206, .* bf16, bit for bit"
     options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out)
-    check 'with options for check' eval 'says "^posenc check FILE .*--part $part" && ends 0 cache.safetensors --tensor $part $options --max-ulp 0.50001'
+    check 'with options for check' eval 'says "^posenc check FILE .*--part $part" &&
+      ends 0 cache.safetensors --tensor $part $options --max-ulp 0.50001'
   done
   check 'the other part, another table' ends 1 cache.safetensors --tensor cos --part sin --max-ulp 1
   # The last element is in the last copy of its column.
@@ -102,26 +105,29 @@ seq 1000 >positions.txt
 "$POSENC" write --positions positions.txt --dim 8 -o list.safetensors
 check 'a list in the file' ends 0 list.safetensors --max-ulp 0.50001
 for shape in 'F32","shape":[2000]|dtype F32: not F64' 'F64","shape":[9,99]|shape of 2 axes: not of one' \
-  'F64","shape":[ 999]|its shape and its data_offsets do not agree' 'F64","shape":[1001]|its shape and its data_offsets do not agree'; do
+  'F64","shape":[ 999]|its shape and its data_offsets do not agree' \
+  'F64","shape":[1001]|its shape and its data_offsets do not agree'; do
   sed "s/F64\",\"shape\":\[1000\]/${shape%|*}/" list.safetensors >lying.safetensors
   refused "lying.safetensors: its tensor positions, ${shape#*|}$" lying.safetensors --tensor pe
 done
-sed 's/"shape":\[1000,8\],"data_offsets":\[8000,40000\]/"shape":[ 999,8],"data_offsets":[8000,39968]/' list.safetensors |
-  head -c -32 >lying.safetensors
+head -c -32 list.safetensors |
+  sed 's/\[1000,8\],"data_offsets":\[8000,40000\]/[ 999,8],"data_offsets":[8000,39968]/' >lying.safetensors
 refused 'lying.safetensors: it has 1000 positions for 999 rows$' lying.safetensors
 sed 's/F64","shape":\[1000\]/F64","shape":[1001]/' list.safetensors >lying.safetensors
 check 'an option takes its place, too' ends 0 lying.safetensors --tensor pe --positions positions.txt --max-ulp 0.50001
 for layout in duplicated interleaved split; do
   for length in 1 90; do
-    "$POSENC" write --op rope-cache --len $length --dim 16 --layout $layout --offset 3 -o cache.npy
+    set -- --layout $layout --offset 3
+    "$POSENC" write --op rope-cache --len $length --dim 16 "$@" -o cache.npy
     for part in cos sin; do
-      check "half of a .npy cache: $part of $length, $layout" ends 0 cache.npy --part $part --layout $layout --offset 3 --max-ulp 0.50001
+      check "half of a .npy cache: $part of $length, $layout" ends 0 cache.npy --part $part "$@" --max-ulp 0.50001
       check 'which has so many elements' says "^elements  *$((length * $([ $layout = split ] && echo 8 || echo 16))),"
     done
   done
 done
 "$POSENC" write --op rope-cache --len 90 --dim 16 -o cache.npy
-refused 'cache.npy: its shape (2, 90, 16) is not (positions, columns) with other axes of 1; of a rope cache, check --part' cache.npy
+shape='its shape (2, 90, 16) is not (positions, columns) with other axes of 1'
+refused "cache.npy: $shape; of a rope cache, check --part" cache.npy
 { head -c -2 cache.npy && printf '\0\0'; } >broken.npy
 check 'a broken element is in the second half' ends 1 broken.npy --part sin --max-ulp 1
 check 'and not in the first' ends 0 broken.npy --part cos --max-ulp 1
@@ -136,14 +142,33 @@ refused '--layout split-cs: with --part it is duplicated, interleaved or split' 
 
 # ---- files that are wrong ----
 
+length() { # TEXT: its length as two bytes, the lower one first
+  printf "\\$(printf %o $((${#1} % 256)))\\$(printf %o $((${#1} / 256)))"
+}
 npy() { # FILE HEADER BYTES-OF-DATA: format version 1.0
-  { printf '\223NUMPY\1\0'; printf "\\$(printf %o $((${#2} % 256)))\\$(printf %o $((${#2} / 256)))"; printf %s "$2"; head -c "$3" /dev/zero; } >"$1"
+  { printf '\223NUMPY\1\0'; length "$2"; printf %s "$2"; head -c "$3" /dev/zero; } >"$1"
 }
 header() { # DESCR ORDER SHAPE
   echo "{'descr': '$1', 'fortran_order': $2, 'shape': $3, }"
 }
 safetensors() { # FILE HEADER BYTES-OF-DATA
-  { printf "\\$(printf %o $((${#2} % 256)))\\$(printf %o $((${#2} / 256)))\\0\\0\\0\\0\\0\\0"; printf %s "$2"; head -c "$3" /dev/zero; } >"$1"
+  { length "$2"; printf '\0\0\0\0\0\0'; printf %s "$2"; head -c "$3" /dev/zero; } >"$1"
+}
+tensor() { # DTYPE SHAPE FROM TO
+  echo "{\"dtype\":\"$1\",\"shape\":$2,\"data_offsets\":[$3,$4]}"
+}
+# Files of zeros that are refused.
+refused_npy() { # PATTERN DESCR SHAPE BYTES-OF-DATA
+  npy x.npy "$(header "$2" False "$3")" "$4" && refused "x.npy: $1" x.npy
+}
+refused_safetensors() { # PATTERN HEADER BYTES-OF-DATA [ARGUMENT...]
+  safetensors x.safetensors "$2" "$3"
+  text=$1
+  shift 3
+  refused "x.safetensors: $text" x.safetensors "$@"
+}
+refused_tensor() { # PATTERN DTYPE SHAPE: of 32 bytes
+  refused_safetensors "tensor a: $1" "{\"a\":$(tensor "$2" "$3" 0 32)}" 32
 }
 
 refused 'FILE is missing'
@@ -176,30 +201,30 @@ printf '\223NUMPY\2\0\377\377\377\377' >x.npy && refused 'x.npy: its header of 4
 head -c 24000 f32.npy >x.npy && refused 'x.npy: its 300 x 20 elements take 24000 bytes, and it has 23872' x.npy
 { cat f32.npy && printf x; } >x.npy && refused 'x.npy: its 300 x 20 elements take 24000 bytes, and it has 24001' x.npy
 cat f32.npy f32.npy >x.npy && refused 'x.npy: its 300 x 20 elements take 24000 bytes, and it has 48128' x.npy
-npy list.npy "$(header '<i4' False '(300,)')" 1204 && refused 'list.npy: its 300 numbers take 4 bytes each, and it has 1204 in all$' f32.npy --positions list.npy
-for text in '' '{' '{}' '[]' "{'descr': '<f4'}" "$(header '<f4' Maybe '(2, 4)')" "$(header '<f4' False '(2, 4')" "$(header '<f4' False '(2 4)')" \
-  "$(header '<f4' False '(-2, 4)')" "$(header '<f4' False '[2, 4]')" "$(header '<f4' False '(2, 4)')}" "{'descr': '<f4', 'descr': '<f4'}" \
-  "$(header '<f4' False "($(printf '1,%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32) 2, 4)")"; do
+npy list.npy "$(header '<i4' False '(300,)')" 1204
+refused 'list.npy: its 300 numbers take 4 bytes each, and it has 1204 in all$' f32.npy --positions list.npy
+ones=$(seq 32 | sed 's/.*/1,/' | tr -d '\n')
+for text in '' '{' '{}' '[]' "{'descr': '<f4'}" "$(header '<f4' Maybe '(2, 4)')" "$(header '<f4' False '(2, 4')" \
+  "$(header '<f4' False '(2 4)')" "$(header '<f4' False '(-2, 4)')" "$(header '<f4' False '[2, 4]')" \
+  "$(header '<f4' False '(2, 4)')}" "{'descr': '<f4', 'descr': '<f4'}" "$(header '<f4' False "($ones 2, 4)")"; do
   npy x.npy "$text" 32 && refused 'x.npy: its header is no dict' x.npy
 done
-npy x.npy "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2, 4), }" 32 && refused 'x.npy: its elements are structures' x.npy
+npy x.npy "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2, 4), }" 32
+refused 'x.npy: its elements are structures' x.npy
 for descr in '|O' '<i4' '<f16' '<c8' '|S4' '<U1' '|V4' '' '<' 'f'; do
-  npy x.npy "$(header "$descr" False '(2, 4)')" 64 && refused "x.npy: its dtype '$descr' is not f2, f4, f8 or V2" x.npy
+  refused_npy "its dtype '$descr' is not f2, f4, f8 or V2" "$descr" '(2, 4)' 64
 done
-npy x.npy "$(header '<f4' False '()')" 4 && refused 'x.npy: its shape () has no axis for positions' x.npy
-npy x.npy "$(header '<f4' False '(8,)')" 32 && refused 'x.npy: its shape (8,) has no axis for positions' x.npy
-npy x.npy "$(header '<f4' False '(2, 2, 2)')" 32 && refused 'x.npy: its shape (2, 2, 2) is not (positions, columns)' x.npy
-npy x.npy "$(header '<f4' False '(0, 4)')" 0 && refused 'x.npy: its shape (0, 4) has no elements' x.npy
-npy x.npy "$(header '<f4' False '(4, 0)')" 0 && refused 'x.npy: its shape (4, 0) has no elements' x.npy
-npy x.npy "$(header '<f4' False '(2, 3)')" 24 && refused 'x.npy: dim must be even' x.npy
-npy x.npy "$(header '<f4' False '(4294967296, 4294967296)')" 24 && refused 'x.npy: its shape .* is larger than any file' x.npy
-npy x.npy "$(header '<f8' False '(9223372036854775807, 2)')" 24 && refused 'x.npy: its shape .* is larger than any file' x.npy
-npy x.npy "$(header '<f8' False '(99999999999999999999, 2)')" 24 && refused 'x.npy: its shape .* is larger than any file' x.npy
-npy x.npy "$(header '<f2' False '(2, 262144)')" 1048576 && refused 'x.npy: 262144 columns are more than' x.npy
+refused_npy 'its shape () has no axis for positions' '<f4' '()' 4
+refused_npy 'its shape (8,) has no axis for positions' '<f4' '(8,)' 32
+refused_npy 'its shape (2, 2, 2) is not (positions, columns)' '<f4' '(2, 2, 2)' 32
+refused_npy 'its shape (0, 4) has no elements' '<f4' '(0, 4)' 0
+refused_npy 'its shape (4, 0) has no elements' '<f4' '(4, 0)' 0
+refused_npy 'dim must be even' '<f4' '(2, 3)' 24
+refused_npy 'its shape .* is larger than any file' '<f4' '(4294967296, 4294967296)' 24
+refused_npy 'its shape .* is larger than any file' '<f8' '(9223372036854775807, 2)' 24
+refused_npy 'its shape .* is larger than any file' '<f8' '(99999999999999999999, 2)' 24
+refused_npy '262144 columns are more than' '<f2' '(2, 262144)' 1048576
 
-tensor() { # DTYPE SHAPE FROM TO
-  echo "{\"dtype\":\"$1\",\"shape\":$2,\"data_offsets\":[$3,$4]}"
-}
 good="\"a\":$(tensor F32 '[2,4]' 0 32),\"b\":$(tensor BF16 '[3,2]' 32 44),\"c\":$(tensor I8 '[4]' 44 48)"
 safetensors x.safetensors "{$good}" 48
 check 'one of several tensors' ends 1 x.safetensors --tensor a --max-ulp 1
@@ -213,43 +238,48 @@ refused 'x.safetensors: no tensor d; it has a, b, c$' x.safetensors --tensor d
 refused 'x.safetensors: no tensor __metadata__; ' x.safetensors --tensor __metadata__
 refused 'x.safetensors: tensor c: its dtype I8 is not F16' x.safetensors --tensor c
 printf '\1\0\0\0\0\0\0\0{' >x.safetensors && refused 'x.safetensors: its header is not JSON' x.safetensors
-printf '\377\377\377\377\377\377\377\377{' >x.safetensors && refused 'x.safetensors: its header of 18446744073709551615 bytes is longer' x.safetensors
+printf '\377\377\377\377\377\377\377\377{' >x.safetensors
+refused 'x.safetensors: its header of 18446744073709551615 bytes is longer' x.safetensors
 printf '\377\377\0\0\0\0\0\0{' >x.safetensors && refused 'x.safetensors: it ends within its header' x.safetensors
-printf '\1\0\0\1\0\0\0\0{' >x.safetensors && refused 'x.safetensors: its header of 16777217 bytes is longer than 16777216$' x.safetensors
+printf '\1\0\0\1\0\0\0\0{' >x.safetensors
+refused 'x.safetensors: its header of 16777217 bytes is longer than 16777216$' x.safetensors
 head -c 100 f32.safetensors >x.safetensors && refused 'x.safetensors: it ends within its header' x.safetensors
 head -c 24000 f32.safetensors >x.safetensors && refused 'x.safetensors: tensor pe ends at byte 24000 of ' x.safetensors
-head -c -4 f32.safetensors >x.safetensors && refused 'x.safetensors: tensor pe ends at byte 24000 of 23996' x.safetensors
-{ cat f32.safetensors && echo; } >x.safetensors && refused 'x.safetensors: its tensors take 24000 bytes, and it has 24001' x.safetensors
-safetensors x.safetensors '{}' 0 && refused 'x.safetensors: none of its tensors can be a table; it has none' x.safetensors
-safetensors x.safetensors '{"a":1}' 0 && refused 'x.safetensors: tensor a has no data_offsets' x.safetensors
+head -c -4 f32.safetensors >x.safetensors
+refused 'x.safetensors: tensor pe ends at byte 24000 of 23996' x.safetensors
+{ cat f32.safetensors && echo; } >x.safetensors
+refused 'x.safetensors: its tensors take 24000 bytes, and it has 24001' x.safetensors
+refused_safetensors 'none of its tensors can be a table; it has none' '{}' 0
+refused_safetensors 'tensor a has no data_offsets' '{"a":1}' 0
 for offsets in '0,-1' '8,0' '0' '0,1,2' '0.0,32' '"0",32' '0,1e400' '0,99999999999999999999'; do
   safetensors x.safetensors "{\"a\":{\"dtype\":\"F32\",\"shape\":[2,4],\"data_offsets\":[$offsets]}}" 32
   refused 'x.safetensors: \(tensor a has no data_offsets\|its header is not JSON\)' x.safetensors
 done
-safetensors x.safetensors "{\"a\":$(tensor F32 '[2,4]' 0 32),\"b\":$(tensor F32 '[2,4]' 16 48)}" 48 && refused 'x.safetensors: tensor b overlaps another' x.safetensors --tensor a
-safetensors x.safetensors "{\"a\":$(tensor F32 '[2,4]' 0 32),\"b\":$(tensor F32 '[2,4]' 40 72)}" 72 && refused 'x.safetensors: tensor b follows bytes that belong to none' x.safetensors
-safetensors x.safetensors "{\"a\":$(tensor F32 '[2,4]' 0 9000000000000000000)}" 32 && refused 'x.safetensors: tensor a ends at byte' x.safetensors
-safetensors x.safetensors "{\"a\":$(tensor F32 '[2,5]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its shape and its data_offsets do not agree' x.safetensors
-safetensors x.safetensors "{\"a\":$(tensor F32 '[4294967296,4294967296]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its shape .* is larger' x.safetensors
-safetensors x.safetensors "{\"a\":$(tensor F32 '[-2,-4]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its shape is not of numbers' x.safetensors
-safetensors x.safetensors "{\"a\":$(tensor F32 '[2,3]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its shape and its data_offsets do not agree' x.safetensors
-safetensors x.safetensors "{\"a\":$(tensor F32 '[8]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its shape (8,) has no axis for positions' x.safetensors
-safetensors x.safetensors "{\"a\":$(tensor F8_E4M3 '[4,8]' 0 32)}" 32 && refused 'x.safetensors: tensor a: its dtype F8_E4M3' x.safetensors
-safetensors x.safetensors '{"a":{"data_offsets":[0,0]}}' 0 && refused 'x.safetensors: tensor a: it has no dtype and shape' x.safetensors
-safetensors x.safetensors "{\"a\":$(tensor F32 '[2,4]' 0 32),\"a\":$(tensor F32 '[2,4]' 0 32)}" 32 && refused 'x.safetensors: its header is not JSON: .*' x.safetensors
+a="\"a\":$(tensor F32 '[2,4]' 0 32)"
+refused_safetensors 'tensor b overlaps another' "{$a,\"b\":$(tensor F32 '[2,4]' 16 48)}" 48 --tensor a
+refused_safetensors 'tensor b follows bytes that belong to none' "{$a,\"b\":$(tensor F32 '[2,4]' 40 72)}" 72
+refused_safetensors 'tensor a ends at byte' "{\"a\":$(tensor F32 '[2,4]' 0 9000000000000000000)}" 32
+refused_tensor 'its shape and its data_offsets do not agree' F32 '[2,5]'
+refused_tensor 'its shape .* is larger' F32 '[4294967296,4294967296]'
+refused_tensor 'its shape is not of numbers' F32 '[-2,-4]'
+refused_tensor 'its shape and its data_offsets do not agree' F32 '[2,3]'
+refused_tensor 'its shape (8,) has no axis for positions' F32 '[8]'
+refused_tensor 'its dtype F8_E4M3' F8_E4M3 '[4,8]'
+refused_safetensors 'tensor a: it has no dtype and shape' '{"a":{"data_offsets":[0,0]}}' 0
+refused_safetensors 'its header is not JSON: .*' "{$a,$a}" 32
 
 # NaN and infinities are elements like others: wrong ones.
-head -c 128 f32.npy >nan.npy && { head -c 12000 f32.npy | tail -c +129; printf '\0\0\300\177\0\0\200\377'; tail -c +12009 f32.npy; } >>nan.npy
+{ head -c 12000 f32.npy; printf '\0\0\300\177\0\0\200\377'; tail -c +12009 f32.npy; } >nan.npy
 check 'a NaN and an infinity' ends 1 nan.npy --max-abs 100
 check 'are counted' says '^not finite  *2 '
 
-# A file that is cut while it is read. The limit on memory is below the size of the file, which takes no room on the disk.
+# A file that is cut while it is read. It is larger than the limit on memory, and takes no space on the disk.
 if npy big.npy "$(header '<f4' False '(67108864, 4)')" 0 && truncate -s +1G big.npy 2>/dev/null &&
   [ -r /proc/self/maps ]; then
   "$POSENC" diff big.npy big.npy >out 2>err &
   pid=$!
   until grep -q big.npy /proc/$pid/maps 2>/dev/null; do kill -0 $pid 2>/dev/null || break; done
-  sleep 0.1 # it reads for a second or so, and is stopped until the rest is gone
+  sleep 0.1 # it reads for about a second, and is stopped while the file is cut
   kill -STOP $pid 2>/dev/null
   truncate -s 4096 big.npy
   kill -CONT $pid 2>/dev/null
@@ -261,7 +291,7 @@ fi
 if [ $status -eq 0 ] || [ $status -eq 127 ]; then
   skip 'a file that is cut while it is read' 'it was read before it was cut, or nobody tells when it is read'
 else
-  check 'a file that is cut while it is read' eval '[ $status -eq 2 ] && grep -q "^posenc: big.npy: it was cut while it was read$" err && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ]'
+  check 'a file that is cut while it is read' one_line '^posenc: big.npy: it was cut while it was read$'
 fi
 
 # ---- larger than its memory ----
@@ -309,7 +339,8 @@ n.save("double", t)
 n.save("wrong", n.roll(a, 1, 0))
 n.save("same", n.repeat(a[:1], 200, 0))
 b = (a.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()  # cut, not rounded
-header = json.dumps({"x.pe": {"dtype": "BF16", "shape": [1, 200, 66], "data_offsets": [0, len(b)]}, "__metadata__": {"format": "pt"}}).encode()
+tensor = {"dtype": "BF16", "shape": [1, 200, 66], "data_offsets": [0, len(b)]}
+header = json.dumps({"x.pe": tensor, "__metadata__": {"format": "pt"}}).encode()
 open("cut.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + b)'
   for name in $names; do
     limit='--max-ulp 0.51'
@@ -358,7 +389,8 @@ def same(file, made): assert (n.load(file) == made).all() and n.load(file).shape
 same("rows.npy", p.rows_at([5, -2.5, 1e3], 12, scale=0.5))
 same("odd.npy", p.table(100, 9, odd=c.ODD_CEIL))
 same("longrope.npy", p.table(100, 8, scaling=c.scaling("longrope", factors=[1, 1.5, 2, 3], factor=4, original=64)))
-same("cache.npy", p.rope_cache(100, 128, base=5e5, scaling=c.scaling("llama3", factor=8, original=8192, low=1, high=4)))' \
+llama3 = c.scaling("llama3", factor=8, original=8192, low=1, high=4)
+same("cache.npy", p.rope_cache(100, 128, base=5e5, scaling=llama3))' \
         "$root/examples" "$library" >out 2>err
     }
     check 'and lists of positions, odd dims, scalings and rope caches' every_problem
@@ -367,7 +399,9 @@ same("cache.npy", p.rope_cache(100, 128, base=5e5, scaling=c.scaling("llama3", f
     skip 'ctypes' 'no shared library in this build'
   fi
 else
-  for name in $names 'bf16 that was cut' 'rows off by one' 'rows that are all the same' ctypes; do skip "NumPy's: $name" 'no numpy here'; done
+  for name in $names 'bf16 that was cut' 'rows off by one' 'rows that are all the same' ctypes; do
+    skip "NumPy's: $name" 'no numpy here'
+  done
 fi
 
 plan

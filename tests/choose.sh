@@ -11,13 +11,21 @@ fi
 
 compiles() { # the C lines, in a program
   {
-    printf '#include <posenc.h>\nstatic float table[100 * 64], x[100 * 64 * 4], cosines[100 * 64], sines[100 * 64];\nint main(void) {\n'
+    printf '#include <posenc.h>\n'
+    printf 'static float table[100 * 64], x[100 * 64 * 4], cosines[100 * 64], sines[100 * 64];\nint main(void) {\n'
     sed -n '/^  posenc_problem/,$p' out
     printf '  return table[0] != 0.0f || x[0] != 0.0f || (cosines[0] != 0.0f && sines[0] != 0.0f);\n}\n'
   } > program.c
   # shellcheck disable=SC2086
-  $CC $CFLAGS -I"$root/include" program.c -o program "$abs_top_builddir/.libs/libposenc.so" -Wl,-rpath,"$abs_top_builddir/.libs" \
-    > err 2>&1 && ./program
+  $CC $CFLAGS -I"$root/include" program.c -o program "$library" -Wl,-rpath,"${library%/*}" > err 2>&1 && ./program
+}
+library=$abs_top_builddir/.libs/libposenc.so
+do_compile() { # NAME
+  if [ -e "$library" ]; then
+    check "$1" compiles
+  else
+    skip "$1" 'no shared library here'
+  fi
 }
 quick='--dim 64 --repetitions 3'
 
@@ -25,15 +33,13 @@ quick='--dim 64 --repetitions 3'
 {
   check 'a table' ends 0 --len 100 $quick
   check 'takes one kernel' says '^take [a-z0-9-]*: the fastest within the budget; of all 6400 elements '
-  check 'competitors, recipes and copies are no candidates' test "$(grep -c -e sleef -e libmvec -e recipe -e cached out)" -eq 0
+  check 'competitors, recipes and copies are no candidates' \
+    test "$(grep -c -e sleef -e libmvec -e recipe -e cached out)" -eq 0
   check 'some kernel is not to be bettered' says '^\* '
-  if [ -e "$abs_top_builddir/.libs/libposenc.so" ]; then
-    check 'the C lines compile and run' compiles
-  else
-    skip 'the C lines compile and run' 'no shared library here'
-  fi
+  do_compile 'the C lines compile and run'
   check 'correct rounding' ends 0 --len 100 $quick --max-ulp 0.5
-  check 'is had from a kernel that misrounds nothing' says '^take .* 0 are misrounded, none is wrong by more than 0\.4999[0-9]* ulp'
+  check 'is had from a kernel that misrounds nothing' \
+    says '^take .* 0 are misrounded, none is wrong by more than 0\.4999[0-9]* ulp'
   check 'a budget that none is within' ends 1 --len 100 $quick --max-abs 1e-30
   check 'is said' says '^no kernel is within the budget$'
   check 'and there are no C lines then' test "$(grep -c posenc_plan out)" -eq 0
@@ -41,29 +47,22 @@ quick='--dim 64 --repetitions 3'
   check 'and chosen' says '^take naive: '
   check 'rope' ends 0 --len 100 $quick --op rope --heads 4 --kernel 'cr-portable,cached' --max-ulp 0.5
   check 'its lines apply' says '^  posenc_apply(plan, &slice, x, x);$'
-  if [ -e "$abs_top_builddir/.libs/libposenc.so" ]; then
-    check 'and compile' compiles
-  else
-    skip 'and compile' 'no shared library here'
-  fi
-  check 'a rope cache' ends 0 --len 100 $quick --op rope-cache --scaling yarn,factor=4,original=64 --kernel rotation-portable
+  do_compile 'and compile'
+  check 'a rope cache' \
+    ends 0 --len 100 $quick --op rope-cache --scaling yarn,factor=4,original=64 --kernel rotation-portable
   check 'its lines make both tables' says '^  posenc_rope_cache(plan, 0, 100, cosines, sines);$'
   check 'and the scaling' says '^  problem.scaling.factor = 4;$'
   factors=$(seq -s : 1 32)
   check 'factors' ends 0 --len 100 $quick --scaling "longrope,factors=$factors" --kernel cr-portable,rotation-portable
   check 'are in the lines' says '^  static const double factors\[\] = {1, 2, 3, '
-  if [ -e "$abs_top_builddir/.libs/libposenc.so" ]; then
-    check 'which compile' compiles
-  else
-    skip 'which compile' 'no shared library here'
-  fi
+  do_compile 'which compile'
   check 'fresh memory' ends 0 --len 100 $quick --memory fresh --kernel rotation-portable
   check 'JSON' ends 0 --len 100 $quick --kernel rotation-portable,naive --format json
   check 'tells its candidates' says '"choice": "rotation-portable"'
   if command -v gnuplot > /dev/null; then
     check 'a plot' ends 0 --len 100 $quick --kernel rotation-portable,naive --plot front.svg
-    check 'is SVG, with a point for each' test "$(head -c 5 front.svg)" = '<?xml' -a "$(grep -c 'xmlns="http://www.w3.org/2000/svg"' front.svg)" -eq 1 \
-      -a "$(grep -c '</svg>' front.svg)" -eq 1
+    check 'is SVG, with a point for each' test "$(head -c 5 front.svg)" = '<?xml' \
+      -a "$(grep -c 'xmlns="http://www.w3.org/2000/svg"' front.svg)" -eq 1 -a "$(grep -c '</svg>' front.svg)" -eq 1
   else
     skip 'a plot' 'no gnuplot'
     skip 'is SVG, with a point for each' 'no gnuplot'

@@ -8,7 +8,6 @@ perl -MJSON::PP -e1 2>/dev/null && json=yes || json=no
 
 # ---- bad input ----
 
-one_line() { [ "$status" -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ]; }
 nothing_left() { [ -z "$(ls -A empty)" ]; }
 leaves_nothing() { is_refused "$@" && nothing_left; }
 refused() { # PATTERN ARGUMENT...
@@ -81,14 +80,14 @@ if [ -c /dev/full ]; then
     "$POSENC" $subcommand >/dev/full 2>err
     status=$?
     : >out
-    check "full standard output: $subcommand" one_line
+    check "full standard output: $subcommand" one_line ''
   done
 else
   skip 'full output' 'no /dev/full here'
 fi
 (ulimit -f 8 && exec "$POSENC" write --len 10000 --dim 512 -o $f) >out 2>err
 status=$?
-check 'a full disk amid the table' one_line
+check 'a full disk amid the table' one_line ''
 check 'a full disk leaves nothing' nothing_left
 
 refused 'a command is missing'
@@ -109,8 +108,9 @@ refused '--kernel xqzv: no such kernel; posenc list prints them$' verify --kerne
 refused "--kernel '': no such kernel; posenc list prints them$" verify --kernel ''
 refused "--kernel hf-rope: no such kernel; did you mean 'recipe/hf-rope'?" verify --kernel hf-rope
 refused '--encoding foo: no such encoding; posenc list --encodings prints them$' verify --encoding foo
-refused "--kernel rotation-portabl: no such kernel; did you mean 'rotation-portable'?" bench --kernel rotation-portabl
-refused "--kernel rotation-portabl: no such kernel; did you mean 'rotation-portable'?" bench --kernel naive,rotation-portabl
+for kernel in rotation-portabl naive,rotation-portabl; do
+  refused "--kernel rotation-portabl: no such kernel; did you mean 'rotation-portable'?" bench --kernel $kernel
+done
 refused "--kernel '': no such kernel" bench --kernel naive,
 refused '--batch 0: not within 1' bench --batch 0
 refused '--batch 2: cannot be combined with --op table' bench --batch 2 --len 8 --dim 4
@@ -122,7 +122,9 @@ for subcommand in bench verify 'write --len 8 --dim 4 -o empty/table.npy'; do
   done
 done
 refused '--min-time 1s: not a number' bench --min-time 1s
-for modes in warm '' , hot, hot,,cold ho hott 'hot cold'; do refused "--mode ${modes:-''}: not of hot" bench --mode "$modes"; done
+for modes in warm '' , hot, hot,,cold ho hott 'hot cold'; do
+  refused "--mode ${modes:-''}: not of hot" bench --mode "$modes"
+done
 refused "extra operand 'more'" bench -- more
 export POSENC_ISA=sse9
 refused 'POSENC_ISA sse9: ' write --len 8 --dim 4 -o $f
@@ -166,7 +168,11 @@ check 'completion: a file' completes '' check ''
 
 posenc list
 check 'list says what runs here' grep -q '^  runs here     yes$' out
-contract_lines() { for line in algorithm provenance ISA bound basis reproducible threads; do grep -q "^  $line  *[^ ]" out || return 1; done; }
+contract_lines() {
+  for line in algorithm provenance ISA bound basis reproducible threads; do
+    grep -q "^  $line  *[^ ]" out || return 1
+  done
+}
 check 'list prints the whole contract' contract_lines
 posenc list --isa generic
 check 'list says why not' grep -q '^  runs here     no: ' out
@@ -224,7 +230,8 @@ written() { # NAME TYPE TOLERANCE LEN DIM BASE OFFSET SHIFT PADDING LAYOUT OPTIO
   fi
 }
 written 'the paper' f32 1e-7 50 64 10000 0 0 none interleaved
-peer=$("$POSENC" list | sed -n '/^[a-z]/{s/:.*//;h;}; /^  runs here     yes/{g;p;}' | grep -m 1 -e '^sleef-f32' -e '^libmvec-f32')
+peer=$("$POSENC" list | sed -n '/^[a-z]/{s/:.*//;h;}; /^  runs here     yes/{g;p;}' |
+  grep -m 1 -e '^sleef-f32' -e '^libmvec-f32')
 if [ -n "$peer" ]; then
   written "$peer" f32 1e-5 50 64 10000 0 0 none interleaved --kernel "$peer"
 else
@@ -247,15 +254,17 @@ while read -r kernel; do
     skip "kernel $kernel" 'does not run here'
   fi
 done <selected
-"$POSENC" write --len 50 --dim 64 -o a.npy && "$POSENC" write --len 50 --dim 64 -o - >b.npy
+size='--len 50 --dim 64'
+"$POSENC" write $size -o a.npy && "$POSENC" write $size -o - >b.npy
 check 'standard output gets the same bytes' cmp -s a.npy b.npy
-"$POSENC" write --len 50 --dim 64 -o a.safetensors && "$POSENC" write --len 50 --dim 64 -o - --format safetensors >b.safetensors
+"$POSENC" write $size -o a.safetensors && "$POSENC" write $size -o - --format safetensors >b.safetensors
 check 'and those of a safetensors file' cmp -s a.safetensors b.safetensors
-"$POSENC" write --len 50 --dim 64 -o c.npy --format safetensors
+"$POSENC" write $size -o c.npy --format safetensors
 check 'a format that is asked for is not that of the name' cmp -s a.safetensors c.npy
 safetensors_as_specified() { # the length of the header, a JSON object with spaces behind it, then the elements
   length=$(od -An -tu8 -N8 "$1" | tr -d ' ') && [ $(((length + 8) % 64)) -eq 0 ] &&
-    head -c $((length + 8)) "$1" | tail -c "$length" | grep -q '^{.*"pe":{"dtype":"F32","shape":\[50,64\],"data_offsets":\[0,12800\]}} *$' &&
+    head -c $((length + 8)) "$1" | tail -c "$length" |
+    grep -q '^{.*"pe":{"dtype":"F32","shape":\[50,64\],"data_offsets":\[0,12800\]}} *$' &&
     tail -c +$((length + 9)) "$1" >elements && tail -c 12800 a.npy | cmp -s - elements
 }
 check 'as the format is specified' safetensors_as_specified a.safetensors
@@ -271,10 +280,11 @@ else
   skip 'threads change no bit' 'rotation-openmp does not run here'
 fi
 
-"$POSENC" write --len 50 --dim 64 --kernel cr-portable -o one.npy && "$POSENC" write --len 50 --dim 64 --max-ulp 0.5 -o two.npy
+"$POSENC" write $size --kernel cr-portable -o one.npy && "$POSENC" write $size --max-ulp 0.5 -o two.npy
 check 'within half an ulp it is correctly rounded' cmp -s one.npy two.npy
 
-"$POSENC" write --len 3000 --dim 512 --stores regular -o one.npy && "$POSENC" write --len 3000 --dim 512 --stores streaming -o two.npy
+"$POSENC" write --len 3000 --dim 512 --stores regular -o one.npy &&
+  "$POSENC" write --len 3000 --dim 512 --stores streaming -o two.npy
 check 'stores change no bit' cmp -s one.npy two.npy
 "$POSENC" verify --kernel cr-portable --len 64 --dim 64 --stores streaming >out
 check 'verify takes --stores' test $? -eq 0
@@ -299,10 +309,12 @@ else
   skip 'no table on a terminal' 'no script(1) here'
 fi
 
-# Lines of progress on a terminal so wide; one write that takes longer than it is given.
+# The lines of progress of a write that is interrupted, on a terminal of that width.
+slow='--len 100000000 --dim 512 --kernel naive-f64'
 progress() { # COLUMNS
-  TERM=xterm script -qec "stty cols $1; timeout -s INT 3 '$POSENC' write --len 100000000 --dim 512 --kernel naive-f64 -o /dev/null" \
-    /dev/null </dev/null 2>&1 | tr '\r' '\n' | sed "s/$(printf '\033')\[K//g" | grep '^write: '
+  slow_write="'$POSENC' write $slow -o /dev/null"
+  TERM=xterm script -qec "stty cols $1; timeout -s INT 3 $slow_write" /dev/null </dev/null 2>&1 |
+    tr '\r' '\n' | sed "s/$(printf '\033')\[K//g" | grep '^write: '
 }
 figures='[0-9]*\.[0-9]/51\.2 G elements, [0-9.]* [kM]/s, [0-9]*:[0-9][0-9] left$'
 if script -qec 'stty cols 100' /dev/null >out 2>&1 </dev/null; then
@@ -371,12 +383,12 @@ has_written() { # FOLDER BYTES
   [ -n "$(find "$1" -name '.*.npy.*' -size +"$2"c 2>/dev/null)" ]
 }
 interrupted() { # SIGNAL
-  interrupt "$1" 'has_written empty 100000' "$POSENC" write --len 100000000 --dim 512 --kernel naive-f64 -o $f
+  interrupt "$1" 'has_written empty 100000' "$POSENC" write $slow -o $f
   [ $status -gt 128 ] && nothing_left
 }
 for signal in INT TERM HUP; do check "SIG$signal leaves no file" interrupted $signal; done
 echo old >kept/old.npy
-interrupt INT 'has_written kept 100000' "$POSENC" write --len 100000000 --dim 512 --kernel naive-f64 -o kept/old.npy
+interrupt INT 'has_written kept 100000' "$POSENC" write $slow -o kept/old.npy
 check 'an interrupt leaves the old file' \
   test $status -gt 128 -a "$(cat kept/old.npy)" = old -a "$(ls -A kept)" = old.npy
 check 'no progress in a pipe' test "$(grep -c elements err)" -eq 0
@@ -391,16 +403,20 @@ posenc verify --kernel 'naive*' --len 64 --dim 16 --format json -o accuracy.json
 check 'verify --format json' grep -q '"schema": "posenc-accuracy-1"' accuracy.json
 check 'verify -o leaves standard output alone' test ! -s out
 posenc verify --kernel naive --len 300 --dim 16 --offset 100 --explain
-check 'verify --explain tells what the largest error is made of' test "$(grep -c '^# the largest error, .*: frequency .*, phase .*, trig .*, store ' out)" -eq 1
+check 'verify --explain tells what the largest error is made of' \
+  test "$(grep -c '^# the largest error, .*: frequency .*, phase .*, trig .*, store ' out)" -eq 1
 check 'and what errors are made of from the first position, and from each power of two' \
   test "$(sed -n 's/^# *\([0-9][0-9]*\)\( *[0-9.e+-]*\)\{4\}$/\1/p' out | tr '\n' ' ')" = '100 128 256 '
 refused '--profile: only --format json holds it' verify --kernel naive --len 4 --dim 4 --profile
-refused '--profile: .*--cases' verify --kernel naive --profile --format json --cases "$root/reference/worst/base10000-d64.wc"
+cases=$root/reference/worst/base10000-d64.wc
+refused '--profile: .*--cases' verify --kernel naive --profile --format json --cases "$cases"
 posenc verify --kernel naive --len 0 --dim 16 --explain
 check 'an empty table has no error to explain' test "$(grep -cE 'mean size|no telling' out)" -eq 0
-check 'nor anything else' eval '[ $status -eq 1 ] && grep -qx "# MISTRUSTED: naive on 0x16: the table is empty, nothing was compared" out'
+nothing='naive on 0x16: the table is empty'
+check 'nor anything else' \
+  eval "[ $status -eq 1 ] && grep -qx '# MISTRUSTED: $nothing, nothing was compared' out"
 posenc verify --kernel naive --len 0 --dim 16 --format junit -o empty.xml
-check 'which no format leaves untold' eval '[ $status -eq 1 ] && grep -q "^posenc verify: naive on 0x16: the table is empty" err'
+check 'which no format leaves untold' eval "[ $status -eq 1 ] && grep -q '^posenc verify: $nothing' err"
 rm empty.xml
 for op in add rope; do
   for size in '' '--len 20 --dim 16'; do
@@ -413,11 +429,13 @@ for op in add rope; do
   check 'and its replay asks for none' test "$(grep -c '"replay":' out)" -gt 0 -a "$(grep -c -e '--search' out)" -eq 0
 done
 posenc verify --kernel rotation-portable --op rope-cache --len 20 --dim 16 --search 9 --explain
-check 'the tables of a rope cache are searched' eval '[ $status -eq 0 ] && grep -q "search 20x16-rope-cache: .* 18 compared" out'
+check 'the tables of a rope cache are searched' \
+  eval '[ $status -eq 0 ] && grep -q "search 20x16-rope-cache: .* 18 compared" out'
 posenc verify --kernel naive --len 300 --dim 16 --offset 100
 check 'not unless it is asked for' test "$(grep -c 'the largest error' out)" -eq 0
 posenc verify --kernel naive --len 300 --dim 16 --explain --format junit
-check 'JUnit has it as output of the accuracy case' eval 'tr -d "\n" <out | grep -q "name=.accuracy.><system-out>the largest error[^<]*</system-out></testcase>"'
+check 'JUnit has it as output of the accuracy case' eval 'tr -d "\n" <out |
+  grep -q "name=.accuracy.><system-out>the largest error[^<]*</system-out></testcase>"'
 posenc verify --kernel 'naive*' --len 300 --dim 16 --explain --format json -o explained.json
 if [ $json = yes ]; then
   # Parts are doubles: their sum is within 2^-50 of the largest.
@@ -447,7 +465,8 @@ if "$POSENC" bench --kernel naive --len 8 --dim 4 2>&1 | grep -q 'without Google
   timings=
 else
   timings='--from bench.json'
-  small='--len 64 --dim 16 --repetitions 3 --min-time 0.001'
+  brief='--repetitions 3 --min-time 0.001'
+  small="--len 64 --dim 16 $brief"
   TMPDIR=no/such/folder posenc bench --kernel 'naive*' $small
   check 'bench prints a row for each kernel and mode' test "$(grep -c '^64x16 *naive' out)" -eq 4
   posenc bench --kernel naive --mode row $small
@@ -462,31 +481,38 @@ else
       sub near { my ($x, $y) = @_; abs($x - $y) <= 1e-9 * abs($y) }
       exit 1 if !@executed;'"$1"
   }
-  # Every figure of a repetition follows from one time and the fill limit; real_time is that of the whole table, or of a row.
+  # Every figure of a repetition follows from one time and the fill limit; real_time is that of the whole table, or of a
+  # row.
   consistent() { # FILE BYTES-OF-AN-ELEMENT: written; of add and rope, read and written
     timings 'for (@executed) {
-      my $bytes = '"$2"' * ($_->{name} =~ /^row/ ? $_->{rows_timed} : $_->{rows}) * $_->{dim} * $_->{heads} * $_->{batch};
+      my $rows = $_->{name} =~ /^row/ ? $_->{rows_timed} : $_->{rows};
+      my $bytes = '"$2"' * $rows * $_->{dim} * $_->{heads} * $_->{batch};
       exit 1 unless near($_->{bytes_per_second} * $_->{ns_per_element}, '"$2"' * 1e9) &&
         near($_->{of_limit} * $_->{limit_bytes_per_second}, $_->{bytes_per_second}) &&
         near($_->{bytes_per_second} * $_->{real_time}, $bytes * 1e9) && $_->{time_unit} eq "ns";
     }' <"$1"
   }
   if [ $json = yes ]; then
-    is_timing_record() { parse 'exit !($j->{context}{posenc_schema} eq "posenc-bench-2" && @{$j->{benchmarks}})' <bench.json; }
+    is_timing_record() {
+      parse 'exit !($j->{context}{posenc_schema} eq "posenc-bench-2" && @{$j->{benchmarks}})' <bench.json
+    }
     check 'bench --json is a timing record' is_timing_record
     check 'its figures agree with each other' consistent bench.json 4
     "$POSENC" bench --kernel naive-f64 $small --dtype f64 --json double.json
     check 'and those of f64' consistent double.json 8
-    "$POSENC" bench --kernel 'naive*' --mode plan,row,first,fresh,cold,hot --len 512 --dim 64 --repetitions 3 --min-time 0.001 \
-      --json modes.json
-    all_modes() {
+    modes=plan,row,first,fresh,cold,hot
+    "$POSENC" bench --kernel 'naive*' --mode $modes --len 512 --dim 64 $brief --json modes.json
+    all_modes() { # FILE SHAPE MODES KERNELS: three repetitions of each, and no others
       timings 'my %seen; $seen{$_->{name}}++ for @all;
-        for my $mode (qw(hot cold fresh first row plan)) { for (qw(naive naive-f64)) { exit 1 unless delete $seen{"$mode/512x64/$_"} == 3 } }
-        exit !!%seen' <modes.json
+        for my $mode (qw('"$3"')) { for (qw('"$4"')) { exit 1 unless delete $seen{"$mode/'"$2"'/$_"} == 3 } }
+        exit !!%seen' <"$1"
     }
-    check 'every mode is timed' all_modes
+    check 'every mode is timed' all_modes modes.json 512x64 'hot cold fresh first row plan' 'naive naive-f64'
     check 'and its figures agree' consistent modes.json 4
-    whole() { timings 'for (@executed) { exit 1 unless $_->{rows_timed} == ($_->{name} =~ /^row/ ? 1 : $_->{rows}) }' <modes.json; }
+    whole() {
+      timings 'for (@executed) {
+        exit 1 unless $_->{rows_timed} == ($_->{name} =~ /^row/ ? 1 : $_->{rows}) }' <modes.json
+    }
     check 'whole tables, but for rows' whole
     plan_share() {
       timings 'for (@all) { my $share = $_->{plan_share};
@@ -494,23 +520,22 @@ else
     }
     check 'the share of the plan, where there is one' plan_share
 
-    "$POSENC" bench --kernel naive,cached --mode plan,row,first,fresh,cold,hot --op rope --len 64 --dim 64 --heads 3 --batch 2 \
-      --repetitions 3 --min-time 0.001 --json rope.json 2>err
-    all_modes_of_rope() {
-      timings 'my %seen; $seen{$_->{name}}++ for @all;
-        for my $mode (qw(hot cold first row plan)) { for (qw(naive cached)) { exit 1 unless delete $seen{"$mode/64x64-rope3/$_"} == 3 } }
-        exit !!%seen' <rope.json
-    }
-    check 'rope is timed in every mode but one' all_modes_of_rope
-    check 'whose absence is told, in one line' test "$(grep -c 'fresh/64x64-rope3 is left out' err)" -eq 1 -a "$(wc -l <err)" -eq 1
+    "$POSENC" bench --kernel naive,cached --mode $modes --op rope --len 64 --dim 64 --heads 3 --batch 2 $brief \
+      --json rope.json 2>err
+    check 'rope is timed in every mode but one' \
+      all_modes rope.json 64x64-rope3 'hot cold first row plan' 'naive cached'
+    check 'whose absence is told, in one line' \
+      test "$(grep -c 'fresh/64x64-rope3 is left out' err)" -eq 1 -a "$(wc -l <err)" -eq 1
     check 'and its figures agree: what is read, and written, of heads and sequences' consistent rope.json 8
-    "$POSENC" bench --kernel naive --op add --dtype bf16 --len 64 --dim 64 --repetitions 3 --min-time 0.001 --json add.json
+    "$POSENC" bench --kernel naive --op add --dtype bf16 --len 64 --dim 64 $brief --json add.json
     check 'and those of bf16' consistent add.json 4
 
     "$POSENC" bench --kernel naive-f64 --len 131072 --dim 256 --repetitions 3 --json slow.json
     check 'a slow pass: figures agree' consistent slow.json 4
-    "$POSENC" bench --kernel rotation-portable --len 131072 --dim 256 --repetitions 3 --min-time 0.001 --json fast.json
-    slow_if_sliced() { timings 'for (@executed) { exit 1 unless $_->{rows_timed} == $_->{rows} || $_->{real_time} > 5e7 }' <"$1"; }
+    "$POSENC" bench --kernel rotation-portable --len 131072 --dim 256 $brief --json fast.json
+    slow_if_sliced() { # FILE
+      timings 'for (@executed) { exit 1 unless $_->{rows_timed} == $_->{rows} || $_->{real_time} > 5e7 }' <"$1"
+    }
     for record in slow fast; do check "a pass in slices is a slow one: $record.json" slow_if_sliced $record.json; done
 
     "$POSENC" bench --kernel 'naive*' --len 64 --dim 16 --min-time 0.0001 --json mixed.json
@@ -548,7 +573,8 @@ else
   posenc bench --kernel rotation-portable --len 0 --dim 4 --json empty/none.json
   check 'and no record of that' eval 'nothing_to_time && nothing_left'
   posenc bench --kernel naive-f64 --mode cold,first --len 131072 --dim 1024
-  check 'nor where a table takes too long' test $status -eq 1 -a "$(grep -c 'left out: a pass takes' err)" -eq 2 -a ! -s out
+  check 'nor where a table takes too long' \
+    test $status -eq 1 -a "$(grep -c 'left out: a pass takes' err)" -eq 2 -a ! -s out
   POSENC_ISA=generic posenc bench --kernel 'naive,rotation-avx*' --mode hot $small
   check 'a kernel that cannot run here is told of' grep -qx 'posenc: bench: rotation-avx512 is left out: .*' err
   check 'in one line, and the others are timed' test "$(wc -l <err)" -eq 1 -a "$(grep -c '^64x16 ' out)" -eq 1
@@ -581,18 +607,22 @@ else
   check 'report ends well' test $status -eq 0
   check 'report prints the path of the page' test "$(cat out)" = page/index.html
   check 'report writes page, Markdown and JSON' test -s page/index.html -a -s page/report.md -a -s page/report.json
-  check 'report leaves its records beside the page, also what was given' test -s page/accuracy.json -a "$([ -e page/bench.json ] && echo --from)" = "${timings%% *}"
+  check 'report leaves its records beside the page, also what was given' \
+    test -s page/accuracy.json -a "$([ -e page/bench.json ] && echo --from)" = "${timings%% *}"
   posenc report --from page/accuracy.json $timings -o again
   check 'report from saved records' test $status -eq 0 -a -s again/index.html
   if [ -n "$timings" ]; then
-    posenc report --full --from page/accuracy.json --kernel naive --len 64 --dim 16 --repetitions 3 --min-time 0.001 -o full
+    posenc report --full --from page/accuracy.json --kernel naive $small -o full
     # Six modes of one table.
-    check 'report --full says before how long it will take' grep -q '^posenc: report: up to 18 timings, which take about 0 s;' err
+    check 'report --full says before how long it will take' \
+      grep -q '^posenc: report: up to 18 timings, which take about 0 s;' err
     check 'and when it knows more' grep -q 'bench: 18 timings, which take about [0-9]* s$' err
-    modes_are() { [ "$(grep -o '"name":"[a-z]*/64x16/' "$1" | cut -d '"' -f 4 | cut -d / -f 1 | sort -u | paste -sd,)" = "$2" ]; }
+    modes_are() { # FILE MODES
+      [ "$(grep -o '"name":"[a-z]*/64x16/' "$1" | cut -d '"' -f 4 | cut -d / -f 1 | sort -u | paste -sd,)" = "$2" ]
+    }
     check 'report --full times every mode' modes_are full/bench.json cold,first,fresh,hot,plan,row
     check 'and shows those without a figure' grep -q 'first, 64x16' full/report.md
-    posenc report --from page/accuracy.json --kernel naive --len 64 --dim 16 --repetitions 3 --min-time 0.001 -o short
+    posenc report --from page/accuracy.json --kernel naive $small -o short
     check 'report alone times four' modes_are short/bench.json cold,fresh,hot,plan
     check 'and says nothing' test ! -s err
   fi

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# For tests of the posenc command: tap.sh; a folder of their own, which is the current one, and goes at the end; and functions that run the command and
-# leave what it says in `out` and `err`. A script that is about one subcommand sets `command` to it, before it sources this.
-# shellcheck shell=sh disable=SC2034,SC2086,SC2154 # root is for scripts; the environment comes from make; no command is no word
+# For tests of the posenc command: tap.sh; a folder of their own, which is the current one and is removed at the end;
+# and functions that run the command and leave its output in `out` and `err`. A script about one subcommand sets
+# `command` to it before it sources this file.
+# shellcheck shell=sh disable=SC2034,SC2086,SC2154 # scripts use root; make sets the environment; `command` may be empty
 . "${srcdir:-.}/tests/tap.sh"
 : "${POSENC:=${abs_top_builddir:-$PWD}/posenc}"
 [ -x "$POSENC" ] || { echo "Bail out! no posenc command at $POSENC"; exit 1; }
@@ -28,11 +29,15 @@ says() { # PATTERN
   grep -q -e "$1" out
 }
 
-is_refused() { # PATTERN ARGUMENT...: with one line of that on stderr, and nothing else
+one_line() { # PATTERN: the command that ran last failed with status 2 and printed one line of that on stderr alone
+  [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q -e "$1" err
+}
+
+is_refused() { # PATTERN ARGUMENT...
   text=$1
   shift
   posenc ${command-} "$@"
-  [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q -e "$text" err
+  one_line "$text"
 }
 
 refused() { # PATTERN ARGUMENT...: a check of its own

@@ -31,7 +31,8 @@ timings() { # NAME NANOSECONDS... ; a record on standard output
   printf '{"context": {"cpu": "%s"}, "benchmarks": [' "$name"
   comma=
   for time; do
-    printf '%s{"name": "f", "run_name": "f", "run_type": "iteration", "real_time": %s, "time_unit": "ns"}' "$comma" "$time"
+    printf '%s{"name": "f", "run_name": "f", "run_type": "iteration", ' "$comma"
+    printf '"real_time": %s, "time_unit": "ns"}' "$time"
     comma=,
   done
   printf ']}\n'
@@ -126,7 +127,8 @@ check 'times of 0 are none' is_refused 'no benchmark has times in both' zero.jso
 one '"real_time": 1, "time_unit": "ns"' > good.json
 check 'what fails now has no times, and is worse' ends 1 good.json failed.json
 check 'which is told' says 'fails now'
-sed 's/}]}/}, {"name": "x_BigO", "run_name": "x", "big_o": "N", "real_coefficient": 1, "time_unit": "ns"}, {"name": "x_RMS", "rms": 0.1}]}/' good.json > fit.json
+fit='{"name": "x_BigO", "run_name": "x", "big_o": "N", "real_coefficient": 1, "time_unit": "ns"}'
+sed 's/}]}/}, '"$fit"', {"name": "x_RMS", "rms": 0.1}]}/' good.json > fit.json
 check 'the fit of a complexity needs no times' ends 0 fit.json fit.json
 check 'broken JSON' is_refused 'broken.json: ' broken.json a.json
 check 'a missing file' is_refused 'missing.json: ' missing.json a.json

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Recipes against the frameworks' own operations: frameworks.py POSENC. Prints "ok NAME" or "not ok NAME" for each comparison.
+"""Recipes against the frameworks' own operations: frameworks.py POSENC. Prints "ok NAME" or "not ok NAME" for each
+comparison.
 
-Each recipe is written again with PyTorch or NumPy and compared twice. With the framework's own powers, exponentials and sines, which are
-vector code within some ulp (SLEEF), tables differ by what one ulp of a frequency makes of a position, and by some ulp. With libm's in their
-place all bits must be the same: then exponents, products and quotients, their types and their order, are those of the framework.
+Each recipe is written again with PyTorch or NumPy and compared twice. The framework's own powers, exponentials and
+sines are vector code within some ulp (SLEEF): with them, tables differ by one ulp of a frequency times the position,
+and by some ulp. With those of libm in their place, all bits must be the same: then exponents, products and quotients,
+their types and their order, are those of the framework.
 """
 import ctypes
 import ctypes.util
@@ -41,9 +43,13 @@ class Libm:
         made = of_libm(name if double else name + "f", number, 1 + len(y))(*[np.asarray(z.double()) for z in (x, *y)])
         return torch.from_numpy(made.astype(np.float64)).to(x.dtype)
 
+    @staticmethod
+    def through_f32(name, x):
+        return Libm.call(name, x.float()).bfloat16() if x.dtype == torch.bfloat16 else Libm.call(name, x)
+
     exp = staticmethod(lambda x: Libm.call("exp", x))
-    sin = staticmethod(lambda x: Libm.call("sin", x) if x.dtype != torch.bfloat16 else Libm.call("sin", x.float()).bfloat16())
-    cos = staticmethod(lambda x: Libm.call("cos", x) if x.dtype != torch.bfloat16 else Libm.call("cos", x.float()).bfloat16())
+    sin = staticmethod(lambda x: Libm.through_f32("sin", x))
+    cos = staticmethod(lambda x: Libm.through_f32("cos", x))
 
     @staticmethod
     def pow(x, y):
@@ -204,10 +210,10 @@ def scalings():
 # ---- comparing ----
 
 
-def shipped(posenc, name, first, base, options):
+def written(posenc, kernel, first, options):
     with tempfile.NamedTemporaryFile(suffix=".npy") as file:
-        command = [posenc, "write", "--kernel", "recipe/" + name, "--len", str(ROWS), "--dim", str(DIM), "--layout", "split"]
-        subprocess.run(command + ["--offset", str(first), "--base", str(base), "-o", file.name] + options, check=True)
+        command = [posenc, "write", "--kernel", kernel, "--len", str(ROWS), "--dim", str(DIM), "--layout", "split"]
+        subprocess.run(command + ["--offset", str(first), "-o", file.name] + options, check=True)
         return np.load(file.name)
 
 
@@ -217,13 +223,6 @@ def table(m, recipe, first, base, padding):
     if padding is not None and first <= padding < first + ROWS:
         made[padding - first] = 0
     return made
-
-
-def scaled(posenc, first, options):
-    with tempfile.NamedTemporaryFile(suffix=".npy") as file:
-        command = [posenc, "write", "--kernel", "rotation-portable", "--dtype", "f64", "--len", str(ROWS), "--dim", str(DIM)]
-        subprocess.run(command + ["--layout", "split", "--offset", str(first), "-o", file.name] + options, check=True)
-        return np.load(file.name)
 
 
 def report(good, what):
@@ -250,24 +249,27 @@ def main(posenc):
     ):
         name = recipe.__name__.replace("_", "-")
         padding = 1 if recipe is fairseq else None
-        for first, base in ((0, 10000.0), (4000, 500000.0), (65504 - ROWS if recipe is f16_positions else 131072, 10000.0)):
-            got = shipped(posenc, name, first, base, options)
+        last = 65504 - ROWS if recipe is f16_positions else 131072
+        for first, base in ((0, 10000.0), (4000, 500000.0), (last, 10000.0)):
+            got = written(posenc, "recipe/" + name, first, ["--base", str(base)] + options)
             same = table(Libm, recipe, first, base, padding)
             report(np.array_equal(got, same), f"{name} from {first}: bit for bit with libm")
             own = table(Framework, recipe, first, base, padding)
             difference = np.abs(own.astype(np.float64) - got).max(axis=1)
-            if recipe in (xlm, flux, all_bf16):  # one more rounding hides nearly all that their powers and sines differ by
+            own_name = f"{name} from {first}:"
+            if recipe in (xlm, flux, all_bf16):  # one more rounding hides nearly all differences of powers and sines
                 share = np.mean(own != got)
-                report(share <= 1e-3, f"{name} from {first}: {share:.2g} of the framework's own elements differ, at most 1e-3")
+                report(share <= 1e-3, f"{own_name} {share:.2g} of the framework's own elements differ, at most 1e-3")
             else:  # an ulp of a frequency below 1, and one of the angle's rounding; 4 ulp of a sine
                 bound = 2.0**-22 + 2.0**-23 * np.arange(first, first + ROWS)
-                report(np.all(difference <= bound), f"{name} from {first}: within {difference.max():.2g} of the framework's own")
+                report(np.all(difference <= bound), f"{own_name} within {difference.max():.2g} of the framework's own")
     for name, frequency, attention, options in scalings():
         for first in (0, 1000000):
             angle = np.arange(first, first + ROWS)[:, None] * frequency
             wanted = attention * np.concatenate([np.sin(angle), np.cos(angle)], axis=1)
-            difference = np.abs(scaled(posenc, first, options) - wanted)
-            # the kernel's 2^-45; a few ulp of a frequency and an angle: of those that have turned a little, frequencies are known to 1e-13
+            got = written(posenc, "rotation-portable", first, ["--dtype", "f64"] + options)
+            difference = np.abs(got - wanted)
+            # The kernel's 2^-45, and a few ulp of a frequency and an angle.
             bound = attention * (2.0**-44 + 2.0**-50 * np.concatenate([angle, angle], axis=1))
             report(np.all(difference <= bound), f"{name} from {first}: within {difference.max():.2g} of NumPy's f64")
 

@@ -8,22 +8,26 @@ begins() { sed -n 1p out | grep -q -e "$1"; }
 
 "$POSENC" write --len 300 --dim 64 -o plain.npy
 check 'a table of ours' ends 0 plain.npy
-check 'is exact' begins '^exact or, which writes the same, xlm, flux, base 10000, interleaved, positions 0\.\.299, rounded to f32, bit for bit; max 3e-08 from exact; would be 3e-08 '
+names='exact or, which writes the same, xlm, flux, base 10000, interleaved, positions 0\.\.299'
+check 'is exact' begins "^$names, rounded to f32, bit for bit; max 3e-08 from exact; would be 3e-08 "
 check 'and checked by' says '^posenc check FILE holds it to that'
 set -- --base 5e5 --shift 1 --layout split-cs --offset 70 --padding 75
 "$POSENC" write --len 300 --dim 64 "$@" --dtype bf16 -o other.safetensors
 check 'another' ends 0 other.safetensors --tensor pe
-check 'in a safetensors file' begins 'base 500000, shift 1, split-cs, positions 70\.\.369, padding row at 75, .* bf16, bit for bit'
+check 'in a safetensors file' \
+  begins 'base 500000, shift 1, split-cs, positions 70\.\.369, padding row at 75, .* bf16, bit for bit'
 options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out)
 check 'with options' test -n "$options"
 check 'that check takes' eval '"$POSENC" check other.safetensors $options --max-ulp 0.50001 >out 2>err'
 check 'JSON' ends 0 other.safetensors --format json -o x.json
-for pair in '"verdict": "table"' '"base": 500000.0' '"shift": 1.0' '"layout": "split-cs"' '"offset": 70' '"padding": 75' '"held": "bf16"' '"proved": true'; do
+for pair in '"verdict": "table"' '"base": 500000.0' '"shift": 1.0' '"layout": "split-cs"' '"offset": 70' \
+  '"padding": 75' '"held": "bf16"' '"proved": true'; do
   check "has $pair" grep -q -e "$pair" x.json
 done
 "$POSENC" write --len 1000 --dim 128 --kernel recipe/hf-rope --base 1e6 --offset 4096 -o rope.npy
 check 'a recipe' ends 0 rope.npy
-check 'is named' begins '^hf-rope, base 1000000, interleaved, positions 4096\.\.5095, computed in f32, bit for bit; max 0\.000[0-9]* from exact; would be 3e-08 '
+names='hf-rope, base 1000000, interleaved, positions 4096\.\.5095'
+check 'is named' begins "^$names, computed in f32, bit for bit; max 0\.000[0-9]* from exact; would be 3e-08 "
 check 'and who comes next' eval "says '^recipe/hf-rope  *128000  *128000 .*<-\$' && says '^recipe/gemma-cpp '"
 
 "$POSENC" write --len 20 --dim 64 --offset 1 --padding 8 -o short.npy
@@ -40,17 +44,23 @@ scaled() { # options, pattern
     check "$1, $part" ends 0 cache.safetensors --tensor $part
     check 'is named' begins "$2"
     options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out)
-    check 'with options that check takes' eval '"$POSENC" check cache.safetensors --tensor $part --scaling none --scale 1 $options --max-ulp 0.51 >out 2>err'
+    check 'with options that check takes' eval \
+      '"$POSENC" check cache.safetensors --tensor $part --scaling none --scale 1 $options --max-ulp 0.51 >out 2>err'
   done
 }
 scaled '--base 500000 --scaling llama3' 'base 500000, llama3 scaling by 8 from 8192, low 1, high 4, duplicated'
-scaled '--base 1e6 --scaling yarn,factor=4,original=32768' 'base 1000000, yarn scaling by 4 from 32768, .* attention 1\.13863 (0\.1 ln 4 + 1), duplicated'
-scaled '--scaling dynamic,factor=2,original=4096,length=8192' 'base 31082[0-9.]* (NTK-aware, 10000 stretched by 3: dynamic scaling'
+scaled '--base 1e6 --scaling yarn,factor=4,original=32768' \
+  'base 1000000, yarn scaling by 4 from 32768, .* attention 1\.13863 (0\.1 ln 4 + 1), duplicated'
+scaled '--scaling dynamic,factor=2,original=4096,length=8192' \
+  'base 31082[0-9.]* (NTK-aware, 10000 stretched by 3: dynamic scaling'
 scaled '--scaling linear,factor=4' 'base 10000, scale 0\.25 (linear scaling by 4), duplicated'
-scaled "--scaling longrope,factor=32,original=4096,factors=1:1.05:1.1:1.3:1.5:2:2.5:3:4:5:6:7:8:9:10:12:14:16:18:20:22:24:26:28:30:32:34:36:38:40:42:44" 'base 10000, longrope scaling by factors 1, 1\.05 \.\. 44, attention 1\.19024 (sqrt(1 + ln 32 / ln 4096)), duplicated'
+factors=1:1.05:1.1:1.3:1.5:2:2.5:3:4:5:6:7:8:9:$(seq -s : 10 2 44)
+scaled "--scaling longrope,factor=32,original=4096,factors=$factors" \
+  'base 10000, longrope scaling by factors 1, 1\.05 \.\. 44, attention 1\.19024 (sqrt(1 + ln 32 / ln 4096)), duplicated'
 "$POSENC" write --op rope-cache --len 1024 --dim 64 --base 500000 --scaling llama3,factor=32 -o cache.safetensors
 check 'JSON of a scaling' ends 0 cache.safetensors --tensor cos --format json -o x.json
-for pair in '"kind": "llama3"' '"factor": 32.0' '"original": 8192' '"low": 1.0' '"high": 4.0' '"attention_factor": 1.0' '"damage": \[\]'; do
+for pair in '"kind": "llama3"' '"factor": 32.0' '"original": 8192' '"low": 1.0' '"high": 4.0' \
+  '"attention_factor": 1.0' '"damage": \[\]'; do
   check "has $pair" grep -q -e "$pair" x.json
 done
 
@@ -69,21 +79,23 @@ dead = a.copy(); dead[:, 5] = 0; n.save("dead", dead)
 moved = a.copy(); moved[:, [4, 20]] = moved[:, [20, 4]]; n.save("moved", moved)
 n.save("columns", a[:, n.random.default_rng(1).permutation(64)])
 n.save("noisy", (a + 1e-3 * n.random.default_rng(1).standard_normal(a.shape)).astype("f4"))
-r = n.arange(300)[:, None]
-def waves(w): return n.stack([n.sin(r * w), n.cos(r * w)], 2).reshape(300, -1).astype("f4")
-n.save("rff", waves(n.random.default_rng(1).standard_normal(32)))
-n.save("dft", waves(2 * n.pi * n.arange(32) / 300))
-n.save("nerf", waves(n.pi * 2.0 ** n.arange(8) / 300))
+r = n.arange(300)
+def waves(p, w):
+  angles = p[:, None] * w
+  return n.stack([n.sin(angles), n.cos(angles)], 2).reshape(len(p), -1).astype("f4")
+n.save("rff", waves(r, n.random.default_rng(1).standard_normal(32)))
+n.save("dft", waves(r, 2 * n.pi * n.arange(32) / 300))
+n.save("nerf", waves(r, n.pi * 2.0 ** n.arange(8) / 300))
 n.save("transposed", a.T)
 p = n.arange(500)[:, None] / 10000.0 ** (n.arange(32) / 32)
 n.save("double", n.concatenate([n.sin(p), n.cos(p)], 1))
 n.save("one-row", a[:1])
 n.save("affine", a * n.float32(0.5) + n.float32(0.25))
-def table(p, base): return n.stack([n.sin(p[:, None] * base ** (-n.arange(32) / 32)), n.cos(p[:, None] * base ** (-n.arange(32) / 32))], 2).reshape(len(p), 64).astype("f4")
+def table(p, base): return waves(p, base ** (-n.arange(32) / 32))
 n.save("ntk", table(n.arange(300.), 1e4 * 4 ** (64 / 62)))
 n.save("half-positions", table(n.arange(300) + 0.5, 1e4))
 n.save("backwards", table(n.arange(300.)[::-1], 1e4))
-n.save("far", n.stack([n.sin((r[:32] + 123456) * 10.0 ** -n.arange(4)), n.cos((r[:32] + 123456) * 10.0 ** -n.arange(4))], 2).reshape(32, 8).astype("f4"))
+n.save("far", waves(r[:32] + 123456, 10.0 ** -n.arange(4)))
 n.save("measured", table(n.arange(300.), 12345.678))
 n.save("noise", n.random.default_rng(1).standard_normal((500, 64)).astype("f4"))
 n.save("odd", n.concatenate([a, 0 * a[:, :1]], 1))
@@ -99,7 +111,8 @@ n.save("odd", n.concatenate([a, 0 * a[:, :1]], 1))
   check "NumPy's doubles" ends 0 double.npy
   check 'are doubles' begins 'base 10000, split, positions 0\.\.499, computed in f64'
   check 'a base for more positions' ends 0 ntk.npy
-  check 'is told apart' begins 'base 41829[0-9.]* (NTK-aware, 10000 stretched by 4: dynamic scaling, .*), interleaved, positions 0\.\.299'
+  check 'is told apart' \
+    begins 'base 41829[0-9.]* (NTK-aware, 10000 stretched by 4: dynamic scaling, .*), interleaved, positions 0\.\.299'
   check 'positions between whole ones' ends 0 half-positions.npy
   check 'are told' begins 'base 10000, interleaved, positions from 0.5 on'
   check 'rows backwards' ends 0 backwards.npy
@@ -107,7 +120,8 @@ n.save("odd", n.concatenate([a, 0 * a[:, :1]], 1))
   check 'a dead column' ends 0 dead.npy
   check 'is told' begins 'base 10000, interleaved, positions 0\.\.299, .*; but column 5 is 0 in all rows; '
   check 'exchanged columns' ends 0 moved.npy
-  check 'are told' begins 'base 10000, .*; but column 4 has what belongs to column 20, column 20 has what belongs to column 4; '
+  check 'are told' \
+    begins 'base 10000, .*; but column 4 has what belongs to column 20, column 20 has what belongs to column 4; '
   check 'scaled and shifted' ends 0 affine.npy
   check 'is told' begins 'base 10000, interleaved, positions 0\.\.299, times 0\.5, plus 0\.25, '
   check 'few rows far out' ends 0 far.npy

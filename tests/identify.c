@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What identify says of tables that are known: every recipe in all bases, layouts and dtypes; and of what is no table. */
+/* What identify says about known tables: every recipe in all bases, layouts and dtypes; and about what is no table. */
 #include "tests/identify.h"
 #include "common/field.h"
 #include "verify/table.h"

@@ -76,8 +76,8 @@ verified() { # OPERATION FUNCTION...
 }
 verified table can-do prepare execute release stages
 verified add apply
-posenc verify --plugin "$plugin" --kernel 'recipe/execute-crash,recipe/can-do-stdout,rotation-portable' --len 40 --dim 16 \
-  --format json
+posenc verify --plugin "$plugin" --kernel 'recipe/execute-crash,recipe/can-do-stdout,rotation-portable' \
+  --len 40 --dim 16 --format json
 cp out verified.json
 posenc compare verified.json verified.json
 check 'JSON is whole' test $status -eq 0
@@ -108,13 +108,14 @@ done
 timed() { # OPERATION FUNCTION...
   op=$1
   shift
-  posenc bench --plugin "$plugin" --kernel "$(kernels "$@")rotation-portable" --op "$op" --len 40 --dim 16 --repetitions 3 \
-    --min-time 0.001 --time-limit 1 --json timed.json
+  posenc bench --plugin "$plugin" --kernel "$(kernels "$@")rotation-portable" --op "$op" --len 40 --dim 16 \
+    --repetitions 3 --min-time 0.001 --time-limit 1 --json timed.json
   check "bench of $op: exit status 1" test $status -eq 1
   grep -e ' is left out: ' err >told
   check 'each misdeed is told' each_told "$@"
   check 'the flood is told as theirs' shown
-  check 'the honest kernel is in the record' test "$(grep -c -e '"name": "hot/40x16[^"]*/rotation-portable"' timed.json)" -ge 3
+  check 'the honest kernel is in the record' \
+    test "$(grep -c -e '"name": "hot/40x16[^"]*/rotation-portable"' timed.json)" -ge 3
   check 'and nobody else' test -z "$(grep -e '"name": "[a-z]*/40x16' timed.json | grep -v rotation-portable)"
   check 'who was left out, too' test "$(grep -c -e '"kernel_failed\.recipe/' timed.json)" -eq $count
   posenc compare timed.json timed.json
@@ -133,8 +134,9 @@ else
 
   # ---- report ----
 
-  # What dies late has its profile made before, which takes its time.
-  posenc report --plugin "$plugin" --kernel 'recipe/can-do-[ef]*,recipe/prepare-[ef]*,recipe/execute-exit,rotation-portable' \
+  # A kernel that dies late has its profile made before, which takes time.
+  posenc report --plugin "$plugin" \
+    --kernel 'recipe/can-do-[ef]*,recipe/prepare-[ef]*,recipe/execute-exit,rotation-portable' \
     --len 40 --dim 16 --budget 100 --repetitions 3 --min-time 0.001 --time-limit 20 -o page
   if grep -q gnuplot err; then
     skip 'report' 'no gnuplot here'

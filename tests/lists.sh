@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# posenc verify of lists of positions and of odd dims: kernels keep their promises there, those that break them in a corner are caught by name, and
-# what is told finds it again.
+# posenc verify of lists of positions and of odd dims: correct kernels pass, kernels with an error in a few elements
+# fail by name, and the reported command finds the error again.
 # shellcheck disable=SC2086,SC2154 # options are lists of words; the environment comes from make
 command=verify
 . "${srcdir:-.}/tests/command.sh"
@@ -17,9 +17,11 @@ for dtype in f32 f64 f16 bf16; do
   check "a list, $dtype" holds --positions $fractions --dim 34 --dtype $dtype
   for odd in pad ceil; do
     for layout in interleaved split-cs; do
-      check "$odd, $dtype, $layout" holds --len 300 --offset -20 --dim 33 --odd $odd --dtype $dtype --layout $layout --padding 3
+      check "$odd, $dtype, $layout" \
+        holds --len 300 --offset -20 --dim 33 --odd $odd --dtype $dtype --layout $layout --padding 3
     done
-    check "a list and $odd, $dtype" holds --positions $fractions --dim 33 --odd $odd --dtype $dtype --layout split --padding 9
+    check "a list and $odd, $dtype" \
+      holds --positions $fractions --dim 33 --odd $odd --dtype $dtype --layout split --padding 9
   done
 done
 check 'a scale' holds --positions $fractions --dim 32 --scale 0.3
@@ -43,20 +45,34 @@ if [ -e "$abs_top_builddir/.libs/libposenc.so" ]; then
 #include <posenc.h>
 static const posenc_kernel *base(void) { return posenc_kernel_find("cr-portable"); }
 static const char *can_do(const posenc_problem *p) { return p->dtype != POSENC_F32 ? "f32 alone" : base()->can_do(p); }
-static posenc_status prepare(const posenc_problem *p, const posenc_options *o, void **c) { return base()->prepare(p, o, c); }
+static posenc_status prepare(const posenc_problem *p, const posenc_options *o, void **c) {
+  return base()->prepare(p, o, c);
+}
 static void release(void *c) { if (base()->release) base()->release(c); }
-#define LIAR(id, condition, column, ...)                                                                    \
+#define LIAR(id, condition, column, ...)                                                                \
   static void make_##id(const void *c, const posenc_problem *p, int64_t row, int64_t rows, void *out) { \
-    base()->execute(c, p, row, rows, out);                                                                \
-    for (int64_t r = 0; r < rows; r++)                                                                    \
-      if (condition) ((float *)out)[r * p->dim + (column)] += 0x1p-10f;                                   \
-  }                                                                                                       \
-  static const posenc_kernel liar_##id = {.abi = POSENC_KERNEL_ABI, .isa = POSENC_ISA_GENERIC, .name = "liar-" #id, .summary = "s", .algorithm = "a", \
-    .provenance = "p", .basis = "b", .bound = {.ulp = 0.5, .derived = true, __VA_ARGS__}, .reproducible = true, .scales = true, \
-    .can_do = can_do, .prepare = prepare, .release = release, .execute = make_##id}
+    base()->execute(c, p, row, rows, out);                                                              \
+    for (int64_t r = 0; r < rows; r++)                                                                  \
+      if (condition) ((float *)out)[r * p->dim + (column)] += 0x1p-10f;                                 \
+  }                                                                                                     \
+  static const posenc_kernel liar_##id = {.abi = POSENC_KERNEL_ABI,                                     \
+                                          .isa = POSENC_ISA_GENERIC,                                    \
+                                          .name = "liar-" #id,                                          \
+                                          .summary = "s",                                               \
+                                          .algorithm = "a",                                             \
+                                          .provenance = "p",                                            \
+                                          .basis = "b",                                                 \
+                                          .bound = {.ulp = 0.5, .derived = true, __VA_ARGS__},          \
+                                          .reproducible = true,                                         \
+                                          .scales = true,                                               \
+                                          .can_do = can_do,                                             \
+                                          .prepare = prepare,                                           \
+                                          .release = release,                                           \
+                                          .execute = make_##id}
 LIAR(fraction, p->scale != 1.0 && p->first + row + r == 12864, 3, .max_position = INT64_C(1) << 40); /* 50.25 × 256 */
 LIAR(negative, p->first + row + r < 0, 0, .max_position = INT64_C(1) << 40);
-LIAR(last, 1, p->dim - 2, .max_position = INT64_C(1) << 40); /* of 34 columns the last sine, which is the last column of 33 */
+/* The last sine of 34 columns, which is the last column of 33. */
+LIAR(last, 1, p->dim - 2, .max_position = INT64_C(1) << 40);
 LIAR(plan, p->scale != 1.0 && p->first < 1000, 1, .max_position = INT64_C(1) << 40);
 LIAR(growth, p->scale != 1.0 && p->first + row + r == 12864, 3, .growth = 4e-6, .max_position = INT64_C(1) << 40);
 LIAR(far, p->scale == 1.0 && p->first + row + r > 1000, 3, .max_position = 1000);
@@ -64,25 +80,35 @@ static int calls;
 LIAR(often, ++calls % 7 == 0, 2, .max_position = INT64_C(1) << 40);
 POSENC_PLUGIN(&liar_fraction, &liar_negative, &liar_last, &liar_plan, &liar_often, &liar_growth, &liar_far);
 C
-  $CC $CFLAGS -I"$root/include" -shared -fPIC liars.c -o liars.so >log 2>&1 || { sed 's/^/# /' log; echo 'Bail out! liars.so does not compile'; exit 1; }
-  caught() { # PROPERTY WITNESS ARGUMENT...
-    property=$1 witness=$2
-    shift 2
-    posenc verify --plugin ./liars.so "$@"
-    [ $status -eq 1 ] && grep -q "^not ok [0-9]* - liar-[a-z]* $property .*$witness" out
+  if ! $CC $CFLAGS -I"$root/include" -shared -fPIC liars.c -o liars.so >log 2>&1; then
+    sed 's/^/# /' log
+    echo 'Bail out! liars.so does not compile'
+    exit 1
+  fi
+  caught() { # PROPERTY WITNESS LIAR ARGUMENT...
+    property=$1 witness=$2 liar=$3
+    shift 3
+    posenc verify --plugin ./liars.so --kernel "liar-$liar" "$@"
+    [ $status -eq 1 ] && grep -q "^not ok [0-9]* - liar-$liar $property .*$witness" out
   }
-  check 'one wrong fraction' caught accuracy ' 16383.6 ulp at p = 50.25, i = 1, cos:' --kernel liar-fraction --positions 50.25,7,50.125,50.00390625,-50 --dim 34
+  check 'one wrong fraction' caught accuracy ' 16383.6 ulp at p = 50.25, i = 1, cos:' \
+    fraction --positions 50.25,7,50.125,50.00390625,-50 --dim 34
   check 'is no fraction of another unit' ends 0 --plugin ./liars.so --kernel liar-fraction --positions 50.125,7 --dim 34
-  check 'an error that grows with the position, not with the number of its unit' caught accuracy 'p = 50.25' --kernel liar-growth --positions 50.25 --dim 34
-  check 'what lies beyond the domain is not judged' ends 0 --plugin ./liars.so --kernel liar-far --positions 5,999.5,1001,2000 --dim 34
+  check 'an error that grows with the position, not with the number of its unit' \
+    caught accuracy 'p = 50.25' growth --positions 50.25 --dim 34
+  check 'what lies beyond the domain is not judged' \
+    ends 0 --plugin ./liars.so --kernel liar-far --positions 5,999.5,1001,2000 --dim 34
   check 'and told' says ' accuracy .* exhaustive 136; max 32767.6 ulp at p = 1001,'
-  check 'negative positions of a list' caught accuracy 'p = -7' --kernel liar-negative --positions 5,-7,9 --dim 32
+  check 'negative positions of a list' caught accuracy 'p = -7' negative --positions 5,-7,9 --dim 32
   { seq 1000 && echo -7; } >long.txt
-  check 'the last of a list beyond the budget' caught accuracy 'sampled 320; max [^;]* at p = -7,[^;]*; max abs [^;]* at p = -7,[^;]*; [^;]* at p = -7,' --kernel liar-negative --positions long.txt --dim 32 --budget 160
-  check 'the column that only ceil has' caught accuracy 'p = [0-9]*, i = 16' --kernel liar-last --len 50 --dim 33 --odd ceil
-  check 'also of a list' caught accuracy 'p = 0.5, i = 16' --kernel liar-last --positions 0.5 --dim 33 --odd ceil
-  check 'what another plan makes otherwise' caught extrapolation 'p = ' --kernel liar-plan --positions 1.5,77.5,78.5,79.5,80.5,81.5,82.5,83.5,84.5,85.5,86.5,87.5,88.5,89.5,90.5,91.5,92.5,93.5 --dim 32
-  check 'what is made otherwise again' caught determinism '' --kernel liar-often --len 30 --dim 33 --odd pad
+  at='[^;]* at p = -7,'
+  check 'the last of a list beyond the budget' caught accuracy "sampled 320; max ${at}[^;]*; max abs ${at}[^;]*; $at" \
+    negative --positions long.txt --dim 32 --budget 160
+  check 'the column that only ceil has' caught accuracy 'p = [0-9]*, i = 16' last --len 50 --dim 33 --odd ceil
+  check 'also of a list' caught accuracy 'p = 0.5, i = 16' last --positions 0.5 --dim 33 --odd ceil
+  check 'what another plan makes otherwise' \
+    caught extrapolation 'p = ' plan --positions "1.5,$(seq -s , 77.5 93.5)" --dim 32
+  check 'what is made otherwise again' caught determinism '' often --len 30 --dim 33 --odd pad
 else
   skip 'kernels that break their promises there' 'no shared library here'
 fi
@@ -92,17 +118,20 @@ fi
 seq 0.5 1 99.5 >"a list.txt"
 check 'a list in a file' ends 0 --kernel rotation-portable --positions 'a list.txt' --dim 16 --format json
 replay=$(sed -n 's/^ *"replay": "\(posenc verify .*\)",*$/\1/p' out | sort -u)
-check 'the replay names the file' test "$replay" = "posenc verify --kernel rotation-portable --positions 'a list.txt' --dim 16 --seed 1 --budget 67108864"
+check 'the replay names the file' test "$replay" = \
+  "posenc verify --kernel rotation-portable --positions 'a list.txt' --dim 16 --seed 1 --budget 67108864"
 grep '"digest": "[0-9a-f]*",$' out >before
 eval "\"\$POSENC\" ${replay#posenc} --format json" >out 2>err
 grep '"digest": "[0-9a-f]*",$' out >after
 check 'and does it again' eval '[ -s before ] && cmp -s before after'
 check 'the positions are not whole in JSON' says '^ *"position": [0-9]*\.5,$'
-check 'JUnit and TAP' eval 'ends 0 --kernel rotation-portable --positions 1.5,2 --dim 16 --format junit && ends 0 --kernel rotation-portable --positions 1.5,2 --dim 16'
+short='--kernel rotation-portable --positions 1.5,2 --dim 16'
+check 'JUnit and TAP' eval "ends 0 $short --format junit && ends 0 $short"
 
 command=
 check 'a message names it as it was given' \
-  is_refused '^posenc write: --positions @a list.txt --dim 16 --base 0.5: no kernel' write --positions '@a list.txt' --dim 16 --base 0.5 -o no.npy
+  is_refused '^posenc write: --positions @a list.txt --dim 16 --base 0.5: no kernel' \
+  write --positions '@a list.txt' --dim 16 --base 0.5 -o no.npy
 command=verify
 refused 'cannot be combined with --positions$' --positions 5 --dim 16 --search 9
 refused '^posenc verify: --explain: cannot be combined with --positions$' --positions 5 --dim 16 --explain

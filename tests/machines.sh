@@ -14,29 +14,37 @@ tells() { # TEXT ; in the Markdown of `both`, its no-break spaces as others
 }
 
 kernel() { # NAME REPRODUCIBLE
-  printf '{"name": "%s", "isa": "generic", "reproducible": %s, "bound": {"ulp": 0.5, "abs": 0, "growth": 0, "max_position": 65536, "derived": %s}}' "$1" "$2" "$2"
+  printf '{"name": "%s", "isa": "generic", "reproducible": %s, ' "$1" "$2"
+  printf '"bound": {"ulp": 0.5, "abs": 0, "growth": 0, "max_position": 65536, "derived": %s}}' "$2"
 }
 result() { # KERNEL SHAPE ROWS MODE ULP DIGEST
-  printf '{"kernel": "%s", "shape": {"name": "%s", "rows": %s, "dim": 512, "first": 0, "base": 10000.0, "dtype": "f32", "op": "table"},
-    "mode": "%s", "elements": 512, "of": 512, "max_ulp": {"ulp": %s}, "max_abs": {"abs": 0.25}, "mean_ulp": 0.125, "misrounded": 3,
-    "digest": "%s", "checks": [{"property": "accuracy", "ok": true, "skipped": false}]}' "$@"
+  printf '{"kernel": "%s", "shape": {"name": "%s", "rows": %s, "dim": 512, "first": 0, "base": 10000.0, "dtype": "f32",
+      "op": "table"},
+    "mode": "%s", "elements": 512, "of": 512, "max_ulp": {"ulp": %s}, "max_abs": {"abs": 0.25}, "mean_ulp": 0.125,
+    "misrounded": 3, "digest": "%s", "checks": [{"property": "accuracy", "ok": true, "skipped": false}]}' "$@"
 }
 accuracy() { # CPU DIGEST-OF-QUICK DIGEST-OF-ROUGH SEED
-  printf '{"schema": "posenc-accuracy-1", "environment": {"posenc_version": "1", "commit": "abc", "cpu": "%s", "date": "2026-01-01T00:00:00Z", "l2": "1048576"},
+  printf '{"schema": "posenc-accuracy-1", "environment": {"posenc_version": "1", "commit": "abc", "cpu": "%s",
+    "date": "2026-01-01T00:00:00Z", "l2": "1048576"},
     "seed": %s, "budget": 100, "kernels": [%s, %s],\n' "$1" "$4" "$(kernel quick true)" "$(kernel rough false)"
-  printf '"records": [%s,\n%s,\n%s,\n%s],\n' "$(result quick transformer-base 5000 exhaustive 0.5 "$2")" "$(result rough transformer-base 5000 exhaustive 0.75 "$3")" \
+  printf '"records": [%s,\n%s,\n%s,\n%s],\n' \
+    "$(result quick transformer-base 5000 exhaustive 0.5 "$2")" \
+    "$(result rough transformer-base 5000 exhaustive 0.75 "$3")" \
     "$(result quick 64x512 64 sampled 0.5 cccc)" "$(result rough 64x512 64 sampled 2 dddd)"
   printf '"profile": [], "passed": 4, "failed": 0, "skipped": 0}\n'
 }
 repetition() { # SHAPE KERNEL BYTES/S SHARE
-  printf '{"name": "hot/%s/%s", "run_type": "iteration", "real_time": 1, "time_unit": "ns", "ns_per_element": %s,
-    "bytes_per_second": %s, "of_limit": %s, "limit_bytes_per_second": 8e9, "rows": 64, "dim": 512, "rows_timed": 64}' "$1" "$2" "$([ "$2" = quick ] && echo 2 || echo 1)" "$3" "$4"
+  printf '{"name": "hot/%s/%s", "run_type": "iteration", "real_time": 1, "time_unit": "ns", ' "$1" "$2"
+  printf '"ns_per_element": %s, "bytes_per_second": %s, "of_limit": %s, ' \
+    "$([ "$2" = quick ] && echo 2 || echo 1)" "$3" "$4"
+  printf '"limit_bytes_per_second": 8e9, "rows": 64, "dim": 512, "rows_timed": 64}'
 }
 timing() { # CPU FACTOR
   printf '{"context": {"posenc_schema": "posenc-bench-2", "cpu": "%s", "l2": "1048576"}, "benchmarks": [\n' "$1"
   for shape in transformer-base 64x512; do
-    printf '%s,\n' "$(repetition $shape quick 2.25e$2 0.5)" "$(repetition $shape quick 1e$2 0.125)" "$(repetition $shape quick 2.5e$2 0.625)"
-    printf '%s,\n' "$(repetition $shape rough 4e$2 0.75)" "$(repetition $shape rough 3e$2 0.5)"
+    printf '%s,\n' "$(repetition $shape quick 2.25e$2 0.5)" "$(repetition $shape quick 1e$2 0.125)" \
+      "$(repetition $shape quick 2.5e$2 0.625)" "$(repetition $shape rough 4e$2 0.75)" \
+      "$(repetition $shape rough 3e$2 0.5)"
     printf '%s%s\n' "$(repetition $shape rough 6e$2 1)" "$([ $shape = 64x512 ] || echo ,)"
   done
   printf ']}\n'
@@ -45,6 +53,10 @@ machine() { # FOLDER CPU DIGEST-OF-QUICK DIGEST-OF-ROUGH SEED FACTOR
   accuracy "$2" "$3" "$4" "$5" >accuracy.json
   timing "$2" "$6" >bench.json
   ends 0 --from accuracy.json --from bench.json -o "$1"
+}
+
+altered() { # FOLDER SED-SCRIPT: its report, with other facts, in other.json
+  sed "$2" "$1/report.json" >other.json
 }
 
 machine one abacus aaaa bbbb 1 9
@@ -57,14 +69,21 @@ check 'one machine' test $status -eq 0
 check 'another, of the same bits' machine two 'slide <rule>' aaaa bbbb 1 10
 check 'side by side' ends 0 one/report.json two/report.json -o both
 check 'the page is told' grep -qx both/index.html out
-check 'all results are the same' tells 'All the same: 4 results, each a kernel on a shape'
-check 'and the promise was kept' tells '> All 2 results by kernels that promise the same bits everywhere, on machines of one version, are the same'
+four_results='4 results, each a kernel on a shape'
+check 'all results are the same' tells "All the same: $four_results"
+check 'and the promise was kept' \
+  tells '> All 2 results by kernels that promise the same bits everywhere, on machines of one version, are the same'
 check 'labels are CPUs' tells '| kernel | abacus | slide \<rule\> |'
-check 'the reference, within half an ulp' tells '| reference | `transformer-base` (9.8 MiB) | within 0.5 ulp | `quick`, 2.25 GB/s‡ (1.00–2.50), 50.0 %‡ (12.5–62.5) | `quick`, 22.5 GB/s‡ (10.0–25.0), 50.0 %‡ (12.5–62.5) |'
-check 'within one' tells '| reference | `transformer-base` (9.8 MiB) | within 1 ulp | `quick`, 2.25 GB/s‡ (1.00–2.50), 50.0 %‡ (12.5–62.5) |'
-check 'in cache' tells '| in cache | `64x512` (128 KiB) | within 1 ulp | `quick`, 2.25 GB/s‡ (1.00–2.50), 50.0 %‡ (12.5–62.5) |'
+table='| reference | `transformer-base` (9.8 MiB)'
+quick='`quick`, 2.25 GB/s‡ (1.00–2.50), 50.0 %‡ (12.5–62.5)'
+check 'the reference, within half an ulp' \
+  tells "$table | within 0.5 ulp | $quick | \`quick\`, 22.5 GB/s‡ (10.0–25.0), 50.0 %‡ (12.5–62.5) |"
+check 'within one' tells "$table | within 1 ulp | $quick |"
+check 'in cache' tells "| in cache | \`64x512\` (128 KiB) | within 1 ulp | $quick |"
 check 'any error' tells '| in cache | `64x512` (128 KiB) | any | `rough`, 4.00 GB/s‡'
-check 'shares and GB/s of a kernel on both' tells '| `rough` | 75.0 %‡ (50.0–100), 4.00 GB/s‡ (3.00–6.00) | 75.0 %‡ (50.0–100), 40.0 GB/s‡ (30.0–60.0) |'
+share='75.0 %‡ (50.0–100)'
+check 'shares and GB/s of a kernel on both' \
+  tells "| \`rough\` | $share, 4.00 GB/s‡ (3.00–6.00) | $share, 40.0 GB/s‡ (30.0–60.0) |"
 check 'what can be compared is said' tells 'shares can be compared between machines. GB/s hardly can'
 check 'environments are columns' tells '| cpu | abacus | slide \<rule\> |'
 check 'figures, one for each shape' test "$(grep -c '<figure>' both/index.html)" -eq 2
@@ -76,18 +95,22 @@ check 'the command is there' tells 'posenc report one/report.json two/report.jso
 check 'other bits of a kernel that promises none' machine three abacus aaaa eeee 1 9
 sed -i 's/2026-01-01T/2026-01-02T/g' three/report.json
 check 'are no failure' ends 0 one/report.json three/report.json -o both
-check 'but told' tells '| `rough` | transformer-base | – | 0.7500000 ulp, 0.2500, 3 misrounded, `bbbb` | 0.7500000 ulp, 0.2500, 3 misrounded, `eeee` |'
-check 'with how many are the same' tells 'Of 4 results, each a kernel on a shape, 3 have the same errors and the same bits'
+errors='0.7500000 ulp, 0.2500, 3 misrounded'
+check 'but told' tells "| \`rough\` | transformer-base | – | $errors, \`bbbb\` | $errors, \`eeee\` |"
+check 'with how many are the same' tells "Of $four_results, 3 have the same errors and the same bits"
 check 'two of one CPU are numbered' tells '| kernel | abacus (1) | abacus (2) |'
-check 'other errors alone' sh -c 'sed "s/\"misrounded\":3/\"misrounded\":4/g; s/abacus/quipu/g" one/report.json >other.json; "$POSENC" report one/report.json other.json -o both >out 2>err'
+altered one 's/"misrounded":3/"misrounded":4/g; s/abacus/quipu/g'
+check 'other errors alone' ends 0 one/report.json other.json -o both
 check 'are told, too' tells '3 misrounded, `aaaa` | 0.5000000 ulp, 0.2500, 4 misrounded, `aaaa` |'
 
 check 'other bits of one that promises them' machine four quipu ffff bbbb 1 9
 check 'are a failure' ends 1 one/report.json four/report.json -o both
 check 'said at the top' sh -c 'sed -n 3p both/report.md | grep -q "^> \*\*Failed checks: 1\*\*\. Of 2 results"'
-check 'and listed' tells '| `quick` | transformer-base | **broken** | 0.5000000 ulp, 0.2500, 3 misrounded, `aaaa` | 0.5000000 ulp, 0.2500, 3 misrounded, `ffff` |'
+errors='0.5000000 ulp, 0.2500, 3 misrounded'
+check 'and listed' tells "| \`quick\` | transformer-base | **broken** | $errors, \`aaaa\` | $errors, \`ffff\` |"
 check 'of three machines, one' ends 1 two/report.json one/report.json four/report.json -o both
-check 'between versions it is none' sh -c 'sed "s/\"commit\":\"abc\"/\"commit\":\"def\"/g" four/report.json >other.json; "$POSENC" report one/report.json other.json -o both >out 2>err'
+altered four 's/"commit":"abc"/"commit":"def"/g'
+check 'between versions it is none' ends 0 one/report.json other.json -o both
 check 'nothing was held' tells 'nothing was held to that promise'
 for commit in 'abc, modified' unknown; do
   for name in one four; do sed "s/\"commit\":\"abc\"/\"commit\":\"$commit\"/g" $name/report.json >$name.json; done
@@ -95,14 +118,18 @@ for commit in 'abc, modified' unknown; do
   check 'nor was anything held to them' tells 'nothing was held to that promise'
 done
 check 'a sample by another seed' machine five quipu aaaa bbbb 2 9
-check 'is not compared' sh -c '"$POSENC" report one/report.json five/report.json -o both >out 2>err'
-check 'and that is told' tells ' 2 were not compared between all machines: some looked at other elements, by another seed or budget.'
+check 'is not compared' ends 0 one/report.json five/report.json -o both
+check 'and that is told' \
+  tells ' 2 were not compared between all machines: some looked at other elements, by another seed or budget.'
 check 'tables in full are' tells 'All the same: 2 results'
 check 'nor by a third machine' ends 0 one/report.json two/report.json five/report.json -o both
-check 'which is told, too' tells 'All the same: 4 results, each a kernel on a shape, have the same errors and the same bits on the machines that looked at the same elements. 2 were not compared between all machines'
-check 'without a budget a sample is none' sh -c 'sed "s/\"budget\":[0-9]*,//g; s/abacus/quipu/g" one/report.json >other.json; "$POSENC" report one/report.json other.json -o both >out 2>err'
+in_part='have the same errors and the same bits on the machines that looked at the same elements'
+check 'which is told, too' tells "All the same: $four_results, $in_part. 2 were not compared between all machines"
+altered one 's/"budget":[0-9]*,//g; s/abacus/quipu/g'
+check 'without a budget a sample is none' ends 0 one/report.json other.json -o both
 check 'to compare with' tells ' 2 were not compared between all machines'
-check 'a failed check of one machine' sh -c 'sed "s/\"failed\":0/\"failed\":5/g; s/abacus/quipu/g" one/report.json >other.json; "$POSENC" report two/report.json other.json -o both >out 2>err; [ $? -eq 1 ]'
+altered one 's/"failed":0/"failed":5/g; s/abacus/quipu/g'
+check 'a failed check of one machine' ends 1 two/report.json other.json -o both
 check 'is told with its label' tells '> **Failed checks on quipu: 5**, listed in its own report.'
 
 check 'labels' ends 0 one/report.json two/report.json --label left --label 'right | side' -o both
@@ -135,27 +162,32 @@ sed 's/posenc-report-1/posenc-report-9/' one/report.json >schema.json
 sed 's/"environment":{"accuracy":{/"environment":{"accurate":{/' one/report.json >bare.json
 echo '{"schema": "posenc-report-1"}' >empty.json
 echo '{' >broken.json
-check 'the same run twice' leaves_nothing 'one/report.json and one/report.json: the same run of the same machine' one/report.json one/report.json
+pair='one/report.json two/report.json'
+no_report='not a report.json of posenc report'
+check 'the same run twice' leaves_nothing 'one/report.json and one/report.json: the same run of the same machine' \
+  one/report.json one/report.json
 check 'one alone' leaves_nothing 'one/report.json: one report alone; side by side takes two' one/report.json
-check 'a record' leaves_nothing "accuracy.json: not a report.json of posenc report: schema is not 'posenc-report-1'" one/report.json accuracy.json
-check 'another schema' leaves_nothing "schema.json: not a report.json of posenc report: schema is not" one/report.json schema.json
+check 'a record' \
+  leaves_nothing "accuracy.json: $no_report: schema is not 'posenc-report-1'" one/report.json accuracy.json
+check 'another schema' leaves_nothing "schema.json: $no_report: schema is not" one/report.json schema.json
 check 'a page of machines' leaves_nothing 'both/report.json: not a report.json' one/report.json both/report.json
-check 'an empty one' leaves_nothing 'empty.json: not a report.json of posenc report: kernels is missing' one/report.json empty.json
+check 'an empty one' leaves_nothing "empty.json: $no_report: kernels is missing" one/report.json empty.json
 check 'a digest that is none' leaves_nothing 'digest is not a string or null' one/report.json digest.json
 check 'a time that is none' leaves_nothing 'median is not a number' one/report.json median.json
 check 'no environment' leaves_nothing 'environment.accuracy is missing' one/report.json bare.json
 check 'no JSON' leaves_nothing 'broken.json: ' one/report.json broken.json
 check 'no file' leaves_nothing 'none.json: ' one/report.json none.json
-check 'a label too many' leaves_nothing '--label c: there is no machine for it' one/report.json two/report.json --label a --label b --label c
-check 'a label that a CPU has' leaves_nothing 'two/report.json: both are called slide <rule>' one/report.json two/report.json --label 'slide <rule>'
+check 'a label too many' leaves_nothing '--label c: there is no machine for it' $pair --label a --label b --label c
+check 'a label that a CPU has' \
+  leaves_nothing 'two/report.json: both are called slide <rule>' $pair --label 'slide <rule>'
 cp one/report.json input.json
-check 'an input as the output' is_refused '--output one: it would replace one/report.json' one/report.json two/report.json -o one
+check 'an input as the output' is_refused '--output one: it would replace one/report.json' $pair -o one
 check 'and it is as it was' cmp one/report.json input.json
-check 'a label twice' leaves_nothing '--label a: another machine is called so' one/report.json two/report.json --label a --label a
-check 'no label' leaves_nothing '--label ' one/report.json two/report.json --label ''
+check 'a label twice' leaves_nothing '--label a: another machine is called so' $pair --label a --label a
+check 'no label' leaves_nothing '--label ' $pair --label ''
 check 'a label of nothing' leaves_nothing 'only reports of machines have labels' --from accuracy.json --label a
-check 'records beside reports' leaves_nothing '--from accuracy.json: cannot be combined' one/report.json two/report.json --from accuracy.json
-check 'kernels beside reports' leaves_nothing '--kernel quick: cannot be combined' one/report.json two/report.json --kernel quick
+check 'records beside reports' leaves_nothing '--from accuracy.json: cannot be combined' $pair --from accuracy.json
+check 'kernels beside reports' leaves_nothing '--kernel quick: cannot be combined' $pair --kernel quick
 check 'no folder' sh -c '! "$POSENC" report one/report.json two/report.json 2>err && grep -q "output is missing" err'
 
 plan

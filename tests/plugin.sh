@@ -12,7 +12,10 @@ if [ ! -e "$abs_top_builddir/.libs/libposenc.so" ]; then
   exit 0
 fi
 build() { # NAME: NAME.so from C on standard input
-  $CC $CFLAGS -I"$srcdir/include" -I. -shared -fPIC -x c - -o "$1.so" 2>log || { sed 's/^/# /' log; echo "Bail out! $1.so does not compile"; exit 1; }
+  $CC $CFLAGS -I"$srcdir/include" -I. -shared -fPIC -x c - -o "$1.so" 2>log && return
+  sed 's/^/# /' log
+  echo "Bail out! $1.so does not compile"
+  exit 1
 }
 
 # ---- what is no plugin ----
@@ -120,10 +123,13 @@ check 'a good kernel passes' test $status -eq 0
 unseen=$(grep -c -e ' read-only .*# SKIP this build cannot' -e ' leak .*# SKIP a sanitizer' out)
 check 'in all properties' grep -q "^# [1-9][0-9]* passed, 0 failed, $unseen skipped" out
 posenc verify --plugin zeros.so --plugin long-double.so --kernel '[nz]*' --len 64 --dim 16
-check 'a glob selects among all kernels' test "$(sed -n 's/^.*ok [0-9]* - \([a-z0-9-]*\) accuracy .*/\1/p' out | tr '\n' ' ')" = 'naive naive-f64 zeros '
+names=$(sed -n 's/^.*ok [0-9]* - \([a-z0-9-]*\) accuracy .*/\1/p' out | tr '\n' ' ')
+check 'a glob selects among all kernels' test "$names" = 'naive naive-f64 zeros '
 posenc verify --plugin zeros.so --plugin long-double.so --kernel '[lz]*' --len 64 --dim 16 --explain
-check 'whether a kernel tells its stages is its own affair' grep -q '^ok .* zeros stages 64x16 # SKIP it does not expose' out
-check 'but then no one can tell where its error comes from' grep -q '^# no telling where its error comes from: it does not expose' out
+check 'whether a kernel tells its stages is its own affair' \
+  grep -q '^ok .* zeros stages 64x16 # SKIP it does not expose' out
+check 'but then no one can tell where its error comes from' \
+  grep -q '^# no telling where its error comes from: it does not expose' out
 check 'of one that does, it is told' grep -q '^# the largest error, .* frequency .*, phase .*, trig .*, store ' out
 posenc verify --plugin zeros.so --kernel zeros --len 64 --dim 16
 check 'a broken promise is exit status 1' test $status -eq 1

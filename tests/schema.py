@@ -55,7 +55,7 @@ def read_fields(path):
 
 
 def compare(schema, objects):
-    """What differs, line by line. The schema may say more of a field than its kind: what it means, and which values it has."""
+    """The differences, line by line. The schema may also state the meaning of a field and its values."""
     defined = {name: one for name, one in schema["$defs"].items() if "properties" in one}
     for name in sorted(defined.keys() ^ objects.keys()):
         yield f"{name}: only in one of the two"

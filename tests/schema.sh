@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# records/record.schema.json: it has the fields that posenc reads, and every kind of record that posenc writes is as it says.
+# records/record.schema.json has the fields that posenc reads, and every kind of record that posenc writes is valid by
+# it.
 # shellcheck disable=SC2086,SC2154 # lists of words; the environment comes from make
 . "${srcdir:-.}/tests/command.sh"
 schema=$root/records/record.schema.json
@@ -15,7 +16,8 @@ for validator in ${PYTHON:-} python3 /usr/bin/python3 ''; do
   [ -z "$validator" ] || "$validator" -c 'from jsonschema import Draft202012Validator' 2>/dev/null && break
 done
 
-check 'the schema has the fields of fields.def' "$python" "$root/tests/schema.py" "$schema" fields "$root/records/fields.def"
+check 'the schema has the fields of fields.def' \
+  "$python" "$root/tests/schema.py" "$schema" fields "$root/records/fields.def"
 
 fits() { # KIND FILE
   "$validator" "$root/tests/schema.py" "$schema" "$1" "$2" >out 2>err

@@ -33,8 +33,9 @@ sanitized() {
   cat "$abs_top_builddir/posenc" "$abs_top_builddir/.libs/posenc" 2>/dev/null |
     grep -q -a -e __asan_init -e __tsan_init -e __msan_init
 }
-# Signals that kernels are killed by are for posenc to tell, and not for a sanitizer.
-ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0"
+# posenc reports the signals that kill kernels; a sanitizer must not handle them.
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_sigbus=0:handle_sigfpe=0
+ASAN_OPTIONS=$ASAN_OPTIONS:handle_sigill=0:handle_abort=0
 export ASAN_OPTIONS
 
 plan() {

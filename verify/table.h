@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Holds a table in a file to the exact values, whoever made it. */
+/* Compares a table in a file with the exact values, whoever made it. */
 #ifndef POSENC_VERIFY_TABLE_H
 #define POSENC_VERIFY_TABLE_H
 
@@ -15,10 +15,12 @@
  *   "recorded": whether the problem is what the file says of itself,
  *   "limit": {"ulp", "abs"}, one of them 0, or null,
  *   "not_finite": n elements,
- *   "positions": [ {"position": 0, ±2^k or the first of the table, "rows": n from there on, "max_ulp", "max_abs", "mean_abs", "misrounded": n} … ],
- *   "equal_rows": {"compared": n, from the first row on, "equal": n that have the bits of one before, "first": [p, q] or null}
+ *   "positions": [ {"position": 0, ±2^k or the first of the table, "rows": n from there on,
+ *                   "max_ulp", "max_abs", "mean_abs", "misrounded": n} … ],
+ *   "equal_rows": {"compared": n, from the first row on, "equal": n that have the bits of one before,
+ *                  "first": [p, q] or null}
  *
- * Of a list of positions, what is called a position need not be whole.
+ * The positions of a list need not be whole.
  *
  * Checks: accuracy, bounded, pair-norm, rotation, unique-rows; of one part alone, those about pairs are skipped.
  * Without a limit all are skipped, but have their worst deviations. Null when memory runs out.

@@ -24,8 +24,9 @@ typedef struct row_source {
   double attention;
   int parts;
   rows_part *part;
-  int64_t *
-      number; /* of each row's position in its unit; null without a list, when `part` has but one and rows are numbered as in it */
+  /* Of each row, the number of its position in its unit. Null without a list: there is one part then, and rows are
+     numbered as in it. */
+  int64_t *number;
   uint8_t *part_of;
 } row_source;
 
