@@ -43,3 +43,16 @@ is_refused() { # PATTERN ARGUMENT...
 refused() { # PATTERN ARGUMENT...: a check of its own
   check "refused: $(shift && echo "$*"): $1" is_refused "$@"
 }
+
+# Of commands that write: a test makes a folder `empty`, and what is refused leaves it so.
+nothing_written() { [ -z "$(ls -A empty)" ]; }
+
+refused_unwritten() { # PATTERN ARGUMENT...
+  is_refused "$@" && nothing_written
+}
+
+has_perl_json() { perl -MJSON::PP -e1 2>/dev/null; }
+
+parse() { # PERL: with the JSON on standard input in $j
+  perl -MJSON::PP -0777 -ne 'my $j = decode_json($_); '"$1"
+}

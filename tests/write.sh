@@ -197,8 +197,7 @@ mkdir empty
 refused() { # TEXT OPTION...
   text=$1
   shift
-  posenc write "$@" -o empty/table.npy
-  check "refused: $*" eval 'one_line "$text" && [ -z "$(ls -A empty)" ]'
+  check "refused: $*" refused_unwritten "$text" write "$@" -o empty/table.npy
 }
 few='--len 8 --dim 8'
 for scale in 0 -1; do refused "--scale $scale: scale must be positive" $few --scale $scale; done
