@@ -13,7 +13,7 @@ row() { # TEXT: a row of the table, or the end of one
   grep -qF -- "$1" out
 }
 
-times() { # NAME MICROSECONDS...
+repetitions() { # NAME MICROSECONDS...
   name=$1
   shift
   for time; do
@@ -34,11 +34,11 @@ far() { # POWER MODE MISROUNDED
   echo '{"context": {"cpu": "abacus", "cores": "1", "l1d": "49152", "load": "0.5"}, "benchmarks": ['
   for share in 0.9 0.96 0.99; do share hot/131072x1024/cr-avx512 $share; done
   share hot/32768x4096/cr-avx512 0.94
-  times process/512x512/cr-avx512 59 61 60
-  times process/512x512/rotation-avx512 61 59 62
+  repetitions process/512x512/cr-avx512 59 61 60
+  repetitions process/512x512/rotation-avx512 61 59 62
   # Pairs: 1.5, 2, 1.25, and one that has no partner.
-  times hot/131072x1024-add/cr-avx512 10 10 20
-  times hot/131072x1024-add/cached 15 20 25 900
+  repetitions hot/131072x1024-add/cr-avx512 10 10 20
+  repetitions hot/131072x1024-add/cached 15 20 25 900
   share hot/4992x512/cr-avx512 0.5
   share hot/4992x512+4294967296/cr-avx512 0.48
   share hot/4992x512+1099511627776/cr-avx512 0.47
