@@ -232,7 +232,7 @@ static bool judge_with(search *s, makers *m, identity *found) {
   if (!find_damage(s, m, found)) return false;
   if (found->bad) compare_some(m, &s->window);
   mark_closest(m);
-  found->proved = truth_proved(m->exact);
+  found->proved = exact_values_proved(m->exact);
   return read_all(s, &(sums){found, m}) && keep_matches(m, found);
 }
 

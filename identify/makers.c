@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- the truth ----------------------------------------------------------------------------------- */
+/* ---- exact values ----------------------------------------------------------------------------------- */
 
-struct truth {
-  fast_oracle *oracle; /* or null */
+struct exact_values {
+  fast_oracle *reference; /* or null */
   int64_t pairs;
   long double w[];
 };
@@ -57,37 +57,37 @@ static bool range_of(const making *how, int64_t rows, int64_t *first, int64_t *c
   return true;
 }
 
-truth *truth_create(const making *how, bool proved) {
+exact_values *exact_values_create(const making *how, bool proved) {
   const int64_t pairs = how->columns.pairs;
-  truth *t = calloc(1, sizeof *t + (size_t)pairs * sizeof *t->w);
+  exact_values *t = calloc(1, sizeof *t + (size_t)pairs * sizeof *t->w);
   if (!t) return NULL;
   t->pairs = pairs;
   formula_frequencies(&how->formula, pairs, t->w);
   const posenc_problem problem = problem_of(how, 0, 0);
   if (!proved || posenc_problem_refusal(&problem)) return t;
-  t->oracle = fast_create(&problem, 0);
-  if (t->oracle) return t;
+  t->reference = fast_create(&problem, 0);
+  if (t->reference) return t;
   free(t);
   return NULL;
 }
 
-void truth_destroy(truth *t) {
+void exact_values_destroy(exact_values *t) {
   if (!t) return;
-  fast_destroy(t->oracle);
+  fast_destroy(t->reference);
   free(t);
 }
 
-bool truth_proved(const truth *t) {
-  return t->oracle != NULL;
+bool exact_values_proved(const exact_values *t) {
+  return t->reference != NULL;
 }
 
-long double truth_frequency(const truth *t, int64_t index) {
+long double exact_values_frequency(const exact_values *t, int64_t index) {
   return t->w[index];
 }
 
-void truth_at(truth *t, double position, fast_pair *pairs) {
-  if (t->oracle) {
-    fast_row(t->oracle, (int64_t)position, pairs);
+void exact_values_at(exact_values *t, double position, fast_pair *pairs) {
+  if (t->reference) {
+    fast_row(t->reference, (int64_t)position, pairs);
     return;
   }
   const long double whole = 6.28318530717958647692528676655900577L;
@@ -117,7 +117,7 @@ bool makers_open(makers *m, const making *how, bool proved, int64_t rows) {
   const size_t pairs = (size_t)how->columns.pairs;
   *m = (makers){.how = *how};
   const bool whole = range_of(how, rows, &m->first, &m->range);
-  m->exact = truth_create(how, proved && whole);
+  m->exact = exact_values_create(how, proved && whole);
   m->all = calloc(1, sizeof *m->all);
   m->stages = calloc(pairs, sizeof *m->stages);
   m->pairs = calloc(pairs, sizeof *m->pairs);
@@ -145,7 +145,7 @@ void makers_close(makers *m) {
     isolate_turn(m->all[n].kernel);
     posenc_plan_destroy(m->all[n].plan);
   }
-  truth_destroy(m->exact);
+  exact_values_destroy(m->exact);
   free(m->all);
   free(m->stages);
   free(m->pairs);
@@ -176,7 +176,7 @@ static double held_exact(const making *how, const fast_value *x) {
 }
 
 static void fill_exact(makers *m, double position) {
-  truth_at(m->exact, position, m->pairs);
+  exact_values_at(m->exact, position, m->pairs);
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
     bool cosine;
     const fast_pair *pair = &m->pairs[columns_index(&m->how.columns, c, &cosine)];
@@ -206,7 +206,7 @@ double makers_room(const makers *m, int64_t row, int64_t column) {
   /* 16 f32 units of the angle, which the worst shipped recipe stays below; of the value, 64 roundings. */
   const double of_angle = 0x1p-20, of_value = 64.0 * 0x1p-25;
   bool cosine;
-  const double w = (double)truth_frequency(m->exact, columns_index(&m->how.columns, column, &cosine));
+  const double w = (double)exact_values_frequency(m->exact, columns_index(&m->how.columns, column, &cosine));
   return m->how.amplitude * (of_angle * fabs(making_position(&m->how, row)) * w + of_value +
                              2.0 * ldexp(1.0, -format_of(m->how.held)->precision));
 }

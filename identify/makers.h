@@ -24,13 +24,13 @@ double making_position(const making *how, int64_t row);
 
 /* The exact values of a formula: if they are to be proved, by the oracle at whole positions; for others by angles in
    long double, sines in double: within 2^-52, and 2^-62 of the angle. */
-typedef struct truth truth;
-truth *truth_create(const making *how, bool proved);
-void truth_destroy(truth *t);
-bool truth_proved(const truth *t);
-long double truth_frequency(const truth *t, int64_t index);
+typedef struct exact_values exact_values;
+exact_values *exact_values_create(const making *how, bool proved);
+void exact_values_destroy(exact_values *t);
+bool exact_values_proved(const exact_values *t);
+long double exact_values_frequency(const exact_values *t, int64_t index);
 /* The pairs of a position, by index. */
-void truth_at(truth *t, double position, fast_pair *pairs);
+void exact_values_at(exact_values *t, double position, fast_pair *pairs);
 
 /* An error above this part of the amplitude is damage: recipes' f32 angles make smaller ones. */
 static const double makers_outlier = 0.01;
@@ -50,7 +50,7 @@ typedef struct maker {
 typedef struct makers {
   making how;
   int64_t first, range; /* positions of the kernels' plans; range 0: not all positions are whole */
-  truth *exact;
+  exact_values *exact;
   maker *all; /* first the exact one */
   size_t count;
   posenc_stages *stages;

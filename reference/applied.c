@@ -56,7 +56,7 @@ typedef struct totals {
 /* Pairs of one head, or of the row, from frequency index `index` on. */
 typedef struct head_tile {
   const applied_row *row;
-  const fast_lanes *truth;
+  const fast_lanes *exact_pairs;
   int64_t head, index;
   int count;
 } head_tile;
@@ -88,10 +88,10 @@ INLINE fast_value sum(double x, fast_value y) {
   return two_sum(s.high, s.low + y.low);
 }
 
-INLINE void add(const pair_lanes *x, const fast_lanes *truth, values *first, values *second) {
+INLINE void add(const pair_lanes *x, const fast_lanes *exact_pairs, values *first, values *second) {
 #pragma omp simd
   for (int k = 0; k < LANES; k++) {
-    const fast_pair at = lane(truth, k);
+    const fast_pair at = lane(exact_pairs, k);
     const fast_value a = sum(x->first[k], at.sine), b = sum(x->second[k], at.cosine);
     set_value(first, k, a, fabs(a.high));
     set_value(second, k, b, fabs(b.high));
@@ -99,11 +99,11 @@ INLINE void add(const pair_lanes *x, const fast_lanes *truth, values *first, val
 }
 
 /* x turned by the pair, whose sine is multiplied by `sign`. */
-INLINE void rotate(const pair_lanes *x, const fast_lanes *truth, double sign, double attention, values *first,
+INLINE void rotate(const pair_lanes *x, const fast_lanes *exact_pairs, double sign, double attention, values *first,
                    values *second, bool fused) {
 #pragma omp simd
   for (int k = 0; k < LANES; k++) {
-    const fast_pair at = lane(truth, k);
+    const fast_pair at = lane(exact_pairs, k);
     const fast_value a = {x->first[k], 0.0}, b = {x->second[k], 0.0}, sine = {sign * at.sine.high, sign * at.sine.low};
     const double size = attention * sqrt(a.high * a.high + b.high * b.high);
     set_value(first, k, sum_of_products(a, at.cosine, (fast_value){-b.high, 0.0}, sine, fused), size);
@@ -145,9 +145,10 @@ INLINE bool judge(const head_tile *t, const limits *l, findings *now, bool fused
   load(t, t->row->x, &now->x);
   load(t, t->row->got, &now->got);
   if (problem->op == POSENC_ADD)
-    add(&now->x, t->truth, &now->of_first, &now->of_second);
+    add(&now->x, t->exact_pairs, &now->of_first, &now->of_second);
   else
-    rotate(&now->x, t->truth, problem->inverse ? -1.0 : 1.0, t->row->attention, &now->of_first, &now->of_second, fused);
+    rotate(&now->x, t->exact_pairs, problem->inverse ? -1.0 : 1.0, t->row->attention, &now->of_first, &now->of_second,
+           fused);
   const bool first = compare(f, &now->of_first, now->got.first, l, &now->first);
   const bool second = compare(f, &now->of_second, now->got.second, l, &now->second);
   return first | second;
@@ -243,7 +244,7 @@ element_error applied_check(const applied_row *given, const accuracy *known, acc
   for (int64_t index = 0, pairs = problem->dim / 2; index < pairs; index += LANES)
     for (int64_t head = 0; head < problem->heads; head++) {
       const head_tile t = {.row = &row,
-                           .truth = padding ? &zeros : &row.truth[index / LANES],
+                           .exact_pairs = padding ? &zeros : &row.exact_pairs[index / LANES],
                            .head = head,
                            .index = index,
                            .count = (int)(pairs - index < LANES ? pairs - index : LANES)};

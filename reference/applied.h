@@ -12,7 +12,7 @@ typedef struct applied_row {
   const posenc_problem *problem; /* add or rope */
   const posenc_bound *bound;     /* of the kernel's table; null: nothing is claimed here */
   int64_t position;
-  const fast_lanes *truth; /* fast_lanes_of this position */
+  const fast_lanes *exact_pairs; /* fast_lanes_of this position */
   const void *x, *got;
   double attention; /* attention_of the problem */
   bool plain;       /* it counts in all figures; else it is held to its bound, and that is all */

@@ -17,7 +17,7 @@ void worst_free(worst_cases *w) {
 /* ---- scanning ------------------------------------------------------------------------------------ */
 
 typedef struct scan {
-  oracle *truth;
+  oracle *reference;
   double within;
   worst_cases *kept;
   size_t room;
@@ -51,7 +51,7 @@ static void keep(scan *s, const worst_case *found) {
 /* The fast oracle has found the place; the distance is MPFR's. */
 static void confirm(place at, void *argument) {
   scan *s = argument;
-  const exact_pair pair = oracle_pair(s->truth, at.position, at.index);
+  const exact_pair pair = oracle_pair(s->reference, at.position, at.index);
   const worst_case sine = case_of(at, false, &pair.sine), cosine = case_of(at, true, &pair.cosine);
   keep(s, &sine);
   keep(s, &cosine);
@@ -69,9 +69,9 @@ static int compare(const void *a, const void *b) {
    wanted. What is found within any distance is complete, so if that is too little, a wider scan has it. */
 bool worst_scan(const posenc_problem *problem, size_t count, worst_cases *w) {
   *w = (worst_cases){.problem = *problem};
-  oracle *truth = oracle_create(problem);
+  oracle *reference = oracle_create(problem);
   fast_oracle *fast = fast_create(problem, 0);
-  scan s = {.truth = truth, .kept = w, .enough_memory = truth && fast};
+  scan s = {.reference = reference, .kept = w, .enough_memory = reference && fast};
   const double elements = (double)problem->rows * (double)problem->dim;
   for (double within = 2.0 * (double)count / elements; s.enough_memory; within *= 4.0) {
     s.within = fmin(within, 0.25);
@@ -80,7 +80,7 @@ bool worst_scan(const posenc_problem *problem, size_t count, worst_cases *w) {
     if (w->count >= count || s.within == 0.25) break;
   }
   fast_destroy(fast);
-  oracle_destroy(truth);
+  oracle_destroy(reference);
   if (!s.enough_memory) {
     worst_free(w);
     return false;
@@ -90,11 +90,11 @@ bool worst_scan(const posenc_problem *problem, size_t count, worst_cases *w) {
   return true;
 }
 
-const worst_case *worst_refuted(const worst_cases *w, const oracle *truth) {
+const worst_case *worst_refuted(const worst_cases *w, const oracle *reference) {
   for (size_t i = 0; i < w->count; i++) {
     const worst_case *told = &w->cases[i];
     const place at = {told->position, told->index};
-    const exact_pair pair = oracle_pair(truth, at.position, at.index);
+    const exact_pair pair = oracle_pair(reference, at.position, at.index);
     const worst_case is = case_of(at, told->cosine, told->cosine ? &pair.cosine : &pair.sine);
     /* The file has seven digits of the distance. */
     if (told->exact != is.exact || told->rounded != is.rounded ||

@@ -50,6 +50,6 @@ void worst_write(const worst_cases *w, const char *command, FILE *stream);
 const char *worst_read(FILE *stream, worst_cases *w, char *fault, size_t size);
 
 /* The first case whose rounding, value or distance is not MPFR's; null if there is none. */
-const worst_case *worst_refuted(const worst_cases *w, const oracle *truth);
+const worst_case *worst_refuted(const worst_cases *w, const oracle *reference);
 
 #endif

@@ -362,16 +362,16 @@ static double error_of(double got, double start, double a, const exact *value_a,
 
 /* Errors of a pair, as shares of what the bound allows; the larger one. */
 static double share_of(const posenc_kernel *kernel, const posenc_problem *problem, int64_t position, pair x, pair got,
-                       const exact_pair *truth) {
+                       const exact_pair *value) {
   const double sign = problem->inverse ? -1.0 : 1.0;
   const bool rope = problem->op == POSENC_ROPE;
   const double length = sqrt(x.first * x.first + x.second * x.second);
-  const double first = rope ? error_of(got.first, 0.0, x.first, &truth->cosine, -sign * x.second, &truth->sine)
-                            : error_of(got.first, x.first, 1.0, &truth->sine, 0.0, &truth->cosine),
-               second = rope ? error_of(got.second, 0.0, x.second, &truth->cosine, sign * x.first, &truth->sine)
-                             : error_of(got.second, x.second, 0.0, &truth->sine, 1.0, &truth->cosine);
-  const double size_first = rope ? length : fabs(x.first + truth->sine.high),
-               size_second = rope ? length : fabs(x.second + truth->cosine.high);
+  const double first = rope ? error_of(got.first, 0.0, x.first, &value->cosine, -sign * x.second, &value->sine)
+                            : error_of(got.first, x.first, 1.0, &value->sine, 0.0, &value->cosine),
+               second = rope ? error_of(got.second, 0.0, x.second, &value->cosine, sign * x.first, &value->sine)
+                             : error_of(got.second, x.second, 0.0, &value->sine, 1.0, &value->cosine);
+  const double size_first = rope ? length : fabs(x.first + value->sine.high),
+               size_second = rope ? length : fabs(x.second + value->cosine.high);
   return fmax(first / posenc_applied_bound_at(&kernel->bound, problem, position, size_first),
               second / posenc_applied_bound_at(&kernel->bound, problem, position, size_second));
 }
@@ -380,20 +380,20 @@ static double share_of(const posenc_kernel *kernel, const posenc_problem *proble
 static double worst_share(const posenc_kernel *kernel, const posenc_problem *problem) {
   const int64_t elements = problem->rows * width_of(problem);
   posenc_plan *plan = plan_of(problem, kernel, 0, 1);
-  oracle *truth = oracle_create(problem);
+  oracle *reference = oracle_create(problem);
   const posenc_slice all = posenc_rows(0, problem->rows);
   unsigned char *x = memory(bytes_of(problem, elements)), *out = memory(bytes_of(problem, elements));
   fill(problem, elements, x);
-  double worst = plan && truth && posenc_apply(plan, &all, x, out) == POSENC_OK ? 0.0 : (double)INFINITY;
+  double worst = plan && reference && posenc_apply(plan, &all, x, out) == POSENC_OK ? 0.0 : (double)INFINITY;
   for (int64_t r = 0; r < problem->rows && worst < (double)INFINITY; r++)
     for (int64_t i = 0; i < problem->dim / 2; i++) {
-      const exact_pair exactly = oracle_pair(truth, problem->first + r, i);
+      const exact_pair exactly = oracle_pair(reference, problem->first + r, i);
       for (int64_t head = 0; head < problem->heads; head++)
         worst = fmax(worst, share_of(kernel, problem, problem->first + r, pair_at(problem, x, r, head, i),
                                      pair_at(problem, out, r, head, i), &exactly));
     }
   posenc_plan_destroy(plan);
-  oracle_destroy(truth);
+  oracle_destroy(reference);
   free(x);
   free(out);
   return worst;

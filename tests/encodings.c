@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The encodings beside the table: contracts, the truth that they are held to, the library held to it, and mutants that
+/* The encodings beside the table: contracts, the reference that they are held to, the library held to it, and mutants that
  * are caught. */
 #include "reference/encodings.h"
 #include "posenc.h"
@@ -32,7 +32,7 @@ static void check_contracts(void) {
   ok(!posenc_encoding_find("learnt") && !posenc_encoding_find(NULL), "and no others");
 }
 
-/* ---- the truth ---------------------------------------------------------------------------------- */
+/* ---- the reference ---------------------------------------------------------------------------------- */
 
 /* kat_vectors of Random123, philox4x32 10: counter, key, and what comes of them. */
 static void check_philox(void) {

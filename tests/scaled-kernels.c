@@ -25,12 +25,12 @@ typedef struct count {
 } count;
 
 /* Every element of one kernel's table. */
-static void count_kernel(const posenc_kernel *kernel, fast_oracle *truth, const posenc_problem *problem, void *rows,
+static void count_kernel(const posenc_kernel *kernel, fast_oracle *reference, const posenc_problem *problem, void *rows,
                          count *c) {
   accuracy found = {0};
   const posenc_bound bound = promise_of(kernel, problem);
   if (!make_table(kernel, problem, rows)) abort();
-  fast_check(truth, 0, problem->rows, rows, &bound, &found);
+  fast_check(reference, 0, problem->rows, rows, &bound, &found);
   if (found.beyond) {
     const witness *w = &found.worst;
     printf("# %s: %ld beyond, the worst %g of the bound at p = %ld, i = %ld, %s: exact %a, got %a\n", kernel->name,
@@ -47,12 +47,12 @@ static void count_kernel(const posenc_kernel *kernel, fast_oracle *truth, const 
 static void count_kernels(const posenc_problem *problem, count *c) {
   size_t kernel_count;
   const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
-  fast_oracle *truth = fast_create(problem, 0);
+  fast_oracle *reference = fast_create(problem, 0);
   void *rows = malloc((size_t)(problem->rows * problem->dim) * posenc_dtype_bytes(problem->dtype));
-  if (!truth || !rows) abort();
+  if (!reference || !rows) abort();
   for (size_t k = 0; k < kernel_count; k++)
-    if (!posenc_kernel_refusal(kernels[k], problem, NULL)) count_kernel(kernels[k], truth, problem, rows, c);
-  fast_destroy(truth);
+    if (!posenc_kernel_refusal(kernels[k], problem, NULL)) count_kernel(kernels[k], reference, problem, rows, c);
+  fast_destroy(reference);
   free(rows);
 }
 

@@ -58,8 +58,8 @@ static void test_planted(const oracle *o, place at, const char *what) {
   oracle_frequency(o, at.index, w);
   const double angle = mpfr_get_d(w, MPFR_RNDN) * (double)at.position;
   mpfr_clear(w);
-  const exact_pair truth = oracle_pair(o, at.position, at.index);
-  const double sine = truth.sine.high, cosine = truth.cosine.high, turned = angle * off_frequency;
+  const exact_pair value = oracle_pair(o, at.position, at.index);
+  const double sine = value.sine.high, cosine = value.cosine.high, turned = angle * off_frequency;
   /* f(x + d) - f(x), to second order */
   const double sine_turned = cosine * turned - sine * turned * turned / 2.0,
                cosine_turned = -sine * turned - cosine * turned * turned / 2.0,
@@ -115,10 +115,10 @@ static void test_from(const posenc_kernel *kernel, int64_t first) {
   int wrong = 0;
   double largest = 0.0;
   for (int n = 0; n < COUNT; n++) {
-    const exact_pair truth = oracle_pair(o, cases[n].at.position, cases[n].at.index);
-    wrong += !adds_up(parts[n].sine, &truth.sine, cases[n].sine);
-    wrong += !adds_up(parts[n].cosine, &truth.cosine, cases[n].cosine);
-    largest = fmax(largest, exact_error(&truth.sine, cases[n].sine));
+    const exact_pair value = oracle_pair(o, cases[n].at.position, cases[n].at.index);
+    wrong += !adds_up(parts[n].sine, &value.sine, cases[n].sine);
+    wrong += !adds_up(parts[n].cosine, &value.cosine, cases[n].cosine);
+    largest = fmax(largest, exact_error(&value.sine, cases[n].sine));
   }
   ok(wrong == 0 && largest > 0.0, "%s: parts of errors up to %.2g add up, but for %d of %d", what, largest, wrong,
      2 * COUNT);
@@ -137,18 +137,18 @@ static void test_large_frequency(void) {
   problem.base = 0x1p-600;
   oracle *o = oracle_create(&problem);
   const place at = {3, 1}; /* 3 × 2^300 */
-  const exact_pair truth = oracle_pair(o, at.position, at.index);
+  const exact_pair value = oracle_pair(o, at.position, at.index);
   const split_case c = {at,
                         {.frequency.high = 0x1p300,
                          .phase.high = 0x1.8p301,
-                         .sine = {truth.sine.high, truth.sine.low},
-                         .cosine = {truth.cosine.high, truth.cosine.low}},
-                        truth.sine.high, /* so that what is stored is off by the low part alone */
+                         .sine = {value.sine.high, value.sine.low},
+                         .cosine = {value.cosine.high, value.cosine.low}},
+                        value.sine.high, /* so that what is stored is off by the low part alone */
                         0.0};
   split_pair got;
   split_errors(o, &c, 1, &got);
   ok(got.sine.frequency == 0.0 && got.sine.phase == 0.0 && fabs(got.sine.trig) <= 0x1p-105 &&
-         got.sine.store == -truth.sine.low && got.sine.store != 0.0 && got.cosine.store == -truth.cosine.high,
+         got.sine.store == -value.sine.low && got.sine.store != 0.0 && got.cosine.store == -value.cosine.high,
      "base 2^-600: its frequency 2^300 is exact, as is the phase; trig %.3g, store %.3g", got.sine.trig,
      got.sine.store);
   oracle_destroy(o);

@@ -32,13 +32,13 @@ static void test_file(const char *folder, double base, int64_t dim) {
   if (!ok(!wrong, "it can be read: %s", wrong ? wrong : "")) return;
   ok(w.count == 100 && w.problem.rows == 1 << 20 && w.problem.base == base && w.problem.dim == dim,
      "100 cases of base %.0f, dim %d, positions below 2^20", base, (int)dim);
-  oracle *truth = oracle_create(&w.problem);
-  const worst_case *refuted = worst_refuted(&w, truth);
+  oracle *reference = oracle_create(&w.problem);
+  const worst_case *refuted = worst_refuted(&w, reference);
   ok(!refuted, "MPFR confirms every line%s", refuted ? ", but not all" : "");
   /* Twice as many as a uniform distribution has: only the order of magnitude depends on chance. */
   const double elements = (double)w.problem.rows * (double)dim, farthest = w.cases[w.count - 1].distance;
   ok(farthest > 0.5 * 50.0 / elements && farthest < 2.0 * 50.0 / elements, "the last is %.2g ulp from a tie", farthest);
-  oracle_destroy(truth);
+  oracle_destroy(reference);
   if (w.problem.dim == 64) {
     worst_cases again;
     ok(worst_scan(&w.problem, w.count, &again) && are_same(&w, &again), "a scan of its 2^26 elements finds the same");
@@ -160,18 +160,18 @@ static void test_reading(void) {
       printf("# %s\n", wrong ? wrong : "read");
   }
   ok(!read_text(HEAD ONE TWO, &w, fault, sizeof fault) && w.count == 2, "two cases are read");
-  oracle *truth = oracle_create(&w.problem);
-  ok(!worst_refuted(&w, truth), "and are MPFR's");
+  oracle *reference = oracle_create(&w.problem);
+  ok(!worst_refuted(&w, reference), "and are MPFR's");
   const worst_case right = w.cases[1];
   w.cases[1].rounded = 0x1.374088p-2;
-  ok(worst_refuted(&w, truth) == &w.cases[1] && w.cases[1].line == 6, "a wrong rounding is refuted, by its line");
+  ok(worst_refuted(&w, reference) == &w.cases[1] && w.cases[1].line == 6, "a wrong rounding is refuted, by its line");
   w.cases[1] = right;
   w.cases[1].exact = nextafter(right.exact, 1.0);
-  ok(worst_refuted(&w, truth) == &w.cases[1], "and so is a value one unit off");
+  ok(worst_refuted(&w, reference) == &w.cases[1], "and so is a value one unit off");
   w.cases[1] = right;
   w.cases[1].distance *= 1.00001;
-  ok(worst_refuted(&w, truth) == &w.cases[1], "and a distance");
-  oracle_destroy(truth);
+  ok(worst_refuted(&w, reference) == &w.cases[1], "and a distance");
+  oracle_destroy(reference);
   worst_free(&w);
 }
 

@@ -8,7 +8,7 @@ static const posenc_problem *problem_of(const applied *a) {
   return &a->s->shape->problem;
 }
 
-bool applied_open(applied *a, subject *s, int64_t rows, uint64_t seed, fast_oracle *truth) {
+bool applied_open(applied *a, subject *s, int64_t rows, uint64_t seed, fast_oracle *reference) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t most = rows > CHECKED_ROWS ? rows : CHECKED_ROWS;
   const size_t bytes = row_bytes(problem) * (size_t)most + APPLIED_SPARE * posenc_dtype_bytes(problem->dtype);
@@ -19,7 +19,7 @@ bool applied_open(applied *a, subject *s, int64_t rows, uint64_t seed, fast_orac
   a->sums = calloc((size_t)most, sizeof *a->sums);
   a->digests = calloc((size_t)most, sizeof *a->digests);
   s->checks[SEARCH].skip = "the search is one of tables";
-  return operand_open(&a->operand, problem, seed, truth) && a->x && a->one && a->other && a->sums && a->digests;
+  return operand_open(&a->operand, problem, seed, reference) && a->x && a->one && a->other && a->sums && a->digests;
 }
 
 void applied_close(applied *a) {
@@ -47,7 +47,7 @@ const posenc_bound *applied_claim(const applied *a, int64_t position) {
 
 /* ---- accuracy -------------------------------------------------------------------------------------------------- */
 
-/* Every element against the truth, and the digest of the bits. Sums are made row by row, so that threads do not show in
+/* Every element against the reference, and the digest of the bits. Sums are made row by row, so that threads do not show in
  * them. */
 static void check_accuracy(applied *a, window w, const unsigned char *x, const unsigned char *out) {
   const posenc_problem *problem = problem_of(a);
@@ -55,7 +55,7 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
   subject *s = a->s;
   for (int64_t done = 0, count; done < w.rows; done += count) {
     const accuracy known = s->found;
-    count = least(w.rows - done, fast_move(a->operand.truth, problem->first + w.row + done));
+    count = least(w.rows - done, fast_move(a->operand.reference, problem->first + w.row + done));
 #pragma omp parallel
     {
       accuracy mine = {0};
@@ -65,7 +65,7 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
         const applied_row row = {.problem = problem,
                                  .bound = applied_claim(a, position),
                                  .position = position,
-                                 .truth = operand_truth(&a->operand, position),
+                                 .exact_pairs = operand_pairs(&a->operand, position),
                                  .x = x + bytes * (size_t)r,
                                  .got = out + bytes * (size_t)r,
                                  .attention = s->attention,

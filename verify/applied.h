@@ -28,7 +28,7 @@ enum { APPLIED_SPARE = 39 };
 
 /* For windows of at most so many rows; the rest is operand_open's. False when memory runs out; to be closed either
  * way. */
-bool applied_open(applied *a, subject *s, int64_t rows, uint64_t seed, fast_oracle *truth);
+bool applied_open(applied *a, subject *s, int64_t rows, uint64_t seed, fast_oracle *reference);
 void applied_close(applied *a);
 
 /* Accuracy, memory and environment of one window; with `again` in-place, pair norm, determinism and extension too. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A rope cache: its two tables are columns of one table, which is held to the truth as any other is. So they are held
+/* A rope cache: its two tables are columns of one table, which is held to the reference as any other is. So they are held
  * to that table, bit for bit. */
 #ifndef POSENC_VERIFY_CACHE_H
 #define POSENC_VERIFY_CACHE_H

@@ -22,13 +22,13 @@ static const double patience = 600.0;
 /* Whoever calls forks later and so must not have run OpenMP, which the oracle does: hence a process for it. */
 static void confirm(void *argument) {
   const cases *c = argument;
-  oracle *truth = oracle_create(&c->worst.problem);
-  if (!truth) return;
-  const worst_case *refuted = worst_refuted(&c->worst, truth);
+  oracle *reference = oracle_create(&c->worst.problem);
+  if (!reference) return;
+  const worst_case *refuted = worst_refuted(&c->worst, reference);
   char text[80] = "";
   if (refuted) snprintf(text, sizeof text, "line %d: this is not what MPFR finds there", refuted->line);
   isolate_result(text);
-  oracle_destroy(truth);
+  oracle_destroy(reference);
 }
 
 static cases *refuse(cases *c, const char *reason, char *why, size_t size) {
@@ -75,20 +75,20 @@ size_t cases_count(const cases *c) {
 
 bool cases_try(const cases *c, subject *s, arena *a) {
   const posenc_problem *problem = &c->worst.problem;
-  oracle *truth = oracle_create(problem);
-  if (!truth) return false;
+  oracle *reference = oracle_create(problem);
+  if (!reference) return false;
   for (size_t i = 0; i < c->worst.count; i++) {
     const worst_case *now = &c->worst.cases[i];
     char doing[80];
     snprintf(doing, sizeof doing, "the row of position %" PRId64, now->position);
     isolate_say(doing, (double)i / (double)c->worst.count);
-    const exact_pair pair = oracle_pair(truth, now->position, now->index);
+    const exact_pair pair = oracle_pair(reference, now->position, now->index);
     const table_pair got = subject_pair(s, s->plan, now->position, now->index, a);
-    accuracy_add(&s->found, oracle_format(truth), subject_claims(s, now->position) ? &s->bound : NULL,
+    accuracy_add(&s->found, oracle_format(reference), subject_claims(s, now->position) ? &s->bound : NULL,
                  now->cosine ? &pair.cosine : &pair.sine, now->cosine ? got.cosine : got.sine, now->position,
                  now->index, now->cosine);
   }
-  oracle_destroy(truth);
+  oracle_destroy(reference);
   if (!s->found.held) s->checks[ACCURACY].skip = "beyond the positions that the bound is for";
   return true;
 }

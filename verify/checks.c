@@ -9,13 +9,13 @@
 /* ---- windows --------------------------------------------------------------------------------------------------- */
 
 /* The claim is for the positions of a part of the rows: all of them, but where the bound's domain ends. */
-static void check_accuracy(subject *s, window w, fast_oracle *truth, const unsigned char *out) {
+static void check_accuracy(subject *s, window w, fast_oracle *reference, const unsigned char *out) {
   const posenc_problem *problem = &s->shape->problem;
   const bool claims = !subject_no_claim(s);
   for (int64_t from = 0, to; from < w.rows; from = to) {
     const bool claimed = claims && subject_claims(s, problem->first + w.row + from);
     for (to = from + 1; to < w.rows && claimed == (claims && subject_claims(s, problem->first + w.row + to));) to++;
-    fast_check(truth, problem->first - s->origin + w.row + from, to - from, out + row_bytes(problem) * (size_t)from,
+    fast_check(reference, problem->first - s->origin + w.row + from, to - from, out + row_bytes(problem) * (size_t)from,
                claimed ? &s->bound : NULL, &s->found);
   }
 }
@@ -84,12 +84,12 @@ static void check_values(subject *s, window w, const unsigned char *out) {
   }
 }
 
-void subject_check_window(subject *s, window w, fast_oracle *truth, arena *whole, arena *other, bool again,
+void subject_check_window(subject *s, window w, fast_oracle *reference, arena *whole, arena *other, bool again,
                           uint64_t *random) {
   const posenc_problem *problem = &s->shape->problem;
   const unsigned char *out = subject_execute(s, s->plan, w.row, w.rows, whole);
   s->digest = digest_of(s->digest, out, row_bytes(problem) * (size_t)w.rows);
-  check_accuracy(s, w, truth, out);
+  check_accuracy(s, w, reference, out);
   check_values(s, w, out);
   if (again) subject_check_again(s, w, NULL, out, other, random);
 }
@@ -159,7 +159,7 @@ static void check_extrapolation(subject *s, int64_t row, int64_t rows, arena *on
   subject_drop(plan);
 }
 
-bool subject_check_relations(subject *s, fast_oracle *truth, arena *one, arena *other, uint64_t *random) {
+bool subject_check_relations(subject *s, fast_oracle *reference, arena *one, arena *other, uint64_t *random) {
   enum { DRAWS = 4, ROWS = 16 };
   const posenc_problem *problem = &s->shape->problem;
   if (problem->rows < 2) return true;
@@ -167,7 +167,7 @@ bool subject_check_relations(subject *s, fast_oracle *truth, arena *one, arena *
   if (!by) return false;
   for (int draw = 0; draw < DRAWS && !subject_no_claim(s); draw++) {
     const int64_t k = draw ? 1 + (int64_t)random_below(random, (uint64_t)problem->rows - 1) : 1;
-    fast_row(truth, k, by);
+    fast_row(reference, k, by);
     check_rotation(s, by, (int64_t)random_below(random, (uint64_t)(problem->rows - k)), k, one, other);
   }
   free(by);

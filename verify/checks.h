@@ -8,11 +8,11 @@
 
 /* Accuracy, memory, bounded, pair norm and environment of one window; with `again`, determinism and extension too, into
  * `other`. */
-void subject_check_window(subject *s, window w, fast_oracle *truth, arena *whole, arena *other, bool again,
+void subject_check_window(subject *s, window w, fast_oracle *reference, arena *whole, arena *other, bool again,
                           uint64_t *random);
 
 /* Rotation and extrapolation, at places drawn from `random`. False when memory runs out. */
-bool subject_check_relations(subject *s, fast_oracle *truth, arena *one, arena *other, uint64_t *random);
+bool subject_check_relations(subject *s, fast_oracle *reference, arena *one, arena *other, uint64_t *random);
 
 /* The largest |sin|, |cos| and |sin² + cos² - square| of a row of the problem's table; both infinite if one of them is
  * not a number. */

@@ -19,16 +19,16 @@ void encoding_same(encoding_exam *e, property p, const void *a, const void *b, s
   encoding_note(e, p, memcmp(a, b, bytes) == 0, position);
 }
 
-void encoding_compare(encoding_exam *e, const exact *truth, const void *out, int64_t at, int64_t position,
+void encoding_compare(encoding_exam *e, const exact *value, const void *out, int64_t at, int64_t position,
                       int64_t column) {
   const double got = format_element(e->dtype, out, at);
-  if (isinf(truth->rounded)) { /* beyond the dtype there is one right answer, and no ulp */
-    const witness here = {INFINITY, INFINITY, position, column, false, truth->high, truth->low, got};
-    if (got != truth->rounded) accuracy_note(&e->found, &here, true);
-    if (got != truth->rounded) accuracy_hold(&e->found, &here, -1.0);
+  if (isinf(value->rounded)) { /* beyond the dtype there is one right answer, and no ulp */
+    const witness here = {INFINITY, INFINITY, position, column, false, value->high, value->low, got};
+    if (got != value->rounded) accuracy_note(&e->found, &here, true);
+    if (got != value->rounded) accuracy_hold(&e->found, &here, -1.0);
     return;
   }
-  accuracy_add(&e->found, format_of(e->dtype), &e->encoding->bound, truth, got, position, column, false);
+  accuracy_add(&e->found, format_of(e->dtype), &e->encoding->bound, value, got, position, column, false);
 }
 
 unsigned char *encoding_arena(arena **a, int64_t elements, posenc_dtype dtype, bool flush) {

@@ -35,10 +35,10 @@ void encoding_end(encoding_exam *e, const char *called);
 json_t *encoding_replay(const encoding_exam *e);
 
 /* Takes in one check of a property; whether bytes are the same; and whether an element is within the contract's bound
- * of the truth. */
+ * of the exact value. */
 void encoding_note(encoding_exam *e, property p, bool ok, int64_t position);
 void encoding_same(encoding_exam *e, property p, const void *a, const void *b, size_t bytes, int64_t position);
-void encoding_compare(encoding_exam *e, const exact *truth, const void *out, int64_t at, int64_t position,
+void encoding_compare(encoding_exam *e, const exact *value, const void *out, int64_t at, int64_t position,
                       int64_t column);
 
 /* Room for so many elements, which arena_place has poisoned; and for so many bytes. These end the process where there

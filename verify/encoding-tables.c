@@ -9,9 +9,10 @@
 #include <string.h>
 
 typedef posenc_status (*table_call)(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out);
-typedef exact (*table_truth)(int64_t position, int64_t column, posenc_dtype dtype);
+typedef exact (*table_value)(int64_t position, int64_t column, posenc_dtype dtype);
 
-static void check_rows(encoding_exam *e, table_call call, table_truth truth, int64_t first, int64_t rows, int64_t dim) {
+static void check_rows(encoding_exam *e, table_call call, table_value value_of, int64_t first, int64_t rows,
+                       int64_t dim) {
   enum { MOST = 4096 };
   const int64_t elements = rows * dim;
   const size_t row_bytes = (size_t)dim * posenc_dtype_bytes(e->dtype);
@@ -24,7 +25,7 @@ static void check_rows(encoding_exam *e, table_call call, table_truth truth, int
   encoding_check_written(e, a, out, elements);
   for (int64_t r = 0; r < rows; r++)
     for (int64_t j = 0; j < dim; j++) {
-      const exact value = truth(first + r, j, e->dtype);
+      const exact value = value_of(first + r, j, e->dtype);
       encoding_compare(e, &value, out, r * dim + j, first + r, j);
     }
   encoding_digest(e, out, elements);
@@ -79,19 +80,19 @@ static void check_refusals(encoding_exam *e, table_call call, bool negative) {
   REFUSED(e, out, sizeof out, call(&slice, 4, e->dtype, out));
 }
 
-static void examine_rows(encoding_exam *e, table_call call, table_truth truth, bool negative, int64_t dim) {
+static void examine_rows(encoding_exam *e, table_call call, table_value value_of, bool negative, int64_t dim) {
   static const int64_t places[] = {0, 2040, 65490, (1 << 24) - 20, (INT64_C(1) << 53) - 20, INT64_MAX - 40};
   uint64_t random = e->request->seed;
   for (int dtype = 0; dtype < DTYPES; dtype++) {
     encoding_begin(e, (posenc_dtype)dtype);
-    check_rows(e, call, truth, 0, 1000, dim);
+    check_rows(e, call, value_of, 0, 1000, dim);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-      check_rows(e, call, truth, places[i], 40, dim);
-      if (negative) check_rows(e, call, truth, -places[i] - 40, 40, dim);
+      check_rows(e, call, value_of, places[i], 40, dim);
+      if (negative) check_rows(e, call, value_of, -places[i] - 40, 40, dim);
     }
     for (int n = 0; n < 200; n++) { /* of all sizes */
       const int64_t position = (int64_t)(random_below(&random, INT64_MAX) >> random_below(&random, 63));
-      check_rows(e, call, truth, negative && n % 2 ? -position - 1 : position, 1, 1 + (int64_t)(n % 2) * dim);
+      check_rows(e, call, value_of, negative && n % 2 ? -position - 1 : position, 1, 1 + (int64_t)(n % 2) * dim);
     }
     check_large(e, call);
     check_refusals(e, call, negative);

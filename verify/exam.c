@@ -88,7 +88,7 @@ double exam_elements(const exam *e) {
 /* ---- running ---------------------------------------------------------------------------------------- */
 
 /* Purposes of random numbers. */
-typedef enum stream { OF_ROWS, OF_PIECES, OF_RELATIONS, OF_HUNT, OF_STAGES, OF_X, OF_CORNERS, STREAMS } stream;
+typedef enum stream { OF_ROWS, OF_PIECES, OF_RELATIONS, OF_SEARCH, OF_STAGES, OF_X, OF_CORNERS, STREAMS } stream;
 
 /* A stream of its own for every purpose, number of rows, dim and first position, so that a figure can be had again
  * without the rest of the run. */
@@ -154,12 +154,12 @@ static json_t *look_at_table(exam_run *t) {
   const bool is_cache = e->of->problem.op == POSENC_ROPE_CACHE;
   const sampling_plan v = plan_sampling(e->kernel, &e->of->problem, request->budget);
   const size_t bytes = (size_t)most(v.rows, CHECKED_ROWS) * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
-  searched hunted;
+  searched search_found;
   cache kept = {.plan = NULL};
   json_t *record = NULL;
   arena *one = arena_create(bytes), *other = arena_create(bytes);
-  fast_oracle *truth = fast_create(problem, 0);
-  bool enough = one && other && truth && (!is_cache || cache_open(&kept, s, &e->of->problem, v.rows));
+  fast_oracle *reference = fast_create(problem, 0);
+  bool enough = one && other && reference && (!is_cache || cache_open(&kept, s, &e->of->problem, v.rows));
   if (enough) {
     isolate_say("rows by many threads at once", 0.0);
     subject_check_threads(s, NULL, NULL);
@@ -167,26 +167,26 @@ static json_t *look_at_table(exam_run *t) {
   for (int64_t n = 0; enough && n < v.windows; n++) {
     const window w = window_of(&v, n, problem, &t->streams[OF_ROWS]);
     say_window(w, (double)n / (double)v.windows);
-    subject_check_window(s, w, truth, one, other, n < SERIAL_WINDOWS, &t->streams[OF_PIECES]);
+    subject_check_window(s, w, reference, one, other, n < SERIAL_WINDOWS, &t->streams[OF_PIECES]);
     if (is_cache) cache_check_window(&kept, s, w, one, n < SERIAL_WINDOWS);
     if (n + 1 == SERIAL_WINDOWS) subject_share(s);
   }
   s->shared = false;
   if (enough) {
     isolate_say("rows far apart", 1.0);
-    enough = subject_check_relations(s, truth, one, other, &t->streams[OF_RELATIONS]);
+    enough = subject_check_relations(s, reference, one, other, &t->streams[OF_RELATIONS]);
   }
   if (enough) {
     isolate_say("its stages", 1.0);
     enough = subject_check_stages(s, one, &t->streams[OF_STAGES]);
   }
-  if (enough && problem->rows) enough = subject_search(s, request->search, one, &t->streams[OF_HUNT], &hunted);
+  if (enough && problem->rows) enough = subject_search(s, request->search, one, &t->streams[OF_SEARCH], &search_found);
   if (enough && conclude(t)) {
-    record = result_of_table(e, s, v.exhaustive ? "exhaustive" : "sampled", &hunted);
+    record = result_of_table(e, s, v.exhaustive ? "exhaustive" : "sampled", &search_found);
     explain(e, record, s, one);
   }
   cache_close(&kept);
-  fast_destroy(truth);
+  fast_destroy(reference);
   arena_destroy(one);
   arena_destroy(other);
   return record;

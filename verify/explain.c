@@ -7,12 +7,12 @@
 enum { ROWS = 16 };
 
 /* The element of the largest error. JSON's null in the padding row, where nothing is computed. */
-static json_t *explain_worst(subject *s, const oracle *truth, arena *a, stage_samples *t) {
+static json_t *explain_worst(subject *s, const oracle *reference, arena *a, stage_samples *t) {
   const witness *w = &s->found.max_abs;
   stage_samples_take(t, s, s->plan, w->position - s->shape->problem.first, 1, a);
   if (!t->count) return json_null();
   split_pair pair;
-  split_errors(truth, &t->cases[w->index], 1, &pair);
+  split_errors(reference, &t->cases[w->index], 1, &pair);
   return json_pack("{s:I, s:I, s:s, s:o, s:o}", "position", (json_int_t)w->position, "index", (json_int_t)w->index,
                    "function", w->cosine ? "cos" : "sin", "error", field_real((w->got - w->exact_high) - w->exact_low),
                    "parts", parts_json(w->cosine ? &pair.cosine : &pair.sine));
@@ -26,25 +26,25 @@ static int64_t next_power(int64_t position) {
 }
 
 /* Adds the means of the rows from a position on. False when memory runs out. */
-static bool add_rows(json_t *list, subject *s, const oracle *truth, arena *a, stage_samples *t, int64_t position) {
+static bool add_rows(json_t *list, subject *s, const oracle *reference, arena *a, stage_samples *t, int64_t position) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t row = position - problem->first;
   split_parts mean;
   stage_samples_take(t, s, s->plan, row, least(ROWS, problem->rows - row), a);
   if (!t->count) return true; /* but for the padding row, there are none */
-  return stage_samples_mean(t, truth, &mean) &&
+  return stage_samples_mean(t, reference, &mean) &&
          json_array_append_new(
              list, json_pack("{s:I, s:o}", "position", (json_int_t)position, "parts", parts_json(&mean))) == 0;
 }
 
-static json_t *explain_rows(subject *s, const oracle *truth, arena *a, stage_samples *t) {
+static json_t *explain_rows(subject *s, const oracle *reference, arena *a, stage_samples *t) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t last = problem->first + (problem->rows - 1);
   json_t *list = json_array();
-  bool enough = list && add_rows(list, s, truth, a, t, problem->first);
+  bool enough = list && add_rows(list, s, reference, a, t, problem->first);
   for (int64_t position = next_power(problem->first), before = problem->first;
        enough && position <= last && position > before; before = position, position = next_power(position))
-    enough = add_rows(list, s, truth, a, t, position);
+    enough = add_rows(list, s, reference, a, t, position);
   if (enough) return list;
   json_decref(list);
   return NULL;
@@ -55,13 +55,14 @@ json_t *explain_json(subject *s, arena *a) {
   stage_samples t;
   if (problem->rows == 0) return json_pack("{s:n, s:[]}", "worst", "rows");
   if (!stage_samples_create(&t, ROWS * problem->dim / 2)) return NULL;
-  oracle *truth = oracle_create(problem);
+  oracle *reference = oracle_create(problem);
   json_t *made = NULL;
-  if (truth && !stage_samples_take(&t, s, s->plan, 0, 1, a))
+  if (reference && !stage_samples_take(&t, s, s->plan, 0, 1, a))
     made = json_null();
-  else if (truth)
-    made = json_pack("{s:o, s:o}", "worst", explain_worst(s, truth, a, &t), "rows", explain_rows(s, truth, a, &t));
-  oracle_destroy(truth);
+  else if (reference)
+    made =
+        json_pack("{s:o, s:o}", "worst", explain_worst(s, reference, a, &t), "rows", explain_rows(s, reference, a, &t));
+  oracle_destroy(reference);
   stage_samples_free(&t);
   return made;
 }

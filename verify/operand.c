@@ -26,21 +26,24 @@ static int this_thread(void) {
 #endif
 }
 
-bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *truth) {
-  *o = (operand){.problem = problem, .seed = seed, .truth = truth ? truth : fast_create(problem, 0), .borrowed = truth};
-  if (!o->truth) return false;
-  o->lanes = aligned_alloc(64, (size_t)(count_threads() * fast_groups(o->truth)) * sizeof *o->lanes);
+bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *reference) {
+  *o = (operand){.problem = problem,
+                 .seed = seed,
+                 .reference = reference ? reference : fast_create(problem, 0),
+                 .borrowed = reference};
+  if (!o->reference) return false;
+  o->lanes = aligned_alloc(64, (size_t)(count_threads() * fast_groups(o->reference)) * sizeof *o->lanes);
   return o->lanes;
 }
 
 void operand_close(operand *o) {
-  if (!o->borrowed) fast_destroy(o->truth);
+  if (!o->borrowed) fast_destroy(o->reference);
   free(o->lanes);
 }
 
-const fast_lanes *operand_truth(const operand *o, int64_t position) {
-  fast_lanes *mine = o->lanes + this_thread() * fast_groups(o->truth);
-  fast_lanes_of(o->truth, position, mine);
+const fast_lanes *operand_pairs(const operand *o, int64_t position) {
+  fast_lanes *mine = o->lanes + this_thread() * fast_groups(o->reference);
+  fast_lanes_of(o->reference, position, mine);
   return mine;
 }
 
@@ -136,12 +139,12 @@ static void draw_plain_row(const posenc_problem *problem, uint32_t key, void *x)
   }
 }
 
-static void draw_hard_row(const posenc_problem *problem, uint32_t key, const fast_lanes *truth, void *x) {
+static void draw_hard_row(const posenc_problem *problem, uint32_t key, const fast_lanes *exact_pairs, void *x) {
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   for (int64_t head = 0; head < problem->heads; head++)
     for (int64_t i = 0; i < problem->dim / 2; i++) {
       const int64_t from = head * problem->dim + i * at.step, k = i % FAST_LANES;
-      const fast_lanes *group = &truth[i / FAST_LANES];
+      const fast_lanes *group = &exact_pairs[i / FAST_LANES];
       float first, second;
       hard_pair(problem, mixed(key ^ (uint32_t)from), group->sin_high[k], group->cos_high[k], &first, &second);
       operand_store(problem->dtype, x, from + at.sin, first);
@@ -154,7 +157,7 @@ static uint32_t key_of(const operand *o, int64_t row, int64_t sequence) {
   return (uint32_t)random_below(&state, UINT64_C(1) << 32);
 }
 
-/* Hard rows need the truth, so that the oracle goes along. */
+/* Hard rows need the reference, so that the oracle goes along. */
 void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsigned char *x) {
   const posenc_problem *problem = o->problem;
   const size_t bytes = row_bytes(problem);
@@ -163,11 +166,11 @@ void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsig
   for (int64_t r = row; r < end; r++)
     if (operand_is_plain(r)) draw_plain_row(problem, key_of(o, r, sequence), x + bytes * (size_t)(r - row));
   for (int64_t from = row + (PERIOD - 1 - row % PERIOD), to; from < end; from = to) {
-    const int64_t reach = fast_move(o->truth, problem->first + from);
+    const int64_t reach = fast_move(o->reference, problem->first + from);
     to = from + (reach - 1) / PERIOD * PERIOD + PERIOD;
 #pragma omp parallel for schedule(static) if (rows > FEW_ROWS)
     for (int64_t r = from; r < least(to, end); r += PERIOD)
-      draw_hard_row(problem, key_of(o, r, sequence), operand_truth(o, problem->first + r),
+      draw_hard_row(problem, key_of(o, r, sequence), operand_pairs(o, problem->first + r),
                     x + bytes * (size_t)(r - row));
   }
 }

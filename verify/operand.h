@@ -11,15 +11,15 @@
 
 typedef struct operand {
   const posenc_problem *problem;
-  fast_oracle *truth;
-  bool borrowed;     /* the truth is somebody else's */
+  fast_oracle *reference;
+  bool borrowed;     /* the reference is somebody else's */
   fast_lanes *lanes; /* of one row for every thread */
   uint64_t seed;
 } operand;
 
-/* truth: of the same frequencies, from any position on, or null. False when memory runs out; to be closed either
+/* reference: of the same frequencies, from any position on, or null. False when memory runs out; to be closed either
  * way. */
-bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *truth);
+bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *reference);
 void operand_close(operand *o);
 
 /* Rows in succession; sequences of a batch have different x. */
@@ -27,7 +27,7 @@ void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsig
 bool operand_is_plain(int64_t row);
 
 /* The exact pairs of a position that fast_move has been to, for the thread that asks until it asks again. */
-const fast_lanes *operand_truth(const operand *o, int64_t position);
+const fast_lanes *operand_pairs(const operand *o, int64_t position);
 
 /* Sets an element; rounded toward zero to bf16. */
 void operand_store(posenc_dtype dtype, void *x, int64_t at, float value);

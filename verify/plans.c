@@ -63,9 +63,9 @@ bool check_plans(stress *t) {
   for (int n = 0; n < ALIVE; n++) {
     open[n] = !posenc_problem_refusal(&p[n]) && probe_open(&r[n], t, &p[n], true);
     if (!open[n] || !enough) continue;
-    fast_oracle *truth = variant_truth(&p[n]);
-    enough = truth && variant_examine(t, &r[n].s, truth, PLANS);
-    fast_destroy(truth);
+    fast_oracle *reference = variant_reference(&p[n]);
+    enough = reference && variant_examine(t, &r[n].s, reference, PLANS);
+    fast_destroy(reference);
   }
   for (int round = 0; round < ROUNDS; round++) {
     shuffle(t, order);

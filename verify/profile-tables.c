@@ -10,7 +10,7 @@
 enum { ROWS = 16 };
 
 /* The largest error of a few rows from a position on; JSON's null if the kernel does not do them. */
-static json_t *largest_error(const posenc_kernel *kernel, const posenc_options *options, fast_oracle *truth,
+static json_t *largest_error(const posenc_kernel *kernel, const posenc_options *options, fast_oracle *reference,
                              posenc_problem problem, int64_t position, arena *rows) {
   problem.first = position;
   problem.rows = ROWS;
@@ -18,7 +18,7 @@ static json_t *largest_error(const posenc_kernel *kernel, const posenc_options *
   accuracy found = {0};
   subject s;
   const bool lacks = subject_open(&s, kernel, &of, options);
-  if (!lacks) fast_check(truth, position, ROWS, subject_execute(&s, s.plan, 0, ROWS, rows), NULL, &found);
+  if (!lacks) fast_check(reference, position, ROWS, subject_execute(&s, s.plan, 0, ROWS, rows), NULL, &found);
   subject_close(&s);
   return lacks ? json_null() : field_real(found.max_abs.abs);
 }
@@ -28,13 +28,13 @@ static json_t *contexts_json(const posenc_kernel *kernel, const posenc_options *
   static const int64_t positions[] = {1 << 9, 1 << 12, 1 << 15, 1 << 17, 1 << 20};
   enum { POSITIONS = sizeof positions / sizeof *positions };
   problem.rows = positions[POSITIONS - 1] + ROWS;
-  fast_oracle *truth = fast_create(&problem, 0);
+  fast_oracle *reference = fast_create(&problem, 0);
   arena *rows = arena_create(ROWS * (size_t)problem.dim * sizeof(float));
-  json_t *points = truth && rows ? json_array() : NULL;
+  json_t *points = reference && rows ? json_array() : NULL;
   for (int n = 0; points && n < POSITIONS; n++)
     json_array_append_new(points, json_pack("{s:I, s:o}", "position", (json_int_t)positions[n], "max_abs",
-                                            largest_error(kernel, options, truth, problem, positions[n], rows)));
-  fast_destroy(truth);
+                                            largest_error(kernel, options, reference, problem, positions[n], rows)));
+  fast_destroy(reference);
   arena_destroy(rows);
   return points;
 }

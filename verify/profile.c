@@ -168,16 +168,16 @@ static json_t *points_json(instruments *with) {
   return points;
 }
 
-/* ---- threads, each with the truth of its own --------------------------------------------------------------- */
+/* ---- threads, each with the reference of its own --------------------------------------------------------------- */
 
 typedef struct team {
-  int parts;           /* in which work is done at once */
-  fast_oracle **truth; /* one for each */
+  int parts;                /* in which work is done at once */
+  fast_oracle **references; /* one for each */
 } team;
 
 static void team_free(team *t) {
-  for (int part = 0; t->truth && part < t->parts; part++) fast_destroy(t->truth[part]);
-  free(t->truth);
+  for (int part = 0; t->references && part < t->parts; part++) fast_destroy(t->references[part]);
+  free(t->references);
 }
 
 /* False when memory runs out. */
@@ -188,12 +188,12 @@ static bool team_make(team *t, double shift) {
 #ifdef _OPENMP
   t->parts = omp_get_max_threads();
 #endif
-  t->truth = calloc((size_t)t->parts, sizeof(fast_oracle *));
-  if (!t->truth) return false;
+  t->references = calloc((size_t)t->parts, sizeof(fast_oracle *));
+  if (!t->references) return false;
 #pragma omp parallel for schedule(static, 1)
-  for (int part = 0; part < t->parts; part++) t->truth[part] = fast_create(&problem, 0);
+  for (int part = 0; part < t->parts; part++) t->references[part] = fast_create(&problem, 0);
   bool enough = true;
-  for (int part = 0; part < t->parts; part++) enough = enough && t->truth[part];
+  for (int part = 0; part < t->parts; part++) enough = enough && t->references[part];
   return enough;
 }
 
@@ -249,11 +249,12 @@ static double error_of(float got, const fast_value *exact_value) {
   return size_of(((double)got - exact_value->high) - exact_value->low);
 }
 
-static void look_at_row(findings *f, int64_t position, const float *row, const fast_pair *truth) {
+static void look_at_row(findings *f, int64_t position, const float *row, const fast_pair *exact_pairs) {
   double worst = 0.0;
   for (int i = 0; i < PAIRS; i++) {
     const double sine = (double)row[2 * i], cosine = (double)row[2 * i + 1];
-    const double error = larger(error_of(row[2 * i], &truth[i].sine), error_of(row[2 * i + 1], &truth[i].cosine));
+    const double error =
+        larger(error_of(row[2 * i], &exact_pairs[i].sine), error_of(row[2 * i + 1], &exact_pairs[i].cosine));
     keep(&f->columns[i], error, position, i);
     keep(&f->norm, size_of(sine * sine + cosine * cosine - 1.0), position, i);
     worst = larger(worst, error);
@@ -274,11 +275,11 @@ static uint64_t hash_of(const scan *s, const double *rounded) {
 }
 
 static void look_at_rows(const scan *s, int part, int64_t from, int64_t to, const float *rows) {
-  fast_pair truth[PAIRS];
+  fast_pair exact_pairs[PAIRS];
   double rounded[DIM];
   for (int64_t position = from; position < to; position++, rows += DIM) {
-    fast_row(s->team.truth[part], position, truth);
-    look_at_row(&s->found[part], position, rows, truth);
+    fast_row(s->team.references[part], position, exact_pairs);
+    look_at_row(&s->found[part], position, rows, exact_pairs);
     for (int n = 0; n < FORMATS; n++) {
       round_row(formats[n], rows, rounded);
       s->hashes[n][position] = hash_of(s, rounded);
@@ -446,10 +447,10 @@ json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options,
 /* ---- how far exact rows are apart --------------------------------------------------------------------------- */
 
 /* |PE[p] − PE[q]|² = 4 Σ sin²((p−q) w_i / 2) = 2 Σ (1 − cos((p−q) w_i)) */
-static double squared_distance(fast_oracle *truth, int64_t apart) {
+static double squared_distance(fast_oracle *reference, int64_t apart) {
   fast_pair pairs[PAIRS];
   double sum = 0.0;
-  fast_row(truth, apart, pairs);
+  fast_row(reference, apart, pairs);
   for (int i = 0; i < PAIRS; i++) sum += (1.0 - pairs[i].cosine.high) - pairs[i].cosine.low;
   return 2.0 * sum;
 }
@@ -464,10 +465,10 @@ static nearest nearer(nearest a, nearest b) {
 }
 
 /* Apart by [from, to) positions. */
-static nearest nearest_of(fast_oracle *truth, int64_t from, int64_t to) {
+static nearest nearest_of(fast_oracle *reference, int64_t from, int64_t to) {
   nearest found = {INFINITY, 0};
   for (int64_t apart = from; apart < to; apart++)
-    found = nearer(found, (nearest){squared_distance(truth, apart), apart});
+    found = nearer(found, (nearest){squared_distance(reference, apart), apart});
   return found;
 }
 
@@ -479,7 +480,7 @@ json_t *profile_unique_json(void) {
   if (found) {
 #pragma omp parallel for schedule(static, 1)
     for (int part = 0; part < t.parts; part++)
-      found[part] = nearest_of(t.truth[part], 1 + (PROFILE_ROWS - 1) * (int64_t)part / t.parts,
+      found[part] = nearest_of(t.references[part], 1 + (PROFILE_ROWS - 1) * (int64_t)part / t.parts,
                                1 + (PROFILE_ROWS - 1) * (int64_t)(part + 1) / t.parts);
     for (int part = 1; part < t.parts; part++) found[0] = nearer(found[0], found[part]);
     made = json_pack("{s:i, s:f, s:i, s:o, s:I}", "dim", DIM, "base", posenc_table(0, DIM).base, "rows", PROFILE_ROWS,

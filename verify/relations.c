@@ -113,7 +113,7 @@ static void check_relative(applied *a, int64_t m, int64_t n, fast_pair *by) {
   operand_draw(&a->operand, n, 1, 1, x + bytes);
   const unsigned char *query = subject_run(a->s, a->s->plan, &slice[0], x, a->one, true),
                       *key = subject_run(a->s, a->s->plan, &slice[1], x + bytes, a->other, true);
-  fast_row(a->operand.truth, m - n, by);
+  fast_row(a->operand.reference, m - n, by);
   for (int64_t head = 0; head < problem->heads; head++) {
     double product = 0.0, wanted = 0.0, allowed = 0.0;
     for (int64_t i = 0; i < problem->dim / 2; i++) {
@@ -178,11 +178,11 @@ static void check_special_pair(applied *a, const struct special *given, pair got
     check_note(c, is_special(given->value, 1.0, 0.0, given->second ? got.second : got.first) ? 0.0 : 1.0, 0.0,
                given->position, given->index);
   } else {
-    fast_move(a->operand.truth, given->position);
-    const fast_lanes *truth = &operand_truth(&a->operand, given->position)[given->index / FAST_LANES];
+    fast_move(a->operand.reference, given->position);
+    const fast_lanes *exact_pairs = &operand_pairs(&a->operand, given->position)[given->index / FAST_LANES];
     const double factor = a->s->attention,
-                 sine = (problem->inverse ? -1.0 : 1.0) * truth->sin_high[given->index % FAST_LANES] / factor,
-                 cosine = truth->cos_high[given->index % FAST_LANES] / factor,
+                 sine = (problem->inverse ? -1.0 : 1.0) * exact_pairs->sin_high[given->index % FAST_LANES] / factor,
+                 cosine = exact_pairs->cos_high[given->index % FAST_LANES] / factor,
                  unsure = posenc_bound_at(&a->s->most, POSENC_F32, given->position);
     check_note(c, is_special(given->value, given->second ? -sine : cosine, unsure, got.first) ? 0.0 : 1.0, 0.0,
                given->position, given->index);

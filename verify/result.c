@@ -122,11 +122,11 @@ static json_t *record_of(const exam *e, const subject *s, const char *mode, int6
   return record;
 }
 
-json_t *result_of_table(const exam *e, const subject *s, const char *mode, const searched *hunted) {
+json_t *result_of_table(const exam *e, const subject *s, const char *mode, const searched *found) {
   const accuracy *a = &s->found;
   const witnesses shown = {witness_json(&a->max_ulp, e), witness_json(&a->max_abs, e), witness_json(&a->worst, e)};
   json_t *record = record_of(e, s, mode, a->elements, shown);
-  if (!s->checks[SEARCH].skip) json_object_set_new(record, "search", searched_json(hunted, e));
+  if (!s->checks[SEARCH].skip) json_object_set_new(record, "search", searched_json(found, e));
   return record;
 }
 

@@ -24,8 +24,8 @@ typedef struct exam {
  * when memory runs out. */
 json_t *result_begin(const exam *e, const char *refusal);
 
-/* mode: "exhaustive", "sampled" or "cases". `hunted` is not read where the search was skipped. */
-json_t *result_of_table(const exam *e, const subject *s, const char *mode, const searched *hunted);
+/* mode: "exhaustive", "sampled" or "cases". `found` is not read where the search was skipped. */
+json_t *result_of_table(const exam *e, const subject *s, const char *mode, const searched *found);
 json_t *result_of_applied(const exam *e, applied *a, const char *mode);
 
 #endif

@@ -11,15 +11,15 @@
  * ends. */
 enum { SAMPLES = 16, MULTIPLES = 64, PATIENCE = 48 };
 
-typedef struct hunt {
+typedef struct search_state {
   subject *subject;
   const posenc_plan *plan; /* of positions 0 .. SEARCH_REACH */
-  oracle *truth;
+  oracle *reference;
   arena *arena;
   uint64_t *random;
   int64_t left; /* evaluations */
   searched *result;
-} hunt;
+} search_state;
 
 /* A pair that was looked at. */
 typedef struct spot {
@@ -31,8 +31,8 @@ typedef struct spot {
 
 /* ---- looking ------------------------------------------------------------------------------------- */
 
-static void add(hunt *h, spot *at, accuracy *pair, bool cosine, double got) {
-  const format *f = oracle_format(h->truth);
+static void add(search_state *h, spot *at, accuracy *pair, bool cosine, double got) {
+  const format *f = oracle_format(h->reference);
   const exact *value = cosine ? &at->exact.cosine : &at->exact.sine;
   const element_error error = accuracy_count(pair, f, &h->subject->bound, value, got, at->position, at->index, cosine);
   const double from_tie = format_from_tie(f, value);
@@ -42,11 +42,11 @@ static void add(hunt *h, spot *at, accuracy *pair, bool cosine, double got) {
   h->result->nearest = (witness){error.ulp, error.abs, at->position, at->index, cosine, value->high, value->low, got};
 }
 
-static spot look(hunt *h, int64_t position, int64_t index) {
+static spot look(search_state *h, int64_t position, int64_t index) {
   char doing[80];
   snprintf(doing, sizeof doing, "searching at position %" PRId64, position);
   isolate_say(doing, 1.0);
-  spot at = {position, index, oracle_pair(h->truth, position, index), INFINITY, 0.0};
+  spot at = {position, index, oracle_pair(h->reference, position, index), INFINITY, 0.0};
   const table_pair got = subject_pair(h->subject, h->plan, position, index, h->arena);
   accuracy pair = {.elements = 0};
   add(h, &at, &pair, false, got.sine);
@@ -58,7 +58,7 @@ static spot look(hunt *h, int64_t position, int64_t index) {
 }
 
 /* Every binade of positions is as likely as any other. */
-static spot sample(hunt *h) {
+static spot sample(search_state *h) {
   const int64_t reach = h->result->reach, pairs = h->subject->shape->problem.dim / 2;
   int binades = 1;
   while (reach >> binades) binades++;
@@ -96,14 +96,14 @@ typedef struct landing {
 
 /* The one of the positions p + q, p + 2q … (or back, for q below 0) that lands nearest to a tie, if it is nearer than
  * `best`. `turn` is what q positions turn the pair by. */
-static void land(const hunt *h, const spot *from, int64_t q, const fast_pair *turn, landing *best) {
+static void land(const search_state *h, const spot *from, int64_t q, const fast_pair *turn, landing *best) {
   fast_pair now = pair_of(&from->exact);
   int64_t position = from->position;
   for (int n = 0; n < MULTIPLES; n++) {
     if (q > 0 ? position > h->result->reach - q : position <= -q) return;
     position += q;
     now = fast_turn(&now, turn);
-    const double there = from_tie(oracle_format(h->truth), &now);
+    const double there = from_tie(oracle_format(h->reference), &now);
     if (there < best->from_tie) *best = (landing){position, there};
   }
 }
@@ -112,12 +112,12 @@ static void land(const hunt *h, const spot *from, int64_t q, const fast_pair *tu
  * Moves by multiples of the frequency's returns: each turns the angle by a small known amount, so the value creeps, and
  * where it lands is known, within 64 × 10 × 2^-106, before it is looked at. Until no move lands nearer.
  */
-static void creep_to_tie(hunt *h, spot at) {
+static void approach_midpoint(search_state *h, spot at) {
   int64_t returns[ORACLE_RETURNS];
   fast_pair turns[ORACLE_RETURNS];
-  const size_t count = oracle_returns(h->truth, at.index, h->result->reach, returns);
+  const size_t count = oracle_returns(h->reference, at.index, h->result->reach, returns);
   for (size_t i = 0; i < count; i++) {
-    const exact_pair turn = oracle_turn(h->truth, returns[i], at.index);
+    const exact_pair turn = oracle_turn(h->reference, returns[i], at.index);
     turns[i] = pair_of(&turn);
   }
   while (h->left > 0) {
@@ -147,7 +147,7 @@ static int64_t neighbour(uint64_t *random, int64_t position) {
   }
 }
 
-static void climb_to_error(hunt *h, spot at) {
+static void climb_to_error(search_state *h, spot at) {
   for (int failed = 0; failed < PATIENCE && h->left > 0; failed++) {
     const int64_t position = neighbour(h->random, at.position);
     if (position < 1 || position > h->result->reach) continue;
@@ -160,14 +160,14 @@ static void climb_to_error(hunt *h, spot at) {
 
 /* ---- the search ---------------------------------------------------------------------------------- */
 
-static void search_round(hunt *h) {
+static void search_round(search_state *h) {
   spot nearest = sample(h), worst = nearest;
   for (int n = 1; n < SAMPLES && h->left > 0; n++) {
     const spot one = sample(h);
     if (one.from_tie < nearest.from_tie) nearest = one;
     if (one.share > worst.share) worst = one;
   }
-  creep_to_tie(h, nearest);
+  approach_midpoint(h, nearest);
   climb_to_error(h, worst);
 }
 
@@ -225,12 +225,12 @@ bool subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random,
                                              : posenc_status_message(status);
     return true;
   }
-  oracle *truth = oracle_create(&far);
-  const bool enough = truth;
-  hunt h = {s, plan, truth, a, random, evaluations, result};
+  oracle *reference = oracle_create(&far);
+  const bool enough = reference;
+  search_state h = {s, plan, reference, a, random, evaluations, result};
   while (enough && h.left > 0) search_round(&h);
   if (enough) conclude(c, result);
-  oracle_destroy(truth);
+  oracle_destroy(reference);
   subject_drop(plan);
   return enough;
 }

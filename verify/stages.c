@@ -89,11 +89,11 @@ static void add_sizes(split_parts *sum, const split_parts *parts) {
   sum->store += fabs(parts->store);
 }
 
-bool stage_samples_mean(const stage_samples *t, const oracle *truth, split_parts *mean) {
+bool stage_samples_mean(const stage_samples *t, const oracle *reference, split_parts *mean) {
   const double elements = 2.0 * (double)t->count;
   split_pair *pairs = calloc(t->count ? t->count : 1, sizeof *pairs);
   if (!pairs) return false;
-  split_errors(truth, t->cases, t->count, pairs);
+  split_errors(reference, t->cases, t->count, pairs);
   split_parts sum = {.frequency = 0.0};
   for (size_t n = 0; n < t->count; n++) {
     add_sizes(&sum, &pairs[n].sine);

@@ -27,7 +27,7 @@ bool stage_samples_take(stage_samples *t, subject *s, const posenc_plan *plan, i
 bool subject_check_stages(subject *s, arena *a, uint64_t *random);
 
 /* The mean size of each part of the errors of all samples. False when memory runs out. */
-bool stage_samples_mean(const stage_samples *t, const oracle *truth, split_parts *mean);
+bool stage_samples_mean(const stage_samples *t, const oracle *reference, split_parts *mean);
 
 /* {"frequency", "phase", "trig", "store"} */
 json_t *parts_json(const split_parts *parts);

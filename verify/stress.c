@@ -18,14 +18,14 @@
 /* ---- exams of other problems ----------------------------------------------------------------------------------- */
 
 /* False when memory runs out. That the kernel does not do it is none of our business. */
-static bool examine_other(stress *t, const posenc_problem *problem, posenc_stores stores, fast_oracle *truth,
+static bool examine_other(stress *t, const posenc_problem *problem, posenc_stores stores, fast_oracle *reference,
                           property p) {
   posenc_options options = t->options;
   const shape of = shape_of(problem);
   subject other;
   options.stores = stores;
   if (subject_open(&other, t->s->kernel, &of, &options)) return true;
-  const bool enough = variant_examine(t, &other, truth, p);
+  const bool enough = variant_examine(t, &other, reference, p);
   subject_close(&other);
   return enough;
 }
@@ -41,12 +41,12 @@ static bool check_widths(stress *t) {
         kind < LAYOUTS ? (first + residue + kind) % LAYOUTS : LAYOUTS + (int64_t)random_below(t->random, 32);
     posenc_problem p = variant_problem(t, kind < LAYOUTS ? ROWS : ROWS / 4, 2 * (residue + 1) + VECTOR * vectors);
     if (kind < LAYOUTS) p.layout = variant_layout(p.op, kind);
-    fast_oracle *truth = variant_truth(&p);
-    enough = truth;
+    fast_oracle *reference = variant_reference(&p);
+    enough = reference;
     stress_say("other dims");
     for (posenc_stores stores = POSENC_STORES_REGULAR; enough && stores <= POSENC_STORES_STREAMING; stores++)
-      enough = examine_other(t, &p, stores, truth, WIDTHS);
-    fast_destroy(truth);
+      enough = examine_other(t, &p, stores, reference, WIDTHS);
+    fast_destroy(reference);
   }
   return enough;
 }
@@ -58,16 +58,16 @@ static bool check_positions(stress *t) {
   bool enough = true;
   for (int n = 0; enough && n < VARIANT_DIMS; n++) {
     posenc_problem p = variant_problem(t, FAR_ROWS, variant_dim(t, n));
-    fast_oracle *truth = variant_truth(&p);
-    enough = truth;
+    fast_oracle *reference = variant_reference(&p);
+    enough = reference;
     for (int i = n; enough && i < count; i += VARIANT_DIMS) {
       char doing[80];
       snprintf(doing, sizeof doing, "rows from position %" PRId64 " on", firsts[i]);
       stress_say(doing);
       p.first = firsts[i];
-      enough = examine_other(t, &p, t->options.stores, truth, FAR_POSITIONS);
+      enough = examine_other(t, &p, t->options.stores, reference, FAR_POSITIONS);
     }
-    fast_destroy(truth);
+    fast_destroy(reference);
   }
   return enough;
 }
@@ -77,18 +77,18 @@ static bool check_heads(stress *t) {
   static const int64_t heads[] = {4, 5, 7, 8, 12, 16, 20, 24, 31, 32, 33, 40, 48, 63, 64, 65, 71, 96, 100, 127, 128};
   posenc_problem p = variant_problem(t, 19, variant_dim(t, (int)random_below(t->random, VARIANT_DIMS)));
   if (p.op != POSENC_ROPE) return true;
-  fast_oracle *truth = variant_truth(&p);
-  bool enough = truth;
+  fast_oracle *reference = variant_reference(&p);
+  bool enough = reference;
   stress_say("other numbers of heads");
   for (size_t n = 0; enough && n < sizeof heads / sizeof *heads; n++) {
     p.heads = heads[n];
     p.layout = variant_layout(p.op, (int)random_below(t->random, 2));
-    enough = examine_other(t, &p, t->options.stores, truth, HEAD_COUNTS);
+    enough = examine_other(t, &p, t->options.stores, reference, HEAD_COUNTS);
   }
   p.rows = 2;
   for (p.heads = 1; enough && p.heads <= 128; p.heads++)
-    enough = examine_other(t, &p, t->options.stores, truth, HEAD_COUNTS);
-  fast_destroy(truth);
+    enough = examine_other(t, &p, t->options.stores, reference, HEAD_COUNTS);
+  fast_destroy(reference);
   return enough;
 }
 

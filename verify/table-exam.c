@@ -47,28 +47,28 @@ static bool is_padding(const table_exam *e, int64_t position) {
   return e->problem->padding != POSENC_NO_PADDING && at.unit == 0 && at.number == e->problem->padding;
 }
 
-/* The truth in positions of that unit; null when memory runs out. */
-static fast_oracle *truth_of(table_exam *e, int unit) {
-  if (e->truths[unit]) return e->truths[unit];
+/* The reference in positions of that unit; null when memory runs out. */
+static fast_oracle *reference_of(table_exam *e, int unit) {
+  if (e->references[unit]) return e->references[unit];
   posenc_problem problem = e->plain;
   problem.scale = ldexp(problem.scale, -UNIT_BITS * unit);
   if (unit) problem.padding = POSENC_NO_PADDING; /* which is a whole position */
-  e->truths[unit] = fast_create(&problem, 0);
-  e->failed |= !e->truths[unit];
-  if (e->truths[unit]) fast_part(e->truths[unit], e->request->part != TABLE_COS, e->request->part != TABLE_SIN);
-  return e->truths[unit];
+  e->references[unit] = fast_create(&problem, 0);
+  e->failed |= !e->references[unit];
+  if (e->references[unit]) fast_part(e->references[unit], e->request->part != TABLE_COS, e->request->part != TABLE_SIN);
+  return e->references[unit];
 }
 
-/* The truth about a sine without a cosine, in positions of that unit. */
-static oracle *odd_truth_of(table_exam *e, int unit) {
-  if (e->odd_truths[unit]) return e->odd_truths[unit];
+/* The reference about a sine without a cosine, in positions of that unit. */
+static oracle *odd_reference_of(table_exam *e, int unit) {
+  if (e->odd_references[unit]) return e->odd_references[unit];
   posenc_problem problem = e->plain;
   problem.dim += 2;
   problem.shift += 1.0;
   problem.scale = ldexp(problem.scale, -UNIT_BITS * unit);
-  e->odd_truths[unit] = oracle_create(&problem);
-  e->failed |= !e->odd_truths[unit];
-  return e->odd_truths[unit];
+  e->odd_references[unit] = oracle_create(&problem);
+  e->failed |= !e->odd_references[unit];
+  return e->odd_references[unit];
 }
 
 /* The error that the limit allows any element of a position; only at 0 is an exact value 1, whose ulp is twice that of
@@ -160,10 +160,10 @@ static void check_accuracy(table_exam *e, int64_t row, int64_t rows) {
     const posenc_bound *limit = limit_at(e, position, at.unit, &scaled);
     if (in->rows == 0) in->first = position;
     if (e->copy == 0) in->rows += to - from;
-    fast_oracle *truth = truth_of(e, at.unit);
-    if (!truth) return;
+    fast_oracle *reference = reference_of(e, at.unit);
+    if (!reference) return;
     accuracy found = {0}, *const into = e->positions ? &found : &in->found;
-    fast_check(truth, at.number - e->problem->first, to - from, e->rows + e->row_bytes * (size_t)from, limit, into);
+    fast_check(reference, at.number - e->problem->first, to - from, e->rows + e->row_bytes * (size_t)from, limit, into);
     if (!e->positions) continue;
     tell_rows(&found, at.number - position);
     accuracy_merge(&in->found, &found);
@@ -174,8 +174,8 @@ static void check_accuracy(table_exam *e, int64_t row, int64_t rows) {
 static exact exact_of_odd(table_exam *e, int64_t position) {
   const place_in_list at = place_of(e, position);
   if (e->request->problem.odd == POSENC_ODD_PAD || is_padding(e, position)) return (exact){0.0, 0.0, 0.0};
-  oracle *truth = odd_truth_of(e, at.unit);
-  return truth ? oracle_pair(truth, at.number, e->problem->dim / 2).sine : (exact){0.0, 0.0, 0.0};
+  oracle *reference = odd_reference_of(e, at.unit);
+  return reference ? oracle_pair(reference, at.number, e->problem->dim / 2).sine : (exact){0.0, 0.0, 0.0};
 }
 
 /* The column that an odd dim has more. */
@@ -256,9 +256,9 @@ static void check_rotation(table_exam *e, int64_t row, int64_t k) {
   int64_t by;
   if (is_padding(e, position) || is_padding(e, position + k)) return;
   if (from.unit != to.unit || __builtin_sub_overflow(to.number, from.number, &by)) return;
-  fast_oracle *truth = truth_of(e, from.unit);
-  if (!truth) return;
-  fast_row(truth, by, e->by);
+  fast_oracle *reference = reference_of(e, from.unit);
+  if (!reference) return;
+  fast_row(reference, by, e->by);
   read_rows(e, row, 1, e->one);
   read_rows(e, row + k, 1, e->other);
   const turned_row turned = {.problem = e->problem,
@@ -295,7 +295,7 @@ static double distance(table_exam *e, int64_t p, int64_t q) {
   fast_pair *other = calloc((size_t)e->problem->dim / 2, sizeof *other);
   if (!other) return INFINITY;
   const place_in_list at_p = place_of(e, p), at_q = place_of(e, q);
-  fast_oracle *of_p = truth_of(e, at_p.unit), *of_q = truth_of(e, at_q.unit);
+  fast_oracle *of_p = reference_of(e, at_p.unit), *of_q = reference_of(e, at_q.unit);
   if (of_p) fast_row(of_p, at_p.number, e->by);
   if (of_q) fast_row(of_q, at_q.number, other);
   for (int64_t i = 0; i < e->problem->dim / 2; i++) {
@@ -392,8 +392,8 @@ bool table_examine(table_exam *e) {
 
 void table_exam_free(table_exam *e) {
   for (int unit = 0; e && unit < UNITS; unit++) {
-    fast_destroy(e->truths[unit]);
-    if (e->odd_truths[unit]) oracle_destroy(e->odd_truths[unit]);
+    fast_destroy(e->references[unit]);
+    if (e->odd_references[unit]) oracle_destroy(e->odd_references[unit]);
   }
   if (!e) return;
   free(e->rows);

@@ -46,8 +46,8 @@ typedef struct table_exam {
   const double *positions;
   int64_t odd_column; /* of the file; -1: none */
   size_t row_bytes, file_row_bytes;
-  fast_oracle *truths[UNITS];
-  oracle *odd_truths[UNITS];               /* of the last sine, where it has no cosine */
+  fast_oracle *references[UNITS];
+  oracle *odd_references[UNITS];           /* of the last sine, where it has no cosine */
   unsigned char *rows, *one, *other, *raw; /* a block, two single ones, and a block as it is in the file */
   bool failed;                             /* memory ran out */
   int copy;                                /* of a part alone, whose columns come twice: which are read */

@@ -76,27 +76,27 @@ static void collect(stress *t, subject *other, property p) {
   }
 }
 
-static bool examine_rows(stress *t, subject *other, fast_oracle *truth) {
+static bool examine_rows(stress *t, subject *other, fast_oracle *reference) {
   const window all = {0, other->shape->problem.rows};
   other->origin = 0;
   if (!op_is_applied(other->shape->problem.op)) {
-    subject_check_window(other, all, truth, t->one, t->other, true, t->random);
+    subject_check_window(other, all, reference, t->one, t->other, true, t->random);
     return true;
   }
   applied a;
-  const bool enough = applied_open(&a, other, all.rows, random_below(t->random, UINT64_MAX), truth);
+  const bool enough = applied_open(&a, other, all.rows, random_below(t->random, UINT64_MAX), reference);
   if (enough) applied_check_window(&a, all, true, t->random);
   applied_close(&a);
   return enough;
 }
 
-bool variant_examine(stress *t, subject *other, fast_oracle *truth, property p) {
-  const bool enough = examine_rows(t, other, truth);
+bool variant_examine(stress *t, subject *other, fast_oracle *reference, property p) {
+  const bool enough = examine_rows(t, other, reference);
   collect(t, other, p);
   return enough;
 }
 
-fast_oracle *variant_truth(const posenc_problem *problem) {
+fast_oracle *variant_reference(const posenc_problem *problem) {
   posenc_problem table = posenc_table_of(problem);
   table.first = 0;
   return fast_create(&table, 0);

@@ -36,11 +36,11 @@ posenc_layout variant_layout(posenc_op op, int number);
 enum { FAR_ROWS = 24, FIRSTS = 192 };
 int variant_firsts(const stress *t, int64_t firsts[FIRSTS]);
 
-/* The truth of a problem, from position 0 on. */
-fast_oracle *variant_truth(const posenc_problem *problem);
+/* The reference of a problem, from position 0 on. */
+fast_oracle *variant_reference(const posenc_problem *problem);
 
-/* Examines all rows of the other subject in one window, against the truth of the same frequencies, and takes in under
+/* Examines all rows of the other subject in one window, against the reference of the same frequencies, and takes in under
  * `p` what is found. False when memory runs out. */
-bool variant_examine(stress *t, subject *other, fast_oracle *truth, property p);
+bool variant_examine(stress *t, subject *other, fast_oracle *reference, property p);
 
 #endif

@@ -20,13 +20,13 @@ static void release(void *constants) {
 
 typedef float rounding(const exact *value, int64_t position);
 
-static void fill(const oracle *truth, const posenc_problem *problem, int64_t row, int64_t rows, float *out,
+static void fill(const oracle *reference, const posenc_problem *problem, int64_t row, int64_t rows, float *out,
                  rounding *round) {
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   for (int64_t r = 0; r < rows; r++, out += problem->dim)
     for (int64_t i = 0; i < problem->dim / 2; i++) {
       const int64_t position = position_of(problem, row + r);
-      const exact_pair pair = oracle_pair(truth, position, i);
+      const exact_pair pair = oracle_pair(reference, position, i);
       out[at.sin + i * at.step] = round(&pair.sine, position);
       out[at.cos + i * at.step] = round(&pair.cosine, position);
     }
