@@ -30,7 +30,8 @@ typedef struct bench_request {
   char **extra;               /* further --benchmark_… flags, null-terminated, or null */
   bool foretell;              /* say on stderr how long it will take, before the first timing */
   shard only;                 /* so many of the shapes alone are timed, all kernels on each */
-  double silence;             /* seconds that a kernel may take for what takes another milliseconds */
+  double silence;             /* seconds after which a kernel counts as hung, in a call that takes other kernels
+                                 milliseconds */
 } bench_request;
 
 /* The usual value of `longest`: all repetitions on a whole table take some ten times as long. */

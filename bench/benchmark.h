@@ -49,7 +49,7 @@ void benchmark_take_turn(const subject *s);
 bool __attribute__((format(printf, 1, 2))) benchmark_tell(const char *format, ...);
 bool benchmark_tell_memory(void);
 
-/* The kernel at work has failed: the run is begun again without it. */
+/* The kernel at work has failed: the run starts again without it. */
 void benchmark_give_up(const subject *s, posenc_status status);
 
 /* One repetition, as Google Benchmark calls it: `argument` is the benchmark. */

@@ -17,7 +17,7 @@ bool evictor_open(evictor *e, size_t last_cache_bytes);
 void evictor_close(evictor *e);
 
 /* Evicts that memory from the caches of all cores (x86; elsewhere from those of this core and the last cache), and
-   all else from those of this core. The caches are left full of what need not be written back. */
+   everything else from those of this core. The caches are then full of data that need not be written back. */
 void evict(const evictor *e, const unsigned char *memory, size_t bytes);
 
 #endif

@@ -14,13 +14,14 @@
 #include <emmintrin.h>
 #endif
 
-/* What is timed at once. A smaller footprint is passed over until so much is done, so that the clock weighs nothing.
-   In a larger one each stretch is the part after the last: a fraction of the time tells the same. */
+/* Bytes that are timed at once. A smaller footprint is passed over again until they are done, so that the time of
+   reading the clock is negligible. A larger one is divided into such stretches, each timed in its turn: that takes a
+   fraction of the time and gives the same speed. */
 static const size_t stretch_min = (size_t)1 << 23;
 static const size_t stretch_max = (size_t)1 << 24;
 
-/* A preparation can take ten times as long as what is timed, and nothing but the state that it leaves makes that
-   faster: no lucky ones are to be passed over. */
+/* A preparation can take ten times as long as the timed pass. All its passes start from the same state, so one
+   suffices. */
 enum { STRETCHES = 5, PREPARED_STRETCHES = 1 };
 
 typedef void way(unsigned char *buffer, size_t bytes);
@@ -92,7 +93,7 @@ static ways ways_to_scale(void) {
   return generic;
 }
 
-/* Bytes moved by one pass over so many. */
+/* Bytes that one pass over `bytes` moves. */
 static double moved(const limit *l, size_t bytes) {
   return (l->scales ? 2.0 : 1.0) * (double)bytes;
 }
@@ -121,8 +122,8 @@ static double steady_rate(limit *l, way *work) {
   return seconds > 0 ? (double)passes * moved(l, bytes) / seconds : 0;
 }
 
-/* The best of what starts warm. Where nothing stays in a cache for long the best is the stretch that happened to
-   find some of its rows there, so it is the median. */
+/* The best time if the footprint stays in a cache. Of a larger footprint the best would be a stretch that found some
+   of its bytes in a cache by chance, so it is the median. */
 static double rate_of(limit *l, way *work) {
   double rates[STRETCHES];
   const int count = l->prepare ? PREPARED_STRETCHES : STRETCHES;

@@ -11,12 +11,12 @@ struct limit {
   bool scales;           /* numbers in place, as add and rope do; else the memory is filled, as by a table */
   unsigned char *buffer; /* 64-byte aligned */
   size_t bytes;          /* the footprint, > 0 */
-  bool cached;           /* it fits the last cache: what works on it next finds it there */
+  bool cached;           /* it fits the last cache, and the next work on it finds it there */
   size_t next;           /* where the next stretch of a footprint larger than one stretch begins */
   /* Null: in the steady state. Else it brings about the state to start from, and may change `buffer`; false when memory
      runs out. */
   bool (*prepare)(limit *l);
-  void *arg;  /* of prepare */
+  void *arg; /* of prepare */
 };
 
 /*

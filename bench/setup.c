@@ -143,7 +143,7 @@ static double time_limit(timing *t) {
   return seconds;
 }
 
-/* The first benchmark left out for a reason is named at once, others are counted at the end. */
+/* The first benchmark that is left out for a reason is named at once; the others are counted at the end. */
 static void leave_out(session *run, const subject *s, bench_mode mode, const char *name) {
   if (mode == BENCH_PLAN) {
     if (run->whole_plans++ == 0) benchmark_tell("bench: %s is left out: it would fill the whole table each time", name);

@@ -36,7 +36,7 @@ benchmark::State *state_of(shim_state *state) {
   return reinterpret_cast<benchmark::State *>(state);
 }
 
-/* Its first line. */
+/* The message's first line. */
 void tell(const std::string &text, char *message, size_t size) {
   std::snprintf(message, size, "%s", text.substr(0, text.find('\n')).c_str());
 }

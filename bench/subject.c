@@ -40,8 +40,8 @@ static posenc_status make(const posenc_plan *plan, const subject *s, unsigned ch
   return posenc_rope_cache(plan, row, rows, cosines, cosines + (size_t)all * bytes / 2);
 }
 
-/* Rows of the table, or those rows of every sequence of x, in place: x never leaves the numbers, as tables are at
-   most 1, so that a sum grows by 1 at most, and turning keeps the length of a pair. */
+/* Rows of the table, or those rows of every sequence of x, in place. x stays finite: a sum grows by at most 1, and a
+   rotation keeps the length of a pair. */
 static posenc_status execute_by(const posenc_plan *plan, const subject *s, int64_t row, int64_t rows) {
   unsigned char *place = s->buffer + (size_t)row * row_bytes(s);
   if (!is_applied(s)) return make(plan, s, s->buffer, all_rows(s), row, row, rows);
@@ -74,13 +74,13 @@ static posenc_status work_cold(timing *t) {
   return execute(t->subject, 0, t->rows);
 }
 
-/* The size that posenc_alloc would take: no other table shares the last huge page. */
+/* The size that posenc_alloc takes: no other table shares the last huge page. */
 static size_t fresh_bytes(size_t bytes) {
   const size_t huge = (size_t)1 << 21;
   return bytes < huge / 2 ? bytes : (bytes + huge - 1) & ~(huge - 1);
 }
 
-/* malloc keeps what is freed, up to some size: the system takes back all pages that hold nothing else. */
+/* malloc keeps freed memory up to some size: this gives all free pages back to the system. */
 static void forget_pages(unsigned char *memory, size_t bytes) {
 #ifdef __linux__
   const size_t page = (size_t)sysconf(_SC_PAGESIZE), skipped = -(uintptr_t)memory & (page - 1);
@@ -126,8 +126,8 @@ static posenc_status execute_one(const subject *s, int64_t row) {
   return posenc_apply(s->plan, &slice, s->buffer, s->buffer);
 }
 
-/* The next row depends on the value of this one, so that no two are computed at once: no element is so large, but
-   who but us knows? */
+/* The next row depends on the value of this one, so that no two are computed at once. No element is this large, but
+   the compiler does not know that. */
 static posenc_status work_row(timing *t) {
   const subject *s = t->subject;
   const posenc_status status = execute_one(s, s->draws[t->next % DRAWS]);
@@ -167,7 +167,7 @@ posenc_status timing_work(timing *t) {
   return modes[t->mode].work(t);
 }
 
-/* Rows that any kernel does in a few milliseconds. */
+/* A number of rows that any kernel makes in a few milliseconds. */
 static int64_t few_rows(const subject *s) {
   const int64_t few = 65536 / (row_elements(s) * s->batch);
   return few < 1 ? 1 : few < all_rows(s) ? few : all_rows(s);
@@ -184,13 +184,14 @@ void timing_rest(timing *t) {
 
 /* ---- how long work takes, roughly -------------------------------------------------------------- */
 
-/* Work of so long tells the pace. Threads that wait for a busy core take milliseconds, however few the rows are. */
+/* Work that takes this long gives a reliable speed. Threads that wait for a busy core take milliseconds, however few
+   the rows are. */
 static double telling_seconds(const subject *s) {
   return s->kernel->threaded ? 0.05 : 0.01;
 }
 
-/* Seconds of one iteration with its preparation: the best of some, since other work on the machine only ever adds;
-   but not of what takes long anyway. */
+/* Seconds of one iteration with its preparation: the best of some, as other work on the machine only adds time. A
+   long iteration is timed once. */
 static posenc_status time_best(timing *t, double *best) {
   double all = 0;
   *best = INFINITY;
@@ -212,7 +213,7 @@ static int64_t more_rows(int64_t rows, double seconds, double wanted, int64_t mo
   return more < (double)most ? (int64_t)more : most;
 }
 
-/* Seconds of a pass over all rows: measured, or told from as many rows as tell. */
+/* Seconds of a pass over all rows: measured, or extrapolated from enough rows. */
 static posenc_status predict_pass(subject *s) {
   const int64_t rows = all_rows(s);
   const double telling = telling_seconds(s);
@@ -231,7 +232,7 @@ bool mode_suits(const posenc_problem *problem, bench_mode mode) {
   return mode != BENCH_FRESH || !op_is_applied(problem->op);
 }
 
-/* A plan that holds all rows writes them to fresh memory, at a tenth of the pace of memory that has been touched. */
+/* A plan that holds all rows writes them to fresh memory, at a tenth of the speed of touched memory. */
 static bool fills_much(const subject *s, bench_mode mode) {
   static const size_t much = (size_t)64 << 20;
   return mode == BENCH_PLAN && s->kernel->keeps_rows && s->bytes > much;
@@ -257,7 +258,7 @@ static void draw_rows(subject *s) {
 posenc_status subject_prepare(subject *s) {
   posenc_status status = posenc_plan_create(&s->plan, &s->shape->problem, &s->options);
   if (status == POSENC_OK &&
-      !s->kernel->keeps_rows) { /* a kernel that dies of a plan's end does so before all is timed */
+      !s->kernel->keeps_rows) { /* a kernel that crashes at a plan's end does so before the timings */
     posenc_plan_destroy(s->plan);
     status = posenc_plan_create(&s->plan, &s->shape->problem, &s->options);
   }

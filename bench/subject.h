@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The work that is timed: a kernel on a table, or adding or rotating by it, in every mode. */
+/* The timed work: a kernel on a table, in add or in rope, in every mode. */
 #ifndef POSENC_BENCH_SUBJECT_H
 #define POSENC_BENCH_SUBJECT_H
 
@@ -38,8 +38,8 @@ typedef struct timing {
   unsigned char *fresh; /* memory of the last iteration of "fresh", or null */
 } timing;
 
-/* Makes plan and draws, and finds out how long a pass takes. All that stands before the plan, bytes, buffer and
-   evictor are there. */
+/* Makes the plan and the draws, and measures a pass. The members before `plan`, and bytes, buffer and evictor, must
+   be set. */
 posenc_status subject_prepare(subject *s);
 void subject_release(subject *s);
 
@@ -49,19 +49,18 @@ posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t
 /* Whether the mode has a meaning for such work: fresh memory has no x in it. */
 bool mode_suits(const posenc_problem *problem, bench_mode mode);
 
-/* Whether the mode times whole tables, or plans that are such, and this one takes too long for that: `longest`
-   seconds and more. */
+/* Whether the mode times whole tables, or plans that make them, and one takes `longest` seconds or more. */
 bool timing_takes_long(const subject *s, bench_mode mode, double longest);
 
 /* Before each repetition: wakes threads and warms the constants. After it: frees what an iteration left. */
 void timing_wake(timing *t);
 void timing_rest(timing *t);
 
-/* One iteration is both, and the second is what is timed. The first does nothing in most modes. */
+/* One iteration calls both; the second is timed. The first does nothing in most modes. */
 posenc_status timing_prepare(timing *t);
 posenc_status timing_work(timing *t);
 
-/* Whether it does something. */
+/* Whether the first does something. */
 bool timing_has_preparation(const timing *t);
 
 #endif

@@ -136,7 +136,7 @@ static void name_conversion(difference *d, const int64_t *map, int64_t dim) {
     }
 }
 
-/* Digests that are equal say that columns may be; the rows say whether they are. */
+/* Columns with equal digests may be equal; their rows are compared. */
 static bool is_map(const block *k, int64_t rows, const int64_t *map) {
   for (int64_t row = 0, count; row < rows; row += count) {
     count = least(k->rows, rows - row);
@@ -168,8 +168,8 @@ static bool find_columns(const block *k, column *of_a, column *of_b, difference 
   return true;
 }
 
-/* Tables of two makers differ in last bits, and so do their columns. Which layouts make them most alike? Some rows
-   tell. */
+/* Tables of two makers differ in their last bits, and so do their columns. Finds the layouts in which they differ
+   least, from some rows. */
 static void find_nearest(const block *k, difference *d) {
   const int64_t rows = least(k->rows, d->rows);
   double best = 0.0;
@@ -185,7 +185,7 @@ static void find_nearest(const block *k, difference *d) {
           worst = fmax(worst, size_of(format_element(k->dtype_a, k->rows_a, r * k->dim + other),
                                       format_element(k->dtype_b, k->rows_b, r * k->dim + c)));
       }
-      if (from == to) { /* as they are: another order must be a different matter */
+      if (from == to) { /* as they are; another order must be clearly better */
         best = worst / 16.0;
       } else if (worst < best) {
         best = worst;

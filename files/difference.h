@@ -13,10 +13,10 @@ typedef struct difference_at {
 } difference_at;
 
 typedef struct difference {
-  int64_t rows;   /* that both have; all else is about them */
+  int64_t rows;   /* that both have; all other members are about these */
   int64_t values; /* elements of other value: 0 and -0 have the same, and so have two that are not numbers */
   int64_t bits;   /* elements of other bits; -1 if the dtypes differ */
-  difference_at first, largest; /* of values, or if there are none, of bits */
+  difference_at first, largest; /* the first difference of values, or if there are none, of bits */
   /* Column columns[c] of a is column c of b, to the last bit of all values; null if the columns are the same, or no
      such order is known. */
   const int64_t *columns;

@@ -82,7 +82,7 @@ static bool take_bool(cursor *c, bool *value) {
   return *value || take(c, "False");
 }
 
-/* Too large a number ends at the largest, which no file has. */
+/* Too large a number becomes the largest one, which no file has. */
 static bool take_integer(cursor *c, int64_t *value) {
   skip_space(c);
   const char *const start = c->at;

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A word that is longer is no number that anyone has written. */
+/* The longest word that is read as a number. */
 enum { WORD_MAX = 400 };
 
-/* A file that is longer is none of positions; /dev/zero has no end. */
+/* The longest file that is read; /dev/zero has no end. */
 static const size_t file_max = (size_t)1 << 30;
 
 bool number_parse(const char *word, double *value) {

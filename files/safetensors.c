@@ -168,7 +168,7 @@ static bool read_extent(const json_t *tensor, extent *e) {
   return true;
 }
 
-/* The format wants tensors that fill what is behind the header, without a gap and without a byte in two of them. */
+/* The format requires tensors that fill the file after the header, without gaps or overlaps. */
 static bool check_extents(json_t *root, uint64_t room, fault *why) {
   extent *extents = calloc(json_object_size(root) + 1, sizeof *extents);
   size_t count = 0;
@@ -264,7 +264,7 @@ static bool choose(const json_t *root, const char *wanted, stored *found, char *
     }
     tell_names(root, false, names, sizeof names);
     if (!chosen) {
-      /* The only tensor: its fault is the file's. */
+      /* With only one tensor, its fault is the file's. */
       json_object_foreach((json_t *)root, each, tensor) {
         fault reason;
         if (strcmp(each, metadata_key) != 0 && !strcmp(names, each) && !read_tensor(tensor, found, &reason))
@@ -325,7 +325,7 @@ json_t *safetensors_metadata(const unsigned char *bytes, size_t size) {
   return metadata;
 }
 
-/* The tensor that a header of ours has for them. */
+/* The tensor of positions in a header that posenc wrote. */
 static bool find_positions(const json_t *tensor, extent *e, int64_t *count, fault *why) {
   const json_t *lengths = json_object_get(tensor, "shape");
   const char *dtype = json_string_value(json_object_get(tensor, "dtype"));

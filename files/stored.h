@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a table lies in the bytes of a file, and what can be wrong with that. */
+/* The place and form of a table in the bytes of a file, and messages about errors in them. */
 #ifndef POSENC_FILES_STORED_H
 #define POSENC_FILES_STORED_H
 

@@ -175,7 +175,7 @@ static void give_back(table_file *t, size_t bytes) {
   if (t->mapped) madvise((void *)t->bytes, t->size, MADV_DONTNEED);
 }
 
-/* The system maps so much around what is touched. */
+/* The system maps this many bytes around a page that is touched. */
 enum { NEIGHBOURHOOD = 1 << 16 };
 
 /* Pages are given back after this many columns, since two columns are many pages apart. A column is read this many

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables in files of others. Nothing in a file is trusted, and no more of it is in memory than what is asked for. */
+/* Tables in files from any source. Nothing in a file is trusted, and only the requested rows are in memory. */
 #ifndef POSENC_FILES_TABLE_H
 #define POSENC_FILES_TABLE_H
 
@@ -9,9 +9,9 @@
 
 typedef struct table_file table_file;
 
-/* A .npy or a safetensors file, told by its content. tensor: the name of one in a safetensors file; null is the only
-   one that can be a table; what has no names does not look at it. Null if it cannot be read, and `why`. A file that
-   is cut while it is open ends the process, with a message and exit status 2. */
+/* Opens a .npy or a safetensors file; its content decides which. tensor: a name in a safetensors file, or null for
+   the only tensor that can be a table; ignored for .npy. Null, and `why`, if it cannot be read. A file that is cut
+   while it is open ends the process, with a message and exit status 2. */
 table_file *table_open(const char *path, const char *tensor, fault *why);
 
 /* The same of one of two tables, where the file is a .npy file that has two: see npy_find. */

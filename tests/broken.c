@@ -328,7 +328,7 @@ static const json_t *check_of(json_t *run, const char *property) {
   return NULL;
 }
 
-/* What relations of elements that are within e of the reference are held to: no more than follows from e
+/* What relations of elements that are within e of the exact values are held to: no more than follows from e
    (verify/property.h). */
 static void test_bounds(posenc_dtype dtype, double ulp) {
   posenc_problem problem = posenc_table(ROWS, DIM);

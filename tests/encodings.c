@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The encodings beside the table: contracts, the reference that they are held to, the library held to it, and mutants that
- * are caught. */
+/* The encodings beside the table: their contracts, their exact values, the library compared with these, and mutants
+ * that are caught. */
 #include "reference/encodings.h"
 #include "posenc.h"
 #include "tests/tap.h"
@@ -32,7 +32,7 @@ static void check_contracts(void) {
   ok(!posenc_encoding_find("learnt") && !posenc_encoding_find(NULL), "and no others");
 }
 
-/* ---- the reference ---------------------------------------------------------------------------------- */
+/* ---- exact values ---------------------------------------------------------------------------------- */
 
 /* kat_vectors of Random123, philox4x32 10: counter, key, and what comes of them. */
 static void check_philox(void) {

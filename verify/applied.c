@@ -47,8 +47,8 @@ const posenc_bound *applied_claim(const applied *a, int64_t position) {
 
 /* ---- accuracy -------------------------------------------------------------------------------------------------- */
 
-/* Every element against the reference, and the digest of the bits. Sums are made row by row, so that threads do not show in
- * them. */
+/* Compares every element with the exact values, and digests the bits. Sums are made row by row, so that they do not
+ * depend on threads. */
 static void check_accuracy(applied *a, window w, const unsigned char *x, const unsigned char *out) {
   const posenc_problem *problem = problem_of(a);
   const size_t bytes = row_bytes(problem);
@@ -115,7 +115,7 @@ void applied_each_pair(applied *a, window w, const unsigned char *x, const unsig
   }
 }
 
-/* At most applied_pair_bound, which is linear in the length but for roundings, and takes far longer. */
+/* At most applied_pair_bound, which takes far longer and is linear in the length except for roundings. */
 static double least_pair_bound(applied *a, int64_t position, double length) {
   if (!a->allowed.known || a->allowed.position != position) {
     a->allowed.at_0 = applied_pair_bound(a, position, 0.0);
@@ -126,7 +126,7 @@ static double least_pair_bound(applied *a, int64_t position, double length) {
   return (a->allowed.at_0 + a->allowed.per_length * length) * (1.0 - 0x1p-40);
 }
 
-/* Hardly any pair is the worst so far: the others are told by a bound that is a little smaller. */
+/* Few pairs can be the worst so far. A slightly smaller bound, which is fast to compute, rules out the others. */
 static void visit_norm(applied *a, int64_t position, int64_t index, pair given, pair got) {
   check *c = &a->s->checks[PAIR_NORM];
   const double length = pair_length(given), wanted = a->s->attention * length,
@@ -139,7 +139,7 @@ static void visit_norm(applied *a, int64_t position, int64_t index, pair given, 
 
 /* ---- windows --------------------------------------------------------------------------------------------------- */
 
-/* x after calls that had no business to change it, against x as it is drawn. */
+/* Compares x after calls that must not change it with x as it was drawn. */
 static void check_x(applied *a, window w, const unsigned char *x) {
   const posenc_problem *problem = problem_of(a);
   unsigned char *again = arena_place(a->other, row_bytes(problem) * (size_t)w.rows, false);

@@ -26,8 +26,8 @@ typedef struct applied {
 /* Elements that the arenas hold beside rows, for gaps between sequences. */
 enum { APPLIED_SPARE = 39 };
 
-/* For windows of at most so many rows; the rest is operand_open's. False when memory runs out; to be closed either
- * way. */
+/* rows: of the largest window. The other arguments are those of operand_open. False when memory runs out; to be
+ * closed in any case. */
 bool applied_open(applied *a, subject *s, int64_t rows, uint64_t seed, fast_oracle *reference);
 void applied_close(applied *a);
 
@@ -42,7 +42,7 @@ typedef struct applied_x {
 } applied_x;
 applied_x applied_x_of(applied *a, const witness *w);
 
-/* The contract, if it is about this position, else null. */
+/* The contract, or null where it says nothing about this position. */
 const posenc_bound *applied_claim(const applied *a, int64_t position);
 
 /* A pair in a row of x, or of results. */

@@ -21,21 +21,21 @@ void arena_destroy(arena *a);
  * write to a sealed plan (seal.h) is counted. */
 void arena_tell_faults(void);
 
-/* Poisoned room for so many bytes, in place of what was there; flush: it ends at the guard, else it begins on a
- * page. */
+/* Poisons the memory of the next result, `bytes` long, and returns it. flush: it ends at the guard; else it begins
+ * on a page. */
 unsigned char *arena_place(arena *a, size_t bytes, bool flush);
 
-/* The same, but it begins at the guard; or so many bytes, less than a page, behind the beginning of a page. */
+/* The same, but it begins at the guard; or so many bytes, less than a page, after the beginning of a page. */
 unsigned char *arena_place_first(arena *a, size_t bytes);
 unsigned char *arena_place_off(arena *a, size_t bytes, size_t offset);
 
-/* That room. */
+/* The memory of the last result. */
 const unsigned char *arena_rows(const arena *a);
 
-/* Bytes that were written of the slack next to that room. */
+/* Bytes of the slack beside it that were written. */
 int64_t arena_spills(const arena *a);
 
-/* Elements that are still poison among so many bytes, and at which byte the first of them is. */
+/* The number of elements among these bytes that are still poison; *first: the byte at which the first of them is. */
 int64_t arena_untouched(const unsigned char *out, size_t bytes, size_t element, size_t *first);
 
 #endif

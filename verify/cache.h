@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A rope cache: its two tables are columns of one table, which is held to the reference as any other is. So they are held
- * to that table, bit for bit. */
+/* A rope cache: its two tables are columns of one table. That table is compared with the exact values, as any other
+ * is; the two are compared with it, bit for bit. */
 #ifndef POSENC_VERIFY_CACHE_H
 #define POSENC_VERIFY_CACHE_H
 
@@ -13,8 +13,8 @@ typedef struct cache {
   unsigned char *want; /* what they should be */
 } cache;
 
-/* For windows of so many rows at most, of a problem that the subject's kernel does. False when memory runs out; to be
- * closed either way. */
+/* rows: of the largest window. The subject's kernel must do the problem. False when memory runs out; to be closed in
+ * any case. */
 bool cache_open(cache *c, const subject *s, const posenc_problem *problem, int64_t rows);
 void cache_close(cache *c);
 

@@ -30,7 +30,7 @@ void check_alignment(stress *t) {
   }
 }
 
-/* Kernels of ours that are meant for use never need so long; what computes an element in a tenth of a microsecond gets
+/* Kernels that are meant for use never take so long. Those that need a tenth of a microsecond for an element get
  * fewer and smaller calls. CPU time, so that a busy machine makes no difference. */
 static bool takes_long(double seconds) {
   return seconds > 0.1;
@@ -75,7 +75,8 @@ bool check_call_sizes(stress *t) {
   if (p.op == POSENC_ROPE) p.heads = 8;
   if (t->s->apply_known || !probe_open(&r, t, &p, false)) return true; /* no call of the kernel's is larger there */
   arena *large = arena_create((size_t)p.rows * row_bytes);
-  /* Of the call before. The next takes four times as long, up to twice the limit: it may be the first to stream. */
+  /* Seconds of the call before. The next one takes four times as long, so up to twice the limit: it may be the first
+     with streaming stores. */
   double seconds = 0.0;
   for (size_t bytes = row_bytes; large && bytes <= most && !takes_long(2.0 * seconds); bytes *= 4) {
     const int64_t rows = (int64_t)(bytes / row_bytes) + 1;

@@ -19,7 +19,8 @@ struct cases {
 /* Seconds in which MPFR confirms the largest file that is read. */
 static const double patience = 600.0;
 
-/* Whoever calls forks later and so must not have run OpenMP, which the oracle does: hence a process for it. */
+/* The oracle runs OpenMP, and a process that has run OpenMP must not fork; the caller forks later. So the oracle
+   runs in a process of its own. */
 static void confirm(void *argument) {
   const cases *c = argument;
   oracle *reference = oracle_create(&c->worst.problem);

@@ -8,7 +8,7 @@
 
 /* ---- windows --------------------------------------------------------------------------------------------------- */
 
-/* The claim is for the positions of a part of the rows: all of them, but where the bound's domain ends. */
+/* The bound holds for the positions within its domain, which may end inside a window. */
 static void check_accuracy(subject *s, window w, fast_oracle *reference, const unsigned char *out) {
   const posenc_problem *problem = &s->shape->problem;
   const bool claims = !subject_no_claim(s);
@@ -22,7 +22,7 @@ static void check_accuracy(subject *s, window w, fast_oracle *reference, const u
 
 static inline __attribute__((always_inline)) row_norms
 norms_of(const unsigned char *row, posenc_dtype dtype, posenc_columns at, int64_t step, int64_t pairs, double square) {
-  double value = 0.0, norm = 0.0, nan = 0.0; /* 0, or NaN if one is among them: a maximum passes over it */
+  double value = 0.0, norm = 0.0, nan = 0.0; /* 0, or NaN if one is among them: a maximum ignores NaN */
 #pragma omp simd reduction(max : value, norm) reduction(+ : nan)
   for (int64_t i = 0; i < pairs; i++) {
     const double sine = format_element(dtype, row, at.sin + i * step),
@@ -53,9 +53,9 @@ row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, 
 }
 
 /*
- * A kernel that claims a bound must stay in [-1, 1]; one that claims none may pass it by its measured error. With an
- * attention factor a it is [-a, a], which any may pass by its error: a itself is rounded. By rows first: elements are
- * looked at one by one where one of them breaks it.
+ * A kernel with a bound must stay in [-1, 1]; one without may exceed it by its measured error. With an attention factor
+ * a the interval is [-a, a], and any kernel may exceed it by its error, as a itself is rounded. Rows are tested first;
+ * elements are tested one by one only where a row fails.
  */
 static void check_values(subject *s, window w, const unsigned char *out) {
   const posenc_problem *problem = &s->shape->problem;

@@ -41,8 +41,8 @@ void encoding_same(encoding_exam *e, property p, const void *a, const void *b, s
 void encoding_compare(encoding_exam *e, const exact *value, const void *out, int64_t at, int64_t position,
                       int64_t column);
 
-/* Room for so many elements, which arena_place has poisoned; and for so many bytes. These end the process where there
- * is none, which is a failure. */
+/* Memory for `elements`, poisoned by arena_place; and memory for `bytes`. Both end the process with a failure when
+ * memory runs out. */
 unsigned char *encoding_arena(arena **a, int64_t elements, posenc_dtype dtype, bool flush);
 void *encoding_room(size_t bytes);
 
@@ -55,7 +55,7 @@ void encoding_digest(encoding_exam *e, const void *out, int64_t elements);
 #define REFUSED(e, out, bytes, call) (memset(out, 0x5a, bytes), encoding_note_refusal(e, call, out, bytes))
 void encoding_note_refusal(encoding_exam *e, posenc_status status, const void *out, size_t bytes);
 
-/* An element of that dtype, rounded; and numbers whose size is about 1, one in eight of another size. */
+/* Sets an element, rounded to the dtype; draws numbers of a size about 1, one in eight of another size. */
 void encoding_set_element(posenc_dtype dtype, void *table, int64_t at, double x);
 double encoding_draw(uint64_t *random, bool wide);
 

@@ -29,7 +29,7 @@ static void check_sums(encoding_exam *e, const trained *t, const void *x, const 
       }
 }
 
-/* Numbers that are none stay so, and no neighbour becomes one. */
+/* NaN and infinities stay so, and no neighbour becomes one. */
 static void check_special(encoding_exam *e, posenc_dtype of, bool added) {
   enum { DIM = 3 * 17, KINDS = 3 };
   static const uint64_t none[DTYPES][KINDS] = {

@@ -19,14 +19,13 @@
 
 /* ---- which rows of a shape are looked at ---------------------------------------------------------------- */
 
-/* Windows are at most so large: they fit a cache, and memory stays bounded. A sample has at least so many rows a
- * window. */
+/* The largest window fits a cache, and bounds the memory. A window of a sample has at least these rows. */
 enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
 
 /*
- * A promise of correct rounding is broken by one element, so that such a kernel gets the whole budget. The others,
- * whose errors are spread over all rows, get a share of it. A sample has so many windows at most; few of them, if the
- * kernel's bound is not derived: it may walk to each from position 0.
+ * One element can break a promise of correct rounding, so such a kernel gets the whole budget. The errors of others are
+ * spread over all rows; they get a share of it. These are the largest numbers of windows in a sample: few if the
+ * kernel's bound is not derived, as such a kernel may compute each window from position 0 on.
  */
 enum { SHARE_OF_BOUNDED = 32, WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 4 };
 

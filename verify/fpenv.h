@@ -7,8 +7,8 @@
  * of the x87, with the direction flag clear. */
 void fpenv_set(void);
 
-/* The difference since fpenv_set, by whatever was called since, in a few words of static storage, or null; it is put
- * right. To raise exceptions is allowed, to clear them is not. */
+/* What the calls since fpenv_set have changed, in a few words of static storage, or null; it is restored. Calls may
+ * raise exceptions, but not clear them. */
 const char *fpenv_restore(void);
 
 #endif

@@ -37,8 +37,8 @@ static void keep_least(uint64_t *least, uint64_t value) {
   if (value < *least) *least = value;
 }
 
-/* Calls `work`, which returns bytes that a plan has left, in blocks. What is allocated once, in the first blocks, is no
- * leak. */
+/* Calls `work`, which returns the bytes that a plan has left, in blocks. Memory that is allocated once, in the first
+ * blocks, is no leak. */
 static void check_growth(probe *r, const char *what, int times, size_t (*work)(probe *r)) {
   enum { BLOCKS = 5, SETTLED = 2 };
   const double most = 0.1; /* CPU seconds */

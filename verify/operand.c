@@ -47,10 +47,10 @@ const fast_lanes *operand_pairs(const operand *o, int64_t position) {
   return mine;
 }
 
-/* So few rows are drawn by one thread. */
+/* Fewer rows are drawn by one thread. */
 enum { FEW_ROWS = 64 };
 
-/* One row of so many is hard: not a period that blocks or vectors have. */
+/* One row in so many is hard. Blocks and vectors do not have this period. */
 enum { PERIOD = 17 };
 
 bool operand_is_plain(int64_t row) {
@@ -157,7 +157,7 @@ static uint32_t key_of(const operand *o, int64_t row, int64_t sequence) {
   return (uint32_t)random_below(&state, UINT64_C(1) << 32);
 }
 
-/* Hard rows need the reference, so that the oracle goes along. */
+/* Hard rows need exact pairs, so the reference moves with them. */
 void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsigned char *x) {
   const posenc_problem *problem = o->problem;
   const size_t bytes = row_bytes(problem);

@@ -12,13 +12,13 @@
 typedef struct operand {
   const posenc_problem *problem;
   fast_oracle *reference;
-  bool borrowed;     /* the reference is somebody else's */
+  bool borrowed;     /* the caller owns the reference */
   fast_lanes *lanes; /* of one row for every thread */
   uint64_t seed;
 } operand;
 
-/* reference: of the same frequencies, from any position on, or null. False when memory runs out; to be closed either
- * way. */
+/* reference: of the same frequencies, from any position on, or null. False when memory runs out; to be closed in any
+ * case. */
 bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *reference);
 void operand_close(operand *o);
 

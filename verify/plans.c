@@ -13,7 +13,7 @@ static void compare_all(probe *r) {
   probe_compare(r, PLANS, 0, rows, r->t->one, arena_place(r->t->one, r->row_bytes * (size_t)rows, true));
 }
 
-/* A plan that lies where another was that has ended, as the C library has it: which sealed memory never does. */
+/* A plan in the memory of one that has ended: the C library reuses memory so, sealed memory never. */
 static void compare_anew(probe *r) {
   const posenc_problem *problem = &r->of.problem;
   posenc_options options = r->t->options;

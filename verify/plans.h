@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans beside one another and one after another, and what they are given. */
+/* Plans that exist at once or one after another, and their arguments. */
 #ifndef POSENC_VERIFY_PLANS_H
 #define POSENC_VERIFY_PLANS_H
 

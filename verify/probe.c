@@ -8,7 +8,7 @@
 /* x lies so many bytes behind a cache line, in huge pages if it is large. */
 enum { X_OFF = 16 };
 
-/* Numbers of a size about 1, any will do. */
+/* Any numbers of a size about 1. */
 static void draw_x(const stress *t, posenc_dtype dtype, unsigned char *x, size_t bytes) {
   enum { DRAWN = 1 << 12 };
   const size_t element = posenc_dtype_bytes(dtype);

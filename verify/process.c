@@ -100,7 +100,7 @@ process_state *process_read(const process_state *before) {
   struct stat folder;
   if (!s) return NULL;
   sigprocmask(SIG_SETMASK, NULL, &s->mask);
-  for (int i = 1; i < SIGNALS; i++) sigaction(i, NULL, &s->actions[i]); /* of those that are none it fails */
+  for (int i = 1; i < SIGNALS; i++) sigaction(i, NULL, &s->actions[i]); /* it fails for signals that do not exist */
   if (stat(".", &folder) == 0) {
     s->folder_device = folder.st_dev;
     s->folder_inode = folder.st_ino;

@@ -8,13 +8,13 @@
 
 typedef struct process_state process_state;
 
-/* Now; null when memory runs out. OpenMP's threads are started first, so that they are no difference. Threads that were
- * not there before, unless that is null, get a second to end. */
+/* The present state; null when memory runs out. OpenMP's threads are started first, so that they make no difference.
+ * Threads that are not in `before`, unless that is null, get a second to end. */
 process_state *process_read(const process_state *before);
 void process_free(process_state *s);
 
-/* The first difference, in a few words of static storage, or null; so if one of them is null. Threads may be left
- * running by what is threaded. */
+/* The first difference, in a few words of static storage; null if there is none, or if one of the states is null. A
+ * threaded kernel may leave threads. */
 const char *process_difference(const process_state *before, const process_state *after, bool is_threaded);
 
 /* Bytes that the process has allocated, and its address space; 0 where the system does not tell. */

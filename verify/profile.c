@@ -41,7 +41,7 @@ static void round_row(const format *f, const float *row, double *rounded) {
   for (int c = 0; c < DIM; c++) rounded[c] = format_nearest(&to, (double)row[c]) + 0.0;
 }
 
-/* The shift of the exponent's denominator: the paper's, unless the kernel does only what Tensor2Tensor divides by. */
+/* The shift of the exponent's denominator: the paper's, unless the kernel does only that of Tensor2Tensor. */
 static double shift_of(const posenc_kernel *kernel) {
   posenc_problem paper = posenc_table(1, DIM), other = paper;
   other.shift = 1.0;
@@ -168,7 +168,7 @@ static json_t *points_json(instruments *with) {
   return points;
 }
 
-/* ---- threads, each with the reference of its own --------------------------------------------------------------- */
+/* ---- threads, each with its own reference ------------------------------------------------------------------ */
 
 typedef struct team {
   int parts;                /* in which work is done at once */
@@ -199,7 +199,7 @@ static bool team_make(team *t, double shift) {
 
 /* ---- scan: all rows below 2^20 ----------------------------------------------------------------------------- */
 
-/* Windows fit the caches, and are few for the kernels that walk to each from position 0. */
+/* Windows fit the caches. There are few of them, as some kernels compute each from position 0. */
 enum { WINDOW_ROWS = 1 << 15 };
 
 typedef struct place_of {
@@ -328,8 +328,8 @@ static bool collide(subject *of, arena *rows, const format *f, int64_t p, int64_
 }
 
 /*
- * The first row that is the same as one before it. All rows before are different, so there is only one such; where only
- * hashes are the same, the row is kept beside the other. False when memory runs out.
+ * Finds the first row that is the same as one before it. All rows before it differ, so it equals only one of them. A
+ * row of which only the hash is the same is kept beside the other. False when memory runs out.
  */
 static bool find_collision(const scan *s, int n, subject *of, arena *rows, collision *found) {
   enum { SLOT_BITS = 21, SLOTS = 1 << SLOT_BITS }; /* half of them stay empty */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel's error over positions and frequencies, far beyond what tables hold; and how far exact rows are apart. */
+/* A kernel's error by position and by frequency, far beyond the positions of tables; and the distances of exact
+   rows. */
 #ifndef POSENC_VERIFY_PROFILE_H
 #define POSENC_VERIFY_PROFILE_H
 
@@ -14,7 +15,7 @@ enum { PROFILE_DIM = 128, PROFILE_ROWS = 1 << 20 };
  * runs out. This and profile_unique_json use all cores, by OpenMP: call them in a process of their own. */
 json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options, bool in_full);
 
-/* The entry of a kernel that did not live to tell; nothing of it is called. */
+/* The entry of a kernel whose process died; the kernel is not called. */
 json_t *profile_empty_json(const posenc_kernel *kernel);
 
 /* "unique" of the accuracy record; null when memory runs out. */

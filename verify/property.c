@@ -46,7 +46,7 @@ bool check_ok(const check *c) {
   return c->skip || c->broken == 0;
 }
 
-/* Is the first a larger share of its bound; or as large, where both are none of it? */
+/* Is the deviation a larger share of its bound than the worst so far or, if both shares are 0, larger? */
 static bool is_worse(double share, double deviation, const check *c) {
   return c->compared == 0 || share > c->share || (share == 0.0 && c->share == 0.0 && deviation > c->worst);
 }
@@ -111,7 +111,7 @@ static inline uint64_t digest_word(uint64_t digest, const unsigned char *bytes, 
   uint64_t word = 0;
   memcpy(&word, bytes, count);
   digest = (digest ^ word) * UINT64_C(1099511628211);
-  return digest ^ digest >> 32; /* or high bits of a word would never reach the low ones */
+  return digest ^ digest >> 32; /* without it, high bits of a word would never reach the low ones */
 }
 
 uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count) {

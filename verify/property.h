@@ -65,21 +65,21 @@ typedef struct check {
 
 bool check_ok(const check *c);
 
-/* Takes in one element, or several, the largest of whose deviations is this; index -1: of no single frequency. */
+/* Takes in one element, or several with this as their largest deviation; index -1: no single frequency. */
 void check_note(check *c, double deviation, double bound, int64_t position, int64_t index);
 void check_note_all(check *c, int64_t elements, double deviation, double bound, int64_t position);
 
 /* Takes in what another check of the same property has found. */
 void check_merge(check *into, const check *from);
 
-/* Takes in all elements that were held to the bound: the deviation is their share of it, which may be 1. */
+/* Takes in all elements that were compared with the bound: the deviation is their share of it, which may be 1. */
 void check_bound(check *c, const accuracy *found);
 
 /* Takes in elements of rows, of the table or of add and rope, that must have the same bits. */
 void check_bits(check *c, const posenc_problem *problem, const unsigned char *a, const unsigned char *b,
                 int64_t position, int64_t rows);
 
-/* Goes on with a digest by so many bytes, of whole elements. */
+/* Continues a digest with these bytes, which are whole elements. */
 #define DIGEST_START UINT64_C(14695981039346656037)
 uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count);
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that one thread computes over and over, and what must come of it. */
+/* Rows that one thread computes again and again, and the bits that it must get. */
 typedef struct job {
   const posenc_plan *plan;
   posenc_slice slice;
@@ -69,7 +69,7 @@ static void run_together(check *c, const posenc_problem *problem, job *jobs, int
                    problem->first + jobs[i].slice.row);
 }
 
-/* Rows are spread over the table, so that threads that get in each other's way write different things. */
+/* The rows of the threads are spread over the table, so that threads that disturb each other write different values. */
 void subject_check_threads(subject *s, draw_rows_of *draw, void *argument) {
   enum { LINE = 64 };
   const posenc_problem *problem = &s->shape->problem;

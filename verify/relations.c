@@ -74,8 +74,8 @@ static posenc_plan *other_plan(const applied *a, const posenc_problem *problem, 
   return plan;
 }
 
-/* There and back: the way back turns what the way there has left, its error included, and adds one of its own. Either
- * multiplies by the attention factor. */
+/* Rotates by a position and back. The second rotation turns the result of the first, with its error, and adds an
+ * error of its own. Each multiplies by the attention factor. */
 static void visit_inverse(applied *a, int64_t position, int64_t index, pair given, pair got) {
   const double factor = a->s->attention, square = factor * factor, length = pair_length(given),
                there = applied_pair_bound(a, position, length),
@@ -131,7 +131,7 @@ static void check_relative(applied *a, int64_t m, int64_t n, fast_pair *by) {
   }
 }
 
-/* A table whose padding row is in the middle of these rows adds nothing there, and elsewhere what it adds without. */
+/* With a padding row in the middle of these rows, nothing is added there, and elsewhere the same as without. */
 static void check_padding(applied *a, int64_t row, int64_t rows) {
   posenc_problem padded = *problem_of(a);
   const size_t bytes = row_bytes(&padded);
@@ -170,7 +170,7 @@ struct special {
   int64_t position, index;
 };
 
-/* Its result; of rope, both of the pair. */
+/* Checks its result; in rope, both of the pair. */
 static void check_special_pair(applied *a, const struct special *given, pair got) {
   const posenc_problem *problem = problem_of(a);
   check *c = &a->s->checks[SPECIAL];
@@ -191,8 +191,8 @@ static void check_special_pair(applied *a, const struct special *given, pair got
   }
 }
 
-/* One element of some rows is NaN or infinite: so is its result, of rope its pair's, and the others have the bits that
- * they had. */
+/* One element of some rows is NaN or infinite: so must be its result, and in rope that of its pair. All others must
+ * keep their bits. */
 static void check_special(applied *a, int64_t row, int64_t rows, uint64_t *random) {
   static const float specials[] = {NAN, INFINITY, -INFINITY};
   const posenc_problem *problem = problem_of(a);
@@ -233,7 +233,7 @@ bool applied_check_relations(applied *a, uint64_t *random) {
   if (problem->rows == 0) return true;
   fast_pair *by = calloc((size_t)problem->dim / 2, sizeof *by);
   if (!by) return false;
-  /* Kernels that walk to each row from position 0 take seconds for one draw. */
+  /* Kernels that compute each row from position 0 take seconds for one draw. */
   const double begin = subject_seconds(), most = 0.5;
   for (int draw = 0; draw < DRAWS && subject_seconds() - begin < most; draw++) {
     const int64_t row = (int64_t)random_below(random, (uint64_t)last + 1);

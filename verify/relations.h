@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How results of add and rope have to do with each other: batches, lists of rows, the way back, products, padding,
- * special values. */
+/* Relations between results of add and rope: batches, lists of rows, the inverse, products, padding, special values. */
 #ifndef POSENC_VERIFY_RELATIONS_H
 #define POSENC_VERIFY_RELATIONS_H
 

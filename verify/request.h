@@ -28,12 +28,12 @@ typedef enum verify_profile {
   VERIFY_NO_PROFILE,
   /* Errors of some rows from each power of two to 2^30 on. */
   VERIFY_POINTS,
-  /* These with their parts, errors of every row below 2^20, and, of kernels that claim nothing, those in further
-   * tables. */
+  /* These with their parts, errors of every row below 2^20, and errors in further tables for kernels without a
+   * bound. */
   VERIFY_SCAN
 } verify_profile;
 
-/* Each of the kernels is looked at on each of the shapes, and no other. */
+/* Each of these kernels is checked on each of the shapes. */
 typedef struct verify_part {
   const posenc_kernel *const *kernels;
   size_t kernel_count;
@@ -55,10 +55,10 @@ typedef struct verify_request {
    * 32nd; of a rope cache a 256th. Of a shape with more, a sample is. */
   int64_t budget;
   int64_t search;             /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
-  bool brief;                 /* without what is asked beside the shapes: see stress.h */
+  bool brief;                 /* without the checks beside the shapes: see stress.h */
   double silence;             /* seconds that a kernel may go without a sign of life */
   bool explain;               /* also tell where the errors come from; of tables */
-  shard only;                 /* so much of all that alone is done */
+  shard only;                 /* the part of the run that is done */
   const char *replay_options; /* further ones of the replay commands, quoted for a shell: "--plugin FILE"; or null */
   const char *list;           /* in them, the value of --positions, quoted for a shell; or null */
   const digest_text *plugins; /* of their files, in order, */

@@ -69,7 +69,7 @@ static json_t *applied_witness_json(const witness *w, const exam *e, applied *a)
   return made;
 }
 
-/* A witness of the search lies outside the table: it is had again from a table of its row, without a search. */
+/* A witness of the search lies outside the table. A table of its row finds it again, without a search. */
 static json_t *far_witness_json(const witness *w, const exam *e) {
   verify_request request = *e->request;
   const exam again = {.request = &request, .kernel = e->kernel, .of = e->of, .brief = true};

@@ -24,7 +24,7 @@ static const posenc_problem *problem_of(const row_source *m) {
   return &m->s->shape->problem;
 }
 
-/* The position of a row, as checks and witnesses have it. */
+/* The position of a row, in the meaning of checks and witnesses. */
 static int64_t position_of(const posenc_problem *problem, int64_t row) {
   return problem->first + row;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables whose rows are not successive positions, or whose dim is odd: lists of positions, fractional and negative ones
- * too. They are held to the exact values as tables in files are (table-exam.h). */
+/* Tables whose rows are not successive positions, or whose dim is odd: lists of positions, fractional and negative
+ * ones too. They are compared with the exact values as tables in files are (table-exam.h). */
 #ifndef POSENC_VERIFY_ROWS_H
 #define POSENC_VERIFY_ROWS_H
 

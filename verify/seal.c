@@ -62,11 +62,11 @@ static bool is_of(const code *c, const void *address) {
   return at >= c->begin && at < c->end;
 }
 
-/* Does what a plan's maker allocates go into its segment? What the loader allocates is the thread's own, for
- * thread-local variables. */
+/* Does this allocation belong to the plan that is being made, and so into its segment? The loader's allocations are
+ * for thread-local variables. */
 #define IS_INSIDE (inside && !is_of(&loader, __builtin_return_address(0)))
 
-/* Memory of the open segment, zeroed, with its size before it; null if there is no room. */
+/* Memory of the open segment, zeroed, with its size before it; null if the segment is full. */
 static void *take(size_t bytes, size_t alignment) {
   if (alignment < HEADER) alignment = HEADER;
   const uintptr_t from = ((uintptr_t)used_end + HEADER + alignment - 1) & ~(uintptr_t)(alignment - 1);
@@ -206,7 +206,7 @@ void seal_break(const void *address) {
 size_t seal_release(const void *address) {
   segment *of = is_sealed(address) ? segment_of(address) : NULL;
   if (!of) return 0;
-  if (of->live > 0) { /* somebody may still use it */
+  if (of->live > 0) { /* it may still be in use */
     of->released = true;
     return of->live;
   }

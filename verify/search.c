@@ -68,7 +68,7 @@ static spot sample(search_state *h) {
   return look(h, position, (int64_t)random_below(h->random, (uint64_t)pairs));
 }
 
-/* ---- towards ties -------------------------------------------------------------------------------- */
+/* ---- towards midpoints --------------------------------------------------------------------------- */
 
 static fast_value value_of(const exact *e) {
   return (fast_value){e->high, e->low};
@@ -88,14 +88,14 @@ static double from_tie(const format *f, const fast_pair *p) {
   return fmin(format_from_tie(f, &sine), format_from_tie(f, &cosine));
 }
 
-/* A position, and how near to a tie it should be. */
+/* A position, and its expected distance to a midpoint. */
 typedef struct landing {
   int64_t position;
   double from_tie;
 } landing;
 
-/* The one of the positions p + q, p + 2q … (or back, for q below 0) that lands nearest to a tie, if it is nearer than
- * `best`. `turn` is what q positions turn the pair by. */
+/* Among the positions p + q, p + 2q … (decreasing for q < 0), finds the one that lands nearest to a midpoint, if it
+ * is nearer than `best`. `turn`: the rotation of the pair by q positions. */
 static void land(const search_state *h, const spot *from, int64_t q, const fast_pair *turn, landing *best) {
   fast_pair now = pair_of(&from->exact);
   int64_t position = from->position;
@@ -109,8 +109,8 @@ static void land(const search_state *h, const spot *from, int64_t q, const fast_
 }
 
 /*
- * Moves by multiples of the frequency's returns: each turns the angle by a small known amount, so the value creeps, and
- * where it lands is known, within 64 × 10 × 2^-106, before it is looked at. Until no move lands nearer.
+ * Moves by multiples of the frequency's returns until no move lands nearer. Each return changes the angle by a small
+ * known amount, so the value at the new position is known within 64 × 10 × 2^-106 before it is computed.
  */
 static void approach_midpoint(search_state *h, spot at) {
   int64_t returns[ORACLE_RETURNS];
@@ -134,7 +134,7 @@ static void approach_midpoint(search_state *h, spot at) {
 
 /* ---- towards large errors ------------------------------------------------------------------------ */
 
-/* A bit flipped, or a few positions on or back; perhaps out of reach. */
+/* Flips a bit of the position, or moves a few positions; the result may be out of reach. */
 static int64_t neighbour(uint64_t *random, int64_t position) {
   const int64_t few = 1 + (int64_t)random_below(random, 8);
   switch (random_below(random, 4)) {
@@ -171,7 +171,7 @@ static void search_round(search_state *h) {
   climb_to_error(h, worst);
 }
 
-/* The last position that the bound is for and where it does not allow any value; it grows with the position. 0:
+/* The last position at which the bound, which may grow with the position, holds and does not allow any value. 0:
  * none. */
 static int64_t reach_of(const subject *s) {
   int64_t reach = 0;
@@ -211,7 +211,8 @@ bool subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random,
   check *c = &s->checks[SEARCH];
   posenc_problem far = s->shape->problem;
   far.first = 0;
-  /* Also where the bound ends before: who walks from position 0 refuses this, and would take years. */
+  /* Up to SEARCH_REACH even where the bound ends earlier: a kernel that computes each row from position 0 refuses
+     this problem, and would take years for it. */
   far.rows = SEARCH_REACH + 1;
   far.padding = POSENC_NO_PADDING;
   *result = (searched){.reach = reach_of(s), .from_tie = INFINITY};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The directed search for a kernel's worst case among positions that nobody can enumerate. Rounds of: sample elements
- * at positions that are log-uniform; from the one nearest to a tie, the middle between two numbers of the dtype, creep
- * towards ties; from the one with the largest error climb to larger ones.
+ * The directed search for a kernel's worst case among positions that are too many to enumerate. Each round samples
+ * elements at log-uniform positions. From the element nearest to a midpoint it moves towards midpoints; from the one
+ * with the largest error it moves to larger errors.
  */
 #ifndef POSENC_VERIFY_SEARCH_H
 #define POSENC_VERIFY_SEARCH_H
@@ -15,7 +15,7 @@
 typedef struct searched {
   accuracy found;  /* of all elements that were looked at */
   int64_t reach;   /* positions 1 .. reach were searched */
-  witness nearest; /* the element nearest to a tie, */
+  witness nearest; /* the element nearest to a midpoint, */
   double from_tie; /* and how near it is, in ulp */
 } searched;
 

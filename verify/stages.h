@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stages that kernels tell of their rows: whether they are true, and which parts of the errors they explain. */
+/* Stages that kernels report of their rows: whether they are correct, and which parts of the errors they explain. */
 #ifndef POSENC_VERIFY_STAGES_H
 #define POSENC_VERIFY_STAGES_H
 
@@ -8,19 +8,19 @@
 
 #include <jansson.h>
 
-/* Pairs of some rows, as they are and as the kernel says that it made them. */
+/* Pairs of some rows, and the kernel's stages of them. */
 typedef struct stage_samples {
   size_t count;
   split_case *cases;
-  posenc_stages *stages; /* the kernel's own words */
+  posenc_stages *stages; /* from the kernel */
 } stage_samples;
 
-/* Room for so many pairs. False when memory runs out. */
+/* Allocates for so many pairs. False when memory runs out. */
 bool stage_samples_create(stage_samples *t, int64_t pairs);
 void stage_samples_free(stage_samples *t);
 
-/* Rows [row, row + rows) of a plan of the subject's kernel, but for the padding row. False if the kernel does not
- * tell. */
+/* Takes rows [row, row + rows) of a plan of the subject's kernel, without the padding row. False if the kernel does
+ * not report its stages. */
 bool stage_samples_take(stage_samples *t, subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a);
 
 /* The property: of a few windows, sine and cosine rounded once are what is in the table. False when memory runs out. */

@@ -38,7 +38,7 @@ size_t subject_drop(posenc_plan *plan);
 /* The error that it allows any element of a position of the table. */
 double subject_allowed(const subject *s, int64_t position);
 
-/* Is the bound about this position? */
+/* Does the bound hold for this position? */
 bool subject_claims(const subject *s, int64_t position);
 
 /* Why the contract says nothing about any value of this shape, or null. */
@@ -103,7 +103,7 @@ void subject_check_threads(subject *s, draw_rows_of *draw, void *argument);
 __attribute__((format(printf, 4, 5))) void check_break(check *c, const subject *s, const posenc_problem *problem,
                                                        const char *text, ...);
 
-/* Last: gives the checks that could not compare anything their reason. */
+/* Gives each check that could not compare anything its reason. Call it last. */
 void subject_finish(subject *s);
 
 #endif

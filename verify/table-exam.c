@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows are looked at in blocks of so many bytes, which fit a cache; of so many rows it is asked whether they are alike,
- * 16 bytes each. */
+/* Bytes of a block of rows, which fits a cache; and the number of rows that are tested for equality, 16 bytes each. */
 enum { BLOCK_BYTES = 1 << 23, UNIQUE_ROWS_MOST = 1 << 22 };
 
 /* The unit and number of a position; of a list, of that in the row. */
@@ -29,12 +28,12 @@ static int64_t distance_of(const table_exam *e, int64_t position) {
   return position == INT64_MIN ? INT64_MAX : llabs(position);
 }
 
-/* Is the limit about that position? */
+/* Does the limit hold for that position? */
 static bool is_limited(const table_exam *e, int64_t position) {
   return e->request->limit && distance_of(e, position) <= e->request->limit->max_position;
 }
 
-/* The limit if it is, else null; its growth is by positions of that unit. */
+/* The limit where it holds, else null; its growth is per position of that unit. */
 static const posenc_bound *limit_at(const table_exam *e, int64_t position, int unit, posenc_bound *scaled) {
   if (!is_limited(e, position)) return NULL;
   *scaled = *e->request->limit;
@@ -59,7 +58,7 @@ static fast_oracle *reference_of(table_exam *e, int unit) {
   return e->references[unit];
 }
 
-/* The reference about a sine without a cosine, in positions of that unit. */
+/* The reference for a sine without a cosine, in positions of that unit. */
 static oracle *odd_reference_of(table_exam *e, int unit) {
   if (e->odd_references[unit]) return e->odd_references[unit];
   posenc_problem problem = e->plain;
@@ -145,7 +144,7 @@ static void tell_rows(accuracy *found, int64_t ahead) {
   found->worst.position -= ahead;
 }
 
-/* By stretches of successive places, which are in one octave. */
+/* Compares stretches of successive places within one octave. */
 static void check_accuracy(table_exam *e, int64_t row, int64_t rows) {
   for (int64_t from = 0, to; from < rows; from = to) {
     const int64_t position = e->problem->first + row + from;
@@ -178,7 +177,7 @@ static exact exact_of_odd(table_exam *e, int64_t position) {
   return reference ? oracle_pair(reference, at.number, e->problem->dim / 2).sine : (exact){0.0, 0.0, 0.0};
 }
 
-/* The column that an odd dim has more. */
+/* The additional column of an odd dim. */
 static void check_odd_column(table_exam *e, int64_t row, int64_t rows) {
   const size_t element = posenc_dtype_bytes(e->problem->dtype);
   const int64_t index = e->problem->dim / 2;
@@ -248,7 +247,7 @@ static void check_blocks(table_exam *e) {
   for (int n = 0; n < 2 * OCTAVES; n++) accuracy_merge(&e->found, &e->octaves[n].found);
 }
 
-/* ---- rows that have to do with each other ------------------------------------------------------------------------ */
+/* ---- relations between rows -------------------------------------------------------------------------------------- */
 
 static void check_rotation(table_exam *e, int64_t row, int64_t k) {
   const int64_t position = e->problem->first + row;

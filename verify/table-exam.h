@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Holds any table to the exact values, whoever makes its rows: those in files, and lists of positions and odd dims by
- * kernels. */
+/* Compares any table with the exact values: tables in files, and lists of positions and odd dims by kernels. */
 #ifndef POSENC_VERIFY_TABLE_EXAM_H
 #define POSENC_VERIFY_TABLE_EXAM_H
 
@@ -38,7 +37,7 @@ typedef struct row_digest {
  * row. */
 typedef struct table_exam {
   const table_request *request; /* its limit may grow with the position, and have a domain */
-  rows_reader *read;            /* what makes the rows, and what it makes them from */
+  rows_reader *read;            /* the function that makes the rows, and its argument */
   void *from;
   int64_t read_dim;              /* columns of those */
   posenc_problem plain;          /* without a list of positions, and of an odd dim without its last column */
@@ -61,7 +60,7 @@ typedef struct table_exam {
   check checks[PROPERTIES];
 } table_exam;
 
-/* For rows of read_dim columns. Null when memory runs out; null may be freed. */
+/* Allocates for rows of read_dim columns. Null when memory runs out; null may be freed. */
 table_exam *table_exam_create(const table_request *request, rows_reader *read, void *from, int64_t read_dim);
 void table_exam_free(table_exam *e);
 

@@ -14,10 +14,10 @@ typedef struct stress {
   posenc_options options; /* the subject's, with a number of threads */
 } stress;
 
-/* Bytes that the arenas `one` and `other` have room for. */
+/* Bytes that the arenas `one` and `other` can hold. */
 enum { STRESS_BYTES = 1 << 20 };
 
-/* Tells what is being done. */
+/* Reports progress. */
 void stress_say(const char *doing);
 
 /* The shape's problem with another dim, a layout that is drawn, one to three heads, without padding. Shift and scaling
@@ -39,8 +39,8 @@ int variant_firsts(const stress *t, int64_t firsts[FIRSTS]);
 /* The reference of a problem, from position 0 on. */
 fast_oracle *variant_reference(const posenc_problem *problem);
 
-/* Examines all rows of the other subject in one window, against the reference of the same frequencies, and takes in under
- * `p` what is found. False when memory runs out. */
+/* Examines all rows of the other subject in one window, against the reference of the same frequencies, and adds the
+ * findings to `p`. False when memory runs out. */
 bool variant_examine(stress *t, subject *other, fast_oracle *reference, property p);
 
 #endif

@@ -192,7 +192,7 @@ static void refusal_worker(void *argument) {
   isolate_result(refusal ? "refused" : "taken");
 }
 
-/* Whether the kernel does the shape of an exam, as the lanes know it of each other. */
+/* Whether the kernel does the shape of an exam; the lanes share this. */
 enum { NOT_ASKED, REFUSED, TAKEN };
 
 /* A kernel that does not survive the question does not do the shape; its exam reports that. */
@@ -350,8 +350,8 @@ static char *examine_piece(size_t number, void *argument) {
   return text;
 }
 
-/* Only the process that looked at it knows whether its kernel does the table: what is refused is not work that was
- * done. */
+/* Only the process of an exam knows whether its kernel does the table. Elements of a refused table do not count as
+ * progress. */
 static void take_record(size_t number, const char *text, void *argument) {
   examination *all = argument;
   const exam e = exam_of(all->request, number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Holds kernels to their contracts, and makes the accuracy record. */
+/* Checks kernels against their contracts, and makes the accuracy record. */
 #ifndef POSENC_VERIFY_VERIFY_H
 #define POSENC_VERIFY_VERIFY_H
 
