@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* add and rope as a user meets them: what is refused, that all ways to the same results give the same bits, and that
  * these are within the bound of MPFR's, which is not a loose one. */
-#include "posenc.h"
 #include "reference/oracle.h"
-#include "tests/tap.h"
+#include "tests/library.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -184,17 +183,6 @@ static bool agrees(const posenc_plan *plan, const unsigned char *x, const unsign
   free(given);
   free(got);
   return same;
-}
-
-/* The portable kernel of the same promise. */
-static const posenc_kernel *portable_of(const posenc_kernel *kernel) {
-  size_t count;
-  const posenc_kernel *const *kernels = posenc_kernels(&count);
-  for (size_t k = 0; k < count; k++)
-    if (kernels[k]->reproducible && kernels[k]->isa == POSENC_ISA_GENERIC &&
-        memcmp(&kernels[k]->bound, &kernel->bound, sizeof kernel->bound) == 0)
-      return kernels[k];
-  return NULL;
 }
 
 /* How many instruction sets and numbers of threads gave the bits of `like`, generic and alone; -1 if one did not. */

@@ -110,14 +110,14 @@ one() { # FIELDS: a record of a benchmark x with these
 one '"real_time": "nan", "time_unit": "ns"' > bad.json
 check 'a time that is none' is_refused 'bad.json: benchmarks\[0\], x: real_time is not a number' fast.json bad.json
 check 'whichever record it is in' is_refused 'bad.json: benchmarks\[0\], x: real_time' bad.json fast.json
-one '"time_unit": "ns"' > bad.json
-check 'no time' is_refused 'bad.json: benchmarks\[0\], x: real_time' bad.json bad.json
-one '"real_time": -1, "time_unit": "ns"' > bad.json
-check 'a time below 0' is_refused 'bad.json: benchmarks\[0\], x: real_time' bad.json bad.json
-one '"real_time": 1, "time_unit": "fortnights"' > bad.json
-check 'a unit that is none' is_refused 'bad.json: benchmarks\[0\], x: time_unit' bad.json bad.json
-one '"real_time": 1' > bad.json
-check 'no unit' is_refused 'bad.json: benchmarks\[0\], x: time_unit' bad.json bad.json
+wrong_field() { # NAME FIELD FIELDS: a benchmark with these is refused for the first
+  one "$3" > bad.json
+  check "$1" is_refused "bad.json: benchmarks\[0\], x: $2" bad.json bad.json
+}
+wrong_field 'no time' real_time '"time_unit": "ns"'
+wrong_field 'a time below 0' real_time '"real_time": -1, "time_unit": "ns"'
+wrong_field 'a unit that is none' time_unit '"real_time": 1, "time_unit": "fortnights"'
+wrong_field 'no unit' time_unit '"real_time": 1'
 printf '{"benchmarks": [{"real_time": 1, "time_unit": "ns"}]}\n' > bad.json
 check 'no name' is_refused "bad.json: benchmarks\[0\], '': it has no name" bad.json bad.json
 one '"error_occurred": true, "error_message": "no"' > failed.json

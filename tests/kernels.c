@@ -2,7 +2,7 @@
 /* Every kernel, and every competitor on each instruction set, against the oracle over the corners of what a problem can
  * be; and the reproducible ones against each other, bit for bit. */
 #include "impls/peers/peers.h"
-#include "tests/tap.h"
+#include "tests/library.h"
 #include "verify/verify.h"
 
 #include <stdlib.h>
@@ -149,17 +149,6 @@ static bool digest(const posenc_kernel *kernel, const posenc_problem *problem, i
   free(table);
   posenc_plan_destroy(plan);
   return true;
-}
-
-/* The portable kernel of the same promise: a family of reproducible kernels has the same bits. */
-static const posenc_kernel *portable_of(const posenc_kernel *kernel) {
-  size_t count;
-  const posenc_kernel *const *kernels = posenc_kernels(&count);
-  for (size_t k = 0; k < count; k++)
-    if (kernels[k]->reproducible && kernels[k]->isa == POSENC_ISA_GENERIC &&
-        memcmp(&kernels[k]->bound, &kernel->bound, sizeof kernel->bound) == 0)
-      return kernels[k];
-  return NULL;
 }
 
 /* "Same bits on every ISA and thread count", said by the contract of each of these; and stored in either way, which

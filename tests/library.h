@@ -6,6 +6,8 @@
 #include "posenc.h"
 #include "tests/tap.h"
 
+#include <string.h>
+
 static inline posenc_problem table_of(int64_t rows, int64_t dim, int64_t first, double base, double shift) {
   posenc_problem problem = posenc_table(rows, dim);
   problem.first = first;
@@ -58,6 +60,17 @@ static inline void each_kernel(void (*test)(const posenc_kernel *kernel)) {
   size_t count;
   const posenc_kernel *const *kernels = posenc_kernels(&count);
   for (size_t k = 0; k < count; k++) test(kernels[k]);
+}
+
+/* The portable kernel with the same bound; null if there is none. A family of reproducible kernels has the same bits. */
+static inline const posenc_kernel *portable_of(const posenc_kernel *kernel) {
+  size_t count;
+  const posenc_kernel *const *kernels = posenc_kernels(&count);
+  for (size_t k = 0; k < count; k++)
+    if (kernels[k]->reproducible && kernels[k]->isa == POSENC_ISA_GENERIC &&
+        memcmp(&kernels[k]->bound, &kernel->bound, sizeof kernel->bound) == 0)
+      return kernels[k];
+  return NULL;
 }
 
 #endif

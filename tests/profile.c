@@ -58,15 +58,20 @@ static bool is_pair(const json_t *collisions, const char *name, json_int_t p, js
   return json_integer_value(json_array_get(pair, 0)) == p && json_integer_value(json_array_get(pair, 1)) == q;
 }
 
-static void test_faults(void) {
-  posenc_kernel kernel = *good;
+/* The profile of this kernel without constants and stages. */
+static json_t *profile_of(posenc_kernel kernel) {
   const posenc_options options = posenc_default_options();
-  kernel.name = "with-faults";
   kernel.prepare = NULL;
   kernel.release = NULL;
-  kernel.execute = with_faults;
   kernel.stages = NULL;
-  json_t *profile = profile_json(&kernel, &options, true);
+  return profile_json(&kernel, &options, true);
+}
+
+static void test_faults(void) {
+  posenc_kernel kernel = *good;
+  kernel.name = "with-faults";
+  kernel.execute = with_faults;
+  json_t *profile = profile_of(kernel);
   const json_t *passes = json_object_get(profile, "passes"), *norm = json_object_get(profile, "norm"),
                *collisions = json_object_get(profile, "collisions"), *columns = json_object_get(profile, "columns"),
                *column = json_array_get(columns, OFF_INDEX), *points = json_object_get(profile, "points");
@@ -104,14 +109,10 @@ static const char *short_only(const posenc_problem *problem) {
 
 static void test_points(void) {
   posenc_kernel kernel = *good;
-  const posenc_options options = posenc_default_options();
   kernel.name = "coarse";
   kernel.can_do = short_only;
-  kernel.prepare = NULL;
-  kernel.release = NULL;
   kernel.execute = coarse;
-  kernel.stages = NULL;
-  json_t *profile = profile_json(&kernel, &options, true);
+  json_t *profile = profile_of(kernel);
   const json_t *points = json_object_get(profile, "points"), *last = json_array_get(points, 28);
   ok(json_array_size(points) == 29 && field_number(last, "position") == 0x1p28,
      "points that it cannot do are left out");
@@ -139,15 +140,11 @@ static const char *shift_one_only(const posenc_problem *problem) {
 
 static void test_unclaimed(void) {
   posenc_kernel kernel = *good;
-  const posenc_options options = posenc_default_options();
   kernel.name = "unclaimed";
   kernel.bound.derived = false;
   kernel.can_do = shift_one_only;
-  kernel.prepare = NULL;
-  kernel.release = NULL;
   kernel.execute = not_the_papers;
-  kernel.stages = NULL;
-  json_t *profile = profile_json(&kernel, &options, true);
+  json_t *profile = profile_of(kernel);
   const json_t *tables = json_object_get(profile, "tables"), *first = json_array_get(tables, 0),
                *second = json_array_get(tables, 1);
   const json_t *points = json_object_get(first, "points"), *others = json_object_get(second, "points");
