@@ -52,7 +52,7 @@ columns columns_exchanged(const columns *s) {
 
 /* ---- what is the same twice ---------------------------------------------------------------------- */
 
-/* Rows that columns are told from, spread over the window. */
+/* Rows from which the kind of a column is determined, spread over the window. */
 enum { SAMPLED = 192 };
 
 /* Is every column the same as the one `step` further, in groups of 2 * step? Some may be damaged. */

@@ -5,7 +5,7 @@
 
 #include "identify/identity.h"
 
-/* How the table may have come to be, and the mean square of the differences from the closest maker's values. */
+/* A hypothesis on how the table was made, and the mean square of the differences from the closest maker's values. */
 typedef struct explanation {
   bool found;
   making how;
@@ -39,7 +39,7 @@ typedef struct search {
    values may have: 1, that of a scaling, a plain number, the estimate, the largest value. all: else the first alone. */
 void explain_amplitudes(search *s, making *how, const estimate *amplitude, bool all, explanation *e);
 
-/* Compares a maker afresh with so many rows, spread over the window. */
+/* Compares a maker again, with this number of rows, spread over the window. */
 void explain_compare(makers *m, maker *by, const window *w, int64_t rows);
 
 /* Flags in s->bad the columns that in most rows differ from what a maker writes by more than recipes' roundings explain
@@ -55,7 +55,7 @@ bool explanation_is_good(const explanation *e);
 /* Is nothing left? Also if the search has failed. */
 bool explanation_is_exact(const search *s, const explanation *e);
 
-/* Is the root of the mean square of what is left at most so many units of the dtype? */
+/* Is the root mean square of the residual at most this number of units of the dtype? */
 bool explanation_is_within(const search *s, const explanation *e, double units);
 
 static inline bool explanation_is_scaled(const explanation *e) {

@@ -195,7 +195,8 @@ size_t formulas_usual(double base, formula formulas[FORMULAS_MAX], int64_t pairs
   return count;
 }
 
-/* Too few frequencies tell only a formula that people write, so plain that chance seldom comes so near to one. */
+/* Too few frequencies determine only a formula with numbers as plain as people write: chance seldom comes so near to
+   one. */
 static bool is_evident(const formula *f, double room) {
   enum { DIGITS = 3 };
   const double seldom = 0.01;
@@ -232,7 +233,7 @@ size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formula
       f.scale = scale.value;
       f.scale_error = scale.error;
       f.digits = base.digits + scale.digits - 2;
-      if (shifts[n] - floor(shifts[n]) > 0.0) f.digits++; /* nobody's, but for a few, and those of odd dims */
+      if (shifts[n] - floor(shifts[n]) > 0.0) f.digits++; /* nobody uses it, except for few columns and for odd dims */
       /* Frequencies that grow, or are all one, are a formula's that people write, or another encoding's. */
       if ((known < FORMULA_EVIDENT || f.base <= 1.0) && !is_evident(&f, room)) continue;
       if (narrow_room && count > 0 && f.digits <= formulas[count - 1].digits) continue; /* the same */

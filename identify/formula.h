@@ -17,13 +17,13 @@ typedef struct formula {
   int digits;                     /* that base and scale take together, less 2: 0 is the plainest formula */
 } formula;
 
-/* A base and a scale explain any two frequencies: fewer than three tell a formula only if its scale is 1 and its
-   base plain. */
+/* A base and a scale explain any two frequencies. Fewer than three determine a formula only if its scale is 1 and
+   its base plain. */
 enum { FORMULA_EVIDENT = 3 };
 
 enum { FORMULAS_MAX = 320 };
 
-/* Digits of a formula that nobody has written down: it is measured. */
+/* Digits of a measured formula, which nobody has written down. */
 enum { FORMULA_UNUSUAL = 8 };
 
 /* The paper's. */
@@ -43,7 +43,8 @@ size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formula
 /* The same formula with bases and scales that explain these drifts of its frequencies, the plainest first; how many. */
 size_t formulas_refined(const formula *f, const estimate *drifts, int64_t pairs, formula formulas[FORMULAS_MAX]);
 
-/* Formulas of models with a base near this one, or with any if it is 0: for tables whose frequencies cannot be told. */
+/* Formulas of models with a base near this one, or with any if it is 0: for tables whose frequencies cannot be
+   determined. */
 size_t formulas_usual(double base, formula formulas[FORMULAS_MAX], int64_t pairs);
 
 #endif

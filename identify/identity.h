@@ -11,14 +11,14 @@ enum { IDENTIFY_COLUMNS_MAX = 1 << 17 };
 typedef struct identify_request {
   table_file *table;                   /* at most IDENTIFY_COLUMNS_MAX columns */
   const char *name;                    /* of the file */
-  const posenc_kernel *const *kernels; /* who may have made it: those of them that tell their stages */
+  const posenc_kernel *const *kernels; /* candidates for the maker: kernels that report their stages */
   size_t kernel_count;
 } identify_request;
 
 typedef enum identify_verdict {
   IDENTIFY_TABLE,    /* a positional encoding of the family: all is known but, perhaps, who made it */
   IDENTIFY_BENT,     /* sines and cosines, but of no frequencies or positions that are known here */
-  IDENTIFY_FEW,      /* too few rows to tell */
+  IDENTIFY_FEW,      /* too few rows to decide */
   IDENTIFY_NO_TABLE, /* not a sinusoidal table */
 } identify_verdict;
 
@@ -64,7 +64,7 @@ typedef struct identity {
   double max_abs, max_if_exact; /* from exact, which the amplitude is part of; and of values that were rounded once */
   double worst_position;
   int64_t worst_column;
-  bool proved; /* exact values are the oracle's; else they are as good as doubles are */
+  bool proved; /* exact values are those of the reference; else they have the accuracy of doubles */
 } identity;
 
 #endif

@@ -124,7 +124,7 @@ static const maker *closest_of(const makers *m, bool marked) {
 
 /* ---- damaged columns --------------------------------------------------------------------------------- */
 
-/* A column is told by its values in the window: constant, or those of another one of the same table. */
+/* Determines a damaged column from its values in the window: constant, or those of another column of the same table. */
 static identify_damage damage_of(const search *s, makers *m, const maker *by, int64_t column) {
   const window *w = &s->window;
   const int64_t dim = m->how.columns.dim;

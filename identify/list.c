@@ -16,13 +16,13 @@ static double unit_of(const window *w) {
   return ldexp(1.0, -format_of(w->held)->precision);
 }
 
-/* How far an angle is off that is told from one part: the rounding divided by the derivative, or where that is 0 by the
-   second one. */
+/* The error of an angle that is computed from sine or cosine alone: the rounding divided by the derivative, or where
+   that is 0 by the second one. */
 static double error_of_part(double unit, double derivative) {
   return fmin(2.0 * unit / fmax(fabs(derivative), 1e-300), 2.0 * sqrt(unit));
 }
 
-/* One part alone tells the angle within half a turn: cosines from 0 on, sines around 0. */
+/* Sine or cosine alone determines the angle within half a turn: cosines from 0 on, sines around 0. */
 static estimate phase_of(const window *w, const columns *s, int64_t row, int64_t i, double amplitude) {
   const double unit = unit_of(w), x = window_value(w, row, columns_of(s, i, s->part == COLUMNS_BOTH)) / amplitude;
   if (s->part == COLUMNS_BOTH)

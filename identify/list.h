@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows at positions in any order: each is told from its own values. */
+/* Rows at positions in any order: each position is determined from the values of its row. */
 #ifndef POSENC_IDENTIFY_LIST_H
 #define POSENC_IDENTIFY_LIST_H
 
 #include "identify/formula.h"
 #include "identify/position.h"
 
-/* Formulas that the slowest columns tell, whose phases have come less than half a turn, and those of models; how
-   many. */
+/* Finds the formulas of the slowest columns, whose phases cover less than half a turn, and those of models; returns
+   how many. */
 size_t list_formulas(const window *w, const columns *s, formula formulas[FORMULAS_MAX]);
 
 /* The position of each row of the window, NaN where there is none; how many there are. Angles may be off by a part

@@ -40,7 +40,7 @@ static bool is_whole(double x) {
   return fabs(x - rint(x)) <= 0.0;
 }
 
-/* The least position of so many rows and the number of positions from there to the last; false if one is not whole. */
+/* The least position of these rows, and the number of positions from there to the last; false if one is not whole. */
 static bool range_of(const making *how, int64_t rows, int64_t *first, int64_t *count) {
   const double farthest = 0x1p53;
   double least = INFINITY, most = -INFINITY;

@@ -7,7 +7,7 @@
 #include "identify/position.h"
 #include "reference/fast.h"
 
-/* How a table came to be, in all but who computed it: amplitude × PE + offset. */
+/* How a table was made, except for the maker: amplitude × PE + offset. */
 typedef struct making {
   formula formula;
   columns columns;
@@ -22,8 +22,8 @@ typedef struct making {
 /* NaN where a list has no position for the row. */
 double making_position(const making *how, int64_t row);
 
-/* The exact values of a formula: if they are to be proved, by the oracle at whole positions; for others by angles in
-   long double, sines in double: within 2^-52, and 2^-62 of the angle. */
+/* The exact values of a formula. proved: by the reference, at whole positions. Else from angles in long double and
+   sines in double: within 2^-52, and 2^-62 of the angle. */
 typedef struct exact_values exact_values;
 exact_values *exact_values_create(const making *how, bool proved);
 void exact_values_destroy(exact_values *t);
@@ -58,7 +58,8 @@ typedef struct makers {
   double *values; /* a row as it would be in the table */
 } makers;
 
-/* The exact maker alone, for so many rows, whose positions a list has all of. False when memory runs out. */
+/* Opens the exact maker alone, for this number of rows; a list must have all their positions. False when memory runs
+   out. */
 bool makers_open(makers *m, const making *how, bool proved, int64_t rows);
 /* Adds the kernels that can make the formula's table. False when memory runs out. */
 bool makers_add(makers *m, const posenc_kernel *const *kernels, size_t count);
@@ -67,7 +68,7 @@ void makers_close(makers *m);
 /* The row as this one would have written it. */
 const double *makers_row(makers *m, const maker *by, int64_t row);
 
-/* How far from exact an element may be that a recipe in f32 computed: the error of its angle, and roundings. */
+/* The largest error of an element that a recipe in f32 computed: the error of its angle, and roundings. */
 double makers_room(const makers *m, int64_t row, int64_t column);
 
 /* Adds a row of the table, how->columns.dim values or more, without the bad columns, to what is known of this one. */

@@ -7,7 +7,7 @@
 static const double pi = 3.14159265358979323846;
 static const long double full_turn = 6.28318530717958647692528676655900577L;
 
-/* A position may fit by chance: so many bits more must agree than there were positions tried. */
+/* A position may fit by chance: this many bits must agree beyond those of the number of positions tried. */
 static const double surely = 6.0;
 
 start start_at(int64_t position) {
@@ -34,7 +34,8 @@ static int64_t outwards(int64_t n) {
   return n % 2 ? -(n + 1) / 2 : n / 2;
 }
 
-/* One phase tells the position up to whole turns: the nearest that is a whole number, if that is not chance. */
+/* One phase determines the position up to whole turns. Takes the nearest that is a whole number, if that is not
+   chance. */
 static size_t start_of_one(const phase_clock *c, int64_t farthest, start *found) {
   const long double w = fabsl(c->w[0]), period = full_turn / w;
   for (int64_t n = 0; (long double)(n / 2) * period <= (long double)farthest; n++) {
@@ -51,9 +52,9 @@ static size_t start_of_one(const phase_clock *c, int64_t farthest, start *found)
 /* ---- candidates: whole turns of the slowest phase -------------------------------------------------- */
 
 /*
- * What a faster phase says of the candidate after k whole turns of the slowest: it is off by first + step k turns. The
- * step is rounded to double, which moves that by at most k 2^-54 turns; angles with a relative error of 1e-15 or more
- * may be off by 20 times as much there.
+ * A faster phase, for the candidate after k whole turns of the slowest: its error is first + step k turns. The step is
+ * rounded to double, which changes that by at most k 2^-54 turns; angles with a relative error of 1e-15 or more may
+ * have 20 times this error there.
  */
 typedef struct phase_step {
   double w, first, step;
@@ -100,7 +101,7 @@ typedef struct guess {
   int64_t missed; /* phases that do not */
 } guess;
 
-/* How far the phase is off at the guess, in radians. */
+/* The error of the phase at the guess, in radians. */
 static double phase_off(const phase_step *s, const guess *g) {
   const double turns = s->first + s->step * g->k - g->shift * s->turns;
   return 2.0 * pi * (turns - rint(turns));
@@ -114,7 +115,7 @@ static double phase_tolerance(const phase_step *s, const guess *g) {
    reach. */
 static void narrow(const phase_step *s, guess *g) {
   const double tolerance = phase_tolerance(s, g), room = tolerance + g->error * s->w;
-  if (!(tolerance < 1.0) || room > 3.0) return; /* it tells nothing */
+  if (!(tolerance < 1.0) || room > 3.0) return; /* it determines nothing */
   const double off = phase_off(s, g);
   if (fabs(off) > room) {
     g->missed++;

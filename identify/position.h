@@ -20,7 +20,7 @@ static inline bool start_is_whole(const start *s) {
   return s->least <= s->most;
 }
 
-/* As far as positions are looked for at first. */
+/* The farthest position of the first search. */
 static const int64_t POSITION_NEAR = INT64_C(1) << 21;
 
 /* A start at one whole position. */

@@ -184,7 +184,8 @@ static int64_t plain_length(double least, double most) {
   return (int64_t)rint(plainest(middle, log(most / least) / 2.0).value);
 }
 
-/* part = 1 + low/(high - low) - N turns/(high - low). Only N / low and N / high can be told: low is 1. */
+/* part = 1 + low/(high - low) - N turns/(high - low). Only N / low and N / high can be determined, so low is taken
+   to be 1. */
 static bool read_llama3(const profile *p, double factor, posenc_scaling *s) {
   const ramp r = read_ramp(p, factor, false);
   if (r.marks < 2 || !(r.slope < 0.0)) return false;

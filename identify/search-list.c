@@ -56,7 +56,7 @@ void search_list(search *s) {
         explain_list_by(s, &at, &formulas[n], relative[r]);
   }
   if (!explanation_is_good(&s->best) || !s->best.how.positions) return;
-  /* The positions of the best: others were tried since. */
+  /* Restores the positions of the best explanation, as others were tried since. */
   formula_frequencies(&s->best.how.formula, s->best.how.columns.pairs, s->w);
   if (list_read(&s->window, &s->best.how.columns, s->w, list_amplitude(s), s->best.how.start.error, s->positions) < 0)
     s->failed = true;

@@ -13,7 +13,7 @@ static bool scaled_base(const formula *formulas, size_t count, size_t n, formula
   return !(formulas[n].shift > 0.0) && formulas[n].digits <= FORMULA_UNUSUAL;
 }
 
-/* Are frequencies and the first position such that waves of them are what most columns have? */
+/* Do most columns have waves of these frequencies, from this first position? */
 static bool measure_from(search *s, making *how, const start *first, estimate *amplitude) {
   const int64_t pairs = how->columns.pairs;
   int64_t explained = 0;
@@ -32,8 +32,8 @@ static bool measure_from(search *s, making *how, const start *first, estimate *a
   return explained >= pairs - columns_spare(pairs);
 }
 
-/* Where no formula explains the frequencies: the first position from those that are known, as they are, and with it
-   and the amplitude all of them, in s->measured. */
+/* If no formula explains the frequencies: finds the first position from the known ones; with it and the amplitude,
+   all frequencies, in s->measured. */
 static bool measure(search *s, making *how, estimate *amplitude) {
   enum { STARTS = 8 };
   const double relative = 5e-7, half = (double)(s->sampling.step * s->sampling.count) / 2.0;
@@ -75,8 +75,8 @@ static explanation explain_measured_by(search *s, making *how, const formula *f,
   return found;
 }
 
-/* How far the waves are off that were measured, and what angles in f32 add: rounding a value to another unit than
-   that of the exact one, so often as the angle's error is a part of a unit. */
+/* The error of the measured waves, and that of angles in f32: such an angle rounds a value to a neighbouring number
+   with the probability of its error in units. */
 static double measured_distance(search *s, making *how, const estimate *amplitude) {
   const int64_t pairs = how->columns.pairs;
   const double unit = ldexp(amplitude->value, -format_of(s->window.held)->precision),
@@ -94,7 +94,7 @@ static double measured_distance(search *s, making *how, const estimate *amplitud
   return found.found ? found.distance + 0x1p-24 * amplitude->value * angles * unit : INFINITY;
 }
 
-/* Are bad columns such as no wave explains? Those of another frequency belong to another formula. */
+/* Is there no wave that explains a bad column? A column of another frequency belongs to another formula. */
 static bool is_damage(const search *s, const explanation *e) {
   const columns *at = &e->how.columns;
   for (int64_t c = 0; e->damaged && c < at->dim; c++) {
@@ -114,7 +114,7 @@ static bool is_as_measured(search *s, const explanation *e, double measured) {
   return wide ? explanation_is_rounding(s, e) : e->found && e->distance <= same * measured;
 }
 
-/* Frequencies that were measured tell a ramp. */
+/* Measured frequencies determine a ramp. */
 static void explain_measured_ramp(search *s, making *how, const estimate *amplitude, const formula *formulas,
                                   size_t count, double measured, bool damaged) {
   formula scaled[FORMULAS_MAX], plain;

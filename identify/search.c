@@ -10,7 +10,7 @@
 /* Digits by which a formula must be plainer to be the only one. */
 enum { PLAINER = 2 };
 
-/* Where several whole positions are left, by those who round positions, each is tried, from the middle on. */
+/* If several whole positions are left, because the maker rounds positions, tries each, from the middle on. */
 static void consider_positions(search *s, making *how, const estimate *amplitude, explanation *e) {
   enum { MOST = 257 };
   const int64_t least = how->start.least, most = how->start.most;
@@ -42,7 +42,7 @@ making search_making(const search *s, const columns *at, const formula *f) {
                   .step = 1};
 }
 
-/* Starts that phases tell, where angles have a relative error. */
+/* First positions from phases, for angles with a relative error. */
 typedef struct starts {
   double relative;
   bool far, known;
@@ -72,7 +72,7 @@ void search_shift_phases(search *s, int64_t pairs, int quarters) {
   for (int64_t i = 0; i < pairs; i++) s->phases[i].value += (double)quarters * quarter;
 }
 
-/* A formula of frequencies, with the first position that phases tell; of rows in this order or in the other one. */
+/* Tries a formula with the first position from phases, for rows in this order and reversed. */
 static void explain_order(search *s, const columns *at, const formula *f, int step, bool far, explanation *found) {
   estimate amplitude;
   const bool alone = at->part != COLUMNS_BOTH;
@@ -145,7 +145,7 @@ void search_formulas(search *s, const columns *at, const formula *formulas, size
 
 /* ---- columns that turn the other way -------------------------------------------------------------- */
 
-/* The cosine comes first where most pairs turn backwards; or rows are reversed, which phases tell. */
+/* If most pairs turn backwards, the cosine comes first or rows are reversed; phases decide which. */
 static void turn_columns(search *s) {
   int64_t votes = 0;
   for (int64_t i = 0; i < s->columns.pairs; i++)
@@ -163,7 +163,7 @@ int64_t search_count_known(const search *s) {
 
 /* ---- bases and factors that are measured ------------------------------------------------------------ */
 
-/* A base that nobody writes may be another one over another denominator: the frequencies are the same. */
+/* A base that is not plain may be a plain one with another denominator: the frequencies are the same. */
 static void tell_other_shift(search *s, double pairs) {
   const formula *f = &s->best.how.formula;
   const bool plain = f->stretch <= 0.0 && f->scaling.kind == POSENC_SCALING_NONE;
@@ -173,7 +173,7 @@ static void tell_other_shift(search *s, double pairs) {
   s->also.how.formula.base = pow(f->base, (pairs - 1.0) / pairs);
 }
 
-/* How far frequencies of an explained table are off those of a formula, in s->phases. */
+/* The differences of an explained table's frequencies from those of a formula, in s->phases. */
 static void drifts_from(search *s, const making *how, const formula *f, const sampling *at) {
   formula_frequencies(f, how->columns.pairs, s->w);
   for (int64_t i = 0; i < how->columns.pairs; i++) s->w[i] *= how->step;
@@ -206,7 +206,7 @@ static void refine_base(search *s) {
   tell_other_shift(s, pairs);
 }
 
-/* ---- formulas that frequencies do not tell ----------------------------------------------------------- */
+/* ---- formulas that frequencies do not determine ------------------------------------------------------ */
 
 /* The formulas that models have, where frequencies could not be told, or only nearly; and if rows come in runs, from
    all of them. */

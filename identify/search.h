@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for how a table came to be: which hypotheses are tried, in which order. */
+/* The search for how a table was made: which hypotheses are tried, in which order. */
 #ifndef POSENC_IDENTIFY_SEARCH_H
 #define POSENC_IDENTIFY_SEARCH_H
 
@@ -9,10 +9,10 @@
 bool search_open(search *s, const identify_request *request);
 void search_close(search *s);
 
-/* Looks for the best explanation. How many formulas the frequencies alone have told. */
+/* Looks for the best explanation. Returns how many formulas the frequencies alone have given. */
 size_t search_run(search *s);
 
-/* Frequencies that are told, and their number. */
+/* The number of known frequencies. */
 int64_t search_count_known(const search *s);
 
 /* ---- parts of the search ------------------------------------------------------------------------- */
@@ -22,8 +22,7 @@ making search_making(const search *s, const columns *at, const formula *f);
 /* Takes the explanation for the best if it is much closer; of one that is as close, notes what differs. */
 void search_weigh(search *s, const explanation *e);
 
-/* Tries formulas, with first positions that phases tell: the plainest of those that come as close as any is the
-   best. */
+/* Tries formulas, with first positions from phases. The best is the plainest of the closest. */
 void search_formulas(search *s, const columns *at, const formula *formulas, size_t count);
 
 /* Tries scalings (search-scaled.c) over the bases of these formulas, and those of models. */

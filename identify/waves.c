@@ -64,7 +64,7 @@ static double spread(const view *v, double length) {
 }
 
 static estimate pair_frequency(const view *v) {
-  /* Points that are not together within half a radian tell nothing of their middle. */
+  /* The middle of points means nothing if they are not within half a radian. */
   const double together = 0.9;
   estimate found = {0.0, INFINITY};
   for (int64_t k = 1; k <= v->at->count / 2 || k == 1; k *= 2) {
@@ -101,12 +101,12 @@ static estimate cosine_of_step(const view *v, int64_t k) {
   const double no_wave = 0.02;
   if (count < 3 || left > no_wave * squares) return (estimate){cosine, INFINITY};
   const double noise = sqrt(left / (double)(count - 1)) + rounding(v->w);
-  /* Sums of so many in double say no more. */
+  /* Sums of so many doubles are no more accurate. */
   return (estimate){cosine, fmax(noise / 2.0 / sqrt(squares) * 2.0, 0x1p-53 * (double)count)};
 }
 
 static estimate single_frequency(const view *v) {
-  const double flat = 0.2; /* of sin(k w): below, the cosine hardly tells the angle */
+  const double flat = 0.2; /* of sin(k w): below, the cosine hardly determines the angle */
   estimate found = {0.0, INFINITY};
   for (int64_t k = 1; k <= v->at->count / 3; k *= 2) {
     const estimate c = cosine_of_step(v, k);

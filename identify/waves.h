@@ -25,12 +25,12 @@ void waves_phases(const window *w, const columns *s, const sampling *at, const l
 /* The same number of rows spread over the whole window, in which slow waves turn. */
 sampling waves_spread(const window *w, const sampling *at);
 
-/* How much faster than that each turns. */
+/* The factor by which each turns faster than that. */
 void waves_drifts(const window *w, const columns *s, const sampling *at, const long double *frequencies,
                   estimate *drifts);
 
-/* Frequencies once more from all rows, given the position of row 0, the step from row to row and the amplitude,
-   which tell those of slow waves, too. Those that such waves do not explain are unknown. */
+/* Determines the frequencies again from all rows, given the position of row 0, the step from row to row and the
+   amplitude, which gives those of slow waves, too. Frequencies of columns that no such wave explains are unknown. */
 void waves_refit(const window *w, const columns *s, double first, int step, estimate amplitude,
                  const estimate *frequencies, estimate *refitted);
 

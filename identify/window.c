@@ -10,8 +10,8 @@
 /* Rows and values that are looked at: 32 MiB of them. */
 enum { ROWS_MAX = 4096, VALUES_MAX = 1 << 22 };
 
-/* Rows that frequencies are told from: beyond, a recipe may have left its formula, as positions in bf16 do at 256.
-   Where rows are equal, so many runs of them. */
+/* The rows from which frequencies are determined, or the runs if rows are equal. Beyond them a recipe may deviate
+   from its formula, as positions in bf16 do at 256. */
 enum { SAMPLED_ROWS = 256, SAMPLED_RUNS = 64 };
 
 static int64_t least(int64_t a, int64_t b) {

@@ -10,7 +10,7 @@ typedef struct window {
   int64_t rows, dim;         /* in the file */
   int64_t count;             /* rows here */
   double *values;            /* count × dim */
-  bool *zero;                /* rows that are all zeros, or not numbers: none looks at them */
+  bool *zero;                /* rows that are all zeros, or not numbers; they are ignored */
   bool finite;               /* but for a few rows */
   double offset;             /* what is added to waves: not part of them */
   double most;               /* largest |value|, without the offset */
@@ -31,7 +31,8 @@ static inline double window_value(const window *w, int64_t row, int64_t column) 
 /* Rows that are enough to compare makers by. */
 enum { WINDOW_SOME_ROWS = 33 };
 
-/* The n-th of so many rows, or all if there are fewer, spread over the window; -1 if it is zeros, or there is none. */
+/* The n-th of `rows` rows, or of all if there are fewer, spread over the window; -1 if it is zeros, or there is
+   none. */
 static inline int64_t window_sample(const window *w, int64_t rows, int64_t n) {
   rows = rows < w->count ? rows : w->count;
   const int64_t row = n >= rows ? -1 : rows > 1 ? n * (w->count - 1) / (rows - 1) : 0;

@@ -62,7 +62,7 @@ static inline void each_kernel(void (*test)(const posenc_kernel *kernel)) {
   for (size_t k = 0; k < count; k++) test(kernels[k]);
 }
 
-/* The portable kernel with the same bound; null if there is none. A family of reproducible kernels has the same bits. */
+/* The portable kernel with the same bound, or null. A family of reproducible kernels has the same bits. */
 static inline const posenc_kernel *portable_of(const posenc_kernel *kernel) {
   size_t count;
   const posenc_kernel *const *kernels = posenc_kernels(&count);
