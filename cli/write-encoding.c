@@ -85,12 +85,12 @@ static posenc_status make_alibi(const work *w, int64_t row, int64_t rows, void *
 /* The values of --positions as integers. */
 static const int64_t *whole_positions(const options *given) {
   const double *list = given->problem.positions;
-  int64_t *whole = list ? malloc((size_t)given->problem.rows * sizeof *whole) : NULL;
-  if (list && !whole) die("out of memory");
-  for (int64_t n = 0; list && n < given->problem.rows; n++) {
+  const int64_t count = list ? given->problem.rows : 0;
+  for (int64_t n = 0; n < count; n++)
     if (list[n] != floor(list[n]) || fabs(list[n]) > 0x1p53) die("--positions: %g is not a whole number", list[n]);
-    whole[n] = (int64_t)list[n];
-  }
+  int64_t *whole = list ? malloc((size_t)count * sizeof *whole) : NULL;
+  if (list && !whole) die("out of memory");
+  for (int64_t n = 0; n < count; n++) whole[n] = (int64_t)list[n];
   return whole;
 }
 

@@ -57,7 +57,7 @@ int main(void) {
   const char *folder = getenv("srcdir");
   char path[4096], line[1000];
   snprintf(path, sizeof path, "%s/doc/verification.md", folder ? folder : ".");
-  const char *document = words_of(path);
+  char *document = words_of(path);
   if (!document) {
     printf("Bail out! cannot read %s\n", path);
     return EXIT_FAILURE;
@@ -67,5 +67,6 @@ int main(void) {
     ok(strstr(document, line), "%s", line + 2);
   }
   ok(count(document, "- **") == PROPERTIES, "and no others");
+  free(document);
   return tap_done();
 }
