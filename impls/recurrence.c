@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Pairs that walk down the rows together. */
-enum { TILE = 64 };
+/* Pairs that walk down the rows together, in parts of so many. */
+enum { TILE = 64, PART = 16 };
 
 typedef struct state {
   float sine[TILE], cosine[TILE];
@@ -50,20 +50,23 @@ static posenc_status prepare(const posenc_problem *problem, const posenc_options
 }
 
 /* One position on. Inline, or the compiler must allow for steps that are the state. */
-static inline __attribute__((always_inline)) void rotate(state *at, const float *step_sin, const float *step_cos) {
+static inline __attribute__((always_inline)) void rotate(state *at, const float *step_sin, const float *step_cos,
+                                                         int64_t pairs) {
+  for (int64_t part = 0; part < pairs; part += PART) {
 #pragma GCC unroll 16
-  for (int i = 0; i < TILE; i++) {
-    const float next = at->sine[i] * step_cos[i] + at->cosine[i] * step_sin[i];
-    at->cosine[i] = at->cosine[i] * step_cos[i] - at->sine[i] * step_sin[i];
-    at->sine[i] = next;
+    for (int64_t i = part; i < part + PART; i++) {
+      const float next = at->sine[i] * step_cos[i] + at->cosine[i] * step_sin[i];
+      at->cosine[i] = at->cosine[i] * step_cos[i] - at->sine[i] * step_sin[i];
+      at->sine[i] = next;
+    }
   }
 }
 
 /* Every row comes from the one before, so a range that starts late walks there from position 0. */
-static state walk(const steps *step, int64_t pair, int64_t position) {
+static state walk(const steps *step, int64_t pair, int64_t pairs, int64_t position) {
   state at = {.sine = {0}};
   for (int i = 0; i < TILE; i++) at.cosine[i] = 1.0f;
-  for (int64_t p = 0; p < position; p++) rotate(&at, step->sine + pair, step->cosine + pair);
+  for (int64_t p = 0; p < position; p++) rotate(&at, step->sine + pair, step->cosine + pair, pairs);
   return at;
 }
 
@@ -79,13 +82,13 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   for (int64_t pair = 0; pair < problem->dim / 2; pair += TILE) {
     const int64_t pairs = pairs_from(problem, pair);
     float *table = (float *)out + pair * columns.step;
-    state at = walk(step, pair, problem->first + row);
+    state at = walk(step, pair, pairs, problem->first + row);
     for (int64_t r = 0; r < rows; r++, table += problem->dim) {
       for (int64_t i = 0; i < pairs; i++) {
         table[columns.sin + i * columns.step] = at.sine[i];
         table[columns.cos + i * columns.step] = at.cosine[i];
       }
-      rotate(&at, step->sine + pair, step->cosine + pair);
+      rotate(&at, step->sine + pair, step->cosine + pair, pairs);
     }
   }
 }
@@ -96,9 +99,10 @@ static bool tell_stages(const void *constants, const posenc_problem *problem, in
                         posenc_stages *stages) {
   const steps *step = constants;
   for (int64_t pair = 0; pair < problem->dim / 2; pair += TILE) {
-    state at = walk(step, pair, problem->first + row);
+    const int64_t pairs = pairs_from(problem, pair);
+    state at = walk(step, pair, pairs, problem->first + row);
     for (int64_t r = 0; r < rows; r++) {
-      for (int64_t i = 0; i < pairs_from(problem, pair); i++) {
+      for (int64_t i = 0; i < pairs; i++) {
         const double frequency = (double)frequency_of(problem, pair + i);
         stages[r * (problem->dim / 2) + pair + i] =
             (posenc_stages){.frequency.high = frequency,
@@ -106,7 +110,7 @@ static bool tell_stages(const void *constants, const posenc_problem *problem, in
                             .sine.high = (double)at.sine[i],
                             .cosine.high = (double)at.cosine[i]};
       }
-      rotate(&at, step->sine + pair, step->cosine + pair);
+      rotate(&at, step->sine + pair, step->cosine + pair, pairs);
     }
   }
   return true;

@@ -234,7 +234,7 @@ bool applied_check_relations(applied *a, uint64_t *random) {
   fast_pair *by = calloc((size_t)problem->dim / 2, sizeof *by);
   if (!by) return false;
   /* Kernels that compute each row from position 0 take seconds for one draw. */
-  const double begin = subject_seconds(), most = 0.5;
+  const double begin = subject_seconds(), most = 0.2;
   for (int draw = 0; draw < DRAWS && subject_seconds() - begin < most; draw++) {
     const int64_t row = (int64_t)random_below(random, (uint64_t)last + 1);
     isolate_say("rows far apart", 1.0);
