@@ -328,25 +328,30 @@ static void take(records *found, json_t *record) {
   json_object_update(found->missing, json_object_get(record, "missing"));
 }
 
+static bool read_record(records *found, const char *path) {
+  json_error_t error;
+  json_t *record = json_load_file(path, 0, &error);
+  if (record)
+    take(found, record);
+  else
+    fprintf(stderr, "posenc-targets: %s: %s\n", path, error.text);
+  json_decref(record);
+  return record;
+}
+
 int main(int argc, char **argv) {
-  records found = {json_object(), json_array(), json_array(), json_array(), json_object()};
   if (argc < 2) {
     fputs("usage: posenc-targets RECORD...\n", stderr);
     return 2;
   }
-  for (int i = 1; i < argc; i++) {
-    json_error_t error;
-    json_t *record = json_load_file(argv[i], 0, &error);
-    if (!record) {
-      fprintf(stderr, "posenc-targets: %s: %s\n", argv[i], error.text);
-      return 2;
-    }
-    take(&found, record);
-    json_decref(record);
+  records found = {json_object(), json_array(), json_array(), json_array(), json_object()};
+  bool enough = true;
+  for (int i = 1; i < argc && enough; i++) enough = read_record(&found, argv[i]);
+  if (enough) {
+    print_environment(&found);
+    print_table(&found);
   }
-  print_environment(&found);
-  print_table(&found);
   json_t *all[] = {found.context, found.benchmarks, found.accuracy, found.kernels, found.missing};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) json_decref(all[i]);
-  return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;
+  return enough && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;
 }
