@@ -328,7 +328,7 @@ static const json_t *check_of(json_t *run, const char *property) {
   return NULL;
 }
 
-/* What relations of elements that are within e of the exact values are held to: no more than follows from e
+/* The bounds of relations are no wider than follows from elements that are within e of the exact values
    (verify/property.h). */
 static void test_bounds(posenc_dtype dtype, double ulp) {
   posenc_problem problem = posenc_table(ROWS, DIM);
@@ -377,8 +377,12 @@ static const char *no_rows(const posenc_problem *problem) {
   return problem->layout == POSENC_SPLIT ? NULL : "it does none that rope would take";
 }
 
-/* For how many exams of these kernels, on rope of dims 8 and 12 or 12 alone, was the property looked at? */
-static size_t looked_at(const posenc_kernel *const *kernels, bool both, const char *property) {
+static const char *one_shape(const posenc_problem *problem) {
+  return problem->rows == 8 && problem->dim == 12 ? NULL : "it does another shape alone";
+}
+
+/* Two kernels on rope of dims 8 and 12, or 12 alone. */
+static json_t *run_of_rope(const posenc_kernel *const *kernels, bool both) {
   posenc_problem of_8 = posenc_table(8, 8), of_12 = posenc_table(8, 12);
   of_8.op = of_12.op = POSENC_ROPE;
   const shape shapes[] = {shape_of(&of_8), shape_of(&of_12)};
@@ -386,7 +390,12 @@ static size_t looked_at(const posenc_kernel *const *kernels, bool both, const ch
       .kernels = kernels, .kernel_count = 2, .shapes = both ? shapes : shapes + 1, .shape_count = both ? 2 : 1};
   const verify_request request = {
       .parts = &all, .part_count = 1, .seed = 1, .budget = 1000, .silence = VERIFY_DEFAULT_SILENCE};
-  json_t *run = verify_run(&request), *record, *check;
+  return verify_run(&request);
+}
+
+/* For how many of its exams was the property looked at? */
+static size_t looked_at(const posenc_kernel *const *kernels, bool both, const char *property) {
+  json_t *run = run_of_rope(kernels, both), *record, *check;
   size_t found = 0, i, k;
   json_array_foreach(json_object_get(run, "records"), i, record) {
     json_array_foreach(json_object_get(record, "checks"), k, check) {
@@ -396,6 +405,31 @@ static size_t looked_at(const posenc_kernel *const *kernels, bool both, const ch
   }
   json_decref(run);
   return found;
+}
+
+/* Does the second kernel's record say that about the property? */
+static bool is_skipped(json_t *run, const char *property, const char *why) {
+  const json_t *record = json_array_get(json_object_get(run, "records"), 1), *check;
+  bool found = false;
+  size_t k;
+  json_array_foreach(json_object_get(record, "checks"), k, check) {
+    found |= strcmp(json_string_value(json_object_get(check, "property")), property) == 0 &&
+             json_is_true(json_object_get(check, "skipped")) &&
+             strstr(json_string_value(json_object_get(check, "note")), why);
+  }
+  return found;
+}
+
+/* Each skipped check gives its own reason. */
+static void test_skipped(void) {
+  posenc_kernel of_one = *posenc_kernel_find("div-term");
+  const posenc_kernel *kernels[] = {posenc_kernel_find("naive"), &of_one};
+  of_one.can_do = one_shape;
+  json_t *run = run_of_rope(kernels, false);
+  ok(is_skipped(run, "heads", "the library applies the rows"), "heads are skipped as the library's");
+  ok(is_skipped(run, "alignment", "the library applies the rows"), "so is alignment");
+  ok(is_skipped(run, "widths", "it does no other problem"), "other dims are skipped as the kernel's");
+  json_decref(run);
 }
 
 /* The library's apply is one and the same for all kernels that have none: what no kernel sees of it, as the number of
@@ -437,6 +471,7 @@ int main(void) {
   test_last_row(31, 4096, 20000, "sampled");
   test_shares();
   test_apply_known();
+  test_skipped();
   test_mistrust();
   test_bounds(POSENC_F32, 0x1p-24);
   test_bounds(POSENC_BF16, 0x1p-8);

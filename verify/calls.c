@@ -73,7 +73,7 @@ bool check_call_sizes(stress *t) {
   const size_t element = posenc_dtype_bytes(p.dtype), row_bytes = WIDTH * element, most = (size_t)64 << 20;
   p = variant_problem(t, (int64_t)(most / row_bytes) + 1, p.op == POSENC_ROPE ? WIDTH / 8 : WIDTH);
   if (p.op == POSENC_ROPE) p.heads = 8;
-  if (t->s->apply_known || !probe_open(&r, t, &p, false)) return true; /* no call of the kernel's is larger there */
+  if (t->apply_known || !probe_open(&r, t, &p, false)) return true; /* no call of the kernel's is larger there */
   arena *large = arena_create((size_t)p.rows * row_bytes);
   /* Seconds of the call before. The next one takes four times as long, so up to twice the limit: it may be the first
      with streaming stores. */

@@ -137,7 +137,7 @@ typedef struct exam_run {
 /* The end of all of them, but for hard cases: what is beside the shape, and what the kernel has changed. False when
  * memory runs out. */
 static bool conclude(exam_run *t) {
-  if (!t->e->brief && !subject_stress(&t->s, &t->streams[OF_CORNERS])) return false;
+  if (!t->e->brief && !subject_stress(&t->s, t->e->apply_known, &t->streams[OF_CORNERS])) return false;
   subject_check_process(&t->s, t->before);
   subject_finish(&t->s);
   return true;
@@ -293,7 +293,6 @@ json_t *examine(const exam *e) {
     t.streams[of_what] = stream_of(e->request, &of.problem, of_what);
   fpenv_set();
   const char *refusal = subject_open(&t.s, e->kernel, &of, &options);
-  t.s.apply_known = e->apply_known;
   json_t *record = refusal                         ? result_begin(e, refusal)
                    : e->cases                      ? look_at_cases(&t)
                    : op_is_applied(op)             ? look_at_applied(&t)

@@ -17,7 +17,6 @@ typedef struct subject {
   posenc_bound most;    /* the same for posenc_bound_at: an ulp is that of the largest values */
   posenc_bound applied; /* and for posenc_applied_bound_at, which knows the factor */
   bool shared;          /* several threads may compute its windows at once */
-  bool apply_known;     /* another exam looks at the code of the library that applies the kernel's rows */
   int64_t origin;       /* position of row 0 of the oracle's problem */
   accuracy found;
   uint64_t digest; /* of all windows, in order */

@@ -12,6 +12,7 @@ typedef struct stress {
   uint64_t *random; /* where problems and places are drawn from */
   arena *one, *other;
   posenc_options options; /* the subject's, with a number of threads */
+  bool apply_known;       /* see subject_stress */
 } stress;
 
 /* Bytes that the arenas `one` and `other` can hold. */
