@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Pairs that walk down the rows together, in parts of so many. */
+/* The pairs that are computed row by row together, and the pairs of an unrolled loop over some of them. */
 enum { TILE = 64, PART = 16 };
 
 typedef struct state {

@@ -2,6 +2,7 @@
 #include "reports/machines.h"
 
 #include "common/field.h"
+#include "reports/model/answer.h"
 #include "reports/page/plot.h"
 #include "reports/page/words.h"
 
@@ -130,8 +131,10 @@ static void write_answer(page *p, const record_machines *record) {
   }
 }
 
-static const char *budget_title(const char *budget) {
-  return strcmp(budget, "half") == 0 ? "within 0.5 ulp" : strcmp(budget, "one") == 0 ? "within 1 ulp" : "any";
+static void write_budget_cell(page *p, const char *name) {
+  answer_budget budget = ANSWER_HALF;
+  while (budget < ANSWER_ANY && strcmp(name, answer_budgets[budget]) != 0) budget++;
+  page_cell(p, budget == ANSWER_ANY ? "%s" : "within %s", answer_titles[budget]);
 }
 
 /* "the fastest, GB/s, share" of one machine. */
@@ -167,7 +170,7 @@ static void write_fastest(page *p, const record_machines *record) {
   RECORD_EACH(entry, record, fastest) {
     page_cell(p, "%s", entry->footprint);
     page_cell(p, CODE("%s") " (%s)", entry->shape, words_bytes(entry->bytes).text);
-    page_cell(p, "%s", budget_title(entry->budget));
+    write_budget_cell(p, entry->budget);
     RECORD_EACH(speed, entry, machines) write_fastest_cell(p, speed);
   }
   page_table_end(p);
@@ -277,8 +280,7 @@ static void write_accuracy(page *p, const record_machines *record) {
              "Of %" PRId64 " results, each a kernel on a shape, %" PRId64
              " have the same errors and the same bits on the "
              "machines that looked at the same elements. The others are listed: libm and vector sines have other bits "
-             "in other "
-             "versions, and on other instruction sets.",
+             "in other versions, and on other instruction sets.",
              compared, same);
   if (unlike)
     page_say(p,

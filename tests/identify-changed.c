@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What identify says about tables that are damaged, reversed, in lists, scaled and shifted, of odd dims. */
+/* Tests identify on tables that are damaged, reversed, in lists, scaled and shifted, and on tables of odd dims. */
 #include "tests/identify.h"
 
 typedef struct changed {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What identify says about tables that are no encoding. */
+/* Tests identify on tables that are no encoding. */
 #include "tests/identify.h"
 
 static const double turn = 6.283185307179586;

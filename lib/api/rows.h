@@ -24,8 +24,8 @@ typedef struct row_source {
   double attention;
   int parts;
   rows_part *part;
-  /* Of each row, the number of its position in its unit. Null without a list: there is one part then, and rows are
-     numbered as in it. */
+  /* The number of each row's position in its unit. Null without a list: then there is one part, whose row numbers are
+     those of the table. */
   int64_t *number;
   uint8_t *part_of;
 } row_source;

@@ -11,6 +11,7 @@
 static const char baseline[] = "naive";
 
 const char *const answer_budgets[ANSWER_BUDGETS] = {"half", "one", "any"};
+const char *const answer_titles[ANSWER_BUDGETS] = {"0.5 ulp", "1 ulp", "any"};
 
 /* ---- candidates ---- */
 

@@ -113,7 +113,7 @@ static void half_precision(finding *f, const record_report *report) {
   when(f, "%.2g is not significant", 0x1p-12);
 }
 
-/* Of nanoseconds for an element; NaN where it was not timed. */
+/* Nanoseconds for an element; NaN where the kernel was not timed. */
 static record_spread spread_of(const record_table *table, const char *kernel) {
   const record_row *row = report_row(table, kernel);
   return row ? row->timing.ns_per_element : (record_spread){NULL, NAN, NAN, NAN};

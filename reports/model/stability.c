@@ -9,7 +9,7 @@
 
 static const char mode[] = "hot", counter[] = "limit_bytes_per_second";
 
-/* Of n sorted numbers, the middle half, or a little more, as a share of their median; NaN of a single one. */
+/* The width of the middle half of n sorted numbers, or a little more, as a share of their median; NaN if n is 1. */
 static double middle_half(const double *sorted, size_t n, double median) {
   return n > 1 ? (sorted[n - 1 - n / 4] - sorted[n / 4]) / median : NAN;
 }

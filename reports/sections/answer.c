@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The answer of reports/model/answer.h: a sentence, a table, and the figure of all kernels. */
+#include "reports/model/answer.h"
 #include "common/contract.h"
 #include "reports/model/document.h"
 #include "reports/page/pareto.h"
@@ -134,9 +135,6 @@ static void write_row(page *p, const record_report *report, const record_answer 
 }
 
 static void write_table(page *p, const record_report *report) {
-  static const struct {
-    const char *budget, *title;
-  } within[] = {{"half", "0.5 ulp"}, {"one", "1 ulp"}, {"any", "any"}};
   static const page_column columns[] = {{"maximum error", false}, {"table", false},         {"take", false},
                                         {"GB/s", true},           {"% of limit", true},     {"the next takes", false},
                                         {"naive takes", true},    {"bound it keeps", false}};
@@ -144,9 +142,9 @@ static void write_table(page *p, const record_report *report) {
              "The fastest kernels by maximum error: 0.5 ulp is correctly rounded, 1 ulp is 2^-24, one just below 1. "
              "Ratios have intervals of 90 %, other figures their least and most; ‡ marks wide ones, see Environment.",
              columns, sizeof columns / sizeof *columns);
-  for (size_t n = 0; n < sizeof within / sizeof *within; n++)
+  for (answer_budget n = 0; n < ANSWER_BUDGETS; n++)
     RECORD_EACH(answer, report, answer)
-      if (strcmp(answer->budget, within[n].budget) == 0) write_row(p, report, answer, within[n].title);
+      if (strcmp(answer->budget, answer_budgets[n]) == 0) write_row(p, report, answer, answer_titles[n]);
   page_table_end(p);
 }
 
