@@ -35,7 +35,7 @@
  * 1, which is smaller for one normalisation less.
  *
  * Distances in the plane add up under rotation, but for a factor (1 + 2^-90). MPFR's pairs are within 2^-105 = 2 u²
- * (format.h; as points, those of oracle_turns). j and 64 b take at most six of them and five rotations each, the anchor
+ * (oracle_points and oracle_turns, as points). j and 64 b take at most six of them and five rotations each, the anchor
  * one, and putting the three together two rotations: 13 × 2 u² + 12 × 10 u² = 146 u² < 2^-98.
  *
  * An attention factor is in the anchors alone. What is turned is then 2^k times such a pair, the factor being at most
@@ -111,8 +111,7 @@ static int64_t anchor_of(int64_t position) {
 }
 
 static void set_anchor(fast_oracle *f, int64_t position) {
-  for (int64_t i = 0; i < f->pairs; i++) f->places[i] = (place){position, i};
-  oracle_pairs(f->exact, f->places, (size_t)f->pairs, f->exacts);
+  oracle_points(f->exact, position, f->exacts);
   for (int64_t i = 0; i < f->pairs; i++) set_lane(&f->group[i / LANES].anchor, i % LANES, pair_of(&f->exacts[i]));
   f->anchored = position;
 }
@@ -135,10 +134,9 @@ fast_oracle *fast_create(const posenc_problem *problem, unsigned isa) {
   f->groups = (f->pairs - 1) / LANES + 1;
   f->exact = oracle_create(&unpadded);
   f->group = aligned_alloc(64, (size_t)f->groups * sizeof *f->group);
-  f->places = calloc((size_t)f->pairs, sizeof *f->places);
   f->exacts = calloc((size_t)f->pairs * TURNS, sizeof *f->exacts);
   f->sums = calloc((size_t)f->groups * STEPS, sizeof *f->sums);
-  if (!f->exact || !f->group || !f->places || !f->exacts || !f->sums) {
+  if (!f->exact || !f->group || !f->exacts || !f->sums) {
     fast_destroy(f);
     return NULL;
   }
@@ -158,7 +156,6 @@ void fast_destroy(fast_oracle *f) {
   if (!f) return;
   oracle_destroy(f->exact);
   free(f->group);
-  free(f->places);
   free(f->exacts);
   free(f->sums);
   free(f);

@@ -32,8 +32,7 @@ struct fast_oracle {
   int64_t pairs, groups;
   int64_t anchored; /* the position of the anchor in use */
   group *group;
-  place *places;       /* of one row */
-  exact_pair *exacts;  /* MPFR's answers for `places`, or TURNS of each frequency */
+  exact_pair *exacts;  /* MPFR's answers: one of each frequency, or TURNS */
   element_error *sums; /* one per tile between two anchors */
 };
 

@@ -3,6 +3,9 @@
 #include "reference/scaling.h"
 
 #include <math.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +15,14 @@ enum { FREQUENCY_BITS = 320, FIRST_BITS = 140 };
 /* So few values are computed by one thread: threads that wait for the next team spin for longer than the values
    take. */
 enum { FEW = 64 };
+
+/* MPFR's constants, which each thread has for itself: those of a team would be lost with it. The only thread wants them
+ * again. */
+static void free_constants(void) {
+#ifdef _OPENMP
+  if (omp_in_parallel()) mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+#endif
+}
 
 struct oracle {
   posenc_problem problem;
@@ -145,7 +156,7 @@ oracle *oracle_create(const posenc_problem *problem) {
       mpfr_init2(frequencies[i], FREQUENCY_BITS);
       frequency(frequencies[i], o, i);
     }
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    free_constants();
   }
   return o;
 }
@@ -245,7 +256,7 @@ void oracle_pairs(const oracle *o, const place *places, size_t count, exact_pair
 #pragma omp for schedule(dynamic)
     for (size_t from = 0; from < count; from += FEW)
       compute_in_turn(o, places + from, count - from < FEW ? count - from : FEW, pairs + from);
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    free_constants();
   }
 }
 
@@ -302,13 +313,50 @@ static void compute_turns(const oracle *o, int64_t index, int count, exact_pair 
   mpfr_clears(angle, sine, cosine, rest, (mpfr_ptr)0);
 }
 
+/*
+ * The angle is computed in POINT_BITS more than its whole turns take, from a frequency of more bits than that: it, sine
+ * and cosine are within 2^(1 - POINT_BITS), and with a factor within four times that and its power of two. The low
+ * double is rounded by at most 2^-108, so the sum of the two is within 2^-106.
+ */
+enum { POINT_BITS = 128 };
+
+static exact_pair compute_point(const oracle *o, workspace *w, place at) {
+  mpfr_srcptr frequency_now = o->frequencies[at.index];
+  const mpfr_exp_t turns = mpfr_get_exp(frequency_now) + 64, angle_bits = POINT_BITS + (turns > 0 ? turns : 0);
+  if (at.position == 0 || angle_bits + 16 > FREQUENCY_BITS) return compute(o, false, w, at);
+  mpfr_set_prec(w->angle, angle_bits);
+  mpfr_set_prec(w->sine, POINT_BITS);
+  mpfr_set_prec(w->cosine, POINT_BITS);
+  mpfr_set_prec(w->rest, POINT_BITS);
+  mpfr_mul_si(w->angle, frequency_now, (long)at.position, MPFR_RNDN);
+  mpfr_sin_cos(w->sine, w->cosine, w->angle, MPFR_RNDN);
+  if (o->most != 1.0) {
+    mpfr_mul(w->sine, w->sine, o->attention, MPFR_RNDN);
+    mpfr_mul(w->cosine, w->cosine, o->attention, MPFR_RNDN);
+  }
+  return (exact_pair){sum_of_two(w->sine, w->rest), sum_of_two(w->cosine, w->rest)};
+}
+
+void oracle_points(const oracle *o, int64_t position, exact_pair *points) {
+  const int64_t frequencies = o->problem.dim / 2;
+#pragma omp parallel if (frequencies > FEW)
+  {
+    workspace w;
+    workspace_init(&w);
+#pragma omp for schedule(dynamic, 16)
+    for (int64_t i = 0; i < frequencies; i++) points[i] = compute_point(o, &w, (place){position, i});
+    workspace_clear(&w);
+    free_constants();
+  }
+}
+
 void oracle_turns(const oracle *o, int count, exact_pair *turns) {
   const int64_t frequencies = o->problem.dim / 2;
 #pragma omp parallel if (frequencies > FEW)
   {
 #pragma omp for schedule(dynamic, 16)
     for (int64_t i = 0; i < frequencies; i++) compute_turns(o, i, count, turns + i * count);
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    free_constants();
   }
 }
 

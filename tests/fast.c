@@ -18,27 +18,33 @@ static double distance(const fast_value *got, const exact *want) {
   return fabs((got->high - want->high) + (got->low - want->low));
 }
 
-/* The largest distance from MPFR over the positions, in units of the bound. */
+/* The largest distance from MPFR over the positions, in units of the bound; that of anchors, which are within 2^-106 as
+ * MPFR's pairs are within 2^-105, in units of 2^-104. */
 static double worst_distance(const posenc_problem *problem, const int64_t *positions, size_t count, int64_t *compared) {
   const int64_t pairs = problem->dim / 2;
-  const double bound = FAST_BOUND * exp2(ceil(log2(attention_of(problem))));
+  const double most = exp2(ceil(log2(attention_of(problem)))), bound = FAST_BOUND * most, near = 0x1p-104 * most;
   fast_oracle *f = fast_create(problem, 0);
   oracle *o = oracle_create(problem);
   fast_pair *got = calloc((size_t)pairs, sizeof *got);
-  exact_pair *want = calloc((size_t)pairs, sizeof *want);
+  exact_pair *want = calloc((size_t)pairs, sizeof *want), *points = calloc((size_t)pairs, sizeof *points);
   place *places = calloc((size_t)pairs, sizeof *places);
   double worst = 0.0;
   for (size_t n = 0; n < count; n++) {
     for (int64_t i = 0; i < pairs; i++) places[i] = (place){positions[n], i};
     oracle_pairs(o, places, (size_t)pairs, want);
     fast_row(f, positions[n], got);
+    oracle_points(o, positions[n], points);
     for (int64_t i = 0; i < pairs; i++) {
+      const fast_value sine = {points[i].sine.high, points[i].sine.low},
+                       cosine = {points[i].cosine.high, points[i].cosine.low};
+      worst = fmax(worst, fmax(distance(&sine, &want[i].sine), distance(&cosine, &want[i].cosine)) / near);
       worst = fmax(worst, distance(&got[i].sine, &want[i].sine) / bound);
       worst = fmax(worst, distance(&got[i].cosine, &want[i].cosine) / bound);
       *compared += 2;
     }
   }
   free(places);
+  free(points);
   free(want);
   free(got);
   oracle_destroy(o);

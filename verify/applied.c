@@ -3,32 +3,39 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const posenc_problem *problem_of(const applied *a) {
   return &a->s->shape->problem;
 }
 
-bool applied_open(applied *a, subject *s, int64_t rows, uint64_t seed, fast_oracle *reference) {
-  const posenc_problem *problem = &s->shape->problem;
-  const int64_t most = rows > CHECKED_ROWS ? rows : CHECKED_ROWS;
-  const size_t bytes = row_bytes(problem) * (size_t)most + APPLIED_SPARE * posenc_dtype_bytes(problem->dtype);
-  *a = (applied){.s = s};
-  a->x = arena_create(bytes);
-  a->one = arena_create(bytes);
-  a->other = arena_create(bytes);
-  a->sums = calloc((size_t)most, sizeof *a->sums);
-  a->digests = calloc((size_t)most, sizeof *a->digests);
-  s->checks[SEARCH].skip = "the search is one of tables";
-  return operand_open(&a->operand, problem, seed, reference) && a->x && a->one && a->other && a->sums && a->digests;
+bool applied_open(applied *a, int64_t rows, size_t bytes) {
+  *a = (applied){.x = arena_create(bytes), .one = arena_create(bytes), .other = arena_create(bytes)};
+  a->drawn = malloc(bytes);
+  a->sums = calloc((size_t)rows, sizeof *a->sums);
+  a->digests = calloc((size_t)rows, sizeof *a->digests);
+  return a->x && a->one && a->other && a->drawn && a->sums && a->digests;
 }
 
 void applied_close(applied *a) {
-  operand_close(&a->operand);
   arena_destroy(a->x);
   arena_destroy(a->one);
   arena_destroy(a->other);
+  free(a->drawn);
   free(a->sums);
   free(a->digests);
+}
+
+bool applied_begin(applied *a, subject *s, uint64_t seed, fast_oracle *reference) {
+  s->checks[SEARCH].skip = "the search is one of tables";
+  a->s = s;
+  a->elements = 0;
+  a->allowed.known = false;
+  return operand_open(&a->operand, &s->shape->problem, seed, reference);
+}
+
+void applied_end(applied *a) {
+  operand_close(&a->operand);
 }
 
 applied_x applied_x_of(applied *a, const witness *w) {
@@ -139,23 +146,17 @@ static void visit_norm(applied *a, int64_t position, int64_t index, pair given, 
 
 /* ---- windows --------------------------------------------------------------------------------------------------- */
 
-/* Compares x after calls that must not change it with x as it was drawn. */
-static void check_x(applied *a, window w, const unsigned char *x) {
-  const posenc_problem *problem = problem_of(a);
-  unsigned char *again = arena_place(a->other, row_bytes(problem) * (size_t)w.rows, false);
-  operand_draw(&a->operand, w.row, w.rows, 0, again);
-  check_bits(&a->s->checks[IN_PLACE], problem, again, x, problem->first + w.row, w.rows);
-}
-
 void applied_check_window(applied *a, window w, bool again, uint64_t *random) {
   const posenc_problem *problem = problem_of(a);
   const posenc_slice slice = posenc_rows(w.row, w.rows);
-  unsigned char *x = arena_place(a->x, row_bytes(problem) * (size_t)w.rows, false);
+  const size_t bytes = row_bytes(problem) * (size_t)w.rows;
+  unsigned char *x = arena_place(a->x, bytes, false);
   operand_draw(&a->operand, w.row, w.rows, 0, x);
+  if (again) memcpy(a->drawn, x, bytes);
   const unsigned char *out = subject_run(a->s, a->s->plan, &slice, x, a->one, false);
   check_accuracy(a, w, x, out);
   if (!again) return;
-  check_x(a, w, x);
+  check_bits(&a->s->checks[IN_PLACE], problem, a->drawn, x, problem->first + w.row, w.rows);
   subject_check_again(a->s, w, x, out, a->other, random);
   check_bits(&a->s->checks[IN_PLACE], problem, out, subject_run_in_place(a->s, &slice, x, a->other),
              problem->first + w.row, w.rows);

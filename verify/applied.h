@@ -12,6 +12,7 @@ typedef struct applied {
   subject *s;
   operand operand;
   arena *x, *one, *other; /* what is given, and results */
+  unsigned char *drawn;   /* what was given, where no call reaches */
   element_error *sums;    /* of each row of a window, */
   uint64_t *digests;      /* and of its bits */
   int64_t elements;       /* that were compared */
@@ -23,13 +24,17 @@ typedef struct applied {
   } allowed;
 } applied;
 
-/* Elements that the arenas hold beside rows, for gaps between sequences. */
+/* Elements that relations need beside rows, for gaps between sequences. */
 enum { APPLIED_SPARE = 39 };
 
-/* rows: of the largest window. The other arguments are those of operand_open. False when memory runs out; to be
- * closed in any case. */
-bool applied_open(applied *a, subject *s, int64_t rows, uint64_t seed, fast_oracle *reference);
+/* Memory for windows of so many rows and bytes. False when there is none; to be closed in any case. */
+bool applied_open(applied *a, int64_t rows, size_t bytes);
 void applied_close(applied *a);
+
+/* Turns to a subject whose windows fit; one at a time. The other arguments are those of operand_open. False when memory
+ * runs out; to be ended in any case. */
+bool applied_begin(applied *a, subject *s, uint64_t seed, fast_oracle *reference);
+void applied_end(applied *a);
 
 /* Accuracy, memory and environment of one window; with `again` in-place, pair norm, determinism and extension too. */
 void applied_check_window(applied *a, window w, bool again, uint64_t *random);

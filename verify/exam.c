@@ -198,7 +198,9 @@ static json_t *look_at_applied(exam_run *t) {
   const sampling_plan v = plan_sampling(e->kernel, problem, e->request->budget);
   applied a;
   json_t *record = NULL;
-  bool enough = applied_open(&a, &t->s, v.rows, t->streams[OF_X], NULL);
+  const int64_t rows = most(v.rows, CHECKED_ROWS);
+  const size_t bytes = row_bytes(problem) * (size_t)rows + APPLIED_SPARE * posenc_dtype_bytes(problem->dtype);
+  bool enough = applied_open(&a, rows, bytes) && applied_begin(&a, &t->s, t->streams[OF_X], NULL);
   if (enough) {
     isolate_say("rows by many threads at once", 0.0);
     applied_check_threads(&a);
@@ -215,6 +217,7 @@ static json_t *look_at_applied(exam_run *t) {
     enough = applied_check_relations(&a, &t->streams[OF_RELATIONS]);
   }
   if (enough && conclude(t)) record = result_of_applied(e, &a, v.exhaustive ? "exhaustive" : "sampled");
+  applied_end(&a);
   applied_close(&a);
   return record;
 }

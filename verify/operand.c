@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "verify/operand.h"
 
+#include "reference/vectors.h"
 #include "verify/property.h"
 
 #include <math.h>
@@ -58,14 +61,14 @@ bool operand_is_plain(int64_t row) {
 }
 
 /* The finaliser of MurmurHash3 (Appleby, 2011). */
-static inline uint32_t mixed(uint32_t h) {
+INLINE uint32_t mixed(uint32_t h) {
   h = (h ^ (h >> 16)) * UINT32_C(0x85ebca6b);
   h = (h ^ (h >> 13)) * UINT32_C(0xc2b2ae35);
   return h ^ (h >> 16);
 }
 
 /* The sum of two uniform numbers, of variance 1. */
-static inline float plain_x(uint32_t key, uint32_t column) {
+INLINE float plain_x(uint32_t key, uint32_t column) {
   const uint32_t one = mixed(key ^ (column * UINT32_C(0x9e3779b1))), other = mixed(one + UINT32_C(0x7f4a7c15));
   return ((float)(int32_t)one + (float)(int32_t)other) * 0x1.397p-31f;
 }
@@ -119,25 +122,40 @@ static void hard_pair(const posenc_problem *problem, uint32_t key, double sine, 
   }
 }
 
-void operand_store(posenc_dtype dtype, void *x, int64_t at, float value) {
-  if (dtype == POSENC_F32) {
-    ((float *)x)[at] = value;
-    return;
-  }
+/* Toward zero, as good as any. */
+INLINE uint16_t to_bf16(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
-  ((uint16_t *)x)[at] = (uint16_t)(bits >> 16); /* toward zero, as good as any */
+  return (uint16_t)(bits >> 16);
 }
 
-static void draw_plain_row(const posenc_problem *problem, uint32_t key, void *x) {
-  const int64_t width = row_width(problem);
-  if (problem->dtype == POSENC_F32) {
+void operand_store(posenc_dtype dtype, void *x, int64_t at, float value) {
+  if (dtype == POSENC_F32)
+    ((float *)x)[at] = value;
+  else
+    ((uint16_t *)x)[at] = to_bf16(value);
+}
+
+/* Sums and products are apart, and integers: all tiers draw the same. */
+INLINE void draw_plain(posenc_dtype dtype, int64_t width, uint32_t key, void *x) {
+  if (dtype == POSENC_F32) {
 #pragma omp simd
     for (int64_t j = 0; j < width; j++) ((float *)x)[j] = plain_x(key, (uint32_t)j);
   } else {
-    for (int64_t j = 0; j < width; j++) operand_store(POSENC_BF16, x, j, plain_x(key, (uint32_t)j));
+#pragma omp simd
+    for (int64_t j = 0; j < width; j++) ((uint16_t *)x)[j] = to_bf16(plain_x(key, (uint32_t)j));
   }
 }
+
+typedef void draw_row(posenc_dtype dtype, int64_t width, uint32_t key, void *x);
+#define DRAW(name, attributes, fused)                                                                                  \
+  attributes static void draw_plain_##name(posenc_dtype dtype, int64_t width, uint32_t key, void *x) {                 \
+    draw_plain(dtype, width, key, x);                                                                                  \
+  }
+EACH_TIER(DRAW)
+
+#define DRAW_ENTRY(name, attributes, fused) [TIER_##name] = draw_plain_##name,
+static draw_row *const draws[] = {EACH_TIER(DRAW_ENTRY)};
 
 static void draw_hard_row(const posenc_problem *problem, uint32_t key, const fast_lanes *exact_pairs, void *x) {
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
@@ -162,9 +180,11 @@ void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsig
   const posenc_problem *problem = o->problem;
   const size_t bytes = row_bytes(problem);
   const int64_t end = row + rows;
+  draw_row *const draw = draws[tier_for(0)];
 #pragma omp parallel for schedule(static) if (rows > FEW_ROWS)
   for (int64_t r = row; r < end; r++)
-    if (operand_is_plain(r)) draw_plain_row(problem, key_of(o, r, sequence), x + bytes * (size_t)(r - row));
+    if (operand_is_plain(r))
+      draw(problem->dtype, row_width(problem), key_of(o, r, sequence), x + bytes * (size_t)(r - row));
   for (int64_t from = row + (PERIOD - 1 - row % PERIOD), to; from < end; from = to) {
     const int64_t reach = fast_move(o->reference, problem->first + from);
     to = from + (reach - 1) / PERIOD * PERIOD + PERIOD;

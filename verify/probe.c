@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "verify/probe.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-/* x lies so many bytes behind a cache line, in huge pages if it is large. */
-enum { X_OFF = 16 };
+/* x lies so many bytes behind a cache line, and its numbers repeat. */
+enum { X_OFF = 16, DRAWN = 1 << 12, CHUNK = 1 << 21 };
 
 /* Any numbers of a size about 1. */
 static void draw_x(const stress *t, posenc_dtype dtype, unsigned char *x, size_t bytes) {
-  enum { DRAWN = 1 << 12 };
   const size_t element = posenc_dtype_bytes(dtype);
   for (size_t at = 0; at < bytes && at < DRAWN; at += element) {
     const float value = (float)random_below(t->random, 1 << 20) * 0x1p-18f - 2.0f;
@@ -20,6 +23,37 @@ static void draw_x(const stress *t, posenc_dtype dtype, unsigned char *x, size_t
     memcpy(x + at, element == 2 ? (const void *)&upper : (const void *)&bits, element);
   }
   for (size_t at = DRAWN; at < bytes; at += DRAWN) memcpy(x + at, x, bytes - at < DRAWN ? bytes - at : DRAWN);
+}
+
+/* Memory whose chunks are all the same pages, as a system takes long to clear new ones. */
+static unsigned char *map_x(size_t bytes) {
+  unsigned char *x = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (x == MAP_FAILED) return NULL;
+  const int file = memfd_create("x", MFD_CLOEXEC);
+  bool ok = file >= 0 && ftruncate(file, CHUNK) == 0;
+  for (size_t at = 0; ok && at < bytes; at += CHUNK)
+    ok = mmap(x + at, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, file, 0) != MAP_FAILED;
+  if (file >= 0) close(file);
+  if (ok) return x;
+  munmap(x, bytes);
+  return NULL;
+}
+
+static bool open_x(probe *r, size_t bytes) {
+  const bool large = bytes > CHUNK;
+  r->mapped = large ? (X_OFF + bytes + CHUNK - 1) / CHUNK * CHUNK : 0;
+  unsigned char *room = large ? map_x(r->mapped) : posenc_alloc(X_OFF + bytes);
+  if (!room) return false;
+  r->x = room + X_OFF;
+  draw_x(r->t, r->of.problem.dtype, r->x, large ? CHUNK : bytes);
+  return true;
+}
+
+static void close_x(probe *r) {
+  if (r->mapped)
+    munmap(r->x - X_OFF, r->mapped);
+  else
+    posenc_free(r->x - X_OFF);
 }
 
 static unsigned char *x_at(const probe *r, int64_t row) {
@@ -36,15 +70,11 @@ bool probe_open(probe *r, stress *t, const posenc_problem *problem, bool all_row
   r->row_bytes = row_bytes(problem);
   if (subject_open(&r->s, t->s->kernel, &r->of, &t->options)) return false;
   const size_t bytes = r->row_bytes * (size_t)problem->rows;
-  const bool takes_x = op_is_applied(problem->op);
-  unsigned char *room = takes_x ? posenc_alloc(X_OFF + bytes) : NULL;
-  if (room) r->x = room + X_OFF;
   if (all_rows) r->rows = malloc(bytes);
-  if ((takes_x && !r->x) || (all_rows && !r->rows)) {
+  if ((op_is_applied(problem->op) && !open_x(r, bytes)) || (all_rows && !r->rows)) {
     probe_close(r);
     return false;
   }
-  if (r->x) draw_x(t, problem->dtype, r->x, bytes);
   if (r->rows) {
     subject_begin_calls();
     probe_call(r, r->s.plan, 0, problem->rows, r->rows);
@@ -55,7 +85,7 @@ bool probe_open(probe *r, stress *t, const posenc_problem *problem, bool all_row
 
 void probe_close(probe *r) {
   subject_close(&r->s);
-  if (r->x) posenc_free(r->x - X_OFF);
+  if (r->x) close_x(r);
   free(r->rows);
 }
 

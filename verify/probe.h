@@ -11,6 +11,7 @@ typedef struct probe {
   subject s;
   size_t row_bytes;
   unsigned char *x;    /* null: a table */
+  size_t mapped;       /* bytes of x that are mapped; 0: they are allocated */
   unsigned char *rows; /* by one call; null: not asked for */
 } probe;
 

@@ -77,15 +77,15 @@ void subject_check_threads(subject *s, draw_rows_of *draw, void *argument) {
   const int count = count_threads();
   /* Results are apart, so that writes beside one, which MEMORY finds, do not change that of another thread. */
   const size_t bytes = row_bytes(problem) * (size_t)rows, apart = (bytes + 2 * LINE - 1) / LINE * LINE,
-               all = (size_t)count * apart;
+               all = (size_t)count * apart, room_bytes = (draw ? 3 : 2) * all + LINE;
   check *c = &s->checks[THREADS];
   if (rows == 0) return;
-  unsigned char *room = posenc_alloc(3 * all + LINE); /* rows that may be streamed */
+  unsigned char *room = posenc_alloc(room_bytes); /* rows that may be streamed */
   job *jobs = calloc((size_t)count, sizeof *jobs);
   if (!room || !jobs) {
     c->skip = "threads could not be had";
   } else {
-    memset(room, ARENA_POISON, 3 * all + LINE);
+    memset(room, ARENA_POISON, room_bytes);
     for (int i = 0; i < count; i++) {
       unsigned char *want = room + LINE + (size_t)i * apart, *out = want + all, *x = draw ? out + all : NULL;
       const posenc_slice slice = posenc_rows((problem->rows - rows) * i / (count - 1), rows);

@@ -194,13 +194,16 @@ void seal_end(void) {
   open_segment = NULL;
 }
 
-static void protect(const segment *s, int protection) {
-  mprotect(s->begin, to_pages((size_t)(s->end - s->begin)), protection);
-}
-
 void seal_break(const void *address) {
   const segment *of = is_sealed(address) ? segment_of(address) : NULL;
-  if (of) protect(of, PROT_READ | PROT_WRITE);
+  if (of) mprotect(of->begin, to_pages((size_t)(of->end - of->begin)), PROT_READ | PROT_WRITE);
+}
+
+/* Whole pages that nobody may touch any more; they are zeros when they are used again. */
+static void drop(unsigned char *begin, const unsigned char *end) {
+  const size_t bytes = to_pages((size_t)(end - begin));
+  madvise(begin, bytes, MADV_DONTNEED);
+  mprotect(begin, bytes, PROT_NONE);
 }
 
 size_t seal_release(const void *address) {
@@ -210,12 +213,15 @@ size_t seal_release(const void *address) {
     of->released = true;
     return of->live;
   }
-  madvise(of->begin, to_pages((size_t)(of->end - of->begin)), MADV_DONTNEED);
-  protect(of, PROT_NONE);
-  *of = (segment){.begin = NULL};
-  for (int i = 0; i < SEGMENTS; i++)
-    if (segments[i].begin) return 0;
-  mprotect(region, (size_t)(writable_end - region), PROT_NONE);
+  unsigned char *const begin = of->begin, *const end = of->end;
+  bool is_last = true;
+  of->begin = NULL;
+  for (int i = 0; i < SEGMENTS; i++) is_last = is_last && !segments[i].begin;
+  if (!is_last) {
+    drop(begin, end);
+    return 0;
+  }
+  drop(region, writable_end);
   used_end = writable_end = region;
   return 0;
 }

@@ -139,17 +139,20 @@ static bool check_all(stress *t) {
 
 /* OpenMP has one thread meanwhile: teams for small work cost more than it. */
 bool subject_stress(subject *s, bool apply_known, uint64_t *random) {
-  stress t = {s, random, arena_create(STRESS_BYTES), arena_create(STRESS_BYTES), *s->options, apply_known};
+  applied a;
+  stress t = {s, random, arena_create(STRESS_BYTES), arena_create(STRESS_BYTES), *s->options, apply_known, &a};
+  const bool has_room = applied_open(&a, STRESS_ROWS, STRESS_BYTES) && t.one && t.other;
   int threads = 1;
 #ifdef _OPENMP
   threads = omp_get_max_threads();
   omp_set_num_threads(1);
 #endif
   if (t.options.threads == 0) t.options.threads = threads;
-  const bool enough = t.one && t.other && check_all(&t);
+  const bool enough = has_room && check_all(&t);
 #ifdef _OPENMP
   omp_set_num_threads(threads);
 #endif
+  applied_close(&a);
   arena_destroy(t.one);
   arena_destroy(t.other);
   return enough;

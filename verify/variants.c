@@ -83,10 +83,9 @@ static bool examine_rows(stress *t, subject *other, fast_oracle *reference) {
     subject_check_window(other, all, reference, t->one, t->other, true, t->random);
     return true;
   }
-  applied a;
-  const bool enough = applied_open(&a, other, all.rows, random_below(t->random, UINT64_MAX), reference);
-  if (enough) applied_check_window(&a, all, true, t->random);
-  applied_close(&a);
+  const bool enough = applied_begin(t->applied, other, random_below(t->random, UINT64_MAX), reference);
+  if (enough) applied_check_window(t->applied, all, true, t->random);
+  applied_end(t->applied);
   return enough;
 }
 

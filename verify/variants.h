@@ -4,6 +4,7 @@
 #define POSENC_VERIFY_VARIANTS_H
 
 #include "reference/fast.h"
+#include "verify/applied.h"
 #include "verify/subject.h"
 
 /* State that the checks beside the rows of the shape share. */
@@ -13,10 +14,11 @@ typedef struct stress {
   arena *one, *other;
   posenc_options options; /* the subject's, with a number of threads */
   bool apply_known;       /* see subject_stress */
+  applied *applied;       /* of add and rope: turned to one problem after the other */
 } stress;
 
-/* Bytes that the arenas `one` and `other` can hold. */
-enum { STRESS_BYTES = 1 << 20 };
+/* Bytes that each of the arenas can hold, and rows of a window of add and rope. */
+enum { STRESS_BYTES = 1 << 20, STRESS_ROWS = 64 };
 
 /* Reports progress. */
 void stress_say(const char *doing);
@@ -40,8 +42,8 @@ int variant_firsts(const stress *t, int64_t firsts[FIRSTS]);
 /* The reference of a problem, from position 0 on. */
 fast_oracle *variant_reference(const posenc_problem *problem);
 
-/* Examines all rows of the other subject in one window, against the reference of the same frequencies, and adds the
- * findings to `p`. False when memory runs out. */
+/* Examines all rows of the other subject, which fit the arenas, in one window, against the reference of the same
+ * frequencies, and adds the findings to `p`. False when memory runs out. */
 bool variant_examine(stress *t, subject *other, fast_oracle *reference, property p);
 
 #endif
