@@ -10,6 +10,7 @@
 #include "verify/leaks.h"
 #include "verify/relations.h"
 #include "verify/rows.h"
+#include "verify/sampling.h"
 #include "verify/stages.h"
 #include "verify/stress.h"
 
@@ -17,74 +18,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which rows of a shape are looked at ---------------------------------------------------------------- */
-
-/* The largest window fits a cache, and bounds the memory. A window of a sample has at least these rows. */
-enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
-
-/*
- * One element can break a promise of correct rounding, so such a kernel gets the whole budget. The errors of others are
- * spread over all rows; they get a share of it. These are the largest numbers of windows in a sample: few if the
- * kernel's bound is not derived, as such a kernel may compute each window from position 0 on.
- */
-enum { SHARE_OF_BOUNDED = 32, WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 4 };
-
-/* Shares of add and rope, whose table is looked at beside them; and of a rope cache: its own columns are the library's
- * work, the same for all kernels. The published 4096×128 is looked at whole. */
-enum { SHARE_OF_APPLIED = 32, SHARE_OF_CACHE = 256 };
-
-typedef struct sampling_plan {
-  bool exhaustive;
-  int64_t windows, rows; /* at most so many rows a window */
-} sampling_plan;
-
-static int64_t most(int64_t a, int64_t b) {
-  return a > b ? a : b;
+static sampling sampling_of_exam(const exam *e) {
+  return sampling_of(e->kernel, &e->of->problem, e->request->budget);
 }
 
-static int64_t share_of(const posenc_kernel *kernel, posenc_op op) {
-  if (op_is_applied(op)) return SHARE_OF_APPLIED;
-  if (op == POSENC_ROPE_CACHE) return SHARE_OF_CACHE;
-  const posenc_bound *b = &kernel->bound;
-  return b->derived && b->ulp == 0.5 && b->abs == 0.0 && b->growth == 0.0 ? 1 : SHARE_OF_BOUNDED;
-}
-
-static sampling_plan plan_sampling(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget) {
-  const int64_t width = problem->heads * problem->dim, row_bytes = width * (int64_t)posenc_dtype_bytes(problem->dtype);
-  const int64_t fitting = most(WINDOW_BYTES / row_bytes, 1),
-                affordable = budget / (width / 2) / share_of(kernel, problem->op);
-  if (problem->rows <= affordable) {
-    const int64_t rows = least(fitting, problem->rows);
-    return (sampling_plan){true, rows ? (problem->rows - 1) / rows + 1 : 0, rows};
-  }
-  /* The first rows and the last rows always, even if the budget is for one. */
-  const int64_t enough = kernel->bound.derived ? WINDOWS_OF_CLAIM : WINDOWS_OF_NO_CLAIM,
-                windows = least(most(affordable / SAMPLED_ROWS, 2), least(enough, problem->rows));
-  return (sampling_plan){false, windows, least(most(affordable / windows, 1), fitting)};
-}
-
-static double elements_of(const sampling_plan *v, const posenc_problem *problem) {
-  return (double)(problem->heads * problem->dim) *
-         (v->exhaustive ? (double)problem->rows : (double)v->windows * (double)v->rows);
-}
-
-/* Window `number` of the plan: in order when exhaustive, else the first rows, the last rows, and rows drawn at
- * random. */
-static window window_of(const sampling_plan *v, int64_t number, const posenc_problem *problem, uint64_t *random) {
-  const int64_t last = problem->rows - v->rows;
-  const int64_t row = v->exhaustive || number == 0 ? number * v->rows
-                      : number == 1                ? last
-                                                   : (int64_t)random_below(random, (uint64_t)last + 1);
-  return (window){row, least(v->rows, problem->rows - row)};
+static int64_t rows_of_arenas(const sampling *v) {
+  return v->rows > CHECKED_ROWS ? v->rows : CHECKED_ROWS;
 }
 
 double exam_elements(const exam *e) {
   if (e->cases) return (double)cases_count(e->cases->cases);
-  const sampling_plan v = plan_sampling(e->kernel, &e->of->problem, e->request->budget);
-  return elements_of(&v, &e->of->problem);
+  const sampling v = sampling_of_exam(e);
+  return sampling_elements(&v);
 }
-
-/* ---- running ---------------------------------------------------------------------------------------- */
 
 /* Purposes of random numbers. */
 typedef enum stream { OF_ROWS, OF_PIECES, OF_RELATIONS, OF_SEARCH, OF_STAGES, OF_X, OF_CORNERS, STREAMS } stream;
@@ -151,8 +97,8 @@ static json_t *look_at_table(exam_run *t) {
   subject *s = &t->s;
   const posenc_problem *problem = &s->shape->problem;
   const bool is_cache = e->of->problem.op == POSENC_ROPE_CACHE;
-  const sampling_plan v = plan_sampling(e->kernel, &e->of->problem, request->budget);
-  const size_t bytes = (size_t)most(v.rows, CHECKED_ROWS) * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+  const sampling v = sampling_of_exam(e);
+  const size_t bytes = (size_t)rows_of_arenas(&v) * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
   searched search_found;
   cache kept = {.plan = NULL};
   json_t *record = NULL;
@@ -164,7 +110,7 @@ static json_t *look_at_table(exam_run *t) {
     subject_check_threads(s, NULL, NULL);
   }
   for (int64_t n = 0; enough && n < v.windows; n++) {
-    const window w = window_of(&v, n, problem, &t->streams[OF_ROWS]);
+    const window w = sampling_window(&v, n, &t->streams[OF_ROWS]);
     say_window(w, (double)n / (double)v.windows);
     subject_check_window(s, w, reference, one, other, n < SERIAL_WINDOWS, &t->streams[OF_PIECES]);
     if (is_cache) cache_check_window(&kept, s, w, one, n < SERIAL_WINDOWS);
@@ -194,11 +140,11 @@ static json_t *look_at_table(exam_run *t) {
 /* Add and rope. */
 static json_t *look_at_applied(exam_run *t) {
   const exam *e = t->e;
-  const posenc_problem *problem = &e->of->problem;
-  const sampling_plan v = plan_sampling(e->kernel, problem, e->request->budget);
+  const sampling v = sampling_of_exam(e);
   applied a;
   json_t *record = NULL;
-  const int64_t rows = most(v.rows, CHECKED_ROWS);
+  const posenc_problem *problem = &e->of->problem;
+  const int64_t rows = rows_of_arenas(&v);
   const size_t bytes = row_bytes(problem) * (size_t)rows + APPLIED_SPARE * posenc_dtype_bytes(problem->dtype);
   bool enough = applied_open(&a, rows, bytes) && applied_begin(&a, &t->s, t->streams[OF_X], NULL);
   if (enough) {
@@ -206,7 +152,7 @@ static json_t *look_at_applied(exam_run *t) {
     applied_check_threads(&a);
   }
   for (int64_t n = 0; enough && n < v.windows; n++) {
-    const window w = window_of(&v, n, problem, &t->streams[OF_ROWS]);
+    const window w = sampling_window(&v, n, &t->streams[OF_ROWS]);
     say_window(w, (double)n / (double)v.windows);
     applied_check_window(&a, w, n < SERIAL_WINDOWS, &t->streams[OF_PIECES]);
     if (n + 1 == SERIAL_WINDOWS) subject_share(&t->s);
@@ -256,16 +202,17 @@ static json_t *look_at_rows(exam_run *t) {
   subject *s = &t->s;
   const posenc_problem *problem = &s->shape->problem;
   const bool is_cache = e->of->problem.op == POSENC_ROPE_CACHE;
+  const sampling v = sampling_of_exam(e);
   const window first = {0, least(CHECKED_ROWS, problem->rows)};
   cache kept = {.plan = NULL};
   json_t *record = NULL;
   arena *rows = arena_create(CHECKED_ROWS * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
-  const int64_t looked = rows ? subject_check_rows(s, e->request->budget) : -1;
-  const bool enough = looked >= 0 && (!is_cache || cache_open(&kept, s, &e->of->problem, CHECKED_ROWS));
+  const bool enough =
+      rows && subject_check_rows(s, &v) && (!is_cache || cache_open(&kept, s, &e->of->problem, CHECKED_ROWS));
   if (enough && is_cache && problem->rows) cache_check_window(&kept, s, first, rows, true);
   if (enough && conclude(t)) {
     tell_positions(s);
-    record = result_of_table(e, s, looked == problem->rows ? "exhaustive" : "sampled", NULL);
+    record = result_of_table(e, s, v.exhaustive ? "exhaustive" : "sampled", NULL);
     if (e->request->explain) json_object_set_new(record, "explain", json_null());
   }
   cache_close(&kept);

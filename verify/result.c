@@ -4,7 +4,7 @@
 #include "common/field.h"
 #include "common/shapes.h"
 #include "verify/record.h"
-#include "verify/rows.h"
+#include "verify/sampling.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -140,31 +140,25 @@ static void check_runs(row_source *m, int64_t from, int64_t rows) {
   }
 }
 
-int64_t subject_check_rows(subject *s, int64_t budget) {
+bool subject_check_rows(subject *s, const sampling *v) {
   const posenc_problem *problem = &s->shape->problem;
-  const int64_t rows = problem->rows, pairs = (problem->dim + 1) / 2,
-                fitting = CALL_BYTES / (int64_t)row_bytes(problem),
-                affordable = budget / pairs > 2 ? budget / pairs : 2, half = affordable / 2;
+  const int64_t fitting = CALL_BYTES / (int64_t)row_bytes(problem);
   row_source m = {.s = s, .most = fitting > CHECKED_ROWS ? fitting : CHECKED_ROWS};
   m.one = arena_create((size_t)m.most * row_bytes(problem));
   m.other = arena_create((size_t)m.most * row_bytes(problem));
-  m.all = rows <= affordable ? rows : 2 * half;
+  m.all = v->exhaustive ? v->all : v->windows * v->rows;
   bool enough = m.one && m.other;
   s->checks[SEARCH].skip = s->checks[STAGES].skip = "it is one of tables of successive positions with an even dim";
   if (enough) {
     isolate_say("rows by two threads", 0.0);
     subject_check_threads(s, NULL, NULL);
   }
-  const int64_t first = rows <= affordable ? rows : half;
-  if (enough && first > 0) {
-    enough = look_at(&m, 0, first);
-    check_runs(&m, 0, first);
-  }
-  if (enough && first < rows) {
-    enough = look_at(&m, rows - half, half);
-    check_runs(&m, rows - half, half);
+  for (int64_t n = 0; enough && n < v->windows; n++) {
+    const window w = sampling_window(v, n, NULL);
+    enough = look_at(&m, w.row, w.rows);
+    check_runs(&m, w.row, w.rows);
   }
   arena_destroy(m.one);
   arena_destroy(m.other);
-  return enough ? m.all : -1;
+  return enough;
 }

@@ -6,6 +6,7 @@
 #include "common/shapes.h"
 #include "verify/arena.h"
 #include "verify/property.h"
+#include "verify/sampling.h"
 
 typedef struct subject {
   const posenc_kernel *kernel;
@@ -80,11 +81,6 @@ table_pair subject_pair(subject *s, const posenc_plan *plan, int64_t row, int64_
 void subject_share(subject *s);
 
 /* ---- checks of any operation ---------------------------------------------------------------------------------- */
-
-/* Rows that are computed in one call. */
-typedef struct window {
-  int64_t row, rows;
-} window;
 
 /* Rows that the checks of threads and relations want an arena to hold. */
 enum { CHECKED_ROWS = 64 };

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/sampling.h"
+
+#include "common/shapes.h"
+#include "verify/property.h"
+
+/* The largest window fits a cache, and bounds the memory. Windows of a sample have at least these rows, where so many
+ * fit and two such windows are affordable. */
+enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
+
+/*
+ * One element can break a promise of correct rounding, so such a kernel gets the whole budget. The errors of others are
+ * spread over all rows; they get a share of it. Of add and rope the table is looked at beside them; of a rope cache its
+ * own columns are the library's work, the same for all kernels. The published 4096×128 is looked at whole.
+ */
+enum { SHARE_OF_BOUNDED = 32, SHARE_OF_APPLIED = 32, SHARE_OF_CACHE = 256 };
+
+/*
+ * So many windows are enough for a sample, if the budget fits into them. If the kernel's bound is not derived there are
+ * never more, as it may compute each window from position 0 on. Lists of positions and odd dims are looked at from both
+ * ends, in blocks that table-exam.c makes: their windows may be of any size.
+ */
+enum { WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 4, WINDOWS_OF_SPECIAL = 2 };
+
+static int64_t most(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static int64_t share_of(const posenc_kernel *kernel, posenc_op op) {
+  if (op_is_applied(op)) return SHARE_OF_APPLIED;
+  if (op == POSENC_ROPE_CACHE) return SHARE_OF_CACHE;
+  const posenc_bound *b = &kernel->bound;
+  return b->derived && b->ulp == 0.5 && b->abs == 0.0 && b->growth == 0.0 ? 1 : SHARE_OF_BOUNDED;
+}
+
+static int64_t most_windows(const posenc_kernel *kernel, bool special) {
+  return special ? WINDOWS_OF_SPECIAL : kernel->bound.derived ? INT64_MAX : WINDOWS_OF_NO_CLAIM;
+}
+
+sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget) {
+  const bool special = rows_are_special(problem);
+  const int64_t width = problem->heads * problem->dim, row_bytes = width * (int64_t)posenc_dtype_bytes(problem->dtype),
+                pairs = (width + 1) / 2, fitting = special ? most(problem->rows, 1) : most(WINDOW_BYTES / row_bytes, 1),
+                affordable = most(budget / pairs / share_of(kernel, problem->op), 2);
+  sampling v = {.exhaustive = problem->rows <= affordable, .all = problem->rows, .width = width};
+  if (v.exhaustive) {
+    v.rows = least(fitting, v.all);
+    v.windows = v.rows ? (v.all - 1) / v.rows + 1 : 0;
+  } else {
+    const int64_t limit = most_windows(kernel, special), filling = (affordable - 1) / fitting + 1,
+                  enough = least(most(affordable / SAMPLED_ROWS, 2), WINDOWS_OF_CLAIM);
+    v.rows = least(affordable / least(most(enough, filling), limit), fitting);
+    v.windows = least(affordable / v.rows, limit);
+  }
+  return v;
+}
+
+double sampling_elements(const sampling *v) {
+  return (double)v->width * (v->exhaustive ? (double)v->all : (double)v->windows * (double)v->rows);
+}
+
+window sampling_window(const sampling *v, int64_t number, uint64_t *random) {
+  const int64_t last = v->all - v->rows;
+  const int64_t row = v->exhaustive || number == 0 ? number * v->rows
+                      : number == 1                ? last
+                                                   : (int64_t)random_below(random, (uint64_t)last + 1);
+  return (window){row, least(v->rows, v->all - row)};
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Which rows of a shape verify looks at: all that the budget allows, or a sample of them. */
+#ifndef POSENC_VERIFY_SAMPLING_H
+#define POSENC_VERIFY_SAMPLING_H
+
+#include "posenc.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Rows [row, row + rows). */
+typedef struct window {
+  int64_t row, rows;
+} window;
+
+/* The rows, as windows. */
+typedef struct sampling {
+  bool exhaustive; /* the windows are all rows, each once */
+  int64_t windows; /* of a table without rows none */
+  int64_t rows;    /* of a window; only the last of an exhaustive one may have fewer */
+  int64_t all;     /* rows of the shape */
+  int64_t width;   /* elements of a row */
+} sampling;
+
+/* Is it a table whose rows are not successive positions, or whose dim is odd (rows.h), or an operation with one? */
+static inline bool rows_are_special(const posenc_problem *problem) {
+  return problem->positions || problem->dim % 2;
+}
+
+/* For a valid problem, of any operation. The budget is in pairs, at least 1; see verify_request for what share of it a
+ * shape gets. Two rows are looked at whatever it is. */
+sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget);
+
+/* Window `number`, below `windows`: in order when exhaustive, else the first rows, the last rows, and then rows drawn
+ * from `random`, which is read and advanced for those alone and must be asked for in order. */
+window sampling_window(const sampling *v, int64_t number, uint64_t *random);
+
+/* How many elements the windows have together; one in two windows counts twice. */
+double sampling_elements(const sampling *v);
+
+#endif
