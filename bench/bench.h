@@ -42,18 +42,7 @@ static const double bench_longest = 1;
  * memory), on finite numbers.
  *
  * Makes the timing record: valid Google Benchmark JSON with our environment in its context. Benchmarks are called
- * "<mode>/<shape>/<kernel>". All have the counters rows, dim, heads, batch (1 for a table), turn (which of all
- * repetitions of the run this one was, from 1 on). All but "plan" have:
- *
- *   bytes_per_second        written; of add and rope, of x: read and written
- *   ns_per_element          of the table, or of x
- *   limit_bytes_per_second  of the fastest way to do that at all on this machine (bench/limit.h): fill memory for a
- *                           table, scale x in place for add and rope; memory in the same state, the better of just
- *                           before and just after this repetition
- *   of_limit                ratio of the two
- *   rows_timed              of one iteration: 1 in "row"; in "hot" fewer than rows where a pass is slow, and each
- *                           iteration takes the next slice of the same table; else rows
- *   plan_share              in "first" alone: the part of the time that the plan takes, its end included
+ * "<mode>/<shape>/<kernel>". Their counters are in common/counters.def.
  *
  * real_time and cpu_time are those of a pass over the whole table, or x, whatever rows_timed is, so that records can be
  * compared; in "row" those of a row, in "plan" those of a plan. Only cpu_time counts what prepares an iteration of

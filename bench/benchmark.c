@@ -62,8 +62,22 @@ static double time_loop(shim_state *state, benchmark *b, int64_t *iterations) {
   return seconds;
 }
 
-static void count(shim_state *state, benchmark *b, const char *name, double value) {
-  if (!shim_count(state, name, value) && !b->run->failed) b->run->failed = !benchmark_tell_memory();
+/* The counters of one repetition, by name; NaN where it has none. */
+typedef struct counters {
+#define COUNTER(in_report, name, unit, meaning) double name;
+#include "common/counters.def"
+} counters;
+
+static const counters no_counters = {
+#define COUNTER(in_report, name, unit, meaning) .name = NAN,
+#include "common/counters.def"
+};
+
+static void write_counters(shim_state *state, benchmark *b, const counters *c) {
+  bool enough = true;
+#define COUNTER(in_report, name, unit, meaning) enough = shim_count(state, #name, c->name) && enough;
+#include "common/counters.def"
+  if (!enough && !b->run->failed) b->run->failed = !benchmark_tell_memory();
 }
 
 static void show(const benchmark *b) {
@@ -74,19 +88,18 @@ static void show(const benchmark *b) {
   progress_show("bench", text, (double)b->run->done, (double)total, "timings");
 }
 
-static void count_rates(shim_state *state, benchmark *b, double seconds, int64_t iterations, double best) {
-  const timing *t = &b->timing;
+static void count_rates(counters *c, const timing *t, double seconds, int64_t iterations, double best) {
   const posenc_problem *problem = &t->subject->shape->problem;
   const double rows = (double)iterations * (double)t->rows * (double)t->subject->batch;
   const double elements = rows * (double)row_elements_of(problem);
   const double passes = op_is_applied(problem->op) ? 2 : 1; /* x is read too */
   const double rate = passes * elements * (double)posenc_dtype_bytes(problem->dtype) / seconds;
-  count(state, b, "bytes_per_second", rate);
-  count(state, b, "ns_per_element", 1e9 * seconds / elements);
-  count(state, b, "limit_bytes_per_second", best);
-  count(state, b, "of_limit", rate / best);
-  count(state, b, "rows_timed", (double)t->rows);
-  if (t->mode == BENCH_FIRST) count(state, b, "plan_share", t->plan_seconds / seconds);
+  c->bytes_per_second = rate;
+  c->ns_per_element = 1e9 * seconds / elements;
+  c->limit_bytes_per_second = best;
+  c->of_limit = rate / best;
+  c->rows_timed = (double)t->rows;
+  if (t->mode == BENCH_FIRST) c->plan_share = t->plan_seconds / seconds;
 }
 
 void benchmark_run(shim_state *state, void *arg) {
@@ -100,11 +113,13 @@ void benchmark_run(shim_state *state, void *arg) {
   t->plan_seconds = 0;
   int64_t iterations;
   const double seconds = time_loop(state, b, &iterations);
-  if (moves) count_rates(state, b, seconds, iterations, fmax(limit_before, limit_rate(&t->limit)));
+  counters c = no_counters;
+  if (moves) count_rates(&c, t, seconds, iterations, fmax(limit_before, limit_rate(&t->limit)));
   timing_rest(t);
-  count(state, b, "rows", (double)t->subject->shape->problem.rows);
-  count(state, b, "dim", (double)t->subject->shape->problem.dim);
-  count(state, b, "heads", (double)t->subject->shape->problem.heads);
-  count(state, b, "batch", (double)t->subject->batch);
-  count(state, b, "turn", (double)++b->run->done);
+  c.rows = (double)t->subject->shape->problem.rows;
+  c.dim = (double)t->subject->shape->problem.dim;
+  c.heads = (double)t->subject->shape->problem.heads;
+  c.batch = (double)t->subject->batch;
+  c.turn = (double)++b->run->done;
+  write_counters(state, b, &c);
 }

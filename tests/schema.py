@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Compares records/record.schema.json with records/fields.def, and records with the schema; see schema.sh."""
+"""Compares records/record.schema.json with records/fields.def and common/counters.def, and records with the schema:
+see schema.sh."""
 import json
 import re
 import sys
@@ -38,15 +39,10 @@ def kind_schema(kind, arguments):
     }[kind]
 
 
-def read_fields(path):
-    """{object: {field: (must it be there, schema)}} of fields.def."""
-    with open(path, encoding="utf-8") as file:
-        text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
-    macros = dict(re.findall(r"#define (\w+) \\\n((?:.*\\\n)*.*\n)", text))
+def read_fields(text):
+    """{object: {field: (must it be there, schema)}} of fields.def, preprocessed."""
     objects = {}
     for name, body in re.findall(r"BEGIN\((\w+)\)(.*?)END\(\1\)", text, re.S):
-        for macro, fields in macros.items():
-            body = re.sub(rf"\b{macro}\b", lambda _, fields=fields: fields, body)
         objects[name] = {}
         for kind, arguments in re.findall(r"(\w+)\(([^)]*)\)", body):
             need, *_, key = split = [argument.strip() for argument in arguments.split(",")]
@@ -54,8 +50,21 @@ def read_fields(path):
     return objects
 
 
-def compare(schema, objects):
-    """The differences, line by line. The schema may also state the meaning of a field and its values."""
+def read_counters(text):
+    """{name: description in the schema} of counters.def, preprocessed."""
+    string = r'"(?:[^"\\]|\\.)*"\s*'
+    counters = {}
+    for name, unit, meaning in re.findall(rf"COUNTER\(\w+,\s*(\w+),\s*({string}),\s*((?:{string})+)\)", text):
+        said = "".join(json.loads(part) for part in re.findall(string, meaning))
+        counters[name] = ", ".join(filter(None, (json.loads(unit), said)))
+    if len(counters) != text.count("COUNTER("):
+        sys.exit("counters.def has rows of another form")
+    return counters
+
+
+def compare(schema, objects, counters):
+    """The differences, line by line. The schema may also state the meaning of a field and its values; those of counters
+    are in counters.def."""
     defined = {name: one for name, one in schema["$defs"].items() if "properties" in one}
     for name in sorted(defined.keys() ^ objects.keys()):
         yield f"{name}: only in one of the two"
@@ -63,13 +72,20 @@ def compare(schema, objects):
         one, fields = defined[name], objects[name]
         if one["type"] != "object" or not one["description"]:
             yield f"{name}: no object, or it is not described"
-        for key in sorted(one["properties"].keys() ^ fields.keys()):
-            yield f"{name}.{key}: only in one of the two"
+        meanings = counters if name in ("benchmark", "row_timing") else {}
+        for key in sorted(one["properties"].keys() - fields.keys()):
+            yield f"{name}.{key}: only in the schema"
+        for key in sorted(fields.keys() - one["properties"].keys()):
+            wanted = {"description": meanings.get(key, "..."), **fields[key][1]}
+            yield f"{name}.{key}: not in the schema: {json.dumps(key)}: {json.dumps(wanted)}"
         for key in sorted(one["properties"].keys() & fields.keys()):
             must, wanted = fields[key]
             said = dict(one["properties"][key])
-            if not said.pop("description", ""):
+            description = said.pop("description", "")
+            if not description:
                 yield f"{name}.{key}: what it is, is not described"
+            if description != meanings.get(key, description):
+                yield f"{name}.{key}: described as {description!r}, but the counter is {meanings[key]!r}"
             if wanted and {k: v for k, v in said.items() if k not in ("const", "enum")} != wanted:
                 yield f"{name}.{key}: {said}, but the field is {wanted}"
             if must != (key in one["required"]):
@@ -91,7 +107,8 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         schema = json.load(file)
     if sys.argv[2] == "fields":
-        faults = list(compare(schema, read_fields(sys.argv[3])))
+        with open(sys.argv[3], encoding="utf-8") as fields, open(sys.argv[4], encoding="utf-8") as counters:
+            faults = list(compare(schema, read_fields(fields.read()), read_counters(counters.read())))
     else:
         faults = list(validate(schema, sys.argv[2], sys.argv[3]))
     print("\n".join(faults))

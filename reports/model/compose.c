@@ -88,16 +88,28 @@ static json_t *make_speed_up(const maker *m, const char *mode, const char *shape
   return samples_ratio(m->times, mode, shape_name, kernel, baseline);
 }
 
+/* What of a counter is in a report: see counters.def. */
+typedef enum in_report { NONE, ONE, SPREAD } in_report;
+
+static const struct {
+  const char *name;
+  in_report as;
+} counters[] = {
+#define COUNTER(in_report, name, unit, meaning) {#name, in_report},
+#include "common/counters.def"
+};
+
 static json_t *make_timing(const maker *m, const char *mode, const char *shape_name, const char *kernel) {
-  static const char *const sizes[] = {"rows", "rows_timed"};
-  static const char *const counters[] = {"ns_per_element", "bytes_per_second", "of_limit", "limit_bytes_per_second"};
   const size_t repetitions = samples_collect(m->times, mode, shape_name, kernel, "ns_per_element");
   if (repetitions == 0) return json_null();
   json_t *timing = json_pack("{s:I}", "repetitions", (json_int_t)repetitions);
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    timing = field_put(timing, sizes[i], first_of(m, mode, shape_name, kernel, sizes[i]));
-  for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
-    timing = field_put(timing, counters[i], samples_spread(m->times, mode, shape_name, kernel, counters[i]));
+  for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
+    const char *name = counters[i].name;
+    if (counters[i].as == ONE)
+      timing = field_put(timing, name, first_of(m, mode, shape_name, kernel, name));
+    else if (counters[i].as == SPREAD)
+      timing = field_put(timing, name, samples_spread(m->times, mode, shape_name, kernel, name));
+  }
   if (strcmp(mode, "hot") == 0)
     timing = field_put(timing, "plan_ns", samples_spread(m->times, "plan", shape_name, kernel, "plan_ns"));
   return field_put(timing, "speed_up", make_speed_up(m, mode, shape_name, kernel));
