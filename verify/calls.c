@@ -30,12 +30,6 @@ void check_alignment(stress *t) {
   }
 }
 
-/* Kernels that are meant for use never take so long. Those that need a tenth of a microsecond for an element get
- * fewer and smaller calls. CPU time, so that a busy machine makes no difference. */
-static bool takes_long(double seconds) {
-  return seconds > 0.1;
-}
-
 /* A call of so many rows; some of them are compared with calls of few. Returns how many seconds all of them took. */
 static double try_large_call(probe *r, int64_t rows, const arena *large, unsigned char *all) {
   enum { PIECES = 6, FEW = 4 };
@@ -78,7 +72,7 @@ bool check_call_sizes(stress *t) {
   /* Seconds of the call before. The next one takes four times as long, so up to twice the limit: it may be the first
      with streaming stores. */
   double seconds = 0.0;
-  for (size_t bytes = row_bytes; large && bytes <= most && !takes_long(2.0 * seconds); bytes *= 4) {
+  for (size_t bytes = row_bytes; large && bytes <= most && !subject_takes_long(2.0 * seconds); bytes *= 4) {
     const int64_t rows = (int64_t)(bytes / row_bytes) + 1;
     const size_t placed = row_bytes * (size_t)rows;
     seconds = try_large_call(&r, rows, large, arena_place(large, placed, false));
@@ -97,7 +91,7 @@ void check_decoding(stress *t) {
   if (probe_open(&r, t, &p, true)) {
     stress_say("one row after another");
     const double start = subject_seconds();
-    for (int64_t row = 0; row < steps && (row % 64 || !takes_long(subject_seconds() - start)); row++)
+    for (int64_t row = 0; row < steps && (row % 64 || !subject_takes_long(subject_seconds() - start)); row++)
       probe_compare(&r, DECODING, row, 1, t->one,
                     arena_place_off(t->one, r.row_bytes, (size_t)row * 4 * posenc_dtype_bytes(p.dtype) % 256));
     probe_close(&r);
@@ -106,7 +100,7 @@ void check_decoding(stress *t) {
   const int count = variant_firsts(t, firsts);
   p.rows = FAR_ROWS;
   const double start = subject_seconds();
-  for (int64_t n = 0; n < plans && count && !takes_long(subject_seconds() - start); n++) {
+  for (int64_t n = 0; n < plans && count && !subject_takes_long(subject_seconds() - start); n++) {
     p.first = firsts[random_below(t->random, (uint64_t)count)];
     if (!probe_open(&r, t, &p, true)) continue;
     for (int64_t draw = 0; draw < draws; draw++)
@@ -126,7 +120,7 @@ void check_endurance(stress *t) {
   check *c = &t->s->checks[ENDURANCE];
   double out[3 * HEADS * DIM];
   const double start = subject_seconds();
-  for (int64_t done = 0; done < calls && !takes_long(subject_seconds() - start); done += AT_A_TIME) {
+  for (int64_t done = 0; done < calls && !subject_takes_long(subject_seconds() - start); done += AT_A_TIME) {
     stress_say("a long run of calls");
     subject_begin_calls();
     for (int64_t n = done; n < done + AT_A_TIME; n++) {

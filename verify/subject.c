@@ -200,6 +200,10 @@ static void call_checked(subject *s, const posenc_plan *plan, const posenc_slice
   subject_end_calls(s, posenc_plan_problem(plan)->first + (slice->index ? slice->index[0] : slice->row));
 }
 
+bool subject_takes_long(double seconds) {
+  return seconds > 0.1;
+}
+
 double subject_seconds(void) {
   return (double)clock() / CLOCKS_PER_SEC;
 }

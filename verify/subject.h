@@ -53,8 +53,12 @@ bool is_padding_row(const posenc_problem *problem, int64_t position);
 void subject_begin_calls(void);
 void subject_end_calls(subject *s, int64_t position);
 
-/* CPU seconds of this process: what slow kernels get fewer calls by. */
+/* CPU seconds of this process, so that a busy machine makes no difference. */
 double subject_seconds(void);
+
+/* Kernels that are meant for use never take so long for a call, or for the calls of a check. Those that need a tenth of
+ * a microsecond for an element get fewer and smaller calls. */
+bool subject_takes_long(double seconds);
 
 /* Bytes from the first element of a slice to the last of its last sequence. */
 size_t subject_extent(const posenc_problem *problem, const posenc_slice *slice);
