@@ -16,7 +16,7 @@ impls: impls impls/cr impls/rotation lib/api lib/apply lib/exact lib/simd
 impls/cr: impls/cr impls/rotation lib/api lib/apply lib/exact lib/simd
 impls/rotation: impls/rotation lib/api lib/exact lib/simd
 impls/recipes: impls/recipes
-impls/peers: impls/peers lib/simd
+impls/peers: impls/peers
 encodings: encodings lib/api lib/apply lib/exact lib/simd
 reference: reference
 common: common

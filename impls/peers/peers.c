@@ -20,7 +20,7 @@ rows_writer *const rows_avx512[ROWS_KERNELS] = {NULL};
 #if !defined(HAVE_AVX512)
 #define TIERS (POSENC_ISA_GENERIC | POSENC_ISA_AVX2)
 #else
-#define TIERS POSENC_ISA_ALL
+#define TIERS (POSENC_ISA_GENERIC | POSENC_ISA_AVX2 | POSENC_ISA_AVX512)
 #endif
 
 /* The tiers that posenc_kernel_refusal went by: one of TIERS is among them. */
@@ -36,11 +36,7 @@ static unsigned allowed_tiers(const posenc_options *options) {
 
 /* The writer with the widest vectors. */
 static rows_writer *writer_of(rows_kernel which, unsigned tiers) {
-#define TIER(bit, name)                                                                                                \
-  if (tiers & (bit)) return rows_##name[which];
-#include "lib/simd/tiers.def"
-#undef TIER
-  return NULL;
+  return (tiers & POSENC_ISA_AVX512 ? rows_avx512 : tiers & POSENC_ISA_AVX2 ? rows_avx2 : rows_generic)[which];
 }
 
 /* ---- plans ------------------------------------------------------------------------------------- */

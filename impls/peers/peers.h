@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Competitors: the formula on the vector sines of other libraries, as kernels like any other. They use the library
- * through posenc.h, as a plugin does, and of its sources the vectors of lib/simd. libposenc does not contain them.
+ * through posenc.h alone, as a plugin does. libposenc does not contain them.
  */
 #ifndef POSENC_IMPLS_PEERS_PEERS_H
 #define POSENC_IMPLS_PEERS_PEERS_H

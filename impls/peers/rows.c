@@ -4,6 +4,7 @@
 
 #include "impls/peers/rows.h"
 
+#include <immintrin.h>
 #include <string.h>
 
 #ifdef HAVE_SLEEF
@@ -15,10 +16,14 @@
 /*
  * VECTOR_FLOAT and VECTOR_DOUBLE name a function of libmvec; SLEEF_FLOAT and SLEEF_DOUBLE one of SLEEF, of an accuracy,
  * that does not look for wider vectors itself; SLEEF_TYPE() and SLEEF_TYPE(d) what these return; INTRINSIC(name) is an
- * intrinsic.
+ * intrinsic; ROWS the table of writers; LANES the doubles in a vector; TO_FLOATS the doubles of a and b as floats; EACH
+ * lists indices of a shuffle, of which f gives two each time.
  */
 #if defined(ROWS_AVX512)
-#include "lib/simd/avx512.h"
+#define ROWS rows_avx512
+#define LANES 8
+#define TO_FLOATS(a, b) _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a)), _mm512_cvtpd_ps(b), 1)
+#define EACH(f) f(0), f(2), f(4), f(6), f(8), f(10), f(12), f(14)
 #define SLEEF_TYPE(kind) Sleef___m512##kind##_2
 #define INTRINSIC(name) _mm512_##name
 #define VECTOR_FLOAT(function) _ZGVeN16v_##function
@@ -26,7 +31,10 @@
 #define SLEEF_FLOAT(accuracy) Sleef_sincosf16_##accuracy##avx512f
 #define SLEEF_DOUBLE(accuracy) Sleef_sincosd8_##accuracy##avx512f
 #elif defined(ROWS_AVX2)
-#include "lib/simd/avx2.h"
+#define ROWS rows_avx2
+#define LANES 4
+#define TO_FLOATS(a, b) _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a))
+#define EACH(f) f(0), f(2), f(4), f(6)
 #define SLEEF_TYPE(kind) Sleef___m256##kind##_2
 #define INTRINSIC(name) _mm256_##name
 #define VECTOR_FLOAT(function) _ZGVdN8v_##function
@@ -34,7 +42,10 @@
 #define SLEEF_FLOAT(accuracy) Sleef_sincosf8_##accuracy##avx2
 #define SLEEF_DOUBLE(accuracy) Sleef_sincosd4_##accuracy##avx2
 #else
-#include "lib/simd/generic.h"
+#define ROWS rows_generic
+#define LANES 2
+#define TO_FLOATS(a, b) _mm_movelh_ps(_mm_cvtpd_ps(a), _mm_cvtpd_ps(b))
+#define EACH(f) f(0), f(2)
 #define SLEEF_TYPE(kind) Sleef___m128##kind##_2
 #define INTRINSIC(name) _mm_##name
 #define VECTOR_FLOAT(function) _ZGVbN4v_##function
@@ -42,6 +53,12 @@
 #define SLEEF_FLOAT(accuracy) Sleef_sincosf4_##accuracy##sse2
 #define SLEEF_DOUBLE(accuracy) Sleef_sincosd2_##accuracy##sse2
 #endif
+
+#define FLOATS (2 * LANES)
+#define INLINE static inline __attribute__((always_inline))
+
+typedef double doubles __attribute__((vector_size(8 * LANES)));
+typedef float floats __attribute__((vector_size(8 * LANES)));
 
 typedef struct float_pairs {
   floats sines, cosines;
@@ -65,7 +82,7 @@ INLINE float_pairs pairs_of_floats(const void *frequencies, int64_t index, int64
 INLINE float_pairs pairs_of_doubles(const void *frequencies, int64_t index, int64_t position, sincos_doubles *sincos) {
   const doubles *w = (const doubles *)((const double *)frequencies + index);
   const double_pairs low = sincos(w[0] * (double)position), high = sincos(w[1] * (double)position);
-  return (float_pairs){to_floats(low.sines, high.sines), to_floats(low.cosines, high.cosines)};
+  return (float_pairs){TO_FLOATS(low.sines, high.sines), TO_FLOATS(low.cosines, high.cosines)};
 }
 
 /* The first `count` elements, or all if that is more than there are. */
@@ -103,8 +120,7 @@ INLINE void write_rows(pairs_at *pairs, const void *frequencies, const posenc_pr
   INLINE float_pairs name##_pairs(const void *frequencies, int64_t index, int64_t position) {                          \
     return pairs_of_##type(frequencies, index, position, sincos);                                                      \
   }                                                                                                                    \
-  TARGET static void name(const void *frequencies, const posenc_problem *problem, int64_t row, int64_t rows,           \
-                          float *out) {                                                                                \
+  static void name(const void *frequencies, const posenc_problem *problem, int64_t row, int64_t rows, float *out) {    \
     write_rows(name##_pairs, frequencies, problem, row, rows, out);                                                    \
   }
 
@@ -153,7 +169,7 @@ SLEEF(u10)
 SLEEF(u35)
 #endif
 
-rows_writer *const SIMD(rows)[ROWS_KERNELS] = {
+rows_writer *const ROWS[ROWS_KERNELS] = {
 #ifdef HAVE_LIBMVEC
     [ROWS_LIBMVEC_F32] = libmvec_f32,     [ROWS_LIBMVEC_F64] = libmvec_f64,
 #endif

@@ -22,8 +22,6 @@ typedef enum rows_kernel {
 typedef void rows_writer(const void *frequencies, const posenc_problem *problem, int64_t row, int64_t rows, float *out);
 
 /* By rows_kernel; null where the library was not there when posenc was built. */
-#define TIER(bit, name) extern rows_writer *const rows_##name[ROWS_KERNELS];
-#include "lib/simd/tiers.def"
-#undef TIER
+extern rows_writer *const rows_generic[ROWS_KERNELS], *const rows_avx2[ROWS_KERNELS], *const rows_avx512[ROWS_KERNELS];
 
 #endif
