@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "cli/values.h"
 
 #include "cli/message.h"
@@ -36,7 +38,7 @@ double parse_real(const char *option, const char *text) {
 
 unsigned parse_isa(const char *option, const char *text) {
   unsigned isa;
-  if (!posenc_isa_parse(text, &isa)) die_value(option, text, "no set of tiers (generic, avx2, avx512)");
+  if (!posenc_isa_parse(text, &isa)) die_value(option, text, "no set of tiers (" TIER_NAMES(", ") ")");
   return isa;
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Dropout from a counter-based generator: what is drawn for an element is a function of where it is. */
+#include "config.h"
+
 #include "encodings/dropout.h"
 #include "encodings/encoding.h"
 #include "lib/api/isa.h"
@@ -9,11 +11,12 @@
 
 static const dropout_loops *loops_here(void) {
   const unsigned isa = isa_usable(NULL);
+  const dropout_loops *widest = &dropout_loops_generic;
 #define TIER(bit, name)                                                                                                \
-  if (isa & (bit) && dropout_loops_##name.drop) return &dropout_loops_##name;
-#include "lib/simd/tiers.def"
+  if (isa & (bit)) widest = &dropout_loops_##name;
+  BUILT_TIERS(TIER)
 #undef TIER
-  return &dropout_loops_generic;
+  return widest;
 }
 
 /* Eight counters of 32 bits for every 32 columns. */

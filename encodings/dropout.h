@@ -17,8 +17,8 @@ typedef struct dropout_loops {
                void *out);
 } dropout_loops;
 
-/* Null in those that were left out when posenc was built. */
-#define TIER(bit, name) extern const dropout_loops dropout_loops_##name;
+/* Defined for the tiers that are built. */
+#define TIER(bit, name, title, cpu) extern const dropout_loops dropout_loops_##name;
 #include "lib/simd/tiers.def"
 #undef TIER
 

@@ -58,7 +58,7 @@ renamed() { # OLD NEW: a name of before, alone and in a list, is that kernel wit
 check "'rotation' is rotation-portable" renamed rotation rotation-portable
 check "'openmp' is rotation-openmp" renamed openmp rotation-openmp
 check "'avx512' is rotation-avx512" renamed avx512 rotation-avx512
-refused_table '--isa -generic,-avx2,-avx512: ' --isa -generic,-avx2,-avx512
+refused_table '--isa avx2,-avx2: ' --isa avx2,-avx2
 refused_table '--format pickle: not npy or safetensors' --format pickle
 refused_table "extra operand 'more'" more
 refused_table "unrecognized option '--lenn'" --lenn 3

@@ -32,10 +32,10 @@ reports: reports reports/sections reports/model reports/page records common
 tools: tools reports reports/model reports/page common
 cli: cli verify identify files bench records reports reports/model reports/page impls/peers impls/recipes common'
 
-# The system's headers that the library may include: libc with threads, advice on memory and glibc's CPU features; libm,
+# The system's headers that the library may include: libc with threads, advice on memory and the CPU's features; libm,
 # OpenMP, intrinsics.
 system='cpuid.h float.h immintrin.h inttypes.h limits.h math.h omp.h pthread.h sched.h stdatomic.h stdbool.h stddef.h'
-system="$system stdint.h stdio.h stdlib.h string.h sys/mman.h sys/platform/x86.h sys/syscall.h unistd.h"
+system="$system stdint.h stdio.h stdlib.h string.h sys/mman.h sys/auxv.h sys/platform/x86.h sys/syscall.h unistd.h"
 
 sources() { # the sources right in a folder
   find "$1" -maxdepth 1 -name '*.[ch]' -o -maxdepth 1 -name '*.cc' -o -maxdepth 1 -name '*.def'
@@ -116,7 +116,7 @@ result 'no program and script of the tests have one log' "$(for script in tests/
 done)"
 
 result 'a list of the build files has every header, so that releases have it too' "$(
-listed=$(cat Makefile.am */Makefile.inc */*/Makefile.inc | tr -s '[:space:]' '\n')
+listed=$(cat Makefile.am */Makefile.inc */*/Makefile.inc lib/tiers.am | tr -s '[:space:]' '\n')
 find $folders tests -name '*.h' -o -name '*.def' | grep -v -x -F -e "$listed")"
 
 plan

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- how a CPU tells: the questions of lib/simd/tiers.def ---------------------------------------- */
+
+#define HAS(bits, all) (((bits) & (all)) == (all))
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #if __has_include(<sys/platform/x86.h>)
@@ -14,16 +18,32 @@
 /* Register state in XCR0: SSE, AVX; and opmask, ZMM_Hi256, Hi16_ZMM. */
 #define YMM_STATE 0x6u
 #define ZMM_STATE 0xe6u
+/* The features in these two registers of CPUID, with the register state that the system has to save. */
+#define X86(ecx_of_1, ebx_of_7, state)                                                                                 \
+  (HAS(leaf1_ecx, bit_OSXSAVE | (ecx_of_1)) && HAS(leaf7_ebx, ebx_of_7) && HAS(xcr0, state))
+#else
+#define X86(ecx_of_1, ebx_of_7, state) false
+#endif
+
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+/* The features that Linux tells: HWCAP_ASIMD, HWCAP_SVE … */
+#define AARCH64(features) HAS(getauxval(AT_HWCAP), features)
+#else
+#define AARCH64(features) false
+#endif
 
 unsigned isa_of(unsigned leaf1_ecx, unsigned leaf7_ebx, unsigned xcr0) {
-  const unsigned fma = bit_FMA | bit_F16C, avx512 = bit_AVX512F | bit_AVX512VL | bit_AVX512DQ | bit_AVX512BW;
-  unsigned isa = POSENC_ISA_GENERIC;
-  if (!(leaf1_ecx & bit_OSXSAVE)) return isa;
-  if ((xcr0 & YMM_STATE) == YMM_STATE && (leaf1_ecx & fma) == fma && (leaf7_ebx & bit_AVX2)) isa |= POSENC_ISA_AVX2;
-  if ((xcr0 & ZMM_STATE) == ZMM_STATE && (leaf7_ebx & avx512) == avx512) isa |= POSENC_ISA_AVX512;
+  unsigned isa = 0;
+  (void)leaf1_ecx, (void)leaf7_ebx, (void)xcr0; /* only x86 asks for them */
+#define TIER(bit, name, title, cpu)                                                                                    \
+  if (cpu) isa |= (bit);
+#include "lib/simd/tiers.def"
+#undef TIER
   return isa;
 }
 
+#if defined(__x86_64__)
 /* Under a hypervisor each CPUID costs microseconds. glibc has asked already, when the process began. */
 static unsigned ask_cpu(void) {
   unsigned leaf1_ecx, leaf7_ebx = 0, xcr0 = 0, high;
@@ -40,9 +60,11 @@ static unsigned ask_cpu(void) {
 }
 #else
 static unsigned ask_cpu(void) {
-  return POSENC_ISA_GENERIC;
+  return isa_of(0, 0, 0);
 }
 #endif
+
+/* ---- sets of tiers ------------------------------------------------------------------------------- */
 
 /* The answer cannot change, and is kept. */
 unsigned posenc_isa_detect(void) {
@@ -56,7 +78,7 @@ static const struct tier {
   unsigned bit;
   const char *name;
 } tiers[] = {
-#define TIER(bit, name) {bit, #name},
+#define TIER(bit, name, title, cpu) {bit, #name},
 #include "lib/simd/tiers.def"
 #undef TIER
 };

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/apply/apply.h"
+#include "config.h"
+
 #include "lib/api/isa.h"
 #include "lib/api/kernel.h"
 #include "lib/api/rows.h"
 #include "lib/api/slice.h"
+#include "lib/apply/apply.h"
 
 const apply_loops *apply_loops_for(const posenc_options *options) {
   const unsigned isa = isa_usable(options);
+  const apply_loops *widest = &apply_loops_generic;
 #define TIER(bit, name)                                                                                                \
-  if (isa & (bit) && apply_loops_##name.add) return &apply_loops_##name;
-#include "lib/simd/tiers.def"
+  if (isa & (bit)) widest = &apply_loops_##name;
+  BUILT_TIERS(TIER)
 #undef TIER
-  return &apply_loops_generic;
+  return widest;
 }
 
 /* Rows [r, r + rows) of the slice, for all sequences, by as many packed rows of the table. */

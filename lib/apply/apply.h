@@ -13,8 +13,8 @@ typedef struct apply_loops {
   void (*rope)(const posenc_problem *problem, const float *row, const void *x, void *out);
 } apply_loops;
 
-/* Null in those that were left out when posenc was built. */
-#define TIER(bit, name) extern const apply_loops apply_loops_##name;
+/* Defined for the tiers that are built. */
+#define TIER(bit, name, title, cpu) extern const apply_loops apply_loops_##name;
 #include "lib/simd/tiers.def"
 #undef TIER
 

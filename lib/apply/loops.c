@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The loops of add and rope, for any instruction set: its header is included before this. */
+/* The loops of add and rope, compiled once for each tier, with its header of lib/simd before them (lib/tiers.am). */
 #include "lib/apply/apply.h"
 #include "lib/exact/round.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The loops of dropout, for any instruction set: its header is included before this. */
+/* The loops of dropout, compiled once for each tier, with its header of lib/simd before them (lib/tiers.am). */
 #include "encodings/dropout.h"
 #include "lib/exact/round.h"
 
