@@ -220,7 +220,7 @@ static void test_options(void) {
   STATUS(options.max_abs = -0x1p-1074, POSENC_BAD_ARGUMENT);
   STATUS(options.max_ulp = (double)NAN, POSENC_BAD_ARGUMENT);
   STATUS(options.max_abs = (double)NAN, POSENC_BAD_ARGUMENT);
-  STATUS(options.isa = 8, POSENC_BAD_ARGUMENT);
+  STATUS(options.isa = POSENC_ISA_ALL + 1, POSENC_BAD_ARGUMENT);
   STATUS(options.stores = (posenc_stores)3, POSENC_BAD_ARGUMENT);
 }
 
