@@ -47,13 +47,19 @@ double format_nearest_sum(const format *f, double high, double low) {
 }
 
 double format_ulp(const format *f, const exact *value) {
-  int exponent;
-  const double mantissa = fabs(frexp(value->high, &exponent));
-  if (mantissa == 0.0) return ldexp(1.0, f->least);
+  enum { BIAS = 1023, FRACTION = 52 };
+  uint64_t bits;
+  memcpy(&bits, &value->high, sizeof bits);
+  int exponent = (int)(bits >> FRACTION & 0x7ff) - BIAS;
+  const bool is_power = bits << (64 - FRACTION) == 0;
   /* high may have been rounded up to a power of two that the value stays below */
-  if (mantissa == 0.5 && value->low != 0.0 && signbit(value->low) != signbit(value->high)) exponent--;
-  const int ulp = exponent - f->precision;
-  return ldexp(1.0, ulp < f->least ? f->least : ulp);
+  if (is_power && value->low != 0.0 && signbit(value->low) != signbit(value->high)) exponent--;
+  const int last = exponent + 1 - f->precision, ulp = last < f->least ? f->least : last;
+  if (ulp <= -BIAS) return ldexp(1.0, ulp); /* subnormal */
+  double power;
+  bits = (uint64_t)(ulp + BIAS) << FRACTION;
+  memcpy(&power, &bits, sizeof power);
+  return power;
 }
 
 double format_from_tie(const format *f, const exact *value) {

@@ -155,7 +155,7 @@ void applied_check_window(applied *a, window w, bool again, uint64_t *random) {
   if (again) memcpy(a->drawn, x, bytes);
   const double start = subject_seconds();
   const unsigned char *out = subject_run(a->s, a->s->plan, &slice, x, a->one, false);
-  const bool is_slow = subject_takes_long(subject_seconds() - start);
+  const bool is_slow = subject_is_slow(subject_seconds() - start);
   check_accuracy(a, w, x, out);
   if (!again) return;
   check_bits(&a->s->checks[IN_PLACE], problem, a->drawn, x, problem->first + w.row, w.rows);

@@ -71,9 +71,10 @@ static void run_together(check *c, const posenc_problem *problem, job *jobs, int
 
 /* The rows of the threads are spread over the table, so that threads that disturb each other write different values. */
 void subject_check_threads(subject *s, draw_rows_of *draw, void *argument) {
-  enum { LINE = 64 };
+  enum { LINE = 64, MOST_BYTES = 1 << 18 }; /* for a thread: memory that is cleared first takes longer than the rows */
   const posenc_problem *problem = &s->shape->problem;
-  const int64_t rows = least(draw ? problem->rows : problem->rows / 2, CHECKED_ROWS);
+  const int64_t fitting = MOST_BYTES / (int64_t)row_bytes(problem) + 1,
+                rows = least(draw ? problem->rows : problem->rows / 2, least(CHECKED_ROWS, fitting));
   const int count = count_threads();
   /* Results are apart, so that writes beside one, which MEMORY finds, do not change that of another thread. */
   const size_t bytes = row_bytes(problem) * (size_t)rows, apart = (bytes + 2 * LINE - 1) / LINE * LINE,

@@ -204,6 +204,10 @@ bool subject_takes_long(double seconds) {
   return seconds > 0.1;
 }
 
+bool subject_is_slow(double seconds) {
+  return subject_takes_long(10.0 * seconds);
+}
+
 double subject_seconds(void) {
   return (double)clock() / CLOCKS_PER_SEC;
 }

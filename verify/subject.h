@@ -60,6 +60,10 @@ double subject_seconds(void);
  * a microsecond for an element get fewer and smaller calls. */
 bool subject_takes_long(double seconds);
 
+/* Did a window, of 2 MiB at most, take a tenth of that, some 20 ns for an element? Then its first CHECKED_ROWS rows
+ * alone are asked for again. */
+bool subject_is_slow(double seconds);
+
 /* Bytes from the first element of a slice to the last of its last sequence. */
 size_t subject_extent(const posenc_problem *problem, const posenc_slice *slice);
 
