@@ -3,9 +3,6 @@
 #include "reference/scaling.h"
 
 #include <math.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,14 +12,6 @@ enum { FREQUENCY_BITS = 320, FIRST_BITS = 140 };
 /* So few values are computed by one thread: threads that wait for the next team spin for longer than the values
    take. */
 enum { FEW = 64 };
-
-/* MPFR's constants, which each thread has for itself: those of a team would be lost with it. The only thread wants them
- * again. */
-static void free_constants(void) {
-#ifdef _OPENMP
-  if (omp_in_parallel()) mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
-#endif
-}
 
 struct oracle {
   posenc_problem problem;
@@ -156,7 +145,7 @@ oracle *oracle_create(const posenc_problem *problem) {
       mpfr_init2(frequencies[i], FREQUENCY_BITS);
       frequency(frequencies[i], o, i);
     }
-    free_constants();
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
   }
   return o;
 }
@@ -256,7 +245,7 @@ void oracle_pairs(const oracle *o, const place *places, size_t count, exact_pair
 #pragma omp for schedule(dynamic)
     for (size_t from = 0; from < count; from += FEW)
       compute_in_turn(o, places + from, count - from < FEW ? count - from : FEW, pairs + from);
-    free_constants();
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
   }
 }
 
@@ -346,7 +335,7 @@ void oracle_points(const oracle *o, int64_t position, exact_pair *points) {
 #pragma omp for schedule(dynamic, 16)
     for (int64_t i = 0; i < frequencies; i++) points[i] = compute_point(o, &w, (place){position, i});
     workspace_clear(&w);
-    free_constants();
+    if (frequencies > FEW) mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* one thread wants them again */
   }
 }
 
@@ -356,7 +345,7 @@ void oracle_turns(const oracle *o, int count, exact_pair *turns) {
   {
 #pragma omp for schedule(dynamic, 16)
     for (int64_t i = 0; i < frequencies; i++) compute_turns(o, i, count, turns + i * count);
-    free_constants();
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
   }
 }
 
