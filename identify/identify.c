@@ -22,24 +22,29 @@ static bool all_rows_equal(const window *w) {
 }
 
 /*
- * Are 95 % of the elements equal to a maker's, or half of them and the others near? If the columns of two tables are
- * multiplied or added, those of low frequencies, whose cosines are near 1, equal a table's too; the others do not.
+ * Are half of the elements equal to a maker's, and the others near? If the columns of two tables are multiplied or
+ * added, those of low frequencies, whose cosines are near 1, equal a table's too; the others do not.
  */
-static bool is_made_by(const maker *m, double amplitude) {
-  return m->equal * 20 >= m->compared * 19 ||
-         (m->equal * 2 >= m->compared && sqrt(maker_distance(m)) <= fabs(amplitude) / 8.0);
+static bool is_near(const maker *m, double amplitude) {
+  return m->equal * 2 >= m->compared && sqrt(maker_distance(m)) <= fabs(amplitude) / 8.0;
 }
 
-/* Has a maker made it, or does recipes' rounding explain all errors but a few? */
-static bool is_supported(const identity *found) {
+/* Are 95 % of the elements equal to a maker's, or does recipes' rounding explain all errors but a few? */
+static bool is_explained(const identity *found) {
   for (size_t n = 0; n < found->match_count; n++) {
     const maker *m = &found->matches[n];
-    if (m->compared > 0 && is_made_by(m, found->how.amplitude)) return true;
+    if (m->compared > 0 && m->equal * 20 >= m->compared * 19) return true;
   }
   /* The positions of a list fit any one column. If all angles are small, sines alone fit all columns that are multiples
    * of it, once columns with larger values are left out. */
   if (found->how.positions && found->how.columns.part != COLUMNS_BOTH && found->damage_count) return false;
   return found->elements > 0 && found->unexplained * 20 <= found->elements;
+}
+
+static bool is_supported(const identity *found) {
+  for (size_t n = 0; n < found->match_count; n++)
+    if (found->matches[n].compared > 0 && is_near(&found->matches[n], found->how.amplitude)) return true;
+  return is_explained(found);
 }
 
 /* ---- frequencies of other encodings --------------------------------------------------------------- */
@@ -113,6 +118,45 @@ static bool say_other_waves(identity *found, const search *s, size_t formulas) {
   return say(found, IDENTIFY_NO_TABLE, "no two columns are sine and cosine of one angle, and none is a wave");
 }
 
+/* What the best explanation says, and whether the whole file agrees. */
+static bool judge_best(search *s, identity *found) {
+  found->how = s->best.how;
+  found->also_known = s->also.found;
+  found->also = s->also.how.formula;
+  found->also.scaling.factors = NULL;
+  found->original_least = s->best.original_least;
+  found->original_most = s->best.original_most;
+  found->starts = s->best.starts;
+  return judge(s, found);
+}
+
+static void free_parts(identity *found) {
+  free(found->matches);
+  free(found->damage);
+  free(found->factors);
+  free(found->factor_errors);
+  free(found->positions);
+  free(found->bad);
+}
+
+/* Rows at positions that were rounded, or are in no order, may be near rows of successive ones. The list is taken if it
+ * explains the file. `unread`: found as it was before it was judged. */
+static bool judge_as_list(search *s, const identity *unread, identity *found) {
+  const identity successive = *found;
+  *found = *unread;
+  s->best.found = s->also.found = false;
+  search_list(s);
+  const bool good = !s->failed && explanation_is_good(&s->best), enough = good ? judge_best(s, found) : !s->failed;
+  if (good && enough && is_explained(found)) {
+    identity other = successive;
+    free_parts(&other);
+    return true;
+  }
+  free_parts(found);
+  *found = successive;
+  return enough;
+}
+
 static bool explain(search *s, identity *found) {
   enum { ROWS_LEAST = 4 };
   const window *w = &s->window;
@@ -125,20 +169,16 @@ static bool explain(search *s, identity *found) {
 
   const size_t count = search_run(s);
   if (s->failed) return false;
-  found->how = s->best.how;
-  if (!s->best.found) found->how.columns = s->columns;
   if (!explanation_is_good(&s->best)) {
+    found->how = s->best.how;
+    if (!s->best.found) found->how.columns = s->columns;
     found->how.positions = NULL;
     found->how.formula.scaling.factors = NULL;
     return say_other_waves(found, s, count);
   }
-  found->also_known = s->also.found;
-  found->also = s->also.how.formula;
-  found->also.scaling.factors = NULL;
-  found->original_least = s->best.original_least;
-  found->original_most = s->best.original_most;
-  found->starts = s->best.starts;
-  if (!judge(s, found)) return false;
+  const identity unread = *found;
+  if (!judge_best(s, found)) return false;
+  if (!is_explained(found) && !found->positions && !judge_as_list(s, &unread, found)) return false;
   if (is_supported(found)) return say(found, IDENTIFY_TABLE, "");
   if (explain_leaves_curve(s, &found->how))
     return say(found, IDENTIFY_NO_TABLE, "its columns go up and down like a table's, but are no sines and cosines");
@@ -182,11 +222,6 @@ identity *identify(const identify_request *request) {
 
 void identity_free(identity *found) {
   if (!found) return;
-  free(found->matches);
-  free(found->damage);
-  free(found->factors);
-  free(found->factor_errors);
-  free(found->positions);
-  free(found->bad);
+  free_parts(found);
   free(found);
 }

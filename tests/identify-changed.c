@@ -133,6 +133,28 @@ static void test_orders(void) {
   ok(right == tables, "reversed rows and lists: %d of %d", right, tables);
 }
 
+/* Exact rows at positions that were rounded to bf16: near those of successive ones in the first half, or in most rows. */
+static void test_rounded_positions(void) {
+  enum { MOST = 1200, ALL = MOST + 1, PAIRS = 16 };
+  static const int64_t rows[] = {300, 600, MOST};
+  int tables = 0, right = 0;
+  int64_t order[MOST];
+  for (int64_t r = 0; r < MOST; r++) order[r] = (int64_t)format_nearest(&format_bf16, (double)(r + 1));
+  for (size_t p = 0; p < PLACES; p++)
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
+      changed c = change(ALL, PAIRS, places[p].layout, places[p].part);
+      reorder(&c, order, rows[n]);
+      identity *found = identified_change(&c);
+      const bool same = is_table(found, &c, "rounded positions") && has_positions(found, order, rows[n]);
+      if (!same) printf("# %d rows of layout %d, part %d\n", (int)rows[n], (int)places[p].layout, (int)places[p].part);
+      tables++;
+      right += same;
+      identity_free(found);
+      free(c.values);
+    }
+  ok(right == tables, "positions rounded to bf16: %d of %d", right, tables);
+}
+
 static void test_affine(void) {
   static const double pairs[][2] = {{0.7, 0.25}, {2.0, -0.5}, {0.02, 0.3}, {0.7345128, 0.0123871}, {1.0, 1.0}};
   int tables = 0, right = 0;
@@ -221,6 +243,7 @@ int main(void) {
   unsetenv("POSENC_ISA");
   test_damaged_columns();
   test_orders();
+  test_rounded_positions();
   test_affine();
   test_odd();
   test_offsets();
