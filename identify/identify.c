@@ -139,21 +139,31 @@ static void free_parts(identity *found) {
   free(found->bad);
 }
 
+/* Has every row of the window that is not zero a whole position, in more than one run? Positions of one run explain no
+ * more than its first one does; any curve has rows at positions between whole ones. */
+static bool is_whole_list(const window *w, const identity *found) {
+  for (int64_t r = 0; found->positions && r < found->judged; r++)
+    if (!w->zero[r] && !(fabs(found->positions[r] - rint(found->positions[r])) <= 0.0)) return false;
+  return found->positions && found->runs > 1;
+}
+
 /* Rows at positions that were rounded, or are in no order, may be near rows of successive ones. The list is taken if it
- * explains the file. `unread`: found as it was before it was judged. */
+ * explains the window. `unread`: found as it was before it was judged. */
 static bool judge_as_list(search *s, const identity *unread, identity *found) {
-  const identity successive = *found;
+  identity successive = *found;
+  const explanation best = s->best, also = s->also;
   *found = *unread;
   s->best.found = s->also.found = false;
   search_list(s);
   const bool good = !s->failed && explanation_is_good(&s->best), enough = good ? judge_best(s, found) : !s->failed;
-  if (good && enough && is_explained(found)) {
-    identity other = successive;
-    free_parts(&other);
+  if (good && enough && is_explained(found) && is_whole_list(&s->window, found)) {
+    free_parts(&successive);
     return true;
   }
   free_parts(found);
   *found = successive;
+  s->best = best;
+  s->also = also;
   return enough;
 }
 

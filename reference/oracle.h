@@ -47,8 +47,8 @@ exact_pair oracle_turn(const oracle *o, int64_t position, int64_t index);
  * by 2^n is turns[index * count + n]. high + low is within 2^-106 of the value; `rounded` is not set. */
 void oracle_turns(const oracle *o, int count, exact_pair *turns);
 
-/* The pairs of all frequencies at one position, factor included. high + low is within 2^-106 of the value, times the
- * power of two that the factor does not exceed; `rounded` is not set. */
+/* The pairs of all frequencies at one position, factor included, for a problem without a padding row. high + low is
+ * within 2^-106 of the value, times the power of two that the factor does not exceed; `rounded` is not set. */
 void oracle_points(const oracle *o, int64_t position, exact_pair *points);
 
 /*

@@ -378,6 +378,30 @@ static void test_halves_of_alibi(void) {
   free(values);
 }
 
+/* Rows of a table at first, but more than the search sees, or at positions that are not whole. A list of positions
+ * would fit all that it sees. */
+static void test_near_tables(void) {
+  enum { ROWS = 6000, SEEN = 4096, DIM = 32, KINDS = 3 };
+  static const posenc_dtype dtypes[] = {POSENC_F32, POSENC_F64};
+  double *values = take(ROWS * DIM, sizeof *values);
+  int right = 0;
+  uint64_t state = 4;
+  for (int kind = 0; kind < KINDS; kind++)
+    for (int d = 0; d < 2; d++) {
+      const int64_t rows = kind == 0 ? ROWS : 400;
+      for (int64_t r = 0; r < rows; r++) {
+        const double position = (double)r + (kind == 1   ? 0.1 * normal(&state)
+                                             : kind == 2 ? 0.3 * sin((double)r / 20.0)
+                                                         : 0.0);
+        for (int64_t c = 0; c < DIM; c++)
+          values[r * DIM + c] = r < SEEN ? table_value(position, c, DIM) : normal(&state);
+      }
+      right += is_none(values, rows, DIM, dtypes[d], "near a table");
+    }
+  ok(right == KINDS * 2, "rows beyond those of a table, or between them: %d of %d are no table", right, KINDS * 2);
+  free(values);
+}
+
 /* Noise below the rounding of 16 bits moves values to neighbouring numbers, as recipes do: a table. Noise of several
    units is none. */
 static void test_small_noise(void) {
@@ -416,6 +440,7 @@ int main(int argc, char **argv) {
   if (argc < 2) {
     test_combined_cosines();
     test_halves_of_alibi();
+    test_near_tables();
     test_small_noise();
   }
   print_counts();

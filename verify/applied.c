@@ -155,16 +155,15 @@ void applied_check_window(applied *a, window w, bool again, uint64_t *random) {
   if (again) memcpy(a->drawn, x, bytes);
   const double start = subject_seconds();
   const unsigned char *out = subject_run(a->s, a->s->plan, &slice, x, a->one, false);
-  const bool is_slow = subject_is_slow(subject_seconds() - start);
+  const window same = subject_again(w, subject_seconds() - start);
   check_accuracy(a, w, x, out);
   if (!again) return;
   check_bits(&a->s->checks[IN_PLACE], problem, a->drawn, x, problem->first + w.row, w.rows);
   const window few = {w.row, least(w.rows, CHECKED_ROWS)};
-  if (is_slow) w = few; /* of the calls that follow */
-  const posenc_slice same = posenc_rows(w.row, w.rows);
-  subject_check_again(a->s, w, x, out, a->other, random);
-  check_bits(&a->s->checks[IN_PLACE], problem, out, subject_run_in_place(a->s, &same, x, a->other),
-             problem->first + w.row, w.rows);
+  subject_check_again(a->s, same, x, out, a->other, random);
+  const posenc_slice in_place = posenc_rows(same.row, same.rows);
+  check_bits(&a->s->checks[IN_PLACE], problem, out, subject_run_in_place(a->s, &in_place, x, a->other),
+             problem->first + same.row, same.rows);
   if (problem->op == POSENC_ROPE) applied_each_pair(a, few, x, out, visit_norm);
 }
 

@@ -53,11 +53,10 @@ static double try_large_call(probe *r, int64_t rows, const arena *large, unsigne
   return subject_seconds() - start;
 }
 
-/* Every number of rows to 64; then calls four times as large as the one before, all but the largest, and that of a slow
- * kernel, off alignment too. */
+/* Every number of rows to 64; then calls four times as large as the one before, all but the last off alignment too. */
 bool check_call_sizes(stress *t) {
   enum { ROWS = 64, WIDTH = 1024 };
-  posenc_problem p = variant_problem(t, ROWS, variant_dim(t, 0));
+  posenc_problem p = variant_done(t, ROWS, 0);
   probe r;
   if (probe_open(&r, t, &p, true)) {
     for (int64_t rows = 1; rows <= ROWS; rows++)
@@ -85,7 +84,7 @@ bool check_call_sizes(stress *t) {
 /* One row after another, as decoding asks for them; then single rows anywhere in the domain, some of a plan. */
 void check_decoding(stress *t) {
   const int64_t steps = 1 << 13, plans = 128, draws = 8;
-  posenc_problem p = variant_problem(t, steps, variant_dim(t, (int)random_below(t->random, VARIANT_DIMS)));
+  posenc_problem p = variant_done(t, steps, (int)random_below(t->random, VARIANT_DIMS));
   probe r;
   if (probe_open(&r, t, &p, true)) {
     stress_say("one row after another");
@@ -137,7 +136,7 @@ void check_endurance(stress *t) {
 /* The thread is bound to one CPU after the other. */
 void check_cpus(stress *t) {
   enum { ROWS = 40 };
-  const posenc_problem p = variant_problem(t, ROWS, variant_dim(t, 5));
+  const posenc_problem p = variant_done(t, ROWS, 5);
   cpu_set_t all, one;
   probe r;
   if (sched_getaffinity(0, sizeof all, &all) != 0) {

@@ -65,7 +65,7 @@ static void check_growth(probe *r, const char *what, int times, size_t (*work)(p
 }
 
 void check_leaks(stress *t) {
-  const posenc_problem p = variant_problem(t, 40, variant_dim(t, 5));
+  const posenc_problem p = variant_done(t, 40, 5);
   probe r;
   if (!probe_open(&r, t, &p, true)) return;
   stress_say("the same calls again and again");

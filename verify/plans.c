@@ -88,7 +88,7 @@ bool check_plans(stress *t) {
 /* can_do, prepare, execute and apply get a problem, options and a slice that they may not write to. */
 void check_const(stress *t) {
   const posenc_kernel *kernel = t->s->kernel;
-  const posenc_problem whole = variant_problem(t, 4, variant_dim(t, 3)), table = posenc_table_of(&whole);
+  const posenc_problem whole = variant_done(t, 4, 3), table = posenc_table_of(&whole);
   posenc_problem given = table, applied_to = whole;
   posenc_options options = t->options;
   posenc_slice slice = posenc_rows(0, 4);

@@ -9,23 +9,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* x lies so many bytes behind a cache line, and its numbers repeat. */
-enum { X_OFF = 16, DRAWN = 1 << 12, CHUNK = 1 << 21 };
+/* x lies so many bytes behind a cache line. Its numbers repeat if it is larger than a chunk. */
+enum { X_OFF = 16, CHUNK = 1 << 21 };
 
-/* Any numbers of a size about 1. */
+/* Any numbers of a size about 1, as many as fit a chunk. */
 static void draw_x(const stress *t, posenc_dtype dtype, unsigned char *x, size_t bytes) {
   const size_t element = posenc_dtype_bytes(dtype);
-  for (size_t at = 0; at < bytes && at < DRAWN; at += element) {
+  for (size_t at = 0; at < bytes && at < CHUNK; at += element) {
     const float value = (float)random_below(t->random, 1 << 20) * 0x1p-18f - 2.0f;
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     const uint16_t upper = (uint16_t)(bits >> 16);
     memcpy(x + at, element == 2 ? (const void *)&upper : (const void *)&bits, element);
   }
-  for (size_t at = DRAWN; at < bytes; at += DRAWN) memcpy(x + at, x, bytes - at < DRAWN ? bytes - at : DRAWN);
+  for (size_t at = CHUNK; at < bytes; at += CHUNK) memcpy(x + at, x, bytes - at < CHUNK ? bytes - at : CHUNK);
 }
 
-/* Memory whose chunks are all the same pages, as a system takes long to clear new ones. */
+/* Memory whose chunks are all the same pages, as a system takes long to clear new ones. Null where it has no such. */
 static unsigned char *map_x(size_t bytes) {
   unsigned char *x = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (x == MAP_FAILED) return NULL;
@@ -40,12 +40,13 @@ static unsigned char *map_x(size_t bytes) {
 }
 
 static bool open_x(probe *r, size_t bytes) {
-  const bool large = bytes > CHUNK;
-  r->mapped = large ? (X_OFF + bytes + CHUNK - 1) / CHUNK * CHUNK : 0;
-  unsigned char *room = large ? map_x(r->mapped) : posenc_alloc(X_OFF + bytes);
+  const size_t chunks = (X_OFF + bytes + CHUNK - 1) / CHUNK * CHUNK;
+  unsigned char *room = bytes > CHUNK ? map_x(chunks) : NULL;
+  r->mapped = room ? chunks : 0;
+  if (!room) room = posenc_alloc(X_OFF + bytes);
   if (!room) return false;
   r->x = room + X_OFF;
-  draw_x(r->t, r->of.problem.dtype, r->x, large ? CHUNK : bytes);
+  draw_x(r->t, r->of.problem.dtype, r->x, r->mapped ? CHUNK : bytes);
   return true;
 }
 

@@ -71,17 +71,19 @@ static void run_together(check *c, const posenc_problem *problem, job *jobs, int
 
 /* The rows of the threads are spread over the table, so that threads that disturb each other write different values. */
 void subject_check_threads(subject *s, draw_rows_of *draw, void *argument) {
-  enum { LINE = 64, MOST_BYTES = 1 << 18 }; /* for a thread: memory that is cleared first takes longer than the rows */
+  /* Bytes of a thread, as memory that is cleared takes longer than the rows; but more rows than a kernel's block has. */
+  enum { LINE = 64, BESIDE = 1 << 16, MOST_BYTES = 1 << 18, FEWEST_ROWS = 17 };
   const posenc_problem *problem = &s->shape->problem;
-  const int64_t fitting = MOST_BYTES / (int64_t)row_bytes(problem) + 1,
-                rows = least(draw ? problem->rows : problem->rows / 2, least(CHECKED_ROWS, fitting));
+  const int64_t fitting = MOST_BYTES / (int64_t)row_bytes(problem),
+                most = least(CHECKED_ROWS, fitting > FEWEST_ROWS ? fitting : FEWEST_ROWS),
+                rows = least(draw ? problem->rows : problem->rows / 2, most);
   const int count = count_threads();
   /* Results are apart, so that writes beside one, which MEMORY finds, do not change that of another thread. */
   const size_t bytes = row_bytes(problem) * (size_t)rows, apart = (bytes + 2 * LINE - 1) / LINE * LINE,
                all = (size_t)count * apart, room_bytes = (draw ? 3 : 2) * all + LINE;
   check *c = &s->checks[THREADS];
   if (rows == 0) return;
-  unsigned char *room = posenc_alloc(room_bytes); /* rows that may be streamed */
+  unsigned char *room = posenc_alloc(room_bytes + BESIDE); /* rows that may be streamed */
   job *jobs = calloc((size_t)count, sizeof *jobs);
   if (!room || !jobs) {
     c->skip = "threads could not be had";

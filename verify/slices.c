@@ -90,7 +90,7 @@ bool check_slices(stress *t) {
   enum { ROWS = 300, LISTS = 4, MOST = 1000 };
   static const int64_t counts[LISTS] = {1, 65, 300, MOST};
   static const int64_t batches[][2] = {{2, 1}, {5, 13}, {9, 4096}, {17, 3}, {3, INT64_C(1) << 20}}; /* and their gaps */
-  const posenc_problem p = variant_problem(t, ROWS, variant_dim(t, (int)random_below(t->random, VARIANT_DIMS)));
+  const posenc_problem p = variant_done(t, ROWS, (int)random_below(t->random, VARIANT_DIMS));
   int64_t list[MOST], in_turn[ROWS];
   probe r;
   if (!probe_open(&r, t, &p, true)) return true;

@@ -53,16 +53,16 @@ bool is_padding_row(const posenc_problem *problem, int64_t position);
 void subject_begin_calls(void);
 void subject_end_calls(subject *s, int64_t position);
 
-/* CPU seconds of this process, so that a busy machine makes no difference. */
+/* CPU seconds of this thread: neither a busy machine nor threads that wait for the next team make a difference. */
 double subject_seconds(void);
 
 /* Kernels that are meant for use never take so long for a call, or for the calls of a check. Those that need a tenth of
  * a microsecond for an element get fewer and smaller calls. */
 bool subject_takes_long(double seconds);
 
-/* Did a window, of 2 MiB at most, take a tenth of that, some 20 ns for an element? Then its first CHECKED_ROWS rows
- * alone are asked for again. */
-bool subject_is_slow(double seconds);
+/* The rows of a window, of 2 MiB at most, that are asked for again: the first CHECKED_ROWS if it took a tenth of that,
+ * some 20 ns for an element. */
+window subject_again(window w, double seconds);
 
 /* Bytes from the first element of a slice to the last of its last sequence. */
 size_t subject_extent(const posenc_problem *problem, const posenc_slice *slice);

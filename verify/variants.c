@@ -39,6 +39,15 @@ int64_t variant_dim(const stress *t, int number) {
   return 2 * (number + 1) + 16 * (int64_t)random_below(t->random, 4);
 }
 
+posenc_problem variant_done(const stress *t, int64_t rows, int number) {
+  posenc_problem p;
+  for (int n = 0; n < VARIANT_DIMS; n++) {
+    p = variant_problem(t, rows, variant_dim(t, (number + n) % VARIANT_DIMS));
+    if (!posenc_kernel_refusal(t->s->kernel, &p, &t->options)) break;
+  }
+  return p;
+}
+
 int variant_firsts(const stress *t, int64_t firsts[FIRSTS]) {
   /* A kernel without a derived bound may compute each row from position 0. */
   const int64_t most = t->s->bound.derived ? INT64_MAX - 64 : 1 << 16, end = least(t->s->bound.max_position, most);

@@ -31,6 +31,9 @@ posenc_problem variant_problem(const stress *t, int64_t rows, int64_t dim);
 enum { VARIANT_DIMS = 8 };
 int64_t variant_dim(const stress *t, int number);
 
+/* The problem of dim `number`, or of the next that the kernel does. */
+posenc_problem variant_done(const stress *t, int64_t rows, int number);
+
 /* The layout of that number, modulo how many the operation has. */
 posenc_layout variant_layout(posenc_op op, int number);
 

@@ -25,7 +25,7 @@
 #define X86(ecx_of_1, ebx_of_7, state) false
 #endif
 
-#if defined(__aarch64__)
+#if defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
 /* The features that Linux tells: HWCAP_ASIMD, HWCAP_SVE … */
 #define AARCH64(features) HAS(getauxval(AT_HWCAP), features)
