@@ -68,8 +68,10 @@ bool check_call_sizes(stress *t) {
   if (p.op == POSENC_ROPE) p.heads = 8;
   if (t->apply_known || !probe_open(&r, t, &p, false)) return true; /* no call of the kernel's is larger there */
   arena *large = arena_create((size_t)p.rows * row_bytes);
-  double seconds = 0.0; /* of the call before: the next one takes four times as long */
-  for (size_t bytes = row_bytes; large && bytes <= most && !subject_takes_long(4.0 * seconds); bytes *= 4) {
+  /* Seconds of the call before. The next one takes four times as long, so up to twice the limit: it may be the first
+     with streaming stores. */
+  double seconds = 0.0;
+  for (size_t bytes = row_bytes; large && bytes <= most && !subject_takes_long(2.0 * seconds); bytes *= 4) {
     const int64_t rows = (int64_t)(bytes / row_bytes) + 1;
     const size_t placed = row_bytes * (size_t)rows;
     seconds = try_large_call(&r, rows, large, arena_place(large, placed, false));
