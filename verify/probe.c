@@ -9,20 +9,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* x lies so many bytes behind a cache line. Its numbers repeat if it is larger than a chunk. */
-enum { X_OFF = 16, CHUNK = 1 << 21 };
+/* x lies so many bytes behind a cache line. Its numbers repeat, but not from row to row. */
+enum { X_OFF = 16, DRAWN = 4100, CHUNK = 1 << 21 };
 
-/* Any numbers of a size about 1, as many as fit a chunk. */
+/* Any numbers of a size about 1. */
 static void draw_x(const stress *t, posenc_dtype dtype, unsigned char *x, size_t bytes) {
   const size_t element = posenc_dtype_bytes(dtype);
-  for (size_t at = 0; at < bytes && at < CHUNK; at += element) {
+  for (size_t at = 0; at < bytes && at < DRAWN; at += element) {
     const float value = (float)random_below(t->random, 1 << 20) * 0x1p-18f - 2.0f;
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     const uint16_t upper = (uint16_t)(bits >> 16);
     memcpy(x + at, element == 2 ? (const void *)&upper : (const void *)&bits, element);
   }
-  for (size_t at = CHUNK; at < bytes; at += CHUNK) memcpy(x + at, x, bytes - at < CHUNK ? bytes - at : CHUNK);
+  for (size_t at = DRAWN; at < bytes; at += DRAWN) memcpy(x + at, x, bytes - at < DRAWN ? bytes - at : DRAWN);
 }
 
 /* Memory whose chunks are all the same pages, as a system takes long to clear new ones. Null where it has no such. */
