@@ -25,7 +25,7 @@ static bool all_rows_equal(const window *w) {
  * Are half of the elements equal to a maker's, and the others near? If the columns of two tables are multiplied or
  * added, those of low frequencies, whose cosines are near 1, equal a table's too; the others do not.
  */
-static bool is_near(const maker *m, double amplitude) {
+static bool is_half_equal(const maker *m, double amplitude) {
   return m->equal * 2 >= m->compared && sqrt(maker_distance(m)) <= fabs(amplitude) / 8.0;
 }
 
@@ -43,7 +43,7 @@ static bool is_explained(const identity *found) {
 
 static bool is_supported(const identity *found) {
   for (size_t n = 0; n < found->match_count; n++)
-    if (found->matches[n].compared > 0 && is_near(&found->matches[n], found->how.amplitude)) return true;
+    if (found->matches[n].compared > 0 && is_half_equal(&found->matches[n], found->how.amplitude)) return true;
   return is_explained(found);
 }
 
@@ -118,7 +118,7 @@ static bool say_other_waves(identity *found, const search *s, size_t formulas) {
   return say(found, IDENTIFY_NO_TABLE, "no two columns are sine and cosine of one angle, and none is a wave");
 }
 
-/* What the best explanation says, and whether the whole file agrees. */
+/* Takes the best explanation over, and judges it by the whole file. */
 static bool judge_best(search *s, identity *found) {
   found->how = s->best.how;
   found->also_known = s->also.found;

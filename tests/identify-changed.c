@@ -133,7 +133,7 @@ static void test_orders(void) {
   ok(right == tables, "reversed rows and lists: %d of %d", right, tables);
 }
 
-/* Exact rows at positions that were rounded to bf16: near those of successive ones in the first half, or in most rows. */
+/* Exact rows at positions that were rounded to bf16: some, or most, are near those of successive positions. */
 static void test_rounded_positions(void) {
   enum { MOST = 1200, ALL = MOST + 1, PAIRS = 16 };
   static const int64_t rows[] = {300, 600, MOST};

@@ -40,7 +40,7 @@ static int64_t pairs_of(const posenc_problem *problem) {
   return (problem->heads * problem->dim + 1) / 2;
 }
 
-/* What is wrong with the windows, or null. */
+/* The first fault of the windows, or null. */
 static const char *fault_of_windows(const sampling *v, const subject_of_test *t) {
   const int64_t row_bytes = v->width * (int64_t)posenc_dtype_bytes(t->problem.dtype);
   uint64_t random = 1;
@@ -67,7 +67,7 @@ static const char *fault_of_windows(const sampling *v, const subject_of_test *t)
   return rows * (double)v->width == sampling_elements(v) ? NULL : "other elements than the windows have";
 }
 
-/* What is wrong with the sampling, or null. */
+/* The first fault of the sampling, or null. */
 static const char *fault_of(const subject_of_test *t, int64_t budget) {
   const posenc_kernel kernel = kernel_of(t->of);
   const sampling v = sampling_of(&kernel, &t->problem, budget);
@@ -142,7 +142,7 @@ static void test_known(const kind *k, int64_t rows, int64_t dim, int64_t windows
      dim, windows, of_rows, v.windows, v.rows);
 }
 
-/* Of six rows three, the third drawn: it may be any, the last one too. */
+/* Three of six rows are looked at. The third is drawn, and may be any of the six. */
 static void test_drawn_rows(void) {
   const posenc_kernel kernel = kernel_of(&kinds[0]);
   const posenc_problem problem = posenc_table(6, 2);

@@ -53,7 +53,8 @@ static double try_large_call(probe *r, int64_t rows, const arena *large, unsigne
   return subject_seconds() - start;
 }
 
-/* Every number of rows to 64; then calls four times as large as the one before, all but the last off alignment too. */
+/* Every number of rows to 64; then calls four times as large as the one before, off alignment too but for the largest,
+ * or the two largest of a slow kernel. */
 bool check_call_sizes(stress *t) {
   enum { ROWS = 64, WIDTH = 1024 };
   posenc_problem p = variant_done(t, ROWS, 0);

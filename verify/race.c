@@ -71,7 +71,8 @@ static void run_together(check *c, const posenc_problem *problem, job *jobs, int
 
 /* The rows of the threads are spread over the table, so that threads that disturb each other write different values. */
 void subject_check_threads(subject *s, draw_rows_of *draw, void *argument) {
-  /* Bytes of a thread, as memory that is cleared takes longer than the rows; but more rows than a kernel's block has. */
+  /* The bytes of a thread are limited, as clearing memory takes longer than the rows; its rows are more than a kernel's
+     block has. */
   enum { LINE = 64, BESIDE = 1 << 16, MOST_BYTES = 1 << 18, FEWEST_ROWS = 17 };
   const posenc_problem *problem = &s->shape->problem;
   const int64_t fitting = MOST_BYTES / (int64_t)row_bytes(problem),

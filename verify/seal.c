@@ -213,14 +213,13 @@ size_t seal_release(const void *address) {
     of->released = true;
     return of->live;
   }
-  unsigned char *const begin = of->begin, *const end = of->end;
-  bool is_last = true;
-  of->begin = NULL;
-  for (int i = 0; i < SEGMENTS; i++) is_last = is_last && !segments[i].begin;
-  if (!is_last) {
-    drop(begin, end);
-    return 0;
-  }
+  const segment ended = *of;
+  *of = (segment){.begin = NULL};
+  for (int i = 0; i < SEGMENTS; i++)
+    if (segments[i].begin) {
+      drop(ended.begin, ended.end);
+      return 0;
+    }
   drop(region, writable_end);
   used_end = writable_end = region;
   return 0;

@@ -140,8 +140,8 @@ static bool check_all(stress *t) {
 /* OpenMP has one thread meanwhile: teams for small work cost more than it. */
 bool subject_stress(subject *s, bool apply_known, uint64_t *random) {
   applied a;
-  stress t = {s, random, arena_create(STRESS_BYTES), arena_create(STRESS_BYTES), *s->options, apply_known, &a};
-  const bool has_room = applied_open(&a, STRESS_ROWS, STRESS_BYTES) && t.one && t.other;
+  const bool has_room = applied_open(&a, CHECKED_ROWS, STRESS_BYTES);
+  stress t = {s, random, a.one, a.other, *s->options, apply_known, &a};
   int threads = 1;
 #ifdef _OPENMP
   threads = omp_get_max_threads();
@@ -153,7 +153,5 @@ bool subject_stress(subject *s, bool apply_known, uint64_t *random) {
   omp_set_num_threads(threads);
 #endif
   applied_close(&a);
-  arena_destroy(t.one);
-  arena_destroy(t.other);
   return enough;
 }

@@ -11,14 +11,14 @@
 typedef struct stress {
   subject *s;
   uint64_t *random; /* where problems and places are drawn from */
-  arena *one, *other;
+  arena *one, *other;     /* those of `applied` */
   posenc_options options; /* the subject's, with a number of threads */
   bool apply_known;       /* see subject_stress */
-  applied *applied;       /* of add and rope: turned to one problem after the other */
+  applied *applied;       /* add and rope turn it to one problem after the other */
 } stress;
 
-/* Bytes that each of the arenas can hold, and rows of a window of add and rope. */
-enum { STRESS_BYTES = 1 << 20, STRESS_ROWS = 64 };
+/* Bytes that each of the arenas can hold; windows of add and rope have CHECKED_ROWS rows at most. */
+enum { STRESS_BYTES = 1 << 20 };
 
 /* Reports progress. */
 void stress_say(const char *doing);

@@ -88,7 +88,7 @@ static json_t *make_speed_up(const maker *m, const char *mode, const char *shape
   return samples_ratio(m->times, mode, shape_name, kernel, baseline);
 }
 
-/* What of a counter is in a report: see counters.def. */
+/* How a counter is in a report: see counters.def. */
 typedef enum in_report { NONE, ONE, SPREAD } in_report;
 
 static const struct {
