@@ -3,6 +3,7 @@
 #include "identify/list.h"
 #include "identify/scalings.h"
 #include "identify/search.h"
+#include "identify/trial.h"
 
 #include <math.h>
 
@@ -26,7 +27,7 @@ static bool is_list(const double *positions, int64_t count) {
 }
 
 static bool explain_list_by(search *s, const columns *at, const formula *f, double relative) {
-  making how = search_making(s, at, f);
+  making how = trial_making(s, at, f);
   formula_frequencies(f, at->pairs, s->w);
   const int64_t known = list_read(&s->window, at, s->w, list_amplitude(s), relative, s->positions);
   if (known < 0) s->failed = true;
@@ -37,7 +38,7 @@ static bool explain_list_by(search *s, const columns *at, const formula *f, doub
   explanation found = {.found = false};
   explain_amplitudes(s, &how, &amplitude, true, &found);
   if (!explanation_is_good(&found)) return false;
-  search_weigh(s, &found);
+  trial_weigh(s, &found);
   return true;
 }
 

@@ -2,6 +2,7 @@
 /* Scalings of formulas: from frequencies once the first position is known. */
 #include "identify/scalings.h"
 #include "identify/search.h"
+#include "identify/trial.h"
 
 #include <math.h>
 
@@ -40,7 +41,7 @@ static bool measure(search *s, making *how, estimate *amplitude) {
   const columns *at = &s->columns;
   const bool alone = at->part != COLUMNS_BOTH;
   for (int step = 1; step >= -1; step -= 2) {
-    *how = search_making(s, &s->columns, &(formula){.scaling = {.factor = 1.0}});
+    *how = trial_making(s, &s->columns, &(formula){.scaling = {.factor = 1.0}});
     if (step < 0) how->columns = columns_exchanged(at);
     how->step = step;
     /* Waves of wrong frequencies would have wrong amplitudes. */
@@ -56,12 +57,12 @@ static bool measure(search *s, making *how, estimate *amplitude) {
                              (double)(s->sampling.first + s->sampling.step * s->sampling.count)};
       if (sine) {
         how->columns.part = COLUMNS_SIN;
-        search_shift_phases(s, at->pairs, 1);
+        trial_shift_phases(s, at->pairs, 1);
       }
       const size_t count = starts_find(&c, POSITION_NEAR, starts, STARTS);
       for (size_t n = 0; n < count; n++)
         if (start_is_one(&starts[n]) && measure_from(s, how, &starts[n], amplitude)) return true;
-      if (sine) search_shift_phases(s, at->pairs, -1);
+      if (sine) trial_shift_phases(s, at->pairs, -1);
     }
   }
   return false;
@@ -123,7 +124,7 @@ static void explain_measured_ramp(search *s, making *how, const estimate *amplit
     const size_t found = scalings_find(&plain, s->measured, how->columns.pairs, scaled);
     for (size_t k = 0; k < found; k++) {
       const explanation e = explain_measured_by(s, how, &scaled[k], amplitude);
-      if (is_as_measured(s, &e, measured) && (damaged || is_damage(s, &e))) search_weigh(s, &e);
+      if (is_as_measured(s, &e, measured) && (damaged || is_damage(s, &e))) trial_weigh(s, &e);
     }
   }
 }
@@ -142,7 +143,7 @@ static void explain_measured(search *s, making *how, const estimate *amplitude, 
       plain.scaling = (posenc_scaling){.kind = POSENC_SCALING_LONGROPE, .factor = 1.0, .factors = s->factors};
       plain.digits += 5;
       const explanation e = explain_measured_by(s, how, &plain, amplitude);
-      search_weigh(s, &e);
+      trial_weigh(s, &e);
     }
   if (!explanation_is_scaled(&s->best)) explain_measured_ramp(s, how, amplitude, formulas, count, measured, true);
 }
@@ -160,6 +161,6 @@ void search_scaled(search *s, const formula *formulas, size_t count) {
   for (size_t n = 0; n < count + formula_base_count && !explanation_is_rounding(s, &s->best); n++) {
     if (!scaled_base(formulas, count, n, &plain)) continue;
     const size_t found = scalings_find(&plain, s->frequencies, s->columns.pairs, scaled);
-    search_formulas(s, &s->columns, scaled, found);
+    trial_formulas(s, &s->columns, scaled, found);
   }
 }

@@ -2,146 +2,10 @@
 #include "identify/search.h"
 
 #include "identify/scalings.h"
+#include "identify/trial.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* Digits by which a formula must be plainer to be the only one. */
-enum { PLAINER = 2 };
-
-/* If several whole positions are left, because the maker rounds positions, tries each, from the middle on. */
-static void consider_positions(search *s, making *how, const estimate *amplitude, explanation *e) {
-  enum { MOST = 257 };
-  const int64_t least = how->start.least, most = how->start.most;
-  if (least >= most || most - least >= MOST) {
-    explain_amplitudes(s, how, amplitude, true, e);
-    return;
-  }
-  for (int64_t n = 0, middle = least + (most - least) / 2; n <= most - least && !explanation_is_exact(s, e); n++) {
-    how->start = start_at(middle + (n % 2 ? (n + 1) / 2 : -(n / 2)));
-    explain_amplitudes(s, how, amplitude, false, e);
-  }
-}
-
-/* Positions that were rounded look like the middle of those that were. */
-static void widen(int64_t run, start *at) {
-  if (run <= 1 || !start_is_whole(at)) return;
-  at->least -= run;
-  at->most += run;
-}
-
-/* ---- formulas -------------------------------------------------------------------------------------- */
-
-making search_making(const search *s, const columns *at, const formula *f) {
-  return (making){.formula = *f,
-                  .columns = *at,
-                  .held = s->window.held,
-                  .offset = s->window.offset,
-                  .offset_error = s->offset.error,
-                  .step = 1};
-}
-
-/* First positions from phases, for angles with a relative error. */
-typedef struct starts {
-  double relative;
-  bool far, known;
-  size_t count;
-  start of[64];
-} starts;
-
-static void explain_starts(search *s, making *how, starts *told, bool whole, const estimate *amplitude,
-                           explanation *found) {
-  if (!told->known) {
-    const int64_t farthest = told->far ? INT64_C(1) << 41 : POSITION_NEAR;
-    const phase_clock c = {s->phases, s->w, how->columns.pairs, told->relative,
-                           (double)(s->sampling.first + s->sampling.step * s->sampling.count)};
-    told->count = starts_find(&c, farthest, told->of, told->far ? 2 : sizeof told->of / sizeof *told->of);
-    told->known = true;
-  }
-  for (size_t n = 0; n < told->count && !explanation_is_exact(s, found); n++) {
-    how->start = told->of[n];
-    if (start_is_whole(&how->start) != whole) continue;
-    widen(s->run, &how->start);
-    consider_positions(s, how, amplitude, found);
-  }
-}
-
-void search_shift_phases(search *s, int64_t pairs, int quarters) {
-  const double quarter = 1.57079632679489662;
-  for (int64_t i = 0; i < pairs; i++) s->phases[i].value += (double)quarters * quarter;
-}
-
-/* Tries a formula with the first position from phases, for rows in this order and reversed. */
-static void explain_order(search *s, const columns *at, const formula *f, int step, bool far, explanation *found) {
-  estimate amplitude;
-  const bool alone = at->part != COLUMNS_BOTH;
-  formula_frequencies(f, at->pairs, s->w);
-  for (int64_t i = 0; i < at->pairs; i++) s->w[i] *= step;
-  waves_phases(&s->window, at, &s->sampling, s->w, s->phases, &amplitude);
-  if (isinf(amplitude.error)) return;
-  /* Cosines of reversed rows are those of the opposite positions. */
-  for (int sine = alone && step < 0; sine <= alone; sine++) {
-    /* Errors of recipes' angles: of double and f32, or of TF32 and bf16. Very far out, only double keeps its phase. */
-    starts told[2] = {{.relative = s->coarse ? 5e-4 : 1e-15, .far = far}, {.relative = s->coarse ? 8e-3 : 5e-7}};
-    making how = search_making(s, at, f);
-    how.step = step;
-    if (sine) {
-      how.columns.part = COLUMNS_SIN;
-      search_shift_phases(s, at->pairs, 1);
-    }
-    /* Whole positions first; between them only where roundings do not explain whole ones. */
-    for (int n = 0; n < (far ? 1 : 4) && !s->failed; n++) {
-      if (explanation_is_good(found) && (n < 2 || explanation_is_rounding(s, found))) continue;
-      explain_starts(s, &how, &told[n % 2], n < 2, &amplitude, found);
-    }
-    if (sine) search_shift_phases(s, at->pairs, -1);
-  }
-}
-
-static explanation explain_by(search *s, const columns *at, const formula *f, bool far) {
-  explanation found = {.found = false};
-  const columns reversed = columns_exchanged(at);
-  explain_order(s, at, f, 1, far, &found);
-  if (!far && !explanation_is_good(&found) && !s->failed) explain_order(s, &reversed, f, -1, far, &found);
-  return found;
-}
-
-static bool is_same_number(double a, double b) {
-  return fabs(a - b) <= 1e-9 * fabs(b);
-}
-
-static bool is_same_scaling(const posenc_scaling *a, const posenc_scaling *b) {
-  return a->kind == b->kind && is_same_number(a->factor, b->factor) && is_same_number(a->low, b->low) &&
-         is_same_number(a->high, b->high) && a->truncate == b->truncate;
-}
-
-static bool is_same(const formula *a, const formula *b) {
-  return is_same_number(a->base, b->base) && fabs(a->shift - b->shift) <= 0.0 &&
-         is_same_scaling(&a->scaling, &b->scaling);
-}
-
-void search_weigh(search *s, const explanation *e) {
-  explanation *best = &s->best;
-  if (!e->found) return;
-  if (explanation_is_better(best, e->distance)) {
-    *best = *e, s->also.found = false;
-  } else if (e->distance <= best->distance && is_same(&e->how.formula, &best->how.formula)) {
-    best->original_least = e->original_least < best->original_least ? e->original_least : best->original_least;
-    best->original_most = e->original_most > best->original_most ? e->original_most : best->original_most;
-  } else if (e->distance <= best->distance && !s->also.found &&
-             e->how.formula.digits <= best->how.formula.digits + PLAINER) {
-    s->also = *e;
-  }
-}
-
-void search_formulas(search *s, const columns *at, const formula *formulas, size_t count) {
-  for (size_t n = 0; n < count && !s->failed; n++) {
-    if (explanation_is_exact(s, &s->best) && formulas[n].digits > s->best.how.formula.digits + PLAINER) break;
-    const explanation e = explain_by(s, at, &formulas[n], false);
-    search_weigh(s, &e);
-  }
-}
 
 /* ---- columns that turn the other way -------------------------------------------------------------- */
 
@@ -200,9 +64,9 @@ static void refine_base(search *s) {
     f.base = pow(from.base, (pairs - shifts[n]) / (pairs - from.shift));
     f.shift = shifts[n];
     drifts_from(s, &old.how, &f, &s->sampling);
-    search_formulas(s, &at, refined, formulas_refined(&f, s->phases, at.pairs, refined));
+    trial_formulas(s, &at, refined, formulas_refined(&f, s->phases, at.pairs, refined));
   }
-  search_weigh(s, &old);
+  trial_weigh(s, &old);
   tell_other_shift(s, pairs);
 }
 
@@ -214,12 +78,12 @@ static void explain_usual(search *s, bool all_rows) {
   formula usual[FORMULAS_MAX];
   const columns *at = &s->columns;
   const size_t count = formulas_usual(explanation_is_good(&s->best) ? s->best.how.formula.base : 0.0, usual, at->pairs);
-  for (size_t n = 0; n < count && !explanation_is_exact(s, &s->best); n++) search_formulas(s, at, &usual[n], 1);
+  for (size_t n = 0; n < count && !explanation_is_exact(s, &s->best); n++) trial_formulas(s, at, &usual[n], 1);
   if (!all_rows || s->sampling.step == 1 || explanation_is_good(&s->best)) return;
   s->sampling.count = s->sampling.first + (s->sampling.count - 1) * s->sampling.step + 1;
   s->sampling.first = 0;
   s->sampling.step = 1;
-  for (size_t n = 0; n < count && !explanation_is_exact(s, &s->best); n++) search_formulas(s, at, &usual[n], 1);
+  for (size_t n = 0; n < count && !explanation_is_exact(s, &s->best); n++) trial_formulas(s, at, &usual[n], 1);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------------ */
@@ -269,7 +133,7 @@ size_t search_run(search *s) {
   if (s->columns.part == COLUMNS_BOTH) turn_columns(s);
   const size_t count = formulas_find(s->frequencies, s->columns.pairs, formulas);
   const bool evident = s->columns.pairs >= FORMULA_EVIDENT;
-  search_formulas(s, &s->columns, formulas, count);
+  trial_formulas(s, &s->columns, formulas, count);
   if (explanation_is_good(&s->best) && evident) refine_base(s);
   const bool on_line = count > 0 && formulas[0].most;
   if (evident && !on_line && !explanation_is_rounding(s, &s->best)) search_scaled(s, formulas, count);
@@ -279,7 +143,7 @@ size_t search_run(search *s) {
     const bool wide = s->window.held == POSENC_F32 || s->window.held == POSENC_F64;
     const bool told = wide ? explanation_is_rounding(s, &s->best)
                            : explanation_is_scaled(&s->best) || explanation_is_within(s, &s->best, 0.05);
-    if (turn && !told) search_formulas(s, &s->columns, formulas, count);
+    if (turn && !told) trial_formulas(s, &s->columns, formulas, count);
     if (!explanation_is_exact(s, &s->best) && !explanation_is_within(s, &s->best, 0.25) && s->columns.pairs > 1 &&
         !explanation_is_scaled(&s->best))
       explain_usual(s, turn);
@@ -287,10 +151,7 @@ size_t search_run(search *s) {
   s->coarse = false;
   if (evident && on_line && !explanation_is_rounding(s, &s->best)) search_scaled(s, formulas, count);
   if (explanation_is_good(&s->best) && evident && !explanation_is_scaled(&s->best)) refine_base(s);
-  if (count > 0 && formulas[0].tight && !explanation_is_good(&s->best)) {
-    const explanation far = explain_by(s, &s->columns, &formulas[0], true);
-    search_weigh(s, &far);
-  }
+  if (count > 0 && formulas[0].tight && !explanation_is_good(&s->best)) trial_far(s, &s->columns, &formulas[0]);
   if (!explanation_is_good(&s->best)) search_list(s);
   return count;
 }

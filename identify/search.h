@@ -17,21 +17,10 @@ int64_t search_count_known(const search *s);
 
 /* ---- parts of the search ------------------------------------------------------------------------- */
 
-making search_making(const search *s, const columns *at, const formula *f);
-
-/* Takes the explanation for the best if it is much closer; of one that is as close, notes what differs. */
-void search_weigh(search *s, const explanation *e);
-
-/* Tries formulas, with first positions from phases. The best is the plainest of the closest. */
-void search_formulas(search *s, const columns *at, const formula *formulas, size_t count);
-
 /* Tries scalings (search-scaled.c) over the bases of these formulas, and those of models. */
 void search_scaled(search *s, const formula *formulas, size_t count);
 
 /* Tries rows at positions in any order (search-list.c). */
 void search_list(search *s);
-
-/* A quarter of a turn added to all phases makes those of sines from those of cosines. */
-void search_shift_phases(search *s, int64_t pairs, int quarters);
 
 #endif

@@ -29,8 +29,19 @@ bool merge_refuse_memory(const merger *m);
 /* "A and B: " */
 #define BOTH "%.200s and %.200s: "
 
+/* "A and B: libc: glibc 2.36 and glibc 2.41", and what is wrong with that. */
+bool merge_refuse_values(const merger *m, const input *one, const input *other, const char *key, const json_t *a,
+                         const json_t *b, const char *reason);
+
+/* Does a fact change from one moment to the next on one machine, or is it one of Google Benchmark's own that ours tell
+   better? */
+bool merge_is_momentary(const char *key);
+
 /* Whether a file has the same facts as all before it: the first may lack what two others contradict each other in. */
 bool merge_are_same_facts(const merger *m, const input *other, const char *reason);
+
+/* Null if no file has it. */
+const input *merge_find_shard(const merger *m, int64_t number);
 
 /* A place in the run: the kernel and the shape that it is of, and what was found there. */
 typedef struct place {
@@ -54,7 +65,10 @@ bool merge_put(const merger *m, const places *p, int64_t number, const place *on
 
 bool merge_are_all_found(const merger *m, const places *p);
 
-/* All timings, each once. */
+/* The results of all shards, each once (merge-accuracy.c). Null and refused if one machine could not have found them. */
+json_t *merge_accuracy(const merger *m);
+
+/* All timings, each once (merge-timings.c). */
 json_t *merge_timings(const merger *m);
 
 #endif

@@ -51,9 +51,7 @@ typedef struct verify_request {
   int team;     /* that default: verify_run's business */
   posenc_stores stores;
   uint64_t seed; /* of what is sampled */
-  /* Pairs of a table that are compared, if the kernel promises correct rounding; of others, and of add and rope, a
-   * 32nd; of a rope cache a 256th. Of a shape with more, a sample is: see sampling.h. */
-  int64_t budget;
+  int64_t budget;             /* pairs of a table that are compared; others get a share of it: see sampling.h */
   int64_t search;             /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
   bool brief;                 /* without the checks beside the shapes: see stress.h */
   double silence;             /* seconds that a kernel may go without a sign of life */

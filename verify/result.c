@@ -7,39 +7,47 @@
 #include "verify/sampling.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* " --threads 2 --isa generic,avx2 --stores streaming", as far as it was asked for. */
-static void how_options(const verify_request *request, char *text, size_t size) {
-  int used = request->threads ? snprintf(text, size, " --threads %d", request->threads) : 0;
+/* " --threads 2 --isa generic,avx2 --stores streaming", as far as it was asked for; null when memory runs out. */
+static char *how_options(const verify_request *request) {
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
   const char *separator = " --isa ";
-  *text = used ? *text : '\0';
+  if (!stream) return NULL;
+  if (request->threads) fprintf(stream, " --threads %d", request->threads);
   for (unsigned tier = 1; tier & POSENC_ISA_ALL; tier <<= 1)
     if (request->isa & tier) {
-      used += snprintf(text + used, size - (size_t)used, "%s%s", separator, posenc_isa_name(tier));
+      fprintf(stream, "%s%s", separator, posenc_isa_name(tier));
       separator = ",";
     }
-  if (request->stores) snprintf(text + used, size - (size_t)used, " --stores %s", stores_name(request->stores));
+  if (request->stores) fprintf(stream, " --stores %s", stores_name(request->stores));
+  if (fclose(stream) == 0) return text;
+  free(text);
+  return NULL;
 }
 
 /* The command that looks at this shape, as the exam does. */
 static json_t *replay_of(const exam *e, const shape *of) {
-  char how[64];
   const verify_request *request = e->request;
-  const char *further = request->replay_options;
-  how_options(request, how, sizeof how);
-  if (e->cases)
-    return json_sprintf("posenc verify %s%s--kernel %s %s%s", further ? further : "", further ? " " : "",
-                        e->kernel->name, e->cases->option, how);
-  char *problem = problem_options_listed(&of->problem, request->list);
-  char search[40] = "";
-  if (!op_is_applied(of->problem.op) && !rows_are_special(&of->problem))
-    snprintf(search, sizeof search, " --search %" PRId64, request->search);
-  json_t *command = json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64 "%s",
-                                 further ? further : "", further ? " " : "", e->kernel->name, problem ? problem : "",
-                                 how, request->seed, request->budget, search);
-  free(problem);
+  const char *further = request->replay_options, *gap = further ? " " : "";
+  char *how = how_options(request), search[40] = "";
+  further = further ? further : "";
+  json_t *command = NULL;
+  if (how && e->cases) {
+    command = json_sprintf("posenc verify %s%s--kernel %s %s%s", further, gap, e->kernel->name, e->cases->option, how);
+  } else if (how) {
+    char *problem = problem_options_listed(&of->problem, request->list);
+    if (!op_is_applied(of->problem.op) && !rows_are_special(&of->problem))
+      snprintf(search, sizeof search, " --search %" PRId64, request->search);
+    command = json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64 "%s", further, gap,
+                           e->kernel->name, problem ? problem : "", how, request->seed, request->budget, search);
+    free(problem);
+  }
+  free(how);
   return command;
 }
 

@@ -18,9 +18,9 @@
 /* Register state in XCR0: SSE, AVX; and opmask, ZMM_Hi256, Hi16_ZMM. */
 #define YMM_STATE 0x6u
 #define ZMM_STATE 0xe6u
-/* The features in these two registers of CPUID, with the register state that the system has to save. */
+/* The features in these two registers of CPUID, with the register state that the system has to save: 0 for SSE's. */
 #define X86(ecx_of_1, ebx_of_7, state)                                                                                 \
-  (HAS(leaf1_ecx, bit_OSXSAVE | (ecx_of_1)) && HAS(leaf7_ebx, ebx_of_7) && HAS(xcr0, state))
+  (HAS(leaf1_ecx, (ecx_of_1) | ((state) ? bit_OSXSAVE : 0)) && HAS(leaf7_ebx, ebx_of_7) && HAS(xcr0, state))
 #else
 #define X86(ecx_of_1, ebx_of_7, state) false
 #endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "records/merge-inputs.h"
+
+#include "common/field.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- machines and builds ---- */
+
+/* As in the first file. A fact that neither has is none that they differ in. */
+static bool agree_in(const merger *m, const input *other, const char *const *keys, size_t count, const char *reason) {
+  for (size_t k = 0; k < count; k++) {
+    const json_t *a = json_object_get(m->inputs[0].facts, keys[k]), *b = json_object_get(other->facts, keys[k]);
+    if ((a || b) && !json_equal(a, b)) return merge_refuse_values(m, &m->inputs[0], other, keys[k], a, b, reason);
+  }
+  return true;
+}
+
+static bool have_same_setting(const merger *m, const input *other, const char *key) {
+  const json_t *a = json_object_get(m->inputs[0].accuracy->json, key), *b = json_object_get(other->accuracy->json, key);
+  return (!a && !b) || json_equal(a, b) || merge_refuse_values(m, &m->inputs[0], other, key, a, b, "");
+}
+
+/* Would one machine have found what these have, if it had done all of it? */
+static bool are_exact_together(const merger *m) {
+  static const char *const sources[] = {"posenc_version", "kernel_abi", "commit"};
+  static const char *const bits[] = {"compiler", "cflags", "libc", "sleef", "isa"};
+  const record_accuracy *first = m->inputs[0].accuracy;
+  const record_kernel *irreproducible = NULL;
+  char reason[120] = "";
+  RECORD_EACH(kernel, first, kernels)
+    if (!irreproducible && !kernel->reproducible) irreproducible = kernel;
+  if (irreproducible) snprintf(reason, sizeof reason, ", on which the bits of %.60s depend", irreproducible->name);
+  for (const input *other = m->inputs + 1; other < m->inputs + m->count; other++) {
+    if (!agree_in(m, other, sources, sizeof sources / sizeof *sources, "")) return false;
+    if (!record_names_sources(m->inputs[0].facts) &&
+        !merge_are_same_facts(m, other, ", and their sources were modified, or are unknown"))
+      return false;
+    if (irreproducible && !agree_in(m, other, bits, sizeof bits / sizeof *bits, reason)) return false;
+    for (size_t k = 0; k < first->kernels_count; k++)
+      if (k >= other->accuracy->kernels_count || !json_equal(first->kernels[k].json, other->accuracy->kernels[k].json))
+        return merge_refuse(m, BOTH "%.60s promises something else, or runs on one of the machines alone",
+                            m->inputs[0].name, other->name, first->kernels[k].name);
+    if (!have_same_setting(m, other, "seed") || !have_same_setting(m, other, "budget")) return false;
+  }
+  return true;
+}
+
+/* "A / B" of a text in which records differ, each once. Null when memory runs out. */
+static json_t *side_by_side(const merger *m, const char *key) {
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  if (!stream) return NULL;
+  for (size_t i = 0; i < m->count; i++) {
+    const char *value = field_string(m->inputs[i].facts, key);
+    bool told = false;
+    for (size_t k = 0; k < i && !told; k++) told = strcmp(field_string(m->inputs[k].facts, key), value) == 0;
+    if (!told) fprintf(stream, "%s%s", i ? " / " : "", value);
+  }
+  json_t *joined = fclose(stream) == 0 ? json_string(text) : NULL;
+  free(text);
+  return joined;
+}
+
+/* Load and date are those of this shard, all else is of all. */
+static json_t *merged_environment(const merger *m, const input *of) {
+  json_t *environment = json_copy(of->facts);
+  const char *key;
+  json_t *value;
+  bool ok = environment != NULL;
+  json_object_foreach(of->facts, key, value) {
+    if (!merge_is_momentary(key) && json_is_string(value))
+      ok = ok && json_object_set_new(environment, key, side_by_side(m, key)) == 0;
+  }
+  if (ok) return environment;
+  json_decref(environment);
+  return NULL;
+}
+
+/* ---- accuracy ---- */
+
+/* The run has, part by part, all kernels on the first shape, then on the next. */
+static bool expect_results(const merger *m, places *p) {
+  const record_verify_run *run = &m->inputs[0].accuracy->shard.run;
+  size_t n = 0;
+  RECORD_EACH(part, run, parts) n += part->kernels_count * part->shapes_count;
+  if (!merge_make_places(m, p, "records", n)) return false;
+  n = 0;
+  RECORD_EACH(part, run, parts)
+    RECORD_EACH(shape, part, shapes)
+      RECORD_EACH(kernel, part, kernels) p->all[n++] = (place){.kernel = *kernel, .shape = shape->json};
+  return true;
+}
+
+/* Those of the parts that ask for them. */
+static bool expect_profiles(const merger *m, places *p) {
+  const record_verify_run *run = &m->inputs[0].accuracy->shard.run;
+  size_t n = 0;
+  RECORD_EACH(part, run, parts) n += part->profile ? part->kernels_count : 0;
+  if (!merge_make_places(m, p, "profile", n)) return false;
+  n = 0;
+  RECORD_EACH(part, run, parts)
+    for (size_t k = 0; part->profile && k < part->kernels_count; k++) p->all[n++] = (place){.kernel = part->kernels[k]};
+  return true;
+}
+
+static bool refuse_counts(const merger *m, const input *one, const char *list, size_t count, size_t said) {
+  return merge_refuse(m, "%.200s: %zu %s, but the shard says %zu", one->name, count, list, said);
+}
+
+static bool put_all(const merger *m, const places *results, const places *profiles, const input *from) {
+  const record_accuracy *record = from->accuracy;
+  const record_verify_shard *shard = &record->shard;
+  if (record->records_count != shard->exams_count)
+    return refuse_counts(m, from, results->list, record->records_count, shard->exams_count);
+  if (record->profile_count != shard->profiles_count)
+    return refuse_counts(m, from, profiles->list, record->profile_count, shard->profiles_count);
+  for (size_t i = 0; i < shard->exams_count; i++) {
+    const record_result *one = &record->records[i];
+    if (!merge_put(m, results, shard->exams[i], &(place){one->kernel, one->shape.json, one->json, from})) return false;
+  }
+  for (size_t i = 0; i < shard->profiles_count; i++) {
+    const record_profile *one = &record->profile[i];
+    if (!merge_put(m, profiles, shard->profiles[i], &(place){one->kernel, NULL, one->json, from})) return false;
+  }
+  return true;
+}
+
+static json_t *array_of(const places *p) {
+  json_t *array = json_array();
+  for (size_t n = 0; array && n < p->count; n++) json_array_append(array, p->all[n].found);
+  return array;
+}
+
+/* What just one shard must have, if the run has it, and else none; null, and *ok false, if it is not so. */
+static json_t *only_one(const merger *m, const char *key, bool wanted, bool *ok) {
+  json_t *found = NULL;
+  const input *holder = NULL;
+  for (size_t i = 0; i < m->count && *ok; i++) {
+    json_t *value = json_object_get(m->inputs[i].accuracy->json, key);
+    if (!json_is_object(value)) continue;
+    if (found) *ok = merge_refuse(m, BOTH "both have %s", holder->name, m->inputs[i].name, key);
+    found = value;
+    holder = &m->inputs[i];
+  }
+  if (*ok && wanted != (found != NULL))
+    *ok = merge_refuse(m, "%.200s and others: %s %s", m->inputs[0].name,
+                       wanted ? "no file has" : "the run was not asked for", key);
+  return found;
+}
+
+static json_t *make_accuracy(const merger *m, const places *results, const places *profiles) {
+  const input *first = merge_find_shard(m, 1);
+  json_int_t passed = 0, failed = 0, skipped = 0;
+  bool ok = true;
+  json_t *unique = only_one(m, "unique", profiles->count > 0, &ok);
+  json_t *encodings = only_one(m, "encodings", first->accuracy->shard.run.encodings, &ok);
+  for (size_t i = 0; i < m->count && ok; i++) {
+    const record_accuracy *one = m->inputs[i].accuracy;
+    ok = !__builtin_add_overflow(passed, one->passed, &passed) &&
+         !__builtin_add_overflow(failed, one->failed, &failed) &&
+         !__builtin_add_overflow(skipped, one->skipped, &skipped);
+    if (!ok) merge_refuse(m, "%.200s: its totals are too large", m->inputs[i].name);
+  }
+  if (!ok) return NULL;
+  const json_t *json = first->accuracy->json;
+  json_t *made =
+      json_pack("{s:O, s:o, s:O, s:O*, s:O*, s:o, s:o, s:O?, s:I, s:I, s:I, s:O*}", "schema",
+                json_object_get(json, "schema"), "environment", merged_environment(m, first), "kernels",
+                json_object_get(json, "kernels"), "seed", json_object_get(json, "seed"), "budget",
+                json_object_get(json, "budget"), "records", array_of(results), "profile", array_of(profiles), "unique",
+                unique, "passed", passed, "failed", failed, "skipped", skipped, "encodings", encodings);
+  if (!made) merge_refuse_memory(m);
+  return made;
+}
+
+json_t *merge_accuracy(const merger *m) {
+  if (!are_exact_together(m)) return NULL;
+  places results = {0}, profiles = {0};
+  bool ok = expect_results(m, &results) && expect_profiles(m, &profiles);
+  for (size_t i = 0; i < m->count && ok; i++) ok = put_all(m, &results, &profiles, &m->inputs[i]);
+  ok = ok && merge_are_all_found(m, &results) && merge_are_all_found(m, &profiles);
+  json_t *made = ok ? make_accuracy(m, &results, &profiles) : NULL;
+  free(results.all);
+  free(profiles.all);
+  return made;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#include "records/merge-inputs.h"
+
+#include "common/field.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+bool merge_refuse(const merger *m, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(m->why, m->size, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+bool merge_refuse_memory(const merger *m) {
+  return merge_refuse(m, "out of memory");
+}
+
+/* ---- values that differ ---- */
+
+/* A text or a number as it is, anything else as "…": lists are long. */
+static const char *shown(const json_t *value, char *text, size_t size) {
+  if (json_is_string(value))
+    snprintf(text, size, "%.80s", json_string_value(value));
+  else if (json_is_number(value))
+    snprintf(text, size, "%s", field_text(value).text);
+  else
+    snprintf(text, size, "%s",
+             !value                 ? "none"
+             : json_is_true(value)  ? "yes"
+             : json_is_false(value) ? "no"
+             : json_is_null(value)  ? "none"
+                                    : "a list");
+  return text;
+}
+
+/* "A and B: libc: glibc 2.36 and glibc 2.41", and what is wrong with that. */
+bool merge_refuse_values(const merger *m, const input *one, const input *other, const char *key, const json_t *a,
+                         const json_t *b, const char *reason) {
+  char text[96], another[96];
+  if (json_is_array(a) && json_is_array(b))
+    return merge_refuse(m, BOTH "other %s%s", one->name, other->name, key, reason);
+  return merge_refuse(m, BOTH "%s: %s and %s%s", one->name, other->name, key, shown(a, text, sizeof text),
+                      shown(b, another, sizeof another), reason);
+}
+
+/* ---- places of a run ---- */
+
+const input *merge_find_shard(const merger *m, int64_t number) {
+  for (size_t i = 0; i < m->count; i++)
+    if (m->inputs[i].number == number) return &m->inputs[i];
+  return NULL;
+}
+
+bool merge_make_places(const merger *m, places *p, const char *list, size_t count) {
+  *p = (places){list, calloc(count + 1, sizeof *p->all), count};
+  return p->all || merge_refuse_memory(m);
+}
+
+bool merge_put(const merger *m, const places *p, int64_t number, const place *one) {
+  if (number >= (int64_t)p->count)
+    return merge_refuse(m, "%.200s: the shard has %s %" PRId64 ", but the run has %zu", one->from->name, p->list,
+                        number, p->count);
+  place *there = &p->all[number];
+  if (there->from)
+    return merge_refuse(m, BOTH "both have %s %" PRId64 "%s%.60s", there->from->name, one->from->name, p->list, number,
+                        *one->kernel ? ", of " : "", one->kernel);
+  if (strcmp(one->kernel, there->kernel) != 0 || (there->shape && !json_equal(one->shape, there->shape)))
+    return merge_refuse(m, "%.200s: %s %" PRId64 " is not of the kernel and shape that the run has there",
+                        one->from->name, p->list, number);
+  there->found = one->found;
+  there->from = one->from;
+  return true;
+}
+
+bool merge_are_all_found(const merger *m, const places *p) {
+  for (size_t n = 0; n < p->count; n++)
+    if (!p->all[n].from)
+      return merge_refuse(m, "%.200s and others: no file has %s %zu%s%.60s", m->inputs[0].name, p->list, n,
+                          *p->all[n].kernel ? ", of " : "", p->all[n].kernel);
+  return true;
+}
+
+/* ---- machines and builds ---- */
+
+bool merge_is_momentary(const char *key) {
+  static const char *const keys[] = {"date", "load", "load_after", "load_avg", "mhz_per_cpu", "executable", "shard"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (strcmp(keys[i], key) == 0) return true;
+  return false;
+}
+
+/* A fact that only one of two has is no contradiction: a shard that had nothing to time has none of Google
+   Benchmark's. */
+static bool share_facts(const merger *m, const input *one, const input *other, const char *reason) {
+  const char *key;
+  json_t *value;
+  json_object_foreach(one->facts, key, value) {
+    const json_t *there = json_object_get(other->facts, key);
+    if (there && !merge_is_momentary(key) && !json_equal(value, there))
+      return merge_refuse_values(m, one, other, key, value, there, reason);
+  }
+  return true;
+}
+
+bool merge_are_same_facts(const merger *m, const input *other, const char *reason) {
+  for (const input *one = m->inputs; one < other; one++)
+    if (!share_facts(m, one, other, reason)) return false;
+  return true;
+}
