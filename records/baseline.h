@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Of an accuracy record; see record.schema.json. Null when memory runs out. */
+/* Makes the baseline of an accuracy record; see record.schema.json. Null when memory runs out. */
 json_t *baseline_of(const json_t *record);
 
 /*

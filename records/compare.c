@@ -43,7 +43,7 @@ static double figure_of(const record_result *result, int which) {
   return which == 0 ? result->max_ulp.ulp : which == 1 ? result->max_abs.abs : (double)result->misrounded;
 }
 
-/* Of the same kernel and problem; shapes made by different versions may tell more or less of the same. */
+/* The result of the same kernel and problem; shapes made by different versions may tell more or less of the same. */
 static const record_result *counterpart(const record_accuracy *record, const record_result *result) {
   return record_find_result(record, result->kernel, result->shape.name);
 }
@@ -103,7 +103,7 @@ static json_t *compare_results(const record_result *before, const record_result 
                    "figures", told, "replay", after->replay);
 }
 
-/* What a comparison lists. */
+/* The lists of a comparison. */
 typedef struct lists {
   json_t *rows, *gone, *added;
 } lists;
@@ -140,7 +140,7 @@ static const char *name_of(const record_benchmark *entry) {
   return *entry->run_name ? entry->run_name : entry->name;
 }
 
-/* Of repetitions, or where the record has none, of the median that was made of them. */
+/* Is it a repetition, or where the record has none, the median that was made of them? */
 static bool counts(const record_benchmark *entry, bool medians) {
   const bool is_aggregate = strcmp(entry->run_type, "aggregate") == 0;
   return medians ? is_aggregate && strcmp(entry->aggregate_name, "median") == 0 : !is_aggregate;
@@ -153,7 +153,7 @@ static bool is_timing(const record_benchmark *entry) {
   return !entry->error_occurred && !entry->skipped && !is_fit && (counts(entry, false) || counts(entry, true));
 }
 
-/* What is wrong with a benchmark; null if nothing is. */
+/* The first defect of a benchmark; null if it has none. */
 static const char *defect_of(const record_benchmark *entry) {
   if (!*name_of(entry)) return "it has no name";
   if (!is_timing(entry)) return NULL;

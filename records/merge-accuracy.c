@@ -95,7 +95,7 @@ static bool expect_results(const merger *m, places *p) {
   return true;
 }
 
-/* Those of the parts that ask for them. */
+/* The parts that ask for profiles have one per kernel. */
 static bool expect_profiles(const merger *m, places *p) {
   const record_verify_run *run = &m->inputs[0].accuracy->shard.run;
   size_t n = 0;
@@ -135,7 +135,7 @@ static json_t *array_of(const places *p) {
   return array;
 }
 
-/* What just one shard must have, if the run has it, and else none; null, and *ok false, if it is not so. */
+/* A field that exactly one shard must have if `wanted`, and none otherwise; null, and *ok false, if it is not so. */
 static json_t *only_one(const merger *m, const char *key, bool wanted, bool *ok) {
   json_t *found = NULL;
   const input *holder = NULL;

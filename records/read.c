@@ -12,7 +12,7 @@
 
 /* ---- memory ---- */
 
-/* Those of one record are a list, which begins with the block of the record itself. */
+/* The blocks of one record are a list, which begins with the block of the record itself. */
 typedef struct block {
   struct block *next;
   max_align_t data[];
@@ -282,8 +282,8 @@ typedef struct exam {
   bool is_listed;
 } exam;
 
-/* What the results of a record, whose path is `where`, with its dot, or empty, say of themselves. Its list `known` has
-   all kernels. */
+/* Counts over the results of a record, whose path is `where`, with its dot, or empty. Its list `known` has all
+   kernels. */
 typedef struct totals {
   const char *where, *known;
   int64_t passed, failed, skipped;

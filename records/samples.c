@@ -37,7 +37,7 @@ static int compare_names(const sample *s, const char *mode, const char *shape, c
   return order == 0 && kernel ? strcmp(s->kernel, kernel) : order;
 }
 
-/* Those of one name stay in the order of the record. */
+/* Samples of one name stay in the order of the record. */
 static int compare_samples(const void *a, const void *b) {
   const sample *x = *(const sample *const *)a, *y = *(const sample *const *)b;
   const int order = compare_names(x, y->mode, y->shape, y->kernel);

@@ -257,7 +257,7 @@ static void test_same_bits(const posenc_kernel *kernel) {
   }
 }
 
-/* So many rows in a list, and so many sequences of one row, that a team divides them; its last thread gets fewer. */
+/* The rows of a list, and the sequences of one row, are enough for a team; its last thread gets fewer. */
 static void test_teams(const posenc_kernel *kernel) {
   enum { PARTS = 1001, DIM = 64 };
   static float x[PARTS * DIM], out[PARTS * DIM], alone[DIM];

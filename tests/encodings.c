@@ -51,7 +51,7 @@ static void check_philox(void) {
   }
 }
 
-/* Of 12 heads, as the authors' code prints them: 2^-1 … 2^-8, then 2^-0.5, 2^-1.5 … */
+/* The slopes of 12 heads, as the authors' code prints them: 2^-1 … 2^-8, then 2^-0.5, 2^-1.5 … */
 static void check_slopes(void) {
   static const double exponents[] = {1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5};
   bool near = true;
@@ -115,7 +115,7 @@ static void check_ties(void) {
      "alibi next to ties: %d biases wrong, where %d would be by products of doubles", wrong, deceptive);
 }
 
-/* Of an element whose word u is known: it is dropped where u < q 2^32 rounded to nearest, half up. */
+/* An element whose word is u is dropped where u < q 2^32 rounded to nearest, half up. */
 static void check_thresholds(void) {
   static const struct {
     double above; /* q 2^32 less u */
@@ -138,7 +138,7 @@ static void check_thresholds(void) {
   ok(wrong == 0, "dropout rounds its thresholds to nearest: %d elements wrong", wrong);
 }
 
-/* So many rows that they are added and dropped in pieces, by their numbers, are each what they are alone. */
+/* Each of the rows that are added and dropped in pieces, by their numbers, is what it is alone. */
 static void check_pieces(void) {
   enum { ROWS = 300, DIM = 1024 };
   static float x[ROWS * DIM], all[ROWS * DIM], one[DIM];

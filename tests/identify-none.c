@@ -333,7 +333,7 @@ static void test_none(const struct none *of, uint64_t seed) {
     double *values = take((size_t)(rows * dim), sizeof *values);
     const posenc_dtype dtype = dtypes[n / 4 % 4];
     of->fill(&(blank){values, rows, dim, &state, ldexp(1.0, -format_of(dtype)->precision)});
-    /* Of a third, every second column: cosines, where it is of pairs. */
+    /* A third of the tables keep every second column only: the cosines of tables of pairs. */
     const bool half = n % 3 == 2;
     for (int64_t k = 0; half && k < rows * dim / 2; k++) values[k] = values[2 * k + 1];
     right += is_none(values, rows, half ? dim / 2 : dim, dtype, of->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What identify says of scaled rope caches and tables, in every layout and dtype: computed exactly, and in f32 as
+/* Answers of identify about scaled rope caches and tables, in every layout and dtype: computed exactly, and in f32 as
  * frameworks do. */
 #include "identify/scalings.h"
 #include "tests/identify.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What identify says about known tables: every recipe in all bases, layouts and dtypes; and about what is no table. */
+/* Answers of identify about known tables: every recipe in all bases, layouts and dtypes; and about other files. */
 #include "tests/identify.h"
 #include "common/field.h"
 #include "verify/table.h"
@@ -27,7 +27,7 @@ static const char *wrong_makers(const wanted *w, const identity *found, const fi
   return found->matches[0].equal == found->matches[0].compared ? NULL : "it says that bits differ";
 }
 
-/* What is all in bf16 is so in an f32, too. */
+/* A table that was computed in bf16 has its values in an f32 file, too. */
 static posenc_dtype held_of(const wanted *w) {
   return w->kernel && strcmp(w->kernel->name, "recipe/all-bf16") == 0 && w->dtype == POSENC_F32 ? POSENC_BF16
                                                                                                 : w->dtype;
@@ -233,7 +233,7 @@ static bool verdict_is(const double *values, int64_t rows, int64_t dim, identify
   return right;
 }
 
-/* What is no table, in which nothing may be found. */
+/* Files without a table, in which nothing may be found. */
 static void test_others(void) {
   enum { ROWS = 200, DIM = 64 };
   double *values = take(ROWS * DIM, sizeof *values);

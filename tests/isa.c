@@ -128,7 +128,7 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
   siglongjmp(after_fault, 1);
 }
 
-/* Of the kernel, or of the default if that is null; 0 if it does not run. */
+/* The first byte of the first vector store of the kernel, or of the default if that is null; 0 if it does not run. */
 static unsigned char first_store(const posenc_kernel *kernel, unsigned isa) {
   const posenc_problem problem = posenc_table(64, 64);
   posenc_options options = posenc_default_options();
@@ -151,7 +151,7 @@ static unsigned char first_store(const posenc_kernel *kernel, unsigned isa) {
 
 enum { EVEX = 0x62 };
 
-/* What AVX and AVX2 instructions begin with: the two forms of the VEX prefix. */
+/* The first byte of AVX and AVX2 instructions: the two forms of the VEX prefix. */
 static bool is_vex(unsigned char byte) {
   return byte == 0xc4 || byte == 0xc5;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of posenc.h share: plans and tables by one kernel, in one call. A null kernel is the library's choice. */
+/* Helpers of the tests of posenc.h: plans and tables by one kernel, in one call. For a null kernel the library
+ * chooses. */
 #ifndef POSENC_TESTS_LIBRARY_H
 #define POSENC_TESTS_LIBRARY_H
 

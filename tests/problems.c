@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is the same for all kernels: lists of positions, odd dims, attention factors, rope caches. */
+/* The features that the library adds to every kernel: lists of positions, odd dims, attention factors, rope caches. */
 #include "tests/exact.h"
 #include "tests/library.h"
 

@@ -8,7 +8,7 @@
 /* The result; null when memory runs out. */
 json_t *examine(const exam *e);
 
-/* What is looked at: the shape, or the table that a rope cache is made of. */
+/* The shape that is looked at, or the table that a rope cache is made of. */
 shape exam_shape(const exam *e);
 
 /* Why the kernel does not do the shape, or null: by making a plan, as examine does. In static storage. */

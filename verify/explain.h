@@ -9,7 +9,7 @@ struct subject;
 struct arena; /* both of checks.h */
 
 /*
- * Of a subject whose windows have all been checked, "explain" of its record (verify.h); JSON's null if its kernel does
+ * The field "explain" of a subject whose windows have all been checked (verify.h); JSON's null if its kernel does
  * not expose its stages, C's when memory runs out. `a`: room for CHECKED_ROWS.
  */
 json_t *explain_json(struct subject *s, struct arena *a);

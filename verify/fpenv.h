@@ -7,7 +7,7 @@
  * of the x87, with the direction flag clear. */
 void fpenv_set(void);
 
-/* What the calls since fpenv_set have changed, in a few words of static storage, or null; it is restored. Calls may
+/* The changes by the calls since fpenv_set, in a few words of static storage, or null; they are undone. Calls may
  * raise exceptions, but not clear them. */
 const char *fpenv_restore(void);
 

@@ -206,7 +206,7 @@ static bool is_taken(const exam *e, _Atomic unsigned char *known) {
   return *known == TAKEN;
 }
 
-/* Of the exams of a kernel, operation and dtype, is it the first whose shape the kernel does? */
+/* Is it the first exam of its kernel, operation and dtype whose shape the kernel does? */
 static bool is_first(const verify_request *request, size_t number, _Atomic unsigned char *known) {
   const exam e = exam_of(request, number);
   for (size_t n = 0; n < number; n++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the correctly rounded kernels have in common, whatever their instruction set. Each computes every element in
+ * The common part of the correctly rounded kernels of all instruction sets. Each computes every element in
  * double, within CR_ERROR of the exact value, and asks cr_element for those few whose rounding that distance leaves in
  * doubt. A correctly rounded value is unique, so all of them give the same bits.
  *
@@ -43,7 +43,7 @@
  * side. No proof is known that excludes it for every base and dim; the values of one table of 2^40 positions and 4096
  * columns come, as numbers without a pattern do, no nearer than some 2^-77, and one nearer than 2^-122 is to be
  * expected in one of 2^45 such tables. The nearest that a scan of 2^32 elements has found are in reference/worst/.
- * Those with a pattern, sines of an angle x that is a middle itself, are x³/6 from it: with a frequency of 2^-40, the
+ * Values with a pattern, sines of an angle x that is a middle itself, are x³/6 from it: with a frequency of 2^-40, the
  * least, 2^-98 in bf16, of x = 257 × 2^-40.
  */
 #ifndef POSENC_IMPLS_CR_CR_H
@@ -69,7 +69,7 @@
 /* The functions that template.h defines. */
 #define CR_FUNCTIONS .execute = execute, .stages = stage_samples
 
-/* Of eight successive anchors the first is computed from its angle, the other seven are advanced from it. Runs begin
+/* The first of eight successive anchors is computed from its angle, the other seven are advanced from it. Runs begin
    at absolute multiples of 256, so that position 0 is exact. */
 enum { CR_ADVANCES = 7 };
 static inline int64_t cr_exact_anchor(int64_t center) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the re-anchored rotations have in common, whatever their instruction set: the grid of anchors, and so the bits
- * and the bound. */
+/* The common part of the rotations of all instruction sets: the grid of anchors, and so the bits and the bound. */
 #ifndef POSENC_IMPLS_ROTATION_ROTATION_H
 #define POSENC_IMPLS_ROTATION_ROTATION_H
 

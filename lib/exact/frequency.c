@@ -91,8 +91,7 @@ static fixed exponential(fixed x, int shift) {
 
 /* ---- scalings ---------------------------------------------------------------------------------- */
 
-/* What of the problem, 1 where that is less, is another's in YaRN's formula: see cut in posenc.h; a number with a
-   sign. */
+/* A value of cut(r), of YaRN's formula in posenc.h: a number with a sign. */
 typedef struct cut {
   fixed size;
   bool negative;

@@ -82,7 +82,7 @@ static bool add_answer(json_t *answers, const record_report *report, samples *ti
 
 /* ---- tables ---- */
 
-/* Of f32 and timed: other tables have no answer. */
+/* Is it a table of f32 that was timed? Others have no answer. */
 static bool is_asked(const record_table *table) {
   return report_is_f32_table(table) && table->limit_bytes_per_second.json;
 }

@@ -30,7 +30,7 @@ typedef struct timed {
   double rate, share; /* medians */
 } timed;
 
-/* Those of "mode/shape/kernel"; false when memory runs out. */
+/* Collects the benchmarks "mode/shape/kernel"; false when memory runs out. */
 static bool collect(const record_timing *timing, const char *name, timed *of) {
   const size_t most = timing->benchmarks_count + 1;
   *of = (timed){.seconds = malloc(most * sizeof *of->seconds)};
@@ -51,7 +51,7 @@ static bool collect(const record_timing *timing, const char *name, timed *of) {
   return done;
 }
 
-/* What is chosen from: kernels that were verified and timed. */
+/* The candidates: kernels that were verified and timed. */
 typedef struct makings {
   const record_accuracy *accuracy;
   const record_timing *timing;

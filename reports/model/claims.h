@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of positional encodings, beside what is so. */
+/* Claims about positional encodings, beside the facts. */
 #ifndef POSENC_REPORTS_MODEL_CLAIMS_H
 #define POSENC_REPORTS_MODEL_CLAIMS_H
 

@@ -19,7 +19,7 @@
 static const char *const modes[] = {"hot", "cold", "fresh", "first", "row"};
 enum { MODES = sizeof modes / sizeof *modes };
 
-/* What speed-ups are over. */
+/* The kernel that speed-ups are relative to. */
 static const char baseline[] = "naive";
 
 typedef struct maker {
@@ -135,7 +135,7 @@ static bool tells_something(const json_t *row) {
          json_is_object(json_object_get(row, "timing"));
 }
 
-/* What is known of a shape: from the accuracy record, the lists, or the counters. */
+/* The facts of a shape: from the accuracy record, the lists, or the counters. */
 static json_t *describe_shape(const maker *m, const char *mode, const char *name) {
   RECORD_EACH(result, m->accuracy, records)
     if (strcmp(result->shape.name, name) == 0) return json_deep_copy(result->shape.json);

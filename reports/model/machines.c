@@ -216,7 +216,7 @@ static json_t *times_of(const maker *m, const record_table *table, json_t *kerne
   return json_pack("{s:O, s:o, s:o}", "shape", table->shape.json, "bytes", field_real(table->bytes), "kernels", list);
 }
 
-/* Of shapes that two or more machines timed. */
+/* Times of the shapes that two or more machines timed. */
 static json_t *make_times(const maker *m, json_t *kernels) {
   json_t *times = json_array();
   cursor at = {0, NULL};
@@ -234,7 +234,7 @@ static bool is_same(const json_t *a, const json_t *b, const char *key) {
   return json_equal(json_object_get(a, key), json_object_get(b, key));
 }
 
-/* Of the same sources, whose reproducible kernels promise the same bits. */
+/* Are both of the same sources? Their reproducible kernels promise the same bits then. */
 static bool is_same_version(const record_report *a, const record_report *b) {
   const json_t *one = a->environment.accuracy, *other = b->environment.accuracy;
   return record_names_sources(one) && is_same(one, other, "posenc_version") && is_same(one, other, "commit");
@@ -267,7 +267,7 @@ static bool is_reproducible(const record_report *report, const char *name) {
   return kernel && kernel->reproducible;
 }
 
-/* What comparing a kernel on a shape, between all pairs of machines, has told. */
+/* The result of comparing a kernel on a shape between all pairs of machines. */
 typedef struct verdict {
   bool unlike, compared, bits, differs, broken;
 } verdict;

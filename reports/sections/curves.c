@@ -11,7 +11,7 @@
 
 /* ---- errors as lines ---- */
 
-/* Whose errors a figure shows. */
+/* The makers whose errors a figure shows, as bits. */
 enum { KERNELS = 1, RECIPES = 2 };
 
 /* The errors of a kernel: a profile, or a row with its histogram. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What mutants are made of: the honest rows of a good kernel of the library, and its contract, which every mutant
+ * The material of mutants: the honest rows of a good kernel of the library, and its contract, which every mutant
  * claims. A mutant is one small twist of them. tests/mutants/expected tells what verification must say about it.
  */
 #ifndef POSENC_TESTS_MUTANTS_MUTANT_H
