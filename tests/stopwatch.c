@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Times of posenc bench, held to kernels whose cost is known: they wait by the clock, or see the state of memory. Other
+ * work on the machine only adds time, so the least of many repetitions is compared, from both sides.
+ */
+#define _GNU_SOURCE
+#include "config.h"
+
+#include "bench/bench.h"
+#include "common/clock.h"
+#include "tests/tap.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#ifdef HAVE_BENCHMARK
+
+enum { SEEN = 50000 };
+
+/* What kernels saw, in memory that the process of the timings shares with the test. */
+static struct seen {
+  int64_t calls;
+  bool rows[SEEN]; /* which rows calls began with */
+} * seen;
+
+static void wait_for(double seconds) {
+  const double end = clock_seconds() + seconds;
+  while (clock_seconds() < end) continue;
+}
+
+/* ---- kernels ---- */
+
+static const double row_seconds = 4e-6, plan_seconds = 2e-4;
+
+static void wait_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants, (void)problem, (void)out;
+  seen->rows[row] = true;
+  wait_for((double)rows * row_seconds);
+}
+
+/* The plan waits too, three quarters of its time before the rows. */
+static posenc_status wait_before(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  (void)problem, (void)options;
+  wait_for(0.75 * plan_seconds);
+  *constants = seen;
+  return POSENC_OK;
+}
+
+static void wait_after(void *constants) {
+  (void)constants;
+  wait_for(0.25 * plan_seconds);
+}
+
+static const posenc_kernel waits = {.name = "waits", .execute = wait_rows};
+static const posenc_kernel plans = {
+    .name = "plans", .prepare = wait_before, .execute = wait_rows, .release = wait_after};
+
+/* Every tenth call takes ten times as long: 1.9 waits for a call. */
+static void wait_unevenly(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const int calls = seen->calls++ % 10 ? 1 : 10;
+  for (int i = 0; i < calls; i++) wait_rows(constants, problem, row, rows, out);
+}
+static const posenc_kernel uneven = {.name = "uneven", .execute = wait_unevenly};
+
+/* Moves as many bytes as the limit, or three times as many. */
+static void fill(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants, (void)row;
+  memset(out, 0x55, (size_t)(rows * problem->dim) * sizeof(float));
+}
+static void fill_thrice(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  for (int i = 0; i < 3; i++) {
+    fill(constants, problem, row, rows, out);
+    __asm__ volatile("" ::"r"(out) : "memory");
+  }
+}
+static const posenc_kernel fills = {.name = "fills", .execute = fill};
+static const posenc_kernel fills_thrice = {.name = "fills-thrice", .execute = fill_thrice};
+
+enum { LINE = 64, LINES = 4096 };
+
+/* Reads every line of memory that has no zero at their beginnings, in an order that no prefetcher follows: each place
+   waits for the byte before. */
+static void read_lines(const unsigned char *memory) {
+  unsigned place = 0;
+  for (int i = 0; i < LINES; i++) place = (place * 5 + 1677 + (memory[place * LINE] == 0)) % LINES;
+  __asm__ volatile("" ::"r"(place));
+}
+
+static posenc_status make_lines(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  (void)problem, (void)options;
+  unsigned char *memory = malloc((size_t)LINES * LINE);
+  if (memory) memset(memory, 0x55, (size_t)LINES * LINE);
+  *constants = memory;
+  return memory ? POSENC_OK : POSENC_OUT_OF_MEMORY;
+}
+
+static void read_constants(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)problem, (void)row, (void)rows, (void)out;
+  read_lines(constants);
+}
+static const posenc_kernel reads_constants = {
+    .name = "reads-constants", .prepare = make_lines, .execute = read_constants, .release = free};
+
+static void read_table(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  (void)constants, (void)row;
+  if (rows * problem->dim * (int64_t)sizeof(float) >= LINES * LINE) read_lines(out);
+}
+static const posenc_kernel reads_table = {.name = "reads-table", .execute = read_table};
+
+/* Writes the table, and takes a tenth of a second more if all its pages were there before. */
+static void fill_new_pages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  struct rusage before, after;
+  getrusage(RUSAGE_SELF, &before);
+  fill(constants, problem, row, rows, out);
+  getrusage(RUSAGE_SELF, &after);
+  if (after.ru_minflt == before.ru_minflt) wait_for(0.1);
+}
+static const posenc_kernel fills_new_pages = {.name = "fills-new-pages", .execute = fill_new_pages};
+
+/* ---- points ---- */
+
+/* What a test has found, in this attempt. */
+static struct point {
+  bool held;
+  char what[120];
+} points[64];
+static int point_count;
+
+__attribute__((format(printf, 2, 3))) static bool hold(bool held, const char *what, ...) {
+  struct point *one = &points[point_count++];
+  va_list arguments;
+  va_start(arguments, what);
+  vsnprintf(one->what, sizeof one->what, what, arguments);
+  va_end(arguments);
+  return one->held = held;
+}
+
+/* Other work on the machine can disturb all repetitions: five attempts. */
+static void attempt(void (*test)(void)) {
+  bool all = false;
+  for (int n = 0; n < 5 && !all; n++) {
+    point_count = 0;
+    test();
+    all = true;
+    for (int i = 0; i < point_count; i++) all = all && points[i].held;
+  }
+  for (int i = 0; i < point_count; i++) ok(points[i].held, "%s", points[i].what);
+}
+
+/* ---- timings ---- */
+
+enum { REPETITIONS = 15 };
+
+/* One figure of all repetitions of a kernel in a mode, in order; and the least of its products with their times. */
+typedef struct figures {
+  int count;
+  double of[REPETITIONS], least, middle, most, least_product;
+} figures;
+
+static int compare_numbers(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static figures figures_of(const json_t *record, const char *name, const char *figure) {
+  figures all = {.least = NAN, .middle = NAN, .most = NAN, .least_product = INFINITY};
+  size_t n;
+  json_t *one;
+  json_array_foreach(json_object_get(record, "benchmarks"), n, one) {
+    const char *type = json_string_value(json_object_get(one, "run_type"));
+    const char *known = json_string_value(json_object_get(one, "name"));
+    if (strcmp(type, "iteration") != 0 || strcmp(known, name) != 0 || all.count == REPETITIONS) continue;
+    const double value = json_number_value(json_object_get(one, figure));
+    all.least_product = fmin(all.least_product, value * json_number_value(json_object_get(one, "real_time")));
+    all.of[all.count++] = value;
+  }
+  if (!hold(all.count == REPETITIONS, "%s is timed %d times", name, all.count)) return all;
+  qsort(all.of, REPETITIONS, sizeof *all.of, compare_numbers);
+  all.least = all.of[0];
+  all.middle = all.of[REPETITIONS / 2];
+  all.most = all.of[REPETITIONS - 1];
+  return all;
+}
+
+/* The record of a kernel on a table of so many rows and columns, in some modes. */
+static json_t *bench(const posenc_kernel *given, int64_t rows, int64_t dim, unsigned modes, double min_time) {
+  posenc_kernel kernel = *given;
+  const posenc_kernel *const kernels[] = {&kernel};
+  const posenc_problem problem = posenc_table(rows, dim);
+  const shape table = shape_of(&problem);
+  const bench_request request = {.kernels = kernels,
+                                 .kernel_count = 1,
+                                 .shapes = &table,
+                                 .shape_count = 1,
+                                 .modes = &modes,
+                                 .longest = 10,
+                                 .threads = 1,
+                                 .repetitions = REPETITIONS,
+                                 .batch = 1,
+                                 .min_time = min_time,
+                                 .only = {1, 1},
+                                 .silence = 60};
+  json_t *record;
+  kernel.abi = POSENC_KERNEL_ABI;
+  kernel.isa = POSENC_ISA_GENERIC;
+  kernel.summary = kernel.algorithm = kernel.provenance = kernel.basis = "a test";
+  kernel.bound = (posenc_bound){.ulp = 1, .max_position = INT64_MAX};
+  memset(seen, 0, sizeof *seen);
+  const int status = bench_run(&request, &record);
+  hold(status == 0 && record, "%s is timed", kernel.name);
+  return record;
+}
+
+/* Is the least of repetitions what it must be, and no more than what a busy machine adds? */
+static void is_about(const char *what, double least, double known) {
+  hold(least >= 0.999 * known && least <= 1.3 * known, "%s: at least %.6g for %.6g", what, least, known);
+}
+
+/* ---- tests ---- */
+
+/* Every figure of a time is made of the wait, with all modes of memory, and the preparation of none. */
+static void test_waits(void) {
+  enum { ROWS = 50, DIM = 64 };
+  static const struct {
+    bench_mode mode;
+    double rows;
+  } known[] = {{BENCH_HOT, ROWS}, {BENCH_COLD, ROWS}, {BENCH_FRESH, ROWS}, {BENCH_FIRST, ROWS}, {BENCH_ROW, 1}};
+  unsigned modes = 0;
+  for (size_t n = 0; n < sizeof known / sizeof *known; n++) modes |= 1u << known[n].mode;
+  json_t *record = bench(&waits, ROWS, DIM, modes, 1e-4);
+  for (size_t n = 0; n < sizeof known / sizeof *known; n++) {
+    char name[64];
+    snprintf(name, sizeof name, "%s/50x64/waits", bench_mode_name(known[n].mode));
+    is_about(name, figures_of(record, name, "real_time").least, 1e9 * row_seconds * known[n].rows);
+    is_about("ns per element", figures_of(record, name, "ns_per_element").least, 1e9 * row_seconds / DIM);
+    const double rate = figures_of(record, name, "bytes_per_second").most, full = DIM * sizeof(float) / row_seconds;
+    hold(rate <= 1.001 * full && rate >= full / 1.3, "bytes per second: at most %.6g of %.6g", rate, full);
+  }
+  json_decref(record);
+}
+
+static void test_plans(void) {
+  json_t *record = bench(&plans, 50, 64, 1u << BENCH_HOT | 1u << BENCH_FIRST | 1u << BENCH_PLAN, 1e-4);
+  const double execute = 50 * row_seconds;
+  is_about("hot, without the plan", figures_of(record, "hot/50x64/plans", "real_time").least, 1e9 * execute);
+  is_about("plan alone", figures_of(record, "plan/50x64/plans", "real_time").least, 1e9 * plan_seconds);
+  is_about("first, with the plan", figures_of(record, "first/50x64/plans", "real_time").least,
+           1e9 * (plan_seconds + execute));
+  is_about("and its plan", figures_of(record, "first/50x64/plans", "plan_share").least_product, 1e9 * plan_seconds);
+  json_decref(record);
+}
+
+/* Of a long pass other slices are timed in turn, all of them. */
+static void test_slices(void) {
+  enum { ROWS = SEEN };
+  json_t *record = bench(&waits, ROWS, 2, 1u << BENCH_HOT, 1e-4);
+  const int64_t rows = (int64_t)figures_of(record, "hot/50000x2/waits", "rows_timed").most;
+  int64_t slices = 0;
+  for (int64_t row = 0; row + rows <= ROWS; row += rows) slices += seen->rows[row];
+  hold(rows > 0 && ROWS / rows >= 4 && slices == ROWS / rows, "slices of %d rows that were timed: %d of %d", (int)rows,
+       (int)slices, (int)(ROWS / rows));
+  /* A slice is long enough for a busy machine to add any time. */
+  const double seconds = 1e-9 * figures_of(record, "hot/50000x2/waits", "real_time").least;
+  hold(seconds >= ROWS * row_seconds, "the time of the whole table is told: %.3f s", seconds);
+  json_decref(record);
+}
+
+/* The mean of all calls is told, not the best. */
+static void test_uneven(void) {
+  json_t *record = bench(&uneven, 1, 64, 1u << BENCH_HOT, 10 * row_seconds);
+  is_about("every tenth call is slow", figures_of(record, "hot/1x64/uneven", "real_time").least, 1.9e9 * row_seconds);
+  json_decref(record);
+}
+
+static void test_limit(void) {
+  json_t *once = bench(&fills, 512, 128, 1u << BENCH_HOT, 5e-5);
+  json_t *thrice = bench(&fills_thrice, 512, 128, 1u << BENCH_HOT, 5e-5);
+  const figures share = figures_of(once, "hot/512x128/fills", "of_limit"),
+                third = figures_of(thrice, "hot/512x128/fills-thrice", "of_limit");
+  hold(share.most > 0.7 && share.least < 1.3, "memset is %.3f to %.3f of the limit", share.least, share.most);
+  hold(third.most > 0.7 / 3 && third.least < 1.3 / 3, "three of them %.3f to %.3f", third.least, third.most);
+  json_decref(once);
+  json_decref(thrice);
+}
+
+/* Reading lines that were evicted takes several times as long. */
+static void test_cold(void) {
+  static const posenc_kernel *const kernels[] = {&reads_constants, &reads_table};
+  for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
+    char name[64];
+    json_t *record = bench(kernels[n], 512, 128, 1u << BENCH_HOT | 1u << BENCH_COLD, 1e-6);
+    snprintf(name, sizeof name, "hot/512x128/%s", kernels[n]->name);
+    const double hot = figures_of(record, name, "real_time").least;
+    snprintf(name, sizeof name, "cold/512x128/%s", kernels[n]->name);
+    const double cold = figures_of(record, name, "real_time").least;
+    hold(cold > 2.5 * hot, "%s: %.0f us cold, %.0f us hot", kernels[n]->name, 1e-3 * cold, 1e-3 * hot);
+    json_decref(record);
+  }
+}
+
+static void test_fresh(void) {
+  json_t *record = bench(&fills_new_pages, 512, 128, 1u << BENCH_FRESH, 1e-4);
+  const double time = figures_of(record, "fresh/512x128/fills-new-pages", "real_time").middle;
+  hold(time < 1e9 * 0.1, "fresh memory has new pages: %.1f ms", 1e-6 * time);
+  json_decref(record);
+}
+
+int main(void) {
+  seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (seen == MAP_FAILED) return 99;
+  static void (*const tests[])(void) = {test_waits, test_plans, test_slices, test_uneven,
+                                        test_limit, test_cold,  test_fresh};
+  for (size_t n = 0; n < sizeof tests / sizeof *tests; n++) attempt(tests[n]);
+  return tap_done();
+}
+
+#else
+
+int main(void) {
+  skip("times of kernels of known cost", "this build has no Google Benchmark");
+  return tap_done();
+}
+
+#endif
