@@ -5,7 +5,7 @@
 . "${srcdir:-.}/tests/tap.sh"
 table=$srcdir/tests/mutants/expected modules=$abs_top_builddir/tests/mutants/.libs
 set --
-for name in values memory state survival ties apply places calls constants surroundings slices; do
+for name in values memory state survival ties apply places calls constants surroundings slices parameters; do
   [ -e "$modules/$name.so" ] || { echo '1..0 # SKIP no shared objects in this build'; exit 0; }
   set -- "$@" --plugin "$modules/$name.so"
 done

@@ -53,6 +53,24 @@ static double try_large_call(probe *r, int64_t rows, const arena *large, unsigne
   return subject_seconds() - start;
 }
 
+/* More rows than 16 bits count, of few columns. A kernel that computes them from the first row on takes more than so
+ * many times as long. */
+static bool check_many_rows(stress *t) {
+  enum { ROWS = (1 << 17) + 1, FEW = ROWS / 16, AS_LONG = 64, DIM = 8 };
+  posenc_problem p = variant_problem(t, ROWS, DIM);
+  probe r;
+  p.heads = 1;
+  if (t->apply_known || !probe_open(&r, t, &p, false)) return true;
+  arena *large = arena_create(r.row_bytes * (size_t)ROWS);
+  const int64_t rows[] = {FEW, ROWS};
+  double seconds = 0.0;
+  for (int n = 0; large && n < 2 && !subject_takes_long(AS_LONG * seconds); n++)
+    seconds = try_large_call(&r, rows[n], large, arena_place(large, r.row_bytes * (size_t)rows[n], false));
+  probe_close(&r);
+  arena_destroy(large);
+  return large;
+}
+
 /* Every number of rows to 64; then calls four times as large as the one before, off alignment too but for the largest,
  * or the two largest of a slow kernel. */
 bool check_call_sizes(stress *t) {
@@ -64,6 +82,7 @@ bool check_call_sizes(stress *t) {
       probe_compare(&r, CALL_SIZE, ROWS - rows, rows, t->one, arena_place(t->one, r.row_bytes * (size_t)rows, true));
     probe_close(&r);
   }
+  if (!check_many_rows(t)) return false;
   const size_t element = posenc_dtype_bytes(p.dtype), row_bytes = WIDTH * element, most = (size_t)64 << 20;
   p = variant_problem(t, (int64_t)(most / row_bytes) + 1, p.op == POSENC_ROPE ? WIDTH / 8 : WIDTH);
   if (p.op == POSENC_ROPE) p.heads = 8;

@@ -207,6 +207,8 @@ static json_t *look_at_rows(exam_run *t) {
   cache kept = {.plan = NULL};
   json_t *record = NULL;
   arena *rows = arena_create(CHECKED_ROWS * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
+  isolate_say("rows by many threads at once", 0.0);
+  subject_check_threads(s, NULL, NULL);
   const bool enough =
       rows && subject_check_rows(s, &v) && (!is_cache || cache_open(&kept, s, &e->of->problem, CHECKED_ROWS));
   if (enough && is_cache && problem->rows) cache_check_window(&kept, s, first, rows, true);

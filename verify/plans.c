@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { ALIVE = 8 };
+enum { ALIVE = 32, DIM_MOST = 32 };
 
 /* Their rows once more, to the guard. */
 static void compare_all(probe *r) {
@@ -31,57 +31,117 @@ static void compare_anew(probe *r) {
                 "other bits in a plan that was made after another had ended");
 }
 
-static void shuffle(const stress *t, int order[ALIVE]) {
-  for (int n = ALIVE; n > 1; n--) {
+/* A plan without rows is made and ended, and a call of none. */
+static void check_empty(stress *t, const posenc_problem *like) {
+  posenc_problem empty = *like;
+  probe r;
+  empty.rows = 0;
+  if (!probe_open(&r, t, &empty, false)) return;
+  probe_run(&r, 0, 0, t->one, arena_place(t->one, 0, true));
+  probe_close(&r);
+}
+
+static void shuffle(const stress *t, int *order, int count) {
+  for (int n = count; n > 1; n--) {
     const int other = (int)random_below(t->random, (uint64_t)n), last = order[n - 1];
     order[n - 1] = order[other];
     order[other] = last;
   }
 }
 
-/* Problems that differ in one thing each; all plans are alive at once, and end one after the other. */
+/* ---- problems that differ in one thing each ---- */
+
+typedef struct problems {
+  posenc_problem of[ALIVE];
+  int count;
+  double factors[DIM_MOST / 2]; /* of longrope */
+} problems;
+
+/* The next one, like the first; to be changed. */
+static posenc_problem *add_like(problems *all) {
+  all->of[all->count] = all->of[0];
+  return &all->of[all->count++];
+}
+
+/* Every scaling, with parameters that are not the usual ones, and with a scale beside it: a kernel that has either built
+ * in, or drops one beside the other, shows it. */
+static void add_scalings(problems *all) {
+  const posenc_scaling none = posenc_table(1, 2).scaling;
+  const posenc_scaling scalings[] = {
+      {.kind = POSENC_SCALING_LINEAR, .factor = 2.7},
+      {.kind = POSENC_SCALING_DYNAMIC, .factor = 1.7, .original = 300, .length = 1000},
+      {.kind = POSENC_SCALING_DYNAMIC, .factor = 1.7, .original = 300, .length = 100},
+      {.kind = POSENC_SCALING_YARN, .factor = 3.3, .original = 700, .low = 1.3, .high = 21.7},
+      {.kind = POSENC_SCALING_YARN, .factor = 3.3, .original = 700, .low = 1.3, .high = 21.7, .truncate = true},
+      {.kind = POSENC_SCALING_LLAMA3, .factor = 5.1, .original = 700, .low = 1.7, .high = 11.3},
+      {.kind = POSENC_SCALING_LONGROPE, .factor = 1.9, .original = 700, .factors = all->factors},
+  };
+  for (int i = 0; i < DIM_MOST / 2; i++) all->factors[i] = 1.1 + 0.3 * i;
+  for (size_t n = 0; n < 2 * (sizeof scalings / sizeof *scalings); n++) {
+    posenc_problem *p = add_like(all);
+    p->shift = 0.0;
+    p->scaling = scalings[n / 2];
+    p->scaling.attention = 1.0;
+    if (n % 2) p->scale = 0.3;
+  }
+  if (all->of[0].scaling.kind != POSENC_SCALING_NONE) add_like(all)->scaling = none;
+}
+
+/* Values that no float and no int holds, and large ones. */
+static void add_changes(problems *all, const stress *t) {
+  const posenc_problem like = all->of[0];
+  add_like(all)->base = like.base * 3.0 + 7.0;
+  add_like(all)->layout = variant_layout(like.op, (int)like.layout + 1);
+  add_like(all)->dim = like.dim > 16 ? like.dim - 8 : like.dim + 8;
+  add_like(all)->first = least(1000, t->s->bound.max_position / 2);
+  add_like(all)->base = 31.0;
+  add_like(all)->base = 82684.8765;
+  add_like(all)->base = 1.6e8;
+  add_like(all)->shift = like.shift == 1.0 ? 0.0 : 1.0;
+  add_like(all)->shift = 0.5;
+  add_like(all)->scale = like.scale == 0.3 ? 1.0 : 0.3;
+  add_like(all)->scale = 1000.0;
+  add_like(all)->rows = 1;
+  for (posenc_dtype dtype = POSENC_F32; dtype <= POSENC_BF16; dtype++)
+    if (dtype != like.dtype) add_like(all)->dtype = dtype;
+}
+
+/* Plans of problems that differ in one thing each are alive at once, and end one after the other. */
 bool check_plans(stress *t) {
   /* Plans are made anew in orders that are drawn: in one order again and again each might get its own place back. */
-  enum { ROWS = 9, ROUNDS = 3, ANEW = 16 };
+  enum { ROWS = 9, ROUNDS = 3, ANEW = 8 };
   const int64_t dim = 2 * (4 + (int64_t)random_below(t->random, 12));
-  const posenc_problem like = variant_problem(t, ROWS, dim);
-  posenc_problem p[ALIVE];
+  problems p = {.of = {variant_problem(t, ROWS, dim)}, .count = 1};
   probe r[ALIVE];
   int order[ALIVE];
   bool enough = true, open[ALIVE];
-  for (int n = 0; n < ALIVE; n++) {
-    p[n] = like;
+  add_changes(&p, t);
+  add_scalings(&p);
+  stress_say("plans of other problems");
+  for (int n = 0; n < p.count; n++) {
     order[n] = n;
-  }
-  p[1].base = like.base * 3.0 + 7.0;
-  p[2].layout = variant_layout(like.op, (int)like.layout + 1);
-  p[3].dim = dim > 16 ? dim - 8 : dim + 8;
-  p[4].first = least(1000, t->s->bound.max_position / 2);
-  p[5].base = 31.0;
-  p[6].shift = like.shift == 1.0 ? 0.0 : 1.0;
-  p[7].scale = like.scale == 0.375 ? 1.0 : 0.375;
-  for (int n = 0; n < ALIVE; n++) {
-    open[n] = !posenc_problem_refusal(&p[n]) && probe_open(&r[n], t, &p[n], true);
+    open[n] = !posenc_problem_refusal(&p.of[n]) && probe_open(&r[n], t, &p.of[n], true);
     if (!open[n] || !enough) continue;
-    fast_oracle *reference = variant_reference(&p[n]);
+    fast_oracle *reference = variant_reference(&p.of[n]);
     enough = reference && variant_examine(t, &r[n].s, reference, PLANS);
     fast_destroy(reference);
   }
   for (int round = 0; round < ROUNDS; round++) {
-    shuffle(t, order);
-    for (int n = 0; n < ALIVE; n++)
+    shuffle(t, order, p.count);
+    for (int n = 0; n < p.count; n++)
       if (open[order[n]]) compare_all(&r[order[n]]);
   }
   for (int round = 0; round < ANEW; round++) {
-    shuffle(t, order);
-    for (int n = 0; n < ALIVE; n++)
+    shuffle(t, order, p.count);
+    for (int n = 0; n < p.count; n++)
       if (open[order[n]]) compare_anew(&r[order[n]]);
   }
-  for (int n = 0; n < ALIVE; n++) {
+  for (int n = 0; n < p.count; n++) {
     if (open[order[n]]) probe_close(&r[order[n]]);
-    for (int k = n + 1; k < ALIVE; k++)
+    for (int k = n + 1; k < p.count; k++)
       if (open[order[k]]) compare_all(&r[order[k]]);
   }
+  check_empty(t, &p.of[0]);
   return enough;
 }
 

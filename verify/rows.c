@@ -149,10 +149,6 @@ bool subject_check_rows(subject *s, const sampling *v) {
   m.all = v->exhaustive ? v->all : v->windows * v->rows;
   bool enough = m.one && m.other;
   s->checks[SEARCH].skip = s->checks[STAGES].skip = "it is one of tables of successive positions with an even dim";
-  if (enough) {
-    isolate_say("rows by two threads", 0.0);
-    subject_check_threads(s, NULL, NULL);
-  }
   for (int64_t n = 0; enough && n < v->windows; n++) {
     const window w = sampling_window(v, n, NULL);
     enough = look_at(&m, w.row, w.rows);

@@ -8,7 +8,7 @@
 #include "verify/subject.h"
 
 /*
- * Every property of the subject, whose shape is such a table, but search and stages: of the rows of a sampling of such
+ * Every property of the subject, whose shape is such a table, but threads, search and stages: of the rows of a sampling of such
  * tables. Of a list of positions, what is called a position in checks and witnesses is a row. False when memory runs
  * out.
  */

@@ -86,24 +86,57 @@ static void draw_list(const stress *t, int64_t rows, int64_t *list, int64_t coun
   }
 }
 
-bool check_slices(stress *t) {
-  enum { ROWS = 300, LISTS = 4, MOST = 1000 };
+/* One variant in all kinds of slices. The number of a padding row is in the lists and the batches. */
+static bool check_variant(stress *t, const posenc_problem *p, int64_t padded) {
+  enum { LISTS = 4, MOST = 1000 };
   static const int64_t counts[LISTS] = {1, 65, 300, MOST};
   static const int64_t batches[][2] = {{2, 1}, {5, 13}, {9, 4096}, {17, 3}, {3, INT64_C(1) << 20}}; /* and their gaps */
-  const posenc_problem p = variant_done(t, ROWS, (int)random_below(t->random, VARIANT_DIMS));
-  int64_t list[MOST], in_turn[ROWS];
+  int64_t list[MOST], in_turn[MOST];
   probe r;
-  if (!probe_open(&r, t, &p, true)) return true;
-  for (int64_t n = 0; n < ROWS; n++) in_turn[n] = n;
+  if (!probe_open(&r, t, p, true)) return true;
+  for (int64_t n = 0; n < p->rows; n++) in_turn[n] = n;
   bool enough = true;
   for (int n = 0; n < LISTS && enough; n++) {
-    draw_list(t, ROWS, list, counts[n]);
+    draw_list(t, p->rows, list, counts[n]);
+    list[0] = padded;
     enough = compare_gathering(&r, INDEX, &(gathering){list, counts[n], 1 + n % 2, 7, true});
   }
   for (size_t n = 0; n < sizeof batches / sizeof *batches && enough; n++)
     enough = compare_gathering(&r, BATCH, &(gathering){in_turn + n, 11, batches[n][0], batches[n][1], n % 2});
   for (int64_t last = 1; last <= 3; last++)
-    probe_compare(&r, EXTENSION, ROWS - last, last, t->one, arena_place(t->one, r.row_bytes * (size_t)last, true));
+    probe_compare(&r, EXTENSION, p->rows - last, last, t->one, arena_place(t->one, r.row_bytes * (size_t)last, true));
+  probe_compare(&r, EXTENSION, padded, 1, t->one, arena_place(t->one, r.row_bytes, true));
+  fast_oracle *reference = variant_reference(p);
+  enough = enough && reference && variant_examine(t, &r.s, reference, EXTENSION);
+  fast_destroy(reference);
   probe_close(&r);
   return enough;
+}
+
+/* Long lists, and many sequences, of narrow rows. */
+static bool check_many(stress *t) {
+  enum { ROWS = 300, DIM = 6, LONG = 5000, SEQUENCES = 129 };
+  const posenc_problem p = variant_problem(t, ROWS, DIM);
+  static int64_t list[LONG];
+  probe r;
+  if (!probe_open(&r, t, &p, true)) return true;
+  draw_list(t, ROWS, list, LONG);
+  const bool enough = compare_gathering(&r, INDEX, &(gathering){list, LONG, 1, 0, true}) &&
+                      compare_gathering(&r, BATCH, &(gathering){list, 3, SEQUENCES, 1, true});
+  probe_close(&r);
+  return enough;
+}
+
+/* As the shape has it; and turned back, or with a padding row and another first position. */
+bool check_slices(stress *t) {
+  enum { ROWS = 300, PADDED = 7, FIRST = 3 };
+  posenc_problem p = variant_done(t, ROWS, (int)random_below(t->random, VARIANT_DIMS));
+  if (!check_variant(t, &p, PADDED) || !check_many(t)) return false;
+  if (p.op == POSENC_ROPE) {
+    p.inverse = !p.inverse;
+  } else {
+    p.first += FIRST;
+    p.padding = p.first + PADDED;
+  }
+  return check_variant(t, &p, PADDED);
 }

@@ -10,6 +10,7 @@
 #include "verify/variants.h"
 
 #include <inttypes.h>
+#include <math.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -51,6 +52,60 @@ static bool check_widths(stress *t) {
   return enough;
 }
 
+/* A dim beyond those of most shapes, which need not be a whole number of a kernel's tiles. */
+static bool check_wide(stress *t) {
+  enum { ROWS = 3, LEAST = 2050, MOST = 8190 };
+  const posenc_problem p =
+      variant_problem(t, ROWS, LEAST + 2 * (int64_t)random_below(t->random, (MOST - LEAST) / 2 + 1));
+  stress_say("a large dim");
+  fast_oracle *reference = variant_reference(&p);
+  const bool enough = reference && examine_other(t, &p, t->options.stores, reference, WIDTHS);
+  fast_destroy(reference);
+  return enough;
+}
+
+/* Odd dims, of both definitions. */
+static bool check_odd(stress *t) {
+  enum { ROWS = 19 };
+  bool enough = true;
+  if (t->s->shape->problem.op != POSENC_TABLE) return true;
+  stress_say("odd dims");
+  for (int n = 0; enough && n < VARIANT_DIMS; n++) {
+    posenc_problem p = variant_problem(t, ROWS, variant_dim(t, n));
+    p.dim++;
+    p.odd = n % 2 ? POSENC_ODD_PAD : POSENC_ODD_CEIL;
+    p.scaling = posenc_table(1, 2).scaling;
+    enough = examine_other(t, &p, t->options.stores, NULL, WIDTHS);
+  }
+  return enough;
+}
+
+/* Lists of positions on both sides of 0, in no order; fractional ones too. */
+static bool check_lists(stress *t) {
+  enum { DRAWN = 16, LISTS = 2 };
+  static const double known[] = {5, -1, 0, -16, -17, 15, 16, 5, 257, -300, 65537, -1e6, 0x1p31 + 1, -0x1p53, 0x1p61};
+  enum { KNOWN = sizeof known / sizeof *known };
+  /* A kernel without a derived bound may compute each row from position 0. */
+  const double most = (double)least(t->s->bound.max_position, t->s->bound.derived ? INT64_MAX : 1 << 12);
+  double list[KNOWN + DRAWN];
+  bool enough = true;
+  if (t->s->shape->problem.op != POSENC_TABLE) return true;
+  stress_say("lists of positions");
+  for (int n = 0; enough && n < LISTS; n++) {
+    posenc_problem p = variant_problem(t, 0, variant_dim(t, 3 * n));
+    for (int i = 0; i < KNOWN; i++)
+      if (fabs(known[i]) <= most) list[p.rows++] = known[i];
+    for (int i = 0; i < DRAWN; i++) {
+      const double drawn = (double)random_below(t->random, 1 << 20) / (n % 2 ? 8.0 : 1.0), there = fmod(drawn, most);
+      list[p.rows++] = i % 2 ? -there : there;
+    }
+    p.first = 0;
+    p.positions = list;
+    enough = examine_other(t, &p, t->options.stores, NULL, FAR_POSITIONS);
+  }
+  return enough;
+}
+
 /* Each of some dims has its share of the positions. */
 static bool check_positions(stress *t) {
   int64_t firsts[FIRSTS];
@@ -72,7 +127,7 @@ static bool check_positions(stress *t) {
   return enough;
 }
 
-/* Around the numbers that vectors, cache lines and models have, and every one. */
+/* Around the numbers that vectors, cache lines and models have, and every one; and the widest rows of models. */
 static bool check_heads(stress *t) {
   static const int64_t heads[] = {4, 5, 7, 8, 12, 16, 20, 24, 31, 32, 33, 40, 48, 63, 64, 65, 71, 96, 100, 127, 128};
   posenc_problem p = variant_done(t, 19, (int)random_below(t->random, VARIANT_DIMS));
@@ -89,6 +144,13 @@ static bool check_heads(stress *t) {
   for (p.heads = 1; enough && p.heads <= 128; p.heads++)
     enough = examine_other(t, &p, t->options.stores, reference, HEAD_COUNTS);
   fast_destroy(reference);
+  for (int64_t dim = 128; enough && dim <= 256; dim *= 2) {
+    p = variant_problem(t, 2, dim);
+    p.heads = 16384 / dim + 1;
+    reference = variant_reference(&p);
+    enough = reference && examine_other(t, &p, t->options.stores, reference, HEAD_COUNTS);
+    fast_destroy(reference);
+  }
   return enough;
 }
 
@@ -128,7 +190,8 @@ static bool check_all(stress *t) {
     return true;
   }
   check_const(t);
-  if (!check_widths(t) || !check_positions(t) || !check_plans(t) || !check_call_sizes(t)) return false;
+  if (!check_widths(t) || !check_wide(t) || !check_odd(t)) return false;
+  if (!check_positions(t) || !check_lists(t) || !check_plans(t) || !check_call_sizes(t)) return false;
   if (!check_apply(t)) return false;
   check_decoding(t);
   check_endurance(t);

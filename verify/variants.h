@@ -45,8 +45,8 @@ int variant_firsts(const stress *t, int64_t firsts[FIRSTS]);
 /* The reference of a problem, from position 0 on. */
 fast_oracle *variant_reference(const posenc_problem *problem);
 
-/* Examines all rows of the other subject, which fit the arenas, in one window, against the reference of the same
- * frequencies, and adds the findings to `p`. False when memory runs out. */
+/* Examines the rows of the other subject, or the first CHECKED_ROWS, which fit the arenas, in one window, against the reference of the same
+ * frequencies, and adds the findings to `p`. Lists of positions and odd dims need no reference. False when memory runs out. */
 bool variant_examine(stress *t, subject *other, fast_oracle *reference, property p);
 
 #endif

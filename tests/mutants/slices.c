@@ -44,6 +44,29 @@ WRONG_SLICES(odd_heads, problem->heads % 2 == 1 && problem->heads > 8)
 WRONG_SLICES(aligned_otherwise, ((uintptr_t)x ^ (uintptr_t)out) % 32 != 0)
 WRONG_SLICES(negative_turn, position_of(problem, row_number(slice, r)) < -500)
 WRONG_SLICES(narrow_halves, problem->layout == POSENC_SPLIT && problem->dim % 16 == 6)
+WRONG_SLICES(list_of_2048, slice->index &&r >= 2048)
+WRONG_SLICES(batch_of_32, n >= 32)
+WRONG_SLICES(wide_row, width_of(problem) > 8192)
+
+/* Defines an apply of the problem p after CHANGE, whatever the slice is. */
+#define CHANGED_SLICES(function, CHANGE)                                                                               \
+  static posenc_status function(const void *constants, const posenc_problem *problem, const posenc_slice *slice,       \
+                                const void *x, void *out) {                                                            \
+    posenc_problem p = *problem;                                                                                       \
+    const bool in_place = x == out;                                                                                    \
+    (void)constants, (void)in_place;                                                                                   \
+    CHANGE;                                                                                                            \
+    return good_apply(&p, slice, x, out);                                                                              \
+  }
+
+CHANGED_SLICES(forwards_in_place, if (in_place) p.inverse = false)
+CHANGED_SLICES(forwards_by_list, if (slice->index) p.inverse = false)
+CHANGED_SLICES(forwards_in_batches, if (slice->batch > 1) p.inverse = false)
+CHANGED_SLICES(padding_not_in_place, if (in_place) p.padding = POSENC_NO_PADDING)
+CHANGED_SLICES(padding_not_by_list, if (slice->index) p.padding = POSENC_NO_PADDING)
+CHANGED_SLICES(padding_not_in_batches, if (slice->batch > 1) p.padding = POSENC_NO_PADDING)
+CHANGED_SLICES(padding_not_alone, if (slice->rows == 1) p.padding = POSENC_NO_PADDING)
+CHANGED_SLICES(padding_by_row, if (p.padding != POSENC_NO_PADDING) p.padding += p.first)
 
 /* x behind its last row is read. */
 static posenc_status x_overread(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
@@ -73,6 +96,18 @@ static const posenc_kernel kernels[] = {
     APPLIED("negative-turn", "wrong below position -500", negative_turn),
     APPLIED("narrow-halves", "wrong for halves of 3, 11, 19 ... elements", narrow_halves),
     APPLIED("x-overread", "reads behind x", x_overread),
+    APPLIED("list-of-2048", "wrong from the 2048th row of a list on", list_of_2048),
+    APPLIED("batch-of-32", "wrong from the 32nd sequence on", batch_of_32),
+    APPLIED("wide-row", "wrong in rows of more than 8192 elements", wide_row),
+    APPLIED("forwards-in-place", "never turns back in place", forwards_in_place),
+    APPLIED("forwards-by-list", "never turns back by lists", forwards_by_list),
+    APPLIED("forwards-in-batches", "never turns back in batches", forwards_in_batches),
+    APPLIED("padding-not-in-place", "no padding row in place", padding_not_in_place),
+    APPLIED("padding-not-by-list", "no padding row in lists", padding_not_by_list),
+    APPLIED("padding-not-in-batches", "no padding row in batches", padding_not_in_batches),
+    APPLIED("padding-not-alone", "no padding row where it is asked for alone", padding_not_alone),
+    APPLIED("padding-by-row", "takes the padding position for a row", padding_by_row),
 };
 
-POSENC_PLUGIN(EIGHT(kernels), EIGHT(kernels + 8), &kernels[16]);
+POSENC_PLUGIN(EIGHT(kernels), EIGHT(kernels + 8), EIGHT(kernels + 16), &kernels[24], &kernels[25], &kernels[26],
+              &kernels[27]);
