@@ -17,6 +17,10 @@ extern const char *const answer_titles[ANSWER_BUDGETS];  /* on pages: "0.5 ulp",
  */
 json_t *answer_make(const record_report *report, samples *times);
 
+/* May a kernel be the fastest or the most accurate one? If every check of it passed, and it computes its rows: the time
+ * of one that keeps them is that of a copy. */
+bool answer_counts(const record_kernel *kernel);
+
 /* The name of the fastest kernel on a table of the report; null if there is none, or no table. */
 const char *answer_fastest(const record_report *report, const record_table *table, answer_budget budget);
 

@@ -23,7 +23,7 @@ static pareto_point point_of(const record_kernel *kernel, const record_row *row,
       .low = ns->min,
       .high = ns->max,
       .error = row->max_abs.abs,
-      .counts = kernel->holds && !kernel->keeps_rows,
+      .counts = answer_counts(kernel),
   };
 }
 

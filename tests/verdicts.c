@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* What a report concludes from figures that are known: claims, the fastest kernels, and the front of error and time. */
+#include "common/field.h"
+#include "reports/model/answer.h"
+#include "reports/model/claims.h"
+#include "reports/page/pareto.h"
+#include "tests/tap.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- a report of one table of f32 and one x ---- */
+
+enum { KERNELS = 4, ROWS = 1024 };
+
+typedef struct made {
+  record_kernel kernels[KERNELS];
+  record_check check;
+  record_row rows[2][KERNELS];
+  record_table shapes[2];
+  record_report report;
+} made;
+
+static record_spread spread(double median) {
+  return (record_spread){NULL, median, 0.9 * median, 1.1 * median};
+}
+
+/* Kernels of these names, correctly rounded by proof, that take so many nanoseconds for an element. */
+static void make(made *m, const char *const *names, const double *ns) {
+  *m = (made){.check = {.property = "bounded", .ok = true}};
+  m->report.kernels = m->kernels;
+  m->report.shapes = m->shapes;
+  m->report.shapes_count = 2;
+  for (int s = 0; s < 2; s++) {
+    m->shapes[s] = (record_table){
+        .shape = {.name = s ? "x" : "table", .rows = ROWS, .dim = 64, .dtype = "f32", .op = s ? "add" : "table"},
+        .bytes = ROWS * 64 * 4,
+        .rows = m->rows[s],
+    };
+  }
+  for (size_t k = 0; k < KERNELS && names[k]; k++) {
+    m->kernels[k] = (record_kernel){.name = names[k],
+                                    .bound = {.ulp = 0.5, .max_position = INT64_MAX, .derived = true},
+                                    .keeps_rows = strcmp(names[k], "cached") == 0,
+                                    .holds = true};
+    m->report.kernels_count++;
+    for (int s = 0; s < 2; s++) {
+      m->rows[s][k] = (record_row){.kernel = names[k], .checks = &m->check, .checks_count = 1};
+      m->rows[s][k].timing.ns_per_element = spread(ns[k]);
+      m->shapes[s].rows_count++;
+    }
+  }
+}
+
+/* ---- claims ---- */
+
+/* The verdict on the claim that begins so, and its condition. */
+static void verdict_is(const made *m, const char *claim, const char *verdict, const char *when, const char *found) {
+  json_t *all = claims_make(&m->report), *one;
+  size_t n;
+  bool known = false;
+  json_array_foreach(all, n, one) {
+    const char *text = field_string(one, "claim");
+    if (strncmp(text, claim, strlen(claim)) != 0) continue;
+    known = true;
+    ok(strcmp(field_string(one, "verdict"), verdict) == 0, "%s %s", text, field_string(one, "verdict"));
+    ok(strcmp(field_string(one, "when"), when) == 0, "when: '%s'", field_string(one, "when"));
+    ok(strstr(field_string(one, "found"), found) != NULL, "found: %s", field_string(one, "found"));
+  }
+  ok(known, "there is a claim '%s...'", claim);
+  json_decref(all);
+}
+
+static void test_bounded(void) {
+  made m;
+  make(&m, (const char *const[]){"good", NULL}, (const double[]){1});
+  verdict_is(&m, "All values", "holds", "", "2 of 2 checks");
+  const record_check broken = {.property = "bounded"};
+  m.rows[1][0].checks = &broken;
+  verdict_is(&m, "All values", "false", "", "1 of 2 checks");
+  m.report.shapes_count = 0;
+  verdict_is(&m, "All values", "not measured", "", "");
+}
+
+static void test_cached(void) {
+  static const struct {
+    double good, naive;
+    const char *verdict, *when, *found;
+  } known[] = {
+      {20, 30, "false", "", "20.0 (16.4–24.4) times as fast as good"},
+      {20, 200, "holds only when", "the alternative is the formula, literally", "200 (164–244) times as fast as naive"},
+      {200, 300, "holds only when", "the alternative is as slow as the fastest here", "200 (164–244)"},
+      {20, 55, "undecided", "", "55.0 (45.0–67.2) times as fast as naive"},
+      {55, 300, "holds only when", "the alternative is the formula, literally", "55.0 (45.0–67.2)"},
+      {0.5, 1, "false", "", "0.500 (0.409–0.611) times as fast as good"},
+  };
+  for (size_t n = 0; n < sizeof known / sizeof *known; n++) {
+    made m;
+    make(&m, (const char *const[]){"cached", "good", "naive", NULL},
+         (const double[]){1, known[n].good, known[n].naive});
+    m.kernels[2].bound.derived = false;
+    verdict_is(&m, "A cached table", known[n].verdict, known[n].when, known[n].found);
+  }
+}
+
+/* ---- answers ---- */
+
+static void fastest_is(const made *m, answer_budget budget, const char *want) {
+  const char *got = answer_fastest(&m->report, &m->shapes[0], budget);
+  ok(want ? got && strcmp(got, want) == 0 : !got, "within %s: %s", answer_titles[budget], got ? got : "none");
+}
+
+static void test_answers(void) {
+  made m;
+  make(&m, (const char *const[]){"wild", "grows", "nearly", "exact"}, (const double[]){1, 2, 3, 4});
+  m.kernels[0].bound.derived = false;
+  m.kernels[1].bound = (record_bound){.ulp = 0.5, .growth = 0x1p-34, .max_position = INT64_MAX, .derived = true};
+  m.kernels[2].bound.abs = 0x1p-45;
+  fastest_is(&m, ANSWER_HALF, "exact");
+  fastest_is(&m, ANSWER_ONE, "nearly"); /* at position 1023, "grows" may be wrong by more than 2^-24 */
+  fastest_is(&m, ANSWER_ANY, "wild");
+  m.shapes[0].shape.rows = 16;
+  fastest_is(&m, ANSWER_ONE, "grows");
+  m.shapes[0].shape.first = 1 - ROWS;
+  m.shapes[0].shape.rows = ROWS;
+  fastest_is(&m, ANSWER_ONE, "nearly");
+  m.kernels[2].holds = false;
+  fastest_is(&m, ANSWER_ONE, "exact");
+  m.kernels[3].keeps_rows = true;
+  fastest_is(&m, ANSWER_HALF, NULL);
+}
+
+/* ---- the front ---- */
+
+static void test_front(void) {
+  static const struct {
+    pareto_point point;
+    bool front;
+  } known[] = {
+      {{.name = "liar", .time = 1, .error = 0}, false}, /* does not count */
+      {{.name = "fast", .time = 2, .error = 3, .counts = true}, true},
+      {{.name = "as accurate", .time = 3, .error = 3, .counts = true}, false},
+      {{.name = "better", .time = 4, .error = 2, .counts = true}, true},
+      {{.name = "worse", .time = 5, .error = 4, .counts = true}, false},
+      {{.name = "as slow", .time = 6, .error = 1.5, .counts = true}, false}, /* as the next, and less accurate */
+      {{.name = "best", .time = 6, .error = 1, .counts = true}, true},
+  };
+  enum { COUNT = sizeof known / sizeof *known };
+  pareto_point points[COUNT];
+  for (int n = 0; n < COUNT; n++) points[n] = known[(n * 3 + 2) % COUNT].point;
+  pareto_sort(points, COUNT);
+  for (int n = 0; n < COUNT; n++)
+    for (int i = 0; i < COUNT; i++)
+      if (strcmp(points[i].name, known[n].point.name) == 0)
+        ok(points[i].front == known[n].front, "'%s' is %son the front", points[i].name, points[i].front ? "" : "not ");
+}
+
+/* Only kernels whose checks hold, and that compute their rows. */
+static void test_counted(void) {
+  made m;
+  make(&m, (const char *const[]){"cached", "broken", "good", NULL}, (const double[]){1, 2, 3});
+  m.kernels[1].holds = false;
+  for (int k = 0; k < 3; k++)
+    ok(answer_counts(&m.kernels[k]) == (k == 2), "%s %s", m.kernels[k].name, k == 2 ? "counts" : "does not count");
+}
+
+int main(void) {
+  test_bounded();
+  test_cached();
+  test_answers();
+  test_front();
+  test_counted();
+  return tap_done();
+}
