@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "verify/leaks.h"
 
+#include "verify/fpenv.h"
 #include "verify/probe.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 
 /* The first row; by a plan of its own, and by the one there is. Returns how many bytes that plan has left. */
@@ -29,6 +33,31 @@ static size_t make_rows(probe *r) {
   return 0;
 }
 
+/* All rows, which need not fit an arena. */
+static size_t make_all(probe *r) {
+  subject_begin_calls();
+  probe_call(r, r->s.plan, 0, r->of.problem.rows, r->rows);
+  subject_end_calls(r->t->s, r->of.problem.first);
+  return 0;
+}
+
+static void *call_briefly(void *argument) {
+  enum { ROWS = 3 };
+  const probe *r = argument;
+  probe_call(r, r->s.plan, 0, ROWS, r->rows);
+  fpenv_restore(); /* single calls tell whether it was left as it was */
+  return NULL;
+}
+
+/* Few rows, by a thread that ends then. */
+static size_t make_thread(probe *r) {
+  pthread_t thread;
+  subject_begin_calls();
+  if (pthread_create(&thread, NULL, call_briefly, r) == 0) pthread_join(thread, NULL);
+  subject_end_calls(r->t->s, r->of.problem.first);
+  return 0;
+}
+
 static uint64_t growth(uint64_t before, uint64_t after) {
   return after > before ? after - before : 0;
 }
@@ -37,16 +66,15 @@ static void keep_least(uint64_t *least, uint64_t value) {
   if (value < *least) *least = value;
 }
 
-/* Calls `work`, which returns the bytes that a plan has left, in blocks. Memory that is allocated once, in the first
- * blocks, is no leak. */
-static void check_growth(probe *r, const char *what, int times, size_t (*work)(probe *r)) {
+/* Calls `work`, which returns the bytes that a plan has left, in blocks, for about so many CPU seconds at most. Memory
+ * that is allocated once, in the first blocks, is no leak. */
+static void check_growth(probe *r, const char *what, int times, double seconds, size_t (*work)(probe *r)) {
   enum { BLOCKS = 5, SETTLED = 2 };
-  const double most = 0.1; /* CPU seconds */
   check *c = &r->t->s->checks[LEAK];
   uint64_t allocated = UINT64_MAX, mapped = UINT64_MAX, left = UINT64_MAX;
   const double start = subject_seconds();
   work(r);
-  const double affordable = most / BLOCKS / (subject_seconds() - start);
+  const double affordable = seconds / BLOCKS / (subject_seconds() - start);
   if (affordable < times) times = affordable > 1.0 ? (int)affordable : 1;
   for (int block = 0; block < BLOCKS; block++) {
     const process_memory before = process_memory_read();
@@ -64,14 +92,45 @@ static void check_growth(probe *r, const char *what, int times, size_t (*work)(p
                 times, what, allocated + left, mapped);
 }
 
-void check_leaks(stress *t) {
+/* Few rows. */
+static void check_short(stress *t) {
+  const double seconds = 0.1;
   const posenc_problem p = variant_done(t, 40, 5);
   probe r;
   if (!probe_open(&r, t, &p, true)) return;
-  stress_say("the same calls again and again");
-  check_growth(&r, "times some calls", 512, make_rows);
-  check_growth(&r, "plans", 128, make_plan);
+  check_growth(&r, "times some calls", 512, seconds, make_rows);
+  check_growth(&r, "plans", 128, seconds, make_plan);
+  /* Threads of a threaded kernel's own may end later than the one that called it. */
+  if (!t->s->kernel->threaded) check_growth(&r, "calls by as many threads", 8, seconds, make_thread);
   probe_close(&r);
+}
+
+/* Wide rows, and many of them, with either way to store. */
+static void check_large(stress *t) {
+  enum { WIDE = 512, NARROW = 64, FEW = 8, MANY = 1024 };
+  const double seconds = 0.01;
+  const posenc_problem wide = variant_problem(t, FEW, WIDE);
+  posenc_problem tall = variant_problem(t, MANY, NARROW);
+  const posenc_stores stores = t->options.stores;
+  probe r;
+  if (probe_open(&r, t, &wide, true)) {
+    check_growth(&r, "calls for wide rows", FEW, seconds, make_all);
+    check_growth(&r, "wide plans", FEW, seconds, make_plan);
+    probe_close(&r);
+  }
+  tall.heads = 1;
+  for (t->options.stores = POSENC_STORES_REGULAR; t->options.stores <= POSENC_STORES_STREAMING; t->options.stores++) {
+    if (!probe_open(&r, t, &tall, true)) continue;
+    check_growth(&r, "calls for many rows", FEW, seconds, make_all);
+    probe_close(&r);
+  }
+  t->options.stores = stores;
+}
+
+void check_leaks(stress *t) {
+  stress_say("the same calls again and again");
+  check_short(t);
+  check_large(t);
 }
 
 /* A plan may keep things until it ends. Threads that a threaded kernel leaves are not waited for. */

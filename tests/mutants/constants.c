@@ -124,6 +124,23 @@ static void execute_maps(const void *constants, const posenc_problem *problem, i
   good_rows(constants, problem, row, rows, out);
 }
 
+static posenc_status wide_plan_loses(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  if (problem->dim >= 256) lost = malloc(24);
+  return good_prepare(problem, options, constants);
+}
+
+static void large_call_loses(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                             void *out) {
+  if (rows > 256) lost = malloc(64);
+  good_rows(constants, problem, row, rows, out);
+}
+
+static void thread_loses(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  static _Thread_local void *volatile scratch;
+  if (!scratch) scratch = malloc(4096);
+  good_rows(constants, problem, row, rows, out);
+}
+
 /* The good kernel's constants are freed, the structure around them is not. */
 static void kept_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   good_rows(((const kept *)constants)->good, problem, row, rows, out);
@@ -167,6 +184,9 @@ static const posenc_kernel kernels[] = {
     {MUTANT("release-twice", "frees its constants twice", kept_rows), .prepare = prepare_kept,
      .release = release_twice},
     HONEST("prepare-dies", "dies where it prepares", prepare_dies, good_release),
+    HONEST("wide-plan-loses", "24 bytes are lost with each plan of a dim from 256 on", wide_plan_loses, good_release),
+    {MUTANT_OF_GOOD("large-call-loses", "64 bytes are lost with each call of more than 256 rows", large_call_loses)},
+    {MUTANT_OF_GOOD("thread-loses", "a page of scratch is lost with each thread", thread_loses)},
 };
 
-POSENC_PLUGIN(EIGHT(kernels), &kernels[8], &kernels[9], &kernels[10], &kernels[11], &kernels[12], &kernels[13]);
+POSENC_PLUGIN(EIGHT(kernels), EIGHT(kernels + 8), &kernels[16]);

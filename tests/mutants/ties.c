@@ -5,6 +5,7 @@
 #include "tests/mutants/mutant.h"
 
 #include <math.h>
+#include <mpfr.h>
 
 static posenc_status prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
   posenc_problem unpadded = *problem;
@@ -56,9 +57,11 @@ static float wrong_near_far_ties(const exact *value, int64_t position) {
               : to_nearest(value, position);
 }
 
+/* MPFR's caches are the thread's, which may end after the call. */
 #define EXECUTE(name, round)                                                                                           \
   static void name(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {       \
     fill(constants, problem, row, rows, out, round);                                                                   \
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);                                                                           \
   }
 EXECUTE(rounded, to_nearest)
 EXECUTE(rounded_but_near_ties, wrong_near_ties)
