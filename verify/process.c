@@ -34,7 +34,7 @@ typedef struct descriptor {
 } descriptor;
 
 struct process_state {
-  sigset_t mask;
+  thread_state own; /* of the thread that reads it */
   struct sigaction actions[SIGNALS];
   dev_t folder_device;
   ino_t folder_inode;
@@ -43,13 +43,8 @@ struct process_state {
   uint64_t environment; /* digest */
   struct rlimit limits[LIMITS];
   struct itimerval timers[TIMERS];
-  int priority, scheduler;
-  cpu_set_t cpus;
   pid_t group, session;
-  locale_t thread_locale;
-  stack_t signal_stack;
-  char name[16]; /* of the thread */
-  int is_dumpable, death_signal;
+  int is_dumpable;
   bool has_children;
   int64_t threads;
   descriptor descriptors[DESCRIPTORS];
@@ -95,11 +90,21 @@ static int64_t count_threads(void) {
   return threads - 2; /* . and .. */
 }
 
+void thread_read(thread_state *s) {
+  *s = (thread_state){.priority = getpriority(PRIO_PROCESS, 0)};
+  pthread_sigmask(SIG_SETMASK, NULL, &s->mask);
+  s->scheduler = sched_getscheduler(0);
+  sched_getaffinity(0, sizeof s->cpus, &s->cpus);
+  s->locale = uselocale((locale_t)0);
+  sigaltstack(NULL, &s->signal_stack);
+  prctl(PR_GET_NAME, s->name);
+  prctl(PR_GET_PDEATHSIG, &s->death_signal);
+}
+
 process_state *process_read(const process_state *before) {
   process_state *s = calloc(1, sizeof *s);
   struct stat folder;
   if (!s) return NULL;
-  sigprocmask(SIG_SETMASK, NULL, &s->mask);
   for (int i = 1; i < SIGNALS; i++) sigaction(i, NULL, &s->actions[i]); /* it fails for signals that do not exist */
   if (stat(".", &folder) == 0) {
     s->folder_device = folder.st_dev;
@@ -111,15 +116,9 @@ process_state *process_read(const process_state *before) {
   s->environment = digest_environment();
   for (int i = 0; i < LIMITS; i++) getrlimit((__rlimit_resource_t)i, &s->limits[i]);
   for (int i = 0; i < TIMERS; i++) getitimer((__itimer_which_t)i, &s->timers[i]);
-  s->priority = getpriority(PRIO_PROCESS, 0);
-  s->scheduler = sched_getscheduler(0);
   s->group = getpgrp();
   s->session = getsid(0);
-  s->thread_locale = uselocale((locale_t)0);
-  sigaltstack(NULL, &s->signal_stack);
-  prctl(PR_GET_NAME, s->name);
   s->is_dumpable = prctl(PR_GET_DUMPABLE);
-  prctl(PR_GET_PDEATHSIG, &s->death_signal);
   s->has_children = isolate_has_children();
   start_openmp();
   s->threads = count_threads();
@@ -127,7 +126,7 @@ process_state *process_read(const process_state *before) {
     nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     s->threads = count_threads();
   }
-  sched_getaffinity(0, sizeof s->cpus, &s->cpus);
+  thread_read(&s->own);
   read_descriptors(s);
   return s;
 }
@@ -136,11 +135,21 @@ void process_free(process_state *s) {
   free(s);
 }
 
-static bool same_signals(const process_state *a, const process_state *b) {
-  for (int i = 1; i < SIGNALS; i++) {
+static bool same_signals(const thread_state *a, const thread_state *b) {
+  for (int i = 1; i < SIGNALS; i++)
     if (sigismember(&a->mask, i) != sigismember(&b->mask, i)) return false;
-  }
   return true;
+}
+
+const char *thread_difference(const thread_state *before, const thread_state *after) {
+  if (!same_signals(before, after)) return "the signal mask is another";
+  if (before->priority != after->priority || before->scheduler != after->scheduler) return "the priority is another";
+  if (before->locale != after->locale) return "the locale of the thread is another";
+  if (before->signal_stack.ss_sp != after->signal_stack.ss_sp) return "the stack for signals is another";
+  if (strcmp(before->name, after->name) != 0) return "the thread has another name";
+  if (before->death_signal != after->death_signal) return "what prctl tells of the thread is another";
+  if (!CPU_EQUAL(&before->cpus, &after->cpus)) return "the thread is bound to other CPUs";
+  return NULL;
 }
 
 static bool same_actions(const process_state *a, const process_state *b) {
@@ -175,7 +184,8 @@ static const char *descriptor_difference(const process_state *before, const proc
 
 const char *process_difference(const process_state *before, const process_state *after, bool is_threaded) {
   if (!before || !after) return NULL;
-  if (!same_signals(before, after)) return "the signal mask is another";
+  const char *difference = thread_difference(&before->own, &after->own);
+  if (difference) return difference;
   if (!same_actions(before, after)) return "a signal is handled otherwise";
   if (before->folder_device != after->folder_device || before->folder_inode != after->folder_inode)
     return "the working directory is another";
@@ -184,16 +194,10 @@ const char *process_difference(const process_state *before, const process_state 
   if (before->environment != after->environment) return "the environment variables are others";
   if (!same_limits(before, after)) return "a resource limit is another";
   if (!same_timers(before, after)) return "a timer was started or stopped";
-  if (before->priority != after->priority || before->scheduler != after->scheduler) return "the priority is another";
   if (before->group != after->group || before->session != after->session) return "the process group is another";
-  if (before->thread_locale != after->thread_locale) return "the locale of the thread is another";
-  if (before->signal_stack.ss_sp != after->signal_stack.ss_sp) return "the stack for signals is another";
-  if (strcmp(before->name, after->name) != 0) return "the thread has another name";
-  if (before->is_dumpable != after->is_dumpable || before->death_signal != after->death_signal)
-    return "what prctl tells of the process is another";
+  if (before->is_dumpable != after->is_dumpable) return "what prctl tells of the process is another";
   if (!before->has_children && after->has_children) return "a process is left behind";
   if (!is_threaded && before->threads < after->threads) return "it is not threaded, and leaves threads running";
-  if (!CPU_EQUAL(&before->cpus, &after->cpus)) return "the thread is bound to other CPUs";
   return descriptor_difference(before, after);
 }
 

@@ -3,6 +3,9 @@
 #ifndef POSENC_VERIFY_PROCESS_H
 #define POSENC_VERIFY_PROCESS_H
 
+#include <locale.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,6 +19,19 @@ void process_free(process_state *s);
 /* The first difference, in a few words of static storage; null if there is none, or if one of the states is null. A
  * threaded kernel may leave threads. */
 const char *process_difference(const process_state *before, const process_state *after, bool is_threaded);
+
+/* The part that each thread has of its own, on Linux: that of the calling one. It takes few system calls. */
+typedef struct thread_state {
+  sigset_t mask;
+  int priority, scheduler, death_signal;
+  cpu_set_t cpus;
+  locale_t locale;
+  stack_t signal_stack;
+  char name[16];
+} thread_state;
+
+void thread_read(thread_state *s);
+const char *thread_difference(const thread_state *before, const thread_state *after);
 
 /* Bytes that the process has allocated, and its address space; 0 where the system does not tell. */
 typedef struct process_memory {

@@ -6,6 +6,7 @@
 #include "verify/calls.h"
 #include "verify/leaks.h"
 #include "verify/plans.h"
+#include "verify/race.h"
 #include "verify/slices.h"
 #include "verify/variants.h"
 
@@ -195,6 +196,7 @@ static bool check_all(stress *t) {
   if (!check_apply(t)) return false;
   check_decoding(t);
   check_endurance(t);
+  if (!check_races(t)) return false;
   check_leaks(t);
   skip_rest(t->s, "it does no other problem like this one");
   return true;

@@ -53,6 +53,74 @@ static void shared_scratch(const void *constants, const posenc_problem *problem,
   }
 }
 
+/* A table that the first call fills in, and that others meanwhile take for filled. */
+static void filled_late(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  enum { ENTRIES = 1 << 10 };
+  static atomic_int table[ENTRIES];
+  static atomic_bool is_filled;
+  if (!atomic_exchange(&is_filled, true))
+    for (int i = 0; i < ENTRIES; i++) {
+      table[i] = 1;
+      sched_yield();
+    }
+  good_rows(constants, problem, row, rows, out);
+  if (!table[ENTRIES - 1]) nudge(out, posenc_layout_columns(problem->layout, problem->dim).cos);
+}
+
+/* Right where one thread makes plans at a time. */
+static posenc_status prepare_scratch(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  static posenc_problem scratch;
+  scratch = *problem;
+  sched_yield();
+  return good_prepare(&scratch, options, constants);
+}
+
+/* Right where threads that execute have one plan, or plans of one base. */
+static void current_plan(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  static _Atomic double base;
+  base = problem->base;
+  good_rows(constants, problem, row, rows, out);
+  if (base != problem->base) nudge(out, posenc_layout_columns(problem->layout, problem->dim).cos);
+}
+
+/* ---- a team's number of threads ---------------------------------------------------------------- */
+
+typedef struct team {
+  void *good;
+  int threads;
+} team;
+
+static posenc_status prepare_team(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  team *mine = calloc(1, sizeof *mine);
+  *constants = mine;
+  if (!mine) return POSENC_OUT_OF_MEMORY;
+  mine->threads = options->threads;
+  return good_prepare(problem, options, &mine->good);
+}
+
+static void release_team(void *constants) {
+  team *mine = constants;
+  good_release(mine->good);
+  free(mine);
+}
+
+/* The last row is wrong where it is. */
+static void team_rows(const team *mine, const posenc_problem *problem, int64_t row, int64_t rows, void *out,
+                      bool is_wrong) {
+  good_rows(mine->good, problem, row, rows, out);
+  if (is_wrong) nudge(out, (rows - 1) * problem->dim + posenc_layout_columns(problem->layout, problem->dim).cos);
+}
+
+static void team_remainder(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const team *mine = constants;
+  team_rows(mine, problem, row, rows, out, mine->threads > 2 && rows % mine->threads);
+}
+
+static void team_of_one(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const team *mine = constants;
+  team_rows(mine, problem, row, rows, out, mine->threads == 1 && rows > 100);
+}
+
 /* ---- the floating-point environment: right rows, wrong afterwards ------------------------------- */
 
 static void rounding_left(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
@@ -93,6 +161,16 @@ static const posenc_kernel kernels[] = {
     {MUTANT("rounding-left", "leaves upward rounding on", rounding_left)},
     {CONTRACT(0.5, "ftz-left", "leaves flush-to-zero on"), .can_do = mutant_can_do, ON_X86(ftz_left)},
     {CONTRACT(0.5, "daz-left", "leaves denormals-are-zero on"), .can_do = mutant_can_do, ON_X86(daz_left)},
+    {MUTANT_OF_GOOD("filled-late", "fills in a table in its first call, which others do not wait for", filled_late)},
+    {MUTANT("prepare-scratch", "prepares in memory that threads share", good_rows), .prepare = prepare_scratch,
+     .release = good_release},
+    {MUTANT_OF_GOOD("current-plan", "right for one plan at a time", current_plan)},
+    {MUTANT("team-remainder", "the last row is wrong if three threads or more have not the same number of rows",
+            team_remainder),
+     .threaded = true, .prepare = prepare_team, .release = release_team},
+    {CONTRACT_WITH(0.5, "team-of-one", "the last of many rows is wrong if there is one thread", false),
+     .threaded = true, .can_do = mutant_can_do, .prepare = prepare_team, .execute = team_of_one,
+     .release = release_team},
 };
 
-POSENC_PLUGIN(&kernels[0], &kernels[1], &kernels[2], &kernels[3], &kernels[4], &kernels[5]);
+POSENC_PLUGIN(EIGHT(kernels), &kernels[8], &kernels[9], &kernels[10]);

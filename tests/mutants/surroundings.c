@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -28,10 +29,7 @@
 /* The same, once in a process. */
 #define ONCE(function, DONE)                                                                                           \
   AFTERWARDS(                                                                                                          \
-      function, static bool done; if (!done) {                                                                         \
-        done = true;                                                                                                   \
-        DONE;                                                                                                          \
-      })
+      function, static atomic_bool done; if (!atomic_exchange(&done, true)) { DONE; })
 
 /* ---- the floating-point environment ------------------------------------------------------------------- */
 
