@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __SSE2__
+#ifdef __x86_64__
 #include <emmintrin.h>
 #endif
 
@@ -20,9 +20,8 @@
 static const size_t stretch_min = (size_t)1 << 23;
 static const size_t stretch_max = (size_t)1 << 24;
 
-/* A preparation can take ten times as long as the timed pass. All its passes start from the same state, so one
-   suffices. */
-enum { STRETCHES = 5, PREPARED_STRETCHES = 1 };
+/* A preparation can take ten times as long as the timed pass, so there are fewer of them. */
+enum { STRETCHES = 5, PREPARED_STRETCHES = 2 };
 
 typedef void way(unsigned char *buffer, size_t bytes);
 
@@ -30,7 +29,7 @@ static void fill_memset(unsigned char *buffer, size_t bytes) {
   memset(buffer, 0x55, bytes);
 }
 
-#ifdef __SSE2__
+#ifdef __x86_64__
 static void fill_stream(unsigned char *buffer, size_t bytes) {
   const __m128i value = _mm_set1_epi8(0x55);
   const size_t whole = bytes & ~(size_t)63;
@@ -43,6 +42,23 @@ static void fill_stream(unsigned char *buffer, size_t bytes) {
   memset(buffer + whole, 0x55, bytes - whole);
   _mm_sfence();
 }
+#endif
+
+/* Stores of whole vectors through the caches, as kernels write smaller tables. */
+#define FILL(name, attribute, width)                                                                                   \
+  attribute static void name(unsigned char *buffer, size_t bytes) {                                                    \
+    typedef unsigned char vector __attribute__((vector_size(width), may_alias));                                       \
+    const volatile unsigned char byte = 0x55;                                                                          \
+    const vector value = byte - (vector){0};                                                                           \
+    vector *out = (vector *)(void *)buffer;                                                                            \
+    for (size_t block = 0; block < bytes / 64; block++, out += 64 / (width))                                           \
+      _Pragma("GCC unroll 4") for (size_t i = 0; i < 64 / (width); i++) out[i] = value;                                \
+    memset(out, 0x55, bytes % 64);                                                                                     \
+  }
+FILL(fill_generic, , 16)
+#ifdef __x86_64__
+FILL(fill_avx2, __attribute__((target("avx2"))), 32)
+FILL(fill_avx512, __attribute__((target("avx512f"))), 64)
 #endif
 
 /* x *= 1 for every x, in blocks of 64 bytes, each asked for when the pass is `ahead` bytes before it. */
@@ -74,12 +90,16 @@ SCALE(scale_avx512_ahead, __attribute__((target("avx512f"))), 64, AHEAD)
 typedef way *const *ways;
 
 static ways ways_to_fill(void) {
-  static way *const all[] = {
-#ifdef __SSE2__
-      fill_stream,
+#ifdef __x86_64__
+  static way *const avx512[] = {fill_stream, fill_avx512, fill_memset, NULL};
+  static way *const avx2[] = {fill_stream, fill_avx2, fill_memset, NULL};
+  static way *const sse2[] = {fill_stream, fill_generic, fill_memset, NULL};
+  const unsigned isa = posenc_isa_detect();
+  return isa & POSENC_ISA_AVX512 ? avx512 : isa & POSENC_ISA_AVX2 ? avx2 : sse2;
+#else
+  static way *const generic[] = {fill_generic, fill_memset, NULL};
+  return generic;
 #endif
-      fill_memset, NULL};
-  return all;
 }
 
 static ways ways_to_scale(void) {
@@ -122,19 +142,18 @@ static double steady_rate(limit *l, way *work) {
   return seconds > 0 ? (double)passes * moved(l, bytes) / seconds : 0;
 }
 
-/* The best time if the footprint stays in a cache. Of a larger footprint the best would be a stretch that found some
-   of its bytes in a cache by chance, so it is the median. */
+/* The best time if the state is prepared, or the footprint stays in a cache. Of a larger footprint the best would be a
+   stretch that found some of its bytes in a cache by chance, so it is the median. */
 static double rate_of(limit *l, way *work) {
   double rates[STRETCHES];
   const int count = l->prepare ? PREPARED_STRETCHES : STRETCHES;
-  const bool warm = l->cached && !l->prepare;
-  if (warm) work(l->buffer, l->bytes);
+  if (l->cached && !l->prepare) work(l->buffer, l->bytes);
   for (int i = 0; i < count; i++) {
     rates[i] = l->prepare ? prepared_rate(l, work) : steady_rate(l, work);
     if (isnan(rates[i])) return NAN;
   }
   numbers_sort(rates, (size_t)count);
-  return rates[warm ? count - 1 : count / 2];
+  return rates[l->cached || l->prepare ? count - 1 : count / 2];
 }
 
 double limit_rate(limit *l) {

@@ -22,16 +22,16 @@ struct limit {
 /*
  * Bytes per second, on one thread, of the fastest way:
  *
- * - to fill: memset or streaming stores. The byte is not zero: there are machines that write zeros twice as fast
- *   (doc/performance.md);
+ * - to fill: memset, or stores of vectors through the caches or past them. The byte is not zero: there are machines that
+ *   write zeros twice as fast (doc/performance.md);
  * - to scale: x *= constant, of f32, with the widest vectors of the CPU, with prefetching or without; bytes read and
  *   bytes written. The constant is 1, which the compiler does not know, so no x changes. Memory that holds bf16 is
  *   scaled as if it were f32: the same bytes are moved. Streaming stores are left out: less than half as fast in cache,
  *   and no faster elsewhere.
  *
  * In the steady state, a footprint that fits the last cache is passed over once before, and the best of some stretches
- * counts; of a larger one, the median of the next stretches. Takes some milliseconds. With `prepare`, one pass over the
- * whole footprint, prepared; NaN when that fails.
+ * counts; of a larger one, the median of the next stretches. Takes some milliseconds. With `prepare`, the best of
+ * two passes over the whole footprint, each prepared; NaN when that fails.
  */
 double limit_rate(limit *l);
 
