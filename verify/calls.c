@@ -83,7 +83,8 @@ bool check_call_sizes(stress *t) {
     probe_close(&r);
   }
   if (!check_many_rows(t)) return false;
-  const size_t element = posenc_dtype_bytes(p.dtype), row_bytes = WIDTH * element, most = (size_t)64 << 20;
+  const size_t element = posenc_dtype_bytes(p.dtype), row_bytes = WIDTH * element,
+               most = (size_t)(p.dtype == POSENC_F32 ? 64 : 16) << 20; /* all of them may be streamed */
   p = variant_problem(t, (int64_t)(most / row_bytes) + 1, p.op == POSENC_ROPE ? WIDTH / 8 : WIDTH);
   if (p.op == POSENC_ROPE) p.heads = 8;
   if (t->apply_known || !probe_open(&r, t, &p, false)) return true; /* no call of the kernel's is larger there */

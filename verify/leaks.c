@@ -94,12 +94,12 @@ static void check_growth(probe *r, const char *what, int times, double seconds, 
 
 /* Few rows. */
 static void check_short(stress *t) {
-  const double seconds = 0.1;
+  const double seconds = 0.05;
   const posenc_problem p = variant_done(t, 40, 5);
   probe r;
   if (!probe_open(&r, t, &p, true)) return;
-  check_growth(&r, "times some calls", 512, seconds, make_rows);
-  check_growth(&r, "plans", 128, seconds, make_plan);
+  check_growth(&r, "times some calls", 256, seconds, make_rows);
+  check_growth(&r, "plans", 64, seconds, make_plan);
   /* Threads of a threaded kernel's own may end later than the one that called it. */
   if (!t->s->kernel->threaded) check_growth(&r, "calls by as many threads", 8, seconds, make_thread);
   probe_close(&r);

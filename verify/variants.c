@@ -87,18 +87,18 @@ static void collect(stress *t, subject *other, property p) {
 }
 
 static bool examine_rows(stress *t, subject *other, fast_oracle *reference) {
-  const window all = {0, least(other->shape->problem.rows, CHECKED_ROWS)};
+  const int64_t rows = other->shape->problem.rows;
   other->origin = 0;
   if (rows_are_special(&other->shape->problem)) {
     const sampling every = sampling_of(other->kernel, &other->shape->problem, INT64_MAX);
     return subject_check_rows(other, &every);
   }
   if (!op_is_applied(other->shape->problem.op)) {
-    subject_check_window(other, all, reference, t->one, t->other, true, t->random);
+    subject_check_window(other, (window){0, rows}, reference, t->one, t->other, true, t->random);
     return true;
   }
   const bool enough = applied_begin(t->applied, other, random_below(t->random, UINT64_MAX), reference);
-  if (enough) applied_check_window(t->applied, all, true, t->random);
+  if (enough) applied_check_window(t->applied, (window){0, least(rows, CHECKED_ROWS)}, true, t->random);
   applied_end(t->applied);
   return enough;
 }

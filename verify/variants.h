@@ -10,7 +10,7 @@
 /* State that the checks beside the rows of the shape share. */
 typedef struct stress {
   subject *s;
-  uint64_t *random; /* where problems and places are drawn from */
+  uint64_t *random;       /* where problems and places are drawn from */
   arena *one, *other;     /* those of `applied` */
   posenc_options options; /* the subject's, with a number of threads */
   bool apply_known;       /* see subject_stress */
@@ -45,8 +45,9 @@ int variant_firsts(const stress *t, int64_t firsts[FIRSTS]);
 /* The reference of a problem, from position 0 on. */
 fast_oracle *variant_reference(const posenc_problem *problem);
 
-/* Examines the rows of the other subject, or the first CHECKED_ROWS, which fit the arenas, in one window, against the reference of the same
- * frequencies, and adds the findings to `p`. Lists of positions and odd dims need no reference. False when memory runs out. */
+/* Examines the rows of the other subject, of add and rope the first CHECKED_ROWS, which fit the arenas, in one window,
+ * against the reference of the same frequencies, and adds the findings to `p`. Lists of positions and odd dims need no
+ * reference. False when memory runs out. */
 bool variant_examine(stress *t, subject *other, fast_oracle *reference, property p);
 
 #endif
