@@ -93,7 +93,19 @@ static void show(const benchmark *b) {
   progress_show("bench", text, (double)b->run->done, (double)total, "timings");
 }
 
-static void count_rates(counters *c, const timing *t, double seconds, int64_t iterations, double best) {
+/* The limits of one repetition: of one thread, and of as many as the kernel has; NaN if it has one. */
+typedef struct limits {
+  double serial, threaded;
+} limits;
+
+/* The better of those before, and those of now. */
+static limits measure_limits(timing *t, limits before) {
+  const int threads = timing_threads(t);
+  return (limits){fmax(before.serial, limit_rate(&t->limit, 1)),
+                  threads > 1 ? fmax(before.threaded, limit_rate(&t->limit, threads)) : NAN};
+}
+
+static void count_rates(counters *c, const timing *t, double seconds, int64_t iterations, limits best) {
   const posenc_problem *problem = &t->subject->shape->problem;
   const double rows = (double)iterations * (double)t->rows * (double)t->subject->batch;
   const double elements = rows * (double)row_elements_of(problem);
@@ -101,8 +113,9 @@ static void count_rates(counters *c, const timing *t, double seconds, int64_t it
   const double rate = passes * elements * (double)posenc_dtype_bytes(problem->dtype) / seconds;
   c->bytes_per_second = rate;
   c->ns_per_element = 1e9 * seconds / elements;
-  c->limit_bytes_per_second = best;
-  c->of_limit = rate / best;
+  c->limit_bytes_per_second = best.serial;
+  c->threads_limit_bytes_per_second = best.threaded;
+  c->of_limit = rate / fmax(best.serial, best.threaded);
   c->rows_timed = (double)t->rows;
   if (t->mode == BENCH_FIRST) c->plan_share = t->plan_seconds / seconds;
 }
@@ -113,13 +126,14 @@ void benchmark_run(shim_state *state, void *arg) {
   const bool moves = t->limit.bytes > 0;
   benchmark_take_turn(t->subject);
   show(b);
-  const double limit_before = moves ? limit_rate(&t->limit) : 0;
+  limits best = {NAN, NAN};
+  if (moves) best = measure_limits(t, best);
   timing_wake(t);
   t->plan_seconds = 0;
   int64_t iterations;
   const double seconds = time_loop(state, b, &iterations);
   counters c = no_counters;
-  if (moves) count_rates(&c, t, seconds, iterations, fmax(limit_before, limit_rate(&t->limit)));
+  if (moves) count_rates(&c, t, seconds, iterations, measure_limits(t, best));
   timing_rest(t);
   c.rows = (double)t->subject->shape->problem.rows;
   c.dim = (double)t->subject->shape->problem.dim;

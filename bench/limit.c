@@ -113,28 +113,42 @@ static ways ways_to_scale(void) {
   return generic;
 }
 
+/* One pass, in parts of whole cache lines. */
+static void pass_over(way *work, unsigned char *buffer, size_t bytes, int threads) {
+  const size_t line = 64, part = (bytes / (size_t)threads + line - 1) / line * line;
+  if (threads == 1) {
+    work(buffer, bytes);
+    return;
+  }
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int n = 0; n < threads; n++) {
+    const size_t from = (size_t)n * part;
+    if (from < bytes) work(buffer + from, bytes - from < part ? bytes - from : part);
+  }
+}
+
 /* Bytes that one pass over `bytes` moves. */
 static double moved(const limit *l, size_t bytes) {
   return (l->scales ? 2.0 : 1.0) * (double)bytes;
 }
 
 /* One whole pass; NaN if it could not be prepared. */
-static double prepared_rate(limit *l, way *work) {
+static double prepared_rate(limit *l, way *work, int threads) {
   if (!l->prepare(l)) return NAN;
   const double start = clock_seconds();
-  work(l->buffer, l->bytes);
+  pass_over(work, l->buffer, l->bytes, threads);
   const double seconds = clock_seconds() - start;
   return seconds > 0 ? moved(l, l->bytes) / seconds : 0;
 }
 
-static double steady_rate(limit *l, way *work) {
+static double steady_rate(limit *l, way *work, int threads) {
   const size_t bytes = l->bytes < stretch_max ? l->bytes : stretch_max;
   const size_t passes = (stretch_min + bytes - 1) / bytes;
   if (l->next > l->bytes - bytes) l->next = 0;
   unsigned char *place = l->buffer + l->next;
   const double start = clock_seconds();
   for (size_t pass = 0; pass < passes; pass++) {
-    work(place, bytes);
+    pass_over(work, place, bytes, threads);
     __asm__ volatile("" ::"r"(place) : "memory"); /* every pass counts, though the next one overwrites it */
   }
   const double seconds = clock_seconds() - start;
@@ -144,20 +158,21 @@ static double steady_rate(limit *l, way *work) {
 
 /* The best time if the state is prepared, or the footprint stays in a cache. Of a larger footprint the best would be a
    stretch that found some of its bytes in a cache by chance, so it is the median. */
-static double rate_of(limit *l, way *work) {
+static double rate_of(limit *l, way *work, int threads) {
   double rates[STRETCHES];
   const int count = l->prepare ? PREPARED_STRETCHES : STRETCHES;
-  if (l->cached && !l->prepare) work(l->buffer, l->bytes);
+  if (l->cached && !l->prepare) pass_over(work, l->buffer, l->bytes, threads);
   for (int i = 0; i < count; i++) {
-    rates[i] = l->prepare ? prepared_rate(l, work) : steady_rate(l, work);
+    rates[i] = l->prepare ? prepared_rate(l, work, threads) : steady_rate(l, work, threads);
     if (isnan(rates[i])) return NAN;
   }
   numbers_sort(rates, (size_t)count);
   return rates[l->cached || l->prepare ? count - 1 : count / 2];
 }
 
-double limit_rate(limit *l) {
+double limit_rate(limit *l, int threads) {
   double best = NAN;
-  for (ways all = l->scales ? ways_to_scale() : ways_to_fill(); *all; all++) best = fmax(best, rate_of(l, *all));
+  for (ways all = l->scales ? ways_to_scale() : ways_to_fill(); *all; all++)
+    best = fmax(best, rate_of(l, *all, threads));
   return best;
 }

@@ -20,7 +20,8 @@ struct limit {
 };
 
 /*
- * Bytes per second, on one thread, of the fastest way:
+ * Bytes per second of the fastest way by so many threads, each with a part of the memory, which start and end together
+ * as a kernel's do. Without OpenMP there is one.
  *
  * - to fill: memset, or stores of vectors through the caches or past them. The byte is not zero: there are machines that
  *   write zeros twice as fast (doc/performance.md);
@@ -33,6 +34,6 @@ struct limit {
  * counts; of a larger one, the median of the next stretches. Takes some milliseconds. With `prepare`, the best of
  * two passes over the whole footprint, each prepared; NaN when that fails.
  */
-double limit_rate(limit *l);
+double limit_rate(limit *l, int threads);
 
 #endif

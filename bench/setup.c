@@ -137,7 +137,8 @@ bool setup_buffers(session *run, const json_t *environment) {
 
 static double time_limit(timing *t) {
   const double start = clock_seconds();
-  limit_rate(&t->limit);
+  limit_rate(&t->limit, 1);
+  if (timing_threads(t) > 1) limit_rate(&t->limit, timing_threads(t));
   const double seconds = clock_seconds() - start;
   timing_rest(t);
   return seconds;

@@ -6,6 +6,9 @@
 #include "common/clock.h"
 
 #include <math.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -154,6 +157,18 @@ static const struct {
     [BENCH_ROW] = {NULL, work_row, false},
     [BENCH_PLAN] = {NULL, work_plan, false},
 };
+
+int timing_threads(const timing *t) {
+  int threads = 1;
+#ifdef _OPENMP
+  const subject *s = t->subject;
+  const int asked = s->options.threads ? s->options.threads : omp_get_max_threads(), cpus = omp_get_num_procs();
+  if (s->kernel->threaded) threads = asked < cpus ? asked : cpus;
+#else
+  (void)t;
+#endif
+  return threads;
+}
 
 bool timing_has_preparation(const timing *t) {
   return modes[t->mode].prepare;

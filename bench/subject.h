@@ -52,6 +52,9 @@ bool mode_suits(const posenc_problem *problem, bench_mode mode);
 /* Whether the mode times whole tables, or plans that make them, and one takes `longest` seconds or more. */
 bool timing_takes_long(const subject *s, bench_mode mode, double longest);
 
+/* Threads that the kernel may use at once, as far as there are CPUs for them; 1 of a serial kernel. */
+int timing_threads(const timing *t);
+
 /* Before each repetition: wakes threads and warms the constants. After it: frees what an iteration left. */
 void timing_wake(timing *t);
 void timing_rest(timing *t);

@@ -93,6 +93,8 @@ else
     parse 'my @all = grep { $_->{run_type} eq "iteration" } @{$j->{benchmarks}};
       my @executed = grep { $_->{name} !~ /^plan/ } @all;
       sub near { my ($x, $y) = @_; abs($x - $y) <= 1e-9 * abs($y) }
+      sub limit_of { my ($one, $all) = map { $_[0]{"${_}limit_bytes_per_second"} // 0 } "", "threads_";
+        $all > $one ? $all : $one }
       exit 1 if !@executed;'"$1"
   }
   # Every figure of a repetition follows from one time and the fill limit; real_time is that of the whole table, or of a
@@ -102,7 +104,7 @@ else
       my $rows = $_->{name} =~ /^row/ ? $_->{rows_timed} : $_->{rows};
       my $bytes = '"$2"' * $rows * $_->{dim} * $_->{heads} * $_->{batch};
       exit 1 unless near($_->{bytes_per_second} * $_->{ns_per_element}, '"$2"' * 1e9) &&
-        near($_->{of_limit} * $_->{limit_bytes_per_second}, $_->{bytes_per_second}) &&
+        near($_->{of_limit} * limit_of($_), $_->{bytes_per_second}) &&
         near($_->{bytes_per_second} * $_->{real_time}, $bytes * 1e9) && $_->{time_unit} eq "ns";
     }' <"$1"
   }
