@@ -1,39 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* THREADS: several threads that execute one plan at once, or make and execute many; and teams of threaded kernels. */
+/* THREADS: several threads that execute one plan at once. */
 #include "config.h"
 
 #include "verify/race.h"
 
 #include "common/clock.h"
 #include "verify/fpenv.h"
-#include "verify/probe.h"
 #include "verify/process.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What one thread computes again and again, and the bits that it must get. */
-typedef struct job {
-  const posenc_plan *plan; /* null: it makes one of the problem for each call */
-  const posenc_problem *problem;
-  const posenc_options *options;
-  posenc_slice slice;
-  const unsigned char *x; /* of add and rope, else null */
-  unsigned char *out;
-  const unsigned char *want; /* null: not known yet, and one call is made */
-  size_t bytes;
-  const atomic_int *go; /* 0: wait, 1: run, -1: do not */
-  bool wrong;
-  const char *fault, *difference; /* what the calls changed in the floating-point environment, and in the thread */
-} job;
-
 /* Plans that a thread makes are not sealed, as sealing is for one thread. */
-static void call_once(job *mine) {
+static void call_once(race_job *mine) {
   posenc_plan *made = NULL;
   if (mine->plan || posenc_plan_create(&made, mine->problem, mine->options) == POSENC_OK)
     subject_call(made ? made : mine->plan, &mine->slice, mine->x, mine->out);
@@ -46,7 +28,7 @@ static void *run_job(void *argument) {
   enum { LEAST_ROUNDS = 4 };
   /* Long enough for two threads to meet, unless the system lets them wait; and long enough for rounds that all meet. */
   const double seconds = 3e-3, enough = 0.1;
-  job *mine = argument;
+  race_job *mine = argument;
   thread_state before, after;
   thread_read(&before);
   fpenv_restore();
@@ -65,16 +47,14 @@ static void *run_job(void *argument) {
   return NULL;
 }
 
-/* More than the CPUs that this process may use, 9 to 33. */
-static int count_threads(void) {
+int race_threads(void) {
   enum { FEWEST = 9, MOST = 33 };
   cpu_set_t cpus;
   const int all = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? 2 * CPU_COUNT(&cpus) + 1 : FEWEST;
   return all < FEWEST ? FEWEST : all > MOST ? MOST : all;
 }
 
-/* False if so many threads cannot be had. */
-static bool run_together(subject *s, job *jobs, int count) {
+bool race_run(subject *s, race_job *jobs, int count) {
   atomic_int go = 0;
   pthread_t *threads = calloc((size_t)count, sizeof *threads);
   int made = 0;
@@ -88,7 +68,7 @@ static bool run_together(subject *s, job *jobs, int count) {
   free(threads);
   subject_end_calls(s, s->shape->problem.first);
   for (int i = 0; i < count; i++) {
-    const job *mine = &jobs[i];
+    const race_job *mine = &jobs[i];
     if (mine->fault)
       check_break(&s->checks[ENVIRONMENT], s, &s->shape->problem, "in one of many threads: %s", mine->fault);
     if (mine->difference)
@@ -97,15 +77,13 @@ static bool run_together(subject *s, job *jobs, int count) {
   return all;
 }
 
-/* ---- one plan ------------------------------------------------------------------------------------------------ */
-
 /* The first calls of a process, in which a kernel may fill in what it keeps: each thread makes one, before their bits
  * are known from calls that one thread makes alone. */
-static bool run_first(subject *s, job *jobs, unsigned char *want, size_t apart, int count) {
+static bool run_first(subject *s, race_job *jobs, unsigned char *want, size_t apart, int count) {
   const posenc_problem *problem = &s->shape->problem;
-  const bool all = run_together(s, jobs, count);
+  const bool all = race_run(s, jobs, count);
   for (int i = 0; i < count && all; i++) {
-    job *mine = &jobs[i];
+    race_job *mine = &jobs[i];
     unsigned char *alone = want + (size_t)i * apart;
     subject_begin_calls();
     subject_call(mine->plan, &mine->slice, mine->x, alone);
@@ -127,14 +105,14 @@ void subject_check_threads(subject *s, draw_rows_of *draw, void *argument) {
   const int64_t fitting = MOST_BYTES / (int64_t)row_bytes(problem),
                 most = least(CHECKED_ROWS, fitting > FEWEST_ROWS ? fitting : FEWEST_ROWS),
                 rows = least(draw ? problem->rows : problem->rows / 2, most);
-  const int count = count_threads();
+  const int count = race_threads();
   /* Results are apart, so that writes beside one, which MEMORY finds, do not change that of another thread. */
   const size_t bytes = row_bytes(problem) * (size_t)rows, apart = (bytes + 2 * LINE - 1) / LINE * LINE,
                all = (size_t)count * apart, room_bytes = (draw ? 3 : 2) * all + LINE;
   check *c = &s->checks[THREADS];
   if (rows == 0) return;
   unsigned char *room = posenc_alloc(room_bytes + BESIDE); /* rows that may be streamed */
-  job *jobs = calloc((size_t)count, sizeof *jobs);
+  race_job *jobs = calloc((size_t)count, sizeof *jobs);
   bool enough = room && jobs;
   if (enough) {
     memset(room, ARENA_POISON, room_bytes);
@@ -142,128 +120,13 @@ void subject_check_threads(subject *s, draw_rows_of *draw, void *argument) {
       unsigned char *out = room + LINE + all + (size_t)i * apart, *x = draw ? out + all : NULL;
       const posenc_slice slice = posenc_rows((problem->rows - rows) * i / (count - 1), rows);
       if (draw) draw(argument, slice.row, rows, x);
-      jobs[i] = (job){.plan = s->plan, .slice = slice, .x = x, .out = out, .bytes = bytes};
+      jobs[i] = (race_job){.plan = s->plan, .slice = slice, .x = x, .out = out, .bytes = bytes};
     }
-    enough = run_first(s, jobs, room + LINE, apart, count) && run_together(s, jobs, count);
+    enough = run_first(s, jobs, room + LINE, apart, count) && race_run(s, jobs, count);
   }
   if (!enough) c->skip = "threads could not be had";
   for (int i = 0; enough && i < count; i++)
     check_note_all(c, rows * row_width(problem), jobs[i].wrong ? 1.0 : 0.0, 0.0, problem->first + jobs[i].slice.row);
   free(jobs);
   posenc_free(room);
-}
-
-/* ---- many plans ---------------------------------------------------------------------------------------------- */
-
-/* Plans of different bases: some threads execute those that there are, others make, execute and end plans. */
-static void check_many_plans(stress *t) {
-  enum { ROWS = 24, KINDS = 4, LINE = 64 };
-  check *c = &t->s->checks[THREADS];
-  const int count = count_threads();
-  const posenc_problem like = variant_done(t, ROWS, (int)random_below(t->random, VARIANT_DIMS));
-  posenc_options options = t->options;
-  probe of[KINDS];
-  int kinds = 0;
-  for (int n = 0; n < KINDS; n++) {
-    posenc_problem p = like;
-    p.base = (1 + 2 * n) * like.base + n;
-    if (probe_open(&of[kinds], t, &p, true)) kinds++;
-  }
-  const size_t bytes = row_bytes(&like) * ROWS, apart = (bytes + LINE - 1) / LINE * LINE;
-  unsigned char *out = posenc_alloc((size_t)count * apart);
-  job *jobs = calloc((size_t)count, sizeof *jobs);
-  options.kernel = t->s->kernel;
-  for (int i = 0; jobs && kinds && i < count; i++) {
-    const probe *mine = &of[i % kinds];
-    jobs[i] = (job){.plan = i / kinds % 2 ? NULL : mine->s.plan,
-                    .problem = &mine->of.problem,
-                    .options = &options,
-                    .slice = posenc_rows(0, ROWS),
-                    .x = mine->x,
-                    .out = out + (size_t)i * apart,
-                    .want = mine->rows,
-                    .bytes = bytes};
-  }
-  const bool all = jobs && out && kinds && run_together(t->s, jobs, count);
-  for (int i = 0; all && i < count; i++) {
-    c->compared += ROWS * row_width(&like);
-    if (jobs[i].wrong)
-      check_break(c, t->s, jobs[i].problem, "other bits in %s while %d threads make and execute plans of several bases",
-                  jobs[i].plan ? "a plan" : "plans of one thread", count);
-  }
-  for (int n = 0; n < kinds; n++) probe_close(&of[n]);
-  free(jobs);
-  posenc_free(out);
-}
-
-/* ---- teams of a threaded kernel -------------------------------------------------------------------------------- */
-
-static const int teams[] = {1, 2, 3, 7, 16};
-enum { TEAMS = sizeof teams / sizeof *teams };
-
-/* Bits that do not depend on the team. Rows for which all of them are worth their start, and few rows. */
-static void compare_teams(stress *t) {
-  static const int64_t counts[] = {1, 3, 17, 101, 509};
-  enum { COUNTS = sizeof counts / sizeof *counts, DIM = 512 };
-  const posenc_problem p = variant_problem(t, counts[COUNTS - 1], DIM);
-  check *c = &t->s->checks[THREADS];
-  probe r;
-  if (!probe_open(&r, t, &p, true)) return;
-  unsigned char *out = posenc_alloc(r.row_bytes * (size_t)p.rows);
-  for (int n = 0; out && n < TEAMS; n++) {
-    posenc_options options = t->options;
-    subject other = r.s;
-    posenc_plan *plan;
-    options.threads = teams[n];
-    other.options = &options;
-    if (subject_plan(&other, &p, &plan) != POSENC_OK) continue;
-    for (int k = 0; k < COUNTS; k++) {
-      const size_t bytes = r.row_bytes * (size_t)counts[k];
-      memset(out, ARENA_POISON, bytes);
-      subject_begin_calls();
-      probe_call(&r, plan, 0, counts[k], out);
-      subject_end_calls(t->s, p.first);
-      c->compared += counts[k] * row_width(&p);
-      if (memcmp(out, r.rows, bytes) != 0)
-        check_break(c, t->s, &p, "%" PRId64 " rows have other bits with %d threads than with %d", counts[k], teams[n],
-                    t->options.threads);
-    }
-    subject_drop(plan);
-  }
-  posenc_free(out);
-  probe_close(&r);
-}
-
-/* Rows that must be within the bound with each team. False when memory runs out. */
-static bool examine_teams(stress *t) {
-  enum { ROWS = 509, APPLIED_ROWS = CHECKED_ROWS - 3 };
-  posenc_problem p = variant_done(t, ROWS, (int)random_below(t->random, VARIANT_DIMS));
-  if (op_is_applied(p.op)) p.rows = APPLIED_ROWS;
-  const shape of = shape_of(&p);
-  check *c = &t->s->checks[THREADS];
-  fast_oracle *reference = variant_reference(&p);
-  bool enough = reference;
-  for (int n = 0; enough && n < TEAMS; n++) {
-    posenc_options options = t->options;
-    const bool noted = *c->note;
-    subject other;
-    options.threads = teams[n];
-    if (subject_open(&other, t->s->kernel, &of, &options)) continue;
-    enough = variant_examine(t, &other, reference, THREADS);
-    subject_close(&other);
-    const size_t used = strlen(c->note);
-    if (!noted && used) snprintf(c->note + used, sizeof c->note - used, " --threads %d", teams[n]);
-  }
-  fast_destroy(reference);
-  return enough;
-}
-
-bool check_races(stress *t) {
-  stress_say("plans of several threads at once");
-  check_many_plans(t);
-  if (!t->s->kernel->threaded) return true;
-  stress_say("other numbers of threads");
-  if (!t->s->kernel->reproducible) return examine_teams(t);
-  compare_teams(t);
-  return true;
 }

@@ -6,8 +6,8 @@
 #include "verify/calls.h"
 #include "verify/leaks.h"
 #include "verify/plans.h"
-#include "verify/race.h"
 #include "verify/slices.h"
+#include "verify/teams.h"
 #include "verify/variants.h"
 
 #include <inttypes.h>
@@ -196,7 +196,7 @@ static bool check_all(stress *t) {
   if (!check_apply(t)) return false;
   check_decoding(t);
   check_endurance(t);
-  if (!check_races(t)) return false;
+  if (!check_teams(t)) return false;
   check_leaks(t);
   skip_rest(t->s, "it does no other problem like this one");
   return true;
