@@ -23,8 +23,8 @@ struct limit {
  * Bytes per second of the fastest way by so many threads, each with a part of the memory, which start and end together
  * as a kernel's do. Without OpenMP there is one.
  *
- * - to fill: memset, or stores of vectors through the caches or past them. The byte is not zero: there are machines that
- *   write zeros twice as fast (doc/performance.md);
+ * - to fill: memset, or stores of vectors through the caches or past them. The byte is not zero: there are machines
+ *   that write zeros twice as fast (doc/performance.md);
  * - to scale: x *= constant, of f32, with the widest vectors of the CPU, with prefetching or without; bytes read and
  *   bytes written. The constant is 1, which the compiler does not know, so no x changes. Memory that holds bf16 is
  *   scaled as if it were f32: the same bytes are moved. Streaming stores are left out: less than half as fast in cache,

@@ -131,7 +131,8 @@ static bool put_all(const merger *m, const places *results, const places *profil
 
 static json_t *array_of(const places *p) {
   json_t *array = json_array();
-  for (size_t n = 0; array && n < p->count; n++) json_array_append(array, p->all[n].found);
+  for (size_t n = 0; array && n < p->count; n++)
+    if (json_array_append(array, p->all[n].found) != 0) return json_decref(array), NULL;
   return array;
 }
 

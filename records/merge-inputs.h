@@ -65,7 +65,8 @@ bool merge_put(const merger *m, const places *p, int64_t number, const place *on
 
 bool merge_are_all_found(const merger *m, const places *p);
 
-/* The results of all shards, each once (merge-accuracy.c). Null and refused if one machine could not have found them. */
+/* The results of all shards, each once (merge-accuracy.c). Null, and refused, unless one machine could have found
+ * them. */
 json_t *merge_accuracy(const merger *m);
 
 /* All timings, each once (merge-timings.c). */

@@ -76,7 +76,7 @@ static void just_above_one(const void *constants, const posenc_problem *problem,
   if (row + problem->first == 0) ((double *)out)[1] = 1.0 + 0x1p-52;
 }
 
-/* The process's first thread, which makes all calls but those of the race. */
+/* Is it the process's first thread? The others make calls in the race alone. */
 static bool is_first_thread(void) {
   return syscall(SYS_gettid) == getpid();
 }

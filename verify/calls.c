@@ -53,8 +53,8 @@ static double try_large_call(probe *r, int64_t rows, const arena *large, unsigne
   return subject_seconds() - start;
 }
 
-/* More rows than 16 bits count, of few columns. A kernel that computes them from the first row on takes more than so
- * many times as long. */
+/* More rows than 16 bits count, of few columns; unless fewer took so long that these may take too long. They take 16
+ * times as long, or 256 times by a kernel that computes each row from the first one on. */
 static bool check_many_rows(stress *t) {
   enum { ROWS = (1 << 17) + 1, FEW = ROWS / 16, AS_LONG = 64, DIM = 8 };
   posenc_problem p = variant_problem(t, ROWS, DIM);
@@ -66,9 +66,10 @@ static bool check_many_rows(stress *t) {
   double seconds = 0.0;
   for (int n = 0; large && n < 2 && !subject_takes_long(AS_LONG * seconds); n++)
     seconds = try_large_call(&r, rows[n], large, arena_place(large, r.row_bytes * (size_t)rows[n], false));
+  const bool enough = large;
   probe_close(&r);
   arena_destroy(large);
-  return large;
+  return enough;
 }
 
 /* Every number of rows to 64; then calls four times as large as the one before, off alignment too but for the largest,
@@ -84,7 +85,7 @@ bool check_call_sizes(stress *t) {
   }
   if (!check_many_rows(t)) return false;
   const size_t element = posenc_dtype_bytes(p.dtype), row_bytes = WIDTH * element,
-               most = (size_t)(p.dtype == POSENC_F32 ? 64 : 16) << 20; /* all of them may be streamed */
+               most = (size_t)(p.dtype == POSENC_F32 ? 64 : 16) << 20; /* enough for kernels to stream */
   p = variant_problem(t, (int64_t)(most / row_bytes) + 1, p.op == POSENC_ROPE ? WIDTH / 8 : WIDTH);
   if (p.op == POSENC_ROPE) p.heads = 8;
   if (t->apply_known || !probe_open(&r, t, &p, false)) return true; /* no call of the kernel's is larger there */
@@ -99,9 +100,10 @@ bool check_call_sizes(stress *t) {
     if (bytes < most && !subject_takes_long(4.0 * seconds))
       try_large_call(&r, rows, large, arena_place_off(large, placed, element));
   }
+  const bool enough = large;
   probe_close(&r);
   arena_destroy(large);
-  return large;
+  return enough;
 }
 
 /* One row after another, as decoding asks for them; then single rows anywhere in the domain, some of a plan. */

@@ -30,8 +30,9 @@ typedef struct fpenv {
   uint16_t control, status, tags; /* of the x87 */
 } fpenv;
 
-static fpenv standard;
-static bool is_set;
+/* Of each thread. */
+static _Thread_local fpenv standard;
+static _Thread_local bool is_set;
 
 /* The direction flag first, as compiled code relies on it. FNSTENV masks all exceptions of the x87, as they are by
  * default. */
@@ -79,8 +80,9 @@ typedef struct fpenv {
   bool keeps_tiny; /* subnormals are neither flushed when made nor taken for zero when used */
 } fpenv;
 
-static fpenv standard;
-static bool is_set;
+/* Of each thread. */
+static _Thread_local fpenv standard;
+static _Thread_local bool is_set;
 
 static fpenv read_environment(void) {
   static volatile float least = FLT_MIN, subnormal = 0x1p-140f;

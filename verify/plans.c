@@ -3,6 +3,7 @@
 
 #include "verify/probe.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { ALIVE = 32, DIM_MOST = 32 };
@@ -59,12 +60,13 @@ typedef struct problems {
 
 /* The next one, like the first; to be changed. */
 static posenc_problem *add_like(problems *all) {
+  assert(all->count < ALIVE);
   all->of[all->count] = all->of[0];
   return &all->of[all->count++];
 }
 
-/* Every scaling, with parameters that are not the usual ones, and with a scale beside it: a kernel that has either built
- * in, or drops one beside the other, shows it. */
+/* Every scaling, with parameters that are not the usual ones, and with a scale beside it: a kernel that has either
+ * built in, or drops one beside the other, shows it. */
 static void add_scalings(problems *all) {
   const posenc_scaling none = posenc_table(1, 2).scaling;
   const posenc_scaling scalings[] = {
@@ -92,7 +94,7 @@ static void add_changes(problems *all, const stress *t) {
   const posenc_problem like = all->of[0];
   add_like(all)->base = like.base * 3.0 + 7.0;
   add_like(all)->layout = variant_layout(like.op, (int)like.layout + 1);
-  add_like(all)->dim = like.dim > 16 ? like.dim - 8 : like.dim + 8;
+  if (like.dim > 16 || !like.scaling.factors) add_like(all)->dim = like.dim > 16 ? like.dim - 8 : like.dim + 8;
   add_like(all)->first = least(1000, t->s->bound.max_position / 2);
   add_like(all)->base = 31.0;
   add_like(all)->base = 82684.8765;

@@ -17,7 +17,9 @@
 /* Plans that a thread makes are not sealed, as sealing is for one thread. */
 static void call_once(race_job *mine) {
   posenc_plan *made = NULL;
-  if (mine->plan || posenc_plan_create(&made, mine->problem, mine->options) == POSENC_OK)
+  if (!mine->plan && posenc_plan_create(&made, mine->problem, mine->options) != POSENC_OK)
+    mine->failed = true;
+  else
     subject_call(made ? made : mine->plan, &mine->slice, mine->x, mine->out);
   posenc_plan_destroy(made);
   const char *fault = fpenv_restore();
@@ -39,7 +41,7 @@ static void *run_job(void *argument) {
   int rounds = 0;
   do {
     call_once(mine);
-    if (mine->want && memcmp(mine->out, mine->want, mine->bytes) != 0) mine->wrong = true;
+    if (mine->want && !mine->failed && memcmp(mine->out, mine->want, mine->bytes) != 0) mine->wrong = true;
     rounds++;
   } while (mine->want && !mine->wrong && clock_seconds() - begin < (rounds < LEAST_ROUNDS ? enough : seconds));
   thread_read(&after);
@@ -69,10 +71,9 @@ bool race_run(subject *s, race_job *jobs, int count) {
   subject_end_calls(s, s->shape->problem.first);
   for (int i = 0; i < count; i++) {
     const race_job *mine = &jobs[i];
-    if (mine->fault)
-      check_break(&s->checks[ENVIRONMENT], s, &s->shape->problem, "in one of many threads: %s", mine->fault);
-    if (mine->difference)
-      check_break(&s->checks[PROCESS], s, &s->shape->problem, "in one of many threads: %s", mine->difference);
+    const posenc_problem *problem = mine->problem ? mine->problem : &s->shape->problem;
+    if (mine->fault) check_break(&s->checks[ENVIRONMENT], s, problem, "in one of many threads: %s", mine->fault);
+    if (mine->difference) check_break(&s->checks[PROCESS], s, problem, "in one of many threads: %s", mine->difference);
   }
   return all;
 }
@@ -92,6 +93,7 @@ static bool run_first(subject *s, race_job *jobs, unsigned char *want, size_t ap
     if (memcmp(mine->out, mine->want, mine->bytes) != 0)
       check_break(&s->checks[THREADS], s, problem, "other bits in the first calls, which %d threads make at once",
                   count);
+    memset(mine->out, ARENA_POISON, mine->bytes); /* what is not written again differs */
   }
   return all;
 }

@@ -50,7 +50,7 @@ typedef struct verify_request {
   int threads;  /* of threaded kernels; 0: OpenMP's default */
   int team;     /* that default: verify_run's business */
   posenc_stores stores;
-  uint64_t seed; /* of what is sampled */
+  uint64_t seed;              /* of what is sampled */
   int64_t budget;             /* pairs of a table that are compared; others get a share of it: see sampling.h */
   int64_t search;             /* so many sine-cosine pairs, in the table or not, are looked at by a directed search */
   bool brief;                 /* without the checks beside the shapes: see stress.h */

@@ -16,9 +16,9 @@ enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
 enum { SHARE_OF_BOUNDED = 32, SHARE_OF_APPLIED = 32, SHARE_OF_CACHE = 256 };
 
 /*
- * A sample has at most WINDOWS_OF_CLAIM windows if the budget fits into them. A kernel without a derived bound never gets
- * more than WINDOWS_OF_NO_CLAIM, as it may compute each window from position 0 on. Lists of positions and odd dims are
- * looked at from both ends, in blocks that table-exam.c makes: their windows may be of any size.
+ * A sample has at most WINDOWS_OF_CLAIM windows if the budget fits into them. A kernel without a derived bound never
+ * gets more than WINDOWS_OF_NO_CLAIM, as it may compute each window from position 0 on. Lists of positions and odd dims
+ * are looked at from both ends, in blocks that table-exam.c makes: their windows may be of any size.
  */
 enum { WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 4, WINDOWS_OF_SPECIAL = 2 };
 

@@ -27,8 +27,8 @@ static inline bool rows_are_special(const posenc_problem *problem) {
   return problem->positions || problem->dim % 2;
 }
 
-/* For a valid problem, of any operation. The budget is in pairs, at least 1: the whole of it for a table of a kernel that
- * promises correct rounding, a share for everything else (sampling.c). Two rows are looked at whatever it is. */
+/* For a valid problem, of any operation. The budget is in pairs, at least 1: the whole of it for a table of a kernel
+ * that promises correct rounding, a share for everything else (sampling.c). Two rows are looked at whatever it is. */
 sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget);
 
 /* Window `number`, below `windows`: in order when exhaustive, else the first rows, the last rows, and then rows drawn

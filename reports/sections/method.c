@@ -155,11 +155,12 @@ static void write_timing_method(page *p, const record_report *report) {
             words_integer(most_repetitions(report)).text);
   page_item(p, "What is timed is the writing of rows, or the work on those of x: the plan is made before (and timed "
                "apart), the memory was touched before, and the code and small tables are hot.");
-  page_item(p, "The limit of a table is to fill: the best of memset and stores of vectors, through the caches or past "
-               "them, on the same buffer, measured just before and just after each repetition. That of add and rope is "
-               "to scale, x *= constant in place, with the widest vectors. A share is the median of the ratios of these "
-               "pairs, so it is not quite the ratio of the medians beside it. Kernels of several threads have a share "
-               "of what one thread or as many can do, whichever is more; the limits that are shown are those of one.");
+  page_item(
+      p, "The limit of a table is to fill: the best of memset and stores of vectors, through the caches or past "
+         "them, on the same buffer, measured just before and just after each repetition. That of add and rope is "
+         "to scale, x *= constant in place, with the widest vectors. A share is the median of the ratios of "
+         "these pairs, so it is not quite the ratio of the medians beside it. Kernels of several threads have a share "
+         "of what one thread or as many can do, whichever is more; the limits that are shown are those of one.");
   if (strcmp(field_string(report->environment.timing, "library_build_type"), "debug") == 0)
     page_item(p, "Google Benchmark says that it was built as DEBUG. That is the benchmark library, which does not run "
                  "inside the timed loop; the kernels were compiled with the flags above.");
