@@ -20,7 +20,7 @@ typedef struct bench_request {
   const unsigned *modes;       /* of each shape: a set of 1 << mode */
   double longest;              /* seconds: a pass that takes longer is left out of the modes of whole tables */
   unsigned isa;                /* allowed tiers; 0: POSENC_ISA, or all */
-  int threads;                 /* of threaded kernels; 0: OpenMP's default */
+  int threads;                 /* of threaded kernels; 0: one for each processor */
   posenc_stores stores;
   int repetitions;            /* of each benchmark, interleaved at random; >= 3 */
   int64_t batch;              /* sequences of x that add and rope work on, >= 1 */

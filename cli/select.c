@@ -75,8 +75,10 @@ const posenc_kernel *find_kernel(const char *name) {
 
 /* The current name of a renamed kernel, with a note, or the name itself, which a plugin's kernel may have. */
 static const char *current_name(const char *name) {
-  static const char *const renamed[][2] = {
-      {"rotation", "rotation-portable"}, {"avx512", "rotation-avx512"}, {"openmp", "rotation-openmp"}};
+  static const char *const renamed[][2] = {{"rotation", "rotation-portable"},
+                                           {"avx512", "rotation-avx512"},
+                                           {"openmp", "rotation-threads"},
+                                           {"cr-openmp", "cr-threads"}};
   for (size_t i = 0; i < sizeof renamed / sizeof *renamed && !catalogue_find(name); i++) {
     if (strcmp(name, renamed[i][0]) != 0) continue;
     note("kernel '%s' is now called '%s'", name, renamed[i][1]);

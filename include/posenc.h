@@ -459,8 +459,10 @@ struct posenc_options {
   /* Largest accepted error in ulp of the exact element; 0: no limit. 0.5 requests correct rounding. Only kernels whose
      bound has no `abs` and no `growth` can satisfy it; none of the library does for f64 or with an attention factor. */
   double max_ulp;
-  /* For threaded kernels. 0: as many as OpenMP gives. At most four per processor are started, and no more than
-     posenc_threads finds. The library chooses a threaded kernel only if this is not 1 and the table is so large that
+  /* For threaded kernels, the caller's thread included. 0: one for each processor that this process may use. At most
+     four per processor are started, and no more than the system allows: with fewer the bits are the same. They start
+     with the first call that is large enough, belong to the plan and end with it; a call waits for none of them that
+     gets no processor. The library chooses a threaded kernel only if this is not 1 and the table is so large that
      threads save more time than their start takes. */
   int threads;
   unsigned isa;         /* allowed tiers; 0: those of the environment variable POSENC_ISA, or all if it is not set */
@@ -590,17 +592,6 @@ POSENC_API void posenc_encoder_destroy(posenc_encoder *encoder);
  */
 POSENC_API void *posenc_alloc(size_t bytes);
 POSENC_API void posenc_free(void *memory);
-
-/* ---- threads ------------------------------------------------------------------------------------ */
-
-/*
- * The number of threads, the caller included, that this process can have at once: at least 1 and at most `wanted`. It
- * is found by starting the others, which then end. Reason: OpenMP's libraries end the process if a thread cannot be
- * started. A threaded kernel calls this before it needs a team larger than the calling thread's last one, and runs with
- * fewer threads if need be, which changes no bit. The result is no guarantee: other processes may take threads between
- * this call and the start of the team.
- */
-POSENC_API int posenc_threads(int wanted);
 
 /* ---- other encodings ----------------------------------------------------------------------------- */
 

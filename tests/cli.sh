@@ -56,7 +56,8 @@ renamed() { # OLD NEW: a name of before, alone and in a list, is that kernel wit
   [ $status -eq 0 ] && [ "$(cat err)" = "posenc verify: kernel '$1' is now called '$2'" ] && grep -q " $2 " out
 }
 check "'rotation' is rotation-portable" renamed rotation rotation-portable
-check "'openmp' is rotation-openmp" renamed openmp rotation-openmp
+check "'openmp' is rotation-threads" renamed openmp rotation-threads
+check "'cr-openmp' is cr-threads" renamed cr-openmp cr-threads
 check "'avx512' is rotation-avx512" renamed avx512 rotation-avx512
 refused_table '--isa avx2,-avx2: ' --isa avx2,-avx2
 refused_table '--format pickle: not npy or safetensors' --format pickle
@@ -267,11 +268,11 @@ for word in '"base":"500000"' '"first":"-3"' '"padding":"1"' '"shift":"0.25"' '"
   '"options":"--len 7 --dim 4 --base 500000 --offset -3 --shift 0.25 --padding 1 --layout split"'; do
   check "its metadata tell $word" grep -q -a -F -e "$word" a.safetensors
 done
-if "$POSENC" write --len 3000 --dim 512 --kernel rotation-openmp --threads 1 -o one.npy 2>/dev/null; then
-  "$POSENC" write --len 3000 --dim 512 --kernel rotation-openmp --threads 3 -o three.npy
+if "$POSENC" write --len 3000 --dim 512 --kernel rotation-threads --threads 1 -o one.npy 2>/dev/null; then
+  "$POSENC" write --len 3000 --dim 512 --kernel rotation-threads --threads 3 -o three.npy
   check 'threads change no bit' cmp -s one.npy three.npy
 else
-  skip 'threads change no bit' 'rotation-openmp does not run here'
+  skip 'threads change no bit' 'rotation-threads does not run here'
 fi
 
 "$POSENC" write $size --kernel cr-portable -o one.npy && "$POSENC" write $size --max-ulp 0.5 -o two.npy

@@ -33,9 +33,9 @@ tools: tools reports reports/model reports/page common
 cli: cli verify identify files bench records reports reports/model reports/page impls/peers impls/recipes common'
 
 # The system's headers that the library may include: libc with threads, advice on memory and the CPU's features; libm,
-# OpenMP, intrinsics.
-system='cpuid.h float.h immintrin.h inttypes.h limits.h math.h omp.h pthread.h sched.h stdatomic.h stdbool.h stddef.h'
-system="$system stdint.h stdio.h stdlib.h string.h sys/mman.h sys/auxv.h sys/platform/x86.h sys/syscall.h unistd.h"
+# intrinsics.
+system='cpuid.h float.h immintrin.h inttypes.h limits.h math.h pthread.h sched.h signal.h stdatomic.h stdbool.h stddef.h'
+system="$system stdint.h stdio.h stdlib.h string.h sys/mman.h sys/auxv.h sys/platform/x86.h time.h unistd.h"
 
 sources() { # the sources right in a folder
   find "$1" -maxdepth 1 -name '*.[ch]' -o -maxdepth 1 -name '*.cc' -o -maxdepth 1 -name '*.def'
@@ -86,7 +86,7 @@ done | sed 's|/[^/]*$||' | sort -u | while read -r folder; do
 done)"
 
 library='lib/api lib/apply lib/exact lib/simd impls impls/cr impls/rotation encodings'
-result 'the library takes only libc, libm, OpenMP and intrinsics from the system' "$(for folder in $library; do
+result 'the library takes only libc, libm and intrinsics from the system' "$(for folder in $library; do
   sources $folder
 done | includes | while read -r where name; do
   case $name in '<'*) ;; *) continue ;; esac

@@ -286,7 +286,6 @@ static void test_tiers(unsigned isa, const char *best_f32, const char *best_half
 
 /* Starting threads pays in large tables only. */
 static void test_threaded_choice(const char *best, const char *best_cr) {
-  const bool absent = posenc_kernel_find("rotation-openmp")->absent;
   const bool is_cr = strcmp(best, best_cr) == 0;
   posenc_problem problem = posenc_table(16, 512);
   for (int threads = 0; threads <= 2; threads += 2) {
@@ -294,8 +293,8 @@ static void test_threaded_choice(const char *best, const char *best_cr) {
     CHOSEN(best, options.threads = threads);
     CHOSEN(best_cr, (options.threads = threads, options.max_ulp = 0.5));
     problem.rows = 131072;
-    CHOSEN(absent ? best : is_cr ? "cr-openmp" : "rotation-openmp", options.threads = threads);
-    CHOSEN(absent ? best_cr : "cr-openmp", (options.threads = threads, options.max_ulp = 0.5));
+    CHOSEN(is_cr ? "cr-threads" : "rotation-threads", options.threads = threads);
+    CHOSEN("cr-threads", (options.threads = threads, options.max_ulp = 0.5));
   }
   CHOSEN(best, (void)0);
   problem.rows = 0; /* no costs to compare: the first kernel */

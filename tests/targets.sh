@@ -47,7 +47,7 @@ far() { # POWER MODE MISROUNDED
 echo "{\"records\": [$(far 32 exhaustive 0), $(far 40 sampled 0)]}" >accuracy.json
 echo '{"missing": {"torch": "no such module"}, "benchmarks": []}' >torch.json
 echo '[{"name": "cr-avx2", "refusal": "this CPU has no AVX2"},
-  {"name": "cr-openmp", "threaded": true, "refusal": null}]' >kernels.json
+  {"name": "cr-threads", "threaded": true, "refusal": null}]' >kernels.json
 "$targets" accuracy.json torch.json timings.json kernels.json >made
 check 'records are taken in' test $? -eq 0
 sed "s/$(printf '\302\240')/ /g" made >out # no-break spaces

@@ -37,26 +37,20 @@ if limited 1 sh -c 'true & wait' >/dev/null 2>&1; then
   exit 0
 fi
 
-has_openmp=$("$POSENC" list --names 2>/dev/null | grep -cx rotation-openmp)
-refusal=$("$POSENC" bench --kernel rotation-openmp --len 0 --dim 4 2>&1 | grep -c 'left out when')
-if [ "$has_openmp" -eq 0 ] || [ "$refusal" -ne 0 ]; then
-  skip 'threads of kernels' 'a build without OpenMP'
-else
-  for kernel in rotation-openmp cr-openmp; do
-    "$POSENC" write --kernel $kernel --len 20000 --dim 64 --threads 3 -o want.npy
-    rm -f got.npy
-    posenc_limited 1 write --kernel $kernel --len 20000 --dim 64 --threads 3 -o got.npy
-    check "$kernel: without a second thread" test $status -eq 0 -a ! -s err
-    check "$kernel: without a second thread, the same bits" cmp -s want.npy got.npy
-    if [ "$(id -u)" -eq 0 ]; then
-      posenc_limited 2 write --kernel $kernel --len 20000 --dim 64 --threads 3 -o got.npy
-      check "$kernel: with two of three threads" test $status -eq 0
-      check "$kernel: with two of three threads, the same bits" cmp -s want.npy got.npy
-    else
-      skip "$kernel: with two of three threads" 'other processes of this user count'
-    fi
-  done
-fi
+for kernel in rotation-threads cr-threads; do
+  "$POSENC" write --kernel $kernel --len 20000 --dim 64 --threads 3 -o want.npy
+  rm -f got.npy
+  posenc_limited 1 write --kernel $kernel --len 20000 --dim 64 --threads 3 -o got.npy
+  check "$kernel: without a second thread" test $status -eq 0 -a ! -s err
+  check "$kernel: without a second thread, the same bits" cmp -s want.npy got.npy
+  if [ "$(id -u)" -eq 0 ]; then
+    posenc_limited 2 write --kernel $kernel --len 20000 --dim 64 --threads 3 -o got.npy
+    check "$kernel: with two of three threads" test $status -eq 0
+    check "$kernel: with two of three threads, the same bits" cmp -s want.npy got.npy
+  else
+    skip "$kernel: with two of three threads" 'other processes of this user count'
+  fi
+done
 "$POSENC" write --len 20000 --dim 64 -o want.npy
 posenc_limited 1 check want.npy --max-ulp 0.50001
 check 'check takes one thread' test $status -eq 0 -a ! -s err

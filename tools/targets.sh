@@ -64,7 +64,7 @@ python=python3
 "$python" -c 'import torch' 2>/dev/null || [ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
 
 threaded=
-[ "$(nproc)" -eq 1 ] || threaded=,cr-openmp
+[ "$(nproc)" -eq 1 ] || threaded=,cr-threads
 table='--len 131072 --dim 1024' cached='--len 4992 --dim 512'
 
 record kernels ./posenc list --json

@@ -47,7 +47,7 @@ typedef struct verify_request {
   const verify_part *parts; /* the record has each kernel once, and what was found in this order */
   size_t part_count;
   unsigned isa; /* allowed tiers; 0: POSENC_ISA, or all */
-  int threads;  /* of threaded kernels; 0: OpenMP's default */
+  int threads;  /* of threaded kernels; 0: one for each processor */
   int team;     /* that default: verify_run's business */
   posenc_stores stores;
   uint64_t seed;              /* of what is sampled */

@@ -181,8 +181,8 @@ PEER(sleef_f64_u10, ROWS_SLEEF_F64_U10, SLEEF(1.0), .name = "sleef-f64-u10",
      .summary = "angles in double, SLEEF's vector sincos of 1.0 ulp", .algorithm = ALGORITHM_F64,
      .bound = BOUND_F64(1.0))
 
-static const posenc_kernel *const kernels[] = {&sleef_f32_u35, &sleef_f32_u10, &libmvec_f32,
-                                               &sleef_f64_u35, &libmvec_f64,   &sleef_f64_u10};
+static const posenc_kernel *const kernels[] = {&sleef_f32_u35, &sleef_f32_u10, &libmvec_f32,    &sleef_f64_u35,
+                                               &libmvec_f64,   &sleef_f64_u10, &rotation_openmp};
 
 const posenc_kernel *const *peers_kernels(size_t *count) {
   *count = sizeof kernels / sizeof *kernels;

@@ -3,6 +3,7 @@
 #include "lib/api/isa.h"
 #include "lib/api/kernel.h"
 #include "lib/api/rows.h"
+#include "lib/api/team.h"
 
 #include <string.h>
 
@@ -155,6 +156,6 @@ double kernel_cost(const posenc_kernel *kernel, const posenc_problem *problem, c
   if (!kernel->threaded) return serial_cost(kernel, problem);
   const posenc_problem table = posenc_table_of(problem);
   const posenc_kernel *serial = kernel_best_serial(&table, options, &kernel->bound);
-  const int threads = options->threads ? options->threads : 2; /* as many as OpenMP gives: hardly fewer */
+  const int threads = options->threads ? options->threads : team_processors();
   return team_picoseconds + serial_cost(serial, problem) / threads;
 }

@@ -162,7 +162,7 @@ static size_t count_alike(const lines *of, size_t number) {
   return count;
 }
 
-/* "cr-openmp, rotation-openmp and 6 more", as far as it fits into a line of the legend. */
+/* "cr-threads, rotation-threads and 6 more", as far as it fits into a line of the legend. */
 static void name_lines(char *title, size_t size, const lines *of, size_t number) {
   enum { LEGEND_LINE = 48 };
   size_t used = 0, left = count_alike(of, number);

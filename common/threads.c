@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "posenc.h"
+#include "common/threads.h"
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #ifdef __linux__
@@ -46,7 +47,7 @@ static void *wait_at_gate(void *argument) {
   return NULL;
 }
 
-int posenc_threads(int wanted) {
+int threads_available(int wanted) {
   pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
   int count = 0;
   if (wanted <= 1) return 1;

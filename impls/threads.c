@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "impls/cr/cr.h"
+#include "impls/rotation/rotation.h"
+#include "lib/api/kernel.h"
+#include "lib/api/team.h"
+#include "lib/apply/apply.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+typedef struct shared {
+  const posenc_kernel *serial;
+  void *constants;
+  const apply_loops *loops;
+  team *team;
+  int threads;
+} shared;
+
+static void release(void *constants) {
+  shared *made = constants;
+  team_destroy(made->team);
+  if (made->serial->release) made->serial->release(made->constants);
+  free(made);
+}
+
+static posenc_status prepare_with(const posenc_bound *promise, const posenc_problem *problem,
+                                  const posenc_options *options, void **constants) {
+  const posenc_kernel *serial = kernel_best_serial(problem, options, promise);
+  if (!serial) return POSENC_CANNOT_RUN;
+  shared *made = calloc(1, sizeof *made);
+  if (!made) return POSENC_OUT_OF_MEMORY;
+  const int processors = team_processors(), wanted = options->threads ? options->threads : processors;
+  made->serial = serial;
+  made->loops = apply_loops_for(options);
+  made->threads = wanted < 4 * processors ? wanted : 4 * processors;
+  made->team = team_create(made->threads);
+  posenc_status status = made->team ? POSENC_OK : POSENC_OUT_OF_MEMORY;
+  if (status == POSENC_OK && serial->prepare) status = serial->prepare(problem, options, &made->constants);
+  if (status == POSENC_OK) {
+    *constants = made;
+    return POSENC_OK;
+  }
+  team_destroy(made->team);
+  free(made);
+  return status;
+}
+
+static posenc_status prepare_rotation(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  static const posenc_bound promise = ROTATION_BOUND;
+  return prepare_with(&promise, problem, options, constants);
+}
+
+static posenc_status prepare_cr(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  static const posenc_bound promise = CR_BOUND;
+  return prepare_with(&promise, problem, options, constants);
+}
+
+/* ---- parts ---- */
+
+/* A part has at least 64 KiB to write. */
+enum { LEAST_BYTES = 1 << 16, MOST_PARTS = 256 };
+
+/* Rows, or sequences, from one end to the next. */
+typedef struct parts {
+  int count;
+  int64_t ends[MOST_PARTS];
+} parts;
+
+static int64_t begin_of(const parts *all, int64_t part) {
+  return part ? all->ends[part - 1] : 0;
+}
+
+/* The end of a part that should end at `end`, as a place from `first` on: where the kernels' blocks of 32 positions
+   end, and of a long part their runs of 256, so that few anchors are computed twice. */
+static int64_t end_of_block(int64_t first, int64_t begin, int64_t end) {
+  const int64_t grid = end - begin > 512 ? 256 : 32,
+                past = (int64_t)(((uint64_t)first + (uint64_t)end + 16) % (uint64_t)grid);
+  return end - past > begin ? end - past : end;
+}
+
+/* Each takes one thread's share of what is left, so that the last are small: a thread that was late, or slow, then
+   leaves little to wait for. `blocks`: they end where blocks do. */
+static void divide(parts *made, int threads, int64_t count, int64_t item_bytes, bool blocks, int64_t first) {
+  const int64_t fewest = (LEAST_BYTES + item_bytes - 1) / item_bytes, least = blocks && fewest < 32 ? 32 : fewest;
+  int64_t done = 0;
+  made->count = 0;
+  while (done < count) {
+    const int64_t left = count - done, share = (left + threads - 1) / threads, some = share > least ? share : least;
+    const bool last = left < some + least || made->count + 1 == MOST_PARTS;
+    done = last ? count : blocks ? end_of_block(first, done, done + some) : done + some;
+    made->ends[made->count++] = done;
+  }
+}
+
+/* A call: of a table, whose rows are divided, or of add or rope, whose rows or sequences are. */
+typedef struct call {
+  const shared *made;
+  const posenc_problem *problem;
+  const posenc_slice *slice; /* null: a table */
+  const char *x;
+  char *out;
+  int64_t row, bytes; /* of a table: the first row; from a row, or sequence, to the next */
+  parts parts;
+  _Atomic(int) worst; /* status */
+} call;
+
+static void make_rows(void *argument, int64_t part) {
+  const call *c = argument;
+  const int64_t begin = begin_of(&c->parts, part);
+  c->made->serial->execute(c->made->constants, c->problem, c->row + begin, c->parts.ends[part] - begin,
+                           c->out + begin * c->bytes);
+}
+
+static void apply_part(call *c, const posenc_slice *own, int64_t place) {
+  const apply_source serial = {.kernel = c->made->serial, .constants = c->made->constants, .loops = c->made->loops};
+  const int status = apply(&serial, c->problem, own, c->x + place, c->out + place);
+  if (status != POSENC_OK) atomic_store(&c->worst, status);
+}
+
+static void apply_to_rows(void *argument, int64_t part) {
+  call *c = argument;
+  const int64_t begin = begin_of(&c->parts, part);
+  posenc_slice own = *c->slice;
+  own.rows = c->parts.ends[part] - begin;
+  if (own.index)
+    own.index += begin;
+  else
+    own.row += begin;
+  apply_part(c, &own, begin * c->bytes);
+}
+
+static void apply_to_sequences(void *argument, int64_t part) {
+  call *c = argument;
+  const int64_t begin = begin_of(&c->parts, part);
+  posenc_slice own = *c->slice;
+  own.batch = c->parts.ends[part] - begin;
+  apply_part(c, &own, begin * c->bytes);
+}
+
+static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const shared *made = constants;
+  call c = {.made = made, .problem = problem, .out = out, .row = row};
+  c.bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
+  divide(&c.parts, made->threads, rows, c.bytes, true, problem->first + row);
+  team_run(made->team, c.parts.count, make_rows, &c);
+}
+
+/* Few rows of many sequences, as in decoding, are divided by sequences. */
+static posenc_status apply_parts(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
+                                 const void *x, void *out) {
+  const shared *made = constants;
+  const int64_t element = (int64_t)posenc_dtype_bytes(problem->dtype), row_bytes = apply_width(problem) * element;
+  call c = {.made = made, .problem = problem, .slice = slice, .x = x, .out = out, .bytes = row_bytes};
+  divide(&c.parts, made->threads, slice->rows, row_bytes * slice->batch, !slice->index, problem->first + slice->row);
+  const bool by_rows = c.parts.count > 1;
+  if (!by_rows) {
+    c.bytes = slice->stride * element;
+    divide(&c.parts, made->threads, slice->batch, slice->rows * row_bytes, false, 0);
+  }
+  team_run(made->team, c.parts.count, by_rows ? apply_to_rows : apply_to_sequences, &c);
+  return (posenc_status)c.worst;
+}
+
+/* The blocks of all threads are the serial kernel's. */
+static bool stage_samples(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                          posenc_stages *stages) {
+  const shared *made = constants;
+  return made->serial->stages && made->serial->stages(made->constants, problem, row, rows, stages);
+}
+
+/* Fields that both contracts share, beside those of their family. */
+#define THREADED                                                                                                       \
+  .isa = 0, .threaded = true, .basis = "it runs only serial kernels that promise the same",                            \
+  .provenance = "guided self-scheduling: Polychronopoulos and Kuck, 1987; posenc, 2026",                               \
+  .algorithm = "The fastest reproducible serial kernel of the same promise that runs here writes parts of the rows, "  \
+               "smaller and smaller, which the calling thread and its helpers take in turn.",                          \
+  .execute = execute, .apply = apply_parts, .release = release, .stages = stage_samples
+
+const posenc_kernel posenc_kernel_cr_threads = {
+    CR_PROMISE,
+    THREADED,
+    .name = "cr-threads",
+    .summary = "parts of the rows by the best correctly rounded kernel, with threads",
+    .prepare = prepare_cr,
+};
+
+const posenc_kernel posenc_kernel_rotation_threads = {
+    ROTATION_PROMISE,
+    THREADED,
+    .name = "rotation-threads",
+    .summary = "parts of the rows by the best rotation kernel, with threads: the same bits for any number of them",
+    .prepare = prepare_rotation,
+};
