@@ -103,11 +103,17 @@ static void test_callers(void) {
   team_destroy(by);
 }
 
-/* The child has no helpers, and the lock may be anybody's. */
-static void test_fork(void) {
-  team *by = team_create(2);
+static atomic_bool calling;
+
+static void *call_on(void *argument) {
   tally t;
-  all_once(&t, by, 2, 2);
+  while (atomic_load(&calling)) all_once(&t, argument, MOST, 1);
+  return NULL;
+}
+
+/* In a child: no helper is there, and a thread that is not either may have the lock. */
+static bool works_in_child(team *by) {
+  tally t;
   const pid_t child = fork();
   if (child == 0) {
     alarm(30);
@@ -117,7 +123,24 @@ static void test_fork(void) {
   }
   int status = -1;
   waitpid(child, &status, 0);
-  ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a forked child does all parts by itself: status %d", status);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void test_fork(void) {
+  enum { CHILDREN = 100 };
+  team *by = team_create(2);
+  tally t;
+  pthread_t caller;
+  int children = 0;
+  all_once(&t, by, 2, 2);
+  atomic_store(&calling, true);
+  if (pthread_create(&caller, NULL, call_on, by) == 0) {
+    while (children < CHILDREN && works_in_child(by)) children++;
+    atomic_store(&calling, false);
+    pthread_join(caller, NULL);
+  }
+  ok(children == CHILDREN, "forked children do all parts by themselves, while a thread calls: %d of %d", children,
+     CHILDREN);
   ok(all_once(&t, by, 2, 2), "and the parent has its helper still");
   team_destroy(by);
 }
