@@ -13,6 +13,8 @@ double statistics_median(double *x, size_t n) {
   return numbers_median(x, n);
 }
 
+/* ---- two samples ---- */
+
 enum { MOST_EXACT = 25 };
 
 /* P(U <= u) for samples of n and m, both at most MOST_EXACT, whose arrangements, C(50, 25) < 2^47 at most, a double
@@ -87,5 +89,110 @@ bool statistics_ratio_of(const double *a, size_t n, const double *b, size_t m, d
   *ratio = (statistics_ratio){count ? numbers_median(quotients, count) : NAN, k ? quotients[k - 1] : 0.0,
                               k ? quotients[count - k] : INFINITY};
   free(quotients);
+  return true;
+}
+
+/* ---- differences ---- */
+
+enum { MOST_SIGNED = 50, MOST_SUM = MOST_SIGNED * (MOST_SIGNED + 1) };
+
+/* The doubled ranks of the sizes of the numbers that are not 0, which are whole; how many there are. */
+static size_t rank_sizes(const double *x, size_t n, double *ranks) {
+  size_t count = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (x[i] == 0.0) continue;
+    double rank = 1.0;
+    for (size_t j = 0; j < n; j++) {
+      if (x[j] == 0.0) continue;
+      rank += fabs(x[j]) < fabs(x[i]) ? 2.0 : fabs(x[j]) == fabs(x[i]) ? 1.0 : 0.0;
+    }
+    ranks[count++] = rank;
+  }
+  return count;
+}
+
+/* P(sum <= s) for s from 0 to MOST_SUM, of the doubled ranks of which each is in the sum or not; at most MOST_SIGNED,
+   so that a double counts exactly. */
+static void signed_tails(const double *ranks, size_t n, double tails[MOST_SUM + 1]) {
+  memset(tails, 0, (MOST_SUM + 1) * sizeof *tails);
+  tails[0] = 1.0;
+  for (size_t i = 0; i < n; i++)
+    for (size_t s = MOST_SUM + 1; s-- > (size_t)ranks[i];) tails[s] += tails[s - (size_t)ranks[i]];
+  for (size_t s = 1; s <= MOST_SUM; s++) tails[s] += tails[s - 1];
+  for (size_t s = 0; s <= MOST_SUM; s++) tails[s] = ldexp(tails[s], -(int)n);
+}
+
+/* The same of one sum by the normal distribution. */
+static double signed_normal_tail(const double *ranks, size_t n, double sum) {
+  double mean = 0.0, variance = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    mean += ranks[i] / 2.0;
+    variance += ranks[i] * ranks[i] / 4.0;
+  }
+  return 0.5 * erfc((mean - sum - 1.0) / sqrt(2.0 * variance));
+}
+
+static double signed_tail(const double *ranks, size_t n, double sum) {
+  double tails[MOST_SUM + 1];
+  if (n > MOST_SIGNED) return signed_normal_tail(ranks, n, sum);
+  signed_tails(ranks, n, tails);
+  return tails[(size_t)sum];
+}
+
+double statistics_signed_rank(const double *x, size_t n) {
+  double *ranks = malloc((n + 1) * sizeof *ranks);
+  if (!ranks) return 1.0;
+  const size_t count = rank_sizes(x, n, ranks);
+  double above = 0.0, all = 0.0;
+  for (size_t i = 0, k = 0; i < n; i++) {
+    if (x[i] == 0.0) continue;
+    if (x[i] > 0.0) above += ranks[k];
+    all += ranks[k++];
+  }
+  const double p = count ? fmin(1.0, 2.0 * signed_tail(ranks, count, fmin(above, all - above))) : 1.0;
+  free(ranks);
+  return p;
+}
+
+/* As outside(), of the means of pairs: the most with P(sum < k) <= (1 - confidence) / 2. `ranks` has room for n. */
+static size_t outside_pairs(double *ranks, size_t n, double confidence) {
+  const double most = (1.0 - confidence) / 2.0;
+  double tails[MOST_SUM + 1];
+  size_t k = 0;
+  for (size_t i = 0; i < n; i++) ranks[i] = 2.0 * (double)(i + 1);
+  if (n <= MOST_SIGNED) signed_tails(ranks, n, tails);
+  while (k < n * (n + 1) / 4 &&
+         (n <= MOST_SIGNED ? tails[2 * k] : signed_normal_tail(ranks, n, 2.0 * (double)k)) <= most)
+    k++;
+  return k;
+}
+
+bool statistics_paired_ratio_of(const double *logs, size_t n, double confidence, statistics_ratio *ratio) {
+  const size_t count = n * (n + 1) / 2;
+  double *means = malloc((count + 1) * sizeof *means);
+  if (!means) return false;
+  const size_t k = n ? outside_pairs(means, n, confidence) : 0;
+  for (size_t i = 0, at = 0; i < n; i++)
+    for (size_t j = 0; j <= i; j++) means[at++] = logs[i] / 2.0 + logs[j] / 2.0;
+  numbers_sort(means, count);
+  *ratio = (statistics_ratio){count ? exp(numbers_median(means, count)) : NAN, k ? exp(means[k - 1]) : 0.0,
+                              k ? exp(means[count - k]) : INFINITY};
+  free(means);
+  return true;
+}
+
+/* ---- many tests ---- */
+
+static int order_of_places(const void *one, const void *other) {
+  return number_order(*(const double *const *)one, *(const double *const *)other);
+}
+
+bool statistics_holm(double *p, size_t n) {
+  double **places = malloc((n + 1) * sizeof *places), least = 0.0;
+  if (!places) return false;
+  for (size_t i = 0; i < n; i++) places[i] = &p[i];
+  qsort(places, n, sizeof *places, order_of_places);
+  for (size_t i = 0; i < n; i++) *places[i] = least = fmax(least, fmin(1.0, (double)(n - i) * *places[i]));
+  free(places);
   return true;
 }
