@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares two records of the same kind: what has become worse. */
+/* Compares two records of the same kind, or two programs that made records in blocks: what has become worse. */
 #ifndef POSENC_RECORDS_COMPARE_H
 #define POSENC_RECORDS_COMPARE_H
 
+#include "records/blocks.h"
 #include "records/read.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-typedef struct compare_limits {
-  double growth; /* an error may grow by this share */
-  double slower; /* a benchmark may take longer by this share */
-  double alpha;  /* and only what is as unlikely as this without a cause counts; the intervals are of 1 - alpha */
-  bool by_time;  /* compare times, even where both records tell the share of a limit that was measured beside them */
-} compare_limits;
-
 #define COMPARE_DEFAULT_GROWTH 0
 #define COMPARE_DEFAULT_SLOWER 5
 #define COMPARE_DEFAULT_ALPHA 0.05
+#define COMPARE_RUN_SLOWER 3
+#define COMPARE_RUN_ALPHA 0.01
 
 /* A comparison, see record.schema.json; speed is that of any Google Benchmark JSON. Null with *why told if the records
    do not belong together, or memory runs out. */
 json_t *compare_records(const json_t *before, const json_t *after, const compare_limits *limits, const char **why);
+
+/* The same of the blocks of two programs, whose environments are those of these two records. Null when memory runs
+   out. */
+json_t *compare_blocks(const blocks *all, const json_t *before, const json_t *after, const compare_limits *limits);
 
 /* Whether every benchmark of a speed record tells a time where it has to; other records have none. False: `why` says
    which one, and why not. */

@@ -40,10 +40,10 @@ timings() { # NAME NANOSECONDS... ; a record on standard output
 timings x 100 101 99 100.5 99.5 > fast.json
 timings x 120 121 119 120.5 119.5 > slow.json
 timings y 100 160 70 130 90 > wild.json
-timings x 100 > one.json
+timings x 100 > single.json
 timings x 100.2 101.1 99.2 100.4 99.6 > again.json
 check 'twenty percent slower is worse' ends 1 fast.json slow.json
-check 'ratio, interval and p' says '^worse  *f .* 1\.200  1\.1[0-9]* to 1\.2[0-9]*  p 0\.0079$'
+check 'ratio, interval, smallest difference and p' says '^worse  *f .* 1\.200  1\.184 to 1\.216  *1\.3%  p 0\.0079$'
 check 'not if 30 % are allowed' ends 0 fast.json slow.json --slower 30
 check 'and faster is better' ends 0 slow.json fast.json
 check 'which is told' says '^better  *f '
@@ -52,7 +52,7 @@ check 'and told when asked for' says '^same  *f '
 check 'what spreads is undecided' ends 0 fast.json wild.json
 check 'with the reason' says 'the spread is too wide to tell'
 check 'the other machine is told' says '^cpu: x, now y$'
-check 'one timing decides nothing' ends 0 fast.json one.json
+check 'one timing decides nothing' ends 0 fast.json single.json
 check 'and says so' says 'too few repetitions to tell'
 check 'at alpha 0.001 five timings decide nothing' ends 0 fast.json slow.json --alpha 0.001
 
@@ -93,6 +93,72 @@ check 'twice the share is better' ends 0 small.json large.json
 check 'which is told, too' says '^better  *f .* 0\.[45]'
 check 'by time alone they are the same' ends 0 large.json small.json --by time --all
 check 'as their times are' says '^same  *f '
+
+# ---- several benchmarks: Holm's correction
+several() { # PERCENT: benchmarks a to j, of five timings each; those of a take so many percent of that
+  sep='{"benchmarks": ['
+  for name in a b c d e f g h i j; do
+    for time in 100 101 102 103 104; do
+      [ "$name" != a ] || time=$((time * $1 / 100))
+      printf '%s{"name": "%s", "run_type": "iteration", "real_time": %s, "time_unit": "ns"}' "$sep" "$name" "$time"
+      sep=,
+    done
+  done
+  printf ']}\n'
+}
+several 100 > ten.json
+several 120 > slower.json
+check 'ten benchmarks of which one is a fifth slower' ends 0 ten.json slower.json
+check 'prove nothing with five timings each: p is ten times as large' says '^undecided  *a .* p 0\.0794'
+check 'and too few are told' says '^undecided  *a .*too few repetitions to tell'
+check 'they do at ten times the level' ends 1 ten.json slower.json --alpha 0.5
+check 'the others are not worse for it' says '^1 worse, 0 better'
+
+# ---- interrupted repetitions
+repetitions() { # NAME FIELDS REAL:CPU...: of a record of posenc
+  name=$1 fields=$2 sep=
+  shift 2
+  printf '{"context": {"posenc_schema": "posenc-bench-2"}, "benchmarks": ['
+  for times; do
+    printf '%s{"name": "%s", "run_type": "iteration", "time_unit": "ns", %s' "$sep" "$name" "$fields"
+    printf '"real_time": %s, "cpu_time": %s}' "${times%:*}" "${times#*:}"
+    sep=,
+  done
+  printf ']}\n'
+}
+busy='200:100 201:100 202:100 203:100'
+alone='100:100 101:101 102:101 103:102'
+repetitions hot/8x8/k '' $alone $alone > alone.json
+repetitions hot/8x8/k '' $busy $busy > busy.json
+repetitions hot/8x8/k '' $busy $alone > partly.json
+repetitions hot/8x8/k '' $busy 100:100 101:101 102:101 > mostly.json
+repetitions hot/8x8/k '' 104:100 104:100 104:100 104:100 104:100 > nearly.json
+check 'repetitions that other processes interrupted' ends 0 alone.json busy.json
+check 'decide nothing' says \
+  '^undecided  *hot/8x8/k .* other processes interrupted 8 of 16 repetitions: see posenc compare --run$'
+check 'on whichever side' ends 0 busy.json alone.json
+check 'as well' says '^undecided .*interrupted 8 of 16'
+check 'four that were not are enough' ends 0 alone.json partly.json --all
+check 'to be the same' says '^same  *hot/8x8/k'
+check 'three are not' ends 0 alone.json mostly.json
+check 'which is told' says '^undecided .*interrupted 4 of 15'
+check 'of both records those are left out' ends 0 alone.json partly.json --format json
+check 'and counted' test "$(tr -d ' \n' <out | sed 's/.*"samples":\([^a-z]*\),"interrupted":\([^a-z]*\),.*/\1 \2/')" = \
+  '[8,4] [0,4]'
+check 'a clock that is read late is no interruption' ends 0 alone.json nearly.json --all
+check 'of 4 %' says '^[a-z]*  *hot/8x8/k .* 1\.0[2-4]'
+for name in cold/8x8/k fresh/8x8/k other; do
+  repetitions $name '' $alone $alone > one.json
+  repetitions $name '' $busy $busy > two.json
+  check "$name: the CPU's time is no measure there" ends 1 one.json two.json
+done
+threaded='"threads_limit_bytes_per_second": 1e9, '
+repetitions hot/8x8/k "$threaded" $alone $alone > one.json
+repetitions hot/8x8/k "$threaded" $busy $busy > two.json
+check 'nor of several threads' ends 1 one.json two.json
+for file in alone busy; do sed 's/posenc_schema/schema/' $file.json >other-$file.json; done
+check 'nor of other programs' ends 1 other-alone.json other-busy.json
+
 sed '/"max_ulp": {/,/}/s/"ulp": [^,]*/"ulp": null/' a.json > none.json
 check 'an error that is no number is worse than one that is' ends 1 a.json none.json
 check 'and told as such' says '^worse  *rotation-portable/200x64'

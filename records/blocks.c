@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "records/blocks.h"
+
+#include "common/field.h"
+#include "common/number.h"
+#include "records/timings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIDES = 2, OF_BLOCK = 2 }; /* old and new, and the processes of each in a block */
+
+/* What the repetitions of a benchmark came to in a process. */
+typedef struct made {
+  double time, cost;
+} made;
+
+struct blocks {
+  size_t count, added[SIDES];
+  json_t *names; /* {name: its number}; null before the first record */
+  size_t benchmarks;
+  made *made[SIDES]; /* by process, and number of the benchmark */
+};
+
+blocks *blocks_open(size_t count) {
+  blocks *all = calloc(1, sizeof *all);
+  if (all) all->count = count;
+  return all;
+}
+
+void blocks_close(blocks *all) {
+  json_decref(all->names);
+  for (int side = 0; side < SIDES; side++) free(all->made[side]);
+  free(all);
+}
+
+size_t blocks_count(const blocks *all) {
+  return all->count;
+}
+
+/* ---- one process ---- */
+
+/* Other processes add time, and never take any away: of many short repetitions the least is the one that they left
+   alone. 1 / share of the limit is the time in units of what the machine can do just then, so that its clock does not
+   count. */
+static double least_of(const double *x, size_t count) {
+  double least = INFINITY;
+  for (size_t i = 0; i < count; i++) least = fmin(least, x[i]);
+  return least;
+}
+
+static bool number_benchmarks(blocks *all, const json_t *numbers) {
+  const char *name;
+  json_t *value;
+  all->names = json_object();
+  json_object_foreach((json_t *)(uintptr_t)numbers, name, value) {
+    if (json_object_set_new(all->names, name, json_integer((json_int_t)all->benchmarks++)) != 0) return false;
+  }
+  for (int side = 0; side < SIDES; side++) {
+    all->made[side] = calloc(OF_BLOCK * all->count * all->benchmarks + 1, sizeof *all->made[side]);
+    if (!all->made[side]) return false;
+  }
+  return all->names;
+}
+
+/* The first name of one that the other lacks; null if there is none. */
+static const char *missing(const json_t *wanted, const json_t *there) {
+  const char *name;
+  json_t *value;
+  json_object_foreach((json_t *)(uintptr_t)wanted, name, value) {
+    if (!json_object_get(there, name)) return name;
+  }
+  return NULL;
+}
+
+static bool add_benchmarks(blocks *all, bool is_new, const timings_record *record, char *why, size_t size) {
+  made *to = all->made[is_new] + all->added[is_new] * all->benchmarks;
+  const char *name;
+  json_t *number;
+  json_object_foreach(all->names, name, number) {
+    timings of;
+    const bool enough = timings_collect(record, name, false, &of), timed = enough && of.count > 0 && !of.failed;
+    if (timed)
+      to[json_integer_value(number)] =
+          (made){least_of(of.times, of.count), of.limited == of.count ? least_of(of.costs, of.limited) : NAN};
+    timings_discard(&of);
+    if (!enough) snprintf(why, size, "out of memory");
+    if (enough && !timed) snprintf(why, size, "benchmark %.80s failed, or has no time", name);
+    if (!timed) return false;
+  }
+  return true;
+}
+
+bool blocks_add(blocks *all, bool is_new, const json_t *record, char *why, size_t size) {
+  timings_record taken;
+  bool done = timings_open(&taken, record) && (all->names || number_benchmarks(all, taken.numbers));
+  if (!done) {
+    snprintf(why, size, "out of memory");
+  } else if (all->benchmarks == 0) {
+    done = false;
+    snprintf(why, size, "it has timed nothing");
+  } else {
+    const char *gone = missing(all->names, taken.numbers), *more = missing(taken.numbers, all->names);
+    if (gone) snprintf(why, size, "benchmark %.80s is missing, which an earlier process had", gone);
+    if (more && !gone) snprintf(why, size, "benchmark %.80s is new, which no earlier process had", more);
+    done = !gone && !more && add_benchmarks(all, is_new, &taken, why, size);
+    if (done) all->added[is_new]++;
+  }
+  timings_close(&taken);
+  return done;
+}
+
+/* ---- all of them ---- */
+
+static double number_of_process(const blocks *all, int side, size_t process, size_t benchmark, bool by_limit) {
+  const made *one = &all->made[side][process * all->benchmarks + benchmark];
+  return by_limit ? one->cost : one->time;
+}
+
+/* Whether all processes have shares of a limit. */
+static bool is_limited(const blocks *all, size_t benchmark) {
+  for (int side = 0; side < SIDES; side++)
+    for (size_t i = 0; i < OF_BLOCK * all->count; i++)
+      if (!(number_of_process(all, side, i, benchmark, true) < INFINITY)) return false;
+  return true;
+}
+
+/* The median over the processes of a side; `scratch` has room for them. */
+static double median_of(const blocks *all, int side, size_t benchmark, bool by_limit, double *scratch) {
+  for (size_t i = 0; i < OF_BLOCK * all->count; i++) scratch[i] = number_of_process(all, side, i, benchmark, by_limit);
+  return statistics_median(scratch, OF_BLOCK * all->count);
+}
+
+/* The logarithm of new to old in each block. */
+static void set_ratios(const blocks *all, size_t benchmark, bool by_limit, double *logs) {
+  for (size_t b = 0; b < all->count; b++) {
+    logs[b] = 0.0;
+    for (size_t i = OF_BLOCK * b; i < OF_BLOCK * (b + 1); i++)
+      logs[b] += log(number_of_process(all, true, i, benchmark, by_limit) /
+                     number_of_process(all, false, i, benchmark, by_limit)) /
+                 OF_BLOCK;
+  }
+}
+
+static bool find(const blocks *all, size_t benchmark, const compare_limits *limits, double *scratch, speed_row *row) {
+  const bool by_limit = !limits->by_time && is_limited(all, benchmark);
+  const double old = median_of(all, false, benchmark, by_limit, scratch),
+               new = median_of(all, true, benchmark, by_limit, scratch);
+  row->tested = true;
+  row->by_limit = by_limit;
+  row->blocks = all->count;
+  row->counts[0] = row->counts[1] = OF_BLOCK * all->count;
+  row->old = by_limit ? 1.0 / old : old;
+  row->new = by_limit ? 1.0 / new : new;
+  set_ratios(all, benchmark, by_limit, scratch);
+  row->p = statistics_signed_rank(scratch, all->count);
+  return statistics_paired_ratio_of(scratch, all->count, speed_confidence(limits, all->benchmarks), &row->ratio);
+}
+
+bool blocks_compare(const blocks *all, const compare_limits *limits, json_t *rows) {
+  speed_row *found = calloc(all->benchmarks + 1, sizeof *found);
+  double *scratch = calloc(OF_BLOCK * all->count + 1, sizeof *scratch);
+  bool done = found && scratch;
+  const char *name;
+  json_t *number;
+  json_object_foreach(all->names, name, number) {
+    const size_t i = (size_t)json_integer_value(number);
+    if (!done) break;
+    found[i] = speed_new(name);
+    done = find(all, i, limits, scratch, &found[i]);
+  }
+  done = done && speed_judge(found, all->benchmarks, limits);
+  for (size_t i = 0; done && i < all->benchmarks; i++) done = json_array_append_new(rows, speed_json(&found[i])) == 0;
+  free(found);
+  free(scratch);
+  return done;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "records/speed.h"
+
+#include "common/field.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_BLOCKS = 1000 };
+
+speed_row speed_new(const char *name) {
+  return (speed_row){
+      .name = name, .old = NAN, .new = NAN, .ratio = {NAN, 0.0, INFINITY}, .p = 1.0, .more = RECORD_NONE};
+}
+
+double speed_confidence(const compare_limits *limits, size_t tested) {
+  return 1.0 - limits->alpha / (double)(tested ? tested : 1);
+}
+
+double speed_smallest(const speed_row *row) {
+  return row->ratio.low > 0.0 ? sqrt(row->ratio.high / row->ratio.low) - 1.0 : NAN;
+}
+
+/* Corrects p over the rows that are tested. */
+static bool correct(speed_row *rows, size_t count) {
+  double *p = malloc((count + 1) * sizeof *p);
+  size_t tested = 0;
+  for (size_t i = 0; p && i < count; i++)
+    if (rows[i].tested) p[tested++] = rows[i].p;
+  const bool done = p && statistics_holm(p, tested);
+  for (size_t i = 0, k = 0; done && i < count; i++)
+    if (rows[i].tested) rows[i].p = p[k++];
+  free(p);
+  return done;
+}
+
+/* The total of blocks with which the interval, whose width shrinks as 1 / sqrt(blocks), would leave out no difference,
+   or lie within the threshold. */
+static double blocks_needed(const speed_row *row, const compare_limits *limits, size_t tested) {
+  if (!(row->ratio.low > 0.0)) return ceil(log2(2.0 * (double)tested / limits->alpha));
+  const double half = log1p(speed_smallest(row)), threshold = log1p(limits->slower),
+               off = fabs(log(row->ratio.estimate)), gap = off > threshold ? off : threshold - off;
+  return ceil((double)row->blocks * (half / gap) * (half / gap));
+}
+
+static void tell_undecided(speed_row *row, const compare_limits *limits, size_t tested) {
+  const char *why = row->ratio.low > 0.0 ? "the spread is too wide to tell"
+                    : row->blocks        ? "too few blocks to tell"
+                                         : "too few repetitions to tell";
+  if (!row->blocks) {
+    snprintf(row->note, sizeof row->note, "%s", why);
+    return;
+  }
+  const double needed = blocks_needed(row, limits, tested), more = fmax(needed - (double)row->blocks, 1.0);
+  if (more <= MOST_BLOCKS) {
+    row->more = (int64_t)more;
+    snprintf(row->note, sizeof row->note, "%s: about %.0f more blocks would decide", why, more);
+  } else {
+    snprintf(row->note, sizeof row->note, "%s, and %d more blocks would not decide", why, MOST_BLOCKS);
+  }
+}
+
+static void judge(speed_row *row, const compare_limits *limits, size_t tested) {
+  const double most = 1.0 + limits->slower, least = 1.0 / most;
+  const bool told = row->p <= limits->alpha && row->ratio.low > 0.0;
+  if (told && row->ratio.estimate > most) {
+    row->verdict = "worse";
+  } else if (told && row->ratio.estimate < least) {
+    row->verdict = "better";
+  } else if (row->ratio.low >= least && row->ratio.high <= most) {
+    row->verdict = "same";
+  } else { /* an interval that reaches far may hide a change: no news is not good news */
+    row->verdict = "undecided";
+    tell_undecided(row, limits, tested);
+  }
+}
+
+bool speed_judge(speed_row *rows, size_t count, const compare_limits *limits) {
+  size_t tested = 0;
+  for (size_t i = 0; i < count; i++) tested += rows[i].tested;
+  if (!correct(rows, count)) return false;
+  for (size_t i = 0; i < count; i++)
+    if (!rows[i].verdict) judge(&rows[i], limits, tested);
+  return true;
+}
+
+json_t *speed_json(const speed_row *row) {
+  json_t *json = json_pack(
+      "{s:s, s:s, s:s, s:s, s:o, s:o, s:[I, I], s:[I, I], s:o, s:o, s:o, s:o, s:o}", "name", row->name, "verdict",
+      row->verdict, "note", row->note, "measure", row->by_limit ? "limit" : "time", "old", field_real(row->old), "new",
+      field_real(row->new), "samples", (json_int_t)row->counts[0], (json_int_t)row->counts[1], "interrupted",
+      (json_int_t)row->interrupted[0], (json_int_t)row->interrupted[1], "ratio", field_real(row->ratio.estimate), "low",
+      row->ratio.low > 0.0 ? field_real(row->ratio.low) : json_null(), "high", field_real(row->ratio.high), "smallest",
+      field_real(speed_smallest(row)), "p", field_real(row->p));
+  return row->more == RECORD_NONE ? json : field_put(json, "more_blocks", json_integer(row->more));
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "records/timings.h"
+
+#include "common/field.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Google Benchmark has had run_name and run_type since 1.5; older files tell the name alone. */
+static const char *name_of(const record_benchmark *entry) {
+  return *entry->run_name ? entry->run_name : entry->name;
+}
+
+/* Is it a repetition, or where the record has none, the median that was made of them? */
+static bool counts(const record_benchmark *entry, bool medians) {
+  const bool is_aggregate = strcmp(entry->run_type, "aggregate") == 0;
+  return medians ? is_aggregate && strcmp(entry->aggregate_name, "median") == 0 : !is_aggregate;
+}
+
+/* ---- defects ---- */
+
+/* Whether it has to tell a time: not what failed or was skipped, nor the fit of a complexity, nor other aggregates
+   than medians. */
+static bool is_timing(const record_benchmark *entry) {
+  const bool is_fit = json_object_get(entry->json, "big_o") || json_object_get(entry->json, "rms");
+  return !entry->error_occurred && !entry->skipped && !is_fit && (counts(entry, false) || counts(entry, true));
+}
+
+/* The first defect of a benchmark; null if it has none. */
+static const char *defect_of(const record_benchmark *entry) {
+  if (!*name_of(entry)) return "it has no name";
+  if (!is_timing(entry)) return NULL;
+  if (isnan(entry->real_time)) return "real_time is not a number of 0 or more";
+  return isnan(record_nanoseconds(entry)) ? "time_unit is not ns, us, ms or s" : NULL;
+}
+
+bool timings_check(const json_t *json, char *why, size_t size) {
+  const record_timing *record = record_take_timing(json);
+  const char *defect = record ? NULL : "out of memory";
+  if (!record) snprintf(why, size, "%s", defect);
+  for (size_t i = 0; record && !defect && i < record->benchmarks_count; i++) {
+    const char *name = name_of(&record->benchmarks[i]);
+    defect = defect_of(&record->benchmarks[i]);
+    if (defect) snprintf(why, size, "benchmarks[%zu], %.200s: %s", i, *name ? name : "''", defect);
+  }
+  record_free(record);
+  return !defect;
+}
+
+/* ---- interruptions ---- */
+
+/* "<mode>/<shape>/<kernel>", as posenc calls its benchmarks: the kernel, or null. */
+static const char *kernel_of(const char *name) {
+  const char *slash = strchr(name, '/');
+  if (slash) slash = strchr(slash + 1, '/');
+  return slash ? slash + 1 : NULL;
+}
+
+/* Whether cpu_time counts the same work as real_time: in the other modes it has their preparation too. */
+static bool is_whole(const char *name) {
+  static const char *const modes[] = {"hot/", "first/", "row/", "plan/"};
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+    if (strncmp(name, modes[i], strlen(modes[i])) == 0) return true;
+  return false;
+}
+
+/*
+ * Whether the process waited for a core in a repetition of one thread. On a quiet machine real_time is above cpu_time
+ * by 2 % or more in 1 of 200 repetitions, by 5 % in 1 of 800; beside two busy processes on two cores by 5 % in 35 % of
+ * those of 1 ms, and in half of those of 5 ms, and nearly all of these take two or three times as long. Of other
+ * programs, and of kernels with threads, cpu_time is that of one thread, which may wait for others or for a device.
+ */
+static bool is_interrupted(const timings_record *from, const record_benchmark *entry) {
+  static const double most = 1.05;
+  const char *name = name_of(entry), *kernel = kernel_of(name);
+  return from->threaded && kernel && is_whole(name) && !json_object_get(from->threaded, kernel) &&
+         entry->real_time > most * entry->cpu_time;
+}
+
+/* ---- by name ---- */
+
+static json_t *find_threaded(const record_timing *record) {
+  json_t *threaded = json_object();
+  RECORD_EACH(entry, record, benchmarks) {
+    const char *kernel = kernel_of(name_of(entry));
+    if (kernel && entry->threads_limit_bytes_per_second > 0.0) threaded = field_put(threaded, kernel, json_true());
+  }
+  return threaded;
+}
+
+bool timings_open(timings_record *of, const json_t *json) {
+  *of = (timings_record){.record = record_take_timing(json), .numbers = json_object()};
+  bool done = of->record && of->numbers;
+  for (size_t i = 0; done && i < of->record->benchmarks_count; i++) {
+    const char *name = name_of(&of->record->benchmarks[i]);
+    json_t *numbers = json_object_get(of->numbers, name);
+    if (!numbers) {
+      numbers = json_array();
+      done = json_object_set_new(of->numbers, name, numbers) == 0;
+    }
+    done = done && json_array_append_new(numbers, json_integer((json_int_t)i)) == 0;
+  }
+  if (!done || !*of->record->context.posenc_schema) return done;
+  of->threaded = find_threaded(of->record);
+  return of->threaded;
+}
+
+void timings_close(timings_record *of) {
+  json_decref(of->threaded);
+  json_decref(of->numbers);
+  record_free(of->record);
+}
+
+bool timings_collect(const timings_record *from, const char *name, bool alone, timings *of) {
+  const json_t *numbers = json_object_get(from->numbers, name);
+  const size_t most = json_array_size(numbers);
+  *of = (timings){.times = malloc((most + 1) * sizeof *of->times), .costs = malloc((most + 1) * sizeof *of->costs)};
+  if (!of->times || !of->costs) return false;
+  for (int medians = 0; medians < 2 && of->count + of->interrupted == 0; medians++)
+    for (size_t i = 0; i < most; i++) {
+      const record_benchmark *entry = &from->record->benchmarks[json_integer_value(json_array_get(numbers, i))];
+      if (!counts(entry, medians)) continue;
+      const double time = record_nanoseconds(entry), share = entry->of_limit;
+      if (entry->error_occurred) of->failed = true;
+      if (alone && !medians && is_interrupted(from, entry)) {
+        of->interrupted++;
+        continue;
+      }
+      if (time > 0.0) of->times[of->count++] = time;
+      if (share > 0.0) of->costs[of->limited++] = 1.0 / share;
+    }
+  return true;
+}
+
+void timings_discard(timings *of) {
+  free(of->times);
+  free(of->costs);
+}
