@@ -79,10 +79,11 @@ static void check_environment(void) {
 }
 
 /* OpenMP threads that wait for work would keep cores busy that other processes need. OpenMP reads its policy before
-   main, so the program starts again. Commands that time kernels have threads wait as a user's program does. */
+   main, so the program starts again. Commands that time kernels, or have it done, have threads wait as a user's program
+   does. */
 static void wait_passively(const command *chosen, char **argv) {
   static const char variable[] = "OMP_WAIT_POLICY";
-  if (chosen->bit & (BENCH | CHOOSE | REPORT) || getenv(variable)) return;
+  if (chosen->bit & (BENCH | CHOOSE | COMPARE | REPORT) || getenv(variable)) return;
   if (setenv(variable, "passive", 0) == 0) execv("/proc/self/exe", argv); /* without /proc, threads spin */
 }
 

@@ -151,6 +151,7 @@ options options_defaults(void) {
       .growth = COMPARE_DEFAULT_GROWTH,
       .slower = COMPARE_DEFAULT_SLOWER,
       .alpha = COMPARE_DEFAULT_ALPHA,
+      .blocks = RUN_BLOCKS,
       .output = "-",
   };
 }

@@ -11,13 +11,17 @@
 
 #include <stdio.h>
 
-enum { THREADS_MAX = 1024, REPETITIONS_MIN = 3, REPETITIONS_MAX = 10000 };
+enum { THREADS_MAX = 1024, REPETITIONS_MIN = 3, REPETITIONS_MAX = 10000, BLOCKS_MIN = 1, BLOCKS_MAX = 1000 };
 
 /* Defaults that the help texts show. */
 #define DEFAULT_REPETITIONS 9
 #define DEFAULT_MIN_TIME 0.01
 #define CHOOSE_REPETITIONS 7
 #define CHOOSE_THREADS 1
+/* Of compare --run: tools/timing-power.sh measures what they tell. */
+#define RUN_BLOCKS 16
+#define RUN_REPETITIONS 15
+#define RUN_MIN_TIME 0.001
 
 #define TEXT_OF_EXPANDED(x) #x
 #define TEXT_OF(x) TEXT_OF_EXPANDED(x)
@@ -106,6 +110,8 @@ struct options {
   unsigned modes; /* set of 1 << bench_mode */
   shard only;
   double growth, slower, alpha;
+  int blocks;
+  bool run_programs;
   bool help, version, json, names, problems, encodings, full, all;
   const char *output; /* "-" if not given */
   const char *format, *json_file, *encoding, *table, *tensor, *part, *save, *baseline, *memory, *plot, *keep, *by;

@@ -36,11 +36,11 @@ static bool correct(speed_row *rows, size_t count) {
 }
 
 /* The total of blocks with which the interval, whose width shrinks as 1 / sqrt(blocks), would leave out no difference,
-   or lie within the threshold. */
+   or be within the threshold: whichever takes fewer, as the estimate moves too. */
 static double blocks_needed(const speed_row *row, const compare_limits *limits, size_t tested) {
   if (!(row->ratio.low > 0.0)) return ceil(log2(2.0 * (double)tested / limits->alpha));
-  const double half = log1p(speed_smallest(row)), threshold = log1p(limits->slower),
-               off = fabs(log(row->ratio.estimate)), gap = off > threshold ? off : threshold - off;
+  const double half = log1p(speed_smallest(row)), off = fabs(log(row->ratio.estimate)),
+               gap = fmax(off, log1p(limits->slower) - off);
   return ceil((double)row->blocks * (half / gap) * (half / gap));
 }
 

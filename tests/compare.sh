@@ -166,7 +166,7 @@ check 'and told as such' says '^worse  *rotation-portable/200x64'
 # ---- bad input
 printf '{"x": 1}\n' > other.json
 printf '{"x": ' > broken.json
-check 'two records are needed' is_refused 'two records are needed' a.json
+check 'two records are needed' is_refused 'OLD and NEW are needed: two records' a.json
 check 'no third' is_refused "extra operand 'b.json'" a.json a.json b.json
 check 'accuracy and speed' is_refused 'one tells accuracy, the other speed' a.json fast.json
 check 'neither' is_refused 'neither an accuracy record' other.json a.json

@@ -73,6 +73,7 @@ posenc verify --kernel rotation-portable --baseline tests/baseline.json
 posenc choose --len 4096 --dim 128 --op rope --heads 32 --max-ulp 0.5
 posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh --plot front.svg
 posenc report -o posenc-report'
+# A comparison of programs takes two of them, and times of a machine are no test.
 examples_of() { # COMMAND-OR-NOTHING
   posenc $1 --help | awk -v long="$long_examples" '
     BEGIN { for (i = split(long, lines, "\n"); i > 0; i--) slow[lines[i]] }
@@ -80,7 +81,8 @@ examples_of() { # COMMAND-OR-NOTHING
     inside && sub(/^  (\$ |  +)/, "") {
       text = text $0
       if (sub(/\\$/, "", text)) next
-      print NR "\t" (text in slow ? "slow" : "run") "\t" text
+      mode = text in slow ? "slow" : text ~ /^posenc compare --run / ? "elsewhere tests/compare-run.sh" : "run"
+      print NR "\t" mode "\t" text
       text = ""
     }'
 }

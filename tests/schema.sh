@@ -91,6 +91,9 @@ else
   posenc compare timing.json timing.json --format json
   cp out comparison.json
   record comparison comparison.json
+  posenc compare --run "$POSENC" "$POSENC" --blocks 1 --format json -- $small --repetitions 3 --min-time 0.0001
+  cp out run.json
+  record comparison run.json
   if "$POSENC" report --from accuracy.json --from timing.json -o one >out 2>err; then
     record report one/report.json
     sed 's/"cpu":"/&other /' one/report.json >other.json

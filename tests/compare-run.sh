@@ -1,0 +1,168 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# posenc compare --run: programs that print known records in place of timings.
+# shellcheck disable=SC2016,SC2034 # scripts are written; command.sh uses the variable
+command=compare
+. "${srcdir:-.}/tests/command.sh"
+mkdir old new
+
+# A program in old/ or new/ that prints a record of posenc bench. It runs the lines on standard input, which set $names,
+# $time and $fields, with $m, the number of processes of its side before it, and $n, that of both. Of three repetitions
+# of each benchmark, the second takes $time; other processes interrupted the others, which take several times as long.
+program() { # SIDE
+  {
+    printf '#!/bin/sh\nside=%s work=%s names=f fields=\n' "$1" "$work"
+    printf '%s\n' 'n=$(wc -l <"$work/order") m=$(grep -c "^$side " "$work/order")' 'echo "$side $*" >>"$work/order"'
+    cat
+    printf '%s\n' 'sep="{\"context\": {\"cpu\": \"$side\"}, \"benchmarks\": ["' 'for name in $names; do' \
+      '  for times in $((3 + n % 5)) 1 $((2 + n % 3)); do' \
+      '    printf "%s" "$sep{\"name\": \"$name\", \"run_type\": \"iteration\", \"time_unit\": \"ns\", "' \
+      '    printf "%s" "$fields\"real_time\": $((time * times)), \"cpu_time\": $time}"' \
+      '    sep=,' '  done' 'done' 'echo "]}"'
+  } >"$1/posenc"
+  chmod +x "$1/posenc"
+}
+takes() { # SIDE TEXT: an expression with $n or $m
+  echo "time=\$(($2))" | program "$1"
+}
+noise='(m * 7 % 11 - 5)' other='(m * m * 5 % 13 - 6)' # about -6 to 6, one for each side
+run_ends() { # STATUS ARGUMENT...
+  : >order
+  want=$1
+  shift
+  ends "$want" --run old/posenc new/posenc "$@"
+}
+run_fails() { # PATTERN ARGUMENT...
+  : >order
+  text=$1
+  shift
+  is_refused "$text" --run old/posenc new/posenc "$@"
+}
+
+# ---- verdicts
+takes old "100000 + 100 * $noise"
+takes new "110000 + 110 * $other"
+check 'ten percent more time is worse' run_ends 1 -- --kernel cr-portable --len 512 --dim 512
+check 'by that ratio' says '^worse  *f  *100 us  *110 us  *1\.099  1\.09[0-9] to 1\.10[0-9]  *0\.[0-9]%  p 0\.0000$'
+check 'the environments are compared' says '^cpu: old, now new$'
+check 'the summary has the blocks, and what all of them can tell' \
+  says '^16 blocks of 4 processes; significant in every benchmark from a difference of [0-9.]*% on$'
+check 'a block is two processes of each, one within the other' test "$(cut -d ' ' -f 1 order | paste - - - - |
+  grep -c -v -x -e 'old	new	new	old' -e 'new	old	old	new')" -eq 0
+check 'sixteen of them' test "$(wc -l <order)" -eq 64
+arguments='bench --json - --repetitions 15 --min-time 0.001 --kernel cr-portable --len 512 --dim 512'
+check 'each process is asked for the same' test "$(cut -d ' ' -f 2- order | sort -u)" = "$arguments"
+check 'forty blocks' run_ends 1 --blocks 40
+check 'are in both orders' test "$(awk 'NR % 4 == 1 { print $1 }' order | sort -u | wc -l)" -eq 2
+check 'not worse if 20 % are allowed' run_ends 0 --slower 20 --all
+check 'but the same' says '^same  *f '
+check 'one block decides nothing' run_ends 0 --blocks 1
+check 'and says how many would' says '^undecided .*too few blocks to tell: about 7 more blocks would decide$'
+check 'eight decide' run_ends 1 --blocks 8
+check 'with the p of all on one side' says 'p 0\.0078$'
+printf '%s\n' 'names="f g"' "time=\$((100000 + 100 * $noise))" | program old
+printf '%s\n' 'names="f g"' "time=\$((110000 + 110 * $other))" | program new
+check 'but not on two benchmarks: p is twice as large' run_ends 0 --blocks 8
+check 'in both' test "$(grep -c '^undecided .* p 0\.0156 .*too few blocks to tell: about 1 more blocks' out)" -eq 2
+
+takes new "90000 + 90 * $other"
+takes old "100000 + 100 * $noise"
+check 'ten percent less time' run_ends 0
+check 'is better' says '^better  *f .* 0\.9[0-9]* '
+takes new "100000 + 100 * $other"
+check 'the same time' run_ends 0 --all
+check 'is the same' says '^same  *f '
+takes new "102000 + 100 * $other"
+check 'two percent more' run_ends 0 --all
+check 'are the same' says '^same  *f .* p 0\.0000'
+check 'but worse if one is allowed' run_ends 1 --slower 1
+takes old '100000 + 2000 * n'
+takes new '100000 + 2000 * n'
+check 'a drift of 2 % from process to process' run_ends 0 --all
+check 'is on both sides alike' says '^same  *f '
+takes old '100000 + m * 7919 % 60000'
+takes new '100000 + m * 6007 % 61000'
+check 'wild times' run_ends 0
+check 'are undecided, with the blocks that it would take' \
+  says '^undecided  *f .*the spread is too wide to tell: about [1-9][0-9]* more blocks would decide$'
+check 'as JSON' run_ends 0 --format json
+check 'has them, and the blocks' eval "says '\"more_blocks\": [1-9]' && says '\"blocks\": 16'"
+
+for side in old new; do
+  share=0.$((side_share = side_share + 4)) # 0.4, then 0.8
+  printf '%s\n' time=100000 "fields='\"of_limit\": $share, '" | program $side
+done
+check 'twice the share of the limit' run_ends 0
+check 'is better' says '^better  *f  *40.0% of limit  *80.0% of limit'
+check 'by time alone' run_ends 0 --by time --all
+check 'it is the same' says '^same '
+check 'Markdown' run_ends 0 --format markdown
+check 'has a column for each figure' \
+  says '^| better | f |  *40.0% of limit |  *80.0% of limit |  0.500 | .* | p 0.0000 |  |$'
+
+# ---- what is no record
+takes old 100000
+echo 'echo one >&2; echo "two	lines" >&2; exit 3' | program new
+failed='^posenc compare: new program new/posenc: '
+check 'a program that fails' run_fails "${failed}it ended with exit status 3: two?lines\$"
+echo 'kill -9 $$' | program new
+check 'that is killed' run_fails "${failed}it was killed by signal 9\$"
+echo 'exit 0' | program new
+check 'that prints nothing' run_fails "${failed}it printed no record: "
+echo 'seq 100000; exit 0' | program new
+check 'that prints something else' run_fails "${failed}it printed no record: "
+echo 'echo "[]"; exit 0' | program new
+check 'that prints no timings' run_fails 'it has timed nothing\|benchmark f is missing, which an earlier process had'
+printf '%s\n' time=1 'names="f g"' | program new
+check 'other benchmarks than the other program' run_fails 'benchmark [fg] is \(missing\|new\), which '
+printf '%s\n' time=1 "fields='\"error_occurred\": true, '" | program new
+check 'benchmarks that failed' run_fails "${failed}benchmark f failed, or has no time"
+echo 'time=-1' | program new
+check 'times that are none' run_fails "${failed}benchmarks\[0\], f: real_time is not a number"
+: >new/posenc
+chmod -x new/posenc
+check 'a file that is no program' run_fails "${failed}it cannot be started: "
+rm new/posenc
+check 'a missing one' run_fails "${failed}it cannot be started: No such file"
+check 'two are needed' is_refused 'OLD and NEW are needed' --run old/posenc
+check '--blocks' run_fails "--blocks 0: " --blocks 0
+check '--blocks of records' is_refused '--blocks 3: it is for --run' a.json b.json --blocks 3
+check '--growth' run_fails '--growth 1: cannot be combined with --run' --growth 1
+check '--json' run_fails '^posenc compare: --json: ' -- --json x
+
+# ---- ends
+echo 'echo $$ >"$work/pid"; exec sleep 60' | program old
+echo 'echo $$ >"$work/pid"; exec sleep 60' | program new
+runs() { # PID: and is no zombie
+  grep -q '^State:[[:space:]]*[^Z]' "/proc/$1/status" 2>/dev/null
+}
+wait_while() { # COMMAND...: two seconds at most
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    "$@" || return 0
+    sleep 0.2
+  done
+}
+interrupted() { # SIGNAL: the command and the program that it runs end, and no file is left
+  rm -f pid
+  before=$(ls -A)
+  TMPDIR=$work perl -e '$SIG{INT} = $SIG{TERM} = "DEFAULT"; exec @ARGV' \
+    "$POSENC" compare --run old/posenc new/posenc >out 2>err &
+  running=$!
+  wait_while test ! -s pid
+  kill -s "$1" "$running"
+  wait "$running"
+  status=$?
+  child=$(cat pid)
+  rm -f pid
+  wait_while runs "$child"
+  [ "$status" -gt 128 ] && ! runs "$child" && [ "$(ls -A)" = "$before" ]
+}
+: >out
+: >err
+if perl -e 1 2>/dev/null; then
+  for signal in INT TERM; do check "SIG$signal ends both, and leaves no file" interrupted $signal; done
+else
+  skip 'signals' 'no perl'
+fi
+plan
+exit "$tap_failed"
