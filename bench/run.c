@@ -4,9 +4,11 @@
 #include "bench/setup.h"
 #include "common/environment.h"
 #include "common/isolate.h"
+#include "common/others.h"
 #include "common/progress.h"
 #include "common/work.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +68,13 @@ static bool add_shard(const session *run, json_t *context) {
                                        run_json(request))) == 0;
 }
 
+/* What other processes used since `before`; nothing where it is not known. */
+static bool add_others(json_t *context, const others_mark *before) {
+  others_mark now;
+  const double share = others_read(&now) ? others_share(before, &now) : NAN;
+  return isnan(share) || json_object_set_new(context, "others", json_real(share)) == 0;
+}
+
 /* Adds our facts to those of Google Benchmark, whose "date" is local time of the same moment. */
 static bool add_context(json_t *record, const session *run, json_t *environment) {
   const bench_request *request = run->request;
@@ -113,8 +122,11 @@ static int make_record(session *run, json_t *environment, json_t **record) {
   if (!setup_buffers(run, environment) || !setup_benchmarks(run)) return 2;
   if (run->benchmark_count == 0 && !part) return tell_nothing("nothing is left in these modes");
   if (run->request->foretell) setup_predict(run);
+  others_mark before;
+  const bool is_known = others_read(&before);
   *record = run->benchmark_count ? measure(run) : json_pack("{s:{}, s:[]}", "context", "benchmarks");
   if (!*record) return 2;
+  if (is_known && !add_others(json_object_get(*record, "context"), &before)) benchmark_tell_memory();
   if (add_context(*record, run, environment)) return 0;
   json_decref(*record);
   *record = NULL;

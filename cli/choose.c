@@ -281,6 +281,7 @@ static int run(options *given) {
     field_print(made, stdout);
   } else {
     choice_print(choice, stdout);
+    print_doubt(timing, stdout);
     if (found) print_code(&given->problem, find_kernel(choice->choice), given->threads);
   }
   if (out && (choice_plot(choice, output_stream(out)) != 0 || !output_commit(out)))

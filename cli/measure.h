@@ -63,4 +63,7 @@ int measure_time(const options *given, const selection *chosen, char **flags, js
 /* Prints a timing record, a table for each mode. */
 void print_timings(const json_t *record, FILE *stream);
 
+/* One line, if other processes used so much of the machine meanwhile that the times are in doubt; else nothing. */
+void print_doubt(const json_t *record, FILE *stream);
+
 #endif

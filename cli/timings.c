@@ -4,6 +4,7 @@
 #include "cli/measure.h"
 #include "common/contract.h"
 #include "common/field.h"
+#include "common/others.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,12 @@ static void print_mode(const samples *s, bench_mode mode, FILE *stream) {
   }
 }
 
+void print_doubt(const json_t *record, FILE *stream) {
+  const double others = field_number(json_object_get(record, "context"), "others");
+  if (others > OTHERS_MOST)
+    fprintf(stream, "\nin doubt: other processes used %.0f %% of the processors during the timings\n", 100.0 * others);
+}
+
 void print_timings(const json_t *record, FILE *stream) {
   const json_t *benchmarks = json_object_get(record, "benchmarks");
   const size_t most = json_array_size(benchmarks) + 1;
@@ -117,6 +124,7 @@ void print_timings(const json_t *record, FILE *stream) {
     print_mode(&s, mode, stream);
     before = "\n";
   }
+  print_doubt(record, stream);
   free(s.scratch);
   free(s.entries);
 }

@@ -88,7 +88,8 @@ bool merge_are_all_found(const merger *m, const places *p) {
 /* ---- machines and builds ---- */
 
 bool merge_is_momentary(const char *key) {
-  static const char *const keys[] = {"date", "load", "load_after", "load_avg", "mhz_per_cpu", "executable", "shard"};
+  static const char *const keys[] = {"date",   "load",        "load_after", "load_avg",
+                                     "others", "mhz_per_cpu", "executable", "shard"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(keys[i], key) == 0) return true;
   return false;

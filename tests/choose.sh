@@ -48,6 +48,20 @@ quick='--dim 64 --repetitions 3'
   check 'rope' ends 0 --len 100 $quick --op rope --heads 4 --kernel 'cr-portable,cached' --max-ulp 0.5
   check 'its lines apply' says '^  posenc_apply(plan, &slice, x, x);$'
   do_compile 'and compile'
+  if [ -r /proc/stat ]; then
+    pids=
+    for busy in 1 2 3; do
+      while :; do :; done &
+      pids="$pids $!"
+    done
+    check 'beside other work' ends 0 --len 100 --dim 64 --repetitions 60 --kernel rotation-portable,naive
+    kill $pids && wait $pids 2>/dev/null
+    check 'the times are said to be in doubt' \
+      says '^in doubt: other processes used [0-9]* % of the processors during the timings$'
+  else
+    skip 'beside other work' 'no /proc/stat'
+    skip 'the times are said to be in doubt' 'no /proc/stat'
+  fi
   check 'a rope cache' \
     ends 0 --len 100 $quick --op rope-cache --scaling yarn,factor=4,original=64 --kernel rotation-portable
   check 'its lines make both tables' says '^  posenc_rope_cache(plan, 0, 100, cosines, sines);$'

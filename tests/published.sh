@@ -35,7 +35,7 @@ cat >build/posenc <<'END'
 [ "$1" = report ] || { echo "{\"environment\": {\"commit\": \"$commit\"}}"; exit; }
 while [ "$1" != -o ]; do shift; done
 echo "$2" >>"$known/measured"
-mkdir "$2" && cp "$known"/report.json "$2" && echo x >"$2/accuracy.json" && echo x >"$2/bench.json" || exit
+mkdir "$2" && cp "$known"/report.json "$2" && echo x >"$2/accuracy.json" && echo "  \"others\": $others," >"$2/bench.json" || exit
 echo "$2/index.html" && exit "$promises"
 END
 mkdir bin
@@ -46,11 +46,21 @@ PATH=${PATH#*:}
 exec mv "$@"
 END
 chmod +x build/posenc bin/mv
-known=$work/known commit=0123456789ab promises=0 stuck=
-export known commit promises stuck
+known=$work/known commit=0123456789ab promises=0 stuck= others=0.012 PUBLISH_MOST=100
+export known commit promises stuck others PUBLISH_MOST
 publish() { (cd build && PATH=$work/bin:$PATH srcdir=../source sh "$srcdir/tools/publish.sh") >out 2>err; }
 mkdir known
 sed 's/"commit":"[^"]*"/"commit":"0123456789ab"/g' "$folder/report.json" >known/report.json
+PUBLISH_MOST=-1
+check 'on a busy machine nothing is measured' \
+  eval '! publish && grep -q "^publish: other processes used [0-9]* % of the processors before" err && [ ! -e known/measured ]'
+PUBLISH_MOST=100 others=1.5
+check 'what was measured beside other work is not published' \
+  eval '! publish && grep -q "^publish: other processes used 150 % of the processors during the timings$" err'
+others=
+check 'nor where nobody knows' eval '! publish && grep -q "does not tell" err && [ ! -e source/reports/published ]'
+rm -rf source/reports/published.new known/measured
+others=0.012
 check 'another report is published' publish
 check 'without the records that it was made from' \
   test "$(cd source/reports/published && echo *)" = 'index.html report.json report.md'

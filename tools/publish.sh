@@ -3,9 +3,9 @@
 # Measures everything on this machine, publishes the report in reports/published/ of the source, and puts its figures
 # into README.md. Run by "make publish" in the build folder; $srcdir: the source folder. All of it appears at the end,
 # or nothing does; then the measurements are kept in reports/published.new/. $PUBLISH_OPTIONS: other options of posenc
-# report, to try it in a minute.
+# report, to try it in a minute. $PUBLISH_MOST: the percentage of the processors that other processes may use.
 set -eu
-: "${srcdir:=.}" "${PUBLISH_OPTIONS:=}"
+: "${srcdir:=.}" "${PUBLISH_OPTIONS:=}" "${PUBLISH_MOST:=5}"
 published=$srcdir/reports/published
 new=$published.new old=$published.old section=$published.section readme=$srcdir/README.new
 
@@ -19,6 +19,24 @@ readme_with() { # SECTION
     fail 'README.md lacks its marks: <!-- published: begin … -->, <!-- published: end -->'
 }
 
+# The percentage of all processors' time that is used, in the next second; nothing if the system does not tell.
+used_now() {
+  { head -n 1 /proc/stat && sleep 1 && head -n 1 /proc/stat; } 2>/dev/null | awk '
+    { used = $2 + $3 + $4 + $7 + $8 + $9; all = used + $5 + $6 }
+    NR == 2 && all > all_before { printf "%.0f", 100 * (used - before) / (all - all_before) }
+    { before = used; all_before = all }'
+}
+
+# The same of other processes, during all timings.
+used_by_others() {
+  sed -n 's/^ *"others": *\([0-9][0-9.e-]*\).*/\1/p' "$1" | awk '{ printf "%.0f", 100 * $1 }'
+}
+
+require_quiet() { # PERCENTAGE WHEN
+  [ -n "$1" ] || fail 'the system does not tell what other processes use'
+  [ "$1" -le "$PUBLISH_MOST" ] || fail "other processes used $1 % of the processors $2 the timings"
+}
+
 # What can be known before hours of measuring.
 readme_with /dev/null >/dev/null
 if [ -n "$PUBLISH_OPTIONS" ]; then
@@ -30,6 +48,7 @@ else
   '') fail 'posenc does not tell its commit' ;;
   *modified*) fail "posenc is of modified sources: $commit; commit them first, as figures are of a commit" ;;
   esac
+  require_quiet "$(used_now)" before
   set -- --full
   for cases in "$srcdir"/reference/worst/*.wc; do set -- "$@" --cases "$cases"; done
 fi
@@ -46,6 +65,7 @@ trap 'rm -f "$section" "$readme"; [ ! -e "$new" ] || echo "publish: not publishe
   echo 'publish: the page tells of a broken promise' >&2
   exit 1
 }
+[ -n "$PUBLISH_OPTIONS" ] || require_quiet "$(used_by_others "$new/bench.json")" during
 ./posenc-published "$new" >"$section"
 ./posenc-published --brief "$new" || exit
 rm -f "$new/accuracy.json" "$new/bench.json" # large, and nobody opens them

@@ -102,6 +102,10 @@ void stability_write(page *p, const record_report *report) {
   if (told->drift.json)
     page_say(p, " In the last third of the run it was %s times " SMALL("%s") " what it was in the first.",
              words_significant(told->drift.estimate, 3).text, words_interval(&told->drift).text);
+  const double others = field_number(facts, "others");
+  if (isfinite(others))
+    page_say(p, " Other processes used %s\u00a0%% of the processors meanwhile.",
+             words_significant(100 * others, 2).text);
   if (*load)
     page_say(p, " The load (processes that ran or waited, over 1, 5 and 15 minutes) was %s before%s%s%s.", load,
              *after ? " and " : "", after, *after ? " after" : "");

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A plugin for make timing-power: kernels of the library that take longer by a known share. SLOWED_BY="P Q ...", for
+ * the kernels in their order, is how many percent of the rows each call writes once more: work of the same kind, so
+ * that a process that waits for a core, or a slower clock, changes both parts alike. Without it all write once. A share
+ * is exact where rows, times percent, is a multiple of 3200 and the first position is 16 after one of 32, as the
+ * kernels that work in blocks then repeat whole blocks; and where it is large, as sines of small angles take less time.
+ */
+#include <posenc.h>
+
+#include <stdlib.h>
+
+/* The constants of the kernel that does the work, and what is added. */
+typedef struct slowed {
+  const posenc_kernel *kernel;
+  void *constants;
+  long percent;
+} slowed;
+
+/* The number of that place in SLOWED_BY, 0 where there is none. */
+static long percent_of(int place) {
+  const char *text = getenv("SLOWED_BY");
+  char *end = (char *)(uintptr_t)text;
+  long percent = 0;
+  for (int i = 0; text && i <= place; i++, text = end) percent = strtol(text, &end, 10);
+  return percent;
+}
+
+static posenc_status prepare(const char *name, int place, const posenc_problem *problem, const posenc_options *options,
+                             void **constants) {
+  slowed *made = calloc(1, sizeof *made);
+  if (!made) return POSENC_OUT_OF_MEMORY;
+  made->kernel = posenc_kernel_find(name);
+  made->percent = percent_of(place);
+  const posenc_status status =
+      made->kernel->prepare ? made->kernel->prepare(problem, options, &made->constants) : POSENC_OK;
+  if (status == POSENC_OK)
+    *constants = made;
+  else
+    free(made);
+  return status;
+}
+
+static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const slowed *made = constants;
+  made->kernel->execute(made->constants, problem, row, rows, out);
+  made->kernel->execute(made->constants, problem, row, rows * made->percent / 100, out);
+}
+
+static void release(void *constants) {
+  slowed *made = constants;
+  if (made->kernel->release) made->kernel->release(made->constants);
+  free(made);
+}
+
+/* The kernel slowed-NAME, of that place, does what NAME does. */
+#define SLOWED(place, id, of)                                                                                          \
+  static posenc_status prepare_##id(const posenc_problem *problem, const posenc_options *options, void **constants) {  \
+    return prepare(of, place, problem, options, constants);                                                            \
+  }                                                                                                                    \
+  static const posenc_kernel id = {                                                                                    \
+      .abi = POSENC_KERNEL_ABI,                                                                                        \
+      .isa = POSENC_ISA_GENERIC,                                                                                       \
+      .name = "slowed-" of,                                                                                            \
+      .summary = "as " of ", and some rows twice",                                                                     \
+      .algorithm = "As " of ".",                                                                                       \
+      .provenance = "tools/slowed.c",                                                                                  \
+      .basis = "that of " of " is not repeated here",                                                                  \
+      .bound = {.ulp = 1.0, .abs = 1.0, .max_position = 1 << 20},                                                      \
+      .prepare = prepare_##id,                                                                                         \
+      .execute = execute,                                                                                              \
+      .release = release,                                                                                              \
+  };
+SLOWED(0, naive, "naive")
+SLOWED(1, div_term, "div-term")
+SLOWED(2, naive_f64, "naive-f64")
+SLOWED(3, rotation, "rotation-portable")
+SLOWED(4, rounded, "cr-portable")
+
+POSENC_PLUGIN(&naive, &div_term, &naive_f64, &rotation, &rounded);
