@@ -115,7 +115,7 @@ static void make_rows(void *argument, int64_t part) {
 
 static void apply_part(call *c, const posenc_slice *own, int64_t place) {
   const apply_source serial = {.kernel = c->made->serial, .constants = c->made->constants, .loops = c->made->loops};
-  const int status = apply(&serial, c->problem, own, c->x + place, c->out + place);
+  const int status = (int)apply(&serial, c->problem, own, c->x + place, c->out + place);
   if (status != POSENC_OK) atomic_store(&c->worst, status);
 }
 
