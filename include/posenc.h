@@ -440,7 +440,7 @@ POSENC_API const char *posenc_kernel_refusal(const posenc_kernel *kernel, const 
 typedef enum posenc_stores {
   POSENC_STORES_AUTO = 0,    /* streaming if the rows of one posenc_execute are too large for the caches */
   POSENC_STORES_REGULAR = 1, /* through the caches: for rows that are read soon */
-  /* Past the caches, where the alignment of `out` and dim allows it: leaves the caches to other data. */
+  /* Past the caches, where `out` and dim allow it (posenc_alloc): leaves the caches to other data. */
   POSENC_STORES_STREAMING = 2,
 } posenc_stores;
 
@@ -586,9 +586,17 @@ POSENC_API void posenc_encoder_destroy(posenc_encoder *encoder);
 /* ---- memory ------------------------------------------------------------------------------------ */
 
 /*
- * Memory for a table. Tables may lie in any memory, but new memory from here is faster to write: it is aligned to 64
- * bytes, and from 1 MiB on aligned to 2 MiB and advised for huge pages, where the system has them. The content is
- * undefined. 0 bytes are allowed. Null if memory runs out. The caller frees it with posenc_free, which accepts null.
+ * Memory for a table, aligned to 64 bytes, and from 1 MiB on aligned to 2 MiB and advised for huge pages, where the
+ * system has them. Tables may lie in any other memory. What that costs (doc/performance.md, "Where a table lies"):
+ *   - New memory of malloc comes in small pages, whose page faults take several times as long as the kernels do.
+ *     Memory that was written before has no such cost.
+ *   - Large tables of 16-byte aligned memory, as malloc gives it: 0 to 7 % in the correctly rounded kernels with vector
+ *     instructions, if rows are whole cache lines of 64 bytes and the layout is interleaved. Otherwise, or if `out` is
+ *     an odd number of elements past a cache line, tables too large for the caches are written 2 to 3 times as slowly,
+ *     as they cannot be stored past the caches. rotation-avx512 loses up to 30 % with 256 columns or more, and is 2 to 3
+ *     times as slow with fewer.
+ * The content is undefined. 0 bytes are allowed. Null if memory runs out. The caller frees it with posenc_free, which
+ * accepts null.
  */
 POSENC_API void *posenc_alloc(size_t bytes);
 POSENC_API void posenc_free(void *memory);

@@ -10,7 +10,7 @@
 #include "impls/cr/store.h"
 
 /* Vectors that are computed side by side: as many as fit in 16 registers. */
-enum { VECTORS = 4, STREAMS = true };
+enum { VECTORS = 4, STREAMS = true, SHIFT_FROM = 1 << 18 };
 #include "impls/cr/template.h"
 #endif
 

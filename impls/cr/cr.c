@@ -64,23 +64,25 @@ void cr_release(void *table) {
   free(made);
 }
 
-/* Lanes without a frequency compute what the first has: anything that is rarely in doubt. */
-static void pad(cr_table *made, size_t pairs, size_t padded, size_t copies) {
+/* After the last pair come those of the next row. Lanes that compute none of a table compute these too, which are rarely
+   in doubt. */
+static void pad(cr_table *made, size_t padded, size_t copies) {
   const angle_table *angles = made->angles;
+  const size_t pairs = (size_t)made->pairs;
   for (size_t i = pairs; i < padded; i++) {
-    angles->turn_high[i] = angles->turn_high[0];
-    angles->turn_low[i] = angles->turn_low[0];
-    angles->turn_rest[i] = angles->turn_rest[0];
-    angles->step_sin[i] = angles->step_sin[0];
-    angles->step_cos[i] = angles->step_cos[0];
-    made->block_sin[i] = made->block_sin[0];
-    made->block_cos[i] = made->block_cos[0];
-    for (size_t copy = 0; copy < copies; copy++) made->twice_cosine[copies * i + copy] = made->twice_cosine[0];
+    angles->turn_high[i] = angles->turn_high[i - pairs];
+    angles->turn_low[i] = angles->turn_low[i - pairs];
+    angles->step_sin[i] = angles->step_sin[i - pairs];
+    angles->step_cos[i] = angles->step_cos[i - pairs];
+    made->block_sin[i] = made->block_sin[i - pairs];
+    made->block_cos[i] = made->block_cos[i - pairs];
+    for (size_t copy = 0; copy < copies; copy++)
+      made->twice_cosine[copies * i + copy] = made->twice_cosine[copies * (i - pairs) + copy];
   }
 }
 
 posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table) {
-  const size_t pairs = (size_t)(problem->dim / 2), padded = (pairs + ANGLE_PADDING - 1) / ANGLE_PADDING * ANGLE_PADDING;
+  const size_t pairs = (size_t)(problem->dim / 2), padded = angle_padded(problem);
   const size_t copies = (size_t)posenc_layout_columns(problem->layout, problem->dim).step;
   cr_table *made = calloc(1, sizeof *made);
   void *angles;
@@ -93,6 +95,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
     free(made);
     return POSENC_OUT_OF_MEMORY;
   }
+  made->pairs = (int64_t)pairs;
   made->angles = angles;
   made->block_sin = made->twice_cosine + copies * padded;
   made->block_cos = made->block_sin + padded;
@@ -102,7 +105,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
     angle_sincos(angle_at(made->angles->turn_high[i], made->angles->turn_low[i], 32), &made->block_sin[i],
                  &made->block_cos[i]);
   }
-  pad(made, pairs, padded, copies);
+  pad(made, padded, copies);
   *table = made;
   return POSENC_OK;
 }
@@ -133,6 +136,7 @@ posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, ro
 }
 
 double cr_value(const cr_table *table, posenc_dtype dtype, int64_t position, int64_t index, bool cosine) {
+  if (position == 0) return cosine;
   const u128 turn = wide_turn(table->angles, index, position);
   return wide_round(cosine ? wide_cosine(turn) : wide_sine(turn), cr_precision(dtype), least_exponent(dtype));
 }

@@ -19,6 +19,9 @@
  *   2 cos w, the double nearest to it: at most 1, times |x| <= 1, at the same steps:       120 × 1 = 120
  * In all 49.5 + 104 + 180 + 120 = 453.5 u < 2^-44 = 512 u; second-order terms are below 1 u.
  *
+ * Nothing in this depends on where anchors stand. Where vectors reach from one row into the next (template.h), the
+ * columns of the next row have theirs one position farther.
+ *
  * That is for |x| <= 1. By its error x may pass 1, where the exact one is within 2^-21.5 radians of the top, and a sum
  * then costs 1. For w >= 2^-21 that is one row in three at most, or two in succession: 23 u more. For a smaller w it
  * may be every row, and a product of 2 or more costs 2. But then the step's sine is all but exact and its cosine within
@@ -76,8 +79,10 @@ static inline int64_t cr_exact_anchor(int64_t center) {
   return (int64_t)((uint64_t)center & ~UINT64_C(255));
 }
 
-/* Constants of a plan; arrays have one entry per frequency, and repeat the first up to a multiple of ANGLE_PADDING. */
+/* Constants of a plan; arrays have one entry per frequency, and then the first ones again, CR_NEXT_PAIRS or more. */
+enum { CR_NEXT_PAIRS = 32 };
 typedef struct cr_table {
+  int64_t pairs;
   angle_table *angles;
   double *twice_cosine;          /* of one position, rounded to nearest; in an interleaved table one for each column */
   double *block_sin, *block_cos; /* angle_sincos of a block, 32 positions; in the memory of twice_cosine */
@@ -126,8 +131,7 @@ posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, ro
 /* The sine or cosine of a pair, correctly rounded to the format. */
 double cr_value(const cr_table *table, posenc_dtype dtype, int64_t position, int64_t index, bool cosine);
 
-/* Writes one element of the row at `row`, correctly rounded. Position 0 must not be asked for: it would be
-   uncertain, but is exact already (angle.h). */
+/* Writes one element of the row at `row`, correctly rounded. */
 void cr_element(const cr_table *table, const posenc_problem *problem, int64_t position, int64_t column, void *row);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * The fast path of the correctly rounded kernels, for any instruction set. A kernel includes the header of its
  * instruction set (lib/simd) and store.h, defines VECTORS, even, the vectors of columns that walk down the rows
- * together, and STREAMS, whether `stream` goes past the caches; then it includes this, and has its `execute` and
- * `stage_samples`.
+ * together, STREAMS, whether `stream` goes past the caches, and SHIFT_FROM, see `execute`; then it includes this, and
+ * has its `execute` and `stage_samples`.
  */
 #ifndef POSENC_IMPLS_CR_TEMPLATE_H
 #define POSENC_IMPLS_CR_TEMPLATE_H
@@ -16,6 +16,7 @@
 enum { TILE = VECTORS * LANES, TAIL = 2 * LANES, BLOCK = 32, CHUNK = 256 };
 _Static_assert(TILE % TAIL == 0, "a tile is some tails");
 _Static_assert(ANGLE_PADDING % TAIL == 0 && CHUNK % TILE == 0, "whole vectors of constants, and of anchors");
+_Static_assert(CR_NEXT_PAIRS >= STORE_LINE / 2 / 2 + TAIL, "constants of pairs past the last one");
 
 /* Columns as they lie in the table, at the row of the anchor and at the one before: of CHUNK pairs interleaved, or of
    CHUNK pairs the first and then the second column. */
@@ -61,6 +62,12 @@ INLINE int64_t bytes_of(variant as) {
   return as.dtype == POSENC_F32 ? 4 : 2;
 }
 
+/* Constants of any column. Without the streaming instruction sets, unaligned loads cost an instruction, and no row
+   begins but with pair 0. */
+INLINE doubles load_constants(const double *from) {
+  return STREAMS ? load_doubles(from) : load_aligned(from);
+}
+
 INLINE void store_row(variant as, char *out, int row, const doubles *x, uncertain_rows *found) {
   flags any = no_flags();
   UNROLL(8)
@@ -76,7 +83,7 @@ INLINE void store_row(variant as, char *out, int row, const doubles *x, uncertai
 INLINE void advance(variant as, doubles *before, const doubles *now, const double *twice_cosine) {
   UNROLL(8)
   for (int v = 0; v < as.vectors; v++)
-    before[v] = multiply_subtract(load_aligned(twice_cosine + v * LANES), now[v], before[v]);
+    before[v] = multiply_subtract(load_constants(twice_cosine + v * LANES), now[v], before[v]);
 }
 
 /* Rows first, first + way, … as many as `rows`, of which those of the block are stored; a row on, the two states
@@ -112,16 +119,19 @@ TARGET static __attribute__((noinline)) void recompute_uncertain(destination to,
                                                                  const uncertain_rows *found) {
   const posenc_dtype dtype = to.problem->dtype;
   for (int n = 0; n < found->count; n++) {
-    const int row = found->rows[n];
-    if (to.at.center + row == 0) continue; /* exact already */
-    char *out = to.out + (row - to.at.from) * to.row_bytes;
+    const bool has_next = from.column + from.count > to.problem->dim;
+    if (to.at.center + found->rows[n] == 0 && !has_next) continue; /* exact already: an anchor */
     for (int64_t i = 0; i < from.count; i++) {
       const double x = found->columns[n][i];
-      if (dtype != POSENC_F32 && !cr_needs_double(x, dtype)) continue;
-      if (cr_is_uncertain(x, cr_midpoint_bits(dtype)))
-        cr_element(to.table, to.problem, to.at.center + row, from.column + i, out);
+      const bool in_doubt = cr_is_uncertain(x, cr_midpoint_bits(dtype));
+      if (dtype == POSENC_F32 ? !in_doubt : !cr_needs_double(x, dtype)) continue;
+      const bool is_next = from.column + i >= to.problem->dim;
+      const int64_t column = from.column + i - (is_next ? to.problem->dim : 0), row = found->rows[n] + is_next;
+      char *out = to.out + (row - to.at.from) * to.row_bytes;
+      if (in_doubt)
+        cr_element(to.table, to.problem, to.at.center + row, column, out);
       else
-        round_to(dtype, out, from.column + i, x);
+        round_to(dtype, out, column, x);
     }
   }
 }
@@ -157,27 +167,37 @@ INLINE column_span split_columns(column_span *from, int64_t columns) {
 }
 
 INLINE void tiles(variant as, destination to, column_span from) {
-  const variant tail = {2, as.dtype, false};
+  const variant tail = {2, as.dtype, as.streamed && TAIL * bytes_of(as) % STORE_LINE == 0};
+  const variant cut = {2, as.dtype, false};
   while (from.count >= TILE) tile(as, to, split_columns(&from, TILE));
   while (from.count >= TAIL) tile(tail, to, split_columns(&from, TAIL));
-  if (from.count) cut_tile(tail, to, from);
+  if (from.count) cut_tile(cut, to, from);
 }
 
 /* One block on, of the pairs [pair, pair + count), and on to whole tails. */
 INLINE void advance_anchor(const cr_table *table, int64_t pair, int64_t count, anchor_sincos *at) {
   for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
     const doubles sine = load_aligned(at->sine + i), cosine = load_aligned(at->cosine + i);
-    const doubles block_sin = load_aligned(table->block_sin + pair + i),
-                  block_cos = load_aligned(table->block_cos + pair + i);
+    const doubles block_sin = load_constants(table->block_sin + pair + i),
+                  block_cos = load_constants(table->block_cos + pair + i);
     store_aligned(at->sine + i, multiply_add(sine, block_cos, cosine * block_sin));
     store_aligned(at->cosine + i, multiply_subtract(cosine, block_cos, sine * block_sin));
   }
 }
 
+/* turns_at; of pairs past the last one, which are the first ones of the next row, at the next position. */
+INLINE u64s row_turns_at(const cr_table *table, int64_t pair, int64_t position) {
+  static const uint64_t lanes[] = {0, 1, 2, 3, 4, 5, 6, 7};
+  const u64s turns = turns_at(table->angles, pair, position);
+  if (__builtin_expect(pair + LANES <= table->pairs, 1)) return turns;
+  const i64s index = (i64s)load_u64s(lanes) + pair;
+  return turns + (load_u64s(table->angles->turn_high + pair) & (u64s)(index >= table->pairs));
+}
+
 INLINE void seed_anchor(const cr_table *table, int64_t pair, int64_t count, int64_t position, anchor_sincos *at) {
   for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
     doubles sine, cosine;
-    sincos_of(turns_at(table->angles, pair + i, position), true, &sine, &cosine);
+    sincos_of(row_turns_at(table, pair + i, position), true, &sine, &cosine);
     store_aligned(at->sine + i, sine);
     store_aligned(at->cosine + i, cosine);
   }
@@ -195,8 +215,8 @@ INLINE void find_anchors(const cr_table *table, int64_t pair, int64_t count, con
   const angle_table *angles = table->angles;
   for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
     const doubles sine = load_aligned(from->sine + i), cosine = load_aligned(from->cosine + i);
-    const doubles step_sin = load_aligned(angles->step_sin + pair + i),
-                  step_cos = load_aligned(angles->step_cos + pair + i);
+    const doubles step_sin = load_constants(angles->step_sin + pair + i),
+                  step_cos = load_constants(angles->step_cos + pair + i);
     const doubles sine_before = multiply_subtract(sine, step_cos, cosine * step_sin),
                   cosine_before = multiply_add(cosine, step_cos, sine * step_sin);
     const bool cosine_first = to.cos < to.sin;
@@ -227,34 +247,38 @@ INLINE void execute_block(variant as, destination to, int64_t pair, int64_t coun
                         at.before + n * CHUNK});
 }
 
+/* Consecutive pairs of a table, or past its last pair: in interleaved layouts the first pairs of the next row lie there.
+   So a span of a row's length can begin where a cache line does. */
+typedef struct pair_span {
+  int64_t first, count;
+} pair_span;
+
 /* A row alone is an anchor of its own. */
-INLINE void execute_row(variant as, destination to, int64_t position, posenc_columns columns) {
-  const int64_t pairs = to.problem->dim / 2;
+INLINE void execute_row(variant as, destination to, pair_span span, int64_t position, posenc_columns columns) {
   to.at = (rotation_block){position, 0, 1};
-  for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
-    const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
+  for (int64_t done = 0; done < span.count; done += CHUNK) {
+    const int64_t count = span.count - done < CHUNK ? span.count - done : CHUNK;
     anchor_sincos found;
-    seed_anchor(to.table, pair, count, position, &found);
-    execute_block(as, to, pair, count, &found, columns);
+    seed_anchor(to.table, span.first + done, count, position, &found);
+    execute_block(as, to, span.first + done, count, &found, columns);
   }
 }
 
 /* The blocks from one exact anchor to the next are done for a chunk of pairs at a time. */
-INLINE void execute_as(variant as, const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
-                       char *out) {
-  const int64_t pairs = problem->dim / 2;
+INLINE void execute_as(variant as, const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,
+                       int64_t rows, char *out) {
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   destination to = {.table = table, .problem = problem, .out = out, .row_bytes = problem->dim * bytes_of(as)};
   if (rows == 1) {
-    execute_row(as, to, problem->first + row, columns);
+    execute_row(as, to, span, problem->first + row, columns);
     return;
   }
   for (int64_t run = 0, end; run < rows; run = end) {
     const int64_t position = problem->first + row + run, center = rotation_block_at(position, rows - run).center;
     const int64_t left = cr_exact_anchor(center) + CR_ADVANCES * BLOCK + BLOCK / 2 - position;
     end = left < rows - run ? run + left : rows;
-    for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
-      const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
+    for (int64_t some = 0; some < span.count; some += CHUNK) {
+      const int64_t pair = span.first + some, count = span.count - some < CHUNK ? span.count - some : CHUNK;
       anchor_sincos found;
       for (int64_t done = run; done < end; done += to.at.to - to.at.from) {
         to.at = rotation_block_at(problem->first + row + done, rows - done);
@@ -313,10 +337,12 @@ TARGET static bool stage_samples(const void *constants, const posenc_problem *pr
 }
 
 /* One instance for each variant. */
+typedef void instance(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row, int64_t rows,
+                      char *out);
 #define CR_INSTANCE(name, dtype, streamed)                                                                             \
-  TARGET static void name(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,             \
-                          char *out) {                                                                                 \
-    execute_as((variant){VECTORS, dtype, streamed}, table, problem, row, rows, out);                                   \
+  TARGET static void name(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,           \
+                          int64_t rows, char *out) {                                                                   \
+    execute_as((variant){VECTORS, dtype, streamed}, table, problem, span, row, rows, out);                             \
   }
 CR_INSTANCE(f32, POSENC_F32, false)
 CR_INSTANCE(f32_streamed, POSENC_F32, true)
@@ -325,15 +351,30 @@ CR_INSTANCE(f16_streamed, POSENC_F16, true)
 CR_INSTANCE(bf16, POSENC_BF16, false)
 CR_INSTANCE(bf16_streamed, POSENC_BF16, true)
 
+/* Vectors are stored at cache lines where rows allow it: only that can be streamed, and in the caches it pays from
+   SHIFT_FROM bytes on. */
 TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  typedef void instance(const cr_table *, const posenc_problem *, int64_t, int64_t, char *);
   static instance *const instances[][2] = {[POSENC_F32] = {f32, STREAMS ? f32_streamed : f32},
                                            [POSENC_F16] = {f16, STREAMS ? f16_streamed : f16},
                                            [POSENC_BF16] = {bf16, STREAMS ? bf16_streamed : bf16}};
-  const bool streamed = STREAMS && store_streams(((const cr_table *)constants)->angles->stores, problem, rows, out,
-                                                 TAIL * posenc_dtype_bytes(problem->dtype));
-  instances[problem->dtype][streamed](constants, problem, row, rows, out);
-  if (streamed) store_fence();
+  const cr_table *table = constants;
+  const int64_t pairs = table->pairs, element = (int64_t)posenc_dtype_bytes(problem->dtype),
+                row_bytes = problem->dim * element, last = rows - 1;
+  const int64_t columns = STREAMS ? store_columns_to_line(problem, out) : -1;
+  const bool can_shift =
+      columns > 0 && columns % 2 == 0 && rows > 1 && posenc_layout_columns(problem->layout, problem->dim).step == 2;
+  const bool streams = (columns == 0 || can_shift) && TILE * element % STORE_LINE == 0 &&
+                       store_streams(table->angles->stores, problem, rows);
+  instance *const regular = instances[problem->dtype][false], *const most = instances[problem->dtype][streams];
+  if (can_shift && (streams || rows * row_bytes >= SHIFT_FROM)) {
+    const int64_t shift = columns / 2;
+    regular(table, problem, (pair_span){0, shift}, row, 1, out);
+    regular(table, problem, (pair_span){shift, pairs - shift}, row + last, 1, (char *)out + last * row_bytes);
+    most(table, problem, (pair_span){shift, pairs}, row, last, out);
+  } else {
+    most(table, problem, (pair_span){0, pairs}, row, rows, out);
+  }
+  if (streams) store_fence();
 }
 
 #endif

@@ -11,8 +11,8 @@
 #include "lib/simd/avx512.h"
 
 /* Vectors of eight pairs that walk down the rows together: enough chains to hide the latency of a rotation. What is
-   streamed lies on cache lines: then it is whole vectors in all layouts and dtypes, and no mask is needed. */
-enum { VECTORS = 4, TILE = LANES * VECTORS, LINE = 64 };
+   streamed lies on cache lines, in whole vectors in all layouts and dtypes, so that no mask is needed. */
+enum { VECTORS = 4, TILE = LANES * VECTORS, PEELED_DIM = 256 };
 _Static_assert(ANGLE_PADDING % TILE == 0, "tiles load whole vectors of constants");
 
 typedef struct state {
@@ -137,8 +137,8 @@ INLINE void tile(const angle_table *angles, const target *to, int64_t pair, rota
   state step, back, forward, backward;
   UNROLL(8)
   for (int v = 0; v < vectors; v++) {
-    step.sine[v] = load_aligned(angles->step_sin + pair + v * LANES);
-    step.cosine[v] = load_aligned(angles->step_cos + pair + v * LANES);
+    step.sine[v] = load_doubles(angles->step_sin + pair + v * LANES);
+    step.cosine[v] = load_doubles(angles->step_cos + pair + v * LANES);
     back.sine[v] = -step.sine[v];
     back.cosine[v] = step.cosine[v];
     sincos_of(turns_at(angles, pair + v * LANES, at.center), false, &forward.sine[v], &forward.cosine[v]);
@@ -155,9 +155,10 @@ INLINE void tile(const angle_table *angles, const target *to, int64_t pair, rota
   }
 }
 
-/* One instance per way to store, layout family and dtype: compile-time parameters, no branch in the loops. */
+/* One instance per way to store, layout family and dtype: compile-time parameters, no branch in the loops. The first
+   `peeled` pairs are not streamed. */
 INLINE void execute_as(const angle_table *angles, const posenc_problem *problem, int64_t row, int64_t rows, char *out,
-                       posenc_dtype dtype, bool interleaved, bool streamed) {
+                       posenc_dtype dtype, bool interleaved, bool streamed, int64_t peeled) {
   const int64_t pairs = problem->dim / 2;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   const bool cosine_first = columns.cos < columns.sin;
@@ -166,56 +167,64 @@ INLINE void execute_as(const angle_table *angles, const posenc_problem *problem,
   for (int64_t done = 0; done < rows;) {
     const rotation_block at = rotation_block_at(problem->first + row + done, rows - done);
     for (int64_t pair = 0; pair < pairs;) {
-      const int64_t left = pairs - pair, column = (interleaved ? 2 : 1) * pair;
-      const target to = {.out = out + done * row_bytes,
-                         .row_bytes = row_bytes,
-                         .first = first + column,
-                         .second = second + column,
-                         .cosine_first = cosine_first,
-                         .interleaved = interleaved,
-                         .streamed = streamed,
-                         .dtype = dtype};
+      const int64_t left = (pair < peeled ? peeled : pairs) - pair, column = (interleaved ? 2 : 1) * pair;
+      target to = {.out = out + done * row_bytes,
+                   .row_bytes = row_bytes,
+                   .first = first + column,
+                   .second = second + column,
+                   .cosine_first = cosine_first,
+                   .interleaved = interleaved,
+                   .streamed = streamed,
+                   .dtype = dtype};
+      int64_t done_pairs = LANES;
       if (left >= TILE) {
         tile(angles, &to, pair, at, VECTORS, LANES);
-        pair += TILE;
+        done_pairs = TILE;
+      } else if (streamed && left >= LANES && pair >= peeled) {
+        tile(angles, &to, pair, at, 1, LANES);
       } else {
-        tile(angles, &to, pair, at, 1, left < LANES ? (int)left : LANES);
-        pair += LANES;
+        to.streamed = false;
+        done_pairs = left < LANES ? left : LANES;
+        tile(angles, &to, pair, at, 1, (int)done_pairs);
       }
+      pair += done_pairs;
     }
     done += at.to - at.from;
   }
 }
 
 INLINE void execute_stored(const angle_table *angles, const posenc_problem *problem, int64_t row, int64_t rows,
-                           char *out, bool streamed) {
+                           char *out, bool streamed, int64_t peeled) {
   const bool interleaved = problem->layout == POSENC_INTERLEAVED || problem->layout == POSENC_INTERLEAVED_CS;
   switch (problem->dtype) {
   case POSENC_F32:
     if (interleaved)
-      execute_as(angles, problem, row, rows, out, POSENC_F32, true, streamed);
+      execute_as(angles, problem, row, rows, out, POSENC_F32, true, streamed, peeled);
     else
-      execute_as(angles, problem, row, rows, out, POSENC_F32, false, streamed);
+      execute_as(angles, problem, row, rows, out, POSENC_F32, false, streamed, peeled);
     break;
   case POSENC_F64:
-    execute_as(angles, problem, row, rows, out, POSENC_F64, interleaved, streamed);
+    execute_as(angles, problem, row, rows, out, POSENC_F64, interleaved, streamed, peeled);
     break;
   case POSENC_F16:
-    execute_as(angles, problem, row, rows, out, POSENC_F16, interleaved, streamed);
+    execute_as(angles, problem, row, rows, out, POSENC_F16, interleaved, streamed, peeled);
     break;
   case POSENC_BF16:
-    execute_as(angles, problem, row, rows, out, POSENC_BF16, interleaved, streamed);
+    execute_as(angles, problem, row, rows, out, POSENC_BF16, interleaved, streamed, peeled);
     break;
   }
 }
 
 TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const angle_table *angles = constants;
-  if (store_streams(angles->stores, problem, rows, out, LINE)) {
-    execute_stored(angles, problem, row, rows, out, true);
+  const int64_t columns = store_columns_to_line(problem, out),
+                step = posenc_layout_columns(problem->layout, problem->dim).step;
+  const bool aligned = columns == 0 || (columns > 0 && columns % step == 0 && problem->dim >= PEELED_DIM);
+  if (aligned && store_streams(angles->stores, problem, rows)) {
+    execute_stored(angles, problem, row, rows, out, true, columns / step);
     store_fence();
   } else {
-    execute_stored(angles, problem, row, rows, out, false);
+    execute_stored(angles, problem, row, rows, out, false, 0);
   }
 }
 #endif

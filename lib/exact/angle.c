@@ -49,8 +49,12 @@ const char *angle_can_do(const posenc_problem *problem) {
   return NULL;
 }
 
+size_t angle_padded(const posenc_problem *problem) {
+  return (size_t)(problem->dim / 2 + 2 * ANGLE_PADDING - 1) / ANGLE_PADDING * ANGLE_PADDING;
+}
+
 posenc_status angle_prepare(const posenc_problem *problem, const posenc_options *options, void **table) {
-  const size_t pairs = (size_t)(problem->dim / 2), padded = (pairs + ANGLE_PADDING - 1) / ANGLE_PADDING * ANGLE_PADDING;
+  const size_t pairs = (size_t)(problem->dim / 2), padded = angle_padded(problem);
   const size_t header = 64;
   size_t bytes;
   if (__builtin_mul_overflow(padded, 5 * sizeof(uint64_t), &bytes) || __builtin_add_overflow(bytes, header, &bytes))

@@ -9,7 +9,8 @@
 #include "lib/exact/u128.h"
 #include "posenc.h"
 
-/* Room for whole vectors: arrays of a table are padded with zeros to a multiple of this many pairs. */
+/* Room for whole vectors that begin at any frequency: arrays of a table are padded with zeros to a multiple of this many
+   pairs, and to so many more. */
 enum { ANGLE_PADDING = 32 };
 
 /* Farthest position: leaves room for the anchors next to it. */
@@ -22,6 +23,9 @@ typedef struct angle_table {
   double *step_sin, *step_cos;    /* angle_sincos of one position */
   posenc_stores stores;           /* as the plan's options want it */
 } angle_table;
+
+/* Entries of an array, padding included. */
+size_t angle_padded(const posenc_problem *problem);
 
 /* prepare, release and can_do of the kernels that stand on angles. */
 posenc_status angle_prepare(const posenc_problem *problem, const posenc_options *options, void **table);

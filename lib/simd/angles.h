@@ -23,7 +23,7 @@ INLINE u64s turns_at(const angle_table *angles, int64_t pair, int64_t position) 
       turns[lane] = angle_at(angles->turn_high[pair + lane], angles->turn_low[pair + lane], position);
     return turns;
   }
-  const u64s high = *(const u64s *)(angles->turn_high + pair), low = *(const u64s *)(angles->turn_low + pair);
+  const u64s high = load_u64s(angles->turn_high + pair), low = load_u64s(angles->turn_low + pair);
   const u64s p = (uint64_t)position - (u64s){0}, turn = high * p + multiply_high(low, p);
   return position < 0 ? turn - low : turn; /* an unsigned product takes the position for one larger by 2^64 */
 }

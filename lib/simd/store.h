@@ -20,14 +20,22 @@ static inline size_t store_streams_from(size_t row_bytes, size_t element_bytes) 
   return element_bytes == 2 ? (size_t)1 << 23 : (size_t)1 << 24;
 }
 
-/* Streaming stores need rows that keep the alignment of a vector, and so do their halves, where the split layouts
-   have their second component. */
-static inline bool store_streams(posenc_stores wish, const posenc_problem *problem, int64_t rows, const void *out,
-                                 size_t alignment) {
+enum { STORE_LINE = 64 };
+
+static inline bool store_streams(posenc_stores wish, const posenc_problem *problem, int64_t rows) {
   const size_t element_bytes = posenc_dtype_bytes(problem->dtype), row_bytes = (size_t)problem->dim * element_bytes;
-  if ((uintptr_t)out % alignment || row_bytes / 2 % alignment) return false;
   return wish == POSENC_STORES_STREAMING ||
          (wish == POSENC_STORES_AUTO && row_bytes * (size_t)rows >= store_streams_from(row_bytes, element_bytes));
+}
+
+/* Columns of each row before the first that begins a cache line, and of each half of a row, as split layouts have them;
+   -1 where rows or halves differ in that. */
+static inline int64_t store_columns_to_line(const posenc_problem *problem, const void *out) {
+  const int64_t step = posenc_layout_columns(problem->layout, problem->dim).step;
+  const size_t element_bytes = posenc_dtype_bytes(problem->dtype),
+               part_bytes = (size_t)(problem->dim / 2 * step) * element_bytes;
+  if ((uintptr_t)out % element_bytes || part_bytes % STORE_LINE) return -1;
+  return (int64_t)(-(uintptr_t)out % STORE_LINE / element_bytes);
 }
 
 /* After the last of them: other threads see what was streamed. */

@@ -72,6 +72,8 @@ typedef uint16_t u16s __attribute__((vector_size(2 * FLOATS)));
   INLINE void store_##type(void *to, type x) {                                                                         \
     *(unaligned_##type *)to = x;                                                                                       \
   }
+UNALIGNED(doubles)
+UNALIGNED(u64s)
 UNALIGNED(floats)
 UNALIGNED(u32s)
 UNALIGNED(half_u32s)
