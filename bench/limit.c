@@ -32,7 +32,11 @@ static void fill_memset(unsigned char *buffer, size_t bytes) {
 #ifdef __x86_64__
 static void fill_stream(unsigned char *buffer, size_t bytes) {
   const __m128i value = _mm_set1_epi8(0x55);
-  const size_t whole = bytes & ~(size_t)63;
+  const size_t to_line = -(uintptr_t)buffer & 63, before = to_line < bytes ? to_line : bytes,
+               whole = (bytes - before) & ~(size_t)63;
+  memset(buffer, 0x55, before);
+  buffer += before;
+  bytes -= before;
   for (size_t i = 0; i < whole; i += 64) {
     _mm_stream_si128((__m128i *)(buffer + i), value);
     _mm_stream_si128((__m128i *)(buffer + i + 16), value);
@@ -47,7 +51,7 @@ static void fill_stream(unsigned char *buffer, size_t bytes) {
 /* Stores of whole vectors through the caches, as kernels write smaller tables. */
 #define FILL(name, attribute, width)                                                                                   \
   attribute static void name(unsigned char *buffer, size_t bytes) {                                                    \
-    typedef unsigned char vector __attribute__((vector_size(width), may_alias));                                       \
+    typedef unsigned char vector __attribute__((vector_size(width), aligned(1), may_alias));                           \
     const volatile unsigned char byte = 0x55;                                                                          \
     const vector value = byte - (vector){0};                                                                           \
     vector *out = (vector *)(void *)buffer;                                                                            \
@@ -64,7 +68,7 @@ FILL(fill_avx512, __attribute__((target("avx512f"))), 64)
 /* x *= 1 for every x, in blocks of 64 bytes, each asked for when the pass is `ahead` bytes before it. */
 #define SCALE(name, attribute, width, ahead)                                                                           \
   attribute static void name(unsigned char *buffer, size_t bytes) {                                                    \
-    typedef float vector __attribute__((vector_size(width), may_alias));                                               \
+    typedef float vector __attribute__((vector_size(width), aligned(4), may_alias));                                   \
     const volatile float one = 1.0f;                                                                                   \
     const float constant = one;                                                                                        \
     vector *x = (vector *)(void *)buffer;                                                                              \

@@ -9,6 +9,8 @@ static const struct {
     [BENCH_HOT] = {"hot", "the same memory again and again, plan not included"},
     [BENCH_COLD] = {"cold", "table and constants evicted from all caches, plan not included"},
     [BENCH_FRESH] = {"fresh", "memory as posenc_alloc gives it, page faults included, plan not included"},
+    [BENCH_MALLOC] = {"malloc", "memory as malloc gives it, page faults included, plan not included"},
+    [BENCH_OFFSET] = {"offset", "as hot, 16 bytes past a cache line, plan not included"},
     [BENCH_FIRST] = {"first", "plan and whole table, touched memory"},
     [BENCH_ROW] = {"row", "one row at a time, at scattered positions, plan not included"},
     [BENCH_PLAN] = {"plan", "the plan alone"},

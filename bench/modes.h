@@ -7,12 +7,14 @@
 
 /* The state of machine and memory before the work, and the part of the work that is timed. */
 typedef enum bench_mode {
-  BENCH_HOT,   /* the same memory again and again, touched; the plan is there */
-  BENCH_COLD,  /* table, or x, and constants evicted from all caches before each iteration */
-  BENCH_FRESH, /* writes to memory just allocated by posenc_alloc: its page faults count; tables alone */
-  BENCH_FIRST, /* plan, the whole table or x, and the plan's end, in touched memory: what it costs from nothing */
-  BENCH_ROW,   /* single rows at drawn positions, in the same memory; each waits for the one before */
-  BENCH_PLAN,  /* the plan and its end, alone */
+  BENCH_HOT,    /* the same memory again and again, touched; the plan is there */
+  BENCH_COLD,   /* table, or x, and constants evicted from all caches before each iteration */
+  BENCH_FRESH,  /* writes to memory just allocated by posenc_alloc: its page faults count; tables alone */
+  BENCH_MALLOC, /* the same, allocated by malloc */
+  BENCH_OFFSET, /* as hot, 16 bytes past a cache line, where malloc places tables; or x */
+  BENCH_FIRST,  /* plan, the whole table or x, and the plan's end, in touched memory: what it costs from nothing */
+  BENCH_ROW,    /* single rows at drawn positions, in the same memory; each waits for the one before */
+  BENCH_PLAN,   /* the plan and its end, alone */
   BENCH_MODES
 } bench_mode;
 

@@ -125,12 +125,12 @@ bool setup_buffers(session *run, const json_t *environment) {
   for (size_t i = 0; i < DTYPES; i++) {
     buffer *held = &run->buffers[i];
     if (!held->largest) continue;
-    bytes += (has_mode(run, BENCH_FRESH) ? 2 : 1) * held->bytes;
+    bytes += (has_mode(run, BENCH_FRESH) || has_mode(run, BENCH_MALLOC) ? 2 : 1) * held->bytes;
     if (fits_in_memory(held->bytes, environment) && fits_in_memory(bytes, environment))
-      held->memory = posenc_alloc(held->bytes);
+      held->memory = posenc_alloc(held->bytes + BENCH_OFFSET_BYTES);
     if (!held->memory)
       return benchmark_tell("bench: %s: no memory for its %zu bytes", held->largest->shape->name, held->bytes);
-    memset(held->memory, 0x55, held->bytes); /* a number in every dtype */
+    memset(held->memory, 0x55, held->bytes + BENCH_OFFSET_BYTES); /* a number in every dtype */
   }
   return !has_mode(run, BENCH_COLD) || evictor_open(&run->evictor, run->cache) || benchmark_tell_memory();
 }
@@ -174,7 +174,7 @@ static bool register_benchmark(session *run, const subject *s, bench_mode mode) 
   const posenc_status status = timing_set_up(&b->timing, s, mode, run->cache, run->request->min_time);
   if (status != POSENC_OK) benchmark_give_up(s, status);
   if (run->request->foretell && b->timing.limit.bytes > 0) b->beside = 2 * time_limit(&b->timing);
-  const double parts = mode == BENCH_HOT ? (double)s->shape->problem.rows / (double)b->timing.rows : 1;
+  const double parts = mode == BENCH_ROW ? 1 : (double)s->shape->problem.rows / (double)b->timing.rows;
   return shim_register(name, benchmark_run, b, b->timing.iterations, run->request->repetitions, parts) ||
          benchmark_tell_memory();
 }

@@ -45,24 +45,25 @@ static posenc_status make(const posenc_plan *plan, const subject *s, unsigned ch
 
 /* Rows of the table, or those rows of every sequence of x, in place. x stays finite: a sum grows by at most 1, and a
    rotation keeps the length of a pair. */
-static posenc_status execute_by(const posenc_plan *plan, const subject *s, int64_t row, int64_t rows) {
-  unsigned char *place = s->buffer + (size_t)row * row_bytes(s);
-  if (!is_applied(s)) return make(plan, s, s->buffer, all_rows(s), row, row, rows);
+static posenc_status execute_by(const posenc_plan *plan, const timing *t, int64_t row, int64_t rows) {
+  const subject *s = t->subject;
+  unsigned char *place = t->memory + (size_t)row * row_bytes(s);
+  if (!is_applied(s)) return make(plan, s, t->memory, all_rows(s), row, row, rows);
   posenc_slice slice = posenc_rows(row, rows);
   slice.batch = s->batch;
   slice.stride = all_rows(s) * row_elements(s);
   return posenc_apply(plan, &slice, place, place);
 }
 
-static posenc_status execute(const subject *s, int64_t row, int64_t rows) {
-  return execute_by(s->plan, s, row, rows);
+static posenc_status execute(const timing *t, int64_t row, int64_t rows) {
+  return execute_by(t->subject->plan, t, row, rows);
 }
 
 /* ---- the modes --------------------------------------------------------------------------------- */
 
 static posenc_status work_hot(timing *t) {
   if (t->next > all_rows(t->subject) - t->rows) t->next = 0; /* a shorter slice would be another work */
-  const posenc_status status = execute(t->subject, t->next, t->rows);
+  const posenc_status status = execute(t, t->next, t->rows);
   t->next += t->rows;
   return status;
 }
@@ -73,8 +74,13 @@ static bool prepare_cold(limit *l) {
   return true;
 }
 
-static posenc_status work_cold(timing *t) {
-  return execute(t->subject, 0, t->rows);
+static posenc_status work_whole(timing *t) {
+  return execute(t, 0, t->rows);
+}
+
+/* Whether each iteration has new memory. */
+static bool mode_allocates(bench_mode mode) {
+  return mode == BENCH_FRESH || mode == BENCH_MALLOC;
 }
 
 /* The size that posenc_alloc takes: no other table shares the last huge page. */
@@ -96,14 +102,19 @@ static void forget_pages(unsigned char *memory, size_t bytes) {
 static bool prepare_fresh(limit *l) {
   timing *t = l->arg;
   const size_t bytes = fresh_bytes(t->subject->bytes);
-  posenc_free(t->fresh);
-  l->buffer = t->fresh = posenc_alloc(bytes);
-  if (t->fresh) forget_pages(t->fresh, bytes);
-  return t->fresh;
+  posenc_free(t->memory);
+  l->buffer = t->memory = posenc_alloc(bytes);
+  if (t->memory) forget_pages(t->memory, bytes);
+  return t->memory;
 }
 
-static posenc_status work_fresh(timing *t) {
-  return make(t->subject->plan, t->subject, t->fresh, all_rows(t->subject), 0, 0, t->rows);
+/* A large table gets pages of its own and begins 16 bytes past the first. */
+static bool prepare_malloc(limit *l) {
+  timing *t = l->arg;
+  free(t->memory);
+  l->buffer = t->memory = malloc(t->subject->bytes);
+  if (t->memory) forget_pages(t->memory, t->subject->bytes);
+  return t->memory;
 }
 
 static posenc_status work_first(timing *t) {
@@ -113,7 +124,7 @@ static posenc_status work_first(timing *t) {
   posenc_status status = posenc_plan_create(&plan, &s->shape->problem, &s->options);
   if (status != POSENC_OK) return status;
   const double made = clock_seconds();
-  status = execute_by(plan, s, 0, t->rows);
+  status = execute_by(plan, t, 0, t->rows);
   const double executed = clock_seconds();
   posenc_plan_destroy(plan);
   t->plan_seconds += made - start + clock_seconds() - executed;
@@ -151,8 +162,10 @@ static const struct {
   bool whole; /* tables */
 } modes[BENCH_MODES] = {
     [BENCH_HOT] = {NULL, work_hot, false},
-    [BENCH_COLD] = {prepare_cold, work_cold, true},
-    [BENCH_FRESH] = {prepare_fresh, work_fresh, true},
+    [BENCH_COLD] = {prepare_cold, work_whole, true},
+    [BENCH_FRESH] = {prepare_fresh, work_whole, true},
+    [BENCH_MALLOC] = {prepare_malloc, work_whole, true},
+    [BENCH_OFFSET] = {NULL, work_hot, false},
     [BENCH_FIRST] = {NULL, work_first, true},
     [BENCH_ROW] = {NULL, work_row, false},
     [BENCH_PLAN] = {NULL, work_plan, false},
@@ -189,12 +202,18 @@ static int64_t few_rows(const subject *s) {
 }
 
 void timing_wake(timing *t) {
-  execute(t->subject, 0, few_rows(t->subject));
+  timing awake = *t;
+  awake.memory = t->subject->buffer;
+  execute(&awake, 0, few_rows(t->subject));
 }
 
 void timing_rest(timing *t) {
-  posenc_free(t->fresh);
-  t->fresh = NULL;
+  if (!mode_allocates(t->mode)) return;
+  if (t->mode == BENCH_MALLOC)
+    free(t->memory);
+  else
+    posenc_free(t->memory);
+  t->memory = NULL;
 }
 
 /* ---- how long work takes, roughly -------------------------------------------------------------- */
@@ -232,7 +251,7 @@ static int64_t more_rows(int64_t rows, double seconds, double wanted, int64_t mo
 static posenc_status predict_pass(subject *s) {
   const int64_t rows = all_rows(s);
   const double telling = telling_seconds(s);
-  timing part = {.subject = s, .mode = BENCH_HOT};
+  timing part = {.subject = s, .mode = BENCH_HOT, .memory = s->buffer};
   double seconds;
   for (part.rows = few_rows(s);; part.rows = more_rows(part.rows, seconds, telling, rows)) {
     const posenc_status status = time_best(&part, &seconds);
@@ -244,7 +263,7 @@ static posenc_status predict_pass(subject *s) {
 }
 
 bool mode_suits(const posenc_problem *problem, bench_mode mode) {
-  return mode != BENCH_FRESH || !op_is_applied(problem->op);
+  return !mode_allocates(mode) || !op_is_applied(problem->op);
 }
 
 /* A plan that holds all rows writes them to fresh memory, at a tenth of the speed of touched memory. */
@@ -285,9 +304,14 @@ void subject_release(subject *s) {
   posenc_plan_destroy(s->plan);
 }
 
+/* Whether an iteration is a slice of a table that takes long. */
+static bool is_sliced(bench_mode mode) {
+  return mode == BENCH_HOT || mode == BENCH_OFFSET;
+}
+
 static int64_t rows_of_iteration(const subject *s, bench_mode mode) {
   if (mode == BENCH_ROW) return 1;
-  if (mode != BENCH_HOT || s->pass <= slow_pass_seconds) return all_rows(s);
+  if (!is_sliced(mode) || s->pass <= slow_pass_seconds) return all_rows(s);
   return all_rows(s) / (int64_t)fmin(ceil(s->pass / slice_seconds), (double)all_rows(s));
 }
 
@@ -295,7 +319,7 @@ static int64_t rows_of_iteration(const subject *s, bench_mode mode) {
 static posenc_status predict_iteration(timing *t, double min_time, double *seconds) {
   const subject *s = t->subject;
   *seconds = s->pass * (double)t->rows / (double)all_rows(s);
-  const bool is_known = t->mode == BENCH_HOT || (modes[t->mode].whole && *seconds >= min_time);
+  const bool is_known = is_sliced(t->mode) || (modes[t->mode].whole && *seconds >= min_time);
   return is_known ? POSENC_OK : time_best(t, seconds);
 }
 
@@ -303,8 +327,9 @@ posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t
   *t = (timing){.subject = s, .mode = mode, .rows = rows_of_iteration(s, mode)};
   const size_t row = row_bytes(s) * (size_t)s->batch;
   const size_t bytes = mode == BENCH_PLAN ? 0 : mode == BENCH_ROW ? row : s->bytes;
+  t->memory = mode_allocates(mode) ? NULL : s->buffer + (mode == BENCH_OFFSET ? BENCH_OFFSET_BYTES : 0);
   t->limit = (limit){
-      is_applied(s), s->buffer, bytes, .cached = bytes <= last_cache_bytes, .prepare = modes[mode].prepare, .arg = t};
+      is_applied(s), t->memory, bytes, .cached = bytes <= last_cache_bytes, .prepare = modes[mode].prepare, .arg = t};
   double seconds;
   const posenc_status status = predict_iteration(t, min_time, &seconds);
   timing_rest(t);

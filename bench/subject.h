@@ -19,23 +19,28 @@ typedef struct subject {
   posenc_plan *plan;
   int64_t batch;         /* sequences of x; 1 for a table */
   size_t bytes;          /* of the table, or of all of x */
-  unsigned char *buffer; /* holds it, numbers; other subjects of the same dtype use it too */
+  unsigned char *buffer; /* holds it, and BENCH_OFFSET_BYTES more, numbers; other subjects of the dtype use it too */
   const evictor *evictor;
   int64_t draws[DRAWS]; /* rows */
   double pass;          /* seconds that a pass over all rows takes, about */
 } subject;
 
+/* Bytes past a cache line, as malloc's 16-byte alignment gives them. A buffer has room for so many more. */
+enum { BENCH_OFFSET_BYTES = 16 };
+
 /* A subject in one mode: a benchmark. */
 typedef struct timing {
   const subject *subject;
   bench_mode mode;
-  int64_t rows;         /* of one iteration */
-  int64_t iterations;   /* of one repetition */
-  double seconds;       /* that these take, about */
-  limit limit;          /* of the memory that the mode works on; 0 bytes where it works on none */
-  int64_t next;         /* where the next iteration begins: a row in "hot", a draw in "row" */
-  double plan_seconds;  /* in "first", what the plans of all iterations took */
-  unsigned char *fresh; /* memory of the last iteration of "fresh", or null */
+  int64_t rows;        /* of one iteration */
+  int64_t iterations;  /* of one repetition */
+  double seconds;      /* that these take, about */
+  limit limit;         /* of the memory that the mode works on; 0 bytes where it works on none */
+  int64_t next;        /* where the next iteration begins: a row in "hot", a draw in "row" */
+  double plan_seconds; /* in "first", what the plans of all iterations took */
+  unsigned char
+      *memory; /* of the table, or x: the subject's buffer or a place in it, or, in "fresh" and "malloc", of the
+                            last iteration alone, or null */
 } timing;
 
 /* Makes the plan and the draws, and measures a pass. The members before `plan`, and bytes, buffer and evictor, must

@@ -86,7 +86,7 @@ static void take_exhaustive(options *given, const char *name, const char *text, 
 
 static void take_modes(options *given, const char *name, const char *text, bool from_file) {
   (void)from_file;
-  if (!bench_modes_parse(text, &given->modes)) die_value(name, text, "not of hot, cold, fresh, first, row and plan");
+  if (!bench_modes_parse(text, &given->modes)) die_value(name, text, "not of hot, cold, fresh, malloc, offset, first, row and plan");
 }
 
 static void take_shard(options *given, const char *name, const char *text, bool from_file) {

@@ -135,7 +135,7 @@ posenc_status posenc_alibi_bias(const posenc_alibi *bias, void *out) {
   const int64_t from = b->key - (b->query + b->queries - 1), count = b->queries - 1 + b->keys;
   char *to = out, *sequence = b->queries > 1 ? posenc_alloc((size_t)count * element) : NULL;
   if (b->queries > 1 && !sequence) return POSENC_OUT_OF_MEMORY;
-  const bool streams = sequence && encoding_streams((size_t)elements * element, row_bytes, b->dtype);
+  const bool streams = sequence && encoding_streams(elements / b->keys, row_bytes, b->dtype, out);
   for (int64_t head = b->head; head < b->head + b->count; head++) {
     const posenc_sum slope = posenc_alibi_slope(b->heads, head);
     write_sequence(b->dtype, slope, from, count, sequence ? sequence : to);

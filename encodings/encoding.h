@@ -30,12 +30,12 @@ INLINE void encoding_store(posenc_dtype dtype, void *out, int64_t at, double hig
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
-/* Are so many bytes, in rows of so many, to be stored past the caches? */
-static inline bool encoding_streams(size_t bytes, size_t row_bytes, posenc_dtype dtype) {
+/* Are so many rows, of so many bytes, to be stored past the caches? */
+static inline bool encoding_streams(int64_t rows, size_t row_bytes, posenc_dtype dtype, const void *out) {
 #ifdef __SSE2__
-  return bytes >= store_streams_from(row_bytes, posenc_dtype_bytes(dtype));
+  return store_pays(row_bytes, (size_t)rows, posenc_dtype_bytes(dtype), out);
 #else
-  (void)bytes, (void)row_bytes, (void)dtype;
+  (void)rows, (void)row_bytes, (void)dtype, (void)out;
   return false;
 #endif
 }
@@ -73,8 +73,7 @@ typedef void encoding_row(posenc_dtype dtype, int64_t dim, int64_t position, cha
 INLINE void encoding_rows_as(posenc_dtype dtype, int64_t dim, const posenc_slice *slice, encoding_row *write,
                              char *out) {
   const size_t row_bytes = (size_t)dim * posenc_dtype_bytes(dtype);
-  const bool streams =
-      row_bytes <= ENCODING_BLOCK && encoding_streams(row_bytes * (size_t)slice->rows, row_bytes, dtype);
+  const bool streams = row_bytes <= ENCODING_BLOCK && encoding_streams(slice->rows, row_bytes, dtype, out);
   _Alignas(64) char block[ENCODING_BLOCK];
   const int64_t most = streams ? (int64_t)(ENCODING_BLOCK / row_bytes) : slice->rows;
   for (int64_t r = 0, rows; r < slice->rows; r += rows, out += (size_t)rows * row_bytes) {

@@ -123,8 +123,7 @@ posenc_status posenc_learned(const posenc_learned_table *table, const posenc_sli
   if (!out) return POSENC_BAD_ARGUMENT;
   const apply_loops *loops = apply_loops_for(NULL);
   const size_t row_bytes = (size_t)table->dim * posenc_dtype_bytes(table->dtype), element = posenc_dtype_bytes(dtype);
-  const bool streams =
-      !x && dtype == table->dtype && encoding_streams((size_t)(slice.batch * slice.rows) * row_bytes, row_bytes, dtype);
+  const bool streams = !x && dtype == table->dtype && encoding_streams(slice.batch * slice.rows, row_bytes, dtype, out);
   for (int64_t sequence = 0; sequence < slice.batch; sequence++)
     for (int64_t r = 0; r < slice.rows; r++) {
       const char *row = (const char *)table->rows + (size_t)slice_row(&slice, r) * row_bytes;

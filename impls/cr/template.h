@@ -364,7 +364,7 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
   const bool can_shift =
       columns > 0 && columns % 2 == 0 && rows > 1 && posenc_layout_columns(problem->layout, problem->dim).step == 2;
   const bool streams = (columns == 0 || can_shift) && TILE * element % STORE_LINE == 0 &&
-                       store_streams(table->angles->stores, problem, rows);
+                       store_streams(table->angles->stores, problem, rows, out);
   instance *const regular = instances[problem->dtype][false], *const most = instances[problem->dtype][streams];
   if (can_shift && (streams || rows * row_bytes >= SHIFT_FROM)) {
     const int64_t shift = columns / 2;

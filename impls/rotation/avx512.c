@@ -220,7 +220,7 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
   const int64_t columns = store_columns_to_line(problem, out),
                 step = posenc_layout_columns(problem->layout, problem->dim).step;
   const bool aligned = columns == 0 || (columns > 0 && columns % step == 0 && problem->dim >= PEELED_DIM);
-  if (aligned && store_streams(angles->stores, problem, rows)) {
+  if (aligned && store_streams(angles->stores, problem, rows, out)) {
     execute_stored(angles, problem, row, rows, out, true, columns / step);
     store_fence();
   } else {

@@ -3,7 +3,7 @@
 #ifndef POSENC_LIB_SIMD_STORE_H
 #define POSENC_LIB_SIMD_STORE_H
 
-#include "posenc.h"
+#include "lib/api/kernel.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -22,10 +22,16 @@ static inline size_t store_streams_from(size_t row_bytes, size_t element_bytes) 
 
 enum { STORE_LINE = 64 };
 
-static inline bool store_streams(posenc_stores wish, const posenc_problem *problem, int64_t rows) {
+/* Whether it pays to stream so many rows to `out`. Not to new memory: what the system has just cleared is in the caches,
+   and would reach the memory twice. */
+static inline bool store_pays(size_t row_bytes, size_t rows, size_t element_bytes, const void *out) {
+  return row_bytes * rows >= store_streams_from(row_bytes, element_bytes) && !memory_is_new(out, row_bytes * rows);
+}
+
+static inline bool store_streams(posenc_stores wish, const posenc_problem *problem, int64_t rows, const void *out) {
   const size_t element_bytes = posenc_dtype_bytes(problem->dtype), row_bytes = (size_t)problem->dim * element_bytes;
   return wish == POSENC_STORES_STREAMING ||
-         (wish == POSENC_STORES_AUTO && row_bytes * (size_t)rows >= store_streams_from(row_bytes, element_bytes));
+         (wish == POSENC_STORES_AUTO && store_pays(row_bytes, (size_t)rows, element_bytes, out));
 }
 
 /* Columns of each row before the first that begins a cache line, and of each half of a row, as split layouts have them;

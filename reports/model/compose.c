@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* The tables of "hot" are in "shapes", with its plans; those of the others stand apart. */
-static const char *const modes[] = {"hot", "cold", "fresh", "first", "row"};
+static const char *const modes[] = {"hot", "cold", "fresh", "malloc", "offset", "first", "row"};
 enum { MODES = sizeof modes / sizeof *modes };
 
 /* The kernel that speed-ups are relative to. */

@@ -77,6 +77,8 @@ static void write_states(page *p, const record_report *report) {
       {"cold", report->cold, report->cold_count, false, "table, or x, and constants are in no cache before"},
       {"fresh", report->fresh, report->fresh_count, false,
        "into memory that was just allocated, so that its page faults count"},
+      {"malloc", report->malloc, report->malloc_count, true, "into memory that malloc has just allocated"},
+      {"offset", report->offset, report->offset_count, true, "as hot, 16 bytes past a cache line"},
       {"first", report->first, report->first_count, true,
        "the plan, the whole table and the plan's end: what one table costs from nothing"},
       {"row", report->row, report->row_count, true, "one row at a time, at scattered positions"},
