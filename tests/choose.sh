@@ -74,6 +74,8 @@ quick='--dim 64 --repetitions 3'
   check 'fresh memory' ends 0 --len 100 $quick --memory fresh --kernel rotation-portable
   check 'JSON' ends 0 --len 100 $quick --kernel rotation-portable,naive --format json
   check 'tells its candidates' says '"choice": "rotation-portable"'
+  known=$(test ! -r /proc/stat || echo '[0-9][-0-9.e]*')
+  check 'and what other processes used, where that is known' says "\"others\": \(${known:-null}\),"
   if command -v gnuplot > /dev/null; then
     check 'a plot' ends 0 --len 100 $quick --kernel rotation-portable,naive --plot front.svg
     check 'is SVG, with a point for each' test "$(head -c 5 front.svg)" = '<?xml' \
