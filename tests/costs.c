@@ -12,7 +12,7 @@
 #include <time.h>
 
 #ifndef ROW
-#define ROW 20e-6 /* seconds for a row */
+#define ROW 40e-6 /* seconds for a row */
 #endif
 #define PLAN 4e-4 /* and for a plan of those that have to wait for one */
 
