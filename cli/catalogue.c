@@ -25,6 +25,12 @@ static size_t kernel_count;
 static char *options_text;
 static digest_text *digests;
 static size_t digest_count;
+typedef struct plugin {
+  const char *path;
+  const posenc_kernel *const *list; /* ends with a null */
+} plugin;
+static plugin *plugins;
+static size_t plugin_count;
 
 static void append(const posenc_kernel *const *more, size_t count) {
   const posenc_kernel **grown = reallocarray(kernels, kernel_count + count, sizeof(*grown));
@@ -214,6 +220,20 @@ static void add_digest(const char *path) {
   if (!file_digest(path, &digests[digest_count++])) die_value("--plugin", path, strerror(errno));
 }
 
+static void add_plugin(const char *path, const posenc_kernel *const *list) {
+  plugin *grown = realloc(plugins, (plugin_count + 1) * sizeof *grown);
+  if (!grown) die("out of memory");
+  plugins = grown;
+  plugins[plugin_count++] = (plugin){path, list};
+}
+
+plugin_place catalogue_place(const posenc_kernel *kernel) {
+  for (size_t n = 0; n < plugin_count; n++)
+    for (size_t i = 0; plugins[n].list[i]; i++)
+      if (plugins[n].list[i] == kernel) return (plugin_place){plugins[n].path, i};
+  return (plugin_place){NULL, 0};
+}
+
 const digest_text *catalogue_plugins(size_t *count) {
   *count = digest_count;
   return digests;
@@ -229,4 +249,5 @@ void catalogue_add(const char *path, double silence) {
   }
   add_option(path);
   add_digest(path);
+  add_plugin(path, list);
 }

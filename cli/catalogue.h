@@ -12,6 +12,14 @@ const posenc_kernel *const *catalogue_kernels(size_t *count);
 /* The kernel of that name, or null. */
 const posenc_kernel *catalogue_find(const char *name);
 
+/* The plugin that a kernel is of, as --plugin has it, and the kernel's place in its posenc_plugin_kernels; path is null
+   if it is of none. */
+typedef struct plugin_place {
+  const char *path;
+  size_t number;
+} plugin_place;
+plugin_place catalogue_place(const posenc_kernel *kernel);
+
 /* Loads a plugin and adds its kernels. Exits if it is no plugin, if a contract is incomplete, or if loading it, which
    is first tried in a process of its own, takes more than `silence` seconds, crashes or leaves a process behind. */
 void catalogue_add(const char *path, double silence);

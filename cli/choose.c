@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "bench/bench.h"
+#include "cli/catalogue.h"
 #include "cli/files.h"
 #include "cli/measure.h"
 #include "cli/select.h"
@@ -46,8 +47,8 @@ static choice_budget budget_of(const options *given) {
                                                                                    : below_one[table.dtype]};
 }
 
-/* Keeps the kernels of libposenc that run on this CPU; for tables without those that copy kept rows, with a single
-   thread without threaded ones. */
+/* Keeps the kernels of libposenc and of plugins that run on this CPU; for tables without those that copy kept rows, with
+   a single thread without threaded ones. */
 static void keep_candidates(const options *given, selection *chosen) {
   size_t kept = 0;
   for (size_t i = 0; i < chosen->kernel_count; i++) {
@@ -55,11 +56,12 @@ static void keep_candidates(const options *given, selection *chosen) {
     const posenc_options how = options_of_plan(given, kernel);
     const bool copies = kernel->keeps_rows && !op_is_applied(given->problem.op),
                alone = kernel->threaded && given->threads == 1;
-    if (!posenc_kernel_find(kernel->name) || copies || alone) continue;
+    const bool usable = posenc_kernel_find(kernel->name) || catalogue_place(kernel).path;
+    if (!usable || copies || alone) continue;
     if (!given->kernel && posenc_kernel_refusal(kernel, NULL, &how)) continue;
     chosen->kernels[kept++] = kernel;
   }
-  if (kept == 0) die_value("--kernel", given->kernel, "no kernel of libposenc that could be chosen");
+  if (kept == 0) die_value("--kernel", given->kernel, "no kernel of libposenc or of a plugin that could be chosen");
   chosen->kernel_count = kept;
 }
 
@@ -126,11 +128,12 @@ static kept read_kept(const char *path) {
   return all;
 }
 
-/* Writes the kept lines that are not replaced, then the new ones. */
+/* Writes the kept lines that are not replaced, then the new ones: of the kernels that the library has. */
 static void write_kept(const kept *before, const record_choice *choice, const options *given, FILE *stream) {
   kept now = {0};
   RECORD_EACH(one, choice, candidates) {
     char line[512];
+    if (!posenc_kernel_find(one->kernel)) continue;
     posenc_wisdom_line(line, sizeof line, &given->problem, given->threads, one->kernel, one->seconds);
     add_line(&now, line);
   }
@@ -219,12 +222,23 @@ static void print_problem(const posenc_problem *p) {
   if (p->inverse) printf("  problem.inverse = true;\n");
 }
 
+/* The library finds its own kernels by name. One of a plugin is in the list that POSENC_PLUGIN makes. */
+static void print_kernel(const posenc_kernel *kernel) {
+  const plugin_place place = catalogue_place(kernel);
+  if (place.path)
+    printf("  // %s is a kernel of %s, which has to be linked with the program\n"
+           "  extern const posenc_kernel *const posenc_plugin_kernels[];\n"
+           "  options.kernel = posenc_plugin_kernels[%zu];\n",
+           kernel->name, place.path, place.number);
+  else
+    printf("  options.kernel = posenc_kernel_find(\"%s\");\n", kernel->name);
+}
+
 static void print_code(const posenc_problem *problem, const posenc_kernel *kernel, int threads) {
   fputs("\n", stdout);
   print_problem(problem);
-  printf("  posenc_options options = posenc_default_options();\n"
-         "  options.kernel = posenc_kernel_find(\"%s\");\n",
-         kernel->name);
+  printf("  posenc_options options = posenc_default_options();\n");
+  print_kernel(kernel);
   if (kernel->threaded) printf("  options.threads = %d;\n", threads);
   fputs("  posenc_plan *plan;\n"
         "  if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) return 1;\n",

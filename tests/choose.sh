@@ -17,9 +17,10 @@ compiles() { # the C lines, in a program
     printf '  return table[0] != 0.0f || x[0] != 0.0f || (cosines[0] != 0.0f && sines[0] != 0.0f);\n}\n'
   } > program.c
   # shellcheck disable=SC2086
-  $CC $CFLAGS -I"$root/include" program.c -o program "$library" -Wl,-rpath,"${library%/*}" > err 2>&1 && ./program
+  $CC $CFLAGS -I"$root/include" program.c -o program $plugin "$library" -Wl,-rpath,"${library%/*}" > err 2>&1 &&
+    ./program
 }
-library=$abs_top_builddir/.libs/libposenc.so
+library=$abs_top_builddir/.libs/libposenc.so plugin=
 do_compile() { # NAME
   if [ -e "$library" ]; then
     check "$1" compiles
@@ -73,6 +74,8 @@ quick='--dim 64 --repetitions 3'
   check 'fresh memory' ends 0 --len 100 $quick --memory fresh --kernel rotation-portable
   check 'JSON' ends 0 --len 100 $quick --kernel rotation-portable,naive --format json
   check 'tells its candidates' says '"choice": "rotation-portable"'
+  known=$(test ! -r /proc/stat || echo '[0-9][-0-9.e]*')
+  check 'and what other processes used, where that is known' says "\"others\": \(${known:-null}\),"
   if command -v gnuplot > /dev/null; then
     check 'a plot' ends 0 --len 100 $quick --kernel rotation-portable,naive --plot front.svg
     check 'is SVG, with a point for each' test "$(head -c 5 front.svg)" = '<?xml' \
@@ -88,6 +91,20 @@ quick='--dim 64 --repetitions 3'
   check 'come beside them' test "$(wc -l < kept)" -eq 4 -a "$(head -n 3 kept | cksum)" = "$(cksum < kept.before)"
   check 'the same problem again' ends 0 --len 200 $quick --kernel rotation-portable,cr-portable --keep kept
   check 'takes their place' test "$(wc -l < kept)" -eq 5 -a "$(grep -c rotation-portable kept)" -eq 2
+  if [ -e "$library" ]; then
+    $CC $CFLAGS -I"$root/include" -shared -fPIC "$root/tests/costs.c" -o costs.so -lm
+    plugin=./costs.so
+    check 'a kernel of a plugin' ends 0 --len 100 $quick --plugin $plugin --kernel fourfold,rotation-portable --keep own
+    check 'is no kernel for the library to choose' test "$(cut -d ' ' -f 9 own | paste -sd,)" = ',rotation-portable'
+    check 'if the fastest is one' ends 0 --len 100 $quick --plugin $plugin --kernel fourfold
+    check 'it is taken' says '^take fourfold: '
+    check 'from the list in its file' says '^  options.kernel = posenc_plugin_kernels\[1\];$'
+    check 'which the program has to be linked with' says '^  // fourfold is a kernel of ./costs.so, '
+    do_compile 'and these lines compile'
+    plugin=
+  else
+    skip 'kernels of a plugin' 'no shared library here'
+  fi
   echo precious > other
   check 'another file' is_refused 'keep other: not a file of' --len 100 $quick --keep other
   check 'is left alone' test "$(cat other)" = precious

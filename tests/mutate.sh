@@ -60,13 +60,13 @@ runs() { # TEST SECONDS: 0 if it passes, 2 if it cannot be built, 124 if it take
 
 # Seconds that a test took without a mutation, with the sources and the test as they are.
 sources=$(cd "$source" && grep -E -v '^(tests|doc|reports/published)/' "$top/files" | xargs cat | cksum | tr ' ' -)
-seconds_of() { sed -n "s|^$1 $sources $(digest "$source/$1".[cs]*) ||p" tests; }
+seconds_of() { sed -n "s|^$1 $sources $(digest "$source/$1".[cps]*) ||p" tests; }
 try_test() { # TEST
   [ -z "$(seconds_of "$1")" ] || return 0
   begun=$(date +%s)
   runs "$1" 900 || stop "$1 fails without a mutation: see $build/$1.log"
   took=$(($(date +%s) - begun))
-  echo "$1 $sources $(digest "$source/$1".[cs]*) $took" >>tests
+  echo "$1 $sources $(digest "$source/$1".[cps]*) $took" >>tests
   say "$1 passes without a mutation, in $took s"
 }
 
@@ -80,7 +80,7 @@ digest_of() { # NAME FILE TEST...: of its row, its file and its tests
   shift 2
   { mutation row "$row"
     cat "$source/$changed"
-    for test; do cat "$source/$test".[cs]*; done; } | digest
+    for test; do cat "$source/$test".[cps]*; done; } | digest
 }
 
 verdict_of() { # TEST...: killed or survived, with the tree as it is

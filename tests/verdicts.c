@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report concludes from figures that are known: claims, the fastest kernels, and the front of error and time. */
+/* What reports and choose conclude from figures that are known: claims, the fastest kernels, the front of error and
+   time, and the choice. */
 #include "common/field.h"
 #include "reports/model/answer.h"
+#include "reports/model/choice.h"
 #include "reports/model/claims.h"
 #include "reports/page/pareto.h"
 #include "tests/tap.h"
@@ -164,11 +166,63 @@ static void test_counted(void) {
     ok(answer_counts(&m.kernels[k]) == (k == 2), "%s %s", m.kernels[k].name, k == 2 ? "counts" : "does not count");
 }
 
+/* ---- choose ---- */
+
+static const char accuracy_text[] =
+    "{'schema': 'posenc-accuracy-1', 'environment': {}, 'profile': [], 'passed': 2, 'failed': 0, 'skipped': 0,"
+    " 'kernels': [{'name': 'slow', 'bound': %1$s}, {'name': 'quick', 'bound': %1$s}],"
+    " 'records': [{'kernel': 'slow', %2$s}, {'kernel': 'quick', %2$s}]}";
+static const char bound_text[] = "{'ulp': 0.5, 'abs': 0, 'growth': 0, 'max_position': 9, 'derived': true}";
+static const char result_text[] =
+    "'shape': {'name': '8x8', 'rows': 8, 'dim': 8}, 'mode': 'exhaustive', 'elements': 64, 'of': 64, 'mean_ulp': 0.25,"
+    " 'max_ulp': {'ulp': 0.5}, 'max_abs': {'abs': 0.125}, 'misrounded': 0,"
+    " 'checks': [{'property': 'accuracy', 'ok': true, 'skipped': false}]";
+
+/* Timings of a kernel, none of which is the mean, and whose rates and shares have other medians. */
+static void add_timings(json_t *benchmarks, const char *kernel, const double *ns) {
+  static const double rates[] = {1e9, 5e9, 2e9}, shares[] = {0.5, 0.125, 0.25};
+  for (int i = 0; i < 3; i++)
+    json_array_append_new(benchmarks,
+                          json_pack("{s:s, s:s+, s:s, s:f, s:f, s:s, s:f, s:f}", "name", kernel, "run_name", "hot/8x8/",
+                                    kernel, "run_type", "iteration", "real_time", ns[i], "cpu_time", 1.0, "time_unit",
+                                    "ns", "bytes_per_second", rates[i], "of_limit", shares[i]));
+}
+
+static void number_is(const json_t *of, const char *name, double wanted) {
+  const double got = field_number(of, name);
+  ok(fabs(got - wanted) <= 1e-12 * wanted, "%s is %.17g, %.17g", name, wanted, got);
+}
+
+static void test_choice(void) {
+  char text[4096];
+  snprintf(text, sizeof text, accuracy_text, bound_text, result_text);
+  for (char *c = text; (c = strchr(c, '\''));) *c = '"';
+  json_t *accuracy = json_loads(text, 0, NULL), *benchmarks = json_array();
+  add_timings(benchmarks, "slow", (const double[]){220, 900, 200});
+  add_timings(benchmarks, "quick", (const double[]){300, 100, 110});
+  json_t *timing = json_pack("{s:{s:f}, s:o}", "context", "others", 0.25, "benchmarks", benchmarks);
+  json_t *made = choice_of(accuracy, timing, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY});
+  const json_t *first = json_array_get(json_object_get(made, "candidates"), 0), *next = json_object_get(made, "next");
+  ok(strcmp(field_string(made, "choice"), "quick") == 0, "the quick one is chosen");
+  number_is(first, "seconds", 110e-9);
+  number_is(first, "low", 100e-9);
+  number_is(first, "high", 300e-9);
+  number_is(first, "bytes_per_second", 2e9);
+  number_is(first, "of_limit", 0.25);
+  number_is(next, "ratio", 2.0); /* the middle of 9 quotients */
+  ok(json_is_null(json_object_get(next, "low")), "of three timings each there is no interval of 95 %%");
+  number_is(made, "others", 0.25);
+  json_decref(made);
+  json_decref(timing);
+  json_decref(accuracy);
+}
+
 int main(void) {
   test_bounded();
   test_cached();
   test_answers();
   test_front();
   test_counted();
+  test_choice();
   return tap_done();
 }

@@ -167,10 +167,11 @@ static json_t *choose(const makings *from, const record_candidate *candidates, s
     else if (!next)
       next = one->kernel;
   }
-  return json_pack("{s:s, s:s, s:s, s:O, s:o, s:o, s:o, s:s?, s:o}", "schema", "posenc-choice-1", "shape", from->shape,
-                   "mode", from->mode, "environment", from->accuracy->environment, "max_ulp",
-                   field_real(from->budget.max_ulp), "max_abs", field_real(from->budget.max_abs), "candidates", list,
-                   "choice", chosen, "next", next ? compare_kernels(from, chosen, next) : json_null());
+  return json_pack("{s:s, s:s, s:s, s:O, s:o, s:o, s:o, s:o, s:s?, s:o}", "schema", "posenc-choice-1", "shape",
+                   from->shape, "mode", from->mode, "environment", from->accuracy->environment, "others",
+                   field_real(from->timing->context.others), "max_ulp", field_real(from->budget.max_ulp), "max_abs",
+                   field_real(from->budget.max_abs), "candidates", list, "choice", chosen, "next",
+                   next ? compare_kernels(from, chosen, next) : json_null());
 }
 
 json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shape, const char *table, const char *mode,

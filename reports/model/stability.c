@@ -54,7 +54,7 @@ static void add_shape(found *f, samples *times, size_t first, size_t end, double
   }
 }
 
-json_t *stability_make(samples *times) {
+json_t *stability_make(samples *times, double others) {
   found f = {.halves = malloc((times->count + 1) * sizeof *f.halves),
              .early = malloc((times->count + 1) * sizeof *f.early),
              .late = malloc((times->count + 1) * sizeof *f.late)};
@@ -71,9 +71,10 @@ json_t *stability_make(samples *times) {
     const bool turned = f.early_count && f.late_count;
     json_t *drift = turned ? samples_ratio_of(f.early, f.early_count, f.late, f.late_count) : json_null();
     const double typical = f.half_count ? statistics_median(f.halves, f.half_count) : NAN;
-    made = json_pack("{s:I, s:I, s:o, s:o, s:s?, s:o}", "measured", (json_int_t)f.measured, "shapes",
+    made = json_pack("{s:I, s:I, s:o, s:o, s:s?, s:o, s:o}", "measured", (json_int_t)f.measured, "shapes",
                      (json_int_t)f.shapes, "typical", field_real(typical), "worst",
-                     field_real(f.half_count ? f.worst : NAN), "shape", f.shape, "drift", drift);
+                     field_real(f.half_count ? f.worst : NAN), "shape", f.shape, "drift", drift, "others",
+                     field_real(others));
     if (made && f.shapes == 0) {
       json_decref(made);
       made = json_null();
@@ -102,10 +103,9 @@ void stability_write(page *p, const record_report *report) {
   if (told->drift.json)
     page_say(p, " In the last third of the run it was %s times " SMALL("%s") " what it was in the first.",
              words_significant(told->drift.estimate, 3).text, words_interval(&told->drift).text);
-  const double others = field_number(facts, "others");
-  if (isfinite(others))
+  if (isfinite(told->others))
     page_say(p, " Other processes used %s\u00a0%% of the processors meanwhile.",
-             words_significant(100 * others, 2).text);
+             words_significant(100 * told->others, 2).text);
   if (*load)
     page_say(p, " The load (processes that ran or waited, over 1, 5 and 15 minutes) was %s before%s%s%s.", load,
              *after ? " and " : "", after, *after ? " after" : "");

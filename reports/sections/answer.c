@@ -112,7 +112,7 @@ static void write_ratio(page *p, const record_ratio *ratio, bool named) {
   if (ratio->json) {
     if (named) page_say(p, CODE("%s") " ", ratio->kernel);
     page_say(p, "%s× " SMALL("%s%s"), words_significant(ratio->estimate, 3).text, words_interval(ratio).text,
-             ratio->low <= 1 ? " not told apart" : "");
+             ratio->low <= 1 && ratio->high >= 1 ? " not told apart" : "");
   }
   page_cell_end(p);
 }
