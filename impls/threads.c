@@ -106,6 +106,11 @@ typedef struct call {
   _Atomic(int) worst; /* status */
 } call;
 
+/* What so many rows, of all sequences, take one thread, about. */
+static double seconds_alone(const shared *made, const posenc_problem *problem, int64_t rows) {
+  return 1e-12 * kernel_cost(made->serial, problem, NULL) * (double)rows / (double)problem->rows;
+}
+
 static void make_rows(void *argument, int64_t part) {
   const call *c = argument;
   const int64_t begin = begin_of(&c->parts, part);
@@ -144,7 +149,7 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   call c = {.made = made, .problem = problem, .out = out, .row = row};
   c.bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
   divide(&c.parts, made->threads, rows, c.bytes, true, problem->first + row);
-  team_run(made->team, c.parts.count, make_rows, &c);
+  team_run(made->team, c.parts.count, make_rows, &c, seconds_alone(made, problem, rows));
 }
 
 /* Few rows of many sequences, as in decoding, are divided by sequences. */
@@ -159,7 +164,8 @@ static posenc_status apply_parts(const void *constants, const posenc_problem *pr
     c.bytes = slice->stride * element;
     divide(&c.parts, made->threads, slice->batch, slice->rows * row_bytes, false, 0);
   }
-  team_run(made->team, c.parts.count, by_rows ? apply_to_rows : apply_to_sequences, &c);
+  team_run(made->team, c.parts.count, by_rows ? apply_to_rows : apply_to_sequences, &c,
+           seconds_alone(made, problem, slice->rows * slice->batch));
   return (posenc_status)c.worst;
 }
 

@@ -229,14 +229,14 @@ else
   check 'report from saved records' test $status -eq 0 -a -s again/index.html
   if [ -n "$timings" ]; then
     posenc report --full --from page/accuracy.json --kernel naive $small -o full
-    # Six modes of one table.
+    # Eight modes of one table.
     check 'report --full says before how long it will take' \
-      grep -q '^posenc: report: up to 18 timings, which take about 0 s;' err
-    check 'and when it knows more' grep -q 'bench: 18 timings, which take about [0-9]* s$' err
+      grep -q '^posenc: report: up to 24 timings, which take about 0 s;' err
+    check 'and when it knows more' grep -q 'bench: 24 timings, which take about [0-9]* s$' err
     modes_are() { # FILE MODES
       [ "$(grep -o '"name":"[a-z]*/64x16/' "$1" | cut -d '"' -f 4 | cut -d / -f 1 | sort -u | paste -sd,)" = "$2" ]
     }
-    check 'report --full times every mode' modes_are full/bench.json cold,first,fresh,hot,plan,row
+    check 'report --full times every mode' modes_are full/bench.json cold,first,fresh,hot,malloc,offset,plan,row
     check 'and shows those without a figure' grep -q 'first, 64x16' full/report.md
     posenc report --from page/accuracy.json --kernel naive $small -o short
     check 'report alone times four' modes_are short/bench.json cold,fresh,hot,plan

@@ -40,7 +40,7 @@ static bool all_once(tally *t, team *by, int parts, int together) {
   memset(t, 0, sizeof *t);
   t->together = together;
   t->caller = pthread_self();
-  team_run(by, parts, count, t);
+  team_run(by, parts, count, t, 1.0);
   bool all = true;
   for (int i = 0; i < MOST; i++) all = all && t->done[i] == (i < parts);
   return all;
@@ -77,6 +77,38 @@ static void test_helpers(void) {
   }
   pthread_sigmask(SIG_SETMASK, NULL, &after);
   ok(sigismember(&before, SIGUSR1) == sigismember(&after, SIGUSR1), "the caller's mask is what it was");
+  team_destroy(by);
+}
+
+/* Parts that helpers at work would take some of. */
+static void dawdle(void *argument, int64_t part) {
+  tally *t = argument;
+  (void)part;
+  for (volatile int i = 0; i < 1000; i++) continue;
+  if (!pthread_equal(pthread_self(), t->caller)) atomic_fetch_add(&t->others, 1);
+}
+
+/* Parts of small work that helpers did. */
+static int helped(team *by) {
+  tally t = {.caller = pthread_self()};
+  team_run(by, MOST, dawdle, &t, 1e-6);
+  return t.others;
+}
+
+static void test_small_work(void) {
+  team *by = team_create(2);
+  tally t;
+  ok(helped(by) == 0, "small work starts no helper");
+  all_once(&t, by, 2, 2);
+  int left = 0;
+  for (int tries = 0; tries < 50 && !left; tries++) {
+    usleep(20000);
+    left = helped(by) == 0;
+  }
+  ok(left, "nor wakes one that sleeps");
+  int calls = 0;
+  while (calls < 100000 && helped(by) == 0) calls++;
+  ok(calls < 100000, "unless calls follow each other");
   team_destroy(by);
 }
 
@@ -168,6 +200,7 @@ int main(void) {
   CHECK(team_processors() >= 1 && team_processors() <= sysconf(_SC_NPROCESSORS_CONF));
   test_parts();
   test_helpers();
+  test_small_work();
   test_callers();
   test_fork();
   return tap_done();

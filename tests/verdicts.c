@@ -168,15 +168,15 @@ static void test_counted(void) {
 
 /* ---- choose ---- */
 
+#define BOUND "'bound': {'ulp': 0.5, 'abs': 0, 'growth': 0, 'max_position': 9, 'derived': true}"
+#define RESULT                                                                                                         \
+  "'shape': {'name': '8x8', 'rows': 8, 'dim': 8}, 'mode': 'exhaustive', 'elements': 64, 'of': 64, 'mean_ulp': 0.25,"   \
+  " 'max_ulp': {'ulp': 0.5}, 'max_abs': {'abs': 0.125}, 'misrounded': 0,"                                              \
+  " 'checks': [{'property': 'accuracy', 'ok': true, 'skipped': false}]"
 static const char accuracy_text[] =
     "{'schema': 'posenc-accuracy-1', 'environment': {}, 'profile': [], 'passed': 2, 'failed': 0, 'skipped': 0,"
-    " 'kernels': [{'name': 'slow', 'bound': %1$s}, {'name': 'quick', 'bound': %1$s}],"
-    " 'records': [{'kernel': 'slow', %2$s}, {'kernel': 'quick', %2$s}]}";
-static const char bound_text[] = "{'ulp': 0.5, 'abs': 0, 'growth': 0, 'max_position': 9, 'derived': true}";
-static const char result_text[] =
-    "'shape': {'name': '8x8', 'rows': 8, 'dim': 8}, 'mode': 'exhaustive', 'elements': 64, 'of': 64, 'mean_ulp': 0.25,"
-    " 'max_ulp': {'ulp': 0.5}, 'max_abs': {'abs': 0.125}, 'misrounded': 0,"
-    " 'checks': [{'property': 'accuracy', 'ok': true, 'skipped': false}]";
+    " 'kernels': [{'name': 'slow', " BOUND "}, {'name': 'quick', " BOUND "}],"
+    " 'records': [{'kernel': 'slow', " RESULT "}, {'kernel': 'quick', " RESULT "}]}";
 
 /* Timings of a kernel, none of which is the mean, and whose rates and shares have other medians. */
 static void add_timings(json_t *benchmarks, const char *kernel, const double *ns) {
@@ -194,16 +194,17 @@ static void number_is(const json_t *of, const char *name, double wanted) {
 }
 
 static void test_choice(void) {
-  char text[4096];
-  snprintf(text, sizeof text, accuracy_text, bound_text, result_text);
+  char text[sizeof accuracy_text];
+  memcpy(text, accuracy_text, sizeof accuracy_text);
   for (char *c = text; (c = strchr(c, '\''));) *c = '"';
   json_t *accuracy = json_loads(text, 0, NULL), *benchmarks = json_array();
   add_timings(benchmarks, "slow", (const double[]){220, 900, 200});
   add_timings(benchmarks, "quick", (const double[]){300, 100, 110});
   json_t *timing = json_pack("{s:{s:f}, s:o}", "context", "others", 0.25, "benchmarks", benchmarks);
-  json_t *made = choice_of(accuracy, timing, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY});
-  const json_t *first = json_array_get(json_object_get(made, "candidates"), 0), *next = json_object_get(made, "next");
-  ok(strcmp(field_string(made, "choice"), "quick") == 0, "the quick one is chosen");
+  json_t *choice = choice_of(accuracy, timing, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY});
+  const json_t *first = json_array_get(json_object_get(choice, "candidates"), 0),
+               *next = json_object_get(choice, "next");
+  ok(strcmp(field_string(choice, "choice"), "quick") == 0, "the quick one is chosen");
   number_is(first, "seconds", 110e-9);
   number_is(first, "low", 100e-9);
   number_is(first, "high", 300e-9);
@@ -211,8 +212,8 @@ static void test_choice(void) {
   number_is(first, "of_limit", 0.25);
   number_is(next, "ratio", 2.0); /* the middle of 9 quotients */
   ok(json_is_null(json_object_get(next, "low")), "of three timings each there is no interval of 95 %%");
-  number_is(made, "others", 0.25);
-  json_decref(made);
+  number_is(choice, "others", 0.25);
+  json_decref(choice);
   json_decref(timing);
   json_decref(accuracy);
 }

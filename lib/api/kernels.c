@@ -25,9 +25,9 @@ static const double picoseconds[][4] = {
 #undef KERNEL
 };
 
-/* The time to start a team of threads: 2 µs if they spin, 60 µs and more if they sleep. With a value between, a
-   wrong guess at most doubles the time. */
-static const double team_picoseconds = 25e6;
+/* The time to have a team's helpers at work, which spin where calls follow each other; where they sleep, small work is
+   done without them (team.c). */
+static const double team_picoseconds = 2e6;
 
 enum { KERNEL_COUNT = sizeof kernels / sizeof *kernels };
 
@@ -152,10 +152,17 @@ static double serial_cost(const posenc_kernel *kernel, const posenc_problem *pro
   return INFINITY;
 }
 
+/* Of a rope cache, of a table that is made from another one, and of a list of positions, a few rows at a time are made,
+   and what is done with them is done by one thread. */
+static bool is_divided(const posenc_problem *problem) {
+  return problem->op != POSENC_ROPE_CACHE && posenc_attention(problem) == 1.0 && problem->dim % 2 == 0 &&
+         !problem->positions;
+}
+
 double kernel_cost(const posenc_kernel *kernel, const posenc_problem *problem, const posenc_options *options) {
   if (!kernel->threaded) return serial_cost(kernel, problem);
   const posenc_problem table = posenc_table_of(problem);
   const posenc_kernel *serial = kernel_best_serial(&table, options, &kernel->bound);
   const int threads = options->threads ? options->threads : team_processors();
-  return team_picoseconds + serial_cost(serial, problem) / threads;
+  return team_picoseconds + serial_cost(serial, problem) / (is_divided(problem) ? threads : 1);
 }

@@ -13,9 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Waking a thread takes some microseconds, and the first part of its work with it; a call that follows soon finds it
-   awake. */
+/* A call that follows another one so soon finds the helpers awake, or wakes them: there may be many more. */
 static const double awake_seconds = 50e-6;
+
+/* Work that takes one thread less is done sooner without waking threads, or starting them: that takes 15 and 60 µs, and
+   about as long until they are at work (doc/performance.md). */
+static const double worth_waking = 75e-6, worth_starting = 200e-6;
 
 #ifdef __linux__
 typedef cpu_set_t processors;
@@ -36,6 +39,7 @@ struct team {
   team_work *work;
   void *argument;
   int64_t parts, next;
+  double ended; /* the last call, in seconds */
 };
 
 static double seconds(void) {
@@ -205,11 +209,18 @@ static bool take_helpers(team *t, int64_t parts) {
   return taken;
 }
 
-void team_run(team *t, int64_t parts, team_work *work, void *argument) {
-  if (!take_helpers(t, parts)) {
-    for (int64_t part = 0; part < parts; part++) work(argument, part);
-    return;
-  }
+/* With the mutex. */
+static bool is_worthwhile(const team *t, double alone) {
+  if (t->asleep < t->helpers || seconds() - t->ended < awake_seconds) return true;
+  return alone >= (t->helpers || t->ended > 0 ? worth_waking : worth_starting);
+}
+
+static void run_alone(int64_t parts, team_work *work, void *argument) {
+  for (int64_t part = 0; part < parts; part++) work(argument, part);
+}
+
+/* With the mutex, which it gives up on the way. */
+static void run_with_helpers(team *t, int64_t parts, team_work *work, void *argument) {
   t->work = work;
   t->argument = argument;
   t->parts = parts;
@@ -221,6 +232,21 @@ void team_run(team *t, int64_t parts, team_work *work, void *argument) {
   take_parts(t);
   await_helpers(t);
   t->parts = t->next = 0;
+}
+
+void team_run(team *t, int64_t parts, team_work *work, void *argument, double alone) {
+  if (!take_helpers(t, parts)) {
+    run_alone(parts, work, argument);
+    return;
+  }
+  if (is_worthwhile(t, alone)) {
+    run_with_helpers(t, parts, work, argument);
+  } else {
+    pthread_mutex_unlock(&t->mutex);
+    run_alone(parts, work, argument);
+    pthread_mutex_lock(&t->mutex);
+  }
+  t->ended = seconds();
   t->busy = false;
   pthread_mutex_unlock(&t->mutex);
 }
