@@ -6,6 +6,7 @@
 #include "cli/measure.h"
 #include "common/field.h"
 #include "common/number.h"
+#include "reports/model/document.h"
 #include "reports/report.h"
 #include "verify/verify.h"
 
@@ -17,9 +18,10 @@
 
 static const char usage[] = "Usage: posenc report [OPTION]... -o DIR\n"
                             "   or: posenc report REPORT.json REPORT.json... [--label NAME]... -o DIR\n"
-                            "Publish accuracy and speed of kernels: index.html (one file, opens from disk),\n"
-                            "report.md and report.json. Verifies and times the kernels first, unless records are\n"
-                            "given, and leaves the records in accuracy.json and bench.json beside the page. Without\n"
+                            "Publish accuracy and speed of kernels: index.html and details.html (open from disk),\n"
+                            "report.md, report.json, the figures as SVG and their data as CSV. Verifies and times the\n"
+                            "kernels first, unless records are given, and leaves the records in accuracy.json and\n"
+                            "bench.json beside the page. Without\n"
                             "--len and --dim, the published tables and shapes of add and rope are measured, and for\n"
                             "the timings a sweep of lengths too, some of them also with cold caches and in fresh\n"
                             "memory. Without --kernel, the computations of frameworks (recipe/*) are compared with\n"
@@ -193,6 +195,22 @@ static void drop_aggregates(json_t *record) {
     if (strcmp(field_string(json_array_get(entries, i), "run_type"), "aggregate") == 0) json_array_remove(entries, i);
 }
 
+/* What the library chooses for the table of the page's first lines, as facts of the record: only here is it known. */
+static void note_choices(json_t *record, const options *given) {
+  static const char *const keys[] = {"choice_of_all_threads", "choice"};
+  const posenc_problem problem =
+      options_have_table(given) ? given->problem : shapes_find(shapes_published, report_reference)->problem;
+  for (int serial = 0; serial <= 1 && problem.op == POSENC_TABLE; serial++) {
+    posenc_options how = options_of_plan(given, NULL);
+    posenc_plan *plan;
+    if (serial) how.threads = 1;
+    if (posenc_plan_create(&plan, &problem, &how) != POSENC_OK) continue;
+    json_object_set_new(json_object_get(record, "environment"), keys[serial],
+                        json_string(posenc_plan_kernel(plan)->name));
+    posenc_plan_destroy(plan);
+  }
+}
+
 /* Measures what was not given, and leaves it in the folder. */
 static void complete(records *found, const options *given, const char *folder) {
   if (found->accuracy && found->timing) return;
@@ -207,6 +225,7 @@ static void complete(records *found, const options *given, const char *folder) {
 #endif
   if (!found->accuracy) {
     found->accuracy = verify_all(given);
+    note_choices(found->accuracy, given);
     save(found->accuracy, folder, "accuracy.json");
   }
   if (!found->timing && (found->timing = time_kernels(given, &timed, &found->lost))) {
