@@ -67,8 +67,8 @@ static void take_record(records *found, const char *path) {
 
 /* Refuses options of a measurement that --from replaces: the page would not show what they select. */
 static void refuse_unused(const options *given, const records *found) {
-  const uint64_t of_both = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(TIME_LIMIT);
-  const uint64_t of_accuracy = BUDGET_SET | SET(SEED) | SET(CASES), of_timing = TIMING_SET | SET(FULL);
+  const option_set of_both = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(TIME_LIMIT);
+  const option_set of_accuracy = BUDGET_SET | SET(SEED) | SET(CASES), of_timing = TIMING_SET | SET(FULL);
   if (found->accuracy) options_refuse(given, of_accuracy, "--from, which gives the accuracy record");
   if (found->timing) options_refuse(given, of_timing, "--from, which gives the timing record");
   if (found->accuracy && found->timing) options_refuse(given, of_both, "--from, which gives both records");
@@ -275,7 +275,7 @@ static void refuse_inputs(const char *folder, char **files, size_t count) {
 }
 
 static int run_machines(const options *given) {
-  const uint64_t of_one = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(SEED) | BUDGET_SET | TIMING_SET | SET(TIME_LIMIT);
+  const option_set of_one = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(SEED) | BUDGET_SET | TIMING_SET | SET(TIME_LIMIT);
   const char *folder = given->output;
   char **files = given->operands;
   const size_t count = given->operand_count;

@@ -316,7 +316,7 @@ progress() { # COLUMNS
   TERM=xterm script -qec "stty cols $1; timeout -s INT 3 $slow_write" /dev/null </dev/null 2>&1 |
     tr '\r' '\n' | sed "s/$(printf '\033')\[K//g" | grep '^write: '
 }
-figures='[0-9]*\.[0-9]/51\.2 G elements, [0-9.]* [kM]/s, [0-9]*:[0-9][0-9] left$'
+figures='[0-9]*\.[0-9]/1\.0 G elements, [0-9.]* [kM]/s, [0-9]*:[0-9][0-9] left$'
 if script -qec 'stty cols 100' /dev/null >out 2>&1 </dev/null; then
   progress 100 >lines
   check 'progress: a bar, elements, pace and time left' grep -q "^write: /dev/null \[#*-*\] $figures" lines
