@@ -6,6 +6,7 @@
 #include "cli/measure.h"
 #include "common/field.h"
 #include "common/number.h"
+#include "common/progress.h"
 #include "reports/model/document.h"
 #include "reports/report.h"
 #include "verify/verify.h"
@@ -307,6 +308,7 @@ static int run(options *given) {
   for (size_t i = 0; i < given->from.count; i++) take_record(&found, given->from.items[i]);
   refuse_unused(given, &found);
   prepare_folder(folder);
+  progress_in_lines();
   complete(&found, given, folder);
   int status = report_write(folder, found.accuracy, found.timing, given->command_line);
   if (status == EXIT_SUCCESS) {
