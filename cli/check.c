@@ -90,6 +90,8 @@ static void print_properties(const json_t *record, FILE *stream) {
     fprintf(stream, "%-15s ", property);
     if (field_integer(check, "compared") == 0)
       fputs("not looked at", stream);
+    else if (isinf(number(check, "worst")))
+      fprintf(stream, "%s: some values are NaN or infinite", deviation_of(property));
     else if (strcmp(property, "unique-rows") != 0)
       fprintf(stream, "%s %.6g", deviation_of(property), number(check, "worst"));
     else if (json_is_null(first))
@@ -110,7 +112,13 @@ static void print_properties(const json_t *record, FILE *stream) {
 static void print_verdict(const json_t *whole, const json_t *record, FILE *stream) {
   const json_t *limit = json_object_get(record, "limit"),
                *of_accuracy = json_array_get(json_object_get(record, "checks"), 0);
-  if (!json_is_object(limit)) return;
+  if (!json_is_object(limit)) {
+    if (field_integer(record, "not_finite"))
+      fputs("\nFAIL: not all elements are finite\n", stream);
+    else
+      fputs("\nno verdict: neither --max-ulp nor --max-abs is given\n", stream);
+    return;
+  }
   const bool by_ulp = number(limit, "ulp") > 0.0;
   fprintf(stream, "\n%s: --max-%s %.6g", field_integer(whole, "failed") ? "FAIL" : "PASS", by_ulp ? "ulp" : "abs",
           number(limit, by_ulp ? "ulp" : "abs"));
@@ -265,7 +273,8 @@ static int run(options *given) {
   json_t *record = verify_table(&request);
   if (!record) die("out of memory");
   print_record(record, given->format, output_stream(out));
-  const int status = field_integer(record, "failed") > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
+  const bool is_finite = field_integer(json_array_get(json_object_get(record, "records"), 0), "not_finite") == 0;
+  const int status = is_finite && field_integer(record, "failed") == 0 ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
   json_decref(record);
   table_close(table);
   free(positions);

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 output *open_output(const char *option, const char *path) {
@@ -74,9 +76,37 @@ static const char *write_rows(const file_content *content, FILE *stream, const c
   return failure;
 }
 
+/* Exits if a file of so many bytes does not fit on the disk, before hours of writing. What is no regular file has no
+   size. */
+static void require_room(const char *path, double bytes) {
+  struct stat at;
+  struct statvfs disk;
+  const char *slash = strrchr(path, '/');
+  if (strcmp(path, "-") == 0 || (stat(path, &at) == 0 && !S_ISREG(at.st_mode))) return;
+  char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+  if (!folder) die("out of memory");
+  if (statvfs(folder, &disk) == 0) {
+    const double room = (double)disk.f_bavail * (double)disk.f_frsize;
+    char why[100];
+    snprintf(why, sizeof why, "the file takes %.4g GB, and %.4g GB are free there", bytes / 1e9, room / 1e9);
+    if (bytes > room) die_value("--output", path, why);
+  }
+  free(folder);
+}
+
+/* Exits if the name tells of a format that is not written, as a reader would go by it. */
+static void require_known_name(const options *given) {
+  const char *slash = strrchr(given->output, '/'), *name = slash ? slash + 1 : given->output, *dot = strrchr(name, '.');
+  if (given->format || !dot || strcmp(dot, ".npy") == 0 || strcmp(dot, ".safetensors") == 0) return;
+  die_value("--output", given->output, "not .npy or .safetensors; --format npy or --format safetensors writes it so");
+}
+
 void write_file(const options *given, const file_content *content) {
   const char *path = given->output, *failure = NULL;
   if (!content->header) die("out of memory");
+  require_known_name(given);
+  require_room(path, (double)content->header_bytes +
+                         (double)content->rows * (double)content->elements * (double)content->element_bytes);
   if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) die_value("--output", path, "standard output is a terminal");
   output *out = open_output("--output", path);
   FILE *stream = output_stream(out);

@@ -29,7 +29,7 @@ static void print_help(void) {
   fputs("\nOptions:\n", stdout);
   options_print_help(POSENC);
   fputs("\n"
-        "Each command has a --help of its own.\n"
+        "posenc help COMMAND, or posenc COMMAND --help, explains a command.\n"
         "\n"
         "Environment:\n"
         "  POSENC_ISA        instruction sets to use where --isa is not given\n"
@@ -93,6 +93,15 @@ int main(int argc, char **argv) {
   argv[0] = program; /* getopt's messages begin with it */
   handle_options(argc, argv);
   if (optind == argc) die("a command is missing: posenc --help lists them");
+  static char help[] = "--help";
+  if (strcmp(argv[optind], "help") == 0 && optind + 2 >= argc) { /* "help CMD" is "CMD --help" */
+    if (optind + 1 == argc) {
+      print_help();
+      finish(EXIT_SUCCESS);
+    }
+    argv[optind] = argv[optind + 1];
+    argv[optind + 1] = help;
+  }
   const command *chosen = find_command(argv[optind]);
   wait_passively(chosen, argv);
 

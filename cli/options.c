@@ -125,7 +125,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 static const struct {
   unsigned commands;
   enum option_code code;
-  uint64_t refused;
+  option_set refused;
 } conflicts[] = {
 #define CONFLICT(commands, code, set) {commands, OPTION_##code, set},
 #include "cli/options.def"
@@ -373,7 +373,7 @@ __attribute__((noreturn)) static void die_option(const options *given, enum opti
   die("--%s%s%s: %s%s", option_names[code].name, *text ? " " : "", text, reason, other);
 }
 
-void options_refuse(const options *given, uint64_t set, const char *other) {
+void options_refuse(const options *given, option_set set, const char *other) {
   for (int code = 0; code < OPTIONS; code++)
     if (set >> code & 1 && is_given(given, code)) die_option(given, code, "cannot be combined with ", other);
 }
@@ -399,7 +399,7 @@ static void blame(const options *given, enum option_code code, const char *refus
 
 /* Blames the first option whose removal makes the problem valid, but not its size. */
 static void blame_formula(const options *given, const char *refusal) {
-  const uint64_t suspects = PROBLEM_SET & ~(SET(LEN) | SET(DIM));
+  const option_set suspects = PROBLEM_SET & ~(SET(LEN) | SET(DIM));
   for (int code = 0; code < OPTIONS; code++)
     if (suspects >> code & 1) blame(given, code, refusal);
 }

@@ -69,9 +69,10 @@ enum option_code {
   OPTIONS
 };
 
-/* Sets of options. */
-#define SET(code) (UINT64_C(1) << OPTION_##code)
-_Static_assert(OPTIONS <= 64, "a set of options is a uint64_t");
+/* Sets of options, of which there are more than an integer of 64 bits has room for. */
+__extension__ typedef unsigned __int128 option_set;
+#define SET(code) ((option_set)1 << OPTION_##code)
+_Static_assert(OPTIONS <= 128, "a set of options has 128 bits");
 #define SIZE_SET (SET(LEN) | SET(DIM) | SET(OFFSET) | SET(POSITIONS) | SET(DTYPE) | SET(HEADS))
 #define FORMULA_SET                                                                                                    \
   (SET(BASE) | SET(CHOOSE_BASE) | SET(SCALE) | SET(SCALING) | SET(SHIFT) | SET(PADDING) | SET(ODD) | SET(LAYOUT) |     \
@@ -112,7 +113,7 @@ struct options {
   double growth, slower, alpha;
   int blocks;
   bool run_programs;
-  bool help, version, json, names, problems, encodings, full, all;
+  bool help, version, json, names, problems, encodings, full, all, allow_new;
   const char *output; /* "-" if not given */
   const char *format, *json_file, *encoding, *table, *tensor, *part, *save, *baseline, *memory, *plot, *keep, *by;
   texts plugins, tensors, cases, from, labels;
@@ -135,7 +136,7 @@ static inline bool is_given(const options *given, enum option_code code) {
 void options_record(options *given, enum option_code code, const char *key, const char *text, const char *file);
 
 /* Exits if an option of the set was given: it has no effect beside `other`. */
-void options_refuse(const options *given, uint64_t set, const char *other);
+void options_refuse(const options *given, option_set set, const char *other);
 
 /* ---- the problem ------------------------------------------------------------------------------- */
 

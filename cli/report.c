@@ -6,6 +6,8 @@
 #include "cli/measure.h"
 #include "common/field.h"
 #include "common/number.h"
+#include "common/progress.h"
+#include "reports/model/document.h"
 #include "reports/report.h"
 #include "verify/verify.h"
 
@@ -17,9 +19,10 @@
 
 static const char usage[] = "Usage: posenc report [OPTION]... -o DIR\n"
                             "   or: posenc report REPORT.json REPORT.json... [--label NAME]... -o DIR\n"
-                            "Publish accuracy and speed of kernels: index.html (one file, opens from disk),\n"
-                            "report.md and report.json. Verifies and times the kernels first, unless records are\n"
-                            "given, and leaves the records in accuracy.json and bench.json beside the page. Without\n"
+                            "Publish accuracy and speed of kernels: index.html and details.html (open from disk),\n"
+                            "report.md, report.json, the figures as SVG and their data as CSV. Verifies and times the\n"
+                            "kernels first, unless records are given, and leaves the records in accuracy.json and\n"
+                            "bench.json beside the page. Without\n"
                             "--len and --dim, the published tables and shapes of add and rope are measured, and for\n"
                             "the timings a sweep of lengths too, some of them also with cold caches and in fresh\n"
                             "memory. Without --kernel, the computations of frameworks (recipe/*) are compared with\n"
@@ -65,8 +68,8 @@ static void take_record(records *found, const char *path) {
 
 /* Refuses options of a measurement that --from replaces: the page would not show what they select. */
 static void refuse_unused(const options *given, const records *found) {
-  const uint64_t of_both = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(TIME_LIMIT);
-  const uint64_t of_accuracy = BUDGET_SET | SET(SEED) | SET(CASES), of_timing = TIMING_SET | SET(FULL);
+  const option_set of_both = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(TIME_LIMIT);
+  const option_set of_accuracy = BUDGET_SET | SET(SEED) | SET(CASES), of_timing = TIMING_SET | SET(FULL);
   if (found->accuracy) options_refuse(given, of_accuracy, "--from, which gives the accuracy record");
   if (found->timing) options_refuse(given, of_timing, "--from, which gives the timing record");
   if (found->accuracy && found->timing) options_refuse(given, of_both, "--from, which gives both records");
@@ -193,6 +196,22 @@ static void drop_aggregates(json_t *record) {
     if (strcmp(field_string(json_array_get(entries, i), "run_type"), "aggregate") == 0) json_array_remove(entries, i);
 }
 
+/* What the library chooses for the table of the page's first lines, as facts of the record: only here is it known. */
+static void note_choices(json_t *record, const options *given) {
+  static const char *const keys[] = {"choice_of_all_threads", "choice"};
+  const posenc_problem problem =
+      options_have_table(given) ? given->problem : shapes_find(shapes_published, report_reference)->problem;
+  for (int serial = 0; serial <= 1 && problem.op == POSENC_TABLE; serial++) {
+    posenc_options how = options_of_plan(given, NULL);
+    posenc_plan *plan;
+    if (serial) how.threads = 1;
+    if (posenc_plan_create(&plan, &problem, &how) != POSENC_OK) continue;
+    json_object_set_new(json_object_get(record, "environment"), keys[serial],
+                        json_string(posenc_plan_kernel(plan)->name));
+    posenc_plan_destroy(plan);
+  }
+}
+
 /* Measures what was not given, and leaves it in the folder. */
 static void complete(records *found, const options *given, const char *folder) {
   if (found->accuracy && found->timing) return;
@@ -207,6 +226,7 @@ static void complete(records *found, const options *given, const char *folder) {
 #endif
   if (!found->accuracy) {
     found->accuracy = verify_all(given);
+    note_choices(found->accuracy, given);
     save(found->accuracy, folder, "accuracy.json");
   }
   if (!found->timing && (found->timing = time_kernels(given, &timed, &found->lost))) {
@@ -256,7 +276,7 @@ static void refuse_inputs(const char *folder, char **files, size_t count) {
 }
 
 static int run_machines(const options *given) {
-  const uint64_t of_one = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(SEED) | BUDGET_SET | TIMING_SET | SET(TIME_LIMIT);
+  const option_set of_one = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(SEED) | BUDGET_SET | TIMING_SET | SET(TIME_LIMIT);
   const char *folder = given->output;
   char **files = given->operands;
   const size_t count = given->operand_count;
@@ -288,6 +308,7 @@ static int run(options *given) {
   for (size_t i = 0; i < given->from.count; i++) take_record(&found, given->from.items[i]);
   refuse_unused(given, &found);
   prepare_folder(folder);
+  progress_in_lines();
   complete(&found, given, folder);
   int status = report_write(folder, found.accuracy, found.timing, given->command_line);
   if (status == EXIT_SUCCESS) {

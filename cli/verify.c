@@ -74,7 +74,7 @@ static json_t *encodings_record(const options *given, const char *globs) {
 
 /* Whether nothing was selected, so that encodings are checked beside the kernels. */
 static bool is_everything(const options *given) {
-  const uint64_t selecting = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(CASES) | SET(BASELINE);
+  const option_set selecting = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(CASES) | SET(BASELINE);
   for (int code = 0; code < OPTIONS; code++)
     if (selecting >> code & 1 && is_given(given, code)) return false;
   return true;
@@ -149,7 +149,7 @@ static json_t *kernels_record(const options *given, selection *chosen, output *s
     field_print(now, output_stream(save));
     json_decref(now);
   }
-  if (baseline && !baseline_hold(record, baseline)) die("out of memory");
+  if (baseline && !baseline_hold(record, baseline, given->allow_new)) die("out of memory");
   selection_free(chosen);
   return record;
 }

@@ -21,7 +21,7 @@ struct output {
 
 /* ---- removal at an early end -------------------------------------------------------------------- */
 
-enum { PENDING_MAX = 16 };
+enum { PENDING_MAX = 32 };
 static char *volatile pending[PENDING_MAX];
 static const char *volatile made_folder;
 

@@ -13,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static bool shown;
+static bool shown, in_lines;
 static void (*divert_to)(const progress *now);
 
 static bool terminal(void) {
@@ -91,10 +91,27 @@ static void divert(const char *stage, const char *what, double done, double tota
   divert_to(&now);
 }
 
+void progress_in_lines(void) {
+  in_lines = !terminal();
+}
+
+/* "posenc: report: verify transformer-base, 42 %" */
+static void print_line(const char *stage, const char *what, double share, double now) {
+  static double last = -1.0;
+  if (last < 0.0) last = now; /* short work says nothing */
+  if (now - last < 2.0) return;
+  last = now;
+  fprintf(stderr, "%s%s%s, %.0f %%\n", stage, *what ? ": " : "", what, 100 * share);
+}
+
 void progress_show(const char *stage, const char *what, double done, double total, const char *unit) {
   static double last;
-  if (!divert_to && !terminal()) return;
+  if (!divert_to && !in_lines && !terminal()) return;
   const double now = clock_seconds();
+  if (in_lines && !divert_to) {
+    print_line(stage, what, total > 0.0 ? done / total : 0.0, now);
+    return;
+  }
   const double elapsed = now - stage_start(stage, done, now);
   if (shown && now - last < 0.1) return;
   last = now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Progress of long work, as one line on stderr; only on a terminal. */
+/* Progress of long work, as one line on stderr; only on a terminal, or as lines of a log. */
 #ifndef POSENC_COMMON_PROGRESS_H
 #define POSENC_COMMON_PROGRESS_H
 
@@ -13,6 +13,9 @@ typedef struct progress {
   double done, total;
 } progress;
 void progress_show(const char *stage, const char *what, double done, double total, const char *unit);
+
+/* From now on, where stderr is no terminal, a line of its own is printed every two seconds, but not before that. */
+void progress_in_lines(void);
 
 /* From now on, progress of this process goes to `tell`, terminal or not. */
 void progress_divert(void (*tell)(const progress *now));

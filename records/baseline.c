@@ -112,12 +112,14 @@ static bool is_drawn(const record_result *result) {
 }
 
 static void judge(verdict *v, const record_accuracy *record, const record_baseline *baseline,
-                  const record_result *result) {
+                  const record_result *result, bool allow_new) {
   const record_baseline_entry *entry = find_entry(baseline, result);
   const record_kernel *kernel = record_find_kernel(record->kernels, record->kernels_count, result->kernel);
   const bool same_libm = strcmp(baseline->libc, field_string(record->environment, "libc")) == 0;
-  if (!entry)
+  if (!entry && allow_new)
     v->skip = "the baseline has no such entry";
+  else if (!entry)
+    say(v, true, "the baseline has no such entry; --allow-new skips what is new");
   else if (entry->elements != result->elements || strcmp(entry->mode, result->mode) != 0 ||
            (is_drawn(result) && baseline->seed != record->seed))
     v->skip = "the baseline is of other elements: use its --seed and --budget";
@@ -131,7 +133,7 @@ static void add(json_t *record, const char *count) {
   json_object_set_new(record, count, json_integer(json_integer_value(json_object_get(record, count)) + 1));
 }
 
-bool baseline_hold(json_t *json, const json_t *baseline) {
+bool baseline_hold(json_t *json, const json_t *baseline, bool allow_new) {
   record_fault fault;
   const record_accuracy *record = record_take_accuracy(json);
   const record_baseline *before = record_read_baseline(baseline, &fault);
@@ -139,7 +141,7 @@ bool baseline_hold(json_t *json, const json_t *baseline) {
     const record_result *result = &record->records[i];
     if (!*result->mode) continue;
     verdict v = {.broken = false};
-    judge(&v, record, before, result);
+    judge(&v, record, before, result, allow_new);
     add(json, v.skip ? "skipped" : v.broken ? "failed" : "passed");
     json_array_append_new(json_object_get(result->json, "checks"),
                           json_pack("{s:s, s:b, s:b, s:i, s:i, s:I, s:s}", "property", "baseline", "ok", !v.broken,

@@ -12,9 +12,10 @@ json_t *baseline_of(const json_t *record);
 /*
  * Adds the check "baseline" to every result of the record: broken where an error or the number of misrounded elements
  * grew or the bits of a reproducible kernel changed; its note says what changed, also for the better. Skipped where
- * there is nothing to compare with: no entry, another sample, or a kernel that depends on another libm than when it was
- * saved. `baseline` is one that record_read_baseline accepts. Returns false when memory runs out.
+ * there is nothing to compare with: another sample, or a kernel that depends on another libm than when it was
+ * saved. A result without an entry is broken, or with `allow_new` skipped. `baseline` is one that record_read_baseline
+ * accepts. Returns false when memory runs out.
  */
-bool baseline_hold(json_t *record, const json_t *baseline);
+bool baseline_hold(json_t *record, const json_t *baseline, bool allow_new);
 
 #endif

@@ -177,10 +177,6 @@ static void write_fastest(page *p, const record_machines *record) {
 }
 
 static void write_figures(page *p, const record_machines *record, const machines_figures *drawn) {
-  bool any = false;
-  for (size_t i = 0; i < MACHINES_FIGURES; i++) any = any || drawn->svg[i];
-  if (!any) return;
-  page_open(p, PAGE_FIGURES);
   for (size_t i = 0; i < MACHINES_FIGURES; i++) {
     char caption[440];
     const record_times_of_machines *table = shown_times(record, footprints[i]);
@@ -191,7 +187,6 @@ static void write_figures(page *p, const record_machines *record, const machines
              table->shape.name, words_bytes(table->bytes).text);
     page_figure(p, caption, drawn->svg[i]);
   }
-  page_close(p, PAGE_FIGURES);
 }
 
 static void write_times_cell(page *p, const record_machine_speed *of) {

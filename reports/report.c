@@ -3,6 +3,7 @@
 
 #include "common/output.h"
 #include "records/read.h"
+#include "reports/csv.h"
 #include "reports/machines.h"
 #include "reports/model/compose.h"
 #include "reports/model/machines.h"
@@ -14,51 +15,70 @@
 
 /* The data of the files: of one machine, or of several. */
 typedef struct report {
-  const json_t *record; /* what report.json holds */
-  bool brief;
+  const json_t *record;     /* what report.json holds */
   const record_report *one; /* or null, and its figures */
   const figures *drawn;
   const record_machines *several;
   const machines_figures *machines;
 } report;
 
-static bool write_page(const report *r, FILE *stream, const page_format *format) {
-  page p = {.format = format, .stream = stream, .brief = r->brief && format == &page_html};
+static bool write_page(const report *r, FILE *stream, const page_format *format, contents wanted) {
+  page p = {.format = format, .stream = stream};
   if (r->one) {
     p.svg = r->drawn->svg;
-    write_contents(&p, r->one);
+    write_contents(&p, r->one, wanted);
   } else {
     machines_write(&p, r->several, r->machines);
   }
   return !p.failed;
 }
 
-/* The figure of all kernels alone, as for a README. */
-static bool write_picture(const report *r, FILE *stream, const page_format *format) {
-  (void)format;
-  plot_standalone(r->drawn->svg[FIGURE_PARETO], stream);
-  return true;
-}
-
-static bool write_json(const report *r, FILE *stream, const page_format *format) {
-  (void)format;
+static bool write_json(const report *r, FILE *stream) {
   return json_dumpf(r->record, stream, JSON_COMPACT) == 0 && fputc('\n', stream) != EOF;
 }
 
+/* Files, in this order: pages, data, the record, and each figure alone. */
+enum { PAGES = 3, RECORD = PAGES + CSV_FILES, PICTURES, FILES = PICTURES + FIGURES };
+
 static const struct {
   const char *name;
-  bool (*write)(const report *r, FILE *stream, const page_format *format);
   const page_format *format;
-} files[] = {{"index.html", write_page, &page_html},
-             {"report.md", write_page, &page_markdown},
-             {"report.json", write_json, NULL},
-             {"headline.svg", write_picture, NULL}};
+  contents wanted;
+} pages[PAGES] = {{"index.html", &page_html, CONTENTS_FIRST},
+                  {"details.html", &page_html, CONTENTS_DETAILS},
+                  {"report.md", &page_markdown, CONTENTS_ALL}};
 
-enum { FILES = sizeof files / sizeof *files };
+typedef struct file_name {
+  char text[40];
+} file_name;
 
-/* Without times there is no picture. */
+static file_name name_of(size_t file) {
+  file_name name;
+  const bool is_picture = file >= PICTURES;
+  snprintf(name.text, sizeof name.text, "%s%s",
+           is_picture       ? figure_names[file - PICTURES]
+           : file == RECORD ? "report.json"
+           : file >= PAGES  ? csv_files[file - PAGES].name
+                            : pages[file].name,
+           is_picture ? ".svg" : "");
+  return name;
+}
+
+/* Several machines have one page, and figures on it alone. */
 static bool is_wanted(const report *r, size_t file) {
-  return files[file].write != write_picture || (r->one && r->drawn->svg[FIGURE_PARETO]);
+  if (file >= PICTURES) return r->one && r->drawn->svg[file - PICTURES];
+  return r->one || file == RECORD || (file < PAGES && pages[file].wanted != CONTENTS_DETAILS);
+}
+
+/* False when memory runs out; errors of the stream stay in the stream. */
+static bool write_file(const report *r, FILE *stream, size_t file) {
+  if (file < PAGES) return write_page(r, stream, pages[file].format, pages[file].wanted);
+  if (file == RECORD) return write_json(r, stream);
+  if (file < RECORD)
+    csv_files[file - PAGES].write(r->one, stream);
+  else
+    plot_standalone(r->drawn->svg[file - PICTURES], stream);
+  return true;
 }
 
 static int fail(const char *directory, const char *name, output *const outputs[FILES]) {
@@ -87,21 +107,21 @@ static int write_files(const char *directory, const report *r) {
   for (size_t i = 0; i < FILES; i++) {
     char path[PATH_BYTES];
     if (!is_wanted(r, i)) continue;
-    if (path_in(path, directory, files[i].name)) outputs[i] = output_open(path);
-    if (!outputs[i]) return fail(directory, files[i].name, outputs);
+    if (path_in(path, directory, name_of(i).text)) outputs[i] = output_open(path);
+    if (!outputs[i]) return fail(directory, name_of(i).text, outputs);
   }
   for (size_t i = 0; i < FILES; i++) {
     if (!outputs[i]) continue;
     FILE *stream = output_stream(outputs[i]);
     errno = ENOMEM;
-    if (!files[i].write(r, stream, files[i].format) || fflush(stream) != 0 || ferror(stream))
-      return fail(directory, files[i].name, outputs);
+    if (!write_file(r, stream, i) || fflush(stream) != 0 || ferror(stream))
+      return fail(directory, name_of(i).text, outputs);
   }
   for (size_t i = 0; i < FILES; i++) {
     output *pending = outputs[i];
     outputs[i] = NULL;
-    if (pending && !output_commit(pending)) return fail(directory, files[i].name, outputs);
-    if (!is_wanted(r, i) && !remove_older(directory, files[i].name)) return fail(directory, files[i].name, outputs);
+    if (pending && !output_commit(pending)) return fail(directory, name_of(i).text, outputs);
+    if (!is_wanted(r, i) && !remove_older(directory, name_of(i).text)) return fail(directory, name_of(i).text, outputs);
   }
   return 0;
 }
@@ -111,10 +131,10 @@ static int out_of_memory(void) {
   return 2;
 }
 
-static int write_report(const char *directory, const record_report *shown, const json_t *record, bool brief) {
+static int write_report(const char *directory, const record_report *shown, const json_t *record) {
   figures drawn;
   if (!figures_make(shown, &drawn)) return 2;
-  const int status = write_files(directory, &(report){.record = record, .brief = brief, .one = shown, .drawn = &drawn});
+  const int status = write_files(directory, &(report){.record = record, .one = shown, .drawn = &drawn});
   figures_free(&drawn);
   return status;
 }
@@ -133,17 +153,13 @@ int report_write(const char *directory, const json_t *accuracy, const json_t *ti
   } else {
     json_t *document = document_make(verified, timed, command);
     const record_report *shown = document ? record_take_report(document) : NULL;
-    status = shown ? write_report(directory, shown, document, false) : out_of_memory();
+    status = shown ? write_report(directory, shown, document) : out_of_memory();
     record_free(shown);
     json_decref(document);
   }
   record_free(timed);
   record_free(verified);
   return status;
-}
-
-int report_publish(const char *directory, const record_report *shown, const json_t *record) {
-  return write_report(directory, shown, record, true);
 }
 
 static int write_machines(const char *directory, const json_t *document) {

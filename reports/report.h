@@ -6,16 +6,13 @@
 #include "records/read.h"
 
 /*
- * Writes index.html (self-contained), report.md, report.json and, where the reference table was timed, headline.svg
- * into `directory`, which exists.
+ * Writes index.html and details.html (each self-contained), report.md, report.json, the data as CSV and each figure as
+ * SVG into `directory`, which exists.
  * accuracy: as made by verify_run. timing: Google Benchmark JSON as made by bench_run.
  * command: the command line that reproduces the report.
  * 0 on success, 2 on an error already told on stderr; then none of these files was changed.
  */
 int report_write(const char *directory, const json_t *accuracy, const json_t *timing, const char *command);
-
-/* The same from a report: the page without long tables, and `record` as the new report.json. */
-int report_publish(const char *directory, const record_report *shown, const json_t *record);
 
 /*
  * One page of several machines, from the report.json of each; see machines.h for names and labels. 1 if the page tells

@@ -49,7 +49,12 @@ changed 'another bound' 's/"ulp": 0.5,/"ulp": 0.75,/' 0 'another bound is claime
 changed 'another libm: skipped for kernels that depend on it' "$libm" 0 'baseline .*SKIP it stands on libm' naive
 changed 'another libm: compared for kernels that do not' "$libm" 0 '^ok [0-9]* - rotation-portable baseline 300x64$'
 verify --len 301 --dim 64 --kernel rotation-portable --baseline saved.json
-check 'another table: skipped' told 0 'baseline .*SKIP the baseline has no such entry'
+check 'another table: fails' told 1 '^not ok .* baseline .*the baseline has no such entry; --allow-new skips'
+verify --len 301 --dim 64 --kernel rotation-portable --baseline saved.json --allow-new
+check 'or is skipped, if asked for' told 0 'baseline .*SKIP the baseline has no such entry'
+sed 's/"kernel": "rotation-portable"/"kernel": "another"/' saved.json >changed.json
+verify $small --kernel rotation-portable --baseline changed.json
+check 'another kernel: fails' told 1 '^not ok .* baseline .*the baseline has no such entry'
 verify --len 3 --dim 4 --baseline "$root/README.md"
 check 'a file that is no baseline: one line, status 2' test $status -eq 2 -a "$(wc -l <err)" -eq 1
 

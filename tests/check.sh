@@ -271,7 +271,12 @@ refused_safetensors 'its header is not JSON: .*' "{$a,$a}" 32
 # NaN and infinities are elements like others: wrong ones.
 { head -c 12000 f32.npy; printf '\0\0\300\177\0\0\200\377'; tail -c +12009 f32.npy; } >nan.npy
 check 'a NaN and an infinity' ends 1 nan.npy --max-abs 100
+check 'fail without a limit, too' ends 1 nan.npy
+check 'and are told' grep -qx 'FAIL: not all elements are finite' out
+check 'of |value| it is not said that it is inf' eval '! grep -q "|value| inf" out'
 check 'are counted' says '^not finite  *2 '
+check 'finite ones have no verdict without a limit' ends 0 f32.npy
+check 'which is told' grep -qx 'no verdict: neither --max-ulp nor --max-abs is given' out
 
 # A file that is cut while it is read. It is larger than the limit on memory, and takes no space on the disk.
 if npy big.npy "$(header '<f4' False '(67108864, 4)')" 0 && truncate -s +1G big.npy 2>/dev/null &&

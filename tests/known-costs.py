@@ -16,6 +16,7 @@ Status 1, and what is wrong, if a figure is not what it must be.
 import html
 import json
 import math
+import os
 import re
 import sys
 from functools import lru_cache
@@ -218,10 +219,15 @@ def plain(markup):
     return words.replace("\u00a0", " ").replace("\u202f", "").strip()
 
 
+def html_of(folder):
+    """The page, and that of the details, which a page of two machines does not have."""
+    return "".join(read(path) for path in (f"{folder}/{name}.html" for name in ("index", "details")) if os.path.exists(path))
+
+
 def tables(folder, head):
     """[(caption, rows)] of those with that column, which are the same in both files."""
     pages = [[], []]
-    for table in re.findall(r"<table>(.*?)</table>", read(folder + "/index.html"), re.S):
+    for table in re.findall(r"<table>(.*?)</table>", html_of(folder), re.S):
         rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in re.findall(r"<tr>(.*?)</tr>", table)]
         pages[0].append((re.search(r"<caption>(.*?)</caption>", table, re.S)[1], rows))
     for caption, lines in re.findall(r"(.*)\n\n((?:\|.*\n)+)", read(folder + "/report.md")):
@@ -260,8 +266,14 @@ def report(record, accuracy, folder):
         limits = [x for key in of if key[:2] == place for x in values(of, key, "limit_bytes_per_second")]
         hold("limit %.1f GB/s" % (median(limits) / 1e9) in caption, caption, "has not the limit", median(limits))
         for row in rows:
-            same(dict(zip(heads, row)), {h: c for h, c in row_of(of, (*place, row[0]))[0].items() if h in heads}, place)
-            seen.add((*place, row[0]))
+            name, *twins = re.split(" the same bits: |, ", row[0])
+            cells = {**row_of(of, (*place, name))[0], "kernel": row[0]}
+            same(dict(zip(heads, row)), {head: cell for head, cell in cells.items() if head in heads}, place)
+            seen.add((*place, name))
+            for twin in twins:
+                other = (*place, twin.split()[0])
+                same(twin, f"{other[2]} {sig(median(values(of, other, 'ns_per_element')))} ns", "the same bits")
+                seen.add(other)
     same(seen, {key for key in of if key[0] != "plan"}, "rows of times")
     for mode, shapes in (("hot", whole["shapes"]), ("first", whole["first"])):
         for table in shapes:
@@ -272,17 +284,21 @@ def report(record, accuracy, folder):
 
 
 def report_answer(record, of, accuracy, folder):
-    """The first sentence and the table below it, for an error of one ulp on the usual table; and the doubt."""
+    """The first lines and the fastest kernels, for an error of one ulp on the usual table; and the doubt."""
     ns = {key[2]: values(of, key, "ns_per_element") for key in of if key[:2] == ("hot", "16x512")}
     first, second = sorted((one["name"] for one in accuracy["kernels"]), key=lambda kernel: median(ns[kernel]))[:2]
     gigabytes, share = (values(of, ("hot", "16x512", first), figure) for figure in ("bytes_per_second", "of_limit"))
     ratios = [ratio_of(ns[first], ns[kernel], 0.9) for kernel in (second, "naive")]
     told = [ratio_text(ratio) + (" not told apart" if ratio[1] <= 1 <= ratio[2] else "") for ratio in ratios]
     page = plain(read(folder + "/report.md"))
-    for wanted in (f"Take {first}: ", f" at {spread(gigabytes, 1e-9, ' GB/s')}, {spread(share, 100, ' %')} of what",
-                   f" and naive takes {ratio_text(ratios[1]).replace('×', ' times')} as long",
-                   f" Other processes used {sig(100 * record['context']['others'], 2)} % of the processors meanwhile."):
-        hold(wanted in page, "the report does not say:", wanted)
+    middle, least, most = (sig(x * 16 * 512 / 1000) + " µs" for x in (median(ns[first]), min(ns[first]), max(ns[first])))
+    mark = "‡" if max(ns[first]) - min(ns[first]) > 0.2 * median(ns[first]) else ""
+    for use in ("Default, one thread", "All threads", "What you probably use now"):
+        line = next(line for line in page.splitlines() if use in line)
+        hold(f"{use}: {middle}{mark} ({least}–{most}), largest error " in line, line, "has not", middle, least, most)
+        hold(line.endswith(": " + first), line, "is not of", first)
+    wanted = f" Other processes used {sig(100 * record['context']['others'], 2)} % of the processors meanwhile."
+    hold(wanted in page, "the report does not say:", wanted)
     row = next(row for row in tables(folder, "take")[0][1] if row[:2] == ["1 ulp", "reference 16x512"])
     same(row[2:7], [first, spread(gigabytes, 1e-9), spread(share, 100), f"{second} {told[0]}", told[1]], "the answer")
 

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "config.h"
 
-#include "lib/api/kernel.h"
+#include "lib/simd/store.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
@@ -16,12 +16,12 @@ enum { BYTES = 1 << 24 };
 static void test_malloc(const char *name, void *(*get)(size_t bytes), void (*drop)(void *memory)) {
   char *memory = get(BYTES);
   if (!memory) abort();
-  ok(memory_is_new(memory, BYTES), "%s: large memory is new", name);
+  ok(store_is_new(memory, BYTES), "%s: large memory is new", name);
   memset(memory, 1, BYTES / 3);
-  ok(!memory_is_new(memory, BYTES), "%s: not if a third of it was written", name);
-  ok(memory_is_new(memory + BYTES / 2, BYTES / 2), "%s: its other half is", name);
+  ok(!store_is_new(memory, BYTES), "%s: not if a third of it was written", name);
+  ok(store_is_new(memory + BYTES / 2, BYTES / 2), "%s: its other half is", name);
   memset(memory, 1, BYTES);
-  ok(!memory_is_new(memory, BYTES), "%s: nor if all of it was", name);
+  ok(!store_is_new(memory, BYTES), "%s: nor if all of it was", name);
 
   drop(memory);
 }
@@ -33,12 +33,12 @@ int main(void) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   char *few = mmap(NULL, 8 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (few == MAP_FAILED) abort();
-  ok(memory_is_new(few, 8 * page), "8 pages are new");
-  ok(!memory_is_new(few + 1, 8 * page - 1), "of less nothing is said");
+  ok(store_is_new(few, 8 * page), "8 pages are new");
+  ok(!store_is_new(few + 1, 8 * page - 1), "of less nothing is said");
   munmap(few, 8 * page);
-  ok(!memory_is_new(few, 8 * page), "memory that there is not");
+  ok(!store_is_new(few, 8 * page), "memory that there is not");
 #else
-  ok(!memory_is_new(main, 1 << 24), "it is not told here");
+  ok(!store_is_new(main, 1 << 24), "it is not told here");
 #endif
   return tap_done();
 }

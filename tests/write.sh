@@ -200,6 +200,10 @@ refused() { # TEXT OPTION...
   check "refused: $*" refused_unwritten "$text" write "$@" -o empty/table.npy
 }
 few='--len 8 --dim 8'
+refused '--output .*: the file takes 4.096e+06 GB, and .* GB are free there$' --len 1000000000000 --dim 1024
+check 'a name of another format' refused_unwritten '--output empty/x.pt: not .npy or .safetensors; --format npy' \
+  write $few -o empty/x.pt
+check 'is taken where the format is told' ends 0 write $few --format npy -o told.pt
 for scale in 0 -1; do refused "--scale $scale: scale must be positive" $few --scale $scale; done
 for scale in nan inf; do refused "--scale $scale: not finite" $few --scale $scale; done
 refused '--scale half: not a number' $few --scale half

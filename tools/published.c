@@ -3,14 +3,14 @@
  * The published report, from its folder.
  *
  *     posenc-published FOLDER            prints README.md's section about it, in Markdown
- *     posenc-published --brief FOLDER    makes it smaller: a page without long tables, and in report.json only what the
- *                                        section needs
+ *     posenc-published --brief FOLDER    keeps in report.json only what the section needs
  */
 #include "common/field.h"
+#include "common/output.h"
 #include "reports/model/document.h"
 #include "reports/page/words.h"
-#include "reports/report.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -159,15 +159,19 @@ static json_t *needed_of(const json_t *value) {
   return copy;
 }
 
-static int make_brief(const record_report *report, const char *folder) {
+/* Replaces the report of that path. */
+static int make_brief(const record_report *report, const char *path) {
   json_t *record = needed_of(report->json), *shapes = json_array();
   RECORD_EACH(table, report, shapes)
     if (is_shown(report, table->shape.name)) json_array_append_new(shapes, needed_of(table->json));
   json_object_set_new(record, "schema", json_string("posenc-published-1"));
   json_object_set_new(record, "shapes", shapes);
-  const int status = report_publish(folder, report, record);
+  output *out = output_open(path);
+  const bool done = out && json_dumpf(record, output_stream(out), JSON_COMPACT) == 0 &&
+                    fputc('\n', output_stream(out)) != EOF && output_commit(out);
+  if (!done) fprintf(stderr, "posenc-published: %s: %s\n", path, strerror(errno));
   json_decref(record);
-  return status;
+  return done ? 0 : 2;
 }
 
 int main(int argc, char **argv) {
@@ -190,7 +194,7 @@ int main(int argc, char **argv) {
   }
   const record_report *report = record_take_report(document);
   if (!report) fputs("posenc-published: out of memory\n", stderr);
-  const int status = !report ? 2 : brief ? make_brief(report, folder) : print_section(report, folder);
+  const int status = !report ? 2 : brief ? make_brief(report, path) : print_section(report, folder);
   record_free(report);
   json_decref(document);
   return status;

@@ -28,10 +28,6 @@ static inline posenc_sum kernel_reciprocal(double x) {
   return (posenc_sum){high, fma(-high, x, 1.0) / x};
 }
 
-/* Whether the system has yet to give pages to most of this memory: it clears each when it is first written, so that it is
-   in a cache then. False where that cannot be told. */
-bool memory_is_new(const void *memory, size_t bytes);
-
 /* The reason why the scaling of the problem is refused, or null. */
 const char *problem_scaling_refusal(const posenc_problem *problem);
 

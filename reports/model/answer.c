@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 static const char baseline[] = "naive";
+static const double tie = 1.1;
 
 const char *const answer_budgets[ANSWER_BUDGETS] = {"half", "one", "any"};
 const char *const answer_titles[ANSWER_BUDGETS] = {"0.5 ulp", "1 ulp", "any"};
@@ -43,23 +44,59 @@ static double median_ns(const record_table *table, const char *kernel) {
   return row ? row->timing.ns_per_element.median : NAN;
 }
 
-/* But for one kernel, or null; null if there is none. */
-static const char *fastest(const record_report *report, const record_table *table, answer_budget most,
-                           const char *but) {
-  const char *best = NULL;
+/* Among which kernels the fastest is looked for. */
+typedef struct field {
+  answer_budget most;
+  bool serial;     /* only those of one thread */
+  const char *but; /* not this one; may be null */
+} field;
+
+static bool is_in(const field *in, const record_kernel *kernel, const record_table *table) {
+  return !(in->serial && kernel->threaded) && !(in->but && strcmp(kernel->name, in->but) == 0) &&
+         is_candidate(kernel, &table->shape, in->most);
+}
+
+/* Null if there is none. */
+static const record_kernel *fastest(const record_report *report, const record_table *table, const field *in) {
+  const record_kernel *best = NULL;
   double best_ns = INFINITY;
   RECORD_EACH(kernel, report, kernels) {
     const double ns = median_ns(table, kernel->name);
-    if (!(ns < best_ns) || (but && strcmp(kernel->name, but) == 0)) continue;
-    if (!is_candidate(kernel, &table->shape, most)) continue;
-    best = kernel->name;
+    if (!(ns < best_ns) || !is_in(in, kernel, table)) continue;
+    best = kernel;
     best_ns = ns;
   }
   return best;
 }
 
 const char *answer_fastest(const record_report *report, const record_table *table, answer_budget budget) {
-  return table ? fastest(report, table, budget, NULL) : NULL;
+  const record_kernel *best = table ? fastest(report, table, &(field){budget, false, NULL}) : NULL;
+  return best ? best->name : NULL;
+}
+
+answer_budget answer_class(const record_kernel *kernel, const record_table *table) {
+  answer_budget budget = ANSWER_HALF;
+  while (!is_within(kernel, &table->shape, budget)) budget++;
+  return budget;
+}
+
+/* The higher, the better among equally fast ones. */
+static int merit(const record_kernel *kernel, const record_table *table) {
+  return 2 * (answer_class(kernel, table) == ANSWER_HALF) + !kernel->threaded;
+}
+
+/* The fastest, or one that has more merit and was not told apart from it. Few timings tell little apart, so it must
+   also be almost as fast. */
+static const char *pick(const record_report *report, samples *times, const record_table *table, const field *in) {
+  const record_kernel *best = fastest(report, table, in), *picked = best;
+  RECORD_EACH(kernel, report, kernels) {
+    if (!isfinite(median_ns(table, kernel->name)) || !is_in(in, kernel, table)) continue;
+    if (merit(kernel, table) <= merit(picked, table)) continue;
+    json_t *ratio = samples_ratio(times, "hot", table->shape.name, best->name, kernel->name);
+    if (field_number_or(ratio, "low", INFINITY) <= 1 && field_number(ratio, "estimate") < tie) picked = kernel;
+    json_decref(ratio);
+  }
+  return picked ? picked->name : NULL;
 }
 
 /* ---- by how much ---- */
@@ -74,13 +111,14 @@ static json_t *compare(samples *times, const char *table, const char *first, con
 
 static bool add_answer(json_t *answers, const record_report *report, samples *times, const record_table *table,
                        const char *footprint, answer_budget most) {
-  const char *name = table->shape.name, *kernel = fastest(report, table, most, NULL);
+  const char *name = table->shape.name, *kernel = pick(report, times, table, &(field){most, false, NULL});
   if (!kernel) return true;
   const char *slow = isfinite(median_ns(table, baseline)) ? baseline : NULL;
+  const record_kernel *next = fastest(report, table, &(field){most, false, kernel});
   return json_array_append_new(answers, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "shape", name, "footprint",
                                                   footprint, "budget", answer_budgets[most], "kernel", kernel, "next",
-                                                  compare(times, name, kernel, fastest(report, table, most, kernel)),
-                                                  "naive", compare(times, name, kernel, slow))) == 0;
+                                                  compare(times, name, kernel, next ? next->name : NULL), "naive",
+                                                  compare(times, name, kernel, slow))) == 0;
 }
 
 /* ---- tables ---- */
@@ -121,4 +159,63 @@ json_t *answer_make(const record_report *report, samples *times) {
   if (done) return answers;
   json_decref(answers);
   return NULL;
+}
+
+/* ---- uses ---- */
+
+static const char *const use_names[USES] = {"default", "threads", "now"};
+
+/* Code of frameworks and other libraries, whose errors grow with the position. */
+static bool is_in_use(const record_kernel *kernel) {
+  const bool grows = !kernel->bound.derived || kernel->bound.growth > 0;
+  return answer_counts(kernel) && !kernel->threaded && (kernel->recipe || (grows && !posenc_kernel_find(kernel->name)));
+}
+
+/* The formula, literally, where no such code was timed. */
+static const char *find_now(const record_report *report, const record_table *table) {
+  const char *best = NULL;
+  double best_ns = INFINITY;
+  RECORD_EACH(kernel, report, kernels) {
+    const double ns = median_ns(table, kernel->name);
+    if (!is_in_use(kernel) || !(ns < best_ns)) continue;
+    best = kernel->name;
+    best_ns = ns;
+  }
+  return best ? best : isfinite(median_ns(table, baseline)) ? baseline : NULL;
+}
+
+/* The library's own choice, where the record tells it and it was timed and passed; else by the times. */
+static const char *find_choice(const record_report *report, samples *times, const record_table *table, bool serial) {
+  const char *told = field_string(report->environment.accuracy, serial ? "choice" : "choice_of_all_threads");
+  const record_kernel *kernel = report_kernel(report, told);
+  if (kernel && answer_counts(kernel) && isfinite(median_ns(table, told))) return told;
+  return pick(report, times, table, &(field){ANSWER_ONE, serial, NULL});
+}
+
+json_t *answer_uses(const record_report *report, samples *times) {
+  const record_table *table = report_table(report, report->headline.shape);
+  json_t *uses = json_array();
+  if (!table || !is_asked(table)) return uses;
+  const char *const now = find_now(report, table), *const kernels[USES] = {find_choice(report, times, table, true),
+                                                                           find_choice(report, times, table, false),
+                                                                           now};
+  for (answer_use use = USE_DEFAULT; use < USES; use++)
+    if (kernels[use])
+      uses = field_append(uses, json_pack("{s:s, s:s, s:o}", "use", use_names[use], "kernel", kernels[use], "speed_up",
+                                          compare(times, table->shape.name, kernels[use], now)));
+  return uses;
+}
+
+const record_use *answer_find_use(const record_report *report, answer_use use) {
+  RECORD_EACH(one, report, uses)
+    if (strcmp(one->use, use_names[use]) == 0) return one;
+  return NULL;
+}
+
+size_t answer_mark(const record_report *report, const char *kernel) {
+  for (answer_use use = USE_DEFAULT; use < USES; use++) {
+    const record_use *found = answer_find_use(report, use);
+    if (found && strcmp(found->kernel, kernel) == 0) return use;
+  }
+  return strcmp(kernel, baseline) == 0 ? USES : ANSWER_MARKED;
 }

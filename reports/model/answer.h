@@ -12,14 +12,33 @@ extern const char *const answer_titles[ANSWER_BUDGETS];  /* on pages: "0.5 ulp",
 
 /*
  * The "answer" of the report, from the rest of it: on the reference table, the largest one and the largest in cache,
- * the fastest kernel whose every check passed, that computes its rows, and whose proved bound is within the budget.
- * Null when memory runs out.
+ * the fastest kernel whose every check passed, that computes its rows, and whose proved bound is within the budget. Of
+ * kernels whose times are not told apart from the fastest one's, a correctly rounded one is preferred, then one of a
+ * single thread. Null when memory runs out.
  */
 json_t *answer_make(const record_report *report, samples *times);
+
+/* How the table of the headline is computed: as the library does by default, as it does with all threads, and, as the
+   measure of both, by the fastest code of frameworks and other libraries. */
+typedef enum answer_use { USE_DEFAULT, USE_THREADS, USE_NOW, USES } answer_use;
+
+/* The "uses" of the report. The library's own choices are facts of the accuracy record's environment; where it has
+   none, they are made by the times. Null when memory runs out. */
+json_t *answer_uses(const record_report *report, samples *times);
+
+/* That use; null if there is none. */
+const record_use *answer_find_use(const record_report *report, answer_use use);
+
+/* The number of a kernel among the few that every figure tells apart: the uses, then naive; else ANSWER_MARKED. */
+enum { ANSWER_MARKED = USES + 1 };
+size_t answer_mark(const record_report *report, const char *kernel);
 
 /* May a kernel be the fastest or the most accurate one? If every check of it passed, and it computes its rows: the time
  * of one that keeps them is that of a copy. */
 bool answer_counts(const record_kernel *kernel);
+
+/* The smallest budget that the kernel's proved bound is within on that table. */
+answer_budget answer_class(const record_kernel *kernel, const record_table *table);
 
 /* The name of the fastest kernel on a table of the report; null if there is none, or no table. */
 const char *answer_fastest(const record_report *report, const record_table *table, answer_budget budget);

@@ -105,7 +105,7 @@ static void half_precision(finding *f, const record_report *report) {
   const record_profile *profile = exact_profile(report);
   const double slowest = pow(10000, -(DIM - 2.0) / DIM), still = floor(acos(1 - 0x1p-12) / slowest);
   found(f,
-        "half the bytes; errors up to 2^-12 = %.2g instead of 2^-25 = %.2g, and the slowest cosine (dim %d) is 1 up to "
+        "half the bytes; errors up to 2⁻¹² = %.2g instead of 2⁻²⁵ = %.2g, and the slowest cosine (dim %d) is 1 up to "
         "position %.0f",
         0x1p-12, 0x1p-25, DIM, still);
   if (profile && profile->collisions.json)

@@ -397,6 +397,7 @@ json_t *document_make(const record_accuracy *accuracy, const record_timing *timi
   const record_report *base = made ? record_take_report(made) : NULL;
   if (base) {
     made = field_put(made, "answer", answer_make(base, m.times));
+    made = field_put(made, "uses", answer_uses(base, m.times));
     made = field_put(made, "stability", stability_make(m.times, timing ? timing->context.others : NAN));
     made = field_put(made, "claims", claims_make(base));
   }

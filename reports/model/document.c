@@ -20,6 +20,11 @@ const record_row *report_row(const record_table *table, const char *kernel) {
   return NULL;
 }
 
+bool row_has_same_bits(const record_row *a, const record_row *b) {
+  static const char all[] = "exhaustive";
+  return strcmp(a->mode, all) == 0 && strcmp(b->mode, all) == 0 && *a->digest && strcmp(a->digest, b->digest) == 0;
+}
+
 const record_kernel *report_kernel(const record_report *report, const char *name) {
   return record_find_kernel(report->kernels, report->kernels_count, name);
 }

@@ -15,6 +15,9 @@ extern const char report_reference[];
 const record_table *report_table(const record_report *report, const char *name);
 const record_row *report_row(const record_table *table, const char *kernel);
 
+/* Were the bits of all elements compared, and are they the same? */
+bool row_has_same_bits(const record_row *a, const record_row *b);
+
 const record_kernel *report_kernel(const record_report *report, const char *name);
 bool report_is_recipe(const record_report *report, const char *kernel);
 

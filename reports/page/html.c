@@ -24,7 +24,11 @@ static void escape(FILE *stream, const char *text) {
 }
 
 static void text(page *p, page_look look, const char *plain) {
-  (void)look;
+  if (look == PAGE_FILE) {
+    fputs("<a href=\"", p->stream);
+    escape(p->stream, plain);
+    fputs("\">", p->stream);
+  }
   escape(p->stream, plain);
 }
 
@@ -71,7 +75,7 @@ static void code_block(page *p, const char *plain) {
 }
 
 static void data(page *p, const char *summary) {
-  around(p, "<details><summary>", summary ? summary : "The data as a table", "</summary>\n");
+  around(p, "<details><summary>", summary, "</summary>\n");
 }
 
 static void table(page *p, const char *caption) {
@@ -108,7 +112,6 @@ const page_format page_html = {
             [PAGE_ANSWER] = {"<p class=\"answer\">", "</p>\n"},
             [PAGE_LIST] = {"<ul>\n", "</ul>\n"},
             [PAGE_ITEM] = {"<li>", "</li>\n"},
-            [PAGE_FIGURES] = {"<div class=\"figures\">\n", "</div>\n"},
         },
     .looks =
         {
@@ -116,6 +119,7 @@ const page_format page_html = {
             [PAGE_STRONG] = {"<strong>", "</strong>"},
             [PAGE_SMALL] = {"<small>", "</small>"},
             [PAGE_CODE] = {"<code>", "</code>"},
+            [PAGE_FILE] = {"", "</a>"},
         },
     .row = {"<tr>", "</tr>\n"},
     .table_end = "</tbody>\n</table>\n</div>\n",

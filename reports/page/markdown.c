@@ -54,6 +54,8 @@ static void code(page *p, const char *text) {
 static void text(page *p, page_look look, const char *plain) {
   if (look == PAGE_CODE)
     code(p, plain);
+  else if (look == PAGE_FILE)
+    fprintf(p->stream, "[%s](%s)", plain, plain);
   else
     escape(p->stream, plain);
 }
@@ -61,7 +63,7 @@ static void text(page *p, page_look look, const char *plain) {
 static void code_block(page *p, const char *plain) {
   const int ticks = longest_ticks(plain) < 3 ? 3 : longest_ticks(plain) + 1;
   fence(p, ticks);
-  fprintf(p->stream, "sh\n%s\n", plain);
+  fprintf(p->stream, "\n%s\n", plain);
   fence(p, ticks);
   fputs("\n\n", p->stream);
 }
@@ -96,7 +98,7 @@ static void cell_end(page *p, size_t span) {
 static void figure(page *p, const char *caption, const char *svg) {
   (void)svg; /* drawn in the HTML page */
   escape(p->stream, caption);
-  fputs(" Drawn in [index.html](index.html).\n\n", p->stream);
+  fputs(" Drawn in the HTML page.\n\n", p->stream);
 }
 
 const page_format page_markdown = {
@@ -106,7 +108,6 @@ const page_format page_markdown = {
             [PAGE_ANSWER] = {"> ", "\n\n"},
             [PAGE_LIST] = {"", "\n"},
             [PAGE_ITEM] = {"- ", "\n"},
-            [PAGE_FIGURES] = {"", ""},
         },
     .looks =
         {
@@ -114,6 +115,7 @@ const page_format page_markdown = {
             [PAGE_STRONG] = {"**", "**"},
             [PAGE_SMALL] = {"", ""},
             [PAGE_CODE] = {"", ""}, /* as many backticks as the text needs */
+            [PAGE_FILE] = {"", ""},
         },
     .row = {"|", "\n"},
     .table_end = "\n",

@@ -16,7 +16,7 @@ static void put(page *p, const char *text) {
 static void write_runs(page *p, char *text) {
   page_look look = PAGE_PLAIN;
   for (char *run = text, *end; *run; run = end) {
-    end = run + strcspn(run, STRONG("") SMALL("") CODE(""));
+    end = run + strcspn(run, STRONG("") SMALL("") CODE("") LINK(""));
     const page_look mark = (page_look)*end;
     if (mark) *end++ = '\0';
     if (*run) {
@@ -96,21 +96,11 @@ void page_figure(page *p, const char *caption, const char *svg) {
 }
 
 void page_data(page *p, const char *summary) {
-  FILE *nowhere = p->brief ? fopen("/dev/null", "w") : NULL;
-  if (nowhere) {
-    p->hidden = p->stream;
-    p->stream = nowhere;
-  } else
-    p->format->data(p, summary);
+  p->format->data(p, summary);
 }
 
 void page_data_end(page *p) {
-  if (p->hidden) {
-    fclose(p->stream);
-    p->stream = p->hidden;
-    p->hidden = NULL;
-  } else
-    put(p, p->format->data_end);
+  put(p, p->format->data_end);
 }
 
 /* ---- tables ---- */

@@ -13,15 +13,15 @@ typedef enum page_part {
   PAGE_ANSWER, /* the paragraph that matters most */
   PAGE_LIST,
   PAGE_ITEM,
-  PAGE_FIGURES, /* figures that may stand side by side */
   PAGE_PARTS
 } page_part;
 
 /* Looks of text. Formats mark a run of it: "Take " CODE("%s") ", at " STRONG("%s GB/s") " " SMALL("(%s)"). */
-typedef enum page_look { PAGE_PLAIN, PAGE_STRONG, PAGE_SMALL, PAGE_CODE, PAGE_LOOKS } page_look;
+typedef enum page_look { PAGE_PLAIN, PAGE_STRONG, PAGE_SMALL, PAGE_CODE, PAGE_FILE, PAGE_LOOKS } page_look;
 #define STRONG(text) "\1" text "\1"
 #define SMALL(text) "\2" text "\2"
 #define CODE(text) "\3" text "\3"
+#define LINK(file) "\4" file "\4" /* to a file beside the page, by its name */
 
 typedef struct page_column {
   const char *title;
@@ -32,9 +32,7 @@ typedef struct page {
   const struct page_format *format;
   FILE *stream;
   char *const *svg;   /* figures by number, null where there is none */
-  bool brief;         /* without the data behind figures, which report.md has */
   bool failed;        /* memory ran out: something is missing. Errors of the stream stay in the stream */
-  FILE *hidden;       /* the stream, while what is written goes nowhere */
   page_column *added; /* by page_column_add, for the next table */
   size_t added_count;
   const page_column *columns; /* of the table that is open */
@@ -77,7 +75,7 @@ void page_close(page *p, page_part part);
 /* Nothing where `svg` is null. */
 void page_figure(page *p, const char *caption, const char *svg);
 
-/* Long tables, folded; under their summary, or as the data of a figure where it is null. */
+/* Long tables, folded under their summary. */
 void page_data(page *p, const char *summary);
 void page_data_end(page *p);
 

@@ -41,24 +41,37 @@ static void draw_front(plot *picture, const pareto_point *points, size_t count) 
   if (last) plot_point(picture, points[count - 1].time, shown_error(last), 0, 0);
 }
 
-char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title,
-                  const char *time_label) {
-  /* The legend may have a line for every other kernel, beyond those that there is room for. */
-  enum { HEIGHT = PLOT_HEIGHT + 120, LEGEND_USUAL = 18, LEGEND_PIXELS = 20 };
-  const int further = count > LEGEND_USUAL ? (int)(count - LEGEND_USUAL + 1) / 2 : 0;
-  plot *picture = plot_begin(name, HEIGHT + LEGEND_PIXELS * further);
-  if (!picture) return NULL;
-  fputs("set logscale xy 10\nset format x '%g'\nset format y '10^{%L}'\nset ylabel 'largest |error|'\nset xlabel ",
-        picture->script);
-  plot_quoted(picture->script, time_label);
-  fputs("\nset title ", picture->script);
-  plot_quoted(picture->script, title);
-  fputs(" noenhanced\nset offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n", picture->script);
-  draw_front(picture, points, count);
+/* The points that are, or are not, on the front. */
+static void draw_points(plot *picture, const pareto_point *points, size_t count, bool front) {
+  bool begun = false;
   for (size_t i = 0; i < count; i++) {
-    plot_kernel(picture, "using 1:2:3:4 with xerrorbars", points[i].index, points[i].name);
+    if (points[i].front != front) continue;
+    if (!begun) plot_kernel(picture, "using 1:2:3:4 with xerrorbars", front ? 0 : PLOT_OTHER, "on the front");
+    begun = true;
     plot_point(picture, points[i].time, shown_error(&points[i]), points[i].low, points[i].high);
   }
+}
+
+char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title,
+                  const char *time_label) {
+  plot *picture = plot_begin(name, PLOT_HEIGHT);
+  if (!picture) return NULL;
+  FILE *script = picture->script;
+  fputs("set logscale xy 10\nset format x '%g'\nset format y '10^{%L}'\nset ylabel 'largest |error|'\nset xlabel ",
+        script);
+  plot_quoted(script, time_label);
+  fputs("\nset title ", script);
+  plot_quoted(script, title);
+  fputs(" noenhanced\nset offsets graph 0.05, graph 0.15, graph 0.05, graph 0.05\n", script);
+  for (size_t i = 0; i < count; i++) {
+    if (!points[i].front) continue;
+    fputs("set label ", script);
+    plot_quoted(script, points[i].name);
+    fprintf(script, " at %.17g,%.17g left offset 0.5,0.7 noenhanced\n", points[i].time, shown_error(&points[i]));
+  }
+  draw_front(picture, points, count);
+  draw_points(picture, points, count, false);
+  draw_points(picture, points, count, true);
   return plot_finish(
       picture,
       "Points: largest absolute error against time, one per kernel, and the front of those that none beats in both");

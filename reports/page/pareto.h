@@ -8,7 +8,7 @@
 
 typedef struct pareto_point {
   const char *name;
-  size_t index;           /* of plot_kernel */
+  size_t index;           /* the caller's */
   double time, low, high; /* median, least and most */
   double error;           /* largest, absolute */
   bool counts;            /* may be on the front */

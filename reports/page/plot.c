@@ -74,8 +74,8 @@ void plot_quoted(FILE *script, const char *text) {
 }
 
 /* Okabe and Ito's colours for all eyes, without the yellow that white paper swallows; then dashes tell lines apart. */
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080"};
-enum { COLOURS = sizeof colours / sizeof *colours };
+static const char *const colours[PLOT_COLOURS] = {"#0072b2", "#009e73", "#d55e00", "#cc79a7",
+                                                  "#e69f00", "#56b4e9", "#808080"};
 
 static void begin_series(plot *p, const char *drawn) {
   fprintf(p->script, "%s$series%zu << EOD\n", p->series ? "EOD\n" : "", p->series);
@@ -96,8 +96,17 @@ void plot_series(plot *p, const char *drawn, const char *title) {
 void plot_kernel(plot *p, const char *drawn, size_t index, const char *title) {
   enum { DASHES = 5 }; /* that gnuplot has */
   begin_series(p, drawn);
+  if (index == PLOT_OTHER) {
+    fputs(" linecolor rgb '#a0a0a0' pointtype 7 pointsize 0.3 linewidth 0.6", p->drawn);
+    if (p->has_others)
+      fputs(" notitle", p->drawn);
+    else
+      write_title(p, "others");
+    p->has_others = true;
+    return;
+  }
   fprintf(p->drawn, " linecolor rgb '%s' dashtype %zu pointtype %zu pointsize 0.55 linewidth 1.2",
-          colours[index % COLOURS], 1 + index / COLOURS % DASHES, 4 + index % 11);
+          colours[index % PLOT_COLOURS], 1 + index / PLOT_COLOURS % DASHES, 4 + index % 11);
   write_title(p, title);
 }
 

@@ -3,6 +3,8 @@
 #ifndef POSENC_REPORTS_PAGE_PLOT_H
 #define POSENC_REPORTS_PAGE_PLOT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 /* Null if gnuplot is there, else what is missing. */
@@ -17,6 +19,7 @@ typedef struct plot {
   FILE *script, *drawn; /* the second: what the plot command draws */
   char *command;        /* its text, and the bytes of it */
   size_t size, series;
+  bool has_others; /* whether the legend has its line for what is drawn in grey */
 } plot;
 
 /* Names in the script must come from plot_quoted. Null on an error told on stderr. */
@@ -28,7 +31,9 @@ void plot_quoted(FILE *script, const char *text);
 /* Begins a line, or points: of those points that follow, drawn "using 1:2 with lines" or so. */
 void plot_series(plot *p, const char *drawn, const char *title);
 
-/* The same in the look of kernel `index` of the document, which has it in every plot. */
+/* The same in the look of that number. What the figure need not tell apart is PLOT_OTHER: grey, and "others" in the
+   legend. */
+enum { PLOT_COLOURS = 7, PLOT_OTHER = 1000 };
 void plot_kernel(plot *p, const char *drawn, size_t index, const char *title);
 
 /* Columns 1 to 4. */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A cell's number as the page writes it: "5 000", "2^17", "1 − 9.6e-07", "0.0931 (0.0925–0.0987)", "20.0×"; else NaN.
+// A cell's number as the page writes it: "5 000", "2¹⁷", "1 − 9.6e-07", "0.0931 (0.0925–0.0987)", "20.0×"; else NaN.
+const raised = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 const number = cell => {
   const text = cell.textContent.replace(/\s/g, '');
-  const power = /^([0-9.]+)\^(-?[0-9]+)/.exec(text), below = /^1−(.*)/.exec(text);
-  return power ? power[1] ** power[2] : below ? 1 - parseFloat(below[1]) : parseFloat(text);
+  const power = /^2([⁰¹²³⁴-⁹]+)/.exec(text), below = /^1−(.*)/.exec(text);
+  if (power) return 2 ** [...power[1]].map(digit => raised.indexOf(digit)).join('');
+  return below ? 1 - parseFloat(below[1]) : parseFloat(text);
 };
 // Cells without a number come last in both directions; equal ones stay in the order of the page.
 const ordered = (rows, column, numeric, sign) => rows.slice().sort((a, b) => {

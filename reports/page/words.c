@@ -50,9 +50,21 @@ words words_integer(int64_t value) {
 
 words words_position(double value) {
   int exponent;
-  if (!(value > 0) || frexp(value, &exponent) > 0.5) return words_count(value);
+  if (!(value > 0) || frexp(value, &exponent) > 0.5 || exponent > 100) return words_count(value);
+  static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  words result = {"2"};
+  if (exponent > 10) strcat(result.text, raised[(exponent - 1) / 10 % 10]);
+  strcat(result.text, raised[(exponent - 1) % 10]);
+  return result;
+}
+
+words words_duration(double seconds) {
+  static const char *const units[] = {"ns", "µs", "ms", "s"};
+  size_t unit = 0;
+  double value = seconds * 1e9;
+  for (; value >= 1000 && unit + 1 < sizeof units / sizeof *units; unit++) value /= 1000;
   words result;
-  snprintf(result.text, sizeof result.text, "2^%d", exponent - 1);
+  snprintf(result.text, sizeof result.text, "%.60s\u00a0%s", words_significant(value, 3).text, units[unit]);
   return result;
 }
 

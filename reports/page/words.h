@@ -25,8 +25,11 @@ words words_count(double value);
 /* The same of an integer of a record. */
 words words_integer(int64_t value);
 
-/* A position: "2^17", or as a count if it is no power of two. */
+/* A position: "2¹⁷", or as a count if it is no power of two. */
 words words_position(double value);
+
+/* "287 µs" */
+words words_duration(double seconds);
 
 /* "512 MiB", "250 KiB". */
 words words_bytes(double bytes);

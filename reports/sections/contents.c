@@ -3,38 +3,96 @@
 
 #include "common/field.h"
 #include "reports/model/claims.h"
+#include "reports/page/words.h"
 
 #include <stdlib.h>
 
+/* Machine, threads, load, date and doubt. */
 static void write_subtitle(page *p, const record_report *report) {
-  static const char *const keys[] = {"posenc_version", "commit", "cpu", "date"};
-  static const char *const labels[] = {"posenc ", ", commit ", ", on ", ", "};
+  const json_t *accuracy = report->environment.accuracy,
+               *facts = report->environment.timing ? report->environment.timing : accuracy;
+  static const struct {
+    const char *before, *key, *after;
+  } told[] = {{"", "cpu", ""},
+              {", ", "cores", " processors"},
+              {", ", "isa", ""},
+              {"; load ", "load", ""},
+              {", after it ", "load_after", ""},
+              {"; ", "date", ""},
+              {"; posenc ", "posenc_version", ""},
+              {", commit ", "commit", ""}};
+  const record_stability *stability = &report->stability;
+  const double others = field_number(facts, "others");
   page_open(p, PAGE_PARAGRAPH);
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-    const char *fact = field_string(report->environment.accuracy, keys[i]);
-    if (*fact) page_say(p, SMALL("%s") SMALL("%s"), labels[i], fact);
+  for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+    const char *fact = field_string(facts, told[i].key);
+    if (*fact) page_say(p, SMALL("%s%s%s"), told[i].before, fact, told[i].after);
   }
+  if (stability->json && isfinite(stability->typical))
+    page_say(p, SMALL("; the machine's own speed varied by %s\u00a0%%"),
+             words_significant(100 * stability->typical, 2).text);
+  if (isfinite(others))
+    page_say(p, SMALL("; other processes used %s\u00a0%% of it"), words_significant(100 * others, 2).text);
+  page_say(p, SMALL("."));
   page_close(p, PAGE_PARAGRAPH);
-  if (p->brief)
-    page_paragraph(p, "The tables behind the figures, worst cases and other states of memory are in report.md.");
 }
 
 /* Writes what it is about, or nothing. */
 typedef void section(page *p, const record_report *report);
 
-void write_contents(page *p, const record_report *report) {
-  static section *const sections[] = {
-      write_headline,  write_lengths, write_shipped, write_errors, write_histogram, write_cases,  write_far,
-      write_witnesses, write_shapes,  write_checks,  claims_write, write_kernels,   write_method,
+/* What else lies beside the page. */
+static void write_files(page *p, const record_report *report) {
+  const char *separator = "";
+  page_section(p, "Files");
+  page_paragraph(p,
+                 LINK("details.html") " has errors by cause and frequency, all tables, other states of memory, checks, "
+                                      "claims and contracts; " LINK("report.md") " has everything as text.");
+  page_open(p, PAGE_PARAGRAPH);
+  page_say(p, "The data: " LINK("times.csv") ", " LINK("accuracy.csv") " with the worst case of each kernel on each "
+                                                                       "table and the command that finds it again, ");
+  page_say(p,
+           LINK("positions.csv") ", " LINK("frequencies.csv") ", " LINK("histogram.csv") ", " LINK("report.json") ".");
+  page_say(p, " The figures: ");
+  for (size_t i = 0; i < FIGURES; i++) {
+    if (!p->svg[i]) continue;
+    page_say(p, "%s" LINK("%s.svg"), separator, figure_names[i]);
+    separator = ", ";
+  }
+  page_say(p, ".");
+  page_close(p, PAGE_PARAGRAPH);
+  (void)report;
+}
+
+void write_contents(page *p, const record_report *report, contents wanted) {
+  static section *const sections[2][12] = {
+      {write_answer, write_why, write_headline, write_lengths, write_checks, write_method, write_files},
+      {write_fastest, write_shipped, write_errors, write_histogram, write_cases, write_far, write_shapes,
+       write_properties, claims_write, write_kernels},
   };
-  page_begin(p, "posenc report");
-  write_answer(p, report);
+  page_begin(p, wanted == CONTENTS_DETAILS ? "posenc report: details" : "posenc report");
   write_subtitle(p, report);
-  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) sections[i](p, report);
+  for (int half = 0; half < 2; half++)
+    for (section *const *write = sections[half]; *write && (wanted == CONTENTS_ALL || wanted == (contents)half);
+         write++)
+      (*write)(p, report);
   page_end(p);
 }
 
 /* ---- figures ---- */
+
+const char *const figure_names[FIGURES] = {
+    [FIGURE_BARS] = "bars",
+    [FIGURE_PARETO] = "headline",
+    [FIGURE_TIME] = "time",
+    [FIGURE_COLD] = "cold",
+    [FIGURE_FRESH] = "fresh",
+    [FIGURE_ERROR] = "error",
+    [FIGURE_RECIPES] = "recipes",
+    [FIGURE_CAUSES] = "causes",
+    [FIGURE_FREQUENCY] = "frequency",
+    [FIGURE_HISTOGRAM] = "histogram",
+    [FIGURE_RECIPES_HISTOGRAM] = "recipes-histogram",
+};
 
 bool figures_make(const record_report *report, figures *made) {
   *made = (figures){{NULL}};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The figures of errors: against position, by cause, against frequency, and how many there are. */
+#include "reports/model/answer.h"
 #include "reports/model/causes.h"
 #include "reports/model/document.h"
 #include "reports/page/plot.h"
@@ -56,6 +57,7 @@ typedef struct error_plot {
   point_reader *read;
   unsigned of;   /* set of KERNELS and RECIPES */
   double least;  /* x that the axis can show */
+  double alike;  /* lines are one whose errors are within this factor of each other */
   bool absolute; /* the errors are absolute, to be seen beside half an ulp of a format */
   bool rises;    /* lines go up to the right, so that labels are clear of them on the left */
   const char *axes;
@@ -63,23 +65,24 @@ typedef struct error_plot {
 } error_plot;
 
 #define ABSOLUTE_AXIS "set logscale y 10\nset format y '10^{%L}'\nset ylabel 'largest |error|'\n"
+#define TENTH 1.1
 #define AGAINST_POSITION                                                                                               \
   .read = read_position, .least = 1, .absolute = true, .rises = true,                                                  \
   .axes = ABSOLUTE_AXIS "set logscale x 2\nset format x '2^{%L}'\nset xlabel 'position'\n"
 #define HISTOGRAM                                                                                                      \
-  .read = read_bin, .axes =                                                                                            \
-                        "set logscale x 2\nset format x '2^{%L}'\nset xtics 16\nset xlabel 'error in ulp, below'\n"    \
-                        "set logscale y 10\nset format y '10^{%L}'\nset yrange [0.7:*]\nset ylabel 'elements'\n"
+  .read = read_bin, .alike = TENTH,                                                                                    \
+  .axes = "set logscale x 2\nset format x '2^{%L}'\nset xtics 16\nset xlabel 'error in ulp, below'\n"                  \
+          "set logscale y 10\nset format y '10^{%L}'\nset yrange [0.7:*]\nset ylabel 'elements'\n"
 
 static const error_plot plots[] = {
-    {FIGURE_ERROR, "error", AGAINST_POSITION, .of = KERNELS,
+    {FIGURE_ERROR, "error", AGAINST_POSITION, .of = KERNELS, .alike = TENTH,
      .description =
          "Line chart: largest absolute error against position, a line per kernel, beside half an ulp of f32, "
          "f16 and bf16"},
-    {FIGURE_RECIPES, "recipes", AGAINST_POSITION, .of = RECIPES,
+    {FIGURE_RECIPES, "recipes", AGAINST_POSITION, .of = RECIPES, .alike = 5,
      .description = "Line chart: largest absolute error of what frameworks ship against position, a line per recipe, "
                     "beside half an ulp of f32, f16 and bf16"},
-    {FIGURE_FREQUENCY, "frequency", .read = read_frequency, .absolute = true, .of = KERNELS | RECIPES,
+    {FIGURE_FREQUENCY, "frequency", .read = read_frequency, .absolute = true, .of = KERNELS | RECIPES, .alike = TENTH,
      .axes = ABSOLUTE_AXIS "set autoscale xfix\nset xlabel 'frequency index (fast waves on the left)'\n",
      .description = "Line chart: largest absolute error against frequency index, a line per kernel, beside half an ulp "
                     "of f32, f16 and bf16"},
@@ -117,7 +120,7 @@ static bool has_errors(const line *of, const error_plot *shown) {
   return false;
 }
 
-/* Are the errors within a tenth of each other, which is less than the plot shows, wherever one has any? */
+/* Are the errors alike, wherever one has any? */
 static bool has_same_errors(const line *one, const line *other, const error_plot *shown) {
   for (size_t i = 0;; i++) {
     xy a, b;
@@ -125,18 +128,22 @@ static bool has_same_errors(const line *one, const line *other, const error_plot
     if (shown->read(other, i, &b) != more) return false;
     if (!more) return true;
     if (isnan(a.x) != isnan(b.x) || fabs(a.x - b.x) > 0) return false;
-    if (isfinite(a.y) != isfinite(b.y) || fabs(a.y - b.y) > 0.1 * fabs(a.y)) return false;
+    if (isfinite(a.y) != isfinite(b.y) || fmax(a.y, b.y) > shown->alike * fmin(a.y, b.y)) return false;
   }
 }
 
 typedef struct lines {
   line *all;
   size_t count;
+  bool any; /* of those that the figure is about */
 } lines;
 
 static void add_line(lines *made, const record_report *report, line one, const error_plot *shown) {
   const unsigned kind = report_is_recipe(report, one.kernel) ? RECIPES : KERNELS;
-  if (!(shown->of & kind) || !has_errors(&one, shown)) return;
+  const bool is_wanted = shown->of & kind, /* and beside recipes, the default */
+      is_beside = shown->place == FIGURE_RECIPES && answer_mark(report, one.kernel) == USE_DEFAULT;
+  if (!(is_wanted || is_beside) || !has_errors(&one, shown)) return;
+  made->any = made->any || is_wanted;
   while (one.like < made->count &&
          (made->all[one.like].like != one.like || !has_same_errors(&made->all[one.like], &one, shown)))
     one.like++;
@@ -146,7 +153,7 @@ static void add_line(lines *made, const record_report *report, line one, const e
 /* The lines of a plot; `all` is to be freed, and null when memory runs out. */
 static lines lines_of(const record_report *report, const error_plot *shown) {
   const record_headline *headline = &report->headline;
-  lines made = {calloc(report->profile_count + headline->rows_count + 1, sizeof *made.all), 0};
+  lines made = {calloc(report->profile_count + headline->rows_count + 1, sizeof *made.all), 0, false};
   if (!made.all) return made;
   if (shown->read == read_bin)
     RECORD_EACH(row, headline, rows) add_line(&made, report, (line){row->kernel, NULL, row, 0}, shown);
@@ -178,21 +185,18 @@ static void name_lines(char *title, size_t size, const lines *of, size_t number)
   }
 }
 
-static void draw_line(plot *picture, const record_report *report, const error_plot *shown, const lines *of,
-                      size_t number) {
-  const record_kernel *kernel = report_kernel(report, of->all[number].kernel); /* its place gives it its colour */
+static void draw_line(plot *picture, const error_plot *shown, const lines *of, size_t number, size_t look) {
   char title[400];
   xy point;
   name_lines(title, sizeof title, of, number);
-  plot_kernel(picture, "using 1:2 with linespoints",
-              kernel ? (size_t)(kernel - report->kernels) : report->kernels_count, title);
+  plot_kernel(picture, "using 1:2 with linespoints", look, title);
   for (size_t i = 0; shown->read(&of->all[number], i, &point); i++)
     if (is_drawn(point, shown)) plot_point(picture, point.x, point.y, 0, 0);
 }
 
-static char *draw_lines(const record_report *report, const error_plot *shown, const lines *of) {
+static char *draw_lines(const error_plot *shown, const lines *of) {
   enum { LEGEND_PIXELS = 20, LEGEND_USUAL = 6 }; /* a line's, and how many lines the usual height has room for */
-  size_t count = 0;
+  size_t count = 0, look = 0;
   for (size_t i = 0; i < of->count; i++) count += of->all[i].like == i;
   const size_t further = count > LEGEND_USUAL ? count - LEGEND_USUAL : 0;
   plot *picture = plot_begin(shown->name, PLOT_HEIGHT + LEGEND_PIXELS * (int)further);
@@ -200,7 +204,7 @@ static char *draw_lines(const record_report *report, const error_plot *shown, co
   if (shown->absolute) write_formats(picture->script, shown->rises);
   fprintf(picture->script, "%sset key maxcols 1\n", shown->axes);
   for (size_t i = 0; i < of->count; i++)
-    if (of->all[i].like == i) draw_line(picture, report, shown, of, i);
+    if (of->all[i].like == i) draw_line(picture, shown, of, i, look++);
   return plot_finish(picture, shown->description);
 }
 
@@ -208,9 +212,9 @@ static char *draw_lines(const record_report *report, const error_plot *shown, co
 static bool draw_errors(const record_report *report, const error_plot *shown, char **svg) {
   const lines made = lines_of(report, shown);
   if (!made.all) fprintf(stderr, "posenc: report: plot %s: out of memory\n", shown->name);
-  if (made.count > 0) *svg = draw_lines(report, shown, &made);
+  if (made.any) *svg = draw_lines(shown, &made);
   free(made.all);
-  return made.all && (made.count == 0 || *svg);
+  return made.all && (!made.any || *svg);
 }
 
 /* ---- by cause ---- */

@@ -13,7 +13,7 @@
 static const struct {
   int64_t position;
   const char *name;
-} landmarks[] = {{1, "2^0"}, {1 << 10, "2^10"}, {1 << 17, "2^17"}, {1 << 20, "2^20"}, {1 << 30, "2^30"}};
+} landmarks[] = {{1, "2⁰"}, {1 << 10, "2¹⁰"}, {1 << 17, "2¹⁷"}, {1 << 20, "2²⁰"}, {1 << 30, "2³⁰"}};
 
 enum { LANDMARKS = sizeof landmarks / sizeof *landmarks };
 
@@ -80,44 +80,33 @@ static bool has_tables(const record_report *report) {
 
 /* ---- against position ---- */
 
-/* A row per position of the first profile, a column per profile. */
-static void write_position_data(page *p, const char *caption, const profiles *of) {
-  if (of->all_count == 0) return;
-  page_column_add(p, true, "position");
-  RECORD_EACH(profile, of, all) page_column_add(p, true, "%s", profile->kernel);
-  page_table(p, caption, NULL, 0);
-  RECORD_EACH(point, of->all, points) {
-    page_cell_count(p, (double)point->position);
-    RECORD_EACH(profile, of, all) page_cell_number(p, point_at(profile, point->position).max_abs, 3);
-  }
-  page_table_end(p);
-}
-
 static void write_position(page *p, const record_report *report) {
   if (!p->svg[FIGURE_ERROR]) return;
-  profiles kernels = profiles_of(p, report, KERNELS), recipes = profiles_of(p, report, RECIPES);
+  profiles kernels = profiles_of(p, report, KERNELS);
   page_section(p, "Error against position");
   page_paragraph(p,
                  "The largest absolute error of the %s rows from a position on%s: a sample, so a lower bound. Dashed "
-                 "lines: half an ulp just below 1, which rounding to that format costs whoever computes.%s%s",
+                 "lines: half an ulp just below 1, the largest error of rounding to that format.%s",
                  point_rows(kernels.all, kernels.all_count).text, name_profiled(&kernels).text,
-                 p->svg[FIGURE_RECIPES]
-                     ? " Beside the kernels, what frameworks ship: each recipe is held to its own exact table, so that "
-                       "one that divides by d/2 − 1 is not blamed for that."
-                     : "",
                  has_tables(report) ? ""
                                     : " This and the following sections on errors are about these tables, not about "
                                       "what is added or rotated.");
-  page_open(p, PAGE_FIGURES);
   page_figure(p, "Error against position. Kernels whose errors are within a tenth of each other share a line.",
               p->svg[FIGURE_ERROR]);
-  page_figure(p, "Error against position of what frameworks ship, likewise.", p->svg[FIGURE_RECIPES]);
-  page_close(p, PAGE_FIGURES);
-  page_data(p, NULL);
-  write_position_data(p, "Largest |error| from each position on.", &kernels);
-  write_position_data(p, "The same of what frameworks ship.", &recipes);
-  page_data_end(p);
   free(kernels.all);
+}
+
+void write_why(page *p, const record_report *report) {
+  if (!p->svg[FIGURE_RECIPES]) return;
+  profiles recipes = profiles_of(p, report, RECIPES);
+  page_section(p, "Errors of what frameworks compute");
+  page_paragraph(p,
+                 "The largest absolute error of the %s rows from a position on%s, each compared with the exact table "
+                 "of its own formula. In f32 the angle of a large position has few bits left for its fraction, so the "
+                 "error grows with the position. Dashed: the largest error of rounding to a format.",
+                 point_rows(recipes.all, recipes.all_count).text, name_profiled(&recipes).text);
+  page_figure(p, "Error against position. Errors within a factor of five of each other share a line.",
+              p->svg[FIGURE_RECIPES]);
   free(recipes.all);
 }
 
@@ -166,32 +155,6 @@ static void write_cause(page *p, const record_causes *causes) {
   page_close(p, PAGE_ITEM);
 }
 
-static const record_cause_point *cause_at(const record_causes *causes, int64_t position) {
-  RECORD_EACH(point, causes, points)
-    if (point->position == position) return point;
-  return NULL;
-}
-
-static void write_cause_data(page *p, const record_report *report) {
-  page_column columns[3 + CAUSES] = {{"kernel", false}, {"position", true}, [2 + CAUSES] = {"sum", true}};
-  for (size_t i = 0; i < CAUSES; i++) columns[2 + i] = (page_column){cause_names[i], true};
-  page_data(p, NULL);
-  page_table(p, "Mean |part| of the error, at some positions; report.json has all.", columns, 3 + CAUSES);
-  RECORD_EACH(causes, report, causes)
-    for (size_t k = 0; k < LANDMARKS; k++) {
-      const record_cause_point *point = cause_at(causes, landmarks[k].position);
-      if (!point) continue;
-      page_cell_begin(p);
-      say_names(p, causes);
-      page_cell_end(p);
-      page_cell(p, "%s", landmarks[k].name);
-      for (size_t c = 0; c < CAUSES; c++) page_cell_number(p, cause_part(&point->parts, c), 3);
-      page_cell_number(p, point->sum, 3);
-    }
-  page_table_end(p);
-  page_data_end(p);
-}
-
 static void write_causes(page *p, const record_report *report) {
   if (!p->svg[FIGURE_CAUSES]) return;
   page_section(p, "Error by cause");
@@ -208,7 +171,6 @@ static void write_causes(page *p, const record_report *report) {
   page_open(p, PAGE_LIST);
   RECORD_EACH(causes, report, causes) write_cause(p, causes);
   page_close(p, PAGE_LIST);
-  write_cause_data(p, report);
 }
 
 /* ---- against frequency ---- */
@@ -303,8 +265,8 @@ static void write_relations(page *p, const profiles *scanned) {
   page_column columns[3 + LANDMARKS] = {{"kernel", false}, {"|s² + c² − 1|", true}, {"at", false}};
   for (size_t i = 0; i < LANDMARKS; i++) columns[3 + i] = (page_column){landmarks[i].name, true};
   page_table(p,
-             "Largest |s² + c² − 1| and where, and largest |PE[p]·PE[q] − Σ cos((p − q) wᵢ)| of two rows from 2^0, "
-             "2^10, … on",
+             "Largest |s² + c² − 1| and where, and largest |PE[p]·PE[q] − Σ cos((p − q) wᵢ)| of two rows from 2⁰, "
+             "2¹⁰, … on",
              columns, 3 + LANDMARKS);
   RECORD_EACH(profile, scanned, all) {
     const record_norm *norm = &profile->norm;

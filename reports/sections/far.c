@@ -84,10 +84,10 @@ void write_far(page *p, const record_report *report) {
   if (!any_search(report)) return;
   page_section(p, "Adversarial search");
   page_open(p, PAGE_PARAGRAPH);
-  page_say(
-      p, "A search at positions up to 2^40, as far as the bound holds and in the table or not, for elements where the "
-         "kernel uses the largest share of its bound, and for those whose exact value is nearest to a tie, which are "
-         "the hardest to round. Its findings are a sample, so lower bounds");
+  page_say(p,
+           "A search at positions up to 2⁴⁰, as far as the bound holds and in the table or not, for elements where the "
+           "kernel uses the largest share of its bound, and for those whose exact value is nearest to a tie, which are "
+           "the hardest to round. Its findings are a sample, so lower bounds");
   if (report->seed != RECORD_NONE) page_say(p, "; the seed %.0f finds it again", (double)report->seed);
   page_say(p, ".");
   page_close(p, PAGE_PARAGRAPH);

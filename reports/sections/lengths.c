@@ -2,6 +2,7 @@
 /* Time and bandwidth against length: hot, cold and fresh. */
 #include "common/field.h"
 #include "posenc.h"
+#include "reports/model/answer.h"
 #include "reports/model/document.h"
 #include "reports/page/plot.h"
 #include "reports/page/words.h"
@@ -9,30 +10,20 @@
 
 #include <stdlib.h>
 
-/* The states of memory that lengths are timed in. */
+/* The states of memory that lengths are timed in, with a figure each. */
 typedef enum state { HOT, COLD, FRESH, STATES } state;
 
-/* A figure: time per element, or bandwidth, beside the fill limit. */
-typedef struct length_plot {
+static const struct {
   figure place;
-  state state;
-  bool as_time;
   const char *name, *caption, *description;
-} length_plot;
-
-#define CHART(what) "Line chart: " what ", a line per kernel, and the fill limit"
-
-static const length_plot plots[] = {
-    {FIGURE_TIME, HOT, true, "time", "Time per element against length, hot: in memory that was just written.",
-     CHART("nanoseconds per element against length")},
-    {FIGURE_BANDWIDTH, HOT, false, "bandwidth", "Bytes written per second against length, hot.",
-     CHART("gigabytes written per second against length, hot")},
-    {FIGURE_COLD, COLD, false, "cold", "Cold: table and constants are in no cache before.",
-     CHART("gigabytes written per second against length with cold caches")},
-    {FIGURE_FRESH, FRESH, false, "fresh", "Fresh: into memory that was just allocated, so that its page faults count.",
-     CHART("gigabytes written per second against length in fresh memory")},
+} plots[STATES] = {
+    {FIGURE_TIME, "time", "Hot: in memory that was just written.",
+     "Line chart: nanoseconds per element against length, the fastest kernels in colour, and the limit"},
+    {FIGURE_COLD, "cold", "Cold: table and constants are in no cache before.",
+     "Line chart: nanoseconds per element against length with cold caches"},
+    {FIGURE_FRESH, "fresh", "Fresh: into memory that was just allocated, so that its page faults count.",
+     "Line chart: nanoseconds per element against length in fresh memory"},
 };
-enum { PLOTS = sizeof plots / sizeof *plots };
 
 /* The timed lengths of the sweep. */
 typedef struct sweep {
@@ -74,27 +65,27 @@ static void find_caches(const record_report *report, const sweep *s, cache found
   }
 }
 
-/* The fill limit as bandwidth, or as the time that an element of f32 takes at it. */
-static void draw_fill(plot *picture, const sweep *s, bool as_time) {
-  plot_series(picture, "using 1:2 with lines linetype -1 linewidth 2", "fill limit");
+/* The time that an element of f32 takes at the limit. */
+static void draw_fill(plot *picture, const sweep *s) {
+  plot_series(picture, "using 1:2 with lines linetype -1 linewidth 2", "limit: filling memory, one thread");
   for (size_t i = 0; i < s->count; i++) {
     const double fill = s->tables[i]->limit_bytes_per_second.median / 1e9;
-    plot_point(picture, s->tables[i]->shape.rows, as_time ? (double)posenc_dtype_bytes(POSENC_F32) / fill : fill, 0, 0);
+    plot_point(picture, s->tables[i]->shape.rows, (double)posenc_dtype_bytes(POSENC_F32) / fill, 0, 0);
   }
 }
 
 /* Median, least and most at every length; no line if it was not timed. */
-static void draw_kernel(plot *picture, const sweep *s, bool as_time, size_t index, const char *kernel) {
-  const double unit = as_time ? 1 : 1e9;
+static void draw_kernel(plot *picture, const sweep *s, size_t look, const char *kernel) {
   bool begun = false;
   for (size_t i = 0; i < s->count; i++) {
     const record_row *row = report_row(s->tables[i], kernel);
-    if (!row) continue;
-    const record_spread *spread = as_time ? &row->timing.ns_per_element : &row->timing.bytes_per_second;
-    if (!(spread->median > 0)) continue;
-    if (!begun) plot_kernel(picture, "using 1:2:3:4 with yerrorlines", index, kernel);
+    if (!row || !(row->timing.ns_per_element.median > 0)) continue;
+    const record_spread *ns = &row->timing.ns_per_element;
+    if (!begun)
+      plot_kernel(picture, look == PLOT_OTHER ? "using 1:2 with lines" : "using 1:2:3:4 with yerrorlines", look,
+                  kernel);
     begun = true;
-    plot_point(picture, s->tables[i]->shape.rows, spread->median / unit, spread->min / unit, spread->max / unit);
+    plot_point(picture, s->tables[i]->shape.rows, ns->median, ns->min, ns->max);
   }
 }
 
@@ -117,35 +108,26 @@ static void write_length_axis(FILE *script, const sweep *s) {
   fputs(")\n", script);
 }
 
-/* The end of the bandwidth axis: the limit, unless a kernel passes it. */
-static double highest_bandwidth(const sweep *s) {
-  double highest = 0;
-  for (size_t i = 0; i < s->count; i++) {
-    highest = fmax(highest, s->tables[i]->limit_bytes_per_second.median);
-    RECORD_EACH(row, s->tables[i], rows) highest = fmax(highest, row->timing.bytes_per_second.median);
-  }
-  return highest / 1e9;
-}
-
-static char *draw_sweep(const record_report *report, const sweep *s, const length_plot *shown) {
-  plot *picture = plot_begin(shown->name, PLOT_HEIGHT);
+/* The kernels in colour are drawn last, above the others. */
+static char *draw_sweep(const record_report *report, const sweep *s, state in) {
+  plot *picture = plot_begin(plots[in].name, PLOT_HEIGHT);
   if (!picture) return NULL;
   write_length_axis(picture->script, s);
   write_caches(picture->script, report, s);
-  fprintf(picture->script, "set ylabel '%s'\nset logscale y 10\nset format y '%%g'\n",
-          shown->as_time ? "ns per element" : "GB/s written");
-  const double highest = highest_bandwidth(s);
-  if (!shown->as_time && highest > 0) fprintf(picture->script, "set yrange [*:%.17g]\n", highest);
-  draw_fill(picture, s, shown->as_time);
-  for (size_t i = 0; i < report->kernels_count; i++)
-    draw_kernel(picture, s, shown->as_time, i, report->kernels[i].name);
-  return plot_finish(picture, shown->description);
+  fputs("set ylabel 'ns per element'\nset logscale y 10\nset format y '%g'\n", picture->script);
+  for (int marked = 0; marked <= 1; marked++)
+    RECORD_EACH(kernel, report, kernels) {
+      const size_t mark = answer_mark(report, kernel->name);
+      if ((mark < ANSWER_MARKED) == marked) draw_kernel(picture, s, marked ? mark : PLOT_OTHER, kernel->name);
+    }
+  draw_fill(picture, s);
+  return plot_finish(picture, plots[in].description);
 }
 
 bool draw_lengths(const record_report *report, figures *made) {
-  for (size_t i = 0; i < PLOTS; i++) {
-    const sweep s = find_sweep(report, plots[i].state);
-    if (s.count > 0 && !(made->svg[plots[i].place] = draw_sweep(report, &s, &plots[i]))) return false;
+  for (state in = HOT; in < STATES; in++) {
+    const sweep s = find_sweep(report, in);
+    if (s.count > 0 && !(made->svg[plots[in].place] = draw_sweep(report, &s, in))) return false;
   }
   return true;
 }
@@ -165,40 +147,20 @@ static void say_caches(page *p, const record_report *report, const sweep *s) {
   if (*separator == ',') page_say(p, ".");
 }
 
-/* All tables of the sweep, state by state. */
-static void write_data(page *p, const record_report *report) {
-  static const char *const names[STATES] = {"hot", "cold", "fresh"};
-  page_data(p, NULL);
-  for (state in = HOT; in < STATES; in++) {
-    const sweep s = find_sweep(report, in);
-    for (size_t i = 0; i < s.count; i++) {
-      char caption[512];
-      snprintf(caption, sizeof caption, "%s: %s", names[in], table_describe(s.tables[i]).text);
-      write_rows(p, TABLE_TIMES, caption, s.tables[i], true);
-    }
-  }
-  page_data_end(p);
-}
-
 void write_lengths(page *p, const record_report *report) {
-  size_t first = 0;
-  while (first < PLOTS && !p->svg[plots[first].place]) first++;
-  if (first == PLOTS) return;
-  const sweep s = find_sweep(report, plots[first].state);
+  state first = HOT;
+  while (first < STATES && !p->svg[plots[first].place]) first++;
+  if (first == STATES) return;
+  const sweep s = find_sweep(report, first);
   page_section(p, "Time against length");
   page_open(p, PAGE_PARAGRAPH);
-  page_say(
-      p,
-      "Tables of f32 with %s columns. Points are medians, bars reach from least to most. Axes of GB/s are "
-      "logarithmic and end at the limit, how fast the machine fills such memory at all, unless a kernel passes it.",
-      words_count(s.dim).text);
+  page_say(p,
+           "Tables of f32 with %s columns. Points are medians, bars reach from least to most. Black: how fast one "
+           "thread fills such memory at all, which kernels of several threads may pass.",
+           words_count(s.dim).text);
   say_caches(p, report, &s);
-  page_close(p, PAGE_PARAGRAPH);
-  page_open(p, PAGE_FIGURES);
-  for (size_t i = 0; i < PLOTS; i++) page_figure(p, plots[i].caption, p->svg[plots[i].place]);
-  page_close(p, PAGE_FIGURES);
   if (p->svg[FIGURE_COLD] || p->svg[FIGURE_FRESH])
-    page_paragraph(
-        p, "Cold and fresh, a kernel whose pass takes long is left out at that length: it is about as fast as hot.");
-  write_data(p, report);
+    page_say(p, " Cold and fresh, a kernel whose pass takes long is left out: it is about as fast as hot.");
+  page_close(p, PAGE_PARAGRAPH);
+  for (state in = HOT; in < STATES; in++) page_figure(p, plots[in].caption, p->svg[plots[in].place]);
 }

@@ -37,10 +37,30 @@ static void write_count(page *p, const json_t *count, bool modes) {
   page_cell_end(p);
 }
 
-/* A row per kernel, a column per property. */
-static void write_properties(page *p, const record_report_checks *checks) {
+void write_checks(page *p, const record_report *report) {
+  const record_report_checks *checks = &report->checks;
+  page_section(p, "Checks");
+  page_paragraph(
+      p,
+      STRONG("%s passed, %s failed, %s skipped") " on %s shapes that were compared in full and %s of which a sample "
+                                                 "was. Skipped is what a kernel refuses to do, and what its bound says "
+                                                 "nothing about.",
+      words_integer(checks->passed).text, words_integer(checks->failed).text, words_integer(checks->skipped).text,
+      words_integer(checks->shapes.exhaustive).text, words_integer(checks->shapes.sampled).text);
+  write_failures(p, checks);
+}
+
+void write_properties(page *p, const record_report *report) {
+  const record_report_checks *checks = &report->checks;
   const size_t count = checks->properties_count;
   if (count == 0) return;
+  page_section(p, "Checks by kernel");
+  page_paragraph(
+      p,
+      "Accuracy, memory, bounded and pair-norm look at every element of a shape whose figures are exhaustive, and "
+      "at sampled rows of the others; rotation, extrapolation and extension look at rows drawn from every shape, and "
+      "of add and rope so do in-place, batch, index, inverse, relative, padding and special; search looks at "
+      "positions up to 2⁴⁰, of tables.");
   page_column_add(p, false, "kernel");
   for (size_t i = 0; i < count; i++) page_column_add(p, true, "%s", checks->properties[i]);
   page_table(p, "Shapes on which each property held.", NULL, 0);
@@ -51,24 +71,6 @@ static void write_properties(page *p, const record_report_checks *checks) {
                   strcmp(checks->properties[k], "accuracy") == 0);
   }
   page_table_end(p);
-}
-
-void write_checks(page *p, const record_report *report) {
-  const record_report_checks *checks = &report->checks;
-  page_section(p, "Checks");
-  page_paragraph(
-      p,
-      STRONG("%s passed, %s failed, %s skipped") ". Skipped is what a kernel refuses to do, and what its bound "
-                                                 "says nothing about; neither counts below.",
-      words_integer(checks->passed).text, words_integer(checks->failed).text, words_integer(checks->skipped).text);
-  page_paragraph(
-      p,
-      "Accuracy, memory, bounded and pair-norm look at every element of a shape whose figures are exhaustive, and "
-      "at sampled rows of the others; rotation, extrapolation and extension look at rows drawn from every shape, and "
-      "of add and rope so do in-place, batch, index, inverse, relative, padding and special; search looks at "
-      "positions up to 2^40, of tables.");
-  write_failures(p, checks);
-  write_properties(p, checks);
 }
 
 /* ---- kernels ---- */
@@ -134,8 +136,10 @@ static void write_environment(page *p, const record_report *report) {
   page_section(p, "Environment");
   if (report_is_timed(report)) warn_of_difference(p, accuracy, timing);
   stability_write(p, report);
+  page_data(p, "Machine and build");
   write_facts(p, "Where the accuracy record was made.", accuracy, NULL);
   if (report_is_timed(report)) write_facts(p, "What the timing record says besides.", timing, accuracy);
+  page_data_end(p);
 }
 
 /* ---- how ---- */
@@ -171,7 +175,7 @@ void write_method(page *p, const record_report *report) {
   page_section(p, "How the figures were taken");
   page_open(p, PAGE_LIST);
   page_item(p, "Exact values come from MPFR with as many bits as it takes to round them for certain, or by rotations "
-               "between its values, within 2^-98, and from MPFR where that leaves a doubt. The error in ulp is "
+               "between its values, within 2⁻⁹⁸, and from MPFR where that leaves a doubt. The error in ulp is "
                "|got − exact| / ulp(exact), a fraction, and the absolute error stands beside it, since near a zero of "
                "sine the ulp vanishes.");
   page_item(p, "Exhaustive figures are over every element of the shape. Sampled ones are over the number said beside "

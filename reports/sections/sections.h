@@ -7,9 +7,9 @@
 #include "reports/page/page.h"
 
 typedef enum figure {
+  FIGURE_BARS,   /* time of a few kernels */
   FIGURE_PARETO, /* error against time */
-  FIGURE_TIME,   /* against length, as the next three */
-  FIGURE_BANDWIDTH,
+  FIGURE_TIME,   /* against length, as the next two */
   FIGURE_COLD,
   FIGURE_FRESH,
   FIGURE_ERROR,     /* against position */
@@ -25,6 +25,9 @@ typedef struct figures {
   char *svg[FIGURES]; /* null where the report has no data for it */
 } figures;
 
+/* The file that has a figure alone, without ".svg". */
+extern const char *const figure_names[FIGURES];
+
 /* Draws all figures that the report has data for. False on an error already told on stderr; nothing to free then. */
 bool figures_make(const record_report *report, figures *made);
 void figures_free(figures *made);
@@ -34,9 +37,14 @@ bool draw_answer(const record_report *report, figures *made);
 bool draw_lengths(const record_report *report, figures *made);
 bool draw_curves(const record_report *report, figures *made);
 
-/* The whole page, section by section. A section for which the report has no data is left out. */
-void write_contents(page *p, const record_report *report);
+/* The pages that a report consists of, and the one that has it all. */
+typedef enum contents { CONTENTS_FIRST, CONTENTS_DETAILS, CONTENTS_ALL } contents;
+
+/* A page, section by section. A section for which the report has no data is left out. */
+void write_contents(page *p, const record_report *report, contents wanted);
 void write_answer(page *p, const record_report *report);
+void write_why(page *p, const record_report *report);
+void write_fastest(page *p, const record_report *report);
 void write_headline(page *p, const record_report *report);
 void write_lengths(page *p, const record_report *report);
 void write_shipped(page *p, const record_report *report);
@@ -44,9 +52,9 @@ void write_errors(page *p, const record_report *report);
 void write_histogram(page *p, const record_report *report);
 void write_cases(page *p, const record_report *report);
 void write_far(page *p, const record_report *report);
-void write_witnesses(page *p, const record_report *report);
 void write_shapes(page *p, const record_report *report);
 void write_checks(page *p, const record_report *report);
+void write_properties(page *p, const record_report *report);
 void write_kernels(page *p, const record_report *report);
 void write_method(page *p, const record_report *report);
 

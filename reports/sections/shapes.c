@@ -9,15 +9,16 @@ static void write_table(page *p, table_kind kind, const record_report *report, c
 
 void write_headline(page *p, const record_report *report) {
   const record_table *table = report_table(report, report->headline.shape);
-  page_section(p, "Headline");
+  page_section(p, "All kernels on the reference table");
   if (!table) {
     page_paragraph(p, "No shape was verified.");
     return;
   }
   page_paragraph(
       p,
-      "The reference shape, " CODE("%s") ". Exhaustive figures are over every element; sampled ones are lower "
-                                         "bounds. Times are medians (least–most).",
+      "The table " CODE("%s") ". Exhaustive figures are over every element; sampled ones are lower bounds. "
+                              "Times are medians (least–most). Kernels with the same bits share a row, which "
+                              "has the time of the fastest.",
       table->shape.name);
   write_table(p, TABLE_HEADLINE, report, table);
 }
@@ -33,8 +34,9 @@ static bool is_verified(const record_table *table) {
 static void write_list(page *p, const record_report *report, bool applied, const char *sliced) {
   RECORD_EACH(table, report, shapes) {
     if (table->sweep || table->applied != applied) continue;
-    page_subsection(p, table->shape.name);
+    page_data(p, table->shape.name);
     write_table(p, applied && !is_verified(table) ? TABLE_TIMES : TABLE_FULL, report, table);
+    page_data_end(p);
   }
   if (report_is_timed(report)) page_paragraph(p, "†: timed on slices of rows in turn, %s", sliced);
 }
@@ -63,7 +65,7 @@ static void write_state(page *p, const memory_state *state, bool *begun) {
     if (!*begun) page_section(p, "Other states of memory");
     if (!any) {
       page_paragraph(p, STRONG("%s") ": %s.", state->name, state->text);
-      page_data(p, NULL);
+      page_data(p, state->name);
     }
     *begun = any = true;
     snprintf(caption, sizeof caption, "%s, %s: %s", state->name, table->shape.name, table_describe(table).text);

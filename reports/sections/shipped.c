@@ -10,7 +10,7 @@
 static const struct {
   int64_t position;
   const char *title;
-} places[] = {{1 << 10, "|error| at 2^10"}, {1 << 17, "at 2^17"}, {1 << 20, "at 2^20"}};
+} places[] = {{1 << 10, "|error| at 2¹⁰"}, {1 << 17, "at 2¹⁷"}, {1 << 20, "at 2²⁰"}};
 
 enum { PLACES = sizeof places / sizeof *places };
 

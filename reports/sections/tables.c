@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables with a row per kernel of one shape, and what they are of. */
 #include "common/shapes.h"
+#include "reports/model/document.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Kinds of tables that have a column, as bits; TIME where it needs times. */
@@ -20,11 +22,7 @@ typedef struct column {
 /* ---- accuracy ---- */
 
 static void kernel(page *p, const record_row *row) {
-  page_say(p, CODE("%s"), row->kernel);
-}
-
-static void isa(page *p, const record_row *row) {
-  page_say(p, "%s", row->isa);
+  page_say(p, CODE("%s") "%s", row->kernel, words_sample(row));
 }
 
 static void max_ulp(page *p, const record_row *row) {
@@ -105,17 +103,16 @@ static void plan(page *p, const record_row *row) {
 
 static const column all_columns[] = {
     {{"kernel", false}, HEADLINE | FULL | TIMES, kernel},
-    {{"ISA", false}, HEADLINE, isa},
-    {{"max ulp", true}, HEADLINE | FULL, max_ulp},
-    {{"at", false}, HEADLINE | FULL, where},
-    {{"mean ulp", true}, HEADLINE | FULL, mean_ulp},
     {{"max |error|", true}, HEADLINE | FULL, max_abs},
+    {{"max ulp", true}, FULL, max_ulp},
+    {{"at", false}, FULL, where},
+    {{"mean ulp", true}, FULL, mean_ulp},
     {{"of bound", true}, FULL, of_bound},
-    {{"misrounded", true}, FULL, misrounded},
-    {{"figures are", false}, HEADLINE | FULL, mode},
+    {{"misrounded", true}, HEADLINE | FULL, misrounded},
+    {{"figures are", false}, FULL, mode},
     {{"checks passed", true}, FULL, checks},
     {{"ns/element", true}, HEADLINE | FULL | TIMES | TIME, ns_per_element},
-    {{"GB/s", true}, HEADLINE | FULL | TIMES | TIME, gigabytes},
+    {{"GB/s", true}, FULL | TIMES | TIME, gigabytes},
     {{"% of limit", true}, HEADLINE | FULL | TIMES | TIME, of_limit},
     {{"over naive", true}, HEADLINE | FULL | TIMES | TIME, speed_up},
     {{"plan, µs", true}, FULL | TIMES | TIME, plan},
@@ -129,31 +126,76 @@ static bool any_plan(const record_table *table) {
   return false;
 }
 
-static void write_row(page *p, const column *const *columns, size_t count, const record_row *row) {
-  for (size_t i = 0; i < count; i++) {
-    if (i == 1 && *row->refusal) {
-      page_rest(p, SMALL("%s"), row->refusal);
-      return;
-    }
+/* Those with times come first, the fastest at the top; else the order is that of the table. */
+static int compare_rows(const void *a, const void *b) {
+  const record_row *const x = *(const record_row *const *)a, *const y = *(const record_row *const *)b;
+  const double m = x->timing.ns_per_element.median, n = y->timing.ns_per_element.median;
+  if (isnan(m) != isnan(n)) return isnan(m) ? 1 : -1;
+  return m > n ? 1 : m < n ? -1 : (x > y) - (x < y);
+}
+
+/* Is there a row above with the same bits? */
+static bool is_twin(const record_row *const *rows, size_t number) {
+  for (size_t i = 0; i < number; i++)
+    if (row_has_same_bits(rows[i], rows[number])) return true;
+  return false;
+}
+
+/* "the same bits: cr-avx2 0.164, cr-portable 0.458 ns" */
+static void say_twins(page *p, const record_row *const *rows, size_t count, size_t number) {
+  const char *separator = " the same bits: ";
+  for (size_t i = number + 1; i < count; i++) {
+    if (!row_has_same_bits(rows[number], rows[i])) continue;
+    const double ns = rows[i]->timing.ns_per_element.median;
+    page_say(p, SMALL("%s%s%s%s%s"), separator, rows[i]->kernel, isnan(ns) ? "" : " ",
+             isnan(ns) ? "" : words_significant(ns, 3).text, isnan(ns) ? "" : "\u00a0ns");
+    separator = ", ";
+  }
+}
+
+static void write_row(page *p, const column *const *columns, size_t column_count, const record_row *const *rows,
+                      size_t count, size_t number) {
+  for (size_t i = 0; i < column_count; i++) {
     page_cell_begin(p);
-    columns[i]->fill(p, row);
+    columns[i]->fill(p, rows[number]);
+    if (i == 0) say_twins(p, rows, count, number);
     page_cell_end(p);
   }
+}
+
+static void write_refused(page *p, const record_table *table) {
+  size_t count = 0;
+  RECORD_EACH(row, table, rows) count += !row->recipe && *row->refusal;
+  if (!count) return;
+  page_data(p, "Kernels that do not compute it");
+  page_open(p, PAGE_LIST);
+  RECORD_EACH(row, table, rows)
+    if (!row->recipe && *row->refusal) page_item(p, CODE("%s") ": %s", row->kernel, row->refusal);
+  page_close(p, PAGE_LIST);
+  page_data_end(p);
 }
 
 void write_rows(page *p, table_kind kind, const char *caption, const record_table *table, bool timed) {
   const column *columns[MOST_COLUMNS];
   page_column heads[MOST_COLUMNS];
-  size_t count = 0;
+  const record_row **rows = calloc(table->rows_count + 1, sizeof *rows);
+  size_t count = 0, row_count = 0;
+  p->failed = p->failed || !rows;
+  if (!rows) return;
   for (const column *c = all_columns; c < all_columns + MOST_COLUMNS; c++) {
     if (!(c->in & 1U << kind) || (c->in & TIME && !timed) || (c->fill == plan && !any_plan(table))) continue;
     columns[count] = c;
     heads[count++] = c->head;
   }
-  page_table(p, caption, heads, count);
   RECORD_EACH(row, table, rows)
-    if (!row->recipe) write_row(p, columns, count, row);
+    if (!row->recipe && !*row->refusal) rows[row_count++] = row;
+  qsort(rows, row_count, sizeof *rows, compare_rows);
+  page_table(p, caption, heads, count);
+  for (size_t i = 0; i < row_count; i++)
+    if (!is_twin(rows, i)) write_row(p, columns, count, rows, row_count, i);
   page_table_end(p);
+  free(rows);
+  write_refused(p, table);
 }
 
 /* ---- what they are of ---- */

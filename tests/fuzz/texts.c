@@ -76,7 +76,7 @@ static void read_records(const uint8_t *bytes, size_t size) {
     if (record && readers[n] == read_accuracy) json_decref(baseline_of(json));
     if (record && readers[n] == read_baseline) {
       json_t *none = json_pack("{s:[]}", "records");
-      baseline_hold(none, json);
+      baseline_hold(none, json, false);
       json_decref(none);
     }
     record_free(record);
