@@ -75,6 +75,33 @@ static bool add_others(json_t *context, const others_mark *before) {
   return isnan(share) || json_object_set_new(context, "others", json_real(share)) == 0;
 }
 
+/* The kernel that the library chooses by itself; null if it has none. */
+static const char *choice_of(const bench_request *request, const posenc_problem *problem, int threads) {
+  posenc_options options = posenc_default_options();
+  posenc_plan *plan;
+  options.threads = threads;
+  options.isa = request->isa;
+  options.stores = request->stores;
+  if (posenc_plan_create(&plan, problem, &options) != POSENC_OK) return NULL;
+  const char *name = posenc_plan_kernel(plan)->name;
+  posenc_plan_destroy(plan);
+  return name;
+}
+
+/* What it chooses for each shape, with one thread and with all that are asked for. */
+static bool add_choices(json_t *context, const bench_request *request) {
+  json_t *choices = json_array();
+  for (size_t i = 0; i < request->shape_count; i++) {
+    const shape *table = &request->shapes[i];
+    const char *serial = choice_of(request, &table->problem, 1),
+               *threaded = choice_of(request, &table->problem, request->threads);
+    if (serial && threaded)
+      json_array_append_new(
+          choices, json_pack("{s:s, s:s, s:s}", "shape", table->name, "kernel", serial, "all_threads", threaded));
+  }
+  return json_object_set_new(context, "choices", choices) == 0;
+}
+
 /* Adds our facts to those of Google Benchmark, whose "date" is local time of the same moment. */
 static bool add_context(json_t *record, const session *run, json_t *environment) {
   const bench_request *request = run->request;
@@ -91,7 +118,7 @@ static bool add_context(json_t *record, const session *run, json_t *environment)
     snprintf(abi, sizeof abi, "%u", (unsigned)request->kernels[i]->abi);
     ok = ok && json_object_set_new(context, name, json_string(abi)) == 0;
   }
-  return (ok && add_shard(run, context)) || benchmark_tell_memory();
+  return (ok && add_choices(context, request) && add_shard(run, context)) || benchmark_tell_memory();
 }
 
 /* Google Benchmark's record of all benchmarks; null on an error, which the user was told. */

@@ -196,22 +196,6 @@ static void drop_aggregates(json_t *record) {
     if (strcmp(field_string(json_array_get(entries, i), "run_type"), "aggregate") == 0) json_array_remove(entries, i);
 }
 
-/* What the library chooses for the table of the page's first lines, as facts of the record: only here is it known. */
-static void note_choices(json_t *record, const options *given) {
-  static const char *const keys[] = {"choice_of_all_threads", "choice"};
-  const posenc_problem problem =
-      options_have_table(given) ? given->problem : shapes_find(shapes_published, report_reference)->problem;
-  for (int serial = 0; serial <= 1 && problem.op == POSENC_TABLE; serial++) {
-    posenc_options how = options_of_plan(given, NULL);
-    posenc_plan *plan;
-    if (serial) how.threads = 1;
-    if (posenc_plan_create(&plan, &problem, &how) != POSENC_OK) continue;
-    json_object_set_new(json_object_get(record, "environment"), keys[serial],
-                        json_string(posenc_plan_kernel(plan)->name));
-    posenc_plan_destroy(plan);
-  }
-}
-
 /* Measures what was not given, and leaves it in the folder. */
 static void complete(records *found, const options *given, const char *folder) {
   if (found->accuracy && found->timing) return;
@@ -226,7 +210,6 @@ static void complete(records *found, const options *given, const char *folder) {
 #endif
   if (!found->accuracy) {
     found->accuracy = verify_all(given);
-    note_choices(found->accuracy, given);
     save(found->accuracy, folder, "accuracy.json");
   }
   if (!found->timing && (found->timing = time_kernels(given, &timed, &found->lost))) {

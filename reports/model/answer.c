@@ -186,7 +186,7 @@ static const char *find_now(const record_report *report, const record_table *tab
 
 /* The library's own choice, where the record tells it and it was timed and passed; else by the times. */
 static const char *find_choice(const record_report *report, samples *times, const record_table *table, bool serial) {
-  const char *told = field_string(report->environment.accuracy, serial ? "choice" : "choice_of_all_threads");
+  const char *told = report_choice(report, table->shape.name, serial);
   const record_kernel *kernel = report_kernel(report, told);
   if (kernel && answer_counts(kernel) && isfinite(median_ns(table, told))) return told;
   return pick(report, times, table, &(field){ANSWER_ONE, serial, NULL});

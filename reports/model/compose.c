@@ -9,6 +9,7 @@
 #include "reports/model/causes.h"
 #include "reports/model/claims.h"
 #include "reports/model/document.h"
+#include "reports/model/regret.h"
 #include "reports/model/stability.h"
 
 #include <stdbool.h>
@@ -388,6 +389,8 @@ static json_t *make_base(const maker *m, const char *command) {
   made = field_put(made, "profile", copy_field(json, "profile"));
   made = field_put(made, "unique", copy_field(json, "unique"));
   made = field_put(made, "causes", causes_make(m->accuracy));
+  const json_t *choices = m->timing ? json_object_get(m->timing->context.json, "choices") : NULL;
+  made = field_put(made, "choices", choices ? copy(choices) : json_array());
   return field_put(made, "environment", make_environment(m));
 }
 
@@ -398,6 +401,7 @@ json_t *document_make(const record_accuracy *accuracy, const record_timing *timi
   if (base) {
     made = field_put(made, "answer", answer_make(base, m.times));
     made = field_put(made, "uses", answer_uses(base, m.times));
+    made = field_put(made, "regret", regret_make(base, m.times));
     made = field_put(made, "stability", stability_make(m.times, timing ? timing->context.others : NAN));
     made = field_put(made, "claims", claims_make(base));
   }

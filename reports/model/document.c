@@ -34,6 +34,12 @@ bool report_is_recipe(const record_report *report, const char *name) {
   return kernel && kernel->recipe;
 }
 
+const char *report_choice(const record_report *report, const char *name, bool serial) {
+  RECORD_EACH(choice, report, choices)
+    if (strcmp(choice->shape, name) == 0) return serial ? choice->kernel : choice->all_threads;
+  return "";
+}
+
 bool report_is_timed(const record_report *report) {
   return report->environment.timing;
 }

@@ -21,6 +21,9 @@ bool row_has_same_bits(const record_row *a, const record_row *b);
 const record_kernel *report_kernel(const record_report *report, const char *name);
 bool report_is_recipe(const record_report *report, const char *kernel);
 
+/* The kernel that the library chooses for a shape, with one thread or with all; "" if the record does not tell. */
+const char *report_choice(const record_report *report, const char *name, bool serial);
+
 /* Was anything timed? */
 bool report_is_timed(const record_report *report);
 

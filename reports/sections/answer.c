@@ -171,7 +171,7 @@ static const char *const use_titles[USES] = {"Default, one thread", "All threads
 
 /* The C that computes the table so; or how the code that is in use does. */
 static void write_c(page *p, const record_report *report, const record_use *use, bool serial) {
-  const char *told = field_string(report->environment.accuracy, serial ? "choice" : "choice_of_all_threads");
+  const char *told = report_choice(report, report->headline.shape, serial);
   const bool chosen = strcmp(told, use->kernel) == 0; /* else the library has to be asked for the kernel by name */
   char text[400];
   snprintf(text, sizeof text, "%s%s%s%s%sposenc_plan_create(&plan, &problem, %s);",

@@ -66,7 +66,7 @@ static void write_files(page *p, const record_report *report) {
 void write_contents(page *p, const record_report *report, contents wanted) {
   static section *const sections[2][12] = {
       {write_answer, write_why, write_headline, write_lengths, write_checks, write_method, write_files},
-      {write_fastest, write_shipped, write_errors, write_histogram, write_cases, write_far, write_shapes,
+      {write_fastest, write_regret, write_shipped, write_errors, write_histogram, write_cases, write_far, write_shapes,
        write_properties, claims_write, write_kernels},
   };
   page_begin(p, wanted == CONTENTS_DETAILS ? "posenc report: details" : "posenc report");

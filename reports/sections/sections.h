@@ -45,6 +45,7 @@ void write_contents(page *p, const record_report *report, contents wanted);
 void write_answer(page *p, const record_report *report);
 void write_why(page *p, const record_report *report);
 void write_fastest(page *p, const record_report *report);
+void write_regret(page *p, const record_report *report);
 void write_headline(page *p, const record_report *report);
 void write_lengths(page *p, const record_report *report);
 void write_shipped(page *p, const record_report *report);

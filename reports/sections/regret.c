@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's own choices. */
+#include "reports/model/regret.h"
+#include "reports/page/words.h"
+#include "reports/sections/sections.h"
+
+static const char *const threads_title[] = {"all threads", "one thread"};
+
+static void say_summary(page *p, const record_report *report, bool serial) {
+  const regret_summary sum = regret_sum_up(report, serial);
+  if (sum.count == 0) return;
+  page_open(p, PAGE_PARAGRAPH);
+  page_say(p,
+           "With %s, the kernel that the library chooses by itself takes " STRONG(
+               "%s times") " as long as the fastest of "
+                           "its kernels with a bound within the same error, in the geometric mean of %d shapes",
+           threads_title[serial], words_fixed(sum.mean, 3).text, sum.count);
+  if (sum.of_worst)
+    page_say(p,
+             "; %s times " SMALL("%s") " at most, " CODE("%s") " where " CODE("%s") " is the fastest for " CODE("%s"),
+             words_fixed(sum.worst, 3).text, words_interval(&sum.of_worst->ratio).text, sum.of_worst->kernel,
+             sum.of_worst->fastest, sum.of_worst->shape);
+  page_say(p, ".");
+  page_close(p, PAGE_PARAGRAPH);
+}
+
+/* Where the interval says that another kernel is faster. */
+static void write_slower(page *p, const record_report *report) {
+  static const page_column columns[] = {
+      {"shape", false}, {"threads", false}, {"chosen", false}, {"fastest", false}, {"takes", true}};
+  bool open = false;
+  RECORD_EACH(one, report, regret) {
+    if (!(one->ratio.json && one->ratio.low > 1)) continue;
+    if (!open) page_table(p, "Choices that are slower than another kernel.", columns, sizeof columns / sizeof *columns);
+    open = true;
+    page_cell(p, "%s", one->shape);
+    page_cell(p, "%s", threads_title[one->serial]);
+    page_cell(p, CODE("%s"), one->kernel);
+    page_cell(p, CODE("%s"), one->fastest);
+    page_cell(p, "%s× " SMALL("%s"), words_fixed(one->ratio.estimate, 3).text, words_interval(&one->ratio).text);
+  }
+  if (open) page_table_end(p);
+}
+
+void write_regret(page *p, const record_report *report) {
+  if (report->regret_count == 0) return;
+  page_section(p, "The library's choice");
+  say_summary(p, report, true);
+  say_summary(p, report, false);
+  write_slower(p, report);
+}
