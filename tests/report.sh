@@ -590,6 +590,22 @@ timeout -s INT 7 "$POSENC" report --len 16777216 --dim 512 --exhaustive --kernel
 told_lines() { [ "$(grep -c '^verify.*, [0-9]* %$' err)" -ge 2 ]; }
 check 'long work is told in lines, where there is no terminal' told_lines
 
+# A budget: the reference table whatever it takes, then what fits.
+"$POSENC" report --budget 0.1s --kernel cr-portable,naive --search 0 --repetitions 3 --min-time 0.001 -o budget \
+  >out 2>err
+check 'a report within a budget' test $? -eq 0
+timed_shapes() { sed 1d budget/times.csv | cut -d, -f1,2 | sort -u; }
+check 'has the reference table, of hot memory' test "$(timed_shapes)" = hot,transformer-base
+check 'all of it' grep -q '^transformer-base,cr-portable,exhaustive,2560000,2560000,' budget/accuracy.csv
+check 'the choice of the library' grep -q '"choice":"' budget/report.json
+left_out='cold caches, fresh memory, plans, and 16x512, 64x512'
+check 'and names what it left out' in_section budget/report.md Checks "$left_out"
+check 'scalings, too' in_section budget/report.md Checks 'longrope-scaling'
+for budget in 0s -1s 45x s 4ss; do refused "--budget $budget: " --kernel naive --budget $budget; done
+refused '--budget 45s: cannot be combined with --full' --budget 45s --full
+refused '--budget 45s: cannot be combined with' --budget 45s --from known-accuracy.json
+refused '--budget 45s: cannot be combined with --from' --budget 45s --from known-bench.json
+
 mkdir new
 (sleep 0.7; ls new >seen) &
 timeout -s INT 1.5 "$POSENC" report --from accuracy.json --len 20000 --dim 512 --kernel naive-f64 --min-time 60 \
