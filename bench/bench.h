@@ -49,7 +49,8 @@ static const double bench_longest = 1;
  * "cold" and "fresh".
  *
  * The context has "choices": [{ "shape", "kernel", "all_threads": what the library chooses for it with one thread, and
- * with `threads` }]; of all shapes, also in a part of a run, whose context has "shard": { "number": n, "of": n, "shapes": [their numbers], "run": {
+ * with `threads` }]; of all shapes, also in a part of a run, whose context has
+ *   "shard": { "number": n, "of": n, "shapes": [their numbers], "run": {
  *   "modes": [of each shape a set of 1 << mode], "isa": 0 or a set of tiers, "threads", "stores", "repetitions",
  *   "batch", "min_time", "longest", "flags": further ones [text …], "kernels": [name …], "shapes": [shape_json() …],
  *   "plugins": [digests of their files]} }.

@@ -79,6 +79,19 @@ static void take_isa(options *given, const char *name, const char *text, bool fr
   given->isa = parse_isa(name, text);
 }
 
+/* A number of pairs, or of seconds with an s behind it. */
+static void take_budget(options *given, const char *name, const char *text, bool from_file) {
+  char *end;
+  const double seconds = strtod(text, &end);
+  (void)from_file;
+  if (end == text || strcmp(end, "s") != 0) {
+    given->budget = parse_integer(name, text, 1, INT64_MAX);
+    return;
+  }
+  if (!(seconds > 0 && isfinite(seconds))) die_value(name, text, "not a positive time");
+  given->seconds = seconds;
+}
+
 static void take_exhaustive(options *given, const char *name, const char *text, bool from_file) {
   (void)name, (void)text, (void)from_file;
   given->budget = INT64_MAX;
@@ -86,7 +99,8 @@ static void take_exhaustive(options *given, const char *name, const char *text, 
 
 static void take_modes(options *given, const char *name, const char *text, bool from_file) {
   (void)from_file;
-  if (!bench_modes_parse(text, &given->modes)) die_value(name, text, "not of hot, cold, fresh, malloc, offset, first, row and plan");
+  if (!bench_modes_parse(text, &given->modes))
+    die_value(name, text, "not of hot, cold, fresh, malloc, offset, first, row and plan");
 }
 
 static void take_shard(options *given, const char *name, const char *text, bool from_file) {

@@ -104,6 +104,7 @@ struct options {
   posenc_stores stores;
   double silence;
   int64_t seed, budget, search;
+  double seconds; /* that a report may take, about; 0: as many as it takes */
   bool brief, explain, profile;
   int repetitions;
   double min_time;

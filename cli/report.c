@@ -4,6 +4,7 @@
 #include "bench/bench.h"
 #include "cli/files.h"
 #include "cli/measure.h"
+#include "common/clock.h"
 #include "common/field.h"
 #include "common/number.h"
 #include "common/progress.h"
@@ -13,6 +14,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +198,108 @@ static void drop_aggregates(json_t *record) {
     if (strcmp(field_string(json_array_get(entries, i), "run_type"), "aggregate") == 0) json_array_remove(entries, i);
 }
 
+/* ---- within a budget of time -------------------------------------------------------------------- */
+
+/* One shape of a selection, with its kernels. Nothing of it is to be freed. */
+static selection only_shape(const selection *all, size_t number) {
+  selection one = *all;
+  one.shapes += number;
+  one.shape_count = 1;
+  if (one.modes) one.modes += number;
+  if (one.kernel_counts) one.kernel_count = one.kernel_counts[number];
+  one.kernel_counts = NULL;
+  return one;
+}
+
+static size_t find_shape(const selection *in, const char *name) {
+  size_t i = 0;
+  while (i < in->shape_count && strcmp(in->shapes[i].name, name) != 0) i++;
+  return i;
+}
+
+/* Adds the results of another shape to a record, which is the first one's. Takes `more`. */
+static void add_results(json_t **record, json_t *more, const char *list) {
+  static const char *const counts[] = {"passed", "failed", "skipped"};
+  if (!*record) {
+    *record = more;
+    return;
+  }
+  for (size_t i = 0; i < sizeof counts / sizeof *counts && json_object_get(more, counts[i]); i++)
+    json_object_set_new(*record, counts[i],
+                        json_integer(field_integer(*record, counts[i]) + field_integer(more, counts[i])));
+  json_array_extend(json_object_get(*record, list), json_object_get(more, list));
+  json_array_extend(json_object_get(json_object_get(*record, "context"), "choices"),
+                    json_object_get(json_object_get(more, "context"), "choices"));
+  json_decref(more);
+}
+
+/* With the first shape, recipes, errors by position and hard-to-round cases are verified, too. */
+static void verify_shape(records *found, const options *given, const selection *verified, const char *name) {
+  selection parts[2 + RECIPE_TABLES];
+  const size_t number = find_shape(verified, name);
+  const bool is_first = !found->accuracy;
+  if (number == verified->shape_count && !is_first) return;
+  parts[0] = only_shape(verified, number < verified->shape_count ? number : 0);
+  if (is_first) parts[0].profile = VERIFY_POINTS;
+  size_t count = 1 + (is_first ? select_recipes(given, parts + 1) : 0);
+  if (is_first && given->cases.count) parts[count++] = select_cases(given, given->cases.items, given->cases.count);
+  add_results(&found->accuracy, measure_accuracy(given, parts, count, false), "records");
+  while (count > 1) selection_free(&parts[--count]);
+}
+
+static void add_name(char *names, size_t size, const char *name) {
+  const size_t used = strlen(names);
+  snprintf(names + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+/* The reference table, then the others in their order, in memory that is hot, each if it is expected to fit: to take as
+   long as the longest yet, the first apart, or up to four times that if it is larger than all of them. Names what was
+   left out in the record. */
+static void measure_within(records *found, const options *given) {
+  selection verified = select_measured(given, false), timed = select_measured(given, true);
+  const size_t reference = find_shape(&timed, report_reference);
+  const double start = clock_seconds();
+  double longest = 0, largest = INFINITY;
+  char left_out[4000] = "";
+  add_recipes(given, &timed);
+  select_modes(&timed, 1u << BENCH_HOT);
+  for (size_t i = 0; i <= timed.shape_count; i++) {
+    const size_t number = i > 0 ? i - 1 : reference < timed.shape_count ? reference : 0;
+    const char *name = timed.shapes[number].name;
+    const double begun = clock_seconds();
+    if (i > 0 && number == (reference < timed.shape_count ? reference : 0)) continue;
+    const posenc_problem *problem = &timed.shapes[number].problem;
+    const double size = (double)problem->rows * (double)problem->dim * (double)problem->heads;
+    if (i > 0 && begun - start + longest * fmin(4, fmax(1, size / largest)) > given->seconds) {
+      add_name(left_out, sizeof left_out, name);
+      continue;
+    }
+    const selection one = only_shape(&timed, number);
+    verify_shape(found, given, &verified, name);
+    json_t *times = time_kernels(given, &one, &found->lost);
+    if (times) add_results(&found->timing, times, "benchmarks");
+    if (i > 0) longest = fmax(longest, clock_seconds() - begun);
+    largest = i < 2 ? size : fmax(largest, size);
+  }
+  for (size_t i = 0; i < verified.shape_count; i++) /* scaled ones, which are not timed */
+    if (find_shape(&timed, verified.shapes[i].name) == timed.shape_count)
+      add_name(left_out, sizeof left_out, verified.shapes[i].name);
+  if (*left_out)
+    json_object_set_new(json_object_get(found->accuracy, "environment"), "left_out", json_string(left_out));
+  selection_free(&timed);
+  selection_free(&verified);
+}
+
+static void complete_within(records *found, const options *given, const char *folder) {
+  if (given->full) die("--budget %s: cannot be combined with --full", given->texts[OPTION_BUDGET]);
+  if (found->accuracy || found->timing) die("--budget %s: cannot be combined with --from", given->texts[OPTION_BUDGET]);
+  measure_within(found, given);
+  save(found->accuracy, folder, "accuracy.json");
+  if (!found->timing) return;
+  drop_aggregates(found->timing);
+  save(found->timing, folder, "bench.json");
+}
+
 /* Measures what was not given, and leaves it in the folder. */
 static void complete(records *found, const options *given, const char *folder) {
   if (found->accuracy && found->timing) return;
@@ -292,7 +396,10 @@ static int run(options *given) {
   refuse_unused(given, &found);
   prepare_folder(folder);
   progress_in_lines();
-  complete(&found, given, folder);
+  if (given->seconds > 0)
+    complete_within(&found, given, folder);
+  else
+    complete(&found, given, folder);
   int status = report_write(folder, found.accuracy, found.timing, given->command_line);
   if (status == EXIT_SUCCESS) {
     copy_record(found.accuracy, found.accuracy_path, folder, "accuracy.json");

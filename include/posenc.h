@@ -593,8 +593,8 @@ POSENC_API void posenc_encoder_destroy(posenc_encoder *encoder);
  *   - Large tables of 16-byte aligned memory, as malloc gives it: 0 to 7 % in the correctly rounded kernels with vector
  *     instructions, if rows are whole cache lines of 64 bytes and the layout is interleaved. Otherwise, or if `out` is
  *     an odd number of elements past a cache line, tables too large for the caches are written 2 to 3 times as slowly,
- *     as they cannot be stored past the caches. rotation-avx512 loses up to 30 % with 256 columns or more, and is 2 to 3
- *     times as slow with fewer.
+ *     as they cannot be stored past the caches. rotation-avx512 loses up to 30 % with 256 columns or more, and takes 2
+ *     to 3 times as long with fewer.
  * The content is undefined. 0 bytes are allowed. Null if memory runs out. The caller frees it with posenc_free, which
  * accepts null.
  */

@@ -221,7 +221,8 @@ def plain(markup):
 
 def html_of(folder):
     """The page, and that of the details, which a page of two machines does not have."""
-    return "".join(read(path) for path in (f"{folder}/{name}.html" for name in ("index", "details")) if os.path.exists(path))
+    paths = [f"{folder}/{name}.html" for name in ("index", "details")]
+    return "".join(read(path) for path in paths if os.path.exists(path))
 
 
 def tables(folder, head):

@@ -182,10 +182,22 @@ END
 # The library's own choice needs no kernel by name, and is shown whatever the times are.
 choices='"choices": [{"shape": "64x512", "kernel": "quick", "all_threads": "naive"}]'
 sed "s/\"context\": {/&$choices, /" known-bench.json >chosen-bench.json
-made chosen known-accuracy.json chosen-bench.json
+cp known-accuracy.json chosen-accuracy.json
+made chosen chosen-accuracy.json chosen-bench.json
 check 'the choice of the library' contains chosen.md 'posenc_plan_create(&plan, &problem, NULL);'
 check 'with all threads' grep -q '^> \*\*All threads:\*\* .*`naive`$' chosen.md
 check 'needs no name' lacks chosen.md posenc_kernel_find
+# What its choices cost, beside kernels of its own that promise as much: 45 over 2.25, and nothing.
+for record in accuracy bench; do sed 's/quick/cr-portable/g' chosen-$record.json >regret-$record.json; done
+sed -i 's/"kernel": "cr-portable", "all_threads": "naive"/"kernel": "naive", "all_threads": "cr-portable"/' regret-bench.json
+made regret regret-accuracy.json regret-bench.json
+shows regret.md <<'END'
+With one thread, the kernel that the library chooses by itself takes **19.778 times** as long
+at most, `naive` where `cr-portable` is the fastest for `64x512`.
+With all threads, the kernel that the library chooses by itself takes **1.000 times** as long
+| 64x512 | one thread | `naive` | `cr-portable` | 19.778× (5.00–30.0) |
+END
+check 'choices that are the fastest are in no table' lacks regret.md '| all threads |'
 # Kernels of the same bits share a row, that of the fastest.
 sed 's/"mode": "exhaustive"/"digest": "feed", &/' known-accuracy.json >twins-accuracy.json
 made twins twins-accuracy.json known-bench.json
@@ -594,6 +606,22 @@ END
 timeout -s INT 7 "$POSENC" report --len 16777216 --dim 512 --exhaustive --kernel cr-portable -o lines >out 2>err
 told_lines() { [ "$(grep -c '^verify.*, [0-9]* %$' err)" -ge 2 ]; }
 check 'long work is told in lines, where there is no terminal' told_lines
+
+# A budget: the reference table whatever it takes, then what fits.
+"$POSENC" report --budget 0.1s --kernel cr-portable,naive --search 0 --repetitions 3 --min-time 0.001 -o budget \
+  >out 2>err
+check 'a report within a budget' test $? -eq 0
+timed_shapes() { sed 1d budget/times.csv | cut -d, -f1,2 | sort -u; }
+check 'has the reference table, of hot memory' test "$(timed_shapes)" = hot,transformer-base
+check 'all of it' grep -q '^transformer-base,cr-portable,exhaustive,2560000,2560000,' budget/accuracy.csv
+check 'the choice of the library' grep -q '"shape":"transformer-base","kernel":"' budget/report.json
+left_out='cold caches, fresh memory, plans, and 16x512, 64x512'
+check 'and names what it left out' in_section budget/report.md Checks "$left_out"
+check 'scalings, too' in_section budget/report.md Checks 'longrope-scaling'
+for budget in 0s -1s 45x s 4ss; do refused "--budget $budget: " --kernel naive --budget $budget; done
+refused '--budget 45s: cannot be combined with --full' --budget 45s --full
+refused '--budget 45s: cannot be combined with' --budget 45s --from known-accuracy.json
+refused '--budget 45s: cannot be combined with --from' --budget 45s --from known-bench.json
 
 mkdir new
 (sleep 0.7; ls new >seen) &

@@ -64,7 +64,7 @@ void cr_release(void *table) {
   free(made);
 }
 
-/* After the last pair come those of the next row. Lanes that compute none of a table compute these too, which are rarely
+/* After the last pair come those of the next row. Lanes that compute none of a table compute these too: they are rarely
    in doubt. */
 static void pad(cr_table *made, size_t padded, size_t copies) {
   const angle_table *angles = made->angles;

@@ -9,8 +9,8 @@
 #include "lib/exact/u128.h"
 #include "posenc.h"
 
-/* Room for whole vectors that begin at any frequency: arrays of a table are padded with zeros to a multiple of this many
-   pairs, and to so many more. */
+/* Room for whole vectors that begin at any frequency: arrays of a table are padded with zeros to a multiple of this
+   many pairs, and by so many more. */
 enum { ANGLE_PADDING = 32 };
 
 /* Farthest position: leaves room for the anchors next to it. */

@@ -22,12 +22,12 @@ static inline size_t store_streams_from(size_t row_bytes, size_t element_bytes) 
 
 enum { STORE_LINE = 64 };
 
-/* Whether the system has yet to give pages to most of this memory: it clears each when it is first written, so that it is
-   in a cache then. False where that cannot be told. */
+/* Whether the system has yet to give pages to most of this memory: it clears each when it is first written, so that it
+   is in a cache then. False where that cannot be told. */
 bool store_is_new(const void *memory, size_t bytes);
 
-/* Whether it pays to stream so many rows to `out`. Not to new memory: what the system has just cleared is in the caches,
-   and would reach the memory twice. */
+/* Whether it pays to stream so many rows to `out`. Not to new memory: what the system has just cleared is in the
+   caches, and would reach the memory twice. */
 static inline bool store_pays(size_t row_bytes, size_t rows, size_t element_bytes, const void *out) {
   return row_bytes * rows >= store_streams_from(row_bytes, element_bytes) && !store_is_new(out, row_bytes * rows);
 }

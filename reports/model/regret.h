@@ -5,8 +5,8 @@
 
 #include "records/samples.h"
 
-/* The "regret" of the report, from its "choices" and times: of every shape that was timed, with one thread and with all.
-   Null when memory runs out. */
+/* The "regret" of the report, from its "choices" and times: of every shape that was timed, with one thread and with
+   all. Null when memory runs out. */
 json_t *regret_make(const record_report *report, samples *times);
 
 /* The geometric mean and the largest of those of one thread, or of all; count 0: there are none. */

@@ -47,6 +47,13 @@ void write_checks(page *p, const record_report *report) {
                                                  "nothing about.",
       words_integer(checks->passed).text, words_integer(checks->failed).text, words_integer(checks->skipped).text,
       words_integer(checks->shapes.exhaustive).text, words_integer(checks->shapes.sampled).text);
+  const char *left_out = field_string(report->environment.accuracy, "left_out");
+  if (*left_out)
+    page_paragraph(p,
+                   "Left out, to stay within the budget of time: cold caches, fresh memory, plans, and %s. The command "
+                   "below, without " CODE("--budget") ", "
+                                                      "measures these, too.",
+                   left_out);
   write_failures(p, checks);
 }
 
