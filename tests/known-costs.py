@@ -204,6 +204,13 @@ def sig(value, digits=3):
     return ("%#.*g" % (digits, value)).rstrip(".")
 
 
+def duration(ns):
+    units = ["ns", "µs", "ms", "s"]
+    while ns >= 1000 and len(units) > 1:
+        ns, units = ns / 1000, units[1:]
+    return f"{sig(ns)} {units[0]}"
+
+
 def spread(of, scale=1.0, unit=""):
     middle, least, most = median(of), min(of), max(of)
     mark = "‡" if most - least > 0.2 * middle else ""
@@ -292,7 +299,7 @@ def report_answer(record, of, accuracy, folder):
     ratios = [ratio_of(ns[first], ns[kernel], 0.9) for kernel in (second, "naive")]
     told = [ratio_text(ratio) + (" not told apart" if ratio[1] <= 1 <= ratio[2] else "") for ratio in ratios]
     page = plain(read(folder + "/report.md"))
-    middle, least, most = (sig(x * 16 * 512 / 1000) + " µs" for x in (median(ns[first]), min(ns[first]), max(ns[first])))
+    middle, least, most = (duration(x * 16 * 512) for x in (median(ns[first]), min(ns[first]), max(ns[first])))
     mark = "‡" if max(ns[first]) - min(ns[first]) > 0.2 * median(ns[first]) else ""
     for use in ("Default, one thread", "All threads", "What you probably use now"):
         line = next(line for line in page.splitlines() if use in line)
