@@ -68,7 +68,7 @@ static bool add_shard(const session *run, json_t *context) {
                                        run_json(request))) == 0;
 }
 
-/* What other processes used since `before`; nothing where it is not known. */
+/* Adds the share that other processes used since `before`, where it is known. */
 static bool add_others(json_t *context, const others_mark *before) {
   others_mark now;
   const double share = others_read(&now) ? others_share(before, &now) : NAN;
@@ -77,18 +77,16 @@ static bool add_others(json_t *context, const others_mark *before) {
 
 /* The kernel that the library chooses by itself; null if it has none. */
 static const char *choice_of(const bench_request *request, const posenc_problem *problem, int threads) {
-  posenc_options options = posenc_default_options();
+  posenc_options options = setup_options(request, NULL);
   posenc_plan *plan;
   options.threads = threads;
-  options.isa = request->isa;
-  options.stores = request->stores;
   if (posenc_plan_create(&plan, problem, &options) != POSENC_OK) return NULL;
   const char *name = posenc_plan_kernel(plan)->name;
   posenc_plan_destroy(plan);
   return name;
 }
 
-/* What it chooses for each shape, with one thread and with all that are asked for. */
+/* Adds the library's choice for each shape, with one thread and with as many as are asked for. */
 static bool add_choices(json_t *context, const bench_request *request) {
   json_t *choices = json_array();
   for (size_t i = 0; i < request->shape_count; i++) {

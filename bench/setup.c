@@ -19,7 +19,7 @@ static size_t last_cache_bytes(void) {
   return (size_t)bytes;
 }
 
-static posenc_options options_of(const bench_request *request, const posenc_kernel *kernel) {
+posenc_options setup_options(const bench_request *request, const posenc_kernel *kernel) {
   posenc_options options = posenc_default_options();
   options.kernel = kernel;
   options.threads = request->threads;
@@ -62,7 +62,7 @@ static void tell_unable(const session *run) {
     if (run->left_out[k]) continue;
     isolate_turn(kernel);
     for (size_t i = 0; i < run->request->shape_count; i++) {
-      const posenc_options options = options_of(run->request, kernel);
+      const posenc_options options = setup_options(run->request, kernel);
       refusal = posenc_kernel_refusal(kernel, &run->request->shapes[i].problem, &options);
       if (!refusal) break;
     }
@@ -101,7 +101,7 @@ bool setup_subjects(session *run) {
       subject *s = &run->subjects[run->subject_count];
       if (run->left_out[k]) continue;
       *s = (subject){.shape = table, .kernel = request->kernels[k], .modes = request->modes[i], .batch = 1};
-      s->options = options_of(request, s->kernel);
+      s->options = setup_options(request, s->kernel);
       benchmark_take_turn(s);
       if (posenc_kernel_refusal(s->kernel, &table->problem, &s->options)) continue;
       const posenc_status status = measure_subject(run, s);

@@ -8,6 +8,9 @@
 
 /* All of them return false on an error, which the user was told. */
 
+/* Of a plan; kernel null: the library's choice. */
+posenc_options setup_options(const bench_request *request, const posenc_kernel *kernel);
+
 /* Collects the kernels that can make a shape. */
 bool setup_subjects(session *run);
 

@@ -104,21 +104,14 @@ static void forget_pages(unsigned char *memory, size_t bytes) {
 #endif
 }
 
-static bool prepare_fresh(limit *l) {
+/* What malloc gives for a large table are pages of its own, of which it begins 16 bytes past the first. */
+static bool prepare_new(limit *l) {
   timing *t = l->arg;
-  const size_t bytes = fresh_bytes(t->subject->bytes);
-  posenc_free(t->memory);
-  l->buffer = t->memory = posenc_alloc(bytes);
+  const bool by_malloc = t->mode == BENCH_MALLOC;
+  const size_t bytes = by_malloc ? t->subject->bytes : fresh_bytes(t->subject->bytes);
+  timing_rest(t);
+  l->buffer = t->memory = by_malloc ? malloc(bytes) : posenc_alloc(bytes);
   if (t->memory) forget_pages(t->memory, bytes);
-  return t->memory;
-}
-
-/* A large table gets pages of its own and begins 16 bytes past the first. */
-static bool prepare_malloc(limit *l) {
-  timing *t = l->arg;
-  free(t->memory);
-  l->buffer = t->memory = malloc(t->subject->bytes);
-  if (t->memory) forget_pages(t->memory, t->subject->bytes);
   return t->memory;
 }
 
@@ -166,14 +159,10 @@ static const struct {
   posenc_status (*work)(timing *t);
   bool whole; /* tables */
 } modes[BENCH_MODES] = {
-    [BENCH_HOT] = {NULL, work_hot, false},
-    [BENCH_COLD] = {prepare_cold, work_whole, true},
-    [BENCH_FRESH] = {prepare_fresh, work_whole, true},
-    [BENCH_MALLOC] = {prepare_malloc, work_whole, true},
-    [BENCH_OFFSET] = {NULL, work_hot, false},
-    [BENCH_FIRST] = {NULL, work_first, true},
-    [BENCH_ROW] = {NULL, work_row, false},
-    [BENCH_PLAN] = {NULL, work_plan, false},
+    [BENCH_HOT] = {NULL, work_hot, false},           [BENCH_COLD] = {prepare_cold, work_whole, true},
+    [BENCH_FRESH] = {prepare_new, work_whole, true}, [BENCH_MALLOC] = {prepare_new, work_whole, true},
+    [BENCH_OFFSET] = {NULL, work_hot, false},        [BENCH_FIRST] = {NULL, work_first, true},
+    [BENCH_ROW] = {NULL, work_row, false},           [BENCH_PLAN] = {NULL, work_plan, false},
 };
 
 int timing_threads(const timing *t) {

@@ -38,17 +38,15 @@ static const char notes[] = "Errors are those of the table, and for add and rope
                             "  $ posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh --plot front.svg\n";
 
 static choice_budget budget_of(const options *given) {
-  static const double below_one[] = {
-      [POSENC_F32] = 0x1p-24, [POSENC_F64] = 0x1p-44, [POSENC_F16] = 0x1p-11, [POSENC_BF16] = 0x1p-8};
   const posenc_problem table = posenc_table_of(&given->problem);
   const bool asked = given->max_ulp > 0.0 || given->max_abs > 0.0;
   return (choice_budget){given->max_ulp > 0.0 ? given->max_ulp : INFINITY, given->max_abs > 0.0 ? given->max_abs
                                                                            : asked              ? INFINITY
-                                                                                   : below_one[table.dtype]};
+                                                                                   : choice_default_abs(table.dtype)};
 }
 
-/* Keeps the kernels of libposenc and of plugins that run on this CPU; for tables without those that copy kept rows, with
-   a single thread without threaded ones. */
+/* Keeps the kernels of libposenc and of plugins that run on this CPU; for tables without those that copy kept rows,
+   with a single thread without threaded ones. */
 static void keep_candidates(const options *given, selection *chosen) {
   size_t kept = 0;
   for (size_t i = 0; i < chosen->kernel_count; i++) {

@@ -18,7 +18,7 @@ enum { THREADS_MAX = 1024, REPETITIONS_MIN = 3, REPETITIONS_MAX = 10000, BLOCKS_
 #define DEFAULT_MIN_TIME 0.01
 #define CHOOSE_REPETITIONS 7
 #define CHOOSE_THREADS 1
-/* Of compare --run: tools/timing-power.sh measures what they tell. */
+/* The defaults of compare --run. tools/timing-power.sh measures which slowdowns it finds with them. */
 #define RUN_BLOCKS 16
 #define RUN_REPETITIONS 15
 #define RUN_MIN_TIME 0.001

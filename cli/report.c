@@ -257,17 +257,17 @@ static void add_name(char *names, size_t size, const char *name) {
    left out in the record. */
 static void measure_within(records *found, const options *given) {
   selection verified = select_measured(given, false), timed = select_measured(given, true);
-  const size_t reference = find_shape(&timed, report_reference);
+  const size_t found_at = find_shape(&timed, report_reference), first = found_at < timed.shape_count ? found_at : 0;
   const double start = clock_seconds();
   double longest = 0, largest = INFINITY;
   char left_out[4000] = "";
   add_recipes(given, &timed);
   select_modes(&timed, 1u << BENCH_HOT);
   for (size_t i = 0; i <= timed.shape_count; i++) {
-    const size_t number = i > 0 ? i - 1 : reference < timed.shape_count ? reference : 0;
+    const size_t number = i > 0 ? i - 1 : first;
     const char *name = timed.shapes[number].name;
     const double begun = clock_seconds();
-    if (i > 0 && number == (reference < timed.shape_count ? reference : 0)) continue;
+    if (i > 0 && number == first) continue;
     const posenc_problem *problem = &timed.shapes[number].problem;
     const double size = (double)problem->rows * (double)problem->dim * (double)problem->heads;
     if (i > 0 && begun - start + longest * fmin(4, fmax(1, size / largest)) > given->seconds) {

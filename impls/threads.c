@@ -106,7 +106,7 @@ typedef struct call {
   _Atomic(int) worst; /* status */
 } call;
 
-/* What so many rows, of all sequences, take one thread, about. */
+/* About how many seconds one thread takes for so many rows, those of all sequences counted. */
 static double seconds_alone(const shared *made, const posenc_problem *problem, int64_t rows) {
   return 1e-12 * kernel_cost(made->serial, problem, NULL) * (double)rows / (double)problem->rows;
 }

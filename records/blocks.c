@@ -12,7 +12,7 @@
 
 enum { SIDES = 2, OF_BLOCK = 2 }; /* old and new, and the processes of each in a block */
 
-/* What the repetitions of a benchmark came to in a process. */
+/* The least time, and the least 1 / share of the limit, of a benchmark's repetitions in one process. */
 typedef struct made {
   double time, cost;
 } made;

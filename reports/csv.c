@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/csv.h"
+#include "reports/model/document.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -67,10 +68,9 @@ static void write_times(const record_report *report, FILE *out) {
         "plan_ns,plan_ns_least,plan_ns_most\n",
         out);
   write_state(out, "hot", report->shapes, report->shapes_count);
-  write_state(out, "cold", report->cold, report->cold_count);
-  write_state(out, "fresh", report->fresh, report->fresh_count);
-  write_state(out, "first", report->first, report->first_count);
-  write_state(out, "row", report->row, report->row_count);
+#define STATE(name) write_state(out, #name, report->name, report->name##_count);
+  REPORT_STATES(STATE)
+#undef STATE
 }
 
 /* ---- errors ---- */

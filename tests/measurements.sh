@@ -238,6 +238,8 @@ else
     }
     check 'report --full times every mode' modes_are full/bench.json cold,first,fresh,hot,malloc,offset,plan,row
     check 'and shows those without a figure' grep -q 'first, 64x16' full/report.md
+    check 'and has each state in times.csv' \
+      test "$(sed 1d full/times.csv | cut -d, -f1 | sort -u | paste -sd,)" = cold,first,fresh,hot,malloc,offset,row
     posenc report --from page/accuracy.json --kernel naive $small -o short
     check 'report alone times four' modes_are short/bench.json cold,fresh,hot,plan
     check 'and says nothing but its progress' eval '! grep -qv ", [0-9]* %$" err'

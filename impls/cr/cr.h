@@ -79,8 +79,9 @@ static inline int64_t cr_exact_anchor(int64_t center) {
   return (int64_t)((uint64_t)center & ~UINT64_C(255));
 }
 
-/* Constants of a plan; arrays have one entry per frequency, and then the first ones again, CR_NEXT_PAIRS or more. */
 enum { CR_NEXT_PAIRS = 32 };
+
+/* Constants of a plan; arrays have one entry per frequency, and then the first ones again, CR_NEXT_PAIRS or more. */
 typedef struct cr_table {
   int64_t pairs;
   angle_table *angles;

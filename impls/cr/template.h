@@ -247,8 +247,8 @@ INLINE void execute_block(variant as, destination to, int64_t pair, int64_t coun
                         at.before + n * CHUNK});
 }
 
-/* Consecutive pairs of a table, or past its last pair, where in interleaved layouts the first pairs of the next row lie:
-   a span of a row's length can begin where a cache line does. */
+/* Consecutive pairs of a table, or past its last pair, where in interleaved layouts the first pairs of the next row
+   lie: a span of a row's length can begin where a cache line does. */
 typedef struct pair_span {
   int64_t first, count;
 } pair_span;

@@ -152,8 +152,8 @@ static double serial_cost(const posenc_kernel *kernel, const posenc_problem *pro
   return INFINITY;
 }
 
-/* Of a rope cache, of a table that is made from another one, and of a list of positions, a few rows at a time are made,
-   and what is done with them is done by one thread. */
+/* Whether a kernel gets all rows in one call, to divide among threads. Rope caches, tables that are made from others and
+   lists of positions ask it for a few rows at a time, and one thread processes those. */
 static bool is_divided(const posenc_problem *problem) {
   return problem->op != POSENC_ROPE_CACHE && posenc_attention(problem) == 1.0 && problem->dim % 2 == 0 &&
          !problem->positions;

@@ -16,19 +16,27 @@ const char *const answer_titles[ANSWER_BUDGETS] = {"0.5 ulp", "1 ulp", "any"};
 
 /* ---- candidates ---- */
 
-/* Does the kernel prove that it is within so much everywhere on that shape? */
+/* Does the bound hold at every position of that shape? */
+static bool holds_on(const posenc_bound *bound, const record_table_shape *of, int64_t *last) {
+  return of->rows >= 0 && of->rows < 0x1p62 && bound->derived && bound->max_position >= 0 &&
+         of->first >= -bound->max_position && !__builtin_add_overflow(of->first, (int64_t)of->rows - 1, last) &&
+         *last <= bound->max_position;
+}
+
+bool answer_is_within(const record_kernel *kernel, const record_table_shape *of, posenc_dtype dtype, double most) {
+  const posenc_bound bound = report_bound(kernel);
+  int64_t last;
+  return holds_on(&bound, of, &last) && posenc_bound_at(&bound, dtype, of->first) <= most &&
+         posenc_bound_at(&bound, dtype, last) <= most;
+}
+
 static bool is_within(const record_kernel *kernel, const record_table_shape *of, answer_budget most) {
   static const double one_ulp = 0x1p-24; /* just below 1 */
   const posenc_bound bound = report_bound(kernel);
   int64_t last;
   if (most == ANSWER_ANY) return true;
-  if (!(of->rows >= 0 && of->rows < 0x1p62)) return false;
-  if (!bound.derived || bound.max_position < 0 || of->first < -bound.max_position ||
-      __builtin_add_overflow(of->first, (int64_t)of->rows - 1, &last) || last > bound.max_position)
-    return false;
-  if (most == ANSWER_HALF) return bound.ulp <= 0.5 && bound.abs <= 0 && bound.growth <= 0;
-  return posenc_bound_at(&bound, POSENC_F32, of->first) <= one_ulp &&
-         posenc_bound_at(&bound, POSENC_F32, last) <= one_ulp;
+  if (most == ANSWER_ONE) return answer_is_within(kernel, of, POSENC_F32, one_ulp);
+  return holds_on(&bound, of, &last) && bound.ulp <= 0.5 && bound.abs <= 0 && bound.growth <= 0;
 }
 
 bool answer_counts(const record_kernel *kernel) {
@@ -37,11 +45,6 @@ bool answer_counts(const record_kernel *kernel) {
 
 static bool is_candidate(const record_kernel *kernel, const record_table_shape *of, answer_budget most) {
   return answer_counts(kernel) && !kernel->recipe && is_within(kernel, of, most);
-}
-
-static double median_ns(const record_table *table, const char *kernel) {
-  const record_row *row = report_row(table, kernel);
-  return row ? row->timing.ns_per_element.median : NAN;
 }
 
 /* Among which kernels the fastest is looked for. */
@@ -61,7 +64,7 @@ static const record_kernel *fastest(const record_report *report, const record_ta
   const record_kernel *best = NULL;
   double best_ns = INFINITY;
   RECORD_EACH(kernel, report, kernels) {
-    const double ns = median_ns(table, kernel->name);
+    const double ns = report_median_ns(table, kernel->name);
     if (!(ns < best_ns) || !is_in(in, kernel, table)) continue;
     best = kernel;
     best_ns = ns;
@@ -90,7 +93,7 @@ static int merit(const record_kernel *kernel, const record_table *table) {
 static const char *pick(const record_report *report, samples *times, const record_table *table, const field *in) {
   const record_kernel *best = fastest(report, table, in), *picked = best;
   RECORD_EACH(kernel, report, kernels) {
-    if (!isfinite(median_ns(table, kernel->name)) || !is_in(in, kernel, table)) continue;
+    if (!isfinite(report_median_ns(table, kernel->name)) || !is_in(in, kernel, table)) continue;
     if (merit(kernel, table) <= merit(picked, table)) continue;
     json_t *ratio = samples_ratio(times, "hot", table->shape.name, best->name, kernel->name);
     if (field_number_or(ratio, "low", INFINITY) <= 1 && field_number(ratio, "estimate") < tie) picked = kernel;
@@ -113,7 +116,7 @@ static bool add_answer(json_t *answers, const record_report *report, samples *ti
                        const char *footprint, answer_budget most) {
   const char *name = table->shape.name, *kernel = pick(report, times, table, &(field){most, false, NULL});
   if (!kernel) return true;
-  const char *slow = isfinite(median_ns(table, baseline)) ? baseline : NULL;
+  const char *slow = isfinite(report_median_ns(table, baseline)) ? baseline : NULL;
   const record_kernel *next = fastest(report, table, &(field){most, false, kernel});
   return json_array_append_new(answers, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "shape", name, "footprint",
                                                   footprint, "budget", answer_budgets[most], "kernel", kernel, "next",
@@ -176,19 +179,19 @@ static const char *find_now(const record_report *report, const record_table *tab
   const char *best = NULL;
   double best_ns = INFINITY;
   RECORD_EACH(kernel, report, kernels) {
-    const double ns = median_ns(table, kernel->name);
+    const double ns = report_median_ns(table, kernel->name);
     if (!is_in_use(kernel) || !(ns < best_ns)) continue;
     best = kernel->name;
     best_ns = ns;
   }
-  return best ? best : isfinite(median_ns(table, baseline)) ? baseline : NULL;
+  return best ? best : isfinite(report_median_ns(table, baseline)) ? baseline : NULL;
 }
 
 /* The library's own choice, where the record tells it and it was timed and passed; else by the times. */
 static const char *find_choice(const record_report *report, samples *times, const record_table *table, bool serial) {
   const char *told = report_choice(report, table->shape.name, serial);
   const record_kernel *kernel = report_kernel(report, told);
-  if (kernel && answer_counts(kernel) && isfinite(median_ns(table, told))) return told;
+  if (kernel && answer_counts(kernel) && isfinite(report_median_ns(table, told))) return told;
   return pick(report, times, table, &(field){ANSWER_ONE, serial, NULL});
 }
 

@@ -3,6 +3,7 @@
 #ifndef POSENC_REPORTS_MODEL_ANSWER_H
 #define POSENC_REPORTS_MODEL_ANSWER_H
 
+#include "posenc.h"
 #include "records/samples.h"
 
 /* The error that a kernel may have: that of correct rounding, one ulp just below 1 (2^-24), or any. */
@@ -39,6 +40,9 @@ bool answer_counts(const record_kernel *kernel);
 
 /* The smallest budget that the kernel's proved bound is within on that table. */
 answer_budget answer_class(const record_kernel *kernel, const record_table *table);
+
+/* Does the kernel prove that its error in that dtype is at most so much everywhere on that shape? */
+bool answer_is_within(const record_kernel *kernel, const record_table_shape *of, posenc_dtype dtype, double most);
 
 /* The name of the fastest kernel on a table of the report; null if there is none, or no table. */
 const char *answer_fastest(const record_report *report, const record_table *table, answer_budget budget);

@@ -13,6 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+double choice_default_abs(posenc_dtype dtype) {
+  static const double most[] = {
+      [POSENC_F32] = 0x1p-24, [POSENC_F64] = 0x1p-44, [POSENC_F16] = 0x1p-11, [POSENC_BF16] = 0x1p-8};
+  return most[dtype];
+}
+
 /* ---- candidates ---- */
 
 /* It was looked at, and nothing is wrong. */

@@ -3,6 +3,7 @@
 #ifndef POSENC_REPORTS_MODEL_CHOICE_H
 #define POSENC_REPORTS_MODEL_CHOICE_H
 
+#include "posenc.h"
 #include "records/read.h"
 
 #include <jansson.h>
@@ -12,6 +13,9 @@
 typedef struct choice_budget {
   double max_ulp, max_abs;
 } choice_budget;
+
+/* The error that posenc_default_options allows in a dtype: one ulp just below 1, and 2^-44 in f64. */
+double choice_default_abs(posenc_dtype dtype);
 
 /*
  * accuracy: an accuracy record that has `table`, the name of the table's shape that the problem works with, and

@@ -17,7 +17,9 @@
 #include <string.h>
 
 /* The tables of "hot" are in "shapes", with its plans; those of the others stand apart. */
-static const char *const modes[] = {"hot", "cold", "fresh", "malloc", "offset", "first", "row"};
+#define STATE(name) #name,
+static const char *const modes[] = {"hot", REPORT_STATES(STATE)};
+#undef STATE
 enum { MODES = sizeof modes / sizeof *modes };
 
 /* The kernel that speed-ups are relative to. */

@@ -3,6 +3,7 @@
 
 #include "common/shapes.h"
 
+#include <math.h>
 #include <string.h>
 
 const char report_reference[] = "transformer-base";
@@ -23,6 +24,11 @@ const record_row *report_row(const record_table *table, const char *kernel) {
 bool row_has_same_bits(const record_row *a, const record_row *b) {
   static const char all[] = "exhaustive";
   return strcmp(a->mode, all) == 0 && strcmp(b->mode, all) == 0 && *a->digest && strcmp(a->digest, b->digest) == 0;
+}
+
+double report_median_ns(const record_table *table, const char *kernel) {
+  const record_row *row = report_row(table, kernel);
+  return row ? row->timing.ns_per_element.median : NAN;
 }
 
 const record_kernel *report_kernel(const record_report *report, const char *name) {

@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+/* The states of memory that tables are timed in, apart from "hot", whose times are in "shapes": fields of the report. */
+#define REPORT_STATES(STATE) STATE(cold) STATE(fresh) STATE(malloc) STATE(offset) STATE(first) STATE(row)
+
 /* The shape that headlines are about, where it was verified. */
 extern const char report_reference[];
 
@@ -17,6 +20,9 @@ const record_row *report_row(const record_table *table, const char *kernel);
 
 /* Were the bits of all elements compared, and are they the same? */
 bool row_has_same_bits(const record_row *a, const record_row *b);
+
+/* The median of its times there; NaN if it was not timed. */
+double report_median_ns(const record_table *table, const char *kernel);
 
 const record_kernel *report_kernel(const record_report *report, const char *name);
 bool report_is_recipe(const record_report *report, const char *kernel);

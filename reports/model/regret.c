@@ -4,43 +4,29 @@
 #include "common/field.h"
 #include "common/shapes.h"
 #include "reports/model/answer.h"
+#include "reports/model/choice.h"
 #include "reports/model/document.h"
 #include "reports/model/regret.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Whether the kernel's bound is within the error that the library allows by default. */
-static bool is_within_default(const record_kernel *kernel, const record_table *table) {
-  static const double most[] = {
-      [POSENC_F32] = 0x1p-24, [POSENC_F64] = 0x1p-44, [POSENC_F16] = 0x1p-11, [POSENC_BF16] = 0x1p-8};
-  const posenc_bound bound = report_bound(kernel);
+/* One that the library could have chosen: its error is one that the library allows by default. */
+static bool is_rival(const record_kernel *kernel, const record_table *table, bool serial) {
   posenc_dtype dtype = POSENC_F32;
   if (!table->applied) dtype_parse(table->shape.dtype, &dtype); /* rows for add and rope are of f32 */
-  const double last = (double)table->shape.first + table->shape.rows - 1;
-  if (!bound.derived || !(fabs(last) <= (double)bound.max_position)) return false;
-  return posenc_bound_at(&bound, dtype, (int64_t)last) <= most[dtype];
-}
-
-/* One that the library could have chosen. */
-static bool is_rival(const record_kernel *kernel, const record_table *table, bool serial) {
   return posenc_kernel_find(kernel->name) && answer_counts(kernel) && (!serial || !kernel->threaded) &&
-         is_within_default(kernel, table);
-}
-
-static double median_ns(const record_table *table, const char *kernel) {
-  const record_row *row = report_row(table, kernel);
-  return row ? row->timing.ns_per_element.median : NAN;
+         answer_is_within(kernel, &table->shape, dtype, choice_default_abs(dtype));
 }
 
 /* A new entry; JSON null if the choice was not timed. */
 static json_t *make_one(const record_report *report, samples *times, const record_table *table, const char *chosen,
                         bool serial) {
   const char *fastest = chosen, *name = table->shape.name;
-  double least = median_ns(table, chosen);
+  double least = report_median_ns(table, chosen);
   if (!isfinite(least)) return json_null();
   RECORD_EACH(kernel, report, kernels) {
-    const double ns = median_ns(table, kernel->name);
+    const double ns = report_median_ns(table, kernel->name);
     if (!(ns < least) || !is_rival(kernel, table, serial)) continue;
     fastest = kernel->name;
     least = ns;
