@@ -7,9 +7,11 @@
 #include "config.h"
 
 #include "bench/bench.h"
+#include "bench/limit.h"
 #include "common/clock.h"
 #include "tests/tap.h"
 
+#include <dirent.h>
 #include <jansson.h>
 #include <math.h>
 #ifdef _OPENMP
@@ -19,6 +21,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #ifdef HAVE_BENCHMARK
 
@@ -333,11 +337,51 @@ static void test_fresh(void) {
   json_decref(record);
 }
 
-int main(void) {
+/* Other threads of this process that are running. */
+static int running_threads(void) {
+  int running = 0;
+  DIR *tasks = opendir("/proc/self/task");
+  for (struct dirent *task; tasks && (task = readdir(tasks));) {
+    char path[300], state = '?';
+    snprintf(path, sizeof path, "/proc/self/task/%.200s/stat", task->d_name);
+    const int number = atoi(task->d_name); /* 0: .. */
+    FILE *file = number == 0 || number == getpid() ? NULL : fopen(path, "r");
+    if (file && fscanf(file, "%*d %*s %c", &state) == 1) running += state == 'R';
+    if (file) fclose(file);
+  }
+  if (tasks) closedir(tasks);
+  return running;
+}
+
+/* After a limit of two threads, in a process of its own: the number of threads that run. */
+static int rest(void) {
+  static _Alignas(64) unsigned char buffer[1 << 20];
+  limit filling = {.buffer = buffer, .bytes = sizeof buffer, .cached = true};
+  const double rate = limit_rate(&filling, 2);
+  const struct timespec moment = {0, 1000000};
+  nanosleep(&moment, NULL);
+  return rate > 0 ? running_threads() : -1;
+}
+
+/* OpenMP's threads, which spin for ever with this policy, do not do so beside the kernel that is timed next. */
+static void test_rest(void) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("OMP_WAIT_POLICY", "active", 1);
+    execl("/proc/self/exe", "stopwatch", "rest", (char *)NULL);
+    _exit(99);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  hold(status == 0, "no thread of a limit runs after it");
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "rest") == 0) return rest();
   seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (seen == MAP_FAILED) return 99;
-  static void (*const tests[])(void) = {test_waits, test_plans,   test_slices, test_uneven,
-                                        test_limit, test_threads, test_cold,   test_fresh};
+  static void (*const tests[])(void) = {test_waits,   test_plans, test_slices, test_uneven, test_limit,
+                                        test_threads, test_cold,  test_fresh,  test_rest};
   for (size_t n = 0; n < sizeof tests / sizeof *tests; n++) attempt(tests[n]);
   return tap_done();
 }
