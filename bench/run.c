@@ -27,7 +27,7 @@ static bool flags_allowed(char *const *flags) {
   for (; flags && *flags; flags++) {
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
       if (strncmp(*flags, ours[i], strlen(ours[i])) == 0)
-        return benchmark_tell("%s: bench sets this itself; see --json, --repetitions and --min-time", *flags);
+        return benchmark_tell("%s: bench sets this itself; see --format, --repetitions and --min-time", *flags);
     }
   }
   return true;

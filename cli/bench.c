@@ -9,16 +9,16 @@
 #include <string.h>
 
 static const char usage[] = "Usage: posenc bench [OPTION]... [-- --benchmark_FLAG=VALUE...]\n"
-                            "Time kernels beside the limit of this machine for the same memory: filling it, for a\n"
-                            "table, or for the two of a rope cache; multiplying it by a constant, for add and rope,\n"
-                            "which work in place. Without --len and --dim, a sweep of lengths at 512 columns, the\n"
-                            "published tables, and the published shapes of add, rope and rope caches are timed;\n"
-                            "with --op, only those of this operation.\n";
+                            "Time kernels beside the limit of this machine for the same memory: filling it,\n"
+                            "for a table, or for the two of a rope cache; multiplying it by a constant, for\n"
+                            "add and rope, which work in place. Without --len and --dim, a sweep of lengths\n"
+                            "at 512 columns, the published tables, and the published shapes of add, rope and\n"
+                            "rope caches are timed; with --op, only those of this operation.\n";
 static const char notes[] = "Modes:\n"
                             "  hot               the same memory again and again\n"
                             "  cold              table, or x, and constants evicted from all caches\n"
-                            "  fresh             memory just allocated by posenc_alloc, page faults included; only\n"
-                            "                    for tables\n"
+                            "  fresh             memory just allocated by posenc_alloc, page faults\n"
+                            "                    included; only for tables\n"
                             "  malloc            the same, allocated by malloc\n"
                             "  offset            as hot, 16 bytes past a cache line\n"
                             "  first             plan and whole table: the cost of a single table\n"
@@ -26,24 +26,27 @@ static const char notes[] = "Modes:\n"
                             "  plan              only the plan, which no mode but first includes\n"
                             "\n"
                             "Arguments after -- go to Google Benchmark. There is a table for each mode. Its\n"
-                            "columns: microseconds for the table (row: for a row; plan: for a plan), nanoseconds\n"
-                            "for an element and GB/s (add and rope: read and written), all medians; share of\n"
-                            "the limit, in the same mode; the plan's share of the time; and the spread of\n"
-                            "the timings, (slowest - fastest) / median. A kernel that can compute none of the tables\n"
-                            "is left out, with a line on stderr; if --kernel has its name, that is an error.\n"
+                            "columns: microseconds for the table (row: for a row; plan: for a plan),\n"
+                            "nanoseconds for an element and GB/s (add and rope: read and written), all\n"
+                            "medians; share of the limit, in the same mode; the plan's share of the time;\n"
+                            "and the spread of the timings, (slowest - fastest) / median. A kernel that can\n"
+                            "compute none of the tables is left out, with a line on stderr; if --kernel has\n"
+                            "its name, that is an error.\n"
                             "\n"
                             "Exit status:\n"
                             "  0                 on success\n"
-                            "  1                 if there is nothing to time, as in an empty table, or a kernel that\n"
-                            "                    crashed, hung or the like had to be left out\n"
+                            "  1                 if there is nothing to time, as in an empty table, or a\n"
+                            "                    kernel that crashed, hung or the like had to be left out\n"
                             "  2                 on bad input or any other error\n"
                             "\n"
                             "Examples:\n"
                             "  $ posenc bench --kernel 'rot*' --len 4096 --dim 512\n"
                             "  $ posenc bench --kernel cr-portable --mode first,row --len 512 --dim 512\n"
-                            "  $ posenc bench --op rope --len 4096 --heads 32 --dim 128 --kernel cr-portable,cached\n"
+                            "  $ posenc bench --op rope --len 4096 --heads 32 --dim 128 \\\n"
+                            "      --kernel cr-portable,cached\n"
                             "  $ posenc bench --encoding alibi --heads 32 --len 2048 --mode hot\n"
-                            "  $ posenc bench --kernel rotation-portable --len 512 --dim 512 --json bench.json\n";
+                            "  $ posenc bench --kernel rotation-portable --len 512 --dim 512 \\\n"
+                            "      --format json -o bench.json\n";
 
 /* The only operands are flags of Google Benchmark. */
 static char **benchmark_flags(char **operands) {
@@ -56,18 +59,18 @@ static int run(options *given) {
   char **flags = benchmark_flags(given->operands);
   selection chosen = given->encoding ? select_encoded(given, given->encoding) : select_measured(given, true);
   if (!given->encoding) require_named(given, &chosen);
-  output *out = open_output("--json", given->json_file);
+  const bool json = given->format && strcmp(given->format, "json") == 0;
+  output *out = open_output("--output", given->output);
   json_t *record;
   select_modes(&chosen, given->modes);
   const int status = measure_time(given, &chosen, flags, &record);
   selection_free(&chosen);
-  if (!record)
+  if (!record) {
     output_abandon(out);
-  else if (out)
-    field_print(record, output_stream(out));
-  else
-    print_timings(record, stdout);
-  if (record) close_output("--json", given->json_file, out);
+  } else {
+    (json ? field_print : print_timings)(record, output_stream(out));
+    close_output("--output", given->output, out);
+  }
   json_decref(record);
   return status;
 }

@@ -13,14 +13,16 @@
 #include <string.h>
 
 static const char usage[] = "Usage: posenc check FILE [OPTION]...\n"
-                            "Compare a table in a file with the exact values, whoever made it: every element with\n"
-                            "the real number, and the properties of a table: values in [-1, 1], sin^2 + cos^2 = 1,\n"
-                            "rows that are rotations of each other, no two rows equal. FILE is NumPy's .npy or a\n"
-                            "safetensors file; it defines the number of positions and columns, and the dtype. The\n"
-                            "rest of the formula is in the metadata that posenc write writes to a safetensors file;\n"
-                            "if it is missing or different, give it by options.\n";
-static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data, '<V2'), f32 and f64. Further axes\n"
-                            "of the shape must be 1, as in (L, 1, D). Files may be larger than memory.\n"
+                            "Compare a table in a file with the exact values, whoever made it: every element\n"
+                            "with the real number, and the properties of a table: values in [-1, 1], sin^2 +\n"
+                            "cos^2 = 1, rows that are rotations of each other, no two rows equal. FILE is\n"
+                            "NumPy's .npy or a safetensors file; it defines the number of positions and\n"
+                            "columns, and the dtype. The rest of the formula is in the metadata that posenc\n"
+                            "write writes to a safetensors file; if it is missing or different, give it by\n"
+                            "options.\n";
+static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data, '<V2'), f32 and f64.\n"
+                            "Further axes of the shape must be 1, as in (L, 1, D). Files may be larger than\n"
+                            "memory.\n"
                             "\n"
                             "Exit status:\n"
                             "  0                 if every element is within the limit, or none was given\n"
@@ -33,7 +35,8 @@ static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data
                             "  $ posenc check table.safetensors --max-ulp 0.51\n"
                             "  $ posenc check rows.npy --positions 5,10,-2.5,1000\n"
                             "  $ posenc check whisper.npy --shift 1 --layout split --max-abs 1e-6\n"
-                            "  $ posenc check model.safetensors --tensor pos_encoder.pe --format junit -o check.xml\n";
+                            "  $ posenc check model.safetensors --tensor pos_encoder.pe --format junit \\\n"
+                            "      -o check.xml\n";
 
 /* ---- the record as text ------------------------------------------------------------------------- */
 
@@ -109,21 +112,45 @@ static void print_properties(const json_t *record, FILE *stream) {
   }
 }
 
-static void print_verdict(const json_t *whole, const json_t *record, FILE *stream) {
+/* The largest absolute error, or if that is within a limit in ulp, the largest in ulp:
+   "off by 0.000387 at row 4999, column 12: 0.98151511 instead of 0.98190232" */
+static void print_worst(const json_t *record, FILE *stream) {
+  const json_t *limit = json_object_get(record, "limit"), *w = json_object_get(record, "max_abs");
+  if (json_is_object(limit) && number(w, "ulp") <= number(limit, "ulp")) w = json_object_get(record, "worst");
+  const int digits = strcmp(field_string(json_object_get(record, "shape"), "dtype"), "f64") == 0 ? 17 : 9;
+  fprintf(stream,
+          "off by %.3g at row %" JSON_INTEGER_FORMAT ", column %" JSON_INTEGER_FORMAT ": %.*g instead of %.*g\n",
+          number(w, "abs"), field_integer(w, "row"), field_integer(w, "column"), digits,
+          strtod(field_string(w, "got"), NULL), digits, strtod(field_string(w, "exact"), NULL));
+}
+
+/* The limit, and by how much it is missed, or that only properties are. */
+static void print_limit(const json_t *record, FILE *stream) {
   const json_t *limit = json_object_get(record, "limit"),
                *of_accuracy = json_array_get(json_object_get(record, "checks"), 0);
-  if (!json_is_object(limit)) {
-    if (field_integer(record, "not_finite"))
-      fputs("\nFAIL: not all elements are finite\n", stream);
-    else
-      fputs("\nno verdict: neither --max-ulp nor --max-abs is given\n", stream);
-    return;
-  }
   const bool by_ulp = number(limit, "ulp") > 0.0;
-  fprintf(stream, "\n%s: --max-%s %.6g", field_integer(whole, "failed") ? "FAIL" : "PASS", by_ulp ? "ulp" : "abs",
-          number(limit, by_ulp ? "ulp" : "abs"));
-  if (!json_is_true(json_object_get(of_accuracy, "ok"))) fprintf(stream, ": %s", field_string(of_accuracy, "note"));
-  fputc('\n', stream);
+  fprintf(stream, "--max-%s %.6g%s%s\n", by_ulp ? "ulp" : "abs", number(limit, by_ulp ? "ulp" : "abs"),
+          json_is_true(json_object_get(of_accuracy, "ok")) ? "" : ": ", field_string(of_accuracy, "note"));
+}
+
+static void print_verdict(const json_t *whole, const json_t *record, FILE *stream) {
+  static const char next[] = "      ";
+  const bool limited = json_is_object(json_object_get(record, "limit"));
+  if (limited && field_integer(whole, "failed") == 0) {
+    fputs("PASS: ", stream);
+    print_limit(record, stream);
+  } else if (limited || field_integer(record, "not_finite")) {
+    fputs("FAIL: ", stream);
+    print_worst(record, stream);
+    fputs(next, stream);
+    if (limited)
+      print_limit(record, stream);
+    else
+      fputs("not all elements are finite\n", stream);
+    fprintf(stream, "%sposenc identify tells what this table is\n", next);
+  } else {
+    fputs("no verdict: neither --max-ulp nor --max-abs is given\n", stream);
+  }
 }
 
 static void print_text(const json_t *whole, FILE *stream) {
@@ -132,6 +159,7 @@ static void print_text(const json_t *whole, FILE *stream) {
   fprintf(stream, "%s%s%s: %s (%s), %s, base %.15g\n", field_string(record, "kernel"),
           json_is_string(tensor) ? ", " : "", json_is_string(tensor) ? json_string_value(tensor) : "",
           field_string(of, "name"), field_string(record, "format"), field_string(of, "dtype"), number(of, "base"));
+  print_verdict(whole, record, stream);
   if (json_is_true(json_object_get(record, "recorded")))
     fprintf(stream, "%-15s as posenc write has recorded it in the file, but for options\n", "formula");
   fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ", each compared with the exact value\n", "elements",
@@ -146,7 +174,6 @@ static void print_text(const json_t *whole, FILE *stream) {
   print_histogram(record, stream);
   print_positions(record, stream);
   print_properties(record, stream);
-  print_verdict(whole, record, stream);
 }
 
 /* ---- the command ------------------------------------------------------------------------------- */

@@ -3,12 +3,11 @@
 
 #include "bench/bench.h"
 #include "cli/catalogue.h"
+#include "cli/code.h"
 #include "cli/files.h"
 #include "cli/measure.h"
 #include "cli/select.h"
 #include "common/field.h"
-#include "common/number.h"
-#include "common/scaling.h"
 #include "reports/model/choice.h"
 #include "reports/page/plot.h"
 
@@ -20,9 +19,9 @@
 
 static const char usage[] = "Usage: posenc choose --len L --dim D [OPTION]...\n"
                             "Find the fastest kernel that is accurate enough for one problem on this machine:\n"
-                            "verifies and times all kernels that can compute it, prints them with a mark where no\n"
-                            "other is both faster and more accurate, recommends one with the reason, and prints\n"
-                            "C lines that use it.\n";
+                            "verifies and times all kernels that can compute it, prints them with a mark\n"
+                            "where no other is both faster and more accurate, recommends one with the\n"
+                            "reason, and prints C lines that use it.\n";
 static const char notes[] = "Errors are those of the table, and for add and rope of the table that they use:\n"
                             "of every element of fewer than 8 million, else of a sample.\n"
                             "\n"
@@ -35,7 +34,8 @@ static const char notes[] = "Errors are those of the table, and for add and rope
                             "  $ posenc choose --len 4096 --dim 512\n"
                             "  $ posenc choose --len 4096 --dim 128 --op rope --heads 32 --max-ulp 0.5\n"
                             "  $ posenc choose --len 512 --dim 128 --keep kernels.wisdom\n"
-                            "  $ posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh --plot front.svg\n";
+                            "  $ posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh \\\n"
+                            "      --plot front.svg\n";
 
 static choice_budget budget_of(const options *given) {
   const posenc_problem table = posenc_table_of(&given->problem);
@@ -153,105 +153,6 @@ static void free_kept(kept *all) {
   free(all->lines);
 }
 
-/* ---- the C lines ---------------------------------------------------------------------------------- */
-
-static const char *layout_constant(posenc_layout layout) {
-  static const char *const names[] = {"POSENC_INTERLEAVED", "POSENC_INTERLEAVED_CS", "POSENC_SPLIT", "POSENC_SPLIT_CS",
-                                      "POSENC_DUPLICATED"};
-  return names[layout];
-}
-
-static const char *dtype_constant(posenc_dtype dtype) {
-  static const char *const names[] = {"POSENC_F32", "POSENC_F64", "POSENC_F16", "POSENC_BF16"};
-  return names[dtype];
-}
-
-static void print_scaling(const posenc_problem *p) {
-  static const char *const kinds[SCALINGS] = {"NONE", "LINEAR", "DYNAMIC", "YARN", "LLAMA3", "LONGROPE"};
-  const posenc_scaling *s = &p->scaling;
-  if (s->kind == POSENC_SCALING_NONE && s->attention == 0.0) return;
-  printf("  problem.scaling.kind = POSENC_SCALING_%s;\n", kinds[s->kind]);
-  for (int key = 0; key < SCALING_KEYS; key++) {
-    const void *member = (const char *)s + scaling_keys[key].offset;
-    if (!(scaling_forms[s->kind].keys >> key & 1u)) continue;
-    if (scaling_keys[key].type == SCALING_LIST) {
-      fputs("  static const double factors[] = {", stdout);
-      for (int64_t i = 0; i < p->dim / 2; i++) printf("%s%s", i ? ", " : "", number_of(s->factors[i]).text);
-      fputs("};\n", stdout);
-    }
-    printf("  problem.scaling.%s = ", scaling_keys[key].name);
-    switch (scaling_keys[key].type) {
-    case SCALING_REAL:
-      fputs(number_of(*(const double *)member).text, stdout);
-      break;
-    case SCALING_WHOLE:
-      printf("INT64_C(%" PRId64 ")", *(const int64_t *)member);
-      break;
-    case SCALING_FLAG:
-      fputs(*(const bool *)member ? "true" : "false", stdout);
-      break;
-    case SCALING_LIST:
-      fputs("factors", stdout);
-      break;
-    }
-    fputs(";\n", stdout);
-  }
-}
-
-static void print_problem(const posenc_problem *p) {
-  if (p->op == POSENC_ROPE)
-    printf("  posenc_problem problem = posenc_rope(%" PRId64 ", %" PRId64 ", %" PRId64 ");\n", p->rows, p->heads,
-           p->dim);
-  else
-    printf("  posenc_problem problem = posenc_%s(%" PRId64 ", %" PRId64 ");\n",
-           p->op == POSENC_ADD          ? "add"
-           : p->op == POSENC_ROPE_CACHE ? "rope_tables"
-                                        : "table",
-           p->rows, p->dim);
-  const posenc_problem usual = posenc_table(p->rows, p->dim);
-  if (p->first != usual.first) printf("  problem.first = INT64_C(%" PRId64 ");\n", p->first);
-  if (p->base != usual.base) printf("  problem.base = %.17g;\n", p->base);
-  if (p->shift != usual.shift) printf("  problem.shift = %.17g;\n", p->shift);
-  if (p->scale != usual.scale) printf("  problem.scale = %.17g;\n", p->scale);
-  print_scaling(p);
-  if (p->padding != usual.padding) printf("  problem.padding = INT64_C(%" PRId64 ");\n", p->padding);
-  if (p->layout != layout_default(p->op)) printf("  problem.layout = %s;\n", layout_constant(p->layout));
-  if (p->dtype != usual.dtype) printf("  problem.dtype = %s;\n", dtype_constant(p->dtype));
-  if (p->inverse) printf("  problem.inverse = true;\n");
-}
-
-/* The library finds its own kernels by name. One of a plugin is in the list that POSENC_PLUGIN makes. */
-static void print_kernel(const posenc_kernel *kernel) {
-  const plugin_place place = catalogue_place(kernel);
-  if (place.path)
-    printf("  // %s is a kernel of %s, which has to be linked with the program\n"
-           "  extern const posenc_kernel *const posenc_plugin_kernels[];\n"
-           "  options.kernel = posenc_plugin_kernels[%zu];\n",
-           kernel->name, place.path, place.number);
-  else
-    printf("  options.kernel = posenc_kernel_find(\"%s\");\n", kernel->name);
-}
-
-static void print_code(const posenc_problem *problem, const posenc_kernel *kernel, int threads) {
-  fputs("\n", stdout);
-  print_problem(problem);
-  printf("  posenc_options options = posenc_default_options();\n");
-  print_kernel(kernel);
-  if (kernel->threaded) printf("  options.threads = %d;\n", threads);
-  fputs("  posenc_plan *plan;\n"
-        "  if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) return 1;\n",
-        stdout);
-  if (problem->op == POSENC_TABLE)
-    printf("  posenc_execute(plan, 0, %" PRId64 ", table);\n", problem->rows);
-  else if (problem->op == POSENC_ROPE_CACHE)
-    printf("  posenc_rope_cache(plan, 0, %" PRId64 ", cosines, sines);\n", problem->rows);
-  else
-    printf("  posenc_slice slice = posenc_rows(0, %" PRId64 ");\n"
-           "  posenc_apply(plan, &slice, x, x);\n",
-           problem->rows);
-  fputs("  posenc_plan_destroy(plan);\n", stdout);
-}
-
 /* ---- the command ---------------------------------------------------------------------------------- */
 
 /* Less work than verify and bench do, so that the answer comes in seconds. */
@@ -274,7 +175,9 @@ static int run(options *given) {
     die_value("--memory", "fresh", "x is never in fresh memory");
   if (picture && plot_refusal()) die_value("--plot", picture, plot_refusal());
   kept before = keep ? read_kept(keep) : (kept){0};
-  output *wisdom = open_output("--keep", keep), *out = open_output("--plot", picture);
+  output *wisdom = open_output("--keep", keep), *drawn = open_output("--plot", picture),
+         *text = open_output("--output", given->output);
+  FILE *out = output_stream(text);
 
   json_t *accuracy = measure_accuracy(given, &chosen, 1, false), *timing;
   const char *name = chosen.shapes[0].name, *table = chosen.shapes[chosen.shape_count - 1].name;
@@ -290,16 +193,17 @@ static int run(options *given) {
 
   const bool found = *choice->choice;
   if (given->format && strcmp(given->format, "json") == 0) {
-    field_print(made, stdout);
+    field_print(made, out);
   } else {
-    choice_print(choice, stdout);
-    print_doubt(timing, stdout);
-    if (found) print_code(&given->problem, find_kernel(choice->choice), given->threads);
+    choice_print(choice, out);
+    print_doubt(timing, out);
+    if (found) code_print(out, given, find_kernel(choice->choice));
   }
-  if (out && (choice_plot(choice, output_stream(out)) != 0 || !output_commit(out)))
+  if (drawn && (choice_plot(choice, output_stream(drawn)) != 0 || !output_commit(drawn)))
     die_value("--plot", picture, "it could not be drawn");
   if (wisdom) write_kept(&before, choice, given, output_stream(wisdom));
   close_output("--keep", keep, wisdom);
+  close_output("--output", given->output, text);
   free_kept(&before);
   status = found && !lost ? accuracy_status(accuracy) : STATUS_FAILED_CHECK;
   record_free(choice);

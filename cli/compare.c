@@ -14,42 +14,43 @@
 
 enum { STATUS_WORSE = 1 };
 
-static const char usage[] =
-    "Usage: posenc compare OLD NEW [OPTION]...\n"
-    "  or:  posenc compare --run OLD NEW [OPTION]... [-- BENCH-OPTION...]\n"
-    "Print what is worse in one of two records of the same kind: records of\n"
-    "posenc verify --format json, where any growth of an error counts, or of\n"
-    "posenc bench --json or any other Google Benchmark JSON, where a ratio of times\n"
-    "counts if it is significant by Mann and Whitney's U test.\n"
-    "\n"
-    "With --run, OLD and NEW are programs, such as posenc of two builds. Both are run as\n"
-    "'PROGRAM bench --json - BENCH-OPTION...' again and again, in blocks of four processes,\n"
-    "old new new old or new old old new, by chance. A ratio of times counts if it is significant\n"
-    "by Wilcoxon's signed-rank test of the blocks.\n";
-static const char notes[] =
-    "A ratio is NEW to OLD: 1.05 is 5 % more time. Of records it is the median of all quotients\n"
-    "of two timings; of programs, that of the means of all pairs of blocks, where the best\n"
-    "timing of each process counts. The p are corrected for the number of benchmarks by\n"
-    "Holm's method, and the intervals enclose all ratios at once. The next column is the\n"
-    "difference that is just significant. A benchmark is the same if its whole interval is\n"
-    "within the threshold, and undecided if timings are too few or spread too widely.\n"
-    "\n"
-    "Timings of one thread that took 5 % more time than the thread had a core were\n"
-    "interrupted by other processes, and are left out of posenc's records. Two processes on\n"
-    "a busy machine are no fair comparison even so: use --run there. A process has\n"
-    "--repetitions " TEXT_OF(RUN_REPETITIONS) " and --min-time " TEXT_OF(
-        RUN_MIN_TIME) " unless BENCH-OPTIONs say otherwise: many short timings,\n"
-                      "so that some are not interrupted.\n"
-                      "\n"
-                      "Exit status:\n"
-                      "  0                 if nothing is worse\n"
-                      "  1                 if something is\n"
-                      "  2                 on bad input or any other error\n"
-                      "\n"
-                      "Examples:\n"
-                      "  $ posenc compare before/accuracy.json after/accuracy.json\n"
-                      "  $ posenc compare before/bench.json after/bench.json --slower 10 --format markdown\n"
-                      "  $ posenc compare --run old/posenc new/posenc -- --kernel cr-portable --len 512 --dim 512\n";
+static const char usage[] = "Usage: posenc compare OLD NEW [OPTION]...\n"
+                            "  or:  posenc compare --run OLD NEW [OPTION]... [-- BENCH-OPTION...]\n"
+                            "Print what is worse in one of two records of the same kind: records of posenc\n"
+                            "verify --format json, where any growth of an error counts, or of posenc bench\n"
+                            "--format json or any other Google Benchmark JSON, where a ratio of times counts\n"
+                            "if it is significant by Mann and Whitney's U test.\n"
+                            "\n"
+                            "With --run, OLD and NEW are programs, such as posenc of two builds. Both are\n"
+                            "run as 'PROGRAM bench --format json BENCH-OPTION...' again and again, in blocks\n"
+                            "of four processes, old new new old or new old old new, by chance. A ratio of\n"
+                            "times counts if it is significant by Wilcoxon's signed-rank test of the blocks.\n";
+static const char notes[] = "A ratio is NEW to OLD: 1.05 is 5 % more time. Of records it is the median of\n"
+                            "all quotients of two timings; of programs, that of the means of all pairs of\n"
+                            "blocks, where the best timing of each process counts. The p are corrected for\n"
+                            "the number of benchmarks by Holm's method, and the intervals enclose all ratios\n"
+                            "at once. The next column is the difference that is just significant. A benchmark\n"
+                            "is the same if its whole interval is within the threshold, and undecided if\n"
+                            "timings are too few or spread too widely.\n"
+                            "\n"
+                            "Timings of one thread that took 5 % more time than the thread had a core were\n"
+                            "interrupted by other processes, and are left out of posenc's records. Two\n"
+                            "processes on a busy machine are no fair comparison even so: use --run there. A\n"
+                            "process has --repetitions " TEXT_OF(RUN_REPETITIONS) " and --min-time " TEXT_OF(
+                                RUN_MIN_TIME) " unless BENCH-OPTIONs\n"
+                                              "say otherwise: many short timings, so that some are not interrupted.\n"
+                                              "\n"
+                                              "Exit status:\n"
+                                              "  0                 if nothing is worse\n"
+                                              "  1                 if something is\n"
+                                              "  2                 on bad input or any other error\n"
+                                              "\n"
+                                              "Examples:\n"
+                                              "  $ posenc compare before/accuracy.json after/accuracy.json\n"
+                                              "  $ posenc compare before/bench.json after/bench.json \\\n"
+                                              "      --slower 10 --format markdown\n"
+                                              "  $ posenc compare --run old/posenc new/posenc -- \\\n"
+                                              "      --kernel cr-portable --len 512 --dim 512\n";
 
 /* ---- records ---- */
 
@@ -81,10 +82,10 @@ static json_t *compare_files(const options *given, const compare_limits *limits)
 
 static const char *const sides[] = {"old program", "new program"};
 
-/* "PROGRAM bench --json - --repetitions N --min-time S BENCH-OPTION...", a new array; later options replace ours. */
+/* "PROGRAM bench --format json --repetitions N --min-time S BENCH-OPTION...", a new array. Later ones replace ours. */
 static char **arguments_of(const options *given, int side) {
-  static char *const ours[] = {
-      "bench", "--json", "-", "--repetitions", TEXT_OF(RUN_REPETITIONS), "--min-time", TEXT_OF(RUN_MIN_TIME)};
+  static char *const ours[] = {"bench",      "--format",           "json", "--repetitions", TEXT_OF(RUN_REPETITIONS),
+                               "--min-time", TEXT_OF(RUN_MIN_TIME)};
   enum { OURS = sizeof ours / sizeof *ours };
   const size_t more = given->operand_count - 2;
   char **arguments = calloc(1 + OURS + more + 1, sizeof *arguments);
@@ -149,7 +150,9 @@ static void require_operands(const options *given) {
     return;
   }
   for (char **option = given->operands + 2; *option; option++)
-    if (strncmp(*option, "--json", strlen("--json")) == 0 || strcmp(*option, "--help") == 0)
+    if (strncmp(*option, "--format", strlen("--format")) == 0 ||
+        strncmp(*option, "--output", strlen("--output")) == 0 || strncmp(*option, "-o", 2) == 0 ||
+        strcmp(*option, "--help") == 0)
       die("%s: not an option of the programs that --run runs", *option);
 }
 
@@ -168,17 +171,20 @@ static compare_limits limits_of(const options *given) {
 static int run(options *given) {
   require_operands(given);
   const compare_limits limits = limits_of(given);
+  output *out = open_output("--output", given->output);
   json_t *json = (given->run_programs ? compare_programs : compare_files)(given, &limits);
   const record_comparison *comparison = record_take_comparison(json);
   if (!comparison) die("out of memory");
   const char *format = given->format ? given->format : "text";
   if (strcmp(format, "json") == 0)
-    field_print(json, stdout);
+    field_print(json, output_stream(out));
   else
-    (strcmp(format, "text") == 0 ? compare_print_text : compare_print_markdown)(comparison, given->all, stdout);
+    (strcmp(format, "text") == 0 ? compare_print_text : compare_print_markdown)(comparison, given->all,
+                                                                                output_stream(out));
   const bool worse = comparison->worse > 0;
   record_free(comparison);
   json_decref(json);
+  close_output("--output", given->output, out);
   return worse ? STATUS_WORSE : EXIT_SUCCESS;
 }
 

@@ -11,10 +11,10 @@
 enum { STATUS_DIFFERENT = 1 };
 
 static const char usage[] = "Usage: posenc diff A B [OPTION]...\n"
-                            "Print where and by how much two tables in files differ: the first and the largest\n"
-                            "difference, how many elements differ, and whether the columns of one are those of the\n"
-                            "other in another order, as those of interleaved and split tables are. Nothing is printed\n"
-                            "if all bits are equal.\n";
+                            "Print where and by how much two tables in files differ: the first and the\n"
+                            "largest difference, how many elements differ, and whether the columns of one\n"
+                            "are those of the other in another order, as those of interleaved and split\n"
+                            "tables are. Nothing is printed if all bits are equal.\n";
 static const char notes[] = "A and B are NumPy's .npy or safetensors files; elements of different dtypes are\n"
                             "compared by value. Files may be larger than memory.\n"
                             "\n"
@@ -36,53 +36,53 @@ static int digits_of(posenc_dtype dtype) {
   return dtype == POSENC_F64 ? 17 : dtype == POSENC_F32 ? 9 : 5;
 }
 
-static void print_place(const char *name, const difference_at *at, int digits_a, int digits_b) {
-  printf("%-15s row %" PRId64 ", column %" PRId64 ": %.*g and %.*g, %.3g apart\n", name, at->row, at->column, digits_a,
-         at->a, digits_b, at->b, at->size);
+static void print_place(FILE *out, const char *name, const difference_at *at, int digits_a, int digits_b) {
+  fprintf(out, "%-15s row %" PRId64 ", column %" PRId64 ": %.*g and %.*g, %.3g apart\n", name, at->row, at->column,
+          digits_a, at->a, digits_b, at->b, at->size);
 }
 
 /* Column numbers of a for the first columns of b. */
-static void print_columns(const int64_t *columns, int64_t dim) {
+static void print_columns(FILE *out, const int64_t *columns, int64_t dim) {
   enum { SHOWN = 16 };
-  printf("%-15s B has the columns of A in another order:", "columns");
-  for (int64_t c = 0; c < dim && c < SHOWN; c++) printf(" %" PRId64, columns[c]);
-  puts(dim > SHOWN ? " ..." : "");
+  fprintf(out, "%-15s B has the columns of A in another order:", "columns");
+  for (int64_t c = 0; c < dim && c < SHOWN; c++) fprintf(out, " %" PRId64, columns[c]);
+  fputs(dim > SHOWN ? " ...\n" : "\n", out);
 }
 
-static void print_layouts(const difference *d, int64_t dim) {
+static void print_layouts(FILE *out, const difference *d, int64_t dim) {
   if (d->from && d->columns)
-    printf("%-15s B is A with its columns from %s to %s\n", "columns", d->from, d->to);
+    fprintf(out, "%-15s B is A with its columns from %s to %s\n", "columns", d->from, d->to);
   else if (d->from)
-    printf("%-15s from %s to %s, those of A are within %.3g of those of B in the first rows\n", "columns", d->from,
-           d->to, d->least);
+    fprintf(out, "%-15s from %s to %s, those of A are within %.3g of those of B in the first rows\n", "columns",
+            d->from, d->to, d->least);
   else if (d->columns)
-    print_columns(d->columns, dim);
+    print_columns(out, d->columns, dim);
 }
 
-static void print_table(const char *name, const char *path, const stored *at) {
-  printf("%s: %" PRId64 "x%" PRId64 " %s, ", name, at->rows, at->dim, dtype_name(at->dtype));
-  print_quoted(stdout, path);
-  putchar('\n');
+static void print_table(FILE *out, const char *name, const char *path, const stored *at) {
+  fprintf(out, "%s: %" PRId64 "x%" PRId64 " %s, ", name, at->rows, at->dim, dtype_name(at->dtype));
+  print_quoted(out, path);
+  fputc('\n', out);
 }
 
-static void print_difference(const difference *d, const stored *a, const stored *b) {
+static void print_difference(FILE *out, const difference *d, const stored *a, const stored *b) {
   const int digits_a = digits_of(a->dtype), digits_b = digits_of(b->dtype);
   const int64_t elements = d->rows * a->dim;
   if (a->rows != b->rows)
-    printf("%-15s %" PRId64 " and %" PRId64 "; compared are %" PRId64 "\n", "rows", a->rows, b->rows, d->rows);
-  if (a->dtype != b->dtype) printf("%-15s %s and %s\n", "dtypes", dtype_name(a->dtype), dtype_name(b->dtype));
-  printf("%-15s %" PRId64 " of %" PRId64, "other values", d->values, elements);
-  if (d->bits >= 0) printf("; other bits: %" PRId64, d->bits);
-  putchar('\n');
+    fprintf(out, "%-15s %" PRId64 " and %" PRId64 "; compared are %" PRId64 "\n", "rows", a->rows, b->rows, d->rows);
+  if (a->dtype != b->dtype) fprintf(out, "%-15s %s and %s\n", "dtypes", dtype_name(a->dtype), dtype_name(b->dtype));
+  fprintf(out, "%-15s %" PRId64 " of %" PRId64, "other values", d->values, elements);
+  if (d->bits >= 0) fprintf(out, "; other bits: %" PRId64, d->bits);
+  fputc('\n', out);
   if (d->values || d->bits > 0) {
-    print_place("first", &d->first, digits_a, digits_b);
-    print_place("largest", &d->largest, digits_a, digits_b);
+    print_place(out, "first", &d->first, digits_a, digits_b);
+    print_place(out, "largest", &d->largest, digits_a, digits_b);
   }
-  print_layouts(d, a->dim);
+  print_layouts(out, d, a->dim);
 }
 
 /* Prints the difference, if there is any; whether there is. */
-static bool compare_elements(char **files, table_file *a, table_file *b) {
+static bool compare_elements(FILE *out, char **files, table_file *a, table_file *b) {
   const stored *of_a = table_stored(a), *of_b = table_stored(b);
   difference found;
   const char *failure = difference_find(a, b, show, &found);
@@ -90,9 +90,9 @@ static bool compare_elements(char **files, table_file *a, table_file *b) {
   if (failure) die("%s and %s: %s", files[0], files[1], failure);
   const bool different = found.values || found.bits != 0 || of_a->rows != of_b->rows;
   if (different) {
-    print_table("A", files[0], of_a);
-    print_table("B", files[1], of_b);
-    print_difference(&found, of_a, of_b);
+    print_table(out, "A", files[0], of_a);
+    print_table(out, "B", files[1], of_b);
+    print_difference(out, &found, of_a, of_b);
   }
   difference_free(&found);
   return different;
@@ -107,16 +107,19 @@ static int run(options *given) {
              *b = open_table(NULL, files[1], tensors->count == 2 ? tensors->items[1] : first, TABLE_WHOLE);
   if (first && !table_tensor(a) && !table_tensor(b)) die("--tensor %s: neither file has names", first);
   const int64_t columns_a = table_stored(a)->dim, columns_b = table_stored(b)->dim;
+  output *result = open_output("--output", given->output);
+  FILE *out = output_stream(result);
   bool different = true;
   if (columns_a == columns_b) {
-    different = compare_elements(files, a, b);
+    different = compare_elements(out, files, a, b);
   } else {
-    print_table("A", files[0], table_stored(a));
-    print_table("B", files[1], table_stored(b));
-    printf("%-15s %" PRId64 " and %" PRId64 "\n", "columns", columns_a, columns_b);
+    print_table(out, "A", files[0], table_stored(a));
+    print_table(out, "B", files[1], table_stored(b));
+    fprintf(out, "%-15s %" PRId64 " and %" PRId64 "\n", "columns", columns_a, columns_b);
   }
   table_close(a);
   table_close(b);
+  close_output("--output", given->output, result);
   return different ? STATUS_DIFFERENT : EXIT_SUCCESS;
 }
 

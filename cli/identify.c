@@ -18,24 +18,29 @@
 enum { STATUS_NO_TABLE = 1 };
 
 static const char usage[] = "Usage: posenc identify FILE [OPTION]...\n"
-                            "Identify a table in a file from its numbers alone: layout, base, denominator, scaling\n"
-                            "with its parameters, first position or list of positions, scale, amplitude, padding\n"
-                            "row, damaged columns, the dtypes that it has been in, and the framework's recipe that\n"
-                            "comes closest, with its errors from the exact values.\n";
-static const char notes[] =
-    "FILE is NumPy's .npy file or a safetensors file. Recipes are those that 'posenc list' shows as\n"
-    "recipe/NAME; all that would have written the same bits are listed. Numbers have as many\n"
-    "digits as the table supports.\n"
-    "\n"
-    "Exit status:\n"
-    "  0                 if it is a sinusoidal positional encoding, or half a rope cache\n"
-    "  1                 if it is not, also if it has sines of other frequencies; or is too\n"
-    "                    small to decide; or if a recipe of a plugin crashed, hung or the like\n"
-    "  2                 on bad input or any other error\n"
-    "\n"
-    "Examples:\n"
-    "  $ posenc identify table.npy\n"
-    "  $ posenc identify model.safetensors --tensor pos_encoder.pe --format json\n";
+                            "Identify a table in a file from its numbers alone: layout, base, denominator,\n"
+                            "scaling with its parameters, first position or list of positions, scale,\n"
+                            "amplitude, padding row, damaged columns, the dtypes that it has been in, and\n"
+                            "the framework's recipe that comes closest, with its errors from the exact\n"
+                            "values.\n";
+static const char notes[] = "FILE is NumPy's .npy file or a safetensors file; of a rope cache of shape (2,\n"
+                            "L, D), the first of the two tables is looked at. Complex numbers are pairs of\n"
+                            "columns. Recipes are those that 'posenc list' shows as recipe/NAME; all that\n"
+                            "would have written the same bits are listed. Numbers have as many digits as the\n"
+                            "table supports.\n"
+                            "\n"
+                            "Exit status:\n"
+                            "  0                 if it is a sinusoidal positional encoding, or half a rope\n"
+                            "                    cache\n"
+                            "  1                 if it is not, also if it has sines of other frequencies,\n"
+                            "                    reversed or repeated rows, or negated sines; or is too\n"
+                            "                    small to decide; or if a recipe of a plugin crashed, hung\n"
+                            "                    or the like\n"
+                            "  2                 on bad input or any other error\n"
+                            "\n"
+                            "Examples:\n"
+                            "  $ posenc identify table.npy\n"
+                            "  $ posenc identify model.safetensors --tensor pos_encoder.pe --format json\n";
 
 /* ---- the record as text ------------------------------------------------------------------------- */
 
@@ -197,7 +202,9 @@ static json_t *identified(const identify_request *request) {
   threads_limit();
   identity *found = identify(request);
   json_t *record = found ? identity_json(found, request) : NULL;
-  const bool is_table = found && found->verdict == IDENTIFY_TABLE;
+  int64_t period;
+  const bool is_table =
+      found && found->verdict == IDENTIFY_TABLE && identity_order_of(found, &period) == IDENTITY_ORDERED;
   identity_free(found);
   return record ? json_pack("{s:o, s:b}", "record", record, "is_table", (int)is_table) : NULL;
 }
@@ -248,7 +255,7 @@ static json_t *identified_isolated(const identify_request *request, double silen
 
 static int run(options *given) {
   const char *file = given->operands[0], *tensor = given->tensor;
-  table_file *table = open_table(NULL, file, tensor, TABLE_WHOLE);
+  table_file *table = open_table(NULL, file, tensor, TABLE_FIRST);
   if (tensor && !table_tensor(table)) die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
   if (table_stored(table)->dim > IDENTIFY_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be looked at", file, table_stored(table)->dim,

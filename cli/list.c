@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/catalogue.h"
-#include "cli/options.h"
+#include "cli/files.h"
+#include "cli/select.h"
 #include "common/contract.h"
 #include "common/field.h"
 #include "common/scaling.h"
@@ -9,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] = "Usage: posenc list [OPTION]...\n"
-                            "List the kernels with their contracts, and whether they run here: first those of the\n"
-                            "library, fastest first, then those on other libraries, then those of plugins; then the\n"
-                            "recipes, which compute the table as frameworks do; then operations, layouts, scalings\n"
-                            "and other properties of a problem.\n";
-static const char notes[] = "A bound of \"U ulp + A\" says that no element is further from the exact value than\n"
-                            "U units in the last place of the exact value, plus A.\n"
+static const char usage[] = "Usage: posenc list [KERNEL,...] [OPTION]...\n"
+                            "List the kernels, one in a line: largest error, whether it runs here, what it\n"
+                            "is. First those of the library, fastest first, then those on other libraries,\n"
+                            "then those of plugins; then the recipes, which compute the table as frameworks\n"
+                            "do. With names or patterns, print the contracts of those kernels.\n";
+static const char notes[] = "An error of \"U ulp + A\" says that no element is further from the exact value\n"
+                            "than U units in the last place of the exact value, plus A.\n"
                             "\n"
                             "Exit status:\n"
                             "  0                 on success\n"
@@ -23,66 +24,108 @@ static const char notes[] = "A bound of \"U ulp + A\" says that no element is fu
                             "\n"
                             "Examples:\n"
                             "  $ posenc list\n"
-                            "  $ posenc list --json\n";
+                            "  $ posenc list cr-avx2\n"
+                            "  $ posenc list 'recipe/*' --format json\n";
 
-static void print_json(const options *given, const posenc_kernel *const *kernels, size_t count) {
+typedef void printer(const options *given, const posenc_kernel *kernel, FILE *out);
+
+static const char *refusal_of(const options *given, const posenc_kernel *kernel) {
+  const posenc_options plan = options_of_plan(given, kernel);
+  return posenc_kernel_refusal(kernel, NULL, &plan);
+}
+
+static void print_name(const options *given, const posenc_kernel *kernel, FILE *out) {
+  (void)given;
+  fprintf(out, "%s\n", kernel->name);
+}
+
+static void print_line(const options *given, const posenc_kernel *kernel, FILE *out) {
+  posenc_bound bound = kernel->bound;
+  const bool grows = bound.growth > 0.0;
+  char error[128] = "no bound";
+  if (grows) bound.abs = bound.growth = 0.0;
+  if (bound.derived) format_error(&bound, error, sizeof error - sizeof ", grows");
+  if (bound.derived && grows) strcat(error, ", grows");
+  fprintf(out, "%-21s  %-15s  %-4s  %s\n", kernel->name, error, refusal_of(given, kernel) ? "no" : "yes",
+          kernel->summary);
+}
+
+static void print_contract(const options *given, const posenc_kernel *kernel, FILE *out) {
+  const char *refusal = refusal_of(given, kernel);
+  char bound[128];
+  format_bound(&kernel->bound, bound, sizeof bound);
+  fprintf(out, "%s: %s\n", kernel->name, kernel->summary);
+  fprintf(out, "  algorithm     %s\n", kernel->algorithm);
+  fprintf(out, "  provenance    %s\n", kernel->provenance);
+  fprintf(out, "  ISA           %s\n", kernel_isa(kernel));
+  fprintf(out, "  bound         %s\n", bound);
+  fprintf(out, "  basis         %s\n", kernel->basis);
+  fprintf(out, "  reproducible  %s\n", kernel->reproducible ? "yes" : "no");
+  fprintf(out, "  threads       %s\n", kernel->threaded ? "several" : "one");
+  fprintf(out, "  runs here     %s%s\n", refusal ? "no: " : "yes", refusal ? refusal : "");
+}
+
+static void print_json(const options *given, const posenc_kernel *const *kernels, size_t count, FILE *out) {
   json_t *contracts = json_array();
   for (size_t i = 0; i < count; i++)
     if (json_array_append_new(contracts, kernel_json(kernels[i], given->isa)) != 0) die("out of memory");
-  field_print(contracts, stdout);
+  field_print(contracts, out);
   json_decref(contracts);
 }
 
-static void print_contract(const options *given, const posenc_kernel *kernel) {
-  posenc_options plan = options_of_plan(given, kernel);
-  const char *refusal = posenc_kernel_refusal(kernel, NULL, &plan);
-  char bound[128];
-  format_bound(&kernel->bound, bound, sizeof bound);
-  printf("%s: %s\n", kernel->name, kernel->summary);
-  printf("  algorithm     %s\n", kernel->algorithm);
-  printf("  provenance    %s\n", kernel->provenance);
-  printf("  ISA           %s\n", kernel_isa(kernel));
-  printf("  bound         %s\n", bound);
-  printf("  basis         %s\n", kernel->basis);
-  printf("  reproducible  %s\n", kernel->reproducible ? "yes" : "no");
-  printf("  threads       %s\n", kernel->threaded ? "several" : "one");
-  printf("  runs here     %s%s\n", refusal ? "no: " : "yes", refusal ? refusal : "");
-}
-
-/* Prints the kernels that --kernel '*' selects, or if `apart` the others. */
-static void print_contracts(const options *given, const posenc_kernel *const *kernels, size_t count, bool apart) {
-  for (size_t i = 0; i < count; i++)
-    if ((strchr(kernels[i]->name, '/') != NULL) == apart) print_contract(given, kernels[i]);
+/* The kernels that the operand selects, or all. */
+static void print_kernels(options *given, FILE *out) {
+  const bool chosen = given->operand_count > 0, names = given->format && strcmp(given->format, "names") == 0;
+  size_t count;
+  const posenc_kernel *const *kernels = catalogue_kernels(&count);
+  if (chosen) {
+    given->kernel = given->operands[0];
+    rename_kernels(given);
+    kernels = select_kernels(given, &count);
+  }
+  if (given->format && strcmp(given->format, "json") == 0) {
+    print_json(given, kernels, count, out);
+    return;
+  }
+  printer *print = names ? print_name : chosen ? print_contract : print_line;
+  if (print == print_line) fprintf(out, "%-21s  %-15s  %-4s  %s\n", "KERNEL", "LARGEST ERROR", "RUNS", "WHAT IT IS");
+  /* Where all are printed, the recipes are apart. */
+  for (int apart = 0; apart <= (print == print_line); apart++)
+    for (size_t i = 0; i < count; i++)
+      if (print != print_line || (strchr(kernels[i]->name, '/') != NULL) == apart) print(given, kernels[i], out);
+  if (print == print_line)
+    fputs("\nposenc list KERNEL prints a contract, --encodings other encodings, --problems what can be computed.\n",
+          out);
 }
 
 /* ---- encodings ------------------------------------------------------------------------------------ */
 
-static void print_encodings_json(void) {
+static void print_encodings_json(FILE *out) {
   size_t count;
   const posenc_encoding *const *encodings = posenc_encodings(&count);
   json_t *contracts = json_array();
   for (size_t i = 0; i < count; i++)
     if (json_array_append_new(contracts, encoding_json(encodings[i])) != 0) die("out of memory");
-  field_print(contracts, stdout);
+  field_print(contracts, out);
   json_decref(contracts);
 }
 
-static void print_encoding(const posenc_encoding *e) {
-  char bound[128] = "of its kernel, see above";
+static void print_encoding(const posenc_encoding *e, FILE *out) {
+  char bound[128] = "of its kernel";
   if (!e->by_kernels) format_bound(&e->bound, bound, sizeof bound);
-  printf("%s: %s\n", e->name, e->summary);
-  printf("  formula       %s\n", e->formula);
-  printf("  call          %s\n", e->call);
-  printf("  provenance    %s\n", e->provenance);
-  printf("  bound         %s\n", bound);
-  printf("  basis         %s\n", e->basis);
-  printf("  reproducible  %s\n", e->by_kernels ? "as its kernel" : e->reproducible ? "yes" : "no");
+  fprintf(out, "%s: %s\n", e->name, e->summary);
+  fprintf(out, "  formula       %s\n", e->formula);
+  fprintf(out, "  call          %s\n", e->call);
+  fprintf(out, "  provenance    %s\n", e->provenance);
+  fprintf(out, "  bound         %s\n", bound);
+  fprintf(out, "  basis         %s\n", e->basis);
+  fprintf(out, "  reproducible  %s\n", e->by_kernels ? "as its kernel" : e->reproducible ? "yes" : "no");
 }
 
-static void print_encodings(void) {
+static void print_encodings(FILE *out) {
   size_t count;
   const posenc_encoding *const *encodings = posenc_encodings(&count);
-  for (size_t i = 0; i < count; i++) print_encoding(encodings[i]);
+  for (size_t i = 0; i < count; i++) print_encoding(encodings[i], out);
 }
 
 /* ---- properties of problems ------------------------------------------------------------------------ */
@@ -91,28 +134,28 @@ typedef struct choice {
   const char *name, *summary;
 } choice;
 
-static void print_choices(const char *heading, const choice *choices, size_t count) {
-  printf("%s\n", heading);
+static void print_choices(FILE *out, const char *heading, const choice *choices, size_t count) {
+  fprintf(out, "%s\n", heading);
   for (size_t i = 0; i < count; i++) printf("  %-16s %s\n", choices[i].name, choices[i].summary);
 }
-#define PRINT_CHOICES(heading, choices) print_choices(heading, choices, sizeof choices / sizeof *choices)
+#define PRINT_CHOICES(heading, choices) print_choices(out, heading, choices, sizeof choices / sizeof *choices)
 
 /* "factor, original, low=1, high=32": keys that must be given, then those with a default. */
-static void print_keys(const scaling_form *form) {
+static void print_keys(const scaling_form *form, FILE *out) {
   const char *separator = "";
-  printf("  %-16s %s\n%19s", form->name, form->summary, "");
+  fprintf(out, "  %-16s %s\n%19s", form->name, form->summary, "");
   for (int needed = 1; needed >= 0; needed--)
     for (int key = 0; key < SCALING_KEYS; key++)
       if (form->keys >> key & 1u && (form->needed >> key & 1u) == (unsigned)needed) {
-        printf("%s%s", separator, scaling_keys[key].name);
-        if (!needed) scaling_default(form, key, stdout);
+        fprintf(out, "%s%s", separator, scaling_keys[key].name);
+        if (!needed) scaling_default(form, key, out);
         separator = ", ";
       }
-  putchar('\n');
+  fputc('\n', out);
 }
 
 /* Names are in the order of the enums of posenc.h. */
-static void print_problems(void) {
+static void print_problems(FILE *out) {
   const choice ops[] = {
       {op_name(POSENC_TABLE), "the table: sin and cos of position x scale x frequency"},
       {op_name(POSENC_ADD), "x + the table"},
@@ -150,33 +193,25 @@ static void print_problems(void) {
   PRINT_CHOICES("operations (--op)", ops);
   PRINT_CHOICES("positions", positions);
   PRINT_CHOICES("frequencies", frequencies);
-  puts("scalings of RoPE frequencies (--scaling KIND,KEY=VALUE...), w the frequency");
-  for (int n = 0; n < SCALINGS; n++) print_keys(&scaling_forms[n]);
+  fputs("scalings of RoPE frequencies (--scaling KIND,KEY=VALUE...), w the frequency\n", out);
+  for (int n = 0; n < SCALINGS; n++) print_keys(&scaling_forms[n], out);
   PRINT_CHOICES("layouts (--layout)", layouts);
   PRINT_CHOICES("odd numbers of columns (--odd; write, check)", policies);
   PRINT_CHOICES("dtypes (--dtype)", dtypes);
 }
 
 static int run(options *given) {
-  size_t count;
-  const posenc_kernel *const *kernels = catalogue_kernels(&count);
-  if (given->problems) {
-    print_problems();
-  } else if (given->encodings) {
-    (given->json ? print_encodings_json : print_encodings)();
-  } else if (given->json) {
-    print_json(given, kernels, count);
-  } else if (given->names) {
-    for (size_t i = 0; i < count; i++) puts(kernels[i]->name);
-  } else {
-    print_contracts(given, kernels, count, false);
-    puts("\nHow shipped frameworks compute it, and negative controls (--kernel 'recipe/*'):\n");
-    print_contracts(given, kernels, count, true);
-    puts("\nEncodings (posenc list --encodings):\n");
-    print_encodings();
-    puts("\nWhat problems are made of (posenc list --problems):\n");
-    print_problems();
-  }
+  if (given->encodings && given->format && strcmp(given->format, "names") == 0)
+    die_value("--format", given->format, "not text or json");
+  output *out = open_output("--output", given->output);
+  FILE *stream = output_stream(out);
+  if (given->problems)
+    print_problems(stream);
+  else if (given->encodings)
+    (given->format && strcmp(given->format, "json") == 0 ? print_encodings_json : print_encodings)(stream);
+  else
+    print_kernels(given, stream);
+  close_output("--output", given->output, out);
   return EXIT_SUCCESS;
 }
 
@@ -186,5 +221,6 @@ const command command_list = {
     .summary = "list the kernels and what they promise",
     .usage = usage,
     .notes = notes,
+    .operands_most = 1,
     .run = run,
 };

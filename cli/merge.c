@@ -9,31 +9,33 @@
 #include <stdlib.h>
 
 static const char usage[] = "Usage: posenc merge FILE... [OPTION]...\n"
-                            "Merge the records of all shards of one run: of posenc verify --format json --shard I/N,\n"
-                            "or of posenc bench --json --shard I/N. For verify, the result is the record that the\n"
-                            "whole run would have made, but for its load and date. Timings of one machine that are\n"
-                            "no shards are merged too, if no benchmark is in two of them: hot and cold.\n";
-static const char notes[] =
-    "Which records can be merged:\n"
-    "  accuracy          version, commit, kernels, shapes, seed, budget and search are the\n"
-    "                    same. Machines may differ if all kernels are reproducible\n"
-    "                    (posenc list), since their bits are the same everywhere; else\n"
-    "                    libc, SLEEF, compiler, flags and instruction sets must be the\n"
-    "                    same too, and so must all facts if the sources were modified or\n"
-    "                    are unknown. Facts that differ are listed side by side\n"
-    "  timings           all facts are the same: one machine, one build\n"
-    "\n"
-    "Exit status:\n"
-    "  0                 on success\n"
-    "  1                 if a merged record has a broken promise, or compared or timed nothing\n"
-    "  2                 if they cannot be merged, on bad input or any other error\n"
-    "\n"
-    "Examples:\n"
-    "  $ posenc verify --kernel 'cr-*' --len 512 --dim 64 \\\n"
-    "      --format json --shard 1/2 -o one.json\n"
-    "  $ posenc verify --kernel 'cr-*' --len 512 --dim 64 \\\n"
-    "      --format json --shard 2/2 -o two.json\n"
-    "  $ posenc merge one.json two.json -o accuracy.json\n";
+                            "Merge the records of all shards of one run: of posenc verify --format json\n"
+                            "--shard I/N, or of posenc bench --format json --shard I/N. For verify, the\n"
+                            "result is the record that the whole run would have made, but for its load and\n"
+                            "date. Timings of one machine that are no shards are merged too, if no benchmark\n"
+                            "is in two of them: hot and cold.\n";
+static const char notes[] = "Which records can be merged:\n"
+                            "  accuracy          version, commit, kernels, shapes, seed, budget and search\n"
+                            "                    are the same. Machines may differ if all kernels are\n"
+                            "                    reproducible (posenc list), since their bits are the same\n"
+                            "                    everywhere; else libc, SLEEF, compiler, flags and\n"
+                            "                    instruction sets must be the same too, and so must all\n"
+                            "                    facts if the sources were modified or are unknown. Facts\n"
+                            "                    that differ are listed side by side\n"
+                            "  timings           all facts are the same: one machine, one build\n"
+                            "\n"
+                            "Exit status:\n"
+                            "  0                 on success\n"
+                            "  1                 if a merged record has a broken promise, or compared or\n"
+                            "                    timed nothing\n"
+                            "  2                 if they cannot be merged, on bad input or any other error\n"
+                            "\n"
+                            "Examples:\n"
+                            "  $ posenc verify --kernel 'cr-*' --len 512 --dim 64 --format json \\\n"
+                            "      --shard 1/2 -o one.json\n"
+                            "  $ posenc verify --kernel 'cr-*' --len 512 --dim 64 --format json \\\n"
+                            "      --shard 2/2 -o two.json\n"
+                            "  $ posenc merge one.json two.json -o accuracy.json\n";
 
 /* The exit status of posenc verify or posenc bench for the record. */
 static int status_of(const json_t *record) {

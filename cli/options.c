@@ -185,9 +185,29 @@ static value_text value_of(const option_row *row) {
   return v;
 }
 
+enum { INDENT = 20, WIDTH = 80 };
+
+/* From the column INDENT on, in lines of WIDTH columns. */
+static void print_wrapped(const char *text) {
+  int column = INDENT;
+  for (const char *word = text; *word; word += strspn(word, " ")) {
+    const int length = (int)strcspn(word, " ");
+    if (word > text && column + 1 + length > WIDTH) {
+      printf("\n%*s", INDENT, "");
+      column = INDENT;
+    } else if (word > text) {
+      putchar(' ');
+      column++;
+    }
+    printf("%.*s", length, word);
+    column += length;
+    word += length;
+  }
+  putchar('\n');
+}
+
 /* "  --dim D           number of columns", its further lines below the first one. */
 static void print_option(const option_row *row) {
-  enum { INDENT = 20 };
   const char letter = option_names[row->code].letter;
   const value_text value = value_of(row);
   char head[128];
@@ -199,13 +219,7 @@ static void print_option(const option_row *row) {
     printf("%s\n%*s", head, INDENT, "");
   else
     printf("%-*s", INDENT, head);
-  for (const char *line = row->help; *line;) {
-    const size_t length = strcspn(line, "\n");
-    printf("%.*s\n", (int)length, line);
-    line += length;
-    if (*line++ == '\0') break;
-    printf("%*s", INDENT, "");
-  }
+  print_wrapped(row->help);
 }
 
 void options_print_help(unsigned commands) {

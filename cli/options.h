@@ -40,8 +40,10 @@ enum command_bit {
   COMPARE = 1 << 8,
   MERGE = 1 << 9,
   REPORT = 1 << 10,
-  POSENC = 1 << 11, /* the program itself, before the name of a command */
-  EVERY_COMMAND = (1 << 12) - 1,
+  DOCTOR = 1 << 11,
+  POSENC = 1 << 12, /* the program itself, before the name of a command */
+  EVERY_COMMAND = (1 << 13) - 1,
+  TO_STDOUT = LIST | CHECK | DIFF | IDENTIFY | VERIFY | BENCH | CHOOSE | COMPARE | MERGE | DOCTOR, /* or to --output */
   HAS_FORMULA = WRITE | CHECK | VERIFY | BENCH | CHOOSE | REPORT,
 };
 
@@ -59,7 +61,7 @@ typedef struct command {
 } command;
 
 extern const command command_list, command_write, command_check, command_diff, command_identify, command_verify,
-    command_bench, command_choose, command_compare, command_merge, command_report;
+    command_bench, command_choose, command_compare, command_merge, command_report, command_doctor;
 
 /* ---- options ----------------------------------------------------------------------------------- */
 
@@ -114,9 +116,9 @@ struct options {
   double growth, slower, alpha;
   int blocks;
   bool run_programs;
-  bool help, version, json, names, problems, encodings, full, all, allow_new;
+  bool help, version, problems, encodings, full, all, allow_new;
   const char *output; /* "-" if not given */
-  const char *format, *json_file, *encoding, *table, *tensor, *part, *save, *baseline, *memory, *plot, *keep, *by;
+  const char *format, *encoding, *table, *tensor, *part, *save, *baseline, *memory, *plot, *keep, *by;
   texts plugins, tensors, cases, from, labels;
 };
 

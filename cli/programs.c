@@ -4,6 +4,7 @@
 #include "cli/programs.h"
 
 #include "cli/message.h"
+#include "common/output.h"
 #include "common/progress.h"
 
 #include <errno.h>
@@ -72,7 +73,7 @@ static void read_rest(int file) {
 
 json_t *program_json(const char *what, char *const *arguments) {
   int printed[2];
-  FILE *told = tmpfile(); /* has no name */
+  FILE *told = output_temporary();
   if (!told || pipe2(printed, O_CLOEXEC) != 0) fail(what, *arguments, "%s", strerror(errno));
   fflush(NULL);
   const pid_t self = getpid(), child = fork();

@@ -13,7 +13,8 @@
 typedef struct name_list {
   const char *(*name)(size_t i);
   size_t count;
-  void (*die_unknown)(const char *name);
+  const char *option; /* that takes them; null for an operand */
+  void (*die_unknown)(const char *option, const char *name);
 } name_list;
 
 static const char *nearest_in(const name_list *list, const char *wanted) {
@@ -30,7 +31,7 @@ static void select_by_glob(const name_list *list, const char *glob, bool *select
     if (!list->name(i) || fnmatch(glob, list->name(i), FNM_PATHNAME) != 0) continue;
     any = selected[i] = true;
   }
-  if (!any) list->die_unknown(glob);
+  if (!any) list->die_unknown(list->option, glob);
 }
 
 /* Which names the globs match, which are separated by commas: a new array. */
@@ -54,22 +55,22 @@ static const char *kernel_name(size_t i) {
   return all_kernels()[i]->name;
 }
 
-static void die_kernel(const char *name);
+__attribute__((noreturn)) static void die_kernel(const char *option, const char *name);
 
-static name_list kernel_names(void) {
-  name_list list = {.name = kernel_name, .die_unknown = die_kernel};
+static name_list kernel_names(const char *option) {
+  name_list list = {.name = kernel_name, .option = option, .die_unknown = die_kernel};
   catalogue_kernels(&list.count);
   return list;
 }
 
-static void die_kernel(const char *name) {
-  const name_list list = kernel_names();
-  die_unknown("--kernel", name, "no such kernel", nearest_in(&list, name), "posenc list prints them");
+static void die_kernel(const char *option, const char *name) {
+  const name_list list = kernel_names(option);
+  die_unknown(option, name, "no such kernel", nearest_in(&list, name), "posenc list prints them");
 }
 
 const posenc_kernel *find_kernel(const char *name) {
   const posenc_kernel *kernel = catalogue_find(name);
-  if (!kernel) die_kernel(name);
+  if (!kernel) die_kernel("--kernel", name);
   return kernel;
 }
 
@@ -101,7 +102,7 @@ void rename_kernels(options *given) {
 }
 
 const posenc_kernel **select_kernels(const options *given, size_t *count) {
-  const name_list list = kernel_names();
+  const name_list list = kernel_names(is_given(given, OPTION_KERNEL) ? "--kernel" : NULL);
   const posenc_kernel **chosen = calloc(list.count, sizeof(*chosen));
   bool *selected = select_by_globs(&list, given->kernel ? given->kernel : "*");
   if (!chosen) die("out of memory");
@@ -132,16 +133,22 @@ static const char *encoding_name(size_t i) {
   return all_encodings()[i]->by_kernels ? NULL : all_encodings()[i]->name;
 }
 
+__attribute__((noreturn)) static void die_unknown_encoding(const char *option, const char *name);
+
 static name_list encoding_names(void) {
-  name_list list = {.name = encoding_name, .die_unknown = die_encoding};
+  name_list list = {.name = encoding_name, .option = "--encoding", .die_unknown = die_unknown_encoding};
   posenc_encodings(&list.count);
   return list;
 }
 
-void die_encoding(const char *name) {
+static void die_unknown_encoding(const char *option, const char *name) {
   const name_list list = encoding_names();
-  if (posenc_encoding_find(name)) die_value("--encoding", name, "kernels compute it, and --kernel selects those");
-  die_unknown("--encoding", name, "no such encoding", nearest_in(&list, name), "posenc list --encodings prints them");
+  if (posenc_encoding_find(name)) die_value(option, name, "kernels compute it, and --kernel selects those");
+  die_unknown(option, name, "no such encoding", nearest_in(&list, name), "posenc list --encodings prints them");
+}
+
+void die_encoding(const char *name) {
+  die_unknown_encoding("--encoding", name);
 }
 
 const posenc_encoding **select_encodings(const char *globs, size_t *count) {

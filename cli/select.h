@@ -11,7 +11,7 @@ const posenc_kernel *find_kernel(const char *name);
 /* Replaces old names of kernels in --kernel by their current ones, with a note on stderr for each. */
 void rename_kernels(options *given);
 
-/* The kernels that --kernel selects, or all that * does, as a new array. Exits if there are none. */
+/* The kernels that given->kernel selects, or all that * does, as a new array. Exits if there are none. */
 const posenc_kernel **select_kernels(const options *given, size_t *count);
 
 /* Whether --kernel has the kernel by its name, and not by a pattern. */

@@ -11,16 +11,18 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char usage[] = "Usage: posenc verify [OPTION]...\n"
-                            "Check that kernels keep their contracts: elements are compared with the exact real\n"
-                            "numbers, every element of a table within the --budget, a sample of a larger one; and\n"
-                            "the properties of the encoding are checked. Results of add and rope are compared with\n"
-                            "the exact results for the same x. Without --len and --dim, the published shapes\n"
-                            "and the other encodings are checked.\n";
+                            "Check that kernels keep their contracts: elements are compared with the exact\n"
+                            "real numbers, every element of a table within the --budget, a sample of a\n"
+                            "larger one; and the properties of the encoding are checked. Results of add and\n"
+                            "rope are compared with the exact results for the same x. Without --len and\n"
+                            "--dim, the published shapes and the other encodings are checked.\n";
 static const char notes[] = "Exit status:\n"
                             "  0                 if every promise was kept\n"
-                            "  1                 if one was broken, or nothing was compared, as of an empty table\n"
+                            "  1                 if one was broken, or nothing was compared, as of an empty\n"
+                            "                    table\n"
                             "  2                 on bad input or any other error\n"
                             "\n"
                             "Examples:\n"
@@ -33,15 +35,20 @@ static const char notes[] = "Exit status:\n"
                             "  $ posenc verify --cases reference/worst/base10000-d128.wc\n"
                             "  $ posenc verify --kernel rotation-portable --len 512 --dim 128 \\\n"
                             "      --profile --format json -o accuracy.json\n"
-                            "  $ posenc verify --kernel 'cr-*' --len 512 --dim 64 \\\n"
-                            "      --format json --shard 1/4 -o one.json\n"
+                            "  $ posenc verify --kernel 'cr-*' --len 512 --dim 64 --format json \\\n"
+                            "      --shard 1/4 -o one.json\n"
                             "  $ posenc verify --kernel rotation-portable --baseline tests/baseline.json\n";
 
 typedef void printer(const json_t *record, FILE *stream);
 
-static printer *printer_of(const char *format) {
-  if (!format || strcmp(format, "tap") == 0) return record_print_tap;
-  return strcmp(format, "junit") == 0 ? record_print_junit : field_print;
+/* Without --format, a terminal gets what people read. */
+static printer *printer_of(const options *given) {
+  const char *terminal = strcmp(given->output, "-") == 0 && isatty(STDOUT_FILENO) ? "text" : "tap",
+             *format = given->format ? given->format : terminal;
+  return strcmp(format, "text") == 0    ? record_print_text
+         : strcmp(format, "tap") == 0   ? record_print_tap
+         : strcmp(format, "junit") == 0 ? record_print_junit
+                                        : field_print;
 }
 
 static json_t *load_baseline(const char *path) {
@@ -156,7 +163,7 @@ static json_t *kernels_record(const options *given, selection *chosen, output *s
 
 static int run(options *given) {
   const char *globs = given->encoding;
-  printer *print = printer_of(given->format);
+  printer *print = printer_of(given);
   json_t *baseline = given->baseline ? load_baseline(given->baseline) : NULL, *record = NULL, *encodings = NULL;
   if (given->profile && print != field_print) die("--profile: only --format json holds it");
   selection chosen = {0};
@@ -169,7 +176,7 @@ static int run(options *given) {
   if (is_everything(given)) note_encodings(record);
   if (globs || (is_everything(given) && given->only.number == given->only.of))
     encodings = encodings_record(given, globs ? globs : "*");
-  if (print != record_print_tap) print_mistrust(record); /* TAP has it */
+  if (print != record_print_tap && print != record_print_text) print_mistrust(record); /* these have it */
   const int status = status_of(record) != EXIT_SUCCESS ? status_of(record) : status_of(encodings);
   record = joined(record, encodings, print == field_print);
   print(record, output_stream(out));

@@ -11,15 +11,15 @@
 static const char usage[] =
     "Usage: posenc write --len L --dim D [OPTION]... -o FILE\n"
     "  or:  posenc write --positions LIST --dim D [OPTION]... -o FILE\n"
-    "Write a table of positional encodings, of shape (L, D), as a NumPy .npy file, or as\n"
-    "the tensor '" SAFETENSORS_NAME "' of a safetensors file whose metadata describe the problem; a list of\n"
-    "positions is written there as the tensor '" SAFETENSORS_POSITIONS "'.\n";
-static const char notes[] = "The file appears whole or not at all, and memory does not grow with L.\n"
-                            "A LIST of digits, signs, points, exponents and commas is a list of positions, anything\n"
-                            "else the name of a file; @NAME always is. A text file has white space or commas between\n"
-                            "positions.\n"
-                            "NumPy has no bf16: in .npy such a table is saved as '<V2', as those of ml_dtypes are;\n"
-                            "numpy.load(FILE).view(ml_dtypes.bfloat16) is the table.\n"
+    "Write a table of positional encodings, of shape (L, D), as a NumPy .npy file,\n"
+    "or as the tensor '" SAFETENSORS_NAME "' of a safetensors file whose metadata describe the\n"
+    "problem; a list of positions is written there as the tensor '" SAFETENSORS_POSITIONS "'.\n";
+static const char notes[] = "The file appears whole or not at all, and memory does not grow with L. A LIST\n"
+                            "of digits, signs, points, exponents and commas is a list of positions, anything\n"
+                            "else the name of a file; @NAME always is. A text file has white space or commas\n"
+                            "between positions. NumPy has no bf16: in .npy such a table is saved as '<V2',\n"
+                            "as those of ml_dtypes are; numpy.load(FILE).view(ml_dtypes.bfloat16) is the\n"
+                            "table.\n"
                             "\n"
                             "Exit status:\n"
                             "  0                 on success\n"
@@ -33,9 +33,11 @@ static const char notes[] = "The file appears whole or not at all, and memory do
                             "  $ posenc write --positions 5,10,-2.5,1000 --dim 64 -o rows.npy\n"
                             "  $ posenc write --len 131072 --dim 128 --base 500000 --scaling llama3 \\\n"
                             "      --op rope-cache -o llama3.safetensors\n"
-                            "  $ posenc write --encoding alibi --heads 12 --len 1024 --dtype bf16 -o alibi.npy\n"
+                            "  $ posenc write --encoding alibi --heads 12 --len 1024 --dtype bf16 \\\n"
+                            "      -o alibi.npy\n"
                             "  $ posenc write --encoding binary --len 256 --dim 8 -o bits.npy\n"
-                            "  $ posenc write --len 64 --dim 128 --offset 1099511627776 --dtype f64 -o - | xxd\n";
+                            "  $ posenc write --len 64 --dim 128 --offset 1099511627776 --dtype f64 -o - \\\n"
+                            "      | xxd\n";
 
 static posenc_plan *make_plan(const options *given) {
   const posenc_kernel *kernel = given->kernel ? find_kernel(given->kernel) : NULL;

@@ -57,21 +57,25 @@ static void format_number(double value, char *text, size_t size) {
   }
 }
 
-void format_bound(const posenc_bound *bound, char *text, size_t size) {
+size_t format_error(const posenc_bound *bound, char *text, size_t size) {
   const struct {
     double value;
     const char *unit;
   } terms[] = {{bound->ulp, " ulp"}, {bound->abs, ""}, {bound->growth, " per position"}};
-  const char *separator = bound->derived ? "" : "none claimed; twice the measured error is ";
   size_t used = 0;
   for (size_t i = 0; i < sizeof terms / sizeof *terms && used < size; i++) {
     if (terms[i].value == 0.0) continue;
     char number[32];
     format_number(terms[i].value, number, sizeof number);
-    used += (size_t)snprintf(text + used, size - used, "%s%s%s", separator, number, terms[i].unit);
-    separator = " + ";
+    used += (size_t)snprintf(text + used, size - used, "%s%s%s", used ? " + " : "", number, terms[i].unit);
   }
-  char domain[32];
+  return used ? used : (size_t)snprintf(text, size, "exact");
+}
+
+void format_bound(const posenc_bound *bound, char *text, size_t size) {
+  const char *before = bound->derived ? "" : "none claimed; twice the measured error is ";
+  char error[100], domain[32];
+  format_error(bound, error, sizeof error);
   format_number((double)bound->max_position, domain, sizeof domain);
-  if (used < size) snprintf(text + used, size - used, "%s, |p| <= %s", used ? "" : "exact", domain);
+  snprintf(text, size, "%s%s, |p| <= %s", before, error, domain);
 }

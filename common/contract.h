@@ -30,8 +30,10 @@ const char *kernel_isa(const posenc_kernel *kernel);
 /* Why a kernel without `stages` has no parts of its errors. */
 #define STAGES_UNTOLD "it does not expose its stages"
 
-/* Formats the bound: "0.5 ulp + 2^-46, |p| <= 2^53", or "none claimed; measured ...".
-   Writes at most `size` bytes, always terminated. */
+/* Formats the largest error, "0.5 ulp + 2^-46" or "exact"; at most `size` bytes, terminated. Its length. */
+size_t format_error(const posenc_bound *bound, char *text, size_t size);
+
+/* Formats the bound: "0.5 ulp + 2^-46, |p| <= 2^53", or "none claimed; twice the measured error is ...", likewise. */
 void format_bound(const posenc_bound *bound, char *text, size_t size);
 
 #endif

@@ -269,3 +269,17 @@ bool output_write_file(const char *path, const char *text, size_t length) {
   fwrite(text, 1, length, out->stream);
   return output_commit(out);
 }
+
+FILE *output_temporary(void) {
+  const char *folder = getenv("TMPDIR");
+  char path[PATH_MAX];
+  errno = ENAMETOOLONG;
+  if (snprintf(path, sizeof path, "%s/posenc.XXXXXX", folder && *folder ? folder : "/tmp") >= (int)sizeof path)
+    return NULL;
+  const int file = mkostemp(path, O_CLOEXEC);
+  if (file < 0) return NULL;
+  unlink(path);
+  FILE *stream = fdopen(file, "w+");
+  if (!stream) close(file);
+  return stream;
+}

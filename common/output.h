@@ -32,6 +32,9 @@ bool output_make_folder(const char *path);
 /* Removes unfinished files, for a process that ends by _exit. */
 void output_end(void);
 
+/* A file to write and read that has no name, in the folder $TMPDIR, or /tmp. Null with errno set on failure. */
+FILE *output_temporary(void);
+
 /* Writes one whole file from memory; false with errno set. */
 bool output_write_file(const char *path, const char *text, size_t length);
 

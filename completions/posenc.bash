@@ -8,7 +8,7 @@ _posenc_words() {
   # The words of an option that takes one of several: "--dtype f32|f64" in the help.
   values) posenc "$2" --help | sed -n "s/^  $3 \([a-z0-9-]*|[a-z0-9|-]*\).*/\1/p" | tr '|' ' ' ;;
   encodings) posenc list --encodings | sed -n 's/^\([a-z-]*\): .*/\1/p' ;;
-  kernels) posenc list --names "${@:2}" ;;
+  kernels) posenc list --format names "${@:2}" ;;
   esac 2>/dev/null
 }
 

@@ -105,14 +105,16 @@ static bool take_tuple(cursor *c, int64_t *axes, size_t *count) {
   return true;
 }
 
-static bool parse_descr(const char *descr, stored *found) {
+/* *complex: each element is two columns. */
+static bool parse_descr(const char *descr, stored *found, bool *complex) {
   const bool ordered = *descr && strchr("<>|=", *descr);
   const char order = *descr == '<' || *descr == '>' ? *descr : stored_swapped('<') ? '>' : '<';
   const char *const type = descr + ordered;
   found->swapped = stored_swapped(order);
-  if (strcmp(type, "f4") == 0)
+  *complex = *type == 'c';
+  if (strcmp(type, "f4") == 0 || strcmp(type, "c8") == 0)
     found->dtype = POSENC_F32;
-  else if (strcmp(type, "f8") == 0)
+  else if (strcmp(type, "f8") == 0 || strcmp(type, "c16") == 0)
     found->dtype = POSENC_F64;
   else if (strcmp(type, "f2") == 0)
     found->dtype = POSENC_F16;
@@ -194,11 +196,17 @@ static bool find_shape(const npy_text *text, bool halved, stored *found, fault *
 bool npy_find(const unsigned char *bytes, size_t size, table_half half, stored *found, fault *why) {
   npy_text text = {.axis_count = 0};
   size_t wanted;
+  bool complex;
   *found = (stored){0};
   if (!read_header(bytes, size, &text, &found->begin, why)) return false;
   found->by_columns = text.by_columns;
-  if (!parse_descr(text.descr, found))
-    return fault_say(why, "its dtype '%s' is not f2, f4, f8 or V2 (bf16), of either byte order", text.descr);
+  if (!parse_descr(text.descr, found, &complex))
+    return fault_say(why, "its dtype '%s' is not f2, f4, f8, c8, c16 or V2 (bf16), of either byte order", text.descr);
+  if (complex && text.axis_count > 0) { /* as an array with a last axis of 2 */
+    if (text.axis_count == STORED_AXES) return fault_say(why, "it has more than %d axes", STORED_AXES - 1);
+    text.axes[text.axis_count++] = 2;
+    if (text.by_columns) return fault_say(why, "its complex numbers are in Fortran's order");
+  }
   const bool halved = half != TABLE_WHOLE && is_pair(&text);
   if (!find_shape(&text, halved, found, why)) return false;
   stored_bytes(found, &wanted);
@@ -239,12 +247,12 @@ bool npy_numbers(const unsigned char *bytes, size_t size, double **values, int64
   npy_text text = {.axis_count = 0};
   stored as = {0};
   size_t begin, element = 0;
-  bool is_signed = false, ok = true;
+  bool is_signed = false, ok = true, complex = false;
   *values = NULL;
   *count = 1;
   if (!read_header(bytes, size, &text, &begin, why)) return false;
   const bool whole = parse_integers(text.descr, &element, &is_signed, &as.swapped);
-  if (!whole && (!parse_descr(text.descr, &as) || as.dtype == POSENC_BF16))
+  if (!whole && (!parse_descr(text.descr, &as, &complex) || complex || as.dtype == POSENC_BF16))
     return fault_say(why, "its dtype '%s' is no integer, f2, f4 or f8", text.descr);
   if (!whole) element = posenc_dtype_bytes(as.dtype);
   for (size_t axis = 0; axis < text.axis_count; axis++)

@@ -21,12 +21,21 @@ static void tell_axes(const int64_t *axes, size_t count, char *text, size_t size
   if ((size_t)used < size) snprintf(text + used, size - (size_t)used, count == 1 ? ",)" : ")");
 }
 
+/* Is the last axis that of pairs: (positions, pairs, 2), with other axes of 1? */
+static bool has_pairs(const stored *s, const int64_t *axes, size_t count) {
+  size_t longer = 0;
+  if (count == 3 && axes[0] == 2) return false; /* the two tables of a rope cache */
+  for (size_t i = 0; i + 1 < count; i++) longer += axes[i] > 1;
+  return !s->by_columns && count > 2 && axes[count - 1] == 2 && axes[count - 2] > 1 && longer == 2;
+}
+
 bool stored_shape(stored *s, const int64_t *axes, size_t count, fault *why) {
   char text[200];
   tell_axes(axes, count, text, sizeof text);
   if (count < 2) return fault_say(why, "its shape %s has no axis for positions", text);
   s->rows = 1;
   s->dim = axes[count - 1];
+  if (has_pairs(s, axes, count) && !__builtin_mul_overflow(axes[count - 2], 2, &s->dim)) count--;
   for (size_t i = 0; i + 1 < count; i++) {
     if (axes[i] == 1) continue;
     if (s->rows != 1) return fault_say(why, "its shape %s is not (positions, columns) with other axes of 1", text);

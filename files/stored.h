@@ -27,8 +27,8 @@ __attribute__((format(printf, 2, 3))) bool fault_say(fault *why, const char *for
 
 enum { STORED_AXES = 32 };
 
-/* The axes of an array as a table: the last is its columns, another its positions, and all others are 1. False if
-   they are no table's, or one without elements. */
+/* The axes of an array as a table: the last is its columns, or the last two are pairs of them, another its positions,
+   and all others are 1. by_columns is set before. False if they are no table's, or one without elements. */
 bool stored_shape(stored *s, const int64_t *axes, size_t count, fault *why);
 
 /* Bytes of the elements. False if so many cannot be. */

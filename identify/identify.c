@@ -3,6 +3,7 @@
 
 #include "identify/explain.h"
 #include "identify/judge.h"
+#include "identify/mistakes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -184,6 +185,13 @@ static bool explain(search *s, identity *found) {
     if (!s->best.found) found->how.columns = s->columns;
     found->how.positions = NULL;
     found->how.formula.scaling.factors = NULL;
+    if (mistake_of_columns(w, found->reason, sizeof found->reason)) {
+      found->verdict = IDENTIFY_BENT;
+      found->how.columns = (columns){.layout = POSENC_INTERLEAVED, .part = COLUMNS_BOTH, .dim = w->dim};
+      return true;
+    }
+    if (mistake_is_transposed(w))
+      return say(found, IDENTIFY_NO_TABLE, "its rows are waves, and its columns are none: it may be transposed");
     return say_other_waves(found, s, count);
   }
   const identity unread = *found;
@@ -199,6 +207,23 @@ static bool explain(search *s, identity *found) {
       "than rounding explains",
       sqrt(s->best.distance) / found->how.amplitude);
   return say(found, IDENTIFY_BENT, near);
+}
+
+/* Rows until the first one that is at the position of row 0 again, if all rows come again so; else 0. */
+static int64_t period_of(const identity *found) {
+  int64_t period = 1;
+  if (!found->positions) return 0;
+  while (period < found->judged && !(fabs(found->positions[period] - found->positions[0]) <= 0.0)) period++;
+  for (int64_t r = period; r < found->judged; r++)
+    if (!(fabs(found->positions[r] - found->positions[r - period]) <= 0.0)) return 0;
+  return period < found->judged ? period : 0;
+}
+
+identity_order identity_order_of(const identity *found, int64_t *period) {
+  *period = period_of(found);
+  if (*period > 1) return IDENTITY_REPEATED;
+  if (found->positions || found->how.step > 0) return IDENTITY_ORDERED;
+  return found->how.start.first <= 0.0 ? IDENTITY_NEGATED : IDENTITY_REVERSED;
 }
 
 const char *identity_odd(const identity *found) {

@@ -22,6 +22,14 @@ typedef enum identify_verdict {
   IDENTIFY_NO_TABLE, /* not a sinusoidal table */
 } identify_verdict;
 
+/* How the rows follow each other. What is not ordered is not the table that a model should have. */
+typedef enum identity_order {
+  IDENTITY_ORDERED,  /* at successive positions, or at those of a list */
+  IDENTITY_REVERSED, /* at descending ones */
+  IDENTITY_NEGATED,  /* at ascending ones with the sines negated, which are descending ones from 0 or below */
+  IDENTITY_REPEATED, /* the same positions again and again */
+} identity_order;
+
 /* A column that is not what the formula gives. */
 typedef enum identify_sin {
   IDENTIFY_CONSTANT, /* the same in all rows */
@@ -38,7 +46,7 @@ typedef struct identify_damage {
 
 typedef struct identity {
   identify_verdict verdict;
-  char reason[200]; /* of any verdict but IDENTIFY_TABLE */
+  char reason[300]; /* of any verdict but IDENTIFY_TABLE */
   posenc_dtype stored, held;
   int64_t rows, dim;
   /* The rest is set for IDENTIFY_TABLE; how.columns for IDENTIFY_BENT as well. */

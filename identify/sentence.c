@@ -33,10 +33,11 @@ static void print_number(FILE *out, double x, double error) {
 
 static void print_makers(const identity *found, FILE *out) {
   const maker *first = &found->matches[0];
-  if (!is_near(first))
-    fprintf(out, "computed in %s; nearest: ", found->held == POSENC_F64 ? "f64" : "f32");
-  else if (!is_equal(first))
-    fputs("closest to ", out);
+  if (!is_near(first)) {
+    fprintf(out, "computed in %s by code that is not known", found->held == POSENC_F64 ? "f64" : "f32");
+    return;
+  }
+  if (!is_equal(first)) fputs("closest to ", out);
   fputs(maker_name(first), out);
   for (size_t n = 1; n < found->match_count && found->matches[n].closest; n++)
     fprintf(out, "%s%s", n == 1 ? " or, which writes the same, " : ", ", maker_name(&found->matches[n]));
@@ -87,11 +88,27 @@ static void print_scaling(const identity *found, FILE *out) {
   if (s->kind != POSENC_SCALING_LLAMA3) print_attention(found, out);
 }
 
+/* Bases that mistakes make of 10000: base = 10000^power. */
+static void print_cause(const identity *found, FILE *out) {
+  const formula *f = &found->how.formula;
+  const double dim = (double)found->how.columns.dim, usual = log(10000.0), power = log(f->base) / usual,
+               error = fmax(1e-9, f->base_error / f->base / usual), whole = dim / power;
+  if (f->scaling.kind != POSENC_SCALING_NONE || f->stretch > 0.0 || fabs(identity_shift(found, f)) > 0.0) return;
+  if (fabs(power - 2.0) <= 4.0 * error) fputs(" (as 10000 has with 2j/dim of the column j = 2i as the exponent)", out);
+  if (!(power > 0.0 && power < 1.0) || error * whole / power > 0.1) return;
+  if (fabs(whole - 2.0 * rint(whole / 2.0)) > 4.0 * error * whole / power) return;
+  fprintf(out, " (as 10000 has in the first %.0f of %.0f columns%s)", dim, rint(whole),
+          fabs(power - 0.5) <= 4.0 * error ? ", or with the exponent i/dim instead of 2i/dim" : "");
+}
+
 static void print_formula(const identity *found, FILE *out) {
   const formula *f = &found->how.formula;
   const double shift = identity_shift(found, f);
   fputs(found->how.columns.pairs > 1 ? ", base " : ", any base", out);
-  if (found->how.columns.pairs > 1) print_number(out, f->base, f->base_error);
+  if (found->how.columns.pairs > 1) {
+    print_number(out, f->base, f->base_error);
+    print_cause(found, out);
+  }
   if (f->stretch > 0.0)
     fprintf(out,
             " (NTK-aware, %s stretched by %s: dynamic scaling, where factor × length / original - (factor - 1) = %s)",
@@ -136,7 +153,14 @@ static void print_list(const identity *found, FILE *out) {
 static void print_positions(const identity *found, FILE *out) {
   const start *at = &found->how.start;
   const int64_t last = found->rows - 1;
-  if (found->positions) {
+  int64_t period;
+  const identity_order order = identity_order_of(found, &period);
+  if (order == IDENTITY_REPEATED) {
+    fprintf(out, ", positions from %s on that come again after %" PRId64 " rows",
+            number_of_position(found->positions[0]).text, period);
+  } else if (order == IDENTITY_NEGATED && start_is_one(at)) {
+    fprintf(out, ", positions %" PRId64 "..%" PRId64 " with negated sines", -at->least, last - at->least);
+  } else if (found->positions) {
     print_list(found, out);
   } else if (start_is_one(at)) {
     fprintf(out, ", positions %" PRId64 "..%" PRId64, at->least, at->least + found->how.step * last);
@@ -149,7 +173,8 @@ static void print_positions(const identity *found, FILE *out) {
     print_number(out, at->first, at->error / fmax(fabs(at->first), 1e-300));
     fputs(" on", out);
   }
-  if (found->how.step < 0) fputs(" (rows are reversed)", out);
+  if (order == IDENTITY_REVERSED || (order == IDENTITY_NEGATED && !start_is_one(at)))
+    fputs(" (rows are reversed)", out);
   if (found->paddings == 1)
     fprintf(out, ", padding row at %" PRId64, found->padding);
   else if (found->paddings > 1)
@@ -206,8 +231,9 @@ static void print_errors(const identity *found, FILE *out) {
     fprintf(out, ", all but %" PRId64 " of %" PRId64 " elements equal and these within %.2g", others, first->compared,
             within);
   else
-    fprintf(out, ", %.3g %% of elements equal and the rest within %.2g",
-            100.0 * (double)first->equal / (double)first->compared, within);
+    fprintf(out, ", %.3g %% of elements equal%s%s and the rest within %.2g",
+            100.0 * (double)first->equal / (double)first->compared, is_near(first) ? "" : " to those of ",
+            is_near(first) ? "" : maker_name(first), within);
   print_damage(found, out);
   if (outliers)
     fprintf(out, "; but %" PRId64 " %s off by more than %.2g, the first at row %" PRId64 ", column %" PRId64,

@@ -14,8 +14,12 @@ void record_print_tap(const json_t *record, FILE *stream);
 /* The same as JUnit XML: one suite per kernel × shape, one case per property. */
 void record_print_junit(const json_t *record, FILE *stream);
 
+/* The same for people: each failed check with the command that repeats it, then a line for each kernel: its tables, its
+   checks, and its largest absolute error. Nothing when memory runs out. */
+void record_print_text(const json_t *record, FILE *stream);
+
 /* Null, or why a record without failures should not be trusted: no kernel did any table, or nothing of one was
-   compared, as of an empty table. Writes into `text`, of * `size` bytes. */
+   compared, as of an empty table. Writes into `text`, of `size` bytes. */
 const char *record_mistrust(const json_t *record, char *text, size_t size);
 
 /* Which step the errors of one result come from, as lines that begin with `prefix`; nothing if that was not asked for.

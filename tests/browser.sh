@@ -46,7 +46,7 @@ fi
 "$POSENC" verify --kernel 'r*' --len 64 --dim 512 --profile --format json -o accuracy.json || exit 99
 set -- --from accuracy.json
 # Where there is no Google Benchmark, two figures less.
-"$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --json bench.json >out 2>&1 &&
+"$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --format json -o bench.json >out 2>&1 &&
   set -- "$@" --from bench.json
 "$POSENC" report "$@" -o page >out 2>err
 if grep -q gnuplot err; then

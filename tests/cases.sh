@@ -35,7 +35,7 @@ check 'JSON has the replay command' \
   grep -q '"replay": "posenc verify --kernel rotation-portable --cases .*base10000-d64.wc"' cases.json
 # Without --from, the report would time everything, which a build without Google Benchmark cannot.
 timings=
-"$POSENC" bench $rotation --len 64 --dim 16 --repetitions 3 --min-time 0.001 --json bench.json 2>err &&
+"$POSENC" bench $rotation --len 64 --dim 16 --repetitions 3 --min-time 0.001 --format json -o bench.json 2>err &&
   timings='--from bench.json'
 if "$POSENC" report --from cases.json $timings -o page >out 2>err || ! grep -q gnuplot err; then
   check 'a report of cases alone is made' test -s page/index.html

@@ -29,13 +29,13 @@ check 'and no verdict' test "$(grep -c -e PASS -e FAIL out)" -eq 0
 "$POSENC" write --len 2000 --dim 64 --kernel naive --offset 100000 -o naive.npy
 check 'an f32 recipe far out breaks one ulp' ends 1 naive.npy --offset 100000 --max-ulp 1
 check 'which it says with a place' \
-  says '^FAIL: --max-ulp 1: [0-9]* of 128000 beyond the bound; the worst at p = 10[0-9]*, i = '
+  says '^      --max-ulp 1: [0-9]* of 128000 beyond the bound; the worst at p = 10[0-9]*, i = '
 check 'and so do rotations' says '^rotation .*FAILS'
 check 'but it is within 0.02' ends 0 naive.npy --offset 100000 --max-abs 0.02
 "$POSENC" verify --kernel naive --len 2000 --dim 64 --offset 100000 --format json --search 0 -o verify.json
 posenc check naive.npy --offset 100000 --format json
 figures() { # of the record on standard input
-  tr -d '\n' | sed 's/.*"records"//; s/"replay": "[^"]*"//g; s/"worst".*"mean_ulp"/"mean_ulp"/; s/"search".*//
+  tr -d '\n' | sed 's/.*"records"//; s/,* *"\(row\|column\)": [0-9]*//g; s/"replay": "[^"]*"//g; s/"worst".*"mean_ulp"/"mean_ulp"/; s/"search".*//
     s/"checks".*//; s/"positions".*//; s/.*"max_ulp"/"max_ulp"/; s/  *//g'
 }
 figures <verify.json >figures.verify
@@ -59,6 +59,25 @@ cp f32.npy "$(printf 't\303\251.npy')" && check 'a name in UTF-8' ends 0 "$(prin
 check 'is shown' says "^$(printf 't\303\251.npy'): "
 cp f32.npy "$(printf 'a#\351.npy')" && check 'any name of a file' ends 0 "$(printf 'a#\351.npy')" --format json
 
+# ---- where an element is wrong ----
+
+for options in '--dim 8' '--dim 8 --layout split' '--dim 8 --layout interleaved-cs --offset -3' \
+  '--dim 8 --layout split-cs --positions 5,-2.5,7,7,1e6,3,2,1' '--dim 7 --odd ceil' '--dim 7 --odd pad' \
+  '--dim 7 --odd ceil --layout split'; do
+  length='--len 8' columns=${options#--dim } columns=${columns%% *}
+  case $options in *--positions*) length='' ;; esac
+  # shellcheck disable=SC2086 # options
+  "$POSENC" write $length $options -o whole.npy
+  for column in 0 3 4 6; do
+    at=$(($(wc -c <whole.npy) - 4 * columns * 8 + 4 * (columns * 5 + column)))
+    { head -c $at whole.npy && printf '\0\0\0\100' && tail -c +$((at + 5)) whole.npy; } >broken.npy # 2
+    # shellcheck disable=SC2086 # options
+    check "column $column of $options" ends 1 broken.npy ${options#--dim ?} --max-abs 0.001
+    check 'is told' says "^FAIL: off by [0-9.]* at row 5, column $column: 2 instead of "
+  done
+done
+check 'and what to do' grep -qx '      posenc identify tells what this table is' out
+
 # ---- cosines or sines alone ----
 
 for layout in duplicated interleaved split; do
@@ -79,7 +98,9 @@ for layout in duplicated interleaved split; do
   # The last element is in the last copy of its column.
   { head -c -2 cache.safetensors && printf '\0\0'; } >broken.safetensors
   check 'a broken element' ends 1 broken.safetensors --tensor sin --max-ulp 1
-  check 'is the only one' says '^FAIL: --max-ulp 1: 1 of '
+  wrong=$([ $layout = split ] && echo 31 || { [ $layout = interleaved ] && echo 62 || echo 31; })
+  check 'is told by its row and column' says "^FAIL: off by .* at row 199, column $wrong: 0 instead of "
+  check 'is the only one' says '^      --max-ulp 1: 1 of '
 done
 "$POSENC" write --len 9 --dim 7 --odd pad -o odd.npy
 refused 'odd.npy: dim must be even; --odd pad or --odd ceil takes an odd one$' odd.npy
@@ -211,8 +232,8 @@ for text in '' '{' '{}' '[]' "{'descr': '<f4'}" "$(header '<f4' Maybe '(2, 4)')"
 done
 npy x.npy "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2, 4), }" 32
 refused 'x.npy: its elements are structures' x.npy
-for descr in '|O' '<i4' '<f16' '<c8' '|S4' '<U1' '|V4' '' '<' 'f'; do
-  refused_npy "its dtype '$descr' is not f2, f4, f8 or V2" "$descr" '(2, 4)' 64
+for descr in '|O' '<i4' '<f16' '<c4' '|S4' '<U1' '|V4' '' '<' 'f'; do
+  refused_npy "its dtype '$descr' is not f2, f4, f8, c8, c16 or V2" "$descr" '(2, 4)' 64
 done
 refused_npy 'its shape () has no axis for positions' '<f4' '()' 4
 refused_npy 'its shape (8,) has no axis for positions' '<f4' '(8,)' 32
@@ -272,7 +293,7 @@ refused_safetensors 'its header is not JSON: .*' "{$a,$a}" 32
 { head -c 12000 f32.npy; printf '\0\0\300\177\0\0\200\377'; tail -c +12009 f32.npy; } >nan.npy
 check 'a NaN and an infinity' ends 1 nan.npy --max-abs 100
 check 'fail without a limit, too' ends 1 nan.npy
-check 'and are told' grep -qx 'FAIL: not all elements are finite' out
+check 'and are told' grep -qx '      not all elements are finite' out
 check 'of |value| it is not said that it is inf' eval '! grep -q "|value| inf" out'
 check 'are counted' says '^not finite  *2 '
 check 'finite ones have no verdict without a limit' ends 0 f32.npy

@@ -41,6 +41,17 @@ quick='--dim 64 --repetitions 3'
   check 'correct rounding' ends 0 --len 100 $quick --max-ulp 0.5
   check 'is had from a kernel that misrounds nothing' \
     says '^take .* 0 are misrounded, none is wrong by more than 0\.4999[0-9]* ulp'
+  check 'is asked for in the C lines' says '^  options.max_ulp = 0\.5;$'
+  check 'a kernel that the library would not take' ends 0 --len 100 $quick --max-ulp 0.5 --kernel cr-avx2,naive
+  if says '^take cr-avx2: '; then
+    check 'is asked for by its name' says '^  const posenc_kernel \*fastest = posenc_kernel_find("cr-avx2");$'
+    POSENC_ISA=generic do_compile 'and the lines run on a CPU that does not have it'
+  else
+    skip 'is asked for by its name' 'no AVX2 here'
+    skip 'and the lines run on a CPU that does not have it' 'no AVX2 here'
+  fi
+  POSENC_ISA=generic check 'one that it would take' ends 0 --len 100 $quick --max-ulp 0.5 --kernel cr-portable
+  check 'is not' test "$(grep -c posenc_kernel_find out)" -eq 0
   check 'a budget that none is within' ends 1 --len 100 $quick --max-abs 1e-30
   check 'is said' says '^no kernel is within the budget$'
   check 'and there are no C lines then' test "$(grep -c posenc_plan out)" -eq 0

@@ -72,7 +72,7 @@ refused '--output empty: Is a directory' write --len 8 --dim 4 -o empty
 if [ -c /dev/full ]; then
   refused '--output /dev/full: No space' write --len 8 --dim 4 -o /dev/full
   refused '--output /dev/full: No space' verify --kernel naive --len 8 --dim 4 -o /dev/full
-  for subcommand in 'list' 'list --json' '--help' 'write --help' '--version' 'write --len 8 --dim 4 -o -'; do
+  for subcommand in 'list' 'list --format json' '--help' 'write --help' '--version' 'write --len 8 --dim 4 -o -'; do
     "$POSENC" $subcommand >/dev/full 2>err
     status=$?
     : >out
@@ -89,8 +89,8 @@ check 'a full disk leaves nothing' nothing_written
 refused 'a command is missing'
 refused "wriet: no such command; did you mean 'write'?" wriet
 refused "unrecognized option '--frobnicate'" --frobnicate
-refused "extra operand 'more'" list more
-refused '--names: cannot be combined with --json' list --names --json
+refused "extra operand 'more'" list naive more
+refused '--format json: cannot be combined with --problems' list --problems --format json
 refused "--kernel zz\*: no such kernel" verify --kernel 'zz*'
 refused '--format xml: ' verify --format xml
 refused '--budget 0: ' verify --budget 0
@@ -100,6 +100,12 @@ refused '--search many: not an integer' verify --search many
 refused '--kernel rotation-portable: .*masked' verify --kernel rotation-portable --isa avx2
 "$POSENC" help write >helped && "$POSENC" write --help >out
 check 'help COMMAND is COMMAND --help' cmp helped out
+wide_help() { # lines of more than 80 columns
+  "$POSENC" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | while read -r each; do
+    "$POSENC" help "$each"
+  done | awk 'length > 80'
+}
+check 'help has 80 columns' eval 'wide_help >out && [ ! -s out ]'
 "$POSENC" help >helped && "$POSENC" --help >out
 check 'help is --help' cmp helped out
 refused 'zzzzzzzz: no such command; posenc --help lists them$' help zzzzzzzz
@@ -165,28 +171,105 @@ check 'completion: of several words' completes 'fresh first' bench --mode f
 check 'completion: options' completes '--scale --scaling' check --sca
 check 'completion: a file' completes '' check ''
 
+if command -v fish >/dev/null; then
+  by_fish() { # WORD TEXT: whether it is completed to that
+    HOME=$work PATH=${POSENC%/*}:$PATH fish -c "source '$root/completions/posenc.fish'; complete -C '$2'" >out 2>err
+    grep -q "^$1\($(printf '\t')\|$\)" out
+  }
+  check 'fish: a command' by_fish verify 'posenc ver'
+  check 'fish: an option' by_fish --dtype 'posenc verify --dt'
+  check 'fish: the words of an option' by_fish bf16 'posenc verify --dtype b'
+  check 'fish: kernels' by_fish cr-portable 'posenc bench --kernel cr-'
+else
+  skip 'completion in fish' 'no fish here'
+fi
+if command -v zsh >/dev/null; then
+  check 'zsh: its completion can be read' zsh -n "$root/completions/_posenc"
+else
+  skip 'zsh: its completion can be read' 'no zsh here'
+fi
+
 # ---- list ----
 
 posenc list
-check 'list says what runs here' grep -q '^  runs here     yes$' out
+cp out all
+lines=$(sed -n '2,/^$/p' all | grep -c '^[^ ]*  *\(no bound\|[^ ]* ulp[^a-z]*\|[^ ]* ulp, grows\)  *\(yes\|no\)  *[^ ]')
+check 'list has a line for each kernel' test "$lines" -eq "$("$POSENC" list --format names | wc -l)"
+check 'with error, whether it runs, and what it is' grep -q '^cr-portable  *0\.5 ulp  *yes  *[a-z]' all
+check 'the recipes come last' test "$(sed -n '/^recipe/,/^$/p' all | grep -vc '^recipe/\|^$')" -eq 0
+posenc list --isa generic -o listed
+check 'list says what does not run' eval 'grep -q "^cr-avx2 .*  no  *" listed && [ ! -s out ]'
+posenc list cr-portable
+check 'list KERNEL says whether it runs here' grep -q '^  runs here     yes$' out
 contract_lines() {
   for line in algorithm provenance ISA bound basis reproducible threads; do
     grep -q "^  $line  *[^ ]" out || return 1
   done
 }
-check 'list prints the whole contract' contract_lines
-posenc list --isa generic
-check 'list says why not' grep -q '^  runs here     no: ' out
-posenc list --names
+check 'and prints the whole contract' contract_lines
+check 'of that one alone' test "$(grep -c '^[a-z]' out)" -eq 1
+posenc list 'cr-avx2,naive*' --isa generic
+check 'of several, and why not' test "$(grep -c '^[a-z]' out)$(grep -c '^  runs here     no: ' out)" = 31
+check 'an old name is known' eval '"$POSENC" list cr-openmp >out 2>err && grep -q "^cr-threads: " out'
+refused "cr-avx3: no such kernel; did you mean 'cr-avx2'?" list cr-avx3
+posenc list --format names
 cp out names
-check 'list --names is names' test "$(grep -c '^[a-z0-9-]*$' names)" -ge 7
-posenc list --json
+check 'list --format names is names' test "$(grep -c '^[a-z0-9-]*$' names)" -ge 7
+posenc list --format json
 if has_perl_json; then
   parse 'print "$_->{name}\n" for @$j; exit !$j->[0]{bound}{derived}' <out >json.names
-  check 'list --json has the same names' cmp -s names json.names
+  check 'list --format json has the same names' cmp -s names json.names
 else
-  skip 'list --json has the same names' 'perl has no JSON::PP'
+  skip 'list --format json has the same names' 'perl has no JSON::PP'
 fi
+
+# ---- doctor ----
+
+posenc doctor
+check 'doctor ends with a verdict' eval 'tail -n 1 out | grep -qx "Fit to publish times: \(yes\|no\)"'
+check 'which is its status' test $status -eq "$(tail -n 1 out | grep -c ' no$')"
+check 'and that of its checks' test $status -eq "$(grep -q '^NO ' out && echo 1 || echo 0)"
+check 'it says of each whether it is so' test "$(grep -c '^\(ok \|NO \) [a-z]' out)" -eq 8
+posenc doctor --format json -o doctor.json
+check 'doctor --format json -o FILE' eval '[ $status -le 1 ] && [ ! -s out ] && grep -q "\"fit\": [a-z]*" doctor.json'
+loops=''
+for _ in $(seq "$(nproc)"); do
+  (while :; do :; done) &
+  loops="$loops $!"
+done
+posenc doctor
+# shellcheck disable=SC2086 # process numbers
+kill $loops
+check 'on a busy machine it is not fit' eval '[ $status -eq 1 ] && grep -q "^NO  other processes " out'
+
+# ---- output for people and for programs ----
+
+"$POSENC" verify --kernel naive,cr-portable --len 64 --dim 16 --format text >out
+lines=$(grep -c '^\(naive\|cr-portable\)  *1  *[0-9][0-9]*  *0  *[0-9]*  [0-9.e-]* at p = [0-9]* of 64x16$' out)
+check 'verify --format text has a line for each kernel' test "$lines" -eq 2
+check 'and a sum' eval 'tail -n 1 out | grep -q "^[0-9]* passed, 0 failed, [0-9]* skipped$"'
+"$POSENC" verify --kernel naive --len 64 --dim 16 >out
+check 'no terminal gets TAP' grep -q '^1\.\.' out
+if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; then
+  script -qec "'$POSENC' verify --kernel naive --len 64 --dim 16" /dev/null >out 2>&1 </dev/null
+  check 'a terminal gets text' eval 'grep -q "^naive  *1 " out && ! grep -q "^1\.\." out'
+  script -qec "'$POSENC' verify --kernel naive --len 64 --dim 16 --format tap" /dev/null >out 2>&1 </dev/null
+  check 'and TAP on demand' grep -q '^1\.\.' out
+else
+  skip 'a terminal gets text' 'no script(1) here'
+fi
+"$POSENC" write --len 8 --dim 4 -o a.npy && "$POSENC" write --len 8 --dim 4 --base 5 -o b.npy
+"$POSENC" diff a.npy b.npy >out
+"$POSENC" diff a.npy b.npy -o told
+status=$?
+check 'diff -o' eval '[ $status -eq 1 ] && cmp -s out told'
+"$POSENC" verify --kernel naive --len 8 --dim 4 --format json -o one.json
+"$POSENC" compare one.json one.json >out && "$POSENC" compare one.json one.json -o told
+check 'compare -o' cmp out told
+for one in "diff a.npy b.npy" "compare one.json one.json" list doctor; do
+  # shellcheck disable=SC2086 # words
+  refused '--output no/such/x: No such file' $one -o no/such/x
+done
 
 # ---- write: every element against awk's sin and cos ----
 

@@ -50,7 +50,7 @@ check 'the summary has the blocks, and what all of them can tell' \
 check 'a block is two processes of each, one within the other' test "$(cut -d ' ' -f 1 order | paste - - - - |
   grep -c -v -x -e 'old	new	new	old' -e 'new	old	old	new')" -eq 0
 check 'sixteen of them' test "$(wc -l <order)" -eq 64
-arguments='bench --json - --repetitions 15 --min-time 0.001 --kernel cr-portable --len 512 --dim 512'
+arguments='bench --format json --repetitions 15 --min-time 0.001 --kernel cr-portable --len 512 --dim 512'
 check 'each process is asked for the same' test "$(cut -d ' ' -f 2- order | sort -u)" = "$arguments"
 check 'forty blocks' run_ends 1 --blocks 40
 check 'are in both orders' test "$(awk 'NR % 4 == 1 { print $1 }' order | sort -u | wc -l)" -eq 2
@@ -128,7 +128,8 @@ check 'two are needed' is_refused 'OLD and NEW are needed' --run old/posenc
 check '--blocks' run_fails "--blocks 0: " --blocks 0
 check '--blocks of records' is_refused '--blocks 3: it is for --run' a.json b.json --blocks 3
 check '--growth' run_fails '--growth 1: cannot be combined with --run' --growth 1
-check '--json' run_fails '^posenc compare: --json: ' -- --json x
+check '--format' run_fails '^posenc compare: --format: ' -- --format json
+check '-o' run_fails '^posenc compare: -ox: ' -- -ox
 
 # ---- ends
 echo 'echo $$ >"$work/pid"; exec sleep 60' | program old

@@ -32,16 +32,15 @@ header() { # FILE TEXT...
 
 # ---- list ----
 
-ends 0 list
-for name in sinusoidal rope integer binary learned alibi dropout; do
-  check "list shows $name" says "^$name: "
-done
 check 'list --encodings' ends 0 list --encodings
+for name in sinusoidal rope integer binary learned alibi dropout; do
+  check "list --encodings shows $name" says "^$name: "
+done
 check 'list --encodings has no kernels' test "$(grep -c '^rotation-portable: ' out)" -eq 0
 check 'list --encodings has bounds' says 'bound  *(0.5 + 2^-17) ulp'
-check 'list --encodings --json' ends 0 list --encodings --json
-check 'list --encodings --json has seven contracts' test "$(grep -c '"formula":' out)" -eq 7
-refused '--encodings: cannot be combined with --names' list --encodings --names
+check 'list --encodings --format json' ends 0 list --encodings --format json
+check 'list --encodings --format json has seven contracts' test "$(grep -c '"formula":' out)" -eq 7
+refused '--format names: not text or json' list --encodings --format names
 
 # ---- verify ----
 

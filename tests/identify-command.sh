@@ -24,6 +24,9 @@ for pair in '"verdict": "table"' '"base": 500000.0' '"shift": 1.0' '"layout": "s
   '"padding": 75' '"held": "bf16"' '"proved": true'; do
   check "has $pair" grep -q -e "$pair" x.json
 done
+"$POSENC" write --len 300 --dim 64 --op rope-cache -o cache.npy
+check 'a rope cache' ends 0 cache.npy
+check 'is known by its first table' begins 'base 10000, duplicated (cos), positions 0\.\.299'
 "$POSENC" write --len 1000 --dim 128 --kernel recipe/hf-rope --base 1e6 --offset 4096 -o rope.npy
 check 'a recipe' ends 0 rope.npy
 names='hf-rope, base 1000000, interleaved, positions 4096\.\.5095'
@@ -97,6 +100,9 @@ n.save("half-positions", table(n.arange(300) + 0.5, 1e4))
 n.save("backwards", table(n.arange(300.)[::-1], 1e4))
 n.save("far", waves(r[:32] + 123456, 10.0 ** -n.arange(4)))
 n.save("measured", table(n.arange(300.), 12345.678))
+n.save("complex", (a[:, 1::2] + 1j * a[:, ::2]).astype("c8"))
+n.save("pairs", a.reshape(300, 1, 32, 2))
+n.save("complex-f", n.asfortranarray(a[:, 1::2] + 1j * a[:, ::2]))
 n.save("noise", n.random.default_rng(1).standard_normal((500, 64)).astype("f4"))
 n.save("odd", n.concatenate([a, 0 * a[:, :1]], 1))
 '
@@ -104,6 +110,14 @@ n.save("odd", n.concatenate([a, 0 * a[:, :1]], 1))
     check "$name" ends 0 $name.npy
     check 'is the same table' begins '^exact .*base 10000, interleaved, positions 0\.\.299, rounded to f32, bit for bit'
   done
+  check 'complex numbers' ends 0 complex.npy
+  check 'are pairs, cosine first' begins '^exact .*base 10000, interleaved-cs, positions 0\.\.299, .*, bit for bit'
+  check 'an axis of pairs' ends 0 pairs.npy
+  check 'is columns' begins '^exact .*base 10000, interleaved, positions 0\.\.299, rounded to f32, bit for bit'
+  refused 'complex-f.npy: its complex numbers are in Fortran.s order$' complex-f.npy
+  "$POSENC" check complex.npy --layout interleaved-cs --max-ulp 0.6 >out 2>err
+  check 'complex numbers are checked' test $? -eq 0
+  check 'all of them' grep -q '^elements  *19200,' out
   check 'a learned scale' ends 0 scaled.npy
   check 'is told' begins 'interleaved, positions 0\.\.299, times 0.7,'
   check 'a last column of zeros' ends 0 odd.npy
@@ -111,13 +125,13 @@ n.save("odd", n.concatenate([a, 0 * a[:, :1]], 1))
   check "NumPy's doubles" ends 0 double.npy
   # NumPy's power has other last bits with AVX-512.
   check 'are doubles' \
-    begins '^\(computed in f64; nearest: xlm\|xlm\), base 10000, split, positions 0\.\.499, .* max 3\.5e-14 from exact'
+    begins '^\(computed in f64 by code .*\|xlm\), base 10000, split, positions 0\.\.499, .* max 3\.5e-14 from exact'
   check 'a base for more positions' ends 0 ntk.npy
   check 'is told apart' \
     begins 'base 41829[0-9.]* (NTK-aware, 10000 stretched by 4: dynamic scaling, .*), interleaved, positions 0\.\.299'
   check 'positions between whole ones' ends 0 half-positions.npy
   check 'are told' begins 'base 10000, interleaved, positions from 0.5 on'
-  check 'rows backwards' ends 0 backwards.npy
+  check 'rows backwards' ends 1 backwards.npy
   check 'are told' begins 'base 10000, interleaved, positions 299\.\.0 (rows are reversed), '
   check 'a dead column' ends 0 dead.npy
   check 'is told' begins 'base 10000, interleaved, positions 0\.\.299, .*; but column 5 is 0 in all rows; '

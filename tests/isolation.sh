@@ -109,7 +109,7 @@ timed() { # OPERATION FUNCTION...
   op=$1
   shift
   posenc bench --plugin "$plugin" --kernel "$(kernels "$@")rotation-portable" --op "$op" --len 40 --dim 16 \
-    --repetitions 3 --min-time 0.001 --time-limit 1 --json timed.json
+    --repetitions 3 --min-time 0.001 --time-limit 1 --format json -o timed.json
   check "bench of $op: exit status 1" test $status -eq 1
   grep -e ' is left out: ' err >told
   check 'each misdeed is told' each_told "$@"
@@ -128,7 +128,7 @@ if grep -q 'without Google Benchmark' err; then
 else
   timed table can-do prepare execute release
   timed rope apply
-  posenc bench --plugin "$plugin" --kernel recipe/prepare-exit --len 40 --dim 16 --json none.json
+  posenc bench --plugin "$plugin" --kernel recipe/prepare-exit --len 40 --dim 16 --format json -o none.json
   alone() { [ $status -eq 1 ] && [ ! -e none.json ] && grep -q -e 'nothing to time: no kernel is left' err; }
   check 'where no kernel is left, there is no record' alone
 
@@ -202,7 +202,7 @@ loads '_exit(0);' 'it ended the process with status 0'
 loads 'for (;;) pause();' 'no sign of life'
 loads 'if (fork() == 0) for (;;) pause();' 'it left a process behind'
 constructor 'puts("spoilt"); atexit(abort);'
-posenc list --names --plugin loading.so
+posenc list --format names --plugin loading.so
 quiet() { [ $status -eq 0 ] && ! grep -q spoilt out && [ "$(cat err)" = 'posenc: loading.so printed: spoilt' ]; }
 check 'what a constructor prints is shown once, and what it does at the end is left out' quiet
 plan

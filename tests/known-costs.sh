@@ -43,7 +43,7 @@ attempt() { # FUNCTION
 bench() { # PLUGIN FILE OPTION...
   plugin=$1 file=$2
   shift 2
-  "$POSENC" bench --plugin $plugin.so --repetitions 15 --min-time 0.0001 "$@" --json $file >out 2>err
+  "$POSENC" bench --plugin $plugin.so --repetitions 15 --min-time 0.0001 "$@" --format json -o $file >out 2>err
 }
 timed() { # PLUGIN FILE: in all ways that are known
   bench "$1" table.json --len 16 --dim 512 --kernel waits,fourfold,plans,tenth,naive --mode hot,plan &&

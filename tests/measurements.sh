@@ -85,9 +85,9 @@ else
   check 'bench prints a row for each kernel and mode' test "$(grep -c '^64x16 *naive' out)" -eq 4
   posenc bench --kernel naive --mode row $small
   check 'or of one mode' test "$(grep -c '^64x16 *naive' out)" -eq 1 -a "$(head -n 1 out | cut -d: -f1)" = row
-  posenc bench --kernel naive $small --json bench.json
-  check 'bench --json prints nothing' test ! -s out
-  refused '--json no/such/folder/x.json: No such file' bench --kernel naive $small --json no/such/folder/x.json
+  posenc bench --kernel naive $small --format json -o bench.json
+  check 'bench -o prints nothing' test ! -s out
+  refused '--output no/such/folder/x.json: No such file' bench --kernel naive $small --format json -o no/such/folder/x.json
   # PERL: of the timing record on its input, with all repetitions in @all, and in @executed those that write
   timings() {
     parse 'my @all = grep { $_->{run_type} eq "iteration" } @{$j->{benchmarks}};
@@ -112,12 +112,12 @@ else
     is_timing_record() {
       parse 'exit !($j->{context}{posenc_schema} eq "posenc-bench-2" && @{$j->{benchmarks}})' <bench.json
     }
-    check 'bench --json is a timing record' is_timing_record
+    check 'bench --format json is a timing record' is_timing_record
     check 'its figures agree with each other' consistent bench.json 4
-    "$POSENC" bench --kernel naive-f64 $small --dtype f64 --json double.json
+    "$POSENC" bench --kernel naive-f64 $small --dtype f64 --format json -o double.json
     check 'and those of f64' consistent double.json 8
     modes=plan,row,first,fresh,cold,hot
-    "$POSENC" bench --kernel 'naive*' --mode $modes --len 512 --dim 64 $brief --json modes.json
+    "$POSENC" bench --kernel 'naive*' --mode $modes --len 512 --dim 64 $brief --format json -o modes.json
     all_modes() { # FILE SHAPE MODES KERNELS: three repetitions of each, and no others
       timings 'my %seen; $seen{$_->{name}}++ for @all;
         for my $mode (qw('"$3"')) { for (qw('"$4"')) { exit 1 unless delete $seen{"$mode/'"$2"'/$_"} == 3 } }
@@ -137,24 +137,24 @@ else
     check 'the share of the plan, where there is one' plan_share
 
     "$POSENC" bench --kernel naive,cached --mode $modes --op rope --len 64 --dim 64 --heads 3 --batch 2 $brief \
-      --json rope.json 2>err
+      --format json -o rope.json 2>err
     check 'rope is timed in every mode but one' \
       all_modes rope.json 64x64-rope3 'hot cold first row plan' 'naive cached'
     check 'whose absence is told, in one line' \
       test "$(grep -c 'fresh/64x64-rope3 is left out' err)" -eq 1 -a "$(wc -l <err)" -eq 1
     check 'and its figures agree: what is read, and written, of heads and sequences' consistent rope.json 8
-    "$POSENC" bench --kernel naive --op add --dtype bf16 --len 64 --dim 64 $brief --json add.json
+    "$POSENC" bench --kernel naive --op add --dtype bf16 --len 64 --dim 64 $brief --format json -o add.json
     check 'and those of bf16' consistent add.json 4
 
-    "$POSENC" bench --kernel naive-f64 --len 131072 --dim 256 --repetitions 3 --json slow.json
+    "$POSENC" bench --kernel naive-f64 --len 131072 --dim 256 --repetitions 3 --format json -o slow.json
     check 'a slow pass: figures agree' consistent slow.json 4
-    "$POSENC" bench --kernel rotation-portable --len 131072 --dim 256 $brief --json fast.json
+    "$POSENC" bench --kernel rotation-portable --len 131072 --dim 256 $brief --format json -o fast.json
     slow_if_sliced() { # FILE
       timings 'for (@executed) { exit 1 unless $_->{rows_timed} == $_->{rows} || $_->{real_time} > 5e7 }' <"$1"
     }
     for record in slow fast; do check "a pass in slices is a slow one: $record.json" slow_if_sliced $record.json; done
 
-    "$POSENC" bench --kernel 'naive*' --len 64 --dim 16 --min-time 0.0001 --json mixed.json
+    "$POSENC" bench --kernel 'naive*' --len 64 --dim 16 --min-time 0.0001 --format json -o mixed.json
     # Each repetition has a turn of its own, and of some benchmark they are not next to each other.
     interleaved() {
       timings 'my (%turns, $mixed);
@@ -168,7 +168,7 @@ else
     for setting in BENCHMARK_FILTER=plan BENCHMARK_REPORT_AGGREGATES_ONLY=true BENCHMARK_REPETITIONS=1 \
       BENCHMARK_ENABLE_RANDOM_INTERLEAVING=false BENCHMARK_CONTEXT=posenc_schema=x BENCHMARK_OUT=made.json; do
       rm mixed.json
-      env "$setting" "$POSENC" bench --kernel 'naive*' --len 64 --dim 16 --min-time 0.0001 --json mixed.json
+      env "$setting" "$POSENC" bench --kernel 'naive*' --len 64 --dim 16 --min-time 0.0001 --format json -o mixed.json
       ordinary() { interleaved <mixed.json && consistent mixed.json 4 && grep -q posenc-bench-2 mixed.json; }
       nine() { timings 'exit(@executed != 18)' <mixed.json; }
       check "$setting changes nothing" ordinary
@@ -177,7 +177,7 @@ else
   else
     skip 'what is in a timing record' 'perl has no JSON::PP'
   fi
-  BENCHMARK_REPETITIONS=abc posenc list --names
+  BENCHMARK_REPETITIONS=abc posenc list --format names
   check 'a wrong BENCHMARK_REPETITIONS is nothing to us' test $status -eq 0 -a ! -s err
   # Kernels that this CPU cannot run are told of first, a line each.
   nothing_to_time() {
@@ -186,7 +186,7 @@ else
   }
   posenc bench --len 0 --dim 4
   check 'of an empty table there is nothing to time' nothing_to_time
-  posenc bench --kernel rotation-portable --len 0 --dim 4 --json empty/none.json
+  posenc bench --kernel rotation-portable --len 0 --dim 4 --format json -o empty/none.json
   check 'and no record of that' eval 'nothing_to_time && nothing_written'
   posenc bench --kernel naive-f64 --mode cold,first --len 131072 --dim 1024
   check 'nor where a table takes too long' \
@@ -202,7 +202,7 @@ else
     refused "--benchmark_$flag: bench sets this itself" bench --kernel naive $small -- --benchmark_$flag
   done
   refused '--benchmark_filter: .*zzz' bench --kernel naive $small -- --benchmark_filter=zzz
-  posenc bench --kernel naive $small --json - -- --benchmark_context=colour=blue
+  posenc bench --kernel naive $small --format json -- --benchmark_context=colour=blue
   check 'flags of Google Benchmark reach it' grep -q '"colour": "blue"' out
 fi
 

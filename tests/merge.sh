@@ -83,7 +83,7 @@ plugin() { # FILE TEXT
 }
 if [ -e "$abs_top_builddir/.libs/libposenc.so" ] && plugin there/one.so one && plugin two.so two; then
   cp there/one.so one.so
-  name=$("$POSENC" list --plugin ./one.so --names | tail -n 1)
+  name=$("$POSENC" list --plugin ./one.so --format names | tail -n 1)
   verify_part p1.json 1/2 --plugin ./one.so --kernel "$name,rotation-portable" --len 64 --dim 8 --search 0
   verify_part p2.json 2/2 --plugin there/one.so --kernel "$name,rotation-portable" --len 64 --dim 8 --search 0
   check 'a plugin of the same content, by another path' ends 0 merge p1.json p2.json -o merged.json
@@ -223,7 +223,7 @@ fi
 time_it() { # FILE ARGUMENTS...
   file=$1
   shift
-  ends 0 bench --kernel naive,rotation-portable --repetitions 3 --min-time 0.0001 --json "$file" "$@"
+  ends 0 bench --kernel naive,rotation-portable --repetitions 3 --min-time 0.0001 --format json -o "$file" "$@"
 }
 moved() { # FILE ; its load
   sed 's/"load\(_after\)*": ".*"/"load\1": "77.00 7.00 7.00"/' "$1"

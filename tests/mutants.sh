@@ -79,8 +79,8 @@ while read -r kernel list options; do
 done <"$work/table"
 
 # No mutant without a line, no line without a mutant.
-"$POSENC" list --names >"$work/own"
-"$POSENC" list --names "$@" | grep -vxFf "$work/own" | sort >"$work/mutants"
+"$POSENC" list --format names >"$work/own"
+"$POSENC" list --format names "$@" | grep -vxFf "$work/own" | sort >"$work/mutants"
 sed 's/ .*//' "$work/table" | sort -u >"$work/told"
 if cmp "$work/mutants" "$work/told" >/dev/null; then
   point ok "$(wc -l <"$work/mutants") kernels in the plugins, each with its line"

@@ -4,6 +4,7 @@
 #include "tests/tap.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -89,6 +90,20 @@ static void test_unwritable(void) {
   remove(path);
 }
 
+static void test_temporary(void) {
+  const int before = count_files();
+  setenv("TMPDIR", folder, 1);
+  FILE *file = output_temporary();
+  char text[8] = "";
+  const bool usable = file && fputs("kept", file) >= 0 && fseek(file, 0, SEEK_SET) == 0 && fgets(text, 8, file);
+  ok(usable && strcmp(text, "kept") == 0 && count_files() == before, "a temporary file has no name");
+  if (file) fclose(file);
+  setenv("TMPDIR", "no/such/folder", 1);
+  errno = 0;
+  ok(!output_temporary() && errno == ENOENT, "and is in TMPDIR");
+  unsetenv("TMPDIR");
+}
+
 int main(void) {
   char text[16] = "";
   remove(path); /* of a run before */
@@ -107,6 +122,7 @@ int main(void) {
   remove(path);
   test_modes();
   test_unwritable();
+  test_temporary();
   rmdir(folder);
   return tap_done();
 }

@@ -108,13 +108,13 @@ POSENC_PLUGIN(&all, &absent);
 EOF
 cp zeros.so "it's.so"
 build long-double <"$srcdir/examples/plugin/kernel.c"
-"$POSENC" list --names >own
-posenc list --names --plugin long-double.so --plugin "$work/zeros.so"
+"$POSENC" list --format names >own
+posenc list --format names --plugin long-double.so --plugin "$work/zeros.so"
 printf 'long-double\nzeros\nabsent\n' | cat own - >all
 check 'list has the plugins behind the library' cmp all out
 posenc list --plugin zeros.so --plugin zeros.so
 check 'a plugin twice is refused' grep -q 'zeros.so: kernel zeros: another kernel has that name' err
-posenc list --plugin zeros.so
+posenc list absent --plugin zeros.so
 check 'an absent kernel is listed with its reason' grep -q '^  runs here     no: it was left out$' out
 
 posenc verify --plugin long-double.so --kernel long-double --len 64 --dim 16
@@ -162,7 +162,7 @@ static const posenc_kernel kernel = {POSENC_KERNEL_ABI, POSENC_ISA_GENERIC, "fro
                                      false, false, false, false, nullptr, nullptr, nullptr, execute, nullptr};
 POSENC_PLUGIN(&kernel);
 EOF
-posenc list --names --plugin c++.so
+posenc list --format names --plugin c++.so
 check 'a plugin in C++' grep -qx from-c-plus-plus out
 
 plan

@@ -76,7 +76,7 @@ if "$POSENC" bench --kernel naive --len 8 --dim 4 2>&1 | grep -q 'without Google
   skip 'timings' 'without Google Benchmark'
 else
   bench() { # FILE OPTION...
-    check "$1 is written" ends 0 bench $small --repetitions 3 --min-time 0.0001 --json "$@"
+    check "$1 is written" ends 0 bench $small --repetitions 3 --min-time 0.0001 --format json -o "$@"
   }
   bench timing.json
   bench shard.json --shard 1/1

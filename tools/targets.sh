@@ -28,7 +28,7 @@ record() { # NAME COMMAND...
 bench() { # NAME OPTION...
   name=$1
   shift
-  record "$name" ./posenc bench --json - "$@"
+  record "$name" ./posenc bench --format json "$@"
 }
 
 # Entries, one a line, as a timing record.
@@ -67,7 +67,7 @@ threaded=
 [ "$(nproc)" -eq 1 ] || threaded=,cr-threads
 table='--len 131072 --dim 1024' cached='--len 4992 --dim 512'
 
-record kernels ./posenc list --json
+record kernels ./posenc list --format json
 # shellcheck disable=SC2086 # options
 {
   bench large --mode hot,offset,malloc $table --threads 2 --kernel "cr-avx512,sleef-f64-*,libmvec-f64$threaded"

@@ -58,7 +58,7 @@ compare_programs() { # STATE COMPARISON "PERCENT..."
 # shellcheck disable=SC2086
 compare_records() { # STATE: two processes of 15 repetitions, as the contrast
   set -f
-  for file in old new; do ./posenc bench $options --repetitions 15 --json "$work/$file.json"; done
+  for file in old new; do ./posenc bench $options --repetitions 15 --format json -o "$work/$file.json"; done
   set +f
   ./posenc compare "$work/old.json" "$work/new.json" --format json >"$work/json" || [ $? -eq 1 ]
   log "$1" records "$none" <"$work/json"

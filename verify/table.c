@@ -14,8 +14,20 @@ static json_t *position_json(const table_exam *e, int64_t position) {
   return e->positions ? json_real(e->positions[position]) : json_integer(position);
 }
 
+/* In the file. Of a part alone, where each column comes twice, the first of the two. */
+static int64_t column_of(const table_exam *e, const witness *w) {
+  const posenc_layout layout = e->request->problem.layout;
+  if (w->index == e->problem->dim / 2) return e->odd_column;
+  if (e->request->part != TABLE_BOTH) return w->index * (layout == POSENC_INTERLEAVED ? 2 : 1);
+  const posenc_columns at = posenc_layout_columns(e->problem->layout, e->problem->dim);
+  const int64_t column = (w->cosine ? at.cos : at.sin) + w->index * at.step;
+  return column + (e->odd_column >= 0 && column >= e->odd_column);
+}
+
 static json_t *witness_json(const table_exam *e, const witness *w, const char *replay) {
   json_t *made = record_witness(w, json_string(replay));
+  json_object_set_new(made, "row", json_integer(w->position - e->problem->first));
+  json_object_set_new(made, "column", json_integer(column_of(e, w)));
   if (e->positions) json_object_set_new(made, "position", position_json(e, w->position));
   return made;
 }

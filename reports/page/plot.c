@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/page/plot.h"
 
+#include "common/output.h"
+
 #include <errno.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -28,7 +30,7 @@ const char *plot_refusal(void) {
 }
 
 static FILE *temporary(const char *name) {
-  FILE *file = tmpfile();
+  FILE *file = output_temporary();
   if (!file) fprintf(stderr, "posenc: report: plot %s: no temporary file: %s\n", name, strerror(errno));
   return file;
 }

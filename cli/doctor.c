@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "cli/files.h"
+#include "common/clock.h"
+#include "common/environment.h"
+#include "common/field.h"
+#include "common/number.h"
+#include "common/others.h"
+#include "reports/page/plot.h"
+#include "reports/page/words.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STATUS_UNFIT = 1 };
+
+static const char usage[] = "Usage: posenc doctor [OPTION]...\n"
+                            "Print what this machine is, and whether times that are measured on it now are\n"
+                            "fit to be published: what its processors can do and this build uses, huge\n"
+                            "pages, the governor of the frequency, what other processes use, how steady the\n"
+                            "speed is, and what is missing for times and reports. It takes two seconds.\n";
+static const char notes[] = "Exit status:\n"
+                            "  0                 if it is fit\n"
+                            "  1                 if it is not; a line that begins with NO says why\n"
+                            "  2                 on bad input or any other error\n"
+                            "\n"
+                            "Examples:\n"
+                            "  $ posenc doctor\n"
+                            "  $ posenc doctor --format json -o machine.json\n";
+
+/* ---- checks ------------------------------------------------------------------------------------ */
+
+typedef struct finding {
+  bool ok;
+  char text[300];
+} finding;
+
+__attribute__((format(printf, 2, 3))) static finding found(bool ok, const char *format, ...) {
+  finding f = {.ok = ok};
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(f.text, sizeof f.text, format, arguments);
+  va_end(arguments);
+  return f;
+}
+
+static finding check_tiers(const json_t *facts) {
+  static const char *const names[] = {
+#define TIER(bit, name) [bit] = #name,
+      BUILT_TIERS(TIER)
+#undef TIER
+  };
+  const unsigned here = posenc_isa_detect();
+  for (unsigned tier = 1; tier <= here; tier <<= 1)
+    if (here & tier && (tier >= sizeof names / sizeof *names || !names[tier]))
+      return found(false, "the CPU has %s, and this build has no kernels for it", posenc_isa_name(tier));
+  return found(true, "kernels for %s, all that the CPU has", field_string(facts, "isa"));
+}
+
+static finding check_pages(const json_t *facts) {
+  const char *pages = field_string(facts, "thp");
+  if (strcmp(pages, "never") == 0)
+    return found(false, "/sys/kernel/mm/transparent_hugepage/enabled is never: new memory costs several times as much");
+  return found(true, "%s", pages);
+}
+
+static finding check_governor(const json_t *facts) {
+  const char *governor = field_string(facts, "governor");
+  const bool slow = strcmp(governor, "powersave") == 0 || strcmp(governor, "ondemand") == 0;
+  return found(!slow, slow ? "%s: the frequency follows the load; performance keeps it" : "%s", governor);
+}
+
+static finding check_commit(const json_t *facts) {
+  const char *commit = field_string(facts, "commit");
+  if (strstr(commit, "modified")) return found(false, "%s: commit the sources, as figures are of a commit", commit);
+  return found(true, "commit %s", commit);
+}
+
+static finding check_others(const json_t *facts) {
+  const double share = others_wait(1.0);
+  (void)facts;
+  if (isnan(share)) return found(false, "the system does not tell what they use");
+  return found(share <= OTHERS_MOST, "%.1f %% of the processors in the last second; at most %.0f %% do no harm",
+               100 * share, 100 * OTHERS_MOST);
+}
+
+/* Arithmetic whose result is needed, so that it takes as long each time. */
+static double spin(int steps) {
+  volatile double result = 1.0;
+  for (int i = 0; i < steps; i++) result = result * 0.999 + 0.001;
+  return result;
+}
+
+/* The same arithmetic of about a millisecond, again and again: how much more one in ten takes than the best. */
+static finding check_steadiness(const json_t *facts) {
+  enum { TIMES = 500, TENTH = TIMES * 9 / 10 };
+  const double most = 0.05;
+  double seconds[TIMES];
+  (void)facts;
+  for (int i = 0; i < TIMES; i++) {
+    const double before = clock_seconds();
+    spin(200000);
+    seconds[i] = clock_seconds() - before;
+  }
+  numbers_sort(seconds, TIMES);
+  const double more = seconds[TENTH] / seconds[0] - 1;
+  return found(more <= most,
+               "one in ten of %d equal loops took %.1f %% longer than the best, or more; at most %.0f %% do no harm",
+               TIMES, 100 * more, 100 * most);
+}
+
+static finding check_benchmark(const json_t *facts) {
+  const char *version = field_string(facts, "benchmark");
+  const bool there = strcmp(version, "no") != 0;
+  return found(there, there ? "Google Benchmark %s" : "Google Benchmark: %s; install libbenchmark-dev, and build again",
+               version);
+}
+
+static finding check_gnuplot(const json_t *facts) {
+  const char *refusal = plot_refusal();
+  (void)facts;
+  return refusal ? found(false, "%s", refusal) : found(true, "gnuplot");
+}
+
+static const struct {
+  const char *name;
+  finding (*check)(const json_t *facts);
+} checks[] = {
+    {"instruction sets", check_tiers}, {"huge pages", check_pages},      {"governor", check_governor},
+    {"other processes", check_others}, {"steadiness", check_steadiness}, {"sources", check_commit},
+    {"times", check_benchmark},        {"figures", check_gnuplot},
+};
+
+/* ---- the command ------------------------------------------------------------------------------- */
+
+/* {"environment": facts, "checks": [{"name", "ok", "found"}], "fit": bool}; takes the facts. */
+static json_t *examine(json_t *facts) {
+  json_t *all = json_array();
+  bool fit = true;
+  for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+    const finding f = checks[i].check(facts);
+    fit = fit && f.ok;
+    all = field_append(all, json_pack("{s:s, s:b, s:s}", "name", checks[i].name, "ok", (int)f.ok, "found", f.text));
+  }
+  return json_pack("{s:o, s:o?, s:b}", "environment", facts, "checks", all, "fit", (int)fit);
+}
+
+static words bytes_of(const json_t *facts, const char *key) {
+  return words_bytes(strtod(field_string(facts, key), NULL));
+}
+
+static void print_text(const json_t *record, FILE *out) {
+  const json_t *facts = json_object_get(record, "environment");
+  size_t n;
+  json_t *one;
+  fprintf(out, "%-16s  %s; this process may use %s\n", "processor", field_string(facts, "cpu"),
+          field_string(facts, "cores"));
+  fprintf(out, "%-16s  %s, %s, %s\n", "caches", bytes_of(facts, "l1d").text, bytes_of(facts, "l2").text,
+          bytes_of(facts, "l3").text);
+  fprintf(out, "%-16s  %s\n", "memory", bytes_of(facts, "memory").text);
+  fprintf(out, "%-16s  %s, kernel %s, C library %s\n", "system", field_string(facts, "os"),
+          field_string(facts, "kernel_release"), field_string(facts, "libc"));
+  fprintf(out, "%-16s  %s\n", "load", field_string(facts, "load"));
+  fprintf(out, "%-16s  %s, %s, %s\n\n", "posenc", field_string(facts, "posenc_version"),
+          field_string(facts, "compiler"), field_string(facts, "cflags"));
+  json_array_foreach(json_object_get(record, "checks"), n, one)
+      fprintf(out, "%-3s %-16s  %s\n", json_is_true(json_object_get(one, "ok")) ? "ok" : "NO",
+              field_string(one, "name"), field_string(one, "found"));
+  fprintf(out, "\nFit to publish times: %s\n", json_is_true(json_object_get(record, "fit")) ? "yes" : "no");
+}
+
+static int run(options *given) {
+  output *out = open_output("--output", given->output);
+  json_t *facts = environment_json(), *record = facts ? examine(facts) : NULL;
+  if (!record) die("out of memory");
+  const bool json = given->format && strcmp(given->format, "json") == 0,
+             fit = json_is_true(json_object_get(record, "fit"));
+  (json ? field_print : print_text)(record, output_stream(out));
+  json_decref(record);
+  close_output("--output", given->output, out);
+  return fit ? EXIT_SUCCESS : STATUS_UNFIT;
+}
+
+const command command_doctor = {
+    .bit = DOCTOR,
+    .name = "doctor",
+    .summary = "print whether this machine is fit to publish times",
+    .usage = usage,
+    .notes = notes,
+    .run = run,
+};

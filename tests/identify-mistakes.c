@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests identify on tables that known mistakes make: its sentence names the mistake. */
+#include "tests/identify.h"
+
+enum { ROWS = 300, DIM = 64 };
+
+/* The exponent of column j, of which the frequency is base^-exponent. */
+typedef double exponent_of(int j);
+
+static double of_pair(int j) {
+  return (double)(j / 2 * 2) / DIM;
+}
+static double of_column_doubled(int j) {
+  return 2.0 * j / DIM;
+}
+static double of_column(int j) {
+  return (double)j / DIM;
+}
+static double of_pair_halved(int j) {
+  return (double)(j / 2) / DIM;
+}
+static double of_pair_doubled(int j) {
+  return 2.0 * (j / 2 * 2) / DIM;
+}
+static double of_more_columns(int j) {
+  return (double)(j / 2 * 2) / (4 * DIM);
+}
+static double of_odd_columns(int j) {
+  return (double)(j / 2 * 2) / 90;
+}
+
+typedef enum change { NONE, NEGATED, REVERSED, REPEATED, TRANSPOSED, HALF } change;
+
+/* One unit of f32 away in every other element. */
+static double moved(double x, int64_t number) {
+  return number * 7 % 13 < 7 ? (double)nextafterf((float)x, 2.0F) : x;
+}
+
+static double *values_of(exponent_of *exponent, double base, int first, change what) {
+  double *values = take((size_t)ROWS * DIM, sizeof *values);
+  for (int r = 0; r < ROWS; r++)
+    for (int j = 0; j < DIM; j++) {
+      const int row = what == REVERSED ? ROWS - 1 - r : what == REPEATED ? r % 128 : r;
+      const double angle = (first + row) * pow(base, -exponent(j)), sine = what == NEGATED ? -sin(angle) : sin(angle);
+      const double x = j % 2 ? cos(angle) : sine;
+      values[what == TRANSPOSED ? j * ROWS + r : r * DIM + j] = what == HALF ? moved(x, (int64_t)r * DIM + j) : x;
+    }
+  return values;
+}
+
+static void expect(const char *what, const file *made, identify_verdict verdict, identity_order order,
+                   const char *words) {
+  identity *found = identified(made);
+  char *sentence = identity_sentence(found);
+  int64_t period;
+  ok(found->verdict == verdict && (verdict != IDENTIFY_TABLE || identity_order_of(found, &period) == order) &&
+         strstr(sentence, words),
+     "%s: %s", what, sentence);
+  free(sentence);
+  identity_free(found);
+}
+
+int main(void) {
+  static const struct {
+    const char *what;
+    exponent_of *exponent;
+    double base;
+    int first;
+    change how;
+    identify_verdict verdict;
+    identity_order order;
+    const char *words;
+  } tried[] = {
+      {"right", of_pair, 1e4, 0, NONE, IDENTIFY_TABLE, IDENTITY_ORDERED, ", base 10000, interleaved, positions 0..299"},
+      {"2j/dim of the column", of_column_doubled, 1e4, 0, NONE, IDENTIFY_BENT, 0,
+       "the exponents are 2j/dim of the column j instead of 2i/dim of the pair i"},
+      {"from position 1", of_column_doubled, 1e4, 1, NONE, IDENTIFY_BENT, 0, "; base 10000, from position 1 on"},
+      {"j/dim of the column", of_column, 1e4, 0, NONE, IDENTIFY_BENT, 0, "the exponents are j/dim of the column j"},
+      {"of another base", of_column_doubled, 5e5, 0, NONE, IDENTIFY_BENT, 0, "; base 500000, from position 0 on"},
+      {"i/dim", of_pair_halved, 1e4, 0, NONE, IDENTIFY_TABLE, IDENTITY_ORDERED,
+       "base 100 (as 10000 has in the first 64 of 128 columns, or with the exponent i/dim instead of 2i/dim), "},
+      {"4i/dim", of_pair_doubled, 1e4, 0, NONE, IDENTIFY_TABLE, IDENTITY_ORDERED,
+       "base 100000000 (as 10000 has with 2j/dim of the column j = 2i as the exponent), "},
+      {"the first columns", of_more_columns, 1e4, 0, NONE, IDENTIFY_TABLE, IDENTITY_ORDERED,
+       "base 10 (as 10000 has in the first 64 of 256 columns), "},
+      {"of 90", of_odd_columns, 1e4, 0, NONE, IDENTIFY_TABLE, IDENTITY_ORDERED,
+       " (as 10000 has in the first 64 of 90 columns), "},
+      {"a base of its own", of_pair, 1e3, 0, NONE, IDENTIFY_TABLE, IDENTITY_ORDERED, "base 1000, interleaved"},
+      {"a larger one", of_pair, 5e5, 0, NONE, IDENTIFY_TABLE, IDENTITY_ORDERED, "base 500000, interleaved"},
+      {"negated sines", of_pair, 1e4, 0, NEGATED, IDENTIFY_TABLE, IDENTITY_NEGATED,
+       "positions 0..299 with negated sines"},
+      {"from 5 on", of_pair, 1e4, 5, NEGATED, IDENTIFY_TABLE, IDENTITY_NEGATED, "positions 5..304 with negated sines"},
+      {"reversed rows", of_pair, 1e4, 0, REVERSED, IDENTIFY_TABLE, IDENTITY_REVERSED,
+       "positions 299..0 (rows are reversed)"},
+      {"repeated rows", of_pair, 1e4, 0, REPEATED, IDENTIFY_TABLE, IDENTITY_REPEATED,
+       "positions from 0 on that come again after 128 rows"},
+      {"rows and columns exchanged", of_pair, 1e4, 0, TRANSPOSED, IDENTIFY_NO_TABLE, 0,
+       "its rows are waves, and its columns are none: it may be transposed"},
+      {"half of the elements", of_pair, 1e4, 0, HALF, IDENTIFY_TABLE, IDENTITY_ORDERED,
+       "computed in f32 by code that is not known, base 10000"},
+  };
+  for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+    double *values = values_of(tried[i].exponent, tried[i].base, tried[i].first, tried[i].how);
+    const bool turned = tried[i].how == TRANSPOSED;
+    const file made = file_of(values, turned ? DIM : ROWS, turned ? ROWS : DIM, POSENC_F32);
+    expect(tried[i].what, &made, tried[i].verdict, tried[i].order, tried[i].words);
+    free(made.bytes);
+    free(values);
+  }
+  print_counts();
+  return tap_done();
+}
