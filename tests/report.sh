@@ -531,7 +531,7 @@ check 'figures near the end of doubles are no lack of memory' test $status -eq 0
 
 # ---- from a small run ----
 
-if ! "$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --json bench.json >out 2>&1; then
+if ! "$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --format json -o bench.json >out 2>&1; then
   "$POSENC" bench --kernel naive --len 4 --dim 4 >out 2>&1
   check 'no bench because the build has none' contains out 'without Google Benchmark'
   plan

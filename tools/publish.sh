@@ -3,9 +3,10 @@
 # Measures everything on this machine, publishes the report in reports/published/ of the source, and puts its figures
 # into README.md. Run by "make publish" in the build folder; $srcdir: the source folder. All of it appears at the end,
 # or nothing does; then the measurements are kept in reports/published.new/. $PUBLISH_OPTIONS: other options of posenc
-# report, to try it in a minute. $PUBLISH_MOST: the percentage of the processors that other processes may use.
+# report, to try it in a minute. $PUBLISH_FROM: a folder with the records of an earlier report, of which the page is made
+# again. $PUBLISH_MOST: the percentage of the processors that other processes may use.
 set -eu
-: "${srcdir:=.}" "${PUBLISH_OPTIONS:=}" "${PUBLISH_MOST:=5}"
+: "${srcdir:=.}" "${PUBLISH_OPTIONS:=}" "${PUBLISH_FROM:=}" "${PUBLISH_MOST:=5}"
 published=$srcdir/reports/published
 new=$published.new old=$published.old section=$published.section readme=$srcdir/README.new
 
@@ -29,7 +30,7 @@ used_now() {
 
 # The same of other processes, during all timings.
 used_by_others() {
-  sed -n 's/^ *"others": *\([0-9][0-9.e-]*\).*/\1/p' "$1" | awk '{ printf "%.0f", 100 * $1 }'
+  grep -o '"others": *[0-9][0-9.e-]*' "$1" | awk -F : '{ printf "%.0f", 100 * $2; exit }'
 }
 
 require_quiet() { # PERCENTAGE WHEN
@@ -37,11 +38,13 @@ require_quiet() { # PERCENTAGE WHEN
   [ "$1" -le "$PUBLISH_MOST" ] || fail "other processes used $1 % of the processors $2 the timings"
 }
 
-# What can be known before hours of measuring.
+# What can be known before minutes of measuring.
 readme_with /dev/null >/dev/null
 if [ -n "$PUBLISH_OPTIONS" ]; then
   # shellcheck disable=SC2086 # options
   set -- $PUBLISH_OPTIONS
+elif [ -n "$PUBLISH_FROM" ]; then
+  set -- --from "$PUBLISH_FROM/accuracy.json" --from "$PUBLISH_FROM/bench.json"
 else
   commit=$(./posenc verify --kernel naive --len 1 --dim 2 --format json | sed -n 's/.*"commit": *"\([^"]*\)".*/\1/p')
   case $commit in
@@ -49,7 +52,7 @@ else
   *modified*) fail "posenc is of modified sources: $commit; commit them first, as figures are of a commit" ;;
   esac
   require_quiet "$(used_now)" before
-  set -- --full
+  set --
   for cases in "$srcdir"/reference/worst/*.wc; do set -- "$@" --cases "$cases"; done
 fi
 

@@ -7,146 +7,77 @@
  */
 #include "common/field.h"
 #include "common/output.h"
+#include "reports/model/answer.h"
 #include "reports/model/document.h"
 #include "reports/page/words.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-/* ---- the machine ---- */
+/* ---- the section ---- */
 
-static void write_machine(page *p, const record_report *report) {
+static void write_machine(page *p, const record_report *report, const record_table *table) {
   const json_t *facts = report->environment.timing;
-  page_say(p, "Measured on %s (%s cores; %s; last cache %s; load %s), with posenc %s, commit %s, and %s, on %.10s: ",
-           field_string(facts, "cpu"), field_string(facts, "cores"), field_string(facts, "isa"),
-           words_bytes(strtod(field_string(facts, "l3"), NULL)).text, field_string(facts, "load"),
-           field_string(facts, "posenc_version"), field_string(facts, "commit"), field_string(facts, "compiler"),
-           field_string(facts, "date"));
-  fputs("[the whole report](reports/published/index.html), also [as text](reports/published/report.md). Figures are "
-        "medians (least–most) of repetitions in random order; the limit is how fast one thread fills the same memory, "
-        "which kernels with several may pass.\n\n",
-        p->stream);
+  page_say(p,
+           "The table of %s, f32, on %s with %s processors, of which other processes used %s %%; %.10s, posenc %s, "
+           "commit %s. ",
+           words_size(table).text, field_string(facts, "cpu"), field_string(facts, "cores"),
+           words_significant(100 * report->stability.others, 2).text, field_string(facts, "date"),
+           field_string(facts, "posenc_version"), field_string(facts, "commit"));
+  fputs(
+      "[The whole report](reports/published/index.html), also [as text](reports/published/report.md), has all kernels, "
+      "other tables and states of memory, and the method.\n\n",
+      p->stream);
 }
 
-/* ---- the fastest ---- */
-
-static const struct {
-  const char *name, *title;
-} budgets[] = {{"half", "½ ulp: correctly rounded"}, {"one", "2^-24, an ulp just below 1"}, {"any", "any"}},
-  footprints[] = {{"in cache", "a table in cache"}, {"reference", "the usual table"}, {"largest", "a large table"}};
-
-enum { BUDGETS = sizeof budgets / sizeof *budgets, FOOTPRINTS = sizeof footprints / sizeof *footprints };
-
-/* The answer for a budget, or for any; null if there is none. */
-static const record_answer *find_answer(const record_report *report, const char *budget, const char *footprint) {
-  RECORD_EACH(answer, report, answer)
-    if ((!budget || strcmp(answer->budget, budget) == 0) && strcmp(answer->footprint, footprint) == 0) return answer;
-  return NULL;
-}
-
-static void write_answer(page *p, const record_report *report, const record_answer *answer) {
-  static const record_spread none = {NULL, NAN, NAN, NAN};
+static void write_use(page *p, const record_report *report, const record_table *table, answer_use n) {
+  static const char *const titles[USES] = {"posenc, one thread", "posenc, all threads",
+                                           "another library's vector sines, the fastest",
+                                           "what you probably use now, the fastest recipe"};
+  static const char *const promises[ANSWER_BUDGETS] = {", correctly rounded", ", proved to be at most 2⁻²⁴", ""};
+  const record_use *use = answer_find_use(report, n);
+  const record_kernel *kernel = use ? report_kernel(report, use->kernel) : NULL;
+  const record_row *row = use ? report_row(table, use->kernel) : NULL;
+  if (!kernel || !row) return;
+  const record_spread *ns = &row->timing.ns_per_element;
+  const double elements = table->shape.rows * table->shape.dim * 1e-9;
+  page_cell(p, "%s: " CODE("%s"), titles[n], use->kernel);
+  page_cell(p, STRONG("%s") "%s (%s–%s)", words_duration(ns->median * elements).text, words_mark(ns),
+            words_duration(ns->min * elements).text, words_duration(ns->max * elements).text);
+  page_cell(p, "%s%s", words_significant(row->max_abs.abs, 3).text, promises[answer_class(kernel, table)]);
   page_cell_begin(p);
-  if (answer) {
-    const record_row *row = report_row(report_table(report, answer->shape), answer->kernel);
-    const record_spread *rate = row ? &row->timing.bytes_per_second : &none;
-    page_say(p, CODE("%s") " %s %s", answer->kernel, words_significant(rate->median * 1e-9, 3).text,
-             words_range(rate, 1e-9).text);
-  }
+  if (use->speed_up.json)
+    page_say(p, STRONG("%s times") " %s", words_significant(use->speed_up.estimate, 3).text,
+             words_interval(&use->speed_up).text);
   page_cell_end(p);
 }
 
-static void write_answers(page *p, const record_report *report) {
-  page_column_add(p, false, "maximum error");
-  for (int i = 0; i < FOOTPRINTS; i++) {
-    const record_answer *answer = find_answer(report, NULL, footprints[i].name);
-    const record_table *table = answer ? report_table(report, answer->shape) : NULL;
-    page_column_add(p, false, "%s: %s", footprints[i].title, table ? words_size(table).text : "–");
-  }
-  page_table(p, "The fastest f32 kernels, in GB/s, by maximum error.", NULL, 0);
-  for (int b = 0; b < BUDGETS; b++) {
-    page_cell(p, "%s", budgets[b].title);
-    for (int i = 0; i < FOOTPRINTS; i++)
-      write_answer(p, report, find_answer(report, budgets[b].name, footprints[i].name));
-  }
-  page_table_end(p);
-}
-
-/* ---- all kernels ---- */
-
-static int faster(const void *a, const void *b) {
-  const record_row *const *one = a, *const *other = b;
-  const double x = (*one)->timing.ns_per_element.median, y = (*other)->timing.ns_per_element.median;
-  return (x > y) - (x < y);
-}
-
-static void cell_spread(page *p, const record_spread *spread, double scale) {
-  page_cell(p, "%s %s", words_significant(spread->median * scale, 3).text, words_range(spread, scale).text);
-}
-
-static void write_row(page *p, const record_row *row) {
-  page_cell(p, CODE("%s"), row->kernel);
-  page_cell_number(p, row->max_abs.abs, 3);
-  page_cell_count(p, (double)row->misrounded);
-  cell_spread(p, &row->timing.ns_per_element, 1);
-  cell_spread(p, &row->timing.bytes_per_second, 1e-9);
-  cell_spread(p, &row->timing.of_limit, 100);
-}
-
-/* Rows that were timed and looked at in full, the fastest first. */
-static bool write_kernels(page *p, const record_report *report) {
-  static const page_column columns[] = {{"kernel", false},    {"largest error", true}, {"misrounded", true},
-                                        {"ns/element", true}, {"GB/s", true},          {"% of limit", true}};
-  const record_headline *headline = &report->headline;
-  const record_table *table = report_table(report, headline->shape);
-  const record_row **sorted = calloc(headline->rows_count + 1, sizeof *sorted);
-  size_t count = 0;
-  if (!sorted) return false;
-  RECORD_EACH(row, headline, rows)
-    if (isfinite(row->timing.ns_per_element.median) && strcmp(row->mode, "exhaustive") == 0) sorted[count++] = row;
-  if (table && count > 0) {
-    char caption[400];
-    qsort(sorted, count, sizeof *sorted, faster);
-    snprintf(caption, sizeof caption, "All kernels on the usual table, %s; errors of all %s elements.",
-             words_size(table).text, words_integer(sorted[0]->of).text);
-    page_table(p, caption, columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < count; i++) write_row(p, sorted[i]);
-    page_table_end(p);
-  }
-  free(sorted);
-  return table && count > 0;
-}
-
 static int print_section(const record_report *report, const char *folder) {
-  char plot[4096];
+  static const page_column columns[] = {{"", false}, {"time", true}, {"largest error", true}, {"as fast", true}};
+  const record_table *table = report_table(report, report->headline.shape);
   page p = {.format = &page_markdown, .stream = stdout};
-  write_machine(&p, report);
-  if (report->answer_count > 0) write_answers(&p, report);
-  if (snprintf(plot, sizeof plot, "%s/headline.svg", folder) < (int)sizeof plot && access(plot, R_OK) == 0)
-    puts("![Largest error of each kernel against the time that it takes](reports/published/headline.svg)\n");
-  const bool done = write_kernels(&p, report);
-  if (!done) fprintf(stderr, "posenc-published: %s: no kernel was timed and looked at in full\n", folder);
-  return done && !p.failed && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;
+  if (!table || !answer_find_use(report, USE_DEFAULT)) {
+    fprintf(stderr, "posenc-published: %s: the library's choice was not timed\n", folder);
+    return 2;
+  }
+  write_machine(&p, report, table);
+  page_table(&p, "Times are medians (least–most), in memory that is in use.", columns,
+             sizeof columns / sizeof *columns);
+  for (answer_use use = USE_DEFAULT; use < USES; use++) write_use(&p, report, table, use);
+  page_table_end(&p);
+  puts("![Time per element of the fastest kernels, coloured by their errors](reports/published/bars.svg)\n");
+  return !p.failed && fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;
 }
 
 /* ---- the brief report ---- */
 
-/* The shapes that the section is about. */
-static bool is_shown(const record_report *report, const char *shape) {
-  bool shown = strcmp(report->headline.shape, shape) == 0;
-  RECORD_EACH(answer, report, answer) shown = shown || strcmp(answer->shape, shape) == 0;
-  return shown;
-}
-
 /* A copy with those members alone that the section needs, at every depth. Null when memory runs out. */
 static json_t *needed_of(const json_t *value) {
-  static const char keys[] = " schema environment timing cpu cores isa l3 load posenc_version commit compiler date "
-                             "answer budget footprint kernel"
-                             " shape shapes headline rows mode of max_abs abs misrounded ns_per_element "
-                             "bytes_per_second of_limit median min max"
-                             " name dim bytes ";
+  static const char keys[] =
+      " schema environment timing cpu cores date posenc_version commit stability others uses use speed_up "
+      "estimate low high headline kernels bound ulp abs growth max_position derived shape shapes "
+      "name rows dim first dtype bytes kernel max_abs ns_per_element median min max ";
   json_t *copy = json_is_object(value) ? json_object() : json_is_array(value) ? json_array() : json_deep_copy(value);
   const char *key;
   json_t *member;
@@ -163,7 +94,7 @@ static json_t *needed_of(const json_t *value) {
 static int make_brief(const record_report *report, const char *path) {
   json_t *record = needed_of(report->json), *shapes = json_array();
   RECORD_EACH(table, report, shapes)
-    if (is_shown(report, table->shape.name)) json_array_append_new(shapes, needed_of(table->json));
+    if (strcmp(report->headline.shape, table->shape.name) == 0) json_array_append_new(shapes, needed_of(table->json));
   json_object_set_new(record, "schema", json_string("posenc-published-1"));
   json_object_set_new(record, "shapes", shapes);
   output *out = output_open(path);

@@ -166,25 +166,34 @@ json_t *answer_make(const record_report *report, samples *times) {
 
 /* ---- uses ---- */
 
-static const char *const use_names[USES] = {"default", "threads", "now"};
+static const char *const use_names[USES] = {"default", "threads", "library", "now"};
 
-/* Code of frameworks and other libraries, whose errors grow with the position. */
-static bool is_in_use(const record_kernel *kernel) {
+/* What a kernel is, as one of these two: a framework's code, or one on the sines of another library, whose errors grow
+   with the position. */
+static bool is_of(const record_kernel *kernel, answer_use use) {
   const bool grows = !kernel->bound.derived || kernel->bound.growth > 0;
-  return answer_counts(kernel) && !kernel->threaded && (kernel->recipe || (grows && !posenc_kernel_find(kernel->name)));
+  if (kernel->threaded || !answer_counts(kernel)) return false;
+  return use == USE_NOW ? kernel->recipe : !kernel->recipe && grows && !posenc_kernel_find(kernel->name);
 }
 
-/* The formula, literally, where no such code was timed. */
-static const char *find_now(const record_report *report, const record_table *table) {
+/* The fastest of these; null if none was timed. */
+static const char *find_of(const record_report *report, const record_table *table, answer_use use) {
   const char *best = NULL;
   double best_ns = INFINITY;
   RECORD_EACH(kernel, report, kernels) {
     const double ns = report_median_ns(table, kernel->name);
-    if (!is_in_use(kernel) || !(ns < best_ns)) continue;
+    if (!is_of(kernel, use) || !(ns < best_ns)) continue;
     best = kernel->name;
     best_ns = ns;
   }
-  return best ? best : isfinite(report_median_ns(table, baseline)) ? baseline : NULL;
+  return best;
+}
+
+/* Where no recipe was timed, the other library's; else the formula, literally. */
+static const char *find_now(const record_report *report, const record_table *table, const char *library) {
+  const char *recipe = find_of(report, table, USE_NOW);
+  if (recipe || library) return recipe ? recipe : library;
+  return isfinite(report_median_ns(table, baseline)) ? baseline : NULL;
 }
 
 /* The library's own choice, where the record tells it and it was timed and passed; else by the times. */
@@ -199,9 +208,9 @@ json_t *answer_uses(const record_report *report, samples *times) {
   const record_table *table = report_table(report, report->headline.shape);
   json_t *uses = json_array();
   if (!table || !is_asked(table)) return uses;
-  const char *const now = find_now(report, table), *const kernels[USES] = {find_choice(report, times, table, true),
-                                                                           find_choice(report, times, table, false),
-                                                                           now};
+  const char *const library = find_of(report, table, USE_LIBRARY), *const now = find_now(report, table, library);
+  const char *const kernels[USES] = {find_choice(report, times, table, true), find_choice(report, times, table, false),
+                                     library != now ? library : NULL, now};
   for (answer_use use = USE_DEFAULT; use < USES; use++)
     if (kernels[use])
       uses = field_append(uses, json_pack("{s:s, s:s, s:o}", "use", use_names[use], "kernel", kernels[use], "speed_up",

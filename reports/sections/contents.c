@@ -22,7 +22,7 @@ static void write_subtitle(page *p, const record_report *report) {
               {"; posenc ", "posenc_version", ""},
               {", commit ", "commit", ""}};
   const record_stability *stability = &report->stability;
-  const double others = field_number(facts, "others");
+  const double others = stability->json ? stability->others : NAN;
   page_open(p, PAGE_PARAGRAPH);
   for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
     const char *fact = field_string(facts, told[i].key);
