@@ -567,6 +567,8 @@ all_there() {
 }
 check 'the page has links to its data and figures' test "$(linked $html | wc -l)" -ge 10
 check 'and what they lead to is there' all_there
+check 'powers of two are raised' contains page/details.html '0.5 ulp + 2⁻⁴⁵, |p| &lt;= 2⁶²'
+check 'everywhere' lacks page/details.html '2^-45'
 for kernel in rotation-portable recurrence; do
   for file in $html $md $json page/times.csv page/accuracy.csv; do
     check "$kernel is in ${file#page/}" contains $file "$kernel"

@@ -3,6 +3,7 @@
 
 #include "reports/page/page.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,6 +13,33 @@ static void put(page *p, const char *text) {
   fputs(text, p->stream);
 }
 
+/* "2⁻²⁴" of "2^-24", as contracts have it. A new string, null when memory runs out. */
+static char *with_powers(const char *text) {
+  static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  char *made = calloc(3 * strlen(text) + 1, 1), *end = made; /* three bytes for each digit at most */
+  while (made && *text) {
+    const size_t sign = text[1] == '-';
+    if (*text != '^' || !isdigit((unsigned char)text[1 + sign])) {
+      *end++ = *text++;
+      continue;
+    }
+    text += 1 + sign;
+    if (sign) end = stpcpy(end, "⁻");
+    for (; isdigit((unsigned char)*text); text++) end = stpcpy(end, raised[*text - '0']);
+  }
+  return made;
+}
+
+static void write_run(page *p, page_look look, const char *run) {
+  const bool verbatim = look == PAGE_CODE || look == PAGE_FILE;
+  char *raised = verbatim ? NULL : with_powers(run);
+  p->failed = p->failed || !(verbatim || raised);
+  put(p, p->format->looks[look][0]);
+  p->format->text(p, look, raised ? raised : run);
+  put(p, p->format->looks[look][1]);
+  free(raised);
+}
+
 /* Each run of the text in its look: a mark, whose byte is that look, switches it on and off. */
 static void write_runs(page *p, char *text) {
   page_look look = PAGE_PLAIN;
@@ -19,11 +47,7 @@ static void write_runs(page *p, char *text) {
     end = run + strcspn(run, STRONG("") SMALL("") CODE("") LINK(""));
     const page_look mark = (page_look)*end;
     if (mark) *end++ = '\0';
-    if (*run) {
-      put(p, p->format->looks[look][0]);
-      p->format->text(p, look, run);
-      put(p, p->format->looks[look][1]);
-    }
+    if (*run) write_run(p, look, run);
     look = mark == look ? PAGE_PLAIN : mark;
   }
 }
