@@ -160,7 +160,7 @@ static void test_fractions(const posenc_kernel *kernel) {
     }
 }
 
-/* Correct rounding of any fractions whose least angle is not below 2^-40. */
+/* Correct rounding of any fractions whose least angle is not below 2^-38. */
 static void test_rounding(const posenc_kernel *kernel) {
   enum { DIM = 64, ROWS = 200 };
   static double list[ROWS];
@@ -212,7 +212,23 @@ static void test_domain(void) {
   ok(does(recurrence, &problem), "and does any other");
 }
 
-/* Correct rounding is promised for angles from 2^-40 on: the least position must be found wherever it is in a list or a
+/* Of an angle x that is itself in the middle between two f32, the sine is x³/6 below it, for 2^-38 by 2^-117. */
+static void test_middle(const posenc_kernel *kernel) {
+  static const double below = 0x1.000001p-40, least = 0x1.000001p-38, more = 0x1.000003p-30;
+  double list[] = {1.0, least, more, -least};
+  float got[8];
+  if (kernel->bound.ulp != 0.5 || kernel->bound.abs != 0.0 || kernel->keeps_rows || is_missing(kernel)) return;
+  posenc_problem problem = posenc_table(4, 2);
+  problem.base = 1.0;
+  problem.positions = list;
+  const bool made = make_table(kernel, &problem, got);
+  ok(made && got[2] == 0x1p-38F && got[4] == 0x1.000002p-30F && got[6] == -0x1p-38F,
+     "%s: sines next to a middle are rounded down", kernel->name);
+  list[1] = below;
+  ok(!does(kernel, &problem), "%s: refuses an angle below 2^-38", kernel->name);
+}
+
+/* Correct rounding is promised for angles from 2^-38 on: the least position must be found wherever it is in a list or a
    table. */
 static void test_least_of_list(void) {
   static const double tiny = 0x1p-48, lists[][3] = {{0x1p-48, 1 + 0x1p-48, -1 - 0x1p-48},
@@ -232,11 +248,11 @@ static void test_least_of_list(void) {
 }
 
 static void test_least_of_table(void) {
-  /* base^-1 scale |p| >= 2^-40, where base is 2^20 and scale 2^-30: |p| >= 2^10 */
+  /* base^-1 scale |p| >= 2^-38, where base is 2^20 and scale 2^-30: |p| >= 2^12 */
   static const struct {
     int64_t first, rows;
     bool done;
-  } tables[] = {{1024, 8, true},        {1023, 8, false},   {-1031, 8, true}, {-1030, 8, false}, {-4000, 8, true},
+  } tables[] = {{4096, 8, true},        {4095, 8, false},   {-4103, 8, true}, {-4102, 8, false}, {-16000, 8, true},
                 {-1048576, 8000, true}, {-100, 200, false}, {0, 1, true},     {0, 2, false}};
   const posenc_kernel *kernel = posenc_kernel_find("cr-portable");
   posenc_problem problem = posenc_table(3, 8);
@@ -449,6 +465,7 @@ int main(void) {
   each_kernel(test_whole_positions);
   each_kernel(test_fractions);
   each_kernel(test_rounding);
+  each_kernel(test_middle);
   test_scale();
   test_domain();
   test_least_of_list();

@@ -120,14 +120,14 @@ static void test_drawn(void) {
   }
 }
 
-/* The correctly rounded kernels refuse angles below 2^-40, of which scalings leave a part of the least frequency. */
+/* The correctly rounded kernels refuse angles below 2^-38, of which scalings leave a part of the least frequency. */
 static void least_angle(posenc_problem problem, double part, const char *what) {
   const posenc_kernel *kernel = posenc_kernel_find("cr-portable");
-  problem.base = 0x1p40 / part * (1.0 - 0x1p-40);
+  problem.base = 0x1p38 / part * (1.0 - 0x1p-40);
   const char *allowed = posenc_kernel_refusal(kernel, &problem, NULL);
   problem.base *= 1.0 + 0x1p-30;
   const char *refused = posenc_kernel_refusal(kernel, &problem, NULL);
-  ok(!allowed && refused && strcmp(refused, "it needs angles of 2^-40 and more") == 0, "%s: %s, %s", what,
+  ok(!allowed && refused && strcmp(refused, "it needs angles of 2^-38 and more") == 0, "%s: %s, %s", what,
      allowed ? allowed : "allowed", refused ? refused : "allowed beyond");
 }
 

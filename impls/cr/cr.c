@@ -6,8 +6,10 @@
 #include <stdlib.h>
 
 /* The longest wave is 2^43 positions, so that no sine is so small that 2^-122 is a poor relative bound. A scale
-   limits the smallest angle instead: positions may be multiples of it, as those of a list are. */
-static const double largest_base = 0x1p40;
+   limits the smallest angle instead: positions may be multiples of it, as those of a list are. An angle x that is itself
+   in the middle between two numbers of f32 is then no multiple of 2^-40 with 25 bits, which is 2^-16 or more, but may
+   be the least: its sine is x³/6 from that middle, for 2^-38 above 2^-117. */
+static const double largest_base = 0x1p40, least_angle = 0x1p-38;
 
 /* The size of the table's position nearest to 0, other than 0; infinite if there is none. */
 static double least_position(const posenc_problem *problem) {
@@ -51,7 +53,7 @@ const char *cr_can_do(const posenc_problem *problem) {
   find_part(problem, &most, &least);
   if (most > 1.0) return "it needs frequencies of at most 1";
   least *= fmax(1.0, least_position(problem));
-  if (least < 1.0 && problem->base > largest_base * least) return "it needs angles of 2^-40 and more";
+  if (least < 1.0 && problem->base > least / least_angle) return "it needs angles of 2^-38 and more";
   if (problem->shift > 1.0) return "it needs shift <= 1";
   if (problem->dtype == POSENC_F64) return "it does not write f64";
   return angle_can_do(problem);
@@ -102,7 +104,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
   for (size_t i = 0; i < pairs; i++) {
     const double twice = wide_twice_cosine(made->angles, (int64_t)i);
     for (size_t copy = 0; copy < copies; copy++) made->twice_cosine[copies * i + copy] = twice;
-    angle_sincos(angle_at(made->angles->turn_high[i], made->angles->turn_low[i], 32), &made->block_sin[i],
+    angle_sincos(angle_at(made->angles->turn_high[i], made->angles->turn_low[i], CR_BLOCK), &made->block_sin[i],
                  &made->block_cos[i]);
   }
   pad(made, padded, copies);

@@ -24,10 +24,11 @@
  *
  * That is for |x| <= 1. By its error x may pass 1, where the exact one is within 2^-21.5 radians of the top, and a sum
  * then costs 1. For w >= 2^-21 that is one row in three at most, or two in succession: 23 u more. For a smaller w it
- * may be every row, and a product of 2 or more costs 2. But then the step's sine is all but exact and its cosine within
- * 0.5, and the neighbour within 0.5 + 1.5: 16 × 2 = 32 instead of 104. A step costs 3 at most, and the next one then 2:
- * what it subtracts is above 1, a multiple of 2 u as the product is, so that the difference is exact. From the anchor
- * on that is 3 × 15 + 2 × 14 + 3 × 13 … = 304 instead of 180. In all 49.5 + 32 + 304 + 120 = 505.5 u.
+ * may be every row, and a product of 2 or more costs 2. But then the sines of the step and of 32 positions, below 2^-16,
+ * are all but exact and their cosines within 0.5, so that a leap and the neighbour cost 0.5 + 2.5 instead of 6.5: 4 +
+ * 7 × 3 = 25 and 16 × 3 = 48. A step costs 3 at most, and the next one then 2: what it subtracts is above 1, a multiple
+ * of 2 u as the product is, so that the difference is exact. From the anchor on that is 3 × 15 + 2 × 14 + 3 × 13 … =
+ * 304 instead of 180. In all 25 + 48 + 304 + 120 = 497 u.
  *
  * In doubt is an element within CR_ERROR of the middle between two numbers of the table's format. Such a middle has one
  * significant bit more than the format. Rounded to a multiple of 2^-43 = 2 CR_ERROR, which takes an addition and a
@@ -47,7 +48,7 @@
  * columns come, as numbers without a pattern do, no nearer than some 2^-77, and one nearer than 2^-122 is to be
  * expected in one of 2^45 such tables. The nearest that a scan of 2^32 elements has found are in reference/worst/.
  * Values with a pattern, sines of an angle x that is a middle itself, are x³/6 from it: with a frequency of 2^-40, the
- * least, 2^-98 in bf16, of x = 257 × 2^-40.
+ * least, 2^-98 in bf16, of x = 257 × 2^-40; of fractional positions, which may be 2^-38, 2^-117 (cr.c).
  */
 #ifndef POSENC_IMPLS_CR_CR_H
 #define POSENC_IMPLS_CR_CR_H
@@ -72,12 +73,16 @@
 /* The functions that template.h defines. */
 #define CR_FUNCTIONS .execute = execute, .stages = stage_samples
 
-/* The first of eight successive anchors is computed from its angle, the other seven are advanced from it. Runs begin
-   at absolute multiples of 256, so that position 0 is exact. */
-enum { CR_ADVANCES = 7 };
+/* Rows of a block. The first of eight successive anchors is computed from its angle, the other seven are advanced from
+   it. Runs begin at absolute multiples of 256, so that position 0 is exact. */
+enum { CR_BLOCK = 32, CR_ADVANCES = 7 };
 static inline int64_t cr_exact_anchor(int64_t center) {
-  return (int64_t)((uint64_t)center & ~UINT64_C(255));
+  return (int64_t)((uint64_t)center & ~(uint64_t)((CR_ADVANCES + 1) * CR_BLOCK - 1));
 }
+
+/* The sum above, in halves of u: anchor, neighbour, and for each row walked 1.5 of the step and 1 of 2 cos w. */
+enum { CR_HALF = CR_BLOCK / 2, CR_SUM = 2 * 4 + 13 * CR_ADVANCES + 13 * CR_HALF + 5 * (CR_HALF - 1) * CR_HALF / 2 };
+_Static_assert(CR_SUM < 2 * 512, "CR_ERROR, 512 u, is above what the fast path adds up to");
 
 enum { CR_NEXT_PAIRS = 32 };
 

@@ -13,7 +13,7 @@
 
 /* Columns of a tile, which walk down the rows together; of the last tiles of a row; and of the tables of anchors:
    many sines are found together, since each takes long but several can be under way. */
-enum { TILE = VECTORS * LANES, TAIL = 2 * LANES, BLOCK = 32, CHUNK = 256 };
+enum { TILE = VECTORS * LANES, TAIL = 2 * LANES, BLOCK = CR_BLOCK, CHUNK = 256 };
 _Static_assert(TILE % TAIL == 0, "a tile is some tails");
 _Static_assert(ANGLE_PADDING % TAIL == 0 && CHUNK % TILE == 0, "whole vectors of constants, and of anchors");
 _Static_assert(CR_NEXT_PAIRS >= STORE_LINE / 2 / 2 + TAIL, "constants of pairs past the last one");

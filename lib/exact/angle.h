@@ -71,10 +71,10 @@ static inline uint64_t angle_at(uint64_t high, uint64_t low, int64_t position) {
 
 /*
  * |error of (cos, sin) as a point| <= 4 × 2^-53:
- *   phase: the conversion to double, ANGLE_TURN and their product, each 2^-53 relative of at most π/4: 2.36 × 2^-53;
- *   sin:   the last sum 2^-54, the correction (at most 0.08) four roundings:                            0.81 × 2^-53;
- *   cos:   the last sum 2^-54, the correction (at most 0.30) three roundings:                           1.40 × 2^-53;
- *   together 2.36 + |(0.81, 1.40)| = 3.98, and truncations below 2^-60.
+ *   phase: the conversion to double, 1, ANGLE_TURN, 0.36, and their product, 1, of at most π/4:         1.86 × 2^-53;
+ *   sin:   the last sum 2^-54, the correction (at most 0.08) four roundings, and ANGLE_S3, 0.5:         0.86 × 2^-53;
+ *   cos:   the last sum 2^-54, the correction (at most 0.30) three roundings, ANGLE_C4 0.5 of 0.016:    1.41 × 2^-53;
+ *   together 1.86 + |(0.86, 1.41)| = 3.52; other coefficients 0.01, truncations below 2^-60.
  * Vector kernels repeat these operations one by one, unfused, so that they get the same bits.
  */
 static inline void angle_sincos(uint64_t turn, double *sine, double *cosine) {
