@@ -93,7 +93,7 @@ check 'configure without MPFR' fails 'PKG_CONFIG_LIBDIR=/nowhere ./configure --p
 check 'names its package' says 'MPFR is missing (Debian: libmpfr-dev)'
 check 'configure' ends 0 "$(step '^\./configure' | sed 's/ && make//')"
 check 'Ctrl-C in make' interrupted 5 make
-check 'stops it' says 'Interrupt'
+check 'stops it' test ! -e "$source/posenc"
 check 'make again' ends 0 "$(step '^\./configure' | sed 's/.* && //')"
 check 'make install' ends 0 "$(step '^sudo make')"
 check 'posenc runs' ends 0 'posenc --version'
