@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/api/rows.h"
-#include "lib/api/kernel.h"
-#include "lib/exact/round.h"
+#include "config.h"
 
+#include "lib/api/isa.h"
+#include "lib/api/kernel.h"
+#include "lib/api/rows.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +70,16 @@ posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit) {
 
 /* ---- plan -------------------------------------------------------------------------------------- */
 
+static const rows_loops *loops_for(const posenc_options *options) {
+  const unsigned isa = isa_usable(options);
+  const rows_loops *widest = &rows_loops_generic;
+#define TIER(bit, name)                                                                                                \
+  if (isa & (bit)) widest = &rows_loops_##name;
+  BUILT_TIERS(TIER)
+#undef TIER
+  return widest;
+}
+
 static posenc_status prepare_parts(row_source *made, const rows_units *units, const posenc_options *options) {
   for (; made->parts < units->count; made->parts++) {
     rows_part *part = &made->part[made->parts];
@@ -95,7 +108,8 @@ static posenc_status number_rows(row_source *made, const rows_units *units) {
 
 posenc_status rows_prepare(row_source *made, const posenc_problem *table, const rows_units *units,
                            const posenc_kernel *kernel, const posenc_options *options) {
-  *made = (row_source){.table = *table, .kernel = kernel, .attention = posenc_attention(table)};
+  *made = (row_source){
+      .table = *table, .kernel = kernel, .attention = posenc_attention(table), .loops = loops_for(options)};
   made->part = calloc(units->count ? (size_t)units->count : 1, sizeof *made->part);
   posenc_status status = made->part ? prepare_parts(made, units, options) : POSENC_OUT_OF_MEMORY;
   if (status == POSENC_OK && table->positions) status = number_rows(made, units);
@@ -169,8 +183,7 @@ static void convert(const row_source *from, const char *plain, int64_t count, ch
     memcpy(out, plain, (size_t)count * posenc_dtype_bytes(dtype));
     return;
   }
-  const double *x = (const double *)(const void *)plain;
-  for (int64_t i = 0; i < count; i++) round_to(dtype, out, i, from->attention * x[i]);
+  from->loops->scale(dtype, count, from->attention, (const double *)(const void *)plain, out);
 }
 
 /* A row of the table from one of the plain problem. */
@@ -189,8 +202,9 @@ static void reshape(const row_source *from, const char *plain, char *out) {
   convert(from, plain + (last_cosine + 1) * inner_bytes, table->dim - last_cosine, out + last_cosine * bytes);
 }
 
-/* Plain rows are made at most this many bytes at a time, on the stack if they fit, otherwise in allocated memory. */
-enum { STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 20 };
+/* Plain rows are made at most this many bytes at a time, on the stack if a block of 32 of them fits, otherwise in
+   allocated memory. */
+enum { BLOCK = 32, STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 18 };
 
 posenc_status rows_make(const row_source *from, int64_t row, int64_t rows, void *out) {
   if (!is_reshaped(from)) {
@@ -199,7 +213,8 @@ posenc_status rows_make(const row_source *from, int64_t row, int64_t rows, void 
     return POSENC_OK;
   }
   const size_t plain_bytes = row_bytes_of(&from->part->problem), bytes = row_bytes_of(&from->table);
-  const int64_t fitting = rows_fitting(plain_bytes, MOST_BYTES, rows);
+  const bool is_narrow = BLOCK * plain_bytes <= STACK_BYTES;
+  const int64_t fitting = rows_fitting(plain_bytes, is_narrow ? STACK_BYTES : MOST_BYTES, rows);
   _Alignas(64) char stack[STACK_BYTES];
   char *plain = stack;
   if ((size_t)fitting * plain_bytes > sizeof stack) plain = posenc_alloc((size_t)fitting * plain_bytes);

@@ -12,6 +12,17 @@
 
 #include "posenc.h"
 
+/* The inner loop of one instruction set. All give the same bits. */
+typedef struct rows_loops {
+  /* Products of `count` elements with the factor, each rounded once to the dtype. */
+  void (*scale)(posenc_dtype dtype, int64_t count, double factor, const double *x, void *out);
+} rows_loops;
+
+/* Defined for the tiers that are built. */
+#define TIER(bit, name, title, cpu) extern const rows_loops rows_loops_##name;
+#include "lib/simd/tiers.def"
+#undef TIER
+
 /* A plain problem, and what the kernel knows of it. */
 typedef struct rows_part {
   posenc_problem problem;
@@ -22,6 +33,7 @@ typedef struct row_source {
   posenc_problem table; /* that is wanted; the caller's, who keeps its lists */
   const posenc_kernel *kernel;
   double attention;
+  const rows_loops *loops;
   int parts;
   rows_part *part;
   /* The number of each row's position in its unit. Null without a list: then there is one part, whose row numbers are
