@@ -379,6 +379,38 @@ static void test_used_threads(void) {
   ok(count_tasks() <= 1 + SANITIZED, "they end with their plans");
 }
 
+/* ---- memory that runs out in a call ---- */
+
+static volatile bool no_memory;
+
+#if !SANITIZED
+/* In place of the C library's, also in libposenc. */
+void *aligned_alloc(size_t alignment, size_t size) {
+  void *memory;
+  return !no_memory && posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
+}
+#endif
+
+/* Rows of 64 KiB are not made on the stack, whichever thread makes them. */
+static void test_no_memory(const posenc_kernel *kernel) {
+  enum { ROWS = 64, DIM = 16384 };
+  posenc_problem problem = posenc_rope(ROWS, 1, DIM);
+  posenc_options options = posenc_default_options();
+  options.kernel = kernel;
+  options.threads = 2;
+  posenc_plan *plan;
+  if (SANITIZED || kernel->keeps_rows || posenc_plan_create(&plan, &problem, &options) != POSENC_OK) return;
+  float *x = calloc((size_t)ROWS * DIM, sizeof *x);
+  const posenc_slice slice = posenc_rows(0, ROWS);
+  no_memory = true;
+  const posenc_status without = posenc_apply(plan, &slice, x, x);
+  no_memory = false;
+  ok(x && without == POSENC_OUT_OF_MEMORY && posenc_apply(plan, &slice, x, x) == POSENC_OK,
+     "%s: rope without memory says so, and with it is done", kernel->name);
+  free(x);
+  posenc_plan_destroy(plan);
+}
+
 int main(void) {
   unsetenv("POSENC_ISA");
   test_used_threads();
@@ -391,6 +423,7 @@ int main(void) {
   each_kernel(test_shared_plan);
   each_kernel(test_within_one);
   each_kernel(test_places);
+  each_kernel(test_no_memory);
   test_kept_bytes();
   test_release();
   test_large();
