@@ -285,7 +285,6 @@ static int run(options *given) {
     options_require_table(given, file);
   else
     require_part(given, file);
-  if (output_is(given->output, file)) die_value("--output", given->output, "it is the file to check");
   output *out = open_output("--output", given->output);
 
   const posenc_bound limit = {.ulp = given->max_ulp, .abs = given->max_abs, .max_position = INT64_MAX, .derived = true};

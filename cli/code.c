@@ -115,7 +115,7 @@ void code_print(FILE *out, const options *given, const posenc_kernel *kernel) {
   print_options(out, given, kernel);
   fputs("  posenc_plan *plan;\n"
         "  if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) return 1;\n",
-        stdout);
+        out);
   if (problem->op == POSENC_TABLE)
     fprintf(out, "  posenc_execute(plan, 0, %" PRId64 ", table);\n", problem->rows);
   else if (problem->op == POSENC_ROPE_CACHE)

@@ -260,7 +260,6 @@ static int run(options *given) {
   if (table_stored(table)->dim > IDENTIFY_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be looked at", file, table_stored(table)->dim,
         IDENTIFY_COLUMNS_MAX);
-  if (output_is(given->output, file)) die_value("--output", given->output, "it is the file to identify");
   output *out = open_output("--output", given->output);
 
   identify_request request = {.table = table, .name = file};

@@ -49,8 +49,6 @@ static int status_of(const json_t *record) {
 static int run(options *given) {
   char **names = given->operands;
   const size_t count = given->operand_count;
-  for (size_t i = 0; i < count; i++)
-    if (output_is(given->output, names[i])) die_value("--output", given->output, "it is a record to merge");
   json_t **records = calloc(count, sizeof(*records));
   if (!records) die("out of memory");
   for (size_t i = 0; i < count; i++) records[i] = load_json(NULL, names[i], 0);

@@ -168,8 +168,6 @@ static int run(options *given) {
   if (given->profile && print != field_print) die("--profile: only --format json holds it");
   selection chosen = {0};
   if (!globs) chosen = select_verified(given);
-  if (given->save && strcmp(given->save, given->output) == 0 && strcmp(given->output, "-") != 0)
-    die_value("--save", given->save, "--output writes the same file");
   output *out = open_output("--output", given->output), *save = open_output("--save", given->save);
 
   if (!globs) record = kernels_record(given, &chosen, save, baseline);

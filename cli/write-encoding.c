@@ -136,7 +136,6 @@ static void take_learned(work *w) {
   options_refuse(w->given, SET(DIM), "--table");
   w->table = open_table("--table", given->table, given->tensor, TABLE_WHOLE);
   const stored *at = table_stored(w->table);
-  if (output_is(given->output, given->table)) die_value("--output", given->output, "it is the table that is read");
   if (!is_given(given, OPTION_DTYPE)) w->dtype = at->dtype;
   w->dim = at->dim;
   w->row = malloc((size_t)w->dim * posenc_dtype_bytes(at->dtype));

@@ -137,12 +137,14 @@ static json_t *closest_json(const identity *found) {
   return all;
 }
 
-/* The options by which `posenc check` holds the table to the formula; null if there are none. */
-static json_t *options_json(const identity *found) {
+/* The options by which `posenc check` holds the table to the formula; null if there are none. `halved`: the file has two
+   tables, of which check takes the first for cosines, and both for duplicated if it is not told. */
+static json_t *options_json(const identity *found, bool halved) {
   const making *how = &found->how;
   const formula *f = &how->formula;
   const bool scaled = f->scaling.kind != POSENC_SCALING_NONE;
   const char *odd = identity_odd(found);
+  if (halved && how->columns.part != COLUMNS_COS) return json_null();
   if ((!scaled && !number_is_one(how->amplitude)) || fabs(how->offset) > 0.0 || how->positions || how->step < 0 ||
       !start_is_one(&how->start) || found->paddings > 1 || found->damage_count)
     return json_null();
@@ -159,22 +161,24 @@ static json_t *options_json(const identity *found) {
   if (!all) return NULL;
   const char *behind = strstr(all, "--dim "); /* rows and columns are the file's */
   behind = behind ? strstr(behind, " --") : NULL;
-  json_t *text = json_sprintf("%s%s%s", behind ? behind + 1 : "",
+  const bool untold = halved && how->columns.layout == POSENC_INTERLEAVED;
+  json_t *text = json_sprintf("%s%s%s%s", behind ? behind + 1 : "",
                               how->columns.part == COLUMNS_BOTH ? ""
                               : behind                          ? " --part "
                                                                 : "--part ",
-                              how->columns.part == COLUMNS_BOTH ? "" : part_names[how->columns.part]);
+                              how->columns.part == COLUMNS_BOTH ? "" : part_names[how->columns.part],
+                              untold ? " --layout interleaved" : "");
   free(all);
   return text;
 }
 
-static json_t *errors_json(const identity *found) {
+static json_t *errors_json(const identity *found, bool halved) {
   return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:{s:f, s:I}, s:b, s:o, s:o}", "closest", closest_json(found),
                    "makers", makers_json(found), "judged_rows", (json_int_t)found->judged, "elements",
                    (json_int_t)found->elements, "not_finite", (json_int_t)found->not_finite, "max_abs",
                    field_real(found->max_abs), "max_abs_if_exact", field_real(found->max_if_exact), "worst", "position",
                    found->worst_position, "column", (json_int_t)found->worst_column, "proved", found->proved,
-                   "outliers", outliers_json(found), "check", options_json(found));
+                   "outliers", outliers_json(found), "check", options_json(found, halved));
 }
 
 /* ---- the record ----------------------------------------------------------------------------------- */
@@ -199,10 +203,10 @@ json_t *identity_json(const identity *found, const identify_request *request) {
                 (json_int_t)found->dim, "stored", dtype_name(found->stored), "held", dtype_name(found->held));
   free(sentence);
   if (!record || found->verdict == IDENTIFY_FEW || found->verdict == IDENTIFY_NO_TABLE) return record;
-  const bool added =
-      found->verdict == IDENTIFY_TABLE
-          ? add(record, formula_json(found)) && add(record, rows_json(found)) && add(record, errors_json(found))
-          : add(record, json_pack("{s:s}", "layout", columns_layout_name(&found->how.columns)));
+  const bool added = found->verdict == IDENTIFY_TABLE
+                         ? add(record, formula_json(found)) && add(record, rows_json(found)) &&
+                               add(record, errors_json(found, table_stored(request->table)->halved))
+                         : add(record, json_pack("{s:s}", "layout", columns_layout_name(&found->how.columns)));
   if (added) return record;
   json_decref(record);
   return NULL;

@@ -38,6 +38,8 @@ quick='--dim 64 --repetitions 3'
     test "$(grep -c -e sleef -e libmvec -e recipe -e cached out)" -eq 0
   check 'some kernel is not to be bettered' says '^\* '
   do_compile 'the C lines compile and run'
+  "$POSENC" choose --len 100 $quick --kernel cr-portable --max-ulp 0.5 -o told >out 2>err
+  check '-o takes all of it' test $? -eq 0 -a ! -s out -a "$(grep -c 'posenc_plan' told)" -ge 3
   check 'correct rounding' ends 0 --len 100 $quick --max-ulp 0.5
   check 'is had from a kernel that misrounds nothing' \
     says '^take .* 0 are misrounded, none is wrong by more than 0\.4999[0-9]* ulp'

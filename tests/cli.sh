@@ -264,6 +264,21 @@ fi
 status=$?
 check 'diff -o' eval '[ $status -eq 1 ] && cmp -s out told'
 "$POSENC" verify --kernel naive --len 8 --dim 4 --format json -o one.json
+printf '1\n2\n' >list.txt
+cp one.json two.json
+kept() { # FILE REASON ARGUMENT...: an input that -o would replace
+  cp "$1" before
+  file=$1 reason=$2
+  shift 2
+  refused "--output $file: $reason$" "$@" -o "$file"
+  check 'and is kept' cmp -s "$file" before
+}
+kept b.npy 'it is the file to diff' diff a.npy b.npy
+kept two.json 'it is the file to compare' compare one.json two.json
+kept two.json '--baseline reads it' verify --kernel naive --len 8 --dim 4 --baseline two.json
+kept list.txt '--positions reads it' write --positions list.txt --dim 4
+kept list.txt '--cases reads it' verify --cases list.txt
+refused '--output new: --save writes it, too$' verify --kernel naive --len 8 --dim 4 --save new -o new
 "$POSENC" compare one.json one.json >out && "$POSENC" compare one.json one.json -o told
 check 'compare -o' cmp out told
 for one in "diff a.npy b.npy" "compare one.json one.json" list doctor; do

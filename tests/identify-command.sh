@@ -27,6 +27,13 @@ done
 "$POSENC" write --len 300 --dim 64 --op rope-cache -o cache.npy
 check 'a rope cache' ends 0 cache.npy
 check 'is known by its first table' begins 'base 10000, duplicated (cos), positions 0\.\.299'
+for layout in duplicated interleaved split; do
+  "$POSENC" write --len 300 --dim 64 --op rope-cache --layout $layout -o cache.npy
+  ends 0 cache.npy
+  options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out)
+  check "a rope cache, $layout, is checked as is told" \
+    eval '"$POSENC" check cache.npy $options --max-ulp 0.50001 >out 2>err'
+done
 "$POSENC" write --len 1000 --dim 128 --kernel recipe/hf-rope --base 1e6 --offset 4096 -o rope.npy
 check 'a recipe' ends 0 rope.npy
 names='hf-rope, base 1000000, interleaved, positions 4096\.\.5095'

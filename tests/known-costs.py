@@ -301,7 +301,7 @@ def report_answer(record, of, accuracy, folder):
     page = plain(read(folder + "/report.md"))
     middle, least, most = (duration(x * 16 * 512) for x in (median(ns[first]), min(ns[first]), max(ns[first])))
     mark = "‡" if max(ns[first]) - min(ns[first]) > 0.2 * median(ns[first]) else ""
-    for use in ("Default, one thread", "All threads", "What you probably use now"):
+    for use in ("Default, one thread", "All threads", "The usual formula in C, with the C library's sines"):
         line = next(line for line in page.splitlines() if use in line)
         hold(f"{use}: {middle}{mark} ({least}–{most}), largest error " in line, line, "has not", middle, least, most)
         hold(line.endswith(": " + first), line, "is not of", first)

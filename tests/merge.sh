@@ -199,7 +199,7 @@ no_merge 'no files' 'records are missing'
 check 'a report of a part' leaves_nothing 'posenc merge makes one record of all its shards' report --from exact/1.json
 cp exact/1.json input.json
 check 'an input as the output' \
-  is_refused '--output input.json: it is a record to merge' merge input.json exact/2.json -o input.json
+  is_refused '--output input.json: it is the file to merge' merge input.json exact/2.json -o input.json
 check 'and it is as it was' cmp input.json exact/1.json
 check 'no place to write to' is_refused '--output' merge exact/1.json exact/2.json -o missing/no.json
 

@@ -34,7 +34,7 @@ static void write_machine(page *p, const record_report *report, const record_tab
 static void write_use(page *p, const record_report *report, const record_table *table, answer_use n) {
   static const char *const titles[USES] = {"posenc, one thread", "posenc, all threads",
                                            "another library's vector sines, the fastest",
-                                           "what you probably use now, the fastest recipe"};
+                                           "a framework's formula with the C library's sines, the fastest"};
   static const char *const promises[ANSWER_BUDGETS] = {", correctly rounded", ", proved to be at most 2⁻²⁴", ""};
   const record_use *use = answer_find_use(report, n);
   const record_kernel *kernel = use ? report_kernel(report, use->kernel) : NULL;

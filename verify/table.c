@@ -4,27 +4,42 @@
 #include "common/environment.h"
 #include "common/field.h"
 #include "common/progress.h"
+#include "reference/format.h"
 #include "verify/record.h"
 #include "verify/table-exam.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static json_t *position_json(const table_exam *e, int64_t position) {
   return e->positions ? json_real(e->positions[position]) : json_integer(position);
 }
 
-/* In the file. Of a part alone, where each column comes twice, the first of the two. */
-static int64_t column_of(const table_exam *e, const witness *w) {
+/* Of a part alone, where each column may come twice: that with the witness's value. */
+static int64_t column_of_part(table_exam *e, const witness *w) {
   const posenc_layout layout = e->request->problem.layout;
+  const int64_t first = w->index * (layout == POSENC_INTERLEAVED ? 2 : 1),
+                second = layout == POSENC_INTERLEAVED  ? first + 1
+                         : layout == POSENC_DUPLICATED ? first + e->read_dim / 2
+                                                       : first;
+  e->read(e->from, w->position - e->problem->first, 1, e->raw);
+  const double values[] = {format_element(e->problem->dtype, e->raw, first),
+                           format_element(e->problem->dtype, e->raw, second)};
+  return memcmp(&values[0], &w->got, sizeof w->got) != 0 && memcmp(&values[1], &w->got, sizeof w->got) == 0 ? second
+                                                                                                           : first;
+}
+
+/* In the file. */
+static int64_t column_of(table_exam *e, const witness *w) {
   if (w->index == e->problem->dim / 2) return e->odd_column;
-  if (e->request->part != TABLE_BOTH) return w->index * (layout == POSENC_INTERLEAVED ? 2 : 1);
+  if (e->request->part != TABLE_BOTH) return column_of_part(e, w);
   const posenc_columns at = posenc_layout_columns(e->problem->layout, e->problem->dim);
   const int64_t column = (w->cosine ? at.cos : at.sin) + w->index * at.step;
   return column + (e->odd_column >= 0 && column >= e->odd_column);
 }
 
-static json_t *witness_json(const table_exam *e, const witness *w, const char *replay) {
+static json_t *witness_json(table_exam *e, const witness *w, const char *replay) {
   json_t *made = record_witness(w, json_string(replay));
   json_object_set_new(made, "row", json_integer(w->position - e->problem->first));
   json_object_set_new(made, "column", json_integer(column_of(e, w)));

@@ -170,7 +170,7 @@ bool draw_answer(const record_report *report, figures *made) {
 
 static const char *const use_titles[USES] = {"Default, one thread", "All threads",
                                              "With another library's vector sines, the fastest",
-                                             "What you probably use now"};
+                                             "The usual formula in C, with the C library's sines"};
 
 /* The C that computes the table so; or how the code that is in use does. */
 static void write_c(page *p, const record_report *report, const record_use *use, bool serial) {
