@@ -27,7 +27,7 @@ static bool all_rows_equal(const window *w) {
  * added, those of low frequencies, whose cosines are near 1, equal a table's too; the others do not.
  */
 static bool is_half_equal(const maker *m, double amplitude) {
-  return m->equal * 2 >= m->compared && sqrt(maker_distance(m)) <= fabs(amplitude) / 8.0;
+  return m->equal * 2 >= m->compared && sqrt(maker_distance(m)) <= fabs(amplitude) / 64.0;
 }
 
 /* Are 95 % of the elements equal to a maker's, or does recipes' rounding explain all errors but a few? */
@@ -40,6 +40,12 @@ static bool is_explained(const identity *found) {
    * of it, once columns with larger values are left out. */
   if (found->how.positions && found->how.columns.part != COLUMNS_BOTH && found->damage_count) return false;
   return found->elements > 0 && found->unexplained * 20 <= found->elements;
+}
+
+/* Does a maker write all of it? */
+static bool is_made(const identity *found) {
+  return found->match_count > 0 && found->matches[0].compared > 0 &&
+         found->matches[0].equal == found->matches[0].compared;
 }
 
 static bool is_supported(const identity *found) {
@@ -168,6 +174,14 @@ static bool judge_as_list(search *s, const identity *unread, identity *found) {
   return enough;
 }
 
+/* Says which, if exponents are from the number of the column. */
+static bool is_mistake(identity *found, const window *w) {
+  char words[sizeof found->reason];
+  if (!mistake_of_columns(w, words, sizeof words)) return false;
+  found->how.columns = (columns){.layout = POSENC_INTERLEAVED, .part = COLUMNS_BOTH, .dim = w->dim};
+  return say(found, IDENTIFY_BENT, words);
+}
+
 static bool explain(search *s, identity *found) {
   enum { ROWS_LEAST = 4 };
   const window *w = &s->window;
@@ -185,19 +199,18 @@ static bool explain(search *s, identity *found) {
     if (!s->best.found) found->how.columns = s->columns;
     found->how.positions = NULL;
     found->how.formula.scaling.factors = NULL;
-    if (mistake_of_columns(w, found->reason, sizeof found->reason)) {
-      found->verdict = IDENTIFY_BENT;
-      found->how.columns = (columns){.layout = POSENC_INTERLEAVED, .part = COLUMNS_BOTH, .dim = w->dim};
-      return true;
-    }
+    if (is_mistake(found, w)) return true;
     if (mistake_is_transposed(w))
       return say(found, IDENTIFY_NO_TABLE, "its rows are waves, and its columns are none: it may be transposed");
     return say_other_waves(found, s, count);
   }
   const identity unread = *found;
   if (!judge_best(s, found)) return false;
-  if (!is_explained(found) && !found->positions && !judge_as_list(s, &unread, found)) return false;
+  /* Half a row of elements that nothing explains may be one at another position. */
+  const bool is_read = is_explained(found) && (is_made(found) || found->unexplained * 2 < found->dim);
+  if (!is_read && !found->positions && !judge_as_list(s, &unread, found)) return false;
   if (is_supported(found)) return say(found, IDENTIFY_TABLE, "");
+  if (is_mistake(found, w)) return true;
   if (explain_leaves_curve(s, &found->how))
     return say(found, IDENTIFY_NO_TABLE, "its columns go up and down like a table's, but are no sines and cosines");
   char near[sizeof found->reason];

@@ -29,7 +29,7 @@ static double of_odd_columns(int j) {
   return (double)(j / 2 * 2) / 90;
 }
 
-typedef enum change { NONE, NEGATED, REVERSED, REPEATED, TRANSPOSED, HALF } change;
+typedef enum change { NONE, NEGATED, REVERSED, REPEATED, SKIPPED, TWICE, TRANSPOSED, HALF, FEW } change;
 
 /* One unit of f32 away in every other element. */
 static double moved(double x, int64_t number) {
@@ -40,7 +40,11 @@ static double *values_of(exponent_of *exponent, double base, int first, change w
   double *values = take((size_t)ROWS * DIM, sizeof *values);
   for (int r = 0; r < ROWS; r++)
     for (int j = 0; j < DIM; j++) {
-      const int row = what == REVERSED ? ROWS - 1 - r : what == REPEATED ? r % 128 : r;
+      const int row = what == REVERSED   ? ROWS - 1 - r
+                      : what == REPEATED ? r % 128
+                      : what == SKIPPED  ? r + (r > 2)
+                      : what == TWICE    ? r - (r > 2)
+                                         : r;
       const double angle = (first + row) * pow(base, -exponent(j)), sine = what == NEGATED ? -sin(angle) : sin(angle);
       const double x = j % 2 ? cos(angle) : sine;
       values[what == TRANSPOSED ? j * ROWS + r : r * DIM + j] = what == HALF ? moved(x, (int64_t)r * DIM + j) : x;
@@ -94,6 +98,12 @@ int main(void) {
        "positions 299..0 (rows are reversed)"},
       {"repeated rows", of_pair, 1e4, 0, REPEATED, IDENTIFY_TABLE, IDENTITY_REPEATED,
        "positions from 0 on that come again after 128 rows"},
+      {"a position left out", of_pair, 1e4, 0, SKIPPED, IDENTIFY_TABLE, IDENTITY_ORDERED,
+       "a list of 300 positions 0, 1, 2, 4 .. in 2 runs of successive ones, rounded to f32, bit for bit"},
+      {"a position twice", of_pair, 1e4, 0, TWICE, IDENTIFY_TABLE, IDENTITY_ORDERED,
+       "a list of 300 positions 0, 1, 2, 2 .. in 2 runs of successive ones, rounded to f32, bit for bit"},
+      {"the column's exponents in eight rows", of_column_doubled, 1e4, 0, FEW, IDENTIFY_BENT, 0,
+       "the exponents are 2j/dim of the column j"},
       {"rows and columns exchanged", of_pair, 1e4, 0, TRANSPOSED, IDENTIFY_NO_TABLE, 0,
        "its rows are waves, and its columns are none: it may be transposed"},
       {"half of the elements", of_pair, 1e4, 0, HALF, IDENTIFY_TABLE, IDENTITY_ORDERED,
@@ -102,7 +112,8 @@ int main(void) {
   for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
     double *values = values_of(tried[i].exponent, tried[i].base, tried[i].first, tried[i].how);
     const bool turned = tried[i].how == TRANSPOSED;
-    const file made = file_of(values, turned ? DIM : ROWS, turned ? ROWS : DIM, POSENC_F32);
+    const int rows = tried[i].how == FEW ? 8 : ROWS;
+    const file made = file_of(values, turned ? DIM : rows, turned ? rows : DIM, POSENC_F32);
     expect(tried[i].what, &made, tried[i].verdict, tried[i].order, tried[i].words);
     free(made.bytes);
     free(values);
