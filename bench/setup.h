@@ -8,7 +8,7 @@
 
 /* All of them return false on an error, which the user was told. */
 
-/* Of a plan; kernel null: the library's choice. */
+/* The options of a plan with this kernel; null lets the library choose. */
 posenc_options setup_options(const bench_request *request, const posenc_kernel *kernel);
 
 /* Collects the kernels that can make a shape. */

@@ -104,7 +104,7 @@ static void forget_pages(unsigned char *memory, size_t bytes) {
 #endif
 }
 
-/* What malloc gives for a large table are pages of its own, of which it begins 16 bytes past the first. */
+/* malloc gives a large table pages of its own; the table begins 16 bytes past the first of them. */
 static bool prepare_new(limit *l) {
   timing *t = l->arg;
   const bool by_malloc = t->mode == BENCH_MALLOC;

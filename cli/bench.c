@@ -59,7 +59,6 @@ static int run(options *given) {
   char **flags = benchmark_flags(given->operands);
   selection chosen = given->encoding ? select_encoded(given, given->encoding) : select_measured(given, true);
   if (!given->encoding) require_named(given, &chosen);
-  const bool json = given->format && strcmp(given->format, "json") == 0;
   output *out = open_output("--output", given->output);
   json_t *record;
   select_modes(&chosen, given->modes);
@@ -68,7 +67,7 @@ static int run(options *given) {
   if (!record) {
     output_abandon(out);
   } else {
-    (json ? field_print : print_timings)(record, output_stream(out));
+    (format_is(given, "json") ? field_print : print_timings)(record, output_stream(out));
     close_output("--output", given->output, out);
   }
   json_decref(record);

@@ -192,7 +192,7 @@ static int run(options *given) {
   if (!choice) die("out of memory");
 
   const bool found = *choice->choice;
-  if (given->format && strcmp(given->format, "json") == 0) {
+  if (format_is(given, "json")) {
     field_print(made, out);
   } else {
     choice_print(choice, out);

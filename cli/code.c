@@ -81,8 +81,8 @@ static bool is_taken(const posenc_problem *problem, const posenc_options *how, c
   return taken;
 }
 
-/* Of a kernel that the library would not take by itself. One of a plugin is in the list that POSENC_PLUGIN makes; one
-   of the library may be absent or refuse elsewhere. */
+/* Prints the lines that ask for a kernel that the library would not take by itself. A plugin's kernel is in the list
+   that POSENC_PLUGIN makes; one of the library may be absent or refuse elsewhere. */
 static void print_kernel(FILE *out, const posenc_kernel *kernel) {
   const plugin_place place = catalogue_place(kernel);
   if (place.path)

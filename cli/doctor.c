@@ -178,9 +178,8 @@ static int run(options *given) {
   output *out = open_output("--output", given->output);
   json_t *facts = environment_json(), *record = facts ? examine(facts) : NULL;
   if (!record) die("out of memory");
-  const bool json = given->format && strcmp(given->format, "json") == 0,
-             fit = json_is_true(json_object_get(record, "fit"));
-  (json ? field_print : print_text)(record, output_stream(out));
+  const bool fit = json_is_true(json_object_get(record, "fit"));
+  (format_is(given, "json") ? field_print : print_text)(record, output_stream(out));
   json_decref(record);
   close_output("--output", given->output, out);
   return fit ? EXIT_SUCCESS : STATUS_UNFIT;

@@ -13,6 +13,37 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+/* Exits for that reason if --output would replace this file, which may be null. */
+static void refuse_replacing(const options *given, const char *file, const char *reason) {
+  if (file && output_is(given->output, file)) die_value("--output", given->output, reason);
+}
+
+static void refuse_replacing_any(const options *given, const texts *files, const char *reason) {
+  for (size_t i = 0; i < files->count; i++) refuse_replacing(given, files->items[i], reason);
+}
+
+void refuse_overwriting(const options *given) {
+  char operand[64];
+  if (given->self->bit == REPORT || strcmp(given->output, "-") == 0) return; /* a folder, and no file */
+  snprintf(operand, sizeof operand, "it is the file to %s", given->self->name);
+  for (size_t i = 0; i < given->operand_count; i++) refuse_replacing(given, given->operands[i], operand);
+  refuse_replacing_any(given, &given->cases, "--cases reads it");
+  refuse_replacing_any(given, &given->plugins, "--plugin reads it");
+  refuse_replacing(given, given->baseline, "--baseline reads it");
+  refuse_replacing(given, given->texts[OPTION_POSITIONS], "--positions reads it");
+  refuse_replacing(given, given->table, "--table reads it");
+  refuse_replacing(given, given->keep, "--keep reads it");
+  /* These need not be there yet. */
+  const struct {
+    const char *file, *reason;
+  } written[] = {{given->save, "--save writes it, too"},
+                 {given->keep, "--keep writes it, too"},
+                 {given->plot, "--plot writes it, too"}};
+  for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+    if (written[i].file && strcmp(written[i].file, given->output) == 0)
+      die_value("--output", given->output, written[i].reason);
+}
+
 output *open_output(const char *option, const char *path) {
   output *out = path ? output_open(path) : NULL;
   if (path && !out) die_value(option, path, strerror(errno));

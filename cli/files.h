@@ -9,6 +9,9 @@
 
 #include <jansson.h>
 
+/* Exits if --output would replace a file that the command reads, or that another option has it write. */
+void refuse_overwriting(const options *given);
+
 /* Opens the file that is the value of the option; null for a null path. To be called before any long work, so that a
    file that cannot be written is an error at once. */
 output *open_output(const char *option, const char *path);

@@ -270,8 +270,7 @@ static int run(options *given) {
   json_t *result = catalogue_options() ? identified_isolated(&request, given->silence, &lost, why, sizeof why)
                                        : identified(&request);
   if (!result) die("%s", why);
-  const bool json = given->format && strcmp(given->format, "json") == 0;
-  (json ? field_print : print_text)(json_object_get(result, "record"), output_stream(out));
+  (format_is(given, "json") ? field_print : print_text)(json_object_get(result, "record"), output_stream(out));
   const bool is_table = json_is_true(json_object_get(result, "is_table")) && !lost;
   json_decref(result);
   free(kernels);

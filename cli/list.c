@@ -75,7 +75,7 @@ static void print_json(const options *given, const posenc_kernel *const *kernels
 
 /* The kernels that the operand selects, or all. */
 static void print_kernels(options *given, FILE *out) {
-  const bool chosen = given->operand_count > 0, names = given->format && strcmp(given->format, "names") == 0;
+  const bool chosen = given->operand_count > 0;
   size_t count;
   const posenc_kernel *const *kernels = catalogue_kernels(&count);
   if (chosen) {
@@ -83,11 +83,11 @@ static void print_kernels(options *given, FILE *out) {
     rename_kernels(given);
     kernels = select_kernels(given, &count);
   }
-  if (given->format && strcmp(given->format, "json") == 0) {
+  if (format_is(given, "json")) {
     print_json(given, kernels, count, out);
     return;
   }
-  printer *print = names ? print_name : chosen ? print_contract : print_line;
+  printer *print = format_is(given, "names") ? print_name : chosen ? print_contract : print_line;
   if (print == print_line) fprintf(out, "%-21s  %-15s  %-4s  %s\n", "KERNEL", "LARGEST ERROR", "RUNS", "WHAT IT IS");
   /* Where all are printed, the recipes are apart. */
   for (int apart = 0; apart <= (print == print_line); apart++)
@@ -136,7 +136,7 @@ typedef struct choice {
 
 static void print_choices(FILE *out, const char *heading, const choice *choices, size_t count) {
   fprintf(out, "%s\n", heading);
-  for (size_t i = 0; i < count; i++) printf("  %-16s %s\n", choices[i].name, choices[i].summary);
+  for (size_t i = 0; i < count; i++) fprintf(out, "  %-16s %s\n", choices[i].name, choices[i].summary);
 }
 #define PRINT_CHOICES(heading, choices) print_choices(out, heading, choices, sizeof choices / sizeof *choices)
 
@@ -201,14 +201,13 @@ static void print_problems(FILE *out) {
 }
 
 static int run(options *given) {
-  if (given->encodings && given->format && strcmp(given->format, "names") == 0)
-    die_value("--format", given->format, "not text or json");
+  if (given->encodings && format_is(given, "names")) die_value("--format", given->format, "not text or json");
   output *out = open_output("--output", given->output);
   FILE *stream = output_stream(out);
   if (given->problems)
     print_problems(stream);
   else if (given->encodings)
-    (given->format && strcmp(given->format, "json") == 0 ? print_encodings_json : print_encodings)(stream);
+    (format_is(given, "json") ? print_encodings_json : print_encodings)(stream);
   else
     print_kernels(given, stream);
   close_output("--output", given->output, out);

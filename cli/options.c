@@ -5,7 +5,6 @@
 
 #include "bench/bench.h"
 #include "cli/values.h"
-#include "common/output.h"
 #include "records/compare.h"
 #include "verify/verify.h"
 
@@ -372,33 +371,6 @@ static void reject_conflicts(const options *given) {
       options_refuse(given, conflicts[i].refused, name_of(conflicts[i].code).text);
 }
 
-/* Exits if --output would replace this file. */
-static void refuse_replacing(const options *given, const char *file, const char *reason) {
-  if (file && output_is(given->output, file)) die_value("--output", given->output, reason);
-}
-
-/* Exits if --output would replace a file that the command reads, or that another option has it write. */
-static void refuse_overwriting(const options *given) {
-  static const enum option_code read[] = {OPTION_BASELINE, OPTION_POSITIONS, OPTION_TABLE, OPTION_KEEP},
-                                written[] = {OPTION_SAVE, OPTION_KEEP, OPTION_PLOT};
-  char reason[64];
-  if (given->self->bit == REPORT || strcmp(given->output, "-") == 0) return;
-  snprintf(reason, sizeof reason, "it is the file to %s", given->self->name);
-  for (size_t i = 0; i < given->operand_count; i++) refuse_replacing(given, given->operands[i], reason);
-  for (size_t i = 0; i < given->cases.count; i++) refuse_replacing(given, given->cases.items[i], "--cases reads it");
-  for (size_t i = 0; i < given->plugins.count; i++)
-    refuse_replacing(given, given->plugins.items[i], "--plugin reads it");
-  for (size_t i = 0; i < sizeof read / sizeof *read; i++) {
-    snprintf(reason, sizeof reason, "--%s reads it", option_names[read[i]].name);
-    refuse_replacing(given, given->texts[read[i]], reason);
-  }
-  for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
-    const char *file = given->texts[written[i]];
-    snprintf(reason, sizeof reason, "--%s writes it, too", option_names[written[i]].name);
-    if (file && strcmp(file, given->output) == 0) die_value("--output", file, reason);
-  }
-}
-
 void options_read(options *given, int argc, char **argv) {
   const option_row *row;
   given->command_line =
@@ -417,7 +389,6 @@ void options_read(options *given, int argc, char **argv) {
   }
   take_operands(given, argc, argv);
   reject_conflicts(given);
-  refuse_overwriting(given);
   if (!is_given(given, OPTION_LAYOUT)) given->problem.layout = layout_default(given->problem.op);
 }
 

@@ -10,6 +10,7 @@
 #include "posenc.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { THREADS_MAX = 1024, REPETITIONS_MIN = 3, REPETITIONS_MAX = 10000, BLOCKS_MIN = 1, BLOCKS_MAX = 1000 };
 
@@ -133,6 +134,10 @@ void options_print_help(unsigned commands);
 
 static inline bool is_given(const options *given, enum option_code code) {
   return given->texts[code];
+}
+
+static inline bool format_is(const options *given, const char *word) {
+  return given->format && strcmp(given->format, word) == 0;
 }
 
 /* Reads the value that a file's metadata have under `key`, as if it were that option's. Errors name file and key. */

@@ -16,7 +16,7 @@ static inline bool identify_has_outliers(const maker *match) {
   return match->outliers > 0 && match->outliers * 1000 <= match->compared;
 }
 
-/* Of IDENTIFY_TABLE; *period: rows of IDENTITY_REPEATED before the first one comes again. */
+/* The order of the rows of an IDENTIFY_TABLE. *period: of IDENTITY_REPEATED, the rows before the first comes again. */
 identity_order identity_order_of(const identity *found, int64_t *period);
 
 /* "pad", "ceil", or null where the number of columns is even. */

@@ -281,6 +281,8 @@ kept list.txt '--cases reads it' verify --cases list.txt
 refused '--output new: --save writes it, too$' verify --kernel naive --len 8 --dim 4 --save new -o new
 "$POSENC" compare one.json one.json >out && "$POSENC" compare one.json one.json -o told
 check 'compare -o' cmp out told
+"$POSENC" list --problems >out && "$POSENC" list --problems -o told >rest
+check 'list --problems -o' eval 'cmp -s out told && [ ! -s rest ]'
 for one in "diff a.npy b.npy" "compare one.json one.json" list doctor; do
   # shellcheck disable=SC2086 # words
   refused '--output no/such/x: No such file' $one -o no/such/x

@@ -212,7 +212,7 @@ static void test_domain(void) {
   ok(does(recurrence, &problem), "and does any other");
 }
 
-/* Of an angle x that is itself in the middle between two f32, the sine is x³/6 below it, for 2^-38 by 2^-117. */
+/* The sine of an angle x is x³/6 below x. Here x is the middle between two f32; for 2^-38 that is 2^-117. */
 static void test_middle(const posenc_kernel *kernel) {
   static const double below = 0x1.000001p-40, least = 0x1.000001p-38, more = 0x1.000003p-30;
   double list[] = {1.0, least, more, -least};

@@ -35,7 +35,6 @@ static void write_use(page *p, const record_report *report, const record_table *
   static const char *const titles[USES] = {"posenc, one thread", "posenc, all threads",
                                            "another library's vector sines, the fastest",
                                            "a framework's formula with the C library's sines, the fastest"};
-  static const char *const promises[ANSWER_BUDGETS] = {", correctly rounded", ", proved to be at most 2⁻²⁴", ""};
   const record_use *use = answer_find_use(report, n);
   const record_kernel *kernel = use ? report_kernel(report, use->kernel) : NULL;
   const record_row *row = use ? report_row(table, use->kernel) : NULL;
@@ -45,7 +44,7 @@ static void write_use(page *p, const record_report *report, const record_table *
   page_cell(p, "%s: " CODE("%s"), titles[n], use->kernel);
   page_cell(p, STRONG("%s") "%s (%s–%s)", words_duration(ns->median * elements).text, words_mark(ns),
             words_duration(ns->min * elements).text, words_duration(ns->max * elements).text);
-  page_cell(p, "%s%s", words_significant(row->max_abs.abs, 3).text, promises[answer_class(kernel, table)]);
+  page_cell(p, "%s%s", words_significant(row->max_abs.abs, 3).text, answer_promises[answer_class(kernel, table)]);
   page_cell_begin(p);
   if (use->speed_up.json)
     page_say(p, STRONG("%s times") " %s", words_significant(use->speed_up.estimate, 3).text,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Targets beside measurements, as a Markdown table. The files are records, in any order: timing records (posenc bench
- * --format json, and other entries of the same form), accuracy records (posenc verify --format json), and the kernels (posenc
- * list --format json), which say why one was not measured.
+ * --format json, and other entries of the same form), accuracy records (posenc verify --format json), and the kernels
+ * (posenc list --format json), which say why one was not measured.
  */
 #include "common/field.h"
 #include "reports/page/words.h"

@@ -13,6 +13,7 @@ static const double tie = 1.1;
 
 const char *const answer_budgets[ANSWER_BUDGETS] = {"half", "one", "any"};
 const char *const answer_titles[ANSWER_BUDGETS] = {"0.5 ulp", "1 ulp", "any"};
+const char *const answer_promises[ANSWER_BUDGETS] = {", correctly rounded", ", proved to be at most 2⁻²⁴", ""};
 
 /* ---- candidates ---- */
 
@@ -168,8 +169,8 @@ json_t *answer_make(const record_report *report, samples *times) {
 
 static const char *const use_names[USES] = {"default", "threads", "library", "now"};
 
-/* What a kernel is, as one of these two: a framework's code, or one on the sines of another library, whose errors grow
-   with the position. */
+/* Is the kernel a framework's code (USE_NOW), or on another library's sines (USE_LIBRARY)? The errors of the latter
+   grow with the position. */
 static bool is_of(const record_kernel *kernel, answer_use use) {
   const bool grows = !kernel->bound.derived || kernel->bound.growth > 0;
   if (kernel->threaded || !answer_counts(kernel)) return false;

@@ -8,8 +8,9 @@
 
 /* The error that a kernel may have: that of correct rounding, one ulp just below 1 (2^-24), or any. */
 typedef enum answer_budget { ANSWER_HALF, ANSWER_ONE, ANSWER_ANY, ANSWER_BUDGETS } answer_budget;
-extern const char *const answer_budgets[ANSWER_BUDGETS]; /* in records: "half", "one", "any" */
-extern const char *const answer_titles[ANSWER_BUDGETS];  /* on pages: "0.5 ulp", "1 ulp", "any" */
+extern const char *const answer_budgets[ANSWER_BUDGETS];  /* in records: "half", "one", "any" */
+extern const char *const answer_titles[ANSWER_BUDGETS];   /* on pages: "0.5 ulp", "1 ulp", "any" */
+extern const char *const answer_promises[ANSWER_BUDGETS]; /* on pages, after an error: ", correctly rounded", …, "" */
 
 /*
  * The "answer" of the report, from the rest of it: on the reference table, the largest one and the largest in cache,

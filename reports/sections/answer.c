@@ -190,7 +190,6 @@ static void write_use(page *p, const record_report *report, const record_table *
   const record_kernel *kernel = use ? report_kernel(report, use->kernel) : NULL;
   const record_row *row = use ? report_row(table, use->kernel) : NULL;
   if (!kernel || !row) return;
-  static const char *const promises[ANSWER_BUDGETS] = {", correctly rounded", ", proved to be at most 2⁻²⁴", ""};
   const record_spread *ns = &row->timing.ns_per_element;
   const double elements = table->shape.rows * table->shape.dim * 1e-9;
   page_open(p, PAGE_ANSWER);
@@ -201,7 +200,7 @@ static void write_use(page *p, const record_report *report, const record_table *
     page_say(p, ", " STRONG("%s times") " " SMALL("%s") " as fast", words_significant(use->speed_up.estimate, 3).text,
              words_interval(&use->speed_up).text);
   page_say(p, ", largest error " STRONG("%s") "%s%s: " CODE("%s"), words_significant(row->max_abs.abs, 3).text,
-           promises[answer_class(kernel, table)], words_sample(row), use->kernel);
+           answer_promises[answer_class(kernel, table)], words_sample(row), use->kernel);
   page_close(p, PAGE_ANSWER);
   if (n < USE_LIBRARY)
     write_c(p, report, use, n == USE_DEFAULT);

@@ -22,7 +22,6 @@ static void write_subtitle(page *p, const record_report *report) {
               {"; posenc ", "posenc_version", ""},
               {", commit ", "commit", ""}};
   const record_stability *stability = &report->stability;
-  const double others = stability->json ? stability->others : NAN;
   page_open(p, PAGE_PARAGRAPH);
   for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
     const char *fact = field_string(facts, told[i].key);
@@ -31,8 +30,8 @@ static void write_subtitle(page *p, const record_report *report) {
   if (stability->json && isfinite(stability->typical))
     page_say(p, SMALL("; the machine's own speed varied by %s\u00a0%%"),
              words_significant(100 * stability->typical, 2).text);
-  if (isfinite(others))
-    page_say(p, SMALL("; other processes used %s\u00a0%% of it"), words_significant(100 * others, 2).text);
+  if (isfinite(stability->others))
+    page_say(p, SMALL("; other processes used %s\u00a0%% of it"), words_significant(100 * stability->others, 2).text);
   page_say(p, SMALL("."));
   page_close(p, PAGE_PARAGRAPH);
 }
