@@ -115,13 +115,29 @@ static int compare_formulas(const void *one, const void *other) {
 
 /* ---- formulas ------------------------------------------------------------------------------------ */
 
+/* The digits of a base, less 1, and of the shift: where no base of few digits fits, each shift has one that does. Nobody
+   uses a half, except for few columns and for odd dims. */
+static int digits_of(int of_base, double shift) {
+  return of_base - 1 + 2 * (shift > 0.0 && of_base > FORMULA_USUAL) + (shift - floor(shift) > 0.0);
+}
+
 /* 10 L / 2 pi, as it is chosen for sequences of length L: false if none is that near, or if any base is so near to
    one. */
 static bool find_chosen(double base, double room, formula *f) {
   const double least = 0.01, length = rint(base * 2.0 * pi / 10.0), chosen = 10.0 * length / (2.0 * pi);
   if (!(length >= 1.0) || room * length > least || fabs(log(chosen / base)) > room) return false;
-  f->digits = plainest(length, 0.0).digits;
+  f->digits = plainest(length, 0.0).digits - 1;
   f->base = chosen;
+  return true;
+}
+
+/* 10000 in the first columns of a wider table: false if none is that near, or if one of any width is. */
+static bool find_wider(double base, double room, int64_t pairs, formula *f) {
+  const double seldom = 0.02, usual = log(formula_bases[0]), whole = rint((double)pairs * usual / log(base)),
+               chosen = usual * (double)pairs / whole;
+  if (!(whole > (double)pairs) || room > seldom * chosen / whole || fabs(chosen - log(base)) > room) return false;
+  f->base = exp(chosen);
+  f->digits = FORMULA_USUAL;
   return true;
 }
 
@@ -135,49 +151,90 @@ static bool find_stretch(formula *f, int64_t pairs, double room) {
     f->of_base = formula_bases[b];
     f->stretch = stretch.value;
     f->base = formula_bases[b] * pow(stretch.value, 1.0 / part);
-    f->digits = stretch.digits + 1;
+    f->digits = stretch.digits;
     return true;
   }
   return false;
 }
 
+/* Sums over drifts for least squares: of the changes of frequencies per change of the logarithms of base and scale. */
+typedef struct gains {
+  double bb, bs, ss, b, s, error, count;
+} gains;
+
+static double gain_of_base(const formula *f, int64_t pairs, int64_t i) {
+  return -(double)i / ((double)pairs - f->shift);
+}
+
+static double frequency_of(const formula *f, int64_t pairs, int64_t i) {
+  return f->scale * pow(f->base, gain_of_base(f, pairs, i));
+}
+
+static gains gains_of(const formula *f, const estimate *drifts, int64_t pairs) {
+  gains sums = {.count = 0.0};
+  for (int64_t i = 0; i < pairs; i++) {
+    if (!isfinite(drifts[i].error)) continue;
+    const double scale = frequency_of(f, pairs, i), base = scale * gain_of_base(f, pairs, i);
+    sums.bb += base * base, sums.bs += base * scale, sums.ss += scale * scale;
+    sums.b += base * drifts[i].value, sums.s += scale * drifts[i].value;
+    sums.error = fmax(sums.error, drifts[i].error);
+    sums.count++;
+  }
+  return sums;
+}
+
+/* A scale other than 1 is determined with the base. */
+static bool has_scale(const formula *f) {
+  return !number_is_one(f->scale);
+}
+
+/* The scale's logarithm changes by so much if the base's does. */
+static double change_of_scale(const formula *f, const gains *sums, double of_base) {
+  return has_scale(f) ? (sums->s - sums->bs * of_base) / sums->ss : 0.0;
+}
+
 size_t formulas_refined(const formula *f, const estimate *drifts, int64_t pairs, formula formulas[FORMULAS_MAX]) {
-  double squares = 0.0, products = 0.0, error = 0.0, left = 0.0, count = 0.0;
-  formula refined = *f;
-  for (int turn = 0; turn < 2; turn++)
-    for (int64_t i = 0; i < pairs; i++) {
-      /* The change of a frequency per change of the base's logarithm. */
-      const double part = (double)i / ((double)pairs - f->shift), gain = -part * f->scale * pow(f->base, -part);
-      if (!isfinite(drifts[i].error)) continue;
-      if (turn) {
-        const double rest = drifts[i].value - products / squares * gain;
-        left += rest * rest;
-        count++;
-      } else {
-        squares += gain * gain;
-        products += gain * drifts[i].value;
-        error = fmax(error, drifts[i].error);
-      }
-    }
-  if (!(squares > 0.0) || count < 2.0) return 0;
+  const gains sums = gains_of(f, drifts, pairs);
+  const double square = has_scale(f) ? sums.bb - sums.bs * sums.bs / sums.ss : sums.bb, unknowns = 1.0 + has_scale(f);
+  if (!(square > 0.0) || sums.count < 1.0 + unknowns) return 0;
+  const double of_base = (has_scale(f) ? sums.b - sums.bs * sums.s / sums.ss : sums.b) / square,
+               of_scale = change_of_scale(f, &sums, of_base);
+  double left = 0.0;
+  for (int64_t i = 0; i < pairs; i++) {
+    const double gain = of_base * gain_of_base(f, pairs, i) + of_scale,
+                 rest = drifts[i].value - gain * frequency_of(f, pairs, i);
+    if (isfinite(drifts[i].error)) left += rest * rest;
+  }
   /* Errors of drifts by rounding, or their distances from the formula if these are larger. */
-  const double base = f->base * exp(products / squares),
-               room = (2.0 * error + 3.0 * sqrt(left / (count - 1.0))) / sqrt(squares);
+  const double error = 2.0 * sums.error + 3.0 * sqrt(left / (sums.count - unknowns)), base = f->base * exp(of_base),
+               room = error / sqrt(square);
+  const plain_number plain = plainest(base, room);
+  formula refined = *f;
   size_t found = 0;
   refined.stretch = 0.0;
   refined.base_error = room;
   if (find_chosen(base, room, &refined)) formulas[found++] = refined;
-  const plain_number plain = plainest(base, room);
+  if (refined.shift <= 0.0 && find_wider(base, room, pairs, &refined)) formulas[found++] = refined;
   refined.base = plain.value;
-  refined.digits = plain.digits;
+  refined.digits = digits_of(plain.digits, refined.shift);
   formulas[found++] = refined;
   refined.base = base;
-  refined.digits = plain.digits + 1;
+  refined.digits++;
   if (refined.shift <= 0.0 && plain.digits > 3 && find_stretch(&refined, pairs, room)) formulas[found++] = refined;
   refined.stretch = 0.0;
   refined.base = base;
-  refined.digits = plain.digits + 1;
+  refined.digits = digits_of(plain.digits, refined.shift) + 1;
   formulas[found++] = refined;
+  for (size_t n = 0, bases = found; n < bases && has_scale(f); n++) {
+    const double change = change_of_scale(f, &sums, log(formulas[n].base / f->base)), measured = f->scale * exp(change);
+    const plain_number scale = plainest_part(measured, error / sqrt(sums.ss));
+    formulas[n].digits += scale.digits - 1;
+    formulas[n].scale_error = scale.error;
+    formulas[found] = formulas[n];
+    formulas[n].scale = scale.value;
+    formulas[found].scale = measured;
+    formulas[found++].digits++;
+  }
   return found;
 }
 
@@ -232,8 +289,7 @@ size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formula
       f.base_error = base.error;
       f.scale = scale.value;
       f.scale_error = scale.error;
-      f.digits = base.digits + scale.digits - 2;
-      if (shifts[n] - floor(shifts[n]) > 0.0) f.digits++; /* nobody uses it, except for few columns and for odd dims */
+      f.digits = digits_of(base.digits, f.shift) + scale.digits - 1;
       /* Frequencies that grow, or are all one, are a formula's that people write, or another encoding's. */
       if ((known < FORMULA_EVIDENT || f.base <= 1.0) && !is_evident(&f, room)) continue;
       if (narrow_room && count > 0 && f.digits <= formulas[count - 1].digits) continue; /* the same */

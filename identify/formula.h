@@ -23,8 +23,8 @@ enum { FORMULA_EVIDENT = 3 };
 
 enum { FORMULAS_MAX = 320 };
 
-/* Digits of a measured formula, which nobody has written down. */
-enum { FORMULA_UNUSUAL = 8 };
+/* Digits of a formula as people write it, and of one that was measured. */
+enum { FORMULA_USUAL = 3, FORMULA_UNUSUAL = 8 };
 
 /* The paper's. */
 formula formula_plain(double base);
@@ -40,7 +40,7 @@ bool formula_mark(const estimate *frequency);
    of one frequency alone, which is 1 at any base, the paper's. Without scalings. */
 size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formulas[FORMULAS_MAX]);
 
-/* The same formula with bases and scales that explain these drifts of its frequencies, the plainest first; how many. */
+/* The same formula with bases and scales that explain these drifts of its frequencies; how many, at most 10. */
 size_t formulas_refined(const formula *f, const estimate *drifts, int64_t pairs, formula formulas[FORMULAS_MAX]);
 
 /* Formulas of models with a base near this one, or with any if it is 0: for tables whose frequencies cannot be

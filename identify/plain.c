@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+static const double pi = 3.14159265358979323846;
+
 plain_number plainest(double x, double error) {
   enum { DIGITS = 17 };
   char text[32];
@@ -15,17 +17,22 @@ plain_number plainest(double x, double error) {
 }
 
 plain_number plainest_part(double x, double error) {
-  const plain_number plain = plainest(x, error), inverse = plainest(1.0 / x, error);
-  return inverse.digits >= plain.digits ? plain : (plain_number){1.0 / inverse.value, error, inverse.digits};
+  enum { OF_PI = 2 };
+  const plain_number inverse = plainest(1.0 / x, error), turns = plainest(x / pi, error),
+                     of_pi = plainest(pi / x, error);
+  plain_number best = plainest(x, error);
+  if (inverse.digits < best.digits) best = (plain_number){1.0 / inverse.value, error, inverse.digits};
+  if (turns.digits + OF_PI < best.digits) best = (plain_number){turns.value * pi, error, turns.digits + OF_PI};
+  if (of_pi.digits + OF_PI < best.digits) best = (plain_number){pi / of_pi.value, error, of_pi.digits + OF_PI};
+  return best;
 }
 
 number_text number_within(double x, double error) {
-  enum { MOST = 15 };
-  const double digits = error > 0.0 ? fmin(MOST, fmax(1.0, floor(-log10(error)))) : MOST;
+  const double exact = 1e-15;
   number_text n;
   if (fabs(x) < 1e15 && fabs(x - rint(x)) <= 0.0)
     snprintf(n.text, sizeof n.text, "%.0f", x);
   else
-    snprintf(n.text, sizeof n.text, "%.*g", (int)digits, x);
+    snprintf(n.text, sizeof n.text, "%.*g", plainest(fabs(x), error > 0.0 ? error : exact).digits, x);
   return n;
 }

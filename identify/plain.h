@@ -20,10 +20,10 @@ typedef struct plain_number {
 /* The number within a factor of e^±error that has the fewest digits; x, if that takes 17. */
 plain_number plainest(double x, double error);
 
-/* The same, or the reciprocal of such a number, such as 1/3, if that has fewer digits. */
+/* The same, or the reciprocal of such a number, such as 1/3, or pi times or over one, if that has fewer digits. */
 plain_number plainest_part(double x, double error);
 
-/* x in the digits that its relative error supports; an exact one in up to 15. */
+/* x in the fewest digits that are within its relative error; an exact one in up to 15. */
 number_text number_within(double x, double error);
 
 #endif

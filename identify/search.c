@@ -4,6 +4,7 @@
 #include "identify/scalings.h"
 #include "identify/trial.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -48,26 +49,45 @@ static void drifts_from(search *s, const making *how, const formula *f, const sa
   }
 }
 
-/* A base that is no plain number, once all is known but for its last digits: for every denominator, as slopes do not
-   tell them apart. The denominator dim / 2 comes first, unless another has the plainer base. */
-static void refine_base(search *s) {
+/* Refined formulas for every denominator, as slopes do not tell them apart. Returns how many, dim / 2 first; of the
+   others, those of fewer digits alone. */
+static size_t refined_formulas(search *s, const making *how, const columns *at, const sampling *rows,
+                               formula refined[FORMULAS_MAX]) {
   static const double shifts[] = {0.0, 1.0, 0.5};
-  const explanation old = s->best;
-  const formula from = old.how.formula;
-  const columns at = old.how.step > 0 ? old.how.columns : columns_exchanged(&old.how.columns);
-  const double pairs = (double)at.pairs;
-  if (explanation_is_exact(s, &old) && (from.digits <= FORMULA_UNUSUAL || !(from.shift > 0.0))) return;
-  if (from.digits > FORMULA_UNUSUAL) s->best.found = s->also.found = false;
-  for (size_t n = 0; n < sizeof shifts / sizeof *shifts && !explanation_is_exact(s, &s->best); n++) {
-    formula f = from, refined[FORMULAS_MAX];
-    if (pairs - shifts[n] <= 0.0) continue;
-    f.base = pow(from.base, (pairs - shifts[n]) / (pairs - from.shift));
+  const double pairs = (double)at->pairs;
+  size_t count = 0;
+  int least = INT_MAX;
+  for (size_t n = 0; n < sizeof shifts / sizeof *shifts && shifts[n] < pairs; n++) {
+    formula f = how->formula, some[FORMULAS_MAX];
+    f.base = pow(f.base, (pairs - shifts[n]) / (pairs - f.shift));
     f.shift = shifts[n];
-    drifts_from(s, &old.how, &f, &s->sampling);
-    trial_formulas(s, &at, refined, formulas_refined(&f, s->phases, at.pairs, refined));
+    drifts_from(s, how, &f, rows);
+    const size_t found = formulas_refined(&f, s->phases, at->pairs, some);
+    for (size_t m = 0; m < found; m++)
+      if (n == 0 || some[m].digits < least) refined[count++] = some[m];
+    for (size_t m = 0; m < count && n == 0; m++) least = refined[m].digits < least ? refined[m].digits : least;
   }
-  trial_weigh(s, &old);
-  tell_other_shift(s, pairs);
+  return count;
+}
+
+/* Base and scale, once all is known but for their last digits: the plainest that explains the rows as well. */
+static void refine_base(search *s, const sampling *rows) {
+  enum { DIGITS_MOST = 40 };
+  const explanation old = s->best;
+  const formula *from = &old.how.formula;
+  const columns at = old.how.step > 0 ? old.how.columns : columns_exchanged(&old.how.columns);
+  if (explanation_is_exact(s, &old) && (from->digits <= FORMULA_UNUSUAL || !(from->shift > 0.0))) return;
+  if (from->digits < FORMULA_USUAL && explanation_is_within(s, &old, 0.1)) return;
+  formula refined[FORMULAS_MAX];
+  const size_t count = refined_formulas(s, &old.how, &at, rows, refined);
+  s->best.found = s->also.found = false;
+  for (int digits = 0; digits <= DIGITS_MOST; digits++) {
+    for (size_t n = 0; n < count && !explanation_is_exact(s, &s->best); n++)
+      if (refined[n].digits == digits) trial_formulas(s, &at, &refined[n], 1);
+    if (from->digits == digits && (from->shift <= 0.0 || digits < FORMULA_USUAL || count == 0)) trial_weigh(s, &old);
+  }
+  if (!s->best.found) s->best = old;
+  tell_other_shift(s, (double)at.pairs);
 }
 
 /* ---- formulas that frequencies do not determine ------------------------------------------------------ */
@@ -134,7 +154,7 @@ size_t search_run(search *s) {
   const size_t count = formulas_find(s->frequencies, s->columns.pairs, formulas);
   const bool evident = s->columns.pairs >= FORMULA_EVIDENT;
   trial_formulas(s, &s->columns, formulas, count);
-  if (explanation_is_good(&s->best) && evident) refine_base(s);
+  if (explanation_is_good(&s->best) && evident) refine_base(s, &s->sampling);
   const bool on_line = count > 0 && formulas[0].most;
   if (evident && !on_line && !explanation_is_rounding(s, &s->best)) search_scaled(s, formulas, count);
   /* Recipes whose angles are not even those of f32: many positions are near then. */
@@ -150,7 +170,8 @@ size_t search_run(search *s) {
   }
   s->coarse = false;
   if (evident && on_line && !explanation_is_rounding(s, &s->best)) search_scaled(s, formulas, count);
-  if (explanation_is_good(&s->best) && evident && !explanation_is_scaled(&s->best)) refine_base(s);
+  const sampling all = waves_spread(&s->window, &s->sampling);
+  if (explanation_is_good(&s->best) && evident && !explanation_is_scaled(&s->best)) refine_base(s, &all);
   if (count > 0 && formulas[0].tight && !explanation_is_good(&s->best)) trial_far(s, &s->columns, &formulas[0]);
   if (!explanation_is_good(&s->best)) search_list(s);
   return count;

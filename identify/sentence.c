@@ -53,7 +53,7 @@ static void print_attention(const identity *found, FILE *out) {
   }
   fputs(", attention ", out);
   print_number(out, found->how.amplitude,
-               s->attention > 0.0 ? found->how.amplitude_error / found->how.amplitude : 1e-6);
+               s->attention > 0.0 ? found->how.amplitude_error / found->how.amplitude : 5e-6);
   if (s->attention > 0.0) return;
   if (s->kind == POSENC_SCALING_LONGROPE && !(s->factor > 1.0)) return;
   if (s->kind == POSENC_SCALING_YARN)
@@ -95,10 +95,21 @@ static void print_cause(const identity *found, FILE *out) {
                error = fmax(1e-9, f->base_error / f->base / usual), whole = dim / power;
   if (f->scaling.kind != POSENC_SCALING_NONE || f->stretch > 0.0 || fabs(identity_shift(found, f)) > 0.0) return;
   if (fabs(power - 2.0) <= 4.0 * error) fputs(" (as 10000 has with 2j/dim of the column j = 2i as the exponent)", out);
-  if (!(power > 0.0 && power < 1.0) || error * whole / power > 0.1) return;
+  if (!(power > 0.0 && rint(whole) > dim) || error * whole / power > 0.1) return;
   if (fabs(whole - 2.0 * rint(whole / 2.0)) > 4.0 * error * whole / power) return;
   fprintf(out, " (as 10000 has in the first %.0f of %.0f columns%s)", dim, rint(whole),
           fabs(power - 0.5) <= 4.0 * error ? ", or with the exponent i/dim instead of 2i/dim" : "");
+}
+
+/* A scale that is pi times a plain number, or over one. */
+static void print_turns(const formula *f, FILE *out) {
+  enum { DIGITS = 3 };
+  const double pi = 3.14159265358979323846, room = 1e-15;
+  const plain_number times = plainest(f->scale / pi, room), over = plainest(pi / f->scale, room);
+  if (times.digits <= DIGITS)
+    fprintf(out, " (%s pi)", number_of(times.value).text);
+  else if (over.digits <= DIGITS)
+    fprintf(out, " (pi / %s)", number_of(over.value).text);
 }
 
 static void print_formula(const identity *found, FILE *out) {
@@ -118,6 +129,7 @@ static void print_formula(const identity *found, FILE *out) {
   if (!number_is_one(f->scale)) {
     fputs(", scale ", out);
     print_number(out, f->scale, f->scale_error);
+    print_turns(f, out);
     const plain_number factor = plainest(1.0 / f->scale, f->scale_error);
     if (f->scale < 1.0 && factor.digits <= 3) fprintf(out, " (linear scaling by %s)", number_of(factor.value).text);
   }

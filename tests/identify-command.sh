@@ -74,6 +74,20 @@ for pair in '"kind": "llama3"' '"factor": 32.0' '"original": 8192' '"low": 1.0' 
   check "has $pair" grep -q -e "$pair" x.json
 done
 
+# Bases and scales of many digits: the options are as accurate as the table.
+digits() { # options, bound, pattern
+  "$POSENC" write --len 1000 --dim 64 $1 -o digits.npy
+  check "$1" ends 0 digits.npy
+  check 'has all its digits' begins "base $3, interleaved, positions 0\.\.999, "
+  options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out)
+  check 'in the options, too' eval '"$POSENC" check digits.npy $options --max-abs '$2' >out 2>err'
+}
+digits '--scale 6.283185307179586 --dtype f64' 3e-15 '10000, scale 6\.2831[0-9]* (2 pi)'
+digits '--scale 0.017453292519943295' 4e-8 '10000, scale 0\.017453[0-9]* (pi / 180)'
+digits '--scale 1.718281828459045 --dtype f64' 3e-15 '10000, scale 1\.718281828459045'
+digits '--scale 1.718281828459045' 8e-8 '10000, scale 1\.71828182[0-9]*'
+digits '--base 3.1622776601683795 --dtype f16' 2.5e-4 '3\.1622[0-9]* (as 10000 has in the first 64 of 512 columns)'
+
 find_numpy
 if [ -n "${numpy:-}" ]; then
   "$numpy" -c '
