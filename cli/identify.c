@@ -33,9 +33,9 @@ static const char notes[] = "FILE is NumPy's .npy file or a safetensors file; of
                             "  0                 if it is a sinusoidal positional encoding, or half a rope\n"
                             "                    cache\n"
                             "  1                 if it is not, also if it has sines of other frequencies,\n"
-                            "                    reversed or repeated rows, or negated sines; or is too\n"
-                            "                    small to decide; or if a recipe of a plugin crashed, hung\n"
-                            "                    or the like\n"
+                            "                    reversed or repeated rows, negated sines, NaN or\n"
+                            "                    infinities; or is too small to decide; or if a recipe of a\n"
+                            "                    plugin crashed, hung or the like\n"
                             "  2                 on bad input or any other error\n"
                             "\n"
                             "Examples:\n"
@@ -202,9 +202,7 @@ static json_t *identified(const identify_request *request) {
   threads_limit();
   identity *found = identify(request);
   json_t *record = found ? identity_json(found, request) : NULL;
-  int64_t period;
-  const bool is_table =
-      found && found->verdict == IDENTIFY_TABLE && identity_order_of(found, &period) == IDENTITY_ORDERED;
+  const bool is_table = found && identity_is_table(found);
   identity_free(found);
   return record ? json_pack("{s:o, s:b}", "record", record, "is_table", (int)is_table) : NULL;
 }

@@ -137,7 +137,7 @@ static int64_t count_broken(const window *w, const columns *s) {
 
 static bool is_zero_column(const window *w, int64_t column) {
   for (int64_t r = 0; r < w->count; r++)
-    if (fabs(window_row(w, r)[column]) > 0.0) return false;
+    if (!w->zero[r] && fabs(window_row(w, r)[column]) > 0.0) return false;
   return true;
 }
 

@@ -239,6 +239,12 @@ identity_order identity_order_of(const identity *found, int64_t *period) {
   return found->how.start.first <= 0.0 ? IDENTITY_NEGATED : IDENTITY_REVERSED;
 }
 
+bool identity_is_table(const identity *found) {
+  int64_t period;
+  return found->verdict == IDENTIFY_TABLE && identity_order_of(found, &period) == IDENTITY_ORDERED &&
+         !found->not_finite;
+}
+
 const char *identity_odd(const identity *found) {
   const columns *at = &found->how.columns;
   if (at->part == COLUMNS_BOTH && at->dim % 2) return "ceil";

@@ -16,6 +16,9 @@ static inline bool identify_has_outliers(const maker *match) {
   return match->outliers > 0 && match->outliers * 1000 <= match->compared;
 }
 
+/* Is it an IDENTIFY_TABLE of numbers alone, with its rows in order? */
+bool identity_is_table(const identity *found);
+
 /* The order of the rows of an IDENTIFY_TABLE. *period: of IDENTITY_REPEATED, the rows before the first comes again. */
 identity_order identity_order_of(const identity *found, int64_t *period);
 

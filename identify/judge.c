@@ -22,10 +22,7 @@ typedef struct sums {
 static void add_element(sums *s, int64_t row, int64_t column, double there, double real, double rounded) {
   identity *found = s->found;
   const double error = fabs(there - real);
-  if (!isfinite(there)) {
-    found->not_finite++;
-    return;
-  }
+  if (!isfinite(there)) return;
   found->max_if_exact = fmax(found->max_if_exact, fabs(rounded - real));
   if (error <= found->max_abs && found->elements > 0) return;
   found->max_abs = error;
@@ -74,7 +71,11 @@ static bool read_all(const search *of, sums *s) {
                   "elements");
     table_rows(of->request->table, row, rows, encoded);
     for (int64_t r = 0; r < rows; r++) {
-      for (int64_t c = 0; c < w->dim; c++) values[c] = format_element(w->stored, encoded, r * w->dim + c);
+      for (int64_t c = 0; c < w->dim; c++) {
+        values[c] = format_element(w->stored, encoded, r * w->dim + c);
+        if (!isfinite(values[c]) && !s->found->not_finite++)
+          s->found->not_finite_row = row + r, s->found->not_finite_column = c;
+      }
       add_row(s, row + r, values);
     }
   }

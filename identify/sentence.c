@@ -251,7 +251,10 @@ static void print_errors(const identity *found, FILE *out) {
     fprintf(out, "; but %" PRId64 " %s off by more than %.2g, the first at row %" PRId64 ", column %" PRId64,
             first->outliers, first->outliers == 1 ? "element is" : "elements are",
             makers_outlier * found->how.amplitude, first->outlier_row, first->outlier_column);
-  if (found->not_finite) fprintf(out, "; %" PRId64 " elements are not finite", found->not_finite);
+  if (found->not_finite)
+    fprintf(out, "; but %" PRId64 " %s NaN or infinite, the first at row %" PRId64 ", column %" PRId64,
+            found->not_finite, found->not_finite == 1 ? "element is" : "elements are", found->not_finite_row,
+            found->not_finite_column);
   if (found->judged < found->rows) fprintf(out, "; of its first %" PRId64 " rows", found->judged);
   fprintf(out, "; max %.2g from exact; would be %.2g if computed exactly", found->max_abs, found->max_if_exact);
 }

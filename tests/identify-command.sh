@@ -99,6 +99,8 @@ n.save("middle-axis", a[:, None, :])
 n.save("scaled", a * n.float32(0.7))
 n.save("padded", n.concatenate([a[:, :63], 0 * a[:, :2]], 1))
 n.save("permuted", n.random.default_rng(1).permutation(a))
+for name, value in (("nan", n.nan), ("inf", n.inf)):
+  broken = a.copy(); broken[17, 5] = value; n.save(name, broken)
 dead = a.copy(); dead[:, 5] = 0; n.save("dead", dead)
 moved = a.copy(); moved[:, [4, 20]] = moved[:, [20, 4]]; n.save("moved", moved)
 n.save("columns", a[:, n.random.default_rng(1).permutation(64)])
@@ -156,6 +158,10 @@ n.save("odd", n.concatenate([a, 0 * a[:, :1]], 1))
   check 'are told' begins 'base 10000, interleaved, positions 299\.\.0 (rows are reversed), '
   check 'a dead column' ends 0 dead.npy
   check 'is told' begins 'base 10000, interleaved, positions 0\.\.299, .*; but column 5 is 0 in all rows; '
+  for name in nan inf; do
+    check "one $name" ends 1 $name.npy
+    check 'is told' begins 'base 10000, .*; but 1 element is NaN or infinite, the first at row 17, column 5; '
+  done
   check 'exchanged columns' ends 0 moved.npy
   check 'are told' \
     begins 'base 10000, .*; but column 4 has what belongs to column 20, column 20 has what belongs to column 4; '

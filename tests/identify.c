@@ -344,7 +344,7 @@ static void test_other_exp(void) {
   free(values);
 }
 
-/* One element that somebody changed, and a row of NaN. */
+/* One element that somebody changed, and a row of NaN, which is a value of no table. */
 static void test_damage(void) {
   wanted w = plain(NULL, 1000, 32);
   double *halves = halves_of(&w), *values = arranged(&w, halves);
@@ -355,7 +355,7 @@ static void test_damage(void) {
     const maker *first = found->matches;
     ok(found->verdict == IDENTIFY_TABLE && near(found->how.formula.base, 1e4) && first && first->outliers == 1 &&
            first->outlier_row == 100 && first->outlier_column == 5 && first->within <= 0.0 &&
-           found->not_finite == 64 * turn,
+           found->not_finite == 64 * turn && identity_is_table(found) == (turn == 0),
        "a damaged element%s", turn ? ", and a row of NaN" : "");
     identity_free(found);
     free(made.bytes);
