@@ -249,6 +249,7 @@ size_t formulas_usual(double base, formula formulas[FORMULAS_MAX], int64_t pairs
       formulas[count++].shift = (double)shift;
     }
   }
+  if (!(base > 0.0)) formulas[count++] = formula_plain(1.0 / formula_bases[0]);
   return count;
 }
 

@@ -43,8 +43,8 @@ size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formula
 /* The same formula with bases and scales that explain these drifts of its frequencies; how many, at most 10. */
 size_t formulas_refined(const formula *f, const estimate *drifts, int64_t pairs, formula formulas[FORMULAS_MAX]);
 
-/* Formulas of models with a base near this one, or with any if it is 0: for tables whose frequencies cannot be
-   determined. */
+/* Formulas of models with a base near this one, or with any, and 10000 with a wrong sign, if it is 0: for tables whose
+   frequencies cannot be determined, as large ones lose whole turns. */
 size_t formulas_usual(double base, formula formulas[FORMULAS_MAX], int64_t pairs);
 
 #endif

@@ -73,20 +73,39 @@ static bool have_step(const estimate *w, int64_t pairs) {
   return pairs >= FORMULA_EVIDENT && fabs(step) > 1e-6;
 }
 
-static const char *frequencies_of_others(const search *s) {
+/* Are they a formula's if the last comes first? Says which. */
+static bool are_reversed(search *s, char *words, size_t size) {
+  const int64_t pairs = s->columns.pairs;
+  formula formulas[FORMULAS_MAX];
+  for (int64_t i = 0; i < pairs; i++) s->phases[i] = (s->is_measured ? s->measured : s->frequencies)[pairs - 1 - i];
+  if (pairs < FORMULA_EVIDENT || !formulas_find(s->phases, pairs, formulas) || !formulas[0].most) return false;
+  const formula *f = &formulas[0];
+  snprintf(words, size, "its frequencies are in reversed order, the slowest first: base %s, shift %g, scale %s",
+           number_within(f->base, f->base_error).text, f->shift, number_within(f->scale, f->scale_error).text);
+  return true;
+}
+
+static void describe_frequencies(search *s, char *words, size_t size) {
   const estimate *w = s->frequencies;
   const int64_t pairs = s->columns.pairs;
+  const double error = w[0].error + w[1].error, step = fabs(w[1].value - w[0].value), first = w[0].value / step;
   if (have_ratio(w, pairs, 2.0) || have_ratio(w, pairs, 0.5))
-    return "each frequency is twice its neighbour, as in the features of NeRF, which no base explains";
-  if (have_step(w, pairs))
-    return "its frequencies are multiples of one, as in a Fourier transform, which no base explains";
-  return "its frequencies are no base^(-i / (dim/2 - shift)), nor such that were scaled as is known here";
+    snprintf(words, size, "each frequency is twice its neighbour, as in the features of NeRF, which no base explains");
+  else if (have_step(w, pairs))
+    snprintf(words, size,
+             "its frequencies are %s, in steps of %s radians a row, where those of a base have equal ratios",
+             fabs(first - rint(first)) <= 4.0 * (1.0 + first) * error / step + 1e-6
+                 ? "multiples of one, as in a Fourier transform"
+                 : "evenly spaced",
+             number_within(step, 4.0 * error / step).text);
+  else if (!are_reversed(s, words, size))
+    snprintf(words, size, "no base explains its frequencies, nor a scaling that is known here");
 }
 
 /* ---- verdicts ------------------------------------------------------------------------------------- */
 
 /* Waves of whole positions, as caches have them, but of other frequencies: these, in the digits that are told. */
-static bool say_measured(identity *found, const search *s) {
+static bool say_measured(identity *found, const search *s, const char *words) {
   const making *how = &s->of_measured;
   const int64_t pairs = how->columns.pairs;
   const double sure = 4.0;
@@ -94,31 +113,33 @@ static bool say_measured(identity *found, const search *s) {
   const int64_t shown[] = {0, pairs > 1, pairs - 1};
   for (int n = 0; n < 3; n++) {
     const estimate *one = &s->measured[shown[n]];
-    w[n] = number_within(one->value, sure * one->error / one->value);
+    w[n] = one->value > sure * one->error ? number_within(one->value, sure * one->error / one->value) : number_of(0.0);
   }
   char reason[sizeof found->reason];
-  snprintf(reason, sizeof reason, "%s: %s, %s .. %s radians a row, from position %.0f on", frequencies_of_others(s),
-           w[0].text, w[1].text, w[2].text, how->start.first);
+  snprintf(reason, sizeof reason, "%s: %s, %s .. %s radians a row, from position %.0f on", words, w[0].text, w[1].text,
+           w[2].text, how->start.first);
   found->how.columns = how->columns;
   return say(found, IDENTIFY_BENT, reason);
 }
 
-static bool say_other_waves(identity *found, const search *s, size_t formulas) {
+static bool say_other_waves(identity *found, search *s, size_t formulas) {
+  char words[200] = "";
   const int64_t known = search_count_known(s), pairs = s->columns.pairs;
-  if (s->is_measured && formulas == 0 && pairs >= FORMULA_EVIDENT) return say_measured(found, s);
+  if (formulas == 0 && pairs >= FORMULA_EVIDENT) describe_frequencies(s, words, sizeof words);
+  if (s->is_measured && *words) return say_measured(found, s, words);
   if (s->columns.part == COLUMNS_BOTH && known * 2 >= pairs) {
     if (formulas == 0 && pairs == 1)
       return say(found, IDENTIFY_BENT, "its one frequency is not 1, which tells no base and scale");
     if (formulas == 0 && known < FORMULA_EVIDENT)
       return say(found, IDENTIFY_BENT,
                  "a base and a scale would explain any two frequencies: these are of no plain base");
-    if (formulas == 0) return say(found, IDENTIFY_BENT, frequencies_of_others(s));
+    if (formulas == 0) return say(found, IDENTIFY_BENT, words);
     return say(found, IDENTIFY_BENT, "its phases are those of no positions in steps of one row, and of no list");
   }
   if (s->columns.part == COLUMNS_BOTH)
     return say(found, IDENTIFY_NO_TABLE, "its pairs of columns do not turn evenly from row to row");
   if (known * 2 >= pairs && pairs >= FORMULA_EVIDENT)
-    return say(found, IDENTIFY_BENT, formulas ? "no positions explain their phases" : frequencies_of_others(s));
+    return say(found, IDENTIFY_BENT, formulas ? "no positions explain their phases" : words);
   if (known > 0)
     return say(found, IDENTIFY_NO_TABLE,
                "no two columns are sine and cosine of one angle, and too few are waves to tell a base");

@@ -174,7 +174,7 @@ n.save("odd", n.concatenate([a, 0 * a[:, :1]], 1))
   check 'sines with noise' ends 1 noisy.npy
   check 'are no encoding' begins '^sines and cosines, interleaved, but they are only near a formula'
   check 'random features' ends 1 rff.npy
-  check 'are none' begins '^sines and cosines, .*its frequencies are no base'
+  check 'are none' begins '^sines and cosines, .*no base explains its frequencies'
   check 'rows of a Fourier transform' ends 1 dft.npy
   check 'are none' begins '^sines and cosines, .*multiples of one'
   check 'powers of two' ends 1 nerf.npy

@@ -28,6 +28,16 @@ static double of_more_columns(int j) {
 static double of_odd_columns(int j) {
   return (double)(j / 2 * 2) / 90;
 }
+static double of_last_first(int j) {
+  return 1.0 - of_pair(j + 2);
+}
+static double of_other_sign(int j) {
+  return -of_pair(j);
+}
+/* Frequencies 0.015, 0.025 .. with base 10000. */
+static double of_even_steps(int j) {
+  return -log(0.015 + 0.01 * (double)(j / 2)) / log(1e4);
+}
 
 typedef enum change { NONE, NEGATED, REVERSED, REPEATED, SKIPPED, TWICE, TRANSPOSED, HALF, FEW } change;
 
@@ -106,6 +116,12 @@ int main(void) {
        "the exponents are 2j/dim of the column j"},
       {"rows and columns exchanged", of_pair, 1e4, 0, TRANSPOSED, IDENTIFY_NO_TABLE, 0,
        "its rows are waves, and its columns are none: it may be transposed"},
+      {"the slowest first", of_last_first, 1e4, 0, NONE, IDENTIFY_BENT, 0,
+       "its frequencies are in reversed order, the slowest first: base 10000, shift 0, scale 1"},
+      {"another sign", of_other_sign, 1e4, 0, NONE, IDENTIFY_TABLE, IDENTITY_ORDERED,
+       "base 0.0001 (as 10000 has with the exponent 2i/dim instead of -2i/dim), "},
+      {"even steps", of_even_steps, 1e4, 0, NONE, IDENTIFY_BENT, 0,
+       "its frequencies are evenly spaced, in steps of 0.01 radians a row"},
       {"half of the elements", of_pair, 1e4, 0, HALF, IDENTIFY_TABLE, IDENTITY_ORDERED,
        "computed in f32 by code that is not known, base 10000"},
   };
