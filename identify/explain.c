@@ -167,6 +167,7 @@ void explain_amplitudes(search *s, making *how, const estimate *amplitude, bool 
   for (size_t n = 0; n < sizeof tried / sizeof *tried && !explanation_is_exact(s, e); n++) {
     how->amplitude = tried[n];
     if (fabs(how->amplitude - amplitude->value) > (n ? room + unit : close)) continue;
+    if (n && fabs(how->amplitude - 1.0) <= unit) continue; /* values that were truncated have less than 1 */
     consider(s, how, e);
     if (!all) break;
   }

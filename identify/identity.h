@@ -70,6 +70,7 @@ typedef struct identity {
   int64_t judged, elements;
   int64_t not_finite, not_finite_row, not_finite_column; /* of all columns; the first of them */
   int64_t unexplained;                                   /* elements farther from exact than recipes' roundings */
+  int64_t beyond;                /* elements farther from 0 than exact, and than f32 makes them */
   double max_abs, max_if_exact; /* from exact, which the amplitude is part of; and of values that were rounded once */
   double worst_position;
   int64_t worst_column;

@@ -23,6 +23,7 @@ static void add_element(sums *s, int64_t row, int64_t column, double there, doub
   identity *found = s->found;
   const double error = fabs(there - real);
   if (!isfinite(there)) return;
+  found->beyond += fabs(there) > fabs(real) * (1.0 + 0x1p-22);
   found->max_if_exact = fmax(found->max_if_exact, fabs(rounded - real));
   if (error <= found->max_abs && found->elements > 0) return;
   found->max_abs = error;

@@ -213,6 +213,12 @@ static void print_damage(const identity *found, FILE *out) {
 
 /* ---- errors --------------------------------------------------------------------------------------- */
 
+/* Rounding moves half of the elements away from 0. */
+static bool is_truncated(const identity *found) {
+  return found->beyond * 100 <= found->elements && found->max_abs > 1.5 * found->max_if_exact &&
+         number_is_one(found->how.amplitude);
+}
+
 static void print_history(const identity *found, FILE *out) {
   const bool rounded_once = found->matches[0].kernel == NULL && found->max_abs <= 4.0 * found->max_if_exact;
   const making *how = &found->how;
@@ -224,7 +230,9 @@ static void print_history(const identity *found, FILE *out) {
     fputs(", plus ", out);
     print_number(out, how->offset, how->offset_error / fabs(how->offset));
   }
-  if (!is_near(&found->matches[0])) {
+  if (is_truncated(found)) {
+    fprintf(out, ", truncated to %s", dtype_name(found->held));
+  } else if (!is_near(&found->matches[0])) {
     if (found->held != POSENC_F64 && found->held != POSENC_F32)
       fprintf(out, ", %s %s", found->held == found->stored ? "stored as" : "rounded to", dtype_name(found->held));
   } else if (found->held == POSENC_F64 || found->held == POSENC_F32 || rounded_once)

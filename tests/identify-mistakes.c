@@ -39,11 +39,18 @@ static double of_even_steps(int j) {
   return -log(0.015 + 0.01 * (double)(j / 2)) / log(1e4);
 }
 
-typedef enum change { NONE, NEGATED, REVERSED, REPEATED, SKIPPED, TWICE, TRANSPOSED, HALF, FEW } change;
+typedef enum change { NONE, NEGATED, REVERSED, REPEATED, SKIPPED, TWICE, TRANSPOSED, HALF, FEW, TRUNCATED } change;
 
 /* One unit of f32 away in every other element. */
 static double moved(double x, int64_t number) {
   return number * 7 % 13 < 7 ? (double)nextafterf((float)x, 2.0F) : x;
+}
+
+/* To bf16, towards 0. */
+static double truncated(double x) {
+  int exponent;
+  const double fraction = frexp(x, &exponent);
+  return ldexp(trunc(ldexp(fraction, 8)), exponent - 8);
 }
 
 static double *values_of(exponent_of *exponent, double base, int first, change what) {
@@ -57,7 +64,9 @@ static double *values_of(exponent_of *exponent, double base, int first, change w
                                          : r;
       const double angle = (first + row) * pow(base, -exponent(j)), sine = what == NEGATED ? -sin(angle) : sin(angle);
       const double x = j % 2 ? cos(angle) : sine;
-      values[what == TRANSPOSED ? j * ROWS + r : r * DIM + j] = what == HALF ? moved(x, (int64_t)r * DIM + j) : x;
+      values[what == TRANSPOSED ? j * ROWS + r : r * DIM + j] = what == HALF        ? moved(x, (int64_t)r * DIM + j)
+                                                                : what == TRUNCATED ? truncated(x)
+                                                                                    : x;
     }
   return values;
 }
@@ -122,6 +131,8 @@ int main(void) {
        "base 0.0001 (as 10000 has with the exponent 2i/dim instead of -2i/dim), "},
       {"even steps", of_even_steps, 1e4, 0, NONE, IDENTIFY_BENT, 0,
        "its frequencies are evenly spaced, in steps of 0.01 radians a row"},
+      {"truncated", of_pair, 1e4, 0, TRUNCATED, IDENTIFY_TABLE, IDENTITY_ORDERED,
+       "base 10000, interleaved, positions 0..299, truncated to bf16, stored as f32"},
       {"half of the elements", of_pair, 1e4, 0, HALF, IDENTIFY_TABLE, IDENTITY_ORDERED,
        "computed in f32 by code that is not known, base 10000"},
   };
