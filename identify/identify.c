@@ -195,12 +195,49 @@ static bool judge_as_list(search *s, const identity *unread, identity *found) {
   return enough;
 }
 
-/* Says which, if exponents are from the number of the column. */
+/* Says which, if exponents are from the number of the column, or columns less their means. */
 static bool is_mistake(identity *found, const window *w) {
   char words[sizeof found->reason];
-  if (!mistake_of_columns(w, words, sizeof words)) return false;
+  if (!mistake_of_columns(w, words, sizeof words) && !mistake_of_means(w, words, sizeof words)) return false;
   found->how.columns = (columns){.layout = POSENC_INTERLEAVED, .part = COLUMNS_BOTH, .dim = w->dim};
   return say(found, IDENTIFY_BENT, words);
+}
+
+/* Negates the sines or cosines of all pairs, or what there is alone. */
+static void negate(search *s, const columns *at, bool cosines) {
+  for (int64_t c = 0; c < at->dim; c++) {
+    bool cosine;
+    columns_index(at, c, &cosine);
+    for (int64_t r = 0; r < s->window.count && cosine == cosines; r++) s->window.values[r * s->window.dim + c] *= -1.0;
+  }
+}
+
+/* Says which, if it is a table once sines, cosines or both are negated. The window is left negated then. */
+static bool is_negated(search *s, identity *found) {
+  const columns at = s->columns;
+  const explanation best = s->best;
+  for (int n = 0; n < 3 && !s->failed; n++) {
+    /* One after the other: cosines, then sines, too, then cosines again. */
+    negate(s, &at, n != 1);
+    s->best.found = s->also.found = false;
+    search_run(s);
+    if (!explanation_is_good(&s->best) || s->best.how.positions || s->best.how.step < 0) continue;
+    const formula *f = &s->best.how.formula;
+    const columns *told = &s->best.how.columns;
+    const bool all = n == 1 || told->part != COLUMNS_BOTH, cosines = (n == 0) == (told->layout == at.layout);
+    char words[sizeof found->reason];
+    snprintf(words, sizeof words, "%s negated: base %s, shift %g, from position %.15g on",
+             all       ? "all values are"
+             : cosines ? "the cosines are"
+                       : "the sines are",
+             number_within(f->base, f->base_error).text, f->shift, s->best.how.start.first);
+    found->how.columns = *told;
+    return say(found, IDENTIFY_BENT, words);
+  }
+  negate(s, &at, false);
+  s->columns = at;
+  s->best = best;
+  return false;
 }
 
 static bool explain(search *s, identity *found) {
@@ -220,7 +257,7 @@ static bool explain(search *s, identity *found) {
     if (!s->best.found) found->how.columns = s->columns;
     found->how.positions = NULL;
     found->how.formula.scaling.factors = NULL;
-    if (is_mistake(found, w)) return true;
+    if (is_mistake(found, w) || (count > 0 && is_negated(s, found))) return true;
     if (mistake_is_transposed(w))
       return say(found, IDENTIFY_NO_TABLE, "its rows are waves, and its columns are none: it may be transposed");
     return say_other_waves(found, s, count);

@@ -2,9 +2,14 @@
 #include "identify/mistakes.h"
 
 #include "common/number.h"
+#include "identify/formula.h"
 
 #include <math.h>
 #include <stdio.h>
+
+enum { DIM_LEAST = 8, ROWS_LEAST = 8, LAYOUTS = 4 };
+
+static const double mistake_near = 0.01; /* as values of f16 are */
 
 /* ---- exponents from the number of the column ------------------------------------------------------ */
 
@@ -24,8 +29,6 @@ static double distance(const window *w, double first, double base, bool cosine_f
 }
 
 bool mistake_of_columns(const window *w, char *words, size_t size) {
-  enum { DIM_LEAST = 8, ROWS_LEAST = 8 };
-  const double near = 0.01; /* as values of f16 are */
   if (w->dim < DIM_LEAST || w->count < ROWS_LEAST) return false;
   for (int first = 0; first <= 1; first++)
     for (int cosine_first = 0; cosine_first <= 1; cosine_first++) {
@@ -34,7 +37,7 @@ bool mistake_of_columns(const window *w, char *words, size_t size) {
       const double sine = window_row(w, 1 - first)[j];
       if (!(sine > 0.0 && sine < 1.0)) continue;
       const double base = pow(asin(sine), -(double)w->dim / (double)j);
-      if (!(base > 1.0) || !isfinite(base) || distance(w, first, base, cosine_first) > near) continue;
+      if (!(base > 1.0) || !isfinite(base) || distance(w, first, base, cosine_first) > mistake_near) continue;
       const bool doubled = base > 1e6;
       /* Three digits, which bases have, and which one value tells. */
       const double told = doubled ? sqrt(base) : base, unit = pow(10.0, floor(log10(told)) - 2.0);
@@ -44,6 +47,49 @@ bool mistake_of_columns(const window *w, char *words, size_t size) {
                doubled ? "2j/dim" : "j/dim", number_of(rint(told / unit) * unit).text, first);
       return true;
     }
+  return false;
+}
+
+/* ---- columns less their means ---------------------------------------------------------------------- */
+
+/* The largest difference from a table, in the first rows, once each column of both is less its mean there; infinite
+   if the means are the same. */
+static double distance_of_changes(const window *w, const columns *at, const formula *f, double first) {
+  enum { ROWS = 64 };
+  const double sure = 0.1;
+  double most = 0.0, constant = 0.0, change[ROWS];
+  const int64_t rows = w->count < ROWS ? w->count : ROWS;
+  for (int64_t c = 0; c < w->dim && most <= mistake_near; c++) {
+    bool cosine;
+    const int64_t i = columns_index(at, c, &cosine);
+    const double frequency = pow(f->base, -(double)i / ((double)at->pairs - f->shift));
+    double mean = 0.0;
+    for (int64_t r = 0; r < rows; r++) {
+      const double angle = (first + (double)r) * frequency;
+      change[r] = window_row(w, r)[c] - (cosine ? cos(angle) : sin(angle));
+      mean += change[r] / (double)rows;
+    }
+    constant = fmax(constant, fabs(mean));
+    for (int64_t r = 0; r < rows; r++) most = fmax(most, fabs(change[r] - mean));
+  }
+  return constant > sure ? most : INFINITY;
+}
+
+bool mistake_of_means(const window *w, char *words, size_t size) {
+  static const posenc_layout layouts[] = {POSENC_INTERLEAVED, POSENC_SPLIT, POSENC_INTERLEAVED_CS, POSENC_SPLIT_CS};
+  formula usual[FORMULAS_MAX];
+  const size_t count = formulas_usual(0.0, usual, w->dim / 2);
+  if (w->dim < DIM_LEAST || w->dim % 2 || w->count < ROWS_LEAST) return false;
+  for (size_t n = 0; n < 2 * count * LAYOUTS; n++) {
+    const columns at = {layouts[n % LAYOUTS], COLUMNS_BOTH, w->dim, w->dim / 2};
+    const formula *f = &usual[n / LAYOUTS % count];
+    const int first = n / LAYOUTS >= count;
+    if (distance_of_changes(w, &at, f, first) > mistake_near) continue;
+    snprintf(words, size,
+             "each column is less a constant, such as its mean: base %s, shift %g, %s, from position %d on",
+             number_of(f->base).text, f->shift, columns_layout_name(&at), first);
+    return true;
+  }
   return false;
 }
 

@@ -9,6 +9,9 @@
    pair: a sine and the next cosine then have different frequencies. Whether it is so, and the words that say it. */
 bool mistake_of_columns(const window *w, char *words, size_t size);
 
+/* A table of which each column is less a constant, such as its mean. Whether it is so, and the words that say it. */
+bool mistake_of_means(const window *w, char *words, size_t size);
+
 /* Are the rows waves, as the columns of a table are? */
 bool mistake_is_transposed(const window *w);
 

@@ -39,7 +39,21 @@ static double of_even_steps(int j) {
   return -log(0.015 + 0.01 * (double)(j / 2)) / log(1e4);
 }
 
-typedef enum change { NONE, NEGATED, REVERSED, REPEATED, SKIPPED, TWICE, TRANSPOSED, HALF, FEW, TRUNCATED } change;
+typedef enum change {
+  NONE,
+  NEGATED,
+  REVERSED,
+  REPEATED,
+  SKIPPED,
+  TWICE,
+  TRANSPOSED,
+  HALF,
+  FEW,
+  TRUNCATED,
+  COSINES,
+  ALL,
+  CENTRED
+} change;
 
 /* One unit of f32 away in every other element. */
 static double moved(double x, int64_t number) {
@@ -53,6 +67,15 @@ static double truncated(double x) {
   return ldexp(trunc(ldexp(fraction, 8)), exponent - 8);
 }
 
+/* Each column less its mean. */
+static void centre(double *values) {
+  for (int j = 0; j < DIM; j++) {
+    double mean = 0.0;
+    for (int r = 0; r < ROWS; r++) mean += values[r * DIM + j] / ROWS;
+    for (int r = 0; r < ROWS; r++) values[r * DIM + j] -= mean;
+  }
+}
+
 static double *values_of(exponent_of *exponent, double base, int first, change what) {
   double *values = take((size_t)ROWS * DIM, sizeof *values);
   for (int r = 0; r < ROWS; r++)
@@ -62,12 +85,15 @@ static double *values_of(exponent_of *exponent, double base, int first, change w
                       : what == SKIPPED  ? r + (r > 2)
                       : what == TWICE    ? r - (r > 2)
                                          : r;
-      const double angle = (first + row) * pow(base, -exponent(j)), sine = what == NEGATED ? -sin(angle) : sin(angle);
-      const double x = j % 2 ? cos(angle) : sine;
+      const double angle = (first + row) * pow(base, -exponent(j)),
+                   sine = what == NEGATED || what == ALL ? -sin(angle) : sin(angle),
+                   cosine = what == COSINES || what == ALL ? -cos(angle) : cos(angle);
+      const double x = j % 2 ? cosine : sine;
       values[what == TRANSPOSED ? j * ROWS + r : r * DIM + j] = what == HALF        ? moved(x, (int64_t)r * DIM + j)
                                                                 : what == TRUNCATED ? truncated(x)
                                                                                     : x;
     }
+  if (what == CENTRED) centre(values);
   return values;
 }
 
@@ -133,6 +159,11 @@ int main(void) {
        "its frequencies are evenly spaced, in steps of 0.01 radians a row"},
       {"truncated", of_pair, 1e4, 0, TRUNCATED, IDENTIFY_TABLE, IDENTITY_ORDERED,
        "base 10000, interleaved, positions 0..299, truncated to bf16, stored as f32"},
+      {"negated cosines", of_pair, 1e4, 5, COSINES, IDENTIFY_BENT, 0,
+       "the cosines are negated: base 10000, shift 0, from position 5 on"},
+      {"all negated", of_pair, 1e4, 0, ALL, IDENTIFY_BENT, 0, "all values are negated: base 10000, shift 0, from"},
+      {"less the columns' means", of_pair, 1e4, 1, CENTRED, IDENTIFY_BENT, 0,
+       "each column is less a constant, such as its mean: base 10000, shift 0, interleaved, from position 1 on"},
       {"half of the elements", of_pair, 1e4, 0, HALF, IDENTIFY_TABLE, IDENTITY_ORDERED,
        "computed in f32 by code that is not known, base 10000"},
   };
