@@ -24,7 +24,17 @@ static void refuse_replacing_any(const options *given, const texts *files, const
 
 void refuse_overwriting(const options *given) {
   char operand[64];
-  if (given->self->bit == REPORT || strcmp(given->output, "-") == 0) return; /* a folder, and no file */
+  if (given->self->bit == REPORT) return; /* a folder, and no file */
+  const struct {
+    const char *file, *reason;
+  } written[] = {{given->save, "--save writes it, too"},
+                 {given->keep, "--keep writes it, too"},
+                 {given->plot, "--plot writes it, too"}};
+  /* Also standard output, and files that need not be there yet. */
+  for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+    if (written[i].file && strcmp(written[i].file, given->output) == 0)
+      die_value("--output", given->output, written[i].reason);
+  if (strcmp(given->output, "-") == 0) return;
   snprintf(operand, sizeof operand, "it is the file to %s", given->self->name);
   for (size_t i = 0; i < given->operand_count; i++) refuse_replacing(given, given->operands[i], operand);
   refuse_replacing_any(given, &given->cases, "--cases reads it");
@@ -33,15 +43,6 @@ void refuse_overwriting(const options *given) {
   refuse_replacing(given, given->texts[OPTION_POSITIONS], "--positions reads it");
   refuse_replacing(given, given->table, "--table reads it");
   refuse_replacing(given, given->keep, "--keep reads it");
-  /* These need not be there yet. */
-  const struct {
-    const char *file, *reason;
-  } written[] = {{given->save, "--save writes it, too"},
-                 {given->keep, "--keep writes it, too"},
-                 {given->plot, "--plot writes it, too"}};
-  for (size_t i = 0; i < sizeof written / sizeof *written; i++)
-    if (written[i].file && strcmp(written[i].file, given->output) == 0)
-      die_value("--output", given->output, written[i].reason);
 }
 
 output *open_output(const char *option, const char *path) {

@@ -5,7 +5,6 @@
 #include "cli/options.h"
 #include "common/field.h"
 #include "common/isolate.h"
-#include "common/progress.h"
 #include "common/threads.h"
 #include "common/work.h"
 #include "identify/plain.h"
@@ -233,8 +232,7 @@ static void identify_in_worker(void *argument) {
 static void print_lost(const posenc_kernel *kernel, const char *words, void *argument) {
   bool *lost = argument;
   *lost = true;
-  progress_clear();
-  fprintf(stderr, "posenc: identify: %s is left out: %s\n", kernel->name, words);
+  note("%s is left out: %s", kernel->name, words);
 }
 
 /* Null on failure, with the reason in `why`. */

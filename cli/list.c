@@ -202,6 +202,8 @@ static void print_problems(FILE *out) {
 
 static int run(options *given) {
   if (given->encodings && format_is(given, "names")) die_value("--format", given->format, "not text or json");
+  if ((given->problems || given->encodings) && given->operand_count)
+    die("%s: extra operand '%s'", given->problems ? "--problems" : "--encodings", given->operands[0]);
   output *out = open_output("--output", given->output);
   FILE *stream = output_stream(out);
   if (given->problems)

@@ -95,7 +95,8 @@ int main(int argc, char **argv) {
   handle_options(argc, argv);
   if (optind == argc) die("a command is missing: posenc --help lists them");
   static char help[] = "--help";
-  if (strcmp(argv[optind], "help") == 0 && optind + 2 >= argc) { /* "help CMD" is "CMD --help" */
+  if (strcmp(argv[optind], "help") == 0) { /* "help CMD" is "CMD --help" */
+    if (optind + 2 < argc) die("help: extra operand '%s'", argv[optind + 2]);
     if (optind + 1 == argc) {
       print_help();
       finish(EXIT_SUCCESS);

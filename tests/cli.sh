@@ -91,6 +91,10 @@ refused "wriet: no such command; did you mean 'write'?" wriet
 refused "unrecognized option '--frobnicate'" --frobnicate
 refused "extra operand 'more'" list naive more
 refused '--format json: cannot be combined with --problems' list --problems --format json
+refused "--problems: extra operand 'naive'" list naive --problems
+refused "--encodings: extra operand 'naive'" list naive --encodings
+refused "help: extra operand 'doctor'" help list doctor
+refused '--output -: --save writes it, too' verify --save -
 refused "--kernel zz\*: no such kernel" verify --kernel 'zz*'
 refused '--format xml: ' verify --format xml
 refused '--budget 0: ' verify --budget 0
