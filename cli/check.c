@@ -276,7 +276,8 @@ static int run(options *given) {
   given->problem.rows = at->rows;
   given->problem.dim = at->dim;
   given->problem.dtype = at->dtype;
-  if (at->halved && !is_given(given, OPTION_LAYOUT)) given->problem.layout = layout_default(POSENC_ROPE_CACHE);
+  if ((at->halved || part != TABLE_BOTH) && !is_given(given, OPTION_LAYOUT))
+    given->problem.layout = layout_default(POSENC_ROPE_CACHE);
   const bool recorded = take_recorded(given, table, file);
   const table_part of_file = recorded_part(table, file);
   if (part == TABLE_BOTH) part = of_file;

@@ -161,7 +161,7 @@ static json_t *options_json(const identity *found, bool halved) {
   if (!all) return NULL;
   const char *behind = strstr(all, "--dim "); /* rows and columns are the file's */
   behind = behind ? strstr(behind, " --") : NULL;
-  const bool untold = halved && how->columns.layout == POSENC_INTERLEAVED;
+  const bool untold = how->columns.part != COLUMNS_BOTH && how->columns.layout == POSENC_INTERLEAVED;
   json_t *text = json_sprintf("%s%s%s%s", behind ? behind + 1 : "",
                               how->columns.part == COLUMNS_BOTH ? ""
                               : behind                          ? " --part "
