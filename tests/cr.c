@@ -26,7 +26,7 @@ INLINE bool is_uncertain(posenc_dtype dtype, flags any) {
 static const char *table_start;
 static double *exact_columns;
 
-INLINE flags store_pair(posenc_dtype dtype, bool streamed, void *place, doubles a, doubles b, flags so_far) {
+INLINE void store_certain(posenc_dtype dtype, bool streamed, void *place, doubles a, doubles b) {
   (void)dtype;
   (void)streamed;
   double *to = exact_columns + ((const char *)place - table_start) / 4;
@@ -34,6 +34,10 @@ INLINE flags store_pair(posenc_dtype dtype, bool streamed, void *place, doubles 
     to[i] = a[i];
     to[LANES + i] = b[i];
   }
+}
+
+INLINE flags store_pair(posenc_dtype dtype, bool streamed, void *place, doubles a, doubles b, flags so_far) {
+  store_certain(dtype, streamed, place, a, b);
   return so_far;
 }
 

@@ -29,7 +29,7 @@ reports/page: reports/page records common
 reports/model: reports/model reports/page records common
 reports/sections: reports/sections reports/model reports/page records common
 reports: reports reports/sections reports/model reports/page records common
-tools: tools reports reports/model reports/page common
+tools: tools impls/cr lib/api reports reports/model reports/page common
 cli: cli verify identify files bench records reports reports/model reports/page impls/peers impls/recipes common'
 
 # The system's headers that the library may include: libc with threads, advice on memory and the CPU's features; libm,

@@ -83,6 +83,29 @@ static void pad(cr_table *made, size_t padded, size_t copies) {
   }
 }
 
+/* Every bit of the words before has moved when the next word comes. The seven sums do not wait for each other. */
+static uint64_t mix(uint64_t sum, uint64_t word) {
+  const uint64_t x = sum ^ word;
+  return (x << 23 | x >> 41) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+uint64_t cr_digest(const cr_table *table, const posenc_problem *problem) {
+  const angle_table *angles = table->angles;
+  const int64_t step = posenc_layout_columns(problem->layout, problem->dim).step;
+  uint64_t sums[7] = {0}, digest = (uint64_t)table->pairs;
+  for (int64_t i = 0; i < table->pairs; i++) {
+    sums[0] = mix(sums[0], angles->turn_high[i]);
+    sums[1] = mix(sums[1], angles->turn_low[i]);
+    sums[2] = mix(sums[2], round_bits_of(angles->step_sin[i]));
+    sums[3] = mix(sums[3], round_bits_of(angles->step_cos[i]));
+    sums[4] = mix(sums[4], round_bits_of(table->twice_cosine[step * i]));
+    sums[5] = mix(sums[5], round_bits_of(table->block_sin[i]));
+    sums[6] = mix(sums[6], round_bits_of(table->block_cos[i]));
+  }
+  for (int n = 0; n < 7; n++) digest = mix(digest, sums[n]);
+  return mix(digest, CR_BLOCK << 8 | CR_ADVANCES);
+}
+
 posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table) {
   const size_t pairs = (size_t)(problem->dim / 2), padded = angle_padded(problem);
   const size_t copies = (size_t)posenc_layout_columns(problem->layout, problem->dim).step;
@@ -108,6 +131,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
                  &made->block_cos[i]);
   }
   pad(made, padded, copies);
+  made->certificate = pairs <= CERTIFIED_PAIRS ? certificate_find(cr_digest(made, problem)) : (certificate){NULL, 0};
   *table = made;
   return POSENC_OK;
 }
@@ -148,4 +172,25 @@ void cr_element(const cr_table *table, const posenc_problem *problem, int64_t po
   const int64_t half = problem->dim / 2, index = at.step == 2 ? column / 2 : column % half;
   const bool cosine = column == at.cos + index * at.step;
   round_to(problem->dtype, row, column, cr_value(table, problem->dtype, position, index, cosine));
+}
+
+void cr_correct(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows, char *out) {
+  const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
+  const int64_t first = problem->first + row, row_bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
+  const uint32_t *list = table->certificate.misrounded;
+  int64_t at = 0;
+  for (int64_t end = table->certificate.count; at < end;) { /* the first entry at `first` or behind it */
+    const int64_t middle = at + (end - at) / 2;
+    if (certificate_position(list[middle]) < first)
+      at = middle + 1;
+    else
+      end = middle;
+  }
+  for (; at < table->certificate.count; at++) {
+    const int64_t position = certificate_position(list[at]);
+    if (position >= first + rows) return;
+    const int64_t column =
+        (certificate_cosine(list[at]) ? columns.cos : columns.sin) + columns.step * certificate_index(list[at]);
+    cr_element(table, problem, position, column, out + (position - first) * row_bytes);
+  }
 }

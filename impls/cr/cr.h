@@ -53,6 +53,7 @@
 #ifndef POSENC_IMPLS_CR_CR_H
 #define POSENC_IMPLS_CR_CR_H
 
+#include "impls/cr/certificate.h"
 #include "impls/rotation/rotation.h"
 #include "lib/exact/angle.h"
 #include "lib/exact/round.h"
@@ -64,7 +65,7 @@
 #define CR_BOUND                                                                                                       \
   { .ulp = 0.5, .abs = 0.0, .growth = 0.0, .max_position = ANGLE_MAX_POSITION, .derived = true }
 #define CR_BASIS                                                                                                       \
-  "derived in impls/cr/cr.h: within 2^-44 in double, and what that leaves in doubt is computed again within 2^-122"
+  "derived in impls/cr/cr.h: within 2^-44 in double; what that leaves in doubt, or a certificate lists, within 2^-122"
 
 /* Fields that all contracts of the family share, the threaded kernel's included. */
 #define CR_PROMISE                                                                                                     \
@@ -92,6 +93,7 @@ typedef struct cr_table {
   angle_table *angles;
   double *twice_cosine;          /* of one position, rounded to nearest; in an interleaved table one for each column */
   double *block_sin, *block_cos; /* angle_sincos of a block, 32 positions; in the memory of twice_cosine */
+  certificate certificate;
 } cr_table;
 
 posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table);
@@ -136,6 +138,12 @@ posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, ro
 
 /* The sine or cosine of a pair, correctly rounded to the format. */
 double cr_value(const cr_table *table, posenc_dtype dtype, int64_t position, int64_t index, bool cosine);
+
+/* A digest of all constants of a plan that decide what the fast path computes. */
+uint64_t cr_digest(const cr_table *table, const posenc_problem *problem);
+
+/* Computes again what the certificate lists of rows that were made without the rounding test. */
+void cr_correct(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows, char *out);
 
 /* Writes one element of the row at `row`, correctly rounded. */
 void cr_element(const cr_table *table, const posenc_problem *problem, int64_t position, int64_t column, void *row);

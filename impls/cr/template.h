@@ -55,7 +55,7 @@ typedef struct column_span {
 typedef struct variant {
   int vectors;
   posenc_dtype dtype;
-  bool streamed;
+  bool streamed, certified; /* without the rounding test */
 } variant;
 
 INLINE int64_t bytes_of(variant as) {
@@ -70,6 +70,12 @@ INLINE doubles load_constants(const double *from) {
 
 INLINE void store_row(variant as, char *out, int row, const doubles *x, uncertain_rows *found) {
   flags any = no_flags();
+  if (as.certified) {
+    UNROLL(8)
+    for (int v = 0; v < as.vectors; v += 2)
+      store_certain(as.dtype, as.streamed, out + v * LANES * bytes_of(as), x[v], x[v + 1]);
+    return;
+  }
   UNROLL(8)
   for (int v = 0; v < as.vectors; v += 2)
     any = store_pair(as.dtype, as.streamed, out + v * LANES * bytes_of(as), x[v], x[v + 1], any);
@@ -108,19 +114,31 @@ INLINE void walk(variant as, char *out, int64_t row_bytes, rotation_block at, in
   }
 }
 
-INLINE void walk_both_ways(variant as, char *out, int64_t row_bytes, rotation_block at, column_span from,
+INLINE void walk_as(variant as, destination to, column_span from, char *out, int64_t row_bytes, uncertain_rows *found) {
+  walk(as, out, row_bytes, to.at, 0, 1, to.at.to, from.twice_cosine, from.now, from.before, found);
+  walk(as, out, row_bytes, to.at, -1, -1, -to.at.from, from.twice_cosine, from.before, from.now, found);
+}
+
+INLINE bool has_next_row(destination to, column_span from) {
+  return from.column + from.count > to.problem->dim;
+}
+
+/* A certificate has nothing on columns of the next row, which are walked from another anchor than theirs. */
+INLINE void walk_both_ways(variant as, destination to, column_span from, char *out, int64_t row_bytes,
                            uncertain_rows *found) {
+  const variant tested = {as.vectors, as.dtype, as.streamed, false};
   found->count = 0;
-  walk(as, out, row_bytes, at, 0, 1, at.to, from.twice_cosine, from.now, from.before, found);
-  walk(as, out, row_bytes, at, -1, -1, -at.from, from.twice_cosine, from.before, from.now, found);
+  if (as.certified && has_next_row(to, from))
+    walk_as(tested, to, from, out, row_bytes, found);
+  else
+    walk_as(as, to, from, out, row_bytes, found);
 }
 
 TARGET static __attribute__((noinline)) void recompute_uncertain(destination to, column_span from,
                                                                  const uncertain_rows *found) {
   const posenc_dtype dtype = to.problem->dtype;
   for (int n = 0; n < found->count; n++) {
-    const bool has_next = from.column + from.count > to.problem->dim;
-    if (to.at.center + found->rows[n] == 0 && !has_next) continue; /* exact already: an anchor */
+    if (to.at.center + found->rows[n] == 0 && !has_next_row(to, from)) continue; /* exact already: an anchor */
     for (int64_t i = 0; i < from.count; i++) {
       const double x = found->columns[n][i];
       const bool in_doubt = cr_is_uncertain(x, cr_midpoint_bits(dtype));
@@ -138,7 +156,7 @@ TARGET static __attribute__((noinline)) void recompute_uncertain(destination to,
 
 INLINE void tile(variant as, destination to, column_span from) {
   uncertain_rows found;
-  walk_both_ways(as, to.out + from.column * bytes_of(as), to.row_bytes, to.at, from, &found);
+  walk_both_ways(as, to, from, to.out + from.column * bytes_of(as), to.row_bytes, &found);
   if (found.count) recompute_uncertain(to, from, &found);
 }
 
@@ -148,7 +166,7 @@ INLINE void cut_tile(variant as, destination to, column_span from) {
   const int64_t bytes = from.count * bytes_of(as), whole_bytes = TAIL * bytes_of(as);
   _Alignas(64) char whole[BLOCK * TAIL * MOST_BYTES];
   uncertain_rows found;
-  walk_both_ways(as, whole, whole_bytes, to.at, from, &found);
+  walk_both_ways(as, to, from, whole, whole_bytes, &found);
   for (int row = 0; row < to.at.to - to.at.from; row++)
     memcpy(to.out + row * to.row_bytes + from.column * bytes_of(as), whole + row * whole_bytes, (size_t)bytes);
   if (found.count) recompute_uncertain(to, from, &found);
@@ -167,8 +185,8 @@ INLINE column_span split_columns(column_span *from, int64_t columns) {
 }
 
 INLINE void tiles(variant as, destination to, column_span from) {
-  const variant tail = {2, as.dtype, as.streamed && TAIL * bytes_of(as) % STORE_LINE == 0};
-  const variant cut = {2, as.dtype, false};
+  const bool streams_tail = as.streamed && TAIL * bytes_of(as) % STORE_LINE == 0;
+  const variant tail = {2, as.dtype, streams_tail, as.certified}, cut = {2, as.dtype, false, as.certified};
   while (from.count >= TILE) tile(as, to, split_columns(&from, TILE));
   while (from.count >= TAIL) tile(tail, to, split_columns(&from, TAIL));
   if (from.count) cut_tile(cut, to, from);
@@ -253,14 +271,15 @@ typedef struct pair_span {
   int64_t first, count;
 } pair_span;
 
-/* A row alone is an anchor of its own. */
+/* A row alone is an anchor of its own: a certificate is for rows that are walked from the anchor of their block. */
 INLINE void execute_row(variant as, destination to, pair_span span, int64_t position, posenc_columns columns) {
+  const variant tested = {as.vectors, as.dtype, as.streamed, false};
   to.at = (rotation_block){position, 0, 1};
   for (int64_t done = 0; done < span.count; done += CHUNK) {
     const int64_t count = span.count - done < CHUNK ? span.count - done : CHUNK;
     anchor_sincos found;
     seed_anchor(to.table, span.first + done, count, position, &found);
-    execute_block(as, to, span.first + done, count, &found, columns);
+    execute_block(tested, to, span.first + done, count, &found, columns);
   }
 }
 
@@ -339,24 +358,37 @@ TARGET static bool stage_samples(const void *constants, const posenc_problem *pr
 /* One instance for each variant. */
 typedef void instance(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row, int64_t rows,
                       char *out);
-#define CR_INSTANCE(name, dtype, streamed)                                                                             \
+#define CR_INSTANCE(name, ...)                                                                                         \
   TARGET static void name(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,           \
                           int64_t rows, char *out) {                                                                   \
-    execute_as((variant){VECTORS, dtype, streamed}, table, problem, span, row, rows, out);                             \
+    execute_as((variant){VECTORS, __VA_ARGS__}, table, problem, span, row, rows, out);                                 \
   }
-CR_INSTANCE(f32, POSENC_F32, false)
-CR_INSTANCE(f32_streamed, POSENC_F32, true)
-CR_INSTANCE(f16, POSENC_F16, false)
-CR_INSTANCE(f16_streamed, POSENC_F16, true)
-CR_INSTANCE(bf16, POSENC_BF16, false)
-CR_INSTANCE(bf16_streamed, POSENC_BF16, true)
+CR_INSTANCE(f32, POSENC_F32, false, false)
+CR_INSTANCE(f16, POSENC_F16, false, false)
+CR_INSTANCE(bf16, POSENC_BF16, false, false)
+CR_INSTANCE(f32_streamed, POSENC_F32, STREAMS, false)
+CR_INSTANCE(f16_streamed, POSENC_F16, STREAMS, false)
+CR_INSTANCE(bf16_streamed, POSENC_BF16, STREAMS, false)
+CR_INSTANCE(f32_certified, POSENC_F32, false, FUSED)
+CR_INSTANCE(f16_certified, POSENC_F16, false, FUSED)
+CR_INSTANCE(bf16_certified, POSENC_BF16, false, FUSED)
+CR_INSTANCE(f32_both, POSENC_F32, STREAMS, FUSED)
+CR_INSTANCE(f16_both, POSENC_F16, STREAMS, FUSED)
+CR_INSTANCE(bf16_both, POSENC_BF16, STREAMS, FUSED)
+
+/* By dtype, whether streamed, whether certified. */
+static instance *const instances[][2][2] = {[POSENC_F32] = {{f32, f32_certified}, {f32_streamed, f32_both}},
+                                            [POSENC_F16] = {{f16, f16_certified}, {f16_streamed, f16_both}},
+                                            [POSENC_BF16] = {{bf16, bf16_certified}, {bf16_streamed, bf16_both}}};
+
+static bool is_certified(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows) {
+  const int64_t first = problem->first + row;
+  return FUSED && table->certificate.misrounded && first >= 0 && first <= CERTIFIED_POSITIONS - rows;
+}
 
 /* Vectors are stored at cache lines where rows allow it: only that can be streamed, and in the caches it pays from
    SHIFT_FROM bytes on. */
 TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  static instance *const instances[][2] = {[POSENC_F32] = {f32, STREAMS ? f32_streamed : f32},
-                                           [POSENC_F16] = {f16, STREAMS ? f16_streamed : f16},
-                                           [POSENC_BF16] = {bf16, STREAMS ? bf16_streamed : bf16}};
   const cr_table *table = constants;
   const int64_t pairs = table->pairs, element = (int64_t)posenc_dtype_bytes(problem->dtype),
                 row_bytes = problem->dim * element, last = rows - 1;
@@ -365,7 +397,9 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
       columns > 0 && columns % 2 == 0 && rows > 1 && posenc_layout_columns(problem->layout, problem->dim).step == 2;
   const bool streams = (columns == 0 || can_shift) && TILE * element % STORE_LINE == 0 &&
                        store_streams(table->angles->stores, problem, rows, out);
-  instance *const regular = instances[problem->dtype][false], *const most = instances[problem->dtype][streams];
+  const bool certified = is_certified(table, problem, row, rows);
+  instance *const regular = instances[problem->dtype][false][false], *const most =
+                                                                         instances[problem->dtype][streams][certified];
   if (can_shift && (streams || rows * row_bytes >= SHIFT_FROM)) {
     const int64_t shift = columns / 2;
     regular(table, problem, (pair_span){0, shift}, row, 1, out);
@@ -375,6 +409,7 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
     most(table, problem, (pair_span){0, pairs}, row, rows, out);
   }
   if (streams) store_fence();
+  if (certified) cr_correct(table, problem, row, rows, out);
 }
 
 #endif

@@ -8,6 +8,7 @@
 #define TARGET __attribute__((target("avx2,fma,f16c")))
 #define SIMD(name) name##_avx2
 #define LANES 4
+#define FUSED 1
 #include "lib/simd/vectors.h"
 
 INLINE doubles multiply_add(doubles a, doubles b, doubles c) {
@@ -37,6 +38,11 @@ INLINE doubles zip_high(doubles a, doubles b) {
 
 INLINE floats to_floats(doubles a, doubles b) {
   return _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a));
+}
+
+INLINE floats truncated_to_floats(doubles a, doubles b) {
+  const u64s kept = ~(u64s){0} << 29;
+  return to_floats((doubles)((u64s)a & kept), (doubles)((u64s)b & kept));
 }
 
 INLINE u32s low_words(doubles a, doubles b) {

@@ -8,6 +8,7 @@
 #define TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw")))
 #define SIMD(name) name##_avx512
 #define LANES 8
+#define FUSED 1
 #include "lib/simd/vectors.h"
 
 INLINE doubles multiply_add(doubles a, doubles b, doubles c) {
@@ -36,6 +37,12 @@ INLINE doubles zip_high(doubles a, doubles b) {
 
 INLINE floats to_floats(doubles a, doubles b) {
   return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a)), _mm512_cvtpd_ps(b), 1);
+}
+
+INLINE floats truncated_to_floats(doubles a, doubles b) {
+  enum { TOWARD_ZERO = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC };
+  return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvt_roundpd_ps(a, TOWARD_ZERO)),
+                            _mm512_cvt_roundpd_ps(b, TOWARD_ZERO), 1);
 }
 
 INLINE u32s low_words(doubles a, doubles b) {

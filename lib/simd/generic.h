@@ -6,6 +6,7 @@
 #define TARGET
 #define SIMD(name) name##_generic
 #define LANES 2
+#define FUSED 0
 #include "lib/exact/round.h"
 #include "lib/simd/vectors.h"
 
@@ -44,6 +45,11 @@ INLINE doubles zip_high(doubles a, doubles b) {
 
 INLINE floats to_floats(doubles a, doubles b) {
   return (floats){(float)a[0], (float)a[1], (float)b[0], (float)b[1]};
+}
+
+INLINE floats truncated_to_floats(doubles a, doubles b) {
+  const u64s kept = ~(u64s){0} << 29;
+  return to_floats((doubles)((u64s)a & kept), (doubles)((u64s)b & kept));
 }
 
 INLINE u32s low_words(doubles a, doubles b) {

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The certificates of impls/cr: that a table made without the rounding test, and corrected by its list, is the table
+ * that is made with the test. Of narrow tables every element; of wide ones a part, another one each day, or all with
+ * POSENC_TEST_SLOW=1. Each listed element is held to both oracles, on every instruction set that runs here.
+ */
+#include "impls/cr/cr.h"
+#include "lib/api/kernel.h"
+#include "reference/fast.h"
+#include "reference/oracle.h"
+#include "tests/tap.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define FAMILY(b, d, s, by, ...) {.base = (b), .dim = (d), .shift = (s), .scale = (by), .scaling = {__VA_ARGS__}},
+static const posenc_problem families[] = {
+#include "impls/cr/families.def"
+};
+#undef FAMILY
+enum { FAMILIES = sizeof families / sizeof *families, NARROW = 64, PART = 4096, TABLE_BYTES = 3 << 20 };
+
+static const uint32_t nothing[1];
+static const certificate none = {NULL, 0}, empty = {nothing, 0};
+static char *tested, *certified; /* room for TABLE_BYTES and an offset */
+
+static posenc_problem problem_of(int n, posenc_dtype dtype) {
+  posenc_problem problem = posenc_table(CERTIFIED_POSITIONS, families[n].dim);
+  problem.base = families[n].base;
+  problem.shift = families[n].shift;
+  problem.scale = families[n].scale;
+  problem.scaling = families[n].scaling;
+  problem.dtype = dtype;
+  return problem;
+}
+
+static cr_table *prepare(const posenc_problem *problem) {
+  void *constants = NULL;
+  if (cr_prepare(problem, NULL, &constants) != POSENC_OK) exit(99);
+  return constants;
+}
+
+static void make(const posenc_kernel *kernel, cr_table *table, certificate proof, const posenc_problem *problem,
+                 int64_t row, int64_t rows, void *out) {
+  const certificate own = table->certificate;
+  table->certificate = proof;
+  kernel->execute(table, problem, row, rows, out);
+  table->certificate = own;
+}
+
+/* Elements of rows [row, row + rows) that differ from those made with the test. Tables begin at a cache line, then 4, 8
+   … columns behind one: then a kernel's vectors may reach from one row into the next. */
+static int64_t differences(const posenc_kernel *kernel, cr_table *table, const posenc_problem *problem, int64_t row,
+                           int64_t rows) {
+  const size_t element = posenc_dtype_bytes(problem->dtype);
+  const int64_t row_bytes = problem->dim * (int64_t)element, most = TABLE_BYTES / row_bytes;
+  int64_t found = 0, tables = 0;
+  for (int64_t some, end = row + rows; row < end; row += some, tables++) {
+    char *a = tested + 4 * element * (size_t)(tables % 4), *b = certified + 4 * element * (size_t)(tables % 4);
+    some = end - row < most ? end - row : most;
+    make(kernel, table, none, problem, row, some, a);
+    make(kernel, table, table->certificate, problem, row, some, b);
+    if (memcmp(a, b, (size_t)(some * row_bytes)) == 0) continue;
+    for (int64_t at = 0; at < some * problem->dim; at++)
+      found += memcmp(a + (size_t)at * element, b + (size_t)at * element, element) != 0;
+  }
+  return found;
+}
+
+static void test_part(const posenc_kernel *kernel, int n, int64_t day) {
+  static const posenc_dtype dtypes[] = {POSENC_F32, POSENC_F16, POSENC_BF16};
+  const char *slow = getenv("POSENC_TEST_SLOW");
+  const bool all = slow && strcmp(slow, "1") == 0;
+  int64_t differ = 0, rows = 0;
+  const int64_t first = (day * FAMILIES + n) * 7919 % (CERTIFIED_POSITIONS / PART) * PART;
+  for (int i = 0; i < 3; i++) {
+    const posenc_problem problem = problem_of(n, dtypes[i]);
+    const bool whole = all || (problem.dtype == POSENC_F32 && problem.dim <= NARROW);
+    cr_table *table = prepare(&problem);
+    if (!table->certificate.misrounded) differ++;
+    rows += whole ? CERTIFIED_POSITIONS : PART;
+    differ += differences(kernel, table, &problem, whole ? 0 : first, whole ? CERTIFIED_POSITIONS : PART);
+    cr_release(table);
+  }
+  ok(differ == 0, "%s, base %g, dim %" PRId64 ", shift %g: %" PRId64 " rows, %" PRId64 " of them from %" PRId64 " on",
+     kernel->name, families[n].base, families[n].dim, families[n].shift, rows, (int64_t)PART, first);
+}
+
+/* The listed elements: without the list the oracle finds exactly these misrounded, in three rows with each; with it
+   none, and MPFR says the same. */
+static void test_list(const posenc_kernel *kernel, int n) {
+  const posenc_problem problem = problem_of(n, POSENC_F32);
+  const posenc_columns columns = posenc_layout_columns(problem.layout, problem.dim);
+  cr_table *table = prepare(&problem);
+  const certificate proof = table->certificate;
+  fast_oracle *fast = fast_create(&problem, POSENC_ISA_ALL);
+  oracle *slow = oracle_create(&problem);
+  float *out = (float *)(void *)certified;
+  int64_t left = 0, unlisted = 0, wrong = 0, unsorted = 0;
+  if (!fast || !slow) exit(99);
+  for (int64_t at = 0; at < proof.count; at++) {
+    const uint32_t entry = proof.misrounded[at];
+    const int64_t position = certificate_position(entry), index = certificate_index(entry);
+    const int64_t wanted = position - at % 3, last = CERTIFIED_POSITIONS - 3, row = wanted < last ? wanted : last;
+    const exact_pair pair = oracle_pair(slow, position, index);
+    accuracy with = {0}, without = {0};
+    for (int64_t near = 0; near < proof.count; near++) {
+      const int64_t other = certificate_position(proof.misrounded[near]);
+      without.misrounded -= other >= row && other < row + 3;
+    }
+    make(kernel, table, empty, &problem, row, 3, out);
+    fast_check(fast, row, 3, out, NULL, &without);
+    make(kernel, table, proof, &problem, row, 3, out);
+    fast_check(fast, row, 3, out, NULL, &with);
+    const bool is_cosine = certificate_cosine(entry);
+    const double got =
+        out[(position - row) * problem.dim + (is_cosine ? columns.cos : columns.sin) + columns.step * index];
+    left += with.misrounded;
+    unlisted += without.misrounded != 0;
+    wrong += got != (is_cosine ? pair.cosine : pair.sine).rounded;
+    unsorted += index >= problem.dim / 2 || (at && proof.misrounded[at - 1] >= entry);
+  }
+  ok(left == 0 && unlisted == 0 && wrong == 0 && unsorted == 0,
+     "%s, base %g, dim %" PRId64 ", shift %g: %" PRId64 " elements are listed: %" PRId64
+     " stay misrounded, around %" PRId64 " are others, MPFR differs in %" PRId64 ", %" PRId64 " are out of order",
+     kernel->name, problem.base, problem.dim, problem.shift, proof.count, left, unlisted, wrong, unsorted);
+  fast_destroy(fast);
+  oracle_destroy(slow);
+  cr_release(table);
+}
+
+/* ---- where a certificate says nothing -------------------------------------------------------------- */
+
+/* With an empty list in the place of the certificate, so that a row that is made without the test stays wrong. */
+static void test_tested(const posenc_kernel *kernel, const posenc_problem *problem, int64_t row, int64_t rows,
+                        const char *what) {
+  cr_table *table = prepare(problem);
+  accuracy found = {0};
+  fast_oracle *fast = fast_create(problem, POSENC_ISA_ALL);
+  char *out = posenc_alloc((size_t)(rows * problem->dim) * sizeof(float));
+  if (!fast || !out) exit(99);
+  make(kernel, table, empty, problem, row, rows, out);
+  fast_check(fast, row, rows, out, NULL, &found);
+  ok(found.misrounded == 0, "%s, %s: %" PRId64 " rows from %" PRId64 " on, %" PRId64 " elements misrounded",
+     kernel->name, what, rows, row, found.misrounded);
+  posenc_free(out);
+  fast_destroy(fast);
+  cr_release(table);
+}
+
+/* The first and the last listed row of a narrow table, with rows on this side of 0 and beyond 2^20. */
+static void test_ends(const posenc_kernel *kernel) {
+  posenc_problem problem = posenc_table(CERTIFIED_POSITIONS, 256);
+  cr_table *table = prepare(&problem);
+  const certificate proof = table->certificate;
+  if (!ok(proof.count > 1, "dim 256 has a certificate, and its table misrounded elements")) exit(1);
+  const int64_t first = certificate_position(proof.misrounded[0]),
+                last = certificate_position(proof.misrounded[proof.count - 1]);
+  cr_release(table);
+  test_tested(kernel, &problem, -1, first + 3, "negative positions");
+  test_tested(kernel, &problem, last - 1, CERTIFIED_POSITIONS + 1 - (last - 1), "positions beyond 2^20");
+  problem.first = -5; /* positions count, and not rows */
+  test_tested(kernel, &problem, 4, first + 3, "a table that begins at -5");
+  /* A row alone is its own anchor. This one's cosine is misrounded then, and its table's is not. */
+  problem = posenc_table(CERTIFIED_POSITIONS, 2048);
+  test_tested(kernel, &problem, 206132, 1, "a row alone");
+}
+
+/* Without a fused multiply-add the bits are others. */
+static void test_portable(void) {
+  const posenc_problem problem = posenc_table(CERTIFIED_POSITIONS, 256);
+  test_tested(posenc_kernel_find("cr-portable"), &problem, 0, 1 << 17, "not fused");
+}
+
+/* ---- which constants have a certificate ------------------------------------------------------------ */
+
+static void test_digest(void) {
+  const posenc_problem problem = posenc_table(1, 64);
+  cr_table *table = prepare(&problem);
+  double *const steps = table->angles->step_sin, *const cosines = table->angles->step_cos;
+  void *const arrays[] = {table->angles->turn_high, table->angles->turn_low, steps,           cosines,
+                          table->twice_cosine,      table->block_sin,        table->block_cos};
+  const uint64_t digest = cr_digest(table, &problem);
+  int blind = 0;
+  for (int n = 0; n < 7; n++)
+    for (int64_t i = 0; i < problem.dim / 2; i++)
+      for (int bit = 0; bit < 64; bit++) {
+        const int64_t step = arrays[n] == table->twice_cosine ? 2 : 1; /* there are two copies */
+        uint64_t *word = (uint64_t *)arrays[n] + step * i;
+        *word ^= UINT64_C(1) << bit;
+        blind += cr_digest(table, &problem) == digest || certificate_find(cr_digest(table, &problem)).misrounded;
+        *word ^= UINT64_C(1) << bit;
+      }
+  ok(blind == 0, "every bit of the constants counts: %d do not", blind);
+  ok(certificate_find(digest).misrounded, "and the constants as they are have a certificate");
+  cr_release(table);
+}
+
+static void test_others(void) {
+  posenc_problem others[] = {posenc_table(8, 64), posenc_table(8, 64), posenc_table(8, 64), posenc_table(8, 66),
+                             posenc_table(8, 8192)};
+  others[0].base = nextafter(1e4, 2e4);
+  others[1].shift = 0.5;
+  others[2].scale = 1.0 - 0x1p-53;
+  for (size_t n = 0; n < sizeof others / sizeof *others; n++) {
+    cr_table *table = prepare(&others[n]);
+    ok(!table->certificate.misrounded, "base %.17g, shift %g, scale %.17g, dim %" PRId64 " has none", others[n].base,
+       others[n].shift, others[n].scale, others[n].dim);
+    cr_release(table);
+  }
+}
+
+int main(void) {
+  static const char *const names[] = {"cr-avx2", "cr-avx512"};
+  const int64_t day = (int64_t)time(NULL) / 86400;
+  tested = posenc_alloc(TABLE_BYTES + 64);
+  certified = posenc_alloc(TABLE_BYTES + 64);
+  if (!tested || !certified) return 99;
+  for (int k = 0; k < 2; k++) {
+    const posenc_kernel *kernel = posenc_kernel_find(names[k]);
+    const char *why = posenc_kernel_refusal(kernel, NULL, NULL);
+    if (why) {
+      skip(names[k], why);
+      continue;
+    }
+    for (int n = 0; n < FAMILIES; n++) {
+      test_part(kernel, n, day);
+      test_list(kernel, n);
+    }
+    test_ends(kernel);
+  }
+  test_portable();
+  test_digest();
+  test_others();
+  posenc_free(tested);
+  posenc_free(certified);
+  return tap_done();
+}
