@@ -37,12 +37,22 @@ static const char notes[] = "Errors are those of the table, and for add and rope
                             "  $ posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh \\\n"
                             "      --plot front.svg\n";
 
+/* As the library's own choice: without a limit correct rounding, where one of its kernels does that. */
 static choice_budget budget_of(const options *given) {
   const posenc_problem table = posenc_table_of(&given->problem);
-  const bool asked = given->max_ulp > 0.0 || given->max_abs > 0.0;
-  return (choice_budget){given->max_ulp > 0.0 ? given->max_ulp : INFINITY, given->max_abs > 0.0 ? given->max_abs
-                                                                           : asked              ? INFINITY
-                                                                                   : choice_default_abs(table.dtype)};
+  posenc_options exact = posenc_default_options();
+  posenc_plan *plan;
+  choice_budget budget = {given->max_ulp > 0.0 ? given->max_ulp : INFINITY,
+                          given->max_abs > 0.0 ? given->max_abs : INFINITY};
+  if (given->max_ulp > 0.0 || given->max_abs > 0.0) return budget;
+  exact.max_ulp = 0.5;
+  if (posenc_plan_create(&plan, &table, &exact) == POSENC_OK) {
+    posenc_plan_destroy(plan);
+    budget.max_ulp = 0.5;
+  } else {
+    budget.max_abs = choice_default_abs(table.dtype);
+  }
+  return budget;
 }
 
 /* Keeps the kernels of libposenc and of plugins that run on this CPU; for tables without those that copy kept rows,

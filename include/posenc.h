@@ -449,17 +449,17 @@ typedef enum posenc_stores {
 struct posenc_options {
   size_t size; /* sizeof(posenc_options) as the caller compiled it */
   /* Null: the library chooses. Of the kernels within max_abs and max_ulp that run here it takes the one that costs
-     least for a problem of this size and dtype with one sequence, by a built-in table of costs. It measures nothing. */
+     least for a problem of this size and dtype with one sequence, by a built-in table of costs. It measures nothing.
+     Where both limits are 0, it takes one that rounds each element correctly: in f32, f16 and bf16 there is one unless
+     the problem has an attention factor or base > 2^40, the frequencies are above 1 or the angles below 2^-38. Without
+     one the limit is an error of 2^-24 for f32, 2^-11 for f16, 2^-8 for bf16 (one ulp just below 1) and 2^-44 for f64,
+     multiplied by the next power of two above an attention factor. */
   const posenc_kernel *kernel;
-  /*
-   * Largest accepted |got - exact| of an element, if the library chooses; for add and rope, of an element of the table
-   * of posenc_table_of. 0: no limit if max_ulp is given; else the default, 2^-24 for f32, 2^-11 for f16, 2^-8 for bf16
-   * (one ulp just below 1) and 2^-44 for f64. An attention factor multiplies the default by the next power of two
-   * above the factor.
-   */
+  /* Largest accepted |got - exact| of an element, if the library chooses; for add and rope, of an element of the table
+     of posenc_table_of. 0: no limit. */
   double max_abs;
-  /* Largest accepted error in ulp of the exact element; 0: no limit. 0.5 requests correct rounding. Only kernels whose
-     bound has no `abs` and no `growth` can satisfy it; none of the library does for f64 or with an attention factor. */
+  /* Largest accepted error in ulp of the exact element; 0: no limit. 0.5 requests correct rounding: a plan is made only
+     if a kernel does that. Only kernels whose bound has no `abs` and no `growth` are within such a limit. */
   double max_ulp;
   /* For threaded kernels, the caller's thread included. 0: one for each processor that this process may use. At most
      four per processor are started, and no more than the system allows: with fewer the bits are the same. They start

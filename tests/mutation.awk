@@ -10,12 +10,20 @@ BEGIN { newline = sprintf("\n") }
 
 function fault(text) { print FILENAME ":" FNR ": " text; faults++ }
 
+function there(path,    line, is_there) {
+  is_there = (getline line < (tree "/" path)) >= 0
+  close(tree "/" path)
+  return is_there
+}
+
 function finish_row() {
   if (id == "") return
   if (what == "list") print id, file, verdict, tests
   if (what == "row" && id == name) printf "%s", row
   if (what == "apply" && id == name) applied = change(1)
   if (what == "check") {
+    for (n = split(tests, test, ","); n > 0; n--)
+      if (!there(test[n] ".c") && !there(test[n] ".sh")) fault(id ": there is no " test[n])
     if (before == "") fault(id " changes nothing")
     else if (before == after) fault(id " changes a text into itself")
     else if (!change(0)) fault(id ": its text occurs " count " times in " file)

@@ -46,8 +46,8 @@ static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table
 }
 
 /* The fastest that fits, by what was measured if there is any; of equally fast ones the first. */
-static const posenc_kernel *choose(const posenc_problem *problem, const posenc_problem *table, const rows_units *units,
-                                   const posenc_options *options) {
+static const posenc_kernel *find_fastest(const posenc_problem *problem, const posenc_problem *table,
+                                         const rows_units *units, const posenc_options *options) {
   const int64_t farthest = farthest_position(table);
   const posenc_kernel *best = NULL, *known = NULL;
   double least = INFINITY, least_known = INFINITY;
@@ -68,6 +68,16 @@ static const posenc_kernel *choose(const posenc_problem *problem, const posenc_p
     }
   }
   return known ? known : best;
+}
+
+/* Unless a limit is given, one that rounds correctly, if there is any. */
+static const posenc_kernel *choose(const posenc_problem *problem, const posenc_problem *table, const rows_units *units,
+                                   const posenc_options *options) {
+  posenc_options exact = *options;
+  exact.max_ulp = 0.5;
+  const posenc_kernel *found = NULL;
+  if (options->max_abs == 0.0 && options->max_ulp == 0.0) found = find_fastest(problem, table, units, &exact);
+  return found ? found : find_fastest(problem, table, units, options);
 }
 
 static posenc_status check(const posenc_problem *problem, const posenc_options *options) {

@@ -11,10 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-/* One that the library could have chosen: its error is one that the library allows by default. */
-static bool is_rival(const record_kernel *kernel, const record_table *table, bool serial) {
+/* One that the library could have chosen: its error is one that the library allows by default, and it rounds correctly
+   if the chosen one does. */
+static bool is_rival(const record_kernel *kernel, const record_table *table, const record_kernel *chosen, bool serial) {
   posenc_dtype dtype = POSENC_F32;
   if (!table->applied) dtype_parse(table->shape.dtype, &dtype); /* rows for add and rope are of f32 */
+  if (answer_class(chosen, table) == ANSWER_HALF && answer_class(kernel, table) != ANSWER_HALF) return false;
   return posenc_kernel_find(kernel->name) && answer_counts(kernel) && (!serial || !kernel->threaded) &&
          answer_is_within(kernel, &table->shape, dtype, choice_default_abs(dtype));
 }
@@ -23,11 +25,12 @@ static bool is_rival(const record_kernel *kernel, const record_table *table, boo
 static json_t *make_one(const record_report *report, samples *times, const record_table *table, const char *chosen,
                         bool serial) {
   const char *fastest = chosen, *name = table->shape.name;
+  const record_kernel *taken = report_kernel(report, chosen);
   double least = report_median_ns(table, chosen);
-  if (!isfinite(least)) return json_null();
+  if (!taken || !isfinite(least)) return json_null();
   RECORD_EACH(kernel, report, kernels) {
     const double ns = report_median_ns(table, kernel->name);
-    if (!(ns < least) || !is_rival(kernel, table, serial)) continue;
+    if (!(ns < least) || !is_rival(kernel, table, taken, serial)) continue;
     fastest = kernel->name;
     least = ns;
   }
