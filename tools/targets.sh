@@ -73,24 +73,29 @@ record kernels ./posenc list --format json
   bench large --mode hot,offset,malloc $table --threads 2 --kernel "cr-avx512,sleef-f64-*,libmvec-f64$threaded"
   bench large-avx2 $table --isa -avx512 --kernel cr-avx2
   bench wide --len 32768 --dim 4096 --kernel cr-avx512
-  bench small --len 512 --dim 512 --kernel cr-avx512,rotation-avx512
+  bench smaller --len 256 --dim 512 --kernel cr-avx512
+  bench small --len 512 --dim 512 --kernel cr-avx512
+  bench uncertified-large --base 10001 $table --kernel cr-avx512
+  bench uncertified --base 10001 --len 512 --dim 512 --kernel cr-avx512
+  bench tiny --base 1099511627776 --len 100 --dim 1000 --kernel cr-avx512
   bench small-avx2 --len 512 --dim 512 --isa -avx512 --kernel cr-avx2
-  bench cached $cached --threads 2 --kernel "cr-avx512,rotation-avx512,cr-portable,naive-f64$threaded"
+  bench cached $cached --threads 2 --kernel "cr-avx512,cr-portable,naive-f64$threaded"
   for power in 32 40; do bench far-$power $cached --offset $((1 << power)) --kernel cr-avx512; done
   bench cached-avx2 --mode hot,offset $cached --isa -avx512 --kernel cr-avx2
-  bench first --mode first --len 5000 --dim 512 --kernel cr-avx512,rotation-avx512
+  bench first --mode first --len 5000 --dim 512 --kernel cr-avx512
   bench fresh --mode fresh $table --kernel cr-avx512
   bench add --op add $table --kernel cr-avx512,cached
   for layout in interleaved split; do
     bench rope-$layout --op rope --layout $layout --len 4096 --heads 32 --dim 128 --kernel cr-avx512
     bench rope-long-$layout --op rope --layout $layout --base 500000 --len 131072 --heads 8 --dim 128 --kernel cr-avx512
   done
+  bench rope-cache --op rope-cache --base 500000 --len 131072 --dim 128 --kernel cr-avx512
   bench rope-row --op rope --offset 1000 --len 1 --heads 32 --dim 128 --kernel cr-avx512,naive
   bench rope-rows --op rope --mode row --len 4096 --heads 32 --dim 128 --kernel cr-avx512,naive
   for dtype in bf16 f16; do bench $dtype --dtype $dtype $table --kernel cr-avx512; done
   bench ours --mode hot,fresh,malloc --len 32768 --dim 1024 --kernel cr-avx512
   record torch "$python" "$srcdir/tools/pytorch.py" 32768 1024
-  record processes first_calls 512 512 cr-avx512 rotation-avx512
+  record processes first_calls 512 512 cr-avx512
   record bits bits 4992 512 cr-portable cr-avx512
   for power in 32 40; do
     record bits-$power ./posenc verify $cached --offset $((1 << power)) --kernel cr-avx512 --exhaustive --search 0 \
