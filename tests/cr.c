@@ -57,7 +57,7 @@ static void make(const void *constants, const posenc_problem *problem, int64_t r
 }
 
 /* The largest distance from MPFR, in units of 2^-53. */
-static double worst_of(const posenc_problem *problem, const double *values) {
+static double worst_of(const posenc_problem *problem, const double *values, int64_t rows) {
   mpfr_t w, x, sine, cosine;
   double worst = 0.0;
   mpfr_inits2(240, w, x, sine, cosine, (mpfr_ptr)0);
@@ -66,7 +66,7 @@ static double worst_of(const posenc_problem *problem, const double *values) {
     mpfr_set_si(x, (long)-i, MPFR_RNDN);
     mpfr_div_si(x, x, DIM / 2, MPFR_RNDN);
     mpfr_pow(w, w, x, MPFR_RNDN);
-    for (int64_t row = 0; row < ROWS; row++) {
+    for (int64_t row = 0; row < rows; row++) {
       mpfr_mul_si(x, w, (long)(problem->first + row), MPFR_RNDN);
       mpfr_sin_cos(sine, cosine, x, MPFR_RNDN);
       mpfr_sub_d(sine, sine, values[row * DIM + 2 * i], MPFR_RNDN);
@@ -110,9 +110,36 @@ static double test_table(double base, int64_t first) {
      (long)differ, ROWS * DIM);
   const int64_t wrong = untold(constants, &problem, whole);
   ok(wrong == 0, "and %ld differ from the stages", (long)wrong);
-  const double worst = worst_of(&problem, whole);
+  const double worst = worst_of(&problem, whole, ROWS);
   ok(worst <= CR_ERROR * 0x1p53, "within %.1f × 2^-53 of MPFR, of %.0f", worst, CR_ERROR * 0x1p53);
   cr_release(constants);
+  return worst;
+}
+
+/* Where errors add up: the last two blocks before an exact anchor, at drawn positions, of drawn bases; every other one
+   below 4, where frequencies are large and successive ones nearly the same. */
+static double test_drawn(void) {
+  enum { DRAWN = 300, LAST = 64 };
+  static double values[LAST * DIM];
+  uint64_t state = 1;
+  double worst = 0.0, worst_base = 0.0;
+  for (int n = 0; n < DRAWN; n++) {
+    posenc_problem problem = posenc_table(LAST, DIM);
+    void *constants;
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    const double drawn = (double)(state >> 11) * 0x1p-53;
+    problem.base = exp2(n % 2 ? 2.0 * drawn : 40.0 * drawn);
+    problem.first = (int64_t)(state >> 24 & ~UINT64_C(255)) + 256 - LAST - BLOCK / 2;
+    if (cr_prepare(&problem, NULL, &constants) != POSENC_OK) return INFINITY;
+    make(constants, &problem, 0, LAST, values);
+    const double here = worst_of(&problem, values, LAST);
+    cr_release(constants);
+    if (!(here > worst)) continue;
+    worst = here;
+    worst_base = problem.base;
+  }
+  ok(worst <= CR_ERROR * 0x1p53, "%d drawn tables: within %.1f × 2^-53 of MPFR, with base %.17g", DRAWN, worst,
+     worst_base);
   return worst;
 }
 
@@ -150,6 +177,7 @@ int main(void) {
   worst = fmax(worst, test_table(10000.0, INT64_C(1) << 40));
   worst = fmax(worst, test_table(1.5, -5000));
   worst = fmax(worst, test_table(0x1p40, 1000000));
+  worst = fmax(worst, test_drawn());
   ok(worst > CR_ERROR * 0x1p53 / 64.0, "the worst of all, %.1f × 2^-53, is no small part of what is derived", worst);
   test_derivations();
   mpfr_free_cache();
