@@ -57,7 +57,7 @@ row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, 
  * a the interval is [-a, a], and any kernel may exceed it by its error, as a itself is rounded. Rows are tested first;
  * elements are tested one by one only where a row fails.
  */
-static void check_values(subject *s, window w, const unsigned char *out) {
+static void check_values(subject *s, window w, const unsigned char *out, const row_norms *norms) {
   const posenc_problem *problem = &s->shape->problem;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const bool claims = !subject_no_claim(s);
@@ -68,7 +68,7 @@ static void check_values(subject *s, window w, const unsigned char *out) {
     const double e = subject_allowed(s, position), a = s->attention, square = a * a,
                  most = s->kernel->bound.derived && a == 1.0 ? 1.0 : a + e, norm = allowed_norm(a, e);
     const bool held = claims && subject_claims(s, position) && !is_padding_row(problem, position);
-    const row_norms found = row_norms_of(row, problem, at, square);
+    const row_norms found = norms[r];
     if (found.value <= most && (!held || found.norm <= norm)) {
       check_note_all(bounded, problem->dim, found.value, most, position);
       if (held) check_note_all(pair_norm, problem->dim / 2, found.norm, norm, position);
@@ -84,15 +84,36 @@ static void check_values(subject *s, window w, const unsigned char *out) {
   }
 }
 
+/* The digest goes from row to row, and takes as long as a check: one thread makes it while the others begin with the
+   norms of rows. */
+static void check_each_row(subject *s, window w, const unsigned char *out) {
+  enum { AT_A_TIME = 1024 }; /* whole words of the digest, whatever a row has */
+  row_norms norms[AT_A_TIME];
+  const posenc_problem *problem = &s->shape->problem;
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  const size_t bytes = row_bytes(problem);
+  const double square = s->attention * s->attention;
+  for (int64_t row = 0; row < w.rows; row += AT_A_TIME) {
+    const window part = {w.row + row, least(w.rows - row, AT_A_TIME)};
+    const unsigned char *rows = out + bytes * (size_t)row;
+#pragma omp parallel
+    {
+#pragma omp single nowait
+      s->digest = digest_of(s->digest, rows, bytes * (size_t)part.rows);
+#pragma omp for schedule(dynamic, 16)
+      for (int64_t r = 0; r < part.rows; r++) norms[r] = row_norms_of(rows + bytes * (size_t)r, problem, at, square);
+    }
+    check_values(s, part, rows, norms);
+  }
+}
+
 void subject_check_window(subject *s, window w, fast_oracle *reference, arena *whole, arena *other, bool again,
                           uint64_t *random) {
-  const posenc_problem *problem = &s->shape->problem;
   const double start = subject_seconds();
   const unsigned char *out = subject_execute(s, s->plan, w.row, w.rows, whole);
   const window same = subject_again(w, subject_seconds() - start);
-  s->digest = digest_of(s->digest, out, row_bytes(problem) * (size_t)w.rows);
+  check_each_row(s, w, out);
   check_accuracy(s, w, reference, out);
-  check_values(s, w, out);
   if (again) subject_check_again(s, same, NULL, out, other, random);
 }
 
