@@ -5,15 +5,17 @@
  *
  *     TARGET            the attribute of functions that use the instruction set
  *     LANES             doubles in a vector
+ *     FUSED             1 if multiply_add and multiply_subtract round once, else 0
  *     SIMD(name)        the name of an object that exists once per instruction set
  *
  * includes this, and adds the same operations as the others, for what operators cannot say or the compiler does badly:
  *
- *     multiply_add, multiply_subtract   a b + c and a b - c, fused where the instruction set can
+ *     multiply_add, multiply_subtract   a b + c and a b - c
  *     multiply_low      64-bit products of the low 32 bits of each lane
  *     larger            of two signed integers
  *     zip_low, zip_high     the elements of a and b in turn: the first half of them, and the second
  *     to_floats         the doubles of a and b, each rounded to nearest
+ *     truncated_to_floats   the same, rounded toward zero
  *     low_words         the low 32 bits of the lanes of a and b, in any order
  *     xor_and           (x ^ flip) & mask, for words
  *     to_f16            floats of at most 2 in size, rounded to nearest
