@@ -6,6 +6,7 @@
 #include "common/field.h"
 #include "common/scaling.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,18 +201,54 @@ static void print_problems(FILE *out) {
   PRINT_CHOICES("dtypes (--dtype)", dtypes);
 }
 
+/* The options of a family of tables that follow --len and --dim, as text to be freed. */
+static char *options_of_family(const posenc_problem *family) {
+  posenc_problem problem = posenc_table(1, family->dim);
+  problem.base = family->base;
+  problem.shift = family->shift;
+  problem.scale = family->scale;
+  problem.scaling = family->scaling;
+  char *text = problem_options(&problem), *rest = text;
+  if (!text) die("out of memory");
+  for (int words = 0; words < 4 && *rest; words += *rest++ == ' ') continue;
+  memmove(text, rest, strlen(rest) + 1);
+  return text;
+}
+
+/* A line for families that differ in dim alone. */
+static void print_certificates(FILE *out) {
+#define FAMILY(b, d, s, by, ...) {.base = (b), .dim = (d), .shift = (s), .scale = (by), .scaling = {__VA_ARGS__}},
+  static const posenc_problem families[] = {
+#include "impls/cr/families.def"
+  };
+#undef FAMILY
+  char *before = NULL;
+  fputs("certificates (positions 0 to 2^20 of these need no rounding test in cr kernels)", out);
+  for (size_t n = 0; n < sizeof families / sizeof *families; n++) {
+    char *now = options_of_family(&families[n]);
+    if (!before || strcmp(before, now) != 0) fprintf(out, "\n  %s%s--dim", now, *now ? " " : "");
+    fprintf(out, " %" PRId64, families[n].dim);
+    free(before);
+    before = now;
+  }
+  free(before);
+  fputc('\n', out);
+}
+
 static int run(options *given) {
   if (given->encodings && format_is(given, "names")) die_value("--format", given->format, "not text or json");
   if ((given->problems || given->encodings) && given->operand_count)
     die("%s: extra operand '%s'", given->problems ? "--problems" : "--encodings", given->operands[0]);
   output *out = open_output("--output", given->output);
   FILE *stream = output_stream(out);
-  if (given->problems)
+  if (given->problems) {
     print_problems(stream);
-  else if (given->encodings)
+    print_certificates(stream);
+  } else if (given->encodings) {
     (format_is(given, "json") ? print_encodings_json : print_encodings)(stream);
-  else
+  } else {
     print_kernels(given, stream);
+  }
   close_output("--output", given->output, out);
   return EXIT_SUCCESS;
 }

@@ -287,6 +287,7 @@ refused '--output new: --save writes it, too$' verify --kernel naive --len 8 --d
 check 'compare -o' cmp out told
 "$POSENC" list --problems >out && "$POSENC" list --problems -o told >rest
 check 'list --problems -o' eval 'cmp -s out told && [ ! -s rest ]'
+check 'it lists the tables with a certificate' grep -qx '  --base 500000 --scaling llama3 --dim 128' out
 for one in "diff a.npy b.npy" "compare one.json one.json" list doctor; do
   # shellcheck disable=SC2086 # words
   refused '--output no/such/x: No such file' $one -o no/such/x
