@@ -29,6 +29,7 @@
  *   - Errors: a function that returns posenc_status checks its arguments before it writes. It writes nothing to `out`
  *     when it returns POSENC_BAD_ARGUMENT; after POSENC_OUT_OF_MEMORY the content of `out` is undefined.
  *   - Sizes: structs that callers fill begin with `size`, which the static inline constructors set.
+ *   - Arithmetic: rounds to nearest, as it does unless fesetround was called. Bounds hold in that state.
  *   - Text: returned strings have static storage, unless a comment says otherwise.
  *
  * Source: Vaswani et al., "Attention Is All You Need", 2017, section 3.5. Terms: doc/glossary.md.
