@@ -100,7 +100,7 @@ static char *draw_bars(const record_report *report, const record_table *table, c
   fprintf(picture->script,
           "set style fill solid noborder\nset xrange [0:%.17g]\nset yrange [%zu-0.4:-0.9]\nunset grid\n"
           "set xlabel 'ns per element'\nset key maxcols 3 samplen 1\n",
-          1.45 * most, count);
+          1.6 * most, count); /* room for the label of the longest */
   label_bars(picture->script, report, table, bars, count);
   if (isfinite(limit))
     fprintf(picture->script,
