@@ -14,7 +14,7 @@
 #include "impls/cr/cr.h"
 #include "lib/simd/generic.h"
 
-enum { VECTORS = 8, STREAMS = false, SHIFT_FROM = 0 };
+enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = false, SHIFT_FROM = 0 };
 
 INLINE bool is_uncertain(posenc_dtype dtype, flags any) {
   (void)dtype;

@@ -50,12 +50,12 @@ static const posenc_kernel *chosen(unsigned isa) {
 }
 
 static void test_mask(void) {
-  const posenc_kernel *wide = posenc_kernel_find("rotation-avx512");
+  const posenc_kernel *wide = posenc_kernel_find("cr-avx512");
   const posenc_problem problem = posenc_table(64, 64);
   posenc_options options = posenc_default_options();
   options.isa = POSENC_ISA_GENERIC;
   ok(chosen(POSENC_ISA_GENERIC) == posenc_kernel_find("cr-portable"), "generic alone: the portable kernel is chosen");
-  ok(posenc_kernel_refusal(wide, &problem, &options) != NULL, "and rotation-avx512 refuses: %s",
+  ok(posenc_kernel_refusal(wide, &problem, &options) != NULL, "and cr-avx512 refuses: %s",
      posenc_kernel_refusal(wide, &problem, &options));
   const bool runs = !posenc_kernel_refusal(wide, NULL, NULL);
   ok(chosen(POSENC_ISA_AVX512) == (runs ? wide : NULL), "AVX-512 alone: that kernel or none");

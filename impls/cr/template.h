@@ -2,8 +2,8 @@
 /*
  * The fast path of the correctly rounded kernels, for any instruction set. A kernel includes the header of its
  * instruction set (lib/simd) and store.h, defines VECTORS, even, the vectors of columns that walk down the rows
- * together, STREAMS, whether `stream` goes past the caches, and SHIFT_FROM, see `execute`; then it includes this, and
- * has its `execute` and `stage_samples`.
+ * together, STREAM_VECTORS, at least as many, where they are stored past the caches, STREAMS, whether `stream` does
+ * that, and SHIFT_FROM, see `execute`; then it includes this, and has its `execute` and `stage_samples`.
  */
 #ifndef POSENC_IMPLS_CR_TEMPLATE_H
 #define POSENC_IMPLS_CR_TEMPLATE_H
@@ -11,9 +11,9 @@
 #include "impls/cr/cr.h"
 #include "lib/simd/store.h"
 
-/* Columns of a tile, which walk down the rows together; of the last tiles of a row; and of the tables of anchors:
+/* The most columns of a tile, which walk down the rows together; of the last tiles of a row; and of the tables of anchors:
    many sines are found together, since each takes long but several can be under way. */
-enum { TILE = VECTORS * LANES, TAIL = 2 * LANES, BLOCK = CR_BLOCK, CHUNK = 256 };
+enum { TILE = STREAM_VECTORS * LANES, TAIL = 2 * LANES, BLOCK = CR_BLOCK, CHUNK = 256 };
 _Static_assert(TILE % TAIL == 0, "a tile is some tails");
 _Static_assert(ANGLE_PADDING % TAIL == 0 && CHUNK % TILE == 0, "whole vectors of constants, and of anchors");
 _Static_assert(CR_NEXT_PAIRS >= STORE_LINE / 2 / 2 + TAIL, "constants of pairs past the last one");
@@ -96,7 +96,7 @@ INLINE void advance(variant as, doubles *before, const doubles *now, const doubl
    have changed their parts. */
 INLINE void walk(variant as, char *out, int64_t row_bytes, rotation_block at, int first, int way, int rows,
                  const double *twice_cosine, const double *start, const double *start_before, uncertain_rows *found) {
-  doubles now[VECTORS], before[VECTORS];
+  doubles now[STREAM_VECTORS], before[STREAM_VECTORS];
   UNROLL(8)
   for (int v = 0; v < as.vectors; v++) {
     now[v] = load_aligned(start + v * LANES);
@@ -187,7 +187,8 @@ INLINE column_span split_columns(column_span *from, int64_t columns) {
 INLINE void tiles(variant as, destination to, column_span from) {
   const bool streams_tail = as.streamed && TAIL * bytes_of(as) % STORE_LINE == 0;
   const variant tail = {2, as.dtype, streams_tail, as.certified}, cut = {2, as.dtype, false, as.certified};
-  while (from.count >= TILE) tile(as, to, split_columns(&from, TILE));
+  const int64_t width = as.vectors * LANES;
+  while (from.count >= width) tile(as, to, split_columns(&from, width));
   while (from.count >= TAIL) tile(tail, to, split_columns(&from, TAIL));
   if (from.count) cut_tile(cut, to, from);
 }
@@ -358,10 +359,11 @@ TARGET static bool stage_samples(const void *constants, const posenc_problem *pr
 /* One instance for each variant. */
 typedef void instance(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row, int64_t rows,
                       char *out);
-#define CR_INSTANCE(name, ...)                                                                                         \
+#define CR_INSTANCE(name, dtype, streamed, certified)                                                                  \
   TARGET static void name(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,           \
                           int64_t rows, char *out) {                                                                   \
-    execute_as((variant){VECTORS, __VA_ARGS__}, table, problem, span, row, rows, out);                                 \
+    const variant as = {(streamed) ? STREAM_VECTORS : VECTORS, dtype, streamed, certified};                            \
+    execute_as(as, table, problem, span, row, rows, out);                                                              \
   }
 CR_INSTANCE(f32, POSENC_F32, false, false)
 CR_INSTANCE(f16, POSENC_F16, false, false)
