@@ -288,9 +288,9 @@ static void test_tiers(unsigned isa, const char *best_f32, const char *best_half
 
 /* Starting threads pays in large tables only. */
 static void test_threaded_choice(const char *best_cr) {
-  posenc_problem problem = posenc_table(16, 512);
+  posenc_problem problem = posenc_table(4, 512);
   for (int threads = 0; threads <= 2; threads += 2) {
-    problem.rows = 16;
+    problem.rows = 4;
     CHOSEN(best_cr, options.threads = threads);
     problem.rows = 131072;
     CHOSEN("cr-threads", options.threads = threads);
