@@ -5,6 +5,7 @@
 #include "common/contract.h"
 #include "common/field.h"
 #include "common/scaling.h"
+#include "impls/cr/families.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -202,12 +203,8 @@ static void print_problems(FILE *out) {
 }
 
 /* The options of a family of tables that follow --len and --dim, as text to be freed. */
-static char *options_of_family(const posenc_problem *family) {
-  posenc_problem problem = posenc_table(1, family->dim);
-  problem.base = family->base;
-  problem.shift = family->shift;
-  problem.scale = family->scale;
-  problem.scaling = family->scaling;
+static char *options_of_family(int n) {
+  const posenc_problem problem = family_problem(n, 1);
   char *text = problem_options(&problem), *rest = text;
   if (!text) die("out of memory");
   for (int words = 0; words < 4 && *rest; words += *rest++ == ' ') continue;
@@ -217,15 +214,10 @@ static char *options_of_family(const posenc_problem *family) {
 
 /* A line for families that differ in dim alone. */
 static void print_certificates(FILE *out) {
-#define FAMILY(b, d, s, by, ...) {.base = (b), .dim = (d), .shift = (s), .scale = (by), .scaling = {__VA_ARGS__}},
-  static const posenc_problem families[] = {
-#include "impls/cr/families.def"
-  };
-#undef FAMILY
   char *before = NULL;
   fputs("certificates (positions 0 to 2^20 of these need no rounding test in cr kernels)", out);
-  for (size_t n = 0; n < sizeof families / sizeof *families; n++) {
-    char *now = options_of_family(&families[n]);
+  for (int n = 0; n < FAMILIES; n++) {
+    char *now = options_of_family(n);
     if (!before || strcmp(before, now) != 0) fprintf(out, "\n  %s%s--dim", now, *now ? " " : "");
     fprintf(out, " %" PRId64, families[n].dim);
     free(before);

@@ -5,6 +5,7 @@
  * POSENC_TEST_SLOW=1. Each listed element is held to both oracles, on every instruction set that runs here.
  */
 #include "impls/cr/cr.h"
+#include "impls/cr/families.h"
 #include "lib/api/kernel.h"
 #include "reference/fast.h"
 #include "reference/oracle.h"
@@ -15,26 +16,11 @@
 #include <string.h>
 #include <time.h>
 
-#define FAMILY(b, d, s, by, ...) {.base = (b), .dim = (d), .shift = (s), .scale = (by), .scaling = {__VA_ARGS__}},
-static const posenc_problem families[] = {
-#include "impls/cr/families.def"
-};
-#undef FAMILY
-enum { FAMILIES = sizeof families / sizeof *families, NARROW = 64, PART = 4096, TABLE_BYTES = 3 << 20 };
+enum { NARROW = 64, PART = 4096, TABLE_BYTES = 3 << 20 };
 
 static const uint32_t nothing[1];
 static const certificate none = {NULL, 0}, empty = {nothing, 0};
 static char *tested, *certified; /* room for TABLE_BYTES and an offset */
-
-static posenc_problem problem_of(int n, posenc_dtype dtype) {
-  posenc_problem problem = posenc_table(CERTIFIED_POSITIONS, families[n].dim);
-  problem.base = families[n].base;
-  problem.shift = families[n].shift;
-  problem.scale = families[n].scale;
-  problem.scaling = families[n].scaling;
-  problem.dtype = dtype;
-  return problem;
-}
 
 static cr_table *prepare(const posenc_problem *problem) {
   void *constants = NULL;
@@ -76,7 +62,8 @@ static void test_part(const posenc_kernel *kernel, int n, int64_t day) {
   int64_t differ = 0, rows = 0;
   const int64_t first = (day * FAMILIES + n) * 7919 % (CERTIFIED_POSITIONS / PART) * PART;
   for (int i = 0; i < 3; i++) {
-    const posenc_problem problem = problem_of(n, dtypes[i]);
+    posenc_problem problem = family_problem(n, CERTIFIED_POSITIONS);
+    problem.dtype = dtypes[i];
     const bool whole = all || (problem.dtype == POSENC_F32 && problem.dim <= NARROW);
     cr_table *table = prepare(&problem);
     if (!table->certificate.misrounded) differ++;
@@ -91,7 +78,7 @@ static void test_part(const posenc_kernel *kernel, int n, int64_t day) {
 /* The listed elements: without the list the oracle finds exactly these misrounded, in three rows with each; with it
    none, and MPFR says the same. */
 static void test_list(const posenc_kernel *kernel, int n) {
-  const posenc_problem problem = problem_of(n, POSENC_F32);
+  const posenc_problem problem = family_problem(n, CERTIFIED_POSITIONS);
   const posenc_columns columns = posenc_layout_columns(problem.layout, problem.dim);
   cr_table *table = prepare(&problem);
   const certificate proof = table->certificate;

@@ -30,7 +30,7 @@ reports/model: reports/model reports/page records common
 reports/sections: reports/sections reports/model reports/page records common
 reports: reports reports/sections reports/model reports/page records common
 tools: tools impls/cr lib/api reports reports/model reports/page common
-cli: cli verify identify files bench records reports reports/model reports/page impls/peers impls/recipes impls/cr/families.def common'
+cli: cli verify identify files bench records reports reports/model reports/page impls/peers impls/recipes impls/cr/families.h common'
 
 # The system's headers that the library may include: libc with threads, advice on memory and the CPU's features; libm,
 # intrinsics.

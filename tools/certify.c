@@ -5,18 +5,13 @@
  * is compared. Arguments: the files to write, certificates.def and misrounded.def.
  */
 #include "impls/cr/cr.h"
+#include "impls/cr/families.h"
 #include "lib/api/kernel.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FAMILY(b, d, s, by, ...) {.base = (b), .dim = (d), .shift = (s), .scale = (by), .scaling = {__VA_ARGS__}},
-static const posenc_problem families[] = {
-#include "impls/cr/families.def"
-};
-#undef FAMILY
 
 enum { CHUNK_BYTES = 1 << 18, MOST = 1 << 16, LINE = 10 };
 
@@ -101,15 +96,11 @@ int main(int argc, char **argv) {
   if (argc != 3) quit("give it two files to write");
   if (!memory) quit("out of memory");
   FILE *rows = begin(argv[1]), *numbers = begin(argv[2]);
-  for (size_t n = 0; n < sizeof families / sizeof *families; n++) {
+  for (int n = 0; n < FAMILIES; n++) {
     uint64_t digest = 0;
     all.count = 0;
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
-      posenc_problem problem = posenc_table(CERTIFIED_POSITIONS, families[n].dim);
-      problem.base = families[n].base;
-      problem.shift = families[n].shift;
-      problem.scale = families[n].scale;
-      problem.scaling = families[n].scaling;
+      posenc_problem problem = family_problem(n, CERTIFIED_POSITIONS);
       problem.layout = POSENC_SPLIT;
       problem.dtype = dtypes[i];
       const size_t before = all.count;

@@ -16,7 +16,8 @@ static json_t *position_json(const table_exam *e, int64_t position) {
   return e->positions ? json_real(e->positions[position]) : json_integer(position);
 }
 
-/* Of a part alone, where each column may come twice: that with the witness's value. */
+/* The column of a file that has the sines or the cosines alone. Each may be there twice: the one that has the
+   witness's value is taken. */
 static int64_t column_of_part(table_exam *e, const witness *w) {
   const posenc_layout layout = e->request->problem.layout;
   const int64_t first = w->index * (layout == POSENC_INTERLEAVED ? 2 : 1),
@@ -27,7 +28,7 @@ static int64_t column_of_part(table_exam *e, const witness *w) {
   const double values[] = {format_element(e->problem->dtype, e->raw, first),
                            format_element(e->problem->dtype, e->raw, second)};
   return memcmp(&values[0], &w->got, sizeof w->got) != 0 && memcmp(&values[1], &w->got, sizeof w->got) == 0 ? second
-                                                                                                           : first;
+                                                                                                            : first;
 }
 
 /* In the file. */

@@ -365,24 +365,20 @@ typedef void instance(const cr_table *table, const posenc_problem *problem, pair
     const variant as = {(streamed) ? STREAM_VECTORS : VECTORS, dtype, streamed, certified};                            \
     execute_as(as, table, problem, span, row, rows, out);                                                              \
   }
-CR_INSTANCE(f32, POSENC_F32, false, false)
-CR_INSTANCE(f16, POSENC_F16, false, false)
-CR_INSTANCE(bf16, POSENC_BF16, false, false)
-CR_INSTANCE(f32_streamed, POSENC_F32, STREAMS, false)
-CR_INSTANCE(f16_streamed, POSENC_F16, STREAMS, false)
-CR_INSTANCE(bf16_streamed, POSENC_BF16, STREAMS, false)
+#define CR_INSTANCES(way, streamed, certified)                                                                         \
+  CR_INSTANCE(f32##way, POSENC_F32, streamed, certified)                                                               \
+  CR_INSTANCE(f16##way, POSENC_F16, streamed, certified)                                                               \
+  CR_INSTANCE(bf16##way, POSENC_BF16, streamed, certified)
+CR_INSTANCES(_plain, false, false)
+CR_INSTANCES(_streamed, STREAMS, false)
 /* A certificate is of fused operations. */
-CR_INSTANCE(f32_certified, POSENC_F32, false, FUSED)
-CR_INSTANCE(f16_certified, POSENC_F16, false, FUSED)
-CR_INSTANCE(bf16_certified, POSENC_BF16, false, FUSED)
-CR_INSTANCE(f32_both, POSENC_F32, STREAMS, FUSED)
-CR_INSTANCE(f16_both, POSENC_F16, STREAMS, FUSED)
-CR_INSTANCE(bf16_both, POSENC_BF16, STREAMS, FUSED)
+CR_INSTANCES(_certified, false, FUSED)
+CR_INSTANCES(_both, STREAMS, FUSED)
 
 /* By dtype, whether streamed, whether certified. */
-static instance *const instances[][2][2] = {[POSENC_F32] = {{f32, f32_certified}, {f32_streamed, f32_both}},
-                                            [POSENC_F16] = {{f16, f16_certified}, {f16_streamed, f16_both}},
-                                            [POSENC_BF16] = {{bf16, bf16_certified}, {bf16_streamed, bf16_both}}};
+static instance *const instances[][2][2] = {[POSENC_F32] = {{f32_plain, f32_certified}, {f32_streamed, f32_both}},
+                                            [POSENC_F16] = {{f16_plain, f16_certified}, {f16_streamed, f16_both}},
+                                            [POSENC_BF16] = {{bf16_plain, bf16_certified}, {bf16_streamed, bf16_both}}};
 
 static bool is_certified(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows) {
   const int64_t first = problem->first + row;
