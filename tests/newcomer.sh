@@ -54,6 +54,15 @@ interrupted() { # SECONDS SHELL-TEXT
   [ $? -ne 0 ]
 }
 
+# Whether no process of that group is left.
+ended() {
+  for _ in 1 2 3 4 5; do
+    kill -s 0 -- -"$group" 2>/dev/null || return 0
+    sleep 1
+  done
+  return 1
+}
+
 # The lines of the "sh" block under a heading of README.md, without comments.
 block() { # HEADING
   awk -v heading="## $1" '
@@ -150,6 +159,7 @@ newcomer 'make distclean'
 if [ -z "$(cd "$source" && sed -n '/^packages=/,/'"'"'$/p' quickstart | tr -d "'" | sed 's/packages=//; s/|[^ ]*//g' |
   xargs -n 1 dpkg-query -W -f '${db:Status-Status}\n' 2>&1 | grep -vx installed)" ]; then
   check 'Ctrl-C in quickstart' interrupted 15 ./quickstart
+  check 'ends all that it started' ended
   check 'leaves no report' test ! -e "$source/posenc-report/index.html"
   start=$(now)
   check 'quickstart' ends 0 ./quickstart
