@@ -339,7 +339,7 @@ typedef struct posenc_options posenc_options;
 typedef struct posenc_wisdom posenc_wisdom;
 
 /* Version of the interface in posenc_kernel; kernels built for another version are refused. */
-#define POSENC_KERNEL_ABI 4u
+#define POSENC_KERNEL_ABI 5u
 
 /* An unevaluated sum of two doubles, for numbers that need more than 53 bits. */
 typedef struct posenc_sum {
@@ -381,8 +381,8 @@ static inline posenc_slice posenc_rows(int64_t row, int64_t rows) {
  * A kernel and its contract. The library, tests, benchmarks, documentation and reports read the contract from here.
  *
  * Preconditions of all functions but apply: the problem is valid and can_do accepted it; it is a POSENC_TABLE with an
- * even dim, without a list of positions and without an attention factor. The library makes all other tables from such
- * ones. `row` may be any number, also outside the table. The functions may be called from any thread, and execute,
+ * even dim, without a list of positions and, unless the kernel `attends`, without an attention factor. The library makes
+ * all other tables from such ones. `row` may be any number, also outside the table. The functions may be called from any thread, and execute,
  * stages and apply from several at once with the same constants, which are then read only.
  */
 typedef struct posenc_kernel {
@@ -400,6 +400,7 @@ typedef struct posenc_kernel {
   bool reproducible;  /* same bits on every ISA, compiler, libm and number of threads */
   bool threaded;      /* runs options->threads threads */
   bool scales;        /* supports scale and scaling; if false, the library refuses them, and fractional positions */
+  bool attends;       /* multiplies by an attention factor itself; if false, the library multiplies a table of f64 */
   bool keeps_rows;    /* its plan holds the whole table, and execute copies from it */
   const char *absent; /* why this build lacks the kernel, or null */
 

@@ -2,6 +2,7 @@
 /* Fixed-point frequencies and the short sine inside the library, against MPFR; and the rounding test. */
 #include "impls/cr/cr.h"
 #include "lib/exact/wide.h"
+#include "lib/exact/wider.h"
 #include "tests/exact.h"
 #include "tests/numbers.h"
 #include "tests/tap.h"
@@ -31,9 +32,10 @@ static void test_turns(int64_t dim, double base, double shift) {
   posenc_problem problem = posenc_table(1, dim);
   problem.base = base;
   problem.shift = shift;
-  uint64_t *high = calloc((size_t)dim / 2 * 3, sizeof *high), *low = high + dim / 2, *rest = low + dim / 2;
+  uint64_t *high = calloc((size_t)dim / 2 * 4, sizeof *high), *low = high + dim / 2, *rest = low + dim / 2,
+           *last = rest + dim / 2;
   int64_t wrong = 0;
-  angle_turns(&problem, high, low, rest);
+  angle_turns(&problem, high, low, rest, last);
   for (int64_t i = 0; i < dim / 2; i++) {
     uint64_t want[3];
     want_turn(&problem, i, want);
@@ -184,6 +186,82 @@ static void test_wide_quarters(void) {
      "below the smallest normal numbers are multiples of the smallest");
 }
 
+/* |got - exact| of the longest sines and cosines, in units of 2^-248. */
+static double wider_error(fixed turn) {
+  mpfr_t x, want[2], got;
+  double worst = 0.0;
+  mpfr_inits2(400, x, want[0], want[1], got, (mpfr_ptr)0);
+  mpfr_set_zero(x, 1);
+  for (int n = 0; n < 4; n++) {
+    mpfr_set_uj_2exp(got, turn.limb[n], 64 * (n - 4), MPFR_RNDN);
+    mpfr_add(x, x, got, MPFR_RNDN);
+  }
+  mpfr_sinu(want[0], x, 1, MPFR_RNDN);
+  mpfr_cosu(want[1], x, 1, MPFR_RNDN);
+  for (int cosine = 0; cosine < 2; cosine++) {
+    const wider made = cosine ? wider_cosine(turn) : wider_sine(turn);
+    mpfr_set_uj_2exp(x, made.magnitude.limb[4], 0, MPFR_RNDN);
+    for (int n = 0; n < 4; n++) {
+      mpfr_set_uj_2exp(got, made.magnitude.limb[n], 64 * (n - 4), MPFR_RNDN);
+      mpfr_add(x, x, got, MPFR_RNDN);
+    }
+    if (made.negative) mpfr_neg(x, x, MPFR_RNDN);
+    mpfr_sub(x, x, want[cosine], MPFR_RNDN);
+    worst = fmax(worst, fabs(ldexp(mpfr_get_d(x, MPFR_RNDN), 248)));
+  }
+  mpfr_clears(x, want[0], want[1], got, (mpfr_ptr)0);
+  return worst;
+}
+
+static void test_wider(void) {
+  double worst = 0.0;
+  for (int n = 0; n < 4000; n++) {
+    fixed turn = {{random_bits(), random_bits(), random_bits(), random_bits(), 0}};
+    if (n % 4 == 0) turn = fixed_shifted_right(turn, (int)(random_bits() % 250));
+    if (n % 4 == 1) turn.limb[3] = random_bits() % 8 << 61; /* next to the eighths */
+    worst = fmax(worst, wider_error(turn));
+  }
+  for (uint64_t n = 0; n < 8; n++) worst = fmax(worst, wider_error((fixed){{0, 0, 0, n << 61, 0}}));
+  ok(worst > 0.0 && worst <= 1.0, "4000 turns in 256 bits: sin and cos within %.4f × 2^-248 of MPFR", worst);
+  const wider whole = wider_sine((fixed){{0, 0, 0, UINT64_C(3) << 62, 0}});
+  ok(wider_round(whole, 24, -149) == -1.0, "three quarters of a turn: -1");
+}
+
+/* Middles between two numbers, next to one, and numbers below the smallest normal one. */
+static void test_wider_rounding(void) {
+  static const struct {
+    fixed x;
+    int bits, least;
+    double want;
+  } tries[] = {{{{0, 0, 0, UINT64_C(0x8000008000000000), 0}}, 24, -149, 0x1p-1},
+               {{{1, 0, 0, UINT64_C(0x8000008000000000), 0}}, 24, -149, 0x1.000002p-1},
+               {{{~UINT64_C(0), ~UINT64_C(0), ~UINT64_C(0), UINT64_C(0x8000007fffffffff), 0}}, 24, -149, 0x1p-1},
+               {{{0, 0, 0, UINT64_C(0x8000018000000000), 0}}, 24, -149, 0x1.000004p-1},
+               {{{0, 0, 0, UINT64_C(0xffffffffffffffff), 0}}, 53, -1074, 1.0},
+               {{{0, 0, UINT64_C(0x8000000000000400), 0, 0}}, 53, -1074, 0x1p-65},
+               {{{0, 0, UINT64_C(0x8000000000000c00), 0, 0}}, 53, -1074, 0x1.0000000000002p-65},
+               {{{0, 0, 0, UINT64_C(0x18000000000), 0}}, 11, -24, 0x1p-23},
+               {{{0, 0, 0, UINT64_C(0x8000000000), 0}}, 11, -24, 0.0},
+               {{{1, 0, 0, UINT64_C(0x8000000000), 0}}, 11, -24, 0x1p-24},
+               {{{0, 0, 0, 0, 0}}, 24, -149, 0.0}};
+  int wrong = 0;
+  for (size_t n = 0; n < sizeof tries / sizeof *tries; n++)
+    wrong += wider_round((wider){tries[n].x, false}, tries[n].bits, tries[n].least) != tries[n].want ||
+             wider_round((wider){tries[n].x, true}, tries[n].bits, tries[n].least) != -tries[n].want;
+  ok(wrong == 0, "%d of %zu numbers of 256 bits misrounded", wrong, sizeof tries / sizeof *tries);
+}
+
+/* What wide_decides says, from both sides of a middle of f32. */
+static void test_decides(void) {
+  const u128 middle = (u128)0x1000001 << 102;
+  int wrong = 0;
+  for (int off = -200; off <= 200; off++) {
+    const bool decides = wide_decides((wide){middle + (u128)(int64_t)off, false}, 24, -149);
+    wrong += abs(off) <= 64 ? decides : abs(off) >= 65 && !decides;
+  }
+  ok(wrong == 0, "of %d values next to a middle, %d are not told apart as they should", 401, wrong);
+}
+
 static void test_positions(void) {
   /* turn × position wraps: position and its negative add up to whole turns, but for the truncation */
   const uint64_t high = UINT64_C(0x28be60db9391054a), low = UINT64_C(0x7f09d5f47d4d3770);
@@ -291,6 +369,9 @@ int main(void) {
   test_twice_cosine(10000.0, 1 << 17);
   test_twice_cosine(0x1p40, 1 << 17);
   test_wide_quarters();
+  test_wider();
+  test_wider_rounding();
+  test_decides();
   test_radians();
   test_doubt(POSENC_F32, "f32");
   test_doubt(POSENC_F16, "f16");

@@ -34,7 +34,7 @@ for ulp in 0 -1; do refused_table "--max-ulp $ulp: not above 0" --max-ulp $ulp; 
 for ulp in inf nan 1e400; do refused_table "--max-ulp $ulp: not finite" --max-ulp $ulp; done
 refused_table '--max-ulp half: not a number' --max-ulp half
 refused_table '--max-ulp 0.25: no kernel' --max-ulp 0.25
-refused_table '--max-ulp 1: no kernel' --max-ulp 1 --dtype f64
+refused_table '--max-ulp 1: no kernel' --max-ulp 1 --base 3e12
 refused_table '--max-ulp 1: cannot be combined with --kernel' --max-ulp 1 --kernel rotation-portable
 for len in 12x 1e3 0x10 ' 1' 1.0 - +; do refused_table "--len $len: not an integer" --len "$len"; done
 refused_table "--len '': not an integer" --len ''

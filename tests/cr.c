@@ -14,7 +14,7 @@
 #include "impls/cr/cr.h"
 #include "lib/simd/generic.h"
 
-enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = false, SHIFT_FROM = 0 };
+enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = false, SHIFT_FROM = 0, SUM_VECTORS = 4 };
 
 INLINE bool is_uncertain(posenc_dtype dtype, flags any) {
   (void)dtype;
@@ -39,6 +39,37 @@ INLINE void store_certain(posenc_dtype dtype, bool streamed, void *place, double
 INLINE flags store_pair(posenc_dtype dtype, bool streamed, void *place, doubles a, doubles b, flags so_far) {
   store_certain(dtype, streamed, place, a, b);
   return so_far;
+}
+
+INLINE u64s store_between(posenc_dtype dtype, void *to, const doubles *least, const doubles *most) {
+  (void)dtype;
+  (void)to;
+  (void)least;
+  (void)most;
+  return (u64s){0};
+}
+
+/* What f64 is rounded from, and its error; low and high are equal, so that nothing is in doubt. */
+typedef struct interval {
+  doubles low, high, t, r, error;
+} interval;
+
+INLINE interval interval_of(bool scaled, posenc_sum factor, doubles t, doubles r, doubles above, doubles error) {
+  (void)scaled;
+  (void)factor;
+  return (interval){above, above, t, r, error};
+}
+
+/* Those of the table that begins at sums_start. */
+typedef struct unrounded {
+  double t, r, error;
+} unrounded;
+static double *sums_start;
+static unrounded *made_sums;
+
+INLINE void store_sum(bool streamed, double *to, interval x) {
+  (void)streamed;
+  for (int i = 0; i < LANES; i++) made_sums[to - sums_start + i] = (unrounded){x.t[i], x.r[i], x.error[i]};
 }
 
 #include "impls/cr/template.h"
@@ -143,6 +174,91 @@ static double test_drawn(void) {
   return worst;
 }
 
+/* ---- f64 ---- */
+
+/* The largest distance of rows from MPFR, in units of the error that they are taken to have. */
+static double worst_sum_of(const posenc_problem *problem, int64_t first, int64_t rows) {
+  mpfr_t w, x, y[2];
+  double worst = 0.0;
+  mpfr_inits2(300, w, x, y[0], y[1], (mpfr_ptr)0);
+  for (int64_t i = 0; i < DIM / 2; i++) {
+    mpfr_set_d(w, problem->base, MPFR_RNDN);
+    mpfr_set_si(x, (long)-i, MPFR_RNDN);
+    mpfr_div_si(x, x, DIM / 2, MPFR_RNDN);
+    mpfr_pow(w, w, x, MPFR_RNDN);
+    for (int64_t row = first; row < first + rows; row++) {
+      mpfr_mul_si(x, w, (long)(problem->first + row), MPFR_RNDN);
+      mpfr_sin_cos(y[0], y[1], x, MPFR_RNDN);
+      for (int cosine = 0; cosine < 2; cosine++) {
+        const unrounded *made = &made_sums[row * DIM + 2 * i + cosine];
+        mpfr_sub_d(y[cosine], y[cosine], made->t, MPFR_RNDN);
+        mpfr_sub_d(y[cosine], y[cosine], made->r, MPFR_RNDN);
+        worst = fmax(worst, fabs(mpfr_get_d(y[cosine], MPFR_RNDN)) / made->error);
+      }
+    }
+  }
+  mpfr_clears(w, x, y[0], y[1], (mpfr_ptr)0);
+  return worst;
+}
+
+/* Rows from the first anchor of a call on, and as many before the next that is found anew. */
+static void test_sums(void) {
+  enum { DRAWN = 60, SOME = 48, LONG = SUM_RUN - BLOCK };
+  static double out[LONG * DIM];
+  uint64_t state = 3;
+  double worst = 0.0, worst_base = 0.0;
+  sums_start = out;
+  made_sums = malloc(sizeof *made_sums * LONG * DIM);
+  for (int n = 0; made_sums && n < DRAWN; n++) {
+    posenc_problem problem = posenc_table(LONG, DIM);
+    void *constants;
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    const double drawn = (double)(state >> 11) * 0x1p-53;
+    problem.dtype = POSENC_F64;
+    problem.base = exp2(n % 2 ? 2.0 * drawn : 40.0 * drawn);
+    problem.first = n % 3 ? (int64_t)(state >> 24) : -(int64_t)(state >> 52);
+    if (cr_prepare(&problem, NULL, &constants) != POSENC_OK) break;
+    execute(constants, &problem, 0, LONG, out);
+    cr_release(constants);
+    const double here = fmax(worst_sum_of(&problem, 0, SOME), worst_sum_of(&problem, LONG - SOME, SOME));
+    if (!(here > worst)) continue;
+    worst = here;
+    worst_base = problem.base;
+  }
+  free(made_sums);
+  ok(worst <= 1.0, "f64, %d drawn tables: within %.4f of the error, with base %.17g", DRAWN, worst, worst_base);
+  ok(worst > 1.0 / 64.0, "and that is no small part of it");
+}
+
+/* ---- the last resort ---- */
+
+/* Whether A sin x is rounded to this number of f32, of both signs. */
+static bool is_rounded_to(double attention, double angle, double want) {
+  posenc_problem problem = posenc_table(1, 2);
+  void *constants;
+  problem.base = 1.0;
+  problem.scale = angle;
+  problem.scaling.attention = attention;
+  if (cr_prepare(&problem, NULL, &constants) != POSENC_OK) return false;
+  const double got = cr_value(constants, POSENC_F32, 1, 0, false), back = cr_value(constants, POSENC_F32, -1, 0, false);
+  cr_release(constants);
+  return got == want && back == -want;
+}
+
+/* Where 128 bits do not tell: A x is the middle between two numbers, and A sin x 2^-135 and less below it; or A x is
+   2^-132 above one, and x³ far less than that. */
+static void test_last_resort(void) {
+  int wrong = 0, tried = 0;
+  for (int n = 0; n < 800; n++, tried += 3) {
+    const int power = -69 - n % 4, odd = (1 << 24) + 2 * n + 1,
+              factor = 16385 + 2 * n; /* of 25 bits, as 1025 × factor */
+    wrong += !is_rounded_to(1.0, ldexp(odd, power), ldexp(odd - 1, power));
+    wrong += !is_rounded_to(0x1.004p0, ldexp(factor, power), ldexp(1025.0 * factor - 1.0, power - 10));
+    wrong += !is_rounded_to(0x1.0000000000001p0, ldexp(odd, -104), ldexp(odd + 1, -104));
+  }
+  ok(wrong == 0, "%d of %d sines next to a middle misrounded", wrong, tried);
+}
+
 /* impls/cr/cr.h and rotation.h, line by line, in units of 2^-53, from the constants that the code works with. */
 static void test_derivations(void) {
   const double unit = 0x1p-53, anchor = 4.0, turned = 4.0 + 2.5;
@@ -165,6 +281,9 @@ static void test_derivations(void) {
   const double beyond = leapt + rows_back * 2.0 + slow + carried;
   ok(beyond <= CR_ERROR / unit, "with values beyond 1: %.1f", beyond);
   ok(nextafter(CR_GRID, INFINITY) - CR_GRID == 2.0 * CR_ERROR, "the grid of doubt is twice as wide");
+  const double sum = 12.5 * carried + 0.5 * rows_back + 4.0 + 12.0 + 5.0, unit_of_sums = 0x1p-80;
+  ok(sum < SUM_ERROR / unit_of_sums, "f64: %.1f of %.0f × 2^-80 scales", sum, SUM_ERROR / unit_of_sums);
+  ok(nextafter(SUM_GRID, INFINITY) - SUM_GRID == 0x1p-26, "its grid");
   const posenc_bound rotation = ROTATION_BOUND;
   const double rotated = anchor + rows_back * turned;
   ok(1.5 * rotated < rotation.abs / unit && 1.5 * rotated > rotation.abs / unit / 2.0,
@@ -179,6 +298,8 @@ int main(void) {
   worst = fmax(worst, test_table(0x1p40, 1000000));
   worst = fmax(worst, test_drawn());
   ok(worst > CR_ERROR * 0x1p53 / 64.0, "the worst of all, %.1f × 2^-53, is no small part of what is derived", worst);
+  test_sums();
+  test_last_resort();
   test_derivations();
   mpfr_free_cache();
   return tap_done();

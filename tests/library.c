@@ -302,17 +302,26 @@ static void test_threaded_choice(const char *best_cr) {
          options.threads = 2);
 }
 
-static void test_f64_choice(const char *best) {
+static void test_f64_choice(const char *best, const char *best_cr) {
   static const double ends[][2] = {{0.0, -100000.0}, {-100000.0, 0.0}, {100000.0, 0.0}, {0.0, 100000.0}};
   posenc_problem problem = posenc_table(512, 512);
   problem.dtype = POSENC_F64;
-  CHOSEN(best, (void)0);
+  CHOSEN(best_cr, (void)0);
+  CHOSEN(best_cr, options.max_ulp = 0.5);
   CHOSEN(best, options.max_abs = 0x1p-43);
   problem.scaling.attention = 1000.0; /* which multiplies errors too */
+  CHOSEN(best_cr, options.max_abs = 0x1p-43);
+  CHOSEN(best_cr, options.max_abs = 0x1p-44);
+  CHOSEN("none", options.max_abs = 0x1p-45);
+  CHOSEN(best, options.max_abs = 0x1p-34);
+  problem.scaling.attention = 0.0;
+  problem.base = 0x1p41; /* no kernel rounds that correctly */
+  CHOSEN(best, (void)0);
+  CHOSEN("none", options.max_ulp = 1.0);
+  problem.scaling.attention = 1000.0;
   CHOSEN("none", options.max_abs = 0x1p-43);
   CHOSEN(best, options.max_abs = 0x1p-34);
   problem.scaling.attention = 0.0;
-  CHOSEN("none", options.max_ulp = 1.0); /* no kernel is correctly rounded in f64 */
   problem.rows = 1;
   CHOSEN("naive-f64", options.max_abs = 0x1p-51); /* at position 0 */
   /* Its error grows with the distance from 0, on either side. */
@@ -338,14 +347,16 @@ static void test_choice(void) {
   const char *best_cr = vectors ? "cr-avx512" : half ? "cr-avx2" : "cr-portable";
   test_threaded_choice(best_cr);
   const char *wide = vectors ? "rotation-avx512" : "rotation-portable";
-  test_f64_choice(wide);
+  test_f64_choice(wide, best_cr);
   /* Without limits, where no kernel rounds correctly. */
   posenc_problem problem = posenc_table(512, 512);
   problem.scaling.attention = 1.5;
+  CHOSEN(best_cr, (void)0);
+  CHOSEN(best_cr, options.max_ulp = 0.5);
+  problem.base = 0x1p41;
   CHOSEN(wide, (void)0);
   CHOSEN("none", options.max_ulp = 0.5);
   problem.scaling.attention = 0.0;
-  problem.base = 0x1p41;
   CHOSEN(wide, (void)0);
   CHOSEN("none", options.max_ulp = 0.5);
 }

@@ -4,8 +4,11 @@
 #include "reference/worst.h"
 #include "tests/exact.h"
 #include "tests/library.h"
+#include "tests/scalings.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_correct(const posenc_kernel *kernel) {
   return kernel->bound.derived && kernel->bound.ulp == 0.5 && kernel->bound.abs == 0.0 && !kernel->keeps_rows;
@@ -50,35 +53,91 @@ static void test_file(const char *folder, double base, int64_t dim) {
   worst_free(&w);
 }
 
-/* All elements of the blocks next to position 0, which is exact without being recomputed. */
-static void test_near_zero(posenc_dtype dtype, posenc_layout layout, int64_t dim) {
-  enum { ROWS = 72, FIRST = -36 };
-  posenc_problem problem = posenc_table(ROWS, dim);
+/* All elements of some blocks, in one call and in calls of 1 to 19 rows. */
+static void test_all(posenc_problem problem, const char *what) {
+  enum { ROWS = 72 };
   size_t count;
   const posenc_kernel *const *kernels = posenc_kernels(&count);
-  const posenc_columns at = posenc_layout_columns(layout, dim);
-  problem.first = FIRST;
-  problem.dtype = dtype;
-  problem.layout = layout;
+  const posenc_columns at = posenc_layout_columns(problem.layout, problem.dim);
+  const int64_t dim = problem.dim;
+  const size_t row_bytes = (size_t)dim * posenc_dtype_bytes(problem.dtype);
+  problem.rows = ROWS;
   exact_pair *values = exact_table(&problem);
-  char *table = malloc(ROWS * (size_t)dim * posenc_dtype_bytes(dtype));
+  char *table = malloc(ROWS * row_bytes), *pieces = malloc(ROWS * row_bytes);
   for (size_t k = 0; k < count; k++) {
     if (!is_correct(kernels[k])) continue;
     posenc_plan *plan = plan_or_skip(kernels[k]->name, kernels[k], &problem);
     if (!plan) continue;
     posenc_execute(plan, 0, ROWS, table);
+    for (int64_t row = 0, rows = 1; row < ROWS; row += rows, rows = rows % 19 + 1) {
+      if (rows > ROWS - row) rows = ROWS - row;
+      posenc_execute(plan, row, rows, pieces + (size_t)row * row_bytes);
+    }
     int wrong = 0;
     for (int64_t n = 0; n < ROWS * dim / 2; n++) {
       const int64_t row = n / (dim / 2) * dim, index = n % (dim / 2);
-      wrong += format_element(dtype, table, row + at.sin + index * at.step) != values[n].sine.rounded;
-      wrong += format_element(dtype, table, row + at.cos + index * at.step) != values[n].cosine.rounded;
+      wrong += format_element(problem.dtype, table, row + at.sin + index * at.step) != values[n].sine.rounded;
+      wrong += format_element(problem.dtype, table, row + at.cos + index * at.step) != values[n].cosine.rounded;
     }
-    ok(wrong == 0, "%s, dtype %d, layout %d, around 0: %d of %d elements misrounded", kernels[k]->name, (int)dtype,
-       (int)layout, wrong, ROWS * (int)dim);
+    ok(wrong == 0 && memcmp(table, pieces, ROWS * row_bytes) == 0,
+       "%s, dtype %d, layout %d, dim %d, base %g, from %" PRId64 ", %s: %d of %d elements misrounded", kernels[k]->name,
+       (int)problem.dtype, (int)problem.layout, (int)dim, problem.base, problem.first, what, wrong, ROWS * (int)dim);
     posenc_plan_destroy(plan);
   }
   free(values);
   free(table);
+  free(pieces);
+}
+
+/* Next to position 0, which is exact without being recomputed, and far from it. */
+static void test_near_zero(posenc_dtype dtype, posenc_layout layout, int64_t dim) {
+  posenc_problem problem = posenc_table(0, dim);
+  problem.first = -36;
+  problem.dtype = dtype;
+  problem.layout = layout;
+  test_all(problem, "around 0");
+}
+
+static void test_f64(void) {
+  static const double bases[] = {1.0, 1.5, 1e4, 1e7, 0x1p40};
+  static const int64_t firsts[] = {-36, 8190, -(INT64_C(1) << 40), INT64_C(1) << 61};
+  posenc_problem problem = posenc_table(0, 76);
+  problem.dtype = POSENC_F64;
+  for (size_t b = 0; b < sizeof bases / sizeof *bases; b++)
+    for (size_t n = 0; n < sizeof firsts / sizeof *firsts; n++) {
+      problem.base = bases[b];
+      problem.first = firsts[n];
+      problem.layout = (n + b) % 2 ? POSENC_SPLIT : POSENC_INTERLEAVED;
+      test_all(problem, "f64");
+    }
+  problem.scale = 0x1.8p-9;
+  problem.base = 100.0;
+  test_all(problem, "scaled positions");
+  problem.scale = 0x1p-56; /* from π/2 - 2^-51 on, in steps of 2^-56: a cosine is as small as 2^-57 */
+  problem.base = 1.0;
+  problem.dim = 8;
+  problem.first = INT64_C(113187804032455044) - 36;
+  test_all(problem, "next to a quarter of a turn");
+}
+
+/* The factors of formulas, and such that are a middle between two numbers of a format, which rounds to even, or next to
+   one. */
+static void test_attention(posenc_dtype dtype) {
+  static const double factors[] = {1.1386294361119891, 0x1.000001p0,       0x1.000003p0,        0x1.002p0, 0x1.006p0,
+                                   0x1.01p0,           0x1.030000000001p0, 0x1.fffffffffffffp9, 0x1p-10,   2.0};
+  double lengths[32];
+  for (int i = 0; i < 32; i++) lengths[i] = 1.0 + i / 7.0;
+  posenc_problem problem = with_base(0, 64, 1e4);
+  problem.dtype = dtype;
+  problem.first = -36;
+  for (size_t n = 0; n < sizeof factors / sizeof *factors; n++) {
+    problem.scaling.attention = factors[n];
+    problem.layout = n % 2 ? POSENC_SPLIT_CS : POSENC_INTERLEAVED_CS;
+    test_all(problem, "an attention factor");
+  }
+  problem.scaling.attention = 0.0;
+  test_all(yarn(problem, 40.0, 4096, true), "yarn");
+  test_all(longrope(problem, 32.0, 4096, lengths), "longrope");
 }
 
 int main(void) {
@@ -91,6 +150,14 @@ int main(void) {
   test_near_zero(POSENC_BF16, POSENC_SPLIT, 770);
   test_near_zero(POSENC_F16, POSENC_SPLIT_CS, 36);
   test_near_zero(POSENC_BF16, POSENC_INTERLEAVED_CS, 34);
+  test_near_zero(POSENC_F64, POSENC_INTERLEAVED, 258);
+  test_near_zero(POSENC_F64, POSENC_SPLIT_CS, 18);
+  test_near_zero(POSENC_F64, POSENC_SPLIT, 2);
+  test_f64();
+  test_attention(POSENC_F32);
+  test_attention(POSENC_F64);
+  test_attention(POSENC_F16);
+  test_attention(POSENC_BF16);
   mpfr_free_cache();
   return tap_done();
 }

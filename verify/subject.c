@@ -25,8 +25,8 @@
 /* ---- the contract --------------------------------------------------------------------------------------------- */
 
 /*
- * The contract is about positions in units of 1/scale. An attention factor multiplies a table of f64 and its errors;
- * the factor and the product are rounded to double, which is less than 2^-51 of them, and the result to the dtype.
+ * The contract is about positions in units of 1/scale. An attention factor multiplies a table of f64 and its errors,
+ * unless the kernel attends; the factor and the product are rounded to double, which is less than 2^-51 of them, and the result to the dtype.
  */
 static void set_bounds(subject *s) {
   const posenc_problem *problem = &s->shape->problem;
@@ -39,9 +39,13 @@ static void set_bounds(subject *s) {
   }
   s->applied = s->most = s->bound;
   if (s->attention == 1.0) return;
-  s->bound.abs = s->attention * (posenc_bound_at(given, POSENC_F64, 0) + 0x1p-51);
+  if (s->kernel->attends) {
+    s->bound.abs *= s->attention;
+  } else {
+    s->bound.abs = s->attention * (posenc_bound_at(given, POSENC_F64, 0) + 0x1p-51);
+    s->bound.ulp = 0.5;
+  }
   s->bound.growth *= s->attention;
-  s->bound.ulp = 0.5;
   s->most = s->bound;
   int exponent;
   frexp(s->attention, &exponent);

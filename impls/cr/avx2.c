@@ -11,7 +11,7 @@
 
 /* Vectors that are computed side by side: as many as fit in 16 registers; for streaming more, which write two lines of
    a row in succession and are 1.4 times as fast in memory. */
-enum { VECTORS = 4, STREAM_VECTORS = 8, STREAMS = true, SHIFT_FROM = 1 << 18 };
+enum { VECTORS = 4, STREAM_VECTORS = 8, STREAMS = true, SHIFT_FROM = 1 << 18, SUM_VECTORS = 2 };
 #include "impls/cr/template.h"
 #endif
 

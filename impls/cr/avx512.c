@@ -11,7 +11,7 @@
 #include "impls/cr/store.h"
 
 /* Enough chains to hide the latency of a step. */
-enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = true, SHIFT_FROM = 1 << 21 };
+enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = true, SHIFT_FROM = 1 << 21, SUM_VECTORS = 4 };
 #include "impls/cr/template.h"
 
 /* Add without rows on the way; else by rows. */

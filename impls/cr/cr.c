@@ -2,8 +2,10 @@
 #include "impls/cr/cr.h"
 #include "lib/api/kernel.h"
 #include "lib/exact/wide.h"
+#include "lib/exact/wider.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The longest wave is 2^43 positions, so that no sine is so small that 2^-122 is a poor relative bound. A scale
    limits the smallest angle instead: positions may be multiples of it, as those of a list are. An angle x that is itself
@@ -55,14 +57,13 @@ const char *cr_can_do(const posenc_problem *problem) {
   least *= fmax(1.0, least_position(problem));
   if (least < 1.0 && problem->base > least / least_angle) return "it needs angles of 2^-38 and more";
   if (problem->shift > 1.0) return "it needs shift <= 1";
-  if (problem->dtype == POSENC_F64) return "it does not write f64";
   return angle_can_do(problem);
 }
 
 void cr_release(void *table) {
   cr_table *made = table;
-  angle_release(made->angles);
-  free(made->twice_cosine);
+  if (made->angles) angle_release(made->angles);
+  free(made->memory);
   free(made);
 }
 
@@ -106,39 +107,109 @@ uint64_t cr_digest(const cr_table *table, const posenc_problem *problem) {
   return mix(digest, CR_BLOCK << 8 | CR_ADVANCES);
 }
 
-posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table) {
-  const size_t pairs = (size_t)(problem->dim / 2), padded = angle_padded(problem);
-  const size_t copies = (size_t)posenc_layout_columns(problem->layout, problem->dim).step;
-  cr_table *made = calloc(1, sizeof *made);
-  void *angles;
+/* One word of memory for each of so many entries of so many arrays. */
+static double *allocate(size_t entries, size_t arrays) {
   size_t bytes;
-  if (!made) return POSENC_OUT_OF_MEMORY;
-  if (!__builtin_mul_overflow(padded, (copies + 2) * sizeof *made->twice_cosine, &bytes))
-    made->twice_cosine = aligned_alloc(64, bytes);
-  if (!made->twice_cosine || angle_prepare(problem, options, &angles) != POSENC_OK) {
-    free(made->twice_cosine);
-    free(made);
-    return POSENC_OUT_OF_MEMORY;
+  return __builtin_mul_overflow(entries, arrays * sizeof(double), &bytes) ? NULL : aligned_alloc(64, bytes);
+}
+
+static void find_sincos(const cr_table *made, size_t index, int64_t position, posenc_sum *sine, posenc_sum *cosine) {
+  const u128 turn = wide_turn(made->angles, (int64_t)index, position);
+  *sine = wide_sum(wide_sine(turn));
+  *cosine = wide_sum(wide_cosine(turn));
+}
+
+/* Entries past the last pair are 0: what is computed there is not in doubt. */
+static bool prepare_sums(cr_table *made, size_t padded, size_t copies) {
+  enum { PAIR_ARRAYS = 8, COLUMN_ARRAYS = 3 };
+  const size_t arrays = PAIR_ARRAYS + COLUMN_ARRAYS * copies;
+  cr_sums *sums = &made->sums;
+  made->memory = allocate(padded, arrays);
+  if (!made->memory) return false;
+  memset(made->memory, 0, padded * arrays * sizeof *made->memory);
+  double **const of_pairs[PAIR_ARRAYS] = {&sums->step_sin,     &sums->step_sin_low, &sums->step_cos,
+                                          &sums->step_cos_low, &sums->block_sin,    &sums->block_sin_low,
+                                          &sums->block_cos,    &sums->block_cos_low};
+  for (size_t n = 0; n < PAIR_ARRAYS; n++) *of_pairs[n] = made->memory + n * padded;
+  sums->twice_cosine = made->memory + PAIR_ARRAYS * padded;
+  sums->twice_head = sums->twice_cosine + copies * padded;
+  sums->twice_tail = sums->twice_head + copies * padded;
+  for (size_t i = 0; i < (size_t)made->pairs; i++) {
+    posenc_sum sine, cosine;
+    find_sincos(made, i, CR_BLOCK, &sine, &cosine);
+    sums->block_sin[i] = sine.high;
+    sums->block_sin_low[i] = sine.low;
+    sums->block_cos[i] = cosine.high;
+    sums->block_cos_low[i] = cosine.low;
+    find_sincos(made, i, 1, &sine, &cosine);
+    sums->step_sin[i] = sine.high;
+    sums->step_sin_low[i] = sine.low;
+    sums->step_cos[i] = cosine.high;
+    sums->step_cos_low[i] = cosine.low;
+    const double twice = 2.0 * cosine.high, head = (twice + 0x1.8p27) - 0x1.8p27; /* multiples of 2^-25 */
+    for (size_t at = copies * i; at < copies * (i + 1); at++) {
+      sums->twice_cosine[at] = twice;
+      sums->twice_head[at] = head;
+      sums->twice_tail[at] = (twice - head) + 2.0 * cosine.low;
+    }
   }
-  made->pairs = (int64_t)pairs;
-  made->angles = angles;
+  return true;
+}
+
+static bool prepare_doubles(cr_table *made, const posenc_problem *problem, size_t padded, size_t copies) {
+  made->memory = allocate(padded, copies + 2);
+  if (!made->memory) return false;
+  made->twice_cosine = made->memory;
   made->block_sin = made->twice_cosine + copies * padded;
   made->block_cos = made->block_sin + padded;
-  for (size_t i = 0; i < pairs; i++) {
+  for (size_t i = 0; i < (size_t)made->pairs; i++) {
     const double twice = wide_twice_cosine(made->angles, (int64_t)i);
     for (size_t copy = 0; copy < copies; copy++) made->twice_cosine[copies * i + copy] = twice;
     angle_sincos(angle_at(made->angles->turn_high[i], made->angles->turn_low[i], CR_BLOCK), &made->block_sin[i],
                  &made->block_cos[i]);
   }
   pad(made, padded, copies);
-  made->certificate = pairs <= CERTIFIED_PAIRS ? certificate_find(cr_digest(made, problem)) : (certificate){NULL, 0};
+  if (made->pairs <= CERTIFIED_PAIRS && !made->is_scaled)
+    made->certificate = certificate_find(cr_digest(made, problem));
+  return true;
+}
+
+/* Of the attention factor, the upper 128 bits. */
+static u128 mantissa_of(const cr_table *table) {
+  const uint64_t *limb = table->exact_factor.mantissa.limb;
+  return (u128)limb[3] << 64 | limb[2];
+}
+
+posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table) {
+  const size_t padded = angle_padded(problem),
+               copies = (size_t)posenc_layout_columns(problem->layout, problem->dim).step;
+  cr_table *made = calloc(1, sizeof *made);
+  void *angles;
+  if (!made) return POSENC_OUT_OF_MEMORY;
+  made->pairs = problem->dim / 2;
+  made->is_scaled = posenc_attention(problem) != 1.0;
+  made->exact_factor = angle_attention(problem);
+  const posenc_sum part = wide_sum((wide){mantissa_of(made) >> 1, false});
+  made->factor.high = ldexp(part.high, made->exact_factor.exponent);
+  made->factor.low = ldexp(part.low, made->exact_factor.exponent);
+  made->scaled_error = ldexp(CR_ERROR, made->exact_factor.exponent);
+  bool is_made = angle_prepare(problem, options, &angles) == POSENC_OK;
+  if (is_made) {
+    made->angles = angles;
+    is_made = problem->dtype == POSENC_F64 ? prepare_sums(made, padded, copies)
+                                           : prepare_doubles(made, problem, padded, copies);
+  }
+  if (!is_made) {
+    cr_release(made);
+    return POSENC_OUT_OF_MEMORY;
+  }
   *table = made;
   return POSENC_OK;
 }
 
 /* The exponent of the smallest subnormal number. */
 static int least_exponent(posenc_dtype dtype) {
-  return dtype == POSENC_F32 ? -149 : dtype == POSENC_F16 ? -24 : -133;
+  return dtype == POSENC_F64 ? -1074 : dtype == POSENC_F32 ? -149 : dtype == POSENC_F16 ? -24 : -133;
 }
 
 posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, rotation_block at, int64_t index,
@@ -161,10 +232,32 @@ posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, ro
   return stages;
 }
 
+bool cr_exact_stages(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
+                     posenc_stages *stages) {
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t i = 0; i < table->pairs; i++, stages++) {
+      const u128 turn = wide_turn(table->angles, i, problem->first + row + r);
+      stages->frequency = angle_radians(table->angles->turn_high[i], table->angles->turn_low[i]);
+      stages->phase = angle_phase((uint64_t)(turn >> 64), (uint64_t)turn);
+      stages->sine = wide_sum(wide_sine(turn));
+      stages->cosine = wide_sum(wide_cosine(turn));
+    }
+  return true;
+}
+
 double cr_value(const cr_table *table, posenc_dtype dtype, int64_t position, int64_t index, bool cosine) {
-  if (position == 0) return cosine;
+  if (position == 0 && !(cosine && table->is_scaled)) return cosine;
+  const int exponent = table->is_scaled ? table->exact_factor.exponent : 0, bits = cr_precision(dtype),
+            least = least_exponent(dtype) - exponent;
   const u128 turn = wide_turn(table->angles, index, position);
-  return wide_round(cosine ? wide_cosine(turn) : wide_sine(turn), cr_precision(dtype), least_exponent(dtype));
+  wide value = cosine ? wide_cosine(turn) : wide_sine(turn);
+  if (table->is_scaled) value = wide_times(value, mantissa_of(table));
+  if (wide_decides(value, bits, least)) return ldexp(wide_round(value, bits, least), exponent);
+
+  const fixed exact_turn = wider_turn(table->angles, index, position);
+  wider exact = cosine ? wider_cosine(exact_turn) : wider_sine(exact_turn);
+  if (table->is_scaled) exact = wider_times(exact, table->exact_factor.mantissa);
+  return ldexp(wider_round(exact, bits, least), exponent);
 }
 
 void cr_element(const cr_table *table, const posenc_problem *problem, int64_t position, int64_t column, void *row) {

@@ -69,7 +69,8 @@
 
 /* Fields that all contracts of the family share, the threaded kernel's included. */
 #define CR_PROMISE                                                                                                     \
-  .abi = POSENC_KERNEL_ABI, .bound = CR_BOUND, .reproducible = true, .scales = true, .can_do = cr_can_do
+  .abi = POSENC_KERNEL_ABI, .bound = CR_BOUND, .reproducible = true, .scales = true, .attends = true,                  \
+  .can_do = cr_can_do
 #define CR_CONTRACT CR_PROMISE, .basis = CR_BASIS, .prepare = cr_prepare, .release = cr_release
 /* The functions that template.h defines. */
 #define CR_FUNCTIONS .execute = execute, .stages = stage_samples
@@ -87,12 +88,29 @@ _Static_assert(CR_SUM < 2 * 512, "CR_ERROR, 512 u, is above what the fast path a
 
 enum { CR_NEXT_PAIRS = 32 };
 
-/* Constants of a plan; arrays have one entry per frequency, and then the first ones again, CR_NEXT_PAIRS or more. */
+/* Constants of sums.h: arrays have one entry per frequency, those of twice_cosine one per column of an interleaved
+   table. */
+typedef struct cr_sums {
+  double *step_sin, *step_sin_low, *step_cos, *step_cos_low;     /* of one position */
+  double *block_sin, *block_sin_low, *block_cos, *block_cos_low; /* of a block, 32 positions */
+  double *twice_cosine, *twice_head, *twice_tail; /* of one position: rounded; a multiple of 2^-25, and the rest */
+} cr_sums;
+
+/* Constants of a plan. Of f64 there are angles, factor and sums. Other arrays have one entry per frequency, and then
+   the first ones again, CR_NEXT_PAIRS or more. */
 typedef struct cr_table {
   int64_t pairs;
   angle_table *angles;
+  bool is_scaled; /* by an attention factor */
+  angle_factor exact_factor;
+  posenc_sum factor; /* the same */
+  /* What the factor makes of CR_ERROR, its own rounding and that of the product included: each is at most 2^-53 of a
+     value below 2^exponent, and 497 + 2 < 512. */
+  double scaled_error;
+  double *memory; /* of all that follows */
+  cr_sums sums;
   double *twice_cosine;          /* of one position, rounded to nearest; in an interleaved table one for each column */
-  double *block_sin, *block_cos; /* angle_sincos of a block, 32 positions; in the memory of twice_cosine */
+  double *block_sin, *block_cos; /* angle_sincos of a block, 32 positions */
   certificate certificate;
 } cr_table;
 
@@ -102,7 +120,10 @@ const char *cr_can_do(const posenc_problem *problem);
 
 /* Bits of a significand of the table's format, the hidden one included. */
 static inline int cr_precision(posenc_dtype dtype) {
-  return dtype == POSENC_F32 ? 24 : dtype == POSENC_F16 ? ROUND_F16_PRECISION : ROUND_BF16_PRECISION;
+  return dtype == POSENC_F64   ? 53
+         : dtype == POSENC_F32 ? 24
+         : dtype == POSENC_F16 ? ROUND_F16_PRECISION
+                               : ROUND_BF16_PRECISION;
 }
 
 /* The low bits of the mantissa of a double that are zero in a midpoint of the format and in every number with as few
@@ -136,7 +157,11 @@ static inline bool cr_needs_double(double x, posenc_dtype dtype) {
 posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, rotation_block at, int64_t index,
                         double sine, double cosine);
 
-/* The sine or cosine of a pair, correctly rounded to the format. */
+/* The stages of whole rows of f64, which cr_value computes. */
+bool cr_exact_stages(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
+                     posenc_stages *stages);
+
+/* The sine or cosine of a pair, times the attention factor, correctly rounded to the format. */
 double cr_value(const cr_table *table, posenc_dtype dtype, int64_t position, int64_t index, bool cosine);
 
 /* A digest of all constants of a plan that decide what the fast path computes. */

@@ -5,7 +5,7 @@
 
 #include "impls/cr/store.h"
 
-enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = false, SHIFT_FROM = 0 };
+enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = false, SHIFT_FROM = 0, SUM_VECTORS = 4 };
 #include "impls/cr/template.h"
 
 const posenc_kernel posenc_kernel_cr_portable = {

@@ -5,6 +5,7 @@
 #define POSENC_IMPLS_CR_STORE_H
 
 #include "impls/cr/cr.h"
+#include "lib/simd/sums.h"
 
 INLINE void store_half(bool streamed, void *to, u16s half) {
   if (streamed)
@@ -22,17 +23,34 @@ INLINE void store_f32(bool streamed, float *to, doubles a, doubles b) {
   }
 }
 
-/* Stores 2 LANES columns, each double rounded once. A format of 16 bits is made from f32 that were rounded toward zero:
-   they are a middle only where the double is at least that; f16 by a conversion that takes ties to even, so that the
+/* 2 LANES columns in a format of 16 bits, each double rounded once. They are made from f32 that were rounded toward zero:
+   those are a middle only where the double is at least that; f16 by a conversion that takes ties to even, so that the
    lowest bit is set first. Only a double that is the middle itself is rounded away from zero; a certificate lists it if
    that is wrong. */
+INLINE u16s certain_half(posenc_dtype dtype, doubles a, doubles b) {
+  const u32s x = (u32s)truncated_to_floats(a, b);
+  return dtype == POSENC_F16 ? to_f16((floats)(x | 1)) : upper_halves(x + 0x8000);
+}
+
+/* Stores 2 LANES columns, each double rounded once. */
 INLINE void store_certain(posenc_dtype dtype, bool streamed, void *to, doubles a, doubles b) {
-  if (dtype == POSENC_F32) {
+  if (dtype == POSENC_F32)
     store_f32(streamed, to, a, b);
-  } else {
-    const u32s x = (u32s)truncated_to_floats(a, b);
-    store_half(streamed, to, dtype == POSENC_F16 ? to_f16((floats)(x | 1)) : upper_halves(x + 0x8000));
+  else
+    store_half(streamed, to, certain_half(dtype, a, b));
+}
+
+/* Stores 2 LANES columns that are between `least` and `most`: bits are set where the two are not rounded to the same
+   number. Where they are, so is all that is between them. */
+INLINE u64s store_between(posenc_dtype dtype, void *to, const doubles *least, const doubles *most) {
+  if (dtype == POSENC_F32) {
+    const floats low = to_floats(least[0], least[1]), high = to_floats(most[0], most[1]);
+    store_floats(to, high);
+    return (u64s)((u32s)low ^ (u32s)high);
   }
+  const u16s low = certain_half(dtype, least[0], least[1]), high = certain_half(dtype, most[0], most[1]);
+  store_u16s(to, high);
+  return (u64s) __builtin_convertvector(low ^ high, u32s);
 }
 
 /* Stores 2 LANES columns in f32, and flags those whose rounding is uncertain: the low words alone tell. */
@@ -61,6 +79,26 @@ INLINE flags store_pair(posenc_dtype dtype, bool streamed, void *to, doubles a, 
 
 INLINE bool is_uncertain(posenc_dtype dtype, flags found) {
   return dtype == POSENC_F32 ? has_zeros(found) : has_small(found, cr_least_f32(dtype) >> 16);
+}
+
+/* The ends of the interval that an element is in, rounded. */
+typedef struct interval {
+  doubles low, high;
+} interval;
+
+/* Of t + r; `above` is its upper end, which an attention factor multiplies, both parts of it. */
+INLINE interval interval_of(bool scaled, posenc_sum factor, doubles t, doubles r, doubles above, doubles error) {
+  if (!scaled) return (interval){t + (r - error), above};
+  const doubles high = factor.high - (doubles){0}, low = factor.low - (doubles){0}, product = t * high;
+  const doubles rest = multiply_add(r, high, multiply_add(t, low, product_rest(t, high, product)));
+  return (interval){product + (rest - error), product + (rest + error)};
+}
+
+INLINE void store_sum(bool streamed, double *to, interval x) {
+  if (streamed)
+    stream_doubles(to, x.high);
+  else
+    store_doubles(to, x.high);
 }
 
 #endif

@@ -3,7 +3,7 @@
  * The fast path of the correctly rounded kernels, for any instruction set. A kernel includes the header of its
  * instruction set (lib/simd) and store.h, defines VECTORS, even, the vectors of columns that walk down the rows
  * together, STREAM_VECTORS, at least as many, where they are stored past the caches, STREAMS, whether `stream` does
- * that, and SHIFT_FROM, see `execute`; then it includes this, and has its `execute` and `stage_samples`.
+ * that, SHIFT_FROM, see `execute`, and SUM_VECTORS, those of sums.h; then it includes this, and has its `execute` and `stage_samples`.
  */
 #ifndef POSENC_IMPLS_CR_TEMPLATE_H
 #define POSENC_IMPLS_CR_TEMPLATE_H
@@ -55,7 +55,7 @@ typedef struct column_span {
 typedef struct variant {
   int vectors;
   posenc_dtype dtype;
-  bool streamed, certified; /* without the rounding test */
+  bool streamed, certified, scaled; /* certified: without the rounding test; scaled: by an attention factor */
 } variant;
 
 INLINE int64_t bytes_of(variant as) {
@@ -68,18 +68,37 @@ INLINE doubles load_constants(const double *from) {
   return STREAMS ? load_doubles(from) : load_aligned(from);
 }
 
-INLINE void store_row(variant as, char *out, int row, const doubles *x, uncertain_rows *found) {
+/* Whether a rounding is uncertain. */
+INLINE bool store_tested_row(variant as, char *out, const doubles *x) {
   flags any = no_flags();
+  UNROLL(8)
+  for (int v = 0; v < as.vectors; v += 2)
+    any = store_pair(as.dtype, as.streamed, out + v * LANES * bytes_of(as), x[v], x[v + 1], any);
+  return is_uncertain(as.dtype, any);
+}
+
+/* The same of a row times the attention factor. */
+INLINE bool store_scaled_row(variant as, const cr_table *table, char *out, const doubles *x) {
+  const double factor = table->factor.high, error = table->scaled_error;
+  u64s any = {0};
+  UNROLL(8)
+  for (int v = 0; v < as.vectors; v += 2) {
+    const doubles a = x[v] * factor, b = x[v + 1] * factor, least[] = {a - error, b - error},
+                  most[] = {a + error, b + error};
+    any |= store_between(as.dtype, out + v * LANES * bytes_of(as), least, most);
+  }
+  return any_bits(any);
+}
+
+INLINE void store_row(variant as, const cr_table *table, char *out, int row, const doubles *x, uncertain_rows *found) {
   if (as.certified) {
     UNROLL(8)
     for (int v = 0; v < as.vectors; v += 2)
       store_certain(as.dtype, as.streamed, out + v * LANES * bytes_of(as), x[v], x[v + 1]);
     return;
   }
-  UNROLL(8)
-  for (int v = 0; v < as.vectors; v += 2)
-    any = store_pair(as.dtype, as.streamed, out + v * LANES * bytes_of(as), x[v], x[v + 1], any);
-  if (__builtin_expect(!is_uncertain(as.dtype, any), 1)) return;
+  const bool uncertain = as.scaled ? store_scaled_row(as, table, out, x) : store_tested_row(as, out, x);
+  if (__builtin_expect(!uncertain, 1)) return;
   UNROLL(8)
   for (int v = 0; v < as.vectors; v++) store_aligned(found->columns[found->count] + v * LANES, x[v]);
   found->rows[found->count++] = row;
@@ -92,31 +111,33 @@ INLINE void advance(variant as, doubles *before, const doubles *now, const doubl
     before[v] = multiply_subtract(load_constants(twice_cosine + v * LANES), now[v], before[v]);
 }
 
-/* Rows first, first + way, … as many as `rows`, of which those of the block are stored; a row on, the two states
-   have changed their parts. */
-INLINE void walk(variant as, char *out, int64_t row_bytes, rotation_block at, int first, int way, int rows,
-                 const double *twice_cosine, const double *start, const double *start_before, uncertain_rows *found) {
+/* The rows of the block from its anchor on, or back from the row before it; a row on, the two states have changed their
+   parts. */
+INLINE void walk(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
+                 uncertain_rows *found) {
+  const rotation_block at = to.at;
+  const int first = back ? -1 : 0, way = back ? -1 : 1, rows = back ? -at.from : at.to;
   doubles now[STREAM_VECTORS], before[STREAM_VECTORS];
   UNROLL(8)
   for (int v = 0; v < as.vectors; v++) {
-    now[v] = load_aligned(start + v * LANES);
-    before[v] = load_aligned(start_before + v * LANES);
+    now[v] = load_aligned((back ? from.before : from.now) + v * LANES);
+    before[v] = load_aligned((back ? from.now : from.before) + v * LANES);
   }
   out += (first - at.from) * row_bytes;
   for (int n = 0; n < rows; n += 2) {
     const int row = first + way * n, next = row + way;
-    if (row >= at.from && row < at.to) store_row(as, out, row, now, found);
-    advance(as, before, now, twice_cosine);
+    if (row >= at.from && row < at.to) store_row(as, to.table, out, row, now, found);
+    advance(as, before, now, from.twice_cosine);
     out += way * row_bytes;
-    if (n + 1 < rows && next >= at.from && next < at.to) store_row(as, out, next, before, found);
-    advance(as, now, before, twice_cosine);
+    if (n + 1 < rows && next >= at.from && next < at.to) store_row(as, to.table, out, next, before, found);
+    advance(as, now, before, from.twice_cosine);
     out += way * row_bytes;
   }
 }
 
 INLINE void walk_as(variant as, destination to, column_span from, char *out, int64_t row_bytes, uncertain_rows *found) {
-  walk(as, out, row_bytes, to.at, 0, 1, to.at.to, from.twice_cosine, from.now, from.before, found);
-  walk(as, out, row_bytes, to.at, -1, -1, -to.at.from, from.twice_cosine, from.before, from.now, found);
+  walk(as, to, from, false, out, row_bytes, found);
+  walk(as, to, from, true, out, row_bytes, found);
 }
 
 INLINE bool has_next_row(destination to, column_span from) {
@@ -126,7 +147,7 @@ INLINE bool has_next_row(destination to, column_span from) {
 /* A certificate has nothing on columns of the next row, which are walked from another anchor than theirs. */
 INLINE void walk_both_ways(variant as, destination to, column_span from, char *out, int64_t row_bytes,
                            uncertain_rows *found) {
-  const variant tested = {as.vectors, as.dtype, as.streamed, false};
+  const variant tested = {as.vectors, as.dtype, as.streamed, false, as.scaled};
   found->count = 0;
   if (as.certified && has_next_row(to, from))
     walk_as(tested, to, from, out, row_bytes, found);
@@ -134,15 +155,24 @@ INLINE void walk_both_ways(variant as, destination to, column_span from, char *o
     walk_as(as, to, from, out, row_bytes, found);
 }
 
+/* Whether a rounding of a table with an attention factor is uncertain. */
+INLINE bool is_between(const cr_table *table, posenc_dtype dtype, double x) {
+  uint64_t low = 0, high = 0; /* room for any dtype */
+  round_to(dtype, &low, 0, x * table->factor.high - table->scaled_error);
+  round_to(dtype, &high, 0, x * table->factor.high + table->scaled_error);
+  return low != high;
+}
+
 TARGET static __attribute__((noinline)) void recompute_uncertain(destination to, column_span from,
                                                                  const uncertain_rows *found) {
   const posenc_dtype dtype = to.problem->dtype;
+  const bool scaled = to.table->is_scaled;
   for (int n = 0; n < found->count; n++) {
-    if (to.at.center + found->rows[n] == 0 && !has_next_row(to, from)) continue; /* exact already: an anchor */
+    if (to.at.center + found->rows[n] == 0 && !has_next_row(to, from) && !scaled) continue; /* exact: an anchor */
     for (int64_t i = 0; i < from.count; i++) {
       const double x = found->columns[n][i];
-      const bool in_doubt = cr_is_uncertain(x, cr_midpoint_bits(dtype));
-      if (dtype == POSENC_F32 ? !in_doubt : !cr_needs_double(x, dtype)) continue;
+      const bool in_doubt = scaled ? is_between(to.table, dtype, x) : cr_is_uncertain(x, cr_midpoint_bits(dtype));
+      if (dtype == POSENC_F32 || scaled ? !in_doubt : !cr_needs_double(x, dtype)) continue;
       const bool is_next = from.column + i >= to.problem->dim;
       const int64_t column = from.column + i - (is_next ? to.problem->dim : 0), row = found->rows[n] + is_next;
       char *out = to.out + (row - to.at.from) * to.row_bytes;
@@ -186,7 +216,8 @@ INLINE column_span split_columns(column_span *from, int64_t columns) {
 
 INLINE void tiles(variant as, destination to, column_span from) {
   const bool streams_tail = as.streamed && TAIL * bytes_of(as) % STORE_LINE == 0;
-  const variant tail = {2, as.dtype, streams_tail, as.certified}, cut = {2, as.dtype, false, as.certified};
+  const variant tail = {2, as.dtype, streams_tail, as.certified, as.scaled},
+                cut = {2, as.dtype, false, as.certified, as.scaled};
   const int64_t width = as.vectors * LANES;
   while (from.count >= width) tile(as, to, split_columns(&from, width));
   while (from.count >= TAIL) tile(tail, to, split_columns(&from, TAIL));
@@ -204,12 +235,16 @@ INLINE void advance_anchor(const cr_table *table, int64_t pair, int64_t count, a
   }
 }
 
+INLINE i64s lane_numbers(void) {
+  static const uint64_t lanes[] = {0, 1, 2, 3, 4, 5, 6, 7};
+  return (i64s)load_u64s(lanes);
+}
+
 /* turns_at; of pairs past the last one, which are the first ones of the next row, at the next position. */
 INLINE u64s row_turns_at(const cr_table *table, int64_t pair, int64_t position) {
-  static const uint64_t lanes[] = {0, 1, 2, 3, 4, 5, 6, 7};
   const u64s turns = turns_at(table->angles, pair, position);
   if (__builtin_expect(pair + LANES <= table->pairs, 1)) return turns;
-  const i64s index = (i64s)load_u64s(lanes) + pair;
+  const i64s index = lane_numbers() + pair;
   return turns + (load_u64s(table->angles->turn_high + pair) & (u64s)(index >= table->pairs));
 }
 
@@ -274,7 +309,7 @@ typedef struct pair_span {
 
 /* A row alone is an anchor of its own: a certificate is for rows that are walked from the anchor of their block. */
 INLINE void execute_row(variant as, destination to, pair_span span, int64_t position, posenc_columns columns) {
-  const variant tested = {as.vectors, as.dtype, as.streamed, false};
+  const variant tested = {as.vectors, as.dtype, as.streamed, false, as.scaled};
   to.at = (rotation_block){position, 0, 1};
   for (int64_t done = 0; done < span.count; done += CHUNK) {
     const int64_t count = span.count - done < CHUNK ? span.count - done : CHUNK;
@@ -313,6 +348,8 @@ INLINE void execute_as(variant as, const cr_table *table, const posenc_problem *
   }
 }
 
+#include "impls/cr/sums.h"
+
 /* Columns of the row `from` of a block, in the place of those of the anchor. */
 INLINE void row_of(rotation_block at, const double *twice_cosine, int64_t count, double *now, const double *before) {
   const bool back = at.from < 0; /* the row before the anchor is one row back already */
@@ -333,6 +370,7 @@ INLINE void row_of(rotation_block at, const double *twice_cosine, int64_t count,
 TARGET static bool stage_samples(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                                  posenc_stages *stages) {
   const cr_table *table = constants;
+  if (problem->dtype == POSENC_F64) return cr_exact_stages(table, problem, row, rows, stages);
   const int64_t pairs = problem->dim / 2;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   const int64_t other = columns.step == 1 ? CHUNK : 1; /* from the first column of a pair to the second */
@@ -359,26 +397,29 @@ TARGET static bool stage_samples(const void *constants, const posenc_problem *pr
 /* One instance for each variant. */
 typedef void instance(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row, int64_t rows,
                       char *out);
-#define CR_INSTANCE(name, dtype, streamed, certified)                                                                  \
+#define CR_INSTANCE(name, dtype, streamed, certified, scaled)                                                          \
   TARGET static void name(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,           \
                           int64_t rows, char *out) {                                                                   \
-    const variant as = {(streamed) ? STREAM_VECTORS : VECTORS, dtype, streamed, certified};                            \
+    const variant as = {(streamed) ? STREAM_VECTORS : VECTORS, dtype, streamed, certified, scaled};                    \
     execute_as(as, table, problem, span, row, rows, out);                                                              \
   }
-#define CR_INSTANCES(way, streamed, certified)                                                                         \
-  CR_INSTANCE(f32##way, POSENC_F32, streamed, certified)                                                               \
-  CR_INSTANCE(f16##way, POSENC_F16, streamed, certified)                                                               \
-  CR_INSTANCE(bf16##way, POSENC_BF16, streamed, certified)
-CR_INSTANCES(_plain, false, false)
-CR_INSTANCES(_streamed, STREAMS, false)
+#define CR_INSTANCES(way, streamed, certified, scaled)                                                                 \
+  CR_INSTANCE(f32##way, POSENC_F32, streamed, certified, scaled)                                                       \
+  CR_INSTANCE(f16##way, POSENC_F16, streamed, certified, scaled)                                                       \
+  CR_INSTANCE(bf16##way, POSENC_BF16, streamed, certified, scaled)
+CR_INSTANCES(_plain, false, false, false)
+CR_INSTANCES(_streamed, STREAMS, false, false)
 /* A certificate is of fused operations. */
-CR_INSTANCES(_certified, false, FUSED)
-CR_INSTANCES(_both, STREAMS, FUSED)
+CR_INSTANCES(_certified, false, FUSED, false)
+CR_INSTANCES(_both, STREAMS, FUSED, false)
+CR_INSTANCES(_scaled, false, false, true)
 
 /* By dtype, whether streamed, whether certified. */
 static instance *const instances[][2][2] = {[POSENC_F32] = {{f32_plain, f32_certified}, {f32_streamed, f32_both}},
                                             [POSENC_F16] = {{f16_plain, f16_certified}, {f16_streamed, f16_both}},
                                             [POSENC_BF16] = {{bf16_plain, bf16_certified}, {bf16_streamed, bf16_both}}};
+static instance *const scaled_instances[] = {
+    [POSENC_F32] = f32_scaled, [POSENC_F16] = f16_scaled, [POSENC_BF16] = bf16_scaled};
 
 static bool is_certified(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows) {
   const int64_t first = problem->first + row;
@@ -389,6 +430,14 @@ static bool is_certified(const cr_table *table, const posenc_problem *problem, i
    SHIFT_FROM bytes on. */
 TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const cr_table *table = constants;
+  if (problem->dtype == POSENC_F64) {
+    execute_f64(table, problem, row, rows, out);
+    return;
+  }
+  if (table->is_scaled) {
+    scaled_instances[problem->dtype](table, problem, (pair_span){0, table->pairs}, row, rows, out);
+    return;
+  }
   const int64_t pairs = table->pairs, element = (int64_t)posenc_dtype_bytes(problem->dtype),
                 row_bytes = problem->dim * element, last = rows - 1;
   const int64_t columns = STREAMS ? store_columns_to_line(problem, out) : -1;

@@ -73,7 +73,7 @@ static const char *table_refusal(const posenc_kernel *kernel, const posenc_probl
   const char *why = NULL;
   for (int i = 0; i < units->count && !why; i++) {
     const rows_unit *unit = &units->of[i];
-    posenc_problem plain = rows_plain(table, unit);
+    posenc_problem plain = rows_plain(table, unit, kernel);
     why = plain_refusal(kernel, &plain, options);
     /* And the ends of the list, one at a time: all that is between them might overflow. */
     for (int end = 0; table->positions && end < 2 && !why; end++) {
@@ -154,9 +154,9 @@ static double serial_cost(const posenc_kernel *kernel, const posenc_problem *pro
 
 /* Whether a kernel gets all rows in one call, to divide among threads. Rope caches, tables that are made from others and
    lists of positions ask it for a few rows at a time, and one thread processes those. */
-static bool is_divided(const posenc_problem *problem) {
-  return problem->op != POSENC_ROPE_CACHE && posenc_attention(problem) == 1.0 && problem->dim % 2 == 0 &&
-         !problem->positions;
+static bool is_divided(const posenc_kernel *kernel, const posenc_problem *problem) {
+  return problem->op != POSENC_ROPE_CACHE && (kernel->attends || posenc_attention(problem) == 1.0) &&
+         problem->dim % 2 == 0 && !problem->positions;
 }
 
 double kernel_cost(const posenc_kernel *kernel, const posenc_problem *problem, const posenc_options *options) {
@@ -164,5 +164,5 @@ double kernel_cost(const posenc_kernel *kernel, const posenc_problem *problem, c
   const posenc_problem table = posenc_table_of(problem);
   const posenc_kernel *serial = kernel_best_serial(&table, options, &kernel->bound);
   const int threads = options->threads ? options->threads : team_processors();
-  return team_picoseconds + serial_cost(serial, problem) / (is_divided(problem) ? threads : 1);
+  return team_picoseconds + serial_cost(serial, problem) / (is_divided(kernel, problem) ? threads : 1);
 }

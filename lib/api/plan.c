@@ -33,14 +33,15 @@ static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table
   const posenc_bound *bound = &kernel->bound;
   if (!bound->derived || table->base < 1.0 || farthest > bound->max_position) return false;
   double binade;
-  const double error = kernel_error_at(bound, table, farthest, &binade);
+  const double multiplied = kernel_error_at(bound, table, farthest, &binade),
+               error = kernel->attends ? binade * posenc_bound_at(bound, table->dtype, farthest) : multiplied;
   const double default_max_abs = binade * (table->dtype == POSENC_F64 ? 0x1p-44 : kernel_ulp_below_one(table->dtype));
   const double max_abs = options->max_abs > 0.0   ? options->max_abs
                          : options->max_ulp > 0.0 ? INFINITY
                                                   : default_max_abs;
   /* The terms of the bound beside `ulp` cannot be expressed in ulp, which can be arbitrarily small near a zero of
      sine. */
-  const double beside_ulp = bound->abs + bound->growth * (double)farthest + (binade != 1.0);
+  const double beside_ulp = bound->abs + bound->growth * (double)farthest + (binade != 1.0 && !kernel->attends);
   const bool within_ulp = bound->ulp <= options->max_ulp && beside_ulp == 0.0;
   return error <= max_abs && (options->max_ulp == 0.0 || within_ulp);
 }

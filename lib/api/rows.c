@@ -49,7 +49,7 @@ void rows_find_units(const posenc_problem *table, rows_units *units) {
   }
 }
 
-posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit) {
+posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit, const posenc_kernel *kernel) {
   posenc_problem plain = *table;
   if (table->dim % 2 && table->odd == POSENC_ODD_PAD) plain.dim--;
   if (table->dim % 2 && table->odd == POSENC_ODD_CEIL) {
@@ -63,7 +63,8 @@ posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit) {
     plain.rows = unit->unit ? 1 : 2;
     plain.scale = ldexp(plain.scale, -UNIT_BITS * unit->unit);
   }
-  if (posenc_attention(table) != 1.0) plain.dtype = POSENC_F64;
+  if (kernel->attends || posenc_attention(table) == 1.0) return plain;
+  plain.dtype = POSENC_F64;
   plain.scaling.attention = 1.0;
   return plain;
 }
@@ -83,7 +84,7 @@ static const rows_loops *loops_for(const posenc_options *options) {
 static posenc_status prepare_parts(row_source *made, const rows_units *units, const posenc_options *options) {
   for (; made->parts < units->count; made->parts++) {
     rows_part *part = &made->part[made->parts];
-    part->problem = rows_plain(&made->table, &units->of[made->parts]);
+    part->problem = rows_plain(&made->table, &units->of[made->parts], made->kernel);
     const posenc_kernel *kernel = made->kernel;
     const posenc_status status =
         kernel->prepare ? kernel->prepare(&part->problem, options, &part->constants) : POSENC_OK;
@@ -108,8 +109,10 @@ static posenc_status number_rows(row_source *made, const rows_units *units) {
 
 posenc_status rows_prepare(row_source *made, const posenc_problem *table, const rows_units *units,
                            const posenc_kernel *kernel, const posenc_options *options) {
-  *made = (row_source){
-      .table = *table, .kernel = kernel, .attention = posenc_attention(table), .loops = loops_for(options)};
+  *made = (row_source){.table = *table,
+                       .kernel = kernel,
+                       .factor = kernel->attends ? 1.0 : posenc_attention(table),
+                       .loops = loops_for(options)};
   made->part = calloc(units->count ? (size_t)units->count : 1, sizeof *made->part);
   posenc_status status = made->part ? prepare_parts(made, units, options) : POSENC_OUT_OF_MEMORY;
   if (status == POSENC_OK && table->positions) status = number_rows(made, units);
@@ -128,11 +131,11 @@ void rows_release(row_source *made) {
 /* ---- rows -------------------------------------------------------------------------------------- */
 
 static bool is_reshaped(const row_source *from) {
-  return from->table.dim % 2 || from->attention != 1.0;
+  return from->table.dim % 2 || from->factor != 1.0;
 }
 
 bool rows_are_plain(const row_source *from) {
-  return !from->number && !is_reshaped(from);
+  return !from->number && !is_reshaped(from) && posenc_attention(&from->table) == 1.0;
 }
 
 static size_t row_bytes_of(const posenc_problem *problem) {
@@ -179,11 +182,11 @@ static void zero_padding(const row_source *from, int64_t row, int64_t rows, void
 /* Converts `count` elements from the plain problem's dtype to the table's. */
 static void convert(const row_source *from, const char *plain, int64_t count, char *out) {
   const posenc_dtype dtype = from->table.dtype;
-  if (from->attention == 1.0) {
+  if (from->factor == 1.0) {
     memcpy(out, plain, (size_t)count * posenc_dtype_bytes(dtype));
     return;
   }
-  from->loops->scale(dtype, count, from->attention, (const double *)(const void *)plain, out);
+  from->loops->scale(dtype, count, from->factor, (const double *)(const void *)plain, out);
 }
 
 /* A row of the table from one of the plain problem. */

@@ -5,7 +5,8 @@
  *
  * Positions of a list are whole numbers of a unit, 2^-8k, which the scale of a plain problem takes in: the smallest k
  * that does for a position, so that the number stays below 2^60. A list with positions of several units needs as many
- * plain problems. An odd dim is a plain table of one column less or more; an attention factor multiplies one of f64.
+ * plain problems. An odd dim is a plain table of one column less or more; an attention factor multiplies one of f64,
+ * unless the kernel attends.
  */
 #ifndef POSENC_LIB_API_ROWS_H
 #define POSENC_LIB_API_ROWS_H
@@ -32,7 +33,7 @@ typedef struct rows_part {
 typedef struct row_source {
   posenc_problem table; /* that is wanted; the caller's, who keeps its lists */
   const posenc_kernel *kernel;
-  double attention;
+  double factor; /* of the kernel's values: 1, unless there is an attention factor and the kernel does not attend */
   const rows_loops *loops;
   int parts;
   rows_part *part;
@@ -59,7 +60,7 @@ void rows_find_units(const posenc_problem *table, rows_units *units);
 
 /* The plain problem of a table without a list; or of a list's positions in a unit, some of its rows, since kernels
    are asked for them by number: 0 and 1 of unit 0, else the one at the least. */
-posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit);
+posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit, const posenc_kernel *kernel);
 
 /* units: those of the table. */
 posenc_status rows_prepare(row_source *made, const posenc_problem *table, const rows_units *units,

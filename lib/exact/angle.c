@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-static const fixed quarter_pi = {{0x020bbea63b139b22, 0x29024e088a67cc74, 0xc4c6628b80dc1cd1, 0xc90fdaa22168c234, 0}};
-
 /* The upper 106 bits of what is below 1. */
 static posenc_sum sum_of(fixed a) {
   int exponent = 0;
@@ -22,7 +20,7 @@ static posenc_sum sum_of(fixed a) {
 }
 
 posenc_sum angle_radians(uint64_t high, uint64_t low) {
-  const posenc_sum eighth = sum_of(fixed_times_fraction((fixed){{0, 0, low, high, 0}}, quarter_pi));
+  const posenc_sum eighth = sum_of(fixed_times_fraction((fixed){{0, 0, low, high, 0}}, fixed_quarter_pi));
   return (posenc_sum){8.0 * eighth.high, 8.0 * eighth.low};
 }
 
@@ -57,7 +55,7 @@ posenc_status angle_prepare(const posenc_problem *problem, const posenc_options 
   const size_t pairs = (size_t)(problem->dim / 2), padded = angle_padded(problem);
   const size_t header = 64;
   size_t bytes;
-  if (__builtin_mul_overflow(padded, 5 * sizeof(uint64_t), &bytes) || __builtin_add_overflow(bytes, header, &bytes))
+  if (__builtin_mul_overflow(padded, 6 * sizeof(uint64_t), &bytes) || __builtin_add_overflow(bytes, header, &bytes))
     return POSENC_OUT_OF_MEMORY;
   char *memory = aligned_alloc(64, bytes);
   if (!memory) return POSENC_OUT_OF_MEMORY;
@@ -67,10 +65,11 @@ posenc_status angle_prepare(const posenc_problem *problem, const posenc_options 
   angles->turn_high = (uint64_t *)(void *)(memory + header);
   angles->turn_low = angles->turn_high + padded;
   angles->turn_rest = angles->turn_low + padded;
-  angles->step_sin = (double *)(void *)(angles->turn_rest + padded);
+  angles->turn_last = angles->turn_rest + padded;
+  angles->step_sin = (double *)(void *)(angles->turn_last + padded);
   angles->step_cos = angles->step_sin + padded;
   angles->stores = options ? options->stores : POSENC_STORES_AUTO;
-  angle_turns(problem, angles->turn_high, angles->turn_low, angles->turn_rest);
+  angle_turns(problem, angles->turn_high, angles->turn_low, angles->turn_rest, angles->turn_last);
   for (size_t i = 0; i < pairs; i++)
     angle_sincos(angle_at(angles->turn_high[i], angles->turn_low[i], 1), &angles->step_sin[i], &angles->step_cos[i]);
   *table = angles;

@@ -6,6 +6,7 @@
 #ifndef POSENC_LIB_EXACT_ANGLE_H
 #define POSENC_LIB_EXACT_ANGLE_H
 
+#include "lib/exact/fixed.h"
 #include "lib/exact/u128.h"
 #include "posenc.h"
 
@@ -18,10 +19,10 @@ enum { ANGLE_PADDING = 32 };
 
 /* Constants of a plan. Arrays have one entry per frequency, and are 64-byte aligned. */
 typedef struct angle_table {
-  uint64_t *turn_high, *turn_low; /* high and low half of floor(2^128 × fraction of a turn per position), ± 1 */
-  uint64_t *turn_rest;            /* the 64 bits after them */
-  double *step_sin, *step_cos;    /* angle_sincos of one position */
-  posenc_stores stores;           /* as the plan's options want it */
+  uint64_t *turn_high, *turn_low;  /* high and low half of floor(2^128 × fraction of a turn per position), ± 1 */
+  uint64_t *turn_rest, *turn_last; /* the 64 bits after them, and the next 64 */
+  double *step_sin, *step_cos;     /* angle_sincos of one position */
+  posenc_stores stores;            /* as the plan's options want it */
 } angle_table;
 
 /* Entries of an array, padding included. */
@@ -32,8 +33,18 @@ posenc_status angle_prepare(const posenc_problem *problem, const posenc_options 
 void angle_release(void *table);
 const char *angle_can_do(const posenc_problem *problem);
 
-/* Fractions of a turn alone, dim/2 of each part: floor(2^192 × fraction), ± 1. */
-void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, uint64_t *rest);
+/* Fractions of a turn alone, dim/2 of each part: floor(2^192 × fraction), ± 1, and the next 64 bits, of which the last
+   are wrong (frequency.c). */
+void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, uint64_t *rest, uint64_t *last);
+
+/* A number above 0: mantissa × 2^exponent, 1/2 <= mantissa < 1. */
+typedef struct angle_factor {
+  fixed mantissa;
+  int exponent;
+} angle_factor;
+
+/* The attention factor of a problem that is not refused, within 2^-190 of itself. */
+angle_factor angle_attention(const posenc_problem *problem);
 
 /* A 128-bit fraction of a turn in radians, within 2^-104 of itself; a phase is less a whole turn where that is
    nearer to 0. */

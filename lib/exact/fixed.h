@@ -6,6 +6,7 @@
 #include "lib/exact/u128.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -14,6 +15,9 @@ enum { FIXED_LIMBS = 5, FIXED_FRACTION_LIMBS = 4 };
 typedef struct fixed {
   uint64_t limb[FIXED_LIMBS];
 } fixed;
+
+static const fixed fixed_quarter_pi = {
+    {0x020bbea63b139b22, 0x29024e088a67cc74, 0xc4c6628b80dc1cd1, 0xc90fdaa22168c234, 0}};
 
 static inline fixed fixed_add(fixed a, fixed b) {
   u128 carry = 0;

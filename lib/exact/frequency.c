@@ -231,7 +231,7 @@ static fixed logarithm_of_base(const posenc_problem *problem) {
   return fixed_add(plain, fixed_over_integer(fixed_times_integer(grown, dim), dim - 2));
 }
 
-void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, uint64_t *rest) {
+void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, uint64_t *rest, uint64_t *last) {
   /* The denominator is mantissa × 2^exponent; an even mantissa costs nothing to divide by, a small one less. */
   int exponent;
   uint64_t mantissa = (uint64_t)ldexp(frexp(kernel_denominator(problem), &exponent), 53);
@@ -248,22 +248,40 @@ void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, u
     high[i] = made.limb[3];
     low[i] = made.limb[2];
     rest[i] = made.limb[1];
+    last[i] = made.limb[0];
     turn = fixed_times_fraction(turn, ratio);
   }
 }
 
 /* ---- attention ----------------------------------------------------------------------------------- */
 
+/* The square root of a number within 1 and 2^10: two steps of Newton's, which double the 50 bits that are right. */
+static fixed square_root(fixed a) {
+  fixed root = fixed_of(sqrt(fixed_double(a)));
+  for (int n = 0; n < 2; n++) root = fixed_shifted_right(fixed_add(root, fixed_over(a, root)), 1);
+  return root;
+}
+
+/* Within 2^-190 of itself; of a problem whose scaling is not refused. */
+static fixed attention_of(const posenc_problem *problem) {
+  const posenc_scaling *how = &problem->scaling;
+  if (how->attention > 0.0) return fixed_of(how->attention);
+  if (how->factor <= 1.0) return one;
+  if (how->kind == POSENC_SCALING_YARN) return fixed_add(one, fixed_over_integer(logarithm(how->factor), 10));
+  if (how->kind == POSENC_SCALING_LONGROPE)
+    return square_root(fixed_add(one, fixed_over(logarithm(how->factor), logarithm((double)how->original))));
+  return one;
+}
+
+angle_factor angle_attention(const posenc_problem *problem) {
+  const fixed factor = attention_of(problem);
+  const uint64_t whole = factor.limb[FIXED_LIMBS - 1], part = factor.limb[FIXED_LIMBS - 2];
+  const int exponent = whole ? 64 - __builtin_clzll(whole) : -__builtin_clzll(part);
+  return (angle_factor){exponent > 0 ? fixed_shifted_right(factor, exponent) : fixed_shifted_left(factor, -exponent),
+                        exponent};
+}
+
 double posenc_attention(const posenc_problem *problem) {
   if (!problem || problem_scaling_refusal(problem)) return NAN;
-  const posenc_scaling *how = &problem->scaling;
-  if (how->attention > 0.0) return how->attention;
-  if (how->factor <= 1.0) return 1.0;
-  if (how->kind == POSENC_SCALING_YARN)
-    return fixed_double(fixed_add(one, fixed_over_integer(logarithm(how->factor), 10)));
-  if (how->kind == POSENC_SCALING_LONGROPE) {
-    const fixed ratio = fixed_over(logarithm(how->factor), logarithm((double)how->original));
-    return sqrt(fixed_double(fixed_add(one, ratio)));
-  }
-  return 1.0;
+  return fixed_double(attention_of(problem));
 }

@@ -48,7 +48,7 @@ static inline uint16_t round_to_bf16_bits(float x) {
 }
 
 /*
- * The encoding of |x| <= 2 rounded, of a precision p. `unit` is 2^52 u, where u is the spacing of the format at x, that
+ * The encoding of |x| < 2^15 rounded, of a precision p. `unit` is 2^52 u, where u is the spacing of the format at x, that
  * of `least` below it. As |x| < 2^p u, the sum |x| + unit is below 2 unit, where doubles are u apart: the adder rounds
  * |x| to a multiple n u of u, once, and ties to even n. The lowest bits of the sum are n, and the encoding is (binades
  * above that of `least`) × 2^(p-1) + n: for a normal number that is the exponent's field, less one, and n >= 2^(p-1)
@@ -62,7 +62,7 @@ static inline uint16_t round_to_16_bits(double x, int precision, uint64_t least)
   return (uint16_t)((bits >> 63 << 15) | (((binades << (precision - 1)) + n) & 0x7fff));
 }
 
-/* Writes the number |x| <= 2, or NaN, as element `at` of the table. */
+/* Writes the number |x| < 2^15, or NaN, as element `at` of the table. */
 static inline __attribute__((always_inline)) void round_to(posenc_dtype dtype, void *table, int64_t at, double x) {
   switch (dtype) {
   case POSENC_F32:

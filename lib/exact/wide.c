@@ -88,6 +88,10 @@ wide wide_cosine(u128 turn) {
   return wide_sine(turn + ((u128)1 << 126));
 }
 
+wide wide_times(wide x, u128 mantissa) {
+  return (wide){product(x.magnitude, mantissa), x.negative};
+}
+
 static int length_of(u128 x) {
   const uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
   return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
@@ -108,11 +112,25 @@ posenc_sum wide_sum(wide x) {
   return (posenc_sum){size * (double)upper, size * (double)low};
 }
 
-double wide_round(wide x, int bits, int least) {
+/* Bits of the magnitude that are not kept. */
+static int dropped_of(wide x, int bits, int least) {
   const int by_bits = length_of(x.magnitude) - bits, by_least = least + 127;
-  const int dropped = by_bits > by_least ? by_bits : by_least; /* bits of the magnitude that are not kept */
-  const uint64_t kept = (uint64_t)(dropped > 0 ? (x.magnitude + ((u128)1 << (dropped - 1))) >> dropped : x.magnitude);
-  const double size = (double)kept * power_of_two((dropped > 0 ? dropped : 0) - 127);
+  return by_bits > by_least ? by_bits : by_least;
+}
+
+bool wide_decides(wide x, int bits, int least) {
+  enum { ERROR = 64 };
+  const int dropped = dropped_of(x, bits, least);
+  if (dropped <= 8) return false;
+  const u128 rest = x.magnitude & (((u128)1 << dropped) - 1), half = (u128)1 << (dropped - 1);
+  return (rest > half ? rest - half : half - rest) > ERROR;
+}
+
+double wide_round(wide x, int bits, int least) {
+  const int dropped = dropped_of(x, bits, least);
+  u128 kept = x.magnitude;
+  if (dropped > 0) kept = (kept + ((u128)1 << (dropped - 1)) - 1 + (kept >> dropped & 1)) >> dropped;
+  const double size = (double)(uint64_t)kept * power_of_two((dropped > 0 ? dropped : 0) - 127);
   return x.negative ? -size : size;
 }
 

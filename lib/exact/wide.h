@@ -24,11 +24,17 @@ wide wide_cosine(u128 turn);
 /* 2 cos of one position, which is a radian or less, rounded to nearest: some 5 ns. */
 double wide_twice_cosine(const angle_table *angles, int64_t index);
 
+/* x times mantissa × 2^-128, truncated. */
+wide wide_times(wide x, u128 mantissa);
+
 /* The upper 106 bits of it. */
 posenc_sum wide_sum(wide x);
 
-/* The nearest number with so many bits (53 or fewer) that is a multiple of 2^least; of two equally near, the larger
-   in size. */
+/* The nearest number with so many bits (53 or fewer) that is a multiple of 2^least; of two equally near, the even
+   one. */
 double wide_round(wide x, int bits, int least);
+
+/* Whether the number is the same for all x' within 2^-121 of x. */
+bool wide_decides(wide x, int bits, int least);
 
 #endif

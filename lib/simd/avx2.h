@@ -66,6 +66,18 @@ INLINE void stream(void *to, u16s half) {
   _mm_stream_si128(to, (__m128i)half);
 }
 
+INLINE void stream_doubles(void *to, doubles x) {
+  _mm256_stream_pd(to, x);
+}
+
+INLINE u64s or_differing(u64s so_far, doubles a, doubles b) {
+  return so_far | ((u64s)a ^ (u64s)b);
+}
+
+INLINE bool any_bits(u64s x) {
+  return !_mm256_testz_si256((__m256i)x, (__m256i)x);
+}
+
 /* Running minima: of words, or of words of 16 bits without and with a sign. They keep the ports of the FP additions
    free. */
 typedef struct flags {

@@ -67,6 +67,18 @@ INLINE void stream(void *to, u16s half) {
   _mm256_stream_si256(to, (__m256i)half);
 }
 
+INLINE void stream_doubles(void *to, doubles x) {
+  _mm512_stream_pd(to, x);
+}
+
+INLINE u64s or_differing(u64s so_far, doubles a, doubles b) {
+  return (u64s)_mm512_ternarylogic_epi64((__m512i)so_far, _mm512_castpd_si512(a), _mm512_castpd_si512(b), 0xf6);
+}
+
+INLINE bool any_bits(u64s x) {
+  return _mm512_test_epi64_mask((__m512i)x, (__m512i)x) != 0;
+}
+
 /* Running minima, as in avx2.h: a test into a mask would take a port of the FP additions. */
 typedef struct flags {
   __m512i least, negative;

@@ -64,7 +64,7 @@ INLINE u32s xor_and(u32s x, uint32_t flip, uint32_t mask) {
   return (x ^ flip) & mask;
 }
 
-/* |x| <= 2. The smallest normal number is 2^-14; f32 from 1/2 on are as far apart as f16 below it are. */
+/* |x| < 2^15. The smallest normal number is 2^-14; f32 from 1/2 on are as far apart as f16 below it are. */
 INLINE u16s to_f16(floats x) {
   const u32s size = (u32s)x & 0x7fffffff, sign = (u32s)x >> 31 << 15;
   const u32s normal = (size - (112u << 23) + 0xfff + (size >> 13 & 1)) >> 13;
@@ -79,6 +79,18 @@ INLINE u16s upper_halves(u32s x) {
 
 INLINE void stream(void *to, u16s half) {
   store_u16s(to, half);
+}
+
+INLINE void stream_doubles(void *to, doubles x) {
+  store_doubles(to, x);
+}
+
+INLINE u64s or_differing(u64s so_far, doubles a, doubles b) {
+  return so_far | ((u64s)a ^ (u64s)b);
+}
+
+INLINE bool any_bits(u64s x) {
+  return (x[0] | x[1]) != 0;
 }
 
 /* Words that are all ones where one was found. */

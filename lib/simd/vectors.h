@@ -18,9 +18,11 @@
  *     truncated_to_floats   the same, rounded toward zero
  *     low_words         the low 32 bits of the lanes of a and b, in any order
  *     xor_and           (x ^ flip) & mask, for words
- *     to_f16            floats of at most 2 in size, rounded to nearest
+ *     to_f16            floats below 2^15 in size, rounded to nearest
  *     upper_halves      the upper 16 bits of each word
- *     stream            half a vector, stored past the caches where the instruction set can
+ *     stream, stream_doubles   half a vector, and a whole one, stored past the caches where the instruction set can
+ *     or_differing      so_far, and the bits in which a and b differ
+ *     any_bits          whether any bit of any lane is set
  *     flags, no_flags, flag_zeros, flag_small, has_zeros, has_small   see below
  *
  * Flags remember whether any word of many was zero, or small: flag_zeros(flags, x) and has_zeros(flags) ask for words

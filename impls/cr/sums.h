@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fast path for f64, included by template.h: the walk of template.h in sums of two doubles, cut so that its products
+ * are exact.
+ *
+ * A column is walked in blocks as there, x(n+1) = 2 cos w x(n) - x(n-1). All its values in a block are below a power of
+ * two, the scale: |x(0)| + 16 w or less, at most 1. 2 cos w is head + tail, head a multiple of 2^-25, and x(n) is s + e,
+ * s a multiple of 2^-26 scales. Then head s(n) - s(n-1) is a multiple of 2^-51 scales below 3 of them, and exact, fused
+ * or not: t. What is left,
+ *
+ *     r = tail s(n) + (2 cos w) e(n) - e(n-1),
+ *
+ * is a small number. t + r, rounded to the grid of s, is s(n+1), and e(n+1) = (t - s(n+1)) + r is at most 2^-27 scales.
+ *
+ * Error, unit u = 2^-80 scales. tail is within 1, and tail s is below 2^-26 scales: 1 for tail, 2 for the sum with
+ * e(n-1), 4 for the one with (2 cos w) e(n), which are below 2^-25.4 and 2^-24.7 scales, 1 for 2 cos w, and 0.5 for
+ * e(n+1): 8.5 in all, and unfused 2 more for each product: 12.5. It is carried on over 15, 14 … 1 rows: 120 × 12.5 =
+ * 1500. What is cut of the row before the anchor, 0.5, is carried to 16 rows: 8. The ends of the interval take 4, and an
+ * attention factor 12 for its products and their sum. In all below 1600 of the 2048 u, 2^-69 scales, that an element is
+ * taken to be wrong by. It is in doubt where the two ends of that interval are not rounded to the same double: of columns
+ * that are not small one element in 2^14 or so.
+ *
+ * Anchors are sums of 106 bits. The first of a call, and one each RUN rows, are found from their angles, within 2^-86 of
+ * themselves; the others are turned by the angle of a block, at most 127 times, within 2^-101 of the values turned. Those
+ * are at most 4096 w, 2^8 scales, where they are not within a scale anyway: 2^-78 and 2^-86 scales, 5 u. What does not
+ * shrink with the values are the errors of angles, 2^-125 turns and 2^-122 for the angle of a block (wide.h), together
+ * below 2^-114: so much is added to the error.
+ */
+#ifndef POSENC_IMPLS_CR_SUMS_H
+#define POSENC_IMPLS_CR_SUMS_H
+
+#include "lib/exact/wide.h"
+#include "lib/simd/sums.h"
+
+/* What puts a double on the grid of s, when it is added and subtracted, in scales; and the error, in scales and beside
+   them. */
+#define SUM_GRID 0x1.8p26
+#define SUM_ERROR 0x1p-69
+#define SUM_LEAST 0x1p-114
+
+enum { SUM_TILE = SUM_VECTORS * LANES, SUM_CHUNK = 64, SUM_RUN = 4096 };
+_Static_assert(SUM_CHUNK % SUM_TILE == 0 && ANGLE_PADDING % SUM_TILE == 0, "whole tiles of constants");
+_Static_assert(SUM_RUN == 128 * CR_BLOCK, "an anchor is turned 127 times at most");
+
+/* Pairs of a chunk at the anchor of a block. */
+typedef struct sum_anchors {
+  _Alignas(64) double sine[SUM_CHUNK], sine_low[SUM_CHUNK], cosine[SUM_CHUNK], cosine_low[SUM_CHUNK];
+} sum_anchors;
+
+/* Columns of a chunk, interleaved or the first and then the second ones, in a block: at its anchor, at the row before,
+   what puts a double on the grid of s, and the error. */
+typedef struct sum_columns {
+  _Alignas(64) double now[2 * SUM_CHUNK], now_low[2 * SUM_CHUNK], before[2 * SUM_CHUNK],
+      before_low[2 * SUM_CHUNK], grid[2 * SUM_CHUNK], error[2 * SUM_CHUNK];
+} sum_columns;
+
+/* Consecutive columns: the first of the table, their number, and their places among the constants and in a chunk. */
+typedef struct sum_span {
+  int64_t column, count, constants, place;
+  const sum_columns *columns;
+} sum_span;
+
+/* Rows of a tile with elements in doubt: those that differ. */
+typedef struct sums_in_doubt {
+  int count, rows[BLOCK];
+  _Alignas(64) double low[BLOCK][SUM_TILE], high[BLOCK][SUM_TILE];
+} sums_in_doubt;
+
+typedef struct sum_variant {
+  bool scaled, streamed;
+} sum_variant;
+
+INLINE void store_sums(sum_variant as, posenc_sum factor, double *to, int row, const doubles *t, const doubles *r,
+                       const doubles *above, const double *error, sums_in_doubt *found) {
+  u64s differ = {0};
+  UNROLL(8)
+  for (int v = 0; v < SUM_VECTORS; v++) {
+    const interval x = interval_of(as.scaled, factor, t[v], r[v], above[v], load_aligned(error + v * LANES));
+    store_sum(as.streamed, to + v * LANES, x);
+    differ = or_differing(differ, x.low, x.high);
+  }
+  if (__builtin_expect(!any_bits(differ), 1)) return;
+  UNROLL(8)
+  for (int v = 0; v < SUM_VECTORS; v++) {
+    const interval x = interval_of(as.scaled, factor, t[v], r[v], above[v], load_aligned(error + v * LANES));
+    store_aligned(found->low[found->count] + v * LANES, x.low);
+    store_aligned(found->high[found->count] + v * LANES, x.high);
+  }
+  found->rows[found->count++] = row;
+}
+
+/* The rows of the block from its anchor on, or back from the row before it. */
+INLINE void walk_sums(sum_variant as, destination to, sum_span from, bool back, double *out, int64_t row_columns,
+                      sums_in_doubt *found) {
+  const rotation_block at = to.at;
+  const int first = back ? -1 : 0, way = back ? -1 : 1, rows = back ? -at.from : at.to;
+  const sum_columns *columns = from.columns;
+  const double *start = (back ? columns->before : columns->now) + from.place,
+               *start_low = (back ? columns->before_low : columns->now_low) + from.place,
+               *behind = (back ? columns->now : columns->before) + from.place,
+               *behind_low = (back ? columns->now_low : columns->before_low) + from.place,
+               *grid = columns->grid + from.place, *error = columns->error + from.place;
+  const cr_sums *by = &to.table->sums;
+  const double *head = by->twice_head + from.constants, *tail = by->twice_tail + from.constants,
+               *twice = by->twice_cosine + from.constants;
+  const posenc_sum factor = to.table->factor;
+  doubles t[SUM_VECTORS], r[SUM_VECTORS], s_before[SUM_VECTORS], e_before[SUM_VECTORS], above[SUM_VECTORS];
+  UNROLL(8)
+  for (int v = 0; v < SUM_VECTORS; v++) {
+    const doubles x = load_aligned(behind + v * LANES), to_grid = load_aligned(grid + v * LANES);
+    t[v] = load_aligned(start + v * LANES);
+    r[v] = load_aligned(start_low + v * LANES);
+    s_before[v] = (x + to_grid) - to_grid;
+    e_before[v] = (x - s_before[v]) + load_aligned(behind_low + v * LANES);
+  }
+  out += (first - at.from) * row_columns;
+  for (int n = 0, row = first; n < rows; n++, row += way, out += way * row_columns) {
+    UNROLL(8)
+    for (int v = 0; v < SUM_VECTORS; v++) above[v] = t[v] + (r[v] + load_aligned(error + v * LANES));
+    if (row >= at.from && row < at.to) store_sums(as, factor, out, row, t, r, above, error, found);
+    UNROLL(8)
+    for (int v = 0; v < SUM_VECTORS; v++) {
+      const doubles to_grid = load_aligned(grid + v * LANES), s = (above[v] + to_grid) - to_grid, e = (t[v] - s) + r[v];
+      t[v] = multiply_subtract(load_constants(head + v * LANES), s, s_before[v]);
+      r[v] = multiply_add(load_constants(twice + v * LANES), e,
+                          multiply_subtract(load_constants(tail + v * LANES), s, e_before[v]));
+      s_before[v] = s;
+      e_before[v] = e;
+    }
+  }
+}
+
+TARGET static __attribute__((noinline)) void recompute_sums(destination to, sum_span from, const sums_in_doubt *found) {
+  for (int n = 0; n < found->count; n++)
+    for (int64_t i = 0; i < from.count; i++)
+      if (round_bits_of(found->low[n][i]) != round_bits_of(found->high[n][i]))
+        cr_element(to.table, to.problem, to.at.center + found->rows[n], from.column + i,
+                   to.out + (found->rows[n] - to.at.from) * to.row_bytes);
+}
+
+INLINE void sum_tile(sum_variant as, destination to, sum_span from) {
+  _Alignas(64) double part[BLOCK * SUM_TILE];
+  sums_in_doubt found;
+  const bool whole = from.count >= SUM_TILE;
+  double *out = whole ? (double *)(void *)to.out + from.column : part;
+  const int64_t row_columns = whole ? to.problem->dim : SUM_TILE;
+  found.count = 0;
+  as.streamed = as.streamed && whole;
+  walk_sums(as, to, from, false, out, row_columns, &found);
+  walk_sums(as, to, from, true, out, row_columns, &found);
+  for (int row = 0; !whole && row < to.at.to - to.at.from; row++)
+    memcpy(to.out + row * to.row_bytes + from.column * 8, part + row * SUM_TILE, (size_t)from.count * 8);
+  if (found.count) recompute_sums(to, from, &found);
+}
+
+/* (sine, cosine) turned by an angle, or back. */
+INLINE void turn_sums(bool back, sums *sine, sums *cosine, sums by_sine, sums by_cosine) {
+  if (back) by_sine = (sums){-by_sine.high, -by_sine.low};
+  const sums minus = {-by_sine.high, -by_sine.low};
+  const sums turned = sums_add(sums_product(*sine, by_cosine), sums_product(*cosine, by_sine));
+  *cosine = sums_add(sums_product(*cosine, by_cosine), sums_product(*sine, minus));
+  *sine = turned;
+}
+
+/* From the angles; past the last pair of a chunk all is 0. */
+INLINE void seed_sums(const cr_table *table, int64_t pair, int64_t count, int64_t position, sum_anchors *at) {
+  uint64_t high[SUM_CHUNK] = {0}, low[SUM_CHUNK] = {0};
+  for (int64_t i = 0; i < count; i++) {
+    const u128 turn = wide_turn(table->angles, pair + i, position);
+    high[i] = (uint64_t)(turn >> 64);
+    low[i] = (uint64_t)turn;
+  }
+  for (int64_t i = 0; i < SUM_CHUNK; i += LANES) {
+    sums sine, cosine;
+    sums_sincos(load_u64s(high + i), load_u64s(low + i), &sine, &cosine);
+    const u64s any = (u64s)(lane_numbers() + i < count);
+    store_aligned(at->sine + i, sine.high);
+    store_aligned(at->sine_low + i, sine.low);
+    store_aligned(at->cosine + i, (doubles)((u64s)cosine.high & any));
+    store_aligned(at->cosine_low + i, cosine.low);
+  }
+}
+
+/* One block on. */
+INLINE void advance_sums(const cr_sums *by, int64_t pair, int64_t count, sum_anchors *at) {
+  for (int64_t i = 0; i < count; i += LANES) {
+    sums sine = sums_load(at->sine + i, at->sine_low + i), cosine = sums_load(at->cosine + i, at->cosine_low + i);
+    turn_sums(false, &sine, &cosine, sums_load(by->block_sin + pair + i, by->block_sin_low + pair + i),
+              sums_load(by->block_cos + pair + i, by->block_cos_low + pair + i));
+    store_aligned(at->sine + i, sine.high);
+    store_aligned(at->sine_low + i, sine.low);
+    store_aligned(at->cosine + i, cosine.high);
+    store_aligned(at->cosine_low + i, cosine.low);
+  }
+}
+
+/* The power of two above |x| + 16 w, or 1 if that is more; of 0, which stands for no column, 0. w is below 1.2 sines
+   of it. */
+INLINE doubles scale_of(doubles x, doubles step_sine) {
+  const u64s size = (u64s)x & INT64_MAX;
+  const u64s above = (u64s)((doubles)size + 20.0 * step_sine) >> 52;
+  const i64s exponent = -larger(-(i64s)above - 1, -1023 - (i64s){0}), any = above != 0;
+  return (doubles)((u64s)(exponent & any) << 52);
+}
+
+/* Of no column, 0. */
+INLINE doubles error_of(double factor, doubles scale) {
+  return (doubles)((u64s)(factor * (SUM_ERROR * scale + SUM_LEAST)) & (u64s)(scale > 0.0));
+}
+
+/* Two vectors of columns, as they lie in the table. */
+INLINE void store_columns(bool interleaved, double *to, doubles first, doubles second) {
+  store_aligned(to, interleaved ? zip_low(first, second) : first);
+  store_aligned(to + (interleaved ? LANES : SUM_CHUNK), interleaved ? zip_high(first, second) : second);
+}
+
+INLINE void find_sum_columns(double factor, const cr_table *table, int64_t pair, int64_t count, const sum_anchors *at,
+                             posenc_columns columns, sum_columns *to) {
+  const cr_sums *by = &table->sums;
+  const bool interleaved = columns.step == 2, cosine_first = columns.cos < columns.sin;
+  for (int64_t i = 0; i < SUM_CHUNK; i += LANES) {
+    const int64_t place = columns.step * i, from = i < count ? pair + i : pair;
+    const bool any = i < count;
+    sums x[2], before[2];
+    x[cosine_first] = sums_load(at->sine + i, at->sine_low + i);
+    x[!cosine_first] = sums_load(at->cosine + i, at->cosine_low + i);
+    const sums step_sine = sums_load(by->step_sin + from, by->step_sin_low + from),
+               step_cosine = sums_load(by->step_cos + from, by->step_cos_low + from);
+    sums sine = x[cosine_first], cosine = x[!cosine_first];
+    turn_sums(true, &sine, &cosine, step_sine, step_cosine);
+    before[cosine_first] = sine;
+    before[!cosine_first] = cosine;
+    const doubles lanes = any ? step_sine.high : (doubles){0};
+    const doubles scale[2] = {scale_of(x[0].high, lanes), scale_of(x[1].high, lanes)};
+    store_columns(interleaved, to->now + place, x[0].high, x[1].high);
+    store_columns(interleaved, to->now_low + place, x[0].low, x[1].low);
+    store_columns(interleaved, to->before + place, before[0].high, before[1].high);
+    store_columns(interleaved, to->before_low + place, before[0].low, before[1].low);
+    store_columns(interleaved, to->grid + place, SUM_GRID * scale[0], SUM_GRID * scale[1]);
+    store_columns(interleaved, to->error + place, error_of(factor, scale[0]), error_of(factor, scale[1]));
+  }
+}
+
+/* Stores the rows of a block, for a chunk of pairs. */
+INLINE void sum_block(sum_variant as, destination to, int64_t pair, int64_t count, const sum_anchors *at,
+                      posenc_columns columns) {
+  const int64_t pairs = to.problem->dim / 2, column = columns.step * pair;
+  const int parts = columns.step == 1 ? 2 : 1;
+  const double factor = as.scaled ? ldexp(1.0, to.table->exact_factor.exponent) : 1.0;
+  sum_columns found;
+  find_sum_columns(factor, to.table, pair, count, at, columns, &found);
+  for (int n = 0; n < parts; n++)
+    for (int64_t done = 0, all = columns.step * count; done < all; done += SUM_TILE)
+      sum_tile(as, to,
+               (sum_span){column + n * pairs + done, all - done < SUM_TILE ? all - done : SUM_TILE, column + done,
+                          n * SUM_CHUNK + done, &found});
+}
+
+INLINE void execute_sums(sum_variant as, const cr_table *table, const posenc_problem *problem, int64_t row,
+                         int64_t rows, char *out) {
+  const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
+  destination to = {.table = table, .problem = problem, .row_bytes = problem->dim * 8};
+  for (int64_t run = 0, end; run < rows; run = end) {
+    end = rows - run < SUM_RUN ? rows : run + SUM_RUN - BLOCK;
+    for (int64_t pair = 0; pair < table->pairs; pair += SUM_CHUNK) {
+      const int64_t count = table->pairs - pair < SUM_CHUNK ? table->pairs - pair : SUM_CHUNK;
+      sum_anchors at;
+      for (int64_t done = run; done < end; done += to.at.to - to.at.from) {
+        const int64_t position = problem->first + row + done;
+        to.at = rotation_block_at(position, end - done);
+        if (rows == 1) to.at = (rotation_block){position, 0, 1};
+        to.out = out + done * to.row_bytes;
+        if (done == run)
+          seed_sums(table, pair, count, to.at.center, &at);
+        else
+          advance_sums(&table->sums, pair, count, &at);
+        sum_block(as, to, pair, count, &at, columns);
+      }
+    }
+  }
+}
+
+TARGET static void sums_plain(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
+                              char *out) {
+  execute_sums((sum_variant){false, false}, table, problem, row, rows, out);
+}
+
+TARGET static void sums_streamed(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
+                                 char *out) {
+  execute_sums((sum_variant){false, STREAMS}, table, problem, row, rows, out);
+}
+
+TARGET static void sums_scaled(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
+                               char *out) {
+  execute_sums((sum_variant){true, false}, table, problem, row, rows, out);
+}
+
+static void execute_f64(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const bool streams = STREAMS && !table->is_scaled && store_columns_to_line(problem, out) == 0 &&
+                       store_streams(table->angles->stores, problem, rows, out);
+  (table->is_scaled ? sums_scaled : streams ? sums_streamed : sums_plain)(table, problem, row, rows, out);
+  if (streams) store_fence();
+}
+
+#endif
