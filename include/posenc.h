@@ -319,8 +319,9 @@ typedef struct posenc_bound {
 /*
  * The largest absolute error that the bound allows at a position, for any element of a table without an attention
  * factor: `ulp` times the ulp just below 1 (only cos 0 = 1 is not below 1), plus `abs`, plus `growth` * |position|.
- * A table with an attention factor A is computed from one of f64 and rounded once: its error is at most
- * A * (the bound for f64 + 2^-51) plus half an ulp of the exact value. NaN if bound is null or dtype unknown.
+ * With an attention factor A it is this bound of the product's ulp, for a kernel that attends. For the others the library
+ * multiplies a table of f64 and rounds once: at most A * (the bound for f64 + 2^-51) plus half an ulp of the exact value.
+ * NaN if bound is null or dtype unknown.
  */
 POSENC_API double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position);
 
@@ -452,9 +453,8 @@ struct posenc_options {
   size_t size; /* sizeof(posenc_options) as the caller compiled it */
   /* Null: the library chooses. Of the kernels within max_abs and max_ulp that run here it takes the one that costs
      least for a problem of this size and dtype with one sequence, by a built-in table of costs. It measures nothing.
-     Where both limits are 0, it takes one that rounds each element correctly: in f32, f16 and bf16 there is one unless
-     the problem has an attention factor or base > 2^40, the frequencies are above 1 or the angles below 2^-38. Without
-     one the limit is an error of 2^-24 for f32, 2^-11 for f16, 2^-8 for bf16 (one ulp just below 1) and 2^-44 for f64,
+     Where both limits are 0, it takes one that rounds each element correctly: there is one unless base > 2^40, the
+     frequencies are above 1 or the angles below 2^-38. Without one the limit is an error of 2^-24 for f32, 2^-11 for f16, 2^-8 for bf16 (one ulp just below 1) and 2^-44 for f64,
      multiplied by the next power of two above an attention factor. */
   const posenc_kernel *kernel;
   /* Largest accepted |got - exact| of an element, if the library chooses; for add and rope, of an element of the table

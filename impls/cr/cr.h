@@ -43,12 +43,16 @@
  * is its smallest normal number, as below it the middles have other bits. They are made from the double, or, where that
  * is in doubt, by cr_element.
  *
- * cr_element has 2^-122 (wide.h). An exact value within that distance of a middle might still be rounded to the wrong
- * side. No proof is known that excludes it for every base and dim; the values of one table of 2^40 positions and 4096
- * columns come, as numbers without a pattern do, no nearer than some 2^-77, and one nearer than 2^-122 is to be
- * expected in one of 2^45 such tables. The nearest that a scan of 2^32 elements has found are in reference/worst/.
- * Values with a pattern, sines of an angle x that is a middle itself, are x³/6 from it: with a frequency of 2^-40, the
- * least, 2^-98 in bf16, of x = 257 × 2^-40; of fractional positions, which may be 2^-38, 2^-117 (cr.c).
+ * With an attention factor x is multiplied first, and in doubt is an element of which the product's two ends are not
+ * rounded to the same number. f64 has a fast path of its own (sums.h).
+ *
+ * cr_element has 2^-122 (wide.h), and where a middle is within 2^-121, as for one element of f64 in 2^60, the frequency's
+ * 2^-232 times the position (wider.h). An exact value that is nearer might still be rounded to the wrong side. No proof
+ * is known that excludes it for every base and dim; the values of one table of 2^40 positions and 4096 columns come, as
+ * numbers without a pattern do, no nearer than some 2^-77 to a middle of f32, and one of f64 in 2^110 is to be expected
+ * so near. The nearest that a scan of 2^32 elements has found are in reference/worst/. Values with a pattern, sines of an
+ * angle x that is a middle itself, are x³/6 from it: with a frequency of 2^-40, the least, 2^-98 in bf16, of x = 257 ×
+ * 2^-40; of fractional positions, which may be 2^-38, 2^-117 (cr.c).
  */
 #ifndef POSENC_IMPLS_CR_CR_H
 #define POSENC_IMPLS_CR_CR_H
@@ -65,7 +69,8 @@
 #define CR_BOUND                                                                                                       \
   { .ulp = 0.5, .abs = 0.0, .growth = 0.0, .max_position = ANGLE_MAX_POSITION, .derived = true }
 #define CR_BASIS                                                                                                       \
-  "derived in impls/cr/cr.h: within 2^-44 in double; what that leaves in doubt, or a certificate lists, within 2^-122"
+  "derived in impls/cr/cr.h: within 2^-44 in double, 2^-69 for f64; what is in doubt, or certificates list, within "   \
+  "2^-122"
 
 /* Fields that all contracts of the family share, the threaded kernel's included. */
 #define CR_PROMISE                                                                                                     \

@@ -18,7 +18,7 @@ const posenc_kernel posenc_kernel_cr_portable = {
                  "three-term recurrence in double; "
                  "an element that "
                  "this leaves within 2^-44 of the middle between two numbers of the format is computed again in "
-                 "128-bit fixed point.",
+                 "fixed point. f64 is walked in sums of two doubles, within 2^-69.",
     .provenance =
         "three-term recurrence of the multiple angle (Chebyshev); rounding test after Ziv, ACM TOMS 17(3), 1991; "
         "this combination: posenc, 2026",
