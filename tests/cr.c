@@ -186,6 +186,7 @@ static double worst_sum_of(const posenc_problem *problem, int64_t first, int64_t
     mpfr_set_si(x, (long)-i, MPFR_RNDN);
     mpfr_div_si(x, x, DIM / 2, MPFR_RNDN);
     mpfr_pow(w, w, x, MPFR_RNDN);
+    mpfr_mul_d(w, w, problem->scale, MPFR_RNDN);
     for (int64_t row = first; row < first + rows; row++) {
       mpfr_mul_si(x, w, (long)(problem->first + row), MPFR_RNDN);
       mpfr_sin_cos(y[0], y[1], x, MPFR_RNDN);
@@ -201,46 +202,91 @@ static double worst_sum_of(const posenc_problem *problem, int64_t first, int64_t
   return worst;
 }
 
+/* sums_sincos, of fractions of a turn of every size: the largest error of any, in units of 2^-86 of the value. */
+static void test_sincos_of_sums(void) {
+  enum { TRIES = 4000 };
+  mpfr_t x, y[2], got;
+  uint64_t state = 5;
+  double worst = 0.0;
+  mpfr_inits2(300, x, y[0], y[1], got, (mpfr_ptr)0);
+  for (int n = 0; n < TRIES; n++) {
+    uint64_t parts[2];
+    for (int k = 0; k < 2; k++) parts[k] = (state = state * UINT64_C(6364136223846793005) + 1442695040888963407);
+    parts[0] = n % 3 ? parts[0] >> n % 61 : parts[0]; /* some below a quarter of a turn, as small as 2^-60 of one */
+    sums sine, cosine;
+    sums_sincos((u64s){0} + parts[0], (u64s){0} + parts[1], &sine, &cosine);
+    mpfr_set_uj(x, parts[0], MPFR_RNDN);
+    mpfr_mul_2ui(x, x, 64, MPFR_RNDN);
+    mpfr_set_uj(got, parts[1], MPFR_RNDN);
+    mpfr_add(x, x, got, MPFR_RNDN);
+    mpfr_div_2ui(x, x, 128, MPFR_RNDN);
+    mpfr_sinu(y[0], x, 1, MPFR_RNDN);
+    mpfr_cosu(y[1], x, 1, MPFR_RNDN);
+    for (int k = 0; k < 2; k++) {
+      mpfr_set_d(got, k ? cosine.high[0] : sine.high[0], MPFR_RNDN);
+      mpfr_add_d(got, got, k ? cosine.low[0] : sine.low[0], MPFR_RNDN);
+      mpfr_sub(got, got, y[k], MPFR_RNDN);
+      mpfr_div(got, got, y[k], MPFR_RNDN);
+      worst = fmax(worst, fabs(mpfr_get_d(got, MPFR_RNDN)) * 0x1p86);
+    }
+  }
+  mpfr_clears(x, y[0], y[1], got, (mpfr_ptr)0);
+  ok(worst <= 1.0 && worst > 0x1p-7, "%d sines and cosines as sums: within %.3f × 2^-86 of themselves", TRIES, worst);
+}
+
+enum { SOME = 48, LONG = SUM_RUN - BLOCK };
+
 /* Rows from the first anchor of a call on, and as many before the next that is found anew. */
+static double worst_of_sums(const posenc_problem *problem) {
+  void *constants;
+  if (cr_prepare(problem, NULL, &constants) != POSENC_OK) return INFINITY;
+  execute(constants, problem, 0, LONG, sums_start);
+  cr_release(constants);
+  return fmax(worst_sum_of(problem, 0, SOME), worst_sum_of(problem, LONG - SOME, SOME));
+}
+
 static void test_sums(void) {
-  enum { DRAWN = 60, SOME = 48, LONG = SUM_RUN - BLOCK };
+  enum { DRAWN = 60 };
   static double out[LONG * DIM];
+  posenc_problem problem = posenc_table(LONG, DIM);
   uint64_t state = 3;
   double worst = 0.0, worst_base = 0.0;
+  problem.dtype = POSENC_F64;
   sums_start = out;
   made_sums = malloc(sizeof *made_sums * LONG * DIM);
   for (int n = 0; made_sums && n < DRAWN; n++) {
-    posenc_problem problem = posenc_table(LONG, DIM);
-    void *constants;
     state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
     const double drawn = (double)(state >> 11) * 0x1p-53;
-    problem.dtype = POSENC_F64;
     problem.base = exp2(n % 2 ? 2.0 * drawn : 40.0 * drawn);
     problem.first = n % 3 ? (int64_t)(state >> 24) : -(int64_t)(state >> 52);
-    if (cr_prepare(&problem, NULL, &constants) != POSENC_OK) break;
-    execute(constants, &problem, 0, LONG, out);
-    cr_release(constants);
-    const double here = fmax(worst_sum_of(&problem, 0, SOME), worst_sum_of(&problem, LONG - SOME, SOME));
+    const double here = worst_of_sums(&problem);
     if (!(here > worst)) continue;
     worst = here;
     worst_base = problem.base;
   }
-  free(made_sums);
   ok(worst <= 1.0, "f64, %d drawn tables: within %.4f of the error, with base %.17g", DRAWN, worst, worst_base);
   ok(worst > 1.0 / 64.0, "and that is no small part of it");
+  problem.base = 1.0; /* in steps of 2^-61 to π/2, where cosines are 2^-62 and leaps have made them wrong by 2^-116 */
+  problem.scale = 0x1p-61;
+  problem.first = INT64_C(3622009729038561421) - LONG + SOME / 2;
+  worst = made_sums ? worst_of_sums(&problem) : INFINITY;
+  ok(worst <= 1.0, "f64, next to a quarter of a turn: within %.4f of the error", worst);
+  free(made_sums);
 }
 
 /* ---- the last resort ---- */
 
 /* Whether A sin x is rounded to this number of f32, of both signs. */
 static bool is_rounded_to(double attention, double angle, double want) {
+  const int64_t far = INT64_C(1) << 50; /* where the last bits of a frequency count */
   posenc_problem problem = posenc_table(1, 2);
   void *constants;
   problem.base = 1.0;
-  problem.scale = angle;
+  problem.scale = angle * 0x1p-50;
   problem.scaling.attention = attention;
   if (cr_prepare(&problem, NULL, &constants) != POSENC_OK) return false;
-  const double got = cr_value(constants, POSENC_F32, 1, 0, false), back = cr_value(constants, POSENC_F32, -1, 0, false);
+  const double got = cr_value(constants, POSENC_F32, far, 0, false),
+               back = cr_value(constants, POSENC_F32, -far, 0, false);
   cr_release(constants);
   return got == want && back == -want;
 }
@@ -298,6 +344,7 @@ int main(void) {
   worst = fmax(worst, test_table(0x1p40, 1000000));
   worst = fmax(worst, test_drawn());
   ok(worst > CR_ERROR * 0x1p53 / 64.0, "the worst of all, %.1f × 2^-53, is no small part of what is derived", worst);
+  test_sincos_of_sums();
   test_sums();
   test_last_resort();
   test_derivations();

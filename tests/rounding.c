@@ -120,6 +120,19 @@ static void test_f64(void) {
   test_all(problem, "next to a quarter of a turn");
 }
 
+/* Tables with many of them are made in sums of two doubles, whatever their format. */
+static void test_tiny_sines(posenc_dtype dtype) {
+  static const double bases[] = {1e8, 0x1p30, 0x1p40};
+  posenc_problem problem = posenc_table(0, 76);
+  problem.dtype = dtype;
+  for (int n = 0; n < 6; n++) {
+    problem.base = bases[n % 3];
+    problem.first = n < 3 ? -36 : 1;
+    problem.layout = n % 2 ? POSENC_SPLIT_CS : POSENC_INTERLEAVED;
+    test_all(problem, "tiny sines");
+  }
+}
+
 /* The factors of formulas, and such that are a middle between two numbers of a format, which rounds to even, or next to
    one. */
 static void test_attention(posenc_dtype dtype) {
@@ -154,6 +167,9 @@ int main(void) {
   test_near_zero(POSENC_F64, POSENC_SPLIT_CS, 18);
   test_near_zero(POSENC_F64, POSENC_SPLIT, 2);
   test_f64();
+  test_tiny_sines(POSENC_F32);
+  test_tiny_sines(POSENC_F16);
+  test_tiny_sines(POSENC_BF16);
   test_attention(POSENC_F32);
   test_attention(POSENC_F64);
   test_attention(POSENC_F16);

@@ -19,7 +19,7 @@ static posenc_status apply_fused(const void *table, const posenc_problem *proble
                                  const void *x, void *out) {
   static const posenc_kernel rows = {.execute = execute};
   const apply_source source = {.kernel = &rows, .constants = table, .loops = &apply_loops_avx512};
-  if (problem->op != POSENC_ADD || problem->padding != POSENC_NO_PADDING)
+  if (problem->op != POSENC_ADD || problem->padding != POSENC_NO_PADDING || ((const cr_table *)table)->in_sums)
     return apply_rows(&source, problem, slice, x, out);
   add_avx512(table, problem, slice, x, out);
   return POSENC_OK;

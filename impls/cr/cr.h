@@ -101,11 +101,12 @@ typedef struct cr_sums {
   double *twice_cosine, *twice_head, *twice_tail; /* of one position: rounded; a multiple of 2^-25, and the rest */
 } cr_sums;
 
-/* Constants of a plan. Of f64 there are angles, factor and sums. Other arrays have one entry per frequency, and then
+/* Constants of a plan. With in_sums there are angles, factor and sums. Other arrays have one entry per frequency, and then
    the first ones again, CR_NEXT_PAIRS or more. */
 typedef struct cr_table {
   int64_t pairs;
   angle_table *angles;
+  bool in_sums;   /* made by sums.h */
   bool is_scaled; /* by an attention factor */
   angle_factor exact_factor;
   posenc_sum factor; /* the same */
@@ -162,7 +163,7 @@ static inline bool cr_needs_double(double x, posenc_dtype dtype) {
 posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, rotation_block at, int64_t index,
                         double sine, double cosine);
 
-/* The stages of whole rows of f64, which cr_value computes. */
+/* The stages of whole rows of a table in_sums, as cr_value computes them. */
 bool cr_exact_stages(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
                      posenc_stages *stages);
 

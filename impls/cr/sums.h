@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast path for f64, included by template.h: the walk of template.h in sums of two doubles, cut so that its products
- * are exact.
+ * The fast path for f64, and for tables with many tiny sines in any format, which a double does not decide; included by
+ * template.h. It is the walk of template.h in sums of two doubles, cut so that its products are exact.
  *
  * A column is walked in blocks as there, x(n+1) = 2 cos w x(n) - x(n-1). All its values in a block are below a power of
  * two, the scale: |x(0)| + 16 w or less, at most 1. 2 cos w is head + tail, head a multiple of 2^-25, and x(n) is s + e,
@@ -25,6 +25,9 @@
  * are at most 4096 w, 2^8 scales, where they are not within a scale anyway: 2^-78 and 2^-86 scales, 5 u. What does not
  * shrink with the values are the errors of angles, 2^-125 turns and 2^-122 for the angle of a block (wide.h), together
  * below 2^-114: so much is added to the error.
+ *
+ * In other formats than f64 the ends are rounded twice, to double and to the format. The error is taken to be 2^-50
+ * scales there, so that the ends as doubles still are on either side of the exact value.
  */
 #ifndef POSENC_IMPLS_CR_SUMS_H
 #define POSENC_IMPLS_CR_SUMS_H
@@ -37,6 +40,7 @@
 #define SUM_GRID 0x1.8p26
 #define SUM_ERROR 0x1p-69
 #define SUM_LEAST 0x1p-114
+#define SUM_NARROW_ERROR 0x1p-50
 
 enum { SUM_TILE = SUM_VECTORS * LANES, SUM_CHUNK = 64, SUM_RUN = 4096 };
 _Static_assert(SUM_CHUNK % SUM_TILE == 0 && ANGLE_PADDING % SUM_TILE == 0, "whole tiles of constants");
@@ -67,17 +71,31 @@ typedef struct sums_in_doubt {
 } sums_in_doubt;
 
 typedef struct sum_variant {
+  posenc_dtype dtype;
   bool scaled, streamed;
 } sum_variant;
 
-INLINE void store_sums(sum_variant as, posenc_sum factor, double *to, int row, const doubles *t, const doubles *r,
+INLINE int64_t sum_bytes(sum_variant as) {
+  return as.dtype == POSENC_F64 ? 8 : as.dtype == POSENC_F32 ? 4 : 2;
+}
+
+INLINE void store_sums(sum_variant as, posenc_sum factor, char *to, int row, const doubles *t, const doubles *r,
                        const doubles *above, const double *error, sums_in_doubt *found) {
   u64s differ = {0};
   UNROLL(8)
-  for (int v = 0; v < SUM_VECTORS; v++) {
-    const interval x = interval_of(as.scaled, factor, t[v], r[v], above[v], load_aligned(error + v * LANES));
-    store_sum(as.streamed, to + v * LANES, x);
-    differ = or_differing(differ, x.low, x.high);
+  for (int v = 0; v < SUM_VECTORS; v += 2) {
+    const interval x = interval_of(as.scaled, factor, t[v], r[v], above[v], load_aligned(error + v * LANES)),
+                   y = interval_of(as.scaled, factor, t[v + 1], r[v + 1], above[v + 1],
+                                   load_aligned(error + (v + 1) * LANES));
+    char *const pair = to + v * LANES * sum_bytes(as);
+    if (as.dtype == POSENC_F64) {
+      store_sum(as.streamed, (double *)(void *)pair, x);
+      store_sum(as.streamed, (double *)(void *)pair + LANES, y);
+      differ = or_differing(or_differing(differ, x.low, x.high), y.low, y.high);
+    } else {
+      const doubles low[] = {x.low, y.low}, high[] = {x.high, y.high};
+      differ |= store_between(as.dtype, pair, low, high);
+    }
   }
   if (__builtin_expect(!any_bits(differ), 1)) return;
   UNROLL(8)
@@ -90,7 +108,7 @@ INLINE void store_sums(sum_variant as, posenc_sum factor, double *to, int row, c
 }
 
 /* The rows of the block from its anchor on, or back from the row before it. */
-INLINE void walk_sums(sum_variant as, destination to, sum_span from, bool back, double *out, int64_t row_columns,
+INLINE void walk_sums(sum_variant as, destination to, sum_span from, bool back, char *out, int64_t row_bytes,
                       sums_in_doubt *found) {
   const rotation_block at = to.at;
   const int first = back ? -1 : 0, way = back ? -1 : 1, rows = back ? -at.from : at.to;
@@ -113,8 +131,8 @@ INLINE void walk_sums(sum_variant as, destination to, sum_span from, bool back, 
     s_before[v] = (x + to_grid) - to_grid;
     e_before[v] = (x - s_before[v]) + load_aligned(behind_low + v * LANES);
   }
-  out += (first - at.from) * row_columns;
-  for (int n = 0, row = first; n < rows; n++, row += way, out += way * row_columns) {
+  out += (first - at.from) * row_bytes;
+  for (int n = 0, row = first; n < rows; n++, row += way, out += way * row_bytes) {
     UNROLL(8)
     for (int v = 0; v < SUM_VECTORS; v++) above[v] = t[v] + (r[v] + load_aligned(error + v * LANES));
     if (row >= at.from && row < at.to) store_sums(as, factor, out, row, t, r, above, error, found);
@@ -133,23 +151,25 @@ INLINE void walk_sums(sum_variant as, destination to, sum_span from, bool back, 
 TARGET static __attribute__((noinline)) void recompute_sums(destination to, sum_span from, const sums_in_doubt *found) {
   for (int n = 0; n < found->count; n++)
     for (int64_t i = 0; i < from.count; i++)
-      if (round_bits_of(found->low[n][i]) != round_bits_of(found->high[n][i]))
+      if (rounds_differently(to.problem->dtype, found->low[n][i], found->high[n][i]))
         cr_element(to.table, to.problem, to.at.center + found->rows[n], from.column + i,
                    to.out + (found->rows[n] - to.at.from) * to.row_bytes);
 }
 
 INLINE void sum_tile(sum_variant as, destination to, sum_span from) {
-  _Alignas(64) double part[BLOCK * SUM_TILE];
+  enum { MOST_BYTES = 8 };
+  _Alignas(64) char part[BLOCK * SUM_TILE * MOST_BYTES];
+  const int64_t bytes = sum_bytes(as);
   sums_in_doubt found;
   const bool whole = from.count >= SUM_TILE;
-  double *out = whole ? (double *)(void *)to.out + from.column : part;
-  const int64_t row_columns = whole ? to.problem->dim : SUM_TILE;
+  char *const place = to.out + from.column * bytes, *const out = whole ? place : part;
+  const int64_t row_bytes = whole ? to.row_bytes : SUM_TILE * bytes;
   found.count = 0;
   as.streamed = as.streamed && whole;
-  walk_sums(as, to, from, false, out, row_columns, &found);
-  walk_sums(as, to, from, true, out, row_columns, &found);
+  walk_sums(as, to, from, false, out, row_bytes, &found);
+  walk_sums(as, to, from, true, out, row_bytes, &found);
   for (int row = 0; !whole && row < to.at.to - to.at.from; row++)
-    memcpy(to.out + row * to.row_bytes + from.column * 8, part + row * SUM_TILE, (size_t)from.count * 8);
+    memcpy(place + row * to.row_bytes, part + row * row_bytes, (size_t)(from.count * bytes));
   if (found.count) recompute_sums(to, from, &found);
 }
 
@@ -203,9 +223,10 @@ INLINE doubles scale_of(doubles x, doubles step_sine) {
   return (doubles)((u64s)(exponent & any) << 52);
 }
 
-/* Of no column, 0. */
-INLINE doubles error_of(double factor, doubles scale) {
-  return (doubles)((u64s)(factor * (SUM_ERROR * scale + SUM_LEAST)) & (u64s)(scale > 0.0));
+/* Of no column, 0. An attention factor is below `factor`. */
+INLINE doubles error_of(sum_variant as, double factor, doubles scale) {
+  const double error = as.dtype == POSENC_F64 ? SUM_ERROR : SUM_NARROW_ERROR;
+  return (doubles)((u64s)(factor * (error * scale + SUM_LEAST)) & (u64s)(scale > 0.0));
 }
 
 /* Two vectors of columns, as they lie in the table. */
@@ -214,9 +235,10 @@ INLINE void store_columns(bool interleaved, double *to, doubles first, doubles s
   store_aligned(to + (interleaved ? LANES : SUM_CHUNK), interleaved ? zip_high(first, second) : second);
 }
 
-INLINE void find_sum_columns(double factor, const cr_table *table, int64_t pair, int64_t count, const sum_anchors *at,
+INLINE void find_sum_columns(sum_variant as, const cr_table *table, int64_t pair, int64_t count, const sum_anchors *at,
                              posenc_columns columns, sum_columns *to) {
   const cr_sums *by = &table->sums;
+  const double factor = as.scaled ? ldexp(1.0, table->exact_factor.exponent) : 1.0;
   const bool interleaved = columns.step == 2, cosine_first = columns.cos < columns.sin;
   for (int64_t i = 0; i < SUM_CHUNK; i += LANES) {
     const int64_t place = columns.step * i, from = i < count ? pair + i : pair;
@@ -237,7 +259,7 @@ INLINE void find_sum_columns(double factor, const cr_table *table, int64_t pair,
     store_columns(interleaved, to->before + place, before[0].high, before[1].high);
     store_columns(interleaved, to->before_low + place, before[0].low, before[1].low);
     store_columns(interleaved, to->grid + place, SUM_GRID * scale[0], SUM_GRID * scale[1]);
-    store_columns(interleaved, to->error + place, error_of(factor, scale[0]), error_of(factor, scale[1]));
+    store_columns(interleaved, to->error + place, error_of(as, factor, scale[0]), error_of(as, factor, scale[1]));
   }
 }
 
@@ -246,9 +268,8 @@ INLINE void sum_block(sum_variant as, destination to, int64_t pair, int64_t coun
                       posenc_columns columns) {
   const int64_t pairs = to.problem->dim / 2, column = columns.step * pair;
   const int parts = columns.step == 1 ? 2 : 1;
-  const double factor = as.scaled ? ldexp(1.0, to.table->exact_factor.exponent) : 1.0;
   sum_columns found;
-  find_sum_columns(factor, to.table, pair, count, at, columns, &found);
+  find_sum_columns(as, to.table, pair, count, at, columns, &found);
   for (int n = 0; n < parts; n++)
     for (int64_t done = 0, all = columns.step * count; done < all; done += SUM_TILE)
       sum_tile(as, to,
@@ -259,7 +280,7 @@ INLINE void sum_block(sum_variant as, destination to, int64_t pair, int64_t coun
 INLINE void execute_sums(sum_variant as, const cr_table *table, const posenc_problem *problem, int64_t row,
                          int64_t rows, char *out) {
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
-  destination to = {.table = table, .problem = problem, .row_bytes = problem->dim * 8};
+  destination to = {.table = table, .problem = problem, .row_bytes = problem->dim * sum_bytes(as)};
   for (int64_t run = 0, end; run < rows; run = end) {
     end = rows - run < SUM_RUN ? rows : run + SUM_RUN - BLOCK;
     for (int64_t pair = 0; pair < table->pairs; pair += SUM_CHUNK) {
@@ -280,25 +301,31 @@ INLINE void execute_sums(sum_variant as, const cr_table *table, const posenc_pro
   }
 }
 
-TARGET static void sums_plain(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
-                              char *out) {
-  execute_sums((sum_variant){false, false}, table, problem, row, rows, out);
-}
+/* One instance for each variant. */
+typedef void sum_instance(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows, char *out);
+#define SUM_INSTANCE(name, dtype, scaled, streamed)                                                                    \
+  TARGET static void name(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,             \
+                          char *out) {                                                                                 \
+    execute_sums((sum_variant){dtype, scaled, streamed}, table, problem, row, rows, out);                              \
+  }
+SUM_INSTANCE(sums_f64, POSENC_F64, false, false)
+SUM_INSTANCE(sums_f64_streamed, POSENC_F64, false, STREAMS)
+SUM_INSTANCE(sums_f64_scaled, POSENC_F64, true, false)
+SUM_INSTANCE(sums_f32, POSENC_F32, false, false)
+SUM_INSTANCE(sums_f16, POSENC_F16, false, false)
+SUM_INSTANCE(sums_bf16, POSENC_BF16, false, false)
 
-TARGET static void sums_streamed(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
-                                 char *out) {
-  execute_sums((sum_variant){false, STREAMS}, table, problem, row, rows, out);
-}
-
-TARGET static void sums_scaled(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
-                               char *out) {
-  execute_sums((sum_variant){true, false}, table, problem, row, rows, out);
-}
-
-static void execute_f64(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  const bool streams = STREAMS && !table->is_scaled && store_columns_to_line(problem, out) == 0 &&
+static void execute_in_sums(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
+                            void *out) {
+  static sum_instance *const instances[] = {
+      [POSENC_F64] = sums_f64, [POSENC_F32] = sums_f32, [POSENC_F16] = sums_f16, [POSENC_BF16] = sums_bf16};
+  const bool streams = STREAMS && problem->dtype == POSENC_F64 && !table->is_scaled &&
+                       store_columns_to_line(problem, out) == 0 &&
                        store_streams(table->angles->stores, problem, rows, out);
-  (table->is_scaled ? sums_scaled : streams ? sums_streamed : sums_plain)(table, problem, row, rows, out);
+  sum_instance *const chosen = table->is_scaled ? sums_f64_scaled
+                               : streams        ? sums_f64_streamed
+                                                : instances[problem->dtype];
+  chosen(table, problem, row, rows, out);
   if (streams) store_fence();
 }
 

@@ -155,12 +155,17 @@ INLINE void walk_both_ways(variant as, destination to, column_span from, char *o
     walk_as(as, to, from, out, row_bytes, found);
 }
 
+INLINE bool rounds_differently(posenc_dtype dtype, double low, double high) {
+  uint64_t one = 0, other = 0; /* room for any dtype */
+  round_to(dtype, &one, 0, low);
+  round_to(dtype, &other, 0, high);
+  return one != other;
+}
+
 /* Whether a rounding of a table with an attention factor is uncertain. */
 INLINE bool is_between(const cr_table *table, posenc_dtype dtype, double x) {
-  uint64_t low = 0, high = 0; /* room for any dtype */
-  round_to(dtype, &low, 0, x * table->factor.high - table->scaled_error);
-  round_to(dtype, &high, 0, x * table->factor.high + table->scaled_error);
-  return low != high;
+  const double scaled = x * table->factor.high;
+  return rounds_differently(dtype, scaled - table->scaled_error, scaled + table->scaled_error);
 }
 
 TARGET static __attribute__((noinline)) void recompute_uncertain(destination to, column_span from,
@@ -370,7 +375,7 @@ INLINE void row_of(rotation_block at, const double *twice_cosine, int64_t count,
 TARGET static bool stage_samples(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                                  posenc_stages *stages) {
   const cr_table *table = constants;
-  if (problem->dtype == POSENC_F64) return cr_exact_stages(table, problem, row, rows, stages);
+  if (table->in_sums) return cr_exact_stages(table, problem, row, rows, stages);
   const int64_t pairs = problem->dim / 2;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   const int64_t other = columns.step == 1 ? CHUNK : 1; /* from the first column of a pair to the second */
@@ -430,8 +435,8 @@ static bool is_certified(const cr_table *table, const posenc_problem *problem, i
    SHIFT_FROM bytes on. */
 TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const cr_table *table = constants;
-  if (problem->dtype == POSENC_F64) {
-    execute_f64(table, problem, row, rows, out);
+  if (table->in_sums) {
+    execute_in_sums(table, problem, row, rows, out);
     return;
   }
   if (table->is_scaled) {
