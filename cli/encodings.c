@@ -9,7 +9,7 @@
 
 /* Arguments are valid here, so a failure is a bug. */
 static void must(posenc_status status) {
-  if (status != POSENC_OK) die("bench: %s", posenc_status_message(status));
+  if (status != POSENC_OK) die("--encoding: %s", posenc_status_message(status));
 }
 
 static void integer_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
@@ -101,7 +101,7 @@ static posenc_status dropout_prepare(const posenc_problem *table, const posenc_o
 
 static void dropout_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   (void)constants, (void)problem, (void)row, (void)rows, (void)out;
-  die("bench: dropout makes no table");
+  die("--encoding dropout: it makes no table");
 }
 
 /* The probability is 0, which takes the same time: with another one x, which is updated in place, would grow. */

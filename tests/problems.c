@@ -433,18 +433,21 @@ static void test_rope_list(void) {
      "rope by a list of positions is that of those rows");
 }
 
-static void test_rope_cache(posenc_dtype dtype, posenc_layout layout, int64_t dim) {
+static void test_rope_cache(posenc_dtype dtype, posenc_layout layout, int64_t dim, posenc_stores stores) {
   enum { ROWS = 50, FROM = 7 };
-  static char table[MOST], cosines[MOST], sines[MOST], alone[MOST];
+  static char table[MOST];
+  static _Alignas(64) char cosines[MOST], sines[MOST], alone[MOST];
   const int64_t bytes = (int64_t)posenc_dtype_bytes(dtype), half = dim / 2, width = layout == POSENC_SPLIT ? half : dim;
   posenc_problem problem = posenc_rope_tables(ROWS, dim), split = posenc_table(ROWS, dim);
   problem.dtype = split.dtype = dtype;
   problem.layout = layout;
   problem.base = split.base = 5e5;
   split.layout = POSENC_SPLIT;
-  posenc_plan *plan = plan_by(NULL, &problem);
+  posenc_options options = posenc_default_options();
+  posenc_plan *plan = NULL;
   size_t size;
-  bool same = make_table(NULL, &split, table) && plan;
+  options.stores = stores;
+  bool same = make_table(NULL, &split, table) && posenc_plan_create(&plan, &problem, &options) == POSENC_OK;
   same = same && posenc_rope_cache(plan, FROM, ROWS - FROM, cosines, sines) == POSENC_OK &&
          posenc_rope_cache(plan, FROM, ROWS - FROM, NULL, alone) == POSENC_OK &&
          memcmp(alone, sines, (size_t)((ROWS - FROM) * width * bytes)) == 0 &&
@@ -458,7 +461,8 @@ static void test_rope_cache(posenc_dtype dtype, posenc_layout layout, int64_t di
   same = same && posenc_execute(plan, 0, 1, table) == POSENC_BAD_ARGUMENT &&
          posenc_rope_cache(plan, 0, ROWS + 1, cosines, sines) == POSENC_BAD_ARGUMENT;
   posenc_plan_destroy(plan);
-  ok(same, "rope cache, layout %d, dtype %d, dim %d: the table's columns", (int)layout, (int)dtype, (int)dim);
+  ok(same, "rope cache, layout %d, dtype %d, dim %d, stores %d: the table's columns", (int)layout, (int)dtype, (int)dim,
+     (int)stores);
 }
 
 int main(void) {
@@ -480,9 +484,14 @@ int main(void) {
     test_attention(dtype, 1.2772588722239782);
     test_attention(dtype, 0.7);
     test_attention(dtype, 1000.0);
-    test_rope_cache(dtype, POSENC_DUPLICATED, 128);
-    test_rope_cache(dtype, POSENC_INTERLEAVED, 18);
-    test_rope_cache(dtype, POSENC_SPLIT, 2);
+    for (int how = POSENC_STORES_REGULAR; how <= POSENC_STORES_STREAMING; how++) {
+      const posenc_stores stores = (posenc_stores)how;
+      test_rope_cache(dtype, POSENC_DUPLICATED, 128, stores);
+      test_rope_cache(dtype, POSENC_INTERLEAVED, 128, stores);
+      test_rope_cache(dtype, POSENC_INTERLEAVED, 18, stores);
+      test_rope_cache(dtype, POSENC_SPLIT, 64, stores);
+      test_rope_cache(dtype, POSENC_SPLIT, 2, stores);
+    }
   }
   test_odd(POSENC_F32, POSENC_INTERLEAVED, POSENC_ODD_CEIL, 3, 0.0);
   test_odd(POSENC_F32, POSENC_SPLIT, POSENC_ODD_PAD, 3, 0.0);

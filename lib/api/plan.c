@@ -6,6 +6,7 @@
 #include "lib/api/slice.h"
 #include "lib/api/wisdom.h"
 #include "lib/apply/apply.h"
+#include "lib/simd/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ struct posenc_plan {
   double *positions, *factors; /* those */
   row_source rows;             /* of the table that the problem's operation works with, or of the problem itself */
   const apply_loops *loops;
+  posenc_stores stores; /* as the options want it */
 };
 
 static int64_t farthest_position(const posenc_problem *problem) {
@@ -115,6 +117,7 @@ static posenc_status fill_plan(posenc_plan *made, const rows_units *units, const
   if (problem->op != POSENC_TABLE) how.stores = POSENC_STORES_REGULAR;
   const posenc_problem table = posenc_table_of(problem);
   made->loops = apply_loops_for(options);
+  made->stores = options->stores;
   return rows_prepare(&made->rows, &table, units, kernel, &how);
 }
 
@@ -158,18 +161,12 @@ posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows,
   return rows_make(&plan->rows, row, rows, out);
 }
 
-/* A row of one of the two tables of a rope cache, from dim/2 values. */
-static void spread(const posenc_problem *problem, const char *from, char *out) {
-  const size_t bytes = posenc_dtype_bytes(problem->dtype), half = (size_t)problem->dim / 2 * bytes;
-  if (problem->layout != POSENC_INTERLEAVED) {
-    memcpy(out, from, half);
-    if (problem->layout == POSENC_DUPLICATED) memcpy(out + half, from, half);
-    return;
-  }
-  for (size_t at = 0; at < half; at += bytes) {
-    memcpy(out + 2 * at, from + at, bytes);
-    memcpy(out + 2 * at + bytes, from + at, bytes);
-  }
+/* Whether a table of a rope cache, null if it is not wanted, is stored past the caches. */
+static bool is_streamed(const posenc_plan *plan, size_t part_bytes, size_t row_bytes, int64_t rows, const void *out) {
+  if (!out || (uintptr_t)out % STORE_LINE || part_bytes % STORE_LINE) return false;
+  return plan->stores == POSENC_STORES_STREAMING ||
+         (plan->stores == POSENC_STORES_AUTO &&
+          store_pays(row_bytes, (size_t)rows, posenc_dtype_bytes(plan->problem.dtype), out));
 }
 
 posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t rows, void *cosines, void *sines) {
@@ -177,8 +174,11 @@ posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t ro
   if (!plan || plan->problem.op != POSENC_ROPE_CACHE || !has_rows(plan, row, rows)) return POSENC_BAD_ARGUMENT;
   if (rows == 0 || (!cosines && !sines)) return POSENC_OK;
   const posenc_problem *problem = &plan->problem;
-  const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype),
-               out_bytes = problem->layout == POSENC_SPLIT ? row_bytes / 2 : row_bytes;
+  const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype), half = row_bytes / 2,
+               out_bytes = problem->layout == POSENC_SPLIT ? half : row_bytes;
+  const bool cosines_streamed = is_streamed(plan, half, out_bytes, rows, cosines),
+             sines_streamed = is_streamed(plan, half, out_bytes, rows, sines);
+  const rows_loops *loops = plan->rows.loops;
   const int64_t fitting = rows_fitting(row_bytes, MOST_BYTES, rows);
   char *made = posenc_alloc((size_t)fitting * row_bytes);
   if (!made) return POSENC_OUT_OF_MEMORY;
@@ -189,10 +189,11 @@ posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t ro
     for (int64_t r = 0; r < some && status == POSENC_OK; r++) {
       const char *from = made + (size_t)r * row_bytes;
       const size_t to = (size_t)(done + r) * out_bytes;
-      if (cosines) spread(problem, from, (char *)cosines + to);
-      if (sines) spread(problem, from + row_bytes / 2, (char *)sines + to);
+      if (cosines) loops->spread(problem->layout, problem->dtype, cosines_streamed, half, from, (char *)cosines + to);
+      if (sines) loops->spread(problem->layout, problem->dtype, sines_streamed, half, from + half, (char *)sines + to);
     }
   }
+  if (cosines_streamed || sines_streamed) store_fence();
   posenc_free(made);
   return status;
 }

@@ -13,10 +13,13 @@
 
 #include "posenc.h"
 
-/* The inner loop of one instruction set. All give the same bits. */
+/* The inner loops of one instruction set. All give the same bits. */
 typedef struct rows_loops {
   /* Products of `count` elements with the factor, each rounded once to the dtype. */
   void (*scale)(posenc_dtype dtype, int64_t count, double factor, const double *x, void *out);
+  /* A row of one table of a rope cache, from its `bytes` of different values. Streamed: past the caches; then `out` is
+     the beginning of a cache line, and bytes are whole ones. */
+  void (*spread)(posenc_layout layout, posenc_dtype dtype, bool streamed, size_t bytes, const char *from, char *out);
 } rows_loops;
 
 /* Defined for the tiers that are built. */
