@@ -115,8 +115,8 @@ static int compare_formulas(const void *one, const void *other) {
 
 /* ---- formulas ------------------------------------------------------------------------------------ */
 
-/* The digits of a base, less 1, and of the shift: where no base of few digits fits, each shift has one that does. Nobody
-   uses a half, except for few columns and for odd dims. */
+/* The digits of a base, less 1, and of the shift: where no base of few digits fits, each shift has one that does.
+   Nobody uses a half, except for few columns and for odd dims. */
 static int digits_of(int of_base, double shift) {
   return of_base - 1 + 2 * (shift > 0.0 && of_base > FORMULA_USUAL) + (shift - floor(shift) > 0.0);
 }

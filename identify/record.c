@@ -137,8 +137,8 @@ static json_t *closest_json(const identity *found) {
   return all;
 }
 
-/* The options by which `posenc check` holds the table to the formula; null if there are none. `halved`: the file has two
-   tables, of which check takes the first for cosines, and both for duplicated if it is not told. */
+/* The options by which `posenc check` holds the table to the formula; null if there are none. `halved`: the file has
+   two tables, of which check takes the first for cosines, and both for duplicated if it is not told. */
 static json_t *options_json(const identity *found, bool halved) {
   const making *how = &found->how;
   const formula *f = &how->formula;

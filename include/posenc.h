@@ -319,9 +319,9 @@ typedef struct posenc_bound {
 /*
  * The largest absolute error that the bound allows at a position, for any element of a table without an attention
  * factor: `ulp` times the ulp just below 1 (only cos 0 = 1 is not below 1), plus `abs`, plus `growth` * |position|.
- * With an attention factor A it is this bound of the product's ulp, for a kernel that attends. For the others the library
- * multiplies a table of f64 and rounds once: at most A * (the bound for f64 + 2^-51) plus half an ulp of the exact value.
- * NaN if bound is null or dtype unknown.
+ * With an attention factor A it is this bound of the product's ulp, for a kernel that attends. For the others the
+ * library multiplies a table of f64 and rounds once: at most A * (the bound for f64 + 2^-51) plus half an ulp of the
+ * exact value. NaN if bound is null or dtype unknown.
  */
 POSENC_API double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position);
 
@@ -382,9 +382,10 @@ static inline posenc_slice posenc_rows(int64_t row, int64_t rows) {
  * A kernel and its contract. The library, tests, benchmarks, documentation and reports read the contract from here.
  *
  * Preconditions of all functions but apply: the problem is valid and can_do accepted it; it is a POSENC_TABLE with an
- * even dim, without a list of positions and, unless the kernel `attends`, without an attention factor. The library makes
- * all other tables from such ones. `row` may be any number, also outside the table. The functions may be called from any thread, and execute,
- * stages and apply from several at once with the same constants, which are then read only.
+ * even dim, without a list of positions and, unless the kernel `attends`, without an attention factor. The library
+ * makes all other tables from such ones. `row` may be any number, also outside the table. The functions may be called
+ * from any thread, and execute, stages and apply from several at once with the same constants, which are then read
+ * only.
  */
 typedef struct posenc_kernel {
   uint32_t abi; /* POSENC_KERNEL_ABI */
@@ -454,8 +455,9 @@ struct posenc_options {
   /* Null: the library chooses. Of the kernels within max_abs and max_ulp that run here it takes the one that costs
      least for a problem of this size and dtype with one sequence, by a built-in table of costs. It measures nothing.
      Where both limits are 0, it takes one that rounds each element correctly: there is one unless base > 2^40, the
-     frequencies are above 1 or the angles below 2^-38. Without one the limit is an error of 2^-24 for f32, 2^-11 for f16, 2^-8 for bf16 (one ulp just below 1) and 2^-44 for f64,
-     multiplied by the next power of two above an attention factor. */
+     frequencies are above 1 or the angles below 2^-38. Without one the limit is an error of 2^-24 for f32, 2^-11 for
+     f16, 2^-8 for bf16 (one ulp just below 1) and 2^-44 for f64, multiplied by the next power of two above an
+     attention factor. */
   const posenc_kernel *kernel;
   /* Largest accepted |got - exact| of an element, if the library chooses; for add and rope, of an element of the table
      of posenc_table_of. 0: no limit. */

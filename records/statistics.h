@@ -28,10 +28,10 @@ _Bool statistics_ratio_of(const double *a, size_t n, const double *b, size_t m, 
                           statistics_ratio *ratio);
 
 /*
- * Wilcoxon's signed-rank test of differences: how likely, if each were as likely to have the other sign, ranks at least
- * as one-sided as theirs would be; two-sided. Zeros are left out, equal sizes share their mean rank. Exact up to 50 that
- * are not 0, ties or not; beyond, by the normal distribution, corrected for continuity and ties. 1 without any. Source:
- * Wilcoxon, 1945; Pratt and Gibbons, 1981.
+ * Wilcoxon's signed-rank test of differences: how likely, if each were as likely to have the other sign, ranks at
+ * least as one-sided as theirs would be; two-sided. Zeros are left out, equal sizes share their mean rank. Exact up
+ * to 50 that are not 0, ties or not; beyond, by the normal distribution, corrected for continuity and ties. 1 without
+ * any. Source: Wilcoxon, 1945; Pratt and Gibbons, 1981.
  */
 double statistics_signed_rank(const double *x, size_t n);
 

@@ -26,7 +26,8 @@
 
 /*
  * The contract is about positions in units of 1/scale. An attention factor multiplies a table of f64 and its errors,
- * unless the kernel attends; the factor and the product are rounded to double, which is less than 2^-51 of them, and the result to the dtype.
+ * unless the kernel attends; the factor and the product are rounded to double, which is less than 2^-51 of them, and
+ * the result to the dtype.
  */
 static void set_bounds(subject *s) {
   const posenc_problem *problem = &s->shape->problem;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /* The longest wave is 2^43 positions, so that no sine is so small that 2^-122 is a poor relative bound. A scale
-   limits the smallest angle instead: positions may be multiples of it, as those of a list are. An angle x that is itself
-   in the middle between two numbers of f32 is then no multiple of 2^-40 with 25 bits, which is 2^-16 or more, but may
-   be the least: its sine is x³/6 from that middle, for 2^-38 above 2^-117. */
+   limits the smallest angle instead: positions may be multiples of it, as those of a list are. An angle x that is
+   itself in the middle between two numbers of f32 is then no multiple of 2^-40 with 25 bits, which is 2^-16 or more,
+   but may be the least: its sine is x³/6 from that middle, for 2^-38 above 2^-117. */
 static const double largest_base = 0x1p40, least_angle = 0x1p-38;
 
 /* The size of the table's position nearest to 0, other than 0; infinite if there is none. */
@@ -181,9 +181,9 @@ static u128 mantissa_of(const cr_table *table) {
 }
 
 /*
- * Whether more than one element in 128 is in doubt because it is tiny: a sine below 2^-19, as CR_ERROR is relative to 1.
- * Recomputed, it takes 50 ns, and 0.3 ns more than in doubles in sums. Not for a few rows, as those of a list are: there
- * sums take 10 ns.
+ * Whether more than one element in 128 is in doubt because it is tiny: a sine below 2^-19, as CR_ERROR is relative to
+ * 1. Recomputed, it takes 50 ns, and 0.3 ns more than in doubles in sums. Not for a few rows, as those of a list are:
+ * there sums take 10 ns.
  */
 static bool has_tiny_sines(const cr_table *made, const posenc_problem *problem) {
   enum { FEWEST = 64 };

@@ -22,13 +22,13 @@
  * Nothing in this depends on where anchors stand. Where vectors reach from one row into the next (template.h), the
  * columns of the next row have theirs one position farther.
  *
- * That is for |x| <= 1. By its error x may pass 1, where the exact one is within 2^-21.5 radians of the top, and a sum
- * then costs 1. For w >= 2^-21 that is one row in three at most, or two in succession: 23 u more. For a smaller w it
- * may be every row, and a product of 2 or more costs 2. But then the sines of the step and of 32 positions, below 2^-16,
- * are all but exact and their cosines within 0.5, so that a leap and the neighbour cost 0.5 + 2.5 instead of 6.5: 4 +
- * 7 × 3 = 25 and 16 × 3 = 48. A step costs 3 at most, and the next one then 2: what it subtracts is above 1, a multiple
- * of 2 u as the product is, so that the difference is exact. From the anchor on that is 3 × 15 + 2 × 14 + 3 × 13 … =
- * 304 instead of 180. In all 25 + 48 + 304 + 120 = 497 u.
+ * That is for |x| <= 1. By its error x may pass 1, where the exact one is within 2^-21.5 radians of the top, and a
+ * sum then costs 1. For w >= 2^-21 that is one row in three at most, or two in succession: 23 u more. For a smaller w
+ * it may be every row, and a product of 2 or more costs 2. But then the sines of the step and of 32 positions, below
+ * 2^-16, are all but exact and their cosines within 0.5, so that a leap and the neighbour cost 0.5 + 2.5 instead of
+ * 6.5: 4 + 7 × 3 = 25 and 16 × 3 = 48. A step costs 3 at most, and the next one then 2: what it subtracts is above 1,
+ * a multiple of 2 u as the product is, so that the difference is exact. From the anchor on that is 3 × 15 + 2 × 14 +
+ * 3 × 13 … = 304 instead of 180. In all 25 + 48 + 304 + 120 = 497 u.
  *
  * In doubt is an element within CR_ERROR of the middle between two numbers of the table's format. Such a middle has one
  * significant bit more than the format. Rounded to a multiple of 2^-43 = 2 CR_ERROR, which takes an addition and a
@@ -46,13 +46,13 @@
  * With an attention factor x is multiplied first, and in doubt is an element of which the product's two ends are not
  * rounded to the same number. f64 has a fast path of its own (sums.h).
  *
- * cr_element has 2^-122 (wide.h), and where a middle is within 2^-121, as for one element of f64 in 2^60, the frequency's
- * 2^-232 times the position (wider.h). An exact value that is nearer might still be rounded to the wrong side. No proof
- * is known that excludes it for every base and dim; the values of one table of 2^40 positions and 4096 columns come, as
- * numbers without a pattern do, no nearer than some 2^-77 to a middle of f32, and one of f64 in 2^110 is to be expected
- * so near. The nearest that a scan of 2^32 elements has found are in reference/worst/. Values with a pattern, sines of an
- * angle x that is a middle itself, are x³/6 from it: with a frequency of 2^-40, the least, 2^-98 in bf16, of x = 257 ×
- * 2^-40; of fractional positions, which may be 2^-38, 2^-117 (cr.c).
+ * cr_element has 2^-122 (wide.h), and where a middle is within 2^-121, as for one element of f64 in 2^60, the
+ * frequency's 2^-232 times the position (wider.h). An exact value that is nearer might still be rounded to the wrong
+ * side. No proof is known that excludes it for every base and dim; the values of one table of 2^40 positions and 4096
+ * columns come, as numbers without a pattern do, no nearer than some 2^-77 to a middle of f32, and one of f64 in
+ * 2^110 is to be expected so near. The nearest that a scan of 2^32 elements has found are in reference/worst/. Values
+ * with a pattern, sines of an angle x that is a middle itself, are x³/6 from it: with a frequency of 2^-40, the
+ * least, 2^-98 in bf16, of x = 257 × 2^-40; of fractional positions, which may be 2^-38, 2^-117 (cr.c).
  */
 #ifndef POSENC_IMPLS_CR_CR_H
 #define POSENC_IMPLS_CR_CR_H
@@ -101,8 +101,8 @@ typedef struct cr_sums {
   double *twice_cosine, *twice_head, *twice_tail; /* of one position: rounded; a multiple of 2^-25, and the rest */
 } cr_sums;
 
-/* Constants of a plan. With in_sums there are angles, factor and sums. Other arrays have one entry per frequency, and then
-   the first ones again, CR_NEXT_PAIRS or more. */
+/* Constants of a plan. With in_sums there are angles, factor and sums. Other arrays have one entry per frequency, and
+   then the first ones again, CR_NEXT_PAIRS or more. */
 typedef struct cr_table {
   int64_t pairs;
   angle_table *angles;

@@ -23,10 +23,10 @@ INLINE void store_f32(bool streamed, float *to, doubles a, doubles b) {
   }
 }
 
-/* 2 LANES columns in a format of 16 bits, each double rounded once. They are made from f32 that were rounded toward zero:
-   those are a middle only where the double is at least that; f16 by a conversion that takes ties to even, so that the
-   lowest bit is set first. Only a double that is the middle itself is rounded away from zero; a certificate lists it if
-   that is wrong. */
+/* 2 LANES columns in a format of 16 bits, each double rounded once. They are made from f32 that were rounded toward
+   zero: those are a middle only where the double is at least that; f16 by a conversion that takes ties to even, so
+   that the lowest bit is set first. Only a double that is the middle itself is rounded away from zero; a certificate
+   lists it if that is wrong. */
 INLINE u16s certain_half(posenc_dtype dtype, doubles a, doubles b) {
   const u32s x = (u32s)truncated_to_floats(a, b);
   return dtype == POSENC_F16 ? to_f16((floats)(x | 1)) : upper_halves(x + 0x8000);

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast path for f64, and for tables with many tiny sines in any format, which a double does not decide; included by
- * template.h. It is the walk of template.h in sums of two doubles, cut so that its products are exact.
+ * The fast path for f64, and for tables with many tiny sines in any format, which a double does not decide; included
+ * by template.h. It is the walk of template.h in sums of two doubles, cut so that its products are exact.
  *
- * A column is walked in blocks as there, x(n+1) = 2 cos w x(n) - x(n-1). All its values in a block are below a power of
- * two, the scale: |x(0)| + 16 w or less, at most 1. 2 cos w is head + tail, head a multiple of 2^-25, and x(n) is s + e,
- * s a multiple of 2^-26 scales. Then head s(n) - s(n-1) is a multiple of 2^-51 scales below 3 of them, and exact, fused
- * or not: t. What is left,
+ * A column is walked in blocks as there, x(n+1) = 2 cos w x(n) - x(n-1). All its values in a block are below a power
+ * of two, the scale: |x(0)| + 16 w or less, at most 1. 2 cos w is head + tail, head a multiple of 2^-25, and x(n) is s
+ * + e, s a multiple of 2^-26 scales. Then head s(n) - s(n-1) is a multiple of 2^-51 scales below 3 of them, and exact,
+ * fused or not: t. What is left,
  *
  *     r = tail s(n) + (2 cos w) e(n) - e(n-1),
  *
- * is a small number. t + r, rounded to the grid of s, is s(n+1), and e(n+1) = (t - s(n+1)) + r is at most 2^-27 scales.
+ * is a small number. t + r, rounded to the grid of s, is s(n+1), and e(n+1) = (t - s(n+1)) + r is at most 2^-27
+ * scales.
  *
  * Error, unit u = 2^-80 scales. tail is within 1, and tail s is below 2^-26 scales: 1 for tail, 2 for the sum with
  * e(n-1), 4 for the one with (2 cos w) e(n), which are below 2^-25.4 and 2^-24.7 scales, 1 for 2 cos w, and 0.5 for
  * e(n+1): 8.5 in all, and unfused 2 more for each product: 12.5. It is carried on over 15, 14 … 1 rows: 120 × 12.5 =
- * 1500. What is cut of the row before the anchor, 0.5, is carried to 16 rows: 8. The ends of the interval take 4, and an
- * attention factor 12 for its products and their sum. In all below 1600 of the 2048 u, 2^-69 scales, that an element is
- * taken to be wrong by. It is in doubt where the two ends of that interval are not rounded to the same double: of columns
- * that are not small one element in 2^14 or so.
+ * 1500. What is cut of the row before the anchor, 0.5, is carried to 16 rows: 8. The ends of the interval take 4, and
+ * an attention factor 12 for its products and their sum. In all below 1600 of the 2048 u, 2^-69 scales, that an
+ * element is taken to be wrong by. It is in doubt where the two ends of that interval are not rounded to the same
+ * double: of columns that are not small one element in 2^14 or so.
  *
- * Anchors are sums of 106 bits. The first of a call, and one each RUN rows, are found from their angles, within 2^-86 of
- * themselves; the others are turned by the angle of a block, at most 127 times, within 2^-101 of the values turned. Those
- * are at most 4096 w, 2^8 scales, where they are not within a scale anyway: 2^-78 and 2^-86 scales, 5 u. What does not
- * shrink with the values are the errors of angles, 2^-125 turns and 2^-122 for the angle of a block (wide.h), together
- * below 2^-114: so much is added to the error.
+ * Anchors are sums of 106 bits. The first of a call, and one each RUN rows, are found from their angles, within 2^-86
+ * of themselves; the others are turned by the angle of a block, at most 127 times, within 2^-101 of the values turned.
+ * Those are at most 4096 w, 2^8 scales, where they are not within a scale anyway: 2^-78 and 2^-86 scales, 5 u. What
+ * does not shrink with the values are the errors of angles, 2^-124, and of the sines of a block's angle, 2^-122
+ * (wide.h), 127 times: together below 2^-114, which is added to the error.
  *
  * In other formats than f64 the ends are rounded twice, to double and to the format. The error is taken to be 2^-50
  * scales there, so that the ends as doubles still are on either side of the exact value.
@@ -252,8 +253,8 @@ INLINE void find_sum_columns(sum_variant as, const cr_table *table, int64_t pair
     turn_sums(true, &sine, &cosine, step_sine, step_cosine);
     before[cosine_first] = sine;
     before[!cosine_first] = cosine;
-    const doubles lanes = any ? step_sine.high : (doubles){0};
-    const doubles scale[2] = {scale_of(x[0].high, lanes), scale_of(x[1].high, lanes)};
+    const doubles step = any ? step_sine.high : (doubles){0},
+                  scale[2] = {scale_of(x[0].high, step), scale_of(x[1].high, step)};
     store_columns(interleaved, to->now + place, x[0].high, x[1].high);
     store_columns(interleaved, to->now_low + place, x[0].low, x[1].low);
     store_columns(interleaved, to->before + place, before[0].high, before[1].high);

@@ -3,7 +3,8 @@
  * The fast path of the correctly rounded kernels, for any instruction set. A kernel includes the header of its
  * instruction set (lib/simd) and store.h, defines VECTORS, even, the vectors of columns that walk down the rows
  * together, STREAM_VECTORS, at least as many, where they are stored past the caches, STREAMS, whether `stream` does
- * that, SHIFT_FROM, see `execute`, and SUM_VECTORS, those of sums.h; then it includes this, and has its `execute` and `stage_samples`.
+ * that, SHIFT_FROM, see `execute`, and SUM_VECTORS, those of sums.h; then it includes this, and has its `execute` and
+ * `stage_samples`.
  */
 #ifndef POSENC_IMPLS_CR_TEMPLATE_H
 #define POSENC_IMPLS_CR_TEMPLATE_H
@@ -11,8 +12,8 @@
 #include "impls/cr/cr.h"
 #include "lib/simd/store.h"
 
-/* The most columns of a tile, which walk down the rows together; of the last tiles of a row; and of the tables of anchors:
-   many sines are found together, since each takes long but several can be under way. */
+/* The most columns of a tile, which walk down the rows together; of the last tiles of a row; and of the tables of
+   anchors: many sines are found together, since each takes long but several can be under way. */
 enum { TILE = STREAM_VECTORS * LANES, TAIL = 2 * LANES, BLOCK = CR_BLOCK, CHUNK = 256 };
 _Static_assert(TILE % TAIL == 0, "a tile is some tails");
 _Static_assert(ANGLE_PADDING % TAIL == 0 && CHUNK % TILE == 0, "whole vectors of constants, and of anchors");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Competitors: the formula on the vector sines of other libraries, and OpenMP's threads, as kernels like any other. They use the library
- * through posenc.h alone, as a plugin does. libposenc does not contain them.
+ * Competitors: the formula on the vector sines of other libraries, and OpenMP's threads, as kernels like any other.
+ * They use the library through posenc.h alone, as a plugin does. libposenc does not contain them.
  */
 #ifndef POSENC_IMPLS_PEERS_PEERS_H
 #define POSENC_IMPLS_PEERS_PEERS_H

@@ -38,7 +38,8 @@ const char *kernel_refusal(const posenc_kernel *kernel, const posenc_problem *ta
                            const posenc_options *options);
 
 /* The size of the largest error of an element of a table by a kernel of that bound, its attention factor included,
-   with which the library multiplies; *binade, unless null, is how many times larger than 1 the power of two is below which the values are. */
+   with which the library multiplies; *binade, unless null, is how many times larger than 1 the power of two is below
+   which the values are. */
 double kernel_error_at(const posenc_bound *bound, const posenc_problem *table, int64_t position, double *binade);
 
 /* can_do of a kernel that writes f32 only. */

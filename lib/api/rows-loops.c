@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The last step of rows with an attention factor, and of rope caches, compiled once for each tier, with its header of lib/simd before it
-   (lib/tiers.am). */
+/* The last step of rows with an attention factor, and of rope caches, compiled once for each tier, with its header of
+   lib/simd before it (lib/tiers.am). */
 #include "lib/api/rows.h"
 #include "lib/exact/round.h"
 

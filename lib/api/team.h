@@ -26,10 +26,10 @@ void team_destroy(team *t);
 /*
  * Does each of the parts once, in any order, and returns when all are done. `alone` is about how many seconds that
  * takes one thread. Helpers that sleep are woken, and those that are not there are started, as many as the system
- * gives, if that is worth the time, or if another call has just ended. Without them, the caller does all parts. Any number of
- * threads may call: while one has the helpers,
- * the others do without, as a child does that was forked. Helpers block all signals, have the first caller's
- * floating-point environment, sleep when they found nothing to do for 50 µs, and keep off the caller's processor.
+ * gives, if that is worth the time, or if another call has just ended. Without them, the caller does all parts. Any
+ * number of threads may call: while one has the helpers, the others do without, as a child does that was forked.
+ * Helpers block all signals, have the first caller's floating-point environment, sleep when they found nothing to do
+ * for 50 µs, and keep off the caller's processor.
  */
 void team_run(team *t, int64_t parts, team_work *work, void *argument, double alone);
 

@@ -48,12 +48,12 @@ static inline uint16_t round_to_bf16_bits(float x) {
 }
 
 /*
- * The encoding of |x| < 2^15 rounded, of a precision p. `unit` is 2^52 u, where u is the spacing of the format at x, that
- * of `least` below it. As |x| < 2^p u, the sum |x| + unit is below 2 unit, where doubles are u apart: the adder rounds
- * |x| to a multiple n u of u, once, and ties to even n. The lowest bits of the sum are n, and the encoding is (binades
- * above that of `least`) × 2^(p-1) + n: for a normal number that is the exponent's field, less one, and n >= 2^(p-1)
- * adds the one back; n = 2^p carries into the next binade, as it must; and a subnormal is n alone. No value takes
- * another way, so that vector kernels can repeat this.
+ * The encoding of |x| < 2^15 rounded, of a precision p. `unit` is 2^52 u, where u is the spacing of the format at x,
+ * that of `least` below it. As |x| < 2^p u, the sum |x| + unit is below 2 unit, where doubles are u apart: the adder
+ * rounds |x| to a multiple n u of u, once, and ties to even n. The lowest bits of the sum are n, and the encoding is
+ * (binades above that of `least`) × 2^(p-1) + n: for a normal number that is the exponent's field, less one, and n >=
+ * 2^(p-1) adds the one back; n = 2^p carries into the next binade, as it must; and a subnormal is n alone. No value
+ * takes another way, so that vector kernels can repeat this.
  */
 static inline uint16_t round_to_16_bits(double x, int precision, uint64_t least) {
   const uint64_t bits = round_bits_of(x), own = bits >> 52 & 0x7ff, exponent = own > least ? own : least;

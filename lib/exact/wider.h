@@ -10,8 +10,8 @@ typedef struct wider {
   bool negative;
 } wider;
 
-/* The fraction of a turn at a position, |position| <= 2^62: the error of the frequency, some 2^-232 (frequency.c), times
-   the position. */
+/* The fraction of a turn at a position, |position| <= 2^62: the error of the frequency, some 2^-232 (frequency.c),
+   times the position. */
 fixed wider_turn(const angle_table *angles, int64_t index, int64_t position);
 
 /* sin and cos of that turn: |error| <= 2^-248. Exact at whole quarters of a turn. */
@@ -21,7 +21,8 @@ wider wider_cosine(fixed turn);
 /* x times a number below 1. */
 wider wider_times(wider x, fixed factor);
 
-/* The nearest number with so many bits (53 or fewer) that is a multiple of 2^least; of two equally near, the even one. */
+/* The nearest number with so many bits (53 or fewer) that is a multiple of 2^least; of two equally near, the even
+   one. */
 double wider_round(wider x, int bits, int least);
 
 #endif
