@@ -4,9 +4,9 @@
 #define POSENC_ENCODINGS_ENCODING_H
 
 #include "lib/api/slice.h"
+#include "lib/api/store.h"
 #include "lib/exact/round.h"
 #include "lib/simd/generic.h"
-#include "lib/simd/store.h"
 #include "posenc.h"
 
 #include <limits.h>

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "config.h"
 
-#include "lib/simd/store.h"
+#include "lib/api/store.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #define POSENC_IMPLS_CR_TEMPLATE_H
 
 #include "impls/cr/cr.h"
-#include "lib/simd/store.h"
+#include "lib/api/store.h"
 
 /* The most columns of a tile, which walk down the rows together; of the last tiles of a row; and of the tables of
    anchors: many sines are found together, since each takes long but several can be under way. */

@@ -3,9 +3,9 @@
 
 #include "impls/rotation/rotation.h"
 #include "lib/api/kernel.h"
+#include "lib/api/store.h"
 #include "lib/exact/angle.h"
 #include "lib/exact/round.h"
-#include "lib/simd/store.h"
 
 #ifdef HAVE_AVX512
 #include "lib/simd/avx512.h"

@@ -4,9 +4,9 @@
 #include "lib/api/kernel.h"
 #include "lib/api/rows.h"
 #include "lib/api/slice.h"
+#include "lib/api/store.h"
 #include "lib/api/wisdom.h"
 #include "lib/apply/apply.h"
-#include "lib/simd/store.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "lib/simd/store.h"
+#include "lib/api/store.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

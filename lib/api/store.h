@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether rows are stored past the caches. */
-#ifndef POSENC_LIB_SIMD_STORE_H
-#define POSENC_LIB_SIMD_STORE_H
+#ifndef POSENC_LIB_API_STORE_H
+#define POSENC_LIB_API_STORE_H
 
 #include "posenc.h"
 
