@@ -86,6 +86,7 @@ const posenc_kernel posenc_kernel_cached = {
     .basis = "it keeps what a kernel that promises the same has made",
     .reproducible = true,
     .scales = true,
+    .attends = true,
     .keeps_rows = true,
     .can_do = can_do,
     .prepare = prepare,

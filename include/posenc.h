@@ -319,9 +319,9 @@ typedef struct posenc_bound {
 /*
  * The largest absolute error that the bound allows at a position, for any element of a table without an attention
  * factor: `ulp` times the ulp just below 1 (only cos 0 = 1 is not below 1), plus `abs`, plus `growth` * |position|.
- * With an attention factor A it is this bound of the product's ulp, for a kernel that attends. For the others the
- * library multiplies a table of f64 and rounds once: at most A * (the bound for f64 + 2^-51) plus half an ulp of the
- * exact value. NaN if bound is null or dtype unknown.
+ * With an attention factor A, the values of a kernel that attends are within `ulp` times the ulp just below 2^e, A <=
+ * 2^e, plus A times the rest. For the others the library multiplies a table of f64 and rounds once: at most A * (the
+ * bound for f64 + 2^-51) plus half an ulp of the exact value. NaN if bound is null or dtype unknown.
  */
 POSENC_API double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position);
 
@@ -442,11 +442,11 @@ POSENC_API const char *posenc_kernel_refusal(const posenc_kernel *kernel, const 
 
 /* How kernels with both kinds of stores write rows. The bits are the same. */
 typedef enum posenc_stores {
-  /* Streaming if the rows of one posenc_execute are too large for the caches, and the memory is not new: pages that the
-     system has just cleared are in the caches. */
+  /* Streaming if the rows of one call are too large for the caches, and the memory is not new: pages that the system
+     has just cleared are in the caches. */
   POSENC_STORES_AUTO = 0,
   POSENC_STORES_REGULAR = 1, /* through the caches: for rows that are read soon */
-  /* Past the caches, where `out` and dim allow it (posenc_alloc): leaves the caches to other data. */
+  /* Past the caches, where `out`, dim and dtype allow it (posenc_alloc): leaves the caches to other data. */
   POSENC_STORES_STREAMING = 2,
 } posenc_stores;
 
@@ -454,10 +454,10 @@ struct posenc_options {
   size_t size; /* sizeof(posenc_options) as the caller compiled it */
   /* Null: the library chooses. Of the kernels within max_abs and max_ulp that run here it takes the one that costs
      least for a problem of this size and dtype with one sequence, by a built-in table of costs. It measures nothing.
-     Where both limits are 0, it takes one that rounds each element correctly: there is one unless base > 2^40, the
-     frequencies are above 1 or the angles below 2^-38. Without one the limit is an error of 2^-24 for f32, 2^-11 for
-     f16, 2^-8 for bf16 (one ulp just below 1) and 2^-44 for f64, multiplied by the next power of two above an
-     attention factor. */
+     Where both limits are 0, it takes one that rounds each element correctly. There is none if base is below 1 or above
+     2^40, a frequency above 1, an angle below 2^-38, the scale outside 2^-128 to 2^20, a position outside ±2^62, shift
+     above 1, or dim/2 - shift not exact in double. Then the limit is an error of 2^-24 for f32, 2^-11 for f16, 2^-8 for
+     bf16 (one ulp just below 1) and 2^-44 for f64, multiplied by the next power of two above an attention factor. */
   const posenc_kernel *kernel;
   /* Largest accepted |got - exact| of an element, if the library chooses; for add and rope, of an element of the table
      of posenc_table_of. 0: no limit. */
@@ -472,7 +472,7 @@ struct posenc_options {
      threads save more time than their start takes. */
   int threads;
   unsigned isa;         /* allowed tiers; 0: those of the environment variable POSENC_ISA, or all if it is not set */
-  posenc_stores stores; /* of posenc_execute; add and rope always use regular stores */
+  posenc_stores stores; /* of posenc_execute and posenc_rope_cache; add and rope always use regular stores */
   /* Null, or times that were measured on this machine: the choice uses them if they know the problem. Read while a
      plan is created, not later. */
   const posenc_wisdom *wisdom;
@@ -597,10 +597,10 @@ POSENC_API void posenc_encoder_destroy(posenc_encoder *encoder);
  *   - New memory of malloc comes in small pages, whose page faults take several times as long as the kernels do.
  *     Memory that was written before has no such cost.
  *   - Large tables of 16-byte aligned memory, as malloc gives it: 0 to 7 % in the correctly rounded kernels with vector
- *     instructions, if rows are whole cache lines of 64 bytes and the layout is interleaved. Otherwise, or if `out` is
- *     an odd number of elements past a cache line, tables too large for the caches are written 2 to 3 times as slowly,
- *     as they cannot be stored past the caches. rotation-avx512 loses up to 30 % with 256 columns or more, and takes 2
- *     to 3 times as long with fewer.
+ *     instructions, if rows are whole cache lines of 64 bytes and the layout is interleaved; 20 % in rope caches; 30 to
+ *     40 % in f64 and rotation-avx512 with 256 columns or more. Otherwise, or if `out` is an odd number of elements
+ *     past a cache line, tables too large for the caches are written 2 to 3 times as slowly, as they cannot be stored
+ *     past the caches.
  * The content is undefined. 0 bytes are allowed. Null if memory runs out. The caller frees it with posenc_free, which
  * accepts null.
  */

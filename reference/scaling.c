@@ -234,3 +234,12 @@ double attention_of(const posenc_problem *problem) {
   mpfr_clear(factor);
   return nearest;
 }
+
+bool attention_is_one(const posenc_problem *problem) {
+  mpfr_t factor;
+  mpfr_init2(factor, 128);
+  scaling_attention(factor, problem);
+  const bool is_one = mpfr_cmp_ui(factor, 1) == 0;
+  mpfr_clear(factor);
+  return is_one;
+}

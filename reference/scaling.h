@@ -23,7 +23,8 @@ bool scaling_frequency(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem
 /* The factor of all values, with a relative error below 2^(3 - its precision). True if it is a double, and this one. */
 bool scaling_attention(mpfr_t factor, const posenc_problem *problem);
 
-/* The same to double precision. */
+/* The same to double precision; and whether it is 1 exactly. */
 double attention_of(const posenc_problem *problem);
+bool attention_is_one(const posenc_problem *problem);
 
 #endif

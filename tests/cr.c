@@ -278,11 +278,11 @@ static void test_sums(void) {
 
 /* Whether A sin x is rounded to this number of f32, of both signs. */
 static bool is_rounded_to(double attention, double angle, double want) {
-  const int64_t far = INT64_C(1) << 50; /* where the last bits of a frequency count */
+  const int64_t far = INT64_C(1) << 61; /* where the last bits of a frequency count */
   posenc_problem problem = posenc_table(1, 2);
   void *constants;
   problem.base = 1.0;
-  problem.scale = angle * 0x1p-50;
+  problem.scale = angle * 0x1p-61;
   problem.scaling.attention = attention;
   if (cr_prepare(&problem, NULL, &constants) != POSENC_OK) return false;
   const double got = cr_value(constants, POSENC_F32, far, 0, false),
@@ -327,7 +327,7 @@ static void test_derivations(void) {
   const double beyond = leapt + rows_back * 2.0 + slow + carried;
   ok(beyond <= CR_ERROR / unit, "with values beyond 1: %.1f", beyond);
   ok(nextafter(CR_GRID, INFINITY) - CR_GRID == 2.0 * CR_ERROR, "the grid of doubt is twice as wide");
-  const double sum = 12.5 * carried + 0.5 * rows_back + 4.0 + 12.0 + 5.0, unit_of_sums = 0x1p-80;
+  const double sum = 12.5 * carried + 0.5 * rows_back + 4.0 + 12.0 + 9.0, unit_of_sums = 0x1p-80;
   ok(sum < SUM_ERROR / unit_of_sums, "f64: %.1f of %.0f × 2^-80 scales", sum, SUM_ERROR / unit_of_sums);
   ok(nextafter(SUM_GRID, INFINITY) - SUM_GRID == 0x1p-26, "its grid");
   const posenc_bound rotation = ROTATION_BOUND;

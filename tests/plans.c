@@ -187,7 +187,7 @@ static posenc_problem place_of(int n) {
   static const int64_t rows[] = {2, 20, 70}, dims[] = {32, 64, 80, 100, 1056};
   posenc_problem problem = posenc_table(rows[n % 3], dims[n % 5]);
   problem.first = -1 - n % 11;
-  problem.dtype = n % 4 == 1 ? POSENC_F16 : n % 4 == 2 ? POSENC_BF16 : POSENC_F32;
+  problem.dtype = n % 4 == 1 ? POSENC_F16 : n % 4 == 2 ? POSENC_BF16 : n % 8 > 3 ? POSENC_F64 : POSENC_F32;
   problem.layout = (posenc_layout)(n % 7 % 4);
   return problem;
 }
@@ -210,7 +210,7 @@ static int wrong_places(const posenc_plan *plan, const unsigned char *want, size
 
 /* Wherever the element type allows it, with either way to store; streaming instructions want whole vectors. */
 static void test_places(const posenc_kernel *kernel) {
-  enum { PROBLEMS = 140, MOST = 70 * 1056 * 4 };
+  enum { PROBLEMS = 140, MOST = 70 * 1056 * 8 };
   static _Alignas(64) unsigned char room[MOST + 3 * 64], want[MOST];
   int wrong = 0, made = 0;
   for (int n = 0; n < PROBLEMS; n++) {

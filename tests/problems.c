@@ -433,10 +433,13 @@ static void test_rope_list(void) {
      "rope by a list of positions is that of those rows");
 }
 
-static void test_rope_cache(posenc_dtype dtype, posenc_layout layout, int64_t dim, posenc_stores stores) {
-  enum { ROWS = 50, FROM = 7 };
-  static char table[MOST];
-  static _Alignas(64) char cosines[MOST], sines[MOST], alone[MOST];
+/* At the beginning of cache lines, or `off` elements behind it. */
+static void test_rope_cache(posenc_dtype dtype, posenc_layout layout, int64_t dim, posenc_stores stores, int off) {
+  enum { ROWS = 150, FROM = 7, MOST_BYTES = ROWS * 128 * 8, MARK = 0x55 };
+  static char table[MOST_BYTES];
+  static _Alignas(64) char room[3][MOST_BYTES + 64];
+  char *const cosines = room[0] + (size_t)off * posenc_dtype_bytes(dtype), *const sines = cosines + sizeof *room,
+              *const alone = sines + sizeof *room;
   const int64_t bytes = (int64_t)posenc_dtype_bytes(dtype), half = dim / 2, width = layout == POSENC_SPLIT ? half : dim;
   posenc_problem problem = posenc_rope_tables(ROWS, dim), split = posenc_table(ROWS, dim);
   problem.dtype = split.dtype = dtype;
@@ -448,6 +451,7 @@ static void test_rope_cache(posenc_dtype dtype, posenc_layout layout, int64_t di
   size_t size;
   options.stores = stores;
   bool same = make_table(NULL, &split, table) && posenc_plan_create(&plan, &problem, &options) == POSENC_OK;
+  memset(room, MARK, sizeof room);
   same = same && posenc_rope_cache(plan, FROM, ROWS - FROM, cosines, sines) == POSENC_OK &&
          posenc_rope_cache(plan, FROM, ROWS - FROM, NULL, alone) == POSENC_OK &&
          memcmp(alone, sines, (size_t)((ROWS - FROM) * width * bytes)) == 0 &&
@@ -458,11 +462,13 @@ static void test_rope_cache(posenc_dtype dtype, posenc_layout layout, int64_t di
     same = memcmp(sines + at * bytes, sine, (size_t)bytes) == 0 &&
            memcmp(cosines + at * bytes, sine + half * bytes, (size_t)bytes) == 0;
   }
+  const int64_t end = (ROWS - FROM) * width * bytes;
+  same = same && cosines[end] == MARK && sines[end] == MARK && (off == 0 || (cosines[-1] == MARK && sines[-1] == MARK));
   same = same && posenc_execute(plan, 0, 1, table) == POSENC_BAD_ARGUMENT &&
          posenc_rope_cache(plan, 0, ROWS + 1, cosines, sines) == POSENC_BAD_ARGUMENT;
   posenc_plan_destroy(plan);
-  ok(same, "rope cache, layout %d, dtype %d, dim %d, stores %d: the table's columns", (int)layout, (int)dtype, (int)dim,
-     (int)stores);
+  ok(same, "rope cache, layout %d, dtype %d, dim %d, stores %d, %d elements off: the table's columns", (int)layout,
+     (int)dtype, (int)dim, (int)stores, off);
 }
 
 int main(void) {
@@ -484,13 +490,14 @@ int main(void) {
     test_attention(dtype, 1.2772588722239782);
     test_attention(dtype, 0.7);
     test_attention(dtype, 1000.0);
-    for (int how = POSENC_STORES_REGULAR; how <= POSENC_STORES_STREAMING; how++) {
-      const posenc_stores stores = (posenc_stores)how;
-      test_rope_cache(dtype, POSENC_DUPLICATED, 128, stores);
-      test_rope_cache(dtype, POSENC_INTERLEAVED, 128, stores);
-      test_rope_cache(dtype, POSENC_INTERLEAVED, 18, stores);
-      test_rope_cache(dtype, POSENC_SPLIT, 64, stores);
-      test_rope_cache(dtype, POSENC_SPLIT, 2, stores);
+    for (int how = 0; how < 4; how++) {
+      const posenc_stores stores = how % 2 ? POSENC_STORES_STREAMING : POSENC_STORES_REGULAR;
+      const int off = how < 2 ? 0 : 3;
+      test_rope_cache(dtype, POSENC_DUPLICATED, 128, stores, off);
+      test_rope_cache(dtype, POSENC_INTERLEAVED, 128, stores, off);
+      test_rope_cache(dtype, POSENC_INTERLEAVED, 18, stores, off);
+      test_rope_cache(dtype, POSENC_SPLIT, 64, stores, off);
+      test_rope_cache(dtype, POSENC_SPLIT, 2, stores, off);
     }
   }
   test_odd(POSENC_F32, POSENC_INTERLEAVED, POSENC_ODD_CEIL, 3, 0.0);

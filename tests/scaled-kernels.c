@@ -13,7 +13,12 @@ static posenc_bound promise_of(const posenc_kernel *kernel, const posenc_problem
   posenc_bound bound = kernel->bound;
   const double factor = attention_of(problem);
   bound.growth *= problem->scale;
-  if (factor == 1.0) return bound;
+  if (attention_is_one(problem)) return bound;
+  if (kernel->attends) {
+    bound.abs *= factor;
+    bound.growth *= factor;
+    return bound;
+  }
   bound.abs = factor * (bound.ulp * 0x1p-53 + bound.abs + 0x1p-51);
   bound.growth *= factor;
   bound.ulp = 0.5;
@@ -96,11 +101,15 @@ static void test_scalings(void) {
   test_kernels(with_attention(yarn(plain, 40.0, 4096, false), 1.0), "yarn without truncate, given 1");
   test_kernels(with_attention(yarn(plain, 8.0, 6, true), 1.0), "yarn, its ramp's end between -1 and 0 rounded up to 0");
   test_kernels(yarn(plain, 40.0, 4096, true), "yarn by 40 with its factor");
+  test_kernels(yarn(plain, 1.0 + 0x1p-50, 4096, true), "yarn, its factor 1 + 2^-53.3");
+  test_kernels(longrope(plain, 1.0 + 0x1p-49, 4096, factors), "longrope, its factor 1 + 2^-53.1");
   test_kernels(longrope(plain, 1.0, 4096, factors), "longrope");
   test_kernels(longrope(plain, 32.0, 4096, factors), "longrope with its factor");
   test_kernels(with_attention(plain, 1.25), "plain, given 1.25");
   test_kernels(with_attention(plain, 0x1.111p-10), "plain, given a thousandth");
   test_kernels(with_attention(plain, 1024.0), "plain, given 1024");
+  test_kernels(with_attention(with_base(ROWS, 2 * LAST, 0x1p39), 1.25), "base 2^39, given 1.25");
+  test_kernels(with_attention(with_base(ROWS, 2 * LAST, 0x1p39), 0x1.111p-10), "base 2^39, given a thousandth");
 }
 
 /* Parameters from all over what is allowed. */

@@ -39,7 +39,7 @@ static void set_bounds(subject *s) {
     s->bound.max_position = domain < 0x1p63 ? (int64_t)domain : INT64_MAX;
   }
   s->applied = s->most = s->bound;
-  if (s->attention == 1.0) return;
+  if (attention_is_one(problem)) return;
   if (s->kernel->attends) {
     s->bound.abs *= s->attention;
   } else {

@@ -14,7 +14,7 @@
 enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = true, SHIFT_FROM = 1 << 21, SUM_VECTORS = 4 };
 #include "impls/cr/template.h"
 
-/* Add without rows on the way; else by rows. */
+/* Add without rows on the way; else by rows, as where many sines are tiny: those are in doubt in add_avx512. */
 static posenc_status apply_fused(const void *table, const posenc_problem *problem, const posenc_slice *slice,
                                  const void *x, void *out) {
   static const posenc_kernel rows = {.execute = execute};

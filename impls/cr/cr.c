@@ -181,9 +181,9 @@ static u128 mantissa_of(const cr_table *table) {
 }
 
 /*
- * Whether more than one element in 128 is in doubt because it is tiny: a sine below 2^-19, as CR_ERROR is relative to
- * 1. Recomputed, it takes 50 ns, and 0.3 ns more than in doubles in sums. Not for a few rows, as those of a list are:
- * there sums take 10 ns.
+ * Whether more than one element in 128 is a sine below 2^-19, which is in doubt because CR_ERROR is relative to 1. To
+ * recompute such an element takes 50 ns, and sums take 0.3 ns more than doubles for each element. Single rows, as those
+ * of a list are, take 10 ns an element in sums, so that tables of a few rows are made in doubles.
  */
 static bool has_tiny_sines(const cr_table *made, const posenc_problem *problem) {
   enum { FEWEST = 64 };
@@ -203,7 +203,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
   void *angles;
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->pairs = problem->dim / 2;
-  made->is_scaled = posenc_attention(problem) != 1.0;
+  made->is_scaled = problem_attends(problem);
   made->exact_factor = angle_attention(problem);
   const posenc_sum part = wide_sum((wide){mantissa_of(made) >> 1, false});
   made->factor.high = ldexp(part.high, made->exact_factor.exponent);
@@ -214,7 +214,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
     made->angles = angles;
     made->in_sums = problem->dtype == POSENC_F64;
     if (!made->in_sums) is_made = prepare_doubles(made, problem, padded, copies);
-    if (is_made && !made->in_sums && !made->is_scaled && !made->certificate.misrounded) {
+    if (is_made && !made->in_sums && !made->certificate.misrounded) {
       made->in_sums = has_tiny_sines(made, problem);
       if (made->in_sums) {
         free(made->memory);

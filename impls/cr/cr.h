@@ -43,16 +43,18 @@
  * is its smallest normal number, as below it the middles have other bits. They are made from the double, or, where that
  * is in doubt, by cr_element.
  *
- * With an attention factor x is multiplied first, and in doubt is an element of which the product's two ends are not
- * rounded to the same number. f64 has a fast path of its own (sums.h).
+ * With an attention factor the interval of x ± CR_ERROR is multiplied, and an element is in doubt if the two ends are
+ * not rounded to the same number. f64 has a fast path of its own (sums.h).
  *
- * cr_element has 2^-122 (wide.h), and where a middle is within 2^-121, as for one element of f64 in 2^60, the
- * frequency's 2^-232 times the position (wider.h). An exact value that is nearer might still be rounded to the wrong
- * side. No proof is known that excludes it for every base and dim; the values of one table of 2^40 positions and 4096
- * columns come, as numbers without a pattern do, no nearer than some 2^-77 to a middle of f32, and one of f64 in
- * 2^110 is to be expected so near. The nearest that a scan of 2^32 elements has found are in reference/worst/. Values
- * with a pattern, sines of an angle x that is a middle itself, are x³/6 from it: with a frequency of 2^-40, the
- * least, 2^-98 in bf16, of x = 257 × 2^-40; of fractional positions, which may be 2^-38, 2^-117 (cr.c).
+ * cr_element computes an element within 2^-122 (wide.h). If a middle is within 2^-121 of that, it computes it once more
+ * with 256 bits, within the frequency's error times the position (wider.h): that is one element of f64 in 2^60, and of
+ * sines near 2^-40 one in 2^27. An exact value that is nearer still might be rounded to the wrong side. No proof is
+ * known that excludes it for every base and dim. The values of one table of 2^40 positions and 4096 columns come, as
+ * numbers without a pattern do, no nearer than some 2^-77 to a middle of f32. The nearest that a scan of 2^32 elements
+ * has found are in reference/worst/. Values with a pattern are sines of an angle x that is a middle itself, and lie
+ * x³/6 from it: with a frequency of 2^-40, the least, 2^-98 in bf16, of x = 257 × 2^-40; of fractional positions, which
+ * may be 2^-38, 2^-117 (cr.c). With an attention factor A it is A x that is a middle: 2^-133 was found, which 256 bits
+ * decide.
  */
 #ifndef POSENC_IMPLS_CR_CR_H
 #define POSENC_IMPLS_CR_CR_H
@@ -110,8 +112,8 @@ typedef struct cr_table {
   bool is_scaled; /* by an attention factor */
   angle_factor exact_factor;
   posenc_sum factor; /* the same */
-  /* What the factor makes of CR_ERROR, its own rounding and that of the product included: each is at most 2^-53 of a
-     value below 2^exponent, and 497 + 2 < 512. */
+  /* Of an element's product with the factor: 497 u for the element, 1 for the factor, 1 for the product, each times
+     2^exponent, which is above the factor. That is less than CR_ERROR, 512 u, times 2^exponent. */
   double scaled_error;
   double *memory; /* of all that follows */
   cr_sums sums;

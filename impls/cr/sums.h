@@ -3,29 +3,32 @@
  * The fast path for f64, and for tables with many tiny sines in any format, which a double does not decide; included
  * by template.h. It is the walk of template.h in sums of two doubles, cut so that its products are exact.
  *
- * A column is walked in blocks as there, x(n+1) = 2 cos w x(n) - x(n-1). All its values in a block are below a power
- * of two, the scale: |x(0)| + 16 w or less, at most 1. 2 cos w is head + tail, head a multiple of 2^-25, and x(n) is s
- * + e, s a multiple of 2^-26 scales. Then head s(n) - s(n-1) is a multiple of 2^-51 scales below 3 of them, and exact,
- * fused or not: t. What is left,
+ * A column is walked in blocks as there: x(n+1) = 2 cos w x(n) - x(n-1). The column's scale in a block is a power of
+ * two above all its values there: above |x(0)| + 16 w, or 1. 2 cos w is kept as head + tail, head a multiple of 2^-25,
+ * and x(n) as s + e, s a multiple of 2^-26 scales. Then t = head s(n) - s(n-1) is a multiple of 2^-51 scales and below
+ * 3 of them: a double holds it exactly, fused or not. What is left,
  *
  *     r = tail s(n) + (2 cos w) e(n) - e(n-1),
  *
- * is a small number. t + r, rounded to the grid of s, is s(n+1), and e(n+1) = (t - s(n+1)) + r is at most 2^-27
- * scales.
+ * is small. t + r + the error below, rounded to the grid of s, is s(n+1); e(n+1) = (t - s(n+1)) + r is 2^-27 scales and
+ * that error at most.
  *
- * Error, unit u = 2^-80 scales. tail is within 1, and tail s is below 2^-26 scales: 1 for tail, 2 for the sum with
- * e(n-1), 4 for the one with (2 cos w) e(n), which are below 2^-25.4 and 2^-24.7 scales, 1 for 2 cos w, and 0.5 for
- * e(n+1): 8.5 in all, and unfused 2 more for each product: 12.5. It is carried on over 15, 14 … 1 rows: 120 × 12.5 =
- * 1500. What is cut of the row before the anchor, 0.5, is carried to 16 rows: 8. The ends of the interval take 4, and
- * an attention factor 12 for its products and their sum. In all below 1600 of the 2048 u, 2^-69 scales, that an
- * element is taken to be wrong by. It is in doubt where the two ends of that interval are not rounded to the same
- * double: of columns that are not small one element in 2^14 or so.
+ * Error, unit u = 2^-80 scales. In a step, tail is rounded, 1; e(n-1) is subtracted from tail s(n), which gives a
+ * number below 2^-25.4 scales, 2; (2 cos w) e(n) is added, which gives one below 2^-24.7, 4; 2 cos w is rounded there,
+ * 1; and e(n+1) is rounded, 0.5: 8.5 in all. Unfused, two products are rounded first, 2 each: 12.5. The error of a step
+ * is carried on over 15, 14 … 1 rows, and grows with their number: 120 × 12.5 = 1500. In the row before the anchor e is
+ * rounded, 0.5, which is carried on over 16 rows: 8. The two ends of the interval below take 4, an attention factor
+ * 12 for its products and their sum, and anchors 9. In all 1533 of the 2048 u, 2^-69 scales, that an element is taken
+ * to be wrong by; the cosines that the constants are made of, within 2^-104, are lost in the rest. An element is in
+ * doubt if the two ends of that interval are not rounded to the same double: of columns that are not small one element
+ * in 2^14 or so.
  *
- * Anchors are sums of 106 bits. The first of a call, and one each RUN rows, are found from their angles, within 2^-86
- * of themselves; the others are turned by the angle of a block, at most 127 times, within 2^-101 of the values turned.
- * Those are at most 4096 w, 2^8 scales, where they are not within a scale anyway: 2^-78 and 2^-86 scales, 5 u. What
- * does not shrink with the values are the errors of angles, 2^-124, and of the sines of a block's angle, 2^-122
- * (wide.h), 127 times: together below 2^-114, which is added to the error.
+ * Anchors are sums of 106 bits. The first of a call, and one in each SUM_RUN rows, are found from their angles, sine
+ * and cosine within 2^-86 of themselves. The others are turned by the angle of a block, at most 128 times, each time
+ * within 2^-101 of the sine and cosine that are turned. A sine of a run is below |x(0)| + 4096 w, which is 2^8 scales,
+ * and what its cosine is wrong by makes it wrong by 4096 w times as much. In scales that is 2^-78, 2^-78 and, of the
+ * turns, 2^-86. What does not shrink with the values are the errors of angles, 2^-124, and of the sines of a block's
+ * angle, 2^-122 (wide.h), 128 times: together below 2^-114, which is added to the error.
  *
  * In other formats than f64 the ends are rounded twice, to double and to the format. The error is taken to be 2^-50
  * scales there, so that the ends as doubles still are on either side of the exact value.
@@ -45,7 +48,7 @@
 
 enum { SUM_TILE = SUM_VECTORS * LANES, SUM_CHUNK = 64, SUM_RUN = 4096 };
 _Static_assert(SUM_CHUNK % SUM_TILE == 0 && ANGLE_PADDING % SUM_TILE == 0, "whole tiles of constants");
-_Static_assert(SUM_RUN == 128 * CR_BLOCK, "an anchor is turned 127 times at most");
+_Static_assert(SUM_RUN == 128 * CR_BLOCK, "an anchor is turned 128 times at most");
 
 /* Pairs of a chunk at the anchor of a block. */
 typedef struct sum_anchors {
@@ -166,6 +169,9 @@ INLINE void sum_tile(sum_variant as, destination to, sum_span from) {
   char *const place = to.out + from.column * bytes, *const out = whole ? place : part;
   const int64_t row_bytes = whole ? to.row_bytes : SUM_TILE * bytes;
   found.count = 0;
+  for (int row = 0; as.streamed && !whole && row < to.at.to - to.at.from; row++)
+    for (int64_t at = 0; at < from.count * bytes; at += STORE_LINE)
+      __builtin_prefetch(place + row * to.row_bytes + at, 1);
   as.streamed = as.streamed && whole;
   walk_sums(as, to, from, false, out, row_bytes, &found);
   walk_sums(as, to, from, true, out, row_bytes, &found);
@@ -215,8 +221,8 @@ INLINE void advance_sums(const cr_sums *by, int64_t pair, int64_t count, sum_anc
   }
 }
 
-/* The power of two above |x| + 16 w, or 1 if that is more; of 0, which stands for no column, 0. w is below 1.2 sines
-   of it. */
+/* The power of two above |x| + 16 w, but at most 1; of 0, which stands for no column, 0. 16 w is below 20 sines of
+   w. */
 INLINE doubles scale_of(doubles x, doubles step_sine) {
   const u64s size = (u64s)x & INT64_MAX;
   const u64s above = (u64s)((doubles)size + 20.0 * step_sine) >> 52;
@@ -224,7 +230,7 @@ INLINE doubles scale_of(doubles x, doubles step_sine) {
   return (doubles)((u64s)(exponent & any) << 52);
 }
 
-/* Of no column, 0. An attention factor is below `factor`. */
+/* The error of a column of that scale; of no column, 0. An attention factor is below `factor`. */
 INLINE doubles error_of(sum_variant as, double factor, doubles scale) {
   const double error = as.dtype == POSENC_F64 ? SUM_ERROR : SUM_NARROW_ERROR;
   return (doubles)((u64s)(factor * (error * scale + SUM_LEAST)) & (u64s)(scale > 0.0));
@@ -278,15 +284,17 @@ INLINE void sum_block(sum_variant as, destination to, int64_t pair, int64_t coun
                           n * SUM_CHUNK + done, &found});
 }
 
-INLINE void execute_sums(sum_variant as, const cr_table *table, const posenc_problem *problem, int64_t row,
-                         int64_t rows, char *out) {
+/* The first chunk is of `ahead` pairs, so that those behind it begin at cache lines, which can be streamed. */
+INLINE void execute_sums(sum_variant as, const cr_table *table, const posenc_problem *problem, int64_t ahead,
+                         int64_t row, int64_t rows, char *out) {
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   destination to = {.table = table, .problem = problem, .row_bytes = problem->dim * sum_bytes(as)};
   for (int64_t run = 0, end; run < rows; run = end) {
     end = rows - run < SUM_RUN ? rows : run + SUM_RUN - BLOCK;
-    for (int64_t pair = 0; pair < table->pairs; pair += SUM_CHUNK) {
-      const int64_t count = table->pairs - pair < SUM_CHUNK ? table->pairs - pair : SUM_CHUNK;
+    for (int64_t pair = 0, count; pair < table->pairs; pair += count) {
+      const int64_t most = pair == 0 && ahead ? ahead : SUM_CHUNK;
       sum_anchors at;
+      count = table->pairs - pair < most ? table->pairs - pair : most;
       for (int64_t done = run; done < end; done += to.at.to - to.at.from) {
         const int64_t position = problem->first + row + done;
         to.at = rotation_block_at(position, end - done);
@@ -303,31 +311,42 @@ INLINE void execute_sums(sum_variant as, const cr_table *table, const posenc_pro
 }
 
 /* One instance for each variant. */
-typedef void sum_instance(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows, char *out);
+typedef void sum_instance(const cr_table *table, const posenc_problem *problem, int64_t ahead, int64_t row,
+                          int64_t rows, char *out);
 #define SUM_INSTANCE(name, dtype, scaled, streamed)                                                                    \
-  TARGET static void name(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,             \
-                          char *out) {                                                                                 \
-    execute_sums((sum_variant){dtype, scaled, streamed}, table, problem, row, rows, out);                              \
+  TARGET static void name(const cr_table *table, const posenc_problem *problem, int64_t ahead, int64_t row,            \
+                          int64_t rows, char *out) {                                                                   \
+    execute_sums((sum_variant){dtype, scaled, streamed}, table, problem, ahead, row, rows, out);                       \
   }
-SUM_INSTANCE(sums_f64, POSENC_F64, false, false)
+#define SUM_INSTANCES(way, scaled)                                                                                     \
+  SUM_INSTANCE(sums_f64##way, POSENC_F64, scaled, false)                                                               \
+  SUM_INSTANCE(sums_f32##way, POSENC_F32, scaled, false)                                                               \
+  SUM_INSTANCE(sums_f16##way, POSENC_F16, scaled, false)                                                               \
+  SUM_INSTANCE(sums_bf16##way, POSENC_BF16, scaled, false)
+SUM_INSTANCES(_plain, false)
+SUM_INSTANCES(_scaled, true)
 SUM_INSTANCE(sums_f64_streamed, POSENC_F64, false, STREAMS)
-SUM_INSTANCE(sums_f64_scaled, POSENC_F64, true, false)
-SUM_INSTANCE(sums_f32, POSENC_F32, false, false)
-SUM_INSTANCE(sums_f16, POSENC_F16, false, false)
-SUM_INSTANCE(sums_bf16, POSENC_BF16, false, false)
+
+/* By dtype, whether scaled. */
+static sum_instance *const sum_instances[][2] = {[POSENC_F64] = {sums_f64_plain, sums_f64_scaled},
+                                                 [POSENC_F32] = {sums_f32_plain, sums_f32_scaled},
+                                                 [POSENC_F16] = {sums_f16_plain, sums_f16_scaled},
+                                                 [POSENC_BF16] = {sums_bf16_plain, sums_bf16_scaled}};
 
 static void execute_in_sums(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
                             void *out) {
-  static sum_instance *const instances[] = {
-      [POSENC_F64] = sums_f64, [POSENC_F32] = sums_f32, [POSENC_F16] = sums_f16, [POSENC_BF16] = sums_bf16};
-  const bool streams = STREAMS && problem->dtype == POSENC_F64 && !table->is_scaled &&
-                       store_columns_to_line(problem, out) == 0 &&
+  enum { LEAST_PART = 256 }; /* columns of a row or half that begins within a cache line, for streaming to pay */
+  const int64_t columns = STREAMS ? store_columns_to_line(problem, out) : -1,
+                step = posenc_layout_columns(problem->layout, problem->dim).step;
+  const bool can = columns == 0 || (columns > 0 && columns % step == 0 && table->pairs * step >= LEAST_PART);
+  const bool streams = can && problem->dtype == POSENC_F64 && !table->is_scaled &&
                        store_streams(table->angles->stores, problem, rows, out);
-  sum_instance *const chosen = table->is_scaled ? sums_f64_scaled
-                               : streams        ? sums_f64_streamed
-                                                : instances[problem->dtype];
-  chosen(table, problem, row, rows, out);
-  if (streams) store_fence();
+  if (!streams) {
+    sum_instances[problem->dtype][table->is_scaled](table, problem, 0, row, rows, out);
+    return;
+  }
+  sums_f64_streamed(table, problem, columns / step, row, rows, out);
+  store_fence();
 }
 
 #endif

@@ -31,6 +31,10 @@ static inline posenc_sum kernel_reciprocal(double x) {
 /* The reason why the scaling of the problem is refused, or null. */
 const char *problem_scaling_refusal(const posenc_problem *problem);
 
+/* Whether the attention factor, of a problem that is not refused, is not exactly 1. posenc_attention may be 1 although
+   it is: a scaling by 1 + 2^-52 has one that is nearer to 1 than to the next double. */
+bool problem_attends(const posenc_problem *problem);
+
 /* posenc_kernel_refusal of a valid problem, for callers that ask for many kernels: its table and the units of that
    are computed once. */
 struct rows_units;

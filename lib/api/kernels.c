@@ -155,7 +155,7 @@ static double serial_cost(const posenc_kernel *kernel, const posenc_problem *pro
 /* Whether a kernel gets all rows in one call, to divide among threads. Rope caches, tables that are made from others
    and lists of positions ask it for a few rows at a time, and one thread processes those. */
 static bool is_divided(const posenc_kernel *kernel, const posenc_problem *problem) {
-  return problem->op != POSENC_ROPE_CACHE && (kernel->attends || posenc_attention(problem) == 1.0) &&
+  return problem->op != POSENC_ROPE_CACHE && (kernel->attends || !problem_attends(problem)) &&
          problem->dim % 2 == 0 && !problem->positions;
 }
 

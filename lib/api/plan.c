@@ -43,7 +43,8 @@ static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table
                                                   : default_max_abs;
   /* The terms of the bound beside `ulp` cannot be expressed in ulp, which can be arbitrarily small near a zero of
      sine. */
-  const double beside_ulp = bound->abs + bound->growth * (double)farthest + (binade != 1.0 && !kernel->attends);
+  const double beside_ulp =
+      bound->abs + bound->growth * (double)farthest + (problem_attends(table) && !kernel->attends);
   const bool within_ulp = bound->ulp <= options->max_ulp && beside_ulp == 0.0;
   return error <= max_abs && (options->max_ulp == 0.0 || within_ulp);
 }
@@ -161,39 +162,63 @@ posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows,
   return rows_make(&plan->rows, row, rows, out);
 }
 
-/* Whether a table of a rope cache, null if it is not wanted, is stored past the caches. */
-static bool is_streamed(const posenc_plan *plan, size_t part_bytes, size_t row_bytes, int64_t rows, const void *out) {
-  if (!out || (uintptr_t)out % STORE_LINE || part_bytes % STORE_LINE) return false;
-  return plan->stores == POSENC_STORES_STREAMING ||
-         (plan->stores == POSENC_STORES_AUTO &&
-          store_pays(row_bytes, (size_t)rows, posenc_dtype_bytes(plan->problem.dtype), out));
+/* A table of a rope cache; null if it is not wanted. */
+typedef struct cache_table {
+  char *out;
+  bool streamed;
+  const rows_loops *loops;
+  posenc_layout layout;
+  posenc_dtype dtype;
+  size_t row_bytes, different_bytes; /* of a row, and of its different values */
+} cache_table;
+
+static cache_table cache_table_at(const posenc_plan *plan, int64_t rows, void *out) {
+  const posenc_problem *problem = &plan->problem;
+  const size_t element_bytes = posenc_dtype_bytes(problem->dtype), bytes = (size_t)problem->dim * element_bytes;
+  cache_table to = {out,
+                    false,
+                    plan->rows.loops,
+                    problem->layout,
+                    problem->dtype,
+                    problem->layout == POSENC_SPLIT ? bytes / 2 : bytes,
+                    bytes / 2};
+  to.streamed =
+      out && (plan->stores == POSENC_STORES_STREAMING ||
+              (plan->stores == POSENC_STORES_AUTO && store_pays(to.row_bytes, (size_t)rows, element_bytes, out)));
+  return to;
+}
+
+/* Rows of the table, from rows of both. What is streamed is made in `part` first, `some` rows at a time. */
+static void store_cache(const cache_table *to, int64_t row, int64_t rows, const char *from, int64_t some, char *part) {
+  char *out = to->out + (size_t)row * to->row_bytes;
+  for (int64_t done = 0, next; to->out && done < rows; done += next) {
+    next = rows - done < some ? rows - done : some;
+    char *const made = to->streamed ? part : out;
+    for (int64_t r = 0; r < next; r++, from += 2 * to->different_bytes)
+      to->loops->spread(to->layout, to->dtype, to->different_bytes, from, made + (size_t)r * to->row_bytes);
+    if (to->streamed) to->loops->stream((size_t)next * to->row_bytes, part, out);
+    out += (size_t)next * to->row_bytes;
+  }
 }
 
 posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t rows, void *cosines, void *sines) {
-  enum { MOST_BYTES = 1 << 18 };
+  enum { MOST_BYTES = 1 << 18, PART_BYTES = 1 << 12 };
   if (!plan || plan->problem.op != POSENC_ROPE_CACHE || !has_rows(plan, row, rows)) return POSENC_BAD_ARGUMENT;
   if (rows == 0 || (!cosines && !sines)) return POSENC_OK;
-  const posenc_problem *problem = &plan->problem;
-  const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype), half = row_bytes / 2,
-               out_bytes = problem->layout == POSENC_SPLIT ? half : row_bytes;
-  const bool cosines_streamed = is_streamed(plan, half, out_bytes, rows, cosines),
-             sines_streamed = is_streamed(plan, half, out_bytes, rows, sines);
-  const rows_loops *loops = plan->rows.loops;
-  const int64_t fitting = rows_fitting(row_bytes, MOST_BYTES, rows);
-  char *made = posenc_alloc((size_t)fitting * row_bytes);
+  const cache_table cosine = cache_table_at(plan, rows, cosines), sine = cache_table_at(plan, rows, sines);
+  const size_t half = cosine.different_bytes, row_bytes = 2 * half;
+  const int64_t fitting = rows_fitting(row_bytes, MOST_BYTES, rows), some = rows_fitting(row_bytes, PART_BYTES, rows);
+  char *made = posenc_alloc((size_t)(fitting + some) * row_bytes), *part = made + (size_t)fitting * row_bytes;
   if (!made) return POSENC_OUT_OF_MEMORY;
   posenc_status status = POSENC_OK;
   for (int64_t done = 0; done < rows && status == POSENC_OK; done += fitting) {
-    const int64_t some = rows - done < fitting ? rows - done : fitting;
-    status = rows_make(&plan->rows, row + done, some, made);
-    for (int64_t r = 0; r < some && status == POSENC_OK; r++) {
-      const char *from = made + (size_t)r * row_bytes;
-      const size_t to = (size_t)(done + r) * out_bytes;
-      if (cosines) loops->spread(problem->layout, problem->dtype, cosines_streamed, half, from, (char *)cosines + to);
-      if (sines) loops->spread(problem->layout, problem->dtype, sines_streamed, half, from + half, (char *)sines + to);
-    }
+    const int64_t next = rows - done < fitting ? rows - done : fitting;
+    status = rows_make(&plan->rows, row + done, next, made);
+    if (status != POSENC_OK) break;
+    store_cache(&cosine, done, next, made, some, part);
+    store_cache(&sine, done, next, made + half, some, part);
   }
-  if (cosines_streamed || sines_streamed) store_fence();
+  if (cosine.streamed || sine.streamed) store_fence();
   posenc_free(made);
   return status;
 }

@@ -101,6 +101,12 @@ const char *problem_scaling_refusal(const posenc_problem *problem) {
   return NULL;
 }
 
+bool problem_attends(const posenc_problem *problem) {
+  const posenc_scaling *how = &problem->scaling;
+  if (how->attention > 0.0) return how->attention < 1.0 || how->attention > 1.0;
+  return (how->kind == POSENC_SCALING_YARN || how->kind == POSENC_SCALING_LONGROPE) && how->factor > 1.0;
+}
+
 /* The reason why the list of positions is refused, or null. */
 static const char *positions_refusal(const posenc_problem *problem) {
   if (!problem->positions) return NULL;

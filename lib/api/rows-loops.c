@@ -2,6 +2,7 @@
 /* The last step of rows with an attention factor, and of rope caches, compiled once for each tier, with its header of
    lib/simd before it (lib/tiers.am). */
 #include "lib/api/rows.h"
+#include "lib/api/store.h"
 #include "lib/exact/round.h"
 
 #include <string.h>
@@ -15,44 +16,43 @@ TARGET static void scale(posenc_dtype dtype, int64_t count, double factor, const
   ROUND_DISPATCH(dtype, scale_as, count, factor, x, out);
 }
 
-INLINE void copy(bool streamed, size_t bytes, const char *from, char *out) {
-  if (!streamed) {
+TARGET static void stream_bytes(size_t bytes, const char *from, char *out) {
+  const size_t ahead = -(uintptr_t)out % STORE_LINE;
+  if (bytes < ahead + STORE_LINE) {
     memcpy(out, from, bytes);
     return;
   }
-  for (size_t at = 0; at < bytes; at += sizeof(doubles)) stream_doubles(out + at, load_doubles(from + at));
+  const size_t end = ahead + (bytes - ahead) / STORE_LINE * STORE_LINE;
+  memcpy(out, from, ahead);
+  for (size_t at = ahead; at < end; at += sizeof(doubles)) stream_doubles(out + at, load_doubles(from + at));
+  memcpy(out + end, from + end, bytes - end);
 }
 
-/* Each element twice. */
-#define DOUBLED(type)                                                                                                  \
+/* Each element twice, as one of twice its size, at any place. */
+#define DOUBLED(type, twice)                                                                                           \
   INLINE void doubled_##type(size_t bytes, const char *from, char *out) {                                              \
-    const type *x = (const void *)from;                                                                                \
-    type *to = (void *)out;                                                                                            \
-    for (size_t i = 0; i < bytes / sizeof *x; i++) to[2 * i] = to[2 * i + 1] = x[i];                                   \
+    typedef type single __attribute__((may_alias, aligned(1)));                                                        \
+    typedef twice pair __attribute__((may_alias, aligned(1)));                                                         \
+    const single *restrict x = (const void *)from;                                                                     \
+    pair *restrict to = (void *)out;                                                                                   \
+    _Pragma("omp simd") for (size_t i = 0; i < bytes / sizeof(type); i++) to[i] =                                      \
+        x[i] | (twice)((twice)x[i] << 8 * sizeof(type));                                                               \
   }
-DOUBLED(uint16_t)
-DOUBLED(uint32_t)
-DOUBLED(uint64_t)
+DOUBLED(uint16_t, uint32_t)
+DOUBLED(uint32_t, uint64_t)
+DOUBLED(uint64_t, u128)
 
-TARGET static void spread(posenc_layout layout, posenc_dtype dtype, bool streamed, size_t bytes, const char *from,
-                          char *out) {
-  enum { SOME = 1024 };
-  _Alignas(64) char twice[2 * SOME];
+TARGET static void spread(posenc_layout layout, posenc_dtype dtype, size_t bytes, const char *from, char *out) {
   if (layout != POSENC_INTERLEAVED) {
-    copy(streamed, bytes, from, out);
-    if (layout == POSENC_DUPLICATED) copy(streamed, bytes, from, out + bytes);
-    return;
-  }
-  for (size_t done = 0, some; done < bytes; done += some) {
-    some = bytes - done < SOME ? bytes - done : SOME;
-    if (dtype == POSENC_F64)
-      doubled_uint64_t(some, from + done, twice);
-    else if (dtype == POSENC_F32)
-      doubled_uint32_t(some, from + done, twice);
-    else
-      doubled_uint16_t(some, from + done, twice);
-    copy(streamed, 2 * some, twice, out + 2 * done);
+    memcpy(out, from, bytes);
+    if (layout == POSENC_DUPLICATED) memcpy(out + bytes, from, bytes);
+  } else if (dtype == POSENC_F64) {
+    doubled_uint64_t(bytes, from, out);
+  } else if (dtype == POSENC_F32) {
+    doubled_uint32_t(bytes, from, out);
+  } else {
+    doubled_uint16_t(bytes, from, out);
   }
 }
 
-const rows_loops SIMD(rows_loops) = {scale, spread};
+const rows_loops SIMD(rows_loops) = {scale, spread, stream_bytes};

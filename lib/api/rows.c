@@ -63,7 +63,7 @@ posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit, co
     plain.rows = unit->unit ? 1 : 2;
     plain.scale = ldexp(plain.scale, -UNIT_BITS * unit->unit);
   }
-  if (kernel->attends || posenc_attention(table) == 1.0) return plain;
+  if (kernel->attends || !problem_attends(table)) return plain;
   plain.dtype = POSENC_F64;
   plain.scaling.attention = 1.0;
   return plain;
@@ -111,7 +111,8 @@ posenc_status rows_prepare(row_source *made, const posenc_problem *table, const 
                            const posenc_kernel *kernel, const posenc_options *options) {
   *made = (row_source){.table = *table,
                        .kernel = kernel,
-                       .factor = kernel->attends ? 1.0 : posenc_attention(table),
+                       .is_scaled = problem_attends(table) && !kernel->attends,
+                       .factor = posenc_attention(table),
                        .loops = loops_for(options)};
   made->part = calloc(units->count ? (size_t)units->count : 1, sizeof *made->part);
   posenc_status status = made->part ? prepare_parts(made, units, options) : POSENC_OUT_OF_MEMORY;
@@ -131,11 +132,11 @@ void rows_release(row_source *made) {
 /* ---- rows -------------------------------------------------------------------------------------- */
 
 static bool is_reshaped(const row_source *from) {
-  return from->table.dim % 2 || from->factor != 1.0;
+  return from->table.dim % 2 || from->is_scaled;
 }
 
 bool rows_are_plain(const row_source *from) {
-  return !from->number && !is_reshaped(from) && posenc_attention(&from->table) == 1.0;
+  return !from->number && !is_reshaped(from) && !problem_attends(&from->table);
 }
 
 static size_t row_bytes_of(const posenc_problem *problem) {
@@ -182,7 +183,7 @@ static void zero_padding(const row_source *from, int64_t row, int64_t rows, void
 /* Converts `count` elements from the plain problem's dtype to the table's. */
 static void convert(const row_source *from, const char *plain, int64_t count, char *out) {
   const posenc_dtype dtype = from->table.dtype;
-  if (from->factor == 1.0) {
+  if (!from->is_scaled) {
     memcpy(out, plain, (size_t)count * posenc_dtype_bytes(dtype));
     return;
   }

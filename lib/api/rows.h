@@ -17,9 +17,10 @@
 typedef struct rows_loops {
   /* Products of `count` elements with the factor, each rounded once to the dtype. */
   void (*scale)(posenc_dtype dtype, int64_t count, double factor, const double *x, void *out);
-  /* A row of one table of a rope cache, from its `bytes` of different values. Streamed: past the caches; then `out` is
-     the beginning of a cache line, and bytes are whole ones. */
-  void (*spread)(posenc_layout layout, posenc_dtype dtype, bool streamed, size_t bytes, const char *from, char *out);
+  /* A row of one table of a rope cache, from its `bytes` of different values. */
+  void (*spread)(posenc_layout layout, posenc_dtype dtype, size_t bytes, const char *from, char *out);
+  /* Copies past the caches, but for parts of cache lines before and behind the whole ones. */
+  void (*stream)(size_t bytes, const char *from, char *out);
 } rows_loops;
 
 /* Defined for the tiers that are built. */
@@ -36,7 +37,8 @@ typedef struct rows_part {
 typedef struct row_source {
   posenc_problem table; /* that is wanted; the caller's, who keeps its lists */
   const posenc_kernel *kernel;
-  double factor; /* of the kernel's values: 1, unless there is an attention factor and the kernel does not attend */
+  bool is_scaled; /* by an attention factor that the kernel leaves to the rows */
+  double factor;  /* that one, rounded */
   const rows_loops *loops;
   int parts;
   rows_part *part;
@@ -61,8 +63,9 @@ typedef struct rows_units {
 } rows_units;
 void rows_find_units(const posenc_problem *table, rows_units *units);
 
-/* The plain problem of a table without a list; or of a list's positions in a unit, some of its rows, since kernels
-   are asked for them by number: 0 and 1 of unit 0, else the one at the least. */
+/* The plain problem of a table, for that kernel: with the attention factor if it attends, and of f64 without it if it
+   does not. Of a list, the positions in a unit; kernels are asked for those by number, and so the plain problem only
+   has two rows, 0 and 1, or, in a smaller unit than 1, the one nearest to 0. */
 posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit, const posenc_kernel *kernel);
 
 /* units: those of the table. */

@@ -7,10 +7,10 @@
  * Unit 2^-256. A division truncates by less than 1, a multiplication by less than 5. ln(base) is wrong by less than
  * 2^-244: ln 2 up to 1024 times, and of 51 terms of the series each 2 (6 / n + 1), 1300 in all. Of the series of exp
  * each of 23 terms is wrong by 5 / n + 1, together by less than 2^-250, and the 16 squarings double that, and their own
- * 5, 16 times: r is wrong by less than 2^-232, r^i by less than i × 2^-232. Only the upper 192 bits are kept, so the
- * error that remains, for any dim that fits in memory, is the truncation at 2^-192.
+ * 5, 16 times: r is wrong by less than 2^-232, r^i by less than i × 2^-232. Of the result the kernels use 192 bits, and
+ * all 256 only where those decide no rounding.
  *
- * A scaling multiplies each by a number of at most 1 (LongRoPE's may be 2^20), made of few such operations. The worst
+ * A scaling multiplies each by a number of at most 1 (LongRoPE's may be 2^8), made of few such operations. The worst
  * are the ramps of two: YaRN's lies between two numbers that are d/2 ln(high/low) / ln(base) apart, and known to within
  * d 2^-240: its g is wrong by less than 2^-240 × 2 × 710 / 2^-11. Llama 3's is of N w / 2π <= high, wrong by N times
  * what w is, over high - low >= 2^-11 high: relative to w, which is at most 2π high / N, that is less than i × 2^-232 ×
@@ -265,12 +265,10 @@ static fixed square_root(fixed a) {
 /* Within 2^-190 of itself; of a problem whose scaling is not refused. */
 static fixed attention_of(const posenc_problem *problem) {
   const posenc_scaling *how = &problem->scaling;
+  if (!problem_attends(problem)) return one;
   if (how->attention > 0.0) return fixed_of(how->attention);
-  if (how->factor <= 1.0) return one;
   if (how->kind == POSENC_SCALING_YARN) return fixed_add(one, fixed_over_integer(logarithm(how->factor), 10));
-  if (how->kind == POSENC_SCALING_LONGROPE)
-    return square_root(fixed_add(one, fixed_over(logarithm(how->factor), logarithm((double)how->original))));
-  return one;
+  return square_root(fixed_add(one, fixed_over(logarithm(how->factor), logarithm((double)how->original))));
 }
 
 angle_factor angle_attention(const posenc_problem *problem) {

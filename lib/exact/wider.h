@@ -10,8 +10,8 @@ typedef struct wider {
   bool negative;
 } wider;
 
-/* The fraction of a turn at a position, |position| <= 2^62: the error of the frequency, some 2^-232 (frequency.c),
-   times the position. */
+/* The fraction of a turn at a position, |position| <= 2^62: within the error of the frequency times the position. The
+   frequency of index i is within i × 2^-232 (frequency.c), with a scaling or a denominator below 1 within 2^-190. */
 fixed wider_turn(const angle_table *angles, int64_t index, int64_t position);
 
 /* sin and cos of that turn: |error| <= 2^-248. Exact at whole quarters of a turn. */
