@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/files.h"
-#include "cli/options.h"
+#include "cli/check-array.h"
 #include "common/field.h"
 #include "common/threads.h"
 #include "records/print.h"
@@ -13,16 +12,22 @@
 #include <string.h>
 
 static const char usage[] = "Usage: posenc check FILE [OPTION]...\n"
+                            "  or:  posenc check --op add|rope --x FILE FILE [OPTION]...\n"
                             "Compare a table in a file with the exact values, whoever made it: every element\n"
                             "with the real number, and the properties of a table: values in [-1, 1], sin^2 +\n"
                             "cos^2 = 1, rows that are rotations of each other, no two rows equal. FILE is\n"
                             "NumPy's .npy or a safetensors file; it defines the number of positions and\n"
                             "columns, and the dtype. The rest of the formula is in the metadata that posenc\n"
                             "write writes to a safetensors file; if it is missing or different, give it by\n"
-                            "options.\n";
+                            "options.\n"
+                            "\n"
+                            "With --op, compare what was made of an array x, in a model or by a GPU kernel,\n"
+                            "with the exact result: x + the table, or x with its pairs turned. If it is wrong,\n"
+                            "known mistakes are tried: pairs, direction, positions, columns, base, scaling,\n"
+                            "attention factor. One that explains it is named.\n";
 static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data, '<V2'), f32 and f64.\n"
-                            "Further axes of the shape must be 1, as in (L, 1, D). Files may be larger than\n"
-                            "memory.\n"
+                            "Further axes of a table must be 1, as in (L, 1, D). Files may be larger than\n"
+                            "memory. An ulp of an error of rope is that of the length of the exact pair.\n"
                             "\n"
                             "Exit status:\n"
                             "  0                 if every element is within the limit, or none was given\n"
@@ -35,6 +40,7 @@ static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data
                             "  $ posenc check table.safetensors --max-ulp 0.51\n"
                             "  $ posenc check rows.npy --positions 5,10,-2.5,1000\n"
                             "  $ posenc check whisper.npy --shift 1 --layout split --max-abs 1e-6\n"
+                            "  $ posenc check --op rope --x q.npy turned.npy --max-ulp 2\n"
                             "  $ posenc check model.safetensors --tensor pos_encoder.pe --format junit \\\n"
                             "      -o check.xml\n";
 
@@ -78,6 +84,7 @@ static void print_positions(const json_t *record, FILE *stream) {
 static const char *deviation_of(const char *property) {
   if (strcmp(property, "bounded") == 0) return "largest |value|";
   if (strcmp(property, "pair-norm") == 0) return "largest |sin^2 + cos^2 - 1|";
+  if (strcmp(property, "untouched") == 0) return "largest change of columns that rope leaves alone";
   return "largest |PE[p+k] - M_k PE[p]|";
 }
 
@@ -118,10 +125,14 @@ static void print_worst(const json_t *record, FILE *stream) {
   const json_t *limit = json_object_get(record, "limit"), *w = json_object_get(record, "max_abs");
   if (json_is_object(limit) && number(w, "ulp") <= number(limit, "ulp")) w = json_object_get(record, "worst");
   const int digits = strcmp(field_string(json_object_get(record, "shape"), "dtype"), "f64") == 0 ? 17 : 9;
-  fprintf(stream,
-          "off by %.3g at row %" JSON_INTEGER_FORMAT ", column %" JSON_INTEGER_FORMAT ": %.*g instead of %.*g\n",
-          number(w, "abs"), field_integer(w, "row"), field_integer(w, "column"), digits,
-          strtod(field_string(w, "got"), NULL), digits, strtod(field_string(w, "exact"), NULL));
+  fprintf(stream, "off by %.3g at ", number(w, "abs"));
+  if (json_object_get(w, "place"))
+    fputs(field_string(w, "place"), stream);
+  else
+    fprintf(stream, "row %" JSON_INTEGER_FORMAT ", column %" JSON_INTEGER_FORMAT, field_integer(w, "row"),
+            field_integer(w, "column"));
+  fprintf(stream, ": %.*g instead of %.*g\n", digits, strtod(field_string(w, "got"), NULL), digits,
+          strtod(field_string(w, "exact"), NULL));
 }
 
 /* The limit, and by how much it is missed, or that only properties are. */
@@ -147,7 +158,7 @@ static void print_verdict(const json_t *whole, const json_t *record, FILE *strea
       print_limit(record, stream);
     else
       fputs("not all elements are finite\n", stream);
-    fprintf(stream, "%sposenc identify tells what this table is\n", next);
+    if (!json_object_get(record, "cause")) fprintf(stream, "%sposenc identify tells what this table is\n", next);
   } else {
     fputs("no verdict: neither --max-ulp nor --max-abs is given\n", stream);
   }
@@ -159,11 +170,16 @@ static void print_text(const json_t *whole, FILE *stream) {
   fprintf(stream, "%s%s%s: %s (%s), %s, base %.15g\n", field_string(record, "kernel"),
           json_is_string(tensor) ? ", " : "", json_is_string(tensor) ? json_string_value(tensor) : "",
           field_string(of, "name"), field_string(record, "format"), field_string(of, "dtype"), number(of, "base"));
+  const bool is_rope = strcmp(field_string(of, "op"), "rope") == 0;
   print_verdict(whole, record, stream);
+  if (json_is_string(json_object_get(record, "cause")))
+    fprintf(stream, "%-15s %s\n", "likely cause", field_string(record, "cause"));
+  if (json_object_get(record, "axes"))
+    fprintf(stream, "%-15s %s, axes %s\n", "x", field_string(record, "x"), field_string(record, "axes"));
   if (json_is_true(json_object_get(record, "recorded")))
     fprintf(stream, "%-15s as posenc write has recorded it in the file, but for options\n", "formula");
-  fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ", each compared with the exact value\n", "elements",
-          field_integer(record, "elements"));
+  fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ", each compared with the exact value%s\n", "elements",
+          field_integer(record, "elements"), is_rope ? "; ulp of the length of a pair" : "");
   print_witness(record, "max_ulp", "largest error", " ulp", stream);
   print_witness(record, "max_abs", "largest error", "", stream);
   fprintf(stream, "%-15s %.6g ulp, %.3g\n", "mean error", number(record, "mean_ulp"), number(record, "mean_abs"));
@@ -268,8 +284,9 @@ static table_file *open_checked(const options *given, const char *file, table_pa
   return table;
 }
 
-static int run(options *given) {
+static json_t *check_table(options *given, output **out) {
   const char *file = given->operands[0];
+  options_refuse(given, SET(X) | SET(AXES) | SET(DIM) | SET(START) | SET(INVERSE), "--op table");
   table_part part = part_of(given);
   table_file *table = open_checked(given, file, part);
   const stored *at = table_stored(table);
@@ -286,7 +303,7 @@ static int run(options *given) {
     options_require_table(given, file);
   else
     require_part(given, file);
-  output *out = open_output("--output", given->output);
+  *out = open_output("--output", given->output);
 
   const posenc_bound limit = {.ulp = given->max_ulp, .abs = given->max_abs, .max_position = INT64_MAX, .derived = true};
   const table_request request = {.table = table,
@@ -299,12 +316,18 @@ static int run(options *given) {
   threads_limit();
   json_t *record = verify_table(&request);
   if (!record) die("out of memory");
+  table_close(table);
+  free(positions);
+  return record;
+}
+
+static int run(options *given) {
+  output *out;
+  json_t *record = (given->problem.op == POSENC_TABLE ? check_table : check_array)(given, &out);
   print_record(record, given->format, output_stream(out));
   const bool is_finite = field_integer(json_array_get(json_object_get(record, "records"), 0), "not_finite") == 0;
   const int status = is_finite && field_integer(record, "failed") == 0 ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
   json_decref(record);
-  table_close(table);
-  free(positions);
   close_output("--output", given->output, out);
   return status;
 }

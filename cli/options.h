@@ -118,6 +118,8 @@ struct options {
   int blocks;
   bool run_programs;
   bool help, version, problems, encodings, full, all, allow_new;
+  const char *x, *axes;
+  int64_t start;
   const char *output; /* "-" if not given */
   const char *format, *encoding, *table, *tensor, *part, *save, *baseline, *memory, *plot, *keep, *by;
   texts plugins, tensors, cases, from, labels;

@@ -184,7 +184,8 @@ static bool is_pair(const npy_text *text) {
 }
 
 /* A table's rows and columns: those of the array, or of either half of it, which then has twice as many bytes. */
-static bool find_shape(const npy_text *text, bool halved, stored *found, fault *why) {
+static bool find_shape(const npy_text *text, table_half half, bool halved, stored *found, fault *why) {
+  if (half == TABLE_ARRAY) return stored_array(found, text->axes, text->axis_count, why);
   if (halved && text->by_columns) return fault_say(why, "its two tables lie in each other, in Fortran's order");
   if (stored_shape(found, text->axes + halved, text->axis_count - halved, why)) return true;
   const size_t used = strlen(why->text);
@@ -202,13 +203,14 @@ bool npy_find(const unsigned char *bytes, size_t size, table_half half, stored *
   found->by_columns = text.by_columns;
   if (!parse_descr(text.descr, found, &complex))
     return fault_say(why, "its dtype '%s' is not f2, f4, f8, c8, c16 or V2 (bf16), of either byte order", text.descr);
+  if (complex && half == TABLE_ARRAY) return fault_say(why, "its numbers are complex");
   if (complex && text.axis_count > 0) { /* as an array with a last axis of 2 */
     if (text.axis_count == STORED_AXES) return fault_say(why, "it has more than %d axes", STORED_AXES - 1);
     text.axes[text.axis_count++] = 2;
     if (text.by_columns) return fault_say(why, "its complex numbers are in Fortran's order");
   }
-  const bool halved = half != TABLE_WHOLE && is_pair(&text);
-  if (!find_shape(&text, halved, found, why)) return false;
+  const bool halved = half >= TABLE_FIRST && is_pair(&text);
+  if (!find_shape(&text, half, halved, found, why)) return false;
   stored_bytes(found, &wanted);
   const size_t room = size - found->begin;
   if (halved ? room / 2 != wanted || room % 2 : room != wanted)

@@ -17,7 +17,7 @@ bool npy_is(const unsigned char *bytes, size_t size);
 
 /* Where the table is, in the bytes of such a file, of format version 1.0, 2.0 or 3.0. half: of an array (2,
    positions, columns), which is a rope cache, the first or the second table; with TABLE_WHOLE such an array is none.
-   Of other arrays it says nothing. */
+   Of other arrays it says nothing. TABLE_ARRAY: any array of real numbers. */
 bool npy_find(const unsigned char *bytes, size_t size, table_half half, stored *found, fault *why);
 
 /* The numbers of such a file, integers, f2, f4 or f8, in one axis, others being 1: a new array. False if there is

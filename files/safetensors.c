@@ -195,7 +195,7 @@ static bool check_extents(json_t *root, uint64_t room, fault *why) {
 }
 
 /* As a table, if it is one. */
-static bool read_tensor(const json_t *tensor, stored *found, fault *why) {
+static bool read_tensor(const json_t *tensor, table_half half, stored *found, fault *why) {
   const char *dtype = json_string_value(json_object_get(tensor, "dtype"));
   const json_t *lengths = json_object_get(tensor, "shape");
   int64_t axes[STORED_AXES];
@@ -213,7 +213,7 @@ static bool read_tensor(const json_t *tensor, stored *found, fault *why) {
     axes[i] = json_integer_value(axis);
   }
   *found = (stored){.dtype = (posenc_dtype)number, .swapped = stored_swapped('<')};
-  if (!stored_shape(found, axes, json_array_size(lengths), why)) return false;
+  if (!(half == TABLE_ARRAY ? stored_array : stored_shape)(found, axes, json_array_size(lengths), why)) return false;
   if (!read_extent(tensor, &e) || !stored_bytes(found, &bytes) || e.end - e.begin != bytes)
     return fault_say(why, "its shape and its data_offsets do not agree");
   found->begin = (size_t)e.begin;
@@ -221,7 +221,7 @@ static bool read_tensor(const json_t *tensor, stored *found, fault *why) {
 }
 
 /* "a, b and 7 more"; all of them, or those that can be tables. */
-static void tell_names(const json_t *root, bool tables, char *text, size_t size) {
+static void tell_names(const json_t *root, bool tables, table_half half, char *text, size_t size) {
   enum { NAMES = 8 };
   size_t told = 0, more = 0, used = 0;
   const char *name;
@@ -230,7 +230,7 @@ static void tell_names(const json_t *root, bool tables, char *text, size_t size)
   json_object_foreach((json_t *)root, name, tensor) {
     stored any;
     fault unused;
-    if (strcmp(name, metadata_key) == 0 || (tables && !read_tensor(tensor, &any, &unused))) continue;
+    if (strcmp(name, metadata_key) == 0 || (tables && !read_tensor(tensor, half, &any, &unused))) continue;
     if (told == NAMES || used + strlen(name) + 32 > size)
       more++;
     else
@@ -239,35 +239,35 @@ static void tell_names(const json_t *root, bool tables, char *text, size_t size)
   if (more) snprintf(text + used, size - used, "%s%zu more", told ? " and " : "", more);
 }
 
-static bool choose(const json_t *root, const char *wanted, stored *found, char **name, fault *why) {
+static bool choose(const json_t *root, const char *wanted, table_half half, stored *found, char **name, fault *why) {
   char names[400];
   const char *each, *chosen = NULL;
   json_t *tensor;
   if (wanted) {
     fault reason;
     tensor = strcmp(wanted, metadata_key) == 0 ? NULL : json_object_get(root, wanted);
-    tell_names(root, false, names, sizeof names);
+    tell_names(root, false, half, names, sizeof names);
     if (!tensor) return fault_say(why, "no tensor %.100s; it has %s", wanted, *names ? names : "none");
-    if (!read_tensor(tensor, found, &reason)) return fault_say(why, "tensor %.100s: %s", wanted, reason.text);
+    if (!read_tensor(tensor, half, found, &reason)) return fault_say(why, "tensor %.100s: %s", wanted, reason.text);
     chosen = wanted;
   } else {
     json_object_foreach((json_t *)root, each, tensor) {
       stored one;
       fault unused;
-      if (strcmp(each, metadata_key) == 0 || !read_tensor(tensor, &one, &unused)) continue;
+      if (strcmp(each, metadata_key) == 0 || !read_tensor(tensor, half, &one, &unused)) continue;
       if (chosen) {
-        tell_names(root, true, names, sizeof names);
+        tell_names(root, true, half, names, sizeof names);
         return fault_say(why, "several of its tensors can be tables, --tensor chooses: %s", names);
       }
       chosen = each;
       *found = one;
     }
-    tell_names(root, false, names, sizeof names);
+    tell_names(root, false, half, names, sizeof names);
     if (!chosen) {
       /* With only one tensor, its fault is the file's. */
       json_object_foreach((json_t *)root, each, tensor) {
         fault reason;
-        if (strcmp(each, metadata_key) != 0 && !strcmp(names, each) && !read_tensor(tensor, found, &reason))
+        if (strcmp(each, metadata_key) != 0 && !strcmp(names, each) && !read_tensor(tensor, half, found, &reason))
           return fault_say(why, "tensor %s: %s", each, reason.text);
       }
       return fault_say(why, "none of its tensors can be a table; it has %s", *names ? names : "none");
@@ -305,12 +305,12 @@ static json_t *read_root(const unsigned char *bytes, size_t size, size_t *begin,
   return NULL;
 }
 
-bool safetensors_find(const unsigned char *bytes, size_t size, const char *wanted, stored *found, char **name,
-                      fault *why) {
+bool safetensors_find(const unsigned char *bytes, size_t size, const char *wanted, table_half half, stored *found,
+                      char **name, fault *why) {
   size_t begin;
   *name = NULL;
   json_t *root = read_root(bytes, size, &begin, why);
-  const bool ok = root && check_extents(root, size - begin, why) && choose(root, wanted, found, name, why);
+  const bool ok = root && check_extents(root, size - begin, why) && choose(root, wanted, half, found, name, why);
   if (ok) found->begin += begin;
   json_decref(root);
   return ok;

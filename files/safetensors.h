@@ -27,10 +27,10 @@ bool safetensors_write_double(double value, FILE *stream);
 /* May a file be one? */
 bool safetensors_is(const unsigned char *bytes, size_t size);
 
-/* Where the tensor of that name is, in the bytes of such a file; name null: the only one that can be a table. Its
-   name is left in `name`, a new string to be freed; null on failure. */
-bool safetensors_find(const unsigned char *bytes, size_t size, const char *wanted, stored *found, char **name,
-                      fault *why);
+/* Where the tensor of that name is, in the bytes of such a file; name null: the only one that can be a table, or with
+   TABLE_ARRAY an array of numbers. Its name is left in `name`, a new string to be freed; null on failure. */
+bool safetensors_find(const unsigned char *bytes, size_t size, const char *wanted, table_half half, stored *found,
+                      char **name, fault *why);
 
 /* Its metadata, a new reference; null if it has none. */
 json_t *safetensors_metadata(const unsigned char *bytes, size_t size);

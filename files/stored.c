@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 bool fault_say(fault *why, const char *format, ...) {
   va_list arguments;
@@ -44,6 +45,23 @@ bool stored_shape(stored *s, const int64_t *axes, size_t count, fault *why) {
   if (s->rows == 0 || s->dim == 0) return fault_say(why, "its shape %s has no elements", text);
   size_t bytes;
   if (!stored_bytes(s, &bytes)) return fault_say(why, "its shape %s is larger than any file", text);
+  return true;
+}
+
+bool stored_array(stored *s, const int64_t *axes, size_t count, fault *why) {
+  char text[200];
+  size_t bytes;
+  bool fits = true;
+  tell_axes(axes, count, text, sizeof text);
+  if (count < 2) return fault_say(why, "its shape %s has no axis for positions", text);
+  if (s->by_columns) return fault_say(why, "it is in Fortran's order");
+  s->rows = 1;
+  s->dim = axes[count - 1];
+  for (size_t i = 0; i + 1 < count; i++) fits = fits && !__builtin_mul_overflow(s->rows, axes[i], &s->rows);
+  if (!fits || !stored_bytes(s, &bytes)) return fault_say(why, "its shape %s is larger than any file", text);
+  if (s->rows == 0 || s->dim == 0) return fault_say(why, "its shape %s has no elements", text);
+  s->axis_count = count;
+  memcpy(s->axes, axes, count * sizeof *axes);
   return true;
 }
 

@@ -66,14 +66,14 @@ static bool find(table_file *t, const char *tensor, table_half half, fault *why)
   }
   if (safetensors_is(t->bytes, t->size)) {
     t->format = "safetensors";
-    return safetensors_find(t->bytes, t->size, tensor, &t->at, &t->tensor, why);
+    return safetensors_find(t->bytes, t->size, tensor, half, &t->at, &t->tensor, why);
   }
   if (t->size >= 4 && memcmp(t->bytes, "PK\3\4", 4) == 0)
     return fault_say(why, "an archive (.npz, .pt): numpy.save writes the array alone");
   return fault_say(why, "neither a .npy nor a safetensors file");
 }
 
-table_file *table_open_memory(const void *bytes, size_t size, const char *tensor, fault *why) {
+table_file *table_open_memory(const void *bytes, size_t size, const char *tensor, table_half half, fault *why) {
   table_file *t = calloc(1, sizeof *t);
   if (!t) {
     fault_say(why, "out of memory");
@@ -81,7 +81,7 @@ table_file *table_open_memory(const void *bytes, size_t size, const char *tensor
   }
   t->bytes = bytes;
   t->size = size;
-  if (find(t, tensor, TABLE_WHOLE, why)) return t;
+  if (find(t, tensor, half, why)) return t;
   table_close(t);
   return NULL;
 }

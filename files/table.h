@@ -14,11 +14,11 @@ typedef struct table_file table_file;
    while it is open ends the process, with a message and exit status 2. */
 table_file *table_open(const char *path, const char *tensor, fault *why);
 
-/* The same of one of two tables, where the file is a .npy file that has two: see npy_find. */
+/* The same of one of two tables, where the file is a .npy file that has two (see npy_find), or of any array. */
 table_file *table_open_half(const char *path, const char *tensor, table_half half, fault *why);
 
 /* The same of a file's bytes in memory, which must stay. */
-table_file *table_open_memory(const void *bytes, size_t size, const char *tensor, fault *why);
+table_file *table_open_memory(const void *bytes, size_t size, const char *tensor, table_half half, fault *why);
 
 /* Null is allowed. */
 void table_close(table_file *t);

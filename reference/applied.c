@@ -141,7 +141,7 @@ INLINE bool compare(const format *f, const values *v, const double *got, const l
 
 INLINE bool judge(const head_tile *t, const limits *l, findings *now, bool fused) {
   const posenc_problem *problem = t->row->problem;
-  const format *f = problem->dtype == POSENC_BF16 ? &format_bf16 : &format_f32;
+  const format *f = format_of(problem->dtype);
   load(t, t->row->x, &now->x);
   load(t, t->row->got, &now->got);
   if (problem->op == POSENC_ADD)

@@ -322,6 +322,68 @@ else
   check 'a file that is cut while it is read' one_line '^posenc: big.npy: it was cut while it was read$'
 fi
 
+# ---- what was made of x ----
+
+# Pairs (1, 0), which rope turns to (cos, sin), and zeros, to which add adds the table.
+"$POSENC" write --positions "$(yes 0 | head -100 | paste -s -d , -)" --dim 16 --layout interleaved-cs -o units.npy
+"$POSENC" write --len 100 --dim 16 --layout interleaved-cs -o turned.npy
+"$POSENC" write --len 100 --dim 16 -o added.npy
+head -c 128 added.npy >zeros.npy && head -c 6400 /dev/zero >>zeros.npy
+check 'add to zeros is the table' ends 0 added.npy --op add --x zeros.npy --max-ulp 0.51
+check 'which passes' says '^PASS: --max-ulp 0.51$'
+check 'of all elements' says '^elements  *1600,'
+check 'rope of (1, 0) is (cos, sin)' ends 0 turned.npy --op rope --x units.npy --max-ulp 0.51
+check 'in ulp of the length' says '; ulp of the length of a pair$'
+check 'of x with these axes' says '^x  *units.npy, axes ld$'
+check 'wrong pairs' ends 1 turned.npy --op rope --x units.npy --max-ulp 0.51 --layout split
+check 'are named' says '^likely cause  *pairs are neighbours, not halves$'
+check 'with the place' says '^FAIL: off by [0-9.]* at l [0-9]*, d [0-9]*: '
+check 'a wrong base' ends 1 turned.npy --op rope --x units.npy --max-abs 1e-6 --base 5e5
+check 'is named' says '^likely cause  *the base is 10000$'
+check 'positions below 0' ends 1 turned.npy --op rope --x units.npy --max-abs 1e-6 --offset -50
+check 'are told from the farthest on' says '^ *-50  *19 '
+check 'without a limit' ends 0 turned.npy --op rope --x units.npy --base 5e5
+check 'no verdict' says '^no verdict'
+check 'other positions' ends 0 turned.npy --op rope --x units.npy --max-ulp 0.51 \
+  --positions "$(seq -s , 0 99)" --axes ld --start 0 --dim 16
+check 'TAP' ends 1 turned.npy --op rope --x units.npy --max-ulp 0.51 --inverse --format tap
+check 'two points' test "$(grep -c '^ok\|^not ok' out)" -eq 2 -a "$(sed -n 2p out)" = 1..2
+check 'JSON' ends 1 turned.npy --op rope --x units.npy --max-ulp 0.51 --inverse --format json
+check 'has x, axes and the cause' \
+  eval "says '\"x\": \"units.npy\"' && says '\"axes\": \"ld\"' && says '\"cause\": \"it turns forward\"'"
+refused '--op rope: --x is missing, the file of what it was applied to$' turned.npy --op rope
+refused '--x units.npy: cannot be combined with --op table$' turned.npy --x units.npy
+refused '--inverse: cannot be combined with --op table$' turned.npy --inverse
+refused '--part cos: cannot be combined with --op$' turned.npy --op rope --x units.npy --part cos
+refused '--op rope-cache: ' turned.npy --op rope-cache
+refused '--x missing.npy: No such file' turned.npy --op rope --x missing.npy
+refused 'f64.npy: f64, and units.npy is f32$' f64.npy --op rope --x units.npy
+refused 'f32.npy: its shape is not that of units.npy$' f32.npy --op rope --x units.npy
+refused '--axes lhd: 3 letters, and units.npy has 2 axes$' turned.npy --op rope --x units.npy --axes lhd
+refused '--axes lx: b, l, h and d are axes$' turned.npy --op rope --x units.npy --axes lx
+refused '--axes dl: d, the columns, is the last axis$' turned.npy --op rope --x units.npy --axes dl
+refused '--axes hd: l, the positions, is one axis$' turned.npy --op rope --x units.npy --axes hd
+refused '--dim 18: units.npy has 16 columns$' turned.npy --op rope --x units.npy --dim 18
+refused '--start 16: units.npy has 16 columns$' turned.npy --op rope --x units.npy --start 16
+refused '--dim 8: add has all columns of x$' added.npy --op add --x zeros.npy --dim 8
+refused '--positions: there are 2 of them, and axis l has 100$' turned.npy --op rope --x units.npy --positions 1,2
+refused '--positions: 0.5 is no whole number$' turned.npy --op rope --x units.npy --positions "$(seq -s , 0.5 99.5)"
+refused '--layout split-cs: rope takes its pairs interleaved or split$' \
+  turned.npy --op rope --x units.npy --layout split-cs
+refused '--dim 7: it must be even$' turned.npy --op rope --x units.npy --dim 7
+npy columns.npy "$(header '<f4' True '(100, 16)')" 6400
+refused 'columns.npy: it is in Fortran.s order$' columns.npy --op add --x zeros.npy
+npy complex.npy "$(header '<c8' False '(100, 8)')" 6400
+refused 'complex.npy: its numbers are complex$' complex.npy --op add --x zeros.npy
+npy none.npy "$(header '<f4' False '(100, 0, 16)')" 0
+refused '--x none.npy: its shape (100, 0, 16) has no elements$' added.npy --op add --x none.npy
+npy one.npy "$(header '<f4' False '(16,)')" 64
+refused '--x one.npy: its shape (16,) has no axis for positions$' added.npy --op add --x one.npy
+{ head -c 6524 zeros.npy; printf '\0\0\300\177'; } >nan.npy
+refused '--x nan.npy: not all numbers of row 99 are finite$' added.npy --op add --x nan.npy
+check 'a result that is no number' ends 1 nan.npy --op add --x zeros.npy --max-ulp 1
+check 'is counted' says '^not finite  *1 '
+
 # ---- larger than its memory ----
 
 # Half a GiB of zeros that are not on the disk, by rows and by columns: what is held of it is a fraction.

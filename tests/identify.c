@@ -298,7 +298,7 @@ static void test_errors(void) {
   w.dtype = w.stored = POSENC_BF16;
   const file made = file_wanted(&w);
   fault why;
-  table_file *table = table_open_memory(made.bytes, made.size, NULL, &why);
+  table_file *table = table_open_memory(made.bytes, made.size, NULL, TABLE_WHOLE, &why);
   posenc_problem problem = problem_of(&w);
   problem.layout = w.layout;
   problem.dtype = w.dtype;

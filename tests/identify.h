@@ -70,7 +70,7 @@ static inline void print_counts(void) {
 static inline identity *identified(const file *made) {
   fault why;
   tables_asked++;
-  table_file *table = table_open_memory(made->bytes, made->size, NULL, &why);
+  table_file *table = table_open_memory(made->bytes, made->size, NULL, TABLE_WHOLE, &why);
   if (!table) {
     printf("# %s\n", why.text);
     abort();

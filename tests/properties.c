@@ -43,6 +43,7 @@ static const char *subjects_of(property p) {
     if (subjects & ROPE) add(text, "rope");
   }
   if (subjects & FILES) add(text, "files");
+  if (subjects & RESULTS) add(text, "results");
   if (subjects & ENCODINGS) add(text, "encodings");
   return text;
 }

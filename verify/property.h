@@ -13,7 +13,7 @@ typedef enum property {
 } property;
 #undef PROPERTY
 
-/* Subjects of properties: bits of posenc_op for kernels, and two more. */
+/* Subjects of properties: bits of posenc_op for kernels, and three more. */
 enum {
   ADD = 1 << POSENC_ADD,
   ROPE = 1 << POSENC_ROPE,
@@ -22,7 +22,8 @@ enum {
   APPLIED = ADD | ROPE,
   KERNELS = TABLES | APPLIED,
   FILES = 1 << 8,
-  ENCODINGS = 1 << 9
+  RESULTS = 1 << 9, /* of add and rope, in files */
+  ENCODINGS = 1 << 10
 };
 
 const char *property_name(property p);

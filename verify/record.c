@@ -12,6 +12,18 @@ json_t *record_hex(double x) {
   return json_string(text);
 }
 
+json_t *record_name(const char *name) {
+  char plain[200];
+  size_t used = 0;
+  for (; *name && used + 1 < sizeof plain; name++)
+    plain[used++] = (unsigned char)*name < ' ' || *name == '#' || *name == 0x7f ? '?' : *name;
+  plain[used] = '\0';
+  json_t *text = json_string(plain);
+  if (text) return text;
+  for (size_t i = 0; i < used; i++) plain[i] = (unsigned char)plain[i] < 0x80 ? plain[i] : '?';
+  return json_string(plain);
+}
+
 json_t *record_witness(const witness *w, json_t *replay) {
   return json_pack("{s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o}", "ulp", field_real(w->ulp), "abs", field_real(w->abs),
                    "position", (json_int_t)w->position, "index", (json_int_t)w->index, "function",

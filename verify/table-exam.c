@@ -127,14 +127,9 @@ static void read_rows(table_exam *e, int64_t row, int64_t rows, unsigned char *o
 
 /* ---- block by block ---------------------------------------------------------------------------- */
 
-static int octave_number(int64_t position) {
-  const uint64_t size = position < 0 ? -(uint64_t)position : (uint64_t)position;
-  return (position < 0 ? 0 : OCTAVES) + (size ? 64 - __builtin_clzll(size) : 0);
-}
-
 /* The octave of a position. */
 static octave *octave_of(table_exam *e, int64_t position) {
-  return &e->octaves[octave_number(e->positions ? (int64_t)e->positions[position] : position)];
+  return octaves_at(&e->by_size, e->positions ? (int64_t)e->positions[position] : position);
 }
 
 /* A list's witnesses tell the row that they are in, not the number of the place. */
@@ -244,7 +239,7 @@ static void check_blocks(table_exam *e) {
     }
     digest_rows(e, row, rows);
   }
-  for (int n = 0; n < 2 * OCTAVES; n++) accuracy_merge(&e->found, &e->octaves[n].found);
+  octaves_sum(&e->by_size, &e->found);
 }
 
 /* ---- relations between rows -------------------------------------------------------------------------------------- */

@@ -5,18 +5,11 @@
 
 #include "common/number.h"
 #include "verify/checks.h"
+#include "verify/octaves.h"
 #include "verify/table-request.h"
 
 /* Writes rows [row, row + rows) of a table, packed. */
 typedef void rows_reader(void *from, int64_t row, int64_t rows, void *out);
-
-/* Positions by their size: 0, 1, 2 to 3, 4 to 7, … 2^63. Those of a table that begins before 0 come twice: `first` and
- * `rows` are of one side of 0. */
-enum { OCTAVES = 65 };
-typedef struct octave {
-  accuracy found;
-  int64_t first, rows;
-} octave;
 
 /* Whole positions are numbers of the unit 1, fractional ones of a unit 2^-8, 2^-16, … in which they are whole; the
  * scale takes it in. */
@@ -53,7 +46,7 @@ typedef struct table_exam {
   fast_pair *by;
   row_digest *digests;
   int64_t digested;
-  octave octaves[2 * OCTAVES]; /* of negative positions, then of the others */
+  octaves by_size;
   accuracy found;
   double attention;
   int64_t not_finite, equal, equal_first[2];

@@ -48,41 +48,12 @@ static json_t *witness_json(table_exam *e, const witness *w, const char *replay)
   return made;
 }
 
-static json_t *positions_json(const table_exam *e) {
-  json_t *all = json_array();
-  /* From the farthest negative ones on. */
-  for (int n = 0; n < 2 * OCTAVES; n++) {
-    const octave *in = &e->octaves[n < OCTAVES ? OCTAVES - 1 - n : n];
-    if (in->rows == 0) continue;
-    json_array_append_new(all, json_pack("{s:o, s:I, s:o, s:o, s:o, s:I}", "position", position_json(e, in->first),
-                                         "rows", (json_int_t)in->rows, "max_ulp", field_real(in->found.max_ulp.ulp),
-                                         "max_abs", field_real(in->found.max_abs.abs), "mean_abs",
-                                         field_real(in->found.sum_abs / (double)in->found.elements), "misrounded",
-                                         (json_int_t)in->found.misrounded));
-  }
-  return all;
-}
-
 static json_t *equal_rows_json(const table_exam *e) {
   json_t *first = e->equal ? json_pack("[o, o]", position_json(e, e->problem->first + e->equal_first[0]),
                                        position_json(e, e->problem->first + e->equal_first[1]))
                            : json_null();
   return json_pack("{s:I, s:I, s:o}", "compared", (json_int_t)e->digested, "equal", (json_int_t)e->equal, "first",
                    first);
-}
-
-/* A path, or a name out of a file, may be anything; terminals obey control characters, JSON is UTF-8, and TAP knows
- * words behind a #. */
-static json_t *name_json(const char *name) {
-  char plain[200];
-  size_t used = 0;
-  for (; *name && used + 1 < sizeof plain; name++)
-    plain[used++] = (unsigned char)*name < ' ' || *name == '#' || *name == 0x7f ? '?' : *name;
-  plain[used] = '\0';
-  json_t *text = json_string(plain);
-  if (text) return text;
-  for (size_t i = 0; i < used; i++) plain[i] = (unsigned char)plain[i] < 0x80 ? plain[i] : '?';
-  return json_string(plain);
 }
 
 static void finish_checks(table_exam *e, char *figures, size_t size) {
@@ -128,16 +99,16 @@ static json_t *record_of(table_exam *e) {
   }
   json_t *one = json_pack(
       "{s:o, s:o, s:n, s:s, s:s, s:o, s:b, s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}",
-      "kernel", name_json(e->request->name), "shape", shape_json(&of), "refusal", "replay", replay, "format",
-      table_format(e->request->table), "tensor", tensor ? name_json(tensor) : json_null(), "recorded",
+      "kernel", record_name(e->request->name), "shape", shape_json(&of), "refusal", "replay", replay, "format",
+      table_format(e->request->table), "tensor", tensor ? record_name(tensor) : json_null(), "recorded",
       (int)e->request->recorded, "limit",
       limit ? json_pack("{s:f, s:f}", "ulp", limit->ulp, "abs", limit->abs) : json_null(), "mode", "exhaustive",
       "elements", (json_int_t)a->elements, "of", (json_int_t)(of.problem.rows * table_stored(e->request->table)->dim),
       "not_finite", (json_int_t)e->not_finite, "max_ulp", witness_json(e, &a->max_ulp, replay), "max_abs",
       witness_json(e, &a->max_abs, replay), "worst", limit ? witness_json(e, &a->worst, replay) : json_null(),
       "mean_ulp", field_real(a->sum_ulp / elements), "mean_abs", field_real(a->sum_abs / elements), "misrounded",
-      (json_int_t)a->misrounded, "histogram", record_histogram(a), "positions", positions_json(e), "equal_rows",
-      equal_rows_json(e), "checks", checks);
+      (json_int_t)a->misrounded, "histogram", record_histogram(a), "positions", octaves_json(&e->by_size, e->positions),
+      "equal_rows", equal_rows_json(e), "checks", checks);
   json_decref(command);
   if (!one) return NULL;
   return json_pack("{s:s, s:o, s:[], s:[o], s:I, s:I, s:I}", "schema", "posenc-check-1", "environment",

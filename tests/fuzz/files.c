@@ -73,9 +73,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const uint8_t *bytes = place(data, size);
   use_otherwise(bytes, size);
   texts_read(bytes, size);
-  for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
+  for (size_t i = 0; i < 2 * sizeof tensors / sizeof *tensors; i++) {
     fault why = {""};
-    table_file *t = table_open_memory(bytes, size, tensors[i], &why);
+    table_file *t = table_open_memory(bytes, size, tensors[i / 2], i % 2 ? TABLE_ARRAY : TABLE_WHOLE, &why);
     if (t) use(t, size);
     /* It says why, and in one line that ends. */
     if (!t && (!*why.text || !memchr(why.text, '\0', sizeof why.text))) abort();

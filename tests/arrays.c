@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* What add and rope made of an array: right results are accepted, and wrong ones are explained. */
+#include "common/field.h"
+#include "files/npy.h"
+#include "lib/exact/round.h"
+#include "reference/format.h"
+#include "tests/numbers.h"
+#include "tests/tap.h"
+#include "verify/array.h"
+
+#include <stdlib.h>
+
+enum { AXES = 4, MOST_DIM = 96, HEADER = NPY_HEADER_MAX };
+
+typedef enum rounded { AS_THEY_ARE, TO_BF16, TO_F16, TO_F32_ANGLES } rounded;
+
+/* What a program does to x; what is 0 here is as the problem has it. */
+typedef struct doing {
+  posenc_op op;
+  posenc_dtype dtype;
+  const char *axes;
+  posenc_layout layout;
+  double base, scale, attention, x_factor;
+  int64_t first, start, dim, frequency_dim;
+  char position_axis;
+  rounded positions;
+  bool inverse, exchanged, nothing, negative_second;
+} doing;
+
+static const int64_t sizes_of_axes[] = {['b'] = 2, ['l'] = 150, ['h'] = 3, ['d'] = 64};
+
+/* An array in memory, as a .npy file. */
+typedef struct array {
+  char *bytes;
+  size_t header, size;
+  int64_t axes[AXES], rows;
+  size_t count;
+} array;
+
+static array new_array(const doing *as) {
+  array a = {.count = strlen(as->axes), .rows = 1};
+  char header[HEADER];
+  for (size_t n = 0; n < a.count; n++) a.axes[n] = sizes_of_axes[(int)as->axes[n]];
+  for (size_t n = 0; n + 1 < a.count; n++) a.rows *= a.axes[n];
+  a.header = npy_header(as->dtype, a.axes, a.count, header);
+  a.size = a.header + (size_t)(a.rows * a.axes[a.count - 1]) * posenc_dtype_bytes(as->dtype);
+  a.bytes = malloc(a.size);
+  if (!a.bytes) abort();
+  memcpy(a.bytes, header, a.header);
+  return a;
+}
+
+static int64_t index_on(const array *a, const char *axes, char letter, int64_t row) {
+  int64_t found = 0;
+  for (size_t n = a->count - 1; n-- > 0; row /= a->axes[n])
+    if (axes[n] == letter) found = row % a->axes[n];
+  return found;
+}
+
+static long double position_of(const doing *as, const array *a, int64_t row) {
+  const double p = (double)(as->first + index_on(a, as->axes, as->position_axis ? as->position_axis : 'l', row));
+  if (as->positions == TO_BF16) return format_nearest(&format_bf16, p);
+  return as->positions == TO_F16 ? format_nearest(&format_f16, p) : p;
+}
+
+/* A pair, as the program makes it from x: one after the other, or halves. */
+static void make_pair(const doing *as, long double position, int64_t index, double x[2]) {
+  const int64_t dim = as->frequency_dim ? as->frequency_dim : as->dim;
+  const long double w = powl((long double)as->base, -2.0L * (long double)index / (long double)dim);
+  long double angle = position * (long double)as->scale * w;
+  if (as->positions == TO_F32_ANGLES) angle = (float)((float)position * (float)w);
+  long double sine = sinl(angle), cosine = cosl(angle);
+  if (as->exchanged) {
+    const long double other = sine;
+    sine = cosine;
+    cosine = other;
+  }
+  sine *= (long double)as->attention;
+  cosine *= (long double)as->attention;
+  const long double a = (long double)(x[0] * as->x_factor), b = (long double)(x[1] * as->x_factor),
+                    turn = as->inverse ? -sine : sine;
+  if (as->nothing) return;
+  x[0] = (double)(as->op == POSENC_ADD ? a + sine : a * cosine - b * turn);
+  x[1] = (double)(as->op == POSENC_ADD ? b + cosine : b * cosine + a * turn);
+}
+
+static void make_result(const doing *as, const array *x, const array *out) {
+  const int64_t columns = x->axes[x->count - 1];
+  const posenc_columns at = posenc_layout_columns(as->layout, as->dim);
+  for (int64_t row = 0; row < x->rows; row++) {
+    double values[MOST_DIM];
+    const size_t ahead = (size_t)(row * columns) * posenc_dtype_bytes(as->dtype);
+    for (int64_t c = 0; c < columns; c++) values[c] = format_element(as->dtype, x->bytes + x->header + ahead, c);
+    for (int64_t i = 0; i < as->dim / 2; i++) {
+      double *const first = values + as->start + at.sin + i * at.step, *const second =
+                                                                           values + as->start + at.cos + i * at.step;
+      double pair[] = {*first, *second};
+      make_pair(as, position_of(as, x, row), i, pair);
+      *first = pair[0];
+      *second = pair[1];
+    }
+    for (int64_t c = 0; c < columns; c++) round_to(as->dtype, out->bytes + out->header + ahead, c, values[c]);
+  }
+}
+
+/* Numbers that all dtypes have, some of them 0. */
+static void fill(const doing *as, const array *x) {
+  for (int64_t n = 0; n < x->rows * x->axes[x->count - 1]; n++)
+    round_to(as->dtype, x->bytes + x->header, n, (double)((int64_t)(random_bits() % 513) - 256) / 64.0);
+}
+
+static table_file *opened(const array *a) {
+  fault why;
+  table_file *made = table_open_memory(a->bytes, a->size, NULL, TABLE_ARRAY, &why);
+  if (!made) printf("# %s\n", why.text);
+  return made;
+}
+
+static array_request request_of(const doing *as) {
+  posenc_problem problem =
+      as->op == POSENC_ADD ? posenc_add(sizes_of_axes['l'], as->dim) : posenc_rope(sizes_of_axes['l'], 1, as->dim);
+  problem.layout = as->layout;
+  problem.dtype = as->dtype;
+  problem.base = as->base;
+  problem.scale = as->scale;
+  problem.scaling.attention = as->attention;
+  problem.first = as->first;
+  problem.inverse = as->inverse;
+  return (array_request){.x_name = "x",
+                         .name = "out",
+                         .axes = as->axes,
+                         .problem = problem,
+                         .start = as->start,
+                         .max_ulp = 0.51,
+                         .replay = "posenc check"};
+}
+
+/* The record of what `done` made of x, where `asked` is expected. */
+static json_t *record_of(const doing *asked, const doing *done) {
+  const array x = new_array(asked), out = new_array(asked);
+  array_request request = request_of(asked);
+  int64_t bad_row;
+  fill(asked, &x);
+  make_result(done, &x, &out);
+  request.x = opened(&x);
+  request.out = opened(&out);
+  json_t *record = request.x && request.out ? verify_array(&request, &bad_row) : NULL;
+  if (!record) abort();
+  table_close(request.x);
+  table_close(request.out);
+  free(x.bytes);
+  free(out.bytes);
+  return record;
+}
+
+static const doing plain = {.op = POSENC_ROPE,
+                            .axes = "blhd",
+                            .layout = POSENC_SPLIT,
+                            .base = 1e4,
+                            .scale = 1.0,
+                            .attention = 1.0,
+                            .x_factor = 1.0,
+                            .dim = 64};
+
+/* ---- right ones ------------------------------------------------------------------------------------------------ */
+
+static void test_right(doing as, const char *what) {
+  static const char *const names[] = {"f32", "f64", "f16", "bf16"};
+  for (int dtype = POSENC_F32; dtype <= POSENC_BF16; dtype++) {
+    as.dtype = (posenc_dtype)dtype;
+    json_t *record = record_of(&as, &as), *entry = json_array_get(json_object_get(record, "records"), 0);
+    const double ulp = field_number_or(json_object_get(entry, "max_ulp"), "ulp", INFINITY),
+                 abs = field_number_or(json_object_get(entry, "max_abs"), "abs", INFINITY);
+    const bool accurate = dtype == POSENC_F64 ? abs < 2e-15 : ulp <= 0.51; /* long double has 11 bits more */
+    ok(accurate && json_is_null(json_object_get(entry, "cause")) && field_integer(entry, "elements") > 0,
+       "%s, %s: %.3f ulp, not accused", what, names[dtype], ulp);
+    json_decref(record);
+  }
+}
+
+#define RIGHT(what, ...)                                                                                               \
+  do {                                                                                                                 \
+    doing as = plain;                                                                                                  \
+    __VA_ARGS__;                                                                                                       \
+    test_right(as, what);                                                                                              \
+  } while (0)
+
+static void test_right_ones(void) {
+  RIGHT("halves", (void)0);
+  RIGHT("neighbours", as.layout = POSENC_INTERLEAVED);
+  RIGHT("turned back", as.inverse = true);
+  RIGHT("axes bhld", as.axes = "bhld");
+  RIGHT("axes lbd", as.axes = "lbd");
+  RIGHT("axes ld", as.axes = "ld");
+  RIGHT("the first half of the columns", as.dim = 32);
+  RIGHT("the last quarter of the columns", (as.dim = 16, as.start = 48));
+  RIGHT("base 500000", as.base = 5e5);
+  RIGHT("scale 1/4", as.scale = 0.25);
+  RIGHT("attention 1.25", as.attention = 1.25);
+  RIGHT("from position 1000", as.first = 1000);
+  RIGHT("added", (as.op = POSENC_ADD, as.axes = "bld", as.layout = POSENC_INTERLEAVED));
+  RIGHT("added in halves", (as.op = POSENC_ADD, as.axes = "lbd"));
+  RIGHT("added, cosines first", (as.op = POSENC_ADD, as.axes = "ld", as.layout = POSENC_SPLIT_CS));
+}
+
+/* ---- wrong ones ------------------------------------------------------------------------------------------------ */
+
+static void test_wrong(doing asked, doing done, const char *cause) {
+  for (int dtype = POSENC_F32; dtype <= POSENC_BF16; dtype++) {
+    asked.dtype = done.dtype = (posenc_dtype)dtype;
+    json_t *record = record_of(&asked, &done), *entry = json_array_get(json_object_get(record, "records"), 0);
+    const char *told = field_string(entry, "cause");
+    ok(strcmp(told, cause) == 0 && field_integer(record, "failed") > 0, "dtype %d: %s; told: %s", dtype, cause, told);
+    json_decref(record);
+  }
+}
+
+#define WRONG(cause, ...)                                                                                              \
+  do {                                                                                                                 \
+    doing asked = plain, done = plain;                                                                                 \
+    __VA_ARGS__;                                                                                                       \
+    test_wrong(asked, done, cause);                                                                                    \
+  } while (0)
+
+static void set_add(doing *asked, doing *done) {
+  asked->op = done->op = POSENC_ADD;
+  asked->axes = done->axes = "bld";
+  asked->layout = done->layout = POSENC_INTERLEAVED;
+}
+
+static void test_wrong_ones(void) {
+  WRONG("pairs are neighbours, not halves", done.layout = POSENC_INTERLEAVED);
+  WRONG("pairs are halves, not neighbours", asked.layout = POSENC_INTERLEAVED);
+  WRONG("it turns back", done.inverse = true);
+  WRONG("it turns forward", asked.inverse = true);
+  WRONG("nothing is turned", done.nothing = true);
+  WRONG("sine and cosine are exchanged", done.exchanged = true);
+  WRONG("positions are one more", done.first = 1);
+  WRONG("positions are one less", (asked.first = 1, done.first = 0));
+  WRONG("positions are rounded to bf16", (asked.first = done.first = 1000, done.positions = TO_BF16));
+  WRONG("positions are rounded to f16", (asked.first = done.first = 9000, done.positions = TO_F16));
+  WRONG("positions are the indices of axis 2, h", done.position_axis = 'h');
+  WRONG("positions are the indices of axis 1, h", (asked.axes = done.axes = "bhld", done.position_axis = 'h'));
+  WRONG("positions are the indices of axis 0, b", (asked.axes = done.axes = "bld", done.position_axis = 'b'));
+  WRONG("the frequencies are those of 64 columns", (asked.dim = done.dim = 32, done.frequency_dim = 64));
+  WRONG("only 32 columns are turned", done.dim = 32);
+  WRONG("only 16 columns are turned", done.dim = 16);
+  WRONG("the base is 10000", asked.base = 5e5);
+  WRONG("the base is 500000", done.base = 5e5);
+  WRONG("the base is 1000000", done.base = 1e6);
+  WRONG("the scale is left out", asked.scale = 0.25);
+  WRONG("the attention factor is left out", asked.attention = 1.25);
+  WRONG("the attention factor is squared", (asked.attention = 1.25, done.attention = 1.5625));
+  WRONG("nothing is added", (set_add(&asked, &done), done.nothing = true));
+  WRONG("the layout is split", (set_add(&asked, &done), done.layout = POSENC_SPLIT));
+  WRONG("the layout is interleaved-cs", (set_add(&asked, &done), done.layout = POSENC_INTERLEAVED_CS));
+  WRONG("the layout is split-cs", (set_add(&asked, &done), done.layout = POSENC_SPLIT_CS));
+  WRONG("x is multiplied by sqrt(64) first", (set_add(&asked, &done), done.x_factor = 8.0));
+  WRONG("positions are one more", (set_add(&asked, &done), done.first = 1));
+  WRONG("the base is 500000", (set_add(&asked, &done), done.base = 5e5));
+}
+
+/* No mistake of the list: it is wrong, and nothing is blamed. */
+static void test_unknown(void) {
+  doing done = plain;
+  done.base = 12345.0;
+  done.first = 7;
+  json_t *record = record_of(&plain, &done), *entry = json_array_get(json_object_get(record, "records"), 0);
+  ok(field_integer(record, "failed") == 1 && json_is_null(json_object_get(entry, "cause")),
+     "another mistake: no cause");
+  json_decref(record);
+}
+
+/* ---- columns that are left alone, and what is no number -------------------------------------------------------- */
+
+static void test_untouched(void) {
+  doing as = plain;
+  as.dim = 32;
+  const array x = new_array(&as), out = new_array(&as);
+  array_request request = request_of(&as);
+  int64_t bad_row;
+  fill(&as, &x);
+  make_result(&as, &x, &out);
+  const size_t at = out.header + 4 * (size_t)(64 * 500 + 40);
+  for (int n = 0; n < 3; n++) {
+    const float changed = n == 1 ? 5.0f : NAN;
+    if (n) memcpy(out.bytes + at, &changed, sizeof changed);
+    request.x = opened(&x);
+    request.out = opened(&out);
+    json_t *record = verify_array(&request, &bad_row),
+           *check = json_array_get(json_object_get(json_array_get(json_object_get(record, "records"), 0), "checks"), 1);
+    ok(json_is_true(json_object_get(check, "ok")) == (n == 0) && field_integer(check, "compared") == 900 * 32,
+       "a column that is left alone: %s",
+       n == 0   ? "as it was"
+       : n == 1 ? "changed"
+                : "not a number");
+    json_decref(record);
+    table_close(request.x);
+    table_close(request.out);
+  }
+  const float nan = NAN;
+  memcpy(x.bytes + x.header + 4 * 64 * 321, &nan, sizeof nan);
+  request.x = opened(&x);
+  request.out = opened(&out);
+  const json_t *none = verify_array(&request, &bad_row);
+  ok(!none && bad_row == 321, "x is no number in row %ld", (long)bad_row);
+  table_close(request.x);
+  table_close(request.out);
+  free(x.bytes);
+  free(out.bytes);
+}
+
+/* One element is wrong: it is found where it is. */
+static void test_witness(void) {
+  enum { ROW = 322, COLUMN = 40 };
+  const array x = new_array(&plain), out = new_array(&plain);
+  array_request request = request_of(&plain);
+  int64_t bad_row;
+  float *const wrong = (void *)(out.bytes + out.header);
+  fill(&plain, &x);
+  make_result(&plain, &x, &out);
+  wrong[64 * ROW + COLUMN] += 1.0f;
+  request.x = opened(&x);
+  request.out = opened(&out);
+  json_t *record = verify_array(&request, &bad_row), *entry = json_array_get(json_object_get(record, "records"), 0);
+  const char *const keys[] = {"max_ulp", "max_abs", "worst"};
+  for (size_t n = 0; n < sizeof keys / sizeof *keys; n++) {
+    const json_t *w = json_object_get(entry, keys[n]);
+    const char *const place = field_string(w, "place");
+    ok(field_integer(w, "row") == ROW && field_integer(w, "column") == COLUMN && field_integer(w, "position") == 107 &&
+           field_integer(w, "index") == COLUMN - 32 && strcmp(field_string(w, "function"), "second") == 0 &&
+           strcmp(place, "b 0, l 107, h 1, d 40") == 0,
+       "%s: %s", keys[n], place);
+  }
+  ok(fabs(field_number_or(json_object_get(entry, "max_abs"), "abs", 0.0) - 1.0) < 1e-5, "it is off by 1");
+  json_decref(record);
+  table_close(request.x);
+  table_close(request.out);
+  free(x.bytes);
+  free(out.bytes);
+}
+
+int main(void) {
+  test_right_ones();
+  test_wrong_ones();
+  test_unknown();
+  test_untouched();
+  test_witness();
+  mpfr_free_cache();
+  return tap_done();
+}

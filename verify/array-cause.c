@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/array-cause.h"
+
+#include "reference/fast.h"
+#include "reference/format.h"
+#include "reference/scaling.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SAMPLES = 64, EXPLAINED = 16 };
+
+/* Vectors of x and of the result, as doubles. */
+typedef struct samples {
+  const array_request *request;
+  int64_t count, dim; /* vectors, and the columns of one */
+  int64_t *rows;
+  double *x, *got;
+} samples;
+
+/* Which position a vector is taken to have: the one that was asked for, a neighbour, that one rounded, or its index on
+   another axis. */
+typedef enum trial_positions { AS_ASKED, NEXT, BEFORE, IN_BF16, IN_F16, ON_AXIS } trial_positions;
+
+/* What may have been done. The frequencies are the problem's, the columns those from the request's first on. */
+typedef struct trial {
+  posenc_problem problem;
+  int64_t columns;
+  trial_positions positions;
+  size_t axis;
+  double factor, x_factor; /* of what is added or turned, and of x before that */
+  bool nothing, exchanged; /* the result is x; sine and cosine are exchanged */
+} trial;
+
+/* ---- samples --------------------------------------------------------------------------------------------------- */
+
+static bool take_samples(const array_request *request, samples *s) {
+  const stored *at = table_stored(request->x);
+  const size_t elements = (size_t)SAMPLES * (size_t)at->dim;
+  unsigned char *row = malloc((size_t)at->dim * posenc_dtype_bytes(at->dtype));
+  *s = (samples){.request = request, .count = at->rows < SAMPLES ? at->rows : SAMPLES, .dim = at->dim};
+  s->rows = calloc(SAMPLES, sizeof *s->rows);
+  s->x = malloc(elements * sizeof *s->x);
+  s->got = malloc(elements * sizeof *s->got);
+  const bool ok = row && s->rows && s->x && s->got;
+  for (int64_t n = 0; ok && n < s->count; n++) {
+    s->rows[n] = s->count > 1 ? (int64_t)((double)n * (double)(at->rows - 1) / (double)(s->count - 1)) : 0;
+    table_rows(request->x, s->rows[n], 1, row);
+    for (int64_t c = 0; c < s->dim; c++) s->x[n * s->dim + c] = format_element(at->dtype, row, c);
+    table_rows(request->out, s->rows[n], 1, row);
+    for (int64_t c = 0; c < s->dim; c++) s->got[n * s->dim + c] = format_element(at->dtype, row, c);
+  }
+  free(row);
+  return ok;
+}
+
+static void free_samples(samples *s) {
+  free(s->rows);
+  free(s->x);
+  free(s->got);
+}
+
+/* ---- trials ---------------------------------------------------------------------------------------------------- */
+
+static int64_t position_by(const trial *t, const array_request *request, int64_t row) {
+  int64_t indices[STORED_AXES];
+  const int64_t number = array_number(request, row, indices), position = array_position(request, number);
+  switch (t->positions) {
+  case AS_ASKED:
+    break;
+  case NEXT:
+    return position + 1;
+  case BEFORE:
+    return position - 1;
+  case IN_BF16:
+    return (int64_t)format_nearest(&format_bf16, (double)position);
+  case IN_F16:
+    return (int64_t)format_nearest(&format_f16, (double)position);
+  case ON_AXIS:
+    return request->problem.first + indices[t->axis];
+  }
+  return position;
+}
+
+/* The larger error of a pair, as a share of the pair's length for rope. */
+static double pair_error(const trial *t, fast_pair by, const double x[2], const double got[2]) {
+  const double sine = (t->exchanged ? by.cosine : by.sine).high * t->factor,
+               cosine = (t->exchanged ? by.sine : by.cosine).high * t->factor;
+  const double a = t->x_factor * x[0], b = t->x_factor * x[1];
+  if (t->nothing) return fmax(fabs(got[0] - a), fabs(got[1] - b));
+  if (t->problem.op == POSENC_ADD) return fmax(fabs(got[0] - a - sine), fabs(got[1] - b - cosine));
+  const double length = hypot(a, b), turn = t->problem.inverse ? -sine : sine;
+  if (length == 0.0) return 0.0;
+  return fmax(fabs(got[0] - (a * cosine - b * turn)), fabs(got[1] - (b * cosine + a * turn))) / length;
+}
+
+/* The largest error of all samples; infinite if the trial cannot be made. */
+static double error_of(const trial *t, const samples *s) {
+  const array_request *request = s->request;
+  const posenc_columns at = posenc_layout_columns(t->problem.layout, t->columns);
+  const int64_t pairs = t->columns / 2;
+  fast_oracle *reference = fast_create(&t->problem, 0);
+  fast_pair *by = calloc((size_t)t->problem.dim / 2 + 1, sizeof *by);
+  double worst = reference && by ? 0.0 : INFINITY;
+  for (int64_t n = 0; n < s->count && isfinite(worst); n++) {
+    const double *x = s->x + n * s->dim + request->start, *got = s->got + n * s->dim + request->start;
+    fast_row(reference, position_by(t, request, s->rows[n]), by);
+    for (int64_t i = 0; i < pairs; i++) {
+      const int64_t first = at.sin + i * at.step, second = at.cos + i * at.step;
+      const double error = pair_error(t, by[i], (double[]){x[first], x[second]}, (double[]){got[first], got[second]});
+      worst = error <= worst ? worst : error == error ? error : INFINITY;
+    }
+    for (int64_t c = t->columns; c < request->problem.dim; c++) worst = fmax(worst, fabs(got[c] - x[c]));
+  }
+  fast_destroy(reference);
+  free(by);
+  return worst;
+}
+
+typedef struct search {
+  const samples *s;
+  double least;
+  array_cause best;
+} search;
+
+__attribute__((format(printf, 3, 4))) static void try(search *all, const trial *t, const char *text, ...) {
+  const double error = error_of(t, all->s);
+  if (!(error < all->least)) return;
+  va_list arguments;
+  va_start(arguments, text);
+  vsnprintf(all->best.text, sizeof all->best.text, text, arguments);
+  va_end(arguments);
+  all->least = error;
+}
+
+static void try_pairs(search *all, const trial *asked) {
+  static const posenc_layout layouts[] = {POSENC_INTERLEAVED, POSENC_SPLIT, POSENC_INTERLEAVED_CS, POSENC_SPLIT_CS};
+  const bool is_rope = asked->problem.op == POSENC_ROPE;
+  for (size_t n = 0; n < (is_rope ? 2 : sizeof layouts / sizeof *layouts); n++) {
+    trial t = *asked;
+    if (layouts[n] == asked->problem.layout) continue;
+    t.problem.layout = layouts[n];
+    if (is_rope)
+      try(all, &t, n ? "pairs are halves, not neighbours" : "pairs are neighbours, not halves");
+    else
+      try(all, &t, "the layout is %s", (const char *[]){"interleaved", "split", "interleaved-cs", "split-cs"}[n]);
+  }
+  trial t = *asked;
+  t.exchanged = true;
+  try(all, &t, "sine and cosine are exchanged");
+  t = *asked;
+  t.nothing = true;
+  try(all, &t, is_rope ? "nothing is turned" : "nothing is added");
+  t = *asked;
+  t.problem.inverse = !t.problem.inverse;
+  if (is_rope) try(all, &t, asked->problem.inverse ? "it turns forward" : "it turns back");
+  t = *asked;
+  t.x_factor = sqrt((double)asked->columns);
+  if (!is_rope) try(all, &t, "x is multiplied by sqrt(%" PRId64 ") first", asked->columns);
+}
+
+static void try_positions(search *all, const trial *asked) {
+  static const char *const texts[] = {[NEXT] = "positions are one more",
+                                      [BEFORE] = "positions are one less",
+                                      [IN_BF16] = "positions are rounded to bf16",
+                                      [IN_F16] = "positions are rounded to f16"};
+  const array_request *request = all->s->request;
+  const stored *at = table_stored(request->x);
+  trial t = *asked;
+  for (t.positions = NEXT; t.positions < ON_AXIS; t.positions++) try(all, &t, "%s", texts[t.positions]);
+  for (t.axis = 0; t.axis + 1 < at->axis_count; t.axis++)
+    if (at->axes[t.axis] > 1 && request->axes[t.axis] != ARRAY_POSITIONS)
+      try(all, &t, "positions are the indices of axis %zu, %c", t.axis, request->axes[t.axis]);
+}
+
+static void try_columns(search *all, const trial *asked) {
+  const int64_t dim = asked->problem.dim, columns = table_stored(all->s->request->x)->dim;
+  if (asked->problem.op != POSENC_ROPE) return;
+  trial t = *asked;
+  t.problem.dim = columns;
+  if (columns > dim && columns % 2 == 0) try(all, &t, "the frequencies are those of %" PRId64 " columns", columns);
+  for (int64_t part = 2; part <= 4; part += 2) {
+    t = *asked;
+    t.problem.dim = t.columns = dim / part;
+    if (dim % (2 * part) == 0) try(all, &t, "only %" PRId64 " columns are turned", t.columns);
+  }
+}
+
+static void try_formula(search *all, const trial *asked) {
+  static const double bases[] = {1e4, 5e5, 1e6, 1e5, 1e7, 5e6, 1.5e5, 1.6e5, 3.2e5, 8e6, 2.5e5, 100.0};
+  const double attention = attention_of(&asked->problem);
+  trial t = *asked;
+  for (size_t n = 0; n < sizeof bases / sizeof *bases; n++) {
+    t.problem.base = bases[n];
+    if (t.problem.base != asked->problem.base) try(all, &t, "the base is %.15g", bases[n]);
+  }
+  t = *asked;
+  t.problem.scale = 1.0;
+  if (asked->problem.scale != 1.0) try(all, &t, "the scale is left out");
+  t = *asked;
+  t.factor = 1.0 / attention;
+  if (!attention_is_one(&asked->problem)) {
+    try(all, &t, "the attention factor is left out");
+    t.factor = attention;
+    try(all, &t, "the attention factor is squared");
+  }
+  t = *asked;
+  t.problem.scaling = posenc_table(0, 2).scaling;
+  if (asked->problem.scaling.kind == POSENC_SCALING_NONE) return;
+  try(all, &t, "the scaling is left out");
+  t.factor = attention;
+  if (!attention_is_one(&asked->problem)) try(all, &t, "the scaling is left out, but for the attention factor");
+}
+
+array_cause array_cause_of(const array_request *request) {
+  samples s;
+  search all = {.s = &s};
+  trial asked = {.problem = request->problem, .columns = request->problem.dim, .factor = 1.0, .x_factor = 1.0};
+  asked.problem.positions = NULL;
+  if (take_samples(request, &s)) {
+    const double unit = ldexp(1.0, -format_of(request->problem.dtype)->precision), error = error_of(&asked, &s);
+    all.least = error / EXPLAINED;
+    if (error > EXPLAINED * unit) {
+      try_pairs(&all, &asked);
+      try_positions(&all, &asked);
+      try_columns(&all, &asked);
+      try_formula(&all, &asked);
+    }
+  }
+  free_samples(&s);
+  return all.best;
+}

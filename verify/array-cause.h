@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What add or rope did instead of what was asked for. */
+#ifndef POSENC_VERIFY_ARRAY_CAUSE_H
+#define POSENC_VERIFY_ARRAY_CAUSE_H
+
+#include "verify/array-request.h"
+
+typedef struct array_cause {
+  char text[120]; /* empty: not known, or there is nothing to explain */
+} array_cause;
+
+/* Tries known mistakes, one at a time, on a sample of vectors. One is taken for the cause if it explains them at least
+   16 times as well as what was asked for does, and better than the others do. */
+array_cause array_cause_of(const array_request *request);
+
+#endif

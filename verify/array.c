@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/array.h"
+
+#include "common/environment.h"
+#include "common/field.h"
+#include "common/progress.h"
+#include "common/shapes.h"
+#include "reference/applied.h"
+#include "reference/scaling.h"
+#include "verify/array-cause.h"
+#include "verify/octaves.h"
+#include "verify/record.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of a block of rows, which fits a cache. */
+enum { BLOCK_BYTES = 1 << 20 };
+
+/* The exam of one array, whose rows are vectors of the last axis. */
+typedef struct array_exam {
+  const array_request *request;
+  const stored *at;
+  fast_oracle *reference;
+  int64_t reached, reach; /* where fast_move was last, and how far that reaches */
+  fast_lanes *lanes;      /* of this position */
+  int64_t position;
+  bool has_lanes;
+  double attention;
+  unsigned char *x, *got; /* blocks */
+  octaves by_size;
+  accuracy found;
+  int64_t rows_of[2]; /* those of the largest errors: in ulp, and absolute */
+  int64_t not_finite;
+  check checks[2]; /* ACCURACY, UNTOUCHED */
+} array_exam;
+
+enum { OF_ACCURACY, OF_UNTOUCHED };
+
+/* ---- places ---------------------------------------------------------------------------------------------------- */
+
+/* "b 0, l 5, h 3, d 12" */
+static void tell_place(const array_request *request, int64_t row, int64_t column, char *text, size_t size) {
+  const size_t count = table_stored(request->x)->axis_count;
+  int64_t indices[STORED_AXES];
+  int used = 0;
+  array_number(request, row, indices);
+  indices[count - 1] = column;
+  for (size_t axis = 0; axis < count && (size_t)used < size; axis++)
+    used += snprintf(text + used, size - (size_t)used, "%s%c %" PRId64, axis ? ", " : "", request->axes[axis],
+                     indices[axis]);
+}
+
+/* ---- block by block -------------------------------------------------------------------------------------------- */
+
+static const fast_lanes *lanes_at(array_exam *e, int64_t position) {
+  if (e->has_lanes && e->position == position) return e->lanes;
+  if (!e->has_lanes || position < e->reached || position - e->reached >= e->reach) {
+    e->reached = position;
+    e->reach = fast_move(e->reference, position);
+  }
+  fast_lanes_of(e->reference, position, e->lanes);
+  e->position = position;
+  e->has_lanes = true;
+  return e->lanes;
+}
+
+/* Columns beside those that are worked on: equal bits. */
+static void check_untouched(array_exam *e, int64_t position, const unsigned char *x, const unsigned char *got) {
+  const posenc_problem *problem = &e->request->problem;
+  const size_t element = posenc_dtype_bytes(problem->dtype);
+  const int64_t end = e->request->start + problem->dim;
+  check *c = &e->checks[OF_UNTOUCHED];
+  for (int64_t column = 0; column < e->at->dim; column++) {
+    if (column >= e->request->start && column < end) continue;
+    const size_t at = (size_t)column * element;
+    const bool same = memcmp(x + at, got + at, element) == 0;
+    const double error = fabs(format_element(problem->dtype, got, column) - format_element(problem->dtype, x, column));
+    check_note(c, same ? 0.0 : isnan(error) ? INFINITY : fmax(error, 0x1p-1074), 0.0, position, column);
+  }
+}
+
+static void check_vector(array_exam *e, int64_t row, const unsigned char *x, const unsigned char *got) {
+  const posenc_problem *problem = &e->request->problem;
+  const int64_t position = array_position(e->request, array_number(e->request, row, NULL));
+  const size_t ahead = (size_t)e->request->start * posenc_dtype_bytes(problem->dtype);
+  octave *in = octaves_at(&e->by_size, position);
+  const applied_row vector = {.problem = problem,
+                              .position = position,
+                              .exact_pairs = lanes_at(e, position),
+                              .x = x + ahead,
+                              .got = got + ahead,
+                              .attention = e->attention,
+                              .plain = true};
+  const accuracy known = in->found;
+  const element_error sums = applied_check(&vector, &known, &in->found);
+  if (in->rows++ == 0) in->first = position;
+  in->found.sum_ulp += sums.ulp;
+  in->found.sum_abs += sums.abs;
+  const bool is_first = e->rows_of[0] < 0;
+  if (is_first || in->found.max_ulp.ulp > e->found.max_ulp.ulp) {
+    e->found.max_ulp = in->found.max_ulp;
+    e->rows_of[0] = row;
+  }
+  if (is_first || in->found.max_abs.abs > e->found.max_abs.abs) {
+    e->found.max_abs = in->found.max_abs;
+    e->rows_of[1] = row;
+  }
+  for (int64_t c = 0; c < problem->dim; c++) e->not_finite += !isfinite(format_element(problem->dtype, got + ahead, c));
+  check_untouched(e, position, x, got);
+}
+
+static bool is_finite_row(const array_exam *e, const unsigned char *x) {
+  for (int64_t c = 0; c < e->at->dim; c++)
+    if (!isfinite(format_element(e->at->dtype, x, c))) return false;
+  return true;
+}
+
+/* False at a row of x that is not finite. */
+static bool check_blocks(array_exam *e, int64_t *bad_row) {
+  const size_t row_bytes = (size_t)e->at->dim * posenc_dtype_bytes(e->at->dtype);
+  const int64_t block = row_bytes < BLOCK_BYTES ? BLOCK_BYTES / (int64_t)row_bytes : 1, all = e->at->rows;
+  for (int64_t row = 0, rows; row < all; row += rows) {
+    rows = all - row < block ? all - row : block;
+    progress_show("check", e->request->name, (double)row * (double)e->at->dim, (double)all * (double)e->at->dim,
+                  "elements");
+    table_rows(e->request->x, row, rows, e->x);
+    table_rows(e->request->out, row, rows, e->got);
+    for (int64_t r = 0; r < rows; r++) {
+      const size_t at = (size_t)r * row_bytes;
+      *bad_row = row + r;
+      if (!is_finite_row(e, e->x + at)) return false;
+      check_vector(e, row + r, e->x + at, e->got + at);
+    }
+  }
+  *bad_row = -1;
+  const witness by_ulp = e->found.max_ulp, by_abs = e->found.max_abs;
+  e->found = (accuracy){0};
+  octaves_sum(&e->by_size, &e->found);
+  e->found.max_ulp = by_ulp; /* those whose rows are known */
+  e->found.max_abs = by_abs;
+  return true;
+}
+
+/* ---- the record ------------------------------------------------------------------------------------------------ */
+
+static json_t *witness_json(const array_exam *e, const witness *w, int64_t row) {
+  const posenc_problem *problem = &e->request->problem;
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  const int64_t column = e->request->start + (w->cosine ? at.cos : at.sin) + w->index * at.step;
+  char where[400];
+  tell_place(e->request, row, column, where, sizeof where);
+  json_t *made = record_witness(w, json_string(e->request->replay));
+  json_object_set_new(made, "row", json_integer(row));
+  json_object_set_new(made, "column", json_integer(column));
+  json_object_set_new(made, "place", json_string(where));
+  if (problem->op == POSENC_ROPE) json_object_set_new(made, "function", json_string(w->cosine ? "second" : "first"));
+  return made;
+}
+
+static void finish_checks(array_exam *e, char *figures, size_t size) {
+  const array_request *request = e->request;
+  check *accurate = &e->checks[OF_ACCURACY], *untouched = &e->checks[OF_UNTOUCHED];
+  const bool by_ulp = request->max_ulp > 0.0;
+  accurate->compared = e->found.elements;
+  accurate->worst = by_ulp ? e->found.max_ulp.ulp : e->found.max_abs.abs;
+  accurate->bound = by_ulp ? request->max_ulp : request->max_abs;
+  accurate->broken = !(accurate->worst <= accurate->bound);
+  snprintf(figures, size, "no limit was given; max %.6g ulp, max abs %.3g", e->found.max_ulp.ulp, e->found.max_abs.abs);
+  if (!by_ulp && request->max_abs == 0.0) {
+    accurate->skip = figures;
+    untouched->skip = "no limit was given";
+  } else if (accurate->broken) {
+    snprintf(accurate->note, sizeof accurate->note, "%.6g %s", accurate->worst, by_ulp ? "ulp" : "absolute");
+  }
+  if (untouched->compared == 0) untouched->skip = "all columns are worked on";
+}
+
+static json_t *entry_of(array_exam *e, const json_t *checks) {
+  const accuracy *a = &e->found;
+  const array_request *request = e->request;
+  const shape of = shape_of(&request->problem);
+  const double elements = (double)a->elements;
+  const array_cause cause = array_cause_of(request);
+  const char *tensor = table_tensor(request->out);
+  const bool limited = request->max_ulp > 0.0 || request->max_abs > 0.0;
+  json_t *entry =
+      json_pack("{s:o, s:o, s:n, s:s, s:s, s:o, s:o, s:s, s:I, s:s?, s:o, s:s, s:I, s:I, s:I}", "kernel",
+                record_name(request->name), "shape", shape_json(&of), "refusal", "replay", request->replay, "format",
+                table_format(request->out), "tensor", tensor ? record_name(tensor) : json_null(), "x",
+                record_name(request->x_name), "axes", request->axes, "start", (json_int_t)request->start, "cause",
+                *cause.text ? cause.text : NULL, "limit",
+                limited ? json_pack("{s:f, s:f}", "ulp", request->max_ulp, "abs", request->max_abs) : json_null(),
+                "mode", "exhaustive", "elements", (json_int_t)a->elements, "of",
+                (json_int_t)(e->at->rows * request->problem.dim), "not_finite", (json_int_t)e->not_finite);
+  json_t *figures =
+      json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:O}", "max_ulp", witness_json(e, &a->max_ulp, e->rows_of[0]),
+                "max_abs", witness_json(e, &a->max_abs, e->rows_of[1]), "worst",
+                limited ? witness_json(e, &a->max_ulp, e->rows_of[0]) : json_null(), "mean_ulp",
+                field_real(a->sum_ulp / elements), "mean_abs", field_real(a->sum_abs / elements), "misrounded",
+                (json_int_t)a->misrounded, "histogram", record_histogram(a), "positions",
+                octaves_json(&e->by_size, NULL), "checks", checks);
+  json_object_update(entry, figures);
+  json_decref(figures);
+  return entry;
+}
+
+static json_t *record_of(array_exam *e) {
+  static const property properties[] = {[OF_ACCURACY] = ACCURACY, [OF_UNTOUCHED] = UNTOUCHED};
+  json_int_t passed = 0, failed = 0, skipped = 0;
+  json_t *checks = json_array();
+  char figures[120];
+  finish_checks(e, figures, sizeof figures);
+  for (size_t n = 0; n < sizeof properties / sizeof *properties; n++) {
+    const check *c = &e->checks[n];
+    *(c->skip ? &skipped : check_ok(c) ? &passed : &failed) += 1;
+    json_array_append_new(checks, record_check(property_name(properties[n]), c));
+  }
+  json_t *entry = entry_of(e, checks);
+  json_decref(checks);
+  return entry ? json_pack("{s:s, s:o, s:[], s:[o], s:I, s:I, s:I}", "schema", "posenc-check-1", "environment",
+                           environment_json(), "kernels", "records", entry, "passed", passed, "failed", failed,
+                           "skipped", skipped)
+               : NULL;
+}
+
+json_t *verify_array(const array_request *request, int64_t *bad_row) {
+  array_exam e = {.request = request, .at = table_stored(request->x), .rows_of = {-1, -1}};
+  const size_t row_bytes = (size_t)e.at->dim * posenc_dtype_bytes(e.at->dtype),
+               block = row_bytes < BLOCK_BYTES ? BLOCK_BYTES : row_bytes;
+  json_t *record = NULL;
+  *bad_row = -1;
+  e.attention = attention_of(&request->problem);
+  posenc_problem plain = request->problem;
+  plain.positions = NULL;
+  e.reference = fast_create(&plain, 0);
+  if (e.reference) e.lanes = aligned_alloc(64, (size_t)fast_groups(e.reference) * sizeof *e.lanes);
+  e.x = malloc(block);
+  e.got = malloc(block);
+  if (e.lanes && e.x && e.got && check_blocks(&e, bad_row)) record = record_of(&e);
+  progress_clear();
+  fast_destroy(e.reference);
+  free(e.lanes);
+  free(e.x);
+  free(e.got);
+  return record;
+}
