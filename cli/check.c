@@ -22,9 +22,9 @@ static const char usage[] = "Usage: posenc check FILE [OPTION]...\n"
                             "options.\n"
                             "\n"
                             "With --op, compare what was made of an array x, in a model or by a GPU kernel,\n"
-                            "with the exact result: x + the table, or x with its pairs turned. If it is wrong,\n"
-                            "known mistakes are tried: pairs, direction, positions, columns, base, scaling,\n"
-                            "attention factor. One that explains it is named.\n";
+                            "with the exact result: x + the table, or x with its pairs turned. If it is\n"
+                            "wrong, known mistakes are tried: pairs, direction, positions, columns, base,\n"
+                            "scaling, attention factor. One that explains it is named.\n";
 static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data, '<V2'), f32 and f64.\n"
                             "Further axes of a table must be 1, as in (L, 1, D). Files may be larger than\n"
                             "memory. An ulp of an error of rope is that of the length of the exact pair.\n"

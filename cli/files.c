@@ -42,6 +42,7 @@ void refuse_overwriting(const options *given) {
   refuse_replacing(given, given->baseline, "--baseline reads it");
   refuse_replacing(given, given->texts[OPTION_POSITIONS], "--positions reads it");
   refuse_replacing(given, given->table, "--table reads it");
+  refuse_replacing(given, given->x, "--x reads it");
   refuse_replacing(given, given->keep, "--keep reads it");
 }
 
@@ -66,6 +67,20 @@ table_file *open_table(const char *option, const char *path, const char *tensor,
   table_file *table = table_open_half(path, tensor, half, &why);
   if (!table) die_file(option, path, why.text);
   return table;
+}
+
+array_files open_arrays(const options *given, const char *file) {
+  fault why;
+  if (!given->x) die("--op %s: --x is missing, the file of what it was applied to", op_name(given->problem.op));
+  array_files made = {.x = open_table("--x", given->x, given->tensor, TABLE_ARRAY),
+                      .out = open_table(NULL, file, given->tensor, TABLE_ARRAY)};
+  const stored *x = table_stored(made.x), *out = table_stored(made.out);
+  if (x->dtype != out->dtype) die("%s: %s, and %s is %s", file, dtype_name(out->dtype), given->x, dtype_name(x->dtype));
+  if (!axes_agree(x, out)) die("%s: its shape is not that of %s", file, given->x);
+  made.axes = given->axes ? given->axes : axes_usual(given->problem.op, x->axis_count);
+  if (!made.axes) die("%s: it has %zu axes, and --axes tells which they are", given->x, x->axis_count);
+  if (!axes_fit(made.axes, x, &why)) die("--axes %s: %s", made.axes, why.text);
+  return made;
 }
 
 json_t *load_json(const char *option, const char *path, size_t flags) {

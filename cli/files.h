@@ -5,6 +5,7 @@
 
 #include "cli/options.h"
 #include "common/output.h"
+#include "files/axes.h"
 #include "files/table.h"
 
 #include <jansson.h>
@@ -22,6 +23,13 @@ void close_output(const char *option, const char *path, output *out);
 /* The table in a file that is the value of the option, or an operand if that is null; of a safetensors file this
    tensor, or its only one if that is null. */
 table_file *open_table(const char *option, const char *path, const char *tensor, table_half half);
+
+/* What --op was applied to, --x, and the result in `file`: arrays of the same axes and dtype. */
+typedef struct array_files {
+  table_file *x, *out;
+  const char *axes; /* of --axes, or the usual ones */
+} array_files;
+array_files open_arrays(const options *given, const char *file);
 
 /* The JSON in a file, likewise; flags: as for json_load_file. */
 json_t *load_json(const char *option, const char *path, size_t flags);

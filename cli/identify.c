@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "identify/identify.h"
 #include "cli/catalogue.h"
-#include "cli/files.h"
-#include "cli/options.h"
+#include "cli/identify-array.h"
 #include "common/field.h"
 #include "common/isolate.h"
 #include "common/threads.h"
@@ -17,11 +16,16 @@
 enum { STATUS_NO_TABLE = 1 };
 
 static const char usage[] = "Usage: posenc identify FILE [OPTION]...\n"
+                            "  or:  posenc identify --op add|rope --x FILE FILE [OPTION]...\n"
                             "Identify a table in a file from its numbers alone: layout, base, denominator,\n"
                             "scaling with its parameters, first position or list of positions, scale,\n"
                             "amplitude, padding row, damaged columns, the dtypes that it has been in, and\n"
                             "the framework's recipe that comes closest, with its errors from the exact\n"
-                            "values.\n";
+                            "values.\n"
+                            "\n"
+                            "With --op, identify the table that was applied to an array x, in a model or by\n"
+                            "a GPU kernel, from x and the result: for rope also whether pairs are neighbours\n"
+                            "or halves, which columns are turned, and in which direction.\n";
 static const char notes[] = "FILE is NumPy's .npy file or a safetensors file; of a rope cache of shape (2,\n"
                             "L, D), the first of the two tables is looked at. Complex numbers are pairs of\n"
                             "columns. Recipes are those that 'posenc list' shows as recipe/NAME; all that\n"
@@ -39,6 +43,7 @@ static const char notes[] = "FILE is NumPy's .npy file or a safetensors file; of
                             "\n"
                             "Examples:\n"
                             "  $ posenc identify table.npy\n"
+                            "  $ posenc identify --op rope --x q.npy turned.npy\n"
                             "  $ posenc identify model.safetensors --tensor pos_encoder.pe --format json\n";
 
 /* ---- the record as text ------------------------------------------------------------------------- */
@@ -174,8 +179,9 @@ static void print_text(const json_t *record, FILE *stream) {
           field_string(record, "sentence"), field_string(record, "file"), json_is_string(tensor) ? ", " : "",
           json_is_string(tensor) ? json_string_value(tensor) : "", field_integer(record, "rows"),
           field_integer(record, "columns"), field_string(record, "stored"), field_string(record, "format"));
+  print_applied(record, stream);
   if (strcmp(field_string(record, "verdict"), "table") != 0) return;
-  print_columns(record, stream);
+  if (!json_object_get(record, "applied")) print_columns(record, stream);
   print_formula(record, stream);
   print_errors(record, stream);
   print_makers(record, stream);
@@ -249,10 +255,33 @@ static json_t *identified_isolated(const identify_request *request, double silen
   return result;
 }
 
+/* No table explains the result. */
+static int print_none(const options *given, const char *file, const char *why) {
+  output *out = open_output("--output", given->output);
+  json_t *sentence = json_sprintf("no %s of %s: %s", op_name(given->problem.op), given->x, why),
+         *record = json_pack("{s:s, s:s, s:O}", "verdict", "none", "file", file, "sentence", sentence);
+  if (format_is(given, "json"))
+    field_print(record, output_stream(out));
+  else
+    fprintf(output_stream(out), "%s\n", json_string_value(sentence));
+  json_decref(sentence);
+  json_decref(record);
+  close_output("--output", given->output, out);
+  return STATUS_NO_TABLE;
+}
+
 static int run(options *given) {
   const char *file = given->operands[0], *tensor = given->tensor;
-  table_file *table = open_table(NULL, file, tensor, TABLE_FIRST);
-  if (tensor && !table_tensor(table)) die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
+  json_t *applied = NULL;
+  recovered from = {0};
+  fault no_table;
+  const bool is_table = given->problem.op == POSENC_TABLE;
+  if (is_table) options_refuse(given, SET(X) | SET(AXES), "--op table");
+  table_file *table =
+      is_table ? open_table(NULL, file, tensor, TABLE_FIRST) : recover_applied(given, file, &from, &applied, &no_table);
+  if (!table) return print_none(given, file, no_table.text);
+  if (tensor && is_table && !table_tensor(table))
+    die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
   if (table_stored(table)->dim > IDENTIFY_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be looked at", file, table_stored(table)->dim,
         IDENTIFY_COLUMNS_MAX);
@@ -266,13 +295,18 @@ static int run(options *given) {
   json_t *result = catalogue_options() ? identified_isolated(&request, given->silence, &lost, why, sizeof why)
                                        : identified(&request);
   if (!result) die("%s", why);
+  if (applied) record_applied(json_object_get(result, "record"), applied);
   (format_is(given, "json") ? field_print : print_text)(json_object_get(result, "record"), output_stream(out));
-  const bool is_table = json_is_true(json_object_get(result, "is_table")) && !lost;
+  const bool is_known = json_is_true(json_object_get(result, "is_table")) && !lost;
   json_decref(result);
+  json_decref(applied);
   free(kernels);
-  table_close(table);
+  if (from.table)
+    recovered_free(&from);
+  else
+    table_close(table);
   close_output("--output", given->output, out);
-  return is_table ? EXIT_SUCCESS : STATUS_NO_TABLE;
+  return is_known ? EXIT_SUCCESS : STATUS_NO_TABLE;
 }
 
 const command command_identify = {

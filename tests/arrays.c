@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What add and rope made of an array: right results are accepted, and wrong ones are explained. */
+/* What add and rope made of an array: right results are accepted, wrong ones are explained, and what was applied is
+   recovered from either. */
 #include "common/field.h"
 #include "files/npy.h"
+#include "identify/identify.h"
+#include "identify/recover.h"
 #include "lib/exact/round.h"
 #include "reference/format.h"
 #include "tests/numbers.h"
@@ -85,12 +88,12 @@ static void make_pair(const doing *as, long double position, int64_t index, doub
 }
 
 static void make_result(const doing *as, const array *x, const array *out) {
-  const int64_t columns = x->axes[x->count - 1];
+  const int64_t width = x->axes[x->count - 1];
   const posenc_columns at = posenc_layout_columns(as->layout, as->dim);
   for (int64_t row = 0; row < x->rows; row++) {
     double values[MOST_DIM];
-    const size_t ahead = (size_t)(row * columns) * posenc_dtype_bytes(as->dtype);
-    for (int64_t c = 0; c < columns; c++) values[c] = format_element(as->dtype, x->bytes + x->header + ahead, c);
+    const size_t ahead = (size_t)(row * width) * posenc_dtype_bytes(as->dtype);
+    for (int64_t c = 0; c < width; c++) values[c] = format_element(as->dtype, x->bytes + x->header + ahead, c);
     for (int64_t i = 0; i < as->dim / 2; i++) {
       double *const first = values + as->start + at.sin + i * at.step, *const second =
                                                                            values + as->start + at.cos + i * at.step;
@@ -99,7 +102,7 @@ static void make_result(const doing *as, const array *x, const array *out) {
       *first = pair[0];
       *second = pair[1];
     }
-    for (int64_t c = 0; c < columns; c++) round_to(as->dtype, out->bytes + out->header + ahead, c, values[c]);
+    for (int64_t c = 0; c < width; c++) round_to(as->dtype, out->bytes + out->header + ahead, c, values[c]);
   }
 }
 
@@ -162,6 +165,37 @@ static const doing plain = {.op = POSENC_ROPE,
                             .x_factor = 1.0,
                             .dim = 64};
 
+/* ---- recovered ----------------------------------------------------------------------------------------------------- */
+
+/* What `done` has applied is told from x and the result: pairs, columns, direction and formula. */
+static void test_recovered(const doing *done, const char *what) {
+  const array x = new_array(done), out = new_array(done);
+  recovered found;
+  fault why = {""};
+  fill(done, &x);
+  make_result(done, &x, &out);
+  const applied_arrays from = {opened(&x), opened(&out), done->axes, done->op};
+  const bool is_rope = done->op == POSENC_ROPE, known = recover(&from, &found, &why);
+  ok(known && (!is_rope || (found.pairs == done->layout && found.start == done->start && found.dim == done->dim &&
+                            found.back == done->inverse)),
+     "%s is recovered: pairs %d, columns from %ld, %ld of them, %s %s", what, (int)found.pairs, (long)found.start,
+     (long)found.dim, found.back ? "back" : "forward", why.text);
+  const identify_request request = {.table = found.table, .name = "out"};
+  identity *told = known ? identify(&request) : NULL;
+  const double base = told ? told->how.formula.base : 0.0, amplitude = told ? told->how.amplitude : 0.0;
+  ok(told && told->verdict == IDENTIFY_TABLE && fabs(base / done->base - 1.0) < 1e-3 &&
+         told->how.start.least == done->first && fabs(told->how.formula.scale / done->scale - 1.0) < 1e-3 &&
+         fabs(amplitude / done->attention - 1.0) < 1e-3,
+     "and identified: base %g, from %g, scale %g, amplitude %g %s", base, told ? (double)told->how.start.least : 0.0,
+     told ? told->how.formula.scale : 0.0, amplitude, told ? told->reason : "");
+  if (told) identity_free(told);
+  recovered_free(&found);
+  table_close(from.x);
+  table_close(from.out);
+  free(x.bytes);
+  free(out.bytes);
+}
+
 /* ---- right ones ------------------------------------------------------------------------------------------------ */
 
 static void test_right(doing as, const char *what) {
@@ -175,6 +209,7 @@ static void test_right(doing as, const char *what) {
     ok(accurate && json_is_null(json_object_get(entry, "cause")) && field_integer(entry, "elements") > 0,
        "%s, %s: %.3f ulp, not accused", what, names[dtype], ulp);
     json_decref(record);
+    test_recovered(&as, what);
   }
 }
 
@@ -271,6 +306,28 @@ static void test_unknown(void) {
   json_decref(record);
 }
 
+/* ---- what no rope has made --------------------------------------------------------------------------------------- */
+
+static void not_recovered(const doing *as, bool is_x, const char *want) {
+  const array x = new_array(as), out = new_array(as);
+  recovered found;
+  fault why = {""};
+  fill(as, &x);
+  fill(as, &out);
+  if (is_x) memcpy(out.bytes, x.bytes, x.size);
+  const applied_arrays from = {opened(&x), opened(&out), as->axes, as->op};
+  ok(!recover(&from, &found, &why) && !found.table && strcmp(why.text, want) == 0, "not recovered: %s", why.text);
+  table_close(from.x);
+  table_close(from.out);
+  free(x.bytes);
+  free(out.bytes);
+}
+
+static void test_not_recovered(void) {
+  not_recovered(&plain, true, "it is x");
+  not_recovered(&plain, false, "it is not x with pairs of columns turned, neighbours or halves");
+}
+
 /* ---- columns that are left alone, and what is no number -------------------------------------------------------- */
 
 static void test_untouched(void) {
@@ -326,11 +383,11 @@ static void test_witness(void) {
   const char *const keys[] = {"max_ulp", "max_abs", "worst"};
   for (size_t n = 0; n < sizeof keys / sizeof *keys; n++) {
     const json_t *w = json_object_get(entry, keys[n]);
-    const char *const place = field_string(w, "place");
+    const char *const where = field_string(w, "place");
     ok(field_integer(w, "row") == ROW && field_integer(w, "column") == COLUMN && field_integer(w, "position") == 107 &&
            field_integer(w, "index") == COLUMN - 32 && strcmp(field_string(w, "function"), "second") == 0 &&
-           strcmp(place, "b 0, l 107, h 1, d 40") == 0,
-       "%s: %s", keys[n], place);
+           strcmp(where, "b 0, l 107, h 1, d 40") == 0,
+       "%s: %s", keys[n], where);
   }
   ok(fabs(field_number_or(json_object_get(entry, "max_abs"), "abs", 0.0) - 1.0) < 1e-5, "it is off by 1");
   json_decref(record);
@@ -344,6 +401,7 @@ int main(void) {
   test_right_ones();
   test_wrong_ones();
   test_unknown();
+  test_not_recovered();
   test_untouched();
   test_witness();
   mpfr_free_cache();

@@ -356,10 +356,11 @@ refused '--x units.npy: cannot be combined with --op table$' turned.npy --x unit
 refused '--inverse: cannot be combined with --op table$' turned.npy --inverse
 refused '--part cos: cannot be combined with --op$' turned.npy --op rope --x units.npy --part cos
 refused '--op rope-cache: ' turned.npy --op rope-cache
+refused '--output units.npy: --x reads it' turned.npy --op rope --x units.npy -o units.npy
 refused '--x missing.npy: No such file' turned.npy --op rope --x missing.npy
 refused 'f64.npy: f64, and units.npy is f32$' f64.npy --op rope --x units.npy
 refused 'f32.npy: its shape is not that of units.npy$' f32.npy --op rope --x units.npy
-refused '--axes lhd: 3 letters, and units.npy has 2 axes$' turned.npy --op rope --x units.npy --axes lhd
+refused '--axes lhd: 3 letters, and there are 2 axes$' turned.npy --op rope --x units.npy --axes lhd
 refused '--axes lx: b, l, h and d are axes$' turned.npy --op rope --x units.npy --axes lx
 refused '--axes dl: d, the columns, is the last axis$' turned.npy --op rope --x units.npy --axes dl
 refused '--axes hd: l, the positions, is one axis$' turned.npy --op rope --x units.npy --axes hd

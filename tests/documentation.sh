@@ -279,8 +279,8 @@ model='{"pos_encoder.pe":{"dtype":"F32","shape":[5000,512],"data_offsets":[0,102
 {
   printf "\\$(printf %o ${#model})\\0\\0\\0\\0\\0\\0\\0" && printf %s "$model" && tail -c 10240000 other.npy
 } >model.safetensors
-posenc write --positions 0,0,0 --dim 16 --layout interleaved-cs -o q.npy
-posenc write --len 3 --dim 16 --layout interleaved-cs -o turned.npy
+posenc write --positions "$(yes 0 | head -300 | paste -s -d , -)" --dim 16 --layout interleaved-cs -o q.npy
+posenc write --len 300 --dim 16 --layout interleaved-cs -o turned.npy
 mkdir before
 posenc verify --kernel naive --len 64 --dim 16 --format json -o before/accuracy.json
 unmade=''

@@ -192,6 +192,35 @@ else
   skip 'tables of NumPy' 'no NumPy here'
 fi
 
+# What was applied to x: (1, 0) turned by the table, and zeros that it is added to.
+"$POSENC" write --positions "$(yes 0 | head -300 | paste -s -d , -)" --dim 64 --layout interleaved-cs -o units.npy
+"$POSENC" write --len 300 --dim 64 --base 5e5 --offset 7 --layout interleaved-cs -o turned.npy
+check 'rope of x' ends 0 turned.npy --op rope --x units.npy
+check 'is told with its formula' begins 'base 500000, split-cs, positions 7\.\.306'
+check 'pairs and columns' \
+  says '^applied  *rope to units.npy, axes ld: columns 0 to 63 of 64, pairs are neighbours, turned forward$'
+options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out | sed 's/--x X/--x units.npy/')
+check 'and options' test "$options" = '--op rope --x units.npy --layout interleaved --base 500000 --offset 7'
+check 'that check takes, too' eval '"$POSENC" check turned.npy $options --max-ulp 0.51 >out 2>err'
+check 'as JSON' ends 0 turned.npy --op rope --x units.npy --format json
+for pair in '"op": "rope"' '"pairs": "interleaved"' '"axes": "ld"' '"start": 0' '"dim": 64' '"back": false'; do
+  check "has $pair" says "$pair"
+done
+head -c 128 plain.npy >zeros.npy && head -c 76800 /dev/zero >>zeros.npy
+check 'add to x' ends 0 plain.npy --op add --x zeros.npy
+check 'is told' says '^applied  *add to zeros.npy, axes ld: columns 0 to 63 of 64$'
+options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out | sed 's/--x X/--x zeros.npy/')
+check 'with options' test "$options" = '--op add --x zeros.npy'
+"$POSENC" write --encoding binary --len 300 --dim 64 -o binary.npy
+check 'no rope of x' ends 1 binary.npy --op rope --x units.npy
+check 'with a reason' begins '^no rope of units.npy: it is not x with pairs of columns turned, neighbours or halves$'
+check 'x itself' ends 1 units.npy --op rope --x units.npy --format json
+check 'is none' says '"sentence": "no rope of units.npy: it is x"'
+refused '--op rope: --x is missing' turned.npy --op rope
+refused '--x units.npy: cannot be combined with --op table' turned.npy --x units.npy
+refused '--axes lhd: 3 letters, and there are 2 axes' turned.npy --op rope --x units.npy --axes lhd
+refused '--output units.npy: --x reads it' turned.npy --op rope --x units.npy -o units.npy
+
 refused 'FILE is missing'
 refused "extra operand 'rope.npy'" plain.npy rope.npy
 refused 'no-such.npy: No such file' no-such.npy

@@ -67,7 +67,7 @@ static void free_samples(samples *s) {
 
 static int64_t position_by(const trial *t, const array_request *request, int64_t row) {
   int64_t indices[STORED_AXES];
-  const int64_t number = array_number(request, row, indices), position = array_position(request, number);
+  const int64_t position = array_position(request, axes_index(request->axes, table_stored(request->x), row, indices));
   switch (t->positions) {
   case AS_ASKED:
     break;
@@ -172,7 +172,7 @@ static void try_positions(search *all, const trial *asked) {
   trial t = *asked;
   for (t.positions = NEXT; t.positions < ON_AXIS; t.positions++) try(all, &t, "%s", texts[t.positions]);
   for (t.axis = 0; t.axis + 1 < at->axis_count; t.axis++)
-    if (at->axes[t.axis] > 1 && request->axes[t.axis] != ARRAY_POSITIONS)
+    if (at->axes[t.axis] > 1 && request->axes[t.axis] != AXIS_POSITIONS)
       try(all, &t, "positions are the indices of axis %zu, %c", t.axis, request->axes[t.axis]);
 }
 

@@ -3,11 +3,8 @@
 #ifndef POSENC_VERIFY_ARRAY_REQUEST_H
 #define POSENC_VERIFY_ARRAY_REQUEST_H
 
+#include "files/axes.h"
 #include "files/table.h"
-
-/* The axes of x: a letter for each, b of batches, any number of times, l of positions, h of heads, and d, the last, of
- * the columns of a vector. */
-enum { ARRAY_POSITIONS = 'l', ARRAY_COLUMNS = 'd' };
 
 typedef struct array_request {
   table_file *x, *out; /* arrays of the same axes and dtype, x of finite numbers */
@@ -21,9 +18,10 @@ typedef struct array_request {
   const char *replay;      /* the command that does this again */
 } array_request;
 
-/* The number of a row on the axis of positions, and on each axis but the last, unless null; and the position of that
-   number. */
-int64_t array_number(const array_request *request, int64_t row, int64_t *indices);
-int64_t array_position(const array_request *request, int64_t number);
+/* The position of that index on the axis of positions. */
+static inline int64_t array_position(const array_request *request, int64_t index) {
+  const posenc_problem *problem = &request->problem;
+  return problem->positions ? (int64_t)problem->positions[index] : problem->first + index;
+}
 
 #endif

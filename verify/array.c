@@ -45,7 +45,7 @@ static void tell_place(const array_request *request, int64_t row, int64_t column
   const size_t count = table_stored(request->x)->axis_count;
   int64_t indices[STORED_AXES];
   int used = 0;
-  array_number(request, row, indices);
+  axes_index(request->axes, table_stored(request->x), row, indices);
   indices[count - 1] = column;
   for (size_t axis = 0; axis < count && (size_t)used < size; axis++)
     used += snprintf(text + used, size - (size_t)used, "%s%c %" PRId64, axis ? ", " : "", request->axes[axis],
@@ -83,7 +83,7 @@ static void check_untouched(array_exam *e, int64_t position, const unsigned char
 
 static void check_vector(array_exam *e, int64_t row, const unsigned char *x, const unsigned char *got) {
   const posenc_problem *problem = &e->request->problem;
-  const int64_t position = array_position(e->request, array_number(e->request, row, NULL));
+  const int64_t position = array_position(e->request, axes_index(e->request->axes, e->at, row, NULL));
   const size_t ahead = (size_t)e->request->start * posenc_dtype_bytes(problem->dtype);
   octave *in = octaves_at(&e->by_size, position);
   const applied_row vector = {.problem = problem,

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/identify-array.h"
+
+#include "common/field.h"
+
+#include <inttypes.h>
+
+table_file *recover_applied(const options *given, const char *file, recovered *found, json_t **applied, fault *why) {
+  const bool is_rope = given->problem.op == POSENC_ROPE;
+  const char *const op = op_name(given->problem.op);
+  const array_files files = open_arrays(given, file);
+  const applied_arrays from = {files.x, files.out, files.axes, given->problem.op};
+  const int64_t columns = table_stored(files.x)->dim;
+  if (recover(&from, found, why))
+    *applied = json_pack("{s:s, s:s, s:s, s:I, s:s?, s:I, s:I, s:b}", "op", op, "x", given->x, "axes", files.axes,
+                         "columns", (json_int_t)columns, "pairs", is_rope ? layout_name(found->pairs) : NULL, "start",
+                         (json_int_t)found->start, "dim", (json_int_t)found->dim, "back", (int)found->back);
+  table_close(files.x);
+  table_close(files.out);
+  return found->table;
+}
+
+/* The options by which check holds the result to the formula, from those for its table, of which the layout is not the
+   result's. */
+static json_t *options_for_check(const json_t *applied, const char *of_table) {
+  static const char layout[] = "--layout split-cs";
+  const char *const pairs = field_string(applied, "pairs"), *const begin = *pairs ? strstr(of_table, layout) : NULL;
+  const int64_t start = field_integer(applied, "start"), dim = field_integer(applied, "dim");
+  const int ahead = (int)(begin ? begin - of_table : (ptrdiff_t)strlen(of_table));
+  char columns[80] = "";
+  if (dim != field_integer(applied, "columns"))
+    snprintf(columns, sizeof columns, " --dim %" PRId64 " --start %" PRId64, dim, start);
+  return json_sprintf("--op %s --x X%s%s%s%s%s%.*s%s", field_string(applied, "op"), *pairs ? " --layout " : "", pairs,
+                      columns, json_is_true(json_object_get(applied, "back")) ? " --inverse" : "", ahead ? " " : "",
+                      begin && ahead ? ahead - 1 : ahead, of_table, begin ? begin + strlen(layout) : "");
+}
+
+void record_applied(json_t *record, json_t *applied) {
+  const char *of_table = json_string_value(json_object_get(record, "check"));
+  if (of_table) json_object_set_new(record, "check", options_for_check(applied, of_table));
+  json_object_set(record, "applied", applied);
+}
+
+void print_applied(const json_t *record, FILE *stream) {
+  const json_t *applied = json_object_get(record, "applied");
+  const int64_t start = field_integer(applied, "start"), dim = field_integer(applied, "dim");
+  if (!applied) return;
+  fprintf(stream, "%-15s %s to %s, axes %s: columns %" PRId64 " to %" PRId64 " of %" JSON_INTEGER_FORMAT, "applied",
+          field_string(applied, "op"), field_string(applied, "x"), field_string(applied, "axes"), start,
+          start + dim - 1, field_integer(applied, "columns"));
+  if (json_is_string(json_object_get(applied, "pairs")))
+    fprintf(stream, ", pairs are %s, turned %s",
+            strcmp(field_string(applied, "pairs"), "split") == 0 ? "halves" : "neighbours",
+            json_is_true(json_object_get(applied, "back")) ? "back" : "forward");
+  fputc('\n', stream);
+}

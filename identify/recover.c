@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "identify/recover.h"
+
+#include "files/npy.h"
+#include "reference/format.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that the pairs are looked for in; the errors of those that fit, in units of the dtype's precision. */
+enum { SAMPLES = 96, FITTING_UNITS = 64 };
+
+/* Vectors of x and of the result. */
+typedef struct vectors {
+  const applied_arrays *from;
+  const stored *at;
+  unsigned char *raw;
+  double *x, *out; /* one of each */
+  double unit;
+} vectors;
+
+static void read_one(const vectors *v, table_file *file, int64_t row, double *values) {
+  table_rows(file, row, 1, v->raw);
+  for (int64_t c = 0; c < v->at->dim; c++) values[c] = format_element(v->at->dtype, v->raw, c);
+}
+
+static void read_both(const vectors *v, int64_t row) {
+  read_one(v, v->from->x, row, v->x);
+  read_one(v, v->from->out, row, v->out);
+}
+
+/* ---- the columns that are turned, and their pairs ---------------------------------------------------------------- */
+
+/* A guess: pairs of halves or of neighbours, in columns [start, start + dim). */
+typedef struct guess {
+  posenc_layout pairs;
+  int64_t start, dim;
+} guess;
+
+/* The pairs of a guess in a vector. */
+static void pair_of(const guess *g, const double *values, int64_t i, double pair[2]) {
+  const posenc_columns at = posenc_layout_columns(g->pairs, g->dim);
+  pair[0] = values[g->start + at.sin + i * at.step];
+  pair[1] = values[g->start + at.cos + i * at.step];
+}
+
+/* The rotation of a pair, and the weight of it: x·x. */
+static double rotation_of(const guess *g, const vectors *v, int64_t i, double *cosine, double *sine) {
+  double x[2], y[2];
+  pair_of(g, v->x, i, x);
+  pair_of(g, v->out, i, y);
+  *cosine = x[0] * y[0] + x[1] * y[1];
+  *sine = x[0] * y[1] - x[1] * y[0];
+  return x[0] * x[0] + x[1] * x[1];
+}
+
+/* The first and the last column that any vector has changed. */
+static bool find_changed(const vectors *v, int64_t *first, int64_t *last, fault *why) {
+  *first = v->at->dim;
+  *last = -1;
+  for (int64_t row = 0; row < v->at->rows; row++) {
+    read_both(v, row);
+    for (int64_t c = 0; c < v->at->dim; c++) {
+      if (!isfinite(v->x[c])) return fault_say(why, "not all numbers of row %" PRId64 " of x are finite", row);
+      if (v->x[c] == v->out[c]) continue; /* NaN differs */
+      if (c < *first) *first = c;
+      if (c > *last) *last = c;
+    }
+  }
+  return *last >= 0 || fault_say(why, "it is x");
+}
+
+/* Does one ratio of lengths fit all pairs of the samples? Pairs of no length tell nothing. */
+static bool fits(const guess *g, const vectors *v) {
+  double least = INFINITY, most = 0.0;
+  for (int64_t n = 0; n < SAMPLES && n < v->at->rows; n++) {
+    const int64_t row = v->at->rows <= SAMPLES ? n : (int64_t)((double)n * (double)(v->at->rows - 1) / (SAMPLES - 1));
+    read_both(v, row);
+    for (int64_t i = 0; i < g->dim / 2; i++) {
+      double x[2], y[2];
+      pair_of(g, v->x, i, x);
+      pair_of(g, v->out, i, y);
+      const double length = hypot(x[0], x[1]);
+      if (length == 0.0) continue;
+      const double ratio = hypot(y[0], y[1]) / length;
+      if (!(ratio < INFINITY)) return false;
+      least = fmin(least, ratio);
+      most = fmax(most, ratio);
+    }
+  }
+  return most > 0.0 && most - least <= FITTING_UNITS * v->unit * most;
+}
+
+/* Halves: the distance of the two is what fits. */
+static bool guess_halves(const vectors *v, int64_t first, int64_t last, guess *g) {
+  for (int64_t half = (v->at->dim - first) / 2; half > 0; half--) {
+    *g = (guess){POSENC_SPLIT, first, 2 * half};
+    if (last < first + 2 * half && fits(g, v)) return true;
+  }
+  return false;
+}
+
+/* The largest sine of a pair of the guess in any sampled vector. */
+static double largest_sine(const guess *g, const vectors *v, int64_t i) {
+  double most = 0.0;
+  for (int64_t n = 0; n < SAMPLES && n < v->at->rows; n++) {
+    double cosine, sine;
+    read_both(v, v->at->rows - 1 - n);
+    const double weight = rotation_of(g, v, i, &cosine, &sine);
+    if (weight > 0.0) most = fmax(most, fabs(sine) / weight);
+  }
+  return most;
+}
+
+/* Neighbours: any columns behind the last that has changed would fit. If that turns too slowly for the next to be seen,
+   all are taken to turn. */
+static bool guess_neighbours(const vectors *v, int64_t first, int64_t last, guess *g) {
+  *g = (guess){POSENC_INTERLEAVED, first, (last - first) / 2 * 2 + 2};
+  if (first + g->dim > v->at->dim || !fits(g, v)) return false;
+  if (largest_sine(g, v, g->dim / 2 - 1) < FITTING_UNITS * v->unit) g->dim = (v->at->dim - first) / 2 * 2;
+  return true;
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------------- */
+
+/* Sums of weighted rotations, or of differences, for each position: cosines then sines, or columns. */
+typedef struct sums {
+  int64_t rows, dim;
+  double *values, *weights;
+} sums;
+
+static bool make_sums(sums *all, int64_t rows, int64_t dim) {
+  *all = (sums){.rows = rows, .dim = dim};
+  all->values = calloc((size_t)rows * (size_t)dim, sizeof *all->values);
+  all->weights = calloc((size_t)rows * (size_t)dim, sizeof *all->weights);
+  return all->values && all->weights;
+}
+
+static void add_vector(const sums *all, const vectors *v, const guess *g, int64_t row) {
+  const int64_t at = axes_index(v->from->axes, v->at, row, NULL) * all->dim, half = all->dim / 2;
+  read_both(v, row);
+  for (int64_t i = 0; v->from->op == POSENC_ROPE && i < half; i++) {
+    double cosine, sine;
+    const double weight = rotation_of(g, v, i, &cosine, &sine);
+    all->values[at + i] += cosine;
+    all->values[at + half + i] += sine;
+    all->weights[at + i] += weight;
+    all->weights[at + half + i] += weight;
+  }
+  for (int64_t c = 0; v->from->op == POSENC_ADD && c < all->dim; c++) {
+    all->values[at + c] += v->out[c] - v->x[c];
+    all->weights[at + c] += 1.0;
+  }
+}
+
+/* Pairs of no length are rotated by nobody knows what: NaN, which identify reports. */
+static void divide(const sums *all) {
+  for (int64_t n = 0; n < all->rows * all->dim; n++) all->values[n] /= all->weights[n];
+}
+
+/* Whether the slowest pair that has turned at all turned back from row to row; then all sines are negated. */
+static bool turn_forward(const sums *all, double unit) {
+  const int64_t half = all->dim / 2;
+  double turned = 0.0;
+  for (int64_t i = half - 1; i >= 0 && fabs(turned) <= FITTING_UNITS * unit; i--) {
+    turned = 0.0;
+    for (int64_t row = 0; row + 1 < all->rows; row++) {
+      const double *now = all->values + row * all->dim + i, *next = now + all->dim;
+      turned += now[0] * next[half] - now[half] * next[0];
+    }
+  }
+  if (!(turned < 0.0)) return false;
+  for (int64_t row = 0; row < all->rows; row++)
+    for (int64_t i = 0; i < half; i++) all->values[row * all->dim + half + i] *= -1.0;
+  return true;
+}
+
+/* Numbers of 16 bits as numbers of f32 that are as short. */
+static bool make_table(const sums *all, posenc_dtype dtype, recovered *found, fault *why) {
+  const posenc_dtype as = dtype == POSENC_F64 ? POSENC_F64 : POSENC_F32;
+  const size_t element = posenc_dtype_bytes(as), count = (size_t)(all->rows * all->dim);
+  char header[NPY_HEADER_MAX];
+  const size_t ahead = npy_header(as, (const int64_t[]){all->rows, all->dim}, 2, header);
+  unsigned char *bytes = malloc(ahead + count * element);
+  if (!bytes) return fault_say(why, "out of memory");
+  memcpy(bytes, header, ahead);
+  for (size_t n = 0; n < count; n++) {
+    const float single = dtype == POSENC_F64 ? 0.0f : (float)format_nearest(format_of(dtype), all->values[n]);
+    memcpy(bytes + ahead + n * element, as == POSENC_F64 ? (const void *)&all->values[n] : &single, element);
+  }
+  found->bytes = bytes;
+  found->table = table_open_memory(bytes, ahead + count * element, NULL, TABLE_WHOLE, why);
+  return found->table;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+static bool find_pairs(const vectors *v, guess *g, fault *why) {
+  int64_t first, last;
+  *g = (guess){POSENC_INTERLEAVED, 0, v->at->dim};
+  if (!find_changed(v, &first, &last, why)) return false;
+  if (v->from->op == POSENC_ADD) return true;
+  if (guess_halves(v, first, last, g) || guess_neighbours(v, first, last, g)) return true;
+  return fault_say(why, "it is not x with pairs of columns turned, neighbours or halves");
+}
+
+static bool recover_from(const vectors *v, sums *all, recovered *found, fault *why) {
+  guess g;
+  if (!find_pairs(v, &g, why)) return false;
+  if (!make_sums(all, axes_length(v->from->axes, v->at), g.dim)) return fault_say(why, "out of memory");
+  for (int64_t row = 0; row < v->at->rows; row++) add_vector(all, v, &g, row);
+  divide(all);
+  found->pairs = g.pairs;
+  found->start = g.start;
+  found->dim = g.dim;
+  found->back = v->from->op == POSENC_ROPE && turn_forward(all, v->unit);
+  return make_table(all, v->at->dtype, found, why);
+}
+
+bool recover(const applied_arrays *from, recovered *found, fault *why) {
+  const stored *at = table_stored(from->x);
+  const size_t bytes = (size_t)at->dim * sizeof(double);
+  vectors v = {.from = from, .at = at, .unit = ldexp(1.0, -format_of(at->dtype)->precision)};
+  sums all = {0};
+  *found = (recovered){0};
+  v.raw = malloc(bytes);
+  v.x = malloc(bytes);
+  v.out = malloc(bytes);
+  bool ok = v.raw && v.x && v.out;
+  if (ok)
+    ok = recover_from(&v, &all, found, why);
+  else
+    fault_say(why, "out of memory");
+  free(v.raw);
+  free(v.x);
+  free(v.out);
+  free(all.values);
+  free(all.weights);
+  return ok;
+}
+
+void recovered_free(recovered *found) {
+  table_close(found->table);
+  free(found->bytes);
+}
