@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 static const command *const commands[] = {
-    &command_list,  &command_write,  &command_check,   &command_diff,  &command_identify, &command_verify,
-    &command_bench, &command_choose, &command_compare, &command_merge, &command_report,   &command_doctor,
+    &command_list,  &command_write,  &command_check,  &command_diff,   &command_identify,
+    &command_probe, &command_verify, &command_bench,  &command_choose, &command_compare,
+    &command_merge, &command_report, &command_doctor,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -70,7 +70,19 @@ static void take_scaling(options *given, const char *name, const char *text, boo
   given->factors = parse_scaling(name, text, !from_file, &given->problem.scaling);
 }
 
+/* Positions near which programs fail: from 257 and 2049 on bf16 and f16 round them, tables of models end at powers of
+   two, and 32-bit integers at 2^31. */
+static const double golden[] = {0,       1,        2,        3,          255,        256,       257,
+                                2047,    2048,     2049,     4095,       4096,       4097,      32767,
+                                32768,   32769,    65535,    65536,      131071,     131072,    1048575,
+                                1048576, 16777216, 16777217, 2147483647, 2147483648, 2147483649};
+
 static void take_positions(options *given, const char *name, const char *text, bool from_file) {
+  if (strcmp(text, "golden") == 0) {
+    given->problem.positions = golden;
+    given->problem.rows = sizeof golden / sizeof *golden;
+    return;
+  }
   given->problem.rows = parse_numbers(name, text, ",", !from_file, &given->problem.positions);
 }
 

@@ -42,8 +42,9 @@ enum command_bit {
   MERGE = 1 << 9,
   REPORT = 1 << 10,
   DOCTOR = 1 << 11,
-  POSENC = 1 << 12, /* the program itself, before the name of a command */
-  EVERY_COMMAND = (1 << 13) - 1,
+  PROBE = 1 << 12,
+  POSENC = 1 << 13, /* the program itself, before the name of a command */
+  EVERY_COMMAND = (1 << 14) - 1,
   TO_STDOUT = LIST | CHECK | DIFF | IDENTIFY | VERIFY | BENCH | CHOOSE | COMPARE | MERGE | DOCTOR, /* or to --output */
   HAS_FORMULA = WRITE | CHECK | VERIFY | BENCH | CHOOSE | REPORT,
 };
@@ -62,7 +63,7 @@ typedef struct command {
 } command;
 
 extern const command command_list, command_write, command_check, command_diff, command_identify, command_verify,
-    command_bench, command_choose, command_compare, command_merge, command_report, command_doctor;
+    command_bench, command_choose, command_compare, command_merge, command_report, command_doctor, command_probe;
 
 /* ---- options ----------------------------------------------------------------------------------- */
 

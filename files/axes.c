@@ -4,7 +4,7 @@
 #include <string.h>
 
 const char *axes_usual(posenc_op op, size_t count) {
-  static const char *const usual[][5] = {{NULL, NULL, "ld", "bld", NULL}, {NULL, NULL, "ld", "lhd", "blhd"}};
+  static const char *const usual[][5] = {{NULL, NULL, "ld", "bld", "blhd"}, {NULL, NULL, "ld", "lhd", "blhd"}};
   return count < 5 ? usual[op == POSENC_ROPE][count] : NULL;
 }
 

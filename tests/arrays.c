@@ -15,7 +15,7 @@
 
 enum { AXES = 4, MOST_DIM = 96, HEADER = NPY_HEADER_MAX };
 
-typedef enum rounded { AS_THEY_ARE, TO_BF16, TO_F16, TO_F32_ANGLES } rounded;
+typedef enum rounded { AS_THEY_ARE, TO_BF16, TO_F16, TO_F32, TO_INT32 } rounded;
 
 /* What a program does to x; what is 0 here is as the problem has it. */
 typedef struct doing {
@@ -63,6 +63,8 @@ static int64_t index_on(const array *a, const char *axes, char letter, int64_t r
 static long double position_of(const doing *as, const array *a, int64_t row) {
   const double p = (double)(as->first + index_on(a, as->axes, as->position_axis ? as->position_axis : 'l', row));
   if (as->positions == TO_BF16) return format_nearest(&format_bf16, p);
+  if (as->positions == TO_F32) return (float)p;
+  if (as->positions == TO_INT32) return p < 0x1p31 ? p : p - 0x1p32;
   return as->positions == TO_F16 ? format_nearest(&format_f16, p) : p;
 }
 
@@ -70,8 +72,7 @@ static long double position_of(const doing *as, const array *a, int64_t row) {
 static void make_pair(const doing *as, long double position, int64_t index, double x[2]) {
   const int64_t dim = as->frequency_dim ? as->frequency_dim : as->dim;
   const long double w = powl((long double)as->base, -2.0L * (long double)index / (long double)dim);
-  long double angle = position * (long double)as->scale * w;
-  if (as->positions == TO_F32_ANGLES) angle = (float)((float)position * (float)w);
+  const long double angle = position * (long double)as->scale * w;
   long double sine = sinl(angle), cosine = cosl(angle);
   if (as->exchanged) {
     const long double other = sine;
@@ -274,6 +275,9 @@ static void test_wrong_ones(void) {
   WRONG("positions are one less", (asked.first = 1, done.first = 0));
   WRONG("positions are rounded to bf16", (asked.first = done.first = 1000, done.positions = TO_BF16));
   WRONG("positions are rounded to f16", (asked.first = done.first = 9000, done.positions = TO_F16));
+  WRONG("positions are rounded to f32", (asked.first = done.first = 1 << 26, done.positions = TO_F32));
+  WRONG("positions are integers of 32 bits",
+        (asked.first = done.first = INT64_C(0x7fffffff) - 75, done.positions = TO_INT32));
   WRONG("positions are the indices of axis 2, h", done.position_axis = 'h');
   WRONG("positions are the indices of axis 1, h", (asked.axes = done.axes = "bhld", done.position_axis = 'h'));
   WRONG("positions are the indices of axis 0, b", (asked.axes = done.axes = "bld", done.position_axis = 'b'));

@@ -21,9 +21,9 @@ typedef struct samples {
   double *x, *got;
 } samples;
 
-/* Which position a vector is taken to have: the one that was asked for, a neighbour, that one rounded, or its index on
-   another axis. */
-typedef enum trial_positions { AS_ASKED, NEXT, BEFORE, IN_BF16, IN_F16, ON_AXIS } trial_positions;
+/* Which position a vector is taken to have: the one that was asked for, a neighbour, that one in another type, or its
+   index on another axis. */
+typedef enum trial_positions { AS_ASKED, NEXT, BEFORE, IN_BF16, IN_F16, IN_F32, IN_INT32, ON_AXIS } trial_positions;
 
 /* What may have been done. The frequencies are the problem's, the columns those from the request's first on. */
 typedef struct trial {
@@ -79,6 +79,10 @@ static int64_t position_by(const trial *t, const array_request *request, int64_t
     return (int64_t)format_nearest(&format_bf16, (double)position);
   case IN_F16:
     return (int64_t)format_nearest(&format_f16, (double)position);
+  case IN_F32:
+    return (int64_t)(float)position;
+  case IN_INT32:
+    return (int32_t)(uint32_t)(uint64_t)position;
   case ON_AXIS:
     return request->problem.first + indices[t->axis];
   }
@@ -163,10 +167,10 @@ static void try_pairs(search *all, const trial *asked) {
 }
 
 static void try_positions(search *all, const trial *asked) {
-  static const char *const texts[] = {[NEXT] = "positions are one more",
-                                      [BEFORE] = "positions are one less",
-                                      [IN_BF16] = "positions are rounded to bf16",
-                                      [IN_F16] = "positions are rounded to f16"};
+  static const char *const texts[] = {
+      [NEXT] = "positions are one more",           [BEFORE] = "positions are one less",
+      [IN_BF16] = "positions are rounded to bf16", [IN_F16] = "positions are rounded to f16",
+      [IN_F32] = "positions are rounded to f32",   [IN_INT32] = "positions are integers of 32 bits"};
   const array_request *request = all->s->request;
   const stored *at = table_stored(request->x);
   trial t = *asked;
