@@ -19,7 +19,7 @@ static void set_columns(options *given, const stored *at, const char *file) {
   if (!has_dim) problem->dim = at->dim - given->start;
   if (problem->dim < 1 || problem->dim > at->dim - given->start)
     die("--%s %s: %s has %" PRId64 " columns", name, text, file, at->dim);
-  if (has_dim && problem->dim % 2) die("--dim %s: it must be even", text);
+  if (problem->dim % 2 && text) die("--%s %s: rope turns an even number of columns", name, text);
   if (problem->dim > TABLE_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be checked", file, problem->dim, TABLE_COLUMNS_MAX);
 }

@@ -11,7 +11,9 @@ table_file *recover_applied(const options *given, const char *file, recovered *f
   const array_files files = open_arrays(given, file);
   const applied_arrays from = {files.x, files.out, files.axes, given->problem.op};
   const int64_t columns = table_stored(files.x)->dim;
-  if (recover(&from, found, why))
+  const bool is_known = recover(&from, found, why);
+  if (found->bad_row >= 0) die("--x %s: not all numbers of row %" PRId64 " are finite", given->x, found->bad_row);
+  if (is_known)
     *applied = json_pack("{s:s, s:s, s:s, s:I, s:s?, s:I, s:I, s:b}", "op", op, "x", given->x, "axes", files.axes,
                          "columns", (json_int_t)columns, "pairs", is_rope ? layout_name(found->pairs) : NULL, "start",
                          (json_int_t)found->start, "dim", (json_int_t)found->dim, "back", (int)found->back);
@@ -27,11 +29,15 @@ static json_t *options_for_check(const json_t *applied, const char *of_table) {
   const char *const pairs = field_string(applied, "pairs"), *const begin = *pairs ? strstr(of_table, layout) : NULL;
   const int64_t start = field_integer(applied, "start"), dim = field_integer(applied, "dim");
   const int ahead = (int)(begin ? begin - of_table : (ptrdiff_t)strlen(of_table));
+  const char *const axes = field_string(applied, "axes"), *const usual = axes_usual(*pairs ? POSENC_ROPE : POSENC_ADD,
+                                                                                    strlen(axes));
+  const bool is_usual = usual && strcmp(axes, usual) == 0;
   char columns[80] = "";
   if (dim != field_integer(applied, "columns"))
     snprintf(columns, sizeof columns, " --dim %" PRId64 " --start %" PRId64, dim, start);
-  return json_sprintf("--op %s --x X%s%s%s%s%s%.*s%s", field_string(applied, "op"), *pairs ? " --layout " : "", pairs,
-                      columns, json_is_true(json_object_get(applied, "back")) ? " --inverse" : "", ahead ? " " : "",
+  return json_sprintf("--op %s --x X%s%s%s%s%s%s%s%.*s%s", field_string(applied, "op"), is_usual ? "" : " --axes ",
+                      is_usual ? "" : axes, *pairs ? " --layout " : "", pairs, columns,
+                      json_is_true(json_object_get(applied, "back")) ? " --inverse" : "", ahead ? " " : "",
                       begin && ahead ? ahead - 1 : ahead, of_table, begin ? begin + strlen(layout) : "");
 }
 
@@ -44,7 +50,6 @@ void record_applied(json_t *record, json_t *applied) {
 void print_applied(const json_t *record, FILE *stream) {
   const json_t *applied = json_object_get(record, "applied");
   const int64_t start = field_integer(applied, "start"), dim = field_integer(applied, "dim");
-  if (!applied) return;
   fprintf(stream, "%-15s %s to %s, axes %s: columns %" PRId64 " to %" PRId64 " of %" JSON_INTEGER_FORMAT, "applied",
           field_string(applied, "op"), field_string(applied, "x"), field_string(applied, "axes"), start,
           start + dim - 1, field_integer(applied, "columns"));

@@ -175,13 +175,21 @@ static void print_makers(const json_t *record, FILE *stream) {
 static void print_text(const json_t *record, FILE *stream) {
   const json_t *tensor = json_object_get(record, "tensor");
   const char *check = json_string_value(json_object_get(record, "check"));
-  fprintf(stream, "%s\n\n%s%s%s: %" JSON_INTEGER_FORMAT "x%" JSON_INTEGER_FORMAT " %s (%s)\n",
-          field_string(record, "sentence"), field_string(record, "file"), json_is_string(tensor) ? ", " : "",
-          json_is_string(tensor) ? json_string_value(tensor) : "", field_integer(record, "rows"),
-          field_integer(record, "columns"), field_string(record, "stored"), field_string(record, "format"));
-  print_applied(record, stream);
+  const bool is_applied = json_object_get(record, "applied");
+  fprintf(stream, "%s\n\n", field_string(record, "sentence"));
+  if (is_applied)
+    fprintf(stream, "%s: %" JSON_INTEGER_FORMAT "x%" JSON_INTEGER_FORMAT ", recovered\n", field_string(record, "file"),
+            field_integer(record, "rows"), field_integer(record, "columns"));
+  else
+    fprintf(stream, "%s%s%s: %" JSON_INTEGER_FORMAT "x%" JSON_INTEGER_FORMAT " %s (%s)\n", field_string(record, "file"),
+            json_is_string(tensor) ? ", " : "", json_is_string(tensor) ? json_string_value(tensor) : "",
+            field_integer(record, "rows"), field_integer(record, "columns"), field_string(record, "stored"),
+            field_string(record, "format"));
   if (strcmp(field_string(record, "verdict"), "table") != 0) return;
-  if (!json_object_get(record, "applied")) print_columns(record, stream);
+  if (is_applied)
+    print_applied(record, stream);
+  else
+    print_columns(record, stream);
   print_formula(record, stream);
   print_errors(record, stream);
   print_makers(record, stream);

@@ -102,7 +102,7 @@ static void set_axes(probe *p) {
     if (axis != AXIS_COLUMNS && __builtin_mul_overflow(p->at.rows, p->at.axes[n], &p->at.rows)) p->at.rows = -1;
   }
   size_t bytes;
-  if (p->at.rows < 0 || !stored_bytes(&p->at, &bytes)) die("--dim %" PRId64 ": more than any file has", problem->dim);
+  if (p->at.rows < 0 || !stored_bytes(&p->at, &bytes)) die("the array: more elements than any file has");
 }
 
 static void require_positive(const options *given, enum option_code code, const char *name, int64_t value) {

@@ -9,21 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that the pairs are looked for in; the errors of those that fit, in units of the dtype's precision. */
-enum { SAMPLES = 96, FITTING_UNITS = 64 };
+/* Rows that the pairs are looked for in; in units of the dtype's precision, the errors of lengths that fit, and the sine
+   of a pair behind which the next is seen to turn, too. */
+enum { SAMPLES = 96, FITTING_UNITS = 16, VISIBLE_UNITS = 8 };
 
 /* Vectors of x and of the result. */
 typedef struct vectors {
   const applied_arrays *from;
   const stored *at;
   unsigned char *raw;
-  double *x, *out; /* one of each */
-  double unit;
+  double *x, *out; /* one of each, times `scale`, by which the largest is near 1 */
+  double unit, scale;
 } vectors;
 
 static void read_one(const vectors *v, table_file *file, int64_t row, double *values) {
   table_rows(file, row, 1, v->raw);
-  for (int64_t c = 0; c < v->at->dim; c++) values[c] = format_element(v->at->dtype, v->raw, c);
+  for (int64_t c = 0; c < v->at->dim; c++) values[c] = v->scale * format_element(v->at->dtype, v->raw, c);
 }
 
 static void read_both(const vectors *v, int64_t row) {
@@ -56,20 +57,29 @@ static double rotation_of(const guess *g, const vectors *v, int64_t i, double *c
   return x[0] * x[0] + x[1] * x[1];
 }
 
-/* The first and the last column that any vector has changed. */
-static bool find_changed(const vectors *v, int64_t *first, int64_t *last, fault *why) {
+/* The first and the last column that any vector has changed; columns before the first that are always 0 count as
+   changed. Finds the scale. False at a row of x that is not finite. */
+static bool find_changed(vectors *v, int64_t *first, int64_t *last, int64_t *bad_row) {
+  int64_t alive = v->at->dim; /* the first column that is not always 0 */
+  double largest = 0.0;
   *first = v->at->dim;
   *last = -1;
   for (int64_t row = 0; row < v->at->rows; row++) {
     read_both(v, row);
     for (int64_t c = 0; c < v->at->dim; c++) {
-      if (!isfinite(v->x[c])) return fault_say(why, "not all numbers of row %" PRId64 " of x are finite", row);
+      *bad_row = row;
+      if (!isfinite(v->x[c])) return false;
+      largest = fmax(largest, fabs(v->x[c]));
+      if (c < alive && (fabs(v->x[c]) > 0.0 || v->x[c] != v->out[c])) alive = c;
       if (v->x[c] == v->out[c]) continue; /* NaN differs */
       if (c < *first) *first = c;
       if (c > *last) *last = c;
     }
   }
-  return *last >= 0 || fault_say(why, "it is x");
+  *bad_row = -1;
+  if (alive == *first) *first = 0;
+  if (largest > 0.0 && v->from->op == POSENC_ROPE) v->scale = ldexp(1.0, -ilogb(largest));
+  return true;
 }
 
 /* Does one ratio of lengths fit all pairs of the samples? Pairs of no length tell nothing. */
@@ -102,15 +112,16 @@ static bool guess_halves(const vectors *v, int64_t first, int64_t last, guess *g
   return false;
 }
 
-/* The largest sine of a pair of the guess in any sampled vector. */
+/* The largest sine of a pair of the guess in the last vectors, which usually turn most, and in others. */
 static double largest_sine(const guess *g, const vectors *v, int64_t i) {
   double most = 0.0;
-  for (int64_t n = 0; n < SAMPLES && n < v->at->rows; n++) {
-    double cosine, sine;
-    read_both(v, v->at->rows - 1 - n);
-    const double weight = rotation_of(g, v, i, &cosine, &sine);
-    if (weight > 0.0) most = fmax(most, fabs(sine) / weight);
-  }
+  for (int64_t n = 0; n < SAMPLES && n < v->at->rows; n++)
+    for (int spread = 0; spread < 2; spread++) {
+      double cosine, sine;
+      read_both(v, spread ? (int64_t)((double)n / SAMPLES * (double)v->at->rows) : v->at->rows - 1 - n);
+      const double weight = rotation_of(g, v, i, &cosine, &sine);
+      if (weight > 0.0) most = fmax(most, fabs(sine) / weight);
+    }
   return most;
 }
 
@@ -119,7 +130,7 @@ static double largest_sine(const guess *g, const vectors *v, int64_t i) {
 static bool guess_neighbours(const vectors *v, int64_t first, int64_t last, guess *g) {
   *g = (guess){POSENC_INTERLEAVED, first, (last - first) / 2 * 2 + 2};
   if (first + g->dim > v->at->dim || !fits(g, v)) return false;
-  if (largest_sine(g, v, g->dim / 2 - 1) < FITTING_UNITS * v->unit) g->dim = (v->at->dim - first) / 2 * 2;
+  if (largest_sine(g, v, g->dim / 2 - 1) < VISIBLE_UNITS * v->unit) g->dim = (v->at->dim - first) / 2 * 2;
   return true;
 }
 
@@ -155,9 +166,10 @@ static void add_vector(const sums *all, const vectors *v, const guess *g, int64_
   }
 }
 
-/* Pairs of no length are rotated by nobody knows what: NaN, which identify reports. */
+/* Pairs of no length, whose rotation is not known, are left 0: a damaged column, if they are in all rows. */
 static void divide(const sums *all) {
-  for (int64_t n = 0; n < all->rows * all->dim; n++) all->values[n] /= all->weights[n];
+  for (int64_t n = 0; n < all->rows * all->dim; n++)
+    if (all->weights[n] > 0.0) all->values[n] /= all->weights[n];
 }
 
 /* Whether the slowest pair that has turned at all turned back from row to row; then all sines are negated. */
@@ -197,18 +209,20 @@ static bool make_table(const sums *all, posenc_dtype dtype, recovered *found, fa
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-static bool find_pairs(const vectors *v, guess *g, fault *why) {
+static bool find_pairs(vectors *v, guess *g, int64_t *bad_row, fault *why) {
   int64_t first, last;
   *g = (guess){POSENC_INTERLEAVED, 0, v->at->dim};
-  if (!find_changed(v, &first, &last, why)) return false;
+  if (!find_changed(v, &first, &last, bad_row))
+    return fault_say(why, "not all numbers of row %" PRId64 " of x are finite", *bad_row);
+  if (last < 0) return fault_say(why, "it is x");
   if (v->from->op == POSENC_ADD) return true;
   if (guess_halves(v, first, last, g) || guess_neighbours(v, first, last, g)) return true;
   return fault_say(why, "it is not x with pairs of columns turned, neighbours or halves");
 }
 
-static bool recover_from(const vectors *v, sums *all, recovered *found, fault *why) {
+static bool recover_from(vectors *v, sums *all, recovered *found, fault *why) {
   guess g;
-  if (!find_pairs(v, &g, why)) return false;
+  if (!find_pairs(v, &g, &found->bad_row, why)) return false;
   if (!make_sums(all, axes_length(v->from->axes, v->at), g.dim)) return fault_say(why, "out of memory");
   for (int64_t row = 0; row < v->at->rows; row++) add_vector(all, v, &g, row);
   divide(all);
@@ -222,9 +236,9 @@ static bool recover_from(const vectors *v, sums *all, recovered *found, fault *w
 bool recover(const applied_arrays *from, recovered *found, fault *why) {
   const stored *at = table_stored(from->x);
   const size_t bytes = (size_t)at->dim * sizeof(double);
-  vectors v = {.from = from, .at = at, .unit = ldexp(1.0, -format_of(at->dtype)->precision)};
+  vectors v = {.from = from, .at = at, .scale = 1.0, .unit = ldexp(1.0, -format_of(at->dtype)->precision)};
   sums all = {0};
-  *found = (recovered){0};
+  *found = (recovered){.bad_row = -1};
   v.raw = malloc(bytes);
   v.x = malloc(bytes);
   v.out = malloc(bytes);

@@ -20,6 +20,7 @@ typedef struct recovered {
   posenc_layout pairs;
   int64_t start, dim; /* the columns that are turned */
   bool back;          /* they are turned back */
+  int64_t bad_row;    /* of x, whose numbers are not all finite; -1: none */
 } recovered;
 
 /*
@@ -27,7 +28,7 @@ typedef struct recovered {
  * is the same in all vectors of a position. Where slow columns cannot have changed visibly, those of the whole vector
  * count as turned. The table has the rotations, averaged over batches and heads by the squares of the pairs' lengths;
  * its precision is that of the dtype. Of add: the mean difference. False, and why, if no such table explains the
- * result; x has to be finite.
+ * result, or x is not finite.
  */
 bool recover(const applied_arrays *from, recovered *found, fault *why);
 

@@ -105,7 +105,10 @@ INLINE void rotate(const pair_lanes *x, const fast_lanes *exact_pairs, double si
   for (int k = 0; k < LANES; k++) {
     const fast_pair at = lane(exact_pairs, k);
     const fast_value a = {x->first[k], 0.0}, b = {x->second[k], 0.0}, sine = {sign * at.sine.high, sign * at.sine.low};
-    const double size = attention * sqrt(a.high * a.high + b.high * b.high);
+    /* In units of a power of two, so that no square is too large or too small. */
+    const double longer = larger(fabs(a.high), fabs(b.high)), power = binade(longer), unit = power > 0.0 ? power : 1.0;
+    const double a_units = a.high / unit, b_units = b.high / unit;
+    const double size = attention * (unit * sqrt(a_units * a_units + b_units * b_units));
     set_value(first, k, sum_of_products(a, at.cosine, (fast_value){-b.high, 0.0}, sine, fused), size);
     set_value(second, k, sum_of_products(b, at.cosine, a, sine, fused), size);
   }

@@ -24,6 +24,7 @@ typedef struct doing {
   const char *axes;
   posenc_layout layout;
   double base, scale, attention, x_factor;
+  double size; /* of x: a power of two */
   int64_t first, start, dim, frequency_dim;
   char position_axis;
   rounded positions;
@@ -110,7 +111,7 @@ static void make_result(const doing *as, const array *x, const array *out) {
 /* Numbers that all dtypes have, some of them 0. */
 static void fill(const doing *as, const array *x) {
   for (int64_t n = 0; n < x->rows * x->axes[x->count - 1]; n++)
-    round_to(as->dtype, x->bytes + x->header, n, (double)((int64_t)(random_bits() % 513) - 256) / 64.0);
+    round_to(as->dtype, x->bytes + x->header, n, as->size * (double)((int64_t)(random_bits() % 513) - 256) / 64.0);
 }
 
 static table_file *opened(const array *a) {
@@ -164,6 +165,7 @@ static const doing plain = {.op = POSENC_ROPE,
                             .scale = 1.0,
                             .attention = 1.0,
                             .x_factor = 1.0,
+                            .size = 1.0,
                             .dim = 64};
 
 /* ---- recovered ----------------------------------------------------------------------------------------------------- */
@@ -186,7 +188,8 @@ static void test_recovered(const doing *done, const char *what) {
   const double base = told ? told->how.formula.base : 0.0, amplitude = told ? told->how.amplitude : 0.0;
   ok(told && told->verdict == IDENTIFY_TABLE && fabs(base / done->base - 1.0) < 1e-3 &&
          told->how.start.least == done->first && fabs(told->how.formula.scale / done->scale - 1.0) < 1e-3 &&
-         fabs(amplitude / done->attention - 1.0) < 1e-3,
+         fabs(amplitude / done->attention - 1.0) < 1e-3 &&
+         told->max_abs <= 16.0 * done->attention * ldexp(1.0, -format_of(done->dtype)->precision),
      "and identified: base %g, from %g, scale %g, amplitude %g %s", base, told ? (double)told->how.start.least : 0.0,
      told ? told->how.formula.scale : 0.0, amplitude, told ? told->reason : "");
   if (told) identity_free(told);
@@ -206,7 +209,8 @@ static void test_right(doing as, const char *what) {
     json_t *record = record_of(&as, &as), *entry = json_array_get(json_object_get(record, "records"), 0);
     const double ulp = field_number_or(json_object_get(entry, "max_ulp"), "ulp", INFINITY),
                  abs = field_number_or(json_object_get(entry, "max_abs"), "abs", INFINITY);
-    const bool accurate = dtype == POSENC_F64 ? abs < 2e-15 : ulp <= 0.51; /* long double has 11 bits more */
+    const bool accurate =
+        dtype == POSENC_F64 ? abs < 2e-15 * fmax(as.size, 1.0) : ulp <= 0.51; /* long double has 11 bits more */
     ok(accurate && json_is_null(json_object_get(entry, "cause")) && field_integer(entry, "elements") > 0,
        "%s, %s: %.3f ulp, not accused", what, names[dtype], ulp);
     json_decref(record);
@@ -224,6 +228,10 @@ static void test_right(doing as, const char *what) {
 static void test_right_ones(void) {
   RIGHT("halves", (void)0);
   RIGHT("neighbours", as.layout = POSENC_INTERLEAVED);
+  RIGHT("neighbours, most too slow to be seen", (as.layout = POSENC_INTERLEAVED, as.base = 1e7));
+  RIGHT("the first quarter, neighbours", (as.layout = POSENC_INTERLEAVED, as.dim = 16));
+  RIGHT("small x", as.size = 0x1p-8);
+  RIGHT("large x", as.size = 0x1p8);
   RIGHT("turned back", as.inverse = true);
   RIGHT("axes bhld", as.axes = "bhld");
   RIGHT("axes lbd", as.axes = "lbd");
@@ -297,6 +305,57 @@ static void test_wrong_ones(void) {
   WRONG("x is multiplied by sqrt(64) first", (set_add(&asked, &done), done.x_factor = 8.0));
   WRONG("positions are one more", (set_add(&asked, &done), done.first = 1));
   WRONG("the base is 500000", (set_add(&asked, &done), done.base = 5e5));
+}
+
+/* Results of x of all sizes of f64 and of subnormal numbers: the wrong ones are known, the right ones not accused. */
+static void test_sizes(void) {
+  static const double sizes[] = {0x1p-1000, 0x1p-560, 0x1p560, 0x1p1000};
+  doing as = plain, wrong = plain;
+  as.dtype = wrong.dtype = POSENC_F64;
+  wrong.nothing = true;
+  for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+    as.size = wrong.size = sizes[n];
+    json_t *right = record_of(&as, &as), *bad = record_of(&as, &wrong);
+    const json_t *of_right = json_array_get(json_object_get(right, "records"), 0),
+                 *of_bad = json_array_get(json_object_get(bad, "records"), 0);
+    const double ulp = field_number_or(json_object_get(of_right, "max_ulp"), "ulp", INFINITY);
+    ok(ulp <= 0.6 && json_is_null(json_object_get(of_right, "cause")) && field_integer(bad, "failed") == 1 &&
+           strcmp(field_string(of_bad, "cause"), "nothing is turned") == 0,
+       "x of size %g: %.3f ulp", sizes[n], ulp);
+    json_decref(right);
+    json_decref(bad);
+  }
+  as = plain;
+  as.dtype = POSENC_F16;
+  as.size = 0x1p-17;
+  json_t *record = record_of(&as, &as), *entry = json_array_get(json_object_get(record, "records"), 0);
+  ok(json_is_null(json_object_get(entry, "cause")) &&
+         field_number_or(json_object_get(entry, "max_ulp"), "ulp", INFINITY) <= 0.51,
+     "subnormal numbers of f16 are not accused");
+  json_decref(record);
+}
+
+/* Half of the columns are turned, and the others are neither turned nor those of x. */
+static void test_damaged_rest(void) {
+  doing done = plain;
+  done.dim = 32;
+  const array x = new_array(&plain), out = new_array(&plain);
+  array_request request = request_of(&plain);
+  int64_t bad_row;
+  float *const values = (void *)(out.bytes + out.header);
+  fill(&plain, &x);
+  make_result(&done, &x, &out);
+  for (int64_t row = 0; row < x.rows; row++) values[64 * row + 50] += 0.25f;
+  request.x = opened(&x);
+  request.out = opened(&out);
+  json_t *record = verify_array(&request, &bad_row);
+  ok(json_is_null(json_object_get(json_array_get(json_object_get(record, "records"), 0), "cause")),
+     "half is turned, the rest is damaged: no cause");
+  json_decref(record);
+  table_close(request.x);
+  table_close(request.out);
+  free(x.bytes);
+  free(out.bytes);
 }
 
 /* No mistake of the list: it is wrong, and nothing is blamed. */
@@ -405,6 +464,8 @@ int main(void) {
   test_right_ones();
   test_wrong_ones();
   test_unknown();
+  test_sizes();
+  test_damaged_rest();
   test_not_recovered();
   test_untouched();
   test_witness();

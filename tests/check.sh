@@ -335,6 +335,8 @@ check 'of all elements' says '^elements  *1600,'
 check 'rope of (1, 0) is (cos, sin)' ends 0 turned.npy --op rope --x units.npy --max-ulp 0.51
 check 'in ulp of the length' says '; ulp of the length of a pair$'
 check 'of x with these axes' says '^x  *units.npy, axes ld$'
+check 'a part' ends 1 turned.npy --op rope --x units.npy --max-abs 3 --dim 8
+check 'and the rest, which is not as in x' says '^FAIL: columns that rope leaves alone: [0-9]* of 800 differ from x, '
 check 'wrong pairs' ends 1 turned.npy --op rope --x units.npy --max-ulp 0.51 --layout split
 check 'are named' says '^likely cause  *pairs are neighbours, not halves$'
 check 'with the place' says '^FAIL: off by [0-9.]* at l [0-9]*, d [0-9]*: '
@@ -371,7 +373,7 @@ refused '--positions: there are 2 of them, and axis l has 100$' turned.npy --op 
 refused '--positions: 0.5 is no whole number$' turned.npy --op rope --x units.npy --positions "$(seq -s , 0.5 99.5)"
 refused '--layout split-cs: rope takes its pairs interleaved or split$' \
   turned.npy --op rope --x units.npy --layout split-cs
-refused '--dim 7: it must be even$' turned.npy --op rope --x units.npy --dim 7
+refused '--dim 7: rope turns an even number of columns$' turned.npy --op rope --x units.npy --dim 7
 npy columns.npy "$(header '<f4' True '(100, 16)')" 6400
 refused 'columns.npy: it is in Fortran.s order$' columns.npy --op add --x zeros.npy
 npy complex.npy "$(header '<c8' False '(100, 8)')" 6400

@@ -29,7 +29,7 @@ refused '--heads 0: not 1 or more' --len 4 --dim 2 --heads 0 -o empty/x
 refused '--heads 2: --axes bld has no axis for them' --len 4 --dim 2 --heads 2 --axes bld -o empty/x
 refused '--axes bd: l, the positions, is one axis' --len 4 --dim 2 --axes bd -o empty/x
 refused '--axes bbblhd: more than 5' --len 4 --dim 2 --axes bbblhd -o empty/x
-refused '--dim 9223372036854775806: more than any file has' --len 4 --dim 9223372036854775806 -o empty/x
+refused 'the array: more elements than any file has' --len 4 --dim 9223372036854775806 -o empty/x
 check 'nothing is left of what is refused' nothing_written
 
 # What NumPy makes of it.

@@ -78,7 +78,7 @@ static int64_t position_by(const trial *t, const array_request *request, int64_t
   case IN_BF16:
     return (int64_t)format_nearest(&format_bf16, (double)position);
   case IN_F16:
-    return (int64_t)format_nearest(&format_f16, (double)position);
+    return position > -65504 && position < 65504 ? (int64_t)format_nearest(&format_f16, (double)position) : position;
   case IN_F32:
     return (int64_t)(float)position;
   case IN_INT32:
@@ -89,22 +89,30 @@ static int64_t position_by(const trial *t, const array_request *request, int64_t
   return position;
 }
 
-/* The larger error of a pair, as a share of the pair's length for rope. */
-static double pair_error(const trial *t, fast_pair by, const double x[2], const double got[2]) {
+/* The larger error of a pair, as a share: for rope of the pair's length, for add of x, or of 1 if that is more. `least`:
+   below it numbers of the dtype have fewer digits. */
+static double pair_error(const trial *t, double least, fast_pair by, const double x[2], const double got[2]) {
   const double sine = (t->exchanged ? by.cosine : by.sine).high * t->factor,
                cosine = (t->exchanged ? by.sine : by.cosine).high * t->factor;
   const double a = t->x_factor * x[0], b = t->x_factor * x[1];
-  if (t->nothing) return fmax(fabs(got[0] - a), fabs(got[1] - b));
-  if (t->problem.op == POSENC_ADD) return fmax(fabs(got[0] - a - sine), fabs(got[1] - b - cosine));
-  const double length = hypot(a, b), turn = t->problem.inverse ? -sine : sine;
-  if (length == 0.0) return 0.0;
-  return fmax(fabs(got[0] - (a * cosine - b * turn)), fabs(got[1] - (b * cosine + a * turn))) / length;
+  const bool is_add = t->problem.op == POSENC_ADD;
+  const double turn = t->problem.inverse ? -sine : sine, size = fmax(hypot(a, b), is_add ? 1.0 : least);
+  const double first = t->nothing ? a
+                       : is_add   ? a + sine
+                                  : a * cosine - b * turn,
+               second = t->nothing ? b
+                        : is_add   ? b + cosine
+                                   : b * cosine + a * turn;
+  const double errors[] = {fabs(got[0] - first), fabs(got[1] - second)};
+  return (errors[0] > errors[1] || isnan(errors[0]) ? errors[0] : errors[1]) / size;
 }
 
 /* The largest error of all samples; infinite if the trial cannot be made. */
 static double error_of(const trial *t, const samples *s) {
   const array_request *request = s->request;
   const posenc_columns at = posenc_layout_columns(t->problem.layout, t->columns);
+  const format *f = format_of(request->problem.dtype);
+  const double least = ldexp(1.0, f->least + f->precision);
   const int64_t pairs = t->columns / 2;
   fast_oracle *reference = fast_create(&t->problem, 0);
   fast_pair *by = calloc((size_t)t->problem.dim / 2 + 1, sizeof *by);
@@ -114,10 +122,12 @@ static double error_of(const trial *t, const samples *s) {
     fast_row(reference, position_by(t, request, s->rows[n]), by);
     for (int64_t i = 0; i < pairs; i++) {
       const int64_t first = at.sin + i * at.step, second = at.cos + i * at.step;
-      const double error = pair_error(t, by[i], (double[]){x[first], x[second]}, (double[]){got[first], got[second]});
+      const double error =
+          pair_error(t, least, by[i], (double[]){x[first], x[second]}, (double[]){got[first], got[second]});
       worst = error <= worst ? worst : error == error ? error : INFINITY;
     }
-    for (int64_t c = t->columns; c < request->problem.dim; c++) worst = fmax(worst, fabs(got[c] - x[c]));
+    for (int64_t c = t->columns; c < request->problem.dim; c++)
+      if (got[c] != x[c]) worst = INFINITY;
   }
   fast_destroy(reference);
   free(by);
@@ -219,15 +229,16 @@ static void try_formula(search *all, const trial *asked) {
   if (!attention_is_one(&asked->problem)) try(all, &t, "the scaling is left out, but for the attention factor");
 }
 
-array_cause array_cause_of(const array_request *request) {
-  samples s;
+array_cause array_cause_of(const array_request *request, double max_ulp) {
+  enum { RIGHT = 2 };
+  samples s = {0};
   search all = {.s = &s};
   trial asked = {.problem = request->problem, .columns = request->problem.dim, .factor = 1.0, .x_factor = 1.0};
   asked.problem.positions = NULL;
-  if (take_samples(request, &s)) {
+  if (!(max_ulp <= RIGHT) && take_samples(request, &s)) {
     const double unit = ldexp(1.0, -format_of(request->problem.dtype)->precision), error = error_of(&asked, &s);
     all.least = error / EXPLAINED;
-    if (error > EXPLAINED * unit) {
+    if (isfinite(error) && error > EXPLAINED * unit) {
       try_pairs(&all, &asked);
       try_positions(&all, &asked);
       try_columns(&all, &asked);

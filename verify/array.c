@@ -31,7 +31,8 @@ typedef struct array_exam {
   unsigned char *x, *got; /* blocks */
   octaves by_size;
   accuracy found;
-  int64_t rows_of[2]; /* those of the largest errors: in ulp, and absolute */
+  int64_t rows_of[2];                  /* those of the largest errors: in ulp, and absolute */
+  int64_t changed_row, changed_column; /* the first column that should be as in x, but is not */
   int64_t not_finite;
   check checks[2]; /* ACCURACY, UNTOUCHED */
 } array_exam;
@@ -67,7 +68,8 @@ static const fast_lanes *lanes_at(array_exam *e, int64_t position) {
 }
 
 /* Columns beside those that are worked on: equal bits. */
-static void check_untouched(array_exam *e, int64_t position, const unsigned char *x, const unsigned char *got) {
+static void check_untouched(array_exam *e, int64_t row, int64_t position, const unsigned char *x,
+                            const unsigned char *got) {
   const posenc_problem *problem = &e->request->problem;
   const size_t element = posenc_dtype_bytes(problem->dtype);
   const int64_t end = e->request->start + problem->dim;
@@ -76,6 +78,10 @@ static void check_untouched(array_exam *e, int64_t position, const unsigned char
     if (column >= e->request->start && column < end) continue;
     const size_t at = (size_t)column * element;
     const bool same = memcmp(x + at, got + at, element) == 0;
+    if (!same && c->broken == 0) {
+      e->changed_row = row;
+      e->changed_column = column;
+    }
     const double error = fabs(format_element(problem->dtype, got, column) - format_element(problem->dtype, x, column));
     check_note(c, same ? 0.0 : isnan(error) ? INFINITY : fmax(error, 0x1p-1074), 0.0, position, column);
   }
@@ -108,7 +114,7 @@ static void check_vector(array_exam *e, int64_t row, const unsigned char *x, con
     e->rows_of[1] = row;
   }
   for (int64_t c = 0; c < problem->dim; c++) e->not_finite += !isfinite(format_element(problem->dtype, got + ahead, c));
-  check_untouched(e, position, x, got);
+  check_untouched(e, row, position, x, got);
 }
 
 static bool is_finite_row(const array_exam *e, const unsigned char *x) {
@@ -174,6 +180,12 @@ static void finish_checks(array_exam *e, char *figures, size_t size) {
   } else if (accurate->broken) {
     snprintf(accurate->note, sizeof accurate->note, "%.6g %s", accurate->worst, by_ulp ? "ulp" : "absolute");
   }
+  if (untouched->broken) {
+    char where[200];
+    tell_place(request, e->changed_row, e->changed_column, where, sizeof where);
+    snprintf(untouched->note, sizeof untouched->note, "%" PRId64 " of %" PRId64 " differ from x, the first at %s",
+             untouched->broken, untouched->compared, where);
+  }
   if (untouched->compared == 0) untouched->skip = "all columns are worked on";
 }
 
@@ -182,7 +194,7 @@ static json_t *entry_of(array_exam *e, const json_t *checks) {
   const array_request *request = e->request;
   const shape of = shape_of(&request->problem);
   const double elements = (double)a->elements;
-  const array_cause cause = array_cause_of(request);
+  const array_cause cause = array_cause_of(request, e->found.max_ulp.ulp);
   const char *tensor = table_tensor(request->out);
   const bool limited = request->max_ulp > 0.0 || request->max_abs > 0.0;
   json_t *entry =
