@@ -14,9 +14,10 @@ table_file *recover_applied(const options *given, const char *file, recovered *f
   const bool is_known = recover(&from, found, why);
   if (found->bad_row >= 0) die("--x %s: not all numbers of row %" PRId64 " are finite", given->x, found->bad_row);
   if (is_known)
-    *applied = json_pack("{s:s, s:s, s:s, s:I, s:s?, s:I, s:I, s:b}", "op", op, "x", given->x, "axes", files.axes,
-                         "columns", (json_int_t)columns, "pairs", is_rope ? layout_name(found->pairs) : NULL, "start",
-                         (json_int_t)found->start, "dim", (json_int_t)found->dim, "back", (int)found->back);
+    *applied =
+        json_pack("{s:s, s:o, s:s, s:I, s:s?, s:I, s:I, s:b}", "op", op, "x", field_name(given->x, ""), "axes",
+                  files.axes, "columns", (json_int_t)columns, "pairs", is_rope ? layout_name(found->pairs) : NULL,
+                  "start", (json_int_t)found->start, "dim", (json_int_t)found->dim, "back", (int)found->back);
   table_close(files.x);
   table_close(files.out);
   return found->table;

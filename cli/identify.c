@@ -266,13 +266,14 @@ static json_t *identified_isolated(const identify_request *request, double silen
 /* No table explains the result. */
 static int print_none(const options *given, const char *file, const char *why) {
   output *out = open_output("--output", given->output);
-  json_t *sentence = json_sprintf("no %s of %s: %s", op_name(given->problem.op), given->x, why),
-         *record = json_pack("{s:s, s:s, s:O}", "verdict", "none", "file", file, "sentence", sentence);
+  json_t *x = field_name(given->x, ""),
+         *sentence = json_sprintf("no %s of %s: %s", op_name(given->problem.op), json_string_value(x), why),
+         *record = json_pack("{s:s, s:o, s:o}", "verdict", "none", "file", field_name(file, ""), "sentence", sentence);
   if (format_is(given, "json"))
     field_print(record, output_stream(out));
   else
-    fprintf(output_stream(out), "%s\n", json_string_value(sentence));
-  json_decref(sentence);
+    fprintf(output_stream(out), "%s\n", field_string(record, "sentence"));
+  json_decref(x);
   json_decref(record);
   close_output("--output", given->output, out);
   return STATUS_NO_TABLE;

@@ -12,19 +12,6 @@
 
 static const char *const part_names[] = {"both", "cos", "sin"};
 
-/* A path, or a name out of a file, may be anything; JSON is UTF-8, terminals obey control characters. */
-static json_t *name_json(const char *name) {
-  char plain[200];
-  size_t used = 0;
-  for (; *name && used + 1 < sizeof plain; name++)
-    plain[used++] = (unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name;
-  plain[used] = '\0';
-  json_t *text = json_string(plain);
-  if (text) return text;
-  for (size_t i = 0; i < used; i++) plain[i] = (unsigned char)plain[i] < 0x80 ? plain[i] : '?';
-  return json_string(plain);
-}
-
 /* ---- formula -------------------------------------------------------------------------------------- */
 
 static json_t *told_scaling_json(const identity *found) {
@@ -197,7 +184,7 @@ json_t *identity_json(const identity *found, const identify_request *request) {
   if (!sentence) return NULL;
   json_t *record =
       json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:I, s:s, s:s}", "schema", "posenc-identify-2", "file",
-                name_json(request->name), "tensor", tensor ? name_json(tensor) : json_null(), "format",
+                field_name(request->name, ""), "tensor", tensor ? field_name(tensor, "") : json_null(), "format",
                 table_format(request->table), "verdict", verdicts[found->verdict], "sentence", sentence, "reason",
                 *found->reason ? json_string(found->reason) : json_null(), "rows", (json_int_t)found->rows, "columns",
                 (json_int_t)found->dim, "stored", dtype_name(found->stored), "held", dtype_name(found->held));

@@ -32,6 +32,17 @@ refused '--axes bbblhd: more than 5' --len 4 --dim 2 --axes bbblhd -o empty/x
 refused 'the array: more elements than any file has' --len 4 --dim 9223372036854775806 -o empty/x
 check 'nothing is left of what is refused' nothing_written
 
+# Names that JSON cannot hold.
+odd=$(printf 'caf\351.npy')
+cp x.npy "$odd"
+command=check
+check 'a name that is not UTF-8' ends 0 --op rope --x "$odd" "$odd" --format json
+check 'is told without it' says '"x": "caf?.npy"'
+check 'as is the command' says '"replay": "posenc check"'
+command=identify
+check 'likewise where nothing was applied' ends 1 --op rope --x "$odd" "$odd" --format json
+check 'is told without it' says '"file": "caf?.npy"'
+
 # What NumPy makes of it.
 if python3 -c 'import numpy' 2>/dev/null; then
   python3 - <<'EOF'

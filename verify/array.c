@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/array.h"
 
-#include "common/environment.h"
-#include "common/field.h"
 #include "common/progress.h"
 #include "common/shapes.h"
 #include "reference/applied.h"
 #include "reference/scaling.h"
 #include "verify/array-cause.h"
+#include "verify/file-record.h"
 #include "verify/octaves.h"
 #include "verify/record.h"
 
@@ -99,8 +98,7 @@ static void check_vector(array_exam *e, int64_t row, const unsigned char *x, con
                               .got = got + ahead,
                               .attention = e->attention,
                               .plain = true};
-  const accuracy known = in->found;
-  const element_error sums = applied_check(&vector, &known, &in->found);
+  const element_error sums = applied_check(&vector, &in->found, &in->found);
   if (in->rows++ == 0) in->first = position;
   in->found.sum_ulp += sums.ulp;
   in->found.sum_abs += sums.abs;
@@ -157,7 +155,7 @@ static json_t *witness_json(const array_exam *e, const witness *w, int64_t row) 
   const int64_t column = e->request->start + (w->cosine ? at.cos : at.sin) + w->index * at.step;
   char where[400];
   tell_place(e->request, row, column, where, sizeof where);
-  json_t *made = record_witness(w, json_string(e->request->replay));
+  json_t *made = record_witness(w, record_command(e->request->replay));
   json_object_set_new(made, "row", json_integer(row));
   json_object_set_new(made, "column", json_integer(column));
   json_object_set_new(made, "place", json_string(where));
@@ -189,52 +187,35 @@ static void finish_checks(array_exam *e, char *figures, size_t size) {
   if (untouched->compared == 0) untouched->skip = "all columns are worked on";
 }
 
-static json_t *entry_of(array_exam *e, const json_t *checks) {
+static json_t *record_of(array_exam *e) {
+  static const property properties[] = {[OF_ACCURACY] = ACCURACY, [OF_UNTOUCHED] = UNTOUCHED};
   const accuracy *a = &e->found;
   const array_request *request = e->request;
   const shape of = shape_of(&request->problem);
-  const double elements = (double)a->elements;
-  const array_cause cause = array_cause_of(request, e->found.max_ulp.ulp);
-  const char *tensor = table_tensor(request->out);
-  const bool limited = request->max_ulp > 0.0 || request->max_abs > 0.0;
-  json_t *entry =
-      json_pack("{s:o, s:o, s:n, s:s, s:s, s:o, s:o, s:s, s:I, s:s?, s:o, s:s, s:I, s:I, s:I}", "kernel",
-                record_name(request->name), "shape", shape_json(&of), "refusal", "replay", request->replay, "format",
-                table_format(request->out), "tensor", tensor ? record_name(tensor) : json_null(), "x",
-                record_name(request->x_name), "axes", request->axes, "start", (json_int_t)request->start, "cause",
-                *cause.text ? cause.text : NULL, "limit",
-                limited ? json_pack("{s:f, s:f}", "ulp", request->max_ulp, "abs", request->max_abs) : json_null(),
-                "mode", "exhaustive", "elements", (json_int_t)a->elements, "of",
-                (json_int_t)(e->at->rows * request->problem.dim), "not_finite", (json_int_t)e->not_finite);
-  json_t *figures =
-      json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:O}", "max_ulp", witness_json(e, &a->max_ulp, e->rows_of[0]),
-                "max_abs", witness_json(e, &a->max_abs, e->rows_of[1]), "worst",
-                limited ? witness_json(e, &a->max_ulp, e->rows_of[0]) : json_null(), "mean_ulp",
-                field_real(a->sum_ulp / elements), "mean_abs", field_real(a->sum_abs / elements), "misrounded",
-                (json_int_t)a->misrounded, "histogram", record_histogram(a), "positions",
-                octaves_json(&e->by_size, NULL), "checks", checks);
-  json_object_update(entry, figures);
-  json_decref(figures);
-  return entry;
-}
-
-static json_t *record_of(array_exam *e) {
-  static const property properties[] = {[OF_ACCURACY] = ACCURACY, [OF_UNTOUCHED] = UNTOUCHED};
-  json_int_t passed = 0, failed = 0, skipped = 0;
+  const array_cause cause = array_cause_of(request, a->max_ulp.ulp);
+  const posenc_bound limit = {.ulp = request->max_ulp, .abs = request->max_abs};
+  const bool is_limited = limit.ulp > 0.0 || limit.abs > 0.0;
   json_t *checks = json_array();
   char figures[120];
   finish_checks(e, figures, sizeof figures);
-  for (size_t n = 0; n < sizeof properties / sizeof *properties; n++) {
-    const check *c = &e->checks[n];
-    *(c->skip ? &skipped : check_ok(c) ? &passed : &failed) += 1;
-    json_array_append_new(checks, record_check(property_name(properties[n]), c));
-  }
-  json_t *entry = entry_of(e, checks);
-  json_decref(checks);
-  return entry ? json_pack("{s:s, s:o, s:[], s:[o], s:I, s:I, s:I}", "schema", "posenc-check-1", "environment",
-                           environment_json(), "kernels", "records", entry, "passed", passed, "failed", failed,
-                           "skipped", skipped)
-               : NULL;
+  for (size_t n = 0; n < sizeof properties / sizeof *properties; n++)
+    json_array_append_new(checks, record_check(property_name(properties[n]), &e->checks[n]));
+  const file_record record = {.name = request->name,
+                              .table = request->out,
+                              .shape = &of,
+                              .command = request->replay,
+                              .limit = is_limited ? &limit : NULL,
+                              .found = a,
+                              .of = e->at->rows * request->problem.dim,
+                              .not_finite = e->not_finite,
+                              .max_ulp = witness_json(e, &a->max_ulp, e->rows_of[0]),
+                              .max_abs = witness_json(e, &a->max_abs, e->rows_of[1]),
+                              .worst = is_limited ? witness_json(e, &a->max_ulp, e->rows_of[0]) : json_null(),
+                              .positions = octaves_json(&e->by_size, NULL),
+                              .checks = checks};
+  return record_of_file(&record,
+                        json_pack("{s:o, s:s, s:I, s:s?}", "x", record_name(request->x_name), "axes", request->axes,
+                                  "start", (json_int_t)request->start, "cause", *cause.text ? cause.text : NULL));
 }
 
 json_t *verify_array(const array_request *request, int64_t *bad_row) {

@@ -13,15 +13,7 @@ json_t *record_hex(double x) {
 }
 
 json_t *record_name(const char *name) {
-  char plain[200];
-  size_t used = 0;
-  for (; *name && used + 1 < sizeof plain; name++)
-    plain[used++] = (unsigned char)*name < ' ' || *name == '#' || *name == 0x7f ? '?' : *name;
-  plain[used] = '\0';
-  json_t *text = json_string(plain);
-  if (text) return text;
-  for (size_t i = 0; i < used; i++) plain[i] = (unsigned char)plain[i] < 0x80 ? plain[i] : '?';
-  return json_string(plain);
+  return field_name(name, "#");
 }
 
 json_t *record_witness(const witness *w, json_t *replay) {
@@ -55,4 +47,9 @@ json_t *record_check(const char *name, const check *c) {
   return json_pack("{s:s, s:b, s:b, s:o, s:o, s:I, s:s}", "property", name, "ok", check_ok(c), "skipped",
                    c->skip != NULL, "worst", field_real(c->worst), "bound", field_real(c->bound), "compared",
                    (json_int_t)c->compared, "note", text);
+}
+
+json_t *record_command(const char *command) {
+  json_t *text = json_string(command);
+  return text ? text : json_string("posenc check");
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/table.h"
 
-#include "common/environment.h"
-#include "common/field.h"
 #include "common/progress.h"
 #include "reference/format.h"
+#include "verify/file-record.h"
 #include "verify/record.h"
 #include "verify/table-exam.h"
 
@@ -40,8 +39,8 @@ static int64_t column_of(table_exam *e, const witness *w) {
   return column + (e->odd_column >= 0 && column >= e->odd_column);
 }
 
-static json_t *witness_json(table_exam *e, const witness *w, const char *replay) {
-  json_t *made = record_witness(w, json_string(replay));
+static json_t *witness_json(table_exam *e, const witness *w) {
+  json_t *made = record_witness(w, record_command(e->request->replay));
   json_object_set_new(made, "row", json_integer(w->position - e->problem->first));
   json_object_set_new(made, "column", json_integer(column_of(e, w)));
   if (e->positions) json_object_set_new(made, "position", position_json(e, w->position));
@@ -82,38 +81,28 @@ static void finish_checks(table_exam *e, char *figures, size_t size) {
 
 static json_t *record_of(table_exam *e) {
   const accuracy *a = &e->found;
-  const posenc_bound *limit = e->request->limit;
-  json_t *command = json_string(e->request->replay); /* null if a name in it is not UTF-8 */
-  const char *replay = command ? e->request->replay : "posenc check", *tensor = table_tensor(e->request->table);
-  const shape of = shape_of(&e->request->problem);
-  const double elements = (double)a->elements;
-  json_int_t passed = 0, failed = 0, skipped = 0;
+  const table_request *request = e->request;
+  const shape of = shape_of(&request->problem);
   json_t *checks = json_array();
   char figures[120];
   finish_checks(e, figures, sizeof figures);
-  for (property p = 0; p < PROPERTIES; p++) {
-    const check *c = &e->checks[p];
-    if (!(property_subjects(p) & FILES)) continue;
-    *(c->skip ? &skipped : check_ok(c) ? &passed : &failed) += 1;
-    json_array_append_new(checks, record_check(property_name(p), c));
-  }
-  json_t *one = json_pack(
-      "{s:o, s:o, s:n, s:s, s:s, s:o, s:b, s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}",
-      "kernel", record_name(e->request->name), "shape", shape_json(&of), "refusal", "replay", replay, "format",
-      table_format(e->request->table), "tensor", tensor ? record_name(tensor) : json_null(), "recorded",
-      (int)e->request->recorded, "limit",
-      limit ? json_pack("{s:f, s:f}", "ulp", limit->ulp, "abs", limit->abs) : json_null(), "mode", "exhaustive",
-      "elements", (json_int_t)a->elements, "of", (json_int_t)(of.problem.rows * table_stored(e->request->table)->dim),
-      "not_finite", (json_int_t)e->not_finite, "max_ulp", witness_json(e, &a->max_ulp, replay), "max_abs",
-      witness_json(e, &a->max_abs, replay), "worst", limit ? witness_json(e, &a->worst, replay) : json_null(),
-      "mean_ulp", field_real(a->sum_ulp / elements), "mean_abs", field_real(a->sum_abs / elements), "misrounded",
-      (json_int_t)a->misrounded, "histogram", record_histogram(a), "positions", octaves_json(&e->by_size, e->positions),
-      "equal_rows", equal_rows_json(e), "checks", checks);
-  json_decref(command);
-  if (!one) return NULL;
-  return json_pack("{s:s, s:o, s:[], s:[o], s:I, s:I, s:I}", "schema", "posenc-check-1", "environment",
-                   environment_json(), "kernels", "records", one, "passed", passed, "failed", failed, "skipped",
-                   skipped);
+  for (property p = 0; p < PROPERTIES; p++)
+    if (property_subjects(p) & FILES) json_array_append_new(checks, record_check(property_name(p), &e->checks[p]));
+  const file_record record = {.name = request->name,
+                              .table = request->table,
+                              .shape = &of,
+                              .command = request->replay,
+                              .limit = request->limit,
+                              .found = a,
+                              .of = of.problem.rows * table_stored(request->table)->dim,
+                              .not_finite = e->not_finite,
+                              .max_ulp = witness_json(e, &a->max_ulp),
+                              .max_abs = witness_json(e, &a->max_abs),
+                              .worst = request->limit ? witness_json(e, &a->worst) : json_null(),
+                              .positions = octaves_json(&e->by_size, e->positions),
+                              .checks = checks};
+  return record_of_file(&record,
+                        json_pack("{s:b, s:o}", "recorded", (int)request->recorded, "equal_rows", equal_rows_json(e)));
 }
 
 static void read_file(void *from, int64_t row, int64_t rows, void *out) {

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The record of posenc check. */
+#ifndef POSENC_VERIFY_FILE_RECORD_H
+#define POSENC_VERIFY_FILE_RECORD_H
+
+#include "common/shapes.h"
+#include "files/table.h"
+#include "reference/accuracy.h"
+
+#include <jansson.h>
+
+/* What the record of a file has, be it a table or an array. */
+typedef struct file_record {
+  const char *name;
+  table_file *table;
+  const shape *shape;
+  const char *command;
+  const posenc_bound *limit; /* null: nothing is judged */
+  const accuracy *found;
+  int64_t of, not_finite;            /* elements of the file, and those that are no numbers */
+  json_t *max_ulp, *max_abs, *worst; /* witnesses, or null */
+  json_t *positions;                 /* of octaves_json */
+  json_t *checks;                    /* an array of record_check */
+} file_record;
+
+/* The record of posenc check, "posenc-check-1"; `further` has the fields of this kind of file. Takes every reference.
+   Null if memory runs out. */
+json_t *record_of_file(const file_record *of, json_t *further);
+
+#endif
