@@ -38,20 +38,18 @@ static void set_positions(options *given, const stored *at, const char *axes) {
 json_t *check_array(options *given, output **out) {
   const char *file = given->operands[0];
   options_refuse(given, SET(PART) | SET(ODD), "--op");
-  const array_files files = open_arrays(given, file);
-  const stored *at = table_stored(files.x);
+  const applied_arrays arrays = open_arrays(given, file);
+  const stored *at = table_stored(arrays.x);
   set_columns(given, at, given->x);
-  set_positions(given, at, files.axes);
+  set_positions(given, at, arrays.axes);
   given->problem.dtype = POSENC_F32; /* the library's add and rope have fewer dtypes */
   options_require_table(given, file);
   given->problem.dtype = at->dtype;
   *out = open_output("--output", given->output);
 
-  const array_request request = {.x = files.x,
-                                 .out = files.out,
+  const array_request request = {.arrays = arrays,
                                  .x_name = given->x,
                                  .name = file,
-                                 .axes = files.axes,
                                  .problem = given->problem,
                                  .start = given->start,
                                  .max_ulp = given->max_ulp,
@@ -62,7 +60,7 @@ json_t *check_array(options *given, output **out) {
   json_t *record = verify_array(&request, &bad_row);
   if (!record && bad_row >= 0) die("--x %s: not all numbers of row %" PRId64 " are finite", given->x, bad_row);
   if (!record) die("out of memory");
-  table_close(files.x);
-  table_close(files.out);
+  table_close(arrays.x);
+  table_close(arrays.out);
   return record;
 }

@@ -4,6 +4,7 @@
 #include "cli/message.h"
 #include "common/progress.h"
 #include "files/npy.h"
+#include "files/safetensors.h"
 #include "posenc.h"
 
 #include <errno.h>
@@ -69,11 +70,11 @@ table_file *open_table(const char *option, const char *path, const char *tensor,
   return table;
 }
 
-array_files open_arrays(const options *given, const char *file) {
+applied_arrays open_arrays(const options *given, const char *file) {
   fault why;
   if (!given->x) die("--op %s: --x is missing, the file of what it was applied to", op_name(given->problem.op));
-  array_files made = {.x = open_table("--x", given->x, given->tensor, TABLE_ARRAY),
-                      .out = open_table(NULL, file, given->tensor, TABLE_ARRAY)};
+  applied_arrays made = {.x = open_table("--x", given->x, given->tensor, TABLE_ARRAY),
+                         .out = open_table(NULL, file, given->tensor, TABLE_ARRAY)};
   const stored *x = table_stored(made.x), *out = table_stored(made.out);
   if (x->dtype != out->dtype) die("%s: %s, and %s is %s", file, dtype_name(out->dtype), given->x, dtype_name(x->dtype));
   if (!axes_agree(x, out)) die("%s: its shape is not that of %s", file, given->x);
@@ -101,6 +102,13 @@ char *new_npy_header(posenc_dtype dtype, const int64_t *axes, size_t axis_count,
   char *header = malloc(NPY_HEADER_MAX);
   *length = header ? npy_header(dtype, axes, axis_count, header) : 0;
   return header;
+}
+
+void set_array_header(const options *given, posenc_dtype dtype, const int64_t *axes, size_t axis_count,
+                      const char *maker, file_content *content) {
+  content->header = wants_safetensors(given)
+                        ? safetensors_header_of(dtype, axes, axis_count, maker, &content->header_bytes)
+                        : new_npy_header(dtype, axes, axis_count, &content->header_bytes);
 }
 
 /* Null, or what went wrong. */

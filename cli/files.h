@@ -5,8 +5,7 @@
 
 #include "cli/options.h"
 #include "common/output.h"
-#include "files/axes.h"
-#include "files/table.h"
+#include "files/vectors.h"
 
 #include <jansson.h>
 
@@ -24,12 +23,8 @@ void close_output(const char *option, const char *path, output *out);
    tensor, or its only one if that is null. */
 table_file *open_table(const char *option, const char *path, const char *tensor, table_half half);
 
-/* What --op was applied to, --x, and the result in `file`: arrays of the same axes and dtype. */
-typedef struct array_files {
-  table_file *x, *out;
-  const char *axes; /* of --axes, or the usual ones */
-} array_files;
-array_files open_arrays(const options *given, const char *file);
+/* The array in the file of --x, and what --op has made of it, in `file`. The axes are those of --axes, or the usual. */
+applied_arrays open_arrays(const options *given, const char *file);
 
 /* The JSON in a file, likewise; flags: as for json_load_file. */
 json_t *load_json(const char *option, const char *path, size_t flags);
@@ -50,6 +45,10 @@ bool wants_safetensors(const options *given);
 
 /* The header of a .npy file, as file_content has it. */
 char *new_npy_header(posenc_dtype dtype, const int64_t *axes, size_t axis_count, size_t *length);
+
+/* Gives the content the header of an array, in the format of --output. maker: named in the metadata of safetensors. */
+void set_array_header(const options *given, posenc_dtype dtype, const int64_t *axes, size_t axis_count,
+                      const char *maker, file_content *content);
 
 /* Writes the file of --output. */
 void write_file(const options *given, const file_content *content);

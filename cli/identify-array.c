@@ -8,18 +8,16 @@
 table_file *recover_applied(const options *given, const char *file, recovered *found, json_t **applied, fault *why) {
   const bool is_rope = given->problem.op == POSENC_ROPE;
   const char *const op = op_name(given->problem.op);
-  const array_files files = open_arrays(given, file);
-  const applied_arrays from = {files.x, files.out, files.axes, given->problem.op};
-  const int64_t columns = table_stored(files.x)->dim;
-  const bool is_known = recover(&from, found, why);
-  if (found->bad_row >= 0) die("--x %s: not all numbers of row %" PRId64 " are finite", given->x, found->bad_row);
+  const applied_arrays from = open_arrays(given, file);
+  const int64_t columns = table_stored(from.x)->dim;
+  const bool is_known = recover(&from, given->problem.op, found, why);
+  if (found->bad_row >= 0) die_value("--x", given->x, why->text);
   if (is_known)
-    *applied =
-        json_pack("{s:s, s:o, s:s, s:I, s:s?, s:I, s:I, s:b}", "op", op, "x", field_name(given->x, ""), "axes",
-                  files.axes, "columns", (json_int_t)columns, "pairs", is_rope ? layout_name(found->pairs) : NULL,
-                  "start", (json_int_t)found->start, "dim", (json_int_t)found->dim, "back", (int)found->back);
-  table_close(files.x);
-  table_close(files.out);
+    *applied = json_pack("{s:s, s:o, s:s, s:I, s:s?, s:I, s:I, s:b}", "op", op, "x", field_name(given->x, ""), "axes",
+                         from.axes, "columns", (json_int_t)columns, "pairs", is_rope ? layout_name(found->pairs) : NULL,
+                         "start", (json_int_t)found->start, "dim", (json_int_t)found->dim, "back", (int)found->back);
+  table_close(from.x);
+  table_close(from.out);
   return found->table;
 }
 

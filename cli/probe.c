@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/files.h"
-#include "files/safetensors.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -124,9 +123,7 @@ static int run(options *given) {
                           .rows = p.at.rows,
                           .elements = p.at.dim,
                           .element_bytes = posenc_dtype_bytes(p.at.dtype)};
-  content.header = wants_safetensors(given)
-                       ? safetensors_header_of(p.at.dtype, p.at.axes, p.at.axis_count, "probe", &content.header_bytes)
-                       : new_npy_header(p.at.dtype, p.at.axes, p.at.axis_count, &content.header_bytes);
+  set_array_header(given, p.at.dtype, p.at.axes, p.at.axis_count, "probe", &content);
   write_file(given, &content);
   if (strcmp(given->output, "-") == 0) return EXIT_SUCCESS;
   for (int64_t n = 0; problem->positions && n < problem->rows; n++)

@@ -2,7 +2,6 @@
 /* posenc write --encoding. */
 #include "cli/encodings.h"
 #include "cli/files.h"
-#include "files/safetensors.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -210,9 +209,7 @@ void write_encoding(const options *given) {
       .elements = w.dim,
       .element_bytes = posenc_dtype_bytes(w.dtype),
   };
-  content.header = wants_safetensors(given)
-                       ? safetensors_header_of(w.dtype, w.axes, w.axis_count, given->encoding, &content.header_bytes)
-                       : new_npy_header(w.dtype, w.axes, w.axis_count, &content.header_bytes);
+  set_array_header(given, w.dtype, w.axes, w.axis_count, given->encoding, &content);
   write_file(given, &content);
   table_close(w.table);
   free(w.row);

@@ -13,24 +13,12 @@
    of a pair behind which the next is seen to turn, too. */
 enum { SAMPLES = 96, FITTING_UNITS = 16, VISIBLE_UNITS = 8 };
 
-/* Vectors of x and of the result. */
-typedef struct vectors {
-  const applied_arrays *from;
-  const stored *at;
-  unsigned char *raw;
-  double *x, *out; /* one of each, times `scale`, by which the largest is near 1 */
-  double unit, scale;
-} vectors;
-
-static void read_one(const vectors *v, table_file *file, int64_t row, double *values) {
-  table_rows(file, row, 1, v->raw);
-  for (int64_t c = 0; c < v->at->dim; c++) values[c] = v->scale * format_element(v->at->dtype, v->raw, c);
-}
-
-static void read_both(const vectors *v, int64_t row) {
-  read_one(v, v->from->x, row, v->x);
-  read_one(v, v->from->out, row, v->out);
-}
+typedef struct source {
+  vectors v;
+  posenc_op op;
+  double unit,
+      scale; /* that of the dtype; x times the scale is near 1 where it is largest, so that products are finite */
+} source;
 
 /* ---- the columns that are turned, and their pairs ---------------------------------------------------------------- */
 
@@ -40,18 +28,18 @@ typedef struct guess {
   int64_t start, dim;
 } guess;
 
-/* The pairs of a guess in a vector. */
-static void pair_of(const guess *g, const double *values, int64_t i, double pair[2]) {
+/* A pair of a guess in a vector, scaled. */
+static void pair_of(const guess *g, const source *s, const double *values, int64_t i, double pair[2]) {
   const posenc_columns at = posenc_layout_columns(g->pairs, g->dim);
-  pair[0] = values[g->start + at.sin + i * at.step];
-  pair[1] = values[g->start + at.cos + i * at.step];
+  pair[0] = s->scale * values[g->start + at.sin + i * at.step];
+  pair[1] = s->scale * values[g->start + at.cos + i * at.step];
 }
 
 /* The rotation of a pair, and the weight of it: x·x. */
-static double rotation_of(const guess *g, const vectors *v, int64_t i, double *cosine, double *sine) {
+static double rotation_of(const guess *g, source *s, int64_t i, double *cosine, double *sine) {
   double x[2], y[2];
-  pair_of(g, v->x, i, x);
-  pair_of(g, v->out, i, y);
+  pair_of(g, s, s->v.x, i, x);
+  pair_of(g, s, s->v.out, i, y);
   *cosine = x[0] * y[0] + x[1] * y[1];
   *sine = x[0] * y[1] - x[1] * y[0];
   return x[0] * x[0] + x[1] * x[1];
@@ -59,39 +47,39 @@ static double rotation_of(const guess *g, const vectors *v, int64_t i, double *c
 
 /* The first and the last column that any vector has changed; columns before the first that are always 0 count as
    changed. Finds the scale. False at a row of x that is not finite. */
-static bool find_changed(vectors *v, int64_t *first, int64_t *last, int64_t *bad_row) {
-  int64_t alive = v->at->dim; /* the first column that is not always 0 */
+static bool find_changed(source *s, int64_t *first, int64_t *last, int64_t *bad_row) {
+  int64_t alive = s->v.at->dim; /* the first column that is not always 0 */
   double largest = 0.0;
-  *first = v->at->dim;
+  *first = s->v.at->dim;
   *last = -1;
-  for (int64_t row = 0; row < v->at->rows; row++) {
-    read_both(v, row);
-    for (int64_t c = 0; c < v->at->dim; c++) {
+  for (int64_t row = 0; row < s->v.at->rows; row++) {
+    vectors_read(&s->v, row);
+    for (int64_t c = 0; c < s->v.at->dim; c++) {
       *bad_row = row;
-      if (!isfinite(v->x[c])) return false;
-      largest = fmax(largest, fabs(v->x[c]));
-      if (c < alive && (fabs(v->x[c]) > 0.0 || v->x[c] != v->out[c])) alive = c;
-      if (v->x[c] == v->out[c]) continue; /* NaN differs */
+      if (!isfinite(s->v.x[c])) return false;
+      largest = fmax(largest, fabs(s->v.x[c]));
+      if (c < alive && (fabs(s->v.x[c]) > 0.0 || s->v.x[c] != s->v.out[c])) alive = c;
+      if (s->v.x[c] == s->v.out[c]) continue; /* NaN differs */
       if (c < *first) *first = c;
       if (c > *last) *last = c;
     }
   }
   *bad_row = -1;
   if (alive == *first) *first = 0;
-  if (largest > 0.0 && v->from->op == POSENC_ROPE) v->scale = ldexp(1.0, -ilogb(largest));
+  if (largest > 0.0 && s->op == POSENC_ROPE) s->scale = ldexp(1.0, -ilogb(largest));
   return true;
 }
 
 /* Does one ratio of lengths fit all pairs of the samples? Pairs of no length tell nothing. */
-static bool fits(const guess *g, const vectors *v) {
+static bool fits(const guess *g, source *s) {
   double least = INFINITY, most = 0.0;
-  for (int64_t n = 0; n < SAMPLES && n < v->at->rows; n++) {
-    const int64_t row = v->at->rows <= SAMPLES ? n : (int64_t)((double)n * (double)(v->at->rows - 1) / (SAMPLES - 1));
-    read_both(v, row);
+  const int64_t count = s->v.at->rows < SAMPLES ? s->v.at->rows : SAMPLES;
+  for (int64_t n = 0; n < count; n++) {
+    vectors_read(&s->v, vectors_sample(&s->v, n, count));
     for (int64_t i = 0; i < g->dim / 2; i++) {
       double x[2], y[2];
-      pair_of(g, v->x, i, x);
-      pair_of(g, v->out, i, y);
+      pair_of(g, s, s->v.x, i, x);
+      pair_of(g, s, s->v.out, i, y);
       const double length = hypot(x[0], x[1]);
       if (length == 0.0) continue;
       const double ratio = hypot(y[0], y[1]) / length;
@@ -100,26 +88,26 @@ static bool fits(const guess *g, const vectors *v) {
       most = fmax(most, ratio);
     }
   }
-  return most > 0.0 && most - least <= FITTING_UNITS * v->unit * most;
+  return most > 0.0 && most - least <= FITTING_UNITS * s->unit * most;
 }
 
 /* Halves: the distance of the two is what fits. */
-static bool guess_halves(const vectors *v, int64_t first, int64_t last, guess *g) {
-  for (int64_t half = (v->at->dim - first) / 2; half > 0; half--) {
+static bool guess_halves(source *s, int64_t first, int64_t last, guess *g) {
+  for (int64_t half = (s->v.at->dim - first) / 2; half > 0; half--) {
     *g = (guess){POSENC_SPLIT, first, 2 * half};
-    if (last < first + 2 * half && fits(g, v)) return true;
+    if (last < first + 2 * half && fits(g, s)) return true;
   }
   return false;
 }
 
 /* The largest sine of a pair of the guess in the last vectors, which usually turn most, and in others. */
-static double largest_sine(const guess *g, const vectors *v, int64_t i) {
+static double largest_sine(const guess *g, source *s, int64_t i) {
   double most = 0.0;
-  for (int64_t n = 0; n < SAMPLES && n < v->at->rows; n++)
+  for (int64_t n = 0; n < SAMPLES && n < s->v.at->rows; n++)
     for (int spread = 0; spread < 2; spread++) {
       double cosine, sine;
-      read_both(v, spread ? (int64_t)((double)n / SAMPLES * (double)v->at->rows) : v->at->rows - 1 - n);
-      const double weight = rotation_of(g, v, i, &cosine, &sine);
+      vectors_read(&s->v, spread ? (int64_t)((double)n / SAMPLES * (double)s->v.at->rows) : s->v.at->rows - 1 - n);
+      const double weight = rotation_of(g, s, i, &cosine, &sine);
       if (weight > 0.0) most = fmax(most, fabs(sine) / weight);
     }
   return most;
@@ -127,10 +115,10 @@ static double largest_sine(const guess *g, const vectors *v, int64_t i) {
 
 /* Neighbours: any columns behind the last that has changed would fit. If that turns too slowly for the next to be seen,
    all are taken to turn. */
-static bool guess_neighbours(const vectors *v, int64_t first, int64_t last, guess *g) {
+static bool guess_neighbours(source *s, int64_t first, int64_t last, guess *g) {
   *g = (guess){POSENC_INTERLEAVED, first, (last - first) / 2 * 2 + 2};
-  if (first + g->dim > v->at->dim || !fits(g, v)) return false;
-  if (largest_sine(g, v, g->dim / 2 - 1) < VISIBLE_UNITS * v->unit) g->dim = (v->at->dim - first) / 2 * 2;
+  if (first + g->dim > s->v.at->dim || !fits(g, s)) return false;
+  if (largest_sine(g, s, g->dim / 2 - 1) < VISIBLE_UNITS * s->unit) g->dim = (s->v.at->dim - first) / 2 * 2;
   return true;
 }
 
@@ -149,19 +137,19 @@ static bool make_sums(sums *all, int64_t rows, int64_t dim) {
   return all->values && all->weights;
 }
 
-static void add_vector(const sums *all, const vectors *v, const guess *g, int64_t row) {
-  const int64_t at = axes_index(v->from->axes, v->at, row, NULL) * all->dim, half = all->dim / 2;
-  read_both(v, row);
-  for (int64_t i = 0; v->from->op == POSENC_ROPE && i < half; i++) {
+static void add_vector(const sums *all, source *s, const guess *g, int64_t row) {
+  const int64_t at = axes_index(s->v.from->axes, s->v.at, row, NULL) * all->dim, half = all->dim / 2;
+  vectors_read(&s->v, row);
+  for (int64_t i = 0; s->op == POSENC_ROPE && i < half; i++) {
     double cosine, sine;
-    const double weight = rotation_of(g, v, i, &cosine, &sine);
+    const double weight = rotation_of(g, s, i, &cosine, &sine);
     all->values[at + i] += cosine;
     all->values[at + half + i] += sine;
     all->weights[at + i] += weight;
     all->weights[at + half + i] += weight;
   }
-  for (int64_t c = 0; v->from->op == POSENC_ADD && c < all->dim; c++) {
-    all->values[at + c] += v->out[c] - v->x[c];
+  for (int64_t c = 0; s->op == POSENC_ADD && c < all->dim; c++) {
+    all->values[at + c] += s->v.out[c] - s->v.x[c];
     all->weights[at + c] += 1.0;
   }
 }
@@ -209,47 +197,41 @@ static bool make_table(const sums *all, posenc_dtype dtype, recovered *found, fa
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-static bool find_pairs(vectors *v, guess *g, int64_t *bad_row, fault *why) {
+static bool find_pairs(source *s, guess *g, int64_t *bad_row, fault *why) {
   int64_t first, last;
-  *g = (guess){POSENC_INTERLEAVED, 0, v->at->dim};
-  if (!find_changed(v, &first, &last, bad_row))
-    return fault_say(why, "not all numbers of row %" PRId64 " of x are finite", *bad_row);
+  *g = (guess){POSENC_INTERLEAVED, 0, s->v.at->dim};
+  if (!find_changed(s, &first, &last, bad_row))
+    return fault_say(why, "not all numbers of row %" PRId64 " are finite", *bad_row);
   if (last < 0) return fault_say(why, "it is x");
-  if (v->from->op == POSENC_ADD) return true;
-  if (guess_halves(v, first, last, g) || guess_neighbours(v, first, last, g)) return true;
+  if (s->op == POSENC_ADD) return true;
+  if (guess_halves(s, first, last, g) || guess_neighbours(s, first, last, g)) return true;
   return fault_say(why, "it is not x with pairs of columns turned, neighbours or halves");
 }
 
-static bool recover_from(vectors *v, sums *all, recovered *found, fault *why) {
+static bool recover_from(source *s, sums *all, recovered *found, fault *why) {
   guess g;
-  if (!find_pairs(v, &g, &found->bad_row, why)) return false;
-  if (!make_sums(all, axes_length(v->from->axes, v->at), g.dim)) return fault_say(why, "out of memory");
-  for (int64_t row = 0; row < v->at->rows; row++) add_vector(all, v, &g, row);
+  if (!find_pairs(s, &g, &found->bad_row, why)) return false;
+  if (!make_sums(all, axes_length(s->v.from->axes, s->v.at), g.dim)) return fault_say(why, "out of memory");
+  for (int64_t row = 0; row < s->v.at->rows; row++) add_vector(all, s, &g, row);
   divide(all);
   found->pairs = g.pairs;
   found->start = g.start;
   found->dim = g.dim;
-  found->back = v->from->op == POSENC_ROPE && turn_forward(all, v->unit);
-  return make_table(all, v->at->dtype, found, why);
+  found->back = s->op == POSENC_ROPE && turn_forward(all, s->unit);
+  return make_table(all, s->v.at->dtype, found, why);
 }
 
-bool recover(const applied_arrays *from, recovered *found, fault *why) {
-  const stored *at = table_stored(from->x);
-  const size_t bytes = (size_t)at->dim * sizeof(double);
-  vectors v = {.from = from, .at = at, .scale = 1.0, .unit = ldexp(1.0, -format_of(at->dtype)->precision)};
+bool recover(const applied_arrays *from, posenc_op op, recovered *found, fault *why) {
+  source s = {.op = op, .scale = 1.0};
   sums all = {0};
   *found = (recovered){.bad_row = -1};
-  v.raw = malloc(bytes);
-  v.x = malloc(bytes);
-  v.out = malloc(bytes);
-  bool ok = v.raw && v.x && v.out;
+  bool ok = vectors_open(&s.v, from);
+  s.unit = ldexp(1.0, -format_of(s.v.at->dtype)->precision);
   if (ok)
-    ok = recover_from(&v, &all, found, why);
+    ok = recover_from(&s, &all, found, why);
   else
     fault_say(why, "out of memory");
-  free(v.raw);
-  free(v.x);
-  free(v.out);
+  vectors_close(&s.v);
   free(all.values);
   free(all.weights);
   return ok;

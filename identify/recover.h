@@ -3,14 +3,7 @@
 #ifndef POSENC_IDENTIFY_RECOVER_H
 #define POSENC_IDENTIFY_RECOVER_H
 
-#include "files/axes.h"
-#include "files/table.h"
-
-typedef struct applied_arrays {
-  table_file *x, *out; /* of the same axes and dtype */
-  const char *axes;
-  posenc_op op; /* add or rope */
-} applied_arrays;
+#include "files/vectors.h"
 
 typedef struct recovered {
   /* Cosines then sines (POSENC_SPLIT_CS) for rope, the columns for add; a row for each position. f64, or f32, whose
@@ -24,13 +17,17 @@ typedef struct recovered {
 } recovered;
 
 /*
- * Of rope: the columns that differ from x are turned. Pairs are those whose lengths keep one ratio, and whose rotation
- * is the same in all vectors of a position. Where slow columns cannot have changed visibly, those of the whole vector
- * count as turned. The table has the rotations, averaged over batches and heads by the squares of the pairs' lengths;
- * its precision is that of the dtype. Of add: the mean difference. False, and why, if no such table explains the
- * result, or x is not finite.
+ * For add, the table is the difference of the result and x, averaged over batches. For rope, it has sine and cosine of
+ * the angles by which pairs are turned, averaged over batches and heads, by the squares of the pairs' lengths. It is as
+ * precise as the dtype is.
+ *
+ * Rope turns columns in which the result differs from x. A pair is two columns whose length is multiplied by the same
+ * number in all pairs and vectors. If the slowest pair turns too little to be visible, all columns behind it count as
+ * turned, too.
+ *
+ * False, and the reason, if no table explains the result, or x is not finite.
  */
-bool recover(const applied_arrays *from, recovered *found, fault *why);
+bool recover(const applied_arrays *from, posenc_op op, recovered *found, fault *why);
 
 /* Frees what recover has made. */
 void recovered_free(recovered *found);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What add and rope made of an array: right results are accepted, wrong ones are explained, and what was applied is
-   recovered from either. */
+/* Results of add and rope in files: posenc check accepts the right ones and names the mistake in the wrong ones, and
+   posenc identify finds what was applied. */
 #include "common/field.h"
 #include "files/npy.h"
 #include "identify/identify.h"
@@ -17,7 +17,7 @@ enum { AXES = 4, MOST_DIM = 96, HEADER = NPY_HEADER_MAX };
 
 typedef enum rounded { AS_THEY_ARE, TO_BF16, TO_F16, TO_F32, TO_INT32 } rounded;
 
-/* What a program does to x; what is 0 here is as the problem has it. */
+/* What a program does to x. A frequency_dim of 0 is dim, a position_axis of 0 is l. */
 typedef struct doing {
   posenc_op op;
   posenc_dtype dtype;
@@ -28,7 +28,7 @@ typedef struct doing {
   int64_t first, start, dim, frequency_dim;
   char position_axis;
   rounded positions;
-  bool inverse, exchanged, nothing, negative_second;
+  bool inverse, exchanged, nothing, near_one;
 } doing;
 
 static const int64_t sizes_of_axes[] = {['b'] = 2, ['l'] = 150, ['h'] = 3, ['d'] = 64};
@@ -108,10 +108,13 @@ static void make_result(const doing *as, const array *x, const array *out) {
   }
 }
 
-/* Numbers that all dtypes have, some of them 0. */
+/* Numbers that all dtypes have: of many sizes, and some of them 0, or near ±1. */
 static void fill(const doing *as, const array *x) {
-  for (int64_t n = 0; n < x->rows * x->axes[x->count - 1]; n++)
-    round_to(as->dtype, x->bytes + x->header, n, as->size * (double)((int64_t)(random_bits() % 513) - 256) / 64.0);
+  for (int64_t n = 0; n < x->rows * x->axes[x->count - 1]; n++) {
+    int64_t number = (int64_t)(random_bits() % 513) - 256;
+    if (as->near_one) number = (number & 1 ? 1 : -1) * (64 + (number & 63));
+    round_to(as->dtype, x->bytes + x->header, n, as->size * (double)number / 64.0);
+  }
 }
 
 static table_file *opened(const array *a) {
@@ -119,6 +122,17 @@ static table_file *opened(const array *a) {
   table_file *made = table_open_memory(a->bytes, a->size, NULL, TABLE_ARRAY, &why);
   if (!made) printf("# %s\n", why.text);
   return made;
+}
+
+static applied_arrays opened_both(const doing *as, const array *x, const array *out) {
+  const applied_arrays both = {opened(x), opened(out), as->axes};
+  if (!both.x || !both.out) abort();
+  return both;
+}
+
+static void close_both(const applied_arrays *both) {
+  table_close(both->x);
+  table_close(both->out);
 }
 
 static array_request request_of(const doing *as) {
@@ -131,28 +145,31 @@ static array_request request_of(const doing *as) {
   problem.scaling.attention = as->attention;
   problem.first = as->first;
   problem.inverse = as->inverse;
-  return (array_request){.x_name = "x",
-                         .name = "out",
-                         .axes = as->axes,
-                         .problem = problem,
-                         .start = as->start,
-                         .max_ulp = 0.51,
-                         .replay = "posenc check"};
+  return (array_request){
+      .x_name = "x", .name = "out", .problem = problem, .start = as->start, .max_ulp = 0.51, .replay = "posenc check"};
+}
+
+/* The record of this result, where `asked` is expected; null, and the row, where x is not finite. */
+static json_t *verified(const doing *asked, const array *x, const array *out, int64_t *bad_row) {
+  array_request request = request_of(asked);
+  request.arrays = opened_both(asked, x, out);
+  json_t *record = verify_array(&request, bad_row);
+  close_both(&request.arrays);
+  return record;
+}
+
+static json_t *entry_of(const json_t *record) {
+  return json_array_get(json_object_get(record, "records"), 0);
 }
 
 /* The record of what `done` made of x, where `asked` is expected. */
 static json_t *record_of(const doing *asked, const doing *done) {
   const array x = new_array(asked), out = new_array(asked);
-  array_request request = request_of(asked);
   int64_t bad_row;
   fill(asked, &x);
   make_result(done, &x, &out);
-  request.x = opened(&x);
-  request.out = opened(&out);
-  json_t *record = request.x && request.out ? verify_array(&request, &bad_row) : NULL;
+  json_t *record = verified(asked, &x, &out, &bad_row);
   if (!record) abort();
-  table_close(request.x);
-  table_close(request.out);
   free(x.bytes);
   free(out.bytes);
   return record;
@@ -177,8 +194,8 @@ static void test_recovered(const doing *done, const char *what) {
   fault why = {""};
   fill(done, &x);
   make_result(done, &x, &out);
-  const applied_arrays from = {opened(&x), opened(&out), done->axes, done->op};
-  const bool is_rope = done->op == POSENC_ROPE, known = recover(&from, &found, &why);
+  const applied_arrays from = opened_both(done, &x, &out);
+  const bool is_rope = done->op == POSENC_ROPE, known = recover(&from, done->op, &found, &why);
   ok(known && (!is_rope || (found.pairs == done->layout && found.start == done->start && found.dim == done->dim &&
                             found.back == done->inverse)),
      "%s is recovered: pairs %d, columns from %ld, %ld of them, %s %s", what, (int)found.pairs, (long)found.start,
@@ -194,8 +211,7 @@ static void test_recovered(const doing *done, const char *what) {
      told ? told->how.formula.scale : 0.0, amplitude, told ? told->reason : "");
   if (told) identity_free(told);
   recovered_free(&found);
-  table_close(from.x);
-  table_close(from.out);
+  close_both(&from);
   free(x.bytes);
   free(out.bytes);
 }
@@ -206,7 +222,7 @@ static void test_right(doing as, const char *what) {
   static const char *const names[] = {"f32", "f64", "f16", "bf16"};
   for (int dtype = POSENC_F32; dtype <= POSENC_BF16; dtype++) {
     as.dtype = (posenc_dtype)dtype;
-    json_t *record = record_of(&as, &as), *entry = json_array_get(json_object_get(record, "records"), 0);
+    json_t *record = record_of(&as, &as), *entry = entry_of(record);
     const double ulp = field_number_or(json_object_get(entry, "max_ulp"), "ulp", INFINITY),
                  abs = field_number_or(json_object_get(entry, "max_abs"), "abs", INFINITY);
     const bool accurate =
@@ -229,6 +245,8 @@ static void test_right_ones(void) {
   RIGHT("halves", (void)0);
   RIGHT("neighbours", as.layout = POSENC_INTERLEAVED);
   RIGHT("neighbours, most too slow to be seen", (as.layout = POSENC_INTERLEAVED, as.base = 1e7));
+  RIGHT("neighbours that are alike, most too slow to be seen",
+        (as.layout = POSENC_INTERLEAVED, as.base = 1e7, as.near_one = true, as.first = -75));
   RIGHT("the first quarter, neighbours", (as.layout = POSENC_INTERLEAVED, as.dim = 16));
   RIGHT("small x", as.size = 0x1p-8);
   RIGHT("large x", as.size = 0x1p8);
@@ -252,7 +270,7 @@ static void test_right_ones(void) {
 static void test_wrong(doing asked, doing done, const char *cause) {
   for (int dtype = POSENC_F32; dtype <= POSENC_BF16; dtype++) {
     asked.dtype = done.dtype = (posenc_dtype)dtype;
-    json_t *record = record_of(&asked, &done), *entry = json_array_get(json_object_get(record, "records"), 0);
+    json_t *record = record_of(&asked, &done), *entry = entry_of(record);
     const char *told = field_string(entry, "cause");
     ok(strcmp(told, cause) == 0 && field_integer(record, "failed") > 0, "dtype %d: %s; told: %s", dtype, cause, told);
     json_decref(record);
@@ -316,19 +334,19 @@ static void test_sizes(void) {
   for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
     as.size = wrong.size = sizes[n];
     json_t *right = record_of(&as, &as), *bad = record_of(&as, &wrong);
-    const json_t *of_right = json_array_get(json_object_get(right, "records"), 0),
-                 *of_bad = json_array_get(json_object_get(bad, "records"), 0);
+    const json_t *of_right = entry_of(right), *of_bad = entry_of(bad);
     const double ulp = field_number_or(json_object_get(of_right, "max_ulp"), "ulp", INFINITY);
     ok(ulp <= 0.6 && json_is_null(json_object_get(of_right, "cause")) && field_integer(bad, "failed") == 1 &&
            strcmp(field_string(of_bad, "cause"), "nothing is turned") == 0,
        "x of size %g: %.3f ulp", sizes[n], ulp);
     json_decref(right);
     json_decref(bad);
+    test_recovered(&as, "x of that size");
   }
   as = plain;
   as.dtype = POSENC_F16;
   as.size = 0x1p-17;
-  json_t *record = record_of(&as, &as), *entry = json_array_get(json_object_get(record, "records"), 0);
+  json_t *record = record_of(&as, &as), *entry = entry_of(record);
   ok(json_is_null(json_object_get(entry, "cause")) &&
          field_number_or(json_object_get(entry, "max_ulp"), "ulp", INFINITY) <= 0.51,
      "subnormal numbers of f16 are not accused");
@@ -340,20 +358,14 @@ static void test_damaged_rest(void) {
   doing done = plain;
   done.dim = 32;
   const array x = new_array(&plain), out = new_array(&plain);
-  array_request request = request_of(&plain);
   int64_t bad_row;
   float *const values = (void *)(out.bytes + out.header);
   fill(&plain, &x);
   make_result(&done, &x, &out);
   for (int64_t row = 0; row < x.rows; row++) values[64 * row + 50] += 0.25f;
-  request.x = opened(&x);
-  request.out = opened(&out);
-  json_t *record = verify_array(&request, &bad_row);
-  ok(json_is_null(json_object_get(json_array_get(json_object_get(record, "records"), 0), "cause")),
-     "half is turned, the rest is damaged: no cause");
+  json_t *record = verified(&plain, &x, &out, &bad_row);
+  ok(json_is_null(json_object_get(entry_of(record), "cause")), "half is turned, the rest is damaged: no cause");
   json_decref(record);
-  table_close(request.x);
-  table_close(request.out);
   free(x.bytes);
   free(out.bytes);
 }
@@ -363,7 +375,7 @@ static void test_unknown(void) {
   doing done = plain;
   done.base = 12345.0;
   done.first = 7;
-  json_t *record = record_of(&plain, &done), *entry = json_array_get(json_object_get(record, "records"), 0);
+  json_t *record = record_of(&plain, &done), *entry = entry_of(record);
   ok(field_integer(record, "failed") == 1 && json_is_null(json_object_get(entry, "cause")),
      "another mistake: no cause");
   json_decref(record);
@@ -378,10 +390,10 @@ static void not_recovered(const doing *as, bool is_x, const char *want) {
   fill(as, &x);
   fill(as, &out);
   if (is_x) memcpy(out.bytes, x.bytes, x.size);
-  const applied_arrays from = {opened(&x), opened(&out), as->axes, as->op};
-  ok(!recover(&from, &found, &why) && !found.table && strcmp(why.text, want) == 0, "not recovered: %s", why.text);
-  table_close(from.x);
-  table_close(from.out);
+  const applied_arrays from = opened_both(as, &x, &out);
+  ok(!recover(&from, as->op, &found, &why) && !found.table && strcmp(why.text, want) == 0, "not recovered: %s",
+     why.text);
+  close_both(&from);
   free(x.bytes);
   free(out.bytes);
 }
@@ -397,7 +409,6 @@ static void test_untouched(void) {
   doing as = plain;
   as.dim = 32;
   const array x = new_array(&as), out = new_array(&as);
-  array_request request = request_of(&as);
   int64_t bad_row;
   fill(&as, &x);
   make_result(&as, &x, &out);
@@ -405,27 +416,19 @@ static void test_untouched(void) {
   for (int n = 0; n < 3; n++) {
     const float changed = n == 1 ? 5.0f : NAN;
     if (n) memcpy(out.bytes + at, &changed, sizeof changed);
-    request.x = opened(&x);
-    request.out = opened(&out);
-    json_t *record = verify_array(&request, &bad_row),
-           *check = json_array_get(json_object_get(json_array_get(json_object_get(record, "records"), 0), "checks"), 1);
+    json_t *record = verified(&as, &x, &out, &bad_row),
+           *check = json_array_get(json_object_get(entry_of(record), "checks"), 1);
     ok(json_is_true(json_object_get(check, "ok")) == (n == 0) && field_integer(check, "compared") == 900 * 32,
        "a column that is left alone: %s",
        n == 0   ? "as it was"
        : n == 1 ? "changed"
                 : "not a number");
     json_decref(record);
-    table_close(request.x);
-    table_close(request.out);
   }
   const float nan = NAN;
   memcpy(x.bytes + x.header + 4 * 64 * 321, &nan, sizeof nan);
-  request.x = opened(&x);
-  request.out = opened(&out);
-  const json_t *none = verify_array(&request, &bad_row);
+  const json_t *none = verified(&as, &x, &out, &bad_row);
   ok(!none && bad_row == 321, "x is no number in row %ld", (long)bad_row);
-  table_close(request.x);
-  table_close(request.out);
   free(x.bytes);
   free(out.bytes);
 }
@@ -434,15 +437,12 @@ static void test_untouched(void) {
 static void test_witness(void) {
   enum { ROW = 322, COLUMN = 40 };
   const array x = new_array(&plain), out = new_array(&plain);
-  array_request request = request_of(&plain);
   int64_t bad_row;
   float *const wrong = (void *)(out.bytes + out.header);
   fill(&plain, &x);
   make_result(&plain, &x, &out);
   wrong[64 * ROW + COLUMN] += 1.0f;
-  request.x = opened(&x);
-  request.out = opened(&out);
-  json_t *record = verify_array(&request, &bad_row), *entry = json_array_get(json_object_get(record, "records"), 0);
+  json_t *record = verified(&plain, &x, &out, &bad_row), *entry = entry_of(record);
   const char *const keys[] = {"max_ulp", "max_abs", "worst"};
   for (size_t n = 0; n < sizeof keys / sizeof *keys; n++) {
     const json_t *w = json_object_get(entry, keys[n]);
@@ -454,8 +454,6 @@ static void test_witness(void) {
   }
   ok(fabs(field_number_or(json_object_get(entry, "max_abs"), "abs", 0.0) - 1.0) < 1e-5, "it is off by 1");
   json_decref(record);
-  table_close(request.x);
-  table_close(request.out);
   free(x.bytes);
   free(out.bytes);
 }

@@ -204,14 +204,17 @@ check 'and options' test "$options" = '--op rope --x units.npy --layout interlea
 check 'that check takes, too' eval '"$POSENC" check turned.npy $options --max-ulp 0.51 >out 2>err'
 check 'other axes' ends 0 turned.npy --op rope --x units.npy --axes ld
 check 'that are usual are not told' eval '! says "posenc check FILE.*--axes"'
-"$POSENC" write --positions "$(yes 0 | head -300 | paste -s -d , -)" --dim 64 --layout interleaved-cs -o units.npy
 python3 -c '
 import numpy
 for name in "units", "turned": numpy.save(name + "4.npy", numpy.load(name + ".npy")[None, None])' 2>/dev/null &&
-  {
-    check 'heads before positions' ends 0 turned4.npy --op rope --x units4.npy --axes bhld
-    check 'are told' says '^posenc check FILE --op rope --x X --axes bhld --layout interleaved --base 500000 --offset 7 holds'
-  }
+  have_four=yes
+if [ -n "${have_four-}" ]; then
+  check 'heads before positions' ends 0 turned4.npy --op rope --x units4.npy --axes bhld
+  check 'are told' \
+    says '^posenc check FILE --op rope --x X --axes bhld --layout interleaved --base 500000 --offset 7 holds'
+else
+  skip 'heads before positions' 'no NumPy here'
+fi
 check 'as JSON' ends 0 turned.npy --op rope --x units.npy --format json
 for pair in '"op": "rope"' '"pairs": "interleaved"' '"axes": "ld"' '"start": 0' '"dim": 64' '"back": false'; do
   check "has $pair" says "$pair"

@@ -13,14 +13,6 @@
 
 enum { SAMPLES = 64, EXPLAINED = 16 };
 
-/* Vectors of x and of the result, as doubles. */
-typedef struct samples {
-  const array_request *request;
-  int64_t count, dim; /* vectors, and the columns of one */
-  int64_t *rows;
-  double *x, *got;
-} samples;
-
 /* Which position a vector is taken to have: the one that was asked for, a neighbour, that one in another type, or its
    index on another axis. */
 typedef enum trial_positions { AS_ASKED, NEXT, BEFORE, IN_BF16, IN_F16, IN_F32, IN_INT32, ON_AXIS } trial_positions;
@@ -35,39 +27,12 @@ typedef struct trial {
   bool nothing, exchanged; /* the result is x; sine and cosine are exchanged */
 } trial;
 
-/* ---- samples --------------------------------------------------------------------------------------------------- */
-
-static bool take_samples(const array_request *request, samples *s) {
-  const stored *at = table_stored(request->x);
-  const size_t elements = (size_t)SAMPLES * (size_t)at->dim;
-  unsigned char *row = malloc((size_t)at->dim * posenc_dtype_bytes(at->dtype));
-  *s = (samples){.request = request, .count = at->rows < SAMPLES ? at->rows : SAMPLES, .dim = at->dim};
-  s->rows = calloc(SAMPLES, sizeof *s->rows);
-  s->x = malloc(elements * sizeof *s->x);
-  s->got = malloc(elements * sizeof *s->got);
-  const bool ok = row && s->rows && s->x && s->got;
-  for (int64_t n = 0; ok && n < s->count; n++) {
-    s->rows[n] = s->count > 1 ? (int64_t)((double)n * (double)(at->rows - 1) / (double)(s->count - 1)) : 0;
-    table_rows(request->x, s->rows[n], 1, row);
-    for (int64_t c = 0; c < s->dim; c++) s->x[n * s->dim + c] = format_element(at->dtype, row, c);
-    table_rows(request->out, s->rows[n], 1, row);
-    for (int64_t c = 0; c < s->dim; c++) s->got[n * s->dim + c] = format_element(at->dtype, row, c);
-  }
-  free(row);
-  return ok;
-}
-
-static void free_samples(samples *s) {
-  free(s->rows);
-  free(s->x);
-  free(s->got);
-}
-
 /* ---- trials ---------------------------------------------------------------------------------------------------- */
 
 static int64_t position_by(const trial *t, const array_request *request, int64_t row) {
   int64_t indices[STORED_AXES];
-  const int64_t position = array_position(request, axes_index(request->axes, table_stored(request->x), row, indices));
+  const int64_t position =
+      array_position(request, axes_index(request->arrays.axes, table_stored(request->arrays.x), row, indices));
   switch (t->positions) {
   case AS_ASKED:
     break;
@@ -108,8 +73,8 @@ static double pair_error(const trial *t, double least, fast_pair by, const doubl
 }
 
 /* The largest error of all samples; infinite if the trial cannot be made. */
-static double error_of(const trial *t, const samples *s) {
-  const array_request *request = s->request;
+static double error_of(const trial *t, const array_request *request, vectors *v) {
+  const int64_t count = v->at->rows < SAMPLES ? v->at->rows : SAMPLES;
   const posenc_columns at = posenc_layout_columns(t->problem.layout, t->columns);
   const format *f = format_of(request->problem.dtype);
   const double least = ldexp(1.0, f->least + f->precision);
@@ -117,9 +82,11 @@ static double error_of(const trial *t, const samples *s) {
   fast_oracle *reference = fast_create(&t->problem, 0);
   fast_pair *by = calloc((size_t)t->problem.dim / 2 + 1, sizeof *by);
   double worst = reference && by ? 0.0 : INFINITY;
-  for (int64_t n = 0; n < s->count && isfinite(worst); n++) {
-    const double *x = s->x + n * s->dim + request->start, *got = s->got + n * s->dim + request->start;
-    fast_row(reference, position_by(t, request, s->rows[n]), by);
+  for (int64_t n = 0; n < count && isfinite(worst); n++) {
+    const double *x = v->x + request->start, *got = v->out + request->start;
+    const int64_t row = vectors_sample(v, n, count);
+    vectors_read(v, row);
+    fast_row(reference, position_by(t, request, row), by);
     for (int64_t i = 0; i < pairs; i++) {
       const int64_t first = at.sin + i * at.step, second = at.cos + i * at.step;
       const double error =
@@ -135,13 +102,14 @@ static double error_of(const trial *t, const samples *s) {
 }
 
 typedef struct search {
-  const samples *s;
+  const array_request *request;
+  vectors *v;
   double least;
   array_cause best;
 } search;
 
 __attribute__((format(printf, 3, 4))) static void try(search *all, const trial *t, const char *text, ...) {
-  const double error = error_of(t, all->s);
+  const double error = error_of(t, all->request, all->v);
   if (!(error < all->least)) return;
   va_list arguments;
   va_start(arguments, text);
@@ -181,17 +149,17 @@ static void try_positions(search *all, const trial *asked) {
       [NEXT] = "positions are one more",           [BEFORE] = "positions are one less",
       [IN_BF16] = "positions are rounded to bf16", [IN_F16] = "positions are rounded to f16",
       [IN_F32] = "positions are rounded to f32",   [IN_INT32] = "positions are integers of 32 bits"};
-  const array_request *request = all->s->request;
-  const stored *at = table_stored(request->x);
+  const array_request *request = all->request;
+  const stored *at = all->v->at;
   trial t = *asked;
   for (t.positions = NEXT; t.positions < ON_AXIS; t.positions++) try(all, &t, "%s", texts[t.positions]);
   for (t.axis = 0; t.axis + 1 < at->axis_count; t.axis++)
-    if (at->axes[t.axis] > 1 && request->axes[t.axis] != AXIS_POSITIONS)
-      try(all, &t, "positions are the indices of axis %zu, %c", t.axis, request->axes[t.axis]);
+    if (at->axes[t.axis] > 1 && request->arrays.axes[t.axis] != AXIS_POSITIONS)
+      try(all, &t, "positions are the indices of axis %zu, %c", t.axis, request->arrays.axes[t.axis]);
 }
 
 static void try_columns(search *all, const trial *asked) {
-  const int64_t dim = asked->problem.dim, columns = table_stored(all->s->request->x)->dim;
+  const int64_t dim = asked->problem.dim, columns = all->v->at->dim;
   if (asked->problem.op != POSENC_ROPE) return;
   trial t = *asked;
   t.problem.dim = columns;
@@ -231,12 +199,13 @@ static void try_formula(search *all, const trial *asked) {
 
 array_cause array_cause_of(const array_request *request, double max_ulp) {
   enum { RIGHT = 2 };
-  samples s = {0};
-  search all = {.s = &s};
+  vectors v = {0};
+  search all = {.request = request, .v = &v};
   trial asked = {.problem = request->problem, .columns = request->problem.dim, .factor = 1.0, .x_factor = 1.0};
   asked.problem.positions = NULL;
-  if (!(max_ulp <= RIGHT) && take_samples(request, &s)) {
-    const double unit = ldexp(1.0, -format_of(request->problem.dtype)->precision), error = error_of(&asked, &s);
+  if (!(max_ulp <= RIGHT) && vectors_open(&v, &request->arrays)) {
+    const double unit = ldexp(1.0, -format_of(request->problem.dtype)->precision),
+                 error = error_of(&asked, request, &v);
     all.least = error / EXPLAINED;
     if (isfinite(error) && error > EXPLAINED * unit) {
       try_pairs(&all, &asked);
@@ -245,6 +214,6 @@ array_cause array_cause_of(const array_request *request, double max_ulp) {
       try_formula(&all, &asked);
     }
   }
-  free_samples(&s);
+  vectors_close(&v);
   return all.best;
 }

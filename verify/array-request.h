@@ -3,13 +3,11 @@
 #ifndef POSENC_VERIFY_ARRAY_REQUEST_H
 #define POSENC_VERIFY_ARRAY_REQUEST_H
 
-#include "files/axes.h"
-#include "files/table.h"
+#include "files/vectors.h"
 
 typedef struct array_request {
-  table_file *x, *out; /* arrays of the same axes and dtype, x of finite numbers */
+  applied_arrays arrays; /* x of finite numbers */
   const char *x_name, *name;
-  const char *axes;
   /* Add or rope of one head: rows are the positions, dim the columns that have been worked on, from column `start` on;
      the dtype is the files'. Positions of a list are whole. At most TABLE_COLUMNS_MAX columns. */
   posenc_problem problem;

@@ -42,13 +42,13 @@ enum { OF_ACCURACY, OF_UNTOUCHED };
 
 /* "b 0, l 5, h 3, d 12" */
 static void tell_place(const array_request *request, int64_t row, int64_t column, char *text, size_t size) {
-  const size_t count = table_stored(request->x)->axis_count;
+  const size_t count = table_stored(request->arrays.x)->axis_count;
   int64_t indices[STORED_AXES];
   int used = 0;
-  axes_index(request->axes, table_stored(request->x), row, indices);
+  axes_index(request->arrays.axes, table_stored(request->arrays.x), row, indices);
   indices[count - 1] = column;
   for (size_t axis = 0; axis < count && (size_t)used < size; axis++)
-    used += snprintf(text + used, size - (size_t)used, "%s%c %" PRId64, axis ? ", " : "", request->axes[axis],
+    used += snprintf(text + used, size - (size_t)used, "%s%c %" PRId64, axis ? ", " : "", request->arrays.axes[axis],
                      indices[axis]);
 }
 
@@ -88,7 +88,7 @@ static void check_untouched(array_exam *e, int64_t row, int64_t position, const 
 
 static void check_vector(array_exam *e, int64_t row, const unsigned char *x, const unsigned char *got) {
   const posenc_problem *problem = &e->request->problem;
-  const int64_t position = array_position(e->request, axes_index(e->request->axes, e->at, row, NULL));
+  const int64_t position = array_position(e->request, axes_index(e->request->arrays.axes, e->at, row, NULL));
   const size_t ahead = (size_t)e->request->start * posenc_dtype_bytes(problem->dtype);
   octave *in = octaves_at(&e->by_size, position);
   const applied_row vector = {.problem = problem,
@@ -129,8 +129,8 @@ static bool check_blocks(array_exam *e, int64_t *bad_row) {
     rows = all - row < block ? all - row : block;
     progress_show("check", e->request->name, (double)row * (double)e->at->dim, (double)all * (double)e->at->dim,
                   "elements");
-    table_rows(e->request->x, row, rows, e->x);
-    table_rows(e->request->out, row, rows, e->got);
+    table_rows(e->request->arrays.x, row, rows, e->x);
+    table_rows(e->request->arrays.out, row, rows, e->got);
     for (int64_t r = 0; r < rows; r++) {
       const size_t at = (size_t)r * row_bytes;
       *bad_row = row + r;
@@ -201,7 +201,7 @@ static json_t *record_of(array_exam *e) {
   for (size_t n = 0; n < sizeof properties / sizeof *properties; n++)
     json_array_append_new(checks, record_check(property_name(properties[n]), &e->checks[n]));
   const file_record record = {.name = request->name,
-                              .table = request->out,
+                              .table = request->arrays.out,
                               .shape = &of,
                               .command = request->replay,
                               .limit = is_limited ? &limit : NULL,
@@ -213,13 +213,13 @@ static json_t *record_of(array_exam *e) {
                               .worst = is_limited ? witness_json(e, &a->max_ulp, e->rows_of[0]) : json_null(),
                               .positions = octaves_json(&e->by_size, NULL),
                               .checks = checks};
-  return record_of_file(&record,
-                        json_pack("{s:o, s:s, s:I, s:s?}", "x", record_name(request->x_name), "axes", request->axes,
-                                  "start", (json_int_t)request->start, "cause", *cause.text ? cause.text : NULL));
+  return record_of_file(&record, json_pack("{s:o, s:s, s:I, s:s?}", "x", record_name(request->x_name), "axes",
+                                           request->arrays.axes, "start", (json_int_t)request->start, "cause",
+                                           *cause.text ? cause.text : NULL));
 }
 
 json_t *verify_array(const array_request *request, int64_t *bad_row) {
-  array_exam e = {.request = request, .at = table_stored(request->x), .rows_of = {-1, -1}};
+  array_exam e = {.request = request, .at = table_stored(request->arrays.x), .rows_of = {-1, -1}};
   const size_t row_bytes = (size_t)e.at->dim * posenc_dtype_bytes(e.at->dtype),
                block = row_bytes < BLOCK_BYTES ? BLOCK_BYTES : row_bytes;
   json_t *record = NULL;

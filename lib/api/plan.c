@@ -162,41 +162,33 @@ posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows,
   return rows_make(&plan->rows, row, rows, out);
 }
 
-/* A table of a rope cache; null if it is not wanted. */
+/* One of the two tables of a rope cache. */
 typedef struct cache_table {
-  char *out;
+  const posenc_plan *plan;
+  char *out; /* null if it is not wanted */
   bool streamed;
-  const rows_loops *loops;
-  posenc_layout layout;
-  posenc_dtype dtype;
   size_t row_bytes, different_bytes; /* of a row, and of its different values */
 } cache_table;
 
 static cache_table cache_table_at(const posenc_plan *plan, int64_t rows, void *out) {
   const posenc_problem *problem = &plan->problem;
-  const size_t element_bytes = posenc_dtype_bytes(problem->dtype), bytes = (size_t)problem->dim * element_bytes;
-  cache_table to = {out,
-                    false,
-                    plan->rows.loops,
-                    problem->layout,
-                    problem->dtype,
-                    problem->layout == POSENC_SPLIT ? bytes / 2 : bytes,
-                    bytes / 2};
-  to.streamed =
-      out && (plan->stores == POSENC_STORES_STREAMING ||
-              (plan->stores == POSENC_STORES_AUTO && store_pays(to.row_bytes, (size_t)rows, element_bytes, out)));
-  return to;
+  const size_t bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype),
+               row_bytes = problem->layout == POSENC_SPLIT ? bytes / 2 : bytes;
+  const bool streamed = out && store_streams_rows(plan->stores, row_bytes, rows, problem->dtype, out);
+  return (cache_table){plan, out, streamed, row_bytes, bytes / 2};
 }
 
 /* Rows of the table, from rows of both. What is streamed is made in `part` first, `some` rows at a time. */
 static void store_cache(const cache_table *to, int64_t row, int64_t rows, const char *from, int64_t some, char *part) {
+  const rows_loops *loops = to->plan->rows.loops;
+  const posenc_problem *problem = &to->plan->problem;
   char *out = to->out + (size_t)row * to->row_bytes;
   for (int64_t done = 0, next; to->out && done < rows; done += next) {
     next = rows - done < some ? rows - done : some;
     char *const made = to->streamed ? part : out;
     for (int64_t r = 0; r < next; r++, from += 2 * to->different_bytes)
-      to->loops->spread(to->layout, to->dtype, to->different_bytes, from, made + (size_t)r * to->row_bytes);
-    if (to->streamed) to->loops->stream((size_t)next * to->row_bytes, part, out);
+      loops->spread(problem->layout, problem->dtype, to->different_bytes, from, made + (size_t)r * to->row_bytes);
+    if (to->streamed) loops->stream((size_t)next * to->row_bytes, part, out);
     out += (size_t)next * to->row_bytes;
   }
 }

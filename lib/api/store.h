@@ -32,10 +32,17 @@ static inline bool store_pays(size_t row_bytes, size_t rows, size_t element_byte
   return row_bytes * rows >= store_streams_from(row_bytes, element_bytes) && !store_is_new(out, row_bytes * rows);
 }
 
-static inline bool store_streams(posenc_stores wish, const posenc_problem *problem, int64_t rows, const void *out) {
-  const size_t element_bytes = posenc_dtype_bytes(problem->dtype), row_bytes = (size_t)problem->dim * element_bytes;
+/* Whether a plan with that wish streams so many rows of its dtype to `out`. */
+static inline bool store_streams_rows(posenc_stores wish, size_t row_bytes, int64_t rows, posenc_dtype dtype,
+                                      const void *out) {
   return wish == POSENC_STORES_STREAMING ||
-         (wish == POSENC_STORES_AUTO && store_pays(row_bytes, (size_t)rows, element_bytes, out));
+         (wish == POSENC_STORES_AUTO && store_pays(row_bytes, (size_t)rows, posenc_dtype_bytes(dtype), out));
+}
+
+/* The same of rows of a table. */
+static inline bool store_streams(posenc_stores wish, const posenc_problem *problem, int64_t rows, const void *out) {
+  const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+  return store_streams_rows(wish, row_bytes, rows, problem->dtype, out);
 }
 
 /* Columns of each row before the first that begins a cache line, and of each half of a row, as split layouts have them;
