@@ -59,8 +59,8 @@ static posenc_status prepare_cr(const posenc_problem *problem, const posenc_opti
 
 /* ---- parts ---- */
 
-/* A part has at least 64 KiB to write. */
-enum { LEAST_BYTES = 1 << 16, MOST_PARTS = 256 };
+/* A part has at least 64 KiB to write; a block, and a run of blocks between exact anchors, as many rows. */
+enum { LEAST_BYTES = 1 << 16, MOST_PARTS = 256, BLOCK = 32, RUN = 256 };
 
 /* Rows, or sequences, from one end to the next. */
 typedef struct parts {
@@ -75,15 +75,17 @@ static int64_t begin_of(const parts *all, int64_t part) {
 /* The end of a part that should end at `end`, as a place from `first` on: where the kernels' blocks of 32 positions
    end, and of a long part their runs of 256, so that few anchors are computed twice. */
 static int64_t end_of_block(int64_t first, int64_t begin, int64_t end) {
-  const int64_t grid = end - begin > 512 ? 256 : 32,
+  const int64_t grid = end - begin > 2 * RUN ? RUN : BLOCK,
                 past = (int64_t)(((uint64_t)first + (uint64_t)end + 16) % (uint64_t)grid);
   return end - past > begin ? end - past : end;
 }
 
 /* Each takes one thread's share of what is left, so that the last are small: a thread that was late, or slow, then
-   leaves little to wait for. `blocks`: they end where blocks do. */
+   leaves little to wait for. `blocks`: they end where blocks do, and have a run's rows where there are so many for each
+   thread: the anchors that every part begins with take as long as 24 rows (doc/performance.md). */
 static void divide(parts *made, int threads, int64_t count, int64_t item_bytes, bool blocks, int64_t first) {
-  const int64_t fewest = (LEAST_BYTES + item_bytes - 1) / item_bytes, least = blocks && fewest < 32 ? 32 : fewest;
+  const int64_t fewest = (LEAST_BYTES + item_bytes - 1) / item_bytes, even = (count + threads - 1) / threads,
+                run = even < RUN ? even : RUN, least = blocks && fewest < run ? run : fewest;
   int64_t done = 0;
   made->count = 0;
   while (done < count) {

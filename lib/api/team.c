@@ -26,20 +26,28 @@ typedef cpu_set_t processors;
 typedef int processors;
 #endif
 
-/* Memory that the plan and its helpers share: the last of them frees it. */
+enum { LINE = 64 };
+
+/* Memory that the plan and its helpers share: the last of them frees it. What changes within a call has cache lines of
+   its own, as helpers that wait for a call read `calls` all the time. */
 struct team {
-  pthread_mutex_t mutex; /* of all that follows and is not atomic */
+  pthread_mutex_t mutex; /* of `helpers`, `ending` and the two conditions */
   pthread_cond_t called, done;
-  int threads, helpers, asleep, working; /* wanted, with the caller; that run; that sleep; that have a part */
-  bool busy, ending;                     /* a call has them; they are to end */
-  _Atomic pid_t process;                 /* they are of; 0: none was started */
-  atomic_uint calls;                     /* changes with each call */
-  processors allowed;                    /* to the caller that started them */
-  int processor;                         /* of the present caller */
+  int threads, helpers; /* wanted, with the caller; that run */
+  bool ending;
+  atomic_bool busy;      /* a call has the helpers: what is not atomic below is its */
+  _Atomic pid_t process; /* they are of; 0: none was started */
+  processors allowed;    /* to the caller that started them */
+  int processor;         /* of the present caller */
   team_work *work;
   void *argument;
-  int64_t parts, next;
-  double ended; /* the last call, in seconds */
+  int64_t parts;
+  double ended;                     /* the last call, in seconds */
+  _Alignas(LINE) atomic_uint calls; /* changes with each call */
+  atomic_int asleep;
+  _Alignas(LINE) _Atomic int64_t next;
+  atomic_int working;        /* helpers that may take parts: the caller does not return before they are done */
+  atomic_bool open, awaited; /* there may be parts to take; the caller sleeps until no helper works */
 };
 
 static double seconds(void) {
@@ -105,47 +113,52 @@ static void start_off(team *t, pthread_attr_t *how) {
 
 /* ---- helpers ---- */
 
-/* With the mutex, which it gives up during a part: parts, as long as there are any. */
 static void take_parts(team *t) {
-  while (t->next < t->parts) {
-    const int64_t part = t->next++;
-    pthread_mutex_unlock(&t->mutex);
-    t->work(t->argument, part);
-    pthread_mutex_lock(&t->mutex);
-  }
+  for (int64_t part; (part = atomic_fetch_add(&t->next, 1)) < t->parts;) t->work(t->argument, part);
 }
 
-/* Until another call, or the end; with the mutex. */
-static void await_call(team *t, unsigned seen) {
-  pthread_mutex_unlock(&t->mutex);
+/* Until there is another call than the one seen; false: the team ends. */
+static bool await_call(team *t, unsigned *seen) {
   const double start = seconds();
-  while (atomic_load_explicit(&t->calls, memory_order_relaxed) == seen && seconds() - start < awake_seconds)
-    pause_briefly();
+  while (atomic_load(&t->calls) == *seen && seconds() - start < awake_seconds) pause_briefly();
+  if (atomic_load(&t->calls) == *seen) {
+    pthread_mutex_lock(&t->mutex);
+    atomic_fetch_add(&t->asleep, 1);
+    while (atomic_load(&t->calls) == *seen && !t->ending) pthread_cond_wait(&t->called, &t->mutex);
+    atomic_fetch_sub(&t->asleep, 1);
+    pthread_mutex_unlock(&t->mutex);
+  }
+  const unsigned calls = atomic_load(&t->calls);
+  const bool is_call = calls != *seen;
+  *seen = calls;
+  return is_call;
+}
+
+/* `working` before `open`: a caller that closes, and then finds nobody at work, has the fields of the call to itself. */
+static void help_call(team *t) {
+  atomic_fetch_add(&t->working, 1);
+  if (atomic_load(&t->open)) {
+    keep_off(t);
+    take_parts(t);
+  }
+  if (atomic_fetch_sub(&t->working, 1) != 1 || !atomic_load(&t->awaited)) return;
   pthread_mutex_lock(&t->mutex);
-  t->asleep++;
-  while (atomic_load(&t->calls) == seen && !t->ending) pthread_cond_wait(&t->called, &t->mutex);
-  t->asleep--;
+  pthread_cond_signal(&t->done);
+  pthread_mutex_unlock(&t->mutex);
 }
 
 static void *help(void *argument) {
   team *t = argument;
   unsigned seen = 0; /* a helper starts within the first call */
+  while (await_call(t, &seen)) help_call(t);
   pthread_mutex_lock(&t->mutex);
-  while (!t->ending) {
-    if (atomic_load(&t->calls) == seen) await_call(t, seen);
-    seen = atomic_load(&t->calls);
-    keep_off(t);
-    t->working++;
-    take_parts(t);
-    if (--t->working == 0) pthread_cond_signal(&t->done);
-  }
   const bool last = --t->helpers == 0;
   pthread_mutex_unlock(&t->mutex);
   if (last) munmap(t, sizeof *t);
   return NULL;
 }
 
-/* With the mutex. Nobody waits for their end: beside other work, that took as long as a call of 4 ms. */
+/* Nobody waits for their end: beside other work, that took as long as a call of 4 ms. */
 static void start_helpers(team *t) {
   pthread_attr_t how;
   pthread_t helper;
@@ -188,30 +201,26 @@ void team_destroy(team *t) {
   if (last) munmap(t, sizeof *t);
 }
 
-/* With the mutex: until no helper is at work. Most are done soon. */
+/* Until no helper is at work. Most are done soon. */
 static void await_helpers(team *t) {
   const double start = seconds();
-  while (t->working && seconds() - start < awake_seconds) {
-    pthread_mutex_unlock(&t->mutex);
-    pause_briefly();
-    pthread_mutex_lock(&t->mutex);
-  }
-  while (t->working) pthread_cond_wait(&t->done, &t->mutex);
+  while (atomic_load(&t->working) && seconds() - start < awake_seconds) pause_briefly();
+  if (!atomic_load(&t->working)) return;
+  pthread_mutex_lock(&t->mutex);
+  atomic_store(&t->awaited, true);
+  while (atomic_load(&t->working)) pthread_cond_wait(&t->done, &t->mutex);
+  atomic_store(&t->awaited, false);
+  pthread_mutex_unlock(&t->mutex);
 }
 
 static bool take_helpers(team *t, int64_t parts) {
   const pid_t process = atomic_load(&t->process);
   if (parts < 2 || t->threads < 2 || (process && process != getpid())) return false;
-  pthread_mutex_lock(&t->mutex);
-  const bool taken = !t->busy;
-  if (taken) t->busy = true;
-  if (!taken) pthread_mutex_unlock(&t->mutex);
-  return taken;
+  return !atomic_exchange(&t->busy, true);
 }
 
-/* With the mutex. */
 static bool is_worthwhile(const team *t, double alone) {
-  if (t->asleep < t->helpers || seconds() - t->ended < awake_seconds) return true;
+  if (atomic_load(&t->asleep) < t->helpers || seconds() - t->ended < awake_seconds) return true;
   return alone >= (t->helpers || t->ended > 0 ? worth_waking : worth_starting);
 }
 
@@ -219,19 +228,26 @@ static void run_alone(int64_t parts, team_work *work, void *argument) {
   for (int64_t part = 0; part < parts; part++) work(argument, part);
 }
 
-/* With the mutex, which it gives up on the way. */
+static void wake_helpers(team *t) {
+  if (!atomic_load(&t->asleep)) return;
+  pthread_mutex_lock(&t->mutex);
+  pthread_cond_broadcast(&t->called);
+  pthread_mutex_unlock(&t->mutex);
+}
+
 static void run_with_helpers(team *t, int64_t parts, team_work *work, void *argument) {
   t->work = work;
   t->argument = argument;
   t->parts = parts;
-  t->next = 0;
   t->processor = own_processor();
+  atomic_store(&t->next, 0);
+  atomic_store(&t->open, true);
   atomic_fetch_add(&t->calls, 1);
-  if (t->asleep) pthread_cond_broadcast(&t->called);
+  wake_helpers(t);
   if (!atomic_load(&t->process)) start_helpers(t);
   take_parts(t);
+  atomic_store(&t->open, false);
   await_helpers(t);
-  t->parts = t->next = 0;
 }
 
 void team_run(team *t, int64_t parts, team_work *work, void *argument, double alone) {
@@ -239,14 +255,10 @@ void team_run(team *t, int64_t parts, team_work *work, void *argument, double al
     run_alone(parts, work, argument);
     return;
   }
-  if (is_worthwhile(t, alone)) {
+  if (is_worthwhile(t, alone))
     run_with_helpers(t, parts, work, argument);
-  } else {
-    pthread_mutex_unlock(&t->mutex);
+  else
     run_alone(parts, work, argument);
-    pthread_mutex_lock(&t->mutex);
-  }
   t->ended = seconds();
-  t->busy = false;
-  pthread_mutex_unlock(&t->mutex);
+  atomic_store(&t->busy, false);
 }
