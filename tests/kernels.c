@@ -190,6 +190,28 @@ static void test_same_bits(const shape *shapes, size_t count) {
   }
 }
 
+/* A competitor's rows have the same bits by either way to store them. */
+static void test_peers_stores(const shape *shapes, size_t count) {
+  size_t kernel_count;
+  const posenc_kernel *const *kernels = peers_kernels(&kernel_count);
+  for (size_t k = 0; k < kernel_count; k++) {
+    size_t compared = 0, different = 0;
+    for (size_t i = 0; i < count; i++) {
+      uint64_t want, got;
+      if (!digest(kernels[k], &shapes[i].problem, 1, POSENC_STORES_REGULAR, &want) ||
+          !digest(kernels[k], &shapes[i].problem, 1, POSENC_STORES_STREAMING, &got))
+        continue;
+      compared++;
+      different += want != got;
+    }
+    if (posenc_kernel_refusal(kernels[k], NULL, NULL))
+      skip(kernels[k]->name, "it does not run here");
+    else
+      ok(compared > 0 && different == 0, "%s: the same bits by either stores on %zu tables", kernels[k]->name,
+         compared);
+  }
+}
+
 int main(void) {
   static shape shapes[256];
   const size_t count = corners(shapes, sizeof shapes / sizeof *shapes - LARGE);
@@ -208,6 +230,7 @@ int main(void) {
   test_contracts(kernels, kernel_count, 0, applied, applied_count);
   kernels = posenc_kernels(&kernel_count);
   test_contracts(kernels, kernel_count, 0, applied, applied_count);
+  test_peers_stores(shapes, count);
   test_same_bits(shapes, count + large(shapes + count));
   return tap_done();
 }

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* ---- instruction sets -------------------------------------------------------------------------- */
 
@@ -43,6 +45,7 @@ static rows_writer *writer_of(rows_kernel which, unsigned tiers) {
 
 typedef struct plan {
   rows_writer *write;
+  posenc_stores stores;
   void *frequencies; /* radians per position, float or double; zeros up to a multiple of ROWS_PADDING */
 } plan;
 
@@ -70,6 +73,7 @@ static posenc_status prepare(const posenc_problem *problem, const posenc_options
   plan *made = malloc(sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->write = writer_of(which, allowed_tiers(options));
+  made->stores = options->stores;
   made->frequencies = frequencies_of(problem, single);
   if (!made->frequencies) {
     free(made);
@@ -85,9 +89,19 @@ static void release(void *constants) {
   free(made);
 }
 
+/* Peers get the stores that the library's kernels get (lib/api/store.h): large tables bypass the caches, unless they are
+   written to new memory. */
+static bool should_stream(posenc_stores wish, const posenc_problem *problem, int64_t rows, const void *out) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  unsigned char there = 1;
+  if (wish != POSENC_STORES_AUTO) return wish == POSENC_STORES_STREAMING;
+  return (double)rows * (double)problem->dim * sizeof(float) >= 0x1p24 &&
+         (mincore((char *)((uintptr_t)out & ~(uintptr_t)(page - 1)), 1, &there) != 0 || there & 1);
+}
+
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const plan *made = constants;
-  made->write(made->frequencies, problem, row, rows, out);
+  made->write(made->frequencies, problem, row, rows, should_stream(made->stores, problem, rows, out), out);
 }
 
 static const char *can_do(const posenc_problem *problem) {

@@ -86,8 +86,10 @@ INLINE float_pairs pairs_of_doubles(const void *frequencies, int64_t index, int6
 }
 
 /* The first `count` elements, or all if that is more than there are. */
-INLINE void put(float *to, floats values, int64_t count) {
-  if (count >= FLOATS)
+INLINE void put(float *to, floats values, int64_t count, bool streams) {
+  if (count >= FLOATS && streams)
+    INTRINSIC(stream_ps)(to, values);
+  else if (count >= FLOATS)
     memcpy(to, &values, sizeof values);
   else if (count > 0)
     memcpy(to, &values, (size_t)count * sizeof(float));
@@ -97,22 +99,34 @@ INLINE void put(float *to, floats values, int64_t count) {
 #define FIRST(i) (i) / 2, FLOATS + (i) / 2
 #define SECOND(i) LANES + (i) / 2, FLOATS + LANES + (i) / 2
 
-INLINE void write_rows(pairs_at *pairs, const void *frequencies, const posenc_problem *problem, int64_t row,
-                       int64_t rows, float *out) {
+INLINE void put_rows(pairs_at *pairs, const void *frequencies, const posenc_problem *problem, int64_t row, int64_t rows,
+                     bool streams, float *out) {
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const int64_t count = problem->dim / 2;
   for (int64_t r = 0; r < rows; r++, out += problem->dim)
     for (int64_t i = 0; i < count; i += FLOATS) {
       const float_pairs found = pairs(frequencies, i, problem->first + row + r);
       if (at.step == 1) {
-        put(out + at.sin + i, found.sines, count - i);
-        put(out + at.cos + i, found.cosines, count - i);
+        put(out + at.sin + i, found.sines, count - i, streams);
+        put(out + at.cos + i, found.cosines, count - i, streams);
       } else {
         const floats even = at.sin == 0 ? found.sines : found.cosines, odd = at.sin == 0 ? found.cosines : found.sines;
-        put(out + 2 * i, __builtin_shufflevector(even, odd, EACH(FIRST)), 2 * (count - i));
-        put(out + 2 * i + FLOATS, __builtin_shufflevector(even, odd, EACH(SECOND)), 2 * (count - i) - FLOATS);
+        put(out + 2 * i, __builtin_shufflevector(even, odd, EACH(FIRST)), 2 * (count - i), streams);
+        put(out + 2 * i + FLOATS, __builtin_shufflevector(even, odd, EACH(SECOND)), 2 * (count - i) - FLOATS, streams);
       }
     }
+}
+
+/* Every vector of a row, or of a half of it, is aligned if the first is and they are whole. */
+INLINE void write_rows(pairs_at *pairs, const void *frequencies, const posenc_problem *problem, int64_t row,
+                       int64_t rows, bool streams, float *out) {
+  const int64_t half = posenc_layout_columns(problem->layout, problem->dim).step == 1 ? problem->dim / 2 : problem->dim;
+  if (streams && half % FLOATS == 0 && (uintptr_t)out % sizeof(floats) == 0) {
+    put_rows(pairs, frequencies, problem, row, rows, true, out);
+    _mm_sfence();
+  } else {
+    put_rows(pairs, frequencies, problem, row, rows, false, out);
+  }
 }
 
 /* Defines the writer NAME of rows whose pairs are pairs_of_TYPE with the function SINCOS. */
@@ -120,8 +134,9 @@ INLINE void write_rows(pairs_at *pairs, const void *frequencies, const posenc_pr
   INLINE float_pairs name##_pairs(const void *frequencies, int64_t index, int64_t position) {                          \
     return pairs_of_##type(frequencies, index, position, sincos);                                                      \
   }                                                                                                                    \
-  static void name(const void *frequencies, const posenc_problem *problem, int64_t row, int64_t rows, float *out) {    \
-    write_rows(name##_pairs, frequencies, problem, row, rows, out);                                                    \
+  static void name(const void *frequencies, const posenc_problem *problem, int64_t row, int64_t rows, bool streams,    \
+                   float *out) {                                                                                       \
+    write_rows(name##_pairs, frequencies, problem, row, rows, streams, out);                                           \
   }
 
 /* ---- the libraries ----------------------------------------------------------------------------- */

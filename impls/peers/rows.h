@@ -18,8 +18,10 @@ typedef enum rows_kernel {
   ROWS_KERNELS
 } rows_kernel;
 
-/* posenc_kernel's execute, for f32 tables. The frequencies are of the type in the kernel's name. */
-typedef void rows_writer(const void *frequencies, const posenc_problem *problem, int64_t row, int64_t rows, float *out);
+/* posenc_kernel's execute, for f32 tables. The frequencies are of the type in the kernel's name. streams: past the
+   caches, where rows begin with whole vectors. */
+typedef void rows_writer(const void *frequencies, const posenc_problem *problem, int64_t row, int64_t rows,
+                         bool streams, float *out);
 
 /* By rows_kernel; null where the library was not there when posenc was built. */
 extern rows_writer *const rows_generic[ROWS_KERNELS], *const rows_avx2[ROWS_KERNELS], *const rows_avx512[ROWS_KERNELS];
