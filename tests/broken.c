@@ -56,20 +56,22 @@ static float *element(float *table, const posenc_problem *problem, int64_t row, 
   return at >= row && at < row + rows ? &table[(at - row) * problem->dim + column] : NULL;
 }
 
-static EXECUTE(one_ulp) {
-  float *x = element(rows_of(constants, problem, row, rows, out), problem, row, rows, 177, 41);
-  if (x) *x = nextafterf(*x, 2.0f);
-}
+/* Defines the honest rows, but for the element x of one position and column; and then DONE to the table. */
+#define WRONG_AT(name, position, column, VALUE)                                                                        \
+  static EXECUTE(name) {                                                                                               \
+    float *x = element(rows_of(constants, problem, row, rows, out), problem, row, rows, position, column);             \
+    if (x) *x = VALUE;                                                                                                 \
+  }
+#define AFTERWARDS(name, DONE)                                                                                         \
+  static EXECUTE(name) {                                                                                               \
+    float *table = rows_of(constants, problem, row, rows, out);                                                        \
+    DONE;                                                                                                              \
+  }
 
-static EXECUTE(one_nan) {
-  float *x = element(rows_of(constants, problem, row, rows, out), problem, row, rows, ROWS - 1, DIM - 1);
-  if (x) *x = NAN;
-}
-
-static EXECUTE(above_one) {
-  float *x = element(rows_of(constants, problem, row, rows, out), problem, row, rows, 0, 1);
-  if (x) *x = nextafterf(1.0f, 2.0f);
-}
+WRONG_AT(one_ulp, 177, 41, nextafterf(*x, 2.0f))
+WRONG_AT(one_nan, ROWS - 1, DIM - 1, NAN)
+WRONG_AT(nan_at_five, 5, 4, NAN)
+WRONG_AT(above_one, 0, 1, nextafterf(1.0f, 2.0f))
 
 /* Within a bound that allows it, but no sine or cosine. */
 static EXECUTE(just_above_one) {
@@ -99,17 +101,9 @@ static EXECUTE(wrong_beside_other_rows) {
     table[0] = 0.75f;
 }
 
-static EXECUTE(far_past_the_end) {
-  rows_of(constants, problem, row, rows, out)[rows * problem->dim + 900] = 0.0f;
-}
-
-static EXECUTE(past_the_end) {
-  rows_of(constants, problem, row, rows, out)[rows * problem->dim] = 0.0f;
-}
-
-static EXECUTE(before_the_start) {
-  ((char *)rows_of(constants, problem, row, rows, out))[-1] = 0;
-}
+AFTERWARDS(far_past_the_end, table[rows * problem->dim + 900] = 0.0f)
+AFTERWARDS(past_the_end, table[rows * problem->dim] = 0.0f)
+AFTERWARDS(before_the_start, ((char *)table)[-1] = 0)
 
 static EXECUTE(untouched) {
   float *x = element(out, problem, row, rows, ROWS - 1, DIM - 1), kept = x ? *x : 0.0f;
@@ -134,20 +128,9 @@ static EXECUTE(long_tables_only) {
 }
 
 /* By an ulp, which is within twice the error. */
-static EXECUTE(other_bits_in_short_tables) {
-  float *table = rows_of(constants, problem, row, rows, out);
-  if (problem->rows < 20) table[0] = nextafterf(table[0], 0.0f);
-}
+AFTERWARDS(other_bits_in_short_tables, if (problem->rows < 20) table[0] = nextafterf(table[0], 0.0f))
 
-static EXECUTE(wrong_in_long_pieces) {
-  float *table = rows_of(constants, problem, row, rows, out);
-  if (row > 0 && rows > 20) table[7] = nextafterf(table[7], 2.0f);
-}
-
-static EXECUTE(nan_at_five) {
-  float *x = element(rows_of(constants, problem, row, rows, out), problem, row, rows, 5, 4);
-  if (x) *x = NAN;
-}
+AFTERWARDS(wrong_in_long_pieces, if (row > 0 && rows > 20) table[7] = nextafterf(table[7], 2.0f))
 
 static EXECUTE(last_row) {
   float *table = rows_of(constants, problem, row, rows, out);

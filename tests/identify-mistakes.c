@@ -6,38 +6,22 @@ enum { ROWS = 300, DIM = 64 };
 
 /* The exponent of column j, of which the frequency is base^-exponent. */
 typedef double exponent_of(int j);
+#define EXPONENT(name, VALUE)                                                                                          \
+  static double name(int j) {                                                                                          \
+    return VALUE;                                                                                                      \
+  }
 
-static double of_pair(int j) {
-  return (double)(j / 2 * 2) / DIM;
-}
-static double of_column_doubled(int j) {
-  return 2.0 * j / DIM;
-}
-static double of_column(int j) {
-  return (double)j / DIM;
-}
-static double of_pair_halved(int j) {
-  return (double)(j / 2) / DIM;
-}
-static double of_pair_doubled(int j) {
-  return 2.0 * (j / 2 * 2) / DIM;
-}
-static double of_more_columns(int j) {
-  return (double)(j / 2 * 2) / (4 * DIM);
-}
-static double of_odd_columns(int j) {
-  return (double)(j / 2 * 2) / 90;
-}
-static double of_last_first(int j) {
-  return 1.0 - of_pair(j + 2);
-}
-static double of_other_sign(int j) {
-  return -of_pair(j);
-}
+EXPONENT(of_pair, (double)(j / 2 * 2) / DIM)
+EXPONENT(of_column_doubled, 2.0 * j / DIM)
+EXPONENT(of_column, (double)j / DIM)
+EXPONENT(of_pair_halved, (double)(j / 2) / DIM)
+EXPONENT(of_pair_doubled, 2.0 * (j / 2 * 2) / DIM)
+EXPONENT(of_more_columns, (double)(j / 2 * 2) / (4 * DIM))
+EXPONENT(of_odd_columns, (double)(j / 2 * 2) / 90)
+EXPONENT(of_last_first, 1.0 - of_pair(j + 2))
+EXPONENT(of_other_sign, -of_pair(j))
 /* Frequencies 0.015, 0.025 .. with base 10000. */
-static double of_even_steps(int j) {
-  return -log(0.015 + 0.01 * (double)(j / 2)) / log(1e4);
-}
+EXPONENT(of_even_steps, -log(0.015 + 0.01 * (double)(j / 2)) / log(1e4))
 
 typedef enum change {
   NONE,
