@@ -4,7 +4,7 @@
 #include "common/field.h"
 #include "reports/model/answer.h"
 #include "reports/model/choice.h"
-#include "reports/model/claims.h"
+#include "reports/model/compose.h"
 #include "reports/page/pareto.h"
 #include "tests/tap.h"
 
