@@ -376,8 +376,8 @@ static int run_machines(const options *given) {
   for (size_t i = 0; i < count; i++) reports[i] = load_json(NULL, files[i], 0);
   if (!output_make_folder(folder)) die_folder(folder);
   refuse_inputs(folder, files, count);
-  const int status = report_write_machines(folder, reports, files, count, given->labels.items, given->labels.count,
-                                           given->command_line);
+  const int status = report_write_machines(
+      folder, &(machines_inputs){reports, files, count, given->labels.items, given->labels.count, given->command_line});
   if (status != STATUS_ERROR) print_page(folder);
   for (size_t i = 0; i < count; i++) json_decref(reports[i]);
   free(reports);
