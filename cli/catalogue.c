@@ -33,10 +33,8 @@ static plugin *plugins;
 static size_t plugin_count;
 
 static void append(const posenc_kernel *const *more, size_t count) {
-  const posenc_kernel **grown = reallocarray(kernels, kernel_count + count, sizeof(*grown));
-  if (!grown) die("out of memory");
-  memcpy(grown + kernel_count, more, count * sizeof(*grown));
-  kernels = grown;
+  kernels = allocated(reallocarray(kernels, kernel_count + count, sizeof(*kernels)));
+  memcpy(kernels + kernel_count, more, count * sizeof(*kernels));
   kernel_count += count;
 }
 
@@ -214,16 +212,12 @@ static void add_option(const char *path) {
 }
 
 static void add_digest(const char *path) {
-  digest_text *grown = realloc(digests, (digest_count + 1) * sizeof *grown);
-  if (!grown) die("out of memory");
-  digests = grown;
+  digests = allocated(reallocarray(digests, digest_count + 1, sizeof *digests));
   if (!file_digest(path, &digests[digest_count++])) die_value("--plugin", path, strerror(errno));
 }
 
 static void add_plugin(const char *path, const posenc_kernel *const *list) {
-  plugin *grown = realloc(plugins, (plugin_count + 1) * sizeof *grown);
-  if (!grown) die("out of memory");
-  plugins = grown;
+  plugins = allocated(reallocarray(plugins, plugin_count + 1, sizeof *plugins));
   plugins[plugin_count++] = (plugin){path, list};
 }
 

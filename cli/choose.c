@@ -80,10 +80,8 @@ static selection select_problem(const options *given) {
   keep_candidates(given, &chosen);
   if (given->problem.op == POSENC_TABLE) return chosen;
   const posenc_problem table = posenc_table_of(&given->problem);
-  shape *grown = realloc(chosen.shapes, 2 * sizeof *grown);
-  if (!grown) die("out of memory");
-  grown[1] = shape_of(&table);
-  chosen.shapes = grown;
+  chosen.shapes = allocated(realloc(chosen.shapes, 2 * sizeof *chosen.shapes));
+  chosen.shapes[1] = shape_of(&table);
   chosen.shape_count = 2;
   return chosen;
 }
@@ -108,11 +106,8 @@ typedef struct kept {
 } kept;
 
 static void add_line(kept *all, const char *line) {
-  char **grown = realloc(all->lines, (all->count + 1) * sizeof *grown);
-  char *copy = strdup(line);
-  if (!grown || !copy) die("out of memory");
-  all->lines = grown;
-  all->lines[all->count++] = copy;
+  all->lines = allocated(reallocarray(all->lines, all->count + 1, sizeof *all->lines));
+  all->lines[all->count++] = allocated(strdup(line));
 }
 
 /* The lines of a wisdom file; none if it does not exist. Exits if the file is something else. */

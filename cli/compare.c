@@ -88,8 +88,7 @@ static char **arguments_of(const options *given, int side) {
                                "--min-time", TEXT_OF(RUN_MIN_TIME)};
   enum { OURS = sizeof ours / sizeof *ours };
   const size_t more = given->operand_count - 2;
-  char **arguments = calloc(1 + OURS + more + 1, sizeof *arguments);
-  if (!arguments) die("out of memory");
+  char **arguments = allocated(calloc(1 + OURS + more + 1, sizeof *arguments));
   arguments[0] = given->operands[side];
   memcpy(arguments + 1, ours, sizeof ours);
   memcpy(arguments + 1 + OURS, given->operands + 2, more * sizeof *arguments);
@@ -121,8 +120,7 @@ static bool draw(void) {
 static json_t *compare_programs(const options *given, const compare_limits *limits) {
   char **arguments[] = {arguments_of(given, 0), arguments_of(given, 1)};
   json_t *last[] = {NULL, NULL};
-  blocks *all = blocks_open((size_t)given->blocks);
-  if (!all) die("out of memory");
+  blocks *all = allocated(blocks_open((size_t)given->blocks));
   for (int block = 0; block < given->blocks; block++) {
     const int first = draw();
     const int order[] = {first, !first, !first, first};
@@ -133,8 +131,7 @@ static json_t *compare_programs(const options *given, const compare_limits *limi
     }
   }
   progress_clear();
-  json_t *json = compare_blocks(all, last[0], last[1], limits);
-  if (!json) die("out of memory");
+  json_t *json = allocated(compare_blocks(all, last[0], last[1], limits));
   blocks_close(all);
   for (int side = 0; side < 2; side++) {
     json_decref(last[side]);

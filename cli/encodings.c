@@ -191,8 +191,8 @@ selection select_encoded(const options *given, const char *name) {
   const bool is_table = strcmp(name, "dropout") != 0, is_added = !is_table || strcmp(name, "learned") == 0;
   const bool sized = is_given(given, OPTION_LEN) || is_given(given, OPTION_DIM);
   refuse_options(given, name, is_added);
-  selection chosen = {.kernels = calloc(1, sizeof(*chosen.kernels)), .shapes = calloc(4, sizeof *chosen.shapes)};
-  if (!chosen.kernels || !chosen.shapes) die("out of memory");
+  selection chosen = {.kernels = allocated(calloc(1, sizeof(*chosen.kernels))),
+                      .shapes = allocated(calloc(4, sizeof *chosen.shapes))};
   for (int n = 0; n < (sized ? 1 : 2); n++) {
     if (strcmp(name, "alibi") == 0) {
       chosen.shapes[chosen.shape_count++] = alibi_shape(given, n);

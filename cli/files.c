@@ -138,8 +138,7 @@ static void require_room(const char *path, double bytes) {
   struct statvfs disk;
   const char *slash = strrchr(path, '/');
   if (strcmp(path, "-") == 0 || (stat(path, &at) == 0 && !S_ISREG(at.st_mode))) return;
-  char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-  if (!folder) die("out of memory");
+  char *folder = allocated(slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("."));
   if (statvfs(folder, &disk) == 0) {
     const double room = (double)disk.f_bavail * (double)disk.f_frsize;
     char why[100];

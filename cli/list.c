@@ -205,8 +205,7 @@ static void print_problems(FILE *out) {
 /* The options of a family of tables that follow --len and --dim, as text to be freed. */
 static char *options_of_family(int n) {
   const posenc_problem problem = family_problem(n, 1);
-  char *text = problem_options(&problem), *rest = text;
-  if (!text) die("out of memory");
+  char *text = allocated(problem_options(&problem)), *rest = text;
   for (int words = 0; words < 4 && *rest; words += *rest++ == ' ') continue;
   memmove(text, rest, strlen(rest) + 1);
   return text;

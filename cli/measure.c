@@ -6,6 +6,7 @@
 #include "common/isolate.h"
 #include "common/work.h"
 #include "impls/recipes/recipes.h"
+#include "records/print.h"
 #include "verify/cases.h"
 
 #include <errno.h>
@@ -44,10 +45,8 @@ static void require_searchable(const options *given, const selection *chosen) {
 }
 
 static void add_shapes(selection *chosen, const shape *shapes, size_t count) {
-  shape *grown = realloc(chosen->shapes, (chosen->shape_count + count) * sizeof *grown);
-  if (!grown) die("out of memory");
-  memcpy(grown + chosen->shape_count, shapes, count * sizeof *shapes);
-  chosen->shapes = grown;
+  chosen->shapes = allocated(reallocarray(chosen->shapes, chosen->shape_count + count, sizeof *shapes));
+  memcpy(chosen->shapes + chosen->shape_count, shapes, count * sizeof *shapes);
   chosen->shape_count += count;
 }
 
@@ -118,15 +117,13 @@ static void ignore_lost(const posenc_kernel *kernel, const char *words, void *ar
 /* For each kernel in order: null, or why it can compute none of the shapes. Null also for kernels that crash when
    asked: the measurement reports that. */
 static json_t *refusals_of(const options *given, const selection *chosen) {
-  question asked = {given, chosen, calloc(chosen->kernel_count + 1, sizeof *asked.left_out)};
-  if (!asked.left_out) die("out of memory");
+  question asked = {given, chosen, allocated(calloc(chosen->kernel_count + 1, sizeof *asked.left_out))};
   const isolation how = {chosen->kernels, chosen->kernel_count, given->silence, NULL, NULL};
   const isolated end = isolate_team(ask_kernels, &asked, &how, asked.left_out, ignore_lost);
   char words[400];
   describe_exit(&end, words, sizeof words);
   if (!end.result) die("asking the kernels: %s", words);
-  json_t *answers = json_loads(end.result, 0, NULL);
-  if (!answers) die("out of memory");
+  json_t *answers = allocated(json_loads(end.result, 0, NULL));
   free(end.result);
   free(asked.left_out);
   return answers;
@@ -170,8 +167,7 @@ void require_named(const options *given, const selection *chosen) {
 }
 
 selection select_cases(const options *given, const char *const *files, size_t count) {
-  selection chosen = {.cases = calloc(count, sizeof *chosen.cases)};
-  if (!chosen.cases) die("out of memory");
+  selection chosen = {.cases = allocated(calloc(count, sizeof *chosen.cases))};
   for (size_t i = 0; i < count; i++) {
     char why[200];
     chosen.cases[i] = (verify_cases){cases_load(files[i], why, sizeof why), quoted_line("--cases", 1, &files[i]), {""}};
@@ -188,8 +184,7 @@ selection select_cases(const options *given, const char *const *files, size_t co
 static selection select_recipes_of(const options *given, const shape *table, const shape *other) {
   size_t count;
   const posenc_kernel *const *recipes = recipes_shipped(&count);
-  selection chosen = {.kernels = calloc(count, sizeof(*chosen.kernels)), .profile = VERIFY_POINTS};
-  if (!chosen.kernels) die("out of memory");
+  selection chosen = {.kernels = allocated(calloc(count, sizeof(*chosen.kernels))), .profile = VERIFY_POINTS};
   add_shapes(&chosen, table, 1);
   for (size_t i = 0; i < count; i++) {
     const posenc_options how = options_of_plan(given, recipes[i]);
@@ -219,10 +214,8 @@ size_t select_recipes(const options *given, selection chosen[RECIPE_TABLES]) {
 
 static void add_kernels(selection *chosen, const selection *more) {
   const size_t count = chosen->kernel_count + more->kernel_count;
-  const posenc_kernel **grown = reallocarray(chosen->kernels, count, sizeof(*grown));
-  if (!grown) die("out of memory");
-  memcpy(grown + chosen->kernel_count, more->kernels, more->kernel_count * sizeof(*grown));
-  chosen->kernels = grown;
+  chosen->kernels = allocated(reallocarray(chosen->kernels, count, sizeof(*chosen->kernels)));
+  memcpy(chosen->kernels + chosen->kernel_count, more->kernels, more->kernel_count * sizeof(*chosen->kernels));
   chosen->kernel_count = count;
 }
 
@@ -230,8 +223,7 @@ void add_recipes(const options *given, selection *timed) {
   selection recipes[RECIPE_TABLES];
   const size_t tables = select_recipes(given, recipes), before = timed->kernel_count;
   for (size_t t = 0; t < tables; t++) add_kernels(timed, &recipes[t]);
-  timed->kernel_counts = calloc(timed->shape_count + 1, sizeof *timed->kernel_counts);
-  if (!timed->kernel_counts) die("out of memory");
+  timed->kernel_counts = allocated(calloc(timed->shape_count + 1, sizeof *timed->kernel_counts));
   for (size_t s = 0; s < timed->shape_count; s++) {
     timed->kernel_counts[s] = before;
     for (size_t t = 0; t < tables; t++)
@@ -258,10 +250,9 @@ void die_unmeasured(void) {
 }
 
 json_t *measure_accuracy(const options *given, const selection *chosen, size_t count, bool explain) {
-  verify_part *parts = calloc(count, sizeof *parts);
+  verify_part *parts = allocated(calloc(count, sizeof *parts));
   size_t plugin_count;
   const digest_text *plugins = catalogue_plugins(&plugin_count);
-  if (!parts) die("out of memory");
   for (size_t i = 0; i < count; i++)
     parts[i] = (verify_part){chosen[i].kernels,     chosen[i].kernel_count, chosen[i].shapes,
                              chosen[i].shape_count, chosen[i].cases,        chosen[i].profile};
@@ -296,9 +287,14 @@ int accuracy_status(const json_t *record) {
   return json_integer_value(json_object_get(record, "failed")) > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
 }
 
+int trusted_status(const json_t *record) {
+  char why[200];
+  if (!record) return EXIT_SUCCESS;
+  return record_mistrust(record, why, sizeof why) ? STATUS_FAILED_CHECK : accuracy_status(record);
+}
+
 void select_modes(selection *chosen, unsigned modes) {
-  chosen->modes = realloc(chosen->modes, (chosen->shape_count + 1) * sizeof *chosen->modes);
-  if (!chosen->modes) die("out of memory");
+  chosen->modes = allocated(realloc(chosen->modes, (chosen->shape_count + 1) * sizeof *chosen->modes));
   for (size_t i = 0; i < chosen->shape_count; i++) chosen->modes[i] = modes;
 }
 

@@ -54,6 +54,9 @@ __attribute__((noreturn)) void die_unmeasured(void);
 /* STATUS_FAILED_CHECK if a promise was broken, else EXIT_SUCCESS. */
 int accuracy_status(const json_t *record);
 
+/* The same, and STATUS_FAILED_CHECK if the record compared nothing. A null record is no failure. */
+int trusted_status(const json_t *record);
+
 /* Sets the same modes for every shape. */
 void select_modes(selection *chosen, unsigned modes);
 

@@ -39,18 +39,15 @@ static const char notes[] = "Which records can be merged:\n"
 
 /* The exit status of posenc verify or posenc bench for the record. */
 static int status_of(const json_t *record) {
-  char why[200];
-  if (!record) return EXIT_SUCCESS;
   const json_t *benchmarks = json_object_get(record, "benchmarks");
   if (benchmarks) return json_array_size(benchmarks) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
-  return record_mistrust(record, why, sizeof why) ? STATUS_FAILED_CHECK : accuracy_status(record);
+  return trusted_status(record);
 }
 
 static int run(options *given) {
   char **names = given->operands;
   const size_t count = given->operand_count;
-  json_t **records = calloc(count, sizeof(*records));
-  if (!records) die("out of memory");
+  json_t **records = allocated(calloc(count, sizeof(*records)));
   for (size_t i = 0; i < count; i++) records[i] = load_json(NULL, names[i], 0);
   char why[900];
   json_t *merged = merge_records(records, names, count, why, sizeof why);

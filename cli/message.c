@@ -67,6 +67,11 @@ void die_value(const char *option, const char *value, const char *reason) {
   die("%s %s: %s", option, shown(value), reason);
 }
 
+void *allocated(void *memory) {
+  if (!memory) die("out of memory");
+  return memory;
+}
+
 void finish(int status) {
   if (status != STATUS_ERROR && (fflush(stdout) != 0 || ferror(stdout))) die("standard output: %s", strerror(errno));
   leave(status);

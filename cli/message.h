@@ -23,6 +23,9 @@ __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...
 /* The same for the value of an option, or of an environment variable. */
 __attribute__((noreturn)) void die_value(const char *option, const char *value, const char *reason);
 
+/* The memory that was just allocated; if it is null, the program ends with STATUS_ERROR. */
+void *allocated(void *memory);
+
 /* Exits with the status, or with STATUS_ERROR if standard output could not be written. */
 __attribute__((noreturn)) void finish(int status);
 

@@ -278,9 +278,7 @@ static int parse_name(const char *name, const char *text, const option_row *row)
 }
 
 static void append_text(texts *list, const char *text) {
-  const char **grown = reallocarray(list->items, list->count + 1, sizeof(*grown));
-  if (!grown) die("out of memory");
-  list->items = grown;
+  list->items = allocated(reallocarray(list->items, list->count + 1, sizeof(*list->items)));
   list->items[list->count++] = text;
 }
 

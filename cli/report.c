@@ -372,13 +372,12 @@ static int run_machines(const options *given) {
   check_labels(&given->labels);
   if (count < 2) die("%s: one report alone; side by side takes two", files[0]);
   if (given->labels.count > count) die_value("--label", given->labels.items[count], "there is no machine for it");
-  json_t **reports = calloc(count, sizeof(*reports));
-  if (!reports) die("out of memory");
+  json_t **reports = allocated(calloc(count, sizeof(*reports)));
   for (size_t i = 0; i < count; i++) reports[i] = load_json(NULL, files[i], 0);
   if (!output_make_folder(folder)) die_folder(folder);
   refuse_inputs(folder, files, count);
-  const int status = report_write_machines(folder, reports, files, count, given->labels.items, given->labels.count,
-                                           given->command_line);
+  const int status = report_write_machines(
+      folder, &(machines_inputs){reports, files, count, given->labels.items, given->labels.count, given->command_line});
   if (status != STATUS_ERROR) print_page(folder);
   for (size_t i = 0; i < count; i++) json_decref(reports[i]);
   free(reports);

@@ -36,9 +36,8 @@ static void select_by_glob(const name_list *list, const char *glob, bool *select
 
 /* Which names the globs match, which are separated by commas: a new array. */
 static bool *select_by_globs(const name_list *list, const char *globs) {
-  bool *selected = calloc(list->count, sizeof *selected);
-  char *words = strdup(globs), *rest = words;
-  if (!selected || !words) die("out of memory");
+  bool *selected = allocated(calloc(list->count, sizeof *selected));
+  char *words = allocated(strdup(globs)), *rest = words;
   for (char *glob; (glob = strsep(&rest, ","));) select_by_glob(list, glob, selected);
   free(words);
   return selected;
@@ -103,9 +102,8 @@ void rename_kernels(options *given) {
 
 const posenc_kernel **select_kernels(const options *given, size_t *count) {
   const name_list list = kernel_names(is_given(given, OPTION_KERNEL) ? "--kernel" : NULL);
-  const posenc_kernel **chosen = calloc(list.count, sizeof(*chosen));
+  const posenc_kernel **chosen = allocated(calloc(list.count, sizeof(*chosen)));
   bool *selected = select_by_globs(&list, given->kernel ? given->kernel : "*");
-  if (!chosen) die("out of memory");
   *count = 0;
   for (size_t i = 0; i < list.count; i++)
     if (selected[i]) chosen[(*count)++] = all_kernels()[i];
@@ -153,9 +151,8 @@ void die_encoding(const char *name) {
 
 const posenc_encoding **select_encodings(const char *globs, size_t *count) {
   const name_list list = encoding_names();
-  const posenc_encoding **chosen = calloc(list.count, sizeof(*chosen));
+  const posenc_encoding **chosen = allocated(calloc(list.count, sizeof(*chosen)));
   bool *selected = select_by_globs(&list, globs);
-  if (!chosen) die("out of memory");
   *count = 0;
   for (size_t i = 0; i < list.count; i++)
     if (selected[i]) chosen[(*count)++] = all_encodings()[i];

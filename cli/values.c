@@ -60,11 +60,9 @@ int64_t parse_numbers(const char *option, const char *text, const char *between,
   /* The problem points at the numbers, so they stay until the program ends. */
   static double **kept;
   static size_t kept_count;
-  double **grown = realloc(kept, (kept_count + 1) * sizeof *kept);
   fault why;
   int64_t count;
-  if (!grown) die("out of memory");
-  kept = grown;
+  kept = allocated(reallocarray(kept, kept_count + 1, sizeof *kept));
   /* A list with a mistake would be taken for the name of a file that does not exist. */
   if (files && !is_list(text, between) && *text != '@' && access(text, F_OK) != 0 && errno == ENOENT)
     die_value(option, text, "neither a list of numbers nor a file");
@@ -134,10 +132,9 @@ static void take_key(const char *option, const scaling_form *form, char *word, b
 }
 
 int64_t parse_scaling(const char *option, const char *text, bool files, posenc_scaling *scaling) {
-  char *words = strdup(text), *rest = words;
+  char *words = allocated(strdup(text)), *rest = words;
   int64_t factors = 0;
   unsigned seen = 0;
-  if (!words) die("out of memory");
   const scaling_form *form = find_form(option, text, strsep(&rest, ","));
   *scaling = form->defaults;
   while (rest) take_key(option, form, strsep(&rest, ","), files, &seen, &factors, scaling);

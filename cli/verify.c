@@ -122,13 +122,6 @@ static void refuse_rows(const options *given) {
   if (odd && given->problem.dim % 2) die_value("--odd", odd, reason);
 }
 
-/* The exit status of a record, which may be null. */
-static int status_of(const json_t *record) {
-  char why[200];
-  if (!record) return EXIT_SUCCESS;
-  return record_mistrust(record, why, sizeof why) ? STATUS_FAILED_CHECK : accuracy_status(record);
-}
-
 static void print_mistrust(const json_t *record) {
   char why[200];
   if (record && record_mistrust(record, why, sizeof why)) fprintf(stderr, "posenc verify: %s\n", why);
@@ -175,7 +168,7 @@ static int run(options *given) {
   if (globs || (is_everything(given) && given->only.number == given->only.of))
     encodings = encodings_record(given, globs ? globs : "*");
   if (print != record_print_tap && print != record_print_text) print_mistrust(record); /* these have it */
-  const int status = status_of(record) != EXIT_SUCCESS ? status_of(record) : status_of(encodings);
+  const int of_kernels = trusted_status(record), status = of_kernels ? of_kernels : trusted_status(encodings);
   record = joined(record, encodings, print == field_print);
   print(record, output_stream(out));
   json_decref(record);

@@ -87,8 +87,7 @@ static const int64_t *whole_positions(const options *given) {
   const int64_t count = list ? given->problem.rows : 0;
   for (int64_t n = 0; n < count; n++)
     if (list[n] != floor(list[n]) || fabs(list[n]) > 0x1p53) die("--positions: %g is not a whole number", list[n]);
-  int64_t *whole = list ? malloc((size_t)count * sizeof *whole) : NULL;
-  if (list && !whole) die("out of memory");
+  int64_t *whole = list ? allocated(malloc((size_t)count * sizeof *whole + 1)) : NULL;
   for (int64_t n = 0; n < count; n++) whole[n] = (int64_t)list[n];
   return whole;
 }
@@ -137,8 +136,7 @@ static void take_learned(work *w) {
   const stored *at = table_stored(w->table);
   if (!is_given(given, OPTION_DTYPE)) w->dtype = at->dtype;
   w->dim = at->dim;
-  w->row = malloc((size_t)w->dim * posenc_dtype_bytes(at->dtype));
-  if (!w->row) die("out of memory");
+  w->row = allocated(malloc((size_t)w->dim * posenc_dtype_bytes(at->dtype)));
   char reason[64];
   snprintf(reason, sizeof reason, "the table has 0 .. %" PRId64, at->rows - 1);
   check_positions(w, at->rows, reason);

@@ -108,11 +108,11 @@ static int64_t rows_of_piece(const posenc_slice *slice, size_t row_bytes) {
 }
 
 static void drop_rows(const dropout_loops *loops, const posenc_dropout *d, const columns *by,
-                      const posenc_problem *problem, const posenc_slice *slice, int64_t r, int64_t rows, char *out) {
+                      const posenc_problem *problem, const posenc_slice *slice, char *out) {
   const int64_t dim = problem->dim, element = (int64_t)posenc_dtype_bytes(problem->dtype);
   uint32_t words[CHUNK];
   for (int64_t sequence = 0; sequence < slice->batch; sequence++)
-    for (int64_t n = r; n < r + rows; n++) {
+    for (int64_t n = 0; n < slice->rows; n++) {
       char *row = out + (sequence * slice->stride + n * dim) * element;
       for (int64_t from = 0, count; from < dim; from += count) {
         const int64_t position = problem->first + slice_row(slice, n);
@@ -146,8 +146,9 @@ posenc_status posenc_apply_dropout(const posenc_plan *plan, const posenc_slice *
     else
       piece.row += r;
     const int64_t at = r * problem->dim * element;
-    status = posenc_apply(plan, &piece, (const char *)x + at, (char *)out + at);
-    if (status == POSENC_OK) drop_rows(loops, dropout, &by, problem, &slice, r, rows, out);
+    char *to = (char *)out + at;
+    status = posenc_apply(plan, &piece, (const char *)x + at, to);
+    if (status == POSENC_OK) drop_rows(loops, dropout, &by, problem, &piece, to);
   }
   free(by.threshold);
   return status;

@@ -2,45 +2,34 @@
 #include "records/print.h"
 
 #include "common/contract.h"
-#include "common/field.h"
 
+#include <inttypes.h>
 #include <string.h>
 
-static const char *const names[] = {"frequency", "phase", "trig", "store"};
-enum { PARTS = sizeof names / sizeof *names };
-
-static void print_worst(const json_t *worst, const char *prefix, FILE *stream) {
+static void print_worst(const record_explained_error *worst, const char *prefix, FILE *stream) {
+  const record_signed_parts *parts = &worst->parts;
   fprintf(stream,
-          "%sthe largest error, %+.3g at p = %" JSON_INTEGER_FORMAT ", i = %" JSON_INTEGER_FORMAT ", %s:", prefix,
-          field_number(worst, "error"), json_integer_value(json_object_get(worst, "position")),
-          json_integer_value(json_object_get(worst, "index")), field_string(worst, "function"));
-  for (int n = 0; n < PARTS; n++)
-    fprintf(stream, "%s %s %+.3g", n ? "," : "", names[n], field_number(json_object_get(worst, "parts"), names[n]));
-  fputc('\n', stream);
+          "%sthe largest error, %+.3g at p = %" PRId64 ", i = %" PRId64
+          ", %s: frequency %+.3g, phase %+.3g, trig %+.3g, store %+.3g\n",
+          prefix, worst->error, worst->position, worst->index, worst->function, parts->frequency, parts->phase,
+          parts->trig, parts->store);
 }
 
-static void print_rows(const json_t *rows, const char *prefix, FILE *stream) {
-  size_t i;
-  json_t *one;
-  fprintf(stream, "%smean size of each part, up to 16 rows from\n%s%20s", prefix, prefix, "position");
-  for (int n = 0; n < PARTS; n++) fprintf(stream, " %10s", names[n]);
-  fputc('\n', stream);
-  json_array_foreach(rows, i, one) {
-    fprintf(stream, "%s%20" JSON_INTEGER_FORMAT, prefix, json_integer_value(json_object_get(one, "position")));
-    for (int n = 0; n < PARTS; n++) fprintf(stream, " %10.3g", field_number(json_object_get(one, "parts"), names[n]));
-    fputc('\n', stream);
-  }
+static void print_rows(const record_explanation *explained, const char *prefix, FILE *stream) {
+  fprintf(stream, "%smean size of each part, up to 16 rows from\n%s%20s %10s %10s %10s %10s\n", prefix, prefix,
+          "position", "frequency", "phase", "trig", "store");
+  RECORD_EACH(one, explained, rows)
+    fprintf(stream, "%s%20" PRId64 " %10.3g %10.3g %10.3g %10.3g\n", prefix, one->position, one->parts.frequency,
+            one->parts.phase, one->parts.trig, one->parts.store);
 }
 
-void record_print_explained(const json_t *record, const char *prefix, FILE *stream) {
-  const json_t *explained = json_object_get(record, "explain"), *worst = json_object_get(explained, "worst"),
-               *rows = json_object_get(explained, "rows");
-  const char *op = field_string(json_object_get(record, "shape"), "op");
-  if (json_is_null(explained))
+void record_print_explained(const record_result *result, const char *prefix, FILE *stream) {
+  const record_explanation *explained = &result->explain;
+  if (json_is_null(json_object_get(result->json, "explain")))
     fprintf(stream, "%sno telling where its error comes from: %s\n", prefix,
-            strcmp(op, "table") == 0 ? STAGES_UNTOLD : "stages are of tables");
-  if (json_is_object(worst)) print_worst(worst, prefix, stream);
-  if (json_array_size(rows) > 0) print_rows(rows, prefix, stream);
+            strcmp(result->shape.op, "table") == 0 ? STAGES_UNTOLD : "stages are of tables");
+  if (explained->worst.json) print_worst(&explained->worst, prefix, stream);
+  if (explained->rows_count > 0) print_rows(explained, prefix, stream);
 }
 
 const char *record_mistrust(const json_t *record, char *text, size_t size) {

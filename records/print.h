@@ -3,19 +3,19 @@
 #ifndef POSENC_RECORDS_PRINT_H
 #define POSENC_RECORDS_PRINT_H
 
-#include <jansson.h>
-#include <stdbool.h>
+#include "records/read.h"
+
 #include <stdio.h>
 
 /* The record as TAP on `stream`: one point per kernel × property × shape; at its end, which kernels did not run, and
-   why. */
+   why. All of these print nothing when memory runs out. */
 void record_print_tap(const json_t *record, FILE *stream);
 
 /* The same as JUnit XML: one suite per kernel × shape, one case per property. */
 void record_print_junit(const json_t *record, FILE *stream);
 
 /* The same for people: each failed check with the command that repeats it, then a line for each kernel: its tables, its
-   checks, and its largest absolute error. Nothing when memory runs out. */
+   checks, and its largest absolute error. */
 void record_print_text(const json_t *record, FILE *stream);
 
 /* Null, or why a record without failures should not be trusted: no kernel did any table, or nothing of one was
@@ -24,6 +24,6 @@ const char *record_mistrust(const json_t *record, char *text, size_t size);
 
 /* Which step the errors of one result come from, as lines that begin with `prefix`; nothing if that was not asked for.
    */
-void record_print_explained(const json_t *result, const char *prefix, FILE *stream);
+void record_print_explained(const record_result *result, const char *prefix, FILE *stream);
 
 #endif

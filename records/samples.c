@@ -97,9 +97,9 @@ json_t *samples_spread(samples *s, const char *mode, const char *shape, const ch
   return json_pack("{s:f, s:f, s:f}", "median", median, "min", s->values[0], "max", s->values[count - 1]);
 }
 
-/* A copy of the times of that kernel, to be freed. */
-static double *times_of(samples *s, const char *mode, const char *shape, const char *kernel, size_t *count) {
-  *count = samples_collect(s, mode, shape, kernel, "ns_per_element");
+double *samples_copy(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter,
+                     size_t *count) {
+  *count = samples_collect(s, mode, shape, kernel, counter);
   double *copy = malloc((*count + 1) * sizeof *copy);
   if (copy) memcpy(copy, s->values, *count * sizeof *copy);
   return copy;
@@ -115,7 +115,8 @@ json_t *samples_ratio_of(const double *a, size_t n, const double *b, size_t m) {
 
 json_t *samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second) {
   size_t n, m;
-  double *a = times_of(s, mode, shape, first, &n), *b = times_of(s, mode, shape, second, &m);
+  double *a = samples_copy(s, mode, shape, first, "ns_per_element", &n),
+         *b = samples_copy(s, mode, shape, second, "ns_per_element", &m);
   json_t *ratio = a && b ? samples_ratio_of(a, n, b, m) : NULL;
   free(a);
   free(b);

@@ -28,6 +28,10 @@ void samples_close(samples *s);
    are. "plan_ns" is the time of an iteration. */
 size_t samples_collect(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
 
+/* The same as an array to be freed, of *count numbers; null when memory runs out. */
+double *samples_copy(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter,
+                     size_t *count);
+
 /* {"median", "min", "max"} of that, or JSON null if it was never measured. */
 json_t *samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
 

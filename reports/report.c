@@ -176,10 +176,9 @@ static int write_machines(const char *directory, const json_t *document) {
   return status;
 }
 
-int report_write_machines(const char *directory, json_t *const *reports, char *const *names, size_t count,
-                          const char *const *labels, size_t label_count, const char *command) {
+int report_write_machines(const char *directory, const machines_inputs *given) {
   char why[900];
-  json_t *document = machines_make(reports, names, count, labels, label_count, command, why, sizeof why);
+  json_t *document = machines_make(given, why, sizeof why);
   if (!document) {
     fprintf(stderr, "posenc: report: %s\n", why);
     return 2;

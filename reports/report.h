@@ -3,7 +3,7 @@
 #ifndef POSENC_REPORTS_REPORT_H
 #define POSENC_REPORTS_REPORT_H
 
-#include "records/read.h"
+#include "reports/model/machines.h"
 
 /*
  * Writes index.html and details.html (each self-contained), report.md, report.json, the data as CSV and each figure as
@@ -14,12 +14,8 @@
  */
 int report_write(const char *directory, const json_t *accuracy, const json_t *timing, const char *command);
 
-/*
- * One page of several machines, from the report.json of each; see machines.h for names and labels. 1 if the page tells
- * of a failed check.
- */
-int report_write_machines(const char *directory, json_t *const *reports, char *const *names, size_t count,
-                          const char *const *labels, size_t label_count, const char *command);
+/* One page of several machines, from the report.json of each. 1 if the page tells of a failed check. */
+int report_write_machines(const char *directory, const machines_inputs *given);
 
 /* Null if plots can be made here, else what is missing. */
 const char *report_refusal(void);

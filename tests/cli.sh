@@ -17,8 +17,7 @@ refused_table() { # TEXT OPTION...: of posenc write; --len and --dim may be give
   refused "$text" write --len 8 --dim 4 "$@" -o $f
 }
 refused_table '--dim 7: .*even' --dim 7
-refused_table '--dim 0: ' --dim 0
-refused_table '--dim -4: ' --dim -4
+for dim in 0 -4; do refused_table "--dim $dim: " --dim $dim; done
 refused_table '--len -1: ' --len -1
 refused_table '--len 9223372036854775807: .*overflow' --len 9223372036854775807
 refused_table '--len 9223372036854775808: .*64 bits' --len 9223372036854775808
@@ -28,8 +27,7 @@ for base in 0 -1 -0.0; do refused_table "--base $base: .*positive" --base $base;
 for base in nan NaN inf -inf 1e400; do refused_table "--base $base: not finite" --base $base; done
 for base in 1e 12x 0x10 ' 2' 1,5; do refused_table "--base $base: not a number" --base "$base"; done
 refused_table "--base '': not a number" --base ''
-refused_table '--shift 2: ' --shift 2
-refused_table '--shift nan: ' --shift nan
+for shift in 2 nan; do refused_table "--shift $shift: " --shift $shift; done
 for ulp in 0 -1; do refused_table "--max-ulp $ulp: not above 0" --max-ulp $ulp; done
 for ulp in inf nan 1e400; do refused_table "--max-ulp $ulp: not finite" --max-ulp $ulp; done
 refused_table '--max-ulp half: not a number' --max-ulp half
@@ -112,8 +110,7 @@ wide_help() { # lines of more than 80 columns
 check 'help has 80 columns' eval 'wide_help >out && [ ! -s out ]'
 "$POSENC" help >helped && "$POSENC" --help >out
 check 'help is --help' cmp helped out
-refused 'zzzzzzzz: no such command; posenc --help lists them$' help zzzzzzzz
-refused 'zzzzzzzz: no such command; posenc --help lists them$' zzzzzzzz
+for way in help ''; do refused 'zzzzzzzz: no such command; posenc --help lists them$' $way zzzzzzzz; done
 refused "'': no such command; posenc --help" ''
 refused '--kernel xqzv: no such kernel; posenc list prints them$' verify --kernel xqzv
 refused "--kernel '': no such kernel; posenc list prints them$" verify --kernel ''

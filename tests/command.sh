@@ -29,6 +29,31 @@ says() { # PATTERN
   grep -q -e "$1" out
 }
 
+contains() { # FILE FIXED-TEXT
+  grep -qF -- "$2" "$1"
+}
+
+lacks() { # FILE FIXED-TEXT
+  ! contains "$1" "$2"
+}
+
+count_is() { # FILE FIXED-TEXT NUMBER
+  found=$(grep -oF -- "$2" "$1" | wc -l)
+  [ "$found" -eq "$3" ] || { echo "# $found times '$2' in $1, not $3"; false; }
+}
+
+section() { # FILE TITLE: the lines of a report from that heading to the next
+  sed -n "/^## $2/,/^## /p" "$1"
+}
+
+in_section() { # FILE TITLE FIXED-TEXT
+  section "$1" "$2" | grep -qF -- "$3"
+}
+
+ids_unique() { # PAGE
+  [ -z "$(grep -oE ' id="[^"]*"' "$1" | sort | uniq -d)" ]
+}
+
 one_line() { # PATTERN: the command that ran last failed with status 2 and printed one line of that on stderr alone
   [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q -e "$1" err
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Inside verification: a table's bound from its kernel's contract, and the positions of the directed search. */
 #include "reference/oracle.h"
+#include "tests/kernel.h"
 #include "tests/tap.h"
 #include "verify/search.h"
 
@@ -11,7 +12,7 @@ static const posenc_kernel *good;
 /* The positions that a search computes. */
 static int64_t computed[4000];
 static int calls;
-static void note_position(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(note_position) {
   if (calls < 4000) computed[calls++] = problem->first + row;
   good->execute(constants, problem, row, rows, out);
 }

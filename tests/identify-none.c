@@ -32,13 +32,33 @@ static void fill_table(const blank *b) {
 
 enum { PAIRS_MOST = 64 };
 
-static void noise(const blank *b) {
-  for (int64_t n = 0; n < b->rows * b->dim; n++) b->values[n] = normal(b->state);
-}
+/* Defines a table whose element number n, in row p and column c, is VALUE; x is that of a table of sines and cosines,
+   and `drawn` a number of the table, from DRAWN. */
+#define DRAWN_TABLE(name, DRAWN, VALUE)                                                                                \
+  static void name(const blank *b) {                                                                                   \
+    const double drawn = DRAWN;                                                                                        \
+    (void)drawn;                                                                                                       \
+    for (int64_t n = 0; n < b->rows * b->dim; n++) {                                                                   \
+      const int64_t c = n % b->dim;                                                                                    \
+      const double p = (double)(n / b->dim), x = table_value(p, c, b->dim);                                            \
+      (void)x;                                                                                                         \
+      b->values[n] = VALUE;                                                                                            \
+    }                                                                                                                  \
+  }
+#define TABLE(name, VALUE) DRAWN_TABLE(name, 0.0, VALUE)
 
-static void uniform_noise(const blank *b) {
-  for (int64_t n = 0; n < b->rows * b->dim; n++) b->values[n] = 2.0 * uniform(b->state) - 1.0;
-}
+/* The same of waves: w and phase of pair i. */
+#define WAVES(name, DRAWN, FREQUENCY, PHASE)                                                                           \
+  static void name(const blank *b) {                                                                                   \
+    const double drawn = DRAWN, pairs = (double)b->dim / 2.0;                                                          \
+    double w[PAIRS_MOST], phase[PAIRS_MOST];                                                                           \
+    (void)drawn, (void)pairs;                                                                                          \
+    for (int64_t i = 0; i < b->dim / 2; i++) w[i] = FREQUENCY, phase[i] = PHASE;                                       \
+    fill_waves(b, w, phase);                                                                                           \
+  }
+
+TABLE(noise, normal(b->state))
+TABLE(uniform_noise, 2.0 * uniform(b->state) - 1.0)
 
 static void random_angles(const blank *b) {
   for (int64_t n = 0; n < b->rows * b->dim; n += 2) {
@@ -48,10 +68,7 @@ static void random_angles(const blank *b) {
   }
 }
 
-static void random_walks(const blank *b) {
-  for (int64_t n = 0; n < b->rows * b->dim; n++)
-    b->values[n] = normal(b->state) + (n < b->dim ? 0.0 : b->values[n - b->dim]);
-}
+TABLE(random_walks, normal(b->state) + (n < b->dim ? 0.0 : b->values[n - b->dim]))
 
 /* As learned embeddings are: walks that were smoothed. */
 static void smooth_walks(const blank *b) {
@@ -61,12 +78,7 @@ static void smooth_walks(const blank *b) {
       b->values[n] = (b->values[n - b->dim] + 2.0 * b->values[n] + b->values[n + b->dim]) / 4.0;
 }
 
-static void random_features(const blank *b) {
-  double w[PAIRS_MOST];
-  const double size = 0.05 + uniform(b->state);
-  for (int64_t i = 0; i < b->dim / 2; i++) w[i] = size * normal(b->state);
-  fill_waves(b, w, NULL);
-}
+WAVES(random_features, 0.05 + uniform(b->state), drawn *normal(b->state), 0.0)
 
 static int descending(const void *one, const void *other) {
   const double a = *(const double *)one, b = *(const double *)other;
@@ -107,39 +119,11 @@ static void nerf(const blank *b) {
   fill_waves(b, w, phase);
 }
 
-static void harmonic(const blank *b) {
-  double w[PAIRS_MOST];
-  const double power = 1.0 + uniform(b->state);
-  for (int64_t i = 0; i < b->dim / 2; i++) w[i] = pow(1.0 + (double)i, -power);
-  fill_waves(b, w, NULL);
-}
-
-static void linear_frequencies(const blank *b) {
-  double w[PAIRS_MOST];
-  const double most = 0.2 + 2.0 * uniform(b->state);
-  for (int64_t i = 0; i < b->dim / 2; i++) w[i] = most * (1.0 - (double)i / ((double)b->dim / 2.0 + 0.5));
-  fill_waves(b, w, NULL);
-}
-
-static void one_frequency(const blank *b) {
-  double w[PAIRS_MOST];
-  const double one = 0.05 + 0.9 * uniform(b->state);
-  for (int64_t i = 0; i < b->dim / 2; i++) w[i] = one;
-  fill_waves(b, w, NULL);
-}
-
-static void random_phases(const blank *b) {
-  double w[PAIRS_MOST], phase[PAIRS_MOST];
-  for (int64_t i = 0; i < b->dim / 2; i++)
-    w[i] = pow(1e4, -(double)i / ((double)b->dim / 2.0)), phase[i] = turn * uniform(b->state);
-  fill_waves(b, w, phase);
-}
-
-static void noisy(const blank *b) {
-  const double size = pow(10.0, -3.5 + 2.5 * uniform(b->state)) + 8.0 * b->unit;
-  fill_table(b);
-  for (int64_t n = 0; n < b->rows * b->dim; n++) b->values[n] += size * normal(b->state);
-}
+WAVES(harmonic, 1.0 + uniform(b->state), pow(1.0 + (double)i, -drawn), 0.0)
+WAVES(linear_frequencies, 0.2 + 2.0 * uniform(b->state), drawn *(1.0 - (double)i / (pairs + 0.5)), 0.0)
+WAVES(one_frequency, 0.05 + 0.9 * uniform(b->state), drawn, 0.0)
+WAVES(random_phases, 0.0, pow(1e4, -(double)i / pairs), turn *uniform(b->state))
+DRAWN_TABLE(noisy, pow(10.0, -3.5 + 2.5 * uniform(b->state)) + 8.0 * b->unit, x + drawn * normal(b->state))
 
 static void noisy_cosines(const blank *b) {
   noisy(b);
@@ -169,58 +153,15 @@ static void mixed_columns(const blank *b) {
     b->values[n] = table_value((double)(n / b->dim), order[n % b->dim], b->dim);
 }
 
-static void half_foreign(const blank *b) {
-  fill_table(b);
-  for (int64_t n = 0; n < b->rows * b->dim; n++)
-    if (n % b->dim % 4 < 2) b->values[n] = normal(b->state);
-}
-
-static void products(const blank *b) {
-  const double other = 2.0 + 8.0 * uniform(b->state);
-  for (int64_t n = 0; n < b->rows * b->dim; n++)
-    b->values[n] = table_value((double)(n / b->dim), n % b->dim, b->dim) *
-                   table_value((double)(n / b->dim) / other, n % b->dim, b->dim);
-}
-
-static void sums(const blank *b) {
-  const double other = 2.0 + 8.0 * uniform(b->state);
-  for (int64_t n = 0; n < b->rows * b->dim; n++)
-    b->values[n] = table_value((double)(n / b->dim), n % b->dim, b->dim) +
-                   table_value((double)(n / b->dim) / other, n % b->dim, b->dim);
-}
-
-static void cumulative(const blank *b) {
-  fill_table(b);
-  for (int64_t n = b->dim; n < b->rows * b->dim; n++) b->values[n] += b->values[n - b->dim];
-}
-
-static void squares(const blank *b) {
-  fill_table(b);
-  for (int64_t n = 0; n < b->rows * b->dim; n++) b->values[n] = b->values[n] < 0.0 ? -1.0 : 1.0;
-}
-
-static void triangles(const blank *b) {
-  fill_table(b);
-  const double part = 0.7 + 0.3 * uniform(b->state);
-  for (int64_t n = 0; n < b->rows * b->dim; n++) b->values[n] = asin(part * b->values[n]);
-}
-
-static void folded(const blank *b) {
-  fill_table(b);
-  for (int64_t n = 0; n < b->rows * b->dim; n++) b->values[n] = fabs(b->values[n]);
-}
-
-static void squashed(const blank *b) {
-  const double steep = 0.5 + 2.0 * uniform(b->state);
-  fill_table(b);
-  for (int64_t n = 0; n < b->rows * b->dim; n++) b->values[n] = tanh(steep * b->values[n]);
-}
-
-static void decaying(const blank *b) {
-  const double length = 30.0 + 200.0 * uniform(b->state);
-  fill_table(b);
-  for (int64_t n = 0; n < b->rows * b->dim; n++) b->values[n] *= exp(-(double)(n / b->dim) / length);
-}
+TABLE(half_foreign, c % 4 < 2 ? normal(b->state) : x)
+DRAWN_TABLE(products, 2.0 + 8.0 * uniform(b->state), x *table_value(p / drawn, c, b->dim))
+DRAWN_TABLE(sums, 2.0 + 8.0 * uniform(b->state), x + table_value(p / drawn, c, b->dim))
+TABLE(cumulative, x + (n < b->dim ? 0.0 : b->values[n - b->dim]))
+TABLE(squares, x < 0.0 ? -1.0 : 1.0)
+DRAWN_TABLE(triangles, 0.7 + 0.3 * uniform(b->state), asin(drawn *x))
+TABLE(folded, fabs(x))
+DRAWN_TABLE(squashed, 0.5 + 2.0 * uniform(b->state), tanh(drawn *x))
+DRAWN_TABLE(decaying, 30.0 + 200.0 * uniform(b->state), x *exp(-p / drawn))
 
 static void amplitudes(const blank *b) {
   double size[2 * PAIRS_MOST];
@@ -230,42 +171,19 @@ static void amplitudes(const blank *b) {
 }
 
 /* Beside embeddings. */
-static void added(const blank *b) {
-  fill_table(b);
-  for (int64_t n = 0; n < b->rows * b->dim; n++) b->values[n] += 0.1 * normal(b->state);
-}
+TABLE(added, x + 0.1 * normal(b->state))
 
-static void integers(const blank *b) {
-  const double first = floor(1000.0 * uniform(b->state));
-  for (int64_t n = 0; n < b->rows * b->dim; n++) b->values[n] = first + (double)(n / b->dim);
-}
-
-static void binary(const blank *b) {
-  const int64_t first = (int64_t)(1000.0 * uniform(b->state));
-  for (int64_t n = 0; n < b->rows * b->dim; n++) b->values[n] = (double)((first + n / b->dim) >> (n % b->dim % 32) & 1);
-}
-
-static void alibi(const blank *b) {
-  const double query = floor(100.0 * uniform(b->state));
-  for (int64_t n = 0; n < b->rows * b->dim; n++)
-    b->values[n] = -fabs((double)(n / b->dim) - query) * exp2(-8.0 * (double)(n % b->dim) / (double)b->dim);
-}
-
-static void constant(const blank *b) {
-  const double value = normal(b->state);
-  for (int64_t n = 0; n < b->rows * b->dim; n++) b->values[n] = value;
-}
+DRAWN_TABLE(integers, floor(1000.0 * uniform(b->state)), drawn + p)
+DRAWN_TABLE(binary, floor(1000.0 * uniform(b->state)), (double)((int64_t)(drawn + p) >> c % 32 & 1))
+DRAWN_TABLE(alibi, floor(100.0 * uniform(b->state)), -fabs(p - drawn) * exp2(-8.0 * (double)c / (double)b->dim))
+DRAWN_TABLE(constant, normal(b->state), drawn)
 
 static void same_rows(const blank *b) {
   noise(b);
   for (int64_t n = b->dim; n < b->rows * b->dim; n++) b->values[n] = b->values[n - b->dim];
 }
 
-static void polynomials(const blank *b) {
-  const double span = (double)b->rows;
-  for (int64_t n = 0; n < b->rows * b->dim; n++)
-    b->values[n] = pow((double)(n / b->dim) / span, 0.25 * (double)(n % b->dim));
-}
+TABLE(polynomials, pow(p / (double)b->rows, 0.25 * (double)c))
 
 typedef void filler(const blank *b);
 static const struct none {

@@ -6,6 +6,7 @@
 #include "files/npy.h"
 #include "identify/identify.h"
 #include "impls/recipes/recipes.h"
+#include "lib/exact/round.h"
 #include "reference/oracle.h"
 #include "tests/tap.h"
 
@@ -28,35 +29,13 @@ static inline void *take(size_t count, size_t size) {
   return memory;
 }
 
-static inline void encode(posenc_dtype dtype, void *table, int64_t at, double x) {
-  if (dtype == POSENC_F64) {
-    ((double *)table)[at] = x;
-    return;
-  }
-  if (dtype == POSENC_F32) {
-    ((float *)table)[at] = (float)x;
-    return;
-  }
-  /* There are 2^16 of them: the one whose number it is. */
-  const double rounded = format_nearest(format_of(dtype), x);
-  int exponent;
-  uint16_t code = 0;
-  const double fraction = frexp(fabs(rounded), &exponent);
-  const int precision = format_of(dtype)->precision, bias = dtype == POSENC_BF16 ? 127 : 15;
-  if (fraction > 0.0 && exponent - 1 > -bias)
-    code = (uint16_t)(((exponent - 1 + bias) << (precision - 1)) + (int)ldexp(fraction * 2.0 - 1.0, precision - 1));
-  else
-    code = (uint16_t)ldexp(fabs(rounded), -format_of(dtype)->least);
-  ((uint16_t *)table)[at] = (uint16_t)(code | (signbit(rounded) ? 0x8000 : 0));
-}
-
 static inline file file_of(const double *values, int64_t rows, int64_t dim, posenc_dtype dtype) {
   const int64_t axes[] = {rows, dim};
   char header[NPY_HEADER_MAX];
   const size_t length = npy_header(dtype, axes, 2, header), element = posenc_dtype_bytes(dtype);
   file made = {take(length + (size_t)(rows * dim) * element, 1), length + (size_t)(rows * dim) * element};
   memcpy(made.bytes, header, length);
-  for (int64_t n = 0; n < rows * dim; n++) encode(dtype, made.bytes + length, n, values[n]);
+  for (int64_t n = 0; n < rows * dim; n++) round_to(dtype, made.bytes + length, n, values[n]);
   return made;
 }
 

@@ -18,6 +18,13 @@ static void live_on(void) {
   for (;;) pause();
 }
 
+/* Defines what gives its result, and then does something else. */
+#define AFTER_RESULT(name, DONE)                                                                                       \
+  static void name(void *argument) {                                                                                   \
+    isolate_result(argument);                                                                                          \
+    DONE;                                                                                                              \
+  }
+
 static void honest(void *argument) {
   isolate_say("working", 0.5);
   isolate_result(argument);
@@ -37,24 +44,14 @@ __attribute__((no_sanitize("undefined"))) static void null_write(void *argument)
   *nowhere = *(char *)argument;
 }
 
-static void exit_zero(void *argument) {
-  isolate_result(argument);
-  exit(0);
-}
-
-static void exit_as_the_harness(void *argument) {
-  isolate_result(argument);
-  _exit(86);
-}
+AFTER_RESULT(exit_zero, exit(0))
+AFTER_RESULT(exit_as_the_harness, _exit(86))
 
 static void say_nothing(void *argument) {
   (void)argument;
 }
 
-static void hang(void *argument) {
-  isolate_result(argument);
-  live_on();
-}
+AFTER_RESULT(hang, live_on())
 
 static void hang_and_print(void *argument) {
   isolate_result(argument);
@@ -64,15 +61,8 @@ static void hang_and_print(void *argument) {
   }
 }
 
-static void stop_itself(void *argument) {
-  isolate_result(argument);
-  raise(SIGSTOP);
-}
-
-static void stop_its_group(void *argument) {
-  isolate_result(argument);
-  kill(0, SIGTSTP);
-}
+AFTER_RESULT(stop_itself, raise(SIGSTOP))
+AFTER_RESULT(stop_its_group, kill(0, SIGTSTP))
 
 static void kill_its_parent(void *argument) {
   isolate_result(argument);
@@ -87,15 +77,8 @@ static void flood_for_ever(int file) {
   while (write(file, text, sizeof text) > 0) continue;
 }
 
-static void flood_stdout(void *argument) {
-  isolate_result(argument);
-  flood_for_ever(STDOUT_FILENO);
-}
-
-static void flood_stderr(void *argument) {
-  isolate_result(argument);
-  flood_for_ever(STDERR_FILENO);
-}
+AFTER_RESULT(flood_stdout, flood_for_ever(STDOUT_FILENO))
+AFTER_RESULT(flood_stderr, flood_for_ever(STDERR_FILENO))
 
 /* A whole end of its own, with the status that the harness has. */
 static void forge_the_end(void *argument) {
@@ -128,15 +111,8 @@ static void write_everywhere(const void *bytes, size_t count) {
     if (write(file, bytes, count) < 0) continue;
 }
 
-static void forge_lines(void *argument) {
-  isolate_result(argument);
-  write_everywhere("R {\"ok\": true}\n", 15);
-}
-
-static void forge_few_bytes(void *argument) {
-  isolate_result(argument);
-  write_everywhere("R", 1);
-}
+AFTER_RESULT(forge_lines, write_everywhere("R {\"ok\": true}\n", 15))
+AFTER_RESULT(forge_few_bytes, write_everywhere("R", 1))
 
 /* As the harness would write them, but for the key. */
 static void forge_messages(void *argument) {
@@ -162,10 +138,7 @@ static void close_everything(void *argument) {
   isolate_result(argument);
 }
 
-static void leave_orphan(void *argument) {
-  isolate_result(argument);
-  if (fork() == 0) live_on();
-}
+AFTER_RESULT(leave_orphan, if (fork() == 0) live_on())
 
 static void leave_orphan_of_a_session(void *argument) {
   if (argument) isolate_result(argument);

@@ -7,13 +7,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
+enum { USER, NICE, SYSTEM, IDLE, WAITING, SOFT, STOLEN, COUNTS };
+
 /* A mark, from counts in seconds. */
-static others_mark mark_of(int user, int nice, int system, int idle, int waiting, int soft, int stolen, double own) {
+static others_mark mark_of(const int seconds[COUNTS], double own) {
   const int tick = (int)sysconf(_SC_CLK_TCK);
+  int count[COUNTS];
   char line[200];
   others_mark mark;
-  snprintf(line, sizeof line, "cpu  %d %d %d %d %d 0 %d %d 77 88\n", user * tick, nice * tick, system * tick,
-           idle * tick, waiting * tick, soft * tick, stolen * tick);
+  for (int n = 0; n < COUNTS; n++) count[n] = seconds[n] * tick;
+  snprintf(line, sizeof line, "cpu  %d %d %d %d %d 0 %d %d 77 88\n", count[USER], count[NICE], count[SYSTEM],
+           count[IDLE], count[WAITING], count[SOFT], count[STOLEN]);
   ok(others_parse(&mark, line, own), "%.40s", line);
   return mark;
 }
@@ -24,13 +28,13 @@ static void is_share(others_mark from, others_mark to, double known, const char 
 }
 
 int main(void) {
-  const others_mark start = mark_of(100, 10, 20, 1000, 5, 1, 3, 7.0);
+  const others_mark start = mark_of((int[]){100, 10, 20, 1000, 5, 1, 3}, 7.0);
   others_mark mark;
-  is_share(start, mark_of(110, 10, 20, 1010, 5, 1, 3, 17.0), 0.0, "all that is used is our own");
-  is_share(start, mark_of(110, 10, 20, 1010, 5, 1, 3, 7.0), 0.5, "none of it is");
-  is_share(start, mark_of(101, 12, 23, 1090, 9, 2, 3, 7.5), 6.5 / 101.0, "waiting for a disk is no use");
-  is_share(start, mark_of(100, 10, 20, 1030, 5, 1, 13, 7.0), 0.25, "what the hypervisor took is");
-  is_share(start, mark_of(101, 10, 20, 1009, 5, 1, 3, 9.0), 0.0, "our own is counted more finely");
+  is_share(start, mark_of((int[]){110, 10, 20, 1010, 5, 1, 3}, 17.0), 0.0, "all that is used is our own");
+  is_share(start, mark_of((int[]){110, 10, 20, 1010, 5, 1, 3}, 7.0), 0.5, "none of it is");
+  is_share(start, mark_of((int[]){101, 12, 23, 1090, 9, 2, 3}, 7.5), 6.5 / 101.0, "waiting for a disk is no use");
+  is_share(start, mark_of((int[]){100, 10, 20, 1030, 5, 1, 13}, 7.0), 0.25, "what the hypervisor took is");
+  is_share(start, mark_of((int[]){101, 10, 20, 1009, 5, 1, 3}, 9.0), 0.0, "our own is counted more finely");
   is_share(start, start, NAN, "no time has passed");
   ok(!others_parse(&mark, "cpu 1 2 3", 0.0), "a line without all counts tells nothing");
   ok(!others_parse(&mark, "intr 1 2 3 4 5 6 7 8 9", 0.0), "nor does another line");

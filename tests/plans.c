@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans of posenc.h: the rows that a call makes, their stages, and that threads may share a plan. */
 #include "common/sanitizer.h"
+#include "tests/kernel.h"
 #include "tests/library.h"
 
 #include <dirent.h>
@@ -62,8 +63,7 @@ static void test_layouts(void) {
    twice. */
 static struct { int64_t from, to; } asked[16];
 static int asked_count;
-static void note_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  (void)constants;
+static EXECUTE(note_rows) {
   if (asked_count < 16) {
     asked[asked_count].from = problem->first + row;
     asked[asked_count++].to = problem->first + row + rows;
@@ -279,9 +279,7 @@ static void test_shared_plan(const posenc_kernel *kernel) {
 
 /* A plan releases what its kernel prepared, once. */
 static int prepared, released;
-static posenc_status count_prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
-  (void)problem;
-  (void)options;
+static PREPARE(count_prepare) {
   *constants = &prepared;
   prepared++;
   return POSENC_OK;

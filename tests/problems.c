@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The features that the library adds to every kernel: lists of positions, odd dims, attention factors, rope caches. */
+#include "reference/format.h"
 #include "tests/exact.h"
 #include "tests/library.h"
 
@@ -58,26 +59,10 @@ static void formula(mpfr_t value, const posenc_problem *problem, double position
   mpfr_clear(w);
 }
 
-/* Bits of a significand, and the exponent of the smallest subnormal. */
-static const struct {
-  int precision, least;
-} formats[] = {
-    [POSENC_F32] = {24, -149}, [POSENC_F64] = {53, -1074}, [POSENC_F16] = {11, -24}, [POSENC_BF16] = {8, -133}};
-
-static double element(posenc_dtype dtype, const void *table, int64_t at) {
-  if (dtype == POSENC_F64) return ((const double *)table)[at];
-  if (dtype == POSENC_F32) return (double)((const float *)table)[at];
-  const int bits = ((const uint16_t *)table)[at], fraction_bits = formats[dtype].precision - 1,
-            exponent = (bits & 0x7fff) >> fraction_bits, fraction = bits & ((1 << fraction_bits) - 1);
-  const double size = exponent ? ldexp((1 << fraction_bits) + fraction, exponent - 1 + formats[dtype].least)
-                               : ldexp(fraction, formats[dtype].least);
-  return bits >> 15 ? -size : size;
-}
-
 static double ulp_of(posenc_dtype dtype, const mpfr_t value) {
-  const int least = formats[dtype].least;
-  const int exponent = mpfr_zero_p(value) ? least : (int)mpfr_get_exp(value) - formats[dtype].precision;
-  return ldexp(1.0, exponent > least ? exponent : least);
+  const format *f = format_of(dtype);
+  const int exponent = mpfr_zero_p(value) ? f->least : (int)mpfr_get_exp(value) - f->precision;
+  return ldexp(1.0, exponent > f->least ? exponent : f->least);
 }
 
 /* How many elements of a table are farther from the formula than so many ulp, and `absolute`. */
@@ -88,7 +73,7 @@ static int count_beyond(const posenc_problem *problem, const void *table, double
   for (int64_t at = 0; at < problem->rows * problem->dim; at++) {
     const int64_t row = at / problem->dim;
     const double position = problem->positions ? problem->positions[row] : (double)(problem->first + row),
-                 got = element(problem->dtype, table, at);
+                 got = format_element(problem->dtype, table, at);
     column c;
     if (!column_of(problem, at % problem->dim, &c)) {
       beyond += got != 0.0;

@@ -3,6 +3,7 @@
 #include "verify/profile.h"
 #include "common/field.h"
 #include "reference/format.h"
+#include "tests/kernel.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
@@ -36,8 +37,7 @@ enum {
   OF_TWIN = 4242
 };
 
-static void with_faults(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  (void)constants;
+static EXECUTE(with_faults) {
   const int64_t first = problem->first + row;
   float *table = out;
   good_rows(problem, first, rows, table);
@@ -97,8 +97,7 @@ static void test_faults(void) {
 }
 
 /* Positions in f32 collide from 2^24 on; and it does no tables of more than 16 rows, so there is no scan. */
-static void coarse(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  (void)constants;
+static EXECUTE(coarse) {
   for (int64_t r = 0; r < rows; r++)
     good_rows(problem, (int64_t)(float)(problem->first + row + r), 1, (float *)out + r * DIM);
 }
@@ -127,8 +126,7 @@ static void test_points(void) {
 }
 
 /* It does short tables of Tensor2Tensor's denominator alone, and claims nothing. */
-static void not_the_papers(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  (void)constants;
+static EXECUTE(not_the_papers) {
   good_rows(problem, problem->first + row, rows, out);
   if (problem->base > 1e5 && problem->first == 1 << 15) ((float *)out)[1] += 0.25f;
 }

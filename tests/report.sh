@@ -1,72 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What is in a report: made from a small run, looked at as text.
-# shellcheck disable=SC2016,SC2086,SC2162,SC2317
-. "${srcdir:-.}/tests/tap.sh"
-: "${POSENC:=${abs_top_builddir:-$PWD}/posenc}"
-[ -x "$POSENC" ] || { echo "Bail out! no posenc command at $POSENC"; exit 1; }
-export POSENC
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-
-contains() { # FILE FIXED-TEXT
-  grep -qF -- "$2" "$1"
-}
-
-lacks() { # FILE FIXED-TEXT
-  ! contains "$1" "$2"
-}
-
-count_is() { # FILE FIXED-TEXT NUMBER
-  found=$(grep -oF -- "$2" "$1" | wc -l)
-  [ "$found" -eq "$3" ] || { echo "# $found times '$2' in $1, not $3"; false; }
-}
+# The text of reports that are made from records written by hand, so that every figure is known; and records that lie.
+# shellcheck disable=SC2016,SC2086,SC2154,SC2162,SC2317
+command=report
+. "${srcdir:-.}/tests/command.sh"
 
 # Makes a report, and its text without no-break spaces and thin ones as NAME.md. Sets $status.
 made() { # NAME ACCURACY TIMING
-  "$POSENC" report --from "$2" --from "$3" -o "$1" >out 2>err
-  status=$?
+  posenc report --from "$2" --from "$3" -o "$1"
   [ ! -e "$1/report.md" ] || sed "s/$(printf '\302\240')/ /g; s/$(printf '\342\200\257')//g" "$1/report.md" >"$1.md"
-}
-
-section() { # FILE TITLE: from that heading to the next
-  sed -n "/^## $2/,/^## /p" "$1"
-}
-
-in_section() { # FILE TITLE FIXED-TEXT
-  section "$1" "$2" | grep -qF -- "$3"
 }
 
 # What a file contains: a text each line, which may go on after a backslash.
 shows() { # FILE <TEXTS
   while IFS= read text; do check "$1: $text" contains "$1" "$text"; done
-}
-
-# No address that a browser follows by itself, in whatever quotes, and no script but one that asks for nothing; the
-# namespaces of SVG are names, and links to files beside the page are for those who click.
-asking='fetch|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import|https?:|\.src|location|open *\(|eval|innerHTML'
-value="(\"[^\"]*\"|'[^']*'|[^[:space:]>]+)"
-no_network() { # PAGE
-  ! { grep -oiE '<script[^>]+>' "$1"
-    sed -n '/<script>/,/<\/script>/p' "$1" | grep -oiE "$asking"
-    grep -oiE '<(link|base|iframe|object|embed|meta +http-equiv)[ />][^>]*|@import[^;]*|url\( *[^# )][^)]*' "$1"
-    sed -E 's/<a href="[a-z-]+\.(html|md|json|csv|svg)">//g' "$1" |
-      grep -oiE "[[:space:]](src|srcset|href|xlink:href|action|data|poster)[[:space:]]*=[[:space:]]*$value" |
-      grep -viE '= *["'\'']?(data:image/|#)'; } | grep .
-}
-
-asks_network() {
-  ! no_network "$1" >/dev/null
-}
-
-balanced() { # FILE ELEMENT
-  opened=$(grep -oE "<$2[ >]" "$1" | wc -l) closed=$(grep -oF "</$2>" "$1" | wc -l)
-  [ "$opened" -gt 0 ] && [ "$opened" -eq "$closed" ]
-}
-
-ids_unique() {
-  [ -z "$(grep -oE ' id="[^"]*"' "$1" | sort | uniq -d)" ]
 }
 
 # ---- from records written by hand: every figure is known ----
@@ -257,9 +204,9 @@ made failed failed-accuracy.json known-bench.json
 check 'a failed check is exit status 1' test $status -eq 1
 check 'and told in the answer' contains failed.md '**Failed checks: 1**'
 
-"$POSENC" report --len 0 --dim 4 --kernel naive -o empty >out 2>err
-check 'an empty table has a page' test $? -eq 0 -a -s empty/index.html
-check 'without times' contains empty/report.md 'Nothing was timed'
+posenc report --len 0 --dim 4 --kernel naive -o no-rows
+check 'an empty table has a page' test $status -eq 0 -a -s no-rows/index.html
+check 'without times' contains no-rows/report.md 'Nothing was timed'
 
 # ---- errors: where they come from, at which frequency, and what they spoil ----
 
@@ -464,15 +411,8 @@ check 'and ten bars' test "$(bars)" -eq 10
 
 # ---- records that lie ----
 
-is_refused() { # TEXT OPTION...: one line, status 2, and no file
-  text=$1
-  shift
-  "$POSENC" report "$@" -o none >out 2>err
-  [ $? -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -e none ] && grep -q -e "$text" err
-}
-refused() { # TEXT OPTION...
-  check "refused: $1" is_refused "$@"
-}
+mkdir empty
+refused() { check "refused: $1" refused_unwritten "$@" -o empty/page; } # PATTERN OPTION...
 parts='{"frequency": 1, "phase": -2, "trig": 3, "store": 0}' # signed, but not of rows
 explained="\"worst\": {\"position\": 1, \"index\": 0, \"function\": \"sin\", \"error\": 2, \"parts\": $parts}"
 sed "s/\"misrounded\": 3,/& \"explain\": {$explained, \"rows\": []},/" known-accuracy.json >explained-accuracy.json
@@ -528,110 +468,6 @@ check 'and the old report stays as it was' diff -r before known
 sed 's/"limit_bytes_per_second": [0-9e]*/"limit_bytes_per_second": 1e308/' known-bench.json >huge.json
 made huge known-accuracy.json huge.json
 check 'figures near the end of doubles are no lack of memory' test $status -eq 0 -a ! -s err
-
-# ---- from a small run ----
-
-if ! "$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --format json -o bench.json >out 2>&1; then
-  "$POSENC" bench --kernel naive --len 4 --dim 4 >out 2>&1
-  check 'no bench because the build has none' contains out 'without Google Benchmark'
-  plan
-  exit $tap_failed
-fi
-"$POSENC" verify --kernel 'r*' --len 64 --dim 512 --profile --format json -o accuracy.json || exit 99
-made page accuracy.json bench.json
-[ $status -eq 0 ] || { cat err; exit 99; }
-
-html=page/index.html md=page/report.md json=page/report.json
-check 'the path of the page is printed' test "$(cat out)" = page/index.html
-for text in '<html lang="en">' width=device-width prefers-color-scheme; do
-  check "the page: $text" contains $html "$text"
-done
-for drawn in 'Line chart: nanoseconds' 'Bars: nanoseconds'; do
-  check "one figure is a ${drawn%%:*} of ${drawn#*: }" count_is $html "$drawn" 1
-done
-for drawn in 'Points: largest absolute error against time' 'chart: largest absolute error against position'; do
-  check "one figure of the details is a ${drawn%%:*} of ${drawn#*: }" count_is page/details.html "$drawn" 1
-done
-for each in $html page/details.html; do
-  for element in html body svg table tr figure figcaption h2; do
-    check "$each: every $element is closed" balanced $each $element
-  done
-  check "$each: no two elements have the same id" ids_unique $each
-  check "$each asks nothing of a network" no_network $each
-done
-linked() { # PAGE: the files that it has links to
-  grep -oE '<a href="[a-z]+[^"]*"' "$1" | sed 's/.*="//; s/"$//'
-}
-all_there() {
-  for file in $(linked $html); do [ -s "page/$file" ] || { echo "# no $file"; return 1; }; done
-}
-check 'the page has links to its data and figures' test "$(linked $html | wc -l)" -ge 10
-check 'and what they lead to is there' all_there
-check 'powers of two are raised' contains page/details.html '0.5 ulp + 2⁻⁴⁵, |p| &lt;= 2⁶²'
-check 'everywhere' lacks page/details.html '2^-45'
-for kernel in rotation-portable recurrence; do
-  for file in $html $md $json page/times.csv page/accuracy.csv; do
-    check "$kernel is in ${file#page/}" contains $file "$kernel"
-  done
-done
-replay='"replay": *"posenc verify --kernel rotation-portable[^"]*"'
-witness=$(grep -o "$replay" accuracy.json | sed 's/.*: *"//; s/"$//; 1q')
-check 'a worst case has its replay command in report.json' contains $json "${witness:-no witness}"
-check 'the replay command runs' sh -c "\$POSENC ${witness#posenc } --format json -o replay.json"
-exact() { grep -o '"exact": *"[^"]*"' "$1" | head -n 2; }
-check 'and finds worst cases' test -n "$(exact replay.json)"
-check 'which are the same' test "$(exact replay.json)" = "$(exact accuracy.json)"
-for text in mpfr 'posenc report'; do check "the text: $text" contains $md "$text"; done
-
-# As it is published: a record of what README.md shows.
-cp -r page brief
-check 'a brief page' "$abs_top_builddir/posenc-published" --brief brief
-check 'is the same' cmp brief/index.html $html
-check 'its record has no profile' lacks brief/report.json '"profile"'
-
-# The test itself: each of these would ask a network.
-while read -r bad; do
-  { cat $html; echo "$bad"; } >bad.html
-  check "which would see $bad" asks_network bad.html
-done <<'END'
-<script src='http://a/b.js'></script>
-<script>fetch(1)</script>
-<script>new WebSocket(1)</script>
-<script type=module>1</script>
-<img src=http://a/b.png>
-<a HREF="https://a/">
-<link rel=stylesheet href='//a/b.css'>
-<style>p{background:url(http://a/b.png)}</style>
-<style>@import "http://a/b.css";</style>
-END
-
-timeout -s INT 7 "$POSENC" report --len 16777216 --dim 512 --exhaustive --kernel cr-portable -o lines >out 2>err
-told_lines() { [ "$(grep -c '^verify.*, [0-9]* %$' err)" -ge 2 ]; }
-check 'long work is told in lines, where there is no terminal' told_lines
-
-# A budget: the reference table whatever it takes, then what fits.
-"$POSENC" report --budget 0.1s --kernel cr-portable,naive --search 0 --repetitions 3 --min-time 0.001 -o budget \
-  >out 2>err
-check 'a report within a budget' test $? -eq 0
-timed_shapes() { sed 1d budget/times.csv | cut -d, -f1,2 | sort -u; }
-check 'has the reference table, of hot memory' test "$(timed_shapes)" = hot,transformer-base
-check 'all of it' grep -q '^transformer-base,cr-portable,exhaustive,2560000,2560000,' budget/accuracy.csv
-check 'the choice of the library' grep -q '"shape":"transformer-base","kernel":"' budget/report.json
-left_out='cold caches, fresh memory, plans, and 16x512, 64x512'
-check 'and names what it left out' in_section budget/report.md Checks "$left_out"
-check 'scalings, too' in_section budget/report.md Checks 'longrope-scaling'
-for budget in 0s -1s 45x s 4ss; do refused "--budget $budget: " --kernel naive --budget $budget; done
-refused '--budget 45s: cannot be combined with --full' --budget 45s --full
-refused '--budget 45s: cannot be combined with' --budget 45s --from known-accuracy.json
-refused '--budget 45s: cannot be combined with --from' --budget 45s --from known-bench.json
-
-mkdir new
-(sleep 0.7; ls new >seen) &
-timeout -s INT 1.5 "$POSENC" report --from accuracy.json --len 20000 --dim 512 --kernel naive-f64 --min-time 60 \
-  -o new/page >out 2>err
-check 'an interrupt leaves no empty folder' test $? -eq 124 -a -z "$(ls -A new)"
-wait
-check 'that it had made' test "$(cat seen)" = page
 
 plan
 exit $tap_failed

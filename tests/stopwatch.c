@@ -9,6 +9,7 @@
 #include "bench/bench.h"
 #include "bench/limit.h"
 #include "common/clock.h"
+#include "tests/kernel.h"
 #include "tests/tap.h"
 
 #include <dirent.h>
@@ -43,15 +44,13 @@ static void wait_for(double seconds) {
 
 static const double row_seconds = 20e-6, plan_seconds = 2e-4;
 
-static void wait_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  (void)constants, (void)problem, (void)out;
+static EXECUTE(wait_rows) {
   seen->rows[row] = true;
   wait_for((double)rows * row_seconds);
 }
 
 /* The plan waits too, three quarters of its time before the rows. */
-static posenc_status wait_before(const posenc_problem *problem, const posenc_options *options, void **constants) {
-  (void)problem, (void)options;
+static PREPARE(wait_before) {
   wait_for(0.75 * plan_seconds);
   *constants = seen;
   return POSENC_OK;
@@ -67,18 +66,17 @@ static const posenc_kernel plans = {
     .name = "plans", .prepare = wait_before, .execute = wait_rows, .release = wait_after};
 
 /* Every tenth call takes ten times as long: 1.9 waits for a call. */
-static void wait_unevenly(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(wait_unevenly) {
   const int calls = seen->calls++ % 10 ? 1 : 10;
   for (int i = 0; i < calls; i++) wait_rows(constants, problem, row, rows, out);
 }
 static const posenc_kernel uneven = {.name = "uneven", .execute = wait_unevenly};
 
 /* Moves as many bytes as the limit, or three times as many. */
-static void fill(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  (void)constants, (void)row;
+static EXECUTE(fill) {
   memset(out, 0x55, (size_t)(rows * problem->dim) * sizeof(float));
 }
-static void fill_thrice(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(fill_thrice) {
   for (int i = 0; i < 3; i++) {
     fill(constants, problem, row, rows, out);
     __asm__ volatile("" ::"r"(out) : "memory");
@@ -97,29 +95,26 @@ static void read_lines(const unsigned char *memory) {
   __asm__ volatile("" ::"r"(place));
 }
 
-static posenc_status make_lines(const posenc_problem *problem, const posenc_options *options, void **constants) {
-  (void)problem, (void)options;
+static PREPARE(make_lines) {
   unsigned char *memory = malloc((size_t)LINES * LINE);
   if (memory) memset(memory, 0x55, (size_t)LINES * LINE);
   *constants = memory;
   return memory ? POSENC_OK : POSENC_OUT_OF_MEMORY;
 }
 
-static void read_constants(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  (void)problem, (void)row, (void)rows, (void)out;
+static EXECUTE(read_constants) {
   read_lines(constants);
 }
 static const posenc_kernel reads_constants = {
     .name = "reads-constants", .prepare = make_lines, .execute = read_constants, .release = free};
 
-static void read_table(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  (void)constants, (void)row;
+static EXECUTE(read_table) {
   if (rows * problem->dim * (int64_t)sizeof(float) >= LINES * LINE) read_lines(out);
 }
 static const posenc_kernel reads_table = {.name = "reads-table", .execute = read_table};
 
 /* Writes the table, and takes a tenth of a second more if all its pages were there before. */
-static void fill_new_pages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(fill_new_pages) {
   struct rusage before, after;
   getrusage(RUSAGE_SELF, &before);
   fill(constants, problem, row, rows, out);

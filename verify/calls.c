@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "verify/calls.h"
+#include "verify/variants.h"
 
 #include "verify/probe.h"
 

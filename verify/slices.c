@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "verify/slices.h"
+#include "verify/variants.h"
 
 #include "verify/probe.h"
 

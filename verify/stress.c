@@ -3,11 +3,7 @@
 
 #include "verify/stress.h"
 
-#include "verify/calls.h"
 #include "verify/leaks.h"
-#include "verify/plans.h"
-#include "verify/slices.h"
-#include "verify/teams.h"
 #include "verify/variants.h"
 
 #include <inttypes.h>
@@ -19,7 +15,7 @@
 
 /* ---- exams of other problems ----------------------------------------------------------------------------------- */
 
-/* False when memory runs out. That the kernel does not do it is none of our business. */
+/* False when memory runs out. A problem that the kernel does not do is left out. */
 static bool examine_other(stress *t, const posenc_problem *problem, posenc_stores stores, fast_oracle *reference,
                           property p) {
   posenc_options options = t->options;

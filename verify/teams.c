@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "verify/teams.h"
+#include "verify/variants.h"
 
 #include "verify/probe.h"
 #include "verify/race.h"

@@ -50,4 +50,25 @@ fast_oracle *variant_reference(const posenc_problem *problem);
  * reference. False when memory runs out. */
 bool variant_examine(stress *t, subject *other, fast_oracle *reference, property p);
 
+/* ---- the checks of stress.c, by property; false when memory runs out ---- */
+
+/* ALIGNMENT, CALL_SIZE, DECODING, ENDURANCE and CPUS: where the rows of a call go, how many they are, how many calls
+ * there are, and on which CPU (calls.c). */
+void check_alignment(stress *t);
+bool check_call_sizes(stress *t);
+void check_decoding(stress *t);
+void check_endurance(stress *t);
+void check_cpus(stress *t);
+
+/* PLANS that exist at once or one after another, and READ_ONLY of what is given (plans.c). */
+bool check_plans(stress *t);
+void check_const(stress *t);
+
+/* INDEX, BATCH and EXTENSION of add and rope: lists of rows, sequences far apart, and the last row alone (slices.c). */
+bool check_slices(stress *t);
+
+/* THREADS, of other problems than the subject's: threads that make and execute plans at once, and a threaded kernel
+ * with other numbers of threads (teams.c). */
+bool check_teams(stress *t);
+
 #endif

@@ -4,6 +4,7 @@
 #include "reports/model/choice.h"
 
 #include "common/field.h"
+#include "records/samples.h"
 #include "records/statistics.h"
 #include "reports/page/pareto.h"
 #include "reports/page/plot.h"
@@ -29,55 +30,33 @@ static bool is_ok(const record_result *result) {
   return result->checks_count > 0;
 }
 
-/* The timings of one kernel, of which there are `count`. */
-typedef struct timed {
-  double *seconds;
-  size_t count;
-  double rate, share; /* medians */
-} timed;
-
-/* Collects the benchmarks "mode/shape/kernel"; false when memory runs out. */
-static bool collect(const record_timing *timing, const char *name, timed *of) {
-  const size_t most = timing->benchmarks_count + 1;
-  *of = (timed){.seconds = malloc(most * sizeof *of->seconds)};
-  double *shares = malloc(most * sizeof *shares), *rates = malloc(most * sizeof *rates);
-  const bool done = of->seconds && shares && rates;
-  for (const record_benchmark *entry = timing->benchmarks; done && entry + 1 < timing->benchmarks + most; entry++) {
-    if (strcmp(entry->run_type, "iteration") != 0 || strcmp(entry->run_name, name) != 0) continue;
-    shares[of->count] = entry->of_limit;
-    rates[of->count] = entry->bytes_per_second;
-    of->seconds[of->count++] = entry->real_time * 1e-9;
-  }
-  if (done && of->count) {
-    of->share = statistics_median(shares, of->count);
-    of->rate = statistics_median(rates, of->count);
-  }
-  free(shares);
-  free(rates);
-  return done;
-}
-
 /* The candidates: kernels that were verified and timed. */
 typedef struct makings {
   const record_accuracy *accuracy;
   const record_timing *timing;
+  samples *times;
   const char *shape, *table, *mode;
   choice_budget budget;
 } makings;
 
-static bool collect_kernel(const makings *from, const char *kernel, timed *of) {
-  char *name = NULL;
-  const bool done =
-      asprintf(&name, "%s/%s/%s", from->mode, from->shape, kernel) >= 0 && collect(from->timing, name, of);
-  free(name);
-  return done;
+/* The number of timings of a kernel, whose figures are then in from->times->values, sorted; and their median. */
+static size_t collect(const makings *from, const char *kernel, const char *figure, double *median) {
+  const size_t count = samples_collect(from->times, from->mode, from->shape, kernel, figure);
+  *median = count ? statistics_median(from->times->values, count) : NAN;
+  return count;
 }
 
-static record_candidate candidate_of(const makings *from, const char *kernel, const timed *of) {
+/* False if the kernel was not timed. */
+static bool make_candidate(const makings *from, const char *kernel, record_candidate *made) {
   static const record_result none = {.mode = "", .max_ulp.ulp = NAN, .max_abs.abs = NAN};
+  static const double second = 1e-9; /* of real_time, ns */
   const record_result *found = record_find_result(from->accuracy, kernel, from->table), *result = found ? found : &none;
-  const double median = statistics_median(of->seconds, of->count); /* sorts */
-  return (record_candidate){
+  double rate, share, ns;
+  collect(from, kernel, "bytes_per_second", &rate);
+  collect(from, kernel, "of_limit", &share);
+  const size_t count = collect(from, kernel, "real_time", &ns);
+  if (count == 0) return false;
+  *made = (record_candidate){
       .kernel = kernel,
       .ok = is_ok(found) && is_ok(record_find_result(from->accuracy, kernel, from->shape)),
       .within = result->max_ulp.ulp <= from->budget.max_ulp && result->max_abs.abs <= from->budget.max_abs,
@@ -86,28 +65,24 @@ static record_candidate candidate_of(const makings *from, const char *kernel, co
       .max_abs = result->max_abs.abs,
       .misrounded = result->misrounded,
       .elements = result->elements,
-      .seconds = median,
-      .low = of->seconds[0],
-      .high = of->seconds[of->count - 1],
-      .bytes_per_second = of->rate,
-      .of_limit = of->share,
+      .seconds = ns * second,
+      .low = from->times->values[0] * second,
+      .high = from->times->values[count - 1] * second,
+      .bytes_per_second = rate,
+      .of_limit = share,
   };
+  return true;
 }
 
-/* All that were timed, by time; -1 when memory runs out. */
-static ptrdiff_t make_candidates(const makings *from, record_candidate *candidates) {
-  ptrdiff_t count = 0;
+/* All that were timed, by time. Their number. */
+static size_t make_candidates(const makings *from, record_candidate *candidates) {
+  size_t count = 0;
   RECORD_EACH(kernel, from->accuracy, kernels) {
-    timed of = {0};
-    const bool done = collect_kernel(from, kernel->name, &of);
-    if (done && of.count) {
-      const record_candidate one = candidate_of(from, kernel->name, &of);
-      ptrdiff_t at = count++;
-      for (; at > 0 && candidates[at - 1].seconds > one.seconds; at--) candidates[at] = candidates[at - 1];
-      candidates[at] = one;
-    }
-    free(of.seconds);
-    if (!done) return -1;
+    record_candidate one;
+    if (!make_candidate(from, kernel->name, &one)) continue;
+    size_t at = count++;
+    for (; at > 0 && candidates[at - 1].seconds > one.seconds; at--) candidates[at] = candidates[at - 1];
+    candidates[at] = one;
   }
   return count;
 }
@@ -140,12 +115,13 @@ static bool mark_front(record_candidate *candidates, size_t count) {
 
 /* How the second compares with the first of two kernels. */
 static json_t *compare_kernels(const makings *from, const char *first, const char *second) {
-  timed a = {0}, b = {0};
-  statistics_ratio ratio = {NAN, 0.0, INFINITY};
-  const bool done = collect_kernel(from, first, &a) && collect_kernel(from, second, &b) &&
-                    statistics_ratio_of(a.seconds, a.count, b.seconds, b.count, 0.95, &ratio);
-  free(a.seconds);
-  free(b.seconds);
+  size_t n, m;
+  double *a = samples_copy(from->times, from->mode, from->shape, first, "real_time", &n),
+         *b = samples_copy(from->times, from->mode, from->shape, second, "real_time", &m);
+  statistics_ratio ratio;
+  const bool done = a && b && statistics_ratio_of(a, n, b, m, 0.95, &ratio);
+  free(a);
+  free(b);
   if (!done) return NULL;
   return json_pack("{s:s, s:o, s:o, s:o}", "kernel", second, "ratio", field_real(ratio.estimate), "low",
                    ratio.low > 0.0 ? field_real(ratio.low) : json_null(), "high", field_real(ratio.high));
@@ -182,14 +158,16 @@ static json_t *choose(const makings *from, const record_candidate *candidates, s
 
 json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shape, const char *table, const char *mode,
                   choice_budget budget) {
-  const makings from = {record_take_accuracy(accuracy), record_take_timing(timing), shape, table, mode, budget};
+  const record_timing *timed = record_take_timing(timing);
+  const makings from = {record_take_accuracy(accuracy), timed, samples_open(timed), shape, table, mode, budget};
   json_t *made = NULL;
-  if (from.accuracy && from.timing) {
+  if (from.accuracy && from.timing && from.times) {
     record_candidate *candidates = calloc(from.accuracy->kernels_count + 1, sizeof *candidates);
-    const ptrdiff_t count = candidates ? make_candidates(&from, candidates) : -1;
-    if (count >= 0 && mark_front(candidates, (size_t)count)) made = choose(&from, candidates, (size_t)count);
+    const size_t count = candidates ? make_candidates(&from, candidates) : 0;
+    if (candidates && mark_front(candidates, count)) made = choose(&from, candidates, count);
     free(candidates);
   }
+  samples_close(from.times);
   record_free(from.accuracy);
   record_free(from.timing);
   return made;

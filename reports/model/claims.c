@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/model/claims.h"
+#include "reports/model/compose.h"
 
 #include "common/field.h"
 #include "common/shapes.h"
@@ -211,20 +211,4 @@ json_t *claims_make(const record_report *report) {
                                       verdicts[f.verdict], "when", f.when));
   }
   return all;
-}
-
-void claims_write(page *p, const record_report *report) {
-  static const page_column columns[] = {{"claim", false}, {"verdict", false}, {"found", false}};
-  if (!report->claims_count) return;
-  page_section(p, "Claims");
-  page_paragraph(p, "What is often said of these encodings, and what the records of this page tell. Claims that are "
-                    "decided alike on every machine, and pictures of the encoding, are in doc/sinusoids.md of the "
-                    "sources.");
-  page_table(p, "Each claim with its verdict.", columns, sizeof columns / sizeof *columns);
-  RECORD_EACH(one, report, claims) {
-    page_prose(p, "%s", one->claim);
-    page_prose(p, STRONG("%s") "%s%s", one->verdict, *one->when ? " " : "", one->when);
-    page_rest(p, "%s", one->found);
-  }
-  page_table_end(p);
 }

@@ -7,10 +7,8 @@
 #include "records/samples.h"
 #include "reports/model/answer.h"
 #include "reports/model/causes.h"
-#include "reports/model/claims.h"
 #include "reports/model/document.h"
 #include "reports/model/regret.h"
-#include "reports/model/stability.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -71,10 +71,10 @@ static bool have_own_labels(const maker *m, const json_t *machines, char *why, s
   return true;
 }
 
-static json_t *make_machines(const maker *m, const char *const *labels, size_t label_count) {
+static json_t *make_machines(const maker *m, const machines_inputs *given) {
   json_t *machines = json_array();
   for (size_t i = 0; i < m->count; i++) {
-    json_t *label = i < label_count ? json_string(labels[i]) : label_of(m, i);
+    json_t *label = i < given->label_count ? json_string(given->labels[i]) : label_of(m, i);
     machines = field_append(machines, json_pack("{s:o, s:I, s:O}", "label", label, "failed",
                                                 (json_int_t)m->reports[i]->checks.failed, "environment",
                                                 m->reports[i]->environment.json));
@@ -340,9 +340,8 @@ static json_t *make_accuracy(const maker *m, json_t *kernels) {
 
 /* ---- the document ---- */
 
-static json_t *make_document(const maker *m, const char *const *labels, size_t label_count, const char *command,
-                             char *why, size_t size) {
-  json_t *machines = make_machines(m, labels, label_count), *kernels = kernel_names(m), *line = json_string(command);
+static json_t *make_document(const maker *m, const machines_inputs *given, char *why, size_t size) {
+  json_t *machines = make_machines(m, given), *kernels = kernel_names(m), *line = json_string(given->command);
   json_t *made = NULL;
   if (!line) line = json_string(""); /* a command line need not be UTF-8 */
   if (!machines || have_own_labels(m, machines, why, size))
@@ -356,14 +355,12 @@ static json_t *make_document(const maker *m, const char *const *labels, size_t l
   return made;
 }
 
-json_t *machines_make(json_t *const *reports, char *const *names, size_t count, const char *const *labels,
-                      size_t label_count, const char *command, char *why, size_t size) {
-  const maker m = {calloc(count, sizeof(*m.reports)), names, count};
+json_t *machines_make(const machines_inputs *given, char *why, size_t size) {
+  const maker m = {calloc(given->count, sizeof(*m.reports)), given->names, given->count};
   json_t *made = NULL;
   snprintf(why, size, "out of memory");
-  if (m.reports && read_reports(&m, reports, why, size))
-    made = make_document(&m, labels, label_count, command, why, size);
-  for (size_t i = 0; m.reports && i < count; i++) record_free(m.reports[i]);
+  if (m.reports && read_reports(&m, given->reports, why, size)) made = make_document(&m, given, why, size);
+  for (size_t i = 0; m.reports && i < m.count; i++) record_free(m.reports[i]);
   free(m.reports);
   return made;
 }

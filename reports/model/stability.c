@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/model/stability.h"
+#include "reports/model/compose.h"
 
 #include "common/field.h"
 #include "records/statistics.h"
-#include "reports/page/words.h"
 
 #include <stdlib.h>
 
@@ -84,32 +83,4 @@ json_t *stability_make(samples *times, double others) {
   free(f.early);
   free(f.late);
   return made;
-}
-
-void stability_write(page *p, const record_report *report) {
-  const record_stability *told = &report->stability;
-  const json_t *facts = report->environment.timing;
-  const char *load = field_string(facts, "load"), *after = field_string(facts, "load_after");
-  if (!told->json) return;
-  page_open(p, PAGE_PARAGRAPH);
-  page_say(p, "How steady the machine was: beside %s timings of %s shapes its limit was measured too.",
-           words_integer(told->measured).text, words_integer(told->shapes).text);
-  if (isfinite(told->worst))
-    page_say(
-        p,
-        " The middle half of these measurements reaches over %s\u00a0%% of their median for the typical shape, and "
-        "over %s\u00a0%% for the worst, " CODE("%s") ".",
-        words_significant(100 * told->typical, 2).text, words_significant(100 * told->worst, 2).text, told->shape);
-  if (told->drift.json)
-    page_say(p, " In the last third of the run it was %s times " SMALL("%s") " what it was in the first.",
-             words_significant(told->drift.estimate, 3).text, words_interval(&told->drift).text);
-  if (isfinite(told->others))
-    page_say(p, " Other processes used %s\u00a0%% of the processors meanwhile.",
-             words_significant(100 * told->others, 2).text);
-  if (*load)
-    page_say(p, " The load (processes that ran or waited, over 1, 5 and 15 minutes) was %s before%s%s%s.", load,
-             *after ? " and " : "", after, *after ? " after" : "");
-  page_say(p, " Figures marked ‡ have least and most further apart than %.0f\u00a0%% of their median.",
-           100 * words_too_wide);
-  page_close(p, PAGE_PARAGRAPH);
 }

@@ -2,7 +2,6 @@
 #include "reports/sections/sections.h"
 
 #include "common/field.h"
-#include "reports/model/claims.h"
 #include "reports/page/words.h"
 
 #include <stdlib.h>
@@ -66,7 +65,7 @@ void write_contents(page *p, const record_report *report, contents wanted) {
   static section *const sections[2][12] = {
       {write_answer, write_why, write_headline, write_lengths, write_checks, write_method, write_files},
       {write_fastest, write_regret, write_shipped, write_errors, write_histogram, write_cases, write_far, write_shapes,
-       write_properties, claims_write, write_kernels},
+       write_properties, write_claims, write_kernels},
   };
   page_begin(p, wanted == CONTENTS_DETAILS ? "posenc report: details" : "posenc report");
   write_subtitle(p, report);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks, kernels, where and how the figures were taken. */
+/* Checks, kernels, claims, where and how the figures were taken. */
 #include "common/contract.h"
 #include "common/field.h"
 #include "reports/model/document.h"
-#include "reports/model/stability.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
@@ -113,6 +112,24 @@ void write_kernels(page *p, const record_report *report) {
   RECORD_EACH(kernel, report, kernels) write_kernel(p, kernel);
 }
 
+/* ---- claims ---- */
+
+void write_claims(page *p, const record_report *report) {
+  static const page_column columns[] = {{"claim", false}, {"verdict", false}, {"found", false}};
+  if (!report->claims_count) return;
+  page_section(p, "Claims");
+  page_paragraph(p, "What is often said of these encodings, and what the records of this page tell. Claims that are "
+                    "decided alike on every machine, and pictures of the encoding, are in doc/sinusoids.md of the "
+                    "sources.");
+  page_table(p, "Each claim with its verdict.", columns, sizeof columns / sizeof *columns);
+  RECORD_EACH(one, report, claims) {
+    page_prose(p, "%s", one->claim);
+    page_prose(p, STRONG("%s") "%s%s", one->verdict, *one->when ? " " : "", one->when);
+    page_rest(p, "%s", one->found);
+  }
+  page_table_end(p);
+}
+
 /* ---- environment ---- */
 
 /* Facts that are not known from elsewhere with the same value. */
@@ -138,11 +155,40 @@ static void warn_of_difference(page *p, const json_t *accuracy, const json_t *ti
           p, STRONG("Accuracy and times were not taken from the same build on the same machine: %s differs."), keys[i]);
 }
 
+/* A paragraph. */
+static void write_stability(page *p, const record_report *report) {
+  const record_stability *told = &report->stability;
+  const json_t *facts = report->environment.timing;
+  const char *load = field_string(facts, "load"), *after = field_string(facts, "load_after");
+  if (!told->json) return;
+  page_open(p, PAGE_PARAGRAPH);
+  page_say(p, "How steady the machine was: beside %s timings of %s shapes its limit was measured too.",
+           words_integer(told->measured).text, words_integer(told->shapes).text);
+  if (isfinite(told->worst))
+    page_say(
+        p,
+        " The middle half of these measurements reaches over %s\u00a0%% of their median for the typical shape, and "
+        "over %s\u00a0%% for the worst, " CODE("%s") ".",
+        words_significant(100 * told->typical, 2).text, words_significant(100 * told->worst, 2).text, told->shape);
+  if (told->drift.json)
+    page_say(p, " In the last third of the run it was %s times " SMALL("%s") " what it was in the first.",
+             words_significant(told->drift.estimate, 3).text, words_interval(&told->drift).text);
+  if (isfinite(told->others))
+    page_say(p, " Other processes used %s\u00a0%% of the processors meanwhile.",
+             words_significant(100 * told->others, 2).text);
+  if (*load)
+    page_say(p, " The load (processes that ran or waited, over 1, 5 and 15 minutes) was %s before%s%s%s.", load,
+             *after ? " and " : "", after, *after ? " after" : "");
+  page_say(p, " Figures marked ‡ have least and most further apart than %.0f\u00a0%% of their median.",
+           100 * words_too_wide);
+  page_close(p, PAGE_PARAGRAPH);
+}
+
 static void write_environment(page *p, const record_report *report) {
   json_t *accuracy = report->environment.accuracy, *timing = report->environment.timing;
   page_section(p, "Environment");
   if (report_is_timed(report)) warn_of_difference(p, accuracy, timing);
-  stability_write(p, report);
+  write_stability(p, report);
   page_data(p, "Machine and build");
   write_facts(p, "Where the accuracy record was made.", accuracy, NULL);
   if (report_is_timed(report)) write_facts(p, "What the timing record says besides.", timing, accuracy);

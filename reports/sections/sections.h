@@ -56,6 +56,7 @@ void write_far(page *p, const record_report *report);
 void write_shapes(page *p, const record_report *report);
 void write_checks(page *p, const record_report *report);
 void write_properties(page *p, const record_report *report);
+void write_claims(page *p, const record_report *report);
 void write_kernels(page *p, const record_report *report);
 void write_method(page *p, const record_report *report);
 

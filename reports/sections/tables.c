@@ -16,7 +16,10 @@ enum { HEADLINE = 1 << TABLE_HEADLINE, FULL = 1 << TABLE_FULL, TIMES = 1 << TABL
 typedef struct column {
   page_column head;
   unsigned in;
-  void (*fill)(page *p, const record_row *row); /* its cells */
+  void (*fill)(page *p, const record_row *row); /* its cells; or, if null, */
+  size_t offset;                                /* of a number in a row, */
+  int digits;                                   /* of so many digits; if 0, of a spread, */
+  double scale;                                 /* times this */
 } column;
 
 /* ---- accuracy ---- */
@@ -25,24 +28,12 @@ static void kernel(page *p, const record_row *row) {
   page_say(p, CODE("%s") "%s", row->kernel, words_sample(row));
 }
 
-static void max_ulp(page *p, const record_row *row) {
-  page_say(p, "%s", words_significant(row->max_ulp.ulp, 4).text);
-}
-
 static void where(page *p, const record_row *row) {
   const record_witness *witness = &row->max_ulp;
   if (witness->position == RECORD_NONE) return;
   page_say(p, "p = %" PRId64 ", ", witness->position);
   if (witness->head != RECORD_NONE) page_say(p, SMALL("head %" PRId64 ", "), witness->head);
   page_say(p, SMALL("i = %" PRId64 ", %s"), witness->index, witness->function);
-}
-
-static void mean_ulp(page *p, const record_row *row) {
-  page_say(p, "%s", words_significant(row->mean_ulp, 3).text);
-}
-
-static void max_abs(page *p, const record_row *row) {
-  page_say(p, "%s", words_significant(row->max_abs.abs, 3).text);
 }
 
 /* The largest share of the bound that was used: in add and rope the figure that x does not move. */
@@ -81,41 +72,33 @@ static void ns_per_element(page *p, const record_row *row) {
   page_say(p, "%s", words_spread(&timing->ns_per_element, 1, sliced ? "†" : "").text);
 }
 
-static void gigabytes(page *p, const record_row *row) {
-  page_say(p, "%s", words_spread(&row->timing.bytes_per_second, 1e-9, "").text);
-}
-
-static void of_limit(page *p, const record_row *row) {
-  page_say(p, "%s", words_spread(&row->timing.of_limit, 100, "").text);
-}
-
 static void speed_up(page *p, const record_row *row) {
   const record_ratio *ratio = &row->timing.speed_up;
   if (ratio->json)
     page_say(p, "%s× " SMALL("%s"), words_significant(ratio->estimate, 3).text, words_interval(ratio).text);
 }
 
-static void plan(page *p, const record_row *row) {
-  page_say(p, "%s", words_spread(&row->timing.plan_ns, 1e-3, "").text);
-}
-
 /* ---- tables ---- */
 
+#define PLAN offsetof(record_row, timing.plan_ns)
 static const column all_columns[] = {
-    {{"kernel", false}, HEADLINE | FULL | TIMES, kernel},
-    {{"max |error|", true}, HEADLINE | FULL, max_abs},
-    {{"max ulp", true}, FULL, max_ulp},
-    {{"at", false}, FULL, where},
-    {{"mean ulp", true}, FULL, mean_ulp},
-    {{"of bound", true}, FULL, of_bound},
-    {{"misrounded", true}, HEADLINE | FULL, misrounded},
-    {{"figures are", false}, FULL, mode},
-    {{"checks passed", true}, FULL, checks},
-    {{"ns/element", true}, HEADLINE | FULL | TIMES | TIME, ns_per_element},
-    {{"GB/s", true}, FULL | TIMES | TIME, gigabytes},
-    {{"% of limit", true}, HEADLINE | FULL | TIMES | TIME, of_limit},
-    {{"over naive", true}, HEADLINE | FULL | TIMES | TIME, speed_up},
-    {{"plan, µs", true}, FULL | TIMES | TIME, plan},
+    {{"kernel", false}, HEADLINE | FULL | TIMES, .fill = kernel},
+    {{"max |error|", true}, HEADLINE | FULL, .offset = offsetof(record_row, max_abs.abs), .digits = 3},
+    {{"max ulp", true}, FULL, .offset = offsetof(record_row, max_ulp.ulp), .digits = 4},
+    {{"at", false}, FULL, .fill = where},
+    {{"mean ulp", true}, FULL, .offset = offsetof(record_row, mean_ulp), .digits = 3},
+    {{"of bound", true}, FULL, .fill = of_bound},
+    {{"misrounded", true}, HEADLINE | FULL, .fill = misrounded},
+    {{"figures are", false}, FULL, .fill = mode},
+    {{"checks passed", true}, FULL, .fill = checks},
+    {{"ns/element", true}, HEADLINE | FULL | TIMES | TIME, .fill = ns_per_element},
+    {{"GB/s", true}, FULL | TIMES | TIME, .offset = offsetof(record_row, timing.bytes_per_second), .scale = 1e-9},
+    {{"% of limit", true},
+     HEADLINE | FULL | TIMES | TIME,
+     .offset = offsetof(record_row, timing.of_limit),
+     .scale = 100},
+    {{"over naive", true}, HEADLINE | FULL | TIMES | TIME, .fill = speed_up},
+    {{"plan, µs", true}, FULL | TIMES | TIME, .offset = PLAN, .scale = 1e-3},
 };
 
 enum { MOST_COLUMNS = sizeof all_columns / sizeof *all_columns };
@@ -153,11 +136,21 @@ static void say_twins(page *p, const record_row *const *rows, size_t count, size
   }
 }
 
+static void say_cell(page *p, const column *of, const record_row *row) {
+  const void *shown = (const char *)row + of->offset;
+  if (of->fill)
+    of->fill(p, row);
+  else if (of->digits)
+    page_say(p, "%s", words_significant(*(const double *)shown, of->digits).text);
+  else
+    page_say(p, "%s", words_spread(shown, of->scale, "").text);
+}
+
 static void write_row(page *p, const column *const *columns, size_t column_count, const record_row *const *rows,
                       size_t count, size_t number) {
   for (size_t i = 0; i < column_count; i++) {
     page_cell_begin(p);
-    columns[i]->fill(p, rows[number]);
+    say_cell(p, columns[i], rows[number]);
     if (i == 0) say_twins(p, rows, count, number);
     page_cell_end(p);
   }
@@ -183,7 +176,7 @@ void write_rows(page *p, table_kind kind, const char *caption, const record_tabl
   p->failed = p->failed || !rows;
   if (!rows) return;
   for (const column *c = all_columns; c < all_columns + MOST_COLUMNS; c++) {
-    if (!(c->in & 1U << kind) || (c->in & TIME && !timed) || (c->fill == plan && !any_plan(table))) continue;
+    if (!(c->in & 1U << kind) || (c->in & TIME && !timed) || (c->offset == PLAN && !any_plan(table))) continue;
     columns[count] = c;
     heads[count++] = c->head;
   }

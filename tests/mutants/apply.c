@@ -4,47 +4,29 @@
 
 #include <string.h>
 
-static posenc_status honest_apply(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
-                                  const void *x, void *out) {
-  (void)constants;
+static APPLY(honest_apply) {
   return good_apply(problem, slice, x, out);
 }
 
-static posenc_status inverse_ignored(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
-                                     const void *x, void *out) {
-  posenc_problem forward = *problem;
-  (void)constants;
-  forward.inverse = false;
-  return good_apply(&forward, slice, x, out);
-}
+CHANGED_SLICES(inverse_ignored, p.inverse = false)
 
 /* Neighbours for halves and halves for neighbours. */
-static posenc_status other_pairs(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
-                                 const void *x, void *out) {
-  posenc_problem other = *problem;
-  (void)constants;
-  other.layout = problem->layout == POSENC_SPLIT ? POSENC_INTERLEAVED : POSENC_SPLIT;
-  return good_apply(&other, slice, x, out);
-}
+CHANGED_SLICES(other_pairs, p.layout = p.layout == POSENC_SPLIT ? POSENC_INTERLEAVED : POSENC_SPLIT)
 
 /* The first element after each sequence but the last. */
-static posenc_status gap_written(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
-                                 const void *x, void *out) {
+static APPLY(gap_written) {
   const size_t element = posenc_dtype_bytes(problem->dtype);
   const int64_t packed = slice->rows * width_of(problem);
-  (void)constants;
   for (int64_t n = 0; n + 1 < slice->batch && slice->stride > packed; n++)
     memset((char *)out + (size_t)(n * slice->stride + packed) * element, 0, element);
   return good_apply(problem, slice, x, out);
 }
 
 /* Row by row, as it is only there that a head can be left out. */
-static posenc_status last_head_forgotten(const void *constants, const posenc_problem *problem,
-                                         const posenc_slice *slice, const void *x, void *out) {
+static APPLY(last_head_forgotten) {
   const size_t element = posenc_dtype_bytes(problem->dtype), head = (size_t)problem->dim * element;
   void *given = malloc((size_t)(slice->batch * slice->stride) * element);
   if (!given) return POSENC_OUT_OF_MEMORY;
-  (void)constants;
   for (int64_t n = 0; n < slice->batch; n++)
     for (int64_t r = 0; r < slice->rows; r++) {
       const int64_t at = n * slice->stride + r * width_of(problem);
@@ -60,21 +42,17 @@ static posenc_status last_head_forgotten(const void *constants, const posenc_pro
 }
 
 /* The last element of all, where x is overwritten. */
-static posenc_status wrong_in_place(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
-                                    const void *x, void *out) {
+static APPLY(wrong_in_place) {
   const bool in_place = x == out;
-  (void)constants;
   const posenc_status status = good_apply(problem, slice, x, out);
   if (in_place) ((float *)out)[(slice->batch - 1) * slice->stride + slice->rows * width_of(problem) - 1] = 0.0f;
   return status;
 }
 
 /* Rows that are told one by one go through f32, as a position tensor of another type would. */
-static posenc_status index_in_f32(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
-                                  const void *x, void *out) {
+static APPLY(index_in_f32) {
   int64_t rounded[64];
   posenc_slice mine = *slice;
-  (void)constants;
   for (int64_t r = 0; mine.index && r < slice->rows && r < 64; r++) {
     const int64_t position = (int64_t)(float)position_of(problem, slice->index[r]), row = position - problem->first;
     rounded[r] = row < 0 ? 0 : row < problem->rows ? row : problem->rows - 1;
@@ -84,9 +62,7 @@ static posenc_status index_in_f32(const void *constants, const posenc_problem *p
 }
 
 /* x of the first row is cleared, as a careless scratch would. */
-static posenc_status x_written(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
-                               const void *x, void *out) {
-  (void)constants;
+static APPLY(x_written) {
   const posenc_status status = good_apply(problem, slice, x, out);
   if (x != out) {
     union {
@@ -99,9 +75,7 @@ static posenc_status x_written(const void *constants, const posenc_problem *prob
 }
 
 /* A number that is none becomes 0: max and min in the wrong order do that. */
-static posenc_status nan_lost(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
-                              const void *x, void *out) {
-  (void)constants;
+static APPLY(nan_lost) {
   const posenc_status status = good_apply(problem, slice, x, out);
   for (int64_t n = 0; n < slice->batch && problem->dtype == POSENC_F32; n++) {
     float *sequence = (float *)out + n * slice->stride;
@@ -112,10 +86,8 @@ static posenc_status nan_lost(const void *constants, const posenc_problem *probl
 }
 
 /* The sequences as if they followed one another. */
-static posenc_status batch_moved(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
-                                 const void *x, void *out) {
+static APPLY(batch_moved) {
   const size_t element = posenc_dtype_bytes(problem->dtype);
-  (void)constants;
   for (int64_t n = 0; n < slice->batch; n++) {
     posenc_problem there = *problem;
     posenc_slice one = *slice;
@@ -129,7 +101,7 @@ static posenc_status batch_moved(const void *constants, const posenc_problem *pr
   return POSENC_OK;
 }
 
-static const posenc_kernel kernels[] = {
+PLUGIN = {
     APPLIED("honest-apply", "nothing", honest_apply),
     APPLIED("inverse-ignored", "turns back as it turns there", inverse_ignored),
     APPLIED("other-pairs", "takes the pairs of the other layout", other_pairs),
@@ -140,7 +112,5 @@ static const posenc_kernel kernels[] = {
     APPLIED("x-written", "changes what it is given", x_written),
     APPLIED("nan-lost", "makes a number of NaN", nan_lost),
     APPLIED("batch-moved", "begins each sequence one position later", batch_moved),
+    NULL,
 };
-
-POSENC_PLUGIN(&kernels[0], &kernels[1], &kernels[2], &kernels[3], &kernels[4], &kernels[5], &kernels[6], &kernels[7],
-              &kernels[8], &kernels[9]);

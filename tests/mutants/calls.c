@@ -17,7 +17,7 @@ WRONG_CALLS(off_64, (uintptr_t)out % 64 != 0)
 WRONG_CALLS(off_line_by_4, (uintptr_t)out % 64 == 4)
 
 /* The byte before the rows is changed, and put back. */
-static void touch_before(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(touch_before) {
   volatile char *before = (char *)out - 1;
   const char kept = *before;
   *before = 0;
@@ -26,7 +26,7 @@ static void touch_before(const void *constants, const posenc_problem *problem, i
 }
 
 /* The same behind them. */
-static void touch_after(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(touch_after) {
   volatile char *after = (char *)out + rows * problem->dim * (int64_t)sizeof(float);
   const char kept = *after;
   *after = 0;
@@ -34,12 +34,8 @@ static void touch_after(const void *constants, const posenc_problem *problem, in
   *after = kept;
 }
 
-static void read_before(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  static volatile char seen;
-  seen = ((const volatile char *)out)[-1];
-  (void)seen;
-  good_rows(constants, problem, row, rows, out);
-}
+static volatile char seen;
+BEFORE_ROWS(read_before, seen = ((const volatile char *)out)[-1])
 
 /* ---- numbers of rows ------------------------------------------------------------------------------- */
 
@@ -61,8 +57,7 @@ static atomic_long calls, elements, plans, destroyed;
 WRONG_CALLS(worn_out, atomic_fetch_add(&calls, 1) > 20000)
 
 /* One element in a million, by less than the claim. */
-static void one_in_a_million(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
-                             void *out) {
+static EXECUTE(one_in_a_million) {
   const long mine = (long)(rows * problem->dim), before = atomic_fetch_add(&elements, mine);
   good_rows(constants, problem, row, rows, out);
   if (before / 1000000 != (before + mine) / 1000000) nudge(out, mine - 1);
@@ -70,10 +65,7 @@ static void one_in_a_million(const void *constants, const posenc_problem *proble
 
 /* ---- plans ------------------------------------------------------------------------------------------- */
 
-static posenc_status count_plan(const posenc_problem *problem, const posenc_options *options, void **constants) {
-  atomic_fetch_add(&plans, 1);
-  return good_prepare(problem, options, constants);
-}
+BEFORE_PLAN(count_plan, atomic_fetch_add(&plans, 1))
 
 static void count_end(void *constants) {
   atomic_fetch_add(&destroyed, 1);
@@ -92,7 +84,7 @@ static const char *fits_cache(const posenc_problem *problem) {
   return problem->dim >= DIMS ? "its cache is for smaller dims" : mutant_can_do(problem);
 }
 
-static posenc_status prepare_by_dim(const posenc_problem *problem, const posenc_options *options, void **constants) {
+static PREPARE(prepare_by_dim) {
   void **known = &by_dim[problem->dim];
   *constants = *known;
   if (*known) return POSENC_OK;
@@ -103,31 +95,19 @@ static posenc_status prepare_by_dim(const posenc_problem *problem, const posenc_
 }
 
 /* The base is that of the first problem of this dim, all else as asked for. */
-static void cache_by_dim(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  posenc_problem mixed = *problem;
-  mixed.base = first_of_dim[problem->dim].base;
-  (void)constants;
-  true_rows(&mixed, position_of(problem, row), rows, out);
-}
+CHANGED_ROWS(cache_by_dim, p.base = first_of_dim[p.dim].base)
 
 /* The problem that was prepared last stands for all. */
 static posenc_problem latest;
-static posenc_status prepare_latest(const posenc_problem *problem, const posenc_options *options, void **constants) {
-  (void)options, (void)constants;
+static PREPARE(prepare_latest) {
   latest = *problem;
   return POSENC_OK;
 }
 
-static void latest_plan(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  posenc_problem mixed = *problem;
-  (void)constants;
-  mixed.base = latest.base;
-  true_rows(&mixed, position_of(problem, row), rows, out);
-}
+CHANGED_ROWS(latest_plan, p.base = latest.base)
 
 /* Known by where the problem lies. */
-static void cache_by_address(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
-                             void *out) {
+static EXECUTE(cache_by_address) {
   enum { KNOWN = 64 };
   static _Thread_local struct {
     const posenc_problem *at;
@@ -136,7 +116,6 @@ static void cache_by_address(const void *constants, const posenc_problem *proble
   static _Thread_local int next;
   posenc_problem mixed = *problem;
   int n = 0;
-  (void)constants;
   while (n < KNOWN && known[n].at != problem) n++;
   if (n == KNOWN) {
     n = next++ % KNOWN;
@@ -160,42 +139,41 @@ WRONG_CALLS(third_thread, number_of_thread() == 3)
 WRONG_CALLS(fifth_thread, number_of_thread() == 5)
 
 /* Within what it claims, on any CPU but the first that the process may use. */
-static void by_cpu(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(by_cpu) {
   cpu_set_t all;
   good_rows(constants, problem, row, rows, out);
   sched_getaffinity(0, sizeof all, &all);
   if (CPU_COUNT(&all) == 1 && CPU_ISSET(1, &all)) nudge(out, rows * problem->dim - 1);
 }
 
-static const posenc_kernel kernels[] = {
-    {MUTANT_OF_GOOD("off-8", "wrong where out is not aligned to 8 bytes", off_8)},
-    {MUTANT_OF_GOOD("off-16", "wrong where out is not aligned to 16 bytes", off_16)},
-    {MUTANT_OF_GOOD("off-32", "wrong where out is not aligned to 32 bytes", off_32)},
-    {MUTANT_OF_GOOD("off-64", "wrong where out is not aligned to 64 bytes", off_64)},
-    {MUTANT_OF_GOOD("off-line-by-4", "wrong where out is 4 bytes behind a cache line's begin", off_line_by_4)},
-    {MUTANT_OF_GOOD("touch-before", "changes the byte before its rows, and puts it back", touch_before)},
-    {MUTANT_OF_GOOD("touch-after", "changes the byte behind its rows, and puts it back", touch_after)},
-    {MUTANT_OF_GOOD("read-before", "reads the byte before its rows", read_before)},
-    {MUTANT_OF_GOOD("large-call", "wrong in calls of more than 9 MiB", large_call)},
-    {MUTANT_OF_GOOD("huge-call", "wrong in calls of more than 48 MiB", huge_call)},
-    {MUTANT_OF_GOOD("three-rows", "wrong in calls of three rows", three_rows)},
-    {MUTANT_OF_GOOD("seven-modulo-8", "wrong in calls of 15, 23, 31 ... rows", seven_modulo_8)},
-    {MUTANT_OF_GOOD("single-row-17", "wrong in calls of one row, 17 modulo 4096", single_row_17)},
-    {MUTANT_OF_GOOD("single-row-far", "wrong in calls of one row beyond position 2^40", single_row_far)},
-    {MUTANT_OF_GOOD("worn-out", "wrong after 20,000 calls", worn_out)},
-    {CONTRACT(1.6, "one-in-a-million", "other bits in one element of a million"), .can_do = mutant_can_do,
-     .prepare = good_prepare, .execute = one_in_a_million, .release = good_release},
-    {MUTANT("hundredth-plan", "wrong from the hundredth plan on", hundredth_plan), .prepare = count_plan,
-     .release = good_release},
-    {MUTANT("after-destruction", "wrong after 200 plans were destroyed", after_destruction), .prepare = good_prepare,
-     .release = count_end},
-    {CONTRACT(0.5, "cache-by-dim", "one base for each dim"), .can_do = fits_cache, .prepare = prepare_by_dim,
-     .execute = cache_by_dim},
-    {MUTANT("latest-plan", "has the base of the plan that was made last", latest_plan), .prepare = prepare_latest},
-    {MUTANT("cache-by-address", "has the base of the problem that once was there", cache_by_address)},
-    {MUTANT_OF_GOOD("third-thread", "wrong in the third thread that asks", third_thread)},
-    {MUTANT_OF_GOOD("fifth-thread", "wrong in the fifth thread that asks", fifth_thread)},
-    {MUTANT_OF_GOOD("by-cpu", "wrong on CPU 1", by_cpu)},
+PLUGIN = {
+    MUTANT_OF_GOOD("off-8", "wrong where out is not aligned to 8 bytes", off_8),
+    MUTANT_OF_GOOD("off-16", "wrong where out is not aligned to 16 bytes", off_16),
+    MUTANT_OF_GOOD("off-32", "wrong where out is not aligned to 32 bytes", off_32),
+    MUTANT_OF_GOOD("off-64", "wrong where out is not aligned to 64 bytes", off_64),
+    MUTANT_OF_GOOD("off-line-by-4", "wrong where out is 4 bytes behind a cache line's begin", off_line_by_4),
+    MUTANT_OF_GOOD("touch-before", "changes the byte before its rows, and puts it back", touch_before),
+    MUTANT_OF_GOOD("touch-after", "changes the byte behind its rows, and puts it back", touch_after),
+    MUTANT_OF_GOOD("read-before", "reads the byte before its rows", read_before),
+    MUTANT_OF_GOOD("large-call", "wrong in calls of more than 9 MiB", large_call),
+    MUTANT_OF_GOOD("huge-call", "wrong in calls of more than 48 MiB", huge_call),
+    MUTANT_OF_GOOD("three-rows", "wrong in calls of three rows", three_rows),
+    MUTANT_OF_GOOD("seven-modulo-8", "wrong in calls of 15, 23, 31 ... rows", seven_modulo_8),
+    MUTANT_OF_GOOD("single-row-17", "wrong in calls of one row, 17 modulo 4096", single_row_17),
+    MUTANT_OF_GOOD("single-row-far", "wrong in calls of one row beyond position 2^40", single_row_far),
+    MUTANT_OF_GOOD("worn-out", "wrong after 20,000 calls", worn_out),
+    KERNEL(CONTRACT(1.6, "one-in-a-million", "other bits in one element of a million"), .can_do = mutant_can_do,
+           .prepare = good_prepare, .execute = one_in_a_million, .release = good_release),
+    MUTANT("hundredth-plan", "wrong from the hundredth plan on", hundredth_plan, .prepare = count_plan,
+           .release = good_release),
+    MUTANT("after-destruction", "wrong after 200 plans were destroyed", after_destruction, .prepare = good_prepare,
+           .release = count_end),
+    KERNEL(CONTRACT(0.5, "cache-by-dim", "one base for each dim"), .can_do = fits_cache, .prepare = prepare_by_dim,
+           .execute = cache_by_dim),
+    MUTANT("latest-plan", "has the base of the plan that was made last", latest_plan, .prepare = prepare_latest),
+    MUTANT("cache-by-address", "has the base of the problem that once was there", cache_by_address),
+    MUTANT_OF_GOOD("third-thread", "wrong in the third thread that asks", third_thread),
+    MUTANT_OF_GOOD("fifth-thread", "wrong in the fifth thread that asks", fifth_thread),
+    MUTANT_OF_GOOD("by-cpu", "wrong on CPU 1", by_cpu),
+    NULL,
 };
-
-POSENC_PLUGIN(EIGHT(kernels), EIGHT(kernels + 8), EIGHT(kernels + 16));

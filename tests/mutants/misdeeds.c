@@ -84,62 +84,32 @@ static void do_close(void) {
 
 /* ---- honest work ---------------------------------------------------------------------------------- */
 
-static posenc_status prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
-  (void)problem, (void)options;
+static PREPARE(prepare) {
   *constants = malloc(1);
   return *constants ? POSENC_OK : POSENC_OUT_OF_MEMORY;
 }
 
-static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  (void)constants;
+static EXECUTE(execute) {
   true_rows(problem, position_of(problem, row), rows, out);
 }
 
-static posenc_plan *good_plan(const posenc_problem *problem) {
-  posenc_options options = posenc_default_options();
-  posenc_plan *plan;
-  options.kernel = good_kernel();
-  if (posenc_plan_create(&plan, problem, &options) != POSENC_OK) abort();
-  return plan;
-}
-
-static bool stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
-                   posenc_stages *out) {
-  (void)constants;
-  posenc_plan *plan = good_plan(problem);
-  const bool told = posenc_plan_stages(plan, row, rows, out);
-  posenc_plan_destroy(plan);
-  return told;
-}
-
-static posenc_status apply(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
-                           const void *x, void *out) {
-  (void)constants;
-  posenc_plan *plan = good_plan(problem);
-  const posenc_status status = posenc_apply(plan, slice, x, out);
-  posenc_plan_destroy(plan);
-  return status;
+static STAGES(stages) {
+  return good_stages(problem, row, rows, out);
 }
 
 /* ---- the kernels ---------------------------------------------------------------------------------- */
 
-#define NAMED(function, misdeed)                                                                                       \
-  CONTRACT(0.5, "recipe/" function "-" #misdeed, "a misdeed in one function"), .prepare = prepare, .execute = execute, \
-                                                                               .release = free, .stages = stages
-
-/* One of each function. */
-#define KERNELS(misdeed)                                                                                               \
+/* A misdeed in each function. */
+#define MISDEED(misdeed)                                                                                               \
   static const char *can_do_##misdeed(const posenc_problem *problem) {                                                 \
     do_##misdeed();                                                                                                    \
     return mutant_can_do(problem);                                                                                     \
   }                                                                                                                    \
-  static posenc_status prepare_##misdeed(const posenc_problem *problem, const posenc_options *options,                 \
-                                         void **constants) {                                                           \
+  static PREPARE(prepare_##misdeed) {                                                                                  \
     do_##misdeed();                                                                                                    \
     return prepare(problem, options, constants);                                                                       \
   }                                                                                                                    \
-  static void execute_##misdeed(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,       \
-                                void *out) {                                                                           \
+  static EXECUTE(execute_##misdeed) {                                                                                  \
     execute(constants, problem, row, rows, out);                                                                       \
     do_##misdeed();                                                                                                    \
   }                                                                                                                    \
@@ -147,41 +117,38 @@ static posenc_status apply(const void *constants, const posenc_problem *problem,
     free(constants);                                                                                                   \
     do_##misdeed();                                                                                                    \
   }                                                                                                                    \
-  static bool stages_##misdeed(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,        \
-                               posenc_stages *out) {                                                                   \
+  static STAGES(stages_##misdeed) {                                                                                    \
     const bool told = stages(constants, problem, row, rows, out);                                                      \
     do_##misdeed();                                                                                                    \
     return told;                                                                                                       \
   }                                                                                                                    \
-  static posenc_status apply_##misdeed(const void *constants, const posenc_problem *problem,                           \
-                                       const posenc_slice *slice, const void *x, void *out) {                          \
-    const posenc_status status = apply(constants, problem, slice, x, out);                                             \
+  static APPLY(apply_##misdeed) {                                                                                      \
+    const posenc_status status = good_apply(problem, slice, x, out);                                                   \
     do_##misdeed();                                                                                                    \
     return status;                                                                                                     \
-  }                                                                                                                    \
-  static const posenc_kernel kernels_##misdeed[] = {                                                                   \
-      {NAMED("can-do", misdeed), .can_do = can_do_##misdeed},                                                          \
-      {NAMED("prepare", misdeed), .can_do = mutant_can_do, .prepare = prepare_##misdeed},                              \
-      {NAMED("execute", misdeed), .can_do = mutant_can_do, .execute = execute_##misdeed},                              \
-      {NAMED("release", misdeed), .can_do = mutant_can_do, .release = release_##misdeed},                              \
-      {NAMED("stages", misdeed), .can_do = mutant_can_do, .stages = stages_##misdeed},                                 \
-      {NAMED("apply", misdeed), .can_do = mutant_can_do, .apply = apply_##misdeed},                                    \
-  };
+  }
+
+MISDEED(crash)
+MISDEED(hang)
+MISDEED(exit)
+MISDEED(fork)
+MISDEED(session)
+MISDEED(stdout)
+MISDEED(stderr)
+MISDEED(forge)
+MISDEED(stop)
+MISDEED(close)
 
 #pragma GCC diagnostic ignored "-Woverride-init"
-KERNELS(crash)
-KERNELS(hang)
-KERNELS(exit)
-KERNELS(fork)
-KERNELS(session)
-KERNELS(stdout)
-KERNELS(stderr)
-KERNELS(forge)
-KERNELS(stop)
-KERNELS(close)
+#define WITH(function, misdeed, ...)                                                                                   \
+  KERNEL(CONTRACT(0.5, "recipe/" function "-" #misdeed, "a misdeed in one function"), .can_do = mutant_can_do,         \
+         .prepare = prepare, .execute = execute, .release = free, .stages = stages, __VA_ARGS__)
+#define KERNELS(misdeed)                                                                                               \
+  WITH("can-do", misdeed, .can_do = can_do_##misdeed), WITH("prepare", misdeed, .prepare = prepare_##misdeed),         \
+      WITH("execute", misdeed, .execute = execute_##misdeed), WITH("release", misdeed, .release = release_##misdeed),  \
+      WITH("stages", misdeed, .stages = stages_##misdeed), WITH("apply", misdeed, .apply = apply_##misdeed)
 
-#define LISTED(misdeed)                                                                                                \
-  &kernels_##misdeed[0], &kernels_##misdeed[1], &kernels_##misdeed[2], &kernels_##misdeed[3], &kernels_##misdeed[4],   \
-      &kernels_##misdeed[5]
-POSENC_PLUGIN(LISTED(crash), LISTED(hang), LISTED(exit), LISTED(fork), LISTED(session), LISTED(stdout), LISTED(stderr),
-              LISTED(forge), LISTED(stop), LISTED(close));
+PLUGIN = {
+    KERNELS(crash), KERNELS(hang), KERNELS(exit),  KERNELS(fork), KERNELS(session), KERNELS(stdout), KERNELS(stderr),
+    KERNELS(forge), KERNELS(stop), KERNELS(close), NULL,
+};

@@ -7,6 +7,7 @@
 #define POSENC_TESTS_MUTANTS_MUTANT_H
 
 #include "posenc.h"
+#include "tests/kernel.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,9 +17,12 @@ static inline const posenc_kernel *good_kernel(void) {
   return posenc_kernel_find("rotation-portable");
 }
 
-static inline const char *mutant_can_do(const posenc_problem *problem) {
-  if (problem->dtype != POSENC_F32) return "it writes f32 only";
+static inline const char *good_can_do(const posenc_problem *problem) {
   return posenc_kernel_refusal(good_kernel(), problem, NULL);
+}
+
+static inline const char *mutant_can_do(const posenc_problem *problem) {
+  return problem->dtype == POSENC_F32 ? good_can_do(problem) : "it writes f32 only";
 }
 
 /* What the good kernel prepared for a problem; freed when its thread ends. */
@@ -68,18 +72,30 @@ static inline float *element(void *out, const posenc_problem *problem, int64_t r
   return at >= 0 && at < rows && column < problem->dim ? (float *)out + at * problem->dim + column : NULL;
 }
 
-/* Initialisers: the contract alone, claiming so many ulp, of which the honest rows keep 0.5; and a whole kernel. */
+/* A plugin is a list of kernels: PLUGIN = {MUTANT(…), …, NULL}. */
+#define PLUGIN                                                                                                         \
+  POSENC_PLUGIN_EXPORT const uint32_t posenc_plugin_abi;                                                               \
+  POSENC_PLUGIN_EXPORT const posenc_kernel *const posenc_plugin_kernels[];                                             \
+  const uint32_t posenc_plugin_abi = POSENC_KERNEL_ABI;                                                                \
+  const posenc_kernel *const posenc_plugin_kernels[]
+#define KERNEL(...)                                                                                                    \
+  &(const posenc_kernel) {                                                                                             \
+    __VA_ARGS__                                                                                                        \
+  }
+
+/* Initialisers of a contract, claiming so many ulp, of which the honest rows keep 0.5; and kernels with it. The dots
+ * begin with the function that executes; further initialisers may follow. */
 #define CONTRACT(claimed, called, fault) CONTRACT_WITH(claimed, called, fault, true)
 #define CONTRACT_WITH(claimed, called, fault, same_bits)                                                               \
   .abi = POSENC_KERNEL_ABI, .isa = POSENC_ISA_GENERIC, .name = called, .summary = fault,                               \
   .algorithm = "that of rotation-portable, with one fault", .provenance = "posenc's tests",                            \
   .bound = {.ulp = claimed, .abs = 0x1p-45, .max_position = INT64_C(1) << 61, .derived = true},                        \
   .basis = "that of rotation-portable", .reproducible = same_bits
-#define MUTANT(called, fault, run) CONTRACT(0.5, called, fault), .can_do = mutant_can_do, .execute = run
+#define MUTANT(called, fault, ...) KERNEL(CONTRACT(0.5, called, fault), .can_do = mutant_can_do, .execute = __VA_ARGS__)
+#define MUTANT_OF_GOOD(called, fault, ...)                                                                             \
+  MUTANT(called, fault, __VA_ARGS__, .prepare = good_prepare, .release = good_release)
 
-/* Mutants with constants, which are the good kernel's. */
-static inline posenc_status good_prepare(const posenc_problem *problem, const posenc_options *options,
-                                         void **constants) {
+static inline PREPARE(good_prepare) {
   return good_kernel()->prepare(problem, options, constants);
 }
 
@@ -87,14 +103,11 @@ static inline void good_release(void *constants) {
   good_kernel()->release(constants);
 }
 
-static inline void good_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
-                             void *out) {
+static inline EXECUTE(good_rows) {
   good_kernel()->execute(constants, problem, row, rows, out);
 }
 
-#define MUTANT_OF_GOOD(called, fault, run) MUTANT(called, fault, run), .prepare = good_prepare, .release = good_release
-
-/* The honest results of add and rope. */
+/* The honest results of add and rope, and the honest stages. */
 static inline posenc_status good_apply(const posenc_problem *problem, const posenc_slice *slice, const void *x,
                                        void *out) {
   posenc_options options = posenc_default_options();
@@ -106,14 +119,23 @@ static inline posenc_status good_apply(const posenc_problem *problem, const pose
   return status;
 }
 
+static inline bool good_stages(const posenc_problem *problem, int64_t row, int64_t rows, posenc_stages *out) {
+  posenc_options options = posenc_default_options();
+  posenc_plan *plan;
+  options.kernel = good_kernel();
+  if (posenc_plan_create(&plan, problem, &options) != POSENC_OK) abort();
+  const bool told = posenc_plan_stages(plan, row, rows, out);
+  posenc_plan_destroy(plan);
+  return told;
+}
+
 /* Elements of a row of a result. */
 static inline int64_t width_of(const posenc_problem *problem) {
   return problem->heads * problem->dim;
 }
 
 /* A kernel with good rows, and a way of its own to apply them. */
-#define APPLIED(called, fault, run)                                                                                    \
-  { MUTANT_OF_GOOD(called, fault, good_rows), .apply = run }
+#define APPLIED(called, fault, run) MUTANT_OF_GOOD(called, fault, good_rows, .apply = run)
 
 /* The least wrong that an element can be: half an ulp to one. Not so at 0. */
 static inline void nudge(void *out, int64_t at) {
@@ -123,29 +145,66 @@ static inline void nudge(void *out, int64_t at) {
   memcpy((float *)out + at, &bits, sizeof bits);
 }
 
+/* ---- functions with one fault ---- */
+
 /* Defines an execute with the good rows, of which those where WRONG holds have one wrong element, the first cosine.
  * WRONG knows the problem, the call's row and rows, this row's position p, and out. */
 #define WRONG_ROWS(function, WRONG)                                                                                    \
-  static void function(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {   \
+  static EXECUTE(function) {                                                                                           \
     const int64_t cosine = posenc_layout_columns(problem->layout, problem->dim).cos;                                   \
     good_rows(constants, problem, row, rows, out);                                                                     \
     for (int64_t r = 0; r < rows; r++) {                                                                               \
-      const int64_t p = position_of(problem, row + r);                                                                 \
-      (void)p;                                                                                                         \
+      UNUSED const int64_t p = position_of(problem, row + r);                                                          \
       if (WRONG) nudge(out, r * problem->dim + cosine);                                                                \
     }                                                                                                                  \
   }
 
 /* The same, with the last row of such a call as the one that is wrong. */
 #define WRONG_CALLS(function, WRONG)                                                                                   \
-  static void function(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {   \
+  static EXECUTE(function) {                                                                                           \
     const bool is_wrong = WRONG;                                                                                       \
     good_rows(constants, problem, row, rows, out);                                                                     \
     if (is_wrong) nudge(out, (rows - 1) * problem->dim + posenc_layout_columns(problem->layout, problem->dim).cos);    \
   }
 
-/* Eight kernels of a table, for POSENC_PLUGIN. */
-#define EIGHT(kernel)                                                                                                  \
-  &(kernel)[0], &(kernel)[1], &(kernel)[2], &(kernel)[3], &(kernel)[4], &(kernel)[5], &(kernel)[6], &(kernel)[7]
+/* The good rows, and DONE before or after them. */
+#define BEFORE_ROWS(function, DONE)                                                                                    \
+  static EXECUTE(function) {                                                                                           \
+    DONE;                                                                                                              \
+    good_rows(constants, problem, row, rows, out);                                                                     \
+  }
+#define AFTER_ROWS(function, DONE)                                                                                     \
+  static EXECUTE(function) {                                                                                           \
+    good_rows(constants, problem, row, rows, out);                                                                     \
+    DONE;                                                                                                              \
+  }
+
+/* The good constants, and DONE before or after they are made. */
+#define BEFORE_PLAN(function, DONE)                                                                                    \
+  static PREPARE(function) {                                                                                           \
+    DONE;                                                                                                              \
+    return good_prepare(problem, options, constants);                                                                  \
+  }
+#define AFTER_PLAN(function, DONE)                                                                                     \
+  static PREPARE(function) {                                                                                           \
+    const posenc_status status = good_prepare(problem, options, constants);                                            \
+    DONE;                                                                                                              \
+    return status;                                                                                                     \
+  }
+
+/* Rows, without constants, and results of the problem p after CHANGE. */
+#define CHANGED_ROWS(function, CHANGE)                                                                                 \
+  static EXECUTE(function) {                                                                                           \
+    posenc_problem p = *problem;                                                                                       \
+    CHANGE;                                                                                                            \
+    true_rows(&p, position_of(problem, row), rows, out);                                                               \
+  }
+#define CHANGED_SLICES(function, CHANGE)                                                                               \
+  static APPLY(function) {                                                                                             \
+    posenc_problem p = *problem;                                                                                       \
+    UNUSED const bool in_place = x == out;                                                                             \
+    CHANGE;                                                                                                            \
+    return good_apply(&p, slice, x, out);                                                                              \
+  }
 
 #endif

@@ -11,7 +11,7 @@ typedef struct changed {
   void *good;
 } changed;
 
-static posenc_status prepare_changed(const posenc_problem *problem, const posenc_options *options, void **constants) {
+static PREPARE(prepare_changed) {
   changed *mine = malloc(sizeof *mine);
   *constants = mine;
   if (!mine) return POSENC_OUT_OF_MEMORY;
@@ -25,15 +25,14 @@ static void release_changed(void *constants) {
   free(mine);
 }
 
-static void changed_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(changed_rows) {
   const changed *mine = constants;
-  (void)problem;
   good_rows(mine->good, &mine->problem, row, rows, out);
 }
 
 /* Defines a prepare for the problem p after CHANGE. */
 #define CHANGED(function, CHANGE)                                                                                      \
-  static posenc_status function(const posenc_problem *problem, const posenc_options *options, void **constants) {      \
+  static PREPARE(function) {                                                                                           \
     posenc_problem p = *problem;                                                                                       \
     CHANGE;                                                                                                            \
     return prepare_changed(&p, options, constants);                                                                    \
@@ -87,25 +86,19 @@ static posenc_status share(const posenc_problem *problem, const posenc_options *
   return status;
 }
 
-static posenc_status shared_scalings(const posenc_problem *problem, const posenc_options *options, void **constants) {
+static PREPARE(shared_scalings) {
   return share(problem, options, true, false, constants);
 }
 
-static posenc_status shared_dtypes(const posenc_problem *problem, const posenc_options *options, void **constants) {
+static PREPARE(shared_dtypes) {
   return share(problem, options, false, true, constants);
 }
 
-static const char *any_dtype(const posenc_problem *problem) {
-  return posenc_kernel_refusal(good_kernel(), problem, NULL);
-}
-
-#define OF_CHANGED(called, fault, make)                                                                                \
-  {                                                                                                                    \
-    CONTRACT(0.5, called, fault), .can_do = any_dtype, .scales = true, .prepare = make, .execute = changed_rows,       \
-                                  .release = release_changed                                                           \
-  }
-#define OF_SHARED(called, fault, make)                                                                                 \
-  { CONTRACT(0.5, called, fault), .can_do = any_dtype, .scales = true, .prepare = make, .execute = changed_rows }
+/* What is shared is never released. */
+#define OF_SHARED(called, fault, ...)                                                                                  \
+  KERNEL(CONTRACT(0.5, called, fault), .can_do = good_can_do, .scales = true, .execute = changed_rows,                 \
+         .prepare = __VA_ARGS__)
+#define OF_CHANGED(called, fault, make) OF_SHARED(called, fault, make, .release = release_changed)
 
 /* ---- rows ---- */
 
@@ -114,7 +107,7 @@ WRONG_ROWS(rows_of_16_bits, r > 65535)
 WRONG_ROWS(beyond_the_table, row + r >= problem->rows)
 WRONG_ROWS(before_the_table, row + r < 0 && (row + r) % 16 != 0)
 
-static const posenc_kernel kernels[] = {
+PLUGIN = {
     OF_CHANGED("float-scale", "takes the scale for a float", float_scale),
     OF_CHANGED("float-base", "takes the base for a float", float_base),
     OF_CHANGED("whole-shift", "takes the shift for an integer", whole_shift),
@@ -128,10 +121,9 @@ static const posenc_kernel kernels[] = {
     OF_CHANGED("no-rows", "a table without rows ends the process", no_rows),
     OF_SHARED("shared-scalings", "problems share constants whatever their scaling", shared_scalings),
     OF_SHARED("shared-dtypes", "problems share constants whatever their dtype", shared_dtypes),
-    {MUTANT_OF_GOOD("tile-tail", "wrong beyond 2048 columns, but for whole tiles", tile_tail)},
-    {MUTANT_OF_GOOD("rows-of-16-bits", "wrong from the 65536th row of a call on", rows_of_16_bits)},
-    {MUTANT_OF_GOOD("beyond-the-table", "wrong behind the problem's rows, as lists ask for them", beyond_the_table)},
-    {MUTANT_OF_GOOD("before-the-table", "wrong before the problem's rows", before_the_table)},
+    MUTANT_OF_GOOD("tile-tail", "wrong beyond 2048 columns, but for whole tiles", tile_tail),
+    MUTANT_OF_GOOD("rows-of-16-bits", "wrong from the 65536th row of a call on", rows_of_16_bits),
+    MUTANT_OF_GOOD("beyond-the-table", "wrong behind the problem's rows, as lists ask for them", beyond_the_table),
+    MUTANT_OF_GOOD("before-the-table", "wrong before the problem's rows", before_the_table),
+    NULL,
 };
-
-POSENC_PLUGIN(EIGHT(kernels), EIGHT(kernels + 8), &kernels[16]);

@@ -17,10 +17,8 @@ static int64_t row_number(const posenc_slice *slice, int64_t r) {
 /* Defines an apply with the good results, of which those of rows r of sequences n where WRONG holds have a wrong first
  * element. */
 #define WRONG_SLICES(function, WRONG)                                                                                  \
-  static posenc_status function(const void *constants, const posenc_problem *problem, const posenc_slice *slice,       \
-                                const void *x, void *out) {                                                            \
-    const bool in_place = x == out;                                                                                    \
-    (void)constants, (void)in_place;                                                                                   \
+  static APPLY(function) {                                                                                             \
+    UNUSED const bool in_place = x == out;                                                                             \
     const posenc_status status = good_apply(problem, slice, x, out);                                                   \
     for (int64_t n = 0; n < slice->batch; n++)                                                                         \
       for (int64_t r = 0; r < slice->rows; r++)                                                                        \
@@ -48,17 +46,6 @@ WRONG_SLICES(list_of_2048, slice->index &&r >= 2048)
 WRONG_SLICES(batch_of_32, n >= 32)
 WRONG_SLICES(wide_row, width_of(problem) > 8192)
 
-/* Defines an apply of the problem p after CHANGE, whatever the slice is. */
-#define CHANGED_SLICES(function, CHANGE)                                                                               \
-  static posenc_status function(const void *constants, const posenc_problem *problem, const posenc_slice *slice,       \
-                                const void *x, void *out) {                                                            \
-    posenc_problem p = *problem;                                                                                       \
-    const bool in_place = x == out;                                                                                    \
-    (void)constants, (void)in_place;                                                                                   \
-    CHANGE;                                                                                                            \
-    return good_apply(&p, slice, x, out);                                                                              \
-  }
-
 CHANGED_SLICES(forwards_in_place, if (in_place) p.inverse = false)
 CHANGED_SLICES(forwards_by_list, if (slice->index) p.inverse = false)
 CHANGED_SLICES(forwards_in_batches, if (slice->batch > 1) p.inverse = false)
@@ -69,8 +56,7 @@ CHANGED_SLICES(padding_not_alone, if (slice->rows == 1) p.padding = POSENC_NO_PA
 CHANGED_SLICES(padding_by_row, if (p.padding != POSENC_NO_PADDING) p.padding += p.first)
 
 /* x behind its last row is read. */
-static posenc_status x_overread(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
-                                const void *x, void *out) {
+static APPLY(x_overread) {
   static volatile char seen;
   const int64_t end = (slice->batch - 1) * slice->stride + slice->rows * width_of(problem);
   seen = ((const volatile char *)x)[(size_t)end * posenc_dtype_bytes(problem->dtype)];
@@ -78,7 +64,7 @@ static posenc_status x_overread(const void *constants, const posenc_problem *pro
   return good_apply(problem, slice, x, out);
 }
 
-static const posenc_kernel kernels[] = {
+PLUGIN = {
     APPLIED("last-row-alone", "wrong where the last row is asked for alone", last_row_alone),
     APPLIED("list-of-20", "wrong from the 20th row of a list on", list_of_20),
     APPLIED("list-of-200", "wrong from the 200th row of a list on", list_of_200),
@@ -107,7 +93,5 @@ static const posenc_kernel kernels[] = {
     APPLIED("padding-not-in-batches", "no padding row in batches", padding_not_in_batches),
     APPLIED("padding-not-alone", "no padding row where it is asked for alone", padding_not_alone),
     APPLIED("padding-by-row", "takes the padding position for a row", padding_by_row),
+    NULL,
 };
-
-POSENC_PLUGIN(EIGHT(kernels), EIGHT(kernels + 8), EIGHT(kernels + 16), &kernels[24], &kernels[25], &kernels[26],
-              &kernels[27]);

@@ -12,10 +12,9 @@
 #endif
 
 /* Within what it claims both times, but not the same both times. */
-static void second_call(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(second_call) {
   static atomic_uint calls;
   float *first = out;
-  (void)constants;
   true_rows(problem, position_of(problem, row), rows, out);
   if (atomic_fetch_add(&calls, 1) % 2) *first = nextafterf(*first, 2.0f);
 }
@@ -25,14 +24,12 @@ static void second_call(const void *constants, const posenc_problem *problem, in
 /* The thread that makes the plan has what the others lack. */
 static _Thread_local bool is_prepared;
 
-static posenc_status prepare_thread(const posenc_problem *problem, const posenc_options *options, void **constants) {
-  (void)problem, (void)options, (void)constants;
+static PREPARE(prepare_thread) {
   is_prepared = true;
   return POSENC_OK;
 }
 
-static void own_thread(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  (void)constants;
+static EXECUTE(own_thread) {
   true_rows(problem, position_of(problem, row) + !is_prepared, rows, out);
 }
 
@@ -43,9 +40,8 @@ static const char *fits_scratch(const posenc_problem *problem) {
   return problem->dim > SCRATCH_DIM ? "a row is longer than its memory" : mutant_can_do(problem);
 }
 
-static void shared_scratch(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(shared_scratch) {
   static float scratch[SCRATCH_DIM];
-  (void)constants;
   for (int64_t r = 0; r < rows; r++) {
     true_rows(problem, position_of(problem, row + r), 1, scratch);
     sched_yield();
@@ -54,7 +50,7 @@ static void shared_scratch(const void *constants, const posenc_problem *problem,
 }
 
 /* A table that the first call fills in, and that others meanwhile take for filled. */
-static void filled_late(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(filled_late) {
   enum { ENTRIES = 1 << 10 };
   static atomic_int table[ENTRIES];
   static atomic_bool is_filled;
@@ -68,7 +64,7 @@ static void filled_late(const void *constants, const posenc_problem *problem, in
 }
 
 /* Right where one thread makes plans at a time. */
-static posenc_status prepare_scratch(const posenc_problem *problem, const posenc_options *options, void **constants) {
+static PREPARE(prepare_scratch) {
   static posenc_problem scratch;
   scratch = *problem;
   sched_yield();
@@ -76,7 +72,7 @@ static posenc_status prepare_scratch(const posenc_problem *problem, const posenc
 }
 
 /* Right where threads that execute have one plan, or plans of one base. */
-static void current_plan(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(current_plan) {
   static _Atomic double base;
   base = problem->base;
   good_rows(constants, problem, row, rows, out);
@@ -90,7 +86,7 @@ typedef struct team {
   int threads;
 } team;
 
-static posenc_status prepare_team(const posenc_problem *problem, const posenc_options *options, void **constants) {
+static PREPARE(prepare_team) {
   team *mine = calloc(1, sizeof *mine);
   *constants = mine;
   if (!mine) return POSENC_OUT_OF_MEMORY;
@@ -111,20 +107,19 @@ static void team_rows(const team *mine, const posenc_problem *problem, int64_t r
   if (is_wrong) nudge(out, (rows - 1) * problem->dim + posenc_layout_columns(problem->layout, problem->dim).cos);
 }
 
-static void team_remainder(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(team_remainder) {
   const team *mine = constants;
   team_rows(mine, problem, row, rows, out, mine->threads > 2 && rows % mine->threads);
 }
 
-static void team_of_one(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(team_of_one) {
   const team *mine = constants;
   team_rows(mine, problem, row, rows, out, mine->threads == 1 && rows > 100);
 }
 
 /* ---- the floating-point environment: right rows, wrong afterwards ------------------------------- */
 
-static void rounding_left(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  (void)constants;
+static EXECUTE(rounding_left) {
   fesetround(FE_TONEAREST);
   true_rows(problem, position_of(problem, row), rows, out);
   fesetround(FE_UPWARD);
@@ -140,37 +135,34 @@ static void leave_on(unsigned bit, const posenc_problem *problem, int64_t row, i
   _mm_setcsr(_mm_getcsr() | bit);
 }
 
-static void ftz_left(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  (void)constants;
+static EXECUTE(ftz_left) {
   leave_on(FLUSH_TO_ZERO, problem, row, rows, out);
 }
 
-static void daz_left(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  (void)constants;
+static EXECUTE(daz_left) {
   leave_on(DENORMALS_ARE_ZERO, problem, row, rows, out);
 }
 #else
 #define ON_X86(run) .absent = "the switch that it leaves on is one of x86"
 #endif
 
-static const posenc_kernel kernels[] = {
-    {CONTRACT(2.0, "second-call", "other bits on every second call"), .can_do = mutant_can_do, .execute = second_call},
-    {MUTANT("own-thread", "right only in the thread that made the plan", own_thread), .prepare = prepare_thread},
-    {CONTRACT(0.5, "shared-scratch", "right for one thread at a time"), .can_do = fits_scratch,
-     .execute = shared_scratch},
-    {MUTANT("rounding-left", "leaves upward rounding on", rounding_left)},
-    {CONTRACT(0.5, "ftz-left", "leaves flush-to-zero on"), .can_do = mutant_can_do, ON_X86(ftz_left)},
-    {CONTRACT(0.5, "daz-left", "leaves denormals-are-zero on"), .can_do = mutant_can_do, ON_X86(daz_left)},
-    {MUTANT_OF_GOOD("filled-late", "fills in a table in its first call, which others do not wait for", filled_late)},
-    {MUTANT("prepare-scratch", "prepares in memory that threads share", good_rows), .prepare = prepare_scratch,
-     .release = good_release},
-    {MUTANT_OF_GOOD("current-plan", "right for one plan at a time", current_plan)},
-    {MUTANT("team-remainder", "the last row is wrong if three threads or more have not the same number of rows",
-            team_remainder),
-     .threaded = true, .prepare = prepare_team, .release = release_team},
-    {CONTRACT_WITH(0.5, "team-of-one", "the last of many rows is wrong if there is one thread", false),
-     .threaded = true, .can_do = mutant_can_do, .prepare = prepare_team, .execute = team_of_one,
-     .release = release_team},
+PLUGIN = {
+    KERNEL(CONTRACT(2.0, "second-call", "other bits on every second call"), .can_do = mutant_can_do,
+           .execute = second_call),
+    MUTANT("own-thread", "right only in the thread that made the plan", own_thread, .prepare = prepare_thread),
+    KERNEL(CONTRACT(0.5, "shared-scratch", "right for one thread at a time"), .can_do = fits_scratch,
+           .execute = shared_scratch),
+    MUTANT("rounding-left", "leaves upward rounding on", rounding_left),
+    KERNEL(CONTRACT(0.5, "ftz-left", "leaves flush-to-zero on"), .can_do = mutant_can_do, ON_X86(ftz_left)),
+    KERNEL(CONTRACT(0.5, "daz-left", "leaves denormals-are-zero on"), .can_do = mutant_can_do, ON_X86(daz_left)),
+    MUTANT_OF_GOOD("filled-late", "fills in a table in its first call, which others do not wait for", filled_late),
+    MUTANT("prepare-scratch", "prepares in memory that threads share", good_rows, .prepare = prepare_scratch,
+           .release = good_release),
+    MUTANT_OF_GOOD("current-plan", "right for one plan at a time", current_plan),
+    MUTANT("team-remainder", "the last row is wrong if three threads or more have not the same number of rows",
+           team_remainder, .threaded = true, .prepare = prepare_team, .release = release_team),
+    KERNEL(CONTRACT_WITH(0.5, "team-of-one", "the last of many rows is wrong if there is one thread", false),
+           .threaded = true, .can_do = mutant_can_do, .prepare = prepare_team, .execute = team_of_one,
+           .release = release_team),
+    NULL,
 };
-
-POSENC_PLUGIN(EIGHT(kernels), &kernels[8], &kernels[9], &kernels[10]);

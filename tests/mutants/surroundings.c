@@ -19,16 +19,9 @@
 #include <x86intrin.h>
 #endif
 
-/* Defines an execute with the good rows, and then DONE. */
-#define AFTERWARDS(function, DONE)                                                                                     \
-  static void function(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {   \
-    good_rows(constants, problem, row, rows, out);                                                                     \
-    DONE;                                                                                                              \
-  }
-
-/* The same, once in a process. */
+/* The good rows, and then DONE, once in a process. */
 #define ONCE(function, DONE)                                                                                           \
-  AFTERWARDS(                                                                                                          \
+  AFTER_ROWS(                                                                                                          \
       function, static atomic_bool done; if (!atomic_exchange(&done, true)) { DONE; })
 
 /* ---- the floating-point environment ------------------------------------------------------------------- */
@@ -48,33 +41,28 @@ static void set_rflags(uint64_t bits) {
 }
 
 /* The rows are made in the usual direction. */
-static void mxcsr_rounding(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+static EXECUTE(mxcsr_rounding) {
   _mm_setcsr(_mm_getcsr() & ~(unsigned)ROUND_UP);
   good_rows(constants, problem, row, rows, out);
   _mm_setcsr(_mm_getcsr() | ROUND_UP);
 }
-AFTERWARDS(mxcsr_masks, _mm_setcsr(_mm_getcsr() & ~(unsigned)MASK_OVERFLOW))
-AFTERWARDS(flags_cleared, _mm_setcsr(_mm_getcsr() & ~(unsigned)MXCSR_FLAGS))
-AFTERWARDS(x87_precision, load_control(0x027f))
-AFTERWARDS(x87_rounding, load_control(0x0f7f))
-AFTERWARDS(x87_masks, load_control(0x037b))
-AFTERWARDS(x87_cleared, __asm__ volatile("fnclex"))
-AFTERWARDS(x87_stack, __asm__ volatile("fld1"))
-AFTERWARDS(mmx_left, __asm__ volatile("pxor %%mm0, %%mm0" : : : "memory"))
-AFTERWARDS(backwards, set_rflags(0x400))
+AFTER_ROWS(mxcsr_masks, _mm_setcsr(_mm_getcsr() & ~(unsigned)MASK_OVERFLOW))
+AFTER_ROWS(flags_cleared, _mm_setcsr(_mm_getcsr() & ~(unsigned)MXCSR_FLAGS))
+AFTER_ROWS(x87_precision, load_control(0x027f))
+AFTER_ROWS(x87_rounding, load_control(0x0f7f))
+AFTER_ROWS(x87_masks, load_control(0x037b))
+AFTER_ROWS(x87_cleared, __asm__ volatile("fnclex"))
+AFTER_ROWS(x87_stack, __asm__ volatile("fld1"))
+AFTER_ROWS(mmx_left, __asm__ volatile("pxor %%mm0, %%mm0" : : : "memory"))
+AFTER_ROWS(backwards, set_rflags(0x400))
 #else
 #define ON_X86(run) .absent = "what it leaves changed is one of x86"
 #endif
 
 /* Before the rows. */
-static posenc_status prepare_upward(const posenc_problem *problem, const posenc_options *options, void **constants) {
-  const posenc_status status = good_prepare(problem, options, constants);
-  fesetround(FE_UPWARD);
-  return status;
-}
+AFTER_PLAN(prepare_upward, fesetround(FE_UPWARD))
 
-static void restore_rounding(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
-                             void *out) {
+static EXECUTE(restore_rounding) {
   const int given = fegetround();
   fesetround(FE_TONEAREST);
   good_rows(constants, problem, row, rows, out);
@@ -159,12 +147,10 @@ ONCE(priority_left, if (setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0
 ONCE(child_left, start_child())
 
 #define ENVIRONMENT(called, fault, run)                                                                                \
-  {                                                                                                                    \
-    CONTRACT(0.5, called, fault), .can_do = mutant_can_do, .prepare = good_prepare, .release = good_release,           \
-                                  ON_X86(run)                                                                          \
-  }
+  KERNEL(CONTRACT(0.5, called, fault), .can_do = mutant_can_do, .prepare = good_prepare, .release = good_release,      \
+         ON_X86(run))
 
-static const posenc_kernel kernels[] = {
+PLUGIN = {
     ENVIRONMENT("mxcsr-rounding", "leaves upward rounding on in MXCSR alone", mxcsr_rounding),
     ENVIRONMENT("mxcsr-masks", "lets overflow trap", mxcsr_masks),
     ENVIRONMENT("flags-cleared", "clears exceptions that MXCSR had raised", flags_cleared),
@@ -175,27 +161,25 @@ static const posenc_kernel kernels[] = {
     ENVIRONMENT("x87-stack", "leaves a number on the x87 stack", x87_stack),
     ENVIRONMENT("mmx-left", "uses MMX and leaves out emms", mmx_left),
     ENVIRONMENT("backwards", "leaves the direction flag set", backwards),
-    {MUTANT("prepare-upward", "leaves upward rounding on where it prepares", restore_rounding),
-     .prepare = prepare_upward, .release = good_release},
-    {MUTANT("release-upward", "leaves upward rounding on where it releases", restore_rounding), .prepare = good_prepare,
-     .release = release_upward},
-    {MUTANT_OF_GOOD("signal-blocked", "blocks a signal", signal_blocked)},
-    {MUTANT_OF_GOOD("signal-ignored", "ignores a signal from then on", signal_ignored)},
-    {MUTANT_OF_GOOD("faults-handled", "takes the handler of faults away", faults_handled)},
-    {MUTANT_OF_GOOD("folder-changed", "changes the working directory", folder_changed)},
-    {MUTANT_OF_GOOD("umask-changed", "changes the umask", umask_changed)},
-    {MUTANT_OF_GOOD("file-left", "leaves a file descriptor open", file_left)},
-    {MUTANT_OF_GOOD("file-closed", "closes standard input", file_closed)},
-    {MUTANT_OF_GOOD("file-replaced", "makes standard input another file", file_replaced)},
-    {MUTANT_OF_GOOD("variable-set", "sets an environment variable", variable_set)},
-    {MUTANT_OF_GOOD("locale-set", "sets the locale", locale_set)},
-    {MUTANT_OF_GOOD("limit-set", "sets a resource limit", limit_set)},
-    {MUTANT_OF_GOOD("thread-bound", "binds its caller to a CPU", thread_bound)},
-    {MUTANT_OF_GOOD("timer-left", "leaves a timer running", timer_left)},
-    {MUTANT_OF_GOOD("thread-left", "leaves a thread running", thread_left)},
-    {MUTANT_OF_GOOD("priority-left", "lowers the priority", priority_left)},
-    {MUTANT_OF_GOOD("child-left", "leaves a process behind", child_left)},
+    MUTANT("prepare-upward", "leaves upward rounding on where it prepares", restore_rounding, .prepare = prepare_upward,
+           .release = good_release),
+    MUTANT("release-upward", "leaves upward rounding on where it releases", restore_rounding, .prepare = good_prepare,
+           .release = release_upward),
+    MUTANT_OF_GOOD("signal-blocked", "blocks a signal", signal_blocked),
+    MUTANT_OF_GOOD("signal-ignored", "ignores a signal from then on", signal_ignored),
+    MUTANT_OF_GOOD("faults-handled", "takes the handler of faults away", faults_handled),
+    MUTANT_OF_GOOD("folder-changed", "changes the working directory", folder_changed),
+    MUTANT_OF_GOOD("umask-changed", "changes the umask", umask_changed),
+    MUTANT_OF_GOOD("file-left", "leaves a file descriptor open", file_left),
+    MUTANT_OF_GOOD("file-closed", "closes standard input", file_closed),
+    MUTANT_OF_GOOD("file-replaced", "makes standard input another file", file_replaced),
+    MUTANT_OF_GOOD("variable-set", "sets an environment variable", variable_set),
+    MUTANT_OF_GOOD("locale-set", "sets the locale", locale_set),
+    MUTANT_OF_GOOD("limit-set", "sets a resource limit", limit_set),
+    MUTANT_OF_GOOD("thread-bound", "binds its caller to a CPU", thread_bound),
+    MUTANT_OF_GOOD("timer-left", "leaves a timer running", timer_left),
+    MUTANT_OF_GOOD("thread-left", "leaves a thread running", thread_left),
+    MUTANT_OF_GOOD("priority-left", "lowers the priority", priority_left),
+    MUTANT_OF_GOOD("child-left", "leaves a process behind", child_left),
+    NULL,
 };
-
-POSENC_PLUGIN(EIGHT(kernels), EIGHT(kernels + 8), EIGHT(kernels + 16), &kernels[24], &kernels[25], &kernels[26],
-              &kernels[27]);

@@ -7,10 +7,9 @@
 #include <math.h>
 #include <mpfr.h>
 
-static posenc_status prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
+static PREPARE(prepare) {
   posenc_problem unpadded = *problem;
   unpadded.padding = POSENC_NO_PADDING;
-  (void)options;
   *constants = oracle_create(&unpadded);
   return *constants ? POSENC_OK : POSENC_OUT_OF_MEMORY;
 }
@@ -58,14 +57,14 @@ static float wrong_near_far_ties(const exact *value, int64_t position) {
 }
 
 /* MPFR's caches are the thread's, which may end after the call. */
-#define EXECUTE(name, round)                                                                                           \
-  static void name(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {       \
+#define ROUNDED_BY(name, round)                                                                                        \
+  static EXECUTE(name) {                                                                                               \
     fill(constants, problem, row, rows, out, round);                                                                   \
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);                                                                           \
   }
-EXECUTE(rounded, to_nearest)
-EXECUTE(rounded_but_near_ties, wrong_near_ties)
-EXECUTE(rounded_but_near_far_ties, wrong_near_far_ties)
+ROUNDED_BY(rounded, to_nearest)
+ROUNDED_BY(rounded_but_near_ties, wrong_near_ties)
+ROUNDED_BY(rounded_but_near_far_ties, wrong_near_far_ties)
 
 static const char *can_do(const posenc_problem *problem) {
   return problem->dtype == POSENC_F32 ? NULL : "it writes f32 only";
@@ -78,10 +77,10 @@ static const char *can_do(const posenc_problem *problem) {
   .basis = "correct rounding", .reproducible = true, .can_do = can_do, .prepare = prepare, .execute = run,             \
   .release = release
 
-static const posenc_kernel kernels[] = {
-    {ROUNDED("correctly-rounded", "no fault", rounded)},
-    {ROUNDED("wrong-near-ties", "the farther neighbour within 2^-28 ulp of a tie", rounded_but_near_ties)},
-    {ROUNDED("wrong-near-far-ties", "an ulp too far within 2^-20 ulp of a tie, beyond 2^30",
-             rounded_but_near_far_ties)},
+PLUGIN = {
+    KERNEL(ROUNDED("correctly-rounded", "no fault", rounded)),
+    KERNEL(ROUNDED("wrong-near-ties", "the farther neighbour within 2^-28 ulp of a tie", rounded_but_near_ties)),
+    KERNEL(ROUNDED("wrong-near-far-ties", "an ulp too far within 2^-20 ulp of a tie, beyond 2^30",
+                   rounded_but_near_far_ties)),
+    NULL,
 };
-POSENC_PLUGIN(&kernels[0], &kernels[1], &kernels[2]);

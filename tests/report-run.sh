@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A report of what a small run measured: its files, their links, and that the page asks nothing of a network.
+# shellcheck disable=SC2016,SC2086,SC2154
+command=report
+. "${srcdir:-.}/tests/command.sh"
+export POSENC
+
+mkdir empty
+refused() { check "refused: $1" refused_unwritten "$@" -o empty/page; } # PATTERN OPTION...
+
+# No address that a browser follows by itself, in whatever quotes, and no script but one that asks for nothing; the
+# namespaces of SVG are names, and links to files beside the page are for those who click.
+asking='fetch|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import|https?:|\.src|location|open *\(|eval|innerHTML'
+value="(\"[^\"]*\"|'[^']*'|[^[:space:]>]+)"
+no_network() { # PAGE
+  ! { grep -oiE '<script[^>]+>' "$1"
+    sed -n '/<script>/,/<\/script>/p' "$1" | grep -oiE "$asking"
+    grep -oiE '<(link|base|iframe|object|embed|meta +http-equiv)[ />][^>]*|@import[^;]*|url\( *[^# )][^)]*' "$1"
+    sed -E 's/<a href="[a-z-]+\.(html|md|json|csv|svg)">//g' "$1" |
+      grep -oiE "[[:space:]](src|srcset|href|xlink:href|action|data|poster)[[:space:]]*=[[:space:]]*$value" |
+      grep -viE '= *["'\'']?(data:image/|#)'; } | grep .
+}
+
+asks_network() {
+  ! no_network "$1" >/dev/null
+}
+
+balanced() { # FILE ELEMENT
+  opened=$(grep -oE "<$2[ >]" "$1" | wc -l) closed=$(grep -oF "</$2>" "$1" | wc -l)
+  [ "$opened" -gt 0 ] && [ "$opened" -eq "$closed" ]
+}
+
+posenc bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --format json -o bench.json
+if [ $status -ne 0 ]; then
+  check 'no bench because the build has none' contains err 'without Google Benchmark'
+  plan
+  exit $tap_failed
+fi
+"$POSENC" verify --kernel 'r*' --len 64 --dim 512 --profile --format json -o accuracy.json || exit 99
+posenc report --from accuracy.json --from bench.json -o page
+if grep -q gnuplot err; then
+  echo '1..0 # SKIP no gnuplot here'
+  exit 0
+fi
+[ $status -eq 0 ] || { cat err; exit 99; }
+
+html=page/index.html md=page/report.md json=page/report.json
+check 'the path of the page is printed' test "$(cat out)" = page/index.html
+for text in '<html lang="en">' width=device-width prefers-color-scheme; do
+  check "the page: $text" contains $html "$text"
+done
+for drawn in 'Line chart: nanoseconds' 'Bars: nanoseconds'; do
+  check "one figure is a ${drawn%%:*} of ${drawn#*: }" count_is $html "$drawn" 1
+done
+for drawn in 'Points: largest absolute error against time' 'chart: largest absolute error against position'; do
+  check "one figure of the details is a ${drawn%%:*} of ${drawn#*: }" count_is page/details.html "$drawn" 1
+done
+for each in $html page/details.html; do
+  for element in html body svg table tr figure figcaption h2; do
+    check "$each: every $element is closed" balanced $each $element
+  done
+  check "$each: no two elements have the same id" ids_unique $each
+  check "$each asks nothing of a network" no_network $each
+done
+linked() { # PAGE: the files that it has links to
+  grep -oE '<a href="[a-z]+[^"]*"' "$1" | sed 's/.*="//; s/"$//'
+}
+all_there() {
+  for file in $(linked $html); do [ -s "page/$file" ] || { echo "# no $file"; return 1; }; done
+}
+check 'the page has links to its data and figures' test "$(linked $html | wc -l)" -ge 10
+check 'and what they lead to is there' all_there
+check 'powers of two are raised' contains page/details.html '0.5 ulp + 2⁻⁴⁵, |p| &lt;= 2⁶²'
+check 'everywhere' lacks page/details.html '2^-45'
+for kernel in rotation-portable recurrence; do
+  for file in $html $md $json page/times.csv page/accuracy.csv; do
+    check "$kernel is in ${file#page/}" contains $file "$kernel"
+  done
+done
+replay='"replay": *"posenc verify --kernel rotation-portable[^"]*"'
+witness=$(grep -o "$replay" accuracy.json | sed 's/.*: *"//; s/"$//; 1q')
+check 'a worst case has its replay command in report.json' contains $json "${witness:-no witness}"
+check 'the replay command runs' sh -c "\$POSENC ${witness#posenc } --format json -o replay.json"
+exact() { grep -o '"exact": *"[^"]*"' "$1" | head -n 2; }
+check 'and finds worst cases' test -n "$(exact replay.json)"
+check 'which are the same' test "$(exact replay.json)" = "$(exact accuracy.json)"
+for text in mpfr 'posenc report'; do check "the text: $text" contains $md "$text"; done
+
+# As it is published: a record of what README.md shows.
+cp -r page brief
+check 'a brief page' "$abs_top_builddir/posenc-published" --brief brief
+check 'is the same' cmp brief/index.html $html
+check 'its record has no profile' lacks brief/report.json '"profile"'
+
+# The test itself: each of these would ask a network.
+while read -r bad; do
+  { cat $html; echo "$bad"; } >bad.html
+  check "which would see $bad" asks_network bad.html
+done <<'END'
+<script src='http://a/b.js'></script>
+<script>fetch(1)</script>
+<script>new WebSocket(1)</script>
+<script type=module>1</script>
+<img src=http://a/b.png>
+<a HREF="https://a/">
+<link rel=stylesheet href='//a/b.css'>
+<style>p{background:url(http://a/b.png)}</style>
+<style>@import "http://a/b.css";</style>
+END
+
+timeout -s INT 7 "$POSENC" report --len 16777216 --dim 512 --exhaustive --kernel cr-portable -o lines >out 2>err
+told_lines() { [ "$(grep -c '^verify.*, [0-9]* %$' err)" -ge 2 ]; }
+check 'long work is told in lines, where there is no terminal' told_lines
+
+# A budget: the reference table whatever it takes, then what fits.
+posenc report --budget 0.1s --kernel cr-portable,naive --search 0 --repetitions 3 --min-time 0.001 -o budget
+check 'a report within a budget' test $status -eq 0
+timed_shapes() { sed 1d budget/times.csv | cut -d, -f1,2 | sort -u; }
+check 'has the reference table, of hot memory' test "$(timed_shapes)" = hot,transformer-base
+check 'all of it' grep -q '^transformer-base,cr-portable,exhaustive,2560000,2560000,' budget/accuracy.csv
+check 'the choice of the library' grep -q '"shape":"transformer-base","kernel":"' budget/report.json
+left_out='cold caches, fresh memory, plans, and 16x512, 64x512'
+check 'and names what it left out' in_section budget/report.md Checks "$left_out"
+check 'scalings, too' in_section budget/report.md Checks 'longrope-scaling'
+for budget in 0s -1s 45x s 4ss; do refused "--budget $budget: " --kernel naive --budget $budget; done
+refused '--budget 45s: cannot be combined with --full' --budget 45s --full
+refused '--budget 45s: cannot be combined with' --budget 45s --from accuracy.json
+refused '--budget 45s: cannot be combined with --from' --budget 45s --from bench.json
+
+mkdir new
+(sleep 0.7; ls new >seen) &
+timeout -s INT 1.5 "$POSENC" report --from accuracy.json --len 20000 --dim 512 --kernel naive-f64 --min-time 60 \
+  -o new/page >out 2>err
+check 'an interrupt leaves no empty folder' test $? -eq 124 -a -z "$(ls -A new)"
+wait
+check 'that it had made' test "$(cat seen)" = page
+
+plan
+exit $tap_failed
