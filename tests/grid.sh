@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Tables of several axes from the shell: --grid of write, check and verify, against NumPy and against wrong grids.
+# shellcheck disable=SC2086,SC2154 # options are lists of words; the environment comes from make
+. "${srcdir:-.}/tests/command.sh"
+turn=6.283185307179586
+close='--max-abs 1e-13'
+find_numpy
+
+# ---- the formulas of models ----
+
+right() { # NAME OPTION...
+  name=$1
+  shift
+  check "$name" ends 0 check $name.npy "$@" $close
+}
+wrong() { # WHAT NAME OPTION...
+  what=$1 name=$2
+  shift 2
+  check "$what" ends 1 check $name.npy "$@" $close
+}
+if [ -n "$numpy" ]; then
+  "$numpy" "$root/tests/grid.py" . || exit 99
+  mae='--layout split --offset -1 --padding -1'
+  right mae --grid h=5,w=7,columns=wh,grouped=yes $mae
+  right timm --grid h=5,w=7 --layout split
+  right timm-reversed --grid h=5,w=7,columns=wh --layout split
+  right detr --grid h=5:1/5.000001,w=7:1/7.000001 --scale $turn
+  right diffusers --grid h=5:0:4/5,w=7:0:4/7,columns=wh,grouped=yes --layout split
+  right video --grid t=3,h=4,w=5,columns=twh,pairs=4:6:6,grouped=yes --layout split
+  dino='h=5:-4:2/5,w=7:-6:2/7'
+  right dino --grid $dino --scale $turn --base 100 --part cos
+  right pixtral --grid h=5,w=7,frequencies=dealt --part cos --layout split
+  lists='t=@t.npy,h=@h.npy,w=@w.npy'
+  right qwen2 --grid $lists,pairs=4:6:6,frequencies=continued --base 1e6 --part cos
+  right qwen3 --grid $lists,pairs=6:5:5,frequencies=continued,order=cyclic --base 1e6 --part sin
+
+  wrong 'height first' mae --grid h=5,w=7,grouped=yes $mae
+  check 'is found at its place' says '^FAIL: off by .* at row [1-9][0-9]*, column [0-9]*:'
+  wrong 'of all columns' mae --grid h=5,w=7,columns=wh $mae
+  wrong 'other sizes' mae --grid h=7,w=5,columns=wh,grouped=yes $mae
+  wrong 'without the first row' mae --grid h=5,w=7,columns=wh,grouped=yes --layout split
+  wrong 'a first row of ones' mae-wrong --grid h=5,w=7,columns=wh,grouped=yes $mae
+  check 'has all of its columns wrong' says '^ *--max-abs 1e-13: 32 of 1152 '
+  wrong 'from 0 on' detr --grid h=5/5.000001,w=7/7.000001 --scale $turn
+  wrong 'another divisor' diffusers --grid h=5:0:4/5,w=7:0:4/7.00000001,columns=wh,grouped=yes --layout split
+  wrong 'equal pairs' qwen2 --grid $lists,pairs=6:5:5,frequencies=continued --base 1e6 --part cos
+  wrong 'restarted frequencies' qwen2 --grid $lists,pairs=4:6:6 --base 1e6 --part cos
+  wrong 'chunks' qwen3 --grid $lists,pairs=6:5:5,frequencies=continued --base 1e6 --part sin
+  wrong 'exchanged lists' qwen2 --grid t=@t.npy,h=@w.npy,w=@h.npy,pairs=4:6:6,frequencies=continued --base 1e6 --part cos
+else
+  skip 'formulas of models' 'no Python with NumPy'
+fi
+
+# ---- written and read again ----
+
+written() { # OPTION...
+  ends 0 write "$@" -o x.safetensors && ends 0 check x.safetensors --max-ulp 0.5
+}
+check 'a video' written --grid t=2,h=3,w=4,columns=twh,pairs=2:3:3,grouped=yes --dim 16 --layout split-cs --dtype bf16
+check 'a rope cache' ends 0 write --grid h=3:-2:2/3,w=4:-3:2/4,frequencies=dealt --dim 16 --op rope-cache -o x.safetensors
+check 'read again' ends 0 check x.safetensors --tensor sin --max-ulp 0.5
+check 'rows before, in and behind the grid' written --grid h=3,w=4 --dim 8 --offset -3 --len 12 --padding -2
+check 'a scaling' \
+  written --grid h=9,w=9,frequencies=continued,order=cyclic --dim 32 --scaling yarn,factor=4,original=64 --dtype f16
+check 'one axis' written --grid l=50 --dim 8
+posenc write --len 50 --dim 8 -o plain.npy
+posenc write --grid l=50 --dim 8 -o one.npy
+check 'is the plain table' cmp plain.npy one.npy
+seq 5 >h
+check 'lists' ends 0 write --grid h=@h,w=@h --dim 8 -o x.npy
+command=write
+refused "--grid h=@h,w=@h: a safetensors file has no lists" --grid h=@h,w=@h --dim 8 -o x.safetensors
+refused '--grid h=@h,w=3: lists are of all axes' --grid h=@h,w=3 --dim 8 -o y.npy
+refused "--grid h=3: needs --dim too" --grid h=3 -o y.npy
+refused "--grid x: not of parts LETTER=SIZE and KEY=VALUE" --grid x --dim 8 -o y.npy
+refused "--grid h=3,h=4: an axis is given twice" --grid h=3,h=4 --dim 8 -o y.npy
+refused "--grid a=1,b=1,c=1,d=1,e=1: more than 4 axes" --grid a=1,b=1,c=1,d=1,e=1 --dim 40 -o y.npy
+refused "--grid grouped=yes: it has no axis" --grid grouped=yes --dim 8 -o y.npy
+refused "--grid 0: not within 1" --grid h=0 --dim 8 -o y.npy
+refused "--grid h=3:1:1e-17: its positions are not exact" --grid h=3:1:1e-17 --dim 8 -o y.npy
+refused "no such key; keys are letters" --grid h=3,row=4 --dim 8 -o y.npy
+refused "'x' is not chunked or cyclic" --grid h=3,w=4,order=x --dim 8 -o y.npy
+refused "columns have a letter for each axis" --grid h=3,w=4,columns=hh --dim 8 -o y.npy
+refused "pairs has a number for each axis" --grid h=3,w=4,pairs=4 --dim 8 -o y.npy
+refused "the pairs of the axes must be dim/2 together" --grid h=3,w=4,pairs=2:3 --dim 8 -o y.npy
+refused "the divisor of an axis must be within" --grid h=3/0.5 --dim 8 -o y.npy
+refused "cannot be combined with --grid" --grid h=3 --positions 1,2 --dim 8 -o y.npy
+check 'nothing is left of what is refused' test ! -e y.npy
+
+# ---- kernels ----
+
+command=verify
+holds() { # ARGUMENT...
+  ends 0 "$@" --format tap && grep -q '^ok .* accuracy .*misrounded' out
+}
+check 'all kernels' holds --grid h=7,w=9,columns=wh,grouped=yes --layout split --dim 32 --offset -1 --padding -1
+check 'M-RoPE' holds --grid t=3,h=4,w=5,pairs=4:6:6,frequencies=continued --dim 32 --base 1e6 --op rope-cache
+check 'divided' holds --grid h=7:-6:2/7,w=9:-8:2/9 --dim 32 --base 100 --scale $turn --kernel 'cr-*,rotation-*'
+refused 'of add and rope, what is verified' --grid h=3,w=4 --dim 8 --op add
+plan
