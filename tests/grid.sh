@@ -88,6 +88,43 @@ refused "the divisor of an axis must be within" --grid h=3/0.5 --dim 8 -o y.npy
 refused "cannot be combined with --grid" --grid h=3 --positions 1,2 --dim 8 -o y.npy
 check 'nothing is left of what is refused' test ! -e y.npy
 
+# ---- identified ----
+
+named() { # NAME PATTERN: and the options that identify prints are those of the table
+  "$POSENC" identify $1.npy >out 2>err && grep -q -e "$2" out || return 1
+  sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out >options
+  [ -s options ] && "$POSENC" check $1.npy $(cat options) $close >out 2>err
+}
+command=
+if [ -n "$numpy" ]; then
+  check 'MAE is' named mae '^a grid of 5 x 7 places (hw), behind 1 row of zeros, columns in the order wh, as in MAE, DiT and '
+  check 'timm is' named timm '^a grid of 5 x 7 places (hw), columns in the order hw, as in timm; h: .*, base 10000, split,'
+  check 'timm with reverse_coord is' named timm-reversed 'as in timm with reverse_coord; w: '
+  check 'DETR is' named detr 'columns in the order hw, as in DETR; h: .*, positions 1\.\.5,'
+  check 'diffusers is' named diffusers 'columns in the order wh, as in MAE, DiT and diffusers; w: '
+  check 'DINOv3 is' named dino 'as in DINOv3; h: .* base 100 '
+  check 'Pixtral is' named pixtral 'as in Pixtral; h: .*, split (cos), positions 0\.\.4'
+  check 'three axes are, one of which is short' ends 0 identify video.npy
+  check 'which is said' says '^a grid of 3 x 4 x 5 places (thw), columns in the order twh; t: too few rows to tell; w: .*; h: '
+fi
+grids() { # PATTERN OPTION...: of a table of ours, in f32
+  grid=$1
+  shift
+  "$POSENC" write "$@" -o x.npy && close='--max-ulp 0.5' && named x "$grid"
+}
+check 'of four axes' grids '^a grid of 4 x 5 x 6 x 7 places (tdhw), columns in the order tdhw; t: exact' \
+  --grid t=4,d=5,h=6,w=7 --dim 64
+check 'that begins elsewhere' grids '^a grid of 6 x 8 places (hw), columns in the order hw; h: .*3\.\.8,' \
+  --grid h=6:3,w=8:-2 --dim 32 --layout split-cs
+check 'frequencies that go on' grids '^a grid of 6 x 8 places' \
+  --grid h=6,w=8,frequencies=continued --dim 64 --op table --layout split
+check 'in bf16' grids '^a grid of 16 x 16 places (hw), columns in the order wh, as in MAE' \
+  --grid h=16,w=16,columns=wh,grouped=yes --dim 256 --layout split --dtype bf16
+posenc write --len 4 --dim 16 -o x.npy
+posenc write --positions 0,1,2,3,0,1,2,3,0,1,2,3 --dim 16 -o y.npy
+posenc identify y.npy
+check 'rows that come again are no grid' says 'come again after 4 rows'
+
 # ---- kernels ----
 
 command=verify
