@@ -3,7 +3,7 @@
 #ifndef POSENC_REFERENCE_AXES_H
 #define POSENC_REFERENCE_AXES_H
 
-#include "reference/oracle.h"
+#include "reference/fast.h"
 
 typedef struct axis_pairs {
   posenc_problem problem; /* without axes, whose frequencies they have; its first position is 0 */
@@ -21,5 +21,14 @@ double axis_position(const posenc_axes *axes, int axis, int64_t at);
 
 /* The column of the sine or the cosine of that frequency index, of a problem with axes or without. */
 int64_t axes_column(const posenc_problem *problem, int64_t number, bool cosine);
+
+/* The exact pairs of a problem with axes or without, position by position: of axes, whose positions are whole, place by
+   place. A list of positions is not looked at. Null when memory runs out. */
+typedef struct axes_reference axes_reference;
+axes_reference *axes_reference_create(const posenc_problem *problem);
+void axes_reference_destroy(axes_reference *r);
+
+/* By frequency index, as fast_lanes_of; valid until the next call. */
+const fast_lanes *axes_reference_lanes(axes_reference *r, int64_t at);
 
 #endif

@@ -147,6 +147,7 @@ static sample video(void) {
               .sine = {0, 2, 4, 6, 8, 10},
               .cosine = {1, 3, 5, 7, 9, 11}};
   s.problem.dtype = POSENC_F16;
+  s.problem.first = -3; /* behind the last place is the first */
   return s;
 }
 
@@ -273,12 +274,16 @@ static void test_rows(void) {
   const int64_t rows = s.problem.rows, dim = s.problem.dim, half = dim / 2;
   posenc_plan *plan = plan_by(NULL, &s.problem);
   posenc_execute(plan, 0, rows, whole);
-  s.axes.axis[0].positions = widths; /* the plan has copies */
+  const posenc_axes *copy = posenc_plan_problem(plan)->axes;
+  const bool copied = copy != &s.axes && copy->axis[0].positions != times &&
+                      memcmp(copy->axis[0].positions, times, sizeof times) == 0;
+  s.axes.axis[0].positions = widths;
   posenc_execute(plan, 0, 3, pieces);
   posenc_execute(plan, 3, rows - 3, pieces + 3 * dim);
   posenc_plan_destroy(plan);
   s.axes.axis[0].positions = times;
-  ok(memcmp(whole, pieces, (size_t)(rows * dim) * sizeof *whole) == 0, "rows in pieces, from lists of the plan");
+  ok(memcmp(whole, pieces, (size_t)(rows * dim) * sizeof *whole) == 0, "rows in pieces");
+  ok(copied, "a plan has lists of its own");
 
   s.problem.op = POSENC_ROPE_CACHE;
   s.problem.layout = POSENC_SPLIT;

@@ -78,3 +78,28 @@ turns[1 : 3 * 5 : 3] = 1
 turns[2 : 3 * 5 : 3] = 2
 cyclic = np.stack([positions[a] * of_head[j] for j, a in enumerate(turns)], axis=1)
 save("qwen3", np.sin(np.tile(cyclic, (1, 2))))
+
+# What models make of an x of 2 heads, in f32: pairs are halves of a head.
+x = np.random.default_rng(1).standard_normal((14, 2, 32)).astype(np.float32)
+save("heads", x)
+
+
+def turned(angle):
+    a, b = x[..., :16].astype(float), x[..., 16:].astype(float)
+    sine, cosine = np.sin(angle)[:, None], np.cos(angle)[:, None]
+    return np.concatenate([a * cosine - b * sine, b * cosine + a * sine], axis=2).astype(np.float32)
+
+
+def of_axes(axes, w=of_head):
+    return turned(np.stack([positions[a] * w[j] for j, a in enumerate(axes)], axis=1))
+
+
+save("rope-chunked", turned(chunked))
+save("rope-cyclic", turned(cyclic))
+save("rope-time", of_axes(np.zeros(16, dtype=int)))
+save("rope-exchanged", of_axes(np.array([0, 2, 1])[sections]))
+save("rope-rows", turned(np.arange(14.0)[:, None] * of_head))
+save("rope-restarted", of_axes(sections, np.concatenate([frequencies(4, 1e6), frequencies(6, 1e6), frequencies(6, 1e6)])))
+added = np.random.default_rng(2).standard_normal((35, 32)).astype(np.float32)
+save("patches", added)
+save("add-mae", (added + mae).astype(np.float32))

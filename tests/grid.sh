@@ -125,6 +125,30 @@ posenc write --positions 0,1,2,3,0,1,2,3,0,1,2,3 --dim 16 -o y.npy
 posenc identify y.npy
 check 'rows that come again are no grid' says 'come again after 4 rows'
 
+# ---- what was applied ----
+
+applied() { # STATUS NAME OPTION...: with axes of two sections of 4, 6 and 6 pairs
+  want=$1 name=$2
+  shift 2
+  ends $want check --op rope --x heads.npy $name.npy --base 1e6 --layout split --grid $lists,frequencies=continued,"$@" --max-ulp 2
+}
+if [ -n "$numpy" ]; then
+  check 'chunked M-RoPE' applied 0 rope-chunked pairs=4:6:6
+  check 'cyclic M-RoPE' applied 0 rope-cyclic pairs=6:5:5,order=cyclic
+  check 'times alone' applied 1 rope-time pairs=4:6:6
+  check 'are named' says 'all columns have the positions of axis 0$'
+  check 'exchanged axes' applied 1 rope-exchanged pairs=4:6:6
+  check 'are named' says 'axes 1 and 2 are exchanged$'
+  check 'rows' applied 1 rope-rows pairs=4:6:6
+  check 'are named' says 'rows are the positions, on one axis$'
+  check 'restarted frequencies' applied 1 rope-restarted pairs=4:6:6
+  check 'are named' says 'frequencies are restarted on each axis$'
+  check 'chunks' applied 1 rope-chunked pairs=4:6:6 --layout interleaved
+  check 'add' ends 0 check --op add --x patches.npy add-mae.npy --grid h=5,w=7,columns=wh,grouped=yes --layout split --max-ulp 1
+  check 'of other groups' ends 1 check --op add --x patches.npy add-mae.npy --grid h=5,w=7,columns=wh --layout split --max-ulp 1
+  check 'is named' says 'the layout is that of each axis$'
+fi
+
 # ---- kernels ----
 
 command=verify
