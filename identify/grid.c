@@ -365,7 +365,7 @@ static const char *models_of(const grid *g, const posenc_problem *problem) {
   if (problem->layout == POSENC_INTERLEAVED) return pair && !reversed ? "DETR" : NULL;
   if (problem->layout != POSENC_SPLIT || !pair) return NULL;
   if (axes->grouped) return reversed ? "MAE, DiT and diffusers" : "timm with interleave_sin_cos";
-  return reversed ? "timm with reverse_coord" : "timm";
+  return reversed ? NULL : "timm";
 }
 
 /* ---- the record ----------------------------------------------------------------------------------- */

@@ -39,9 +39,10 @@ four = frequencies(8)
 mae = np.concatenate([sines(angles(w, four)), sines(angles(h, four))], axis=1)
 save("mae", np.concatenate([np.zeros((1, 32)), mae]))
 save("mae-wrong", np.concatenate([np.ones((1, 32)), mae]))
-# timm: sines of both axes, then cosines; reversed, the width first.
+# timm: sines of both axes, then cosines; with reverse_coord, axes and rows are those of the picture on its side.
 save("timm", sines(np.concatenate([angles(h, four), angles(w, four)], axis=1)))
-save("timm-reversed", sines(np.concatenate([angles(w, four), angles(h, four)], axis=1)))
+save("timm-reversed", sines(np.concatenate([angles(p, four) for p in grid(7, 5)], axis=1)))
+save("width-first", sines(np.concatenate([angles(w, four), angles(h, four)], axis=1)))
 # DETR: from 1 on, normalised to 2 pi, height first.
 eps, turn = 1e-6, 2 * np.pi
 detr = [angles((p + 1) / (n + eps) * turn, four) for p, n in ((h, 5), (w, 7))]

@@ -24,7 +24,8 @@ if [ -n "$numpy" ]; then
   mae='--layout split --offset -1 --padding -1'
   right mae --grid h=5,w=7,columns=wh,grouped=yes $mae
   right timm --grid h=5,w=7 --layout split
-  right timm-reversed --grid h=5,w=7,columns=wh --layout split
+  right timm-reversed --grid w=7,h=5 --layout split
+  right width-first --grid h=5,w=7,columns=wh --layout split
   right detr --grid h=5:1/5.000001,w=7:1/7.000001 --scale $turn
   right diffusers --grid h=5:0:4/5,w=7:0:4/7,columns=wh,grouped=yes --layout split
   right video --grid t=3,h=4,w=5,columns=twh,pairs=4:6:6,grouped=yes --layout split
@@ -99,7 +100,8 @@ command=
 if [ -n "$numpy" ]; then
   check 'MAE is' named mae '^a grid of 5 x 7 places (hw), behind 1 row of zeros, columns in the order wh, as in MAE, DiT and '
   check 'timm is' named timm '^a grid of 5 x 7 places (hw), columns in the order hw, as in timm; h: .*, base 10000, split,'
-  check 'timm with reverse_coord is' named timm-reversed 'as in timm with reverse_coord; w: '
+  check 'timm on its side is' named timm-reversed '^a grid of 7 x 5 places (hw), columns in the order hw, as in timm; '
+  check 'the same of the width first is of no model' named width-first ' places (hw), columns in the order wh; w: '
   check 'DETR is' named detr 'columns in the order hw, as in DETR; h: .*, positions 1\.\.5,'
   check 'diffusers is' named diffusers 'columns in the order wh, as in MAE, DiT and diffusers; w: '
   check 'DINOv3 is' named dino 'as in DINOv3; h: .* base 100 '
