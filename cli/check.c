@@ -216,7 +216,8 @@ static bool take_recorded(options *given, const table_file *table, const char *f
   } fields[] = {{"base", OPTION_BASE, OPTION_CHOOSE_BASE}, {"first", OPTION_OFFSET, OPTION_POSITIONS},
                 {"scale", OPTION_SCALE, OPTION_SCALE},     {"scaling", OPTION_SCALING, OPTION_SCALING},
                 {"shift", OPTION_SHIFT, OPTION_SHIFT},     {"padding", OPTION_PADDING, OPTION_PADDING},
-                {"odd", OPTION_ODD, OPTION_ODD},           {"layout", OPTION_LAYOUT, OPTION_LAYOUT}};
+                {"odd", OPTION_ODD, OPTION_ODD},           {"layout", OPTION_LAYOUT, OPTION_LAYOUT},
+                {"grid", OPTION_GRID, OPTION_GRID}};
   json_t *metadata = table_metadata(table);
   const bool ours = strcmp(field_string(metadata, "made_by"), "posenc") == 0;
   for (size_t i = 0; ours && i < sizeof fields / sizeof *fields; i++) {

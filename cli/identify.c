@@ -6,6 +6,7 @@
 #include "common/isolate.h"
 #include "common/threads.h"
 #include "common/work.h"
+#include "identify/grid.h"
 #include "identify/plain.h"
 
 #include <inttypes.h>
@@ -172,9 +173,13 @@ static void print_makers(const json_t *record, FILE *stream) {
   }
 }
 
+static void print_check(const json_t *record, FILE *stream) {
+  const char *check = json_string_value(json_object_get(record, "check"));
+  if (check) fprintf(stream, "\nposenc check FILE%s%s holds it to that.\n", *check ? " " : "", check);
+}
+
 static void print_text(const json_t *record, FILE *stream) {
   const json_t *tensor = json_object_get(record, "tensor");
-  const char *check = json_string_value(json_object_get(record, "check"));
   const bool is_applied = json_object_get(record, "applied");
   fprintf(stream, "%s\n\n", field_string(record, "sentence"));
   if (is_applied)
@@ -185,6 +190,7 @@ static void print_text(const json_t *record, FILE *stream) {
             json_is_string(tensor) ? ", " : "", json_is_string(tensor) ? json_string_value(tensor) : "",
             field_integer(record, "rows"), field_integer(record, "columns"), field_string(record, "stored"),
             field_string(record, "format"));
+  if (strcmp(field_string(record, "verdict"), "grid") == 0) print_check(record, stream);
   if (strcmp(field_string(record, "verdict"), "table") != 0) return;
   if (is_applied)
     print_applied(record, stream);
@@ -193,7 +199,7 @@ static void print_text(const json_t *record, FILE *stream) {
   print_formula(record, stream);
   print_errors(record, stream);
   print_makers(record, stream);
-  if (check) fprintf(stream, "\nposenc check FILE%s%s holds it to that.\n", *check ? " " : "", check);
+  print_check(record, stream);
 }
 
 /* ---- the command ------------------------------------------------------------------------------- */
@@ -210,9 +216,12 @@ static const posenc_kernel **recipes(size_t *count_of) {
   return some;
 }
 
-/* {"record": identity_json(), "is_table": bool}. Null when memory runs out. */
+/* {"record": identity_json() or identify_grid(), "is_table": bool}. Null when memory runs out. */
 static json_t *identified(const identify_request *request) {
+  bool failed;
   threads_limit();
+  json_t *grid = identify_grid(request, &failed);
+  if (grid || failed) return grid ? json_pack("{s:o, s:b}", "record", grid, "is_table", true) : NULL;
   identity *found = identify(request);
   json_t *record = found ? identity_json(found, request) : NULL;
   const bool is_table = found && identity_is_table(found);

@@ -182,9 +182,17 @@ static void print_problems(FILE *out) {
       {odd_name(POSENC_ODD_PAD), "the table of a column less, and a column of zeros"},
       {odd_name(POSENC_ODD_CEIL), "one more sine than cosine"},
   };
+  const choice grid_keys[] = {
+      {"columns=wh", "the order of axes in the columns (that of the rows)"},
+      {"pairs=16:24:24", "pairs of columns of each axis (equal ones)"},
+      {"order=chunked|cyclic", "of indices: axis by axis, or in turn, as in interleaved M-RoPE"},
+      {"frequencies=", "restarted: of each axis's columns; continued: of all; dealt: every one in turn"},
+      {"grouped=no|yes", "the layout is that of all columns, or of each axis's"},
+  };
   const choice positions[] = {
       {"--len, --offset", "successive ones, from a first one on"},
       {"--positions", "a list in any order, negative and fractional ones too (write, check)"},
+      {"--grid", "of several axes, divided if they are to be: h=14,w=14/7 (write, check, verify)"},
       {"--scale", "the angle is position x scale x frequency"},
   };
   const choice frequencies[] = {
@@ -198,6 +206,7 @@ static void print_problems(FILE *out) {
   fputs("scalings of RoPE frequencies (--scaling KIND,KEY=VALUE...), w the frequency\n", out);
   for (int n = 0; n < SCALINGS; n++) print_keys(&scaling_forms[n], out);
   PRINT_CHOICES("layouts (--layout)", layouts);
+  PRINT_CHOICES("keys of --grid beside its axes, LETTER=SIZE[:FIRST[:STEP]][/DIVISOR] or LETTER=@FILE", grid_keys);
   PRINT_CHOICES("odd numbers of columns (--odd; write, check)", policies);
   PRINT_CHOICES("dtypes (--dtype)", dtypes);
 }

@@ -4,6 +4,7 @@
 #include "cli/options.h"
 
 #include "bench/bench.h"
+#include "cli/grid.h"
 #include "cli/values.h"
 #include "records/compare.h"
 #include "verify/verify.h"
@@ -84,6 +85,10 @@ static void take_positions(options *given, const char *name, const char *text, b
     return;
   }
   given->problem.rows = parse_numbers(name, text, ",", !from_file, &given->problem.positions);
+}
+
+static void take_grid(options *given, const char *name, const char *text, bool from_file) {
+  given->problem.axes = given->grid = parse_grid(name, text, !from_file, &given->places);
 }
 
 static void take_isa(options *given, const char *name, const char *text, bool from_file) {
@@ -402,6 +407,7 @@ void options_read(options *given, int argc, char **argv) {
   take_operands(given, argc, argv);
   reject_conflicts(given);
   if (!is_given(given, OPTION_LAYOUT)) given->problem.layout = layout_default(given->problem.op);
+  if (given->grid && !is_given(given, OPTION_LEN)) given->problem.rows = given->places - given->problem.first;
 }
 
 /* ---- errors -------------------------------------------------------------------------------------- */
@@ -452,8 +458,15 @@ static bool is_only_odd(const options *given) {
          !posenc_problem_refusal(&other);
 }
 
+/* Axes without a number of pairs have equal ones. */
+static void fill_pairs(const options *given) {
+  for (int a = 0; given->grid && a < given->grid->count; a++)
+    if (given->grid->axis[a].pairs == 0) given->grid->axis[a].pairs = given->problem.dim / (2 * given->grid->count);
+}
+
 /* Null if the problem is valid. */
 static const char *refusal_of(const options *given) {
+  fill_pairs(given);
   const posenc_problem *problem = &given->problem;
   if (problem->scaling.factors && given->factors != problem->dim / 2)
     die("--scaling longrope: %" PRId64 " factors, and --dim %" PRId64 " has %" PRId64 " frequencies", given->factors,
@@ -463,7 +476,8 @@ static const char *refusal_of(const options *given) {
 }
 
 bool options_have_table(const options *given) {
-  const bool len = is_given(given, OPTION_LEN) || is_given(given, OPTION_POSITIONS), dim = is_given(given, OPTION_DIM);
+  const bool len = is_given(given, OPTION_LEN) || is_given(given, OPTION_POSITIONS) || given->grid,
+             dim = is_given(given, OPTION_DIM);
   if (!len || !dim) {
     const char *missing = len ? "--dim too" : dim ? "--len too" : "--len and --dim too";
     for (int code = 0; code < OPTIONS; code++)

@@ -80,7 +80,7 @@ _Static_assert(OPTIONS <= 128, "a set of options has 128 bits");
 #define SIZE_SET (SET(LEN) | SET(DIM) | SET(OFFSET) | SET(POSITIONS) | SET(DTYPE) | SET(HEADS))
 #define FORMULA_SET                                                                                                    \
   (SET(BASE) | SET(CHOOSE_BASE) | SET(SCALE) | SET(SCALING) | SET(SHIFT) | SET(PADDING) | SET(ODD) | SET(LAYOUT) |     \
-   SET(INVERSE))
+   SET(INVERSE) | SET(GRID))
 #define PROBLEM_SET (SIZE_SET | FORMULA_SET)
 #define KERNEL_SET (SET(KERNEL) | SET(PLUGIN) | SET(MAX_ULP) | SET(MAX_ABS) | SET(THREADS) | SET(ISA) | SET(STORES))
 #define BUDGET_SET (SET(BUDGET) | SET(EXHAUSTIVE) | SET(BRIEF) | SET(SEARCH))
@@ -99,6 +99,8 @@ struct options {
   size_t operand_count;
   const char *texts[OPTIONS]; /* the value of each option as given, "" if it takes none; null if it is not given */
   int64_t factors;            /* number of factors given with --scaling longrope */
+  posenc_axes *grid;          /* problem.axes, whose pairs are 0 until dim is known */
+  int64_t places;             /* of that */
 
   posenc_problem problem;
   const char *kernel;      /* globs, null if not given */

@@ -120,6 +120,7 @@ static void refuse_rows(const options *given) {
   if (!op_is_applied(given->problem.op)) return;
   if (list) die_value("--positions", list, reason);
   if (odd && given->problem.dim % 2) die_value("--odd", odd, reason);
+  if (given->grid) die_value("--grid", given->texts[OPTION_GRID], reason);
 }
 
 static void print_mistrust(const json_t *record) {

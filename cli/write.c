@@ -2,6 +2,7 @@
 #include "cli/encodings.h"
 #include "cli/files.h"
 #include "cli/select.h"
+#include "common/grid.h"
 #include "files/safetensors.h"
 
 #include <stdio.h>
@@ -125,6 +126,8 @@ static int run(options *given) {
   const char *heads = given->texts[OPTION_HEADS];
   if (heads) die_value("--heads", heads, "needs --encoding alibi");
   if (!options_have_table(given)) die("--len and --dim are missing");
+  if (given->grid && wants_safetensors(given) && grid_has_lists(given->grid))
+    die_value("--grid", given->texts[OPTION_GRID], "a safetensors file has no lists of axes; .npy takes them");
   posenc_plan *plan = make_plan(given);
   write_table(given, plan);
   posenc_plan_destroy(plan);

@@ -2,6 +2,7 @@
 #include "common/shapes.h"
 
 #include "common/digest.h"
+#include "common/grid.h"
 #include "common/number.h"
 #include "common/scaling.h"
 
@@ -131,12 +132,29 @@ static uint64_t digest_of(const double *values, int64_t count) {
   return bytes_digest(BYTES_DIGEST_START, values, (size_t)count * sizeof *values);
 }
 
+/* The value of --grid without signs: "-h14-w14-columnswh"; and of lists, of which it has no positions, a digest. */
+static void write_grid_name(const posenc_problem *problem, FILE *out) {
+  char *text = grid_text(problem->axes, problem->dim);
+  uint64_t digest = 0;
+  fputc('-', out);
+  for (const char *c = text ? text : ""; *c; c++)
+    if (*c != '=') fputc(*c == ',' ? '-' : *c == '/' || *c == '@' ? '_' : *c, out);
+  free(text);
+  if (!grid_has_lists(problem->axes)) return;
+  for (int a = 0; a < problem->axes->count; a++) {
+    const posenc_axis *axis = &problem->axes->axis[a];
+    if (axis->positions) digest ^= digest_of(axis->positions, axis->size) * (uint64_t)(2 * a + 1);
+  }
+  fprintf(out, "%08" PRIx32, (uint32_t)digest);
+}
+
 static void write_name(const posenc_problem *problem, const char *list, FILE *out) {
   (void)list;
   const posenc_problem paper = posenc_table(problem->rows, problem->dim);
   fprintf(out, "%" PRId64 "x%" PRId64, problem->rows, problem->dim);
   if (problem->first != paper.first) fprintf(out, "%+" PRId64, problem->first);
   if (problem->positions) fprintf(out, "-positions%08" PRIx32, (uint32_t)digest_of(problem->positions, problem->rows));
+  if (problem->axes) write_grid_name(problem, out);
   if (problem->base != paper.base) fprintf(out, "-base%s", number_of(problem->base).text);
   if (problem->scale != paper.scale) fprintf(out, "-scale%s", number_of(problem->scale).text);
   if (is_scaled(problem)) {
@@ -170,6 +188,10 @@ static void write_options(const posenc_problem *problem, const char *list, FILE 
     write_positions(problem, list, out);
   else
     fprintf(out, "--len %" PRId64, problem->rows);
+  if (problem->axes) {
+    fputs(" --grid ", out);
+    grid_write(problem->axes, problem->dim, out);
+  }
   fprintf(out, " --dim %" PRId64, problem->dim);
   if (problem->base != paper.base) fprintf(out, " --base %s", number_of(problem->base).text);
   if (problem->first != paper.first) fprintf(out, " --offset %" PRId64, problem->first);
@@ -226,6 +248,13 @@ char *problem_options_listed(const posenc_problem *problem, const char *list) {
   return text_of(problem, list ? list : "@positions", write_options);
 }
 
+static json_t *grid_json(const posenc_problem *p) {
+  char *text = grid_text(p->axes, p->dim);
+  json_t *made = text ? json_string(text) : NULL;
+  free(text);
+  return made;
+}
+
 static json_t *positions_json(const posenc_problem *p) {
   if (p->rows > SHAPE_POSITIONS)
     return json_pack("{s:I, s:s}", "count", (json_int_t)p->rows, "digest",
@@ -248,6 +277,7 @@ json_t *shape_json(const shape *s) {
   if (is_scaled(p)) json_object_set_new(made, "scaling", scaling_json(&p->scaling, p->dim));
   if (p->odd != POSENC_ODD_REFUSED) json_object_set_new(made, "odd", json_string(odd_name(p->odd)));
   if (p->positions) json_object_set_new(made, "positions", positions_json(p));
+  if (p->axes) json_object_set_new(made, "grid", grid_json(p));
   return made;
 }
 

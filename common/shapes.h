@@ -40,8 +40,8 @@ char *problem_options(const posenc_problem *problem);
 char *problem_options_listed(const posenc_problem *problem, const char *list);
 
 /* {"name", "rows", "dim", "first", "base", "shift", "padding" (integer or null), "layout", "dtype", "op", "heads",
-   "inverse"}, and where they are not the defaults "scale", "scaling" (see common/scaling.h), "odd" and "positions": an
-   array, or of more than SHAPE_POSITIONS {"count", "digest": hex}. */
+   "inverse"}, and where they are not the defaults "scale", "scaling" (see common/scaling.h), "odd", "grid" (see
+   common/grid.h) and "positions": an array, or of more than SHAPE_POSITIONS {"count", "digest": hex}. */
 json_t *shape_json(const shape *s);
 
 /* Columns of each of the two tables of a rope cache. */

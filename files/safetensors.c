@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "files/safetensors.h"
 
+#include "common/field.h"
+#include "common/grid.h"
 #include "common/scaling.h"
 #include "common/shapes.h"
 
@@ -54,6 +56,11 @@ static json_t *metadata_of(const posenc_problem *problem, const char *kernel) {
                       json_sprintf("%.17g", problem->shift), "padding", padding, "odd", odd_name(problem->odd),
                       "layout", layout_name(problem->layout), "options", options)
           : NULL;
+  if (made && problem->axes) {
+    char *grid = grid_text(problem->axes, problem->dim);
+    made = field_put(made, "grid", grid ? json_string(grid) : NULL);
+    free(grid);
+  }
   free(options);
   free(scaling);
   return made;

@@ -150,6 +150,75 @@ typedef struct posenc_scaling {
   const double *factors; /* longrope: dim/2 numbers, 2^-8 to 2^20. posenc_plan_create copies them */
 } posenc_scaling;
 
+/*
+ * Tables of several axes: images, videos, and tokens with several positions (M-RoPE). Each frequency index belongs to
+ * one axis, and its pair of columns encodes the position on that axis: it is a pair of the plain table of that axis,
+ * and a kernel that is reproducible gives it the same bits. Sources: He et al., "Masked Autoencoders", 2021; Carion et
+ * al., "DETR", 2020; Wang et al., "Qwen2-VL", 2024; Simeoni et al., "DINOv3", 2025.
+ */
+
+/* Which axis a frequency index j = 0 .. dim/2-1 belongs to. */
+typedef enum posenc_axis_order {
+  POSENC_AXES_CHUNKED = 0, /* the first axis has the first `pairs` indices, the second the next ones, and so on */
+  /* j belongs to axis j mod count if that one has more than j div count pairs, otherwise to the first axis, which
+     has all that are left: the interleaved M-RoPE of Qwen3-VL. */
+  POSENC_AXES_CYCLIC = 1,
+} posenc_axis_order;
+
+/* The frequency of pair i of axis a, which has index j. */
+typedef enum posenc_axis_frequencies {
+  POSENC_AXES_RESTARTED = 0, /* that of index i of a table of 2 pairs columns: each axis has all magnitudes */
+  POSENC_AXES_CONTINUED = 1, /* that of index j of a table of dim columns: M-RoPE */
+  POSENC_AXES_DEALT = 2,     /* that of index i count + a of a table of dim columns (Pixtral); axes of equal pairs */
+} posenc_axis_frequencies;
+
+/* One axis. Row r of the table is at place n = first + r, and has coordinate floor(n / stride) mod size: in a grid of
+   height H and width W, size W and stride 1, and size H and stride W. */
+typedef struct posenc_axis {
+  int64_t pairs;        /* of columns, >= 1; those of all axes are dim/2 together */
+  int64_t size, stride; /* >= 1 */
+  /* Positions of the coordinates 0 .. size-1, within ±2^62; null: the coordinates themselves. With size = rows and
+     stride 1 it has one position for each row. posenc_plan_create copies the list. */
+  const double *positions;
+  double
+      divisor; /* 1 to 2^20: positions are divided by it, exactly. Other values than 1 need a problem without scaling */
+} posenc_axis;
+
+enum { POSENC_AXES = 4 };
+
+typedef struct posenc_axes {
+  size_t size;                   /* sizeof(posenc_axes) as the caller compiled it */
+  int count;                     /* 1 .. POSENC_AXES */
+  posenc_axis axis[POSENC_AXES]; /* in the order of their columns */
+  posenc_axis_order order;
+  posenc_axis_frequencies frequencies;
+  /* False: the layout is that of the row of dim columns. True: each axis has 2 pairs columns side by side, and the
+     layout is that of those (MAE); chunked axes of tables and add only. */
+  bool grouped;
+} posenc_axes;
+
+/* The axes of a grid: `count` (1 .. POSENC_AXES) sizes, in the order of its dimensions, the last of which changes from
+   row to row. Each has the same number of pairs, dim / (2 count). The caller changes what differs; in MAE, which has
+   the columns of the width first, the order of the axes. */
+static inline posenc_axes posenc_grid(int count, const int64_t *sizes, int64_t dim) {
+  posenc_axes axes;
+  int64_t stride = 1;
+  axes.size = sizeof axes;
+  axes.count = count;
+  for (int a = POSENC_AXES - 1; a >= 0; a--) {
+    axes.axis[a].pairs = a < count ? dim / (2 * count) : 0;
+    axes.axis[a].size = a < count ? sizes[a] : 1;
+    axes.axis[a].stride = stride;
+    axes.axis[a].positions = NULL;
+    axes.axis[a].divisor = 1.0;
+    if (a < count) stride *= sizes[a];
+  }
+  axes.order = POSENC_AXES_CHUNKED;
+  axes.frequencies = POSENC_AXES_RESTARTED;
+  axes.grouped = false;
+  return axes;
+}
+
 /* Value of `padding` for a table without a padding row. */
 #define POSENC_NO_PADDING INT64_MIN
 
@@ -180,6 +249,9 @@ typedef struct posenc_problem {
      that the same kernel, if it is reproducible, gives for it in a table without a list. posenc_plan_create copies
      the list. */
   const double *positions;
+  /* Null, or several axes: row r is at place first + r, and `padding` is a place. Even dims, without a list of
+     positions. posenc_plan_create copies it. */
+  const posenc_axes *axes;
 } posenc_problem;
 
 /* The paper's table: positions 0 .. rows-1, base 10000, interleaved, f32. The caller changes the fields that differ. */
@@ -209,6 +281,7 @@ static inline posenc_problem posenc_table(int64_t rows, int64_t dim) {
   problem.scaling.factors = NULL;
   problem.odd = POSENC_ODD_REFUSED;
   problem.positions = NULL;
+  problem.axes = NULL;
   return problem;
 }
 
@@ -340,7 +413,7 @@ typedef struct posenc_options posenc_options;
 typedef struct posenc_wisdom posenc_wisdom;
 
 /* Version of the interface in posenc_kernel; kernels built for another version are refused. */
-#define POSENC_KERNEL_ABI 5u
+#define POSENC_KERNEL_ABI 6u
 
 /* An unevaluated sum of two doubles, for numbers that need more than 53 bits. */
 typedef struct posenc_sum {
@@ -382,8 +455,8 @@ static inline posenc_slice posenc_rows(int64_t row, int64_t rows) {
  * A kernel and its contract. The library, tests, benchmarks, documentation and reports read the contract from here.
  *
  * Preconditions of all functions but apply: the problem is valid and can_do accepted it; it is a POSENC_TABLE with an
- * even dim, without a list of positions and, unless the kernel `attends`, without an attention factor. The library
- * makes all other tables from such ones. `row` may be any number, also outside the table. The functions may be called
+ * even dim, without axes or a list of positions and, unless the kernel `attends`, without an attention factor. The
+ * library makes all other tables from such ones. `row` may be any number, also outside the table. The functions may be called
  * from any thread, and execute, stages and apply from several at once with the same constants, which are then read
  * only.
  */
@@ -501,7 +574,7 @@ POSENC_API posenc_status posenc_plan_create(posenc_plan **plan, const posenc_pro
 
 /* POSENC_TABLE: writes rows [row, row + rows) to `out`: rows * dim elements, packed, row `row` first. `out` needs the
    alignment of its element type only. Returns POSENC_OK, POSENC_BAD_ARGUMENT, or POSENC_OUT_OF_MEMORY, which only
-   tables with an odd dim or an attention factor can meet. */
+   tables with axes, an odd dim or an attention factor can meet. */
 POSENC_API posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows, void *out);
 
 /* POSENC_ADD and POSENC_ROPE: applies the rows of the slice to x. x and out hold batch × rows × heads × dim elements at
@@ -510,8 +583,8 @@ POSENC_API posenc_status posenc_execute(const posenc_plan *plan, int64_t row, in
 POSENC_API posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *slice, const void *x, void *out);
 
 /* Writes the stages of rows [row, row + rows): rows * dim/2 pairs, by frequency index, packed; those of the padding row
-   are 0. False if the plan's kernel has no stages, if the table has an odd dim, a list of positions or an attention
-   factor, or if the rows are not the plan's. */
+   are 0. False if the plan's kernel has no stages, if the table has an odd dim, a list of positions, axes or an
+   attention factor, or if the rows are not the plan's. */
 POSENC_API bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t rows, posenc_stages *stages);
 
 /* POSENC_ROPE_CACHE: writes rows [row, row + rows) of both tables, packed. Either pointer may be null: that table is
@@ -570,7 +643,7 @@ POSENC_API void posenc_machine(char *text, size_t size);
  *     row = (const float *)posenc_encoder_rows(encoder, &count) + (count - 1) * dim;
  *
  * The rows have the bits that posenc_execute gives, also those beyond problem->rows, which is the expected number and
- * decides only the choice of the kernel. A list of positions, or another operation than POSENC_TABLE, is a bad
+ * decides only the choice of the kernel. A list of positions, axes, or another operation than POSENC_TABLE, is a bad
  * argument. An encoder may be used by one thread at a time.
  */
 typedef struct posenc_encoder posenc_encoder;

@@ -121,18 +121,22 @@ static void move_anchor(fast_oracle *f, int64_t position) {
 }
 
 fast_oracle *fast_create(const posenc_problem *problem, unsigned isa) {
+  return fast_create_some(problem, NULL, isa);
+}
+
+fast_oracle *fast_create_some(const posenc_problem *problem, const selection *some, unsigned isa) {
   fast_oracle *f = calloc(1, sizeof *f);
   if (!f) return NULL;
   posenc_problem unpadded = *problem;
   unpadded.padding = POSENC_NO_PADDING;
   f->problem = *problem;
-  f->columns = posenc_layout_columns(problem->layout, problem->dim);
-  f->row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+  f->pairs = some ? some->count : problem->dim / 2;
+  f->columns = posenc_layout_columns(problem->layout, 2 * f->pairs);
+  f->row_bytes = 2 * (size_t)f->pairs * posenc_dtype_bytes(problem->dtype);
   f->tier = tier_for(isa);
   f->rotate = rotations[f->tier];
-  f->pairs = problem->dim / 2;
   f->groups = (f->pairs - 1) / LANES + 1;
-  f->exact = oracle_create(&unpadded);
+  f->exact = oracle_create_some(&unpadded, some);
   f->group = aligned_alloc(64, (size_t)f->groups * sizeof *f->group);
   f->exacts = calloc((size_t)f->pairs * TURNS, sizeof *f->exacts);
   f->sums = calloc((size_t)f->groups * STEPS, sizeof *f->sums);

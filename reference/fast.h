@@ -20,6 +20,9 @@ typedef struct fast_oracle fast_oracle;
 /* Any problem that the oracle takes. isa: tiers that may be used, 0 for all that this CPU has; all give the same
    bits. Null when memory runs out. Costs some 15 µs and 4 KiB per frequency. */
 fast_oracle *fast_create(const posenc_problem *problem, unsigned isa);
+/* The same of some frequencies alone, unless `some` is null: tables have the columns of those, in the problem's
+   layout. */
+fast_oracle *fast_create_some(const posenc_problem *problem, const selection *some, unsigned isa);
 void fast_destroy(fast_oracle *f);
 
 /* Values of one position, for all dim/2 frequencies; position 0 is exact, and the padding row is like any other. */

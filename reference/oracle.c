@@ -18,6 +18,8 @@ struct oracle {
   const format *target;
   mpfr_t *frequencies; /* relative error below 2^(4 - FREQUENCY_BITS) */
   double *factors;     /* of longrope, a copy */
+  int64_t count;       /* of frequencies */
+  int64_t *indices;    /* theirs in the problem */
   mpfr_t slope;        /* slope_of, for frequencies of FREQUENCY_BITS */
   mpfr_t attention;    /* the factor of all values, to the same precision; */
   exact at_0;          /* it again: the cosine of position 0 */
@@ -50,9 +52,9 @@ static void frequency(mpfr_t w, const oracle *o, int64_t index) {
       mpfr_set(slope, o->slope, MPFR_RNDN);
     else
       slope_of(slope, &o->problem);
-    mpfr_mul_si(slope, slope, (long)index, MPFR_RNDN);
+    mpfr_mul_si(slope, slope, (long)o->indices[index], MPFR_RNDN);
     mpfr_exp(precise, slope, MPFR_RNDN);
-    if (scaling_frequency(precise, bits, &o->problem, index)) break;
+    if (scaling_frequency(precise, bits, &o->problem, o->indices[index])) break;
   }
   mpfr_set(w, precise, MPFR_RNDN);
   mpfr_clears(slope, precise, (mpfr_ptr)0);
@@ -117,22 +119,31 @@ static void set_attention(oracle *o) {
 }
 
 oracle *oracle_create(const posenc_problem *problem) {
-  const int64_t count = problem->dim / 2;
+  return oracle_create_some(problem, NULL);
+}
+
+oracle *oracle_create_some(const posenc_problem *problem, const selection *some) {
+  const int64_t all = problem->dim / 2, count = some ? some->count : all;
   oracle *o = calloc(1, sizeof *o);
   mpfr_t *frequencies = calloc((size_t)count, sizeof *frequencies);
-  double *factors = malloc((size_t)count * sizeof *factors);
-  if (!o || !frequencies || !factors) {
+  double *factors = malloc((size_t)all * sizeof *factors);
+  int64_t *indices = malloc((size_t)count * sizeof *indices);
+  if (!o || !frequencies || !factors || !indices) {
     free(o);
     free(frequencies);
     free(factors);
+    free(indices);
     return NULL;
   }
+  o->count = count;
+  o->indices = indices;
+  for (int64_t i = 0; i < count; i++) indices[i] = some ? some->index[i] : i;
   o->problem = *problem;
   o->target = format_of(problem->dtype);
   o->frequencies = frequencies;
   o->factors = factors;
   if (problem->scaling.factors) {
-    memcpy(factors, problem->scaling.factors, (size_t)count * sizeof *factors);
+    memcpy(factors, problem->scaling.factors, (size_t)all * sizeof *factors);
     o->problem.scaling.factors = factors;
   }
   set_attention(o);
@@ -152,10 +163,11 @@ oracle *oracle_create(const posenc_problem *problem) {
 
 void oracle_destroy(oracle *o) {
   if (!o) return;
-  for (int64_t i = 0; i < o->problem.dim / 2; i++) mpfr_clear(o->frequencies[i]);
+  for (int64_t i = 0; i < o->count; i++) mpfr_clear(o->frequencies[i]);
   mpfr_clears(o->attention, o->slope, (mpfr_ptr)0);
   free(o->frequencies);
   free(o->factors);
+  free(o->indices);
   free(o);
 }
 
@@ -327,7 +339,7 @@ static exact_pair compute_point(const oracle *o, workspace *w, place at) {
 }
 
 void oracle_points(const oracle *o, int64_t position, exact_pair *points) {
-  const int64_t frequencies = o->problem.dim / 2;
+  const int64_t frequencies = o->count;
 #pragma omp parallel if (frequencies > FEW)
   {
     workspace w;
@@ -340,7 +352,7 @@ void oracle_points(const oracle *o, int64_t position, exact_pair *points) {
 }
 
 void oracle_turns(const oracle *o, int count, exact_pair *turns) {
-  const int64_t frequencies = o->problem.dim / 2;
+  const int64_t frequencies = o->count;
 #pragma omp parallel if (frequencies > FEW)
   {
 #pragma omp for schedule(dynamic, 16)

@@ -22,6 +22,14 @@ typedef struct exact_pair {
 /* Null when memory runs out. Valid problems of an even dim only; a list of positions is not looked at. Costs some 5 µs
  * per frequency. */
 oracle *oracle_create(const posenc_problem *problem);
+
+/* The same of some frequencies alone: index i of the oracle stands for index[i] of the problem, and there are `count`
+   of them, not dim/2. The list is copied. Null: all. */
+typedef struct selection {
+  int64_t count;
+  const int64_t *index;
+} selection;
+oracle *oracle_create_some(const posenc_problem *problem, const selection *some);
 void oracle_destroy(oracle *o);
 
 /* The format that `rounded` is in: the problem's dtype. */

@@ -207,6 +207,97 @@ def scalings():
     ]
 
 
+# ---- several axes: rows of a grid of HEIGHT x WIDTH ----
+
+HEIGHT, WIDTH = 12, 18
+
+
+def places():
+    rows, columns = torch.meshgrid(torch.arange(HEIGHT, dtype=F32), torch.arange(WIDTH, dtype=F32), indexing="ij")
+    return rows.flatten(), columns.flatten()
+
+
+def sines(m, angle):
+    return torch.cat([m.sin(angle), m.cos(angle)], dim=1)
+
+
+def mae_axis(m, p, dim):
+    omega = torch.arange(dim // 2, dtype=torch.float64) / (dim / 2.0)
+    omega = 1.0 / m.pow(10000.0, omega)
+    return sines(m, torch.einsum("m,d->md", p.double(), omega))
+
+
+def mae(m):
+    h, w = places()
+    return torch.cat([mae_axis(m, w, DIM // 2), mae_axis(m, h, DIM // 2)], dim=1)
+
+
+def diffusers_2d(m):
+    h, w = (p / (size / 8) for p, size in zip(places(), (HEIGHT, WIDTH)))
+    return torch.cat([mae_axis(m, w, DIM // 2), mae_axis(m, h, DIM // 2)], dim=1)
+
+
+def timm(m):
+    bands = 1.0 / m.pow(10000.0, torch.arange(DIM // 4).float() / (DIM // 4))
+    grid = torch.stack(places(), dim=1)
+    return sines(m, (grid[:, :, None] * bands).flatten(1))
+
+
+def dinov3(m):
+    periods = m.pow(100.0, 2 * torch.arange(DIM // 4, dtype=F32) / (DIM // 2))
+    centres = [torch.arange(0.5, size, dtype=F32) / size for size in (HEIGHT, WIDTH)]
+    centres = 2.0 * torch.stack(torch.meshgrid(*centres, indexing="ij"), dim=-1).flatten(0, 1) - 1.0
+    return sines(m, (2 * math.pi * centres[:, :, None] / periods).flatten(1))
+
+
+def mrope_angles(m):
+    """The angles of all frequencies for the three positions of each token: text, then a picture."""
+    h, w = (torch.cat([torch.arange(5).float(), 5 + p]) for p in places())
+    t = torch.cat([torch.arange(5).float(), torch.full((HEIGHT * WIDTH,), 5.0)])
+    return [p[:, None] * hf_frequency(m, 1000000.0)[None] for p in (t, h, w)], (t, h, w)
+
+
+def qwen2_vl(m):
+    angles, _ = mrope_angles(m)
+    parts = [a.split([16, 24, 24], dim=1)[n] for n, a in enumerate(angles)]
+    return sines(m, torch.cat(parts, dim=1))
+
+
+def qwen3_vl(m):
+    angles, _ = mrope_angles(m)
+    mixed = angles[0].clone()
+    for axis, offset in ((1, 1), (2, 2)):
+        mixed[:, offset : 20 * 3 : 3] = angles[axis][:, offset : 20 * 3 : 3]
+    return sines(m, mixed)
+
+
+def grids(folder):
+    """What it is, the recipe that writes each axis, and how posenc is told."""
+    for name, positions in zip("thw", mrope_angles(Framework)[1]):
+        np.save(f"{folder}/{name}.npy", positions.numpy())
+    lists = ",".join(f"{name}=@{folder}/{name}.npy" for name in "thw") + ",frequencies=continued,"
+    grid = f"h={HEIGHT},w={WIDTH}"
+    centred = ",".join(f"{name}={size}:{1 - size}:2/{size}" for name, size in (("h", HEIGHT), ("w", WIDTH)))
+    yield mae, "flux", [grid + ",columns=wh,grouped=yes"]
+    yield diffusers_2d, "diffusers-2d", [f"h={HEIGHT}/1.5,w={WIDTH}/2.25,columns=wh,grouped=yes"]
+    yield timm, "hf-rope", [grid]
+    yield dinov3, "dinov3", [centred, "--base", "100", "--scale", "6.283185307179586"]
+    yield qwen2_vl, "hf-rope", [lists + "pairs=16:24:24", "--base", "1e6"]
+    yield qwen3_vl, "hf-rope", [lists + "pairs=24:20:20,order=cyclic", "--base", "1e6"]
+
+
+def compare_grids(posenc):
+    with tempfile.TemporaryDirectory() as folder:
+        for recipe, kernel, options in grids(folder):
+            command = [posenc, "write", "--kernel", "recipe/" + kernel, "--dim", str(DIM), "--layout", "split"]
+            subprocess.run(command + ["-o", folder + "/x.npy", "--grid"] + options, check=True)
+            got, name = np.load(folder + "/x.npy"), recipe.__name__.replace("_", "-")
+            report(np.array_equal(got, recipe(Libm).float().numpy()), f"{name}: bit for bit with libm")
+            own = recipe(Framework).float().numpy()
+            difference = np.abs(own.astype(np.float64) - got).max()
+            report(difference <= 2.0**-22 + 2.0**-23 * 32, f"{name}: within {difference:.2g} of the framework's own")
+
+
 # ---- comparing ----
 
 
@@ -263,6 +354,7 @@ def main(posenc):
             else:  # an ulp of a frequency below 1, and one of the angle's rounding; 4 ulp of a sine
                 bound = 2.0**-22 + 2.0**-23 * np.arange(first, first + ROWS)
                 report(np.all(difference <= bound), f"{own_name} within {difference.max():.2g} of the framework's own")
+    compare_grids(posenc)
     for name, frequency, attention, options in scalings():
         for first in (0, 1000000):
             angle = np.arange(first, first + ROWS)[:, None] * frequency

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/array-cause.h"
 
-#include "reference/fast.h"
+#include "reference/axes.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
 
@@ -76,28 +76,30 @@ static double pair_error(const trial *t, double least, fast_pair by, const doubl
 static double error_of(const trial *t, const array_request *request, vectors *v) {
   const int64_t count = v->at->rows < SAMPLES ? v->at->rows : SAMPLES;
   const posenc_columns at = posenc_layout_columns(t->problem.layout, t->columns);
+  const bool grouped = t->problem.axes && t->problem.axes->grouped;
   const format *f = format_of(request->problem.dtype);
   const double least = ldexp(1.0, f->least + f->precision);
   const int64_t pairs = t->columns / 2;
-  fast_oracle *reference = fast_create(&t->problem, 0);
-  fast_pair *by = calloc((size_t)t->problem.dim / 2 + 1, sizeof *by);
-  double worst = reference && by ? 0.0 : INFINITY;
+  axes_reference *reference = axes_reference_create(&t->problem);
+  double worst = reference ? 0.0 : INFINITY;
   for (int64_t n = 0; n < count && isfinite(worst); n++) {
     const double *x = v->x + request->start, *got = v->out + request->start;
     const int64_t row = vectors_sample(v, n, count);
     vectors_read(v, row);
-    fast_row(reference, position_by(t, request, row), by);
+    const fast_lanes *by = axes_reference_lanes(reference, position_by(t, request, row));
     for (int64_t i = 0; i < pairs; i++) {
-      const int64_t first = at.sin + i * at.step, second = at.cos + i * at.step;
+      const fast_lanes *group = &by[i / FAST_LANES];
+      const int64_t first = grouped ? axes_column(&t->problem, i, false) : at.sin + i * at.step,
+                    second = grouped ? axes_column(&t->problem, i, true) : at.cos + i * at.step, k = i % FAST_LANES;
+      const fast_pair turn = {{group->sin_high[k], group->sin_low[k]}, {group->cos_high[k], group->cos_low[k]}};
       const double error =
-          pair_error(t, least, by[i], (double[]){x[first], x[second]}, (double[]){got[first], got[second]});
+          pair_error(t, least, turn, (double[]){x[first], x[second]}, (double[]){got[first], got[second]});
       worst = error <= worst ? worst : error == error ? error : INFINITY;
     }
     for (int64_t c = t->columns; c < request->problem.dim; c++)
       if (got[c] != x[c]) worst = INFINITY;
   }
-  fast_destroy(reference);
-  free(by);
+  axes_reference_destroy(reference);
   return worst;
 }
 
@@ -197,6 +199,54 @@ static void try_formula(search *all, const trial *asked) {
   if (!attention_is_one(&asked->problem)) try(all, &t, "the scaling is left out, but for the attention factor");
 }
 
+/* The axes with something else; the text has the numbers of two of them. */
+static void try_axes_as(search *all, const trial *asked, const posenc_axes *axes, const char *text, int a, int b) {
+  trial t = *asked;
+  t.problem.axes = axes;
+  posenc_problem valid = t.problem;
+  valid.dtype = POSENC_F32;
+  if (!posenc_problem_refusal(&valid)) try(all, &t, text, a, b);
+}
+
+/* The positions of the axis become those of the other one. */
+static void take_positions(posenc_axes *axes, int axis, const posenc_axis *other) {
+  const int64_t pairs = axes->axis[axis].pairs;
+  axes->axis[axis] = *other;
+  axes->axis[axis].pairs = pairs;
+}
+
+static void try_axes(search *all, const trial *asked) {
+  static const char *const orders[] = {"axes are chunked", "axes are cyclic"},
+                           *const frequencies[] = {"frequencies are restarted on each axis",
+                                                   "frequencies are continued",
+                                                   "frequencies are dealt to the axes in turn"};
+  const posenc_axes *axes = asked->problem.axes;
+  for (int a = 0; a < axes->count; a++) {
+    posenc_axes same = *axes;
+    for (int b = 0; b < axes->count; b++) take_positions(&same, b, &axes->axis[a]);
+    try_axes_as(all, asked, &same, "all columns have the positions of axis %d", a, 0);
+    for (int b = 0; b < a; b++) {
+      posenc_axes swapped = *axes;
+      take_positions(&swapped, a, &axes->axis[b]);
+      take_positions(&swapped, b, &axes->axis[a]);
+      try_axes_as(all, asked, &swapped, "axes %d and %d are exchanged", b, a);
+    }
+  }
+  for (int n = 0; n < 3; n++) {
+    posenc_axes other = *axes;
+    other.frequencies = (posenc_axis_frequencies)n;
+    if (other.frequencies != axes->frequencies) try_axes_as(all, asked, &other, frequencies[n], 0, 0);
+    other = *axes;
+    other.order = (posenc_axis_order)n;
+    if (n < 2 && other.order != axes->order) try_axes_as(all, asked, &other, orders[n], 0, 0);
+  }
+  posenc_axes other = *axes;
+  other.grouped = !axes->grouped;
+  try_axes_as(all, asked, &other,
+              other.grouped ? "the layout is that of each axis" : "the layout is that of all columns", 0, 0);
+  try_axes_as(all, asked, NULL, "rows are the positions, on one axis", 0, 0);
+}
+
 array_cause array_cause_of(const array_request *request, double max_ulp) {
   enum { RIGHT = 2 };
   vectors v = {0};
@@ -209,8 +259,12 @@ array_cause array_cause_of(const array_request *request, double max_ulp) {
     all.least = error / EXPLAINED;
     if (isfinite(error) && error > EXPLAINED * unit) {
       try_pairs(&all, &asked);
-      try_positions(&all, &asked);
-      try_columns(&all, &asked);
+      if (asked.problem.axes) {
+        try_axes(&all, &asked);
+      } else {
+        try_positions(&all, &asked);
+        try_columns(&all, &asked);
+      }
       try_formula(&all, &asked);
     }
   }

@@ -4,6 +4,7 @@
 #include "common/progress.h"
 #include "common/shapes.h"
 #include "reference/applied.h"
+#include "reference/axes.h"
 #include "reference/scaling.h"
 #include "verify/array-cause.h"
 #include "verify/file-record.h"
@@ -21,13 +22,14 @@ enum { BLOCK_BYTES = 1 << 20 };
 typedef struct array_exam {
   const array_request *request;
   const stored *at;
-  fast_oracle *reference;
-  int64_t reached, reach; /* where fast_move was last, and how far that reaches */
-  fast_lanes *lanes;      /* of this position */
-  int64_t position;
-  bool has_lanes;
+  axes_reference *reference;
   double attention;
   unsigned char *x, *got; /* blocks */
+  /* Of axes whose columns are grouped: the column of each sine, then of each cosine, and rows in that order. Else
+     null. */
+  int64_t *columns;
+  unsigned char *x_row, *got_row;
+  posenc_problem plain; /* without a list; with these columns, if there are any */
   octaves by_size;
   accuracy found;
   int64_t rows_of[2];                  /* those of the largest errors: in ulp, and absolute */
@@ -54,18 +56,6 @@ static void tell_place(const array_request *request, int64_t row, int64_t column
 
 /* ---- block by block -------------------------------------------------------------------------------------------- */
 
-static const fast_lanes *lanes_at(array_exam *e, int64_t position) {
-  if (e->has_lanes && e->position == position) return e->lanes;
-  if (!e->has_lanes || position < e->reached || position - e->reached >= e->reach) {
-    e->reached = position;
-    e->reach = fast_move(e->reference, position);
-  }
-  fast_lanes_of(e->reference, position, e->lanes);
-  e->position = position;
-  e->has_lanes = true;
-  return e->lanes;
-}
-
 /* Columns beside those that are worked on: equal bits. */
 static void check_untouched(array_exam *e, int64_t row, int64_t position, const unsigned char *x,
                             const unsigned char *got) {
@@ -86,16 +76,36 @@ static void check_untouched(array_exam *e, int64_t row, int64_t position, const 
   }
 }
 
+/* The elements in the order of e->columns. */
+static const unsigned char *reordered(const array_exam *e, const unsigned char *row, unsigned char *out) {
+  const size_t element = posenc_dtype_bytes(e->plain.dtype);
+  for (int64_t c = 0; e->columns && c < e->plain.dim; c++)
+    memcpy(out + (size_t)c * element, row + (size_t)e->columns[c] * element, element);
+  return e->columns ? out : row;
+}
+
+static bool open_columns(array_exam *e) {
+  const int64_t dim = e->plain.dim, pairs = dim / 2;
+  if (!e->plain.axes || !e->plain.axes->grouped) return true;
+  e->columns = calloc((size_t)dim, sizeof *e->columns);
+  e->x_row = calloc((size_t)dim, sizeof(double));
+  e->got_row = calloc((size_t)dim, sizeof(double));
+  if (!e->columns || !e->x_row || !e->got_row) return false;
+  for (int64_t c = 0; c < dim; c++) e->columns[c] = axes_column(&e->plain, c % pairs, c >= pairs);
+  e->plain.layout = POSENC_SPLIT;
+  return true;
+}
+
 static void check_vector(array_exam *e, int64_t row, const unsigned char *x, const unsigned char *got) {
   const posenc_problem *problem = &e->request->problem;
   const int64_t position = array_position(e->request, axes_index(e->request->arrays.axes, e->at, row, NULL));
   const size_t ahead = (size_t)e->request->start * posenc_dtype_bytes(problem->dtype);
   octave *in = octaves_at(&e->by_size, position);
-  const applied_row vector = {.problem = problem,
+  const applied_row vector = {.problem = &e->plain,
                               .position = position,
-                              .exact_pairs = lanes_at(e, position),
-                              .x = x + ahead,
-                              .got = got + ahead,
+                              .exact_pairs = axes_reference_lanes(e->reference, position),
+                              .x = reordered(e, x + ahead, e->x_row),
+                              .got = reordered(e, got + ahead, e->got_row),
                               .attention = e->attention,
                               .plain = true};
   const element_error sums = applied_check(&vector, &in->found, &in->found);
@@ -151,8 +161,7 @@ static bool check_blocks(array_exam *e, int64_t *bad_row) {
 
 static json_t *witness_json(const array_exam *e, const witness *w, int64_t row) {
   const posenc_problem *problem = &e->request->problem;
-  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
-  const int64_t column = e->request->start + (w->cosine ? at.cos : at.sin) + w->index * at.step;
+  const int64_t column = e->request->start + axes_column(problem, w->index, w->cosine);
   char where[400];
   tell_place(e->request, row, column, where, sizeof where);
   json_t *made = record_witness(w, record_command(e->request->replay));
@@ -225,16 +234,17 @@ json_t *verify_array(const array_request *request, int64_t *bad_row) {
   json_t *record = NULL;
   *bad_row = -1;
   e.attention = attention_of(&request->problem);
-  posenc_problem plain = request->problem;
-  plain.positions = NULL;
-  e.reference = fast_create(&plain, 0);
-  if (e.reference) e.lanes = aligned_alloc(64, (size_t)fast_groups(e.reference) * sizeof *e.lanes);
+  e.plain = request->problem;
+  e.plain.positions = NULL;
+  e.reference = axes_reference_create(&e.plain);
   e.x = malloc(block);
   e.got = malloc(block);
-  if (e.lanes && e.x && e.got && check_blocks(&e, bad_row)) record = record_of(&e);
+  if (e.reference && e.x && e.got && open_columns(&e) && check_blocks(&e, bad_row)) record = record_of(&e);
   progress_clear();
-  fast_destroy(e.reference);
-  free(e.lanes);
+  axes_reference_destroy(e.reference);
+  free(e.columns);
+  free(e.x_row);
+  free(e.got_row);
   free(e.x);
   free(e.got);
   return record;

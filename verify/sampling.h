@@ -22,9 +22,9 @@ typedef struct sampling {
   int64_t width;   /* elements of a row */
 } sampling;
 
-/* Is it a table whose rows are not successive positions, or whose dim is odd (rows.h), or an operation with one? */
+/* Is it a table whose rows are not successive positions on one axis, or whose dim is odd (rows.h), or an operation with one? */
 static inline bool rows_are_special(const posenc_problem *problem) {
-  return problem->positions || problem->dim % 2;
+  return problem->positions || problem->axes || problem->dim % 2;
 }
 
 /* For a valid problem, of any operation. The budget is in pairs, at least 1: the whole of it for a table of a kernel

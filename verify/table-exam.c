@@ -50,9 +50,11 @@ static bool is_padding(const table_exam *e, int64_t position) {
 static fast_oracle *reference_of(table_exam *e, int unit) {
   if (e->references[unit]) return e->references[unit];
   posenc_problem problem = e->plain;
+  const axis_selection *pairs = e->request->pairs;
   problem.scale = ldexp(problem.scale, -UNIT_BITS * unit);
   if (unit) problem.padding = POSENC_NO_PADDING; /* which is a whole position */
-  e->references[unit] = fast_create(&problem, 0);
+  if (pairs) problem.dim = pairs->dim;
+  e->references[unit] = fast_create_some(&problem, pairs ? &pairs->of : NULL, 0);
   e->failed |= !e->references[unit];
   if (e->references[unit]) fast_part(e->references[unit], e->request->part != TABLE_COS, e->request->part != TABLE_SIN);
   return e->references[unit];
@@ -106,8 +108,7 @@ static void read_part(table_exam *e, int64_t row, int64_t rows, unsigned char *o
              element);
 }
 
-/* Rows without the odd column. */
-static void read_rows(table_exam *e, int64_t row, int64_t rows, unsigned char *out) {
+void table_exam_read(table_exam *e, int64_t row, int64_t rows, unsigned char *out) {
   if (is_part(e)) {
     read_part(e, row, rows, out);
     return;
@@ -222,19 +223,37 @@ static void digest_rows(table_exam *e, int64_t row, int64_t rows) {
   }
 }
 
+int64_t table_exam_block(const table_exam *e) {
+  const size_t bytes = e->file_row_bytes < e->row_bytes ? e->row_bytes : e->file_row_bytes;
+  return bytes < BLOCK_BYTES ? BLOCK_BYTES / (int64_t)bytes : 1;
+}
+
+/* Compares elements in a block of rows; of axes they are compared axis by axis. */
+static void check_block(table_exam *e, int64_t row, int64_t rows) {
+  if (e->problem->axes) return;
+  check_accuracy(e, row, rows);
+  check_odd_column(e, row, rows);
+  check_values(e, row, rows);
+}
+
+/* The same of all axes, for each copy of the columns. */
+static bool check_axes(table_exam *e) {
+  bool enough = true;
+  for (e->copy = copies_of(e) - 1; enough && e->copy >= 0; e->copy--) enough = axes_examine(e);
+  e->copy = 0;
+  return enough;
+}
+
 static void check_blocks(table_exam *e) {
-  const int64_t all = e->problem->rows,
-                block = e->file_row_bytes < BLOCK_BYTES ? BLOCK_BYTES / (int64_t)e->file_row_bytes : 1;
+  const int64_t all = e->problem->rows, block = table_exam_block(e);
   for (int64_t row = 0, rows; row < all; row += rows) {
     rows = least(block, all - row);
     if (e->request->table)
       progress_show("check", e->request->name, (double)row * (double)e->problem->dim,
                     (double)all * (double)e->problem->dim, "elements");
     for (e->copy = copies_of(e) - 1;; e->copy--) {
-      read_rows(e, row, rows, e->rows);
-      check_accuracy(e, row, rows);
-      check_odd_column(e, row, rows);
-      check_values(e, row, rows);
+      table_exam_read(e, row, rows, e->rows);
+      check_block(e, row, rows);
       if (e->copy == 0) break;
     }
     digest_rows(e, row, rows);
@@ -253,8 +272,8 @@ static void check_rotation(table_exam *e, int64_t row, int64_t k) {
   fast_oracle *reference = reference_of(e, from.unit);
   if (!reference) return;
   fast_row(reference, by, e->by);
-  read_rows(e, row, 1, e->one);
-  read_rows(e, row + k, 1, e->other);
+  table_exam_read(e, row, 1, e->one);
+  table_exam_read(e, row + k, 1, e->other);
   const turned_row turned = {.problem = e->problem,
                              .attention = e->attention,
                              .by = e->by,
@@ -317,8 +336,8 @@ static void check_unique(table_exam *e) {
     if (e->digests[n].digest != e->digests[begin].digest) begin = n;
     if (begin == n) continue;
     const int64_t p = e->digests[begin].row, q = e->digests[n].row;
-    read_rows(e, p, 1, e->one);
-    read_rows(e, q, 1, e->other);
+    table_exam_read(e, p, 1, e->one);
+    table_exam_read(e, q, 1, e->other);
     if (memcmp(e->one, e->other, e->row_bytes) != 0) continue;
     if (!e->equal++ || q < e->equal_first[1]) {
       e->equal_first[0] = p;
@@ -378,8 +397,9 @@ bool table_examine(table_exam *e) {
   e->by = calloc((size_t)e->plain.dim / 2, sizeof *e->by);
   e->digests = calloc((size_t)least(e->plain.rows, UNIQUE_ROWS_MOST) + 1, sizeof *e->digests);
   if (!e->rows || (!e->raw && !is_same) || !e->one || !e->other || !e->by || !e->digests) return false;
+  if (e->problem->axes && !check_axes(e)) return false;
   check_blocks(e);
-  check_rotations(e);
+  if (!e->problem->axes) check_rotations(e);
   check_unique(e);
   return !e->failed;
 }

@@ -60,6 +60,14 @@ void table_exam_free(table_exam *e);
 /* False when memory runs out. */
 bool table_examine(table_exam *e);
 
+/* Rows of the problem's columns, without the odd one; as many as this at a time. */
+void table_exam_read(table_exam *e, int64_t row, int64_t rows, unsigned char *out);
+int64_t table_exam_block(const table_exam *e);
+
+/* Of a table of axes (axes-exam.c): compares what the exam reads now, all of it or one of two copies. The pairs of each
+   axis are examined as a table of their own. False when memory runs out. */
+bool axes_examine(table_exam *e);
+
 number_text table_position_text(const table_exam *e, int64_t position);
 
 #endif

@@ -2,6 +2,7 @@
 #include "verify/table.h"
 
 #include "common/progress.h"
+#include "reference/axes.h"
 #include "reference/format.h"
 #include "verify/file-record.h"
 #include "verify/record.h"
@@ -34,8 +35,7 @@ static int64_t column_of_part(table_exam *e, const witness *w) {
 static int64_t column_of(table_exam *e, const witness *w) {
   if (w->index == e->problem->dim / 2) return e->odd_column;
   if (e->request->part != TABLE_BOTH) return column_of_part(e, w);
-  const posenc_columns at = posenc_layout_columns(e->problem->layout, e->problem->dim);
-  const int64_t column = (w->cosine ? at.cos : at.sin) + w->index * at.step;
+  const int64_t column = axes_column(e->problem, w->index, w->cosine);
   return column + (e->odd_column >= 0 && column >= e->odd_column);
 }
 
@@ -72,8 +72,9 @@ static void finish_checks(table_exam *e, char *figures, size_t size) {
                table_position_text(e, c->position).text, c->index);
     if (!e->request->limit)
       c->skip = p == ACCURACY ? figures : "no limit was given";
-    else if (e->request->part != TABLE_BOTH && (p == PAIR_NORM || p == ROTATION))
-      c->skip = "it takes sines and cosines";
+    else if (e->request->part != TABLE_BOTH &&
+             (p == PAIR_NORM || p == ROTATION || (p == UNIQUE_ROWS && e->problem->axes)))
+      c->skip = "it takes sines and cosines"; /* the centres of a grid have positions of both signs */
     else if (c->compared == 0)
       c->skip = "it takes two rows that are no padding";
   }

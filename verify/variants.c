@@ -25,6 +25,7 @@ posenc_problem variant_problem(const stress *t, int64_t rows, int64_t dim) {
   const posenc_scaling none = posenc_table(1, 2).scaling;
   p.rows = rows;
   p.positions = NULL;
+  p.axes = NULL;
   p.odd = POSENC_ODD_REFUSED;
   p.padding = POSENC_NO_PADDING;
   p.layout = variant_layout(p.op, (int)random_below(t->random, 4));

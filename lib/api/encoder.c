@@ -22,7 +22,7 @@ posenc_status posenc_encoder_create(posenc_encoder **encoder, const posenc_probl
   posenc_plan *plan;
   const posenc_status status = posenc_plan_create(&plan, &planned, options);
   if (status != POSENC_OK) return status;
-  const bool grows = problem->op == POSENC_TABLE && !problem->positions;
+  const bool grows = problem->op == POSENC_TABLE && !problem->positions && !problem->axes;
   posenc_encoder *made = grows ? calloc(1, sizeof *made) : NULL;
   if (!made) {
     posenc_plan_destroy(plan);

@@ -35,10 +35,10 @@ const char *problem_scaling_refusal(const posenc_problem *problem);
    it is: a scaling by 1 + 2^-52 has one that is nearer to 1 than to the next double. */
 bool problem_attends(const posenc_problem *problem);
 
-/* posenc_kernel_refusal of a valid problem, for callers that ask for many kernels: its table and the units of that
-   are computed once. */
-struct rows_units;
-const char *kernel_refusal(const posenc_kernel *kernel, const posenc_problem *table, const struct rows_units *units,
+/* posenc_kernel_refusal of a valid problem, for callers that ask for many kernels: the tables that its rows are made
+   from are found once. */
+struct rows_tables;
+const char *kernel_refusal(const posenc_kernel *kernel, const struct rows_tables *tables,
                            const posenc_options *options);
 
 /* The size of the largest error of an element of a table by a kernel of that bound, its attention factor included,

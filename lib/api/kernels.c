@@ -67,8 +67,9 @@ static const char *plain_refusal(const posenc_kernel *kernel, const posenc_probl
 }
 
 /* The reason why the kernel cannot make one of the plain tables that this valid table is made from, or null. */
-static const char *table_refusal(const posenc_kernel *kernel, const posenc_problem *table, const rows_units *units,
-                                 const posenc_options *options) {
+static const char *table_refusal(const posenc_kernel *kernel, const rows_table *own, const posenc_options *options) {
+  const posenc_problem *table = &own->table;
+  const rows_units *units = &own->units;
   if (table->positions && kernel->keeps_rows) return "it keeps rows by number, and has none for a list of positions";
   const char *why = NULL;
   for (int i = 0; i < units->count && !why; i++) {
@@ -85,6 +86,13 @@ static const char *table_refusal(const posenc_kernel *kernel, const posenc_probl
   return why;
 }
 
+static const char *tables_refusal(const posenc_kernel *kernel, const rows_tables *tables,
+                                  const posenc_options *options) {
+  const char *why = NULL;
+  for (int n = 0; n < tables->count && !why; n++) why = table_refusal(kernel, &tables->of[n], options);
+  return why;
+}
+
 /* Can it run at all? */
 static const char *own_refusal(const posenc_kernel *kernel, const posenc_options *options) {
   if (kernel->abi != POSENC_KERNEL_ABI) return "it was built for another version of the kernel interface";
@@ -93,10 +101,9 @@ static const char *own_refusal(const posenc_kernel *kernel, const posenc_options
   return kernel->isa ? isa_refusal(kernel, options) : NULL;
 }
 
-const char *kernel_refusal(const posenc_kernel *kernel, const posenc_problem *table, const rows_units *units,
-                           const posenc_options *options) {
+const char *kernel_refusal(const posenc_kernel *kernel, const rows_tables *tables, const posenc_options *options) {
   const char *why = own_refusal(kernel, options);
-  return why ? why : table_refusal(kernel, table, units, options);
+  return why ? why : tables_refusal(kernel, tables, options);
 }
 
 const char *posenc_kernel_refusal(const posenc_kernel *kernel, const posenc_problem *problem,
@@ -108,9 +115,9 @@ const char *posenc_kernel_refusal(const posenc_kernel *kernel, const posenc_prob
   if (why) return why;
   if (problem) {
     const posenc_problem table = posenc_table_of(problem);
-    rows_units units;
-    rows_find_units(&table, &units);
-    return table_refusal(kernel, &table, &units, options);
+    rows_tables tables;
+    rows_find_tables(&table, &tables);
+    return tables_refusal(kernel, &tables, options);
   }
   if (!kernel->isa && !kernel_best_serial(NULL, options, &kernel->bound))
     return "there is no serial kernel for it to run";
@@ -152,11 +159,11 @@ static double serial_cost(const posenc_kernel *kernel, const posenc_problem *pro
   return INFINITY;
 }
 
-/* Whether a kernel gets all rows in one call, to divide among threads. Rope caches, tables that are made from others
-   and lists of positions ask it for a few rows at a time, and one thread processes those. */
+/* Whether a kernel gets all rows in one call, to divide among threads. Rope caches, tables that are made from others,
+   lists of positions and axes ask it for a few rows at a time, and one thread processes those. */
 static bool is_divided(const posenc_kernel *kernel, const posenc_problem *problem) {
-  return problem->op != POSENC_ROPE_CACHE && (kernel->attends || !problem_attends(problem)) &&
-         problem->dim % 2 == 0 && !problem->positions;
+  return problem->op != POSENC_ROPE_CACHE && (kernel->attends || !problem_attends(problem)) && problem->dim % 2 == 0 &&
+         !problem->positions && !problem->axes;
 }
 
 double kernel_cost(const posenc_kernel *kernel, const posenc_problem *problem, const posenc_options *options) {

@@ -14,6 +14,7 @@
 struct posenc_plan {
   posenc_problem problem;      /* with lists that are the plan's own */
   double *positions, *factors; /* those */
+  posenc_axes *axes;           /* likewise */
   row_source rows;             /* of the table that the problem's operation works with, or of the problem itself */
   const apply_loops *loops;
   posenc_stores stores; /* as the options want it */
@@ -30,8 +31,8 @@ static int64_t farthest_position(const posenc_problem *problem) {
   return -first > last ? -first : last;
 }
 
-static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table, int64_t farthest,
-                        const posenc_options *options) {
+static bool is_table_accurate(const posenc_kernel *kernel, const posenc_problem *table, int64_t farthest,
+                              const posenc_options *options) {
   const posenc_bound *bound = &kernel->bound;
   if (!bound->derived || table->base < 1.0 || farthest > bound->max_position) return false;
   double binade;
@@ -49,17 +50,25 @@ static bool is_accurate(const posenc_kernel *kernel, const posenc_problem *table
   return error <= max_abs && (options->max_ulp == 0.0 || within_ulp);
 }
 
+static bool is_accurate(const posenc_kernel *kernel, const rows_tables *tables, const int64_t *farthest,
+                        const posenc_options *options) {
+  bool is = true;
+  for (int n = 0; n < tables->count && is; n++)
+    is = is_table_accurate(kernel, &tables->of[n].table, farthest[n], options);
+  return is;
+}
+
 /* The fastest that fits, by what was measured if there is any; of equally fast ones the first. */
-static const posenc_kernel *find_fastest(const posenc_problem *problem, const posenc_problem *table,
-                                         const rows_units *units, const posenc_options *options) {
-  const int64_t farthest = farthest_position(table);
+static const posenc_kernel *find_fastest(const posenc_problem *problem, const rows_tables *tables,
+                                         const posenc_options *options) {
+  int64_t farthest[POSENC_AXES];
+  for (int n = 0; n < tables->count; n++) farthest[n] = farthest_position(&tables->of[n].table);
   const posenc_kernel *best = NULL, *known = NULL;
   double least = INFINITY, least_known = INFINITY;
   size_t count;
   const posenc_kernel *const *kernels = posenc_kernels(&count);
   for (size_t i = 0; i < count; i++) {
-    if (!is_accurate(kernels[i], table, farthest, options) || kernel_refusal(kernels[i], table, units, options))
-      continue;
+    if (!is_accurate(kernels[i], tables, farthest, options) || kernel_refusal(kernels[i], tables, options)) continue;
     const double cost = kernel_cost(kernels[i], problem, options),
                  measured = wisdom_seconds(options->wisdom, problem, options->threads, kernels[i]->name);
     if (cost < least) {
@@ -75,13 +84,13 @@ static const posenc_kernel *find_fastest(const posenc_problem *problem, const po
 }
 
 /* Unless a limit is given, one that rounds correctly, if there is any. */
-static const posenc_kernel *choose(const posenc_problem *problem, const posenc_problem *table, const rows_units *units,
+static const posenc_kernel *choose(const posenc_problem *problem, const rows_tables *tables,
                                    const posenc_options *options) {
   posenc_options exact = *options;
   exact.max_ulp = 0.5;
   const posenc_kernel *found = NULL;
-  if (options->max_abs == 0.0 && options->max_ulp == 0.0) found = find_fastest(problem, table, units, &exact);
-  return found ? found : find_fastest(problem, table, units, options);
+  if (options->max_abs == 0.0 && options->max_ulp == 0.0) found = find_fastest(problem, tables, &exact);
+  return found ? found : find_fastest(problem, tables, options);
 }
 
 static posenc_status check(const posenc_problem *problem, const posenc_options *options) {
@@ -106,20 +115,32 @@ static bool copy_list(const double **list, double **copy, int64_t count) {
   return *copy != NULL;
 }
 
-static posenc_status fill_plan(posenc_plan *made, const rows_units *units, const posenc_kernel *kernel,
+static posenc_status fill_plan(posenc_plan *made, const rows_tables *tables, const posenc_kernel *kernel,
                                const posenc_options *options) {
   posenc_problem *problem = &made->problem;
   if (problem->scaling.kind != POSENC_SCALING_LONGROPE) problem->scaling.factors = NULL;
   if (!copy_list(&problem->positions, &made->positions, problem->rows) ||
       !copy_list(&problem->scaling.factors, &made->factors, problem->dim / 2))
     return POSENC_OUT_OF_MEMORY;
+  if (problem->axes) {
+    problem->axes = made->axes = axes_copy(problem->axes);
+    if (!made->axes) return POSENC_OUT_OF_MEMORY;
+  }
   /* Rows on their way somewhere else stay in a cache. */
   posenc_options how = *options;
   if (problem->op != POSENC_TABLE) how.stores = POSENC_STORES_REGULAR;
   const posenc_problem table = posenc_table_of(problem);
   made->loops = apply_loops_for(options);
   made->stores = options->stores;
-  return rows_prepare(&made->rows, &table, units, kernel, &how);
+  return rows_prepare(&made->rows, &table, tables, kernel, &how);
+}
+
+/* Without its rows. */
+static void free_plan(posenc_plan *plan) {
+  free(plan->positions);
+  free(plan->factors);
+  free(plan->axes);
+  free(plan);
 }
 
 posenc_status posenc_plan_create(posenc_plan **plan, const posenc_problem *problem, const posenc_options *given) {
@@ -131,24 +152,21 @@ posenc_status posenc_plan_create(posenc_plan **plan, const posenc_problem *probl
   if (status != POSENC_OK) return status;
 
   const posenc_problem table = posenc_table_of(problem);
-  rows_units units;
-  rows_find_units(&table, &units);
-  if (options.kernel && kernel_refusal(options.kernel, &table, &units, &options)) return POSENC_CANNOT_RUN;
-  const posenc_kernel *kernel = options.kernel ? options.kernel : choose(problem, &table, &units, &options);
+  rows_tables tables;
+  rows_find_tables(&table, &tables);
+  if (options.kernel && kernel_refusal(options.kernel, &tables, &options)) return POSENC_CANNOT_RUN;
+  const posenc_kernel *kernel = options.kernel ? options.kernel : choose(problem, &tables, &options);
   if (!kernel) return POSENC_NO_KERNEL;
 
   posenc_plan *made = calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->problem = *problem;
-  status = fill_plan(made, &units, kernel, &options);
-  if (status != POSENC_OK) {
-    free(made->positions);
-    free(made->factors);
-    free(made);
-    return status;
-  }
-  *plan = made;
-  return POSENC_OK;
+  status = fill_plan(made, &tables, kernel, &options);
+  if (status == POSENC_OK)
+    *plan = made;
+  else
+    free_plan(made);
+  return status;
 }
 
 static bool has_rows(const posenc_plan *plan, int64_t row, int64_t rows) {
@@ -245,9 +263,7 @@ bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t rows, pose
 void posenc_plan_destroy(posenc_plan *plan) {
   if (!plan) return;
   rows_release(&plan->rows);
-  free(plan->positions);
-  free(plan->factors);
-  free(plan);
+  free_plan(plan);
 }
 
 const posenc_problem *posenc_plan_problem(const posenc_plan *plan) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/api/kernel.h"
+#include "lib/api/rows.h"
 
 #include <math.h>
 
@@ -157,6 +158,7 @@ const char *posenc_problem_refusal(const posenc_problem *problem) {
   why = op_refusal(problem);
   if (!why) why = problem_scaling_refusal(problem);
   if (!why) why = positions_refusal(problem);
+  if (!why && problem->axes) why = axes_refusal(problem);
   if (!why && posenc_table_bytes(problem, &bytes) != POSENC_OK) why = "the table's bytes or positions overflow";
   return why;
 }

@@ -31,7 +31,7 @@ static int place_of(const rows_units *units, int unit) {
   return place;
 }
 
-void rows_find_units(const posenc_problem *table, rows_units *units) {
+static void find_units(const posenc_problem *table, rows_units *units) {
   units->count = 0;
   if (!table->positions) units->of[units->count++] = (rows_unit){0, 0, 0, 0};
   for (int64_t row = 0; table->positions && row < table->rows; row++) {
@@ -46,6 +46,15 @@ void rows_find_units(const posenc_problem *table, rows_units *units) {
     if (of->least == 0 || (size > 0 && size < of->least)) of->least = size;
     if (number < of->lowest) of->lowest = number;
     if (number > of->highest) of->highest = number;
+  }
+}
+
+void rows_find_tables(const posenc_problem *table, rows_tables *tables) {
+  tables->count = table->axes ? table->axes->count : 1;
+  for (int a = 0; a < tables->count; a++) {
+    rows_table *own = &tables->of[a];
+    own->table = table->axes ? axes_table(table, a) : *table;
+    find_units(&own->table, &own->units);
   }
 }
 
@@ -107,8 +116,8 @@ static posenc_status number_rows(row_source *made, const rows_units *units) {
   return POSENC_OK;
 }
 
-posenc_status rows_prepare(row_source *made, const posenc_problem *table, const rows_units *units,
-                           const posenc_kernel *kernel, const posenc_options *options) {
+posenc_status rows_prepare_plain(row_source *made, const posenc_problem *table, const rows_units *units,
+                                 const posenc_kernel *kernel, const posenc_options *options) {
   *made = (row_source){.table = *table,
                        .kernel = kernel,
                        .is_scaled = problem_attends(table) && !kernel->attends,
@@ -121,12 +130,22 @@ posenc_status rows_prepare(row_source *made, const posenc_problem *table, const 
   return status;
 }
 
+posenc_status rows_prepare(row_source *made, const posenc_problem *table, const rows_tables *tables,
+                           const posenc_kernel *kernel, const posenc_options *options) {
+  if (!table->axes) return rows_prepare_plain(made, table, &tables->of[0].units, kernel, options);
+  *made = (row_source){.table = *table, .kernel = kernel, .loops = loops_for(options)};
+  const posenc_status status = axes_prepare(made, tables, options);
+  if (status != POSENC_OK) rows_release(made);
+  return status;
+}
+
 void rows_release(row_source *made) {
   for (int i = 0; i < made->parts; i++)
     if (made->kernel->release) made->kernel->release(made->part[i].constants);
   free(made->part);
   free(made->number);
   free(made->part_of);
+  axes_release(made->axes);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------- */
@@ -136,7 +155,7 @@ static bool is_reshaped(const row_source *from) {
 }
 
 bool rows_are_plain(const row_source *from) {
-  return !from->number && !is_reshaped(from) && !problem_attends(&from->table);
+  return !from->axes && !from->number && !is_reshaped(from) && !problem_attends(&from->table);
 }
 
 static size_t row_bytes_of(const posenc_problem *problem) {
@@ -211,6 +230,11 @@ static void reshape(const row_source *from, const char *plain, char *out) {
 enum { BLOCK = 32, STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 18 };
 
 posenc_status rows_make(const row_source *from, int64_t row, int64_t rows, void *out) {
+  if (from->axes) {
+    const posenc_status status = axes_make(from, row, rows, out);
+    if (status == POSENC_OK) zero_padding(from, row, rows, out);
+    return status;
+  }
   if (!is_reshaped(from)) {
     make_plain(from, row, rows, out);
     zero_padding(from, row, rows, out);

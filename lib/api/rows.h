@@ -46,6 +46,8 @@ typedef struct row_source {
      those of the table. */
   int64_t *number;
   uint8_t *part_of;
+  /* Of a table of axes, their sources, from which its rows are made; it has no parts then. Else null. */
+  struct axes_source *axes;
 } row_source;
 
 /* A unit, 2^(-8 unit), and the positions of a table that are whole numbers of it, but not of a larger one: the size
@@ -61,16 +63,29 @@ typedef struct rows_units {
   int count;
   rows_unit of[ROWS_UNITS];
 } rows_units;
-void rows_find_units(const posenc_problem *table, rows_units *units);
+
+/* The tables that a table's rows are made from, with their units: itself, or one of each axis. */
+typedef struct rows_table {
+  posenc_problem table;
+  rows_units units;
+} rows_table;
+typedef struct rows_tables {
+  int count;
+  rows_table of[POSENC_AXES];
+} rows_tables;
+void rows_find_tables(const posenc_problem *table, rows_tables *tables);
 
 /* The plain problem of a table, for that kernel: with the attention factor if it attends, and of f64 without it if it
    does not. Of a list, the positions in a unit; kernels are asked for those by number, and so the plain problem only
    has two rows, 0 and 1, or, in a smaller unit than 1, the one nearest to 0. */
 posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit, const posenc_kernel *kernel);
 
-/* units: those of the table. */
-posenc_status rows_prepare(row_source *made, const posenc_problem *table, const rows_units *units,
+/* tables: those of the table. */
+posenc_status rows_prepare(row_source *made, const posenc_problem *table, const rows_tables *tables,
                            const posenc_kernel *kernel, const posenc_options *options);
+/* The same of a table without axes. */
+posenc_status rows_prepare_plain(row_source *made, const posenc_problem *table, const rows_units *units,
+                                 const posenc_kernel *kernel, const posenc_options *options);
 void rows_release(row_source *made);
 
 /* Whether the kernel's rows are the table's, one by one, so that the kernel can be asked for other things too. */
@@ -88,5 +103,28 @@ void rows_zero_padding(const posenc_problem *table, int64_t row, int64_t rows, v
 
 /* Rows [row, row + rows) of the table, packed, the padding row zeroed. */
 posenc_status rows_make(const row_source *from, int64_t row, int64_t rows, void *out);
+
+/* ---- axes (axes.c) ------------------------------------------------------------------------------- */
+
+/*
+ * Tables of several axes are made from plain tables of each: a pair of columns is one of the table of its axis. Rows
+ * that are at the same coordinate of an axis, one after the other, are made once.
+ */
+
+/* The reason why the axes of a problem that is valid without them are refused, or null. */
+const char *axes_refusal(const posenc_problem *problem);
+
+/* The table of an axis: a row for each coordinate, sines and then cosines. */
+posenc_problem axes_table(const posenc_problem *table, int axis);
+
+/* A copy with lists of its own, in one piece that the caller frees; null when memory runs out. */
+posenc_axes *axes_copy(const posenc_axes *axes);
+
+/* Prepares made->axes, for the table of `made`; the tables are those of the axes. */
+posenc_status axes_prepare(row_source *made, const rows_tables *tables, const posenc_options *options);
+void axes_release(struct axes_source *axes);
+
+/* Rows [row, row + rows), packed; the padding row is like any other. */
+posenc_status axes_make(const row_source *from, int64_t row, int64_t rows, void *out);
 
 #endif

@@ -151,7 +151,7 @@ static double distance(int64_t a, int64_t b) {
 double wisdom_seconds(const posenc_wisdom *wisdom, const posenc_problem *problem, int threads, const char *kernel) {
   double nearest = 2.0, seconds = INFINITY;
   int64_t rows = 0;
-  for (size_t i = 0; wisdom && problem->rows && i < wisdom->count; i++) {
+  for (size_t i = 0; wisdom && problem->rows && !problem->axes && i < wisdom->count; i++) {
     const entry *e = wisdom->entries + i;
     const double away = distance(e->rows, problem->rows);
     /* Times of tables of different lengths are not compared: of two as near the longer one counts, whatever kernels

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables of several axes, whose rows are the places of a grid: the columns of each axis are identified as a table. */
+#ifndef POSENC_IDENTIFY_GRID_H
+#define POSENC_IDENTIFY_GRID_H
+
+#include "identify/identity.h"
+
+#include <jansson.h>
+
+/* The record of such a table, as doc/python.md has it; null if it is none, or memory runs out, as *failed tells. */
+json_t *identify_grid(const identify_request *request, bool *failed);
+
+#endif

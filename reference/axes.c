@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "reference/axes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Deals the frequency indices of a table to its axes, one after the other. */
+typedef struct dealer {
+  const posenc_axes *axes;
+  int64_t next;               /* index */
+  int64_t dealt[POSENC_AXES]; /* so far, to each */
+} dealer;
+
+/* The axis that gets the next index. */
+static int deal(dealer *d) {
+  int to = 0;
+  if (d->axes->order == POSENC_AXES_CYCLIC) {
+    to = (int)(d->next % d->axes->count);
+    if (to > 0 && d->dealt[to] == d->axes->axis[to].pairs) to = 0;
+  } else {
+    while (d->dealt[to] == d->axes->axis[to].pairs) to++;
+  }
+  d->dealt[to]++;
+  d->next++;
+  return to;
+}
+
+/* The column of the pair that is the n-th of its axis, from 0 on. */
+static int64_t column_of(const posenc_problem *problem, int axis, int64_t n, int64_t number, bool cosine) {
+  const bool grouped = problem->axes && problem->axes->grouped;
+  int64_t columns = problem->dim, begin = 0;
+  if (grouped) {
+    columns = 2 * problem->axes->axis[axis].pairs;
+    for (int before = 0; before < axis; before++) begin += 2 * problem->axes->axis[before].pairs;
+  }
+  const posenc_columns at = posenc_layout_columns(problem->layout, columns);
+  return begin + (cosine ? at.cos : at.sin) + at.step * (grouped ? n : number);
+}
+
+bool axis_pairs_find(axis_pairs *pairs, const posenc_problem *problem, int axis) {
+  const posenc_axes *axes = problem->axes;
+  const posenc_axis *own = &axes->axis[axis];
+  dealer d = {.axes = axes};
+  int64_t *all = calloc((size_t)own->pairs, 4 * sizeof *all);
+  *pairs = (axis_pairs){.problem = *problem,
+                        .of = {.count = own->pairs, .index = all},
+                        .number = all + own->pairs,
+                        .sine = all + 2 * own->pairs,
+                        .cosine = all + 3 * own->pairs};
+  if (!all) return false;
+  pairs->problem.axes = NULL;
+  pairs->problem.first = 0;
+  pairs->problem.padding = POSENC_NO_PADDING;
+  if (axes->frequencies == POSENC_AXES_RESTARTED) pairs->problem.dim = 2 * own->pairs;
+  if (own->divisor > 1.0) {
+    pairs->problem.scaling.kind = POSENC_SCALING_LINEAR;
+    pairs->problem.scaling.factor = own->divisor;
+  }
+  while (d.next < problem->dim / 2) {
+    const int64_t number = d.next;
+    const int to = deal(&d);
+    const int64_t n = d.dealt[to] - 1;
+    if (to != axis) continue;
+    all[n] = axes->frequencies == POSENC_AXES_RESTARTED   ? n
+             : axes->frequencies == POSENC_AXES_CONTINUED ? number
+                                                          : axis + n * axes->count;
+    pairs->number[n] = number;
+    pairs->sine[n] = column_of(problem, axis, n, number, false);
+    pairs->cosine[n] = column_of(problem, axis, n, number, true);
+  }
+  return true;
+}
+
+void axis_pairs_free(axis_pairs *pairs) {
+  free((void *)pairs->of.index);
+}
+
+double axis_position(const posenc_axes *axes, int axis, int64_t at) {
+  const posenc_axis *own = &axes->axis[axis];
+  int64_t steps = at / own->stride;
+  if (steps * own->stride > at) steps--;
+  int64_t coordinate = steps % own->size;
+  if (coordinate < 0) coordinate += own->size;
+  return own->positions ? own->positions[coordinate] : (double)coordinate;
+}
+
+int64_t axes_column(const posenc_problem *problem, int64_t number, bool cosine) {
+  dealer d = {.axes = problem->axes};
+  int axis = 0;
+  while (problem->axes && d.next <= number) axis = deal(&d);
+  return column_of(problem, axis, problem->axes ? d.dealt[axis] - 1 : number, number, cosine);
+}
+
+/* ---- the pairs of a place ------------------------------------------------------------------------ */
+
+/* One axis, or the whole of a problem without axes. */
+typedef struct axis_reference {
+  axis_pairs pairs;
+  fast_oracle *fast;
+  int64_t reached, reach; /* where fast_move was last, and how far that reaches */
+  int64_t position;       /* that lanes are of */
+  bool has_lanes;
+  fast_lanes *lanes;
+} axis_reference;
+
+struct axes_reference {
+  posenc_problem problem;
+  int count;
+  axis_reference axis[POSENC_AXES];
+  fast_lanes *lanes; /* of all axes together */
+};
+
+static fast_lanes *new_lanes(int64_t pairs) {
+  const size_t groups = (size_t)((pairs - 1) / FAST_LANES + 1);
+  fast_lanes *lanes = aligned_alloc(64, groups * sizeof *lanes);
+  if (lanes) memset(lanes, 0, groups * sizeof *lanes);
+  return lanes;
+}
+
+axes_reference *axes_reference_create(const posenc_problem *problem) {
+  axes_reference *r = calloc(1, sizeof *r);
+  if (!r) return NULL;
+  r->problem = *problem;
+  r->count = problem->axes ? problem->axes->count : 1;
+  r->lanes = new_lanes(problem->dim / 2);
+  bool enough = r->lanes;
+  for (int a = 0; a < r->count && enough; a++) {
+    axis_reference *axis = &r->axis[a];
+    axis->pairs.problem = *problem;
+    enough = !problem->axes || axis_pairs_find(&axis->pairs, problem, a);
+    if (enough) axis->fast = fast_create_some(&axis->pairs.problem, problem->axes ? &axis->pairs.of : NULL, 0);
+    if (axis->fast) axis->lanes = new_lanes(FAST_LANES * fast_groups(axis->fast));
+    enough = axis->lanes;
+  }
+  if (enough) return r;
+  axes_reference_destroy(r);
+  return NULL;
+}
+
+void axes_reference_destroy(axes_reference *r) {
+  for (int a = 0; r && a < r->count; a++) {
+    fast_destroy(r->axis[a].fast);
+    free(r->axis[a].lanes);
+    axis_pairs_free(&r->axis[a].pairs);
+  }
+  if (r) free(r->lanes);
+  free(r);
+}
+
+static const fast_lanes *lanes_at(axis_reference *axis, int64_t position) {
+  if (axis->has_lanes && axis->position == position) return axis->lanes;
+  if (!axis->has_lanes || position < axis->reached || position - axis->reached >= axis->reach) {
+    axis->reached = position;
+    axis->reach = fast_move(axis->fast, position);
+  }
+  fast_lanes_of(axis->fast, position, axis->lanes);
+  axis->position = position;
+  axis->has_lanes = true;
+  return axis->lanes;
+}
+
+static void copy_lane(const fast_lanes *from, int64_t i, fast_lanes *to, int64_t j) {
+  const fast_lanes *f = &from[i / FAST_LANES];
+  fast_lanes *t = &to[j / FAST_LANES];
+  const int64_t a = i % FAST_LANES, b = j % FAST_LANES;
+  t->sin_high[b] = f->sin_high[a];
+  t->sin_low[b] = f->sin_low[a];
+  t->cos_high[b] = f->cos_high[a];
+  t->cos_low[b] = f->cos_low[a];
+}
+
+const fast_lanes *axes_reference_lanes(axes_reference *r, int64_t at) {
+  const posenc_axes *axes = r->problem.axes;
+  if (!axes) return lanes_at(&r->axis[0], at);
+  for (int a = 0; a < r->count; a++) {
+    const axis_pairs *pairs = &r->axis[a].pairs;
+    const fast_lanes *own = lanes_at(&r->axis[a], (int64_t)axis_position(axes, a, at));
+    for (int64_t i = 0; i < pairs->of.count; i++) copy_lane(own, i, r->lanes, pairs->number[i]);
+  }
+  return r->lanes;
+}

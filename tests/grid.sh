@@ -1,0 +1,164 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Tables of several axes from the shell: --grid of write, check and verify, against NumPy and against wrong grids.
+# shellcheck disable=SC2086,SC2154 # options are lists of words; the environment comes from make
+. "${srcdir:-.}/tests/command.sh"
+turn=6.283185307179586
+close='--max-abs 1e-13'
+find_numpy
+
+# ---- the formulas of models ----
+
+right() { # NAME OPTION...
+  name=$1
+  shift
+  check "$name" ends 0 check $name.npy "$@" $close
+}
+wrong() { # WHAT NAME OPTION...
+  what=$1 name=$2
+  shift 2
+  check "$what" ends 1 check $name.npy "$@" $close
+}
+if [ -n "$numpy" ]; then
+  "$numpy" "$root/tests/grid.py" . || exit 99
+  mae='--layout split --offset -1 --padding -1'
+  right mae --grid h=5,w=7,columns=wh,grouped=yes $mae
+  right timm --grid h=5,w=7 --layout split
+  right timm-reversed --grid w=7,h=5 --layout split
+  right width-first --grid h=5,w=7,columns=wh --layout split
+  right detr --grid h=5:1/5.000001,w=7:1/7.000001 --scale $turn
+  right diffusers --grid h=5:0:4/5,w=7:0:4/7,columns=wh,grouped=yes --layout split
+  right video --grid t=3,h=4,w=5,columns=twh,pairs=4:6:6,grouped=yes --layout split
+  dino='h=5:-4:2/5,w=7:-6:2/7'
+  right dino --grid $dino --scale $turn --base 100 --part cos
+  right pixtral --grid h=5,w=7,frequencies=dealt --part cos --layout split
+  lists='t=@t.npy,h=@h.npy,w=@w.npy'
+  right qwen2 --grid $lists,pairs=4:6:6,frequencies=continued --base 1e6 --part cos
+  right qwen3 --grid $lists,pairs=6:5:5,frequencies=continued,order=cyclic --base 1e6 --part sin
+
+  wrong 'height first' mae --grid h=5,w=7,grouped=yes $mae
+  check 'is found at its place' says '^FAIL: off by .* at row [1-9][0-9]*, column [0-9]*:'
+  wrong 'of all columns' mae --grid h=5,w=7,columns=wh $mae
+  wrong 'other sizes' mae --grid h=7,w=5,columns=wh,grouped=yes $mae
+  wrong 'without the first row' mae --grid h=5,w=7,columns=wh,grouped=yes --layout split
+  wrong 'a first row of ones' mae-wrong --grid h=5,w=7,columns=wh,grouped=yes $mae
+  check 'has all of its columns wrong' says '^ *--max-abs 1e-13: 32 of 1152 '
+  wrong 'from 0 on' detr --grid h=5/5.000001,w=7/7.000001 --scale $turn
+  wrong 'another divisor' diffusers --grid h=5:0:4/5,w=7:0:4/7.00000001,columns=wh,grouped=yes --layout split
+  wrong 'equal pairs' qwen2 --grid $lists,pairs=6:5:5,frequencies=continued --base 1e6 --part cos
+  wrong 'restarted frequencies' qwen2 --grid $lists,pairs=4:6:6 --base 1e6 --part cos
+  wrong 'chunks' qwen3 --grid $lists,pairs=6:5:5,frequencies=continued --base 1e6 --part sin
+  wrong 'exchanged lists' qwen2 --grid t=@t.npy,h=@w.npy,w=@h.npy,pairs=4:6:6,frequencies=continued --base 1e6 --part cos
+else
+  skip 'formulas of models' 'no Python with NumPy'
+fi
+
+# ---- written and read again ----
+
+written() { # OPTION...
+  ends 0 write "$@" -o x.safetensors && ends 0 check x.safetensors --max-ulp 0.5
+}
+check 'a video' written --grid t=2,h=3,w=4,columns=twh,pairs=2:3:3,grouped=yes --dim 16 --layout split-cs --dtype bf16
+check 'a rope cache' ends 0 write --grid h=3:-2:2/3,w=4:-3:2/4,frequencies=dealt --dim 16 --op rope-cache -o x.safetensors
+check 'read again' ends 0 check x.safetensors --tensor sin --max-ulp 0.5
+check 'rows before, in and behind the grid' written --grid h=3,w=4 --dim 8 --offset -3 --len 12 --padding -2
+check 'a scaling' \
+  written --grid h=9,w=9,frequencies=continued,order=cyclic --dim 32 --scaling yarn,factor=4,original=64 --dtype f16
+check 'one axis' written --grid l=50 --dim 8
+posenc write --len 50 --dim 8 -o plain.npy
+posenc write --grid l=50 --dim 8 -o one.npy
+check 'is the plain table' cmp plain.npy one.npy
+seq 5 >h
+check 'lists' ends 0 write --grid h=@h,w=@h --dim 8 -o x.npy
+command=write
+refused "--grid h=@h,w=@h: a safetensors file has no lists" --grid h=@h,w=@h --dim 8 -o x.safetensors
+refused '--grid h=@h,w=3: lists are of all axes' --grid h=@h,w=3 --dim 8 -o y.npy
+refused "--grid h=3: needs --dim too" --grid h=3 -o y.npy
+refused "--grid x: not of parts LETTER=SIZE and KEY=VALUE" --grid x --dim 8 -o y.npy
+refused "--grid h=3,h=4: an axis is given twice" --grid h=3,h=4 --dim 8 -o y.npy
+refused "--grid a=1,b=1,c=1,d=1,e=1: more than 4 axes" --grid a=1,b=1,c=1,d=1,e=1 --dim 40 -o y.npy
+refused "--grid grouped=yes: it has no axis" --grid grouped=yes --dim 8 -o y.npy
+refused "--grid 0: not within 1" --grid h=0 --dim 8 -o y.npy
+refused "--grid h=3:1:1e-17: its positions are not exact" --grid h=3:1:1e-17 --dim 8 -o y.npy
+refused "no such key; keys are letters" --grid h=3,row=4 --dim 8 -o y.npy
+refused "'x' is not chunked or cyclic" --grid h=3,w=4,order=x --dim 8 -o y.npy
+refused "columns have a letter for each axis" --grid h=3,w=4,columns=hh --dim 8 -o y.npy
+refused "pairs has a number for each axis" --grid h=3,w=4,pairs=4 --dim 8 -o y.npy
+refused "the pairs of the axes must be dim/2 together" --grid h=3,w=4,pairs=2:3 --dim 8 -o y.npy
+refused "the divisor of an axis must be within" --grid h=3/0.5 --dim 8 -o y.npy
+refused "cannot be combined with --grid" --grid h=3 --positions 1,2 --dim 8 -o y.npy
+check 'nothing is left of what is refused' test ! -e y.npy
+
+# ---- identified ----
+
+named() { # NAME PATTERN: and the options that identify prints are those of the table
+  "$POSENC" identify $1.npy >out 2>err && grep -q -e "$2" out || return 1
+  sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out >options
+  [ -s options ] && "$POSENC" check $1.npy $(cat options) $close >out 2>err
+}
+command=
+if [ -n "$numpy" ]; then
+  check 'MAE is' named mae '^a grid of 5 x 7 places (hw), behind 1 row of zeros, columns in the order wh, as in MAE, DiT and '
+  check 'timm is' named timm '^a grid of 5 x 7 places (hw), columns in the order hw, as in timm; h: .*, base 10000, split,'
+  check 'timm on its side is' named timm-reversed '^a grid of 7 x 5 places (hw), columns in the order hw, as in timm; '
+  check 'the same of the width first is of no model' named width-first ' places (hw), columns in the order wh; w: '
+  check 'DETR is' named detr 'columns in the order hw, as in DETR; h: .*, positions 1\.\.5,'
+  check 'diffusers is' named diffusers 'columns in the order wh, as in MAE, DiT and diffusers; w: '
+  check 'DINOv3 is' named dino 'as in DINOv3; h: .* base 100 '
+  check 'Pixtral is' named pixtral 'as in Pixtral; h: .*, split (cos), positions 0\.\.4'
+  check 'three axes are, one of which is short' ends 0 identify video.npy
+  check 'which is said' says '^a grid of 3 x 4 x 5 places (thw), columns in the order twh; t: too few rows to tell; w: .*; h: '
+fi
+grids() { # PATTERN OPTION...: of a table of ours, in f32
+  grid=$1
+  shift
+  "$POSENC" write "$@" -o x.npy && close='--max-ulp 0.5' && named x "$grid"
+}
+check 'of four axes' grids '^a grid of 4 x 5 x 6 x 7 places (tdhw), columns in the order tdhw; t: exact' \
+  --grid t=4,d=5,h=6,w=7 --dim 64
+check 'that begins elsewhere' grids '^a grid of 6 x 8 places (hw), columns in the order hw; h: .*3\.\.8,' \
+  --grid h=6:3,w=8:-2 --dim 32 --layout split-cs
+check 'frequencies that go on' grids '^a grid of 6 x 8 places' \
+  --grid h=6,w=8,frequencies=continued --dim 64 --op table --layout split
+check 'in bf16' grids '^a grid of 16 x 16 places (hw), columns in the order wh, as in MAE' \
+  --grid h=16,w=16,columns=wh,grouped=yes --dim 256 --layout split --dtype bf16
+posenc write --len 4 --dim 16 -o x.npy
+posenc write --positions 0,1,2,3,0,1,2,3,0,1,2,3 --dim 16 -o y.npy
+posenc identify y.npy
+check 'rows that come again are no grid' says 'come again after 4 rows'
+
+# ---- what was applied ----
+
+applied() { # STATUS NAME OPTION...: with axes of two sections of 4, 6 and 6 pairs
+  want=$1 name=$2
+  shift 2
+  ends $want check --op rope --x heads.npy $name.npy --base 1e6 --layout split --grid $lists,frequencies=continued,"$@" --max-ulp 2
+}
+if [ -n "$numpy" ]; then
+  check 'chunked M-RoPE' applied 0 rope-chunked pairs=4:6:6
+  check 'cyclic M-RoPE' applied 0 rope-cyclic pairs=6:5:5,order=cyclic
+  check 'times alone' applied 1 rope-time pairs=4:6:6
+  check 'are named' says 'all columns have the positions of axis 0$'
+  check 'exchanged axes' applied 1 rope-exchanged pairs=4:6:6
+  check 'are named' says 'axes 1 and 2 are exchanged$'
+  check 'rows' applied 1 rope-rows pairs=4:6:6
+  check 'are named' says 'rows are the positions, on one axis$'
+  check 'restarted frequencies' applied 1 rope-restarted pairs=4:6:6
+  check 'are named' says 'frequencies are restarted on each axis$'
+  check 'chunks' applied 1 rope-chunked pairs=4:6:6 --layout interleaved
+  check 'add' ends 0 check --op add --x patches.npy add-mae.npy --grid h=5,w=7,columns=wh,grouped=yes --layout split --max-ulp 1
+  check 'of other groups' ends 1 check --op add --x patches.npy add-mae.npy --grid h=5,w=7,columns=wh --layout split --max-ulp 1
+  check 'is named' says 'the layout is that of each axis$'
+fi
+
+# ---- kernels ----
+
+command=verify
+holds() { # ARGUMENT...
+  ends 0 "$@" --format tap && grep -q '^ok .* accuracy .*misrounded' out
+}
+check 'all kernels' holds --grid h=7,w=9,columns=wh,grouped=yes --layout split --dim 32 --offset -1 --padding -1
+check 'M-RoPE' holds --grid t=3,h=4,w=5,pairs=4:6:6,frequencies=continued --dim 32 --base 1e6 --op rope-cache
+check 'divided' holds --grid h=7:-6:2/7,w=9:-8:2/9 --dim 32 --base 100 --scale $turn --kernel 'cr-*,rotation-*'
+refused 'of add and rope, what is verified' --grid h=3,w=4 --dim 8 --op add
+plan
