@@ -12,17 +12,19 @@
 #include "impls/cr/cr.h"
 #include "lib/api/store.h"
 
-/* The most columns of a tile, which walk down the rows together; of the last tiles of a row; and of the tables of
-   anchors: many sines are found together, since each takes long but several can be under way. */
-enum { TILE = STREAM_VECTORS * LANES, TAIL = 2 * LANES, BLOCK = CR_BLOCK, CHUNK = 256 };
+/* The most columns of a tile, which walk down the rows together; of the last tiles of a row; pairs whose sines are found
+   together, since each takes long but several can be under way; and of those, pairs whose anchors are put in their
+   columns just before they walk, while earlier stores are still on their way to the memory. */
+enum { TILE = STREAM_VECTORS * LANES, TAIL = 2 * LANES, BLOCK = CR_BLOCK, CHUNK = 256, PART = 64 };
 _Static_assert(TILE % TAIL == 0, "a tile is some tails");
-_Static_assert(ANGLE_PADDING % TAIL == 0 && CHUNK % TILE == 0, "whole vectors of constants, and of anchors");
+_Static_assert(ANGLE_PADDING % TAIL == 0 && CHUNK % PART == 0 && PART % TILE == 0,
+               "whole vectors of constants, and of anchors");
 _Static_assert(CR_NEXT_PAIRS >= STORE_LINE / 2 / 2 + TAIL, "constants of pairs past the last one");
 
-/* Columns as they lie in the table, at the row of the anchor and at the one before: of CHUNK pairs interleaved, or of
-   CHUNK pairs the first and then the second column. */
+/* Columns as they lie in the table, at the row of the anchor and at the one before: of PART pairs interleaved, or of
+   PART pairs the first and then the second column. */
 typedef struct anchors {
-  _Alignas(64) double now[2 * CHUNK], before[2 * CHUNK];
+  _Alignas(64) double now[2 * PART], before[2 * PART];
 } anchors;
 
 /* Sines and cosines of CHUNK pairs. */
@@ -51,6 +53,12 @@ typedef struct column_span {
   int64_t column, count;
   const double *twice_cosine, *now, *before;
 } column_span;
+
+/* Consecutive pairs of a table, or past its last pair, where in interleaved layouts the first pairs of the next row
+   lie: a span of a row's length can begin where a cache line does. */
+typedef struct pair_span {
+  int64_t first, count;
+} pair_span;
 
 /* Compile-time parameters: no branch in the loops. */
 typedef struct variant {
@@ -230,15 +238,11 @@ INLINE void tiles(variant as, destination to, column_span from) {
   if (from.count) cut_tile(cut, to, from);
 }
 
-/* One block on, of the pairs [pair, pair + count), and on to whole tails. */
-INLINE void advance_anchor(const cr_table *table, int64_t pair, int64_t count, anchor_sincos *at) {
-  for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
-    const doubles sine = load_aligned(at->sine + i), cosine = load_aligned(at->cosine + i);
-    const doubles block_sin = load_constants(table->block_sin + pair + i),
-                  block_cos = load_constants(table->block_cos + pair + i);
-    store_aligned(at->sine + i, multiply_add(sine, block_cos, cosine * block_sin));
-    store_aligned(at->cosine + i, multiply_subtract(cosine, block_cos, sine * block_sin));
-  }
+/* (x, y) turned from x to y by an angle; of (y, x) it is turned back. */
+INLINE void turn(doubles *x, doubles *y, doubles sine, doubles cosine) {
+  const doubles before = *x;
+  *x = multiply_add(*x, cosine, *y * sine);
+  *y = multiply_subtract(*y, cosine, before * sine);
 }
 
 INLINE i64s lane_numbers(void) {
@@ -254,74 +258,99 @@ INLINE u64s row_turns_at(const cr_table *table, int64_t pair, int64_t position) 
   return turns + (load_u64s(table->angles->turn_high + pair) & (u64s)(index >= table->pairs));
 }
 
-INLINE void seed_anchor(const cr_table *table, int64_t pair, int64_t count, int64_t position, anchor_sincos *at) {
-  for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
+INLINE void seed_anchor(const cr_table *table, pair_span pairs, int64_t position, anchor_sincos *at) {
+  for (int64_t i = 0; i < pairs.count || i % TAIL; i += LANES) {
     doubles sine, cosine;
-    sincos_of(row_turns_at(table, pair + i, position), true, &sine, &cosine);
+    sincos_of(row_turns_at(table, pairs.first + i, position), true, &sine, &cosine);
     store_aligned(at->sine + i, sine);
     store_aligned(at->cosine + i, cosine);
   }
 }
 
 /* The anchors at a center. */
-INLINE void find_anchor_sincos(const cr_table *table, int64_t pair, int64_t count, int64_t center, anchor_sincos *at) {
+INLINE void find_anchor_sincos(const cr_table *table, pair_span pairs, int64_t center, anchor_sincos *at) {
   const int64_t exact = cr_exact_anchor(center);
-  seed_anchor(table, pair, count, exact, at);
-  for (int64_t position = exact; position < center; position += BLOCK) advance_anchor(table, pair, count, at);
-}
-
-INLINE void find_anchors(const cr_table *table, int64_t pair, int64_t count, const anchor_sincos *from,
-                         posenc_columns to, anchors *at) {
-  const angle_table *angles = table->angles;
-  for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
-    const doubles sine = load_aligned(from->sine + i), cosine = load_aligned(from->cosine + i);
-    const doubles step_sin = load_constants(angles->step_sin + pair + i),
-                  step_cos = load_constants(angles->step_cos + pair + i);
-    const doubles sine_before = multiply_subtract(sine, step_cos, cosine * step_sin),
-                  cosine_before = multiply_add(cosine, step_cos, sine * step_sin);
-    const bool cosine_first = to.cos < to.sin;
-    const doubles first = cosine_first ? cosine : sine, second = cosine_first ? sine : cosine;
-    const doubles first_before = cosine_first ? cosine_before : sine_before,
-                  second_before = cosine_first ? sine_before : cosine_before;
-    const bool interleaved = to.step == 2;
-    double *now = at->now + to.step * i, *before = at->before + to.step * i;
-    const int64_t next = interleaved ? LANES : CHUNK;
-    store_aligned(now, interleaved ? zip_low(first, second) : first);
-    store_aligned(now + next, interleaved ? zip_high(first, second) : second);
-    store_aligned(before, interleaved ? zip_low(first_before, second_before) : first_before);
-    store_aligned(before + next, interleaved ? zip_high(first_before, second_before) : second_before);
+  seed_anchor(table, pairs, exact, at);
+  for (int64_t i = 0; i < pairs.count || i % TAIL; i += LANES) {
+    doubles sine = load_aligned(at->sine + i), cosine = load_aligned(at->cosine + i);
+    const doubles block_sin = load_constants(table->block_sin + pairs.first + i),
+                  block_cos = load_constants(table->block_cos + pairs.first + i);
+    for (int64_t position = exact; position < center; position += BLOCK) turn(&sine, &cosine, block_sin, block_cos);
+    store_aligned(at->sine + i, sine);
+    store_aligned(at->cosine + i, cosine);
   }
 }
 
-/* Stores the rows of a block, for a chunk of pairs. */
-INLINE void execute_block(variant as, destination to, int64_t pair, int64_t count, const anchor_sincos *found,
-                          posenc_columns columns) {
-  const int64_t pairs = to.problem->dim / 2, column = columns.step * pair;
-  const double *twice_cosine = to.table->twice_cosine + column;
-  const int strips = columns.step == 1 ? 2 : 1;
-  anchors at;
-  find_anchors(to.table, pair, count, found, columns, &at);
-  for (int n = 0; n < strips; n++) /* one call, as all of it is compiled for each */
-    tiles(as, to,
-          (column_span){column + n * pairs, columns.step * count, twice_cosine, at.now + n * CHUNK,
-                        at.before + n * CHUNK});
+/* Compile-time parameters: how the columns of a pair lie. */
+typedef struct pair_order {
+  bool interleaved, cosine_first;
+} pair_order;
+
+INLINE void place_columns(pair_order as, double *to, doubles sine, doubles cosine) {
+  const doubles first = as.cosine_first ? cosine : sine, second = as.cosine_first ? sine : cosine;
+  store_aligned(to, as.interleaved ? zip_low(first, second) : first);
+  store_aligned(to + (as.interleaved ? LANES : PART), as.interleaved ? zip_high(first, second) : second);
 }
 
-/* Consecutive pairs of a table, or past its last pair, where in interleaved layouts the first pairs of the next row
-   lie: a span of a row's length can begin where a cache line does. */
-typedef struct pair_span {
-  int64_t first, count;
-} pair_span;
+/* The columns of PART pairs or fewer, whose anchors are found `from` so many pairs of the chunk on; those leap to this
+   block before. */
+INLINE void find_columns(pair_order as, const cr_table *table, pair_span pairs, anchor_sincos *found, int64_t from,
+                         bool leap, anchors *at) {
+  const int64_t step = as.interleaved ? 2 : 1;
+  for (int64_t i = 0; i < pairs.count || i % TAIL; i += LANES) {
+    const int64_t pair = pairs.first + i;
+    doubles sine = load_aligned(found->sine + from + i), cosine = load_aligned(found->cosine + from + i);
+    if (leap) {
+      turn(&sine, &cosine, load_constants(table->block_sin + pair), load_constants(table->block_cos + pair));
+      store_aligned(found->sine + from + i, sine);
+      store_aligned(found->cosine + from + i, cosine);
+    }
+    place_columns(as, at->now + step * i, sine, cosine);
+    turn(&cosine, &sine, load_constants(table->angles->step_sin + pair),
+         load_constants(table->angles->step_cos + pair));
+    place_columns(as, at->before + step * i, sine, cosine);
+  }
+}
+
+INLINE void find_anchors(posenc_columns columns, const cr_table *table, pair_span pairs, anchor_sincos *found,
+                         int64_t from, bool leap, anchors *at) {
+  const bool cosine_first = columns.cos < columns.sin;
+  if (columns.step == 2 && cosine_first)
+    find_columns((pair_order){true, true}, table, pairs, found, from, leap, at);
+  else if (columns.step == 2)
+    find_columns((pair_order){true, false}, table, pairs, found, from, leap, at);
+  else if (cosine_first)
+    find_columns((pair_order){false, true}, table, pairs, found, from, leap, at);
+  else
+    find_columns((pair_order){false, false}, table, pairs, found, from, leap, at);
+}
+
+/* Stores the rows of a block, for a chunk of pairs, whose anchors are found, or leap from those of the block before. */
+INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_sincos *found, bool leap,
+                          posenc_columns columns) {
+  const int64_t pairs = to.problem->dim / 2;
+  const int strips = columns.step == 1 ? 2 : 1;
+  for (int64_t done = 0; done < chunk.count; done += PART) {
+    const pair_span part = {chunk.first + done, chunk.count - done < PART ? chunk.count - done : PART};
+    const int64_t column = columns.step * part.first;
+    anchors at;
+    find_anchors(columns, to.table, part, found, done, leap, &at);
+    for (int n = 0; n < strips; n++) /* one call, as all of it is compiled for each */
+      tiles(as, to,
+            (column_span){column + n * pairs, columns.step * part.count, to.table->twice_cosine + column,
+                          at.now + n * PART, at.before + n * PART});
+  }
+}
 
 /* A row alone is an anchor of its own: a certificate is for rows that are walked from the anchor of their block. */
 INLINE void execute_row(variant as, destination to, pair_span span, int64_t position, posenc_columns columns) {
   const variant tested = {as.vectors, as.dtype, as.streamed, false, as.scaled};
   to.at = (rotation_block){position, 0, 1};
   for (int64_t done = 0; done < span.count; done += CHUNK) {
-    const int64_t count = span.count - done < CHUNK ? span.count - done : CHUNK;
+    const pair_span chunk = {span.first + done, span.count - done < CHUNK ? span.count - done : CHUNK};
     anchor_sincos found;
-    seed_anchor(to.table, span.first + done, count, position, &found);
-    execute_block(tested, to, span.first + done, count, &found, columns);
+    seed_anchor(to.table, chunk, position, &found);
+    execute_block(tested, to, chunk, &found, false, columns);
   }
 }
 
@@ -339,16 +368,13 @@ INLINE void execute_as(variant as, const cr_table *table, const posenc_problem *
     const int64_t left = cr_exact_anchor(center) + CR_ADVANCES * BLOCK + BLOCK / 2 - position;
     end = left < rows - run ? run + left : rows;
     for (int64_t some = 0; some < span.count; some += CHUNK) {
-      const int64_t pair = span.first + some, count = span.count - some < CHUNK ? span.count - some : CHUNK;
+      const pair_span chunk = {span.first + some, span.count - some < CHUNK ? span.count - some : CHUNK};
       anchor_sincos found;
       for (int64_t done = run; done < end; done += to.at.to - to.at.from) {
         to.at = rotation_block_at(problem->first + row + done, rows - done);
         to.out = out + done * to.row_bytes;
-        if (done == run)
-          find_anchor_sincos(table, pair, count, to.at.center, &found);
-        else
-          advance_anchor(table, pair, count, &found);
-        execute_block(as, to, pair, count, &found, columns);
+        if (done == run) find_anchor_sincos(table, chunk, to.at.center, &found);
+        execute_block(as, to, chunk, &found, done > run, columns);
       }
     }
   }
@@ -379,19 +405,19 @@ TARGET static bool stage_samples(const void *constants, const posenc_problem *pr
   if (table->in_sums) return cr_exact_stages(table, problem, row, rows, stages);
   const int64_t pairs = problem->dim / 2;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
-  const int64_t other = columns.step == 1 ? CHUNK : 1; /* from the first column of a pair to the second */
+  const int64_t other = columns.step == 1 ? PART : 1; /* from the first column of a pair to the second */
   const int64_t sine = columns.cos < columns.sin ? other : 0, cosine = other - sine;
   for (int64_t r = 0; r < rows; r++) {
     const rotation_block at = rotation_block_at(problem->first + row + r, 1);
-    for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
-      const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
+    for (int64_t pair = 0; pair < pairs; pair += PART) {
+      const int64_t count = pairs - pair < PART ? pairs - pair : PART;
       const double *twice_cosine = table->twice_cosine + columns.step * pair;
       anchor_sincos found;
       anchors x;
-      find_anchor_sincos(table, pair, count, at.center, &found);
-      find_anchors(table, pair, count, &found, columns, &x);
+      find_anchor_sincos(table, (pair_span){pair, count}, at.center, &found);
+      find_anchors(columns, table, (pair_span){pair, count}, &found, 0, false, &x);
       row_of(at, twice_cosine, columns.step * count, x.now, x.before);
-      if (columns.step == 1) row_of(at, twice_cosine, count, x.now + CHUNK, x.before + CHUNK);
+      if (columns.step == 1) row_of(at, twice_cosine, count, x.now + PART, x.before + PART);
       for (int64_t i = 0; i < count; i++)
         *stages++ =
             cr_stages(table, problem, at, pair + i, x.now[columns.step * i + sine], x.now[columns.step * i + cosine]);
