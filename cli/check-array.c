@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/check-array.h"
 
+#include "cli/model.h"
 #include "common/threads.h"
 #include "verify/array.h"
 #include "verify/table-request.h"
@@ -33,6 +34,7 @@ static void set_positions(options *given, const stored *at, const char *axes) {
     if (problem->positions[row] != rint(problem->positions[row]))
       die("--positions: %.17g is no whole number", problem->positions[row]);
   problem->rows = length;
+  take_model_length(given);
 }
 
 json_t *check_array(options *given, output **out) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/check-array.h"
+#include "cli/model.h"
 #include "common/field.h"
 #include "common/threads.h"
 #include "records/print.h"
@@ -298,6 +299,7 @@ static json_t *check_table(options *given, output **out) {
   given->problem.rows = at->rows;
   given->problem.dim = at->dim;
   given->problem.dtype = at->dtype;
+  take_model_length(given);
   if ((at->halved || part != TABLE_BOTH) && !is_given(given, OPTION_LAYOUT))
     given->problem.layout = layout_default(POSENC_ROPE_CACHE);
   const bool recorded = take_recorded(given, table, file);

@@ -7,6 +7,7 @@
 #include "common/isolation.h"
 #include "common/shapes.h"
 #include "common/shard.h"
+#include "models/model.h"
 #include "posenc.h"
 
 #include <stdio.h>
@@ -78,8 +79,9 @@ __extension__ typedef unsigned __int128 option_set;
 #define SET(code) ((option_set)1 << OPTION_##code)
 _Static_assert(OPTIONS <= 128, "a set of options has 128 bits");
 #define SIZE_SET (SET(LEN) | SET(DIM) | SET(OFFSET) | SET(POSITIONS) | SET(DTYPE) | SET(HEADS))
+#define MODEL_SET (SET(CONFIG) | SET(LAYER_TYPE) | SET(CONTEXT))
 #define FORMULA_SET                                                                                                    \
-  (SET(BASE) | SET(CHOOSE_BASE) | SET(SCALE) | SET(SCALING) | SET(SHIFT) | SET(PADDING) | SET(ODD) | SET(LAYOUT) |     \
+  (MODEL_SET | SET(BASE) | SET(CHOOSE_BASE) | SET(SCALE) | SET(SCALING) | SET(SHIFT) | SET(PADDING) | SET(ODD) | SET(LAYOUT) |     \
    SET(INVERSE))
 #define PROBLEM_SET (SIZE_SET | FORMULA_SET)
 #define KERNEL_SET (SET(KERNEL) | SET(PLUGIN) | SET(MAX_ULP) | SET(MAX_ABS) | SET(THREADS) | SET(ISA) | SET(STORES))
@@ -99,6 +101,8 @@ struct options {
   size_t operand_count;
   const char *texts[OPTIONS]; /* the value of each option as given, "" if it takes none; null if it is not given */
   int64_t factors;            /* number of factors given with --scaling longrope */
+  model *model;               /* of --config, until the program ends; or null */
+  model_rope rope;            /* of its layers of --layer-type */
 
   posenc_problem problem;
   const char *kernel;      /* globs, null if not given */
@@ -119,6 +123,8 @@ struct options {
   int blocks;
   bool run_programs;
   bool help, version, problems, encodings, full, all, allow_new;
+  const char *config, *layer_type;
+  int64_t context;
   const char *x, *axes;
   int64_t start;
   const char *output; /* "-" if not given */

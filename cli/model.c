@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "cli/model.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Makes the option as if it were given with this number, so that what depends on it is asked for. */
+static void give(options *given, enum option_code code, int64_t value) {
+  char *text = NULL;
+  if (asprintf(&text, "%" PRId64, value) < 0) die("out of memory");
+  given->texts[code] = text; /* until the program ends */
+}
+
+static void tell(const char *text, void *argument) {
+  const options *given = argument;
+  note("%s: %s", given->config, text);
+}
+
+/* Options that explain a config, without one. */
+static void refuse_alone(const options *given) {
+  if (given->layer_type) die_value("--layer-type", given->layer_type, "needs --config");
+  if (is_given(given, OPTION_CONTEXT)) die_value("--context", given->texts[OPTION_CONTEXT], "needs --config");
+}
+
+int64_t model_length(const options *given, const posenc_problem *problem) {
+  double last = -1.0;
+  int64_t length;
+  if (given->context) return given->context;
+  for (int64_t row = 0; problem->positions && row < problem->rows; row++) last = fmax(last, problem->positions[row]);
+  if (problem->positions) return last < 0x1p40 ? (int64_t)last + 1 : INT64_C(1) << 40;
+  return __builtin_add_overflow(problem->first, problem->rows, &length) || length > INT64_C(1) << 40 ? INT64_C(1) << 40
+                                                                                                     : length;
+}
+
+void take_model_length(options *given) {
+  if (!given->model || is_given(given, OPTION_SCALING)) return;
+  given->problem.scaling = model_scaling(&given->rope, model_length(given, &given->problem));
+  given->factors = given->rope.factor_count;
+}
+
+/* Columns: of tables those that are turned, of an array for rope those of a head. Of a table in a file they are the
+   file's. */
+static void take_columns(options *given) {
+  const unsigned by = given->self->bit;
+  const model_rope *rope = &given->rope;
+  if (is_given(given, OPTION_DIM) || !rope->has_dim) return;
+  if (by & (IDENTIFY | CHECK) && given->problem.op != POSENC_ROPE) return;
+  given->problem.dim = by & PROBE ? rope->head : rope->dim;
+  give(given, OPTION_DIM, given->problem.dim);
+}
+
+static void take_rows(options *given) {
+  const bool is_counted = given->self->bit & (WRITE | VERIFY | BENCH | CHOOSE | REPORT);
+  if (!is_counted || is_given(given, OPTION_LEN) || given->problem.positions || given->rope.positions <= 0) return;
+  given->problem.rows = given->rope.positions;
+  give(given, OPTION_LEN, given->problem.rows);
+}
+
+void take_model(options *given) {
+  fault why;
+  if (!given->config) {
+    refuse_alone(given);
+    return;
+  }
+  given->model = model_open(given->config, &why);
+  if (!given->model || !model_rope_of(given->model, given->layer_type, tell, given, &given->rope, &why))
+    die_value("--config", given->config, why.text);
+  if (given->self->bit == IDENTIFY) return;
+  if (!is_given(given, OPTION_BASE) && !is_given(given, OPTION_CHOOSE_BASE)) given->problem.base = given->rope.base;
+  if (given->problem.op == POSENC_ROPE && given->rope.has_pairs && !is_given(given, OPTION_LAYOUT))
+    given->problem.layout = given->rope.pairs;
+  take_columns(given);
+  take_rows(given);
+  take_model_length(given);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* --config: the formula from a model's files. */
+#ifndef POSENC_CLI_MODEL_H
+#define POSENC_CLI_MODEL_H
+
+#include "cli/options.h"
+
+/* Opens the file of --config, tells what of it cannot be in a problem, and sets what options have not set: base,
+   columns, scaling, layout of rope, number of positions. Exits if there is no such rope. Without --config, nothing. */
+void take_model(options *given);
+
+/* Sets the scaling of --config for the length of the problem's rows, or for --context. */
+void take_model_length(options *given);
+
+/* The length of the sequence that rows of these positions belong to: to the last of them. */
+int64_t model_length(const options *given, const posenc_problem *problem);
+
+#endif
