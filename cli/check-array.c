@@ -42,6 +42,7 @@ json_t *check_array(options *given, output **out) {
   options_refuse(given, SET(PART) | SET(ODD), "--op");
   const applied_arrays arrays = open_arrays(given, file);
   const stored *at = table_stored(arrays.x);
+  if (given->model && !is_given(given, OPTION_START) && given->rope.head == at->dim) given->start = given->rope.start;
   set_columns(given, at, given->x);
   set_positions(given, at, arrays.axes);
   given->problem.dtype = POSENC_F32; /* the library's add and rope have fewer dtypes */
@@ -49,11 +50,16 @@ json_t *check_array(options *given, output **out) {
   given->problem.dtype = at->dtype;
   *out = open_output("--output", given->output);
 
+  static suspect_list mistakes;
+  if (given->model)
+    model_suspects(given->model, given->layer_type, &given->rope, model_length(given, &given->problem), &given->problem,
+                   &mistakes);
   const array_request request = {.arrays = arrays,
                                  .x_name = given->x,
                                  .name = file,
                                  .problem = given->problem,
                                  .start = given->start,
+                                 .suspects = &mistakes,
                                  .max_ulp = given->max_ulp,
                                  .max_abs = given->max_abs,
                                  .replay = given->command_line};

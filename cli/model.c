@@ -66,7 +66,10 @@ void take_model(options *given) {
     return;
   }
   given->model = model_open(given->config, &why);
-  if (!given->model || !model_rope_of(given->model, given->layer_type, tell, given, &given->rope, &why))
+  if (!given->model) die_value("--config", given->config, why.text);
+  /* What a table is compared with may be the rope of any layers. */
+  if (given->self->bit == IDENTIFY && !given->layer_type && model_layers(given->model)) return;
+  if (!model_rope_of(given->model, given->layer_type, tell, given, &given->rope, &why))
     die_value("--config", given->config, why.text);
   if (given->self->bit == IDENTIFY) return;
   if (!is_given(given, OPTION_BASE) && !is_given(given, OPTION_CHOOSE_BASE)) given->problem.base = given->rope.base;
@@ -75,4 +78,27 @@ void take_model(options *given) {
   take_columns(given);
   take_rows(given);
   take_model_length(given);
+}
+
+void model_problems(const options *given, const stored *at, suspect_list *expected, suspect_list *mistakes) {
+  const size_t layers = given->layer_type ? 1 : model_layers(given->model);
+  posenc_problem problem = given->problem;
+  if (!problem.positions) problem.rows = at->rows;
+  const int64_t length = model_length(given, &problem);
+  const bool has_base = is_given(given, OPTION_BASE) || is_given(given, OPTION_CHOOSE_BASE);
+  expected->count = mistakes->count = 0;
+  for (size_t n = 0; n == 0 || n < layers; n++) {
+    const char *layer = given->layer_type || !layers ? given->layer_type : model_layer(given->model, n);
+    model_rope rope;
+    fault why;
+    if (!model_rope_of(given->model, layer, NULL, NULL, &rope, &why)) die_value("--config", given->config, why.text);
+    problem = posenc_table(at->rows, rope.has_dim ? rope.dim : at->dim);
+    problem.base = has_base ? given->problem.base : rope.base;
+    problem.scaling = is_given(given, OPTION_SCALING) ? given->problem.scaling : model_scaling(&rope, length);
+    problem.scale = given->problem.scale;
+    problem.shift = given->problem.shift;
+    suspects_add(expected, &problem, "%.60s", layer ? layer : "");
+    if (n == 0) model_suspects(given->model, layer, &rope, length, &problem, mistakes);
+  }
+  formula_suspects(&expected->items[0].problem, mistakes);
 }

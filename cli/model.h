@@ -12,6 +12,10 @@ void take_model(options *given);
 /* Sets the scaling of --config for the length of the problem's rows, or for --context. */
 void take_model_length(options *given);
 
+/* Of a file with such a table: the tables of --config, one for each kind of layers, with its name; and what may have been
+   made instead of the first. */
+void model_problems(const options *given, const stored *at, suspect_list *expected, suspect_list *mistakes);
+
 /* The length of the sequence that rows of these positions belong to: to the last of them. */
 int64_t model_length(const options *given, const posenc_problem *problem);
 

@@ -81,8 +81,8 @@ _Static_assert(OPTIONS <= 128, "a set of options has 128 bits");
 #define SIZE_SET (SET(LEN) | SET(DIM) | SET(OFFSET) | SET(POSITIONS) | SET(DTYPE) | SET(HEADS))
 #define MODEL_SET (SET(CONFIG) | SET(LAYER_TYPE) | SET(CONTEXT))
 #define FORMULA_SET                                                                                                    \
-  (MODEL_SET | SET(BASE) | SET(CHOOSE_BASE) | SET(SCALE) | SET(SCALING) | SET(SHIFT) | SET(PADDING) | SET(ODD) | SET(LAYOUT) |     \
-   SET(INVERSE))
+  (MODEL_SET | SET(BASE) | SET(CHOOSE_BASE) | SET(SCALE) | SET(SCALING) | SET(SHIFT) | SET(PADDING) | SET(ODD) |       \
+   SET(LAYOUT) | SET(INVERSE))
 #define PROBLEM_SET (SIZE_SET | FORMULA_SET)
 #define KERNEL_SET (SET(KERNEL) | SET(PLUGIN) | SET(MAX_ULP) | SET(MAX_ABS) | SET(THREADS) | SET(ISA) | SET(STORES))
 #define BUDGET_SET (SET(BUDGET) | SET(EXHAUSTIVE) | SET(BRIEF) | SET(SEARCH))
@@ -122,8 +122,8 @@ struct options {
   double growth, slower, alpha;
   int blocks;
   bool run_programs;
-  bool help, version, problems, encodings, full, all, allow_new;
-  const char *config, *layer_type;
+  bool help, version, problems, encodings, full, all, allow_new, as_config;
+  const char *config, *layer_type, *expect;
   int64_t context;
   const char *x, *axes;
   int64_t start;

@@ -3,8 +3,36 @@
    transformers' and vLLM's rope code. */
 #include "models/model.h"
 
+#include "reference/scaling.h"
+
 #include <math.h>
 #include <string.h>
+
+void formula_suspects(const posenc_problem *asked, suspect_list *list) {
+  static const double bases[] = {1e4, 5e5, 1e6, 1e5, 1e7, 5e6, 1.5e5, 1.6e5, 3.2e5, 8e6, 2.5e5, 100.0};
+  const double attention = attention_of(asked);
+  const bool is_one = attention_is_one(asked), is_scaled = asked->scaling.kind != POSENC_SCALING_NONE;
+  posenc_problem other = *asked;
+  for (size_t n = 0; n < sizeof bases / sizeof *bases; n++) {
+    other.base = bases[n];
+    if (other.base != asked->base) suspects_add(list, &other, "the base is %.15g", bases[n]);
+  }
+  other = *asked;
+  other.scale = 1.0;
+  if (asked->scale != 1.0) suspects_add(list, &other, "the scale is left out");
+  other = *asked;
+  other.scaling.attention = 1.0;
+  if (!is_one) {
+    suspects_add(list, &other, "the attention factor is left out");
+    other.scaling.attention = attention * attention;
+    suspects_add(list, &other, "the attention factor is squared");
+  }
+  other = *asked;
+  other.scaling = posenc_table(0, 2).scaling;
+  if (is_scaled) suspects_add(list, &other, "the scaling is left out");
+  other.scaling.attention = attention;
+  if (is_scaled && !is_one) suspects_add(list, &other, "the scaling is left out, but for the attention factor");
+}
 
 /* The same problem with another scaling. */
 static posenc_problem scaled(const posenc_problem *asked, const posenc_scaling *scaling) {
@@ -69,7 +97,7 @@ static void suspect_yarn(const model_rope *rope, const posenc_problem *asked, su
     suspects_add(list, &other, "beta_slow and beta_fast are 1 and 32, not the config's");
   other = *asked;
   other.scaling.factor = ratio;
-  if (ratio >= 1.0 && ratio != s->factor)
+  if (ratio > 1.0 && ratio != s->factor)
     suspects_add(list, &other, "the factor is %g, max_position_embeddings / original, not the config's", ratio);
   other = *asked;
   other.scaling.original = rope->positions;

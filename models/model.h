@@ -31,6 +31,10 @@ bool model_rope_of(model *m, const char *layer, model_note *tell, void *argument
 /* The scaling of a sequence of so many positions. */
 posenc_scaling model_scaling(const model_rope *rope, int64_t length);
 
+/* Mistakes that are known of any rope: the base of another model, the scaling, the scale or the attention factor left
+   out, or that squared. Adds them to the list. */
+void formula_suspects(const posenc_problem *asked, suspect_list *list);
+
 /* Known mistakes in the use of a config: what the problem would be instead of `asked`, which is the rope's for a
    sequence of so many positions. Adds them to the list. */
 void model_suspects(model *m, const char *layer, const model_rope *rope, int64_t length, const posenc_problem *asked,

@@ -22,8 +22,8 @@ reference: reference
 common: common
 records: records common
 files: files reference common
-verify: verify files reference common
-models: models files common
+verify: verify models files reference common
+models: models files reference common
 identify: identify models files reference common
 bench: bench common
 reports/page: reports/page records common

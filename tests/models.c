@@ -539,7 +539,7 @@ int main(void) {
     static const struct {
       const char *name, *words[4];
     } wanted[] = {
-        {"Qwen/Qwen2.5", {"the factor is 1, max_position_embeddings / original", "not rounded to whole numbers"}},
+        {"Qwen/Qwen2.5", {"not rounded to whole numbers", "divided by the factor, 4"}},
         {"google/gemma-3-1b-pt, full", {"layers of sliding_attention"}},
         {"microsoft/Phi-3.5-mini-instruct, long", {"factors are those of shorter sequences than 4097"}},
         {"microsoft/phi-2", {"all 80 columns of a head are turned, not 32", "frequencies are those of all 80"}},
