@@ -93,10 +93,12 @@ static void add_finding(json_t *record, const char *property, bool is_ok, const 
 
 static void add_agreement(const options *given, json_t *record) {
   const json_t *agreement = json_object_get(record, "agreement");
-  const bool agrees = json_is_true(json_object_get(agreement, "agrees"));
+  bool agrees = json_is_true(json_object_get(agreement, "agrees"));
   const char *cause = field_string(agreement, "cause"), *name = field_string(agreement, "name");
   char text[400] = "";
-  if (agrees)
+  if (agrees && !model_applies(given, json_object_get(record, "applied"), text, sizeof text))
+    agrees = false;
+  else if (agrees)
     snprintf(text, sizeof text, "%.200s%s%s", given->config, *name ? ", " : "", name);
   else if (strcmp(field_string(record, "verdict"), "table") != 0)
     snprintf(text, sizeof text, "%s", field_string(record, "sentence"));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The posenc command: finds the subcommand and runs it. */
 #include "cli/catalogue.h"
+#include "cli/expect.h"
 #include "cli/files.h"
 #include "cli/model.h"
 #include "cli/options.h"
@@ -121,6 +122,7 @@ int main(int argc, char **argv) {
   given = options_defaults();
   given.self = chosen;
   options_read(&given, argc, argv);
+  if (given.expect) expect_require("--expect", given.expect);
   take_model(&given);
   refuse_overwriting(&given);
   for (size_t i = 0; i < given.plugins.count; i++) catalogue_add(given.plugins.items[i], given.silence);

@@ -3,6 +3,8 @@
 
 #include "cli/model.h"
 
+#include "common/field.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -52,6 +54,11 @@ static void take_columns(options *given) {
   give(given, OPTION_DIM, given->problem.dim);
 }
 
+static void take_pairs(options *given) {
+  given->problem.layout = given->rope.pairs;
+  if (!given->rope.has_pairs) note("%s: how columns pair is not known of this model; halves are taken", given->config);
+}
+
 static void take_rows(options *given) {
   const bool is_counted = given->self->bit & (WRITE | VERIFY | BENCH | CHOOSE | REPORT);
   if (!is_counted || is_given(given, OPTION_LEN) || given->problem.positions || given->rope.positions <= 0) return;
@@ -73,8 +80,7 @@ void take_model(options *given) {
     die_value("--config", given->config, why.text);
   if (given->self->bit == IDENTIFY) return;
   if (!is_given(given, OPTION_BASE) && !is_given(given, OPTION_CHOOSE_BASE)) given->problem.base = given->rope.base;
-  if (given->problem.op == POSENC_ROPE && given->rope.has_pairs && !is_given(given, OPTION_LAYOUT))
-    given->problem.layout = given->rope.pairs;
+  if (given->problem.op == POSENC_ROPE && !is_given(given, OPTION_LAYOUT)) take_pairs(given);
   take_columns(given);
   take_rows(given);
   take_model_length(given);
@@ -101,4 +107,29 @@ void model_problems(const options *given, const stored *at, suspect_list *expect
     if (n == 0) model_suspects(given->model, layer, &rope, length, &problem, mistakes);
   }
   formula_suspects(&expected->items[0].problem, mistakes);
+}
+
+bool model_applies(const options *given, const json_t *applied, char *why, size_t size) {
+  const bool is_several = !given->layer_type && model_layers(given->model);
+  const char *layer = is_several ? model_layer(given->model, 0) : given->layer_type;
+  const char *pairs = field_string(applied, "pairs");
+  const int64_t start = field_integer(applied, "start"), dim = field_integer(applied, "dim"),
+                columns = field_integer(applied, "columns");
+  model_rope rope;
+  fault unused;
+  if (!applied || !*pairs || !model_rope_of(given->model, layer, NULL, NULL, &rope, &unused)) return true;
+  const int64_t first = is_given(given, OPTION_START) ? given->start : rope.start;
+  const bool is_head = rope.has_dim && rope.dim == dim && rope.head == columns;
+  const bool is_told = rope.has_pairs || is_given(given, OPTION_LAYOUT);
+  const posenc_layout layout = is_given(given, OPTION_LAYOUT) ? given->problem.layout : rope.pairs;
+  if (is_told && strcmp(pairs, layout_name(layout)) != 0)
+    snprintf(why, size, "%s",
+             layout == POSENC_SPLIT ? "pairs are neighbours, not halves" : "pairs are halves, not neighbours");
+  else if (is_head && start != first)
+    snprintf(why, size, "the columns from %" PRId64 " on are turned, not those from %" PRId64 " on", start, first);
+  else if (json_is_true(json_object_get(applied, "back")) != given->problem.inverse)
+    snprintf(why, size, "it turns %s", given->problem.inverse ? "forward" : "back");
+  else
+    return true;
+  return false;
 }

@@ -4,7 +4,6 @@
 #include "cli/options.h"
 
 #include "bench/bench.h"
-#include "cli/expect.h"
 #include "cli/values.h"
 #include "records/compare.h"
 #include "verify/verify.h"
@@ -85,12 +84,6 @@ static void take_positions(options *given, const char *name, const char *text, b
     return;
   }
   given->problem.rows = parse_numbers(name, text, ",", !from_file, &given->problem.positions);
-}
-
-static void take_expect(options *given, const char *name, const char *text, bool from_file) {
-  (void)from_file;
-  expect_require(name, text);
-  given->expect = text;
 }
 
 static void take_isa(options *given, const char *name, const char *text, bool from_file) {

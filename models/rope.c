@@ -84,34 +84,25 @@ static bool read_columns(reader *r) {
 
 /* ---- pairs ------------------------------------------------------------------------------------- */
 
-/* Models whose pairs are neighbours: model_type in transformers, architectures in llama.cpp, which permutes the columns
-   of some. All others that are known have halves. */
-static const char *const with_neighbours[] = {"gptj",        "codegen",     "cohere",  "cohere2", "deepseek_v2",
-                                              "deepseek_v3", "kimi_k2",     "glm",     "glm4",    "helium",
-                                              "chatglm",     "llama4_text", "roformer"},
-                         *const gguf_neighbours[] = {
-                             "llama",      "llama4",        "deci",         "baichuan",   "starcoder", "internlm2",
-                             "minicpm",    "xverse",        "command-r",    "cohere2",    "olmo",      "arctic",
-                             "deepseek",   "deepseek2",     "plm",          "chatglm",    "glm4",      "granite",
-                             "granitemoe", "granitehybrid", "chameleon",    "bailingmoe", "neo-bert",  "smollm3",
-                             "arcee",      "ernie4_5",      "ernie4_5-moe", "mistral3"};
-
-static bool is_one_of(const char *name, const char *const *list, size_t count) {
-  for (size_t n = 0; name && n < count; n++)
-    if (strcmp(list[n], name) == 0) return true;
-  return false;
-}
+static const struct {
+  const char *model;
+  unsigned place;
+  bool neighbours;
+} pairs_of[] = {
+#define PAIRS(model, place, pairs) {model, place, pairs},
+#include "models/keys.def"
+};
 
 static void read_pairs(reader *r) {
-  const char *type =
-      r->w->architecture ? r->w->architecture : json_string_value(json_object_get(r->w->top, "model_type"));
+  const bool is_gguf = r->w->architecture;
+  const char *model = is_gguf ? r->w->architecture : json_string_value(json_object_get(r->w->top, "model_type"));
   bool neighbours = false;
-  r->rope->has_pairs = words_flag(r->w, NEIGHBOURS, &neighbours) || type;
-  if (!r->rope->has_pairs) return;
-  if (!words_find(r->w, NEIGHBOURS))
-    neighbours = r->w->architecture
-                     ? is_one_of(type, gguf_neighbours, sizeof gguf_neighbours / sizeof *gguf_neighbours)
-                     : is_one_of(type, with_neighbours, sizeof with_neighbours / sizeof *with_neighbours);
+  r->rope->has_pairs = words_flag(r->w, NEIGHBOURS, &neighbours);
+  for (size_t n = 0; model && !r->rope->has_pairs && n < sizeof pairs_of / sizeof *pairs_of; n++) {
+    if (pairs_of[n].place != (is_gguf ? GGUF : TOP) || strcmp(pairs_of[n].model, model) != 0) continue;
+    neighbours = pairs_of[n].neighbours;
+    r->rope->has_pairs = true;
+  }
   r->rope->pairs = neighbours ? POSENC_INTERLEAVED : POSENC_SPLIT;
 }
 

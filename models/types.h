@@ -11,11 +11,11 @@ typedef void model_note(const char *text, void *argument);
 /* Its lists stay until the model is closed. */
 typedef struct model_rope {
   double base;
-  int64_t dim;         /* columns that are turned */
-  int64_t head, start; /* columns of a head, and the first that is turned */
-  int64_t positions;   /* that the model takes; 0: not told */
-  bool has_dim;        /* false: the config does not tell, and an option must */
-  bool has_pairs;
+  int64_t dim;            /* columns that are turned */
+  int64_t head, start;    /* columns of a head, and the first that is turned */
+  int64_t positions;      /* that the model takes; 0: not told */
+  bool has_dim;           /* false: the config does not tell, and an option must */
+  bool has_pairs;         /* false: it is not known how columns pair, and halves are the most usual */
   posenc_layout pairs;    /* POSENC_SPLIT for halves, POSENC_INTERLEAVED for neighbours */
   posenc_scaling scaling; /* of sequences up to `switch_at` positions */
   posenc_scaling longer;  /* of longer ones */

@@ -33,6 +33,8 @@ cat >phi.json <<'EOF'
 EOF
 echo '{"head_dim": 64, "max_position_embeddings": 128, "rope_theta": 1e4,
  "rope_scaling": {"type": "dynamic", "factor": 4.0}}' >dynamic.json
+echo '{"head_dim": 64, "rope_theta": 1e4, "max_position_embeddings": 64, "rope_scaling": {"type": "yarn", "factor": 4}}' \
+  >yarn.json
 llama='--dim 64 --base 500000 --scaling llama3,factor=32'
 
 # ---- the problem ---------------------------------------------------------------------------------
@@ -66,6 +68,8 @@ posenc write --len 100 --dim 64 --scaling dynamic,factor=4,original=128,length=2
 check 'on --context' cmp config.npy options.npy
 posenc write --len 300 --dim 64 --scaling dynamic,factor=4,original=128,length=300 -o config.npy
 check 'also in check' ends 0 check config.npy --config dynamic.json --max-ulp 0.51
+check 'and identify' ends 0 identify config.npy --config dynamic.json
+check 'which fails of another length' ends 1 identify config.npy --config dynamic.json --context 4096
 for command in 'verify --brief --search 0 --kernel cr-portable' 'bench --min-time 0.001 --kernel cr-portable' \
   'choose --kernel cr-portable,rotation-portable'; do
   check "${command%% *}" succeeds $command --config llama.json --len 16 --format json
@@ -114,6 +118,7 @@ yarn=yarn,factor=40,original=4096
 check 'mscale' disagrees "the attention factor is 0.1 ln factor + 1, not the config's" deepseek.json --dim 64 --scaling $yarn
 check 'the attention factor' disagrees 'the attention factor is 1.5, not 1' \
   deepseek.json --dim 64 --scaling $yarn,attention=1.5
+check 'squared' disagrees 'the attention factor is squared' yarn.json --dim 64 --scaling yarn,factor=4,original=64,attention=1.2964769927807806
 check 'truncate' disagrees 'the ends of the ramp are not rounded to whole numbers' \
   deepseek.json --dim 64 --scaling $yarn,attention=1,truncate=no
 check 'the original length' disagrees 'the original length is max_position_embeddings, 163840' \
@@ -161,6 +166,11 @@ list=$(yes 0 | head -100 | paste -s -d , -)
 "$POSENC" write --len 100 $llama --layout split-cs -o turned.npy
 check 'rope: the layout of the model' ends 0 check --op rope --x x.npy turned.npy --config llama.json --max-ulp 2
 check 'is found, too' ends 0 identify --op rope --x x.npy turned.npy --config llama.json --expect layout=split,op=rope
+"$POSENC" write --positions "$list" --dim 64 --layout interleaved-cs -o y.npy
+"$POSENC" write --len 100 $llama --layout interleaved-cs -o pairs.npy
+check 'pairs of another model' ends 1 identify --op rope --x y.npy pairs.npy --config llama.json
+check 'are none of this one' says '^config  *DISAGREES: pairs are neighbours, not halves$'
+check 'unless that is told' ends 0 check --op rope --x y.npy pairs.npy --config llama.json --layout interleaved
 "$POSENC" write --len 100 --dim 64 --base 500000 --layout split-cs -o turned.npy
 check 'without scaling' ends 1 check --op rope --x x.npy turned.npy --config llama.json --max-ulp 2
 check 'has that cause' says '^likely cause  *the scaling is left out$'
