@@ -97,14 +97,18 @@ void model_problems(const options *given, const stored *at, suspect_list *expect
     const char *layer = given->layer_type || !layers ? given->layer_type : model_layer(given->model, n);
     model_rope rope;
     fault why;
-    if (!model_rope_of(given->model, layer, NULL, NULL, &rope, &why)) die_value("--config", given->config, why.text);
+    if (!model_rope_of(given->model, layer, NULL, NULL, &rope, &why)) {
+      if (layers <= 1 || (n + 1 == layers && !expected->count)) die_value("--config", given->config, why.text);
+      note("%s: %s: %s", given->config, layer, why.text);
+      continue;
+    }
     problem = posenc_table(at->rows, rope.has_dim ? rope.dim : at->dim);
     problem.base = has_base ? given->problem.base : rope.base;
     problem.scaling = is_given(given, OPTION_SCALING) ? given->problem.scaling : model_scaling(&rope, length);
     problem.scale = given->problem.scale;
     problem.shift = given->problem.shift;
     suspects_add(expected, &problem, "%.60s", layer ? layer : "");
-    if (n == 0) model_suspects(given->model, layer, &rope, length, &problem, mistakes);
+    if (expected->count == 1) model_suspects(given->model, layer, &rope, length, &problem, mistakes);
   }
   formula_suspects(&expected->items[0].problem, mistakes);
 }

@@ -130,6 +130,15 @@ static bool read_plain(reader *r) {
   return true;
 }
 
+/* Gemma 4: the frequencies of all columns of a head, the slowest of which are 0. */
+static bool read_proportional(reader *r) {
+  if (r->rope->dim == r->rope->head) return true;
+  return words_fail(r->w,
+                    "%s proportional: columns that pair with those of the other half, but do not turn, are not "
+                    "possible here",
+                    words_name(r->w, TYPE).text);
+}
+
 static bool read_linear(reader *r) {
   r->rope->scaling.kind = POSENC_SCALING_LINEAR;
   return need(r, FACTOR, &r->rope->scaling.factor);
@@ -261,10 +270,18 @@ static bool read_factors(reader *r) {
 static const struct {
   const char *name;
   bool (*read)(reader *r);
-} types[] = {{"default", read_plain},     {"none", read_plain},         {"mrope", read_plain},
-             {"linear", read_linear},     {"dynamic", read_dynamic},    {"ntk", read_ntk},
-             {"yarn", read_yarn},         {"deepseek_yarn", read_yarn}, {"llama3", read_llama3},
-             {"longrope", read_longrope}, {"su", read_longrope}};
+} types[] = {{"default", read_plain},
+             {"none", read_plain},
+             {"mrope", read_plain},
+             {"proportional", read_proportional},
+             {"linear", read_linear},
+             {"dynamic", read_dynamic},
+             {"ntk", read_ntk},
+             {"yarn", read_yarn},
+             {"deepseek_yarn", read_yarn},
+             {"llama3", read_llama3},
+             {"longrope", read_longrope},
+             {"su", read_longrope}};
 
 static bool read_type(reader *r, const char *type) {
   for (size_t n = 0; n < sizeof types / sizeof *types; n++)

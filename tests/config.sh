@@ -143,6 +143,12 @@ check 'a rope cache' eval \
 check 'a recipe of f32' agrees 'gemma\.json, sliding_attention' gemma.json --dim 64 --kernel recipe/hf-rope
 check 'positions in bf16' agrees 'gemma\.json, sliding_attention' gemma.json --dim 64 --kernel recipe/bf16-positions
 check 'and another base' disagrees 'the base is 500, not 10000' phi.json --dim 32 --base 500 --kernel recipe/bf16-positions
+echo '{"head_dim": 64, "rope_parameters": {"full_attention": {"partial_rotary_factor": 0.25, "rope_theta": 1e6,
+ "rope_type": "proportional"}, "sliding_attention": {"rope_theta": 1e4, "rope_type": "default"}}}' >gemma4.json
+"$POSENC" write --len 200 --dim 64 -o sliding.npy
+check 'layers without a table' tells 'gemma4\.json: full_attention: rope_p.*proportional: columns' \
+  identify sliding.npy --config gemma4.json
+check 'beside others' says '^config  *agrees: gemma4\.json, sliding_attention$'
 check 'layers by name' eval '! ends 0 identify theirs.npy --config gemma.json --layer-type full_attention'
 
 "$POSENC" write --len 2000 --dim 64 --base 500000 -o theirs.npy

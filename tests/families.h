@@ -102,6 +102,11 @@ static const family families[] = {
      "'rope_theta':1000000.0,'rope_type':'linear'},'sliding_attention':{'rope_theta':10000.0,"
      "'rope_type':'default'}}}}",
      "full_attention", 1e6, 128, 128, 131072, 1, "linear,factor=8", 0, HALVES},
+    {"google/gemma-4-12b, sliding attention",
+     "{'text_config':{'model_type':'gemma4_text','head_dim':256,'global_head_dim':512,"
+     "'rope_parameters':{'full_attention':{'partial_rotary_factor':0.25,'rope_theta':1000000.0,"
+     "'rope_type':'proportional'},'sliding_attention':{'rope_theta':10000.0,'rope_type':'default'}}}}",
+     "sliding_attention", 1e4, 256, 256, 0, 1, "none", 0, HALVES},
     {"microsoft/phi-2",
      "{'model_type':'phi','hidden_size':2560,'num_attention_heads':32,'max_position_embeddings':2048,"
      "'partial_rotary_factor':0.4,'rope_theta':10000.0,'rope_scaling':null}",
@@ -190,7 +195,7 @@ static const family families[] = {
     {"THUDM/chatglm3-6b-32k",
      "{'model_type':'chatglm','hidden_size':4096,'num_attention_heads':32,'kv_channels':128,'seq_length':32768,"
      "'rope_ratio':50}",
-     NULL, 5e5, 128, 128, 32768, 1, "none", 0, PAIRS},
+     NULL, 5e5, 64, 128, 32768, 1, "none", 0, PAIRS},
     {"nomic-ai/nomic-bert-2048",
      "{'model_type':'nomic_bert','n_embd':768,'n_head':12,'n_positions':2048,'rotary_emb_base':1000,"
      "'rotary_emb_fraction':1.0,'rotary_emb_interleaved':false,'rotary_emb_scale_base':null}",

@@ -79,8 +79,12 @@ static const struct {
     {"{" HEAD "'rope_theta':1e4,'rope_scaling':4}", NULL, "rope_scaling 4: no object"},
     {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'factor':4}}", NULL, "rope_type is missing"},
     {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'linear'}}", NULL, "factor is missing"},
-    {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'proportional'}}", NULL,
-     "rope_scaling.type proportional: that scaling is not known"},
+    {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'warped'}}", NULL,
+     "rope_scaling.type warped: that scaling is not known"},
+    {"{'text_config':{'head_dim':16,'global_head_dim':32,'rope_parameters':{'full_attention':{"
+     "'partial_rotary_factor':0.25,'rope_theta':1e6,'rope_type':'proportional'},'sliding_attention':{"
+     "'rope_theta':1e4,'rope_type':'default'}}}}",
+     "full_attention", "rope_parameters.full_attention.rope_type proportional: columns"},
     {"{" HEAD "'rope_parameters':{'rope_theta':1e4,'rope_type':'default','warp':3}}", NULL,
      "rope_parameters.warp 3: what it means is not known"},
     {"{" HEAD "'rope_scaling':{'type':'llama3','factor':8,'low_freq_factor':1,'high_freq_factor':4}}", NULL,
