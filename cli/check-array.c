@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/check-array.h"
 
+#include "cli/model.h"
 #include "common/threads.h"
 #include "verify/array.h"
 #include "verify/table-request.h"
@@ -39,6 +40,7 @@ static void set_positions(options *given, const stored *at, const char *axes) {
       if (axis->positions[n] != rint(axis->positions[n]))
         die("--grid %s: %.17g is no whole number", given->texts[OPTION_GRID], axis->positions[n]);
   }
+  take_model_length(given);
 }
 
 json_t *check_array(options *given, output **out) {
@@ -46,6 +48,7 @@ json_t *check_array(options *given, output **out) {
   options_refuse(given, SET(PART) | SET(ODD), "--op");
   const applied_arrays arrays = open_arrays(given, file);
   const stored *at = table_stored(arrays.x);
+  if (given->model && !is_given(given, OPTION_START) && given->rope.head == at->dim) given->start = given->rope.start;
   set_columns(given, at, given->x);
   set_positions(given, at, arrays.axes);
   given->problem.dtype = POSENC_F32; /* the library's add and rope have fewer dtypes */
@@ -53,11 +56,16 @@ json_t *check_array(options *given, output **out) {
   given->problem.dtype = at->dtype;
   *out = open_output("--output", given->output);
 
+  static suspect_list mistakes;
+  if (given->model)
+    model_suspects(given->model, given->layer_type, &given->rope, model_length(given, &given->problem), &given->problem,
+                   &mistakes);
   const array_request request = {.arrays = arrays,
                                  .x_name = given->x,
                                  .name = file,
                                  .problem = given->problem,
                                  .start = given->start,
+                                 .suspects = &mistakes,
                                  .max_ulp = given->max_ulp,
                                  .max_abs = given->max_abs,
                                  .replay = given->command_line};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/check-array.h"
+#include "cli/identified.h"
+#include "cli/model.h"
 #include "common/field.h"
 #include "common/threads.h"
 #include "records/print.h"
@@ -31,7 +33,8 @@ static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data
                             "\n"
                             "Exit status:\n"
                             "  0                 if every element is within the limit, or none was given\n"
-                            "  1                 if one is not, or a property is violated\n"
+                            "  1                 if one is not, or a property is violated, or --expect; or\n"
+                            "                    without a limit, if the table is not that of --config\n"
                             "  2                 on bad input or any other error\n"
                             "\n"
                             "Examples:\n"
@@ -41,6 +44,7 @@ static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data
                             "  $ posenc check rows.npy --positions 5,10,-2.5,1000\n"
                             "  $ posenc check whisper.npy --shift 1 --layout split --max-abs 1e-6\n"
                             "  $ posenc check --op rope --x q.npy turned.npy --max-ulp 2\n"
+                            "  $ posenc check table.npy --expect base=10000,layout=interleaved\n"
                             "  $ posenc check model.safetensors --tensor pos_encoder.pe --format junit \\\n"
                             "      -o check.xml\n";
 
@@ -88,6 +92,25 @@ static const char *deviation_of(const char *property) {
   return "largest |PE[p+k] - M_k PE[p]|";
 }
 
+/* Is the check about what identify has found? */
+static bool is_finding(const json_t *check) {
+  const char *property = field_string(check, "property");
+  return strcmp(property, "config") == 0 || strcmp(property, "expect") == 0;
+}
+
+/* The first finding that fails, or if none does, the first; null if there is none. */
+static const json_t *main_finding(const json_t *record) {
+  const json_t *first = NULL;
+  size_t n;
+  json_t *check;
+  json_array_foreach(json_object_get(record, "checks"), n, check) {
+    if (!is_finding(check)) continue;
+    if (!json_is_true(json_object_get(check, "ok"))) return check;
+    if (!first) first = check;
+  }
+  return first;
+}
+
 static void print_properties(const json_t *record, FILE *stream) {
   const json_t *equal = json_object_get(record, "equal_rows"), *first = json_object_get(equal, "first");
   const bool judged = json_is_object(json_object_get(record, "limit"));
@@ -98,6 +121,11 @@ static void print_properties(const json_t *record, FILE *stream) {
     const char *property = field_string(check, "property");
     if (strcmp(property, "accuracy") == 0) continue;
     fprintf(stream, "%-15s ", property);
+    if (is_finding(check)) {
+      const bool is_ok = json_is_true(json_object_get(check, "ok"));
+      fprintf(stream, "%s: %s\n", is_ok ? "agrees" : "DISAGREES", field_string(check, "note"));
+      continue;
+    }
     if (field_integer(check, "compared") == 0)
       fputs("not looked at", stream);
     else if (isinf(number(check, "worst")))
@@ -147,7 +175,12 @@ static void print_limit(const json_t *record, FILE *stream) {
 static void print_verdict(const json_t *whole, const json_t *record, FILE *stream) {
   static const char next[] = "      ";
   const bool limited = json_is_object(json_object_get(record, "limit"));
-  if (limited && field_integer(whole, "failed") == 0) {
+  const json_t *finding = main_finding(record), *accuracy = json_array_get(json_object_get(record, "checks"), 0);
+  const bool is_ok = json_is_true(json_object_get(finding, "ok"));
+  if (finding && (!limited || (!is_ok && json_is_true(json_object_get(accuracy, "ok"))))) {
+    fprintf(stream, "%s: %s: %s\n", is_ok ? "PASS" : "FAIL", field_string(finding, "property"),
+            field_string(finding, "note"));
+  } else if (limited && field_integer(whole, "failed") == 0) {
     fputs("PASS: ", stream);
     print_limit(record, stream);
   } else if (limited || field_integer(record, "not_finite")) {
@@ -290,6 +323,31 @@ static table_file *open_checked(const options *given, const char *file, table_pa
   return table;
 }
 
+/* Adds what identify says of the file, if --expect is given, or --config, and the values are not those of the config. */
+static void add_findings(const options *given, table_file *table, json_t *whole) {
+  json_t *record = json_array_get(json_object_get(whole, "records"), 0), *checks = json_object_get(record, "checks");
+  const bool is_limited = table && json_is_object(json_object_get(record, "limit")),
+             is_wrong = !json_is_object(json_object_get(record, "limit")) || field_integer(whole, "failed") > 0;
+  const char *file = given->operands[0];
+  options asked = *given;
+  size_t n;
+  json_t *finding;
+  bool is_right;
+  const bool has_columns = !table || !given->rope.has_dim || given->problem.dim == given->rope.dim;
+  if (!given->expect && (!given->model || (!is_wrong && has_columns))) return;
+  if (!is_wrong && has_columns) asked.model = NULL;
+  json_t *found = table ? identified_table(&asked, table, file, &is_right) : identified_array(&asked, file, &is_right);
+  json_array_foreach(json_object_get(found, "findings"), n, finding) {
+    const bool is_ok = json_is_true(json_object_get(finding, "ok"));
+    const char *key = is_ok ? "passed" : "failed";
+    json_array_append(checks, finding);
+    json_object_set_new(whole, key, json_integer(field_integer(whole, key) + 1));
+    if (!is_ok && is_limited && strcmp(field_string(finding, "property"), "config") == 0)
+      json_object_set(record, "cause", json_object_get(finding, "note"));
+  }
+  json_decref(found);
+}
+
 static json_t *check_table(options *given, output **out) {
   const char *file = given->operands[0];
   options_refuse(given, SET(X) | SET(AXES) | SET(DIM) | SET(START) | SET(INVERSE), "--op table");
@@ -299,6 +357,7 @@ static json_t *check_table(options *given, output **out) {
   given->problem.rows = at->rows;
   given->problem.dim = at->dim;
   given->problem.dtype = at->dtype;
+  take_model_length(given);
   if ((at->halved || part != TABLE_BOTH) && !is_given(given, OPTION_LAYOUT))
     given->problem.layout = layout_default(POSENC_ROPE_CACHE);
   const bool recorded = take_recorded(given, table, file);
@@ -322,6 +381,7 @@ static json_t *check_table(options *given, output **out) {
   threads_limit();
   json_t *record = verify_table(&request);
   if (!record) die("out of memory");
+  add_findings(given, table, record);
   table_close(table);
   free(positions);
   return record;
@@ -330,6 +390,7 @@ static json_t *check_table(options *given, output **out) {
 static int run(options *given) {
   output *out;
   json_t *record = (given->problem.op == POSENC_TABLE ? check_table : check_array)(given, &out);
+  if (given->problem.op != POSENC_TABLE) add_findings(given, NULL, record);
   print_record(record, given->format, output_stream(out));
   const bool is_finite = field_integer(json_array_get(json_object_get(record, "records"), 0), "not_finite") == 0;
   const int status = is_finite && field_integer(record, "failed") == 0 ? EXIT_SUCCESS : STATUS_FAILED_CHECK;

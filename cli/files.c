@@ -44,6 +44,7 @@ void refuse_overwriting(const options *given) {
   refuse_replacing(given, given->texts[OPTION_POSITIONS], "--positions reads it");
   refuse_replacing(given, given->table, "--table reads it");
   refuse_replacing(given, given->x, "--x reads it");
+  refuse_replacing(given, given->config, "--config reads it");
   refuse_replacing(given, given->keep, "--keep reads it");
 }
 

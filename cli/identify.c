@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "identify/identify.h"
-#include "cli/catalogue.h"
+#include "cli/files.h"
+#include "cli/identified.h"
 #include "cli/identify-array.h"
 #include "common/field.h"
-#include "common/isolate.h"
-#include "common/threads.h"
-#include "common/work.h"
-#include "identify/grid.h"
 #include "identify/plain.h"
 
 #include <inttypes.h>
@@ -38,13 +35,15 @@ static const char notes[] = "FILE is NumPy's .npy file or a safetensors file; of
                             "                    cache\n"
                             "  1                 if it is not, also if it has sines of other frequencies,\n"
                             "                    reversed or repeated rows, negated sines, NaN or\n"
-                            "                    infinities; or is too small to decide; or if a recipe of a\n"
-                            "                    plugin crashed, hung or the like\n"
+                            "                    infinities; or is too small to decide; or is not that of\n"
+                            "                    --config or --expect; or if a recipe of a plugin crashed,\n"
+                            "                    hung or the like\n"
                             "  2                 on bad input or any other error\n"
                             "\n"
                             "Examples:\n"
                             "  $ posenc identify table.npy\n"
                             "  $ posenc identify --op rope --x q.npy turned.npy\n"
+                            "  $ posenc identify table.npy --expect base=10000,dtype=f32\n"
                             "  $ posenc identify model.safetensors --tensor pos_encoder.pe --format json\n";
 
 /* ---- the record as text ------------------------------------------------------------------------- */
@@ -178,10 +177,23 @@ static void print_check(const json_t *record, FILE *stream) {
   if (check) fprintf(stream, "\nposenc check FILE%s%s holds it to that.\n", *check ? " " : "", check);
 }
 
+/* What --config and --expect say of it. */
+static void print_findings(const json_t *record, FILE *stream) {
+  size_t n;
+  json_t *finding;
+  json_array_foreach(json_object_get(record, "findings"), n, finding)
+      fprintf(stream, "%-15s %s%s%s\n", field_string(finding, "property"),
+              json_is_true(json_object_get(finding, "ok")) ? "agrees" : "DISAGREES",
+              *field_string(finding, "note") ? ": " : "", field_string(finding, "note"));
+}
+
 static void print_text(const json_t *record, FILE *stream) {
   const json_t *tensor = json_object_get(record, "tensor");
   const bool is_applied = json_object_get(record, "applied");
-  fprintf(stream, "%s\n\n", field_string(record, "sentence"));
+  fprintf(stream, "%s\n", field_string(record, "sentence"));
+  print_findings(record, stream);
+  if (strcmp(field_string(record, "verdict"), "none") == 0) return;
+  fputc('\n', stream);
   if (is_applied)
     fprintf(stream, "%s: %" JSON_INTEGER_FORMAT "x%" JSON_INTEGER_FORMAT ", recovered\n", field_string(record, "file"),
             field_integer(record, "rows"), field_integer(record, "columns"));
@@ -204,127 +216,36 @@ static void print_text(const json_t *record, FILE *stream) {
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-/* The recipes, those of plugins included: a new array. */
-static const posenc_kernel **recipes(size_t *count_of) {
-  size_t all;
-  const posenc_kernel *const *kernels = catalogue_kernels(&all);
-  const posenc_kernel **some = calloc(all, sizeof(*some));
-  if (!some) die("out of memory");
-  *count_of = 0;
-  for (size_t n = 0; n < all; n++)
-    if (strncmp(kernels[n]->name, "recipe/", strlen("recipe/")) == 0) some[(*count_of)++] = kernels[n];
-  return some;
-}
-
-/* {"record": identity_json() or identify_grid(), "is_table": bool}. Null when memory runs out. */
-static json_t *identified(const identify_request *request) {
-  bool failed;
-  threads_limit();
-  json_t *grid = identify_grid(request, &failed);
-  if (grid || failed) return grid ? json_pack("{s:o, s:b}", "record", grid, "is_table", true) : NULL;
-  identity *found = identify(request);
-  json_t *record = found ? identity_json(found, request) : NULL;
-  const bool is_table = found && identity_is_table(found);
-  identity_free(found);
-  return record ? json_pack("{s:o, s:b}", "record", record, "is_table", (int)is_table) : NULL;
-}
-
-/* The same in a process of its own, because it runs kernels of plugins. */
-typedef struct job {
-  identify_request request;
-  bool *left_out;
-} job;
-
-static void identify_in_worker(void *argument) {
-  job *of = argument;
-  identify_request mine = of->request;
-  const posenc_kernel **kernels = calloc(mine.kernel_count + 1, sizeof(*kernels));
-  if (!kernels) return;
-  mine.kernels = kernels;
-  mine.kernel_count = 0;
-  for (size_t n = 0; n < of->request.kernel_count; n++)
-    if (!of->left_out[n]) kernels[mine.kernel_count++] = of->request.kernels[n];
-  json_t *result = identified(&mine);
-  char *text = result ? json_dumps(result, JSON_COMPACT) : NULL;
-  if (text) isolate_result(text);
-  free(text);
-  json_decref(result);
-  free(kernels);
-}
-
-static void print_lost(const posenc_kernel *kernel, const char *words, void *argument) {
-  bool *lost = argument;
-  *lost = true;
-  note("%s is left out: %s", kernel->name, words);
-}
-
-/* Null on failure, with the reason in `why`. */
-static json_t *identified_isolated(const identify_request *request, double silence, bool *lost, char *why,
-                                   size_t size) {
-  job of = {*request, calloc(request->kernel_count + 1, sizeof *of.left_out)};
-  if (!of.left_out) die("out of memory");
-  const isolation how = {request->kernels, request->kernel_count, silence, NULL, lost};
-  const isolated end = isolate_team(identify_in_worker, &of, &how, of.left_out, print_lost);
-  if (!end.result) describe_exit(&end, why, size);
-  json_t *result = end.result ? json_loads(end.result, 0, NULL) : NULL;
-  free(end.result);
-  free(of.left_out);
-  return result;
-}
-
-/* No table explains the result. */
-static int print_none(const options *given, const char *file, const char *why) {
-  output *out = open_output("--output", given->output);
-  json_t *x = field_name(given->x, ""),
-         *sentence = json_sprintf("no %s of %s: %s", op_name(given->problem.op), json_string_value(x), why),
-         *record = json_pack("{s:s, s:o, s:o}", "verdict", "none", "file", field_name(file, ""), "sentence", sentence);
-  if (format_is(given, "json"))
-    field_print(record, output_stream(out));
-  else
-    fprintf(output_stream(out), "%s\n", field_string(record, "sentence"));
-  json_decref(x);
-  json_decref(record);
-  close_output("--output", given->output, out);
-  return STATUS_NO_TABLE;
+/* The fragment alone; false if there is none. */
+static bool print_config(const json_t *record, const char *file, FILE *stream) {
+  const json_t *fragment = json_object_get(record, "config");
+  const char *refusal = json_string_value(json_object_get(fragment, "refusal"));
+  if (!fragment || refusal) {
+    note("%s: no config makes it: %s", file, refusal ? refusal : field_string(record, "sentence"));
+    return false;
+  }
+  field_print(fragment, stream);
+  return true;
 }
 
 static int run(options *given) {
-  const char *file = given->operands[0], *tensor = given->tensor;
-  json_t *applied = NULL;
-  recovered from = {0};
-  fault no_table;
+  const char *file = given->operands[0];
   const bool is_table = given->problem.op == POSENC_TABLE;
   if (is_table) options_refuse(given, SET(X) | SET(AXES), "--op table");
-  table_file *table =
-      is_table ? open_table(NULL, file, tensor, TABLE_FIRST) : recover_applied(given, file, &from, &applied, &no_table);
-  if (!table) return print_none(given, file, no_table.text);
-  if (tensor && is_table && !table_tensor(table))
-    die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
-  if (table_stored(table)->dim > IDENTIFY_COLUMNS_MAX)
-    die("%s: %" PRId64 " columns are more than the %d that can be looked at", file, table_stored(table)->dim,
-        IDENTIFY_COLUMNS_MAX);
+  table_file *table = is_table ? open_table(NULL, file, given->tensor, TABLE_FIRST) : NULL;
+  if (table && given->tensor && !table_tensor(table))
+    die("--tensor %s: %s is a .npy file, which has no names", given->tensor, file);
   output *out = open_output("--output", given->output);
-
-  identify_request request = {.table = table, .name = file};
-  const posenc_kernel **kernels = recipes(&request.kernel_count);
-  request.kernels = kernels;
-  bool lost = false;
-  char why[400] = "out of memory";
-  json_t *result = catalogue_options() ? identified_isolated(&request, given->silence, &lost, why, sizeof why)
-                                       : identified(&request);
-  if (!result) die("%s", why);
-  if (applied) record_applied(json_object_get(result, "record"), applied);
-  (format_is(given, "json") ? field_print : print_text)(json_object_get(result, "record"), output_stream(out));
-  const bool is_known = json_is_true(json_object_get(result, "is_table")) && !lost;
-  json_decref(result);
-  json_decref(applied);
-  free(kernels);
-  if (from.table)
-    recovered_free(&from);
+  bool is_right;
+  json_t *record = table ? identified_table(given, table, file, &is_right) : identified_array(given, file, &is_right);
+  table_close(table);
+  if (given->as_config)
+    is_right = print_config(record, file, output_stream(out)) && is_right;
   else
-    table_close(table);
+    (format_is(given, "json") ? field_print : print_text)(record, output_stream(out));
+  json_decref(record);
   close_output("--output", given->output, out);
-  return is_known ? EXIT_SUCCESS : STATUS_NO_TABLE;
+  return is_right ? EXIT_SUCCESS : STATUS_NO_TABLE;
 }
 
 const command command_identify = {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The posenc command: finds the subcommand and runs it. */
 #include "cli/catalogue.h"
+#include "cli/expect.h"
 #include "cli/files.h"
+#include "cli/model.h"
 #include "cli/options.h"
 #include "cli/select.h"
 #include "cli/values.h"
@@ -120,6 +122,8 @@ int main(int argc, char **argv) {
   given = options_defaults();
   given.self = chosen;
   options_read(&given, argc, argv);
+  if (given.expect) expect_require("--expect", given.expect);
+  take_model(&given);
   refuse_overwriting(&given);
   for (size_t i = 0; i < given.plugins.count; i++) catalogue_add(given.plugins.items[i], given.silence);
   rename_kernels(&given);

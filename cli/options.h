@@ -7,6 +7,7 @@
 #include "common/isolation.h"
 #include "common/shapes.h"
 #include "common/shard.h"
+#include "models/model.h"
 #include "posenc.h"
 
 #include <stdio.h>
@@ -78,9 +79,10 @@ __extension__ typedef unsigned __int128 option_set;
 #define SET(code) ((option_set)1 << OPTION_##code)
 _Static_assert(OPTIONS <= 128, "a set of options has 128 bits");
 #define SIZE_SET (SET(LEN) | SET(DIM) | SET(OFFSET) | SET(POSITIONS) | SET(DTYPE) | SET(HEADS))
+#define MODEL_SET (SET(CONFIG) | SET(LAYER_TYPE) | SET(CONTEXT))
 #define FORMULA_SET                                                                                                    \
-  (SET(BASE) | SET(CHOOSE_BASE) | SET(SCALE) | SET(SCALING) | SET(SHIFT) | SET(PADDING) | SET(ODD) | SET(LAYOUT) |     \
-   SET(INVERSE) | SET(GRID))
+  (MODEL_SET | SET(BASE) | SET(CHOOSE_BASE) | SET(SCALE) | SET(SCALING) | SET(SHIFT) | SET(PADDING) | SET(ODD) |       \
+   SET(LAYOUT) | SET(INVERSE) | SET(GRID))
 #define PROBLEM_SET (SIZE_SET | FORMULA_SET)
 #define KERNEL_SET (SET(KERNEL) | SET(PLUGIN) | SET(MAX_ULP) | SET(MAX_ABS) | SET(THREADS) | SET(ISA) | SET(STORES))
 #define BUDGET_SET (SET(BUDGET) | SET(EXHAUSTIVE) | SET(BRIEF) | SET(SEARCH))
@@ -101,6 +103,8 @@ struct options {
   int64_t factors;            /* number of factors given with --scaling longrope */
   posenc_axes *grid;          /* problem.axes, whose pairs are 0 until dim is known */
   int64_t places;             /* of that */
+  model *model;               /* of --config, until the program ends; or null */
+  model_rope rope;            /* of its layers of --layer-type */
 
   posenc_problem problem;
   const char *kernel;      /* globs, null if not given */
@@ -120,7 +124,9 @@ struct options {
   double growth, slower, alpha;
   int blocks;
   bool run_programs;
-  bool help, version, problems, encodings, full, all, allow_new;
+  bool help, version, problems, encodings, full, all, allow_new, as_config;
+  const char *config, *layer_type, *expect;
+  int64_t context;
   const char *x, *axes;
   int64_t start;
   const char *output; /* "-" if not given */

@@ -3,58 +3,23 @@
 
 #include "files/table.h"
 
+#include "files/mapping.h"
 #include "files/npy.h"
 #include "files/safetensors.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct table_file {
   stored at;
+  mapping file; /* empty if the bytes are memory of others */
   const unsigned char *bytes;
   size_t size;
-  bool mapped;
   size_t held; /* bytes of elements that were read since pages were last given back */
   const char *format;
   char *tensor;
-  char *path;
-  table_file *next;
 };
-
-/* ---- a file that is cut while it is mapped ------------------------------------------------------- */
-
-/* All that are mapped, for the handler. Opened and closed while one thread runs. */
-static table_file *mapped_files;
-
-/* Only async-signal-safe calls. */
-static void tell_cut(int number, siginfo_t *info, void *context) {
-  static const char words[] = ": it was cut while it was read\n";
-  const unsigned char *at = info->si_addr;
-  (void)context;
-  for (const table_file *t = mapped_files; t; t = t->next)
-    if (at >= t->bytes && at < t->bytes + t->size) {
-      if (write(STDERR_FILENO, "posenc: ", 8) < 0 || write(STDERR_FILENO, t->path, strlen(t->path)) < 0 ||
-          write(STDERR_FILENO, words, sizeof words - 1) < 0)
-        _exit(2);
-      _exit(2);
-    }
-  signal(number, SIG_DFL);
-  raise(number);
-}
-
-static void handle_cuts(void) {
-  static bool handled;
-  if (handled) return;
-  handled = true;
-  struct sigaction action = {.sa_sigaction = tell_cut, .sa_flags = SA_SIGINFO};
-  sigaction(SIGBUS, &action, NULL);
-}
 
 /* ---- opening and closing ------------------------------------------------------------------------- */
 
@@ -86,37 +51,16 @@ table_file *table_open_memory(const void *bytes, size_t size, const char *tensor
   return NULL;
 }
 
-static bool map_file(table_file *t, const char *path, fault *why) {
-  struct stat status;
-  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe does not make it wait */
-  if (file < 0 || fstat(file, &status) != 0) {
-    fault_say(why, "%s", strerror(errno));
-    if (file >= 0) close(file);
-    return false;
-  }
-  bool ok = S_ISREG(status.st_mode) || fault_say(why, "it is no regular file");
-  t->size = ok ? (size_t)status.st_size : 0;
-  if (ok && t->size > 0) {
-    void *bytes = mmap(NULL, t->size, PROT_READ, MAP_SHARED, file, 0);
-    ok = bytes != MAP_FAILED || fault_say(why, "%s", strerror(errno));
-    t->mapped = ok;
-    t->bytes = ok ? bytes : NULL;
-  }
-  close(file);
-  return ok;
-}
-
 table_file *table_open_half(const char *path, const char *tensor, table_half half, fault *why) {
   table_file *t = calloc(1, sizeof *t);
-  if (!t || !(t->path = strdup(path))) {
+  if (!t) {
     fault_say(why, "out of memory");
-    free(t);
     return NULL;
   }
-  handle_cuts();
-  t->next = mapped_files;
-  mapped_files = t;
-  if (map_file(t, path, why) && find(t, tensor, half, why)) {
+  const bool ok = mapping_open(&t->file, path, why);
+  t->bytes = t->file.bytes;
+  t->size = t->file.size;
+  if (ok && find(t, tensor, half, why)) {
     if (!t->at.by_columns) madvise((void *)t->bytes, t->size, MADV_SEQUENTIAL);
     return t;
   }
@@ -130,14 +74,8 @@ table_file *table_open(const char *path, const char *tensor, fault *why) {
 
 void table_close(table_file *t) {
   if (!t) return;
-  for (table_file **link = &mapped_files; *link; link = &(*link)->next)
-    if (*link == t) {
-      *link = t->next;
-      break;
-    }
-  if (t->mapped) munmap((void *)t->bytes, t->size);
+  mapping_close(&t->file);
   free(t->tensor);
-  free(t->path);
   free(t);
 }
 
@@ -172,7 +110,7 @@ static void give_back(table_file *t, size_t bytes) {
   t->held += bytes;
   if (t->held < GIVEN_BACK) return;
   t->held = 0;
-  if (t->mapped) madvise((void *)t->bytes, t->size, MADV_DONTNEED);
+  if (t->file.bytes) madvise((void *)t->bytes, t->size, MADV_DONTNEED);
 }
 
 /* The system maps this many bytes around a page that is touched. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "identify/identify.h"
 
+#include "identify/agree.h"
+
 #include "identify/explain.h"
 #include "identify/judge.h"
 #include "identify/mistakes.h"
@@ -324,7 +326,7 @@ identity *identify(const identify_request *request) {
     found->rows = s.window.rows;
     found->dim = s.window.dim;
     found->padding = POSENC_NO_PADDING;
-    enough = explain(&s, found);
+    enough = explain(&s, found) && agree(&s, found);
   }
   search_close(&s);
   if (enough) return found;

@@ -3,6 +3,7 @@
 #ifndef POSENC_IDENTIFY_IDENTITY_H
 #define POSENC_IDENTIFY_IDENTITY_H
 
+#include "common/suspect.h"
 #include "files/table.h"
 #include "identify/makers.h"
 
@@ -13,7 +14,11 @@ typedef struct identify_request {
   const char *name;                    /* of the file */
   const posenc_kernel *const *kernels; /* candidates for the maker: kernels that report their stages */
   size_t kernel_count;
+  /* Or null: what the table should be, each with a name or "", and what may have been made instead. */
+  const suspect_list *expected, *suspects;
 } identify_request;
+
+typedef enum identify_agreement { NOT_COMPARED, AGREES, DISAGREES } identify_agreement;
 
 typedef enum identify_verdict {
   IDENTIFY_TABLE,    /* a positional encoding of the family: all is known but, perhaps, who made it */
@@ -70,11 +75,13 @@ typedef struct identity {
   int64_t judged, elements;
   int64_t not_finite, not_finite_row, not_finite_column; /* of all columns; the first of them */
   int64_t unexplained;                                   /* elements farther from exact than recipes' roundings */
-  int64_t beyond;                /* elements farther from 0 than exact, and than f32 makes them */
+  int64_t beyond;               /* elements farther from 0 than exact, and than f32 makes them */
   double max_abs, max_if_exact; /* from exact, which the amplitude is part of; and of values that were rounded once */
   double worst_position;
   int64_t worst_column;
-  bool proved; /* exact values are those of the reference; else they have the accuracy of doubles */
+  identify_agreement agreement; /* with what was expected */
+  char agreed[160];             /* the name of what it agrees with; or the cause, "" if it is not known */
+  bool proved;                  /* exact values are those of the reference; else they have the accuracy of doubles */
 } identity;
 
 #endif

@@ -5,6 +5,7 @@
 #include "common/field.h"
 #include "common/scaling.h"
 #include "common/shapes.h"
+#include "models/model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,26 +125,55 @@ static json_t *closest_json(const identity *found) {
   return all;
 }
 
+static json_t *agreement_json(const identity *found) {
+  const bool agrees = found->agreement == AGREES;
+  if (found->agreement == NOT_COMPARED) return json_null();
+  return json_pack("{s:b, s:s?}", "agrees", (int)agrees, agrees ? "name" : "cause",
+                   *found->agreed ? found->agreed : NULL);
+}
+
+/* The problem of a table whose rows, columns, positions and amplitude a problem has. */
+static posenc_problem problem_of(const identity *found) {
+  const making *how = &found->how;
+  const char *odd = identity_odd(found);
+  posenc_problem problem = posenc_table(0, odd ? found->dim : 2 * how->columns.pairs);
+  problem.base = how->formula.base;
+  problem.shift = identity_shift(found, &how->formula);
+  problem.scale = how->formula.scale;
+  if (how->formula.scaling.kind != POSENC_SCALING_NONE) problem.scaling = found->scaling;
+  problem.layout = how->columns.layout;
+  problem.padding = found->padding;
+  if (odd) problem.odd = strcmp(odd, "pad") == 0 ? POSENC_ODD_PAD : POSENC_ODD_CEIL;
+  return problem;
+}
+
+/* The part of a model's config.json that makes the table; else {"refusal": why there is none}. */
+static json_t *config_json(const identity *found) {
+  const posenc_problem problem = problem_of(found);
+  const bool is_scaled = problem.scaling.kind != POSENC_SCALING_NONE;
+  fault why = {""};
+  json_t *fragment = NULL;
+  if (!is_scaled && !number_is_one(found->how.amplitude))
+    fault_say(&why, "its amplitude is %.9g, without a scaling", found->how.amplitude);
+  else if (identity_odd(found))
+    fault_say(&why, "the number of columns is odd");
+  else
+    fragment = model_fragment(&problem, &why);
+  return fragment ? fragment : json_pack("{s:s}", "refusal", why.text);
+}
+
 /* The options by which `posenc check` holds the table to the formula; null if there are none. `halved`: the file has
    two tables, of which check takes the first for cosines, and both for duplicated if it is not told. */
 static json_t *options_json(const identity *found, bool halved) {
   const making *how = &found->how;
   const formula *f = &how->formula;
   const bool scaled = f->scaling.kind != POSENC_SCALING_NONE;
-  const char *odd = identity_odd(found);
   if (halved && how->columns.part != COLUMNS_COS) return json_null();
   if ((!scaled && !number_is_one(how->amplitude)) || fabs(how->offset) > 0.0 || how->positions || how->step < 0 ||
       !start_is_one(&how->start) || found->paddings > 1 || found->damage_count)
     return json_null();
-  posenc_problem problem = posenc_table(0, odd ? found->dim : 2 * how->columns.pairs);
-  problem.base = f->base;
-  problem.shift = identity_shift(found, f);
-  problem.scale = f->scale;
-  if (scaled) problem.scaling = found->scaling;
+  posenc_problem problem = problem_of(found);
   problem.first = how->start.least;
-  problem.layout = how->columns.layout;
-  problem.padding = found->padding;
-  if (odd) problem.odd = strcmp(odd, "pad") == 0 ? POSENC_ODD_PAD : POSENC_ODD_CEIL;
   char *all = problem_options(&problem);
   if (!all) return NULL;
   const char *behind = strstr(all, "--dim "); /* rows and columns are the file's */
@@ -160,12 +190,13 @@ static json_t *options_json(const identity *found, bool halved) {
 }
 
 static json_t *errors_json(const identity *found, bool halved) {
-  return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:{s:f, s:I}, s:b, s:o, s:o}", "closest", closest_json(found),
-                   "makers", makers_json(found), "judged_rows", (json_int_t)found->judged, "elements",
-                   (json_int_t)found->elements, "not_finite", (json_int_t)found->not_finite, "max_abs",
+  return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:{s:f, s:I}, s:b, s:o, s:o, s:o, s:o}", "closest",
+                   closest_json(found), "makers", makers_json(found), "judged_rows", (json_int_t)found->judged,
+                   "elements", (json_int_t)found->elements, "not_finite", (json_int_t)found->not_finite, "max_abs",
                    field_real(found->max_abs), "max_abs_if_exact", field_real(found->max_if_exact), "worst", "position",
                    found->worst_position, "column", (json_int_t)found->worst_column, "proved", found->proved,
-                   "outliers", outliers_json(found), "check", options_json(found, halved));
+                   "outliers", outliers_json(found), "check", options_json(found, halved), "config", config_json(found),
+                   "agreement", agreement_json(found));
 }
 
 /* ---- the record ----------------------------------------------------------------------------------- */

@@ -22,15 +22,16 @@ reference: reference
 common: common
 records: records common
 files: files reference common
-verify: verify files reference common
-identify: identify files reference common
+verify: verify models files reference common
+models: models files reference common
+identify: identify models files reference common
 bench: bench common
 reports/page: reports/page records common
 reports/model: reports/model reports/page records common
 reports/sections: reports/sections reports/model reports/page records common
 reports: reports reports/sections reports/model reports/page records common
 tools: tools impls/cr lib/api reports reports/model reports/page common
-cli: cli verify identify files bench records reports reports/model reports/page impls/peers impls/recipes impls/cr/families.h common'
+cli: cli models verify identify files bench records reports reports/model reports/page impls/peers impls/recipes impls/cr/families.h common'
 
 # The system's headers that the library may include: libc with threads, advice on memory and the CPU's features; libm,
 # intrinsics.
@@ -78,7 +79,7 @@ done <<EOF
 $rules
 EOF
 
-folders='include lib impls encodings reference common records files verify identify bench reports tools cli'
+folders='include lib impls encodings reference common records files models verify identify bench reports tools cli'
 result 'every folder of sources has its row above' "$(for top in $folders; do
   find $top -name '*.[ch]' -o -name '*.cc'
 done | sed 's|/[^/]*$||' | sort -u | while read -r folder; do

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/array-cause.h"
 
+#include "models/model.h"
 #include "reference/axes.h"
 #include "reference/format.h"
-#include "reference/scaling.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -173,30 +173,17 @@ static void try_columns(search *all, const trial *asked) {
   }
 }
 
-static void try_formula(search *all, const trial *asked) {
-  static const double bases[] = {1e4, 5e5, 1e6, 1e5, 1e7, 5e6, 1.5e5, 1.6e5, 3.2e5, 8e6, 2.5e5, 100.0};
-  const double attention = attention_of(&asked->problem);
-  trial t = *asked;
-  for (size_t n = 0; n < sizeof bases / sizeof *bases; n++) {
-    t.problem.base = bases[n];
-    if (t.problem.base != asked->problem.base) try(all, &t, "the base is %.15g", bases[n]);
+/* Other formulas, in columns that x has. */
+static void try_formulas(search *all, const trial *asked, const suspect_list *list) {
+  for (size_t n = 0; list && n < list->count; n++) {
+    trial t = *asked;
+    t.problem = list->items[n].problem;
+    t.columns = t.problem.dim;
+    posenc_problem plain = t.problem;
+    plain.dtype = POSENC_F32; /* the library's add and rope have fewer dtypes */
+    if (all->request->start + t.columns <= all->v->at->dim && !posenc_problem_refusal(&plain))
+      try(all, &t, "%s", list->items[n].text);
   }
-  t = *asked;
-  t.problem.scale = 1.0;
-  if (asked->problem.scale != 1.0) try(all, &t, "the scale is left out");
-  t = *asked;
-  t.factor = 1.0 / attention;
-  if (!attention_is_one(&asked->problem)) {
-    try(all, &t, "the attention factor is left out");
-    t.factor = attention;
-    try(all, &t, "the attention factor is squared");
-  }
-  t = *asked;
-  t.problem.scaling = posenc_table(0, 2).scaling;
-  if (asked->problem.scaling.kind == POSENC_SCALING_NONE) return;
-  try(all, &t, "the scaling is left out");
-  t.factor = attention;
-  if (!attention_is_one(&asked->problem)) try(all, &t, "the scaling is left out, but for the attention factor");
 }
 
 /* The axes with something else; the text has the numbers of two of them. */
@@ -250,6 +237,7 @@ static void try_axes(search *all, const trial *asked) {
 array_cause array_cause_of(const array_request *request, double max_ulp) {
   enum { RIGHT = 2 };
   vectors v = {0};
+  suspect_list known = {.count = 0};
   search all = {.request = request, .v = &v};
   trial asked = {.problem = request->problem, .columns = request->problem.dim, .factor = 1.0, .x_factor = 1.0};
   asked.problem.positions = NULL;
@@ -265,7 +253,9 @@ array_cause array_cause_of(const array_request *request, double max_ulp) {
         try_positions(&all, &asked);
         try_columns(&all, &asked);
       }
-      try_formula(&all, &asked);
+      formula_suspects(&asked.problem, &known);
+      try_formulas(&all, &asked, request->suspects);
+      try_formulas(&all, &asked, &known);
     }
   }
   vectors_close(&v);

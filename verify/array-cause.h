@@ -6,7 +6,7 @@
 #include "verify/array-request.h"
 
 typedef struct array_cause {
-  char text[120]; /* empty: not known, or there is nothing to explain */
+  char text[160]; /* empty: not known, or there is nothing to explain */
 } array_cause;
 
 /* Tries known mistakes, one at a time, on a sample of vectors. One is taken for the cause if it explains them at least

@@ -3,6 +3,7 @@
 #ifndef POSENC_VERIFY_ARRAY_REQUEST_H
 #define POSENC_VERIFY_ARRAY_REQUEST_H
 
+#include "common/suspect.h"
 #include "files/vectors.h"
 
 typedef struct array_request {
@@ -12,8 +13,9 @@ typedef struct array_request {
      the dtype is the files'. Positions of a list are whole. At most TABLE_COLUMNS_MAX columns. */
   posenc_problem problem;
   int64_t start;
-  double max_ulp, max_abs; /* that are allowed; both 0: nothing is judged */
-  const char *replay;      /* the command that does this again */
+  const suspect_list *suspects; /* or null: what may have been done instead, beside what is always tried */
+  double max_ulp, max_abs;      /* that are allowed; both 0: nothing is judged */
+  const char *replay;           /* the command that does this again */
 } array_request;
 
 /* The position of that index on the axis of positions. */

@@ -18,9 +18,11 @@ static uint64_t below(uint64_t limit) {
 }
 
 /* Words of the formats, and numbers at the ends of their ranges. */
-static const char words[] = "descr shape fortran_order True '<f8' '<V2' '>f2' ( ) , { } ' [ ] \" \"dtype\":\"F64\" "
-                            "\"shape\":[1,1] \"data_offsets\":[0,64] __metadata__ 0 1 4 -1 1.5 null 4294967296 "
-                            "9223372036854775807 18446744073709551616 4611686018427387904";
+static const char words[] =
+    "descr shape fortran_order True '<f8' '<V2' '>f2' ( ) , { } ' [ ] \" \"dtype\":\"F64\" "
+    "\"shape\":[1,1] \"data_offsets\":[0,64] __metadata__ 0 1 4 -1 1.5 null 4294967296 "
+    "\"rope_type\":\"llama3\" \"alpha\":3 \"rope_parameters\": GGUF .rope.scaling.type yarn longrope "
+    "9223372036854775807 18446744073709551616 4611686018427387904";
 enum { ROOM = 4096 };
 
 /* One of the words. */

@@ -4,6 +4,7 @@
 #include "files/difference.h"
 #include "files/npy.h"
 #include "files/numbers.h"
+#include "models/model.h"
 #include "tests/fuzz/texts.h"
 
 #include <stdlib.h>
@@ -56,6 +57,31 @@ static void use(table_file *t, size_t size) {
   difference_free(&found);
 }
 
+/* As a model: each of its ropes is a problem that the library accepts, or is refused with words. */
+static void use_model(const uint8_t *bytes, size_t size) {
+  static suspect_list list;
+  fault why = {""};
+  model *m = model_open_memory(bytes, size, &why);
+  if (!m && !*why.text) abort();
+  for (size_t n = 0; m && n <= model_layers(m); n++) {
+    const char *layer = n < model_layers(m) ? model_layer(m, n) : NULL;
+    model_rope rope;
+    why = (fault){""};
+    if (!model_rope_of(m, layer, NULL, NULL, &rope, &why)) {
+      if (!*why.text) abort();
+      continue;
+    }
+    posenc_problem problem = posenc_table(1, rope.has_dim ? rope.dim : 2 * (rope.factor_count + 1));
+    problem.base = rope.base;
+    problem.scaling = model_scaling(&rope, 5);
+    if (rope.has_dim && posenc_problem_refusal(&problem)) abort();
+    list.count = 0;
+    model_suspects(m, layer, &rope, 5, &problem, &list);
+    if (rope.has_dim) json_decref(model_fragment(&problem, &why));
+  }
+  model_close(m);
+}
+
 /* The bytes again, before pages that nobody may touch: one too many ends the process, sanitizer or not. */
 static const uint8_t *place(const uint8_t *data, size_t size) {
   enum { ROOM = 1 << 16 };
@@ -73,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const uint8_t *bytes = place(data, size);
   use_otherwise(bytes, size);
   texts_read(bytes, size);
+  use_model(bytes, size);
   for (size_t i = 0; i < 2 * sizeof tensors / sizeof *tensors; i++) {
     fault why = {""};
     table_file *t = table_open_memory(bytes, size, tensors[i / 2], i % 2 ? TABLE_ARRAY : TABLE_WHOLE, &why);

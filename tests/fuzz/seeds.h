@@ -5,6 +5,7 @@
 
 #include "files/npy.h"
 #include "files/safetensors.h"
+#include "tests/gguf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,12 @@ static const char *const seed_texts[] = {
     "{\"context\": {\"posenc_schema\": \"posenc-bench-2\"}, \"benchmarks\": [{\"name\": \"hot/a/naive/x\", "
     "\"run_type\": "
     "\"iteration\", \"real_time\": 1.5, \"cpu_time\": 1.5, \"time_unit\": \"ns\"}]}",
+    "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 2, \"rope_theta\": 5e5, "
+    "\"rope_local_base_freq\": 1e4, \"rope_scaling\": {\"type\": \"yarn\", \"factor\": 4.0, \"mscale\": 1, "
+    "\"original_max_position_embeddings\": 8192}, \"partial_rotary_factor\": 0.5}",
+    "{\"text_config\": {\"head_dim\": 8, \"rope_parameters\": {\"full_attention\": {\"rope_type\": \"longrope\", "
+    "\"rope_theta\": 1, \"short_factor\": [1, 2, 3, 4], \"long_factor\": [1, 2, 3, 4], \"factor\": 2, "
+    "\"original_max_position_embeddings\": 64}}}}",
     "{\"schema\": \"posenc-baseline-1\", \"libc\": \"glibc\", \"kernel_abi\": 1, \"seed\": 1, \"budget\": 1, "
     "\"entries\": [{"
     "\"kernel\": \"naive\", \"shape\": {}, \"max_ulp\": 1, \"digest\": \"0123456789abcdef\"}]}"};
@@ -34,7 +41,8 @@ enum {
   SEED_FILES = 9,
   SEED_TEXTS = sizeof seed_texts / sizeof *seed_texts,
   SEED_TABLES = 8,
-  SEEDS = SEED_FILES + SEED_TABLES + SEED_TEXTS
+  SEED_OTHERS = SEED_FILES + SEED_TABLES + SEED_TEXTS,
+  SEEDS = SEED_OTHERS + 1
 };
 
 /* Headers of .npy, by version, and of safetensors, version 0. */
@@ -64,9 +72,31 @@ static inline void seed_file(seed *s, int version, const char *text) {
   s->size = at + width + length + 64;
 }
 
+/* A model of llama.cpp. */
+static inline void seed_gguf(seed *s) {
+  static const float factors[] = {1.0f, 1.5f, 4.0f, 8.0f};
+  gguf_file f = gguf_begin("llama");
+  gguf_add_u32(&f, "llama.context_length", 4096);
+  gguf_add_u32(&f, "llama.rope.dimension_count", 8);
+  gguf_add_f32(&f, "llama.rope.freq_base", 500000.0f);
+  gguf_add_text(&f, "llama.rope.scaling.type", "linear");
+  gguf_add_strings(&f, "tokenizer.ggml.tokens", 3);
+  gguf_add_tensor(&f, "output.weight", NULL, 9);
+  gguf_add_tensor(&f, "rope_freqs.weight", factors, 4);
+  gguf_end(&f);
+  if (f.size > sizeof s->bytes) abort();
+  memcpy(s->bytes, f.bytes, f.size);
+  s->size = f.size;
+  gguf_free(&f);
+}
+
 /* Number 0 .. SEEDS-1. */
 static inline void seed_make(int number, seed *s) {
   memset(s, 0, sizeof *s);
+  if (number == SEED_OTHERS) {
+    seed_gguf(s);
+    return;
+  }
   if (number < SEED_FILES) {
     seed_file(s, seed_headers[number].version, seed_headers[number].text);
     return;

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "cli/model.h"
+
+#include "common/field.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Makes the option as if it were given with this number, so that what depends on it is asked for. */
+static void give(options *given, enum option_code code, int64_t value) {
+  char *text = NULL;
+  if (asprintf(&text, "%" PRId64, value) < 0) die("out of memory");
+  given->texts[code] = text; /* until the program ends */
+}
+
+static void tell(const char *text, void *argument) {
+  const options *given = argument;
+  note("%s: %s", given->config, text);
+}
+
+/* Options that explain a config, without one. */
+static void refuse_alone(const options *given) {
+  if (given->layer_type) die_value("--layer-type", given->layer_type, "needs --config");
+  if (is_given(given, OPTION_CONTEXT)) die_value("--context", given->texts[OPTION_CONTEXT], "needs --config");
+}
+
+int64_t model_length(const options *given, const posenc_problem *problem) {
+  double last = -1.0;
+  int64_t length;
+  if (given->context) return given->context;
+  for (int64_t row = 0; problem->positions && row < problem->rows; row++) last = fmax(last, problem->positions[row]);
+  if (problem->positions) return last < 0x1p40 ? (int64_t)last + 1 : INT64_C(1) << 40;
+  return __builtin_add_overflow(problem->first, problem->rows, &length) || length > INT64_C(1) << 40 ? INT64_C(1) << 40
+                                                                                                     : length;
+}
+
+void take_model_length(options *given) {
+  if (!given->model || is_given(given, OPTION_SCALING)) return;
+  given->problem.scaling = model_scaling(&given->rope, model_length(given, &given->problem));
+  given->factors = given->rope.factor_count;
+}
+
+/* Columns: of tables those that are turned, of an array for rope those of a head. Of a table in a file they are the
+   file's. */
+static void take_columns(options *given) {
+  const unsigned by = given->self->bit;
+  const model_rope *rope = &given->rope;
+  if (is_given(given, OPTION_DIM) || !rope->has_dim) return;
+  if (by & (IDENTIFY | CHECK) && given->problem.op != POSENC_ROPE) return;
+  given->problem.dim = by & PROBE ? rope->head : rope->dim;
+  give(given, OPTION_DIM, given->problem.dim);
+}
+
+static void take_pairs(options *given) {
+  given->problem.layout = given->rope.pairs;
+  if (!given->rope.has_pairs) note("%s: how columns pair is not known of this model; halves are taken", given->config);
+}
+
+static void take_rows(options *given) {
+  const bool is_counted = given->self->bit & (WRITE | VERIFY | BENCH | CHOOSE | REPORT);
+  if (!is_counted || is_given(given, OPTION_LEN) || given->problem.positions || given->rope.positions <= 0) return;
+  given->problem.rows = given->rope.positions;
+  give(given, OPTION_LEN, given->problem.rows);
+}
+
+void take_model(options *given) {
+  fault why;
+  if (!given->config) {
+    refuse_alone(given);
+    return;
+  }
+  given->model = model_open(given->config, &why);
+  if (!given->model) die_value("--config", given->config, why.text);
+  /* What a table is compared with may be the rope of any layers. */
+  if (given->self->bit == IDENTIFY && !given->layer_type && model_layers(given->model)) return;
+  if (!model_rope_of(given->model, given->layer_type, tell, given, &given->rope, &why))
+    die_value("--config", given->config, why.text);
+  if (given->self->bit == IDENTIFY) return;
+  if (!is_given(given, OPTION_BASE) && !is_given(given, OPTION_CHOOSE_BASE)) given->problem.base = given->rope.base;
+  if (given->problem.op == POSENC_ROPE && !is_given(given, OPTION_LAYOUT)) take_pairs(given);
+  take_columns(given);
+  take_rows(given);
+  take_model_length(given);
+}
+
+void model_problems(const options *given, const stored *at, suspect_list *expected, suspect_list *mistakes) {
+  const size_t layers = given->layer_type ? 1 : model_layers(given->model);
+  posenc_problem problem = given->problem;
+  if (!problem.positions) problem.rows = at->rows;
+  const int64_t length = model_length(given, &problem);
+  const bool has_base = is_given(given, OPTION_BASE) || is_given(given, OPTION_CHOOSE_BASE);
+  expected->count = mistakes->count = 0;
+  for (size_t n = 0; n == 0 || n < layers; n++) {
+    const char *layer = given->layer_type || !layers ? given->layer_type : model_layer(given->model, n);
+    model_rope rope;
+    fault why;
+    if (!model_rope_of(given->model, layer, NULL, NULL, &rope, &why)) {
+      if (layers <= 1 || (n + 1 == layers && !expected->count)) die_value("--config", given->config, why.text);
+      note("%s: %s: %s", given->config, layer, why.text);
+      continue;
+    }
+    problem = posenc_table(at->rows, rope.has_dim ? rope.dim : at->dim);
+    problem.base = has_base ? given->problem.base : rope.base;
+    problem.scaling = is_given(given, OPTION_SCALING) ? given->problem.scaling : model_scaling(&rope, length);
+    problem.scale = given->problem.scale;
+    problem.shift = given->problem.shift;
+    suspects_add(expected, &problem, "%.60s", layer ? layer : "");
+    if (expected->count == 1) model_suspects(given->model, layer, &rope, length, &problem, mistakes);
+  }
+  formula_suspects(&expected->items[0].problem, mistakes);
+}
+
+bool model_applies(const options *given, const json_t *applied, char *why, size_t size) {
+  const bool is_several = !given->layer_type && model_layers(given->model);
+  const char *layer = is_several ? model_layer(given->model, 0) : given->layer_type;
+  const char *pairs = field_string(applied, "pairs");
+  const int64_t start = field_integer(applied, "start"), dim = field_integer(applied, "dim"),
+                columns = field_integer(applied, "columns");
+  model_rope rope;
+  fault unused;
+  if (!applied || !*pairs || !model_rope_of(given->model, layer, NULL, NULL, &rope, &unused)) return true;
+  const int64_t first = is_given(given, OPTION_START) ? given->start : rope.start;
+  const bool is_head = rope.has_dim && rope.dim == dim && rope.head == columns;
+  const bool is_told = rope.has_pairs || is_given(given, OPTION_LAYOUT);
+  const posenc_layout layout = is_given(given, OPTION_LAYOUT) ? given->problem.layout : rope.pairs;
+  if (is_told && strcmp(pairs, layout_name(layout)) != 0)
+    snprintf(why, size, "%s",
+             layout == POSENC_SPLIT ? "pairs are neighbours, not halves" : "pairs are halves, not neighbours");
+  else if (is_head && start != first)
+    snprintf(why, size, "the columns from %" PRId64 " on are turned, not those from %" PRId64 " on", start, first);
+  else if (json_is_true(json_object_get(applied, "back")) != given->problem.inverse)
+    snprintf(why, size, "it turns %s", given->problem.inverse ? "forward" : "back");
+  else
+    return true;
+  return false;
+}

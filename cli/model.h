@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* --config: the formula from a model's files. */
+#ifndef POSENC_CLI_MODEL_H
+#define POSENC_CLI_MODEL_H
+
+#include "cli/options.h"
+
+/* Opens the file of --config, tells what of it cannot be in a problem, and sets what options have not set: base,
+   columns, scaling, layout of rope, number of positions. Exits if there is no such rope. Without --config, nothing. */
+void take_model(options *given);
+
+/* Sets the scaling of --config for the length of the problem's rows, or for --context. */
+void take_model_length(options *given);
+
+/* Of a file with such a table: the tables of --config, one for each kind of layers, with its name; and what may have been
+   made instead of the first. */
+void model_problems(const options *given, const stored *at, suspect_list *expected, suspect_list *mistakes);
+
+/* Whether the pairs, the first column and the direction of a rope that was found ("applied" of posenc identify) are those
+   of --config, as far as it tells them; else writes what differs. */
+bool model_applies(const options *given, const json_t *applied, char *why, size_t size);
+
+/* The length of the sequence that rows of these positions belong to: to the last of them. */
+int64_t model_length(const options *given, const posenc_problem *problem);
+
+#endif

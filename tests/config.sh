@@ -1,0 +1,216 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --config, --layer-type, --context, --expect and --as-config of the posenc command; tests/models.c has the configs.
+# shellcheck disable=SC2016,SC2086,SC2154 # the environment comes from make
+. "${srcdir:-.}/tests/command.sh"
+begins() { sed -n 1p out | grep -q -e "$1"; }
+succeeds() { posenc "$@" && [ $status -eq 0 ]; }
+tells() { # PATTERN ARGUMENT...: succeeds, with such a line on stderr
+  text=$1
+  shift
+  posenc "$@"
+  [ $status -eq 0 ] && grep -q -e "$text" err
+}
+
+cat >llama.json <<'EOF'
+{"model_type": "llama", "hidden_size": 2048, "num_attention_heads": 32, "head_dim": 64,
+ "max_position_embeddings": 4096, "rope_theta": 500000.0,
+ "rope_scaling": {"factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                  "original_max_position_embeddings": 8192, "rope_type": "llama3"}}
+EOF
+cat >deepseek.json <<'EOF'
+{"model_type": "deepseek_v3", "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "max_position_embeddings": 163840,
+ "rope_theta": 10000, "rope_scaling": {"beta_fast": 32, "beta_slow": 1, "factor": 40, "mscale": 1.0,
+ "mscale_all_dim": 1.0, "original_max_position_embeddings": 4096, "type": "yarn"}}
+EOF
+cat >gemma.json <<'EOF'
+{"text_config": {"model_type": "gemma3_text", "head_dim": 64, "rope_theta": 1000000, "rope_local_base_freq": 10000,
+ "max_position_embeddings": 100, "rope_scaling": {"factor": 8.0, "rope_type": "linear"}}}
+EOF
+cat >phi.json <<'EOF'
+{"model_type": "phi", "hidden_size": 2560, "num_attention_heads": 32, "partial_rotary_factor": 0.4,
+ "max_position_embeddings": 2048, "rope_theta": 10000.0}
+EOF
+echo '{"head_dim": 64, "max_position_embeddings": 128, "rope_theta": 1e4,
+ "rope_scaling": {"type": "dynamic", "factor": 4.0}}' >dynamic.json
+echo '{"head_dim": 64, "rope_theta": 1e4, "max_position_embeddings": 64, "rope_scaling": {"type": "yarn", "factor": 4}}' \
+  >yarn.json
+llama='--dim 64 --base 500000 --scaling llama3,factor=32'
+
+# ---- the problem ---------------------------------------------------------------------------------
+
+check 'write' ends 0 write --config llama.json -o config.npy
+posenc write --len 4096 $llama -o options.npy
+check 'writes what options describe, of all positions' cmp config.npy options.npy
+check 'an option wins' ends 0 write --config llama.json --base 9 --scaling none --dim 8 --len 5 -o config.npy
+posenc write --len 5 --dim 8 --base 9 -o options.npy
+check 'over each of its parts' cmp config.npy options.npy
+check 'a base for a length wins, too' ends 0 write --config llama.json --choose-base 512 --scaling none -o config.npy
+posenc write --len 4096 --dim 64 --choose-base 512 -o options.npy
+check 'over the base' cmp config.npy options.npy
+check 'a list of positions' ends 0 write --config llama.json --positions 3,-1,7 -o config.npy
+posenc write --positions 3,-1,7 $llama -o options.npy
+check 'replaces all positions' cmp config.npy options.npy
+check 'some columns of a head' ends 0 write --config phi.json -o config.npy
+posenc write --len 2048 --dim 32 -o options.npy
+check 'are the table' cmp config.npy options.npy
+check 'layers' ends 0 write --config gemma.json --layer-type full_attention -o config.npy
+posenc write --len 100 --dim 64 --base 1e6 --scaling linear,factor=8 -o options.npy
+check 'of full attention have base and scaling' cmp config.npy options.npy
+check 'others' ends 0 write --config gemma.json --layer-type sliding_attention -o config.npy
+posenc write --len 100 --dim 64 -o options.npy
+check 'have their own base' cmp config.npy options.npy
+check 'dynamic' ends 0 write --config dynamic.json --len 256 -o config.npy
+posenc write --len 256 --dim 64 --scaling dynamic,factor=4,original=128,length=256 -o options.npy
+check 'depends on the rows' cmp config.npy options.npy
+check 'or' ends 0 write --config dynamic.json --context 256 --len 100 -o config.npy
+posenc write --len 100 --dim 64 --scaling dynamic,factor=4,original=128,length=256 -o options.npy
+check 'on --context' cmp config.npy options.npy
+posenc write --len 300 --dim 64 --scaling dynamic,factor=4,original=128,length=300 -o config.npy
+check 'also in check' ends 0 check config.npy --config dynamic.json --max-ulp 0.51
+check 'and identify' ends 0 identify config.npy --config dynamic.json
+check 'which fails of another length' ends 1 identify config.npy --config dynamic.json --context 4096
+for command in 'verify --brief --search 0 --kernel cr-portable' 'bench --min-time 0.001 --kernel cr-portable' \
+  'choose --kernel cr-portable,rotation-portable'; do
+  check "${command%% *}" succeeds $command --config llama.json --len 16 --format json
+  check 'has its shape' says '"16x64-base500000-llama3,factor=32"\|"rows": 16'
+done
+unset command
+check 'probe has all columns of a head' ends 0 probe --config phi.json --len 3 -o config.npy
+check 'of the file' eval 'refused_dim=$(head -c 128 config.npy | tr -d "\\0" | grep -c "(1, 3, 1, 80)"); [ "$refused_dim" = 1 ]'
+check 'what is not in a problem is told' tells 'p\.json: rope_depth 3 is not looked at' \
+  write --config p.json --len 2 -o config.npy <<EOF
+$(echo '{"head_dim": 8, "rope_theta": 100, "rope_depth": 3}' >p.json)
+EOF
+
+"${abs_top_builddir:-.}/tests/fuzz/drive" . || exit 99
+gguf=$(grep -l '^GGUF' seed-*)
+check 'a GGUF file' ends 0 write --config "$gguf" --len 10 -o config.npy
+posenc write --len 10 --dim 8 --base 500000 --scaling longrope,factors=1:1.5:4:8 -o options.npy
+check 'has base, columns, and factors of frequencies' cmp config.npy options.npy
+
+refused '--config nowhere\.json: No such file' write --config nowhere.json -o x.npy
+refused '--config gemma\.json: layers have several ropes, --layer-type chooses: full_attention, sliding_attention' \
+  write --config gemma.json -o x.npy
+refused '--config llama\.json: all layers have one rope' write --config llama.json --layer-type full_attention -o x.npy
+refused '--layer-type full: needs --config' write --layer-type full --len 3 --dim 8 -o x.npy
+refused '--context 5: needs --config' write --context 5 --len 3 --dim 8 -o x.npy
+refused '--output llama\.json: --config reads it' write --config llama.json -o llama.json
+refused '--expect bsae: no such key; did you mean .base' identify options.npy --expect bsae=1
+refused 'is no key=value' check options.npy --expect base
+
+# ---- a table and a config -------------------------------------------------------------------------
+
+disagrees() { # CAUSE CONFIG OPTIONS OF WRITE...: what identify says of such a table
+  cause=$1 config=$2
+  shift 2
+  "$POSENC" write --len 2000 "$@" -o theirs.npy
+  ends 1 identify theirs.npy --config $config && says "^config  *DISAGREES: $cause\$"
+}
+check 'the scaling is left out' disagrees 'the scaling is left out' llama.json --dim 64 --base 500000
+check 'the base' disagrees 'the base is 10000, not 500000' llama.json --dim 64
+check 'linear' disagrees 'all frequencies are divided by the factor, 32' llama.json --dim 64 --base 500000 --scale 0.03125
+check "another model's factor" disagrees 'the factor is 8, not 32' llama.json --dim 64 --base 500000 --scaling llama3
+check 'all columns' disagrees 'all 80 columns of a head are turned, not 32 of them' phi.json --dim 80
+check 'frequencies' disagrees 'the frequencies are those of all 80 columns of a head' phi.json --dim 32 --shift -24
+check 'other columns' disagrees '16 columns are turned, not 32' phi.json --dim 16
+yarn=yarn,factor=40,original=4096
+check 'mscale' disagrees "the attention factor is 0.1 ln factor + 1, not the config's" deepseek.json --dim 64 --scaling $yarn
+check 'the attention factor' disagrees 'the attention factor is 1.5, not 1' \
+  deepseek.json --dim 64 --scaling $yarn,attention=1.5
+check 'squared' disagrees 'the attention factor is squared' yarn.json --dim 64 --scaling yarn,factor=4,original=64,attention=1.2964769927807806
+check 'truncate' disagrees 'the ends of the ramp are not rounded to whole numbers' \
+  deepseek.json --dim 64 --scaling $yarn,attention=1,truncate=no
+check 'the original length' disagrees 'the original length is max_position_embeddings, 163840' \
+  deepseek.json --dim 64 --scaling yarn,factor=40,original=163840,attention=1
+"$POSENC" probe --len 300 --dim 64 -o noise.npy
+check 'no table' ends 1 identify noise.npy --config llama.json
+check 'is none of a config' says '^config  *DISAGREES: not a sinusoidal table'
+
+agrees() { # NAME CONFIG OPTIONS OF WRITE...
+  name=$1 config=$2
+  shift 2
+  "$POSENC" write --len 2000 "$@" -o theirs.npy
+  ends 0 identify theirs.npy --config $config && says "^config  *agrees: $name\$"
+}
+for dtype in f32 f64 f16 bf16; do
+  check "$dtype" agrees llama.json llama.json $llama --dtype $dtype
+  check "$dtype, far away" agrees deepseek.json deepseek.json --dim 64 --scaling $yarn,attention=1 --dtype $dtype \
+    --offset 30000
+done
+check 'a rope cache' eval \
+  '"$POSENC" write --len 999 --op rope-cache $llama -o theirs.npy && ends 0 identify theirs.npy --config llama.json'
+check 'a recipe of f32' agrees 'gemma\.json, sliding_attention' gemma.json --dim 64 --kernel recipe/hf-rope
+check 'positions in bf16' agrees 'gemma\.json, sliding_attention' gemma.json --dim 64 --kernel recipe/bf16-positions
+check 'and another base' disagrees 'the base is 500, not 10000' phi.json --dim 32 --base 500 --kernel recipe/bf16-positions
+echo '{"head_dim": 64, "rope_parameters": {"full_attention": {"partial_rotary_factor": 0.25, "rope_theta": 1e6,
+ "rope_type": "proportional"}, "sliding_attention": {"rope_theta": 1e4, "rope_type": "default"}}}' >gemma4.json
+"$POSENC" write --len 200 --dim 64 -o sliding.npy
+check 'layers without a table' tells 'gemma4\.json: full_attention: rope_p.*proportional: columns' \
+  identify sliding.npy --config gemma4.json
+check 'beside others' says '^config  *agrees: gemma4\.json, sliding_attention$'
+check 'layers by name' eval '! ends 0 identify theirs.npy --config gemma.json --layer-type full_attention'
+
+"$POSENC" write --len 2000 --dim 64 --base 500000 -o theirs.npy
+check 'check: wrong values' ends 1 check theirs.npy --config llama.json --max-ulp 1
+check 'have a cause' says '^likely cause  *the scaling is left out$'
+check 'check without a limit' ends 1 check theirs.npy --config llama.json
+check 'fails by the config' says '^FAIL: config: the scaling is left out$'
+check 'in TAP' eval 'ends 1 check theirs.npy --config llama.json --format tap; says "^not ok 6 .* config .*left out"'
+check 'in JUnit' eval 'ends 1 check theirs.npy --config llama.json --format junit; says "name=.config.><failure message"'
+check 'in JSON' eval 'ends 1 check theirs.npy --config llama.json --max-ulp 1 --format json; says "\"cause\": \"the sca"'
+check 'an option of the problem' ends 0 check theirs.npy --config llama.json --scaling none --max-ulp 1
+"$POSENC" write --len 2000 $llama -o theirs.npy
+check 'right values' ends 0 check theirs.npy --config llama.json --max-ulp 1
+check 'need no config' eval '! says "^config"'
+check 'and without a limit' ends 0 check theirs.npy --config llama.json
+check 'agree' says '^PASS: config: llama\.json$'
+
+# An x of (1, 0): its pairs become cosine and sine.
+list=$(yes 0 | head -100 | paste -s -d , -)
+"$POSENC" write --positions "$list" --dim 64 --layout split-cs -o x.npy
+"$POSENC" write --len 100 $llama --layout split-cs -o turned.npy
+check 'rope: the layout of the model' ends 0 check --op rope --x x.npy turned.npy --config llama.json --max-ulp 2
+check 'is found, too' ends 0 identify --op rope --x x.npy turned.npy --config llama.json --expect layout=split,op=rope
+"$POSENC" write --positions "$list" --dim 64 --layout interleaved-cs -o y.npy
+"$POSENC" write --len 100 $llama --layout interleaved-cs -o pairs.npy
+check 'pairs of another model' ends 1 identify --op rope --x y.npy pairs.npy --config llama.json
+check 'are none of this one' says '^config  *DISAGREES: pairs are neighbours, not halves$'
+check 'unless that is told' ends 0 check --op rope --x y.npy pairs.npy --config llama.json --layout interleaved
+"$POSENC" write --len 100 --dim 64 --base 500000 --layout split-cs -o turned.npy
+check 'without scaling' ends 1 check --op rope --x x.npy turned.npy --config llama.json --max-ulp 2
+check 'has that cause' says '^likely cause  *the scaling is left out$'
+check 'also without a limit' ends 1 check --op rope --x x.npy turned.npy --config llama.json
+check 'and found' eval 'ends 1 identify --op rope --x x.npy turned.npy --config llama.json; says "^config .*left out"'
+check 'nothing' ends 1 identify --op rope --x x.npy x.npy --config llama.json --expect base=1
+check 'disagrees' says '^config  *DISAGREES: no rope of x.npy'
+
+# ---- --as-config and --expect ---------------------------------------------------------------------
+
+back() { # CONFIG: the fragment that identify makes of its table makes the table
+  "$POSENC" write --config $1 --len 2000 -o theirs.npy 2>err
+  posenc identify theirs.npy --as-config -o again.json
+  [ $status -eq 0 ] && ends 0 check theirs.npy --config again.json --max-ulp 0.51
+}
+for config in llama.json deepseek.json phi.json; do check "$config and back" back $config; done
+check 'of rope' ends 0 identify --op rope --x x.npy turned.npy --as-config
+check 'with the head of x' says '"head_dim": 64'
+"$POSENC" write --len 500 --dim 64 --shift 1 -o whisper.npy
+posenc identify whisper.npy --as-config
+check 'a shift' test $status -eq 1
+check 'is in no config' grep -q 'whisper\.npy: no config makes it: configs have no shift' err
+refused '--format json: cannot be combined with --as-config' identify whisper.npy --as-config --format json
+
+check 'expected' ends 0 identify whisper.npy --expect base=10000,shift=1,layout=interleaved,scaling=none,dtype=f32,offset=0
+check 'is told' says '^expect  *agrees: base=10000,shift=1'
+check 'not expected' ends 1 identify whisper.npy --expect shift=0,layout=split,dim=64
+check 'is what differs' says '^expect  *DISAGREES: shift is 1, not 0, layout is interleaved, not split$'
+check 'check' ends 1 check whisper.npy --shift 1 --max-ulp 1 --expect scaling=yarn,base=1e4
+check 'fails, though values are right' says '^FAIL: expect: scaling is none, not yarn$'
+check 'or passes' ends 0 check whisper.npy --shift 1 --max-ulp 1 --expect base=1e4,dim=64
+"$POSENC" write --len 2000 --dim 64 --scaling yarn,factor=16,original=4096 -o yarn.npy
+check 'keys of a scaling' ends 0 identify yarn.npy --expect scaling=yarn,factor=16,attention=1.277258872
+check 'that differ' ends 1 identify yarn.npy --expect factor=8,attention=1
+check 'with the attention factor' says 'factor is 16, not 8, attention is 1\.277258872, not 1'
+plan
+exit $tap_failed

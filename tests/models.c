@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* Ropes from models' configs: facts of public models, keys that cannot be represented, and the way back. */
+#include "common/scaling.h"
+#include "models/model.h"
+#include "tests/families.h"
+#include "tests/gguf.h"
+#include "tests/tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- facts of public models --------------------------------------------------------------------- */
+
+/* The text with its quotes as JSON has them; to be freed. */
+static char *quoted(const char *text) {
+  char *json = strdup(text);
+  for (char *c = json; json && *c; c++)
+    if (*c == '\'') *c = '"';
+  if (!json) abort();
+  return json;
+}
+
+static model *open_text(const char *text, fault *why) {
+  char *json = quoted(text);
+  model *m = model_open_memory(json, strlen(json), why);
+  free(json);
+  return m;
+}
+
+static char *scaling_text(const posenc_scaling *scaling, int64_t dim) {
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  if (!stream) abort();
+  scaling_write(scaling, dim, stream);
+  fclose(stream);
+  return text;
+}
+
+static void check_family(const family *f) {
+  fault why = {""};
+  model_rope rope = {0};
+  model *m = open_text(f->config, &why);
+  const bool is_read = m && model_rope_of(m, f->layer, NULL, NULL, &rope, &why);
+  if (!ok(is_read, "%s", f->name)) printf("# %s\n", why.text);
+  if (is_read) {
+    const posenc_scaling scaling = model_scaling(&rope, f->length);
+    char *text = scaling_text(&scaling, rope.dim);
+    ok(rope.base == f->base && rope.dim == f->dim && rope.head == f->head && rope.positions == f->positions &&
+           rope.pairs == f->pairs && rope.has_pairs && rope.start + (f->head == 192 ? 64 : rope.dim) <= rope.head,
+       "%s: base %g, %d of %d columns, %d positions", f->name, rope.base, (int)rope.dim, (int)rope.head,
+       (int)rope.positions);
+    ok(strncmp(text, f->scaling, strlen(f->scaling)) == 0 && fabs(scaling.attention - f->attention) <= 0.0,
+       "%s: scaling %.80s", f->name, text);
+    free(text);
+  }
+  model_close(m);
+}
+
+/* ---- what is refused, and what is told ----------------------------------------------------------- */
+
+#define HEAD "'model_type':'x','head_dim':64,'max_position_embeddings':4096,"
+
+static const struct {
+  const char *config, *layer, *words;
+} refused[] = {
+    {"[1]", NULL, "neither a config.json nor a GGUF file"},
+    {"{'a':1,}", NULL, "line 1: "},
+    {"{'a':1,'a':2}", NULL, "line 1: duplicate"},
+    {"{'hidden_size':768,'num_attention_heads':12,'model_type':'bert'}", NULL, "none of its keys is about rope"},
+    {"{" HEAD "'rope_theta':'large'}", NULL, "rope_theta \"large\": no number"},
+    {"{" HEAD "'rope_theta':9007199254740993}", NULL, "rope_theta 9007199254740993: an integer that is no double"},
+    {"{" HEAD "'rope_theta':-1}", NULL, "its rope is refused: "},
+    {"{'head_dim':64.5,'rope_theta':1e4}", NULL, "head_dim 64.5: no whole number"},
+    {"{'head_dim':0,'rope_theta':1e4}", NULL, "head_dim 0: no number of columns"},
+    {"{'head_dim':66,'rope_theta':1e4,'partial_rotary_factor':0.5}", NULL, "33 columns are turned, which is odd"},
+    {"{" HEAD "'rope_theta':1e4,'partial_rotary_factor':1.5}", NULL, "partial_rotary_factor 1.5: no share"},
+    {"{" HEAD "'rope_theta':1e4,'rope_scaling':4}", NULL, "rope_scaling 4: no object"},
+    {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'factor':4}}", NULL, "rope_type is missing"},
+    {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'linear'}}", NULL, "factor is missing"},
+    {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'warped'}}", NULL,
+     "rope_scaling.type warped: that scaling is not known"},
+    {"{'text_config':{'head_dim':16,'global_head_dim':32,'rope_parameters':{'full_attention':{"
+     "'partial_rotary_factor':0.25,'rope_theta':1e6,'rope_type':'proportional'},'sliding_attention':{"
+     "'rope_theta':1e4,'rope_type':'default'}}}}",
+     "full_attention", "rope_parameters.full_attention.rope_type proportional: columns"},
+    {"{" HEAD "'rope_parameters':{'rope_theta':1e4,'rope_type':'default','warp':3}}", NULL,
+     "rope_parameters.warp 3: what it means is not known"},
+    {"{" HEAD "'rope_scaling':{'type':'llama3','factor':8,'low_freq_factor':1,'high_freq_factor':4}}", NULL,
+     "original_max_position_embeddings is missing"},
+    {"{" HEAD "'rope_scaling':{'type':'longrope','factor':8,'short_factor':[1,2],'long_factor':[1,2]}}", NULL,
+     "rope_scaling.short_factor: 2 factors, and 32 pairs are turned"},
+    {"{" HEAD "'rope_scaling':{'type':'dynamic','alpha':1.1}}", NULL, "rope_scaling.alpha 1.1: "},
+    {"{" HEAD "'rope_scaling':{'type':'yarn','factor':0.5}}", NULL, "its rope is refused: "},
+    {"{" HEAD "'rope_scaling':{'type':'yarn','factor':4,'truncate':1}}", NULL, "truncate 1: not true or false"},
+    {"{" HEAD "'alibi':true,'rope_theta':1e4}", NULL, "alibi true: the model has no rope"},
+    {"{" HEAD "'rotary_emb_base':1e4,'rotary_emb_scale_base':512}", NULL, "rotary_emb_scale_base 512: xPos"},
+    {"{" HEAD "'rope_theta':1e6,'rope_local_base_freq':1e4}", NULL,
+     "layers have several ropes, --layer-type chooses: full_attention, sliding_attention"},
+    {"{" HEAD "'rope_theta':1e6,'rope_local_base_freq':1e4}", "middle", "no such layers; it has full_attention, "},
+    {"{" HEAD "'rope_theta':1e6}", "full_attention", "all layers have one rope"},
+};
+
+static void check_refused(size_t n) {
+  fault why = {""};
+  model_rope rope;
+  model *m = open_text(refused[n].config, &why);
+  const bool is_read = m && model_rope_of(m, refused[n].layer, NULL, NULL, &rope, &why);
+  if (!ok(!is_read && strstr(why.text, refused[n].words), "refused: %s", refused[n].words))
+    printf("# %s\n", is_read ? "accepted" : why.text);
+  model_close(m);
+}
+
+static const struct {
+  const char *config, *words;
+} told[] = {
+    {"{" HEAD "'rope_scaling':null}", "the base is not in it; 10000 is taken"},
+    {"{'model_type':'gpt_oss','rope_scaling':null}", "head_dim is not in it; gpt_oss's default, 64, is taken"},
+    {"{" HEAD "'rope_theta':1e4,'no_rope_layers':[1,0]}", "no_rope_layers [1, 0] is not looked at"},
+    {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'linear','factor':2,'beta_fast':32}}",
+     "rope_scaling.beta_fast 32 has no effect there"},
+    {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'default','mrope_section':[8,12,12]}}",
+     "rope_scaling.mrope_section [8, 12, 12]: the positions of all axes are taken as equal"},
+    {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'yarn','factor':4,'mscale':0.7}}",
+     "rope_scaling.mscale has no effect, as mscale_all_dim is missing or 0"},
+    {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'yarn','factor':4,'finetuned':true}}", NULL},
+    {"{" HEAD "'rope_theta':1e4,'layer_norm_eps':1e-5,'model_name':'europe'}", NULL},
+};
+
+static void note_words(const char *text, void *argument) {
+  char *all = argument;
+  snprintf(all + strlen(all), 2000 - strlen(all), "%s\n", text);
+}
+
+static void check_told(size_t n) {
+  char all[2000] = "";
+  fault why = {""};
+  model_rope rope;
+  model *m = open_text(told[n].config, &why);
+  const bool is_read = m && model_rope_of(m, NULL, note_words, all, &rope, &why);
+  const bool as_wanted = is_read && (told[n].words ? strstr(all, told[n].words) != NULL : !*all);
+  if (!ok(as_wanted, "told: %s", told[n].words ? told[n].words : "nothing")) printf("# %s%s\n", all, why.text);
+  model_close(m);
+}
+
+/* ---- the length of the sequence ------------------------------------------------------------------ */
+
+static void check_lengths(void) {
+  static const char dynamic[] = "{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'dynamic','factor':2}}";
+  fault why;
+  model_rope rope = {0};
+  model *m = open_text(dynamic, &why);
+  ok(m && model_rope_of(m, NULL, NULL, NULL, &rope, &why), "dynamic is read");
+  const posenc_scaling s = model_scaling(&rope, 8192);
+  ok(s.kind == POSENC_SCALING_DYNAMIC && s.length == 8192 && s.original == 4096 && s.factor == 2.0,
+     "dynamic of a sequence of 8192 positions");
+  model_close(m);
+}
+
+/* mscale and mscale_all_dim that differ, and an attention factor beside them. */
+static void check_attention(void) {
+  static const struct {
+    const char *keys;
+    double attention;
+  } cases[] = {{"'mscale':1.0,'mscale_all_dim':0.5", (0.1 * 3.6888794541139363 + 1) / (0.05 * 3.6888794541139363 + 1)},
+               {"'mscale':1.0,'mscale_all_dim':0.5,'attention_factor':1.25", 1.25},
+               {"'mscale':1.0,'mscale_all_dim':0", 0.0},
+               {"'beta_fast':0", 0.0}};
+  for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+    char config[400];
+    fault why = {""};
+    model_rope rope = {0};
+    snprintf(config, sizeof config, "{" HEAD "'rope_scaling':{'type':'yarn','factor':40,%s}}", cases[n].keys);
+    model *m = open_text(config, &why);
+    ok(m && model_rope_of(m, NULL, NULL, NULL, &rope, &why) &&
+           fabs(rope.scaling.attention - cases[n].attention) <= 1e-15 && rope.scaling.high == 32.0,
+       "yarn with %s: attention %.17g", cases[n].keys, rope.scaling.attention);
+    model_close(m);
+  }
+}
+
+/* ---- GGUF ---------------------------------------------------------------------------------------- */
+
+/* Writes of convert_hf_to_gguf.py for these models, in small. */
+static void check_gguf(void) {
+  gguf_file f = gguf_begin("llama");
+  fault why = {""};
+  model_rope rope = {0};
+  float factors[32];
+  for (int i = 0; i < 32; i++) factors[i] = i < 15 ? 1.0f : i < 22 ? 1.5f + (float)i : 32.0f;
+  gguf_add_u32(&f, "llama.context_length", 131072);
+  gguf_add_u32(&f, "llama.embedding_length", 2048);
+  gguf_add_u32(&f, "llama.attention.head_count", 32);
+  gguf_add_u32(&f, "llama.rope.dimension_count", 64);
+  gguf_add_f32(&f, "llama.rope.freq_base", 500000.0f);
+  gguf_add_strings(&f, "tokenizer.ggml.tokens", 3);
+  gguf_add_tensor(&f, "token_embd.weight", NULL, 96);
+  gguf_add_tensor(&f, "rope_freqs.weight", factors, 32);
+  gguf_end(&f);
+  model *m = model_open_memory(f.bytes, f.size, &why);
+  if (!ok(m && model_rope_of(m, NULL, NULL, NULL, &rope, &why), "a GGUF file of Llama 3.2 1B"))
+    printf("# %s\n", why.text);
+  ok(rope.base == 500000.0 && rope.dim == 64 && rope.head == 64 && rope.positions == 131072 &&
+         rope.pairs == POSENC_INTERLEAVED,
+     "its base, columns and pairs, which are neighbours in llama.cpp");
+  ok(rope.scaling.kind == POSENC_SCALING_LONGROPE && rope.scaling.factors && rope.scaling.factors[14] == 1.0 &&
+         rope.scaling.factors[16] == 17.5 && rope.scaling.factors[31] == 32.0 && rope.scaling.attention == 1.0,
+     "its factors of frequencies");
+  model_close(m);
+  gguf_free(&f);
+
+  f = gguf_begin("deepseek2");
+  gguf_add_u32(&f, "deepseek2.context_length", 163840);
+  gguf_add_u32(&f, "deepseek2.attention.key_length", 192);
+  gguf_add_u32(&f, "deepseek2.rope.dimension_count", 64);
+  gguf_add_f32(&f, "deepseek2.rope.freq_base", 10000.0f);
+  gguf_add_text(&f, "deepseek2.rope.scaling.type", "yarn");
+  gguf_add_f32(&f, "deepseek2.rope.scaling.factor", 40.0f);
+  gguf_add_u32(&f, "deepseek2.rope.scaling.original_context_length", 4096);
+  gguf_add_f32(&f, "deepseek2.rope.scaling.yarn_log_multiplier", 0.1f);
+  gguf_end(&f);
+  m = model_open_memory(f.bytes, f.size, &why);
+  ok(m && model_rope_of(m, NULL, NULL, NULL, &rope, &why) && rope.dim == 64 && rope.head == 192 &&
+         rope.scaling.kind == POSENC_SCALING_YARN && rope.scaling.factor == 40.0 && rope.scaling.original == 4096 &&
+         rope.scaling.attention == 1.0,
+     "a GGUF file of DeepSeek V3: yarn without an attention factor");
+  model_close(m);
+  gguf_free(&f);
+}
+
+/* Factors by the length of the sequence. */
+static void check_gguf_longrope(void) {
+  gguf_file f = gguf_begin("phi3");
+  fault why = {""};
+  model_rope rope = {0};
+  float factors[32];
+  for (int i = 0; i < 32; i++) factors[i] = 1.0f + (float)(i / 8);
+  gguf_add_u32(&f, "phi3.context_length", 131072);
+  gguf_add_u32(&f, "phi3.rope.dimension_count", 64);
+  gguf_add_u32(&f, "phi3.rope.scaling.original_context_length", 4096);
+  gguf_add_f32(&f, "phi3.rope.scaling.attn_factor", 1.25f);
+  gguf_add_tensor(&f, "rope_factors_long.weight", factors, 32);
+  factors[3] = 3.0f;
+  gguf_add_tensor(&f, "rope_factors_short.weight", factors, 32);
+  gguf_end(&f);
+  model *m = model_open_memory(f.bytes, f.size, &why);
+  ok(m && model_rope_of(m, NULL, NULL, NULL, &rope, &why) && rope.base == 10000.0 && rope.pairs == POSENC_SPLIT &&
+         model_scaling(&rope, 4096).factors[3] == 3.0 && model_scaling(&rope, 4097).factors[3] == 1.0 &&
+         rope.scaling.attention == 1.25 && rope.longer.attention == 1.25,
+     "a GGUF file of Phi 3: factors by length, halves");
+  model_close(m);
+  gguf_free(&f);
+}
+
+static void check_bad_gguf(void) {
+  fault why = {""};
+  gguf_file f = gguf_begin("llama");
+  gguf_add_f32(&f, "llama.rope.freq_base", NAN);
+  gguf_end(&f);
+  ok(!model_open_memory(f.bytes, f.size, &why) && strstr(why.text, "llama.rope.freq_base: a number is not finite"),
+     "GGUF: %s", why.text);
+  gguf_free(&f);
+  f = gguf_begin("llama");
+  gguf_add_u32(&f, "llama.rope.dimension_count", 64);
+  gguf_add_u32(&f, "llama.rope.dimension_count", 64);
+  gguf_end(&f);
+  ok(!model_open_memory(f.bytes, f.size, &why) && strstr(why.text, "it is there twice"), "GGUF: %s", why.text);
+  for (size_t size = 4; size < f.size; size++)
+    if (model_open_memory(f.bytes, size, &why) || !strstr(why.text, "header")) {
+      ok(false, "GGUF cut at %zu: %s", size, why.text);
+      break;
+    }
+  f.bytes[4] = 1;
+  ok(!model_open_memory(f.bytes, f.size, &why) && strstr(why.text, "GGUF version 1"), "GGUF: %s", why.text);
+  gguf_free(&f);
+}
+
+/* ---- the way back -------------------------------------------------------------------------------- */
+
+/* A config that is made of a problem gives the problem. */
+static void check_fragment(const family *f) {
+  fault why = {""};
+  model_rope rope, again;
+  model *m = open_text(f->config, &why);
+  if (!m || !model_rope_of(m, f->layer, NULL, NULL, &rope, &why)) return;
+  posenc_problem problem = posenc_table(1, rope.dim);
+  problem.base = rope.base;
+  problem.scaling = model_scaling(&rope, f->length);
+  json_t *fragment = model_fragment(&problem, &why);
+  if (problem.scaling.kind == POSENC_SCALING_DYNAMIC) {
+    ok(!fragment && strstr(why.text, "dynamic"), "no config from dynamic: %s", why.text);
+  } else {
+    if (fragment) model_fragment_head(fragment, rope.dim, rope.start, rope.head);
+    char *text = json_dumps(fragment, 0);
+    model *other = text ? model_open_memory(text, strlen(text), &why) : NULL;
+    const bool is_read = other && model_rope_of(other, NULL, NULL, NULL, &again, &why);
+    const posenc_scaling scaling = model_scaling(&again, f->length);
+    char *one = scaling_text(&problem.scaling, rope.dim), *two = is_read ? scaling_text(&scaling, again.dim) : NULL;
+    ok(two && again.base == rope.base && again.dim == rope.dim && again.head == rope.head && strcmp(one, two) == 0,
+       "%s from its own fragment: %.100s", f->name, text ? text : why.text);
+    free(one);
+    free(two);
+    free(text);
+    model_close(other);
+  }
+  json_decref(fragment);
+  model_close(m);
+}
+
+static void check_no_fragment(void) {
+  fault why = {""};
+  posenc_problem problem = posenc_table(8, 64);
+  problem.shift = 1.0;
+  ok(!model_fragment(&problem, &why) && strstr(why.text, "shift"), "no config with a shift: %s", why.text);
+  problem.shift = 0.0;
+  problem.scaling.attention = 1.5;
+  ok(!model_fragment(&problem, &why) && strstr(why.text, "attention"), "none with an attention factor alone");
+}
+
+/* ---- suspects ------------------------------------------------------------------------------------ */
+
+static const suspect *find_suspect(const suspect_list *list, const char *words) {
+  for (size_t n = 0; n < list->count; n++)
+    if (strstr(list->items[n].text, words)) return &list->items[n];
+  return NULL;
+}
+
+static void check_suspects(size_t n, const char *const *words) {
+  static suspect_list list;
+  fault why;
+  model_rope rope;
+  model *m = open_text(families[n].config, &why);
+  if (!m || !model_rope_of(m, families[n].layer, NULL, NULL, &rope, &why)) return;
+  posenc_problem asked = posenc_table(families[n].length, rope.dim);
+  asked.base = rope.base;
+  asked.scaling = model_scaling(&rope, families[n].length);
+  list.count = 0;
+  model_suspects(m, families[n].layer, &rope, families[n].length, &asked, &list);
+  for (; *words; words++) ok(find_suspect(&list, *words), "%s: suspects that %s", families[n].name, *words);
+  const suspect *shorter = find_suspect(&list, "those of shorter");
+  if (shorter) ok(shorter->problem.scaling.factors[1] == 1.02, "%s: and which factors those are", families[n].name);
+  for (size_t k = 0; k < list.count; k++) {
+    const char *refusal = posenc_problem_refusal(&list.items[k].problem);
+    if (refusal) ok(false, "%s, %s: %s", families[n].name, list.items[k].text, refusal);
+  }
+  model_close(m);
+}
+
+int main(void) {
+  for (size_t n = 0; n < sizeof families / sizeof *families; n++) check_family(&families[n]);
+  for (size_t n = 0; n < sizeof refused / sizeof *refused; n++) check_refused(n);
+  for (size_t n = 0; n < sizeof told / sizeof *told; n++) check_told(n);
+  check_lengths();
+  check_attention();
+  check_gguf();
+  check_gguf_longrope();
+  check_bad_gguf();
+  for (size_t n = 0; n < sizeof families / sizeof *families; n++) check_fragment(&families[n]);
+  check_no_fragment();
+  for (size_t n = 0; n < sizeof families / sizeof *families; n++) {
+    static const struct {
+      const char *name, *words[4];
+    } wanted[] = {
+        {"Qwen/Qwen2.5", {"not rounded to whole numbers", "divided by the factor, 4"}},
+        {"google/gemma-3-1b-pt, full", {"layers of sliding_attention"}},
+        {"microsoft/Phi-3.5-mini-instruct, long", {"factors are those of shorter sequences than 4097"}},
+        {"microsoft/phi-2", {"all 80 columns of a head are turned, not 32", "frequencies are those of all 80"}},
+        {"deepseek-ai/DeepSeek-V3", {"0.1 ln factor + 1", "the original length is max_position_embeddings, 163840"}},
+        {"openai/gpt-oss", {"the ends of the ramp are rounded to", "all frequencies are divided by the factor, 32"}}};
+    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
+      if (strncmp(families[n].name, wanted[k].name, strlen(wanted[k].name)) == 0) check_suspects(n, wanted[k].words);
+  }
+  return tap_done();
+}
