@@ -263,19 +263,29 @@ static json_t *identified_isolated(const identify_request *request, double silen
   return result;
 }
 
+/* To the files of --output and, unless null, --save. */
+static void print_record(const options *given, const json_t *record, output *out, output *saved) {
+  const bool is_none = !json_object_get(record, "rows");
+  if (format_is(given, "json"))
+    field_print(record, output_stream(out));
+  else if (is_none)
+    fprintf(output_stream(out), "%s\n", field_string(record, "sentence"));
+  else
+    print_text(record, output_stream(out));
+  if (saved) field_print(record, output_stream(saved));
+  close_output("--save", given->save, saved);
+  close_output("--output", given->output, out);
+}
+
 /* No table explains the result. */
-static int print_none(const options *given, const char *file, const char *why) {
+static int print_none(const options *given, const char *file, const char *why, output *saved) {
   output *out = open_output("--output", given->output);
   json_t *x = field_name(given->x, ""),
          *sentence = json_sprintf("no %s of %s: %s", op_name(given->problem.op), json_string_value(x), why),
          *record = json_pack("{s:s, s:o, s:o}", "verdict", "none", "file", field_name(file, ""), "sentence", sentence);
-  if (format_is(given, "json"))
-    field_print(record, output_stream(out));
-  else
-    fprintf(output_stream(out), "%s\n", field_string(record, "sentence"));
+  print_record(given, record, out, saved);
   json_decref(x);
   json_decref(record);
-  close_output("--output", given->output, out);
   return STATUS_NO_TABLE;
 }
 
@@ -284,11 +294,12 @@ static int run(options *given) {
   json_t *applied = NULL;
   recovered from = {0};
   fault no_table;
+  output *saved = open_output("--save", given->save);
   const bool is_table = given->problem.op == POSENC_TABLE;
   if (is_table) options_refuse(given, SET(X) | SET(AXES), "--op table");
   table_file *table =
       is_table ? open_table(NULL, file, tensor, TABLE_FIRST) : recover_applied(given, file, &from, &applied, &no_table);
-  if (!table) return print_none(given, file, no_table.text);
+  if (!table) return print_none(given, file, no_table.text, saved);
   if (tensor && is_table && !table_tensor(table))
     die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
   if (table_stored(table)->dim > IDENTIFY_COLUMNS_MAX)
@@ -305,7 +316,7 @@ static int run(options *given) {
                                        : identified(&request);
   if (!result) die("%s", why);
   if (applied) record_applied(json_object_get(result, "record"), applied);
-  (format_is(given, "json") ? field_print : print_text)(json_object_get(result, "record"), output_stream(out));
+  print_record(given, json_object_get(result, "record"), out, saved);
   const bool is_known = json_is_true(json_object_get(result, "is_table")) && !lost;
   json_decref(result);
   json_decref(applied);
@@ -314,7 +325,6 @@ static int run(options *given) {
     recovered_free(&from);
   else
     table_close(table);
-  close_output("--output", given->output, out);
   return is_known ? EXIT_SUCCESS : STATUS_NO_TABLE;
 }
 

@@ -3,12 +3,14 @@
 
 #include "files/table.h"
 
+#include "files/memory.h"
 #include "files/npy.h"
 #include "files/safetensors.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,9 +19,10 @@
 
 struct table_file {
   stored at;
-  const unsigned char *bytes;
+  const unsigned char *bytes; /* null of an array in memory */
   size_t size;
   bool mapped;
+  memory_array memory;
   size_t held; /* bytes of elements that were read since pages were last given back */
   const char *format;
   char *tensor;
@@ -111,6 +114,13 @@ table_file *table_open_half(const char *path, const char *tensor, table_half hal
   if (!t || !(t->path = strdup(path))) {
     fault_say(why, "out of memory");
     free(t);
+    return NULL;
+  }
+  const char *line = memory_line(path);
+  if (line) {
+    t->format = "memory";
+    if (memory_find(line, half, &t->at, &t->memory, why)) return t;
+    table_close(t);
     return NULL;
   }
   handle_cuts();
@@ -225,8 +235,18 @@ static void swap_bytes(unsigned char *out, size_t count, size_t element) {
     }
 }
 
+/* It is gone, like the end of a file that was cut. */
+static _Noreturn void tell_gone(const table_file *t) {
+  fprintf(stderr, "posenc: %s: its memory cannot be read: %s\n", t->path, strerror(errno));
+  exit(2);
+}
+
 void table_rows(table_file *t, int64_t row, int64_t rows, void *out) {
   const size_t element = posenc_dtype_bytes(t->at.dtype);
+  if (!t->bytes) {
+    if (!memory_read(&t->memory, &t->at, row, rows, out)) tell_gone(t);
+    return;
+  }
   (t->at.by_columns ? read_columns : read_rows)(t, row, rows, out, element);
   if (t->at.swapped) swap_bytes(out, (size_t)(rows * t->at.dim), element);
 }
