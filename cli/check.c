@@ -331,6 +331,7 @@ static int run(options *given) {
   json_t *record = (given->problem.op == POSENC_TABLE ? check_table : check_array)(given, &out);
   print_record(record, given->format, output_stream(out));
   if (saved) field_print(record, output_stream(saved));
+  if (given->github) record_print_github(record, given->github, stderr);
   const bool is_finite = field_integer(json_array_get(json_object_get(record, "records"), 0), "not_finite") == 0;
   const int status = is_finite && field_integer(record, "failed") == 0 ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
   json_decref(record);

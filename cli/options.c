@@ -86,6 +86,12 @@ static void take_positions(options *given, const char *name, const char *text, b
   given->problem.rows = parse_numbers(name, text, ",", !from_file, &given->problem.positions);
 }
 
+static void take_place(options *given, const char *name, const char *text, bool from_file) {
+  (void)from_file;
+  if (!*text || *text == ':') die_value(name, text, "not FILE or FILE:LINE");
+  given->github = text;
+}
+
 static void take_isa(options *given, const char *name, const char *text, bool from_file) {
   (void)from_file;
   given->isa = parse_isa(name, text);

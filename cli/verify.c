@@ -178,6 +178,7 @@ static int run(options *given) {
   const int status = status_of(record) != EXIT_SUCCESS ? status_of(record) : status_of(encodings);
   record = joined(record, encodings, print == field_print);
   print(record, output_stream(out));
+  if (given->github) record_print_github(record, given->github, stderr);
   json_decref(record);
   json_decref(baseline);
   close_output("--save", given->save, save);

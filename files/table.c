@@ -72,7 +72,7 @@ static bool find(table_file *t, const char *tensor, table_half half, fault *why)
     return safetensors_find(t->bytes, t->size, tensor, half, &t->at, &t->tensor, why);
   }
   if (t->size >= 4 && memcmp(t->bytes, "PK\3\4", 4) == 0)
-    return fault_say(why, "an archive (.npz, .pt): numpy.save writes the array alone");
+    return fault_say(why, "an archive (.npz, .pt), which the Python package reads; numpy.save writes the array alone");
   return fault_say(why, "neither a .npy nor a safetensors file");
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The Python package against the posenc command, NumPy and torch: python.py POSENC. Prints "ok NAME" or "not ok NAME"
-for each comparison."""
+"""The Python package against the posenc command, NumPy and torch: python.py POSENC DOCUMENT. Prints "ok NAME" or
+"not ok NAME" for each comparison."""
 
 import json
 import os
@@ -23,7 +23,7 @@ try:
 except ImportError:
     torch = None
 
-COMMAND = sys.argv[1]
+COMMAND, DOCUMENT = sys.argv[1:]
 generator = np.random.default_rng(1)
 
 
@@ -249,6 +249,7 @@ def check_records():
     as_command("one column out of two", np.repeat(table, 2, axis=1)[:, ::2], **limit)
     as_command("another byte order", table.astype(">f4"), **limit)
     pairs = posenc.table(100, 24, layout="interleaved-cs").view(np.complex64)
+    as_command("one frequency", pairs[:, 0], layout="interleaved-cs", options=["--layout", "interleaved-cs"])
     as_command("complex numbers", pairs, layout="interleaved-cs", options=["--layout", "interleaved-cs"])
     as_command(
         "every second pair",
@@ -304,7 +305,7 @@ def check_memory():
     del big
     descriptors = sorted(os.listdir("/proc/self/fd"))
     for round_ in range(300):
-        posenc.table(1024, 256, scaling="yarn,factor=4,original=4096")
+        posenc.table(1, 8192)  # whose plan is larger than it
         posenc.rope(np.ones((64, 2, 64), np.float32))
         if round_ == 20:
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -435,6 +436,41 @@ def check_assertions():
 # ---- torch ----------------------------------------------------------------------------------------
 
 
+def check_document():
+    """The examples of doc/python.md run, in its order, and the message is the one shown."""
+    with open(DOCUMENT, encoding="utf-8") as file:
+        text = file.read()
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)[:3]
+    q = torch.randn(2, 64, 4, 32)
+
+    class model:
+        class pos_encoder:
+            pe = posenc.table(50, 32, shift=1, layout="split", dtype=torch.float32)
+
+        table = staticmethod(posenc.table)
+        rope = staticmethod(lambda x: posenc.rope(x, layout="split"))
+
+    torch.save({"pos_encoder": {"pe": model.pos_encoder.pe}}, "model.pt")
+    names = {"torch": torch, "model": model, "buffer": np.zeros((2048, 256), np.float32), "q": q, "x": q}
+    for block in blocks:
+        if "axes=" in block:  # the same q cannot have its axes in both orders
+            block = block.replace("posenc.rope(q, axes", "q = q.transpose(1, 2).contiguous()\nposenc.rope(q, axes")
+        if "turned" in block:
+            names["q"], names["turned"] = q, posenc.rope(q, layout="split")
+        exec(block, names)  # pylint: disable=exec-used
+    names["test_table"]()
+    names["q"] = q
+    names["test_rope"]()
+    report(names["found"].ok, "the examples of the document run")
+    shown = re.search(r"^AssertionError: (.*?)^```$", text, re.M | re.S)[1].splitlines()
+    try:
+        posenc.testing.assert_accurate(posenc.table(2048, 128, base=500000))
+    except AssertionError as error:
+        said = str(error).splitlines()
+    alike = [line == there or line.endswith("…") and there.startswith(line[:-1]) for line, there in zip(shown, said)]
+    report(len(alike) == 4 and all(alike), "and its message is what is raised")
+
+
 class Evil:
     def __reduce__(self):
         return (os.mkdir, ("run by pickle",))
@@ -514,6 +550,7 @@ def main():
             print("ok torch # SKIP no PyTorch")
         else:
             check_torch()
+            check_document()
         os.chdir("/")
 
 

@@ -70,7 +70,7 @@ else
   skip 'types' 'no mypy'
 fi
 tests_pass() { # the package of PYTHONPATH
-  PYTHONPATH=$1 "$numpy" "$root/tests/python.py" "$POSENC" >out 2>err
+  PYTHONPATH=$1 "$numpy" "$root/tests/python.py" "$POSENC" "$root/doc/python.md" >out 2>err
   check 'the tests in Python ran' test $? -eq 0
   points_of
 }

@@ -132,11 +132,12 @@ def as_read(argument: str, x: Any) -> Memory:
         if x.is_complex():
             torch = sys.modules["torch"]
             x = torch.view_as_real(x.resolve_conj())
-            x = x.flatten(-2) if x.dim() > 1 else x
+            x = x.flatten(-2) if x.dim() > 2 else x
         x = x.detach()
     elif not isinstance(x, (str, bytes)) and hasattr(x, "dtype") and getattr(x.dtype, "name", "") in COMPLEX:
         numpy = _numpy()
-        x = numpy.ascontiguousarray(x) if x.ndim == 0 or x.strides[-1] != x.itemsize else x
+        x = x.reshape(-1, 1) if x.ndim < 2 else x
+        x = numpy.ascontiguousarray(x) if x.strides[-1] != x.itemsize else x
         x = x.view(COMPLEX_PARTS[x.dtype.name])
     found = memory(argument, x)
     pairs = len(found.shape) > 1 and found.shape[-1] == 2
