@@ -388,13 +388,16 @@ static json_t *check_table(options *given, output **out) {
 }
 
 static int run(options *given) {
-  output *out;
+  output *out, *saved = open_output("--save", given->save);
   json_t *record = (given->problem.op == POSENC_TABLE ? check_table : check_array)(given, &out);
   if (given->problem.op != POSENC_TABLE) add_findings(given, NULL, record);
   print_record(record, given->format, output_stream(out));
+  if (saved) field_print(record, output_stream(saved));
+  if (given->github) record_print_github(record, given->github, stderr);
   const bool is_finite = field_integer(json_array_get(json_object_get(record, "records"), 0), "not_finite") == 0;
   const int status = is_finite && field_integer(record, "failed") == 0 ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
   json_decref(record);
+  close_output("--save", given->save, saved);
   close_output("--output", given->output, out);
   return status;
 }

@@ -14,9 +14,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Exits for that reason if --output would replace this file, which may be null. */
+/* Exits for that reason if --output or --save would replace this file, which may be null. */
 static void refuse_replacing(const options *given, const char *file, const char *reason) {
   if (file && output_is(given->output, file)) die_value("--output", given->output, reason);
+  if (file && given->save && output_is(given->save, file)) die_value("--save", given->save, reason);
 }
 
 static void refuse_replacing_any(const options *given, const texts *files, const char *reason) {
@@ -35,12 +36,13 @@ void refuse_overwriting(const options *given) {
   for (size_t i = 0; i < sizeof written / sizeof *written; i++)
     if (written[i].file && strcmp(written[i].file, given->output) == 0)
       die_value("--output", given->output, written[i].reason);
-  if (strcmp(given->output, "-") == 0) return;
+  if (strcmp(given->output, "-") == 0 && !given->save) return;
   snprintf(operand, sizeof operand, "it is the file to %s", given->self->name);
   for (size_t i = 0; i < given->operand_count; i++) refuse_replacing(given, given->operands[i], operand);
   refuse_replacing_any(given, &given->cases, "--cases reads it");
   refuse_replacing_any(given, &given->plugins, "--plugin reads it");
-  refuse_replacing(given, given->baseline, "--baseline reads it");
+  if (given->baseline && output_is(given->output, given->baseline)) /* --save may replace it */
+    die_value("--output", given->output, "--baseline reads it");
   refuse_replacing(given, given->texts[OPTION_POSITIONS], "--positions reads it");
   refuse_replacing(given, given->table, "--table reads it");
   refuse_replacing(given, given->x, "--x reads it");

@@ -235,7 +235,7 @@ static int run(options *given) {
   table_file *table = is_table ? open_table(NULL, file, given->tensor, TABLE_FIRST) : NULL;
   if (table && given->tensor && !table_tensor(table))
     die("--tensor %s: %s is a .npy file, which has no names", given->tensor, file);
-  output *out = open_output("--output", given->output);
+  output *out = open_output("--output", given->output), *saved = open_output("--save", given->save);
   bool is_right;
   json_t *record = table ? identified_table(given, table, file, &is_right) : identified_array(given, file, &is_right);
   table_close(table);
@@ -243,7 +243,9 @@ static int run(options *given) {
     is_right = print_config(record, file, output_stream(out)) && is_right;
   else
     (format_is(given, "json") ? field_print : print_text)(record, output_stream(out));
+  if (saved) field_print(record, output_stream(saved));
   json_decref(record);
+  close_output("--save", given->save, saved);
   close_output("--output", given->output, out);
   return is_right ? EXIT_SUCCESS : STATUS_NO_TABLE;
 }

@@ -91,6 +91,12 @@ static void take_grid(options *given, const char *name, const char *text, bool f
   given->problem.axes = given->grid = parse_grid(name, text, !from_file, &given->places);
 }
 
+static void take_place(options *given, const char *name, const char *text, bool from_file) {
+  (void)from_file;
+  if (!*text || *text == ':') die_value(name, text, "not FILE or FILE:LINE");
+  given->github = text;
+}
+
 static void take_isa(options *given, const char *name, const char *text, bool from_file) {
   (void)from_file;
   given->isa = parse_isa(name, text);

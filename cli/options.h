@@ -130,7 +130,7 @@ struct options {
   const char *x, *axes;
   int64_t start;
   const char *output; /* "-" if not given */
-  const char *format, *encoding, *table, *tensor, *part, *save, *baseline, *memory, *plot, *keep, *by;
+  const char *format, *encoding, *table, *tensor, *part, *save, *baseline, *memory, *plot, *keep, *by, *github;
   texts plugins, tensors, cases, from, labels;
 };
 

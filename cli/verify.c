@@ -172,6 +172,7 @@ static int run(options *given) {
   const int of_kernels = trusted_status(record), status = of_kernels ? of_kernels : trusted_status(encodings);
   record = joined(record, encodings, print == field_print);
   print(record, output_stream(out));
+  if (given->github) record_print_github(record, given->github, stderr);
   json_decref(record);
   json_decref(baseline);
   close_output("--save", given->save, save);

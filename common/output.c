@@ -183,7 +183,7 @@ static bool open_target(output *out, const char *path) {
   struct stat status;
   const bool exists = stat(path, &status) == 0;
   if (!exists && (errno != ENOENT || !*path)) return false;
-  if (exists && !S_ISREG(status.st_mode)) {
+  if (exists && (!S_ISREG(status.st_mode) || status.st_nlink == 0)) {
     out->stream = fopen(path, "we");
     return out->stream;
   }

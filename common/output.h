@@ -9,8 +9,8 @@
 
 typedef struct output output;
 
-/* "-" is standard output. Null on failure, with errno set. A path that is no regular file (/dev/full, a pipe) is
-   written in place, and links are followed, even one whose end is not there yet. */
+/* "-" is standard output. Null on failure, with errno set. A path that is no regular file (/dev/full, a pipe), or
+   one without a name (of memfd_create), is written in place, and links are followed, even one whose end is not there yet. */
 output *output_open(const char *path);
 
 /* Whether writing to `path` would replace that file. */

@@ -179,21 +179,6 @@ bool npy_is(const unsigned char *bytes, size_t size) {
   return size >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
 }
 
-static bool is_pair(const npy_text *text) {
-  return text->axis_count == 3 && text->axes[0] == 2;
-}
-
-/* A table's rows and columns: those of the array, or of either half of it, which then has twice as many bytes. */
-static bool find_shape(const npy_text *text, table_half half, bool halved, stored *found, fault *why) {
-  if (half == TABLE_ARRAY) return stored_array(found, text->axes, text->axis_count, why);
-  if (halved && text->by_columns) return fault_say(why, "its two tables lie in each other, in Fortran's order");
-  if (stored_shape(found, text->axes + halved, text->axis_count - halved, why)) return true;
-  const size_t used = strlen(why->text);
-  if (is_pair(text) && !halved)
-    snprintf(why->text + used, sizeof why->text - used, "; of a rope cache, check --part takes a half");
-  return false;
-}
-
 bool npy_find(const unsigned char *bytes, size_t size, table_half half, stored *found, fault *why) {
   npy_text text = {.axis_count = 0};
   size_t wanted;
@@ -209,15 +194,13 @@ bool npy_find(const unsigned char *bytes, size_t size, table_half half, stored *
     text.axes[text.axis_count++] = 2;
     if (text.by_columns) return fault_say(why, "its complex numbers are in Fortran's order");
   }
-  const bool halved = half >= TABLE_FIRST && is_pair(&text);
-  if (!find_shape(&text, half, halved, found, why)) return false;
+  if (!stored_fit(found, text.axes, text.axis_count, half, why)) return false;
   stored_bytes(found, &wanted);
   const size_t room = size - found->begin;
-  if (halved ? room / 2 != wanted || room % 2 : room != wanted)
+  if (found->halved ? room / 2 != wanted || room % 2 : room != wanted)
     return fault_say(why, "its %s%" PRId64 " x %" PRId64 " elements take %zu bytes, and it has %zu",
-                     halved ? "2 x " : "", found->rows, found->dim, halved ? 2 * wanted : wanted, room);
-  found->halved = halved;
-  if (halved && half == TABLE_SECOND) found->begin += wanted;
+                     found->halved ? "2 x " : "", found->rows, found->dim, found->halved ? 2 * wanted : wanted, room);
+  if (found->halved && half == TABLE_SECOND) found->begin += wanted;
   return true;
 }
 

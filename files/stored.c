@@ -65,6 +65,18 @@ bool stored_array(stored *s, const int64_t *axes, size_t count, fault *why) {
   return true;
 }
 
+bool stored_fit(stored *s, const int64_t *axes, size_t count, table_half half, fault *why) {
+  if (half == TABLE_ARRAY) return stored_array(s, axes, count, why);
+  const bool is_pair = count == 3 && axes[0] == 2;
+  s->halved = half >= TABLE_FIRST && is_pair;
+  if (s->halved && s->by_columns) return fault_say(why, "its two tables lie in each other, in Fortran's order");
+  if (stored_shape(s, axes + s->halved, count - s->halved, why)) return true;
+  const size_t used = strlen(why->text);
+  if (is_pair && !s->halved)
+    snprintf(why->text + used, sizeof why->text - used, "; of a rope cache, check --part takes a half");
+  return false;
+}
+
 bool stored_bytes(const stored *s, size_t *bytes) {
   int64_t elements, total;
   if (__builtin_mul_overflow(s->rows, s->dim, &elements) ||

@@ -36,6 +36,10 @@ bool stored_shape(stored *s, const int64_t *axes, size_t count, fault *why);
 /* The axes of any array in C's order. False if it has none, or no elements. */
 bool stored_array(stored *s, const int64_t *axes, size_t count, fault *why);
 
+/* What `half` takes the axes for: with TABLE_FIRST and TABLE_SECOND (2, positions, columns) are a rope cache, and the
+   result is one half of it. */
+bool stored_fit(stored *s, const int64_t *axes, size_t count, table_half half, fault *why);
+
 /* Bytes of the elements. False if so many cannot be. */
 bool stored_bytes(const stored *s, size_t *bytes);
 

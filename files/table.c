@@ -4,18 +4,22 @@
 #include "files/table.h"
 
 #include "files/mapping.h"
+#include "files/memory.h"
 #include "files/npy.h"
 #include "files/safetensors.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 struct table_file {
   stored at;
-  mapping file; /* empty if the bytes are memory of others */
+  mapping file; /* empty if the bytes are memory of others, or the array is another process's */
   const unsigned char *bytes;
   size_t size;
+  memory_array memory;
   size_t held; /* bytes of elements that were read since pages were last given back */
   const char *format;
   char *tensor;
@@ -34,7 +38,7 @@ static bool find(table_file *t, const char *tensor, table_half half, fault *why)
     return safetensors_find(t->bytes, t->size, tensor, half, &t->at, &t->tensor, why);
   }
   if (t->size >= 4 && memcmp(t->bytes, "PK\3\4", 4) == 0)
-    return fault_say(why, "an archive (.npz, .pt): numpy.save writes the array alone");
+    return fault_say(why, "an archive (.npz, .pt), which the Python package reads; numpy.save writes the array alone");
   return fault_say(why, "neither a .npy nor a safetensors file");
 }
 
@@ -55,6 +59,14 @@ table_file *table_open_half(const char *path, const char *tensor, table_half hal
   table_file *t = calloc(1, sizeof *t);
   if (!t) {
     fault_say(why, "out of memory");
+    return NULL;
+  }
+  const char *line = memory_line(path);
+  if (line) {
+    t->format = "memory";
+    t->file.path = strdup(path);
+    if (memory_find(line, half, &t->at, &t->memory, why)) return t;
+    table_close(t);
     return NULL;
   }
   const bool ok = mapping_open(&t->file, path, why);
@@ -163,8 +175,19 @@ static void swap_bytes(unsigned char *out, size_t count, size_t element) {
     }
 }
 
+/* It is gone, like the end of a file that was cut. */
+static _Noreturn void tell_gone(const table_file *t) {
+  fprintf(stderr, "posenc: %s: its memory cannot be read: %s\n", t->file.path ? t->file.path : "an array",
+          strerror(errno));
+  exit(2);
+}
+
 void table_rows(table_file *t, int64_t row, int64_t rows, void *out) {
   const size_t element = posenc_dtype_bytes(t->at.dtype);
+  if (!t->bytes) {
+    if (!memory_read(&t->memory, &t->at, row, rows, out)) tell_gone(t);
+    return;
+  }
   (t->at.by_columns ? read_columns : read_rows)(t, row, rows, out, element);
   if (t->at.swapped) swap_bytes(out, (size_t)(rows * t->at.dim), element);
 }

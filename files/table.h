@@ -11,7 +11,8 @@ typedef struct table_file table_file;
 
 /* Opens a .npy or a safetensors file; its content decides which. tensor: a name in a safetensors file, or null for
    the only tensor that can be a table; ignored for .npy. Null, and `why`, if it cannot be read. A file that is cut
-   while it is open ends the process, with a message and exit status 2. */
+   while it is open ends the process, with a message and exit status 2. A path that is the name of an array in memory
+   (files/memory.h) opens that. */
 table_file *table_open(const char *path, const char *tensor, fault *why);
 
 /* The same of one of two tables, where the file is a .npy file that has two (see npy_find), or of any array. */
@@ -25,7 +26,7 @@ void table_close(table_file *t);
 
 const stored *table_stored(const table_file *t);
 
-/* "npy" or "safetensors". */
+/* "npy", "safetensors" or "memory". */
 const char *table_format(const table_file *t);
 
 /* The tensor's name; null in a file without names. */

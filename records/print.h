@@ -14,6 +14,9 @@ void record_print_tap(const json_t *record, FILE *stream);
 /* The same as JUnit XML: one suite per kernel × shape, one case per property. */
 void record_print_junit(const json_t *record, FILE *stream);
 
+/* The failures as annotations of GitHub Actions, at most 10, each a line. place: "FILE" or "FILE:LINE" of a source. */
+void record_print_github(const json_t *record, const char *place, FILE *stream);
+
 /* The same for people: each failed check with the command that repeats it, then a line for each kernel: its tables, its
    checks, and its largest absolute error. */
 void record_print_text(const json_t *record, FILE *stream);

@@ -11,7 +11,7 @@
  * A record in the form of verify.h, so that it is printed like those: schema "posenc-check-1", no kernels, no seed, and
  * one entry in its records, whose "kernel" is the file's name. The entry has no digest, and further
  *
- *   "format": "npy" | "safetensors", "tensor": name or null,
+ *   "format": "npy" | "safetensors" | "memory", "tensor": name or null,
  *   "recorded": whether the problem is what the file says of itself,
  *   "limit": {"ulp", "abs"}, one of them 0, or null,
  *   "not_finite": n elements,

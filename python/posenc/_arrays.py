@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""NumPy arrays and torch tensors as memory: where they lie, their dtype, axes and strides. Neither is imported unless
+an argument is of it, but NumPy where an array must be made."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from ._library import DTYPES
+
+# Names of dtypes in NumPy (bfloat16 is that of ml_dtypes) and torch, and of complex numbers: pairs of these.
+NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}
+LONG = {short: long for long, short in NAMES.items()}
+BYTES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2}
+COMPLEX = {"complex64": "f32", "complex128": "f64"}
+
+
+@dataclass
+class Memory:
+    """An array's memory. `owner` keeps it alive."""
+
+    owner: Any
+    address: int
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]  # in elements
+
+    def is_packed(self, begin: int = 0) -> bool:
+        """Whether the axes from this one on lie in C's order without gaps."""
+        if 0 in self.shape:
+            return True
+        expected = 1
+        for length, stride in reversed(list(zip(self.shape[begin:], self.strides[begin:]))):
+            if length > 1 and stride != expected:
+                return False
+            expected *= length
+        return True
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether it is a tensor of torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(x, torch.Tensor)
+
+
+def _name(dtype: Any) -> str:
+    return str(dtype).rpartition(".")[2]  # torch.float32
+
+
+def short_dtype(argument: str, dtype: Any) -> str:
+    """ "f32" for numpy.float32, torch.float32, "float32" and "f32"."""
+    if isinstance(dtype, str) and dtype in DTYPES:
+        return dtype
+    name = _name(dtype)
+    if name not in NAMES:
+        numpy = _numpy()
+        try:
+            name = numpy.dtype(dtype).name
+        except TypeError:
+            pass
+    if name not in NAMES:
+        raise TypeError(f"{argument}={dtype!r}: not one of float32, float64, float16, bfloat16")
+    return NAMES[name]
+
+
+def _numpy() -> Any:
+    try:
+        import numpy
+    except ImportError as missing:
+        raise ImportError("NumPy is missing, which makes the arrays; tensors of torch do without") from missing
+    return numpy
+
+
+def empty(shape: tuple[int, ...], dtype: Any, *, like: Any = None) -> Any:
+    """A new array: a tensor for a dtype of torch or `like` a tensor, else NumPy's."""
+    torch = sys.modules.get("torch")
+    short = short_dtype("dtype", dtype)
+    if torch is not None and (isinstance(dtype, torch.dtype) or is_tensor(like)):
+        return torch.empty(shape, dtype=getattr(torch, LONG[short]))
+    if short == "bf16":
+        try:
+            import ml_dtypes  # type: ignore[import]
+        except ImportError:
+            raise TypeError(f"dtype={dtype!r}: NumPy has no bfloat16; torch.bfloat16 makes a tensor") from None
+        return _numpy().empty(shape, ml_dtypes.bfloat16)
+    return _numpy().empty(shape, LONG[short])
+
+
+def memory(argument: str, x: Any, *, write: bool = False) -> Memory:
+    """The memory of an array or tensor of real numbers. Whatever else has NumPy's array interface is taken, too."""
+    if is_tensor(x):
+        if x.device.type != "cpu":
+            raise ValueError(f"{argument}: a tensor on {x.device}, and posenc reads the CPU's memory: {argument}.cpu()")
+        if x.layout != sys.modules["torch"].strided:
+            raise TypeError(f"{argument}: a tensor of layout {x.layout}, not strided")
+        if write and x.requires_grad:
+            raise ValueError(f"{argument}: requires grad, and cannot be written")
+        if x.is_conj() or x.is_neg():
+            x = x.resolve_conj().resolve_neg()
+        dtype, address, shape, strides = _name(x.dtype), x.data_ptr(), tuple(x.shape), tuple(x.stride())
+    else:
+        x = _as_array(argument, x, write)
+        dtype = "bfloat16" if x.dtype.str[1:] == "V2" else x.dtype.name
+        item = max(x.dtype.itemsize, 1)
+        if any(stride % item for stride in x.strides):
+            raise ValueError(f"{argument}: its strides are no multiples of an element")
+        address, shape = x.ctypes.data, tuple(x.shape)
+        strides = tuple(stride // item for stride in x.strides)
+    if dtype not in NAMES:
+        raise TypeError(f"{argument}: its dtype is {dtype}, not float32, float64, float16 or bfloat16")
+    return Memory(x, address, NAMES[dtype], shape, strides)
+
+
+def _as_array(argument: str, x: Any, write: bool) -> Any:
+    numpy = _numpy()
+    if not isinstance(x, numpy.ndarray):
+        if not hasattr(x, "__array_interface__") and not hasattr(x, "__array__"):
+            raise TypeError(f"{argument}: {type(x).__name__} is neither a NumPy array nor a tensor of torch")
+        x = numpy.asarray(x)
+    if write and not (x.flags.writeable and x.dtype.isnative):
+        raise ValueError(f"{argument}: an array that is read-only, or of another machine's byte order")
+    return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+
+
+def as_read(argument: str, x: Any) -> Memory:
+    """The memory of an array to look at: complex numbers are pairs of columns. Rows whose elements do not lie one
+    after the other are copied, as tables in Fortran's order and of another byte order are."""
+    if is_tensor(x):
+        if x.is_complex():
+            torch = sys.modules["torch"]
+            x = torch.view_as_real(x.resolve_conj())
+            x = x.flatten(-2) if x.dim() > 2 else x
+        x = x.detach()
+    elif not isinstance(x, (str, bytes)) and hasattr(x, "dtype") and getattr(x.dtype, "name", "") in COMPLEX:
+        numpy = _numpy()
+        x = x.reshape(-1, 1) if x.ndim < 2 else x
+        x = numpy.ascontiguousarray(x) if x.strides[-1] != x.itemsize else x
+        x = x.view(COMPLEX_PARTS[x.dtype.name])
+    found = memory(argument, x)
+    pairs = len(found.shape) > 1 and found.shape[-1] == 2
+    if found.is_packed(len(found.shape) - (2 if pairs else 1)):
+        return found
+    return memory(argument, copied(found.owner))
+
+
+COMPLEX_PARTS = {name: LONG[part] for name, part in COMPLEX.items()}
+
+
+def copied(x: Any) -> Any:
+    """The same numbers, packed in C's order."""
+    return x.contiguous() if is_tensor(x) else _numpy().ascontiguousarray(x)
+
+
+def overlap(a: Memory, b: Memory) -> bool:
+    """Whether two memories may have bytes in common."""
+    spans = []
+    for one in (a, b):
+        if math.prod(one.shape) == 0:
+            return False
+        reach = [(length - 1) * stride for length, stride in zip(one.shape, one.strides)]
+        size = BYTES[one.dtype]
+        low = one.address + size * sum(r for r in reach if r < 0)
+        spans.append((low, one.address + size * (1 + sum(r for r in reach if r > 0))))
+    return spans[0][0] < spans[1][1] and spans[1][0] < spans[0][1]

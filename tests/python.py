@@ -1,0 +1,557 @@
+# SPDX-License-Identifier: MIT
+"""The Python package against the posenc command, NumPy and torch: python.py POSENC DOCUMENT. Prints "ok NAME" or
+"not ok NAME" for each comparison."""
+
+import json
+import os
+import pickle
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+
+import numpy as np
+
+import posenc
+import posenc.testing
+from posenc import _arrays
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+COMMAND, DOCUMENT = sys.argv[1:]
+generator = np.random.default_rng(1)
+
+
+def report(ok, name):
+    print("ok" if ok else "not ok", name, flush=True)
+
+
+def raises(kind, pattern, function, *arguments, **named):
+    try:
+        function(*arguments, **named)
+    except kind as error:
+        report(re.search(pattern, str(error)) is not None, f"{kind.__name__}: {error}".splitlines()[0][:150])
+    else:
+        report(False, f"no {kind.__name__} with {pattern}")
+
+
+def same(a, b):
+    """Equal bits."""
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
+def bits(tensor):
+    """Of a tensor, whose dtype NumPy may not have."""
+    wide = {2: torch.int16, 4: torch.int32, 8: torch.int64}[tensor.element_size()]
+    return tensor.contiguous().view(wide).numpy()
+
+
+def command(*arguments):
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False)
+
+
+def written(*arguments):
+    subprocess.run([COMMAND, "write", *arguments, "-o", "written.npy"], check=True)
+    return np.load("written.npy")
+
+
+# ---- tables ---------------------------------------------------------------------------------------
+
+FORMULAS = (
+    ({}, []),
+    ({"base": 500000, "offset": -7}, ["--base", "500000", "--offset", "-7"]),
+    ({"layout": "split-cs", "shift": 1}, ["--layout", "split-cs", "--shift", "1"]),
+    ({"padding": 3, "scale": 0.5}, ["--padding", "3", "--scale", "0.5"]),
+    ({"scaling": "yarn,factor=4,original=4096"}, ["--scaling", "yarn,factor=4,original=4096"]),
+    (
+        {"scaling": {"kind": "yarn", "factor": 4, "original": 4096, "truncate": False}},
+        ["--scaling", "yarn,factor=4,original=4096,truncate=no"],
+    ),
+    ({"scaling": {"kind": "llama3", "factor": 8, "original": 8192}}, ["--scaling", "llama3,factor=8,original=8192"]),
+    ({"scaling": "linear,factor=3"}, ["--scaling", "linear,factor=3"]),
+    ({"max_abs": 1e-3}, []),
+    ({"threads": 2}, []),
+)
+
+
+def check_tables():
+    for dtype, name in (("f32", np.float32), ("f64", "float64"), ("f16", np.dtype("f2"))):
+        for formula, options in FORMULAS:
+            wanted = written("--len", "257", "--dim", "62", "--dtype", dtype, *options)
+            got = posenc.table(257, 62, dtype=name, **formula)
+            close = "max_abs" in formula and np.abs(got.astype("f8") - wanted).max() <= 2e-3
+            report(close or same(got, wanted), f"table of {dtype}, {formula or 'plain'}: the command's bits")
+    positions = [5, -3, 0.1, 2.0**40, 5]
+    text = ",".join(map(repr, positions))
+    report(same(posenc.table(None, 8, positions=positions), written("--positions", text, "--dim", "8")), "positions")
+    report(
+        same(posenc.table(5, 8, positions=np.array(positions)), written("--positions", text, "--dim", "8")), "an array"
+    )
+    report(same(posenc.table(9, 7, odd="ceil"), written("--len", "9", "--dim", "7", "--odd", "ceil")), "odd")
+    factors = [1.0, 1.5, 4.0]
+    scaling = {"kind": "longrope", "factor": 2, "original": 64, "factors": factors}
+    option = "longrope,factor=2,original=64,factors=" + ":".join(map(str, factors))
+    wanted = written("--len", "9", "--dim", "6", "--scaling", option)
+    report(same(posenc.table(9, 6, scaling=scaling), wanted), "factors of a mapping")
+    report(same(posenc.table(9, 6, scaling=option), wanted), "factors of a text")
+    report(posenc.table(0, 4).shape == (0, 4), "no rows")
+    report(same(posenc.table(9, 6, kernel="cr-portable"), posenc.table(9, 6)), "a kernel by its name")
+
+    wide = np.full((9, 20), 7.0, np.float32)
+    result = posenc.table(9, 6, out=wide[:, 3:9])
+    report(result.base is wide and same(wide[:, 3:9], posenc.table(9, 6)), "rows that are apart")
+    report((wide[:, :3] == 7).all() and (wide[:, 9:] == 7).all(), "and nothing between them")
+    upward = np.empty((9, 6), np.float64)
+    posenc.table(9, 6, out=upward[::-1])
+    report(same(upward[::-1], posenc.table(9, 6, dtype="f64")), "rows from the last to the first")
+    for layout, columns in (("duplicated", 8), ("interleaved", 8), ("split", 4)):
+        cos, sin = posenc.rope_cache(65, 8, layout=layout, base=500000)
+        options = ["--op", "rope-cache", "--layout", layout, "--base", "500000"]
+        wanted = written("--len", "65", "--dim", "8", *options)
+        report(cos.shape == (65, columns) and same(np.stack([cos, sin]), wanted), f"rope cache, {layout}")
+    pair = np.zeros((2, 65, 16), np.float16)
+    posenc.rope_cache(65, 8, out=(pair[0, :, :8], pair[1, :, 8:]))
+    cos, sin = posenc.rope_cache(65, 8, dtype="f16")
+    report(same(pair[0, :, :8], cos) and same(pair[1, :, 8:], sin), "a rope cache in two views")
+
+
+# ---- add and rope ---------------------------------------------------------------------------------
+
+
+def turned(x, layout, base=10000.0, offset=0):
+    """x of shape (B, L, H, D), in long doubles."""
+    half = x.shape[-1] // 2
+    w = np.longdouble(base) ** (-np.arange(half) / np.longdouble(half))
+    angles = np.longdouble(np.arange(offset, offset + x.shape[1]))[:, None, None] * w
+    sine, cosine = np.sin(angles), np.cos(angles)
+    a, b = (x[..., :half], x[..., half:]) if layout == "split" else (x[..., 0::2], x[..., 1::2])
+    parts = a * cosine - b * sine, b * cosine + a * sine
+    return np.concatenate(parts, -1) if layout == "split" else np.stack(parts, -1).reshape(x.shape)
+
+
+def check_applied():
+    x = generator.standard_normal((2, 33, 4, 16)).astype(np.float32)
+    for layout in ("split", "interleaved"):
+        got = posenc.rope(x, layout=layout, base=500000, offset=5)
+        wanted = turned(x, layout, 500000, 5)
+        report(np.abs(got - wanted).max() <= 4e-7 * np.abs(x).max(), f"rope, {layout}, and NumPy's long doubles")
+    wanted = posenc.rope(x, layout="split")
+    moved = np.ascontiguousarray(x.transpose(0, 2, 1, 3))
+    report(same(posenc.rope(moved, axes="bhld", layout="split").transpose(0, 2, 1, 3), wanted), "rope, axes bhld")
+    report(same(posenc.rope(x[1], layout="split"), wanted[1]), "rope, axes lhd")
+    report(same(posenc.rope(x[1, :, 2], layout="split"), wanted[1, :, 2]), "rope, axes ld, of a view with gaps")
+    qkv = np.stack([x, x + 1, x - 1], 2)
+    report(same(posenc.rope(qkv[:, :, 0], layout="split"), wanted), "rope of a part of q, k and v")
+    posenc.rope(qkv[:, :, 0], layout="split", out=qkv[:, :, 0])
+    report(same(qkv[:, :, 0], wanted) and same(qkv[:, :, 1], x + 1), "in place, and of nothing else")
+    report(
+        same(
+            posenc.rope(x[:, ::-1], layout="split", offset=3), posenc.rope(x[:, ::-1].copy(), layout="split", offset=3)
+        ),
+        "rope of reversed rows",
+    )
+    gaps = np.zeros((2, 40, 4, 16), np.float32)
+    gaps[:, :33] = x
+    report(same(posenc.rope(gaps[:, :33], layout="split"), wanted), "rope of sequences with gaps")
+    shifted = np.zeros(2 + x.size, np.float32)
+    shifted[1:-1] = x.ravel()
+    posenc.rope(shifted[1:-1].reshape(x.shape), layout="split", out=shifted[2:].reshape(x.shape))
+    report(same(shifted[2:].reshape(x.shape), wanted), "a result that overlaps x")
+    part = posenc.rope(x, layout="split", dim=8, start=4)
+    report(same(part[..., 4:12], posenc.rope(x[..., 4:12].copy(), layout="split")), "a part of the columns")
+    report(same(part[..., :4], x[..., :4]) and same(part[..., 12:], x[..., 12:]), "and the others as they were")
+    mine = x.copy()
+    report(posenc.rope(mine, layout="split", out=mine) is mine and same(mine, wanted), "out is x")
+    back = posenc.rope(wanted, layout="split", inverse=True)
+    report(np.abs(back - x).max() < 2e-6, "turned back")
+    chosen = [7, 7, 0] + list(range(30))
+    rest = posenc.rope(np.ascontiguousarray(x[:, 3:]), layout="split")
+    report(same(posenc.rope(x, layout="split", positions=chosen)[:, 3:], rest), "positions of a list")
+    report(same(x, mine * 0 + x), "x is as it was")
+
+    table = posenc.table(33, 16)
+    flat = x[:, :, 0].copy()
+    report(same(posenc.add(flat), flat + table), "add, axes bld")
+    report(same(posenc.add(flat[0]), flat[0] + table), "add, axes ld")
+    report(same(posenc.add(x), x + table[:, None]), "add, axes blhd")
+    first = np.ascontiguousarray(flat.transpose(1, 0, 2))
+    report(same(posenc.add(first, axes="lbd"), first + table[:, None]), "add, axes lbd")
+    report(
+        same(posenc.add(flat[:, :, ::-1], base=100), flat[:, :, ::-1] + posenc.table(33, 16, base=100)), "add, reversed"
+    )
+
+
+# ---- check and identify ---------------------------------------------------------------------------
+
+
+def bare(record, kind):
+    """A record without what tells of the run, and of the name and format of the file."""
+    text = json.dumps(record)
+    for name in ("array", "x", "saved.npy", "x.npy"):
+        text = text.replace(json.dumps(name), '"FILE"')
+    record = json.loads(text)
+    record.pop("environment", None)
+    entries = record["records"] if kind == "check" else [record]
+    for entry in entries:
+        for key in ("format", "replay", "x", "sentence"):
+            entry.pop(key, None)
+        for key in ("max_ulp", "max_abs", "worst"):
+            if isinstance(entry.get(key), dict):
+                entry[key].pop("replay", None)
+                entry[key].pop("command", None)
+        entry.get("applied", {}).pop("x", None)
+    return record
+
+
+def as_command(name, array, saved=None, x=None, options=(), **named):
+    """Whether check and identify say the same of an array and of the file that NumPy saves it in."""
+    np.save("saved.npy", array if saved is None else saved)
+    arguments = ["saved.npy", "--format", "json"]
+    if x is not None:
+        np.save("x.npy", x)
+        arguments += ["--op", named.get("op", "rope"), "--x", "x.npy"]
+    told = command("check", *arguments, *options)
+    got = posenc.check(array, x=x, **named)
+    report(bare(json.loads(told.stdout), "check") == bare(got, "check"), f"check of {name} as by the command")
+    report(got.ok == (told.returncode == 0), f"check of {name} ends as the command does: {got.ok}")
+    if "part" not in named:
+        told = command("identify", *arguments)
+        named = {key: named[key] for key in ("op", "axes") if key in named}
+        got = posenc.identify(array, x=x, **named)
+        report(
+            bare(json.loads(told.stdout), "identify") == bare(got, "identify"),
+            f"identify of {name}: {got.sentence[:60]}",
+        )
+        report(got.ok == (told.returncode == 0), f"identify of {name} ends as the command does: {got.ok}")
+
+
+def check_records():
+    table = posenc.table(100, 24)
+    loose = (table + generator.normal(0, 1e-4, table.shape)).astype(np.float32)
+    limit = {"max_ulp": 1, "options": ["--max-ulp", "1"]}
+    as_command("a table", table, **limit)
+    as_command("a bad table", loose, **limit)
+    as_command("f64", posenc.table(100, 24, dtype="f8"), **limit)
+    as_command("f16", posenc.table(100, 24, dtype="f2"), **limit)
+    as_command("columns in Fortran's order", np.asfortranarray(table), **limit)
+    wide = np.zeros((100, 1, 40), np.float32)
+    wide[:, 0, 5:29] = table
+    as_command("a view", wide[:, :, 5:29], **limit)
+    as_command("every third row", posenc.table(300, 24)[::3], max_ulp=1e9, options=["--max-ulp", "1e9"])
+    as_command("reversed rows", table[::-1], **limit)
+    as_command("transposed", np.ascontiguousarray(table.T).T, **limit)
+    as_command("one column out of two", np.repeat(table, 2, axis=1)[:, ::2], **limit)
+    as_command("another byte order", table.astype(">f4"), **limit)
+    pairs = posenc.table(100, 24, layout="interleaved-cs").view(np.complex64)
+    as_command("one frequency", pairs[:, 0], layout="interleaved-cs", options=["--layout", "interleaved-cs"])
+    as_command("complex numbers", pairs, layout="interleaved-cs", options=["--layout", "interleaved-cs"])
+    as_command(
+        "every second pair",
+        np.repeat(pairs, 2, axis=1)[:, ::2],
+        layout="interleaved-cs",
+        options=["--layout", "interleaved-cs"],
+    )
+    as_command(
+        "pairs",
+        pairs.view(np.float32).reshape(100, 12, 2),
+        layout="interleaved-cs",
+        options=["--layout", "interleaved-cs"],
+    )
+    cache = np.stack(posenc.rope_cache(100, 24))
+    as_command("a rope cache's cosines", cache, part="cos", options=["--part", "cos"])
+    as_command("a rope cache's sines", cache, part="sin", options=["--part", "sin"])
+    apart = np.zeros((2, 150, 40), np.float32)
+    apart[:, :100, :24] = cache
+    as_command("a rope cache in gaps", apart[:, :100, :24], part="sin", options=["--part", "sin"])
+    report(posenc.check(cache, part="sin", max_ulp=1).ok, "which is right")
+    x = generator.standard_normal((2, 30, 3, 24)).astype(np.float32)
+    as_command("rope", posenc.rope(x, layout="split"), x=x, layout="split", options=["--layout", "split"])
+    report(
+        posenc.check(posenc.rope(x, layout="split"), x=x, max_ulp=2).cause == "pairs are halves, not neighbours",
+        "a likely cause",
+    )
+    as_command("add", posenc.add(x), x=x, op="add")
+    views = np.stack([x, posenc.rope(x)], 3)
+    as_command("views of rope", views[:, :, :, 1], x=views[:, :, :, 0], max_ulp=2, options=["--max-ulp", "2"])
+    text = command("check", "saved.npy", "--x", "x.npy", "--op", "rope", "--max-ulp", "2").stdout
+    got = posenc.check(views[:, :, :, 1], x=views[:, :, :, 0], max_ulp=2).text
+    told = re.sub(r"saved.npy|x.npy|array|\(\w+\)|^x .*", "", text, flags=re.M).rstrip("\n")
+    report(re.sub(r"\barray\b|\(\w+\)|^x .*", "", got, flags=re.M) == told, "the text is the command's")
+    many = list(range(0, 4000, 2))
+    report(posenc.check(posenc.table(None, 8, positions=many), positions=many, max_ulp=0.5).ok, "many positions")
+    report(not posenc.check(posenc.table(2000, 8), positions=many, max_ulp=1).ok, "and wrong ones")
+    golden = posenc.table(None, 8, positions=[0, 1, 2]).repeat(9, 0)
+    report(not posenc.check(golden, positions="golden", max_ulp=1).ok, "a list by its name")
+    report(not posenc.check(table * np.float32("nan")).ok, "NaN")
+
+
+def check_memory():
+    """Nothing is copied, kept or left open."""
+    array = np.zeros((64, 48), np.float32)
+    for view in (array, array[:, 8:16], array[::-2], array[5:6], array.reshape(1, 64, 2, 24)[:, :, 1]):
+        report(_arrays.as_read("array", view).address == view.ctypes.data, f"not copied: strides {view.strides}")
+    report(_arrays.as_read("array", array.view(np.complex64)).address == array.ctypes.data, "nor complex numbers")
+    big = posenc.table(1 << 16, 512)  # 128 MiB
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    report(posenc.check(big, max_ulp=0.5).ok, "128 MiB")
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    report(grown < 16 << 10, "are checked without a copy here")
+    del big
+    descriptors = sorted(os.listdir("/proc/self/fd"))
+    for round_ in range(300):
+        posenc.table(1, 8192)  # whose plan is larger than it
+        posenc.rope(np.ones((64, 2, 64), np.float32))
+        if round_ == 20:
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    report(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4 << 10, "plans and arrays are freed")
+    for bad in ({"layout": "none"}, {"max_ulp": -1}):
+        try:
+            posenc.check(array, **bad)
+        except ValueError:
+            pass
+    report(sorted(os.listdir("/proc/self/fd")) == descriptors, "no descriptor is left open")
+
+
+def check_threads():
+    wanted, failures = posenc.table(500, 64), []
+
+    def work(number):
+        for _ in range(3):
+            x = np.full((20, 2, 8), number, np.float32)
+            fine = same(posenc.table(500, 64), wanted)
+            fine = fine and posenc.check(posenc.rope(x), x=x, max_ulp=2).ok
+            fine = fine and posenc.check(wanted * (1 if number % 2 else 0.5), max_ulp=1).ok == (number % 2 == 1)
+            if not fine:
+                failures.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(1, 7)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    report(not failures, "six threads at once")
+
+
+# ---- files, errors, assertions --------------------------------------------------------------------
+
+
+def check_files():
+    table = posenc.table(40, 16)
+    np.savez("one.npz", table)
+    np.savez("two.npz", pe=table, other=np.zeros(3))
+    np.save("plain.npy", table)
+    report(posenc.check("plain.npy", max_ulp=0.5).ok, ".npy")
+    report(posenc.check("one.npz", max_ulp=0.5).ok, ".npz")
+    report(posenc.check("two.npz", tensor="pe", max_ulp=0.5).ok, ".npz of two arrays")
+    raises(ValueError, "tensor=None: two.npz has other, pe", posenc.check, "two.npz")
+    raises(ValueError, "tensor='q': two.npz has other, pe", posenc.identify, "two.npz", tensor="q")
+    raises(ValueError, "tensor='q': neither array nor x is a file", posenc.identify, table, tensor="q")
+    raises(ValueError, "none.npy: No such file", posenc.check, "none.npy")
+    np.savez("evil.npz", np.array([{}], dtype=object))
+    raises(ValueError, "pickle", posenc.check, "evil.npz")
+
+
+def check_errors():
+    x, table = np.zeros((4, 6), np.float32), posenc.table(4, 6)
+    locked = np.zeros((4, 6), np.float32)
+    locked.flags.writeable = False
+    for kind, pattern, function, arguments, named in (
+        (ValueError, "^table: rows must not", posenc.table, (-1, 6), {}),
+        (ValueError, "^table: dim must be even", posenc.table, (4, 5), {}),
+        (TypeError, "^length=4.5: not an integer", posenc.table, (4.5, 6), {}),
+        (ValueError, r"^dim=\d*: not an integer of 64 bits", posenc.table, (4, 2**70), {}),
+        (TypeError, "^base='x': not a number", posenc.table, (4, 6), {"base": "x"}),
+        (ValueError, "^layout='halves': not one of interleaved", posenc.table, (4, 6), {"layout": "halves"}),
+        (ValueError, "^layout=None: not one of", posenc._library.choice, ("layout", None, ("a",)), {}),
+        (TypeError, "^dtype='int8'", posenc.table, (4, 6), {"dtype": "int8"}),
+        (TypeError, "^bases: not a parameter of table", posenc.table, (4, 6), {"bases": 3}),
+        (ValueError, "^positions: 2 of them for 4 rows", posenc.table, (4, 6), {"positions": [1, 2]}),
+        (TypeError, "^positions=3: not a list", posenc.table, (4, 6), {"positions": 3}),
+        (TypeError, r"^positions='x': not a number", posenc.table, (1, 6), {"positions": ["x"]}),
+        (ValueError, "^scaling: kind='none of these'", posenc.table, (4, 6), {"scaling": "none of these"}),
+        (ValueError, "^scaling='yarn,4': '4' is not KEY=VALUE", posenc.table, (4, 6), {"scaling": "yarn,4"}),
+        (ValueError, "^scaling: beta: not a parameter", posenc.table, (4, 6), {"scaling": {"kind": "yarn", "beta": 1}}),
+        (TypeError, "^scaling=4: neither", posenc.table, (4, 6), {"scaling": 4}),
+        (ValueError, "^kernel='none': no such kernel", posenc.table, (4, 6), {"kernel": "none"}),
+        (ValueError, "^kernel='cr-portable': ", posenc.table, (4, 6), {"kernel": "cr-portable", "base": 0.5}),
+        (ValueError, r"^out: its shape is \(4, 6\), and the table's \(5, 6\)", posenc.table, (5, 6), {"out": table}),
+        (ValueError, "^out: its dtype is f32, and dtype='f64'", posenc.table, (4, 6), {"out": table, "dtype": "f64"}),
+        (ValueError, "^out: the elements of its rows", posenc.table, (4, 3), {"out": table[:, ::2], "odd": "pad"}),
+        (ValueError, "^out: an array that is read-only", posenc.table, (4, 6), {"out": locked}),
+        (TypeError, "^out: list is neither", posenc.table, (4, 6), {"out": [1]}),
+        (ValueError, "^out: 1 arrays, not a pair", posenc.rope_cache, (4, 6), {"out": (table,)}),
+        (ValueError, r"^out\[1\]: its shape", posenc.rope_cache, (4, 6), {"out": (table, table[:3])}),
+        (TypeError, "^x: rope works on float32 and bfloat16, not float64", posenc.rope, (x.astype("f8"),), {}),
+        (TypeError, "^x: its dtype is int64", posenc.add, (np.zeros((4, 6), np.int64),), {}),
+        (ValueError, "^axes='lh': not a letter", posenc.rope, (x,), {"axes": "lh"}),
+        (ValueError, "^axes: x has 1 of them", posenc.rope, (x[0],), {}),
+        (ValueError, "^dim, start: columns 4 to 9 of 6", posenc.rope, (x,), {"start": 4, "dim": 6}),
+        (ValueError, "^out: not as x", posenc.add, (x,), {"out": x[:2]}),
+        (TypeError, "^array: its dtype is int64", posenc.check, (np.zeros((4, 6), np.int64),), {}),
+        (TypeError, "^array: list is neither", posenc.identify, ([1, 2],), {}),
+        (ValueError, r"^array: its shape \(6,\) has no axis", posenc.check, (x[0],), {}),
+        (ValueError, "^layout halves: not ", posenc.check, (x,), {"layout": "halves"}),
+        (ValueError, "^max_ulp -1: ", posenc.check, (x,), {"max_ulp": -1}),
+        (ValueError, "unrecognized option 'halves=3'", posenc.check, (x,), {"halves": 3}),
+        (ValueError, "^array: its shape is not that of x", posenc.check, (x,), {"x": x[:2]}),
+        (ValueError, "^axes lx: ", posenc.check, (x,), {"x": x, "axes": "lx"}),
+    ):
+        raises(kind, pattern, function, *arguments, **named)
+    posenc.table(4, 6, out=table)
+    report(same(table, posenc.table(4, 6)), "what is refused is not written")
+
+
+def check_assertions():
+    table = posenc.table(64, 16)
+    posenc.testing.assert_accurate(table)
+    posenc.testing.assert_accurate(table.astype(np.float16), max_ulp=1)
+    posenc.testing.assert_accurate(table, max_abs=1e-7)
+    report(True, "accurate tables are accepted")
+    raises(
+        AssertionError,
+        "(?s)^array: 64x16-base9999 .*FAIL: off by .* at row .*this table is exact or",
+        posenc.testing.assert_accurate,
+        table,
+        base=9999,
+    )
+    raises(
+        AssertionError,
+        "(?s)FAIL: off by .*likely cause +positions are one less",
+        posenc.testing.assert_accurate,
+        posenc.rope(table, offset=-1),
+        x=table,
+        max_ulp=2,
+    )
+    wrong = table.copy()
+    wrong[3, 5] = 0.25
+    raises(AssertionError, "(?s)off by .* at row 3, column 5: 0.25 instead of", posenc.testing.assert_accurate, wrong)
+
+
+# ---- torch ----------------------------------------------------------------------------------------
+
+
+def check_document():
+    """The examples of doc/python.md run, in its order, and the message is the one shown."""
+    with open(DOCUMENT, encoding="utf-8") as file:
+        text = file.read()
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)[:3]
+    q = torch.randn(2, 64, 4, 32)
+
+    class model:
+        class pos_encoder:
+            pe = posenc.table(50, 32, shift=1, layout="split", dtype=torch.float32)
+
+        table = staticmethod(posenc.table)
+        rope = staticmethod(lambda x: posenc.rope(x, layout="split"))
+
+    torch.save({"pos_encoder": {"pe": model.pos_encoder.pe}}, "model.pt")
+    names = {"torch": torch, "model": model, "buffer": np.zeros((2048, 256), np.float32), "q": q, "x": q}
+    for block in blocks:
+        if "axes=" in block:  # the same q cannot have its axes in both orders
+            block = block.replace("posenc.rope(q, axes", "q = q.transpose(1, 2).contiguous()\nposenc.rope(q, axes")
+        if "turned" in block:
+            names["q"], names["turned"] = q, posenc.rope(q, layout="split")
+        exec(block, names)  # pylint: disable=exec-used
+    names["test_table"]()
+    names["q"] = q
+    names["test_rope"]()
+    report(names["found"].ok, "the examples of the document run")
+    shown = re.search(r"^AssertionError: (.*?)^```$", text, re.M | re.S)[1].splitlines()
+    try:
+        posenc.testing.assert_accurate(posenc.table(2048, 128, base=500000))
+    except AssertionError as error:
+        said = str(error).splitlines()
+    alike = [line == there or line.endswith("…") and there.startswith(line[:-1]) for line, there in zip(shown, said)]
+    report(len(alike) == 4 and all(alike), "and its message is what is raised")
+
+
+class Evil:
+    def __reduce__(self):
+        return (os.mkdir, ("run by pickle",))
+
+
+def check_torch():
+    for dtype, name in ((torch.float32, "f32"), (torch.float64, "f64"), (torch.float16, "f16")):
+        report(same(posenc.table(70, 32, dtype=dtype).numpy(), posenc.table(70, 32, dtype=name)), f"a table of {dtype}")
+    wanted = written("--len", "70", "--dim", "32", "--dtype", "bf16")
+    got = posenc.table(70, 32, dtype=torch.bfloat16)
+    report(
+        got.dtype == torch.bfloat16 and bits(got).tobytes() == wanted.tobytes(), "a table of bf16: the command's bits"
+    )
+    out = torch.zeros(70, 40, dtype=torch.bfloat16)
+    posenc.table(70, 32, out=out[:, 4:36])
+    report(torch.equal(out[:, 4:36], got) and not out[:, :4].any(), "bf16 into a view")
+    report(posenc.check(out[:, 4:36], max_ulp=0.5).ok, "which check accepts")
+    report(not posenc.check(out[:, 3:35], max_ulp=0.5).ok, "but no other")
+    report(_arrays.as_read("array", out[:, 4:36]).address == out[:, 4:36].data_ptr(), "and reads where it is")
+    report("bf16" in posenc.identify(got).sentence, "identify knows that they are bf16")
+    report(posenc.check(got.half(), max_abs=0.004).ok, "f16")
+    cos, sin = posenc.rope_cache(70, 32, dtype=torch.float32)
+    report(isinstance(cos, torch.Tensor) and same(cos.numpy(), posenc.rope_cache(70, 32)[0]), "a rope cache")
+
+    x = torch.randn(2, 30, 4, 32)
+    wanted = posenc.rope(x, layout="split")
+    report(isinstance(wanted, torch.Tensor) and same(wanted.numpy(), posenc.rope(x.numpy(), layout="split")), "rope")
+    report(
+        torch.equal(posenc.rope(x.transpose(1, 2), axes="bhld", layout="split").transpose(1, 2), wanted),
+        "of a transposed view",
+    )
+    report(torch.equal(posenc.rope(x.clone(), layout="split", out=x.clone()), wanted), "out")
+    half = x.bfloat16()
+    report(posenc.check(posenc.rope(half), x=half, max_ulp=1).ok, "rope in bf16, by check")
+    report(
+        torch.equal(posenc.add(half), (half.float() + posenc.table(30, 32, dtype=torch.float32)[:, None]).bfloat16()),
+        "add in bf16",
+    )
+    report(torch.equal(posenc.rope(half, dim=16)[..., 16:], half[..., 16:]), "a part in bf16")
+    pairs = torch.view_as_complex(posenc.table(70, 32, dtype=torch.float32, layout="interleaved-cs").reshape(70, 16, 2))
+    report(posenc.check(pairs, layout="interleaved-cs", max_ulp=0.5).ok, "complex numbers")
+    report(not posenc.check(pairs.conj(), layout="interleaved-cs", max_ulp=0.5).ok, "their conjugates")
+    report(posenc.check(torch.nn.Parameter(got.float()), max_abs=0.01).ok, "a parameter")
+    raises(ValueError, "^x: requires grad", posenc.rope, torch.nn.Parameter(x))
+    raises(ValueError, "^out: requires grad", posenc.add, x.detach(), out=torch.nn.Parameter(x))
+    raises(ValueError, "^out: not as x", posenc.add, x, out=x.numpy())
+    raises(ValueError, "^array: a tensor on meta", posenc.check, torch.zeros(4, 6, device="meta"))
+    raises(TypeError, "^array: its dtype is int32", posenc.check, torch.zeros(4, 6, dtype=torch.int32))
+    torch.save({"encoder": {"pe": got, "steps": 3}}, "model.pt")
+    report(posenc.check("model.pt", max_ulp=0.5).ok, ".pt of one tensor")
+    torch.save({"encoder": [{"pe": got}, x], "bias": x}, "two.pt")
+    report(posenc.identify("two.pt", tensor="encoder.0.pe").ok, "a tensor of a .pt by its name")
+    raises(ValueError, "tensor=None: two.pt has bias, encoder.0.pe, encoder.1", posenc.check, "two.pt")
+    with open("evil.pt", "wb") as file:
+        pickle.dump(Evil(), file)
+    raises(Exception, "", posenc.check, "evil.pt")
+    torch.save({"pe": got, "evil": Evil()}, "evil.pt")
+    raises(Exception, "", posenc.check, "evil.pt", tensor="pe")
+    report(not os.path.exists("run by pickle"), "no code of a .pt is run")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for part in (
+            check_tables,
+            check_applied,
+            check_records,
+            check_memory,
+            check_threads,
+            check_files,
+            check_errors,
+            check_assertions,
+        ):
+            part()
+        if torch is None:
+            print("ok torch # SKIP no PyTorch")
+        else:
+            check_torch()
+            check_document()
+        os.chdir("/")
+
+
+main()
