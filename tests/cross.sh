@@ -26,7 +26,7 @@ diagnose() { tail -n 20 out | sed 's/^/# /'; }
 there() { # COMMAND...
   env -u CC -u CXX -u CFLAGS -u POSENC PKG_CONFIG_LIBDIR=$libraries "$@" >out 2>&1 </dev/null
 }
-tests='isa library angle cr rounding split format memory plans certificates kernels'
+tests='isa library angle cr rounding split format memory plans certificates'
 programs=$(for name in $tests; do printf 'tests/%s ' "$name"; done)
 passed() { # LOG: a test with points, and no failure
   grep -q '^ok' "$1" && grep -q '^1\.\.' "$1" && ! grep -q -e '^not ok' -e '^Bail out' "$1"
@@ -42,7 +42,10 @@ done
 
 there emulated/posenc doctor
 check 'doctor knows the emulator' grep -q '^NO  processor .*qemu-aarch64 runs' out
-check 'verify' there emulated/posenc verify --kernel 'cr-neon,rotation-neon' --len 300 --dim 64
+for options in '--layout interleaved-cs' '--dtype f64 --layout split' '--dtype f16' '--op rope --dtype bf16 --heads 2'; do
+  check "every property: $options" there emulated/posenc verify --kernel 'cr-neon,rotation-neon' --len 100 --dim 44 \
+    --search 100 $options
+done
 if grep -q '^#define HAVE_BENCHMARK 1$' config.h && command -v gnuplot >/dev/null; then
   check 'bench' there emulated/posenc bench --kernel cr-neon --len 8 --dim 64 --repetitions 1 --min-time 0.001 \
     --format json -o bench.json
@@ -70,8 +73,8 @@ while read -r options; do
   check "rotation-neon: $options" same_bits rotation-neon rotation-portable $options
 done <<'END'
 --len 1000 --dim 128 --shift 1 --layout split
---len 256 --dim 512 --first 4294967296
---len 256 --dim 512 --first 1099511627776
+--len 256 --dim 512 --offset 4294967296
+--len 256 --dim 512 --offset 1099511627776
 --len 1026 --dim 512 --shift 1 --layout split --padding 1
 --len 1024 --dim 768
 --len 1500 --dim 768 --shift 1 --layout split
