@@ -48,6 +48,12 @@ __attribute__((format(printf, 2, 3))) static finding found(bool ok, const char *
   return f;
 }
 
+static finding check_emulator(const json_t *facts) {
+  const char *emulator = field_string(facts, "emulator");
+  const bool none = strcmp(emulator, "no") == 0;
+  return found(none, none ? "programs run on it" : "%s runs the program: times are those of an emulator", emulator);
+}
+
 static finding check_tiers(const json_t *facts) {
   static const char *const names[] = {
 #define TIER(bit, name) [bit] = #name,
@@ -131,9 +137,9 @@ static const struct {
   const char *name;
   finding (*check)(const json_t *facts);
 } checks[] = {
-    {"instruction sets", check_tiers}, {"huge pages", check_pages},      {"governor", check_governor},
-    {"other processes", check_others}, {"steadiness", check_steadiness}, {"sources", check_commit},
-    {"times", check_benchmark},        {"figures", check_gnuplot},
+    {"processor", check_emulator}, {"instruction sets", check_tiers}, {"huge pages", check_pages},
+    {"governor", check_governor},  {"other processes", check_others}, {"steadiness", check_steadiness},
+    {"sources", check_commit},     {"times", check_benchmark},        {"figures", check_gnuplot},
 };
 
 /* ---- the command ------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "cli/files.h"
 #include "cli/measure.h"
 #include "common/clock.h"
+#include "common/environment.h"
 #include "common/field.h"
 #include "common/number.h"
 #include "common/progress.h"
@@ -63,8 +64,12 @@ static void take_record(records *found, const char *path) {
                                                                                                       : NULL;
   if (!place) die_value("--from", path, "neither an accuracy record nor a timing record");
   if (*place) die_value("--from", path, "the second record of its kind");
-  if (json_object_get(place == &found->timing ? json_object_get(record, "context") : record, "shard"))
+  const json_t *facts = place == &found->timing ? json_object_get(record, "context") : record;
+  if (json_object_get(facts, "shard"))
     die_value("--from", path, "a part of a run: posenc merge makes one record of all its shards");
+  const char *emulator = field_string(facts, "emulator");
+  if (place == &found->timing && *emulator && strcmp(emulator, "no") != 0)
+    die_value("--from", path, "times of an emulated processor, which are not published");
   *place = record;
   *(place == &found->timing ? &found->timing_path : &found->accuracy_path) = path;
 }
@@ -76,6 +81,15 @@ static void refuse_unused(const options *given, const records *found) {
   if (found->accuracy) options_refuse(given, of_accuracy, "--from, which gives the accuracy record");
   if (found->timing) options_refuse(given, of_timing, "--from, which gives the timing record");
   if (found->accuracy && found->timing) options_refuse(given, of_both, "--from, which gives both records");
+}
+
+/* Times of an emulator would look like those of a processor. */
+static void refuse_emulator(void) {
+#ifdef HAVE_BENCHMARK
+  char name[ENVIRONMENT_TEXT];
+  const char *emulator = environment_emulator(name);
+  if (emulator) die("%s emulates the processor: its times are not published (posenc verify and bench run)", emulator);
+#endif
 }
 
 /* ---- the folder -------------------------------------------------------------------------------- */
@@ -394,6 +408,7 @@ static int run(options *given) {
   if (given->labels.count) die_value("--label", given->labels.items[0], "only reports of machines have labels");
   for (size_t i = 0; i < given->from.count; i++) take_record(&found, given->from.items[i]);
   refuse_unused(given, &found);
+  if (!found.timing) refuse_emulator();
   prepare_folder(folder);
   progress_in_lines();
   if (given->seconds > 0)

@@ -23,7 +23,7 @@
 #include <sleef.h>
 #endif
 
-enum { TEXT = 256 };
+enum { TEXT = ENVIRONMENT_TEXT };
 
 static const char unknown[] = "unknown";
 
@@ -194,6 +194,17 @@ static const char *utc_date(char text[TEXT]) {
   return gmtime_r(&now, &utc) && strftime(text, TEXT, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0 ? text : NULL;
 }
 
+/* An emulator answers /proc/self/exe for the program that it runs, and not /proc/thread-self/exe. */
+const char *environment_emulator(char text[ENVIRONMENT_TEXT]) {
+  char said[ENVIRONMENT_TEXT];
+  const ssize_t length = readlink("/proc/self/exe", said, sizeof said),
+                is = readlink("/proc/thread-self/exe", text, ENVIRONMENT_TEXT - 1);
+  if (length <= 0 || is <= 0 || (length == is && memcmp(said, text, (size_t)is) == 0)) return NULL;
+  text[is] = '\0';
+  const char *slash = strrchr(text, '/');
+  return slash ? slash + 1 : text;
+}
+
 /* ---- the object -------------------------------------------------------------------------------- */
 
 static bool add(json_t *object, const char *key, const char *value) {
@@ -214,6 +225,8 @@ json_t *environment_json(void) {
   ok &= add(object, "compiler", BUILD_COMPILER);
   ok &= add(object, "cflags", BUILD_CFLAGS);
   ok &= add(object, "cpu", cpu(text));
+  const char *emulator = environment_emulator(text);
+  ok &= add(object, "emulator", emulator ? emulator : "no");
   ok &= add(object, "isa", isa_tiers(text));
   ok &= add(object, "cores", decimal(cores(), text));
   ok &= add(object, "l1d", decimal((uint64_t)environment_cache_bytes(1), text));

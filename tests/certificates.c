@@ -200,12 +200,12 @@ static void test_others(void) {
 }
 
 int main(void) {
-  static const char *const names[] = {"cr-avx2", "cr-avx512"};
+  static const char *const names[] = {"cr-avx2", "cr-avx512", "cr-neon"};
   const int64_t day = (int64_t)time(NULL) / 86400;
   tested = posenc_alloc(TABLE_BYTES + 64);
   certified = posenc_alloc(TABLE_BYTES + 64);
   if (!tested || !certified) return 99;
-  for (int k = 0; k < 2; k++) {
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     const posenc_kernel *kernel = posenc_kernel_find(names[k]);
     const char *why = posenc_kernel_refusal(kernel, NULL, NULL);
     if (why) {

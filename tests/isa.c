@@ -59,9 +59,15 @@ static void test_mask(void) {
      posenc_kernel_refusal(wide, &problem, &options));
   const bool runs = !posenc_kernel_refusal(wide, NULL, NULL);
   ok(chosen(POSENC_ISA_AVX512) == (runs ? wide : NULL), "AVX-512 alone: that kernel or none");
-  const posenc_kernel *half = posenc_kernel_find("cr-avx2");
-  ok(chosen(POSENC_ISA_AVX2) == (posenc_kernel_refusal(half, NULL, NULL) ? NULL : half),
-     "avx2 alone: that kernel or none");
+  static const struct {
+    unsigned tier;
+    const char *kernel;
+  } narrow[] = {{POSENC_ISA_AVX2, "cr-avx2"}, {POSENC_ISA_NEON, "cr-neon"}};
+  for (size_t n = 0; n < sizeof narrow / sizeof *narrow; n++) {
+    const posenc_kernel *kernel = posenc_kernel_find(narrow[n].kernel);
+    ok(chosen(narrow[n].tier) == (posenc_kernel_refusal(kernel, NULL, NULL) ? NULL : kernel),
+       "%s alone: that kernel or none", posenc_isa_name(narrow[n].tier));
+  }
 
   setenv("POSENC_ISA", "generic", 1);
   ok(chosen(0) == posenc_kernel_find("cr-portable"), "POSENC_ISA=generic does the same");
@@ -213,7 +219,11 @@ static void test_peers(void) {
 }
 #else
 static void test_detect(void) {
+#if defined(__aarch64__) && defined(__linux__)
+  ok(posenc_isa_detect() == (POSENC_ISA_GENERIC | POSENC_ISA_NEON), "AArch64: generic and NEON");
+#else
   ok(posenc_isa_detect() == POSENC_ISA_GENERIC, "no tier but generic");
+#endif
 }
 
 static void test_really_runs(void) {

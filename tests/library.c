@@ -298,8 +298,7 @@ static void test_threaded_choice(const char *best_cr) {
   }
   CHOSEN(best_cr, (void)0);
   problem.rows = 0; /* no costs to compare: the first kernel */
-  CHOSEN(posenc_kernel_refusal(posenc_kernel_find("cr-avx512"), NULL, NULL) ? best_cr : "cr-avx512",
-         options.threads = 2);
+  CHOSEN(best_cr, options.threads = 2);
 }
 
 static void test_f64_choice(const char *best, const char *best_cr) {
@@ -338,15 +337,19 @@ static void test_f64_choice(const char *best, const char *best_cr) {
   }
 }
 
+static bool runs(const char *kernel) {
+  return !posenc_kernel_refusal(posenc_kernel_find(kernel), NULL, NULL);
+}
+
 static void test_choice(void) {
-  const bool vectors = !posenc_kernel_refusal(posenc_kernel_find("rotation-avx512"), NULL, NULL),
-             half = !posenc_kernel_refusal(posenc_kernel_find("cr-avx2"), NULL, NULL);
+  const bool vectors = runs("rotation-avx512"), half = runs("cr-avx2"), neon = runs("cr-neon");
   test_tiers(POSENC_ISA_GENERIC, "cr-portable", "rotation-portable", "cr-portable");
   if (half) test_tiers(POSENC_ISA_GENERIC | POSENC_ISA_AVX2, "cr-avx2", "cr-avx2", "cr-avx2");
   if (vectors) test_tiers(POSENC_ISA_ALL, "cr-avx512", "cr-avx512", "cr-avx512");
-  const char *best_cr = vectors ? "cr-avx512" : half ? "cr-avx2" : "cr-portable";
+  if (neon) test_tiers(POSENC_ISA_ALL, "cr-neon", "cr-neon", "cr-neon");
+  const char *best_cr = vectors ? "cr-avx512" : half ? "cr-avx2" : neon ? "cr-neon" : "cr-portable";
   test_threaded_choice(best_cr);
-  const char *wide = vectors ? "rotation-avx512" : "rotation-portable";
+  const char *wide = vectors ? "rotation-avx512" : neon ? "rotation-neon" : "rotation-portable";
   test_f64_choice(wide, best_cr);
   /* Without limits, where no kernel rounds correctly. */
   posenc_problem problem = posenc_table(512, 512);

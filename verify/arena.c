@@ -17,10 +17,17 @@
  * pattern. Rows begin on a page or, flush, end at the guard: so a byte too many faults, and a byte too few is seen in
  * the slack.
  */
-enum { PAGE = 4096, GUARD_BYTES = 16 * PAGE, HUGE_FROM = 1 << 23, POISON = ARENA_POISON, SLACK = 0xa5 };
+enum {
+  PAGE = 4096,
+  GUARD_BYTES = 16 * PAGE /* of the system's pages, one at least */,
+  HUGE_FROM = 1 << 23,
+  POISON = ARENA_POISON,
+  SLACK = 0xa5
+};
 
 struct arena {
-  size_t room; /* bytes between the guards, in whole pages: one page of slack, the rows, and a page to shift them by */
+  size_t
+      room; /* bytes between the guards, a multiple of theirs: a page of slack, the rows, and a page to shift them by */
   unsigned char *mapped;
   unsigned char *rows; /* as last placed */
   size_t bytes;
@@ -33,11 +40,11 @@ static arena *arenas;
 arena *arena_create(size_t bytes) {
   arena *a = calloc(1, sizeof *a);
   size_t mapped;
-  if (!a || __builtin_add_overflow(bytes, 3 * PAGE + 2 * GUARD_BYTES, &mapped)) {
+  if (!a || __builtin_add_overflow(bytes, 2 * PAGE + 3 * GUARD_BYTES, &mapped)) {
     free(a);
     return NULL;
   }
-  a->room = (bytes + PAGE - 1) / PAGE * PAGE + 2 * PAGE;
+  a->room = (bytes + 2 * PAGE + GUARD_BYTES - 1) / GUARD_BYTES * GUARD_BYTES;
   a->mapped = mmap(NULL, a->room + 2 * GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (a->mapped == MAP_FAILED) {
     free(a);
@@ -124,6 +131,9 @@ static const void *code_of(const void *context) {
 #ifdef __x86_64__
   const ucontext_t *where = context;
   return (const void *)(uintptr_t)where->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+  const ucontext_t *where = context;
+  return (const void *)(uintptr_t)where->uc_mcontext.pc;
 #else
   (void)context;
   return NULL;

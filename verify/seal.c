@@ -3,6 +3,7 @@
 
 #include "verify/seal.h"
 
+#include "common/environment.h"
 #include "common/sanitizer.h"
 
 #if defined(__GLIBC__) && !SANITIZED
@@ -21,9 +22,10 @@ void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 void __libc_free(void *memory);
 
-/* Segments lie one behind another in address space that is reserved once. It is used again when no segment is left. */
-enum { SEGMENTS = 256, PAGE = 4096, HEADER = 16 };
-static const size_t reserved = sizeof(void *) == 8 ? (size_t)1 << 40 : (size_t)1 << 28;
+/* Segments lie one behind another in address space that is reserved once. It is used again when no segment is left. The
+   pages of AArch64 have 4, 16 or 64 KiB. */
+enum { SEGMENTS = 256, PAGE = sizeof(void *) == 8 ? 1 << 16 : 1 << 12, HEADER = 16 };
+static size_t reserved = sizeof(void *) == 8 ? (size_t)1 << 40 : (size_t)1 << 28;
 
 typedef struct segment {
   unsigned char *begin, *end; /* null: free */
@@ -163,7 +165,9 @@ static int find_code(struct dl_phdr_info *object, size_t size, void *argument) {
 }
 
 static bool reserve(void) {
+  char name[ENVIRONMENT_TEXT];
   if (region) return true;
+  if (environment_emulator(name)) reserved = (size_t)1 << 32; /* qemu would take minutes to list all those pages */
   void *memory = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   region = used_end = writable_end = memory;

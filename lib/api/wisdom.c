@@ -11,6 +11,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 enum { MACHINE_BYTES = 128, LINE_BYTES = 512, KERNEL_BYTES = 32 };
@@ -19,7 +21,8 @@ static const char header[] = "posenc-wisdom 1\n";
 
 /* ---- this machine -------------------------------------------------------------------------------- */
 
-/* The CPU's model name, without the spaces around it. */
+/* The CPU's model name, without the spaces around it; of AArch64 the register that identifies the model, which Linux
+   reads for a program. */
 static void cpu_name(char name[49]) {
   strcpy(name, "unknown");
 #if defined(__x86_64__)
@@ -31,6 +34,11 @@ static void cpu_name(char name[49]) {
   name[sizeof words] = '\0';
   memmove(name, name + strspn(name, " "), strlen(name + strspn(name, " ")) + 1);
   for (size_t end = strlen(name); end && name[end - 1] == ' '; end--) name[end - 1] = '\0';
+#elif defined(__aarch64__) && defined(__linux__)
+  uint64_t model;
+  if (!(getauxval(AT_HWCAP) & HWCAP_CPUID)) return;
+  __asm__("mrs %0, midr_el1" : "=r"(model));
+  snprintf(name, 49, "midr %08" PRIx64, model);
 #endif
 }
 

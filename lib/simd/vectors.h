@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Vectors as the compiler knows them: operators work lane by lane. A header of an instruction set (generic.h, avx2.h,
- * avx512.h) defines
+ * avx512.h, neon.h) defines
  *
  *     TARGET            the attribute of functions that use the instruction set
  *     LANES             doubles in a vector
@@ -15,7 +15,7 @@
  *     larger            of two signed integers
  *     zip_low, zip_high     the elements of a and b in turn: the first half of them, and the second
  *     to_floats         the doubles of a and b, each rounded to nearest
- *     truncated_to_floats   the same, rounded toward zero
+ *     truncated_to_floats   the same, rounded toward zero, or to odd: then the lowest bit is set where it is inexact
  *     low_words         the low 32 bits of the lanes of a and b, in any order
  *     xor_and           (x ^ flip) & mask, for words
  *     to_f16            floats below 2^15 in size, rounded to nearest
@@ -97,11 +97,18 @@ INLINE floats zip_floats(half_floats a, half_floats b) {
   return __builtin_shufflevector(a, b, EACH(ZIPPED));
 }
 
+/* Whether integers of 64 bits are converted by an instruction. */
+#ifdef __aarch64__
+#define CONVERTS true
+#else
+#define CONVERTS (LANES == 8)
+#endif
+
 /* The nearest doubles. Without an instruction for it, the compiler would convert lane by lane: instead, of x + 2^63
    the upper half becomes the low bits of 2^84 and the lower half those of 2^52, what is too much is subtracted
    exactly, and the sum is rounded once. */
 INLINE doubles to_doubles(i64s x) {
-  if (LANES == 8) return __builtin_convertvector(x, doubles);
+  if (CONVERTS) return __builtin_convertvector(x, doubles);
   const u64s biased = (u64s)x ^ UINT64_C(1) << 63;
   const u64s high = biased >> 32 | UINT64_C(0x453) << 52, low = (biased & UINT32_MAX) | UINT64_C(0x433) << 52;
   return ((doubles)high - (0x1p84 + 0x1p63 + 0x1p52)) + (doubles)low;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "impls/cr/cr.h"
+#include "lib/api/kernel.h"
+
+#ifdef HAVE_NEON
+#include "lib/simd/neon.h"
+
+#include "impls/cr/store.h"
+
+/* Vectors that are computed side by side: two states of each are in 16 of the 32 registers. */
+enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = false, SHIFT_FROM = 0, SUM_VECTORS = 4 };
+#include "impls/cr/template.h"
+#endif
+
+const posenc_kernel posenc_kernel_cr_neon = {
+    CR_CONTRACT,
+    .isa = POSENC_ISA_NEON,
+    .name = "cr-neon",
+    .summary = "correctly rounded, with AArch64's NEON",
+    .algorithm = "As cr-portable, 16 columns in registers, fused.",
+    .provenance = "as cr-portable; posenc, 2026",
+#ifdef HAVE_NEON
+    CR_FUNCTIONS,
+#else
+    .absent = KERNEL_LEFT_OUT,
+#endif
+};
