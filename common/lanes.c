@@ -3,10 +3,9 @@
 
 #include "common/lanes.h"
 
+#include "common/threads.h"
+
 #include <errno.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -37,22 +36,14 @@ typedef struct header {
 static shared *board;
 static int mine; /* number of the lane */
 
-static int cpus(void) {
-#ifdef _OPENMP
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
-}
-
 int lanes_count(size_t pieces) {
-  const size_t most = (size_t)(cpus() < MOST_LANES ? cpus() : MOST_LANES);
+  const size_t most = (size_t)(threads_most() < MOST_LANES ? threads_most() : MOST_LANES);
   return (int)(pieces < most ? pieces : most);
 }
 
 int lanes_threads(size_t pieces) {
   const int count = lanes_count(pieces);
-  return count ? (cpus() + count - 1) / count : cpus();
+  return count ? (threads_most() + count - 1) / count : threads_most();
 }
 
 void lanes_progress(double done) {

@@ -7,6 +7,23 @@
 #include <omp.h>
 #endif
 
+/* How many threads OpenMP's next team has, at most; and the number of this one in its team, from 0 on. */
+static inline int threads_most(void) {
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+static inline int threads_this(void) {
+#ifdef _OPENMP
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
+
 /* How many threads, the caller included, this process can have at once: at least 1 and at most `wanted`. It is found by
    starting the others, which then end. Other processes may take threads between this call and the start of a team. */
 int threads_available(int wanted);

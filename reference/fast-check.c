@@ -238,26 +238,62 @@ void fast_part(fast_oracle *f, bool sines, bool cosines) {
   f->no_cosines = !cosines;
 }
 
-/* `rows` points at the first row of the span. */
-static void check_span(fast_oracle *f, const fast_span *s, const unsigned char *rows, const posenc_bound *bound,
-                       accuracy *a) {
+static fast_span span_of(const fast_blocks *b) {
+  return (fast_span){b->from, b->from + b->rows, b->blocks, b->tiles};
+}
+
+bool fast_reaches(const fast_oracle *f, int64_t row) {
+  const uint64_t ahead = (uint64_t)(f->problem.first + row) - (uint64_t)f->anchored;
+  return ahead < REACH;
+}
+
+fast_blocks fast_blocks_of(fast_oracle *f, int64_t row, int64_t rows) {
+  const fast_span s = fast_span_at(f, f->problem.first + row, rows);
+  return (fast_blocks){row, s.to - s.from, s.blocks, s.tiles, s.from};
+}
+
+void fast_block_rows(const fast_blocks *b, int64_t block, int64_t *row, int64_t *rows) {
+  const int64_t begin = (b->from / STEPS + block) * STEPS, from = begin > b->from ? begin : b->from,
+                end = b->from + b->rows, to = begin + STEPS < end ? begin + STEPS : end;
+  *row = b->row + from - b->from;
+  *rows = to - from;
+}
+
+void fast_check_block(const fast_oracle *f, const fast_blocks *b, int64_t block, const void *rows_there,
+                      const posenc_bound *bound, const accuracy *known, accuracy *a, element_error *sums) {
+  const fast_span s = span_of(b);
+  for (int64_t n = block; n < s.tiles; n += s.blocks) {
+    const table_tile t = {
+        .oracle = f, .at = fast_tile_of(f, &s, n), .rows = rows_there, .bound = bound, .known = known};
+    check_tile(&t, a, &sums[n]);
+  }
+}
+
+void fast_blocks_add(const fast_blocks *b, const element_error *sums, accuracy *a) {
+  for (int64_t n = 0; n < b->tiles; n++) {
+    a->sum_ulp += sums[n].ulp;
+    a->sum_abs += sums[n].abs;
+  }
+}
+
+/* `rows` points at the first row of the blocks. */
+static void check_blocks(fast_oracle *f, const fast_blocks *b, const unsigned char *rows, const posenc_bound *bound,
+                         accuracy *a) {
+  const fast_span s = span_of(b);
   const accuracy known = *a;
 #pragma omp parallel
   {
     accuracy mine = {0};
 #pragma omp for schedule(dynamic)
-    for (int64_t n = 0; n < s->tiles; n++) {
-      table_tile t = {.oracle = f, .at = fast_tile_of(f, s, n), .bound = bound, .known = &known};
-      t.rows = rows + f->row_bytes * (size_t)(t.at.origin + t.at.from - f->anchored - s->from);
+    for (int64_t n = 0; n < s.tiles; n++) {
+      table_tile t = {.oracle = f, .at = fast_tile_of(f, &s, n), .bound = bound, .known = &known};
+      t.rows = rows + f->row_bytes * (size_t)(t.at.origin + t.at.from - f->anchored - s.from);
       check_tile(&t, &mine, &f->sums[n]);
     }
 #pragma omp critical(fast_merge)
     accuracy_merge(a, &mine);
   }
-  for (int64_t n = 0; n < s->tiles; n++) {
-    a->sum_ulp += f->sums[n].ulp;
-    a->sum_abs += f->sums[n].abs;
-  }
+  fast_blocks_add(b, f->sums, a);
 }
 
 /* A witness shows the exact value: MPFR's. */
@@ -268,17 +304,19 @@ static void set_witness(const fast_oracle *f, witness *w) {
   w->exact_low = w->cosine ? pair.cosine.low : pair.sine.low;
 }
 
+void fast_witnesses(const fast_oracle *f, accuracy *a) {
+  set_witness(f, &a->max_ulp);
+  set_witness(f, &a->max_abs);
+  if (a->held > 0) set_witness(f, &a->worst);
+}
+
 void fast_check(fast_oracle *f, int64_t row, int64_t rows, const void *table, const posenc_bound *bound, accuracy *a) {
   const unsigned char *next = table;
   for (int64_t done = 0; done < rows;) {
-    const fast_span s = fast_span_at(f, f->problem.first + row + done, rows - done);
-    check_span(f, &s, next, bound, a);
-    next += f->row_bytes * (size_t)(s.to - s.from);
-    done += s.to - s.from;
+    const fast_blocks b = fast_blocks_of(f, row + done, rows - done);
+    check_blocks(f, &b, next, bound, a);
+    next += f->row_bytes * (size_t)b.rows;
+    done += b.rows;
   }
-  if (rows > 0) {
-    set_witness(f, &a->max_ulp);
-    set_witness(f, &a->max_abs);
-    if (a->held > 0) set_witness(f, &a->worst);
-  }
+  if (rows > 0) fast_witnesses(f, a);
 }

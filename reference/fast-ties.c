@@ -5,40 +5,44 @@
 
 #include <math.h>
 
-enum { REST_BITS = 53 - 24 }; /* bits of a double that f32 has not */
+/* Ties of a format, and the distance from them that counts as near. The unit is the last bit of a double in units of
+   the format's: 2^-29 ulp of f32. */
+typedef struct nearness {
+  double tiny;    /* below it, all values count as near */
+  int64_t ulp;    /* of the format, in units */
+  int64_t within; /* in units */
+} nearness;
 
-/* Sign set: the high part is at most `within` units of 2^-REST_BITS ulp from the middle between two f32 numbers, or
-   below `tiny`. */
-INLINE uint64_t near_tie(double high, double tiny, int64_t within) {
-  const int64_t middle = INT64_C(1) << (REST_BITS - 1),
-                off = (int64_t)(bits_of(high) & ((UINT64_C(1) << REST_BITS) - 1)) - middle;
-  return bits_of(binade(high) - tiny) | ~(uint64_t)((within - off) | (within + off));
+/* Sign set: the high part is at most that far from the middle between two numbers of the format, or below `tiny`. */
+INLINE uint64_t near_tie(double high, nearness n) {
+  const int64_t off = (int64_t)(bits_of(high) & (uint64_t)(n.ulp - 1)) - n.ulp / 2;
+  return bits_of(binade(high) - n.tiny) | ~(uint64_t)((n.within - off) | (n.within + off));
 }
 
 /* Is any sine or cosine of the lanes near a tie? `near`: which. */
-INLINE bool seek(const fast_lanes *t, double tiny, int64_t within, uint64_t *near) {
+INLINE bool seek(const fast_lanes *t, const nearness *how, uint64_t *near) {
+  const nearness n = *how;
   uint64_t any = 0;
 #pragma omp simd reduction(| : any)
   for (int k = 0; k < LANES; k++) {
-    near[k] = near_tie(t->sin_high[k], tiny, within) | near_tie(t->cos_high[k], tiny, within);
+    near[k] = near_tie(t->sin_high[k], n) | near_tie(t->cos_high[k], n);
     any |= near[k];
   }
   return any & SIGN;
 }
 
 #define SEEK(name, attributes, fused)                                                                                  \
-  attributes static bool seek_##name(const fast_lanes *t, double tiny, int64_t within, uint64_t *near) {               \
-    return seek(t, tiny, within, near);                                                                                \
+  attributes static bool seek_##name(const fast_lanes *t, const nearness *how, uint64_t *near) {                       \
+    return seek(t, how, near);                                                                                         \
   }
 EACH_TIER(SEEK)
 
 #define SEEK_ENTRY(name, attributes, fused) [TIER_##name] = seek_##name,
-static bool (*const seeks[])(const fast_lanes *t, double tiny, int64_t within,
-                             uint64_t *near) = {EACH_TIER(SEEK_ENTRY)};
+static bool (*const seeks[])(const fast_lanes *t, const nearness *how, uint64_t *near) = {EACH_TIER(SEEK_ENTRY)};
 
 typedef struct search {
   const fast_oracle *oracle;
-  int64_t within; /* units of 2^-REST_BITS ulp */
+  nearness how;
   void (*found)(place at, void *argument);
   void *argument;
 } search;
@@ -50,7 +54,7 @@ static void seek_tile(const search *s, const fast_tile *t) {
   fast_origin(f, t->group, t->origin, &origin);
   for (int j = t->from; j < t->to; j++) {
     f->rotate(&origin, &t->group->fine[j], &now);
-    if (!seeks[f->tier](&now, f->tiny, s->within, near)) continue;
+    if (!seeks[f->tier](&now, &s->how, near)) continue;
     for (int k = 0; k < t->count; k++) {
       if (!(near[k] & SIGN)) continue;
 #pragma omp critical(fast_found)
@@ -59,11 +63,12 @@ static void seek_tile(const search *s, const fast_tile *t) {
   }
 }
 
-/* The high part is within a unit of 2^-REST_BITS ulp of the value: its rounding is half of one, and the bound of a
-   value that is not tiny is half of one. */
+/* The high part is within a unit of the value: its rounding is half of one, and the bound of a value that is not tiny
+   is half of one, or less. */
 void fast_near_ties(fast_oracle *f, int64_t position, int64_t rows, double within,
                     void (*found)(place at, void *argument), void *argument) {
-  const search s = {f, (int64_t)ceil(ldexp(within, REST_BITS)) + 1, found, argument};
+  const int64_t ulp = INT64_C(1) << (53 - f->format->precision);
+  const search s = {f, {f->tiny, ulp, (int64_t)ceil(within * (double)ulp) + 1}, found, argument};
   for (int64_t done = 0; done < rows;) {
     const fast_span span = fast_span_at(f, position + done, rows - done);
 #pragma omp parallel for schedule(dynamic)

@@ -60,13 +60,34 @@ fast_pair fast_turn(const fast_pair *a, const fast_pair *b);
 void fast_check(fast_oracle *f, int64_t row, int64_t rows, const void *rows_there, const posenc_bound *bound,
                 accuracy *a);
 
+/*
+ * fast_check for threads that have other work to do with the same rows. One thread asks for blocks: rows from `row` on,
+ * as many of them as the present anchor reaches, or the one that is moved to, in pieces of FAST_BLOCK_ROWS at most. Any
+ * thread may then check any block, into an `a` of its own, which is merged later, and into `sums`, one for each of the
+ * blocks' tiles. `known` is what was found before, by all. In the end fast_blocks_add adds up sums, and fast_witnesses,
+ * after all blocks, completes the witnesses.
+ */
+enum { FAST_BLOCK_ROWS = 64 };
+typedef struct fast_blocks {
+  int64_t row, rows; /* of the table */
+  int64_t blocks, tiles;
+  int64_t from; /* the anchor */
+} fast_blocks;
+bool fast_reaches(const fast_oracle *f, int64_t row);
+fast_blocks fast_blocks_of(fast_oracle *f, int64_t row, int64_t rows);
+void fast_block_rows(const fast_blocks *b, int64_t block, int64_t *row, int64_t *rows);
+void fast_check_block(const fast_oracle *f, const fast_blocks *b, int64_t block, const void *rows_there,
+                      const posenc_bound *bound, const accuracy *known, accuracy *a, element_error *sums);
+void fast_blocks_add(const fast_blocks *b, const element_error *sums, accuracy *a);
+void fast_witnesses(const fast_oracle *f, accuracy *a);
+
 /* The tables of later calls of fast_check have sines or cosines alone: the other columns are not looked at. */
 void fast_part(fast_oracle *f, bool sines, bool cosines);
 
 /*
  * Calls `found` for every place of positions [position, position + rows) where sine or cosine is within `within` ulp, 0
- * to 1/4, of a tie: the middle between two neighbouring f32 numbers. Also for some up to 2^-27 ulp farther, and for
- * values below 2^-44, which it cannot tell. f32 problems only. Uses all threads that OpenMP gives, but makes one call
+ * to 1/4, of a tie: the middle between two neighbouring numbers of the problem's format, f32, f16 or bf16. Also for some
+ * up to 2^-27 ulp farther, and for values below 2^-44, of f16 below 2^-14, which it cannot tell. Uses all threads that OpenMP gives, but makes one call
  * of `found` at a time, in no particular order.
  */
 void fast_near_ties(fast_oracle *f, int64_t position, int64_t rows, double within,

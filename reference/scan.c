@@ -17,8 +17,8 @@ static bool parse(const char *what, const char *text, double least, double *valu
 
 int main(int argc, char **argv) {
   double base, dim, positions, cases;
-  if (argc != 5) {
-    fputs("Usage: posenc-scan BASE DIM POSITIONS CASES\n", stderr);
+  if (argc < 5 || argc > 6) {
+    fputs("Usage: posenc-scan BASE DIM POSITIONS CASES [f32|f16|bf16]\n", stderr);
     return 2;
   }
   if (!parse("BASE", argv[1], 1.0, &base) || !parse("DIM", argv[2], 2.0, &dim) ||
@@ -26,14 +26,18 @@ int main(int argc, char **argv) {
     return 2;
   posenc_problem problem = posenc_table((int64_t)positions, (int64_t)dim);
   problem.base = base;
+  if (argc == 6 && !worst_dtype(argv[5], &problem.dtype)) {
+    fprintf(stderr, "posenc-scan: %s: not f32, f16 or bf16\n", argv[5]);
+    return 2;
+  }
   const char *refusal = posenc_problem_refusal(&problem);
   if (refusal) {
     fprintf(stderr, "posenc-scan: %s\n", refusal);
     return 2;
   }
   char command[200];
-  snprintf(command, sizeof command, "posenc-scan %.17g %" PRId64 " %" PRId64 " %" PRId64, base, problem.dim,
-           problem.rows, (int64_t)cases);
+  snprintf(command, sizeof command, "posenc-scan %.17g %" PRId64 " %" PRId64 " %" PRId64 "%s%s", base, problem.dim,
+           problem.rows, (int64_t)cases, argc == 6 ? " " : "", argc == 6 ? worst_dtype_name(problem.dtype) : "");
   worst_cases found;
   if (!worst_scan(&problem, (size_t)cases, &found)) {
     fputs("posenc-scan: out of memory\n", stderr);

@@ -14,6 +14,27 @@ void worst_free(worst_cases *w) {
   *w = (worst_cases){.cases = NULL};
 }
 
+static const struct {
+  posenc_dtype dtype;
+  const char *name;
+} dtypes[] = {{POSENC_F32, "f32"}, {POSENC_F16, "f16"}, {POSENC_BF16, "bf16"}};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
+
+const char *worst_dtype_name(posenc_dtype dtype) {
+  int n = 0;
+  while (n < DTYPES - 1 && dtypes[n].dtype != dtype) n++;
+  return dtypes[n].name;
+}
+
+bool worst_dtype(const char *name, posenc_dtype *dtype) {
+  for (int n = 0; n < DTYPES; n++)
+    if (strcmp(dtypes[n].name, name) == 0) {
+      *dtype = dtypes[n].dtype;
+      return true;
+    }
+  return false;
+}
+
 /* ---- scanning ------------------------------------------------------------------------------------ */
 
 typedef struct scan {
@@ -24,13 +45,13 @@ typedef struct scan {
   bool enough_memory;
 } scan;
 
-static worst_case case_of(place at, bool cosine, const exact *value) {
+static worst_case case_of(const oracle *reference, place at, bool cosine, const exact *value) {
   return (worst_case){.position = at.position,
                       .index = at.index,
                       .cosine = cosine,
                       .exact = value->high,
                       .rounded = value->rounded,
-                      .distance = format_from_tie(&format_f32, value)};
+                      .distance = format_from_tie(oracle_format(reference), value)};
 }
 
 static bool make_room(scan *s) {
@@ -52,7 +73,8 @@ static void keep(scan *s, const worst_case *found) {
 static void confirm(place at, void *argument) {
   scan *s = argument;
   const exact_pair pair = oracle_pair(s->reference, at.position, at.index);
-  const worst_case sine = case_of(at, false, &pair.sine), cosine = case_of(at, true, &pair.cosine);
+  const worst_case sine = case_of(s->reference, at, false, &pair.sine),
+                   cosine = case_of(s->reference, at, true, &pair.cosine);
   keep(s, &sine);
   keep(s, &cosine);
 }
@@ -95,7 +117,7 @@ const worst_case *worst_refuted(const worst_cases *w, const oracle *reference) {
     const worst_case *told = &w->cases[i];
     const place at = {told->position, told->index};
     const exact_pair pair = oracle_pair(reference, at.position, at.index);
-    const worst_case is = case_of(at, told->cosine, told->cosine ? &pair.cosine : &pair.sine);
+    const worst_case is = case_of(reference, at, told->cosine, told->cosine ? &pair.cosine : &pair.sine);
     /* The file has seven digits of the distance. */
     if (told->exact != is.exact || told->rounded != is.rounded ||
         !(fabs(told->distance - is.distance) <= 1e-6 * is.distance))
@@ -108,22 +130,25 @@ const worst_case *worst_refuted(const worst_cases *w, const oracle *reference) {
 
 void worst_write(const worst_cases *w, const char *command, FILE *stream) {
   const posenc_problem *problem = &w->problem;
+  const char *dtype = worst_dtype_name(problem->dtype);
+  const bool is_f32 = problem->dtype == POSENC_F32;
   fprintf(stream,
           "# SPDX-License-Identifier: MIT\n"
-          "# Hard-to-round cases: the elements of this table nearest to a tie, the middle between two neighbouring f32 "
+          "# Hard-to-round cases: the elements of this table nearest to a tie, the middle between two neighbouring %s "
           "numbers.\n"
           "# All %" PRId64 " elements of positions 1 .. %" PRId64 " were looked at; position 0 is exact.\n"
           "# Found by the fast oracle of posenc %s, whose values are within 2^-98; every line is MPFR %s's.\n"
           "# To make it again: %s\n"
           "#\n"
-          "# position, frequency index, function, exact value rounded to double, exact value rounded to f32,\n"
-          "# distance of the exact value from the tie in ulp of f32; nearest first\n"
+          "# position, frequency index, function, exact value rounded to double, exact value rounded to %s,\n"
+          "# distance of the exact value from the tie in ulp of %s; nearest first\n"
           "base %.17g\n"
           "dim %" PRId64 "\n"
-          "positions %" PRId64 "\n"
+          "%s%s%spositions %" PRId64 "\n"
           "cases %zu\n",
-          (problem->rows - 1) * problem->dim, problem->rows - 1, posenc_version(), mpfr_get_version(), command,
-          problem->base, problem->dim, problem->rows, w->count);
+          dtype, (problem->rows - 1) * problem->dim, problem->rows - 1, posenc_version(), mpfr_get_version(), command,
+          dtype, dtype, problem->base, problem->dim, is_f32 ? "" : "dtype ", is_f32 ? "" : dtype, is_f32 ? "" : "\n",
+          problem->rows, w->count);
   for (size_t i = 0; i < w->count; i++) {
     const worst_case *c = &w->cases[i];
     fprintf(stream, "%" PRId64 " %" PRId64 " %s %a %a %.6e\n", c->position, c->index, c->cosine ? "cos" : "sin",
@@ -138,6 +163,7 @@ enum { CASE_WORDS = 6, CASES_MAX = 1000000 };
 typedef struct reader {
   worst_cases *w;
   int64_t cases; /* as told; -1 until then */
+  bool has_dtype;
   int line;
   char *fault;
   size_t size;
@@ -189,10 +215,14 @@ static bool read_key(reader *r, const char *key, const char *text) {
     if (!read_integer(r, key, text, 2, INT64_C(1) << 32, &problem->dim)) return false;
     return problem->dim % 2 == 0 || wrong(r, "dim %.40s is odd", text);
   }
+  if (strcmp(key, "dtype") == 0 && !r->has_dtype) {
+    r->has_dtype = true;
+    return worst_dtype(text, &problem->dtype) || wrong(r, "dtype '%.40s' is not f32, f16 or bf16", text);
+  }
   if (strcmp(key, "positions") == 0 && !problem->rows)
     return read_integer(r, key, text, 2, (INT64_C(1) << 40) + 1, &problem->rows);
   if (strcmp(key, "cases") == 0 && r->cases < 0) return read_integer(r, key, text, 1, CASES_MAX, &r->cases);
-  return wrong(r, "'%.40s' is not base, dim, positions or cases, or is there twice", key);
+  return wrong(r, "'%.40s' is not base, dim, dtype, positions or cases, or is there twice", key);
 }
 
 static bool read_case(reader *r, char **word) {
@@ -208,7 +238,8 @@ static bool read_case(reader *r, char **word) {
   if (!read_real(r, "value", word[3], 1.0, &c.exact) || !read_real(r, "rounded value", word[4], 1.0, &c.rounded) ||
       !read_real(r, "distance", word[5], 0.5, &c.distance))
     return false;
-  if ((double)(float)c.rounded != c.rounded) return wrong(r, "%.40s is no f32 number", word[4]);
+  if (format_nearest(format_of(w->problem.dtype), c.rounded) != c.rounded)
+    return wrong(r, "%.40s is no %s number", word[4], worst_dtype_name(w->problem.dtype));
   if (c.distance < (w->count ? w->cases[w->count - 1].distance : 0.0))
     return wrong(r, "distance %.40s is not in order", word[5]);
   w->cases[w->count++] = c;

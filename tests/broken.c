@@ -9,7 +9,11 @@
 #include "verify/seal.h"
 #include "verify/verify.h"
 
+#include <fenv.h>
 #include <math.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +188,45 @@ static const struct mutant {
     {"claims-too-much", honest, .breaks = {"accuracy", "pair-norm", "?rotation"}, .claimed_ulp = 0.4},
 };
 
+/* ---- in windows that several threads check ---- */
+
+enum { FAR_ROWS = 16384, FAR = 14000 };
+
+static EXECUTE(far_ulp) {
+  float *x = element(rows_of(constants, problem, row, rows, out), problem, row, rows, FAR, 41);
+  if (x) *x = nextafterf(*x, 0.0f);
+}
+
+static EXECUTE(far_above_one) {
+  float *x = element(rows_of(constants, problem, row, rows, out), problem, row, rows, FAR, 41);
+  if (x) *x = 1.5f;
+}
+
+static EXECUTE(far_untouched) {
+  float *x = element(out, problem, row, rows, FAR, 41), kept = x ? *x : 0.0f;
+  rows_of(constants, problem, row, rows, out);
+  if (x) memcpy(x, &kept, sizeof kept);
+}
+
+static EXECUTE(far_spill) {
+  float *table = rows_of(constants, problem, row, rows, out);
+  if (element(table, problem, row, rows, FAR, 0)) table[rows * problem->dim] = 0.0f;
+}
+
+static EXECUTE(far_environment) {
+  if (element(rows_of(constants, problem, row, rows, out), problem, row, rows, FAR, 0)) fesetround(FE_UPWARD);
+}
+
+static const struct mutant far_mutants[] = {
+    {"far one ulp", far_ulp, .breaks = {"accuracy", "?rotation"}, .place = "at p = 14000,"},
+    {"far above one", far_above_one, .breaks = {"accuracy", "bounded", "pair-norm", "?rotation"},
+     .place = "at p = 14000,"},
+    {"far untouched", far_untouched, .breaks = {"accuracy", "memory", "bounded", "pair-norm", "?rotation"},
+     .place = "at p = 14000,"},
+    {"far past the end", far_spill, .breaks = {"memory"}},
+    {"far environment", far_environment, .breaks = {"environment"}},
+};
+
 static bool expected(const struct mutant *m, const char *property, bool passed) {
   for (size_t i = 0; i < sizeof m->breaks / sizeof *m->breaks && m->breaks[i]; i++) {
     if (strcmp(m->breaks[i], property) == 0) return !passed;
@@ -204,8 +247,8 @@ static json_t *first_record(json_t *run) {
   return json_array_get(json_object_get(run, "records"), 0);
 }
 
-static void test_mutant(const struct mutant *m) {
-  posenc_problem problem = posenc_table(ROWS, DIM);
+static void test_mutant(const struct mutant *m, int64_t rows) {
+  posenc_problem problem = posenc_table(rows, DIM);
   posenc_kernel kernel = *good;
   problem.dtype = m->dtype;
   kernel.name = m->name;
@@ -214,7 +257,7 @@ static void test_mutant(const struct mutant *m) {
   kernel.execute = m->execute;
   kernel.stages = NULL; /* the good kernel's */
   kernel.bound.ulp = m->claimed_ulp > 0.0 ? m->claimed_ulp : 0.5;
-  kernel.bound.max_position = ROWS - 1; /* the last row, and none behind it */
+  kernel.bound.max_position = rows - 1; /* the last row, and none behind it */
   kernel.reproducible = !m->not_reproducible;
   json_t *run = verify_one(&kernel, &problem, VERIFY_DEFAULT_BUDGET), *check;
   size_t i;
@@ -237,6 +280,24 @@ static void test_mutant(const struct mutant *m) {
        note);
   }
   json_decref(run);
+}
+
+/* Of several windows: the same record by one thread and by three. */
+static void test_threads_of_verify(void) {
+#ifdef _OPENMP
+  const posenc_problem problem = posenc_table(FAR_ROWS / 2, 4 * DIM);
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(1);
+  json_t *one = verify_one(good, &problem, VERIFY_DEFAULT_BUDGET);
+  omp_set_num_threads(3);
+  json_t *three = verify_one(good, &problem, VERIFY_DEFAULT_BUDGET);
+  omp_set_num_threads(threads);
+  ok(first_record(one) && json_equal(first_record(one), first_record(three)) &&
+         json_integer_value(json_object_get(first_record(one), "elements")) == problem.rows * problem.dim,
+     "one thread and three make the same record of a table, of all its elements");
+  json_decref(one);
+  json_decref(three);
+#endif
 }
 
 /* The last row is seen whether a table is checked whole, in several windows, or by a sample. */
@@ -423,7 +484,9 @@ static void test_apply_known(void) {
 
 int main(void) {
   good = posenc_kernel_find("rotation-portable");
-  for (size_t n = 0; n < sizeof mutants / sizeof *mutants; n++) test_mutant(&mutants[n]);
+  for (size_t n = 0; n < sizeof mutants / sizeof *mutants; n++) test_mutant(&mutants[n], ROWS);
+  for (size_t n = 0; n < sizeof far_mutants / sizeof *far_mutants; n++) test_mutant(&far_mutants[n], FAR_ROWS);
+  test_threads_of_verify();
   test_last_row(270000, 8, VERIFY_DEFAULT_BUDGET, "exhaustive");
   test_last_row(100000, 64, 20000, "sampled");
   test_last_row(31, 4096, 20000, "sampled");

@@ -169,16 +169,18 @@ static void count_find(place at, void *argument) {
   f->times[(at.position - f->first) * f->pairs + at.index]++;
 }
 
-static double from_tie(const fast_value *value) {
+static double from_tie(const format *f, const fast_value *value) {
   const exact as_exact = {value->high, value->low, 0.0};
-  return format_from_tie(&format_f32, &as_exact);
+  return format_from_tie(f, &as_exact);
 }
 
 /* Places whose sine or cosine is near a tie, against the values of fast_row. */
-static void test_near_ties(const char *name, unsigned isa, int64_t first, double base) {
-  const double within = 1e-4, slack = 0x1p-27;
+static void test_near_ties(const char *name, unsigned isa, int64_t first, double base, posenc_dtype dtype) {
+  const double within = 1e-4, slack = 0x1p-27, least = dtype == POSENC_F16 ? 0x1p-14 : 0x1p-44;
+  const format *as = format_of(dtype);
   posenc_problem problem = with_base(9000, 98, base);
   problem.first = first;
+  problem.dtype = dtype;
   finds found = {.first = first, .pairs = problem.dim / 2};
   fast_oracle *f = fast_create(&problem, isa);
   fast_pair *row = calloc((size_t)found.pairs, sizeof *row);
@@ -190,15 +192,15 @@ static void test_near_ties(const char *name, unsigned isa, int64_t first, double
     fast_row(f, first + r, row);
     for (int64_t i = 0; i < found.pairs; i++) {
       const int times = found.times[r * found.pairs + i];
-      const double distance = fmin(from_tie(&row[i].sine), from_tie(&row[i].cosine));
-      const bool tiny = fmin(fabs(row[i].sine.high), fabs(row[i].cosine.high)) < 0x1p-44;
+      const double distance = fmin(from_tie(as, &row[i].sine), from_tie(as, &row[i].cosine));
+      const bool tiny = fmin(fabs(row[i].sine.high), fabs(row[i].cosine.high)) < least;
       near += distance <= within;
       if (distance <= within || tiny) right = right && times == 1;
       if (distance > within + slack && !tiny) right = right && times == 0;
     }
   }
-  ok(right && near > 0, "%s, from %lld, base %g: the %lld pairs near a tie are found", name, (long long)first, base,
-     (long long)near);
+  ok(right && near > 0, "%s, from %lld, base %g, dtype %d: the %lld pairs near a tie are found", name, (long long)first,
+     base, (int)dtype, (long long)near);
   free(found.times);
   free(row);
   fast_destroy(f);
@@ -210,8 +212,10 @@ int main(void) {
   test_turn();
   for (int t = 0; t < TARGETS; t++) {
     if (!(posenc_isa_detect() & targets[t])) continue;
-    test_near_ties(posenc_isa_name(targets[t]), targets[t], -100, 10000.0);
-    test_near_ties(posenc_isa_name(targets[t]), targets[t], INT64_C(1) << 33, 1e300);
+    test_near_ties(posenc_isa_name(targets[t]), targets[t], -100, 10000.0, POSENC_F32);
+    test_near_ties(posenc_isa_name(targets[t]), targets[t], INT64_C(1) << 33, 1e300, POSENC_F32);
+    test_near_ties(posenc_isa_name(targets[t]), targets[t], -100, 10000.0, POSENC_F16);
+    test_near_ties(posenc_isa_name(targets[t]), targets[t], -100, 10000.0, POSENC_BF16);
   }
   return tap_done();
 }

@@ -21,23 +21,28 @@ static bool are_same(const worst_cases *a, const worst_cases *b) {
   return true;
 }
 
-static void test_file(const char *folder, double base, int64_t dim) {
+static void test_file(const char *folder, double base, int64_t dim, posenc_dtype dtype) {
+  const bool is_f32 = dtype == POSENC_F32;
+  const size_t count = is_f32 ? 100 : 25;
   char path[1000], fault[200];
   worst_cases w;
-  snprintf(path, sizeof path, "%s/reference/worst/base%.0f-d%d.wc", folder, base, (int)dim);
+  snprintf(path, sizeof path, "%s/reference/worst/base%.0f-d%d%s%s.wc", folder, base, (int)dim, is_f32 ? "" : "-",
+           is_f32 ? "" : worst_dtype_name(dtype));
   FILE *stream = fopen(path, "r");
   if (!ok(stream != NULL, "%s is there", path)) return;
   const char *wrong = worst_read(stream, &w, fault, sizeof fault);
   fclose(stream);
   if (!ok(!wrong, "it can be read: %s", wrong ? wrong : "")) return;
-  ok(w.count == 100 && w.problem.rows == 1 << 20 && w.problem.base == base && w.problem.dim == dim,
-     "100 cases of base %.0f, dim %d, positions below 2^20", base, (int)dim);
+  ok(w.count == count && w.problem.rows == 1 << 20 && w.problem.base == base && w.problem.dim == dim &&
+         w.problem.dtype == dtype,
+     "%d cases of base %.0f, dim %d, positions below 2^20", (int)count, base, (int)dim);
   oracle *reference = oracle_create(&w.problem);
   const worst_case *refuted = worst_refuted(&w, reference);
   ok(!refuted, "MPFR confirms every line%s", refuted ? ", but not all" : "");
   /* Twice as many as a uniform distribution has: only the order of magnitude depends on chance. */
-  const double elements = (double)w.problem.rows * (double)dim, farthest = w.cases[w.count - 1].distance;
-  ok(farthest > 0.5 * 50.0 / elements && farthest < 2.0 * 50.0 / elements, "the last is %.2g ulp from a tie", farthest);
+  const double elements = (double)w.problem.rows * (double)dim, expected = 0.5 * (double)count / elements,
+               farthest = w.cases[w.count - 1].distance;
+  ok(farthest > 0.5 * expected && farthest < 2.0 * expected, "the last is %.2g ulp from a tie", farthest);
   oracle_destroy(reference);
   if (w.problem.dim == 64) {
     worst_cases again;
@@ -54,6 +59,7 @@ static int by_distance(const void *a, const void *b) {
 
 /* By MPFR, every element of the positions from 1 on. */
 static worst_case *look_at_all(posenc_problem problem) {
+  const format *f = format_of(problem.dtype);
   const size_t pairs = (size_t)problem.dim / 2, count = (size_t)(problem.rows - 1) * pairs;
   problem.first = 1;
   problem.rows--;
@@ -68,7 +74,7 @@ static worst_case *look_at_all(posenc_problem problem) {
                           .cosine = n % 2,
                           .exact = value->high,
                           .rounded = value->rounded,
-                          .distance = 0.5 - apart / format_ulp(&format_f32, value)};
+                          .distance = 0.5 - apart / format_ulp(f, value)};
   }
   qsort(all, 2 * count, sizeof *all, by_distance);
   free(values);
@@ -82,9 +88,10 @@ static bool is_among(const worst_case *one, const worst_case *all, size_t count)
 }
 
 /* Bases whose columns repeat each other have equal distances, in any order. */
-static void test_scan(double base, int64_t rows, size_t count) {
+static void test_scan(double base, int64_t rows, size_t count, posenc_dtype dtype) {
   posenc_problem problem = posenc_table(rows, 64);
   problem.base = base;
+  problem.dtype = dtype;
   worst_case *all = look_at_all(problem);
   worst_cases found;
   if (!ok(worst_scan(&problem, count, &found), "a scan of base %g", base)) return;
@@ -96,7 +103,8 @@ static void test_scan(double base, int64_t rows, size_t count) {
     same = same && fabs(found.cases[i].distance - all[i].distance) <= 1e-9 * all[i].distance;
     same = same && (i == 0 || memcmp(&found.cases[i], &found.cases[i - 1], sizeof *found.cases) != 0);
   }
-  ok(same, "base %g, p < %d: the scan finds the %zu that MPFR finds among all", base, (int)rows, count);
+  ok(same, "base %g, p < %d, %s: the scan finds the %zu that MPFR finds among all", base, (int)rows,
+     worst_dtype_name(dtype), count);
   worst_free(&found);
   free(all);
 }
@@ -134,8 +142,10 @@ static void test_reading(void) {
       {HEAD ONE TWO TWO, "line 7: more than 2 cases"},
       {HEAD TWO ONE, "line 6: distance 2.653581e-06 is not in order"},
       {ONE, "line 1: a case before base, dim, positions and cases"},
-      {"base 10000\nbase 10000\n", "line 2: 'base' is not base, dim, positions or cases, or is there twice"},
-      {"colour 3\n", "line 1: 'colour' is not base, dim, positions or cases, or is there twice"},
+      {"base 10000\nbase 10000\n", "line 2: 'base' is not base, dim, dtype, positions or cases, or is there twice"},
+      {"colour 3\n", "line 1: 'colour' is not base, dim, dtype, positions or cases, or is there twice"},
+      {"dtype f32\ndtype f16\n", "line 2: 'dtype' is not base, dim, dtype, positions or cases, or is there twice"},
+      {"dtype f64\n", "line 1: dtype 'f64' is not f32, f16 or bf16"},
       {"base -1\n", "line 1: base -1 is not above 0"},
       {"base nan\n", "line 1: base nan is beyond 1.79769e+308"},
       {"dim 7\n", "line 1: dim 7 is odd"},
@@ -149,6 +159,7 @@ static void test_reading(void) {
       {HEAD "1 2 tan 0.5 0.5 0\n", "line 5: 'tan' is not sin or cos"},
       {HEAD "1 2 sin 1.5 0.5 0\n", "line 5: value 1.5 is beyond 1"},
       {HEAD "1 2 sin 0.5 0x1.0000001p-1 0\n", "line 5: 0x1.0000001p-1 is no f32 number"},
+      {"dtype f16\n" HEAD ONE, "line 6: -0x1.43b71ap-1 is no f16 number"},
       {HEAD "1 2 sin 0.5 0.5 -1e-9\n", "line 5: distance -1e-9 is not in order"},
       {HEAD ONE "dim 64\n", "line 6: dim after the first case"},
   };
@@ -175,17 +186,19 @@ static void test_reading(void) {
   worst_free(&w);
 }
 
-static void test_round_trip(void) {
+static void test_round_trip(posenc_dtype dtype) {
   char fault[200];
   posenc_problem problem = posenc_table(500, 34);
   problem.base = 0.1 + 1e6;
+  problem.dtype = dtype;
   worst_cases made, read;
   FILE *stream = tmpfile();
   if (!stream || !worst_scan(&problem, 50, &made)) abort();
   worst_write(&made, "as before", stream);
   rewind(stream);
-  ok(!worst_read(stream, &read, fault, sizeof fault) && read.problem.base == problem.base && are_same(&made, &read),
-     "what is written is read");
+  ok(!worst_read(stream, &read, fault, sizeof fault) && read.problem.base == problem.base &&
+         read.problem.dtype == dtype && are_same(&made, &read),
+     "what is written is read, %s", worst_dtype_name(dtype));
   fclose(stream);
   worst_free(&made);
   worst_free(&read);
@@ -193,14 +206,18 @@ static void test_round_trip(void) {
 
 int main(void) {
   static const int64_t dims[] = {64, 128, 256, 512, 768, 1024, 4096};
+  static const posenc_dtype dtypes[] = {POSENC_F32, POSENC_F16, POSENC_BF16};
   const char *folder = getenv("srcdir");
-  for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) test_file(folder ? folder : ".", 10000.0, dims[i]);
-  test_file(folder ? folder : ".", 500000.0, 128);
-  test_scan(10000.0, 4096, 100);
-  test_scan(500000.0, 4096, 100);
-  test_scan(10000.0, 70, 700);
+  for (size_t t = 0; t < sizeof dtypes / sizeof *dtypes; t++) {
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++)
+      test_file(folder ? folder : ".", 10000.0, dims[i], dtypes[t]);
+    test_file(folder ? folder : ".", 500000.0, 128, dtypes[t]);
+    test_scan(10000.0, 4096, 100, dtypes[t]);
+    test_scan(500000.0, 4096, 100, dtypes[t]);
+    test_scan(10000.0, 70, 700, dtypes[t]);
+    test_round_trip(dtypes[t]);
+  }
   test_few();
   test_reading();
-  test_round_trip();
   return tap_done();
 }

@@ -53,7 +53,9 @@ else
   esac
   require_quiet "$(used_now)" before
   set --
-  for cases in "$srcdir"/reference/worst/*.wc; do set -- "$@" --cases "$cases"; done
+  for cases in "$srcdir"/reference/worst/*.wc; do
+    case $cases in *f16.wc) ;; *) set -- "$@" --cases "$cases" ;; esac # the page has those of f32
+  done
 fi
 
 trap 'rm -rf "$new"' EXIT

@@ -56,7 +56,9 @@ cases *cases_load(const char *path, char *why, size_t size) {
   free(end.result);
   if (!c) return NULL;
   c->shape.problem = c->worst.problem;
-  snprintf(c->shape.name, sizeof c->shape.name, "base%g-d%" PRId64 ".wc", c->worst.problem.base, c->worst.problem.dim);
+  const posenc_dtype dtype = c->worst.problem.dtype;
+  snprintf(c->shape.name, sizeof c->shape.name, "base%g-d%" PRId64 "%s%s.wc", c->worst.problem.base,
+           c->worst.problem.dim, dtype == POSENC_F32 ? "" : "-", dtype == POSENC_F32 ? "" : dtype_name(dtype));
   return c;
 }
 

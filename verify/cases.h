@@ -14,7 +14,7 @@ struct arena;
 cases *cases_load(const char *path, char *why, size_t size);
 void cases_free(cases *c);
 
-/* The table of the cases; its name is "base10000-d128.wc". */
+/* The table of the cases; its name is "base10000-d128.wc", or "base10000-d128-f16.wc". */
 const shape *cases_shape(const cases *c);
 
 size_t cases_count(const cases *c);

@@ -57,11 +57,12 @@ row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, 
  * a the interval is [-a, a], and any kernel may exceed it by its error, as a itself is rounded. Rows are tested first;
  * elements are tested one by one only where a row fails.
  */
-static void check_values(subject *s, window w, const unsigned char *out, const row_norms *norms) {
+static void check_values(const subject *s, window w, const unsigned char *out, const row_norms *norms,
+                         row_checks *into) {
   const posenc_problem *problem = &s->shape->problem;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const bool claims = !subject_no_claim(s);
-  check *bounded = &s->checks[BOUNDED], *pair_norm = &s->checks[PAIR_NORM];
+  check *bounded = &into->bounded, *pair_norm = &into->pair_norm;
   for (int64_t r = 0; r < w.rows; r++) {
     const int64_t position = problem->first + w.row + r;
     const unsigned char *row = out + row_bytes(problem) * (size_t)r;
@@ -84,25 +85,31 @@ static void check_values(subject *s, window w, const unsigned char *out, const r
   }
 }
 
-/* The digest is one of the rows' digests, as those of add and rope are: threads make these side by side. */
-static void check_each_row(subject *s, window w, const unsigned char *out) {
-  enum { AT_A_TIME = 1024 };
-  row_norms norms[AT_A_TIME];
-  uint64_t digests[AT_A_TIME];
+void subject_check_each(const subject *s, window w, const unsigned char *out, row_checks *found, uint64_t *digests) {
+  row_norms norms[ROWS_OF_CHECKS];
   const posenc_problem *problem = &s->shape->problem;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const size_t bytes = row_bytes(problem);
-  const double square = s->attention * s->attention;
-  for (int64_t row = 0; row < w.rows; row += AT_A_TIME) {
-    const window part = {w.row + row, least(w.rows - row, AT_A_TIME)};
-    const unsigned char *rows = out + bytes * (size_t)row;
-#pragma omp parallel for schedule(dynamic, 16)
-    for (int64_t r = 0; r < part.rows; r++) {
-      norms[r] = row_norms_of(rows + bytes * (size_t)r, problem, at, square);
-      digests[r] = digest_of(DIGEST_START, rows + bytes * (size_t)r, bytes);
-    }
-    check_values(s, part, rows, norms);
-    s->digest = digest_of(s->digest, (const unsigned char *)digests, (size_t)part.rows * sizeof *digests);
+  for (int64_t r = 0; r < w.rows; r++) {
+    norms[r] = row_norms_of(out + bytes * (size_t)r, problem, at, s->attention * s->attention);
+    digests[r] = digest_of(DIGEST_START, out + bytes * (size_t)r, bytes);
+  }
+  check_values(s, w, out, norms, found);
+}
+
+void subject_take_each(subject *s, const row_checks *found, const uint64_t *digests, int64_t rows) {
+  check_merge(&s->checks[BOUNDED], &found->bounded);
+  check_merge(&s->checks[PAIR_NORM], &found->pair_norm);
+  s->digest = digest_of(s->digest, (const unsigned char *)digests, (size_t)rows * sizeof *digests);
+}
+
+static void check_each_row(subject *s, window w, const unsigned char *out) {
+  uint64_t digests[ROWS_OF_CHECKS];
+  for (int64_t row = 0; row < w.rows; row += ROWS_OF_CHECKS) {
+    const window some = {w.row + row, least(w.rows - row, ROWS_OF_CHECKS)};
+    row_checks found = {.bounded = {.compared = 0}};
+    subject_check_each(s, some, out + row_bytes(&s->shape->problem) * (size_t)row, &found, digests);
+    subject_take_each(s, &found, digests, some.rows);
   }
 }
 

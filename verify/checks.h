@@ -11,6 +11,15 @@
 void subject_check_window(subject *s, window w, fast_oracle *reference, arena *whole, arena *other, bool again,
                           uint64_t *random);
 
+/* Bounded and pair norm of some rows, ROWS_OF_CHECKS at most, and the digest of each. The table's digest is one of all
+ * these: so threads can make them side by side. What is found is taken in in the order of the rows. */
+enum { ROWS_OF_CHECKS = 64 };
+typedef struct row_checks {
+  check bounded, pair_norm;
+} row_checks;
+void subject_check_each(const subject *s, window w, const unsigned char *out, row_checks *found, uint64_t *digests);
+void subject_take_each(subject *s, const row_checks *found, const uint64_t *digests, int64_t rows);
+
 /* Rotation and extrapolation, at places drawn from `random`. False when memory runs out. */
 bool subject_check_relations(subject *s, fast_oracle *reference, arena *one, arena *other, uint64_t *random);
 

@@ -8,6 +8,7 @@
 #include "verify/explain.h"
 #include "verify/fpenv.h"
 #include "verify/leaks.h"
+#include "verify/parts.h"
 #include "verify/relations.h"
 #include "verify/rows.h"
 #include "verify/sampling.h"
@@ -104,7 +105,8 @@ static json_t *look_at_table(exam_run *t) {
   json_t *record = NULL;
   arena *one = arena_create(bytes), *other = arena_create(bytes);
   fast_oracle *reference = fast_create(problem, 0);
-  bool enough = one && other && reference && (!is_cache || cache_open(&kept, s, &e->of->problem, v.rows));
+  part_team *shared = reference ? parts_create(s, reference, v.rows) : NULL;
+  bool enough = one && other && shared && (!is_cache || cache_open(&kept, s, &e->of->problem, v.rows));
   if (enough) {
     isolate_say("rows by many threads at once", 0.0);
     subject_check_threads(s, NULL, NULL);
@@ -112,10 +114,16 @@ static json_t *look_at_table(exam_run *t) {
   for (int64_t n = 0; enough && n < v.windows; n++) {
     const window w = sampling_window(&v, n, &t->streams[OF_ROWS]);
     say_window(w, (double)n / (double)v.windows);
-    subject_check_window(s, w, reference, one, other, n < SERIAL_WINDOWS, &t->streams[OF_PIECES]);
+    if (parts_can(s, w)) {
+      parts_take(shared, w);
+    } else {
+      parts_end(shared);
+      subject_check_window(s, w, reference, one, other, n < SERIAL_WINDOWS, &t->streams[OF_PIECES]);
+    }
     if (is_cache) cache_check_window(&kept, s, w, one, n < SERIAL_WINDOWS);
     if (n + 1 == SERIAL_WINDOWS) subject_share(s);
   }
+  if (enough) parts_end(shared);
   s->shared = false;
   if (enough) {
     isolate_say("rows far apart", 1.0);
@@ -131,6 +139,7 @@ static json_t *look_at_table(exam_run *t) {
     explain(e, record, s, one);
   }
   cache_close(&kept);
+  parts_destroy(shared);
   fast_destroy(reference);
   arena_destroy(one);
   arena_destroy(other);

@@ -3,31 +3,13 @@
 
 #include "verify/operand.h"
 
+#include "common/threads.h"
 #include "reference/vectors.h"
 #include "verify/property.h"
 
 #include <math.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include <stdlib.h>
 #include <string.h>
-
-static int count_threads(void) {
-#ifdef _OPENMP
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
-}
-
-static int this_thread(void) {
-#ifdef _OPENMP
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
 
 bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *reference) {
   *o = (operand){.problem = problem,
@@ -35,7 +17,7 @@ bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast
                  .reference = reference ? reference : fast_create(problem, 0),
                  .borrowed = reference};
   if (!o->reference) return false;
-  o->lanes = aligned_alloc(64, (size_t)(count_threads() * fast_groups(o->reference)) * sizeof *o->lanes);
+  o->lanes = aligned_alloc(64, (size_t)(threads_most() * fast_groups(o->reference)) * sizeof *o->lanes);
   return o->lanes;
 }
 
@@ -45,7 +27,7 @@ void operand_close(operand *o) {
 }
 
 const fast_lanes *operand_pairs(const operand *o, int64_t position) {
-  fast_lanes *mine = o->lanes + this_thread() * fast_groups(o->reference);
+  fast_lanes *mine = o->lanes + threads_this() * fast_groups(o->reference);
   fast_lanes_of(o->reference, position, mine);
   return mine;
 }

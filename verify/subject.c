@@ -5,6 +5,7 @@
 
 #include "common/contract.h"
 #include "common/sanitizer.h"
+#include "common/threads.h"
 #include "common/work.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
@@ -13,9 +14,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,7 +152,11 @@ void subject_begin_calls(void) {
 }
 
 void subject_end_calls(subject *s, int64_t position) {
-  const char *fault = fpenv_restore();
+  subject_end_calls_of(s, position, NULL);
+}
+
+void subject_end_calls_of(subject *s, int64_t position, const char *elsewhere) {
+  const char *own = fpenv_restore(), *fault = own ? own : elsewhere;
   const int64_t writes = seal_writes() - known_writes;
   isolate_go_on();
   check *environment = &s->checks[ENVIRONMENT], *unchanged = &s->checks[READ_ONLY];
@@ -170,11 +172,7 @@ void subject_end_calls(subject *s, int64_t position) {
 
 /* One part for each of OpenMP's threads and no more, since some kernels walk to each from position 0. */
 static int64_t parts_of(const subject *s, const posenc_slice *slice) {
-#ifdef _OPENMP
-  if (s->shared && slice->batch == 1) return omp_get_max_threads();
-#endif
-  (void)s, (void)slice;
-  return 1;
+  return s->shared && slice->batch == 1 ? threads_most() : 1;
 }
 
 void subject_call(const posenc_plan *plan, const posenc_slice *slice, const unsigned char *x, unsigned char *out) {
@@ -230,12 +228,10 @@ size_t subject_extent(const posenc_problem *problem, const posenc_slice *slice) 
   return (size_t)elements * posenc_dtype_bytes(problem->dtype);
 }
 
-/* MEMORY: elements of the sequences that were not written, and of what lies between and beside them that were. */
-static void check_memory(subject *s, const posenc_problem *problem, const posenc_slice *slice, const arena *at,
-                         bool in_place) {
+void subject_check_memory(check *memory, const posenc_problem *problem, const posenc_slice *slice, const arena *at,
+                          bool in_place) {
   const size_t element = posenc_dtype_bytes(problem->dtype), bytes = row_bytes(problem) * (size_t)slice->rows,
                stride = (size_t)stride_of(problem, slice) * element;
-  check *memory = &s->checks[MEMORY];
   size_t first = 0, unused;
   int64_t missing = 0, spilled = arena_spills(at);
   for (int64_t n = 0; n < slice->batch; n++) {
@@ -258,7 +254,7 @@ unsigned char *subject_run(subject *s, const posenc_plan *plan, const posenc_sli
   const posenc_problem *problem = posenc_plan_problem(plan);
   unsigned char *out = arena_place(to, subject_extent(problem, slice), flush);
   call_checked(s, plan, slice, x, out);
-  check_memory(s, problem, slice, to, false);
+  subject_check_memory(&s->checks[MEMORY], problem, slice, to, false);
   return out;
 }
 
@@ -267,7 +263,7 @@ unsigned char *subject_run_in_place(subject *s, const posenc_slice *slice, const
   const size_t bytes = subject_extent(problem, slice);
   unsigned char *out = memcpy(arena_place(in, bytes, true), x, bytes);
   call_checked(s, s->plan, slice, out, out);
-  check_memory(s, problem, slice, in, true);
+  subject_check_memory(&s->checks[MEMORY], problem, slice, in, true);
   return out;
 }
 

@@ -53,6 +53,9 @@ bool is_padding_row(const posenc_problem *problem, int64_t position);
 void subject_begin_calls(void);
 void subject_end_calls(subject *s, int64_t position);
 
+/* The same of calls that several threads made; elsewhere: what fpenv_restore returned in another one, or null. */
+void subject_end_calls_of(subject *s, int64_t position, const char *elsewhere);
+
 /* CPU seconds of this thread: neither a busy machine nor threads that wait for the next team make a difference. */
 double subject_seconds(void);
 
@@ -78,6 +81,11 @@ unsigned char *subject_run(subject *s, const posenc_plan *plan, const posenc_sli
                            arena *to, bool flush);
 unsigned char *subject_run_in_place(subject *s, const posenc_slice *slice, const unsigned char *x, arena *in);
 const unsigned char *subject_execute(subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *to);
+
+/* MEMORY, of a call whose result is in the arena: elements of the sequences that were not written, and of what lies
+ * between and beside them that were. */
+void subject_check_memory(check *memory, const posenc_problem *problem, const posenc_slice *slice, const arena *at,
+                          bool in_place);
 
 /* The pair of frequency index `index` in a row of a table that is computed alone. */
 typedef struct table_pair {
