@@ -147,31 +147,52 @@ static double test_table(double base, int64_t first) {
   return worst;
 }
 
-/* Where errors add up: the last two blocks before an exact anchor, at drawn positions, of drawn bases; every other one
-   below 4, where frequencies are large and successive ones nearly the same. */
-static double test_drawn(void) {
-  enum { DRAWN = 300, LAST = 64 };
+/* Bases and first positions that are tried, and the worst so far. */
+typedef struct hunt {
+  uint64_t state;
+  double worst, base;
+  int64_t first;
+} hunt;
+
+/* Half of the tries are drawn, of these every other base below 4, where frequencies are large and successive ones nearly
+   the same. The others are near the worst so far, in smaller and smaller steps: phases that add up. */
+static void hunt_next(hunt *h, int n, int tries, posenc_problem *problem) {
+  h->state = h->state * UINT64_C(6364136223846793005) + 1442695040888963407;
+  const double drawn = (double)(h->state >> 11) * 0x1p-53;
+  if (n < tries / 2) {
+    problem->base = exp2(n % 2 ? 2.0 * drawn : 40.0 * drawn);
+    problem->first = (int64_t)(h->state >> 24);
+  } else {
+    problem->base = fmin(fmax(h->base * (1.0 + (drawn - 0.5) * exp2(-4 - n % 40)), 1.0), 0x1p40);
+    problem->first = n % 3 ? h->first : h->first + (int64_t)(h->state >> 56) * 256;
+  }
+}
+
+static void hunt_take(hunt *h, double worst, const posenc_problem *problem) {
+  if (!(worst > h->worst)) return;
+  *h = (hunt){h->state, worst, problem->base, problem->first};
+}
+
+/* Where errors add up: the last two blocks before an exact anchor. */
+static double test_adversarial(void) {
+  enum { TRIES = 400, LAST = 64 };
   static double values[LAST * DIM];
-  uint64_t state = 1;
-  double worst = 0.0, worst_base = 0.0;
-  for (int n = 0; n < DRAWN; n++) {
+  hunt h = {.state = 1};
+  double drawn = 0.0;
+  for (int n = 0; n < TRIES; n++) {
     posenc_problem problem = posenc_table(LAST, DIM);
     void *constants;
-    state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
-    const double drawn = (double)(state >> 11) * 0x1p-53;
-    problem.base = exp2(n % 2 ? 2.0 * drawn : 40.0 * drawn);
-    problem.first = (int64_t)(state >> 24 & ~UINT64_C(255)) + 256 - LAST - BLOCK / 2;
+    hunt_next(&h, n, TRIES, &problem);
+    problem.first = (int64_t)((uint64_t)problem.first & ~UINT64_C(255)) + 256 - LAST - BLOCK / 2;
     if (cr_prepare(&problem, NULL, &constants) != POSENC_OK) return INFINITY;
     make(constants, &problem, 0, LAST, values);
-    const double here = worst_of(&problem, values, LAST);
+    hunt_take(&h, worst_of(&problem, values, LAST), &problem);
     cr_release(constants);
-    if (!(here > worst)) continue;
-    worst = here;
-    worst_base = problem.base;
+    if (n < TRIES / 2) drawn = h.worst;
   }
-  ok(worst <= CR_ERROR * 0x1p53, "%d drawn tables: within %.1f × 2^-53 of MPFR, with base %.17g", DRAWN, worst,
-     worst_base);
-  return worst;
+  ok(h.worst <= CR_ERROR * 0x1p53, "%d adversarial tables: within %.1f × 2^-53 of MPFR, with base %.17g; %.1f if drawn",
+     TRIES, h.worst, h.base, drawn);
+  return h.worst;
 }
 
 /* ---- f64 ---- */
@@ -246,30 +267,24 @@ static double worst_of_sums(const posenc_problem *problem) {
 }
 
 static void test_sums(void) {
-  enum { DRAWN = 60 };
+  enum { TRIES = 80 };
   static double out[LONG * DIM];
   posenc_problem problem = posenc_table(LONG, DIM);
-  uint64_t state = 3;
-  double worst = 0.0, worst_base = 0.0;
+  hunt h = {.state = 3};
   problem.dtype = POSENC_F64;
   sums_start = out;
   made_sums = malloc(sizeof *made_sums * LONG * DIM);
-  for (int n = 0; made_sums && n < DRAWN; n++) {
-    state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
-    const double drawn = (double)(state >> 11) * 0x1p-53;
-    problem.base = exp2(n % 2 ? 2.0 * drawn : 40.0 * drawn);
-    problem.first = n % 3 ? (int64_t)(state >> 24) : -(int64_t)(state >> 52);
-    const double here = worst_of_sums(&problem);
-    if (!(here > worst)) continue;
-    worst = here;
-    worst_base = problem.base;
+  for (int n = 0; made_sums && n < TRIES; n++) {
+    hunt_next(&h, n, TRIES, &problem);
+    if (n < TRIES / 2 && n % 3 == 0) problem.first = -(problem.first >> 28);
+    hunt_take(&h, worst_of_sums(&problem), &problem);
   }
-  ok(worst <= 1.0, "f64, %d drawn tables: within %.4f of the error, with base %.17g", DRAWN, worst, worst_base);
-  ok(worst > 1.0 / 64.0, "and that is no small part of it");
+  ok(h.worst <= 1.0, "f64, %d adversarial tables: within %.4f of the error, with base %.17g", TRIES, h.worst, h.base);
+  ok(h.worst > 1.0 / 64.0, "and that is no small part of it");
   problem.base = 1.0; /* in steps of 2^-61 to π/2, where cosines are 2^-62 and leaps have made them wrong by 2^-116 */
   problem.scale = 0x1p-61;
   problem.first = INT64_C(3622009729038561421) - LONG + SOME / 2;
-  worst = made_sums ? worst_of_sums(&problem) : INFINITY;
+  const double worst = made_sums ? worst_of_sums(&problem) : INFINITY;
   ok(worst <= 1.0, "f64, next to a quarter of a turn: within %.4f of the error", worst);
   free(made_sums);
 }
@@ -321,14 +336,16 @@ static void test_derivations(void) {
      rows_forward, leaps);
   const int steps = rows_back - 1, carried = steps * (steps + 1) / 2; /* from the anchor, or the one before it */
   const double leapt = anchor + CR_ADVANCES * turned, plain = leapt + rows_back * turned + carried * (1.5 + 1.0) + 23.0;
-  ok(plain <= CR_ERROR / unit, "the fast path: %.1f of %.0f × 2^-53", plain, CR_ERROR / unit);
+  ok(plain <= CR_ERROR / unit && 2.0 * plain == CR_SUM, "the fast path: %.1f of %.0f × 2^-53", plain, CR_ERROR / unit);
   int slow = 0; /* 3 and 2 in turns */
   for (int n = 0; n < steps; n++) slow += (n % 2 ? 2 : 3) * (steps - n);
-  const double beyond = leapt + rows_back * 2.0 + slow + carried;
-  ok(beyond <= CR_ERROR / unit, "with values beyond 1: %.1f", beyond);
+  const double beyond = anchor + CR_ADVANCES * 3.0 + rows_back * 3.0 + slow + carried, of_factor = 2.0;
+  ok(beyond + of_factor <= CR_ERROR / unit && 2.0 * (beyond + of_factor) == CR_SLOW_SUM, "with values beyond 1: %.1f",
+     beyond);
   ok(nextafter(CR_GRID, INFINITY) - CR_GRID == 2.0 * CR_ERROR, "the grid of doubt is twice as wide");
   const double sum = 12.5 * carried + 0.5 * rows_back + 4.0 + 12.0 + 9.0, unit_of_sums = 0x1p-80;
-  ok(sum < SUM_ERROR / unit_of_sums, "f64: %.1f of %.0f × 2^-80 scales", sum, SUM_ERROR / unit_of_sums);
+  ok(sum < SUM_ERROR / unit_of_sums && 2.0 * sum == SUM_SUM, "f64: %.1f of %.0f × 2^-80 scales", sum,
+     SUM_ERROR / unit_of_sums);
   ok(nextafter(SUM_GRID, INFINITY) - SUM_GRID == 0x1p-26, "its grid");
   const posenc_bound rotation = ROTATION_BOUND;
   const double rotated = anchor + rows_back * turned;
@@ -342,7 +359,7 @@ int main(void) {
   worst = fmax(worst, test_table(10000.0, INT64_C(1) << 40));
   worst = fmax(worst, test_table(1.5, -5000));
   worst = fmax(worst, test_table(0x1p40, 1000000));
-  worst = fmax(worst, test_drawn());
+  worst = fmax(worst, test_adversarial());
   ok(worst > CR_ERROR * 0x1p53 / 64.0, "the worst of all, %.1f × 2^-53, is no small part of what is derived", worst);
   test_sincos_of_sums();
   test_sums();

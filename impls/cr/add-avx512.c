@@ -19,6 +19,7 @@ enum { CHUNK = 512 };
 
 /* From one anchor to the next. */
 enum { BLOCK = 64 };
+_Static_assert(2 * 4 + 13 * (BLOCK - 1) < CR_MOST, "CR_ERROR is above what rotations add up to");
 
 /* Eight pairs. Their four vectors are stored together: four separate arrays of a page each would conflict in the
    cache. */

@@ -64,9 +64,13 @@
 #include "lib/exact/angle.h"
 #include "lib/exact/round.h"
 
-#define CR_ERROR 0x1p-44
-/* x + CR_GRID - CR_GRID is x rounded to a multiple of 2^-43, |x| < 2. */
+#define CR_ERROR_BITS 44
+#define CR_ERROR CR_POWER(CR_ERROR_BITS)
+/* x + CR_GRID - CR_GRID is x rounded to a multiple of 2^-43, 2 CR_ERROR, |x| < 2. */
 #define CR_GRID 0x1.8p9
+/* 2^-bits */
+#define CR_POWER(bits) CR_POWER_OF(bits)
+#define CR_POWER_OF(bits) 0x1p-##bits
 
 #define CR_BOUND                                                                                                       \
   { .ulp = 0.5, .abs = 0.0, .growth = 0.0, .max_position = ANGLE_MAX_POSITION, .derived = true }
@@ -89,9 +93,16 @@ static inline int64_t cr_exact_anchor(int64_t center) {
   return (int64_t)((uint64_t)center & ~(uint64_t)((CR_ADVANCES + 1) * CR_BLOCK - 1));
 }
 
-/* The sum above, in halves of u: anchor, neighbour, and for each row walked 1.5 of the step and 1 of 2 cos w. */
-enum { CR_HALF = CR_BLOCK / 2, CR_SUM = 2 * 4 + 13 * CR_ADVANCES + 13 * CR_HALF + 5 * (CR_HALF - 1) * CR_HALF / 2 };
-_Static_assert(CR_SUM < 2 * 512, "CR_ERROR, 512 u, is above what the fast path adds up to");
+/* The sums above, in halves of u: anchor, leaps, neighbour, and for each row walked 1.5 of the step and 1 of 2 cos w,
+   with 23 for values that pass 1; and of w below 2^-21, where a step costs 3 and 2 in turns, and a factor 2 more. */
+enum {
+  CR_HALF = CR_BLOCK / 2,
+  CR_CARRIED = (CR_HALF - 1) * CR_HALF / 2, /* 15 + 14 + … + 1 */
+  CR_SUM = 2 * 4 + 13 * CR_ADVANCES + 13 * CR_HALF + 3 * CR_CARRIED + 2 * CR_CARRIED + 2 * 23,
+  CR_SLOW_SUM = 2 * 4 + 6 * CR_ADVANCES + 6 * CR_HALF + (4 * CR_CARRIED + CR_HALF * CR_HALF / 2) + 2 * CR_CARRIED + 4,
+  CR_MOST = 2 << (53 - CR_ERROR_BITS)
+};
+_Static_assert(CR_SUM < CR_MOST && CR_SLOW_SUM < CR_MOST, "CR_ERROR is above what the fast path adds up to");
 
 enum { CR_NEXT_PAIRS = 32 };
 

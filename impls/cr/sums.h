@@ -42,13 +42,17 @@
 /* What puts a double on the grid of s, when it is added and subtracted, in scales; and the error, in scales and beside
    them. */
 #define SUM_GRID 0x1.8p26
-#define SUM_ERROR 0x1p-69
+#define SUM_ERROR_BITS 69
+#define SUM_ERROR CR_POWER(SUM_ERROR_BITS)
 #define SUM_LEAST 0x1p-114
 #define SUM_NARROW_ERROR 0x1p-50
 
 enum { SUM_TILE = SUM_VECTORS * LANES, SUM_CHUNK = 64, SUM_RUN = 4096 };
 _Static_assert(SUM_CHUNK % SUM_TILE == 0 && ANGLE_PADDING % SUM_TILE == 0, "whole tiles of constants");
 _Static_assert(SUM_RUN == 128 * CR_BLOCK, "an anchor is turned 128 times at most");
+/* The sum above, in halves of u: steps, the row before the anchor, both ends, an attention factor, anchors. */
+enum { SUM_SUM = 25 * CR_CARRIED + CR_HALF + 2 * (4 + 12 + 9) };
+_Static_assert(SUM_SUM < 2 << (80 - SUM_ERROR_BITS), "SUM_ERROR is above what the fast path of f64 adds up to");
 
 /* Pairs of a chunk at the anchor of a block. */
 typedef struct sum_anchors {
