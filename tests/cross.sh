@@ -24,7 +24,7 @@ diagnose() { tail -n 20 out | sed 's/^/# /'; }
 
 # The compilers of this build are not those of the other.
 there() { # COMMAND...
-  env -u CC -u CXX -u CFLAGS -u POSENC PKG_CONFIG_LIBDIR=$libraries "$@" >out 2>&1 </dev/null
+  env -u CC -u CXX -u CFLAGS -u MAKEFLAGS -u MFLAGS PKG_CONFIG_LIBDIR=$libraries "$@" >out 2>&1 </dev/null
 }
 tests='isa library angle cr rounding split format memory plans certificates'
 programs=$(for name in $tests; do printf 'tests/%s ' "$name"; done)
@@ -47,7 +47,7 @@ for options in '--layout interleaved-cs' '--dtype f64 --layout split' '--dtype f
     --search 100 $options
 done
 if grep -q '^#define HAVE_BENCHMARK 1$' config.h && command -v gnuplot >/dev/null; then
-  check 'bench' there emulated/posenc bench --kernel cr-neon --len 8 --dim 64 --repetitions 1 --min-time 0.001 \
+  check 'bench' there emulated/posenc bench --kernel cr-neon --len 8 --dim 64 --repetitions 3 --min-time 0.001 \
     --format json -o bench.json
   refused() { # COMMAND...
     ! there "$@" -o page && grep -q 'not published' out && [ ! -e page/index.html ]

@@ -344,6 +344,9 @@ static int count_tasks(void) {
   return count;
 }
 
+/* Threads that a sanitizer or an emulator has, at most. */
+static int foreign = SANITIZED;
+
 /* Threads of this process, after rotation-threads was asked to make so many rows of 1 KiB by so many threads. */
 static int count_team(int threads, int64_t rows) {
   const posenc_problem problem = posenc_table(rows, 256);
@@ -356,7 +359,7 @@ static int count_team(int threads, int64_t rows) {
     posenc_execute(plan, 0, rows, table);
     count = count_tasks();
     posenc_plan_destroy(plan);
-    for (int n = 0; n < 1000 && count_tasks() > 1 + SANITIZED; n++) usleep(10000); /* they end by themselves */
+    for (int n = 0; n < 1000 && count_tasks() > 1 + foreign; n++) usleep(10000); /* they end by themselves */
   }
   free(table);
   return count;
@@ -368,13 +371,14 @@ static void test_used_threads(void) {
     skip("threads of rotation-threads", "no /proc");
     return;
   }
+  if (count_tasks() - 1 > foreign) foreign = count_tasks() - 1;
   int count = count_team(3, 127);
-  ok(count == 1, "for a table of less than 128 KiB it has one thread: %d", count);
+  ok(count >= 1 && count <= 1 + foreign, "for a table of less than 128 KiB it has one thread: %d", count);
   count = count_team(3, 16384); /* so many that starting threads is worth it (team.c) */
-  ok(count >= 3 && count <= 3 + SANITIZED, "asked for 3, it has %d", count);
+  ok(count >= 3 && count <= 3 + foreign, "asked for 3, it has %d", count);
   count = count_team(most + 100, (most + 100) * 128);
-  ok(count >= 3 && count <= most + SANITIZED, "asked for %d, it has at most %d: %d", most + 100, most, count);
-  ok(count_tasks() <= 1 + SANITIZED, "they end with their plans");
+  ok(count >= 3 && count <= most + foreign, "asked for %d, it has at most %d: %d", most + 100, most, count);
+  ok(count_tasks() <= 1 + foreign, "they end with their plans");
 }
 
 /* ---- memory that runs out in a call ---- */
