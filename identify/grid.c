@@ -87,15 +87,14 @@ static int64_t run_of(const view *v, int64_t column) {
   return run;
 }
 
-/* The width of a grid, with the kinds of its columns; 0 if it is none. */
-static int64_t find_width(const view *v, unsigned char *kinds) {
+/* The width of a grid, with the kinds of its columns; 0 if it is none. `runs` has room for one of each column. */
+static int64_t find_width(const view *v, unsigned char *kinds, int64_t *runs) {
   int64_t tried = 1;
+  for (int64_t c = 0; c < v->count; c++) runs[c] = run_of(v, c);
   for (;;) { /* the next longer run each time */
     int64_t width = v->rows;
-    for (int64_t c = 0; c < v->count; c++) {
-      const int64_t run = run_of(v, c);
-      if (run > tried && run < width) width = run;
-    }
+    for (int64_t c = 0; c < v->count; c++)
+      if (runs[c] > tried && runs[c] < width) width = runs[c];
     if (width == v->rows) return 0;
     if (v->rows % width == 0 && find_kinds(v, width, kinds)) return width;
     tried = width;
@@ -112,14 +111,16 @@ static bool take_kind(const view *v, const unsigned char *kinds, int kind, view 
   return taken->columns;
 }
 
-/* Divides the view into axes, slow ones first; takes its columns. */
-static void find_axes(grid *g, view *v) {
+/* Divides the view into `most` axes at most, slow ones first; takes its columns. */
+static void find_axes(grid *g, view *v, int most) {
   unsigned char *kinds = calloc((size_t)v->count + 1, 1);
-  const int64_t width = kinds && g->count + 1 < POSENC_AXES ? find_width(v, kinds) : 0;
+  int64_t *runs = calloc((size_t)v->count + 1, sizeof *runs);
+  g->failed |= !kinds || !runs;
+  const int64_t width = g->failed || most == 1 ? 0 : find_width(v, kinds, runs);
   view slow = {0}, fast = {0};
-  g->failed |= !kinds;
   if (width) g->failed |= !take_kind(v, kinds, SLOW, &slow) || !take_kind(v, kinds, FAST, &fast);
   free(kinds);
+  free(runs);
   if (!width || g->failed) {
     free(slow.columns);
     free(fast.columns);
@@ -130,7 +131,7 @@ static void find_axes(grid *g, view *v) {
   fast.rows = width;
   slow.rows = v->rows / width;
   slow.step = v->step * width;
-  find_axes(g, &slow);
+  find_axes(g, &slow, most - 1);
   g->parts[g->count++].of = fast;
 }
 
@@ -157,7 +158,7 @@ static bool find_grid(grid *g, table_file *table) {
   }
   all.first = g->zeros;
   all.rows = at->rows - g->zeros;
-  find_axes(g, &all);
+  find_axes(g, &all, POSENC_AXES);
   return !g->failed && g->count > 1;
 }
 
@@ -300,8 +301,8 @@ static bool set_positions(const grid *g, spacing form, posenc_problem *problem, 
   return true;
 }
 
-/* Frequencies that are restarted on each axis have the same base, and the scale that positions have left; else it is the
-   base of all columns. False if neither they nor other frequencies of one base explain them. */
+/* Frequencies that are restarted on each axis have the same base, and the scale that positions have left; else it is
+   the base of all columns. False if neither they nor other frequencies of one base explain them. */
 static bool set_frequencies(const grid *g, spacing form, posenc_problem *problem, posenc_axes *axes) {
   const double all = (double)problem->dim / 2.0, first = formula_of(g, 0)->base,
                of_all = pow(first, all / (double)axes->axis[0].pairs);

@@ -457,9 +457,9 @@ static inline posenc_slice posenc_rows(int64_t row, int64_t rows) {
  *
  * Preconditions of all functions but apply: the problem is valid and can_do accepted it; it is a POSENC_TABLE with an
  * even dim, without axes or a list of positions and, unless the kernel `attends`, without an attention factor. The
- * library makes all other tables from such ones. `row` may be any number, also outside the table. The functions may be called
- * from any thread, and execute, stages and apply from several at once with the same constants, which are then read
- * only.
+ * library makes all other tables from such ones. `row` may be any number, also outside the table. The functions may be
+ * called from any thread, and execute, stages and apply from several at once with the same constants, which are then
+ * read only.
  */
 typedef struct posenc_kernel {
   uint32_t abi; /* POSENC_KERNEL_ABI */

@@ -54,6 +54,8 @@ save("diffusers", np.concatenate([sines(a) for a in scaled], axis=1))
 t, h3, w3 = grid(3, 4, 5)
 video = [sines(angles(p, frequencies(n))) for p, n in ((t, 4), (w3, 6), (h3, 6))]
 save("video", np.concatenate(video, axis=1))
+# Five axes are more than are looked for.
+save("five", sines(np.concatenate([angles(p, four) for p in grid(4, 4, 4, 4, 4)], axis=1)))
 # DINOv3: centres from -1 to 1, periods of base 100, cosines of [height, width] twice.
 centres = [turn * (2 * (p + 0.5) / n - 1) for p, n in ((h, 5), (w, 7))]
 dino = np.concatenate([angles(p, frequencies(8, 100.0)) for p in centres], axis=1)
@@ -100,7 +102,8 @@ save("rope-cyclic", turned(cyclic))
 save("rope-time", of_axes(np.zeros(16, dtype=int)))
 save("rope-exchanged", of_axes(np.array([0, 2, 1])[sections]))
 save("rope-rows", turned(np.arange(14.0)[:, None] * of_head))
-save("rope-restarted", of_axes(sections, np.concatenate([frequencies(4, 1e6), frequencies(6, 1e6), frequencies(6, 1e6)])))
+restarted = np.concatenate([frequencies(pairs, 1e6) for pairs in (4, 6, 6)])
+save("rope-restarted", of_axes(sections, restarted))
 added = np.random.default_rng(2).standard_normal((35, 32)).astype(np.float32)
 save("patches", added)
 save("add-mae", (added + mae).astype(np.float32))

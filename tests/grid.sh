@@ -48,7 +48,8 @@ if [ -n "$numpy" ]; then
   wrong 'equal pairs' qwen2 --grid $lists,pairs=6:5:5,frequencies=continued --base 1e6 --part cos
   wrong 'restarted frequencies' qwen2 --grid $lists,pairs=4:6:6 --base 1e6 --part cos
   wrong 'chunks' qwen3 --grid $lists,pairs=6:5:5,frequencies=continued --base 1e6 --part sin
-  wrong 'exchanged lists' qwen2 --grid t=@t.npy,h=@w.npy,w=@h.npy,pairs=4:6:6,frequencies=continued --base 1e6 --part cos
+  wrong 'exchanged lists' qwen2 \
+    --grid t=@t.npy,h=@w.npy,w=@h.npy,pairs=4:6:6,frequencies=continued --base 1e6 --part cos
 else
   skip 'formulas of models' 'no Python with NumPy'
 fi
@@ -59,7 +60,8 @@ written() { # OPTION...
   ends 0 write "$@" -o x.safetensors && ends 0 check x.safetensors --max-ulp 0.5
 }
 check 'a video' written --grid t=2,h=3,w=4,columns=twh,pairs=2:3:3,grouped=yes --dim 16 --layout split-cs --dtype bf16
-check 'a rope cache' ends 0 write --grid h=3:-2:2/3,w=4:-3:2/4,frequencies=dealt --dim 16 --op rope-cache -o x.safetensors
+check 'a rope cache' ends 0 write \
+  --grid h=3:-2:2/3,w=4:-3:2/4,frequencies=dealt --dim 16 --op rope-cache -o x.safetensors
 check 'read again' ends 0 check x.safetensors --tensor sin --max-ulp 0.5
 check 'rows before, in and behind the grid' written --grid h=3,w=4 --dim 8 --offset -3 --len 12 --padding -2
 check 'a scaling' \
@@ -98,16 +100,20 @@ named() { # NAME PATTERN: and the options that identify prints are those of the 
 }
 command=
 if [ -n "$numpy" ]; then
-  check 'MAE is' named mae '^a grid of 5 x 7 places (hw), behind 1 row of zeros, columns in the order wh, as in MAE, DiT and '
-  check 'timm is' named timm '^a grid of 5 x 7 places (hw), columns in the order hw, as in timm; h: .*, base 10000, split,'
+  check 'MAE is' named mae \
+    '^a grid of 5 x 7 places (hw), behind 1 row of zeros, columns in the order wh, as in MAE, DiT and '
+  check 'timm is' named timm \
+    '^a grid of 5 x 7 places (hw), columns in the order hw, as in timm; h: .*, base 10000, split,'
   check 'timm on its side is' named timm-reversed '^a grid of 7 x 5 places (hw), columns in the order hw, as in timm; '
   check 'the same of the width first is of no model' named width-first ' places (hw), columns in the order wh; w: '
   check 'DETR is' named detr 'columns in the order hw, as in DETR; h: .*, positions 1\.\.5,'
   check 'diffusers is' named diffusers 'columns in the order wh, as in MAE, DiT and diffusers; w: '
   check 'DINOv3 is' named dino 'as in DINOv3; h: .* base 100 '
   check 'Pixtral is' named pixtral 'as in Pixtral; h: .*, split (cos), positions 0\.\.4'
+  check 'five axes are none' ends 1 identify five.npy
   check 'three axes are, one of which is short' ends 0 identify video.npy
-  check 'which is said' says '^a grid of 3 x 4 x 5 places (thw), columns in the order twh; t: too few rows to tell; w: .*; h: '
+  check 'which is said' says \
+    '^a grid of 3 x 4 x 5 places (thw), columns in the order twh; t: too few rows to tell; w: .*; h: '
 fi
 grids() { # PATTERN OPTION...: of a table of ours, in f32
   grid=$1
@@ -132,7 +138,8 @@ check 'rows that come again are no grid' says 'come again after 4 rows'
 applied() { # STATUS NAME OPTION...: with axes of two sections of 4, 6 and 6 pairs
   want=$1 name=$2
   shift 2
-  ends $want check --op rope --x heads.npy $name.npy --base 1e6 --layout split --grid $lists,frequencies=continued,"$@" --max-ulp 2
+  ends $want check --op rope --x heads.npy $name.npy --base 1e6 --layout split --max-ulp 2 \
+    --grid $lists,frequencies=continued,"$@"
 }
 if [ -n "$numpy" ]; then
   check 'chunked M-RoPE' applied 0 rope-chunked pairs=4:6:6
@@ -146,8 +153,10 @@ if [ -n "$numpy" ]; then
   check 'restarted frequencies' applied 1 rope-restarted pairs=4:6:6
   check 'are named' says 'frequencies are restarted on each axis$'
   check 'chunks' applied 1 rope-chunked pairs=4:6:6 --layout interleaved
-  check 'add' ends 0 check --op add --x patches.npy add-mae.npy --grid h=5,w=7,columns=wh,grouped=yes --layout split --max-ulp 1
-  check 'of other groups' ends 1 check --op add --x patches.npy add-mae.npy --grid h=5,w=7,columns=wh --layout split --max-ulp 1
+  check 'add' ends 0 check --op add --x patches.npy add-mae.npy \
+    --grid h=5,w=7,columns=wh,grouped=yes --layout split --max-ulp 1
+  check 'of other groups' ends 1 check --op add --x patches.npy add-mae.npy \
+    --grid h=5,w=7,columns=wh --layout split --max-ulp 1
   check 'is named' says 'the layout is that of each axis$'
 fi
 

@@ -22,7 +22,8 @@ typedef struct sampling {
   int64_t width;   /* elements of a row */
 } sampling;
 
-/* Is it a table whose rows are not successive positions on one axis, or whose dim is odd (rows.h), or an operation with one? */
+/* Is it a table whose rows are not successive positions on one axis, or whose dim is odd (rows.h), or an operation with
+   one? */
 static inline bool rows_are_special(const posenc_problem *problem) {
   return problem->positions || problem->axes || problem->dim % 2;
 }

@@ -69,6 +69,7 @@ static posenc_stages pair_diffusers_2d(const posenc_problem *problem, double kep
 }
 
 static const char *of_diffusers_2d(const posenc_problem *problem) {
+  if (problem->scaling.kind == POSENC_SCALING_NONE) return "it divides positions; recipe/flux does the same without";
   return divided_refusal(problem, 1.0);
 }
 

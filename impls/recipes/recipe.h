@@ -76,7 +76,8 @@ static inline posenc_sum recipe_reciprocal(double x) {
 #define RECIPES_SHIPPED(row)                                                                                           \
   row(annotated) row(tensor2tensor) row(fairseq) row(whisper) row(ddpm_timestep) row(xlm) row(hf_rope) row(gemma_cpp)  \
       row(maxtext) row(mlx) row(deepspeed) row(flux) row(ggml_rope) row(ggml_cuda_rope) row(bf16_positions)
-#define RECIPES_OTHER(row) row(diffusers_2d) row(dinov3) row(bf16_inv) row(f16_positions) row(all_bf16) row(tf32_product)
+#define RECIPES_OTHER(row)                                                                                             \
+  row(diffusers_2d) row(dinov3) row(bf16_inv) row(f16_positions) row(all_bf16) row(tf32_product)
 
 #define RECIPE_DECLARED(symbol) extern const posenc_kernel recipe_##symbol;
 RECIPES_SHIPPED(RECIPE_DECLARED) RECIPES_OTHER(RECIPE_DECLARED)
