@@ -4,7 +4,7 @@
 
     POSENC_BUILD=FOLDER python3 backend.py DIST
 
-POSENC_BUILD is a folder where posenc has been configured; without it, a temporary one is configured and built. The
+POSENC_BUILD is a folder where posenc has been built; without it, a temporary one is configured and built. The
 wheel has libposenc, the posenc command and the libraries that this needs beside the C library, each with its licence;
 the command finds them by its RPATH. The tag is that of the C library's version that they need. No file of it depends
 on the version of Python.
@@ -50,11 +50,10 @@ def configured(folder):
     return folder
 
 
-def installed(build, stage):
-    """The command and the library, as make install leaves them."""
-    run("make", "-s", "install-libLTLIBRARIES", "install-binPROGRAMS", f"DESTDIR={stage}", cwd=build)
-    found = [next(iter(stage.rglob(name)), None) for name in ("bin/posenc", "libposenc.so.0")]
-    if None in found:
+def built(build):
+    """The command and the library. libtool has them here until they are installed."""
+    found = [build / ".libs" / name for name in ("posenc", "libposenc.so.0")]
+    if not all(path.exists() for path in found):
         sys.exit(f"{build}: no command, or no shared library: configure without --disable-tools and --disable-shared")
     return found
 
@@ -109,7 +108,7 @@ def licences(libraries):
 
 def contents(build, scratch):
     """The package's files: content by path."""
-    program, library = installed(build, scratch / "stage")
+    program, library = built(build)
     libraries = needed(program, library.parent)
     shutil.copy(program, scratch / "posenc")
     shutil.copy(library, scratch / "libposenc.so.0")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The Python package: its functions against the command, NumPy and torch; the wheel, and pip.
-# shellcheck disable=SC2154 # the environment comes from make
+# shellcheck disable=SC2016,SC2154 # expressions of sh -c; the environment comes from make
 . "${srcdir:-.}/tests/command.sh"
 
 # ---- arrays in memory, as the command has them ----
@@ -70,9 +70,16 @@ else
   skip 'types' 'no mypy'
 fi
 tests_pass() { # the package of PYTHONPATH
-  PYTHONPATH=$1 "$numpy" "$root/tests/python.py" "$POSENC" "$root/doc/python.md" >out 2>err
-  check 'the tests in Python ran' test $? -eq 0
+  PYTHONPATH=$1 "$numpy" "$root/tests/python.py" "$POSENC" >out 2>err
+  check 'the tests with NumPy ran' test $? -eq 0
   points_of
+  if "$numpy" -c 'import torch' 2>/dev/null; then
+    PYTHONPATH=$1 "$numpy" "$root/tests/python_torch.py" "$POSENC" "$root/doc/python.md" >out 2>err
+    check 'the tests with torch ran' test $? -eq 0
+    points_of
+  else
+    skip 'tensors of torch' 'no PyTorch'
+  fi
 }
 
 # ---- the wheel ----
@@ -125,6 +132,9 @@ points_of
 chmod +x site/posenc/bin/posenc
 site/posenc/bin/posenc --version >out 2>err
 check 'its command runs' says '^posenc (posenc) '
+ldd site/posenc/bin/posenc | grep '=> /' | grep -v -e '/lib\(c\|m\|mvec\|dl\|rt\|pthread\)\.so' -e /ld-linux >libraries
+check 'and loads the libraries of the wheel' test "$(grep -c "=> $work/site/posenc/" libraries)" -ge 3
+check 'and no others' sh -c '! grep -v "=> $0/site/posenc/" libraries' "$work"
 tests_pass "$work/site"
 
 if /usr/bin/python3 -c 'import ensurepip, numpy' 2>/dev/null &&
