@@ -110,7 +110,7 @@ uint64_t cr_digest(const cr_table *table, const posenc_problem *problem) {
 /* One word of memory for each of so many entries of so many arrays. */
 static double *allocate(size_t entries, size_t arrays) {
   size_t bytes;
-  return __builtin_mul_overflow(entries, arrays * sizeof(double), &bytes) ? NULL : aligned_alloc(64, bytes);
+  return __builtin_mul_overflow(entries, arrays * sizeof(double), &bytes) ? NULL : kernel_alloc(bytes);
 }
 
 static void find_sincos(const cr_table *made, size_t index, int64_t position, posenc_sum *sine, posenc_sum *cosine) {
@@ -196,6 +196,14 @@ static bool has_tiny_sines(const cr_table *made, const posenc_problem *problem) 
   return problem->rows >= FEWEST && tiny > (double)problem->rows * (double)problem->dim / 128.0;
 }
 
+static void find_factor(cr_table *made, const posenc_problem *problem) {
+  made->exact_factor = angle_attention(problem);
+  const posenc_sum part = wide_sum((wide){mantissa_of(made) >> 1, false});
+  made->factor.high = ldexp(part.high, made->exact_factor.exponent);
+  made->factor.low = ldexp(part.low, made->exact_factor.exponent);
+  made->scaled_error = ldexp(CR_ERROR, made->exact_factor.exponent);
+}
+
 posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table) {
   const size_t padded = angle_padded(problem),
                copies = (size_t)posenc_layout_columns(problem->layout, problem->dim).step;
@@ -204,11 +212,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->pairs = problem->dim / 2;
   made->is_scaled = problem_attends(problem);
-  made->exact_factor = angle_attention(problem);
-  const posenc_sum part = wide_sum((wide){mantissa_of(made) >> 1, false});
-  made->factor.high = ldexp(part.high, made->exact_factor.exponent);
-  made->factor.low = ldexp(part.low, made->exact_factor.exponent);
-  made->scaled_error = ldexp(CR_ERROR, made->exact_factor.exponent);
+  if (made->is_scaled) find_factor(made, problem);
   bool is_made = angle_prepare(problem, options, &angles) == POSENC_OK;
   if (is_made) {
     made->angles = angles;

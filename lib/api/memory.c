@@ -3,7 +3,7 @@
    than small ones. */
 #include "config.h"
 
-#include "posenc.h"
+#include "lib/api/kernel.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -13,6 +13,8 @@ static const size_t huge_page = (size_t)1 << 21;
 /* So the table fills at least half of its huge pages: never more than as much again is wasted. */
 static const size_t huge_from = (size_t)1 << 20;
 static const size_t cache_line = 64;
+/* A multiple of the system's, or it refuses the wish. */
+static const size_t small_page = (size_t)1 << 12;
 
 void *posenc_alloc(size_t bytes) {
   const size_t alignment = bytes < huge_from ? cache_line : huge_page;
@@ -22,6 +24,15 @@ void *posenc_alloc(size_t bytes) {
 #ifdef MADV_HUGEPAGE
   if (memory && alignment == huge_page)
     madvise(memory, rounded, MADV_HUGEPAGE); /* a wish: without it writing is only slower */
+#endif
+  return memory;
+}
+
+void *kernel_alloc(size_t bytes) {
+  char *memory = aligned_alloc(cache_line, bytes);
+#ifdef MADV_POPULATE_WRITE
+  char *const page = memory - (uintptr_t)memory % small_page;
+  if (memory) madvise(page, (size_t)(memory - page) + bytes, MADV_POPULATE_WRITE);
 #endif
   return memory;
 }

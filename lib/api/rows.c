@@ -229,17 +229,9 @@ static void reshape(const row_source *from, const char *plain, char *out) {
    allocated memory. */
 enum { BLOCK = 32, STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 18 };
 
-posenc_status rows_make(const row_source *from, int64_t row, int64_t rows, void *out) {
-  if (from->axes) {
-    const posenc_status status = axes_make(from, row, rows, out);
-    if (status == POSENC_OK) zero_padding(from, row, rows, out);
-    return status;
-  }
-  if (!is_reshaped(from)) {
-    make_plain(from, row, rows, out);
-    zero_padding(from, row, rows, out);
-    return POSENC_OK;
-  }
+/* A function of its own, so that others do not step over its buffer into a new page of the stack. */
+static __attribute__((noinline)) posenc_status make_reshaped(const row_source *from, int64_t row, int64_t rows,
+                                                             void *out) {
   const size_t plain_bytes = row_bytes_of(&from->part->problem), bytes = row_bytes_of(&from->table);
   const bool is_narrow = BLOCK * plain_bytes <= STACK_BYTES;
   const int64_t fitting = rows_fitting(plain_bytes, is_narrow ? STACK_BYTES : MOST_BYTES, rows);
@@ -254,6 +246,17 @@ posenc_status rows_make(const row_source *from, int64_t row, int64_t rows, void 
       reshape(from, plain + (size_t)r * plain_bytes, (char *)out + (size_t)(done + r) * bytes);
   }
   if (plain != stack) posenc_free(plain);
-  zero_padding(from, row, rows, out);
   return POSENC_OK;
+}
+
+posenc_status rows_make(const row_source *from, int64_t row, int64_t rows, void *out) {
+  posenc_status status = POSENC_OK;
+  if (from->axes)
+    status = axes_make(from, row, rows, out);
+  else if (is_reshaped(from))
+    status = make_reshaped(from, row, rows, out);
+  else
+    make_plain(from, row, rows, out);
+  if (status == POSENC_OK) zero_padding(from, row, rows, out);
+  return status;
 }
