@@ -33,6 +33,7 @@ def of_libm(name, number, arguments=1):
 
 class Framework:
     exp, pow, sin, cos = torch.exp, torch.pow, torch.sin, torch.cos
+    exp2, log2 = torch.exp2, torch.log2
 
 
 class Libm:
@@ -48,6 +49,8 @@ class Libm:
         return Libm.call(name, x.float()).bfloat16() if x.dtype == torch.bfloat16 else Libm.call(name, x)
 
     exp = staticmethod(lambda x: Libm.call("exp", x))
+    exp2 = staticmethod(lambda x: Libm.call("exp2", x))
+    log2 = staticmethod(lambda x: Libm.call("log2", x))
     sin = staticmethod(lambda x: Libm.through_f32("sin", x))
     cos = staticmethod(lambda x: Libm.through_f32("cos", x))
 
@@ -90,6 +93,39 @@ def hf_frequency(m, base):
 
 def hf_rope(m, p, base):
     return (hf_frequency(m, base)[None, :, None] @ p[None, None, :])[0].T
+
+
+def vllm(m, p, base):
+    frequency = 1.0 / m.pow(base, torch.arange(0, DIM, 2, dtype=torch.float) / DIM)
+    return torch.einsum("i,j->ij", p, frequency)
+
+
+def xpos(m, p, base):
+    # Without the scale of each pair, ((2i + 0.4 d) / 1.4 d)^((p - L/2) / 512), which no table of sines has.
+    return torch.einsum("i,j->ij", p, 1.0 / m.pow(base, torch.arange(0, HALF) / HALF))
+
+
+vllm.written_as = xpos.written_as = "hf-rope"
+
+
+def tensorrt_llm(m, p, base):
+    frequency = 1.0 / m.pow(base, torch.arange(0, DIM, 2, dtype=torch.float64) / DIM).float()
+    return torch.einsum("i,j->ij", p, frequency)
+
+
+def turned(p, frequency):
+    turns = (p[:, None] * frequency * np.float32(1 / (2 * math.pi))).double()
+    return (turns - turns.round()) * (2 * math.pi)
+
+
+def flashinfer(m, p, base):
+    exponent = torch.arange(0, DIM, 2).float() / DIM
+    return turned(p, m.exp2(exponent * m.log2(1.0 / torch.tensor([base]))))
+
+
+def ggml_cuda_fast(m, p, base):
+    step = m.pow(base, torch.tensor([-2.0 / DIM]))
+    return turned(p, m.exp2(torch.arange(HALF).float() * m.log2(step)))
 
 
 def maxtext(m, p, base):
@@ -330,6 +366,11 @@ def main(posenc):
         (whisper, by_one),
         (ddpm_timestep, ["--shift", "0.5"]),
         (hf_rope, []),
+        (vllm, []),
+        (xpos, []),
+        (tensorrt_llm, []),
+        (flashinfer, []),
+        (ggml_cuda_fast, []),
         (maxtext, []),
         (xlm, []),
         (flux, []),
@@ -342,7 +383,8 @@ def main(posenc):
         padding = 1 if recipe is fairseq else None
         last = 65504 - ROWS if recipe is f16_positions else 131072
         for first, base in ((0, 10000.0), (4000, 500000.0), (last, 10000.0)):
-            got = written(posenc, "recipe/" + name, first, ["--base", str(base)] + options)
+            kernel = "recipe/" + getattr(recipe, "written_as", name)
+            got = written(posenc, kernel, first, ["--base", str(base)] + options)
             same = table(Libm, recipe, first, base, padding)
             report(np.array_equal(got, same), f"{name} from {first}: bit for bit with libm")
             own = table(Framework, recipe, first, base, padding)

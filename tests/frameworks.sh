@@ -6,11 +6,11 @@
 # ---- selection ----
 
 posenc list --format names
-check 'list has 21 recipes' test "$(grep -c '^recipe/' out)" -eq 21
+check 'list has 24 recipes' test "$(grep -c '^recipe/' out)" -eq 24
 posenc list
 sed -n '/^recipe/,$p' out >shipped
 check 'recipes are listed last' \
-  test "$(grep -c '^recipe/' shipped)" -eq 21 -a "$(grep -c '^rotation-portable ' shipped)" -eq 0
+  test "$(grep -c '^recipe/' shipped)" -eq 24 -a "$(grep -c '^rotation-portable ' shipped)" -eq 0
 kernels() { # that verify looks at
   "$POSENC" verify --len 3 --dim 8 --search 0 --format json "$@" 2>err |
     sed -n 's/^      "kernel": "\(.*\)",$/\1/p' >out
@@ -20,7 +20,7 @@ check 'by default there is none' test "$(grep -c '^naive$' out)" -eq 1 -a "$(gre
 kernels --kernel '*'
 check "'*' is no recipe" test "$(grep -c '^naive$' out)" -eq 1 -a "$(grep -c recipe out)" -eq 0
 kernels --kernel 'recipe/*'
-check "'recipe/*' is all of them, and nothing else" test "$(grep -c '^recipe/' out)" -eq 21 -a "$(wc -l <out)" -eq 21
+check "'recipe/*' is all of them, and nothing else" test "$(grep -c '^recipe/' out)" -eq 24 -a "$(wc -l <out)" -eq 24
 posenc verify --kernel recipe/whisper --len 3 --dim 8
 check 'one that divides by dim/2 - 1 says so' grep -q 'recipe/whisper cannot do this here: .*shift = 1$' err
 posenc write --kernel recipe/f16-positions --len 2 --dim 8 --offset 65504 -o x.npy
@@ -44,7 +44,7 @@ stages() { # COUNT OPTION...: the stages of so many recipes hold
   posenc verify --kernel 'recipe/*' --len 2000 --dim 32 --explain "$@"
   [ "$(grep -c '^ok .* - recipe/[a-z0-9-]* stages ' out)" -eq "$count" ] && ! says '^not ok'
 }
-check 'stages hold' stages 16 --offset 60000
+check 'stages hold' stages 19 --offset 60000
 check 'stages hold where recipes divide by dim/2 - 1' stages 4 --shift 1 --padding 1
 
 # ---- the real thing ----
@@ -53,7 +53,7 @@ for python in "${PYTHON:-python3}" /usr/bin/python3 none; do
   "$python" -c 'import numpy, torch' 2>/dev/null && break
 done
 if [ "$python" = none ]; then
-  skip '118 comparisons with the frameworks themselves' 'no Python with PyTorch and NumPy'
+  skip '148 comparisons with the frameworks themselves' 'no Python with PyTorch and NumPy'
 else
   "$python" "$root/tests/frameworks.py" "$POSENC" >out 2>err
   check 'PyTorch and NumPy ran' test $? -eq 0
@@ -64,7 +64,7 @@ else
     *) point ok "${line#ok }" ;;
     esac
   done <compared
-  check 'all 118 comparisons' test "$(wc -l <compared)" -eq 118
+  check 'all 148 comparisons' test "$(wc -l <compared)" -eq 148
 fi
 plan
 exit $tap_failed

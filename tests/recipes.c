@@ -130,6 +130,32 @@ static void test_orders(void) {
   }
 }
 
+/* The model of CUDA's fast sine is within what NVIDIA documents of it, and no better: angles that are integers, to 100π.
+ */
+static void test_fast_sines(void) {
+  enum { ROWS = 315 };
+  static const char *const names[] = {"recipe/flashinfer", "recipe/ggml-cuda-fast"};
+  size_t count;
+  const posenc_kernel *const *kernels = recipes_kernels(&count);
+  for (size_t k = 0; k < count; k++) {
+    if (strcmp(kernels[k]->name, names[0]) != 0 && strcmp(kernels[k]->name, names[1]) != 0) continue;
+    const posenc_problem problem = table_of(ROWS, 2, 0, 1.0, 0.0);
+    float rows[2 * ROWS];
+    posenc_plan *plan = plan_or_skip(kernels[k]->name, kernels[k], &problem);
+    double near = 0.0, far = 0.0;
+    posenc_execute(plan, 0, ROWS, rows);
+    for (int p = 0; p < ROWS; p++) {
+      const double error = fmax(fabs((double)rows[2 * p] - sin(p)), fabs((double)rows[2 * p + 1] - cos(p)));
+      if (p <= 6) near = fmax(near, error);
+      far = fmax(far, error);
+    }
+    ok(near <= 0x1.6ap-21 && far <= 0x1.3bp-15 && far > 0x1p-17,
+       "%s: sines of angles to 2π within %.2g, of 2^-20.5, and to 100π within %.2g, of 2^-14.7", kernels[k]->name, near,
+       far);
+    posenc_plan_destroy(plan);
+  }
+}
+
 /* Two parts of a request, which have one recipe in common. */
 static void test_parts(void) {
   size_t count, all, i;
@@ -163,6 +189,7 @@ int main(void) {
   test_contracts();
   test_figures();
   test_orders();
+  test_fast_sines();
   test_parts();
   return tap_done();
 }

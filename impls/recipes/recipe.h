@@ -54,6 +54,13 @@ static inline posenc_sum recipe_reciprocal(double x) {
 
 /* Defines the kernel recipe_SYMBOL; further arguments are what its contract says of itself alone. */
 #define RECIPE(symbol, keep, pair, ...)                                                                                \
+  RECIPE_OF(symbol, keep, pair,                                                                                        \
+            "twice what was measured below 2^20, over bases 1e4 to 1e7 and dims 64 to 4096; the recipe claims "        \
+            "nothing",                                                                                                 \
+            __VA_ARGS__)
+
+/* The same of a bound with another basis. */
+#define RECIPE_OF(symbol, keep, pair, basis_text, ...)                                                                 \
   static posenc_status prepare_##symbol(const posenc_problem *problem, const posenc_options *options,                  \
                                         void **constants) {                                                            \
     (void)options;                                                                                                     \
@@ -62,8 +69,7 @@ static inline posenc_sum recipe_reciprocal(double x) {
   const posenc_kernel recipe_##symbol = {                                                                              \
       .abi = POSENC_KERNEL_ABI,                                                                                        \
       .isa = POSENC_ISA_GENERIC,                                                                                       \
-      .basis = "twice what was measured below 2^20, over bases 1e4 to 1e7 and dims 64 to 4096; the recipe claims "     \
-               "nothing",                                                                                              \
+      .basis = (basis_text),                                                                                           \
       .reproducible = false,                                                                                           \
       .prepare = prepare_##symbol,                                                                                     \
       .execute = recipe_execute,                                                                                       \
@@ -75,9 +81,9 @@ static inline posenc_sum recipe_reciprocal(double x) {
 /* In the order of recipes_kernels: those of recipes_shipped, two of pictures, and the other negative controls. */
 #define RECIPES_SHIPPED(row)                                                                                           \
   row(annotated) row(tensor2tensor) row(fairseq) row(whisper) row(ddpm_timestep) row(xlm) row(hf_rope) row(gemma_cpp)  \
-      row(maxtext) row(mlx) row(deepspeed) row(flux) row(ggml_rope) row(ggml_cuda_rope) row(bf16_positions)
-#define RECIPES_OTHER(row)                                                                                             \
-  row(diffusers_2d) row(dinov3) row(bf16_inv) row(f16_positions) row(all_bf16) row(tf32_product)
+      row(maxtext) row(mlx) row(deepspeed) row(flux) row(ggml_rope) row(ggml_cuda_rope) row(tensorrt_llm)              \
+          row(flashinfer) row(ggml_cuda_fast) row(bf16_positions)
+#define RECIPES_OTHER(row) row(diffusers_2d) row(dinov3) row(bf16_inv) row(f16_positions) row(all_bf16) row(tf32_product)
 
 #define RECIPE_DECLARED(symbol) extern const posenc_kernel recipe_##symbol;
 RECIPES_SHIPPED(RECIPE_DECLARED) RECIPES_OTHER(RECIPE_DECLARED)

@@ -20,8 +20,8 @@ static double keep_hf_rope(const posenc_problem *problem, int64_t index) {
 
 RECIPE(hf_rope, keep_hf_rope, product, .name = "recipe/hf-rope",
        .summary =
-           "transformers' Llama (duplicated halves), Meta's, vLLM, FlashAttention, GPT-NeoX: f32 reciprocal of a "
-           "power",
+           "transformers' Llama (duplicated halves), Meta's, vLLM (split-cs), FlashAttention, GPT-NeoX, xPos: f32 "
+           "reciprocal of a power",
        .algorithm = "w[i] = 1 / powf(base, 2i/d); sinf(p × w[i]), cosf(p × w[i]).",
        .provenance = "huggingface/transformers, src/transformers/models/llama/modeling_llama.py, 2023; "
                      "meta-llama/llama, llama/model.py",
@@ -62,6 +62,17 @@ RECIPE(maxtext, keep_power, quotient, .name = "recipe/maxtext",
        .algorithm = "sinf(p / powf(base, 2i/d)), cosf of the same.",
        .provenance = "AI-Hypercomputer/maxtext, MaxText/layers/embeddings.py, 2023", .can_do = recipe_of_paper,
        .bound = RECIPE_BOUND(2.0, 0.0, 2.2e-7))
+
+static double keep_tensorrt_llm(const posenc_problem *problem, int64_t index) {
+  const float divisor = (float)pow(problem->base, (double)(2 * index) / (double)problem->dim);
+  return (double)(1.0f / divisor);
+}
+
+RECIPE(tensorrt_llm, keep_tensorrt_llm, product, .name = "recipe/tensorrt-llm",
+       .summary = "TensorRT-LLM's table (interleaved-cs): f32 reciprocal of a power in double",
+       .algorithm = "w[i] = 1 / f32(pow(base, 2i/d)), the quotient in f32; sinf(p × w[i]), cosf(p × w[i]).",
+       .provenance = "NVIDIA/TensorRT-LLM, tensorrt_llm/functional.py, RopeEmbeddingUtils, 2024",
+       .can_do = recipe_of_paper, .bound = RECIPE_BOUND(2.0, 0.0, 2.2e-7))
 
 /* ---- partly or all in double ----------------------------------------------------------------------- */
 
