@@ -82,7 +82,8 @@ static json_t *compare_files(const options *given, const compare_limits *limits)
 
 static const char *const sides[] = {"old program", "new program"};
 
-/* "PROGRAM bench --format json --repetitions N --min-time S BENCH-OPTION...", a new array. Later ones replace ours. */
+/* "PROGRAM bench --format json --repetitions N --min-time S BENCH-OPTION...", a new array. Options of the user come
+   last, so that they win. */
 static char **arguments_of(const options *given, int side) {
   static char *const ours[] = {"bench",      "--format",           "json", "--repetitions", TEXT_OF(RUN_REPETITIONS),
                                "--min-time", TEXT_OF(RUN_MIN_TIME)};
@@ -109,8 +110,8 @@ static json_t *run_once(const options *given, int side, char *const *arguments, 
   die("%s%s: %s", what, arguments[0], why);
 }
 
-/* A block's order is drawn, so that no rhythm of other processes can be on one side, and that without a difference each
-   block is as likely to speak for one program as for the other, which is what its test supposes. */
+/* The order within a block is random, so that no periodic load can always hit the same program; and two equal programs
+   are then equally likely to be the faster one in a block, as the statistical test assumes. */
 static bool draw(void) {
   unsigned char byte;
   if (getrandom(&byte, 1, 0) != 1) die("no random numbers: %s", strerror(errno));

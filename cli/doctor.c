@@ -95,7 +95,7 @@ static uint64_t spin(uint64_t state, int steps) {
   return state;
 }
 
-/* The same arithmetic of about a millisecond, again and again: how much more one in ten takes than the best. */
+/* Repeats arithmetic that takes about a millisecond: how much longer than the fastest the slowest tenth takes. */
 static finding check_steadiness(const json_t *facts) {
   enum { TIMES = 500, TENTH = TIMES * 9 / 10 };
   const double most = 0.05;

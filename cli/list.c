@@ -91,7 +91,7 @@ static void print_kernels(options *given, FILE *out) {
   }
   printer *print = format_is(given, "names") ? print_name : chosen ? print_contract : print_line;
   if (print == print_line) fprintf(out, "%-21s  %-15s  %-4s  %s\n", "KERNEL", "LARGEST ERROR", "RUNS", "WHAT IT IS");
-  /* Where all are printed, the recipes are apart. */
+  /* In a list of all kernels, the recipes have a part of their own. */
   for (int apart = 0; apart <= (print == print_line); apart++)
     for (size_t i = 0; i < count; i++)
       if (print != print_line || (strchr(kernels[i]->name, '/') != NULL) == apart) print(given, kernels[i], out);

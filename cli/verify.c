@@ -41,7 +41,7 @@ static const char notes[] = "Exit status:\n"
 
 typedef void printer(const json_t *record, FILE *stream);
 
-/* Without --format, a terminal gets what people read. */
+/* Without --format, a terminal gets the form for people. */
 static printer *printer_of(const options *given) {
   const char *terminal = strcmp(given->output, "-") == 0 && isatty(STDOUT_FILENO) ? "text" : "tap",
              *format = given->format ? given->format : terminal;
@@ -107,7 +107,7 @@ static json_t *joined(json_t *record, json_t *encodings, bool apart) {
   return record;
 }
 
-/* Notes in the record of a shard that the encodings belong to the run: the last shard checks them. */
+/* Notes in the record of a shard that the run includes the encodings, which the last shard checks. */
 static void note_encodings(json_t *record) {
   json_t *run = json_object_get(json_object_get(record, "shard"), "run");
   if (run) json_object_set_new(run, "encodings", json_true());
