@@ -17,7 +17,7 @@ enum { AXES = 4, MOST_DIM = 96, HEADER = NPY_HEADER_MAX };
 
 typedef enum rounded { AS_THEY_ARE, TO_BF16, TO_F16, TO_F32, TO_INT32 } rounded;
 
-/* What a program does to x. A frequency_dim of 0 is dim, a position_axis of 0 is l. */
+/* How a program changes x. A frequency_dim of 0 is dim, a position_axis of 0 is l. */
 typedef struct doing {
   posenc_op op;
   posenc_dtype dtype;

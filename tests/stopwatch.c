@@ -29,7 +29,7 @@
 
 enum { SEEN = 10000 };
 
-/* What the kernels observed, in memory that the process of the timings shares with the test. */
+/* Observations of the kernels, in memory that the process of the timings shares with the test. */
 static struct seen {
   int64_t calls;
   bool rows[SEEN]; /* which rows calls began with */
