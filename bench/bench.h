@@ -16,7 +16,7 @@ typedef struct bench_request {
   size_t kernel_count;
   const shape *shapes;
   size_t shape_count;
-  const size_t *kernel_counts; /* for each shape, so many of the kernels, the first ones, are timed on it; null: all */
+  const size_t *kernel_counts; /* for each shape, the number of kernels timed on it, the first ones; null: all */
   const unsigned *modes;       /* of each shape: a set of 1 << mode */
   double longest;              /* seconds: a pass that takes longer is left out of the modes of whole tables */
   unsigned isa;                /* allowed tiers; 0: POSENC_ISA, or all */
@@ -29,7 +29,7 @@ typedef struct bench_request {
   size_t plugin_count;        /* and how many */
   char **extra;               /* further --benchmark_… flags, null-terminated, or null */
   bool foretell;              /* say on stderr how long it will take, before the first timing */
-  shard only;                 /* so many of the shapes alone are timed, all kernels on each */
+  shard only;                 /* the part of the shapes that is timed, with all kernels on each */
   double silence;             /* seconds after which a kernel counts as hung, in a call that takes other kernels
                                  milliseconds */
 } bench_request;

@@ -42,14 +42,14 @@ struct session {
   bool failed;                     /* and the user was told */
 };
 
-/* The subject's kernel is at work from now on. */
+/* Tells the parent process that the subject's kernel is the one at work from now on. */
 void benchmark_take_turn(const subject *s);
 
 /* One line on the caller's stderr. Returns false, for callers that pass failure on. */
 bool __attribute__((format(printf, 1, 2))) benchmark_tell(const char *format, ...);
 bool benchmark_tell_memory(void);
 
-/* The kernel at work has failed: the run starts again without it. */
+/* Reports that the kernel at work has failed: the run is started again without it. */
 void benchmark_give_up(const subject *s, posenc_status status);
 
 /* One repetition, as Google Benchmark calls it: `argument` is the benchmark. */

@@ -12,9 +12,9 @@
 
 static const size_t cache_line = 64;
 
-/* Last caches do not evict in the strict order of use. Measured with one of 32 MiB: reading a line that was in use
-   takes 23 ns after half of the cache's size was read, 116 ns after its size, 137 ns after twice, 147 ns after four
-   times its size, and 144 ns after a flush. */
+/* The last level of cache does not evict strictly in the order of use. Measured with one of 32 MiB: reading a line that
+   was in use takes 23 ns after half of the cache's size was read, 116 ns after its size, 137 ns after twice, 147 ns
+   after four times its size, and 144 ns after a flush. */
 static const size_t excess = 2;
 static const size_t unknown_cache = (size_t)1 << 26;
 

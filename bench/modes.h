@@ -12,9 +12,9 @@ typedef enum bench_mode {
   BENCH_FRESH,  /* writes to memory just allocated by posenc_alloc: its page faults count; tables alone */
   BENCH_MALLOC, /* the same, allocated by malloc */
   BENCH_OFFSET, /* as hot, 16 bytes past a cache line, where malloc places tables; or x */
-  BENCH_FIRST,  /* plan, the whole table or x, and the plan's end, in touched memory: what it costs from nothing */
-  BENCH_ROW,    /* single rows at drawn positions, in the same memory; each waits for the one before */
-  BENCH_PLAN,   /* the plan and its end, alone */
+  BENCH_FIRST,  /* making a plan, the whole table or x, and destroying the plan, in touched memory: a single use */
+  BENCH_ROW,    /* single rows at random positions, in the same memory; each waits for the one before */
+  BENCH_PLAN,   /* only to make the plan and to destroy it */
   BENCH_MODES
 } bench_mode;
 

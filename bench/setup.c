@@ -40,7 +40,7 @@ static posenc_status measure_subject(session *run, subject *s) {
   const posenc_problem *problem = &s->shape->problem;
   const posenc_status status = posenc_table_bytes(problem, &s->bytes);
   if (status != POSENC_OK) return status;
-  if (problem->op == POSENC_ROPE_CACHE) s->bytes *= 2; /* there was room in 63 bits */
+  if (problem->op == POSENC_ROPE_CACHE) s->bytes *= 2; /* it fitted into 63 bits */
   if (op_is_applied(problem->op)) s->batch = run->request->batch;
   if (__builtin_mul_overflow(s->bytes, (size_t)s->batch, &s->bytes) || s->bytes > INT64_MAX) return POSENC_TOO_LARGE;
   buffer *held = &run->buffers[problem->dtype];
@@ -121,7 +121,7 @@ static bool fits_in_memory(size_t bytes, const json_t *environment) {
 }
 
 bool setup_buffers(session *run, const json_t *environment) {
-  size_t bytes = 0; /* at once; a fresh table has memory of its own */
+  size_t bytes = 0; /* of all at the same time; a fresh table has memory of its own */
   for (size_t i = 0; i < DTYPES; i++) {
     buffer *held = &run->buffers[i];
     if (!held->largest) continue;

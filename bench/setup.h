@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The set of benchmarks: kernels and shapes that suit each other, their buffers, and benchmarks that do not take too
-   long. */
+/* The set of benchmarks: each kernel on each shape that it can make, unless that takes too long; and their buffers. */
 #ifndef POSENC_BENCH_SETUP_H
 #define POSENC_BENCH_SETUP_H
 
@@ -20,7 +19,7 @@ bool setup_buffers(session *run, const json_t *environment);
 /* Calibrates and registers all benchmarks. */
 bool setup_benchmarks(session *run);
 
-/* Tells how long the timings will take. */
+/* Prints how long the timings will take. */
 void setup_predict(const session *run);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Google Benchmark as C sees it. One user at a time: Google Benchmark is global. */
+/* An interface in C to Google Benchmark, whose state is global: there can be one run at a time. */
 #ifndef POSENC_BENCH_SHIM_H
 #define POSENC_BENCH_SHIM_H
 
@@ -22,7 +22,7 @@ typedef void shim_function(shim_state *state, void *arg);
 /* Takes --benchmark_… flags, null-terminated, or null. False with a one-line `message` if one is wrong. */
 bool shim_initialize(char *const *flags, char *message, size_t size);
 
-/* An iteration is one of so many `parts` of the work that the JSON tells the time of. */
+/* An iteration is one of `parts` equal parts of the work whose time is in the JSON. */
 bool shim_register(const char *name, shim_function *function, void *arg, int64_t iterations, int repetitions,
                    double parts);
 
@@ -32,7 +32,7 @@ bool shim_keep_running(shim_state *state);
 /* Wall time of all iterations together. Call it once, behind the loop. */
 void shim_set_time(shim_state *state, double seconds);
 
-/* Numbers that are not finite do not exist in JSON, and are left out there. */
+/* JSON has no NaN and no infinity: such counters are left out. */
 bool shim_count(shim_state *state, const char *name, double value);
 
 /* Runs all that is registered and the flags select, repetitions in random order. The JSON text, to be freed, or null

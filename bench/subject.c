@@ -62,7 +62,7 @@ static posenc_status execute(const timing *t, int64_t row, int64_t rows) {
 /* ---- the modes --------------------------------------------------------------------------------- */
 
 static posenc_status work_hot(timing *t) {
-  if (t->next > all_rows(t->subject) - t->rows) t->next = 0; /* a shorter slice would be another work */
+  if (t->next > all_rows(t->subject) - t->rows) t->next = 0; /* a shorter slice would be different work */
   const posenc_status status = execute(t, t->next, t->rows);
   t->next += t->rows;
   return status;

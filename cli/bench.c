@@ -9,11 +9,12 @@
 #include <string.h>
 
 static const char usage[] = "Usage: posenc bench [OPTION]... [-- --benchmark_FLAG=VALUE...]\n"
-                            "Time kernels beside the limit of this machine for the same memory: filling it,\n"
-                            "for a table, or for the two of a rope cache; multiplying it by a constant, for\n"
-                            "add and rope, which work in place. Without --len and --dim, a sweep of lengths\n"
-                            "at 512 columns, the published tables, and the published shapes of add, rope and\n"
-                            "rope caches are timed; with --op, only those of this operation.\n";
+                            "Time kernels beside the limit of this machine, which is the speed of simple\n"
+                            "code on the same memory: filling it, for a table or the two tables of a rope\n"
+                            "cache; multiplying it by a constant, for add and rope, which work in place.\n"
+                            "Without --len and --dim, a sweep of lengths at 512 columns, the published\n"
+                            "tables, and the published shapes of add, rope and rope caches are timed; with\n"
+                            "--op, only those of this operation.\n";
 static const char notes[] = "Modes:\n"
                             "  hot               the same memory again and again\n"
                             "  cold              table, or x, and constants evicted from all caches\n"

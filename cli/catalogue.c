@@ -76,8 +76,8 @@ static bool is_printable(const char *path) {
   return is_utf8;
 }
 
-/* Reads all that is read before the kernels are checked: a list without an end, or an invalid pointer, ends the process
- * here. */
+/* Reads everything that will be read before the kernels are checked: an endless list or an invalid pointer crashes this
+   process, and not the command. */
 static size_t touch(void *object) {
   const uint32_t *abi = dlsym(object, "posenc_plugin_abi");
   const posenc_kernel *const *list = dlsym(object, "posenc_plugin_kernels");
@@ -176,7 +176,7 @@ static bool is_amount(double x) {
   return isfinite(x) && x >= 0.0;
 }
 
-/* The first fault of a kernel that has a name, or null. */
+/* The first mistake in the contract of a kernel that has a name, or null. */
 static const char *defect(const posenc_kernel *kernel) {
   const posenc_bound *bound = &kernel->bound;
   if (!is_name(kernel->name))

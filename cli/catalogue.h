@@ -12,8 +12,8 @@ const posenc_kernel *const *catalogue_kernels(size_t *count);
 /* The kernel of that name, or null. */
 const posenc_kernel *catalogue_find(const char *name);
 
-/* The plugin that a kernel is of, as --plugin has it, and the kernel's place in its posenc_plugin_kernels; path is null
-   if it is of none. */
+/* The plugin that a kernel comes from, as given to --plugin, and the kernel's index in its posenc_plugin_kernels; path
+   is null for other kernels. */
 typedef struct plugin_place {
   const char *path;
   size_t number;

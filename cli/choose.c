@@ -22,8 +22,9 @@ static const char usage[] = "Usage: posenc choose --len L --dim D [OPTION]...\n"
                             "verifies and times all kernels that can compute it, prints them with a mark\n"
                             "where no other is both faster and more accurate, recommends one with the\n"
                             "reason, and prints C lines that use it.\n";
-static const char notes[] = "Errors are those of the table, and for add and rope of the table that they use:\n"
-                            "of every element of fewer than 8 million, else of a sample.\n"
+static const char notes[] = "The errors are those of the table; for add and rope, of the table that they\n"
+                            "use. Every element is compared if there are fewer than 8 million, else a\n"
+                            "sample.\n"
                             "\n"
                             "Exit status:\n"
                             "  0                 if a kernel was found\n"
@@ -37,7 +38,7 @@ static const char notes[] = "Errors are those of the table, and for add and rope
                             "  $ posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh \\\n"
                             "      --plot front.svg\n";
 
-/* As the library's own choice: without a limit correct rounding, where one of its kernels does that. */
+/* As the library chooses: without a limit, correct rounding is required if one of its kernels can do it. */
 static choice_budget budget_of(const options *given) {
   const posenc_problem table = posenc_table_of(&given->problem);
   posenc_options exact = posenc_default_options();
@@ -55,8 +56,8 @@ static choice_budget budget_of(const options *given) {
   return budget;
 }
 
-/* Keeps the kernels of libposenc and of plugins that run on this CPU; for tables without those that copy kept rows,
-   with a single thread without threaded ones. */
+/* Keeps the kernels of libposenc and of plugins that run on this CPU, except kernels that copy stored rows if the
+   operation is a table, and threaded kernels if there is one thread. */
 static void keep_candidates(const options *given, selection *chosen) {
   size_t kept = 0;
   for (size_t i = 0; i < chosen->kernel_count; i++) {

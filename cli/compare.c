@@ -23,22 +23,25 @@ static const char usage[] = "Usage: posenc compare OLD NEW [OPTION]...\n"
                             "\n"
                             "With --run, OLD and NEW are programs, such as posenc of two builds. Both are\n"
                             "run as 'PROGRAM bench --format json BENCH-OPTION...' again and again, in blocks\n"
-                            "of four processes, old new new old or new old old new, by chance. A ratio of\n"
-                            "times counts if it is significant by Wilcoxon's signed-rank test of the blocks.\n";
-static const char notes[] = "A ratio is NEW to OLD: 1.05 is 5 % more time. Of records it is the median of\n"
-                            "all quotients of two timings; of programs, that of the means of all pairs of\n"
-                            "blocks, where the best timing of each process counts. The p are corrected for\n"
-                            "the number of benchmarks by Holm's method, and the intervals enclose all ratios\n"
-                            "at once. The next column is the difference that is just significant. A benchmark\n"
-                            "is the same if its whole interval is within the threshold, and undecided if\n"
-                            "timings are too few or spread too widely.\n"
+                            "of four processes: old new new old, or new old old new, chosen at random. A\n"
+                            "ratio of times counts if it is significant by Wilcoxon's signed-rank test of\n"
+                            "the blocks.\n";
+static const char notes[] = "A ratio is NEW divided by OLD: 1.05 is 5 % more time. For records it is the\n"
+                            "median of all quotients of a new and an old timing; for programs, the median of\n"
+                            "the means of all pairs of blocks, with the best timing of each process. The\n"
+                            "p-values are corrected for the number of benchmarks by Holm's method, and the\n"
+                            "intervals enclose all true ratios at once. The next column is the smallest\n"
+                            "difference that would have been significant. A benchmark is the same if its\n"
+                            "whole interval is within the threshold, and undecided if timings are too few or\n"
+                            "spread too widely.\n"
                             "\n"
-                            "Timings of one thread that took 5 % more time than the thread had a core were\n"
-                            "interrupted by other processes, and are left out of posenc's records. Two\n"
-                            "processes on a busy machine are no fair comparison even so: use --run there. A\n"
-                            "process has --repetitions " TEXT_OF(RUN_REPETITIONS) " and --min-time " TEXT_OF(
-                                RUN_MIN_TIME) " unless BENCH-OPTIONs\n"
-                                              "say otherwise: many short timings, so that some are not interrupted.\n"
+                            "A timing of one thread that took 5 % longer than the CPU time of the thread was\n"
+                            "interrupted by other processes; in records of posenc, such timings are left\n"
+                            "out. Even so, records from a busy machine are no fair comparison: use --run\n"
+                            "there. A process has --repetitions " TEXT_OF(RUN_REPETITIONS) " and --min-time " TEXT_OF(
+                                RUN_MIN_TIME) " unless\n"
+                                              "BENCH-OPTIONs say otherwise: many short timings, so that some are not\n"
+                                              "interrupted.\n"
                                               "\n"
                                               "Exit status:\n"
                                               "  0                 if nothing is worse\n"
@@ -82,7 +85,8 @@ static json_t *compare_files(const options *given, const compare_limits *limits)
 
 static const char *const sides[] = {"old program", "new program"};
 
-/* "PROGRAM bench --format json --repetitions N --min-time S BENCH-OPTION...", a new array. Later ones replace ours. */
+/* "PROGRAM bench --format json --repetitions N --min-time S BENCH-OPTION...", a new array. Options of the user come
+   last, so that they win. */
 static char **arguments_of(const options *given, int side) {
   static char *const ours[] = {"bench",      "--format",           "json", "--repetitions", TEXT_OF(RUN_REPETITIONS),
                                "--min-time", TEXT_OF(RUN_MIN_TIME)};
@@ -109,8 +113,8 @@ static json_t *run_once(const options *given, int side, char *const *arguments, 
   die("%s%s: %s", what, arguments[0], why);
 }
 
-/* A block's order is drawn, so that no rhythm of other processes can be on one side, and that without a difference each
-   block is as likely to speak for one program as for the other, which is what its test supposes. */
+/* The order within a block is random, so that no periodic load can always hit the same program; and two equal programs
+   are then equally likely to be the faster one in a block, as the statistical test assumes. */
 static bool draw(void) {
   unsigned char byte;
   if (getrandom(&byte, 1, 0) != 1) die("no random numbers: %s", strerror(errno));

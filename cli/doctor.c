@@ -19,10 +19,10 @@
 enum { STATUS_UNFIT = 1 };
 
 static const char usage[] = "Usage: posenc doctor [OPTION]...\n"
-                            "Print what this machine is, and whether times that are measured on it now are\n"
-                            "fit to be published: what its processors can do and this build uses, huge\n"
-                            "pages, the governor of the frequency, what other processes use, how steady the\n"
-                            "speed is, and what is missing for times and reports. It takes two seconds.\n";
+                            "Print facts about this machine, and whether times measured on it now are fit to\n"
+                            "be published: the instruction sets of its processors and of this build, huge\n"
+                            "pages, the frequency governor, the load of other processes, how steady the\n"
+                            "speed is, and what is missing for timings and reports. It takes two seconds.\n";
 static const char notes[] = "Exit status:\n"
                             "  0                 if it is fit\n"
                             "  1                 if it is not; a line that begins with NO says why\n"
@@ -101,7 +101,7 @@ static uint64_t spin(uint64_t state, int steps) {
   return state;
 }
 
-/* The same arithmetic of about a millisecond, again and again: how much more one in ten takes than the best. */
+/* Repeats arithmetic that takes about a millisecond: how much longer than the fastest the slowest tenth takes. */
 static finding check_steadiness(const json_t *facts) {
   enum { TIMES = 500, TENTH = TIMES * 9 / 10 };
   const double most = 0.05;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arguments are valid here, so a failure is a bug. */
+/* The arguments are valid, so a failure is a bug. */
 static void must(posenc_status status) {
   if (status != POSENC_OK) die("--encoding: %s", posenc_status_message(status));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The encodings beside the table, on the command line. */
+/* The encodings other than the table, on the command line. */
 #ifndef POSENC_CLI_ENCODINGS_H
 #define POSENC_CLI_ENCODINGS_H
 

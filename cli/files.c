@@ -134,8 +134,8 @@ static const char *write_rows(const file_content *content, FILE *stream, const c
   return failure;
 }
 
-/* Exits if a file of so many bytes does not fit on the disk, before hours of writing. What is no regular file has no
-   size. */
+/* Exits if a file of so many bytes does not fit on the disk, before hours of writing. Only the size of regular files is
+   checked. */
 static void require_room(const char *path, double bytes) {
   struct stat at;
   struct statvfs disk;
@@ -151,7 +151,7 @@ static void require_room(const char *path, double bytes) {
   free(folder);
 }
 
-/* Exits if the name tells of a format that is not written, as a reader would go by it. */
+/* Exits if the file's name has the ending of another format: readers choose the format by it. */
 static void require_known_name(const options *given) {
   const char *slash = strrchr(given->output, '/'), *name = slash ? slash + 1 : given->output, *dot = strrchr(name, '.');
   if (given->format || !dot || strcmp(dot, ".npy") == 0 || strcmp(dot, ".safetensors") == 0) return;

@@ -13,10 +13,10 @@
 #include <string.h>
 
 static const char usage[] = "Usage: posenc list [KERNEL,...] [OPTION]...\n"
-                            "List the kernels, one in a line: largest error, whether it runs here, what it\n"
-                            "is. First those of the library, fastest first, then those on other libraries,\n"
-                            "then those of plugins; then the recipes, which compute the table as frameworks\n"
-                            "do. With names or patterns, print the contracts of those kernels.\n";
+                            "List the kernels, one on a line: largest error, whether it runs here, what it\n"
+                            "is. First those of the library, fastest first, then those that use other\n"
+                            "libraries, then those of plugins; then the recipes, which compute the table as\n"
+                            "frameworks do. With names or patterns, print the contracts of those kernels.\n";
 static const char notes[] = "An error of \"U ulp + A\" says that no element is further from the exact value\n"
                             "than U units in the last place of the exact value, plus A.\n"
                             "\n"
@@ -91,7 +91,7 @@ static void print_kernels(options *given, FILE *out) {
   }
   printer *print = format_is(given, "names") ? print_name : chosen ? print_contract : print_line;
   if (print == print_line) fprintf(out, "%-21s  %-15s  %-4s  %s\n", "KERNEL", "LARGEST ERROR", "RUNS", "WHAT IT IS");
-  /* Where all are printed, the recipes are apart. */
+  /* In a list of all kernels, the recipes have a part of their own. */
   for (int apart = 0; apart <= (print == print_line); apart++)
     for (size_t i = 0; i < count; i++)
       if (print != print_line || (strchr(kernels[i]->name, '/') != NULL) == apart) print(given, kernels[i], out);

@@ -83,8 +83,8 @@ static void check_environment(void) {
 }
 
 /* OpenMP threads that wait for work would keep cores busy that other processes need. OpenMP reads its policy before
-   main, so the program starts again. Commands that time kernels, or have it done, have threads wait as a user's program
-   does. */
+   main, so the program starts again. In commands that time kernels, or run commands that do, threads wait as in a
+   user's program. */
 static void wait_passively(const command *chosen, char **argv) {
   static const char variable[] = "OMP_WAIT_POLICY";
   if (chosen->bit & (BENCH | CHOOSE | COMPARE | REPORT) || getenv(variable)) return;

@@ -11,9 +11,9 @@
 static const char usage[] = "Usage: posenc merge FILE... [OPTION]...\n"
                             "Merge the records of all shards of one run: of posenc verify --format json\n"
                             "--shard I/N, or of posenc bench --format json --shard I/N. For verify, the\n"
-                            "result is the record that the whole run would have made, but for its load and\n"
-                            "date. Timings of one machine that are no shards are merged too, if no benchmark\n"
-                            "is in two of them: hot and cold.\n";
+                            "result is the record that the whole run would have made, except its load and\n"
+                            "date. Timing records of one machine that are not shards can be merged too, if\n"
+                            "no benchmark is in two of them: for example, of --mode hot and of --mode cold.\n";
 static const char notes[] = "Which records can be merged:\n"
                             "  accuracy          version, commit, kernels, shapes, seed, budget and search\n"
                             "                    are the same. Machines may differ if all kernels are\n"

@@ -30,7 +30,7 @@ void leave(int status) {
   if (!has_plugins) exit(status);
   fflush(NULL);
   output_end();
-  _exit(status); /* neither destructors nor handlers of a plugin */
+  _exit(status); /* runs neither destructors nor exit handlers of a plugin */
 }
 
 /* Prints a single line, also if the user's text has control characters. */

@@ -11,7 +11,7 @@ enum { STATUS_FAILED_CHECK = 1, STATUS_ERROR = 2 };
 /* Sets the name that messages begin with. */
 void set_program(const char *name);
 
-/* From now on the process has code of plugins, whose destructors leave() does not run. */
+/* To be called when a plugin is loaded: leave() then does not run destructors. */
 void set_plugins(void);
 
 /* Prints one line on stderr. */

@@ -231,7 +231,7 @@ static void print_wrapped(const char *text) {
   putchar('\n');
 }
 
-/* "  --dim D           number of columns", its further lines below the first one. */
+/* "  --dim D           number of columns", with further lines of the text aligned below it. */
 static void print_option(const option_row *row) {
   const char letter = option_names[row->code].letter;
   const value_text value = value_of(row);
@@ -298,8 +298,8 @@ static void store_integer(void *member, size_t size, int64_t value) {
   memcpy(member, size == sizeof narrow ? (const void *)&narrow : (const void *)&value, size);
 }
 
-/* Sets the member of the option to the value in `text`; errors call the option `name`. From a file no value is taken
-   that names another file. */
+/* Sets the member of the option to the value in `text`; messages call the option `name`. If the value comes from a
+   file, it must not name another file. */
 static void take_value(options *given, const option_row *row, const char *name, const char *text, bool from_file) {
   const value_kind *kind = &row->kind;
   void *member = (char *)given + kind->offset;
@@ -432,7 +432,7 @@ void options_refuse(const options *given, option_set set, const char *other) {
 
 /* ---- the problem --------------------------------------------------------------------------------- */
 
-/* The problem as if the option had not been given. */
+/* A copy of the problem with the option at its default. */
 static posenc_problem without(const options *given, enum option_code code) {
   const value_kind *kind = &find_row(given->self, code)->kind;
   const options plain = options_defaults();

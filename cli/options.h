@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of all subcommands: which there are (cli/options.def), their values, and their help. */
+/* The options of all subcommands, which cli/options.def lists: their values and their help. */
 #ifndef POSENC_CLI_OPTIONS_H
 #define POSENC_CLI_OPTIONS_H
 
@@ -114,7 +114,7 @@ struct options {
   posenc_stores stores;
   double silence;
   int64_t seed, budget, search;
-  double seconds; /* that a report may take, about; 0: as many as it takes */
+  double seconds; /* about how many seconds a report may take; 0: no limit */
   bool brief, explain, profile;
   int repetitions;
   double min_time;
@@ -162,7 +162,8 @@ void options_refuse(const options *given, option_set set, const char *other);
 /* Whether a problem was described, by more than its operation. Exits if only a part of it was, or if it is invalid. */
 bool options_have_table(const options *given);
 
-/* Exits if the problem is invalid, whose rows, columns and dtype are those of the file of that path. */
+/* Exits if the problem is invalid. Its rows, columns and dtype come from the file of that path, which the message
+   names. */
 void options_require_table(const options *given, const char *path);
 
 /* The options of a plan with this kernel; null lets the library choose. */

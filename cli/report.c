@@ -26,13 +26,12 @@ static const char usage[] = "Usage: posenc report [OPTION]... -o DIR\n"
                             "disk), report.md, report.json, the figures as SVG and their data as CSV.\n"
                             "Verifies and times the kernels first, unless records are given, and leaves the\n"
                             "records in accuracy.json and bench.json beside the page. Without --len and\n"
-                            "--dim, the published tables and shapes of add and rope are measured, and for\n"
-                            "the timings a sweep of lengths too, some of them also with cold caches and in\n"
-                            "fresh memory. Without --kernel, the computations of frameworks (recipe/*) are\n"
+                            "--dim, the published tables and shapes of add and rope are measured; and a\n"
+                            "sweep of lengths is timed, some of them also with cold caches and in fresh\n"
+                            "memory. Without --kernel, the computations of frameworks (recipe/*) are\n"
                             "compared with the kernels on a table. The second form compares the report.json\n"
-                            "of several machines:\n"
-                            "the fastest kernels, shares of the limit, and whether kernels that promise the\n"
-                            "same bits everywhere have them.\n";
+                            "of several machines: the fastest kernels, shares of the limit, and whether\n"
+                            "kernels that promise the same bits everywhere have them.\n";
 static const char notes[] = "Exit status:\n"
                             "  0                 on success\n"
                             "  1                 if the page shows a broken promise, or different bits on\n"
@@ -248,7 +247,7 @@ static void add_results(json_t **record, json_t *more, const char *list) {
   json_decref(more);
 }
 
-/* With the first shape, recipes, errors by position and hard-to-round cases are verified, too. */
+/* Together with the first shape, recipes, errors by position and hard-to-round cases are verified. */
 static void verify_shape(records *found, const options *given, const selection *verified, const char *name) {
   selection parts[2 + RECIPE_TABLES];
   const size_t number = find_shape(verified, name);
@@ -267,9 +266,9 @@ static void add_name(char *names, size_t size, const char *name) {
   snprintf(names + used, size - used, "%s%s", used ? ", " : "", name);
 }
 
-/* The reference table, then the others in their order, in memory that is hot, each if it is expected to fit: to take as
-   long as the longest yet, the first apart, or up to four times that if it is larger than all of them. Names what was
-   left out in the record. */
+/* Times the reference table, then the other shapes in order, with hot caches, as long as the next one is expected to
+   fit into the budget: it is expected to take as long as the longest so far, except the first, or up to four times that
+   if it is larger than all before. The record names those that are left out. */
 static void measure_within(records *found, const options *given) {
   selection verified = select_measured(given, false), timed = select_measured(given, true);
   const size_t found_at = find_shape(&timed, report_reference), first = found_at < timed.shape_count ? found_at : 0;
@@ -296,7 +295,7 @@ static void measure_within(records *found, const options *given) {
     if (i > 0) longest = fmax(longest, clock_seconds() - begun);
     largest = i < 2 ? size : fmax(largest, size);
   }
-  for (size_t i = 0; i < verified.shape_count; i++) /* scaled ones, which are not timed */
+  for (size_t i = 0; i < verified.shape_count; i++) /* scaled tables are not timed */
     if (find_shape(&timed, verified.shapes[i].name) == timed.shape_count)
       add_name(left_out, sizeof left_out, verified.shapes[i].name);
   if (*left_out)
@@ -315,7 +314,7 @@ static void complete_within(records *found, const options *given, const char *fo
   save(found->timing, folder, "bench.json");
 }
 
-/* Measures what was not given, and leaves it in the folder. */
+/* Makes the records that --from did not give, and writes them to the folder. */
 static void complete(records *found, const options *given, const char *folder) {
   if (found->accuracy && found->timing) return;
   selection timed = {0};

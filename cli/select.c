@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names to select from; null is none. */
+/* The names to select from; a null entry matches nothing. */
 typedef struct name_list {
   const char *(*name)(size_t i);
   size_t count;
@@ -73,7 +73,8 @@ const posenc_kernel *find_kernel(const char *name) {
   return kernel;
 }
 
-/* The current name of a renamed kernel, with a note, or the name itself, which a plugin's kernel may have. */
+/* The current name of a renamed kernel, with a note on stderr; otherwise, or if a plugin has a kernel of the old name,
+   the name itself. */
 static const char *current_name(const char *name) {
   static const char *const renamed[][2] = {{"rotation", "rotation-portable"},
                                            {"avx512", "rotation-avx512"},

@@ -17,7 +17,7 @@ const posenc_kernel **select_kernels(const options *given, size_t *count);
 /* Whether --kernel has the kernel by its name, and not by a pattern. */
 bool is_named(const options *given, const posenc_kernel *kernel);
 
-/* Exits with what is wrong with a name that is none of an encoding, or one of those that kernels compute. */
+/* Exits with a message about a name that no encoding has, or that is an encoding computed by kernels. */
 __attribute__((noreturn)) void die_encoding(const char *name);
 
 /* The encodings computed without kernels that globs separated by commas select, as a new array. Exits if one selects

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns of a mode's table: medians of these figures, those that its benchmarks have. */
+/* The columns of a mode's table: the medians of these figures, as far as the benchmarks have them. */
 static const struct {
   const char *head, *key;
   double scale;

@@ -63,7 +63,7 @@ int64_t parse_numbers(const char *option, const char *text, const char *between,
   fault why;
   int64_t count;
   kept = allocated(reallocarray(kept, kept_count + 1, sizeof *kept));
-  /* A list with a mistake would be taken for the name of a file that does not exist. */
+  /* Otherwise a list with a typing error would be reported as a file that does not exist. */
   if (files && !is_list(text, between) && *text != '@' && access(text, F_OK) != 0 && errno == ENOENT)
     die_value(option, text, "neither a list of numbers nor a file");
   const bool ok = !files || is_list(text, between)

@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 static const char usage[] = "Usage: posenc verify [OPTION]...\n"
-                            "Check that kernels keep their contracts: elements are compared with the exact\n"
-                            "real numbers, every element of a table within the --budget, a sample of a\n"
-                            "larger one; and the properties of the encoding are checked. Results of add and\n"
-                            "rope are compared with the exact results for the same x. Without --len and\n"
-                            "--dim, the published shapes and the other encodings are checked.\n";
+                            "Check that kernels keep their contracts: their elements are compared with the\n"
+                            "exact real numbers, all of them if the table is within the --budget, else a\n"
+                            "sample; and the properties of the encoding are checked. Results of add and rope\n"
+                            "are compared with the exact results for the same x. Without --len and --dim,\n"
+                            "the published shapes and the other encodings are checked.\n";
 static const char notes[] = "Exit status:\n"
                             "  0                 if every promise was kept\n"
-                            "  1                 if one was broken, or nothing was compared, as of an empty\n"
+                            "  1                 if one was broken, or nothing was compared, as for an empty\n"
                             "                    table\n"
                             "  2                 on bad input or any other error\n"
                             "\n"
@@ -41,7 +41,7 @@ static const char notes[] = "Exit status:\n"
 
 typedef void printer(const json_t *record, FILE *stream);
 
-/* Without --format, a terminal gets what people read. */
+/* Without --format, a terminal gets the form for people. */
 static printer *printer_of(const options *given) {
   const char *terminal = strcmp(given->output, "-") == 0 && isatty(STDOUT_FILENO) ? "text" : "tap",
              *format = given->format ? given->format : terminal;
@@ -107,7 +107,7 @@ static json_t *joined(json_t *record, json_t *encodings, bool apart) {
   return record;
 }
 
-/* Notes in the record of a shard that the encodings belong to the run: the last shard checks them. */
+/* Notes in the record of a shard that the run includes the encodings, which the last shard checks. */
 static void note_encodings(json_t *record) {
   json_t *run = json_object_get(json_object_get(record, "shard"), "run");
   if (run) json_object_set_new(run, "encodings", json_true());

@@ -20,14 +20,14 @@ json_t *kernel_json(const posenc_kernel *kernel, unsigned isa);
  */
 json_t *encoding_json(const posenc_encoding *encoding);
 
-/* Length of the kernel's name that `text`, like the rest of a benchmark's name, begins with: it ends before a slash
-   that no name follows, as in "recipe/xlm/min_time:0.01"; 0 if there is none. */
+/* `text` is the rest of a benchmark's name, "recipe/xlm/min_time:0.01": the length of the kernel's name at its
+   beginning, which ends before the first slash with an option of Google Benchmark's behind it; 0 if there is none. */
 size_t kernel_name_length(const char *text);
 
 /* The tier that the kernel needs, or "any" if it needs only that of the kernel that it runs. */
 const char *kernel_isa(const posenc_kernel *kernel);
 
-/* Why a kernel without `stages` has no parts of its errors. */
+/* The reason why the errors of a kernel without `stages` cannot be split into parts. */
 #define STAGES_UNTOLD "it does not expose its stages"
 
 /* Formats the largest error, "0.5 ulp + 2^-46" or "exact"; at most `size` bytes, terminated. Its length. */

@@ -117,7 +117,7 @@ long environment_cache_bytes(int level) {
   return size > 0 ? size : sysconf_cache_bytes(level);
 }
 
-/* The number that this process may run on. */
+/* The number of processors that this process may run on. */
 static uint64_t cores(void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return (uint64_t)CPU_COUNT(&set);

@@ -36,8 +36,8 @@ static inline json_t *field_real(double x) {
   return isfinite(x) ? json_real(x) : json_null();
 }
 
-/* A path, or a name out of a file, as a new string: JSON is UTF-8, and terminals obey control characters; these bytes, and
-   those in `also`, are replaced by "?". At most 199 bytes of it. */
+/* A path, or a name out of a file, as a new string of at most 199 bytes. JSON is UTF-8, and terminals obey control
+   characters; such bytes, and those in `also`, are replaced by "?". */
 json_t *field_name(const char *name, const char *also);
 
 /* A number as text, without a point if it is whole; "0" if the value is none. */

@@ -305,7 +305,7 @@ void describe_exit(const isolated *end, char *words, size_t size) {
     return;
   } else
     how = endings[end->how];
-  const bool when = *end->last && end->how != ENDED_WITH_ORPHANS; /* which are found later */
+  const bool when = *end->last && end->how != ENDED_WITH_ORPHANS; /* the watcher finds them later */
   snprintf(words, size, "%s%s%s", how, when ? "; at that time: " : "", when ? end->last : "");
 }
 

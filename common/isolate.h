@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs foreign code in a process of its own, so that the caller survives anything it does, and knows how it ended.
+ * Runs foreign code in a process of its own, so that the caller survives whatever it does, and learns how it ended.
  *
  * The new process, the worker, leads a process group. A second process, the watcher, is its parent and a subreaper:
  * when the worker ends, all processes that it started, in its group or not, are found and killed. stdin is /dev/null;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 typedef struct lanes {
-  const size_t *order; /* numbers of the pieces, in the order in which they begin */
+  const size_t *order; /* numbers of the pieces, in the order in which they are started */
   size_t count;
   /* In a lane: does the piece and returns its result, any text; null if memory runs out. */
   char *(*work)(size_t number, void *argument);
@@ -22,7 +22,7 @@ typedef struct lanes {
 int lanes_count(size_t pieces);
 int lanes_threads(size_t pieces);
 
-/* Does all of it. False if a lane could not be made, ran out of memory, or was killed. No thread may be running in the
+/* Does all pieces. False if a lane could not be made, ran out of memory, or was killed. No thread may be running in the
    caller (fork). */
 bool lanes_run(const lanes *l);
 

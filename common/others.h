@@ -24,7 +24,7 @@ double others_share(const others_mark *from, const others_mark *to);
 /* That share over the next so many seconds, which this thread sleeps; NaN if it is not known. */
 double others_wait(double seconds);
 
-/* The share from which on times are in doubt. */
+/* The smallest share that puts times in doubt. */
 #define OTHERS_MOST 0.05
 
 #endif

@@ -2,7 +2,7 @@
 /* The bits of a position. */
 #include "encodings/encoding.h"
 
-/* Columns at a time; a position has 63 bits, so that so many times four are all that are not 0. */
+/* The columns that are made at a time; a position has 63 bits, so columns beyond four times this number are 0. */
 enum { COLUMNS = 16, BITS = 64 };
 
 typedef uint64_t longs __attribute__((vector_size(8 * COLUMNS), aligned(2), may_alias));

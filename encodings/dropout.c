@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dropout from a counter-based generator: what is drawn for an element is a function of where it is. */
+/* Dropout from a counter-based generator: the random number of an element depends only on its place. */
 #include "config.h"
 
 #include "encodings/dropout.h"
@@ -65,7 +65,7 @@ static int64_t make_chunk(const dropout_loops *loops, const posenc_dropout *d, i
   return count;
 }
 
-/* In steps of a known length, of which gcc -O2 makes vectors. */
+/* In steps of a fixed length, which gcc -O2 compiles to vector instructions. */
 static void keep_bytes(int64_t count, const uint32_t *restrict words, const uint32_t *restrict threshold,
                        unsigned char *restrict keep) {
   enum { STEP = 16 };
@@ -98,8 +98,8 @@ posenc_status posenc_dropout_mask(const posenc_dropout *dropout, const posenc_sl
 
 /* ---- applied ------------------------------------------------------------------------------------ */
 
-/* Rows that are added together before they are dropped: they are still in a cache then. Fewer than a block of the
-   kernels' would cost more. */
+/* The rows that are added before dropout is applied to them, while they are still in a cache. Fewer rows than a block
+   of a kernel would take longer. */
 enum { PIECE_BYTES = 1 << 17, PIECE_ROWS = 32 };
 
 static int64_t rows_of_piece(const posenc_slice *slice, size_t row_bytes) {

@@ -64,7 +64,7 @@ static inline void encoding_stream(char *out, const char *from, size_t bytes) {
   memcpy(out + i, from + i, bytes - i);
 }
 
-/* Rows on their way past the caches: they stay in the first of them until then. */
+/* A buffer for rows that are stored past the caches; it stays in the first-level cache. */
 enum { ENCODING_BLOCK = 1 << 14 };
 
 /* One row of a position. */

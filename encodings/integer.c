@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A row of nothing but its position. */
+/* The integer encoding: every element of a row is its position. */
 #include "encodings/encoding.h"
 
 typedef uint64_t pattern __attribute__((vector_size(64), aligned(2), may_alias));

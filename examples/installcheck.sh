@@ -55,7 +55,8 @@ compile main C++17 $CXX $CFLAGS -std=c++17 $cflags "$1/cmake/main.cpp"
 by_cmake() { # builds $work/main
   mkdir "$work/build"
   (cp "$1/cmake/CMakeLists.txt" "$1/cmake/main.cpp" "$work" && cd "$work/build" &&
-    CXX=$CXX CXXFLAGS=$CFLAGS cmake -Dposenc_DIR="$DESTDIR$libdir/cmake/posenc" .. && cmake --build .) > "$work/cmake.log" 2>&1 ||
+    CXX=$CXX CXXFLAGS=$CFLAGS cmake -Dposenc_DIR="$DESTDIR$libdir/cmake/posenc" .. && cmake --build .) \
+    > "$work/cmake.log" 2>&1 ||
     { cat "$work/cmake.log" >&2; exit 1; }
   mv "$work/build/table" "$work/main"
 }
@@ -76,7 +77,8 @@ if [ -e "$DESTDIR$libdir/libposenc.so" ]; then
   cp "$1/plugin/kernel.c" "$1/plugin/Makefile" "$work"
   cd "$work"
   make CC="$CC" CFLAGS="$CFLAGS" LDFLAGS="$LDFLAGS" > make.log 2>&1 || { cat make.log >&2; exit 1; }
-  posenc list long-double --plugin kernel.so | grep -q '^long-double: ' || { echo "installcheck: plugin: not listed" >&2; exit 1; }
+  posenc list long-double --plugin kernel.so | grep -q '^long-double: ' ||
+    { echo "installcheck: plugin: not listed" >&2; exit 1; }
   posenc verify --plugin kernel.so --kernel long-double --len 64 --dim 16 > tap || { cat tap >&2; exit 1; }
   echo "installcheck: plugin: ok"
 fi

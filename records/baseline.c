@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A claim that has become so many times looser against the error than it was is reported. */
+/* Noted, too: a largest share of the bound that is this many times smaller than it was. */
 static const double much_better = 8.0;
 
 static json_t *entry_of(const record_accuracy *record, const record_result *result) {
@@ -106,7 +106,7 @@ static void compare(verdict *v, const record_baseline_entry *entry, const record
         infinite_if_missing(entry->share));
 }
 
-/* Rows of a sample are drawn, and so is what add and rope are given. */
+/* The rows of a sample are drawn at random, and so is the x of add and rope. */
 static bool is_drawn(const record_result *result) {
   return strcmp(result->mode, "sampled") == 0 || strcmp(result->shape.op, "table") != 0;
 }

@@ -42,9 +42,9 @@ size_t blocks_count(const blocks *all) {
 
 /* ---- one process ---- */
 
-/* Other processes add time, and never take any away: of many short repetitions the least is the one that they left
-   alone. 1 / share of the limit is the time in units of what the machine can do just then, so that its clock does not
-   count. */
+/* Other processes can only make a repetition longer, so the shortest of many is the one that they disturbed least. 1 /
+   share of the limit is the time in units of what the machine could do at that moment, so that its clock frequency
+   makes no difference. */
 static double least_of(const double *x, size_t count) {
   double least = INFINITY;
   for (size_t i = 0; i < count; i++) least = fmin(least, x[i]);
@@ -65,7 +65,7 @@ static bool number_benchmarks(blocks *all, const json_t *numbers) {
   return all->names;
 }
 
-/* The first name of one that the other lacks; null if there is none. */
+/* The first name in one list that is not in the other; null if there is none. */
 static const char *missing(const json_t *wanted, const json_t *there) {
   const char *name;
   json_t *value;

@@ -7,7 +7,7 @@
 
 typedef struct blocks blocks;
 
-/* For so many blocks. Null when memory runs out. */
+/* Room for that many blocks. Null when memory runs out. */
 blocks *blocks_open(size_t count);
 void blocks_close(blocks *all);
 size_t blocks_count(const blocks *all);

@@ -86,7 +86,7 @@ void compare_print_text(const record_comparison *comparison, bool all, FILE *str
   print_summary(comparison, stream);
 }
 
-/* Names come from files; a bar would end the cell. */
+/* Names come from files, and a '|' in one would end the cell. */
 static void print_cell(const char *text, FILE *stream) {
   for (; *text; text++) {
     if (*text == '|') fputc('\\', stream);

@@ -16,7 +16,7 @@ typedef struct pair {
   timings was, is;
 } pair;
 
-/* What can be told without a test, or that there is one to do. */
+/* The verdict where no statistical test is needed, or that one has to be done. */
 static void look_at(const pair *of, speed_row *row) {
   const timings *was = &of->was, *is = &of->is;
   const size_t interrupted = was->interrupted + is->interrupted, all = interrupted + was->count + is->count;

@@ -41,7 +41,7 @@ static double figure_of(const record_result *result, int which) {
   return which == 0 ? result->max_ulp.ulp : which == 1 ? result->max_abs.abs : (double)result->misrounded;
 }
 
-/* The result of the same kernel and problem; shapes made by different versions may tell more or less of the same. */
+/* The result of the same kernel and problem. Other versions may have recorded more or fewer fields of the shape. */
 static const record_result *counterpart(const record_accuracy *record, const record_result *result) {
   return record_find_result(record, result->kernel, result->shape.name);
 }
@@ -56,7 +56,7 @@ static bool has_failed(const record_result *result) {
   return false;
 }
 
-/* A sample is a lower bound: only two of the same elements tell. */
+/* The error of a sample is a lower bound: two of them can be compared only if they are of the same elements. */
 static bool are_alike(const record_result *before, const record_result *after) {
   return strcmp(before->mode, after->mode) == 0 && before->elements == after->elements &&
          (strcmp(before->mode, "exhaustive") == 0 || strcmp(before->replay, after->replay) == 0);
@@ -148,7 +148,7 @@ static json_int_t count_of(const json_t *rows, const char *verdict) {
   return count;
 }
 
-/* Failures are told even without a time. */
+/* Failures are printed even where nothing was timed. */
 static bool tell_nothing(const json_t *rows) {
   for (size_t i = 0; i < json_array_size(rows); i++)
     if (strcmp(field_string(json_array_get(rows, i), "note"), compare_no_times) != 0) return false;
@@ -165,7 +165,7 @@ static double smallest_of(const json_t *rows) {
   return most;
 }
 
-/* The comparison of these lists, which it takes. */
+/* The comparison made of these lists, which it owns from then on. */
 static json_t *assemble(const char *kind, lists made) {
   const json_int_t worse = count_of(made.rows, "worse"), better = count_of(made.rows, "better"),
                    same = count_of(made.rows, "same"), undecided = count_of(made.rows, "undecided");

@@ -24,8 +24,8 @@ json_t *compare_records(const json_t *before, const json_t *after, const compare
    out. */
 json_t *compare_blocks(const blocks *all, const json_t *before, const json_t *after, const compare_limits *limits);
 
-/* Whether every benchmark of a speed record tells a time where it has to; other records have none. False: `why` says
-   which one, and why not. */
+/* Whether every benchmark of a speed record has the time that it must have; true for other records. False: `why` says
+   which benchmark lacks it, and why. */
 bool compare_check(const json_t *record, char *why, size_t size);
 
 /* Text for a terminal, rows that are the same left out unless `all`; or a Markdown table. */

@@ -9,7 +9,7 @@
 
 /* ---- machines and builds ---- */
 
-/* As in the first file. A fact that neither has is none that they differ in. */
+/* As in the first file. Two files that both lack a fact do not differ in it. */
 static bool agree_in(const merger *m, const input *other, const char *const *keys, size_t count, const char *reason) {
   for (size_t k = 0; k < count; k++) {
     const json_t *a = json_object_get(m->inputs[0].facts, keys[k]), *b = json_object_get(other->facts, keys[k]);
@@ -23,7 +23,7 @@ static bool have_same_setting(const merger *m, const input *other, const char *k
   return (!a && !b) || json_equal(a, b) || merge_refuse_values(m, &m->inputs[0], other, key, a, b, "");
 }
 
-/* Would one machine have found what these have, if it had done all of it? */
+/* Could one machine, doing everything, have found what these machines found? */
 static bool are_exact_together(const merger *m) {
   static const char *const sources[] = {"posenc_version", "kernel_abi", "commit"};
   static const char *const bits[] = {"compiler", "cflags", "libc", "sleef", "isa"};

@@ -95,8 +95,8 @@ bool merge_is_momentary(const char *key) {
   return false;
 }
 
-/* A fact that only one of two has is no contradiction: a shard that had nothing to time has none of Google
-   Benchmark's. */
+/* A fact that only one of two files has is no contradiction: a shard with nothing to time has no facts from Google
+   Benchmark. */
 static bool share_facts(const merger *m, const input *one, const input *other, const char *reason) {
   const char *key;
   json_t *value;

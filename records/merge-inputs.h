@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files that are merged: what they are, and what makes that impossible. */
+/* The files to merge, and the reasons why they cannot be merged. */
 #ifndef POSENC_RECORDS_MERGE_INPUTS_H
 #define POSENC_RECORDS_MERGE_INPUTS_H
 
@@ -33,11 +33,12 @@ bool merge_refuse_memory(const merger *m);
 bool merge_refuse_values(const merger *m, const input *one, const input *other, const char *key, const json_t *a,
                          const json_t *b, const char *reason);
 
-/* Does a fact change from one moment to the next on one machine, or is it one of Google Benchmark's own that ours tell
-   better? */
+/* Whether a fact changes from one moment to the next on one machine, or is a fact of Google Benchmark's for which the
+   record has a better one. */
 bool merge_is_momentary(const char *key);
 
-/* Whether a file has the same facts as all before it: the first may lack what two others contradict each other in. */
+/* Whether a file has the same facts as each file before it. The first file alone is not enough: it may lack a fact in
+   which two others differ. */
 bool merge_are_same_facts(const merger *m, const input *other, const char *reason);
 
 /* Null if no file has it. */

@@ -57,7 +57,7 @@ static bool is_of_shard(const record_bench_shard *shard, const char *name) {
   return false;
 }
 
-/* No list of shapes is believed that the benchmarks contradict. */
+/* A list of shapes that contradicts the benchmarks is refused. */
 static bool have_own_benchmarks(const merger *m) {
   for (const input *one = m->inputs; one < m->inputs + m->count; one++)
     RECORD_EACH(benchmark, one->timing, benchmarks) {
@@ -69,9 +69,9 @@ static bool have_own_benchmarks(const merger *m) {
   return true;
 }
 
-/* Copies of all, counted on from those before: no two families have one index, and no two repetitions one turn. What
-   Google Benchmark makes of several turns, such as their mean, tells nothing. `families` has the index of each that
-   was met. */
+/* Copies of all benchmarks, with numbers that continue those of the files before: each family has its own index, each
+   repetition its own turn. What Google Benchmark computes from several repetitions, such as their mean, has no turn.
+   `families` maps the families so far to their indices. */
 static bool append_all(json_t *benchmarks, const record_timing *more, json_t *families, double *turns) {
   const double before = *turns;
   RECORD_EACH(benchmark, more, benchmarks) {

@@ -59,7 +59,7 @@ typedef struct kind {
   unsigned types; /* set of json_type */
   const char *name;
   bool negative;   /* may be */
-  size_t integers; /* of an array, if not 0: so many integers of 0 or more */
+  size_t integers; /* if not 0: an array of that many integers of 0 or more */
 } kind;
 
 #define ANY_NUMBER SIZE_MAX
@@ -297,7 +297,7 @@ static bool is_mode(const char *mode) {
   return false;
 }
 
-/* The page lists by kernel: a result of one that is not listed would vanish. */
+/* The page lists results by kernel: a result of a kernel that is not in the list would not be shown at all. */
 static bool add_exam(totals *t, size_t i, const exam *e, record_fault *fault) {
   if (!e->is_listed)
     snprintf(fault->text, sizeof fault->text, "%srecords[%zu].kernel is '%.80s', which is not in %s", t->where, i,
@@ -348,7 +348,8 @@ static bool are_encodings_consistent(const record_encodings *record, record_faul
   return are_totals(&t, record->passed, record->failed, record->skipped, fault);
 }
 
-/* A report takes the parts of "hot/shape/kernel/…" in: one that did not fit would vanish. */
+/* A report copies the parts of "hot/shape/kernel/…" into buffers: a benchmark whose parts do not fit would not be shown
+   at all. */
 static bool names_fit(const record_timing *record, record_fault *fault) {
   for (size_t i = 0; i < record->benchmarks_count; i++) {
     const char *name = record->benchmarks[i].name;

@@ -35,12 +35,12 @@ double *samples_copy(samples *s, const char *mode, const char *shape, const char
 /* {"median", "min", "max"} of that, or JSON null if it was never measured. */
 json_t *samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
 
-/* How many times as long the second of two kernels takes: {"estimate", "low", "high"}. The interval is of 90 %, the
-   most that three timings of each can support; low and high are null where timings are fewer. Null when memory runs
-   out. */
+/* The time of the second of two kernels as a multiple of that of the first: {"estimate", "low", "high"}. The interval
+   is of 90 %, the most that three timings of each can support; low and high are null where timings are fewer. Null when
+   memory runs out. */
 json_t *samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second);
 
-/* The same of two samples of positive numbers: how many times a number of `a` one of `b` is. */
+/* The same of two samples of positive numbers: a number of `b` as a multiple of one of `a`. */
 json_t *samples_ratio_of(const double *a, size_t n, const double *b, size_t m);
 
 #endif

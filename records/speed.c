@@ -70,7 +70,7 @@ static void judge(speed_row *row, const compare_limits *limits, size_t tested) {
     row->verdict = "better";
   } else if (row->ratio.low >= least && row->ratio.high <= most) {
     row->verdict = "same";
-  } else { /* an interval that reaches far may hide a change: no news is not good news */
+  } else { /* a wide interval may hide a change, so this is no evidence of equal speed */
     row->verdict = "undecided";
     tell_undecided(row, limits, tested);
   }

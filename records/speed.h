@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verdicts on benchmarks that were timed before and after: by one rule, whatever their times are from. */
+/* Verdicts on benchmarks that were timed before and after a change, by one rule for times of any origin. */
 #ifndef POSENC_RECORDS_SPEED_H
 #define POSENC_RECORDS_SPEED_H
 
@@ -13,12 +13,12 @@
 typedef struct compare_limits {
   double growth; /* an error may grow by this share */
   double slower; /* a benchmark may take longer by this share */
-  double alpha;  /* and only what chance does in at most this share of comparisons, in any of their benchmarks, counts;
-                    the intervals enclose all true ratios in 1 - alpha of them */
+  double alpha;  /* a difference counts only if chance alone makes one, in any benchmark, in at most this share of
+                    comparisons; the intervals enclose all true ratios in 1 - alpha of them */
   bool by_time;  /* compare times, even where both records tell the share of a limit that was measured beside them */
 } compare_limits;
 
-/* What was found of a benchmark. */
+/* The verdict on one benchmark, and the figures that it rests on. */
 typedef struct speed_row {
   const char *name;
   const char *verdict; /* null until it is judged */
@@ -33,7 +33,7 @@ typedef struct speed_row {
   int64_t more;           /* blocks that would decide, about; RECORD_NONE where it is decided, or none would */
 } speed_row;
 
-/* A row of that name that has not been found to be anything. */
+/* A row of that name, without a verdict so far. */
 speed_row speed_new(const char *name);
 
 /* The confidence of the interval of each of so many rows that are tested. */
@@ -46,7 +46,7 @@ bool speed_judge(speed_row *rows, size_t count, const compare_limits *limits);
 /* A row of a comparison, see record.schema.json. */
 json_t *speed_json(const speed_row *row);
 
-/* 1 % is 0.01: a difference of this size is at the edge of what the interval tells from none. NaN if it is open. */
+/* The smallest difference that the interval can tell from none; 1 % is 0.01. NaN if it is open. */
 double speed_smallest(const speed_row *row);
 
 #endif

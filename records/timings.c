@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Google Benchmark has had run_name and run_type since 1.5; older files tell the name alone. */
+/* Google Benchmark writes run_name and run_type since version 1.5; older files have only the name. */
 static const char *name_of(const record_benchmark *entry) {
   return *entry->run_name ? entry->run_name : entry->name;
 }
 
-/* Is it a repetition, or where the record has none, the median that was made of them? */
+/* Is it a repetition, or, in a record without repetitions, the median of them? */
 static bool counts(const record_benchmark *entry, bool medians) {
   const bool is_aggregate = strcmp(entry->run_type, "aggregate") == 0;
   return medians ? is_aggregate && strcmp(entry->aggregate_name, "median") == 0 : !is_aggregate;
@@ -21,8 +21,8 @@ static bool counts(const record_benchmark *entry, bool medians) {
 
 /* ---- defects ---- */
 
-/* Whether it has to tell a time: not what failed or was skipped, nor the fit of a complexity, nor other aggregates
-   than medians. */
+/* Whether it must have a time: those that failed or were skipped, fits of a complexity, and aggregates other than
+   medians need none. */
 static bool is_timing(const record_benchmark *entry) {
   const bool is_fit = json_object_get(entry->json, "big_o") || json_object_get(entry->json, "rms");
   return !entry->error_occurred && !entry->skipped && !is_fit && (counts(entry, false) || counts(entry, true));

@@ -24,8 +24,8 @@ typedef struct timings {
 bool timings_open(timings_record *of, const json_t *json);
 void timings_close(timings_record *of);
 
-/* Those of that name, to be discarded in any case; none of a name that is not there. If `alone`, without repetitions
-   that other processes interrupted. False when memory runs out. */
+/* The timings of that name, none if the record has none; the caller discards them in any case. `alone`: leave out
+   repetitions that other processes interrupted. False when memory runs out. */
 bool timings_collect(const timings_record *from, const char *name, bool alone, timings *of);
 void timings_discard(timings *of);
 

@@ -30,7 +30,7 @@ static const record_times_of_machines *shown_times(const record_machines *record
   return NULL;
 }
 
-/* Is it the shape of a footprint before this one? It is drawn once. */
+/* Is it also the shape of an earlier footprint? Then it has been drawn. */
 static bool is_drawn_before(const record_machines *record, size_t footprint) {
   for (size_t i = 0; i < footprint; i++)
     if (shown_times(record, footprints[i]) == shown_times(record, footprints[footprint])) return true;

@@ -6,7 +6,7 @@
 #include "records/read.h"
 #include "reports/page/page.h"
 
-/* Does it tell of a failed check, on a machine or between two? */
+/* Is there a failed check, on one machine or in the comparison of two? */
 bool machines_failed(const record_machines *record);
 
 /* Shares of the limit by kernel and machine, for each footprint of "fastest"; null where there is none. */

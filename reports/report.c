@@ -95,13 +95,14 @@ static bool path_in(char path[PATH_BYTES], const char *directory, const char *na
   return snprintf(path, PATH_BYTES, "%s/%s", directory, name) < PATH_BYTES;
 }
 
-/* Removes the file of an earlier report that this one does not have. */
+/* Removes a file that an earlier report left and this one does not write. */
 static bool remove_older(const char *directory, const char *name) {
   char path[PATH_BYTES];
   return path_in(path, directory, name) && (remove(path) == 0 || errno == ENOENT);
 }
 
-/* All are on disk before the first is put in its place, so that what can fail has failed by then. */
+/* All files are written before the first one is renamed to its final name, so that a full disk leaves the old report as
+   it was. */
 static int write_files(const char *directory, const report *r) {
   output *outputs[FILES] = {NULL};
   for (size_t i = 0; i < FILES; i++) {

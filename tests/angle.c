@@ -251,7 +251,7 @@ static void test_wider_rounding(void) {
   ok(wrong == 0, "%d of %zu numbers of 256 bits misrounded", wrong, sizeof tries / sizeof *tries);
 }
 
-/* What wide_decides says, from both sides of a middle of f32. */
+/* The answers of wide_decides on both sides of a middle between two f32 numbers. */
 static void test_decides(void) {
   const u128 middle = (u128)0x1000001 << 102;
   int wrong = 0;

@@ -146,7 +146,7 @@ static bool take(way how, const posenc_plan *plan, const unsigned char *x, unsig
   return true;
 }
 
-/* Twice the same x as two sequences, some elements apart, which stay as they are. */
+/* The same x twice, as two sequences with a gap of some elements between them, which must not change. */
 static bool agrees_as_batch(const posenc_plan *plan, const unsigned char *x, const unsigned char *want, size_t bytes) {
   enum { GAP = 3 };
   const posenc_problem *problem = posenc_plan_problem(plan);
@@ -185,7 +185,8 @@ static bool agrees(const posenc_plan *plan, const unsigned char *x, const unsign
   return same;
 }
 
-/* How many instruction sets and numbers of threads gave the bits of `like`, generic and alone; -1 if one did not. */
+/* The number of combinations of instruction set and threads that gave the bits of `like`, which is generic code in one
+   thread; -1 if one gave others. */
 static int same_bits(const posenc_kernel *kernel, const posenc_kernel *like, const posenc_problem *problem) {
   static const int threads[] = {1, 2, 3, 7};
   const int64_t elements = problem->rows * width_of(problem);

@@ -17,7 +17,7 @@ enum { AXES = 4, MOST_DIM = 96, HEADER = NPY_HEADER_MAX };
 
 typedef enum rounded { AS_THEY_ARE, TO_BF16, TO_F16, TO_F32, TO_INT32 } rounded;
 
-/* What a program does to x. A frequency_dim of 0 is dim, a position_axis of 0 is l. */
+/* How a program changes x. A frequency_dim of 0 is dim, a position_axis of 0 is l. */
 typedef struct doing {
   posenc_op op;
   posenc_dtype dtype;
@@ -185,9 +185,9 @@ static const doing plain = {.op = POSENC_ROPE,
                             .size = 1.0,
                             .dim = 64};
 
-/* ---- recovered ----------------------------------------------------------------------------------------------------- */
+/* ---- recovered --------------------------------------------------------------------------------------------------- */
 
-/* What `done` has applied is told from x and the result: pairs, columns, direction and formula. */
+/* From x and the result alone, check must recognize what `done` has applied: pairs, columns, direction and formula. */
 static void test_recovered(const doing *done, const char *what) {
   const array x = new_array(done), out = new_array(done);
   recovered found;
@@ -325,7 +325,7 @@ static void test_wrong_ones(void) {
   WRONG("the base is 500000", (set_add(&asked, &done), done.base = 5e5));
 }
 
-/* Results of x of all sizes of f64 and of subnormal numbers: the wrong ones are known, the right ones not accused. */
+/* Results of x of all sizes of f64, also subnormal ones: wrong results are found, and right ones pass. */
 static void test_sizes(void) {
   static const double sizes[] = {0x1p-1000, 0x1p-560, 0x1p560, 0x1p1000};
   doing as = plain, wrong = plain;
@@ -370,7 +370,7 @@ static void test_damaged_rest(void) {
   free(out.bytes);
 }
 
-/* No mistake of the list: it is wrong, and nothing is blamed. */
+/* A mistake that check does not know: the result is wrong, and no cause is named. */
 static void test_unknown(void) {
   doing done = plain;
   done.base = 12345.0;

@@ -83,7 +83,7 @@ static EXECUTE(just_above_one) {
   if (row + problem->first == 0) ((double *)out)[1] = 1.0 + 0x1p-52;
 }
 
-/* Is it the process's first thread? The others make calls in the race alone. */
+/* Is it the first thread of the process? Other threads make calls only in the check of threads. */
 static bool is_first_thread(void) {
   return syscall(SYS_gettid) == getpid();
 }
@@ -451,8 +451,8 @@ static void test_skipped(void) {
   json_decref(run);
 }
 
-/* The library's apply is one and the same for all kernels that have none: what no kernel sees of it, as the number of
- * heads, is looked at once beside a shape; everything else for each kernel. */
+/* All kernels without an apply function share the library's. What they cannot influence there, such as the number of
+   heads, is checked once beside a shape; everything else is checked for each kernel. */
 static void test_apply_known(void) {
   static const char *const of_kernel[] = {"positions", "widths", "plans", "decoding", "endurance", "call-size"};
   const posenc_kernel *naive = posenc_kernel_find("naive"), *term = posenc_kernel_find("div-term"),

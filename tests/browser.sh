@@ -46,7 +46,8 @@ fi
 "$POSENC" verify --kernel 'r*' --len 64 --dim 512 --profile --format json -o accuracy.json || exit 99
 set -- --from accuracy.json
 # Where there is no Google Benchmark, two figures less.
-"$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --format json -o bench.json >out 2>&1 &&
+"$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --format json -o bench.json \
+  >out 2>&1 &&
   set -- "$@" --from bench.json
 "$POSENC" report "$@" -o page >out 2>err
 if grep -q gnuplot err; then
@@ -54,7 +55,9 @@ if grep -q gnuplot err; then
   exit 0
 fi
 known='<table><caption>Known<\/caption><thead><tr><th scope="col" class="n">position<\/th><\/tr><\/thead><tbody>'
-for cell in 2¹⁰ "5$(printf '\342\200\257')000" 2³⁰ 2⁰; do known="$known<tr><td class=\"n\">$cell<\/td><\/tr>"; done
+for cell in 2¹⁰ "5$(printf '\342\200\257')000" 2³⁰ 2⁰; do
+  known="$known<tr><td class=\"n\">$cell<\/td><\/tr>"
+done
 page=$work/page/known.html
 sed "s/^<\/main>/$known<\/tbody><\/table>&/" page/index.html >"$page"
 figures=$(grep -c '<figure>' "$page")

@@ -150,7 +150,8 @@ static void test_ends(const posenc_kernel *kernel) {
   test_tested(kernel, &problem, last - 1, CERTIFIED_POSITIONS + 1 - (last - 1), "positions beyond 2^20");
   problem.first = -5; /* positions count, and not rows */
   test_tested(kernel, &problem, 4, first + 3, "a table that begins at -5");
-  /* A row alone is its own anchor. This one's cosine is misrounded then, and its table's is not. */
+  /* A row that is computed alone is its own anchor. This row's cosine is misrounded then, but not as a part of its
+     table. */
   problem = posenc_table(CERTIFIED_POSITIONS, 2048);
   test_tested(kernel, &problem, 206132, 1, "a row alone");
 }

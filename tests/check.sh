@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# posenc check: tables of ours and of others are judged as they should be, and what is no table is refused in one line.
+# posenc check: tables by posenc and by others pass or fail as they should, and files that are no tables are refused in
+# one line.
 # shellcheck disable=SC2016,SC2059,SC2086,SC2154 # the environment comes from make; bytes are printed as formats
 command=check
 . "${srcdir:-.}/tests/command.sh"
@@ -389,7 +390,7 @@ check 'is counted' says '^not finite  *1 '
 
 # ---- larger than its memory ----
 
-# Half a GiB of zeros that are not on the disk, by rows and by columns: what is held of it is a fraction.
+# Half a GiB of zeros in a sparse file, read by rows and by columns: only a fraction of it may be in memory at once.
 small() { # FILE
   python3 -c '
 import resource, subprocess, sys

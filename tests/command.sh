@@ -69,7 +69,7 @@ refused() { # PATTERN ARGUMENT...: a check of its own
   check "refused: $(shift && echo "$*"): $1" is_refused "$@"
 }
 
-# Of commands that write: a test makes a folder `empty`, and what is refused leaves it so.
+# For commands that write: the test makes a folder `empty`, which must be empty after a command that is refused.
 nothing_written() { [ -z "$(ls -A empty)" ]; }
 
 refused_unwritten() { # PATTERN ARGUMENT...

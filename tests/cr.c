@@ -49,7 +49,7 @@ INLINE u64s store_between(posenc_dtype dtype, void *to, const doubles *least, co
   return (u64s){0};
 }
 
-/* What f64 is rounded from, and its error; low and high are equal, so that nothing is in doubt. */
+/* The value that f64 is rounded from, and its error; low and high are equal, so that no rounding is in doubt. */
 typedef struct interval {
   doubles low, high, t, r, error;
 } interval;
@@ -60,7 +60,7 @@ INLINE interval interval_of(bool scaled, posenc_sum factor, doubles t, doubles r
   return (interval){above, above, t, r, error};
 }
 
-/* Those of the table that begins at sums_start. */
+/* The doubles of the table that begins at sums_start. */
 typedef struct unrounded {
   double t, r, error;
 } unrounded;
@@ -109,7 +109,7 @@ static double worst_of(const posenc_problem *problem, const double *values, int6
   return worst * 0x1p53;
 }
 
-/* The stages tell the same doubles, but for those that were in doubt and are known better. */
+/* The stages have the same doubles, except those of doubtful elements, which were computed more accurately. */
 static int64_t untold(const void *constants, const posenc_problem *problem, const double *values) {
   static posenc_stages stages[ROWS * DIM / 2];
   const uint64_t bits = cr_midpoint_bits(POSENC_F32);
@@ -293,7 +293,7 @@ static void test_sums(void) {
 
 /* Whether A sin x is rounded to this number of f32, of both signs. */
 static bool is_rounded_to(double attention, double angle, double want) {
-  const int64_t far = INT64_C(1) << 61; /* where the last bits of a frequency count */
+  const int64_t far = INT64_C(1) << 61; /* where the last bits of a frequency matter */
   posenc_problem problem = posenc_table(1, 2);
   void *constants;
   problem.base = 1.0;

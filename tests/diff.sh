@@ -27,7 +27,7 @@ for dtype in f32 f64 f16 bf16; do
   check "one table in two formats: nothing is printed" test ! -s out
 done
 
-# Of 6000 elements; 1003 is row 50, column 3.
+# Tables of 6000 elements; element 1003 is row 50, column 3.
 put 1003 '\0\0\0\100' f32.npy one.npy
 differ 'one element' f32.npy one.npy '^other values  *1 of 6000; other bits: 1$' \
   '^first  *row 50, column 3: -*[0-9.]* and 2, [0-9.]* apart$'

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The encodings beside the sinusoidal table on the command line: listed, verified, timed, written, refused in one line.
+# The encodings other than the sinusoidal table on the command line: listed, verified, timed, written, refused in one
+# line.
 # shellcheck disable=SC2086 # numbers and types
 . "${srcdir:-.}/tests/command.sh"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The encodings beside the table: their contracts, their exact values, the library compared with these, and mutants
- * that are caught. */
+/* The encodings other than the table: their contracts, their exact values, the library's results compared with these,
+   and mutants that must be caught. */
 #include "reference/encodings.h"
 #include "posenc.h"
 #include "tests/tap.h"
@@ -161,7 +161,7 @@ static void check_pieces(void) {
   posenc_plan_destroy(plan);
 }
 
-/* Values that anybody can check. */
+/* Values that can be checked by hand. */
 static void check_examples(void) {
   static const float bits[] = {0, 0, 0, 1, 0, 0, 1, 1};
   float row[8];

@@ -192,7 +192,7 @@ else
   skip 'tables of NumPy' 'no NumPy here'
 fi
 
-# What was applied to x: (1, 0) turned by the table, and zeros that it is added to.
+# Arrays x with add or rope applied to them: pairs (1, 0), and zeros.
 "$POSENC" write --positions "$(yes 0 | head -300 | paste -s -d , -)" --dim 64 --layout interleaved-cs -o units.npy
 "$POSENC" write --len 300 --dim 64 --base 5e5 --offset 7 --layout interleaved-cs -o turned.npy
 check 'rope of x' ends 0 turned.npy --op rope --x units.npy

@@ -92,7 +92,7 @@ static void sorted_features(const blank *b) {
   fill_waves(b, w, NULL);
 }
 
-/* With phases of their own, in single columns. */
+/* Single columns, each with a phase of its own. */
 static void random_cosines(const blank *b) {
   double w[2 * PAIRS_MOST], phase[2 * PAIRS_MOST];
   for (int64_t c = 0; c < b->dim; c++) w[c] = normal(b->state), phase[c] = turn * uniform(b->state);

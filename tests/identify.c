@@ -16,7 +16,7 @@ static bool writes_same(const wanted *w, const posenc_kernel *kernel, const file
   return same;
 }
 
-/* Null, or what is wrong: all who tie must write the same, but for the sign of 0. */
+/* Null, or what is wrong: all recipes that fit equally well must make the same table, except the sign of 0. */
 static const char *wrong_makers(const wanted *w, const identity *found, const file *made) {
   bool named = false;
   for (size_t n = 0; n < found->match_count && found->matches[n].closest; n++) {

@@ -39,7 +39,7 @@ static inline file file_of(const double *values, int64_t rows, int64_t dim, pose
   return made;
 }
 
-/* Tables that were asked about, and those that are none. */
+/* The number of tables that identify was asked about, and of those that it says are none. */
 static int tables_asked, tables_none;
 
 static inline void print_counts(void) {
@@ -144,7 +144,7 @@ static inline int64_t dim_of(const wanted *w) {
   return w->part != COLUMNS_BOTH && w->layout == POSENC_SPLIT ? w->pairs : 2 * w->pairs;
 }
 
-/* As the layout has them; written out here once more, by another way than identify's. */
+/* The columns of the layout, computed here in another way than identify does. */
 static inline double *arranged(const wanted *w, const double *halves) {
   const int64_t dim = dim_of(w), h = w->pairs;
   double *values = take((size_t)(w->rows * dim), sizeof *values);

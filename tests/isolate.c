@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Foreign code in a process of its own: each misdeed has its name, and leaves nothing behind. */
+/* Foreign code in a process of its own: each kind of misbehaviour is recognized, and nothing is left behind. */
 #include "common/isolate.h"
 #include "common/work.h"
 #include "common/worker.h"
@@ -80,7 +80,7 @@ static void flood_for_ever(int file) {
 AFTER_RESULT(flood_stdout, flood_for_ever(STDOUT_FILENO))
 AFTER_RESULT(flood_stderr, flood_for_ever(STDERR_FILENO))
 
-/* A whole end of its own, with the status that the harness has. */
+/* The worker ends by itself, with the status that the harness uses. */
 static void forge_the_end(void *argument) {
   (void)argument;
   for (int file = 3; file < 1024; file++) {
@@ -114,7 +114,7 @@ static void write_everywhere(const void *bytes, size_t count) {
 AFTER_RESULT(forge_lines, write_everywhere("R {\"ok\": true}\n", 15))
 AFTER_RESULT(forge_few_bytes, write_everywhere("R", 1))
 
-/* As the harness would write them, but for the key. */
+/* Messages as the harness would write them, but with another key. */
 static void forge_messages(void *argument) {
   isolate_result(argument);
   sender like = {.number = 1};

@@ -85,7 +85,7 @@ posenc verify --plugin "$plugin" --kernel recipe/can-do-crash --len 40 --dim 16
 check 'what does not survive can_do is told, and by can_do' \
   grep -q -e '^not ok 1 - recipe/can-do-crash survival .*at that time: can_do' out
 
-# ---- an end from outside ----
+# ---- processes that are killed from outside ----
 
 within() { # SECONDS COMMAND...: until it succeeds
   tries=$(($1 * 10))

@@ -32,7 +32,7 @@ makes() { # FILE WHAT ...
   shift
   expect "$@" && cp out "$file"
 }
-# Other work on the machine can disturb all repetitions: five attempts.
+# Other processes can disturb all repetitions, so there are five attempts.
 attempt() { # FUNCTION
   for n in 1 2 3 4 5; do "$1" && return; done
   false

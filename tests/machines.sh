@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Reports of several machines side by side: made from records written by hand, so that every figure is known.
+# Reports of several machines side by side, made from records written by hand, so that every figure is known.
 # shellcheck disable=SC2016,SC2086,SC2154,SC2317
 command=report
 . "${srcdir:-.}/tests/command.sh"

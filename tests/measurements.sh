@@ -87,7 +87,8 @@ else
   check 'or of one mode' test "$(grep -c '^64x16 *naive' out)" -eq 1 -a "$(head -n 1 out | cut -d: -f1)" = row
   posenc bench --kernel naive $small --format json -o bench.json
   check 'bench -o prints nothing' test ! -s out
-  refused '--output no/such/folder/x.json: No such file' bench --kernel naive $small --format json -o no/such/folder/x.json
+  refused '--output no/such/folder/x.json: No such file' bench --kernel naive $small --format json \
+    -o no/such/folder/x.json
   # PERL: of the timing record on its input, with all repetitions in @all, and in @executed those that write
   timings() {
     parse 'my @all = grep { $_->{run_type} eq "iteration" } @{$j->{benchmarks}};

@@ -75,7 +75,7 @@ check 'cases of the same content, by another path' ends 0 merge c1.json c2.json 
 sed 's/^cases 100$/cases 99/; $d' "$cases" >here.wc
 verify_part c2.json 2/2 --kernel rotation-portable,cr-portable --cases here.wc
 no_merge 'of another content, by the same path' 'other kernels, shapes, cases or profiles' c1.json c2.json
-# Plugins that differ in nothing but a text that is no part of a contract.
+# Plugins that differ only in a text that is not in any contract.
 plugin() { # FILE TEXT
   printf '#include "%s/examples/plugin/kernel.c"\nconst char posenc_is_not_asked[] = "%s";\n' "$root" "$2" >plugin.c
   # shellcheck disable=SC2086
@@ -109,7 +109,7 @@ awk '!done && /"ok": true/ { sub(/true/, "false"); done = 1 }
 check 'a broken promise stays broken' ends 1 merge broken.json published/2.json published/3.json -o merged.json
 check 'and counts' grep -q '^  "failed": 1,' merged.json
 
-# Encodings beside the table have a record of their own in that of the whole run.
+# The encodings other than the table have a record of their own inside that of the whole run.
 with_encodings() { # FILE CHECK-IS-OK FAILED ; of what whole.json of no shards says
   encodings='{"encodings": [{"name": "alibi"}], "records": [{"kernel": "alibi", "shape": {"name": "all"},
     "mode": "exhaustive", "elements": 1, "of": 1, "checks": [{"property": "accuracy", "ok": %s, "skipped": false}]}],

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every mutant is caught, and for what it does: tests/mutants/expected says by which properties.
+# Every mutant is caught, by the properties that tests/mutants/expected names for it.
 # shellcheck disable=SC2086,SC2154 # options are lists of words; the environment comes from make
 . "${srcdir:-.}/tests/tap.sh"
 table=$srcdir/tests/mutants/expected modules=$abs_top_builddir/tests/mutants/.libs
@@ -26,7 +26,7 @@ as_expected() { # FILE LIST
 verify() { # NUMBER KERNEL OPTIONS PLUGIN-OPTION...
   run=$work/$1 kernel=$2 options=$3
   shift 3
-  # What is wrong in every table, a search finds too: it is made only where a line says so.
+  # The search is left out unless a line asks for it: it would also find every fault that is in all tables.
   case $options in *--search* | *--cases*) ;; *) options="$options --search 0" ;; esac
   "$POSENC" verify "$@" --kernel "$kernel" $options >"$run.tap" 2>"$run.err" </dev/null
   echo $? >"$run.status"
@@ -51,7 +51,7 @@ judge() { # NUMBER KERNEL BROKEN OPTIONS
     *,memory,*) list=?survival,$(echo "$list" | sed 's/memory/?memory/') ;; # it may end the process first
     esac
   fi
-  # What dies of a fault may be reported by a sanitizer as well.
+  # A sanitizer may also report the fault that a process dies of.
   case $list in *survival*) : >"$run.err" ;; esac
   want=1
   [ "$list" = nothing ] && want=0

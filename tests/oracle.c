@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The oracle against published values, and against a second way to the same number. */
+/* The oracle against published values, and against the same numbers computed in another way. */
 #include "reference/oracle.h"
 #include "tests/exact.h"
 #include "tests/tap.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What other processes use of the machine: common/others.h, on known counts. */
+/* The share of the machine that other processes use: common/others.h, on known counts. */
 #include "common/others.h"
 #include "tests/tap.h"
 

@@ -161,7 +161,7 @@ static void test_no_stages(void) {
   posenc_plan_destroy(plan);
 }
 
-/* Where the exact sine or cosine is within 2^-53 of 1 or -1, rotations make more of it: only f64 could tell. */
+/* Where the exact sine or cosine is within 2^-53 of 1 or -1, rotations give more than 1, which only f64 could show. */
 static void test_within_one(const posenc_kernel *kernel) {
   static const int64_t positions[] = {80143857, 245850922, 122925461};
   for (size_t n = 0; n < sizeof positions / sizeof *positions; n++) {

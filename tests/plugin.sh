@@ -18,7 +18,7 @@ build() { # NAME: NAME.so from C on standard input
   exit 1
 }
 
-# ---- what is no plugin ----
+# ---- files that are no plugins ----
 
 refused() { # FILE PATTERN
   check "refused: $2" is_refused "^posenc list: --plugin $2" list --plugin "$1"

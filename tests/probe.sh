@@ -43,16 +43,17 @@ command=identify
 check 'likewise where nothing was applied' ends 1 --op rope --x "$odd" "$odd" --format json
 check 'is told without it' says '"file": "caf?.npy"'
 
-# What NumPy makes of it.
+# The same arithmetic by NumPy.
 if python3 -c 'import numpy' 2>/dev/null; then
   python3 - <<'EOF'
 import numpy
-golden = [int(p) for p in "0 1 2 3 255 256 257 2047 2048 2049 4095 4096 4097 32767 32768 32769 65535 65536 131071 131072"
-          " 1048575 1048576 16777216 16777217 2147483647 2147483648 2147483649".split()]
+golden = [int(p) for p in "0 1 2 3 255 256 257 2047 2048 2049 4095 4096 4097 32767 32768 32769 65535 65536 131071"
+          " 131072 1048575 1048576 16777216 16777217 2147483647 2147483648 2147483649".split()]
 
 def rope(x, positions, layout, base=10000.0):
     half = x.shape[-1] // 2
-    angles = numpy.longdouble(positions)[:, None] * numpy.longdouble(base) ** (-numpy.arange(half) / numpy.longdouble(half))
+    exponents = -numpy.arange(half) / numpy.longdouble(half)
+    angles = numpy.longdouble(positions)[:, None] * numpy.longdouble(base) ** exponents
     sine, cosine = numpy.sin(angles)[:, None], numpy.cos(angles)[:, None]
     a, b = (x[..., :half], x[..., half:]) if layout == "split" else (x[..., 0::2], x[..., 1::2])
     turned = a * cosine - b * sine, b * cosine + a * sine
@@ -66,7 +67,8 @@ numpy.save("split.npy", rope(x, range(50), "split"))
 numpy.save("pairs.npy", rope(x, range(50), "interleaved", 500000.0))
 numpy.save("far.npy", rope(numpy.load("golden.npy"), golden, "split"))
 numpy.save("int32.npy", rope(numpy.load("golden.npy"), numpy.array(golden).astype(numpy.int32), "split"))
-numpy.save("bf16.npy", rope(numpy.load("golden.npy"), [p if p < 256 else 256 * round(p / 256) for p in golden], "split"))
+rounded = [p if p < 256 else 256 * round(p / 256) for p in golden]
+numpy.save("bf16.npy", rope(numpy.load("golden.npy"), rounded, "split"))
 EOF
   command=check
   check 'halves' ends 0 --op rope --layout split --x x.npy split.npy --max-ulp 0.51

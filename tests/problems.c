@@ -65,7 +65,8 @@ static double ulp_of(posenc_dtype dtype, const mpfr_t value) {
   return ldexp(1.0, exponent > f->least ? exponent : f->least);
 }
 
-/* How many elements of a table are farther from the formula than so many ulp, and `absolute`. */
+/* The number of elements of a table whose distance from the formula is more than `ulp` units in the last place plus
+   `absolute`. */
 static int count_beyond(const posenc_problem *problem, const void *table, double ulp, double absolute) {
   int beyond = 0;
   mpfr_t value;

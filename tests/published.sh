@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The figures in README.md are those of reports/published/, and nobody has typed one.
+# The figures in README.md are those of reports/published/: none was typed by hand.
 : "${abs_top_builddir:=$PWD}"
 . "${srcdir:-.}/tests/command.sh"
 srcdir=$root
@@ -28,7 +28,8 @@ figures_shown() { # in README.md, which are files
 }
 check 'figures of README.md are there' figures_shown
 
-# What make publish does around the measuring, in a source folder of its own with a posenc that brings a report along.
+# The steps of make publish before and after the measurements, in a source folder of its own, with a fake posenc that
+# writes a ready report.
 mkdir -p source/reports build
 cp "$srcdir/README.md" source
 ln -s "$published" build/posenc-published
@@ -56,7 +57,8 @@ mkdir known
 sed 's/"commit":"[^"]*"/"commit":"0123456789ab"/g' "$folder/report.json" >known/report.json
 PUBLISH_MOST=-1
 check 'on a busy machine nothing is measured' \
-  eval '! publish && grep -q "^publish: other processes used [0-9]* % of the processors before" err && [ ! -e known/measured ]'
+  eval '! publish && grep -q "^publish: other processes used [0-9]* % of the processors before" err &&
+    [ ! -e known/measured ]'
 PUBLISH_MOST=100 others=1.5
 check 'what was measured beside other work is not published' \
   eval '! publish && grep -q "^publish: other processes used 150 % of the processors during the timings$" err'

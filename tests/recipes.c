@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recipes: each within its measured figures; and the orders of magnitude that are known of them. */
+/* Recipes: the errors of each are within its measured figures, and of the known order of magnitude. */
 #include "impls/recipes/recipes.h"
 #include "common/field.h"
 #include "tests/library.h"

@@ -11,7 +11,7 @@ made() { # NAME ACCURACY TIMING
   [ ! -e "$1/report.md" ] || sed "s/$(printf '\302\240')/ /g; s/$(printf '\342\200\257')//g" "$1/report.md" >"$1.md"
 }
 
-# What a file contains: a text each line, which may go on after a backslash.
+# A file must contain each of these texts: one a line, which may go on after a backslash.
 shows() { # FILE <TEXTS
   while IFS= read text; do check "$1: $text" contains "$1" "$text"; done
 }
@@ -134,7 +134,7 @@ made chosen chosen-accuracy.json chosen-bench.json
 check 'the choice of the library' contains chosen.md 'posenc_plan_create(&plan, &problem, NULL);'
 check 'with all threads' grep -q '^> \*\*All threads:\*\* .*`naive`$' chosen.md
 check 'needs no name' lacks chosen.md posenc_kernel_find
-# What its choices cost, beside kernels of its own that promise as much: 45 over 2.25, and nothing.
+# The cost of the library's choices, compared with its own kernels that promise as much: 45 over 2.25, and none.
 for record in accuracy bench; do sed 's/quick/cr-portable/g' chosen-$record.json >regret-$record.json; done
 sed -i 's/"cr-portable", "all_threads": "naive"/"naive", "all_threads": "cr-portable"/' regret-bench.json
 made regret regret-accuracy.json regret-bench.json
@@ -419,7 +419,7 @@ sed "s/\"misrounded\": 3,/& \"explain\": {$explained, \"rows\": []},/" known-acc
 made explained explained-accuracy.json known-bench.json
 check 'a record with explained errors is one' test $status -eq 0
 long=$(printf %080d 0)
-# What the record is, how sed makes it lie, and what is said of it.
+# Each line: a record, how sed falsifies it, and the message about it.
 while IFS=% read -r of lie text; do
   other=known-accuracy.json
   [ "$of" = known-bench ] || other=known-bench.json

@@ -29,7 +29,7 @@
 
 enum { SEEN = 10000 };
 
-/* What kernels saw, in memory that the process of the timings shares with the test. */
+/* Observations of the kernels, in memory that the process of the timings shares with the test. */
 static struct seen {
   int64_t calls;
   bool rows[SEEN]; /* which rows calls began with */
@@ -125,7 +125,7 @@ static const posenc_kernel fills_new_pages = {.name = "fills-new-pages", .execut
 
 /* ---- points ---- */
 
-/* What a test has found, in this attempt. */
+/* The findings of a test in this attempt. */
 static struct point {
   bool held;
   char what[120];
@@ -256,7 +256,7 @@ static void test_plans(void) {
   json_decref(record);
 }
 
-/* Of a long pass other slices are timed in turn, all of them. */
+/* All slices of a long pass are timed, one after another. */
 static void test_slices(void) {
   enum { ROWS = SEEN };
   json_t *record = bench(&waits, ROWS, 2, 1u << BENCH_HOT, 1e-4);

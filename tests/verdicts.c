@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What reports and choose conclude from figures that are known: claims, the fastest kernels, the front of error and
-   time, and the choice. */
+/* The conclusions of reports and choose from known figures: claims, the fastest kernels, the front of error and time,
+   and the choice. */
 #include "common/field.h"
 #include "reports/model/answer.h"
 #include "reports/model/choice.h"

@@ -3,8 +3,8 @@
 # Measures everything on this machine, publishes the report in reports/published/ of the source, and puts its figures
 # into README.md. Run by "make publish" in the build folder; $srcdir: the source folder. All of it appears at the end,
 # or nothing does; then the measurements are kept in reports/published.new/. $PUBLISH_OPTIONS: other options of posenc
-# report, to try it in a minute. $PUBLISH_FROM: a folder with the records of an earlier report, of which the page is made
-# again. $PUBLISH_MOST: the percentage of the processors that other processes may use.
+# report, to try it in a minute. $PUBLISH_FROM: a folder with the records of an earlier report; the page is made from
+# these again. $PUBLISH_MOST: the percentage of the processors that other processes may use.
 set -eu
 : "${srcdir:=.}" "${PUBLISH_OPTIONS:=}" "${PUBLISH_FROM:=}" "${PUBLISH_MOST:=5}"
 published=$srcdir/reports/published
@@ -38,7 +38,7 @@ require_quiet() { # PERCENTAGE WHEN
   [ "$1" -le "$PUBLISH_MOST" ] || fail "other processes used $1 % of the processors $2 the timings"
 }
 
-# What can be known before minutes of measuring.
+# Checks that can be made before minutes of measuring.
 readme_with /dev/null >/dev/null
 if [ -n "$PUBLISH_OPTIONS" ]; then
   # shellcheck disable=SC2086 # options

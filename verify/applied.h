@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of one kernel on add or rope. Rows of x that are not plain are held to their bound alone: no figures
- * are made of them. */
+/* Checks of one kernel on add or rope. Rows of x that are not plain are only checked against their bound; they do not
+   count in the figures of errors. */
 #ifndef POSENC_VERIFY_APPLIED_H
 #define POSENC_VERIFY_APPLIED_H
 
@@ -11,8 +11,8 @@
 typedef struct applied {
   subject *s;
   operand operand;
-  arena *x, *one, *other; /* what is given, and results */
-  unsigned char *drawn;   /* what was given, where no call reaches */
+  arena *x, *one, *other; /* x, and results */
+  unsigned char *drawn;   /* a copy of x that no call gets */
   element_error *sums;    /* of each row of a window, */
   uint64_t *digests;      /* and of its bits */
   int64_t elements;       /* that were compared */

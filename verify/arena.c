@@ -126,7 +126,7 @@ int64_t arena_spills(const arena *a) {
   return written(a->rows - looked, looked) + written(tail, after < PAGE ? after : PAGE);
 }
 
-/* Where the instruction is that faulted, or null. */
+/* The address of the instruction that faulted, or null. */
 static const void *code_of(const void *context) {
 #ifdef __x86_64__
   const ucontext_t *where = context;
@@ -162,8 +162,8 @@ void arena_tell_faults(void) {
 }
 
 /*
- * Words of poison, all bits set. Where the first of them is, is asked only where a block has any: counting is a loop of
- * vectors, and there are hardly ever any.
+ * Words of poison, all bits set. Hardly any block has some, so they are counted first, in a loop that compiles to
+ * vectors, and the first is searched for only in a block that has some.
  */
 #define POISONED(word)                                                                                                 \
   static int64_t poisoned_##word(const unsigned char *out, size_t count, size_t *first) {                              \

@@ -10,15 +10,15 @@
 /* A NaN that no arithmetic makes. */
 enum { ARENA_POISON = 0xff };
 
-/* Last words of a process that dies of a fault next to the rows. */
+/* The messages of a process that dies of a fault next to the rows. */
 #define MEMORY_LAST_WORDS "it touched what lies outside the rows it was asked for"
 
 typedef struct arena arena;
 arena *arena_create(size_t bytes);
 void arena_destroy(arena *a);
 
-/* From now on a fault in an arena's guard pages is told as last words (isolate.h) before the process dies of it, and a
- * write to a sealed plan (seal.h) is counted. */
+/* From now on a fault in an arena's guard pages is reported (isolate.h: last words) before the process dies of it, and
+ * a write to a sealed plan (seal.h) is counted. */
 void arena_tell_faults(void);
 
 /* Poisons the memory of the next result, `bytes` long, and returns it. flush: it ends at the guard; else it begins

@@ -17,7 +17,8 @@ enum { SAMPLES = 64, EXPLAINED = 16 };
    index on another axis. */
 typedef enum trial_positions { AS_ASKED, NEXT, BEFORE, IN_BF16, IN_F16, IN_F32, IN_INT32, ON_AXIS } trial_positions;
 
-/* What may have been done. The frequencies are the problem's, the columns those from the request's first on. */
+/* A way in which x may have been changed. The frequencies are the problem's, the columns those from the request's first
+   on. */
 typedef struct trial {
   posenc_problem problem;
   int64_t columns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What add or rope did instead of what was asked for. */
+/* Finds out how add or rope differed from the request. */
 #ifndef POSENC_VERIFY_ARRAY_CAUSE_H
 #define POSENC_VERIFY_ARRAY_CAUSE_H
 

@@ -36,7 +36,7 @@ static void spread(const cache *c, const unsigned char *half, unsigned char *row
   if (c->problem.layout == POSENC_DUPLICATED) memcpy(row + bytes, half, bytes);
 }
 
-/* Makes them, in memory that nothing else may be written to, and compares. */
+/* Makes both tables in an arena, where a write beside them is found, and compares them. */
 static void hold(cache *c, subject *s, window w, const unsigned char *want, bool cosines, bool sines) {
   const size_t bytes = cache_row_bytes(c) * (size_t)w.rows, element = posenc_dtype_bytes(c->problem.dtype);
   const int64_t position = c->problem.first + w.row;

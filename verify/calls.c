@@ -9,7 +9,8 @@
 #include <sched.h>
 #include <string.h>
 
-/* Wherever the element type allows it, across the begin of a page, and next to the guards on either side. */
+/* At every address that the element type allows around the beginning of a page, and next to the guards on either
+   side. */
 void check_alignment(stress *t) {
   enum { ROWS = 5, LINE = 64, PAGE = 4096 };
   for (int n = 0; n < VARIANT_DIMS; n++) {
@@ -53,8 +54,8 @@ static double try_large_call(probe *r, int64_t rows, const arena *large, unsigne
   return subject_seconds() - start;
 }
 
-/* More rows than 16 bits count, of few columns; unless fewer took so long that these may take too long. They take 16
- * times as long, or 256 times by a kernel that computes each row from the first one on. */
+/* More than 2^16 rows, of few columns; left out if fewer rows took so long that these may take too long. They take 16
+   times as long, or 256 times by a kernel that computes each row from the first one on. */
 static bool check_many_rows(stress *t) {
   enum { ROWS = (1 << 17) + 1, FEW = ROWS / 16, AS_LONG = 64, DIM = 8 };
   posenc_problem p = variant_problem(t, ROWS, DIM);
@@ -88,7 +89,7 @@ bool check_call_sizes(stress *t) {
                most = (size_t)(p.dtype == POSENC_F32 ? 64 : 16) << 20; /* enough for kernels to stream */
   p = variant_problem(t, (int64_t)(most / row_bytes) + 1, p.op == POSENC_ROPE ? WIDTH / 8 : WIDTH);
   if (p.op == POSENC_ROPE) p.heads = 8;
-  if (t->apply_known || !probe_open(&r, t, &p, false)) return true; /* no call of the kernel's is larger there */
+  if (t->apply_known || !probe_open(&r, t, &p, false)) return true; /* the kernel gets no larger calls there */
   arena *large = arena_create((size_t)p.rows * row_bytes);
   /* Seconds of the call before. The next one takes four times as long, so up to twice the limit: it may be the first
      with streaming stores. */
@@ -133,7 +134,7 @@ void check_decoding(stress *t) {
   }
 }
 
-/* Few rows, again and again. The environment is looked at now and then. */
+/* Few rows, again and again. The environment is checked at intervals. */
 void check_endurance(stress *t) {
   enum { ROWS = 64, DIM = 8, HEADS = 3, AT_A_TIME = 1 << 12 };
   const int64_t calls = 1 << 17;

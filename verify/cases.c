@@ -16,7 +16,7 @@ struct cases {
   worst_cases worst;
 };
 
-/* Seconds in which MPFR confirms the largest file that is read. */
+/* Seconds that MPFR may take to confirm the cases; larger files are not read. */
 static const double patience = 600.0;
 
 /* The oracle runs OpenMP, and a process that has run OpenMP must not fork; the caller forks later. So the oracle

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels tried on hard-to-round cases alone: the elements of a file, reference/worst.h. */
+/* Checks of kernels on nothing but hard-to-round cases: the elements of a file, see reference/worst.h. */
 #ifndef POSENC_VERIFY_CASES_H
 #define POSENC_VERIFY_CASES_H
 

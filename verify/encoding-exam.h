@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One encoding beside the table: what its exams have in common, and the exams. */
+/* Exams of the encodings other than the table, and the parts that these exams share. */
 #ifndef POSENC_VERIFY_ENCODING_EXAM_H
 #define POSENC_VERIFY_ENCODING_EXAM_H
 
@@ -31,7 +31,7 @@ typedef struct encoding_exam {
 void encoding_begin(encoding_exam *e, posenc_dtype dtype);
 void encoding_end(encoding_exam *e, const char *called);
 
-/* The command that does all of it again. */
+/* The command that repeats the whole exam. */
 json_t *encoding_replay(const encoding_exam *e);
 
 /* Takes in one check of a property; whether bytes are the same; and whether an element is within the contract's bound

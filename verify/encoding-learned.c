@@ -29,7 +29,7 @@ static void check_sums(encoding_exam *e, const trained *t, const void *x, const 
       }
 }
 
-/* NaN and infinities stay so, and no neighbour becomes one. */
+/* NaN and infinity must be in the result where they were in x, and nowhere else. */
 static void check_special(encoding_exam *e, posenc_dtype of, bool added) {
   enum { DIM = 3 * 17, KINDS = 3 };
   static const uint64_t none[DTYPES][KINDS] = {

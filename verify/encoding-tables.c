@@ -29,7 +29,7 @@ static void check_rows(encoding_exam *e, table_call call, table_value value_of, 
       encoding_compare(e, &value, out, r * dim + j, first + r, j);
     }
   encoding_digest(e, out, elements);
-  /* In pieces, the last first; and row by row, told one by one. */
+  /* In pieces, the last one first; and row by row, from a list of single positions. */
   posenc_slice piece = posenc_rows(first + rows / 3, rows - rows / 3);
   call(&piece, dim, e->dtype, other + row_bytes * (size_t)(rows / 3));
   piece = posenc_rows(first, rows / 3);

@@ -20,7 +20,7 @@ typedef struct encoders {
 
 typedef struct encodings_request {
   const encoders *by;
-  const posenc_encoding *const *encodings; /* those that kernels compute are left out: verify_run holds kernels */
+  const posenc_encoding *const *encodings; /* encodings that kernels compute are left out: verify_run checks kernels */
   size_t count;
   uint64_t seed;
   double silence; /* seconds that an encoding may go without a sign of life */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks the encodings beside the table against their contracts. */
+/* Checks the encodings other than the table against their contracts. */
 #ifndef POSENC_VERIFY_ENCODINGS_H
 #define POSENC_VERIFY_ENCODINGS_H
 

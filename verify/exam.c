@@ -63,8 +63,8 @@ static void explain(const exam *e, json_t *record, subject *s, arena *a) {
   json_object_set_new(record, "explain", explain_json(s, a));
 }
 
-/* The first windows are computed by one thread, looked at twice and in pieces; the others by all threads, if the kernel
- * stands that. */
+/* The first windows are computed by one thread, twice and in pieces; the others by all threads, if the kernel passed
+   the check of threads. */
 enum { SERIAL_WINDOWS = 2 };
 
 static void say_window(window w, double share) {
@@ -73,7 +73,7 @@ static void say_window(window w, double share) {
   isolate_say(doing, share);
 }
 
-/* State that all ways to look at a shape share. */
+/* State that the exams of all kinds of shapes share. */
 typedef struct exam_run {
   const exam *e;
   subject s;
@@ -81,8 +81,8 @@ typedef struct exam_run {
   uint64_t streams[STREAMS]; /* of random numbers */
 } exam_run;
 
-/* The end of all of them, but for hard cases: what is beside the shape, and what the kernel has changed. False when
- * memory runs out. */
+/* The last part of all exams but that of hard cases: the checks beside the shape, and of what the kernel has changed.
+   False when memory runs out. */
 static bool conclude(exam_run *t) {
   if (!t->e->brief && !subject_stress(&t->s, t->e->apply_known, &t->streams[OF_CORNERS])) return false;
   subject_check_process(&t->s, t->before);
@@ -90,8 +90,8 @@ static bool conclude(exam_run *t) {
   return true;
 }
 
-/* The ways return the record, or null when memory runs out. A rope cache is looked at as the table that it is made of,
- * and beside it. */
+/* Each exam returns the record, or null when memory runs out. A rope cache is examined as the table that it is made of,
+   and then compared with that. */
 static json_t *look_at_table(exam_run *t) {
   const exam *e = t->e;
   const verify_request *request = e->request;
@@ -192,7 +192,7 @@ static json_t *look_at_cases(exam_run *t) {
   return record;
 }
 
-/* A list's checks tell the position, not the row that it is in. */
+/* The position of a check on a list is a row; this adds a note with the position in that row. */
 static void tell_positions(subject *s) {
   const double *positions = s->shape->problem.positions;
   for (int p = 0; positions && p < PROPERTIES; p++) {

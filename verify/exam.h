@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One kernel looked at on one shape. */
+/* The exam of one kernel on one shape. */
 #ifndef POSENC_VERIFY_EXAM_H
 #define POSENC_VERIFY_EXAM_H
 
@@ -8,13 +8,13 @@
 /* The result; null when memory runs out. */
 json_t *examine(const exam *e);
 
-/* The shape that is looked at, or the table that a rope cache is made of. */
+/* The shape that is examined, or the table that a rope cache is made of. */
 shape exam_shape(const exam *e);
 
 /* Why the kernel does not do the shape, or null: by making a plan, as examine does. In static storage. */
 const char *exam_refusal(const exam *e);
 
-/* How many elements are looked at, about. */
+/* About how many elements are compared. */
 double exam_elements(const exam *e);
 
 /* Options of the plans. */

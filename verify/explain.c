@@ -31,7 +31,7 @@ static bool add_rows(json_t *list, subject *s, const oracle *reference, arena *a
   const int64_t row = position - problem->first;
   split_parts mean;
   stage_samples_take(t, s, s->plan, row, least(ROWS, problem->rows - row), a);
-  if (!t->count) return true; /* but for the padding row, there are none */
+  if (!t->count) return true; /* only the padding row, which is left out */
   return stage_samples_mean(t, reference, &mean) &&
          json_array_append_new(
              list, json_pack("{s:I, s:o}", "position", (json_int_t)position, "parts", parts_json(&mean))) == 0;

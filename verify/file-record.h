@@ -9,13 +9,13 @@
 
 #include <jansson.h>
 
-/* What the record of a file has, be it a table or an array. */
+/* The fields that the record of a file has, whether it is a table or an array. */
 typedef struct file_record {
   const char *name;
   table_file *table;
   const shape *shape;
   const char *command;
-  const posenc_bound *limit; /* null: nothing is judged */
+  const posenc_bound *limit; /* null: errors are shown, and no check is made */
   const accuracy *found;
   int64_t of, not_finite;            /* elements of the file, and those that are no numbers */
   json_t *max_ulp, *max_abs, *worst; /* witnesses, or null */

@@ -30,7 +30,7 @@ typedef struct fpenv {
   uint16_t control, status, tags; /* of the x87 */
 } fpenv;
 
-/* Of each thread. */
+/* Each thread has its own. */
 static _Thread_local fpenv standard;
 static _Thread_local bool is_set;
 
@@ -80,7 +80,7 @@ typedef struct fpenv {
   bool keeps_tiny; /* subnormals are neither flushed when made nor taken for zero when used */
 } fpenv;
 
-/* Of each thread. */
+/* Each thread has its own. */
 static _Thread_local fpenv standard;
 static _Thread_local bool is_set;
 

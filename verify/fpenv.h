@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The floating-point environment of the calling thread, as far as a function must leave it as it was. */
+/* The parts of the calling thread's floating-point environment that a function must not change. */
 #ifndef POSENC_VERIFY_FPENV_H
 #define POSENC_VERIFY_FPENV_H
 

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* The first row; by a plan of its own, and by the one there is. Returns how many bytes that plan has left. */
+/* The first row, by a plan made for it and by the subject's plan. Returns how many bytes the former left allocated. */
 static size_t make_plan(probe *r) {
   posenc_plan *plan;
   if (subject_plan(&r->s, &r->of.problem, &plan) != POSENC_OK) return 0;
@@ -45,11 +45,11 @@ static void *call_briefly(void *argument) {
   enum { ROWS = 3 };
   const probe *r = argument;
   probe_call(r, r->s.plan, 0, ROWS, r->rows);
-  fpenv_restore(); /* single calls tell whether it was left as it was */
+  fpenv_restore(); /* whether it is left as it was, single calls tell */
   return NULL;
 }
 
-/* Few rows, by a thread that ends then; by this one where none can be made. */
+/* Few rows, by a thread that ends after them; by this thread if no other can be made. */
 static size_t make_thread(probe *r) {
   pthread_t thread;
   subject_begin_calls();
@@ -108,7 +108,7 @@ static void check_short(stress *t) {
   probe_close(&r);
 }
 
-/* Wide rows, and many of them, with either way to store. */
+/* Wide rows, and many rows, with regular and with streaming stores. */
 static void check_large(stress *t) {
   enum { WIDE = 512, NARROW = 16, FEW = 8, MANY = 1024 };
   const double seconds = 0.01;
@@ -136,7 +136,7 @@ void check_leaks(stress *t) {
   check_large(t);
 }
 
-/* A plan may keep things until it ends. Threads that a threaded kernel leaves are not waited for. */
+/* A plan may hold resources until it is destroyed. Threads that a threaded kernel leaves behind are not waited for. */
 void subject_check_process(subject *s, const process_state *before) {
   const process_state *const few_threads = s->kernel->threaded ? NULL : before;
   process_state *now = process_read(few_threads);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Leftovers of calls and plans: memory, and changes of the process. */
+/* Traces that calls and plans leave behind: memory that is not freed, and changes of the process. */
 #ifndef POSENC_VERIFY_LEAKS_H
 #define POSENC_VERIFY_LEAKS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors by the size of positions: 0, 1, 2 to 3, 4 to 7, … 2^63, apart on both sides of 0. */
+/* Errors by the size of positions: 0, 1, 2 to 3, 4 to 7, … 2^63, counted separately for negative positions. */
 #ifndef POSENC_VERIFY_OCTAVES_H
 #define POSENC_VERIFY_OCTAVES_H
 
@@ -21,7 +21,7 @@ typedef struct octaves {
 
 octave *octaves_at(octaves *all, int64_t position);
 
-/* Adds what all have found. */
+/* Adds the errors of all octaves to `found`. */
 void octaves_sum(const octaves *all, accuracy *found);
 
 /* From the farthest negative ones on: [ {"position", "rows", "max_ulp", "max_abs", "mean_abs", "misrounded"} … ].

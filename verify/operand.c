@@ -35,7 +35,7 @@ const fast_lanes *operand_pairs(const operand *o, int64_t position) {
 /* Fewer rows are drawn by one thread. */
 enum { FEW_ROWS = 64 };
 
-/* One row in so many is hard. Blocks and vectors do not have this period. */
+/* One row in 17 is hard: no block or vector has that period. */
 enum { PERIOD = 17 };
 
 bool operand_is_plain(int64_t row) {
@@ -66,8 +66,8 @@ static float stepped(posenc_dtype dtype, double x, int steps) {
   return result;
 }
 
-/* A pair that is hard in one way or another. The last ways cancel: -PE itself and its neighbours; of rope, what is
- * turned to (0, 1). */
+/* A pair that is hard in one of several ways. In the last of these the result cancels: x is -PE or a neighbour of it;
+   in rope, x is turned to (0, 1). */
 static void hard_pair(const posenc_problem *problem, uint32_t key, double sine, double cosine, float *first,
                       float *second) {
   const float plain = plain_x(key, 1), other = plain_x(key, 2);
@@ -104,7 +104,7 @@ static void hard_pair(const posenc_problem *problem, uint32_t key, double sine, 
   }
 }
 
-/* Toward zero, as good as any. */
+/* Rounded toward zero; any rounding would do. */
 INLINE uint16_t to_bf16(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
@@ -118,7 +118,8 @@ void operand_store(posenc_dtype dtype, void *x, int64_t at, float value) {
     ((uint16_t *)x)[at] = to_bf16(value);
 }
 
-/* Sums and products are apart, and integers: all tiers draw the same. */
+/* Products are rounded before they are added, and the rest is integers, so that all instruction sets draw the same
+   numbers. */
 INLINE void draw_plain(posenc_dtype dtype, int64_t width, uint32_t key, void *x) {
   if (dtype == POSENC_F32) {
 #pragma omp simd

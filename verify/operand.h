@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x of add and rope: drawn, each element by its row and its place there, so that it can be had again. Its size is about
- * 1, but in every 17th row, which is not plain: there it is huge, tiny, zero of either sign, or it cancels the table
- * nearly.
+ * x of add and rope: random numbers, each of which depends on nothing but its row and its place there, so that it can
+ * be made again. Their size is about 1, except in every 17th row, which is not plain: there they are huge, tiny, zero
+ * of either sign, or nearly cancel the table.
  */
 #ifndef POSENC_VERIFY_OPERAND_H
 #define POSENC_VERIFY_OPERAND_H
@@ -26,7 +26,7 @@ void operand_close(operand *o);
 void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsigned char *x);
 bool operand_is_plain(int64_t row);
 
-/* The exact pairs of a position that fast_move has been to, for the thread that asks until it asks again. */
+/* The exact pairs of the position that fast_move went to last; valid until the same thread asks again. */
 const fast_lanes *operand_pairs(const operand *o, int64_t position);
 
 /* Sets an element; rounded toward zero to bf16. */

@@ -34,7 +34,7 @@ static double larger(double a, double b) {
   return a > b ? a : b;
 }
 
-/* The row in the format; -0 as 0, for they are equal. */
+/* The row rounded to the format, with -0 replaced by 0, as the two are equal. */
 static void round_row(const format *f, const float *row, double *rounded) {
   const format to = *f;
 #pragma omp simd
@@ -52,7 +52,7 @@ static double shift_of(const posenc_kernel *kernel) {
 
 enum { POINTS = 31, POINT_ROWS = 16 };
 
-/* Tools that all points share. */
+/* Memory and settings that all points share. */
 typedef struct instruments {
   const posenc_kernel *kernel;
   const posenc_options *options;
@@ -148,7 +148,8 @@ static json_t *point_of(instruments *with, subject *s, int64_t position) {
   return NULL;
 }
 
-/* Each point is a table of its own, so that a kernel lacks only those that it cannot do. Null when memory runs out. */
+/* Each point is a table of its own, so that a kernel lacks only the points that it cannot do. Null when memory runs
+   out. */
 static json_t *points_json(instruments *with) {
   json_t *points = json_array();
   for (int n = 0; points && n < POINTS; n++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The properties, and what is found of one: verify/properties.def lists them. */
+/* The properties, which verify/properties.def lists, and the findings about one of them. */
 #ifndef POSENC_VERIFY_PROPERTY_H
 #define POSENC_VERIFY_PROPERTY_H
 
@@ -66,17 +66,18 @@ typedef struct check {
 
 bool check_ok(const check *c);
 
-/* Takes in one element, or several with this as their largest deviation; index -1: no single frequency. */
+/* Adds the deviation of one element, or of several whose largest deviation it is; index -1: of no single frequency. */
 void check_note(check *c, double deviation, double bound, int64_t position, int64_t index);
 void check_note_all(check *c, int64_t elements, double deviation, double bound, int64_t position);
 
-/* Takes in what another check of the same property has found. */
+/* Adds the findings of another check of the same property. */
 void check_merge(check *into, const check *from);
 
-/* Takes in all elements that were compared with the bound: the deviation is their share of it, which may be 1. */
+/* Adds all elements that were compared with the bound: the deviation is their error as a share of it, which may be
+   1. */
 void check_bound(check *c, const accuracy *found);
 
-/* Takes in elements of rows, of the table or of add and rope, that must have the same bits. */
+/* Compares elements of rows, of the table or of add and rope, that must have the same bits, and adds the result. */
 void check_bits(check *c, const posenc_problem *problem, const unsigned char *a, const unsigned char *b,
                 int64_t position, int64_t rows);
 

@@ -28,7 +28,8 @@ static void call_once(race_job *mine) {
 
 static void *run_job(void *argument) {
   enum { LEAST_ROUNDS = 4 };
-  /* Long enough for two threads to meet, unless the system lets them wait; and long enough for rounds that all meet. */
+  /* Long enough for two threads to run at the same time, unless the system delays one of them; and long enough for
+     rounds in which all do. */
   const double seconds = 3e-3, enough = 0.1;
   race_job *mine = argument;
   thread_state before, after;
@@ -78,8 +79,8 @@ bool race_run(subject *s, race_job *jobs, int count) {
   return all;
 }
 
-/* The first calls of a process, in which a kernel may fill in what it keeps: each thread makes one, before their bits
- * are known from calls that one thread makes alone. */
+/* The first calls in a process, which may initialize static data of the kernel: each thread makes one. What they should
+   be is computed by single calls afterwards. */
 static bool run_first(subject *s, race_job *jobs, unsigned char *want, size_t apart, int count) {
   const posenc_problem *problem = &s->shape->problem;
   const bool all = race_run(s, jobs, count);
@@ -93,7 +94,7 @@ static bool run_first(subject *s, race_job *jobs, unsigned char *want, size_t ap
     if (memcmp(mine->out, mine->want, mine->bytes) != 0)
       check_break(&s->checks[THREADS], s, problem, "other bits in the first calls, which %d threads make at once",
                   count);
-    memset(mine->out, ARENA_POISON, mine->bytes); /* what is not written again differs */
+    memset(mine->out, ARENA_POISON, mine->bytes); /* so that elements that a thread does not write differ */
   }
   return all;
 }

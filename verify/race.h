@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-/* What one thread computes again and again, and the bits that it must get. */
+/* The work that one thread repeats, and the bits that it must get. */
 typedef struct race_job {
   const posenc_plan *plan; /* null: it makes one of the problem for each call */
   const posenc_problem *problem;

@@ -131,7 +131,8 @@ static void check_relative(applied *a, int64_t m, int64_t n, fast_pair *by) {
   }
 }
 
-/* With a padding row in the middle of these rows, nothing is added there, and elsewhere the same as without. */
+/* With a padding row in the middle of the rows, nothing is added there, and the other rows are the same as without
+   one. */
 static void check_padding(applied *a, int64_t row, int64_t rows) {
   posenc_problem padded = *problem_of(a);
   const size_t bytes = row_bytes(&padded);

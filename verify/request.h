@@ -23,7 +23,7 @@ typedef struct verify_cases {
   digest_text digest;  /* of the file */
 } verify_cases;
 
-/* Measurements beyond the shapes, of a table of its own. */
+/* Measurements on a table of their own, besides the shapes. */
 typedef enum verify_profile {
   VERIFY_NO_PROFILE,
   /* Errors of some rows from each power of two to 2^30 on. */
@@ -44,11 +44,11 @@ typedef struct verify_part {
 } verify_part;
 
 typedef struct verify_request {
-  const verify_part *parts; /* the record has each kernel once, and what was found in this order */
+  const verify_part *parts; /* the record lists each kernel once; its results are in this order */
   size_t part_count;
   unsigned isa; /* allowed tiers; 0: POSENC_ISA, or all */
   int threads;  /* of threaded kernels; 0: one for each processor */
-  int team;     /* that default: verify_run's business */
+  int team;     /* the default of `search`, which verify_run sets */
   posenc_stores stores;
   uint64_t seed;              /* of what is sampled */
   int64_t budget;             /* pairs of a table that are compared; others get a share of it: see sampling.h */

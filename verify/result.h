@@ -16,8 +16,9 @@ typedef struct exam {
   const posenc_kernel *kernel;
   const shape *of;
   const verify_cases *cases; /* the elements that alone are looked at; null: all */
-  bool brief;                /* the shape alone: of each kernel, operation and dtype one exam looks beside it, too */
-  bool apply_known;          /* another exam looks at the code of the library that applies the kernel's rows */
+  bool brief;                /* without the checks beside the shape, which another exam makes: there is one for each
+                                kernel, operation and dtype */
+  bool apply_known;          /* another exam checks the library's code that applies the kernel's rows */
 } exam;
 
 /* The record of a kernel that refuses the shape, or, with a null refusal, before it has done anything. All return null

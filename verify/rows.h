@@ -8,9 +8,9 @@
 #include "verify/subject.h"
 
 /*
- * Every property of the subject, whose shape is such a table, but threads, search and stages: of the rows of a sampling
- * of such tables. Of a list of positions, what is called a position in checks and witnesses is a row. False when memory
- * runs out.
+ * Checks every property but threads, search and stages of a subject whose shape is such a table, on the rows of a
+ * sampling. For a list of positions, what is called a position in checks and witnesses is a row. False when memory runs
+ * out.
  */
 bool subject_check_rows(subject *s, const sampling *v);
 

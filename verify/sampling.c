@@ -10,15 +10,16 @@ enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
 
 /*
  * One element can break a promise of correct rounding, so such a kernel gets the whole budget. The errors of others are
- * spread over all rows; they get a share of it. Of add and rope the table is looked at beside them; of a rope cache its
- * own columns are the library's work, the same for all kernels. The published 4096×128 is looked at whole.
+ * spread over all rows; they get a share of it. For add and rope, the table is compared too; the tables of a rope cache
+ * are copies of columns, made by the library in the same way for all kernels. All of the published 4096×128 is
+ * compared.
  */
 enum { SHARE_OF_BOUNDED = 32, SHARE_OF_APPLIED = 32, SHARE_OF_CACHE = 256 };
 
 /*
  * A sample has at most WINDOWS_OF_CLAIM windows if the budget fits into them. A kernel without a derived bound never
  * gets more than WINDOWS_OF_NO_CLAIM, as it may compute each window from position 0 on. Lists of positions and odd dims
- * are looked at from both ends, in blocks that table-exam.c makes: their windows may be of any size.
+ * are compared at both ends, in blocks that table-exam.c makes: their windows may be of any size.
  */
 enum { WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 4, WINDOWS_OF_SPECIAL = 2 };
 

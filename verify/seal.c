@@ -22,8 +22,8 @@ void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 void __libc_free(void *memory);
 
-/* Segments lie one behind another in address space that is reserved once. It is used again when no segment is left. The
-   pages of AArch64 have 4, 16 or 64 KiB. */
+/* Segments follow each other in address space that is reserved once. When no segment is left, it is used again from its
+   beginning. The pages of AArch64 have 4, 16 or 64 KiB. */
 enum { SEGMENTS = 256, PAGE = sizeof(void *) == 8 ? 1 << 16 : 1 << 12, HEADER = 16 };
 static size_t reserved = sizeof(void *) == 8 ? (size_t)1 << 40 : (size_t)1 << 28;
 
@@ -179,7 +179,7 @@ bool seal_works(void) {
   return reserve();
 }
 
-/* From a page on that no other segment has. */
+/* Starts the segment on a page that no other segment uses. */
 void seal_begin(void) {
   if (!reserve() || open_segment) return;
   for (int i = 0; i < SEGMENTS && !open_segment; i++)

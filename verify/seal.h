@@ -22,7 +22,7 @@ void seal_end(void);
 /* The segment of an address becomes writable, because what is in it is about to be freed. Null: nothing. */
 void seal_break(const void *inside);
 
-/* Gives the segment back, unless some of it is still allocated: then returns how many bytes that is. */
+/* Frees the segment, unless some of it is still allocated: then it returns how many bytes that is. */
 size_t seal_release(const void *inside);
 
 /* For the handler of SIGSEGV: whether the address is sealed. If it is, the write is counted unless the code that made

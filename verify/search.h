@@ -20,9 +20,9 @@ typedef struct searched {
 } searched;
 
 /*
- * Spends so many evaluations, a sine-cosine pair each, on positions up to SEARCH_REACH for which the kernel's bound
- * means anything, of the table's dim, base, shift, layout and dtype, and fills in the check SEARCH. Everything follows
- * from `random`. The arena is to hold a row. False when memory runs out.
+ * Evaluates that many sine-cosine pairs at positions up to SEARCH_REACH for which the kernel has a bound, of the
+ * table's dim, base, shift, layout and dtype, and fills in the check SEARCH. The positions depend only on `random`. The
+ * arena is to hold a row. False when memory runs out.
  */
 bool subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random, searched *result);
 

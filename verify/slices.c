@@ -15,7 +15,7 @@ typedef struct gathering {
   bool as_list;       /* else they lie in succession */
 } gathering;
 
-/* Every row of every sequence has the bits that it has alone; gaps are not written. */
+/* Every row of every sequence must have the bits that it has when computed alone; gaps must not be written. */
 static void apply_gathering(probe *r, property p, const gathering *g, const arena *at, unsigned char *x,
                             unsigned char *out) {
   stress *t = r->t;
@@ -128,7 +128,7 @@ static bool check_many(stress *t) {
   return enough;
 }
 
-/* As the shape has it; and turned back, or with a padding row and another first position. */
+/* The problem of the shape; then its inverse, or with a padding row and another first position. */
 bool check_slices(stress *t) {
   enum { ROWS = 300, PADDED = 7, FIRST = 3 };
   posenc_problem p = variant_done(t, ROWS, (int)random_below(t->random, VARIANT_DIMS));

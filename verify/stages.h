@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stages that kernels report of their rows: whether they are correct, and which parts of the errors they explain. */
+/* The intermediate results (stages) that kernels report for their rows: whether they are correct, and which part of the
+   error each stage explains. */
 #ifndef POSENC_VERIFY_STAGES_H
 #define POSENC_VERIFY_STAGES_H
 

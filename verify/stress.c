@@ -28,7 +28,7 @@ static bool examine_other(stress *t, const posenc_problem *problem, posenc_store
   return enough;
 }
 
-/* A dim of each residue with each layout, from 2 to 64, and a larger one, with either way to store. */
+/* Dims from 2 to 64 with every remainder, in each layout, and a larger one, with regular and with streaming stores. */
 static bool check_widths(stress *t) {
   enum { ROWS = 37, LAYOUTS = 4, VECTOR = 16, KINDS = LAYOUTS + 1 };
   const int first = (int)random_below(t->random, LAYOUTS);
@@ -77,7 +77,7 @@ static bool check_odd(stress *t) {
   return enough;
 }
 
-/* Lists of positions on both sides of 0, in no order; fractional ones too. */
+/* Unordered lists of positions on both sides of 0, also of fractional ones. */
 static bool check_lists(stress *t) {
   enum { DRAWN = 16, LISTS = 2 };
   static const double known[] = {5, -1, 0, -16, -17, 15, 16, 5, 257, -300, 65537, -1e6, 0x1p31 + 1, -0x1p53, 0x1p61};
@@ -188,7 +188,7 @@ static bool check_apply(stress *t) {
 
 /* ---- all of it ------------------------------------------------------------------------------------------------- */
 
-/* The properties that nothing was compared for get that reason, but for PROCESS, which is looked at later. */
+/* The properties for which nothing was compared get that reason, except PROCESS, which is checked later. */
 static void skip_rest(subject *s, const char *why) {
   for (property p = READ_ONLY; p <= LEAK; p++) {
     check *c = &s->checks[p];
@@ -221,7 +221,7 @@ static bool check_all(stress *t) {
   return true;
 }
 
-/* OpenMP has one thread meanwhile: teams for small work cost more than it. */
+/* OpenMP is set to one thread for these checks: to start a team costs more than such small work. */
 bool subject_stress(subject *s, bool apply_known, uint64_t *random) {
   applied a;
   const bool has_room = applied_open(&a, CHECKED_ROWS, STRESS_BYTES);

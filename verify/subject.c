@@ -50,7 +50,7 @@ static void set_bounds(subject *s) {
   frexp(s->attention, &exponent);
   s->most.ulp = ldexp(s->bound.ulp, exponent);
   if (problem->op != POSENC_ROPE) return;
-  /* There the size of a result has the factor, and the table's error is a part of it. */
+  /* The size of such a result has the factor in it, and the table's error is part of the result's. */
   s->most.ulp /= s->attention;
   s->most.abs /= s->attention;
   s->most.growth /= s->attention;
@@ -170,7 +170,7 @@ void subject_end_calls_of(subject *s, int64_t position, const char *elsewhere) {
              (long long)position);
 }
 
-/* One part for each of OpenMP's threads and no more, since some kernels walk to each from position 0. */
+/* No more parts than OpenMP has threads, since some kernels compute every row from position 0 up to the part. */
 static int64_t parts_of(const subject *s, const posenc_slice *slice) {
   return s->shared && slice->batch == 1 ? threads_most() : 1;
 }

@@ -35,7 +35,7 @@ size_t subject_drop(posenc_plan *plan);
 
 /* ---- the contract --------------------------------------------------------------------------------------------- */
 
-/* The error that it allows any element of a position of the table. */
+/* The error that the contract allows for any element at a position of the table. */
 double subject_allowed(const subject *s, int64_t position);
 
 /* Does the bound hold for this position? */
@@ -59,8 +59,8 @@ void subject_end_calls_of(subject *s, int64_t position, const char *elsewhere);
 /* CPU seconds of this thread: neither a busy machine nor threads that wait for the next team make a difference. */
 double subject_seconds(void);
 
-/* Kernels that are meant for use never take so long for a call, or for the calls of a check. Those that need a tenth of
- * a microsecond for an element get fewer and smaller calls. */
+/* No kernel for real use takes this long for a call, or for the calls of a check. Kernels that need a tenth of a
+   microsecond for an element get fewer and smaller calls. */
 bool subject_takes_long(double seconds);
 
 /* The rows of a window, of 2 MiB at most, that are asked for again: the first CHECKED_ROWS if it took a tenth of that,
@@ -93,7 +93,7 @@ typedef struct table_pair {
 } table_pair;
 table_pair subject_pair(subject *s, const posenc_plan *plan, int64_t row, int64_t index, arena *a);
 
-/* From now on several threads may compute its windows at once, if it passed MEMORY and THREADS. */
+/* After this call several threads may compute windows of the subject at once, if it passed MEMORY and THREADS. */
 void subject_share(subject *s);
 
 /* ---- checks of any operation ---------------------------------------------------------------------------------- */
@@ -110,7 +110,7 @@ void subject_check_again(subject *s, window w, const unsigned char *x, const uns
 typedef void draw_rows_of(void *argument, int64_t row, int64_t rows, unsigned char *x);
 void subject_check_threads(subject *s, draw_rows_of *draw, void *argument);
 
-/* Takes in one failure: of another problem, which the note tells. */
+/* Adds one failure, on another problem that the note describes. */
 __attribute__((format(printf, 4, 5))) void check_break(check *c, const subject *s, const posenc_problem *problem,
                                                        const char *text, ...);
 

@@ -11,7 +11,7 @@
 
 /* ---- many plans ---------------------------------------------------------------------------------------------- */
 
-/* Plans of different bases: some threads execute those that there are, others make, execute and end plans. */
+/* Plans of different bases: some threads execute existing plans while others make, execute and destroy plans. */
 static void check_many_plans(stress *t) {
   enum { ROWS = 24, KINDS = 4, LINE = 64 };
   check *c = &t->s->checks[THREADS];
@@ -60,7 +60,8 @@ static void check_many_plans(stress *t) {
 static const int teams[] = {1, 2, 3, 7, 16};
 enum { TEAMS = sizeof teams / sizeof *teams };
 
-/* Bits that do not depend on the team: of few rows, and of 1 MiB and more, for which a kernel may start all of it. */
+/* Results must not depend on the number of threads: of few rows, and of 1 MiB and more, for which a kernel may use all
+   of them. */
 static void compare_teams(stress *t) {
   static const int64_t counts[] = {1, 3, 17, 101, 1027};
   enum { COUNTS = sizeof counts / sizeof *counts, DIM = 512 };

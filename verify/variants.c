@@ -68,7 +68,7 @@ int variant_firsts(const stress *t, int64_t firsts[FIRSTS]) {
 
 /* ---- exams ----------------------------------------------------------------------------------------------------- */
 
-/* Takes in what the exam of another problem has found: under `p`, or under its own property if that is about a call. */
+/* Adds the findings of the exam of another problem: to `p`, or to their own property if that is about a call. */
 static void collect(stress *t, subject *other, property p) {
   const posenc_problem *problem = &other->shape->problem;
   check_bound(&other->checks[ACCURACY], &other->found);

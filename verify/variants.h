@@ -52,15 +52,15 @@ bool variant_examine(stress *t, subject *other, fast_oracle *reference, property
 
 /* ---- the checks of stress.c, by property; false when memory runs out ---- */
 
-/* ALIGNMENT, CALL_SIZE, DECODING, ENDURANCE and CPUS: where the rows of a call go, how many they are, how many calls
- * there are, and on which CPU (calls.c). */
+/* ALIGNMENT, CALL_SIZE, DECODING, ENDURANCE and CPUS: the address and number of a call's rows, the number of calls, and
+   the CPU that they run on (calls.c). */
 void check_alignment(stress *t);
 bool check_call_sizes(stress *t);
 void check_decoding(stress *t);
 void check_endurance(stress *t);
 void check_cpus(stress *t);
 
-/* PLANS that exist at once or one after another, and READ_ONLY of what is given (plans.c). */
+/* PLANS, several at once or one after another, and READ_ONLY, of problem, options and slice (plans.c). */
 bool check_plans(stress *t);
 void check_const(stress *t);
 

@@ -84,13 +84,13 @@ answer_budget answer_class(const record_kernel *kernel, const record_table *tabl
   return budget;
 }
 
-/* The higher, the better among equally fast ones. */
+/* Which of two equally fast kernels is the better one: that with the higher number. */
 static int merit(const record_kernel *kernel, const record_table *table) {
   return 2 * (answer_class(kernel, table) == ANSWER_HALF) + !kernel->threaded;
 }
 
-/* The fastest, or one that has more merit and was not told apart from it. Few timings tell little apart, so it must
-   also be almost as fast. */
+/* The fastest kernel, or one with more merit whose time is not told apart from the fastest's. With few timings many
+   times are not told apart, so its median must also be almost as small. */
 static const char *pick(const record_report *report, samples *times, const record_table *table, const field *in) {
   const record_kernel *best = fastest(report, table, in), *picked = best;
   RECORD_EACH(kernel, report, kernels) {
@@ -127,7 +127,7 @@ static bool add_answer(json_t *answers, const record_report *report, samples *ti
 
 /* ---- tables ---- */
 
-/* Is it a table of f32 that was timed? Others have no answer. */
+/* Is it a table of f32 that was timed? There is no answer for other shapes. */
 static bool is_asked(const record_table *table) {
   return report_is_f32_table(table) && table->limit_bytes_per_second.json;
 }
@@ -150,7 +150,7 @@ json_t *answer_make(const record_report *report, samples *times) {
   } asked[] = {
       {"reference", reference && is_asked(reference) ? reference : NULL},
       {"largest", largest(report, INFINITY)},
-      {"in cache", largest(report, cache / 2)}, /* the other half for everything else that wants to be there */
+      {"in cache", largest(report, cache / 2)}, /* the other half is for all other data */
   };
   json_t *answers = json_array();
   bool done = answers;
@@ -197,7 +197,7 @@ static const char *find_now(const record_report *report, const record_table *tab
   return isfinite(report_median_ns(table, baseline)) ? baseline : NULL;
 }
 
-/* The library's own choice, where the record tells it and it was timed and passed; else by the times. */
+/* The library's own choice, if the record has it and it was timed and passed its checks; else the fastest kernel. */
 static const char *find_choice(const record_report *report, samples *times, const record_table *table, bool serial) {
   const char *told = report_choice(report, table->shape.name, serial);
   const record_kernel *kernel = report_kernel(report, told);

@@ -21,8 +21,8 @@ extern const char *const answer_promises[ANSWER_BUDGETS]; /* on pages, after an 
 json_t *answer_make(const record_report *report, samples *times);
 
 /* How the table of the headline is computed: as the library does by default, as it does with all threads, with the
-   fastest sines of another library, and, as the measure of all, by the fastest recipe: a framework's formula in C with
-   the C library's sines, while frameworks have vector functions of their own. */
+   fastest sines of another library, and, for comparison, by the fastest recipe: a framework's formula in C with the C
+   library's sines, while frameworks have vector functions of their own. */
 typedef enum answer_use { USE_DEFAULT, USE_THREADS, USE_LIBRARY, USE_NOW, USES } answer_use;
 
 /* The "uses" of the report. The library's own choices are facts of the accuracy record's environment; where it has

@@ -36,7 +36,7 @@ static double share_of(const json_t *points, size_t number, size_t cause) {
   return field_number(json_object_get(json_array_get(points, number), "shares"), cause_names[cause]);
 }
 
-/* The causes that a point's error is mostly made of, as a set. */
+/* The causes that make up most of a point's error, as a set. */
 static unsigned notable_causes(const json_t *points, size_t number) {
   unsigned causes = 0;
   for (unsigned i = 0; i < CAUSES; i++)

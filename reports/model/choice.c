@@ -22,7 +22,7 @@ double choice_default_abs(posenc_dtype dtype) {
 
 /* ---- candidates ---- */
 
-/* It was looked at, and nothing is wrong. */
+/* It was verified, and no check failed. */
 static bool is_ok(const record_result *result) {
   if (!result) return false;
   RECORD_EACH(check, result, checks)

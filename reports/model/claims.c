@@ -59,12 +59,12 @@ static void linear(finding *f, const record_report *report) {
   find_checks(f, report, "rotation", "PE[p + k] is PE[p] turned by k w in ", ", as nearly as roundings allow");
 }
 
-/* Is a bound proved that does not grow? */
+/* Does the kernel have a proved bound that does not grow with the position? */
 static bool has_least_error(const record_kernel *kernel) {
   return kernel->bound.derived && !(fabs(kernel->bound.growth) > 0);
 }
 
-/* The profile of such a kernel, so that what it shows is the format's doing. */
+/* The profile of such a kernel, so that what it shows comes from the format and not from the kernel. */
 static const record_profile *exact_profile(const record_report *report) {
   RECORD_EACH(profile, report, profile) {
     const record_kernel *kernel = report_kernel(report, profile->kernel);

@@ -31,7 +31,7 @@ typedef struct maker {
 
 /* ---- small pieces ---- */
 
-/* A copy, or null for what is not there. */
+/* A copy, or JSON null if there is nothing to copy. */
 static json_t *copy(const json_t *value) {
   return value ? json_deep_copy(value) : json_null();
 }
@@ -68,7 +68,7 @@ static bool has_recipe_name(const char *kernel) {
   return strncmp(kernel, prefix, sizeof prefix - 1) == 0;
 }
 
-/* Whether it is shown beside the kernels: recipes alone in a record are what it is about. */
+/* Whether a kernel is shown among the kernels: recipes are shown apart, unless the record has nothing else. */
 static bool is_recipe(const maker *m, const char *kernel) {
   bool any_kernel = false;
   RECORD_EACH(one, m->accuracy, kernels) any_kernel = any_kernel || !has_recipe_name(one->name);
@@ -130,7 +130,7 @@ static json_t *make_row(const maker *m, const char *shape_name, const char *kern
   return field_put(row, "timing", make_timing(m, "hot", shape_name, kernel));
 }
 
-/* Was the kernel looked at or timed on that shape, or is it known why not? */
+/* Was the kernel verified or timed on that shape, or does the record say why not? */
 static bool tells_something(const json_t *row) {
   return json_object_get(row, "checks") || *field_string(row, "refusal") ||
          json_is_object(json_object_get(row, "timing"));
@@ -262,7 +262,7 @@ static json_t *put_shapes(const maker *m, json_t *document) {
   return field_put(field_put(document, "shapes", made), "cases", cases);
 }
 
-/* The reference shape, or the first that was verified; null if there are but cases. */
+/* The reference shape, or else the first that was verified; null if the record has only hard-to-round cases. */
 static json_t *make_headline(const maker *m, const json_t *shapes) {
   const json_t *shown = m->accuracy->records_count ? json_array_get(shapes, 0) : NULL;
   for (size_t i = 0; i < json_array_size(shapes); i++) {
@@ -307,8 +307,8 @@ static json_t *make_failure(const record_check *check, const char *kernel, const
   return field_put(failure, "shape", json_string(shape_name));
 }
 
-/* Counts the checks of one kernel by property, but for those of hard cases, and lists what failed. `made` is how many
-   it was. */
+/* Counts the checks of one kernel by property, except those of hard-to-round cases, and lists the failed ones. `made`
+   is the number of checks. */
 static json_t *count_checks(const maker *m, const char *kernel, json_t **failures, size_t *made) {
   json_t *counts = json_object();
   *made = 0;
@@ -337,7 +337,7 @@ static json_t *property_names(const maker *m) {
   return names;
 }
 
-/* Also puts "kernels" of the report: the contracts, and what became of them. */
+/* Also adds "kernels" to the report: what each kernel promises, and whether its checks passed. */
 static json_t *make_checks(const maker *m, json_t **kernels) {
   json_t *failures = json_array(), *counted = json_array();
   *kernels = json_array();
@@ -358,7 +358,7 @@ static json_t *make_checks(const maker *m, json_t **kernels) {
 
 /* ---- the whole ---- */
 
-/* Strings alone, for Google Benchmark's context also holds lists; and nothing of the one who ran it. */
+/* Only strings, as Google Benchmark's context also has lists; and nothing that identifies the person who ran it. */
 static json_t *copy_facts(const json_t *object) {
   json_t *kept = json_object();
   const char *key;
@@ -375,7 +375,7 @@ static json_t *make_environment(const maker *m) {
                    m->timing ? copy_facts(m->timing->context.json) : json_null());
 }
 
-/* All that follows from the records alone. */
+/* The parts of the document that are computed from the records alone. */
 static json_t *make_base(const maker *m, const char *command) {
   const json_t *json = m->accuracy->json;
   json_t *kernels, *checks = make_checks(m, &kernels);

@@ -10,12 +10,13 @@
 /* A "report" of records/record.schema.json. timing may be null. */
 json_t *document_make(const record_accuracy *accuracy, const record_timing *timing, const char *command);
 
-/* "claims", claims about positional encodings beside the facts, from the shapes and the profile of a report. */
+/* "claims": common claims about positional encodings, and what the shapes and the profile of the report say about
+   each. */
 json_t *claims_make(const record_report *report);
 
-/* "stability", from what was timed hot, where the limit of a shape is the same thing measured again and again: how
-   steady the machine was. others: the share that other processes used meanwhile, or NaN. JSON null where nothing was
-   timed. */
+/* "stability": how steady the machine was, from the timings with hot caches, as the limit of a shape is measured again
+   beside each kernel. others: the share of the processors that other processes used meanwhile, or NaN. JSON null where
+   nothing was timed. */
 json_t *stability_make(samples *times, double others);
 
 #endif

@@ -8,17 +8,17 @@
 
 #include <stdbool.h>
 
-/* The states of memory that tables are timed in, apart from "hot", whose times are in "shapes": fields of the report. */
+/* The states of memory that tables are timed in, fields of the report; but not "hot", whose times are in "shapes". */
 #define REPORT_STATES(STATE) STATE(cold) STATE(fresh) STATE(malloc) STATE(offset) STATE(first) STATE(row)
 
-/* The shape that headlines are about, where it was verified. */
+/* The shape that the headlines are about, if it was verified. */
 extern const char report_reference[];
 
 /* The shape of that name, and the row of a kernel in a table, which may be null; null if there is none. */
 const record_table *report_table(const record_report *report, const char *name);
 const record_row *report_row(const record_table *table, const char *kernel);
 
-/* Were the bits of all elements compared, and are they the same? */
+/* Were all elements compared bit by bit, and are they the same? */
 bool row_has_same_bits(const record_row *a, const record_row *b);
 
 /* The median of its times there; NaN if it was not timed. */
@@ -27,7 +27,7 @@ double report_median_ns(const record_table *table, const char *kernel);
 const record_kernel *report_kernel(const record_report *report, const char *name);
 bool report_is_recipe(const record_report *report, const char *kernel);
 
-/* The kernel that the library chooses for a shape, with one thread or with all; "" if the record does not tell. */
+/* The kernel that the library chooses for a shape, with one thread or with all; "" if the record does not have it. */
 const char *report_choice(const record_report *report, const char *name, bool serial);
 
 /* Was anything timed? */

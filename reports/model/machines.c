@@ -17,7 +17,7 @@ typedef struct maker {
 
 /* ---- may they stand side by side? ---- */
 
-/* Its date and load are in it: no two runs have one environment. */
+/* The environment has date and load, so no two runs have the same one. */
 static bool is_same_run(const record_report *a, const record_report *b) {
   return json_equal(a->environment.json, b->environment.json);
 }
@@ -84,7 +84,7 @@ static json_t *make_machines(const maker *m, const machines_inputs *given) {
 
 /* ---- rows of a kernel on a shape ---- */
 
-/* The entry of a machine for the same shape, which is not only called the same; null if it has none. */
+/* The entry of a machine for the same shape: the name alone is not enough. Null if it has none. */
 static const record_table *same_table(const maker *m, size_t machine, const record_table *table) {
   const record_table *found = report_table(m->reports[machine], table->shape.name);
   return found && json_equal(found->shape.json, table->shape.json) ? found : NULL;
@@ -113,7 +113,7 @@ static json_t *kernel_names(const maker *m) {
   return names;
 }
 
-/* The next shape of any machine, those that an earlier one has left out; null after the last. Begins with {0, null}. */
+/* The next shape of any machine that no earlier machine has; null after the last. `at` begins as {0, null}. */
 typedef struct cursor {
   size_t machine;
   const record_table *table;
@@ -234,14 +234,13 @@ static bool is_same(const json_t *a, const json_t *b, const char *key) {
   return json_equal(json_object_get(a, key), json_object_get(b, key));
 }
 
-/* Are both of the same sources? Their reproducible kernels promise the same bits then. */
+/* Were both built from the same sources? Then their reproducible kernels must have the same bits. */
 static bool is_same_version(const record_report *a, const record_report *b) {
   const json_t *one = a->environment.accuracy, *other = b->environment.accuracy;
   return record_names_sources(one) && is_same(one, other, "posenc_version") && is_same(one, other, "commit");
 }
 
-/* Did both look at the same elements? A sample is drawn by the seed, and so is x; the budget says how large a sample
-   is. */
+/* Were the same elements compared on both? The seed determines the sample and x, the budget the size of the sample. */
 static bool is_like(const maker *m, size_t i, size_t k, const record_table *table, const char *kernel) {
   const record_row *a = same_row(m, i, table, kernel), *b = same_row(m, k, table, kernel);
   const char *op = table->shape.op;

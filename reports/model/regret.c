@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* One that the library could have chosen: its error is one that the library allows by default, and it rounds correctly
-   if the chosen one does. */
+/* Could the library have chosen this kernel? Its error must be within what the library allows by default, and it must
+   round correctly if the chosen one does. */
 static bool is_rival(const record_kernel *kernel, const record_table *table, const record_kernel *chosen, bool serial) {
   posenc_dtype dtype = POSENC_F32;
   if (!table->applied) dtype_parse(table->shape.dtype, &dtype); /* rows for add and rope are of f32 */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library's own choices cost: their time over that of the fastest kernel that promises the same. */
+/* The cost of the library's own choices: the time of the chosen kernel divided by that of the fastest kernel with the
+   same promises. */
 #ifndef POSENC_REPORTS_MODEL_REGRET_H
 #define POSENC_REPORTS_MODEL_REGRET_H
 

@@ -39,7 +39,7 @@ static void around(page *p, const char *before, const char *plain, const char *a
   fputs(after, p->stream);
 }
 
-/* Letters and digits alone, so that a section can be cited. */
+/* The title in lower case, with '-' for all but letters and digits, so that links to a section are easy to write. */
 static void anchor(FILE *stream, const char *plain) {
   for (; *plain; plain++) fputc(isalnum((unsigned char)*plain) ? tolower((unsigned char)*plain) : '-', stream);
 }

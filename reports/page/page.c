@@ -40,7 +40,8 @@ static void write_run(page *p, page_look look, const char *run) {
   free(raised);
 }
 
-/* Each run of the text in its look: a mark, whose byte is that look, switches it on and off. */
+/* Writes the text piece by piece, each in its look. A mark in the text is a byte with the number of a look; it switches
+   that look on or off. */
 static void write_runs(page *p, char *text) {
   page_look look = PAGE_PLAIN;
   for (char *run = text, *end; *run; run = end) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One way to say what a page holds, two ways to write it: HTML and Markdown. Both escape all text. */
+/* One interface for the contents of a page, which is written as HTML or as Markdown. Both escape all text. */
 #ifndef POSENC_REPORTS_PAGE_PAGE_H
 #define POSENC_REPORTS_PAGE_PAGE_H
 

@@ -29,7 +29,7 @@ static double shown_error(const pareto_point *point) {
   return fmax(point->error, least_error);
 }
 
-/* From the fastest on, along what is reached by then, to both ends of the picture. */
+/* Steps from the fastest point on, at the least error so far, extended to both edges of the picture. */
 static void draw_front(plot *picture, const pareto_point *points, size_t count) {
   const pareto_point *last = NULL;
   plot_series(picture, "using 1:2 with steps linecolor rgb '#808080' dashtype 2", "front");

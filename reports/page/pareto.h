@@ -12,7 +12,7 @@ typedef struct pareto_point {
   double time, low, high; /* median, least and most */
   double error;           /* largest, absolute */
   bool counts;            /* may be on the front */
-  bool front;             /* none that counts is both as fast and as accurate, and better at one */
+  bool front;             /* no point that counts is at least as fast and as accurate, and better in one of the two */
 } pareto_point;
 
 /* Sorts by time, and sets `front`. */

@@ -42,7 +42,7 @@ static void discard(plot *p) {
   free(p);
 }
 
-/* Script and picture are temporary files without a name: whatever happens, nothing is left behind. */
+/* Script and picture are temporary files without a name, so nothing is left behind even after a crash. */
 plot *plot_begin(const char *name, int height) {
   plot *p = calloc(1, sizeof *p);
   if (!p) return NULL;
@@ -75,7 +75,8 @@ void plot_quoted(FILE *script, const char *text) {
   fputc('\'', script);
 }
 
-/* Okabe and Ito's colours for all eyes, without the yellow that white paper swallows; then dashes tell lines apart. */
+/* Okabe and Ito's colours, which colour-blind people can tell apart too, without yellow, which is hard to see on white;
+   more lines are told apart by dashes. */
 static const char *const colours[PLOT_COLOURS] = {"#0072b2", "#009e73", "#d55e00", "#cc79a7",
                                                   "#e69f00", "#56b4e9", "#808080"};
 
@@ -218,7 +219,7 @@ static char *as_element(const char *document, const char *name, const char *desc
   return NULL;
 }
 
-/* The data end, and the command that draws them follows. */
+/* Ends the data, and writes the command that draws them. */
 static bool complete(plot *p) {
   const bool closed = fclose(p->drawn) == 0;
   p->drawn = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plots by gnuplot, as SVG elements that live together in one page. */
+/* Plots by gnuplot, as SVG elements of which several can be in one page. */
 #ifndef POSENC_REPORTS_PAGE_PLOT_H
 #define POSENC_REPORTS_PAGE_PLOT_H
 
@@ -13,7 +13,7 @@ const char *plot_refusal(void);
 /* Width and usual height of a plot, in pixels. */
 enum { PLOT_WIDTH = 640, PLOT_HEIGHT = 480 };
 
-/* A gnuplot script on its way. Settings, and data of the script's own, are written to `script` first. */
+/* A gnuplot script that is being written. Settings, and data blocks of the script, are written to `script` first. */
 typedef struct plot {
   const char *name;
   FILE *script, *drawn; /* the second: what the plot command draws */

@@ -30,7 +30,7 @@ words words_fixed(double value, int decimals) {
 }
 
 words words_count(double value) {
-  static const char thin_space[] = "\u202f"; /* narrow, and no line break */
+  static const char thin_space[] = "\u202f"; /* narrow no-break space */
   const words digits = words_fixed(value, 0);
   if (!isfinite(value) || strchr(digits.text, 'e')) return digits;
   words result = {""};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as people read them. What is no finite number is a dash. */
+/* Numbers for people to read. NaN and infinity are a dash. */
 #ifndef POSENC_REPORTS_PAGE_WORDS_H
 #define POSENC_REPORTS_PAGE_WORDS_H
 
@@ -38,8 +38,8 @@ words words_bytes(double bytes);
 words words_size(const record_table *table);
 
 /*
- * A median is marked whose least and most are further apart than this share of it: kernels that follow each other in a
- * table often differ by a fifth, and what is no surer than that does not tell them apart.
+ * A median is marked if its least and most differ by more than this share of it: kernels on successive rows of a table
+ * often differ by a fifth, so a figure that is less certain than that cannot tell them apart.
  */
 static const double words_too_wide = 0.2;
 /* The mark, or nothing. */

@@ -172,7 +172,7 @@ static const char *const use_titles[USES] = {"Default, one thread", "All threads
                                              "With another library's vector sines, the fastest",
                                              "The usual formula in C, with the C library's sines"};
 
-/* The C that computes the table so; or how the code that is in use does. */
+/* The lines of C that compute the table so; or how the code in use today computes it. */
 static void write_c(page *p, const record_report *report, const record_use *use, bool serial) {
   const char *told = report_choice(report, report->headline.shape, serial);
   const bool chosen = strcmp(told, use->kernel) == 0; /* else the library has to be asked for the kernel by name */
@@ -213,7 +213,7 @@ static void write_uses(page *p, const record_report *report, const record_table 
   for (answer_use use = USE_DEFAULT; use < USES; use++) write_use(p, report, table, use);
 }
 
-/* Without times of kernels with a bound: those whose bound held. */
+/* For reports in which no kernel with a bound was timed: the kernels whose bound held. */
 static void say_trusted(page *p, const record_report *report) {
   const char *separator = "A proved error bound held in every check of: ";
   page_say(p, "%s",

@@ -35,10 +35,10 @@ static void write_subtitle(page *p, const record_report *report) {
   page_close(p, PAGE_PARAGRAPH);
 }
 
-/* Writes what it is about, or nothing. */
+/* Writes one section, or nothing if the report has no data for it. */
 typedef void section(page *p, const record_report *report);
 
-/* What else lies beside the page. */
+/* Links to the other files in the folder of the page. */
 static void write_files(page *p, const record_report *report) {
   const char *separator = "";
   page_section(p, "Files");

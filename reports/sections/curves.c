@@ -208,7 +208,7 @@ static char *draw_lines(const error_plot *shown, const lines *of) {
   return plot_finish(picture, shown->description);
 }
 
-/* Nothing, where there is nothing to draw. False on an error already told on stderr. */
+/* Draws nothing if no kernel has such errors. False on an error already told on stderr. */
 static bool draw_errors(const record_report *report, const error_plot *shown, char **svg) {
   const lines made = lines_of(report, shown);
   if (!made.all) fprintf(stderr, "posenc: report: plot %s: out of memory\n", shown->name);

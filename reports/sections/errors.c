@@ -24,7 +24,7 @@ record_point point_at(const record_profile *profile, int64_t position) {
   return (record_point){.max_abs = NAN, .max_ulp = NAN, .relative = NAN};
 }
 
-/* Copies of those that a section is about. */
+/* Copies of the profiles that a section is about. */
 typedef struct profiles {
   record_profile *all;
   size_t all_count;

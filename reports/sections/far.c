@@ -14,7 +14,7 @@ typedef struct findings {
   const char *worst_table, *nearest_table;
 } findings;
 
-/* A NaN, as of a kernel that writes such, is worse than any number. */
+/* A NaN, from a kernel that writes one, is worse than any number. */
 static bool is_worse(double share, double known) {
   return !(share <= known);
 }

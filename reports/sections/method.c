@@ -132,7 +132,7 @@ void write_claims(page *p, const record_report *report) {
 
 /* ---- environment ---- */
 
-/* Facts that are not known from elsewhere with the same value. */
+/* Facts that the other record does not have with the same value. */
 static void write_facts(page *p, const char *caption, const json_t *facts, const json_t *known) {
   static const page_column columns[] = {{"fact", false}, {"value", false}};
   const char *key;
@@ -146,7 +146,7 @@ static void write_facts(page *p, const char *caption, const json_t *facts, const
   page_table_end(p);
 }
 
-/* Figures of two builds or two machines do not belong in one row, unless it is said. */
+/* Figures of two builds or two machines in one row need a warning. */
 static void warn_of_difference(page *p, const json_t *accuracy, const json_t *timing) {
   static const char *const keys[] = {"posenc_version", "commit", "compiler", "cflags", "cpu"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)

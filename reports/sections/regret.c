@@ -24,7 +24,7 @@ static void say_summary(page *p, const record_report *report, bool serial) {
   page_close(p, PAGE_PARAGRAPH);
 }
 
-/* Where the interval says that another kernel is faster. */
+/* The choices for which the interval says that another kernel is faster. */
 static void write_slower(page *p, const record_report *report) {
   static const page_column columns[] = {
       {"shape", false}, {"threads", false}, {"chosen", false}, {"fastest", false}, {"takes", true}};

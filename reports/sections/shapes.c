@@ -23,7 +23,7 @@ void write_headline(page *p, const record_report *report) {
   write_table(p, TABLE_HEADLINE, report, table);
 }
 
-/* Is there anything but times of it? */
+/* Does the report have anything else than times of it? */
 static bool is_verified(const record_table *table) {
   RECORD_EACH(row, table, rows)
     if (*row->mode) return true;
@@ -47,7 +47,7 @@ static bool has_shapes(const record_report *report, bool applied) {
   return false;
 }
 
-/* A state of memory, and its tables that write_lengths does not show. */
+/* The tables of one state of memory that write_lengths does not show. */
 typedef struct memory_state {
   const char *name;
   const record_table *tables;

@@ -32,7 +32,7 @@ static void write_row(page *p, const record_profile *profile, const record_table
   page_cell(p, "%s%s", table->shape.name, words_sample(row));
 }
 
-/* A row for each shape that it was looked at on. */
+/* A row for each shape on which it was verified. */
 static void write_recipe(page *p, const record_report *report, const char *kernel) {
   const record_profile *profile = profile_of(report, kernel);
   RECORD_EACH(table, report, shapes) {

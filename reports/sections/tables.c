@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds of tables that have a column, as bits; TIME where it needs times. */
+/* The kinds of tables in which a column is shown, as bits; TIME if it needs times. */
 enum { HEADLINE = 1 << TABLE_HEADLINE, FULL = 1 << TABLE_FULL, TIMES = 1 << TABLE_TIMES, TIME = 1 << TABLE_KINDS };
 
 typedef struct column {
@@ -36,7 +36,7 @@ static void where(page *p, const record_row *row) {
   page_say(p, SMALL("i = %" PRId64 ", %s"), witness->index, witness->function);
 }
 
-/* The largest share of the bound that was used: in add and rope the figure that x does not move. */
+/* The largest error as a share of the bound: for add and rope this figure does not depend on x. */
 static void of_bound(page *p, const record_row *row) {
   const record_check *check = record_find_check(row->checks, row->checks_count, "accuracy");
   if (check && check->skipped) return;
@@ -109,7 +109,7 @@ static bool any_plan(const record_table *table) {
   return false;
 }
 
-/* Those with times come first, the fastest at the top; else the order is that of the table. */
+/* Rows with times come first, the fastest at the top; the others stay in the order of the record. */
 static int compare_rows(const void *a, const void *b) {
   const record_row *const x = *(const record_row *const *)a, *const y = *(const record_row *const *)b;
   const double m = x->timing.ns_per_element.median, n = y->timing.ns_per_element.median;

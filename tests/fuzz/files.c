@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All readers on bytes that no writer wrote: they must refuse them, or read what is there, and touch nothing else. For
- * libFuzzer, or for the driver beside this. */
+/* All readers of files on arbitrary bytes: they must refuse them, or read what is there, and access no other memory.
+   For libFuzzer, or for the driver in this folder. */
 #include "files/difference.h"
 #include "files/npy.h"
 #include "files/numbers.h"
@@ -52,7 +52,7 @@ static void use(table_file *t, size_t size) {
   free(out);
   difference found;
   if (at->rows > ELEMENTS / at->dim || difference_find(t, t, no_progress, &found)) return;
-  /* A table differs from itself in nothing. */
+  /* A table must be equal to itself. */
   if (found.values || found.bits) abort();
   difference_free(&found);
 }

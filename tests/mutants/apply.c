@@ -22,7 +22,7 @@ static APPLY(gap_written) {
   return good_apply(problem, slice, x, out);
 }
 
-/* Row by row, as it is only there that a head can be left out. */
+/* Row by row: only there can a head be left out. */
 static APPLY(last_head_forgotten) {
   const size_t element = posenc_dtype_bytes(problem->dtype), head = (size_t)problem->dim * element;
   void *given = malloc((size_t)(slice->batch * slice->stride) * element);
@@ -49,7 +49,7 @@ static APPLY(wrong_in_place) {
   return status;
 }
 
-/* Rows that are told one by one go through f32, as a position tensor of another type would. */
+/* Rows from a list of positions are rounded to f32, as in a position tensor of that type. */
 static APPLY(index_in_f32) {
   int64_t rounded[64];
   posenc_slice mine = *slice;
@@ -74,7 +74,7 @@ static APPLY(x_written) {
   return status;
 }
 
-/* A number that is none becomes 0: max and min in the wrong order do that. */
+/* NaN becomes 0, as max and min in the wrong order make it. */
 static APPLY(nan_lost) {
   const posenc_status status = good_apply(problem, slice, x, out);
   for (int64_t n = 0; n < slice->batch && problem->dtype == POSENC_F32; n++) {

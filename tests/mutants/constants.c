@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants that write to what is not theirs to write: constants while they execute, the problem, the options; and that
- * leak. */
+/* Mutants that write where they must not: to constants while they execute, to the problem, to the options; and mutants
+   that leak. */
 #define _GNU_SOURCE
 #include "tests/mutants/mutant.h"
 

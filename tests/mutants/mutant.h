@@ -25,7 +25,7 @@ static inline const char *mutant_can_do(const posenc_problem *problem) {
   return problem->dtype == POSENC_F32 ? good_can_do(problem) : "it writes f32 only";
 }
 
-/* What the good kernel prepared for a problem; freed when its thread ends. */
+/* The constants that the good kernel prepared for a problem; freed when the thread ends. */
 typedef struct known_problem {
   posenc_problem problem;
   void *constants;

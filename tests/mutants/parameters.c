@@ -94,7 +94,7 @@ static PREPARE(shared_dtypes) {
   return share(problem, options, false, true, constants);
 }
 
-/* What is shared is never released. */
+/* The shared memory is never released. */
 #define OF_SHARED(called, fault, ...)                                                                                  \
   KERNEL(CONTRACT(0.5, called, fault), .can_do = good_can_do, .scales = true, .execute = changed_rows,                 \
          .prepare = __VA_ARGS__)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants that keep something from call to call, or leave something changed. */
+/* Mutants with state: they keep something from one call to the next, or leave something changed. */
 #include "tests/mutants/mutant.h"
 
 #include <fenv.h>
@@ -21,7 +21,7 @@ static EXECUTE(second_call) {
 
 /* ---- threads ----------------------------------------------------------------------------------- */
 
-/* The thread that makes the plan has what the others lack. */
+/* Only the thread that makes the plan has the values. */
 static _Thread_local bool is_prepared;
 
 static PREPARE(prepare_thread) {
@@ -49,7 +49,7 @@ static EXECUTE(shared_scratch) {
   }
 }
 
-/* A table that the first call fills in, and that others meanwhile take for filled. */
+/* A table that the first call fills, while calls in other threads already use it. */
 static EXECUTE(filled_late) {
   enum { ENTRIES = 1 << 10 };
   static atomic_int table[ENTRIES];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants with right rows that leave something of their caller changed: the floating-point environment, or what belongs
- * to the process. */
+/* Mutants with right rows that change the floating-point environment or the process of their caller. */
 #define _GNU_SOURCE
 #include "tests/mutants/mutant.h"
 

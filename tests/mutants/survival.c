@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* The honest rows are there when they go, so that only their going can tell. */
+/* They write the right rows before they end or hang, so that nothing else gives them away. */
 static volatile char *volatile nowhere;
 AFTER_ROWS(null_write, *nowhere = 0)
 AFTER_ROWS(arithmetic_signal, raise(SIGFPE))

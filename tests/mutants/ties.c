@@ -49,7 +49,7 @@ static float wrong_near_ties(const exact *value, int64_t position) {
   return format_from_tie(&format_f32, value) < 0x1p-28 ? farther(value) : to_nearest(value, position);
 }
 
-/* As one whose path for hard cases is taken by nobody who tests it: an ulp too far, far out. */
+/* As a kernel whose path for hard cases was never tested: wrong by an ulp, at large positions. */
 static float wrong_near_far_ties(const exact *value, int64_t position) {
   const bool hard = position > INT64_C(1) << 30 && format_from_tie(&format_f32, value) < 0x1p-20;
   return hard ? nextafterf(farther(value), farther(value) > (float)value->rounded ? 2.0f : -2.0f)
