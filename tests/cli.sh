@@ -230,7 +230,7 @@ posenc doctor
 check 'doctor ends with a verdict' eval 'tail -n 1 out | grep -qx "Fit to publish times: \(yes\|no\)"'
 check 'which is its status' test $status -eq "$(tail -n 1 out | grep -c ' no$')"
 check 'and that of its checks' test $status -eq "$(grep -q '^NO ' out && echo 1 || echo 0)"
-check 'it says of each whether it is so' test "$(grep -c '^\(ok \|NO \) [a-z]' out)" -eq 8
+check 'it says of each whether it is so' test "$(grep -c '^\(ok \|NO \) [a-z]' out)" -eq 9
 posenc doctor --format json -o doctor.json
 check 'doctor --format json -o FILE' eval '[ $status -le 1 ] && [ ! -s out ] && grep -q "\"fit\": [a-z]*" doctor.json'
 loops=''
