@@ -2,17 +2,12 @@
 # SPDX-License-Identifier: MIT
 # The report in a real browser: tests/browser.html looks at it, on a phone and on a desk, light and dark.
 # shellcheck disable=SC2154,SC2317
-. "${srcdir:-.}/tests/tap.sh"
-: "${POSENC:=${abs_top_builddir:-$PWD}/posenc}"
-[ -x "$POSENC" ] || { echo "Bail out! no posenc command at $POSENC"; exit 1; }
-eyes=$(cd "${srcdir:-.}/tests" && pwd)/browser.html
+. "${srcdir:-.}/tests/command.sh"
+eyes=$root/tests/browser.html
 for browser in "${CHROMIUM:-}" chromium chromium-browser google-chrome ''; do
   [ -n "$browser" ] && command -v "$browser" >/dev/null && break
 done
 [ -n "$browser" ] || { echo '1..0 # SKIP no chromium here'; exit 0; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
 
 # Light is 1, dark is 0. A folder of its own keeps it from the user's; its sandbox needs rights that a test may lack.
 look() { # PAGE COLOURS: what was seen in `seen`, what the console said in `console`

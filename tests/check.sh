@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# posenc check: tables by posenc and by others pass or fail as they should, and files that are no tables are refused in
-# one line.
+# posenc check: right tables pass, wrong ones fail, and files that are no tables are refused in one line.
 # shellcheck disable=SC2016,SC2059,SC2086,SC2154 # the environment comes from make; bytes are printed as formats
 command=check
 . "${srcdir:-.}/tests/command.sh"
