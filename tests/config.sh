@@ -118,7 +118,8 @@ yarn=yarn,factor=40,original=4096
 check 'mscale' disagrees "the attention factor is 0.1 ln factor + 1, not the config's" deepseek.json --dim 64 --scaling $yarn
 check 'the attention factor' disagrees 'the attention factor is 1.5, not 1' \
   deepseek.json --dim 64 --scaling $yarn,attention=1.5
-check 'squared' disagrees 'the attention factor is squared' yarn.json --dim 64 --scaling yarn,factor=4,original=64,attention=1.2964769927807806
+check 'squared' disagrees 'the attention factor is squared' yarn.json --dim 64 \
+  --scaling yarn,factor=4,original=64,attention=1.2964769927807806
 check 'truncate' disagrees 'the ends of the ramp are not rounded to whole numbers' \
   deepseek.json --dim 64 --scaling $yarn,attention=1,truncate=no
 check 'the original length' disagrees 'the original length is max_position_embeddings, 163840' \
@@ -146,6 +147,8 @@ check 'and another base' disagrees 'the base is 500, not 10000' phi.json --dim 3
 echo '{"head_dim": 64, "rope_parameters": {"full_attention": {"partial_rotary_factor": 0.25, "rope_theta": 1e6,
  "rope_type": "proportional"}, "sliding_attention": {"rope_theta": 1e4, "rope_type": "default"}}}' >gemma4.json
 "$POSENC" write --len 200 --dim 64 -o sliding.npy
+check 'and a near base' disagrees 'the base is 9900, not 10000' phi.json --dim 32 \
+  --base 9900 --kernel recipe/bf16-positions
 check 'layers without a table' tells 'gemma4\.json: full_attention: rope_p.*proportional: columns' \
   identify sliding.npy --config gemma4.json
 check 'beside others' says '^config  *agrees: gemma4\.json, sliding_attention$'
