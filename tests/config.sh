@@ -79,10 +79,9 @@ unset command
 check 'probe has all columns of a head' ends 0 probe --config phi.json --len 3 -o config.npy
 check 'of the file' \
   eval 'refused_dim=$(head -c 128 config.npy | tr -d "\\0" | grep -c "(1, 3, 1, 80)"); [ "$refused_dim" = 1 ]'
+echo '{"head_dim": 8, "rope_theta": 100, "rope_depth": 3}' >p.json
 check 'what is not in a problem is told' tells 'p\.json: rope_depth 3 is not looked at' \
-  write --config p.json --len 2 -o config.npy <<EOF
-$(echo '{"head_dim": 8, "rope_theta": 100, "rope_depth": 3}' >p.json)
-EOF
+  write --config p.json --len 2 -o config.npy
 
 "${abs_top_builddir:-.}/tests/fuzz/drive" . || exit 99
 gguf=$(grep -l '^GGUF' seed-*)
