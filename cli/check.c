@@ -323,7 +323,7 @@ static table_file *open_checked(const options *given, const char *file, table_pa
   return table;
 }
 
-/* Adds what identify says of the file, if --expect is given, or --config, and the values are not those of the config. */
+/* Adds what identify says of the file: if --expect is given, or if --config is and the values are not the config's. */
 static void add_findings(const options *given, table_file *table, json_t *whole) {
   json_t *record = json_array_get(json_object_get(whole, "records"), 0), *checks = json_object_get(record, "checks");
   const bool is_limited = table && json_is_object(json_object_get(record, "limit")),

@@ -45,9 +45,10 @@ static void add_row(makers *m, int64_t row, const double *there, differences *d)
   }
 }
 
-/* With the kernel that has made it; null for none. False when memory runs out. */
-static bool compare(const search *s, const identity *found, const making *how, const posenc_kernel *kernel,
-                    differences *d) {
+/* Unexplained are elements that are far from exact; the distance is from what the closest maker would have written.
+   False when memory runs out. */
+static bool compare(const search *s, const identity *found, const making *how, differences *d) {
+  const posenc_kernel *const kernel = found->match_count ? found->matches[0].kernel : NULL;
   makers m;
   *d = (differences){0};
   if (!makers_open(&m, how, found->proved, found->judged)) return false;
@@ -70,7 +71,6 @@ static bool is_explained(const differences *d) {
 /* *agrees: is the table that of the problem? */
 static bool try(const search *s, const identity *found, const differences *own, const posenc_problem *problem,
                 bool *agrees) {
-  const posenc_kernel *const kernel = found->match_count ? found->matches[0].kernel : NULL;
   differences d;
   *agrees = false;
   if (problem->dim != 2 * found->how.columns.pairs || posenc_problem_refusal(problem)) return true;
@@ -78,7 +78,7 @@ static bool try(const search *s, const identity *found, const differences *own, 
   how.formula = formula_of(problem);
   how.amplitude = attention_of(problem);
   how.offset = 0.0;
-  if (!compare(s, found, &how, kernel, &d)) return false;
+  if (!compare(s, found, &how, &d)) return false;
   *agrees = is_explained(&d) || (!is_explained(own) && d.distance <= as_close * own->distance);
   return true;
 }
@@ -110,7 +110,7 @@ bool agree(const search *s, identity *found) {
   differences own;
   bool agrees = false;
   if (!expected || found->verdict != IDENTIFY_TABLE) return true;
-  if (!compare(s, found, &found->how, NULL, &own)) return false;
+  if (!compare(s, found, &found->how, &own)) return false;
   for (size_t n = 0; n < expected->count && !agrees; n++) {
     if (!try(s, found, &own, &expected->items[n].problem, &agrees)) return false;
     if (agrees) snprintf(found->agreed, sizeof found->agreed, "%s", expected->items[n].text);

@@ -33,8 +33,8 @@ cat >phi.json <<'EOF'
 EOF
 echo '{"head_dim": 64, "max_position_embeddings": 128, "rope_theta": 1e4,
  "rope_scaling": {"type": "dynamic", "factor": 4.0}}' >dynamic.json
-echo '{"head_dim": 64, "rope_theta": 1e4, "max_position_embeddings": 64, "rope_scaling": {"type": "yarn", "factor": 4}}' \
-  >yarn.json
+echo '{"head_dim": 64, "rope_theta": 1e4, "max_position_embeddings": 64,
+ "rope_scaling": {"type": "yarn", "factor": 4}}' >yarn.json
 llama='--dim 64 --base 500000 --scaling llama3,factor=32'
 
 # ---- the problem ---------------------------------------------------------------------------------
@@ -77,11 +77,11 @@ for command in 'verify --brief --search 0 --kernel cr-portable' 'bench --min-tim
 done
 unset command
 check 'probe has all columns of a head' ends 0 probe --config phi.json --len 3 -o config.npy
-check 'of the file' eval 'refused_dim=$(head -c 128 config.npy | tr -d "\\0" | grep -c "(1, 3, 1, 80)"); [ "$refused_dim" = 1 ]'
+check 'of the file' \
+  eval 'refused_dim=$(head -c 128 config.npy | tr -d "\\0" | grep -c "(1, 3, 1, 80)"); [ "$refused_dim" = 1 ]'
+echo '{"head_dim": 8, "rope_theta": 100, "rope_depth": 3}' >p.json
 check 'what is not in a problem is told' tells 'p\.json: rope_depth 3 is not looked at' \
-  write --config p.json --len 2 -o config.npy <<EOF
-$(echo '{"head_dim": 8, "rope_theta": 100, "rope_depth": 3}' >p.json)
-EOF
+  write --config p.json --len 2 -o config.npy
 
 "${abs_top_builddir:-.}/tests/fuzz/drive" . || exit 99
 gguf=$(grep -l '^GGUF' seed-*)
@@ -109,16 +109,19 @@ disagrees() { # CAUSE CONFIG OPTIONS OF WRITE...: what identify says of such a t
 }
 check 'the scaling is left out' disagrees 'the scaling is left out' llama.json --dim 64 --base 500000
 check 'the base' disagrees 'the base is 10000, not 500000' llama.json --dim 64
-check 'linear' disagrees 'all frequencies are divided by the factor, 32' llama.json --dim 64 --base 500000 --scale 0.03125
+check 'linear' disagrees 'all frequencies are divided by the factor, 32' llama.json --dim 64 --base 500000 \
+  --scale 0.03125
 check "another model's factor" disagrees 'the factor is 8, not 32' llama.json --dim 64 --base 500000 --scaling llama3
 check 'all columns' disagrees 'all 80 columns of a head are turned, not 32 of them' phi.json --dim 80
 check 'frequencies' disagrees 'the frequencies are those of all 80 columns of a head' phi.json --dim 32 --shift -24
 check 'other columns' disagrees '16 columns are turned, not 32' phi.json --dim 16
 yarn=yarn,factor=40,original=4096
-check 'mscale' disagrees "the attention factor is 0.1 ln factor + 1, not the config's" deepseek.json --dim 64 --scaling $yarn
+check 'mscale' disagrees "the attention factor is 0.1 ln factor + 1, not the config's" deepseek.json \
+  --dim 64 --scaling $yarn
 check 'the attention factor' disagrees 'the attention factor is 1.5, not 1' \
   deepseek.json --dim 64 --scaling $yarn,attention=1.5
-check 'squared' disagrees 'the attention factor is squared' yarn.json --dim 64 --scaling yarn,factor=4,original=64,attention=1.2964769927807806
+check 'squared' disagrees 'the attention factor is squared' yarn.json --dim 64 \
+  --scaling yarn,factor=4,original=64,attention=1.2964769927807806
 check 'truncate' disagrees 'the ends of the ramp are not rounded to whole numbers' \
   deepseek.json --dim 64 --scaling $yarn,attention=1,truncate=no
 check 'the original length' disagrees 'the original length is max_position_embeddings, 163840' \
@@ -142,10 +145,13 @@ check 'a rope cache' eval \
   '"$POSENC" write --len 999 --op rope-cache $llama -o theirs.npy && ends 0 identify theirs.npy --config llama.json'
 check 'a recipe of f32' agrees 'gemma\.json, sliding_attention' gemma.json --dim 64 --kernel recipe/hf-rope
 check 'positions in bf16' agrees 'gemma\.json, sliding_attention' gemma.json --dim 64 --kernel recipe/bf16-positions
-check 'and another base' disagrees 'the base is 500, not 10000' phi.json --dim 32 --base 500 --kernel recipe/bf16-positions
+check 'and another base' disagrees 'the base is 500, not 10000' phi.json --dim 32 --base 500 \
+  --kernel recipe/bf16-positions
 echo '{"head_dim": 64, "rope_parameters": {"full_attention": {"partial_rotary_factor": 0.25, "rope_theta": 1e6,
  "rope_type": "proportional"}, "sliding_attention": {"rope_theta": 1e4, "rope_type": "default"}}}' >gemma4.json
 "$POSENC" write --len 200 --dim 64 -o sliding.npy
+check 'and a near base' disagrees 'the base is 9900, not 10000' phi.json --dim 32 \
+  --base 9900 --kernel recipe/bf16-positions
 check 'layers without a table' tells 'gemma4\.json: full_attention: rope_p.*proportional: columns' \
   identify sliding.npy --config gemma4.json
 check 'beside others' says '^config  *agrees: gemma4\.json, sliding_attention$'
@@ -157,8 +163,10 @@ check 'have a cause' says '^likely cause  *the scaling is left out$'
 check 'check without a limit' ends 1 check theirs.npy --config llama.json
 check 'fails by the config' says '^FAIL: config: the scaling is left out$'
 check 'in TAP' eval 'ends 1 check theirs.npy --config llama.json --format tap; says "^not ok 6 .* config .*left out"'
-check 'in JUnit' eval 'ends 1 check theirs.npy --config llama.json --format junit; says "name=.config.><failure message"'
-check 'in JSON' eval 'ends 1 check theirs.npy --config llama.json --max-ulp 1 --format json; says "\"cause\": \"the sca"'
+check 'in JUnit' \
+  eval 'ends 1 check theirs.npy --config llama.json --format junit; says "name=.config.><failure message"'
+check 'in JSON' \
+  eval 'ends 1 check theirs.npy --config llama.json --max-ulp 1 --format json; says "\"cause\": \"the sca"'
 check 'an option of the problem' ends 0 check theirs.npy --config llama.json --scaling none --max-ulp 1
 "$POSENC" write --len 2000 $llama -o theirs.npy
 check 'right values' ends 0 check theirs.npy --config llama.json --max-ulp 1
@@ -201,7 +209,8 @@ check 'a shift' test $status -eq 1
 check 'is in no config' grep -q 'whisper\.npy: no config makes it: configs have no shift' err
 refused '--format json: cannot be combined with --as-config' identify whisper.npy --as-config --format json
 
-check 'expected' ends 0 identify whisper.npy --expect base=10000,shift=1,layout=interleaved,scaling=none,dtype=f32,offset=0
+check 'expected' ends 0 identify whisper.npy \
+  --expect base=10000,shift=1,layout=interleaved,scaling=none,dtype=f32,offset=0
 check 'is told' says '^expect  *agrees: base=10000,shift=1'
 check 'not expected' ends 1 identify whisper.npy --expect shift=0,layout=split,dim=64
 check 'is what differs' says '^expect  *DISAGREES: shift is 1, not 0, layout is interleaved, not split$'
