@@ -36,7 +36,7 @@ for layout in duplicated interleaved split; do
 done
 "$POSENC" write --len 1000 --dim 128 --kernel recipe/hf-rope --base 1e6 --offset 4096 -o rope.npy
 check 'a recipe' ends 0 rope.npy
-names='hf-rope, base 1000000, interleaved, positions 4096\.\.5095'
+names='hf-rope\(, base\| or, which writes the same, tensorrt-llm, base\) 1000000, interleaved, positions 4096\.\.5095'
 check 'is named' begins "^$names, computed in f32, bit for bit; max 0\.000[0-9]* from exact; would be 3e-08 "
 check 'and who comes next' eval "says '^recipe/hf-rope  *128000  *128000 .*<-\$' && says '^recipe/gemma-cpp '"
 
