@@ -5,7 +5,6 @@
 #define POSENC_IMPLS_CR_STORE_H
 
 #include "impls/cr/cr.h"
-#include "lib/api/store.h"
 #include "lib/simd/sums.h"
 
 INLINE void store_half(bool streamed, void *to, u16s half) {
@@ -15,9 +14,9 @@ INLINE void store_half(bool streamed, void *to, u16s half) {
     store_u16s(to, half);
 }
 
-/* What is streamed by whole cache lines waits in half as many entries of the store queue. */
+/* What is streamed by whole vectors waits in half as many entries of the store queue. */
 INLINE void store_f32(bool streamed, float *to, doubles a, doubles b) {
-  if (streamed && sizeof(floats) == STORE_LINE) {
+  if (streamed) {
     stream_doubles(to, (doubles)to_floats(a, b));
   } else if (LANES == 2) { /* halves of 8 bytes would be twice as many stores */
     store_floats(to, to_floats(a, b));

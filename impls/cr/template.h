@@ -2,9 +2,9 @@
 /*
  * The fast path of the correctly rounded kernels, for any instruction set. A kernel includes the header of its
  * instruction set (lib/simd) and store.h, defines VECTORS, even, the vectors of columns that walk down the rows
- * together, STREAM_VECTORS, at least as many, where they are stored past the caches, STREAMS, whether `stream` does
- * that, SHIFT_FROM, see `execute`, and SUM_VECTORS, those of sums.h; then it includes this, and has its `execute` and
- * `stage_samples`.
+ * together in registers, STREAM_VECTORS, at least as many, where they are stored past the caches, STREAMS, whether
+ * `stream` does that, SHIFT_FROM, see `execute`, and SUM_VECTORS, those of sums.h; then it includes this, and has its
+ * `execute` and `stage_samples`.
  */
 #ifndef POSENC_IMPLS_CR_TEMPLATE_H
 #define POSENC_IMPLS_CR_TEMPLATE_H
@@ -12,9 +12,9 @@
 #include "impls/cr/cr.h"
 #include "lib/api/store.h"
 
-/* The most columns of a tile, which walk down the rows together; of the last tiles of a row; pairs whose sines are found
-   together, since each takes long but several can be under way; and of those, pairs whose anchors are put in their
-   columns just before they walk, while earlier stores are still on their way to the memory. */
+/* The most columns of a tile, which walk down the rows together; of the last tiles of a row; pairs whose sines are
+   found together, since each takes long but several can be under way; and of those, pairs whose anchors are put in
+   their columns just before they walk, while earlier stores are still on their way to the memory. */
 enum { TILE = STREAM_VECTORS * LANES, TAIL = 2 * LANES, BLOCK = CR_BLOCK, CHUNK = 256, PART = 64 };
 _Static_assert(TILE % TAIL == 0, "a tile is some tails");
 _Static_assert(ANGLE_PADDING % TAIL == 0 && CHUNK % PART == 0 && PART % TILE == 0,
@@ -120,13 +120,18 @@ INLINE void advance(variant as, doubles *before, const doubles *now, const doubl
     before[v] = multiply_subtract(load_constants(twice_cosine + v * LANES), now[v], before[v]);
 }
 
+/* None if negative. */
+INLINE int rows_walked(rotation_block at, bool back) {
+  return back ? -at.from : at.to;
+}
+
 /* The rows of the block from its anchor on, or back from the row before it; a row on, the two states have changed their
    parts. */
 INLINE void walk(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
                  uncertain_rows *found) {
   const rotation_block at = to.at;
-  const int first = back ? -1 : 0, way = back ? -1 : 1, rows = back ? -at.from : at.to;
-  doubles now[STREAM_VECTORS], before[STREAM_VECTORS];
+  const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_walked(at, back);
+  doubles now[VECTORS], before[VECTORS];
   UNROLL(8)
   for (int v = 0; v < as.vectors; v++) {
     now[v] = load_aligned((back ? from.before : from.now) + v * LANES);
@@ -144,9 +149,41 @@ INLINE void walk(variant as, destination to, column_span from, bool back, char *
   }
 }
 
+/* The same of more vectors than registers hold twice. The rows before are in memory: one load and one store for each
+   vector, where the compiler would move both states of some, which takes twice as long. */
+INLINE void walk_wide(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
+                      uncertain_rows *found) {
+  const rotation_block at = to.at;
+  const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_walked(at, back);
+  doubles now[STREAM_VECTORS];
+  _Alignas(64) double before[STREAM_VECTORS * LANES];
+  UNROLL(8)
+  for (int v = 0; v < as.vectors; v++) {
+    now[v] = load_aligned((back ? from.before : from.now) + v * LANES);
+    store_aligned(before + v * LANES, load_aligned((back ? from.now : from.before) + v * LANES));
+  }
+  out += (first - at.from) * row_bytes;
+  for (int n = 0; n < rows; n++, out += way * row_bytes) {
+    const int row = first + way * n;
+    if (row >= at.from && row < at.to) store_row(as, to.table, out, row, now, found);
+    UNROLL(8)
+    for (int v = 0; v < as.vectors; v++) {
+      const doubles was = load_aligned(before + v * LANES);
+      store_aligned(before + v * LANES, now[v]);
+      now[v] = multiply_subtract(load_constants(from.twice_cosine + v * LANES), now[v], was);
+    }
+    __asm__ volatile("" ::"r"(before) : "memory"); /* it stays there */
+  }
+}
+
 INLINE void walk_as(variant as, destination to, column_span from, char *out, int64_t row_bytes, uncertain_rows *found) {
-  walk(as, to, from, false, out, row_bytes, found);
-  walk(as, to, from, true, out, row_bytes, found);
+  if (as.vectors > VECTORS) {
+    walk_wide(as, to, from, false, out, row_bytes, found);
+    walk_wide(as, to, from, true, out, row_bytes, found);
+  } else {
+    walk(as, to, from, false, out, row_bytes, found);
+    walk(as, to, from, true, out, row_bytes, found);
+  }
 }
 
 INLINE bool has_next_row(destination to, column_span from) {
