@@ -42,10 +42,15 @@ done
 
 there emulated/posenc doctor
 check 'doctor knows the emulator' grep -q '^NO  processor .*qemu-aarch64 runs' out
-for options in '--layout interleaved-cs' '--dtype f64 --layout split' '--dtype f16' '--op rope --dtype bf16 --heads 2'; do
+while read -r options; do
   check "every property: $options" there emulated/posenc verify --kernel 'cr-neon,rotation-neon' --len 100 --dim 44 \
-    --search 100 $options
-done
+    $options
+done <<'END'
+--search 100 --layout interleaved-cs
+--search 100 --dtype f64 --layout split
+--dtype f16
+--op rope --dtype bf16 --heads 2
+END
 if grep -q '^#define HAVE_BENCHMARK 1$' config.h && command -v gnuplot >/dev/null; then
   check 'bench' there emulated/posenc bench --kernel cr-neon --len 8 --dim 64 --repetitions 3 --min-time 0.001 \
     --format json -o bench.json
