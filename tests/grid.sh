@@ -126,6 +126,10 @@ check 'that begins elsewhere' grids '^a grid of 6 x 8 places (hw), columns in th
   --grid h=6:3,w=8:-2 --dim 32 --layout split-cs
 check 'frequencies that go on' grids '^a grid of 6 x 8 places' \
   --grid h=6,w=8,frequencies=continued --dim 64 --op table --layout split
+check 'as a recipe has it' grids 'columns in the order hw, as in DINOv3; h: ' \
+  --grid h=14:-13:2/14,w=20:-19:2/20 --base 100 --scale $turn --dim 64 --layout split
+check 'with another base' grids 'columns in the order hw; h: ' \
+  --grid h=14:-13:2/14,w=20:-19:2/20 --scale $turn --dim 64 --layout split
 check 'in bf16' grids '^a grid of 16 x 16 places (hw), columns in the order wh, as in MAE' \
   --grid h=16,w=16,columns=wh,grouped=yes --dim 256 --layout split --dtype bf16
 posenc write --len 4 --dim 16 -o x.npy
