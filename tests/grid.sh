@@ -37,7 +37,8 @@ if [ -n "$numpy" ]; then
   right qwen3 --grid $lists,pairs=6:5:5,frequencies=continued,order=cyclic --base 1e6 --part sin
 
   wrong 'height first' mae --grid h=5,w=7,grouped=yes $mae
-  check 'is found at its place' says '^FAIL: off by .* at row [1-9][0-9]*, column [0-9]*:'
+  wrong 'one element' mae-one --grid h=5,w=7,columns=wh,grouped=yes $mae
+  check 'is found at its place' says '^FAIL: off by 0\.5 at row 9, column 27:'
   wrong 'of all columns' mae --grid h=5,w=7,columns=wh $mae
   wrong 'other sizes' mae --grid h=7,w=5,columns=wh,grouped=yes $mae
   wrong 'without the first row' mae --grid h=5,w=7,columns=wh,grouped=yes --layout split
