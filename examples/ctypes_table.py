@@ -50,6 +50,7 @@ class Problem(ctypes.Structure):
         ("scaling", Scaling),
         ("odd", ctypes.c_int),
         ("positions", ctypes.POINTER(ctypes.c_double)),
+        ("axes", ctypes.c_void_p),  # of several axes; null here
     ]
 
 

@@ -360,13 +360,15 @@ static const char *models_of(const grid *g, const posenc_problem *problem) {
              both = g->parts[0].found->how.columns.part == COLUMNS_BOTH;
   if (axes->frequencies == POSENC_AXES_DEALT) return pair && !reversed ? "Pixtral" : NULL;
   if (axes->frequencies == POSENC_AXES_CONTINUED) return NULL;
-  if (!both && axes->axis[0].divisor > 1.0) return pair && !reversed && is_near(problem->base, 100.0) ? "DINOv3" : NULL;
+  const bool divided = axes->axis[0].divisor > 1.0;
+  if (divided && is_near(problem->base, 100.0)) return pair && !reversed && !axes->grouped ? "DINOv3" : NULL;
+  if (divided && !both) return NULL;
   if (!both) return pair && !reversed ? "pictures of Qwen2-VL" : NULL;
   if (g->count == 3) return axes->grouped && g->order[1] == 2 ? "CogVideoX in diffusers" : NULL;
   if (problem->layout == POSENC_INTERLEAVED) return pair && !reversed ? "DETR" : NULL;
   if (problem->layout != POSENC_SPLIT || !pair) return NULL;
   if (axes->grouped) return reversed ? "MAE, DiT and diffusers" : "timm with interleave_sin_cos";
-  return reversed ? NULL : "timm";
+  return reversed || divided ? NULL : "timm";
 }
 
 /* ---- the record ----------------------------------------------------------------------------------- */

@@ -38,6 +38,9 @@ four = frequencies(8)
 # MAE: the width's sines and cosines, then the height's, behind a row of zeros.
 mae = np.concatenate([sines(angles(w, four)), sines(angles(h, four))], axis=1)
 save("mae", np.concatenate([np.zeros((1, 32)), mae]))
+one = np.concatenate([np.zeros((1, 32)), mae])
+one[9, 27] += 0.5
+save("mae-one", one)
 save("mae-wrong", np.concatenate([np.ones((1, 32)), mae]))
 # timm: sines of both axes, then cosines; with reverse_coord, axes and rows are those of the picture on its side.
 save("timm", sines(np.concatenate([angles(h, four), angles(w, four)], axis=1)))

@@ -37,7 +37,8 @@ if [ -n "$numpy" ]; then
   right qwen3 --grid $lists,pairs=6:5:5,frequencies=continued,order=cyclic --base 1e6 --part sin
 
   wrong 'height first' mae --grid h=5,w=7,grouped=yes $mae
-  check 'is found at its place' says '^FAIL: off by .* at row [1-9][0-9]*, column [0-9]*:'
+  wrong 'one element' mae-one --grid h=5,w=7,columns=wh,grouped=yes $mae
+  check 'is found at its place' says '^FAIL: off by 0\.5 at row 9, column 27:'
   wrong 'of all columns' mae --grid h=5,w=7,columns=wh $mae
   wrong 'other sizes' mae --grid h=7,w=5,columns=wh,grouped=yes $mae
   wrong 'without the first row' mae --grid h=5,w=7,columns=wh,grouped=yes --layout split
@@ -126,6 +127,10 @@ check 'that begins elsewhere' grids '^a grid of 6 x 8 places (hw), columns in th
   --grid h=6:3,w=8:-2 --dim 32 --layout split-cs
 check 'frequencies that go on' grids '^a grid of 6 x 8 places' \
   --grid h=6,w=8,frequencies=continued --dim 64 --op table --layout split
+check 'as a recipe has it' grids 'columns in the order hw, as in DINOv3; h: ' \
+  --grid h=14:-13:2/14,w=20:-19:2/20 --base 100 --scale $turn --dim 64 --layout split
+check 'with another base' grids 'columns in the order hw; h: ' \
+  --grid h=14:-13:2/14,w=20:-19:2/20 --scale $turn --dim 64 --layout split
 check 'in bf16' grids '^a grid of 16 x 16 places (hw), columns in the order wh, as in MAE' \
   --grid h=16,w=16,columns=wh,grouped=yes --dim 256 --layout split --dtype bf16
 posenc write --len 4 --dim 16 -o x.npy

@@ -27,7 +27,10 @@ static void find_part(const posenc_problem *problem, double *most, double *least
   switch (how->kind) {
   case POSENC_SCALING_NONE:
     break;
-  case POSENC_SCALING_LINEAR:
+  case POSENC_SCALING_LINEAR: /* all of them: the first is scale / factor, above 1 if scale is above the factor */
+    *most = problem->scale <= how->factor ? problem->scale / how->factor : INFINITY;
+    *least /= how->factor;
+    break;
   case POSENC_SCALING_YARN:
   case POSENC_SCALING_LLAMA3:
     *least /= how->factor;
