@@ -28,19 +28,19 @@ TARGET static void stream_bytes(size_t bytes, const char *from, char *out) {
   memcpy(out + end, from + end, bytes - end);
 }
 
-/* Each element twice, as one of twice its size, at any place. */
-#define DOUBLED(type, twice)                                                                                           \
+/* Each element twice, as one of twice its size, at any place. simd: the pragma, or nothing where no vector has elements
+   of that size. */
+#define DOUBLED(type, twice, simd)                                                                                     \
   INLINE void doubled_##type(size_t bytes, const char *from, char *out) {                                              \
     typedef type single __attribute__((may_alias, aligned(1)));                                                        \
     typedef twice pair __attribute__((may_alias, aligned(1)));                                                         \
     const single *restrict x = (const void *)from;                                                                     \
     pair *restrict to = (void *)out;                                                                                   \
-    _Pragma("omp simd") for (size_t i = 0; i < bytes / sizeof(type); i++) to[i] =                                      \
-        x[i] | (twice)((twice)x[i] << 8 * sizeof(type));                                                               \
+    simd for (size_t i = 0; i < bytes / sizeof(type); i++) to[i] = x[i] | (twice)((twice)x[i] << 8 * sizeof(type));    \
   }
-DOUBLED(uint16_t, uint32_t)
-DOUBLED(uint32_t, uint64_t)
-DOUBLED(uint64_t, u128)
+DOUBLED(uint16_t, uint32_t, _Pragma("omp simd"))
+DOUBLED(uint32_t, uint64_t, _Pragma("omp simd"))
+DOUBLED(uint64_t, u128, )
 
 TARGET static void spread(posenc_layout layout, posenc_dtype dtype, size_t bytes, const char *from, char *out) {
   if (layout != POSENC_INTERLEAVED) {
