@@ -59,6 +59,7 @@ class Problem(Structure):
         ("scaling", Scaling),
         ("odd", c_int),
         ("positions", POINTER(c_double)),
+        ("axes", c_void_p),
     ]
 
 
