@@ -17,6 +17,7 @@ static const struct {
 } keys[] = {
     {"base", NULL, "base", "base_error"},
     {"dim", NULL, "dim", NULL},
+    {"dim", NULL, "columns", NULL}, /* of a grid */
     {"shift", NULL, "shift", NULL},
     {"scale", NULL, "scale", "scale_error"},
     {"offset", NULL, "offset", NULL},
@@ -72,6 +73,12 @@ static const json_t *find(const json_t *record, const char *key, double *error) 
   return NULL;
 }
 
+/* The same, or of the axis's table where a grid has none for all. */
+static const json_t *find_at(const json_t *record, size_t axis, const char *key, double *error) {
+  const json_t *value = find(record, key, error), *axes = json_object_get(record, "axes");
+  return value ? value : find(json_object_get(json_array_get(axes, axis), "table"), key, error);
+}
+
 /* As --expect has it: none for what is not there. */
 static number_text found_text(const json_t *value, double error) {
   number_text text;
@@ -94,6 +101,7 @@ static bool is_met(const json_t *value, double error, const char *expected) {
 }
 
 bool expect_is_met(const char *text, const json_t *record, char *why, size_t size) {
+  const size_t axes = json_array_size(json_object_get(record, "axes"));
   char *words = strdup(text), *rest = words;
   size_t used = 0;
   bool met = true;
@@ -103,7 +111,9 @@ bool expect_is_met(const char *text, const json_t *record, char *why, size_t siz
     double error = 0.0;
     char *expected = strchr(word, '=');
     *expected++ = '\0';
-    const json_t *value = find(record, word, &error);
+    const json_t *value = find_at(record, 0, word, &error);
+    for (size_t axis = 1; axis < axes && is_met(value, error, expected); axis++)
+      value = find_at(record, axis, word, &error);
     if (is_met(value, error, expected)) continue;
     if (used < size)
       used += (size_t)snprintf(why + used, size - used, "%s%s is %s, not %s", met ? "" : ", ", word,

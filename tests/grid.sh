@@ -165,6 +165,13 @@ if [ -n "$numpy" ]; then
   check 'is named' says 'the layout is that of each axis$'
 fi
 
+# ---- what is expected ----
+
+"$POSENC" write --grid h=8,w=8 --layout split --dim 64 -o eight.npy
+check 'a grid is what is expected' ends 0 identify eight.npy --expect base=10000,layout=split,dim=64
+check 'or not' ends 1 identify eight.npy --expect base=5000,dim=32
+check 'each difference is told' says '^expect  *DISAGREES: base is 10000, not 5000, dim is 64, not 32$'
+
 # ---- kernels ----
 
 command=verify
