@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What has been read of a value of --grid. */
+/* A value of --grid, as far as it has been read. */
 typedef struct reader {
   const char *option, *text;
   bool files;

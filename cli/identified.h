@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What posenc identify finds of a file, and what --config and --expect say of that. */
+/* The record of posenc identify of a file, compared with --config and --expect. */
 #ifndef POSENC_CLI_IDENTIFIED_H
 #define POSENC_CLI_IDENTIFIED_H
 

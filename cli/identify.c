@@ -177,7 +177,7 @@ static void print_check(const json_t *record, FILE *stream) {
   if (check) fprintf(stream, "\nposenc check FILE%s%s holds it to that.\n", *check ? " " : "", check);
 }
 
-/* What --config and --expect say of it. */
+/* The comparisons with --config and --expect. */
 static void print_findings(const json_t *record, FILE *stream) {
   size_t n;
   json_t *finding;

@@ -74,7 +74,7 @@ void take_model(options *given) {
   }
   given->model = model_open(given->config, &why);
   if (!given->model) die_value("--config", given->config, why.text);
-  /* What a table is compared with may be the rope of any layers. */
+  /* identify compares a table with the ropes of all layers. */
   if (given->self->bit == IDENTIFY && !given->layer_type && model_layers(given->model)) return;
   if (!model_rope_of(given->model, given->layer_type, tell, given, &given->rope, &why))
     die_value("--config", given->config, why.text);

@@ -12,8 +12,8 @@ void take_model(options *given);
 /* Sets the scaling of --config for the length of the problem's rows, or for --context. */
 void take_model_length(options *given);
 
-/* Of a file with such a table: the tables of --config, one for each kind of layers, with its name; and what may have been
-   made instead of the first. */
+/* For a table as in a file: the tables of --config, one for each kind of layers, with its name; and known mistakes in
+   the first of them. */
 void model_problems(const options *given, const stored *at, suspect_list *expected, suspect_list *mistakes);
 
 /* Whether the pairs, the first column and the direction of a rope that was found ("applied" of posenc identify) are those

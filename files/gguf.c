@@ -42,7 +42,7 @@ static const unsigned char type_bytes[VALUE_TYPES] = {
     [U64] = 8, [I64] = 8, [BOOLEAN] = 1, [STRING] = 0, [ARRAY] = 0, [F64] = 8};
 enum { TENSOR_F32 = 0 };
 
-/* What is left to read. */
+/* The bytes that are left to read. */
 typedef struct cursor {
   const unsigned char *bytes;
   size_t size, at;
