@@ -64,24 +64,24 @@ void accuracy_hold(accuracy *a, const witness *here, double limit) {
 }
 
 element_error accuracy_count(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,
-                             int64_t position, int64_t index, bool cosine) {
+                             element_place at) {
   const double unit = format_ulp(f, value), difference = exact_error(value, got);
   const double abs_error = isfinite(got) ? difference : INFINITY, ulp_error = abs_error / unit;
-  const witness here = {ulp_error, abs_error, position, index, cosine, value->high, value->low, got};
+  const witness here = {ulp_error, abs_error, at.position, at.index, at.cosine, value->high, value->low, got};
 
   /* Encodings, not values: -0 is not 0. */
   accuracy_note(a, &here, !(got == value->rounded && signbit(got) == signbit(value->rounded)));
   if (bound) {
     /* An exact zero has a sign, whatever the bound. */
     const bool wrong_zero = value->high == 0.0 && got == 0.0 && signbit(got) != signbit(value->rounded);
-    accuracy_hold(a, &here, wrong_zero ? -1.0 : allowed(bound, unit, position));
+    accuracy_hold(a, &here, wrong_zero ? -1.0 : allowed(bound, unit, at.position));
   }
   return (element_error){ulp_error, abs_error};
 }
 
 void accuracy_add(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,
-                  int64_t position, int64_t index, bool cosine) {
-  const element_error d = accuracy_count(a, f, bound, value, got, position, index, cosine);
+                  element_place at) {
+  const element_error d = accuracy_count(a, f, bound, value, got, at);
   a->sum_ulp += d.ulp;
   a->sum_abs += d.abs;
 }

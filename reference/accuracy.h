@@ -9,6 +9,12 @@
 /* Histogram of errors in ulp: bin b counts errors below 2^(b - 4), the first from 0, the last everything above. */
 enum { ACCURACY_BINS = 32, ACCURACY_FIRST_EXPONENT = -4 };
 
+/* An element of a table: its position, the index of its pair, and whether it is the cosine. */
+typedef struct element_place {
+  int64_t position, index;
+  bool cosine;
+} element_place;
+
 typedef struct witness {
   double ulp, abs;
   int64_t position, index;
@@ -29,14 +35,14 @@ typedef struct accuracy {
 
 /* Adds one element. bound null: nothing is claimed here. */
 void accuracy_add(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,
-                  int64_t position, int64_t index, bool cosine);
+                  element_place at);
 
 /* The same but for the sums; gives what belongs in them. */
 typedef struct element_error {
   double ulp, abs;
 } element_error;
 element_error accuracy_count(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,
-                             int64_t position, int64_t index, bool cosine);
+                             element_place at);
 
 /* Adds an element whose error is known, but for the sums; and, apart from that, holds one to a limit: a negative one
    is broken by all. */

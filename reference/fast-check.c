@@ -173,7 +173,7 @@ static void recompute_uncertain(const table_tile *t, int64_t position, bool cosi
         const exact_pair pair = oracle_pair(f->exact, position, t->at.index + k);
         value = cosine ? pair.cosine : pair.sine;
       }
-      d = accuracy_count(a, f->format, t->bound, &value, got[k], position, t->at.index + k, cosine);
+      d = accuracy_count(a, f->format, t->bound, &value, got[k], (element_place){position, t->at.index + k, cosine});
     }
     e->exponent[k] = COUNTED;
     if (!meaningless(f, high[k], got[k])) continue;
@@ -186,7 +186,8 @@ static void check_padding(const table_tile *t, const double *got, int64_t positi
   const exact zero = {0.0, 0.0, 0.0};
   const posenc_bound nothing = {.derived = true};
   for (int k = 0; k < t->at.count; k++)
-    accuracy_add(a, t->oracle->format, t->bound ? &nothing : NULL, &zero, got[k], position, t->at.index + k, cosine);
+    accuracy_add(a, t->oracle->format, t->bound ? &nothing : NULL, &zero, got[k],
+                 (element_place){position, t->at.index + k, cosine});
 }
 
 static void finish(totals *all, const posenc_bound *bound, accuracy *a, element_error *sums) {

@@ -70,8 +70,8 @@ static accuracy slowly(const subject *s, const posenc_bound *bound) {
       for (int cosine = 0; cosine < 2; cosine++) {
         const exact_pair *pair = &s->exact[r * (p->dim / 2) + i];
         accuracy_add(&a, s->target, padding && bound ? &nothing : bound, cosine ? &pair->cosine : &pair->sine,
-                     format_element(p->dtype, s->memory, r * p->dim + column_of(p, i, cosine)), p->first + r, i,
-                     cosine);
+                     format_element(p->dtype, s->memory, r * p->dim + column_of(p, i, cosine)),
+                     (element_place){p->first + r, i, cosine});
       }
   }
   return a;

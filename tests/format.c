@@ -104,16 +104,16 @@ static void test_error(void) {
   const exact third = {0x1.5555555555555p-2, 0x1.5555555555555p-56, (float)0x1.5555555555555p-2};
   same(exact_error(&third, 0x1.5555555555555p-2), 0x1.5555555555555p-56, "the error of the double nearest 1/3");
   accuracy a = {0};
-  accuracy_add(&a, &format_f32, NULL, &third, third.rounded, 3, 1, true);
+  accuracy_add(&a, &format_f32, NULL, &third, third.rounded, (element_place){3, 1, true});
   ok(a.misrounded == 0 && a.max_ulp.ulp > 0.33 && a.max_ulp.ulp < 0.34,
      "1/3 rounded: a third of an ulp, not misrounded (%.17g)", a.max_ulp.ulp);
-  accuracy_add(&a, &format_f32, NULL, &third, nextafterf((float)third.rounded, 1.0f), 4, 1, true);
+  accuracy_add(&a, &format_f32, NULL, &third, nextafterf((float)third.rounded, 1.0f), (element_place){4, 1, true});
   ok(a.misrounded == 1 && a.max_ulp.position == 4 && a.max_ulp.cosine, "its neighbour is misrounded, and the witness");
   const exact zero = {0.0, 0.0, 0.0};
-  accuracy_add(&a, &format_f32, NULL, &zero, -0.0, 0, 0, false);
+  accuracy_add(&a, &format_f32, NULL, &zero, -0.0, (element_place){0, 0, false});
   ok(a.misrounded == 2, "-0 for 0 is misrounded");
   const posenc_bound half = {.ulp = 0.5};
-  accuracy_add(&a, &format_f32, &half, &third, third.rounded, 5, 0, false);
+  accuracy_add(&a, &format_f32, &half, &third, third.rounded, (element_place){5, 0, false});
   ok(a.beyond == 0 && a.held == 1, "the rounded value keeps half an ulp");
   ok(a.worst_share > 0.66 && a.worst_share < 0.67 && a.worst.position == 5, "which is two thirds of its bound (%.17g)",
      a.worst_share);
@@ -121,7 +121,7 @@ static void test_error(void) {
                        exact_error(&third, nextafterf((float)third.rounded, 1.0f)))) < 1e-20 &&
          fabs(a.sum_ulp - (1.0 / 3 + 4.0 / 3 + 1.0 / 3)) < 1e-6,
      "the sums of errors: %g, %g ulp", a.sum_abs, a.sum_ulp);
-  accuracy_add(&a, &format_f32, &half, &third, (double)NAN, 6, 0, false);
+  accuracy_add(&a, &format_f32, &half, &third, (double)NAN, (element_place){6, 0, false});
   ok(a.beyond == 1 && isinf(a.max_ulp.ulp) && a.max_abs.position == 6 && a.worst.position == 6,
      "NaN is an infinite error and breaks every bound");
   int64_t binned = 0;
@@ -223,11 +223,11 @@ static void test_bound(void) {
   const exact value = {1.25, 0.0, 1.25};
   for (int64_t position = -4; position <= 4; position += 8) {
     accuracy a = {0};
-    accuracy_add(&a, &format_f32, &bound, &value, 1.25 + limit, position, 0, false);
-    accuracy_add(&a, &format_f32, &bound, &value, 1.25 - limit, position, 0, false);
+    accuracy_add(&a, &format_f32, &bound, &value, 1.25 + limit, (element_place){position, 0, false});
+    accuracy_add(&a, &format_f32, &bound, &value, 1.25 - limit, (element_place){position, 0, false});
     ok(a.held == 2 && a.beyond == 0, "errors of the limit itself, at %d", (int)position);
-    accuracy_add(&a, &format_f32, &bound, &value, 1.25 + limit + 0x1p-52, position, 0, false);
-    accuracy_add(&a, &format_f32, &bound, &value, (double)NAN, position, 0, false);
+    accuracy_add(&a, &format_f32, &bound, &value, 1.25 + limit + 0x1p-52, (element_place){position, 0, false});
+    accuracy_add(&a, &format_f32, &bound, &value, (double)NAN, (element_place){position, 0, false});
     ok(a.held == 4 && a.beyond == 2, "a last bit more, and NaN, are beyond");
   }
 }
@@ -245,7 +245,8 @@ static void test_first(void) {
     accuracy a = {0};
     for (int n = 0; n < COUNT; n++) {
       const int at = (from + n) % COUNT;
-      accuracy_add(&a, &format_f32, &bound, &value, 1.5, places[at].position, places[at].index, places[at].cosine);
+      accuracy_add(&a, &format_f32, &bound, &value, 1.5,
+                   (element_place){places[at].position, places[at].index, places[at].cosine});
     }
     const witness *shown[] = {&a.max_ulp, &a.max_abs, &a.worst};
     bool first = true;

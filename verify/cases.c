@@ -88,8 +88,8 @@ bool cases_try(const cases *c, subject *s, arena *a) {
     const exact_pair pair = oracle_pair(reference, now->position, now->index);
     const table_pair got = subject_pair(s, s->plan, now->position, now->index, a);
     accuracy_add(&s->found, oracle_format(reference), subject_claims(s, now->position) ? &s->bound : NULL,
-                 now->cosine ? &pair.cosine : &pair.sine, now->cosine ? got.cosine : got.sine, now->position,
-                 now->index, now->cosine);
+                 now->cosine ? &pair.cosine : &pair.sine, now->cosine ? got.cosine : got.sine,
+                 (element_place){now->position, now->index, now->cosine});
   }
   oracle_destroy(reference);
   if (!s->found.held) s->checks[ACCURACY].skip = "beyond the positions that the bound is for";

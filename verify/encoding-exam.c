@@ -28,7 +28,8 @@ void encoding_compare(encoding_exam *e, const exact *value, const void *out, int
     if (got != value->rounded) accuracy_hold(&e->found, &here, -1.0);
     return;
   }
-  accuracy_add(&e->found, format_of(e->dtype), &e->encoding->bound, value, got, position, column, false);
+  accuracy_add(&e->found, format_of(e->dtype), &e->encoding->bound, value, got,
+               (element_place){position, column, false});
 }
 
 unsigned char *encoding_arena(arena **a, int64_t elements, posenc_dtype dtype, bool flush) {

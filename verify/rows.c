@@ -2,7 +2,7 @@
 #include "verify/rows.h"
 
 #include "common/work.h"
-#include "verify/table-exam.h"
+#include "verify/axes-exam.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static bool look_at(row_source *m, int64_t from, int64_t rows) {
   const table_request request = {.problem = part, .part = TABLE_BOTH, .limit = subject_no_claim(s) ? NULL : &s->bound};
   table_exam *e = table_exam_create(&request, make_rows, m, part.dim);
   m->ahead = from;
-  const bool enough = e && table_examine(e);
+  const bool enough = e && any_table_examine(e);
   if (enough) {
     e->found.max_ulp.position += ahead;
     e->found.max_abs.position += ahead;

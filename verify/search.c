@@ -34,7 +34,8 @@ typedef struct spot {
 static void add(search_state *h, spot *at, accuracy *pair, bool cosine, double got) {
   const format *f = oracle_format(h->reference);
   const exact *value = cosine ? &at->exact.cosine : &at->exact.sine;
-  const element_error error = accuracy_count(pair, f, &h->subject->bound, value, got, at->position, at->index, cosine);
+  const element_error error =
+      accuracy_count(pair, f, &h->subject->bound, value, got, (element_place){at->position, at->index, cosine});
   const double from_tie = format_from_tie(f, value);
   at->from_tie = fmin(at->from_tie, from_tie);
   if (from_tie >= h->result->from_tie) return;

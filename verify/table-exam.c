@@ -88,8 +88,7 @@ static bool is_part(const table_exam *e) {
   return e->request->part != TABLE_BOTH;
 }
 
-/* How often the file has each column. */
-static int copies_of(const table_exam *e) {
+int table_exam_copies(const table_exam *e) {
   return is_part(e) && e->request->problem.layout != POSENC_SPLIT ? 2 : 1;
 }
 
@@ -189,7 +188,7 @@ static void check_odd_column(table_exam *e, int64_t row, int64_t rows) {
         here.growth * (double)distance_of(e, position); /* of a list, what stands for the position has another size */
     here.growth = 0.0;
     accuracy_add(&octave_of(e, position)->found, format_of(e->problem->dtype), limit, &value,
-                 format_element(e->problem->dtype, bytes, 0), position, index, false);
+                 format_element(e->problem->dtype, bytes, 0), (element_place){position, index, false});
   }
 }
 
@@ -228,20 +227,12 @@ int64_t table_exam_block(const table_exam *e) {
   return bytes < BLOCK_BYTES ? BLOCK_BYTES / (int64_t)bytes : 1;
 }
 
-/* Compares elements in a block of rows; of axes they are compared axis by axis. */
+/* Compares the elements of a block of rows; those of a table of axes are compared axis by axis (axes-exam.c). */
 static void check_block(table_exam *e, int64_t row, int64_t rows) {
   if (e->problem->axes) return;
   check_accuracy(e, row, rows);
   check_odd_column(e, row, rows);
   check_values(e, row, rows);
-}
-
-/* The same of all axes, for each copy of the columns. */
-static bool check_axes(table_exam *e) {
-  bool enough = true;
-  for (e->copy = copies_of(e) - 1; enough && e->copy >= 0; e->copy--) enough = axes_examine(e);
-  e->copy = 0;
-  return enough;
 }
 
 static void check_blocks(table_exam *e) {
@@ -251,7 +242,7 @@ static void check_blocks(table_exam *e) {
     if (e->request->table)
       progress_show("check", e->request->name, (double)row * (double)e->problem->dim,
                     (double)all * (double)e->problem->dim, "elements");
-    for (e->copy = copies_of(e) - 1;; e->copy--) {
+    for (e->copy = table_exam_copies(e) - 1;; e->copy--) {
       table_exam_read(e, row, rows, e->rows);
       check_block(e, row, rows);
       if (e->copy == 0) break;
@@ -384,7 +375,7 @@ static void set_problem(table_exam *e, const posenc_problem *problem) {
   if (is_part(e)) e->plain.layout = POSENC_SPLIT_CS;
 }
 
-bool table_examine(table_exam *e) {
+bool table_exam_begin(table_exam *e) {
   set_problem(e, &e->request->problem);
   const size_t row_bytes = e->file_row_bytes < e->row_bytes ? e->row_bytes : e->file_row_bytes,
                block = row_bytes < BLOCK_BYTES ? BLOCK_BYTES : row_bytes;
@@ -396,12 +387,18 @@ bool table_examine(table_exam *e) {
   e->other = malloc(e->row_bytes);
   e->by = calloc((size_t)e->plain.dim / 2, sizeof *e->by);
   e->digests = calloc((size_t)least(e->plain.rows, UNIQUE_ROWS_MOST) + 1, sizeof *e->digests);
-  if (!e->rows || (!e->raw && !is_same) || !e->one || !e->other || !e->by || !e->digests) return false;
-  if (e->problem->axes && !check_axes(e)) return false;
+  return e->rows && (e->raw || is_same) && e->one && e->other && e->by && e->digests;
+}
+
+bool table_exam_end(table_exam *e) {
   check_blocks(e);
   if (!e->problem->axes) check_rotations(e);
   check_unique(e);
   return !e->failed;
+}
+
+bool table_examine(table_exam *e) {
+  return table_exam_begin(e) && table_exam_end(e);
 }
 
 void table_exam_free(table_exam *e) {

@@ -57,16 +57,20 @@ typedef struct table_exam {
 table_exam *table_exam_create(const table_request *request, rows_reader *read, void *from, int64_t read_dim);
 void table_exam_free(table_exam *e);
 
-/* False when memory runs out. */
+/* Compares a table without axes with the exact values. False when memory runs out. */
 bool table_examine(table_exam *e);
+
+/* The two parts of table_examine, for axes-exam.c: allocates memory for rows; compares all rows, but of a table of axes
+ * it only looks for equal rows. False when memory runs out. */
+bool table_exam_begin(table_exam *e);
+bool table_exam_end(table_exam *e);
+
+/* How often the file has each column, 1 or 2. */
+int table_exam_copies(const table_exam *e);
 
 /* Rows of the problem's columns, without the odd one; as many as this at a time. */
 void table_exam_read(table_exam *e, int64_t row, int64_t rows, unsigned char *out);
 int64_t table_exam_block(const table_exam *e);
-
-/* Of a table of axes (axes-exam.c): compares what the exam reads now, all of it or one of two copies. The pairs of each
-   axis are examined as a table of their own. False when memory runs out. */
-bool axes_examine(table_exam *e);
 
 number_text table_position_text(const table_exam *e, int64_t position);
 

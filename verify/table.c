@@ -4,9 +4,9 @@
 #include "common/progress.h"
 #include "reference/axes.h"
 #include "reference/format.h"
+#include "verify/axes-exam.h"
 #include "verify/file-record.h"
 #include "verify/record.h"
-#include "verify/table-exam.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ static void read_file(void *from, int64_t row, int64_t rows, void *out) {
 
 json_t *verify_table(const table_request *request) {
   table_exam *e = table_exam_create(request, read_file, request->table, table_stored(request->table)->dim);
-  json_t *record = e && table_examine(e) ? record_of(e) : NULL;
+  json_t *record = e && any_table_examine(e) ? record_of(e) : NULL;
   progress_clear();
   table_exam_free(e);
   return record;
