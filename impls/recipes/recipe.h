@@ -11,9 +11,8 @@
 /* Returns the constant of a frequency index, which is the same for all positions. A double can hold every type that
    recipes use. */
 typedef double recipe_keep(const posenc_problem *problem, int64_t index);
-
 /* Returns the pair of a position and a frequency index. `kept` has the constants of all indices; `before` is the pair
-   of the index before, null for index 0. The table gets sine and cosine rounded to f32. */
+   of the index before, all zeros for index 0. The table gets sine and cosine rounded to f32. */
 typedef posenc_stages recipe_pair(const double *kept, int64_t index, int64_t position, const posenc_stages *before);
 
 posenc_status recipe_prepare(const posenc_problem *problem, recipe_keep *keep, recipe_pair *pair, void **constants);
