@@ -70,7 +70,7 @@ void cr_release(void *table) {
   free(made);
 }
 
-/* Copies the constants of the first pairs behind the last pair. Lanes behind the last pair then compute the first
+/* Copies the constants of the first pairs after the last pair. Lanes after the last pair then compute the first
    columns of the next row or, where no table needs them, elements that are rarely uncertain. */
 static void pad(cr_table *made, size_t padded, size_t copies) {
   const angle_table *angles = made->angles;
@@ -122,7 +122,7 @@ static void find_sincos(const cr_table *made, size_t index, int64_t position, po
   *cosine = wide_sum(wide_cosine(turn));
 }
 
-/* Computes the constants of sums.h. Entries behind the last pair are 0, whose elements are not uncertain. */
+/* Computes the constants of sums.h. Entries after the last pair are 0, whose elements are not uncertain. */
 static bool prepare_sums(cr_table *made, size_t padded, size_t copies) {
   enum { PAIR_ARRAYS = 8, COLUMN_ARRAYS = 3 };
   const size_t arrays = PAIR_ARRAYS + COLUMN_ARRAYS * copies;

@@ -193,7 +193,7 @@ INLINE void turn_sums(bool back, sums *sine, sums *cosine, sums by_sine, sums by
   *sine = turned;
 }
 
-/* Computes anchors from their angles; behind the last pair of a chunk all values are 0. */
+/* Computes anchors from their angles; after the last pair of a chunk all values are 0. */
 INLINE void seed_sums(const cr_table *table, int64_t pair, int64_t count, int64_t position, sum_anchors *at) {
   uint64_t high[SUM_CHUNK] = {0}, low[SUM_CHUNK] = {0};
   for (int64_t i = 0; i < count; i++) {

@@ -289,7 +289,7 @@ INLINE i64s lane_numbers(void) {
   return (i64s)load_u64s(lanes);
 }
 
-/* Returns turns_at of LANES pairs. Pairs behind the last one are the first pairs of the next row, at the next
+/* Returns turns_at of LANES pairs. Pairs after the last one are the first pairs of the next row, at the next
    position. */
 INLINE u64s row_turns_at(const cr_table *table, int64_t pair, int64_t position) {
   const u64s turns = turns_at(table->angles, pair, position);
