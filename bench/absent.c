@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes the place of run.c where Google Benchmark is missing. */
+/* Replaces run.c in builds without Google Benchmark. */
 #include "config.h"
 
 #include "bench/bench.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times kernels beside the machine's own limits. */
+/* Times kernels, and the limits of the machine beside them. */
 #ifndef POSENC_BENCH_BENCH_H
 #define POSENC_BENCH_BENCH_H
 
@@ -16,53 +16,54 @@ typedef struct bench_request {
   size_t kernel_count;
   const shape *shapes;
   size_t shape_count;
-  const size_t *kernel_counts; /* for each shape, the number of kernels timed on it, the first ones; null: all */
-  const unsigned *modes;       /* of each shape: a set of 1 << mode */
-  double longest;              /* seconds: a pass that takes longer is left out of the modes of whole tables */
+  const size_t *kernel_counts; /* how many kernels are timed on each shape, the first ones; null for all */
+  const unsigned *modes;       /* the modes of each shape, a set of 1 << mode */
+  double longest;              /* seconds: modes of whole tables leave out longer passes */
   unsigned isa;                /* allowed tiers; 0: POSENC_ISA, or all */
-  int threads;                 /* of threaded kernels; 0: one for each processor */
+  int threads;                 /* of threaded kernels; 0: one per processor */
   posenc_stores stores;
-  int repetitions;            /* of each benchmark, interleaved at random; >= 3 */
-  int64_t batch;              /* sequences of x that add and rope work on, >= 1 */
-  double min_time;            /* seconds that one repetition should take, about */
-  const digest_text *plugins; /* of the files of plugins, in order, */
-  size_t plugin_count;        /* and how many */
+  int repetitions;            /* of each benchmark, in random order; >= 3 */
+  int64_t batch;              /* number of sequences of x in add and rope, >= 1 */
+  double min_time;            /* approximate seconds of a repetition */
+  const digest_text *plugins; /* digests of the plugins' files, in order */
+  size_t plugin_count;        /* number of plugins */
   char **extra;               /* further --benchmark_… flags, null-terminated, or null */
-  bool foretell;              /* say on stderr how long it will take, before the first timing */
+  bool foretell;              /* print an estimate of the time on stderr first */
   shard only;                 /* the part of the shapes that is timed, with all kernels on each */
-  double silence;             /* seconds after which a kernel counts as hung, in a call that takes other kernels
-                                 milliseconds */
+  double silence;             /* seconds after which a kernel counts as hung, in a call that other kernels
+                                 do in milliseconds */
 } bench_request;
 
-/* The usual value of `longest`: all repetitions on a whole table take some ten times as long. */
+/* The default of `longest`. All repetitions on a whole table take about ten times as long. */
 static const double bench_longest = 1;
 
 /*
  * Timed work: writing a table, or the two tables of a rope cache; add and rope in place (x and the result are the same
  * memory), on finite numbers.
  *
- * Makes the timing record: valid Google Benchmark JSON with our environment in its context. Benchmarks are called
- * "<mode>/<shape>/<kernel>". Their counters are in common/counters.def.
+ * Makes the timing record: valid Google Benchmark JSON with the environment's facts in its context. Benchmarks are
+ * called "<mode>/<shape>/<kernel>". Their counters are in common/counters.def.
  *
- * real_time and cpu_time are those of a pass over the whole table, or x, whatever rows_timed is, so that records can be
- * compared; in "row" those of a row, in "plan" those of a plan. Only cpu_time counts what prepares an iteration of
+ * real_time and cpu_time are for a pass over the whole table, or x, for any value of rows_timed, so that records can be
+ * compared; in "row" they are for a row, in "plan" for a plan. Only cpu_time includes the preparation of iterations in
  * "cold" and "fresh".
  *
- * The context has "choices": [{ "shape", "kernel", "all_threads": what the library chooses for it with one thread, and
- * with `threads` }]; of all shapes, also in a part of a run, whose context has
+ * The context has "choices": [{ "shape", "kernel", "all_threads": the library's choices with one thread, and with
+ * `threads` }] for all shapes. The context of a shard has this too, and
  *   "shard": { "number": n, "of": n, "shapes": [their numbers], "run": {
  *   "modes": [of each shape a set of 1 << mode], "isa": 0 or a set of tiers, "threads", "stores", "repetitions",
  *   "batch", "min_time", "longest", "flags": further ones [text …], "kernels": [name …], "shapes": [shape_json() …],
  *   "plugins": [digests of their files]} }.
- * It may have nothing to time: then "benchmarks" is empty, and the context has our facts alone.
+ * If a shard has nothing to time, "benchmarks" is empty, and the context has the environment's facts only.
  *
- * All of it is timed in one process that is not the caller's (common/isolate.h). A kernel that ends it, hangs or
- * misbehaves there otherwise is left out, and the timing begun again; the context then has "kernel_failed.NAME": how it
- * ended.
+ * All benchmarks run in one process apart from the caller's (common/isolate.h). If a kernel ends it, hangs or
+ * misbehaves otherwise, the kernel is left out and the timing starts again. The context then has "kernel_failed.NAME":
+ * how the process ended.
  *
- * 0 and the record, a new reference; 1 and the record if a kernel had to be left out so; 1 and null if there is nothing
- * to time; 2 and null on an error. What is not 0 has been told on stderr, and so have kernels that do none of the
- * shapes, and what is left out of a mode. No thread may be running, nor have run an OpenMP region in this process.
+ * Returns 0 and the record, a new reference; 1 and the record if kernels were left out in this way; 1 and null if there
+ * is nothing to time; 2 and null on an error. The reasons of 1 and 2 are printed on stderr, as are kernels that can
+ * make none of the shapes, and benchmarks that are left out of a mode. No thread may be running, and this process must
+ * not have run an OpenMP region.
  */
 int bench_run(const bench_request *request, json_t **record);
 

@@ -43,10 +43,11 @@ void benchmark_give_up(const subject *s, posenc_status status) {
 }
 
 /*
- * Seconds that the work of one repetition takes, which are the benchmark's time, and its iterations. Where nothing is
- * prepared, from the first iteration to the end of the last, so that many short ones cost two readings of the clock.
- * Where each iteration is prepared, the work alone, without Google Benchmark's loop, whose code the preparation evicts.
- * It evicts the clock's code too: the clock is read twice, and the second reading counts.
+ * Returns the seconds of the work of one repetition, which are the benchmark's time, and its iterations. Without a
+ * preparation, they are timed from the first iteration to the end of the last, so that many short ones cost two
+ * readings of the clock. If iterations are prepared, only the work is timed, without Google Benchmark's loop, whose
+ * code the preparation evicts. It also evicts the clock's code, so the clock is read twice before the work, and the
+ * second reading counts.
  */
 static double time_loop(shim_state *state, benchmark *b, int64_t *iterations) {
   timing *t = &b->timing;
@@ -68,7 +69,7 @@ static double time_loop(shim_state *state, benchmark *b, int64_t *iterations) {
   return seconds;
 }
 
-/* The counters of one repetition, by name; NaN where it has none. */
+/* The counters of a repetition, by name; NaN if it has none. */
 typedef struct counters {
 #define COUNTER(in_report, name, unit, meaning) double name;
 #include "common/counters.def"
@@ -94,12 +95,12 @@ static void show(const benchmark *b) {
   progress_show("bench", text, (double)b->run->done, (double)total, "timings");
 }
 
-/* The limits of one repetition: of one thread, and of as many as the kernel has; NaN if it has one. */
+/* The limits of a repetition: with one thread, and with as many as the kernel has; NaN if it has one. */
 typedef struct limits {
   double serial, threaded;
 } limits;
 
-/* The better of those before, and those of now. */
+/* Measures the limits again, and returns the larger of each and the one before. */
 static limits measure_limits(timing *t, limits before) {
   const int threads = timing_threads(t);
   return (limits){fmax(before.serial, limit_rate(&t->limit, 1)),
@@ -110,7 +111,7 @@ static void count_rates(counters *c, const timing *t, double seconds, int64_t it
   const posenc_problem *problem = &t->subject->shape->problem;
   const double rows = (double)iterations * (double)t->rows * (double)t->subject->batch;
   const double elements = rows * (double)row_elements_of(problem);
-  const double passes = op_is_applied(problem->op) ? 2 : 1; /* x is read too */
+  const double passes = op_is_applied(problem->op) ? 2 : 1; /* x is also read */
   const double rate = passes * elements * (double)posenc_dtype_bytes(problem->dtype) / seconds;
   c->bytes_per_second = rate;
   c->ns_per_element = 1e9 * seconds / elements;

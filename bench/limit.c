@@ -17,13 +17,13 @@
 #include <omp.h>
 #endif
 
-/* Bytes that are timed at once. A smaller footprint is passed over again until they are done, so that the time of
-   reading the clock is negligible. A larger one is divided into such stretches, each timed in its turn: that takes a
-   fraction of the time and gives the same speed. */
+/* The bytes that are timed at once. Over a smaller footprint, several passes are made, so that the time of reading the
+   clock is negligible. A larger one is divided into stretches that are timed in turn, which takes a fraction of the
+   time and gives the same speed. */
 static const size_t stretch_min = (size_t)1 << 23;
 static const size_t stretch_max = (size_t)1 << 24;
 
-/* A preparation can take ten times as long as the timed pass, so there are fewer of them. */
+/* A preparation can take ten times as long as the timed pass, so there are fewer prepared stretches. */
 enum { STRETCHES = 5, PREPARED_STRETCHES = 2 };
 
 typedef void way(unsigned char *buffer, size_t bytes);
@@ -51,7 +51,7 @@ static void fill_stream(unsigned char *buffer, size_t bytes) {
 }
 #endif
 
-/* Stores of whole vectors through the caches, as kernels write smaller tables. */
+/* Fills by regular stores of whole vectors, as kernels write smaller tables. */
 #define FILL(name, attribute, width)                                                                                   \
   attribute static void name(unsigned char *buffer, size_t bytes) {                                                    \
     typedef unsigned char vector __attribute__((vector_size(width), aligned(1), may_alias));                           \
@@ -68,7 +68,7 @@ FILL(fill_avx2, __attribute__((target("avx2"))), 32)
 FILL(fill_avx512, __attribute__((target("avx512f"))), 64)
 #endif
 
-/* x *= 1 for every x, in blocks of 64 bytes, each asked for when the pass is `ahead` bytes before it. */
+/* Scales by x *= 1, in blocks of 64 bytes, which are prefetched `ahead` bytes before. */
 #define SCALE(name, attribute, width, ahead)                                                                           \
   attribute static void name(unsigned char *buffer, size_t bytes) {                                                    \
     typedef float vector __attribute__((vector_size(width), aligned(4), may_alias));                                   \
@@ -92,7 +92,7 @@ SCALE(scale_avx512, __attribute__((target("avx512f"))), 64, 0)
 SCALE(scale_avx512_ahead, __attribute__((target("avx512f"))), 64, AHEAD)
 #endif
 
-/* The ways to compare, null-terminated. The last leaves the footprint in the caches, for the kernel that is timed
+/* The ways to compare, null-terminated. The last way leaves the footprint in the caches, for the kernel that is timed
    next. */
 typedef way *const *ways;
 
@@ -120,7 +120,7 @@ static ways ways_to_scale(void) {
   return generic;
 }
 
-/* One pass, in parts of whole cache lines. */
+/* Makes one pass, divided among threads at cache lines. */
 static void pass_over(way *work, unsigned char *buffer, size_t bytes, int threads) {
   const size_t line = 64, part = (bytes / (size_t)threads + line - 1) / line * line;
   if (threads == 1) {
@@ -134,12 +134,12 @@ static void pass_over(way *work, unsigned char *buffer, size_t bytes, int thread
   }
 }
 
-/* Bytes that one pass over `bytes` moves. */
+/* Returns the bytes that a pass over `bytes` moves. */
 static double moved(const limit *l, size_t bytes) {
   return (l->scales ? 2.0 : 1.0) * (double)bytes;
 }
 
-/* One whole pass; NaN if it could not be prepared. */
+/* Returns the rate of a whole prepared pass; NaN if the preparation fails. */
 static double prepared_rate(limit *l, way *work, int threads) {
   if (!l->prepare(l)) return NAN;
   const double start = clock_seconds();
@@ -156,15 +156,15 @@ static double steady_rate(limit *l, way *work, int threads) {
   const double start = clock_seconds();
   for (size_t pass = 0; pass < passes; pass++) {
     pass_over(work, place, bytes, threads);
-    __asm__ volatile("" ::"r"(place) : "memory"); /* every pass counts, though the next one overwrites it */
+    __asm__ volatile("" ::"r"(place) : "memory"); /* keeps each pass, though the next overwrites it */
   }
   const double seconds = clock_seconds() - start;
   l->next += bytes;
   return seconds > 0 ? (double)passes * moved(l, bytes) / seconds : 0;
 }
 
-/* The best time if the state is prepared, or the footprint stays in a cache. Of a larger footprint the best would be a
-   stretch that found some of its bytes in a cache by chance, so it is the median. */
+/* Returns the best rate if the state is prepared, or the footprint stays in a cache. For a larger footprint the best
+   would be a stretch with some bytes in a cache by chance, so it returns the median. */
 static double rate_of(limit *l, way *work, int threads) {
   double rates[STRETCHES];
   const int count = l->prepare ? PREPARED_STRETCHES : STRETCHES;
@@ -177,8 +177,9 @@ static double rate_of(limit *l, way *work, int threads) {
   return rates[l->cached || l->prepare ? count - 1 : count / 2];
 }
 
-/* OpenMP's threads are started outside of what is timed, and do not wait for work on a processor that the next kernel's
-   threads need: gcc's spin for some milliseconds, and rotation-threads took 304 instead of 225 µs beside them. */
+/* Starts OpenMP's threads outside of the timed passes. They are ended afterwards so that they do not spin on processors
+   of the next kernel's threads: gcc's spin for some milliseconds, which made rotation-threads take 304 instead of 225
+   µs. */
 static void start_threads(int threads) {
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
@@ -199,6 +200,6 @@ double limit_rate(limit *l, int threads) {
   if (threads > 1) start_threads(threads);
   for (ways all = l->scales ? ways_to_scale() : ways_to_fill(); *all; all++)
     best = fmax(best, rate_of(l, *all, threads));
-  end_threads(); /* a kernel's, too */
+  end_threads(); /* including those of a kernel */
   return best;
 }

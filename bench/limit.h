@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The limit that kernels are timed beside: the speed at which this machine can move the same bytes at all. */
+/* The limit beside which kernels are timed: the speed at which this machine can move the same bytes. */
 #ifndef POSENC_BENCH_LIMIT_H
 #define POSENC_BENCH_LIMIT_H
 
@@ -8,31 +8,31 @@
 
 typedef struct limit limit;
 struct limit {
-  bool scales;           /* numbers in place, as add and rope do; else the memory is filled, as by a table */
+  bool scales;           /* scales numbers in place, as add and rope do; otherwise fills memory */
   unsigned char *buffer; /* 64-byte aligned */
   size_t bytes;          /* the footprint, > 0 */
-  bool cached;           /* it fits the last cache, and the next work on it finds it there */
-  size_t next;           /* where the next stretch of a footprint larger than one stretch begins */
-  /* Null: in the steady state. Else it brings about the state to start from, and may change `buffer`; false when memory
-     runs out. */
+  bool cached;           /* the footprint fits the last cache, and the next work finds it there */
+  size_t next;           /* where the next stretch of a large footprint begins */
+  /* Brings about the state before a pass, and may change `buffer`; returns false if memory runs out. Null for the
+     steady state. */
   bool (*prepare)(limit *l);
-  void *arg; /* of prepare */
+  void *arg; /* for `prepare` */
 };
 
 /*
- * Bytes per second of the fastest way by so many threads, each with a part of the memory, which start and end together
- * as a kernel's do. Without OpenMP there is one.
+ * Returns the bytes per second of the fastest way with `threads` threads, each with a part of the memory, which start
+ * and end together as a kernel's do. Without OpenMP there is one thread.
  *
- * - to fill: memset, or stores of vectors through the caches or past them. The byte is not zero: there are machines
- *   that write zeros twice as fast (doc/performance.md);
- * - to scale: x *= constant, of f32, with the widest vectors of the CPU, with prefetching or without; bytes read and
- *   bytes written. The constant is 1, which the compiler does not know, so no x changes. Memory that holds bf16 is
- *   scaled as if it were f32: the same bytes are moved. Streaming stores are left out: less than half as fast in cache,
- *   and no faster elsewhere.
+ * - to fill: memset, or vector stores, regular or streaming. The byte is not zero, as some machines write zeros twice
+ * as fast (doc/performance.md);
+ * - to scale: x *= constant, of f32, with the widest vectors of the CPU, with or without prefetching; both bytes read
+ * and bytes written count. The constant is 1, which the compiler does not know, so x does not change. Memory with bf16
+ * is scaled as if it were f32, since the same bytes are moved. Streaming stores are left out: they are less than half
+ * as fast in cache, and no faster elsewhere.
  *
  * In the steady state, a footprint that fits the last cache is passed over once before, and the best of some stretches
- * counts; of a larger one, the median of the next stretches. Takes some milliseconds. With `prepare`, the best of
- * two passes over the whole footprint, each prepared; NaN when that fails.
+ * counts; for a larger one, the median of the next stretches. This takes some milliseconds. With `prepare`, the best of
+ * two prepared passes over the whole footprint counts; NaN if the preparation fails.
  */
 double limit_rate(limit *l, int threads);
 

@@ -24,7 +24,7 @@ const char *bench_mode_summary(bench_mode mode) {
   return modes[mode].summary;
 }
 
-/* BENCH_MODES if there is none of that name. */
+/* Returns the mode with that name; BENCH_MODES if there is none. */
 static unsigned find_mode(const char *name, size_t length) {
   unsigned mode = 0;
   while (mode < BENCH_MODES && (strncmp(modes[mode].name, name, length) != 0 || modes[mode].name[length] != '\0'))

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Are there no flags of Google Benchmark that bench sets itself? */
+/* Whether no flag of Google Benchmark is given that bench sets itself. */
 static bool flags_allowed(char *const *flags) {
   static const char *const ours[] = {"--benchmark_out",
                                      "--benchmark_format",
@@ -41,7 +41,7 @@ static json_t *texts_of(char *const *texts) {
   return array;
 }
 
-/* The parameters that all shards of a run share. */
+/* Returns the parameters that all shards of a run share. */
 static json_t *run_json(const bench_request *request) {
   json_t *modes = json_array(), *kernels = json_array(), *shapes = json_array(), *plugins = json_array();
   for (size_t i = 0; i < request->plugin_count; i++)
@@ -68,14 +68,14 @@ static bool add_shard(const session *run, json_t *context) {
                                        run_json(request))) == 0;
 }
 
-/* Adds the share that other processes used since `before`, where it is known. */
+/* Adds the share of the machine that other processes have used since `before`, if it is known. */
 static bool add_others(json_t *context, const others_mark *before) {
   others_mark now;
   const double share = others_read(&now) ? others_share(before, &now) : NAN;
   return isnan(share) || json_object_set_new(context, "others", json_real(share)) == 0;
 }
 
-/* The kernel that the library chooses by itself; null if it has none. */
+/* Returns the name of the kernel that the library chooses; null if there is none. */
 static const char *choice_of(const bench_request *request, const posenc_problem *problem, int threads) {
   posenc_options options = setup_options(request, NULL);
   posenc_plan *plan;
@@ -86,7 +86,7 @@ static const char *choice_of(const bench_request *request, const posenc_problem 
   return name;
 }
 
-/* Adds the library's choice for each shape, with one thread and with as many as are asked for. */
+/* Adds the library's choice for each shape, with one thread and with the requested number. */
 static bool add_choices(json_t *context, const bench_request *request) {
   json_t *choices = json_array();
   for (size_t i = 0; i < request->shape_count; i++) {
@@ -100,7 +100,7 @@ static bool add_choices(json_t *context, const bench_request *request) {
   return json_object_set_new(context, "choices", choices) == 0;
 }
 
-/* Adds our facts to those of Google Benchmark, whose "date" is local time of the same moment. */
+/* Adds the environment's facts to those of Google Benchmark, whose "date" is the local time of the same moment. */
 static bool add_context(json_t *record, const session *run, json_t *environment) {
   const bench_request *request = run->request;
   json_t *context = json_object_get(record, "context");
@@ -119,7 +119,7 @@ static bool add_context(json_t *record, const session *run, json_t *environment)
   return (ok && add_choices(context, request) && add_shard(run, context)) || benchmark_tell_memory();
 }
 
-/* Google Benchmark's record of all benchmarks; null on an error, which the user was told. */
+/* Returns Google Benchmark's record of all benchmarks; null after an error, which has been printed. */
 static json_t *measure(const session *run) {
   char message[512];
   size_t length;
@@ -140,7 +140,7 @@ static int tell_nothing(const char *why) {
   return 1;
 }
 
-/* As bench_run. */
+/* Makes the record, with bench_run's statuses. */
 static int make_record(session *run, json_t *environment, json_t **record) {
   const bool part = shard_is_part(run->request->only);
   if (run->subject_count == 0 && !part) return tell_nothing(run->lost ? "no kernel is left" : "no rows to write");
@@ -181,7 +181,7 @@ typedef struct job {
   json_t *lost; /* {"kernel_failed.NAME": how it ended} */
 } job;
 
-/* Its result is the status of bench_run, and the record or null. */
+/* Runs the benchmarks in the worker. The result is the status of bench_run, and the record or null. */
 static void bench_in_worker(void *argument) {
   const job *of = argument;
   session run = {.request = of->request, .left_out = of->left_out, .lost = json_object_size(of->lost) > 0};
@@ -210,7 +210,7 @@ static void note_lost(const posenc_kernel *kernel, const char *words, void *argu
   json_object_set_new(of->lost, key, json_string(words));
 }
 
-/* As bench_run, but for kernels that were lost. */
+/* Returns bench_run's status, not counting kernels that were left out, and the record. */
 static int status_of(const isolated *end, json_t **record) {
   json_t *result = end->result ? json_loads(end->result, 0, NULL) : NULL;
   int status = 2;
@@ -235,7 +235,7 @@ int bench_run(const bench_request *request, json_t **record) {
   if (!of.left_out || !of.lost) {
     benchmark_tell_memory();
   } else if (flags_allowed(request->extra)) {
-    /* The process sends no message during a repetition. */
+    /* The worker sends no message during a repetition. */
     const isolation how = {request->kernels, request->kernel_count, request->silence + 10.0 * request->min_time, NULL,
                            &of};
     isolated end = isolate_team(bench_in_worker, &of, &how, of.left_out, note_lost);

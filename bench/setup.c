@@ -28,19 +28,19 @@ posenc_options setup_options(const bench_request *request, const posenc_kernel *
   return options;
 }
 
-/* Is any shape to be timed in that mode? */
+/* Whether any shape is to be timed in that mode. */
 static bool has_mode(const session *run, bench_mode mode) {
   unsigned all = 0;
   for (size_t i = 0; i < run->request->shape_count; i++) all |= run->request->modes[i];
   return all & 1u << mode;
 }
 
-/* Sets the subject's bytes, and makes its buffer as large. */
+/* Computes the size of the subject's memory, and enlarges the buffer of its dtype if needed. */
 static posenc_status measure_subject(session *run, subject *s) {
   const posenc_problem *problem = &s->shape->problem;
   const posenc_status status = posenc_table_bytes(problem, &s->bytes);
   if (status != POSENC_OK) return status;
-  if (problem->op == POSENC_ROPE_CACHE) s->bytes *= 2; /* it fitted into 63 bits */
+  if (problem->op == POSENC_ROPE_CACHE) s->bytes *= 2; /* cannot overflow: it was below 2^63 */
   if (op_is_applied(problem->op)) s->batch = run->request->batch;
   if (__builtin_mul_overflow(s->bytes, (size_t)s->batch, &s->bytes) || s->bytes > INT64_MAX) return POSENC_TOO_LARGE;
   buffer *held = &run->buffers[problem->dtype];
@@ -70,7 +70,7 @@ static void tell_unable(const session *run) {
   }
 }
 
-/* Chooses this shard's shapes: a pass over one takes about the time of one timing, and a nanosecond an element more. */
+/* Chooses this shard's shapes. The cost of a shape is about that of one timing, plus a nanosecond per element. */
 static bool choose_shapes(session *run) {
   const bench_request *request = run->request;
   double *sizes = calloc(request->shape_count + 1, sizeof *sizes);
@@ -113,15 +113,15 @@ bool setup_subjects(session *run) {
   return true;
 }
 
-/* Linux grants more memory than there is, and kills a process that touches it. */
+/* Whether the memory exists. Linux grants more memory than there is, and kills a process that uses it. */
 static bool fits_in_memory(size_t bytes, const json_t *environment) {
   const char *memory = json_string_value(json_object_get(environment, "memory"));
-  const unsigned long long there = memory ? strtoull(memory, NULL, 10) : 0; /* "unknown" reads as 0 */
+  const unsigned long long there = memory ? strtoull(memory, NULL, 10) : 0; /* 0 for "unknown" */
   return there == 0 || bytes < there;
 }
 
 bool setup_buffers(session *run, const json_t *environment) {
-  size_t bytes = 0; /* of all at the same time; a fresh table has memory of its own */
+  size_t bytes = 0; /* all memory in use at the same time, with that of a fresh table */
   for (size_t i = 0; i < DTYPES; i++) {
     buffer *held = &run->buffers[i];
     if (!held->largest) continue;
@@ -144,7 +144,8 @@ static double time_limit(timing *t) {
   return seconds;
 }
 
-/* The first benchmark that is left out for a reason is named at once; the others are counted at the end. */
+/* Reports a benchmark that is left out. The first one of each reason is named at once; the others are counted at the
+   end. */
 static void leave_out(session *run, const subject *s, bench_mode mode, const char *name) {
   if (mode == BENCH_PLAN) {
     if (run->whole_plans++ == 0) benchmark_tell("bench: %s is left out: it would fill the whole table each time", name);
@@ -161,7 +162,7 @@ static void tell_others(const session *run) {
                    run->request->longest);
 }
 
-/* One benchmark, unless it would take too long. */
+/* Registers a benchmark, unless it would take too long. */
 static bool register_benchmark(session *run, const subject *s, bench_mode mode) {
   char name[256];
   snprintf(name, sizeof name, "%s/%s/%s", bench_mode_name(mode), s->shape->name, s->kernel->name);

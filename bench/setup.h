@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The set of benchmarks: each kernel on each shape that it can make, unless that takes too long; and their buffers. */
+/* The set of benchmarks, each kernel on each shape that it can make unless that takes too long, and their buffers. */
 #ifndef POSENC_BENCH_SETUP_H
 #define POSENC_BENCH_SETUP_H
 
 #include "bench/benchmark.h"
 
-/* All of them return false on an error, which the user was told. */
+/* All functions that return bool return false after an error, which has been printed. */
 
-/* The options of a plan with this kernel; null lets the library choose. */
+/* Returns the options of a plan with this kernel; null lets the library choose. */
 posenc_options setup_options(const bench_request *request, const posenc_kernel *kernel);
 
 /* Collects the kernels that can make a shape. */
 bool setup_subjects(session *run);
 
-/* The buffers of all benchmarks, each page of them touched, and the memory that evicts them from caches. */
+/* Allocates the buffers of all benchmarks, with each page touched, and the memory that evicts them from caches. */
 bool setup_buffers(session *run, const json_t *environment);
 
 /* Calibrates and registers all benchmarks. */

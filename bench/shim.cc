@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All the C++ there is. No exception leaves this file: its callers are C. */
+/* The only C++ file. No exception leaves it, as its callers are C. */
 #include "bench/shim.h"
 
 #include <benchmark/benchmark.h>
@@ -18,8 +18,9 @@
 
 namespace {
 
-/* BENCHMARK_… variables set the flags, and would spoil the record. Google Benchmark reads them before main, in a
-   constructor, and complains there about wrong values whatever the command is: this runs before all constructors. */
+/* Removes BENCHMARK_… variables, which set flags and would change the record. Google Benchmark reads them in a
+   constructor before main, and complains there about wrong values in every command; this runs before all
+   constructors. */
 void forget_variables(int, char **, char **environment) {
   static const char prefix[] = "BENCHMARK_";
   char **kept = environment;
@@ -29,24 +30,25 @@ void forget_variables(int, char **, char **environment) {
 }
 __attribute__((section(".preinit_array"), used)) void (*preinit)(int, char **, char **) = forget_variables;
 
-/* The number of iterations that a benchmark's time is given for, by its name. */
+/* The number of iterations for which a benchmark's time is given, by its name. */
 std::map<std::string, double> parts_of;
 
 benchmark::State *state_of(shim_state *state) {
   return reinterpret_cast<benchmark::State *>(state);
 }
 
-/* The message's first line. */
+/* Writes the first line of a message. */
 void tell(const std::string &text, char *message, size_t size) {
   std::snprintf(message, size, "%s", text.substr(0, text.find('\n')).c_str());
 }
 
-/* Google Benchmark calls this before it exits with its usage: leave another way. */
+/* Google Benchmark calls this before it would exit with its usage message; an exception prevents that. */
 void refuse_flags() {
   throw std::invalid_argument("a --benchmark_ flag has a wrong value");
 }
 
-/* Google Benchmark explains itself on std::cerr: caught while this lives, for the caller to tell in one line. */
+/* Captures what Google Benchmark prints on std::cerr during this object's lifetime, so that the caller can print it in
+   one line. */
 class CaughtErrors {
 public:
   CaughtErrors() : before_(std::cerr.rdbuf(text_.rdbuf())) {}
@@ -68,8 +70,9 @@ void make_finite(double &value) {
   if (!std::isfinite(value)) value = 0;
 }
 
-/* Google's JSON made fit for comparison and for strict readers: names without the number of iterations, and times
-   without the size of an iteration, which both differ from run to run, and no NaN or Infinity, which are not JSON. */
+/* Google's JSON for comparison and for strict readers. Names do not have the number of iterations, and times do not
+   depend on the size of an iteration, as both differ from run to run. NaN and Infinity, which are not JSON, are left
+   out. */
 class Reporter : public benchmark::JSONReporter {
 public:
   void ReportRuns(const std::vector<Run> &runs) override {

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A pass that takes longer than this is timed a slice at a time. */
+/* A pass that takes longer than slow_pass_seconds is timed a slice at a time. */
 static const double slow_pass_seconds = 0.1;
 static const double slice_seconds = 0.05;
 
@@ -21,7 +21,7 @@ static bool is_applied(const subject *s) {
   return op_is_applied(s->shape->problem.op);
 }
 
-/* Elements at one position of a table, or of one sequence of x. */
+/* Returns the number of elements at one position of a table, or of one sequence of x. */
 static int64_t row_elements(const subject *s) {
   return row_elements_of(&s->shape->problem);
 }
@@ -34,7 +34,7 @@ static int64_t all_rows(const subject *s) {
   return s->shape->problem.rows;
 }
 
-/* Rows of the table, or of both tables of a rope cache, which lie one behind the other, of so many rows each. */
+/* Makes rows of a table, or of both tables of a rope cache, which are adjacent and have `all` rows each. */
 static posenc_status make(const posenc_plan *plan, const subject *s, unsigned char *memory, int64_t all, int64_t place,
                           int64_t row, int64_t rows) {
   const size_t bytes = row_bytes(s);
@@ -43,8 +43,8 @@ static posenc_status make(const posenc_plan *plan, const subject *s, unsigned ch
   return posenc_rope_cache(plan, row, rows, cosines, cosines + (size_t)all * bytes / 2);
 }
 
-/* Rows of the table, or those rows of every sequence of x, in place. x stays finite: a sum grows by at most 1, and a
-   rotation keeps the length of a pair. */
+/* Makes rows of the table, or applies those rows to every sequence of x, in place. x stays finite: a sum grows by at
+   most 1, and a rotation keeps the length of a pair. */
 static posenc_status execute_by(const posenc_plan *plan, const timing *t, int64_t row, int64_t rows) {
   const subject *s = t->subject;
   unsigned char *place = t->memory + (size_t)row * row_bytes(s);
@@ -62,7 +62,7 @@ static posenc_status execute(const timing *t, int64_t row, int64_t rows) {
 /* ---- the modes --------------------------------------------------------------------------------- */
 
 static posenc_status work_hot(timing *t) {
-  if (t->next > all_rows(t->subject) - t->rows) t->next = 0; /* a shorter slice would be different work */
+  if (t->next > all_rows(t->subject) - t->rows) t->next = 0; /* all slices have the same size */
   const posenc_status status = execute(t, t->next, t->rows);
   t->next += t->rows;
   return status;
@@ -78,7 +78,7 @@ static posenc_status work_whole(timing *t) {
   return execute(t, 0, t->rows);
 }
 
-/* Whether an iteration is a slice of a table that takes long. */
+/* Whether an iteration of a slow table is a slice. */
 static bool is_sliced(bench_mode mode) {
   return mode == BENCH_HOT || mode == BENCH_OFFSET;
 }
@@ -88,13 +88,13 @@ static bool mode_allocates(bench_mode mode) {
   return mode == BENCH_FRESH || mode == BENCH_MALLOC;
 }
 
-/* The size that posenc_alloc takes: no other table shares the last huge page. */
+/* Returns the size that posenc_alloc uses, which makes sure that no other table shares the last huge page. */
 static size_t fresh_bytes(size_t bytes) {
   const size_t huge = (size_t)1 << 21;
   return bytes < huge / 2 ? bytes : (bytes + huge - 1) & ~(huge - 1);
 }
 
-/* malloc keeps freed memory up to some size: this gives all free pages back to the system. */
+/* Gives all free pages back to the system, as malloc keeps freed memory up to some size. */
 static void forget_pages(unsigned char *memory, size_t bytes) {
 #ifdef __linux__
   const size_t page = (size_t)sysconf(_SC_PAGESIZE), skipped = -(uintptr_t)memory & (page - 1);
@@ -104,7 +104,8 @@ static void forget_pages(unsigned char *memory, size_t bytes) {
 #endif
 }
 
-/* malloc gives a large table pages of its own; the table begins 16 bytes past the first of them. */
+/* Allocates new memory. malloc gives a large table pages of its own, and the table begins 16 bytes past the first
+   one. */
 static bool prepare_new(limit *l) {
   timing *t = l->arg;
   const bool by_malloc = t->mode == BENCH_MALLOC;
@@ -129,7 +130,7 @@ static posenc_status work_first(timing *t) {
   return status;
 }
 
-/* A row of the table, or x of one position in every sequence: the first in the buffer. */
+/* Makes a row of the table, or applies it to one position of every sequence, at the beginning of the buffer. */
 static posenc_status execute_one(const subject *s, int64_t row) {
   if (!is_applied(s)) return make(s->plan, s, s->buffer, 1, 0, row, 1);
   posenc_slice slice = posenc_rows(0, 1);
@@ -138,8 +139,8 @@ static posenc_status execute_one(const subject *s, int64_t row) {
   return posenc_apply(s->plan, &slice, s->buffer, s->buffer);
 }
 
-/* The next row depends on the value of this one, so that no two are computed at once. No element is this large, but
-   the compiler does not know that. */
+/* Makes a single row. The next row depends on a byte of this one, so that no two are computed at once. No element is so
+   large that the byte is 0x7f, but the compiler does not know that. */
 static posenc_status work_row(timing *t) {
   const subject *s = t->subject;
   const posenc_status status = execute_one(s, s->draws[t->next % DRAWS]);
@@ -155,9 +156,9 @@ static posenc_status work_plan(timing *t) {
 }
 
 static const struct {
-  bool (*prepare)(limit *l); /* or null */
+  bool (*prepare)(limit *l); /* null if there is no preparation */
   posenc_status (*work)(timing *t);
-  bool whole; /* tables */
+  bool whole; /* works on whole tables */
 } modes[BENCH_MODES] = {
     [BENCH_HOT] = {NULL, work_hot, false},           [BENCH_COLD] = {prepare_cold, work_whole, true},
     [BENCH_FRESH] = {prepare_new, work_whole, true}, [BENCH_MALLOC] = {prepare_new, work_whole, true},
@@ -189,14 +190,15 @@ posenc_status timing_work(timing *t) {
   return modes[t->mode].work(t);
 }
 
-/* A number of rows that any kernel makes in a few milliseconds. */
+/* Returns a number of rows that any kernel makes in a few milliseconds. */
 static int64_t few_rows(const subject *s) {
   const int64_t few = 65536 / (row_elements(s) * s->batch);
   return few < 1 ? 1 : few < all_rows(s) ? few : all_rows(s);
 }
 
-/* The limit that was measured before leaves the memory in the caches, where a kernel that stores past them would be
-   slow the first time: the state that it finds afterwards is its own. With many iterations that time is negligible. */
+/* Runs the work once without timing it. The limit measured before leaves the memory in the caches, where a streaming
+   kernel would be slow the first time; afterwards the state is the kernel's own. With many iterations that is
+   negligible. */
 void timing_wake(timing *t) {
   enum { MANY = 16 };
   timing awake = *t;
@@ -214,16 +216,16 @@ void timing_rest(timing *t) {
   t->memory = NULL;
 }
 
-/* ---- how long work takes, roughly -------------------------------------------------------------- */
+/* ---- approximate times of work ----------------------------------------------------------------- */
 
-/* Work that takes this long gives a reliable speed. Threads that wait for a busy core take milliseconds, however few
-   the rows are. */
+/* Returns the shortest time of work that gives a reliable speed. Threads that wait for a busy core take milliseconds,
+   for any number of rows. */
 static double telling_seconds(const subject *s) {
   return s->kernel->threaded ? 0.05 : 0.01;
 }
 
-/* Seconds of one iteration with its preparation: the best of some, as other work on the machine only adds time. A
-   long iteration is timed once. */
+/* Measures the seconds of an iteration with its preparation: the best of some, as other work on the machine only adds
+   time. A long iteration is timed once. */
 static posenc_status time_best(timing *t, double *best) {
   double all = 0;
   *best = INFINITY;
@@ -239,13 +241,13 @@ static posenc_status time_best(timing *t, double *best) {
   return POSENC_OK;
 }
 
-/* The rows that should take `wanted` seconds, but not many more than were timed. */
+/* Returns the number of rows that should take `wanted` seconds, but at most 64 times as many as were timed. */
 static int64_t more_rows(int64_t rows, double seconds, double wanted, int64_t most) {
   const double more = (double)rows * fmin(fmax(1.2 * wanted / seconds, 2), 64);
   return more < (double)most ? (int64_t)more : most;
 }
 
-/* Seconds of a pass over all rows: measured, or extrapolated from enough rows. */
+/* Measures the seconds of a pass over all rows, or extrapolates it from enough rows. */
 static posenc_status predict_pass(subject *s) {
   const int64_t rows = all_rows(s);
   const double telling = telling_seconds(s);
@@ -264,7 +266,8 @@ bool mode_suits(const posenc_problem *problem, bench_mode mode) {
   return !mode_allocates(mode) || !op_is_applied(problem->op);
 }
 
-/* A plan that holds all rows writes them to fresh memory, at a tenth of the speed of touched memory. */
+/* Whether making a plan writes much memory: a plan that holds all rows writes them to fresh memory, at a tenth of the
+   speed of touched memory. */
 static bool fills_much(const subject *s, bench_mode mode) {
   static const size_t much = (size_t)64 << 20;
   return mode == BENCH_PLAN && s->kernel->keeps_rows && s->bytes > much;
@@ -276,7 +279,7 @@ bool timing_takes_long(const subject *s, bench_mode mode, double longest) {
 
 /* ---- setting up -------------------------------------------------------------------------------- */
 
-/* Rows of the table without a pattern (SplitMix64), the same in every run. */
+/* Draws rows without a pattern (SplitMix64), the same in every run. */
 static void draw_rows(subject *s) {
   uint64_t state = 1;
   for (int i = 0; i < DRAWS; i++) {
@@ -289,8 +292,7 @@ static void draw_rows(subject *s) {
 
 posenc_status subject_prepare(subject *s) {
   posenc_status status = posenc_plan_create(&s->plan, &s->shape->problem, &s->options);
-  if (status == POSENC_OK &&
-      !s->kernel->keeps_rows) { /* a kernel that crashes at a plan's end does so before the timings */
+  if (status == POSENC_OK && !s->kernel->keeps_rows) { /* a crash at a plan's end is found before the timings */
     posenc_plan_destroy(s->plan);
     status = posenc_plan_create(&s->plan, &s->shape->problem, &s->options);
   }
@@ -308,7 +310,7 @@ static int64_t rows_of_iteration(const subject *s, bench_mode mode) {
   return all_rows(s) / (int64_t)fmin(ceil(s->pass / slice_seconds), (double)all_rows(s));
 }
 
-/* Seconds of one iteration, about; at least, where that is enough for a repetition. */
+/* Estimates the seconds of an iteration. The preparation is left out if the work alone fills a repetition. */
 static posenc_status predict_iteration(timing *t, double min_time, double *seconds) {
   const subject *s = t->subject;
   *seconds = s->pass * (double)t->rows / (double)all_rows(s);

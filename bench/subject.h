@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The timed work: a kernel on a table, in add or in rope, in every mode. */
+/* The timed work: a kernel that makes a table or does add or rope, in every mode. */
 #ifndef POSENC_BENCH_SUBJECT_H
 #define POSENC_BENCH_SUBJECT_H
 
@@ -15,60 +15,61 @@ typedef struct subject {
   const shape *shape;
   const posenc_kernel *kernel;
   posenc_options options;
-  unsigned modes; /* in which it is timed: set of 1 << mode */
+  unsigned modes; /* modes to time, a set of 1 << mode */
   posenc_plan *plan;
-  int64_t batch;         /* sequences of x; 1 for a table */
-  size_t bytes;          /* of the table, or of all of x */
-  unsigned char *buffer; /* holds it, and BENCH_OFFSET_BYTES more, numbers; other subjects of the dtype use it too */
+  int64_t batch;         /* number of sequences of x; 1 for a table */
+  size_t bytes;          /* size of the table, or of all of x */
+  unsigned char *buffer; /* numbers, BENCH_OFFSET_BYTES more; shared by the subjects of a dtype */
   const evictor *evictor;
-  int64_t draws[DRAWS]; /* rows */
-  double pass;          /* seconds that a pass over all rows takes, about */
+  int64_t draws[DRAWS]; /* random rows */
+  double pass;          /* approximate seconds of a pass over all rows */
 } subject;
 
-/* Bytes past a cache line, as malloc's 16-byte alignment gives them. A buffer has room for so many more. */
+/* The distance from a cache line at malloc's 16-byte alignment. A buffer has room for that many bytes more. */
 enum { BENCH_OFFSET_BYTES = 16 };
 
 /* A subject in one mode: a benchmark. */
 typedef struct timing {
   const subject *subject;
   bench_mode mode;
-  int64_t rows;        /* of one iteration */
-  int64_t iterations;  /* of one repetition */
-  double seconds;      /* that these take, about */
-  limit limit;         /* of the memory that the mode works on; 0 bytes where it works on none */
-  int64_t next;        /* where the next iteration begins: a row in "hot", a draw in "row" */
-  double plan_seconds; /* in "first", what the plans of all iterations took */
-  unsigned char
-      *memory; /* of the table, or x: the subject's buffer or a place in it, or, in "fresh" and "malloc", of the
-                            last iteration alone, or null */
+  int64_t rows;        /* rows of one iteration */
+  int64_t iterations;  /* iterations of one repetition */
+  double seconds;      /* approximate time of these */
+  limit limit;         /* for the memory of the mode; 0 bytes if it has none */
+  int64_t next;        /* start of the next iteration: a row in "hot", a draw in "row" */
+  double plan_seconds; /* in "first", the time of the plans of all iterations */
+  /* The memory of the table or x: the subject's buffer or a place in it; in "fresh" and "malloc", that of the last
+     iteration only, or null. */
+  unsigned char *memory;
 } timing;
 
-/* Makes the plan and the draws, and measures a pass. The members before `plan`, and bytes, buffer and evictor, must
-   be set. */
+/* Makes the plan and the draws, and measures a pass. The members before `plan`, and bytes, buffer and evictor, must be
+   set. */
 posenc_status subject_prepare(subject *s);
 void subject_release(subject *s);
 
-/* Sets up a mode, with iterations that take min_time seconds together, about, the preparation of each included. */
+/* Sets up a mode whose iterations, with their preparations, take about min_time seconds together. */
 posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t last_cache_bytes, double min_time);
 
-/* Whether the mode has a meaning for such work: fresh memory has no x in it. */
+/* Whether the mode has a meaning for the problem: fresh memory has no x in it. */
 bool mode_suits(const posenc_problem *problem, bench_mode mode);
 
-/* Whether the mode times whole tables, or plans that make them, and one takes `longest` seconds or more. */
+/* Whether the mode works on whole tables, or plans that make them, and one takes `longest` seconds or more. */
 bool timing_takes_long(const subject *s, bench_mode mode, double longest);
 
-/* Threads that the kernel may use at once, as far as there are CPUs for them; 1 of a serial kernel. */
+/* Returns the number of threads that the kernel may use at once, at most one per CPU; 1 for a serial kernel. */
 int timing_threads(const timing *t);
 
-/* Before each repetition: wakes threads and warms the constants. After it: frees what an iteration left. */
+/* timing_wake, before each repetition, wakes threads and loads constants into caches; timing_rest frees what an
+   iteration left. */
 void timing_wake(timing *t);
 void timing_rest(timing *t);
 
-/* One iteration calls both; the second is timed. The first does nothing in most modes. */
+/* The two parts of an iteration, of which the second is timed. timing_prepare does nothing in most modes. */
 posenc_status timing_prepare(timing *t);
 posenc_status timing_work(timing *t);
 
-/* Whether the first does something. */
+/* Whether timing_prepare does anything. */
 bool timing_has_preparation(const timing *t);
 
 #endif

@@ -16,8 +16,8 @@ void take_model_length(options *given);
    the first of them. */
 void model_problems(const options *given, const stored *at, suspect_list *expected, suspect_list *mistakes);
 
-/* Whether the pairs, the first column and the direction of a rope that was found ("applied" of posenc identify) are those
-   of --config, as far as it tells them; else writes what differs. */
+/* Whether the pairs, the first column and the direction of a rope that was found ("applied" of posenc identify) are
+   those of --config, as far as it describes them; otherwise writes the differences to `why`. */
 bool model_applies(const options *given, const json_t *applied, char *why, size_t size);
 
 /* The length of the sequence that rows of these positions belong to: to the last of them. */

@@ -33,7 +33,8 @@ static void absorb(uint64_t v[4], uint64_t word) {
   v[0] ^= word;
 }
 
-/* Words are in the machine's byte order, because both ends are on one machine; the reference uses little endian. */
+/* Words are in the machine's byte order, as both ends are on one machine. The reference implementation uses little
+   endian. */
 uint64_t channel_code(const channel_key *key, const void *bytes, size_t count) {
   const unsigned char *at = bytes;
   uint64_t v[4] = {key->words[0] ^ UINT64_C(0x736f6d6570736575), key->words[1] ^ UINT64_C(0x646f72616e646f6d),
@@ -71,7 +72,7 @@ bool channel_send(sender *to, uint16_t kind, const void *text, size_t length) {
   return written == (ssize_t)all;
 }
 
-/* Reads until `wanted` bytes of the message are there; then RECEIVED. */
+/* Reads until `wanted` bytes of the message are there, then returns RECEIVED. */
 static reception fill(receiver *from, size_t wanted) {
   while (from->length < wanted) {
     const ssize_t got = read(from->descriptor, (char *)&from->next + from->length, wanted - from->length);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock of all timings. */
+/* The clock for all timings. */
 #ifndef POSENC_COMMON_CLOCK_H
 #define POSENC_COMMON_CLOCK_H
 
 #include <time.h>
 
-/* Seconds of a monotonic clock. */
+/* Returns the seconds of a monotonic clock. */
 static inline double clock_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

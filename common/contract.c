@@ -44,8 +44,8 @@ json_t *encoding_json(const posenc_encoding *encoding) {
                    encoding->by_kernels ? json_null() : bound_json(&encoding->bound));
 }
 
-/* "2^-46" if that is exact and shorter than decimals; else three digits, and "(0.5 + 2^-17)" if the rest is a power of
-   two. */
+/* Formats "2^-46" if that is exact and shorter than the decimals; otherwise three digits, or "(0.5 + 2^-17)" if the
+   rest is a power of two. */
 static void format_number(double value, char *text, size_t size) {
   int exponent;
   if (frexp(value, &exponent) == 0.5 && (exponent < -3 || exponent > 10))

@@ -10,7 +10,7 @@
 /*
  * {"name", "summary", "algorithm", "provenance", "isa", "basis", "reproducible", "threaded", "keeps_rows",
  *  "bound": {"ulp", "abs", "growth", "max_position", "derived"}, "refusal": null or why it does not run here}
- * isa: allowed tiers; 0: POSENC_ISA, or all. Null when memory runs out.
+ * isa: allowed tiers; 0 for POSENC_ISA, or all. Null if memory runs out.
  */
 json_t *kernel_json(const posenc_kernel *kernel, unsigned isa);
 
@@ -20,20 +20,23 @@ json_t *kernel_json(const posenc_kernel *kernel, unsigned isa);
  */
 json_t *encoding_json(const posenc_encoding *encoding);
 
-/* `text` is the rest of a benchmark's name, "recipe/xlm/min_time:0.01": the length of the kernel's name at its
-   beginning, which ends before the first slash with an option of Google Benchmark's behind it; 0 if there is none. */
+/* Returns the length of the kernel's name at the beginning of `text`, the rest of a benchmark's name such as
+   "recipe/xlm/min_time:0.01". The name ends before the first slash that is followed by an option of Google Benchmark.
+   Returns 0 if there is no name. */
 size_t kernel_name_length(const char *text);
 
-/* The tier that the kernel needs, or "any" if it needs only that of the kernel that it runs. */
+/* Returns the name of the tier that the kernel needs, or "any" if it needs only that of the kernel it runs. */
 const char *kernel_isa(const posenc_kernel *kernel);
 
-/* The reason why the errors of a kernel without `stages` cannot be split into parts. */
+/* The reason why the errors of a kernel without `stages` are not attributed to stages. */
 #define STAGES_UNTOLD "it does not expose its stages"
 
-/* Formats the largest error, "0.5 ulp + 2^-46" or "exact"; at most `size` bytes, terminated. Its length. */
+/* Formats the largest error, as "0.5 ulp + 2^-46" or "exact", in at most `size` bytes with a null byte. Returns the
+   length. */
 size_t format_error(const posenc_bound *bound, char *text, size_t size);
 
-/* Formats the bound: "0.5 ulp + 2^-46, |p| <= 2^53", or "none claimed; twice the measured error is ...", likewise. */
+/* Formats the bound, as "0.5 ulp + 2^-46, |p| <= 2^53" or "none claimed; twice the measured error is ...", in at most
+   `size` bytes with a null byte. */
 void format_bound(const posenc_bound *bound, char *text, size_t size);
 
 #endif

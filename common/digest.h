@@ -10,7 +10,7 @@
 
 #define BYTES_DIGEST_START UINT64_C(14695981039346656037)
 
-/* Continues a digest with these bytes. */
+/* Continues a digest with `count` bytes. */
 static inline uint64_t bytes_digest(uint64_t digest, const void *bytes, size_t count) {
   const unsigned char *each = (const unsigned char *)bytes;
   for (size_t i = 0; i < count; i++) digest = (digest ^ each[i]) * UINT64_C(1099511628211);
@@ -28,7 +28,7 @@ static inline digest_text digest_hex(uint64_t digest) {
   return d;
 }
 
-/* The digest of a file. False with errno set if it cannot be read. */
+/* Computes the digest of a file. Returns false with errno set if the file cannot be read. */
 static inline bool file_digest(const char *path, digest_text *digest) {
   unsigned char bytes[4096];
   FILE *file = fopen(path, "rb");

@@ -29,7 +29,7 @@ static const char unknown[] = "unknown";
 
 /* ---- reading files of the system --------------------------------------------------------------- */
 
-/* The rest of the first line that begins with `key`; null if there is none. */
+/* Returns the rest of the first line that begins with `key`; null if there is none. */
 static const char *file_value(const char *path, const char *key, char text[TEXT]) {
   FILE *file = fopen(path, "re");
   if (!file) return NULL;
@@ -42,7 +42,7 @@ static const char *file_value(const char *path, const char *key, char text[TEXT]
   return value;
 }
 
-/* The part of `text` after the first `open` and before the next `close`, cut out in place. */
+/* Returns the part of `text` after the first `open` and before the next `close`, terminated in place. */
 static const char *between(char *text, char open, char close) {
   char *start = strchr(text, open);
   char *end = start ? strchr(start + 1, close) : NULL;
@@ -75,7 +75,7 @@ static const char *load(char text[TEXT]) {
   return text;
 }
 
-/* Null for 0, which means unknown. */
+/* Formats a number. Returns null for 0, which stands for unknown. */
 static const char *decimal(uint64_t number, char text[TEXT]) {
   snprintf(text, TEXT, "%" PRIu64, number);
   return number > 0 ? text : NULL;
@@ -117,7 +117,7 @@ long environment_cache_bytes(int level) {
   return size > 0 ? size : sysconf_cache_bytes(level);
 }
 
-/* The number of processors that this process may run on. */
+/* Returns the number of processors that this process may use. */
 static uint64_t cores(void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return (uint64_t)CPU_COUNT(&set);
@@ -125,7 +125,7 @@ static uint64_t cores(void) {
   return online > 0 ? (uint64_t)online : 0;
 }
 
-/* Physical memory, or a container's limit if that is smaller. */
+/* Returns the size of the physical memory, or a container's limit if that is smaller. */
 static uint64_t memory(void) {
   static const char *const limits[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -194,7 +194,7 @@ static const char *utc_date(char text[TEXT]) {
   return gmtime_r(&now, &utc) && strftime(text, TEXT, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0 ? text : NULL;
 }
 
-/* An emulator answers /proc/self/exe for the program that it runs, and not /proc/thread-self/exe. */
+/* Finds an emulator. It answers /proc/self/exe with the program it runs, but not /proc/thread-self/exe. */
 const char *environment_emulator(char text[ENVIRONMENT_TEXT]) {
   char said[ENVIRONMENT_TEXT];
   const ssize_t length = readlink("/proc/self/exe", said, sizeof said),
@@ -208,7 +208,7 @@ const char *environment_emulator(char text[ENVIRONMENT_TEXT]) {
 /* ---- the object -------------------------------------------------------------------------------- */
 
 static bool add(json_t *object, const char *key, const char *value) {
-  json_t *string = value && *value ? json_string(value) : NULL; /* null as well if it is not UTF-8 */
+  json_t *string = value && *value ? json_string(value) : NULL; /* also null if it is not UTF-8 */
   return json_object_set_new(object, key, string ? string : json_string(unknown)) == 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Look-ups in records, which come from files: a missing or wrong value has a default. */
+/* Look-ups in records. As these come from files, a missing or wrong value has a default. */
 #ifndef POSENC_COMMON_FIELD_H
 #define POSENC_COMMON_FIELD_H
 
@@ -9,38 +9,38 @@
 #include <math.h>
 #include <string.h>
 
-/* The integer under that key, 0 if there is none. */
+/* Returns the integer under a key; 0 if there is none. */
 static inline json_int_t field_integer(const json_t *object, const char *key) {
   return json_integer_value(json_object_get(object, key));
 }
 
-/* The number under that key, `otherwise` if there is none. */
+/* Returns the number under a key; `otherwise` if there is none. */
 static inline double field_number_or(const json_t *object, const char *key, double otherwise) {
   const json_t *value = json_object_get(object, key);
   return json_is_number(value) ? json_number_value(value) : otherwise;
 }
 
-/* The number under that key, NaN if there is none. */
+/* Returns the number under a key; NaN if there is none. */
 static inline double field_number(const json_t *object, const char *key) {
   return field_number_or(object, key, NAN);
 }
 
-/* The string under that key, "" if there is none. */
+/* Returns the string under a key; "" if there is none. */
 static inline const char *field_string(const json_t *object, const char *key) {
   const char *text = json_string_value(json_object_get(object, key));
   return text ? text : "";
 }
 
-/* A new number, or null for infinities and NaN, which JSON lacks. */
+/* Returns a new number, or null for infinities and NaN, which JSON lacks. */
 static inline json_t *field_real(double x) {
   return isfinite(x) ? json_real(x) : json_null();
 }
 
-/* A path, or a name out of a file, as a new string of at most 199 bytes. JSON is UTF-8, and terminals obey control
-   characters; such bytes, and those in `also`, are replaced by "?". */
+/* Returns a path, or a name from a file, as a new string of at most 199 bytes. Bytes that are not UTF-8, which JSON
+   requires, control characters, which terminals obey, and the characters of `also` are replaced by "?". */
 json_t *field_name(const char *name, const char *also);
 
-/* A number as text, without a point if it is whole; "0" if the value is none. */
+/* Formats a number, without a point if it is an integer; "0" if the value is not a number. */
 static inline number_text field_text(const json_t *value) {
   number_text n;
   if (json_is_real(value)) return number_of_position(json_real_value(value));
@@ -48,13 +48,14 @@ static inline number_text field_text(const json_t *value) {
   return n;
 }
 
-/* Prints a record as commands write it. Errors stay in the stream. */
+/* Prints a record as commands write it. Errors are left in the stream's error indicator. */
 static inline void field_print(const json_t *record, FILE *stream) {
   json_dumpf(record, stream, JSON_INDENT(2));
   fputc('\n', stream);
 }
 
-/* The array or object with a new element; null where either is, for memory ran out. */
+/* Appends an element to an array and returns the array. If either is null, because memory ran out, the other is
+   released and null is returned. */
 static inline json_t *field_append(json_t *array, json_t *element) {
   if (array && json_array_append_new(array, element) == 0) return array;
   if (!array) json_decref(element);
@@ -69,7 +70,7 @@ static inline json_t *field_put(json_t *object, const char *key, json_t *value) 
   return NULL;
 }
 
-/* The object in an array of objects whose `key` is `text`; null if there is none. */
+/* Returns the object of an array whose `key` has the value `text`; null if there is none. */
 static inline json_t *field_find(const json_t *array, const char *key, const char *text) {
   for (size_t i = 0; i < json_array_size(array); i++) {
     json_t *object = json_array_get(array, i);

@@ -11,7 +11,7 @@ const char *const grid_orders[] = {[POSENC_AXES_CHUNKED] = "chunked", [POSENC_AX
 const char *const grid_frequencies[] = {
     [POSENC_AXES_RESTARTED] = "restarted", [POSENC_AXES_CONTINUED] = "continued", [POSENC_AXES_DEALT] = "dealt", NULL};
 
-/* The axes in the order of the grid's dimensions: those with longer strides first. */
+/* Finds the order of the axes as dimensions of the grid: longer strides first. */
 static void order_of(const posenc_axes *axes, int order[POSENC_AXES]) {
   for (int a = 0; a < axes->count; a++) {
     int at = a;
@@ -20,7 +20,7 @@ static void order_of(const posenc_axes *axes, int order[POSENC_AXES]) {
   }
 }
 
-/* Are they FIRST, FIRST + STEP …? */
+/* Whether the positions of an axis are FIRST, FIRST + STEP …; sets both. */
 static bool are_steps(const posenc_axis *axis, double *first, double *step) {
   *first = axis->positions ? axis->positions[0] : 0.0;
   *step = axis->positions && axis->size > 1 ? axis->positions[1] - axis->positions[0] : 1.0;
@@ -29,7 +29,7 @@ static bool are_steps(const posenc_axis *axis, double *first, double *step) {
   return true;
 }
 
-/* Do strides or positions need a list for each axis? */
+/* Whether strides or positions need a list for each axis. */
 bool grid_has_lists(const posenc_axes *axes) {
   double first, step;
   int order[POSENC_AXES];

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Limits of a kernel's turn: bytes that may be printed, and lines that are shown. */
+/* Limits of a kernel's turn: the bytes that it may print, and the lines that are shown. */
 enum { PRINTED_MOST = 1 << 16, LINES_SHOWN = 50 };
 
 typedef struct text {
@@ -52,7 +52,7 @@ typedef struct listening {
   int output;
   size_t blamed;       /* number of the kernel at work when the worker was killed; 0 if it ended by itself */
   size_t whose;        /* number of the kernel whose output was read last */
-  size_t bytes, lines; /* of its output in this turn */
+  size_t bytes, lines; /* of that kernel's output in this turn */
   char line[160];      /* the incomplete line */
   size_t line_length;
 } listening;
@@ -86,8 +86,8 @@ static void show_printed(listening *l, const char *bytes, size_t count) {
   }
 }
 
-/* Reads some of the output; false if there is none. The kernel at work has printed it: isolate_turn() waits until it is
- * read. */
+/* Reads some of the output; returns false if there is none. It was printed by the kernel at work, as isolate_turn()
+   waits until it is read. */
 static bool take_printed(listening *l) {
   const size_t whose = l->board->at_work;
   char bytes[4096];
@@ -103,8 +103,8 @@ static bool take_printed(listening *l) {
   return true;
 }
 
-/* Copies what the worker was doing last, in printable characters, as a kernel may have written to the shared memory.
- * Returns the share that is done. */
+/* Copies what the worker last reported doing, in printable characters, as a kernel may have written to the shared
+   memory. Returns the share of the work that is done. */
 static double read_doing(listening *l) {
   const double share = l->board->share;
   snprintf(l->end->last, sizeof l->end->last, "%.*s", (int)sizeof l->board->doing, l->board->doing);
@@ -144,7 +144,7 @@ static void take_message(listening *l, const message *m) {
   }
 }
 
-/* Receives all messages that are there; returns how many, or -1 after bytes that are no message. */
+/* Receives all complete messages; returns their number, or -1 after bytes that are not a message. */
 static int take_messages(listening *l) {
   int count = 0;
   for (;; count++) {
@@ -155,8 +155,8 @@ static int take_messages(listening *l) {
   }
 }
 
-/* Receives until the watcher sends its verdict or ends. If the worker has to be killed before that, the reason is in
- * `end`. */
+/* Receives until the watcher sends its verdict or ends. If the worker must be killed before that, sets the reason in
+   `end`. */
 static void listen_to(listening *l, pipes *p) {
   struct pollfd from[] = {{p->verdicts[0], POLLIN, 0}, {p->messages[0], POLLIN, 0}, {p->output[0], POLLIN, 0}};
   double until = clock_seconds() + l->how->silence;
@@ -165,7 +165,7 @@ static void listen_to(listening *l, pipes *p) {
     const int ready = poll(from, 3, left > 0.0 ? (int)(left * 1e3) + 1 : 0);
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0 || from[0].revents) return;
-    const size_t at_work = l->board->at_work; /* before anything is read: see isolate_turn() in common/worker.c */
+    const size_t at_work = l->board->at_work; /* must precede reading: see isolate_turn() in common/worker.c */
     if (from[1].revents) {
       const int received = take_messages(l);
       if (received < 0) l->end->how = ENDED_BY_FORGERY;
@@ -182,7 +182,7 @@ static void listen_to(listening *l, pipes *p) {
   }
 }
 
-/* How the worker ended, by its status unless it was killed from here. */
+/* Returns how the worker ended: by its status, unless this process had it killed. */
 static ending ending_of(const listening *l, const verdict *found) {
   const int status = found->status;
   if (l->end->how != ENDED_WELL) return l->end->how;
@@ -198,7 +198,7 @@ static int number_of(int status) {
   return WIFSTOPPED(status) ? WSTOPSIG(status) : WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Waits for the watcher, which ends by itself, and completes `end`. */
+/* Waits for the watcher to end, and completes `end`. */
 static void conclude(listening *l, pipes *p, pid_t watching) {
   verdict found;
   const bool has_verdict = read(p->verdicts[0], &found, sizeof found) == (ssize_t)sizeof found;
@@ -234,7 +234,7 @@ static bool open_pipes(pipes *p) {
   return false;
 }
 
-/* In the caller, after the fork: closes the ends of the other processes. */
+/* Closes the ends of the pipes that belong to the other processes, in the caller after the fork. */
 static void close_ends(pipes *p) {
   close(p->messages[1]);
   close(p->output[1]);
@@ -255,7 +255,7 @@ isolated isolate(void (*work)(void *), void *argument, const isolation *how) {
   channel_key key;
   if (!channel_key_make(&key) || !open_pipes(&p)) return end;
   shared *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  fflush(NULL); /* buffered output must not be written twice */
+  fflush(NULL); /* otherwise buffered output would be written twice */
   pid_t watching = -1;
   if (board != MAP_FAILED) {
     board->at_work = how->kernel_count == 1;

@@ -22,19 +22,19 @@
 
 enum { MOST_LANES = 64 };
 
-/* Shared memory of all lanes: the next piece, and the progress of each. */
+/* The memory that all lanes share: the next piece, and the progress of each lane. */
 typedef struct shared {
   atomic_size_t next;
   _Atomic double done[MOST_LANES];
 } shared;
 
-/* Precedes a text on a pipe. */
+/* The header before each text on a pipe. */
 typedef struct header {
   size_t number, length;
 } header;
 
 static shared *board;
-static int mine; /* number of the lane */
+static int mine; /* the number of this lane */
 
 int lanes_count(size_t pieces) {
   const size_t most = (size_t)(threads_most() < MOST_LANES ? threads_most() : MOST_LANES);
@@ -80,15 +80,15 @@ static _Noreturn void run_lane(const lanes *l, int number, int pipe_end) {
   _exit(EXIT_SUCCESS);
 }
 
-/* A lane, in the caller. */
+/* A lane, as the caller sees it. */
 typedef struct lane {
   pid_t process;
-  int pipe_end; /* -1: closed */
+  int pipe_end; /* -1 if closed */
   char *text;
   size_t length, room;
 } lane;
 
-/* Reads from the pipe, and passes on complete texts; false at its end. */
+/* Reads from the pipe and passes on complete texts; returns false at its end. */
 static bool read_lane(lane *from, const lanes *l, size_t *taken) {
   enum { AT_A_TIME = 1 << 16 };
   if (from->room - from->length < AT_A_TIME) {
@@ -154,7 +154,7 @@ bool lanes_run(const lanes *l) {
     board = NULL;
     return false;
   }
-  fflush(NULL); /* buffered output would be written by each lane, too */
+  fflush(NULL); /* otherwise each lane would write buffered output again */
   while (count < wanted && start(&all[count], count, l)) count++;
   if (count < wanted) close(all[count].pipe_end);
   const size_t taken = listen_to(all, count, l);

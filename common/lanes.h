@@ -7,26 +7,27 @@
 #include <stddef.h>
 
 typedef struct lanes {
-  const size_t *order; /* numbers of the pieces, in the order in which they are started */
+  const size_t *order; /* the pieces' numbers, in the order in which they are started */
   size_t count;
-  /* In a lane: does the piece and returns its result, any text; null if memory runs out. */
+  /* Does a piece, in a lane, and returns its result, any text; null if memory runs out. */
   char *(*work)(size_t number, void *argument);
-  /* In the caller: receives the result, which is valid until it returns. */
+  /* Receives a result, in the caller. The text is valid until this returns. */
   void (*take)(size_t number, const char *text, void *argument);
-  /* In the caller, several times a second: the sum of what lanes_progress got last in each lane. */
+  /* Called in the caller several times a second with the sum of each lane's last lanes_progress. */
   void (*progress)(double at_work, void *argument);
   void *argument;
 } lanes;
 
-/* The number of lanes, and of OpenMP threads in each: together as many as OpenMP counts CPUs. */
+/* The number of lanes, and of OpenMP threads in each lane. Their product is at most the number of CPUs that OpenMP
+   counts. */
 int lanes_count(size_t pieces);
 int lanes_threads(size_t pieces);
 
-/* Does all pieces. False if a lane could not be made, ran out of memory, or was killed. No thread may be running in the
-   caller (fork). */
+/* Does all pieces. Returns false if a lane could not be created, ran out of memory, or was killed. No thread may be
+   running in the caller (fork). */
 bool lanes_run(const lanes *l);
 
-/* In a lane: sets how much of the piece is done, in any unit. */
+/* Sets how much of the piece is done, in any unit, in a lane. */
 void lanes_progress(double done);
 
 #endif

@@ -17,17 +17,18 @@ static inline number_text number_with(double value, int precision) {
   return n;
 }
 
-/* With the fewest digits, six or more, that read back as the same number. */
+/* Formats with the fewest digits, six or more, that read back as the same number. */
 static inline number_text number_of(double value) {
   return number_with(value, 6);
 }
 
-/* The same of a position, which is usually whole. */
+/* Formats a position, usually an integer, with the fewest digits, fifteen or more, that read back as the same
+   number. */
 static inline number_text number_of_position(double value) {
   return number_with(value, 15);
 }
 
-/* An approximate duration: "45 s", "12 min". */
+/* Formats an approximate duration: "45 s", "12 min". */
 static inline number_text number_of_duration(double seconds) {
   number_text n;
   snprintf(n.text, sizeof n.text, seconds < 120 ? "%.0f s" : "%.0f min", seconds < 120 ? seconds : seconds / 60);
@@ -39,12 +40,12 @@ static inline int number_order(const void *one, const void *other) {
   return (a > b) - (a < b);
 }
 
-/* Sorts in ascending order; NaN may end up anywhere. */
+/* Sorts in ascending order; the place of NaN is undefined. */
 static inline void numbers_sort(double *x, size_t count) {
   if (count) qsort(x, count, sizeof *x, number_order);
 }
 
-/* The median of one or more sorted numbers; halves are added, so that it cannot overflow. */
+/* Returns the median of at least one sorted number. Halves are added, so that the sum cannot overflow. */
 static inline double numbers_median(const double *sorted, size_t count) {
   return sorted[(count - 1) / 2] / 2 + sorted[count / 2] / 2;
 }

@@ -11,7 +11,7 @@ static double seconds_of(struct timeval time) {
   return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
 }
 
-/* Time of guests is counted in the first two already (proc_stat(5)). */
+/* The time of guests is already included in the first two numbers (proc_stat(5)). */
 bool others_parse(others_mark *mark, const char *line, double own) {
   double user, nice, system, idle, waiting, interrupts, soft, stolen;
   if (sscanf(line, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system, &idle, &waiting, &interrupts, &soft,

@@ -15,8 +15,8 @@
 
 struct output {
   FILE *stream;
-  char *target;    /* null: written in place, there is nothing to rename */
-  char *temporary; /* null likewise */
+  char *target;    /* null if written in place */
+  char *temporary; /* null if written in place */
 };
 
 /* ---- removal at an early end -------------------------------------------------------------------- */
@@ -28,31 +28,31 @@ static const char *volatile made_folder;
 static const int interrupts[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM};
 enum { INTERRUPTS = sizeof interrupts / sizeof *interrupts };
 
-/* rmdir fails if something is in the folder, as intended. */
+/* Removes pending files and the folder. rmdir fails, as intended, if something is in the folder. */
 static void remove_unfinished(void) {
   for (int i = 0; i < PENDING_MAX; i++)
     if (pending[i]) unlink(pending[i]);
   if (made_folder) rmdir(made_folder);
 }
 
-/* The process that registered the handlers; a child has a copy of the list, and removes nothing. */
+/* The process that registered the handlers. A child has a copy of the list, but removes nothing. */
 static pid_t owner;
 
-/* Runs at any exit, also one by a library. */
+/* Runs at every exit, including one by a library. */
 void output_end(void) {
   if (getpid() == owner) remove_unfinished();
 }
 
-/* Only async-signal-safe calls. The signal is blocked in here, so the raised one ends the process on return. The
-   default action is put back here and not by SA_RESETHAND: with that, a second signal (timeout(1) sends two) can end
-   the process between the reset and the first instruction of the handler. */
+/* Handles a signal that ends the process; uses async-signal-safe calls only. The signal is blocked here, so the raised
+   one ends the process on return. The default action is restored here and not by SA_RESETHAND: with that, a second
+   signal (timeout(1) sends two) could end the process between the reset and the first instruction of the handler. */
 static void remove_pending(int number) {
   remove_unfinished();
   signal(number, SIG_DFL);
   raise(number);
 }
 
-/* Installs the handlers once; false if memory runs out. */
+/* Installs the handlers once; returns false if memory runs out. */
 static bool handle_ends(void) {
   if (owner) return true;
   if (atexit(output_end) != 0) return false;
@@ -63,7 +63,7 @@ static bool handle_ends(void) {
     struct sigaction old;
     if (sigaction(interrupts[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(interrupts[i], &action, NULL);
   }
-  /* A file size limit is then an error of write(2), as a full disk is. */
+  /* Exceeding a file size limit then makes write(2) fail, like a full disk. */
   signal(SIGXFSZ, SIG_IGN);
   return true;
 }
@@ -94,7 +94,7 @@ static bool pending_replace(char *old, char *new) {
 
 /* ---- the temporary file ------------------------------------------------------------------------ */
 
-/* Puts six random characters at `place`. */
+/* Writes six random characters at `place`. */
 static bool randomize(char *place) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
   unsigned char noise[6];
@@ -103,7 +103,7 @@ static bool randomize(char *place) {
   return true;
 }
 
-/* Creates ".NAME.XXXXXX" beside the target with the mode that open(2) would give the target: mkstemp(3) would make it
+/* Creates ".NAME.XXXXXX" beside the target, with the mode that open(2) would give the target; mkstemp(3) would make it
    private. Returns its descriptor, or -1. */
 static int create_beside(const char *target, char **path) {
   const char *slash = strrchr(target, '/');
@@ -126,7 +126,7 @@ static int create_beside(const char *target, char **path) {
   return file;
 }
 
-/* Opens a new temporary file that interrupts remove. */
+/* Opens a new temporary file, which is removed on interrupts. */
 static bool open_temporary(output *out, const struct stat *existing) {
   sigset_t before;
   block_interrupts(&before);
@@ -156,8 +156,8 @@ static void output_free(output *out) {
   errno = error;
 }
 
-/* The path that `path` leads to through links, as a new string: rename(2) would replace the link. Unlike realpath(3)
-   this needs nothing at the end. */
+/* Returns the path that `path` leads to through links, as a new string, because rename(2) would replace the link.
+   Unlike realpath(3), this does not need a file at the end. */
 static char *follow_links(const char *path) {
   enum { HOPS_MAX = 40 };
   char *target = strdup(path);
@@ -187,7 +187,7 @@ static bool open_target(output *out, const char *path) {
     out->stream = fopen(path, "we");
     return out->stream;
   }
-  /* rename(2) needs permission only for the folder, but a file that is not writable must not be replaced. */
+  /* rename(2) needs permission for the folder only, but a file that is not writable must not be replaced. */
   if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0) return false;
   out->target = follow_links(path);
   return out->target && open_temporary(out, exists ? &status : NULL);
@@ -211,8 +211,8 @@ FILE *output_stream(output *out) {
   return out->stream;
 }
 
-/* Everything written has reached the system. False with errno set: that of an earlier write that failed is still there
-   if the caller went straight to the commit. */
+/* Flushes the stream; returns false with errno set on failure. errno is that of an earlier failed write if the caller
+   has made no other call before the commit. */
 static bool finish_stream(FILE *stream) {
   const bool ok = fflush(stream) == 0 && !ferror(stream);
   const int error = errno ? errno : EIO;
@@ -225,8 +225,8 @@ static bool finish_stream(FILE *stream) {
   return ok && closed;
 }
 
-/* Renames the temporary file into place if `ok`, else removes it. False, with errno kept or set, if it is not in
-   place. */
+/* Renames the temporary file into place if `ok`, otherwise removes it. Returns false, with errno kept or set, if the
+   file is not in place. */
 static bool end_temporary(output *out, bool ok) {
   sigset_t before;
   if (!out->temporary) return ok;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that appear whole or not at all: written beside their place, then renamed. A process that ends before that, by
-   exit or an interrupt, removes what is pending. */
+/* Output files that appear completely or not at all: written beside their place, then renamed. If the process ends
+   early, by exit or an interrupt, it removes unfinished files. Not thread-safe. */
 #ifndef POSENC_COMMON_OUTPUT_H
 #define POSENC_COMMON_OUTPUT_H
 
@@ -9,33 +9,35 @@
 
 typedef struct output output;
 
-/* "-" is standard output. Null on failure, with errno set. A path that is no regular file (/dev/full, a pipe), or
-   one without a name (of memfd_create), is written in place, and links are followed, even one whose end is not there yet. */
+/* Opens a file for output; "-" is standard output. Returns null with errno set on failure. A path that is not a regular
+   file (/dev/full, a pipe), or that has no name (memfd_create), is written in place. Links are followed, even to a file
+   that does not exist yet. */
 output *output_open(const char *path);
 
-/* Whether writing to `path` would replace that file. */
+/* Whether writing to `path` would replace the file `file`. */
 bool output_is(const char *path, const char *file);
 
 FILE *output_stream(output *out);
 
-/* Flushes, checks for errors of any earlier write, and renames into place. False with errno set on failure;
-   nothing is left behind then. Frees `out` either way. */
+/* Flushes, checks for errors of any earlier write, and renames into place. Returns false with errno set on failure, and
+   then leaves nothing behind. Frees `out` in either case. */
 bool output_commit(output *out);
 
-/* Removes what was written and frees `out`, which may be null. */
+/* Removes what was written, and frees `out`, which may be null. */
 void output_abandon(output *out);
 
-/* Makes the folder unless it is there; a process that ends removes again what it made if nothing is in it. One folder
-   per process; `path` must stay. False with errno set on failure. */
+/* Creates a folder unless it exists. If it is still empty when the process ends, it is removed again. One folder per
+   process; `path` must stay valid. Returns false with errno set on failure. */
 bool output_make_folder(const char *path);
 
-/* Removes unfinished files, for a process that ends by _exit. */
+/* Removes unfinished files. For a process that ends by _exit. */
 void output_end(void);
 
-/* A file to write and read that has no name, in the folder $TMPDIR, or /tmp. Null with errno set on failure. */
+/* Creates a file for writing and reading without a name, in the folder $TMPDIR, or /tmp. Returns null with errno set on
+   failure. */
 FILE *output_temporary(void);
 
-/* Writes one whole file from memory; false with errno set. */
+/* Writes a whole file from memory. Returns false with errno set on failure. */
 bool output_write_file(const char *path, const char *text, size_t length);
 
 #endif

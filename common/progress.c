@@ -30,7 +30,7 @@ static int columns(void) {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* When this stage began: the time left is estimated from its own pace. */
+/* Returns when the current stage began. The time left is estimated from the stage's own pace. */
 static double stage_start(const char *stage, double done, double now) {
   static char current[32];
   static double start, done_before;
@@ -42,7 +42,7 @@ static double stage_start(const char *stage, double done, double now) {
   return start;
 }
 
-/* Decimal prefix of a number, none below 1000. */
+/* The decimal prefix of a number; below 1000 there is none. */
 typedef struct scale {
   double unit;
   const char *prefix;
@@ -55,7 +55,7 @@ static scale scale_of(double number) {
   return (scale){1.0, ""};
 }
 
-/* ", 231 M/s, 0:12 left", or nothing in the first second. */
+/* Formats ", 231 M/s, 0:12 left"; nothing in the first second. */
 static void format_pace(char *text, size_t size, double done, double total, double elapsed) {
   *text = '\0';
   if (done <= 0.0 || elapsed <= 1.0) return;
@@ -66,7 +66,7 @@ static void format_pace(char *text, size_t size, double done, double total, doub
            rest % 60);
 }
 
-/* A bar and a space of at most `width` columns; nothing if that is too narrow. */
+/* Draws a bar and a space of at most `width` columns; nothing if that is too narrow. */
 static void draw_bar(char *bar, int width, double share) {
   enum { LEAST = 8, MOST = 43 };
   const int inside = (width < MOST ? width : MOST) - 3, full = (int)(fmin(fmax(share, 0.0), 1.0) * inside);
@@ -95,10 +95,10 @@ void progress_in_lines(void) {
   in_lines = !terminal();
 }
 
-/* "posenc: report: verify transformer-base, 42 %" */
+/* Prints a line such as "posenc: report: verify transformer-base, 42 %", at most every two seconds. */
 static void print_line(const char *stage, const char *what, double share, double now) {
   static double last = -1.0;
-  if (last < 0.0) last = now; /* short work says nothing */
+  if (last < 0.0) last = now; /* short work prints nothing */
   if (now - last < 2.0) return;
   last = now;
   fprintf(stderr, "%s%s%s, %.0f %%\n", stage, *what ? ": " : "", what, 100 * share);

@@ -20,7 +20,7 @@ const scaling_key scaling_keys[SCALING_KEYS] = {
 };
 
 #define BIT(key) (1u << (key))
-/* The defaults of posenc_table, which cannot be called in an initializer. */
+/* The defaults of posenc_table, which is a function and cannot be called in an initializer. */
 #define UNSCALED .factor = 1.0, .low = 1.0, .high = 32.0, .truncate = true
 
 const scaling_form scaling_forms[SCALINGS] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* RoPE frequency scalings by name, key and value: "yarn,factor=16,original=4096". One table for those who read, write
-   and list them. */
+/* RoPE frequency scalings as names, keys and values: "yarn,factor=16,original=4096". One table for reading, writing and
+   listing them. */
 #ifndef POSENC_COMMON_SCALING_H
 #define POSENC_COMMON_SCALING_H
 
@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Type of a key's value and of the member of posenc_scaling that holds it: double, int64_t, bool, or an array of dim/2
+/* The type of a key's value and of its member of posenc_scaling: double, int64_t, bool, or an array of dim/2
    doubles. */
 typedef enum scaling_type { SCALING_REAL, SCALING_WHOLE, SCALING_FLAG, SCALING_LIST } scaling_type;
 
@@ -24,20 +24,20 @@ extern const scaling_key scaling_keys[SCALING_KEYS];
 
 typedef struct scaling_form {
   const char *name, *summary;
-  unsigned keys, needed;   /* sets of 1 << number in scaling_keys; what is not needed has a default */
-  posenc_scaling defaults; /* with its kind */
+  unsigned keys, needed;   /* sets of 1 << index in scaling_keys; others have defaults */
+  posenc_scaling defaults; /* including the kind */
 } scaling_form;
 
-/* Indexed by kind. */
+/* The scalings, indexed by kind. */
 extern const scaling_form scaling_forms[SCALINGS];
 
 /* Prints a key's default: "=1", or a note such as "=by the formula". */
 void scaling_default(const scaling_form *form, int key, FILE *stream);
 
-/* Prints the value of --scaling, without keys that have their defaults. dim: of the problem. */
+/* Prints the value of --scaling, without keys that have their defaults. dim: the problem's. */
 void scaling_write(const posenc_scaling *scaling, int64_t dim, FILE *stream);
 
-/* {"kind": name, key: value, ...} with the keys of the kind; null if nothing is scaled. */
+/* Returns {"kind": name, key: value, ...} with the keys of the kind; null if there is no scaling. */
 json_t *scaling_json(const posenc_scaling *scaling, int64_t dim);
 
 #endif

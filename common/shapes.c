@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Defaults of the rows below: posenc_table cannot be called in an initializer. */
+/* Defaults for the rows below, as the function posenc_table cannot be called in an initializer. */
 #define PLAIN(length, width, radix, row)                                                                               \
   .size = sizeof(posenc_problem), .rows = (length), .dim = (width), .base = (radix), .padding = (row), .scale = 1.0,   \
   .scaling = {.factor = 1.0, .low = 1.0, .high = 32.0, .truncate = true}
@@ -24,7 +24,7 @@
   PLAIN(length, 128, radix, POSENC_NO_PADDING), .op = POSENC_ROPE_CACHE, .heads = 1, .layout = POSENC_DUPLICATED
 
 const shape *shapes_published(size_t *count) {
-  /* Five are not published: two at far positions, three of other dtypes. */
+  /* Five shapes are not published: two at far positions, three of other dtypes. */
   static const shape shapes[] = {
       {"ddpm-timesteps", {TABLE(1000, 128), .shift = 1.0, .layout = POSENC_SPLIT}},
       {"transformer-base+2^32", {TABLE(256, 512), .first = INT64_C(1) << 32}},
@@ -60,20 +60,21 @@ const shape *shapes_applied(size_t *count) {
   return shapes;
 }
 
-/* by: the problem's scale. */
+/* A problem with scale `by` and a scaling. */
 #define SCALED(length, width, radix, by, ...)                                                                          \
   .size = sizeof(posenc_problem), .rows = (length), .dim = (width), .base = (radix), .padding = POSENC_NO_PADDING,     \
   .heads = 1, .scale = (by), .scaling = {__VA_ARGS__}
 #define YARN .kind = POSENC_SCALING_YARN, .factor = 16.0, .original = 4096, .low = 1.0, .high = 32.0, .truncate = true
 
-/* Like results of LongRoPE's search: about 1 for the shortest waves, growing to the model's stretch for the longest. */
+/* Factors like results of LongRoPE's search: about 1 for the shortest periods, growing to the model's stretch for the
+   longest. */
 static const double longrope_factors[] = {1.0,  1.02, 1.05, 1.08, 1.11, 1.15, 1.19, 1.24, 1.3,  1.37, 1.45, 1.54,
                                           1.65, 1.78, 1.93, 2.11, 2.32, 2.57, 2.87, 3.23, 3.66, 4.18, 4.8,  5.55,
                                           6.45, 7.55, 8.9,  10.5, 12.4, 14.6, 17.2, 20.2, 23.6, 27.4, 31.5, 35.8,
                                           40.2, 44.5, 48.5, 52.0, 55.0, 57.5, 59.5, 61.0, 62.2, 63.1, 63.7, 64.0};
 
 const shape *shapes_scaled(size_t *count) {
-  /* Scalings of models, at some of their positions; dynamic for a sequence of twice the trained length. */
+  /* Scalings of models, at some of their positions; dynamic with twice the trained length. */
   static const shape shapes[] = {
       {"interpolated", {SCALED(4096, 128, 1e4, 0.5, .factor = 1.0), .layout = POSENC_SPLIT_CS}},
       {"linear-scaling",
@@ -132,7 +133,7 @@ static uint64_t digest_of(const double *values, int64_t count) {
   return bytes_digest(BYTES_DIGEST_START, values, (size_t)count * sizeof *values);
 }
 
-/* The value of --grid without signs: "-h14-w14-columnswh"; and of lists, of which it has no positions, a digest. */
+/* Writes the value of --grid without signs: "-h14-w14-columnswh". A digest stands for the positions of lists. */
 static void write_grid_name(const posenc_problem *problem, FILE *out) {
   char *text = grid_text(problem->axes, problem->dim);
   uint64_t digest = 0;
@@ -160,7 +161,7 @@ static void write_name(const posenc_problem *problem, const char *list, FILE *ou
   if (is_scaled(problem)) {
     const double *factors = problem->scaling.factors;
     fputc('-', out);
-    scaling_write(&problem->scaling, 0, out); /* without the factors, which come last */
+    scaling_write(&problem->scaling, 0, out); /* without the factors */
     if (factors) fprintf(out, "%08" PRIx32, (uint32_t)digest_of(factors, problem->dim / 2));
   }
   if (problem->shift != paper.shift) fprintf(out, "-shift%s", number_of(problem->shift).text);
@@ -210,7 +211,7 @@ static void write_options(const posenc_problem *problem, const char *list, FILE 
   if (problem->inverse) fputs(" --inverse", out);
 }
 
-/* A new string; null when memory runs out. */
+/* Returns what `write` writes as a new string; null if memory runs out. */
 static char *text_of(const posenc_problem *problem, const char *list,
                      void (*write)(const posenc_problem *problem, const char *list, FILE *out)) {
   char *text = NULL;
@@ -310,7 +311,7 @@ const char *const odd_names[] = {
     NULL,
 };
 
-/* Index of the name, or -1. */
+/* Returns the index of the name, or -1. */
 static int find_name(const char *const *names, const char *name) {
   for (int i = 0; names[i]; i++)
     if (strcmp(names[i], name) == 0) return i;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A number from 1 to SHARDS_MOST, and what follows it; 0 if there is none. */
+/* Parses a number from 1 to SHARDS_MOST, and sets *rest to what follows it; returns 0 if there is none. */
 static int number_of(const char *text, char **rest) {
   if (*text < '0' || *text > '9') return 0;
   errno = 0;

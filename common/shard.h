@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Partition of a run into shards, which may run on different machines. */
+/* The partition of a run into shards, which may run on different machines. */
 #ifndef POSENC_COMMON_SHARD_H
 #define POSENC_COMMON_SHARD_H
 
@@ -7,25 +7,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* {2, 3}: the second of three; {0, 0}: the whole run. */
+/* {2, 3} is the second of three shards; {0, 0} is the whole run. */
 typedef struct shard {
   int number, of;
 } shard;
 
 #define SHARDS_MOST 10000
 
-/* Parses "2/3". False if the text is invalid, or there are more than SHARDS_MOST. */
+/* Parses "2/3". Returns false if the text is invalid, or there are more than SHARDS_MOST shards. */
 bool shard_parse(const char *text, shard *part);
 
 static inline bool shard_is_part(shard part) {
   return part.of > 0;
 }
 
-/* Which of `count` works of these sizes are the shard's: a new array, or null if memory runs out. The largest first,
-   each goes to the shard with the least so far, so that all machines partition alike. */
+/* Returns which of `count` works are the shard's, as a new array; null if memory runs out. The works are assigned from
+   the largest on, each to the shard with the smallest sum so far, so that all machines make the same partition. */
 bool *shard_partition(shard part, const double *sizes, size_t count);
 
-/* A new array of the indices that are set in `mine`. */
+/* Returns a new array of the indices that are set in `mine`. */
 json_t *shard_numbers(const bool *mine, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Problems that may be meant or made instead of another one, each with its words. */
+/* Suspects: problems that may have been computed instead of another one, each with the words for the mistake. */
 #ifndef POSENC_COMMON_SUSPECT_H
 #define POSENC_COMMON_SUSPECT_H
 
@@ -7,7 +7,7 @@
 
 typedef struct suspect {
   posenc_problem problem;
-  char text[160]; /* what was done: "the scaling is left out" */
+  char text[160]; /* the mistake: "the scaling is left out" */
 } suspect;
 
 enum { SUSPECTS_MAX = 64 };
@@ -16,7 +16,7 @@ typedef struct suspect_list {
   size_t count;
 } suspect_list;
 
-/* Adds one, unless the list is full. */
+/* Adds a suspect, unless the list is full. */
 __attribute__((format(printf, 3, 4))) void suspects_add(suspect_list *list, const posenc_problem *problem,
                                                         const char *format, ...);
 

@@ -16,7 +16,8 @@ static long own_number(void) {
   return syscall(SYS_gettid);
 }
 
-/* A thread that was joined counts against the limits for some microseconds more. */
+/* Whether the system still counts a thread. After it was joined, it counts against the limits for some more
+   microseconds. */
 static bool is_counted(long number) {
   return syscall(SYS_tgkill, (long)getpid(), number, 0L) == 0;
 }
@@ -30,7 +31,7 @@ static bool is_counted(long number) {
 }
 #endif
 
-/* Some system that never forgets a thread must not make us wait. */
+/* Limits the waiting, in case a system never forgets a thread. */
 enum { YIELDS_MOST = 10000 };
 
 typedef struct started {

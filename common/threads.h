@@ -7,7 +7,7 @@
 #include <omp.h>
 #endif
 
-/* How many threads OpenMP's next team has, at most; and the number of this one in its team, from 0 on. */
+/* The largest number of threads of OpenMP's next team; and this thread's number in its team, from 0 on. */
 static inline int threads_most(void) {
 #ifdef _OPENMP
   return omp_get_max_threads();
@@ -24,12 +24,13 @@ static inline int threads_this(void) {
 #endif
 }
 
-/* How many threads, the caller included, this process can have at once: at least 1 and at most `wanted`. It is found by
-   starting the others, which then end. Other processes may take threads between this call and the start of a team. */
+/* Returns how many threads, including the caller, this process can have at once: at least 1 and at most `wanted`. It
+   starts the other threads, which then end. Other processes may take threads between this call and the start of a
+   team. */
 int threads_available(int wanted);
 
-/* Limits OpenMP's teams to the threads that this process can start: OpenMP's library ends a process that cannot have
-   all it wants. */
+/* Limits OpenMP's teams to the threads that this process can start. Otherwise OpenMP's library ends the process if it
+   cannot have all it wants. */
 static inline void threads_limit(void) {
 #ifdef _OPENMP
   omp_set_num_threads(threads_available(omp_get_max_threads()));

@@ -32,9 +32,9 @@ size_t number_of_kernel(const isolation *how, const posenc_kernel *kernel) {
 
 /* ---- in the worker ------------------------------------------------------------------------------- */
 
-static pid_t worker; /* 0 elsewhere */
+static pid_t worker; /* 0 in other processes */
 static sender to_caller;
-static int printed = -1; /* the pipe that stdout and stderr are */
+static int printed = -1; /* the pipe of stdout and stderr */
 static struct stat message_pipe, printed_pipe;
 static const isolation *terms;
 static shared *board;
@@ -43,7 +43,7 @@ bool isolate_inside(void) {
   return worker != 0;
 }
 
-/* Ends a process that a kernel has forked and that returned to our code. */
+/* Whether this is the worker. Ends a process that a kernel has forked and that returned to posenc's code. */
 static bool is_worker(void) {
   if (worker && getpid() != worker) _exit(EXIT_MUTE);
   return worker != 0;
@@ -54,7 +54,8 @@ static void say(uint16_t kind, const void *text, size_t length) {
   if (!channel_send(&to_caller, kind, text, length)) _exit(EXIT_MUTE);
 }
 
-/* Gives a sign of life, which wakes the caller; so many seconds apart, or a quarter of the time limit. */
+/* Gives a sign of life, which wakes the caller, unless less than `apart` seconds, and less than a quarter of the time
+   limit, have passed since the last one. */
 static void live(double apart) {
   static double said;
   if (!worker) return;
@@ -127,7 +128,7 @@ static void wait_until_read(int file) {
   while (ioctl(file, FIONREAD, &unread) == 0 && unread > 0) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 }
 
-/* Ends a kernel's turn: flushes its output, checks descriptors and child processes. */
+/* Ends a kernel's turn: flushes its output, and checks descriptors and child processes. */
 static void end_turn(void) {
   fflush(stdout);
   fflush(stderr);
@@ -147,7 +148,7 @@ void isolate_turn(const posenc_kernel *kernel) {
   board->at_work = number;
 }
 
-/* Closes all descriptors but stdin, stdout, stderr and these two. */
+/* Closes all descriptors except stdin, stdout, stderr and these two. */
 static void close_others(int one, int other) {
   DIR *folder = opendir("/proc/self/fd");
   for (struct dirent *entry; folder && (entry = readdir(folder));) {
@@ -157,7 +158,7 @@ static void close_others(int one, int other) {
   if (folder) closedir(folder);
 }
 
-/* Moves a descriptor to a random number, which foreign code cannot expect. */
+/* Moves a descriptor to a random number, which foreign code cannot guess. */
 static int moved(int file, uint64_t random) {
   const int away = fcntl(file, F_DUPFD, 64 + (int)(random % 128));
   return away >= 0 ? away : file;
@@ -175,7 +176,7 @@ static void set_up_streams(int messages, int output) {
   close_others(to_caller.descriptor, printed);
 }
 
-/* The caller's handlers would remove its files. */
+/* Resets signal handlers, as the caller's would remove its files. */
 static void forget_handlers(void) {
   static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
@@ -199,7 +200,7 @@ static void wake(int number) {
   (void)number;
 }
 
-/* Orphans of the worker are children of this process, which is a subreaper. */
+/* Kills the children of this process. Orphans of the worker are among them, as this process is a subreaper. */
 static void kill_children(void) {
   FILE *list = fopen("/proc/thread-self/children", "r");
   int child;
@@ -207,7 +208,7 @@ static void kill_children(void) {
   if (list) fclose(list);
 }
 
-/* Kills orphans until none is left; gives up if they start others faster. Whether there were any. */
+/* Kills orphans until none is left; gives up if they start others faster. Returns whether there were any. */
 static bool kill_orphans(void) {
   bool any = false;
   for (int tries = 0; tries < 1000; tries++) {
@@ -221,8 +222,8 @@ static bool kill_orphans(void) {
   return any;
 }
 
-/* Returns when the worker has ended or stopped, or the caller lets go of the release. Its group is killed while its own
- * number is taken by it, so that it can be nobody else's. */
+/* Waits until the worker has ended or stopped, or the caller closes `release`; then kills its process group. The worker
+   has not been reaped at that time, so no other group can have its number. */
 static void await(pid_t watched, int release, const sigset_t *mask, verdict *found) {
   struct pollfd held = {.fd = release, .events = POLLIN};
   siginfo_t event = {0};
@@ -244,7 +245,7 @@ _Noreturn void worker_watch(void (*work)(void *), void *argument, const isolatio
   sigset_t blocked, before;
   verdict found = {0};
   forget_handlers();
-  setpgid(0, 0); /* the terminal's signals go to the caller only, whose end ends all */
+  setpgid(0, 0); /* signals of the terminal go to the caller only; all end when it ends */
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGCHLD, wake);
   sigemptyset(&blocked);

@@ -12,7 +12,8 @@ end
 
 # "--len<tab>number of positions, 0 or more"
 function __posenc_options
-    posenc (__posenc_command) --help 2>/dev/null | string replace -rf '^  (?:-[a-zA-Z], )?(--[a-z-]+)\S*\s*(.*)' '$1\t$2'
+    posenc (__posenc_command) --help 2>/dev/null |
+        string replace -rf '^  (?:-[a-zA-Z], )?(--[a-z-]+)\S*\s*(.*)' '$1\t$2'
 end
 
 # The words of an option that takes one of several: "--dtype f32|f64" in the help.
@@ -24,7 +25,8 @@ function __posenc_values
         case --encoding
             posenc list --encodings 2>/dev/null | string match -r -g '^([a-z-]+): '
         case '--*'
-            posenc (__posenc_command) --help 2>/dev/null | string match -r -g -- "^  $option ([a-z0-9-]+(?:\|[a-z0-9-]+)+)" |
+            posenc (__posenc_command) --help 2>/dev/null |
+                string match -r -g -- "^  $option ([a-z0-9-]+(?:\|[a-z0-9-]+)+)" |
                 string split '|'
     end
 end

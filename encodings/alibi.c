@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bias -m |i - j|. It depends on the distance alone, so that the rows of a head are windows of one sequence, which
- * is made once and copied: a matrix costs what filling its memory costs.
+ * The bias -m |i - j|. It depends on the distance only, so the rows of a head are windows of one sequence, which is
+ * made once and copied: a matrix takes the time of filling its memory.
  *
- * The slope m = 2^(-a/b), b a power of two, is a product of a power of two and of some of 2^(-1/2), 2^(-1/4) …, square
- * roots of one another: at most 18, as heads are at most 2^20. In sums of two doubles, without fused operations, a root
- * is within 2^-104 of itself and half the error of what it is the root of, so within 2^-103, and a product adds at most
- * 2^-103. 18 of both stay within 2^-97. Times the distance, which a double holds, it is within 2^-97 + 2^-105 still: of
- * f64, 2^-43 ulp.
+ * The slope m = 2^(-a/b), with b a power of two, is a product of a power of two and of some of 2^(-1/2), 2^(-1/4) …,
+ * each the square root of the one before: at most 18, as there are at most 2^20 heads. In sums of two doubles, without
+ * fused operations, the relative error of a root is 2^-104 and half the error of its argument, so below 2^-103, and a
+ * product adds at most 2^-103. 18 of both stay within 2^-97. The product with the distance, which a double holds
+ * exactly, is still within 2^-97 + 2^-105: for f64, 2^-43 ulp.
  */
 #include "encodings/encoding.h"
 
@@ -18,13 +18,13 @@ static const int64_t distance_max = INT64_C(1) << 53;
 
 /* ---- sums of two doubles ------------------------------------------------------------------------ */
 
-/* |a| >= |b|, or a is 0. */
+/* Returns a + b exactly, for |a| >= |b| or a = 0. */
 static inline posenc_sum sum_of(double a, double b) {
   const double high = a + b;
   return (posenc_sum){high, b - (high - a)};
 }
 
-/* a b, exactly (Dekker, 1971). */
+/* Returns a b exactly (Dekker, 1971). */
 static inline posenc_sum product_of(double a, double b) {
   static const double splitter = 0x1p27 + 1.0;
   const double a_far = a * splitter, b_far = b * splitter;
@@ -38,7 +38,7 @@ static posenc_sum times(posenc_sum a, posenc_sum b) {
   return sum_of(p.high, p.low + (a.high * b.low + a.low * b.high));
 }
 
-/* One step of Newton's from the root of `high`. */
+/* Returns the square root of x, by one of Newton's steps from the root of x.high. */
 static posenc_sum root_of(posenc_sum x) {
   const double root = sqrt(x.high);
   const posenc_sum square = product_of(root, root);
@@ -49,7 +49,7 @@ posenc_sum posenc_alibi_slope(int64_t heads, int64_t head) {
   if (heads < 1 || heads > HEADS_MAX || head < 0 || head >= heads) return (posenc_sum){NAN, NAN};
   int64_t n = 1;
   while (2 * n <= heads) n *= 2;
-  /* 2^(-eighths / n); every other slope of 2n behind those of n. */
+  /* 2^(-eighths / n); after the slopes of n, every other slope of 2n. */
   int64_t eighths = 8 * (head + 1);
   if (head >= n) {
     eighths = 8 * (2 * (head - n) + 1);
@@ -71,8 +71,9 @@ INLINE void write_one(posenc_dtype dtype, posenc_sum slope, double distance, voi
   encoding_store(dtype, out, at, distance > 0.0 ? sum.high : 0.0, sum.low);
 }
 
-/* Elements at a time. The product of the upper part decides nearly all: it is within 3/2 units in the last place of
-   a double of the exact one. Where a tie is as near as that, the block is made again. */
+/* The number of elements that are made at a time. The product of the slope's upper part decides nearly all roundings:
+   it is within 3/2 units in the last place of a double of the exact value. If a midpoint is as near as that, the block
+   is made again. */
 enum { BLOCK = 16 };
 
 INLINE bool write_block(posenc_dtype dtype, double slope, double first, void *out) {
@@ -82,17 +83,17 @@ INLINE bool write_block(posenc_dtype dtype, double slope, double first, void *ou
     const double product = slope * fabs(first + n);
     const uint64_t from_tie =
         (round_bits_of(product) + 4 - (UINT64_C(1) << (below - 1))) & ((UINT64_C(1) << below) - 1);
-    doubts |= from_tie - 9; /* its upper bit is set if the tie is 4 units away at most */
+    doubts |= from_tie - 9; /* its top bit is set if a midpoint is within 4 units */
     encoding_store(dtype, out, n, 0.0 - product, 0.0);
   }
   return !(doubts >> 63);
 }
 
-/* The bias at distances |from|, |from + 1| … */
+/* Writes the bias at the distances |from|, |from + 1| … */
 INLINE void write_as(posenc_dtype dtype, posenc_sum slope, int64_t from, int64_t count, char *out) {
   const size_t element = posenc_dtype_bytes(dtype);
   int exponent;
-  const bool power = slope.low == 0.0 && frexp(slope.high, &exponent) == 0.5; /* and products are exact */
+  const bool power = slope.low == 0.0 && frexp(slope.high, &exponent) == 0.5; /* products are exact then */
   for (int64_t n = 0, end; n < count; n = end) {
     end = count - n < BLOCK ? count : n + BLOCK;
     if (dtype != POSENC_F64 && end - n == BLOCK &&
@@ -131,7 +132,7 @@ posenc_status posenc_alibi_bias(const posenc_alibi *bias, void *out) {
   if (!out) return POSENC_BAD_ARGUMENT;
   const posenc_alibi *b = bias;
   const size_t element = posenc_dtype_bytes(b->dtype), row_bytes = (size_t)b->keys * element;
-  /* Distances from the last query's first key to the first query's last. */
+  /* The distances from the last query's first key to the first query's last key. */
   const int64_t from = b->key - (b->query + b->queries - 1), count = b->queries - 1 + b->keys;
   char *to = out, *sequence = b->queries > 1 ? posenc_alloc((size_t)count * element) : NULL;
   if (b->queries > 1 && !sequence) return POSENC_OUT_OF_MEMORY;

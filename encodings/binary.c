@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The bits of a position. */
+/* The binary encoding: column j of a row is bit j of its position. */
 #include "encodings/encoding.h"
 
-/* The columns that are made at a time; a position has 63 bits, so columns beyond four times this number are 0. */
+/* COLUMNS are made at a time. A position has 63 bits, so columns from BITS on are 0. */
 enum { COLUMNS = 16, BITS = 64 };
 
 typedef uint64_t longs __attribute__((vector_size(8 * COLUMNS), aligned(2), may_alias));
@@ -12,7 +12,7 @@ typedef uint16_t halves __attribute__((vector_size(2 * COLUMNS), aligned(2), may
 #define POWERS                                                                                                         \
   { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768 }
 
-/* The lowest bits of `position`, one a column. */
+/* Writes the lowest bits of `position`, one per column. */
 INLINE void write_lanes(posenc_dtype dtype, uint64_t position, char *out) {
   const uint16_t low = (uint16_t)position;
   if (dtype == POSENC_F64)

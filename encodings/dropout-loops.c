@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loops of dropout, compiled once for each tier, with its header of lib/simd before them (lib/tiers.am). */
+/* The loops of dropout. They are compiled once for each tier, with its header of lib/simd included before them
+   (lib/tiers.am). */
 #include "encodings/dropout.h"
 #include "lib/exact/round.h"
 
@@ -7,12 +8,12 @@
 
 enum { COUNTERS = 8, VECTORS = COUNTERS / LANES, WORDS = 4, ROUNDS = 10 };
 
-/* Words of 32 bits in u64s of 64; the upper halves are ignored. */
+/* 32-bit words in 64-bit lanes, whose upper halves are ignored. */
 typedef struct block {
   u64s word[WORDS];
 } block;
 
-/* Philox4x32-10. The key is the same for all u64s, and so are its steps. */
+/* Philox4x32-10. The key, and so its steps, are the same in all lanes. */
 INLINE void philox(block *b, int count, uint64_t seed) {
   const u64s zero = {0};
   const u64s first = zero + UINT64_C(0xd2511f53), second = zero + UINT64_C(0xcd9e8d57);
@@ -32,7 +33,7 @@ INLINE void philox(block *b, int count, uint64_t seed) {
   }
 }
 
-/* Groups that are made together, so that one waits for its products while another goes on. */
+/* The number of groups that are made together, so that their products overlap. */
 enum { TOGETHER = VECTORS > 4 ? 1 : 4 / VECTORS };
 
 INLINE void groups_of(int groups, uint64_t seed, uint32_t sequence, int64_t position, uint32_t group, uint32_t *words) {
@@ -63,7 +64,7 @@ TARGET static void make_words(uint64_t seed, uint32_t sequence, int64_t position
 
 /* ---- dropping ----------------------------------------------------------------------------------- */
 
-/* The result is NaN only if x is: quiet, and for bf16 with a lower half of zero. */
+/* Returns x times the scale, or 0. The result is NaN only if x is: quiet, and for bf16 with a lower half of zero. */
 INLINE floats dropped(floats x, const uint32_t *words, const uint32_t *threshold, const float *scale) {
   return (floats)((u32s)(x * load_floats(scale)) & (u32s)(load_u32s(words) >= load_u32s(threshold)));
 }

@@ -19,7 +19,7 @@ static const dropout_loops *loops_here(void) {
   return widest;
 }
 
-/* Eight counters of 32 bits for every 32 columns. */
+/* The largest dim: each 32 columns use eight 32-bit counters. */
 static const int64_t dim_max = INT64_C(1) << 34;
 
 static bool is_probability(double q) {
@@ -36,7 +36,8 @@ static double probability_of(const posenc_dropout *d, int64_t dim, int64_t colum
   return d->first + (d->last - d->first) * ((double)column / (double)(dim - 1));
 }
 
-/* For each column: a word below the threshold drops, other elements are multiplied by the scale. */
+/* Constants of the columns: an element is dropped if its word is below the threshold, otherwise multiplied by the
+   scale. */
 typedef struct columns {
   uint32_t *threshold;
   float *scale;
@@ -54,7 +55,7 @@ static bool make_columns(columns *c, const posenc_dropout *d, int64_t dim) {
   return c->threshold;
 }
 
-/* Columns at a time: their words stay in the first cache. */
+/* The number of columns that are made at a time: their words stay in the L1 cache. */
 enum { CHUNK = 1024, CHUNK_GROUPS = CHUNK / DROPOUT_GROUP };
 
 static int64_t make_chunk(const dropout_loops *loops, const posenc_dropout *d, int64_t sequence, int64_t position,
@@ -65,7 +66,7 @@ static int64_t make_chunk(const dropout_loops *loops, const posenc_dropout *d, i
   return count;
 }
 
-/* In steps of a fixed length, which gcc -O2 compiles to vector instructions. */
+/* Works in steps of a fixed length, which gcc -O2 compiles to vector instructions. */
 static void keep_bytes(int64_t count, const uint32_t *restrict words, const uint32_t *restrict threshold,
                        unsigned char *restrict keep) {
   enum { STEP = 16 };
@@ -98,8 +99,8 @@ posenc_status posenc_dropout_mask(const posenc_dropout *dropout, const posenc_sl
 
 /* ---- applied ------------------------------------------------------------------------------------ */
 
-/* The rows that are added before dropout is applied to them, while they are still in a cache. Fewer rows than a block
-   of a kernel would take longer. */
+/* The size of the pieces in which rows are added before dropout is applied to them, while they are still in a cache.
+   Fewer rows than a kernel's block would take longer. */
 enum { PIECE_BYTES = 1 << 17, PIECE_ROWS = 32 };
 
 static int64_t rows_of_piece(const posenc_slice *slice, size_t row_bytes) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The last rounding, and streaming of rows, for the encodings other than kernels' tables. */
+/* The final rounding, and streaming of rows, for the encodings that are not computed by kernels. */
 #ifndef POSENC_ENCODINGS_ENCODING_H
 #define POSENC_ENCODINGS_ENCODING_H
 
@@ -12,15 +12,15 @@
 #include <limits.h>
 #include <string.h>
 
-/* ---- the last rounding -------------------------------------------------------------------------- */
+/* ---- the final rounding ------------------------------------------------------------------------- */
 
-/* Writes high + low, high rounded to nearest from it, as element `at`; rounded once. */
+/* Writes high + low as element `at`, rounded once. high must be the sum rounded to nearest. */
 INLINE void encoding_store(posenc_dtype dtype, void *out, int64_t at, double high, double low) {
-  static const double f16_end = 65520.0, bf16_end = 0x1.ffp127; /* from there on infinity is nearer */
+  static const double f16_end = 65520.0, bf16_end = 0x1.ffp127; /* from here on infinity is nearer */
   double odd = high;
   if (dtype != POSENC_F64 && low != 0.0 && !(round_bits_of(high) & 1)) /* the neighbour on the side of low */
     odd = round_double_of(round_bits_of(high) + ((low > 0.0) == (high > 0.0) ? 1 : UINT64_MAX));
-  /* Rounded to odd, it lies on the same side of every tie of a format with two bits less (Boldo and Melquiond,
+  /* Rounded to odd, the sum is on the same side of every midpoint of a format with two bits less (Boldo and Melquiond,
      2008). */
   if ((dtype == POSENC_F16 && fabs(odd) >= f16_end) || (dtype == POSENC_BF16 && fabs(odd) >= bf16_end))
     ((uint16_t *)out)[at] = (uint16_t)((signbit(odd) ? 0x8000 : 0) | (dtype == POSENC_F16 ? 0x7c00 : 0x7f80));
@@ -30,7 +30,7 @@ INLINE void encoding_store(posenc_dtype dtype, void *out, int64_t at, double hig
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
-/* Are so many rows, of so many bytes, to be stored past the caches? */
+/* Whether `rows` rows of `row_bytes` bytes should be stored by streaming stores. */
 static inline bool encoding_streams(int64_t rows, size_t row_bytes, posenc_dtype dtype, const void *out) {
 #ifdef __SSE2__
   return store_pays(row_bytes, (size_t)rows, posenc_dtype_bytes(dtype), out);
@@ -46,7 +46,7 @@ static inline void encoding_stream_part(char *out, const char *from) {
 }
 #endif
 
-/* Copies past the caches; store_fence() after the last. */
+/* Copies by streaming stores. store_fence() must follow the last one. */
 static inline void encoding_stream(char *out, const char *from, size_t bytes) {
   size_t i = 0;
 #ifdef __SSE2__
@@ -64,10 +64,10 @@ static inline void encoding_stream(char *out, const char *from, size_t bytes) {
   memcpy(out + i, from + i, bytes - i);
 }
 
-/* A buffer for rows that are stored past the caches; it stays in the first-level cache. */
+/* The size of a buffer for rows that are streamed; it stays in the L1 cache. */
 enum { ENCODING_BLOCK = 1 << 14 };
 
-/* One row of a position. */
+/* Writes the row of a position. */
 typedef void encoding_row(posenc_dtype dtype, int64_t dim, int64_t position, char *out);
 
 INLINE void encoding_rows_as(posenc_dtype dtype, int64_t dim, const posenc_slice *slice, encoding_row *write,
@@ -85,7 +85,7 @@ INLINE void encoding_rows_as(posenc_dtype dtype, int64_t dim, const posenc_slice
   if (streams) store_fence();
 }
 
-/* All rows of a checked slice of one sequence, by an inline function: one instance for each dtype. */
+/* Writes all rows of a checked slice of one sequence, by an inline function, with one instance for each dtype. */
 INLINE void encoding_rows(posenc_dtype dtype, int64_t dim, const posenc_slice *slice, encoding_row *write, char *out) {
   ROUND_DISPATCH(dtype, encoding_rows_as, dim, slice, write, out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of encodings. For encodings that kernels compute, the contract refers to the kernels. */
+/* The list of encodings. The contract of an encoding that kernels compute refers to the kernels. */
 #include "encodings/encoding.h"
 
 static const posenc_encoding sinusoidal = {

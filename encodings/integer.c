@@ -4,7 +4,7 @@
 
 typedef uint64_t pattern __attribute__((vector_size(64), aligned(2), may_alias));
 
-/* The position in the dtype, in as many copies as there are in 64 bits. */
+/* Returns the position in the dtype, in as many copies as fit in 64 bits. */
 INLINE uint64_t element_of(posenc_dtype dtype, int64_t position) {
   const uint64_t size = position < 0 ? -(uint64_t)position : (uint64_t)position;
   const double sign = position < 0 ? -1.0 : 1.0, high = (double)size, low = (double)(int64_t)(size - (uint64_t)high);

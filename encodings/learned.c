@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a trained table, gathered, or added to x. */
+/* The learned encoding: rows of a trained table, gathered or added to x. */
 #include "encodings/encoding.h"
 #include "lib/apply/apply.h"
 
 #include <math.h>
 
-/* The number that an encoding of 16 bits is: f32 holds it. */
+/* Returns the number with these 16 bits; f32 holds it exactly. */
 static inline float value_of_half(posenc_dtype dtype, uint16_t encoding) {
   if (dtype == POSENC_BF16) return round_float_of((uint32_t)encoding << 16);
   const uint32_t sign = (uint32_t)(encoding & 0x8000) << 16;
   const int32_t magnitude = encoding & 0x7fff;
-  /* n 2^-24 below the smallest normal number; else the exponent is moved, that of infinity to its own. */
+  /* Subnormal numbers are n 2^-24. For others the exponent is moved, that of infinity to f32's own. */
   const uint32_t small = round_float_bits_of((float)magnitude * 0x1p-24f);
   const uint32_t normal = ((uint32_t)magnitude << 13) + (magnitude < 0x7c00 ? 112u << 23 : 224u << 23);
   return round_float_of(sign | (magnitude < 0x400 ? small : normal));
@@ -22,11 +22,11 @@ static inline double value_at(posenc_dtype dtype, const void *row, int64_t at) {
                                : (double)value_of_half(dtype, ((const uint16_t *)row)[at]);
 }
 
-/* Columns that are converted together, and what of them is written as a loop of its own, so that gcc -O2 makes
-   vectors of it. */
+/* CHUNK columns are converted together. Loops over STEP of them have a fixed length, so that gcc -O2 vectorizes
+   them. */
 enum { CHUNK = 1024, STEP = 16 };
 
-/* For a loop over `count` elements j: its body for so many steps, whole ones first. */
+/* Runs `body` for `count` elements j in steps, whole steps first. */
 #define FOR_STEPS(j, count, body)                                                                                      \
   do {                                                                                                                 \
     int64_t begin_ = 0;                                                                                                \
@@ -38,7 +38,7 @@ enum { CHUNK = 1024, STEP = 16 };
     for (int64_t j = begin_; j < (count); j++) body;                                                                   \
   } while (0)
 
-/* Elements of a narrow table from column `from` on in f32, which holds them all. */
+/* Converts elements of a narrow table, from column `from` on, to f32, which holds them exactly. */
 static void widen(posenc_dtype dtype, const void *row, int64_t from, int64_t count, float *restrict values) {
   const uint16_t *restrict halves = (const uint16_t *)row + from;
   if (dtype == POSENC_F32)
@@ -71,7 +71,7 @@ static void convert_row(posenc_dtype from, posenc_dtype to, int64_t dim, const v
 
 /* ---- added -------------------------------------------------------------------------------------- */
 
-/* x + t in f64 and what that leaves, rounded once (Knuth's sum of two). */
+/* Adds x + t in f64, with the error of the sum, and rounds once (Knuth's sum of two). */
 static void add_f64(posenc_dtype dtype, int64_t dim, const double *row, const void *x, void *out) {
   for (int64_t j = 0; j < dim; j++) {
     const double a = value_at(dtype, x, j), b = row[j], sum = a + b, other = sum - a;
@@ -80,7 +80,7 @@ static void add_f64(posenc_dtype dtype, int64_t dim, const double *row, const vo
   }
 }
 
-/* The row in f32; a NaN is the one that the loops of add take. */
+/* Adds a row in f32. NaNs are those of the loops of add. */
 static void add_narrow(const apply_loops *loops, const posenc_learned_table *table, posenc_dtype dtype, const char *row,
                        const char *x, char *out) {
   const int64_t element = (int64_t)posenc_dtype_bytes(dtype);
@@ -104,7 +104,7 @@ static void add_row(const apply_loops *loops, const posenc_learned_table *table,
     add_narrow(loops, table, dtype, row, x, out);
 }
 
-/* ---- the call ----------------------------------------------------------------------------------- */
+/* ---- the public function ------------------------------------------------------------------------ */
 
 static bool is_valid(const posenc_learned_table *t) {
   int64_t elements, bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The axes of an array: a letter for each, b of batches, any number of times, l of positions, h of heads, and d, the
-   last, of the columns of a vector. */
+/* The letters of an array's axes: b for batches, any number of times; l for positions; h for heads; and d, the last,
+   for the columns of a vector. */
 #ifndef POSENC_FILES_AXES_H
 #define POSENC_FILES_AXES_H
 
@@ -8,16 +8,16 @@
 
 enum { AXIS_POSITIONS = 'l', AXIS_COLUMNS = 'd', AXIS_HEADS = 'h' };
 
-/* The usual letters of that many axes; null if none are usual. */
+/* Returns the usual letters for this number of axes; null if there are none. */
 const char *axes_usual(posenc_op op, size_t count);
 
-/* Whether the letters are axes of this array. */
+/* Whether the letters can be the axes of this array. */
 bool axes_fit(const char *letters, const stored *at, fault *why);
 
-/* The length of the axis of positions. */
+/* Returns the length of the axis of positions. */
 int64_t axes_length(const char *letters, const stored *at);
 
-/* The index of a row on the axis of positions; and that on each axis but the last, unless null. */
+/* Returns a row's index on the axis of positions. Unless null, `indices` gets its index on each axis but the last. */
 int64_t axes_index(const char *letters, const stored *at, int64_t row, int64_t *indices);
 
 /* Whether two arrays have the same axes and dtype. */

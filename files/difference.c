@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory for rows of each, and the longest row that is taken into it. */
+/* The size of the blocks of rows of each table, and of the longest row that is read. */
 enum { BLOCK_BYTES = 4 << 20, ROW_BYTES_MAX = 1 << 28 };
 
-/* Rows of both in memory, and how many at a time. */
+/* The rows of both tables that are in memory, `rows` at a time. */
 typedef struct block {
   table_file *a, *b;
   posenc_dtype dtype_a, dtype_b;
@@ -77,14 +77,14 @@ static void compare_rows(const block *k, int64_t row, int64_t rows, difference *
 
 /* ---- columns ----------------------------------------------------------------------------------- */
 
-/* splitmix64's last step (Steele, Lea and Flood, 2014) */
+/* The last step of splitmix64 (Steele, Lea and Flood, 2014). */
 static uint64_t mixed(uint64_t z) {
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
   return z ^ (z >> 31);
 }
 
-/* A digest of each column's values, and its number. */
+/* A column's number, and a digest of its values. */
 typedef struct column {
   uint64_t digest;
   int64_t number;
@@ -93,7 +93,7 @@ typedef struct column {
 static void digest_rows(column *columns, int64_t dim, posenc_dtype dtype, const void *rows, int64_t count) {
   for (int64_t r = 0; r < count; r++)
     for (int64_t c = 0; c < dim; c++) {
-      const double x = format_element(dtype, rows, r * dim + c), value = isnan(x) ? (double)NAN : x + 0.0; /* no -0 */
+      const double x = format_element(dtype, rows, r * dim + c), value = isnan(x) ? (double)NAN : x + 0.0; /* -0: 0 */
       uint64_t bits;
       memcpy(&bits, &value, sizeof bits);
       columns[c].digest = mixed(columns[c].digest ^ bits) + UINT64_C(0x9e3779b97f4a7c15);
@@ -106,7 +106,8 @@ static int compare_columns(const void *one, const void *other) {
   return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Column `c` of a table in the layout `to` as a column of the same table in the layout `from`. */
+/* Returns the column of a table in the layout `from` that has the values of column `c` of the same table in the layout
+   `to`. */
 static int64_t converted(int64_t c, int64_t dim, posenc_layout from, posenc_layout to) {
   const posenc_columns of_a = posenc_layout_columns(from, dim), of_b = posenc_layout_columns(to, dim);
   const int64_t half = dim / 2;
@@ -136,7 +137,7 @@ static void name_conversion(difference *d, const int64_t *map, int64_t dim) {
     }
 }
 
-/* Columns with equal digests may be equal; their rows are compared. */
+/* Whether column map[c] of a is column c of b, by comparing rows. Equal digests are not enough. */
 static bool is_map(const block *k, int64_t rows, const int64_t *map) {
   for (int64_t row = 0, count; row < rows; row += count) {
     count = least(k->rows, rows - row);
@@ -150,7 +151,7 @@ static bool is_map(const block *k, int64_t rows, const int64_t *map) {
   return true;
 }
 
-/* Columns with equal values go with each other in their order. False when memory runs out. */
+/* Finds which columns have equal values, paired in their order. Returns false if memory runs out. */
 static bool find_columns(const block *k, column *of_a, column *of_b, difference *d) {
   qsort(of_a, (size_t)k->dim, sizeof *of_a, compare_columns);
   qsort(of_b, (size_t)k->dim, sizeof *of_b, compare_columns);
@@ -168,8 +169,8 @@ static bool find_columns(const block *k, column *of_a, column *of_b, difference 
   return true;
 }
 
-/* Tables of two makers differ in their last bits, and so do their columns. Finds the layouts in which they differ
-   least, from some rows. */
+/* Finds the layouts in which the first rows differ least. Tables of two makers differ in their last bits, so no columns
+   are equal. */
 static void find_nearest(const block *k, difference *d) {
   const int64_t rows = least(k->rows, d->rows);
   double best = 0.0;
@@ -185,7 +186,7 @@ static void find_nearest(const block *k, difference *d) {
           worst = fmax(worst, size_of(format_element(k->dtype_a, k->rows_a, r * k->dim + other),
                                       format_element(k->dtype_b, k->rows_b, r * k->dim + c)));
       }
-      if (from == to) { /* as they are; another order must be clearly better */
+      if (from == to) { /* unchanged order; others must be clearly better */
         best = worst / 16.0;
       } else if (worst < best) {
         best = worst;
@@ -196,7 +197,7 @@ static void find_nearest(const block *k, difference *d) {
     }
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- the comparison ---------------------------------------------------------------------------- */
 
 static column *new_columns(int64_t dim) {
   column *columns = calloc((size_t)dim, sizeof *columns);

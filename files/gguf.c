@@ -13,14 +13,14 @@ static const char magic[4] = {'G', 'G', 'U', 'F'};
 static const char architecture[] = "general.architecture", alignment[] = "general.alignment";
 
 enum {
-  NAME_MAX_BYTES = 1 << 10, /* of a key or a tensor; the format allows 65535 and 64 */
+  NAME_MAX_BYTES = 1 << 10, /* name of a key or a tensor; the format allows 65535 and 64 */
   VALUE_MAX_BYTES = 1 << 10,
-  NUMBERS_MAX = 1 << 16, /* in an array that is kept */
-  KEPT_MAX = 1 << 10,    /* keys, so that memory is bounded */
-  NESTED_MAX = 4         /* arrays in arrays */
+  NUMBERS_MAX = 1 << 16, /* numbers in an array that is kept */
+  KEPT_MAX = 1 << 10,    /* number of keys, which bounds memory */
+  NESTED_MAX = 4         /* depth of arrays in arrays */
 };
 
-/* Numbers of the format. */
+/* The types of values, by their numbers in the format. */
 typedef enum value_type {
   U8,
   I8,
@@ -50,7 +50,7 @@ typedef struct cursor {
 } cursor;
 
 typedef struct span {
-  const char *text; /* in the file, without a NUL */
+  const char *text; /* points into the file; not terminated */
   size_t length;
 } span;
 
@@ -60,7 +60,7 @@ static bool has(cursor *c, uint64_t bytes) {
   return bytes <= c->size - c->at || fault_say(c->why, "it ends within its header");
 }
 
-/* The number of so many bytes at a place that the file has. */
+/* Returns the number in the `bytes` bytes from `from` on, which must be within the file. */
 static uint64_t bits_at(const unsigned char *from, size_t bytes) {
   uint64_t value = 0;
   for (size_t i = 0; i < bytes; i++) value |= (uint64_t)from[i] << (8 * i);
@@ -112,7 +112,7 @@ static double real_of(uint64_t bits, value_type type) {
   return type == F32 ? (double)single : wide;
 }
 
-/* A number or a boolean; null for what JSON lacks: infinities and NaN. */
+/* Returns a number or a boolean; null for infinities and NaN, which JSON lacks. */
 static json_t *json_of(uint64_t bits, value_type type) {
   const int unused = 64 - 8 * type_bytes[type];
   switch (type) {
@@ -148,7 +148,7 @@ static bool read_type(cursor *c, value_type *type) {
 
 static bool skip_value(cursor *c, value_type type);
 
-/* Behind the length of an array. Arrays in arrays are so few that depth is bounded. */
+/* Skips the elements of an array, whose length has been read. The depth of arrays in arrays is limited. */
 static bool skip_elements(cursor *c, value_type type, uint64_t count, int depth) {
   if (type != STRING && type != ARRAY) return skip(c, count, type_bytes[type]);
   if (depth > NESTED_MAX) return fault_say(c->why, "arrays are nested too deep");
@@ -173,7 +173,7 @@ static bool skip_value(cursor *c, value_type type) {
   return read_type(c, &inner) && read_bits(c, 8, &count) && skip_elements(c, inner, count, 1);
 }
 
-/* An array of numbers as JSON; of anything else, or of too many, an empty one. */
+/* Reads an array of numbers as JSON; as an empty array if it has other elements, or too many. */
 static bool read_array(cursor *c, json_t **value) {
   value_type type = U8;
   uint64_t count = 0, bits = 0;
@@ -203,7 +203,7 @@ static bool read_value(cursor *c, value_type type, json_t **value) {
   return *value || fault_say(c->why, "a number is not finite");
 }
 
-/* A name in a message: a path, or a name out of a file. */
+/* Prefixes a fault with a name: a path, or a name from the file. Returns false. */
 static bool fault_at(cursor *c, const char *key) {
   fault reason = *c->why;
   json_t *name = field_name(key, "");
@@ -234,7 +234,7 @@ static bool read_pair(cursor *c, json_t *found) {
 /* ---- tensors ----------------------------------------------------------------------------------- */
 
 typedef struct tensor {
-  const char *name; /* null: not in the file */
+  const char *name; /* null if not in the file */
   uint64_t count, offset, type;
 } tensor;
 
@@ -261,7 +261,7 @@ static bool read_tensor(cursor *c, tensor kept[TENSORS]) {
   return true;
 }
 
-/* The numbers of a tensor, whose data begin at `begin` of the file. */
+/* Reads the numbers of a tensor. The data of tensors begin at `begin` of the file. */
 static bool take_numbers(cursor *c, const tensor *t, size_t begin, json_t *found) {
   if (t->type != TENSOR_F32) return fault_say(c->why, "its type is %" PRIu64 ", not f32", t->type);
   if (t->count > NUMBERS_MAX) return fault_say(c->why, "it has more than %d numbers", NUMBERS_MAX);
@@ -277,7 +277,7 @@ static bool take_numbers(cursor *c, const tensor *t, size_t begin, json_t *found
   return json_object_set_new(found, t->name, numbers) == 0 || fault_say(c->why, "out of memory");
 }
 
-/* Behind the metadata. */
+/* Reads the tensors that are kept, from the end of the metadata on. */
 static bool read_tensors(cursor *c, uint64_t count, json_t *found) {
   enum { ALIGNMENT = 32, ALIGNMENT_MAX = 1 << 16 };
   tensor kept[TENSORS] = {{0}};

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* All that are mapped, for the handler. */
+/* All mapped files, for the signal handler. */
 static mapping *mapped_files;
 
-/* Only async-signal-safe calls. */
+/* Prints the message about a file that was cut, and ends the process. Uses async-signal-safe calls only. */
 static void tell_cut(int number, siginfo_t *info, void *context) {
   static const char words[] = ": it was cut while it was read\n";
   const unsigned char *at = info->si_addr;
@@ -41,7 +41,7 @@ static void handle_cuts(void) {
 
 static bool map_file(mapping *m, fault *why) {
   struct stat status;
-  const int file = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe does not make it wait */
+  const int file = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* open(2) does not wait for a pipe */
   if (file < 0 || fstat(file, &status) != 0) {
     fault_say(why, "%s", strerror(errno));
     if (file >= 0) close(file);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* A file's bytes, mapped: only the pages that are touched are read. */
+/* Mapped files: only the pages that are used are read. */
 #ifndef POSENC_FILES_MAPPING_H
 #define POSENC_FILES_MAPPING_H
 
 #include "files/stored.h"
 
 typedef struct mapping {
-  const unsigned char *bytes; /* null in an empty file */
+  const unsigned char *bytes; /* null for an empty file */
   size_t size;
   char *path;
   struct mapping *next;
 } mapping;
 
-/* Maps a regular file. A file that is cut while it is mapped ends the process, with a message and exit status 2. Until
-   it is closed, `m` must stay where it is. Opened and closed while one thread runs. False, and `why`, on failure; then
-   too it is to be closed. */
+/* Maps a regular file. `m` must not move until it is closed, also after a failure. Returns false and sets `why` on
+   failure. If the file is cut while it is mapped, the process ends with a message and exit status 2. Not thread-safe:
+   only one thread may be running. */
 bool mapping_open(mapping *m, const char *path, fault *why);
 
-/* Of one that is all zeros, nothing. */
+/* Unmaps the file. A mapping that is all zeros is ignored. */
 void mapping_close(mapping *m);
 
 #endif

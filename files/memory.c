@@ -20,7 +20,7 @@ const char *memory_line(const char *name) {
   return line;
 }
 
-/* Reads "LENGTH:STRIDE ", up to the end of the line. */
+/* Reads "LENGTH:STRIDE " for each axis, up to the end of the line. */
 static bool read_axes(const char *at, memory_array *place) {
   for (place->axis_count = 0; *at == ' '; place->axis_count++) {
     int used = 0;
@@ -32,12 +32,12 @@ static bool read_axes(const char *at, memory_array *place) {
   return *at == '\0' || *at == '\n';
 }
 
-/* Drops what is no axis of rows: that of the two halves, and of pairs. */
+/* Removes axes that are not axes of rows: the axis of the two halves, and that of pairs. */
 static bool fit_axes(const stored *at, table_half half, memory_array *place) {
   const int64_t element = (int64_t)posenc_dtype_bytes(at->dtype);
   size_t last = place->axis_count - 1;
   if (place->axes[last] > 1 && place->strides[last] != element) return false;
-  if (at->dim != place->axes[last]) { /* pairs, which lie one after the other */
+  if (at->dim != place->axes[last]) { /* pairs, one after the other */
     if (place->strides[last - 1] != 2 * element) return false;
     place->axes[--last] = at->dim;
   }
@@ -61,7 +61,7 @@ bool memory_find(const char *line, table_half half, stored *found, memory_array 
          (fit_axes(found, half, place) || fault_say(why, "the elements of its rows do not lie one after the other"));
 }
 
-/* The sum wraps as negative strides need it. */
+/* Returns the address of a row. The sum is unsigned and wraps for negative strides. */
 static uint64_t address_of(const memory_array *from, int64_t row) {
   uint64_t address = from->address;
   for (size_t axis = from->axis_count - 1; axis-- > 0; row /= from->axes[axis])

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The version follows, then the length of the header's text: two bytes in version 1, four from then on, the least
-   significant first. */
+/* After this come the version and the length of the header's text: two bytes in version 1, four in later versions,
+   least significant first. */
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 enum { LENGTH_AT = sizeof magic + 2 };
 
@@ -27,7 +27,7 @@ size_t npy_header(posenc_dtype dtype, const int64_t *axes, size_t axis_count, ch
   for (size_t i = 0; i < axis_count; i++)
     used += (size_t)snprintf(header + used, NPY_HEADER_MAX - used, "%s%" PRId64, i ? ", " : "", axes[i]);
   used += (size_t)snprintf(header + used, NPY_HEADER_MAX - used, "), }");
-  /* At least the newline has to fit behind it. */
+  /* The header ends with at least a newline. */
   size_t total = (used + NPY_ALIGNMENT) / NPY_ALIGNMENT * NPY_ALIGNMENT;
   memset(header + used, ' ', total - used);
   header[total - 1] = '\n';
@@ -39,9 +39,9 @@ size_t npy_header(posenc_dtype dtype, const int64_t *axes, size_t axis_count, ch
   return total;
 }
 
-/* ---- reading: as much of Python as headers are made of ------------------------------------------- */
+/* ---- reading: the part of Python that headers use ------------------------------------------------ */
 
-/* A header that is longer describes no array of numbers; NumPy itself stops at 10000. */
+/* A longer header cannot describe an array of numbers. NumPy itself reads up to 10000 bytes. */
 enum { TEXT_MAX = 1 << 16 };
 
 typedef struct cursor {
@@ -60,7 +60,7 @@ static bool take(cursor *c, const char *token) {
   return true;
 }
 
-/* A string without escapes that fits. */
+/* Reads a string without escapes that fits in `text`. */
 static bool take_string(cursor *c, char *text, size_t size) {
   skip_space(c);
   if (c->at == c->end || (*c->at != '\'' && *c->at != '"')) return false;
@@ -82,7 +82,7 @@ static bool take_bool(cursor *c, bool *value) {
   return *value || take(c, "False");
 }
 
-/* Too large a number becomes the largest one, which no file has. */
+/* Reads an integer. Too large a number becomes INT64_MAX, a length that no file has. */
 static bool take_integer(cursor *c, int64_t *value) {
   skip_space(c);
   const char *const start = c->at;
@@ -105,7 +105,7 @@ static bool take_tuple(cursor *c, int64_t *axes, size_t *count) {
   return true;
 }
 
-/* *complex: each element is two columns. */
+/* Reads the type of elements. *complex: whether each element is two columns. */
 static bool parse_descr(const char *descr, stored *found, bool *complex) {
   const bool ordered = *descr && strchr("<>|=", *descr);
   const char order = *descr == '<' || *descr == '>' ? *descr : stored_swapped('<') ? '>' : '<';
@@ -125,7 +125,7 @@ static bool parse_descr(const char *descr, stored *found, bool *complex) {
   return true;
 }
 
-/* The contents of the dict. */
+/* The values of the header's dict. */
 typedef struct npy_text {
   char descr[64];
   bool by_columns;
@@ -158,7 +158,7 @@ static bool parse_text(cursor c, npy_text *text, fault *why) {
   return (seen == ALL && c.at == c.end) || fault_say(why, broken);
 }
 
-/* *begin: where the elements are. */
+/* Reads the header. *begin: where the elements begin. */
 static bool read_header(const unsigned char *bytes, size_t size, npy_text *text, size_t *begin, fault *why) {
   if (size < LENGTH_AT) return fault_say(why, "it ends within its header");
   const unsigned version = bytes[sizeof magic];
@@ -189,7 +189,7 @@ bool npy_find(const unsigned char *bytes, size_t size, table_half half, stored *
   if (!parse_descr(text.descr, found, &complex))
     return fault_say(why, "its dtype '%s' is not f2, f4, f8, c8, c16 or V2 (bf16), of either byte order", text.descr);
   if (complex && half == TABLE_ARRAY) return fault_say(why, "its numbers are complex");
-  if (complex && text.axis_count > 0) { /* as an array with a last axis of 2 */
+  if (complex && text.axis_count > 0) { /* read as an array with a last axis of 2 */
     if (text.axis_count == STORED_AXES) return fault_say(why, "it has more than %d axes", STORED_AXES - 1);
     text.axes[text.axis_count++] = 2;
     if (text.by_columns) return fault_say(why, "its complex numbers are in Fortran's order");
@@ -206,7 +206,7 @@ bool npy_find(const unsigned char *bytes, size_t size, table_half half, stored *
 
 /* ---- reading a list of numbers ------------------------------------------------------------------- */
 
-/* "<i8": an integer of so many bytes, signed or not; else false. */
+/* Parses "<i8": the size of an integer in bytes, its sign and its byte order. Returns false for other types. */
 static bool parse_integers(const char *descr, size_t *element, bool *is_signed, bool *swapped) {
   const char *const type = descr + (*descr && strchr("<>|=", *descr));
   if ((*type != 'i' && *type != 'u') || !type[1] || !strchr("1248", type[1]) || type[2]) return false;
@@ -216,7 +216,7 @@ static bool parse_integers(const char *descr, size_t *element, bool *is_signed, 
   return true;
 }
 
-/* An integer in this machine's byte order. False if no double holds it. */
+/* Reads an integer in this machine's byte order. Returns false if no double is equal to it. */
 static bool integer_at(const unsigned char *bytes, size_t element, bool is_signed, double *value) {
   uint64_t bits = 0;
   for (size_t i = 0; i < element; i++) bits |= (uint64_t)bytes[stored_swapped('<') ? element - 1 - i : i] << (8 * i);

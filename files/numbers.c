@@ -10,21 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longest word that is read as a number. */
+/* The longest word that is parsed as a number. */
 enum { WORD_MAX = 400 };
 
-/* The longest file that is read; /dev/zero has no end. */
+/* The largest file that is read; /dev/zero has no end. */
 static const size_t file_max = (size_t)1 << 30;
 
 bool number_parse(const char *word, double *value) {
   char *end;
-  /* strtod also takes leading space, hexadecimals and words. */
+  /* strtod also accepts leading space, hexadecimal numbers and words. */
   if (word[strspn(word, "0123456789+-.eE")] != '\0' || *word == '\0') return false;
   *value = strtod(word, &end);
   if (*end != '\0' || !isfinite(*value)) return false;
   const char *const digits = word + (*word == '-' || *word == '+');
   if (digits[strspn(digits, "0123456789")] != '\0' || fabs(*value) < 0x1p53) return true;
-  /* All digits of a whole number count. */
+  /* The double must be equal to all digits of an integer. */
   char exact[WORD_MAX];
   snprintf(exact, sizeof exact, "%.0f", fabs(*value));
   return strcmp(exact, digits + strspn(digits, "0")) == 0;
@@ -63,7 +63,7 @@ static bool is_of(char c, const char *set) {
 bool numbers_parse(const char *text, size_t size, const char *between, double **values, int64_t *count, fault *why) {
   const char *const space = strchr(between, ' ') ? " \t\r\n" : "";
   list l = {NULL, 0, 0};
-  bool ok = true, wanted = !*space; /* behind a comma; a text of white space alone is an empty list */
+  bool ok = true, wanted = !*space; /* after a comma; white space alone is an empty list */
   for (size_t at = 0; ok;) {
     while (at < size && is_of(text[at], space)) at++;
     const size_t begin = at;
@@ -83,7 +83,7 @@ bool numbers_parse(const char *text, size_t size, const char *between, double **
   return true;
 }
 
-/* Null, and why. Ends with a NUL behind `size` bytes. */
+/* Reads a whole file and appends a NUL. Returns null and sets `why` on failure. */
 static char *read_all(const char *path, size_t *size, fault *why) {
   FILE *file = fopen(path, "rb");
   char *bytes = NULL;

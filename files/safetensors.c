@@ -12,10 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Eight bytes of the header's length, the least significant first, then the header; offsets count from its end. */
+/* A file begins with the header's length in eight bytes, least significant first, and the header. Offsets count from
+   the end of the header. */
 enum { LENGTH_BYTES = 8, ALIGNMENT = 64 };
 
-/* The format allows 100 MB; memory for their JSON would be twenty times that. This is a hundred thousand tensors. */
+/* The format allows 100 MB, whose JSON would need twenty times as much memory. This is enough for a hundred thousand
+   tensors. */
 enum { HEADER_MAX = 16 << 20 };
 
 static const char *const dtypes[] = {
@@ -41,8 +43,8 @@ static char *scaling_text(const posenc_problem *problem) {
   return NULL;
 }
 
-/* The problem in words, since values of metadata are strings: each as the option of that name takes it, "first" for
-   --offset. */
+/* Returns the metadata: the problem in strings, as the format requires. Each is the value of the option with that name;
+   "first" is --offset. */
 static json_t *metadata_of(const posenc_problem *problem, const char *kernel) {
   char *options = problem_options(problem), *scaling = scaling_text(problem);
   char padding[32] = "none";
@@ -66,7 +68,7 @@ static json_t *metadata_of(const posenc_problem *problem, const char *kernel) {
   return made;
 }
 
-/* Adds a tensor behind those that end at *end. */
+/* Adds a tensor after those that end at *end. */
 static bool add_tensor(json_t *root, const char *name, posenc_dtype dtype, json_t *lengths, size_t bytes, size_t *end) {
   json_int_t begin = (json_int_t)*end;
   *end += bytes;
@@ -94,7 +96,7 @@ static bool add_tensors(json_t *root, const posenc_problem *problem, size_t byte
   return true;
 }
 
-/* The header of that content, which is released; null when memory runs out. */
+/* Returns the header with this content, and releases the content. Null if memory runs out. */
 static char *header_of(json_t *root, size_t *length) {
   char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
   json_decref(root);
@@ -140,7 +142,7 @@ char *safetensors_header_of(posenc_dtype dtype, const int64_t *axes, size_t axis
   return NULL;
 }
 
-/* The bytes of a double in this machine's order from those in a file's, and back. */
+/* Converts the bytes of a double between this machine's order and the file's. */
 static void order_bytes(unsigned char to[sizeof(double)], const unsigned char from[sizeof(double)]) {
   for (size_t i = 0; i < sizeof(double); i++) to[stored_swapped('<') ? sizeof(double) - 1 - i : i] = from[i];
 }
@@ -175,7 +177,7 @@ static bool read_extent(const json_t *tensor, extent *e) {
   return true;
 }
 
-/* The format requires tensors that fill the file after the header, without gaps or overlaps. */
+/* Checks that the tensors fill the file after the header without gaps or overlaps, as the format requires. */
 static bool check_extents(json_t *root, uint64_t room, fault *why) {
   extent *extents = calloc(json_object_size(root) + 1, sizeof *extents);
   size_t count = 0;
@@ -201,7 +203,7 @@ static bool check_extents(json_t *root, uint64_t room, fault *why) {
   return ok;
 }
 
-/* As a table, if it is one. */
+/* Reads a tensor's description as a table. Returns false and sets `why` if it is not one. */
 static bool read_tensor(const json_t *tensor, table_half half, stored *found, fault *why) {
   const char *dtype = json_string_value(json_object_get(tensor, "dtype"));
   const json_t *lengths = json_object_get(tensor, "shape");
@@ -227,7 +229,7 @@ static bool read_tensor(const json_t *tensor, table_half half, stored *found, fa
   return true;
 }
 
-/* "a, b and 7 more"; all of them, or those that can be tables. */
+/* Writes the names of tensors, as "a, b and 7 more": of all, or of those that can be tables. */
 static void tell_names(const json_t *root, bool tables, table_half half, char *text, size_t size) {
   enum { NAMES = 8 };
   size_t told = 0, more = 0, used = 0;
@@ -271,7 +273,7 @@ static bool choose(const json_t *root, const char *wanted, table_half half, stor
     }
     tell_names(root, false, half, names, sizeof names);
     if (!chosen) {
-      /* With only one tensor, its fault is the file's. */
+      /* If there is only one tensor, its fault is that of the file. */
       json_object_foreach((json_t *)root, each, tensor) {
         fault reason;
         if (strcmp(each, metadata_key) != 0 && !strcmp(names, each) && !read_tensor(tensor, half, found, &reason))
@@ -288,7 +290,7 @@ bool safetensors_is(const unsigned char *bytes, size_t size) {
   return size > LENGTH_BYTES && bytes[LENGTH_BYTES] == '{';
 }
 
-/* The header, a new reference, and where the tensors begin; null, and why. */
+/* Returns the header, a new reference, and *begin, where the tensors begin. Returns null and sets `why` on failure. */
 static json_t *read_root(const unsigned char *bytes, size_t size, size_t *begin, fault *why) {
   uint64_t length = 0;
   if (size < LENGTH_BYTES) {
@@ -332,7 +334,7 @@ json_t *safetensors_metadata(const unsigned char *bytes, size_t size) {
   return metadata;
 }
 
-/* The tensor of positions in a header that posenc wrote. */
+/* Finds the tensor of positions of a file that posenc wrote. */
 static bool find_positions(const json_t *tensor, extent *e, int64_t *count, fault *why) {
   const json_t *lengths = json_object_get(tensor, "shape");
   const char *dtype = json_string_value(json_object_get(tensor, "dtype"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* safetensors files: named tensors behind a header in JSON. */
+/* safetensors files: named tensors after a header in JSON. */
 #ifndef POSENC_FILES_SAFETENSORS_H
 #define POSENC_FILES_SAFETENSORS_H
 
@@ -8,35 +8,35 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* The names that tables of ours have, those of a rope cache apart, which are "cos" and "sin"; and a list of
-   positions, f64, which then lies before the table. */
+/* The name of a table that posenc writes (the tables of a rope cache are "cos" and "sin"), and that of its list of
+   positions, f64, which precedes the table. */
 #define SAFETENSORS_NAME "pe"
 #define SAFETENSORS_POSITIONS "positions"
 
-/* A new string, to be freed: the header of a file of the whole table, or of the two of a rope cache, with the
-   problem and the kernel's name as its metadata. A multiple of 64 bytes. Null when memory runs out. */
+/* Returns a new string, to be freed: the header of a file with the whole table, or with both tables of a rope cache.
+   Its metadata are the problem and the kernel's name. *length is a multiple of 64 bytes. Null if memory runs out. */
 char *safetensors_header(const posenc_problem *problem, const char *kernel, size_t *length);
 
-/* The same of a tensor that is no table of sines: an encoding of that name. */
+/* Returns the header of a file with one tensor, which has an encoding of that name instead of a table of sines. */
 char *safetensors_header_of(posenc_dtype dtype, const int64_t *axes, size_t axis_count, const char *encoding,
                             size_t *length);
 
-/* Writes one of the numbers of SAFETENSORS_POSITIONS. */
+/* Writes a number of SAFETENSORS_POSITIONS. */
 bool safetensors_write_double(double value, FILE *stream);
 
-/* May a file be one? */
+/* Whether the file may be a safetensors file. */
 bool safetensors_is(const unsigned char *bytes, size_t size);
 
-/* Where the tensor of that name is, in the bytes of such a file; name null: the only one that can be a table, or with
-   TABLE_ARRAY an array of numbers. Its name is left in `name`, a new string to be freed; null on failure. */
+/* Finds a tensor in the bytes of a file. wanted: its name, or null for the only tensor that can be a table (with
+   TABLE_ARRAY, that is an array of numbers). *name: its name, a new string to be freed; null on failure. */
 bool safetensors_find(const unsigned char *bytes, size_t size, const char *wanted, table_half half, stored *found,
                       char **name, fault *why);
 
-/* Its metadata, a new reference; null if it has none. */
+/* Returns the metadata, a new reference; null if there are none. */
 json_t *safetensors_metadata(const unsigned char *bytes, size_t size);
 
-/* The positions that such a file of ours has, whose tensors safetensors_find has seen: a new array, and how many;
-   null if it has no tensor of that name. False if it has one that is no list of f64. */
+/* Reads the positions of a file that posenc wrote and safetensors_find has accepted, as a new array; null if there is
+   no tensor of positions. Returns false if the tensor is not a list of f64. */
 bool safetensors_positions(const unsigned char *bytes, size_t size, double **positions, int64_t *count, fault *why);
 
 #endif

@@ -14,7 +14,7 @@ bool fault_say(fault *why, const char *format, ...) {
   return false;
 }
 
-/* "(1, 512, 128)" */
+/* Writes the lengths of axes, as "(1, 512, 128)". */
 static void tell_axes(const int64_t *axes, size_t count, char *text, size_t size) {
   int used = snprintf(text, size, "(");
   for (size_t i = 0; i < count && (size_t)used < size; i++)
@@ -22,7 +22,7 @@ static void tell_axes(const int64_t *axes, size_t count, char *text, size_t size
   if ((size_t)used < size) snprintf(text + used, size - (size_t)used, count == 1 ? ",)" : ")");
 }
 
-/* Is the last axis that of pairs: (positions, pairs, 2), with other axes of 1? */
+/* Whether the last axis is that of pairs: (positions, pairs, 2), with other axes of length 1. */
 static bool has_pairs(const stored *s, const int64_t *axes, size_t count) {
   size_t longer = 0;
   if (count == 3 && axes[0] == 2) return false; /* the two tables of a rope cache */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The place and form of a table in the bytes of a file, and messages about errors in them. */
+/* The place and form of a table in the bytes of a file, and messages about faults of the file. */
 #ifndef POSENC_FILES_STORED_H
 #define POSENC_FILES_STORED_H
 
@@ -10,41 +10,41 @@ enum { STORED_AXES = 32 };
 typedef struct stored {
   posenc_dtype dtype;
   int64_t rows, dim; /* both at least 1 */
-  bool by_columns;   /* Fortran's order: columns one after another */
+  bool by_columns;   /* Fortran's order: one column after the other */
   bool swapped;      /* the bytes of an element are not in this machine's order */
-  bool halved;       /* the file has two tables, and this is one of them */
-  size_t axis_count; /* of an array: its axes, of which `dim` is the last, and `rows` the product of the others */
+  bool halved;       /* this is one of two tables in the file */
+  size_t axis_count; /* of an array: `dim` is its last axis, `rows` the product of the others */
   int64_t axes[STORED_AXES];
-  size_t begin; /* of the first element; the file has them all */
+  size_t begin; /* offset of the first element; all are within the file */
 } stored;
 
-/* What a file is taken for: a table; one table of a file that may have two; or an array of any axes, row by row. */
+/* What a file is read as: an array of any axes, row by row; a table; or one table of a file that may have two. */
 typedef enum table_half { TABLE_ARRAY = -2, TABLE_WHOLE, TABLE_FIRST, TABLE_SECOND } table_half;
 
-/* A message on a file, to stand after its name and a colon. */
+/* A message about a file, to follow its name and a colon. */
 typedef struct fault {
   char text[600];
 } fault;
 
-/* Says what is wrong; always false. */
+/* Writes the message; returns false. */
 __attribute__((format(printf, 2, 3))) bool fault_say(fault *why, const char *format, ...);
 
-/* The axes of an array as a table: the last is its columns, or the last two are pairs of them, another its positions,
-   and all others are 1. by_columns is set before. False if they are no table's, or one without elements. */
+/* Reads the axes of an array as a table. The last axis is its columns, or the last two are pairs of columns; another
+   axis is its positions, and all others have length 1. by_columns must be set. Returns false if the axes are not a
+   table's, or an axis has length 0. */
 bool stored_shape(stored *s, const int64_t *axes, size_t count, fault *why);
 
-/* The axes of any array in C's order. False if it has none, or no elements. */
+/* Reads the axes of any array in C's order. Returns false if it has no axes or no elements. */
 bool stored_array(stored *s, const int64_t *axes, size_t count, fault *why);
 
-/* What `half` takes the axes for: with TABLE_FIRST and TABLE_SECOND (2, positions, columns) are a rope cache, and the
-   result is one half of it. */
+/* Reads the axes as `half` says: with TABLE_FIRST and TABLE_SECOND, (2, positions, columns) is a rope cache, and the
+   result is one of its tables. */
 bool stored_fit(stored *s, const int64_t *axes, size_t count, table_half half, fault *why);
 
-/* Bytes of the elements. False if so many cannot be. */
+/* Computes the size of the elements in bytes. Returns false if it is too large. */
 bool stored_bytes(const stored *s, size_t *bytes);
 
-/* Is an order of bytes that puts the least ('<') or the most ('>') significant first the other one than this
-   machine's? */
+/* Whether a byte order, least ('<') or most ('>') significant first, differs from this machine's. */
 static inline bool stored_swapped(char order) {
   return order != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>');
 }

@@ -16,11 +16,11 @@
 
 struct table_file {
   stored at;
-  mapping file; /* empty if the bytes are memory of others, or the array is another process's */
+  mapping file; /* empty if the table is in memory */
   const unsigned char *bytes;
   size_t size;
   memory_array memory;
-  size_t held; /* bytes of elements that were read since pages were last given back */
+  size_t held; /* bytes of elements read since pages were last given back */
   const char *format;
   char *tensor;
 };
@@ -114,8 +114,7 @@ bool table_positions(const table_file *t, double **positions, int64_t *count, fa
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-/* Pages that were read count as the process's memory until the system wants them back. After so many bytes they are
-   given back. */
+/* Mapped pages count as this process's memory until the system needs it. They are given back after this many bytes. */
 enum { GIVEN_BACK = 1 << 20 };
 
 static void give_back(table_file *t, size_t bytes) {
@@ -125,14 +124,14 @@ static void give_back(table_file *t, size_t bytes) {
   if (t->file.bytes) madvise((void *)t->bytes, t->size, MADV_DONTNEED);
 }
 
-/* The system maps this many bytes around a page that is touched. */
+/* The system maps this many bytes around a page that is used. */
 enum { NEIGHBOURHOOD = 1 << 16 };
 
-/* Pages are given back after this many columns, since two columns are many pages apart. A column is read this many
-   rows at a time, so that the rows they are written to stay in the cache until the next column is written there. */
+/* Columns are many pages apart, so pages are given back after this many columns. A column is read this many rows at a
+   time, so that the rows it is written to stay in the cache until the next column is written. */
 enum { COLUMNS_AT_A_TIME = 64, ROWS_AT_A_TIME = 64 };
 
-/* Columns [begin, end) of so many rows; `first` is the first of these in column 0. */
+/* Copies columns [begin, end) of `rows` rows. `first` is the first of these rows in column 0. */
 static inline __attribute__((always_inline)) void transpose(const unsigned char *first, const stored *at, int64_t begin,
                                                             int64_t end, int64_t rows, unsigned char *out,
                                                             size_t element) {
@@ -150,7 +149,7 @@ static void read_columns(table_file *t, int64_t row, int64_t rows, unsigned char
   const unsigned char *const first = t->bytes + at->begin + (size_t)row * element;
   for (int64_t begin = 0, end; begin < at->dim; begin = end) {
     end = at->dim - begin < COLUMNS_AT_A_TIME ? at->dim : begin + COLUMNS_AT_A_TIME;
-    if (element == 2) /* constants are faster */
+    if (element == 2) /* constant sizes are faster */
       transpose(first, at, begin, end, rows, out, 2);
     else if (element == 4)
       transpose(first, at, begin, end, rows, out, 4);
@@ -175,7 +174,7 @@ static void swap_bytes(unsigned char *out, size_t count, size_t element) {
     }
 }
 
-/* It is gone, like the end of a file that was cut. */
+/* Ends the process because the other process's memory is gone, as for a file that was cut. */
 static _Noreturn void tell_gone(const table_file *t) {
   fprintf(stderr, "posenc: %s: its memory cannot be read: %s\n", t->file.path ? t->file.path : "an array",
           strerror(errno));

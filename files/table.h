@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables in files from any source. Nothing in a file is trusted, and only the requested rows are in memory. */
+/* Tables in files from any source. The contents of a file are not trusted, and only requested rows are in memory. */
 #ifndef POSENC_FILES_TABLE_H
 #define POSENC_FILES_TABLE_H
 
@@ -9,34 +9,34 @@
 
 typedef struct table_file table_file;
 
-/* Opens a .npy or a safetensors file; its content decides which. tensor: a name in a safetensors file, or null for
-   the only tensor that can be a table; ignored for .npy. Null, and `why`, if it cannot be read. A file that is cut
-   while it is open ends the process, with a message and exit status 2. A path that is the name of an array in memory
-   (files/memory.h) opens that. */
+/* Opens a .npy or a safetensors file, as its content shows, or an array in memory if `path` is its name
+   (files/memory.h). tensor: a name in a safetensors file, or null for the only tensor that can be a table; ignored for
+   .npy. Returns null and sets `why` if the table cannot be read. If the file is cut while it is open, the process ends
+   with a message and exit status 2. */
 table_file *table_open(const char *path, const char *tensor, fault *why);
 
-/* The same of one of two tables, where the file is a .npy file that has two (see npy_find), or of any array. */
+/* table_open for one of the two tables that a .npy file may have (npy_find), or for any array. */
 table_file *table_open_half(const char *path, const char *tensor, table_half half, fault *why);
 
-/* The same of a file's bytes in memory, which must stay. */
+/* table_open for a file's bytes in memory, which must stay valid until table_close. */
 table_file *table_open_memory(const void *bytes, size_t size, const char *tensor, table_half half, fault *why);
 
-/* Null is allowed. */
+/* Closes a table. `t` may be null. */
 void table_close(table_file *t);
 
 const stored *table_stored(const table_file *t);
 
-/* "npy", "safetensors" or "memory". */
+/* Returns "npy", "safetensors" or "memory". */
 const char *table_format(const table_file *t);
 
-/* The tensor's name; null in a file without names. */
+/* Returns the tensor's name; null in a file without names. */
 const char *table_tensor(const table_file *t);
 
-/* The metadata and the positions of a safetensors file; null in a .npy file. */
+/* The metadata (a new reference) and the positions (a new array) of a safetensors file; null for other files. */
 json_t *table_metadata(const table_file *t);
 bool table_positions(const table_file *t, double **positions, int64_t *count, fault *why);
 
-/* Copies rows [row, row + rows): packed, row by row, in this machine's byte order. */
+/* Copies rows [row, row + rows), packed, row by row, in this machine's byte order. */
 void table_rows(table_file *t, int64_t row, int64_t rows, void *out);
 
 #endif

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that the pairs are looked for in; in units of the dtype's precision, the errors of lengths that fit, and the sine
-   of a pair behind which the next is seen to turn, too. */
+/* SAMPLES: the rows in which pairs are searched for. In units of the dtype's precision: the error of lengths that still
+   fit, and the smallest sine of a pair for which the rotation of the next pair is visible. */
 enum { SAMPLES = 96, FITTING_UNITS = 16, VISIBLE_UNITS = 8 };
 
 typedef struct source {

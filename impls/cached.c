@@ -10,7 +10,7 @@
 typedef struct cache {
   char *rows; /* the whole table */
   const apply_loops *loops;
-  const posenc_kernel *kernel; /* which made them */
+  const posenc_kernel *kernel; /* made the rows */
   void *constants;
 } cache;
 
@@ -61,7 +61,7 @@ static posenc_status apply_cached(const void *constants, const posenc_problem *p
   return apply_rows(&source, problem, slice, x, out);
 }
 
-/* A limit on the size of a kept table: asking for two rows of a table of 16 GiB must not allocate all of it. */
+/* Refuses tables above 1 GiB: a call for two rows of a table of 16 GiB must not allocate all of it. */
 static const char *can_do(const posenc_problem *table) {
   static const size_t most = (size_t)1 << 30;
   size_t bytes;

@@ -45,10 +45,10 @@ static bool tell_stages(const void *constants, const posenc_problem *problem, in
 }
 
 /*
- * Unit u = 2^-24, relative unless said. The exponent 2i × slope: two roundings (the double's are nothing beside them),
- * which move w by 2 |ln w| w <= 2/e = 0.74 u absolute (base >= 1, so w <= 1). expf: 1 ulp <= 2 u. The rounded position
- * and the product: 1 u each. In all the angle is wrong by less than 4.8 u × |p|. sinf and cosf add 1 ulp of what they
- * return, at most 2 of the exact value.
+ * Error bound in units u = 2^-24; errors are relative unless said otherwise. The exponent 2i × slope has two roundings
+ * (those in double are negligible), which change w by 2 |ln w| w <= 2/e = 0.74 u absolute (base >= 1, so w <= 1). expf:
+ * 1 ulp <= 2 u. The rounded position and the product: 1 u each. In all, the error of the angle is below 4.8 u × |p|.
+ * sinf and cosf add 1 ulp of their result, at most 2 ulp of the exact value.
  */
 const posenc_kernel posenc_kernel_div_term = {
     .abi = POSENC_KERNEL_ABI,

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* The divisor of the position in the formula. */
+/* Returns the divisor of the position in the formula. */
 static inline double divisor_of(double base, int64_t index, double denominator) {
   return pow(base, (double)index / denominator);
 }
@@ -41,10 +41,11 @@ static bool tell_stages(const void *constants, const posenc_problem *problem, in
 }
 
 /*
- * Unit u = 2^-53, relative unless said. The exponent: two roundings, at most 0.74 u of w absolute (see naive.c); pow: 1
- * ulp <= 2 u; the rounded position (beyond 2^53) and the division: 1 u each. In all the angle is wrong by less than 4.8
- * u × |p|; sin and cos add 1 ulp <= u absolute. The last rounding is half an ulp of the computed value's binade, which
- * may be above the exact value's: as in impls/rotation/rotation.h, ulp/2 + 1.5 E, E = (4.8 |p| + 1) u.
+ * Error bound in units u = 2^-53; errors are relative unless said otherwise. The exponent has two roundings, at most
+ * 0.74 u of w absolute (see naive.c). pow: 1 ulp <= 2 u. The rounded position (beyond 2^53) and the division: 1 u each.
+ * In all, the error of the angle is below 4.8 u × |p|. sin and cos add 1 ulp <= u absolute. The final rounding is half
+ * an ulp of the computed value's binade, which may be above the exact value's: as in impls/rotation/rotation.h, the
+ * result is ulp/2 + 1.5 E with E = (4.8 |p| + 1) u.
  */
 const posenc_kernel posenc_kernel_naive_f64 = {
     .abi = POSENC_KERNEL_ABI,

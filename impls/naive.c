@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-/* The divisor of the position in the formula. */
+/* Returns the divisor of the position in the formula. */
 static inline float divisor_of(float base, int64_t index, float denominator) {
   return powf(base, (float)index / denominator);
 }
@@ -47,11 +47,11 @@ static const char *can_do(const posenc_problem *problem) {
 }
 
 /*
- * Unit u = 2^-24, relative unless said. The exponent i/denominator: two roundings, which move w by 2 |ln w| w <= 2/e =
- * 0.74 u absolute (base >= 1, so w <= 1). The rounded base: 1 u (shift <= 1, so the exponent is at most 1). powf: 1 ulp
- * <= 2 u. The rounded position and the division: 1 u each. In all the angle is wrong by less than 5.8 u × |p|. sinf and
- * cosf add 1 ulp of what they return, at most 2 of the exact value (an ulp is at most 2^-23 of a number, and at least
- * 2^-24 of it).
+ * Error bound in units u = 2^-24; errors are relative unless said otherwise. The exponent i/denominator has two
+ * roundings, which change w by 2 |ln w| w <= 2/e = 0.74 u absolute (base >= 1, so w <= 1). The rounded base: 1 u (shift
+ * <= 1, so the exponent is at most 1). powf: 1 ulp <= 2 u. The rounded position and the division: 1 u each. In all, the
+ * error of the angle is below 5.8 u × |p|. sinf and cosf add 1 ulp of their result, at most 2 ulp of the exact value
+ * (an ulp is at most 2^-23 of a number, and at least 2^-24 of it).
  */
 const posenc_kernel posenc_kernel_naive = {
     .abi = POSENC_KERNEL_ABI,

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The pairs that are computed row by row together, and the pairs of an unrolled loop over some of them. */
+/* TILE: pairs that are computed together, row by row. PART: pairs of an unrolled loop. */
 enum { TILE = 64, PART = 16 };
 
 typedef struct state {
@@ -13,7 +13,7 @@ typedef struct state {
 } state;
 
 typedef struct steps {
-  float *sine, *cosine; /* of one position; padded to whole tiles */
+  float *sine, *cosine; /* sines and cosines of one position, padded to whole tiles */
 } steps;
 
 static void release(void *constants) {
@@ -49,7 +49,7 @@ static posenc_status prepare(const posenc_problem *problem, const posenc_options
   return POSENC_OK;
 }
 
-/* One position on. Inline, or the compiler must allow for steps that are the state. */
+/* Rotates to the next position. Inlined, as the compiler must otherwise assume that the steps may alias the state. */
 static inline __attribute__((always_inline)) void rotate(state *at, const float *step_sin, const float *step_cos,
                                                          int64_t pairs) {
   for (int64_t part = 0; part < pairs; part += PART) {
@@ -62,7 +62,7 @@ static inline __attribute__((always_inline)) void rotate(state *at, const float 
   }
 }
 
-/* Every row comes from the one before, so a range that starts late walks there from position 0. */
+/* Computes the state at `position`. Every row comes from the one before, so this starts at position 0. */
 static state walk(const steps *step, int64_t pair, int64_t pairs, int64_t position) {
   state at = {.sine = {0}};
   for (int i = 0; i < TILE; i++) at.cosine[i] = 1.0f;
@@ -70,7 +70,7 @@ static state walk(const steps *step, int64_t pair, int64_t pairs, int64_t positi
   return at;
 }
 
-/* Pairs of the tile that begins with `pair`. */
+/* Returns the number of pairs of the tile that begins with `pair`. */
 static int64_t pairs_from(const posenc_problem *problem, int64_t pair) {
   const int64_t left = problem->dim / 2 - pair;
   return left < TILE ? left : TILE;
@@ -93,8 +93,8 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   }
 }
 
-/* It never makes a phase: that is the exact product, of at most 48 bits. All that the walk adds is an error of sine and
- * cosine. */
+/* The kernel computes no phase, so the exact product, of at most 48 bits, is returned. All errors of the recurrence are
+   those of sine and cosine. */
 static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                         posenc_stages *stages) {
   const steps *step = constants;

@@ -59,10 +59,10 @@ static posenc_status prepare_cr(const posenc_problem *problem, const posenc_opti
 
 /* ---- parts ---- */
 
-/* A part has at least 64 KiB to write; a block, and a run of blocks between exact anchors, as many rows. */
+/* A part writes at least 64 KiB. BLOCK and RUN are the rows of a block and of the blocks between exact anchors. */
 enum { LEAST_BYTES = 1 << 16, MOST_PARTS = 256, BLOCK = 32, RUN = 256 };
 
-/* Rows, or sequences, from one end to the next. */
+/* The parts of a call: each ends before the row, or sequence, ends[part]. */
 typedef struct parts {
   int count;
   int64_t ends[MOST_PARTS];
@@ -72,17 +72,18 @@ static int64_t begin_of(const parts *all, int64_t part) {
   return part ? all->ends[part - 1] : 0;
 }
 
-/* The end of a part that should end at `end`, as a place from `first` on: where the kernels' blocks of 32 positions
-   end, and of a long part their runs of 256, so that few anchors are computed twice. */
+/* Returns the end of a part that should end near `end`; rows count from position `first` on. It is the end of one of
+   the kernels' blocks of 32 positions, or of a run of 256 if the part is long, so that few anchors are computed
+   twice. */
 static int64_t end_of_block(int64_t first, int64_t begin, int64_t end) {
   const int64_t grid = end - begin > 2 * RUN ? RUN : BLOCK,
                 past = (int64_t)(((uint64_t)first + (uint64_t)end + 16) % (uint64_t)grid);
   return end - past > begin ? end - past : end;
 }
 
-/* Each takes one thread's share of what is left, so that the last are small: a thread that was late, or slow, then
-   leaves little to wait for. `blocks`: they end where blocks do, and have a run's rows where there are so many for each
-   thread: the anchors that every part begins with take as long as 24 rows (doc/performance.md). */
+/* Each part is one thread's share of the remaining work. So the last parts are small, and a thread that starts late or
+   is slow leaves little to wait for. With `blocks`, parts end at ends of blocks, and have at least RUN rows if there
+   are that many for each thread: the anchors at the start of a part take as long as 24 rows (doc/performance.md). */
 static void divide(parts *made, int threads, int64_t count, int64_t item_bytes, bool blocks, int64_t first) {
   const int64_t fewest = (LEAST_BYTES + item_bytes - 1) / item_bytes, even = (count + threads - 1) / threads,
                 run = even < RUN ? even : RUN, least = blocks && fewest < run ? run : fewest;
@@ -96,19 +97,19 @@ static void divide(parts *made, int threads, int64_t count, int64_t item_bytes, 
   }
 }
 
-/* A call: of a table, whose rows are divided, or of add or rope, whose rows or sequences are. */
+/* A call. A table is divided by rows; add and rope by rows or by sequences. */
 typedef struct call {
   const shared *made;
   const posenc_problem *problem;
-  const posenc_slice *slice; /* null: a table */
+  const posenc_slice *slice; /* null for a table */
   const char *x;
   char *out;
-  int64_t row, bytes; /* of a table: the first row; from a row, or sequence, to the next */
+  int64_t row, bytes; /* first row of a table; size of a row or sequence */
   parts parts;
-  _Atomic(int) worst; /* status */
+  _Atomic(int) worst; /* a status that is not POSENC_OK, if any part failed */
 } call;
 
-/* About how many seconds one thread takes for so many rows, those of all sequences counted. */
+/* Estimates the seconds that one thread takes for `rows` rows, counting those of all sequences. */
 static double seconds_alone(const shared *made, const posenc_problem *problem, int64_t rows) {
   return 1e-12 * kernel_cost(made->serial, problem, NULL) * (double)rows / (double)problem->rows;
 }
@@ -171,14 +172,14 @@ static posenc_status apply_parts(const void *constants, const posenc_problem *pr
   return (posenc_status)c.worst;
 }
 
-/* The blocks of all threads are the serial kernel's. */
+/* Returns the stages of the serial kernel, whose blocks all threads use. */
 static bool stage_samples(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                           posenc_stages *stages) {
   const shared *made = constants;
   return made->serial->stages && made->serial->stages(made->constants, problem, row, rows, stages);
 }
 
-/* Fields that both contracts share, beside those of their family. */
+/* Fields that both contracts share, in addition to those of their family. */
 #define THREADED                                                                                                       \
   .isa = 0, .threaded = true, .basis = "it runs only serial kernels that promise the same",                            \
   .provenance = "guided self-scheduling: Polychronopoulos and Kuck, 1987; posenc, 2026",                               \

@@ -6,7 +6,7 @@
 
 static const posenc_scaling plain = {.kind = POSENC_SCALING_NONE};
 
-/* Whole numbers without a point, as people write them. */
+/* Returns a number; integers have no decimal point. */
 static json_t *number_json(double x) {
   return fabs(x) < 0x1p53 && x == rint(x) ? json_integer((json_int_t)x) : json_real(x);
 }
@@ -82,7 +82,7 @@ void model_fragment_head(json_t *fragment, int64_t dim, int64_t start, int64_t h
     return;
   }
   double share = (double)dim / (double)head;
-  if ((int64_t)((double)head * share) < dim) share = nextafter(share, 1.0); /* readers cut off fractions */
+  if ((int64_t)((double)head * share) < dim) share = nextafter(share, 1.0); /* readers truncate the product */
   json_object_set_new(fragment, "head_dim", json_integer(head));
   if (dim < head)
     json_object_set_new(json_object_get(fragment, "rope_parameters"), "partial_rotary_factor", json_real(share));

@@ -34,7 +34,7 @@ void formula_suspects(const posenc_problem *asked, suspect_list *list) {
   if (is_scaled && !is_one) suspects_add(list, &other, "the scaling is left out, but for the attention factor");
 }
 
-/* The same problem with another scaling. */
+/* Returns the problem with another scaling. */
 static posenc_problem scaled(const posenc_problem *asked, const posenc_scaling *scaling) {
   posenc_problem other = *asked;
   other.scaling = *scaling;
@@ -56,7 +56,7 @@ static void suspect_layers(model *m, const char *layer, int64_t length, const po
   }
 }
 
-/* All columns of a head, or the frequencies of all in those that are turned. */
+/* Adds two mistakes: all columns of a head rotated, or the frequencies of all columns in those that are rotated. */
 static void suspect_columns(const model_rope *rope, const posenc_problem *asked, suspect_list *list) {
   if (!rope->has_dim || rope->head <= rope->dim || rope->head % 2) return;
   posenc_problem other = *asked;

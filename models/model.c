@@ -16,7 +16,7 @@ static const char full[] = "full_attention", sliding[] = "sliding_attention";
 
 struct model {
   json_t *root;
-  const json_t *top;  /* the object in it that has the rope */
+  const json_t *top;  /* the object in `root` that has the rope */
   char *architecture; /* of a GGUF file */
   const char *layers[LAYERS_MAX];
   size_t layer_count;
@@ -29,7 +29,7 @@ static words words_of(const model *m) {
   return (words){.top = m->top, .architecture = m->architecture};
 }
 
-/* Goes down to the config of the language model in one of several parts. */
+/* Finds the config of the language model among those of several parts. */
 static void find_top(model *m) {
   static const char *const parts[] = {"text_config", "llm_config", "language_config", "thinker_config"};
   m->top = m->root;
@@ -45,7 +45,7 @@ static void find_top(model *m) {
   }
 }
 
-/* Is each value an object, for one kind of layers, or null? */
+/* Whether each value is an object, for one kind of layers, or null. */
 static bool is_by_layer(const json_t *parameters) {
   const char *name;
   json_t *value;
@@ -136,7 +136,7 @@ const char *model_layer(const model *m, size_t n) {
   return m->layers[n];
 }
 
-/* Sets what the words of these layers are read from. */
+/* Sets the object that has the keys of these layers. */
 static bool choose_object(const model *m, const char *layer, words *w) {
   static const char *const names[] = {"rope_parameters", "rope_scaling"};
   static char name[160];
@@ -148,7 +148,7 @@ static bool choose_object(const model *m, const char *layer, words *w) {
     w->rope_name = name;
     return true;
   }
-  /* The one object of two kinds of layers is for those of full attention. */
+  /* If there is one object for two kinds of layers, it is for those of full attention. */
   for (size_t n = 0; n < 2 && w->layers != SLIDING && !w->rope; n++) {
     const json_t *object = json_object_get(m->top, names[n]);
     if (object && !json_is_object(object) && !json_is_null(object))
@@ -182,7 +182,7 @@ static bool is_equal(const model_rope *a, const model_rope *b) {
          is_equal_scaling(&a->longer, &b->longer, a->dim);
 }
 
-/* "full_attention, sliding_attention" */
+/* Writes the names of the kinds of layers: "full_attention, sliding_attention". */
 static const char *layer_names(const model *m, char *text, size_t size) {
   size_t used = 0;
   *text = '\0';

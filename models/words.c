@@ -78,7 +78,7 @@ static const json_t *present(const json_t *value) {
   return json_is_null(value) ? NULL : value;
 }
 
-/* The value of that key. In the scaling's object it comes first. */
+/* Returns the value of a key. The scaling's object is searched first. */
 static const json_t *value_of(const words *w, int key) {
   const unsigned places = keys[key].places;
   const char *const name = keys[key].name;
@@ -92,7 +92,7 @@ static const json_t *value_of(const words *w, int key) {
   return places & GGUF ? json_object_get(w->top, full) : NULL;
 }
 
-/* The row of the word's value; -1 if there is none. */
+/* Returns the row of the word's value; -1 if there is none. */
 static int find_key(const words *w, word what) {
   for (int key = 0; key < KEYS; key++)
     if (keys[key].what == what && is_for(w, keys[key].places) && value_of(w, key)) return key;
@@ -122,7 +122,7 @@ key_name words_name(const words *w, word what) {
   return name;
 }
 
-/* The default of the model's class, which is told. */
+/* Finds the default of the model's class, and reports that it is used. */
 static bool find_default(const words *w, word what, double *value) {
   const char *type = json_string_value(json_object_get(w->top, "model_type"));
   for (int n = 0; n < CLASSES && type; n++)
@@ -137,7 +137,8 @@ static bool find_default(const words *w, word what, double *value) {
 
 /* ---- values ------------------------------------------------------------------------------------ */
 
-/* Doubles have all numbers of JSON but integers of more than 53 bits, and reals that no double is near to. */
+/* Converts a number. Doubles can hold all numbers of JSON except integers of more than 53 bits, and reals that are not
+   near any double. */
 static bool number_of_value(words *w, word what, const json_t *json, double *value) {
   *value = json_number_value(json);
   if (!json_is_number(json))
@@ -214,7 +215,7 @@ bool words_has_rope(const words *w) {
                                NEIGHBOURS, SECTIONS,   PARAMETERS,   FACTORS};
   const json_t *alibi = json_object_get(w->top, "alibi");
   const char *kind = json_string_value(json_object_get(w->top, "position_embedding_type"));
-  /* A null still shows that the model's class has the key. */
+  /* A null also shows that the model's class has the key. */
   if (json_object_get(w->top, "rope_scaling") || json_is_false(alibi)) return true;
   if (kind && (strcmp(kind, "rotary") == 0 || strcmp(kind, "rope") == 0)) return true;
   for (size_t n = 0; n < sizeof about / sizeof *about; n++)
@@ -228,7 +229,7 @@ static int row_of(const char *name, unsigned places) {
   return -1;
 }
 
-/* Keys of config.json, or of GGUF behind its architecture, which might be about rope. */
+/* Reports unused keys of config.json, or of GGUF after its architecture, that may be about rope. */
 static void tell_unused(const words *w) {
   const size_t ahead = w->architecture ? strlen(w->architecture) : 0;
   const char *name;

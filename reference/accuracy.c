@@ -20,13 +20,13 @@ static int bin_of(double ulp) {
   return accuracy_bin(exponent);
 }
 
-/* The bound of this element as an absolute error. */
+/* Returns the bound at this element as an absolute error. */
 static double allowed(const posenc_bound *bound, double ulp, int64_t position) {
   const double distance = position < 0 ? -(double)position : (double)position;
   return bound->ulp * ulp + bound->abs + bound->growth * distance;
 }
 
-/* The order is by position, then index, sine before cosine. */
+/* Whether a is before b: ordered by position, then index, sine before cosine. */
 static bool earlier(const witness *a, const witness *b) {
   if (a->position != b->position) return a->position < b->position;
   if (a->index != b->index) return a->index < b->index;
@@ -37,7 +37,7 @@ static bool worse(double error, const witness *at, double known, const witness *
   return error > known || (error == known && earlier(at, known_at));
 }
 
-/* Keeps the worse ones of what is known and what comes; the first that comes is worse than nothing. */
+/* Replaces the largest errors if the new ones are worse. The first element always replaces them. */
 static void keep_worst(accuracy *a, const witness *ulp, const witness *abs) {
   if (a->elements == 0 || worse(ulp->ulp, ulp, a->max_ulp.ulp, &a->max_ulp)) a->max_ulp = *ulp;
   if (a->elements == 0 || worse(abs->abs, abs, a->max_abs.abs, &a->max_abs)) a->max_abs = *abs;
@@ -69,10 +69,10 @@ element_error accuracy_count(accuracy *a, const format *f, const posenc_bound *b
   const double abs_error = isfinite(got) ? difference : INFINITY, ulp_error = abs_error / unit;
   const witness here = {ulp_error, abs_error, at.position, at.index, at.cosine, value->high, value->low, got};
 
-  /* Encodings, not values: -0 is not 0. */
+  /* Bits are compared, not values: -0 is not 0. */
   accuracy_note(a, &here, !(got == value->rounded && signbit(got) == signbit(value->rounded)));
   if (bound) {
-    /* An exact zero has a sign, whatever the bound. */
+    /* An exact zero must have the right sign, whatever the bound. */
     const bool wrong_zero = value->high == 0.0 && got == 0.0 && signbit(got) != signbit(value->rounded);
     accuracy_hold(a, &here, wrong_zero ? -1.0 : allowed(bound, unit, at.position));
   }

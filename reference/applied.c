@@ -5,30 +5,31 @@
 #include "reference/vectors.h"
 
 /*
- * A value is high + low, as in fast-oracle.c, u = 2^-53; the oracle's are within 2^-98 of sine and cosine.
+ * Error bounds. A value is high + low, as in fast-oracle.c; u = 2^-53. The values of the fast reference are within
+ * 2^-98 of sine and cosine.
  *
- * Add: x + high = s + e, exactly (2Sum); e + low is rounded, |e| <= u |s|, |low| <= u/2: u (u |s| + u/2) at most; the
- * last sum is exact. With the oracle's error this is less than 2^-97 of the larger of 1 and |s|. Where x cancels the
- * sine, s is exact, and 2^-98 of the oracle is the only error.
+ * Add: x + high = s + e exactly (2Sum). The sum e + low is rounded; as |e| <= u |s| and |low| <= u/2, its error is at
+ * most u (u |s| + u/2). The last sum is exact. With the error of the fast reference, this is less than 2^-97 of the
+ * larger of 1 and |s|. Where x cancels the sine, s is exact, and the 2^-98 of the fast reference are the only error.
  *
- * Rope: a component is a sum of two products, as in a rotation of fast-oracle.c. That proof holds for x of length 1
- * without low parts, and for any other in proportion: 7 u² of the length, and √2 × 2^-98 of it from the oracle: less
- * than 2^-96.
+ * Rope: a component is a sum of two products, as in a rotation of fast-oracle.c. The proof there is for x of length 1
+ * without low parts, and scales with the length: 7 u² of the length, and √2 × 2^-98 of it from the fast reference,
+ * together less than 2^-96.
  *
- * An attention factor is in the oracle's values, and multiplies them and their error.
+ * An attention factor is part of the values of the fast reference, and multiplies them and their error.
  *
- * An ulp of f32 is at least 2^-24 of either, so double arithmetic knows an error in ulp to about 2^-52, more digits
- * than any figure shows.
+ * An ulp of f32 is at least 2^-24 of either size, so double arithmetic gives an error in ulp within about 2^-52, more
+ * digits than any figure shows.
  */
 
-enum { COUNTED = ACCURACY_BINS }; /* the bin of an element that accuracy_note has counted */
+enum { COUNTED = ACCURACY_BINS }; /* bin of an element that is counted by accuracy_note */
 
-/* Elements of LANES pairs. */
+/* The elements of LANES pairs. */
 typedef struct pair_lanes {
   double first[LANES], second[LANES];
 } pair_lanes;
 
-/* Exact values of one element of each pair, and the sizes that the ulp and the bound are proportional to. */
+/* The exact values of one element of each pair, and the sizes to which the ulp and the bound are proportional. */
 typedef struct values {
   double high[LANES], low[LANES], size[LANES];
 } values;
@@ -40,20 +41,20 @@ typedef struct errors {
   uint64_t uncertain[LANES];  /* sign set: may be a new maximum, or beyond its bound */
 } errors;
 
-/* Errors beyond these are looked at one by one. The share is that of a bound which grows with the size. */
+/* Larger errors are uncertain and checked one by one. The share is that of a bound that grows with the size. */
 typedef struct limits {
   double ulp, abs, share, share_per_size;
-  uint64_t all; /* sign set: all errors are */
+  uint64_t all; /* sign set: all errors are checked */
 } limits;
 
-/* A row's sums, in lanes, so that they are the same on all tiers; and its histogram. */
+/* The sums of a row, per lane, so that they are the same on all tiers; and its histogram. */
 typedef struct totals {
   double ulp[LANES], abs[LANES];
   uint64_t misrounded[LANES];
   int64_t bins[ACCURACY_BINS + 1];
 } totals;
 
-/* Pairs of one head, or of the row, from frequency index `index` on. */
+/* The pairs of one head, or of the row, from frequency index `index` on. */
 typedef struct head_tile {
   const applied_row *row;
   const fast_lanes *exact_pairs;
@@ -69,7 +70,8 @@ typedef struct findings {
 
 /* ---- the exact values ---------------------------------------------------------------------------- */
 
-/* Lanes without a frequency are 0, as their sine and cosine are, and have no error. */
+/* Loads a tile's elements. Lanes without a frequency are set to 0, the values of their sine and cosine, and have no
+   error. */
 INLINE void load(const head_tile *t, const void *elements, pair_lanes *p) {
   const posenc_problem *problem = t->row->problem;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
@@ -98,14 +100,14 @@ INLINE void add(const pair_lanes *x, const fast_lanes *exact_pairs, values *firs
   }
 }
 
-/* x turned by the pair, whose sine is multiplied by `sign`. */
+/* Computes x rotated by the exact pair, whose sine is multiplied by `sign`. */
 INLINE void rotate(const pair_lanes *x, const fast_lanes *exact_pairs, double sign, double attention, values *first,
                    values *second, bool fused) {
 #pragma omp simd
   for (int k = 0; k < LANES; k++) {
     const fast_pair at = lane(exact_pairs, k);
     const fast_value a = {x->first[k], 0.0}, b = {x->second[k], 0.0}, sine = {sign * at.sine.high, sign * at.sine.low};
-    /* In units of a power of two, so that no square is too large or too small. */
+    /* Lengths are in units of a power of two, so that squares neither overflow nor underflow. */
     const double longer = larger(fabs(a.high), fabs(b.high)), power = binade(longer), unit = power > 0.0 ? power : 1.0;
     const double a_units = a.high / unit, b_units = b.high / unit;
     const double size = attention * (unit * sqrt(a_units * a_units + b_units * b_units));
@@ -114,10 +116,10 @@ INLINE void rotate(const pair_lanes *x, const fast_lanes *exact_pairs, double si
   }
 }
 
-/* ---- their errors -------------------------------------------------------------------------------- */
+/* ---- errors -------------------------------------------------------------------------------------- */
 
-/* Positive doubles, and NaN after them, are in the order of their bits: a difference of bits has its sign set where the
- * first is the smaller. */
+/* Computes the errors of one element of each pair; returns whether any is uncertain. Positive doubles, and NaN above
+   them, have the order of their bits, so a difference of bits has its sign set if the first is smaller. */
 INLINE bool compare(const format *f, const values *v, const double *got, const limits *l, errors *e) {
   const double normal = double_of((uint64_t)(BIAS + f->least + f->precision - 1) << 52),
                unit = double_of((uint64_t)(BIAS + 1 - f->precision) << 52);
@@ -176,7 +178,7 @@ INLINE void tally(const errors *e, int count, totals *all) {
   }
 EACH_TIER(CHECK)
 
-/* judge: is any element uncertain? */
+/* judge: whether any element is uncertain. */
 #define CHECK_ENTRY(name, attributes, fused) [TIER_##name] = {judge_##name, tally_##name},
 static const struct check {
   bool (*judge)(const head_tile *t, const limits *l, findings *now);
@@ -185,7 +187,8 @@ static const struct check {
 
 /* ---- a row --------------------------------------------------------------------------------------- */
 
-/* The bound is linear in the size: two points determine it, but for its own roundings. */
+/* Returns the limits of a row. The bound is linear in the size, so two points determine it, except for its own
+   roundings. */
 static limits limits_of(const applied_row *row, const accuracy *known, const accuracy *a) {
   limits l = {INFINITY, INFINITY, INFINITY, 0.0, 0};
   if ((row->plain && a->elements == 0) || (row->bound && a->held == 0)) l.all = SIGN;
@@ -204,7 +207,7 @@ static limits limits_of(const applied_row *row, const accuracy *known, const acc
   return l;
 }
 
-/* Counts the uncertain elements one by one; how many there were. */
+/* Counts the uncertain elements one by one; returns their number. */
 static int count_uncertain(const head_tile *t, bool second, findings *now, accuracy *a) {
   const applied_row *row = t->row;
   const int64_t index = t->head * (row->problem->dim / 2) + t->index;

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Deals the frequency indices of a table to its axes, one after the other. */
+/* Assigns the frequency indices of a table to its axes, in order. */
 typedef struct dealer {
   const posenc_axes *axes;
-  int64_t next;               /* index */
-  int64_t dealt[POSENC_AXES]; /* so far, to each */
+  int64_t next;               /* next index */
+  int64_t dealt[POSENC_AXES]; /* indices so far, per axis */
 } dealer;
 
-/* The axis that gets the next index. */
+/* Returns the axis of the next index. */
 static int deal(dealer *d) {
   int to = 0;
   if (d->axes->order == POSENC_AXES_CYCLIC) {
@@ -25,7 +25,7 @@ static int deal(dealer *d) {
   return to;
 }
 
-/* The column of the pair that is the n-th of its axis, from 0 on. */
+/* Returns the column of the n-th pair of an axis, counted from 0; `number` is its frequency index. */
 static int64_t column_of(const posenc_problem *problem, int axis, int64_t n, int64_t number, bool cosine) {
   const bool grouped = problem->axes && problem->axes->grouped;
   int64_t columns = problem->dim, begin = 0;
@@ -91,14 +91,14 @@ int64_t axes_column(const posenc_problem *problem, int64_t number, bool cosine) 
   return column_of(problem, axis, problem->axes ? d.dealt[axis] - 1 : number, number, cosine);
 }
 
-/* ---- the pairs of a place ------------------------------------------------------------------------ */
+/* ---- the pairs at a place ------------------------------------------------------------------------ */
 
-/* One axis, or the whole of a problem without axes. */
+/* The reference of one axis, or of a whole problem without axes. */
 typedef struct axis_reference {
   axis_pairs pairs;
   fast_oracle *fast;
-  int64_t reached, reach; /* where fast_move was last, and how far that reaches */
-  int64_t position;       /* that lanes are of */
+  int64_t reached, reach; /* the place of the last fast_move, and how far it reaches */
+  int64_t position;       /* the position of `lanes` */
   bool has_lanes;
   fast_lanes *lanes;
 } axis_reference;
@@ -107,7 +107,7 @@ struct axes_reference {
   posenc_problem problem;
   int count;
   axis_reference axis[POSENC_AXES];
-  fast_lanes *lanes; /* of all axes together */
+  fast_lanes *lanes; /* those of all axes */
 };
 
 static fast_lanes *new_lanes(int64_t pairs) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums and products of doubles with their errors, in operations that compilers vectorize; and the parts of a double. */
+/* Sums and products of doubles with their errors, in operations that compilers vectorize, and the parts of a double. */
 #ifndef POSENC_REFERENCE_DOUBLE_WORD_H
 #define POSENC_REFERENCE_DOUBLE_WORD_H
 
@@ -30,18 +30,18 @@ INLINE double double_of(uint64_t bits) {
   return x;
 }
 
-/* a + b, exactly (Knuth, 1969). */
+/* Returns a + b exactly (Knuth, 1969). */
 INLINE fast_value two_sum(double a, double b) {
   const double sum = a + b, rest = sum - a;
   return (fast_value){sum, (a - (sum - rest)) + (b - rest)};
 }
 
-/* The nearest number of 26 bits; the rest of x, with its sign, has 26 bits as well. */
+/* Returns the nearest number of 26 bits. The rest of x, with its sign, has 26 bits too. */
 INLINE double upper_half(double x) {
   return double_of((bits_of(x) + (UINT64_C(1) << 26)) & ~((UINT64_C(1) << 27) - 1));
 }
 
-/* a b, exactly: by FMA, or after Dekker (1971). */
+/* Returns a b exactly, by FMA or after Dekker (1971). */
 INLINE fast_value two_product(double a, double b, bool fused) {
   const double product = a * b;
   if (fused) return (fast_value){product, __builtin_fma(a, b, -product)};
@@ -49,7 +49,7 @@ INLINE fast_value two_product(double a, double b, bool fused) {
   return (fast_value){product, a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)};
 }
 
-/* x1 y1 + x2 y2, to within 7 u² (fast-oracle.c) for sizes of at most 1. */
+/* Returns x1 y1 + x2 y2 within 7 u² (fast-oracle.c), for sizes of at most 1. */
 INLINE fast_value sum_of_products(fast_value x1, fast_value y1, fast_value x2, fast_value y2, bool fused) {
   const fast_value p = two_product(x1.high, y1.high, fused), q = two_product(x2.high, y2.high, fused),
                    t = two_sum(p.high, q.high);
@@ -61,13 +61,13 @@ INLINE fast_value negative(fast_value x) {
   return (fast_value){-x.high, -x.low};
 }
 
-/* The pair of the sum of two angles. */
+/* Returns the pair of the sum of two angles. */
 INLINE fast_pair rotated(fast_pair a, fast_pair b, bool fused) {
   return (fast_pair){sum_of_products(a.sine, b.cosine, a.cosine, b.sine, fused),
                      sum_of_products(a.cosine, b.cosine, negative(a.sine), b.sine, fused)};
 }
 
-/* The power of two at the bottom of the binade. */
+/* Returns the largest power of two that is at most |x|. */
 #define EXPONENT UINT64_C(0x7ff0000000000000)
 #define MANTISSA UINT64_C(0x000fffffffffffff)
 INLINE double binade(double x) {

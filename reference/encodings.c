@@ -5,14 +5,15 @@
 
 static exact exact_of(const mpfr_t x, posenc_dtype dtype) {
   const format *f = format_of(dtype);
-  const int exponent = f == &format_f16 ? 16 : f == &format_f64 ? 1024 : 128; /* where numbers end */
+  const int exponent = f == &format_f16 ? 16 : f == &format_f64 ? 1024 : 128; /* numbers are below 2^exponent */
   exact value;
   mpfr_t part;
   mpfr_init2(part, mpfr_get_prec(x) > 64 ? mpfr_get_prec(x) : 64);
   value.high = mpfr_get_d(x, MPFR_RNDN);
   mpfr_sub_d(part, x, value.high, MPFR_RNDN);
   value.low = mpfr_get_d(part, MPFR_RNDN);
-  /* 2^exponent less half an ulp; a tie goes up, to what would be even. */
+  /* From 2^exponent less half an ulp on, values round to infinity: the midpoint rounds up, as 2^exponent would be
+     even. */
   mpfr_set_si_2exp(part, (1L << (f->precision == 53 ? 54 : f->precision + 1)) - 1, exponent - f->precision - 1,
                    MPFR_RNDN);
   value.rounded = mpfr_cmpabs(x, part) < 0 ? format_round(f, x) : mpfr_sgn(x) < 0 ? -INFINITY : INFINITY;
@@ -20,7 +21,7 @@ static exact exact_of(const mpfr_t x, posenc_dtype dtype) {
   return value;
 }
 
-/* x has room for it. */
+/* Sets x to an integer; x must have enough precision. */
 static void set_integer(mpfr_t x, int64_t value) {
   mpfr_set_si(x, (long)(value >> 32), MPFR_RNDN);
   mpfr_mul_2ui(x, x, 32, MPFR_RNDN);
@@ -45,7 +46,7 @@ exact encodings_binary(int64_t position, int64_t column, posenc_dtype dtype) {
 }
 
 exact encodings_sum(double element, double x, posenc_dtype dtype) {
-  enum { PRECISION = 2200 }; /* from 2^-1074 to 2^1024 */
+  enum { PRECISION = 2200 }; /* covers bits from 2^-1074 to 2^1024 */
   mpfr_t sum;
   mpfr_init2(sum, PRECISION);
   mpfr_set_d(sum, element, MPFR_RNDN);
@@ -67,7 +68,8 @@ exact encodings_product(double x, double scale, posenc_dtype dtype) {
 
 /* ---- ALiBi -------------------------------------------------------------------------------------- */
 
-/* As get_slopes of the authors' code, which lists 2^(-8/n), its square, its third power … where n is a power of two. */
+/* Computes a slope like get_slopes of the authors' code: for a power of two n, the slopes are 2^(-8/n), its square, its
+   third power … */
 void encodings_slope(int64_t heads, int64_t head, mpfr_t slope) {
   int64_t closest = 1;
   while (closest <= heads / 2) closest *= 2;
@@ -95,7 +97,7 @@ exact encodings_alibi(const mpfr_t slope, int64_t distance, posenc_dtype dtype) 
 
 /* ---- dropout ------------------------------------------------------------------------------------ */
 
-/* Salmon et al., 2011, section 3.3 and its figure; constants of Random123. */
+/* Philox4x32-10: Salmon et al., 2011, section 3.3 and its figure; constants of Random123. */
 void encodings_philox(uint32_t counter[4], const uint32_t key[2]) {
   uint32_t k0 = key[0], k1 = key[1];
   for (int round = 0; round < 10; round++) {
@@ -103,12 +105,12 @@ void encodings_philox(uint32_t counter[4], const uint32_t key[2]) {
     const uint32_t next[4] = {(uint32_t)(right >> 32) ^ counter[1] ^ k0, (uint32_t)right,
                               (uint32_t)(left >> 32) ^ counter[3] ^ k1, (uint32_t)left};
     memcpy(counter, next, sizeof next);
-    k0 += UINT32_C(0x9e3779b9); /* the golden ratio, */
-    k1 += UINT32_C(0xbb67ae85); /* and √3 - 1 */
+    k0 += UINT32_C(0x9e3779b9); /* the golden ratio */
+    k1 += UINT32_C(0xbb67ae85); /* √3 - 1 */
   }
 }
 
-/* first + (last - first) * (column / (dim - 1)), each operation rounded as that of a double. */
+/* Computes q = first + (last - first) * (column / (dim - 1)), with each operation rounded to double. */
 static void probability(const posenc_dropout *d, int64_t column, int64_t dim, mpfr_t q) {
   set_integer(q, column);
   if (dim > 1) mpfr_div_si(q, q, (long)(dim - 1), MPFR_RNDN);
@@ -133,7 +135,7 @@ encodings_fate encodings_dropout(const posenc_dropout *dropout, int64_t sequence
   mpfr_inits2(53, q, threshold, (mpfr_ptr)NULL);
   probability(dropout, column, dim, q);
   mpfr_mul_2ui(threshold, q, 32, MPFR_RNDN);
-  mpfr_rint_round(threshold, threshold, MPFR_RNDN); /* half away from zero, which is up */
+  mpfr_rint_round(threshold, threshold, MPFR_RNDN); /* halves are rounded up */
   fate.kept = mpfr_cmp_ui(threshold, counter[column / 8 % 4]) <= 0;
   mpfr_ui_sub(q, 1, q, MPFR_RNDN);
   mpfr_ui_div(q, 1, q, MPFR_RNDN);

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact values of the encodings other than the table, by MPFR, integers, and the definitions in the papers. */
+/* Exact values of the encodings other than the sinusoidal table, by MPFR, by integers and from the definitions in the
+   papers. */
 #ifndef POSENC_REFERENCE_ENCODINGS_H
 #define POSENC_REFERENCE_ENCODINGS_H
 
 #include "posenc.h"
 #include "reference/format.h"
 
-/* `rounded` is infinite from half an ulp beyond the largest number of the dtype on. */
+/* In all results, `rounded` is infinite if the value is at least half an ulp above the largest number of the dtype. */
 
-/* An element of the integer table, and of the binary one (position >= 0). */
+/* Return an element of the integer table, and of the binary one (position >= 0). */
 exact encodings_integer(int64_t position, int64_t column, posenc_dtype dtype);
 exact encodings_binary(int64_t position, int64_t column, posenc_dtype dtype);
 
-/* element + x. */
+/* Returns element + x. */
 exact encodings_sum(double element, double x, posenc_dtype dtype);
 
-/* x * scale; both have 26 bits at most. */
+/* Returns x * scale; both have at most 26 bits. */
 exact encodings_product(double x, double scale, posenc_dtype dtype);
 
-/* Slope of head 0 .. heads-1 of ALiBi, and the bias at a distance, 0 .. 2^53. */
+/* Return the slope of head 0 .. heads-1 of ALiBi, and the bias at a distance of 0 .. 2^53. */
 void encodings_slope(int64_t heads, int64_t head, mpfr_t slope);
 exact encodings_alibi(const mpfr_t slope, int64_t distance, posenc_dtype dtype);
-enum { ENCODINGS_PRECISION = 300 }; /* that a slope is to have */
+enum { ENCODINGS_PRECISION = 300 }; /* of slopes, in bits */
 
-/* Philox4x32-10 of a counter and a key, into the counter. */
+/* Replaces the counter by Philox4x32-10 of the counter and the key. */
 void encodings_philox(uint32_t counter[4], const uint32_t key[2]);
 
-/* The decision of posenc_dropout on an element. */
+/* The decision of posenc_dropout for an element. */
 typedef struct encodings_fate {
   bool kept;
   double scale; /* an f32 */

@@ -11,51 +11,51 @@ enum {
   COUNTED = EXPONENTS, /* the exponent of an element that accuracy_count has counted */
 };
 
-/* A tile of a table. */
+/* A tile of a table that is checked. */
 typedef struct table_tile {
   const fast_oracle *oracle;
   fast_tile at;
-  const unsigned char *rows; /* points at row `at.from` */
+  const unsigned char *rows; /* row `at.from` of the tile */
   const posenc_bound *bound;
-  const accuracy *known; /* found so far: an error that is not worse needs no second look */
+  const accuracy *known; /* found so far; smaller errors are certain */
 } table_tile;
 
-/* An error that reaches any of these is uncertain: it may be a new maximum. */
+/* Errors of at least one of these limits are uncertain, as they may be a new maximum. */
 typedef struct limits {
   double ulp, abs, share_per_ulp, share;
 } limits;
 
-/* The errors of LANES sines or cosines, computed from the oracle's values. */
+/* The errors of LANES sines or cosines, computed from the values of the fast reference. */
 typedef struct estimate {
   double ulp[LANES], abs[LANES];
-  uint64_t exponent[LANES];  /* of ulp, less FIRST_EXPONENT; COUNTED */
+  uint64_t exponent[LANES];  /* of ulp, minus FIRST_EXPONENT; or COUNTED */
   uint64_t uncertain[LANES]; /* sign set: the exact value is needed */
 } estimate;
 
 typedef struct row_estimate {
   fast_lanes value;
-  double sine[LANES], cosine[LANES]; /* of the table */
+  double sine[LANES], cosine[LANES]; /* elements of the table */
   estimate of_sine, of_cosine;
 } row_estimate;
 
-/* Sums and histogram of a tile. Lanes are added up at its end: the sums are the same on all tiers. */
+/* Sums and histogram of a tile, per lane. Lanes are added up at the end, so that the sums are the same on all tiers. */
 typedef struct totals {
   double ulp[LANES], abs[LANES];
-  int64_t exponents[4][EXPONENTS + 1]; /* four histograms in turn: an increment need not wait for the last one */
+  int64_t exponents[4][EXPONENTS + 1]; /* four histograms in turn, to shorten dependency chains */
 } totals;
 
 /* ---- compiled for each instruction set --------------------------------------------------------- */
 
 /*
- * The errors, from oracle values of at least `tiny`: there the bound is at most 2^-31 ulp, 2^-27 of the lowest bin's
- * end, and the ulp is that of the value's binade. An element is uncertain where the exact value might change a
- * statistic: where the error is near a power of two, at which bins end, half an ulp among them, or near the worst so
- * far; where the value is a power of two, at which the ulp changes; and where the element is not a number. In f32 and
- * the shorter formats, the low part of a value in the middle between two numbers is within 2^-30 ulp, so both are
- * within 2^-30 ulp of half an ulp from it; an error below that is the nearest number's, and no other's. That fails
- * below the smallest normal number, where a zero of either sign may be that near.
+ * Computes errors from values of the fast reference of size `tiny` or more. There its bound is at most 2^-31 ulp, 2^-27
+ * of the end of the lowest bin, and the ulp is that of the value's binade. An element is uncertain where the exact
+ * value might change a statistic: if the error is near a power of two, where bins end (half an ulp is one), or near the
+ * largest error so far; if the value is a power of two, where the ulp changes; or if the element is not a number. In
+ * f32 and shorter formats, if the high part of a value is a midpoint, its low part is at most 2^-30 ulp, so both
+ * neighbours are within 2^-30 ulp of half an ulp from it; an element with a smaller error is the nearest number. That
+ * does not hold below the smallest normal number, where a zero of either sign may be as near.
  *
- * Conditions are signs of differences: the same few instructions on every tier.
+ * Conditions are signs of differences, which take the same few instructions on every tier.
  */
 INLINE bool compare(const double *high, const double *low, const double *got, const limits *l, const fast_oracle *f,
                     estimate *e) {
@@ -117,7 +117,7 @@ INLINE void tally(const estimate *e, totals *all) {
   }
 EACH_TIER(CHECK)
 
-/* judge: is any element of the row uncertain? */
+/* judge: whether any element of the row is uncertain. */
 #define CHECK_ENTRY(name, attributes, fused) [TIER_##name] = {judge_##name, tally_##name},
 static const struct check {
   bool (*judge)(const table_tile *t, const unsigned char *row, const limits *l, row_estimate *now);
@@ -138,27 +138,28 @@ static limits limits_at(const table_tile *t, const accuracy *a, int64_t position
   return l;
 }
 
-/* Makes an exact value from the oracle's that accuracy_count cannot tell from MPFR's; false if it might. */
+/* Makes an exact value for which accuracy_count gives the same results as for MPFR's; returns false if they may
+   differ. */
 static bool certain(const fast_oracle *f, double high, double low, double got, exact *value) {
-  const double slack = 2.0 * f->bound; /* the oracle's, and the rounding of MPFR's own low */
+  const double slack = 2.0 * f->bound; /* the bound, and the rounding of low in MPFR's value */
   int exponent;
   const bool power = fabs(frexp(high, &exponent)) == 0.5;
-  /* high must be the double nearest to the value, and low on the right side of it */
+  /* high must be the double nearest to the value, and low must have the right sign */
   if (power || !(fabs(low) > slack) || !(fabs(low) + slack < ldexp(1.0, exponent - 54))) return false;
   *value = (exact){high, low, 0.0};
   const double ulp = format_ulp(f->format, value);
-  value->rounded = ulp * rint(high / ulp);                    /* multiples of it, ties to even */
-  if (fabs(high - value->rounded) == 0.5 * ulp) return false; /* in the middle of two */
+  value->rounded = ulp * rint(high / ulp);                    /* a multiple of ulp, ties to even */
+  if (fabs(high - value->rounded) == 0.5 * ulp) return false; /* a midpoint */
   return !isfinite(got) || (got - high) - (low - slack) == (got - high) - (low + slack);
 }
 
-/* Is the estimate too inaccurate for the sums? Depends on the element alone: so do the sums. */
+/* Whether the estimate is too inaccurate for the sums. This depends on the element alone, so the sums do too. */
 static bool meaningless(const fast_oracle *f, double high, double got) {
   return !(fabs(high) >= f->tiny) || fabs(high) == binade(high) || !isfinite(got);
 }
 
-/* MPFR decides on uncertain elements unless the oracle's value is certain after all. Lanes without a frequency are
- * uncertain: their oracle values are 0. */
+/* Recomputes uncertain elements by MPFR, unless the value of the fast reference is certain after all. Lanes without a
+   frequency are uncertain, as their exact values are 0. */
 static void recompute_uncertain(const table_tile *t, int64_t position, bool cosine, row_estimate *now, accuracy *a) {
   const fast_oracle *f = t->oracle;
   const double *high = cosine ? now->value.cos_high : now->value.sin_high,
@@ -200,7 +201,7 @@ static void finish(totals *all, const posenc_bound *bound, accuracy *a, element_
     if (exponent >= -1) a->misrounded += count;
   }
   *sums = (element_error){sum_of(all->ulp) + a->sum_ulp, sum_of(all->abs) + a->sum_abs};
-  a->sum_ulp = a->sum_abs = 0.0; /* the padding row's */
+  a->sum_ulp = a->sum_abs = 0.0; /* sums of the padding row are not counted */
 }
 
 static bool is_padding(const posenc_problem *problem, int64_t position) {
@@ -277,7 +278,7 @@ void fast_blocks_add(const fast_blocks *b, const element_error *sums, accuracy *
   }
 }
 
-/* `rows` points at the first row of the blocks. */
+/* Checks the blocks. `rows` points at their first row. */
 static void check_blocks(fast_oracle *f, const fast_blocks *b, const unsigned char *rows, const posenc_bound *bound,
                          accuracy *a) {
   const fast_span s = span_of(b);
@@ -297,7 +298,7 @@ static void check_blocks(fast_oracle *f, const fast_blocks *b, const unsigned ch
   fast_blocks_add(b, f->sums, a);
 }
 
-/* A witness shows the exact value: MPFR's. */
+/* Sets the exact value of a witness to MPFR's. */
 static void set_witness(const fast_oracle *f, witness *w) {
   if (is_padding(&f->problem, w->position)) return;
   const exact_pair pair = oracle_pair(f->exact, w->position, w->index);

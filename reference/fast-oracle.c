@@ -9,18 +9,18 @@
 #include <string.h>
 
 /*
- * A position is anchor + 64 b + j, the anchor a multiple of 4096, 0 <= b, j < 64. MPFR gives (sin, cos) of the anchor
- * and of 1, 2, 4 ... 2048 positions; rotations in pairs of doubles give those of j and of 64 b, once per frequency,
- * then anchor ∘ 64 b, once per 64 rows, then that ∘ j.
+ * A position is anchor + 64 b + j, where the anchor is a multiple of 4096 and 0 <= b, j < 64. MPFR gives (sin, cos) of
+ * the anchor and of 1, 2, 4 ... 2048 positions. Rotations in pairs of doubles give those of j and of 64 b, once per
+ * frequency; then anchor ∘ 64 b, once per 64 rows; then that ∘ j.
  *
- * Proof of FAST_BOUND. Unit u = 2^-53; a value is high + low, |high| <= 1, |low| <= u/2, half an ulp of high. Rounding
- * a sum of size at most 2^k u costs at most 2^k u²/2. One component of a rotation is x1 y1 + x2 y2:
+ * Proof of FAST_BOUND. Unit u = 2^-53. A value is high + low, |high| <= 1, |low| <= u/2, half an ulp of high. Rounding
+ * a sum of size at most 2^k u has an error of at most 2^k u²/2. One component of a rotation is x1 y1 + x2 y2:
  *
  *   p, p'      the product of the highs and its error, exactly: 2Prod, by FMA or after Dekker (1971); |p'| <= u/2
- *   q, q'      the same of the second pair
+ *   q, q'      the product and error of the second pair, likewise
  *   t, t'      p + q and its error, exactly: 2Sum (Knuth, 1969); |p + q| < 1 + 2^-50, so |t'| <= u
  *   k1         x1l y1h + x1h y1l: two products of at most u/2, their sum at most u:     2 × u²/4 + u²/2 = 1   u²
- *   k2         the same of the second pair:                                                           1   u²
+ *   k2         the same sum for the second pair:                                                        1   u²
  *   k1 + k2    at most 2u:                                                                            1   u²
  *   p' + q'    at most u:                                                                             0.5 u²
  *    … + t'    at most 2u:                                                                            1   u²
@@ -31,18 +31,18 @@
  * In all 7 u² per component, less than 10 u² as a distance in the plane of (cos, sin). These are the building blocks of
  * double-word arithmetic (Joldes, Muller and Popescu, "Tight and rigorous error bounds for basic building blocks of
  * double-word arithmetic", ACM TOMS 44(2), 2017). Its product (algorithm 11, 5 u²) and sum (algorithm 6, 3 u² + 13 u³)
- * bound the error relative to each result; what a rotation needs is the absolute error of a sum of products of at most
- * 1, which is smaller for one normalisation less.
+ * bound the error relative to each result. A rotation needs the absolute error of a sum of products of at most 1, which
+ * is smaller and takes one normalisation less.
  *
- * Distances in the plane add up under rotation, but for a factor (1 + 2^-90). MPFR's pairs are within 2^-105 = 2 u²
+ * Distances in the plane add up under rotation, except for a factor (1 + 2^-90). MPFR's pairs are within 2^-105 = 2 u²
  * (oracle_points and oracle_turns, as points). j and 64 b take at most six of them and five rotations each, the anchor
- * one, and putting the three together two rotations: 13 × 2 u² + 12 × 10 u² = 146 u² < 2^-98.
+ * takes one, and combining the three takes two rotations: 13 × 2 u² + 12 × 10 u² = 146 u² < 2^-98.
  *
- * An attention factor is in the anchors alone. What is turned is then 2^k times such a pair, the factor being at most
- * 2^k, and so is its error: a power of two changes no rounding.
+ * An attention factor is part of the anchors only. If it is at most 2^k, the rotated pair is 2^k times such a pair, and
+ * so is its error: a power of two changes no rounding.
  *
- * The error of a product below 2^-969 is not a double: it is wrong by at most 2^-1072, which changes nothing above. No
- * target fuses anything but 2Prod's error, which is exact either way, so all of them give the same bits.
+ * The error of a product below 2^-969 is not a double. It is then wrong by at most 2^-1072, which changes nothing
+ * above. No target fuses anything but the error of 2Prod, which is exact either way, so all targets give the same bits.
  */
 
 /* ---- rotation ---------------------------------------------------------------------------------- */
@@ -71,13 +71,14 @@ static void values_at(const fast_oracle *f, const group *g, int64_t position, fa
   f->rotate(&origin, &g->fine[(uint64_t)position % STEPS], values);
 }
 
-/* ---- making and using ---------------------------------------------------------------------------- */
+/* ---- creation, values ---------------------------------------------------------------------------- */
 
 static fast_pair pair_of(const exact_pair *pair) {
   return (fast_pair){{pair->sine.high, pair->sine.low}, {pair->cosine.high, pair->cosine.low}};
 }
 
-/* Rotations by numbers that are no powers of two, from those that are: the highest bit after the rest. */
+/* Computes the rotations by numbers that are not powers of two: the rotation by the highest bit after that by the
+   rest. */
 static void fill_multiples(const fast_oracle *f, fast_lanes *multiples) {
   for (int n = 1; n < STEPS; n++) {
     int highest = n;
@@ -105,7 +106,7 @@ static void fill_groups(fast_oracle *f) {
   }
 }
 
-/* The multiple of REACH at or before a position. */
+/* Returns the largest multiple of REACH that is at most the position. */
 static int64_t anchor_of(int64_t position) {
   return position & ~(int64_t)(REACH - 1);
 }
@@ -144,10 +145,10 @@ fast_oracle *fast_create_some(const posenc_problem *problem, const selection *so
     fast_destroy(f);
     return NULL;
   }
-  memset(f->group, 0, (size_t)f->groups * sizeof *f->group); /* lanes that no frequency uses */
+  memset(f->group, 0, (size_t)f->groups * sizeof *f->group); /* zeros in lanes without a frequency */
   f->format = oracle_format(f->exact);
   int exponent;
-  if (frexp(attention_of(problem), &exponent) == 0.5) exponent--; /* what the double may lack, the proof has to spare */
+  if (frexp(attention_of(problem), &exponent) == 0.5) exponent--; /* the proof covers the rounding of the double */
   f->bound = ldexp(FAST_BOUND, exponent);
   const int least = exponent + f->format->precision - 68, normal = f->format->least + f->format->precision - 1;
   f->tiny = ldexp(1.0, least > normal ? least : normal);
@@ -180,7 +181,7 @@ int64_t fast_groups(const fast_oracle *f) {
 
 int64_t fast_move(fast_oracle *f, int64_t position) {
   move_anchor(f, position);
-  return REACH - (position - f->anchored); /* the sum of the two may be beyond INT64_MAX */
+  return REACH - (position - f->anchored); /* REACH + f->anchored may exceed INT64_MAX */
 }
 
 void fast_lanes_of(const fast_oracle *f, int64_t position, fast_lanes *groups) {

@@ -5,21 +5,20 @@
 
 #include <math.h>
 
-/* Ties of a format, and the distance from them that counts as near. The unit is the last bit of a double in units of
-   the format's: 2^-29 ulp of f32. */
+/* How near a midpoint is. The unit is the last bit of a double, for f32 2^-29 ulp. */
 typedef struct nearness {
-  double tiny;    /* below it, all values count as near */
-  int64_t ulp;    /* of the format, in units */
-  int64_t within; /* in units */
+  double tiny;    /* smaller values all count as near */
+  int64_t ulp;    /* ulp of the format, in units */
+  int64_t within; /* the largest distance that is near, in units */
 } nearness;
 
-/* Sign set: the high part is at most that far from the middle between two numbers of the format, or below `tiny`. */
+/* Returns a number whose sign is set if the high part is near a midpoint, or below `tiny`. */
 INLINE uint64_t near_tie(double high, nearness n) {
   const int64_t off = (int64_t)(bits_of(high) & (uint64_t)(n.ulp - 1)) - n.ulp / 2;
   return bits_of(binade(high) - n.tiny) | ~(uint64_t)((n.within - off) | (n.within + off));
 }
 
-/* Is any sine or cosine of the lanes near a tie? `near`: which. */
+/* Whether any sine or cosine of the lanes is near a midpoint; `near` marks them. */
 INLINE bool seek(const fast_lanes *t, const nearness *how, uint64_t *near) {
   const nearness n = *how;
   uint64_t any = 0;
@@ -63,8 +62,8 @@ static void seek_tile(const search *s, const fast_tile *t) {
   }
 }
 
-/* The high part is within a unit of the value: its rounding is half of one, and the bound of a value that is not tiny
-   is half of one, or less. */
+/* The limit is `within` and one unit. The high part is within a unit of the value: its rounding is at most half a unit,
+   and the bound of a value that is not tiny at most another half. */
 void fast_near_ties(fast_oracle *f, int64_t position, int64_t rows, double within,
                     void (*found)(place at, void *argument), void *argument) {
   const int64_t ulp = INT64_C(1) << (53 - f->format->precision);

@@ -24,7 +24,8 @@ double format_round(const format *f, const mpfr_t x) {
     mpfr_set(rounded, x, MPFR_RNDN);
     result = mpfr_get_d(rounded, MPFR_RNDN);
   } else {
-    /* Between half the smallest subnormal and itself; the half is a tie and goes to zero, which is even. */
+    /* Between half the smallest subnormal number and itself. The half is a midpoint and rounds to zero, which is
+       even. */
     mpfr_set_si_2exp(rounded, 1, f->least - 1, MPFR_RNDN);
     result = mpfr_cmpabs(x, rounded) > 0 ? sign * ldexp(1.0, f->least) : sign * 0.0;
   }
@@ -36,7 +37,7 @@ double format_nearest_sum(const format *f, double high, double low) {
   const double sum = high + low, other = sum - high, rest = (high - (sum - other)) + (low - other);
   if (f->precision == format_f64.precision) return sum;
   if (!(fabs(rest) > 0.0)) return format_nearest(f, sum);
-  /* Rounded to odd, it lies on the same side of every tie of a format with two bits less (Boldo and Melquiond,
+  /* Rounded to odd, the sum is on the same side of every midpoint of a format with two bits less (Boldo and Melquiond,
      2008). */
   uint64_t bits;
   memcpy(&bits, &sum, sizeof bits);
@@ -52,7 +53,7 @@ double format_ulp(const format *f, const exact *value) {
   memcpy(&bits, &value->high, sizeof bits);
   int exponent = (int)(bits >> FRACTION & 0x7ff) - BIAS;
   const bool is_power = bits << (64 - FRACTION) == 0;
-  /* high may have been rounded up to a power of two that the value stays below */
+  /* high may have been rounded up to a power of two, with the value below it */
   if (is_power && value->low != 0.0 && signbit(value->low) != signbit(value->high)) exponent--;
   const int last = exponent + 1 - f->precision, ulp = last < f->least ? f->least : last;
   if (ulp <= -BIAS) return ldexp(1.0, ulp); /* subnormal */
@@ -65,7 +66,7 @@ double format_ulp(const format *f, const exact *value) {
 double format_from_tie(const format *f, const exact *value) {
   const double ulp = format_ulp(f, value), high = value->high / ulp; /* exact: a power of two */
   const double from_a_tie = fabs(((high - floor(high)) - 0.5) + value->low / ulp);
-  return from_a_tie <= 0.5 ? from_a_tie : 1.0 - from_a_tie; /* or low reaches beyond the number below */
+  return from_a_tie <= 0.5 ? from_a_tie : 1.0 - from_a_tie; /* low may reach past the number below */
 }
 
 double exact_error(const exact *value, double got) {

@@ -6,30 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bits of the frequencies that are kept, and of sine and cosine at the first try. */
+/* The precision of frequencies, and of sine and cosine at the first try. */
 enum { FREQUENCY_BITS = 320, FIRST_BITS = 140 };
 
-/* So few values are computed by one thread: threads that wait for the next team spin for longer than the values
-   take. */
+/* Up to this number of values are computed by one thread: the other threads would spin at the end for longer than the
+   values take. */
 enum { FEW = 64 };
 
 struct oracle {
   posenc_problem problem;
   const format *target;
   mpfr_t *frequencies; /* relative error below 2^(4 - FREQUENCY_BITS) */
-  double *factors;     /* of longrope, a copy */
-  int64_t count;       /* of frequencies */
-  int64_t *indices;    /* theirs in the problem */
+  double *factors;     /* of LongRoPE, a copy */
+  int64_t count;       /* number of frequencies */
+  int64_t *indices;    /* their indices in the problem */
   mpfr_t slope;        /* slope_of, for frequencies of FREQUENCY_BITS */
-  mpfr_t attention;    /* the factor of all values, to the same precision; */
-  exact at_0;          /* it again: the cosine of position 0 */
-  double most;         /* the factor if it is a double, which no other value reaches, or infinity */
+  mpfr_t attention;    /* the attention factor, with the same precision */
+  exact at_0;          /* the attention factor, as the cosine of position 0 */
+  double most;         /* the attention factor if it is a double (other values are smaller), or infinity */
 };
 
-/* -ln(base) / (dim/2 - shift), to the precision of `slope`. */
+/* Computes -ln(base) / (dim/2 - shift), with the precision of `slope`. */
 static void slope_of(mpfr_t slope, const posenc_problem *problem) {
   mpfr_t denominator;
-  mpfr_init2(denominator, 1200); /* exact: no two bits of doubles of this size lie further apart */
+  mpfr_init2(denominator, 1200); /* exact: bits of such doubles are at most this far apart */
   mpfr_set_si(denominator, (long)(problem->dim / 2), MPFR_RNDN);
   mpfr_sub_d(denominator, denominator, problem->shift, MPFR_RNDN);
   scaling_log_base(slope, problem);
@@ -38,8 +38,8 @@ static void slope_of(mpfr_t slope, const posenc_problem *problem) {
   mpfr_clear(denominator);
 }
 
-/* base^(-i / (dim/2 - shift)) = exp(slope i), and what scaling makes of it. The slope's error is less than 2^13 of
-   its last units in the exponent, so it has some bits to spare; more, where a scaling cancels many. */
+/* Computes base^(-i / (dim/2 - shift)) = exp(slope i), and scales it. The slope's error is less than 2^13 of its last
+   units in the exponent, so it has spare bits; it gets more where a scaling cancels many. */
 enum { SPARE_BITS = 128 };
 static void frequency(mpfr_t w, const oracle *o, int64_t index) {
   const mpfr_prec_t bits = mpfr_get_prec(w);
@@ -60,7 +60,7 @@ static void frequency(mpfr_t w, const oracle *o, int64_t index) {
   mpfr_clears(slope, precise, (mpfr_ptr)0);
 }
 
-/* Temporaries of one thread. */
+/* The temporaries of one thread. */
 typedef struct workspace {
   mpfr_t angle, sine, cosine, low, high, error, rest;
 } workspace;
@@ -73,7 +73,8 @@ static void workspace_clear(workspace *w) {
   mpfr_clears(w->angle, w->sine, w->cosine, w->low, w->high, w->error, w->rest, (mpfr_ptr)0);
 }
 
-/* The value known to lie within `error` of x, and not to reach ±most; false if that does not decide it. */
+/* Sets *value to the value that is within `error` of x and below `most` in size; returns false if this does not decide
+   its rounding. */
 static bool decide(const format *target, double most, workspace *w, const mpfr_t x, const mpfr_t error, exact *value) {
   mpfr_set_prec(w->low, mpfr_get_prec(x) + 8);
   mpfr_set_prec(w->high, mpfr_get_prec(x) + 8);
@@ -81,15 +82,15 @@ static bool decide(const format *target, double most, workspace *w, const mpfr_t
   mpfr_add(w->high, x, error, MPFR_RNDU);
   value->rounded = format_round(target, w->low);
   if (mpfr_sgn(w->low) * mpfr_sgn(w->high) <= 0 || value->rounded != format_round(target, w->high)) return false;
-  /* high + low must be good to 2^-105 of the value: 2^-109 from x, and 2^-106 from the rounding of low */
+  /* high + low must be within 2^-105 of the value: 2^-109 from x, and 2^-106 from the rounding of low */
   if (mpfr_get_exp(error) > mpfr_get_exp(x) - 110) return false;
   value->high = mpfr_get_d(x, MPFR_RNDN);
   mpfr_set_prec(w->rest, mpfr_get_prec(x));
   mpfr_sub_d(w->rest, x, value->high, MPFR_RNDN);
   value->low = mpfr_get_d(w->rest, MPFR_RNDN);
   if (value->low != 0.0) return true;
-  /* The value is no double: on which side of this one matters where that is a power of two, whose sides have different
-     ulps. */
+  /* The value is not a double. If `high` is a power of two, whose sides have different ulps, low must say on which side
+     the value is. */
   if (fabs(value->high) == most) {
     value->low = -copysign(0x1p-1074, value->high);
     return true;
@@ -98,7 +99,7 @@ static bool decide(const format *target, double most, workspace *w, const mpfr_t
   return fabs(frexp(value->high, &exponent)) != 0.5;
 }
 
-/* The factor's own value: a double, or transcendental. */
+/* Computes the attention factor: a double, or transcendental. */
 static void set_attention(oracle *o) {
   workspace w;
   workspace_init(&w);
@@ -183,7 +184,7 @@ void oracle_frequency(const oracle *o, int64_t index, mpfr_t w) {
   frequency(w, o, index);
 }
 
-/* A pair of the table, or of the unit circle. */
+/* Computes a pair of the table, or of the unit circle. */
 static exact_pair compute(const oracle *o, bool of_circle, workspace *w, place at) {
   exact_pair pair = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
   const bool plain = of_circle || o->most == 1.0;
@@ -205,7 +206,7 @@ static exact_pair compute(const oracle *o, bool of_circle, workspace *w, place a
       frequency_now = precise;
       attention_now = factor;
     }
-    /* An angle of many turns needs its whole turns as well as its fraction: bits + exponent of them. */
+    /* The angle needs bits for its whole turns as well as for its fraction: bits + exponent. */
     const mpfr_exp_t exponent = mpfr_get_exp(frequency_now) + 64;
     mpfr_set_prec(w->angle, bits + (exponent > 0 ? exponent : 0));
     mpfr_mul_si(w->angle, frequency_now, (long)at.position, MPFR_RNDN);
@@ -213,10 +214,10 @@ static exact_pair compute(const oracle *o, bool of_circle, workspace *w, place a
     mpfr_set_prec(w->cosine, bits);
     mpfr_sin_cos(w->sine, w->cosine, w->angle, MPFR_RNDN);
     /*
-     * The angle: half an ulp of its own rounding, and the frequency's 2^(4 - its bits), relative; at least 2^-bits of
-     * slack covers both. Sine and cosine are no steeper than 1, and their own rounding is half an ulp, so below
-     * 2^(exponent - bits). With a factor it is less than three times that, the product's rounding and the factor's own
-     * error included; the angle's error grows with it.
+     * The error of the angle is half an ulp of its own rounding, and that of the frequency, relative 2^(4 - its bits);
+     * at least 2^-bits of slack covers both. Sine and cosine have derivatives of at most 1, and their own rounding is
+     * half an ulp, so below 2^(exponent - bits). With a factor, the error is less than three times that, including the
+     * rounding of the product and the error of the factor; the error of the angle is multiplied by the factor.
      */
     const mpfr_prec_t angle_bits = mpfr_get_prec(w->angle) < mpfr_get_prec(frequency_now) - 6
                                        ? mpfr_get_prec(w->angle)
@@ -278,10 +279,10 @@ exact_pair oracle_turn(const oracle *o, int64_t position, int64_t index) {
 /* ---- rotations ------------------------------------------------------------------------------------------------- */
 
 /*
- * Pairs are doubled in so many bits: (s, c) of an angle becomes (2 s c, 1 - 2 s^2) of twice that angle. If both are
- * within E, these are within 4 E + 2 E^2 + 2^(1 - TURN_BITS): at most 2 (|s| + |c|) E and 4 |s| E, and their roundings.
- * The first pair is within 2^(1 - TURN_BITS), half of it for the angle, which has some bits more than that needs. So
- * the twelfth pair is within 2^(24 - TURN_BITS), and the sum of two doubles within 2^-107 of it.
+ * Pairs are doubled with this precision: (s, c) of an angle becomes (2 s c, 1 - 2 s^2) of twice that angle. If both are
+ * within E, the results are within 4 E + 2 E^2 + 2^(1 - TURN_BITS): at most 2 (|s| + |c|) E and 4 |s| E, and their
+ * roundings. The first pair is within 2^(1 - TURN_BITS); half of that is for the angle, which has some bits more than
+ * it needs. So the twelfth pair is within 2^(24 - TURN_BITS), and the sum of two doubles is within 2^-107 of it.
  */
 enum { TURN_BITS = 160, ANGLE_BITS = TURN_BITS + 8 };
 
@@ -315,9 +316,9 @@ static void compute_turns(const oracle *o, int64_t index, int count, exact_pair 
 }
 
 /*
- * The angle is computed in POINT_BITS more than its whole turns take, from a frequency of more bits than that: it, sine
- * and cosine are within 2^(1 - POINT_BITS), and with a factor within four times that and its power of two. The low
- * double is rounded by at most 2^-108, so the sum of the two is within 2^-106.
+ * The angle has POINT_BITS more bits than its whole turns take, and is computed from a frequency with more bits than
+ * that. Angle, sine and cosine are within 2^(1 - POINT_BITS), with a factor within four times that and its power of
+ * two. The low double is rounded by at most 2^-108, so the sum of the two is within 2^-106.
  */
 enum { POINT_BITS = 128 };
 
@@ -347,7 +348,7 @@ void oracle_points(const oracle *o, int64_t position, exact_pair *points) {
 #pragma omp for schedule(dynamic, 16)
     for (int64_t i = 0; i < frequencies; i++) points[i] = compute_point(o, &w, (place){position, i});
     workspace_clear(&w);
-    if (frequencies > FEW) mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* one thread wants them again */
+    if (frequencies > FEW) mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* a team's threads may not run again */
   }
 }
 
@@ -363,9 +364,9 @@ void oracle_turns(const oracle *o, int count, exact_pair *turns) {
 
 /* ---- returns ----------------------------------------------------------------------------------------------------- */
 
-/* The denominators of x = [0; a1, a2 …] are q(n+1) = a(n+1) q(n) + q(n-1), from q(-1) = 0, q(0) = 1; so they grow at
-   least as Fibonacci's numbers do, of which the 60th exceeds 2^40. Each term costs twice its denominator's bits: of
-   x's bits, 80 in all. Whole turns of x itself cost nothing but bits, of which there are plenty: it is below 2^40. */
+/* The denominators of x = [0; a1, a2 …] are q(n+1) = a(n+1) q(n) + q(n-1), with q(-1) = 0 and q(0) = 1. They grow at
+   least like Fibonacci's numbers, of which the 60th exceeds 2^40. Each term uses up twice the bits of its denominator:
+   of x's bits, 80 in all. Whole turns of x itself use bits only, and there are enough, as x is below 2^40. */
 size_t oracle_returns(const oracle *o, int64_t index, int64_t most, int64_t returns[ORACLE_RETURNS]) {
   mpfr_t rest, turn;
   size_t count = 0;
@@ -377,7 +378,7 @@ size_t oracle_returns(const oracle *o, int64_t index, int64_t most, int64_t retu
   for (int64_t before = 0, now = 1; now <= most && count < ORACLE_RETURNS;) {
     if (!count || returns[count - 1] != now) returns[count++] = now;
     mpfr_ui_div(turn, 1, rest, MPFR_RNDN);
-    if (mpfr_cmp_si(turn, (long)((most - before) / now + 1)) >= 0) break; /* the next is beyond `most` */
+    if (mpfr_cmp_si(turn, (long)((most - before) / now + 1)) >= 0) break; /* the next one exceeds `most` */
     const int64_t term = mpfr_get_si(turn, MPFR_RNDZ), next = term * now + before;
     mpfr_sub_si(rest, turn, (long)term, MPFR_RNDN);
     before = now;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "reference/scaling.h"
 
-/* Is the relative error of a difference below 2^-(bits + 4), if the absolute one is below 2^error? */
+/* Whether the relative error of a difference is below 2^-(bits + 4), if the absolute one is below 2^error. */
 static bool is_known(const mpfr_t difference, mpfr_exp_t error, mpfr_prec_t bits) {
   return !mpfr_zero_p(difference) && mpfr_get_exp(difference) - 1 - error >= bits + 4;
 }
 
 /* ---- ramps --------------------------------------------------------------------------------------- */
 
-/* w where v <= 0, w / s where u <= 0, and between them w (u + v/s) / (u + v): of u and v shares, u is kept and v
-   divided. Sums are of positive numbers, and so they are as accurate as u and v. */
+/* Multiplies w by 1 where v <= 0, by 1/s where u <= 0, and between them by (u + v/s) / (u + v): the share u is kept,
+   the share v divided by s. Sums are of positive numbers, so they are as accurate as u and v. */
 static void blend(mpfr_t w, const mpfr_t u, const mpfr_t v, double s) {
   if (mpfr_sgn(v) <= 0) return;
   if (mpfr_sgn(u) <= 0) {
@@ -26,7 +26,8 @@ static void blend(mpfr_t w, const mpfr_t u, const mpfr_t v, double s) {
   mpfr_clear(part);
 }
 
-/* The number of turns, t = N w / 2π, is transcendental, and so neither `low` nor `high`. */
+/* Scales w by Llama 3's formula. The number of turns, t = N w / 2π, is transcendental, so it equals neither `low` nor
+   `high`. */
 static bool llama3(mpfr_t w, mpfr_prec_t bits, const posenc_scaling *how) {
   const mpfr_prec_t precision = mpfr_get_prec(w);
   mpfr_t turns, pi, u, v;
@@ -44,14 +45,14 @@ static bool llama3(mpfr_t w, mpfr_prec_t bits, const posenc_scaling *how) {
   return enough;
 }
 
-/* An end of YaRN's ramp: a column, or none. */
+/* An end of YaRN's ramp: an exact column, or a number that is no column. */
 typedef struct edge {
   mpfr_t at;
   bool exact;
 } edge;
 
-/* cut(r) = dim ln(N / 2πr) / (2 ln base). The base is at least 2, the other logarithm below 2^10, so that this is
-   within dim × 2^(12 - precision). */
+/* Computes cut(r) = dim ln(N / 2πr) / (2 ln base). The base is at least 2 and the other logarithm below 2^10, so the
+   result is within dim × 2^(12 - precision). */
 static void cut(mpfr_t at, const posenc_problem *problem, double rotations) {
   mpfr_t log_base;
   mpfr_init2(log_base, mpfr_get_prec(at));
@@ -67,7 +68,7 @@ static void cut(mpfr_t at, const posenc_problem *problem, double rotations) {
   mpfr_clear(log_base);
 }
 
-/* Rounds what is within 2^error down, or up; false if that leaves a choice. */
+/* Rounds x, known within 2^error, down or up to an integer; returns false if the error leaves a choice. */
 static bool to_integer(mpfr_t x, bool up, mpfr_exp_t error) {
   mpfr_t slack, other;
   mpfr_inits2(mpfr_get_prec(x), slack, other, (mpfr_ptr)0);
@@ -81,8 +82,8 @@ static bool to_integer(mpfr_t x, bool up, mpfr_exp_t error) {
   return decided;
 }
 
-/* max(0, cut(high)), or min(dim - 1, cut(low)). False if that takes more precision; but it ends, for a cut is no
-   integer: π would be algebraic. */
+/* Sets an edge to max(0, cut(high)) or min(dim - 1, cut(low)). Returns false if that takes more precision. Some
+   precision is enough, since a cut is never an integer: otherwise π would be algebraic. */
 static bool set_edge(edge *e, const posenc_problem *problem, bool upper, mpfr_exp_t error) {
   const posenc_scaling *how = &problem->scaling;
   const long limit = upper ? (long)(problem->dim - 1) : 0;
@@ -99,8 +100,8 @@ static bool set_edge(edge *e, const posenc_problem *problem, bool upper, mpfr_ex
   return decided;
 }
 
-/* u = b - i and v = i - a. Where b < a, as where N is so small that no column turns, (i - a)/(b - a) is a ramp down:
-   both change their sign. */
+/* Scales w by YaRN's formula, with u = b - i and v = i - a. If b < a, because N is so small that no column turns, the
+   ramp (i - a)/(b - a) goes down: both change their sign. */
 static bool yarn(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem, int64_t index) {
   const mpfr_prec_t precision = mpfr_get_prec(w);
   edge a, b;
@@ -111,7 +112,7 @@ static bool yarn(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem, int6
   bool enough = set_edge(&a, problem, false, error) && set_edge(&b, problem, true, error);
   if (enough) {
     if (mpfr_equal_p(a.at, b.at))
-      mpfr_add_d(b.at, b.at, 0.001, MPFR_RNDN); /* both integers: no column is between them */
+      mpfr_add_d(b.at, b.at, 0.001, MPFR_RNDN); /* both are integers, and no column is between them */
     mpfr_sub_si(u, b.at, (long)index, MPFR_RNDN);
     mpfr_si_sub(v, (long)index, a.at, MPFR_RNDN);
     if (mpfr_less_p(b.at, a.at)) {
@@ -127,7 +128,8 @@ static bool yarn(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem, int6
 
 /* ---- frequencies --------------------------------------------------------------------------------- */
 
-/* base (s n/N - (s - 1))^(dim/(dim - 2)), in which the sum is 1 + s (n - N)/N: no number of it is negative. */
+/* The base is base (s n/N - (s - 1))^(dim/(dim - 2)). The sum is computed as 1 + s (n - N)/N, without negative
+   terms. */
 void scaling_log_base(mpfr_t log_base, const posenc_problem *problem) {
   const posenc_scaling *how = &problem->scaling;
   mpfr_set_d(log_base, problem->base, MPFR_RNDN);
@@ -172,9 +174,9 @@ bool scaling_frequency(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem
 /* ---- attention ----------------------------------------------------------------------------------- */
 
 /*
- * sqrt(1 + ln s / ln N). It is the double c if s = N^(c² - 1), and else no double, nor the middle of two: if c has so
- * few bits, c² - 1 is p / 2^k with an odd p, or an integer, and N^(p / 2^k) is rational only if N is a 2^k-th power. N
- * < 2^64, so k is at most 5.
+ * Computes sqrt(1 + ln s / ln N). This is a double c only if s = N^(c² - 1); otherwise it is neither a double nor a
+ * midpoint of doubles. For a c with so few bits, c² - 1 is an integer, or p / 2^k with an odd p, and N^(p / 2^k) is
+ * rational only if N is a 2^k-th power. As N < 2^64, k is at most 5.
  */
 static bool longrope_attention(mpfr_t factor, double s, int64_t n) {
   enum { DENOMINATOR = 32, BITS = 53 * DENOMINATOR };
@@ -191,7 +193,7 @@ static bool longrope_attention(mpfr_t factor, double s, int64_t n) {
 
   const double c = mpfr_get_d(factor, MPFR_RNDN);
   mpfr_set_d(power, c, MPFR_RNDN);
-  mpfr_sqr(power, power, MPFR_RNDN); /* exact, and so are the next two */
+  mpfr_sqr(power, power, MPFR_RNDN); /* this and the next two are exact */
   mpfr_sub_ui(power, power, 1, MPFR_RNDN);
   mpfr_mul_ui(power, power, DENOMINATOR, MPFR_RNDN);
   bool exact = mpfr_integer_p(power) && mpfr_fits_ulong_p(power, MPFR_RNDN);
@@ -213,7 +215,7 @@ bool scaling_attention(mpfr_t factor, const posenc_problem *problem) {
     return true;
   }
   if (how->kind == POSENC_SCALING_YARN && how->factor > 1.0) {
-    /* A logarithm of a rational number but 1 is transcendental. */
+    /* The logarithm of a rational number other than 1 is transcendental. */
     mpfr_set_d(factor, how->factor, MPFR_RNDN);
     mpfr_log(factor, factor, MPFR_RNDN);
     mpfr_div_ui(factor, factor, 10, MPFR_RNDN);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the hard-to-round cases of a table. `make worst` makes all of reference/worst/ with it. */
+/* Prints the hard-to-round cases of a table. `make worst` makes all files of reference/worst/ with it. */
 #include "reference/worst.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A number that the whole text is; false, and tells, if there is none. */
+/* Parses a number of at least `least`; prints a message and returns false if the text is not one. */
 static bool parse(const char *what, const char *text, double least, double *value) {
   char *end;
   *value = strtod(text, &end);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "reference/split.h"
 
-/* Bits of sines, cosines, and angles after the binary point: a difference of two sines is then within 2^-194. */
+/* Bits after the binary point of sines, cosines and angles. The difference of two sines is then within 2^-194. */
 enum { BITS = 196 };
 
-/* Temporaries of one thread: the angles p w, p F, P with their sines and cosines, and what is left over. */
+/* The temporaries of one thread: the angles p w, p F and P with their sines and cosines, and one more number. */
 enum { EXACT, OF_FREQUENCY, OF_PHASE, ANGLES };
 typedef struct workspace {
   mpfr_t angle[ANGLES], sine[ANGLES], cosine[ANGLES], rest;
@@ -25,8 +25,8 @@ static void set_sum(mpfr_t x, posenc_sum sum) {
   mpfr_add_d(x, x, sum.low, MPFR_RNDN);
 }
 
-/* Angles need their whole turns as well: |p w| < 2^(64 + the exponent of w), and so are the others, if they are near
-   it. */
+/* Sets the precisions and angles of a case. Angles need bits for their whole turns: |p w| < 2^(64 + the exponent of w),
+   and the other angles are like it if they are near. */
 static void set_angles(workspace *w, const oracle *o, const split_case *c) {
   oracle_frequency(o, c->at.index, w->rest);
   const mpfr_exp_t whole = mpfr_get_exp(w->rest) + 64;

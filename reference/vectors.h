@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Vectors of the reference, which share no code with those of the kernels: loops over LANES doubles, compiled once for
- * each instruction set. Compiled functions are leaves: no call is made with vector registers in use.
+ * each instruction set. The compiled functions are leaves, so no call is made while vector registers are in use.
  */
 #ifndef POSENC_REFERENCE_VECTORS_H
 #define POSENC_REFERENCE_VECTORS_H
@@ -14,8 +14,8 @@
 
 /* ---- instruction sets -------------------------------------------------------------------------- */
 
-/* EACH_TIER(DEFINE) expands DEFINE(name, attributes, fused) for each instruction set that the compiler knows.
-   `fused`: the set has a fused multiply-add. */
+/* EACH_TIER(DEFINE) expands to DEFINE(name, attributes, fused) for each instruction set that the compiler supports.
+   `fused`: whether it has a fused multiply-add. */
 #ifdef __x86_64__
 #define AVX2_TIER(DEFINE) DEFINE(avx2, __attribute__((target("avx2,fma"))), true)
 #else
@@ -31,7 +31,7 @@
 #define TIER_INDEX(name, attributes, fused) TIER_##name,
 typedef enum tier { EACH_TIER(TIER_INDEX) } tier;
 
-/* The best tier of this CPU among those of `isa`, 0 for all. */
+/* Returns the best tier of this CPU among those of `isa`, 0 for all. */
 static inline tier tier_for(unsigned isa) {
   const unsigned usable = posenc_isa_detect() & (isa ? isa : POSENC_ISA_ALL);
 #ifdef HAVE_AVX512
@@ -79,8 +79,8 @@ INLINE void load_pairs_as(posenc_dtype dtype, posenc_columns at, const void *ele
   }
 }
 
-/* The elements of `count` pairs in the columns of sines and of cosines, `origin` elements farther on. The dtype is a
- * compile-time parameter: no branch in the loops. */
+/* Loads the elements of `count` pairs from the columns of sines and of cosines, from element `origin` on. The dtype is
+   a compile-time parameter, which leaves no branch in the loops. */
 INLINE void load_pairs(posenc_dtype dtype, posenc_columns at, const void *elements, int64_t origin, int count,
                        double *sines, double *cosines) {
   switch (dtype) {
@@ -99,7 +99,7 @@ INLINE void load_pairs(posenc_dtype dtype, posenc_columns at, const void *elemen
   }
 }
 
-/* The same sum on all tiers. Overwrites the lanes. */
+/* Returns the sum of the lanes, the same on all tiers. Overwrites the lanes. */
 static inline double sum_of(double *lanes) {
   for (int half = LANES / 2; half; half /= 2)
     for (int k = 0; k < half; k++) lanes[k] += lanes[k + half];

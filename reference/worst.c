@@ -69,7 +69,7 @@ static void keep(scan *s, const worst_case *found) {
   if (s->enough_memory) s->kept->cases[s->kept->count++] = *found;
 }
 
-/* The fast oracle has found the place; the distance is MPFR's. */
+/* Adds a place that the fast reference has found, with MPFR's distance. */
 static void confirm(place at, void *argument) {
   scan *s = argument;
   const exact_pair pair = oracle_pair(s->reference, at.position, at.index);
@@ -87,8 +87,8 @@ static int compare(const void *a, const void *b) {
   return x->cosine - y->cosine;
 }
 
-/* Distances from ties are as good as uniform in 0 to 1/2, so `within` 2 count / elements finds four times what is
-   wanted. What is found within any distance is complete, so if that is too little, a wider scan has it. */
+/* Distances from midpoints are nearly uniform in 0 to 1/2, so `within` = 2 count / elements finds about four times the
+   wanted number. The cases within a distance are found completely; if there are too few, a wider scan follows. */
 bool worst_scan(const posenc_problem *problem, size_t count, worst_cases *w) {
   *w = (worst_cases){.problem = *problem};
   oracle *reference = oracle_create(problem);
@@ -162,14 +162,14 @@ enum { CASE_WORDS = 6, CASES_MAX = 1000000 };
 
 typedef struct reader {
   worst_cases *w;
-  int64_t cases; /* as told; -1 until then */
+  int64_t cases; /* as the header says; -1 before that */
   bool has_dtype;
   int line;
   char *fault;
   size_t size;
 } reader;
 
-/* False, and tells why, and in which line if one was read. */
+/* Writes the fault, with the line number if a line was read; returns false. */
 __attribute__((format(printf, 2, 3))) static bool wrong(const reader *r, const char *why, ...) {
   const int used = r->line ? snprintf(r->fault, r->size, "line %d: ", r->line) : 0;
   va_list arguments;
@@ -190,7 +190,7 @@ static bool read_integer(const reader *r, const char *what, const char *text, in
   return true;
 }
 
-/* A finite number of 0 to `most`, either sign. */
+/* Parses a finite number of size 0 to `most`, of either sign. */
 static bool read_real(const reader *r, const char *what, const char *text, double most, double *value) {
   char *end;
   *value = strtod(text, &end);
@@ -203,7 +203,7 @@ static bool is_complete(const reader *r) {
   return r->w->problem.base > 0.0 && r->w->problem.dim && r->w->problem.rows && r->cases >= 0;
 }
 
-/* "base 10000" */
+/* Parses a line of the header, such as "base 10000". */
 static bool read_key(reader *r, const char *key, const char *text) {
   posenc_problem *problem = &r->w->problem;
   if (r->w->count) return wrong(r, "%.40s after the first case", key);

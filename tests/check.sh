@@ -35,8 +35,10 @@ check 'but it is within 0.02' ends 0 naive.npy --offset 100000 --max-abs 0.02
 "$POSENC" verify --kernel naive --len 2000 --dim 64 --offset 100000 --format json --search 0 -o verify.json
 posenc check naive.npy --offset 100000 --format json
 figures() { # of the record on standard input
-  tr -d '\n' | sed 's/.*"records"//; s/,* *"\(row\|column\)": [0-9]*//g; s/"replay": "[^"]*"//g; s/"worst".*"mean_ulp"/"mean_ulp"/; s/"search".*//
-    s/"checks".*//; s/"positions".*//; s/.*"max_ulp"/"max_ulp"/; s/  *//g'
+  tr -d '\n' |
+    sed 's/.*"records"//; s/,* *"\(row\|column\)": [0-9]*//g; s/"replay": "[^"]*"//g
+    s/"worst".*"mean_ulp"/"mean_ulp"/; s/"search".*//; s/"checks".*//; s/"positions".*//
+    s/.*"max_ulp"/"max_ulp"/; s/  *//g'
 }
 figures <verify.json >figures.verify
 figures <out >figures.check

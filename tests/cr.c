@@ -154,8 +154,8 @@ typedef struct hunt {
   int64_t first;
 } hunt;
 
-/* Half of the tries are drawn, of these every other base below 4, where frequencies are large and successive ones nearly
-   the same. The others are near the worst so far, in smaller and smaller steps: phases that add up. */
+/* Half of the tries are drawn, every other one with a base below 4, where frequencies are large and successive ones
+   nearly equal. The other tries are near the worst so far, in smaller and smaller steps: phases that add up. */
 static void hunt_next(hunt *h, int n, int tries, posenc_problem *problem) {
   h->state = h->state * UINT64_C(6364136223846793005) + 1442695040888963407;
   const double drawn = (double)(h->state >> 11) * 0x1p-53;

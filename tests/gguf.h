@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GGUF_ROOM = 1 << 14, GGUF_TENSORS = 4, GGUF_NUMBERS = 128, GGUF_U32 = 4, GGUF_F32 = 6, GGUF_STRING = 8, GGUF_ARRAY = 9 };
+enum { GGUF_ROOM = 1 << 14, GGUF_TENSORS = 4, GGUF_NUMBERS = 128 };
+enum { GGUF_U32 = 4, GGUF_F32 = 6, GGUF_STRING = 8, GGUF_ARRAY = 9 };
 
 typedef struct gguf_file {
   uint8_t *bytes;

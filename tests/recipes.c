@@ -130,8 +130,8 @@ static void test_orders(void) {
   }
 }
 
-/* The model of CUDA's fast sine is within what NVIDIA documents of it, and no better: angles that are integers, to 100π.
- */
+/* The model of CUDA's fast sine is within the bound that NVIDIA documents, and no better: at integer angles up to
+   100π. */
 static void test_fast_sines(void) {
   enum { ROWS = 315 };
   static const char *const names[] = {"recipe/flashinfer", "recipe/ggml-cuda-fast"};

@@ -54,8 +54,8 @@ const posenc_bound *applied_claim(const applied *a, int64_t position) {
 
 /* ---- accuracy -------------------------------------------------------------------------------------------------- */
 
-/* Compares every element with the exact values, and digests the bits. Sums are made row by row, so that they do not
- * depend on threads. */
+/* Compares every element with the exact values, and digests the bits. Sums are made per row, so that they do not depend
+   on the number of threads. */
 static void check_accuracy(applied *a, window w, const unsigned char *x, const unsigned char *out) {
   const posenc_problem *problem = problem_of(a);
   const size_t bytes = row_bytes(problem);
@@ -98,7 +98,7 @@ double applied_pair_bound(const applied *a, int64_t position, double length) {
   return sqrt(2.0) * posenc_applied_bound_at(&a->s->applied, problem_of(a), position, a->s->attention * length);
 }
 
-/* A pair in a row of x, or of results. */
+/* Returns a pair in a row of x, or of results. */
 pair pair_at(const posenc_problem *problem, const unsigned char *row, int64_t head, int64_t i) {
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const int64_t from = head * problem->dim + i * at.step;
@@ -122,7 +122,8 @@ void applied_each_pair(applied *a, window w, const unsigned char *x, const unsig
   }
 }
 
-/* At most applied_pair_bound, which takes far longer and is linear in the length except for roundings. */
+/* Returns a number of at most applied_pair_bound, which takes far longer and is linear in the length except for
+   roundings. */
 static double least_pair_bound(applied *a, int64_t position, double length) {
   if (!a->allowed.known || a->allowed.position != position) {
     a->allowed.at_0 = applied_pair_bound(a, position, 0.0);
@@ -133,7 +134,8 @@ static double least_pair_bound(applied *a, int64_t position, double length) {
   return (a->allowed.at_0 + a->allowed.per_length * length) * (1.0 - 0x1p-40);
 }
 
-/* Few pairs can be the worst so far. A slightly smaller bound, which is fast to compute, rules out the others. */
+/* Checks the length of a pair. Few pairs can be the worst so far, and least_pair_bound, which is fast, rules out the
+   others. */
 static void visit_norm(applied *a, int64_t position, int64_t index, pair given, pair got) {
   check *c = &a->s->checks[PAIR_NORM];
   const double length = pair_length(given), wanted = a->s->attention * length,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of one kernel on add or rope. Rows of x that are not plain are only checked against their bound; they do not
+/* Checks of one kernel in add or rope. Rows of x that are not plain are compared with their bounds only, and do not
    count in the figures of errors. */
 #ifndef POSENC_VERIFY_APPLIED_H
 #define POSENC_VERIFY_APPLIED_H
@@ -11,12 +11,12 @@
 typedef struct applied {
   subject *s;
   operand operand;
-  arena *x, *one, *other; /* x, and results */
-  unsigned char *drawn;   /* a copy of x that no call gets */
-  element_error *sums;    /* of each row of a window, */
-  uint64_t *digests;      /* and of its bits */
-  int64_t elements;       /* that were compared */
-  /* applied_pair_bound at a position, the last that was asked about: its value at length 0, and its slope. */
+  arena *x, *one, *other; /* x, and two results */
+  unsigned char *drawn;   /* a copy of x that is not passed to any call */
+  element_error *sums;    /* sums of each row of a window */
+  uint64_t *digests;      /* digests of each row of a window */
+  int64_t elements;       /* number of compared elements */
+  /* applied_pair_bound at the position of the last request: its value at length 0, and its slope. */
   struct {
     int64_t position;
     bool known;
@@ -24,30 +24,32 @@ typedef struct applied {
   } allowed;
 } applied;
 
-/* Elements that relations need beside rows, for gaps between sequences. */
+/* The number of elements that relations need in addition to rows, for gaps between sequences. */
 enum { APPLIED_SPARE = 39 };
 
-/* Memory for windows of so many rows and bytes. False when there is none; to be closed in any case. */
+/* Allocates memory for windows of `rows` rows and `bytes` bytes. Returns false if there is none; must be closed in any
+   case. */
 bool applied_open(applied *a, int64_t rows, size_t bytes);
 void applied_close(applied *a);
 
-/* Turns to a subject whose windows fit; one at a time. The other arguments are those of operand_open. False when memory
- * runs out; to be ended in any case. */
+/* Starts with a subject whose windows fit, one at a time. The other arguments are those of operand_open. Returns false
+   if memory runs out; must be ended in any case. */
 bool applied_begin(applied *a, subject *s, uint64_t seed, fast_oracle *reference);
 void applied_end(applied *a);
 
-/* Accuracy, memory and environment of one window; with `again` in-place, pair norm, determinism and extension too. */
+/* Checks accuracy, memory and environment of a window; with `again`, also in-place, pair norm, determinism and
+   extension. */
 void applied_check_window(applied *a, window w, bool again, uint64_t *random);
 
 void applied_check_threads(applied *a);
 
-/* x of the pair of a witness: in add, of its element and its neighbour. */
+/* The elements of x of a witness's pair; in add, of its element and the neighbour. */
 typedef struct applied_x {
   double first, second;
 } applied_x;
 applied_x applied_x_of(applied *a, const witness *w);
 
-/* The contract, or null where it says nothing about this position. */
+/* Returns the bound, or null if there is none for this position. */
 const posenc_bound *applied_claim(const applied *a, int64_t position);
 
 /* A pair in a row of x, or of results. */
@@ -57,11 +59,10 @@ typedef struct pair {
 pair pair_at(const posenc_problem *problem, const unsigned char *row, int64_t head, int64_t i);
 double pair_length(pair p);
 
-/* The error that the contract allows the result of a given pair of that length: each of its elements, and so √2 of it
- * the pair. */
+/* Returns the allowed error of the result for a pair of that length: √2 times the bound of each of its elements. */
 double applied_pair_bound(const applied *a, int64_t position, double length);
 
-/* Calls `visit` for every pair of these rows of x, and of results, that a bound is claimed for. */
+/* Calls `visit` for every pair of these rows of x, and of results, at positions with a bound. */
 typedef void visit_pair(applied *a, int64_t position, int64_t index, pair given, pair got);
 void applied_each_pair(applied *a, window w, const unsigned char *x, const unsigned char *out, visit_pair *visit);
 

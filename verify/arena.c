@@ -13,28 +13,27 @@
 #include <ucontext.h>
 
 /*
- * guard pages | slack | rows … | slack | guard pages. Poison is a NaN that no arithmetic makes; slack has another
- * pattern. Rows begin on a page or, flush, end at the guard: so a byte too many faults, and a byte too few is seen in
- * the slack.
+ * guard pages | slack | rows … | slack | guard pages. Poison is a NaN that arithmetic does not produce; the slack has
+ * another pattern. Rows begin on a page or, flush, end at the guard pages. So a write behind them faults, and a write
+ * before them changes the slack.
  */
 enum {
   PAGE = 4096,
-  GUARD_BYTES = 16 * PAGE /* of the system's pages, one at least */,
+  GUARD_BYTES = 16 * PAGE /* at least one page of the system */,
   HUGE_FROM = 1 << 23,
   POISON = ARENA_POISON,
   SLACK = 0xa5
 };
 
 struct arena {
-  size_t
-      room; /* bytes between the guards, a multiple of theirs: a page of slack, the rows, and a page to shift them by */
+  size_t room; /* bytes between the guards, a multiple of theirs: the rows and two pages */
   unsigned char *mapped;
-  unsigned char *rows; /* as last placed */
+  unsigned char *rows; /* at their last place */
   size_t bytes;
   arena *next;
 };
 
-/* All arenas, for the handler of faults. Made and destroyed while one thread runs. */
+/* All arenas, for the handler of faults. They may be created and destroyed only while one thread runs. */
 static arena *arenas;
 
 arena *arena_create(size_t bytes) {
@@ -109,7 +108,7 @@ const unsigned char *arena_rows(const arena *a) {
   return a->rows;
 }
 
-/* Bytes of slack, a page at most, that were written. */
+/* Returns the number of bytes of slack, at most a page, that were written. */
 static int64_t written(const unsigned char *slack, size_t bytes) {
   static unsigned char untouched[PAGE];
   if (!*untouched) memset(untouched, SLACK, PAGE);
@@ -126,7 +125,7 @@ int64_t arena_spills(const arena *a) {
   return written(a->rows - looked, looked) + written(tail, after < PAGE ? after : PAGE);
 }
 
-/* The address of the instruction that faulted, or null. */
+/* Returns the address of the instruction that faulted, or null. */
 static const void *code_of(const void *context) {
 #ifdef __x86_64__
   const ucontext_t *where = context;
@@ -140,7 +139,7 @@ static const void *code_of(const void *context) {
 #endif
 }
 
-/* Only async-signal-safe calls. */
+/* Reports a fault; uses async-signal-safe calls only. */
 static void tell_fault(int number, siginfo_t *info, void *context) {
   static const char words[] = MEMORY_LAST_WORDS;
   const unsigned char *at = info->si_addr;
@@ -162,8 +161,8 @@ void arena_tell_faults(void) {
 }
 
 /*
- * Words of poison, all bits set. Hardly any block has some, so they are counted first, in a loop that compiles to
- * vectors, and the first is searched for only in a block that has some.
+ * Counts words of poison, all bits set. Hardly any block has one, so blocks are counted in a loop that compiles to
+ * vectors, and the first word is searched for only in a block that has one.
  */
 #define POISONED(word)                                                                                                 \
   static int64_t poisoned_##word(const unsigned char *out, size_t count, size_t *first) {                              \

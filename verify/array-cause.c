@@ -13,19 +13,19 @@
 
 enum { SAMPLES = 64, EXPLAINED = 16 };
 
-/* Which position a vector is taken to have: the one that was asked for, a neighbour, that one in another type, or its
-   index on another axis. */
+/* The position that a vector is assumed to have: the requested one, a neighbour, the requested one in another type, or
+   the vector's index on another axis. */
 typedef enum trial_positions { AS_ASKED, NEXT, BEFORE, IN_BF16, IN_F16, IN_F32, IN_INT32, ON_AXIS } trial_positions;
 
-/* A way in which x may have been changed. The frequencies are the problem's, the columns those from the request's first
-   on. */
+/* A way in which x may have been changed. The frequencies are the problem's; the columns begin at the request's first
+   one. */
 typedef struct trial {
   posenc_problem problem;
   int64_t columns;
   trial_positions positions;
   size_t axis;
-  double factor, x_factor; /* of what is added or turned, and of x before that */
-  bool nothing, exchanged; /* the result is x; sine and cosine are exchanged */
+  double factor, x_factor; /* factors of the table, and of x before the operation */
+  bool nothing, exchanged; /* the result is x; or sine and cosine are exchanged */
 } trial;
 
 /* ---- trials ---------------------------------------------------------------------------------------------------- */
@@ -55,8 +55,8 @@ static int64_t position_by(const trial *t, const array_request *request, int64_t
   return position;
 }
 
-/* The larger error of a pair, as a share: for rope of the pair's length, for add of x, or of 1 if that is more. `least`:
-   below it numbers of the dtype have fewer digits. */
+/* Returns the larger error of a pair, as a share: for rope of the pair's length, for add of x, or of 1 if that is more.
+   Numbers of the dtype below `least` have fewer digits. */
 static double pair_error(const trial *t, double least, fast_pair by, const double x[2], const double got[2]) {
   const double sine = (t->exchanged ? by.cosine : by.sine).high * t->factor,
                cosine = (t->exchanged ? by.sine : by.cosine).high * t->factor;
@@ -73,7 +73,7 @@ static double pair_error(const trial *t, double least, fast_pair by, const doubl
   return (errors[0] > errors[1] || isnan(errors[0]) ? errors[0] : errors[1]) / size;
 }
 
-/* The largest error of all samples; infinite if the trial cannot be made. */
+/* Returns the largest error of all samples; infinity if the trial is impossible. */
 static double error_of(const trial *t, const array_request *request, vectors *v) {
   const int64_t count = v->at->rows < SAMPLES ? v->at->rows : SAMPLES;
   const posenc_columns at = posenc_layout_columns(t->problem.layout, t->columns);
@@ -174,20 +174,20 @@ static void try_columns(search *all, const trial *asked) {
   }
 }
 
-/* Other formulas, in columns that x has. */
+/* Tries other formulas, in columns that x has. */
 static void try_formulas(search *all, const trial *asked, const suspect_list *list) {
   for (size_t n = 0; list && n < list->count; n++) {
     trial t = *asked;
     t.problem = list->items[n].problem;
     t.columns = t.problem.dim;
     posenc_problem plain = t.problem;
-    plain.dtype = POSENC_F32; /* the library's add and rope have fewer dtypes */
+    plain.dtype = POSENC_F32; /* in f32, as the library's add and rope have fewer dtypes */
     if (all->request->start + t.columns <= all->v->at->dim && !posenc_problem_refusal(&plain))
       try(all, &t, "%s", list->items[n].text);
   }
 }
 
-/* The axes with something else; the text has the numbers of two of them. */
+/* Tries other axes; the text has the numbers of two of them. */
 static void try_axes_as(search *all, const trial *asked, const posenc_axes *axes, const char *text, int a, int b) {
   trial t = *asked;
   t.problem.axes = axes;
@@ -196,7 +196,7 @@ static void try_axes_as(search *all, const trial *asked, const posenc_axes *axes
   if (!posenc_problem_refusal(&valid)) try(all, &t, text, a, b);
 }
 
-/* The positions of the axis become those of the other one. */
+/* Gives an axis the positions of another one. */
 static void take_positions(posenc_axes *axes, int axis, const posenc_axis *other) {
   const int64_t pairs = axes->axis[axis].pairs;
   axes->axis[axis] = *other;

@@ -6,12 +6,12 @@
 #include "verify/array-request.h"
 
 typedef struct array_cause {
-  char text[160]; /* empty: not known, or there is nothing to explain */
+  char text[160]; /* empty if unknown, or if there is nothing to explain */
 } array_cause;
 
-/* Tries known mistakes, one at a time, on a sample of vectors. One is taken for the cause if it explains them at least
-   16 times as well as what was asked for does, and better than the others do. None is where the largest error found is
-   within 2 ulp. */
+/* Tries known mistakes, one at a time, on a sample of vectors. A mistake is the cause if it explains them at least 16
+   times as well as the request does, and better than the other mistakes do. There is no cause if the largest error
+   found is within 2 ulp. */
 array_cause array_cause_of(const array_request *request, double max_ulp);
 
 #endif

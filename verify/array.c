@@ -15,25 +15,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a block of rows, which fits a cache. */
+/* The size of a block of rows, which fits a cache. */
 enum { BLOCK_BYTES = 1 << 20 };
 
-/* The exam of one array, whose rows are vectors of the last axis. */
+/* The exam of an array, whose rows are vectors of the last axis. */
 typedef struct array_exam {
   const array_request *request;
   const stored *at;
   axes_reference *reference;
   double attention;
-  unsigned char *x, *got; /* blocks */
-  /* Of axes whose columns are grouped: the column of each sine, then of each cosine, and rows in that order. Else
+  unsigned char *x, *got; /* blocks of rows */
+  /* If the columns of axes are grouped: the column of each sine, then of each cosine, and rows in that order. Otherwise
      null. */
   int64_t *columns;
   unsigned char *x_row, *got_row;
-  posenc_problem plain; /* without a list; with these columns, if there are any */
+  posenc_problem plain; /* without a list, with these columns if there are any */
   octaves by_size;
   accuracy found;
-  int64_t rows_of[2];                  /* those of the largest errors: in ulp, and absolute */
-  int64_t changed_row, changed_column; /* the first column that should be as in x, but is not */
+  int64_t rows_of[2];                  /* rows of the largest errors, in ulp and absolute */
+  int64_t changed_row, changed_column; /* the first element that differs from x, but must not */
   int64_t not_finite;
   check checks[2]; /* ACCURACY, UNTOUCHED */
 } array_exam;
@@ -42,7 +42,7 @@ enum { OF_ACCURACY, OF_UNTOUCHED };
 
 /* ---- places ---------------------------------------------------------------------------------------------------- */
 
-/* "b 0, l 5, h 3, d 12" */
+/* Writes a place as "b 0, l 5, h 3, d 12". */
 static void tell_place(const array_request *request, int64_t row, int64_t column, char *text, size_t size) {
   const size_t count = table_stored(request->arrays.x)->axis_count;
   int64_t indices[STORED_AXES];
@@ -56,7 +56,7 @@ static void tell_place(const array_request *request, int64_t row, int64_t column
 
 /* ---- block by block -------------------------------------------------------------------------------------------- */
 
-/* Columns beside those that are worked on: equal bits. */
+/* Checks that columns that are not processed have the bits of x. */
 static void check_untouched(array_exam *e, int64_t row, int64_t position, const unsigned char *x,
                             const unsigned char *got) {
   const posenc_problem *problem = &e->request->problem;
@@ -76,7 +76,7 @@ static void check_untouched(array_exam *e, int64_t row, int64_t position, const 
   }
 }
 
-/* The elements in the order of e->columns. */
+/* Returns the elements in the order of e->columns. */
 static const unsigned char *reordered(const array_exam *e, const unsigned char *row, unsigned char *out) {
   const size_t element = posenc_dtype_bytes(e->plain.dtype);
   for (int64_t c = 0; e->columns && c < e->plain.dim; c++)
@@ -131,7 +131,7 @@ static bool is_finite_row(const array_exam *e, const unsigned char *x) {
   return true;
 }
 
-/* False at a row of x that is not finite. */
+/* Checks all blocks. Returns false at a row of x that is not finite. */
 static bool check_blocks(array_exam *e, int64_t *bad_row) {
   const size_t row_bytes = (size_t)e->at->dim * posenc_dtype_bytes(e->at->dtype);
   const int64_t block = row_bytes < BLOCK_BYTES ? BLOCK_BYTES / (int64_t)row_bytes : 1, all = e->at->rows;
@@ -152,7 +152,7 @@ static bool check_blocks(array_exam *e, int64_t *bad_row) {
   const witness by_ulp = e->found.max_ulp, by_abs = e->found.max_abs;
   e->found = (accuracy){0};
   octaves_sum(&e->by_size, &e->found);
-  e->found.max_ulp = by_ulp; /* those whose rows are known */
+  e->found.max_ulp = by_ulp; /* the witnesses whose rows are known */
   e->found.max_abs = by_abs;
   return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares what was made of an array x, by add or rope, with the exact values, whoever made it. */
+/* Compares the result of add or rope on an array x, by any program, with the exact values. */
 #ifndef POSENC_VERIFY_ARRAY_H
 #define POSENC_VERIFY_ARRAY_H
 
@@ -8,16 +8,16 @@
 #include <jansson.h>
 
 /*
- * A record in the form of verify_table, without "recorded" and "equal_rows". Further, in its entry,
+ * Returns a record in the form of verify_table, without "recorded" and "equal_rows". Its entry has in addition
  *
  *   "x": name of the file, "axes": as requested, "start": n,
- *   "cause": what was done instead, as far as known, or null.
+ *   "cause": the mistake that explains the errors, or null.
  *
- * The ulp of an error of rope is that of the length of the exact pair; "function" of a witness is "first" or "second"
- * then, and "place" tells the index of each axis.
+ * For rope, the ulp of an error is that of the length of the exact pair; the "function" of a witness is "first" or
+ * "second", and "place" has the index on each axis.
  *
- * Checks: accuracy, and untouched: the columns that are not worked on have the bits of x. Null when memory runs out.
- * A number of x that is not finite: *bad_row is its row, and the record null.
+ * Checks: accuracy; and untouched: the columns that are not processed have the bits of x. Returns null if memory runs
+ * out, or if a number of x is not finite; *bad_row is then its row.
  */
 json_t *verify_array(const array_request *request, int64_t *bad_row);
 

@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The exam of the pairs of one axis, as a table of its own, with the list of its positions. */
+/* The exam of the pairs of one axis as a table of its own, with the list of its positions. */
 typedef struct axis_exam {
   table_exam *whole;
   axis_pairs pairs;
-  int64_t padding;   /* the row of the whole table that is left out; -1: none */
-  double *positions; /* of the other rows */
+  int64_t padding;   /* the padding row of the whole table, which is left out; -1 if none */
+  double *positions; /* positions of the other rows */
 } axis_exam;
 
-/* The row of the whole table. */
+/* Returns the row of the whole table. */
 static int64_t whole_row(const axis_exam *a, int64_t row) {
   return row + (a->padding >= 0 && row >= a->padding);
 }
 
-/* The columns of the axis in a row: sines and then cosines, or what the file has of them. */
+/* Copies the columns of the axis in a row: sines and then cosines, or only those that the file has. */
 static void take_columns(const axis_exam *a, const unsigned char *row, unsigned char *out) {
   const table_part part = a->whole->request->part;
   const size_t element = posenc_dtype_bytes(a->whole->problem->dtype);
@@ -32,7 +32,7 @@ static int64_t columns_of(const axis_exam *a) {
   return (a->whole->request->part == TABLE_BOTH ? 2 : 1) * a->pairs.of.count;
 }
 
-/* Columns of rows [row, row + rows) without the padding row; as many are read at a time as fit. */
+/* Reads the columns of rows [row, row + rows), without the padding row, as many rows at a time as fit. */
 static void read_axis(void *from, int64_t row, int64_t rows, void *out) {
   const axis_exam *a = from;
   table_exam *e = a->whole;
@@ -48,7 +48,7 @@ static void read_axis(void *from, int64_t row, int64_t rows, void *out) {
   }
 }
 
-/* What the witness says of the axis, in terms of the whole table. */
+/* Changes a witness of the axis to one of the whole table. */
 static void tell_whole(const axis_exam *a, witness *w) {
   w->position = a->whole->problem->first + whole_row(a, w->position);
   w->index = a->pairs.number[w->index];
@@ -99,7 +99,7 @@ static bool examine_axis(axis_exam *a, int axis) {
   return enough;
 }
 
-/* All of its elements are zeros. */
+/* Checks that all elements of the padding row are zeros. */
 static void check_padding(table_exam *e, int64_t row) {
   const posenc_problem *problem = e->problem;
   const exact zero = {0.0, 0.0, 0.0};

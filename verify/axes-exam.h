@@ -6,7 +6,7 @@
 
 #include "verify/table-exam.h"
 
-/* Compares a table, with axes or without, with the exact values. False when memory runs out. */
+/* Compares a table, with axes or without, with the exact values. Returns false if memory runs out. */
 bool any_table_examine(table_exam *e);
 
 #endif

@@ -22,7 +22,7 @@ void cache_close(cache *c) {
   free(c->want);
 }
 
-/* One row of cosines or of sines, of which there are dim/2, as the layout has it. */
+/* Writes one row of dim/2 cosines or sines in the order of the layout. */
 static void spread(const cache *c, const unsigned char *half, unsigned char *row) {
   const size_t element = posenc_dtype_bytes(c->problem.dtype), bytes = (size_t)(c->problem.dim / 2) * element;
   if (c->problem.layout == POSENC_INTERLEAVED) {
@@ -36,7 +36,7 @@ static void spread(const cache *c, const unsigned char *half, unsigned char *row
   if (c->problem.layout == POSENC_DUPLICATED) memcpy(row + bytes, half, bytes);
 }
 
-/* Makes both tables in an arena, where a write beside them is found, and compares them. */
+/* Makes tables of the cache in an arena, where a write beside them is found, and compares them. */
 static void hold(cache *c, subject *s, window w, const unsigned char *want, bool cosines, bool sines) {
   const size_t bytes = cache_row_bytes(c) * (size_t)w.rows, element = posenc_dtype_bytes(c->problem.dtype);
   const int64_t position = c->problem.first + w.row;

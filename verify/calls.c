@@ -9,8 +9,8 @@
 #include <sched.h>
 #include <string.h>
 
-/* At every address that the element type allows around the beginning of a page, and next to the guards on either
-   side. */
+/* Checks calls at every address that the element type allows around the beginning of a page, and next to the guard
+   pages on either side. */
 void check_alignment(stress *t) {
   enum { ROWS = 5, LINE = 64, PAGE = 4096 };
   for (int n = 0; n < VARIANT_DIMS; n++) {
@@ -31,7 +31,7 @@ void check_alignment(stress *t) {
   }
 }
 
-/* A call of so many rows; some of them are compared with calls of few. Returns how many seconds all of them took. */
+/* Makes a call of many rows, and compares some of them with calls of few rows. Returns the seconds of all calls. */
 static double try_large_call(probe *r, int64_t rows, const arena *large, unsigned char *all) {
   enum { PIECES = 6, FEW = 4 };
   stress *t = r->t;
@@ -54,8 +54,8 @@ static double try_large_call(probe *r, int64_t rows, const arena *large, unsigne
   return subject_seconds() - start;
 }
 
-/* More than 2^16 rows, of few columns; left out if fewer rows took so long that these may take too long. They take 16
-   times as long, or 256 times by a kernel that computes each row from the first one on. */
+/* Checks more than 2^16 rows with few columns. They take 16 times as long as FEW rows, or 256 times for a kernel that
+   computes each row from the first one on; they are left out if that may be too long. */
 static bool check_many_rows(stress *t) {
   enum { ROWS = (1 << 17) + 1, FEW = ROWS / 16, AS_LONG = 64, DIM = 8 };
   posenc_problem p = variant_problem(t, ROWS, DIM);
@@ -73,8 +73,8 @@ static bool check_many_rows(stress *t) {
   return enough;
 }
 
-/* Every number of rows to 64; then calls four times as large as the one before, off alignment too but for the largest,
- * or the two largest of a slow kernel. */
+/* Checks every number of rows up to 64; then calls that are four times as large as the one before, also off alignment
+   except for the largest, or the two largest of a slow kernel. */
 bool check_call_sizes(stress *t) {
   enum { ROWS = 64, WIDTH = 1024 };
   posenc_problem p = variant_done(t, ROWS, 0);
@@ -86,13 +86,13 @@ bool check_call_sizes(stress *t) {
   }
   if (!check_many_rows(t)) return false;
   const size_t element = posenc_dtype_bytes(p.dtype), row_bytes = WIDTH * element,
-               most = (size_t)(p.dtype == POSENC_F32 ? 64 : 16) << 20; /* enough for kernels to stream */
+               most = (size_t)(p.dtype == POSENC_F32 ? 64 : 16) << 20; /* large enough for streaming stores */
   p = variant_problem(t, (int64_t)(most / row_bytes) + 1, p.op == POSENC_ROPE ? WIDTH / 8 : WIDTH);
   if (p.op == POSENC_ROPE) p.heads = 8;
-  if (t->apply_known || !probe_open(&r, t, &p, false)) return true; /* the kernel gets no larger calls there */
+  if (t->apply_known || !probe_open(&r, t, &p, false)) return true; /* no larger calls reach the kernel then */
   arena *large = arena_create((size_t)p.rows * row_bytes);
-  /* Seconds of the call before. The next one takes four times as long, so up to twice the limit: it may be the first
-     with streaming stores. */
+  /* The seconds of the call before. The next call takes four times as long, so at most twice the limit: it may be the
+     first with streaming stores. */
   double seconds = 0.0;
   for (size_t bytes = row_bytes; large && bytes <= most && !subject_takes_long(2.0 * seconds); bytes *= 4) {
     const int64_t rows = (int64_t)(bytes / row_bytes) + 1;
@@ -107,7 +107,8 @@ bool check_call_sizes(stress *t) {
   return enough;
 }
 
-/* One row after another, as decoding asks for them; then single rows anywhere in the domain, some of a plan. */
+/* Checks rows one after another, as decoding needs them; then single rows anywhere in the domain, some of them by a
+   plan of their own. */
 void check_decoding(stress *t) {
   const int64_t steps = 1 << 13, plans = 128, draws = 8;
   posenc_problem p = variant_done(t, steps, (int)random_below(t->random, VARIANT_DIMS));
@@ -134,7 +135,7 @@ void check_decoding(stress *t) {
   }
 }
 
-/* Few rows, again and again. The environment is checked at intervals. */
+/* Checks the same few rows many times. The environment is checked at intervals. */
 void check_endurance(stress *t) {
   enum { ROWS = 64, DIM = 8, HEADS = 3, AT_A_TIME = 1 << 12 };
   const int64_t calls = 1 << 17;
@@ -159,7 +160,7 @@ void check_endurance(stress *t) {
   probe_close(&r);
 }
 
-/* The thread is bound to one CPU after the other. */
+/* Checks calls with the thread bound to one CPU after the other. */
 void check_cpus(stress *t) {
   enum { ROWS = 40 };
   const posenc_problem p = variant_done(t, ROWS, 5);

@@ -16,11 +16,11 @@ struct cases {
   worst_cases worst;
 };
 
-/* Seconds that MPFR may take to confirm the cases; larger files are not read. */
+/* The longest time that MPFR may take to confirm the cases, in seconds; larger files are refused. */
 static const double patience = 600.0;
 
-/* The oracle runs OpenMP, and a process that has run OpenMP must not fork; the caller forks later. So the oracle
-   runs in a process of its own. */
+/* Confirms the cases in a process of its own: the reference uses OpenMP, and a process that has used OpenMP must not
+   fork, as the caller does later. */
 static void confirm(void *argument) {
   const cases *c = argument;
   oracle *reference = oracle_create(&c->worst.problem);

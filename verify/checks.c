@@ -8,7 +8,8 @@
 
 /* ---- windows --------------------------------------------------------------------------------------------------- */
 
-/* The bound holds for the positions within its domain, which may end inside a window. */
+/* Compares a window with the exact values. The bound holds for the positions within its domain, which may end inside
+   the window. */
 static void check_accuracy(subject *s, window w, fast_oracle *reference, const unsigned char *out) {
   const posenc_problem *problem = &s->shape->problem;
   const bool claims = !subject_no_claim(s);
@@ -22,7 +23,7 @@ static void check_accuracy(subject *s, window w, fast_oracle *reference, const u
 
 static inline __attribute__((always_inline)) row_norms
 norms_of(const unsigned char *row, posenc_dtype dtype, posenc_columns at, int64_t step, int64_t pairs, double square) {
-  double value = 0.0, norm = 0.0, nan = 0.0; /* 0, or NaN if one is among them: a maximum ignores NaN */
+  double value = 0.0, norm = 0.0, nan = 0.0; /* nan: 0, or NaN if an element is, as a maximum ignores NaN */
 #pragma omp simd reduction(max : value, norm) reduction(+ : nan)
   for (int64_t i = 0; i < pairs; i++) {
     const double sine = format_element(dtype, row, at.sin + i * step),
@@ -53,9 +54,9 @@ row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, 
 }
 
 /*
- * A kernel with a bound must stay in [-1, 1]; one without may exceed it by its measured error. With an attention factor
- * a the interval is [-a, a], and any kernel may exceed it by its error, as a itself is rounded. Rows are tested first;
- * elements are tested one by one only where a row fails.
+ * Checks that elements are in [-1, 1]; a kernel without a bound may exceed this by its measured error. With an
+ * attention factor a the interval is [-a, a], and any kernel may exceed it by its error, as a itself is rounded. Rows
+ * are tested first, and elements one by one only where a row fails.
  */
 static void check_values(const subject *s, window w, const unsigned char *out, const row_norms *norms,
                          row_checks *into) {
@@ -157,7 +158,8 @@ static void check_rotation(subject *s, const fast_pair *by, int64_t row, int64_t
   check_turn(&s->checks[ROTATION], &turned);
 }
 
-/* The same positions by another plan: the same bits where the contract says reproducible, else twice the error. */
+/* Compares rows with those of another plan that has the same positions: the bits if the contract says reproducible,
+   otherwise with twice the error. */
 static void check_extrapolation(subject *s, int64_t row, int64_t rows, arena *one, arena *other) {
   const posenc_problem *problem = &s->shape->problem;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
@@ -168,7 +170,7 @@ static void check_extrapolation(subject *s, int64_t row, int64_t rows, arena *on
   posenc_plan *plan;
   check *c = &s->checks[EXTRAPOLATION];
   const posenc_status status = subject_plan(s, &there, &plan);
-  if (status != POSENC_OK) { /* it did the whole table, and so must do a part of it */
+  if (status != POSENC_OK) { /* a kernel that makes the table must make a part of it */
     check_note(c, 1.0, 0.0, there.first, -1);
     return;
   }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exact biases of one head at distances from .. from + count - 1. */
+/* Computes the exact biases of a head at distances from .. from + count - 1. */
 static void true_biases(encoding_exam *e, int64_t heads, int64_t head, int64_t from, int64_t count, exact *biases) {
   mpfr_t slope;
   mpfr_init2(slope, ENCODINGS_PRECISION);
@@ -17,7 +17,7 @@ static void true_biases(encoding_exam *e, int64_t heads, int64_t head, int64_t f
   mpfr_clear(slope);
 }
 
-/* Every element of the matrices of all heads. */
+/* Checks every element of the matrices of all heads. */
 static void check_matrices(encoding_exam *e, int64_t heads) {
   enum { LENGTH = 33, HALF = 11 };
   const int64_t elements = heads * LENGTH * LENGTH;
@@ -36,7 +36,7 @@ static void check_matrices(encoding_exam *e, int64_t heads) {
     for (int64_t i = 0; i < LENGTH; i++)
       for (int64_t j = 0; j < LENGTH; j++)
         encoding_compare(e, &biases[i > j ? i - j : j - i], out, (head * LENGTH + i) * LENGTH + j, i, j);
-    /* The same head by itself, and its queries in two parts. */
+    /* The head is also computed alone, and its queries in two parts. */
     const size_t at = (size_t)(head * LENGTH * LENGTH) * element, row = LENGTH * element;
     bias.head = head;
     bias.count = 1;
@@ -52,7 +52,7 @@ static void check_matrices(encoding_exam *e, int64_t heads) {
   arena_destroy(a);
 }
 
-/* Decoding, near and far. */
+/* Checks decoding, at near and far positions. */
 static void check_far(encoding_exam *e, int64_t heads, int64_t head, int64_t query) {
   enum { KEYS = 57, QUERIES = 2 };
   posenc_alibi bias = posenc_alibi_of(heads, KEYS);
@@ -72,7 +72,7 @@ static void check_far(encoding_exam *e, int64_t heads, int64_t head, int64_t que
   arena_destroy(a);
 }
 
-/* A result large enough to be stored past the caches. */
+/* Checks a result that is large enough for streaming stores. */
 static void check_large_bias(encoding_exam *e) {
   enum { HEADS = 5, LENGTH = 1001 };
   const size_t row = LENGTH * posenc_dtype_bytes(e->dtype);

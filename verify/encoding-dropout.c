@@ -19,7 +19,7 @@ typedef struct dropped {
   posenc_slice slice;
 } dropped;
 
-/* Two threads, each with half of the rows. */
+/* Drops half of the rows, in one of two threads. */
 static void *drop_half(void *argument) {
   const dropped *d = ((void **)argument)[0];
   const encoding_exam *e = ((void **)argument)[1];
@@ -57,7 +57,7 @@ static void check_fates(encoding_exam *e, const dropped *d, const unsigned char 
     }
 }
 
-/* The sequences of both, without what lies between them. */
+/* Compares the sequences of both results, without the gaps between them. */
 static void compare_sequences(encoding_exam *e, property p, const dropped *d, const unsigned char *a,
                               const unsigned char *b) {
   const size_t element = posenc_dtype_bytes(e->dtype), stride = (size_t)d->slice.stride * element;
@@ -66,7 +66,7 @@ static void compare_sequences(encoding_exam *e, property p, const dropped *d, co
                   d->problem.first);
 }
 
-/* Each row of each sequence alone, by its number or in a list, the last first. */
+/* Checks each row of each sequence alone, by its number or in a list, the last one first. */
 static void check_alone(encoding_exam *e, const dropped *d, const unsigned char *x, const unsigned char *out,
                         unsigned char *other) {
   const size_t element = posenc_dtype_bytes(e->dtype), row = (size_t)d->problem.dim * element;
@@ -139,7 +139,8 @@ static void check_dropped(encoding_exam *e, int64_t dim, int64_t first, posenc_d
   posenc_plan_destroy(d.plan);
 }
 
-/* Random123's kat_vectors, philox4x32 10: of counter and key 0. A probability on either side of a word tells it. */
+/* Checks Random123's kat_vectors, philox4x32 10, for counter and key 0. A probability just below and one just above a
+   word determine the word. */
 static void check_known_answers(encoding_exam *e) {
   static const uint32_t words[] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
   const posenc_slice first = posenc_rows(0, 1);
@@ -152,12 +153,12 @@ static void check_known_answers(encoding_exam *e) {
     }
 }
 
-/* The sum of n independent terms of mean 0 and variance v is within 6 sqrt(n v) but once in 5e8. */
+/* Checks the sum of n independent terms of mean 0 and variance v: it is within 6 sqrt(n v), except once in 5e8. */
 static void note_sum(encoding_exam *e, double sum, double n, double variance) {
   check_note(&e->checks[STATISTICS], fabs(sum), 6.0 * sqrt(n * variance), 0, -1);
 }
 
-/* Mean, and correlation of neighbours in columns, rows and sequences, and of two seeds. */
+/* Checks the mean, and the correlation of neighbours in columns, rows and sequences, and of two seeds. */
 static void check_statistics(encoding_exam *e, double q, uint64_t seed) {
   enum { ROWS = 256, DIM = 512, ONE = ROWS * DIM, ALL = 2 * ONE };
   posenc_dropout how = posenc_dropout_of(q, seed);

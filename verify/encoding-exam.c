@@ -22,7 +22,7 @@ void encoding_same(encoding_exam *e, property p, const void *a, const void *b, s
 void encoding_compare(encoding_exam *e, const exact *value, const void *out, int64_t at, int64_t position,
                       int64_t column) {
   const double got = format_element(e->dtype, out, at);
-  if (isinf(value->rounded)) { /* beyond the dtype there is one right answer, and no ulp */
+  if (isinf(value->rounded)) { /* beyond the dtype only infinity is right, and there is no ulp */
     const witness here = {INFINITY, INFINITY, position, column, false, value->high, value->low, got};
     if (got != value->rounded) accuracy_note(&e->found, &here, true);
     if (got != value->rounded) accuracy_hold(&e->found, &here, -1.0);
@@ -68,13 +68,13 @@ void encoding_set_element(posenc_dtype dtype, void *table, int64_t at, double x)
     ((double *)table)[at] = x;
   } else if (dtype == POSENC_F32) {
     ((float *)table)[at] = (float)rounded;
-  } else { /* the encoding that is read as this number */
+  } else { /* the bits that are read as this number */
     uint32_t bits;
     const float value = (float)rounded;
     memcpy(&bits, &value, sizeof bits);
     uint16_t encoding = (uint16_t)(bits >> 16);
     if (dtype == POSENC_F16) {
-      const float shifted = value * 0x1p-112f; /* exponents of f16 are smaller by 112, subnormals included */
+      const float shifted = value * 0x1p-112f; /* exponents of f16 are smaller by 112, those of subnormal numbers too */
       memcpy(&bits, &shifted, sizeof bits);
       encoding = (uint16_t)((bits >> 16 & 0x8000) | (bits >> 13 & 0x7fff));
     }
@@ -106,7 +106,7 @@ void encoding_begin(encoding_exam *e, posenc_dtype dtype) {
   e->dtype = dtype;
 }
 
-/* The properties as their records have them. */
+/* The properties in the order of the records. */
 static const property in_order[] = {ACCURACY, MEMORY,  EXTENSION, INDEX,         IN_PLACE,  THREADS,
                                     SPECIAL,  REFUSAL, MASK,      KNOWN_ANSWERS, STATISTICS};
 

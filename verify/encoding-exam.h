@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exams of the encodings other than the table, and the parts that these exams share. */
+/* Exams of the encodings other than the table, and the common parts of these exams. */
 #ifndef POSENC_VERIFY_ENCODING_EXAM_H
 #define POSENC_VERIFY_ENCODING_EXAM_H
 
@@ -13,49 +13,49 @@
 
 enum { DTYPES = POSENC_BF16 + 1 };
 
-/* Elements between sequences of a batch. */
+/* The number of elements between sequences of a batch. */
 enum { ENCODING_GAP = 5 };
 
-/* One encoding in one shape, and the records of the shapes before. */
+/* One encoding in one shape, with the records of earlier shapes. */
 typedef struct encoding_exam {
   const encodings_request *request;
   const posenc_encoding *encoding;
-  posenc_dtype dtype; /* of what is written */
+  posenc_dtype dtype; /* dtype of the result */
   accuracy found;
   check checks[PROPERTIES];
   uint64_t digest;
   json_t *records;
 } encoding_exam;
 
-/* Begins a shape, and adds its record under a name. */
+/* Begin a shape, and add its record under a name. */
 void encoding_begin(encoding_exam *e, posenc_dtype dtype);
 void encoding_end(encoding_exam *e, const char *called);
 
-/* The command that repeats the whole exam. */
+/* Returns the command that repeats the whole exam. */
 json_t *encoding_replay(const encoding_exam *e);
 
-/* Takes in one check of a property; whether bytes are the same; and whether an element is within the contract's bound
- * of the exact value. */
+/* Add a check of a property: by its outcome; whether bytes are the same; and whether an element is within the
+   contract's bound of the exact value. */
 void encoding_note(encoding_exam *e, property p, bool ok, int64_t position);
 void encoding_same(encoding_exam *e, property p, const void *a, const void *b, size_t bytes, int64_t position);
 void encoding_compare(encoding_exam *e, const exact *value, const void *out, int64_t at, int64_t position,
                       int64_t column);
 
-/* Memory for `elements`, poisoned by arena_place; and memory for `bytes`. Both end the process with a failure when
- * memory runs out. */
+/* Allocate memory for `elements`, poisoned by arena_place, and memory for `bytes`. Both end the process with a failure
+   if memory runs out. */
 unsigned char *encoding_arena(arena **a, int64_t elements, posenc_dtype dtype, bool flush);
 void *encoding_room(size_t bytes);
 
-/* MEMORY of all elements of an arena. */
+/* Checks MEMORY of all elements of an arena. */
 void encoding_check_written(encoding_exam *e, const arena *a, const unsigned char *out, int64_t elements);
 
 void encoding_digest(encoding_exam *e, const void *out, int64_t elements);
 
-/* REFUSAL: a call that must be refused, with nothing written. */
+/* Checks REFUSAL: the call must be refused, with nothing written. */
 #define REFUSED(e, out, bytes, call) (memset(out, 0x5a, bytes), encoding_note_refusal(e, call, out, bytes))
 void encoding_note_refusal(encoding_exam *e, posenc_status status, const void *out, size_t bytes);
 
-/* Sets an element, rounded to the dtype; draws numbers of a size about 1, one in eight of another size. */
+/* Sets an element, rounded to the dtype; draws a number of a size about 1, one in eight of another size if `wide`. */
 void encoding_set_element(posenc_dtype dtype, void *table, int64_t at, double x);
 double encoding_draw(uint64_t *random, bool wide);
 

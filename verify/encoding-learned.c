@@ -29,7 +29,7 @@ static void check_sums(encoding_exam *e, const trained *t, const void *x, const 
       }
 }
 
-/* NaN and infinity must be in the result where they were in x, and nowhere else. */
+/* Checks that NaN and infinities in x are in the result at the same places, and nowhere else. */
 static void check_special(encoding_exam *e, posenc_dtype of, bool added) {
   enum { DIM = 3 * 17, KINDS = 3 };
   static const uint64_t none[DTYPES][KINDS] = {
@@ -78,7 +78,7 @@ static void check_learned(encoding_exam *e, posenc_dtype of, bool added) {
   t.slice.index = t.taken;
   t.slice.batch = TWICE;
   t.slice.stride = STRIDE;
-  for (int64_t i = 0; i < TWICE * STRIDE; i++) { /* one in 16 cancels, nearly */
+  for (int64_t i = 0; i < TWICE * STRIDE; i++) { /* one in 16 nearly cancels */
     const int64_t within = i % STRIDE, row = within / TABLE_DIM < TAKEN ? t.taken[within / TABLE_DIM] : 0;
     const double cancels = -format_element(of, rows, row * TABLE_DIM + within % TABLE_DIM);
     encoding_set_element(e->dtype, x, i, random_below(&random, 16) ? encoding_draw(&random, true) : cancels);
@@ -94,7 +94,7 @@ static void check_learned(encoding_exam *e, posenc_dtype of, bool added) {
   if (added) e->request->by->learned(&t.table, &t.slice, e->dtype, other, other);
   for (int64_t b = 0; added && b < TWICE; b++)
     encoding_same(e, IN_PLACE, out + (size_t)b * STRIDE * element, other + (size_t)b * STRIDE * element, gap, b);
-  for (int64_t r = 0; r < TAKEN; r++) { /* each row alone */
+  for (int64_t r = 0; r < TAKEN; r++) { /* each row is also computed alone */
     posenc_slice one = posenc_rows(t.taken[r], 1);
     const size_t at = (size_t)(r * TABLE_DIM) * element;
     e->request->by->learned(&t.table, &one, e->dtype, added ? x + at : NULL, other + at);

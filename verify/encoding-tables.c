@@ -29,7 +29,7 @@ static void check_rows(encoding_exam *e, table_call call, table_value value_of, 
       encoding_compare(e, &value, out, r * dim + j, first + r, j);
     }
   encoding_digest(e, out, elements);
-  /* In pieces, the last one first; and row by row, from a list of single positions. */
+  /* The rows are also computed in pieces, the last one first, and row by row from a list of single positions. */
   posenc_slice piece = posenc_rows(first + rows / 3, rows - rows / 3);
   call(&piece, dim, e->dtype, other + row_bytes * (size_t)(rows / 3));
   piece = posenc_rows(first, rows / 3);
@@ -46,7 +46,7 @@ static void check_rows(encoding_exam *e, table_call call, table_value value_of, 
   arena_destroy(a);
 }
 
-/* A result large enough to be stored past the caches has the bits of pieces. */
+/* Checks that a result that is large enough for streaming stores has the bits of pieces. */
 static void check_large(encoding_exam *e, table_call call) {
   enum { DIM = 60, PIECE = 97 };
   const size_t row_bytes = DIM * posenc_dtype_bytes(e->dtype);
@@ -90,7 +90,7 @@ static void examine_rows(encoding_exam *e, table_call call, table_value value_of
       check_rows(e, call, value_of, places[i], 40, dim);
       if (negative) check_rows(e, call, value_of, -places[i] - 40, 40, dim);
     }
-    for (int n = 0; n < 200; n++) { /* of all sizes */
+    for (int n = 0; n < 200; n++) { /* positions of all sizes */
       const int64_t position = (int64_t)(random_below(&random, INT64_MAX) >> random_below(&random, 63));
       check_rows(e, call, value_of, negative && n % 2 ? -position - 1 : position, 1, 1 + (int64_t)(n % 2) * dim);
     }
@@ -101,7 +101,7 @@ static void examine_rows(encoding_exam *e, table_call call, table_value value_of
   }
 }
 
-/* 5 and 67 columns are no whole vectors, and 67 are more than a position has bits. */
+/* 5 and 67 columns are not whole vectors, and 67 are more than the bits of a position. */
 void encoding_examine_integer(encoding_exam *e) {
   examine_rows(e, e->request->by->integer, encodings_integer, true, 5);
 }

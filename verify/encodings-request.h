@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The other encodings, and who computes them. */
+/* A request to check the other encodings, and the functions that compute them. */
 #ifndef POSENC_VERIFY_ENCODINGS_REQUEST_H
 #define POSENC_VERIFY_ENCODINGS_REQUEST_H
 
 #include "posenc.h"
 
-/* The functions that compute them. */
+/* The functions that compute the encodings. */
 typedef struct encoders {
   posenc_status (*integer)(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out);
   posenc_status (*binary)(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out);
@@ -20,10 +20,10 @@ typedef struct encoders {
 
 typedef struct encodings_request {
   const encoders *by;
-  const posenc_encoding *const *encodings; /* encodings that kernels compute are left out: verify_run checks kernels */
+  const posenc_encoding *const *encodings; /* those of kernels are left out: verify_run checks them */
   size_t count;
   uint64_t seed;
-  double silence; /* seconds that an encoding may go without a sign of life */
+  double silence; /* time limit between signs of life, seconds */
 } encodings_request;
 
 #endif

@@ -6,7 +6,7 @@
 
 enum { ROWS = 16 };
 
-/* The element of the largest error. JSON's null in the padding row, where nothing is computed. */
+/* Explains the element of the largest error; JSON's null in the padding row, where nothing is computed. */
 static json_t *explain_worst(subject *s, const oracle *reference, arena *a, stage_samples *t) {
   const witness *w = &s->found.max_abs;
   stage_samples_take(t, s, s->plan, w->position - s->shape->problem.first, 1, a);
@@ -18,20 +18,20 @@ static json_t *explain_worst(subject *s, const oracle *reference, arena *a, stag
                    "parts", parts_json(w->cosine ? &pair.cosine : &pair.sine));
 }
 
-/* The least power of two above a position, 2^62 at most. */
+/* Returns the least power of two above a position, at most 2^62. */
 static int64_t next_power(int64_t position) {
   int64_t power = 1;
   while (power <= position && power < INT64_C(1) << 62) power *= 2;
   return power;
 }
 
-/* Adds the means of the rows from a position on. False when memory runs out. */
+/* Adds the means of the rows from a position on. Returns false if memory runs out. */
 static bool add_rows(json_t *list, subject *s, const oracle *reference, arena *a, stage_samples *t, int64_t position) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t row = position - problem->first;
   split_parts mean;
   stage_samples_take(t, s, s->plan, row, least(ROWS, problem->rows - row), a);
-  if (!t->count) return true; /* only the padding row, which is left out */
+  if (!t->count) return true; /* the padding row is left out */
   return stage_samples_mean(t, reference, &mean) &&
          json_array_append_new(
              list, json_pack("{s:I, s:o}", "position", (json_int_t)position, "parts", parts_json(&mean))) == 0;

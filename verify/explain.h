@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a kernel's error comes from, on one table. */
+/* Attribution of a kernel's errors on one table. */
 #ifndef POSENC_VERIFY_EXPLAIN_H
 #define POSENC_VERIFY_EXPLAIN_H
 
@@ -9,8 +9,8 @@ struct subject;
 struct arena; /* both of checks.h */
 
 /*
- * The field "explain" of a subject whose windows have all been checked (verify.h); JSON's null if its kernel does
- * not expose its stages, C's when memory runs out. `a`: room for CHECKED_ROWS.
+ * Returns the field "explain" for a subject whose windows have all been checked (verify.h); JSON's null if its kernel
+ * does not expose its stages, C's if memory runs out. `a` must have room for CHECKED_ROWS rows.
  */
 json_t *explain_json(struct subject *s, struct arena *a);
 

@@ -9,22 +9,22 @@
 
 #include <jansson.h>
 
-/* The fields that the record of a file has, whether it is a table or an array. */
+/* The fields of the record of a file, whether it has a table or an array. */
 typedef struct file_record {
   const char *name;
   table_file *table;
   const shape *shape;
   const char *command;
-  const posenc_bound *limit; /* null: errors are shown, and no check is made */
+  const posenc_bound *limit; /* null if errors are only shown, without a check */
   const accuracy *found;
-  int64_t of, not_finite;            /* elements of the file, and those that are no numbers */
+  int64_t of, not_finite;            /* elements of the file, and those that are not finite */
   json_t *max_ulp, *max_abs, *worst; /* witnesses, or null */
-  json_t *positions;                 /* of octaves_json */
+  json_t *positions;                 /* from octaves_json */
   json_t *checks;                    /* an array of record_check */
 } file_record;
 
-/* The record of posenc check, "posenc-check-1"; `further` has the fields of this kind of file. Takes every reference.
-   Null if memory runs out. */
+/* Returns the record of posenc check, "posenc-check-1". `further` has the fields of this kind of file. Takes every
+   reference. Null if memory runs out. */
 json_t *record_of_file(const file_record *of, json_t *further);
 
 #endif

@@ -10,15 +10,14 @@
 #ifdef __x86_64__
 #include <x86intrin.h>
 
-/* Bits of MXCSR: exceptions that are raised, subnormals as zero, exceptions that do not trap, rounding, flush to
- * zero. */
+/* Bits of MXCSR: raised exceptions, subnormals as zero, masks of exceptions, rounding, flush to zero. */
 enum { SSE_FLAGS = 0x3f, SSE_DAZ = 0x40, SSE_MASKS = 0x1f80, SSE_ROUNDING = 0x6000, SSE_FTZ = 0x8000 };
 enum { X87_MASKS = 0x3f, X87_PRECISION = 0x300, X87_ROUNDING = 0xc00 };          /* of the control word */
 enum { X87_FLAGS = 0x3f, X87_TOP = 0x3800 };                                     /* of the status word */
 enum { FLAG_DIRECTION = 0x400, FLAG_NESTED = 0x4000, FLAG_ALIGNMENT = 0x40000 }; /* of RFLAGS */
 enum { FLAGS = FLAG_DIRECTION | FLAG_NESTED | FLAG_ALIGNMENT };
 
-/* As FNSTENV stores it in 64-bit mode. */
+/* The form in which FNSTENV stores the x87 environment in 64-bit mode. */
 typedef struct x87_environment {
   uint16_t control, unused0, status, unused1, tags, unused2;
   uint32_t unused3[4];
@@ -30,12 +29,12 @@ typedef struct fpenv {
   uint16_t control, status, tags; /* of the x87 */
 } fpenv;
 
-/* Each thread has its own. */
+/* The environment to restore; each thread has its own. */
 static _Thread_local fpenv standard;
 static _Thread_local bool is_set;
 
-/* The direction flag first, as compiled code relies on it. FNSTENV masks all exceptions of the x87, as they are by
- * default. */
+/* Reads the environment. The direction flag is read first, as compiled code relies on it. FNSTENV masks all exceptions
+   of the x87, which is their default. */
 static fpenv read_environment(void) {
   x87_environment x87;
   fpenv now = {.flags = __readeflags() & FLAGS};
@@ -77,17 +76,17 @@ static const char *difference(const fpenv *now) {
 #else
 typedef struct fpenv {
   int rounding, exceptions;
-  bool keeps_tiny; /* subnormals are neither flushed when made nor taken for zero when used */
+  bool keeps_tiny; /* subnormal results and operands are not replaced by zero */
 } fpenv;
 
-/* Each thread has its own. */
+/* The environment to restore; each thread has its own. */
 static _Thread_local fpenv standard;
 static _Thread_local bool is_set;
 
 static fpenv read_environment(void) {
   static volatile float least = FLT_MIN, subnormal = 0x1p-140f;
   fpenv now = {.rounding = fegetround(),
-               .exceptions = fetestexcept(FE_ALL_EXCEPT)}; /* before the next line raises some */
+               .exceptions = fetestexcept(FE_ALL_EXCEPT)}; /* read before the next line raises some */
   now.keeps_tiny = least * 0.5f != 0.0f && subnormal * 1.0f != 0.0f;
   return now;
 }

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* The first row, by a plan made for it and by the subject's plan. Returns how many bytes the former left allocated. */
+/* Makes the first row, by a new plan and by the subject's plan. Returns how many bytes the new plan left allocated. */
 static size_t make_plan(probe *r) {
   posenc_plan *plan;
   if (subject_plan(&r->s, &r->of.problem, &plan) != POSENC_OK) return 0;
@@ -23,7 +23,7 @@ static size_t make_plan(probe *r) {
   return subject_drop(plan);
 }
 
-/* One row, two, three, and all. */
+/* Makes one row, two, three, and all. */
 static size_t make_rows(probe *r) {
   const int64_t all = r->of.problem.rows, counts[] = {1, 2, 3, all};
   subject_begin_calls();
@@ -33,7 +33,7 @@ static size_t make_rows(probe *r) {
   return 0;
 }
 
-/* All rows, which need not fit an arena. */
+/* Makes all rows, which need not fit an arena. */
 static size_t make_all(probe *r) {
   subject_begin_calls();
   probe_call(r, r->s.plan, 0, r->of.problem.rows, r->rows);
@@ -45,11 +45,11 @@ static void *call_briefly(void *argument) {
   enum { ROWS = 3 };
   const probe *r = argument;
   probe_call(r, r->s.plan, 0, ROWS, r->rows);
-  fpenv_restore(); /* whether it is left as it was, single calls tell */
+  fpenv_restore(); /* single calls check whether it is unchanged */
   return NULL;
 }
 
-/* Few rows, by a thread that ends after them; by this thread if no other can be made. */
+/* Makes few rows in a thread that ends after them; in this thread if no other can be created. */
 static size_t make_thread(probe *r) {
   pthread_t thread;
   subject_begin_calls();
@@ -69,8 +69,8 @@ static void keep_least(uint64_t *least, uint64_t value) {
   if (value < *least) *least = value;
 }
 
-/* Calls `work`, which returns the bytes that a plan has left, in blocks, for about so many CPU seconds at most. Memory
- * that is allocated once, in the first blocks, is no leak. */
+/* Calls `work`, which returns the bytes that a plan has left, in blocks, for at most about `seconds` CPU seconds.
+   Memory that is allocated once, in the first blocks, is not a leak. */
 static void check_growth(probe *r, const char *what, int times, double seconds, size_t (*work)(probe *r)) {
   enum { BLOCKS = 5, SETTLED = 2 };
   check *c = &r->t->s->checks[LEAK];
@@ -95,7 +95,7 @@ static void check_growth(probe *r, const char *what, int times, double seconds, 
                 times, what, allocated + left, mapped);
 }
 
-/* Few rows. */
+/* Checks few rows. */
 static void check_short(stress *t) {
   const double seconds = 0.05;
   const posenc_problem p = variant_done(t, 40, 5);
@@ -103,12 +103,12 @@ static void check_short(stress *t) {
   if (!probe_open(&r, t, &p, true)) return;
   check_growth(&r, "times some calls", 256, seconds, make_rows);
   check_growth(&r, "plans", 64, seconds, make_plan);
-  /* Threads of a threaded kernel's own may end later than the one that called it. */
+  /* A threaded kernel's own threads may end later than the thread that called it. */
   if (!t->s->kernel->threaded) check_growth(&r, "calls by as many threads", 8, seconds, make_thread);
   probe_close(&r);
 }
 
-/* Wide rows, and many rows, with regular and with streaming stores. */
+/* Checks wide rows and many rows, with regular and with streaming stores. */
 static void check_large(stress *t) {
   enum { WIDE = 512, NARROW = 16, FEW = 8, MANY = 1024 };
   const double seconds = 0.01;
@@ -136,7 +136,8 @@ void check_leaks(stress *t) {
   check_large(t);
 }
 
-/* A plan may hold resources until it is destroyed. Threads that a threaded kernel leaves behind are not waited for. */
+/* Checks the state of the process. A plan may hold resources until it is destroyed. Threads that a threaded kernel
+   leaves behind are not waited for. */
 void subject_check_process(subject *s, const process_state *before) {
   const process_state *const few_threads = s->kernel->threaded ? NULL : before;
   process_state *now = process_read(few_threads);

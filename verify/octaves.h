@@ -11,10 +11,10 @@ enum { OCTAVES = 65 };
 
 typedef struct octave {
   accuracy found;
-  int64_t first, rows; /* the first position that was compared, of a list the row it is in; rows that were */
+  int64_t first, rows; /* the first compared position (of a list, its row), and number of rows */
 } octave;
 
-/* Negative positions, then the others. */
+/* The octaves of negative positions, then the others. */
 typedef struct octaves {
   octave of[2 * OCTAVES];
 } octaves;
@@ -24,8 +24,8 @@ octave *octaves_at(octaves *all, int64_t position);
 /* Adds the errors of all octaves to `found`. */
 void octaves_sum(const octaves *all, accuracy *found);
 
-/* From the farthest negative ones on: [ {"position", "rows", "max_ulp", "max_abs", "mean_abs", "misrounded"} … ].
-   positions: of the rows of a list, or null. */
+/* Returns [ {"position", "rows", "max_ulp", "max_abs", "mean_abs", "misrounded"} … ], from the most negative positions
+   on. positions: those of a list's rows, or null. */
 json_t *octaves_json(const octaves *all, const double *positions);
 
 #endif

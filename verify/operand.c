@@ -32,10 +32,10 @@ const fast_lanes *operand_pairs(const operand *o, int64_t position) {
   return mine;
 }
 
-/* Fewer rows are drawn by one thread. */
+/* Fewer rows than this are drawn by one thread. */
 enum { FEW_ROWS = 64 };
 
-/* One row in 17 is hard: no block or vector has that period. */
+/* One row in 17 is hard, since no block or vector has that period. */
 enum { PERIOD = 17 };
 
 bool operand_is_plain(int64_t row) {
@@ -49,13 +49,13 @@ INLINE uint32_t mixed(uint32_t h) {
   return h ^ (h >> 16);
 }
 
-/* The sum of two uniform numbers, of variance 1. */
+/* Returns the sum of two uniform numbers, with variance 1. */
 INLINE float plain_x(uint32_t key, uint32_t column) {
   const uint32_t one = mixed(key ^ (column * UINT32_C(0x9e3779b1))), other = mixed(one + UINT32_C(0x7f4a7c15));
   return ((float)(int32_t)one + (float)(int32_t)other) * 0x1.397p-31f;
 }
 
-/* The number of that dtype near x, `steps` numbers away from zero. */
+/* Returns the number of the dtype that is `steps` numbers farther from zero than the one nearest to x. */
 static float stepped(posenc_dtype dtype, double x, int steps) {
   const float nearest = (float)(dtype == POSENC_BF16 ? format_nearest(&format_bf16, x) : x);
   uint32_t bits;
@@ -66,8 +66,8 @@ static float stepped(posenc_dtype dtype, double x, int steps) {
   return result;
 }
 
-/* A pair that is hard in one of several ways. In the last of these the result cancels: x is -PE or a neighbour of it;
-   in rope, x is turned to (0, 1). */
+/* Makes a pair that is hard in one of several ways. In the last ways the result cancels: x is -PE or a neighbour of it;
+   in rope, x is rotated to (0, 1). */
 static void hard_pair(const posenc_problem *problem, uint32_t key, double sine, double cosine, float *first,
                       float *second) {
   const float plain = plain_x(key, 1), other = plain_x(key, 2);
@@ -104,7 +104,7 @@ static void hard_pair(const posenc_problem *problem, uint32_t key, double sine, 
   }
 }
 
-/* Rounded toward zero; any rounding would do. */
+/* Truncates to bf16; any rounding would do. */
 INLINE uint16_t to_bf16(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
@@ -118,8 +118,8 @@ void operand_store(posenc_dtype dtype, void *x, int64_t at, float value) {
     ((uint16_t *)x)[at] = to_bf16(value);
 }
 
-/* Products are rounded before they are added, and the rest is integers, so that all instruction sets draw the same
-   numbers. */
+/* Draws a plain row. Products are rounded before they are added, and the rest is integers, so that all instruction sets
+   draw the same numbers. */
 INLINE void draw_plain(posenc_dtype dtype, int64_t width, uint32_t key, void *x) {
   if (dtype == POSENC_F32) {
 #pragma omp simd
@@ -158,7 +158,7 @@ static uint32_t key_of(const operand *o, int64_t row, int64_t sequence) {
   return (uint32_t)random_below(&state, UINT64_C(1) << 32);
 }
 
-/* Hard rows need exact pairs, so the reference moves with them. */
+/* Draws rows. Hard rows need exact pairs, so the reference moves with them. */
 void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsigned char *x) {
   const posenc_problem *problem = o->problem;
   const size_t bytes = row_bytes(problem);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x of add and rope: random numbers, each of which depends on nothing but its row and its place there, so that it can
- * be made again. Their size is about 1, except in every 17th row, which is not plain: there they are huge, tiny, zero
+ * x of add and rope: random numbers, each of which depends only on its row and its place in the row, so that it can be
+ * computed again. Their size is about 1, except in every 17th row, which is not plain: there they are huge, tiny, zero
  * of either sign, or nearly cancel the table.
  */
 #ifndef POSENC_VERIFY_OPERAND_H
@@ -13,23 +13,23 @@ typedef struct operand {
   const posenc_problem *problem;
   fast_oracle *reference;
   bool borrowed;     /* the caller owns the reference */
-  fast_lanes *lanes; /* of one row for every thread */
+  fast_lanes *lanes; /* one row per thread */
   uint64_t seed;
 } operand;
 
-/* reference: of the same frequencies, from any position on, or null. False when memory runs out; to be closed in any
- * case. */
+/* reference: one with the same frequencies for all positions, or null. Returns false if memory runs out; must be closed
+   in any case. */
 bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *reference);
 void operand_close(operand *o);
 
-/* Rows in succession; sequences of a batch have different x. */
+/* Draws successive rows. Sequences of a batch have different x. */
 void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsigned char *x);
 bool operand_is_plain(int64_t row);
 
-/* The exact pairs of the position that fast_move went to last; valid until the same thread asks again. */
+/* Returns the exact pairs of the position of the last fast_move; valid until the same thread's next call. */
 const fast_lanes *operand_pairs(const operand *o, int64_t position);
 
-/* Sets an element; rounded toward zero to bf16. */
+/* Sets an element, truncated for bf16. */
 void operand_store(posenc_dtype dtype, void *x, int64_t at, float value);
 
 #endif

@@ -9,17 +9,17 @@
 
 #include <stdlib.h>
 
-/* Of windows that wait: pieces that one anchor of the reference reaches, and all their blocks. */
+/* Limits of waiting windows: pieces that one anchor of the reference reaches, and the number of all their blocks. */
 enum { MOST_PIECES = 16, MOST_PARTS = 160, MOST_OF_PIECE = FAST_BLOCK_ROWS + 1 };
 _Static_assert((int)FAST_BLOCK_ROWS == (int)ROWS_OF_CHECKS, "the rows of a block");
 
-/* A block of a piece, and what is found in it. */
+/* A block of a piece, and the findings in it. */
 typedef struct part {
   const fast_blocks *of;
   int64_t block;
-  element_error *sums; /* of the piece */
+  element_error *sums; /* sums of the piece */
   window rows;
-  const char *fault; /* of the thread's environment, after the call */
+  const char *fault; /* the fault of the thread's environment after the call */
   check memory;
   row_checks found;
   uint64_t digests[ROWS_OF_CHECKS];
@@ -29,10 +29,10 @@ struct part_team {
   subject *s;
   fast_oracle *reference;
   int threads;
-  arena **own; /* of each thread: a block of rows, and guards */
+  arena **own; /* one per thread: a block of rows and guard pages */
   int pieces, count;
   fast_blocks piece[MOST_PIECES];
-  element_error *sums; /* of all pieces, one behind the other */
+  element_error *sums; /* sums of all pieces, one after the other */
   int64_t tiles;
   part part[MOST_PARTS];
 };
@@ -63,11 +63,11 @@ part_team *parts_create(subject *s, fast_oracle *reference, int64_t rows) {
 
 bool parts_can(const subject *s, window w) {
   const int64_t first = s->shape->problem.first + w.row, last = first + w.rows - 1;
-  if (!s->shared || !s->kernel->bound.derived) return false; /* it may compute each row from position 0 on */
+  if (!s->shared || !s->kernel->bound.derived) return false; /* may compute each row from position 0 on */
   return subject_no_claim(s) || (subject_claims(s, first) && subject_claims(s, last));
 }
 
-/* Any thread. */
+/* Checks a part, in any thread. */
 static void judge(const part_team *p, part *now, arena *own, accuracy *found) {
   const subject *s = p->s;
   const posenc_problem *problem = &s->shape->problem;
@@ -89,7 +89,7 @@ static void take_memory(check *into, const check *from) {
   into->worst = (double)into->broken;
 }
 
-/* All that wait. Threads take parts in turn, so that one which others hold up takes fewer. */
+/* Checks all waiting parts. Threads take parts in turn, so a delayed thread takes fewer. */
 static void check_waiting(part_team *p) {
   subject *s = p->s;
   if (!p->count) return;

@@ -8,13 +8,13 @@
 
 enum { ALIVE = 32, DIM_MOST = 32 };
 
-/* The rows of this plan once more, in a result that ends at the guard. */
+/* Compares the rows of this plan again, in a result that ends at the guard pages. */
 static void compare_all(probe *r) {
   const int64_t rows = r->of.problem.rows;
   probe_compare(r, PLANS, 0, rows, r->t->one, arena_place(r->t->one, r->row_bytes * (size_t)rows, true));
 }
 
-/* A plan in the memory of one that was destroyed. The C library reuses memory like that; sealed memory is never
+/* Compares a plan made in the memory of one that was destroyed, which the C library reuses. Sealed memory is never
    reused. */
 static void compare_anew(probe *r) {
   const posenc_problem *problem = &r->of.problem;
@@ -33,7 +33,7 @@ static void compare_anew(probe *r) {
                 "other bits in a plan that was made after another had ended");
 }
 
-/* Makes and destroys a plan without rows, and makes a call for no rows. */
+/* Creates and destroys a plan without rows, and makes a call for no rows. */
 static void check_empty(stress *t, const posenc_problem *like) {
   posenc_problem empty = *like;
   probe r;
@@ -51,7 +51,7 @@ static void shuffle(const stress *t, int *order, int count) {
   }
 }
 
-/* ---- problems that differ in one thing each ---- */
+/* ---- problems that differ in one member each ---- */
 
 typedef struct problems {
   posenc_problem of[ALIVE];
@@ -59,15 +59,15 @@ typedef struct problems {
   double factors[DIM_MOST / 2]; /* of longrope */
 } problems;
 
-/* The next problem: a copy of the first, which the caller changes. */
+/* Adds a copy of the first problem, which the caller changes. */
 static posenc_problem *add_like(problems *all) {
   assert(all->count < ALIVE);
   all->of[all->count] = all->of[0];
   return &all->of[all->count++];
 }
 
-/* Every scaling, with unusual parameters and together with a scale: that finds kernels that have the usual parameters
-   built in, or ignore one of the two. */
+/* Adds every scaling with unusual parameters and with a scale. That finds kernels that have the usual parameters built
+   in, or ignore one of the two. */
 static void add_scalings(problems *all) {
   const posenc_scaling none = posenc_table(1, 2).scaling;
   const posenc_scaling scalings[] = {
@@ -90,7 +90,7 @@ static void add_scalings(problems *all) {
   if (all->of[0].scaling.kind != POSENC_SCALING_NONE) add_like(all)->scaling = none;
 }
 
-/* Values that neither a float nor an int can hold, and large ones. */
+/* Adds values that neither a float nor an int can hold, and large ones. */
 static void add_changes(problems *all, const stress *t) {
   const posenc_problem like = all->of[0];
   add_like(all)->base = like.base * 3.0 + 7.0;
@@ -109,9 +109,10 @@ static void add_changes(problems *all, const stress *t) {
     if (dtype != like.dtype) add_like(all)->dtype = dtype;
 }
 
-/* Plans of problems that differ in one thing each are alive at once, and end one after the other. */
+/* Checks plans of problems that differ in one member each. They exist at the same time, and are destroyed one after the
+   other. */
 bool check_plans(stress *t) {
-  /* Plans are destroyed and made in random order: in a fixed order each might get the same memory again. */
+  /* Plans are destroyed and created in random order: in a fixed order each might get the same memory again. */
   enum { ROWS = 9, ROUNDS = 3, ANEW = 8 };
   const int64_t dim = 2 * (4 + (int64_t)random_below(t->random, 12));
   problems p = {.of = {variant_problem(t, ROWS, dim)}, .count = 1};
@@ -148,7 +149,8 @@ bool check_plans(stress *t) {
   return enough;
 }
 
-/* can_do, prepare, execute and apply get a problem, options and a slice in read-only memory. */
+/* Checks that can_do, prepare, execute and apply do not write to the problem, options and slice: these are in read-only
+   memory. */
 void check_const(stress *t) {
   const posenc_kernel *kernel = t->s->kernel;
   const posenc_problem whole = variant_done(t, 4, 3), table = posenc_table_of(&whole);

@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* x begins that many bytes after the start of a cache line. Its numbers repeat, but not from row to row. */
+/* x begins X_OFF bytes after the start of a cache line. Its numbers repeat, but not from row to row. */
 enum { X_OFF = 16, DRAWN = 4100, CHUNK = 1 << 21 };
 
-/* Arbitrary numbers of a size about 1. */
+/* Draws numbers of a size about 1. */
 static void draw_x(const stress *t, posenc_dtype dtype, unsigned char *x, size_t bytes) {
   const size_t element = posenc_dtype_bytes(dtype);
   for (size_t at = 0; at < bytes && at < DRAWN; at += element) {
@@ -25,7 +25,7 @@ static void draw_x(const stress *t, posenc_dtype dtype, unsigned char *x, size_t
   for (size_t at = DRAWN; at < bytes; at += DRAWN) memcpy(x + at, x, bytes - at < DRAWN ? bytes - at : DRAWN);
 }
 
-/* Memory whose chunks are all mapped to the same pages, as the system needs long to clear new pages. Null if the system
+/* Maps memory whose chunks all use the same pages, as the system takes long to clear new pages. Null if the system
    cannot do that. */
 static unsigned char *map_x(size_t bytes) {
   unsigned char *x = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

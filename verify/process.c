@@ -31,17 +31,17 @@ typedef struct descriptor {
   bool open;
   dev_t device;
   ino_t inode;
-  int flags, own_flags; /* of F_GETFL, F_GETFD */
+  int flags, own_flags; /* from F_GETFL and F_GETFD */
 } descriptor;
 
 struct process_state {
-  thread_state own; /* of the thread that reads it */
+  thread_state own; /* of the reading thread */
   struct sigaction actions[SIGNALS];
   dev_t folder_device;
   ino_t folder_inode;
   mode_t umask;
   char locale[256];
-  uint64_t environment; /* digest */
+  uint64_t environment; /* a digest */
   struct rlimit limits[LIMITS];
   struct itimerval timers[TIMERS];
   pid_t group, session;
@@ -53,7 +53,7 @@ struct process_state {
 
 extern char **environ;
 
-/* FNV-1a of all strings, in their order. */
+/* Returns the FNV-1a digest of all strings, in their order. */
 static uint64_t digest_environment(void) {
   uint64_t digest = UINT64_C(14695981039346656037);
   for (char **entry = environ; entry && *entry; entry++)
@@ -73,7 +73,7 @@ static void read_descriptors(process_state *s) {
   }
 }
 
-/* A region that is empty would be left out. */
+/* Starts OpenMP's threads. The compiler would remove an empty region. */
 static void start_openmp(void) {
 #pragma omp parallel
   {
@@ -81,7 +81,7 @@ static void start_openmp(void) {
   }
 }
 
-/* 0 if the system does not tell. */
+/* Returns the number of threads; 0 if the system does not provide it. */
 static int64_t count_threads(void) {
   int64_t threads = 0;
   DIR *tasks = opendir("/proc/self/task");
@@ -106,7 +106,7 @@ process_state *process_read(const process_state *before) {
   process_state *s = calloc(1, sizeof *s);
   struct stat folder;
   if (!s) return NULL;
-  for (int i = 1; i < SIGNALS; i++) sigaction(i, NULL, &s->actions[i]); /* it fails for signals that do not exist */
+  for (int i = 1; i < SIGNALS; i++) sigaction(i, NULL, &s->actions[i]); /* fails for signals that do not exist */
   if (stat(".", &folder) == 0) {
     s->folder_device = folder.st_dev;
     s->folder_inode = folder.st_ino;
@@ -206,7 +206,7 @@ process_memory process_memory_read(void) {
   process_memory now = {0, 0};
   unsigned long long pages;
   char name[ENVIRONMENT_TEXT];
-  FILE *sizes = environment_emulator(name) ? NULL : fopen("/proc/self/statm", "r"); /* its own memory would count */
+  FILE *sizes = environment_emulator(name) ? NULL : fopen("/proc/self/statm", "r"); /* not of the emulator */
   if (sizes && fscanf(sizes, "%llu", &pages) == 1) now.mapped = pages * (uint64_t)sysconf(_SC_PAGESIZE);
   if (sizes) fclose(sizes);
 #ifdef HAVE_MALLINFO2

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* State of the whole process, which belongs to the caller of a kernel: signals, folder, descriptors and the like. */
+/* The state of the process that belongs to the caller of a kernel: signals, folder, descriptors and others. */
 #ifndef POSENC_VERIFY_PROCESS_H
 #define POSENC_VERIFY_PROCESS_H
 
@@ -11,16 +11,16 @@
 
 typedef struct process_state process_state;
 
-/* The present state; null when memory runs out. OpenMP's threads are started first, so that they make no difference.
- * Threads that are not in `before`, unless that is null, get a second to end. */
+/* Returns the current state; null if memory runs out. OpenMP's threads are started first, so that they make no
+   difference. Threads that are not in `before`, unless that is null, have a second to end. */
 process_state *process_read(const process_state *before);
 void process_free(process_state *s);
 
-/* The first difference, in a few words of static storage; null if there is none, or if one of the states is null. A
- * threaded kernel may leave threads. */
+/* Returns the first difference, in a few words of static storage; null if there is none, or if a state is null. A
+   threaded kernel may leave threads. */
 const char *process_difference(const process_state *before, const process_state *after, bool is_threaded);
 
-/* The part that each thread has of its own, on Linux: that of the calling one. It takes few system calls. */
+/* The state of a thread, on Linux: thread_read reads that of the calling one. It takes few system calls. */
 typedef struct thread_state {
   sigset_t mask;
   int priority, scheduler, death_signal;
@@ -33,7 +33,7 @@ typedef struct thread_state {
 void thread_read(thread_state *s);
 const char *thread_difference(const thread_state *before, const thread_state *after);
 
-/* Bytes that the process has allocated, and its address space; 0 where the system does not tell. */
+/* The allocated bytes of the process, and the size of its address space; 0 where the system does not provide them. */
 typedef struct process_memory {
   uint64_t allocated, mapped;
 } process_memory;

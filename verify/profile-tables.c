@@ -6,10 +6,10 @@
 #include "reference/fast.h"
 #include "verify/subject.h"
 
-/* Rows that are looked at from each position on. */
+/* The number of rows that are checked from each position on. */
 enum { ROWS = 16 };
 
-/* The largest error of a few rows from a position on; JSON's null if the kernel does not do them. */
+/* Returns the largest error of a few rows from a position on; JSON's null if the kernel cannot make them. */
 static json_t *largest_error(const posenc_kernel *kernel, const posenc_options *options, fast_oracle *reference,
                              posenc_problem problem, int64_t position, arena *rows) {
   problem.first = position;
@@ -23,7 +23,7 @@ static json_t *largest_error(const posenc_kernel *kernel, const posenc_options *
   return lacks ? json_null() : field_real(found.max_abs.abs);
 }
 
-/* The points of one of these tables. Null when memory runs out. */
+/* Returns the points of one of these tables. Null if memory runs out. */
 static json_t *contexts_json(const posenc_kernel *kernel, const posenc_options *options, posenc_problem problem) {
   static const int64_t positions[] = {1 << 9, 1 << 12, 1 << 15, 1 << 17, 1 << 20};
   enum { POSITIONS = sizeof positions / sizeof *positions };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel's error in other tables than the profile's, at contexts that are in use. */
+/* A kernel's error in tables other than the profile's, at contexts that are in use. */
 #ifndef POSENC_VERIFY_PROFILE_TABLES_H
 #define POSENC_VERIFY_PROFILE_TABLES_H
 
@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-/* "tables" of an entry in "profile" (verify.h), of tables with that shift; null when memory runs out. */
+/* Returns "tables" of an entry in "profile" (verify.h), of tables with that shift; null if memory runs out. */
 json_t *profile_tables_json(const posenc_kernel *kernel, const posenc_options *options, double shift);
 
 #endif

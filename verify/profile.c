@@ -15,17 +15,17 @@
 
 enum { DIM = PROFILE_DIM, PAIRS = DIM / 2 };
 
-/* Rows that a table may be rounded to. */
+/* The formats to which rows are rounded. */
 enum { FORMATS = 3 };
 static const format *const formats[FORMATS] = {&format_f32, &format_f16, &format_bf16};
 static const char *const format_names[FORMATS] = {"f32", "f16", "bf16"};
 
-/* Two positions, or none: q is 0. */
+/* Two positions with equal rows; none if q is 0. */
 typedef struct collision {
   int64_t p, q;
 } collision;
 
-/* A NaN is an infinite error. */
+/* Returns the size of an error; infinity for NaN. */
 static double size_of(double error) {
   return isnan(error) ? (double)INFINITY : fabs(error);
 }
@@ -34,14 +34,14 @@ static double larger(double a, double b) {
   return a > b ? a : b;
 }
 
-/* The row rounded to the format, with -0 replaced by 0, as the two are equal. */
+/* Rounds a row to the format, and replaces -0 by 0, as the two are equal. */
 static void round_row(const format *f, const float *row, double *rounded) {
   const format to = *f;
 #pragma omp simd
   for (int c = 0; c < DIM; c++) rounded[c] = format_nearest(&to, (double)row[c]) + 0.0;
 }
 
-/* The shift of the exponent's denominator: the paper's, unless the kernel does only that of Tensor2Tensor. */
+/* Returns the shift of the exponent's denominator: the paper's, unless the kernel makes only that of Tensor2Tensor. */
 static double shift_of(const posenc_kernel *kernel) {
   posenc_problem paper = posenc_table(1, DIM), other = paper;
   other.shift = 1.0;
@@ -56,16 +56,16 @@ enum { POINTS = 31, POINT_ROWS = 16 };
 typedef struct instruments {
   const posenc_kernel *kernel;
   const posenc_options *options;
-  bool explain;      /* tell the parts of errors, which takes most of the time */
-  fast_oracle *fast; /* of the table that ends with the last point */
+  bool explain;      /* attribute errors, which takes most of the time */
+  fast_oracle *fast; /* for the table that ends with the last point */
   oracle *exact;
   arena *rows;
   stage_samples stages;
   double apart[POINT_ROWS];      /* Σ cos(k w_i) */
-  collision collisions[FORMATS]; /* of two rows of a point */
+  collision collisions[FORMATS]; /* two rows of a point */
 } instruments;
 
-/* Σ cos(k w_i), the exact product of two rows that are k positions apart. */
+/* Computes Σ cos(k w_i), the exact product of two rows that are k positions apart. */
 static void set_apart(instruments *with) {
   fast_pair pairs[PAIRS];
   for (int k = 0; k < POINT_ROWS; k++) {
@@ -95,8 +95,8 @@ static void instruments_free(instruments *with) {
   stage_samples_free(&with->stages);
 }
 
-/* The largest |PE[p]·PE[q] − Σ cos((p−q) w_i)|. Partial sums reach 64, half an ulp of which is
-   2^-47: the 192 terms here are within 2^-39. */
+/* Returns the largest |PE[p]·PE[q] − Σ cos((p−q) w_i)|. Partial sums reach 64, half an ulp of which is 2^-47: the 192
+   terms here are within 2^-39. */
 static double relative_error(const instruments *with, const float *rows) {
   double worst = 0.0;
   for (int q = 1; q < POINT_ROWS; q++)
@@ -114,7 +114,7 @@ static bool same_row(const double *a, const double *b) {
   return true;
 }
 
-/* The first two of the rows that are the same in the format. */
+/* Returns the first two rows that are equal in the format. */
 static collision collision_among(const format *f, const float *rows, int64_t position) {
   double rounded[POINT_ROWS][DIM];
   for (int q = 0; q < POINT_ROWS; q++) {
@@ -125,14 +125,15 @@ static collision collision_among(const format *f, const float *rows, int64_t pos
   return (collision){0, 0};
 }
 
-/* Parts of a point's errors, JSON's null if the kernel does not tell; null when memory runs out. */
+/* Returns the parts of a point's errors, JSON's null if the kernel does not expose its stages; null if memory runs
+   out. */
 static json_t *point_parts(instruments *with, subject *s) {
   split_parts mean;
   if (!stage_samples_take(&with->stages, s, s->plan, 0, POINT_ROWS, with->rows)) return json_null();
   return stage_samples_mean(&with->stages, with->exact, &mean) ? parts_json(&mean) : NULL;
 }
 
-/* The point of an open subject. Null when memory runs out. */
+/* Returns the point of an open subject. Null if memory runs out. */
 static json_t *point_of(instruments *with, subject *s, int64_t position) {
   accuracy found = {0};
   const float *rows = (const float *)(const void *)subject_execute(s, s->plan, 0, POINT_ROWS, with->rows);
@@ -148,8 +149,8 @@ static json_t *point_of(instruments *with, subject *s, int64_t position) {
   return NULL;
 }
 
-/* Each point is a table of its own, so that a kernel lacks only the points that it cannot do. Null when memory runs
-   out. */
+/* Returns all points. Each is a table of its own, so that only the points are missing that the kernel cannot make. Null
+   if memory runs out. */
 static json_t *points_json(instruments *with) {
   json_t *points = json_array();
   for (int n = 0; points && n < POINTS; n++) {
@@ -169,11 +170,11 @@ static json_t *points_json(instruments *with) {
   return points;
 }
 
-/* ---- threads, each with its own reference ------------------------------------------------------------------ */
+/* ---- threads, each with a reference of its own ------------------------------------------------------------- */
 
 typedef struct team {
-  int parts;                /* in which work is done at once */
-  fast_oracle **references; /* one for each */
+  int parts;                /* done at the same time */
+  fast_oracle **references; /* one per part */
 } team;
 
 static void team_free(team *t) {
@@ -181,7 +182,7 @@ static void team_free(team *t) {
   free(t->references);
 }
 
-/* False when memory runs out. */
+/* Returns false if memory runs out. */
 static bool team_make(team *t, double shift) {
   posenc_problem problem = posenc_table(PROFILE_ROWS, DIM);
   problem.shift = shift;
@@ -200,7 +201,7 @@ static bool team_make(team *t, double shift) {
 
 /* ---- scan: all rows below 2^20 ----------------------------------------------------------------------------- */
 
-/* Windows fit the caches. There are few of them, as some kernels compute each from position 0. */
+/* Windows fit the caches. There are few, as some kernels compute each from position 0 on. */
 enum { WINDOW_ROWS = 1 << 15 };
 
 typedef struct place_of {
@@ -210,14 +211,14 @@ typedef struct place_of {
 
 typedef struct findings {
   place_of columns[PAIRS], norm;
-  int64_t passes[FORMATS]; /* first position with an error beyond half an ulp; PROFILE_ROWS: none */
+  int64_t passes[FORMATS]; /* first position with an error above half an ulp, or PROFILE_ROWS */
 } findings;
 
 typedef struct scan {
   team team;
-  findings *found;           /* of each part */
-  uint64_t weights[DIM];     /* random and odd: what rows are hashed with */
-  uint64_t *hashes[FORMATS]; /* of all rows */
+  findings *found;           /* findings of each part */
+  uint64_t weights[DIM];     /* random odd weights for hashing rows */
+  uint64_t *hashes[FORMATS]; /* hashes of all rows */
 } scan;
 
 static void scan_free(scan *s) {
@@ -226,7 +227,7 @@ static void scan_free(scan *s) {
   for (int n = 0; n < FORMATS; n++) free(s->hashes[n]);
 }
 
-/* False when memory runs out. */
+/* Returns false if memory runs out. */
 static bool scan_make(scan *s, double shift) {
   uint64_t random = 1;
   *s = (scan){.found = NULL};
@@ -264,7 +265,7 @@ static void look_at_row(findings *f, int64_t position, const float *row, const f
     if (position < f->passes[n] && worst > ldexp(0.5, -formats[n]->precision)) f->passes[n] = position;
 }
 
-/* Hash of doubles that hold f32 numbers, whose lower 29 bits are 0. */
+/* Returns the hash of doubles that hold f32 numbers, whose lower 29 bits are 0. */
 static uint64_t hash_of(const scan *s, const double *rounded) {
   uint64_t hash = 0;
   for (int c = 0; c < DIM; c++) {
@@ -288,7 +289,7 @@ static void look_at_rows(const scan *s, int part, int64_t from, int64_t to, cons
   }
 }
 
-/* The larger error; the first of equal ones. */
+/* Keeps the larger error; of equal ones the first. */
 static void merge_place(place_of *into, const place_of *from) {
   if (from->worst > into->worst || (from->worst == into->worst && from->position < into->position)) *into = *from;
 }
@@ -320,7 +321,7 @@ static void scan_rows(scan *s, subject *of, arena *rows) {
 
 /* ---- collisions -------------------------------------------------------------------------------------------- */
 
-/* Are the rows of two positions the same in the format? */
+/* Whether the rows of two positions are equal in the format. */
 static bool collide(subject *of, arena *rows, const format *f, int64_t p, int64_t q) {
   double a[DIM], b[DIM];
   round_row(f, (const float *)(const void *)subject_execute(of, of->plan, p, 1, rows), a);
@@ -329,11 +330,11 @@ static bool collide(subject *of, arena *rows, const format *f, int64_t p, int64_
 }
 
 /*
- * Finds the first row that is the same as one before it. All rows before it differ, so it equals only one of them. A
- * row of which only the hash is the same is kept beside the other. False when memory runs out.
+ * Finds the first row that is equal to an earlier one. All earlier rows differ, so it equals only one of them. A row
+ * with an equal hash that is not equal is kept too. Returns false if memory runs out.
  */
 static bool find_collision(const scan *s, int n, subject *of, arena *rows, collision *found) {
-  enum { SLOT_BITS = 21, SLOTS = 1 << SLOT_BITS }; /* half of them stay empty */
+  enum { SLOT_BITS = 21, SLOTS = 1 << SLOT_BITS }; /* half of the slots stay empty */
   const uint64_t *hashes = s->hashes[n];
   int32_t *slots = calloc(SLOTS, sizeof *slots); /* positions + 1 */
   *found = (collision){0, 0};
@@ -376,7 +377,7 @@ static json_t *collisions_json(const collision *found) {
   return collisions;
 }
 
-/* Findings in all rows of an open subject. Null when memory runs out. */
+/* Returns the findings in all rows of an open subject. Null if memory runs out. */
 static json_t *scan_json(subject *of, const collision *of_points) {
   const size_t row_bytes = DIM * sizeof(float);
   arena *rows = arena_create(WINDOW_ROWS * row_bytes);
@@ -445,9 +446,9 @@ json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options,
   return made;
 }
 
-/* ---- how far exact rows are apart --------------------------------------------------------------------------- */
+/* ---- distances of exact rows -------------------------------------------------------------------------------- */
 
-/* |PE[p] − PE[q]|² = 4 Σ sin²((p−q) w_i / 2) = 2 Σ (1 − cos((p−q) w_i)) */
+/* Returns |PE[p] − PE[q]|² = 4 Σ sin²((p−q) w_i / 2) = 2 Σ (1 − cos((p−q) w_i)). */
 static double squared_distance(fast_oracle *reference, int64_t apart) {
   fast_pair pairs[PAIRS];
   double sum = 0.0;
@@ -465,7 +466,7 @@ static nearest nearer(nearest a, nearest b) {
   return b.squared < a.squared || (b.squared == a.squared && b.apart < a.apart) ? b : a;
 }
 
-/* Apart by [from, to) positions. */
+/* Finds the nearest rows that are [from, to) positions apart. */
 static nearest nearest_of(fast_oracle *reference, int64_t from, int64_t to) {
   nearest found = {INFINITY, 0};
   for (int64_t apart = from; apart < to; apart++)

@@ -8,17 +8,17 @@
 
 #include <jansson.h>
 
-/* The table: the paper's, as wide as the heads of most models; all rows of it are looked at. */
+/* The profile's table: the paper's, as wide as the heads of most models. All of its rows are checked. */
 enum { PROFILE_DIM = 128, PROFILE_ROWS = 1 << 20 };
 
-/* An entry of "profile" in the accuracy record (verify.h), in full, or errors against position alone; null when memory
- * runs out. This and profile_unique_json use all cores, by OpenMP: call them in a process of their own. */
+/* Returns an entry of "profile" in the accuracy record (verify.h), in full, or errors by position only; null if memory
+   runs out. This and profile_unique_json use all cores, by OpenMP, and must be called in a process of their own. */
 json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options, bool in_full);
 
-/* The entry of a kernel whose process died; the kernel is not called. */
+/* Returns the entry of a kernel whose process died, without calling the kernel. */
 json_t *profile_empty_json(const posenc_kernel *kernel);
 
-/* "unique" of the accuracy record; null when memory runs out. */
+/* Returns "unique" of the accuracy record; null if memory runs out. */
 json_t *profile_unique_json(void);
 
 #endif

@@ -30,7 +30,7 @@ bool property_is_beside(property p) {
   return p >= FAR_POSITIONS && p <= LEAK;
 }
 
-/* ---- bounds that follow from that of an element -------------------------------------------------------------- */
+/* ---- bounds that follow from the bound of an element ---------------------------------------------------------- */
 
 double allowed_norm(double attention, double e) {
   return 2.0 * sqrt(2.0) * attention * e + 2.0 * e * e + 0x1p-50 * attention * attention;
@@ -40,13 +40,13 @@ double allowed_rotation(double attention, double e_from, double e_to, double sin
   return e_to + (fabs(sine) + fabs(cosine)) * e_from + 0x1p-50 * attention;
 }
 
-/* ---- what is found ------------------------------------------------------------------------------------------- */
+/* ---- findings ------------------------------------------------------------------------------------------------ */
 
 bool check_ok(const check *c) {
   return c->skip || c->broken == 0;
 }
 
-/* Is the deviation a larger share of its bound than the worst so far or, if both shares are 0, larger? */
+/* Whether the deviation is a larger share of its bound than the worst so far or, if both shares are 0, larger. */
 static bool is_worse(double share, double deviation, const check *c) {
   return c->compared == 0 || share > c->share || (share == 0.0 && c->share == 0.0 && deviation > c->worst);
 }
@@ -92,7 +92,7 @@ void check_bound(check *c, const accuracy *found) {
   c->index = found->worst.index;
 }
 
-/* By rows first, which hardly ever differ. A difference is a deviation of 1 where 0 is allowed. */
+/* Compares rows first, as they hardly ever differ. A difference counts as a deviation of 1 where 0 is allowed. */
 void check_bits(check *c, const posenc_problem *problem, const unsigned char *a, const unsigned char *b,
                 int64_t position, int64_t rows) {
   const size_t element = posenc_dtype_bytes(problem->dtype), bytes = row_bytes(problem);
@@ -106,12 +106,12 @@ void check_bits(check *c, const posenc_problem *problem, const unsigned char *a,
   }
 }
 
-/* FNV-1a */
+/* Continues an FNV-1a digest. */
 static inline uint64_t digest_word(uint64_t digest, const unsigned char *bytes, size_t count) {
   uint64_t word = 0;
   memcpy(&word, bytes, count);
   digest = (digest ^ word) * UINT64_C(1099511628211);
-  return digest ^ digest >> 32; /* without it, high bits of a word would never reach the low ones */
+  return digest ^ digest >> 32; /* otherwise high bits of a word would not affect low ones */
 }
 
 uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count) {
@@ -119,7 +119,7 @@ uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count) {
   return count ? digest_word(digest, bytes, count) : digest;
 }
 
-/* splitmix64 (Steele, Lea and Flood, 2014) */
+/* Returns the next number of splitmix64 (Steele, Lea and Flood, 2014). */
 static uint64_t random_next(uint64_t *state) {
   uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);

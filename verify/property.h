@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The properties, which verify/properties.def lists, and the findings about one of them. */
+/* The properties listed in verify/properties.def, and the findings about one of them. */
 #ifndef POSENC_VERIFY_PROPERTY_H
 #define POSENC_VERIFY_PROPERTY_H
 
@@ -22,7 +22,7 @@ enum {
   APPLIED = ADD | ROPE,
   KERNELS = TABLES | APPLIED,
   FILES = 1 << 8,
-  RESULTS = 1 << 9, /* of add and rope, in files */
+  RESULTS = 1 << 9, /* results of add and rope in files */
   ENCODINGS = 1 << 10
 };
 
@@ -30,62 +30,63 @@ const char *property_name(property p);
 unsigned property_subjects(property p);
 const char *property_text(property p);
 
-/* Is it about other problems and calls than those of the shape (stress.h)? */
+/* Whether a property is about problems and calls other than those of the shape (stress.h). */
 bool property_is_beside(property p);
 
-/* ---- bounds that follow from that of an element -------------------------------------------------------------- */
+/* ---- bounds that follow from the bound of an element ---------------------------------------------------------- */
 
 /*
- * Both elements of a pair are within e of a sin x and a cos x, a being the attention factor. Slacks are for the double
- * arithmetic of the checks, whose unit roundoff is 2^-53.
+ * Both elements of a pair are within e of a sin x and a cos x, where a is the attention factor. Slacks are for the
+ * double arithmetic of the checks, whose unit roundoff is 2^-53.
  */
 
-/* |s² + c² - a²| <= 2 a (|sin| + |cos|) e + 2 e² <= 2√2 a e + 2 e². Slack: the two squares, their sum, a² and the
- * difference are four roundings of at most a² + a²/2 together, less than 2^-51 a²; 2^-50 a² leaves room for e. */
+/* Returns the bound of |s² + c² - a²|: at most 2 a (|sin| + |cos|) e + 2 e² <= 2√2 a e + 2 e². Slack: the two squares,
+   their sum, a² and the difference have four roundings of at most a² + a²/2 together, less than 2^-51 a²; 2^-50 a²
+   leaves room for e. */
 double allowed_norm(double attention, double e);
 
-/* The deviation of row p + k from row p turned by k, whose elements are within e_to and e_from: e_to + (|sin| + |cos|)
- * e_from, for sine and cosine of that turn. Slack: sine and cosine are known to 2^-53, divided by a, and multiplied,
- * and the sum is rounded: four roundings, relative to at most |s sin| + |c cos| <= a, in all 2^-51 a; 2^-50 a leaves
- * room for e. */
+/* Returns the bound of the difference between row p + k and row p rotated by k, whose elements are within e_to and
+   e_from: e_to + (|sin| + |cos|) e_from, for sine and cosine of that rotation. Slack: sine and cosine are known to
+   2^-53, divided by a, and multiplied, and the sum is rounded: four roundings, relative to at most |s sin| + |c cos| <=
+   a, in all 2^-51 a; 2^-50 a leaves room for e. */
 double allowed_rotation(double attention, double e_from, double e_to, double sine, double cosine);
 
-/* ---- what is found ---------------------------------------------------------------------------------------- */
+/* ---- findings --------------------------------------------------------------------------------------------- */
 
 typedef struct check {
-  int64_t compared; /* elements */
-  int64_t broken;   /* of these, beyond the bound */
-  double worst;     /* the deviation that is the largest share of its bound, the largest of those if the share is 0, */
-  double bound;     /* its bound, */
-  double share;     /* that share, */
-  int64_t position; /* where that was, */
-  int64_t index;    /* -1: no single frequency */
-  const char *skip; /* why nothing could be compared, or null */
-  char note[400];   /* what else there is to tell, or empty */
+  int64_t compared; /* number of elements */
+  int64_t broken;   /* number of these beyond the bound */
+  double worst;     /* the deviation with the largest share of its bound; the largest if all are 0 */
+  double bound;     /* the bound of `worst` */
+  double share;     /* worst / bound */
+  int64_t position; /* position of `worst` */
+  int64_t index;    /* its frequency index; -1 if it has no single one */
+  const char *skip; /* the reason why nothing could be compared, or null */
+  char note[400];   /* a further explanation, or empty */
 } check;
 
 bool check_ok(const check *c);
 
-/* Adds the deviation of one element, or of several whose largest deviation it is; index -1: of no single frequency. */
+/* Adds the deviation of one element, or of several with their largest deviation. index -1: no single frequency. */
 void check_note(check *c, double deviation, double bound, int64_t position, int64_t index);
 void check_note_all(check *c, int64_t elements, double deviation, double bound, int64_t position);
 
 /* Adds the findings of another check of the same property. */
 void check_merge(check *into, const check *from);
 
-/* Adds all elements that were compared with the bound: the deviation is their error as a share of it, which may be
+/* Adds all elements that were compared with the bound. The deviation is the ratio of error and bound, and the bound is
    1. */
 void check_bound(check *c, const accuracy *found);
 
-/* Compares elements of rows, of the table or of add and rope, that must have the same bits, and adds the result. */
+/* Compares elements of rows, of a table or of add and rope, that must have the same bits, and adds the result. */
 void check_bits(check *c, const posenc_problem *problem, const unsigned char *a, const unsigned char *b,
                 int64_t position, int64_t rows);
 
-/* Continues a digest with these bytes, which are whole elements. */
+/* Continues a digest with `count` bytes, which must be whole elements. */
 #define DIGEST_START UINT64_C(14695981039346656037)
 uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count);
 
-/* Elements and bytes of one row of a result. */
+/* The number of elements and of bytes of a row of a result. */
 static inline int64_t row_width(const posenc_problem *problem) {
   return problem->heads * problem->dim;
 }
@@ -98,7 +99,7 @@ static inline int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-/* A uniform number below `limit` (> 0), from a state that any seed may start. */
+/* Returns a uniform number below `limit` (> 0). Any number can be the first state. */
 uint64_t random_below(uint64_t *state, uint64_t limit);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* THREADS: several threads that execute one plan at once. */
+/* THREADS: several threads execute one plan at the same time. */
 #include "config.h"
 
 #include "verify/race.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Plans that a thread makes are not sealed, as sealing is for one thread. */
+/* Makes a call. Plans that a thread makes are not sealed, as sealing works for one thread. */
 static void call_once(race_job *mine) {
   posenc_plan *made = NULL;
   if (!mine->plan && posenc_plan_create(&made, mine->problem, mine->options) != POSENC_OK)
@@ -28,8 +28,8 @@ static void call_once(race_job *mine) {
 
 static void *run_job(void *argument) {
   enum { LEAST_ROUNDS = 4 };
-  /* Long enough for two threads to run at the same time, unless the system delays one of them; and long enough for
-     rounds in which all do. */
+  /* This is long enough for two threads to run at the same time, unless the system delays one, and for rounds in which
+     all do. */
   const double seconds = 3e-3, enough = 0.1;
   race_job *mine = argument;
   thread_state before, after;
@@ -79,8 +79,8 @@ bool race_run(subject *s, race_job *jobs, int count) {
   return all;
 }
 
-/* The first calls in a process, which may initialize static data of the kernel: each thread makes one. What they should
-   be is computed by single calls afterwards. */
+/* Makes the first calls in a process, one per thread, as they may initialize static data of the kernel. The expected
+   results are computed by single calls afterwards. */
 static bool run_first(subject *s, race_job *jobs, unsigned char *want, size_t apart, int count) {
   const posenc_problem *problem = &s->shape->problem;
   const bool all = race_run(s, jobs, count);
@@ -94,27 +94,28 @@ static bool run_first(subject *s, race_job *jobs, unsigned char *want, size_t ap
     if (memcmp(mine->out, mine->want, mine->bytes) != 0)
       check_break(&s->checks[THREADS], s, problem, "other bits in the first calls, which %d threads make at once",
                   count);
-    memset(mine->out, ARENA_POISON, mine->bytes); /* so that elements that a thread does not write differ */
+    memset(mine->out, ARENA_POISON, mine->bytes); /* elements that a thread does not write differ then */
   }
   return all;
 }
 
-/* The rows of the threads are spread over the table, so that threads that disturb each other write different values. */
+/* Checks THREADS. The rows of the threads are spread over the table, so that threads that disturb each other write
+   different values. */
 void subject_check_threads(subject *s, draw_rows_of *draw, void *argument) {
-  /* The bytes of a thread are limited, as clearing memory takes longer than the rows; its rows are more than a kernel's
-     block has. */
+  /* The bytes of a thread are limited, as clearing memory takes longer than making the rows. It has more rows than a
+     kernel's block. */
   enum { LINE = 64, BESIDE = 1 << 16, MOST_BYTES = 1 << 18, FEWEST_ROWS = 17 };
   const posenc_problem *problem = &s->shape->problem;
   const int64_t fitting = MOST_BYTES / (int64_t)row_bytes(problem),
                 most = least(CHECKED_ROWS, fitting > FEWEST_ROWS ? fitting : FEWEST_ROWS),
                 rows = least(draw ? problem->rows : problem->rows / 2, most);
   const int count = race_threads();
-  /* Results are apart, so that writes beside one, which MEMORY finds, do not change that of another thread. */
+  /* Results are apart, so that a write beside one, which MEMORY finds, does not change that of another thread. */
   const size_t bytes = row_bytes(problem) * (size_t)rows, apart = (bytes + 2 * LINE - 1) / LINE * LINE,
                all = (size_t)count * apart, room_bytes = (draw ? 3 : 2) * all + LINE;
   check *c = &s->checks[THREADS];
   if (rows == 0) return;
-  unsigned char *room = posenc_alloc(room_bytes + BESIDE); /* rows that may be streamed */
+  unsigned char *room = posenc_alloc(room_bytes + BESIDE); /* rows may be streamed */
   race_job *jobs = calloc((size_t)count, sizeof *jobs);
   bool enough = room && jobs;
   if (enough) {

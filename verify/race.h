@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that call a kernel at once. */
+/* Threads that call a kernel at the same time. */
 #ifndef POSENC_VERIFY_RACE_H
 #define POSENC_VERIFY_RACE_H
 
@@ -7,26 +7,26 @@
 
 #include <stdatomic.h>
 
-/* The work that one thread repeats, and the bits that it must get. */
+/* The work that one thread repeats, and the bits that it must give. */
 typedef struct race_job {
-  const posenc_plan *plan; /* null: it makes one of the problem for each call */
+  const posenc_plan *plan; /* null if the thread makes a plan for each call */
   const posenc_problem *problem;
   const posenc_options *options;
   posenc_slice slice;
-  const unsigned char *x; /* of add and rope, else null */
+  const unsigned char *x; /* null for a table */
   unsigned char *out;
-  const unsigned char *want; /* null: not known yet, and one call is made */
+  const unsigned char *want; /* null if not known yet: one call is made */
   size_t bytes;
-  const atomic_int *go;           /* 0: wait, 1: run, -1: do not */
-  bool wrong, failed;             /* other bits; no plan */
-  const char *fault, *difference; /* what the calls changed in the floating-point environment, and in the thread */
+  const atomic_int *go;           /* 0: wait, 1: run, -1: end without running */
+  bool wrong, failed;             /* the bits differed; no plan could be made */
+  const char *fault, *difference; /* changes of the floating-point environment, and of the thread */
 } race_job;
 
-/* More than the CPUs that this process may use, 9 to 33. */
+/* Returns a number of threads above that of the CPUs that this process may use, from 9 to 33. */
 int race_threads(void);
 
-/* Each job in a thread of its own, again and again, all of them begun together. What they change in their threads
- * breaks ENVIRONMENT and PROCESS. False if so many threads cannot be had. */
+/* Runs each job repeatedly in a thread of its own, all started together. Changes in their threads break ENVIRONMENT and
+   PROCESS. Returns false if there cannot be so many threads. */
 bool race_run(subject *s, race_job *jobs, int count);
 
 #endif

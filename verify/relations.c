@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of each relation, and elements between its sequences, so that none of them is aligned as another. */
+/* The rows of each relation, and the elements between its sequences, so that each has another alignment. */
 enum { ROWS = 16, BATCH_OF = 3, GAP = APPLIED_SPARE / BATCH_OF };
 
 static const posenc_problem *problem_of(const applied *a) {
@@ -18,7 +18,8 @@ static size_t bytes_of(const posenc_problem *problem, int64_t elements) {
   return (size_t)elements * posenc_dtype_bytes(problem->dtype);
 }
 
-/* Sequences with a gap between them, against each alone; out of place, where gaps are looked at too, and in place. */
+/* Compares sequences that have a gap between them with each one alone: out of place, where gaps are checked too, and in
+   place. */
 static void check_batch(applied *a, int64_t row, int64_t rows, int64_t gap) {
   const posenc_problem *problem = problem_of(a);
   const int64_t packed = rows * row_width(problem);
@@ -41,7 +42,7 @@ static void check_batch(applied *a, int64_t row, int64_t rows, int64_t gap) {
   }
 }
 
-/* Rows in any order, some of them twice or in succession, against each alone. */
+/* Compares rows in any order, some of them repeated or successive, with each one alone. */
 static void check_index(applied *a, uint64_t *random) {
   const posenc_problem *problem = problem_of(a);
   const size_t bytes = row_bytes(problem);
@@ -63,7 +64,7 @@ static void check_index(applied *a, uint64_t *random) {
   }
 }
 
-/* Another plan of the subject's kernel; null, and the reason in the check, if it does not do that problem. */
+/* Returns another plan of the subject's kernel; null, with the reason in the check, if it cannot make that problem. */
 static posenc_plan *other_plan(const applied *a, const posenc_problem *problem, check *c) {
   posenc_plan *plan;
   posenc_options options = *a->s->options;
@@ -74,8 +75,8 @@ static posenc_plan *other_plan(const applied *a, const posenc_problem *problem, 
   return plan;
 }
 
-/* Rotates by a position and back. The second rotation turns the result of the first, with its error, and adds an
- * error of its own. Each multiplies by the attention factor. */
+/* Checks a rotation by a position and back. The second rotation works on the result of the first, with its error, and
+   adds an error of its own. Each multiplies by the attention factor. */
 static void visit_inverse(applied *a, int64_t position, int64_t index, pair given, pair got) {
   const double factor = a->s->attention, square = factor * factor, length = pair_length(given),
                there = applied_pair_bound(a, position, length),
@@ -98,9 +99,9 @@ static void check_inverse(applied *a, int64_t row, int64_t rows) {
 }
 
 /*
- * <R_m q, R_n k> = Σ over pairs of (q·k) cos (m-n)w + (q × k) sin (m-n)w, for each head: neither m nor n is in it. What
- * the errors of turned pairs may add: |e_q| |k| + |q| |e_k| + |e_q| |e_k| each. Both have the attention factor, and so
- * has the oracle's pair once.
+ * Checks <R_m q, R_n k> = Σ over pairs of (q·k) cos (m-n)w + (q × k) sin (m-n)w, for each head, which depends on m - n
+ * only. Each pair allows an error of |e_q| |k| + |q| |e_k| + |e_q| |e_k|, where e_q and e_k are the errors of rotated
+ * pairs. Both rotated pairs include the attention factor, and the exact pair includes it once.
  */
 static void check_relative(applied *a, int64_t m, int64_t n, fast_pair *by) {
   const posenc_problem *problem = problem_of(a);
@@ -125,14 +126,14 @@ static void check_relative(applied *a, int64_t m, int64_t n, fast_pair *by) {
       product += got_q.first * got_k.first + got_q.second * got_k.second;
       wanted += factor * ((x_q.first * x_k.first + x_q.second * x_k.second) * by[i].cosine.high +
                           (x_q.first * x_k.second - x_q.second * x_k.first) * sine);
-      allowed += e_q * size_k + size_q * e_k + e_q * e_k + 0x1p-40 * size_q * size_k; /* these sums round, too */
+      allowed += e_q * size_k + size_q * e_k + e_q * e_k + 0x1p-40 * size_q * size_k; /* roundings of these sums */
     }
     check_note(&a->s->checks[RELATIVE], fabs(product - wanted), allowed, p, -1);
   }
 }
 
-/* With a padding row in the middle of the rows, nothing is added there, and the other rows are the same as without
-   one. */
+/* Checks that with a padding row in the middle of the rows, nothing is added there, and the other rows do not
+   change. */
 static void check_padding(applied *a, int64_t row, int64_t rows) {
   posenc_problem padded = *problem_of(a);
   const size_t bytes = row_bytes(&padded);
@@ -147,7 +148,7 @@ static void check_padding(applied *a, int64_t row, int64_t rows) {
   const size_t at = bytes * (size_t)(rows / 2);
   for (int64_t j = 0; j < row_width(&padded); j++) {
     const double given = format_element(padded.dtype, x + at, j), got = format_element(padded.dtype, out + at, j);
-    check_note(c, given == got ? 0.0 : 1.0, 0.0, padded.padding, -1); /* -0 may have become 0 */
+    check_note(c, given == got ? 0.0 : 1.0, 0.0, padded.padding, -1); /* -0 may become 0 */
   }
   const unsigned char *plain = subject_run(a->s, a->s->plan, &slice, x, a->other, true);
   for (int64_t r = 0; r < rows; r++)
@@ -156,8 +157,8 @@ static void check_padding(applied *a, int64_t row, int64_t rows) {
   subject_drop(plan);
 }
 
-/* Is the result of a special element of x as it must be, in the element where `factor` multiplies it: add has 1, rope a
- * sine or cosine that is not known better than its bound. */
+/* Whether the result of a special element of x is right, in an element where it is multiplied by `factor`: 1 in add, a
+   sine or cosine with an error of up to `unsure` in rope. */
 static bool is_special(double given, double factor, double unsure, double got) {
   if (isnan(given)) return isnan(got);
   if (fabs(factor) <= unsure) return !isfinite(got); /* infinity × 0 is NaN */
@@ -171,7 +172,7 @@ struct special {
   int64_t position, index;
 };
 
-/* Checks its result; in rope, both of the pair. */
+/* Checks the result of a special element; in rope, both elements of the pair. */
 static void check_special_pair(applied *a, const struct special *given, pair got) {
   const posenc_problem *problem = problem_of(a);
   check *c = &a->s->checks[SPECIAL];
@@ -192,8 +193,8 @@ static void check_special_pair(applied *a, const struct special *given, pair got
   }
 }
 
-/* One element of some rows is NaN or infinite: so must be its result, and in rope that of its pair. All others must
- * keep their bits. */
+/* Checks rows with an element that is NaN or infinite: its result, and in rope that of its pair, must be so too. All
+   other elements must keep their bits. */
 static void check_special(applied *a, int64_t row, int64_t rows, uint64_t *random) {
   static const float specials[] = {NAN, INFINITY, -INFINITY};
   const posenc_problem *problem = problem_of(a);

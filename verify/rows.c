@@ -8,28 +8,28 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows are made in calls of so many bytes. */
+/* The largest size of the rows of one call. */
 enum { CALL_BYTES = 1 << 20 };
 
-/* One subject, and where its rows are made. */
+/* A subject, and the memory in which its rows are made. */
 typedef struct row_source {
   subject *s;
   arena *one, *other;
-  int64_t most;        /* rows of a call */
-  int64_t ahead;       /* rows of the table before those that verify_rows sees */
-  int64_t looked, all; /* rows, so far and to be looked at */
+  int64_t most;        /* most rows of a call */
+  int64_t ahead;       /* number of rows before those that are checked now */
+  int64_t looked, all; /* number of rows, so far and in all */
 } row_source;
 
 static const posenc_problem *problem_of(const row_source *m) {
   return &m->s->shape->problem;
 }
 
-/* The position of a row, in the meaning of checks and witnesses. */
+/* Returns the position of a row as checks and witnesses have it. */
 static int64_t position_of(const posenc_problem *problem, int64_t row) {
   return problem->first + row;
 }
 
-/* A problem of rows [from, from + rows) alone. */
+/* Returns a problem that has rows [from, from + rows) only. */
 static posenc_problem part_of(const posenc_problem *problem, int64_t from, int64_t rows) {
   posenc_problem part = *problem;
   part.rows = rows;
@@ -60,11 +60,11 @@ static void take_check(check *into, check *from, int64_t ahead) {
   check_merge(into, from);
 }
 
-/* Rows [from, from + rows) against the exact values. */
+/* Compares rows [from, from + rows) with the exact values. */
 static bool look_at(row_source *m, int64_t from, int64_t rows) {
   subject *s = m->s;
   const posenc_problem *problem = problem_of(m), part = part_of(problem, from, rows);
-  const int64_t ahead = problem->positions ? from : 0; /* a table's positions are its own */
+  const int64_t ahead = problem->positions ? from : 0; /* positions of other tables are absolute */
   const table_request request = {.problem = part, .part = TABLE_BOTH, .limit = subject_no_claim(s) ? NULL : &s->bound};
   table_exam *e = table_exam_create(&request, make_rows, m, part.dim);
   m->ahead = from;
@@ -87,7 +87,7 @@ static bool look_at(row_source *m, int64_t from, int64_t rows) {
 
 /* ---- bits ----------------------------------------------------------------------------------------- */
 
-/* Made again, and in pieces of other sizes. */
+/* Makes the rows again, and in pieces of other sizes. */
 static void check_again(row_source *m, int64_t row, int64_t rows, const unsigned char *whole) {
   enum { PIECES = 5 };
   subject *s = m->s;
@@ -101,7 +101,7 @@ static void check_again(row_source *m, int64_t row, int64_t rows, const unsigned
   }
 }
 
-/* By a plan of these rows alone. */
+/* Compares with rows of a plan for these rows only. */
 static void check_alone(row_source *m, int64_t row, int64_t rows, const unsigned char *whole) {
   subject *s = m->s;
   check *c = &s->checks[EXTRAPOLATION];
@@ -114,7 +114,7 @@ static void check_alone(row_source *m, int64_t row, int64_t rows, const unsigned
     return;
   }
   if (posenc_plan_create(&plan, &alone, &options) !=
-      POSENC_OK) { /* it did the whole table, and so must do a part of it */
+      POSENC_OK) { /* a kernel that makes the table must make a part of it */
     check_note(c, 1.0, 0.0, position_of(problem, row), -1);
     return;
   }
@@ -122,7 +122,7 @@ static void check_alone(row_source *m, int64_t row, int64_t rows, const unsigned
   posenc_plan_destroy(plan);
 }
 
-/* The digest of rows [from, from + rows), and what the first and the last of them are beside it. */
+/* Adds rows [from, from + rows) to the digest, and checks the first and the last of them further. */
 static void check_runs(row_source *m, int64_t from, int64_t rows) {
   enum { AGAIN_ROWS = 64, ALONE_ROWS = 16 };
   subject *s = m->s;

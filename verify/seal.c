@@ -22,18 +22,18 @@ void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 void __libc_free(void *memory);
 
-/* Segments follow each other in address space that is reserved once. When no segment is left, it is used again from its
-   beginning. The pages of AArch64 have 4, 16 or 64 KiB. */
+/* Segments follow each other in address space that is reserved once. When no segment is in use, that space is used
+   again from its beginning. The pages of AArch64 have 4, 16 or 64 KiB. */
 enum { SEGMENTS = 256, PAGE = sizeof(void *) == 8 ? 1 << 16 : 1 << 12, HEADER = 16 };
 static size_t reserved = sizeof(void *) == 8 ? (size_t)1 << 40 : (size_t)1 << 28;
 
 typedef struct segment {
-  unsigned char *begin, *end; /* null: free */
-  size_t live;                /* bytes that are allocated */
-  bool released;              /* but some of it is still allocated */
+  unsigned char *begin, *end; /* null if free */
+  size_t live;                /* allocated bytes */
+  bool released;              /* although some of it is still allocated */
 } segment;
 
-static unsigned char *region, *used_end, *writable_end; /* used and writable up to there */
+static unsigned char *region, *used_end, *writable_end; /* the ends of the used and of the writable part */
 static segment segments[SEGMENTS];
 static segment *open_segment;
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
@@ -64,11 +64,11 @@ static bool is_of(const code *c, const void *address) {
   return at >= c->begin && at < c->end;
 }
 
-/* Does this allocation belong to the plan that is being made, and so into its segment? The loader's allocations are
- * for thread-local variables. */
+/* Whether an allocation belongs to the plan that is being made, and so into its segment. The loader's allocations, for
+   thread-local variables, do not. */
 #define IS_INSIDE (inside && !is_of(&loader, __builtin_return_address(0)))
 
-/* Memory of the open segment, zeroed, with its size before it; null if the segment is full. */
+/* Allocates memory of the open segment, zeroed, with its size before it; null if the segment is full. */
 static void *take(size_t bytes, size_t alignment) {
   if (alignment < HEADER) alignment = HEADER;
   const uintptr_t from = ((uintptr_t)used_end + HEADER + alignment - 1) & ~(uintptr_t)(alignment - 1);
@@ -149,7 +149,7 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes) {
 
 /* ---- segments --------------------------------------------------------------------------------------------- */
 
-/* Code of OpenMP's library and of the dynamic loader. */
+/* Finds the code of OpenMP's library and of the dynamic loader. */
 static int find_code(struct dl_phdr_info *object, size_t size, void *argument) {
   (void)size, (void)argument;
   const bool is_loader = strstr(object->dlpi_name, "/ld-") || strstr(object->dlpi_name, "/ld64");
@@ -167,7 +167,7 @@ static int find_code(struct dl_phdr_info *object, size_t size, void *argument) {
 static bool reserve(void) {
   char name[ENVIRONMENT_TEXT];
   if (region) return true;
-  if (environment_emulator(name)) reserved = (size_t)1 << 32; /* qemu would take minutes to list all those pages */
+  if (environment_emulator(name)) reserved = (size_t)1 << 32; /* qemu would take minutes to list all pages */
   void *memory = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   region = used_end = writable_end = memory;
@@ -203,7 +203,7 @@ void seal_break(const void *address) {
   if (of) mprotect(of->begin, to_pages((size_t)(of->end - of->begin)), PROT_READ | PROT_WRITE);
 }
 
-/* Whole pages that nobody may touch any more; they are zeros when they are used again. */
+/* Makes whole pages inaccessible; they are zeros when they are used again. */
 static void drop(unsigned char *begin, const unsigned char *end) {
   const size_t bytes = to_pages((size_t)(end - begin));
   madvise(begin, bytes, MADV_DONTNEED);
@@ -213,7 +213,7 @@ static void drop(unsigned char *begin, const unsigned char *end) {
 size_t seal_release(const void *address) {
   segment *of = is_sealed(address) ? segment_of(address) : NULL;
   if (!of) return 0;
-  if (of->live > 0) { /* it may still be in use */
+  if (of->live > 0) { /* may still be in use */
     of->released = true;
     return of->live;
   }

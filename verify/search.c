@@ -7,29 +7,29 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Elements sampled in a round; multiples of a return that are tried at a time; moves that may fail before a climb
- * ends. */
+/* The elements sampled in a round; the multiples of a return that are tried at a time; and the failed moves after which
+   a climb ends. */
 enum { SAMPLES = 16, MULTIPLES = 64, PATIENCE = 48 };
 
 typedef struct search_state {
   subject *subject;
-  const posenc_plan *plan; /* of positions 0 .. SEARCH_REACH */
+  const posenc_plan *plan; /* for positions 0 .. SEARCH_REACH */
   oracle *reference;
   arena *arena;
   uint64_t *random;
-  int64_t left; /* evaluations */
+  int64_t left; /* evaluations left */
   searched *result;
 } search_state;
 
-/* A pair that was looked at. */
+/* A pair that was evaluated. */
 typedef struct spot {
   int64_t position, index;
   exact_pair exact;
-  double from_tie; /* of sine or cosine, the nearer one, in ulp */
-  double share;    /* of the bound, the larger one */
+  double from_tie; /* distance from a midpoint in ulp, the smaller one of the pair */
+  double share;    /* error divided by bound, the larger one of the pair */
 } spot;
 
-/* ---- looking ------------------------------------------------------------------------------------- */
+/* ---- evaluation ---------------------------------------------------------------------------------- */
 
 static void add(search_state *h, spot *at, accuracy *pair, bool cosine, double got) {
   const format *f = oracle_format(h->reference);
@@ -58,7 +58,7 @@ static spot look(search_state *h, int64_t position, int64_t index) {
   return at;
 }
 
-/* Every binade of positions is as likely as any other. */
+/* Draws an element. Every binade of positions is equally likely. */
 static spot sample(search_state *h) {
   const int64_t reach = h->result->reach, pairs = h->subject->shape->problem.dim / 2;
   int binades = 1;
@@ -95,8 +95,8 @@ typedef struct landing {
   double from_tie;
 } landing;
 
-/* Among the positions p + q, p + 2q … (decreasing for q < 0), finds the one that lands nearest to a midpoint, if it
- * is nearer than `best`. `turn`: the rotation of the pair by q positions. */
+/* Finds the position p + q, p + 2q … (decreasing for q < 0) that is nearest to a midpoint, if it is nearer than `best`.
+   `turn`: the rotation of the pair by q positions. */
 static void land(const search_state *h, const spot *from, int64_t q, const fast_pair *turn, landing *best) {
   fast_pair now = pair_of(&from->exact);
   int64_t position = from->position;
@@ -110,8 +110,8 @@ static void land(const search_state *h, const spot *from, int64_t q, const fast_
 }
 
 /*
- * Moves by multiples of the frequency's returns until no move lands nearer. Each return changes the angle by a small
- * known amount, so the value at the new position is known within 64 × 10 × 2^-106 before it is computed.
+ * Moves by multiples of the frequency's returns until no move is nearer to a midpoint. Each return changes the angle by
+ * a small known amount, so the value at the new position is known within 64 × 10 × 2^-106 before it is computed.
  */
 static void approach_midpoint(search_state *h, spot at) {
   int64_t returns[ORACLE_RETURNS];
@@ -135,7 +135,7 @@ static void approach_midpoint(search_state *h, spot at) {
 
 /* ---- towards large errors ------------------------------------------------------------------------ */
 
-/* Flips a bit of the position, or moves a few positions; the result may be out of reach. */
+/* Flips a bit of the position, or moves a few positions. The result may be out of reach. */
 static int64_t neighbour(uint64_t *random, int64_t position) {
   const int64_t few = 1 + (int64_t)random_below(random, 8);
   switch (random_below(random, 4)) {
@@ -172,8 +172,8 @@ static void search_round(search_state *h) {
   climb_to_error(h, worst);
 }
 
-/* The last position at which the bound, which may grow with the position, holds and does not allow any value. 0:
- * none. */
+/* Returns the last position at which the bound, which may grow with the position, holds and excludes some values; 0 if
+   there is none. */
 static int64_t reach_of(const subject *s) {
   int64_t reach = 0;
   for (int64_t step = SEARCH_REACH; step; step /= 2) {
@@ -198,7 +198,7 @@ static void conclude(check *c, const searched *r) {
            r->nearest.cosine ? "cos" : "sin");
 }
 
-/* Why there is nothing to search, or null. */
+/* Returns the reason why there is nothing to search, or null. */
 static const char *no_search(const subject *s, int64_t evaluations, int64_t reach, const posenc_problem *far) {
   posenc_options options = *s->options;
   options.kernel = s->kernel;
@@ -212,8 +212,8 @@ bool subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random,
   check *c = &s->checks[SEARCH];
   posenc_problem far = s->shape->problem;
   far.first = 0;
-  /* Up to SEARCH_REACH even where the bound ends earlier: a kernel that computes each row from position 0 refuses
-     this problem, and would take years for it. */
+  /* The problem reaches SEARCH_REACH even if the bound ends earlier: a kernel that computes each row from position 0
+     refuses it, and would take years for it. */
   far.rows = SEARCH_REACH + 1;
   far.padding = POSENC_NO_PADDING;
   *result = (searched){.reach = reach_of(s), .from_tie = INFINITY};

@@ -9,20 +9,20 @@
 
 #include "verify/checks.h"
 
-/* Farthest position that is searched. */
+/* The farthest position that is searched. */
 #define SEARCH_REACH (INT64_C(1) << 40)
 
 typedef struct searched {
-  accuracy found;  /* of all elements that were looked at */
+  accuracy found;  /* statistics of all evaluated elements */
   int64_t reach;   /* positions 1 .. reach were searched */
-  witness nearest; /* the element nearest to a midpoint, */
-  double from_tie; /* and how near it is, in ulp */
+  witness nearest; /* the element nearest to a midpoint */
+  double from_tie; /* its distance from the midpoint, in ulp */
 } searched;
 
 /*
- * Evaluates that many sine-cosine pairs at positions up to SEARCH_REACH for which the kernel has a bound, of the
- * table's dim, base, shift, layout and dtype, and fills in the check SEARCH. The positions depend only on `random`. The
- * arena is to hold a row. False when memory runs out.
+ * Evaluates `evaluations` sine-cosine pairs at positions up to SEARCH_REACH for which the kernel has a bound, with the
+ * table's dim, base, shift, layout and dtype, and sets the check SEARCH. The positions depend on `random` only. The
+ * arena must have room for a row. Returns false if memory runs out.
  */
 bool subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random, searched *result);
 

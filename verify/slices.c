@@ -7,15 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Some rows of the problem by one call, and the place in x and in the result where each lies. */
+/* Some rows of the problem in one call, and the place of each in x and in the result. */
 typedef struct gathering {
-  const int64_t *rows; /* their numbers */
+  const int64_t *rows; /* their row numbers */
   int64_t count;
-  int64_t batch, gap; /* sequences of all of them, so many elements apart */
-  bool as_list;       /* else they lie in succession */
+  int64_t batch, gap; /* sequences of all rows, and elements between them */
+  bool as_list;       /* otherwise the rows are successive */
 } gathering;
 
-/* Every row of every sequence must have the bits that it has when computed alone; gaps must not be written. */
+/* Checks that every row of every sequence has the bits that it has when computed alone, and that gaps are not
+   written. */
 static void apply_gathering(probe *r, property p, const gathering *g, const arena *at, unsigned char *x,
                             unsigned char *out) {
   stress *t = r->t;
@@ -50,7 +51,7 @@ static void apply_gathering(probe *r, property p, const gathering *g, const aren
   if (arena_spills(at)) check_break(memory, t->s, problem, "bytes beside %" PRId64 " rows are written", g->count);
 }
 
-/* Out of place, and in place at the guard. */
+/* Checks a call out of place, and in place at the guard pages. */
 static bool compare_gathering(probe *r, property p, const gathering *g) {
   const size_t gap = (size_t)g->gap * posenc_dtype_bytes(r->of.problem.dtype),
                extent = (size_t)g->batch * (r->row_bytes * (size_t)g->count + gap) - gap;
@@ -66,7 +67,7 @@ static bool compare_gathering(probe *r, property p, const gathering *g) {
   return enough;
 }
 
-/* Drawn, in succession, backwards, and the same again and again. */
+/* Draws a list of rows: random, successive, backward, and repeated ones. */
 static void draw_list(const stress *t, int64_t rows, int64_t *list, int64_t count) {
   for (int64_t n = 0; n < count; n++) {
     const int64_t before = n ? list[n - 1] : 0;
@@ -86,12 +87,12 @@ static void draw_list(const stress *t, int64_t rows, int64_t *list, int64_t coun
   }
 }
 
-/* One variant in all kinds of slices; its contract is of the property `held`. The number of a padding row is in the
- * lists and the batches. */
+/* Checks one variant in all kinds of slices; failures break the property `held`. Lists and batches include a padding
+   row. */
 static bool check_variant(stress *t, const posenc_problem *p, int64_t padded, property held) {
   enum { LISTS = 4, MOST = 1000 };
   static const int64_t counts[LISTS] = {1, 65, 300, MOST};
-  static const int64_t batches[][2] = {{2, 1}, {5, 13}, {9, 4096}, {17, 3}, {3, INT64_C(1) << 20}}; /* and their gaps */
+  static const int64_t batches[][2] = {{2, 1}, {5, 13}, {9, 4096}, {17, 3}, {3, INT64_C(1) << 20}}; /* and gaps */
   int64_t list[MOST], in_turn[MOST];
   probe r;
   if (!probe_open(&r, t, p, true)) return true;
@@ -114,7 +115,7 @@ static bool check_variant(stress *t, const posenc_problem *p, int64_t padded, pr
   return enough;
 }
 
-/* Long lists, and many sequences, of narrow rows. */
+/* Checks long lists, and many sequences, of narrow rows. */
 static bool check_many(stress *t) {
   enum { ROWS = 300, DIM = 6, LONG = 5000, SEQUENCES = 129 };
   const posenc_problem p = variant_problem(t, ROWS, DIM);
@@ -128,7 +129,7 @@ static bool check_many(stress *t) {
   return enough;
 }
 
-/* The problem of the shape; then its inverse, or with a padding row and another first position. */
+/* Checks the problem of the shape; then its inverse, or with a padding row and another first position. */
 bool check_slices(stress *t) {
   enum { ROWS = 300, PADDED = 7, FIRST = 3 };
   posenc_problem p = variant_done(t, ROWS, (int)random_below(t->random, VARIANT_DIMS));

@@ -41,7 +41,7 @@ bool stage_samples_take(stage_samples *t, subject *s, const posenc_plan *plan, i
   return true;
 }
 
-/* Is the element the value rounded once? */
+/* Whether the element is the value rounded once. */
 static bool is_rounded(const format *f, posenc_sum value, double element) {
   const double rounded = format_nearest_sum(f, value.high, value.low);
   return rounded == element && signbit(rounded) == signbit(element);

@@ -15,7 +15,7 @@
 
 /* ---- exams of other problems ----------------------------------------------------------------------------------- */
 
-/* False when memory runs out. A problem that the kernel does not do is left out. */
+/* Examines another problem; leaves it out if the kernel cannot make it. Returns false if memory runs out. */
 static bool examine_other(stress *t, const posenc_problem *problem, posenc_stores stores, fast_oracle *reference,
                           property p) {
   posenc_options options = t->options;
@@ -28,7 +28,8 @@ static bool examine_other(stress *t, const posenc_problem *problem, posenc_store
   return enough;
 }
 
-/* Dims from 2 to 64 with every remainder, in each layout, and a larger one, with regular and with streaming stores. */
+/* Checks dims from 2 to 64 with every remainder, in each layout, and a larger one, with regular and streaming
+   stores. */
 static bool check_widths(stress *t) {
   enum { ROWS = 37, LAYOUTS = 4, VECTOR = 16, KINDS = LAYOUTS + 1 };
   const int first = (int)random_below(t->random, LAYOUTS);
@@ -49,7 +50,7 @@ static bool check_widths(stress *t) {
   return enough;
 }
 
-/* A dim beyond those of most shapes, which need not be a whole number of a kernel's tiles. */
+/* Checks a dim above those of most shapes, which need not be a multiple of a kernel's tiles. */
 static bool check_wide(stress *t) {
   enum { ROWS = 3, LEAST = 2050, MOST = 4094 };
   const posenc_problem p =
@@ -61,7 +62,7 @@ static bool check_wide(stress *t) {
   return enough;
 }
 
-/* Odd dims, of both definitions. */
+/* Checks odd dims, by both definitions. */
 static bool check_odd(stress *t) {
   enum { ROWS = 19 };
   bool enough = true;
@@ -77,12 +78,12 @@ static bool check_odd(stress *t) {
   return enough;
 }
 
-/* Unordered lists of positions on both sides of 0, also of fractional ones. */
+/* Checks unordered lists of positions on both sides of 0, also with fractional ones. */
 static bool check_lists(stress *t) {
   enum { DRAWN = 16, LISTS = 2 };
   static const double known[] = {5, -1, 0, -16, -17, 15, 16, 5, 257, -300, 65537, -1e6, 0x1p31 + 1, -0x1p53, 0x1p61};
   enum { KNOWN = sizeof known / sizeof *known };
-  /* A kernel without a derived bound may compute each row from position 0. */
+  /* A kernel without a derived bound may compute each row from position 0 on. */
   const double most = (double)least(t->s->bound.max_position, t->s->bound.derived ? INT64_MAX : 1 << 12);
   double list[KNOWN + DRAWN];
   bool enough = true;
@@ -103,7 +104,8 @@ static bool check_lists(stress *t) {
   return enough;
 }
 
-/* Videos of 3 × 4 × 5 places, one with a padding row before them, in each order and with each kind of frequencies. */
+/* Checks videos of 3 × 4 × 5 places, one of them after a padding row, in each order and with each kind of
+   frequencies. */
 static bool check_axes(stress *t) {
   enum { GRIDS = 3, ROWS = 60, FEWEST = 12 };
   static const int64_t sizes[] = {3, 4, 5};
@@ -126,7 +128,7 @@ static bool check_axes(stress *t) {
   return enough;
 }
 
-/* Each of some dims has its share of the positions. */
+/* Checks first positions; each of some dims has its share of them. */
 static bool check_positions(stress *t) {
   int64_t firsts[FIRSTS];
   const int count = variant_firsts(t, firsts);
@@ -147,7 +149,8 @@ static bool check_positions(stress *t) {
   return enough;
 }
 
-/* Around the numbers that vectors, cache lines and models have, and every one; and the widest rows of models. */
+/* Checks numbers of heads around the sizes of vectors, cache lines and models, and every small one; and the widest rows
+   of models. */
 static bool check_heads(stress *t) {
   static const int64_t heads[] = {4, 5, 7, 8, 12, 16, 20, 24, 31, 32, 33, 40, 48, 63, 64, 65, 71, 96, 100, 127, 128};
   posenc_problem p = variant_done(t, 19, (int)random_below(t->random, VARIANT_DIMS));
@@ -174,7 +177,7 @@ static bool check_heads(stress *t) {
   return enough;
 }
 
-/* These checks depend on the kernel in tables, and in add and rope if it has an apply of its own. */
+/* Makes the checks that depend on the kernel in tables, and in add and rope if it has an `apply` of its own. */
 static bool check_apply(stress *t) {
   if (t->apply_known) {
     t->s->checks[HEAD_COUNTS].skip = t->s->checks[ALIGNMENT].skip =
@@ -186,9 +189,9 @@ static bool check_apply(stress *t) {
   return true;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------- */
+/* ---- the whole check ------------------------------------------------------------------------------------------- */
 
-/* The properties for which nothing was compared get that reason, except PROCESS, which is checked later. */
+/* Gives the reason to the properties for which nothing was compared, except PROCESS, which is checked later. */
 static void skip_rest(subject *s, const char *why) {
   for (property p = READ_ONLY; p <= LEAK; p++) {
     check *c = &s->checks[p];
@@ -221,7 +224,7 @@ static bool check_all(stress *t) {
   return true;
 }
 
-/* OpenMP is set to one thread for these checks: to start a team costs more than such small work. */
+/* OpenMP is set to one thread for these checks, as starting a team takes longer than such small work. */
 bool subject_stress(subject *s, bool apply_known, uint64_t *random) {
   applied a;
   const bool has_room = applied_open(&a, CHECKED_ROWS, STRESS_BYTES);

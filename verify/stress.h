@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks beside the rows of one shape: other problems and calls, of tables and of add and rope
- * alike. */
+/* Checks of problems and calls other than those of one shape, of tables and of add and rope alike. */
 #ifndef POSENC_VERIFY_STRESS_H
 #define POSENC_VERIFY_STRESS_H
 
 #include "verify/subject.h"
 
-/* All properties from READ_ONLY to LEAK but PROCESS, and index lists and strides of add and rope; but none but CPUS if
- * the subject has broken a property already. apply_known: another exam looks at the library's code that applies the
- * kernel's rows; what depends on that code alone is left out. False when memory runs out. */
+/* Checks all properties from READ_ONLY to LEAK except PROCESS, and index lists and strides of add and rope; but only
+   CPUS if the subject has already broken a property. apply_known: another exam checks the library's code that applies
+   the kernel's rows, so checks that depend on that code alone are left out. Returns false if memory runs out. */
 bool subject_stress(subject *s, bool apply_known, uint64_t *random);
 
 #endif

@@ -23,9 +23,9 @@
 /* ---- the contract --------------------------------------------------------------------------------------------- */
 
 /*
- * The contract is about positions in units of 1/scale. An attention factor multiplies a table of f64 and its errors,
- * unless the kernel attends; the factor and the product are rounded to double, which is less than 2^-51 of them, and
- * the result to the dtype.
+ * Sets the bounds. The contract's positions are in units of 1/scale. An attention factor multiplies a table of f64 and
+ * its errors, unless the kernel attends. The factor and the product are rounded to double, with an error below 2^-51 of
+ * them, and the result to the dtype.
  */
 static void set_bounds(subject *s) {
   const posenc_problem *problem = &s->shape->problem;
@@ -50,7 +50,7 @@ static void set_bounds(subject *s) {
   frexp(s->attention, &exponent);
   s->most.ulp = ldexp(s->bound.ulp, exponent);
   if (problem->op != POSENC_ROPE) return;
-  /* The size of such a result has the factor in it, and the table's error is part of the result's. */
+  /* The size of a result of add or rope includes the factor, and the table's error is part of the result's error. */
   s->most.ulp /= s->attention;
   s->most.abs /= s->attention;
   s->most.growth /= s->attention;
@@ -60,7 +60,7 @@ double subject_allowed(const subject *s, int64_t position) {
   return posenc_bound_at(&s->most, posenc_table_of(&s->shape->problem).dtype, position);
 }
 
-/* Distance of a position from 0; INT64_MAX stands for that of INT64_MIN, which is one more. */
+/* Returns |position|; INT64_MAX for INT64_MIN, whose size is larger by one. */
 static int64_t distance(int64_t position) {
   return position == INT64_MIN ? INT64_MAX : llabs(position);
 }
@@ -69,10 +69,10 @@ bool subject_claims(const subject *s, int64_t position) {
   return s->shape->problem.base >= 1.0 && distance(position) <= s->bound.max_position;
 }
 
-/* The position nearest to 0, rounded away from it. */
+/* Returns the position nearest to 0, rounded away from 0. */
 static int64_t nearest_of(const posenc_problem *problem) {
   const int64_t first = problem->first, last = first + (problem->rows ? problem->rows - 1 : 0);
-  if (problem->axes) return 0; /* of the rows, the exam knows */
+  if (problem->axes) return 0; /* the exam has the positions of rows */
   if (!problem->positions) return first <= 0 && last >= 0 ? 0 : distance(first) < distance(last) ? first : last;
   double nearest = INFINITY;
   for (int64_t row = 0; row < problem->rows; row++) nearest = fmin(nearest, fabs(problem->positions[row]));
@@ -94,8 +94,8 @@ bool is_padding_row(const posenc_problem *problem, int64_t position) {
 
 /* ---- plans ----------------------------------------------------------------------------------------------------- */
 
-/* Why such a problem is not verified, though the kernel may do it; null if it is. What its results are made of is
- * verified. */
+/* Returns the reason why a problem is not verified though the kernel may make it; null if it is verified. The parts
+   that its results are made of are verified. */
 static const char *unverified(const posenc_problem *problem) {
   if (!op_is_applied(problem->op)) return NULL;
   if (problem->positions || problem->axes) return "of add and rope, what is verified are successive positions";
@@ -170,7 +170,8 @@ void subject_end_calls_of(subject *s, int64_t position, const char *elsewhere) {
              (long long)position);
 }
 
-/* No more parts than OpenMP has threads, since some kernels compute every row from position 0 up to the part. */
+/* Returns the number of parts: at most that of OpenMP's threads, since some kernels compute every row from position
+   0. */
 static int64_t parts_of(const subject *s, const posenc_slice *slice) {
   return s->shared && slice->batch == 1 ? threads_most() : 1;
 }
@@ -218,7 +219,7 @@ double subject_seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Elements from one sequence of a batch to the next. */
+/* Returns the number of elements from one sequence of a batch to the next. */
 static int64_t stride_of(const posenc_problem *problem, const posenc_slice *slice) {
   return slice->stride ? slice->stride : slice->rows * row_width(problem);
 }
@@ -282,7 +283,7 @@ table_pair subject_pair(subject *s, const posenc_plan *plan, int64_t row, int64_
 
 /* ---- checks of any operation ---------------------------------------------------------------------------------- */
 
-/* Two to four pieces, each flush to the guard and so off alignment. */
+/* Checks two to four pieces, each of which ends at the guard pages and is so off alignment. */
 static void check_pieces(subject *s, window w, const unsigned char *x, const unsigned char *whole, arena *pieces,
                          uint64_t *random) {
   const posenc_problem *problem = &s->shape->problem;
@@ -329,7 +330,7 @@ void check_break(check *c, const subject *s, const posenc_problem *problem, cons
 void subject_finish(subject *s) {
   const char *const empty = s->shape->problem.rows == 0 ? "the table is empty" : NULL;
   check_bound(&s->checks[ACCURACY], &s->found);
-  s->checks[SURVIVAL].compared = 1; /* here it is */
+  s->checks[SURVIVAL].compared = 1; /* the kernel has survived */
   for (int p = 0; p < PROPERTIES; p++) {
     check *c = &s->checks[p];
     if (c->compared || c->broken || c->skip) continue;

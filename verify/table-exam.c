@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a block of rows, which fits a cache; and the number of rows that are tested for equality, 16 bytes each. */
+/* The size of a block of rows, which fits a cache; and the largest number of rows that are tested for equality, 16
+   bytes each. */
 enum { BLOCK_BYTES = 1 << 23, UNIQUE_ROWS_MOST = 1 << 22 };
 
-/* The unit and number of a position; of a list, of that in the row. */
+/* Returns the unit and number of a position; for a list, of the position in that row. */
 static place_in_list place_of(const table_exam *e, int64_t position) {
   if (!e->positions) return (place_in_list){0, position};
   const double p = e->positions[position];
@@ -22,18 +23,18 @@ static place_in_list place_of(const table_exam *e, int64_t position) {
   return (place_in_list){bits / UNIT_BITS, (int64_t)ldexp(p, bits)};
 }
 
-/* |position|, rounded up. */
+/* Returns |position|, rounded up. */
 static int64_t distance_of(const table_exam *e, int64_t position) {
   if (e->positions) return (int64_t)ceil(fabs(e->positions[position]));
   return position == INT64_MIN ? INT64_MAX : llabs(position);
 }
 
-/* Does the limit hold for that position? */
+/* Whether the limit holds for that position. */
 static bool is_limited(const table_exam *e, int64_t position) {
   return e->request->limit && distance_of(e, position) <= e->request->limit->max_position;
 }
 
-/* The limit where it holds, else null; its growth is per position of that unit. */
+/* Returns the limit where it holds, otherwise null. Its growth is per position of the unit. */
 static const posenc_bound *limit_at(const table_exam *e, int64_t position, int unit, posenc_bound *scaled) {
   if (!is_limited(e, position)) return NULL;
   *scaled = *e->request->limit;
@@ -46,13 +47,13 @@ static bool is_padding(const table_exam *e, int64_t position) {
   return e->problem->padding != POSENC_NO_PADDING && at.unit == 0 && at.number == e->problem->padding;
 }
 
-/* The reference in positions of that unit; null when memory runs out. */
+/* Returns the reference for positions of that unit; null if memory runs out. */
 static fast_oracle *reference_of(table_exam *e, int unit) {
   if (e->references[unit]) return e->references[unit];
   posenc_problem problem = e->plain;
   const axis_selection *pairs = e->request->pairs;
   problem.scale = ldexp(problem.scale, -UNIT_BITS * unit);
-  if (unit) problem.padding = POSENC_NO_PADDING; /* which is a whole position */
+  if (unit) problem.padding = POSENC_NO_PADDING; /* the padding row is a whole position */
   if (pairs) problem.dim = pairs->dim;
   e->references[unit] = fast_create_some(&problem, pairs ? &pairs->of : NULL, 0);
   e->failed |= !e->references[unit];
@@ -60,7 +61,7 @@ static fast_oracle *reference_of(table_exam *e, int unit) {
   return e->references[unit];
 }
 
-/* The reference for a sine without a cosine, in positions of that unit. */
+/* Returns the reference for a sine without a cosine, for positions of that unit. */
 static oracle *odd_reference_of(table_exam *e, int unit) {
   if (e->odd_references[unit]) return e->odd_references[unit];
   posenc_problem problem = e->plain;
@@ -72,9 +73,9 @@ static oracle *odd_reference_of(table_exam *e, int unit) {
   return e->odd_references[unit];
 }
 
-/* The error that the limit allows any element of a position; only at 0 is an exact value 1, whose ulp is twice that of
- * those below. With an attention factor above 1, which all values have, an ulp is at most so many times as large, and
- * again twice that. */
+/* Returns the error that the limit allows any element of a position. Only at position 0 is an exact value 1, whose ulp
+   is twice that of smaller values. With an attention factor above 1, which all values include, an ulp is larger by at
+   most that factor, and again by 2. */
 static double allowed(const table_exam *e, int64_t position) {
   posenc_bound scaled;
   const posenc_bound *limit = limit_at(e, position, 0, &scaled);
@@ -92,7 +93,7 @@ int table_exam_copies(const table_exam *e) {
   return is_part(e) && e->request->problem.layout != POSENC_SPLIT ? 2 : 1;
 }
 
-/* Reads a part alone: its columns where a whole table has them, beside zeros. */
+/* Reads a part alone: its columns at their places in a whole table, with zeros for the others. */
 static void read_part(table_exam *e, int64_t row, int64_t rows, unsigned char *out) {
   const size_t element = posenc_dtype_bytes(e->problem->dtype);
   const int64_t pairs = e->problem->dim / 2;
@@ -127,19 +128,19 @@ void table_exam_read(table_exam *e, int64_t row, int64_t rows, unsigned char *ou
 
 /* ---- block by block ---------------------------------------------------------------------------- */
 
-/* The octave of a position. */
+/* Returns the octave of a position. */
 static octave *octave_of(table_exam *e, int64_t position) {
   return octaves_at(&e->by_size, e->positions ? (int64_t)e->positions[position] : position);
 }
 
-/* A list's witnesses tell the row that they are in, not the number of the place. */
+/* Changes witnesses of a list so that they have their row instead of the number of the place. */
 static void tell_rows(accuracy *found, int64_t ahead) {
   found->max_ulp.position -= ahead;
   found->max_abs.position -= ahead;
   found->worst.position -= ahead;
 }
 
-/* Compares stretches of successive places within one octave. */
+/* Compares runs of successive places within one octave. */
 static void check_accuracy(table_exam *e, int64_t row, int64_t rows) {
   for (int64_t from = 0, to; from < rows; from = to) {
     const int64_t position = e->problem->first + row + from;
@@ -164,7 +165,7 @@ static void check_accuracy(table_exam *e, int64_t row, int64_t rows) {
   }
 }
 
-/* The exact value of the odd column, which is zeros, or sines but in the padding row. */
+/* Returns the exact value of the odd column: zero, or a sine except in the padding row. */
 static exact exact_of_odd(table_exam *e, int64_t position) {
   const place_in_list at = place_of(e, position);
   if (e->request->problem.odd == POSENC_ODD_PAD || is_padding(e, position)) return (exact){0.0, 0.0, 0.0};
@@ -172,7 +173,7 @@ static exact exact_of_odd(table_exam *e, int64_t position) {
   return reference ? oracle_pair(reference, at.number, e->problem->dim / 2).sine : (exact){0.0, 0.0, 0.0};
 }
 
-/* The additional column of an odd dim. */
+/* Compares the additional column of an odd dim. */
 static void check_odd_column(table_exam *e, int64_t row, int64_t rows) {
   const size_t element = posenc_dtype_bytes(e->problem->dtype);
   const int64_t index = e->problem->dim / 2;
@@ -184,8 +185,7 @@ static void check_odd_column(table_exam *e, int64_t row, int64_t rows) {
     const exact value = exact_of_odd(e, position);
     posenc_bound here = {0};
     const posenc_bound *limit = limit_at(e, position, 0, &here);
-    here.abs +=
-        here.growth * (double)distance_of(e, position); /* of a list, what stands for the position has another size */
+    here.abs += here.growth * (double)distance_of(e, position); /* a list's row numbers are not its positions */
     here.growth = 0.0;
     accuracy_add(&octave_of(e, position)->found, format_of(e->problem->dtype), limit, &value,
                  format_element(e->problem->dtype, bytes, 0), (element_place){position, index, false});
@@ -276,7 +276,7 @@ static void check_rotation(table_exam *e, int64_t row, int64_t k) {
   check_turn(&e->checks[ROTATION], &turned);
 }
 
-/* Steps of every power of two, from the first row, from the middle and to the last. */
+/* Checks rotations by every power of two, from the first row, from the middle and to the last one. */
 static void check_rotations(table_exam *e) {
   if (is_part(e)) return;
   for (int64_t k = 1; k < e->problem->rows && k > 0; k *= 2) {
@@ -293,7 +293,7 @@ static int compare_digests(const void *one, const void *other) {
   return (a->row > b->row) - (a->row < b->row);
 }
 
-/* The largest distance of two exact rows in one column. */
+/* Returns the largest distance of two exact rows in one column. */
 static double distance(table_exam *e, int64_t p, int64_t q) {
   double most = 0.0;
   fast_pair *other = calloc((size_t)e->problem->dim / 2, sizeof *other);
@@ -317,8 +317,8 @@ number_text table_position_text(const table_exam *e, int64_t position) {
   return n;
 }
 
-/* Rows that are equal are wrong where the exact ones are farther apart than the limit allows: 2 d, and 2^-51 for the
- * rounding of that distance. Of f16 and bf16 it may allow many. */
+/* Checks that rows are equal only if the exact ones are no farther apart than the limit allows: 2 d, and 2^-51 for the
+   rounding of that distance. For f16 and bf16 this may allow many. */
 static void check_unique(table_exam *e) {
   enum { JUDGED = 64 };
   check *c = &e->checks[UNIQUE_ROWS];
@@ -346,7 +346,7 @@ static void check_unique(table_exam *e) {
              table_position_text(e, e->problem->first + e->equal_first[1]).text);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------- */
+/* ---- the exam -------------------------------------------------------------------------------------------------- */
 
 table_exam *table_exam_create(const table_request *request, rows_reader *read, void *from, int64_t read_dim) {
   table_exam *e = calloc(1, sizeof *e);
@@ -358,7 +358,7 @@ table_exam *table_exam_create(const table_request *request, rows_reader *read, v
   return e;
 }
 
-/* Parts the problem: an even table, and the odd column beside it. */
+/* Divides the problem into an even table and the odd column. */
 static void set_problem(table_exam *e, const posenc_problem *problem) {
   const bool odd = problem->dim % 2, is_ceil = problem->odd == POSENC_ODD_CEIL;
   const size_t element = posenc_dtype_bytes(problem->dtype);
@@ -379,7 +379,7 @@ bool table_exam_begin(table_exam *e) {
   set_problem(e, &e->request->problem);
   const size_t row_bytes = e->file_row_bytes < e->row_bytes ? e->row_bytes : e->file_row_bytes,
                block = row_bytes < BLOCK_BYTES ? BLOCK_BYTES : row_bytes;
-  const bool is_same = e->odd_column < 0 && !is_part(e); /* in memory, and as it is read */
+  const bool is_same = e->odd_column < 0 && !is_part(e); /* rows in memory are as in the file */
   e->attention = attention_of(&e->request->problem);
   e->rows = malloc(block);
   e->raw = is_same ? NULL : malloc(block);

@@ -11,8 +11,8 @@
 /* Writes rows [row, row + rows) of a table, packed. */
 typedef void rows_reader(void *from, int64_t row, int64_t rows, void *out);
 
-/* Whole positions are numbers of the unit 1, fractional ones of a unit 2^-8, 2^-16, … in which they are whole; the
- * scale takes it in. */
+/* Whole positions are numbers of the unit 1, fractional ones of the first unit 2^-8, 2^-16, … in which they are whole.
+   The unit becomes part of the scale. */
 enum { UNIT_BITS = 8, UNITS = (1074 + UNIT_BITS - 1) / UNIT_BITS + 1 };
 
 typedef struct place_in_list {
@@ -20,29 +20,28 @@ typedef struct place_in_list {
   int64_t number;
 } place_in_list;
 
-/* A row's bits, and its number. */
+/* A digest of a row's bits, and the row's number. */
 typedef struct row_digest {
   uint64_t digest;
   int64_t row;
 } row_digest;
 
-/* The exam of one table. In a list of positions, rows stand for them: what is called a position here is then a
- * row. */
+/* The exam of one table. For a list of positions, the positions here are rows. */
 typedef struct table_exam {
   const table_request *request; /* its limit may grow with the position, and have a domain */
-  rows_reader *read;            /* the function that makes the rows, and its argument */
+  rows_reader *read;            /* makes the rows, with the argument `from` */
   void *from;
-  int64_t read_dim;              /* columns of those */
-  posenc_problem plain;          /* without a list of positions, and of an odd dim without its last column */
-  const posenc_problem *problem; /* that */
+  int64_t read_dim;              /* columns of these rows */
+  posenc_problem plain;          /* without a list of positions, and without the last column of an odd dim */
+  const posenc_problem *problem; /* points to `plain` */
   const double *positions;
-  int64_t odd_column; /* of the file; -1: none */
+  int64_t odd_column; /* of the file; -1 if none */
   size_t row_bytes, file_row_bytes;
   fast_oracle *references[UNITS];
-  oracle *odd_references[UNITS];           /* of the last sine, where it has no cosine */
-  unsigned char *rows, *one, *other, *raw; /* a block, two single ones, and a block as it is in the file */
+  oracle *odd_references[UNITS];           /* for a last sine without a cosine */
+  unsigned char *rows, *one, *other, *raw; /* a block, two single rows, and a block as in the file */
   bool failed;                             /* memory ran out */
-  int copy;                                /* of a part alone, whose columns come twice: which are read */
+  int copy;                                /* which copy is read, if the columns of a part occur twice */
   fast_pair *by;
   row_digest *digests;
   int64_t digested;
@@ -53,22 +52,22 @@ typedef struct table_exam {
   check checks[PROPERTIES];
 } table_exam;
 
-/* Allocates for rows of read_dim columns. Null when memory runs out; null may be freed. */
+/* Creates an exam for rows of read_dim columns. Null if memory runs out; freeing null is allowed. */
 table_exam *table_exam_create(const table_request *request, rows_reader *read, void *from, int64_t read_dim);
 void table_exam_free(table_exam *e);
 
-/* Compares a table without axes with the exact values. False when memory runs out. */
+/* Compares a table without axes with the exact values. Returns false if memory runs out. */
 bool table_examine(table_exam *e);
 
 /* The two parts of table_examine, for axes-exam.c: allocates memory for rows; compares all rows, but of a table of axes
- * it only looks for equal rows. False when memory runs out. */
+ * it only looks for equal rows. Returns false if memory runs out. */
 bool table_exam_begin(table_exam *e);
 bool table_exam_end(table_exam *e);
 
 /* How often the file has each column, 1 or 2. */
 int table_exam_copies(const table_exam *e);
 
-/* Rows of the problem's columns, without the odd one; as many as this at a time. */
+/* Reads rows of the problem's columns, without the odd one; at most table_exam_block rows at a time. */
 void table_exam_read(table_exam *e, int64_t row, int64_t rows, unsigned char *out);
 int64_t table_exam_block(const table_exam *e);
 

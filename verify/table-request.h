@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* A table in a file, and what it should be. */
+/* A request to check a table in a file. */
 #ifndef POSENC_VERIFY_TABLE_REQUEST_H
 #define POSENC_VERIFY_TABLE_REQUEST_H
 
 #include "files/table.h"
 #include "reference/oracle.h"
 
-/* The oracle has 4 KiB for each pair of columns. */
+/* The most columns: the reference takes 4 KiB per pair of columns. */
 enum { TABLE_COLUMNS_MAX = 1 << 17 };
 
-/* Which of sines and cosines a table has. One alone is a table of a rope cache, with the problem's layout as
- * posenc_rope_tables has it: duplicated [f, f], interleaved with each column twice, or split with each once; then half
- * of the problem's columns are in the file. */
+/* Which of sines and cosines a table has. A table with only one of them is from a rope cache, in the problem's layout
+   as posenc_rope_tables uses it: duplicated [f, f], interleaved with each column twice, or split with each once; the
+   latter has half of the problem's columns. */
 typedef enum table_part { TABLE_BOTH, TABLE_SIN, TABLE_COS } table_part;
 
-/* Frequencies of a problem of so many columns. */
+/* Frequencies of a problem with `dim` columns. */
 typedef struct axis_selection {
   int64_t dim;
   selection of;
@@ -22,14 +22,14 @@ typedef struct axis_selection {
 
 typedef struct table_request {
   table_file *table;
-  const char *name; /* of the file */
+  const char *name; /* name of the file */
   posenc_problem
       problem; /* what it should be, a table; rows, dim and dtype are the file's. At most TABLE_COLUMNS_MAX columns */
-  const axis_selection *pairs; /* unless null, the pairs have these frequencies, not those of the problem's dim */
+  const axis_selection *pairs; /* unless null, the frequencies of the pairs */
   table_part part;
-  const posenc_bound *limit; /* the errors that are allowed, without a growth; null: nothing is judged */
-  bool recorded;             /* the problem is what the file says of itself */
-  const char *replay;        /* the command that does this again */
+  const posenc_bound *limit; /* tolerances, without growth; null if there are no checks */
+  bool recorded;             /* the problem is from the file's own metadata */
+  const char *replay;        /* the command that repeats this */
 } table_request;
 
 #endif

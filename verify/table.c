@@ -16,8 +16,8 @@ static json_t *position_json(const table_exam *e, int64_t position) {
   return e->positions ? json_real(e->positions[position]) : json_integer(position);
 }
 
-/* The column of a file that has the sines or the cosines alone. Each may be there twice: the one that has the
-   witness's value is taken. */
+/* Returns the column of a file that has only sines or only cosines. If it occurs twice, returns the one with the
+   witness's value. */
 static int64_t column_of_part(table_exam *e, const witness *w) {
   const posenc_layout layout = e->request->problem.layout;
   const int64_t first = w->index * (layout == POSENC_INTERLEAVED ? 2 : 1),
@@ -31,7 +31,7 @@ static int64_t column_of_part(table_exam *e, const witness *w) {
                                                                                                             : first;
 }
 
-/* In the file. */
+/* Returns the column in the file. */
 static int64_t column_of(table_exam *e, const witness *w) {
   if (w->index == e->problem->dim / 2) return e->odd_column;
   if (e->request->part != TABLE_BOTH) return column_of_part(e, w);

@@ -11,7 +11,8 @@
 
 /* ---- many plans ---------------------------------------------------------------------------------------------- */
 
-/* Plans of different bases: some threads execute existing plans while others make, execute and destroy plans. */
+/* Checks plans of different bases: some threads execute existing plans while others create, execute and destroy
+   plans. */
 static void check_many_plans(stress *t) {
   enum { ROWS = 24, KINDS = 4, LINE = 64 };
   check *c = &t->s->checks[THREADS];
@@ -60,8 +61,8 @@ static void check_many_plans(stress *t) {
 static const int teams[] = {1, 2, 3, 7, 16};
 enum { TEAMS = sizeof teams / sizeof *teams };
 
-/* Results must not depend on the number of threads: of few rows, and of 1 MiB and more, for which a kernel may use all
-   of them. */
+/* Checks that results do not depend on the number of threads: for few rows, and for 1 MiB and more, for which a kernel
+   may use all threads. */
 static void compare_teams(stress *t) {
   static const int64_t counts[] = {1, 3, 17, 101, 1027};
   enum { COUNTS = sizeof counts / sizeof *counts, DIM = 512 };
@@ -94,7 +95,7 @@ static void compare_teams(stress *t) {
   probe_close(&r);
 }
 
-/* Rows that must be within the bound with each team. False when memory runs out. */
+/* Checks rows against the bound with each team. Returns false if memory runs out. */
 static bool examine_teams(stress *t) {
   enum { DIM = 512, APPLIED_ROWS = CHECKED_ROWS - 3, APPLIED_DIM = 4096 };
   const bool is_applied = op_is_applied(t->s->shape->problem.op);

@@ -51,7 +51,7 @@ posenc_problem variant_done(const stress *t, int64_t rows, int number) {
 }
 
 int variant_firsts(const stress *t, int64_t firsts[FIRSTS]) {
-  /* A kernel without a derived bound may compute each row from position 0. */
+  /* A kernel without a derived bound may compute each row from position 0 on. */
   const int64_t most = t->s->bound.derived ? INT64_MAX - 64 : 1 << 16, end = least(t->s->bound.max_position, most);
   int count = 0;
   for (int k = 12; k < 63; k++) {

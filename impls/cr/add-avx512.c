@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x + PE, correctly rounded PE, without a table: x is read and written once, and nothing else is. So memory decides,
- * and it likes one row after the other: the rotations of all columns are under way at once, and lie in the first cache
- * from row to row.
+ * Adds correctly rounded values to x without making a table. The program only reads x and writes x + PE, so memory
+ * bandwidth limits it, and memory is fastest for one row after the other. Therefore the rotations of all columns run at
+ * the same time, and their state stays in the L1 cache from row to row.
  *
- * Every 64 rows they start from an exact anchor. After n rotations they are within 4 + 6.5 n units of 2^-53
- * (rotation.h), so within 414 of them < CR_ERROR = 512; and what that leaves in doubt is computed again, as in cr.h.
+ * The rotations start from an exact anchor every 64 rows. After n rotations they are within 4 + 6.5 n units of 2^-53
+ * (rotation.h), so within 414 units < CR_ERROR = 512. Uncertain elements are recomputed, as in cr.h.
  */
 #include "config.h"
 
@@ -14,20 +14,20 @@
 #include "lib/apply/apply.h"
 #include "lib/simd/avx512.h"
 
-/* Pairs whose rotations and steps take a third of a first cache. A longer row is added in several passes. */
+/* The pairs whose rotations and steps fill a third of an L1 cache. Longer rows are added in several passes. */
 enum { CHUNK = 512 };
 
-/* From one anchor to the next. */
+/* The rows from one anchor to the next. */
 enum { BLOCK = 64 };
 _Static_assert(2 * 4 + 13 * (BLOCK - 1) < CR_MOST, "CR_ERROR is above what rotations add up to");
 
-/* Eight pairs. Their four vectors are stored together: four separate arrays of a page each would conflict in the
-   cache. */
+/* Eight pairs. Their four vectors are adjacent, because in four separate arrays, each a page long, they would conflict
+   in the cache. */
 typedef struct rotation {
   doubles sine, cosine, step_sin, step_cos;
 } rotation;
 
-/* Compile-time parameters: no branch in the loops. */
+/* Compile-time parameters, which leave no branch in the loops. */
 typedef struct variant {
   posenc_dtype dtype;
   bool interleaved, cosine_first;
@@ -37,7 +37,7 @@ INLINE int64_t bytes_of(variant as) {
   return as.dtype == POSENC_F32 ? 4 : 2;
 }
 
-/* ---- sixteen elements, or as many as the mask says ------------------------------------------------- */
+/* ---- sixteen elements, or those of the mask -------------------------------------------------------- */
 
 enum { ALL = 0xffff };
 
@@ -63,12 +63,12 @@ INLINE void store_x(variant as, char *to, __mmask16 mask, floats x) {
 
 /* ---- rows ------------------------------------------------------------------------------------------ */
 
-/* A row of x and of the result. */
+/* A row of x and the row of the result. */
 typedef struct destination {
   const char *x;
   char *out;
   int64_t row_bytes;
-  int64_t ahead; /* bytes to where x will be needed some time later */
+  int64_t ahead; /* bytes from here to the elements of x to prefetch */
 } destination;
 
 INLINE destination row_of(destination here, int64_t row) {
@@ -77,13 +77,14 @@ INLINE destination row_of(destination here, int64_t row) {
   return here;
 }
 
-/* Adds at this byte of the row, and prefetches the same byte of a later row. */
+/* Adds at this byte of the row, and prefetches x `ahead` bytes farther on. */
 INLINE void add_at(variant as, destination here, int64_t byte, __mmask16 mask, floats pe) {
   _mm_prefetch((const char *)((uintptr_t)here.x + (uintptr_t)(byte + here.ahead)), _MM_HINT_T1);
   store_x(as, here.out + byte, mask, _mm512_add_ps(load_x(as, here.x + byte, mask), pe));
 }
 
-/* Columns of the first component start at `first` and of the second at `second`, unless they alternate. */
+/* Adds `pairs` pairs. The columns of the first component start at byte `first`, those of the second at `second`;
+   interleaved columns alternate from `first` on. */
 INLINE void add_pairs(variant as, destination here, int64_t first, int64_t second, int pairs, doubles sine,
                       doubles cosine) {
   const half_floats a = __builtin_convertvector(as.cosine_first ? cosine : sine, half_floats),
@@ -98,7 +99,7 @@ INLINE void add_pairs(variant as, destination here, int64_t first, int64_t secon
 
 /* ---- rotations ------------------------------------------------------------------------------------- */
 
-/* Frequencies of a chunk, and the bytes of a row where their columns are. */
+/* The pairs of a chunk, and the bytes of a row at which their columns start. */
 typedef struct column_span {
   const cr_table *table;
   int64_t pair, count, first, second;
@@ -113,14 +114,14 @@ INLINE void start_rotations(column_span of, int64_t position, rotation *at) {
   }
 }
 
-/* Tests the low words of both vectors at once. */
+/* Whether any element of the vectors is uncertain; tests the low words of both vectors at once. */
 INLINE bool are_uncertain(doubles sine, doubles cosine) {
   const u32s low = low_words(on_grid(sine, CR_GRID), on_grid(cosine, CR_GRID));
   const int bits = (int)(uint32_t)cr_midpoint_bits(POSENC_F32);
   return _mm512_testn_epi32_mask((__m512i)low, _mm512_set1_epi32(bits)) != 0;
 }
 
-/* Recomputes the uncertain elements. */
+/* Recomputes the uncertain elements of a vector of sines and a vector of cosines. */
 TARGET static __attribute__((noinline)) void recompute_uncertain(column_span of, int64_t i, int64_t position,
                                                                  doubles *both) {
   const uint64_t bits = cr_midpoint_bits(POSENC_F32);
@@ -130,14 +131,14 @@ TARGET static __attribute__((noinline)) void recompute_uncertain(column_span of,
         both[cosine][lane] = cr_value(of.table, POSENC_F32, position, of.pair + i + lane, cosine);
 }
 
-/* Eight pairs or fewer of a row, which leaves their rotation at the next. */
+/* Adds at most eight pairs of a row, and rotates them to the next row. */
 INLINE void add_vector(variant as, destination here, column_span of, int64_t i, int pairs, int64_t position, bool exact,
                        rotation *at) {
   doubles sine = at->sine, cosine = at->cosine;
   at->sine = multiply_add(cosine, at->step_sin, sine * at->step_cos);
   at->cosine = multiply_subtract(cosine, at->step_cos, sine * at->step_sin);
   if (!exact && __builtin_expect(are_uncertain(sine, cosine), 0)) {
-    doubles both[2] = {sine, cosine}; /* so that they need not be in memory where nothing is in doubt */
+    doubles both[2] = {sine, cosine}; /* a copy, so that certain values stay in registers */
     recompute_uncertain(of, i, position, both);
     sine = both[0];
     cosine = both[1];
@@ -152,9 +153,10 @@ INLINE void add_row(variant as, destination here, column_span of, int64_t positi
   if (i < of.count) add_vector(as, here, of, i, (int)(of.count - i), position, exact, at);
 }
 
-/* ---- x --------------------------------------------------------------------------------------------- */
+/* ---- blocks, slices -------------------------------------------------------------------------------- */
 
-/* Row 0 is exact, and all of it would be in doubt. */
+/* Adds the rows of a block. Position 0 is added without the rounding test: its values are exact, but the test would
+   flag all of them. */
 INLINE void add_rows(variant as, destination here, column_span of, int64_t position, int64_t rows) {
   rotation at[CHUNK / LANES];
   start_rotations(of, position, at);
@@ -165,7 +167,7 @@ INLINE void add_rows(variant as, destination here, column_span of, int64_t posit
       add_row(as, here, of, position + r, false, at);
 }
 
-/* The number of rows from one anchor on: position 0 always is an anchor. */
+/* Returns the number of rows from an anchor to the next one. Position 0 is always an anchor. */
 INLINE int64_t block_at(int64_t position, int64_t rows) {
   const int64_t most = position < 0 && position > -BLOCK ? -position : BLOCK;
   return rows < most ? rows : most;
@@ -211,5 +213,5 @@ TARGET void add_avx512(const void *table, const posenc_problem *problem, const p
     add_as((variant){POSENC_BF16, false, cosine_first}, table, problem, slice, x, out);
 }
 #else
-typedef int add_avx512_absent; /* a file has to hold something */
+typedef int add_avx512_absent; /* C requires a declaration in a file */
 #endif

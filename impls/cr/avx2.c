@@ -9,8 +9,8 @@
 
 #include "impls/cr/store.h"
 
-/* Vectors that are computed side by side: as many as fit in 16 registers; for streaming more, which write two lines of
-   a row in succession (doc/performance.md). */
+/* VECTORS: as many as fit in 16 registers. Streaming uses more, in order to write two cache lines of a row in
+   succession (doc/performance.md). */
 enum { VECTORS = 4, STREAM_VECTORS = 8, STREAMS = true, SHIFT_FROM = 1 << 18, SUM_VECTORS = 2 };
 #include "impls/cr/template.h"
 #endif

@@ -10,11 +10,12 @@
 
 #include "impls/cr/store.h"
 
-/* Enough chains to hide the latency of a step. */
+/* VECTORS: enough independent chains to hide the latency of a step. */
 enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = true, SHIFT_FROM = 1 << 21, SUM_VECTORS = 4 };
 #include "impls/cr/template.h"
 
-/* Add without rows on the way; else by rows, as where many sines are tiny: those are in doubt in add_avx512. */
+/* Adds without making rows, where add_avx512 can. Tables with many tiny sines are applied by rows, since add_avx512
+   would recompute these. */
 static posenc_status apply_fused(const void *table, const posenc_problem *problem, const posenc_slice *slice,
                                  const void *x, void *out) {
   static const posenc_kernel rows = {.execute = execute};

@@ -3,14 +3,14 @@
 
 #include <stddef.h>
 
-/* And one behind all: a list may be empty. */
+/* The last entry is a sentinel, since the list may be empty. */
 static const uint32_t misrounded[] = {
 #include "impls/cr/misrounded.def"
     UINT32_MAX};
 
 static const struct {
   uint64_t digest;
-  int64_t count; /* entries of `misrounded`, after those of the certificates before */
+  int64_t count; /* entries in `misrounded`, in the order of the certificates */
 } certificates[] = {
 #define CERTIFICATE(digest, count) {digest, count},
 #include "impls/cr/certificates.def"

@@ -7,27 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longest wave is 2^43 positions, so that no sine is so small that 2^-122 is a poor relative bound. A scale
-   limits the smallest angle instead: positions may be multiples of it, as those of a list are. An angle x that is
-   itself in the middle between two numbers of f32 is then no multiple of 2^-40 with 25 bits, which is 2^-16 or more,
-   but may be the least: its sine is x³/6 from that middle, for 2^-38 above 2^-117. */
+/* The longest period is 2^43 positions, so no sine is so small that 2^-122 is a poor relative bound. With a scale, the
+   smallest angle is limited instead, because positions may be multiples of the scale, as those of a list are. Without a
+   scale, an angle x that is itself a midpoint of f32 is a multiple of 2^-40 with 25 bits, 2^-16 or more; with a scale,
+   it may be as small as the least angle. The sine of x is x³/6 from that midpoint, for x = 2^-38 more than 2^-117. */
 static const double largest_base = 0x1p40, least_angle = 0x1p-38;
 
-/* The size of the table's position nearest to 0, other than 0; infinite if there is none. */
+/* Returns the smallest |position| of the table other than 0; infinity if there is none. */
 static double least_position(const posenc_problem *problem) {
   const double first = (double)problem->first, last = first + (double)(problem->rows - 1);
   if (problem->rows == 0 || (first == 0.0 && last == 0.0)) return INFINITY;
   return first > 0.0 ? first : last < 0.0 ? -last : 1.0;
 }
 
-/* The smallest and the largest factor by which scale and scaling multiply a frequency. */
+/* Finds the largest and the smallest factor by which scale and scaling multiply a frequency. */
 static void find_part(const posenc_problem *problem, double *most, double *least) {
   const posenc_scaling *how = &problem->scaling;
   *most = *least = problem->scale;
   switch (how->kind) {
   case POSENC_SCALING_NONE:
     break;
-  case POSENC_SCALING_LINEAR: /* all of them: the first is scale / factor, above 1 if scale is above the factor */
+  case POSENC_SCALING_LINEAR: /* scale / factor for all; refused if above 1 */
     *most = problem->scale <= how->factor ? problem->scale / how->factor : INFINITY;
     *least /= how->factor;
     break;
@@ -35,7 +35,7 @@ static void find_part(const posenc_problem *problem, double *most, double *least
   case POSENC_SCALING_LLAMA3:
     *least /= how->factor;
     break;
-  case POSENC_SCALING_DYNAMIC: /* the least is base'^-((dim - 2)/dim), and the base grows to the power dim/(dim - 2) */
+  case POSENC_SCALING_DYNAMIC: /* the least is base'^-((dim - 2)/dim), where base' = base × growth^(dim/(dim - 2)) */
     if (how->length > how->original)
       *least /= 1.0 + how->factor * (double)(how->length - how->original) / (double)how->original;
     break;
@@ -70,8 +70,8 @@ void cr_release(void *table) {
   free(made);
 }
 
-/* After the last pair come those of the next row. Lanes that compute none of a table compute these too: they are rarely
-   in doubt. */
+/* Copies the constants of the first pairs after the last pair. Lanes after the last pair then compute the first
+   columns of the next row or, where no table needs them, elements that are rarely uncertain. */
 static void pad(cr_table *made, size_t padded, size_t copies) {
   const angle_table *angles = made->angles;
   const size_t pairs = (size_t)made->pairs;
@@ -87,7 +87,7 @@ static void pad(cr_table *made, size_t padded, size_t copies) {
   }
 }
 
-/* Every bit of the words before has moved when the next word comes. The seven sums do not wait for each other. */
+/* Mixes a word into a digest. Each bit of the earlier words moves before the next word is added. */
 static uint64_t mix(uint64_t sum, uint64_t word) {
   const uint64_t x = sum ^ word;
   return (x << 23 | x >> 41) * UINT64_C(0x9e3779b97f4a7c15);
@@ -110,7 +110,7 @@ uint64_t cr_digest(const cr_table *table, const posenc_problem *problem) {
   return mix(digest, CR_BLOCK << 8 | CR_ADVANCES);
 }
 
-/* One word of memory for each of so many entries of so many arrays. */
+/* Allocates `arrays` arrays of `entries` 64-bit words. Null if memory runs out. */
 static double *allocate(size_t entries, size_t arrays) {
   size_t bytes;
   return __builtin_mul_overflow(entries, arrays * sizeof(double), &bytes) ? NULL : kernel_alloc(bytes);
@@ -122,7 +122,7 @@ static void find_sincos(const cr_table *made, size_t index, int64_t position, po
   *cosine = wide_sum(wide_cosine(turn));
 }
 
-/* Entries past the last pair are 0: what is computed there is not in doubt. */
+/* Computes the constants of sums.h. Entries after the last pair are 0, whose elements are not uncertain. */
 static bool prepare_sums(cr_table *made, size_t padded, size_t copies) {
   enum { PAIR_ARRAYS = 8, COLUMN_ARRAYS = 3 };
   const size_t arrays = PAIR_ARRAYS + COLUMN_ARRAYS * copies;
@@ -149,7 +149,7 @@ static bool prepare_sums(cr_table *made, size_t padded, size_t copies) {
     sums->step_sin_low[i] = sine.low;
     sums->step_cos[i] = cosine.high;
     sums->step_cos_low[i] = cosine.low;
-    const double twice = 2.0 * cosine.high, head = (twice + 0x1.8p27) - 0x1.8p27; /* multiples of 2^-25 */
+    const double twice = 2.0 * cosine.high, head = (twice + 0x1.8p27) - 0x1.8p27; /* a multiple of 2^-25 */
     for (size_t at = copies * i; at < copies * (i + 1); at++) {
       sums->twice_cosine[at] = twice;
       sums->twice_head[at] = head;
@@ -177,16 +177,16 @@ static bool prepare_doubles(cr_table *made, const posenc_problem *problem, size_
   return true;
 }
 
-/* Of the attention factor, the upper 128 bits. */
+/* Returns the upper 128 bits of the attention factor's mantissa. */
 static u128 mantissa_of(const cr_table *table) {
   const uint64_t *limb = table->exact_factor.mantissa.limb;
   return (u128)limb[3] << 64 | limb[2];
 }
 
 /*
- * Whether more than one element in 128 is a sine below 2^-19, which is in doubt because CR_ERROR is relative to 1. To
- * recompute such an element takes 50 ns, and sums take 0.3 ns more than doubles for each element. Single rows, as those
- * of a list are, take 10 ns an element in sums, so that tables of a few rows are made in doubles.
+ * Whether more than one element in 128 is a sine below 2^-19, which is uncertain because CR_ERROR is relative to 1.
+ * Recomputing such an element takes 50 ns, while sums take 0.3 ns per element more than doubles. Single rows, such as
+ * those of a list, take 10 ns per element in sums, so tables of a few rows are made in doubles.
  */
 static bool has_tiny_sines(const cr_table *made, const posenc_problem *problem) {
   enum { FEWEST = 64 };
@@ -238,7 +238,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
   return POSENC_OK;
 }
 
-/* The exponent of the smallest subnormal number. */
+/* Returns the exponent of the format's smallest subnormal number. */
 static int least_exponent(posenc_dtype dtype) {
   return dtype == POSENC_F64 ? -1074 : dtype == POSENC_F32 ? -149 : dtype == POSENC_F16 ? -24 : -133;
 }
@@ -303,7 +303,7 @@ void cr_correct(const cr_table *table, const posenc_problem *problem, int64_t ro
   const int64_t first = problem->first + row, row_bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
   const uint32_t *list = table->certificate.misrounded;
   int64_t at = 0;
-  for (int64_t end = table->certificate.count; at < end;) { /* the first entry at `first` or behind it */
+  for (int64_t end = table->certificate.count; at < end;) { /* bisects for the first entry from `first` on */
     const int64_t middle = at + (end - at) / 2;
     if (certificate_position(list[middle]) < first)
       at = middle + 1;

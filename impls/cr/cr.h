@@ -1,60 +1,62 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The common part of the correctly rounded kernels of all instruction sets. Each computes every element in
- * double, within CR_ERROR of the exact value, and asks cr_element for those few whose rounding that distance leaves in
- * doubt. A correctly rounded value is unique, so all of them give the same bits.
+ * The common part of the correctly rounded kernels of all instruction sets. Each kernel computes every element in
+ * double, within CR_ERROR of the exact value, and lets cr_element recompute the few elements whose rounding is then
+ * uncertain. A correctly rounded value is unique, so all kernels give the same bits.
  *
- * The fast path. Blocks of 32 rows as in rotation.h, an anchor in the middle. Every column of the table is a sine of
- * its own phase, and three rows of it in a line obey x(n+1) = 2 cos w x(n) - x(n-1) (Chebyshev): one multiplication and
- * one subtraction for an element. From the anchor and the row before it, which is the anchor turned back by the step,
- * it is walked 15 rows forward and 15 more back. One anchor in eight is found from its angle (angle.h); the others are
- * leaps, the last block's turned by the angle of 32 positions.
+ * The fast path. Blocks of 32 rows have an anchor in the middle, as in rotation.h. Every column of the table is a sine
+ * with a phase of its own, and three successive rows satisfy x(n+1) = 2 cos w x(n) - x(n-1) (Chebyshev): one
+ * multiplication and one subtraction per element. The recurrence starts from the anchor and the row before it, which is
+ * the anchor rotated back by one position, and makes 15 rows forward and 15 rows back. One anchor in eight is computed
+ * from its angle (angle.h); the others are advances: the anchor of the block before, rotated by the angle of 32
+ * positions.
  *
- * CR_ERROR, unit u = 2^-53. The exact recurrence carries an error e in x(1) to e U(n-1) in x(n), |U(n-1)| <= n <= 16,
- * and what is wrong with the anchor as a point of the circle stays as large as it is. Then:
- *   the anchor: 4 (angle.h); a leap, 4, two products and a sum, 2.5:                     4 + 7 × 6.5 = 49.5
- *   the neighbour: the step, 4, two products and a sum, 2.5:                              16 × 6.5 = 104
- *   each of 15 steps: the product at most 1, the sum at most 0.5 (fused: 0.5 in all),
- *     carried on over 15, 14 … 1 rows:                                                   120 × 1.5 = 180
- *   2 cos w, the double nearest to it: at most 1, times |x| <= 1, at the same steps:       120 × 1 = 120
+ * CR_ERROR, in units u = 2^-53. The exact recurrence carries an error e of x(1) to e U(n-1) in x(n), with |U(n-1)| <= n
+ * <= 16, and an error of the anchor as a point of the circle keeps its size. The errors are:
+ *   the anchor: 4 (angle.h); in each advance, 4 of the angle, 2.5 of two products and a sum:  4 + 7 × 6.5 = 49.5
+ *   the row before the anchor: 4 of the step, 2.5 of two products and a sum:                     16 × 6.5 = 104
+ *   each of 15 steps: at most 1 of the product, at most 0.5 of the sum (fused: 0.5 in all),
+ *     carried on over 15, 14 … 1 rows:                                                          120 × 1.5 = 180
+ *   2 cos w, rounded to nearest: at most 1, times |x| <= 1, in the same steps:                    120 × 1 = 120
  * In all 49.5 + 104 + 180 + 120 = 453.5 u < 2^-44 = 512 u; second-order terms are below 1 u.
  *
- * Nothing in this depends on where anchors stand. Where vectors reach from one row into the next (template.h), the
- * columns of the next row have theirs one position farther.
+ * The bound does not depend on the positions of the anchors. Where vectors extend from one row into the next
+ * (template.h), the anchors of the next row's columns are one position farther on.
  *
- * That is for |x| <= 1. By its error x may pass 1, where the exact one is within 2^-21.5 radians of the top, and a
- * sum then costs 1. For w >= 2^-21 that is one row in three at most, or two in succession: 23 u more. For a smaller w
- * it may be every row, and a product of 2 or more costs 2. But then the sines of the step and of 32 positions, below
- * 2^-16, are all but exact and their cosines within 0.5, so that a leap and the neighbour cost 0.5 + 2.5 instead of
- * 6.5: 4 + 7 × 3 = 25 and 16 × 3 = 48. A step costs 3 at most, and the next one then 2: what it subtracts is above 1,
- * a multiple of 2 u as the product is, so that the difference is exact. From the anchor on that is 3 × 15 + 2 × 14 +
- * 3 × 13 … = 304 instead of 180. In all 25 + 48 + 304 + 120 = 497 u.
+ * This holds for |x| <= 1. With its error, x may exceed 1 where the exact value is within 2^-21.5 radians of an
+ * extremum, and then the error of a sum is up to 1. For w >= 2^-21 this concerns at most one row in three, or two
+ * successive rows: 23 u more. For a smaller w it may concern every row, and the error of a product of 2 or more is up
+ * to 2. But then the sines of the step and of 32 positions, below 2^-16, are almost exact, and their cosines within
+ * 0.5, so that an advance and the row before the anchor add 0.5 + 2.5 instead of 6.5: 4 + 7 × 3 = 25 and 16 × 3 = 48. A
+ * step adds at most 3, and the step after it at most 2: it subtracts a number above 1, which is a multiple of 2 u as
+ * the product is, so the difference is exact. From the anchor on this is 3 × 15 + 2 × 14 + 3 × 13 … = 304 instead of
+ * 180. In all 25 + 48 + 304 + 120 = 497 u.
  *
- * In doubt is an element within CR_ERROR of the middle between two numbers of the table's format. Such a middle has one
- * significant bit more than the format. Rounded to a multiple of 2^-43 = 2 CR_ERROR, which takes an addition and a
- * subtraction, a doubtful x becomes that very middle, whatever its size: the low bits of its mantissa are zero. So are
- * those of other numbers that are as short, some of them numbers of the format: they are asked for in vain. Of a wave
- * of f32 one element in 2^16 or so is in doubt.
+ * The rounding test. An element is uncertain if it is within CR_ERROR of a midpoint of the table's format. A midpoint
+ * has one significant bit more than the format. An addition and a subtraction round x to a multiple of 2^-43 = 2
+ * CR_ERROR. An uncertain x of any size becomes the midpoint itself: the low bits of its mantissa are zero. They are
+ * also zero in other numbers with as few significant bits, some of them numbers of the format, which are recomputed
+ * without need. About one element in 2^16 of a wave in f32 is recomputed.
  *
- * A format of 16 bits is made from x rounded to f32, and there doubt needs no additions. A middle m of the format is a
- * number of f32, so that rounding keeps x on its side of m or takes it to m itself. In the first case x was half an ulp
- * of f32 away or more, above CR_ERROR for |x| >= 2^-19, and so the second rounding decides as the exact value would.
- * Left are f32 that are a middle, one in 2^16 for bf16 and in 2^13 for f16, and those below cr_least_f32; for f16 that
- * is its smallest normal number, as below it the middles have other bits. They are made from the double, or, where that
- * is in doubt, by cr_element.
+ * An element of 16 bits is made from x rounded to f32, and there the test needs no additions. A midpoint m of the
+ * format is a number of f32, so rounding to f32 keeps x on its side of m or gives m itself. In the first case x was
+ * half an ulp of f32 or more from m, which is above CR_ERROR for |x| >= 2^-19, so the second rounding decides as the
+ * exact value would. The other cases are f32 numbers that are midpoints, one in 2^16 for bf16 and one in 2^13 for f16,
+ * and those below cr_least_f32; for f16 this is its smallest normal number, since below it midpoints have other bits.
+ * In these cases the double is rounded or, if that is uncertain, cr_element is used.
  *
- * With an attention factor the interval of x ± CR_ERROR is multiplied, and an element is in doubt if the two ends are
- * not rounded to the same number. f64 has a fast path of its own (sums.h).
+ * With an attention factor, the interval x ± CR_ERROR is multiplied by it, and an element is uncertain if the two ends
+ * round to different numbers. f64 has a fast path of its own (sums.h).
  *
- * cr_element computes an element within 2^-122 (wide.h). If a middle is within 2^-121 of that, it computes it once more
- * with 256 bits, within the frequency's error times the position (wider.h): that is one element of f64 in 2^60, and of
- * sines near 2^-40 one in 2^27. An exact value that is nearer still might be rounded to the wrong side. No proof is
- * known that excludes it for every base and dim. The values of one table of 2^40 positions and 4096 columns come, as
- * numbers without a pattern do, no nearer than some 2^-77 to a middle of f32. The nearest that a scan of 2^32 elements
- * has found are in reference/worst/. Values with a pattern are sines of an angle x that is a middle itself, and lie
- * x³/6 from it: with a frequency of 2^-40, the least, 2^-98 in bf16, of x = 257 × 2^-40; of fractional positions, which
- * may be 2^-38, 2^-117 (cr.c). With an attention factor A it is A x that is a middle: 2^-133 was found, which 256 bits
- * decide.
+ * cr_element computes an element within 2^-122 (wide.h). If a midpoint is within 2^-121 of the result, it recomputes
+ * the element with 256 bits, within the frequency's error times the position (wider.h): this happens for one element of
+ * f64 in 2^60, and for one sine near 2^-40 in 2^27. An exact value even nearer to a midpoint might be misrounded. No
+ * proof is known that excludes this for every base and dim. In a table of 2^40 positions and 4096 columns, values that
+ * behave like random numbers come no nearer to a midpoint of f32 than about 2^-77. The nearest ones that a scan of 2^32
+ * elements found are in reference/worst/. The values that do not are sines of an angle x that is a midpoint itself;
+ * they are x³/6 from it. With the least frequency, 2^-40, this is 2^-98 in bf16, for x = 257 × 2^-40; with fractional
+ * positions, whose angles may be 2^-38, it is 2^-117 (cr.c). With an attention factor A, A x is the midpoint: 2^-133
+ * was found, which 256 bits decide.
  */
 #ifndef POSENC_IMPLS_CR_CR_H
 #define POSENC_IMPLS_CR_CR_H
@@ -66,9 +68,9 @@
 
 #define CR_ERROR_BITS 44
 #define CR_ERROR CR_POWER(CR_ERROR_BITS)
-/* x + CR_GRID - CR_GRID is x rounded to a multiple of 2^-43, 2 CR_ERROR, |x| < 2. */
+/* x + CR_GRID - CR_GRID is x rounded to a multiple of 2^-43 = 2 CR_ERROR, for |x| < 2. */
 #define CR_GRID 0x1.8p9
-/* 2^-bits */
+/* The number 2^-bits as a literal. */
 #define CR_POWER(bits) CR_POWER_OF(bits)
 #define CR_POWER_OF(bits) 0x1p-##bits
 
@@ -78,7 +80,7 @@
   "derived in impls/cr/cr.h: within 2^-44 in double, 2^-69 for f64; what is in doubt, or certificates list, within "   \
   "2^-122"
 
-/* Fields that all contracts of the family share, the threaded kernel's included. */
+/* Fields that all contracts of the family share, including that of the threaded kernel. */
 #define CR_PROMISE                                                                                                     \
   .abi = POSENC_KERNEL_ABI, .bound = CR_BOUND, .reproducible = true, .scales = true, .attends = true,                  \
   .can_do = cr_can_do
@@ -86,15 +88,16 @@
 /* The functions that template.h defines. */
 #define CR_FUNCTIONS .execute = execute, .stages = stage_samples
 
-/* Rows of a block. The first of eight successive anchors is computed from its angle, the other seven are advanced from
-   it. Runs begin at absolute multiples of 256, so that position 0 is exact. */
+/* The rows of a block, and the successive anchors that are advanced from an anchor computed from its angle. Such an
+   anchor is at every multiple of 256 positions, so position 0 is exact. */
 enum { CR_BLOCK = 32, CR_ADVANCES = 7 };
 static inline int64_t cr_exact_anchor(int64_t center) {
   return (int64_t)((uint64_t)center & ~(uint64_t)((CR_ADVANCES + 1) * CR_BLOCK - 1));
 }
 
-/* The sums above, in halves of u: anchor, leaps, neighbour, and for each row walked 1.5 of the step and 1 of 2 cos w,
-   with 23 for values that pass 1; and of w below 2^-21, where a step costs 3 and 2 in turns, and a factor 2 more. */
+/* The sums above, in halves of u: the anchor, the advances, the row before the anchor, and for each step 1.5 of its
+   roundings and 1 of 2 cos w, with 23 for values above 1. In CR_SLOW_SUM, for w below 2^-21, a step has 3 and 2 in
+   turn. */
 enum {
   CR_HALF = CR_BLOCK / 2,
   CR_CARRIED = (CR_HALF - 1) * CR_HALF / 2, /* 15 + 14 + … + 1 */
@@ -106,29 +109,29 @@ _Static_assert(CR_SUM < CR_MOST && CR_SLOW_SUM < CR_MOST, "CR_ERROR is above wha
 
 enum { CR_NEXT_PAIRS = 32 };
 
-/* Constants of sums.h: arrays have one entry per frequency, those of twice_cosine one per column of an interleaved
-   table. */
+/* Constants of sums.h. Arrays have one entry per frequency; those of twice_cosine, in interleaved tables, one per
+   column. */
 typedef struct cr_sums {
   double *step_sin, *step_sin_low, *step_cos, *step_cos_low;     /* of one position */
   double *block_sin, *block_sin_low, *block_cos, *block_cos_low; /* of a block, 32 positions */
-  double *twice_cosine, *twice_head, *twice_tail; /* of one position: rounded; a multiple of 2^-25, and the rest */
+  double *twice_cosine, *twice_head, *twice_tail; /* of one position; head, a multiple of 2^-25, and rest */
 } cr_sums;
 
-/* Constants of a plan. With in_sums there are angles, factor and sums. Other arrays have one entry per frequency, and
-   then the first ones again, CR_NEXT_PAIRS or more. */
+/* Constants of a plan. With in_sums, only angles, the factors and sums are set. Otherwise arrays have one entry per
+   frequency, followed by at least CR_NEXT_PAIRS of the first entries again. */
 typedef struct cr_table {
   int64_t pairs;
   angle_table *angles;
-  bool in_sums;   /* made by sums.h */
-  bool is_scaled; /* by an attention factor */
+  bool in_sums;   /* rows are made by sums.h */
+  bool is_scaled; /* the problem has an attention factor */
   angle_factor exact_factor;
-  posenc_sum factor; /* the same */
-  /* Of an element's product with the factor: 497 u for the element, 1 for the factor, 1 for the product, each times
-     2^exponent, which is above the factor. That is less than CR_ERROR, 512 u, times 2^exponent. */
+  posenc_sum factor; /* exact_factor in doubles */
+  /* The error of an element's product with the factor: 497 u of the element, 1 u of the factor and 1 u of the product,
+     each times 2^exponent, which is above the factor. That is less than CR_ERROR, 512 u, times 2^exponent. */
   double scaled_error;
-  double *memory; /* of all that follows */
+  double *memory; /* the allocation of the arrays below */
   cr_sums sums;
-  double *twice_cosine;          /* of one position, rounded to nearest; in an interleaved table one for each column */
+  double *twice_cosine;          /* of one position, rounded to nearest; one entry per column if interleaved */
   double *block_sin, *block_cos; /* angle_sincos of a block, 32 positions */
   certificate certificate;
 } cr_table;
@@ -137,7 +140,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
 void cr_release(void *table);
 const char *cr_can_do(const posenc_problem *problem);
 
-/* Bits of a significand of the table's format, the hidden one included. */
+/* Returns the number of bits of the format's significand, including the hidden one. */
 static inline int cr_precision(posenc_dtype dtype) {
   return dtype == POSENC_F64   ? 53
          : dtype == POSENC_F32 ? 24
@@ -145,51 +148,51 @@ static inline int cr_precision(posenc_dtype dtype) {
                                : ROUND_BF16_PRECISION;
 }
 
-/* The low bits of the mantissa of a double that are zero in a midpoint of the format and in every number with as few
-   significant bits: 52 less the precision. */
+/* Returns the mask of the low bits, 52 less the precision, of a double's mantissa that are zero in a midpoint of the
+   format and in every number with as few significant bits. */
 static inline uint64_t cr_midpoint_bits(posenc_dtype dtype) {
   return (UINT64_C(1) << (52 - cr_precision(dtype))) - 1;
 }
 
-/* Whether the element is within CR_ERROR of a midpoint of the format, or has as few significant bits. */
+/* Whether x is within CR_ERROR of a midpoint of the format, or of a number with as few significant bits. */
 static inline bool cr_is_uncertain(double x, uint64_t midpoint_bits) {
   return (round_bits_of((x + CR_GRID) - CR_GRID) & midpoint_bits) == 0;
 }
 
-/* The lowest bits of an f32 that is a midpoint of a format of 16 bits. */
+/* Returns the lowest bits of an f32 that is a midpoint of a 16-bit format. */
 static inline uint32_t cr_midpoint_in_f32(posenc_dtype dtype) {
   return UINT32_C(1) << (23 - cr_precision(dtype));
 }
 
-/* The encoding of the f32 from which on they tell: 2^-14, 2^-19. */
+/* Returns the bits of the f32, 2^-14 or 2^-19, below which the test by way of f32 does not hold. */
 static inline uint32_t cr_least_f32(posenc_dtype dtype) {
   return (uint32_t)(127 - (dtype == POSENC_F16 ? 14 : 19)) << 23;
 }
 
-/* Whether rounding x to a format of 16 bits by way of f32 is uncertain. */
+/* Whether rounding x to a 16-bit format by way of f32 is uncertain. */
 static inline bool cr_needs_double(double x, posenc_dtype dtype) {
   const uint32_t middle = cr_midpoint_in_f32(dtype), bits = round_float_bits_of((float)x);
   return (bits & (2 * middle - 1)) == middle || (bits & 0x7fffffff) < cr_least_f32(dtype);
 }
 
-/* The stages of a pair whose sine and cosine the fast path has as these, at row `from` of a block. */
+/* Returns the stages of a pair at row `from` of a block, whose sine and cosine the fast path computed. */
 posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, rotation_block at, int64_t index,
                         double sine, double cosine);
 
-/* The stages of whole rows of a table in_sums, as cr_value computes them. */
+/* Writes the stages of whole rows of a table with in_sums, as cr_value computes them. */
 bool cr_exact_stages(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
                      posenc_stages *stages);
 
-/* The sine or cosine of a pair, times the attention factor, correctly rounded to the format. */
+/* Returns the sine or cosine of a pair, times the attention factor, correctly rounded to the format. */
 double cr_value(const cr_table *table, posenc_dtype dtype, int64_t position, int64_t index, bool cosine);
 
-/* A digest of all constants of a plan that decide what the fast path computes. */
+/* Returns a digest of all constants of a plan that the results of the fast path depend on. */
 uint64_t cr_digest(const cr_table *table, const posenc_problem *problem);
 
-/* Computes again what the certificate lists of rows that were made without the rounding test. */
+/* Recomputes the elements that the certificate lists, in rows that were made without the rounding test. */
 void cr_correct(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows, char *out);
 
-/* Writes one element of the row at `row`, correctly rounded. */
+/* Writes one correctly rounded element into the row at `row`. */
 void cr_element(const cr_table *table, const posenc_problem *problem, int64_t position, int64_t column, void *row);
 
 #endif

@@ -12,7 +12,7 @@ static const posenc_problem families[] = {
 #undef FAMILY
 enum { FAMILIES = sizeof families / sizeof *families };
 
-/* So many rows of that table, in f32, interleaved. */
+/* Returns the problem of family n with `rows` rows, in f32, interleaved. */
 static inline posenc_problem family_problem(int n, int64_t rows) {
   posenc_problem problem = posenc_table(rows, families[n].dim);
   problem.base = families[n].base;

@@ -9,7 +9,7 @@
 
 #include "impls/cr/store.h"
 
-/* Vectors that are computed side by side: two states of each are in 16 of the 32 registers. */
+/* VECTORS: two states of each vector take 16 of the 32 registers. */
 enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = false, SHIFT_FROM = 0, SUM_VECTORS = 4 };
 #include "impls/cr/template.h"
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the correctly rounded kernels store columns, and the rounding test (cr.h), for any instruction set: its header
-   is included before this. */
+/* Stores of columns by the correctly rounded kernels, with the rounding test (cr.h), for any instruction set, whose
+   header must be included first. */
 #ifndef POSENC_IMPLS_CR_STORE_H
 #define POSENC_IMPLS_CR_STORE_H
 
@@ -14,11 +14,11 @@ INLINE void store_half(bool streamed, void *to, u16s half) {
     store_u16s(to, half);
 }
 
-/* What is streamed by whole vectors waits in half as many entries of the store queue. */
+/* Stores 2 LANES columns in f32. Streaming stores of whole vectors need half as many entries of the store queue. */
 INLINE void store_f32(bool streamed, float *to, doubles a, doubles b) {
   if (streamed) {
     stream_doubles(to, (doubles)to_floats(a, b));
-  } else if (LANES == 2) { /* halves of 8 bytes would be twice as many stores */
+  } else if (LANES == 2) { /* halves of 8 bytes would need twice as many stores */
     store_floats(to, to_floats(a, b));
   } else {
     store_half(streamed, to, (u16s) __builtin_convertvector(a, half_floats));
@@ -26,16 +26,16 @@ INLINE void store_f32(bool streamed, float *to, doubles a, doubles b) {
   }
 }
 
-/* 2 LANES columns in a format of 16 bits, each double rounded once. They are made from f32 that were rounded toward
-   zero: those are a middle only where the double is at least that; f16 by a conversion that takes ties to even, so
-   that the lowest bit is set first. Only a double that is the middle itself is rounded away from zero; a certificate
-   lists it if that is wrong. */
+/* Returns 2 LANES columns in a 16-bit format, each rounded once from its double. The doubles are first rounded toward
+   zero to f32, which gives a midpoint only if the double is at least that large. For f16, whose conversion rounds ties
+   to even, the lowest bit is then set. Only a double that equals a midpoint is rounded away from zero; if that is
+   wrong, a certificate lists the element. */
 INLINE u16s certain_half(posenc_dtype dtype, doubles a, doubles b) {
   const u32s x = (u32s)truncated_to_floats(a, b);
   return dtype == POSENC_F16 ? to_f16((floats)(x | 1)) : upper_halves(x + 0x8000);
 }
 
-/* Stores 2 LANES columns, each double rounded once. */
+/* Stores 2 LANES columns, each rounded once from its double. */
 INLINE void store_certain(posenc_dtype dtype, bool streamed, void *to, doubles a, doubles b) {
   if (dtype == POSENC_F32)
     store_f32(streamed, to, a, b);
@@ -43,8 +43,8 @@ INLINE void store_certain(posenc_dtype dtype, bool streamed, void *to, doubles a
     store_half(streamed, to, certain_half(dtype, a, b));
 }
 
-/* Stores 2 LANES columns that are between `least` and `most`: bits are set where the two are not rounded to the same
-   number. Where they are, so is all that is between them. */
+/* Stores 2 LANES columns that are between `least` and `most`. Returns bits that are set where the two round to
+   different numbers. Where they do not, everything between them rounds to the same number. */
 INLINE u64s store_between(posenc_dtype dtype, void *to, const doubles *least, const doubles *most) {
   if (dtype == POSENC_F32) {
     const floats low = to_floats(least[0], least[1]), high = to_floats(most[0], most[1]);
@@ -56,15 +56,15 @@ INLINE u64s store_between(posenc_dtype dtype, void *to, const doubles *least, co
   return (u64s) __builtin_convertvector(low ^ high, u32s);
 }
 
-/* Stores 2 LANES columns in f32, and flags those whose rounding is uncertain: the low words alone tell. */
+/* Stores 2 LANES columns in f32, and flags those whose rounding is uncertain, which the low words show. */
 INLINE flags store_pair_f32(bool streamed, float *to, doubles a, doubles b, flags uncertain) {
   store_f32(streamed, to, a, b);
   const u32s low = low_words(on_grid(a, CR_GRID), on_grid(b, CR_GRID));
   return flag_zeros(uncertain, low & (uint32_t)cr_midpoint_bits(POSENC_F32));
 }
 
-/* The same in a format of 16 bits, by way of f32: `tested` is zero in its lower half for a midpoint, and its upper
-   half is that of the f32, or nearly so. */
+/* Stores 2 LANES columns and flags those whose rounding is uncertain; 16-bit formats by way of f32. There the lower
+   half of `tested` is zero for a midpoint, and its upper half is that of the f32, or nearly so. */
 INLINE flags store_pair(posenc_dtype dtype, bool streamed, void *to, doubles a, doubles b, flags uncertain) {
   if (dtype == POSENC_F32) return store_pair_f32(streamed, to, a, b, uncertain);
   const floats x = to_floats(a, b);
@@ -84,12 +84,13 @@ INLINE bool is_uncertain(posenc_dtype dtype, flags found) {
   return dtype == POSENC_F32 ? has_zeros(found) : has_small(found, cr_least_f32(dtype) >> 16);
 }
 
-/* The ends of the interval that an element is in, rounded. */
+/* The ends of the interval in which the exact value is, each rounded to double. */
 typedef struct interval {
   doubles low, high;
 } interval;
 
-/* Of t + r; `above` is its upper end, which an attention factor multiplies, both parts of it. */
+/* Returns the interval of t + r. `above` is its upper end. With an attention factor, both ends are computed from the
+   products of the factor with t and r. */
 INLINE interval interval_of(bool scaled, posenc_sum factor, doubles t, doubles r, doubles above, doubles error) {
   if (!scaled) return (interval){t + (r - error), above};
   const doubles high = factor.high - (doubles){0}, low = factor.low - (doubles){0}, product = t * high;

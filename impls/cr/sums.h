@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast path for f64, and for tables with many tiny sines in any format, which a double does not decide; included
- * by template.h. It is the walk of template.h in sums of two doubles, cut so that its products are exact.
+ * The fast path for f64 and, in any format, for tables with many tiny sines, whose rounding a double does not decide.
+ * Included by template.h. It is the recurrence of template.h in sums of two doubles, split so that products are exact.
  *
- * A column is walked in blocks as there: x(n+1) = 2 cos w x(n) - x(n-1). The column's scale in a block is a power of
- * two above all its values there: above |x(0)| + 16 w, or 1. 2 cos w is kept as head + tail, head a multiple of 2^-25,
- * and x(n) as s + e, s a multiple of 2^-26 scales. Then t = head s(n) - s(n-1) is a multiple of 2^-51 scales and below
- * 3 of them: a double holds it exactly, fused or not. What is left,
+ * Columns are computed in blocks: x(n+1) = 2 cos w x(n) - x(n-1). The scale of a column in a block is a power of two
+ * above all values that the column has there: above |x(0)| + 16 w, or 1. 2 cos w is kept as head + tail, where head is
+ * a multiple of 2^-25, and x(n) as s + e, where s is a multiple of 2^-26 scales. Then t = head s(n) - s(n-1) is a
+ * multiple of 2^-51 scales and below 3 scales, so a double holds it exactly, fused or not. The rest,
  *
  *     r = tail s(n) + (2 cos w) e(n) - e(n-1),
  *
- * is small. t + r + the error below, rounded to the grid of s, is s(n+1); e(n+1) = (t - s(n+1)) + r is 2^-27 scales and
- * that error at most.
+ * is small. s(n+1) is the sum of t, r and the error below, rounded to the grid of s; e(n+1) = (t - s(n+1)) + r is at
+ * most 2^-27 scales and that error.
  *
- * Error, unit u = 2^-80 scales. In a step, tail is rounded, 1; e(n-1) is subtracted from tail s(n), which gives a
- * number below 2^-25.4 scales, 2; (2 cos w) e(n) is added, which gives one below 2^-24.7, 4; 2 cos w is rounded there,
- * 1; and e(n+1) is rounded, 0.5: 8.5 in all. Unfused, two products are rounded first, 2 each: 12.5. The error of a step
- * is carried on over 15, 14 … 1 rows, and grows with their number: 120 × 12.5 = 1500. In the row before the anchor e is
- * rounded, 0.5, which is carried on over 16 rows: 8. The two ends of the interval below take 4, an attention factor
- * 12 for its products and their sum, and anchors 9. In all 1533 of the 2048 u, 2^-69 scales, that an element is taken
- * to be wrong by; the cosines that the constants are made of, within 2^-104, are lost in the rest. An element is in
- * doubt if the two ends of that interval are not rounded to the same double: of columns that are not small one element
- * in 2^14 or so.
+ * Error bound in units u = 2^-80 scales. A step has the rounding errors 1 of tail; 2 of subtracting e(n-1) from tail
+ * s(n), which gives a number below 2^-25.4 scales; 4 of adding (2 cos w) e(n), which gives one below 2^-24.7 scales; 1
+ * of 2 cos w in that product; and 0.5 of e(n+1): 8.5 in all. Unfused, two products are rounded first, 2 each: 12.5. The
+ * error of a step is carried on over 15, 14 … 1 rows and grows with their number: 120 × 12.5 = 1500. In the row before
+ * the anchor, e is rounded, 0.5, which is carried on over 16 rows: 8. The two ends of the interval below add 4, an
+ * attention factor 12 for its products and their sum, and anchors 9. In all 1533 u of the 2048 u = 2^-69 scales that
+ * are assumed as the error of an element; the errors of the cosines that the constants are made of, within 2^-104, fit
+ * in the rest. An element is uncertain if the two ends of that interval round to different doubles: about one element
+ * in 2^14 of columns that are not small.
  *
- * Anchors are sums of 106 bits. The first of a call, and one in each SUM_RUN rows, are found from their angles, sine
- * and cosine within 2^-86 of themselves. The others are turned by the angle of a block, at most 128 times, each time
- * within 2^-101 of the sine and cosine that are turned. A sine of a run is below |x(0)| + 4096 w, which is 2^8 scales,
- * and what its cosine is wrong by makes it wrong by 4096 w times as much. In scales that is 2^-78, 2^-78 and, of the
- * turns, 2^-86. What does not shrink with the values are the errors of angles, 2^-124, and of the sines of a block's
- * angle, 2^-122 (wide.h), 128 times: together below 2^-114, which is added to the error.
+ * Anchors are sums of 106 bits. The first anchor of a call, and one in each SUM_RUN rows, is computed from its angles,
+ * with relative errors of sine and cosine below 2^-86. The others are rotated by the angle of a block, at most 128
+ * times, each time with an error within 2^-101 of the rotated sine and cosine. A sine within a run is below |x(0)| +
+ * 4096 w, which is 2^8 scales, and an error of its cosine adds 4096 w times as much to it. In scales these errors are
+ * 2^-78, 2^-78 and, for the rotations, 2^-86. The errors of angles, 2^-124, and of the sine of a block's angle, 2^-122
+ * (wide.h), 128 times, do not shrink with the values: together they are below 2^-114, which is added to the error.
  *
- * In other formats than f64 the ends are rounded twice, to double and to the format. The error is taken to be 2^-50
- * scales there, so that the ends as doubles still are on either side of the exact value.
+ * In formats other than f64, the ends are rounded twice, to double and to the format. There the error is assumed to be
+ * 2^-50 scales, so that the ends as doubles are still on either side of the exact value.
  */
 #ifndef POSENC_IMPLS_CR_SUMS_H
 #define POSENC_IMPLS_CR_SUMS_H
@@ -39,8 +39,8 @@
 #include "lib/exact/wide.h"
 #include "lib/simd/sums.h"
 
-/* What puts a double on the grid of s, when it is added and subtracted, in scales; and the error, in scales and beside
-   them. */
+/* SUM_GRID, in scales, is added and subtracted to round a double to the grid of s. The error is SUM_ERROR, in scales,
+   plus SUM_LEAST. */
 #define SUM_GRID 0x1.8p26
 #define SUM_ERROR_BITS 69
 #define SUM_ERROR CR_POWER(SUM_ERROR_BITS)
@@ -50,29 +50,29 @@
 enum { SUM_TILE = SUM_VECTORS * LANES, SUM_CHUNK = 64, SUM_RUN = 4096 };
 _Static_assert(SUM_CHUNK % SUM_TILE == 0 && ANGLE_PADDING % SUM_TILE == 0, "whole tiles of constants");
 _Static_assert(SUM_RUN == 128 * CR_BLOCK, "an anchor is turned 128 times at most");
-/* The sum above, in halves of u: steps, the row before the anchor, both ends, an attention factor, anchors. */
+/* The sum above, in halves of u: steps, the row before the anchor, both ends, the attention factor, anchors. */
 enum { SUM_SUM = 25 * CR_CARRIED + CR_HALF + 2 * (4 + 12 + 9) };
 _Static_assert(SUM_SUM < 2 << (80 - SUM_ERROR_BITS), "SUM_ERROR is above what the fast path of f64 adds up to");
 
-/* Pairs of a chunk at the anchor of a block. */
+/* The sines and cosines of the pairs of a chunk, at the anchor of a block. */
 typedef struct sum_anchors {
   _Alignas(64) double sine[SUM_CHUNK], sine_low[SUM_CHUNK], cosine[SUM_CHUNK], cosine_low[SUM_CHUNK];
 } sum_anchors;
 
-/* Columns of a chunk, interleaved or the first and then the second ones, in a block: at its anchor, at the row before,
-   what puts a double on the grid of s, and the error. */
+/* The columns of a chunk in a block: interleaved, or the first columns and then the second ones. Their values at the
+   anchor and at the row before, the number that rounds to the grid of s, and the error. */
 typedef struct sum_columns {
   _Alignas(64) double now[2 * SUM_CHUNK], now_low[2 * SUM_CHUNK], before[2 * SUM_CHUNK],
       before_low[2 * SUM_CHUNK], grid[2 * SUM_CHUNK], error[2 * SUM_CHUNK];
 } sum_columns;
 
-/* Consecutive columns: the first of the table, their number, and their places among the constants and in a chunk. */
+/* Consecutive columns: the first one of the table, their number, and their indices in the constants and in a chunk. */
 typedef struct sum_span {
   int64_t column, count, constants, place;
   const sum_columns *columns;
 } sum_span;
 
-/* Rows of a tile with elements in doubt: those that differ. */
+/* The rows of a tile with uncertain elements: those whose `low` and `high` differ. */
 typedef struct sums_in_doubt {
   int count, rows[BLOCK];
   _Alignas(64) double low[BLOCK][SUM_TILE], high[BLOCK][SUM_TILE];
@@ -115,7 +115,7 @@ INLINE void store_sums(sum_variant as, posenc_sum factor, char *to, int row, con
   found->rows[found->count++] = row;
 }
 
-/* The rows of the block from its anchor on, or back from the row before it. */
+/* Computes the rows of the block from its anchor on, or back from the row before it. */
 INLINE void walk_sums(sum_variant as, destination to, sum_span from, bool back, char *out, int64_t row_bytes,
                       sums_in_doubt *found) {
   const rotation_block at = to.at;
@@ -184,7 +184,7 @@ INLINE void sum_tile(sum_variant as, destination to, sum_span from) {
   if (found.count) recompute_sums(to, from, &found);
 }
 
-/* (sine, cosine) turned by an angle, or back. */
+/* Rotates (sine, cosine) by an angle, or back. */
 INLINE void turn_sums(bool back, sums *sine, sums *cosine, sums by_sine, sums by_cosine) {
   if (back) by_sine = (sums){-by_sine.high, -by_sine.low};
   const sums minus = {-by_sine.high, -by_sine.low};
@@ -193,7 +193,7 @@ INLINE void turn_sums(bool back, sums *sine, sums *cosine, sums by_sine, sums by
   *sine = turned;
 }
 
-/* From the angles; past the last pair of a chunk all is 0. */
+/* Computes anchors from their angles; after the last pair of a chunk all values are 0. */
 INLINE void seed_sums(const cr_table *table, int64_t pair, int64_t count, int64_t position, sum_anchors *at) {
   uint64_t high[SUM_CHUNK] = {0}, low[SUM_CHUNK] = {0};
   for (int64_t i = 0; i < count; i++) {
@@ -212,7 +212,7 @@ INLINE void seed_sums(const cr_table *table, int64_t pair, int64_t count, int64_
   }
 }
 
-/* One block on. */
+/* Rotates the anchors to the next block. */
 INLINE void advance_sums(const cr_sums *by, int64_t pair, int64_t count, sum_anchors *at) {
   for (int64_t i = 0; i < count; i += LANES) {
     sums sine = sums_load(at->sine + i, at->sine_low + i), cosine = sums_load(at->cosine + i, at->cosine_low + i);
@@ -225,8 +225,8 @@ INLINE void advance_sums(const cr_sums *by, int64_t pair, int64_t count, sum_anc
   }
 }
 
-/* The power of two above |x| + 16 w, but at most 1; of 0, which stands for no column, 0. 16 w is below 20 sines of
-   w. */
+/* Returns the scale: the power of two above |x| + 16 w, at most 1; 0 for lanes without a column. 16 w is below 20 sines
+   of w. */
 INLINE doubles scale_of(doubles x, doubles step_sine) {
   const u64s size = (u64s)x & INT64_MAX;
   const u64s above = (u64s)((doubles)size + 20.0 * step_sine) >> 52;
@@ -234,13 +234,14 @@ INLINE doubles scale_of(doubles x, doubles step_sine) {
   return (doubles)((u64s)(exponent & any) << 52);
 }
 
-/* The error of a column of that scale; of no column, 0. An attention factor is below `factor`. */
+/* Returns the error of a column with this scale; 0 for lanes without a column. The attention factor is below
+   `factor`. */
 INLINE doubles error_of(sum_variant as, double factor, doubles scale) {
   const double error = as.dtype == POSENC_F64 ? SUM_ERROR : SUM_NARROW_ERROR;
   return (doubles)((u64s)(factor * (error * scale + SUM_LEAST)) & (u64s)(scale > 0.0));
 }
 
-/* Two vectors of columns, as they lie in the table. */
+/* Stores the first and the second columns of LANES pairs, in the order of the table. */
 INLINE void store_columns(bool interleaved, double *to, doubles first, doubles second) {
   store_aligned(to, interleaved ? zip_low(first, second) : first);
   store_aligned(to + (interleaved ? LANES : SUM_CHUNK), interleaved ? zip_high(first, second) : second);
@@ -274,7 +275,7 @@ INLINE void find_sum_columns(sum_variant as, const cr_table *table, int64_t pair
   }
 }
 
-/* Stores the rows of a block, for a chunk of pairs. */
+/* Stores the rows of a block for a chunk of pairs. */
 INLINE void sum_block(sum_variant as, destination to, int64_t pair, int64_t count, const sum_anchors *at,
                       posenc_columns columns) {
   const int64_t pairs = to.problem->dim / 2, column = columns.step * pair;
@@ -288,7 +289,7 @@ INLINE void sum_block(sum_variant as, destination to, int64_t pair, int64_t coun
                           n * SUM_CHUNK + done, &found});
 }
 
-/* The first chunk is of `ahead` pairs, so that those behind it begin at cache lines, which can be streamed. */
+/* The first chunk has `ahead` pairs, so that the following chunks begin at cache lines and can be streamed. */
 INLINE void execute_sums(sum_variant as, const cr_table *table, const posenc_problem *problem, int64_t ahead,
                          int64_t row, int64_t rows, char *out) {
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
@@ -331,7 +332,7 @@ SUM_INSTANCES(_plain, false)
 SUM_INSTANCES(_scaled, true)
 SUM_INSTANCE(sums_f64_streamed, POSENC_F64, false, STREAMS)
 
-/* By dtype, whether scaled. */
+/* Indexed by dtype, and by whether there is an attention factor. */
 static sum_instance *const sum_instances[][2] = {[POSENC_F64] = {sums_f64_plain, sums_f64_scaled},
                                                  [POSENC_F32] = {sums_f32_plain, sums_f32_scaled},
                                                  [POSENC_F16] = {sums_f16_plain, sums_f16_scaled},
@@ -339,7 +340,7 @@ static sum_instance *const sum_instances[][2] = {[POSENC_F64] = {sums_f64_plain,
 
 static void execute_in_sums(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
                             void *out) {
-  enum { LEAST_PART = 256 }; /* columns of a row or half that begins within a cache line, for streaming to pay */
+  enum { LEAST_PART = 256 }; /* fewest columns for streaming rows that begin within a cache line */
   const int64_t columns = STREAMS ? store_columns_to_line(problem, out) : -1,
                 step = posenc_layout_columns(problem->layout, problem->dim).step;
   const bool can = columns == 0 || (columns > 0 && columns % step == 0 && table->pairs * step >= LEAST_PART);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The fast path of the correctly rounded kernels, for any instruction set. A kernel includes the header of its
- * instruction set (lib/simd) and store.h, defines VECTORS, even, the vectors of columns that walk down the rows
- * together in registers, STREAM_VECTORS, at least as many, where they are stored past the caches, STREAMS, whether
- * `stream` does that, SHIFT_FROM, see `execute`, and SUM_VECTORS, those of sums.h; then it includes this, and has its
- * `execute` and `stage_samples`.
+ * instruction set (lib/simd) and store.h, and defines VECTORS, the even number of vectors of columns that are computed
+ * together in registers; STREAM_VECTORS, the number for streaming stores, at least as many; STREAMS, whether `stream`
+ * bypasses the caches; SHIFT_FROM, see `execute`; and SUM_VECTORS, the VECTORS of sums.h. Then it includes this file,
+ * and has its `execute` and `stage_samples`.
  */
 #ifndef POSENC_IMPLS_CR_TEMPLATE_H
 #define POSENC_IMPLS_CR_TEMPLATE_H
@@ -12,72 +12,72 @@
 #include "impls/cr/cr.h"
 #include "lib/api/store.h"
 
-/* The most columns of a tile, which walk down the rows together; of the last tiles of a row; pairs whose sines are
-   found together, since each takes long but several can be under way; and of those, pairs whose anchors are put in
-   their columns just before they walk, while earlier stores are still on their way to the memory. */
+/* TILE: the most columns that are computed together. TAIL: the columns of the last tiles of a row. CHUNK: pairs whose
+   sines are computed together, as each takes long but several can overlap. PART: pairs of a chunk whose anchors are put
+   in the order of the columns just before they are used, while earlier stores are still on their way to memory. */
 enum { TILE = STREAM_VECTORS * LANES, TAIL = 2 * LANES, BLOCK = CR_BLOCK, CHUNK = 256, PART = 64 };
 _Static_assert(TILE % TAIL == 0, "a tile is some tails");
 _Static_assert(ANGLE_PADDING % TAIL == 0 && CHUNK % PART == 0 && PART % TILE == 0,
                "whole vectors of constants, and of anchors");
 _Static_assert(CR_NEXT_PAIRS >= STORE_LINE / 2 / 2 + TAIL, "constants of pairs past the last one");
 
-/* Columns as they lie in the table, at the row of the anchor and at the one before: of PART pairs interleaved, or of
-   PART pairs the first and then the second column. */
+/* Columns in the order of the table, at the row of the anchor and at the row before: those of PART pairs interleaved,
+   or the first and then the second columns of PART pairs. */
 typedef struct anchors {
   _Alignas(64) double now[2 * PART], before[2 * PART];
 } anchors;
 
-/* Sines and cosines of CHUNK pairs. */
+/* The sines and cosines of CHUNK pairs. */
 typedef struct anchor_sincos {
   _Alignas(64) double sine[CHUNK], cosine[CHUNK];
 } anchor_sincos;
 
-/* Rows of a tile with an uncertain rounding. They are recomputed after the tile, so that its columns stay in
+/* The rows of a tile with an uncertain rounding. They are recomputed after the tile, so that its columns stay in
    registers. */
 typedef struct uncertain_rows {
   int count, rows[BLOCK];
   _Alignas(64) double columns[BLOCK][TILE];
 } uncertain_rows;
 
-/* Passed by value: output stores cannot alias it. */
+/* Where a block is stored. Passed by value, so that output stores cannot alias it. */
 typedef struct destination {
   const cr_table *table;
   const posenc_problem *problem;
-  char *out;         /* row `at.from` of the block */
+  char *out;         /* the row `at.from` of the block */
   int64_t row_bytes; /* from one row to the next */
   rotation_block at;
 } destination;
 
-/* Consecutive columns: the first of the table, their number, and their constants and anchors. */
+/* Consecutive columns: the first one of the table, their number, and their constants and anchors. */
 typedef struct column_span {
   int64_t column, count;
   const double *twice_cosine, *now, *before;
 } column_span;
 
-/* Consecutive pairs of a table, or past its last pair, where in interleaved layouts the first pairs of the next row
-   lie: a span of a row's length can begin where a cache line does. */
+/* Consecutive pairs of a table. In interleaved layouts they may extend past the last pair, to the first pairs of the
+   next row, so that a span of a row's length can begin at a cache line. */
 typedef struct pair_span {
   int64_t first, count;
 } pair_span;
 
-/* Compile-time parameters: no branch in the loops. */
+/* Compile-time parameters, which leave no branch in the loops. */
 typedef struct variant {
   int vectors;
   posenc_dtype dtype;
-  bool streamed, certified, scaled; /* certified: without the rounding test; scaled: by an attention factor */
+  bool streamed, certified, scaled; /* certified: without rounding test; scaled: with attention factor */
 } variant;
 
 INLINE int64_t bytes_of(variant as) {
   return as.dtype == POSENC_F32 ? 4 : 2;
 }
 
-/* Constants of any column. Without the streaming instruction sets, unaligned loads cost an instruction, and no row
-   begins but with pair 0. */
+/* Loads constants of any column. Instruction sets that do not stream only begin rows at pair 0; unaligned loads would
+   cost them an instruction. */
 INLINE doubles load_constants(const double *from) {
   return STREAMS ? load_doubles(from) : load_aligned(from);
 }
 
-/* Whether a rounding is uncertain. */
+/* Stores a row of a tile; returns whether a rounding is uncertain. */
 INLINE bool store_tested_row(variant as, char *out, const doubles *x) {
   flags any = no_flags();
   UNROLL(8)
@@ -86,7 +86,7 @@ INLINE bool store_tested_row(variant as, char *out, const doubles *x) {
   return is_uncertain(as.dtype, any);
 }
 
-/* The same of a row times the attention factor. */
+/* Stores a row of a tile times the attention factor; returns whether a rounding is uncertain. */
 INLINE bool store_scaled_row(variant as, const cr_table *table, char *out, const doubles *x) {
   const double factor = table->factor.high, error = table->scaled_error;
   u64s any = {0};
@@ -113,20 +113,21 @@ INLINE void store_row(variant as, const cr_table *table, char *out, int row, con
   found->rows[found->count++] = row;
 }
 
-/* x(n+1) in the place of x(n-1). The constants stay in memory: registers are few. */
+/* A step of the recurrence: replaces x(n-1) by x(n+1). The constants stay in memory, because there are few
+   registers. */
 INLINE void advance(variant as, doubles *before, const doubles *now, const double *twice_cosine) {
   UNROLL(8)
   for (int v = 0; v < as.vectors; v++)
     before[v] = multiply_subtract(load_constants(twice_cosine + v * LANES), now[v], before[v]);
 }
 
-/* None if negative. */
+/* Returns the number of rows in one direction; there are none if it is negative. */
 INLINE int rows_walked(rotation_block at, bool back) {
   return back ? -at.from : at.to;
 }
 
-/* The rows of the block from its anchor on, or back from the row before it; a row on, the two states have changed their
-   parts. */
+/* Computes the rows of the block from its anchor on, or back from the row before it. The two states swap their parts
+   after each row. */
 INLINE void walk(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
                  uncertain_rows *found) {
   const rotation_block at = to.at;
@@ -149,8 +150,8 @@ INLINE void walk(variant as, destination to, column_span from, bool back, char *
   }
 }
 
-/* The same of more vectors than registers hold twice. The rows before are in memory: one load and one store for each
-   vector, where the compiler would move both states of some, which takes twice as long. */
+/* `walk` for more vectors than the registers hold twice. The earlier rows are in memory: one load and one store per
+   vector. Left to itself, the compiler would move both states of some vectors, which takes twice as long. */
 INLINE void walk_wide(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
                       uncertain_rows *found) {
   const rotation_block at = to.at;
@@ -172,7 +173,7 @@ INLINE void walk_wide(variant as, destination to, column_span from, bool back, c
       store_aligned(before + v * LANES, now[v]);
       now[v] = multiply_subtract(load_constants(from.twice_cosine + v * LANES), now[v], was);
     }
-    __asm__ volatile("" ::"r"(before) : "memory"); /* it stays there */
+    __asm__ volatile("" ::"r"(before) : "memory"); /* keeps `before` in memory */
   }
 }
 
@@ -190,7 +191,8 @@ INLINE bool has_next_row(destination to, column_span from) {
   return from.column + from.count > to.problem->dim;
 }
 
-/* A certificate has nothing on columns of the next row, which are walked from another anchor than theirs. */
+/* Computes a tile's rows in both directions. Columns of the next row are always tested, as certificates do not hold for
+   them: they start from another anchor than in the next row's own block. */
 INLINE void walk_both_ways(variant as, destination to, column_span from, char *out, int64_t row_bytes,
                            uncertain_rows *found) {
   const variant tested = {as.vectors, as.dtype, as.streamed, false, as.scaled};
@@ -208,7 +210,7 @@ INLINE bool rounds_differently(posenc_dtype dtype, double low, double high) {
   return one != other;
 }
 
-/* Whether a rounding of a table with an attention factor is uncertain. */
+/* Whether the rounding of an element times the attention factor is uncertain. */
 INLINE bool is_between(const cr_table *table, posenc_dtype dtype, double x) {
   const double scaled = x * table->factor.high;
   return rounds_differently(dtype, scaled - table->scaled_error, scaled + table->scaled_error);
@@ -219,7 +221,7 @@ TARGET static __attribute__((noinline)) void recompute_uncertain(destination to,
   const posenc_dtype dtype = to.problem->dtype;
   const bool scaled = to.table->is_scaled;
   for (int n = 0; n < found->count; n++) {
-    if (to.at.center + found->rows[n] == 0 && !has_next_row(to, from) && !scaled) continue; /* exact: an anchor */
+    if (to.at.center + found->rows[n] == 0 && !has_next_row(to, from) && !scaled) continue; /* an exact anchor */
     for (int64_t i = 0; i < from.count; i++) {
       const double x = found->columns[n][i];
       const bool in_doubt = scaled ? is_between(to.table, dtype, x) : cr_is_uncertain(x, cr_midpoint_bits(dtype));
@@ -241,7 +243,7 @@ INLINE void tile(variant as, destination to, column_span from) {
   if (found.count) recompute_uncertain(to, from, &found);
 }
 
-/* Fewer columns than a pair of vectors has. */
+/* A tile with fewer columns than two vectors hold. */
 INLINE void cut_tile(variant as, destination to, column_span from) {
   enum { MOST_BYTES = 4 };
   const int64_t bytes = from.count * bytes_of(as), whole_bytes = TAIL * bytes_of(as);
@@ -253,7 +255,7 @@ INLINE void cut_tile(variant as, destination to, column_span from) {
   if (found.count) recompute_uncertain(to, from, &found);
 }
 
-/* Splits the first `columns` columns off. */
+/* Splits off the first `columns` columns. */
 INLINE column_span split_columns(column_span *from, int64_t columns) {
   column_span taken = *from;
   taken.count = columns;
@@ -275,7 +277,7 @@ INLINE void tiles(variant as, destination to, column_span from) {
   if (from.count) cut_tile(cut, to, from);
 }
 
-/* (x, y) turned from x to y by an angle; of (y, x) it is turned back. */
+/* Rotates (x, y) from x to y by an angle; with the arguments (y, x), back. */
 INLINE void turn(doubles *x, doubles *y, doubles sine, doubles cosine) {
   const doubles before = *x;
   *x = multiply_add(*x, cosine, *y * sine);
@@ -287,7 +289,8 @@ INLINE i64s lane_numbers(void) {
   return (i64s)load_u64s(lanes);
 }
 
-/* turns_at; of pairs past the last one, which are the first ones of the next row, at the next position. */
+/* Returns turns_at of LANES pairs. Pairs after the last one are the first pairs of the next row, at the next
+   position. */
 INLINE u64s row_turns_at(const cr_table *table, int64_t pair, int64_t position) {
   const u64s turns = turns_at(table->angles, pair, position);
   if (__builtin_expect(pair + LANES <= table->pairs, 1)) return turns;
@@ -304,7 +307,7 @@ INLINE void seed_anchor(const cr_table *table, pair_span pairs, int64_t position
   }
 }
 
-/* The anchors at a center. */
+/* Computes the anchors of the block around `center`. */
 INLINE void find_anchor_sincos(const cr_table *table, pair_span pairs, int64_t center, anchor_sincos *at) {
   const int64_t exact = cr_exact_anchor(center);
   seed_anchor(table, pairs, exact, at);
@@ -318,7 +321,7 @@ INLINE void find_anchor_sincos(const cr_table *table, pair_span pairs, int64_t c
   }
 }
 
-/* Compile-time parameters: how the columns of a pair lie. */
+/* Compile-time parameters: the order of the columns of a pair. */
 typedef struct pair_order {
   bool interleaved, cosine_first;
 } pair_order;
@@ -329,8 +332,8 @@ INLINE void place_columns(pair_order as, double *to, doubles sine, doubles cosin
   store_aligned(to + (as.interleaved ? LANES : PART), as.interleaved ? zip_high(first, second) : second);
 }
 
-/* The columns of PART pairs or fewer, whose anchors are found `from` so many pairs of the chunk on; those leap to this
-   block before. */
+/* Finds the columns of at most PART pairs. Their anchors are `from` pairs into the chunk `found`; with `leap`, these
+   are first advanced to this block. */
 INLINE void find_columns(pair_order as, const cr_table *table, pair_span pairs, anchor_sincos *found, int64_t from,
                          bool leap, anchors *at) {
   const int64_t step = as.interleaved ? 2 : 1;
@@ -362,7 +365,8 @@ INLINE void find_anchors(posenc_columns columns, const cr_table *table, pair_spa
     find_columns((pair_order){false, false}, table, pairs, found, from, leap, at);
 }
 
-/* Stores the rows of a block, for a chunk of pairs, whose anchors are found, or leap from those of the block before. */
+/* Stores the rows of a block for a chunk of pairs. `found` has the anchors of this block or, with `leap`, of the block
+   before. */
 INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_sincos *found, bool leap,
                           posenc_columns columns) {
   const int64_t pairs = to.problem->dim / 2;
@@ -372,14 +376,15 @@ INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_si
     const int64_t column = columns.step * part.first;
     anchors at;
     find_anchors(columns, to.table, part, found, done, leap, &at);
-    for (int n = 0; n < strips; n++) /* one call, as all of it is compiled for each */
+    for (int n = 0; n < strips; n++) /* a loop, as each call is inlined */
       tiles(as, to,
             (column_span){column + n * pairs, columns.step * part.count, to.table->twice_cosine + column,
                           at.now + n * PART, at.before + n * PART});
   }
 }
 
-/* A row alone is an anchor of its own: a certificate is for rows that are walked from the anchor of their block. */
+/* A single row is computed as an anchor, without a certificate: certificates hold for rows that are computed from the
+   anchor of their block. */
 INLINE void execute_row(variant as, destination to, pair_span span, int64_t position, posenc_columns columns) {
   const variant tested = {as.vectors, as.dtype, as.streamed, false, as.scaled};
   to.at = (rotation_block){position, 0, 1};
@@ -391,7 +396,7 @@ INLINE void execute_row(variant as, destination to, pair_span span, int64_t posi
   }
 }
 
-/* The blocks from one exact anchor to the next are done for a chunk of pairs at a time. */
+/* The blocks from one exact anchor to the next are computed for one chunk of pairs after the other. */
 INLINE void execute_as(variant as, const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,
                        int64_t rows, char *out) {
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
@@ -419,9 +424,9 @@ INLINE void execute_as(variant as, const cr_table *table, const posenc_problem *
 
 #include "impls/cr/sums.h"
 
-/* Columns of the row `from` of a block, in the place of those of the anchor. */
+/* Replaces the columns of the anchor by those of row `from` of the block. */
 INLINE void row_of(rotation_block at, const double *twice_cosine, int64_t count, double *now, const double *before) {
-  const bool back = at.from < 0; /* the row before the anchor is one row back already */
+  const bool back = at.from < 0; /* `before` is one row back already */
   const int steps = back ? -1 - at.from : at.from;
   for (int64_t i = 0; i < count; i += LANES) {
     const doubles k = load_aligned(twice_cosine + i);
@@ -435,7 +440,7 @@ INLINE void row_of(rotation_block at, const double *twice_cosine, int64_t count,
   }
 }
 
-/* The stages of whole rows, from the same operations. */
+/* Writes the stages of whole rows, computed by the same operations as `execute`. */
 TARGET static bool stage_samples(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                                  posenc_stages *stages) {
   const cr_table *table = constants;
@@ -478,12 +483,12 @@ typedef void instance(const cr_table *table, const posenc_problem *problem, pair
   CR_INSTANCE(bf16##way, POSENC_BF16, streamed, certified, scaled)
 CR_INSTANCES(_plain, false, false, false)
 CR_INSTANCES(_streamed, STREAMS, false, false)
-/* A certificate is of fused operations. */
+/* Certificates hold for fused operations only. */
 CR_INSTANCES(_certified, false, FUSED, false)
 CR_INSTANCES(_both, STREAMS, FUSED, false)
 CR_INSTANCES(_scaled, false, false, true)
 
-/* By dtype, whether streamed, whether certified. */
+/* Indexed by dtype, by whether stores are streaming, and by whether there is a certificate. */
 static instance *const instances[][2][2] = {[POSENC_F32] = {{f32_plain, f32_certified}, {f32_streamed, f32_both}},
                                             [POSENC_F16] = {{f16_plain, f16_certified}, {f16_streamed, f16_both}},
                                             [POSENC_BF16] = {{bf16_plain, bf16_certified}, {bf16_streamed, bf16_both}}};
@@ -495,8 +500,9 @@ static bool is_certified(const cr_table *table, const posenc_problem *problem, i
   return table->certificate.misrounded && first >= 0 && first <= CERTIFIED_POSITIONS - rows;
 }
 
-/* Vectors are stored at cache lines where rows allow it: only that can be streamed, and in the caches it pays from
-   SHIFT_FROM bytes on. */
+/* Aligns vectors to cache lines where the rows allow it, by making the first columns of the first row and the last
+   columns of the last row separately. Only aligned vectors can be streamed; with regular stores, alignment is faster
+   from SHIFT_FROM bytes on. */
 TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const cr_table *table = constants;
   if (table->in_sums) {

@@ -7,7 +7,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
-/* Blocks of rows, as in the serial kernels; fewer than 64 KiB for each thread are not worth a team. */
+/* Blocks of rows as in the serial kernels. A thread gets at least 64 KiB, as less does not pay for a team. */
 enum { BLOCK = 32, LEAST_BYTES = 1 << 16 };
 
 typedef struct plan {
@@ -58,7 +58,7 @@ static const char *can_do(const posenc_problem *problem) {
 }
 #endif
 
-/* The bound of the kernels that it runs (impls/rotation/rotation.h). */
+/* The bound is that of the rotation kernels it runs (impls/rotation/rotation.h). */
 const posenc_kernel rotation_openmp = {
     .abi = POSENC_KERNEL_ABI,
     .name = "rotation-openmp",

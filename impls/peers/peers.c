@@ -25,7 +25,8 @@ rows_writer *const rows_avx512[ROWS_KERNELS] = {NULL};
 #define TIERS (POSENC_ISA_GENERIC | POSENC_ISA_AVX2 | POSENC_ISA_AVX512)
 #endif
 
-/* The tiers that posenc_kernel_refusal went by: one of TIERS is among them. */
+/* Returns the tiers among TIERS that the CPU has and the options or POSENC_ISA allow. There is at least one, as
+   posenc_kernel_refusal has accepted the kernel. */
 static unsigned allowed_tiers(const posenc_options *options) {
   const char *text = getenv("POSENC_ISA");
   unsigned allowed = POSENC_ISA_ALL;
@@ -36,7 +37,7 @@ static unsigned allowed_tiers(const posenc_options *options) {
   return allowed & posenc_isa_detect() & TIERS;
 }
 
-/* The writer with the widest vectors. */
+/* Returns the writer with the widest vectors that the tiers allow; null if it was not built. */
 static rows_writer *writer_of(rows_kernel which, unsigned tiers) {
   return (tiers & POSENC_ISA_AVX512 ? rows_avx512 : tiers & POSENC_ISA_AVX2 ? rows_avx2 : rows_generic)[which];
 }
@@ -89,8 +90,8 @@ static void release(void *constants) {
   free(made);
 }
 
-/* Peers get the stores that the library's kernels get (lib/api/store.h): large tables bypass the caches, unless they are
-   written to new memory. */
+/* Competitors use streaming stores when the library's kernels do (lib/api/store.h): for large tables, unless the memory
+   is new. */
 static bool should_stream(posenc_stores wish, const posenc_problem *problem, int64_t rows, const void *out) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   unsigned char there = 1;
@@ -106,25 +107,26 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
 
 static const char *can_do(const posenc_problem *problem) {
   if (problem->dtype != POSENC_F32) return "it writes f32 only";
-  return problem->base >= 1.0 ? NULL : "it needs base >= 1"; /* below, a frequency may be infinite */
+  return problem->base >= 1.0 ? NULL : "it needs base >= 1"; /* otherwise a frequency may be infinite */
 }
 
 /* ---- contracts --------------------------------------------------------------------------------- */
 
 /*
- * In f32. Unit u = 2^-24, relative unless said. The frequency in double is within 3 × 2^-53 (naive-f64.c), next to
- * nothing; rounded, 1 u. The rounded position and the product: 1 u each. In all, as w <= 1, the angle is wrong by less
- * than 3.01 u × |p|; roundings below the smallest normal number, 2^-150 each, are lost in the rest of 3.125 u. The
- * library's sine adds ACCURACY ulp of that angle's sine, at most twice as many of the exact value (an ulp is at most 2
- * u of a number, and at least 1 u of it), and 2 ACCURACY u × 3.01 u × |p|, which is lost too.
+ * Error bound in f32, in units u = 2^-24; errors are relative unless said otherwise. The frequency in double is within
+ * 3 × 2^-53 (naive-f64.c), which is negligible; rounding it is 1 u. The rounded position and the product are 1 u each.
+ * As w <= 1, the error of the angle is below 3.01 u × |p| in all; roundings below the smallest normal number, 2^-150
+ * each, fit in the rest of 3.125 u. The library's sine adds ACCURACY ulp of the sine of the rounded angle. That is at
+ * most twice as many ulp of the exact value, as an ulp is at most 2 u and at least 1 u of a number, and 2 ACCURACY u ×
+ * 3.01 u × |p|, which fits in the rest too.
  */
 #define BOUND_F32(accuracy)                                                                                            \
   { .ulp = 2.0 * (accuracy), .abs = 0.0, .growth = 3.125 * 0x1p-24, .max_position = INT64_MAX, .derived = true }
 
 /*
- * In double. Unit u = 2^-53. The angle is wrong by less than 4.8 u × |p|, as in naive-f64.c: a product instead of a
- * division. The library's sine adds ACCURACY ulp, which is u below 1. The last rounding makes ulp/2 + 1.5 E of E = (4.8
- * |p| + ACCURACY) u.
+ * Error bound in double, in units u = 2^-53. The error of the angle is below 4.8 u × |p|, as in naive-f64.c, with a
+ * product instead of a division. The library's sine adds ACCURACY ulp, and an ulp is at most u below 1. The final
+ * rounding makes ulp/2 + 1.5 E of this, with E = (4.8 |p| + ACCURACY) u.
  */
 #define BOUND_F64(accuracy)                                                                                            \
   { .ulp = 0.5, .abs = 1.5 * (accuracy)*0x1p-53, .growth = 0x1p-50, .max_position = INT64_MAX, .derived = true }
@@ -158,7 +160,7 @@ static const char *can_do(const posenc_problem *problem) {
 #define SLEEF_ABSENT "posenc was built without SLEEF"
 #endif
 
-/* Defines the kernel SYMBOL; further arguments are what its contract says of itself alone. */
+/* Defines the kernel SYMBOL. Further arguments are fields of its contract. */
 #define PEER(symbol, which, ...)                                                                                       \
   static posenc_status prepare_##symbol(const posenc_problem *problem, const posenc_options *options,                  \
                                         void **constants) {                                                            \

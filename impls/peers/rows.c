@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled once per instruction set, with -DROWS_GENERIC, -DROWS_AVX2 or -DROWS_AVX512. */
+/* Rows of the competitors. Compiled once per instruction set, with -DROWS_GENERIC, -DROWS_AVX2 or -DROWS_AVX512. */
 #include "config.h"
 
 #include "impls/peers/rows.h"
@@ -14,10 +14,10 @@
 /* ---- vectors ----------------------------------------------------------------------------------- */
 
 /*
- * VECTOR_FLOAT and VECTOR_DOUBLE name a function of libmvec; SLEEF_FLOAT and SLEEF_DOUBLE one of SLEEF, of an accuracy,
- * that does not look for wider vectors itself; SLEEF_TYPE() and SLEEF_TYPE(d) what these return; INTRINSIC(name) is an
- * intrinsic; ROWS the table of writers; LANES the doubles in a vector; TO_FLOATS the doubles of a and b as floats; EACH
- * lists indices of a shuffle, of which f gives two each time.
+ * Macros of an instruction set. ROWS: the table of writers. LANES: doubles in a vector. TO_FLOATS: the doubles of a and
+ * b as floats. INTRINSIC(name): an intrinsic. EACH(f): indices of a shuffle, of which f gives two each. VECTOR_FLOAT,
+ * VECTOR_DOUBLE: a function of libmvec. SLEEF_FLOAT, SLEEF_DOUBLE: a function of SLEEF with an accuracy, of the kind
+ * that does not look for wider vectors itself. SLEEF_TYPE(): its return type for floats; SLEEF_TYPE(d): for doubles.
  */
 #if defined(ROWS_AVX512)
 #define ROWS rows_avx512
@@ -70,7 +70,7 @@ typedef struct double_pairs {
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-/* The pairs of FLOATS frequencies at a position. */
+/* Returns the pairs of FLOATS frequencies, from `index` on, at a position. */
 typedef float_pairs pairs_at(const void *frequencies, int64_t index, int64_t position);
 typedef float_pairs sincos_floats(floats angles);
 typedef double_pairs sincos_doubles(doubles angles);
@@ -85,7 +85,7 @@ INLINE float_pairs pairs_of_doubles(const void *frequencies, int64_t index, int6
   return (float_pairs){TO_FLOATS(low.sines, high.sines), TO_FLOATS(low.cosines, high.cosines)};
 }
 
-/* The first `count` elements, or all if that is more than there are. */
+/* Stores the first `count` elements of a vector, or all of it if `count` is larger. */
 INLINE void put(float *to, floats values, int64_t count, bool streams) {
   if (count >= FLOATS && streams)
     INTRINSIC(stream_ps)(to, values);
@@ -95,7 +95,7 @@ INLINE void put(float *to, floats values, int64_t count, bool streams) {
     memcpy(to, &values, (size_t)count * sizeof(float));
 }
 
-/* Elements of two vectors in turn: the first and the second half. */
+/* Indices that take the elements of two vectors in turn: the first and the second half of the result. */
 #define FIRST(i) (i) / 2, FLOATS + (i) / 2
 #define SECOND(i) LANES + (i) / 2, FLOATS + LANES + (i) / 2
 
@@ -117,7 +117,8 @@ INLINE void put_rows(pairs_at *pairs, const void *frequencies, const posenc_prob
     }
 }
 
-/* Every vector of a row, or of a half of it, is aligned if the first is and they are whole. */
+/* Rows are streamed if `out` is aligned and rows or half rows consist of whole vectors, so that each vector is
+   aligned. */
 INLINE void write_rows(pairs_at *pairs, const void *frequencies, const posenc_problem *problem, int64_t row,
                        int64_t rows, bool streams, float *out) {
   const int64_t half = posenc_layout_columns(problem->layout, problem->dim).step == 1 ? problem->dim / 2 : problem->dim;
@@ -129,7 +130,7 @@ INLINE void write_rows(pairs_at *pairs, const void *frequencies, const posenc_pr
   }
 }
 
-/* Defines the writer NAME of rows whose pairs are pairs_of_TYPE with the function SINCOS. */
+/* Defines the writer NAME. Its rows have pairs from pairs_of_TYPE with the function SINCOS. */
 #define WRITER(name, type, sincos)                                                                                     \
   INLINE float_pairs name##_pairs(const void *frequencies, int64_t index, int64_t position) {                          \
     return pairs_of_##type(frequencies, index, position, sincos);                                                      \
@@ -142,14 +143,14 @@ INLINE void write_rows(pairs_at *pairs, const void *frequencies, const posenc_pr
 /* ---- the libraries ----------------------------------------------------------------------------- */
 
 #ifdef HAVE_LIBMVEC
-/* glibc has no header for these. */
+/* glibc has no header that declares these. */
 floats VECTOR_FLOAT(sinf)(floats angles);
 floats VECTOR_FLOAT(cosf)(floats angles);
 doubles VECTOR_DOUBLE(sin)(doubles angles);
 doubles VECTOR_DOUBLE(cos)(doubles angles);
 
-/* glibc 2.36's AVX2 and AVX-512 functions return 1 + 2^-23 in size for 39 sines and 2 cosines of all floats in [0,
-   2^20]: within their 4 ulp, but no sine. */
+/* Clamps to [-1, 1]. glibc 2.36's AVX2 and AVX-512 functions return ±(1 + 2^-23) for 39 sines and 2 cosines of all
+   floats in [0, 2^20]: within their bound of 4 ulp, but not a sine. */
 INLINE floats within_one(floats values) {
   const floats one = INTRINSIC(set1_ps)(1.0f);
   return INTRINSIC(max_ps)(INTRINSIC(min_ps)(values, one), -one);

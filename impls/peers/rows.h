@@ -5,7 +5,8 @@
 
 #include "posenc.h"
 
-/* Floats of the widest vector. The frequencies of a plan are padded to a multiple of it, and aligned to one. */
+/* The number of floats in the widest vector. The frequencies of a plan are padded to a multiple of it, and aligned to
+   its size. */
 enum { ROWS_PADDING = 16 };
 
 typedef enum rows_kernel {
@@ -18,12 +19,12 @@ typedef enum rows_kernel {
   ROWS_KERNELS
 } rows_kernel;
 
-/* posenc_kernel's execute, for f32 tables. The frequencies are of the type in the kernel's name. streams: past the
-   caches, where rows begin with whole vectors. */
+/* posenc_kernel's `execute` for f32 tables. The frequencies have the type in the kernel's name. streams: with streaming
+   stores, where rows begin with whole vectors. */
 typedef void rows_writer(const void *frequencies, const posenc_problem *problem, int64_t row, int64_t rows,
                          bool streams, float *out);
 
-/* By rows_kernel; null where the library was not there when posenc was built. */
+/* Writers, indexed by rows_kernel; null where the library was missing when posenc was built. */
 extern rows_writer *const rows_generic[ROWS_KERNELS], *const rows_avx2[ROWS_KERNELS], *const rows_avx512[ROWS_KERNELS];
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of pictures whose positions are divided: one axis, whose divisor is the factor of a linear scaling. */
+/* Recipes for pictures whose positions are divided. A table has one axis; its divisor is the factor of a linear
+   scaling. */
 #include "impls/recipes/recipe.h"
 
-/* The frequency or period of an index, and the pair of a position by that. */
+/* axis_keep returns the frequency or period of an index; axis_pair computes the pair of a position from it. */
 typedef double axis_keep(const posenc_problem *problem, int64_t index);
 typedef posenc_stages axis_pair(const posenc_problem *problem, double kept, int64_t position);
 
@@ -83,12 +84,12 @@ AXIS_RECIPE(diffusers_2d, keep_diffusers_2d, pair_diffusers_2d, .name = "recipe/
 
 /* ---- DINOv3 ---------------------------------------------------------------------------------------- */
 
-/* Periods in turns. */
+/* Returns the period of an index, in turns. */
 static double keep_dinov3(const posenc_problem *problem, int64_t index) {
   return (double)powf((float)problem->base, (float)(2 * index) / (float)problem->dim);
 }
 
-/* Cell r of N is at 2r + 1 - N over N. */
+/* The centre of cell r of N has the coordinate (2r + 1 - N) / N. */
 static posenc_stages pair_dinov3(const posenc_problem *problem, double kept, int64_t position) {
   const double size = divisor_of(problem), turn = problem->scale;
   const float centre = (float)(((double)position + size) / 2.0) / (float)size, coordinate = 2.0f * centre - 1.0f;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Negative controls: recipe/hf-rope with something in it narrower than f32, as happens under mixed precision. Nobody
-   means to ship these. */
+/* Negative controls: recipe/hf-rope with one value narrower than f32, as can happen by mistake under mixed
+   precision. */
 #include "impls/recipes/recipe.h"
 
 enum { BF16_BITS = 8, F16_BITS = 11, TF32_BITS = 11 };
 
-/* Spacing of the numbers with so many bits around x. */
+/* Returns the distance of the numbers with `bits` significant bits around x. */
 static double unit_of(double x, int bits) {
   int exponent;
   frexp(x, &exponent);
   return ldexp(1.0, exponent - bits);
 }
 
-/* To so many bits, ties to even, as conversions do. */
+/* Rounds to `bits` significant bits, ties to even, as conversions do. */
 static double nearest(double x, int bits) {
   const double unit = unit_of(x, bits);
   return rint(x / unit) * unit;
 }
 
-/* To what tensor cores are given, ties away from zero, as PTX's cvt.rna does. */
+/* Rounds to TF32, the input of tensor cores, ties away from zero, as PTX's cvt.rna does. */
 static double nearest_tf32(double x) {
   const double unit = unit_of(x, TF32_BITS);
   return round(x / unit) * unit;

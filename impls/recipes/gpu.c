@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RoPE in GPU kernels that use CUDA's fast functions, by name or under -use_fast_math. NVIDIA documents these functions
- * by bounds, not bits. What is computed here is their documented parts, each rounded correctly:
+ * RoPE in GPU kernels that use CUDA's fast functions, by name or by -use_fast_math. NVIDIA documents error bounds of
+ * these functions, not their bits. The recipes compute the documented parts, each rounded correctly:
  *
- *   __powf(x, y)      ex2.approx(y × lg2.approx(x)), the product in f32
- *   __sinf, __cosf    of the angle in turns, x × f32(1/2π) in f32, which is not reduced first
+ *   __powf(x, y)      ex2.approx(y × lg2.approx(x)), with the product in f32
+ *   __sinf, __cosf    of the angle in turns, x × f32(1/2π) in f32, without an earlier reduction
  *
- * Bounds are for the hardware, and so for this: doc/recipes.md adds them up.
+ * The contracts' bounds hold for the hardware, and so for these recipes; doc/recipes.md derives them.
  */
 #include "impls/recipes/recipe.h"
 
@@ -20,7 +20,7 @@ static double keep_power(float base, float exponent) {
 
 static posenc_stages product(const double *kept, int64_t index, int64_t position, const posenc_stages *before) {
   (void)before;
-  const float turns = (float)position * (float)kept[index] * 0x1.45f306p-3f; /* 1/2π, rounded */
+  const float turns = (float)position * (float)kept[index] * 0x1.45f306p-3f; /* 1/2π, rounded to f32 */
   const double angle = 0x1.921fb54442d18p+2 * ((double)turns - rint((double)turns));
   return (posenc_stages){.frequency = recipe_number(kept[index]),
                          .phase.high = angle,
@@ -40,7 +40,7 @@ RECIPE_OF(flashinfer, keep_flashinfer, product, basis, .name = "recipe/flashinfe
           .can_do = recipe_of_paper, .bound = RECIPE_BOUND(0.5, 0x1p-20, 4.6e-7))
 
 static double keep_ggml_cuda_fast(const posenc_problem *problem, int64_t index) {
-  const float step = powf((float)problem->base, -2.0f / (float)problem->dim); /* on the host */
+  const float step = powf((float)problem->base, -2.0f / (float)problem->dim); /* computed on the host */
   return keep_power(step, (float)index);
 }
 

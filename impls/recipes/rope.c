@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables that turn queries and keys. */
+/* Recipes of tables that rotate queries and keys. */
 #include "impls/recipes/recipe.h"
 
-/* f32(base) to the power 2i/d, in f32. */
+/* Returns f32(base) to the power 2i/d, in f32. */
 static float power(const posenc_problem *problem, int64_t index) {
   return powf((float)problem->base, (float)(2 * index) / (float)problem->dim);
 }
@@ -113,7 +113,7 @@ static float step_of(const posenc_problem *problem) {
   return powf((float)problem->base, -2.0f / (float)problem->dim);
 }
 
-/* The step is kept[1]: its power 1 is exact. */
+/* Returns the frequency of an index as a power of the step. kept[1] is the step itself, as a power of 1 is exact. */
 static double keep_ggml_rope(const posenc_problem *problem, int64_t index) {
   return pow((double)step_of(problem), (double)index);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables that are added to embeddings. */
+/* Recipes of tables that are added to embeddings. */
 #include "impls/recipes/recipe.h"
 
 /* ---- the frequency by expf, in f32 ----------------------------------------------------------------- */
@@ -21,7 +21,7 @@ RECIPE(annotated, keep_annotated, product, .name = "recipe/annotated",
                      "word_language_model/model.py",
        .can_do = recipe_of_paper, .bound = RECIPE_BOUND(2.0, 0.0, 1.7e-7))
 
-/* The slope is a quotient of two f32 numbers. */
+/* The slope is a quotient of f32 numbers. */
 static double keep_tensor2tensor(const posenc_problem *problem, int64_t index) {
   const float slope = (float)log(problem->base) / (float)(problem->dim / 2 - 1);
   return (double)expf((float)index * -slope);
@@ -33,7 +33,7 @@ RECIPE(tensor2tensor, keep_tensor2tensor, product, .name = "recipe/tensor2tensor
        .provenance = "tensorflow/tensor2tensor, tensor2tensor/layers/common_attention.py, 2017",
        .can_do = recipe_of_tensor2tensor, .bound = RECIPE_BOUND(2.0, 0.0, 1.7e-7))
 
-/* The slope is a quotient of two doubles. */
+/* The slope is a quotient of doubles. */
 static double keep_fairseq(const posenc_problem *problem, int64_t index) {
   const float slope = (float)(log(problem->base) / (double)(problem->dim / 2 - 1));
   return (double)expf((float)index * -slope);

@@ -10,8 +10,8 @@
 #ifdef HAVE_AVX512
 #include "lib/simd/avx512.h"
 
-/* Vectors of eight pairs that walk down the rows together: enough chains to hide the latency of a rotation. What is
-   streamed lies on cache lines, in whole vectors in all layouts and dtypes, so that no mask is needed. */
+/* VECTORS of eight pairs are computed together: enough independent chains to hide the latency of a rotation. Streaming
+   stores are whole vectors at cache lines, in all layouts and dtypes, so they need no mask. */
 enum { VECTORS = 4, TILE = LANES * VECTORS, PEELED_DIM = 256 };
 _Static_assert(ANGLE_PADDING % TILE == 0, "tiles load whole vectors of constants");
 
@@ -28,10 +28,10 @@ INLINE void rotate(state *at, const state *step, int vectors) {
   }
 }
 
-/* Where a tile's vectors go within a row, and how many pairs of the last vector exist. */
+/* The place of a tile's vectors in the output. */
 typedef struct target {
-  char *out;                        /* the row that is `from`, at column 0 */
-  int64_t row_bytes, first, second; /* columns: of the earlier and the later of sine and cosine */
+  char *out;                        /* the row `from`, at column 0 */
+  int64_t row_bytes, first, second; /* columns of the first component and of the second */
   bool cosine_first, interleaved, streamed;
   posenc_dtype dtype;
 } target;
@@ -99,7 +99,7 @@ INLINE void store_16(uint16_t *first, uint16_t *second, u64s a, u64s b, bool int
   }
 }
 
-/* Eight pairs or fewer, to the columns of a row. */
+/* Stores at most eight pairs in the columns of a row. */
 INLINE void store(const target *to, char *row, int64_t column, doubles a, doubles b, int pairs) {
   const int64_t first = to->first + column, second = to->second + column;
   void *out = row;
@@ -131,7 +131,7 @@ INLINE void store_row(const target *to, int64_t row, const state *at, int vector
   }
 }
 
-/* Rows at.from .. at.to of `vectors` vectors of pairs, the last of them with `last_pairs`. */
+/* Computes rows at.from .. at.to of `vectors` vectors of pairs. The last vector has `last_pairs` pairs. */
 INLINE void tile(const angle_table *angles, const target *to, int64_t pair, rotation_block at, int vectors,
                  int last_pairs) {
   state step, back, forward, backward;
@@ -155,8 +155,8 @@ INLINE void tile(const angle_table *angles, const target *to, int64_t pair, rota
   }
 }
 
-/* One instance per way to store, layout family and dtype: compile-time parameters, no branch in the loops. The first
-   `peeled` pairs are not streamed. */
+/* One instance per way to store, layout family and dtype, so that no branch is left in the loops. The first `peeled`
+   pairs are not streamed. */
 INLINE void execute_as(const angle_table *angles, const posenc_problem *problem, int64_t row, int64_t rows, char *out,
                        posenc_dtype dtype, bool interleaved, bool streamed, int64_t peeled) {
   const int64_t pairs = problem->dim / 2;

@@ -9,23 +9,24 @@
 
 #include <string.h>
 
-/* Vectors of two pairs that walk down the rows together: state and steps are in 16 of the 32 registers. */
+/* VECTORS of two pairs are computed together: their state and steps take 16 of the 32 registers. */
 enum { VECTORS = 4, TILE = LANES * VECTORS };
 _Static_assert(ANGLE_PADDING % TILE == 0, "tiles load whole vectors of constants");
 
-/* Components of pairs, or of steps, the one with the lower column first. */
+/* The components of pairs, the one with the lower column first. */
 typedef struct state {
   doubles first[VECTORS], second[VECTORS];
 } state;
 
-/* A tile of rows: the first row at column 0, and the columns of the two components of its pairs. */
+/* The output of a tile: the first row at column 0, the columns of the two components, and the number of pairs left. */
 typedef struct target {
   char *out;
   int64_t row_bytes, first, second, pairs;
 } target;
 
-/* One position on, where the sine is the first component and `sine` that of the step; back, or with the cosine first,
-   it has the other sign, which negates products alone: the bits are those of rotation_rotate. */
+/* Rotates to the next position, for pairs whose first component is the sine; `sine` is that of the step. A negated
+   `sine` rotates back, or forward if the cosine is the first component. It negates products only, so the bits are those
+   of rotation_rotate. */
 INLINE void rotate(state *at, const doubles *sine, const doubles *cosine) {
   UNROLL(8)
   for (int v = 0; v < VECTORS; v++) {
@@ -39,7 +40,7 @@ INLINE doubles within_one(doubles x) {
   return (doubles)vmaxq_f64(vminq_f64((float64x2_t)x, vdupq_n_f64(1.0)), vdupq_n_f64(-1.0));
 }
 
-/* FLOATS columns, each rounded once. */
+/* Stores FLOATS columns, each rounded once. */
 INLINE void store_columns(posenc_dtype dtype, void *out, int64_t column, doubles a, doubles b) {
   if (dtype == POSENC_F64) {
     store_doubles((double *)out + column, within_one(a));
@@ -67,7 +68,7 @@ INLINE void store_tile(posenc_dtype dtype, bool interleaved, void *row, int64_t 
   }
 }
 
-/* The tile as a whole goes elsewhere if the row has fewer columns. */
+/* Stores a row of a tile, by way of a buffer if fewer columns than a tile are left. */
 INLINE void store_row(posenc_dtype dtype, bool interleaved, const target *to, int64_t row, const state *at) {
   char *const out = to->out + row * to->row_bytes;
   if (to->pairs >= TILE) {
@@ -82,7 +83,7 @@ INLINE void store_row(posenc_dtype dtype, bool interleaved, const target *to, in
   if (!interleaved) memcpy(out + (size_t)to->second * element, part + TILE * element, bytes);
 }
 
-/* The rows of a block, for the pairs from `pair` on. */
+/* Computes the rows of a block, for the pairs from `pair` on. */
 INLINE void tile(posenc_dtype dtype, bool interleaved, bool cosine_first, const angle_table *angles, const target *to,
                  int64_t pair, rotation_block at) {
   state forward, backward;
@@ -117,7 +118,7 @@ INLINE void execute_as(posenc_dtype dtype, bool interleaved, const angle_table *
   for (int64_t done = 0; done < rows;) {
     const rotation_block at = rotation_block_at(problem->first + row + done, rows - done);
     for (int64_t pair = 0; pair < pairs; pair += TILE) {
-      to.first = columns.step * pair; /* the first component is in column 0 */
+      to.first = columns.step * pair; /* the first component starts in column 0 */
       to.second = second + columns.step * pair;
       to.pairs = pairs - pair;
       tile(dtype, interleaved, cosine_first, angles, &to, pair, at);
@@ -127,7 +128,7 @@ INLINE void execute_as(posenc_dtype dtype, bool interleaved, const angle_table *
   }
 }
 
-/* One instance for each dtype and kind of layout: compile-time parameters, no branch in the loops. */
+/* One instance for each dtype and kind of layout, so that no branch is left in the loops. */
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   if (posenc_layout_columns(problem->layout, problem->dim).step == 2)
     ROUND_DISPATCH(problem->dtype, execute_as, true, constants, problem, row, rows, out);

@@ -4,7 +4,7 @@
 #include "lib/exact/angle.h"
 #include "lib/simd/generic.h"
 
-/* Pairs that walk down the rows together: their state stays in registers or the nearest cache. */
+/* The pairs that are computed together. Their state stays in registers or the L1 cache. */
 enum { TILE = 16 };
 
 typedef struct state {
@@ -17,12 +17,12 @@ static void anchor(state *at, const angle_table *angles, int64_t pair, int64_t p
                  &at->cosine[i]);
 }
 
-/* One position on, or back where the sines of the steps are negated. */
+/* Rotates to the next position, or to the one before if step_sin is negated. */
 static void rotate(state *at, const double *step_sin, const double *step_cos) {
   for (int i = 0; i < TILE; i++) rotation_rotate(&at->sine[i], &at->cosine[i], step_sin[i], step_cos[i]);
 }
 
-/* Only f64 can store a value beyond 1. */
+/* Stores pairs. Only f64 needs clamping, since rounding to other dtypes gives at most 1. */
 INLINE void store_as(posenc_dtype dtype, void *out, posenc_columns to, const state *at, int64_t pairs) {
   for (int64_t i = 0; i < pairs; i++) {
     round_to(dtype, out, to.sin + i * to.step, dtype == POSENC_F64 ? rotation_within_one(at->sine[i]) : at->sine[i]);
@@ -31,13 +31,13 @@ INLINE void store_as(posenc_dtype dtype, void *out, posenc_columns to, const sta
   }
 }
 
-/* The dtype is a compile-time parameter: no branch in the loop. */
+/* Stores pairs, with the dtype as a compile-time parameter, which leaves no branch in the loop. */
 INLINE void store(posenc_dtype dtype, void *out, posenc_columns to, const state *at, int64_t pairs) {
   ROUND_DISPATCH(dtype, store_as, out, to, at, pairs);
 }
 
 typedef struct target {
-  char *out; /* where the row `from` begins, or would */
+  char *out; /* the start of the row `from` */
   posenc_dtype dtype;
   int64_t row_bytes;
   posenc_columns columns;
@@ -46,7 +46,7 @@ typedef struct target {
 static void store_row(const target *to, int64_t row, const state *at, int64_t pair, int64_t pairs) {
   void *out = to->out + row * to->row_bytes;
   const int64_t step = to->columns.step, sine = to->columns.sin + pair * step, cosine = to->columns.cos + pair * step;
-  /* The full tile with constant step and count is what the compiler turns into vectors. */
+  /* The compiler vectorizes full tiles, as their step and count are constant. */
   if (pairs == TILE && step == 1)
     store(to->dtype, out, (posenc_columns){sine, cosine, 1}, at, TILE);
   else if (pairs == TILE)
@@ -55,7 +55,7 @@ static void store_row(const target *to, int64_t row, const state *at, int64_t pa
     store(to->dtype, out, (posenc_columns){sine, cosine, step}, at, pairs);
 }
 
-/* Rows [from, to) of the block around `center`, as offsets from the center. */
+/* Computes rows [from, to) of the block around `center`, as offsets from the center. */
 static void block(const angle_table *angles, const target *out, int64_t pair, int64_t pairs, int64_t center, int from,
                   int to) {
   const double *step_sin = angles->step_sin + pair, *step_cos = angles->step_cos + pair;

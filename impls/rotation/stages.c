@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "impls/rotation/rotation.h"
 
-/* Anchor and steps are fractions of a turn of 64 bits, and so is their sum; less a whole turn where that is nearer
-   to 0. */
+/* The anchor and the step are 64-bit fractions of a turn, and so is their sum. The result is at most half a turn from
+   0. */
 posenc_sum rotation_phase(const angle_table *angles, int64_t index, rotation_block at) {
   const uint64_t high = angles->turn_high[index], low = angles->turn_low[index];
   const uint64_t turn = angle_at(high, low, at.center) + (uint64_t)(int64_t)at.from * angle_at(high, low, 1);

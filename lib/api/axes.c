@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which axes ---------------------------------------------------------------------------------- */
+/* ---- validity ------------------------------------------------------------------------------------ */
 
 static const char *counts_refusal(const posenc_axes *axes, int64_t pairs) {
   int64_t all = 0;
@@ -21,7 +21,8 @@ static const char *counts_refusal(const posenc_axes *axes, int64_t pairs) {
   return all == pairs ? NULL : "the pairs of the axes must be dim/2 together";
 }
 
-/* Cyclic: each axis but the first has all its indices within the first pairs / count turns and so many. */
+/* Whether every axis a but the first has at most as many pairs as there are frequency indices a, a + count, … below
+   `pairs`. */
 static bool is_cycle(const posenc_axes *axes, int64_t pairs) {
   for (int a = 1; a < axes->count; a++)
     if (axes->axis[a].pairs > (pairs - 1 - a) / axes->count + 1) return false;
@@ -97,9 +98,10 @@ posenc_axes *axes_copy(const posenc_axes *axes) {
   return copy;
 }
 
-/* ---- their columns ------------------------------------------------------------------------------- */
+/* ---- columns ------------------------------------------------------------------------------------- */
 
-/* Columns of the table of an axis, and where the table of all has them: so many sines, then as many cosines. */
+/* A column of an axis's table and its place in the whole table. An axis has the moves of its sines, then those of its
+   cosines. */
 typedef struct column_move {
   int64_t from, to;
 } column_move;
@@ -115,7 +117,7 @@ struct axes_source {
   axis_source axis[POSENC_AXES];
 };
 
-/* The axis of frequency index j. */
+/* Returns the axis of frequency index j. */
 static int axis_of(const posenc_axes *axes, int64_t j) {
   int a = 0;
   if (axes->order == POSENC_AXES_CYCLIC) {
@@ -126,7 +128,8 @@ static int axis_of(const posenc_axes *axes, int64_t j) {
   return a;
 }
 
-/* The index in the table of axis a of its pair i, which has frequency index j. */
+/* Returns the frequency index, in the table of axis a, of the axis's pair i. j: its frequency index in the whole
+   table. */
 static int64_t index_of(const posenc_axes *axes, int a, int64_t i, int64_t j) {
   switch (axes->frequencies) {
   case POSENC_AXES_RESTARTED:
@@ -139,7 +142,7 @@ static int64_t index_of(const posenc_axes *axes, int a, int64_t i, int64_t j) {
   return i;
 }
 
-/* Both columns of pair i of axis a, which has frequency index j. */
+/* Sets the moves of both columns of pair i of axis a, which has frequency index j in the whole table. */
 static void set_moves(const posenc_problem *table, int a, int64_t i, int64_t j, axis_source *axis) {
   const posenc_axes *axes = table->axes;
   const int64_t pairs = axis->columns / 2, dim = axes->grouped ? axis->columns : table->dim,
@@ -183,7 +186,7 @@ void axes_release(struct axes_source *axes) {
   free(axes);
 }
 
-/* ---- their rows ---------------------------------------------------------------------------------- */
+/* ---- rows ---------------------------------------------------------------------------------------- */
 
 static int64_t floor_divide(int64_t n, int64_t by) {
   return n / by - (n % by < 0);
@@ -200,9 +203,9 @@ static inline __attribute__((always_inline)) void move_columns(const axis_source
     memcpy(to + (size_t)axis->moves[c].to * bytes, from + (size_t)axis->moves[c].from * bytes, bytes);
 }
 
-/* The columns of the axis in one row, from a row of its table. */
+/* Copies the columns of the axis to one row, from a row of the axis's table. */
 static void move_row(const axis_source *axis, const char *from, char *to, size_t bytes) {
-  switch (bytes) { /* constants are faster */
+  switch (bytes) { /* constant sizes are faster */
   case 2:
     move_columns(axis, from, to, 2);
     break;
@@ -214,7 +217,8 @@ static void move_row(const axis_source *axis, const char *from, char *to, size_t
   }
 }
 
-/* How many rows from this place on, `most` at most, are at the next coordinate each, or all at the same one. */
+/* Returns how many rows from this place on, at most `most`, have consecutive coordinates, or all the same one
+   (*is_same). */
 static int64_t run_of(const axis_source *axis, int64_t place, int64_t most, bool *is_same) {
   const int64_t coordinate = coordinate_of(axis, place);
   int64_t run = 1;
@@ -223,7 +227,7 @@ static int64_t run_of(const axis_source *axis, int64_t place, int64_t most, bool
   return run;
 }
 
-/* The columns of the axis in rows from a place on. `made` holds `fitting` rows of its table. */
+/* Writes the columns of the axis to rows from a place on. `made` has room for `fitting` rows of the axis's table. */
 static posenc_status make_axis(const axis_source *axis, int64_t place, int64_t rows, size_t row_bytes, int64_t fitting,
                                char *made, char *out) {
   const size_t bytes = posenc_dtype_bytes(axis->rows.table.dtype), axis_bytes = (size_t)axis->rows.table.dim * bytes;

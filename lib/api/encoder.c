@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct posenc_encoder {
-  posenc_plan *plan; /* of as many rows as there is room for, or more */
+  posenc_plan *plan; /* has at least `room` rows */
   posenc_options options;
   char *table;
   int64_t rows, room;
@@ -16,7 +16,8 @@ posenc_status posenc_encoder_create(posenc_encoder **encoder, const posenc_probl
   if (!encoder) return POSENC_BAD_ARGUMENT;
   *encoder = NULL;
   if (!problem || problem->size != sizeof *problem) return POSENC_BAD_ARGUMENT;
-  /* Not for the first position alone, which may be 0 and easy. */
+  /* The plan has at least two rows, so that the kernel is not chosen for position 0 alone, which more kernels can make
+     accurately. */
   posenc_problem planned = *problem;
   if (planned.rows < 2 && planned.rows >= 0 && !planned.positions) planned.rows = 2;
   posenc_plan *plan;
@@ -30,12 +31,12 @@ posenc_status posenc_encoder_create(posenc_encoder **encoder, const posenc_probl
   }
   made->plan = plan;
   made->options = options ? *options : posenc_default_options();
-  made->options.kernel = posenc_plan_kernel(plan); /* whatever the length turns out to be */
+  made->options.kernel = posenc_plan_kernel(plan); /* the same for every length */
   *encoder = made;
   return POSENC_OK;
 }
 
-/* The problem with at least `rows` rows: twice as many where there can be. */
+/* Replaces the plan by one with twice as many rows, or with `rows` rows if more are refused. */
 static posenc_status grow_plan(posenc_encoder *encoder, int64_t rows) {
   posenc_problem problem = *posenc_plan_problem(encoder->plan);
   posenc_plan *plan;
@@ -44,7 +45,7 @@ static posenc_status grow_plan(posenc_encoder *encoder, int64_t rows) {
   if (posenc_table_bytes(&problem, &bytes) != POSENC_OK) problem.rows = rows;
   posenc_status status = posenc_plan_create(&plan, &problem, &encoder->options);
   if (status != POSENC_OK && problem.rows != rows) {
-    problem.rows = rows; /* fewer may be within the kernel's domain */
+    problem.rows = rows; /* twice as many may exceed the kernel's domain */
     status = posenc_plan_create(&plan, &problem, &encoder->options);
   }
   if (status != POSENC_OK) return status;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- how a CPU tells: the questions of lib/simd/tiers.def ---------------------------------------- */
+/* ---- detection: the conditions of lib/simd/tiers.def ---------------------------------------------- */
 
 #define HAS(bits, all) (((bits) & (all)) == (all))
 
@@ -15,10 +15,11 @@
 #include <sys/platform/x86.h> /* glibc >= 2.33 */
 #endif
 
-/* Register state in XCR0: SSE, AVX; and opmask, ZMM_Hi256, Hi16_ZMM. */
+/* Register states in XCR0: YMM needs SSE and AVX; ZMM also opmask, ZMM_Hi256 and Hi16_ZMM. */
 #define YMM_STATE 0x6u
 #define ZMM_STATE 0xe6u
-/* The features in these two registers of CPUID, with the register state that the system has to save: 0 for SSE's. */
+/* Whether CPUID has these features in the two registers, and the system saves the register state; 0 stands for the
+   state of SSE. */
 #define X86(ecx_of_1, ebx_of_7, state)                                                                                 \
   (HAS(leaf1_ecx, (ecx_of_1) | ((state) ? bit_OSXSAVE : 0)) && HAS(leaf7_ebx, ebx_of_7) && HAS(xcr0, state))
 #else
@@ -27,7 +28,7 @@
 
 #if defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
-/* The features that Linux tells: HWCAP_ASIMD, HWCAP_SVE … */
+/* Whether Linux reports these features, such as HWCAP_ASIMD and HWCAP_SVE. */
 #define AARCH64(features) HAS(getauxval(AT_HWCAP), features)
 #else
 #define AARCH64(features) false
@@ -35,7 +36,7 @@
 
 unsigned isa_of(unsigned leaf1_ecx, unsigned leaf7_ebx, unsigned xcr0) {
   unsigned isa = 0;
-  (void)leaf1_ecx, (void)leaf7_ebx, (void)xcr0; /* only x86 asks for them */
+  (void)leaf1_ecx, (void)leaf7_ebx, (void)xcr0; /* used on x86 only */
 #define TIER(bit, name, title, cpu)                                                                                    \
   if (cpu) isa |= (bit);
 #include "lib/simd/tiers.def"
@@ -44,7 +45,8 @@ unsigned isa_of(unsigned leaf1_ecx, unsigned leaf7_ebx, unsigned xcr0) {
 }
 
 #if defined(__x86_64__)
-/* Under a hypervisor each CPUID costs microseconds. glibc has asked already, when the process began. */
+/* Reads CPUID and XCR0. glibc's copy from the start of the process is used where there is one, because each CPUID takes
+   microseconds under a hypervisor. */
 static unsigned ask_cpu(void) {
   unsigned leaf1_ecx, leaf7_ebx = 0, xcr0 = 0, high;
 #ifdef _SYS_PLATFORM_X86_H
@@ -66,7 +68,7 @@ static unsigned ask_cpu(void) {
 
 /* ---- sets of tiers ------------------------------------------------------------------------------- */
 
-/* The answer cannot change, and is kept. */
+/* The result is cached, as it cannot change. */
 unsigned posenc_isa_detect(void) {
   static _Atomic unsigned known;
   unsigned isa = atomic_load_explicit(&known, memory_order_relaxed);

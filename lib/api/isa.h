@@ -4,15 +4,15 @@
 
 #include "posenc.h"
 
-/* The tiers that these options (may be null) and the environment's POSENC_ISA allow, whether the CPU has them or
-   not. */
+/* Sets *isa to the tiers that the options (may be null) and the environment's POSENC_ISA allow, whether the CPU has
+   them or not. */
 posenc_status isa_allowed(const posenc_options *options, unsigned *isa);
 
-/* The tiers that these options allow and this CPU has; none if POSENC_ISA cannot be parsed. */
+/* Returns the tiers that the options (may be null) allow and this CPU has; none if POSENC_ISA cannot be parsed. */
 unsigned isa_usable(const posenc_options *options);
 
-/* The tiers of a CPU that answers CPUID so, under a system that saves the register state xcr0: a CPU may have an
-   instruction set that it may not use. On other CPUs than x86-64 the arguments are ignored. */
+/* Returns the tiers of an x86-64 CPU with these CPUID registers, under a system that saves the register state xcr0. An
+   instruction set whose registers the system does not save cannot be used. Other architectures ignore the arguments. */
 unsigned isa_of(unsigned leaf1_ecx, unsigned leaf7_ebx, unsigned xcr0);
 
 #endif

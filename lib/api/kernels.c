@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of kernels, and the one place that says which of them can run. */
+/* The list of kernels, and the conditions under which each can run. */
 #include "lib/api/isa.h"
 #include "lib/api/kernel.h"
 #include "lib/api/rows.h"
@@ -17,7 +17,7 @@ static const posenc_kernel *const kernels[] = {
 #undef KERNEL
 };
 
-/* The time of an element, by kernel and dtype. */
+/* Time per element, by kernel and dtype. */
 static const double picoseconds[][4] = {
 #define KERNEL(symbol, file, f32, f64, half)                                                                           \
   {[POSENC_F32] = f32, [POSENC_F64] = f64, [POSENC_F16] = half, [POSENC_BF16] = half},
@@ -25,8 +25,8 @@ static const double picoseconds[][4] = {
 #undef KERNEL
 };
 
-/* The time to have a team's helpers at work, which spin where calls follow each other; where they sleep, small work is
-   done without them (team.c). */
+/* The time until a team's helpers are at work, if they are spinning because calls follow each other. Where they sleep,
+   small work is done without them (team.c). */
 static const double team_picoseconds = 2e6;
 
 enum { KERNEL_COUNT = sizeof kernels / sizeof *kernels };
@@ -55,7 +55,7 @@ static const char *isa_refusal(const posenc_kernel *kernel, const posenc_options
   return NULL;
 }
 
-/* The reason why the kernel cannot make this plain table, or null. */
+/* Returns the reason why the kernel cannot make this plain table, or null. */
 static const char *plain_refusal(const posenc_kernel *kernel, const posenc_problem *plain,
                                  const posenc_options *options) {
   if (!kernel->scales && (plain->scale != 1.0 || plain->scaling.kind != POSENC_SCALING_NONE))
@@ -66,7 +66,7 @@ static const char *plain_refusal(const posenc_kernel *kernel, const posenc_probl
   return why;
 }
 
-/* The reason why the kernel cannot make one of the plain tables that this valid table is made from, or null. */
+/* Returns the reason why the kernel cannot make a plain table that this valid table is made from, or null. */
 static const char *table_refusal(const posenc_kernel *kernel, const rows_table *own, const posenc_options *options) {
   const posenc_problem *table = &own->table;
   const rows_units *units = &own->units;
@@ -76,7 +76,7 @@ static const char *table_refusal(const posenc_kernel *kernel, const rows_table *
     const rows_unit *unit = &units->of[i];
     posenc_problem plain = rows_plain(table, unit, kernel);
     why = plain_refusal(kernel, &plain, options);
-    /* And the ends of the list, one at a time: all that is between them might overflow. */
+    /* The ends of the list are checked too, one at a time: a range from one to the other might overflow. */
     for (int end = 0; table->positions && end < 2 && !why; end++) {
       plain.first = end ? unit->highest : unit->lowest;
       plain.rows = 1;
@@ -93,7 +93,7 @@ static const char *tables_refusal(const posenc_kernel *kernel, const rows_tables
   return why;
 }
 
-/* Can it run at all? */
+/* Returns the reason why the kernel cannot run here, for any problem; null if it can. */
 static const char *own_refusal(const posenc_kernel *kernel, const posenc_options *options) {
   if (kernel->abi != POSENC_KERNEL_ABI) return "it was built for another version of the kernel interface";
   if (kernel->absent) return kernel->absent;
@@ -124,7 +124,7 @@ const char *posenc_kernel_refusal(const posenc_kernel *kernel, const posenc_prob
   return NULL;
 }
 
-/* Kernels with the same bound are a family and give the same bits. */
+/* Whether the bounds are equal. Kernels with the same derived bound are a family and give the same bits. */
 static bool promises(const posenc_bound *promise, const posenc_bound *own) {
   return own->derived && own->ulp == promise->ulp && own->abs == promise->abs && own->growth == promise->growth &&
          own->max_position == promise->max_position;
@@ -139,11 +139,12 @@ const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const pos
   return NULL;
 }
 
-/* The time of an element of x: more where rows are made on the way (doc/performance.md). */
+/* Time per element of x for add and rope, in addition to making the table; rows that are made first take longer
+   (doc/performance.md). */
 static double applied_picoseconds(const posenc_kernel *kernel, const posenc_problem *problem) {
   static const double by_rows = 150, without = 10;
-  /* For large bases many sines are tiny and many cosines near 1, and recomputing uncertain elements takes longer
-     than making rows: 540 ps per element at 1e7. */
+  /* With large bases, many sines are tiny and many cosines near 1. Recomputing uncertain elements then takes longer
+     than making rows: 540 ps per element at a base of 1e7. */
   static const double far = 0x1p20;
   if (problem->op == POSENC_TABLE) return 0;
   const bool has_rows = problem->op != POSENC_ADD || !kernel->apply || problem->padding != POSENC_NO_PADDING;
@@ -159,8 +160,8 @@ static double serial_cost(const posenc_kernel *kernel, const posenc_problem *pro
   return INFINITY;
 }
 
-/* Whether a kernel gets all rows in one call, to divide among threads. Rope caches, tables that are made from others,
-   lists of positions and axes ask it for a few rows at a time, and one thread processes those. */
+/* Whether a threaded kernel gets all rows in one call and can divide them. For rope caches, lists of positions, axes
+   and other tables that are made from plain tables, it is asked for a few rows at a time, on one thread. */
 static bool is_divided(const posenc_kernel *kernel, const posenc_problem *problem) {
   return problem->op != POSENC_ROPE_CACHE && (kernel->attends || !problem_attends(problem)) && problem->dim % 2 == 0 &&
          !problem->positions && !problem->axes;

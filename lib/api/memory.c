@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory for tables: on a cache line, and from some size on in huge pages, which the system gives ten times faster
-   than small ones. */
+/* Memory for tables: aligned to cache lines and, from 1 MiB on, in huge pages, which the system provides ten times
+   faster than small ones. */
 #include "config.h"
 
 #include "lib/api/kernel.h"
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Huge pages of x86-64, and of other architectures with pages of 4 KiB. */
+/* The size of huge pages on x86-64, and on other architectures with pages of 4 KiB. */
 static const size_t huge_page = (size_t)1 << 21;
-/* So the table fills at least half of its huge pages: never more than as much again is wasted. */
+/* From this size on a table fills at least half of its huge pages, so at most as much again is wasted. */
 static const size_t huge_from = (size_t)1 << 20;
 static const size_t cache_line = 64;
-/* A multiple of the system's, or it refuses the wish. */
+/* The alignment of madvise's argument: a multiple of the system's page size, or madvise refuses the range. */
 static const size_t small_page = (size_t)1 << 12;
 
 void *posenc_alloc(size_t bytes) {
@@ -23,7 +23,7 @@ void *posenc_alloc(size_t bytes) {
   void *memory = aligned_alloc(alignment, rounded);
 #ifdef MADV_HUGEPAGE
   if (memory && alignment == huge_page)
-    madvise(memory, rounded, MADV_HUGEPAGE); /* a wish: without it writing is only slower */
+    madvise(memory, rounded, MADV_HUGEPAGE); /* may fail: writing is then only slower */
 #endif
   return memory;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Binds a problem to a kernel. */
+/* Plans: a problem bound to a kernel. */
 #include "lib/api/isa.h"
 #include "lib/api/kernel.h"
 #include "lib/api/rows.h"
@@ -12,12 +12,12 @@
 #include <string.h>
 
 struct posenc_plan {
-  posenc_problem problem;      /* with lists that are the plan's own */
-  double *positions, *factors; /* those */
-  posenc_axes *axes;           /* likewise */
-  row_source rows;             /* of the table that the problem's operation works with, or of the problem itself */
+  posenc_problem problem;      /* its lists are the plan's own copies */
+  double *positions, *factors; /* the copied lists */
+  posenc_axes *axes;           /* a copy too */
+  row_source rows;             /* of posenc_table_of(problem) */
   const apply_loops *loops;
-  posenc_stores stores; /* as the options want it */
+  posenc_stores stores; /* the choice of the options */
 };
 
 static int64_t farthest_position(const posenc_problem *problem) {
@@ -42,7 +42,7 @@ static bool is_table_accurate(const posenc_kernel *kernel, const posenc_problem 
   const double max_abs = options->max_abs > 0.0   ? options->max_abs
                          : options->max_ulp > 0.0 ? INFINITY
                                                   : default_max_abs;
-  /* The terms of the bound beside `ulp` cannot be expressed in ulp, which can be arbitrarily small near a zero of
+  /* The terms of the bound other than `ulp` cannot be expressed in ulp: the ulp is arbitrarily small near a zero of
      sine. */
   const double beside_ulp =
       bound->abs + bound->growth * (double)farthest + (problem_attends(table) && !kernel->attends);
@@ -58,7 +58,8 @@ static bool is_accurate(const posenc_kernel *kernel, const rows_tables *tables, 
   return is;
 }
 
-/* The fastest that fits, by what was measured if there is any; of equally fast ones the first. */
+/* Returns the fastest kernel that is accurate enough: by the wisdom if it has times of any, otherwise by estimated
+   cost; the first one if several are equally fast. */
 static const posenc_kernel *find_fastest(const posenc_problem *problem, const rows_tables *tables,
                                          const posenc_options *options) {
   int64_t farthest[POSENC_AXES];
@@ -83,7 +84,7 @@ static const posenc_kernel *find_fastest(const posenc_problem *problem, const ro
   return known ? known : best;
 }
 
-/* Unless a limit is given, one that rounds correctly, if there is any. */
+/* Chooses a kernel. Without a given tolerance, correctly rounding kernels are preferred. */
 static const posenc_kernel *choose(const posenc_problem *problem, const rows_tables *tables,
                                    const posenc_options *options) {
   posenc_options exact = *options;
@@ -105,7 +106,8 @@ static posenc_status check(const posenc_problem *problem, const posenc_options *
   return isa_allowed(options, &isa);
 }
 
-/* null stays null */
+/* Copies a list of `count` numbers and makes *list point to the copy. A null list stays null. Returns false if memory
+   runs out. */
 static bool copy_list(const double **list, double **copy, int64_t count) {
   if (!*list) return true;
   const size_t bytes = (size_t)count * sizeof **list;
@@ -126,7 +128,7 @@ static posenc_status fill_plan(posenc_plan *made, const rows_tables *tables, con
     problem->axes = made->axes = axes_copy(problem->axes);
     if (!made->axes) return POSENC_OUT_OF_MEMORY;
   }
-  /* Rows on their way somewhere else stay in a cache. */
+  /* Rows that are intermediate results should stay in a cache. */
   posenc_options how = *options;
   if (problem->op != POSENC_TABLE) how.stores = POSENC_STORES_REGULAR;
   const posenc_problem table = posenc_table_of(problem);
@@ -135,7 +137,7 @@ static posenc_status fill_plan(posenc_plan *made, const rows_tables *tables, con
   return rows_prepare(&made->rows, &table, tables, kernel, &how);
 }
 
-/* Without its rows. */
+/* Frees the plan but not its rows. */
 static void free_plan(posenc_plan *plan) {
   free(plan->positions);
   free(plan->factors);
@@ -180,12 +182,12 @@ posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows,
   return rows_make(&plan->rows, row, rows, out);
 }
 
-/* One of the two tables of a rope cache. */
+/* One of the two tables of a rope cache that a call writes. */
 typedef struct cache_table {
   const posenc_plan *plan;
   char *out; /* null if it is not wanted */
   bool streamed;
-  size_t row_bytes, different_bytes; /* of a row, and of its different values */
+  size_t row_bytes, different_bytes; /* size of a row, and of its different values */
 } cache_table;
 
 static cache_table cache_table_at(const posenc_plan *plan, int64_t rows, void *out) {
@@ -196,7 +198,8 @@ static cache_table cache_table_at(const posenc_plan *plan, int64_t rows, void *o
   return (cache_table){plan, out, streamed, row_bytes, bytes / 2};
 }
 
-/* Rows of the table, from rows of both. What is streamed is made in `part` first, `some` rows at a time. */
+/* Stores rows of one table of the cache, from rows with both. Streamed rows are made in `part` first, `some` rows at a
+   time. */
 static void store_cache(const cache_table *to, int64_t row, int64_t rows, const char *from, int64_t some, char *part) {
   const rows_loops *loops = to->plan->rows.loops;
   const posenc_problem *problem = &to->plan->problem;

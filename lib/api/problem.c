@@ -23,7 +23,7 @@ posenc_status posenc_table_bytes(const posenc_problem *problem, size_t *bytes) {
       problem->heads < 0 || !posenc_dtype_bytes(problem->dtype) || (unsigned)problem->op > POSENC_ROPE_CACHE)
     return POSENC_BAD_ARGUMENT;
   const bool is_half = problem->op == POSENC_ROPE_CACHE && problem->layout == POSENC_SPLIT;
-  /* ptrdiff_t is the smaller limit: no object may be larger than what a pointer difference can hold. */
+  /* PTRDIFF_MAX is the smaller limit: no object may be larger than a pointer difference can be. */
   if (__builtin_mul_overflow(problem->heads, is_half ? problem->dim / 2 : problem->dim, &width) ||
       __builtin_mul_overflow(problem->rows, width, &elements) ||
       __builtin_mul_overflow(elements, (int64_t)posenc_dtype_bytes(problem->dtype), &total) || total > PTRDIFF_MAX ||
@@ -33,7 +33,7 @@ posenc_status posenc_table_bytes(const posenc_problem *problem, size_t *bytes) {
   return POSENC_OK;
 }
 
-/* The reason why the operation is refused, or null. */
+/* Returns the reason why the operation is refused, or null. */
 static const char *op_refusal(const posenc_problem *problem) {
   if ((unsigned)problem->op > POSENC_ROPE_CACHE) return "unknown operation";
   if (problem->heads < 1) return "heads must be at least 1";
@@ -59,12 +59,12 @@ static const char *op_refusal(const posenc_problem *problem) {
   return NULL;
 }
 
-/* NaN is within nothing. */
+/* Whether least <= x <= most; false for NaN. */
 static bool is_within(double x, double least, double most) {
   return x >= least && x <= most;
 }
 
-/* The limits keep frequencies within what lib/exact/frequency.c proves. */
+/* The ranges are those for which lib/exact/frequency.c proves its error bounds. */
 const char *problem_scaling_refusal(const posenc_problem *problem) {
   const posenc_scaling *how = &problem->scaling;
   static const int64_t most = INT64_C(1) << 40;
@@ -108,7 +108,7 @@ bool problem_attends(const posenc_problem *problem) {
   return (how->kind == POSENC_SCALING_YARN || how->kind == POSENC_SCALING_LONGROPE) && how->factor > 1.0;
 }
 
-/* The reason why the list of positions is refused, or null. */
+/* Returns the reason why the list of positions is refused, or null. */
 static const char *positions_refusal(const posenc_problem *problem) {
   if (!problem->positions) return NULL;
   if (problem->first != 0) return "a list of positions has no first one";
@@ -122,7 +122,7 @@ static const char *odd_refusal(const posenc_problem *problem) {
   if (problem->dim % 2 == 0) return NULL;
   if (problem->odd == POSENC_ODD_REFUSED) return "dim must be even";
   if (problem->op == POSENC_ROPE || problem->op == POSENC_ROPE_CACHE) return "rope needs an even dim";
-  /* Half a shift more is that of one column more. */
+  /* With POSENC_ODD_CEIL, the plain problem has one more column, and a shift that is larger by 1/2. */
   if (problem->odd == POSENC_ODD_CEIL && problem->shift + 0.5 - 0.5 != problem->shift)
     return "shift + 1/2 must be exact in double";
   return NULL;
@@ -133,8 +133,9 @@ static double denominator_of(const posenc_problem *problem) {
   return (problem->dim % 2 && problem->odd == POSENC_ODD_CEIL ? half + 0.5 : half) - problem->shift;
 }
 
-/* The extreme one is base^-((dim/2 - 1) / (dim/2 - shift)). With a shift of at most 1 it lies between 1 and 1/base,
-   and no logarithm is needed: libm, which nothing else of an accurate kernel needs, need not be brought into memory. */
+/* Whether all frequencies are normal doubles. The extreme one is base^-((dim/2 - 1) / (dim/2 - shift)). With a shift of
+   at most 1 it lies between 1 and 1/base, and no logarithm is needed; then libm, which accurate kernels do not use
+   otherwise, is not loaded into memory. */
 static bool are_frequencies_normal(const posenc_problem *problem) {
   const bool one_more = problem->dim % 2 && problem->odd == POSENC_ODD_CEIL;
   const double last = (double)(problem->dim / 2 - !one_more), denominator = denominator_of(problem);

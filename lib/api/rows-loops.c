@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The last step of rows with an attention factor, and of rope caches, compiled once for each tier, with its header of
-   lib/simd before it (lib/tiers.am). */
+/* The loops of attention factors and rope caches. They are compiled once for each tier, with its header of lib/simd
+   included before them (lib/tiers.am). */
 #include "lib/api/rows.h"
 #include "lib/api/store.h"
 #include "lib/exact/round.h"
@@ -28,8 +28,8 @@ TARGET static void stream_bytes(size_t bytes, const char *from, char *out) {
   memcpy(out + end, from + end, bytes - end);
 }
 
-/* Each element twice, as one of twice its size, at any place. simd: the pragma, or nothing where no vector has elements
-   of that size. */
+/* Defines a loop that writes each element twice, as one element of twice the size, to unaligned memory. simd: the
+   pragma, or nothing if vectors have no elements of that size. */
 #define DOUBLED(type, twice, simd)                                                                                     \
   INLINE void doubled_##type(size_t bytes, const char *from, char *out) {                                              \
     typedef type single __attribute__((may_alias, aligned(1)));                                                        \

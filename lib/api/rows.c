@@ -11,7 +11,7 @@
 
 enum { UNIT_BITS = 8 };
 
-/* The smallest that it is a whole number of, 0 for 1. */
+/* Returns the smallest unit of which the position is a whole number; 0 stands for the unit 1. */
 static int unit_of(double position) {
   if (position == 0.0) return 0;
   int exponent;
@@ -24,7 +24,7 @@ static int64_t number_of(double position, int unit) {
   return (int64_t)ldexp(position, UNIT_BITS * unit);
 }
 
-/* Its place among those found so far, or behind them. */
+/* Returns the index of the unit among those found so far, or their count if it is new. */
 static int place_of(const rows_units *units, int unit) {
   int place = 0;
   while (place < units->count && units->of[place].unit != unit) place++;
@@ -162,7 +162,7 @@ static size_t row_bytes_of(const posenc_problem *problem) {
   return (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
 }
 
-/* Rows of the plain problems. */
+/* Writes rows of the plain problems. */
 static void make_plain(const row_source *from, int64_t row, int64_t rows, void *out) {
   if (!from->number) {
     from->kernel->execute(from->part->constants, &from->part->problem, row, rows, out);
@@ -199,7 +199,8 @@ static void zero_padding(const row_source *from, int64_t row, int64_t rows, void
   }
 }
 
-/* Converts `count` elements from the plain problem's dtype to the table's. */
+/* Converts `count` elements from the plain problem's dtype to the table's, times the attention factor if the rows are
+   scaled. */
 static void convert(const row_source *from, const char *plain, int64_t count, char *out) {
   const posenc_dtype dtype = from->table.dtype;
   if (!from->is_scaled) {
@@ -209,7 +210,7 @@ static void convert(const row_source *from, const char *plain, int64_t count, ch
   from->loops->scale(dtype, count, from->factor, (const double *)(const void *)plain, out);
 }
 
-/* A row of the table from one of the plain problem. */
+/* Writes a row of the table from a row of the plain problem. */
 static void reshape(const row_source *from, const char *plain, char *out) {
   const posenc_problem *table = &from->table, *inner = &from->part->problem;
   const int64_t bytes = (int64_t)posenc_dtype_bytes(table->dtype),
@@ -225,11 +226,11 @@ static void reshape(const row_source *from, const char *plain, char *out) {
   convert(from, plain + (last_cosine + 1) * inner_bytes, table->dim - last_cosine, out + last_cosine * bytes);
 }
 
-/* Plain rows are made at most this many bytes at a time, on the stack if a block of 32 of them fits, otherwise in
+/* The largest size of the plain rows that are made at a time: on the stack if a block of 32 rows fits, otherwise in
    allocated memory. */
 enum { BLOCK = 32, STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 18 };
 
-/* A function of its own, so that others do not step over its buffer into a new page of the stack. */
+/* Not inlined: otherwise every caller would reserve the buffer and touch a new page of the stack. */
 static __attribute__((noinline)) posenc_status make_reshaped(const row_source *from, int64_t row, int64_t rows,
                                                              void *out) {
   const size_t plain_bytes = row_bytes_of(&from->part->problem), bytes = row_bytes_of(&from->table);

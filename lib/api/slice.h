@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A caller's slice, checked. */
+/* Checks of a caller's slice. */
 #ifndef POSENC_LIB_API_SLICE_H
 #define POSENC_LIB_API_SLICE_H
 
 #include "posenc.h"
 
-/* Copies the slice, with its stride, for `width` elements at each position. False if the call makes no sense. */
+/* Copies the slice and sets its stride, for `width` elements at each position. Returns false if a field is invalid or a
+   size overflows. */
 static inline bool slice_resolve(posenc_slice *slice, const posenc_slice *given, int64_t width, posenc_dtype dtype) {
   int64_t packed, last, all, end;
   if (!given || given->size != sizeof *given || given->rows < 0 || given->batch < 0 || width < 1 ||
@@ -23,7 +24,7 @@ static inline int64_t slice_row(const posenc_slice *slice, int64_t r) {
   return slice->index ? slice->index[r] : slice->row + r;
 }
 
-/* Are all of its rows among 0 .. count-1? */
+/* Whether all rows of the slice are among 0 .. count - 1. */
 static inline bool slice_within(const posenc_slice *slice, int64_t count) {
   if (!slice->index) return slice->rows == 0 || (slice->row >= 0 && slice->row + slice->rows <= count);
   for (int64_t r = 0; r < slice->rows; r++)

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Two pages are asked for. Not the first one, which malloc has written to. */
+/* Asks about two pages. The first page is not one of them, as malloc has written to it. */
 bool store_is_new(const void *memory, size_t bytes) {
   const uintptr_t begin = (uintptr_t)memory, page = (uintptr_t)sysconf(_SC_PAGESIZE);
   unsigned char early = 1, late = 1;

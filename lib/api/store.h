@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether rows are stored past the caches. */
+/* The choice between regular and streaming stores. */
 #ifndef POSENC_LIB_API_STORE_H
 #define POSENC_LIB_API_STORE_H
 
@@ -10,10 +10,10 @@
 #endif
 
 /*
- * Bytes from which on it pays, by the sweep of `make stores` in doc/performance.md. Rewritten in a cache of 32 MiB, f32
- * is faster up to half of it. Elements of 16 bits are computed more slowly than they could be written there, and gain
- * less. Rows far apart, of which a tile writes 32 together, are slow in all caches. The size of the cache is not asked
- * for: what a virtual machine says of it need not be so.
+ * The size in bytes from which streaming stores are faster, measured by `make stores` (doc/performance.md). Regular
+ * stores of f32 are faster up to half the size of a cache of 32 MiB. Elements of 16 bits gain less, because computing
+ * them takes longer than storing them in the cache. Long rows, of which a tile writes 32 together, are slow to store in
+ * every cache. The size of this machine's cache is not used, because a virtual machine may report a wrong one.
  */
 static inline size_t store_streams_from(size_t row_bytes, size_t element_bytes) {
   if (row_bytes >= (size_t)1 << 14) return (size_t)1 << 21;
@@ -22,31 +22,31 @@ static inline size_t store_streams_from(size_t row_bytes, size_t element_bytes) 
 
 enum { STORE_LINE = 64 };
 
-/* Whether the system has yet to give pages to most of this memory: it clears each when it is first written, so that it
-   is in a cache then. False where that cannot be told. */
+/* Whether the system has not yet given pages to most of this memory. It clears each page at the first write, so that
+   the page is in the cache afterwards. False where the system cannot tell. */
 bool store_is_new(const void *memory, size_t bytes);
 
-/* Whether it pays to stream so many rows to `out`. Not to new memory: what the system has just cleared is in the
-   caches, and would reach the memory twice. */
+/* Whether streaming `rows` rows to `out` is faster. It is not for new memory: pages that the system has just cleared
+   are in the caches, and would be written to memory twice. */
 static inline bool store_pays(size_t row_bytes, size_t rows, size_t element_bytes, const void *out) {
   return row_bytes * rows >= store_streams_from(row_bytes, element_bytes) && !store_is_new(out, row_bytes * rows);
 }
 
-/* Whether a plan with that wish streams so many rows of its dtype to `out`. */
+/* Whether a plan with this choice of stores streams `rows` rows of a dtype to `out`. */
 static inline bool store_streams_rows(posenc_stores wish, size_t row_bytes, int64_t rows, posenc_dtype dtype,
                                       const void *out) {
   return wish == POSENC_STORES_STREAMING ||
          (wish == POSENC_STORES_AUTO && store_pays(row_bytes, (size_t)rows, posenc_dtype_bytes(dtype), out));
 }
 
-/* The same of rows of a table. */
+/* Whether a plan with this choice of stores streams `rows` rows of the problem's table to `out`. */
 static inline bool store_streams(posenc_stores wish, const posenc_problem *problem, int64_t rows, const void *out) {
   const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
   return store_streams_rows(wish, row_bytes, rows, problem->dtype, out);
 }
 
-/* Columns of each row before the first that begins a cache line, and of each half of a row, as split layouts have them;
-   -1 where rows or halves differ in that. */
+/* Returns the number of columns of each row that precede the first cache line boundary; in split layouts, of each half
+   row. Returns -1 if rows or halves differ in this number. */
 static inline int64_t store_columns_to_line(const posenc_problem *problem, const void *out) {
   const int64_t step = posenc_layout_columns(problem->layout, problem->dim).step;
   const size_t element_bytes = posenc_dtype_bytes(problem->dtype),
@@ -55,7 +55,7 @@ static inline int64_t store_columns_to_line(const posenc_problem *problem, const
   return (int64_t)(-(uintptr_t)out % STORE_LINE / element_bytes);
 }
 
-/* After the last of them: other threads see what was streamed. */
+/* Makes earlier streaming stores visible to other threads. To be called after the last one. */
 static inline void store_fence(void) {
 #if defined(__x86_64__)
   _mm_sfence();

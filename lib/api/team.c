@@ -13,11 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A call that follows another one so soon finds the helpers awake, or wakes them: there may be many more. */
+/* How long helpers spin before they sleep. A call that follows another within this time may use the helpers: they are
+   awake, or are woken because more calls may follow. */
 static const double awake_seconds = 50e-6;
 
-/* Work that takes one thread less is done sooner without waking threads, or starting them: that takes 15 and 60 µs, and
-   about as long until they are at work (doc/performance.md). */
+/* The shortest time of the work on one thread for which helpers are woken or started. Waking takes 15 µs and starting
+   60 µs, and about as long again until the helpers work (doc/performance.md). */
 static const double worth_waking = 75e-6, worth_starting = 200e-6;
 
 #ifdef __linux__
@@ -28,26 +29,26 @@ typedef int processors;
 
 enum { LINE = 64 };
 
-/* Memory that the plan and its helpers share: the last of them frees it. What changes within a call has cache lines of
-   its own, as helpers that wait for a call read `calls` all the time. */
+/* Memory that the plan and its helpers share; the last of them frees it. Fields that change within a call have cache
+   lines of their own, because helpers that wait for a call keep reading `calls`. */
 struct team {
-  pthread_mutex_t mutex; /* of `helpers`, `ending` and the two conditions */
+  pthread_mutex_t mutex; /* protects `helpers` and `ending`, with the two conditions */
   pthread_cond_t called, done;
-  int threads, helpers; /* wanted, with the caller; that run */
+  int threads, helpers; /* wanted, including the caller; running helpers */
   bool ending;
-  atomic_bool busy;      /* a call has the helpers: what is not atomic below is its */
-  _Atomic pid_t process; /* they are of; 0: none was started */
-  processors allowed;    /* to the caller that started them */
-  int processor;         /* of the present caller */
+  atomic_bool busy;      /* a call uses the helpers and owns the fields below that are not atomic */
+  _Atomic pid_t process; /* of the helpers; 0 if none was started */
+  processors allowed;    /* those of the caller that started the helpers */
+  int processor;         /* of the current caller */
   team_work *work;
   void *argument;
   int64_t parts;
-  double ended;                     /* the last call, in seconds */
+  double ended;                     /* when the last call ended, in seconds */
   _Alignas(LINE) atomic_uint calls; /* changes with each call */
   atomic_int asleep;
   _Alignas(LINE) _Atomic int64_t next;
-  atomic_int working;        /* helpers that may take parts: the caller does not return before they are done */
-  atomic_bool open, awaited; /* there may be parts to take; the caller sleeps until no helper works */
+  atomic_int working;        /* helpers that may take parts; the caller returns when it is 0 */
+  atomic_bool open, awaited; /* parts may be left; the caller sleeps until `working` is 0 */
 };
 
 static double seconds(void) {
@@ -74,8 +75,9 @@ static int own_processor(void) {
   return sched_getcpu();
 }
 
-/* Linux wakes a thread on the processor of the one that wakes it, and may leave both there for milliseconds while
-   others are idle (doc/performance.md). So a helper may use all that the caller may, but the caller's. */
+/* Sets the processors of the caller's set other than the caller's current one; returns whether there are any. Helpers
+   are bound to these because Linux wakes a thread on the processor of the thread that wakes it, and may leave both
+   there for milliseconds while other processors are idle (doc/performance.md). */
 static bool has_others(const team *t, processors *others) {
   *others = t->allowed;
   if (t->processor >= 0) CPU_CLR(t->processor, others);
@@ -117,7 +119,7 @@ static void take_parts(team *t) {
   for (int64_t part; (part = atomic_fetch_add(&t->next, 1)) < t->parts;) t->work(t->argument, part);
 }
 
-/* Until there is another call than the one seen; false: the team ends. */
+/* Waits for a call other than the one seen; returns false if the team ends. */
 static bool await_call(team *t, unsigned *seen) {
   const double start = seconds();
   while (atomic_load(&t->calls) == *seen && seconds() - start < awake_seconds) pause_briefly();
@@ -134,7 +136,8 @@ static bool await_call(team *t, unsigned *seen) {
   return is_call;
 }
 
-/* `working` before `open`: a caller that closes, and then finds nobody at work, has the fields of the call to itself. */
+/* Increments `working` before it reads `open`. So when the caller has cleared `open` and then finds `working` at 0, no
+   helper uses the fields of the call. */
 static void help_call(team *t) {
   atomic_fetch_add(&t->working, 1);
   if (atomic_load(&t->open)) {
@@ -149,7 +152,7 @@ static void help_call(team *t) {
 
 static void *help(void *argument) {
   team *t = argument;
-  unsigned seen = 0; /* a helper starts within the first call */
+  unsigned seen = 0; /* helpers are started within the first call */
   while (await_call(t, &seen)) help_call(t);
   pthread_mutex_lock(&t->mutex);
   const bool last = --t->helpers == 0;
@@ -158,7 +161,7 @@ static void *help(void *argument) {
   return NULL;
 }
 
-/* Nobody waits for their end: beside other work, that took as long as a call of 4 ms. */
+/* Starts detached helpers. Joining them at the end, beside other work, took as long as a call of 4 ms. */
 static void start_helpers(team *t) {
   pthread_attr_t how;
   pthread_t helper;
@@ -176,7 +179,7 @@ static void start_helpers(team *t) {
 
 /* ---- the team ---- */
 
-/* Pages of its own: it changes during calls, which nothing else of a plan does. */
+/* The team has pages of its own because it changes during calls, unlike everything else in a plan. */
 team *team_create(int threads) {
   team *made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (made == MAP_FAILED) return NULL;
@@ -191,7 +194,7 @@ void team_destroy(team *t) {
   if (!t) return;
   const pid_t process = atomic_load(&t->process);
   bool last = true;
-  if (process && process == getpid()) { /* a forked child has no helpers */
+  if (process && process == getpid()) { /* a forked child has no helpers of its own */
     pthread_mutex_lock(&t->mutex);
     t->ending = true;
     last = t->helpers == 0;
@@ -201,7 +204,7 @@ void team_destroy(team *t) {
   if (last) munmap(t, sizeof *t);
 }
 
-/* Until no helper is at work. Most are done soon. */
+/* Waits until no helper is at work. It spins first, as most helpers are done soon. */
 static void await_helpers(team *t) {
   const double start = seconds();
   while (atomic_load(&t->working) && seconds() - start < awake_seconds) pause_briefly();

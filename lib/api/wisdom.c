@@ -21,13 +21,13 @@ static const char header[] = "posenc-wisdom 1\n";
 
 /* ---- this machine -------------------------------------------------------------------------------- */
 
-/* The CPU's model name, without the spaces around it; of AArch64 the register that identifies the model, which Linux
-   reads for a program. */
+/* Returns the CPU's model name without surrounding spaces; on AArch64, the register that identifies the model, which
+   Linux emulates for programs. */
 static void cpu_name(char name[49]) {
   strcpy(name, "unknown");
 #if defined(__x86_64__)
   unsigned words[12];
-  if ((unsigned)__get_cpuid_max(0x80000000, NULL) < 0x80000004) return; /* an int in clang */
+  if ((unsigned)__get_cpuid_max(0x80000000, NULL) < 0x80000004) return; /* clang returns an int */
   for (unsigned leaf = 0; leaf < 3; leaf++)
     __get_cpuid(0x80000002 + leaf, &words[4 * leaf], &words[4 * leaf + 1], &words[4 * leaf + 2], &words[4 * leaf + 3]);
   memcpy(name, words, sizeof words);
@@ -63,7 +63,7 @@ struct posenc_wisdom {
   entry *entries;
 };
 
-/* False if the line is none. *here: it is of this machine. */
+/* Parses a line; returns false if it is malformed. *here: whether it was measured on this machine. */
 static bool parse(const char *line, const char *machine, entry *e, bool *here) {
   int used = 0;
   uint64_t base, picoseconds;
@@ -78,7 +78,7 @@ static bool parse(const char *line, const char *machine, entry *e, bool *here) {
   return true;
 }
 
-/* Adds those of this machine. */
+/* Adds the entries of this machine. */
 static posenc_status read_entries(posenc_wisdom *made, FILE *file) {
   char line[LINE_BYTES], machine[MACHINE_BYTES];
   posenc_machine(machine, sizeof machine);
@@ -116,7 +116,7 @@ posenc_status posenc_wisdom_read(posenc_wisdom **wisdom, const char *path) {
   return status;
 }
 
-/* Whole numbers alone, and a base as its bits: in another locale a fraction may look different. */
+/* Numbers are written as integers, and the base as its bits: fractions would depend on the locale. */
 int posenc_wisdom_line(char *text, size_t size, const posenc_problem *problem, int threads, const char *kernel,
                        double seconds) {
   char machine[MACHINE_BYTES];
@@ -151,7 +151,7 @@ static bool is_like(const entry *e, const posenc_problem *problem, int threads) 
          e->dim == problem->dim && e->heads == problem->heads && e->base == problem->base && e->threads == threads;
 }
 
-/* How many times more rows the one has than the other. */
+/* Returns the ratio of the larger number of rows to the smaller one. */
 static double distance(int64_t a, int64_t b) {
   return a > b ? (double)a / (double)b : (double)b / (double)a;
 }
@@ -162,8 +162,8 @@ double wisdom_seconds(const posenc_wisdom *wisdom, const posenc_problem *problem
   for (size_t i = 0; wisdom && problem->rows && !problem->axes && i < wisdom->count; i++) {
     const entry *e = wisdom->entries + i;
     const double away = distance(e->rows, problem->rows);
-    /* Times of tables of different lengths are not compared: of two as near the longer one counts, whatever kernels
-       it has. */
+    /* Times of tables of different lengths are not compared. Of two lengths equally near, the longer one is used, with
+       the kernels that were measured for it. */
     if (!is_like(e, problem, threads) || away > nearest || (away == nearest && e->rows < rows)) continue;
     if (e->rows != rows) seconds = INFINITY;
     nearest = away;

@@ -5,8 +5,8 @@
 
 #include "posenc.h"
 
-/* Seconds that the kernel took for a problem like this one, of as nearly as many rows as was measured, half or twice
-   as many at most; INFINITY if that is not known. */
+/* Returns the seconds that the kernel took for the measured problem whose number of rows is nearest, within a factor of
+   two, and which is otherwise like this one; INFINITY if there is none. */
 double wisdom_seconds(const posenc_wisdom *wisdom, const posenc_problem *problem, int threads, const char *kernel);
 
 #endif

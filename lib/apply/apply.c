@@ -17,7 +17,7 @@ const apply_loops *apply_loops_for(const posenc_options *options) {
   return widest;
 }
 
-/* Rows [r, r + rows) of the slice, for all sequences, by as many packed rows of the table. */
+/* Applies packed rows of the table to rows [r, r + rows) of the slice, for all sequences. */
 static void apply_run(const apply_loops *loops, const posenc_problem *problem, const posenc_slice *slice, int64_t r,
                       int64_t rows, const float *table, const void *x, void *out) {
   const int64_t width = apply_width(problem), bytes = (int64_t)posenc_dtype_bytes(problem->dtype);
@@ -33,11 +33,12 @@ static void apply_run(const apply_loops *loops, const posenc_problem *problem, c
   }
 }
 
-/* Rows that are made together must be near each other in the table and stay in a cache until they are used: one
-   block of anchors (32 rows) if that is not too large. */
+/* Rows that are made together should be near each other in the table, and stay in a cache until they are used: one
+   block of 32 rows, or fewer if they are large. */
 enum { BLOCK = 32, STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 18 };
 
-/* The number of consecutive rows from row r of the slice on that are made together; at most to the end of a block. */
+/* Returns how many rows of the slice, from row r on, are made together: they are consecutive in the table and end at
+   the end of a block at the latest. */
 static int64_t run_of(const posenc_problem *problem, const posenc_slice *slice, int64_t r, int64_t fitting) {
   const int64_t left = slice->rows - r, most = left < fitting ? left : fitting;
   if (slice->index) {
@@ -50,7 +51,7 @@ static int64_t run_of(const posenc_problem *problem, const posenc_slice *slice, 
   return to_end < most ? to_end : most;
 }
 
-/* `made` has room for `fitting` rows. */
+/* Makes and applies all rows of the slice. `made` has room for `fitting` rows. */
 static posenc_status apply_runs(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
                                 int64_t fitting, float *made, const void *x, void *out) {
   const posenc_problem table = posenc_table_of(problem);
@@ -111,8 +112,8 @@ double posenc_applied_bound_at(const posenc_bound *bound, const posenc_problem *
   const bool rope = problem->op == POSENC_ROPE, bf16 = problem->dtype == POSENC_BF16;
   const posenc_problem table = posenc_table_of(problem);
   const double e = kernel_error_at(bound, &table, position, NULL), second_order = 1.0 + 0x1p-20;
-  /* √2 of the length given, that two elements of the table are wrong by; |x + PE| as it is computed may be larger by
-     e. */
+  /* Two elements of the table, each wrong by e, change a pair by at most √2 times its length times e. |x + PE| as
+     computed may be larger by e than the exact one. */
   const double elements = rope ? 0x1.6a09e667f3bcdp+0 * size / posenc_attention(problem) * e : e;
   const double computed = (size + elements) * second_order;
   const double rounded = (rope ? 0x1p-23 : 0x1p-24) * computed + (bf16 ? 0x1p-8 * computed : 0.0);

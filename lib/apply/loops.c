@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loops of add and rope, compiled once for each tier, with its header of lib/simd before them (lib/tiers.am). */
+/* The loops of add and rope. They are compiled once for each tier, with its header of lib/simd included before them
+   (lib/tiers.am). */
 #include "lib/apply/apply.h"
 #include "lib/exact/round.h"
 
@@ -10,7 +11,7 @@
 #define EVEN(i) 2 * (i), 2 * (i) + 2
 #define ODD(i) 2 * (i) + 1, 2 * (i) + 3
 
-/* Numbers in succession: those of even and those of odd index. */
+/* Consecutive numbers, those of even index apart from those of odd index. */
 typedef struct even_odd {
   floats even, odd;
 } even_odd;
@@ -21,7 +22,7 @@ INLINE even_odd load_even_odd(const float *at) {
                     __builtin_shufflevector(lower, upper, EACH(ODD))};
 }
 
-/* ---- bf16: two in a word, and each the upper half of its f32 ------------------------------------------------ */
+/* ---- bf16: two elements in a 32-bit word; each is the upper half of its f32 ---------------------------------- */
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define LOWER_FIRST 0
@@ -41,7 +42,7 @@ INLINE void store_bf16(char *at, floats even, floats odd) {
   store_u32s(at, upper | lower);
 }
 
-/* ---- one element, in the same way -------------------------------------------------------------------------- */
+/* ---- single elements, by the same operations ----------------------------------------------------------------- */
 
 INLINE int64_t bytes_of(posenc_dtype dtype) {
   return dtype == POSENC_F32 ? 4 : 2;
@@ -82,16 +83,17 @@ INLINE void add_as(posenc_dtype dtype, int64_t count, const float *table, const 
 
 /* ---- rope: (a, b) becomes (a c - b s, b c + a s) ------------------------------------------------------------ */
 
-/* Compile-time parameters of rope: no branch in the loops. */
+/* Compile-time parameters of rope, which leave no branch in the loops. */
 typedef struct variant {
   posenc_dtype dtype;
   bool neighbours;
 } variant;
 
-/* Columns whose cosines and sines are put in order for all heads at once; pairs of halves count half. */
+/* The number of columns whose cosines and sines are reordered at a time, for all heads; a pair of halves counts as one
+   column. */
 enum { CHUNK = 256 };
 
-/* In the order in which they are wanted; `sine` with the sign of the direction. */
+/* Cosines and sines in the order in which the vectors of x need them. The sign of the direction is part of `sine`. */
 typedef struct turns {
   _Alignas(64) float cosine[CHUNK], sine[CHUNK];
 } turns;
@@ -100,13 +102,13 @@ INLINE floats with_sign(floats x, uint32_t sign) {
   return (floats)((u32s)x ^ sign);
 }
 
-/* Vectors at a time: the pairs of a step. */
+/* The number of columns that a loop iteration processes. */
 INLINE int64_t step_of(variant as) {
   return as.dtype == POSENC_F32 ? FLOATS : 2 * FLOATS;
 }
 
-/* Halves: cosines and sines of `count` pairs, apart as they lie in the row; of bf16 those of even index, then those
-   of odd, in each step. */
+/* Pairs of halves: reorders the cosines and sines of `count` pairs, which are separate in the row. For bf16, the values
+   of even index precede those of odd index in each step. */
 INLINE void order_halves(variant as, uint32_t sign, int64_t count, const float *cosines, const float *sines,
                          turns *to) {
   for (int64_t i = 0; i < count; i += step_of(as)) {
@@ -123,8 +125,8 @@ INLINE void order_halves(variant as, uint32_t sign, int64_t count, const float *
   }
 }
 
-/* Neighbours: in the row, too, a cosine and its sine are neighbours, of `count` columns. Of f32 each is wanted
-   twice, the sines with alternate signs; of bf16 once, as its u32s hold pairs. */
+/* Pairs of neighbours: reorders `count` columns of the row, in which each cosine is next to its sine. For f32 each
+   value is repeated, with alternating signs for the sines; for bf16 it is not, as one u32 holds a pair. */
 INLINE void order_neighbours(variant as, uint32_t sign, int64_t count, const float *row, turns *to) {
   const u32s signs = (u32s){EACH(SIGN_EVEN)} ^ sign;
   for (int64_t i = 0; i < count; i += step_of(as)) {
@@ -140,13 +142,13 @@ INLINE void order_neighbours(variant as, uint32_t sign, int64_t count, const flo
   }
 }
 
-/* Prefetches x while rows of cosines and sines are made. */
+/* Prefetches x 8 KiB ahead, so that it is loaded while rows of cosines and sines are made. */
 INLINE void fetch(const char *x) {
   enum { AHEAD = 8192 };
-  __builtin_prefetch((const void *)((uintptr_t)x + AHEAD), 0, 2); /* which may be past the end */
+  __builtin_prefetch((const void *)((uintptr_t)x + AHEAD), 0, 2); /* may be past the end */
 }
 
-/* The b of `count` pairs are `other` bytes after the a. */
+/* Rotates `count` pairs (a, b); each b is `other` bytes after its a. */
 INLINE void turn_halves(variant as, int64_t count, const turns *by, const char *x, char *out, int64_t other) {
   const int64_t bytes = bytes_of(as.dtype);
   UNROLL(4)
@@ -191,8 +193,8 @@ INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine
   store_one(dtype, out + other, b * cosine + a * s);
 }
 
-/* Columns [from, from + count) of all heads, whole steps; of halves, those of the first half and what belongs to
-   them. */
+/* Rotates columns [from, from + count) of all heads, whole steps only. For pairs of halves, the columns are those of
+   the first half, with their partners. */
 INLINE void rope_columns(variant as, const posenc_problem *problem, int64_t from, int64_t count, const float *row,
                          const char *x, char *out) {
   const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;
@@ -211,7 +213,7 @@ INLINE void rope_columns(variant as, const posenc_problem *problem, int64_t from
       turn_halves(as, count, &by, x, out, half * bytes);
 }
 
-/* The last columns, which are no whole step. */
+/* Rotates the last columns [from, to), which do not fill a step. */
 INLINE void rope_rest(variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
                       const char *x, char *out) {
   const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* The upper 106 bits of what is below 1. */
+/* Returns the upper 106 bits of a number below 1. */
 static posenc_sum sum_of(fixed a) {
   int exponent = 0;
   for (; !a.limb[3] && exponent > -192; exponent -= 64) {
@@ -30,7 +30,7 @@ posenc_sum angle_phase(uint64_t high, uint64_t low) {
   return (posenc_sum){-size.high, -size.low};
 }
 
-/* Is dim/2 - shift the denominator itself, and not a rounded one? (Møller and Knuth's exact difference.) */
+/* Whether dim/2 - shift is exact in double, by Møller and Knuth's exact difference. */
 static bool is_exact_denominator(const posenc_problem *problem) {
   const double half = (double)(problem->dim / 2), shift = problem->shift, difference = half - shift;
   const double took = half - difference, rest = (half - (difference + took)) + (took - shift);

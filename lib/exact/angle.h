@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Exact angles. A frequency is kept as a fraction of a turn, base^(-i/denominator) / 2π, in 128-bit fixed point; its
- * product with a 64-bit position wraps modulo one turn by itself, so an angle is equally exact at any position.
+ * Exact angles. A frequency is a fraction of a turn per position, base^(-i/denominator) / 2π, in 128-bit fixed point.
+ * Its product with a 64-bit position wraps modulo one turn, so angles are equally exact at every position.
  */
 #ifndef POSENC_LIB_EXACT_ANGLE_H
 #define POSENC_LIB_EXACT_ANGLE_H
@@ -10,56 +10,57 @@
 #include "lib/exact/u128.h"
 #include "posenc.h"
 
-/* Room for whole vectors that begin at any frequency: arrays of a table are padded with zeros to a multiple of this
-   many pairs, and by so many more. */
+/* Arrays have zeros after the last frequency, up to the next multiple of this number of pairs and as many more. So
+   whole vectors can be loaded from any frequency on. */
 enum { ANGLE_PADDING = 32 };
 
-/* Farthest position: leaves room for the anchors next to it. */
+/* The largest |position|; it leaves room for the anchors next to it. */
 #define ANGLE_MAX_POSITION (INT64_C(1) << 62)
 
-/* Constants of a plan. Arrays have one entry per frequency, and are 64-byte aligned. */
+/* The constants of a plan with angles. Arrays have angle_padded entries, one per frequency, and are 64-byte aligned. */
 typedef struct angle_table {
   uint64_t *turn_high, *turn_low;  /* high and low half of floor(2^128 × fraction of a turn per position), ± 1 */
-  uint64_t *turn_rest, *turn_last; /* the 64 bits after them, and the next 64 */
+  uint64_t *turn_rest, *turn_last; /* the 64 bits after turn_low, and the next 64 */
   double *step_sin, *step_cos;     /* angle_sincos of one position */
-  posenc_stores stores;            /* as the plan's options want it */
+  posenc_stores stores;            /* the choice of the plan's options */
 } angle_table;
 
-/* Entries of an array, padding included. */
+/* Returns the number of entries of an array, including padding. */
 size_t angle_padded(const posenc_problem *problem);
 
-/* prepare, release and can_do of the kernels that stand on angles. */
+/* The functions prepare, release and can_do of kernels whose constants are angles alone. */
 posenc_status angle_prepare(const posenc_problem *problem, const posenc_options *options, void **table);
 void angle_release(void *table);
 const char *angle_can_do(const posenc_problem *problem);
 
-/* Fractions of a turn alone, dim/2 of each part: floor(2^192 × fraction), ± 1, and the next 64 bits, of which the last
-   are wrong (frequency.c). */
+/* Computes fractions of a turn, dim/2 of each part: `high`, `low` and `rest` are floor(2^192 × fraction), ± 1; `last`
+   is the next 64 bits, whose lowest are wrong (frequency.c). */
 void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, uint64_t *rest, uint64_t *last);
 
-/* A number above 0: mantissa × 2^exponent, 1/2 <= mantissa < 1. */
+/* A positive number, mantissa × 2^exponent, with 1/2 <= mantissa < 1. */
 typedef struct angle_factor {
   fixed mantissa;
   int exponent;
 } angle_factor;
 
-/* The attention factor of a problem that is not refused, within 2^-190 of itself. */
+/* Returns the attention factor of a valid problem with a relative error below 2^-190. */
 angle_factor angle_attention(const posenc_problem *problem);
 
-/* A 128-bit fraction of a turn in radians, within 2^-104 of itself; a phase is less a whole turn where that is
-   nearer to 0. */
+/* Convert a 128-bit fraction of a turn to radians, with a relative error below 2^-104. angle_phase subtracts a whole
+   turn if the result is nearer to 0 then. */
 posenc_sum angle_radians(uint64_t high, uint64_t low);
 posenc_sum angle_phase(uint64_t high, uint64_t low);
 
-/* The fraction of a turn at a position, error below 2^-64 + |position| 2^-127 turns. */
+/* Returns the fraction of a turn at a position, in units of 2^-64, with an error below 2^-64 + |position| 2^-127
+   turns. */
 static inline uint64_t angle_at(uint64_t high, uint64_t low, int64_t position) {
   const u128 turn = (u128)high << 64 | low, sign = position < 0 ? UINT64_MAX : 0;
   return (uint64_t)((turn * (sign << 64 | (uint64_t)position)) >> 64);
 }
 
 /*
- * sin and cos of turn × 2π / 2^64 for the remainder of a turn after the nearest quarter, |x| <= π/4 + 2^-52.
- * Taylor polynomials; the first terms left out are x^19/19! and x^20/20!, below 2^-63.
+ * Taylor polynomials of sin x and cos x. x is the difference between the angle, turn × 2π / 2^64, and the nearest
+ * quarter turn, so |x| <= π/4 + 2^-52. The first terms left out are x^19/19! and x^20/20!, below 2^-63.
  */
 #define ANGLE_TURN 0x1.921fb54442d18p-62 /* 2π / 2^64 */
 #define ANGLE_S3 -0x1.5555555555555p-3
@@ -81,11 +82,11 @@ static inline uint64_t angle_at(uint64_t high, uint64_t low, int64_t position) {
 #define ANGLE_C18 -0x1.6827863b97d97p-53
 
 /*
- * |error of (cos, sin) as a point| <= 4 × 2^-53:
- *   phase: the conversion to double, 1, ANGLE_TURN, 0.36, and their product, 1, of at most π/4:         1.86 × 2^-53;
- *   sin:   the last sum 2^-54, the correction (at most 0.08) four roundings, and ANGLE_S3, 0.5:         0.86 × 2^-53;
- *   cos:   the last sum 2^-54, the correction (at most 0.30) three roundings, ANGLE_C4 0.5 of 0.016:    1.41 × 2^-53;
- *   together 1.86 + |(0.86, 1.41)| = 3.52; other coefficients 0.01, truncations below 2^-60.
+ * The point (cos, sin) is within 4 × 2^-53 of the exact one. Errors in units of 2^-53:
+ *   x:     at most π/4 times the relative errors of the conversion (1), ANGLE_TURN (0.36) and their product (1):  1.86;
+ *   sin:   the last sum 0.5; four roundings and ANGLE_S3 (0.5), times the correction of at most 0.08:             0.86;
+ *   cos:   the last sum 0.5; three roundings, times the correction of at most 0.30; ANGLE_C4, 0.5 times 0.016:    1.41;
+ *   together 1.86 + |(0.86, 1.41)| = 3.52. Other coefficients add 0.01, truncations less than 2^-60.
  * Vector kernels repeat these operations one by one, unfused, so that they get the same bits.
  */
 static inline void angle_sincos(uint64_t turn, double *sine, double *cosine) {

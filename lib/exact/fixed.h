@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 256-bit fixed point, for what a plan computes once: unsigned, truncating, no check for overflow. */
+/* 256-bit fixed-point arithmetic for the constants of plans: unsigned, truncating, without overflow checks. */
 #ifndef POSENC_LIB_EXACT_FIXED_H
 #define POSENC_LIB_EXACT_FIXED_H
 
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* An integer of 320 bits, least significant limb first; as a number, `limb` / 2^256. */
+/* A 320-bit integer, least significant limb first, divided by 2^256. */
 enum { FIXED_LIMBS = 5, FIXED_FRACTION_LIMBS = 4 };
 typedef struct fixed {
   uint64_t limb[FIXED_LIMBS];
@@ -59,8 +59,7 @@ static inline fixed fixed_over_integer(fixed a, uint64_t divisor) {
   return a;
 }
 
-/* Both below 1. Of the partial products those below the upper five limbs, less than 4 × 2^-256 together, are left
-   out. */
+/* Returns a b for a, b < 1. Partial products below the upper five limbs are left out: together less than 4 × 2^-256. */
 static inline __attribute__((always_inline)) fixed fixed_times_fraction(fixed a, fixed b) {
   uint64_t product[2 * FIXED_FRACTION_LIMBS] = {0};
 #pragma GCC unroll 4
@@ -101,12 +100,12 @@ static inline bool fixed_is_less(fixed a, fixed b) {
   return a.limb[0] < b.limb[0];
 }
 
-/* x × 2^by, 0 <= by < 64. */
+/* Returns a × 2^by, for 0 <= by < 64. */
 static inline fixed fixed_shifted_left(fixed a, int by) {
   return fixed_times_integer(a, UINT64_C(1) << by);
 }
 
-/* For 0 <= x < 2^64; truncated by less than 2^-203. */
+/* Converts 0 <= x < 2^64, truncated by less than 2^-203. */
 static inline fixed fixed_of(double x) {
   int exponent;
   const uint64_t mantissa = (uint64_t)ldexp(frexp(x, &exponent), 53);
@@ -122,11 +121,12 @@ static inline double fixed_double(fixed a) {
   return x;
 }
 
-/* a / b, both below 2^62, b > 0 and the quotient below 2^64: some microseconds. */
+/* Returns a / b, for a, b < 2^62, b > 0 and a quotient below 2^64. Takes some microseconds. */
 static inline fixed fixed_over(fixed a, fixed b) {
   fixed quotient = {{0}};
   int bit = 64 * FIXED_FRACTION_LIMBS;
-  /* Once b is the larger, each doubling of what remains of a makes a bit of the quotient. */
+  /* b is doubled until it is larger than a. After that, each doubling of the remainder of a gives a bit of the
+     quotient. */
   for (; !fixed_is_less(a, b) && !(b.limb[FIXED_LIMBS - 1] >> 62); bit++) b = fixed_shifted_left(b, 1);
   for (; bit >= 0; bit--) {
     if (!fixed_is_less(a, b)) {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frequencies from first principles, without libm: base^(-i/D) = r^i, r = exp(-ln(base)/D), in 256-bit fixed point; and
- * what scale and scaling make of them.
+ * Frequencies in 256-bit fixed point, without libm: base^(-i/D) = r^i with r = exp(-ln(base)/D), changed by the scaling
+ * and the scale.
  *
- * For denominators of 1 and more; a smaller one, down to 2^-52, scales the error of ln(base) up, and 2^-190 remains.
- * Unit 2^-256. A division truncates by less than 1, a multiplication by less than 5. ln(base) is wrong by less than
- * 2^-244: ln 2 up to 1024 times, and of 51 terms of the series each 2 (6 / n + 1), 1300 in all. Of the series of exp
- * each of 23 terms is wrong by 5 / n + 1, together by less than 2^-250, and the 16 squarings double that, and their own
- * 5, 16 times: r is wrong by less than 2^-232, r^i by less than i × 2^-232. Of the result the kernels use 192 bits, and
- * all 256 only where those decide no rounding.
+ * Error bound in units of 2^-256, for denominators D >= 1. A division truncates by less than 1, a multiplication by
+ * less than 5. ln(base) has an error below 2^-244: up to 1024 times the error of ln 2, and 2 (6 / n + 1) for each of
+ * the 51 terms of the series, 1300 in all. Each of the 23 terms of the series of exp has an error of 5 / n + 1,
+ * together below 2^-250; each of the 16 squarings doubles the error and adds 5. So r has an error below 2^-232, and r^i
+ * one below i × 2^-232. For smaller denominators, down to 2^-52, the error of ln(base) is scaled up, and the result is
+ * within 2^-190. The kernels use 192 bits of the result, and all 256 only where 192 do not decide a rounding.
  *
- * A scaling multiplies each by a number of at most 1 (LongRoPE's may be 2^8), made of few such operations. The worst
- * are the ramps of two: YaRN's lies between two numbers that are d/2 ln(high/low) / ln(base) apart, and known to within
- * d 2^-240: its g is wrong by less than 2^-240 × 2 × 710 / 2^-11. Llama 3's is of N w / 2π <= high, wrong by N times
- * what w is, over high - low >= 2^-11 high: relative to w, which is at most 2π high / N, that is less than i × 2^-232 ×
- * 2^14 in the product. A scale of 2^20 leaves 2^-190 of what is wrong by 2^-210.
+ * A scaling multiplies each frequency by a number of at most 1 (2^8 for LongRoPE) that takes few such operations. The
+ * largest errors are those of the ramps of two scalings. YaRN's g goes from 0 to 1 between two numbers that are d/2
+ * ln(high/low) / ln(base) apart and known within d 2^-240, so the error of g is below 2^-240 × 2 × 710 / 2^-11. Llama
+ * 3's ramp divides a function of N w / 2π <= high, whose error is N times that of w, by high - low >= 2^-11 high. As w
+ * is at most 2π high / N there, the error of the product with w is below i × 2^-232 × 2^14. A scale of 2^20 turns an
+ * error of 2^-210 into 2^-190.
  */
 #include "lib/api/kernel.h"
 #include "lib/exact/angle.h"
@@ -25,7 +26,7 @@ static const fixed one = {{0, 0, 0, 0, 1}};
 static const fixed ln_2 = {{0x8a0d175b8baafa2b, 0x40f343267298b62d, 0xc9e3b39803f2f6af, 0xb17217f7d1cf79ab, 0}};
 static const fixed inverse_2_pi = {{0x7f9458eaf7aef158, 0x36d8a5664f10e410, 0x7f09d5f47d4d3770, 0x28be60db9391054a, 0}};
 
-/* 2 artanh z, z < 1/5. */
+/* Returns 2 artanh z, for z < 1/5. */
 static fixed twice_artanh(fixed z) {
   const fixed zz = fixed_times_fraction(z, z);
   fixed sum = z, power = z;
@@ -36,15 +37,15 @@ static fixed twice_artanh(fixed z) {
   return fixed_times_integer(sum, 2);
 }
 
-/* x = mantissa × 2^exponent, of 53 bits, for a normal x > 0. To load libm's frexp and ldexp is 4 µs of a process's first
-   plan. */
+/* Splits a normal x > 0 into a 53-bit mantissa and a power of two: x = mantissa × 2^exponent. Loading libm for frexp
+   and ldexp would add 4 µs to the first plan of a process. */
 static uint64_t mantissa_of(double x, int *exponent) {
   const uint64_t bits = round_bits_of(x), hidden = UINT64_C(1) << 52;
   *exponent = (int)(bits >> 52) - 1075;
   return (bits & (hidden - 1)) | hidden;
 }
 
-/* ln(base) for base >= 1: e ln 2 + 2 artanh((m-1)/(m+1)), m within [√½, √2). */
+/* Returns ln(base) for base >= 1, as e ln 2 + 2 artanh((m-1)/(m+1)) with base = 2^e m and m within [√½, √2). */
 static fixed logarithm(double base) {
   const uint64_t unit = UINT64_C(1) << 53;
   int exponent;
@@ -60,7 +61,7 @@ static fixed logarithm(double base) {
   return negative ? fixed_subtract(whole, part) : fixed_add(whole, part);
 }
 
-/* The same of what is no double, 1 <= x < 2^61, with m within [1, 2) halved where it is above √2. */
+/* Returns ln(x) of a fixed-point number 1 <= x < 2^61, like `logarithm`: m is within [1, 2), and is halved above √2. */
 static fixed logarithm_of(fixed x) {
   const int exponent = 63 - __builtin_clzll(x.limb[FIXED_LIMBS - 1]);
   const fixed m = fixed_shifted_right(x, exponent);
@@ -72,7 +73,7 @@ static fixed logarithm_of(fixed x) {
   return upper ? fixed_subtract(whole, twice_artanh(part)) : fixed_add(whole, twice_artanh(part));
 }
 
-/* exp(-x / 2^shift), x >= 0, truncated to below 1. */
+/* Returns exp(-x / 2^shift) for x >= 0, truncated to below 1. */
 static fixed exponential(fixed x, int shift) {
   enum { SQUARINGS = 16 };
   fixed nothing = {{0}}, result;
@@ -101,7 +102,7 @@ static fixed exponential(fixed x, int shift) {
 
 /* ---- scalings ---------------------------------------------------------------------------------- */
 
-/* A value of cut(r), of YaRN's formula in posenc.h: a number with a sign. */
+/* A value of cut(r) in YaRN's formula (posenc.h), which may be negative. */
 typedef struct cut {
   fixed size;
   bool negative;
@@ -111,15 +112,15 @@ typedef struct cut {
 typedef struct scaler {
   const posenc_problem *problem;
   fixed inverse_factor; /* 1 / s */
-  fixed low, high;      /* llama3's, and high - low */
+  fixed low, high;      /* of Llama 3; span is high - low */
   fixed span;
-  cut from, to; /* yarn: g is 0 at one, and 1 at the other */
+  cut from, to; /* of YaRN: g is 0 at `from` and 1 at `to` */
 } scaler;
 
-/* dim ln(N / (2 π r)) / (2 ln base), 2^-10 <= r. */
+/* Returns dim ln(N / (2 π r)) / (2 ln base), for rotations r >= 2^-10. */
 static cut cut_at(const posenc_problem *problem, double rotations) {
   const fixed ln_base = logarithm(problem->base);
-  /* ln(8 / 2π) is that of a number above 1. */
+  /* The logarithm of 8 / 2π is computed because `logarithm_of` needs a number above 1. */
   const fixed ln_2_pi = fixed_subtract(fixed_times_integer(ln_2, 3), logarithm_of(fixed_shifted_left(inverse_2_pi, 3)));
   const fixed above = fixed_add(logarithm((double)problem->scaling.original), fixed_times_integer(ln_2, 10));
   const fixed below = fixed_add(ln_2_pi, logarithm(rotations * 0x1p10));
@@ -133,7 +134,8 @@ static fixed without_fraction(fixed a) {
   return fixed_of_integer(a.limb[FIXED_LIMBS - 1]);
 }
 
-/* None of them is whole without being rounded, so that the next one up is one more. */
+/* Rounds a cut down or up to an integer. No cut is an integer before it is rounded, so rounding up adds 1 to the
+   integer part. */
 static cut rounded(cut a, bool up) {
   const fixed down = without_fraction(a.size), size = up != a.negative ? fixed_add(down, one) : down;
   return (cut){size, a.negative && !fixed_is_zero(size)}; /* -0 is 0 */
@@ -168,8 +170,8 @@ static scaler scaler_of(const posenc_problem *problem) {
   return made;
 }
 
-/* g of YaRN, for i: the cuts may be in either order, and lie anywhere. Where they are equal any other denominator
-   does: i - a is whole. */
+/* Returns g of YaRN for frequency index i. The cuts a and b may have any order and place. Where they are equal, the
+   denominator has no effect, as i - a is an integer. */
 static fixed yarn_ramp(const scaler *by, int64_t index) {
   const fixed i = fixed_of_integer((uint64_t)index), from = by->from.size, to = by->to.size;
   const bool after_from = fixed_is_less(from, i);
@@ -182,14 +184,14 @@ static fixed yarn_ramp(const scaler *by, int64_t index) {
   return fixed_is_less(part, span) ? fixed_over(part, span) : one;
 }
 
-/* 1 - g of Llama 3, of the turns in N positions. */
+/* Returns 1 - g of Llama 3, for the number of turns in N positions. */
 static fixed llama3_ramp(const scaler *by, fixed turns) {
   if (fixed_is_less(by->high, turns)) return (fixed){{0}};
   if (fixed_is_less(turns, by->low)) return one;
   return fixed_over(fixed_subtract(by->high, turns), by->span);
 }
 
-/* a (1 - g) + a / s g */
+/* Returns a (1 - g) + a / s g. */
 static fixed between(const scaler *by, fixed a, fixed g) {
   if (fixed_is_zero(g)) return a;
   if (!fixed_is_less(g, one))
@@ -199,13 +201,13 @@ static fixed between(const scaler *by, fixed a, fixed g) {
   return fixed_times_fraction(a, fixed_subtract(one, fixed_times_fraction(g, less)));
 }
 
-/* Turns of frequency i, of the plain problem's; a whole turn may be part of it. */
+/* Returns frequency i, in turns per position, from that of the plain problem; the result may be above one turn. */
 static fixed scaled(const scaler *by, int64_t index, fixed turn) {
   const posenc_problem *problem = by->problem;
   const posenc_scaling *how = &problem->scaling;
   switch (how->kind) {
   case POSENC_SCALING_NONE:
-  case POSENC_SCALING_DYNAMIC: /* which is in the base */
+  case POSENC_SCALING_DYNAMIC: /* part of the base */
     break;
   case POSENC_SCALING_LINEAR:
     turn = between(by, turn, one);
@@ -226,7 +228,7 @@ static fixed scaled(const scaler *by, int64_t index, fixed turn) {
   return exponent < 0 ? fixed_shifted_right(turn, -exponent) : fixed_shifted_left(turn, exponent);
 }
 
-/* ln of the base that the frequencies are powers of. */
+/* Returns ln of the base whose powers are the frequencies. */
 static fixed logarithm_of_base(const posenc_problem *problem) {
   const posenc_scaling *how = &problem->scaling;
   const fixed plain = logarithm(problem->base);
@@ -240,7 +242,8 @@ static fixed logarithm_of_base(const posenc_problem *problem) {
 }
 
 void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, uint64_t *rest, uint64_t *last) {
-  /* The denominator is mantissa × 2^exponent; an even mantissa costs nothing to divide by, a small one less. */
+  /* The denominator is mantissa × 2^exponent. Powers of two are moved to the exponent, as dividing by a small mantissa
+     is faster. */
   int exponent;
   uint64_t mantissa = mantissa_of(kernel_denominator(problem), &exponent);
   const int zeros = __builtin_ctzll(mantissa);
@@ -263,14 +266,14 @@ void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, u
 
 /* ---- attention ----------------------------------------------------------------------------------- */
 
-/* The square root of a number within 1 and 2^10: two steps of Newton's, which double the 50 bits that are right. */
+/* Returns the square root of 1 <= a <= 2^10: 50 correct bits, doubled by each of two of Newton's steps. */
 static fixed square_root(fixed a) {
   fixed root = fixed_of(sqrt(fixed_double(a)));
   for (int n = 0; n < 2; n++) root = fixed_shifted_right(fixed_add(root, fixed_over(a, root)), 1);
   return root;
 }
 
-/* Within 2^-190 of itself; of a problem whose scaling is not refused. */
+/* Returns the attention factor of a problem with a valid scaling, with a relative error below 2^-190. */
 static fixed attention_of(const posenc_problem *problem) {
   const posenc_scaling *how = &problem->scaling;
   if (!problem_attends(problem)) return one;

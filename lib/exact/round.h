@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The last rounding: from double to an element of the table, once, to nearest, ties to even. */
+/* The final rounding of a double to an element of the table: a single rounding, to nearest, ties to even. */
 #ifndef POSENC_LIB_EXACT_ROUND_H
 #define POSENC_LIB_EXACT_ROUND_H
 
@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Formats of 16 bits: bits of a significand, the hidden one included, and the exponent of the smallest normal
-   number, biased as in a double. */
+/* The 16-bit formats: bits of the significand, including the hidden one, and the exponent of the smallest normal
+   number, with the bias of a double. */
 enum {
   ROUND_F16_PRECISION = 11,
   ROUND_F16_LEAST = 1023 - 14,
@@ -41,19 +41,20 @@ static inline float round_float_of(uint32_t bits) {
   return x;
 }
 
-/* An f32 as bf16, to nearest, ties to even; a NaN keeps its upper half, which is made quiet. */
+/* Rounds an f32 to bf16, to nearest, ties to even. A NaN keeps its upper half and becomes quiet. */
 static inline uint16_t round_to_bf16_bits(float x) {
   const uint32_t bits = round_float_bits_of(x), nearest = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
   return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : nearest);
 }
 
 /*
- * The encoding of |x| < 2^15 rounded, of a precision p. `unit` is 2^52 u, where u is the spacing of the format at x,
- * that of `least` below it. As |x| < 2^p u, the sum |x| + unit is below 2 unit, where doubles are u apart: the adder
- * rounds |x| to a multiple n u of u, once, and ties to even n. The lowest bits of the sum are n, and the encoding is
- * (binades above that of `least`) × 2^(p-1) + n: for a normal number that is the exponent's field, less one, and n >=
- * 2^(p-1) adds the one back; n = 2^p carries into the next binade, as it must; and a subnormal is n alone. No value
- * takes another way, so that vector kernels can repeat this.
+ * Returns |x| < 2^15 rounded to a format of precision p, with its sign, as the bits of that format. `unit` is 2^52 u,
+ * where u is the distance of the format's numbers at x; below the exponent `least`, it is the distance at `least`. As
+ * |x| < 2^p u, the sum |x| + unit is below 2 unit, where doubles are u apart. So the addition rounds |x| once, to a
+ * multiple n u of u, with ties to even n. The lowest bits of the sum are n, and the encoding is (binades above that of
+ * `least`) × 2^(p-1) + n. For a normal number, the first term is the exponent field less one, and n >= 2^(p-1) adds one
+ * to it; n = 2^p carries into the next binade, as it should; a subnormal number is n alone. There is no branch, so
+ * vector kernels can repeat this.
  */
 static inline uint16_t round_to_16_bits(double x, int precision, uint64_t least) {
   const uint64_t bits = round_bits_of(x), own = bits >> 52 & 0x7ff, exponent = own > least ? own : least;
@@ -80,8 +81,8 @@ static inline __attribute__((always_inline)) void round_to(posenc_dtype dtype, v
   }
 }
 
-/* Calls function(dtype, …) with the dtype as a constant: in what is inlined, a compile-time parameter, no branch in its
- * loops. */
+/* Calls function(dtype, …) with the dtype as a constant. In inlined functions it is a compile-time parameter then,
+   without branches in loops. */
 #define ROUND_DISPATCH(dtype, function, ...)                                                                           \
   do {                                                                                                                 \
     if ((dtype) == POSENC_F32) function(POSENC_F32, __VA_ARGS__);                                                      \

@@ -7,8 +7,8 @@
 
 enum { TERMS = 16 };
 
-/* floor(2^128 / n!), the last that counts first: the next ones are x^33/33! < 2^-134 and x^34/34! < 2^-139 for x <=
-   π/4. */
+/* floor(2^128 / n!), the last term of the series first. The first terms left out are x^33/33! < 2^-134 and x^34/34! <
+   2^-139 for x <= π/4. */
 static const u128 odd_terms[TERMS - 1] = {WIDE(0x0000000000000000, 0x000000000000a1a6) /* 1/31! */,
                                           WIDE(0x0000000000000000, 0x00000000024b3f31) /* 1/29! */,
                                           WIDE(0x0000000000000000, 0x0000000746ac70b7) /* 1/27! */,
@@ -35,7 +35,7 @@ static const u128 even_terms[TERMS] = {
     WIDE(0x0aaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa) /* 1/4! */,  WIDE(0x8000000000000000, 0x0000000000000000) /* 1/2! */};
 static const u128 quarter_pi = WIDE(0xc90fdaa22168c234, 0xc4c6628b80dc1cd1);
 
-/* floor(a b / 2^128) */
+/* Returns floor(a b / 2^128). */
 static u128 product(u128 a, u128 b) {
   const uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a, b1 = (uint64_t)(b >> 64), b0 = (uint64_t)b;
   const u128 low = (u128)a0 * b0, cross_a = (u128)a1 * b0, cross_b = (u128)a0 * b1;
@@ -44,9 +44,9 @@ static u128 product(u128 a, u128 b) {
 }
 
 /*
- * Unit 2^-128 turns. The 192 bits that are kept of a frequency are short of it by less than 2^-64 units and, for any
- * dim that fits in memory, the 256-bit arithmetic behind them by less (angle.c); 2^62 positions make that half a unit,
- * with room to spare. Truncation adds one.
+ * Error bound in units of 2^-128 turns. The 192 bits that are kept of a frequency are too small by less than 2^-64
+ * units; for any dim that fits in memory, the error of the 256-bit arithmetic before that is smaller (frequency.c).
+ * 2^62 positions multiply both to at most half a unit. Truncation adds one unit.
  */
 u128 wide_turn(const angle_table *angles, int64_t index, int64_t position) {
   const uint64_t distance = position < 0 ? -(uint64_t)position : (uint64_t)position;
@@ -57,10 +57,11 @@ u128 wide_turn(const angle_table *angles, int64_t index, int64_t position) {
 }
 
 /*
- * Unit 2^-128, x <= π/4, z = x² <= 0.62. The turn's 1.5 units are 9.5 of x; x itself is truncated twice, z once and has
- * 2 x times x's error. A step of Horner's rule takes z (0.62) times the error before, a product and a constant
- * truncated and z's error times at most 1/2: together that stays below 4 where the terms are added up. In all below 20
- * units, and the result is halved: below 2^-123.
+ * Error bound in units of 2^-128, for x <= π/4 and z = x² <= 0.62. The turn's error of 1.5 units is 9.5 units of x. x
+ * is truncated twice; z is truncated once and has 2 x times the error of x. A step of Horner's rule has z (0.62) times
+ * the error of the step before, the truncations of a product and a constant, and at most 1/2 times the error of z:
+ * together below 4 where the terms are added up. The total is below 20 units, and halving the result makes it less than
+ * 2^-123.
  */
 wide wide_sine(u128 turn) {
   const u128 eighth = (u128)1 << 125;
@@ -68,7 +69,7 @@ wide wide_sine(u128 turn) {
   const u128 rest = turn - ((u128)quarter << 126);
   const bool below = rest >> 127;
   const u128 off = below ? -rest : rest;
-  /* eight times an eighth of a turn is one, which does not fit */
+  /* Eight times an eighth of a turn is 1, which does not fit. */
   const u128 x = product(off == eighth ? ~(u128)0 : off << 3, quarter_pi), z = product(x, x);
   wide result;
   if (quarter & 1) {
@@ -97,7 +98,7 @@ static int length_of(u128 x) {
   return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
 }
 
-/* 2^exponent, of a normal double */
+/* Returns 2^exponent, for the exponent of a normal double. */
 static double power_of_two(int exponent) {
   const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
   double power;
@@ -112,7 +113,7 @@ posenc_sum wide_sum(wide x) {
   return (posenc_sum){size * (double)upper, size * (double)low};
 }
 
-/* Bits of the magnitude that are not kept. */
+/* Returns the number of low bits of the magnitude that rounding drops. */
 static int dropped_of(wide x, int bits, int least) {
   const int by_bits = length_of(x.magnitude) - bits, by_least = least + 127;
   return by_bits > by_least ? by_bits : by_least;
@@ -139,11 +140,12 @@ static uint64_t upper_product(uint64_t a, uint64_t b) {
 }
 
 /*
- * In 64 bits first. Unit 2^-64, w <= 1. Four turns, π/4 and their product are cut by less than 1 each: x is below w by
- * less than 5, z = x² by less than 11. The first term left out is w^22/22! < 2^-69. A step of Horner's rule takes z (at
- * most 1) times the error before, 1 for a constant and a product, cut both but subtracted, and 11 times the sum before:
- * 10 and 11/24 where the terms are added up, and 1 - cos w is wrong by less than 11 + 11/2 + 1. What that leaves in
- * doubt is asked of wide_cosine.
+ * 2 cos w is computed in 64 bits first. Error bound in units of 2^-64, for w <= 1: four times the turn, π/4 and their
+ * product are truncated by less than 1 each, so x is below w by less than 5, and z = x² below w² by less than 11. The
+ * first term left out is w^22/22! < 2^-69. A step of Horner's rule has z (at most 1) times the error of the step
+ * before, 1 for a constant and a product, whose truncations have opposite signs, and 11 times the sum before. Where the
+ * terms are added up, this is 10 and 11/24, and the error of 1 - cos w is below 11 + 11/2 + 1. An uncertain result is
+ * recomputed by wide_cosine.
  */
 double wide_twice_cosine(const angle_table *angles, int64_t index) {
   enum { FIRST = TERMS - 10, ERROR = 18, DROPPED = 11 };
@@ -152,7 +154,7 @@ double wide_twice_cosine(const angle_table *angles, int64_t index) {
   const uint64_t x = upper_product(quarters, (uint64_t)(quarter_pi >> 64)) << 1, z = upper_product(x, x);
   uint64_t sum = (uint64_t)(even_terms[FIRST] >> 64);
   for (int n = FIRST + 1; n < TERMS; n++) sum = (uint64_t)(even_terms[n] >> 64) - upper_product(z, sum);
-  const uint64_t missing = upper_product(z, sum); /* 1 - cos w; of 2 cos w, in [1, 2], a multiple of 2^-52 is kept */
+  const uint64_t missing = upper_product(z, sum); /* 1 - cos w; 2 cos w in [1, 2] is a multiple of 2^-52 */
   if (((missing + ERROR - half) & below) <= 2 * ERROR)
     return 2.0 * wide_round(wide_cosine(wide_turn(angles, index, 1)), 53, -1074);
   return 2.0 - (double)((missing + half) >> DROPPED) * 0x1p-52;

@@ -1,40 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One sine in 128-bit fixed point, for the few elements whose rounding a double cannot decide: some 50 ns each, the
- * same bits everywhere, no libm.
+ * Sines and cosines in 128-bit fixed point, for the few elements whose rounding a double cannot decide. One takes about
+ * 50 ns. The bits are the same everywhere, as libm is not used.
  */
 #ifndef POSENC_LIB_EXACT_WIDE_H
 #define POSENC_LIB_EXACT_WIDE_H
 
 #include "lib/exact/angle.h"
 
-/* magnitude × 2^-127, at most 1 */
+/* The number ± magnitude × 2^-127, of size at most 1. */
 typedef struct wide {
   u128 magnitude;
   bool negative;
 } wide;
 
-/* The fraction of a turn at a position, |position| <= 2^62, in units of 2^-128: error below 1.5 of them. */
+/* Returns the fraction of a turn at a position, |position| <= 2^62, in units of 2^-128, with an error below 1.5
+   units. */
 u128 wide_turn(const angle_table *angles, int64_t index, int64_t position);
 
-/* sin and cos of that turn, the turn's own error included: |error| <= 2^-122. Exact at whole quarters of a turn. */
+/* Return sin and cos of a result of wide_turn. The error, including that of the turn, is at most 2^-122. Whole quarters
+   of a turn give exact results. */
 wide wide_sine(u128 turn);
 wide wide_cosine(u128 turn);
 
-/* 2 cos of one position, which is a radian or less, rounded to nearest: some 5 ns. */
+/* Returns 2 cos of a frequency, the angle of position 1, which must be at most one radian; rounded to nearest. Takes
+   about 5 ns. */
 double wide_twice_cosine(const angle_table *angles, int64_t index);
 
-/* x times mantissa × 2^-128, truncated. */
+/* Returns x × mantissa × 2^-128, truncated. */
 wide wide_times(wide x, u128 mantissa);
 
-/* The upper 106 bits of it. */
+/* Returns the upper 106 bits of x. */
 posenc_sum wide_sum(wide x);
 
-/* The nearest number with so many bits (53 or fewer) that is a multiple of 2^least; of two equally near, the even
-   one. */
+/* Returns x rounded to nearest, ties to even, among the multiples of 2^least with at most `bits` significant bits (at
+   most 53). */
 double wide_round(wide x, int bits, int least);
 
-/* Whether the number is the same for all x' within 2^-121 of x. */
+/* Whether wide_round returns the same number for all x' within 2^-121 of x. */
 bool wide_decides(wide x, int bits, int least);
 
 #endif

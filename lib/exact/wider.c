@@ -16,7 +16,8 @@ fixed wider_turn(const angle_table *angles, int64_t index, int64_t position) {
   return position < 0 ? without_turns(fixed_subtract(nothing, turned)) : turned;
 }
 
-/* x - x³/3! + x⁵/5! …, or 1 - x²/2! + …, x <= π/4: each of less than 30 terms is truncated by less than 8 units. */
+/* Returns x - x³/3! + x⁵/5! … or 1 - x²/2! + …, for x <= π/4. Each of less than 30 terms is truncated by less than 8
+   units. */
 static fixed series(fixed x, bool cosine) {
   const fixed z = fixed_times_fraction(x, x);
   fixed term = cosine ? one : x, sum = term;
@@ -48,7 +49,7 @@ wider wider_times(wider x, fixed factor) {
   return x;
 }
 
-/* Bits of the fraction before the first that is set. */
+/* Returns the number of zeros before the first 1 bit of the fraction. */
 static int zeros_of(fixed a) {
   int zeros = 0;
   for (int limb = FIXED_FRACTION_LIMBS - 1; limb >= 0; limb--, zeros += 64)

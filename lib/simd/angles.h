@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* angle.h for LANES frequencies at once. The header of an instruction set includes this when it has defined its
-   operations. */
+/* lib/exact/angle.h for LANES frequencies at once. The header of an instruction set includes this file after it has
+   defined its operations. */
 #ifndef POSENC_LIB_SIMD_ANGLES_H
 #define POSENC_LIB_SIMD_ANGLES_H
 
 #include "lib/exact/angle.h"
 
-/* The high half of the 128-bit product. */
+/* Returns the upper half of the 128-bit product. */
 INLINE u64s multiply_high(u64s a, u64s b) {
   const u64s a_high = a >> 32, b_high = b >> 32;
   const u64s low = multiply_low(a, b), cross_a = multiply_low(a_high, b), cross_b = multiply_low(a, b_high);
@@ -14,9 +14,9 @@ INLINE u64s multiply_high(u64s a, u64s b) {
   return multiply_low(a_high, b_high) + (middle >> 32) + (cross_a >> 32) + (cross_b >> 32);
 }
 
-/* angle_at, for the frequencies from index `pair` on. */
+/* Returns angle_at of LANES frequencies, from index `pair` on. */
 INLINE u64s turns_at(const angle_table *angles, int64_t pair, int64_t position) {
-  if (LANES < 8) { /* without products of 64 bits in vectors, those of the scalar unit are faster */
+  if (LANES < 8) { /* without 64-bit vector products, scalar ones are faster */
     u64s turns;
     UNROLL(8)
     for (int lane = 0; lane < LANES; lane++)
@@ -25,16 +25,16 @@ INLINE u64s turns_at(const angle_table *angles, int64_t pair, int64_t position) 
   }
   const u64s high = load_u64s(angles->turn_high + pair), low = load_u64s(angles->turn_low + pair);
   const u64s p = (uint64_t)position - (u64s){0}, turn = high * p + multiply_high(low, p);
-  return position < 0 ? turn - low : turn; /* an unsigned product takes the position for one larger by 2^64 */
+  return position < 0 ? turn - low : turn; /* the unsigned product was that of position + 2^64 */
 }
 
-/* A step of Horner's rule. */
+/* Returns sum × xx + coefficient, a step of Horner's rule. */
 INLINE doubles angle_horner(bool fused, doubles sum, doubles xx, double coefficient) {
   const doubles term = coefficient - (doubles){0};
   return fused ? multiply_add(sum, xx, term) : sum * xx + term;
 }
 
-/* angle_sincos, operation by operation, for the same bits; or fused, which rounds less. */
+/* angle_sincos by the same operations, so with the same bits; if `fused`, with fewer roundings. */
 INLINE void sincos_of(u64s turn, bool fused, doubles *sine, doubles *cosine) {
   static const double s_terms[] = {ANGLE_S15, ANGLE_S13, ANGLE_S11, ANGLE_S9, ANGLE_S7, ANGLE_S5, ANGLE_S3},
                       c_terms[] = {ANGLE_C16, ANGLE_C14, ANGLE_C12, ANGLE_C10, ANGLE_C8, ANGLE_C6, ANGLE_C4, ANGLE_C2};

@@ -78,8 +78,8 @@ INLINE bool any_bits(u64s x) {
   return !_mm256_testz_si256((__m256i)x, (__m256i)x);
 }
 
-/* Running minima: of words, or of words of 16 bits without and with a sign. They keep the ports of the FP additions
-   free. */
+/* Flags as running minima: `least` of unsigned words or of unsigned 16-bit words, `negative` of signed 16-bit words.
+   Minima leave the execution ports of floating-point additions free. */
 typedef struct flags {
   __m256i least, negative;
 } flags;
@@ -104,7 +104,7 @@ INLINE bool has_zeros(flags found) {
   return _mm256_movemask_epi8(_mm256_cmpeq_epi32(found.least, _mm256_setzero_si256())) != 0;
 }
 
-/* Small positive ones are the least without a sign, negative ones with it. */
+/* The smallest positive halves are the unsigned minima, the smallest negative ones the signed minima. */
 INLINE bool has_small(flags found, uint32_t limit) {
   const __m256i positive = _mm256_set1_epi32((int)(limit << 16 | 1)),
                 negative = _mm256_set1_epi32((int)((limit | 0x8000) << 16 | 0x8000));

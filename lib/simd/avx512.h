@@ -79,7 +79,7 @@ INLINE bool any_bits(u64s x) {
   return _mm512_test_epi64_mask((__m512i)x, (__m512i)x) != 0;
 }
 
-/* Running minima, as in avx2.h: a test into a mask would take a port of the FP additions. */
+/* Flags as running minima, as in avx2.h. A comparison into a mask would use a port of the floating-point additions. */
 typedef struct flags {
   __m512i least, negative;
 } flags;

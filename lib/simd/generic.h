@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Vectors of 16 bytes in the compiler's terms alone: it makes SSE2, NEON or scalars of them. */
+/* Vectors of 16 bytes without intrinsics, except for one product on SSE2: the compiler makes SSE2, NEON or scalar code
+   of them. */
 #ifndef POSENC_LIB_SIMD_GENERIC_H
 #define POSENC_LIB_SIMD_GENERIC_H
 
@@ -64,7 +65,8 @@ INLINE u32s xor_and(u32s x, uint32_t flip, uint32_t mask) {
   return (x ^ flip) & mask;
 }
 
-/* |x| < 2^15. The smallest normal number is 2^-14; f32 from 1/2 on are as far apart as f16 below it are. */
+/* For |x| < 2^15. The smallest normal f16 is 2^-14. Smaller ones are as far apart as f32 from 1/2 on, so adding 1/2
+   rounds to them. */
 INLINE u16s to_f16(floats x) {
   const u32s size = (u32s)x & 0x7fffffff, sign = (u32s)x >> 31 << 15;
   const u32s normal = (size - (112u << 23) + 0xfff + (size >> 13 & 1)) >> 13;
@@ -93,7 +95,7 @@ INLINE bool any_bits(u64s x) {
   return (x[0] | x[1]) != 0;
 }
 
-/* Words that are all ones where one was found. */
+/* Words that are all ones where a word was flagged. */
 typedef u32s flags;
 
 INLINE flags no_flags(void) {

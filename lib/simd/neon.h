@@ -19,7 +19,8 @@ INLINE doubles multiply_add(doubles a, doubles b, doubles c) {
   return (doubles)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
 }
 
-/* FMLA and FMLS add a product to their third operand, or subtract it: that operand is negated first. */
+/* FMLA and FMLS add the product to the third operand, or subtract it from that operand; here the third operand is
+   negated first. */
 INLINE doubles multiply_subtract(doubles a, doubles b, doubles c) {
   return multiply_add(a, b, -c);
 }
@@ -44,8 +45,8 @@ INLINE floats to_floats(doubles a, doubles b) {
   return (floats)vcvt_high_f32_f64(vcvt_f32_f64((float64x2_t)a), (float64x2_t)b);
 }
 
-/* Toward zero, and where that is inexact the lowest bit is set: rounded once more, to a format of two bits less or
-   fewer, it is the double rounded once (Boldo and Melquiond, 2008). */
+/* Rounds to odd: toward zero, with the lowest bit set if that is inexact. Rounding the result again, to a format with
+   at least two bits less, gives the double rounded once (Boldo and Melquiond, 2008). */
 INLINE floats odd_to_floats(doubles a, doubles b) {
   return (floats)vcvtx_high_f32_f64(vcvtx_f32_f64((float64x2_t)a), (float64x2_t)b);
 }
@@ -86,7 +87,7 @@ INLINE bool any_bits(u64s x) {
   return vgetq_lane_u64((uint64x2_t)vpmaxq_u32((uint32x4_t)x, (uint32x4_t)x), 0) != 0;
 }
 
-/* Running minima, as in avx2.h. */
+/* Flags as running minima, as in avx2.h. */
 typedef struct flags {
   uint32x4_t least, negative;
 } flags;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers of some 106 bits, as sums of two doubles of which the first is the sum rounded, or nearly so. Sources:
- * Møller's and Dekker's error-free sums and products; Joldes, Muller and Popescu, "Tight and rigorous error bounds for
- * basic building blocks of double-word arithmetic", ACM TOMS 44(2), 2017. The header of an instruction set is included
- * before this.
+ * Numbers of about 106 bits, as sums of two doubles. The first double is the sum rounded to nearest, or nearly so.
+ * Sources: the error-free sums and products of Møller and Dekker; Joldes, Muller and Popescu, "Tight and rigorous error
+ * bounds for basic building blocks of double-word arithmetic", ACM TOMS 44(2), 2017. The header of an instruction set
+ * must be included first.
  */
 #ifndef POSENC_LIB_SIMD_SUMS_H
 #define POSENC_LIB_SIMD_SUMS_H
@@ -13,30 +13,30 @@ typedef struct sums {
 } sums;
 
 INLINE doubles upper_half(doubles x) {
-  const doubles shifted = x * 0x1.0000002p27; /* 2^27 + 1: Veltkamp */
+  const doubles shifted = x * 0x1.0000002p27; /* 2^27 + 1: Veltkamp's splitting */
   return shifted - (shifted - x);
 }
 
-/* a b - product, exactly, where that is a b rounded. */
+/* Returns a b - product exactly, where product is a b rounded to nearest. */
 INLINE doubles product_rest(doubles a, doubles b, doubles product) {
   if (FUSED) return multiply_subtract(a, b, product);
   const doubles a_high = upper_half(a), b_high = upper_half(b), a_low = a - a_high, b_low = b - b_high;
   return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
 }
 
-/* |low| <= |high|, or high is 0. */
+/* Returns high + low exactly, for |low| <= |high| or high = 0. */
 INLINE sums sums_of(doubles high, doubles low) {
   const doubles sum = high + low;
   return (sums){sum, low - (sum - high)};
 }
 
-/* Within 2^-102 of |a b|. */
+/* Returns a b with an error of at most 2^-102 |a b|. */
 INLINE sums sums_product(sums a, sums b) {
   const doubles product = a.high * b.high, rest = product_rest(a.high, b.high, product);
   return sums_of(product, rest + multiply_add(a.high, b.low, a.low * b.high));
 }
 
-/* Within 2^-103 of |a| + |b|. */
+/* Returns a + b with an error of at most 2^-103 (|a| + |b|). */
 INLINE sums sums_add(sums a, sums b) {
   const doubles sum = a.high + b.high, part = sum - a.high, rest = (a.high - (sum - part)) + (b.high - part);
   return sums_of(sum, rest + (a.low + b.low));
@@ -46,8 +46,8 @@ INLINE sums sums_load(const double *high, const double *low) {
   return (sums){load_doubles(high), load_doubles(low)};
 }
 
-/* Fractions of a turn, (2^64 high + low) / 2^128, less the nearest quarter, in radians: |x| <= π/4, within 2^-101 of
-   itself. */
+/* Returns the fraction of a turn (2^64 high + low) / 2^128, less the nearest quarter, in radians: |x| <= π/4, with a
+   relative error below 2^-101. */
 INLINE sums sums_angle(u64s high, u64s low) {
   const double unit = 0x1.921fb54442d18p-126, unit_low = 0x1.1a62633145c07p-180; /* 2π / 2^128 */
   const u64s rest = high - ((high + (UINT64_C(1) << 61)) >> 62 << 62);
@@ -58,14 +58,14 @@ INLINE sums sums_angle(u64s high, u64s low) {
   return sums_product(sums_of(turn.high, turn.low + lower), (sums){unit - (doubles){0}, unit_low - (doubles){0}});
 }
 
-/* a z + b, with b a number. */
+/* Returns a z + (high + low), where high + low is a constant. */
 INLINE sums sums_horner(sums a, sums z, double high, double low) {
   return sums_add((sums){high - (doubles){0}, low - (doubles){0}}, sums_product(a, z));
 }
 
 /*
- * sin and cos of such an angle x: Taylor polynomials, of which the first terms left out are below 2^-92. From x^13 and
- * x^14 on, which are below 2^-36 of sin and 2^-41 of cos, they are added up in doubles: within 2^-86 of themselves.
+ * sin and cos of such an angle x by Taylor polynomials. The first terms left out are below 2^-92. The terms from x^13
+ * and x^14 on, below 2^-36 of sin and 2^-41 of cos, are added up in doubles. The relative error is below 2^-86.
  */
 INLINE void sums_taylor(sums x, sums *sine, sums *cosine) {
   static const double s_terms[] = {0x1.71b8ef6dcf572p-66, -0x1.2f49b46814157p-57, 0x1.952c77030ad4ap-49,
@@ -97,7 +97,7 @@ INLINE void sums_taylor(sums x, sums *sine, sums *cosine) {
   *cosine = sums_horner(sums_horner(cosine_sum, z, -0.5, 0.0), z, 1.0, 0.0);
 }
 
-/* sin and cos of fractions of a turn, (2^64 high + low) / 2^128, within 2^-86 of themselves. */
+/* sin and cos of the fractions of a turn (2^64 high + low) / 2^128, with a relative error below 2^-86. */
 INLINE void sums_sincos(u64s high, u64s low, sums *sine, sums *cosine) {
   const u64s quarter = (high + (UINT64_C(1) << 61)) >> 62, swap = -(quarter & 1);
   const u64s sine_sign = quarter >> 1 << 63, cosine_sign = (quarter + 1) >> 1 << 63;

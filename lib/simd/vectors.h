@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Vectors as the compiler knows them: operators work lane by lane. A header of an instruction set (generic.h, avx2.h,
- * avx512.h, neon.h) defines
+ * Vectors of the compiler's vector extension, whose operators work lane by lane. The header of an instruction set
+ * (generic.h, avx2.h, avx512.h, neon.h) defines
  *
  *     TARGET            the attribute of functions that use the instruction set
  *     LANES             doubles in a vector
  *     FUSED             1 if multiply_add and multiply_subtract round once, else 0
  *     SIMD(name)        the name of an object that exists once per instruction set
  *
- * includes this, and adds the same operations as the others, for what operators cannot say or the compiler does badly:
+ * includes this file, and then defines the operations that have no operator or that the compiler compiles badly, the
+ * same ones in each header:
  *
  *     multiply_add, multiply_subtract   a b + c and a b - c
  *     multiply_low      64-bit products of the low 32 bits of each lane
- *     larger            of two signed integers
- *     zip_low, zip_high     the elements of a and b in turn: the first half of them, and the second
+ *     larger            the larger of two signed integers
+ *     zip_low, zip_high     the elements of a and b in turn: the first half of them, and the second half
  *     to_floats         the doubles of a and b, each rounded to nearest
- *     truncated_to_floats   the same, rounded toward zero, or to odd: then the lowest bit is set where it is inexact
+ *     truncated_to_floats   the doubles of a and b, each rounded toward zero, or rounded to odd (neon.h)
  *     low_words         the low 32 bits of the lanes of a and b, in any order
  *     xor_and           (x ^ flip) & mask, for words
  *     to_f16            floats below 2^15 in size, rounded to nearest
  *     upper_halves      the upper 16 bits of each word
- *     stream, stream_doubles   half a vector, and a whole one, stored past the caches where the instruction set can
- *     or_differing      so_far, and the bits in which a and b differ
+ *     stream, stream_doubles   streaming stores of half a vector and of a whole one, where the instruction set has them
+ *     or_differing      so_far, with the bits set in which a and b differ
  *     any_bits          whether any bit of any lane is set
  *     flags, no_flags, flag_zeros, flag_small, has_zeros, has_small   see below
  *
- * Flags remember whether any word of many was zero, or small: flag_zeros(flags, x) and has_zeros(flags) ask for words
- * of zero; flag_small(flags, x, limit) and has_small(flags, limit) for words whose lower half is zero, or whose upper
- * half without its sign is below `limit`.
+ * `flags` records whether any of many words was zero or small. flag_zeros(flags, x) and has_zeros(flags) are for words
+ * that are zero. flag_small(flags, x, limit) and has_small(flags, limit) are for words whose lower half is zero, or
+ * whose upper half without its sign is below `limit`.
  */
 #ifndef POSENC_LIB_SIMD_VECTORS_H
 #define POSENC_LIB_SIMD_VECTORS_H
@@ -42,15 +43,15 @@ typedef uint64_t u64s __attribute__((vector_size(8 * LANES)));
 typedef float floats __attribute__((vector_size(4 * FLOATS)));
 typedef int32_t i32s __attribute__((vector_size(4 * FLOATS)));
 typedef uint32_t u32s __attribute__((vector_size(4 * FLOATS)));
-/* Half as many bytes: one element for each double, and one of 16 bits for each float. */
+/* Vectors of half as many bytes: one 32-bit element for each double, or one 16-bit element for each float. */
 typedef float half_floats __attribute__((vector_size(4 * LANES)));
 typedef uint32_t half_u32s __attribute__((vector_size(4 * LANES)));
 typedef uint16_t u16s __attribute__((vector_size(2 * FLOATS)));
 
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
-/* Before a short loop over vectors: they stay in registers only if it is unrolled, which gcc -O2 does not do by
-   itself. */
+/* Unrolls the loop over vectors that follows. They stay in registers only in an unrolled loop, and gcc -O2 does not
+   unroll. */
 #define PRAGMA(text) _Pragma(#text)
 #ifdef __clang__
 #define UNROLL(times)
@@ -58,7 +59,7 @@ typedef uint16_t u16s __attribute__((vector_size(2 * FLOATS)));
 #define UNROLL(times) PRAGMA(GCC unroll times)
 #endif
 
-/* Indices of __builtin_shufflevector: f(0), f(2) … for all floats, of which f gives two each time. */
+/* Indices for __builtin_shufflevector: f(0), f(2), … up to the number of floats, where f gives two indices each. */
 #if FLOATS == 4
 #define EACH(f) f(0), f(2)
 #elif FLOATS == 8
@@ -67,7 +68,7 @@ typedef uint16_t u16s __attribute__((vector_size(2 * FLOATS)));
 #define EACH(f) f(0), f(2), f(4), f(6), f(8), f(10), f(12), f(14)
 #endif
 
-/* load_floats and store_floats, and so on: of memory that is aligned for 16-bit elements at least. */
+/* load_TYPE and store_TYPE access memory that is aligned for 16-bit elements at least. */
 #define UNALIGNED(type)                                                                                                \
   typedef type unaligned_##type __attribute__((aligned(2), may_alias));                                                \
   INLINE type load_##type(const void *from) {                                                                          \
@@ -91,22 +92,22 @@ INLINE void store_aligned(double *to, doubles x) {
   *(doubles *)(void *)to = x;
 }
 
-/* The elements of a and b in turn. */
+/* Returns the elements of a and b in turn. */
 #define ZIPPED(i) (i) / 2, LANES + (i) / 2
 INLINE floats zip_floats(half_floats a, half_floats b) {
   return __builtin_shufflevector(a, b, EACH(ZIPPED));
 }
 
-/* Whether integers of 64 bits are converted by an instruction. */
+/* Whether an instruction converts 64-bit integers to doubles. */
 #ifdef __aarch64__
 #define CONVERTS true
 #else
 #define CONVERTS (LANES == 8)
 #endif
 
-/* The nearest doubles. Without an instruction for it, the compiler would convert lane by lane: instead, of x + 2^63
-   the upper half becomes the low bits of 2^84 and the lower half those of 2^52, what is too much is subtracted
-   exactly, and the sum is rounded once. */
+/* Converts to the nearest doubles. Without such an instruction, the compiler would convert lane by lane. Instead, the
+   upper half of x + 2^63 is put into the low bits of 2^84 and the lower half into those of 2^52; the excess is
+   subtracted exactly, and the sum is rounded once. */
 INLINE doubles to_doubles(i64s x) {
   if (CONVERTS) return __builtin_convertvector(x, doubles);
   const u64s biased = (u64s)x ^ UINT64_C(1) << 63;
@@ -114,7 +115,7 @@ INLINE doubles to_doubles(i64s x) {
   return ((doubles)high - (0x1p84 + 0x1p63 + 0x1p52)) + (doubles)low;
 }
 
-/* |x| < grid / 3 rounded to a multiple of grid / 1.5 / 2^52. */
+/* Rounds |x| < grid / 3 to a multiple of grid / 1.5 / 2^52. */
 INLINE doubles on_grid(doubles x, double grid) {
   return (x + grid) - grid;
 }
