@@ -23,8 +23,8 @@ typedef struct axis_selection {
 typedef struct table_request {
   table_file *table;
   const char *name; /* name of the file */
-  posenc_problem
-      problem; /* what it should be, a table; rows, dim and dtype are the file's. At most TABLE_COLUMNS_MAX columns */
+  /* The table that the file should have. Rows, dim and dtype are the file's; at most TABLE_COLUMNS_MAX columns. */
+  posenc_problem problem;
   const axis_selection *pairs; /* unless null, the frequencies of the pairs */
   table_part part;
   const posenc_bound *limit; /* tolerances, without growth; null if there are no checks */
