@@ -20,7 +20,7 @@ static void quit(const char *message) {
   exit(EXIT_FAILURE);
 }
 
-/* Entries, sorted, each once. */
+/* Entries of certificates. put_in_order sorts them and removes duplicates. */
 typedef struct listing {
   uint32_t entries[MOST];
   size_t count;
@@ -39,7 +39,8 @@ static void put_in_order(listing *all) {
   all->count = kept;
 }
 
-/* Layout split: column `pair` is a sine, column dim/2 + `pair` a cosine. */
+/* Adds the entry of a misrounded element. In the split layout, column `pair` is a sine and column dim/2 + `pair` is a
+   cosine. */
 static void add(listing *all, const posenc_problem *problem, int64_t position, int64_t column) {
   const int64_t pairs = problem->dim / 2, cosine = column >= pairs, pair = column - (cosine ? pairs : 0);
   if (all->count == MOST) quit("too many elements are misrounded");
@@ -57,7 +58,8 @@ static void compare(listing *all, const posenc_problem *problem, int64_t row, in
   }
 }
 
-/* Returns the digest of the constants. */
+/* Adds the elements of the table that the kernel misrounds without the rounding test. Returns the digest of the
+   constants. */
 static uint64_t find_misrounded(const posenc_kernel *kernel, const posenc_problem *problem, char *memory,
                                 listing *all) {
   static const uint32_t none[1];

@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Doubles are accurate enough: nothing here is shown with more than six digits. */
+/* Doubles are accurate enough, because at most six digits are printed. */
 
 static const double turn = 6.283185307179586;
 
-/* The base and the dim of most of these claims. */
+/* The base and the dim of most claims. */
 enum { BASE = 10000, DIM = 512 };
 
 static const char holds[] = "**holds**", is_false[] = "**false**";
@@ -24,7 +24,7 @@ static double longest_wave(int dim) {
   return turn / frequency(dim, dim / 2 - 1);
 }
 
-/* Does x round to what is said, at so many decimals? */
+/* Whether x, rounded to that number of decimals, is `said`. */
 static bool rounds_to(double x, double said, int decimals) {
   return fabs(x - said) <= 0.5 * pow(10, -decimals);
 }
@@ -65,7 +65,8 @@ static void position_ten(void) {
   printf(", …] at dim %d; the first two are sin 10 and cos 10 at any | %s", DIM, verdict);
 }
 
-/* f32 frequencies by exp and log, and by a power: their largest absolute error is that of the angle per position. */
+/* Compares f32 frequencies, computed by exp and log and by a power, with frequencies of doubles. The largest absolute
+   error of a frequency is the error of an angle per position. */
 static void log_and_power(void) {
   double by_log = 0, by_power = 0;
   const float slope = -(logf((float)BASE) / (float)DIM);
@@ -94,12 +95,13 @@ static void chosen_bases(void) {
   for (int i = 0; i < 2; i++) {
     const double base = posenc_base_for(claims[i].length);
     printf("%s10 × %d / 2π = %.6g", i ? ", " : "", claims[i].length, base);
-    if (fabs(base - claims[i].said) >= 1) verdict = is_false; /* rounded or cut */
+    if (fabs(base - claims[i].said) >= 1) verdict = is_false; /* `said` may be rounded or truncated */
   }
   printf(" | %s", verdict);
 }
 
-/* Mean and standard deviation of all elements of x + PE, where those of x are 0 and 0.1. */
+/* Prints the mean and the standard deviation of all elements of x + PE, for x with mean 0 and standard deviation
+   0.1. */
 static void statistics_of_sum(void) {
   enum { LENGTH = 512 };
   static const double deviation = 0.1;
@@ -127,7 +129,7 @@ static void frequencies_of_768(void) {
 void print_claims(void) {
   static const struct {
     const char *claim;
-    void (*compute)(void); /* prints what was computed and, in the next column, the verdict */
+    void (*compute)(void); /* prints the computed values and, in the next column, the verdict */
   } claims[] = {
       {"Wavelengths run from 2π to 10000 · 2π.", wavelengths},
       {"At dim 512, θ<sub>1</sub> is about 0.681, θ<sub>2</sub> 0.464, θ<sub>255</sub> 0.0001.", frequencies_of_512},

@@ -3,7 +3,7 @@
 #ifndef POSENC_TOOLS_CLAIMS_H
 #define POSENC_TOOLS_CLAIMS_H
 
-/* Prints them as a Markdown table. Those that records decide are in reports/model/claims.c. */
+/* Prints the claims as a Markdown table. The claims that records decide are in reports/model/claims.c. */
 void print_claims(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cost of a process's first table: the plan, the whole table into touched memory, and the plan's end, with code
- * that nothing has run yet. One call, one process, one entry of a timing record; tools/targets.sh calls it often.
+ * Times the first table of a process: creating the plan, writing the whole table into touched memory and destroying the
+ * plan, with code that has not run before. Each process makes one call and prints one entry of a timing record;
+ * tools/targets.sh starts many of them.
  */
 #include "common/clock.h"
 #include "posenc.h"

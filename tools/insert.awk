@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Copies a document, with the file `text` between its marks "<!-- MARK: begin … -->" and "<!-- MARK: end -->" in place
-# of the old text there. Exit status 1 if it has not exactly one such place.
+# Copies a document and replaces the text between its marks "<!-- MARK: begin … -->" and "<!-- MARK: end -->" by the
+# file `text`. The exit status is 1 unless the document has exactly one such place.
 $0 == "<!-- " mark ": end -->" { inside = 0 }
 !inside { print }
 index($0, "<!-- " mark ": begin") == 1 {

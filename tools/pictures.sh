@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes sinusoids.md, with the figures of today, and its pictures in sinusoids/ in a folder. Run by "make pictures" in
-# the build folder, for $srcdir/doc; and by tests/sinusoids.sh, which compares.
+# Makes sinusoids.md with newly computed figures, and its pictures in sinusoids/, in a folder. "make pictures" runs it
+# in the build folder, for $srcdir/doc; tests/sinusoids.sh runs it and compares its output with $srcdir/doc.
 #
 #     pictures.sh FOLDER
 set -eu
@@ -16,7 +16,7 @@ awk -v mark=computed -v text="$work/text" -f "$srcdir/tools/insert.awk" "$srcdir
 cat "$srcdir/tools/sinusoids.gp" >>"$work/script"
 mkdir -p "$folder/sinusoids"
 gnuplot -d -e "folder='$work'" "$work/script"
-for picture in "$work"/*.svg; do # without attributes that say the default
+for picture in "$work"/*.svg; do # attributes with their default values are removed
   sed 's/ stroke-linecap="butt" stroke-linejoin="miter"//' "$picture" >"$folder/sinusoids/${picture##*/}"
 done
 mv "$work/sinusoids.md" "$folder/sinusoids.md"

@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Measures everything on this machine, publishes the report in reports/published/ of the source, and puts its figures
-# into README.md. Run by "make publish" in the build folder; $srcdir: the source folder. All of it appears at the end,
-# or nothing does; then the measurements are kept in reports/published.new/. $PUBLISH_OPTIONS: other options of posenc
-# report, to try it in a minute. $PUBLISH_FROM: a folder with the records of an earlier report; the page is made from
-# these again. $PUBLISH_MOST: the percentage of the processors that other processes may use.
+# Measures everything on this machine, publishes the report in reports/published/ of the source folder, and puts its
+# figures into README.md. "make publish" runs it in the build folder. The files are replaced at the end, all together;
+# if that fails, the measurements stay in reports/published.new/. Variables of the environment:
+#   srcdir           the source folder
+#   PUBLISH_OPTIONS  other options of posenc report, for a trial that takes a minute
+#   PUBLISH_FROM     a folder with the records of an earlier report, from which the page is made again
+#   PUBLISH_MOST     the percentage of the processors' time that other processes may use
 set -eu
 : "${srcdir:=.}" "${PUBLISH_OPTIONS:=}" "${PUBLISH_FROM:=}" "${PUBLISH_MOST:=5}"
 published=$srcdir/reports/published
@@ -20,7 +22,7 @@ readme_with() { # SECTION
     fail 'README.md lacks its marks: <!-- published: begin … -->, <!-- published: end -->'
 }
 
-# The percentage of all processors' time that is used, in the next second; nothing if the system does not tell.
+# Prints the used percentage of all processors' time in the next second; nothing if the system has no /proc/stat.
 used_now() {
   { head -n 1 /proc/stat && sleep 1 && head -n 1 /proc/stat; } 2>/dev/null | awk '
     { used = $2 + $3 + $4 + $7 + $8 + $9; all = used + $5 + $6 }
@@ -28,7 +30,7 @@ used_now() {
     { before = used; all_before = all }'
 }
 
-# The same of other processes, during all timings.
+# Prints the percentage of all processors' time that other processes used during the timings of a record.
 used_by_others() {
   grep -o '"others": *[0-9][0-9.e-]*' "$1" | awk -F : '{ printf "%.0f", 100 * $2; exit }'
 }
@@ -38,7 +40,7 @@ require_quiet() { # PERCENTAGE WHEN
   [ "$1" -le "$PUBLISH_MOST" ] || fail "other processes used $1 % of the processors $2 the timings"
 }
 
-# Checks that can be made before minutes of measuring.
+# These checks come first, because measuring takes minutes.
 readme_with /dev/null >/dev/null
 if [ -n "$PUBLISH_OPTIONS" ]; then
   # shellcheck disable=SC2086 # options
@@ -54,13 +56,13 @@ else
   require_quiet "$(used_now)" before
   set --
   for cases in "$srcdir"/reference/worst/*.wc; do
-    case $cases in *f16.wc) ;; *) set -- "$@" --cases "$cases" ;; esac # the page has those of f32
+    case $cases in *f16.wc) ;; *) set -- "$@" --cases "$cases" ;; esac # the page has the cases of f32
   done
 fi
 
 trap 'rm -rf "$new"' EXIT
 trap 'exit 130' INT TERM HUP
-[ -e "$published" ] || [ ! -e "$old" ] || mv "$old" "$published" # of one that was killed
+[ -e "$published" ] || [ ! -e "$old" ] || mv "$old" "$published" # left by a run that was killed
 rm -rf "$new" "$old"
 status=0
 ./posenc report "$@" -o "$new" || status=$?
@@ -73,10 +75,10 @@ trap 'rm -f "$section" "$readme"; [ ! -e "$new" ] || echo "publish: not publishe
 [ -n "$PUBLISH_OPTIONS" ] || require_quiet "$(used_by_others "$new/bench.json")" during
 ./posenc-published "$new" >"$section"
 ./posenc-published --brief "$new" || exit
-rm -f "$new/accuracy.json" "$new/bench.json" # large, and nobody opens them
+rm -f "$new/accuracy.json" "$new/bench.json" # large, and the page does not need them
 readme_with "$section" >"$readme"
 
-# Nothing that a user does stops it half way.
+# Signals are ignored from here on, so that either all files are replaced or none.
 trap '' INT TERM HUP
 put_back() {
   [ ! -e "$old" ] || mv "$old" "$published"

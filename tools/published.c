@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The published report, from its folder.
+ * Prints a section about the published report, or shortens the report, in its folder.
  *
  *     posenc-published FOLDER            prints README.md's section about it, in Markdown
  *     posenc-published --brief FOLDER    keeps in report.json only what the section needs
@@ -71,7 +71,7 @@ static int print_section(const record_report *report, const char *folder) {
 
 /* ---- the brief report ---- */
 
-/* A copy with those members alone that the section needs, at every depth. Null when memory runs out. */
+/* Returns a copy with only the members that the section needs, at every depth; null if memory runs out. */
 static json_t *needed_of(const json_t *value) {
   static const char keys[] =
       " schema environment timing cpu cores date posenc_version commit stability others uses use speed_up "
@@ -89,7 +89,7 @@ static json_t *needed_of(const json_t *value) {
   return copy;
 }
 
-/* Replaces the report of that path. */
+/* Replaces the report at that path by the brief one. Returns the exit status. */
 static int make_brief(const record_report *report, const char *path) {
   json_t *record = needed_of(report->json), *shapes = json_array();
   RECORD_EACH(table, report, shapes)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Times the recipe that PyTorch users copy, as it is installed and with the settings that could help it.
+"""Times the recipe that PyTorch users copy, with PyTorch as installed and with settings that may make it faster.
 
-Prints a timing record: torch/LENxDIM/installed, with no setting made, and torch/LENxDIM/best, the best of all; or,
-where there is no PyTorch, a record without benchmarks that says so under "missing".
+Prints a timing record: torch/LENxDIM/installed, without any setting, and torch/LENxDIM/best, with the fastest setting.
+Without PyTorch, it prints a record without benchmarks, which has the reason under "missing".
 """
 import itertools
 import json
@@ -16,8 +16,8 @@ import time
 
 REPETITIONS = 3
 
-# glibc gives large blocks back to the system when they are freed, and the next call faults their pages in again; not
-# with these.
+# glibc returns large blocks to the system when they are freed, and the next call has page faults again. These settings
+# prevent that.
 REUSE = {
     "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
     "MALLOC_TOP_PAD_": str(1 << 30),
@@ -37,7 +37,7 @@ def recipe(torch, rows, dim):
 
 
 def reusing(torch, rows, dim):
-    """The same into memory that is there, one product for both."""
+    """The recipe with allocated memory, and with one product for sine and cosine."""
     pe, angle = torch.zeros(rows, dim), torch.zeros(rows, dim // 2)
 
     def make():
@@ -51,7 +51,7 @@ def reusing(torch, rows, dim):
 
 
 def times(make):
-    """Nanoseconds of each repetition, after one that does not count."""
+    """Returns the nanoseconds of each repetition, after an untimed one."""
     make()
     taken = []
     for _ in range(REPETITIONS):
@@ -62,7 +62,7 @@ def times(make):
 
 
 def measure_here(rows, dim, threads):
-    """{what: times} of this process, whose environment is one setting of several."""
+    """Returns {what: times} of this process, for its environment and each number of threads."""
     import torch
 
     found = {}
@@ -77,7 +77,7 @@ def measure_here(rows, dim, threads):
 
 
 def measure(rows, dim, threads, **environment):
-    """The same in a process with that environment."""
+    """Runs measure_here in a process with that environment."""
     command = [sys.executable, __file__, "--here", str(rows), str(dim), *map(str, threads)]
     run = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
     return json.loads(run.stdout)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers for doc/sinusoids.md, from a table that the library makes: those that tools/sinusoids.gp draws, as blocks of
- * gnuplot, or those of the text, as Markdown.
+ * Prints numbers for doc/sinusoids.md, from a table that the library makes: those that tools/sinusoids.gp draws, as
+ * data blocks of gnuplot, or those of the text, as Markdown.
  *
  *     posenc-sinusoids data | text
  */
@@ -22,8 +22,8 @@ enum {
   BASE = 10000,
   DRAWN_ROWS = 160,
   TRANSFORMED = 4096,
-  LEAST_WAVES = 4, /* that a column of the spectrum has */
-  FARTHEST = 4096, /* difference of positions */
+  LEAST_WAVES = 4, /* waves that a column of the spectrum has in the transformed rows */
+  FARTHEST = 4096, /* largest difference of positions */
   ROWS = 4096 + FARTHEST
 };
 
@@ -33,7 +33,7 @@ static double frequency(int index) {
   return pow(BASE, -2.0 * index / DIM);
 }
 
-/* To free; null on an error told on stderr. */
+/* Returns the table, to be freed; null after an error, which it prints on stderr. */
 static double *make_table(void) {
   posenc_problem problem = posenc_table(ROWS, DIM);
   double *table = malloc((size_t)ROWS * DIM * sizeof *table);
@@ -54,7 +54,7 @@ static void print_table(const double *table) {
   puts("EOD");
 }
 
-/* By which angle a pair turns from row 0 to row 1. */
+/* Returns the angle by which a pair rotates from row 0 to row 1. */
 static double turn_of(const double *table, int index) {
   const double *row = table + DIM;
   return atan2(row[2 * index], row[2 * index + 1]);
@@ -73,9 +73,9 @@ static void print_frequencies(const double *table) {
 #include <kiss_fftr.h>
 
 /*
- * Amplitudes of bins 0 … TRANSFORMED/2 of the sine column of an index, seen through Hann's window: bin k has k waves in
- * the rows transformed, and a sine of amplitude 1 with a whole number of waves has amplitude 1 in its bin. False when
- * memory runs out.
+ * Computes the amplitudes of bins 0 … TRANSFORMED/2 of the sine column of an index, with Hann's window. Bin k has k
+ * waves in the transformed rows. A sine of amplitude 1 with a whole number of waves has amplitude 1 in its bin. Returns
+ * false if memory runs out.
  */
 static bool transform(const double *table, int index, double *amplitudes) {
   static kiss_fft_scalar seen[TRANSFORMED];
@@ -85,7 +85,7 @@ static bool transform(const double *table, int index, double *amplitudes) {
   for (int i = 0; i < TRANSFORMED; i++)
     seen[i] = (kiss_fft_scalar)(table[i * DIM + 2 * index] * (0.5 - 0.5 * cos(turn * i / TRANSFORMED)));
   kiss_fftr(plan, seen, waves);
-  /* Half of a sine is at the negative frequency, and the window's mean is one half. */
+  /* Half of the amplitude of a sine is at the negative frequency, and the mean of the window is one half. */
   for (int k = 0; k <= TRANSFORMED / 2; k++)
     amplitudes[k] = hypot((double)waves[k].r, (double)waves[k].i) * 4 / TRANSFORMED;
   kiss_fftr_free(plan);
@@ -110,7 +110,8 @@ static int peak_of(const double *amplitudes) {
   return peak;
 }
 
-/* Index, bin and amplitude, where that is not negligible, of the columns that are drawn. */
+/* Prints index, bin and amplitude of each drawn column, for amplitudes that are not negligible. Returns false if memory
+   runs out. */
 static bool print_spectrum(const double *table) {
   static const double negligible = 1e-3;
   enum { DRAWN_EVERY = 8, DRAWN = 5 };
@@ -134,7 +135,7 @@ static double similarity(const double *table, int p, int q) {
   return sum / INDICES;
 }
 
-/* Every difference that a linear axis shows, then 32 for each octave, and the last. */
+/* Returns the next difference to print: every one on the linear axis, then 32 for each octave, and the last. */
 static int next_difference(int k) {
   const int next = k < 64 ? k + 1 : k + k / 32;
   return k < FARTHEST && next > FARTHEST ? FARTHEST : next;
@@ -148,7 +149,7 @@ static void print_similarity(const double *table) {
 
 /* ---- text ---- */
 
-/* Frequencies by the formula, and as they are found in the table. */
+/* Prints the frequencies of the formula and those found in the table. Returns false if memory runs out. */
 static bool print_waves(const double *table) {
   double amplitudes[TRANSFORMED / 2 + 1], farthest = 0;
   int transformed = 0;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The pictures of doc/sinusoids.md, from the blocks that posenc-sinusoids prints before this. `folder`: where they go.
+# Draws the pictures of doc/sinusoids.md from the data blocks of posenc-sinusoids, which come before this text in the
+# script. `folder`: where the pictures are written.
 blue = '#0072b2'
 red = '#d55e00'
 grey = '#808080'
@@ -47,7 +48,7 @@ do for [i=0:4] {
 }
 unset multiplot
 
-# Pairs as points of the unit circle. A slow pair has no room for the number of every position.
+# Pairs as points of the unit circle. The points of a slow pair are too close for a number at each of them.
 eval picture(270)
 set output folder.'/circle.svg'
 set xrange [-1.35:1.35]
@@ -110,8 +111,9 @@ unset format
 
 # Similarity of two positions against their difference.
 #
-# The sum over a wide table is the integral of cos(k w) over ln w, (Ci(k) - Ci(k/base)) / ln base; for 1 << k << base
-# that is 1 - (ln k + 0.5772) / ln base, as Ci(x) is nearly 0 for large x, and ln x + 0.5772 for small.
+# For a wide table, the sum approaches the integral of cos(k w) over ln w, which is (Ci(k) - Ci(k/base)) / ln base. For
+# 1 << k << base that is about 1 - (ln k + 0.5772) / ln base, because Ci(x) is nearly 0 for large x and nearly
+# ln x + 0.5772 for small x.
 eval picture(320)
 set output folder.'/similarity.svg'
 set ylabel 'similarity' offset 1,0

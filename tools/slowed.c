@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A plugin for make timing-power: kernels of the library that take longer by a known share. SLOWED_BY="P Q ...", for
- * the kernels in their order, is how many percent of the rows each call writes once more: work of the same kind, so
- * that a process that waits for a core, or a slower clock, changes both parts alike. Without it all write once. A share
- * is exact where rows, times percent, is a multiple of 3200 and the first position is 16 after one of 32, as the
- * kernels that work in blocks then repeat whole blocks; and where it is large, as sines of small angles take less time.
+ * A plugin for make timing-power: kernels of the library, slower by known shares. SLOWED_BY="P Q ..." gives, for each
+ * kernel in order, the percentage of its rows that each call writes a second time. The additional work is of the same
+ * kind as the rest, so that waiting for a core, or a slower clock, affects both alike. Without SLOWED_BY, all rows are
+ * written once. A share is exact if rows times percentage is a multiple of 3200 and the first position is a multiple of
+ * 32 plus 16, because kernels that work in blocks then repeat whole blocks; and if the first position is large, because
+ * sines of small angles take less time.
  */
 #include <posenc.h>
 
 #include <stdlib.h>
 
-/* The constants of the kernel that does the work, and what is added. */
+/* The kernel that is slowed, its constants, and the percentage of rows that are written twice. */
 typedef struct slowed {
   const posenc_kernel *kernel;
   void *constants;
   long percent;
 } slowed;
 
-/* The number of that place in SLOWED_BY, 0 where there is none. */
+/* Returns the percentage at that place in SLOWED_BY, or 0 if there is none. */
 static long percent_of(int place) {
   const char *text = getenv("SLOWED_BY");
   char *end = (char *)(uintptr_t)text;
@@ -53,7 +54,7 @@ static void release(void *constants) {
   free(made);
 }
 
-/* The kernel slowed-NAME, of that place, does what NAME does. */
+/* Defines the kernel slowed-NAME, at that place in SLOWED_BY, which computes what NAME computes. */
 #define SLOWED(place, id, of)                                                                                          \
   static posenc_status prepare_##id(const posenc_problem *problem, const posenc_options *options, void **constants) {  \
     return prepare(of, place, problem, options, constants);                                                            \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regular against streaming stores: from which size on do streaming stores pay? Both ways, and the library's own
- * choice, in turn in one process, over the same memory again and again.
+ * Compares regular with streaming stores: from which size on are streaming stores faster? One process runs both, and
+ * the library's own choice, in turn, over the same memory again and again.
  *
- *     stores [KERNEL [LARGEST MIB]]      else the kernel that the library chooses, and 2048
+ *     stores [KERNEL [LARGEST MIB]]      default: the kernel that the library chooses, and 2048
  *
- * Its exit status is 1 if what the library takes is anywhere more than a tenth slower than the better of the two.
+ * The exit status is 1 if the library's choice is, for any table, more than a tenth slower than the better of the two.
  */
 #include "common/clock.h"
 #include "posenc.h"
@@ -19,12 +19,12 @@
 enum { WAYS = POSENC_STORES_STREAMING + 1, REPETITIONS = 12, SETTLING = 4 };
 
 /*
- * least_bytes are written, in as many passes as that takes, between two readings of the clock. A table above
- * settling_bytes leaves no state in the caches, so it needs no passes to settle.
+ * At least least_bytes are written between two readings of the clock, in several passes if needed. A table above
+ * settling_bytes leaves nothing in the caches, so its passes need no untimed ones before them.
  */
 static const size_t least_bytes = (size_t)1 << 22, settling_bytes = (size_t)1 << 26;
 
-/* The time of a pass over memory in the state that such passes leave. */
+/* Returns the time of one pass, in seconds, over memory in the state that such passes leave. */
 static double seconds_of(const posenc_plan *plan, size_t bytes, void *out) {
   const size_t passes = bytes < least_bytes ? least_bytes / bytes : 1;
   const int64_t rows = posenc_plan_problem(plan)->rows;
@@ -35,8 +35,8 @@ static double seconds_of(const posenc_plan *plan, size_t bytes, void *out) {
 }
 
 /*
- * The least time that a table takes each way, in seconds; longer times are those of a disturbed machine. False if
- * there is no such plan.
+ * Finds the least time of a table for each kind of stores, in seconds; longer times are those of a disturbed machine.
+ * Returns false if a plan cannot be created.
  */
 static bool measure(const posenc_problem *problem, const posenc_kernel *kernel, size_t bytes, void *out,
                     double least[WAYS]) {
@@ -51,7 +51,7 @@ static bool measure(const posenc_problem *problem, const posenc_kernel *kernel, 
   }
   for (int n = 0; fine && n < REPETITIONS; n++)
     for (int i = 0; i < WAYS; i++) {
-      const int way = (n + i) % WAYS; /* each comes after each */
+      const int way = (n + i) % WAYS; /* the order rotates, so that each comes first equally often */
       least[way] = fmin(least[way], seconds_of(plans[way], bytes, out));
     }
   for (int way = 0; way < WAYS; way++) posenc_plan_destroy(plans[way]);

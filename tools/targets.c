@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Targets beside measurements, as a Markdown table. The files are records, in any order: timing records (posenc bench
- * --format json, and other entries of the same form), accuracy records (posenc verify --format json), and the kernels
- * (posenc list --format json), which say why one was not measured.
+ * Prints the targets with their measured values, as a Markdown table. The files are records, in any order: timing
+ * records (posenc bench --format json, and other entries of the same form), accuracy records (posenc verify --format
+ * json), and the list of kernels (posenc list --format json), which has the reasons why kernels were not measured.
  */
 #include "common/field.h"
 #include "reports/page/words.h"
@@ -11,30 +11,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The figure that is compared with the threshold. */
+/* The figure that is compared with the threshold, and whether it must be at least or at most that. */
 typedef enum measure {
-  SHARE,      /* of the limit, at least */
-  PLAN_SHARE, /* of the time, at most */
+  SHARE,      /* share of the limit, at least */
+  PLAN_SHARE, /* share of the plan in the time, at most */
   TIME,       /* microseconds, at most */
   SPEED_UP,   /* time of `over` / time of `name`, repetitions paired in their order, at least */
-  SAME_PACE,  /* share of the limit / that of `over`, which ran at another time, at least */
-  SAME_BITS,  /* as `over` has */
-  MISROUNDED, /* elements of all that there are, at most */
+  SAME_PACE,  /* share of the limit / share of `over`, which was timed separately, at least */
+  SAME_BITS,  /* the bits of `over` */
+  MISROUNDED, /* number of misrounded elements of an exhaustive comparison, at most */
 } measure;
 
 typedef struct target {
   const char *number, *work;
   measure measure;
-  const char *name, *over; /* of benchmarks; MISROUNDED: kernel and shape */
+  const char *name, *over; /* names of benchmarks; MISROUNDED: kernel and shape */
   double threshold;
-  const char *goal; /* in words */
+  const char *goal; /* the unit or the object of comparison, in words */
 } target;
 
 #define FILL "of the best fill"
 #define MEMSET "of memset"
 #define SCALE "of x *= constant"
 
-/* All of them, and the only place where a threshold stands. */
+/* All targets. Thresholds are in this table only. */
 static const target targets[] = {
     {"1", "f32, correctly rounded, 131072 × 1024", SHARE, "hot/131072x1024/cr-avx512", NULL, 0.95, FILL},
     {"1", "f32, correctly rounded, 32768 × 4096", SHARE, "hot/32768x4096/cr-avx512", NULL, 0.95, FILL},
@@ -106,18 +106,18 @@ static const target targets[] = {
      "misrounded of all"},
 };
 
-/* Everything that the files say. */
+/* The contents of all files. */
 typedef struct records {
-  json_t *context;    /* of the first timing record that has one */
-  json_t *benchmarks; /* of all of them */
+  json_t *context;    /* context of the first timing record that has one */
+  json_t *benchmarks; /* benchmarks of all timing records */
   json_t *accuracy;   /* results of all accuracy records */
-  json_t *kernels;    /* what kernels there are */
-  json_t *missing;    /* who could not be measured: why */
+  json_t *kernels;    /* kernels with their contracts */
+  json_t *missing;    /* object: for each program that could not be measured, the reason */
 } records;
 
 typedef struct figure {
   double median, least, most; /* NaN if nothing was measured */
-  char note[200];             /* more to tell, or why nothing was */
+  char note[200];             /* a remark, or the reason why nothing was measured */
 } figure;
 
 /* ---- what was measured -------------------------------------------------------------------------- */
@@ -135,7 +135,7 @@ static const json_t *find_repetition(const records *found, const char *name) {
   return NULL;
 }
 
-/* That number of all repetitions, in the order in which they were made. */
+/* Stores the values of that key in all repetitions, in the order in which they were made. Returns how many. */
 static size_t collect(const records *found, const char *name, const char *key, double *values) {
   size_t count = 0;
   for (size_t i = 0; i < json_array_size(found->benchmarks) && count < MOST; i++) {
@@ -159,7 +159,7 @@ static figure number(const records *found, const char *name, const char *key, do
   return summarize(values, count);
 }
 
-/* The ratios of as many pairs as there are. */
+/* Returns the ratio of repetitions, paired in their order, as far as both benchmarks have them. */
 static figure ratio(const records *found, const char *above, const char *below, const char *key) {
   static double values[MOST], divisors[MOST];
   const size_t count = collect(found, above, key, values), others = collect(found, below, key, divisors);
@@ -176,7 +176,8 @@ static figure difference(const records *found, const target *t) {
   return (figure){differ, differ, differ, ""};
 }
 
-/* Misrounded elements of an exhaustive comparison: a sample proves nothing. */
+/* Returns the number of misrounded elements of an exhaustive comparison. A sample does not prove that there are
+   none. */
 static figure misrounded(const records *found, const target *t) {
   for (size_t i = 0; i < json_array_size(found->accuracy); i++) {
     const json_t *result = json_array_get(found->accuracy, i);
@@ -212,7 +213,8 @@ static figure measured(const records *found, const target *t) {
 
 /* ---- why something was not ---------------------------------------------------------------------- */
 
-/* The kernel is the last part of a benchmark's name; who is no kernel stands before, as in "torch/…". */
+/* Writes the reason why a benchmark was not measured; returns false if none is known. The kernel is the last part of
+   the benchmark's name; another program is the first part, as in "torch/…". */
 static bool explain(const records *found, const char *name, char *text, size_t size) {
   const char *slash = strrchr(name, '/'), *kernel = slash ? slash + 1 : name;
   char who[32];
@@ -232,7 +234,7 @@ static bool explain(const records *found, const char *name, char *text, size_t s
   return true;
 }
 
-/* Why it was not measured, or what else a measurement tells of itself. */
+/* Writes the label of a measurement, or the reason why nothing was measured. */
 static void note(const records *found, const target *t, figure *f) {
   const char *names[] = {t->name, t->measure == MISROUNDED ? NULL : t->over};
   for (size_t i = 0; i < 2 && names[i]; i++) {
@@ -284,7 +286,7 @@ static void print_figure(const target *t, const figure *f) {
   }
 }
 
-/* "missed 3 of 41" at the end, so that nobody has to count. */
+/* Prints all targets, and how many of them are met, missed and not measured. */
 static void print_table(const records *found) {
   int counts[3] = {0, 0, 0}; /* met, missed, not measured */
   puts("| | work | target | measured: median (least–most) | |\n|---|---|---|---|---|");
@@ -316,7 +318,8 @@ static void print_environment(const records *found) {
     if (*fact) printf("; %s %s", keys[i], cache ? words_bytes(strtod(fact, NULL)).text : fact);
   }
   puts(".\n");
-  /* A kernel waits for its turn, while a limit's stretch is short enough to fit into one. */
+  /* With more processes than cores, a kernel waits for a core during its repetitions, but the short measurements of the
+     limit mostly do not. */
   if (strtod(field_string(found->context, "load"), NULL) > strtod(field_string(found->context, "cores"), NULL))
     puts("**The machine was busy**: kernels had to share its cores, and their shares of the limits are too low.\n");
 }

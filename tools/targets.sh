@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Measures everything that tools/targets.c has a target for, and prints the table. Run by "make targets" in the build
-# folder; $srcdir: the source folder. Takes minutes; a terminal shows the command that runs.
+# Measures everything that tools/targets.c has a target for, and prints the table. "make targets" runs it in the build
+# folder; $srcdir: the source folder. It takes minutes, and shows the running command on a terminal.
 set -eu
 : "${srcdir:=.}"
 work=$(mktemp -d)
@@ -14,7 +14,8 @@ else
   say() { :; }
 fi
 
-# Runs a command whose standard output is the record NAME. That nothing can do it here is no error: the table says why.
+# Runs a command whose standard output is the record NAME. A kernel that this machine cannot run is no error: the table
+# has the reason.
 record() { # NAME COMMAND...
   name=$1
   shift
@@ -31,12 +32,12 @@ bench() { # NAME OPTION...
   record "$name" ./posenc bench --format json "$@"
 }
 
-# Entries, one a line, as a timing record.
+# Makes a timing record of entries, one per line.
 entries() {
   printf '{"benchmarks": [\n%s\n]}\n' "$(sed '$!s/$/,/')"
 }
 
-# A process for each, the kernels in turn.
+# Times first calls, each in a process of its own, with the kernels in turn.
 first_calls() { # LEN DIM KERNEL...
   len=$1 dim=$2
   shift 2
@@ -59,7 +60,7 @@ bits() { # LEN DIM KERNEL...
   done | entries
 }
 
-# The python3 that is first may not be the system's, whose PyTorch it then does not see.
+# The first python3 in $PATH may be another one than the system's, and then does not find the system's PyTorch.
 python=python3
 "$python" -c 'import torch' 2>/dev/null || [ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
 

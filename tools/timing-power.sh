@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# How often posenc compare errs, and what it finds: run by "make timing-power" in the build folder. The same program is
-# compared with itself, and with one in which four of five kernels are slower by 2, 5, 10 and 20 % (tools/slowed.c), on
-# the machine as it is and beside as many busy processes as it has cores. Every result is a line in ./timing-power.log,
-# to which later runs add theirs; the table is of all its lines.
-# RUNS: of each comparison; one takes 40 s. BLOCKS: of compare --run. LOAD: 0 or 1 for one state of the machine alone.
+# Measures how often posenc compare errs, and which slowdowns it finds. "make timing-power" runs it in the build folder.
+# A program is compared with itself, and with one in which four of five kernels are slower by 2, 5, 10 and 20 %
+# (tools/slowed.c), on the machine as it is and beside as many busy processes as it has cores. Every result is appended
+# to ./timing-power.log as a line; the printed table is made from all lines, those of earlier runs included.
+# RUNS: the number of runs of each comparison; a run takes 40 s. BLOCKS: the number of blocks of compare --run.
+# LOAD: 0 or 1 for one state of the machine alone.
 set -eu
 : "${RUNS:=4}" "${BLOCKS:=16}" "${LOAD:=0 1}"
 work=$(mktemp -d)
@@ -15,11 +16,11 @@ trap 'exit 130' INT TERM
 plugin=$PWD/tools/.libs/slowed.so
 options="--plugin $plugin --kernel slowed-* --mode hot --len 3200 --dim 16 --offset 65552"
 
-say() { # what is under way; on a terminal
+say() { # WORDS...: shows the progress on a terminal
   [ ! -t 2 ] || printf '\r\033[K%s\r' "$*" >&2
 }
 
-# Lines "STATE COMPARISON KERNEL'S-PERCENT VERDICT RATIO" of the JSON on standard input, and RUN's number.
+# Appends lines "STATE COMPARISON KERNEL'S-PERCENT VERDICT RATIO RUN" of the JSON on standard input; RUN is the time.
 log() { # STATE COMPARISON "PERCENT..."
   perl -MJSON::PP -0777 -e '
     my ($state, $what, $percents, $run) = @ARGV;
@@ -31,7 +32,7 @@ log() { # STATE COMPARISON "PERCENT..."
 }
 
 none='0 0 0 0 0'
-slow() { # RUN: each kernel has each percentage once in five runs
+slow() { # RUN: prints the percentages; each kernel has each of them once in five runs
   set -- "$1" 0 2 5 10 20
   turn=$(($1 % 5))
   shift
@@ -56,7 +57,7 @@ compare_programs() { # STATE COMPARISON "PERCENT..."
 }
 
 # shellcheck disable=SC2086
-compare_records() { # STATE: two processes of 15 repetitions, as the contrast
+compare_records() { # STATE: compares the records of two processes with 15 repetitions each
   set -f
   for file in old new; do ./posenc bench $options --repetitions 15 --format json -o "$work/$file.json"; done
   set +f
