@@ -20,7 +20,7 @@ typedef struct reader {
   model_rope *rope;
 } reader;
 
-/* Fails unless the config has the word, which this scaling needs. */
+/* Reads a number that the scaling needs. Fails unless the config has it. */
 static bool need(reader *r, word what, double *value) {
   if (words_number(r->w, what, value)) return true;
   return words_fail(r->w, "%s is missing", words_name(r->w, what).text);
@@ -45,7 +45,7 @@ static bool is_columns(reader *r, word what, int64_t columns) {
   return words_fail(r->w, "%s %" PRId64 ": no number of columns", words_name(r->w, what).text, columns);
 }
 
-/* Columns of a head; 0 if they are not told. */
+/* Returns the number of columns of a head; 0 if the config does not give it. */
 static int64_t read_head(reader *r) {
   int64_t head, hidden, heads;
   if (words_whole(r->w, HEAD, &head)) return is_columns(r, HEAD, head) ? head : 0;
@@ -108,7 +108,8 @@ static void read_pairs(reader *r) {
 
 /* ---- scalings ---------------------------------------------------------------------------------- */
 
-/* Positions that the model was trained with: its own word, or those that it takes. */
+/* Reads the number of positions that the model was trained with; without it, the largest number that the model
+   accepts. */
 static bool read_original(reader *r, int64_t *original) {
   if (words_whole(r->w, ORIGINAL, original)) return true;
   if (r->w->failed) return false;
@@ -116,7 +117,7 @@ static bool read_original(reader *r, int64_t *original) {
   return *original > 0 || words_fail(r->w, "%s is missing", words_name(r->w, ORIGINAL).text);
 }
 
-/* The factor, or the ratio of positions: those that the model takes, and those that it was trained with. */
+/* Reads the factor; without it, the ratio of the positions that the model accepts to those that it was trained with. */
 static bool read_factor(reader *r, posenc_scaling *s) {
   if (words_number(r->w, FACTOR, &s->factor) || r->w->failed) return !r->w->failed;
   if (r->rope->positions <= 0 || s->original <= 0)
@@ -130,7 +131,7 @@ static bool read_plain(reader *r) {
   return true;
 }
 
-/* Gemma 4: the frequencies of all columns of a head, the slowest of which are 0. */
+/* Reads Gemma 4's scaling: it has frequencies for all columns of a head, the slowest of which are 0. */
 static bool read_proportional(reader *r) {
   if (r->rope->dim == r->rope->head) return true;
   return words_fail(r->w,
@@ -144,7 +145,7 @@ static bool read_linear(reader *r) {
   return need(r, FACTOR, &r->rope->scaling.factor);
 }
 
-/* The base times alpha^(dim/(dim - 2)), of any length: alpha = length/original with factor 1. */
+/* Sets the base times alpha^(dim/(dim - 2)), for sequences of any length: alpha = length/original with factor 1. */
 static bool take_stretch(reader *r, word what, double alpha) {
   enum { BITS_MOST = 20 };
   posenc_scaling *s = &r->rope->scaling;
@@ -177,12 +178,12 @@ static bool read_dynamic(reader *r) {
   return need(r, FACTOR, &s->factor);
 }
 
-/* 0.1 c ln s + 1 */
+/* Returns 0.1 c ln s + 1 for a factor s above 1, else 1. */
 static double mscale_of(double factor, double c) {
   return factor > 1.0 ? 0.1 * c * log(factor) + 1.0 : 1.0;
 }
 
-/* Of yarn: its own, or that of two coefficients, or the formula's, which is 0. */
+/* Reads yarn's attention factor: the given one, or the one that two coefficients give, or 0 for that of the formula. */
 static bool read_attention(reader *r, posenc_scaling *s) {
   double own, all, times;
   if (words_number(r->w, ATTENTION, &s->attention) || r->w->failed) return !r->w->failed;
@@ -219,7 +220,7 @@ static bool read_llama3(reader *r) {
   return words_fail(r->w, "%s is missing", words_name(r->w, ORIGINAL).text);
 }
 
-/* Factors of all pairs, which stay in the model's lists. */
+/* Reads the factors of all pairs, which are kept in the reader's lists. */
 static bool take_factors(reader *r, word what, posenc_scaling *s) {
   int64_t count;
   double *values = words_list(r->w, what, &count);
@@ -258,7 +259,7 @@ static bool read_longrope(reader *r) {
   return take_factors(r, SHORT_FACTORS, s) && take_factors(r, LONG_FACTORS, longer) && !r->w->failed;
 }
 
-/* GGUF's factors of all sequences, which have Llama 3's scaling in them. */
+/* Reads GGUF's factors for sequences of all lengths, which include Llama 3's scaling. */
 static bool read_factors(reader *r) {
   posenc_scaling *s = &r->rope->scaling;
   if (s->kind == POSENC_SCALING_YARN || s->factor != 1.0)
@@ -297,7 +298,7 @@ static bool read_scaling(reader *r) {
     if (!r->w->architecture) return words_fail(r->w, "%s is missing", words_name(r->w, TYPE).text);
     type = "linear";
   }
-  /* llama.cpp's converters write a type without a factor. */
+  /* llama.cpp's converters write the type even if there is no factor. */
   if (type && r->w->architecture && strcmp(type, "linear") == 0 && !words_find(r->w, FACTOR)) type = NULL;
   if (type && !read_type(r, type)) return false;
   return !words_find(r->w, FACTORS) || read_factors(r);
@@ -313,7 +314,7 @@ static void tell_sections(reader *r) {
                words_name(r->w, SECTIONS).text, value_text_of(sections).text);
 }
 
-/* Encodings that are no rope, or another one. */
+/* Fails if the config has another encoding than rope, or a rope that a problem cannot describe. */
 static bool refuse_others(reader *r) {
   const json_t *xpos = words_find(r->w, XPOS);
   bool alibi;
@@ -326,7 +327,7 @@ static bool refuse_others(reader *r) {
   return !r->w->failed;
 }
 
-/* Fails if the library refuses the table of a scaling. */
+/* Fails if the library refuses a table with this scaling. */
 static bool accept(reader *r, const posenc_scaling *scaling) {
   const int64_t usual = 128;
   posenc_problem problem = posenc_table(1, r->rope->has_dim ? r->rope->dim : usual);

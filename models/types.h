@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* A rope as a config has it. */
+/* The rope that a config describes. */
 #ifndef POSENC_MODELS_TYPES_H
 #define POSENC_MODELS_TYPES_H
 
 #include "posenc.h"
 
-/* A message on a config that is told, but hinders nothing: without a full stop. */
+/* Receives a message about a part of the config that is ignored or assumed; the text has no full stop. */
 typedef void model_note(const char *text, void *argument);
 
-/* Its lists stay until the model is closed. */
+/* A rope. Its factors belong to the model and are valid until the model is closed. */
 typedef struct model_rope {
   double base;
-  int64_t dim;            /* columns that are turned */
-  int64_t head, start;    /* columns of a head, and the first that is turned */
-  int64_t positions;      /* that the model takes; 0: not told */
-  bool has_dim;           /* false: the config does not tell, and an option must */
-  bool has_pairs;         /* false: it is not known how columns pair, and halves are the most usual */
+  int64_t dim;            /* number of rotated columns */
+  int64_t head, start;    /* columns of a head, and the first rotated column */
+  int64_t positions;      /* positions that the model accepts; 0: not given */
+  bool has_dim;           /* false: the config does not give dim, and an option must */
+  bool has_pairs;         /* false: the pairing of columns is not known; halves are the most frequent */
   posenc_layout pairs;    /* POSENC_SPLIT for halves, POSENC_INTERLEAVED for neighbours */
-  posenc_scaling scaling; /* of sequences up to `switch_at` positions */
-  posenc_scaling longer;  /* of longer ones */
-  int64_t factor_count;   /* numbers in their factors */
-  int64_t switch_at;      /* INT64_MAX: of all */
+  posenc_scaling scaling; /* scaling of sequences of up to `switch_at` positions */
+  posenc_scaling longer;  /* scaling of longer sequences */
+  int64_t factor_count;   /* number of factors in each scaling */
+  int64_t switch_at;      /* INT64_MAX: `scaling` holds for all sequences */
   bool by_length;         /* the scaling depends on the length of the sequence */
 } model_rope;
 

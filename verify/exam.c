@@ -33,11 +33,11 @@ double exam_elements(const exam *e) {
   return sampling_elements(&v);
 }
 
-/* Purposes of random numbers. */
+/* Purposes of random numbers, each with a stream. */
 typedef enum stream { OF_ROWS, OF_PIECES, OF_RELATIONS, OF_SEARCH, OF_STAGES, OF_X, OF_CORNERS, STREAMS } stream;
 
-/* A stream of its own for every purpose, number of rows, dim and first position, so that a figure can be had again
- * without the rest of the run. */
+/* Returns the initial state of a stream. Each purpose, number of rows, dim and first position has its own stream, so
+   that a figure can be reproduced without the rest of the run. */
 static uint64_t stream_of(const verify_request *request, const posenc_problem *problem, stream purpose) {
   uint64_t state = request->seed;
   const uint64_t parts[] = {(uint64_t)problem->rows, (uint64_t)problem->dim, (uint64_t)problem->first, purpose};
@@ -56,7 +56,7 @@ posenc_options exam_options(const verify_request *request) {
   return options;
 }
 
-/* If it was asked for. */
+/* Adds the attribution of errors to the record, if the request has --explain. */
 static void explain(const exam *e, json_t *record, subject *s, arena *a) {
   if (!e->request->explain) return;
   isolate_say("where errors come from", 1.0);
@@ -146,7 +146,7 @@ static json_t *look_at_table(exam_run *t) {
   return record;
 }
 
-/* Add and rope. */
+/* Examines add or rope. */
 static json_t *look_at_applied(exam_run *t) {
   const exam *e = t->e;
   const sampling v = sampling_of_exam(e);
@@ -177,7 +177,7 @@ static json_t *look_at_applied(exam_run *t) {
   return record;
 }
 
-/* Hard-to-round cases alone. */
+/* Examines hard-to-round cases alone. */
 static json_t *look_at_cases(exam_run *t) {
   const exam *e = t->e;
   const posenc_problem *problem = &e->of->problem;
@@ -192,7 +192,7 @@ static json_t *look_at_cases(exam_run *t) {
   return record;
 }
 
-/* The position of a check on a list is a row; this adds a note with the position in that row. */
+/* Adds the position to the notes of checks on a list, where the position of a witness is a row. */
 static void tell_positions(subject *s) {
   const double *positions = s->shape->problem.positions;
   for (int p = 0; positions && p < PROPERTIES; p++) {
@@ -205,7 +205,7 @@ static void tell_positions(subject *s) {
   }
 }
 
-/* A list of positions, and an odd dim. */
+/* Examines a table with a list of positions, with axes, or with an odd dim. */
 static json_t *look_at_rows(exam_run *t) {
   const exam *e = t->e;
   subject *s = &t->s;

@@ -5,13 +5,13 @@
 
 #include "verify/result.h"
 
-/* The result; null when memory runs out. */
+/* Returns the record of the exam; null if memory runs out. */
 json_t *examine(const exam *e);
 
-/* The shape that is examined, or the table that a rope cache is made of. */
+/* Returns the examined shape, or for a rope cache the shape of the table that it is made of. */
 shape exam_shape(const exam *e);
 
-/* Why the kernel does not do the shape, or null: by making a plan, as examine does. In static storage. */
+/* Returns the reason why the kernel refuses the shape, or null, in static storage. Creates a plan, as examine does. */
 const char *exam_refusal(const exam *e);
 
 /* About how many elements are compared. */

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* " --threads 2 --isa generic,avx2 --stores streaming", as far as it was asked for; null when memory runs out. */
+/* Returns the options of the request, such as " --threads 2 --isa generic,avx2 --stores streaming"; null if memory runs
+   out. */
 static char *how_options(const verify_request *request) {
   char *text = NULL;
   size_t size;
@@ -30,7 +31,7 @@ static char *how_options(const verify_request *request) {
   return NULL;
 }
 
-/* The command that looks at this shape, as the exam does. */
+/* Returns the command that verifies this shape in the same way as the exam. */
 static json_t *replay_of(const exam *e, const shape *of) {
   const verify_request *request = e->request;
   const char *further = request->replay_options, *gap = further ? " " : "";
@@ -59,7 +60,7 @@ static json_t *witness_json(const witness *w, const exam *e) {
   return made;
 }
 
-/* A witness of add or rope, with its x. */
+/* Returns the witness of add or rope, with its elements of x. */
 static json_t *applied_witness_json(const witness *w, const exam *e, applied *a) {
   const posenc_problem *problem = &e->of->problem;
   const int64_t half = problem->dim / 2;
@@ -77,7 +78,8 @@ static json_t *applied_witness_json(const witness *w, const exam *e, applied *a)
   return made;
 }
 
-/* A witness of the search lies outside the table. A table of its row finds it again, without a search. */
+/* Returns a witness of the search, which is outside the table. Verifying a table of its row alone finds it again
+   without a search. */
 static json_t *far_witness_json(const witness *w, const exam *e) {
   verify_request request = *e->request;
   const exam again = {.request = &request, .kernel = e->kernel, .of = e->of, .brief = true};
@@ -113,7 +115,7 @@ static json_t *record_of(const exam *e, const subject *s, const char *mode, int6
   const double counted = a->elements ? (double)a->elements : 1.0;
   for (int p = 0; p < PROPERTIES; p++) {
     if (!(property_subjects(p) & 1u << e->of->problem.op)) continue;
-    if (e->cases && s->checks[p].skip && p != ACCURACY) continue; /* it takes a table */
+    if (e->cases && s->checks[p].skip && p != ACCURACY) continue; /* these checks need a table */
     if (e->brief && property_is_beside(p)) continue;
     json_array_append_new(checks, record_check(property_name(p), &s->checks[p]));
   }

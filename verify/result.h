@@ -10,22 +10,23 @@
 
 #include <jansson.h>
 
-/* One kernel on one shape, and what the process that looks at it needs. */
+/* The exam of a kernel on a shape. */
 typedef struct exam {
   const verify_request *request;
   const posenc_kernel *kernel;
   const shape *of;
-  const verify_cases *cases; /* the elements that alone are looked at; null: all */
+  const verify_cases *cases; /* the only elements that are compared; null: all */
   bool brief;                /* without the checks beside the shape, which another exam makes: there is one for each
                                 kernel, operation and dtype */
   bool apply_known;          /* another exam checks the library's code that applies the kernel's rows */
 } exam;
 
-/* The record of a kernel that refuses the shape, or, with a null refusal, before it has done anything. All return null
- * when memory runs out. */
+/* Returns the record of a kernel that refuses the shape; or with a null refusal, the beginning of a record. All
+   functions here return null if memory runs out. */
 json_t *result_begin(const exam *e, const char *refusal);
 
-/* mode: "exhaustive", "sampled" or "cases". `found` is not read where the search was skipped. */
+/* Returns the record of a finished exam. mode: "exhaustive", "sampled" or "cases". `found` is not read if the search
+   was skipped. */
 json_t *result_of_table(const exam *e, const subject *s, const char *mode, const searched *found);
 json_t *result_of_applied(const exam *e, applied *a, const char *mode);
 

@@ -4,22 +4,22 @@
 #include "common/shapes.h"
 #include "verify/property.h"
 
-/* The largest window fits a cache, and bounds the memory. Windows of a sample have at least these rows, where so many
- * fit and two such windows are affordable. */
+/* The largest window fits a cache, which also limits the memory of an exam. Windows of a sample have at least
+   SAMPLED_ROWS rows if such a window fits and the budget is enough for two. */
 enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
 
 /*
- * One element can break a promise of correct rounding, so such a kernel gets the whole budget. The errors of others are
- * spread over all rows; they get a share of it. For add and rope, the table is compared too; the tables of a rope cache
- * are copies of columns, made by the library in the same way for all kernels. All of the published 4096×128 is
- * compared.
+ * A single misrounded element disproves correct rounding, so kernels that declare it get the whole budget. Errors of
+ * other kernels are spread over all rows, so a share of the budget is enough. For add and rope, the table is compared
+ * as well. The tables of a rope cache are copies of columns, which the library makes in the same way for all kernels.
+ * All elements of the published 4096×128 are compared.
  */
 enum { SHARE_OF_BOUNDED = 32, SHARE_OF_APPLIED = 32, SHARE_OF_CACHE = 256 };
 
 /*
- * A sample has at most WINDOWS_OF_CLAIM windows if the budget fits into them. A kernel without a derived bound never
- * gets more than WINDOWS_OF_NO_CLAIM, as it may compute each window from position 0 on. Lists of positions and odd dims
- * are compared at both ends, in blocks that table-exam.c makes: their windows may be of any size.
+ * A sample has at most WINDOWS_OF_CLAIM windows if the budget is enough for them. A kernel without a derived bound gets
+ * at most WINDOWS_OF_NO_CLAIM, because it may compute each window from position 0 on. Lists of positions and odd dims
+ * are compared at both ends, in blocks that table-exam.c makes, so their windows may have any size.
  */
 enum { WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 4, WINDOWS_OF_SPECIAL = 2 };
 

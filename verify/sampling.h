@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which rows of a shape verify looks at: all that the budget allows, or a sample of them. */
+/* The rows of a shape that are compared: all, if the budget allows it, or a sample of them. */
 #ifndef POSENC_VERIFY_SAMPLING_H
 #define POSENC_VERIFY_SAMPLING_H
 
@@ -8,16 +8,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Rows [row, row + rows). */
+/* Rows row to row + rows - 1. */
 typedef struct window {
   int64_t row, rows;
 } window;
 
-/* The rows, as windows. */
+/* The compared rows, as windows. */
 typedef struct sampling {
-  bool exhaustive; /* the windows are all rows, each once */
-  int64_t windows; /* of a table without rows none */
-  int64_t rows;    /* of a window; only the last of an exhaustive one may have fewer */
+  bool exhaustive; /* the windows contain each row once */
+  int64_t windows; /* number of windows; 0 for a table without rows */
+  int64_t rows;    /* rows of a window; only the last window of an exhaustive sampling may have fewer */
   int64_t all;     /* rows of the shape */
   int64_t width;   /* elements of a row */
 } sampling;
@@ -28,12 +28,13 @@ static inline bool rows_are_special(const posenc_problem *problem) {
   return problem->positions || problem->axes || problem->dim % 2;
 }
 
-/* For a valid problem, of any operation. The budget is in pairs, at least 1: the whole of it for a table of a kernel
- * that promises correct rounding, a share for everything else (sampling.c). Two rows are looked at whatever it is. */
+/* Returns the sampling of a valid problem of any operation. The budget is a number of pairs, at least 1. A table of a
+   kernel that declares correct rounding gets all of it, everything else a share (sampling.c). Two rows are compared
+   with any budget. */
 sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget);
 
-/* Window `number`, below `windows`: in order when exhaustive, else the first rows, the last rows, and then rows drawn
- * from `random`, which is read and advanced for those alone and must be asked for in order. */
+/* Returns window `number`, below `windows`. Windows are in order if exhaustive; else they are the first rows, the last
+   rows, and then random rows. Only random rows read and advance `random`, so they must be requested in order. */
 window sampling_window(const sampling *v, int64_t number, uint64_t *random);
 
 /* How many elements the windows have together; one in two windows counts twice. */

@@ -25,7 +25,7 @@ typedef struct tally {
   json_int_t passed, failed, skipped;
 } tally;
 
-/* ---- in processes of their own ------------------------------------------------------------------------ */
+/* ---- processes of their own --------------------------------------------------------------------------- */
 
 static void send_result(json_t *result) {
   char *text = result ? json_dumps(result, JSON_COMPACT) : NULL;
@@ -43,7 +43,7 @@ static void check_worker(void *argument) {
   send_result(examine(e));
 }
 
-/* The check that a kernel failed whose process ended before its result. */
+/* Returns the failed check of a kernel whose process ended before its result. */
 static json_t *check_of_end(const isolated *end) {
   char text[400];
   describe_exit(end, text, sizeof text);
@@ -60,11 +60,11 @@ static json_t *record_of_end(const exam *e, const isolated *end) {
   return record;
 }
 
-/* How far a run has come, in elements, and how many the process at work has. */
+/* The progress of a run in elements; `mine` are the elements of the current process. */
 typedef struct showing {
   const char *stage, *name;
   double done, total, mine;
-  bool fork_failed; /* a process could not be made, and the run ends */
+  bool fork_failed; /* a process could not be created, and the run ends */
 } showing;
 
 static void show(const char *doing, double share, void *argument) {
@@ -79,7 +79,8 @@ static void report_progress(const char *doing, double share, void *argument) {
   lanes_progress(share * *elements);
 }
 
-/* Null when memory runs out, or no process can be made, which errno tells then. */
+/* Returns the record of an exam that a process of its own makes. Returns null and sets errno: ENOMEM if memory runs
+   out, EAGAIN if the process cannot be created. */
 static json_t *examined(const exam *e) {
   double elements = exam_elements(e);
   exam mine = *e;
@@ -114,7 +115,8 @@ static void unique_worker(void *argument) {
   send_result(profile_unique_json());
 }
 
-/* Null when memory runs out, or *fork_failed. No kernel is at work there, so that no limit of theirs holds. */
+/* Returns the distances of exact rows; null if memory runs out, or if *fork_failed is set. No kernel runs, so the
+   silence limit of the request does not apply. */
 static json_t *unique(bool *fork_failed) {
   static const double patience = 600.0;
   showing s = {.stage = "verify", .name = "distances of rows", .mine = (double)PROFILE_ROWS * PROFILE_DIM};
@@ -126,7 +128,7 @@ static json_t *unique(bool *fork_failed) {
   return found;
 }
 
-/* One kernel, and how much of it is wanted. */
+/* The profile of a kernel, and how much of it is requested. */
 typedef struct profile_task {
   const verify_request *request;
   const posenc_kernel *kernel;
@@ -140,14 +142,15 @@ static void profile_worker(void *argument) {
   send_result(profile_json(of->kernel, &options, of->wanted == VERIFY_SCAN));
 }
 
-/* About so many elements are looked at, most of them by the scan. */
+/* Returns about how many elements are compared, most of them by the scan. */
 static double profile_elements(verify_profile wanted) {
   static const double elements[] = {
       [VERIFY_NO_PROFILE] = 0.0, [VERIFY_POINTS] = 0x1p16, [VERIFY_SCAN] = (double)PROFILE_ROWS * PROFILE_DIM};
   return elements[wanted];
 }
 
-/* Empty, and with the "failure", if the kernel dies of it. Null when memory runs out, or s->fork_failed. */
+/* Returns the profile of a kernel; if the kernel crashes, an empty one with a "failure". Returns null if memory runs
+   out, or if s->fork_failed is set. */
 static json_t *profiled(profile_task of, showing *s) {
   s->name = of.kernel->name;
   s->mine = profile_elements(of.wanted);
@@ -169,7 +172,7 @@ static size_t count_exams(const verify_request *request) {
   return exams;
 }
 
-/* Part by part; all kernels of it on the first shape, then on the next. */
+/* Returns exam `number`. Exams are ordered by part, then by shape, then by kernel. */
 static exam exam_of(const verify_request *request, size_t number) {
   const verify_part *part = request->parts;
   for (; number >= part->shape_count * part->kernel_count; part++) number -= part->shape_count * part->kernel_count;
@@ -192,10 +195,11 @@ static void refusal_worker(void *argument) {
   isolate_result(refusal ? "refused" : "taken");
 }
 
-/* Whether the kernel does the shape of an exam; the lanes share this. */
+/* The answer of a kernel to the shape of an exam, which the lanes share. */
 enum { NOT_ASKED, REFUSED, TAKEN };
 
-/* A kernel that does not survive the question does not do the shape; its exam reports that. */
+/* Whether the kernel computes the shape of an exam. If it crashes when asked, it does not; its exam reports the
+   crash. */
 static bool is_taken(const exam *e, _Atomic unsigned char *known) {
   if (*known == NOT_ASKED) {
     exam mine = *e;
@@ -206,7 +210,7 @@ static bool is_taken(const exam *e, _Atomic unsigned char *known) {
   return *known == TAKEN;
 }
 
-/* Is it the first exam of its kernel, operation and dtype whose shape the kernel does? */
+/* Whether this is the first exam of its kernel, operation and dtype whose shape the kernel computes. */
 static bool is_first(const verify_request *request, size_t number, _Atomic unsigned char *known) {
   const exam e = exam_of(request, number);
   for (size_t n = 0; n < number; n++) {
@@ -216,8 +220,8 @@ static bool is_first(const verify_request *request, size_t number, _Atomic unsig
   return true;
 }
 
-/* Is the library's code for add and rope, which kernels without an apply share, looked at beside this shape with an
- * earlier kernel? */
+/* Whether an exam of an earlier kernel on this shape checks the library's code for add and rope, which all kernels
+   without an apply of their own use. */
 static bool is_apply_known(const verify_request *request, size_t number, _Atomic unsigned char *known) {
   const exam e = exam_of(request, number);
   if (!op_is_applied(e.of->problem.op) || e.kernel->apply) return false;
@@ -229,7 +233,7 @@ static bool is_apply_known(const verify_request *request, size_t number, _Atomic
   return false;
 }
 
-/* Each kernel once, in the order of the parts. Null when memory runs out. */
+/* Returns the contracts of all kernels, each once, in the order of the parts; null if memory runs out. */
 static json_t *contracts(const verify_request *request) {
   json_t *kernels = json_array();
   for (size_t i = 0; i < request->part_count; i++)
@@ -243,7 +247,7 @@ static json_t *contracts(const verify_request *request) {
   return kernels;
 }
 
-/* ---- what there is to do ----------------------------------------------------------------------------------- */
+/* ---- the work of a run -------------------------------------------------------------------------------------- */
 
 static size_t count_profiles(const verify_request *request) {
   size_t profiles = 0;
@@ -252,7 +256,7 @@ static size_t count_profiles(const verify_request *request) {
   return profiles;
 }
 
-/* Part by part; all kernels of it that asks for one. */
+/* Returns profile `number`. Profiles are ordered by part, then by kernel. */
 static profile_task profile_task_of(const verify_request *request, size_t number) {
   const verify_part *part = request->parts;
   for (; !part->profile || number >= part->kernel_count; part++)
@@ -277,8 +281,8 @@ static bool *deal(const verify_request *request) {
   return mine;
 }
 
-/* Profiles that are set in `mine`; its last entry is for the distances of rows. False when memory runs out, or
- * *fork_failed. */
+/* Adds the profiles that are set in `mine`, whose last entry is for the distances of rows. Returns false if memory runs
+   out, or if *fork_failed is set. */
 static bool add_profiles(const verify_request *request, const bool *mine, json_t *curves, json_t **distances, tally *t,
                          bool *fork_failed) {
   const size_t profiles = count_profiles(request);
@@ -309,7 +313,7 @@ static json_t *part_json(const verify_part *part) {
                    (int)part->profile);
 }
 
-/* All that two shards of one run have in common. */
+/* Returns everything that is the same in all shards of a run. */
 static json_t *run_json(const verify_request *request) {
   json_t *parts = json_array(), *plugins = json_array();
   for (size_t i = 0; i < request->part_count; i++) json_array_append_new(parts, part_json(&request->parts[i]));
@@ -328,17 +332,17 @@ static json_t *shard_json(const verify_request *request, const bool *mine) {
                    run_json(request));
 }
 
-/* Exams side by side. */
+/* Exams that run side by side. */
 typedef struct examination {
   const verify_request *request;
   json_t **records;             /* of each exam */
   _Atomic unsigned char *known; /* of each exam, in memory that the lanes share */
   tally counts;
   showing progress;
-  bool fork_failed; /* a process could not be made */
+  bool fork_failed; /* a process could not be created */
 } examination;
 
-/* In a lane: the record as text, empty where no process can be made. */
+/* Runs an exam in a lane. Returns the record as text, which is empty if a process cannot be created. */
 static char *examine_piece(size_t number, void *argument) {
   const examination *all = argument;
   exam e = exam_of(all->request, number);
@@ -350,8 +354,8 @@ static char *examine_piece(size_t number, void *argument) {
   return text;
 }
 
-/* Only the process of an exam knows whether its kernel does the table. Elements of a refused table do not count as
- * progress. */
+/* Takes a record over. Only the process of an exam knows whether its kernel computes the table, so the elements of a
+   refused table are subtracted from the progress here. */
 static void take_record(size_t number, const char *text, void *argument) {
   examination *all = argument;
   const exam e = exam_of(all->request, number);

@@ -10,11 +10,11 @@
 /*
  * Makes the accuracy record, see records/record.schema.json and doc/records.md.
  *
- * Each kernel is looked at in a process of its own, a shape at a time. Of one that did not live to tell there is one
- * check only: survival, or memory if it died of touching what lies next to its rows.
+ * Each kernel is examined in a process of its own, one shape at a time. If the process ends early, the record has one
+ * failed check: memory if the kernel touched memory outside its rows, else survival.
  *
- * Null when memory runs out, or, with errno EAGAIN, when a process could not be made, which is no kernel's fault. No
- * thread may be running, nor have run an OpenMP region in this process (fork).
+ * Returns null if memory runs out; or with errno EAGAIN, if a process could not be created, which is not the fault of a
+ * kernel. No other thread may be running, and no OpenMP region may have run in this process (fork).
  */
 json_t *verify_run(const verify_request *request);
 
