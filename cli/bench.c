@@ -49,7 +49,7 @@ static const char notes[] = "Modes:\n"
                             "  $ posenc bench --kernel rotation-portable --len 512 --dim 512 \\\n"
                             "      --format json -o bench.json\n";
 
-/* The only operands are flags of Google Benchmark. */
+/* Returns the operands, which must be flags of Google Benchmark. */
 static char **benchmark_flags(char **operands) {
   for (char **operand = operands; *operand; operand++)
     if (strncmp(*operand, "--benchmark_", strlen("--benchmark_")) != 0) die("extra operand '%s'", *operand);

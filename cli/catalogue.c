@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Null until they are first asked for. Plugins stay loaded until the program ends. */
+/* These are null until they are first needed. Plugins stay loaded until the program ends. */
 static const posenc_kernel **kernels;
 static size_t kernel_count;
 static char *options_text;
@@ -66,7 +66,7 @@ const char *catalogue_options(void) {
 
 /* ---- loading a plugin -------------------------------------------------------------------------- */
 
-/* The path is printed in replay commands, in JSON and in lines of TAP. */
+/* Whether the path is UTF-8 without control characters, as replay commands, JSON and lines of TAP require. */
 static bool is_printable(const char *path) {
   for (const char *c = path; *c; c++)
     if (iscntrl((unsigned char)*c)) return false;
@@ -76,8 +76,8 @@ static bool is_printable(const char *path) {
   return is_utf8;
 }
 
-/* Reads everything that will be read before the kernels are checked: an endless list or an invalid pointer crashes this
-   process, and not the command. */
+/* Reads everything that is read before kernels are checked. An endless list or an invalid pointer crashes the process
+   in which this runs, and not the command. */
 static size_t touch(void *object) {
   const uint32_t *abi = dlsym(object, "posenc_plugin_abi");
   const posenc_kernel *const *list = dlsym(object, "posenc_plugin_kernels");
@@ -91,7 +91,7 @@ static size_t touch(void *object) {
   return read;
 }
 
-/* Loading runs the plugin's constructors. Errors of dlopen itself are reported later. */
+/* Loads the plugin in a worker, which runs the constructors. Errors of dlopen itself are reported later. */
 static void try_loading(void *argument) {
   isolate_say("loading", 0.0);
   void *object = dlopen(argument, RTLD_NOW | RTLD_LOCAL);
@@ -99,7 +99,8 @@ static void try_loading(void *argument) {
   isolate_result("");
 }
 
-/* Loads the plugin with stdout and stderr sent to /dev/null: try_loading has shown the constructors' output. */
+/* Loads the plugin with stdout and stderr redirected to /dev/null, because try_loading has shown the constructors'
+   output. */
 static void *load_quietly(const char *file) {
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   int kept[2];
@@ -125,7 +126,7 @@ static void *load_quietly(const char *file) {
 
 static void *load(const char *path, double silence) {
   char *file;
-  /* Without a slash, dlopen would search for a library of that name. */
+  /* A path without a slash would make dlopen search for a library of that name. */
   if (asprintf(&file, "%s%s", strchr(path, '/') ? "" : "./", path) < 0) die("out of memory");
   const posenc_kernel named = {.name = path}, *const at_work = &named;
   const isolated end = isolate(try_loading, file, &(isolation){&at_work, 1, silence, NULL, NULL});
@@ -152,7 +153,7 @@ static const void *find_symbol(void *object, const char *path, const char *name)
   return symbol;
 }
 
-/* The list of kernels. Nothing else is read if the interface version differs. */
+/* Returns the plugin's list of kernels. If the interface version differs, nothing else is read. */
 static const posenc_kernel *const *kernels_of(void *object, const char *path) {
   const uint32_t *abi = find_symbol(object, path, "posenc_plugin_abi");
   if (*abi != POSENC_KERNEL_ABI)
@@ -176,7 +177,7 @@ static bool is_amount(double x) {
   return isfinite(x) && x >= 0.0;
 }
 
-/* The first mistake in the contract of a kernel that has a name, or null. */
+/* Returns the first mistake in the contract of a kernel that has a name, or null. */
 static const char *defect(const posenc_kernel *kernel) {
   const posenc_bound *bound = &kernel->bound;
   if (!is_name(kernel->name))

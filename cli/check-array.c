@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The columns that rope has turned, and the first of them: all, without options. */
+/* Sets the number of columns that rope rotates: without options, all columns from the first one on. */
 static void set_columns(options *given, const stored *at, const char *file) {
   posenc_problem *problem = &given->problem;
   const bool has_dim = is_given(given, OPTION_DIM);
@@ -51,7 +51,7 @@ json_t *check_array(options *given, output **out) {
   if (given->model && !is_given(given, OPTION_START) && given->rope.head == at->dim) given->start = given->rope.start;
   set_columns(given, at, given->x);
   set_positions(given, at, arrays.axes);
-  given->problem.dtype = POSENC_F32; /* the library's add and rope have fewer dtypes */
+  given->problem.dtype = POSENC_F32; /* the library's add and rope support fewer dtypes */
   options_require_table(given, file);
   given->problem.dtype = at->dtype;
   *out = open_output("--output", given->output);

@@ -50,7 +50,7 @@ static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data
 
 /* ---- the record as text ------------------------------------------------------------------------- */
 
-/* The number under that key; null stands for infinity. */
+/* Returns the number of that key; null in the record stands for infinity. */
 static double number(const json_t *object, const char *key) {
   return field_number_or(object, key, INFINITY);
 }
@@ -84,7 +84,7 @@ static void print_positions(const json_t *record, FILE *stream) {
   }
 }
 
-/* The quantity that a property limits. */
+/* Returns the words for the quantity that a property limits. */
 static const char *deviation_of(const char *property) {
   if (strcmp(property, "bounded") == 0) return "largest |value|";
   if (strcmp(property, "pair-norm") == 0) return "largest |sin^2 + cos^2 - 1|";
@@ -92,13 +92,13 @@ static const char *deviation_of(const char *property) {
   return "largest |PE[p+k] - M_k PE[p]|";
 }
 
-/* Is the check about what identify has found? */
+/* Whether the check is a finding of identify. */
 static bool is_finding(const json_t *check) {
   const char *property = field_string(check, "property");
   return strcmp(property, "config") == 0 || strcmp(property, "expect") == 0;
 }
 
-/* The first finding that fails, or if none does, the first; null if there is none. */
+/* Returns the first finding that fails, else the first finding, or null if there is none. */
 static const json_t *main_finding(const json_t *record) {
   const json_t *first = NULL;
   size_t n;
@@ -147,8 +147,8 @@ static void print_properties(const json_t *record, FILE *stream) {
   }
 }
 
-/* The largest absolute error, or if that is within a limit in ulp, the largest in ulp:
-   "off by 0.000387 at row 4999, column 12: 0.98151511 instead of 0.98190232" */
+/* Prints the largest absolute error, or if that is within a tolerance in ulp, the largest error in ulp: "off by
+   0.000387 at row 4999, column 12: 0.98151511 instead of 0.98190232" */
 static void print_worst(const json_t *record, FILE *stream) {
   const json_t *limit = json_object_get(record, "limit"), *w = json_object_get(record, "max_abs");
   if (json_is_object(limit) && number(w, "ulp") <= number(limit, "ulp")) w = json_object_get(record, "worst");
@@ -163,7 +163,7 @@ static void print_worst(const json_t *record, FILE *stream) {
           strtod(field_string(w, "exact"), NULL));
 }
 
-/* The limit, and by how much it is missed, or that only properties are. */
+/* Prints the tolerance, and if the check of accuracy fails, by how much it is exceeded. */
 static void print_limit(const json_t *record, FILE *stream) {
   const json_t *limit = json_object_get(record, "limit"),
                *of_accuracy = json_array_get(json_object_get(record, "checks"), 0);
@@ -241,11 +241,12 @@ static void print_record(const json_t *record, const char *name, FILE *stream) {
     (strcmp(name, "junit") == 0 ? record_print_junit : field_print)(record, stream);
 }
 
-/* Reads the metadata that posenc write has written to the file, except what options give. Whether there are any. */
+/* Takes the metadata that posenc write has written to the file, except those that options replace. Returns whether the
+   file has such metadata. */
 static bool take_recorded(options *given, const table_file *table, const char *file) {
   static const struct {
     const char *key;
-    int code, beside; /* option for it, and another one that replaces it */
+    int code, beside; /* the option for it, and an option that replaces it */
   } fields[] = {{"base", OPTION_BASE, OPTION_CHOOSE_BASE}, {"first", OPTION_OFFSET, OPTION_POSITIONS},
                 {"scale", OPTION_SCALE, OPTION_SCALE},     {"scaling", OPTION_SCALING, OPTION_SCALING},
                 {"shift", OPTION_SHIFT, OPTION_SHIFT},     {"padding", OPTION_PADDING, OPTION_PADDING},
@@ -265,7 +266,7 @@ static bool take_recorded(options *given, const table_file *table, const char *f
   return ours;
 }
 
-/* Whether a file of posenc write has a table or a rope cache, and which tensor of that was opened. */
+/* Returns whether a file of posenc write has a table or a rope cache, and which of its tensors was opened. */
 static table_part recorded_part(const table_file *table, const char *file) {
   json_t *metadata = table_metadata(table);
   const bool ours = strcmp(field_string(metadata, "made_by"), "posenc") == 0;
@@ -279,7 +280,7 @@ static table_part recorded_part(const table_file *table, const char *file) {
   return strcmp(table_tensor(table), "sin") == 0 ? TABLE_SIN : TABLE_COS;
 }
 
-/* The positions in the file, a new array; null if options give them, or there are none. */
+/* Returns the positions in the file, a new array; null if options give positions, or the file has none. */
 static double *take_positions(options *given, const table_file *table, const char *file) {
   int64_t count = 0;
   double *positions;
@@ -292,8 +293,8 @@ static double *take_positions(options *given, const table_file *table, const cha
   return positions;
 }
 
-/* Exits unless this is part of a valid table. The layout is one of a rope cache: split has each column once, the others
-   twice. */
+/* Exits unless this is part of a valid table. The layout is one of a rope cache: split has each column once, other
+   layouts have each column twice. */
 static void require_part(options *given, const char *file) {
   const posenc_layout layout = given->problem.layout;
   if (layout == POSENC_INTERLEAVED_CS || layout == POSENC_SPLIT_CS)
@@ -323,7 +324,7 @@ static table_file *open_checked(const options *given, const char *file, table_pa
   return table;
 }
 
-/* Adds what identify says of the file: if --expect is given, or if --config is and the values are not the config's. */
+/* Adds the findings of identify, for --expect, and for --config if the values differ from those of the config. */
 static void add_findings(const options *given, table_file *table, json_t *whole) {
   json_t *record = json_array_get(json_object_get(whole, "records"), 0), *checks = json_object_get(record, "checks");
   const bool is_limited = table && json_is_object(json_object_get(record, "limit")),

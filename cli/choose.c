@@ -38,7 +38,8 @@ static const char notes[] = "The errors are those of the table; for add and rope
                             "  $ posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh \\\n"
                             "      --plot front.svg\n";
 
-/* As the library chooses: without a limit, correct rounding is required if one of its kernels can do it. */
+/* Returns the accuracy that kernels must have, as the library requires it: without a tolerance, correct rounding if one
+   of its kernels has it. */
 static choice_budget budget_of(const options *given) {
   const posenc_problem table = posenc_table_of(&given->problem);
   posenc_options exact = posenc_default_options();
@@ -74,7 +75,7 @@ static void keep_candidates(const options *given, selection *chosen) {
   chosen->kernel_count = kept;
 }
 
-/* The problem, and for add and rope also the table that they use. */
+/* Selects the problem, and for add and rope also their table. */
 static selection select_problem(const options *given) {
   if (!options_have_table(given)) die("--len and --dim are needed: one problem");
   selection chosen = select_measured(given, false);
@@ -89,7 +90,7 @@ static selection select_problem(const options *given) {
 
 /* ---- wisdom ---------------------------------------------------------------------------------------- */
 
-/* Whether the line is a measurement that `fresh` replaces: they differ only in the time. */
+/* Whether `fresh` replaces the measurement in the line: they differ only in the time. */
 static bool is_replaced(const char *line, const char *fresh) {
   enum { WORDS_BEFORE = 9 };
   for (int word = 0; word < WORDS_BEFORE; word++) {
@@ -111,7 +112,7 @@ static void add_line(kept *all, const char *line) {
   all->lines[all->count++] = allocated(strdup(line));
 }
 
-/* The lines of a wisdom file; none if it does not exist. Exits if the file is something else. */
+/* Returns the lines of a wisdom file, none if it does not exist. Exits if the file has another format. */
 static kept read_kept(const char *path) {
   kept all = {0};
   posenc_wisdom *wisdom;
@@ -132,7 +133,7 @@ static kept read_kept(const char *path) {
   return all;
 }
 
-/* Writes the kept lines that are not replaced, then the new ones: of the kernels that the library has. */
+/* Writes the kept lines that are not replaced, then the new lines, for the library's kernels. */
 static void write_kept(const kept *before, const record_choice *choice, const options *given, FILE *stream) {
   kept now = {0};
   RECORD_EACH(one, choice, candidates) {
@@ -161,7 +162,7 @@ static void free_kept(kept *all) {
 
 /* ---- the command ---------------------------------------------------------------------------------- */
 
-/* Less work than verify and bench do, so that the answer comes in seconds. */
+/* Sets defaults with less work than those of verify and bench, so that the result is there in seconds. */
 static void set_defaults(options *given) {
   if (!is_given(given, OPTION_THREADS)) given->threads = CHOOSE_THREADS;
   if (!is_given(given, OPTION_REPETITIONS)) given->repetitions = CHOOSE_REPETITIONS;

@@ -72,7 +72,7 @@ static void print_problem(FILE *out, const posenc_problem *p) {
   if (p->inverse) fprintf(out, "  problem.inverse = true;\n");
 }
 
-/* Whether the library takes that kernel by itself, on this machine. */
+/* Whether the library chooses that kernel by itself on this machine. */
 static bool is_taken(const posenc_problem *problem, const posenc_options *how, const posenc_kernel *kernel) {
   posenc_plan *plan;
   if (posenc_plan_create(&plan, problem, how) != POSENC_OK) return false;
@@ -81,8 +81,8 @@ static bool is_taken(const posenc_problem *problem, const posenc_options *how, c
   return taken;
 }
 
-/* Prints the lines that ask for a kernel that the library would not take by itself. A plugin's kernel is in the list
-   that POSENC_PLUGIN makes; one of the library may be absent or refuse elsewhere. */
+/* Prints the lines that select a kernel that the library would not choose by itself. A plugin's kernel is in the list
+   that POSENC_PLUGIN makes; a kernel of the library may be absent or refuse the problem on another machine. */
 static void print_kernel(FILE *out, const posenc_kernel *kernel) {
   const plugin_place place = catalogue_place(kernel);
   if (place.path)

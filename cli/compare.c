@@ -85,8 +85,8 @@ static json_t *compare_files(const options *given, const compare_limits *limits)
 
 static const char *const sides[] = {"old program", "new program"};
 
-/* "PROGRAM bench --format json --repetitions N --min-time S BENCH-OPTION...", a new array. Options of the user come
-   last, so that they win. */
+/* Returns "PROGRAM bench --format json --repetitions N --min-time S BENCH-OPTION...", a new array. The user's options
+   come last, so that they replace the ones before. */
 static char **arguments_of(const options *given, int side) {
   static char *const ours[] = {"bench",      "--format",           "json", "--repetitions", TEXT_OF(RUN_REPETITIONS),
                                "--min-time", TEXT_OF(RUN_MIN_TIME)};
@@ -99,7 +99,7 @@ static char **arguments_of(const options *given, int side) {
   return arguments;
 }
 
-/* The record of one process, which is added to the blocks. */
+/* Runs one process and adds its record to the blocks; returns the record. */
 static json_t *run_once(const options *given, int side, char *const *arguments, blocks *all) {
   static size_t done;
   char why[200];
@@ -113,8 +113,8 @@ static json_t *run_once(const options *given, int side, char *const *arguments, 
   die("%s%s: %s", what, arguments[0], why);
 }
 
-/* The order within a block is random, so that no periodic load can always hit the same program; and two equal programs
-   are then equally likely to be the faster one in a block, as the statistical test assumes. */
+/* Draws the order within a block at random, so that a periodic load cannot always slow down the same program. Of two
+   equal programs, each is then equally likely to be faster in a block, as the statistical test assumes. */
 static bool draw(void) {
   unsigned char byte;
   if (getrandom(&byte, 1, 0) != 1) die("no random numbers: %s", strerror(errno));

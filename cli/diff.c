@@ -31,7 +31,7 @@ static void show(double done, double total) {
   progress_show("diff", "elements of both", done, total, "elements");
 }
 
-/* The number of digits that distinguishes any two numbers of the dtype. */
+/* Returns the number of digits that distinguishes any two numbers of the dtype. */
 static int digits_of(posenc_dtype dtype) {
   return dtype == POSENC_F64 ? 17 : dtype == POSENC_F32 ? 9 : 5;
 }
@@ -41,7 +41,7 @@ static void print_place(FILE *out, const char *name, const difference_at *at, in
           digits_a, at->a, digits_b, at->b, at->size);
 }
 
-/* Column numbers of a for the first columns of b. */
+/* Prints which columns of a are the first columns of b. */
 static void print_columns(FILE *out, const int64_t *columns, int64_t dim) {
   enum { SHOWN = 16 };
   fprintf(out, "%-15s B has the columns of A in another order:", "columns");
@@ -81,7 +81,7 @@ static void print_difference(FILE *out, const difference *d, const stored *a, co
   print_layouts(out, d, a->dim);
 }
 
-/* Prints the difference, if there is any; whether there is. */
+/* Prints the difference, if there is any. Returns whether there is one. */
 static bool compare_elements(FILE *out, char **files, table_file *a, table_file *b) {
   const stored *of_a = table_stored(a), *of_b = table_stored(b);
   difference found;

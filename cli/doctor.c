@@ -94,14 +94,15 @@ static finding check_others(const json_t *facts) {
                100 * share, 100 * OTHERS_MOST);
 }
 
-/* A chain of multiplications, which no compiler shortens and whose operands stay in registers: store forwarding takes
-   varying times. */
+/* Computes a chain of multiplications. Compilers cannot shorten it, and its operands stay in registers, because store
+   forwarding takes varying times. */
 static uint64_t spin(uint64_t state, int steps) {
   for (int i = 0; i < steps; i++) state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
   return state;
 }
 
-/* Repeats arithmetic that takes about a millisecond: how much longer than the fastest the slowest tenth takes. */
+/* Repeats arithmetic of about a millisecond. Finds how much longer than the fastest repetition the slowest tenth
+   takes. */
 static finding check_steadiness(const json_t *facts) {
   enum { TIMES = 500, TENTH = TIMES * 9 / 10 };
   const double most = 0.05;
@@ -144,7 +145,7 @@ static const struct {
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-/* {"environment": facts, "checks": [{"name", "ok", "found"}], "fit": bool}; takes the facts. */
+/* Returns {"environment": facts, "checks": [{"name", "ok", "found"}], "fit": bool}. Takes over the facts. */
 static json_t *examine(json_t *facts) {
   json_t *all = json_array();
   bool fit = true;

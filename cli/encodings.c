@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The arguments are valid, so a failure is a bug. */
+/* Ends the program if a call failed. The arguments are valid, so a failure is a bug. */
 static void must(posenc_status status) {
   if (status != POSENC_OK) die("--encoding: %s", posenc_status_message(status));
 }
@@ -24,7 +24,7 @@ static void binary_rows(const void *constants, const posenc_problem *problem, in
   must(posenc_binary(&slice, problem->dim, problem->dtype, out));
 }
 
-/* The matrices of all heads, one below the other; the problem has rows / dim heads. */
+/* Writes rows of the matrices of all heads, one matrix below the other. The problem has rows / dim heads. */
 static void alibi_rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const int64_t length = problem->dim;
   char *to = out;
@@ -43,7 +43,7 @@ static void alibi_rows(const void *constants, const posenc_problem *problem, int
   }
 }
 
-/* The constants are the learned table, whose values do not matter. */
+/* Allocates the learned table as the constants. Its values do not matter. */
 static posenc_status learned_prepare(const posenc_problem *problem, const posenc_options *how, void **constants) {
   size_t bytes;
   (void)how;
@@ -71,7 +71,7 @@ static posenc_status learned_added(const void *constants, const posenc_problem *
   return posenc_learned(&table, slice, problem->dtype, x, out);
 }
 
-/* Dropout needs a plan that adds, here for either dtype of x. */
+/* The dtypes of x. Dropout needs a plan that adds, one for each of them. */
 static const posenc_dtype of_x[] = {POSENC_F32, POSENC_BF16};
 
 static void dropout_release(void *constants) {
@@ -104,7 +104,8 @@ static void dropout_rows(const void *constants, const posenc_problem *problem, i
   die("--encoding dropout: it makes no table");
 }
 
-/* The probability is 0, which takes the same time: with another one x, which is updated in place, would grow. */
+/* Applies dropout with the probability 0, which takes the same time. With another probability, x would grow, because it
+   is updated in place. */
 static posenc_status dropout_applied(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
                                      const void *x, void *out) {
   posenc_plan *const *plans = constants;
@@ -146,7 +147,8 @@ static posenc_kernel as_kernel(const posenc_encoding *encoding) {
   return kernel;
 }
 
-/* Exits if the problem is invalid. `called`: the shape's name, or "" for the usual one. */
+/* Returns the shape of options. `called`: the shape's name, or "" for the usual one. Exits if the problem is
+   invalid. */
 static shape shape_of_options(const options *given, posenc_op op, int64_t rows, int64_t dim, const char *called) {
   posenc_problem problem = posenc_table(rows, dim);
   problem.op = op;
@@ -156,13 +158,13 @@ static shape shape_of_options(const options *given, posenc_op op, int64_t rows, 
   shape made = shape_of(&problem);
   if (*called) snprintf(made.name, sizeof made.name, "%s", called);
   if (refusal) {
-    const bool of_rows = rows < 0 || *called; /* those of alibi are as many as the columns */
+    const bool of_rows = rows < 0 || *called; /* alibi has as many columns as its matrices have rows */
     die("%s %" PRId64 ": %s", of_rows ? "--len" : "--dim", *called || !of_rows ? dim : rows, refusal);
   }
   return made;
 }
 
-/* Shape number n, of alibi's matrices. */
+/* Returns shape number n of alibi's matrices. */
 static shape alibi_shape(const options *given, int n) {
   static const int64_t squares[] = {256, 1024};
   const int64_t length = is_given(given, OPTION_LEN) ? given->problem.rows : squares[n];

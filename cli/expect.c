@@ -10,14 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a key's value is in the record. */
+/* The fields of the record that have the values of the keys. Of several fields with one key, the first is used that the
+   record has. */
 static const struct {
   const char *key, *object, *field; /* object: null for the record itself */
-  const char *error;                /* the field that has the error of the number, or null */
+  const char *error;                /* the field with the error of the number, or null */
 } keys[] = {
     {"base", NULL, "base", "base_error"},
     {"dim", NULL, "dim", NULL},
-    {"dim", NULL, "columns", NULL}, /* of a grid */
+    {"dim", NULL, "columns", NULL}, /* the field of a grid */
     {"shift", NULL, "shift", NULL},
     {"scale", NULL, "scale", "scale_error"},
     {"offset", NULL, "offset", NULL},
@@ -40,7 +41,7 @@ static const struct {
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
-/* Numbers without an error of their own: digits that people write. */
+/* Relative errors of numbers whose record has no error: of expected numbers, and of found numbers that are printed. */
 static const double usual_error = 1e-6, shown_error = 1e-9;
 
 void expect_require(const char *option, const char *text) {
@@ -61,7 +62,7 @@ void expect_require(const char *option, const char *text) {
   free(words);
 }
 
-/* The value of the key, and its error; null if the record has none. */
+/* Returns the value of the key and sets its error; returns null if the record has none. */
 static const json_t *find(const json_t *record, const char *key, double *error) {
   for (int n = 0; n < KEYS; n++) {
     const json_t *object = keys[n].object ? json_object_get(record, keys[n].object) : record;
@@ -73,13 +74,13 @@ static const json_t *find(const json_t *record, const char *key, double *error) 
   return NULL;
 }
 
-/* The same, or of the axis's table where a grid has none for all. */
+/* Returns the value of the key; if a grid has none for all axes, the value of this axis's table. */
 static const json_t *find_at(const json_t *record, size_t axis, const char *key, double *error) {
   const json_t *value = find(record, key, error), *axes = json_object_get(record, "axes");
   return value ? value : find(json_object_get(json_array_get(axes, axis), "table"), key, error);
 }
 
-/* As --expect has it: none for what is not there. */
+/* Returns the value as --expect writes it, "none" if there is no value. */
 static number_text found_text(const json_t *value, double error) {
   number_text text;
   if (json_is_number(value)) {

@@ -26,13 +26,13 @@ static void refuse_replacing_any(const options *given, const texts *files, const
 
 void refuse_overwriting(const options *given) {
   char operand[64];
-  if (given->self->bit == REPORT) return; /* a folder, and no file */
+  if (given->self->bit == REPORT) return; /* a folder */
   const struct {
     const char *file, *reason;
   } written[] = {{given->save, "--save writes it, too"},
                  {given->keep, "--keep writes it, too"},
                  {given->plot, "--plot writes it, too"}};
-  /* Also standard output, and files that need not be there yet. */
+  /* This comparison includes standard output and files that do not exist yet. */
   for (size_t i = 0; i < sizeof written / sizeof *written; i++)
     if (written[i].file && strcmp(written[i].file, given->output) == 0)
       die_value("--output", given->output, written[i].reason);
@@ -41,7 +41,7 @@ void refuse_overwriting(const options *given) {
   for (size_t i = 0; i < given->operand_count; i++) refuse_replacing(given, given->operands[i], operand);
   refuse_replacing_any(given, &given->cases, "--cases reads it");
   refuse_replacing_any(given, &given->plugins, "--plugin reads it");
-  if (given->baseline && output_is(given->output, given->baseline)) /* --save may replace it */
+  if (given->baseline && output_is(given->output, given->baseline)) /* --save may replace the baseline */
     die_value("--output", given->output, "--baseline reads it");
   refuse_replacing(given, given->texts[OPTION_POSITIONS], "--positions reads it");
   refuse_replacing(given, given->table, "--table reads it");
@@ -60,7 +60,7 @@ void close_output(const char *option, const char *path, output *out) {
   if (out && !output_commit(out)) die_value(option, path, strerror(errno));
 }
 
-/* "OPTION PATH: REASON", or "PATH: REASON" for an operand. */
+/* Exits with "OPTION PATH: REASON", or "PATH: REASON" for an operand. */
 __attribute__((noreturn)) static void die_file(const char *option, const char *path, const char *reason) {
   if (option) die_value(option, path, reason);
   die("%s: %s", *path ? path : "''", reason);
@@ -114,7 +114,7 @@ void set_array_header(const options *given, posenc_dtype dtype, const int64_t *a
                         : new_npy_header(dtype, axes, axis_count, &content->header_bytes);
 }
 
-/* Null, or what went wrong. */
+/* Writes all rows. Returns null, or the error's text. */
 static const char *write_rows(const file_content *content, FILE *stream, const char *path) {
   enum { BLOCK_BYTES = 4 << 20 };
   const size_t row_bytes = (size_t)content->elements * content->element_bytes;
@@ -134,8 +134,8 @@ static const char *write_rows(const file_content *content, FILE *stream, const c
   return failure;
 }
 
-/* Exits if a file of so many bytes does not fit on the disk, before hours of writing. Only the size of regular files is
-   checked. */
+/* Exits if a file of that size does not fit on the disk, so that the error does not come after hours of writing. Only
+   the size of regular files is checked. */
 static void require_room(const char *path, double bytes) {
   struct stat at;
   struct statvfs disk;
@@ -151,7 +151,7 @@ static void require_room(const char *path, double bytes) {
   free(folder);
 }
 
-/* Exits if the file's name has the ending of another format: readers choose the format by it. */
+/* Exits if the file's name ends like another format's, because readers choose the format by the ending. */
 static void require_known_name(const options *given) {
   const char *slash = strrchr(given->output, '/'), *name = slash ? slash + 1 : given->output, *dot = strrchr(name, '.');
   if (given->format || !dot || strcmp(dot, ".npy") == 0 || strcmp(dot, ".safetensors") == 0) return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that options and operands name: opened, or the program ends with a message. */
+/* Opens files that options and operands name. Each function exits with a message if it fails. */
 #ifndef POSENC_CLI_FILES_H
 #define POSENC_CLI_FILES_H
 
@@ -9,48 +9,50 @@
 
 #include <jansson.h>
 
-/* Exits if --output would replace a file that the command reads, or that another option has it write. */
+/* Exits if --output would replace a file that the command reads, or that another option writes. */
 void refuse_overwriting(const options *given);
 
-/* Opens the file that is the value of the option; null for a null path. To be called before any long work, so that a
-   file that cannot be written is an error at once. */
+/* Opens the file that is the value of the option; returns null for a null path. It must be called before any long work,
+   so that a file that cannot be written is an error at once. */
 output *open_output(const char *option, const char *path);
 
-/* Ends the file of open_output; `out` may be null. */
+/* Closes the file of open_output; `out` may be null. */
 void close_output(const char *option, const char *path, output *out);
 
-/* The table in a file that is the value of the option, or an operand if that is null; of a safetensors file this
-   tensor, or its only one if that is null. */
+/* Opens the table in a file that is the value of the option, or an operand if the option is null. In a safetensors
+   file, it is the named tensor, or the only one if the name is null. */
 table_file *open_table(const char *option, const char *path, const char *tensor, table_half half);
 
-/* The array in the file of --x, and what --op has made of it, in `file`. The axes are those of --axes, or the usual. */
+/* Opens the array in the file of --x, and in `file` the result of --op. The axes are those of --axes, or the usual
+   ones. */
 applied_arrays open_arrays(const options *given, const char *file);
 
-/* The JSON in a file, likewise; flags: as for json_load_file. */
+/* Returns the JSON in a file, a new reference; flags: as for json_load_file. */
 json_t *load_json(const char *option, const char *path, size_t flags);
 
-/* Content of a file that posenc write writes: a header, then rows, which `make` computes block by block. It returns
+/* The content of a file that posenc write writes: a header, then rows, which `make` computes in blocks. `make` returns
    null, or the error's text. */
 typedef struct file_content {
-  char *header; /* freed by write_file; null is an error, out of memory */
+  char *header; /* freed by write_file; null if memory ran out */
   size_t header_bytes;
   const char *(*make)(const void *argument, int64_t row, int64_t rows, void *out);
   const void *argument;
-  int64_t rows, elements; /* in a row */
+  int64_t rows, elements; /* rows, and elements of a row */
   size_t element_bytes;
 } file_content;
 
-/* Whether --format, or the name of the file, is safetensors. */
+/* Whether --format is safetensors, or else the name of the file ends so. */
 bool wants_safetensors(const options *given);
 
-/* The header of a .npy file, as file_content has it. */
+/* Returns the header of a .npy file, a new string; null if memory runs out. */
 char *new_npy_header(posenc_dtype dtype, const int64_t *axes, size_t axis_count, size_t *length);
 
-/* Gives the content the header of an array, in the format of --output. maker: named in the metadata of safetensors. */
+/* Sets the content's header to that of an array, in the format of --output. maker: a name for the metadata of
+   safetensors. */
 void set_array_header(const options *given, posenc_dtype dtype, const int64_t *axes, size_t axis_count,
                       const char *maker, file_content *content);
 
-/* Writes the file of --output. */
+/* Writes the content to the file of --output. */
 void write_file(const options *given, const file_content *content);
 
 #endif

@@ -10,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value of --grid, as far as it has been read. */
+/* The parts of a value of --grid that have been read. */
 typedef struct reader {
   const char *option, *text;
   bool files;
-  posenc_axes *axes; /* in the order of the grid's dimensions */
+  posenc_axes *axes; /* axes in the order of the grid's dimensions */
   char letters[POSENC_AXES + 1];
-  const char *columns; /* null: as they are */
+  const char *columns; /* null: in the same order */
   char *pairs;
-  int lists; /* axes that have one */
+  int lists; /* number of axes with a list */
 } reader;
 
-/* Cuts the text at the first of these characters; what is behind it, or null. */
+/* Cuts the text at the first such character. Returns the text behind it, or null if there is none. */
 static char *cut(char *text, char at) {
   char *found = strchr(text, at);
   if (found) *found++ = '\0';
@@ -88,7 +88,7 @@ static void take_key(reader *r, const char *key, char *value) {
                 "keys are letters of axes, columns, pairs, order, frequencies and grouped");
 }
 
-/* Strides of the grid, and its places; with lists, their length. */
+/* Sets the strides of a grid and returns the number of its places; with lists, returns their length. */
 static int64_t set_strides(const reader *r) {
   posenc_axes *axes = r->axes;
   int64_t places = 1;

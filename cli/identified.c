@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The recipes, those of plugins included: a new array. */
+/* Returns the recipes, those of plugins included, as a new array. */
 static const posenc_kernel **recipes(size_t *count_of) {
   size_t all;
   const posenc_kernel *const *kernels = catalogue_kernels(&all);
@@ -41,7 +41,8 @@ static json_t *identify_once(const identify_request *request) {
   return record ? json_pack("{s:o, s:b}", "record", record, "is_table", (int)is_table) : NULL;
 }
 
-/* The same in a process of its own, because it runs kernels of plugins. */
+/* The argument of identify_in_worker, which runs identify_once in a process of its own because it runs kernels of
+   plugins. */
 typedef struct job {
   identify_request request;
   bool *left_out;
@@ -70,7 +71,7 @@ static void print_lost(const posenc_kernel *kernel, const char *words, void *arg
   note("%s is left out: %s", kernel->name, words);
 }
 
-/* Null on failure, with the reason in `why`. */
+/* Returns the result of identify_once; null on failure, with the reason in `why`. */
 static json_t *identified_isolated(const identify_request *request, double silence, bool *lost, char *why,
                                    size_t size) {
   job of = {*request, calloc(request->kernel_count + 1, sizeof *of.left_out)};
@@ -86,7 +87,7 @@ static json_t *identified_isolated(const identify_request *request, double silen
 
 /* ---- findings ---------------------------------------------------------------------------------- */
 
-/* {"property", "ok", "note"} and what else a check of a record has. */
+/* Adds {"property", "ok", "note"} and the other members of a record's check to the findings. */
 static void add_finding(json_t *record, const char *property, bool is_ok, const char *text) {
   json_t *findings = json_object_get(record, "findings");
   if (!findings) json_object_set_new(record, "findings", findings = json_array());

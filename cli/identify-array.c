@@ -21,8 +21,8 @@ table_file *recover_applied(const options *given, const char *file, recovered *f
   return found->table;
 }
 
-/* The options by which check holds the result to the formula, from those for its table, of which the layout is not the
-   result's. */
+/* Returns the options by which posenc check compares the result with the formula. They are made from those for the
+   recovered table, whose layout differs from the result's. */
 static json_t *options_for_check(const json_t *applied, const char *of_table) {
   static const char layout[] = "--layout split-cs";
   const char *const pairs = field_string(applied, "pairs"), *const begin = *pairs ? strstr(of_table, layout) : NULL;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of posenc identify that is about add and rope. */
+/* posenc identify of a result of add or rope. */
 #ifndef POSENC_CLI_IDENTIFY_ARRAY_H
 #define POSENC_CLI_IDENTIFY_ARRAY_H
 
 #include "cli/files.h"
 #include "identify/recover.h"
 
-/* The table that --op has applied to --x, and what else is known of that, a new reference. Null: no table explains the
-   result, and why. */
+/* Returns the table that --op has applied to --x, and the other findings in `applied`, a new reference. Returns null
+   and the reason if no table explains the result. */
 table_file *recover_applied(const options *given, const char *file, recovered *found, json_t **applied, fault *why);
 
-/* Puts it in the record of the table, and makes of the options for check those that are about the result. */
+/* Adds `applied` to the record of the table, and replaces the options for check by those for the result. */
 void record_applied(json_t *record, json_t *applied);
 
-/* "rope to q.npy, axes blhd: columns 0 to 63 of 128, pairs are halves, turned back" */
+/* Prints a line such as "rope to q.npy, axes blhd: columns 0 to 63 of 128, pairs are halves, turned back". */
 void print_applied(const json_t *record, FILE *stream);
 
 #endif

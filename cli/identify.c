@@ -177,7 +177,7 @@ static void print_check(const json_t *record, FILE *stream) {
   if (check) fprintf(stream, "\nposenc check FILE%s%s holds it to that.\n", *check ? " " : "", check);
 }
 
-/* The comparisons with --config and --expect. */
+/* Prints the comparisons with --config and --expect. */
 static void print_findings(const json_t *record, FILE *stream) {
   size_t n;
   json_t *finding;
@@ -216,7 +216,7 @@ static void print_text(const json_t *record, FILE *stream) {
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-/* The fragment alone; false if there is none. */
+/* Prints the fragment of a config alone. Returns false if there is none. */
 static bool print_config(const json_t *record, const char *file, FILE *stream) {
   const json_t *fragment = json_object_get(record, "config");
   const char *refusal = json_string_value(json_object_get(fragment, "refusal"));

@@ -75,7 +75,7 @@ static void print_json(const options *given, const posenc_kernel *const *kernels
   json_decref(contracts);
 }
 
-/* The kernels that the operand selects, or all. */
+/* Prints the kernels that the operand selects, or all kernels. */
 static void print_kernels(options *given, FILE *out) {
   const bool chosen = given->operand_count > 0;
   size_t count;
@@ -91,7 +91,7 @@ static void print_kernels(options *given, FILE *out) {
   }
   printer *print = format_is(given, "names") ? print_name : chosen ? print_contract : print_line;
   if (print == print_line) fprintf(out, "%-21s  %-15s  %-4s  %s\n", "KERNEL", "LARGEST ERROR", "RUNS", "WHAT IT IS");
-  /* In a list of all kernels, the recipes have a part of their own. */
+  /* A list of all kernels has the recipes in a section of their own. */
   for (int apart = 0; apart <= (print == print_line); apart++)
     for (size_t i = 0; i < count; i++)
       if (print != print_line || (strchr(kernels[i]->name, '/') != NULL) == apart) print(given, kernels[i], out);
@@ -142,7 +142,7 @@ static void print_choices(FILE *out, const char *heading, const choice *choices,
 }
 #define PRINT_CHOICES(heading, choices) print_choices(out, heading, choices, sizeof choices / sizeof *choices)
 
-/* "factor, original, low=1, high=32": keys that must be given, then those with a default. */
+/* Prints "factor, original, low=1, high=32": required keys, then those with a default. */
 static void print_keys(const scaling_form *form, FILE *out) {
   const char *separator = "";
   fprintf(out, "  %-16s %s\n%19s", form->name, form->summary, "");
@@ -156,7 +156,7 @@ static void print_keys(const scaling_form *form, FILE *out) {
   fputc('\n', out);
 }
 
-/* Names are in the order of the enums of posenc.h. */
+/* Prints the properties of problems. Names are in the order of the enums of posenc.h. */
 static void print_problems(FILE *out) {
   const choice ops[] = {
       {op_name(POSENC_TABLE), "the table: sin and cos of position x scale x frequency"},
@@ -211,7 +211,7 @@ static void print_problems(FILE *out) {
   PRINT_CHOICES("dtypes (--dtype)", dtypes);
 }
 
-/* The options of a family of tables that follow --len and --dim, as text to be freed. */
+/* Returns the options of a family of tables that follow --len and --dim, a new string. */
 static char *options_of_family(int n) {
   const posenc_problem problem = family_problem(n, 1);
   char *text = allocated(problem_options(&problem)), *rest = text;
@@ -220,7 +220,7 @@ static char *options_of_family(int n) {
   return text;
 }
 
-/* A line for families that differ in dim alone. */
+/* Prints the tables with certificates, in one line for families that differ in dim alone. */
 static void print_certificates(FILE *out) {
   char *before = NULL;
   fputs("certificates (positions 0 to 2^20 of these need no rounding test in cr kernels)", out);

@@ -63,7 +63,7 @@ static void handle_options(int argc, char **argv) {
     print_version("posenc");
     finish(EXIT_SUCCESS);
   case '?':
-    exit(STATUS_ERROR); /* getopt has printed why */
+    exit(STATUS_ERROR); /* getopt has printed the error */
   }
 }
 
@@ -76,15 +76,16 @@ static const command *find_command(const char *name) {
   die_unknown(NULL, name, "no such command", nearest, "posenc --help lists them");
 }
 
-/* The library reads POSENC_ISA only when it chooses a kernel; a mistake in it is an error of every command. */
+/* Checks POSENC_ISA. The library reads it only when it chooses a kernel, but an invalid value is an error of every
+   command. */
 static void check_environment(void) {
   const char *text = getenv("POSENC_ISA");
   if (text && *text) parse_isa("POSENC_ISA", text);
 }
 
-/* OpenMP threads that wait for work would keep cores busy that other processes need. OpenMP reads its policy before
-   main, so the program starts again. In commands that time kernels, or run commands that do, threads wait as in a
-   user's program. */
+/* Makes waiting OpenMP threads sleep, because spinning threads would keep cores busy that other processes need. OpenMP
+   reads its policy before main, so the program starts again. In commands that time kernels, or run commands that do,
+   threads wait as in a user's program. */
 static void wait_passively(const command *chosen, char **argv) {
   static const char variable[] = "OMP_WAIT_POLICY";
   if (chosen->bit & (BENCH | CHOOSE | COMPARE | REPORT) || getenv(variable)) return;
@@ -98,7 +99,7 @@ int main(int argc, char **argv) {
   handle_options(argc, argv);
   if (optind == argc) die("a command is missing: posenc --help lists them");
   static char help[] = "--help";
-  if (strcmp(argv[optind], "help") == 0) { /* "help CMD" is "CMD --help" */
+  if (strcmp(argv[optind], "help") == 0) { /* "help CMD" means "CMD --help" */
     if (optind + 2 < argc) die("help: extra operand '%s'", argv[optind + 2]);
     if (optind + 1 == argc) {
       print_help();

@@ -50,7 +50,7 @@ static void add_shapes(selection *chosen, const shape *shapes, size_t count) {
   chosen->shape_count += count;
 }
 
-/* Adds those of --op, or all. */
+/* Adds the shapes of --op, or all shapes. */
 static void add_shapes_of(selection *chosen, const options *given, const shape *shapes, size_t count) {
   const bool any = !is_given(given, OPTION_OP);
   for (size_t i = 0; i < count; i++)
@@ -69,20 +69,20 @@ static void select_shapes(selection *chosen, const options *given, bool sweep) {
   if (sweep) add_shapes_of(chosen, given, shapes, count);
   shapes = shapes_published(&count);
   add_shapes_of(chosen, given, shapes, count);
-  shapes = shapes_scaled(&count); /* the time of rows does not depend on frequencies */
+  shapes = shapes_scaled(&count); /* not timed, as the time of rows does not depend on frequencies */
   if (!sweep) add_shapes_of(chosen, given, shapes, count);
   shapes = shapes_applied(&count);
   add_shapes_of(chosen, given, shapes, count);
 }
 
-/* Kernels are asked in a process of its own, because some may be of plugins. */
+/* The argument of ask_kernels, which runs in a process of its own because some kernels may be of plugins. */
 typedef struct question {
   const options *given;
   const selection *chosen;
   bool *left_out;
 } question;
 
-/* Null if the kernel can compute any of the shapes, else why not the last one. */
+/* Returns null if the kernel can compute any of the shapes, else the reason why it cannot compute the last one. */
 static const char *refusal_of(const question *asked, const posenc_kernel *kernel) {
   const posenc_options how = options_of_plan(asked->given, kernel);
   const char *refusal = NULL;
@@ -114,8 +114,8 @@ static void ignore_lost(const posenc_kernel *kernel, const char *words, void *ar
   (void)kernel, (void)words, (void)argument;
 }
 
-/* For each kernel in order: null, or why it can compute none of the shapes. Null also for kernels that crash when
-   asked: the measurement reports that. */
+/* Returns for each kernel, in order, null or the reason why it can compute none of the shapes. Kernels that crash when
+   asked get null, because the measurement reports the crash. */
 static json_t *refusals_of(const options *given, const selection *chosen) {
   question asked = {given, chosen, allocated(calloc(chosen->kernel_count + 1, sizeof *asked.left_out))};
   const isolation how = {chosen->kernels, chosen->kernel_count, given->silence, NULL, NULL};
@@ -129,7 +129,7 @@ static json_t *refusals_of(const options *given, const selection *chosen) {
   return answers;
 }
 
-/* Exits if no kernel can compute any of the shapes: the exit status must not be that of success. */
+/* Exits if no kernel can compute any of the shapes, so that the exit status is not that of success. */
 static void require_runnable(const options *given, const selection *chosen) {
   json_t *refusals = refusals_of(given, chosen);
   const char *refusal = NULL;
@@ -180,7 +180,7 @@ selection select_cases(const options *given, const char *const *files, size_t co
   return chosen;
 }
 
-/* The recipes that can compute `table`, and not `other`, which may be null. */
+/* Returns the recipes that can compute `table` but not `other`, which may be null. */
 static selection select_recipes_of(const options *given, const shape *table, const shape *other) {
   size_t count;
   const posenc_kernel *const *recipes = recipes_shipped(&count);

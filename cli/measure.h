@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Selecting kernels and shapes, and measuring them: shared by verify, bench, choose and report. */
+/* Selects kernels and shapes, and measures them, for verify, bench, choose and report. */
 #ifndef POSENC_CLI_MEASURE_H
 #define POSENC_CLI_MEASURE_H
 
@@ -14,59 +14,61 @@ typedef struct selection {
   size_t kernel_count;
   shape *shapes;
   size_t shape_count;
-  size_t *kernel_counts; /* for each shape, the number of kernels to time, the first ones; null: all */
+  size_t *kernel_counts; /* for each shape, the number of kernels to time, from the first on; null: all */
   unsigned *modes;       /* for each shape, the modes to time it in, a set of 1 << bench_mode; null: none */
   double longest;        /* as in bench_request; 0: bench_longest */
-  bool foretell;         /* as there */
-  verify_cases *cases;   /* for each shape, its hard cases; null: all elements */
+  bool foretell;         /* as in bench_request */
+  verify_cases *cases;   /* for each shape, its hard-to-round cases; null: all elements */
   verify_profile profile;
 } selection;
 
-/* The kernels of --kernel, or all; the problem of the options, or the published shapes, after the sweep if `sweep`.
-   Exits if no kernel can compute any of them. */
+/* Selects the kernels of --kernel, or all; and the problem of the options, or the published shapes, after the sweep if
+   `sweep`. Exits if no kernel can compute any of the shapes. */
 selection select_measured(const options *given, bool sweep);
 
 /* Exits if none of the shapes is a table, or a rope cache, of successive positions with an even dim, as the option
    needs. */
 void require_tables(const options *given, const selection *chosen, const char *option);
 
-/* Exits if --kernel has a kernel by its name, not by a pattern, that can compute none of the shapes. */
+/* Exits if --kernel names a kernel, without a pattern, that can compute none of the shapes. */
 void require_named(const options *given, const selection *chosen);
 
-/* The kernels on the hard-to-round cases of these files. Exits if one cannot be read, or no kernel can compute any. */
+/* Selects the kernels on the hard-to-round cases of these files. Exits if a file cannot be read, or if no kernel can
+   compute any of the cases. */
 selection select_cases(const options *given, const char *const *files, size_t count);
 
-/* Recipes on the tables that a report compares them on, with their error against position: a selection for each table,
-   with the recipes that can compute it. Returns how many; 0 if --kernel is given. */
+/* Selects recipes on the tables that a report compares them on, with their error by position: a selection for each
+   table, with the recipes that can compute it. Returns the number of selections, which is 0 if --kernel is given. */
 enum { RECIPE_TABLES = 2 };
 size_t select_recipes(const options *given, selection chosen[RECIPE_TABLES]);
 
-/* Adds the same recipes to a selection to be timed, for those of its shapes that are one of these tables. */
+/* Adds the recipes of select_recipes to a selection that will be timed, for those of its shapes that are their
+   tables. */
 void add_recipes(const options *given, selection *timed);
 void selection_free(selection *chosen);
 
-/* The accuracy record of all selections, a new reference. Exits if it cannot be made. */
+/* Returns the accuracy record of all selections, a new reference. Exits if it cannot be made. */
 json_t *measure_accuracy(const options *given, const selection *chosen, size_t count, bool explain);
 
-/* Exits with the reason, from errno, why verify made no record. */
+/* Exits with the reason, from errno, why verify returned no record. */
 __attribute__((noreturn)) void die_unmeasured(void);
 
-/* STATUS_FAILED_CHECK if a promise was broken, else EXIT_SUCCESS. */
+/* Returns STATUS_FAILED_CHECK if a check of the record failed, else EXIT_SUCCESS. */
 int accuracy_status(const json_t *record);
 
-/* The same, and STATUS_FAILED_CHECK if the record compared nothing. A null record is no failure. */
+/* As accuracy_status, and STATUS_FAILED_CHECK if the record compared nothing. A null record is no failure. */
 int trusted_status(const json_t *record);
 
-/* Sets the same modes for every shape. */
+/* Sets the modes for every shape. */
 void select_modes(selection *chosen, unsigned modes);
 
-/* Makes the timing record, as bench_run; returns an exit status. flags: for Google Benchmark, or null. */
+/* Makes the timing record, as bench_run, and returns the exit status. flags: for Google Benchmark, or null. */
 int measure_time(const options *given, const selection *chosen, char **flags, json_t **record);
 
-/* Prints a timing record, a table for each mode. */
+/* Prints a timing record as one table for each mode. */
 void print_timings(const json_t *record, FILE *stream);
 
-/* One line, if other processes used so much of the machine meanwhile that the times are in doubt; else nothing. */
+/* Prints a line if other processes used so much of the machine that the times are unreliable; else nothing. */
 void print_doubt(const json_t *record, FILE *stream);
 
 #endif

@@ -37,7 +37,7 @@ static const char notes[] = "Which records can be merged:\n"
                             "      --shard 2/2 -o two.json\n"
                             "  $ posenc merge one.json two.json -o accuracy.json\n";
 
-/* The exit status of posenc verify or posenc bench for the record. */
+/* Returns the exit status of posenc verify or posenc bench for the record. */
 static int status_of(const json_t *record) {
   const json_t *benchmarks = json_object_get(record, "benchmarks");
   if (benchmarks) return json_array_size(benchmarks) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;

@@ -30,10 +30,10 @@ void leave(int status) {
   if (!has_plugins) exit(status);
   fflush(NULL);
   output_end();
-  _exit(status); /* runs neither destructors nor exit handlers of a plugin */
+  _exit(status); /* destructors and exit handlers of plugins do not run */
 }
 
-/* Prints a single line, also if the user's text has control characters. */
+/* Prints a single line: control characters in the user's text are replaced. */
 static void print_line(const char *format, va_list arguments) {
   char message[1024];
   vsnprintf(message, sizeof message, format, arguments);
@@ -58,7 +58,7 @@ void die(const char *format, ...) {
   leave(STATUS_ERROR);
 }
 
-/* An empty value would be invisible in a message. */
+/* Returns '' for an empty value, which would be invisible in a message. */
 static const char *shown(const char *value) {
   return *value ? value : "''";
 }
@@ -94,7 +94,7 @@ void print_quoted(FILE *stream, const char *word) {
   }
   const char *c = word;
   while (*c && !iscntrl((unsigned char)*c)) c++;
-  if (*c) { /* bash's $'...': a newline in the name must not look like the end of the line */
+  if (*c) { /* in bash's $'...', a newline in the name does not look like the end of the line */
     fputs("$'", stream);
     for (; *word; word++)
       if (iscntrl((unsigned char)*word))
@@ -130,7 +130,7 @@ static size_t smallest(size_t a, size_t b, size_t c) {
   return least < c ? least : c;
 }
 
-/* Levenshtein distance. Of names longer than a row, only the beginning is compared. */
+/* Returns the Levenshtein distance. Of names longer than a row, only the beginning is compared. */
 static size_t edit_distance(const char *a, const char *b) {
   size_t row[64];
   size_t width = strnlen(b, sizeof row / sizeof *row - 1);
@@ -147,7 +147,8 @@ static size_t edit_distance(const char *a, const char *b) {
   return row[width];
 }
 
-/* The last part of a name with slashes, such as "hf-rope" for "recipe/hf-rope", has distance 0. */
+/* Returns the edit distance, which is 0 for the last part of a name with slashes, such as "hf-rope" for
+   "recipe/hf-rope". */
 static size_t distance(const char *wanted, const char *name) {
   const char *slash = strrchr(name, '/');
   return slash && strcmp(slash + 1, wanted) == 0 ? 0 : edit_distance(wanted, name);

@@ -8,22 +8,22 @@
 /* Exit statuses, beside EXIT_SUCCESS. */
 enum { STATUS_FAILED_CHECK = 1, STATUS_ERROR = 2 };
 
-/* Sets the name that messages begin with. */
+/* Sets the program's name, with which messages begin. */
 void set_program(const char *name);
 
-/* To be called when a plugin is loaded: leave() then does not run destructors. */
+/* Must be called when a plugin is loaded: leave() then does not run destructors. */
 void set_plugins(void);
 
 /* Prints one line on stderr. */
 __attribute__((format(printf, 1, 2))) void note(const char *format, ...);
 
-/* The same, and exits with STATUS_ERROR. */
+/* Prints one line on stderr and exits with STATUS_ERROR. */
 __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
 
-/* The same for the value of an option, or of an environment variable. */
+/* Exits as die, with the value of an option or of an environment variable in the message. */
 __attribute__((noreturn)) void die_value(const char *option, const char *value, const char *reason);
 
-/* The memory that was just allocated; if it is null, the program ends with STATUS_ERROR. */
+/* Returns the memory that was just allocated. Exits with STATUS_ERROR if it is null. */
 void *allocated(void *memory);
 
 /* Exits with the status, or with STATUS_ERROR if standard output could not be written. */
@@ -35,18 +35,18 @@ __attribute__((noreturn)) void leave(int status);
 /* Prints "PROGRAM (posenc) VERSION" and the license, as GNU programs do. */
 void print_version(const char *program);
 
-/* Prints the word so that a shell reads the same word. */
+/* Prints the word, quoted so that a shell reads it as one word. */
 void print_quoted(FILE *stream, const char *word);
 
-/* "FIRST WORD WORD", the words quoted for a shell, as a new string; without FIRST if that is empty. */
+/* Returns "FIRST WORD WORD", with the words quoted for a shell, as a new string; an empty FIRST is left out. */
 char *quoted_line(const char *first, size_t count, const char *const *words);
 
 /* Returns the name, a or b, at the smaller edit distance from `wanted`. a may be null; b is not considered if more than
    half of its letters differ. */
 const char *nearer_name(const char *wanted, const char *a, const char *b);
 
-/* Exits with "WHERE NAME: PROBLEM; did you mean 'NEAREST'?", or "...; HINT" if nearest is null. Without "WHERE " if
-   that is null. */
+/* Exits with "WHERE NAME: PROBLEM; did you mean 'NEAREST'?", or with "...; HINT" if nearest is null. A null `where` is
+   left out. */
 __attribute__((noreturn)) void die_unknown(const char *where, const char *name, const char *problem,
                                            const char *nearest, const char *hint);
 

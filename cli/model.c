@@ -9,11 +9,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Makes the option as if it were given with this number, so that what depends on it is asked for. */
+/* Sets the option as if the command line had this number. Options that it needs are then required. */
 static void give(options *given, enum option_code code, int64_t value) {
   char *text = NULL;
   if (asprintf(&text, "%" PRId64, value) < 0) die("out of memory");
-  given->texts[code] = text; /* until the program ends */
+  given->texts[code] = text; /* freed at the end of the program */
 }
 
 static void tell(const char *text, void *argument) {
@@ -21,7 +21,7 @@ static void tell(const char *text, void *argument) {
   note("%s: %s", given->config, text);
 }
 
-/* Options that explain a config, without one. */
+/* Exits if an option about a config is given without --config. */
 static void refuse_alone(const options *given) {
   if (given->layer_type) die_value("--layer-type", given->layer_type, "needs --config");
   if (is_given(given, OPTION_CONTEXT)) die_value("--context", given->texts[OPTION_CONTEXT], "needs --config");
@@ -43,8 +43,8 @@ void take_model_length(options *given) {
   given->factors = given->rope.factor_count;
 }
 
-/* Columns: of tables those that are turned, of an array for rope those of a head. Of a table in a file they are the
-   file's. */
+/* Sets the columns: for an array of rope, those of a head, else the rotated ones. A table in a file has the columns of
+   the file. */
 static void take_columns(options *given) {
   const unsigned by = given->self->bit;
   const model_rope *rope = &given->rope;
@@ -74,7 +74,7 @@ void take_model(options *given) {
   }
   given->model = model_open(given->config, &why);
   if (!given->model) die_value("--config", given->config, why.text);
-  /* identify compares a table with the ropes of all layers. */
+  /* identify compares a table with the ropes of all layer types. */
   if (given->self->bit == IDENTIFY && !given->layer_type && model_layers(given->model)) return;
   if (!model_rope_of(given->model, given->layer_type, tell, given, &given->rope, &why))
     die_value("--config", given->config, why.text);

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* --config: the formula from a model's files. */
+/* --config: takes the problem from a model's files. */
 #ifndef POSENC_CLI_MODEL_H
 #define POSENC_CLI_MODEL_H
 
 #include "cli/options.h"
 
-/* Opens the file of --config, tells what of it cannot be in a problem, and sets what options have not set: base,
-   columns, scaling, layout of rope, number of positions. Exits if there is no such rope. Without --config, nothing. */
+/* Opens the file of --config, prints notes on what a problem cannot contain, and sets what options have not set: base,
+   columns, scaling, layout of rope, number of positions. Exits if there is no such rope. Does nothing without
+   --config. */
 void take_model(options *given);
 
 /* Sets the scaling of --config for the length of the problem's rows, or for --context. */
 void take_model_length(options *given);
 
-/* For a table as in a file: the tables of --config, one for each kind of layers, with its name; and known mistakes in
-   the first of them. */
+/* Finds the tables of --config for a table in a file: one for each layer type, with its name; and known mistakes in the
+   first of them. */
 void model_problems(const options *given, const stored *at, suspect_list *expected, suspect_list *mistakes);
 
 /* Whether the pairs, the first column and the direction of a rope that was found ("applied" of posenc identify) are
    those of --config, as far as it describes them; otherwise writes the differences to `why`. */
 bool model_applies(const options *given, const json_t *applied, char *why, size_t size);
 
-/* The length of the sequence that rows of these positions belong to: to the last of them. */
+/* Returns --context, or else the length of the sequence that ends with the last of the problem's positions, at most
+   2^40. */
 int64_t model_length(const options *given, const posenc_problem *problem);
 
 #endif

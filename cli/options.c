@@ -24,18 +24,18 @@ typedef struct value_kind {
   enum {
     READ_FLAG,
     READ_TEXT,
-    READ_TEXTS, /* all of them, where an option may be given several times */
+    READ_TEXTS, /* all values of an option that may be given several times */
     READ_WORD,  /* one of the words of the row's value */
-    READ_NAME,  /* likewise, stored as a number */
+    READ_NAME,  /* one of `names`, stored as its number */
     READ_INTEGER,
     READ_REAL,
     READ_POSITIVE,
-    READ_SHARE, /* 0 or more */
+    READ_SHARE, /* a number of at least 0 */
     READ_BY_CALL
   } how;
   size_t offset, size;      /* of the member of struct options */
-  int64_t least, most;      /* of an integer */
-  const char *const *names; /* of a value of an enum: names by number up to a null pointer; "" is none */
+  int64_t least, most;      /* of an integer: the range */
+  const char *const *names; /* words of an enum, by number, up to a null pointer; "" for a value without a word */
   read_value *call;
 } value_kind;
 
@@ -71,8 +71,8 @@ static void take_scaling(options *given, const char *name, const char *text, boo
   given->factors = parse_scaling(name, text, !from_file, &given->problem.scaling);
 }
 
-/* Positions near which programs fail: from 257 and 2049 on bf16 and f16 round them, tables of models end at powers of
-   two, and 32-bit integers at 2^31. */
+/* Positions near which programs fail: bf16 rounds positions from 257 on, and f16 from 2049 on; tables of models end at
+   powers of two; 32-bit integers end at 2^31. */
 static const double golden[] = {0,       1,        2,        3,          255,        256,       257,
                                 2047,    2048,     2049,     4095,       4096,       4097,      32767,
                                 32768,   32769,    65535,    65536,      131071,     131072,    1048575,
@@ -102,7 +102,7 @@ static void take_isa(options *given, const char *name, const char *text, bool fr
   given->isa = parse_isa(name, text);
 }
 
-/* A number of pairs, or of seconds with an s behind it. */
+/* Reads a number of pairs, or a number of seconds with an s behind it. */
 static void take_budget(options *given, const char *name, const char *text, bool from_file) {
   char *end;
   const double seconds = strtod(text, &end);
@@ -201,7 +201,7 @@ typedef struct value_text {
   char text[96];
 } value_text;
 
-/* The value's name in the help: "FILE", or its words, "f32|f64". */
+/* Returns the name of the option's value in the help: "FILE", or the words, as in "f32|f64". */
 static value_text value_of(const option_row *row) {
   value_text v = {""};
   if (row->value) snprintf(v.text, sizeof v.text, "%s", row->value);
@@ -212,7 +212,7 @@ static value_text value_of(const option_row *row) {
 
 enum { INDENT = 20, WIDTH = 80 };
 
-/* From the column INDENT on, in lines of WIDTH columns. */
+/* Prints the text from the column INDENT on, in lines of WIDTH columns. */
 static void print_wrapped(const char *text) {
   int column = INDENT;
   for (const char *word = text; *word; word += strspn(word, " ")) {
@@ -231,7 +231,7 @@ static void print_wrapped(const char *text) {
   putchar('\n');
 }
 
-/* "  --dim D           number of columns", with further lines of the text aligned below it. */
+/* Prints "  --dim D           number of columns", with further lines of the text aligned below it. */
 static void print_option(const option_row *row) {
   const char letter = option_names[row->code].letter;
   const value_text value = value_of(row);
@@ -261,7 +261,7 @@ __attribute__((noreturn)) static void print_help(const command *self) {
 
 /* ---- reading ------------------------------------------------------------------------------------- */
 
-/* "not a, b or c", for the words "a|b|c". */
+/* Exits with "not a, b or c", for the words "a|b|c". */
 __attribute__((noreturn)) static void die_no_word(const char *name, const char *text, const char *words) {
   char reason[160] = "not ";
   while (*words) {
@@ -354,9 +354,9 @@ void options_record(options *given, enum option_code code, const char *key, cons
   take_value(given, find_row(given->self, code), name, text, true);
 }
 
-enum { FIRST_CODE = 256 }; /* getopt's number of the first option, above any letter */
+enum { FIRST_CODE = 256 }; /* getopt's number of the first option, above all letters */
 
-/* The next option of the command line, with its value in optarg; null at the end. */
+/* Returns the next option of the command line, with its value in optarg; null at the end. */
 static const option_row *next_option(const command *self, int argc, char **argv) {
   struct option long_options[OPTIONS + 1] = {{0}};
   char letters[2 * OPTIONS + 1] = "";
@@ -376,7 +376,7 @@ static const option_row *next_option(const command *self, int argc, char **argv)
     if (rows[i].commands & self->bit &&
         (FIRST_CODE + (int)rows[i].code == found || option_names[rows[i].code].letter == found))
       return &rows[i];
-  leave(STATUS_ERROR); /* getopt has printed why */
+  leave(STATUS_ERROR); /* getopt has printed the error */
 }
 
 static void take_operands(options *given, int argc, char **argv) {
@@ -418,7 +418,7 @@ void options_read(options *given, int argc, char **argv) {
 
 /* ---- errors -------------------------------------------------------------------------------------- */
 
-/* "--dim 7: REASON OTHER" */
+/* Exits with "--dim 7: REASON OTHER". */
 __attribute__((noreturn)) static void die_option(const options *given, enum option_code code, const char *reason,
                                                  const char *other) {
   const char *text = given->texts[code];
@@ -432,7 +432,7 @@ void options_refuse(const options *given, option_set set, const char *other) {
 
 /* ---- the problem --------------------------------------------------------------------------------- */
 
-/* A copy of the problem with the option at its default. */
+/* Returns a copy of the problem with the option's default. */
 static posenc_problem without(const options *given, enum option_code code) {
   const value_kind *kind = &find_row(given->self, code)->kind;
   const options plain = options_defaults();
@@ -442,21 +442,22 @@ static posenc_problem without(const options *given, enum option_code code) {
   return changed.problem;
 }
 
-/* Exits if this option was given, and the problem would be valid without it. */
+/* Exits with the refusal if this option was given, and the problem would be valid without it. */
 static void blame(const options *given, enum option_code code, const char *refusal) {
   if (!is_given(given, code)) return;
   const posenc_problem other = without(given, code);
   if (!posenc_problem_refusal(&other)) die_option(given, code, refusal, "");
 }
 
-/* Blames the first option whose removal makes the problem valid, but not its size. */
+/* Exits with the refusal and the first given option without which the problem would be valid. --len and --dim are not
+   tried. */
 static void blame_formula(const options *given, const char *refusal) {
   const option_set suspects = PROBLEM_SET & ~(SET(LEN) | SET(DIM));
   for (int code = 0; code < OPTIONS; code++)
     if (suspects >> code & 1) blame(given, code, refusal);
 }
 
-/* Whether the only fault is an odd number of columns, where the command has --odd. */
+/* Whether the number of columns is odd, where the command has --odd, and the problem is valid otherwise. */
 static bool is_only_odd(const options *given) {
   posenc_problem other = given->problem;
   other.odd = POSENC_ODD_PAD;
@@ -464,13 +465,13 @@ static bool is_only_odd(const options *given) {
          !posenc_problem_refusal(&other);
 }
 
-/* Axes without a number of pairs have equal ones. */
+/* Sets equal numbers of pairs for axes that have none. */
 static void fill_pairs(const options *given) {
   for (int a = 0; given->grid && a < given->grid->count; a++)
     if (given->grid->axis[a].pairs == 0) given->grid->axis[a].pairs = given->problem.dim / (2 * given->grid->count);
 }
 
-/* Null if the problem is valid. */
+/* Returns the reason why the problem is invalid, or null. */
 static const char *refusal_of(const options *given) {
   fill_pairs(given);
   const posenc_problem *problem = &given->problem;
@@ -493,7 +494,7 @@ bool options_have_table(const options *given) {
   const char *refusal = refusal_of(given);
   if (!refusal) return true;
   blame_formula(given, refusal);
-  /* If rows × dim overflows, the message names the larger factor. */
+  /* If rows × dim overflows, the message names the larger of the two. */
   const bool wide = given->problem.dim > given->problem.rows;
   blame(given, wide ? OPTION_DIM : OPTION_LEN, refusal);
   blame(given, wide ? OPTION_LEN : OPTION_DIM, refusal);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of all subcommands, which cli/options.def lists: their values and their help. */
+/* The options of all subcommands, which cli/options.def lists: reading them, and their help. */
 #ifndef POSENC_CLI_OPTIONS_H
 #define POSENC_CLI_OPTIONS_H
 
@@ -15,12 +15,12 @@
 
 enum { THREADS_MAX = 1024, REPETITIONS_MIN = 3, REPETITIONS_MAX = 10000, BLOCKS_MIN = 1, BLOCKS_MAX = 1000 };
 
-/* Defaults that the help texts show. */
+/* Defaults that help texts contain. */
 #define DEFAULT_REPETITIONS 9
 #define DEFAULT_MIN_TIME 0.01
 #define CHOOSE_REPETITIONS 7
 #define CHOOSE_THREADS 1
-/* The defaults of compare --run. tools/timing-power.sh measures which slowdowns it finds with them. */
+/* Defaults of compare --run. tools/timing-power.sh measures which slowdowns it finds with them. */
 #define RUN_BLOCKS 16
 #define RUN_REPETITIONS 15
 #define RUN_MIN_TIME 0.001
@@ -46,20 +46,21 @@ enum command_bit {
   PROBE = 1 << 12,
   POSENC = 1 << 13, /* the program itself, before the name of a command */
   EVERY_COMMAND = (1 << 14) - 1,
-  TO_STDOUT = LIST | CHECK | DIFF | IDENTIFY | VERIFY | BENCH | CHOOSE | COMPARE | MERGE | DOCTOR, /* or to --output */
+  TO_STDOUT = LIST | CHECK | DIFF | IDENTIFY | VERIFY | BENCH | CHOOSE | COMPARE | MERGE |
+              DOCTOR, /* commands that write to standard output, or to --output */
   HAS_FORMULA = WRITE | CHECK | VERIFY | BENCH | CHOOSE | REPORT,
 };
 
 typedef struct options options;
 
 typedef struct command {
-  unsigned bit; /* of enum command_bit */
+  unsigned bit; /* a bit of enum command_bit */
   const char *name;
   const char *summary; /* one line, for posenc --help */
   const char *usage;   /* the help text before the options, in the form that help2man reads */
-  const char *notes;   /* and after them */
+  const char *notes;   /* the help text after the options */
   int operands_least, operands_most;
-  const char *operand_missing; /* message if there are fewer */
+  const char *operand_missing; /* the message if there are fewer */
   int (*run)(options *given);  /* returns the exit status */
 } command;
 
@@ -74,7 +75,7 @@ enum option_code {
   OPTIONS
 };
 
-/* Sets of options, of which there are more than an integer of 64 bits has room for. */
+/* A set of options. There are more than 64 options, so a 64-bit integer is too small. */
 __extension__ typedef unsigned __int128 option_set;
 #define SET(code) ((option_set)1 << OPTION_##code)
 _Static_assert(OPTIONS <= 128, "a set of options has 128 bits");
@@ -88,7 +89,7 @@ _Static_assert(OPTIONS <= 128, "a set of options has 128 bits");
 #define BUDGET_SET (SET(BUDGET) | SET(EXHAUSTIVE) | SET(BRIEF) | SET(SEARCH))
 #define TIMING_SET (SET(REPETITIONS) | SET(MIN_TIME) | SET(BATCH))
 
-/* The values of an option that may be given several times, in their order. */
+/* The values of an option that may be given several times, in order. */
 typedef struct texts {
   const char **items;
   size_t count;
@@ -100,11 +101,11 @@ struct options {
   char **operands;          /* ends with a null pointer */
   size_t operand_count;
   const char *texts[OPTIONS]; /* the value of each option as given, "" if it takes none; null if it is not given */
-  int64_t factors;            /* number of factors given with --scaling longrope */
+  int64_t factors;            /* number of factors of --scaling longrope */
   posenc_axes *grid;          /* problem.axes, whose pairs are 0 until dim is known */
-  int64_t places;             /* of that */
-  model *model;               /* of --config, until the program ends; or null */
-  model_rope rope;            /* of its layers of --layer-type */
+  int64_t places;             /* number of places of the grid */
+  model *model;               /* the files of --config, open until the program ends; or null */
+  model_rope rope;            /* the rope of its layers of --layer-type */
 
   posenc_problem problem;
   const char *kernel;      /* globs, null if not given */
@@ -114,12 +115,12 @@ struct options {
   posenc_stores stores;
   double silence;
   int64_t seed, budget, search;
-  double seconds; /* about how many seconds a report may take; 0: no limit */
+  double seconds; /* time limit of a report, in seconds; 0: none */
   bool brief, explain, profile;
   int repetitions;
   double min_time;
   int64_t batch;
-  unsigned modes; /* set of 1 << bench_mode */
+  unsigned modes; /* a set of 1 << bench_mode */
   shard only;
   double growth, slower, alpha;
   int blocks;
@@ -136,8 +137,8 @@ struct options {
 
 options options_defaults(void);
 
-/* Reads the command line of a subcommand; argv[0] is "posenc COMMAND". --help and --version end the program, and so
-   does any error. */
+/* Reads the command line of a subcommand; argv[0] is "posenc COMMAND". The program ends after --help, --version and any
+   error. */
 void options_read(options *given, int argc, char **argv);
 
 /* Prints the help of the options that the commands of these bits have. */
@@ -151,22 +152,22 @@ static inline bool format_is(const options *given, const char *word) {
   return given->format && strcmp(given->format, word) == 0;
 }
 
-/* Reads the value that a file's metadata have under `key`, as if it were that option's. Errors name file and key. */
+/* Reads the value that a file's metadata have under `key` as a value of that option. Errors name file and key. */
 void options_record(options *given, enum option_code code, const char *key, const char *text, const char *file);
 
-/* Exits if an option of the set was given: it has no effect beside `other`. */
+/* Exits if an option of the set was given, because it has no effect together with `other`. */
 void options_refuse(const options *given, option_set set, const char *other);
 
 /* ---- the problem ------------------------------------------------------------------------------- */
 
-/* Whether a problem was described, by more than its operation. Exits if only a part of it was, or if it is invalid. */
+/* Whether a problem was described by more than its operation. Exits if the description is incomplete, or if it is
+   invalid. */
 bool options_have_table(const options *given);
 
-/* Exits if the problem is invalid. Its rows, columns and dtype come from the file of that path, which the message
-   names. */
+/* Exits if the problem is invalid. Rows, columns and dtype come from the file of that path, which the message names. */
 void options_require_table(const options *given, const char *path);
 
-/* The options of a plan with this kernel; null lets the library choose. */
+/* Returns the options of a plan with this kernel. With null, the library chooses the kernel. */
 posenc_options options_of_plan(const options *given, const posenc_kernel *kernel);
 
 #endif

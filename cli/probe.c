@@ -33,7 +33,7 @@ typedef struct probe {
   stored at;
 } probe;
 
-/* 1 + k/128 of either sign, of the element of a position, a head and a column: splitmix64's mixing. */
+/* An element of a position, a head and a column: 1 + k/128 with either sign, by splitmix64's mixing. */
 typedef struct number {
   unsigned k;
   bool negative;
@@ -56,16 +56,16 @@ static void store(posenc_dtype dtype, number n, void *out, int64_t at) {
   case POSENC_F64:
     ((double *)out)[at] = value;
     break;
-  case POSENC_F16: /* 5 bits of exponent, 10 of the fraction */
+  case POSENC_F16: /* 5 bits of exponent, 10 bits of fraction */
     ((uint16_t *)out)[at] = (uint16_t)(sign | 15 << 10 | n.k << 3);
     break;
-  case POSENC_BF16: /* 8 and 7 */
+  case POSENC_BF16: /* 8 and 7 bits */
     ((uint16_t *)out)[at] = (uint16_t)(sign | 127 << 7 | n.k);
     break;
   }
 }
 
-/* The same vector for a position and a head in any order of axes. */
+/* Writes vectors. A position and a head have the same vector in any order of axes. */
 static const char *make_rows(const void *argument, int64_t row, int64_t rows, void *out) {
   const probe *p = argument;
   const char *const heads = strchr(p->axes, AXIS_HEADS);
@@ -81,9 +81,9 @@ static const char *make_rows(const void *argument, int64_t row, int64_t rows, vo
 
 /* ---- options ----------------------------------------------------------------------------------- */
 
-/* Exits unless it is the shape of an array. */
+/* Exits unless the axes are those of an array. */
 static void set_axes(probe *p) {
-  enum { MOST = 5 }; /* that fit in the header of a .npy file */
+  enum { MOST = 5 }; /* axes that fit in the header of a .npy file */
   const posenc_problem *problem = &p->given->problem;
   fault why;
   p->axes = p->given->axes ? p->given->axes : "blhd";

@@ -31,7 +31,7 @@ __attribute__((noreturn, format(printf, 3, 4))) static void fail(const char *wha
   die("%s %s: %s", what, path, why);
 }
 
-/* In the child. */
+/* Runs the program in the child. */
 _Noreturn static void execute(char *const *arguments, pid_t parent, int printed, int told) {
   const int nothing = open("/dev/null", O_RDONLY);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -42,7 +42,7 @@ _Noreturn static void execute(char *const *arguments, pid_t parent, int printed,
   _exit(STATUS_NOT_STARTED);
 }
 
-/* The last line of a file that is not empty, without what is no printable ASCII; "" if there is none. */
+/* Finds the last line of the file that is not empty, with "?" for what is no printable ASCII; "" if there is none. */
 static void read_last_line(FILE *file, char *line, size_t size) {
   char text[400];
   *line = '\0';
@@ -65,7 +65,7 @@ static void require_success(const char *what, const char *path, int status, FILE
   fail(what, path, "it ended with exit status %d%s%s", WEXITSTATUS(status), before, last);
 }
 
-/* So that a program which still writes is not killed for it. */
+/* Reads to the end, so that a program that still writes is not ended by SIGPIPE. */
 static void read_rest(int file) {
   char text[4096];
   while (read(file, text, sizeof text) > 0) continue;

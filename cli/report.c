@@ -43,10 +43,10 @@ static const char notes[] = "Exit status:\n"
                             "  $ posenc report --from accuracy.json --from bench.json -o posenc-report\n"
                             "  $ posenc report here/report.json there/report.json -o machines\n";
 
-/* The records of the page; null if they have to be measured first. */
+/* The records of the page; null before they are measured. */
 typedef struct records {
   json_t *accuracy, *timing;
-  const char *accuracy_path, *timing_path; /* of --from */
+  const char *accuracy_path, *timing_path; /* paths given to --from */
   bool lost;                               /* a kernel crashed while it was timed */
 } records;
 
@@ -73,7 +73,7 @@ static void take_record(records *found, const char *path) {
   *(place == &found->timing ? &found->timing_path : &found->accuracy_path) = path;
 }
 
-/* Refuses options of a measurement that --from replaces: the page would not show what they select. */
+/* Exits if an option of a measurement is given that --from replaces: the page would not show its effect. */
 static void refuse_unused(const options *given, const records *found) {
   const option_set of_both = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(TIME_LIMIT);
   const option_set of_accuracy = BUDGET_SET | SET(SEED) | SET(CASES), of_timing = TIMING_SET | SET(FULL);
@@ -104,7 +104,7 @@ static char *path_in(const char *folder, const char *name) {
   return path;
 }
 
-/* Exits if the page cannot be written there, before minutes of measuring. */
+/* Exits if the page cannot be written to the folder, so that the error does not come after minutes of measuring. */
 static void prepare_folder(const char *path) {
   if (!output_make_folder(path)) die_folder(path);
   char *name = path_in(path, "accuracy.json");
@@ -126,7 +126,7 @@ static void save(const json_t *record, const char *folder, const char *name) {
   free(path);
 }
 
-/* Index in the sweep of lengths, or SIZE_MAX. */
+/* Returns the index in the sweep of lengths, or SIZE_MAX. */
 static size_t place_in_sweep(const shape *table) {
   size_t count;
   const shape *sweep = shapes_sweep(&count);
@@ -135,8 +135,9 @@ static size_t place_in_sweep(const shape *table) {
   return SIZE_MAX;
 }
 
-/* The modes of a shape. Without --full, every shape is timed hot; every other length of the sweep also cold and fresh,
-   which is one for each cache and one beyond; and one length its plan, which does not depend on the length. */
+/* Returns the modes of a shape. Without --full, every shape is timed hot. Every other length of the sweep, which is one
+   for each cache and one beyond, is also timed cold and fresh. The plan is timed at one length, because it does not
+   depend on the length. */
 static unsigned modes_of(const shape *table, bool full, bool alone) {
   enum { HOT = 1 << BENCH_HOT, COLD = 1 << BENCH_COLD, FRESH = 1 << BENCH_FRESH, PLAN = 1 << BENCH_PLAN };
   const size_t place = place_in_sweep(table);
@@ -152,7 +153,8 @@ static unsigned modes_of(const shape *table, bool full, bool alone) {
   return op_is_applied(table->problem.op) ? modes & ~(unsigned)FRESH : modes;
 }
 
-/* Benchmarks that take longer are as fast with cold caches as with hot ones, and would take most of a report's time. */
+/* The longest pass over a table, in seconds, in modes of whole tables (bench_request). Longer ones are as fast with cold
+   caches as with hot ones, and would take most of a report's time. */
 static const double short_longest = 0.1;
 
 static void select_report_modes(const options *given, selection *timed, bool full) {
@@ -164,13 +166,14 @@ static void select_report_modes(const options *given, selection *timed, bool ful
 }
 
 #ifdef HAVE_BENCHMARK
-/* Prints an estimate before anything is calibrated: an upper limit, without the measurements of the machine's limit. */
+/* Prints an upper estimate of the time before anything is calibrated. It does not include the measurements of the
+   machine's limit. */
 static void foretell(const options *given, const selection *timed, bool verifies) {
   double timings = 0;
   for (size_t i = 0; i < timed->shape_count; i++)
     for (size_t k = 0; k < timed->kernel_counts[i]; k++) {
       const posenc_options how = options_of_plan(given, timed->kernels[k]);
-      if (!posenc_kernel_refusal(timed->kernels[k], NULL, &how)) /* without asking for the shape */
+      if (!posenc_kernel_refusal(timed->kernels[k], NULL, &how)) /* without regard to the shape */
         timings += __builtin_popcount(timed->modes[i]) * given->repetitions;
     }
   fprintf(stderr,
@@ -179,12 +182,13 @@ static void foretell(const options *given, const selection *timed, bool verifies
 }
 #endif
 
-/* Null if there is nothing to time, or this build cannot time: the page says that there are no timings. */
+/* Returns the timing record; null if there is nothing to time, or if this build cannot time. The page then says that
+   there are no timings. */
 static json_t *time_kernels(const options *given, const selection *chosen, bool *lost) {
   json_t *record = NULL;
 #ifdef HAVE_BENCHMARK
   const int status = measure_time(given, chosen, NULL, &record);
-  if (status == STATUS_ERROR) leave(STATUS_ERROR); /* bench_run has printed why */
+  if (status == STATUS_ERROR) leave(STATUS_ERROR); /* bench_run has printed the error */
   *lost = status != EXIT_SUCCESS && record;
 #else
   (void)given, (void)chosen, (void)lost;
@@ -192,7 +196,7 @@ static json_t *time_kernels(const options *given, const selection *chosen, bool 
   return record;
 }
 
-/* Kernels on all shapes, recipes on few, kernels on hard cases. */
+/* Verifies the kernels on all shapes, recipes on a few, and the kernels on hard-to-round cases. */
 static json_t *verify_all(const options *given) {
   selection parts[2 + RECIPE_TABLES];
   size_t count = 0;
@@ -205,7 +209,7 @@ static json_t *verify_all(const options *given) {
   return record;
 }
 
-/* Most of Google Benchmark's entries are means and deviations of others, which the page computes itself. */
+/* Removes the means and deviations that Google Benchmark adds, because the page computes them itself. */
 static void drop_aggregates(json_t *record) {
   json_t *entries = json_object_get(record, "benchmarks");
   for (size_t i = json_array_size(entries); i-- > 0;)
@@ -214,7 +218,7 @@ static void drop_aggregates(json_t *record) {
 
 /* ---- within a budget of time -------------------------------------------------------------------- */
 
-/* One shape of a selection, with its kernels. Nothing of it is to be freed. */
+/* Returns a selection of one shape with its kernels. It shares the memory of `all`, and must not be freed. */
 static selection only_shape(const selection *all, size_t number) {
   selection one = *all;
   one.shapes += number;
@@ -231,7 +235,7 @@ static size_t find_shape(const selection *in, const char *name) {
   return i;
 }
 
-/* Adds the results of another shape to a record, which is the first one's. Takes `more`. */
+/* Adds the results of another shape to the record of the first one. Takes over `more`. */
 static void add_results(json_t **record, json_t *more, const char *list) {
   static const char *const counts[] = {"passed", "failed", "skipped"};
   if (!*record) {
@@ -247,7 +251,7 @@ static void add_results(json_t **record, json_t *more, const char *list) {
   json_decref(more);
 }
 
-/* Together with the first shape, recipes, errors by position and hard-to-round cases are verified. */
+/* Verifies a shape; with the first one, also recipes, errors by position and hard-to-round cases. */
 static void verify_shape(records *found, const options *given, const selection *verified, const char *name) {
   selection parts[2 + RECIPE_TABLES];
   const size_t number = find_shape(verified, name);
@@ -267,8 +271,8 @@ static void add_name(char *names, size_t size, const char *name) {
 }
 
 /* Times the reference table, then the other shapes in order, with hot caches, as long as the next one is expected to
-   fit into the budget: it is expected to take as long as the longest so far, except the first, or up to four times that
-   if it is larger than all before. The record names those that are left out. */
+   fit into the time limit. A shape is expected to take as long as the longest one before, except the first; or up to
+   four times as long if it is larger than all before. The record names the shapes that are left out. */
 static void measure_within(records *found, const options *given) {
   selection verified = select_measured(given, false), timed = select_measured(given, true);
   const size_t found_at = find_shape(&timed, report_reference), first = found_at < timed.shape_count ? found_at : 0;

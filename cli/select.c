@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The names to select from; a null entry matches nothing. */
+/* The names that a pattern can select; a null entry matches nothing. */
 typedef struct name_list {
   const char *(*name)(size_t i);
   size_t count;
-  const char *option; /* that takes them; null for an operand */
+  const char *option; /* the option that takes the names; null for an operand */
   void (*die_unknown)(const char *option, const char *name);
 } name_list;
 
@@ -24,7 +24,7 @@ static const char *nearest_in(const name_list *list, const char *wanted) {
   return nearest;
 }
 
-/* Sets selected[i] of the names that the glob matches; slashes in a name are matched by slashes alone. */
+/* Sets selected[i] for the names that the glob matches. Only a slash in the glob matches a slash in a name. */
 static void select_by_glob(const name_list *list, const char *glob, bool *selected) {
   bool any = false;
   for (size_t i = 0; i < list->count; i++) {
@@ -34,7 +34,7 @@ static void select_by_glob(const name_list *list, const char *glob, bool *select
   if (!any) list->die_unknown(list->option, glob);
 }
 
-/* Which names the globs match, which are separated by commas: a new array. */
+/* Returns which names the globs, separated by commas, match, as a new array. */
 static bool *select_by_globs(const name_list *list, const char *globs) {
   bool *selected = allocated(calloc(list->count, sizeof *selected));
   char *words = allocated(strdup(globs)), *rest = words;
@@ -73,8 +73,8 @@ const posenc_kernel *find_kernel(const char *name) {
   return kernel;
 }
 
-/* The current name of a renamed kernel, with a note on stderr; otherwise, or if a plugin has a kernel of the old name,
-   the name itself. */
+/* Returns the current name of a renamed kernel, and prints a note on stderr. Returns the name itself if it is not an
+   old one, or if a plugin has a kernel of that name. */
 static const char *current_name(const char *name) {
   static const char *const renamed[][2] = {{"rotation", "rotation-portable"},
                                            {"avx512", "rotation-avx512"},
@@ -98,7 +98,7 @@ void rename_kernels(options *given) {
   for (char *word; (word = strsep(&rest, ",")); separator = ",") fprintf(stream, "%s%s", separator, current_name(word));
   if (fclose(stream) != 0) die("out of memory");
   free(words);
-  given->kernel = text; /* until the program ends */
+  given->kernel = text; /* freed at the end of the program */
 }
 
 const posenc_kernel **select_kernels(const options *given, size_t *count) {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns of a mode's table: the medians of these figures, as far as the benchmarks have them. */
+/* The columns of a mode's table: medians of these figures. A column is left out if no benchmark has the figure. */
 static const struct {
   const char *head, *key;
   double scale;
@@ -27,7 +27,7 @@ enum { COLUMNS = sizeof columns / sizeof *columns };
 typedef struct samples {
   const json_t **entries;
   size_t count;
-  double *scratch; /* room for a number of each */
+  double *scratch; /* memory for a number of each repetition */
 } samples;
 
 static json_int_t family(const json_t *entry) {
@@ -46,7 +46,7 @@ static bool is_of(const json_t *entry, const char *mode) {
          name[length] == '/';
 }
 
-/* Collects the repetitions of one mode; entries and scratch have room for all. */
+/* Collects the repetitions of one mode. `entries` and `scratch` have room for all repetitions. */
 static void collect(samples *s, const json_t *benchmarks, const char *mode) {
   s->count = 0;
   for (size_t i = 0; i < json_array_size(benchmarks); i++) {
@@ -60,7 +60,7 @@ typedef struct summary {
   double median, spread; /* (largest - smallest) / median */
 } summary;
 
-/* Summarizes that figure of the repetitions [first, end). */
+/* Summarizes a figure of the repetitions [first, end). */
 static summary summarize(const samples *s, size_t first, size_t end, const char *key) {
   const size_t count = end - first;
   for (size_t i = 0; i < count; i++) s->scratch[i] = field_number(s->entries[first + i], key);

@@ -29,7 +29,7 @@ int64_t parse_integer(const char *option, const char *text, int64_t least, int64
 double parse_real(const char *option, const char *text) {
   char *end;
   double value = strtod(text, &end);
-  /* strtod also takes leading space and hexadecimals. */
+  /* strtod also accepts leading space and hexadecimal numbers. */
   if (*text == '\0' || *end != '\0' || isspace((unsigned char)*text) || strpbrk(text, "xX"))
     die_value(option, text, "not a number");
   if (!isfinite(value)) die_value(option, text, "not finite");
@@ -48,7 +48,8 @@ double parse_positive(const char *option, const char *text) {
   return value;
 }
 
-/* Whether the text has only characters of numbers and separators: then it is a list, not the name of a file. */
+/* Whether the text contains only characters of numbers and separators. It is then a list, and not the name of a
+   file. */
 static bool is_list(const char *text, const char *between) {
   const size_t length = strlen(text);
   size_t at = 0;
@@ -57,13 +58,13 @@ static bool is_list(const char *text, const char *between) {
 }
 
 int64_t parse_numbers(const char *option, const char *text, const char *between, bool files, const double **values) {
-  /* The problem points at the numbers, so they stay until the program ends. */
+  /* The problem refers to the numbers, so they are kept until the program ends. */
   static double **kept;
   static size_t kept_count;
   fault why;
   int64_t count;
   kept = allocated(reallocarray(kept, kept_count + 1, sizeof *kept));
-  /* Otherwise a list with a typing error would be reported as a file that does not exist. */
+  /* Without this check, a list with a typing error would be reported as a missing file. */
   if (files && !is_list(text, between) && *text != '@' && access(text, F_OK) != 0 && errno == ENOENT)
     die_value(option, text, "neither a list of numbers nor a file");
   const bool ok = !files || is_list(text, between)
@@ -85,7 +86,7 @@ static const scaling_form *find_form(const char *option, const char *text, const
   die_unknown(option, text, "no such scaling", nearest, "posenc list --problems prints them");
 }
 
-/* The index of the key in scaling_keys. */
+/* Returns the index of the key in scaling_keys. */
 static int find_key(const char *option, const scaling_form *form, const char *word) {
   const char *nearest = NULL;
   for (int key = 0; key < SCALING_KEYS; key++) {
@@ -103,7 +104,7 @@ static bool parse_flag(const char *option, const char *text) {
   return *text == 'y';
 }
 
-/* Stores the value of "key=value" in its member. */
+/* Sets the member of "key=value". */
 static void take_key(const char *option, const scaling_form *form, char *word, bool files, unsigned *seen,
                      int64_t *factors, posenc_scaling *scaling) {
   char label[80];
@@ -140,7 +141,7 @@ int64_t parse_scaling(const char *option, const char *text, bool files, posenc_s
   while (rest) take_key(option, form, strsep(&rest, ","), files, &seen, &factors, scaling);
   for (int key = 0; key < SCALING_KEYS; key++)
     if (form->needed & ~seen & 1u << key) die("%s %s: %s is missing", option, text, scaling_keys[key].name);
-  /* A factor implies an attention factor, which depends on the original length. */
+  /* With a factor, the attention factor depends on the original length. */
   if (scaling->kind == POSENC_SCALING_LONGROPE && scaling->factor != 1.0 &&
       scaling->original == form->defaults.original)
     die("%s longrope: original is missing", option);

@@ -41,7 +41,7 @@ static const char notes[] = "Exit status:\n"
 
 typedef void printer(const json_t *record, FILE *stream);
 
-/* Without --format, a terminal gets the form for people. */
+/* Returns the printer of --format. Without --format, a terminal gets text, and other files get TAP. */
 static printer *printer_of(const options *given) {
   const char *terminal = strcmp(given->output, "-") == 0 && isatty(STDOUT_FILENO) ? "text" : "tap",
              *format = given->format ? given->format : terminal;
@@ -62,7 +62,7 @@ static json_t *load_baseline(const char *path) {
 
 /* ---- the other encodings ------------------------------------------------------------------------ */
 
-/* The record of those that the globs select. */
+/* Returns the record of the encodings that the globs select. */
 static json_t *encodings_record(const options *given, const char *globs) {
   size_t count;
   const posenc_encoding **encodings = select_encodings(globs, &count);
@@ -79,7 +79,7 @@ static json_t *encodings_record(const options *given, const char *globs) {
   return record;
 }
 
-/* Whether nothing was selected, so that encodings are checked beside the kernels. */
+/* Whether no kernels are selected, so that the other encodings are checked, too. */
 static bool is_everything(const options *given) {
   const option_set selecting = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(CASES) | SET(BASELINE);
   for (int code = 0; code < OPTIONS; code++)
@@ -93,7 +93,8 @@ static void add_count(json_t *record, const json_t *more, const char *key) {
   json_object_set_new(record, key, json_integer(sum));
 }
 
-/* JSON keeps the record of the encodings apart, in the other one; points of TAP and cases of JUnit are one list. */
+/* Joins the records of kernels and encodings. In JSON, the encodings' record is a member of the other one; for TAP and
+   JUnit, the checks form one list. */
 static json_t *joined(json_t *record, json_t *encodings, bool apart) {
   if (!record || !encodings) return record ? record : encodings;
   if (apart) {
@@ -128,7 +129,7 @@ static void print_mistrust(const json_t *record) {
   if (record && record_mistrust(record, why, sizeof why)) fprintf(stderr, "posenc verify: %s\n", why);
 }
 
-/* Exits if an option has no effect on the selected kernels, or refuses some of them. */
+/* Selects kernels and shapes. Exits if an option has no effect on the selected kernels, or refuses some of them. */
 static selection select_verified(const options *given) {
   selection chosen;
   if (given->cases.count) {
@@ -142,7 +143,8 @@ static selection select_verified(const options *given) {
   return chosen;
 }
 
-/* The record of the kernels, compared with the baseline; the one to save is written to `save`. Either may be null. */
+/* Returns the record of the kernels, compared with the baseline. Writes the record to save to `save`. `save` and
+   `baseline` may be null. */
 static json_t *kernels_record(const options *given, selection *chosen, output *save, const json_t *baseline) {
   json_t *record = measure_accuracy(given, chosen, 1, given->explain);
   if (save) {
@@ -168,7 +170,8 @@ static int run(options *given) {
   if (is_everything(given)) note_encodings(record);
   if (globs || (is_everything(given) && given->only.number == given->only.of))
     encodings = encodings_record(given, globs ? globs : "*");
-  if (print != record_print_tap && print != record_print_text) print_mistrust(record); /* these have it */
+  if (print != record_print_tap && print != record_print_text)
+    print_mistrust(record); /* these print the warning themselves */
   const int of_kernels = trusted_status(record), status = of_kernels ? of_kernels : trusted_status(encodings);
   record = joined(record, encodings, print == field_print);
   print(record, output_stream(out));

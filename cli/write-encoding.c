@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* posenc write --encoding. */
+/* Implements posenc write --encoding. */
 #include "cli/encodings.h"
 #include "cli/files.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The content of the file: `rows` rows of `dim` elements. */
+/* The parameters of an encoding, and the file's content: `rows` rows of `dim` elements. */
 typedef struct work work;
 struct work {
   const options *given;
@@ -17,9 +17,9 @@ struct work {
   int64_t axes[3];
   size_t axis_count;
   posenc_status (*make)(const work *w, int64_t row, int64_t rows, void *out);
-  const int64_t *positions; /* of the rows; null: successive ones */
-  table_file *table;        /* for learned: --table, */
-  void *row;                /* and memory for one of its rows */
+  const int64_t *positions; /* positions of the rows; null: successive positions */
+  table_file *table;        /* for learned: the table of --table */
+  void *row;                /* for learned: memory for one row of the table */
 };
 
 static int64_t position_of(const work *w, int64_t row) {
@@ -44,7 +44,7 @@ static posenc_status make_binary(const work *w, int64_t row, int64_t rows, void 
   return posenc_binary(&slice, w->dim, w->dtype, out);
 }
 
-/* Each row is gathered from a table of one row. */
+/* Writes rows of the learned encoding. Each row is gathered from a table of one row, which is read from the file. */
 static posenc_status make_learned(const work *w, int64_t row, int64_t rows, void *out) {
   const stored *at = table_stored(w->table);
   posenc_learned_table table = posenc_learned_rows(w->row, 1, w->dim);
@@ -59,7 +59,7 @@ static posenc_status make_learned(const work *w, int64_t row, int64_t rows, void
   return POSENC_OK;
 }
 
-/* The matrices of all heads, one below the other. */
+/* Writes rows of the matrices of all heads, one matrix below the other. */
 static posenc_status make_alibi(const work *w, int64_t row, int64_t rows, void *out) {
   const int64_t queries = w->axes[1];
   char *to = out;
@@ -81,7 +81,7 @@ static posenc_status make_alibi(const work *w, int64_t row, int64_t rows, void *
 
 /* ---- options ------------------------------------------------------------------------------------ */
 
-/* The values of --positions as integers. */
+/* Returns the values of --positions as integers, in a new array; null without --positions. */
 static const int64_t *whole_positions(const options *given) {
   const double *list = given->problem.positions;
   const int64_t count = list ? given->problem.rows : 0;
@@ -124,7 +124,8 @@ static void check_positions(const work *w, int64_t count, const char *reason) {
           : is_given(w->given, OPTION_OFFSET) ? "--offset"
                                               : "--len",
           position, reason);
-    if (!w->positions) n = n < w->rows - 1 ? w->rows - 2 : n; /* successive ones: only the first and the last */
+    if (!w->positions)
+      n = n < w->rows - 1 ? w->rows - 2 : n; /* of successive positions, only the first and the last are tested */
   }
 }
 

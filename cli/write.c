@@ -66,7 +66,7 @@ static char *npy_header_of(const posenc_problem *problem, size_t *length) {
   return new_npy_header(problem->dtype, both ? cache : table, both ? 3 : 2, length);
 }
 
-/* With the list of positions behind it, which lies before the table. */
+/* Returns the header with the list of positions behind it, which precedes the table in the file. */
 static char *safetensors_header_listed(const posenc_problem *problem, const char *kernel, const double *positions,
                                        size_t *length) {
   size_t header_bytes;
@@ -79,7 +79,7 @@ static char *safetensors_header_listed(const posenc_problem *problem, const char
   return fclose(stream) == 0 && ok ? text : NULL;
 }
 
-/* Rows of the table; of a rope cache, those of the cosines and below them those of the sines. */
+/* Computes rows of the table; of a rope cache, those of the cosines and then those of the sines. */
 static const char *make_rows(const void *argument, int64_t row, int64_t rows, void *out) {
   const posenc_plan *plan = argument;
   const posenc_problem *problem = posenc_plan_problem(plan);
