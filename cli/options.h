@@ -46,8 +46,7 @@ enum command_bit {
   PROBE = 1 << 12,
   POSENC = 1 << 13, /* the program itself, before the name of a command */
   EVERY_COMMAND = (1 << 14) - 1,
-  TO_STDOUT = LIST | CHECK | DIFF | IDENTIFY | VERIFY | BENCH | CHOOSE | COMPARE | MERGE |
-              DOCTOR, /* commands that write to standard output, or to --output */
+  TO_STDOUT = LIST | CHECK | DIFF | IDENTIFY | VERIFY | BENCH | CHOOSE | COMPARE | MERGE | DOCTOR, /* or to --output */
   HAS_FORMULA = WRITE | CHECK | VERIFY | BENCH | CHOOSE | REPORT,
 };
 

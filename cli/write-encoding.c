@@ -124,8 +124,7 @@ static void check_positions(const work *w, int64_t count, const char *reason) {
           : is_given(w->given, OPTION_OFFSET) ? "--offset"
                                               : "--len",
           position, reason);
-    if (!w->positions)
-      n = n < w->rows - 1 ? w->rows - 2 : n; /* of successive positions, only the first and the last are tested */
+    if (!w->positions) n = n < w->rows - 1 ? w->rows - 2 : n; /* successive: the first and the last */
   }
 }
 

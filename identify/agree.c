@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* How the window differs from a formula's table. */
+/* The differences of the window from a formula's table. */
 typedef struct differences {
   int64_t elements, unexplained;
   double distance;
@@ -17,7 +17,7 @@ typedef struct differences {
 enum { ROWS = 512, ONE_IN = 20 };
 static const double as_close = 4.0;
 
-/* Dynamic and linear scalings as base and scale, which every maker has. */
+/* Returns the problem's formula, with dynamic and linear scalings as base and scale, which every maker has. */
 static formula formula_of(const posenc_problem *problem) {
   const posenc_scaling *s = &problem->scaling;
   formula f = formula_plain(problem->base);
@@ -45,8 +45,8 @@ static void add_row(makers *m, int64_t row, const double *there, differences *d)
   }
 }
 
-/* Unexplained are elements that are far from exact; the distance is from what the closest maker would have written.
-   False when memory runs out. */
+/* Compares the window with a formula. Unexplained elements are far from exact; the distance is that from the values of
+   the closest maker. Returns false if memory runs out. */
 static bool compare(const search *s, const identity *found, const making *how, differences *d) {
   const posenc_kernel *const kernel = found->match_count ? found->matches[0].kernel : NULL;
   makers m;
@@ -84,11 +84,11 @@ static bool try(const search *s, const identity *found, const differences *own, 
 }
 
 static bool is_near(double a, double b, double error) {
-  const double digits = 1e-6; /* that people write */
+  const double digits = 1e-6; /* relative error of numbers that people write */
   return fabs(a - b) <= fmax(digits * fabs(b), error);
 }
 
-/* What is not the problem's, as far as that is simple. */
+/* Describes what differs from the problem, in simple cases. */
 static void tell_difference(const identity *found, const posenc_problem *problem, char *text, size_t size) {
   const formula *f = &found->how.formula;
   const posenc_scaling *s = &problem->scaling;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a table that was identified is that of a given formula, too. */
+/* Compares an identified table with given formulas. */
 #ifndef POSENC_IDENTIFY_AGREE_H
 #define POSENC_IDENTIFY_AGREE_H
 
@@ -7,10 +7,12 @@
 
 /*
  * Compares the window with the formulas of request->expected, at the positions and in the columns that were found, and
- * sets found->agreement: the table is that of the first whose elements are near enough, all but one in 20, as recipes'
- * roundings explain; or, if those do not explain the formula that was found either, whose mean square of differences is
- * at most four times that of the formula found. If it is none of them, the cause is the first of request->suspects that
- * it is, or what differs. Of no IDENTIFY_TABLE, nothing. False when memory runs out.
+  * sets found->agreement. The table agrees with the first formula whose roundings explain all elements but one in 20;
+ * or, if roundings do not explain the formula that was found either, whose mean square of differences is at most four
+ * times that of the formula found. If the table agrees with none of them, the cause is the first of request->suspects
+ * that it agrees with, or a difference. Does nothing for other verdicts than IDENTIFY_TABLE. Returns false if memory
+ * runs out.
+
  */
 bool agree(const search *s, identity *found);
 

@@ -52,10 +52,10 @@ columns columns_exchanged(const columns *s) {
 
 /* ---- what is the same twice ---------------------------------------------------------------------- */
 
-/* Rows from which the kind of a column is determined, spread over the window. */
+/* Number of rows, spread over the window, that determine the kind of a column. */
 enum { SAMPLED = 192 };
 
-/* Is every column the same as the one `step` further, in groups of 2 * step? Some may be damaged. */
+/* Whether every column equals the one `step` further, in groups of 2 * step, except damaged ones. */
 static bool all_twice(const window *w, int64_t dim, int64_t step) {
   int64_t differ = 0;
   for (int64_t c = 0; c < dim; c++) {
@@ -72,8 +72,8 @@ static bool all_twice(const window *w, int64_t dim, int64_t step) {
 
 /* ---- pairs --------------------------------------------------------------------------------------- */
 
-/* The squares of one pair: how far from equal, as a share of the largest, and the middle one. A few rows may be
-   damaged: one in 40 above, one below. */
+/* The squares of one pair's length: their range, as a share of the largest, and their median. One in 40 at each end is
+   left out, because a few rows may be damaged. */
 typedef struct ring {
   double unevenness, middle;
 } ring;
@@ -93,10 +93,10 @@ static ring ring_of(const window *w, int64_t a, int64_t b) {
   return (ring){high > 0.0 ? (high - low) / high : 1.0, squares[count / 2]};
 }
 
-/* bf16 has 2^-8 in each of two squares; what is no pair differs by about 1. */
+/* The largest unevenness of a pair: bf16 has 2^-8 in each of two squares, and other columns differ by about 1. */
 static const double even = 0.05;
 
-/* The largest value of most columns: nine in ten have none above. */
+/* Returns the largest absolute value in nine of ten columns. */
 static double largest_of_most(const window *w, int64_t dim) {
   double *largest = calloc((size_t)dim, sizeof *largest);
   if (!largest) return 0.0;
@@ -110,8 +110,8 @@ static double largest_of_most(const window *w, int64_t dim) {
   return found;
 }
 
-/* Pairs that are none: uneven ones, and those whose circle is another one than that of most. Two slow cosines have
-   squares that add up evenly, too, to twice the square of the largest value. */
+/* Returns the number of pairs that are none: uneven ones, and those whose length differs from that of most. The squares
+   of two slow cosines have an even sum, too: twice the square of the largest value. */
 static int64_t count_broken(const window *w, const columns *s) {
   ring *rings = calloc((size_t)s->pairs, sizeof *rings);
   double *middles = calloc((size_t)s->pairs, sizeof *middles);
@@ -149,7 +149,7 @@ columns columns_find(const window *w) {
                 halves_cs = {POSENC_SPLIT_CS, COLUMNS_BOTH, dim, pairs};
   const columns alone = {POSENC_SPLIT, COLUMNS_COS, dim, dim};
   if (dim < 2) return alone;
-  /* Pairs first: those of base 1 are all the same, too. */
+  /* Pairs are tried first, because pairs of base 1 are all equal, too. */
   const int64_t of_neighbours = count_broken(w, &neighbours), of_halves = count_broken(w, &halves),
                 of_halves_cs = dim % 2 ? count_broken(w, &halves_cs) : of_halves + 1;
   if (of_neighbours <= spare && of_neighbours <= of_halves && of_neighbours <= of_halves_cs) return neighbours;

@@ -16,7 +16,7 @@ void explain_compare(makers *m, maker *by, const window *w, int64_t rows) {
   }
 }
 
-/* The distance of the closest maker, from more and more rows of the window until it is more than `limit`. */
+/* Returns the distance of the closest maker, from more and more rows of the window until it is more than `limit`. */
 static double distance_of(makers *m, const window *w, double limit) {
   static const int64_t stages[] = {5, WINDOW_SOME_ROWS, INT64_MAX};
   double closest = INFINITY;
@@ -118,7 +118,8 @@ bool explain_leaves_curve(search *s, const making *how) {
 
 /* ---- proving a hypothesis -------------------------------------------------------------------------- */
 
-/* Damaged columns are left out where others are explained without them. */
+/* Compares a hypothesis with the table and keeps it if it is better. Damaged columns are left out if the other columns
+   are explained without them. */
 static void consider(search *s, const making *how, explanation *e) {
   const double damage = 0.1, limit = e->found ? e->distance : INFINITY, hopeless = 0.35,
                square = how->amplitude * how->amplitude;
@@ -127,7 +128,7 @@ static void consider(search *s, const making *how, explanation *e) {
     s->failed = true;
     return;
   }
-  /* A few rows may be so far from exact that no recipe would write them. */
+  /* A few rows may show such large errors that no recipe can have them. */
   if (distance_of(&m, &s->window, 0.0) > hopeless * square) {
     makers_close(&m);
     return;
@@ -156,7 +157,7 @@ static void consider(search *s, const making *how, explanation *e) {
 
 void explain_amplitudes(search *s, making *how, const estimate *amplitude, bool all, explanation *e) {
   const double unit = ldexp(1.0, -format_of(how->held)->precision);
-  const double sums = 64.0 * 0x1p-53; /* what doubles lose on the way */
+  const double sums = 64.0 * 0x1p-53; /* rounding errors of sums of doubles */
   const double room = amplitude->error + amplitude->value * fmax(unit / 4.0, sums);
   const double close = 0.05; /* where angles are wrong, so is the estimate */
   posenc_scaling told;
@@ -167,7 +168,7 @@ void explain_amplitudes(search *s, making *how, const estimate *amplitude, bool 
   for (size_t n = 0; n < sizeof tried / sizeof *tried && !explanation_is_exact(s, e); n++) {
     how->amplitude = tried[n];
     if (fabs(how->amplitude - amplitude->value) > (n ? room + unit : close)) continue;
-    if (n && fabs(how->amplitude - 1.0) <= unit) continue; /* values that were truncated have less than 1 */
+    if (n && fabs(how->amplitude - 1.0) <= unit) continue; /* truncated values have an amplitude just below 1 */
     consider(s, how, e);
     if (!all) break;
   }

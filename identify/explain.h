@@ -1,72 +1,73 @@
 /* SPDX-License-Identifier: MIT */
-/* Hypotheses, proved or dropped by writing the table again. */
+/* Hypotheses, which are proved or rejected by writing the table again. */
 #ifndef POSENC_IDENTIFY_EXPLAIN_H
 #define POSENC_IDENTIFY_EXPLAIN_H
 
 #include "identify/identity.h"
 
-/* A hypothesis on how the table was made, and the mean square of the differences from the closest maker's values. */
+/* A hypothesis on how the table was made, and the mean square of its differences from the closest maker's values. */
 typedef struct explanation {
   bool found;
   making how;
   bool damaged; /* columns in s->bad were left out */
   double distance;
-  int64_t original_least, original_most; /* of a scaling: the lengths that explain it as well */
-  int64_t starts;                        /* other first positions that do */
+  int64_t original_least, original_most; /* of a scaling: the range of original lengths that explain it equally well */
+  int64_t starts;                        /* number of other first positions that explain it equally well */
 } explanation;
 
-/* The state of a search, and memory for it. */
+/* The state of a search, and its memory. */
 typedef struct search {
   const identify_request *request;
   window window;
   sampling sampling;
-  int64_t run; /* equal rows */
+  int64_t run; /* number of equal rows in succession */
   columns columns;
   estimate offset;
   estimate *frequencies, *phases;
-  estimate *measured; /* frequencies once the first position is known, by of_measured */
+  estimate *measured; /* frequencies that were measured with the first position in of_measured */
   making of_measured;
   bool is_measured;
   long double *w;
   double *factors, *positions;
   bool *bad;
-  explanation best, also; /* also: another formula that is as good */
-  bool coarse;            /* angles may be off by more than f32 makes them */
-  bool failed;            /* memory ran out */
+  explanation best, also; /* the best explanation, and another formula that is as close */
+  bool coarse;            /* angles may have larger errors than those of f32 */
+  bool failed;            /* memory has run out */
 } search;
 
-/* Keeps the hypothesis in `e` if it is much closer to the table than what is there, with each amplitude that the
-   values may have: 1, that of a scaling, a plain number, the estimate, the largest value. all: else the first alone. */
+/* Replaces `e` by the hypothesis if that is much closer to the table, with each amplitude that the values may have: 1,
+   that of a scaling, a plain number, the estimate, the largest value. all: false tries the first that fits only. */
 void explain_amplitudes(search *s, making *how, const estimate *amplitude, bool all, explanation *e);
 
 /* Compares a maker again, with this number of rows, spread over the window. */
 void explain_compare(makers *m, maker *by, const window *w, int64_t rows);
 
-/* Flags in s->bad the columns that in most rows differ from what a maker writes by more than recipes' roundings explain
-   and by more than `least` of the amplitude; how many, 0 if they are too many to be damage. */
+/* Sets s->bad for columns that in most rows differ from a maker's values by more than recipes' roundings explain and by
+   more than `least` of the amplitude. Returns how many; 0 if they are too many to be damaged. */
 int64_t explain_mark_bad(search *s, makers *m, const maker *by, double least);
 
-/* Is a distance much less than that of the explanation? What is plainer comes first. */
+/* Whether a distance is much smaller than that of the explanation, which is kept otherwise because plainer ones come
+   first. */
 bool explanation_is_better(const explanation *than, double distance);
 
-/* Is what is left a small part of the values? Random values of the same size would leave all of it, twice. */
+/* Whether the residual is a small part of the values. For random values of the same size, it is twice their square. */
 bool explanation_is_good(const explanation *e);
 
-/* Is nothing left? Also if the search has failed. */
+/* Whether the residual is 0; also true if the search has failed. */
 bool explanation_is_exact(const search *s, const explanation *e);
 
-/* Is the root mean square of the residual at most this number of units of the dtype? */
+/* Whether the root mean square of the residual is at most this number of units of the dtype. */
 bool explanation_is_within(const search *s, const explanation *e, double units);
 
 static inline bool explanation_is_scaled(const explanation *e) {
   return e->found && e->how.formula.scaling.kind != POSENC_SCALING_NONE;
 }
 
-/* Do roundings of recipes explain what is left of most values? */
+/* Whether roundings of recipes explain the residuals of most values. */
 bool explanation_is_rounding(search *s, const explanation *e);
 
-/* Is what is left another curve? From row to row, independent errors change by twice their square, a slow curve by less
-   than its own. */
+/* Whether the residual is another curve. From row to row, independent errors change by twice their square, and a slow
+   curve by less than its square. */
 bool explain_leaves_curve(search *s, const making *how);
 
 #endif

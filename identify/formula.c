@@ -15,13 +15,13 @@ formula formula_plain(double base) {
 
 /* ---- a line through the logarithms of frequencies ------------------------------------------------ */
 
-/* ln w[i] = height - slope i */
+/* The line ln w[i] = height - slope i. */
 typedef struct line {
   double height, slope, height_error, slope_error, loose;
   int64_t on_it;
 } line;
 
-/* An index whose frequency is known well enough to have a say. */
+/* A frequency index with a frequency that is known well enough to be used. */
 typedef struct mark {
   double index, log, error;
 } mark;
@@ -50,7 +50,8 @@ static int64_t count_on(const line *l, const mark *marks, size_t count, double l
   return on;
 }
 
-/* Through two of them, as others may be those of a scaling, or have lost whole turns: the line that the most are on. */
+/* Returns the line through two marks that the most marks are on. Other marks may have frequencies of a scaling, or have
+   lost whole turns. */
 static line through_two(const mark *marks, size_t count, double loose) {
   enum { TRIED = 32 };
   line best = {0};
@@ -66,8 +67,8 @@ static line through_two(const mark *marks, size_t count, double loose) {
   return best;
 }
 
-/* Fits the line to the marks on it by least squares. Its errors come from those of the marks, or from their
-   distances if these are larger. */
+/* Fits the line to the marks on it by least squares. Its errors follow from the errors of the marks, or from their
+   distances from the line if these are larger. */
 static void improve(line *l, const mark *marks, size_t count, double loose) {
   const double least = 1e-8;
   double sum = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0, off = 0.0;
@@ -96,7 +97,7 @@ static void improve(line *l, const mark *marks, size_t count, double loose) {
   *l = better;
 }
 
-/* Most must be on a line within what a recipe in f32 does to them; or else in bf16. */
+/* Finds a line that most marks are on within the errors of a recipe in f32, or else in bf16. */
 static line find_line(const mark *marks, size_t count) {
   static const double loose[] = {1e-5, 6e-3};
   line l = {0};
@@ -115,14 +116,14 @@ static int compare_formulas(const void *one, const void *other) {
 
 /* ---- formulas ------------------------------------------------------------------------------------ */
 
-/* The digits of a base, less 1, and of the shift: where no base of few digits fits, each shift has one that does.
-   Nobody uses a half, except for few columns and for odd dims. */
+/* Returns the digits of a base, less 1, and of the shift. If no base of few digits fits, each shift has a base of many
+   that does. Shifts by a half are used only with few columns and odd dims. */
 static int digits_of(int of_base, double shift) {
   return of_base - 1 + 2 * (shift > 0.0 && of_base > FORMULA_USUAL) + (shift - floor(shift) > 0.0);
 }
 
-/* 10 L / 2 pi, as it is chosen for sequences of length L: false if none is that near, or if any base is so near to
-   one. */
+/* Sets the base 10 L / 2 pi, as it is chosen for sequences of length L. Returns false if no such base is within `room`,
+   or if every base is that near to one. */
 static bool find_chosen(double base, double room, formula *f) {
   const double least = 0.01, length = rint(base * 2.0 * pi / 10.0), chosen = 10.0 * length / (2.0 * pi);
   if (!(length >= 1.0) || room * length > least || fabs(log(chosen / base)) > room) return false;
@@ -131,7 +132,8 @@ static bool find_chosen(double base, double room, formula *f) {
   return true;
 }
 
-/* 10000 in the first columns of a wider table: false if none is that near, or if one of any width is. */
+/* Sets the base of 10000 in the first columns of a wider table. Returns false if no such base is within `room`, or if
+   every base is that near to one. */
 static bool find_wider(double base, double room, int64_t pairs, formula *f) {
   const double seldom = 0.02, usual = log(formula_bases[0]), whole = rint((double)pairs * usual / log(base)),
                chosen = usual * (double)pairs / whole;
@@ -141,7 +143,7 @@ static bool find_wider(double base, double room, int64_t pairs, formula *f) {
   return true;
 }
 
-/* A base that is no plain number may be one that was made of a plain one, for more positions. */
+/* Finds a plain base that was changed for more positions; the changed base is not plain. */
 static bool find_stretch(formula *f, int64_t pairs, double room) {
   enum { BASES = 4, DIGITS = 2 };
   const double part = (double)(pairs - 1) / (double)pairs;
@@ -157,7 +159,7 @@ static bool find_stretch(formula *f, int64_t pairs, double room) {
   return false;
 }
 
-/* Sums over drifts for least squares: of the changes of frequencies per change of the logarithms of base and scale. */
+/* Sums over drifts for least squares: the changes of frequencies by changes of the logarithms of base and scale. */
 typedef struct gains {
   double bb, bs, ss, b, s, error, count;
 } gains;
@@ -183,12 +185,12 @@ static gains gains_of(const formula *f, const estimate *drifts, int64_t pairs) {
   return sums;
 }
 
-/* A scale other than 1 is determined with the base. */
+/* Whether the scale is not 1, and is determined together with the base. */
 static bool has_scale(const formula *f) {
   return !number_is_one(f->scale);
 }
 
-/* The scale's logarithm changes by so much if the base's does. */
+/* Returns the change of the scale's logarithm for a change of the base's logarithm. */
 static double change_of_scale(const formula *f, const gains *sums, double of_base) {
   return has_scale(f) ? (sums->s - sums->bs * of_base) / sums->ss : 0.0;
 }
@@ -205,7 +207,7 @@ size_t formulas_refined(const formula *f, const estimate *drifts, int64_t pairs,
                  rest = drifts[i].value - gain * frequency_of(f, pairs, i);
     if (isfinite(drifts[i].error)) left += rest * rest;
   }
-  /* Errors of drifts by rounding, or their distances from the formula if these are larger. */
+  /* The error follows from roundings, or from the drifts' distances from the formula if these are larger. */
   const double error = 2.0 * sums.error + 3.0 * sqrt(left / (sums.count - unknowns)), base = f->base * exp(of_base),
                room = error / sqrt(square);
   const plain_number plain = plainest(base, room);
@@ -253,8 +255,7 @@ size_t formulas_usual(double base, formula formulas[FORMULAS_MAX], int64_t pairs
   return count;
 }
 
-/* Too few frequencies determine only a formula with numbers as plain as people write: chance seldom comes so near to
-   one. */
+/* Whether a formula for too few frequencies has numbers so plain that chance rarely comes that near to them. */
 static bool is_evident(const formula *f, double room) {
   enum { DIGITS = 3 };
   const double seldom = 0.01;
@@ -263,7 +264,7 @@ static bool is_evident(const formula *f, double room) {
 
 size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formulas[FORMULAS_MAX]) {
   static const double shifts[] = {0.0, 1.0, 0.5, 1.5};
-  /* A recipe's own slope, or step from one frequency to the next, is an f32. */
+  /* The slope of a recipe, or its step from one frequency to the next, is an f32. */
   const double of_slope = 1e-6 + 0x1p-23 * (double)pairs, of_scale = 1e-7;
   mark *marks = calloc((size_t)pairs, sizeof *marks);
   if (!marks) return 0;
@@ -277,7 +278,7 @@ size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formula
   for (size_t n = 0; n < sizeof shifts / sizeof *shifts; n++) {
     const double denominator = (double)pairs - shifts[n];
     if (denominator <= 0.0) continue;
-    /* Tolerances with and without the errors that recipes make in frequencies. */
+    /* Tolerances with and without the errors of recipes in frequencies. */
     for (int narrow_room = 0; narrow_room < 2; narrow_room++) {
       formula f = formula_plain(1.0);
       const double room = 4.0 * l.slope_error * denominator + (narrow_room ? 1e-14 : of_slope);
@@ -291,9 +292,9 @@ size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formula
       f.scale = scale.value;
       f.scale_error = scale.error;
       f.digits = digits_of(base.digits, f.shift) + scale.digits - 1;
-      /* Frequencies that grow, or are all one, are a formula's that people write, or another encoding's. */
+      /* Growing or equal frequencies may be those of another encoding, so the formula must have plain numbers. */
       if ((known < FORMULA_EVIDENT || f.base <= 1.0) && !is_evident(&f, room)) continue;
-      if (narrow_room && count > 0 && f.digits <= formulas[count - 1].digits) continue; /* the same */
+      if (narrow_room && count > 0 && f.digits <= formulas[count - 1].digits) continue; /* the same formula */
       formulas[count++] = f;
       if (n == 0 && base.digits > 3 && scale.digits == 1 && find_stretch(&f, pairs, room)) formulas[count++] = f;
     }

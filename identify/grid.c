@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Larger tables are none of pictures, and are not taken into memory. */
+/* The largest size of a table that is tried; grids of pictures are smaller. */
 enum { BYTES_MOST = 1 << 28, ROWS_MOST = 1 << 20 };
 
 /* Some rows, at equal steps, and some columns of the table. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of several axes, whose rows are the places of a grid: the columns of each axis are identified as a table. */
+/* Identifies tables of several axes, whose rows are the places of a grid: the columns of each axis are a table. */
 #ifndef POSENC_IDENTIFY_GRID_H
 #define POSENC_IDENTIFY_GRID_H
 

@@ -25,26 +25,26 @@ static bool all_rows_equal(const window *w) {
 }
 
 /*
- * Are half of the elements equal to a maker's, and the others near? If the columns of two tables are multiplied or
- * added, those of low frequencies, whose cosines are near 1, equal a table's too; the others do not.
+ * Whether half of the elements equal a maker's, and the others are near. In sums and products of two tables, columns of
+ * low frequencies, whose cosines are near 1, also equal a table's, but the others are not near.
  */
 static bool is_half_equal(const maker *m, double amplitude) {
   return m->equal * 2 >= m->compared && sqrt(maker_distance(m)) <= fabs(amplitude) / 64.0;
 }
 
-/* Are 95 % of the elements equal to a maker's, or does recipes' rounding explain all errors but a few? */
+/* Whether 95 % of the elements equal a maker's, or recipes' rounding explains all errors but a few. */
 static bool is_explained(const identity *found) {
   for (size_t n = 0; n < found->match_count; n++) {
     const maker *m = &found->matches[n];
     if (m->compared > 0 && m->equal * 20 >= m->compared * 19) return true;
   }
-  /* The positions of a list fit any one column. If all angles are small, sines alone fit all columns that are multiples
-   * of it, once columns with larger values are left out. */
+  /* A list of positions explains any single column. If all angles are small, sines alone also explain all multiples of
+     that column, after columns with larger values are left out. */
   if (found->how.positions && found->how.columns.part != COLUMNS_BOTH && found->damage_count) return false;
   return found->elements > 0 && found->unexplained * 20 <= found->elements;
 }
 
-/* Does a maker write all of it? */
+/* Whether one maker writes all elements. */
 static bool is_made(const identity *found) {
   return found->match_count > 0 && found->matches[0].compared > 0 &&
          found->matches[0].equal == found->matches[0].compared;
@@ -58,7 +58,7 @@ static bool is_supported(const identity *found) {
 
 /* ---- frequencies of other encodings --------------------------------------------------------------- */
 
-/* Does w[i + 1] / w[i] stay `ratio`, or w[i + 1] - w[i] the same, within errors? */
+/* Whether w[i + 1] / w[i] is `ratio` for all i, within the errors. */
 static bool have_ratio(const estimate *w, int64_t pairs, double ratio) {
   for (int64_t i = 0; i + 1 < pairs; i++)
     if (!(fabs(w[i + 1].value - ratio * w[i].value) <= 4.0 * (w[i + 1].error + ratio * w[i].error) + 1e-6 * w[i].value))
@@ -75,7 +75,7 @@ static bool have_step(const estimate *w, int64_t pairs) {
   return pairs >= FORMULA_EVIDENT && fabs(step) > 1e-6;
 }
 
-/* Are they a formula's if the last comes first? Says which. */
+/* Whether the frequencies in reversed order are those of a formula. Writes a description. */
 static bool are_reversed(search *s, char *words, size_t size) {
   const int64_t pairs = s->columns.pairs;
   formula formulas[FORMULAS_MAX];
@@ -106,7 +106,8 @@ static void describe_frequencies(search *s, char *words, size_t size) {
 
 /* ---- verdicts ------------------------------------------------------------------------------------- */
 
-/* Waves of whole positions, as caches have them, but of other frequencies: these, in the digits that are told. */
+/* Sets the verdict for waves at whole positions, as caches have, with other frequencies. It names these in the digits
+   that are known. */
 static bool say_measured(identity *found, const search *s, const char *words) {
   const making *how = &s->of_measured;
   const int64_t pairs = how->columns.pairs;
@@ -148,7 +149,7 @@ static bool say_other_waves(identity *found, search *s, size_t formulas) {
   return say(found, IDENTIFY_NO_TABLE, "no two columns are sine and cosine of one angle, and none is a wave");
 }
 
-/* Takes the best explanation over, and judges it by the whole file. */
+/* Takes over the best explanation, and judges it by the whole file. */
 static bool judge_best(search *s, identity *found) {
   found->how = s->best.how;
   found->also_known = s->also.found;
@@ -169,16 +170,16 @@ static void free_parts(identity *found) {
   free(found->bad);
 }
 
-/* Has every row of the window that is not zero a whole position, in more than one run? Positions of one run explain no
- * more than its first one does; any curve has rows at positions between whole ones. */
+/* Whether every row of the window that is not zero has a whole position, in more than one run. A single run explains no
+   more than a first position does, and any curve has rows at positions between whole ones. */
 static bool is_whole_list(const window *w, const identity *found) {
   for (int64_t r = 0; found->positions && r < found->judged; r++)
     if (!w->zero[r] && !(fabs(found->positions[r] - rint(found->positions[r])) <= 0.0)) return false;
   return found->positions && found->runs > 1;
 }
 
-/* Rows at positions that were rounded, or are in no order, may be near rows of successive ones. The list is taken if it
- * explains the window. `unread`: found as it was before it was judged. */
+/* Tries a list of positions and keeps it if it explains the window. Rows at rounded positions, or in no order, may be
+   near rows of successive positions. `unread`: the identity before it was judged. */
 static bool judge_as_list(search *s, const identity *unread, identity *found) {
   identity successive = *found;
   const explanation best = s->best, also = s->also;
@@ -197,7 +198,7 @@ static bool judge_as_list(search *s, const identity *unread, identity *found) {
   return enough;
 }
 
-/* Says which, if exponents are from the number of the column, or columns less their means. */
+/* Whether exponents are from the number of the column, or columns are less their means. Sets the verdict. */
 static bool is_mistake(identity *found, const window *w) {
   char words[sizeof found->reason];
   if (!mistake_of_columns(w, words, sizeof words) && !mistake_of_means(w, words, sizeof words)) return false;
@@ -205,7 +206,7 @@ static bool is_mistake(identity *found, const window *w) {
   return say(found, IDENTIFY_BENT, words);
 }
 
-/* Negates the sines or cosines of all pairs, or what there is alone. */
+/* Negates the sines or the cosines of all pairs, or all columns of one part alone. */
 static void negate(search *s, const columns *at, bool cosines) {
   for (int64_t c = 0; c < at->dim; c++) {
     bool cosine;
@@ -214,12 +215,12 @@ static void negate(search *s, const columns *at, bool cosines) {
   }
 }
 
-/* Says which, if it is a table once sines, cosines or both are negated. The window is left negated then. */
+/* Whether it is a table after negating sines, cosines or both. Sets the verdict, and leaves the window negated. */
 static bool is_negated(search *s, identity *found) {
   const columns at = s->columns;
   const explanation best = s->best;
   for (int n = 0; n < 3 && !s->failed; n++) {
-    /* One after the other: cosines, then sines, too, then cosines again. */
+    /* The cosines are negated, then also the sines, then only the sines. */
     negate(s, &at, n != 1);
     s->best.found = s->also.found = false;
     search_run(s);
@@ -266,7 +267,7 @@ static bool explain(search *s, identity *found) {
   }
   const identity unread = *found;
   if (!judge_best(s, found)) return false;
-  /* Half a row of elements that nothing explains may be one at another position. */
+  /* If half of a row is not explained, the row may be at another position. */
   const bool is_read = is_explained(found) && (is_made(found) || found->unexplained * 2 < found->dim);
   if (!is_read && !found->positions && !judge_as_list(s, &unread, found)) return false;
   if (is_supported(found)) return say(found, IDENTIFY_TABLE, "");
@@ -282,7 +283,8 @@ static bool explain(search *s, identity *found) {
   return say(found, IDENTIFY_BENT, near);
 }
 
-/* Rows until the first one that is at the position of row 0 again, if all rows come again so; else 0. */
+/* Returns the number of rows before the position of row 0 comes again, if all rows are repeated with that period; else
+   0. */
 static int64_t period_of(const identity *found) {
   int64_t period = 1;
   if (!found->positions) return 0;

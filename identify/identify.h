@@ -7,28 +7,29 @@
 
 #include <jansson.h>
 
-/* Null when memory runs out. */
+/* Returns the result, which identity_free frees; null if memory runs out. */
 identity *identify(const identify_request *request);
 void identity_free(identity *found);
 
-/* Few enough to be damage. */
+/* Whether the outliers are few enough to be damage. */
 static inline bool identify_has_outliers(const maker *match) {
   return match->outliers > 0 && match->outliers * 1000 <= match->compared;
 }
 
-/* Is it an IDENTIFY_TABLE of numbers alone, with its rows in order? */
+/* Whether it is an IDENTIFY_TABLE of finite numbers, with its rows in order. */
 bool identity_is_table(const identity *found);
 
-/* The order of the rows of an IDENTIFY_TABLE. *period: of IDENTITY_REPEATED, the rows before the first comes again. */
+/* Returns the order of the rows of an IDENTIFY_TABLE. *period: of IDENTITY_REPEATED, the number of rows before the
+   first one is repeated. */
 identity_order identity_order_of(const identity *found, int64_t *period);
 
-/* "pad", "ceil", or null where the number of columns is even. */
+/* Returns "pad" or "ceil", or null if the number of columns is even. */
 const char *identity_odd(const identity *found);
 
-/* The shift of a formula by the columns of the file, half of which may be a fraction. */
+/* Returns the shift of a formula for the columns of the file, which may be half a column. */
 double identity_shift(const identity *found, const formula *f);
 
-/* One sentence. A new string, null when memory runs out. */
+/* Returns the result as one sentence, a new string; null if memory runs out. */
 char *identity_sentence(const identity *found);
 
 /* As doc/python.md has it. */

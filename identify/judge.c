@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_VALUES = 1 << 19 }; /* of the file, read at a time */
+enum { BLOCK_VALUES = 1 << 19 }; /* values of the file that are read at once */
 
 /* ---- all of the file ------------------------------------------------------------------------------ */
 
-/* Exact values of the row under which others are compared. */
+/* Receives the rows of the file, which are compared with exact values and with makers. */
 typedef struct sums {
   identity *found;
   makers *m; /* the closest of them are compared with all rows */
@@ -42,7 +42,7 @@ static void add_row(sums *s, int64_t row, const double *there) {
   const making *how = &found->how;
   const columns *at = &how->columns;
   if (isnan(making_position(how, row))) return;
-  const double *rounded = makers_row(s->m, &s->m->all[0], row); /* leaves the exact pairs */
+  const double *rounded = makers_row(s->m, &s->m->all[0], row); /* this also sets the exact pairs */
   if (is_zero(there, at->dim) && !is_zero(rounded, at->dim)) {
     if (!found->paddings++) found->padding = (int64_t)making_position(how, row);
     return;
@@ -108,7 +108,7 @@ static void compare_some(makers *m, const window *w) {
   for (size_t n = 0; n < m->count; n++) explain_compare(m, &m->all[n], w, WINDOW_SOME_ROWS);
 }
 
-/* Is it one of the first few, or tied with them? */
+/* Whether it is one of the closest few makers, or tied with them. */
 static bool is_candidate(const makers *m, const maker *by) {
   enum { FEW = 4 };
   int closer = 0;
@@ -126,7 +126,7 @@ static const maker *closest_of(const makers *m, bool marked) {
 
 /* ---- damaged columns --------------------------------------------------------------------------------- */
 
-/* Determines a damaged column from its values in the window: constant, or those of another column of the same table. */
+/* Finds what a damaged column has in the window: a constant, or the values of another column of the same table. */
 static identify_damage damage_of(const search *s, makers *m, const maker *by, int64_t column) {
   const window *w = &s->window;
   const int64_t dim = m->how.columns.dim;
@@ -205,7 +205,7 @@ static void tell_attention(identity *found) {
   scalings_attention(&found->how.formula.scaling, found->how.amplitude, fmax(unit / 2.0, 1e-9), &found->scaling);
 }
 
-/* Marks the makers that are closest in the window, which are compared with all rows. */
+/* Marks the makers that are closest in the window; these are compared with all rows. */
 static void mark_closest(makers *m) {
   for (size_t n = 0; n < m->count; n++) m->all[n].closest = is_candidate(m, &m->all[n]);
   for (size_t n = 0; n < m->count; n++) {

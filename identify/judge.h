@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The best explanation against all of the file: errors, damage, and who made it. */
+/* Compares the best explanation with the whole file: errors, damage, and the maker. */
 #ifndef POSENC_IDENTIFY_JUDGE_H
 #define POSENC_IDENTIFY_JUDGE_H
 
 #include "identify/search.h"
 
-/* False when memory runs out. */
+/* Judges the explanation in found->how. Returns false if memory runs out. */
 bool judge(search *s, identity *found);
 
 #endif

@@ -10,19 +10,20 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- phases of a row ----------------------------------------------------------------------------- */
 
-/* The unit just below 1: rounding moves a value by half of it at most, and an angle by as much where both parts are
-   known. */
+/* Returns the unit just below 1. Rounding changes a value by at most half of it, and an angle by as much if both sine
+   and cosine are known. */
 static double unit_of(const window *w) {
   return ldexp(1.0, -format_of(w->held)->precision);
 }
 
-/* The error of an angle that is computed from sine or cosine alone: the rounding divided by the derivative, or where
-   that is 0 by the second one. */
+/* Returns the error of an angle that is computed from sine or cosine alone: the rounding error divided by the
+   derivative, or if that is near 0, by means of the second derivative. */
 static double error_of_part(double unit, double derivative) {
   return fmin(2.0 * unit / fmax(fabs(derivative), 1e-300), 2.0 * sqrt(unit));
 }
 
-/* Sine or cosine alone determines the angle within half a turn: cosines from 0 on, sines around 0. */
+/* Returns the phase of a pair in a row. Sine or cosine alone determines the angle within half a turn: cosines from 0
+   on, sines around 0. */
 static estimate phase_of(const window *w, const columns *s, int64_t row, int64_t i, double amplitude) {
   const double unit = unit_of(w), x = window_value(w, row, columns_of(s, i, s->part == COLUMNS_BOTH)) / amplitude;
   if (s->part == COLUMNS_BOTH)
@@ -37,8 +38,8 @@ static double wrapped(double angle) {
   return remainder(angle, 2.0 * pi);
 }
 
-/* Reads the position from the slowest phase to the fastest; of the two angles that a part may have, the nearer one
-   counts. */
+/* Reads the position from the slowest phase to the fastest. One part alone allows two angles, and the nearer one is
+   used. */
 static bool read_part(const columns *s, const estimate *phases, const long double *frequencies, double relative,
                       start *found) {
   long double position = 0.0L;
@@ -93,7 +94,7 @@ static bool read_row(const window *w, const columns *s, int64_t row, const long 
 
 int64_t list_read(const window *w, const columns *s, const long double *frequencies, double amplitude, double relative,
                   double *positions) {
-  enum { FIRST = 12, MISSED = 2 }; /* rows that show whether it is worth reading all */
+  enum { FIRST = 12, MISSED = 2 }; /* the first rows show whether it is useful to read the others */
   estimate *phases = calloc((size_t)s->pairs, sizeof *phases);
   int64_t known = 0;
   if (!phases) return -1;
@@ -108,8 +109,8 @@ int64_t list_read(const window *w, const columns *s, const long double *frequenc
 
 /* ---- formulas ------------------------------------------------------------------------------------- */
 
-/* ln of the ratio of the frequencies of index i and the slowest, by rows in which both have come less than half a
-   turn. */
+/* Estimates the logarithm of the ratio of the frequencies of index i and of the slowest index, from rows in which
+   neither has turned by half a turn or more. */
 static estimate log_ratio(const window *w, const columns *s, int64_t i, int64_t slowest, double amplitude) {
   const double most = 2.8;
   double squares = 0.0, products = 0.0, left = 0.0;

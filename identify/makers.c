@@ -10,7 +10,7 @@
 /* ---- exact values ----------------------------------------------------------------------------------- */
 
 struct exact_values {
-  fast_oracle *reference; /* or null */
+  fast_oracle *reference; /* null: values have the accuracy of doubles */
   int64_t pairs;
   long double w[];
 };
@@ -19,7 +19,7 @@ double making_position(const making *how, int64_t row) {
   return how->positions ? how->positions[row] : how->start.first + (double)how->step * (double)row;
 }
 
-/* The formula's table, from a position on. */
+/* Returns the problem of the formula's table, from a position on. */
 static posenc_problem problem_of(const making *how, int64_t first, int64_t rows) {
   posenc_problem problem = posenc_table(rows, 2 * how->columns.pairs);
   problem.first = first;
@@ -31,7 +31,7 @@ static posenc_problem problem_of(const making *how, int64_t first, int64_t rows)
   return problem;
 }
 
-/* Is it the paper's formula, as recipes compute it? */
+/* Whether it is the paper's formula, as recipes compute it. */
 static bool is_plain(const formula *f) {
   return number_is_one(f->scale) && f->scaling.kind == POSENC_SCALING_NONE;
 }
@@ -40,7 +40,8 @@ static bool is_whole(double x) {
   return fabs(x - rint(x)) <= 0.0;
 }
 
-/* The least position of these rows, and the number of positions from there to the last; false if one is not whole. */
+/* Finds the smallest position of these rows and the number of positions up to the largest; returns false if one is not
+   whole. */
 static bool range_of(const making *how, int64_t rows, int64_t *first, int64_t *count) {
   const double farthest = 0x1p53;
   double least = INFINITY, most = -INFINITY;
@@ -157,8 +158,8 @@ static double rounded_to(posenc_dtype dtype, double x) {
   return dtype == POSENC_F64 ? x : format_nearest(format_of(dtype), x);
 }
 
-/* Recipes end in f32 even where they compute in double, unless the table is of doubles; a learned scale multiplies
-   that, and what is learned beside it is added. */
+/* Returns a recipe's value as the table has it. Recipes convert to f32 even if they compute in double, unless the table
+   is of doubles; a learned scale multiplies that value, and a learned addend is added. */
 static double held(const making *how, double x) {
   if (how->held == POSENC_F64) return x * how->amplitude + how->offset;
   float narrow = (float)x;
@@ -167,7 +168,7 @@ static double held(const making *how, double x) {
   return rounded_to(how->held, (double)narrow);
 }
 
-/* Rounded once. */
+/* Returns the exact value, rounded once. */
 static double held_exact(const making *how, const fast_value *x) {
   if (how->held == POSENC_F64) return held(how, x->high);
   if (!number_is_one(how->amplitude) || fabs(how->offset) > 0.0)
@@ -203,7 +204,8 @@ const double *makers_row(makers *m, const maker *by, int64_t row) {
 }
 
 double makers_room(const makers *m, int64_t row, int64_t column) {
-  /* 16 f32 units of the angle, which the worst shipped recipe stays below; of the value, 64 roundings. */
+  /* The error of the angle is at most 16 units of f32, more than that of any shipped recipe; the error of the value is
+     that of 64 roundings. */
   const double of_angle = 0x1p-20, of_value = 64.0 * 0x1p-25;
   bool cosine;
   const double w = (double)exact_values_frequency(m->exact, columns_index(&m->how.columns, column, &cosine));

@@ -14,72 +14,72 @@ typedef struct making {
   posenc_dtype held;
   double amplitude, amplitude_error, offset, offset_error;
   start start;
-  int step;                /* from row to row: 1, or -1 of rows that are reversed */
-  const double *positions; /* or null: of each row, a list; NaN where a row is of none */
-  const bool *bad;         /* or null: damaged columns, which are left out */
+  int step;                /* from row to row: 1, or -1 if rows are reversed */
+  const double *positions; /* the position of each row in a list, NaN if a row has none; or null */
+  const bool *bad;         /* damaged columns, which are left out; or null */
 } making;
 
-/* NaN where a list has no position for the row. */
+/* Returns the position of a row; NaN if a list has none for it. */
 double making_position(const making *how, int64_t row);
 
-/* The exact values of a formula. proved: by the reference, at whole positions. Else from angles in long double and
-   sines in double: within 2^-52, and 2^-62 of the angle. */
+/* The exact values of a formula. proved: they come from the reference, at whole positions. Otherwise they are computed
+   from angles in long double and sines in double, with errors of at most 2^-52 and 2^-62 of the angle. */
 typedef struct exact_values exact_values;
 exact_values *exact_values_create(const making *how, bool proved);
 void exact_values_destroy(exact_values *t);
 bool exact_values_proved(const exact_values *t);
 long double exact_values_frequency(const exact_values *t, int64_t index);
-/* The pairs of a position, by index. */
+/* Computes the pairs of a position, by frequency index. */
 void exact_values_at(exact_values *t, double position, fast_pair *pairs);
 
-/* An error above this part of the amplitude is damage: recipes' f32 angles make smaller ones. */
+/* The least error of damage, as a share of the amplitude. The f32 angles of recipes make smaller errors. */
 static const double makers_outlier = 0.01;
 
 /* A possible maker. */
 typedef struct maker {
   const posenc_kernel *kernel;                   /* null: exact values, rounded once */
-  posenc_plan *plan;                             /* null for exact values, and for a kernel that cannot do it */
-  int64_t compared, equal;                       /* elements */
-  double squares, most;                          /* of differences: their squares' sum, and the largest */
-  int64_t outliers, outlier_row, outlier_column; /* differences above makers_outlier, and the first of them */
-  double within;                                 /* the largest of the others */
-  bool closest;                                  /* of those compared with all rows, none is closer */
+  posenc_plan *plan;                             /* null for exact values, and for a kernel that refuses the problem */
+  int64_t compared, equal;                       /* numbers of elements */
+  double squares, most;                          /* differences: the sum of their squares, and the largest one */
+  int64_t outliers, outlier_row, outlier_column; /* number of differences above makers_outlier, and the first of them */
+  double within;                                 /* the largest other difference */
+  bool closest;                                  /* it is the closest of the makers that were compared with all rows */
 } maker;
 
 /* Candidates for the maker of a table, and a row buffer. */
 typedef struct makers {
   making how;
-  int64_t first, range; /* positions of the kernels' plans; range 0: not all positions are whole */
+  int64_t first, range; /* positions of the kernels' plans; range 0: some position is not whole */
   exact_values *exact;
-  maker *all; /* first the exact one */
+  maker *all; /* the first one is exact */
   size_t count;
   posenc_stages *stages;
   fast_pair *pairs;
-  double *values; /* a row as it would be in the table */
+  double *values; /* a row as the table would have it */
 } makers;
 
-/* Opens the exact maker alone, for this number of rows; a list must have all their positions. False when memory runs
+/* Opens the exact maker alone, for this number of rows; a list must have positions of all. Returns false if memory runs
    out. */
 bool makers_open(makers *m, const making *how, bool proved, int64_t rows);
-/* Adds the kernels that can make the formula's table. False when memory runs out. */
+/* Adds the kernels that can compute the formula's table. Returns false if memory runs out. */
 bool makers_add(makers *m, const posenc_kernel *const *kernels, size_t count);
 void makers_close(makers *m);
 
-/* The row as this one would have written it. */
+/* Returns the row as this maker would have written it; valid until the next call. */
 const double *makers_row(makers *m, const maker *by, int64_t row);
 
-/* The largest error of an element that a recipe in f32 computed: the error of its angle, and roundings. */
+/* Returns the largest error of an element that a recipe in f32 computes: the error of its angle, and roundings. */
 double makers_room(const makers *m, int64_t row, int64_t column);
 
-/* Adds a row of the table, how->columns.dim values or more, without the bad columns, to what is known of this one. */
+/* Compares a maker with a row of the table, which has at least how->columns.dim values, without the bad columns. */
 void makers_compare(makers *m, maker *by, int64_t row, const double *there);
 
-/* The same maker, not yet compared. */
+/* Returns the maker without the results of comparisons. */
 static inline maker maker_afresh(const maker *m) {
   return (maker){.kernel = m->kernel, .plan = m->plan};
 }
 
-/* Mean square of the differences. */
+/* Returns the mean square of the differences. */
 static inline double maker_distance(const maker *m) {
   return m->compared ? m->squares / (double)m->compared : 0.0;
 }

@@ -9,11 +9,11 @@
 
 enum { DIM_LEAST = 8, ROWS_LEAST = 8, LAYOUTS = 4 };
 
-static const double mistake_near = 0.01; /* as values of f16 are */
+static const double mistake_near = 0.01; /* the error of values of f16 is smaller */
 
 /* ---- exponents from the number of the column ------------------------------------------------------ */
 
-/* The largest difference from columns j of sin or cos (position × base^(-j/dim)), of the first rows. */
+/* Returns the largest difference from columns j of sin or cos (position × base^(-j/dim)) in the first rows. */
 static double distance(const window *w, double first, double base, bool cosine_first) {
   enum { ROWS = 64 };
   double most = 0.0;
@@ -32,14 +32,14 @@ bool mistake_of_columns(const window *w, char *words, size_t size) {
   if (w->dim < DIM_LEAST || w->count < ROWS_LEAST) return false;
   for (int first = 0; first <= 1; first++)
     for (int cosine_first = 0; cosine_first <= 1; cosine_first++) {
-      /* At position 1, the first sine with a frequency below 1 tells the base. */
+      /* The base follows from the first sine with a frequency below 1 at position 1. */
       const int64_t j = cosine_first ? 1 : 2;
       const double sine = window_row(w, 1 - first)[j];
       if (!(sine > 0.0 && sine < 1.0)) continue;
       const double base = pow(asin(sine), -(double)w->dim / (double)j);
       if (!(base > 1.0) || !isfinite(base) || distance(w, first, base, cosine_first) > mistake_near) continue;
       const bool doubled = base > 1e6;
-      /* Three digits, which bases have, and which one value tells. */
+      /* Bases have three digits, and one value determines as many. */
       const double told = doubled ? sqrt(base) : base, unit = pow(10.0, floor(log10(told)) - 2.0);
       snprintf(words, size,
                "the exponents are %s of the column j instead of 2i/dim of the pair i, so that the sine and the cosine "
@@ -52,8 +52,8 @@ bool mistake_of_columns(const window *w, char *words, size_t size) {
 
 /* ---- columns less their means ---------------------------------------------------------------------- */
 
-/* The largest difference from a table, in the first rows, once each column of both is less its mean there; infinite
-   if the means are the same. */
+/* Returns the largest difference from a table in the first rows, after subtracting each column's mean there from both.
+   It is infinite if the means are equal. */
 static double distance_of_changes(const window *w, const columns *at, const formula *f, double first) {
   enum { ROWS = 64 };
   const double sure = 0.1;
@@ -95,7 +95,7 @@ bool mistake_of_means(const window *w, char *words, size_t size) {
 
 /* ---- rows and columns exchanged -------------------------------------------------------------------- */
 
-/* x(n+1) + x(n-1) = 2 c x(n), by least squares; NaN where what is left is no rounding. */
+/* Estimates c in x(n+1) + x(n-1) = 2 c x(n) by least squares. Returns NaN if the residual is more than rounding. */
 static double cosine_along(const window *w, int64_t row) {
   const double *x = window_row(w, row), rounding = 1e-4;
   double products = 0.0, squares = 0.0, left = 0.0;
@@ -113,7 +113,7 @@ static double cosine_along(const window *w, int64_t row) {
 
 bool mistake_is_transposed(const window *w) {
   enum { ROWS = 16, LEAST = 8 };
-  const double fast = 0.95; /* cosine of a step: slower curves have no other shape than any smooth one */
+  const double fast = 0.95; /* cosine of a step; slower waves cannot be distinguished from other smooth curves */
   int64_t waves = 0, fast_waves = 0, rows = 0;
   if (w->dim < LEAST) return false;
   for (; rows < w->count && rows < ROWS; rows++) {

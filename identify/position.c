@@ -7,14 +7,14 @@
 static const double pi = 3.14159265358979323846;
 static const long double full_turn = 6.28318530717958647692528676655900577L;
 
-/* A position may fit by chance: this many bits must agree beyond those of the number of positions tried. */
+/* A position may fit by chance. This number of bits must agree beyond those of the number of tried positions. */
 static const double surely = 6.0;
 
 start start_at(int64_t position) {
   return (start){(double)position, 0.0, position, position};
 }
 
-/* The error that a phase may have at a position, where angles have a relative error. */
+/* Returns the largest error of a phase at a position, where angles have a relative error. */
 static double tolerance_of(const phase_clock *c, int64_t i, double position) {
   return c->phases[i].error + c->relative * (fabs(position) + c->rows) * fabs((double)c->w[i]);
 }
@@ -29,13 +29,13 @@ start start_near(long double position, double error) {
   return start_is_one(&s) ? start_at(s.least) : s;
 }
 
-/* Counts 0, -1, 1, -2, 2 … */
+/* Returns element n of 0, -1, 1, -2, 2 … */
 static int64_t outwards(int64_t n) {
   return n % 2 ? -(n + 1) / 2 : n / 2;
 }
 
-/* One phase determines the position up to whole turns. Takes the nearest that is a whole number, if that is not
-   chance. */
+/* One phase determines the position up to whole turns. Finds the nearest candidate that is a whole number, unless that
+   may be chance. */
 static size_t start_of_one(const phase_clock *c, int64_t farthest, start *found) {
   const long double w = fabsl(c->w[0]), period = full_turn / w;
   for (int64_t n = 0; (long double)(n / 2) * period <= (long double)farthest; n++) {
@@ -52,19 +52,19 @@ static size_t start_of_one(const phase_clock *c, int64_t farthest, start *found)
 /* ---- candidates: whole turns of the slowest phase -------------------------------------------------- */
 
 /*
- * A faster phase, for the candidate after k whole turns of the slowest: its error is first + step k turns. The step is
- * rounded to double, which changes that by at most k 2^-54 turns; angles with a relative error of 1e-15 or more may
- * have 20 times this error there.
+ * A faster phase at the candidates, which are k whole turns of the slowest phase apart: its error is first + step k
+ * turns. Rounding the step to double changes that by at most k 2^-54 turns; angles with a relative error of 1e-15 or
+ * more may have 20 times this error there.
  */
 typedef struct phase_step {
   double w, first, step;
   double turns;         /* w / 2π */
-  double error, growth; /* its tolerance at position p is error + growth |p| */
-  double bits_at_most;  /* that it and all faster ones can add to a guess */
+  double error, growth; /* the tolerance at position p is error + growth |p| */
+  double bits_at_most;  /* bits that this phase and all faster ones can add to a guess */
 } phase_step;
 
 typedef struct candidates {
-  phase_step *steps; /* of all phases up to the slowest */
+  phase_step *steps; /* of all phases up to the slowest one */
   int64_t slowest, spare;
   long double first, period; /* positions */
 } candidates;
@@ -85,11 +85,12 @@ static bool candidates_open(candidates *of, const phase_clock *c, int64_t slowes
                                 .step = (double)(rintl(ratio) - ratio),
                                 .error = tolerance_of(c, i, 0.0),
                                 .growth = c->relative * (double)w};
-    /* The tolerance is least at position 0. */
+    /* The tolerance is smallest at position 0. */
     bits += of->steps[i].error < 1.0 ? log2(pi / of->steps[i].error) : 0.0;
     of->steps[i].bits_at_most = bits;
   }
-  /* Far out, a search takes seconds: one phase may be of a damaged column, and it must not be the next one. */
+  /* A search at far positions takes seconds. There, at most one phase may be of a damaged column, and not the second
+     slowest one. */
   of->spare = far && columns_spare(known) > 1 ? 1 : columns_spare(known);
   return of->steps != NULL;
 }
@@ -97,11 +98,11 @@ static bool candidates_open(candidates *of, const phase_clock *c, int64_t slowes
 /* A candidate that is moved to where faster phases agree: its position is that after k turns, plus `shift`. */
 typedef struct guess {
   double k, position, shift, error;
-  double bits;    /* that agree */
-  int64_t missed; /* phases that do not */
+  double bits;    /* agreeing bits */
+  int64_t missed; /* number of phases that disagree */
 } guess;
 
-/* The error of the phase at the guess, in radians. */
+/* Returns the error of the phase at the guess, in radians. */
 static double phase_off(const phase_step *s, const guess *g) {
   const double turns = s->first + s->step * g->k - g->shift * s->turns;
   return 2.0 * pi * (turns - rint(turns));
@@ -111,25 +112,24 @@ static double phase_tolerance(const phase_step *s, const guess *g) {
   return s->error + s->growth * fabs(g->position + g->shift);
 }
 
-/* Narrows the guess by one phase. Several turns may be within its error: the nearest is taken if others are out of
-   reach. */
+/* Improves the guess by one phase. If several turns are within the tolerance, the phase is not used. */
 static void narrow(const phase_step *s, guess *g) {
   const double tolerance = phase_tolerance(s, g), room = tolerance + g->error * s->w;
-  if (!(tolerance < 1.0) || room > 3.0) return; /* it determines nothing */
+  if (!(tolerance < 1.0) || room > 3.0) return; /* the phase determines nothing */
   const double off = phase_off(s, g);
   if (fabs(off) > room) {
     g->missed++;
     return;
   }
   g->bits += log2(pi / room);
-  /* The mean of both, weighted by their errors. */
+  /* The new position is the mean of both, weighted by their errors. */
   const double other = tolerance / s->w, share = g->error * g->error / (g->error * g->error + other * other);
   g->shift += share * off / s->w;
   g->error = fmin(g->error, other);
 }
 
-/* Does the next faster phase disagree, or do two of the next three, if one may be damaged? Most candidates fail
-   here. */
+/* Whether the next faster phase disagrees, or, if one phase may be of a damaged column, two of the next three do. Most
+   candidates are rejected here. */
 static bool is_hopeless(const candidates *of, const guess *g, bool may_be_damaged) {
   const int64_t asked = may_be_damaged ? 3 : 1;
   int64_t out = 0;
@@ -140,8 +140,8 @@ static bool is_hopeless(const candidates *of, const guess *g, bool may_be_damage
   return out > may_be_damaged;
 }
 
-/* Narrows the guess by all faster phases. False as soon as it cannot have the bits that are needed, less those for
-   misses. */
+/* Improves the guess by all faster phases. Returns false as soon as it cannot reach the needed bits, with bits
+   subtracted for phases that disagree. */
 static bool narrow_by_all(const candidates *of, guess *g, double needed, double bits_of_miss) {
   const double rounding = 1e-6;
   for (int64_t i = of->slowest - 1; i >= 0; i--) {
@@ -152,8 +152,8 @@ static bool narrow_by_all(const candidates *of, guess *g, double needed, double 
   return g->bits - bits_of_miss * (double)g->missed >= needed;
 }
 
-/* The turns by which the next phase of a candidate may be off, where it must not be damaged: a look that is cheaper
- * than is_hopeless, and drops most candidates. */
+/* Returns the largest error, in turns, of the second slowest phase at a candidate, if that phase must not be of a
+   damaged column. This test is faster than is_hopeless and rejects most candidates. */
 static double sieve_of(const candidates *of, double farthest) {
   if (of->slowest == 0) return INFINITY;
   const phase_step *own = &of->steps[of->slowest], *next = own - 1;
@@ -162,7 +162,7 @@ static double sieve_of(const candidates *of, double farthest) {
          1e-6;
 }
 
-/* Starts by the phase of that index and the faster ones. */
+/* Finds starts by the phase of that index and the faster ones. */
 static size_t starts_from(const phase_clock *c, int64_t slowest, int64_t farthest, start *found, size_t room) {
   candidates of;
   const bool far = farthest > POSITION_NEAR;
@@ -189,7 +189,8 @@ static size_t starts_from(const phase_clock *c, int64_t slowest, int64_t farthes
       found[count++] = one;
     else if (!is_between)
       between = one, is_between = true;
-    /* Errors of a single whole position leave no doubt: others would differ by turns of all frequencies. */
+    /* A single whole position with that many agreeing bits is certain: other positions differ in whole turns of all
+       frequencies. */
     if (count == 1 && g.bits > 60.0 && g.missed == 0 && c->pairs > 8) break;
   }
   if (is_between && count < room) found[count++] = between;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The position of row 0, from the phases that frequencies have there. */
+/* Finds the position of row 0 from phases at it. */
 #ifndef POSENC_IDENTIFY_POSITION_H
 #define POSENC_IDENTIFY_POSITION_H
 
 #include "identify/waves.h"
 
-/* Where row 0 may be: at one of the whole positions least .. most, of which `first` is the middle; or at `first`,
-   which is within `error`, if least is above most. */
+/* The position of row 0: one of the whole positions least .. most, with `first` in the middle; or, if least is above
+   most, `first` within `error`. */
 typedef struct start {
   double first, error;
   int64_t least, most;
@@ -20,17 +20,17 @@ static inline bool start_is_whole(const start *s) {
   return s->least <= s->most;
 }
 
-/* The farthest position of the first search. */
+/* The largest distance from 0 in the first search. */
 static const int64_t POSITION_NEAR = INT64_C(1) << 21;
 
-/* A start at one whole position. */
+/* Returns a start at one whole position. */
 start start_at(int64_t position);
 
-/* The whole positions within the error, or else the position itself, between two whole ones. */
+/* Returns the whole positions within the error; or the position itself, if it is between two whole positions. */
 start start_near(long double position, double error);
 
-/* The phases at row 0. The error that a recipe's angles may have is `relative` to them, in so many rows that the
-   phases are from. Phases with an infinite error say nothing. */
+/* The phases at row 0. They come from `rows` rows, in which angles have an error of at most `relative` times the angle.
+   Phases with an infinite error are not used. */
 typedef struct phase_clock {
   const estimate *phases;
   const long double *w;
@@ -39,9 +39,9 @@ typedef struct phase_clock {
 } phase_clock;
 
 /*
- * Starts that explain the phases, at most `farthest` from 0, the nearest first, up to `room`; how many. A few phases
- * may be of damaged columns. Whole positions come first, then one between whole positions, if there is any. Where all
- * frequencies are multiples of one, positions that differ by its period are told apart only by being whole.
+ * Finds starts that explain the phases, at most `farthest` from 0, the nearest first. Returns how many, at most `room`.
+ * A few phases may be of damaged columns. Whole positions come first, then at most one between whole positions. If all
+ * frequencies are multiples of one, positions that differ by its period can be distinguished only by being whole.
  */
 size_t starts_find(const phase_clock *c, int64_t farthest, start *found, size_t room);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The result as JSON. */
+/* Makes the result's JSON. */
 #include "identify/identify.h"
 
 #include "common/field.h"
@@ -132,7 +132,7 @@ static json_t *agreement_json(const identity *found) {
                    *found->agreed ? found->agreed : NULL);
 }
 
-/* The problem of a table whose rows, columns, positions and amplitude a problem has. */
+/* Returns the problem that makes the table, as far as a problem can describe it. */
 static posenc_problem problem_of(const identity *found) {
   const making *how = &found->how;
   const char *odd = identity_odd(found);
@@ -147,7 +147,7 @@ static posenc_problem problem_of(const identity *found) {
   return problem;
 }
 
-/* The part of a model's config.json that makes the table; else {"refusal": why there is none}. */
+/* Returns the part of a model's config.json that makes the table, or {"refusal": REASON}. */
 static json_t *config_json(const identity *found) {
   const posenc_problem problem = problem_of(found);
   const bool is_scaled = problem.scaling.kind != POSENC_SCALING_NONE;
@@ -162,8 +162,8 @@ static json_t *config_json(const identity *found) {
   return fragment ? fragment : json_pack("{s:s}", "refusal", why.text);
 }
 
-/* The options by which `posenc check` holds the table to the formula; null if there are none. `halved`: the file has
-   two tables, of which check takes the first for cosines, and both for duplicated if it is not told. */
+/* Returns the options by which `posenc check` compares the table with the formula, or JSON's null if there are none.
+   `halved`: the file has two tables. check takes the first one as cosines, and both as duplicated without --layout. */
 static json_t *options_json(const identity *found, bool halved) {
   const making *how = &found->how;
   const formula *f = &how->formula;
@@ -176,7 +176,7 @@ static json_t *options_json(const identity *found, bool halved) {
   problem.first = how->start.least;
   char *all = problem_options(&problem);
   if (!all) return NULL;
-  const char *behind = strstr(all, "--dim "); /* rows and columns are the file's */
+  const char *behind = strstr(all, "--dim "); /* rows and columns come from the file */
   behind = behind ? strstr(behind, " --") : NULL;
   const bool untold = how->columns.part != COLUMNS_BOTH && how->columns.layout == POSENC_INTERLEAVED;
   json_t *text = json_sprintf("%s%s%s%s", behind ? behind + 1 : "",
@@ -201,7 +201,7 @@ static json_t *errors_json(const identity *found, bool halved) {
 
 /* ---- the record ----------------------------------------------------------------------------------- */
 
-/* Takes `part`; false if there is none, or memory runs out. */
+/* Adds the members of `part` and takes it over. Returns false if `part` is null, or if memory runs out. */
 static bool add(json_t *record, json_t *part) {
   const bool added = part && json_object_update_missing(record, part) == 0;
   json_decref(part);

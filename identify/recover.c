@@ -22,20 +22,20 @@ typedef struct source {
 
 /* ---- the columns that are turned, and their pairs ---------------------------------------------------------------- */
 
-/* A guess: pairs of halves or of neighbours, in columns [start, start + dim). */
+/* A guess: pairs are halves or neighbours, in columns [start, start + dim). */
 typedef struct guess {
   posenc_layout pairs;
   int64_t start, dim;
 } guess;
 
-/* A pair of a guess in a vector, scaled. */
+/* Computes a pair of a guess in a vector, scaled. */
 static void pair_of(const guess *g, const source *s, const double *values, int64_t i, double pair[2]) {
   const posenc_columns at = posenc_layout_columns(g->pairs, g->dim);
   pair[0] = s->scale * values[g->start + at.sin + i * at.step];
   pair[1] = s->scale * values[g->start + at.cos + i * at.step];
 }
 
-/* The rotation of a pair, and the weight of it: x·x. */
+/* Computes the rotation of a pair, and returns its weight, x·x. */
 static double rotation_of(const guess *g, source *s, int64_t i, double *cosine, double *sine) {
   double x[2], y[2];
   pair_of(g, s, s->v.x, i, x);
@@ -45,8 +45,8 @@ static double rotation_of(const guess *g, source *s, int64_t i, double *cosine, 
   return x[0] * x[0] + x[1] * x[1];
 }
 
-/* The first and the last column that any vector has changed; columns before the first that are always 0 count as
-   changed. Finds the scale. False at a row of x that is not finite. */
+/* Finds the first and the last changed column; columns before the first that are always 0 count as changed. Finds the
+   scale. Returns false if a row of x is not finite. */
 static bool find_changed(source *s, int64_t *first, int64_t *last, int64_t *bad_row) {
   int64_t alive = s->v.at->dim; /* the first column that is not always 0 */
   double largest = 0.0;
@@ -59,7 +59,7 @@ static bool find_changed(source *s, int64_t *first, int64_t *last, int64_t *bad_
       if (!isfinite(s->v.x[c])) return false;
       largest = fmax(largest, fabs(s->v.x[c]));
       if (c < alive && (fabs(s->v.x[c]) > 0.0 || s->v.x[c] != s->v.out[c])) alive = c;
-      if (s->v.x[c] == s->v.out[c]) continue; /* NaN differs */
+      if (s->v.x[c] == s->v.out[c]) continue; /* NaN differs from everything */
       if (c < *first) *first = c;
       if (c > *last) *last = c;
     }
@@ -70,7 +70,7 @@ static bool find_changed(source *s, int64_t *first, int64_t *last, int64_t *bad_
   return true;
 }
 
-/* Does one ratio of lengths fit all pairs of the samples? Pairs of no length tell nothing. */
+/* Whether one ratio of lengths fits all pairs of the samples. Pairs of length 0 are ignored. */
 static bool fits(const guess *g, source *s) {
   double least = INFINITY, most = 0.0;
   const int64_t count = s->v.at->rows < SAMPLES ? s->v.at->rows : SAMPLES;
@@ -91,7 +91,7 @@ static bool fits(const guess *g, source *s) {
   return most > 0.0 && most - least <= FITTING_UNITS * s->unit * most;
 }
 
-/* Halves: the distance of the two is what fits. */
+/* Guesses halves: tries all distances of the two columns of a pair. */
 static bool guess_halves(source *s, int64_t first, int64_t last, guess *g) {
   for (int64_t half = (s->v.at->dim - first) / 2; half > 0; half--) {
     *g = (guess){POSENC_SPLIT, first, 2 * half};
@@ -100,7 +100,7 @@ static bool guess_halves(source *s, int64_t first, int64_t last, guess *g) {
   return false;
 }
 
-/* The largest sine of a pair of the guess in the last vectors, which usually turn most, and in others. */
+/* Returns the largest sine of a pair of the guess, in the last vectors, which usually rotate most, and in others. */
 static double largest_sine(const guess *g, source *s, int64_t i) {
   double most = 0.0;
   for (int64_t n = 0; n < SAMPLES && n < s->v.at->rows; n++)
@@ -113,8 +113,8 @@ static double largest_sine(const guess *g, source *s, int64_t i) {
   return most;
 }
 
-/* Neighbours: any columns behind the last that has changed would fit. If that turns too slowly for the next to be seen,
-   all are taken to turn. */
+/* Guesses neighbours. The columns behind the last changed one would always fit. If the last pair rotates so slowly that
+   the next one's rotation is not visible, all columns count as rotated. */
 static bool guess_neighbours(source *s, int64_t first, int64_t last, guess *g) {
   *g = (guess){POSENC_INTERLEAVED, first, (last - first) / 2 * 2 + 2};
   if (first + g->dim > s->v.at->dim || !fits(g, s)) return false;
@@ -124,7 +124,7 @@ static bool guess_neighbours(source *s, int64_t first, int64_t last, guess *g) {
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
-/* Sums of weighted rotations, or of differences, for each position: cosines then sines, or columns. */
+/* Sums of weighted rotations (rope: cosines, then sines) or of differences (add: columns) for each position. */
 typedef struct sums {
   int64_t rows, dim;
   double *values, *weights;
@@ -154,13 +154,14 @@ static void add_vector(const sums *all, source *s, const guess *g, int64_t row) 
   }
 }
 
-/* Pairs of no length, whose rotation is not known, are left 0: a damaged column, if they are in all rows. */
+/* Divides the sums by their weights. Pairs of length 0, whose rotation is unknown, stay 0; if all rows have them, the
+   column is a damaged one. */
 static void divide(const sums *all) {
   for (int64_t n = 0; n < all->rows * all->dim; n++)
     if (all->weights[n] > 0.0) all->values[n] /= all->weights[n];
 }
 
-/* Whether the slowest pair that has turned at all turned back from row to row; then all sines are negated. */
+/* Whether the slowest pair that visibly rotates does so backwards from row to row. Then all sines are negated. */
 static bool turn_forward(const sums *all, double unit) {
   const int64_t half = all->dim / 2;
   double turned = 0.0;
@@ -177,7 +178,8 @@ static bool turn_forward(const sums *all, double unit) {
   return true;
 }
 
-/* Numbers of 16 bits as numbers of f32 that are as short. */
+/* Makes the file of the table in memory. Values of 16-bit arrays are stored as f32, rounded to the arrays'
+   precision. */
 static bool make_table(const sums *all, posenc_dtype dtype, recovered *found, fault *why) {
   const posenc_dtype as = dtype == POSENC_F64 ? POSENC_F64 : POSENC_F32;
   const size_t element = posenc_dtype_bytes(as), count = (size_t)(all->rows * all->dim);

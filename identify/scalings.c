@@ -8,18 +8,18 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* The lengths that models were trained on, the most usual first. */
+/* The lengths that models were trained on, the most frequent first. */
 static const int64_t lengths[] = {8192, 4096, 32768, 2048, 16384, 65536, 1024, 131072, 262144, 524288, 1048576, 512};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
 /* ---- one frequency ------------------------------------------------------------------------------- */
 
-/* The index, a fraction, whose wave turns r times in the original length. */
+/* Returns the index, a fraction, whose wave turns r times in the original length. */
 static double yarn_cut(const posenc_scaling *s, double base, int64_t pairs, double r) {
   return (double)pairs * log((double)s->original / (2.0 * pi * r)) / log(base);
 }
 
-/* Where the ramp of YaRN begins and ends. */
+/* Computes the first and the last index of YaRN's ramp. */
 static void yarn_ramp(const posenc_scaling *s, double base, int64_t pairs, double *begin, double *end) {
   const double of_high = yarn_cut(s, base, pairs, s->high), of_low = yarn_cut(s, base, pairs, s->low);
   *begin = fmax(0.0, s->truncate ? floor(of_high) : of_high);
@@ -52,8 +52,8 @@ void formula_frequencies(const formula *f, int64_t pairs, long double *w) {
 
 /* ---- what frequencies say ------------------------------------------------------------------------ */
 
-/* How many times slower than the plain formula's a frequency is, as a share of it; of no mark, the error is
-   infinite. */
+/* The ratio of the plain formula's frequency to a measured one, and its relative error. The error is infinite if the
+   frequency is unknown. */
 typedef struct slowness {
   double factor, error;
 } slowness;
@@ -62,7 +62,7 @@ typedef struct profile {
   const formula *plain;
   const estimate *frequencies;
   int64_t pairs, known;
-  long double *w; /* of the plain formula */
+  long double *w; /* frequencies of the plain formula */
   slowness *slow;
 } profile;
 
@@ -86,7 +86,7 @@ static void profile_close(profile *p) {
   free(p->slow);
 }
 
-/* Frequencies that a scaling does not explain, within what recipes do to them. */
+/* Returns the number of frequencies that a scaling does not explain within the errors of recipes. */
 static int64_t count_wrong(const profile *p, const posenc_scaling *s, double loose) {
   int64_t wrong = 0;
   for (int64_t i = 0; i < p->pairs; i++) {
@@ -97,7 +97,8 @@ static int64_t count_wrong(const profile *p, const posenc_scaling *s, double loo
   return wrong;
 }
 
-/* The factor of the slowest: the middle one of the last few, some of which may be damaged. */
+/* Returns the factor of the slowest frequencies: the median of the last few, some of which may be of damaged
+   columns. */
 static plain_number slowest_factor(const profile *p, double loose) {
   enum { LAST = 5 };
   double factors[LAST], error = INFINITY;
@@ -121,7 +122,8 @@ typedef struct hypothesis {
 
 enum { USUAL_FACTORS = 8, USUAL_FORMS = 3, HYPOTHESES = USUAL_FACTORS * USUAL_FORMS * LENGTHS };
 
-/* Each usual length with each factor. The factor that the slowest show comes first. */
+/* Tries each usual length with each factor, the factor of the slowest frequencies first. Returns the number of
+   hypotheses. */
 static size_t usual(const profile *p, double loose, hypothesis *all) {
   static const posenc_scaling forms[USUAL_FORMS] = {
       {.kind = POSENC_SCALING_LLAMA3, .low = 1.0, .high = 4.0},
@@ -147,14 +149,14 @@ static size_t usual(const profile *p, double loose, hypothesis *all) {
 
 /* ---- parameters read from the ramp ----------------------------------------------------------------- */
 
-/* y = slope x - height, by least squares, with errors. */
+/* The line y = slope x - height, by least squares, with errors. */
 typedef struct ramp {
   double slope, height, slope_error, height_error;
   int64_t marks;
 } ramp;
 
-/* The part g of the ramp that each mark is at, against what it is linear in: the index (YaRN), or turns in a length
-   of 1 (llama3). A mark's frequency is w ((1 - part) + part / factor). */
+/* Fits the part g of the ramp to what it is linear in: the index (YaRN), or the turns in a length of 1 (llama3). The
+   frequency at part g is w ((1 - g) + g / factor). */
 static ramp read_ramp(const profile *p, double factor, bool of_index) {
   double n = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0;
   ramp found = {.marks = 0};
@@ -176,7 +178,7 @@ static ramp read_ramp(const profile *p, double factor, bool of_index) {
   return found;
 }
 
-/* A length in which the slowest wave of the ramp turns once is one of the usual, or a plain number. */
+/* Returns the length in which the slowest wave of the ramp turns once: a usual one, or else a plain number. */
 static int64_t plain_length(double least, double most) {
   for (size_t n = 0; n < LENGTHS; n++)
     if ((double)lengths[n] >= least && (double)lengths[n] <= most) return lengths[n];
@@ -184,8 +186,8 @@ static int64_t plain_length(double least, double most) {
   return (int64_t)rint(plainest(middle, log(most / least) / 2.0).value);
 }
 
-/* part = 1 + low/(high - low) - N turns/(high - low). Only N / low and N / high can be determined, so low is taken
-   to be 1. */
+/* Reads part = 1 + low/(high - low) - N turns/(high - low). Only N / low and N / high can be determined, so low is set
+   to 1. */
 static bool read_llama3(const profile *p, double factor, posenc_scaling *s) {
   const ramp r = read_ramp(p, factor, false);
   if (r.marks < 2 || !(r.slope < 0.0)) return false;
@@ -198,8 +200,8 @@ static bool read_llama3(const profile *p, double factor, posenc_scaling *s) {
   return s->original >= 2 && s->high > s->low;
 }
 
-/* part = (i - begin) / (end - begin). Of `truncate`, whole numbers, which say in which range N / low and N / high
-   are. */
+/* Reads part = (i - begin) / (end - begin). With `truncate`, begin and end are whole numbers, which determine ranges of
+   N / low and N / high. */
 static bool read_yarn(const profile *p, double factor, posenc_scaling *s) {
   const ramp r = read_ramp(p, factor, true);
   if (r.marks < 2 || !(r.slope > 0.0)) return false;
@@ -209,7 +211,7 @@ static bool read_yarn(const profile *p, double factor, posenc_scaling *s) {
   if (!(error < 0.2) || !(log_base > 0.0)) return false;
   *s = (posenc_scaling){.kind = POSENC_SCALING_YARN, .factor = factor, .low = 1.0};
   s->truncate = fabs(begin - rint(begin)) <= error && fabs(end - rint(end)) <= error;
-  /* Indices at which turns are 1 and high. */
+  /* The ranges of the indices at which the wave turns once and `high` times in the original length. */
   const double slow_least = s->truncate ? rint(end) - 1.0 + 1e-6 : end - error,
                slow_most = s->truncate ? rint(end) : end + error,
                fast_least = s->truncate ? rint(begin) : begin - error,
@@ -226,7 +228,8 @@ static bool read_yarn(const profile *p, double factor, posenc_scaling *s) {
 static double plain_factor(const slowness *s, bool *plain) {
   const double decimals = 100.0, near = rint(s->factor * decimals) / decimals, error = (s->error + 1e-6) * s->factor;
   *plain = error < 0.5 / decimals && fabs(near - s->factor) <= error;
-  /* Others are shortened to a ninth of that, a third of the frequency's own error: the wave hardly changes. */
+  /* Other factors are shortened within a ninth of the slowness's error, a third of the frequency's own error, so that
+     the wave hardly changes. */
   return *plain ? near : plainest(s->factor, s->error / 9.0 + 1e-7).value;
 }
 
@@ -237,13 +240,14 @@ static void read_factors(const profile *p, double *factors) {
     const estimate *w = &p->frequencies[i];
     factors[i] = last;
     if (!isinf(p->slow[i].error)) factors[i] = last = plain_factor(&p->slow[i], &is_plain);
-    /* A frequency with a large error takes its neighbour's factor if that explains the wave. */
+    /* A frequency with a large error gets its neighbour's factor if that explains the wave. */
     else if (w->value > 0.0 && (w->error < 0.5 * w->value || fabs((double)p->w[i] / last - w->value) > w->error))
       factors[i] = (double)p->w[i] / w->value;
   }
 }
 
-/* Any frequencies are some plain ones divided by factors: these must be such as models have. What is asked of them. */
+/* Properties of the factors. Any frequencies are plain ones divided by some factors, so the factors must be such as
+   models have. */
 typedef struct growth {
   int64_t told, plain, falls;
   double bits, first, highest;
@@ -270,14 +274,14 @@ static growth growth_of(const profile *p) {
   return g;
 }
 
-/* Two decimals, which others have by chance once in 2^40. */
+/* Whether the factors have two decimals. Other factors have them by chance once in 2^40. */
 static bool has_decimals(const profile *p) {
   const double surely = 40.0;
   const growth g = growth_of(p);
   return g.highest >= 1.005 && g.bits >= surely && g.plain * 5 >= g.told * 4 && g.falls <= p->known / 2;
 }
 
-/* Do the factors begin near 1 and grow? */
+/* Whether the factors begin near 1 and grow. */
 static bool has_growth(const profile *p) {
   enum { MARKS_LEAST = 8 };
   const double first_most = 4.0;
@@ -347,7 +351,7 @@ double scalings_attention(const posenc_scaling *s, double amplitude, double erro
   if (s->kind == POSENC_SCALING_YARN && fabs(amplitude - of_yarn) <= error) return of_yarn;
   for (size_t n = 0; s->kind == POSENC_SCALING_LONGROPE && n < sizeof factors / sizeof *factors; n++)
     for (size_t length = 0; length < LENGTHS; length++) {
-      /* 4096 first, as the models of the formula's authors have it. */
+      /* 4096 comes first, because models of the formula's authors have it. */
       const int64_t original = lengths[length < 2 ? 1 - length : length];
       const double of_length = sqrt(1.0 + log(factors[n]) / log((double)original)), off = fabs(amplitude - of_length);
       if (off > error || off >= fabs(amplitude - nearest) - 1e-9) continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of positions: rows in any order. */
+/* Finds lists of positions: rows in any order. */
 #include "identify/list.h"
 #include "identify/scalings.h"
 #include "identify/search.h"
@@ -7,13 +7,14 @@
 
 #include <math.h>
 
-/* The amplitude before positions are known: 1 if that is near, as the largest value may be a little less. */
+/* Returns the amplitude that is used before positions are known: 1 if the largest value is near that, as it may be a
+   little smaller. */
 static double list_amplitude(const search *s) {
   const double near = 0.02;
   return fabs(s->window.most - 1.0) < near ? 1.0 : s->window.most;
 }
 
-/* Rows of one position again and again are constants. */
+/* Whether the positions change often enough to be a list. Rows of one position are constants. */
 static bool is_list(const double *positions, int64_t count) {
   enum { CHANGES_LEAST = 3 };
   int64_t changes = 0;
@@ -42,7 +43,8 @@ static bool explain_list_by(search *s, const columns *at, const formula *f, doub
   return true;
 }
 
-/* Rows at positions in any order, of enough columns that no other row would have a position, too. */
+/* Tries rows at positions in any order. The table must have enough columns that no other row has a position by
+   chance. */
 void search_list(search *s) {
   enum { PAIRS_LEAST = 4 };
   static const double relative[] = {1e-15, 5e-7};
@@ -57,7 +59,7 @@ void search_list(search *s) {
         explain_list_by(s, &at, &formulas[n], relative[r]);
   }
   if (!explanation_is_good(&s->best) || !s->best.how.positions) return;
-  /* Restores the positions of the best explanation, as others were tried since. */
+  /* Restores the positions of the best explanation, because others were tried after it. */
   formula_frequencies(&s->best.how.formula, s->best.how.columns.pairs, s->w);
   if (list_read(&s->window, &s->best.how.columns, s->w, list_amplitude(s), s->best.how.start.error, s->positions) < 0)
     s->failed = true;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Scalings of formulas: from frequencies once the first position is known. */
+/* Finds scalings of formulas, from frequencies that are measured once the first position is known. */
 #include "identify/scalings.h"
 #include "identify/search.h"
 #include "identify/trial.h"
 
 #include <math.h>
 
-/* Over the bases that most frequencies have, and those that models have: the n-th, false if it is none of them. */
+/* Sets the n-th of the bases that frequencies have and that models have. Returns false if that one is not usable. */
 static bool scaled_base(const formula *formulas, size_t count, size_t n, formula *plain) {
   *plain = formula_plain(n < count ? formulas[n].base : formula_bases[n - count]);
   if (n >= count) return true;
@@ -14,7 +14,7 @@ static bool scaled_base(const formula *formulas, size_t count, size_t n, formula
   return !(formulas[n].shift > 0.0) && formulas[n].digits <= FORMULA_UNUSUAL;
 }
 
-/* Do most columns have waves of these frequencies, from this first position? */
+/* Whether most columns are waves of these frequencies, from this first position. */
 static bool measure_from(search *s, making *how, const start *first, estimate *amplitude) {
   const int64_t pairs = how->columns.pairs;
   int64_t explained = 0;
@@ -33,8 +33,8 @@ static bool measure_from(search *s, making *how, const start *first, estimate *a
   return explained >= pairs - columns_spare(pairs);
 }
 
-/* If no formula explains the frequencies: finds the first position from the known ones; with it and the amplitude,
-   all frequencies, in s->measured. */
+/* Finds the first position from known frequencies, if no formula explains them; and with it the amplitude, and all
+   frequencies in s->measured. Returns false if there is no such position. */
 static bool measure(search *s, making *how, estimate *amplitude) {
   enum { STARTS = 8 };
   const double relative = 5e-7, half = (double)(s->sampling.step * s->sampling.count) / 2.0;
@@ -44,7 +44,7 @@ static bool measure(search *s, making *how, estimate *amplitude) {
     *how = trial_making(s, &s->columns, &(formula){.scaling = {.factor = 1.0}});
     if (step < 0) how->columns = columns_exchanged(at);
     how->step = step;
-    /* Waves of wrong frequencies would have wrong amplitudes. */
+    /* Waves of wrong frequencies have wrong amplitudes, so unknown frequencies are not used. */
     for (int64_t i = 0; i < at->pairs; i++)
       s->w[i] = formula_mark(&s->frequencies[i]) ? (long double)(step * s->frequencies[i].value) : 0.0L;
     waves_phases(&s->window, &how->columns, &s->sampling, s->w, s->phases, amplitude);
@@ -68,7 +68,7 @@ static bool measure(search *s, making *how, estimate *amplitude) {
   return false;
 }
 
-/* A scaling, at the position that is known. */
+/* Returns the explanation of a formula at the known position. */
 static explanation explain_measured_by(search *s, making *how, const formula *f, const estimate *amplitude) {
   explanation found = {.found = false};
   how->formula = *f;
@@ -76,8 +76,8 @@ static explanation explain_measured_by(search *s, making *how, const formula *f,
   return found;
 }
 
-/* The error of the measured waves, and that of angles in f32: such an angle rounds a value to a neighbouring number
-   with the probability of its error in units. */
+/* Returns the distance of the measured waves, and of angles in f32. Such an angle rounds a value to a neighbouring
+   number with a probability that equals its error in units. */
 static double measured_distance(search *s, making *how, const estimate *amplitude) {
   const int64_t pairs = how->columns.pairs;
   const double unit = ldexp(amplitude->value, -format_of(s->window.held)->precision),
@@ -95,7 +95,8 @@ static double measured_distance(search *s, making *how, const estimate *amplitud
   return found.found ? found.distance + 0x1p-24 * amplitude->value * angles * unit : INFINITY;
 }
 
-/* Is there no wave that explains a bad column? A column of another frequency belongs to another formula. */
+/* Whether no wave explains the columns that were left out. A column with another frequency is not damaged, but belongs
+   to another formula. */
 static bool is_damage(const search *s, const explanation *e) {
   const columns *at = &e->how.columns;
   for (int64_t c = 0; e->damaged && c < at->dim; c++) {
@@ -107,15 +108,15 @@ static bool is_damage(const search *s, const explanation *e) {
   return true;
 }
 
-/* A formula is no farther off than the waves that were measured; in f32 and f64, the last bits are those of its
-   recipe. */
+/* Whether a formula explains the values as well as the measured waves. In f32 and f64, it may differ in the last bits,
+   which depend on the recipe. */
 static bool is_as_measured(search *s, const explanation *e, double measured) {
   const double same = 1.1;
   const bool wide = s->window.held == POSENC_F32 || s->window.held == POSENC_F64;
   return wide ? explanation_is_rounding(s, e) : e->found && e->distance <= same * measured;
 }
 
-/* Measured frequencies determine a ramp. */
+/* Tries scalings with a ramp, which the measured frequencies determine. */
 static void explain_measured_ramp(search *s, making *how, const estimate *amplitude, const formula *formulas,
                                   size_t count, double measured, bool damaged) {
   formula scaled[FORMULAS_MAX], plain;
@@ -129,7 +130,7 @@ static void explain_measured_ramp(search *s, making *how, const estimate *amplit
   }
 }
 
-/* Frequencies without a ramp are longrope's: its factors have two decimals at one base, or else grow. */
+/* Tries scalings with a ramp, then longrope, whose factors have two decimals at one base, or else grow. */
 static void explain_measured(search *s, making *how, const estimate *amplitude, const formula *formulas, size_t count) {
   formula plain;
   const size_t bases = count + formula_base_count;

@@ -10,7 +10,8 @@
 
 /* ---- columns that turn the other way -------------------------------------------------------------- */
 
-/* If most pairs turn backwards, the cosine comes first or rows are reversed; phases decide which. */
+/* Exchanges sines and cosines if most pairs rotate backwards. Either the cosine comes first or the rows are reversed,
+   which phases decide later. */
 static void turn_columns(search *s) {
   int64_t votes = 0;
   for (int64_t i = 0; i < s->columns.pairs; i++)
@@ -28,7 +29,7 @@ int64_t search_count_known(const search *s) {
 
 /* ---- bases and factors that are measured ------------------------------------------------------------ */
 
-/* A base that is not plain may be a plain one with another denominator: the frequencies are the same. */
+/* Notes another formula: with a different denominator, the same frequencies may have a plain base. */
 static void tell_other_shift(search *s, double pairs) {
   const formula *f = &s->best.how.formula;
   const bool plain = f->stretch <= 0.0 && f->scaling.kind == POSENC_SCALING_NONE;
@@ -38,7 +39,7 @@ static void tell_other_shift(search *s, double pairs) {
   s->also.how.formula.base = pow(f->base, (pairs - 1.0) / pairs);
 }
 
-/* The differences of an explained table's frequencies from those of a formula, in s->phases. */
+/* Stores the differences of an explained table's frequencies from those of a formula in s->phases. */
 static void drifts_from(search *s, const making *how, const formula *f, const sampling *at) {
   formula_frequencies(f, how->columns.pairs, s->w);
   for (int64_t i = 0; i < how->columns.pairs; i++) s->w[i] *= how->step;
@@ -49,8 +50,8 @@ static void drifts_from(search *s, const making *how, const formula *f, const sa
   }
 }
 
-/* Refined formulas for every denominator, as slopes do not tell them apart. Returns how many, dim / 2 first; of the
-   others, those of fewer digits alone. */
+/* Refines the formula for every denominator, because slopes do not distinguish them. Returns how many, those of dim / 2
+   first; other denominators are kept only with fewer digits. */
 static size_t refined_formulas(search *s, const making *how, const columns *at, const sampling *rows,
                                formula refined[FORMULAS_MAX]) {
   static const double shifts[] = {0.0, 1.0, 0.5};
@@ -70,7 +71,7 @@ static size_t refined_formulas(search *s, const making *how, const columns *at, 
   return count;
 }
 
-/* Base and scale, once all is known but for their last digits: the plainest that explains the rows as well. */
+/* Refines base and scale: finds the plainest formula that explains the rows as well. */
 static void refine_base(search *s, const sampling *rows) {
   enum { DIGITS_MOST = 40 };
   const explanation old = s->best;
@@ -92,8 +93,8 @@ static void refine_base(search *s, const sampling *rows) {
 
 /* ---- formulas that frequencies do not determine ------------------------------------------------------ */
 
-/* The formulas that models have, where frequencies could not be told, or only nearly; and if rows come in runs, from
-   all of them. */
+/* Tries the formulas of models, if frequencies are unknown or inexact. all_rows: if rows come in runs, also tries them
+   with all rows. */
 static void explain_usual(search *s, bool all_rows) {
   formula usual[FORMULAS_MAX];
   const columns *at = &s->columns;
@@ -135,7 +136,7 @@ void search_close(search *s) {
   free(s->positions);
 }
 
-/* Takes the offset of the waves if columns agree on it and it is no rounding error. */
+/* Sets the offset of the waves if the columns agree on one that is larger than rounding errors. */
 static void find_offset(search *s) {
   const double sure = 20.0, least = 1e-4;
   s->offset = waves_offset(&s->window, &s->sampling);
@@ -157,7 +158,7 @@ size_t search_run(search *s) {
   if (explanation_is_good(&s->best) && evident) refine_base(s, &s->sampling);
   const bool on_line = count > 0 && formulas[0].most;
   if (evident && !on_line && !explanation_is_rounding(s, &s->best)) search_scaled(s, formulas, count);
-  /* Recipes whose angles are not even those of f32: many positions are near then. */
+  /* The second pass is for recipes whose angles are less accurate than f32, so that many positions nearly fit. */
   for (int turn = 0; turn < 2; turn++) {
     s->coarse = turn;
     const bool wide = s->window.held == POSENC_F32 || s->window.held == POSENC_F64;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The result as one sentence. */
+/* Makes the result's sentence. */
 #include "identify/identify.h"
 
 #include "common/scaling.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "hf-rope" */
+/* Returns the name of a maker without its prefix, as "hf-rope". */
 static const char *maker_name(const maker *match) {
   if (!match->kernel) return "exact";
   const char *slash = strrchr(match->kernel->name, '/');
@@ -22,7 +22,7 @@ static bool is_equal(const maker *match) {
   return match->compared > 0 && match->equal == match->compared;
 }
 
-/* Is it that recipe, but for what another libm or compiler makes of it? */
+/* Whether it is that recipe, except for the effects of another libm or compiler. */
 static bool is_near(const maker *match) {
   return match->compared > 0 && (double)match->equal >= 0.95 * (double)match->compared;
 }
@@ -69,7 +69,8 @@ static void print_scaling(const identity *found, FILE *out) {
   const double *errors = found->factor_errors;
   fprintf(out, ", %s scaling", scaling_forms[s->kind].name);
   if (s->kind == POSENC_SCALING_LONGROPE) {
-    /* Four errors, as roundings of slow waves keep step with rows. */
+    /* Factors are given within four errors, because roundings of slow waves repeat with the rows and are not
+       independent. */
     const double sure = 4.0, told = 0.5;
     int64_t last = pairs - 1;
     while (last > 1 && !(sure * errors[last] < told)) last--;
@@ -88,7 +89,7 @@ static void print_scaling(const identity *found, FILE *out) {
   if (s->kind != POSENC_SCALING_LLAMA3) print_attention(found, out);
 }
 
-/* Bases that mistakes make of others, most of them of 10000: base = 10000^power. */
+/* Prints the mistake that makes the base of a usual one, in most cases of 10000: base = 10000^power. */
 static void print_cause(const identity *found, FILE *out) {
   const formula *f = &found->how.formula;
   const plain_number inverse = plainest(1.0 / f->base, 1e-9);
@@ -104,7 +105,7 @@ static void print_cause(const identity *found, FILE *out) {
           fabs(power - 0.5) <= 4.0 * error ? ", or with the exponent i/dim instead of 2i/dim" : "");
 }
 
-/* A scale that is pi times a plain number, or over one. */
+/* Prints a scale that is pi times or divided by a plain number. */
 static void print_turns(const formula *f, FILE *out) {
   enum { DIGITS = 3 };
   const double pi = 3.14159265358979323846, room = 1e-15;
@@ -152,7 +153,7 @@ static void print_columns(const identity *found, FILE *out) {
 
 static void print_list(const identity *found, FILE *out) {
   enum { SHOWN = 4 };
-  /* The phase of the fastest wave is known to two units of the dtype. */
+  /* The phase of the fastest wave has an error of at most two units of the dtype. */
   const double error = ldexp(2.0, -format_of(found->held)->precision) / found->how.formula.scale;
   fprintf(out, ", a list of %" PRId64 " positions", found->listed);
   for (int64_t r = 0, shown = 0; r < found->judged && shown < SHOWN; r++) {
@@ -213,7 +214,7 @@ static void print_damage(const identity *found, FILE *out) {
 
 /* ---- errors --------------------------------------------------------------------------------------- */
 
-/* Rounding moves half of the elements away from 0. */
+/* Whether the values are truncated. Rounding moves half of the elements away from 0, truncation none. */
 static bool is_truncated(const identity *found) {
   return found->beyond * 100 <= found->elements && found->max_abs > 1.5 * found->max_if_exact &&
          number_is_one(found->how.amplitude);

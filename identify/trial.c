@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Digits by which a formula must be plainer to be the only one. */
+/* The number of digits that another formula may have more and still be reported beside the best one. */
 enum { PLAINER = 2 };
 
-/* If several whole positions are left, because the maker rounds positions, tries each, from the middle on. */
+/* Tries several whole positions, from the middle on, which remain if the maker rounds positions. */
 static void consider_positions(search *s, making *how, const estimate *amplitude, explanation *e) {
   enum { MOST = 257 };
   const int64_t least = how->start.least, most = how->start.most;
@@ -23,7 +23,7 @@ static void consider_positions(search *s, making *how, const estimate *amplitude
   }
 }
 
-/* Positions that were rounded look like the middle of those that were. */
+/* Widens a start by a run. Rounded positions appear as the middle of the positions that were rounded. */
 static void widen(int64_t run, start *at) {
   if (run <= 1 || !start_is_whole(at)) return;
   at->least -= run;
@@ -41,7 +41,7 @@ making trial_making(const search *s, const columns *at, const formula *f) {
                   .step = 1};
 }
 
-/* First positions from phases, for angles with a relative error. */
+/* First positions from phases, where angles have a relative error. */
 typedef struct starts {
   double relative;
   bool far, known;
@@ -71,7 +71,7 @@ void trial_shift_phases(search *s, int64_t pairs, int quarters) {
   for (int64_t i = 0; i < pairs; i++) s->phases[i].value += (double)quarters * quarter;
 }
 
-/* Tries a formula with the first position from phases, for rows in this order and reversed. */
+/* Tries a formula with first positions from phases, for rows in order (step 1) or reversed (step -1). */
 static void explain_order(search *s, const columns *at, const formula *f, int step, bool far, explanation *found) {
   estimate amplitude;
   const bool alone = at->part != COLUMNS_BOTH;
@@ -81,7 +81,8 @@ static void explain_order(search *s, const columns *at, const formula *f, int st
   if (isinf(amplitude.error)) return;
   /* Cosines of reversed rows are those of the opposite positions. */
   for (int sine = alone && step < 0; sine <= alone; sine++) {
-    /* Errors of recipes' angles: of double and f32, or of TF32 and bf16. Very far out, only double keeps its phase. */
+    /* Relative errors of recipes' angles: in double and f32, or in TF32 and bf16. Only double keeps phases at far
+       positions. */
     starts told[2] = {{.relative = s->coarse ? 5e-4 : 1e-15, .far = far}, {.relative = s->coarse ? 8e-3 : 5e-7}};
     making how = trial_making(s, at, f);
     how.step = step;
@@ -89,7 +90,7 @@ static void explain_order(search *s, const columns *at, const formula *f, int st
       how.columns.part = COLUMNS_SIN;
       trial_shift_phases(s, at->pairs, 1);
     }
-    /* Whole positions first; between them only where roundings do not explain whole ones. */
+    /* Whole positions come first. Others are tried only if roundings do not explain the whole ones. */
     for (int n = 0; n < (far ? 1 : 4) && !s->failed; n++) {
       if (explanation_is_good(found) && (n < 2 || explanation_is_rounding(s, found))) continue;
       explain_starts(s, &how, &told[n % 2], n < 2, &amplitude, found);

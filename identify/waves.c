@@ -9,7 +9,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* A column, or two as one complex number: cosine + i sine. */
+/* A column, or two columns as one complex number: cosine + i sine. */
 typedef struct view {
   const window *w;
   const sampling *at;
@@ -20,7 +20,7 @@ static bool there(const view *v, int64_t n) {
   return n >= 0 && n < v->at->count && !v->w->zero[v->at->first + n * v->at->step];
 }
 
-/* CMPLX, which glibc keeps from clang. */
+/* Returns CMPLX(real, imaginary), which glibc does not define for clang. */
 static double complex complex_of(double real, double imaginary) {
   return __builtin_complex(real, imaginary);
 }
@@ -34,7 +34,7 @@ static double number(const view *v, int64_t n) {
   return window_value(v->w, v->at->first + n * v->at->step, v->cosine);
 }
 
-/* A unit of the dtype that the values are in, just below the largest: rounding moves a value by half of it. */
+/* Returns a unit of the values' dtype just below the largest value. Rounding changes a value by at most half of it. */
 static double rounding(const window *w) {
   return ldexp(w->most, -format_of(w->held)->precision);
 }
@@ -45,7 +45,7 @@ static double wrapped(double angle) {
 
 /* ---- pairs: the angle between rows, farther and farther apart ------------------------------------ */
 
-/* Mean of points k rows on, turned back by those here; its length says how well they agree. */
+/* Returns the mean of the rotations from each row to the row k later. Its length shows how well they agree. */
 static double complex mean_turn(const view *v, int64_t k) {
   double complex sum = 0.0;
   double length = 0.0;
@@ -58,13 +58,13 @@ static double complex mean_turn(const view *v, int64_t k) {
   return length > 0.0 ? sum / length : 0.0;
 }
 
-/* The spread of angles whose points have a mean of that length, at least what rounding does. */
+/* Returns the spread of angles whose points have a mean of that length, which is at least the effect of rounding. */
 static double spread(const view *v, double length) {
   return sqrt(fmax(0.0, 2.0 * (1.0 - length))) + rounding(v->w) / v->w->most;
 }
 
 static estimate pair_frequency(const view *v) {
-  /* The middle of points means nothing if they are not within half a radian. */
+  /* The mean of points is meaningful only if they are within half a radian. */
   const double together = 0.9;
   estimate found = {0.0, INFINITY};
   for (int64_t k = 1; k <= v->at->count / 2 || k == 1; k *= 2) {
@@ -79,7 +79,7 @@ static estimate pair_frequency(const view *v) {
 
 /* ---- single columns: x(n+k) + x(n-k) = 2 cos(k w) x(n) ------------------------------------------- */
 
-/* cos(k w), by least squares; its error is from what is left. */
+/* Estimates cos(k w) by least squares. The error follows from the residuals. */
 static estimate cosine_of_step(const view *v, int64_t k) {
   double products = 0.0, squares = 0.0, left = 0.0;
   for (int64_t n = k; n + k < v->at->count; n++) {
@@ -97,23 +97,23 @@ static estimate cosine_of_step(const view *v, int64_t k) {
     left += rest * rest;
     count++;
   }
-  /* Two unknowns less: a curve goes through any three points. What leaves a part of itself is no wave. */
+  /* Few residuals prove nothing, because one unknown fits any single equation. Large ones show that it is no wave. */
   const double no_wave = 0.02;
   if (count < 3 || left > no_wave * squares) return (estimate){cosine, INFINITY};
   const double noise = sqrt(left / (double)(count - 1)) + rounding(v->w);
-  /* Sums of so many doubles are no more accurate. */
+  /* The sums of that many doubles have this error. */
   return (estimate){cosine, fmax(noise / 2.0 / sqrt(squares) * 2.0, 0x1p-53 * (double)count)};
 }
 
 static estimate single_frequency(const view *v) {
-  const double flat = 0.2; /* of sin(k w): below, the cosine hardly determines the angle */
+  const double flat = 0.2; /* least sin(k w) with which the cosine determines the angle well */
   estimate found = {0.0, INFINITY};
   for (int64_t k = 1; k <= v->at->count / 3; k *= 2) {
     const estimate c = cosine_of_step(v, k);
     if (!(fabs(c.value) < 1.0 + c.error) || c.error > 0.1) continue;
     const double angle = acos(fmax(-1.0, fmin(1.0, c.value))), sine = sin(angle);
     const double error = (sine > c.error ? c.error / sine : INFINITY) / (double)k;
-    if (isinf(found.error)) { /* slow ones begin here, where they have come less than half a turn */
+    if (isinf(found.error)) { /* the first estimate; of slow waves, from a lag of less than half a turn */
       if (error * (double)k < 0.1 && (k == 1 || angle < 0.5)) found = (estimate){angle / (double)k, error};
       continue;
     }
@@ -142,8 +142,8 @@ sampling waves_spread(const window *w, const sampling *at) {
   return (sampling){0, step, at->count};
 }
 
-/* The frequency from rows farther apart, with whole turns added; the known one if that is more accurate or they
-   disagree. */
+/* Returns the frequency from rows farther apart, with whole turns added; or the known one if it is more accurate or the
+   two disagree. */
 static estimate sharper(const estimate *known, const estimate *far, double step) {
   const double turn = 2.0 * pi / step;
   if (!(far->error < known->error) || (isfinite(known->error) && known->error * step > 0.5)) return *known;
@@ -165,7 +165,7 @@ void waves_frequencies(const window *w, const columns *s, const sampling *at, es
 
 /* ---- what is added to all -------------------------------------------------------------------------- */
 
-/* x(n+k) + x(n-k) = 2 c x(n) + b (2 - 2 c), where x is b and a wave: by least squares. */
+/* Estimates b in x(n+k) + x(n-k) = 2 c x(n) + b (2 - 2 c), by least squares, where x is a wave plus b. */
 static estimate offset_of(const view *v, int64_t k) {
   double count = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0, left = 0.0;
   for (int64_t n = k; n + k < v->at->count; n++) {
@@ -234,7 +234,7 @@ static estimate pair_phase(const view *v, long double frequency, estimate *ampli
   return (estimate){carg(sum), 2.0 * spread(v, cabs(sum) / length)};
 }
 
-/* a cos + b sin by least squares is A cos(angle + phase), with a = A cos(phase) and b = -A sin(phase). */
+/* Fits a cos + b sin = A cos(angle + phase), with a = A cos(phase) and b = -A sin(phase), by least squares. */
 static estimate single_phase(const view *v, long double frequency, estimate *amplitude) {
   double cc = 0.0, cs = 0.0, ss = 0.0, cx = 0.0, sx = 0.0, left = 0.0;
   int64_t count = 0;
@@ -252,9 +252,9 @@ static estimate single_phase(const view *v, long double frequency, estimate *amp
     const double angle = angle_at(v, frequency, n), rest = number(v, n) - a * cos(angle) - b * sin(angle);
     left += rest * rest;
   }
-  /* Independent errors of size e move a function of a and b with the gradient (g, h) by e sqrt(g² ss - 2 g h cs + h²
-     cc) / sqrt(determinant); those that rounding makes of slow columns all go one way, and move it by up to
-     sqrt(count) times that. */
+  /* Independent errors of size e change a function of a and b with the gradient (g, h) by e sqrt(g² ss - 2 g h cs + h²
+     cc) / sqrt(determinant). Errors from rounding slow columns have the same sign, and change it by up to sqrt(count)
+     times as much. */
   const double noise = sqrt(left / (double)(count - 2)) + sqrt((double)count) / 4.0 * rounding(v->w);
   const double of_phase = (b * b * ss + 2.0 * a * b * cs + a * a * cc) / determinant / (square * square),
                of_length = (a * a * ss - 2.0 * a * b * cs + b * b * cc) / determinant / square;
@@ -279,7 +279,7 @@ void waves_phases(const window *w, const columns *s, const sampling *at, const l
   *amplitude = weights > 0.0 ? (estimate){sum / weights, 4.0 / sqrt(weights)} : (estimate){0.0, INFINITY};
 }
 
-/* The slope of what is left of the angles, by least squares. */
+/* Estimates the slope of the angles' residuals by least squares. */
 static estimate pair_drift(const view *v, long double frequency) {
   estimate amplitude;
   const double phase = pair_phase(v, frequency, &amplitude).value;
@@ -297,8 +297,8 @@ static estimate pair_drift(const view *v, long double frequency) {
   return (estimate){products / squares, rounding(v->w) / v->w->most / sqrt(squares)};
 }
 
-/* The same of single columns, by three unknowns: x = a cos + b sin + drift × the derivative, each row's distance
-   from the middle times -a sin + b cos of the wave that fits without it. */
+/* Estimates the drift of a single column with three unknowns: x = a cos + b sin + drift × derivative. The derivative is
+   each row's distance from the middle times -a sin + b cos of the wave that fits without drift. */
 static estimate single_drift(const view *v, long double frequency) {
   estimate amplitude = unknown;
   const estimate phase = single_phase(v, frequency, &amplitude);
@@ -312,7 +312,7 @@ static estimate single_drift(const view *v, long double frequency) {
     for (int row = 0; row < 3; row++)
       for (int column = 0; column < 4; column++) m[row][column] += by[row] * by[column];
   }
-  /* Gauss: the last of the three is what is asked for, and what is left of its square is its weight. */
+  /* Gaussian elimination: the last unknown is the drift, and the remainder of its square is its weight. */
   for (int k = 0; k < 2; k++)
     for (int row = k + 1; row < 3; row++) {
       if (!(m[k][k] > 0.0)) return unknown;
@@ -337,23 +337,24 @@ void waves_drifts(const window *w, const columns *s, const sampling *at, const l
 
 /* ---- waves at positions that are known ------------------------------------------------------------ */
 
-/* One column as amplitude × sine or cosine of w × position. */
+/* A column as amplitude × sine or cosine of w × position. */
 typedef struct known_wave {
   const window *w;
-  int64_t column, count; /* rows from 0 on, of which each `step`th is looked at */
+  int64_t column, count; /* rows from 0 on, of which every `step`th is used */
   int64_t step;
   bool cosine;
   double first, direction;
   estimate amplitude;
 } known_wave;
 
-/* Sums over rows for a Newton step in w: the residuals, their gradient, and the effect of roundings on w. */
+/* Sums over rows for a step of Newton's method in w: the residuals, their gradient, and the effect of roundings on
+   w. */
 typedef struct slope {
   double products, squares, left, noise, of_amplitude;
   int64_t count;
 } slope;
 
-/* The error of a value at most: a unit of its binade, and the effect of an angle in f32. */
+/* Returns the largest error of a value: a unit of its binade, and the effect of an angle in f32. */
 static double value_noise(const window *w, double x, double amplitude, double angle) {
   const format *f = format_of(w->held);
   int exponent;
@@ -362,8 +363,8 @@ static double value_noise(const window *w, double x, double amplitude, double an
   return hypot(ldexp(1.0, unit > f->least ? unit : f->least), 0x1p-23 * amplitude * angle);
 }
 
-/* Each row by its noise, or all alike, which leads to the least from farther away. Within a run of equal values
-   roundings go one way; those of different runs are independent. */
+/* Sums over rows, weighted by their noise or all alike; without weights, Newton's method converges from farther away.
+   Roundings of equal values in succession have the same sign; those of different values are independent. */
 static slope slope_at(const known_wave *k, double w, int64_t rows, bool by_noise) {
   slope found = {.count = 0};
   double of_run = 0.0, last = (double)NAN;
@@ -388,7 +389,7 @@ static slope slope_at(const known_wave *k, double w, int64_t rows, bool by_noise
   return found;
 }
 
-/* Newton's steps, no farther than a factor of 2. */
+/* Improves w by steps of Newton's method. A step changes w by at most a factor of 2. */
 static double improved(const known_wave *k, double w, int64_t rows, int steps, bool by_noise) {
   for (int n = 0; n < steps; n++) {
     const slope at = slope_at(k, w, rows, by_noise);
@@ -398,7 +399,7 @@ static double improved(const known_wave *k, double w, int64_t rows, int steps, b
   return w;
 }
 
-/* The slow wave, of frequency `most` or less, with the smallest residual. */
+/* Returns the slow wave's frequency, at most `most`, that has the smallest residual. */
 static double slow_wave(const known_wave *k, double most) {
   enum { TRIED = 4096 };
   const double farthest = fmax(fabs(k->first), fabs(k->first + k->direction * (double)k->count)), step = 0.5 / farthest;
@@ -415,7 +416,8 @@ static bool is_known(const estimate *frequency) {
   return frequency->value > 0.0 && frequency->error < useful * frequency->value;
 }
 
-/* Fits more and more rows, so that no turn is lost. Unknown if the residual is more than rounding. */
+/* Fits more and more rows, so that no turn is lost. The frequency is unknown if the residual is more than rounding
+   explains. */
 static estimate known_frequency(const known_wave *k, const estimate *from, double slowest) {
   enum { ROWS_LEAST = 32, STEPS = 4, SLOW_STEPS = 24 };
   double w = from->value;
@@ -431,7 +433,7 @@ static estimate known_frequency(const known_wave *k, const estimate *from, doubl
   return (estimate){w, (at.noise + k->amplitude.error * fabs(at.of_amplitude)) / at.squares};
 }
 
-/* A sine of each frequency, or a cosine. */
+/* Returns the sine or cosine of frequency index i, without its frequency. */
 static known_wave known_wave_of(const window *w, const columns *s, int64_t i, bool cosine, double first, int step,
                                 estimate amplitude) {
   enum { VALUES = 1 << 18, ROWS_LEAST = 256 };

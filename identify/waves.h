@@ -5,36 +5,39 @@
 
 #include "identify/columns.h"
 
-/* A number and how far it may be off, which is infinite where nothing is known. */
+/* A number and its largest error, which is infinite if the number is unknown. */
 typedef struct estimate {
   double value, error;
 } estimate;
 
-/* The offset of all waves; its error is infinite where columns do not agree on it. */
+/* Estimates the offset of all waves. Its error is infinite if the columns do not agree on one. */
 estimate waves_offset(const window *w, const sampling *at);
 
-/* Radians per row of every frequency index: of pairs, negative where they turn the other way, which is when the
-   cosine comes first; of single columns not. Whole turns between two sampled rows are missing. */
+/* Estimates the frequency of each frequency index, in radians per row. A pair that rotates backwards, because its
+   cosine comes first, has a negative frequency; a single column never has. Whole turns between two sampled rows are not
+   counted. */
 void waves_frequencies(const window *w, const columns *s, const sampling *at, estimate *frequencies);
 
-/* Phases of row 0, where frequencies are known; of single columns as if they were cosines. The amplitude, if not
-   null, is what all of them have. */
+/* Estimates the phases of row 0 for given frequencies; single columns are treated as cosines. amplitude: that of all
+   waves, not null. */
 void waves_phases(const window *w, const columns *s, const sampling *at, const long double *frequencies,
                   estimate *phases, estimate *amplitude);
 
-/* The same number of rows spread over the whole window, in which slow waves turn. */
+/* Returns the same number of rows, spread over the whole window, in which slow waves cover more of a turn. */
 sampling waves_spread(const window *w, const sampling *at);
 
-/* The factor by which each turns faster than that. */
+/* Estimates by how much each wave is faster than its given frequency, in radians per row. */
 void waves_drifts(const window *w, const columns *s, const sampling *at, const long double *frequencies,
                   estimate *drifts);
 
-/* Determines the frequencies again from all rows, given the position of row 0, the step from row to row and the
-   amplitude, which gives those of slow waves, too. Frequencies of columns that no such wave explains are unknown. */
+/* Estimates the frequencies again from all rows, given the position of row 0, the step from row to row and the
+   amplitude. This also determines the frequencies of slow waves. Frequencies of columns that no such wave explains are
+   unknown. */
 void waves_refit(const window *w, const columns *s, double first, int step, estimate amplitude,
                  const estimate *frequencies, estimate *refitted);
 
-/* The amplitude once more, of waves that turn at least once: slow ones have roundings that go all one way. */
+/* Estimates the amplitude again, from waves that turn at least once, because roundings of slow waves have the same
+   sign. */
 estimate waves_amplitude(const window *w, const columns *s, double first, int step, estimate amplitude,
                          const estimate *frequencies);
 

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows and values that are looked at: 32 MiB of them. */
+/* The largest numbers of rows and values that are read: 32 MiB of values. */
 enum { ROWS_MAX = 4096, VALUES_MAX = 1 << 22 };
 
-/* The rows from which frequencies are determined, or the runs if rows are equal. Beyond them a recipe may deviate
-   from its formula, as positions in bf16 do at 256. */
+/* The number of rows from which frequencies are determined, or of runs if rows are equal. Farther rows may deviate from
+   the formula, as positions in bf16 do from 256 on. */
 enum { SAMPLED_ROWS = 256, SAMPLED_RUNS = 64 };
 
 static int64_t least(int64_t a, int64_t b) {
@@ -27,7 +27,8 @@ static bool all_held_by(const window *w, posenc_dtype dtype) {
   return true;
 }
 
-/* Which dtype the values were in before a wider one: bf16 before f16, as more values are in both than in neither. */
+/* Returns the narrowest dtype that has all values, which were converted to a wider one. bf16 is tested before f16,
+   because most values of bf16 are also in f16, and few of f16 in bf16. */
 static posenc_dtype narrowest(const window *w) {
   static const posenc_dtype narrower[] = {POSENC_BF16, POSENC_F16, POSENC_F32};
   for (size_t n = 0; n < sizeof narrower / sizeof *narrower; n++)
@@ -88,7 +89,7 @@ void window_shift(window *w, double offset) {
     for (int64_t c = 0; c < w->dim && !w->zero[r]; c++) w->most = fmax(w->most, fabs(window_value(w, r, c)));
 }
 
-/* The last row from `row` on that equals it. */
+/* Returns the last of the rows from `row` on that are equal to it. */
 static int64_t run_end(const window *w, int64_t row) {
   int64_t end = row;
   while (end + 1 < w->count && memcmp(window_row(w, row), window_row(w, end + 1), (size_t)w->dim * sizeof(double)) == 0)
@@ -96,8 +97,8 @@ static int64_t run_end(const window *w, int64_t row) {
   return end;
 }
 
-/* Positions that were rounded come in runs; the middle of one is the position that its rows have. The first run and
-   the last may be cut. */
+/* Returns the rows from which frequencies are determined. Rounded positions come in runs of equal rows, whose middle is
+   at the right position. The first and the last run may be cut off, and are left out. */
 sampling window_sampling(const window *w) {
   const int64_t begin = run_end(w, 0) + 1;
   int64_t end = begin, runs = 0;

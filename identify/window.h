@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The first rows of a table in a file, as numbers. */
+/* The first rows of a table in a file, as doubles. */
 #ifndef POSENC_IDENTIFY_WINDOW_H
 #define POSENC_IDENTIFY_WINDOW_H
 
 #include "files/table.h"
 
 typedef struct window {
-  posenc_dtype stored, held; /* of the file; and the narrowest that has all these values */
-  int64_t rows, dim;         /* in the file */
-  int64_t count;             /* rows here */
+  posenc_dtype stored, held; /* the file's dtype, and the narrowest dtype that has all these values */
+  int64_t rows, dim;         /* rows and columns of the file */
+  int64_t count;             /* rows of the window */
   double *values;            /* count × dim */
-  bool *zero;                /* rows that are all zeros, or not numbers; they are ignored */
-  bool finite;               /* but for a few rows */
-  double offset;             /* what is added to waves: not part of them */
-  double most;               /* largest |value|, without the offset */
+  bool *zero;                /* rows that are all zeros or not finite; they are ignored */
+  bool finite;               /* all but a few rows are finite */
+  double offset;             /* an addend of all waves */
+  double most;               /* the largest |value| after subtracting the offset */
 } window;
 
-/* False when memory runs out. */
+/* Reads the first rows. Returns false if memory runs out. */
 bool window_read(window *w, table_file *table);
 void window_free(window *w);
 
@@ -28,22 +28,22 @@ static inline double window_value(const window *w, int64_t row, int64_t column) 
   return w->values[row * w->dim + column] - w->offset;
 }
 
-/* Rows that are enough to compare makers by. */
+/* The number of rows that is enough for comparing makers. */
 enum { WINDOW_SOME_ROWS = 33 };
 
-/* The n-th of `rows` rows, or of all if there are fewer, spread over the window; -1 if it is zeros, or there is
-   none. */
+/* Returns row n of `rows` rows, or of all if there are fewer, spread over the window; -1 if it is ignored or does not
+   exist. */
 static inline int64_t window_sample(const window *w, int64_t rows, int64_t n) {
   rows = rows < w->count ? rows : w->count;
   const int64_t row = n >= rows ? -1 : rows > 1 ? n * (w->count - 1) / (rows - 1) : 0;
   return row < 0 || w->zero[row] ? -1 : row;
 }
 
-/* Subtracts an offset from all values. */
+/* Sets the offset, which window_value subtracts. */
 void window_shift(window *w, double offset);
 
-/* Rows at equal steps, which frequencies are told from: a part of the window, as in a table of rounded positions
-   only some of many equal rows are at the position that they should be at. */
+/* Rows with equal steps, from which frequencies are determined. In a table of rounded positions, only some of many
+   equal rows are at the right position. */
 typedef struct sampling {
   int64_t first, step, count;
 } sampling;
