@@ -4,8 +4,8 @@
 #include "common/shapes.h"
 #include "verify/property.h"
 
-/* The largest window fits a cache, which also limits the memory of an exam. Windows of a sample have at least
-   SAMPLED_ROWS rows if such a window fits and the budget is enough for two. */
+/* The largest window fits a cache, and bounds the memory. Windows of a sample have at least these rows, where so many
+ * fit and two such windows are affordable. */
 enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
 
 /*

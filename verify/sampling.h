@@ -28,9 +28,8 @@ static inline bool rows_are_special(const posenc_problem *problem) {
   return problem->positions || problem->axes || problem->dim % 2;
 }
 
-/* Returns the sampling of a valid problem of any operation. The budget is a number of pairs, at least 1. A table of a
-   kernel that declares correct rounding gets all of it, everything else a share (sampling.c). Two rows are compared
-   with any budget. */
+/* For a valid problem, of any operation. The budget is in pairs, at least 1: the whole of it for a table of a kernel
+ * that promises correct rounding, a share for everything else (sampling.c). Two rows are looked at whatever it is. */
 sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget);
 
 /* Returns window `number`, below `windows`. Windows are in order if exhaustive; else they are the first rows, the last
