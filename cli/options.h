@@ -154,6 +154,15 @@ static inline bool format_is(const options *given, const char *word) {
 /* Reads the value that a file's metadata have under `key`, as if it were that option's. Errors name file and key. */
 void options_record(options *given, enum option_code code, const char *key, const char *text, const char *file);
 
+/* Whether the command has the option. */
+bool options_knows(const options *given, enum option_code code);
+
+/* Sets an option's value to its default. */
+void options_reset(options *given, enum option_code code);
+
+/* Exits with "--dim 7: REASON OTHER" for an option that was given with 7. */
+_Noreturn void options_die(const options *given, enum option_code code, const char *reason, const char *other);
+
 /* Exits if an option of the set was given: it has no effect beside `other`. */
 void options_refuse(const options *given, option_set set, const char *other);
 
