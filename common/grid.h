@@ -23,6 +23,9 @@ void grid_write(const posenc_axes *axes, int64_t dim, FILE *out);
 /* The same as a new string; null when memory runs out. */
 char *grid_text(const posenc_axes *axes, int64_t dim);
 
+/* Whether the positions of an axis are *first, *first + *step … */
+bool grid_steps(const posenc_axis *axis, double *first, double *step);
+
 /* Whether the text has files: where positions are no steps, or places no grid. */
 bool grid_has_lists(const posenc_axes *axes);
 

@@ -235,7 +235,12 @@ const shape *shapes_find(const shape *(*list)(size_t *count), const char *name) 
 shape shape_of(const posenc_problem *problem) {
   shape s = {.problem = *problem};
   char *name = text_of(problem, NULL, write_name);
+  const size_t length = name ? strlen(name) : 0;
   snprintf(s.name, sizeof s.name, "%s", name ? name : "?");
+  if (length >= sizeof s.name) {
+    const digest_text digest = digest_hex(bytes_digest(BYTES_DIGEST_START, name, length));
+    snprintf(s.name + sizeof s.name - sizeof digest.text - 1, sizeof digest.text + 1, "-%s", digest.text);
+  }
   free(name);
   return s;
 }

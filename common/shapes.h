@@ -7,8 +7,11 @@
 
 #include <jansson.h>
 
+/* Bytes of a name, with the zero at its end. */
+enum { SHAPE_NAME = 80 };
+
 typedef struct shape {
-  char name[128]; /* "transformer-base", or "512x128" for one that is not published */
+  char name[SHAPE_NAME]; /* "transformer-base", or "512x128" for one that is not published */
   posenc_problem problem;
 } shape;
 
@@ -27,7 +30,8 @@ const shape *shapes_sweep(size_t *count);
 /* The shape of that name in one of these lists; null if there is none. */
 const shape *shapes_find(const shape *(*list)(size_t *count), const char *name);
 
-/* A shape for any problem, named after what differs from the paper's defaults: "512x128", "512x128+4096-split-f64". */
+/* A shape for any problem, named after what differs from the paper's defaults: "512x128", "512x128+4096-split-f64". A
+   name that is too long ends with a digest of all of it. */
 shape shape_of(const posenc_problem *problem);
 
 /* The options of the posenc command that describe the problem: "--len 512 --dim 128 --base 500000", in words that a
