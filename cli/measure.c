@@ -24,14 +24,15 @@ void require_tables(const options *given, const selection *chosen, const char *o
   const posenc_problem *problem = &given->problem;
   for (size_t i = 0; i < chosen->shape_count; i++) {
     const posenc_problem *each = &chosen->shapes[i].problem;
-    if (!op_is_applied(each->op) && !each->positions && each->dim % 2 == 0) return;
+    if (!op_is_applied(each->op) && !each->positions && !each->axes && each->dim % 2 == 0) return;
   }
   const char *beside = problem->positions ? "positions"
+                       : problem->axes    ? "grid"
                        : problem->dim % 2 ? "odd"
                                           : "op",
-             *value = problem->positions ? ""
-                      : problem->dim % 2 ? odd_name(problem->odd)
-                                         : op_name(problem->op);
+             *value = problem->positions || problem->axes ? ""
+                      : problem->dim % 2                  ? odd_name(problem->odd)
+                                                          : op_name(problem->op);
   die("%s: cannot be combined with --%s%s%s", option, beside, *value ? " " : "", value);
 }
 

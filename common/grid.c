@@ -20,8 +20,7 @@ static void order_of(const posenc_axes *axes, int order[POSENC_AXES]) {
   }
 }
 
-/* Whether the positions of an axis are FIRST, FIRST + STEP …; sets both. */
-static bool are_steps(const posenc_axis *axis, double *first, double *step) {
+bool grid_steps(const posenc_axis *axis, double *first, double *step) {
   *first = axis->positions ? axis->positions[0] : 0.0;
   *step = axis->positions && axis->size > 1 ? axis->positions[1] - axis->positions[0] : 1.0;
   for (int64_t n = 0; axis->positions && n < axis->size; n++)
@@ -38,7 +37,7 @@ bool grid_has_lists(const posenc_axes *axes) {
   order_of(axes, order);
   for (int n = axes->count - 1; n >= 0; n--) {
     const posenc_axis *axis = &axes->axis[order[n]];
-    has |= axis->stride != stride || !are_steps(axis, &first, &step);
+    has |= axis->stride != stride || !grid_steps(axis, &first, &step);
     if (__builtin_mul_overflow(stride, axis->size, &stride)) return true;
   }
   return has;
@@ -46,7 +45,7 @@ bool grid_has_lists(const posenc_axes *axes) {
 
 static void write_axis(const posenc_axis *axis, char letter, bool is_list, FILE *out) {
   double first, step;
-  are_steps(axis, &first, &step);
+  grid_steps(axis, &first, &step);
   fprintf(out, "%c=", letter);
   if (is_list)
     fprintf(out, "@%c", letter);

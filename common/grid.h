@@ -23,6 +23,9 @@ void grid_write(const posenc_axes *axes, int64_t dim, FILE *out);
 /* Returns the value of --grid as a new string; null if memory runs out. */
 char *grid_text(const posenc_axes *axes, int64_t dim);
 
+/* Whether the positions of an axis are *first, *first + *step, …; sets both. */
+bool grid_steps(const posenc_axis *axis, double *first, double *step);
+
 /* Whether the text has files: if positions are not steps, or places are not a grid. */
 bool grid_has_lists(const posenc_axes *axes);
 

@@ -181,5 +181,47 @@ holds() { # ARGUMENT...
 check 'all kernels' holds --grid h=7,w=9,columns=wh,grouped=yes --layout split --dim 32 --offset -1 --padding -1
 check 'M-RoPE' holds --grid t=3,h=4,w=5,pairs=4:6:6,frequencies=continued --dim 32 --base 1e6 --op rope-cache
 check 'divided' holds --grid h=7:-6:2/7,w=9:-8:2/9 --dim 32 --base 100 --scale $turn --kernel 'cr-*,rotation-*'
+refused '--explain: cannot be combined with --grid' --grid h=3,w=4 --dim 8 --explain
+refused '--search 9: cannot be combined with --grid' --grid h=3,w=4 --dim 8 --search 9
 refused 'of add and rope, what is verified' --grid h=3,w=4 --dim 8 --op add
+
+# ---- records ----
+
+long='--grid t=2,h=3,w=4,columns=wht,pairs=5:5:6,frequencies=continued --dim 32 --base 1e6 --scale 0.125 --layout split'
+for dtype in f32 f64; do
+  posenc verify $long --dtype $dtype --kernel cr-portable --brief --format json -o $dtype.json
+done
+check 'records have the axes' contains f32.json \
+  '"grid": "t=2,h=3,w=4,columns=wht,pairs=5:5:6,frequencies=continued"'
+shape() { # FILE: the name of its shape
+  sed -n '/"shape": {/,/}/s/ *"name": "\(.*\)".*/\1/p' $1 | head -n 1
+}
+check 'names that are cut differ' test "$(shape f32.json)" != "$(shape f64.json)" -a "$(shape f32.json | wc -c)" -eq 80
+command=compare
+check 'such records are of other tables' is_refused 'they have nothing in common' f32.json f64.json
+for part in 1 2; do
+  for columns in hw wh; do
+    "$POSENC" verify --grid h=3,w=4,columns=$columns --dim 16 --kernel 'rotation-portable,cr-portable' --brief \
+      --format json --shard $part/2 -o $columns$part.json || exit 99
+  done
+done
+command=merge
+check 'parts of one grid' ends 0 hw1.json hw2.json -o hw.json
+check 'are a record of it' contains hw.json '"grid": "h=3,w=4"'
+check 'parts of two' is_refused ': other kernels, shapes' hw1.json wh2.json
+command=
+posenc bench $long --kernel cr-portable --repetitions 3 --min-time 0.001
+if grep -q 'without Google Benchmark' err; then
+  skip 'times' 'no Google Benchmark here'
+else
+  check 'times have the kernel behind a long name' says "^$(shape f32.json)  *cr-portable  *[0-9]"
+  posenc bench $long --kernel cr-portable --repetitions 3 --min-time 0.001 --format json -o bench.json
+  posenc report --from f32.json --from bench.json -o page
+  if grep -q gnuplot err; then
+    skip 'a page' 'no gnuplot here'
+  else
+    check 'the page tells the axes' contains page/report.md \
+      'scale 0.125, axes t=2,h=3,w=4,columns=wht,pairs=5:5:6,frequencies=continued, split, f32'
+  fi
+fi
 plan

@@ -215,6 +215,8 @@ table_description table_describe(const record_table *table) {
   if (of->first != 0) fprintf(out, ", first position %s", words_integer(of->first).text);
   if (isfinite(of->base)) fprintf(out, ", base %s", words_plain(of->base).text);
   if (fabs(of->shift) > 0) fprintf(out, ", shift %s", words_plain(of->shift).text);
+  if (isfinite(of->scale)) fprintf(out, ", scale %s", words_plain(of->scale).text);
+  if (*of->grid) fprintf(out, ", axes %s", of->grid);
   if (of->padding != RECORD_NONE) fprintf(out, ", padding position %s", words_integer(of->padding).text);
   if (layout_parse(of->layout, &layout)) fprintf(out, ", %s", layout_name(layout));
   if (dtype_parse(of->dtype, &dtype)) fprintf(out, ", %s", dtype_name(dtype));
