@@ -13,6 +13,10 @@
 #define SAFETENSORS_NAME "pe"
 #define SAFETENSORS_POSITIONS "positions"
 
+/* The longest header that is read, and should be written. The format allows 100 MB; memory for their JSON would be
+   twenty times that. This is a hundred thousand tensors. */
+enum { SAFETENSORS_HEADER_MAX = 16 << 20 };
+
 /* A new string, to be freed: the header of a file of the whole table, or of the two of a rope cache, with the
    problem and the kernel's name as its metadata. A multiple of 64 bytes. Null when memory runs out. */
 char *safetensors_header(const posenc_problem *problem, const char *kernel, size_t *length);
