@@ -3,6 +3,7 @@
 #include "bench/bench.h"
 #include "cli/catalogue.h"
 #include "cli/select.h"
+#include "common/environment.h"
 #include "common/isolate.h"
 #include "common/work.h"
 #include "impls/recipes/recipes.h"
@@ -18,6 +19,12 @@ static void require_applied(const options *given, const selection *chosen) {
   for (size_t i = 0; i < chosen->shape_count; i++)
     if (op_is_applied(chosen->shapes[i].problem.op)) return;
   options_refuse(given, SET(BATCH), given->problem.op == POSENC_ROPE_CACHE ? "--op rope-cache" : "--op table");
+}
+
+void refuse_emulator(const char *what, const char *use) {
+  char name[ENVIRONMENT_TEXT];
+  const char *emulator = environment_emulator(name);
+  if (emulator) die("%s%s emulates the processor: its times are not %s", what, emulator, use);
 }
 
 void require_tables(const options *given, const selection *chosen, const char *option) {

@@ -149,20 +149,17 @@ static uint64_t digest_of(const double *values, int64_t count) {
   return bytes_digest(BYTES_DIGEST_START, values, (size_t)count * sizeof *values);
 }
 
-/* Writes the value of --grid without signs: "-h14-w14-columnswh". A digest stands for the positions of lists. */
+/* Writes the value of --grid without signs: "-h14-w14-columnswh"; for lists, its digest. */
 static void write_grid_name(const posenc_problem *problem, FILE *out) {
   char *text = grid_text(problem->axes, problem->dim);
-  uint64_t digest = 0;
-  fputc('-', out);
-  for (const char *c = text ? text : ""; *c; c++)
-    if (*c != '=') fputc(*c == ',' ? '-' : *c == '/' || *c == '@' ? '_' : *c, out);
-  free(text);
-  if (!grid_has_lists(problem->axes)) return;
-  for (int a = 0; a < problem->axes->count; a++) {
-    const posenc_axis *axis = &problem->axes->axis[a];
-    if (axis->positions) digest ^= digest_of(axis->positions, axis->size) * (uint64_t)(2 * a + 1);
+  if (text && grid_has_lists(problem->axes)) {
+    fprintf(out, "-lists%08" PRIx32, (uint32_t)bytes_digest(BYTES_DIGEST_START, text, strlen(text)));
+  } else {
+    fputc('-', out);
+    for (const char *c = text ? text : ""; *c; c++)
+      if (*c != '=') fputc(*c == ',' ? '-' : *c == '/' ? '_' : *c, out);
   }
-  fprintf(out, "%08" PRIx32, (uint32_t)digest);
+  free(text);
 }
 
 static void write_name(const posenc_problem *problem, const char *list, FILE *out) {

@@ -141,6 +141,16 @@ grid() { # LINE OPTION...: the C lines of a grid make the table that posenc writ
   check 'another file' is_refused 'keep other: not a file of' --len 100 $quick --keep other
   check 'is left alone' test "$(cat other)" = precious
   check 'times of grids' is_refused '--keep other: cannot be combined with --grid' --grid h=8 $quick --keep other
+  if command -v valgrind >/dev/null && ! "$POSENC" doctor 2>&1 | grep -q '^NO  processor'; then
+    emulated() { # emulates a processor, as qemu does
+      valgrind -q --tool=none --trace-children=yes "$POSENC" choose --len 8 --dim 8 --kernel naive --keep emulated >out 2>err
+      status=$?
+      one_line 'keep: .* emulates the processor: its times are not kept' && [ ! -e emulated ]
+    }
+    check 'times of an emulator' emulated
+  else
+    skip 'times of an emulator' 'no valgrind here'
+  fi
   check 'no table' is_refused 'len and --dim are needed' --repetitions 3
   check 'an empty one' is_refused 'len 0: an empty table takes no time' --len 0 $quick
   check 'fresh x' is_refused 'memory fresh: x is never in fresh memory' --len 8 $quick --op add --memory fresh

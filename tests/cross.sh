@@ -57,6 +57,10 @@ if grep -q '^#define HAVE_BENCHMARK 1$' config.h && command -v gnuplot >/dev/nul
   refused() { # COMMAND...
     ! there "$@" -o page && grep -q 'not published' out && [ ! -e page/index.html ]
   }
+  kept() { # COMMAND...
+    ! there "$@" --keep wisdom && grep -q 'not kept' out && [ ! -e wisdom ]
+  }
+  check 'choose keeps no times there' kept emulated/posenc choose --len 8 --dim 8
   check 'report times nothing there' refused emulated/posenc report
   check 'and takes no times of there' refused "$POSENC" report --from bench.json
 else

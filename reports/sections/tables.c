@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables with a row per kernel of one shape, and what they are of. */
+#include "common/number.h"
 #include "common/shapes.h"
 #include "reports/model/document.h"
 #include "reports/page/words.h"
@@ -30,8 +31,8 @@ static void kernel(page *p, const record_row *row) {
 
 static void where(page *p, const record_row *row) {
   const record_witness *witness = &row->max_ulp;
-  if (witness->position == RECORD_NONE) return;
-  page_say(p, "p = %" PRId64 ", ", witness->position);
+  if (isnan(witness->position)) return;
+  page_say(p, "p = %s, ", number_of_position(witness->position).text);
   if (witness->head != RECORD_NONE) page_say(p, SMALL("head %" PRId64 ", "), witness->head);
   page_say(p, SMALL("i = %" PRId64 ", %s"), witness->index, witness->function);
 }
