@@ -83,8 +83,6 @@
   .abi = POSENC_KERNEL_ABI, .bound = CR_BOUND, .reproducible = true, .scales = true, .attends = true,                  \
   .can_do = cr_can_do
 #define CR_CONTRACT CR_PROMISE, .basis = CR_BASIS, .prepare = cr_prepare, .release = cr_release
-/* The functions that template.h defines. */
-#define CR_FUNCTIONS .execute = execute, .stages = stage_samples
 
 /* Rows of a block. The first of eight successive anchors is computed from its angle, the other seven are advanced from
    it. Runs begin at absolute multiples of 256, so that position 0 is exact. */
