@@ -10,12 +10,13 @@ and one per row of lib/simd/tiers.def; names and macros that more than one sourc
 name of theirs as a suffix. What a source defines begins in the first column, as clang-format has it.
 """
 
+import os
 import re
 import sys
 from collections import Counter
 from pathlib import Path
 
-HEAD = """/* posenc %s, the whole library in one file, made by "make amalgamation": do not edit. C17, gcc or clang, 64 bits:
+HEAD = """/* posenc %s, the whole library in one file, made by "make amalgamation". C17, gcc or clang, 64 bits:
  *
  *     cc -O2 -c posenc.c        and link with -lm, and -pthread where the C library wants it
  *
@@ -105,9 +106,8 @@ def defined(text):
         names.update(re.findall(r"(?:^|,)\s*(\w+)", block))
     for line in first_column(COMMENT.sub("", text)):
         line = re.sub(r"__attribute__\(\(.*?\)\)+", "", line)
-        names.update(re.findall(r"^typedef .*?(\w+) *(?:\(.*|;)$|struct (\w+) \{|^\} (\w+)", line)[0]
-                     if re.match(r"typedef|\}|.*struct \w+ \{", line) and
-                     re.findall(r"^typedef .*?(\w+) *(?:\(.*|;)$|struct (\w+) \{|^\} (\w+)", line) else ())
+        for found in re.findall(r"^typedef .*?(\w+) *(?:\(.*|;)$|struct (\w+) \{|^\} (\w+)", line):
+            names.update(found)
         if not re.match(r"typedef|enum|\}|struct", line):
             before = line.split("(")[0]
             names.update(re.findall(r"(?<!\.)\b(\w+)(?:\[\w*\])* =", line) if " = " in before or before.endswith(";")
@@ -139,7 +139,8 @@ def internal(text, public):
         return line if name and name[1] in public else "static " + line
 
     text = re.sub(r"^(TARGET )(?!static)", r"\1static ", text.replace("extern const", "static const"), flags=re.M)
-    return re.sub(r"^(?!static|typedef|enum|struct \w+(?: \{|;)|extern|__extension__)[a-z]\w* .*", mark, text, flags=re.M)
+    other = r"static|typedef|enum|struct \w+(?: \{|;)|extern|__extension__"
+    return re.sub(rf"^(?!{other})[a-z]\w* .*", mark, text, flags=re.M)
 
 
 class Part:
@@ -182,8 +183,8 @@ def configuration(tiers):
     return text + "#endif\n"
 
 
-def tier_of(sources, path, seen=None):
-    """The tier whose header the file includes, or null."""
+def tier_of(sources, path):
+    """The tier whose header the file includes, or None."""
     for name in sources.headers(path):
         tier = re.fullmatch(r"lib/simd/(\w+)\.h", name)
         if tier and any(tier[1] == row[0] for row in tiers_of(sources)):
@@ -243,7 +244,9 @@ def main():
     loops = names[cut + 1:]
     files = [name for name in names[:cut] if name.endswith(".c")]
     text = amalgamation(root, version, files, loops)
-    Path(output).write_text(re.sub(r"\n{3,}", "\n\n", text))
+    beside = Path(f"{output}.{os.getpid()}")
+    beside.write_text(re.sub(r"\n{3,}", "\n\n", text))
+    beside.replace(output)
 
 
 if __name__ == "__main__":
