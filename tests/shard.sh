@@ -112,5 +112,35 @@ no 'the file of another build' 'is not the record of this shard' PMI_RANK=1 PMI_
 echo '{' >part-1.json
 no 'a file that is no record' 'part-1.json' PMI_RANK=0 PMI_SIZE=2 -- auto
 check 'no shard' is_refused '--resume: is for --shard' $small --resume
+
+# ---- examples/slurm/: the task of an array, whose options are those of the script
+mkdir bin jobs
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$POSENC" >bin/posenc
+chmod +x bin/posenc
+task() { # VARIABLE=VALUE...
+  (cd jobs && env PATH="$work/bin:$PATH" "$@" sh "$root/examples/slurm/verify.sbatch" --kernel naive --len 4 --dim 4 \
+    --search 0 --brief) >out 2>err
+}
+half='SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MIN=1'
+check 'a task of an array' task $half SLURM_ARRAY_TASK_ID=1
+check 'the other, alone' task SHARD=2/2
+check 'are merged' ends 0 merge jobs/part-1.json jobs/part-2.json -o all.json
+
+# ---- real launchers
+rm -f jobs/*
+if command -v mpirun >/dev/null && mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+    mpirun --oversubscribe -n 2 "$POSENC" $small --shard auto -o 'jobs/part-%I.json' >out 2>err
+  check 'mpirun' ends 0 merge jobs/part-1.json jobs/part-2.json -o all.json
+else
+  skip 'mpirun' 'no Open MPI'
+fi
+rm -f jobs/*
+if parallel --version 2>/dev/null | grep -q '^GNU parallel'; then
+  seq 2 | parallel "$POSENC" $small --shard '{}/2' -o jobs/part-%I.json >out 2>err
+  check 'GNU parallel' ends 0 merge jobs/part-1.json jobs/part-2.json -o all.json
+else
+  skip 'GNU parallel' 'it is not here'
+fi
 plan
 exit "$tap_failed"
