@@ -5,6 +5,7 @@
 
 #include "bench/bench.h"
 #include "cli/grid.h"
+#include "cli/shard.h"
 #include "cli/values.h"
 #include "records/compare.h"
 #include "verify/verify.h"
@@ -128,8 +129,7 @@ static void take_modes(options *given, const char *name, const char *text, bool 
 
 static void take_shard(options *given, const char *name, const char *text, bool from_file) {
   (void)from_file;
-  if (!shard_parse(text, &given->only))
-    die_value(name, text, "not I/N, with I from 1 to N and N up to " TEXT_OF(SHARDS_MOST));
+  given->only = shard_read(name, text);
 }
 
 /* ---- the rows of cli/options.def ----------------------------------------------------------------- */
@@ -398,6 +398,7 @@ void options_read(options *given, int argc, char **argv) {
   const option_row *row;
   given->command_line =
       quoted_line(argv[0], (size_t)argc - 1, (const char *const *)argv + 1); /* before getopt sorts it */
+  given->shard_command = shard_command(argc, argv);
   while ((row = next_option(given->self, argc, argv))) {
     const char *text = optarg ? optarg : "";
     given->texts[row->code] = text;
@@ -412,6 +413,7 @@ void options_read(options *given, int argc, char **argv) {
   }
   take_operands(given, argc, argv);
   reject_conflicts(given);
+  if (is_given(given, OPTION_SHARD)) given->output = shard_output(given->only, given->output);
   if (!is_given(given, OPTION_LAYOUT)) given->problem.layout = layout_default(given->problem.op);
   if (given->grid && !is_given(given, OPTION_LEN)) given->problem.rows = given->places - given->problem.first;
 }

@@ -25,9 +25,6 @@ enum { THREADS_MAX = 1024, REPETITIONS_MIN = 3, REPETITIONS_MAX = 10000, BLOCKS_
 #define RUN_REPETITIONS 15
 #define RUN_MIN_TIME 0.001
 
-#define TEXT_OF_EXPANDED(x) #x
-#define TEXT_OF(x) TEXT_OF_EXPANDED(x)
-
 /* ---- commands ---------------------------------------------------------------------------------- */
 
 enum command_bit {
@@ -96,8 +93,9 @@ typedef struct texts {
 
 struct options {
   const command *self;
-  const char *command_line; /* quoted for a shell */
-  char **operands;          /* ends with a null pointer */
+  const char *command_line;  /* quoted for a shell */
+  const char *shard_command; /* the same without shard and output */
+  char **operands;           /* ends with a null pointer */
   size_t operand_count;
   const char *texts[OPTIONS]; /* the value of each option as given, "" if it takes none; null if it is not given */
   int64_t factors;            /* number of factors given with --scaling longrope */
@@ -124,7 +122,7 @@ struct options {
   double growth, slower, alpha;
   int blocks;
   bool run_programs;
-  bool help, version, problems, encodings, full, all, allow_new, as_config;
+  bool resume, help, version, problems, encodings, full, all, allow_new, as_config;
   const char *config, *layer_type, *expect;
   int64_t context;
   const char *x, *axes;
