@@ -2,6 +2,7 @@
 #include "cli/encodings.h"
 #include "cli/files.h"
 #include "cli/measure.h"
+#include "cli/resume.h"
 #include "common/field.h"
 
 #include <limits.h>
@@ -57,6 +58,8 @@ static char **benchmark_flags(char **operands) {
 }
 
 static int run(options *given) {
+  int done;
+  if (resume_is_done(given, &done)) return done;
   char **flags = benchmark_flags(given->operands);
   selection chosen = given->encoding ? select_encoded(given, given->encoding) : select_measured(given, true);
   if (!given->encoding) require_named(given, &chosen);
@@ -68,6 +71,7 @@ static int run(options *given) {
   if (!record) {
     output_abandon(out);
   } else {
+    resume_note(given, json_object_get(record, "context"));
     (format_is(given, "json") ? field_print : print_timings)(record, output_stream(out));
     close_output("--output", given->output, out);
   }

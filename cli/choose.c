@@ -181,6 +181,7 @@ static int run(options *given) {
   if (mode == BENCH_FRESH && op_is_applied(given->problem.op))
     die_value("--memory", "fresh", "x is never in fresh memory");
   if (picture && plot_refusal()) die_value("--plot", picture, plot_refusal());
+  if (keep) refuse_emulator("--keep: ", "kept (posenc choose alone runs)");
   kept before = keep ? read_kept(keep) : (kept){0};
   output *wisdom = open_output("--keep", keep), *drawn = open_output("--plot", picture),
          *text = open_output("--output", given->output);

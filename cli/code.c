@@ -2,6 +2,7 @@
 #include "cli/code.h"
 
 #include "cli/catalogue.h"
+#include "common/grid.h"
 #include "common/number.h"
 #include "common/scaling.h"
 
@@ -50,6 +51,46 @@ static void print_scaling(FILE *out, const posenc_problem *p) {
   }
 }
 
+/* Prints an array of the positions of an axis, unless they are its coordinates. */
+static void print_positions(FILE *out, const posenc_axis *axis, int number) {
+  double first, step;
+  if (!axis->positions) return;
+  if (grid_steps(axis, &first, &step)) {
+    fprintf(out,
+            "  static double positions_%d[%" PRId64 "];\n"
+            "  for (int n = 0; n < %" PRId64 "; n++) positions_%d[n] = %s + %s * (double)n;\n",
+            number, axis->size, axis->size, number, number_of_position(first).text, number_of_position(step).text);
+  } else if (axis->size > SHAPE_POSITIONS) {
+    fprintf(out, "  extern const double positions_%d[%" PRId64 "]; // of each row\n", number, axis->size);
+  } else {
+    fprintf(out, "  static const double positions_%d[] = {", number);
+    for (int64_t n = 0; n < axis->size; n++)
+      fprintf(out, "%s%s", n ? ", " : "", number_of_position(axis->positions[n]).text);
+    fputs("};\n", out);
+  }
+}
+
+static void print_axes(FILE *out, const posenc_problem *p) {
+  static const char *const orders[] = {"CHUNKED", "CYCLIC"}, *const frequencies[] = {"RESTARTED", "CONTINUED", "DEALT"};
+  const posenc_axes *axes = p->axes;
+  if (!axes) return;
+  for (int a = 0; a < axes->count; a++) print_positions(out, &axes->axis[a], a);
+  fprintf(out, "  posenc_axes axes = {.size = sizeof axes, .count = %d};\n", axes->count);
+  for (int a = 0; a < axes->count; a++) {
+    const posenc_axis *axis = &axes->axis[a];
+    fprintf(out,
+            "  axes.axis[%d] = (posenc_axis){.pairs = %" PRId64 ", .size = %" PRId64 ", .stride = %" PRId64
+            ", .divisor = %s",
+            a, axis->pairs, axis->size, axis->stride, number_of_position(axis->divisor).text);
+    if (axis->positions) fprintf(out, ", .positions = positions_%d", a);
+    fputs("};\n", out);
+  }
+  if (axes->order) fprintf(out, "  axes.order = POSENC_AXES_%s;\n", orders[axes->order]);
+  if (axes->frequencies) fprintf(out, "  axes.frequencies = POSENC_AXES_%s;\n", frequencies[axes->frequencies]);
+  if (axes->grouped) fputs("  axes.grouped = true;\n", out);
+  fputs("  problem.axes = &axes;\n", out);
+}
+
 static void print_problem(FILE *out, const posenc_problem *p) {
   if (p->op == POSENC_ROPE)
     fprintf(out, "  posenc_problem problem = posenc_rope(%" PRId64 ", %" PRId64 ", %" PRId64 ");\n", p->rows, p->heads,
@@ -66,6 +107,7 @@ static void print_problem(FILE *out, const posenc_problem *p) {
   if (p->shift != usual.shift) fprintf(out, "  problem.shift = %.17g;\n", p->shift);
   if (p->scale != usual.scale) fprintf(out, "  problem.scale = %.17g;\n", p->scale);
   print_scaling(out, p);
+  print_axes(out, p);
   if (p->padding != usual.padding) fprintf(out, "  problem.padding = INT64_C(%" PRId64 ");\n", p->padding);
   if (p->layout != layout_default(p->op)) fprintf(out, "  problem.layout = %s;\n", layout_constant(p->layout));
   if (p->dtype != usual.dtype) fprintf(out, "  problem.dtype = %s;\n", dtype_constant(p->dtype));

@@ -28,21 +28,38 @@ static char *cut(char *text, char at) {
   return found;
 }
 
-/* "SIZE[:FIRST[:STEP]]" */
-static void take_steps(const reader *r, char *value, posenc_axis *axis) {
+/* Appends a RUN to the list, which stays null as long as positions are the coordinates themselves. */
+static void take_run(const reader *r, char *value, posenc_axis *axis, double **list) {
   char *first = cut(value, ':'), *step = first ? cut(first, ':') : NULL;
-  axis->size = parse_integer(r->option, value, 1, INT64_C(1) << 40);
+  const int64_t size = parse_integer(r->option, value, 1, INT64_C(1) << 40), before = axis->size;
   const double from = first ? parse_real(r->option, first) : 0.0, by = step ? parse_real(r->option, step) : 1.0;
-  if (from == 0.0 && by == 1.0) return;
-  double *list = calloc((size_t)axis->size, sizeof *list);
-  if (!list) die_value(r->option, r->text, "too many positions for the memory");
-  for (int64_t n = 0; n < axis->size; n++) {
-    const double steps = by * (double)n, sum = from + steps, part = sum - from;
-    if (fma(by, (double)n, -steps) != 0.0 || (from - (sum - part)) + (steps - part) != 0.0)
+  axis->size += size;
+  if (before == 0 && from == 0.0 && by == 1.0) return;
+  *list = reallocarray(*list, (size_t)axis->size, sizeof **list);
+  if (!*list) die_value(r->option, r->text, "too many positions for the memory");
+  for (int64_t n = 0; !axis->positions && n < before; n++) (*list)[n] = (double)n;
+  for (int64_t n = 0; n < size; n++)
+    if (!grid_step(from, by, n, &(*list)[before + n]))
       die_value(r->option, r->text, "its positions are not exact in double");
-    list[n] = sum;
+  axis->positions = *list;
+}
+
+/* Cuts the text at the first + that is not an exponent's. */
+static char *cut_run(char *text) {
+  for (char *at = text; *at; at++)
+    if (*at == '+' && at > text && at[-1] != 'e' && at[-1] != 'E') return cut(at, '+');
+  return NULL;
+}
+
+/* "RUN+RUN…" */
+static void take_runs(reader *r, char *value, posenc_axis *axis) {
+  double *list = NULL;
+  int runs = 0;
+  for (char *next; value; value = next, runs++) {
+    next = cut_run(value);
+    take_run(r, value, axis, &list);
   }
-  axis->positions = list;
+  r->lists += runs > 1;
 }
 
 static void take_axis(reader *r, char letter, char *value) {
@@ -53,7 +70,7 @@ static void take_axis(reader *r, char letter, char *value) {
   char *divisor = *value == '@' ? NULL : cut(value, '/');
   *axis = (posenc_axis){.stride = 1, .divisor = divisor ? parse_positive(r->option, divisor) : 1.0};
   if (*value != '@') {
-    take_steps(r, value, axis);
+    take_runs(r, value, axis);
     return;
   }
   if (!r->files) die_value(r->option, r->text, "names a file");
@@ -94,7 +111,7 @@ static int64_t set_strides(const reader *r) {
   int64_t places = 1;
   if (r->lists) {
     for (int a = 0; a < axes->count; a++)
-      if (r->lists != axes->count || axes->axis[a].size != axes->axis[0].size)
+      if (axes->axis[a].size != axes->axis[0].size)
         die_value(r->option, r->text, "lists are of all axes, and as long as each other");
     return axes->axis[0].size;
   }

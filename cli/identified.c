@@ -28,17 +28,33 @@ static const posenc_kernel **recipes(size_t *count_of) {
   return some;
 }
 
-/* {"record": identity_json() or identify_grid(), "is_table": bool}. Null when memory runs out. */
-static json_t *identify_once(const identify_request *request) {
-  bool failed;
-  threads_limit();
-  json_t *grid = identify_grid(request, &failed);
-  if (grid || failed) return grid ? json_pack("{s:o, s:b}", "record", grid, "is_table", true) : NULL;
+/* One axis; *is_whole: its formula leaves nothing unexplained. */
+static json_t *identify_one(const identify_request *request, bool *is_table, bool *is_whole) {
   identity *found = identify(request);
   json_t *record = found ? identity_json(found, request) : NULL;
-  const bool is_table = found && identity_is_table(found);
+  *is_table = found && identity_is_table(found);
+  *is_whole = *is_table && !found->unexplained && !found->damage_count;
   identity_free(found);
-  return record ? json_pack("{s:o, s:b}", "record", record, "is_table", (int)is_table) : NULL;
+  return record;
+}
+
+/* {"record": of identity_json(), identify_grid() or identify_lists(), "is_table": bool}. Null when memory runs out. */
+static json_t *identify_once(const identify_request *request) {
+  bool failed, is_table = true, is_whole;
+  threads_limit();
+  json_t *record = identify_grid(request, &failed);
+  if (record)
+    is_whole = json_is_string(json_object_get(record, "check"));
+  else if (!failed)
+    record = identify_one(request, &is_table, &is_whole);
+  if (!record) return NULL;
+  json_t *lists = is_whole ? NULL : identify_lists(request, &failed);
+  if (lists) {
+    json_decref(record);
+    record = lists;
+    is_table = true;
+  }
+  return json_pack("{s:o, s:b}", "record", record, "is_table", (int)is_table);
 }
 
 /* The argument of identify_in_worker, which runs identify_once in a process of its own because it runs kernels of
@@ -105,7 +121,7 @@ static void add_agreement(const options *given, json_t *record) {
     agrees = false;
   else if (agrees)
     snprintf(text, sizeof text, "%.200s%s%s", given->config, *name ? ", " : "", name);
-  else if (strcmp(field_string(record, "verdict"), "table") != 0)
+  else if (!json_is_object(agreement))
     snprintf(text, sizeof text, "%s", field_string(record, "sentence"));
   else
     snprintf(text, sizeof text, "%s", *cause ? cause : "the cause is not known");
@@ -126,12 +142,13 @@ static void add_findings(const options *given, json_t *record, bool *is_right) {
 /* ---- files ------------------------------------------------------------------------------------- */
 
 /* applied: of recover_applied, or null. */
-static json_t *record_of(const options *given, table_file *table, const char *file, json_t *applied, bool *is_right) {
+static json_t *record_of(const options *given, table_file *table, const char *file, json_t *applied, double error,
+                         bool *is_right) {
   static suspect_list expected, suspects;
   if (table_stored(table)->dim > IDENTIFY_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be looked at", file, table_stored(table)->dim,
         IDENTIFY_COLUMNS_MAX);
-  identify_request request = {.table = table, .name = file};
+  identify_request request = {.table = table, .name = file, .error = error};
   if (given->model) {
     model_problems(given, table_stored(table), &expected, &suspects);
     request.expected = &expected;
@@ -154,7 +171,7 @@ static json_t *record_of(const options *given, table_file *table, const char *fi
 }
 
 json_t *identified_table(const options *given, table_file *table, const char *file, bool *is_right) {
-  return record_of(given, table, file, NULL, is_right);
+  return record_of(given, table, file, NULL, 0.0, is_right);
 }
 
 json_t *identified_array(const options *given, const char *file, bool *is_right) {
@@ -162,7 +179,7 @@ json_t *identified_array(const options *given, const char *file, bool *is_right)
   recovered from = {0};
   fault why;
   if (recover_applied(given, file, &from, &applied, &why)) {
-    record = record_of(given, from.table, file, applied, is_right);
+    record = record_of(given, from.table, file, applied, from.error, is_right);
     recovered_free(&from);
   } else {
     json_t *x = field_name(given->x, "");

@@ -202,7 +202,10 @@ static void print_text(const json_t *record, FILE *stream) {
             json_is_string(tensor) ? ", " : "", json_is_string(tensor) ? json_string_value(tensor) : "",
             field_integer(record, "rows"), field_integer(record, "columns"), field_string(record, "stored"),
             field_string(record, "format"));
-  if (strcmp(field_string(record, "verdict"), "grid") == 0) print_check(record, stream);
+  if (strcmp(field_string(record, "verdict"), "grid") == 0) {
+    if (is_applied) print_applied(record, stream);
+    print_check(record, stream);
+  }
   if (strcmp(field_string(record, "verdict"), "table") != 0) return;
   if (is_applied)
     print_applied(record, stream);

@@ -206,7 +206,9 @@ static void print_problems(FILE *out) {
   fputs("scalings of RoPE frequencies (--scaling KIND,KEY=VALUE...), w the frequency\n", out);
   for (int n = 0; n < SCALINGS; n++) print_keys(&scaling_forms[n], out);
   PRINT_CHOICES("layouts (--layout)", layouts);
-  PRINT_CHOICES("keys of --grid beside its axes, LETTER=SIZE[:FIRST[:STEP]][/DIVISOR] or LETTER=@FILE", grid_keys);
+  PRINT_CHOICES("keys of --grid beside its axes, LETTER=SIZE[:FIRST[:STEP]][/DIVISOR], LETTER=@FILE, or several such "
+                "runs of positions joined by +, a position of each row",
+                grid_keys);
   PRINT_CHOICES("odd numbers of columns (--odd; write, check)", policies);
   PRINT_CHOICES("dtypes (--dtype)", dtypes);
 }

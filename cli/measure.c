@@ -3,6 +3,7 @@
 #include "bench/bench.h"
 #include "cli/catalogue.h"
 #include "cli/select.h"
+#include "common/environment.h"
 #include "common/isolate.h"
 #include "common/work.h"
 #include "impls/recipes/recipes.h"
@@ -20,18 +21,25 @@ static void require_applied(const options *given, const selection *chosen) {
   options_refuse(given, SET(BATCH), given->problem.op == POSENC_ROPE_CACHE ? "--op rope-cache" : "--op table");
 }
 
+void refuse_emulator(const char *what, const char *use) {
+  char name[ENVIRONMENT_TEXT];
+  const char *emulator = environment_emulator(name);
+  if (emulator) die("%s%s emulates the processor: its times are not %s", what, emulator, use);
+}
+
 void require_tables(const options *given, const selection *chosen, const char *option) {
   const posenc_problem *problem = &given->problem;
   for (size_t i = 0; i < chosen->shape_count; i++) {
     const posenc_problem *each = &chosen->shapes[i].problem;
-    if (!op_is_applied(each->op) && !each->positions && each->dim % 2 == 0) return;
+    if (!op_is_applied(each->op) && !each->positions && !each->axes && each->dim % 2 == 0) return;
   }
   const char *beside = problem->positions ? "positions"
+                       : problem->axes    ? "grid"
                        : problem->dim % 2 ? "odd"
                                           : "op",
-             *value = problem->positions ? ""
-                      : problem->dim % 2 ? odd_name(problem->odd)
-                                         : op_name(problem->op);
+             *value = problem->positions || problem->axes ? ""
+                      : problem->dim % 2                  ? odd_name(problem->odd)
+                                                          : op_name(problem->op);
   die("%s: cannot be combined with --%s%s%s", option, beside, *value ? " " : "", value);
 }
 

@@ -26,6 +26,10 @@ typedef struct selection {
    `sweep`. Exits if no kernel can compute any of the shapes. */
 selection select_measured(const options *given, bool sweep);
 
+/* Exits if an emulator runs the program, whose times would look like those of a processor. `what` begins the message,
+   "--keep: ", and `use` says what is not done with them. */
+void refuse_emulator(const char *what, const char *use);
+
 /* Exits if none of the shapes is a table, or a rope cache, of successive positions with an even dim, as the option
    needs. */
 void require_tables(const options *given, const selection *chosen, const char *option);

@@ -4,6 +4,7 @@
 #include "cli/measure.h"
 #include "common/field.h"
 #include "records/print.h"
+#include "verify/join.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -49,8 +50,8 @@ static int run(options *given) {
   const size_t count = given->operand_count;
   json_t **records = allocated(calloc(count, sizeof(*records)));
   for (size_t i = 0; i < count; i++) records[i] = load_json(NULL, names[i], 0);
-  char why[900];
-  json_t *merged = merge_records(records, names, count, why, sizeof why);
+  char why[2500];
+  json_t *merged = merge_records(records, names, count, verify_join, why, sizeof why);
   for (size_t i = 0; i < count; i++) json_decref(records[i]);
   free(records);
   if (!merged) die("%s", why);

@@ -5,6 +5,10 @@
 
 #include <stdio.h>
 
+/* A number of the preprocessor's as a text. */
+#define TEXT_OF_EXPANDED(x) #x
+#define TEXT_OF(x) TEXT_OF_EXPANDED(x)
+
 /* Exit statuses, beside EXIT_SUCCESS. */
 enum { STATUS_FAILED_CHECK = 1, STATUS_ERROR = 2 };
 

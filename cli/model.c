@@ -79,11 +79,26 @@ void take_model(options *given) {
   if (!model_rope_of(given->model, given->layer_type, tell, given, &given->rope, &why))
     die_value("--config", given->config, why.text);
   if (given->self->bit == IDENTIFY) return;
+  if (given->rope.section_count && !given->grid)
+    note("%s: it has sections of axes (mrope_section): all positions are taken as equal, as those of text are",
+         given->config);
   if (!is_given(given, OPTION_BASE) && !is_given(given, OPTION_CHOOSE_BASE)) given->problem.base = given->rope.base;
   if (given->problem.op == POSENC_ROPE && !is_given(given, OPTION_LAYOUT)) take_pairs(given);
   take_columns(given);
   take_rows(given);
   take_model_length(given);
+}
+
+/* The sections of M-RoPE, without positions, until the program ends; null if there are none. */
+static posenc_axes *axes_of(const model_rope *rope) {
+  if (!rope->section_count) return NULL;
+  posenc_axes *axes = malloc(sizeof *axes);
+  if (!axes) die("out of memory");
+  *axes = posenc_grid(rope->section_count, (const int64_t[POSENC_AXES]){1, 1, 1, 1}, 2);
+  for (int a = 0; a < rope->section_count; a++) axes->axis[a].pairs = rope->sections[a];
+  axes->order = rope->in_turns ? POSENC_AXES_CYCLIC : POSENC_AXES_CHUNKED;
+  axes->frequencies = POSENC_AXES_CONTINUED;
+  return axes;
 }
 
 void model_problems(const options *given, const stored *at, suspect_list *expected, suspect_list *mistakes) {
@@ -107,10 +122,14 @@ void model_problems(const options *given, const stored *at, suspect_list *expect
     problem.scaling = is_given(given, OPTION_SCALING) ? given->problem.scaling : model_scaling(&rope, length);
     problem.scale = given->problem.scale;
     problem.shift = given->problem.shift;
+    problem.axes = axes_of(&rope);
     suspects_add(expected, &problem, "%.60s", layer ? layer : "");
+    problem.axes = NULL;
     if (expected->count == 1) model_suspects(given->model, layer, &rope, length, &problem, mistakes);
   }
-  formula_suspects(&expected->items[0].problem, mistakes);
+  problem = expected->items[0].problem;
+  problem.axes = NULL;
+  formula_suspects(&problem, mistakes);
 }
 
 bool model_applies(const options *given, const json_t *applied, char *why, size_t size) {

@@ -5,6 +5,7 @@
 
 #include "bench/bench.h"
 #include "cli/grid.h"
+#include "cli/shard.h"
 #include "cli/values.h"
 #include "records/compare.h"
 #include "verify/verify.h"
@@ -128,8 +129,7 @@ static void take_modes(options *given, const char *name, const char *text, bool 
 
 static void take_shard(options *given, const char *name, const char *text, bool from_file) {
   (void)from_file;
-  if (!shard_parse(text, &given->only))
-    die_value(name, text, "not I/N, with I from 1 to N and N up to " TEXT_OF(SHARDS_MOST));
+  given->only = shard_read(name, text);
 }
 
 /* ---- the rows of cli/options.def ----------------------------------------------------------------- */
@@ -398,6 +398,7 @@ void options_read(options *given, int argc, char **argv) {
   const option_row *row;
   given->command_line =
       quoted_line(argv[0], (size_t)argc - 1, (const char *const *)argv + 1); /* before getopt sorts it */
+  given->shard_command = shard_command(argc, argv);
   while ((row = next_option(given->self, argc, argv))) {
     const char *text = optarg ? optarg : "";
     given->texts[row->code] = text;
@@ -412,109 +413,30 @@ void options_read(options *given, int argc, char **argv) {
   }
   take_operands(given, argc, argv);
   reject_conflicts(given);
+  if (is_given(given, OPTION_SHARD)) given->output = shard_output(given->only, given->output);
   if (!is_given(given, OPTION_LAYOUT)) given->problem.layout = layout_default(given->problem.op);
   if (given->grid && !is_given(given, OPTION_LEN)) given->problem.rows = given->places - given->problem.first;
 }
 
+bool options_knows(const options *given, enum option_code code) {
+  return find_row(given->self, code);
+}
+
+void options_reset(options *given, enum option_code code) {
+  const value_kind *kind = &find_row(given->self, code)->kind;
+  const options plain = options_defaults();
+  memcpy((char *)given + kind->offset, (const char *)&plain + kind->offset, kind->size);
+  if (code == OPTION_LAYOUT) given->problem.layout = layout_default(given->problem.op);
+}
+
 /* ---- errors -------------------------------------------------------------------------------------- */
 
-/* Exits with "--dim 7: REASON OTHER". */
-__attribute__((noreturn)) static void die_option(const options *given, enum option_code code, const char *reason,
-                                                 const char *other) {
+void options_die(const options *given, enum option_code code, const char *reason, const char *other) {
   const char *text = given->texts[code];
   die("--%s%s%s: %s%s", option_names[code].name, *text ? " " : "", text, reason, other);
 }
 
 void options_refuse(const options *given, option_set set, const char *other) {
   for (int code = 0; code < OPTIONS; code++)
-    if (set >> code & 1 && is_given(given, code)) die_option(given, code, "cannot be combined with ", other);
-}
-
-/* ---- the problem --------------------------------------------------------------------------------- */
-
-/* Returns a copy of the problem with the option's default. */
-static posenc_problem without(const options *given, enum option_code code) {
-  const value_kind *kind = &find_row(given->self, code)->kind;
-  const options plain = options_defaults();
-  options changed = *given;
-  memcpy((char *)&changed + kind->offset, (const char *)&plain + kind->offset, kind->size);
-  if (code == OPTION_LAYOUT) changed.problem.layout = layout_default(given->problem.op);
-  return changed.problem;
-}
-
-/* Exits with the refusal if this option was given, and the problem would be valid without it. */
-static void blame(const options *given, enum option_code code, const char *refusal) {
-  if (!is_given(given, code)) return;
-  const posenc_problem other = without(given, code);
-  if (!posenc_problem_refusal(&other)) die_option(given, code, refusal, "");
-}
-
-/* Exits with the refusal and the first given option without which the problem would be valid. --len and --dim are not
-   tried. */
-static void blame_formula(const options *given, const char *refusal) {
-  const option_set suspects = PROBLEM_SET & ~(SET(LEN) | SET(DIM));
-  for (int code = 0; code < OPTIONS; code++)
-    if (suspects >> code & 1) blame(given, code, refusal);
-}
-
-/* Whether the number of columns is odd, where the command has --odd, and the problem is valid otherwise. */
-static bool is_only_odd(const options *given) {
-  posenc_problem other = given->problem;
-  other.odd = POSENC_ODD_PAD;
-  return find_row(given->self, OPTION_ODD) && given->problem.odd == POSENC_ODD_REFUSED &&
-         !posenc_problem_refusal(&other);
-}
-
-/* Sets equal numbers of pairs for axes that have none. */
-static void fill_pairs(const options *given) {
-  for (int a = 0; given->grid && a < given->grid->count; a++)
-    if (given->grid->axis[a].pairs == 0) given->grid->axis[a].pairs = given->problem.dim / (2 * given->grid->count);
-}
-
-/* Returns the reason why the problem is invalid, or null. */
-static const char *refusal_of(const options *given) {
-  fill_pairs(given);
-  const posenc_problem *problem = &given->problem;
-  if (problem->scaling.factors && given->factors != problem->dim / 2)
-    die("--scaling longrope: %" PRId64 " factors, and --dim %" PRId64 " has %" PRId64 " frequencies", given->factors,
-        problem->dim, problem->dim / 2);
-  const char *refusal = posenc_problem_refusal(problem);
-  return refusal && is_only_odd(given) ? "dim must be even; --odd pad or --odd ceil takes an odd one" : refusal;
-}
-
-bool options_have_table(const options *given) {
-  const bool len = is_given(given, OPTION_LEN) || is_given(given, OPTION_POSITIONS) || given->grid,
-             dim = is_given(given, OPTION_DIM);
-  if (!len || !dim) {
-    const char *missing = len ? "--dim too" : dim ? "--len too" : "--len and --dim too";
-    for (int code = 0; code < OPTIONS; code++)
-      if (PROBLEM_SET >> code & 1 && is_given(given, code)) die_option(given, code, "needs ", missing);
-    return false;
-  }
-  const char *refusal = refusal_of(given);
-  if (!refusal) return true;
-  blame_formula(given, refusal);
-  /* If rows × dim overflows, the message names the larger of the two. */
-  const bool wide = given->problem.dim > given->problem.rows;
-  blame(given, wide ? OPTION_DIM : OPTION_LEN, refusal);
-  blame(given, wide ? OPTION_LEN : OPTION_DIM, refusal);
-  const char *all = problem_options_listed(&given->problem, given->texts[OPTION_POSITIONS]);
-  die("%s: %s", all ? all : "the problem", refusal);
-}
-
-void options_require_table(const options *given, const char *path) {
-  const char *refusal = refusal_of(given);
-  if (!refusal) return;
-  blame_formula(given, refusal);
-  die("%s: %s", path, refusal);
-}
-
-posenc_options options_of_plan(const options *given, const posenc_kernel *kernel) {
-  posenc_options plan = posenc_default_options();
-  plan.kernel = kernel;
-  plan.max_ulp = given->max_ulp;
-  plan.threads = given->threads;
-  plan.isa = given->isa;
-  plan.stores = given->stores;
-  return plan;
+    if (set >> code & 1 && is_given(given, code)) options_die(given, code, "cannot be combined with ", other);
 }

@@ -25,9 +25,6 @@ enum { THREADS_MAX = 1024, REPETITIONS_MIN = 3, REPETITIONS_MAX = 10000, BLOCKS_
 #define RUN_REPETITIONS 15
 #define RUN_MIN_TIME 0.001
 
-#define TEXT_OF_EXPANDED(x) #x
-#define TEXT_OF(x) TEXT_OF_EXPANDED(x)
-
 /* ---- commands ---------------------------------------------------------------------------------- */
 
 enum command_bit {
@@ -96,8 +93,9 @@ typedef struct texts {
 
 struct options {
   const command *self;
-  const char *command_line; /* quoted for a shell */
-  char **operands;          /* ends with a null pointer */
+  const char *command_line;  /* quoted for a shell */
+  const char *shard_command; /* the same without shard and output */
+  char **operands;           /* ends with a null pointer */
   size_t operand_count;
   const char *texts[OPTIONS]; /* the value of each option as given, "" if it takes none; null if it is not given */
   int64_t factors;            /* number of factors of --scaling longrope */
@@ -124,7 +122,7 @@ struct options {
   double growth, slower, alpha;
   int blocks;
   bool run_programs;
-  bool help, version, problems, encodings, full, all, allow_new, as_config;
+  bool resume, help, version, problems, encodings, full, all, allow_new, as_config;
   const char *config, *layer_type, *expect;
   int64_t context;
   const char *x, *axes;
@@ -154,7 +152,16 @@ static inline bool format_is(const options *given, const char *word) {
 /* Reads the value that a file's metadata have under `key` as a value of that option. Errors name file and key. */
 void options_record(options *given, enum option_code code, const char *key, const char *text, const char *file);
 
-/* Exits if an option of the set was given, because it has no effect together with `other`. */
+/* Whether the command has the option. */
+bool options_knows(const options *given, enum option_code code);
+
+/* Sets an option's value to its default. */
+void options_reset(options *given, enum option_code code);
+
+/* Exits with "--dim 7: REASON OTHER" for an option that was given with 7. */
+_Noreturn void options_die(const options *given, enum option_code code, const char *reason, const char *other);
+
+/* Exits if an option of the set was given: it has no effect beside `other`. */
 void options_refuse(const options *given, option_set set, const char *other);
 
 /* ---- the problem ------------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
 #include "cli/files.h"
 #include "cli/measure.h"
 #include "common/clock.h"
-#include "common/environment.h"
 #include "common/field.h"
 #include "common/number.h"
 #include "common/progress.h"
@@ -80,15 +79,6 @@ static void refuse_unused(const options *given, const records *found) {
   if (found->accuracy) options_refuse(given, of_accuracy, "--from, which gives the accuracy record");
   if (found->timing) options_refuse(given, of_timing, "--from, which gives the timing record");
   if (found->accuracy && found->timing) options_refuse(given, of_both, "--from, which gives both records");
-}
-
-/* Times of an emulator would look like those of a processor. */
-static void refuse_emulator(void) {
-#ifdef HAVE_BENCHMARK
-  char name[ENVIRONMENT_TEXT];
-  const char *emulator = environment_emulator(name);
-  if (emulator) die("%s emulates the processor: its times are not published (posenc verify and bench run)", emulator);
-#endif
 }
 
 /* ---- the folder -------------------------------------------------------------------------------- */
@@ -411,7 +401,9 @@ static int run(options *given) {
   if (given->labels.count) die_value("--label", given->labels.items[0], "only reports of machines have labels");
   for (size_t i = 0; i < given->from.count; i++) take_record(&found, given->from.items[i]);
   refuse_unused(given, &found);
-  if (!found.timing) refuse_emulator();
+#ifdef HAVE_BENCHMARK
+  if (!found.timing) refuse_emulator("", "published (posenc verify and bench run)");
+#endif
   prepare_folder(folder);
   progress_in_lines();
   if (given->seconds > 0)

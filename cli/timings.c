@@ -81,10 +81,10 @@ static void print_head(const samples *s, FILE *stream) {
 }
 
 static void print_benchmark(const samples *s, size_t first, size_t end, FILE *stream) {
-  char table[64] = "", kernel[80] = "";
-  sscanf(field_string(s->entries[first], "name"), "%*[^/]/%63[^/]/%79s", table, kernel);
-  kernel[kernel_name_length(kernel)] = '\0';
-  fprintf(stream, "%-24s %-12s", table, kernel);
+  const char *table = strchr(field_string(s->entries[first], "name"), '/') + 1; /* is_of has found it */
+  const int width = (int)strcspn(table, "/");
+  const char *kernel = table + width + (table[width] == '/');
+  fprintf(stream, "%-24.*s %-12.*s", width, table, (int)kernel_name_length(kernel), kernel);
   for (int c = 0; c < COLUMNS; c++) {
     if (!is_shown(s, c)) continue;
     const double value = columns[c].scale * summarize(s, first, end, columns[c].key).median;

@@ -2,6 +2,7 @@
 #include "verify/verify.h"
 #include "cli/files.h"
 #include "cli/measure.h"
+#include "cli/resume.h"
 #include "cli/select.h"
 #include "common/field.h"
 #include "records/baseline.h"
@@ -158,6 +159,8 @@ static json_t *kernels_record(const options *given, selection *chosen, output *s
 }
 
 static int run(options *given) {
+  int done;
+  if (resume_is_done(given, &done)) return done;
   const char *globs = given->encoding;
   printer *print = printer_of(given);
   json_t *baseline = given->baseline ? load_baseline(given->baseline) : NULL, *record = NULL, *encodings = NULL;
@@ -168,6 +171,7 @@ static int run(options *given) {
 
   if (!globs) record = kernels_record(given, &chosen, save, baseline);
   if (is_everything(given)) note_encodings(record);
+  resume_note(given, record);
   if (globs || (is_everything(given) && given->only.number == given->only.of))
     encodings = encodings_record(given, globs ? globs : "*");
   if (print != record_print_tap && print != record_print_text) print_mistrust(record); /* these print it */

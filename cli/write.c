@@ -2,7 +2,6 @@
 #include "cli/encodings.h"
 #include "cli/files.h"
 #include "cli/select.h"
-#include "common/grid.h"
 #include "files/safetensors.h"
 
 #include <stdio.h>
@@ -111,6 +110,8 @@ static void write_table(const options *given, const posenc_plan *plan) {
   content.header = wants_safetensors(given)
                        ? safetensors_header_listed(problem, kernel, given->problem.positions, &content.header_bytes)
                        : npy_header_of(problem, &content.header_bytes);
+  if (given->grid && content.header && content.header_bytes > SAFETENSORS_HEADER_MAX)
+    die_value("--grid", given->texts[OPTION_GRID], "too long for the header of a safetensors file; .npy takes it");
   write_file(given, &content);
 }
 
@@ -126,8 +127,6 @@ static int run(options *given) {
   const char *heads = given->texts[OPTION_HEADS];
   if (heads) die_value("--heads", heads, "needs --encoding alibi");
   if (!options_have_table(given)) die("--len and --dim are missing");
-  if (given->grid && wants_safetensors(given) && grid_has_lists(given->grid))
-    die_value("--grid", given->texts[OPTION_GRID], "a safetensors file has no lists of axes; .npy takes them");
   posenc_plan *plan = make_plan(given);
   write_table(given, plan);
   posenc_plan_destroy(plan);

@@ -4,6 +4,7 @@
 #include "common/number.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 const char *const grid_orders[] = {[POSENC_AXES_CHUNKED] = "chunked", [POSENC_AXES_CYCLIC] = "cyclic", NULL};
@@ -20,13 +21,37 @@ static void order_of(const posenc_axes *axes, int order[POSENC_AXES]) {
   }
 }
 
-/* Whether the positions of an axis are FIRST, FIRST + STEP …; sets both. */
-static bool are_steps(const posenc_axis *axis, double *first, double *step) {
+const char *grid_letters(int count) {
+  static const char *const letters[] = {"", "l", "hw", "thw", "tdhw"};
+  return letters[count];
+}
+
+bool grid_step(double first, double step, int64_t n, double *position) {
+  const double steps = step * (double)n, sum = first + steps, part = sum - first;
+  *position = sum;
+  return fma(step, (double)n, -steps) == 0.0 && (first - (sum - part)) + (steps - part) == 0.0;
+}
+
+/* Returns how many positions are a run from the first on, and its step. */
+static int64_t longest_run(const double *positions, int64_t count, double *step) {
+  double next;
+  int64_t run = 1;
+  *step = count > 1 ? positions[1] - positions[0] : 1.0;
+  while (run < count && grid_step(positions[0], *step, run, &next) && next == positions[run]) run++;
+  if (run == 1) *step = 1.0;
+  return run;
+}
+
+int64_t grid_run(const double *positions, int64_t count, double *step) {
+  double unused;
+  const int64_t run = longest_run(positions, count, step);
+  return run > 2 && longest_run(positions + run - 1, count - run + 1, &unused) > 2 ? run - 1 : run;
+}
+
+bool grid_steps(const posenc_axis *axis, double *first, double *step) {
   *first = axis->positions ? axis->positions[0] : 0.0;
-  *step = axis->positions && axis->size > 1 ? axis->positions[1] - axis->positions[0] : 1.0;
-  for (int64_t n = 0; axis->positions && n < axis->size; n++)
-    if (axis->positions[n] != *first + *step * (double)n) return false;
-  return true;
+  *step = 1.0;
+  return !axis->positions || longest_run(axis->positions, axis->size, step) == axis->size;
 }
 
 /* Whether strides or positions need a list for each axis. */
@@ -38,22 +63,33 @@ bool grid_has_lists(const posenc_axes *axes) {
   order_of(axes, order);
   for (int n = axes->count - 1; n >= 0; n--) {
     const posenc_axis *axis = &axes->axis[order[n]];
-    has |= axis->stride != stride || !are_steps(axis, &first, &step);
+    has |= axis->stride != stride || !grid_steps(axis, &first, &step);
     if (__builtin_mul_overflow(stride, axis->size, &stride)) return true;
   }
   return has;
 }
 
+static void write_run(int64_t size, double first, double step, FILE *out) {
+  fprintf(out, "%" PRId64, size);
+  if (first != 0.0 || step != 1.0) fprintf(out, ":%s", number_of_position(first).text);
+  if (step != 1.0) fprintf(out, ":%s", number_of_position(step).text);
+}
+
+/* With `is_list`, a list of runs is written, two at least: that tells it from an axis of a grid. */
 static void write_axis(const posenc_axis *axis, char letter, bool is_list, FILE *out) {
-  double first, step;
-  are_steps(axis, &first, &step);
+  double step = 1.0;
   fprintf(out, "%c=", letter);
-  if (is_list)
-    fprintf(out, "@%c", letter);
-  else
-    fprintf(out, "%" PRId64, axis->size);
-  if (!is_list && (first != 0.0 || step != 1.0)) fprintf(out, ":%s", number_of_position(first).text);
-  if (!is_list && step != 1.0) fprintf(out, ":%s", number_of_position(step).text);
+  if (!axis->positions && is_list && axis->size > 1)
+    fprintf(out, "1+%" PRId64 ":1", axis->size - 1);
+  else if (!axis->positions)
+    write_run(axis->size, 0.0, 1.0, out);
+  for (int64_t n = 0, run; axis->positions && n < axis->size; n += run) {
+    const double *rest = axis->positions + n;
+    run = is_list ? grid_run(rest, axis->size - n, &step) : longest_run(rest, axis->size, &step);
+    if (is_list && n == 0 && run == axis->size) run = 1;
+    if (n) fputc('+', out);
+    write_run(run, *rest, run > 1 ? step : 1.0, out);
+  }
   if (axis->divisor != 1.0) fprintf(out, "/%s", number_of_position(axis->divisor).text);
 }
 
@@ -68,8 +104,7 @@ static void write_columns(const posenc_axes *axes, const int order[POSENC_AXES],
 }
 
 void grid_write(const posenc_axes *axes, int64_t dim, FILE *out) {
-  static const char *const letters[] = {"", "l", "hw", "thw", "tdhw"};
-  const char *of = letters[axes->count];
+  const char *of = grid_letters(axes->count);
   const bool lists = grid_has_lists(axes);
   int order[POSENC_AXES];
   bool equal = true;

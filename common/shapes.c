@@ -23,12 +23,27 @@
 #define CACHE(length, radix)                                                                                           \
   PLAIN(length, 128, radix, POSENC_NO_PADDING), .op = POSENC_ROPE_CACHE, .heads = 1, .layout = POSENC_DUPLICATED
 
+/* An axis without a list. */
+#define AXIS(columns, length, apart)                                                                                   \
+  { .pairs = (columns), .size = (length), .stride = (apart), .divisor = 1.0 }
+
+/* 14 × 14 patches of a picture, the columns of the width first. */
+static const posenc_axes patches = {
+    .size = sizeof(posenc_axes), .count = 2, .axis = {AXIS(192, 14, 1), AXIS(192, 14, 14)}, .grouped = true};
+
+/* 8 frames of 18 × 32 patches; the sections of M-RoPE. */
+static const posenc_axes video = {.size = sizeof(posenc_axes),
+                                  .count = 3,
+                                  .axis = {AXIS(16, 8, 18 * 32), AXIS(24, 18, 32), AXIS(24, 32, 1)},
+                                  .frequencies = POSENC_AXES_CONTINUED};
+
 const shape *shapes_published(size_t *count) {
   /* Five shapes are not published: two at far positions, three of other dtypes. */
   static const shape shapes[] = {
       {"ddpm-timesteps", {TABLE(1000, 128), .shift = 1.0, .layout = POSENC_SPLIT}},
       {"transformer-base+2^32", {TABLE(256, 512), .first = INT64_C(1) << 32}},
       {"transformer-base+2^40", {TABLE(256, 512), .first = INT64_C(1) << 40}},
+      {"mae-base", {PADDED(197, 768, -1), .first = -1, .axes = &patches, .layout = POSENC_SPLIT}},
       {"fairseq-base", {PADDED(1026, 512, 1), .shift = 1.0, .layout = POSENC_SPLIT}},
       {"gpt2-sized", {TABLE(1024, 768)}},
       {"whisper-small-encoder", {TABLE(1500, 768), .shift = 1.0, .layout = POSENC_SPLIT}},
@@ -48,6 +63,7 @@ const shape *shapes_applied(size_t *count) {
       {"transformer-base-add", {ADD(5000, 512)}},
       {"transformer-base-add-bf16", {ADD(5000, 512), .dtype = POSENC_BF16}},
       {"llama2-rope-cache", {CACHE(4096, 1e4)}},
+      {"qwen2-vl-rope-cache", {CACHE(4608, 1e6), .axes = &video}},
       {"llama2-rope", {ROPE(4096, 32, 1e4)}},
       {"llama2-rope-halves", {ROPE(4096, 32, 1e4), .layout = POSENC_SPLIT}},
       {"llama2-rope-halves-bf16", {ROPE(4096, 32, 1e4), .layout = POSENC_SPLIT, .dtype = POSENC_BF16}},
@@ -133,20 +149,17 @@ static uint64_t digest_of(const double *values, int64_t count) {
   return bytes_digest(BYTES_DIGEST_START, values, (size_t)count * sizeof *values);
 }
 
-/* Writes the value of --grid without signs: "-h14-w14-columnswh". A digest stands for the positions of lists. */
+/* Writes the value of --grid without signs: "-h14-w14-columnswh"; for lists, its digest. */
 static void write_grid_name(const posenc_problem *problem, FILE *out) {
   char *text = grid_text(problem->axes, problem->dim);
-  uint64_t digest = 0;
-  fputc('-', out);
-  for (const char *c = text ? text : ""; *c; c++)
-    if (*c != '=') fputc(*c == ',' ? '-' : *c == '/' || *c == '@' ? '_' : *c, out);
-  free(text);
-  if (!grid_has_lists(problem->axes)) return;
-  for (int a = 0; a < problem->axes->count; a++) {
-    const posenc_axis *axis = &problem->axes->axis[a];
-    if (axis->positions) digest ^= digest_of(axis->positions, axis->size) * (uint64_t)(2 * a + 1);
+  if (text && grid_has_lists(problem->axes)) {
+    fprintf(out, "-lists%08" PRIx32, (uint32_t)bytes_digest(BYTES_DIGEST_START, text, strlen(text)));
+  } else {
+    fputc('-', out);
+    for (const char *c = text ? text : ""; *c; c++)
+      if (*c != '=') fputc(*c == ',' ? '-' : *c == '/' ? '_' : *c, out);
   }
-  fprintf(out, "%08" PRIx32, (uint32_t)digest);
+  free(text);
 }
 
 static void write_name(const posenc_problem *problem, const char *list, FILE *out) {
@@ -236,7 +249,12 @@ const shape *shapes_find(const shape *(*list)(size_t *count), const char *name) 
 shape shape_of(const posenc_problem *problem) {
   shape s = {.problem = *problem};
   char *name = text_of(problem, NULL, write_name);
+  const size_t length = name ? strlen(name) : 0;
   snprintf(s.name, sizeof s.name, "%s", name ? name : "?");
+  if (length >= sizeof s.name) {
+    const digest_text digest = digest_hex(bytes_digest(BYTES_DIGEST_START, name, length));
+    snprintf(s.name + sizeof s.name - sizeof digest.text - 1, sizeof digest.text + 1, "-%s", digest.text);
+  }
   free(name);
   return s;
 }

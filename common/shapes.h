@@ -7,8 +7,11 @@
 
 #include <jansson.h>
 
+/* Bytes of a name, with the zero at its end. */
+enum { SHAPE_NAME = 80 };
+
 typedef struct shape {
-  char name[128]; /* "transformer-base"; "512x128" if not published */
+  char name[SHAPE_NAME]; /* "transformer-base"; "512x128" if not published */
   posenc_problem problem;
 } shape;
 
@@ -28,7 +31,7 @@ const shape *shapes_sweep(size_t *count);
 const shape *shapes_find(const shape *(*list)(size_t *count), const char *name);
 
 /* Makes a shape of any problem, named after its differences from the paper's defaults: "512x128",
-   "512x128+4096-split-f64". */
+   "512x128+4096-split-f64". A name that is too long ends with a digest of all of it. */
 shape shape_of(const posenc_problem *problem);
 
 /* Returns the options of the posenc command that describe the problem, without defaults: "--len 512 --dim 128 --base

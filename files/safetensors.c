@@ -16,10 +16,6 @@
    the end of the header. */
 enum { LENGTH_BYTES = 8, ALIGNMENT = 64 };
 
-/* The format allows 100 MB, whose JSON would need twenty times as much memory. This is enough for a hundred thousand
-   tensors. */
-enum { HEADER_MAX = 16 << 20 };
-
 static const char *const dtypes[] = {
     [POSENC_F32] = "F32",
     [POSENC_F64] = "F64",
@@ -298,8 +294,8 @@ static json_t *read_root(const unsigned char *bytes, size_t size, size_t *begin,
     return NULL;
   }
   for (int i = 0; i < LENGTH_BYTES; i++) length |= (uint64_t)bytes[i] << (8 * i);
-  bool ok =
-      length <= HEADER_MAX || fault_say(why, "its header of %" PRIu64 " bytes is longer than %d", length, HEADER_MAX);
+  bool ok = length <= SAFETENSORS_HEADER_MAX ||
+            fault_say(why, "its header of %" PRIu64 " bytes is longer than %d", length, SAFETENSORS_HEADER_MAX);
   if (ok && length > size - LENGTH_BYTES) ok = fault_say(why, "it ends within its header");
   if (!ok) return NULL;
   json_error_t error;

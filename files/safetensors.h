@@ -13,6 +13,10 @@
 #define SAFETENSORS_NAME "pe"
 #define SAFETENSORS_POSITIONS "positions"
 
+/* The longest header that is read, and that should be written. The format allows 100 MB, whose JSON would need twenty
+   times as much memory. This is enough for a hundred thousand tensors. */
+enum { SAFETENSORS_HEADER_MAX = 16 << 20 };
+
 /* Returns a new string, to be freed: the header of a file with the whole table, or with both tables of a rope cache.
    Its metadata are the problem and the kernel's name. *length is a multiple of 64 bytes. Null if memory runs out. */
 char *safetensors_header(const posenc_problem *problem, const char *kernel, size_t *length);

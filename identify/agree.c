@@ -69,14 +69,16 @@ static bool is_explained(const differences *d) {
 }
 
 /* *agrees: is the table that of the problem? */
-static bool try(const search *s, const identity *found, const differences *own, const posenc_problem *problem,
+static bool try(const search *s, const identity *found, const differences *own, const posenc_problem *asked,
                 bool *agrees) {
+  posenc_problem problem = *asked;
   differences d;
+  problem.axes = NULL;
   *agrees = false;
-  if (problem->dim != 2 * found->how.columns.pairs || posenc_problem_refusal(problem)) return true;
+  if (problem.dim != 2 * found->how.columns.pairs || posenc_problem_refusal(&problem)) return true;
   making how = found->how;
-  how.formula = formula_of(problem);
-  how.amplitude = attention_of(problem);
+  how.formula = formula_of(&problem);
+  how.amplitude = attention_of(&problem);
   how.offset = 0.0;
   if (!compare(s, found, &how, &d)) return false;
   *agrees = is_explained(&d) || (!is_explained(own) && d.distance <= as_close * own->distance);

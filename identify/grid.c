@@ -4,8 +4,10 @@
 #include "common/field.h"
 #include "common/grid.h"
 #include "common/shapes.h"
-#include "files/npy.h"
+#include "identify/grid-parts.h"
 #include "identify/identify.h"
+#include "identify/sections.h"
+#include "models/model.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,349 +17,115 @@
 /* The largest size of a table that is tried; grids of pictures are smaller. */
 enum { BYTES_MOST = 1 << 28, ROWS_MOST = 1 << 20 };
 
-/* Some rows, at equal steps, and some columns of the table. */
-typedef struct view {
-  const unsigned char *bytes;
-  size_t element;
-  int64_t dim; /* of the table */
-  int64_t first, step, rows;
-  int64_t *columns, count;
-} view;
-
-/* An axis: its rows and columns, and what they are. */
-typedef struct part {
-  view of;
-  unsigned char *file; /* a .npy file of them, in memory */
-  table_file *table;
-  identity *found;
-} part;
-
-typedef struct grid {
-  unsigned char *bytes;
-  int64_t zeros; /* rows of zeros before the places */
-  part parts[POSENC_AXES];
-  int count;              /* of axes; the last one changes from row to row */
-  int order[POSENC_AXES]; /* of their columns */
-  bool failed;            /* memory ran out */
-} grid;
-
-static const unsigned char *element_of(const view *v, int64_t row, int64_t column) {
-  return v->bytes + (size_t)((v->first + row * v->step) * v->dim + v->columns[column]) * v->element;
+/* Has each row a position of its own on each axis? Else rows are the places of a grid. */
+static bool has_lists(const grid *g) {
+  return !g->parts[0].found;
 }
 
-static bool are_equal(const view *v, int64_t column, int64_t row, int64_t other) {
-  return memcmp(element_of(v, row, column), element_of(v, other, column), v->element) == 0;
+static char letter_of(const grid *g, int axis) {
+  return grid_letters(g->count)[axis];
 }
 
-/* ---- which columns belong to which axis ----------------------------------------------------------- */
+/* ---- the table ----------------------------------------------------------------------------------- */
 
-enum { SLOW = 1, FAST = 2 };
-
-/* Is the column the same in blocks of so many rows, or do its rows come again after so many? A set of both. */
-static int kind_of(const view *v, int64_t column, int64_t width) {
-  int kind = SLOW | FAST;
-  for (int64_t row = 0; row < v->rows && kind; row++) {
-    if (!are_equal(v, column, row, row - row % width)) kind &= ~SLOW;
-    if (row >= width && !are_equal(v, column, row, row - width)) kind &= ~FAST;
-  }
-  return kind;
-}
-
-/* Kinds of all columns in a grid of that width; those that do not change at all are of the kind of the one before, or
-   behind. False if one is neither, or all are of one kind. */
-static bool find_kinds(const view *v, int64_t width, unsigned char *kinds) {
-  int64_t slow = 0, fast = 0;
-  for (int64_t c = 0; c < v->count; c++) {
-    kinds[c] = (unsigned char)kind_of(v, c, width);
-    if (!kinds[c]) return false;
-    slow += kinds[c] == SLOW;
-    fast += kinds[c] == FAST;
-  }
-  for (int64_t c = 1; c < v->count; c++)
-    if (kinds[c] == (SLOW | FAST)) kinds[c] = kinds[c - 1];
-  for (int64_t c = v->count - 1; c > 0; c--)
-    if (kinds[c - 1] == (SLOW | FAST)) kinds[c - 1] = kinds[c];
-  return slow >= 2 && fast >= 2;
-}
-
-/* Rows that have the value of the first. */
-static int64_t run_of(const view *v, int64_t column) {
-  int64_t run = 1;
-  while (run < v->rows && are_equal(v, column, run, 0)) run++;
-  return run;
-}
-
-/* The width of a grid, with the kinds of its columns; 0 if it is none. `runs` has room for one of each column. */
-static int64_t find_width(const view *v, unsigned char *kinds, int64_t *runs) {
-  int64_t tried = 1;
-  for (int64_t c = 0; c < v->count; c++) runs[c] = run_of(v, c);
-  for (;;) { /* the next longer run each time */
-    int64_t width = v->rows;
-    for (int64_t c = 0; c < v->count; c++)
-      if (runs[c] > tried && runs[c] < width) width = runs[c];
-    if (width == v->rows) return 0;
-    if (v->rows % width == 0 && find_kinds(v, width, kinds)) return width;
-    tried = width;
-  }
-}
-
-/* The columns of a kind; rows are set by the caller. */
-static bool take_kind(const view *v, const unsigned char *kinds, int kind, view *taken) {
-  *taken = *v;
-  taken->count = 0;
-  taken->columns = calloc((size_t)v->count, sizeof *taken->columns);
-  for (int64_t c = 0; taken->columns && c < v->count; c++)
-    if (kinds[c] == kind) taken->columns[taken->count++] = v->columns[c];
-  return taken->columns;
-}
-
-/* Divides the view into `most` axes at most, slow ones first; takes its columns. */
-static void find_axes(grid *g, view *v, int most) {
-  unsigned char *kinds = calloc((size_t)v->count + 1, 1);
-  int64_t *runs = calloc((size_t)v->count + 1, sizeof *runs);
-  g->failed |= !kinds || !runs;
-  const int64_t width = g->failed || most == 1 ? 0 : find_width(v, kinds, runs);
-  view slow = {0}, fast = {0};
-  if (width) g->failed |= !take_kind(v, kinds, SLOW, &slow) || !take_kind(v, kinds, FAST, &fast);
-  free(kinds);
-  free(runs);
-  if (!width || g->failed) {
-    free(slow.columns);
-    free(fast.columns);
-    g->parts[g->count++].of = *v;
-    return;
-  }
-  free(v->columns);
-  fast.rows = width;
-  slow.rows = v->rows / width;
-  slow.step = v->step * width;
-  find_axes(g, &slow, most - 1);
-  g->parts[g->count++].of = fast;
-}
-
-/* Reads the table and divides it. */
-static bool find_grid(grid *g, table_file *table) {
-  const stored *at = table_stored(table);
+static bool read_table(grid *g) {
+  const stored *at = table_stored(g->request->table);
+  g->dtype = at->dtype;
+  g->dim = at->dim;
   const size_t element = posenc_dtype_bytes(at->dtype);
   if (at->rows > ROWS_MOST || at->rows * at->dim > BYTES_MOST / (int64_t)element) return false;
   const size_t row_bytes = (size_t)at->dim * element;
   g->bytes = malloc((size_t)at->rows * row_bytes + 1);
-  view all = {.bytes = g->bytes, .element = element, .dim = at->dim, .step = 1, .count = at->dim};
-  all.columns = calloc((size_t)at->dim, sizeof *all.columns);
-  g->failed = !g->bytes || !all.columns;
-  if (g->failed) {
-    free(all.columns);
-    return false;
-  }
-  table_rows(table, 0, at->rows, g->bytes);
-  for (int64_t c = 0; c < at->dim; c++) all.columns[c] = c;
+  g->failed = !g->bytes;
+  if (g->failed) return false;
+  table_rows(g->request->table, 0, at->rows, g->bytes);
   for (const unsigned char *byte = g->bytes; g->zeros < at->rows; byte += row_bytes, g->zeros++) {
     size_t n = 0;
     while (n < row_bytes && byte[n] == 0) n++;
     if (n < row_bytes) break;
   }
-  all.first = g->zeros;
-  all.rows = at->rows - g->zeros;
-  find_axes(g, &all, POSENC_AXES);
-  return !g->failed && g->count > 1;
+  return true;
 }
 
-static void free_grid(grid *g) {
+void grid_free_parts(grid *g) {
   for (int a = 0; a < g->count; a++) {
     identity_free(g->parts[a].found);
     table_close(g->parts[a].table);
     free(g->parts[a].file);
     free(g->parts[a].of.columns);
+    g->parts[a] = (part){.found = NULL};
   }
+  g->count = 0;
+}
+
+static void free_grid(grid *g) {
+  grid_free_parts(g);
+  for (int a = 0; a < POSENC_AXES; a++) free(g->lists[a]);
+  free(g->makers);
   free(g->bytes);
 }
 
-/* ---- what each axis is ---------------------------------------------------------------------------- */
+/* ---- lists --------------------------------------------------------------------------------------- */
 
-/* As a table of its own. */
-static bool identify_part(part *p, posenc_dtype dtype, const identify_request *request) {
-  const view *v = &p->of;
-  char header[NPY_HEADER_MAX];
-  const size_t length = npy_header(dtype, (const int64_t[]){v->rows, v->count}, 2, header),
-               size = length + (size_t)(v->rows * v->count) * v->element;
-  fault why;
-  p->file = malloc(size);
-  if (!p->file) return false;
-  memcpy(p->file, header, length);
-  for (int64_t r = 0; r < v->rows; r++)
-    for (int64_t c = 0; c < v->count; c++)
-      memcpy(p->file + length + (size_t)(r * v->count + c) * v->element, element_of(v, r, c), v->element);
-  p->table = table_open_memory(p->file, size, NULL, TABLE_WHOLE, &why);
-  if (!p->table) return false;
-  identify_request own = *request;
-  own.table = p->table;
-  p->found = identify(&own);
-  return p->found;
-}
-
-/* False if one is no table, unless it has too few rows to tell, or none is. */
-static bool identify_parts(grid *g, const identify_request *request) {
-  int tables = 0;
+/* The columns of the table that belong to each axis. */
+static bool set_lists(grid *g, const sections *found) {
   for (int a = 0; a < g->count; a++) {
-    g->failed = !identify_part(&g->parts[a], table_stored(request->table)->dtype, request);
-    if (g->failed) return false;
-    const identity *found = g->parts[a].found;
-    const bool is_table = identity_is_table(found) && !found->positions;
-    if (!is_table && found->verdict != IDENTIFY_FEW) return false;
-    tables += is_table;
+    view *v = &g->parts[a].of;
+    *v = (view){.first = g->zeros, .step = 1, .rows = found->axes.axis[a].size};
+    v->columns = calloc((size_t)g->dim, sizeof *v->columns);
+    g->order[a] = a;
+    if (!v->columns) return false;
   }
-  if (!tables) return false;
-  for (int a = 0; a < g->count; a++) {
-    int at = a;
-    for (; at > 0 && g->parts[g->order[at - 1]].of.columns[0] > g->parts[a].of.columns[0]; at--)
-      g->order[at] = g->order[at - 1];
-    g->order[at] = a;
+  for (int64_t c = 0; c < g->dim; c++) {
+    bool cosine;
+    view *v = &g->parts[sections_axis(&found->axes, columns_index(&found->columns, c, &cosine))].of;
+    v->columns[v->count++] = c;
   }
   return true;
 }
 
-/* ---- as one table --------------------------------------------------------------------------------- */
+bool grid_find_lists(grid *g) {
+  window w;
+  sections found;
+  g->failed = !window_read(&w, g->request->table);
+  if (g->failed) return false;
+  /* Those of rows beyond the window would not be known. */
+  const bool is_found = w.count == w.rows && sections_find(&w, g->request, &found, &g->failed);
+  if (is_found) {
+    g->held = w.held;
+    g->zeros = found.zeros;
+    g->columns = found.columns;
+    g->axes = found.axes;
+    g->count = found.axes.count;
+    g->is_one = g->zeros <= 1;
+    g->problem = posenc_table(w.rows, 2 * found.columns.pairs);
+    g->problem.base = found.formula.base;
+    g->problem.layout = found.columns.layout;
+    g->problem.first = -g->zeros;
+    if (g->zeros) g->problem.padding = -1;
+    g->problem.axes = &g->axes;
+    g->failed = !set_lists(g, &found);
+    memcpy(g->lists, found.positions, sizeof g->lists);
+    memset(found.positions, 0, sizeof found.positions);
+  }
+  if (w.count == w.rows) sections_free(&found);
+  window_free(&w);
+  return is_found && !g->failed;
+}
+
+/* ---- whose it is --------------------------------------------------------------------------------- */
 
 static bool is_near(double x, double y) {
   return fabs(x - y) <= 1e-5 * fabs(y);
 }
 
-static const formula *formula_of(const grid *g, int column) {
-  return &g->parts[g->order[column]].found->how.formula;
-}
-
-static bool is_contiguous(const view *v, int64_t from, int64_t to) {
-  for (int64_t c = from + 1; c < to; c++)
-    if (v->columns[c] != v->columns[c - 1] + 1) return false;
-  return true;
-}
-
-/* Are the columns of each axis side by side? Else they are to be so in each half. False if they are not. */
-static bool find_columns(const grid *g, bool *grouped) {
-  bool whole = true, halves = true;
-  for (int a = 0; a < g->count; a++) {
-    const view *v = &g->parts[a].of;
-    const int64_t half = v->count / 2;
-    whole &= is_contiguous(v, 0, v->count);
-    halves &= v->count % 2 == 0 && is_contiguous(v, 0, half) && is_contiguous(v, half, v->count) &&
-              v->columns[half] == v->columns[0] + v->dim / 2;
-  }
-  *grouped = whole;
-  return whole || halves;
-}
-
-/* How positions of axes are made of coordinates. */
-typedef enum spacing {
-  CENTRED,    /* centres of `size` cells from -1 to 1, times 2 pi: DINOv3 */
-  NORMALISED, /* 1, 2 … divided by the last and 1e-6, times 2 pi: DETR */
-  PLAIN,      /* whole numbers, all times the same scale */
-  SIZED,      /* 0, b, 2 b … divided by the size: those of a grid of b, in diffusers */
-  FORMS
-} spacing;
-
-static const double turn = 0x1.921fb54442d18p+2;
-
-/* Are the positions of an axis of that form? Sets their first one, step, divisor and scale. */
-static bool has_form(const grid *g, int n, spacing form, double size, double set[4]) {
-  const start *at = &g->parts[g->order[n]].found->how.start;
-  const double scale = formula_of(g, n)->scale, sized = rint(scale * size);
-  const bool whole = start_is_one(at);
-  const double first = whole ? (double)at->least : at->first;
-  switch (form) {
-  case CENTRED:
-    memcpy(set, (const double[]){1.0 - size, 2.0, size, turn}, 4 * sizeof *set);
-    return is_near(scale * size / 2.0, turn) && (whole || !start_is_whole(at)) && fabs(first - set[0] / 2.0) < 1e-3;
-  case NORMALISED:
-    memcpy(set, (const double[]){1.0, 1.0, size + 1e-6, turn}, 4 * sizeof *set);
-    return is_near(scale * size, turn) && whole && at->least == 1;
-  case PLAIN:
-    memcpy(set, (const double[]){first, 1.0, 1.0, formula_of(g, 0)->scale}, 4 * sizeof *set);
-    return whole;
-  case SIZED:
-    memcpy(set, (const double[]){0.0, sized, size, 1.0}, 4 * sizeof *set);
-    return whole && at->least == 0 && sized >= 1.0 && is_near(scale * size, sized);
-  case FORMS:
-    break;
-  }
-  return false;
-}
-
-/* Sets positions, divisors and scale. False if not all axes have that form, or memory runs out. */
-static bool set_positions(const grid *g, spacing form, posenc_problem *problem, posenc_axes *axes,
-                          double *lists[POSENC_AXES]) {
-  double set[4];
-  for (int n = 0; n < g->count; n++)
-    if (!has_form(g, n, form, (double)axes->axis[n].size, set)) return false;
-  for (int n = 0; n < g->count; n++) {
-    posenc_axis *axis = &axes->axis[n];
-    has_form(g, n, form, (double)axis->size, set);
-    axis->divisor = set[2];
-    problem->scale = set[3];
-    free(lists[n]);
-    axis->positions = lists[n] = calloc((size_t)axis->size, sizeof *lists[n]);
-    if (!lists[n]) return false;
-    for (int64_t k = 0; k < axis->size; k++) lists[n][k] = set[0] + set[1] * (double)k;
-  }
-  return true;
-}
-
-/* Frequencies that are restarted on each axis have the same base, and the scale that positions have left; else it is
-   the base of all columns. False if neither they nor other frequencies of one base explain them. */
-static bool set_frequencies(const grid *g, spacing form, posenc_problem *problem, posenc_axes *axes) {
-  const double all = (double)problem->dim / 2.0, first = formula_of(g, 0)->base,
-               of_all = pow(first, all / (double)axes->axis[0].pairs);
-  bool restarted = true, continued = form == PLAIN, dealt = form == PLAIN;
-  double before = 0.0;
-  for (int n = 0; n < g->count; n++) {
-    const formula *f = formula_of(g, n);
-    const double pairs = (double)axes->axis[n].pairs, relative = f->scale / formula_of(g, 0)->scale;
-    if (f->scaling.kind != POSENC_SCALING_NONE || f->shift > 0.0 || f->shift < 0.0) return false;
-    restarted &= is_near(f->base, first) && (form != PLAIN || is_near(relative, 1.0));
-    dealt &= is_near(f->base, first) && is_near(relative, pow(first, -n / all)) && is_near(pairs * g->count, all);
-    continued &= is_near(pow(f->base, all / pairs), of_all) && is_near(relative, pow(of_all, -before / all));
-    before += pairs;
-  }
-  problem->base = restarted || dealt ? first : plainest(of_all, 1e-5).value;
-  axes->frequencies = restarted ? POSENC_AXES_RESTARTED : continued ? POSENC_AXES_CONTINUED : POSENC_AXES_DEALT;
-  return restarted || continued || dealt;
-}
-
-/* The problem that all axes are together. False if no problem is. */
-static bool find_problem(const grid *g, posenc_problem *problem, posenc_axes *axes, double *lists[POSENC_AXES]) {
-  const columns *first = &g->parts[g->order[0]].found->how.columns;
-  int64_t stride = 1, pairs = 0;
-  bool whole;
-  *axes = posenc_grid(1, (const int64_t[]){1}, 2);
-  axes->count = g->count;
-  for (int a = g->count - 1; a >= 0; a--) {
-    int column = 0;
-    while (g->order[column] != a) column++;
-    const columns *own = &g->parts[a].found->how.columns;
-    axes->axis[column] = (posenc_axis){own->pairs, g->parts[a].of.rows, stride, NULL, 1.0};
-    stride *= g->parts[a].of.rows;
-    pairs += own->pairs;
-    if (g->parts[a].found->verdict != IDENTIFY_TABLE) return false;
-    if (own->layout != first->layout || own->part != first->part || own->dim % 2) return false;
-  }
-  *problem = posenc_table(stride + g->zeros, 2 * pairs);
-  problem->first = -g->zeros;
-  if (g->zeros == 1) problem->padding = -1;
-  problem->layout = first->layout;
-  problem->axes = axes;
-  const bool is_split = first->layout == POSENC_SPLIT || first->layout == POSENC_SPLIT_CS;
-  if (g->zeros > 1 || !find_columns(g, &whole)) return false;
-  axes->grouped = whole && is_split && first->part == COLUMNS_BOTH;
-  if (whole && first->layout == POSENC_DUPLICATED) return false; /* each axis is duplicated by itself */
-  for (spacing form = CENTRED; form < FORMS; form++)
-    if (set_positions(g, form, problem, axes, lists) && set_frequencies(g, form, problem, axes)) return true;
-  return false;
-}
-
 /* Models that have such a table, or null. */
-static const char *models_of(const grid *g, const posenc_problem *problem) {
-  const posenc_axes *axes = problem->axes;
-  const bool pair = g->count == 2, reversed = g->order[0] == g->count - 1,
-             both = g->parts[0].found->how.columns.part == COLUMNS_BOTH;
+static const char *models_of(const grid *g) {
+  const posenc_problem *problem = &g->problem;
+  const posenc_axes *axes = &g->axes;
+  const bool pair = g->count == 2, reversed = g->order[0] == g->count - 1, both = g->columns.part == COLUMNS_BOTH;
+  if (axes->frequencies == POSENC_AXES_CONTINUED && has_lists(g) && g->count == 3)
+    return axes->order == POSENC_AXES_CYCLIC ? "Qwen3-VL" : "Qwen2-VL";
   if (axes->frequencies == POSENC_AXES_DEALT) return pair && !reversed ? "Pixtral" : NULL;
   if (axes->frequencies == POSENC_AXES_CONTINUED) return NULL;
   const bool divided = axes->axis[0].divisor > 1.0;
@@ -371,37 +139,81 @@ static const char *models_of(const grid *g, const posenc_problem *problem) {
   return reversed || divided ? NULL : "timm";
 }
 
-/* ---- the record ----------------------------------------------------------------------------------- */
+/* ---- in words ------------------------------------------------------------------------------------ */
 
-static char letter_of(const grid *g, int axis) {
-  static const char *const letters[] = {"", "l", "hw", "thw", "tdhw"};
-  return letters[g->count][axis];
+/* "0..14", "64 x 15", "7" or "0, 2 .. 14". */
+static void print_run(const double *first, int64_t run, double step, FILE *out) {
+  const number_text from = number_of_position(first[0]), to = number_of_position(first[run - 1]);
+  if (run == 1)
+    fputs(from.text, out);
+  else if (step == 0.0)
+    fprintf(out, "%" PRId64 " x %s", run, from.text);
+  else if (step == 1.0)
+    fprintf(out, "%s..%s", from.text, to.text);
+  else
+    fprintf(out, "%s, %s .. %s", from.text, number_of_position(first[1]).text, to.text);
 }
 
-/* The options by which posenc check holds the table to it, or null. */
-static json_t *check_json(const grid *g, const posenc_problem *problem) {
-  const columns *at = &g->parts[0].found->how.columns;
-  char *all = problem_options(problem);
-  if (!all) return NULL;
-  char *told = strstr(all, "--grid "), *behind = told ? strstr(told, " --dim ") : NULL,
-       *rest = behind ? strstr(behind + 1, " --") : NULL;
-  if (behind) *behind = '\0'; /* rows and columns are the file's */
-  static const char *const parts[] = {"", " --part cos", " --part sin"};
-  const char *layout = at->part != COLUMNS_BOTH && at->layout == POSENC_INTERLEAVED ? " --layout interleaved" : "";
-  json_t *text = told ? json_sprintf("%s%s%s%s", told, rest ? rest : "", parts[at->part], layout) : NULL;
-  free(all);
-  return text;
+static void print_list(const posenc_axis *axis, FILE *out) {
+  enum { SHOWN = 6 };
+  int64_t runs = 0;
+  double step;
+  for (int64_t n = 0, run; n < axis->size; n += run, runs++) {
+    run = grid_run(axis->positions + n, axis->size - n, &step);
+    if (runs == SHOWN) fputs(" ..", out);
+    if (runs >= SHOWN) continue;
+    if (runs) fputs(", ", out);
+    print_run(axis->positions + n, run, step, out);
+  }
+  if (runs > SHOWN) fprintf(out, " in %" PRId64 " runs", runs);
 }
 
-static void print_sentence(const grid *g, const posenc_problem *problem, FILE *out) {
+/* "16, 24 and 24 pairs" */
+static void print_sections(const posenc_axes *axes, FILE *out) {
+  for (int a = 0; a < axes->count; a++)
+    fprintf(out, "%s%" PRId64, !a ? "" : a + 1 < axes->count ? ", " : " and ", axes->axis[a].pairs);
+  fprintf(out, " pairs, %s", grid_orders[axes->order]);
+}
+
+static void print_zeros(const grid *g, FILE *out) {
+  if (g->zeros) fprintf(out, "behind %" PRId64 " row%s of zeros, ", g->zeros, g->zeros == 1 ? "" : "s");
+}
+
+static void print_lists(const grid *g, FILE *out) {
+  static const char *const parts[] = {"", " (cos)", " (sin)"};
+  const maker *first = g->maker_count ? &g->makers[0] : NULL;
+  const char *models = models_of(g);
+  fprintf(out, "positions on %d axes (%s), ", g->count, grid_letters(g->count));
+  print_zeros(g, out);
+  fputs("sections of ", out);
+  print_sections(&g->axes, out);
+  fprintf(out, ", frequencies %s", grid_frequencies[g->axes.frequencies]);
+  if (models) fprintf(out, ", as in %s", models);
+  fputs("; ", out);
+  makers_print(g->makers, g->maker_count, g->held, out);
+  fprintf(out, ", base %s, %s%s", number_of_position(g->problem.base).text, columns_layout_name(&g->columns),
+          parts[g->columns.part]);
+  if (first && first->equal == first->compared)
+    fputs(", bit for bit", out);
+  else if (first)
+    fprintf(out, ", %.3g %% of elements equal to those of %s and the rest within %.2g",
+            100.0 * (double)first->equal / (double)first->compared, first->kernel ? first->kernel->name : "exact",
+            first->most);
+  for (int a = 0; a < g->count; a++) {
+    fprintf(out, "; %c: ", letter_of(g, a));
+    print_list(&g->axes.axis[a], out);
+  }
+}
+
+static void print_grid(const grid *g, FILE *out) {
   char *first = NULL;
   fputs("a grid of ", out);
   for (int a = 0; a < g->count; a++) fprintf(out, "%s%" PRId64, a ? " x " : "", g->parts[a].of.rows);
-  fprintf(out, " places (%.*s), ", g->count, g->count == 2 ? "hw" : g->count == 3 ? "thw" : "tdhw");
-  if (g->zeros) fprintf(out, "behind %" PRId64 " row%s of zeros, ", g->zeros, g->zeros == 1 ? "" : "s");
+  fprintf(out, " places (%s), ", grid_letters(g->count));
+  print_zeros(g, out);
   fputs("columns in the order ", out);
   for (int n = 0; n < g->count; n++) fputc(letter_of(g, g->order[n]), out);
-  const char *models = problem ? models_of(g, problem) : NULL;
+  const char *models = g->is_one ? models_of(g) : NULL;
   if (models) fprintf(out, ", as in %s", models);
   for (int n = 0; n < g->count; n++) {
     const part *p = &g->parts[g->order[n]];
@@ -418,52 +230,171 @@ static void print_sentence(const grid *g, const posenc_problem *problem, FILE *o
   free(first);
 }
 
-static json_t *axes_json(const grid *g, const identify_request *request) {
+/* ---- the record ---------------------------------------------------------------------------------- */
+
+/* The options by which posenc check holds the table to it, or null. */
+static json_t *check_json(const grid *g) {
+  const columns *at = &g->columns;
+  char *all = g->is_one ? problem_options(&g->problem) : NULL;
+  if (!all) return json_null();
+  char *told = strstr(all, "--grid "), *behind = told ? strstr(told, " --dim ") : NULL,
+       *rest = behind ? strstr(behind + 1, " --") : NULL;
+  if (behind) *behind = '\0'; /* rows and columns are the file's */
+  static const char *const parts[] = {"", " --part cos", " --part sin"};
+  const char *layout = at->part != COLUMNS_BOTH && at->layout == POSENC_INTERLEAVED ? " --layout interleaved" : "";
+  json_t *text = told ? json_sprintf("%s%s%s%s", told, rest ? rest : "", parts[at->part], layout) : json_null();
+  free(all);
+  return text;
+}
+
+/* The part of config.json that makes the table; else {"refusal": why there is none}. */
+static json_t *config_json(const grid *g) {
+  fault why = {"its axes are no table of one base"};
+  posenc_problem plain = g->problem;
+  plain.axes = NULL;
+  if (g->is_one && g->axes.frequencies != POSENC_AXES_CONTINUED)
+    fault_say(&why, "its frequencies are %s: configs have axes of continued ones (mrope_section)",
+              grid_frequencies[g->axes.frequencies]);
+  json_t *made = g->is_one && g->axes.frequencies == POSENC_AXES_CONTINUED ? model_fragment(&plain, &why) : NULL;
+  if (!made) return json_pack("{s:s}", "refusal", why.text);
+  json_t *rope = json_object_get(made, "rope_parameters"), *pairs = json_array();
+  for (int n = 0; n < g->count; n++) json_array_append_new(pairs, json_integer(g->axes.axis[n].pairs));
+  json_object_set_new(rope, "mrope_section", pairs);
+  if (g->axes.order == POSENC_AXES_CYCLIC) json_object_set_new(rope, "mrope_interleaved", json_true());
+  return made;
+}
+
+static void tell_sections(const posenc_axes *axes, const posenc_axes *other, fault *why) {
+  FILE *out = fmemopen(why->text, sizeof why->text, "w");
+  if (!out) return;
+  fputs("sections are of ", out);
+  print_sections(axes, out);
+  fputs(", not of ", out);
+  print_sections(other, out);
+  fclose(out);
+}
+
+static bool are_sections(const posenc_axes *axes, const posenc_axes *other) {
+  bool same = axes->count == other->count && axes->order == other->order;
+  for (int a = 0; a < axes->count && same; a++) same = axes->axis[a].pairs == other->axis[a].pairs;
+  return same;
+}
+
+/* Whether the table is one of those expected, positions apart; or what differs from the first. */
+static json_t *agreement_json(const grid *g) {
+  const suspect_list *expected = g->request->expected;
+  if (!expected) return json_null();
+  for (size_t n = 0; n < expected->count && g->is_one; n++) {
+    const posenc_problem *other = &expected->items[n].problem;
+    if (other->dim == g->problem.dim && is_near(other->base, g->problem.base) &&
+        other->scaling.kind == POSENC_SCALING_NONE && g->axes.frequencies == POSENC_AXES_CONTINUED &&
+        (!other->axes || are_sections(&g->axes, other->axes)))
+      return json_pack("{s:b, s:s}", "agrees", true, "name", expected->items[n].text);
+  }
+  const posenc_problem *first = &expected->items[0].problem;
+  fault why = {""};
+  if (!g->is_one)
+    fault_say(&why, "rows are the places of a grid, and its axes no table of one base");
+  else if (g->axes.frequencies != POSENC_AXES_CONTINUED)
+    fault_say(&why, "it has %d axes, whose frequencies are %s, and not continued", g->count,
+              grid_frequencies[g->axes.frequencies]);
+  else if (first->dim != g->problem.dim)
+    fault_say(&why, "%" PRId64 " columns are turned, not %" PRId64, g->problem.dim, first->dim);
+  else if (!is_near(first->base, g->problem.base))
+    fault_say(&why, "the base is %.15g, not %.15g", g->problem.base, first->base);
+  else if (first->scaling.kind != POSENC_SCALING_NONE)
+    fault_say(&why, "the scaling is left out");
+  else
+    tell_sections(&g->axes, first->axes, &why);
+  return json_pack("{s:b, s:s}", "agrees", false, "cause", why.text);
+}
+
+static json_t *runs_json(const posenc_axis *axis) {
   json_t *all = json_array();
-  for (int n = 0; n < g->count; n++) {
-    const part *p = &g->parts[g->order[n]];
-    const identify_request own = {.table = p->table, .name = request->name};
-    const char letter[] = {letter_of(g, g->order[n]), '\0'};
-    json_array_append_new(all, json_pack("{s:s, s:I, s:I, s:I, s:o}", "axis", letter, "size", (json_int_t)p->of.rows,
-                                         "columns", (json_int_t)p->of.count, "first_column",
-                                         (json_int_t)p->of.columns[0], "table", identity_json(p->found, &own)));
+  double step;
+  for (int64_t n = 0, run; n < axis->size; n += run) {
+    run = grid_run(axis->positions + n, axis->size - n, &step);
+    json_array_append_new(
+        all, json_pack("{s:f, s:f, s:I}", "first", axis->positions[n], "step", step, "count", (json_int_t)run));
   }
   return all;
 }
 
-static json_t *record_of(const grid *g, const identify_request *request) {
-  const identity *first = g->parts[0].found;
-  const char *tensor = table_tensor(request->table);
-  const stored *at = table_stored(request->table);
-  double *lists[POSENC_AXES] = {NULL};
-  posenc_axes axes;
-  posenc_problem problem;
-  char *sentence = NULL;
-  size_t length;
-  const bool is_one = find_problem(g, &problem, &axes, lists);
-  FILE *out = open_memstream(&sentence, &length);
-  if (out) print_sentence(g, is_one ? &problem : NULL, out);
-  json_t *record = NULL;
-  if (out && fclose(out) == 0)
-    record = json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:I, s:s, s:s, s:o, s:o}", "schema",
-                       "posenc-identify-2", "file", field_name(request->name, ""), "tensor",
-                       tensor ? field_name(tensor, "") : json_null(), "format", table_format(request->table), "verdict",
-                       "grid", "sentence", sentence, "reason", json_null(), "rows", (json_int_t)at->rows, "columns",
-                       (json_int_t)at->dim, "stored", dtype_name(at->dtype), "held", dtype_name(first->held), "axes",
-                       axes_json(g, request), "check", is_one ? check_json(g, &problem) : json_null());
-  free(sentence);
-  for (int a = 0; a < POSENC_AXES; a++) free(lists[a]);
-  return record;
+static json_t *axes_json(const grid *g) {
+  json_t *all = json_array();
+  for (int n = 0; n < g->count; n++) {
+    const part *p = &g->parts[g->order[n]];
+    const identify_request own = {.table = p->table, .name = g->request->name};
+    const char letter[] = {letter_of(g, g->order[n]), '\0'};
+    json_t *one = json_pack("{s:s, s:I, s:I, s:I}", "axis", letter, "size", (json_int_t)p->of.rows, "columns",
+                            (json_int_t)p->of.count, "first_column", (json_int_t)p->of.columns[0]);
+    json_object_set_new(one, has_lists(g) ? "runs" : "table",
+                        has_lists(g) ? runs_json(&g->axes.axis[n]) : identity_json(p->found, &own));
+    json_array_append_new(all, one);
+  }
+  return all;
 }
 
-json_t *identify_grid(const identify_request *request, bool *failed) {
-  grid g = {0};
+/* What is the same of all axes. */
+static bool add_lists(const grid *g, json_t *record) {
+  static const char *const parts[] = {"both", "cos", "sin"};
+  json_t *pairs = json_array();
+  for (int n = 0; n < g->count; n++) json_array_append_new(pairs, json_integer(g->axes.axis[n].pairs));
+  json_t *more = json_pack("{s:f, s:I, s:s, s:s, s:o, s:s, s:s, s:o, s:o}", "base", g->problem.base, "dim",
+                           (json_int_t)g->problem.dim, "layout", columns_layout_name(&g->columns), "part",
+                           parts[g->columns.part], "sections", pairs, "order", grid_orders[g->axes.order],
+                           "frequencies", grid_frequencies[g->axes.frequencies], "closest",
+                           closest_json(g->makers, g->maker_count), "makers", makers_json(g->makers, g->maker_count));
+  const bool added = more && json_object_update(record, more) == 0;
+  json_decref(more);
+  return added;
+}
+
+static json_t *record_of(const grid *g) {
+  const char *tensor = table_tensor(g->request->table);
+  const stored *at = table_stored(g->request->table);
+  char *sentence = NULL;
+  size_t length;
+  FILE *out = open_memstream(&sentence, &length);
+  if (out) (has_lists(g) ? print_lists : print_grid)(g, out);
   json_t *record = NULL;
-  if (find_grid(&g, request->table) && identify_parts(&g, request)) {
-    record = record_of(&g, request);
+  if (out && fclose(out) == 0)
+    record =
+        json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:I, s:s, s:s, s:o, s:o, s:o, s:o}", "schema",
+                  "posenc-identify-2", "file", field_name(g->request->name, ""), "tensor",
+                  tensor ? field_name(tensor, "") : json_null(), "format", table_format(g->request->table), "verdict",
+                  "grid", "sentence", sentence, "reason", json_null(), "rows", (json_int_t)at->rows, "columns",
+                  (json_int_t)at->dim, "stored", dtype_name(at->dtype), "held", dtype_name(g->held), "axes",
+                  axes_json(g), "check", check_json(g), "config", config_json(g), "agreement", agreement_json(g));
+  free(sentence);
+  if (!record || !has_lists(g) || add_lists(g, record)) return record;
+  json_decref(record);
+  return NULL;
+}
+
+static json_t *identify_by(const identify_request *request, bool (*find)(grid *g), bool *failed) {
+  grid g = {.request = request};
+  json_t *record = NULL;
+  if (read_table(&g) && find(&g)) {
+    grid_find_makers(&g);
+    record = g.failed ? NULL : record_of(&g);
     g.failed |= !record;
   }
   *failed = g.failed;
   free_grid(&g);
   return record;
+}
+
+static bool find_places(grid *g) {
+  if (!grid_find_places(g)) return false;
+  grid_find_problem(g);
+  return true;
+}
+
+json_t *identify_grid(const identify_request *request, bool *failed) {
+  return identify_by(request, find_places, failed);
+}
+
+json_t *identify_lists(const identify_request *request, bool *failed) {
+  return identify_by(request, grid_find_lists, failed);
 }

@@ -6,6 +6,7 @@
 #include "identify/identity.h"
 
 #include <jansson.h>
+#include <stdio.h>
 
 /* Returns the result, which identity_free frees; null if memory runs out. */
 identity *identify(const identify_request *request);
@@ -31,6 +32,13 @@ double identity_shift(const identity *found, const formula *f);
 
 /* Returns the result as one sentence, a new string; null if memory runs out. */
 char *identity_sentence(const identity *found);
+
+/* The beginning of it: which makers are the closest, of makers_rank. */
+void makers_print(const maker *ranked, size_t count, posenc_dtype held, FILE *out);
+
+/* {"name", "elements" ...} of each, and the names of the closest. */
+json_t *makers_json(const maker *ranked, size_t count);
+json_t *closest_json(const maker *ranked, size_t count);
 
 /* As doc/python.md has it. */
 json_t *identity_json(const identity *found, const identify_request *request);

@@ -88,22 +88,6 @@ static bool read_all(const search *of, sums *s) {
 
 /* ---- who made it ----------------------------------------------------------------------------------- */
 
-static double share(int64_t equal, int64_t compared) {
-  return compared ? (double)equal / (double)compared : 0.0;
-}
-
-/* Equal bits say more than small differences: a recipe's last bits may be another libm's, its formula is its own. */
-static bool is_closer(const maker *a, const maker *b) {
-  const double of_a = share(a->equal, a->compared), of_b = share(b->equal, b->compared);
-  return of_a > of_b || (of_a >= of_b && maker_distance(a) < maker_distance(b));
-}
-
-static int compare_makers(const void *one, const void *other) {
-  const maker *a = one, *b = other;
-  if (a->closest != b->closest) return a->closest ? -1 : 1;
-  return is_closer(b, a) - is_closer(a, b);
-}
-
 static void compare_some(makers *m, const window *w) {
   for (size_t n = 0; n < m->count; n++) explain_compare(m, &m->all[n], w, WINDOW_SOME_ROWS);
 }
@@ -112,15 +96,14 @@ static void compare_some(makers *m, const window *w) {
 static bool is_candidate(const makers *m, const maker *by) {
   enum { FEW = 4 };
   int closer = 0;
-  for (size_t n = 0; n < m->count; n++) closer += is_closer(&m->all[n], by);
+  for (size_t n = 0; n < m->count; n++) closer += maker_is_closer(&m->all[n], by);
   return closer < FEW;
 }
 
-/* Among all makers, or those that are marked. */
-static const maker *closest_of(const makers *m, bool marked) {
-  const maker *first = NULL;
-  for (size_t n = 0; n < m->count; n++)
-    if ((m->all[n].closest || !marked) && (!first || is_closer(&m->all[n], first))) first = &m->all[n];
+static const maker *closest_of(const makers *m) {
+  const maker *first = &m->all[0];
+  for (size_t n = 1; n < m->count; n++)
+    if (maker_is_closer(&m->all[n], first)) first = &m->all[n];
   return first;
 }
 
@@ -150,7 +133,7 @@ static identify_damage damage_of(const search *s, makers *m, const maker *by, in
 }
 
 static bool find_damage(search *s, makers *m, identity *found) {
-  const maker *by = closest_of(m, false);
+  const maker *by = closest_of(m);
   const int64_t bad = explain_mark_bad(s, m, by, 0.0), dim = m->how.columns.dim;
   m->how.bad = found->how.bad = NULL;
   if (s->failed || bad == 0) return !s->failed;
@@ -216,15 +199,13 @@ static void mark_closest(makers *m) {
 }
 
 static bool keep_matches(const makers *m, identity *found) {
-  const maker *first = closest_of(m, true);
   found->matches = calloc(m->count, sizeof *found->matches);
   for (; found->matches && found->match_count < m->count; found->match_count++) {
     maker *match = &found->matches[found->match_count];
     *match = m->all[found->match_count];
     match->plan = NULL;
-    match->closest = match->closest && !is_closer(first, match);
   }
-  if (found->matches) qsort(found->matches, found->match_count, sizeof *found->matches, compare_makers);
+  if (found->matches) makers_rank(found->matches, found->match_count);
   return found->matches;
 }
 

@@ -230,3 +230,28 @@ void makers_compare(makers *m, maker *by, int64_t row, const double *there) {
       by->outlier_row = row, by->outlier_column = c;
   }
 }
+
+static double share(int64_t equal, int64_t compared) {
+  return compared ? (double)equal / (double)compared : 0.0;
+}
+
+bool maker_is_closer(const maker *a, const maker *b) {
+  const double of_a = share(a->equal, a->compared), of_b = share(b->equal, b->compared);
+  return of_a > of_b || (of_a >= of_b && maker_distance(a) < maker_distance(b));
+}
+
+static int compare_makers(const void *one, const void *other) {
+  const maker *a = one, *b = other;
+  if (a->closest != b->closest) return a->closest ? -1 : 1;
+  return maker_is_closer(b, a) - maker_is_closer(a, b);
+}
+
+void makers_rank(maker *all, size_t count) {
+  const maker *found = NULL;
+  for (size_t n = 0; n < count; n++)
+    if (all[n].closest && (!found || maker_is_closer(&all[n], found))) found = &all[n];
+  if (!found) return;
+  const maker first = *found;
+  for (size_t n = 0; n < count; n++) all[n].closest = all[n].closest && !maker_is_closer(&first, &all[n]);
+  qsort(all, count, sizeof *all, compare_makers);
+}

@@ -99,10 +99,10 @@ static const char *full_name(const maker *match) {
   return match->kernel ? match->kernel->name : "exact";
 }
 
-static json_t *makers_json(const identity *found) {
+json_t *makers_json(const maker *ranked, size_t count) {
   json_t *all = json_array();
-  for (size_t n = 0; n < found->match_count; n++) {
-    const maker *match = &found->matches[n];
+  for (size_t n = 0; n < count; n++) {
+    const maker *match = &ranked[n];
     json_array_append_new(all, json_pack("{s:s, s:I, s:I, s:o, s:o}", "name", full_name(match), "elements",
                                          (json_int_t)match->compared, "equal", (json_int_t)match->equal, "rms",
                                          field_real(sqrt(maker_distance(match))), "max", field_real(match->most)));
@@ -118,10 +118,10 @@ static json_t *outliers_json(const identity *found) {
                    makers_outlier * found->how.amplitude);
 }
 
-static json_t *closest_json(const identity *found) {
+json_t *closest_json(const maker *ranked, size_t count) {
   json_t *all = json_array();
-  for (size_t n = 0; n < found->match_count && found->matches[n].closest; n++)
-    json_array_append_new(all, json_string(full_name(&found->matches[n])));
+  for (size_t n = 0; n < count && ranked[n].closest; n++)
+    json_array_append_new(all, json_string(full_name(&ranked[n])));
   return all;
 }
 
@@ -191,7 +191,8 @@ static json_t *options_json(const identity *found, bool halved) {
 
 static json_t *errors_json(const identity *found, bool halved) {
   return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:{s:f, s:I}, s:b, s:o, s:o, s:o, s:o}", "closest",
-                   closest_json(found), "makers", makers_json(found), "judged_rows", (json_int_t)found->judged,
+                   closest_json(found->matches, found->match_count), "makers",
+                   makers_json(found->matches, found->match_count), "judged_rows", (json_int_t)found->judged,
                    "elements", (json_int_t)found->elements, "not_finite", (json_int_t)found->not_finite, "max_abs",
                    field_real(found->max_abs), "max_abs_if_exact", field_real(found->max_if_exact), "worst", "position",
                    found->worst_position, "column", (json_int_t)found->worst_column, "proved", found->proved,

@@ -17,7 +17,8 @@ typedef struct source {
   vectors v;
   posenc_op op;
   double unit,
-      scale; /* that of the dtype; x times the scale is near 1 where it is largest, so that products are finite */
+      scale,   /* that of the dtype; x times the scale is near 1 where it is largest, so that products are finite */
+      largest; /* of x */
 } source;
 
 /* ---- the columns that are turned, and their pairs ---------------------------------------------------------------- */
@@ -66,6 +67,7 @@ static bool find_changed(source *s, int64_t *first, int64_t *last, int64_t *bad_
   }
   *bad_row = -1;
   if (alive == *first) *first = 0;
+  s->largest = largest;
   if (largest > 0.0 && s->op == POSENC_ROPE) s->scale = ldexp(1.0, -ilogb(largest));
   return true;
 }
@@ -219,6 +221,7 @@ static bool recover_from(source *s, sums *all, recovered *found, fault *why) {
   found->pairs = g.pairs;
   found->start = g.start;
   found->dim = g.dim;
+  found->error = s->unit * (s->op == POSENC_ROPE ? VISIBLE_UNITS : 1.0 + s->largest);
   found->back = s->op == POSENC_ROPE && turn_forward(all, s->unit);
   return make_table(all, s->v.at->dtype, found, why);
 }

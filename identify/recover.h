@@ -13,6 +13,7 @@ typedef struct recovered {
   posenc_layout pairs;
   int64_t start, dim; /* the first rotated column, and the number of rotated columns */
   bool back;          /* they are turned back */
+  double error;       /* that values of the table may have */
   int64_t bad_row;    /* of x, whose numbers are not all finite; -1: none */
 } recovered;
 

@@ -31,16 +31,15 @@ static void print_number(FILE *out, double x, double error) {
   fputs(number_within(x, error).text, out);
 }
 
-static void print_makers(const identity *found, FILE *out) {
-  const maker *first = &found->matches[0];
-  if (!is_near(first)) {
-    fprintf(out, "computed in %s by code that is not known", found->held == POSENC_F64 ? "f64" : "f32");
+void makers_print(const maker *ranked, size_t count, posenc_dtype held, FILE *out) {
+  if (count == 0 || !is_near(&ranked[0])) {
+    fprintf(out, "computed in %s by code that is not known", held == POSENC_F64 ? "f64" : "f32");
     return;
   }
-  if (!is_equal(first)) fputs("closest to ", out);
-  fputs(maker_name(first), out);
-  for (size_t n = 1; n < found->match_count && found->matches[n].closest; n++)
-    fprintf(out, "%s%s", n == 1 ? " or, which writes the same, " : ", ", maker_name(&found->matches[n]));
+  if (!is_equal(&ranked[0])) fputs("closest to ", out);
+  fputs(maker_name(&ranked[0]), out);
+  for (size_t n = 1; n < count && ranked[n].closest; n++)
+    fprintf(out, "%s%s", n == 1 ? " or, which writes the same, " : ", ", maker_name(&ranked[n]));
 }
 
 /* ---- the formula ---------------------------------------------------------------------------------- */
@@ -231,7 +230,7 @@ static void print_history(const identity *found, FILE *out) {
     fputs(", plus ", out);
     print_number(out, how->offset, how->offset_error / fabs(how->offset));
   }
-  if (is_truncated(found)) {
+  if (is_truncated(found) && !is_equal(&found->matches[0])) {
     fprintf(out, ", truncated to %s", dtype_name(found->held));
   } else if (!is_near(&found->matches[0])) {
     if (found->held != POSENC_F64 && found->held != POSENC_F32)
@@ -283,7 +282,7 @@ char *identity_sentence(const identity *found) {
   } else if (found->verdict == IDENTIFY_BENT) {
     fprintf(out, "sines and cosines, %s, but %s", columns_layout_name(&found->how.columns), found->reason);
   } else {
-    print_makers(found, out);
+    makers_print(found->matches, found->match_count, found->held, out);
     print_formula(found, out);
     print_columns(found, out);
     print_positions(found, out);

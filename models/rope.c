@@ -306,12 +306,16 @@ static bool read_scaling(reader *r) {
 
 /* ---- the whole --------------------------------------------------------------------------------- */
 
-static void tell_sections(reader *r) {
-  const json_t *sections = words_find(r->w, SECTIONS);
-  words_find(r->w, SECTIONS_INTERLEAVED);
-  if (sections)
-    words_tell(r->w, "%s %s: the positions of all axes are taken as equal, as those of text are",
-               words_name(r->w, SECTIONS).text, value_text_of(sections).text);
+/* A GGUF file has four, some of them 0. */
+static bool read_sections(reader *r) {
+  int64_t count;
+  double *pairs = words_list(r->w, SECTIONS, &count);
+  words_flag(r->w, SECTIONS_INTERLEAVED, &r->rope->in_turns);
+  for (int64_t n = 0; pairs && n < count; n++)
+    if (pairs[n] > 0.0 && r->rope->section_count < POSENC_AXES)
+      r->rope->sections[r->rope->section_count++] = (int64_t)pairs[n];
+  free(pairs);
+  return !r->w->failed;
 }
 
 /* Fails if the config has another encoding than rope, or a rope that a problem cannot describe. */
@@ -346,6 +350,5 @@ bool rope_read(words *w, rope_lists *lists, model_rope *rope) {
   words_whole(w, POSITIONS, &rope->positions);
   read_pairs(&r);
   if (w->failed || !read_scaling(&r)) return false;
-  tell_sections(&r);
-  return words_finish(w) && accept(&r, &rope->scaling) && accept(&r, &rope->longer);
+  return read_sections(&r) && words_finish(w) && accept(&r, &rope->scaling) && accept(&r, &rope->longer);
 }

@@ -120,11 +120,13 @@ static bool put_all(const merger *m, const places *results, const places *profil
     return refuse_counts(m, from, profiles->list, record->profile_count, shard->profiles_count);
   for (size_t i = 0; i < shard->exams_count; i++) {
     const record_result *one = &record->records[i];
-    if (!merge_put(m, results, shard->exams[i], &(place){one->kernel, one->shape.json, one->json, from})) return false;
+    const place here = {.kernel = one->kernel, .shape = one->shape.json, .found = one->json, .from = from};
+    if (!(one->range.json ? merge_put_range : merge_put)(m, results, shard->exams[i], &here)) return false;
   }
   for (size_t i = 0; i < shard->profiles_count; i++) {
     const record_profile *one = &record->profile[i];
-    if (!merge_put(m, profiles, shard->profiles[i], &(place){one->kernel, NULL, one->json, from})) return false;
+    const place here = {.kernel = one->kernel, .found = one->json, .from = from};
+    if (!merge_put(m, profiles, shard->profiles[i], &here)) return false;
   }
   return true;
 }
@@ -153,19 +155,34 @@ static json_t *only_one(const merger *m, const char *key, bool wanted, bool *ok)
   return found;
 }
 
+/* What counts in a result, as in those of a whole run. */
+typedef struct totals {
+  json_int_t passed, failed, skipped;
+} totals;
+
+static void count_result(const json_t *result, totals *t) {
+  const json_t *check;
+  size_t i;
+  t->skipped += *field_string(result, "refusal") != '\0';
+  json_array_foreach(json_object_get(result, "checks"), i, check) {
+    const bool is_skipped = json_is_true(json_object_get(check, "skipped"));
+    ++*(is_skipped ? &t->skipped : json_is_true(json_object_get(check, "ok")) ? &t->passed : &t->failed);
+  }
+}
+
+static totals totals_of(const places *results, const places *profiles) {
+  totals t = {0};
+  for (size_t n = 0; n < results->count; n++) count_result(results->all[n].found, &t);
+  for (size_t n = 0; n < profiles->count; n++) t.failed += json_object_get(profiles->all[n].found, "failure") != NULL;
+  return t;
+}
+
 static json_t *make_accuracy(const merger *m, const places *results, const places *profiles) {
   const input *first = merge_find_shard(m, 1);
-  json_int_t passed = 0, failed = 0, skipped = 0;
+  const totals t = totals_of(results, profiles);
   bool ok = true;
   json_t *unique = only_one(m, "unique", profiles->count > 0, &ok);
   json_t *encodings = only_one(m, "encodings", first->accuracy->shard.run.encodings, &ok);
-  for (size_t i = 0; i < m->count && ok; i++) {
-    const record_accuracy *one = m->inputs[i].accuracy;
-    ok = !__builtin_add_overflow(passed, one->passed, &passed) &&
-         !__builtin_add_overflow(failed, one->failed, &failed) &&
-         !__builtin_add_overflow(skipped, one->skipped, &skipped);
-    if (!ok) merge_refuse(m, "%.200s: its totals are too large", m->inputs[i].name);
-  }
   if (!ok) return NULL;
   const json_t *json = first->accuracy->json;
   json_t *made =
@@ -173,7 +190,7 @@ static json_t *make_accuracy(const merger *m, const places *results, const place
                 json_object_get(json, "schema"), "environment", merged_environment(m, first), "kernels",
                 json_object_get(json, "kernels"), "seed", json_object_get(json, "seed"), "budget",
                 json_object_get(json, "budget"), "records", array_of(results), "profile", array_of(profiles), "unique",
-                unique, "passed", passed, "failed", failed, "skipped", skipped, "encodings", encodings);
+                unique, "passed", t.passed, "failed", t.failed, "skipped", t.skipped, "encodings", encodings);
   if (!made) merge_refuse_memory(m);
   return made;
 }
@@ -183,9 +200,9 @@ json_t *merge_accuracy(const merger *m) {
   places results = {0}, profiles = {0};
   bool ok = expect_results(m, &results) && expect_profiles(m, &profiles);
   for (size_t i = 0; i < m->count && ok; i++) ok = put_all(m, &results, &profiles, &m->inputs[i]);
-  ok = ok && merge_are_all_found(m, &results) && merge_are_all_found(m, &profiles);
+  ok = ok && merge_are_all_found(m, &results) && merge_are_all_found(m, &profiles) && merge_join_ranges(m, &results);
   json_t *made = ok ? make_accuracy(m, &results, &profiles) : NULL;
-  free(results.all);
-  free(profiles.all);
+  merge_free_places(&results);
+  merge_free_places(&profiles);
   return made;
 }

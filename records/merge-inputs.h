@@ -18,6 +18,7 @@ typedef struct input {
 typedef struct merger {
   input *inputs;
   size_t count;
+  json_t *(*join)(json_t *const *parts, size_t count); /* see merge.h */
   char *why;
   size_t size;
 } merger;
@@ -50,6 +51,7 @@ typedef struct place {
   const json_t *shape; /* null of any */
   json_t *found;
   const input *from; /* null until a file has it */
+  json_t *ranges;    /* what was found in ranges of it, and then what that makes; owned */
 } place;
 
 typedef struct places {
@@ -58,13 +60,20 @@ typedef struct places {
   size_t count;
 } places;
 
-/* Empty places, to be freed; false, and refused, when memory runs out. */
+/* Empty places, for merge_free_places; false, and refused, when memory runs out. */
 bool merge_make_places(const merger *m, places *p, const char *list, size_t count);
 
 /* Puts what a file has into its place. */
 bool merge_put(const merger *m, const places *p, int64_t number, const place *one);
 
+/* The same of a result for a range of the rows, of which a place has several; and, of all results, what those of ranges
+   make together. */
+bool merge_put_range(const merger *m, const places *p, int64_t number, const place *one);
+bool merge_join_ranges(const merger *m, const places *p);
+
 bool merge_are_all_found(const merger *m, const places *p);
+
+void merge_free_places(places *p);
 
 /* The results of all shards, each once (merge-accuracy.c). Null, and refused, unless one machine could have found
  * them. */

@@ -2,6 +2,7 @@
 #include "records/merge.h"
 
 #include "common/field.h"
+#include "common/shard.h"
 #include "records/merge-inputs.h"
 
 #include <inttypes.h>
@@ -64,6 +65,66 @@ static const char *difference_of(const json_t *a, const json_t *b) {
   return NULL;
 }
 
+/* Of a shard that several files have. */
+enum { TWICE = 2 };
+
+/* "shards 2, 5-8 of 64 are missing": those that so many files have. Returns the first of them, 0 if there is none. */
+static int64_t tell_shards(FILE *to, const int *times, int64_t of, int wanted, const char *before, const char *what) {
+  int64_t first = 0, count = 0;
+  for (int64_t n = 1; n <= of; n++) count += times[n] == wanted;
+  if (!count) return 0;
+  fprintf(to, "%s%s", before, count == 1 ? "shard" : "shards");
+  for (int64_t n = 1, end; n <= of; n = end + 1) {
+    for (end = n; end < of && times[n] == wanted && times[end + 1] == wanted;) end++;
+    if (times[n] != wanted) continue;
+    fprintf(to, "%s %" PRId64, first ? "," : "", n);
+    if (end > n) fprintf(to, "-%" PRId64, end);
+    if (!first) first = n;
+  }
+  fprintf(to, " of %" PRId64 " %s %s", of, count == 1 ? "is" : "are", what);
+  return first;
+}
+
+/* Which shards are missing and which doubled, the files of the first of those, and the command of the first missing. */
+static void tell_all(const merger *m, FILE *to, const int *times) {
+  const input *first = &m->inputs[0];
+  const int64_t of = first->of;
+  const json_t *holder = first->timing ? first->facts : first->accuracy->json;
+  const char *command = field_string(json_object_get(holder, "shard"), "command");
+  fprintf(to, "%.200s and others: ", first->name);
+  const int64_t missing = tell_shards(to, times, of, 0, "", "missing");
+  const int64_t twice = tell_shards(to, times, of, TWICE, missing ? "; " : "", "doubled");
+  const char *separator = " (";
+  for (const input *one = first; twice && one < first + m->count; one++) {
+    if (one->number != twice) continue;
+    fprintf(to, "%s%.200s", separator, one->name);
+    separator = ", ";
+  }
+  if (twice) fprintf(to, ")");
+  if (missing && *command)
+    fprintf(to, "; to do shard %" PRId64 ": %.800s --shard %" PRId64 "/%" PRId64 " -o FILE", missing, command, missing,
+            of);
+}
+
+/* Whether there is each shard, once. */
+static bool is_each_once(const merger *m) {
+  const int64_t of = m->inputs[0].of;
+  int *times = calloc((size_t)of + 1, sizeof *times);
+  char *text = NULL;
+  size_t size;
+  FILE *stream = times ? open_memstream(&text, &size) : NULL;
+  bool all = stream;
+  if (!stream) return free(times), merge_refuse_memory(m);
+  for (size_t i = 0; i < m->count; i++) times[m->inputs[i].number] += times[m->inputs[i].number] < TWICE;
+  for (int64_t n = 1; n <= of; n++) all = all && times[n] == 1;
+  if (!all) tell_all(m, stream, times);
+  const bool told = fclose(stream) == 0;
+  if (!all) told ? merge_refuse(m, "%s", text) : merge_refuse_memory(m);
+  free(times);
+  free(text);
+  return all;
+}
+
 /* All of the same run, each of its shards once. */
 static bool are_one_run(const merger *m) {
   const input *first = &m->inputs[0];
@@ -76,18 +137,10 @@ static bool are_one_run(const merger *m) {
     if (key)
       return merge_refuse_values(m, first, one, key, json_object_get(first->run, key), json_object_get(one->run, key),
                                  "");
-    if (one->number < 1 || one->number > one->of)
+    if (one->number < 1 || one->number > one->of || one->of > SHARDS_MOST)
       return merge_refuse(m, "%.200s: no shard %" PRId64 " of %" PRId64, one->name, one->number, one->of);
-    const input *same = merge_find_shard(m, one->number);
-    if (same != one)
-      return merge_refuse(m, BOTH "both are shard %" PRId64 " of %" PRId64, same->name, one->name, one->number,
-                          one->of);
   }
-  if ((int64_t)m->count == first->of) return true;
-  int64_t missing = 1;
-  while (merge_find_shard(m, missing)) missing++;
-  return merge_refuse(m, "%.200s and others: shard %" PRId64 " of %" PRId64 " is missing", first->name, missing,
-                      first->of);
+  return is_each_once(m);
 }
 
 static json_t *merge_inputs(const merger *m) {
@@ -95,8 +148,9 @@ static json_t *merge_inputs(const merger *m) {
   return m->inputs[0].timing ? merge_timings(m) : merge_accuracy(m);
 }
 
-json_t *merge_records(json_t *const *records, char *const *names, size_t count, char *why, size_t size) {
-  const merger m = {calloc(count, sizeof *m.inputs), count, why, size};
+json_t *merge_records(json_t *const *records, char *const *names, size_t count,
+                      json_t *(*join)(json_t *const *parts, size_t count), char *why, size_t size) {
+  const merger m = {calloc(count, sizeof *m.inputs), count, join, why, size};
   if (!m.inputs) return merge_refuse_memory(&m), NULL;
   json_t *merged = read_inputs(&m, records, names) ? merge_inputs(&m) : NULL;
   for (size_t i = 0; i < count; i++) {

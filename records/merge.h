@@ -18,8 +18,10 @@
  * records, which are merged if no benchmark is in two of them, as when one is hot and one is cold.
  *
  * A new record; or null, and in `why`, in one line, which of `records` do not belong together, and the reason. `names`
- * are what messages call them.
+ * are what messages call them. `join` makes one result of those of ranges of a table, in their order, which several
+ * shards have (verify_join of verify/join.h).
  */
-json_t *merge_records(json_t *const *records, char *const *names, size_t count, char *why, size_t size);
+json_t *merge_records(json_t *const *records, char *const *names, size_t count,
+                      json_t *(*join)(json_t *const *parts, size_t count), char *why, size_t size);
 
 #endif

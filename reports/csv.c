@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/csv.h"
+#include "common/number.h"
 #include "reports/model/document.h"
 
 #include <inttypes.h>
@@ -78,7 +79,7 @@ static void write_times(const record_report *report, FILE *out) {
 /* The element with the largest error in ulp, in size, or as a share of the bound. */
 static void write_worst(FILE *out, const record_table *table, const record_row *row, const char *worst_in,
                         const record_witness *worst) {
-  if (!worst->json || worst->position == RECORD_NONE) return;
+  if (!worst->json || isnan(worst->position)) return;
   text(out, table->shape.name);
   next_text(out, row->kernel);
   next_text(out, row->mode);
@@ -89,7 +90,7 @@ static void write_worst(FILE *out, const record_table *table, const record_row *
   next_text(out, worst_in);
   number(out, worst->ulp);
   number(out, worst->abs);
-  integer(out, worst->position);
+  next_text(out, number_of_position(worst->position).text);
   integer(out, worst->head);
   integer(out, worst->index);
   next_text(out, worst->function);

@@ -11,14 +11,15 @@ fi
 
 compiles() { # the C lines, in a program
   {
-    printf '#include <posenc.h>\n'
+    printf '#include <posenc.h>\n#include <stdio.h>\n'
     printf 'static float table[100 * 64], x[100 * 64 * 4], cosines[100 * 64], sines[100 * 64];\nint main(void) {\n'
     sed -n '/^  posenc_problem/,$p' out
+    printf '  fwrite(table, sizeof table, 1, stdout);\n'
     printf '  return table[0] != 0.0f || x[0] != 0.0f || (cosines[0] != 0.0f && sines[0] != 0.0f);\n}\n'
   } > program.c
   # shellcheck disable=SC2086
   $CC $CFLAGS -I"$root/include" program.c -o program $plugin "$library" -Wl,-rpath,"${library%/*}" > err 2>&1 &&
-    ./program
+    ./program > made
 }
 library=$abs_top_builddir/.libs/libposenc.so plugin=
 do_compile() { # NAME
@@ -29,6 +30,17 @@ do_compile() { # NAME
   fi
 }
 quick='--dim 64 --repetitions 3'
+has_made() { # OPTION...: of posenc write
+  "$POSENC" write "$@" --dim 64 -o grid.npy && tail -c +129 grid.npy | cmp -n $(($(wc -c <grid.npy) - 128)) - made
+}
+grid() { # LINE OPTION...: the C lines of a grid make the table that posenc write makes
+  line=$1
+  shift
+  check "a grid with $line" ends 0 "$@" $quick --kernel cr-portable,rotation-portable --max-ulp 0.5
+  check 'has that line' says "$line"
+  do_compile 'which compiles'
+  [ ! -e "$library" ] || check 'to the same table' has_made "$@"
+}
 
 # shellcheck disable=SC2086
 {
@@ -84,6 +96,13 @@ quick='--dim 64 --repetitions 3'
   check 'factors' ends 0 --len 100 $quick --scaling "longrope,factors=$factors" --kernel cr-portable,rotation-portable
   check 'are in the lines' says '^  static const double factors\[\] = {1, 2, 3, '
   do_compile 'which compile'
+  grid '^  axes.grouped = true;$' --grid h=10:-9:2/9,w=10:0:3/7,columns=wh,grouped=yes --layout split --padding 3
+  grid '^  axes.order = POSENC_AXES_CYCLIC;$' --grid t=4,h=4,w=6,pairs=12:10:10,order=cyclic,frequencies=continued
+  printf '0 7 5 5' >here; printf '0 1 2 2' >there
+  grid '^  static const double positions_0\[\] = {0, 7, 5, 5};$' --grid h=@here,w=@there,frequencies=dealt
+  seq 2 100 | sed 50d >many
+  check 'long lists' ends 0 --grid h=@many,w=@many $quick --kernel cr-portable
+  check 'are of the program' says '^  extern const double positions_1\[98\]; // of each row$'
   check 'fresh memory' ends 0 --len 100 $quick --memory fresh --kernel rotation-portable
   check 'JSON' ends 0 --len 100 $quick --kernel rotation-portable,naive --format json
   check 'tells its candidates' says '"choice": "rotation-portable"'
@@ -121,6 +140,17 @@ quick='--dim 64 --repetitions 3'
   echo precious > other
   check 'another file' is_refused 'keep other: not a file of' --len 100 $quick --keep other
   check 'is left alone' test "$(cat other)" = precious
+  check 'times of grids' is_refused '--keep other: cannot be combined with --grid' --grid h=8 $quick --keep other
+  if command -v valgrind >/dev/null && ! "$POSENC" doctor 2>&1 | grep -q '^NO  processor'; then
+    emulated() { # emulates a processor, as qemu does
+      valgrind -q --tool=none --trace-children=yes "$POSENC" choose --len 8 --dim 8 --kernel naive --keep emulated >out 2>err
+      status=$?
+      one_line 'keep: .* emulates the processor: its times are not kept' && [ ! -e emulated ]
+    }
+    check 'times of an emulator' emulated
+  else
+    skip 'times of an emulator' 'no valgrind here'
+  fi
   check 'no table' is_refused 'len and --dim are needed' --repetitions 3
   check 'an empty one' is_refused 'len 0: an empty table takes no time' --len 0 $quick
   check 'fresh x' is_refused 'memory fresh: x is never in fresh memory' --len 8 $quick --op add --memory fresh

@@ -57,6 +57,10 @@ if grep -q '^#define HAVE_BENCHMARK 1$' config.h && command -v gnuplot >/dev/nul
   refused() { # COMMAND...
     ! there "$@" -o page && grep -q 'not published' out && [ ! -e page/index.html ]
   }
+  kept() { # COMMAND...
+    ! there "$@" --keep wisdom && grep -q 'not kept' out && [ ! -e wisdom ]
+  }
+  check 'choose keeps no times there' kept emulated/posenc choose --len 8 --dim 8
   check 'report times nothing there' refused emulated/posenc report
   check 'and takes no times of there' refused "$POSENC" report --from bench.json
 else
@@ -89,6 +93,23 @@ done <<'END'
 --len 5000 --dim 512 --dtype f64
 --len 32768 --dim 4096
 --len 131072 --dim 1024
+END
+
+# The same of the amalgamation, in the place of that library.
+check 'make amalgamation' there make amalgamation
+check 'which compiles there' there $host-gcc -O2 -fPIC -shared amalgamation/posenc.c -o .libs/libposenc.so.0.0.0 -lm
+rm -f tests/library.log tests/library.trs
+there make tests/library.log
+check "its tests: $(grep -c '^ok' tests/library.log) points" passed tests/library.log
+while read -r options; do
+  check "amalgamated cr-neon: $options" same_bits cr-neon cr-portable $options
+  check "amalgamated rotation-neon: $options" same_bits rotation-neon rotation-portable $options
+done <<'END'
+--len 1000 --dim 128 --shift 1 --layout split
+--len 500 --dim 512 --dtype f16
+--len 500 --dim 512 --dtype bf16
+--len 500 --dim 512
+--len 500 --dim 512 --dtype f64
 END
 plan
 exit "$tap_failed"

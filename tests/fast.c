@@ -102,6 +102,7 @@ static void test_values(void) {
   size_t count;
   const shape *shapes = shapes_published(&count);
   for (size_t n = 0; n < count; n++) {
+    if (shapes[n].problem.axes) continue; /* of plain tables */
     int64_t compared = 0;
     const int64_t first = shapes[n].problem.first, last = first + shapes[n].problem.rows - 1;
     const int64_t ends[] = {first, first + 1, last / 2 | 4095, last - 1, last};

@@ -90,7 +90,7 @@ x = np.random.default_rng(1).standard_normal((14, 2, 32)).astype(np.float32)
 save("heads", x)
 
 
-def turned(angle):
+def turned(angle, x=x):
     a, b = x[..., :16].astype(float), x[..., 16:].astype(float)
     sine, cosine = np.sin(angle)[:, None], np.cos(angle)[:, None]
     return np.concatenate([a * cosine - b * sine, b * cosine + a * sine], axis=2).astype(np.float32)
@@ -107,6 +107,9 @@ save("rope-exchanged", of_axes(np.array([0, 2, 1])[sections]))
 save("rope-rows", turned(np.arange(14.0)[:, None] * of_head))
 restarted = np.concatenate([frequencies(pairs, 1e6) for pairs in (4, 6, 6)])
 save("rope-restarted", of_axes(sections, restarted))
+patches = np.random.default_rng(3).standard_normal((35, 4, 32)).astype(np.float32)
+save("picture", patches)
+save("rope-picture", turned(np.concatenate([angles(h, four), angles(w, four)], axis=1), patches))
 added = np.random.default_rng(2).standard_normal((35, 32)).astype(np.float32)
 save("patches", added)
 save("add-mae", (added + mae).astype(np.float32))

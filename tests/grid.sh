@@ -73,8 +73,21 @@ posenc write --grid l=50 --dim 8 -o one.npy
 check 'is the plain table' cmp plain.npy one.npy
 seq 5 >h
 check 'lists' ends 0 write --grid h=@h,w=@h --dim 8 -o x.npy
+check 'as runs' ends 0 write --grid h=1:1+4:2,w=5:1 --dim 8 -o runs.npy
+check 'are the same' cmp x.npy runs.npy
+tokens='t=3+8:3:0+3:7,h=3+4:3:0+4:4:0+3:7,w=7+4:3+3:7'
+mrope=$tokens,pairs=4:6:6,frequencies=continued
+check 'a text, a picture and a text' written --grid $mrope --dim 32 --base 1e6
+check 'from files' written --grid h=@h,w=@h --dim 8
+check 'which the file has as runs' contains x.safetensors '"options":"--len 5 --grid h=1:1+4:2,w=1:1+4:2 --dim 8"'
+check 'behind a row of zeros' written --grid $mrope --dim 32 --offset -1 --padding -1
+check 'rows amid them' written --grid $mrope --dim 32 --offset 2 --len 9
+check 'fractions and exponents' written --grid h=2:1e+15:-0.5+1:.1+3:7,w=6:-3 --dim 8
+check 'divided' written --grid h=2+3:9/8,w=5:2/4 --dim 8
+check 'from 0 on, which are no steps of a grid' written --grid h=1+4:1,w=5 --dim 8
 command=write
-refused "--grid h=@h,w=@h: a safetensors file has no lists" --grid h=@h,w=@h --dim 8 -o x.safetensors
+refused '--grid h=2+3:9,w=4: lists are of all axes' --grid h=2+3:9,w=4 --dim 8 -o y.npy
+refused "--grid '*: not a" --grid h=2+,w=5 --dim 8 -o y.npy
 refused '--grid h=@h,w=3: lists are of all axes' --grid h=@h,w=3 --dim 8 -o y.npy
 refused "--grid h=3: needs --dim too" --grid h=3 -o y.npy
 refused "--grid x: not of parts LETTER=SIZE and KEY=VALUE" --grid x --dim 8 -o y.npy
@@ -138,6 +151,77 @@ posenc write --positions 0,1,2,3,0,1,2,3,0,1,2,3 --dim 16 -o y.npy
 posenc identify y.npy
 check 'rows that come again are no grid' says 'come again after 4 rows'
 
+# ---- lists identified ----
+
+check 'the lists of M-RoPE are' grids '^positions on 3 axes (thw), sections of 4, 6 and 6 pairs, chunked, frequencies continu' \
+  --grid $mrope --dim 32 --base 1e6
+check 'again' ends 0 identify x.npy
+check 'as in Qwen2-VL' says ', as in Qwen2-VL; exact .*, base 1000000, interleaved, bit for bit;'
+check 'with each position' \
+  says '; t: 0\.\.2, 8 x 3, 7\.\.9; h: 0\.\.2, 4 x 3, 4 x 4, 7\.\.9; w: 0\.\.6, 3\.\.9$'
+check 'behind a row of zeros' grids ' (thw), behind 1 row of zeros, sections of 4, 6 and 6 pairs, chunked' \
+  --grid $mrope --dim 32 --base 1e6 --offset -1 --padding -1
+check 'of other bases' grids ', base 75000, split-cs, bit for bit' --grid $mrope --dim 32 --base 75000 --layout split-cs
+check 'in turns' grids 'sections of 6, 5 and 5 pairs, cyclic, frequencies continued, as in Qwen3-VL; exact .*, base 5000000, ' \
+  --grid $tokens,pairs=6:5:5,order=cyclic,frequencies=continued --dim 32 --base 5e6
+blocks='h=2:0:0+2:1:0+2:0:0+2:1:0+2:2:0+2:3:0+2:2:0+2:3:0,w=2+2+2:2+2:2+2+2+2:2+2:2'
+check 'a picture in blocks of four' \
+  grids '^positions on 2 axes (hw), sections of 8 and 8 pairs, chunked, frequencies restarted, as in pictures of Qwen2' \
+  --grid $blocks --dim 32 --op rope-cache
+check 'that is dealt' grids ', frequencies dealt, as in Pixtral; ' --grid $blocks,frequencies=dealt --dim 32 --op rope-cache
+for dtype in f64 f16 bf16; do
+  check "in $dtype" grids "^positions on 3 axes (thw), sections of 16, 24 and 24 pairs, .*; t: 0\.\.2, 8 x 3, 7\.\.9; h: " \
+    --grid $tokens,pairs=16:24:24,frequencies=continued --dim 128 --base 1e6 --dtype $dtype
+done
+check 'text alone is a table' eval \
+  '"$POSENC" write --grid t=50,h=1+49:1,w=50,frequencies=continued,pairs=4:6:6 --dim 32 -o x.npy && ends 0 identify x.npy'
+check 'of one axis' says '^exact .*, base 10000, interleaved, positions 0\.\.49, '
+cache() { # TENSOR BASE OPTION...: of a rope cache that a recipe has written
+  tensor=$1 base=$2
+  shift 2
+  "$POSENC" write --op rope-cache --kernel recipe/hf-rope --base $base --dim 128 --grid "$@" -o x.safetensors &&
+    ends 0 identify x.safetensors --tensor $tensor
+}
+picture='t=15+12:15:0+9:19,h=15+4:15:0+4:16:0+4:17:0+9:19,w=19+4:15+4:15+9:19'
+for tensor in cos sin; do
+  check "$tensor of Qwen2-VL" cache $tensor 1e6 $picture,pairs=16:24:24,frequencies=continued
+  check 'is named' says "^positions on 3 axes (thw), sections of 16, 24 and 24 pairs, chunked, .*, as in Qwen2-VL; hf-rope"
+  check 'bit for bit' says "base 1000000, duplicated ($tensor), bit for bit; t: 0..14, 12 x 15, 19..27; h: "
+  check "$tensor of Qwen3-VL" cache $tensor 5e6 $picture,pairs=24:20:20,order=cyclic,frequencies=continued
+  check 'is named' says "sections of 24, 20 and 20 pairs, cyclic, .*, as in Qwen3-VL; hf-rope.*, base 5000000, .*, bit for"
+done
+check 'as JSON' ends 0 identify x.safetensors --tensor cos --format json
+for pair in '"sections": \[' '"order": "cyclic"' '"base": 5000000.0' '"runs": \['; do
+  check "has $pair" says "$pair"
+done
+check 'as a config' ends 0 identify x.safetensors --tensor cos --as-config -o config.json
+check 'with its sections' eval "tr -d ' \n' <config.json | \
+  grep -q '\"rope_theta\":5000000,\"mrope_section\":\[24,20,20\],\"mrope_interleaved\":true'"
+check 'which agrees' ends 0 identify x.safetensors --tensor cos --config config.json --expect base=5e6,dim=128
+check 'and says so' says '^config  *agrees: config.json$'
+
+sed 's/24/22/; s/20/21/; s/20/21/' config.json >similar.json
+check 'where rounding hides the ends of sections, any do' ends 0 identify x.safetensors --tensor cos --config similar.json
+sed 's/24/16/; s/20/24/; s/20/24/' config.json >other.json
+check 'others disagree' ends 1 identify x.safetensors --tensor cos --config other.json
+check 'with both' says \
+  '^config  *DISAGREES: sections are of 24, 20 and 20 pairs, cyclic, not of 16, 24 and 24 pairs, cyclic$'
+
+# ---- recipes of axes ----
+
+grids() { # PATTERN OPTION...: of a table of a recipe
+  grid=$1
+  shift
+  "$POSENC" write "$@" -o x.npy && close='--max-abs 1e-5' && named x "$grid"
+}
+check 'DINOv3 itself is named' grids '; h: dinov3, base 100 .*, computed in f32, bit for bit.*; w: dinov3, ' --kernel recipe/dinov3 \
+  --grid h=14:-13:2/14,w=20:-19:2/20 --base 100 --scale $turn --dim 64 --layout split
+check 'diffusers itself is named' grids ', as in MAE, DiT and diffusers; w: diffusers-2d, .*, bit for bit; .*h: diffusers-2d, ' \
+  --kernel recipe/diffusers-2d --grid h=24:0:16/24,w=40:0:16/40,columns=wh,grouped=yes --dim 64 --layout split
+check 'also of equal sides' grids '; w: exact or, which writes the same, .*diffusers-2d.*, bit for bit; .*h: the same' \
+  --kernel recipe/diffusers-2d --grid h=32/2,w=32/2,columns=wh,grouped=yes --dim 64 --layout split
+check 'timm itself is named' grids ', as in timm; h: hf-rope' --kernel recipe/hf-rope --grid h=14,w=14 --dim 64 --layout split
+
 # ---- what was applied ----
 
 applied() { # STATUS NAME OPTION...: with axes of two sections of 4, 6 and 6 pairs
@@ -165,10 +249,34 @@ if [ -n "$numpy" ]; then
   check 'is named' says 'the layout is that of each axis$'
 fi
 
+identified() { # NAME X OP PATTERN: and check takes the options that are printed
+  ends 0 identify --op $3 --x $2.npy $1.npy && says "$4" || return 1
+  sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out | sed "s/--x X/--x $2.npy/" >options
+  [ -s options ] && ends 0 check $1.npy $(cat options) --max-ulp 2
+}
+if [ -n "$numpy" ]; then
+  sections='^positions on 3 axes (thw), sections of .* pairs,'
+  check 'chunked M-RoPE is found in what it was applied to' identified rope-chunked heads rope \
+    "$sections chunked, .*, base 1000000, split-cs"
+  check 'again' ends 0 identify --op rope --x heads.npy rope-chunked.npy
+  check 'with x' says '^applied  *rope to heads.npy, axes lhd: columns 0 to 31 of 32, pairs are halves, turned forward$'
+  check 'cyclic M-RoPE is' identified rope-cyclic heads rope "$sections cyclic, "
+  check 'a picture is' identified rope-picture picture rope \
+    '^a grid of 5 x 7 places (hw), columns in the order hw; h: .*base 10000'
+  check 'and added to patches' identified add-mae patches add '^a grid of 5 x 7 places (hw), columns in the order wh, '
+fi
+
 # ---- what is expected ----
 
 "$POSENC" write --grid h=8,w=8 --layout split --dim 64 -o eight.npy
+echo '{"head_dim": 64, "rope_theta": 10000.0}' >plain.json
 check 'a grid is what is expected' ends 0 identify eight.npy --expect base=10000,layout=split,dim=64
+check 'a config of one axis' ends 1 identify eight.npy --config plain.json
+check 'is no config of a grid' says \
+  '^config  *DISAGREES: it has 2 axes, whose frequencies are restarted, and not continued$'
+posenc identify eight.npy --as-config
+check 'nor is any' test $status -eq 1
+check 'with a reason' grep -q 'no config makes it: its frequencies are restarted: configs have axes of continued ones' err
 check 'or not' ends 1 identify eight.npy --expect base=5000,dim=32
 check 'each difference is told' says '^expect  *DISAGREES: base is 10000, not 5000, dim is 64, not 32$'
 
@@ -181,5 +289,47 @@ holds() { # ARGUMENT...
 check 'all kernels' holds --grid h=7,w=9,columns=wh,grouped=yes --layout split --dim 32 --offset -1 --padding -1
 check 'M-RoPE' holds --grid t=3,h=4,w=5,pairs=4:6:6,frequencies=continued --dim 32 --base 1e6 --op rope-cache
 check 'divided' holds --grid h=7:-6:2/7,w=9:-8:2/9 --dim 32 --base 100 --scale $turn --kernel 'cr-*,rotation-*'
+refused '--explain: cannot be combined with --grid' --grid h=3,w=4 --dim 8 --explain
+refused '--search 9: cannot be combined with --grid' --grid h=3,w=4 --dim 8 --search 9
 refused 'of add and rope, what is verified' --grid h=3,w=4 --dim 8 --op add
+
+# ---- records ----
+
+long='--grid t=2,h=3,w=4,columns=wht,pairs=5:5:6,frequencies=continued --dim 32 --base 1e6 --scale 0.125 --layout split'
+for dtype in f32 f64; do
+  posenc verify $long --dtype $dtype --kernel cr-portable --brief --format json -o $dtype.json
+done
+check 'records have the axes' contains f32.json \
+  '"grid": "t=2,h=3,w=4,columns=wht,pairs=5:5:6,frequencies=continued"'
+shape() { # FILE: the name of its shape
+  sed -n '/"shape": {/,/}/s/ *"name": "\(.*\)".*/\1/p' $1 | head -n 1
+}
+check 'names that are cut differ' test "$(shape f32.json)" != "$(shape f64.json)" -a "$(shape f32.json | wc -c)" -eq 80
+command=compare
+check 'such records are of other tables' is_refused 'they have nothing in common' f32.json f64.json
+for part in 1 2; do
+  for columns in hw wh; do
+    "$POSENC" verify --grid h=3,w=4,columns=$columns --dim 16 --kernel 'rotation-portable,cr-portable' --brief \
+      --format json --shard $part/2 -o $columns$part.json || exit 99
+  done
+done
+command=merge
+check 'parts of one grid' ends 0 hw1.json hw2.json -o hw.json
+check 'are a record of it' contains hw.json '"grid": "h=3,w=4"'
+check 'parts of two' is_refused ': other kernels, shapes' hw1.json wh2.json
+command=
+posenc bench $long --kernel cr-portable --repetitions 3 --min-time 0.001
+if grep -q 'without Google Benchmark' err; then
+  skip 'times' 'no Google Benchmark here'
+else
+  check 'times have the kernel behind a long name' says "^$(shape f32.json)  *cr-portable  *[0-9]"
+  posenc bench $long --kernel cr-portable --repetitions 3 --min-time 0.001 --format json -o bench.json
+  posenc report --from f32.json --from bench.json -o page
+  if grep -q gnuplot err; then
+    skip 'a page' 'no gnuplot here'
+  else
+    check 'the page tells the axes' contains page/report.md \
+      'scale 0.125, axes t=2,h=3,w=4,columns=wht,pairs=5:5:6,frequencies=continued, split, f32'
+  fi
+fi
 plan

@@ -102,6 +102,36 @@ check 'is the whole' ends 0 merge one.json -o merged.json
 check 'and the same' same merged.json few/whole.json
 check 'a merged record is one for posenc compare' ends 0 compare few/whole.json merged.json
 
+# ---- ranges of one table: three segments of 2^26 elements
+large='--len 196608 --dim 1024 --exhaustive --search 0 --brief'
+check 'one table in three shards' shards 3 ranges --kernel rotation-portable $large
+check 'is merged in any order' ends 0 merge ranges/2.json ranges/3.json ranges/1.json -o merged.json
+check 'into the record of the whole, to the last bit' same merged.json ranges/whole.json
+field() { sed -n "s/^      \"$1\": \([0-9]*\),*$/\1/p" "$2"; }
+check 'each shard has a third of it' \
+  test "$(for i in 1 2 3; do field elements ranges/$i.json; done | tr '\n' ' ')" = '67108864 67108864 67108864 '
+check 'a sample of a table, of two segments' \
+  shards 2 sample --kernel rotation-portable --len 1073741824 --dim 512 --budget 2147483648 --search 0 --brief
+check 'is merged' ends 0 merge sample/1.json sample/2.json -o merged.json
+check 'into the same record' same merged.json sample/whole.json
+check 'of a range each' grep -q '"range"' sample/1.json
+check 'rope in two shards' \
+  shards 2 turned --kernel rotation-portable --op rope --heads 64 --len 16384 --dim 128 --exhaustive --brief
+check 'is merged' ends 0 merge turned/1.json turned/2.json -o merged.json
+check 'into the same record' same merged.json turned/whole.json
+check 'of a range each' grep -q '"range"' turned/2.json
+sed 's/^        "from": 1,/        "from": 0,/' ranges/2.json >other.json
+no_merge 'rows twice' 'its ranges are not all rows, each once' ranges/1.json other.json ranges/3.json
+sed '/^      "segments": \[$/,/^      \]/c\      "segments": []' ranges/2.json >other.json
+no_merge 'a range without its sums' 'its ranges are not of one table' ranges/1.json other.json ranges/3.json
+# One element beyond the bound in the second shard alone.
+awk '!done && /"ok": true/ { sub(/true/, "false"); done = 1 }
+  !told && /"broken": 0/ { sub(/0/, 1); told = 1 }
+  /^  "passed":/ { sub(/[0-9]+/, substr($2, 1, length($2) - 1) - 1) }
+  /^  "failed":/ { sub(/0/, 1) } { print }' ranges/2.json >other.json
+check 'what one range breaks is broken' ends 1 merge ranges/1.json other.json ranges/3.json -o merged.json
+check 'and told' grep -q '"note": "1 of 201326592 beyond the bound' merged.json
+
 # A promise that was broken on one machine is broken.
 awk '!done && /"ok": true/ { sub(/true/, "false"); done = 1 }
   /^  "passed":/ { sub(/[0-9]+/, substr($2, 1, length($2) - 1) - 1) }
@@ -162,7 +192,10 @@ no_merge 'a kernel that runs on one of them alone' 'rotation-portable promises s
 
 # ---- what does not belong together
 no_merge 'a shard is missing' '1.json and others: shard 2 of 3 is missing' published/1.json published/3.json
-no_merge 'a shard twice' 'both are shard 1 of 3' published/1.json published/1.json published/2.json
+check 'with the command that does it' grep -qF "; to do shard 2: posenc verify $what --format json --shard 2/3 -o FILE" err
+no_merge 'all but one' 'shards 2-3 of 3 are missing' published/1.json
+no_merge 'a shard twice' 'shard 3 of 3 is missing; shard 1 of 3 is doubled (.*1.json, .*1.json)' \
+  published/1.json published/1.json published/2.json
 no_merge 'of another number' 'shards' published/1.json profiled/2.json
 no_merge 'of another run' 'exact/1.json and profiled/2.json: ' exact/1.json profiled/2.json
 for setting in seed budget search threads; do

@@ -64,7 +64,7 @@ static const char *fault_of_windows(const sampling *v, const subject_of_test *t)
     return end.row + end.rows == v->all && end.rows > 0 ? NULL : "the end of the table left out";
   }
   if (v->exhaustive && next != v->all) return "the end of the table left out";
-  return rows * (double)v->width == sampling_elements(v) ? NULL : "other elements than the windows have";
+  return rows * (double)v->width == sampling_elements(v, sampling_range(v, 0, 1)) ? NULL : "other elements than the windows have";
 }
 
 /* The first fault of the sampling, or null. */

@@ -55,7 +55,9 @@ verify scaled.json --kernel rotation-portable --len 8 --dim 8 --scaling linear,f
 verify cases.json --kernel rotation-portable --cases "$root/reference/worst/base10000-d64.wc"
 verify first.json $small --search 0 --shard 1/2
 verify second.json $small --search 0 --shard 2/2
-for file in accuracy rope scaled cases first second; do record accuracy $file.json; done
+verify range.json --kernel rotation-portable --len 131072 --dim 1024 --exhaustive --search 0 --brief --shard 2/2
+check 'of a range' grep -q '"range"' range.json
+for file in accuracy rope scaled cases first second range; do record accuracy $file.json; done
 check 'encodings.json is written' ends 0 verify --encoding integer --format json -o encodings.json
 record encodings encodings.json
 check 'shards are merged' ends 0 merge first.json second.json -o merged.json

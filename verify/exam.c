@@ -30,7 +30,15 @@ static int64_t rows_of_arenas(const sampling *v) {
 double exam_elements(const exam *e) {
   if (e->cases) return (double)cases_count(e->cases->cases);
   const sampling v = sampling_of_exam(e);
-  return sampling_elements(&v);
+  return sampling_elements(&v, e->of_rows);
+}
+
+/* What --explain explains is the worst of all rows, so that they are looked at together. */
+range exam_range(const exam *e, int64_t number, int64_t count) {
+  const sampling v = sampling_of_exam(e);
+  const bool is_one = e->cases || e->request->explain;
+  if (!is_one) return sampling_range(&v, number, count);
+  return number == 0 ? sampling_range(&v, 0, 1) : (range){v.segments, v.segments, v.segments};
 }
 
 /* Purposes of random numbers, each with a stream. */
@@ -67,27 +75,87 @@ static void explain(const exam *e, json_t *record, subject *s, arena *a) {
    the check of threads. */
 enum { SERIAL_WINDOWS = 2 };
 
-static void say_window(window w, double share) {
-  char doing[80];
-  snprintf(doing, sizeof doing, "rows %" PRId64 " to %" PRId64, w.row, w.row + w.rows - 1);
-  isolate_say(doing, share);
-}
-
 /* State that the exams of all kinds of shapes share. */
 typedef struct exam_run {
   const exam *e;
   subject s;
   process_state *before;
   uint64_t streams[STREAMS]; /* of random numbers */
+  sampling v;
+  window_numbers windows;
+  segment *segments; /* of the range */
 } exam_run;
+
+/* Window `number` of the range, which is announced. */
+static window next_window(exam_run *t, int64_t number) {
+  const window w = sampling_window(&t->v, number, &t->streams[OF_ROWS]);
+  char doing[80];
+  snprintf(doing, sizeof doing, "rows %" PRId64 " to %" PRId64, w.row, w.row + w.rows - 1);
+  isolate_say(doing, (double)(number - t->windows.first) / (double)(t->windows.end - t->windows.first));
+  return w;
+}
+
+static bool ends_segment(const exam_run *t, int64_t number) {
+  return number + 1 == t->windows.end || (number + 1) % t->v.windows_of_segment == 0;
+}
+
+static void take_segment(exam_run *t, int64_t number) {
+  segment_take(&t->segments[number / t->v.windows_of_segment - t->e->of_rows.from], &t->s.found, &t->s.digest);
+}
+
+/* Has the exam the first range, or all? That range has what is not about windows. */
+static bool is_first(const exam_run *t) {
+  return t->e->of_rows.from == 0;
+}
+
+/* A check that the first range counts. Exams of other ranges make it too, as they rely on it, or the kernel may have
+   done there what it finds, and count it if it fails. */
+static void check_once(exam_run *t, void (*make)(exam_run *t, void *argument), void *argument) {
+  check before[PROPERTIES];
+  bool fails = false;
+  memcpy(before, t->s.checks, sizeof before);
+  make(t, argument);
+  for (int p = 0; p < PROPERTIES; p++) fails = fails || t->s.checks[p].broken > before[p].broken;
+  if (!is_first(t) && !fails) memcpy(t->s.checks, before, sizeof before);
+}
+
+static void check_process(exam_run *t, void *argument) {
+  (void)argument;
+  subject_check_process(&t->s, t->before);
+}
+
+/* By threads; of add and rope, which `argument` is of. */
+static void check_threads(exam_run *t, void *argument) {
+  isolate_say("rows by many threads at once", 0.0);
+  if (argument)
+    applied_check_threads(argument);
+  else
+    subject_check_threads(&t->s, NULL, NULL);
+}
+
+/* Before the windows, once threads were checked. Exams of other ranges share from their first window on. */
+static void begin_windows(exam_run *t, void *argument) {
+  check_once(t, check_threads, argument);
+  sampling_skip(&t->v, t->windows.first, &t->streams[OF_ROWS]);
+  if (!is_first(t)) subject_share(&t->s);
+}
 
 /* The last part of all exams but that of hard cases: the checks beside the shape, and of what the kernel has changed.
    False when memory runs out. */
 static bool conclude(exam_run *t) {
-  if (!t->e->brief && !subject_stress(&t->s, t->e->apply_known, &t->streams[OF_CORNERS])) return false;
-  subject_check_process(&t->s, t->before);
+  if (is_first(t) && !t->e->brief && !subject_stress(&t->s, t->e->apply_known, &t->streams[OF_CORNERS])) return false;
+  check_once(t, check_process, NULL);
+  if (t->v.windows) t->s.digest = segments_join(t->segments, t->e->of_rows.to - t->e->of_rows.from, &t->s.found);
   subject_finish(&t->s);
+  if (!is_first(t)) t->s.checks[SURVIVAL].compared = 0; /* once for all ranges */
   return true;
+}
+
+/* Adds to the result of a range what is joined with the others. */
+static json_t *concluded(const exam_run *t, json_t *record) {
+  const range *r = &t->e->of_rows;
+  if (!range_is_whole(*r)) json_object_set_new(record, "segments", segments_json(t->segments, r->to - r->from));
+  return record;
 }
 
 /* Each exam returns the record, or null when memory runs out. A rope cache is examined as the table that it is made of,
@@ -98,7 +166,7 @@ static json_t *look_at_table(exam_run *t) {
   subject *s = &t->s;
   const posenc_problem *problem = &s->shape->problem;
   const bool is_cache = e->of->problem.op == POSENC_ROPE_CACHE;
-  const sampling v = sampling_of_exam(e);
+  const sampling v = t->v;
   const size_t bytes = (size_t)rows_of_arenas(&v) * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
   searched search_found;
   cache kept = {.plan = NULL};
@@ -107,13 +175,9 @@ static json_t *look_at_table(exam_run *t) {
   fast_oracle *reference = fast_create(problem, 0);
   part_team *shared = reference ? parts_create(s, reference, v.rows) : NULL;
   bool enough = one && other && shared && (!is_cache || cache_open(&kept, s, &e->of->problem, v.rows));
-  if (enough) {
-    isolate_say("rows by many threads at once", 0.0);
-    subject_check_threads(s, NULL, NULL);
-  }
-  for (int64_t n = 0; enough && n < v.windows; n++) {
-    const window w = sampling_window(&v, n, &t->streams[OF_ROWS]);
-    say_window(w, (double)n / (double)v.windows);
+  if (enough) begin_windows(t, NULL);
+  for (int64_t n = t->windows.first; enough && n < t->windows.end; n++) {
+    const window w = next_window(t, n);
     if (parts_can(s, w)) {
       parts_take(shared, w);
     } else {
@@ -122,20 +186,23 @@ static json_t *look_at_table(exam_run *t) {
     }
     if (is_cache) cache_check_window(&kept, s, w, one, n < SERIAL_WINDOWS);
     if (n + 1 == SERIAL_WINDOWS) subject_share(s);
+    if (!ends_segment(t, n)) continue;
+    parts_end(shared);
+    take_segment(t, n);
   }
-  if (enough) parts_end(shared);
   s->shared = false;
-  if (enough) {
+  if (enough && is_first(t)) {
     isolate_say("rows far apart", 1.0);
     enough = subject_check_relations(s, reference, one, other, &t->streams[OF_RELATIONS]);
   }
-  if (enough) {
+  if (enough && is_first(t)) {
     isolate_say("its stages", 1.0);
     enough = subject_check_stages(s, one, &t->streams[OF_STAGES]);
   }
-  if (enough && problem->rows) enough = subject_search(s, request->search, one, &t->streams[OF_SEARCH], &search_found);
+  if (enough && is_first(t) && problem->rows)
+    enough = subject_search(s, request->search, one, &t->streams[OF_SEARCH], &search_found);
   if (enough && conclude(t)) {
-    record = result_of_table(e, s, v.exhaustive ? "exhaustive" : "sampled", &search_found);
+    record = concluded(t, result_of_table(e, s, v.exhaustive ? "exhaustive" : "sampled", &search_found));
     explain(e, record, s, one);
   }
   cache_close(&kept);
@@ -149,29 +216,25 @@ static json_t *look_at_table(exam_run *t) {
 /* Examines add or rope. */
 static json_t *look_at_applied(exam_run *t) {
   const exam *e = t->e;
-  const sampling v = sampling_of_exam(e);
+  const sampling v = t->v;
   applied a;
   json_t *record = NULL;
   const posenc_problem *problem = &e->of->problem;
   const int64_t rows = rows_of_arenas(&v);
   const size_t bytes = row_bytes(problem) * (size_t)rows + APPLIED_SPARE * posenc_dtype_bytes(problem->dtype);
   bool enough = applied_open(&a, rows, bytes) && applied_begin(&a, &t->s, t->streams[OF_X], NULL);
-  if (enough) {
-    isolate_say("rows by many threads at once", 0.0);
-    applied_check_threads(&a);
-  }
-  for (int64_t n = 0; enough && n < v.windows; n++) {
-    const window w = sampling_window(&v, n, &t->streams[OF_ROWS]);
-    say_window(w, (double)n / (double)v.windows);
-    applied_check_window(&a, w, n < SERIAL_WINDOWS, &t->streams[OF_PIECES]);
+  if (enough) begin_windows(t, &a);
+  for (int64_t n = t->windows.first; enough && n < t->windows.end; n++) {
+    applied_check_window(&a, next_window(t, n), n < SERIAL_WINDOWS, &t->streams[OF_PIECES]);
     if (n + 1 == SERIAL_WINDOWS) subject_share(&t->s);
+    if (ends_segment(t, n)) take_segment(t, n);
   }
   t->s.shared = false;
-  if (enough) {
+  if (enough && is_first(t)) {
     isolate_say("rows far apart", 1.0);
     enough = applied_check_relations(&a, &t->streams[OF_RELATIONS]);
   }
-  if (enough && conclude(t)) record = result_of_applied(e, &a, v.exhaustive ? "exhaustive" : "sampled");
+  if (enough && conclude(t)) record = concluded(t, result_of_applied(e, &a, v.exhaustive ? "exhaustive" : "sampled"));
   applied_end(&a);
   applied_close(&a);
   return record;
@@ -211,16 +274,16 @@ static json_t *look_at_rows(exam_run *t) {
   subject *s = &t->s;
   const posenc_problem *problem = &s->shape->problem;
   const bool is_cache = e->of->problem.op == POSENC_ROPE_CACHE;
-  const sampling v = sampling_of_exam(e);
+  const sampling v = t->v;
   const window first = {0, least(CHECKED_ROWS, problem->rows)};
   cache kept = {.plan = NULL};
   json_t *record = NULL;
   arena *rows = arena_create(CHECKED_ROWS * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
-  isolate_say("rows by many threads at once", 0.0);
-  subject_check_threads(s, NULL, NULL);
+  check_threads(t, NULL);
   const bool enough =
       rows && subject_check_rows(s, &v) && (!is_cache || cache_open(&kept, s, &e->of->problem, CHECKED_ROWS));
   if (enough && is_cache && problem->rows) cache_check_window(&kept, s, first, rows, true);
+  take_segment(t, 0); /* the only one */
   if (enough && conclude(t)) {
     tell_positions(s);
     record = result_of_table(e, s, v.exhaustive ? "exhaustive" : "sampled", NULL);
@@ -249,17 +312,21 @@ json_t *examine(const exam *e) {
   const posenc_op op = e->of->problem.op;
   const shape of = exam_shape(e);
   const posenc_options options = exam_options(e->request);
-  exam_run t = {.e = e, .before = e->cases ? NULL : process_read(NULL)};
+  exam_run t = {.e = e, .before = e->cases ? NULL : process_read(NULL), .v = sampling_of_exam(e)};
+  t.windows = sampling_windows(&t.v, e->of_rows);
+  t.segments = calloc((size_t)(e->of_rows.to - e->of_rows.from) + 1, sizeof *t.segments);
   for (stream of_what = 0; of_what < STREAMS; of_what++)
     t.streams[of_what] = stream_of(e->request, &of.problem, of_what);
   fpenv_set();
   const char *refusal = subject_open(&t.s, e->kernel, &of, &options);
   json_t *record = refusal                         ? result_begin(e, refusal)
+                   : !t.segments                   ? NULL
                    : e->cases                      ? look_at_cases(&t)
                    : op_is_applied(op)             ? look_at_applied(&t)
                    : rows_are_special(&of.problem) ? look_at_rows(&t)
                                                    : look_at_table(&t);
   if (!refusal) subject_close(&t.s);
   process_free(t.before);
+  free(t.segments);
   return record;
 }

@@ -14,8 +14,11 @@ shape exam_shape(const exam *e);
 /* Returns the reason why the kernel refuses the shape, or null, in static storage. Creates a plan, as examine does. */
 const char *exam_refusal(const exam *e);
 
-/* About how many elements are compared. */
+/* About how many elements are compared in its range. */
 double exam_elements(const exam *e);
+
+/* Range `number` of `count` about equal ones of the whole exam, empty if it has fewer segments than that. */
+range exam_range(const exam *e, int64_t number, int64_t count);
 
 /* Options of the plans. */
 posenc_options exam_options(const verify_request *request);

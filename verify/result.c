@@ -98,43 +98,36 @@ static json_t *searched_json(const searched *r, const exam *e) {
 }
 
 json_t *result_begin(const exam *e, const char *refusal) {
-  return json_pack("{s:s, s:o, s:s?, s:o}", "kernel", e->kernel->name, "shape", shape_json(e->of), "refusal", refusal,
-                   "replay", replay_of(e, e->of));
+  json_t *part = range_is_whole(e->of_rows) ? NULL : range_json(e->of_rows);
+  return json_pack("{s:s, s:o, s:s?, s:o, s:o*}", "kernel", e->kernel->name, "shape", shape_json(e->of), "refusal",
+                   refusal, "replay", replay_of(e, e->of), "range", part);
 }
 
-/* As the record shows them. */
-typedef struct witnesses {
-  json_t *max_ulp, *max_abs, *worst;
-} witnesses;
-
 /* The record of an exam of so many elements; `mode` says which were looked at. */
-static json_t *record_of(const exam *e, const subject *s, const char *mode, int64_t elements, witnesses shown) {
+static json_t *record_of(const exam *e, const subject *s, const char *mode, int64_t elements, range_witnesses shown) {
   const posenc_problem *problem = &s->shape->problem;
   json_t *record = result_begin(e, NULL), *checks = json_array();
-  const accuracy *a = &s->found;
-  const double counted = a->elements ? (double)a->elements : 1.0;
   for (int p = 0; p < PROPERTIES; p++) {
     if (!(property_subjects(p) & 1u << e->of->problem.op)) continue;
     if (e->cases && s->checks[p].skip && p != ACCURACY) continue; /* these checks need a table */
     if (e->brief && property_is_beside(p)) continue;
-    json_array_append_new(checks, record_check(property_name(p), &s->checks[p]));
+    json_t *made = record_check(property_name(p), &s->checks[p]);
+    if (!range_is_whole(e->of_rows)) json_object_set_new(made, "found", range_check_json(&s->checks[p]));
+    json_array_append_new(checks, made);
   }
-  json_t *rest = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "mode", mode, "elements",
-                           (json_int_t)elements, "of", (json_int_t)(problem->rows * problem->heads * problem->dim),
-                           "max_ulp", shown.max_ulp, "max_abs", shown.max_abs, "worst", shown.worst, "mean_ulp",
-                           field_real(a->sum_ulp / counted), "mean_abs", field_real(a->sum_abs / counted), "misrounded",
-                           (json_int_t)a->misrounded, "histogram", record_histogram(a), "checks", checks);
-  char digest[17];
-  snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
-  json_object_set_new(record, "digest", e->cases ? json_null() : json_string(digest));
-  json_object_update(record, rest);
-  json_decref(rest);
+  json_t *figures = range_figures(&s->found, elements, s->digest, shown, checks);
+  json_object_set_new(record, "mode", json_string(mode));
+  json_object_set_new(record, "of", json_integer((json_int_t)(problem->rows * problem->heads * problem->dim)));
+  json_object_update(record, figures);
+  json_decref(figures);
+  if (e->cases) json_object_set_new(record, "digest", json_null());
   return record;
 }
 
 json_t *result_of_table(const exam *e, const subject *s, const char *mode, const searched *found) {
   const accuracy *a = &s->found;
-  const witnesses shown = {witness_json(&a->max_ulp, e), witness_json(&a->max_abs, e), witness_json(&a->worst, e)};
+  const range_witnesses shown = {witness_json(&a->max_ulp, e), witness_json(&a->max_abs, e),
+                                 witness_json(&a->worst, e)};
   json_t *record = record_of(e, s, mode, a->elements, shown);
   if (!s->checks[SEARCH].skip) json_object_set_new(record, "search", searched_json(found, e));
   return record;
@@ -142,8 +135,9 @@ json_t *result_of_table(const exam *e, const subject *s, const char *mode, const
 
 json_t *result_of_applied(const exam *e, applied *a, const char *mode) {
   const accuracy *found = &a->s->found;
-  const witnesses shown = {applied_witness_json(&found->max_ulp, e, a), applied_witness_json(&found->max_abs, e, a),
-                           applied_witness_json(&found->worst, e, a)};
+  const range_witnesses shown = {applied_witness_json(&found->max_ulp, e, a),
+                                 applied_witness_json(&found->max_abs, e, a),
+                                 applied_witness_json(&found->worst, e, a)};
   json_t *record = record_of(e, a->s, mode, a->elements, shown);
   if (e->request->explain) json_object_set_new(record, "explain", json_null());
   return record;

@@ -23,6 +23,9 @@ enum { SHARE_OF_BOUNDED = 32, SHARE_OF_APPLIED = 32, SHARE_OF_CACHE = 256 };
  */
 enum { WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 4, WINDOWS_OF_SPECIAL = 2 };
 
+/* A segment takes a tenth of a second or more. A table has no more of them than a record can list. */
+enum { SEGMENT_ELEMENTS = 1 << 26, SEGMENT_WINDOWS = 2, SEGMENTS_MOST = 1 << 14 };
+
 static int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
@@ -36,6 +39,14 @@ static int64_t share_of(const posenc_kernel *kernel, posenc_op op) {
 
 static int64_t most_windows(const posenc_kernel *kernel, bool special) {
   return special ? WINDOWS_OF_SPECIAL : kernel->bound.derived ? INT64_MAX : WINDOWS_OF_NO_CLAIM;
+}
+
+/* Special rows are in one segment, as table-exam.c has blocks of its own. */
+static void set_segments(sampling *v, bool special) {
+  const int64_t fitting = v->rows ? SEGMENT_ELEMENTS / v->rows / v->width : 0,
+                enough = most(most(fitting, SEGMENT_WINDOWS), v->windows / SEGMENTS_MOST + 1);
+  v->windows_of_segment = special ? most(v->windows, 1) : enough;
+  v->segments = v->windows ? (v->windows - 1) / v->windows_of_segment + 1 : 1;
 }
 
 sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget) {
@@ -53,11 +64,20 @@ sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem,
     v.rows = least(affordable / least(most(enough, filling), limit), fitting);
     v.windows = least(affordable / v.rows, limit);
   }
+  set_segments(&v, special);
   return v;
 }
 
-double sampling_elements(const sampling *v) {
-  return (double)v->width * (v->exhaustive ? (double)v->all : (double)v->windows * (double)v->rows);
+window_numbers sampling_windows(const sampling *v, range r) {
+  return (window_numbers){r.from * v->windows_of_segment,
+                          r.to == v->segments ? v->windows : r.to * v->windows_of_segment};
+}
+
+double sampling_elements(const sampling *v, range r) {
+  const window_numbers n = sampling_windows(v, r);
+  const double rows = (double)(n.end - n.first) * (double)v->rows,
+               most = (double)v->all - (double)n.first * (double)v->rows;
+  return (double)v->width * (v->exhaustive && most < rows ? most : rows);
 }
 
 window sampling_window(const sampling *v, int64_t number, uint64_t *random) {
@@ -66,4 +86,8 @@ window sampling_window(const sampling *v, int64_t number, uint64_t *random) {
                       : number == 1                ? last
                                                    : (int64_t)random_below(random, (uint64_t)last + 1);
   return (window){row, least(v->rows, v->all - row)};
+}
+
+void sampling_skip(const sampling *v, int64_t number, uint64_t *random) {
+  for (int64_t n = 0; !v->exhaustive && n < number; n++) sampling_window(v, n, random);
 }

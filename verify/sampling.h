@@ -20,7 +20,33 @@ typedef struct sampling {
   int64_t rows;    /* rows of a window; only the last window of an exhaustive sampling may have fewer */
   int64_t all;     /* rows of the shape */
   int64_t width;   /* elements of a row */
+  int64_t segments, windows_of_segment;
 } sampling;
+
+/*
+ * Segments [from, to) of the `of` that a shape has: successive windows, 2^26 elements or more, as the shape and the
+ * budget alone say. What a run finds is made of what it finds in each segment, so that shards of a run, which have
+ * ranges of segments, find the same together. The first windows, in which a call is made several times, are in one
+ * segment.
+ */
+typedef struct range {
+  int64_t from, to, of;
+} range;
+
+/* Part `number` of `count` about equal ones, of at most `segments`. */
+static inline range sampling_range(const sampling *v, int64_t number, int64_t count) {
+  return (range){v->segments * number / count, v->segments * (number + 1) / count, v->segments};
+}
+
+static inline bool range_is_whole(range r) {
+  return r.to - r.from == r.of;
+}
+
+/* The windows of a range: [first, end). */
+typedef struct window_numbers {
+  int64_t first, end;
+} window_numbers;
+window_numbers sampling_windows(const sampling *v, range r);
 
 /* Is it a table whose rows are not successive positions on one axis, or whose dim is odd (rows.h), or an operation with
    one? */
@@ -36,7 +62,10 @@ sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem,
    rows, and then random rows. Only random rows read and advance `random`, so they must be requested in order. */
 window sampling_window(const sampling *v, int64_t number, uint64_t *random);
 
-/* How many elements the windows have together; one in two windows counts twice. */
-double sampling_elements(const sampling *v);
+/* Advances `random` as if the windows before this one had been asked for. */
+void sampling_skip(const sampling *v, int64_t number, uint64_t *random);
+
+/* How many elements the windows of a range have together; one in two windows counts twice. */
+double sampling_elements(const sampling *v, range r);
 
 #endif

@@ -264,13 +264,50 @@ static profile_task profile_task_of(const verify_request *request, size_t number
   return (profile_task){request, part->kernels[number], part->profile};
 }
 
-/* Exams, profiles, and if there are any, the distances of exact rows: which of them are this shard's, in that order.
- * Null when memory runs out. */
-static bool *deal(const verify_request *request) {
-  const size_t exams = count_exams(request), profiles = count_profiles(request), works = exams + profiles + 1;
+/* An exam, or the part of a large one that a shard may have. */
+typedef struct exam_part {
+  size_t exam;
+  range of_rows;
+} exam_part;
+
+/* All of them, exam by exam: of each, as many as there are shards, or as it has segments. */
+typedef struct exam_parts {
+  exam_part *all;
+  size_t count;
+} exam_parts;
+
+static bool split_exams(const verify_request *request, exam_parts *p) {
+  const int64_t shards = shard_is_part(request->only) ? request->only.of : 1;
+  const size_t exams = count_exams(request);
+  size_t room = 0;
+  *p = (exam_parts){NULL, 0};
+  for (size_t n = 0; n < exams; n++) {
+    const exam e = exam_of(request, n);
+    const int64_t segments = exam_range(&e, 0, 1).of, parts = segments < shards ? segments : shards;
+    exam_part *more = reallocarray(p->all, room += (size_t)parts, sizeof *more);
+    if (!more) return false;
+    p->all = more;
+    for (int64_t i = 0; i < parts; i++) {
+      const range r = exam_range(&e, i, parts);
+      if (r.from < r.to) p->all[p->count++] = (exam_part){n, r};
+    }
+  }
+  return true;
+}
+
+static exam exam_of_part(const verify_request *request, exam_part part) {
+  exam e = exam_of(request, part.exam);
+  e.of_rows = part.of_rows;
+  return e;
+}
+
+/* Parts of exams, profiles, and if there are any, the distances of exact rows: which of them are this shard's, in that
+ * order. Null when memory runs out. */
+static bool *deal(const verify_request *request, const exam_parts *p) {
+  const size_t exams = p->count, profiles = count_profiles(request), works = exams + profiles + 1;
   double *sizes = calloc(works, sizeof *sizes);
   for (size_t n = 0; sizes && n < exams; n++) {
-    const exam e = exam_of(request, n);
+    const exam e = exam_of_part(request, p->all[n]);
     sizes[n] = exam_elements(&e);
   }
   for (size_t n = 0; sizes && n < profiles; n++)
@@ -325,17 +362,19 @@ static json_t *run_json(const verify_request *request) {
                    "brief", request->brief, "plugins", plugins, "parts", parts);
 }
 
-static json_t *shard_json(const verify_request *request, const bool *mine) {
-  const size_t exams = count_exams(request);
-  return json_pack("{s:i, s:i, s:o, s:o, s:o}", "number", request->only.number, "of", request->only.of, "exams",
-                   shard_numbers(mine, exams), "profiles", shard_numbers(mine + exams, count_profiles(request)), "run",
-                   run_json(request));
+static json_t *shard_json(const verify_request *request, const exam_parts *p, const bool *mine) {
+  json_t *exams = json_array();
+  for (size_t n = 0; n < p->count; n++)
+    if (mine[n]) json_array_append_new(exams, json_integer((json_int_t)p->all[n].exam));
+  return json_pack("{s:i, s:i, s:o, s:o, s:o}", "number", request->only.number, "of", request->only.of, "exams", exams,
+                   "profiles", shard_numbers(mine + p->count, count_profiles(request)), "run", run_json(request));
 }
 
 /* Exams that run side by side. */
 typedef struct examination {
   const verify_request *request;
-  json_t **records;             /* of each exam */
+  const exam_part *parts;
+  json_t **records;             /* of each part */
   _Atomic unsigned char *known; /* of each exam, in memory that the lanes share */
   tally counts;
   showing progress;
@@ -345,9 +384,10 @@ typedef struct examination {
 /* Runs an exam in a lane. Returns the record as text, which is empty if a process cannot be created. */
 static char *examine_piece(size_t number, void *argument) {
   const examination *all = argument;
-  exam e = exam_of(all->request, number);
-  e.brief = e.brief || e.cases || !is_first(all->request, number, all->known);
-  e.apply_known = !e.brief && is_apply_known(all->request, number, all->known);
+  const size_t of = all->parts[number].exam;
+  exam e = exam_of_part(all->request, all->parts[number]);
+  e.brief = e.brief || e.cases || !is_first(all->request, of, all->known);
+  e.apply_known = !e.brief && is_apply_known(all->request, of, all->known);
   json_t *record = examined(&e);
   char *text = record ? json_dumps(record, JSON_COMPACT) : errno == EAGAIN ? strdup("") : NULL;
   json_decref(record);
@@ -358,7 +398,7 @@ static char *examine_piece(size_t number, void *argument) {
    refused table are subtracted from the progress here. */
 static void take_record(size_t number, const char *text, void *argument) {
   examination *all = argument;
-  const exam e = exam_of(all->request, number);
+  const exam e = exam_of_part(all->request, all->parts[number]);
   const double elements = exam_elements(&e);
   json_t *record = json_loads(text, 0, NULL);
   all->fork_failed = all->fork_failed || !*text;
@@ -386,19 +426,21 @@ static int larger_first(const void *a, const void *b) {
                                     : (x->number > y->number) - (x->number < y->number);
 }
 
-/* The records of the exams that are set in `mine`, in their order. Null, and errno set, when memory runs out or no
+/* The records of the parts that are set in `mine`, in their order. Null, and errno set, when memory runs out or no
  * process can be made. */
-static json_t *examine_all(const verify_request *request, const bool *mine, tally *counts) {
-  const size_t exams = count_exams(request);
-  examination all = {
-      .request = request, .records = calloc(exams + 1, sizeof(json_t *)), .progress = {.stage = "verify"}};
+static json_t *examine_all(const verify_request *request, const exam_parts *p, const bool *mine, tally *counts) {
+  const size_t exams = p->count;
+  examination all = {.request = request,
+                     .parts = p->all,
+                     .records = calloc(exams + 1, sizeof(json_t *)),
+                     .progress = {.stage = "verify"}};
   piece *pieces = calloc(exams + 1, sizeof *pieces);
   size_t *order = calloc(exams + 1, sizeof *order), count = 0;
   json_t *records = json_array();
   all.known = mmap(NULL, exams + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   bool enough = all.records && pieces && order && records && all.known != MAP_FAILED;
   for (size_t n = 0; enough && n < exams; n++) {
-    const exam e = exam_of(request, n);
+    const exam e = exam_of_part(request, p->all[n]);
     if (!mine[n]) continue;
     pieces[count++] = (piece){n, exam_elements(&e)};
     all.progress.total += exam_elements(&e);
@@ -427,21 +469,23 @@ static json_t *examine_all(const verify_request *request, const bool *mine, tall
 
 json_t *verify_run(const verify_request *given) {
   verify_request request = *given;
-  const size_t exams = count_exams(given);
+  exam_parts split;
+  const bool is_split = split_exams(given, &split);
   json_t *kernels = contracts(given), *curves = json_array(), *distances = NULL, *records = NULL, *part = NULL;
   tally t = {0, 0, 0};
-  bool *mine = deal(given), fork_failed = false;
+  bool *mine = is_split ? deal(given, &split) : NULL, fork_failed = false;
   request.team = lanes_threads(1);
   errno = ENOMEM;
-  if (kernels && curves && mine) records = examine_all(&request, mine, &t);
-  bool enough = records && add_profiles(&request, mine + exams, curves, &distances, &t, &fork_failed);
+  if (kernels && curves && mine) records = examine_all(&request, &split, mine, &t);
+  bool enough = records && add_profiles(&request, mine + split.count, curves, &distances, &t, &fork_failed);
   if (fork_failed) errno = EAGAIN;
   if (enough && shard_is_part(given->only)) {
-    part = shard_json(given, mine);
+    part = shard_json(given, &split, mine);
     enough = part;
   }
   const int error = errno;
   free(mine);
+  free(split.all);
   progress_clear();
   if (!enough) {
     json_decref(records);

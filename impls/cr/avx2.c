@@ -23,7 +23,8 @@ const posenc_kernel posenc_kernel_cr_avx2 = {
     .algorithm = "As cr-portable, 16 columns in registers, fused; large tables are stored past the caches.",
     .provenance = "as cr-portable; posenc, 2026",
 #ifdef HAVE_AVX2
-    CR_FUNCTIONS,
+    .execute = execute,
+    .stages = stage_samples,
 #else
     .absent = KERNEL_LEFT_OUT,
 #endif

@@ -35,7 +35,8 @@ const posenc_kernel posenc_kernel_cr_avx512 = {
     .algorithm = "As cr-portable, 64 columns in registers, fused; large tables are stored past the caches.",
     .provenance = "as cr-portable; posenc, 2026",
 #ifdef HAVE_AVX512
-    CR_FUNCTIONS,
+    .execute = execute,
+    .stages = stage_samples,
     .apply = apply_fused,
 #else
     .absent = KERNEL_LEFT_OUT,

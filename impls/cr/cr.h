@@ -85,8 +85,6 @@
   .abi = POSENC_KERNEL_ABI, .bound = CR_BOUND, .reproducible = true, .scales = true, .attends = true,                  \
   .can_do = cr_can_do
 #define CR_CONTRACT CR_PROMISE, .basis = CR_BASIS, .prepare = cr_prepare, .release = cr_release
-/* The functions that template.h defines. */
-#define CR_FUNCTIONS .execute = execute, .stages = stage_samples
 
 /* The rows of a block, and the successive anchors that are advanced from an anchor computed from its angle. Such an
    anchor is at every multiple of 256 positions, so position 0 is exact. */

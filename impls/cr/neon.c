@@ -22,7 +22,8 @@ const posenc_kernel posenc_kernel_cr_neon = {
     .algorithm = "As cr-portable, 16 columns in registers, fused.",
     .provenance = "as cr-portable; posenc, 2026",
 #ifdef HAVE_NEON
-    CR_FUNCTIONS,
+    .execute = execute,
+    .stages = stage_samples,
 #else
     .absent = KERNEL_LEFT_OUT,
 #endif

@@ -10,7 +10,8 @@ enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = false, SHIFT_FROM = 0, SUM_VEC
 
 const posenc_kernel posenc_kernel_cr_portable = {
     CR_CONTRACT,
-    CR_FUNCTIONS,
+    .execute = execute,
+    .stages = stage_samples,
     .isa = POSENC_ISA_GENERIC,
     .name = "cr-portable",
     .summary = "correctly rounded; portable C",

@@ -36,6 +36,7 @@
 #ifndef POSENC_IMPLS_CR_SUMS_H
 #define POSENC_IMPLS_CR_SUMS_H
 
+#include "impls/cr/anchors.h"
 #include "lib/exact/wide.h"
 #include "lib/simd/sums.h"
 

@@ -240,7 +240,8 @@ const posenc_kernel posenc_kernel_rotation_avx512 = {
         "kernel's; converted, zipped and stored as whole vectors, tails by mask; large tables past the caches.",
     .provenance = "posenc, 2026",
 #ifdef HAVE_AVX512
-    ROTATION_FUNCTIONS,
+    .execute = execute,
+    .stages = rotation_stages,
 #else
     .absent = KERNEL_LEFT_OUT,
 #endif

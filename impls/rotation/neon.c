@@ -147,7 +147,8 @@ const posenc_kernel posenc_kernel_rotation_neon = {
         "operation is the portable kernel's; converted, zipped and stored as whole vectors.",
     .provenance = "posenc, 2026",
 #ifdef HAVE_NEON
-    ROTATION_FUNCTIONS,
+    .execute = execute,
+    .stages = rotation_stages,
 #else
     .absent = KERNEL_LEFT_OUT,
 #endif

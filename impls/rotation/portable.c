@@ -90,7 +90,8 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
 
 const posenc_kernel posenc_kernel_rotation_portable = {
     ROTATION_CONTRACT,
-    ROTATION_FUNCTIONS,
+    .execute = execute,
+    .stages = rotation_stages,
     .isa = POSENC_ISA_GENERIC,
     .name = "rotation-portable",
     .summary = "incremental rotation in double, re-anchored every 32 positions; portable C",

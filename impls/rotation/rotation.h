@@ -28,7 +28,6 @@
 #define ROTATION_PROMISE                                                                                               \
   .abi = POSENC_KERNEL_ABI, .bound = ROTATION_BOUND, .reproducible = true, .scales = true, .can_do = angle_can_do
 #define ROTATION_CONTRACT ROTATION_PROMISE, .basis = ROTATION_BASIS, .prepare = angle_prepare, .release = angle_release
-#define ROTATION_FUNCTIONS .execute = execute, .stages = rotation_stages
 
 typedef struct rotation_block {
   int64_t center; /* position of the anchor */

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-#ifdef __FAST_MATH__
-#error "posenc's error bounds are those of IEEE arithmetic: compile it without -ffast-math"
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || __FINITE_MATH_ONLY__
+#error "posenc's error bounds are those of IEEE arithmetic: compile it without -ffast-math, and without parts of it"
 #endif
 
 /* Value of `absent` in the contract of a kernel that was not compiled. */

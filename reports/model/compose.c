@@ -29,6 +29,8 @@ typedef struct maker {
   samples *times;
 } maker;
 
+_Static_assert((int)SHAPE_NAME <= (int)SAMPLE_NAME, "a record may have the name of any shape");
+
 /* ---- small pieces ---- */
 
 /* A copy, or JSON null if there is nothing to copy. */

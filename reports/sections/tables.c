@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables with a row per kernel of one shape, and what they are of. */
+#include "common/number.h"
 #include "common/shapes.h"
 #include "reports/model/document.h"
 #include "reports/page/words.h"
@@ -30,8 +31,8 @@ static void kernel(page *p, const record_row *row) {
 
 static void where(page *p, const record_row *row) {
   const record_witness *witness = &row->max_ulp;
-  if (witness->position == RECORD_NONE) return;
-  page_say(p, "p = %" PRId64 ", ", witness->position);
+  if (isnan(witness->position)) return;
+  page_say(p, "p = %s, ", number_of_position(witness->position).text);
   if (witness->head != RECORD_NONE) page_say(p, SMALL("head %" PRId64 ", "), witness->head);
   page_say(p, SMALL("i = %" PRId64 ", %s"), witness->index, witness->function);
 }
@@ -215,6 +216,8 @@ table_description table_describe(const record_table *table) {
   if (of->first != 0) fprintf(out, ", first position %s", words_integer(of->first).text);
   if (isfinite(of->base)) fprintf(out, ", base %s", words_plain(of->base).text);
   if (fabs(of->shift) > 0) fprintf(out, ", shift %s", words_plain(of->shift).text);
+  if (isfinite(of->scale)) fprintf(out, ", scale %s", words_plain(of->scale).text);
+  if (*of->grid) fprintf(out, ", axes %s", of->grid);
   if (of->padding != RECORD_NONE) fprintf(out, ", padding position %s", words_integer(of->padding).text);
   if (layout_parse(of->layout, &layout)) fprintf(out, ", %s", layout_name(layout));
   if (dtype_parse(of->dtype, &dtype)) fprintf(out, ", %s", dtype_name(dtype));

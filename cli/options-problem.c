@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* The problem that the options describe, and whose fault it is if it is invalid. */
+#include "cli/options.h"
+
+#include <inttypes.h>
+
+/* Returns a copy of the problem with the option at its default. */
+static posenc_problem without(const options *given, enum option_code code) {
+  options changed = *given;
+  options_reset(&changed, code);
+  return changed.problem;
+}
+
+/* Exits if this option was given, and the problem would be valid without it. */
+static void blame(const options *given, enum option_code code, const char *refusal) {
+  if (!is_given(given, code)) return;
+  const posenc_problem other = without(given, code);
+  if (!posenc_problem_refusal(&other)) options_die(given, code, refusal, "");
+}
+
+/* Blames the first option whose removal makes the problem valid, but not its size. */
+static void blame_formula(const options *given, const char *refusal) {
+  const option_set suspects = PROBLEM_SET & ~(SET(LEN) | SET(DIM));
+  for (int code = 0; code < OPTIONS; code++)
+    if (suspects >> code & 1) blame(given, code, refusal);
+}
+
+/* Whether the only fault is an odd number of columns, where the command has --odd. */
+static bool is_only_odd(const options *given) {
+  posenc_problem other = given->problem;
+  other.odd = POSENC_ODD_PAD;
+  return options_knows(given, OPTION_ODD) && given->problem.odd == POSENC_ODD_REFUSED &&
+         !posenc_problem_refusal(&other);
+}
+
+/* Axes without a number of pairs have equal ones. */
+static void fill_pairs(const options *given) {
+  for (int a = 0; given->grid && a < given->grid->count; a++)
+    if (given->grid->axis[a].pairs == 0) given->grid->axis[a].pairs = given->problem.dim / (2 * given->grid->count);
+}
+
+/* Null if the problem is valid. */
+static const char *refusal_of(const options *given) {
+  fill_pairs(given);
+  const posenc_problem *problem = &given->problem;
+  if (problem->scaling.factors && given->factors != problem->dim / 2)
+    die("--scaling longrope: %" PRId64 " factors, and --dim %" PRId64 " has %" PRId64 " frequencies", given->factors,
+        problem->dim, problem->dim / 2);
+  const char *refusal = posenc_problem_refusal(problem);
+  return refusal && is_only_odd(given) ? "dim must be even; --odd pad or --odd ceil takes an odd one" : refusal;
+}
+
+bool options_have_table(const options *given) {
+  const bool len = is_given(given, OPTION_LEN) || is_given(given, OPTION_POSITIONS) || given->grid,
+             dim = is_given(given, OPTION_DIM);
+  if (!len || !dim) {
+    const char *missing = len ? "--dim too" : dim ? "--len too" : "--len and --dim too";
+    for (int code = 0; code < OPTIONS; code++)
+      if (PROBLEM_SET >> code & 1 && is_given(given, code)) options_die(given, code, "needs ", missing);
+    return false;
+  }
+  const char *refusal = refusal_of(given);
+  if (!refusal) return true;
+  blame_formula(given, refusal);
+  /* If rows × dim overflows, the message names the larger factor. */
+  const bool wide = given->problem.dim > given->problem.rows;
+  blame(given, wide ? OPTION_DIM : OPTION_LEN, refusal);
+  blame(given, wide ? OPTION_LEN : OPTION_DIM, refusal);
+  const char *all = problem_options_listed(&given->problem, given->texts[OPTION_POSITIONS]);
+  die("%s: %s", all ? all : "the problem", refusal);
+}
+
+void options_require_table(const options *given, const char *path) {
+  const char *refusal = refusal_of(given);
+  if (!refusal) return;
+  blame_formula(given, refusal);
+  die("%s: %s", path, refusal);
+}
+
+posenc_options options_of_plan(const options *given, const posenc_kernel *kernel) {
+  posenc_options plan = posenc_default_options();
+  plan.kernel = kernel;
+  plan.max_ulp = given->max_ulp;
+  plan.threads = given->threads;
+  plan.isa = given->isa;
+  plan.stores = given->stores;
+  return plan;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/resume.h"
+
+#include "cli/files.h"
+#include "cli/measure.h"
+#include "common/environment.h"
+#include "common/field.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void resume_note(const options *given, json_t *holder) {
+  json_t *part = json_object_get(holder, "shard");
+  if (part) json_object_set_new(part, "command", json_string(given->shard_command));
+}
+
+bool resume_is_done(const options *given, int *status) {
+  const char *path = given->output;
+  if (!given->resume) return false;
+  if (!is_given(given, OPTION_SHARD)) die("--resume: is for --shard");
+  if (strcmp(path, "-") == 0 || access(path, F_OK) != 0) return false;
+  json_t *record = load_json("--output", path, 0), *now = allocated(environment_json());
+  const json_t *context = json_object_get(record, "context"),
+               *part = json_object_get(context ? context : record, "shard"),
+               *facts = context ? context : json_object_get(record, "environment");
+  bool same = field_integer(part, "number") == given->only.number && field_integer(part, "of") == given->only.of &&
+              strcmp(field_string(part, "command"), given->shard_command) == 0;
+  static const char *const sources[] = {"posenc_version", "commit"};
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+    same = same && strcmp(field_string(facts, sources[i]), field_string(now, sources[i])) == 0;
+  if (!same)
+    die_value("--output", path, "is not the record of this shard, command and build, which --resume would keep");
+  *status = context ? EXIT_SUCCESS : accuracy_status(record);
+  json_decref(record);
+  json_decref(now);
+  return true;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* Computes and stores the rows of a tile from its anchor on, with the rounding test, for template.h and sums.h: see
+ * there for what is defined before. */
+#ifndef POSENC_IMPLS_CR_WALK_H
+#define POSENC_IMPLS_CR_WALK_H
+
+#include "impls/cr/cr.h"
+#include "lib/api/store.h"
+
+/* TILE: the most columns that are computed together. TAIL: the columns of the last tiles of a row. CHUNK: pairs whose
+   sines are computed together, as each takes long but several can overlap. PART: pairs of a chunk whose anchors are put
+   in the order of the columns just before they are used, while earlier stores are still on their way to memory. */
+enum { TILE = STREAM_VECTORS * LANES, TAIL = 2 * LANES, BLOCK = CR_BLOCK, CHUNK = 256, PART = 64 };
+_Static_assert(TILE % TAIL == 0, "a tile is some tails");
+_Static_assert(ANGLE_PADDING % TAIL == 0 && CHUNK % PART == 0 && PART % TILE == 0,
+               "whole vectors of constants, and of anchors");
+_Static_assert(CR_NEXT_PAIRS >= STORE_LINE / 2 / 2 + TAIL, "constants of pairs past the last one");
+
+/* The rows of a tile with an uncertain rounding. They are recomputed after the tile, so that its columns stay in
+   registers. */
+typedef struct uncertain_rows {
+  int count, rows[BLOCK];
+  _Alignas(64) double columns[BLOCK][TILE];
+} uncertain_rows;
+
+/* Where a block is stored. Passed by value, so that output stores cannot alias it. */
+typedef struct destination {
+  const cr_table *table;
+  const posenc_problem *problem;
+  char *out;         /* the row `at.from` of the block */
+  int64_t row_bytes; /* from one row to the next */
+  rotation_block at;
+} destination;
+
+/* Consecutive columns: the first one of the table, their number, and their constants and anchors. */
+typedef struct column_span {
+  int64_t column, count;
+  const double *twice_cosine, *now, *before;
+} column_span;
+
+/* Consecutive pairs of a table. In interleaved layouts they may extend past the last pair, to the first pairs of the
+   next row, so that a span of a row's length can begin at a cache line. */
+typedef struct pair_span {
+  int64_t first, count;
+} pair_span;
+
+/* Compile-time parameters, which leave no branch in the loops. */
+typedef struct variant {
+  int vectors;
+  posenc_dtype dtype;
+  bool streamed, certified, scaled; /* certified: without rounding test; scaled: with attention factor */
+} variant;
+
+INLINE int64_t bytes_of(variant as) {
+  return as.dtype == POSENC_F32 ? 4 : 2;
+}
+
+/* Loads constants of any column. Instruction sets that do not stream only begin rows at pair 0; unaligned loads would
+   cost them an instruction. */
+INLINE doubles load_constants(const double *from) {
+  return STREAMS ? load_doubles(from) : load_aligned(from);
+}
+
+/* Stores a row of a tile; returns whether a rounding is uncertain. */
+INLINE bool store_tested_row(variant as, char *out, const doubles *x) {
+  flags any = no_flags();
+  UNROLL(8)
+  for (int v = 0; v < as.vectors; v += 2)
+    any = store_pair(as.dtype, as.streamed, out + v * LANES * bytes_of(as), x[v], x[v + 1], any);
+  return is_uncertain(as.dtype, any);
+}
+
+/* Stores a row of a tile times the attention factor; returns whether a rounding is uncertain. */
+INLINE bool store_scaled_row(variant as, const cr_table *table, char *out, const doubles *x) {
+  const double factor = table->factor.high, error = table->scaled_error;
+  u64s any = {0};
+  UNROLL(8)
+  for (int v = 0; v < as.vectors; v += 2) {
+    const doubles a = x[v] * factor, b = x[v + 1] * factor, least[] = {a - error, b - error},
+                  most[] = {a + error, b + error};
+    any |= store_between(as.dtype, out + v * LANES * bytes_of(as), least, most);
+  }
+  return any_bits(any);
+}
+
+INLINE void store_row(variant as, const cr_table *table, char *out, int row, const doubles *x, uncertain_rows *found) {
+  if (as.certified) {
+    UNROLL(8)
+    for (int v = 0; v < as.vectors; v += 2)
+      store_certain(as.dtype, as.streamed, out + v * LANES * bytes_of(as), x[v], x[v + 1]);
+    return;
+  }
+  const bool uncertain = as.scaled ? store_scaled_row(as, table, out, x) : store_tested_row(as, out, x);
+  if (__builtin_expect(!uncertain, 1)) return;
+  UNROLL(8)
+  for (int v = 0; v < as.vectors; v++) store_aligned(found->columns[found->count] + v * LANES, x[v]);
+  found->rows[found->count++] = row;
+}
+
+/* A step of the recurrence: replaces x(n-1) by x(n+1). The constants stay in memory, because there are few
+   registers. */
+INLINE void advance(variant as, doubles *before, const doubles *now, const double *twice_cosine) {
+  UNROLL(8)
+  for (int v = 0; v < as.vectors; v++)
+    before[v] = multiply_subtract(load_constants(twice_cosine + v * LANES), now[v], before[v]);
+}
+
+/* Returns the number of rows in one direction; there are none if it is negative. */
+INLINE int rows_walked(rotation_block at, bool back) {
+  return back ? -at.from : at.to;
+}
+
+/* Computes the rows of the block from its anchor on, or back from the row before it. The two states swap their parts
+   after each row. */
+INLINE void walk(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
+                 uncertain_rows *found) {
+  const rotation_block at = to.at;
+  const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_walked(at, back);
+  doubles now[VECTORS], before[VECTORS];
+  UNROLL(8)
+  for (int v = 0; v < as.vectors; v++) {
+    now[v] = load_aligned((back ? from.before : from.now) + v * LANES);
+    before[v] = load_aligned((back ? from.now : from.before) + v * LANES);
+  }
+  out += (first - at.from) * row_bytes;
+  for (int n = 0; n < rows; n += 2) {
+    const int row = first + way * n, next = row + way;
+    if (row >= at.from && row < at.to) store_row(as, to.table, out, row, now, found);
+    advance(as, before, now, from.twice_cosine);
+    out += way * row_bytes;
+    if (n + 1 < rows && next >= at.from && next < at.to) store_row(as, to.table, out, next, before, found);
+    advance(as, now, before, from.twice_cosine);
+    out += way * row_bytes;
+  }
+}
+
+/* `walk` for more vectors than the registers hold twice. The earlier rows are in memory: one load and one store per
+   vector. Left to itself, the compiler would move both states of some vectors, which takes twice as long. */
+INLINE void walk_wide(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
+                      uncertain_rows *found) {
+  const rotation_block at = to.at;
+  const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_walked(at, back);
+  doubles now[STREAM_VECTORS];
+  _Alignas(64) double before[STREAM_VECTORS * LANES];
+  UNROLL(8)
+  for (int v = 0; v < as.vectors; v++) {
+    now[v] = load_aligned((back ? from.before : from.now) + v * LANES);
+    store_aligned(before + v * LANES, load_aligned((back ? from.now : from.before) + v * LANES));
+  }
+  out += (first - at.from) * row_bytes;
+  for (int n = 0; n < rows; n++, out += way * row_bytes) {
+    const int row = first + way * n;
+    if (row >= at.from && row < at.to) store_row(as, to.table, out, row, now, found);
+    UNROLL(8)
+    for (int v = 0; v < as.vectors; v++) {
+      const doubles was = load_aligned(before + v * LANES);
+      store_aligned(before + v * LANES, now[v]);
+      now[v] = multiply_subtract(load_constants(from.twice_cosine + v * LANES), now[v], was);
+    }
+    __asm__ volatile("" ::"r"(before) : "memory"); /* keeps `before` in memory */
+  }
+}
+
+INLINE void walk_as(variant as, destination to, column_span from, char *out, int64_t row_bytes, uncertain_rows *found) {
+  if (as.vectors > VECTORS) {
+    walk_wide(as, to, from, false, out, row_bytes, found);
+    walk_wide(as, to, from, true, out, row_bytes, found);
+  } else {
+    walk(as, to, from, false, out, row_bytes, found);
+    walk(as, to, from, true, out, row_bytes, found);
+  }
+}
+
+INLINE bool has_next_row(destination to, column_span from) {
+  return from.column + from.count > to.problem->dim;
+}
+
+/* Computes a tile's rows in both directions. Columns of the next row are always tested, as certificates do not hold for
+   them: they start from another anchor than in the next row's own block. */
+INLINE void walk_both_ways(variant as, destination to, column_span from, char *out, int64_t row_bytes,
+                           uncertain_rows *found) {
+  const variant tested = {as.vectors, as.dtype, as.streamed, false, as.scaled};
+  found->count = 0;
+  if (as.certified && has_next_row(to, from))
+    walk_as(tested, to, from, out, row_bytes, found);
+  else
+    walk_as(as, to, from, out, row_bytes, found);
+}
+
+INLINE bool rounds_differently(posenc_dtype dtype, double low, double high) {
+  uint64_t one = 0, other = 0; /* room for any dtype */
+  round_to(dtype, &one, 0, low);
+  round_to(dtype, &other, 0, high);
+  return one != other;
+}
+
+/* Whether the rounding of an element times the attention factor is uncertain. */
+INLINE bool is_between(const cr_table *table, posenc_dtype dtype, double x) {
+  const double scaled = x * table->factor.high;
+  return rounds_differently(dtype, scaled - table->scaled_error, scaled + table->scaled_error);
+}
+
+TARGET static __attribute__((noinline)) void recompute_uncertain(destination to, column_span from,
+                                                                 const uncertain_rows *found) {
+  const posenc_dtype dtype = to.problem->dtype;
+  const bool scaled = to.table->is_scaled;
+  for (int n = 0; n < found->count; n++) {
+    if (to.at.center + found->rows[n] == 0 && !has_next_row(to, from) && !scaled) continue; /* an exact anchor */
+    for (int64_t i = 0; i < from.count; i++) {
+      const double x = found->columns[n][i];
+      const bool in_doubt = scaled ? is_between(to.table, dtype, x) : cr_is_uncertain(x, cr_midpoint_bits(dtype));
+      if (dtype == POSENC_F32 || scaled ? !in_doubt : !cr_needs_double(x, dtype)) continue;
+      const bool is_next = from.column + i >= to.problem->dim;
+      const int64_t column = from.column + i - (is_next ? to.problem->dim : 0), row = found->rows[n] + is_next;
+      char *out = to.out + (row - to.at.from) * to.row_bytes;
+      if (in_doubt)
+        cr_element(to.table, to.problem, to.at.center + row, column, out);
+      else
+        round_to(dtype, out, column, x);
+    }
+  }
+}
+
+INLINE void tile(variant as, destination to, column_span from) {
+  uncertain_rows found;
+  walk_both_ways(as, to, from, to.out + from.column * bytes_of(as), to.row_bytes, &found);
+  if (found.count) recompute_uncertain(to, from, &found);
+}
+
+/* A tile with fewer columns than two vectors hold. */
+INLINE void cut_tile(variant as, destination to, column_span from) {
+  enum { MOST_BYTES = 4 };
+  const int64_t bytes = from.count * bytes_of(as), whole_bytes = TAIL * bytes_of(as);
+  _Alignas(64) char whole[BLOCK * TAIL * MOST_BYTES];
+  uncertain_rows found;
+  walk_both_ways(as, to, from, whole, whole_bytes, &found);
+  for (int row = 0; row < to.at.to - to.at.from; row++)
+    memcpy(to.out + row * to.row_bytes + from.column * bytes_of(as), whole + row * whole_bytes, (size_t)bytes);
+  if (found.count) recompute_uncertain(to, from, &found);
+}
+
+/* Splits off the first `columns` columns. */
+INLINE column_span split_columns(column_span *from, int64_t columns) {
+  column_span taken = *from;
+  taken.count = columns;
+  from->column += columns;
+  from->count -= columns;
+  from->twice_cosine += columns;
+  from->now += columns;
+  from->before += columns;
+  return taken;
+}
+
+INLINE void tiles(variant as, destination to, column_span from) {
+  const bool streams_tail = as.streamed && TAIL * bytes_of(as) % STORE_LINE == 0;
+  const variant tail = {2, as.dtype, streams_tail, as.certified, as.scaled},
+                cut = {2, as.dtype, false, as.certified, as.scaled};
+  const int64_t width = as.vectors * LANES;
+  while (from.count >= width) tile(as, to, split_columns(&from, width));
+  while (from.count >= TAIL) tile(tail, to, split_columns(&from, TAIL));
+  if (from.count) cut_tile(cut, to, from);
+}
+
+#endif

@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Makes Debian's packages, source and binary, in deb/, from the release tarball and debian/, and has lintian check them.
+# DEB_BUILD_OPTIONS=nocheck leaves the tests out. Make sets the environment.
+# shellcheck disable=SC2154
+set -eu
+for program in dpkg-buildpackage dh lintian; do
+  command -v $program >/dev/null || { echo "deb: no $program here: install debhelper, dpkg-dev and lintian" >&2; exit 2; }
+done
+unset MAKEFLAGS MFLAGS
+rm -rf deb
+mkdir deb
+"$MAKE" -s dist-xz
+mv "posenc-$VERSION.tar.xz" "deb/posenc_$VERSION.orig.tar.xz"
+tar -C deb -xf "deb/posenc_$VERSION.orig.tar.xz"
+(cd "deb/posenc-$VERSION" && dpkg-buildpackage -us -uc)
+lintian --fail-on error,warning --info --tag-display-limit 0 deb/*.changes
+ls deb

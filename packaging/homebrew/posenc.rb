@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+class Posenc < Formula
+  desc "Sinusoidal positional encodings, fast and with a stated accuracy"
+  homepage "@URL@"
+  url "@URL@/posenc-@PACKAGE_VERSION@.tar.xz"
+  sha256 "@SHA256@"
+  license "MIT"
+
+  depends_on "pkgconf" => [:build, :test]
+  depends_on "jansson"
+  depends_on :linux
+  depends_on "mpfr"
+
+  def install
+    system "./configure", *std_configure_args, "--disable-static", "--without-benchmark",
+           "--with-bash-completion-dir=#{bash_completion}"
+    system "make", "install"
+  end
+
+  test do
+    system "sh", pkgshare/"smoke.sh"
+  end
+end

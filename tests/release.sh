@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Releases and packages. "make release" makes the same bytes at another time, and its checksums and bill of materials
+# hold; two builds of the tarball in different folders install the same bytes; REUSE, the ABI and the recipes are
+# checked as far as their tools are here. Debian's packages, a whole build, are made where POSENC_TEST_DEB is 1.
+# shellcheck disable=SC2016,SC2154 # text for Python; make sets the environment
+. "${srcdir:-.}/tests/tap.sh"
+root=$(cd "${srcdir:-.}" && pwd) build=${abs_top_builddir:?}
+nothing() { # WHY
+  echo "1..0 # SKIP $1"
+  exit 0
+}
+for program in python3 xz sha256sum help2man; do command -v $program >/dev/null || nothing "no $program here"; done
+tar --version 2>/dev/null | grep -q GNU || nothing 'no GNU tar here'
+grep -q '^EMULATOR = .' "$build/Makefile" && nothing 'built for another machine'
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' INT TERM
+cd "$work" || exit 99
+diagnose() { tail -n 12 out | cut -c1-300 | sed 's/^/# /'; }
+tried() { # COMMAND...: its output is in out
+  env -u MAKEFLAGS -u MFLAGS -u CFLAGS nice -n 5 "$@" >out 2>&1 </dev/null
+}
+has() { command -v "$1" >/dev/null; }
+
+# ---- the release ----
+
+released() { # FOLDER
+  tried make -C "$build" release RELEASE_URL=https://example.org && cp -R "$build/release" "$1"
+}
+check 'make release' released first
+sleep 1
+again() { (umask 027 && export TZ=Asia/Tokyo XZ_OPT=-1 LC_ALL=C.UTF-8 && released second); }
+check 'once more, elsewhere' again
+check 'makes the same bytes' eval 'diff -r first second >out'
+check 'the checksums hold' eval '(cd first && sha256sum -c SHA256SUMS) >out'
+check 'no recipe has a gap' eval '! grep -r "@[A-Z]" first/packaging >out'
+check 'the bill of materials lists every file of the tarball with its checksum' tried python3 -c '
+import glob, hashlib, json, tarfile
+document = json.load(open(glob.glob("first/*.spdx.json")[0]))
+listed = {file["fileName"]: file["checksums"][1]["checksumValue"] for file in document["files"]}
+with tarfile.open([name for name in glob.glob("first/*.xz") if "amalgamation" not in name][0]) as tar:
+    there = {"./" + member.name.split("/", 1)[1]: hashlib.sha256(tar.extractfile(member).read()).hexdigest()
+             for member in tar if member.isfile()}
+assert listed == there and len(there) > 300, set(listed.items()) ^ set(there.items())'
+
+# ---- two builds ----
+
+tarball=$(echo first/posenc-*[0-9].tar.xz)
+# Without the vector kernels, which take most of the time and name as many folders as other sources do.
+built() { # FOLDER: of the library, installed in FOLDER/to
+  mkdir -p "$1/build" && tar -C "$1" --strip-components=1 -xf "$tarball" && cd "$1/build" &&
+    tried ../configure --disable-tools --disable-static --disable-avx2 --disable-avx512 CFLAGS='-g -O1' &&
+    tried make && tried make install DESTDIR="$PWD/../to"
+}
+check 'a build of the tarball' eval '(built one)'
+check 'another, in a longer folder' eval '(built other/with-a-longer-name)'
+other=other/with-a-longer-name
+check 'install the same bytes' eval 'diff -r one/to "$other/to" >out && [ -e one/to/usr/local/lib/libposenc.so.0.0.0 ]'
+check 'no folder of a build is in them' eval '! grep -r -l -F "$work" one/to >out'
+
+# ---- tools that may be missing ----
+
+if ! has reuse; then skip 'REUSE' 'no reuse here'; elif [ ! -e "$root/.git" ]; then skip 'REUSE' 'no checkout'; else
+  check 'REUSE' tried reuse --root "$root" lint
+fi
+if ! has abidiff || ! uname -m | grep -qx x86_64; then skip 'the ABI' 'no abidiff here, or not x86-64'; else
+  check 'the ABI is that of packaging/posenc.abi' tried make -C "$build" abi-check
+fi
+check 'Python and JSON of the recipes' tried python3 -c '
+import ast, json
+ast.parse(open("first/packaging/spack/package.py").read())
+assert json.load(open("first/packaging/vcpkg/vcpkg.json"))["name"] == "posenc"'
+if has ruby; then check 'Ruby of the recipes' tried ruby -c first/packaging/homebrew/posenc.rb
+else skip 'Ruby of the recipes' 'no ruby here'; fi
+smoke() { # of a package: the files of the first build, where they lie
+  prefix=$work/one/to/usr/local
+  sed -i "s|^prefix=.*|prefix=$prefix|; s|/usr/local|$prefix|" "$prefix/lib/pkgconfig/posenc.pc"
+  PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib tried sh "$prefix/share/posenc/smoke.sh"
+}
+check 'the test of every package' smoke
+if [ "${POSENC_TEST_DEB-}" = 1 ] && has dpkg-buildpackage && has dh && has lintian; then
+  check "Debian's packages, which lintian accepts" tried make -C "$build" deb
+else
+  skip "Debian's packages" 'they take a whole build; POSENC_TEST_DEB=1 runs it, with debhelper and lintian'
+fi
+plan
+exit "$tap_failed"

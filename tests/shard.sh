@@ -1,0 +1,146 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --shard auto: the shard that variables of launchers tell, faked here; files by their number; --resume.
+# shellcheck disable=SC2034,SC2086,SC2154 # the environment comes from make
+. "${srcdir:-.}/tests/command.sh"
+# The tests themselves may run under a launcher.
+unset SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MIN SLURM_ARRAY_TASK_MAX SLURM_ARRAY_TASK_STEP \
+  SLURM_PROCID SLURM_NTASKS SLURM_JOB_ID SLURM_STEP_ID OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE \
+  JOB_COMPLETION_INDEX GTEST_SHARD_INDEX GTEST_TOTAL_SHARDS GTEST_SHARD_STATUS_FILE TEST_SHARD_INDEX \
+  TEST_TOTAL_SHARDS TEST_SHARD_STATUS_FILE
+small='verify --kernel naive --len 4 --dim 4 --search 0 --brief --format json'
+with() { # VARIABLE=VALUE... -- VALUE-OF-SHARD ; more in $options
+  variables=
+  while [ "$1" != -- ]; do
+    variables="$variables $1"
+    shift
+  done
+  env $variables "$POSENC" $small --shard "$2" ${options-} >out 2>err
+  status=$?
+}
+is() { # I/N VARIABLE=VALUE... -- VALUE
+  is_part=$1
+  shift
+  with "$@"
+  [ ! -s err ] && [ "$(sed -n 's/^    "\(number\|of\)": \([0-9]*\),*$/\2/p' out | tr '\n' /)" = "$is_part/" ]
+}
+says_no() { # TEXT VARIABLE=VALUE... -- VALUE : one line, status 2, nothing written
+  text=$1
+  shift
+  with "$@"
+  [ $status -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] && grep -qF -- "$text" err
+}
+
+array='SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=8 SLURM_ARRAY_TASK_STEP=1 SLURM_ARRAY_TASK_COUNT=8'
+check 'an array of Slurm' is 3/8 $array SLURM_ARRAY_TASK_ID=3 -- auto
+check 'from 0 on' is 1/4 SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=0 -- auto
+check 'in steps of 10' is 3/4 SLURM_ARRAY_TASK_ID=25 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=5 \
+  SLURM_ARRAY_TASK_MAX=35 SLURM_ARRAY_TASK_STEP=10 -- auto
+check 'whose script is a rank alone' is 3/8 $array SLURM_ARRAY_TASK_ID=3 SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=1 \
+  -- auto
+check 'with ranks in each' is 10/32 $array SLURM_ARRAY_TASK_ID=3 SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=1 \
+  SLURM_NTASKS=4 -- auto
+check 'a step of Slurm' is 2/4 SLURM_PROCID=1 SLURM_NTASKS=4 -- auto
+check 'Open MPI' is 4/4 OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 -- auto
+check 'Open MPI in the script of a job of Slurm' \
+  is 4/4 OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=4 -- auto
+check 'PMI' is 1/2 PMI_RANK=0 PMI_SIZE=2 -- auto
+check 'PMI and Slurm, which agree' is 2/4 PMI_RANK=1 PMI_SIZE=4 SLURM_PROCID=1 SLURM_NTASKS=4 -- auto
+check 'Kubernetes' is 6/9 JOB_COMPLETION_INDEX=5 -- auto/9
+check 'Google Test' is 2/3 GTEST_SHARD_INDEX=1 GTEST_TOTAL_SHARDS=3 GTEST_SHARD_STATUS_FILE=told -- auto
+check 'is told' test -e told
+check 'Bazel' is 3/3 TEST_SHARD_INDEX=2 TEST_TOTAL_SHARDS=3 TEST_SHARD_STATUS_FILE=told-too -- auto
+check 'is told' test -e told-too
+check 'the number in auto/N agrees' is 1/2 PMI_RANK=0 PMI_SIZE=2 -- auto/2
+check 'one of two that contradict each other' \
+  is 2/4 OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_NTASKS=2 -- auto:open-mpi
+
+no() { # NAME TEXT VARIABLE=VALUE... -- VALUE
+  name=$1
+  shift
+  check "refused: $name" says_no "$@"
+}
+no 'no variables' "--shard auto: no variables of " X=1 -- auto
+no 'the script of a job, not a step' 'no variables of ' SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=4 -- auto
+no 'two ranks' 'OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 and PMI_RANK=2 PMI_SIZE=4 contradict each other' \
+  OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 PMI_RANK=2 PMI_SIZE=4 -- auto
+no 'two sizes' 'SLURM_PROCID=1 SLURM_NTASKS=2 and PMI_RANK=1 PMI_SIZE=4 contradict' \
+  SLURM_PROCID=1 SLURM_NTASKS=2 PMI_RANK=1 PMI_SIZE=4 -- auto
+no 'two tests' 'contradict' GTEST_SHARD_INDEX=1 GTEST_TOTAL_SHARDS=3 TEST_SHARD_INDEX=1 TEST_TOTAL_SHARDS=2 -- auto
+no 'another N' 'the variables tell of 4 shards' PMI_RANK=1 PMI_SIZE=4 -- auto/3
+no 'Kubernetes without N' 'JOB_COMPLETION_INDEX=5 does not tell of how many' JOB_COMPLETION_INDEX=5 -- auto
+no 'an index beyond N' 'JOB_COMPLETION_INDEX=9 is none of the shards' JOB_COMPLETION_INDEX=9 -- auto/9
+no 'a rank beyond the size' 'PMI_RANK=4 PMI_SIZE=4 is none of the shards' PMI_RANK=4 PMI_SIZE=4 -- auto
+no 'no size' 'PMI_RANK=0 lacks its number of shards' PMI_RANK=0 -- auto
+no 'no rank' 'PMI_RANK= PMI_SIZE=4 lacks the number of this shard' PMI_SIZE=4 -- auto
+no 'no number' 'PMI_RANK=one is not a whole number' PMI_RANK=one PMI_SIZE=4 -- auto
+no 'a negative one' 'PMI_RANK=-1 is not a whole number' PMI_RANK=-1 PMI_SIZE=4 -- auto
+no 'too many' 'PMI_SIZE=10001 is more than 10000 shards' PMI_RANK=0 PMI_SIZE=10001 -- auto
+no 'too many together' 'more than 10000 shards' $array SLURM_ARRAY_TASK_ID=3 PMI_RANK=0 PMI_SIZE=9999 -- auto
+no 'an array with gaps' 'has gaps, or is a part of an array' SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=3 \
+  SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=7 SLURM_ARRAY_TASK_STEP=1 -- auto
+no 'a task between the steps' 'is none of the shards' SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_COUNT=4 \
+  SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=7 SLURM_ARRAY_TASK_STEP=2 -- auto
+no 'a launcher that is not there' 'that launcher has set no variables' PMI_RANK=1 PMI_SIZE=4 -- auto:gtest
+no 'a launcher that is none' 'not one of auto:slurm-array' PMI_RANK=1 PMI_SIZE=4 -- auto:mpi
+no 'a file that cannot be made' 'TEST_SHARD_STATUS_FILE=none/x: ' TEST_SHARD_INDEX=1 TEST_TOTAL_SHARDS=2 \
+  TEST_SHARD_STATUS_FILE=none/x -- auto
+for text in autos auto/ auto/0 auto/x auto/2x auto/10001 aut; do
+  no "--shard $text" "--shard $text: not auto, auto/N or I/N" PMI_RANK=1 PMI_SIZE=2 -- "$text"
+done
+
+# ---- files
+options='-o part-%I.json'
+for rank in 0 1; do with PMI_RANK=$rank PMI_SIZE=2 -- auto; done
+check 'a file for each shard' "$POSENC" merge part-1.json part-2.json -o all.json
+options='-o part-%I.json --resume'
+touch -d 2020-01-01 part-1.json
+with PMI_RANK=0 PMI_SIZE=2 -- auto
+check 'what is done is not done again' test ! part-1.json -nt all.json
+rm part-2.json
+check 'without one' is_refused 'shard 2 of 2 is missing; to do shard 2: posenc verify' merge part-1.json
+again=$(sed -n 's/^.*to do shard 2: posenc //; s/ -o FILE$//p' err)
+check 'its command is told' [ "$again" = "$small --shard 2/2" ]
+check 'and does it' ends 0 $again -o part-2.json
+check 'so that all are there' ends 0 merge part-1.json part-2.json
+options='-o part-1.json --resume --seed 2'
+no 'the file of another command' 'is not the record of this shard' PMI_RANK=0 PMI_SIZE=2 -- auto
+options='-o part-1.json --resume'
+no 'the file of another shard' 'is not the record of this shard' PMI_RANK=1 PMI_SIZE=2 -- auto
+sed 's/"commit": ".*"/"commit": "0123456789ab"/' part-2.json >part-1.json
+no 'the file of another build' 'is not the record of this shard' PMI_RANK=1 PMI_SIZE=2 -- auto
+echo '{' >part-1.json
+no 'a file that is no record' 'part-1.json' PMI_RANK=0 PMI_SIZE=2 -- auto
+check 'no shard' is_refused '--resume: is for --shard' $small --resume
+
+# ---- examples/slurm/: the task of an array, whose options are those of the script
+mkdir bin jobs
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$POSENC" >bin/posenc
+chmod +x bin/posenc
+task() { # VARIABLE=VALUE...
+  (cd jobs && env PATH="$work/bin:$PATH" "$@" sh "$root/examples/slurm/verify.sbatch" --kernel naive --len 4 --dim 4 \
+    --search 0 --brief) >out 2>err
+}
+half='SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MIN=1'
+check 'a task of an array' task $half SLURM_ARRAY_TASK_ID=1
+check 'the other, alone' task SHARD=2/2
+check 'are merged' ends 0 merge jobs/part-1.json jobs/part-2.json -o all.json
+
+# ---- real launchers
+rm -f jobs/*
+if command -v mpirun >/dev/null && mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+    mpirun --oversubscribe -n 2 "$POSENC" $small --shard auto -o 'jobs/part-%I.json' >out 2>err
+  check 'mpirun' ends 0 merge jobs/part-1.json jobs/part-2.json -o all.json
+else
+  skip 'mpirun' 'no Open MPI'
+fi
+rm -f jobs/*
+if parallel --version 2>/dev/null | grep -q '^GNU parallel'; then
+  seq 2 | parallel "$POSENC" $small --shard '{}/2' -o jobs/part-%I.json >out 2>err
+  check 'GNU parallel' ends 0 merge jobs/part-1.json jobs/part-2.json -o all.json
+else
+  skip 'GNU parallel' 'it is not here'
+fi
+plan
+exit "$tap_failed"

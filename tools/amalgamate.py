@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes the whole library as one source file, for `make amalgamation`.
+
+    amalgamate.py SOURCE-FOLDER VERSION OUTPUT FILE... -- LOOPS...
+
+FILE...: the sources of the library, of which headers are ignored; LOOPS...: those that are compiled once per tier.
+Every function becomes static, but for those of posenc.h. The file has a section for the sources that use no vectors,
+and one per row of lib/simd/tiers.def; names and macros that more than one source or header of a tier defines get the
+name of theirs as a suffix. What a source defines begins in the first column, as clang-format has it.
+"""
+
+import os
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+HEAD = """/* posenc %s, the whole library in one file, made by "make amalgamation". C17, gcc or clang, 64 bits:
+ *
+ *     cc -O2 -c posenc.c        and link with -lm, and -pthread where the C library wants it
+ *
+ * A C++ program includes posenc.h and links posenc.o. -fopenmp-simd makes tables with an attention factor and rope
+ * caches faster, and changes no bit.
+ *
+%s */
+#ifdef __cplusplus
+#error "posenc.c is C: compile it by a C compiler, include posenc.h in C++ and link the two"
+#endif
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#ifndef __SIZEOF_INT128__
+#error "posenc needs a compiler with unsigned __int128 (gcc or clang, 64-bit)"
+#endif
+/* No implicit fused multiply-add: bits must not depend on -march. */
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#else
+#pragma GCC optimize("fp-contract=off")
+#endif
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-const-variable"
+#define PACKAGE_VERSION "%s"
+"""
+ARCHITECTURES = {"X86": "__x86_64__", "AARCH64": "__aarch64__"}
+GUARD = re.compile(r"\A(.*?)#ifndef (\w+_H)\n#define \2\n(.*)#endif\n\Z", re.S)
+INCLUDE = re.compile(r'^#include "(.*)"\n', re.M)
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+
+
+class Sources:
+    """The files of the tree, without what separate files need: SPDX lines, include guards."""
+
+    def __init__(self, root):
+        self.root, self.texts = Path(root), {}
+
+    def text(self, path):
+        if path not in self.texts:
+            text = (self.root / path).read_text().replace("/* SPDX-License-Identifier: MIT */\n", "", 1)
+            guarded = GUARD.match(text)
+            self.texts[path] = guarded[1] + guarded[3] if guarded else text
+        return self.texts[path]
+
+    def headers(self, path):
+        found = [name for name in INCLUDE.findall(self.text(path)) if name.endswith(".h")]
+        return [name for name in found if name not in ("config.h", "posenc.h")]
+
+    def is_of_tier(self, header):
+        """Whether its meaning depends on the header of an instruction set before it."""
+        return bool(re.search(r"\b(INLINE|TARGET)\b", COMMENT.sub("", self.text(header)))) or any(
+            self.is_of_tier(name) for name in self.headers(header))
+
+    def inlined(self, path, done):
+        """With the X-macro lists and the headers of a tier in the place of their #include lines, headers once."""
+
+        def include(match):
+            name = match[1]
+            if name.endswith(".def"):
+                return re.sub("^", " ", COMMENT.sub("", self.text(name)).strip(), flags=re.M) + "\n"
+            if name in ("config.h", "posenc.h") or name in done or not self.is_of_tier(name):
+                return ""
+            done.add(name)
+            return self.inlined(name, done)
+
+        return INCLUDE.sub(include, self.text(path))
+
+    def shared(self, path, found):
+        """Adds the headers that mean the same everywhere, each after those that it includes."""
+        for name in self.headers(path):
+            if name not in found:
+                self.shared(name, found)
+                if name not in found and not self.is_of_tier(name):
+                    found.append(name)
+
+
+def first_column(text):
+    return re.findall(r"^[\w}].*", text, re.M)
+
+
+def defined(text):
+    """The names of functions, objects, types and enumerators in the scope of the file."""
+    names = set()
+    for block in re.findall(r"^(?:typedef )?enum \w* ?\{(.*?)\}", COMMENT.sub("", text), re.M | re.S):
+        names.update(re.findall(r"(?:^|,)\s*(\w+)", block))
+    for line in first_column(COMMENT.sub("", text)):
+        line = re.sub(r"__attribute__\(\(.*?\)\)+", "", line)
+        for found in re.findall(r"^typedef .*?(\w+) *(?:\(.*|;)$|struct (\w+) \{|^\} (\w+)", line):
+            names.update(found)
+        if not re.match(r"typedef|enum|\}|struct", line):
+            before = line.split("(")[0]
+            names.update(re.findall(r"(?<!\.)\b(\w+)(?:\[\w*\])* =", line) if " = " in before or before.endswith(";")
+                         else re.findall(r"([a-z]\w*)$", before))
+    return names - {""}
+
+
+def pasted(text):
+    """Names that macros in the first column make of a prefix and their first argument."""
+    text = COMMENT.sub("", text)
+    prefixes = re.findall(r"\b(\w+)##", text)
+    arguments = re.findall(r"^[A-Z_]+\((\w+)", text, re.M)
+    return {prefix + argument for prefix in prefixes for argument in arguments}
+
+
+def renamed(text, names):
+    """Every use of these names, a dictionary, other than as a member."""
+    if not names:
+        return text
+    return re.sub(r"(?<![.\w])(?<!->)(%s)\b" % "|".join(names), lambda match: names[match[1]], text)
+
+
+def internal(text, public):
+    """Linkage within the file, for all but the public functions."""
+
+    def mark(match):
+        line = match[0]
+        name = re.search(r"(\w+)\(", line)
+        return line if name and name[1] in public else "static " + line
+
+    text = re.sub(r"^(TARGET )(?!static)", r"\1static ", text.replace("extern const", "static const"), flags=re.M)
+    other = r"static|typedef|enum|struct \w+(?: \{|;)|extern|__extension__"
+    return re.sub(rf"^(?!{other})[a-z]\w* .*", mark, text, flags=re.M)
+
+
+class Part:
+    """A source, or the header of a tier with what it includes."""
+
+    def __init__(self, title, suffix, text, condition=None):
+        self.title, self.suffix, self.text, self.condition = title, suffix, text, condition
+        self.names, self.pasted = defined(text), pasted(text)
+
+    def written(self, often, public, outer):
+        names = dict(outer)
+        names.update({name: f"{name}_{self.suffix}" for name in sorted(self.names) if often[name] > 1})
+        again = sorted(name for name in self.pasted if often[name] > 1)
+        text = "".join(f"#define {name} {name}_{self.suffix}\n" for name in again)
+        text += renamed(internal(self.text, public), names)
+        if self.condition:
+            text = f"#ifdef {self.condition}\n{text}#endif\n"
+        return f"\n/* ==== {self.title} ==== */\n{text}", names, again
+
+
+def undefined(text):
+    names = re.findall(r"^#\s*define (\w+)", text, re.M)
+    return "".join(f"#undef {name}\n" for name in dict.fromkeys(names))
+
+
+def tiers_of(sources):
+    """Name, bit and architecture of each tier."""
+    rows = re.findall(r"^TIER\((\w+), (\w+), .*?, (\w+)(?:\(.*)?\)$", sources.text("lib/simd/tiers.def"), re.M)
+    return [(name, bit, ARCHITECTURES.get(cpu)) for bit, name, cpu in rows]
+
+
+def configuration(tiers):
+    """The macros that configure would define."""
+    text = ""
+    for architecture in (*ARCHITECTURES.values(), None):
+        here = [tier for tier in tiers if tier[2] in (None, architecture)]
+        text += f"#{'elif' if text else 'if'} defined({architecture})\n" if architecture else "#else\n"
+        text += "".join(f"#define HAVE_{name.upper()} 1\n" for name, _, _ in here)
+        text += f"#define BUILT_TIERS(TIER) {' '.join(f'TIER({bit}, {name})' for name, bit, _ in here)}\n"
+    return text + "#endif\n"
+
+
+def tier_of(sources, path):
+    """The tier whose header the file includes, or None."""
+    for name in sources.headers(path):
+        tier = re.fullmatch(r"lib/simd/(\w+)\.h", name)
+        if tier and any(tier[1] == row[0] for row in tiers_of(sources)):
+            return tier[1]
+        below = tier_of(sources, name)
+        if below:
+            return below
+    return None
+
+
+def amalgamation(root, version, files, loops):
+    sources = Sources(root)
+    header = (Path(root) / "include/posenc.h").read_text()
+    public = set(re.findall(r"POSENC_API[^;(]*?(\w+)\(", header))
+    tiers = tiers_of(sources)
+    sections = {None: [], **{name: [] for name, _, _ in tiers}}
+    for path in files:
+        suffix = re.sub(r"\W", "_", re.sub(r"^(lib/|impls/)?(api/|exact/)?(.*)\.c$", r"\3", path))
+        tier = tier_of(sources, path)
+        sections[tier].append(Part(path, suffix, sources.inlined(path, {f"lib/simd/{tier}.h"})))
+    heads = {}
+    for name, _, _ in tiers:
+        heads[name] = Part(f"lib/simd/{name}.h", name, sources.inlined(f"lib/simd/{name}.h", set()),
+                           f"HAVE_{name.upper()}")
+        for path in loops:
+            suffix = re.sub(r"\W", "_", f"{Path(path).parent.name}_{Path(path).stem}_{name}")
+            sections[name].append(Part(f"{path}, {name}", suffix, sources.inlined(path, set()),
+                                       f"HAVE_{name.upper()}"))
+    shared = []
+    for path in (*files, *loops):
+        sources.shared(path, shared)
+    prologue = [Part(name, "", sources.inlined(name, set())) for name in shared]
+    parts = [*heads.values(), *(part for section in sections.values() for part in section)]
+    used = {word for part in parts for word in re.findall(r"\w+", part.text)}
+    often = Counter(name for part in parts for name in (part.names | part.pasted) & used)
+    for part in prologue:  # what is declared there has one definition
+        often.subtract({name: often[name] for name in part.names})
+
+    licence = "".join(f" * {line}".rstrip() + "\n" for line in (Path(root) / "LICENSE").read_text().splitlines())
+    out = ["/* SPDX-License-Identifier: MIT */\n", HEAD % (version, licence, version), configuration(tiers),
+           '#include "posenc.h"\n']
+    for part in prologue:
+        out.append(f"\n/* ==== {part.title} ==== */\n" + internal(part.text, public))
+    for tier, section in sections.items():
+        head, outer, _ = heads[tier].written(often, public, {}) if tier else ("", {}, [])
+        out.append(head)
+        for part in section:
+            text, _, _ = part.written(often, public, outer)
+            out += [text, undefined(text)]
+        out.append(undefined(head))
+    return "".join(out)
+
+
+def main():
+    root, version, output, *names = sys.argv[1:]
+    cut = names.index("--")
+    loops = names[cut + 1:]
+    files = [name for name in names[:cut] if name.endswith(".c")]
+    text = amalgamation(root, version, files, loops)
+    beside = Path(f"{output}.{os.getpid()}")
+    beside.write_text(re.sub(r"\n{3,}", "\n\n", text))
+    beside.replace(output)
+
+
+if __name__ == "__main__":
+    main()
