@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* The problem that the options describe, and whose fault it is if it is invalid. */
+/* Reads the problem that the options describe, and names the option at fault if it is invalid. */
 #include "cli/options.h"
 
 #include <inttypes.h>
 
-/* Returns a copy of the problem with the option at its default. */
+/* Returns a copy of the problem with the option's default. */
 static posenc_problem without(const options *given, enum option_code code) {
   options changed = *given;
   options_reset(&changed, code);
   return changed.problem;
 }
 
-/* Exits if this option was given, and the problem would be valid without it. */
+/* Exits with the refusal if this option was given, and the problem would be valid without it. */
 static void blame(const options *given, enum option_code code, const char *refusal) {
   if (!is_given(given, code)) return;
   const posenc_problem other = without(given, code);
   if (!posenc_problem_refusal(&other)) options_die(given, code, refusal, "");
 }
 
-/* Blames the first option whose removal makes the problem valid, but not its size. */
+/* Exits with the refusal and the first given option without which the problem would be valid. --len and --dim are not
+   tried. */
 static void blame_formula(const options *given, const char *refusal) {
   const option_set suspects = PROBLEM_SET & ~(SET(LEN) | SET(DIM));
   for (int code = 0; code < OPTIONS; code++)
     if (suspects >> code & 1) blame(given, code, refusal);
 }
 
-/* Whether the only fault is an odd number of columns, where the command has --odd. */
+/* Whether the number of columns is odd, where the command has --odd, and the problem is valid otherwise. */
 static bool is_only_odd(const options *given) {
   posenc_problem other = given->problem;
   other.odd = POSENC_ODD_PAD;
@@ -33,13 +34,13 @@ static bool is_only_odd(const options *given) {
          !posenc_problem_refusal(&other);
 }
 
-/* Axes without a number of pairs have equal ones. */
+/* Sets equal numbers of pairs for axes that have none. */
 static void fill_pairs(const options *given) {
   for (int a = 0; given->grid && a < given->grid->count; a++)
     if (given->grid->axis[a].pairs == 0) given->grid->axis[a].pairs = given->problem.dim / (2 * given->grid->count);
 }
 
-/* Null if the problem is valid. */
+/* Returns the reason why the problem is invalid, or null. */
 static const char *refusal_of(const options *given) {
   fill_pairs(given);
   const posenc_problem *problem = &given->problem;
@@ -62,7 +63,7 @@ bool options_have_table(const options *given) {
   const char *refusal = refusal_of(given);
   if (!refusal) return true;
   blame_formula(given, refusal);
-  /* If rows × dim overflows, the message names the larger factor. */
+  /* If rows × dim overflows, the message names the larger of the two. */
   const bool wide = given->problem.dim > given->problem.rows;
   blame(given, wide ? OPTION_DIM : OPTION_LEN, refusal);
   blame(given, wide ? OPTION_LEN : OPTION_DIM, refusal);

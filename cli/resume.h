@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command in the record of a shard, by which it is done again, and --resume, by which it is not. */
+/* --resume, and the command in the record of a shard, by which the shard can be repeated. */
 #ifndef POSENC_CLI_RESUME_H
 #define POSENC_CLI_RESUME_H
 
@@ -7,11 +7,11 @@
 
 #include <jansson.h>
 
-/* Adds the command to the "shard" that a record or its context has; nothing to one that has none. */
+/* Adds the command to the "shard" of a record, or of its context; does nothing if there is none. */
 void resume_note(const options *given, json_t *holder);
 
-/* With --resume: whether the file of --output is the record of this shard already, by the same command and build; its
- * exit status then. Exits if that file is anything else. */
+/* With --resume: whether the file of --output already is the record of this shard, by the same command and build. Sets
+   *status to its exit status. Exits if the file is anything else. */
 bool resume_is_done(const options *given, int *status);
 
 #endif

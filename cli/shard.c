@@ -12,16 +12,17 @@
 
 /* ---- launchers ------------------------------------------------------------------------------------------------ */
 
-/* Jobs are apart from each other; ranks are the processes of one job. */
+/* Jobs are independent; ranks are the processes of one job. */
 typedef enum level { JOBS, RANKS, LEVELS } level;
 
-/* The variables that number the processes that a launcher starts, from 0 on or from `first` on in steps. */
+/* A launcher, and the variables by which it numbers the processes that it starts: from 0 on, or from `first` on in
+   steps. */
 typedef struct launcher {
   const char *name;
   level of;
-  const char *index, *count; /* null: it does not tell how many there are */
+  const char *index, *count; /* null: the launcher does not set the number of shards */
   const char *first, *last, *step;
-  const char *file; /* what a process makes to tell that it does a part alone */
+  const char *file; /* a file that a process must create to confirm that it computes a shard */
 } launcher;
 
 static const launcher launchers[] = {
@@ -36,7 +37,8 @@ static const launcher launchers[] = {
 };
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
 
-/* What was asked for: any launcher, or the one of that name; of so many shards, 0: as it says. */
+/* The shard that the option asks for: by any launcher, or by the one of that name. of: the number of shards, 0 if the
+   launcher sets it. */
 typedef struct asked {
   const char *option, *text, *name;
   size_t name_length;
@@ -47,7 +49,7 @@ __attribute__((noreturn)) static void refuse(const asked *a, const char *why) {
   die_value(a->option, a->text, why);
 }
 
-/* "INDEX=1 COUNT=4" */
+/* The variables of a launcher, as "INDEX=1 COUNT=4". */
 typedef struct setting {
   char text[200];
 } setting;
@@ -64,7 +66,7 @@ static setting setting_of(const launcher *l) {
   return s;
 }
 
-/* The variable's value, `otherwise` if it is not set. */
+/* Returns the variable's value, or `otherwise` if it is not set. */
 static int64_t value_of(const asked *a, const char *variable, int64_t otherwise) {
   const char *text = variable ? getenv(variable) : NULL;
   char *end, why[200];
@@ -76,7 +78,7 @@ static int64_t value_of(const asked *a, const char *variable, int64_t otherwise)
   refuse(a, why);
 }
 
-/* Slurm runs the script of a job as if it were the first rank of it. */
+/* Whether the process is a job's script, which Slurm runs with the variables of the first rank. */
 static bool is_of_script(const launcher *l) {
   return strcmp(l->name, "slurm-step") == 0 && getenv("SLURM_JOB_ID") && !getenv("SLURM_STEP_ID");
 }
@@ -104,7 +106,7 @@ static shard shard_of(const asked *a, const launcher *l) {
   refuse(a, why);
 }
 
-/* Bazel and Google Test fail a run in shards whose processes do not tell so. */
+/* Creates the launcher's file. Bazel and Google Test fail a run in shards without it. */
 static void tell_launcher(const asked *a, const launcher *l) {
   const char *path = l->file ? getenv(l->file) : NULL;
   FILE *made = path && *path ? fopen(path, "a") : NULL;
@@ -115,7 +117,7 @@ static void tell_launcher(const asked *a, const launcher *l) {
   }
 }
 
-/* All launchers of a level say the same, unless they started one process alone. */
+/* Returns the shard of a level. All its launchers must agree, except those that started a single process. */
 static shard shard_of_level(const asked *a, level of, bool *known) {
   shard found = {1, 1};
   const launcher *by = NULL;
@@ -196,7 +198,7 @@ const char *shard_output(shard part, const char *name) {
   return path;
 }
 
-/* How many words, 0 to 2, name the shard or the file of its record. */
+/* Returns how many words, 0 to 2, are an option for the shard or the file of its record. */
 static int words_of_shard(const char *word) {
   if (strcmp(word, "--shard") == 0 || strcmp(word, "--output") == 0 || strcmp(word, "-o") == 0) return 2;
   return strncmp(word, "--shard=", 8) == 0 || strncmp(word, "--output=", 9) == 0 || strncmp(word, "-o", 2) == 0 ||
