@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which kernels write a table of several axes. */
+/* Finds the kernels that write a table of several axes. */
 #include "common/work.h"
 #include "identify/grid-parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* The table as kernels write it: of one part alone, cosines then sines. */
+/* Returns the problem as kernels compute it: for one part alone, a table of cosines, then sines. */
 static posenc_problem problem_of(const grid *g, posenc_dtype dtype) {
   posenc_problem problem = g->problem;
   problem.dtype = dtype;
@@ -21,7 +21,7 @@ static int64_t column_of(const grid *g, int64_t column) {
   return cosine ? index : g->columns.pairs + index;
 }
 
-/* A row of an axis, in which `made` are numbers of the dtype. */
+/* Compares a row of an axis with `made`, numbers of the dtype. */
 static void compare_row(const grid *g, const part *of, int64_t row, posenc_dtype dtype, const void *made, maker *by) {
   for (int64_t c = 0; c < of->of.count; c++) {
     const double there = grid_value(g, &of->of, row, c),
@@ -36,7 +36,8 @@ static void compare_row(const grid *g, const part *of, int64_t row, posenc_dtype
   }
 }
 
-/* Compares the rows of each axis with what the kernel writes; false if it cannot. Null: the best of the library. */
+/* Compares the rows of each axis with those of the kernel; null: the most accurate one of the library. Returns false if
+   it refuses the problem, or if memory runs out. */
 static bool compare(grid *g, const posenc_kernel *kernel, maker by[POSENC_AXES]) {
   const posenc_dtype dtype = kernel ? POSENC_F32 : g->held;
   const posenc_problem problem = problem_of(g, dtype);
@@ -65,7 +66,7 @@ static bool compare(grid *g, const posenc_kernel *kernel, maker by[POSENC_AXES])
   return !g->failed;
 }
 
-/* Puts it in the place of the same maker, or behind the others. */
+/* Replaces the result of the same maker, or adds a new one. Returns false if memory runs out. */
 static bool put(maker **all, size_t *count, const maker *by) {
   for (size_t n = 0; n < *count; n++)
     if ((*all)[n].kernel == by->kernel) {

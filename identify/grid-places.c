@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables whose rows are the places of a grid: which columns belong to which axis, and what each axis is. */
+/* Finds grids in tables: which columns belong to which axis, and what each axis is. */
 #include "files/npy.h"
 #include "identify/grid-parts.h"
 #include "identify/identify.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The values are those of a table, or recovered from what one was applied to, with errors. */
+/* Whether two elements of a column are equal. Elements of a recovered table have errors. */
 static bool are_equal(const grid *g, const view *v, int64_t column, int64_t row, int64_t other) {
   const double error = g->request->error;
   if (!(error > 0.0))
@@ -21,7 +21,7 @@ static bool are_equal(const grid *g, const view *v, int64_t column, int64_t row,
 
 enum { SLOW = 1, FAST = 2 };
 
-/* Is the column the same in blocks of so many rows, or do its rows come again after so many? A set of both. */
+/* Returns a set: SLOW if the column is constant in blocks of `width` rows, FAST if its rows repeat after `width`. */
 static int kind_of(const grid *g, const view *v, int64_t column, int64_t width) {
   int kind = SLOW | FAST;
   for (int64_t row = 0; row < v->rows && kind; row++) {
@@ -31,8 +31,8 @@ static int kind_of(const grid *g, const view *v, int64_t column, int64_t width) 
   return kind;
 }
 
-/* Kinds of all columns in a grid of that width; those that do not change at all are of the kind of the one before, or
-   behind. False if one is neither, or all are of one kind. */
+/* Finds the kinds of all columns in a grid of that width. Constant columns get the kind of the column before, or else
+   of the one behind. Returns false if a column has no kind, or if all have the same. */
 static bool find_kinds(const grid *g, const view *v, int64_t width, unsigned char *kinds) {
   int64_t slow = 0, fast = 0;
   for (int64_t c = 0; c < v->count; c++) {
@@ -48,18 +48,19 @@ static bool find_kinds(const grid *g, const view *v, int64_t width, unsigned cha
   return slow >= 2 && fast >= 2;
 }
 
-/* Rows that have the value of the first. */
+/* Returns the number of first rows with equal values. */
 static int64_t run_of(const grid *g, const view *v, int64_t column) {
   int64_t run = 1;
   while (run < v->rows && are_equal(g, v, column, run, 0)) run++;
   return run;
 }
 
-/* The width of a grid, with the kinds of its columns; 0 if it is none. `runs` has room for one of each column. */
+/* Returns the width of a grid and sets the kinds of its columns; returns 0 if there is no grid. `runs` has an element
+   for each column. */
 static int64_t find_width(const grid *g, const view *v, unsigned char *kinds, int64_t *runs) {
   int64_t tried = 1;
   for (int64_t c = 0; c < v->count; c++) runs[c] = run_of(g, v, c);
-  for (;;) { /* the next longer run each time */
+  for (;;) { /* each pass tries the next longer run */
     int64_t width = v->rows;
     for (int64_t c = 0; c < v->count; c++)
       if (runs[c] > tried && runs[c] < width) width = runs[c];
@@ -69,7 +70,7 @@ static int64_t find_width(const grid *g, const view *v, unsigned char *kinds, in
   }
 }
 
-/* The columns of a kind; rows are set by the caller. */
+/* Takes the columns of a kind; the caller sets the rows. Returns false if memory runs out. */
 static bool take_kind(const view *v, const unsigned char *kinds, int kind, view *taken) {
   *taken = *v;
   taken->count = 0;
@@ -79,7 +80,7 @@ static bool take_kind(const view *v, const unsigned char *kinds, int kind, view 
   return taken->columns;
 }
 
-/* Divides the view into `most` axes at most, slow ones first; takes its columns. */
+/* Divides the view into at most `most` axes, slow ones first, and takes over its columns. */
 static void find_axes(grid *g, view *v, int most) {
   unsigned char *kinds = calloc((size_t)v->count + 1, 1);
   int64_t *runs = calloc((size_t)v->count + 1, sizeof *runs);
@@ -103,7 +104,7 @@ static void find_axes(grid *g, view *v, int most) {
   g->parts[g->count++].of = fast;
 }
 
-/* Divides the table; false if there is one axis alone. */
+/* Divides the table into axes. Returns false if there is only one. */
 static bool find_grid(grid *g) {
   view all = {.first = g->zeros, .step = 1, .rows = table_stored(g->request->table)->rows - g->zeros, .count = g->dim};
   all.columns = calloc((size_t)g->dim, sizeof *all.columns);
@@ -116,7 +117,7 @@ static bool find_grid(grid *g) {
 
 /* ---- what each axis is ---------------------------------------------------------------------------- */
 
-/* As a table of its own. */
+/* Identifies the values of an axis as a table. Returns false if memory runs out. */
 static bool identify_part(const grid *g, part *p) {
   const view *v = &p->of;
   const posenc_dtype dtype = g->dtype;
@@ -140,7 +141,7 @@ static bool identify_part(const grid *g, part *p) {
   return p->found;
 }
 
-/* False if one is no table, unless it has too few rows to tell, or none is. */
+/* Identifies all axes. Returns false unless each is a table or has too few rows, and at least one is a table. */
 static bool identify_parts(grid *g) {
   int tables = 0;
   for (int a = 0; a < g->count; a++) {

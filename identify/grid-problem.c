@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The problem that the axes of a grid are together. */
+/* Finds the problem of all axes of a grid together. */
 #include "identify/grid-parts.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static bool is_contiguous(const view *v, int64_t from, int64_t to) {
   return true;
 }
 
-/* Are the columns of each axis side by side? Else they are to be so in each half. False if they are not. */
+/* Whether the columns of each axis are adjacent (*grouped), or adjacent in each half. */
 static bool find_columns(const grid *g, bool *grouped) {
   bool whole = true, halves = true;
   for (int a = 0; a < g->count; a++) {
@@ -33,18 +33,18 @@ static bool find_columns(const grid *g, bool *grouped) {
   return whole || halves;
 }
 
-/* How positions of axes are made of coordinates. */
+/* The forms of an axis's positions, as functions of the coordinates. */
 typedef enum spacing {
   CENTRED,    /* centres of `size` cells from -1 to 1, times 2 pi: DINOv3 */
   NORMALISED, /* 1, 2 … divided by the last and 1e-6, times 2 pi: DETR */
-  SIZED,      /* 0, b, 2 b … divided by the size, which is not b: those of a grid of b, in diffusers */
-  PLAIN,      /* whole numbers, all times the same scale */
+  SIZED,      /* 0, b, 2 b … divided by the size, which is not b: positions of a grid of b, in diffusers */
+  PLAIN,      /* whole numbers, all with the same scale */
   FORMS
 } spacing;
 
 static const double turn = 0x1.921fb54442d18p+2;
 
-/* Are the positions of an axis of that form? Sets their first one, step, divisor and scale. */
+/* Whether the positions of an axis have that form. Sets the first one, the step, the divisor and the scale. */
 static bool has_form(const grid *g, int n, spacing form, double size, double set[4]) {
   const start *at = &g->parts[g->order[n]].found->how.start;
   const double scale = formula_of(g, n)->scale, sized = rint(scale * size);
@@ -69,7 +69,7 @@ static bool has_form(const grid *g, int n, spacing form, double size, double set
   return false;
 }
 
-/* Sets positions, divisors and scale. False if not all axes have that form, or memory runs out. */
+/* Sets positions, divisors and scale. Returns false if not all axes have that form, or if memory runs out. */
 static bool set_positions(grid *g, spacing form) {
   posenc_axes *axes = &g->axes;
   double set[4];
@@ -88,8 +88,8 @@ static bool set_positions(grid *g, spacing form) {
   return true;
 }
 
-/* Frequencies that are restarted on each axis have the same base, and the scale that positions have left; else it is
-   the base of all columns. False if neither they nor other frequencies of one base explain them. */
+/* Sets base and frequencies. Frequencies that restart on each axis have the same base, and the scale that remains
+   beside the positions. Others have one base for all columns. Returns false if no base explains the frequencies. */
 static bool set_frequencies(grid *g, spacing form) {
   posenc_problem *problem = &g->problem;
   posenc_axes *axes = &g->axes;
@@ -111,13 +111,13 @@ static bool set_frequencies(grid *g, spacing form) {
   return restarted || continued || dealt;
 }
 
-/* A table of numbers alone, which a problem has. */
+/* Whether a problem describes the table: it has no other amplitude, offset, damage or rows of zeros. */
 static bool is_plain(const identity *found) {
   return found->verdict == IDENTIFY_TABLE && number_is_one(found->how.amplitude) && !(fabs(found->how.offset) > 0.0) &&
          !found->damage_count && !found->paddings;
 }
 
-/* Sizes, strides and layout; false if no problem has them. */
+/* Sets sizes, strides and layout. Returns false if no problem has them. */
 static bool set_axes(grid *g) {
   const columns *first = &g->parts[g->order[0]].found->how.columns;
   int64_t stride = 1, pairs = 0;
@@ -143,7 +143,7 @@ static bool set_axes(grid *g) {
   const bool is_split = first->layout == POSENC_SPLIT || first->layout == POSENC_SPLIT_CS;
   if (g->zeros > 1 || !find_columns(g, &whole)) return false;
   g->axes.grouped = whole && is_split && first->part == COLUMNS_BOTH;
-  return !whole || first->layout != POSENC_DUPLICATED; /* each axis is duplicated by itself */
+  return !whole || first->layout != POSENC_DUPLICATED; /* otherwise each axis is duplicated separately */
 }
 
 void grid_find_problem(grid *g) {

@@ -17,7 +17,7 @@
 /* The largest size of a table that is tried; grids of pictures are smaller. */
 enum { BYTES_MOST = 1 << 28, ROWS_MOST = 1 << 20 };
 
-/* Has each row a position of its own on each axis? Else rows are the places of a grid. */
+/* Whether rows have positions of their own on each axis. Otherwise they are the places of a grid. */
 static bool has_lists(const grid *g) {
   return !g->parts[0].found;
 }
@@ -67,7 +67,7 @@ static void free_grid(grid *g) {
 
 /* ---- lists --------------------------------------------------------------------------------------- */
 
-/* The columns of the table that belong to each axis. */
+/* Sets the columns of each axis. Returns false if memory runs out. */
 static bool set_lists(grid *g, const sections *found) {
   for (int a = 0; a < g->count; a++) {
     view *v = &g->parts[a].of;
@@ -89,7 +89,7 @@ bool grid_find_lists(grid *g) {
   sections found;
   g->failed = !window_read(&w, g->request->table);
   if (g->failed) return false;
-  /* Those of rows beyond the window would not be known. */
+  /* Positions of rows beyond the window would be unknown. */
   const bool is_found = w.count == w.rows && sections_find(&w, g->request, &found, &g->failed);
   if (is_found) {
     g->held = w.held;
@@ -119,7 +119,7 @@ static bool is_near(double x, double y) {
   return fabs(x - y) <= 1e-5 * fabs(y);
 }
 
-/* Models that have such a table, or null. */
+/* Returns the models that have such a table, or null. */
 static const char *models_of(const grid *g) {
   const posenc_problem *problem = &g->problem;
   const posenc_axes *axes = &g->axes;
@@ -141,7 +141,7 @@ static const char *models_of(const grid *g) {
 
 /* ---- in words ------------------------------------------------------------------------------------ */
 
-/* "0..14", "64 x 15", "7" or "0, 2 .. 14". */
+/* Prints "0..14", "64 x 15", "7" or "0, 2 .. 14". */
 static void print_run(const double *first, int64_t run, double step, FILE *out) {
   const number_text from = number_of_position(first[0]), to = number_of_position(first[run - 1]);
   if (run == 1)
@@ -168,7 +168,7 @@ static void print_list(const posenc_axis *axis, FILE *out) {
   if (runs > SHOWN) fprintf(out, " in %" PRId64 " runs", runs);
 }
 
-/* "16, 24 and 24 pairs" */
+/* Prints "16, 24 and 24 pairs", and the order. */
 static void print_sections(const posenc_axes *axes, FILE *out) {
   for (int a = 0; a < axes->count; a++)
     fprintf(out, "%s%" PRId64, !a ? "" : a + 1 < axes->count ? ", " : " and ", axes->axis[a].pairs);
@@ -232,14 +232,14 @@ static void print_grid(const grid *g, FILE *out) {
 
 /* ---- the record ---------------------------------------------------------------------------------- */
 
-/* The options by which posenc check holds the table to it, or null. */
+/* Returns the options by which posenc check compares the table with the problem, or JSON's null. */
 static json_t *check_json(const grid *g) {
   const columns *at = &g->columns;
   char *all = g->is_one ? problem_options(&g->problem) : NULL;
   if (!all) return json_null();
   char *told = strstr(all, "--grid "), *behind = told ? strstr(told, " --dim ") : NULL,
        *rest = behind ? strstr(behind + 1, " --") : NULL;
-  if (behind) *behind = '\0'; /* rows and columns are the file's */
+  if (behind) *behind = '\0'; /* rows and columns come from the file */
   static const char *const parts[] = {"", " --part cos", " --part sin"};
   const char *layout = at->part != COLUMNS_BOTH && at->layout == POSENC_INTERLEAVED ? " --layout interleaved" : "";
   json_t *text = told ? json_sprintf("%s%s%s%s", told, rest ? rest : "", parts[at->part], layout) : json_null();
@@ -247,7 +247,7 @@ static json_t *check_json(const grid *g) {
   return text;
 }
 
-/* The part of config.json that makes the table; else {"refusal": why there is none}. */
+/* Returns the part of config.json that makes the table, or {"refusal": REASON}. */
 static json_t *config_json(const grid *g) {
   fault why = {"its axes are no table of one base"};
   posenc_problem plain = g->problem;
@@ -280,7 +280,7 @@ static bool are_sections(const posenc_axes *axes, const posenc_axes *other) {
   return same;
 }
 
-/* Whether the table is one of those expected, positions apart; or what differs from the first. */
+/* Returns whether the table is one of the expected problems, except for positions, or how it differs from the first. */
 static json_t *agreement_json(const grid *g) {
   const suspect_list *expected = g->request->expected;
   if (!expected) return json_null();
@@ -335,7 +335,7 @@ static json_t *axes_json(const grid *g) {
   return all;
 }
 
-/* What is the same of all axes. */
+/* Adds what all axes have in common. */
 static bool add_lists(const grid *g, json_t *record) {
   static const char *const parts[] = {"both", "cos", "sin"};
   json_t *pairs = json_array();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Identifies tables of several axes, whose rows are the places of a grid: the columns of each axis are a table. */
+/* Identifies tables of several axes. In tables whose rows are the places of a grid, the columns of each axis are a
+   table. */
 #ifndef POSENC_IDENTIFY_GRID_H
 #define POSENC_IDENTIFY_GRID_H
 
@@ -7,10 +8,11 @@
 
 #include <jansson.h>
 
-/* The record of such a table, as doc/python.md has it; null if it is none, or memory runs out, as *failed tells. */
+/* Returns the record of a grid, as doc/python.md describes it, a new reference; null if the table is no grid, or if
+   memory runs out, in which case *failed is set. */
 json_t *identify_grid(const identify_request *request, bool *failed);
 
-/* The same of a table whose rows have a position of their own on each axis, in any order. */
+/* As identify_grid, for a table whose rows have positions of their own on each axis, in any order. */
 json_t *identify_lists(const identify_request *request, bool *failed);
 
 #endif

@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pairs of the first axis, at least, and in all; rows that show whether it is worth reading all; positions behind the
-   number of rows that are tried; axes that take turns. */
+/* The least number of pairs of the first axis and of all axes, and of rows that show whether the others are worth
+   reading; the number of tried positions beyond the number of rows; the number of axes in a cyclic order. */
 enum { AXIS_LEAST = 4, PAIRS_LEAST = 8, FIRST_ROWS = 16, BEYOND = 4096, CYCLE = 3 };
 
-/* The waves of a formula at positions 0 … range - 1, each computed when it is first asked for. */
+/* The waves of a formula at positions 0 … range - 1, each computed on the first request. */
 typedef struct waves {
   int64_t count, range;
   long double *w;
-  double **lists; /* sines of each frequency, then cosines */
+  double **lists; /* sines of each frequency, then cosines of each */
 } waves;
 
-/* Which frequency each pair of an axis has; pairs are those of the row. */
+/* The frequency of each pair of an axis. Pairs are numbered in the row. */
 typedef struct axis_part {
   int64_t *pair, *wave, count;
 } axis_part;
@@ -29,9 +29,9 @@ typedef struct reader {
   const window *w;
   const suspect_list *expected;
   columns at;
-  double error, rounding, relative; /* of a value; as a part of it; and of an angle, as a part of that */
+  double error, rounding, relative; /* errors: of a value, of a value as a share of it, of an angle as a share of it */
   waves waves;
-  int64_t *numbers; /* in which parts lie */
+  int64_t *numbers; /* memory of the parts */
   axis_part parts[POSENC_AXES];
   sections *found;
   bool failed;
@@ -75,7 +75,8 @@ static bool fill_wave(reader *r, int64_t number) {
 
 /* ---- one row ------------------------------------------------------------------------------------- */
 
-/* How far the part of a pair is from that at a position, as a share of what explains it: 1 at most. */
+/* Returns the distance of a pair's sine or cosine from that at a position, divided by the explained error: at most 1 if
+   it is at that position. */
 static double distance_of(const reader *r, int64_t row, int64_t pair, int64_t wave, int64_t position, bool cosine) {
   const double *const own = r->waves.lists[cosine ? r->waves.count + wave : wave],
                       *const other = r->waves.lists[cosine ? wave : r->waves.count + wave];
@@ -84,7 +85,7 @@ static double distance_of(const reader *r, int64_t row, int64_t pair, int64_t wa
   return fabs(window_value(r->w, row, columns_of(&r->at, pair, cosine)) - own[position]) / room;
 }
 
-/* The larger one of the parts that there are; above 1: it is not at that position. */
+/* Returns the larger distance of sine and cosine, as far as the table has them. */
 static double pair_distance(reader *r, int64_t row, int64_t pair, int64_t wave, int64_t position) {
   if (!fill_wave(r, wave)) return INFINITY;
   const double sine = r->at.part == COLUMNS_COS ? 0.0 : distance_of(r, row, pair, wave, position, false);
@@ -92,7 +93,7 @@ static double pair_distance(reader *r, int64_t row, int64_t pair, int64_t wave, 
   return fmax(sine, distance_of(r, row, pair, wave, position, true));
 }
 
-/* The largest of all pairs of the axis. */
+/* Returns the largest distance of all pairs of the axis. */
 static double axis_distance(reader *r, int64_t row, const axis_part *of, int64_t position) {
   double most = 0.0;
   for (int64_t i = 0; i < of->count && most <= 1.0; i++)
@@ -100,8 +101,8 @@ static double axis_distance(reader *r, int64_t row, const axis_part *of, int64_t
   return most;
 }
 
-/* The position of the axis in the row: `usual` ones first, in which that of another axis, or the next one, continues a
-   text or a line of a picture where rounding leaves a choice; else the nearest. -1: none. */
+/* Returns the position of the axis in the row, or -1 if there is none. The `usual` positions come first: if rounding
+   leaves a choice, they continue a text or a line of a picture. Otherwise the nearest position is taken. */
 static int64_t find_position(reader *r, int64_t row, const axis_part *of, const int64_t *usual, int count) {
   double least = 1.0;
   int64_t nearest = -1;
@@ -140,7 +141,7 @@ static void set_parts(reader *r, const posenc_axes *axes) {
   }
 }
 
-/* Reads the positions of rows from the first that is not zeros on; false if one has none. */
+/* Reads the positions of rows after the rows of zeros. Returns false if a row has none. */
 static bool read_rows(reader *r, int count, int64_t rows) {
   sections *found = r->found;
   for (int64_t row = found->zeros; row < rows; row++) {
@@ -158,7 +159,7 @@ static bool read_rows(reader *r, int count, int64_t rows) {
   return true;
 }
 
-/* Do these axes explain all rows, and are they at different positions? */
+/* Whether these axes explain all rows, at different positions. */
 static bool explains(reader *r, const posenc_axes *axes) {
   const int64_t rows = r->w->count, count = rows - r->found->zeros;
   bool differ = false;
@@ -190,7 +191,7 @@ static posenc_axes axes_of(int count, posenc_axis_order order, posenc_axis_frequ
   return axes;
 }
 
-/* How many pairs from `first` on, each `step` behind the one before, all have one position in each of the rows. */
+/* Returns the number of pairs, from `first` on in steps of `step`, that all have one position in each of the rows. */
 static int64_t extent_of(reader *r, int64_t first, int64_t step, int64_t rows) {
   int64_t shortest = (r->at.pairs - first + step - 1) / step;
   for (int64_t row = r->found->zeros; row < rows && shortest > 0 && !r->failed; row++) {
@@ -205,7 +206,7 @@ static int64_t extent_of(reader *r, int64_t first, int64_t step, int64_t rows) {
   return shortest;
 }
 
-/* The longest sections that explain all rows. */
+/* Finds the longest sections that explain all rows. */
 static bool find_chunks(reader *r, posenc_axes *axes) {
   int64_t first = 0;
   *axes = axes_of(1, POSENC_AXES_CHUNKED, POSENC_AXES_CONTINUED);
@@ -235,8 +236,8 @@ static int64_t pairs_of(const posenc_axes *axes) {
   return pairs;
 }
 
-/* Sections that are expected, or of models, for where roundings hide the end of one. Sources: mrope_section in the configs of Qwen2-VL,
-   Qwen3-VL, GLM-4.1V, Qwen3.5. */
+/* Whether sections that are expected, or of models, explain all rows: roundings may hide the end of the one found.
+   Sources: mrope_section in the configs of Qwen2-VL, Qwen3-VL, GLM-4.1V, Qwen3.5. */
 static bool explains_as_models_do(reader *r, const posenc_axes *found) {
   static const int64_t known[][CYCLE] = {{16, 24, 24}, {24, 20, 20}, {8, 12, 12}, {11, 11, 10}};
   posenc_axes axes = *found;
@@ -263,7 +264,7 @@ static bool is_continued(reader *r) {
          (explains_as_models_do(r, &axes) || explains(r, &axes));
 }
 
-/* Two or three axes of equal numbers of pairs. */
+/* Whether two or three axes with equal numbers of pairs explain all rows. */
 static bool is_equal(reader *r, const formula *f, posenc_axis_frequencies frequencies) {
   for (int count = 2; count <= CYCLE && !r->failed; count++) {
     posenc_axes axes = axes_of(count, POSENC_AXES_CHUNKED, frequencies);
@@ -282,7 +283,8 @@ static bool is_of(reader *r, const formula *f) {
          is_equal(r, f, POSENC_AXES_DEALT);
 }
 
-/* With the sine of each pair first, or the cosine; of one part alone, as cosines or as sines. */
+/* Tries columns with the sine of each pair first, then with the cosine; of one part alone, as cosines, then as
+   sines. */
 static bool find(reader *r, const columns *first) {
   formula formulas[FORMULAS_MAX];
   for (int turn = 0; turn < 2; turn++) {
