@@ -75,7 +75,7 @@ static void explain(const exam *e, json_t *record, subject *s, arena *a) {
    the check of threads. */
 enum { SERIAL_WINDOWS = 2 };
 
-/* State that the exams of all kinds of shapes share. */
+/* The state that the exams of all kinds of shapes share. */
 typedef struct exam_run {
   const exam *e;
   subject s;
@@ -140,8 +140,8 @@ static void begin_windows(exam_run *t, void *argument) {
   if (!is_first(t)) subject_share(&t->s);
 }
 
-/* The last part of all exams but that of hard cases: the checks beside the shape, and of what the kernel has changed.
-   False when memory runs out. */
+/* Ends all exams except those of hard cases: makes the checks beside the shape, compares the process's state with that
+   before, and joins the segments. Returns false if memory runs out. */
 static bool conclude(exam_run *t) {
   if (is_first(t) && !t->e->brief && !subject_stress(&t->s, t->e->apply_known, &t->streams[OF_CORNERS])) return false;
   check_once(t, check_process, NULL);
@@ -158,8 +158,8 @@ static json_t *concluded(const exam_run *t, json_t *record) {
   return record;
 }
 
-/* Each exam returns the record, or null when memory runs out. A rope cache is examined as the table that it is made of,
-   and then compared with that. */
+/* Examines a table; returns the record, or null if memory runs out, as the functions below do. A rope cache is examined
+   as the table that it is made of, and then compared with that table. */
 static json_t *look_at_table(exam_run *t) {
   const exam *e = t->e;
   const verify_request *request = e->request;

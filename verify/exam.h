@@ -14,13 +14,13 @@ shape exam_shape(const exam *e);
 /* Returns the reason why the kernel refuses the shape, or null, in static storage. Creates a plan, as examine does. */
 const char *exam_refusal(const exam *e);
 
-/* About how many elements are compared in its range. */
+/* Returns about how many elements are compared in the exam's range. */
 double exam_elements(const exam *e);
 
-/* Range `number` of `count` about equal ones of the whole exam, empty if it has fewer segments than that. */
+/* Returns range `number` of `count` ranges of about equal size of the whole exam; empty if it has fewer segments. */
 range exam_range(const exam *e, int64_t number, int64_t count);
 
-/* Options of the plans. */
+/* Returns the options of the plans. */
 posenc_options exam_options(const verify_request *request);
 
 #endif

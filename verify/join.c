@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An infinite number is null. */
+/* Returns the number of that key. Null in the record stands for infinity. */
 static double real(const json_t *holder, const char *key) {
   return field_number_or(holder, key, INFINITY);
 }
 
-/* For comparisons: the index counts the pairs of all heads, of which no row has 2^32. */
+/* Returns a witness for comparisons. Its index counts the pairs of all heads; no row has 2^32 pairs. */
 static witness witness_of(const json_t *part, const char *key) {
   const json_t *from = json_object_get(part, key);
   const char *function = field_string(from, "function");
@@ -41,7 +41,7 @@ static check check_of(const json_t *from) {
   return c;
 }
 
-/* As the results of a part, but for the sums. */
+/* Returns the results of a part, without the sums. */
 static accuracy accuracy_of(const json_t *part) {
   const json_t *bins = json_object_get(part, "histogram");
   const check held = check_of(json_array_get(json_object_get(part, "checks"), ACCURACY));
@@ -57,7 +57,7 @@ static accuracy accuracy_of(const json_t *part) {
   return a;
 }
 
-/* The witness of that part which has the one of all. */
+/* Returns the witness of the part that has the witness of all parts, a new reference. */
 static json_t *shown_of(json_t *const *parts, size_t count, const char *key, const witness *of_all) {
   for (size_t i = 0; i < count; i++) {
     const witness w = witness_of(parts[i], key);
@@ -67,7 +67,8 @@ static json_t *shown_of(json_t *const *parts, size_t count, const char *key, con
   return json_incref(json_object_get(parts[0], key));
 }
 
-/* The first part makes all checks. One that it skipped for want of rows is not skipped if another part has them. */
+/* Returns a check of all parts. The first part makes all checks. If it skipped one because it has no rows, the check
+   counts if another part has rows. */
 static json_t *check_joined(json_t *const *parts, size_t count, size_t number) {
   const json_t *first = json_array_get(json_object_get(parts[0], "checks"), number);
   const char *name = field_string(first, "property");
@@ -92,7 +93,7 @@ static json_t *checks_joined(json_t *const *parts, size_t count) {
   return list;
 }
 
-/* Adds the segments of a part; false if they are not those of its range. */
+/* Adds the segments of a part. Returns false if they are not those of its range. */
 static bool add_segments(segment *all, int64_t of, const json_t *part) {
   const json_t *r = json_object_get(part, "range"), *list = json_object_get(part, "segments"), *each;
   const json_int_t from = field_integer(r, "from"), to = field_integer(r, "to");
@@ -116,7 +117,7 @@ static json_t *joined(json_t *const *parts, size_t count, const segment *segment
   const range_witnesses shown = {shown_of(parts, count, "max_ulp", &found.max_ulp),
                                  shown_of(parts, count, "max_abs", &found.max_abs),
                                  shown_of(parts, count, "worst", &found.worst)};
-  json_t *figures = range_figures(&found, elements, digest, shown, checks); /* null if any of them is */
+  json_t *figures = range_figures(&found, elements, digest, shown, checks); /* null if one of the arguments is null */
   json_object_del(made, "range");
   json_object_del(made, "segments");
   const bool ok = made && figures && json_object_update(made, figures) == 0;
@@ -126,8 +127,8 @@ static json_t *joined(json_t *const *parts, size_t count, const segment *segment
   return NULL;
 }
 
-/* The first part whose kernel refused the shape, or did not survive, which is what the whole exam would have come to;
- * null if there is none. */
+/* Returns the first part whose kernel refused the shape or crashed, as the whole exam would have done; null if there is
+   none. */
 static json_t *ended(json_t *const *parts, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (!*field_string(parts[i], "mode")) return parts[i];

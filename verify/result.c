@@ -103,7 +103,7 @@ json_t *result_begin(const exam *e, const char *refusal) {
                    refusal, "replay", replay_of(e, e->of), "range", part);
 }
 
-/* The record of an exam of so many elements; `mode` says which were looked at. */
+/* Returns the record of an exam that compared that number of elements; `mode` says which ones. */
 static json_t *record_of(const exam *e, const subject *s, const char *mode, int64_t elements, range_witnesses shown) {
   const posenc_problem *problem = &s->shape->problem;
   json_t *record = result_begin(e, NULL), *checks = json_array();

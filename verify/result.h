@@ -20,7 +20,7 @@ typedef struct exam {
   bool brief;                /* without the checks beside the shape, which another exam makes: there is one for each
                                 kernel, operation and dtype */
   bool apply_known;          /* another exam checks the library's code that applies the kernel's rows */
-  range of_rows;             /* the segments that are looked at: the first of them with all that is not about windows */
+  range of_rows; /* the compared segments; with the first of them, also all checks that are not of windows */
 } exam;
 
 /* Returns the record of a kernel that refuses the shape; or with a null refusal, the beginning of a record. All

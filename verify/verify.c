@@ -301,8 +301,8 @@ static exam exam_of_part(const verify_request *request, exam_part part) {
   return e;
 }
 
-/* Parts of exams, profiles, and if there are any, the distances of exact rows: which of them are this shard's, in that
- * order. Null when memory runs out. */
+/* Returns which parts of exams, which profiles and, last, whether the distances of exact rows are this shard's, as a
+   new array; null if memory runs out. */
 static bool *deal(const verify_request *request, const exam_parts *p) {
   const size_t exams = p->count, profiles = count_profiles(request), works = exams + profiles + 1;
   double *sizes = calloc(works, sizeof *sizes);
@@ -426,8 +426,8 @@ static int larger_first(const void *a, const void *b) {
                                     : (x->number > y->number) - (x->number < y->number);
 }
 
-/* The records of the parts that are set in `mine`, in their order. Null, and errno set, when memory runs out or no
- * process can be made. */
+/* Returns the records of the parts that are set in `mine`, in their order. Returns null and sets errno if memory runs
+   out or no process can be created. */
 static json_t *examine_all(const verify_request *request, const exam_parts *p, const bool *mine, tally *counts) {
   const size_t exams = p->count;
   examination all = {.request = request,
