@@ -33,7 +33,7 @@ double exam_elements(const exam *e) {
   return sampling_elements(&v, e->of_rows);
 }
 
-/* What --explain explains is the worst of all rows, so that they are looked at together. */
+/* Returns a range of the segments. --explain needs the worst of all rows, so that one range has all of them. */
 range exam_range(const exam *e, int64_t number, int64_t count) {
   const sampling v = sampling_of_exam(e);
   const bool is_one = e->cases || e->request->explain;
@@ -80,13 +80,13 @@ typedef struct exam_run {
   const exam *e;
   subject s;
   process_state *before;
-  uint64_t streams[STREAMS]; /* of random numbers */
+  uint64_t streams[STREAMS]; /* states of the streams of random numbers */
   sampling v;
   window_numbers windows;
-  segment *segments; /* of the range */
+  segment *segments; /* segments of the range */
 } exam_run;
 
-/* Window `number` of the range, which is announced. */
+/* Returns window `number` of the range, and reports it as progress. */
 static window next_window(exam_run *t, int64_t number) {
   const window w = sampling_window(&t->v, number, &t->streams[OF_ROWS]);
   char doing[80];
@@ -103,13 +103,13 @@ static void take_segment(exam_run *t, int64_t number) {
   segment_take(&t->segments[number / t->v.windows_of_segment - t->e->of_rows.from], &t->s.found, &t->s.digest);
 }
 
-/* Has the exam the first range, or all? That range has what is not about windows. */
+/* Whether the exam has the first range, or all segments. It then also makes the checks that are not of windows. */
 static bool is_first(const exam_run *t) {
   return t->e->of_rows.from == 0;
 }
 
-/* A check that the first range counts. Exams of other ranges make it too, as they rely on it, or the kernel may have
-   done there what it finds, and count it if it fails. */
+/* Makes a check that counts in the first range. Exams of other ranges make it as well, because they rely on it, or
+   because the kernel may have changed something there. They count it only if it fails. */
 static void check_once(exam_run *t, void (*make)(exam_run *t, void *argument), void *argument) {
   check before[PROPERTIES];
   bool fails = false;
@@ -124,7 +124,7 @@ static void check_process(exam_run *t, void *argument) {
   subject_check_process(&t->s, t->before);
 }
 
-/* By threads; of add and rope, which `argument` is of. */
+/* Checks calls by many threads at once; argument: of add or rope, else null. */
 static void check_threads(exam_run *t, void *argument) {
   isolate_say("rows by many threads at once", 0.0);
   if (argument)
@@ -133,7 +133,8 @@ static void check_threads(exam_run *t, void *argument) {
     subject_check_threads(&t->s, NULL, NULL);
 }
 
-/* Before the windows, once threads were checked. Exams of other ranges share from their first window on. */
+/* Prepares the windows: checks threads, and skips the random numbers of earlier ranges. Other ranges than the first
+   share work from their first window on. */
 static void begin_windows(exam_run *t, void *argument) {
   check_once(t, check_threads, argument);
   sampling_skip(&t->v, t->windows.first, &t->streams[OF_ROWS]);
@@ -147,11 +148,11 @@ static bool conclude(exam_run *t) {
   check_once(t, check_process, NULL);
   if (t->v.windows) t->s.digest = segments_join(t->segments, t->e->of_rows.to - t->e->of_rows.from, &t->s.found);
   subject_finish(&t->s);
-  if (!is_first(t)) t->s.checks[SURVIVAL].compared = 0; /* once for all ranges */
+  if (!is_first(t)) t->s.checks[SURVIVAL].compared = 0; /* counted once for all ranges */
   return true;
 }
 
-/* Adds to the result of a range what is joined with the others. */
+/* Adds what join.h needs to the result of a range; returns the record. */
 static json_t *concluded(const exam_run *t, json_t *record) {
   const range *r = &t->e->of_rows;
   if (!range_is_whole(*r)) json_object_set_new(record, "segments", segments_json(t->segments, r->to - r->from));
@@ -283,7 +284,7 @@ static json_t *look_at_rows(exam_run *t) {
   const bool enough =
       rows && subject_check_rows(s, &v) && (!is_cache || cache_open(&kept, s, &e->of->problem, CHECKED_ROWS));
   if (enough && is_cache && problem->rows) cache_check_window(&kept, s, first, rows, true);
-  take_segment(t, 0); /* the only one */
+  take_segment(t, 0); /* the only segment */
   if (enough && conclude(t)) {
     tell_positions(s);
     record = result_of_table(e, s, v.exhaustive ? "exhaustive" : "sampled", NULL);

@@ -23,7 +23,7 @@ enum { SHARE_OF_BOUNDED = 32, SHARE_OF_APPLIED = 32, SHARE_OF_CACHE = 256 };
  */
 enum { WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 4, WINDOWS_OF_SPECIAL = 2 };
 
-/* A segment takes a tenth of a second or more. A table has no more of them than a record can list. */
+/* A segment takes at least about a tenth of a second. A table has at most as many of them as a record can list. */
 enum { SEGMENT_ELEMENTS = 1 << 26, SEGMENT_WINDOWS = 2, SEGMENTS_MOST = 1 << 14 };
 
 static int64_t most(int64_t a, int64_t b) {
@@ -41,7 +41,7 @@ static int64_t most_windows(const posenc_kernel *kernel, bool special) {
   return special ? WINDOWS_OF_SPECIAL : kernel->bound.derived ? INT64_MAX : WINDOWS_OF_NO_CLAIM;
 }
 
-/* Special rows are in one segment, as table-exam.c has blocks of its own. */
+/* Sets the segments. Special rows are in one segment, because table-exam.c compares them in blocks of its own. */
 static void set_segments(sampling *v, bool special) {
   const int64_t fitting = v->rows ? SEGMENT_ELEMENTS / v->rows / v->width : 0,
                 enough = most(most(fitting, SEGMENT_WINDOWS), v->windows / SEGMENTS_MOST + 1);

@@ -24,16 +24,16 @@ typedef struct sampling {
 } sampling;
 
 /*
- * Segments [from, to) of the `of` that a shape has: successive windows, 2^26 elements or more, as the shape and the
- * budget alone say. What a run finds is made of what it finds in each segment, so that shards of a run, which have
- * ranges of segments, find the same together. The first windows, in which a call is made several times, are in one
- * segment.
+ * Segments [from, to) of the `of` segments of a shape. A segment is successive windows of at least 2^26 elements; it
+ * depends on the shape and the budget alone. The results of a run are joined from those of its segments, so that shards
+ * of a run, which have ranges of segments, give the same results together. The first windows, in which a call is made
+ * several times, are in one segment.
  */
 typedef struct range {
   int64_t from, to, of;
 } range;
 
-/* Part `number` of `count` about equal ones, of at most `segments`. */
+/* Returns range `number` of `count` ranges of about equal size; at most as many as segments are not empty. */
 static inline range sampling_range(const sampling *v, int64_t number, int64_t count) {
   return (range){v->segments * number / count, v->segments * (number + 1) / count, v->segments};
 }
@@ -42,14 +42,14 @@ static inline bool range_is_whole(range r) {
   return r.to - r.from == r.of;
 }
 
-/* The windows of a range: [first, end). */
+/* Window numbers of a range: [first, end). */
 typedef struct window_numbers {
   int64_t first, end;
 } window_numbers;
 window_numbers sampling_windows(const sampling *v, range r);
 
-/* Is it a table whose rows are not successive positions on one axis, or whose dim is odd (rows.h), or an operation with
-   one? */
+/* Whether the rows of a table are not successive positions on one axis, or its dim is odd (rows.h); or those of the
+   table that an operation uses. */
 static inline bool rows_are_special(const posenc_problem *problem) {
   return problem->positions || problem->axes || problem->dim % 2;
 }
@@ -62,10 +62,10 @@ sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem,
    rows, and then random rows. Only random rows read and advance `random`, so they must be requested in order. */
 window sampling_window(const sampling *v, int64_t number, uint64_t *random);
 
-/* Advances `random` as if the windows before this one had been asked for. */
+/* Advances `random` as if the windows before this one had been requested. */
 void sampling_skip(const sampling *v, int64_t number, uint64_t *random);
 
-/* How many elements the windows of a range have together; one in two windows counts twice. */
+/* Returns the number of elements in all windows of a range; an element in two windows counts twice. */
 double sampling_elements(const sampling *v, range r);
 
 #endif
