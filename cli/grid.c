@@ -44,14 +44,14 @@ static void take_run(const reader *r, char *value, posenc_axis *axis, double **l
   axis->positions = *list;
 }
 
-/* Cuts the text at the first + that is not an exponent's. */
+/* Cuts the text at the first + that is not part of an exponent. Returns the text behind it, or null. */
 static char *cut_run(char *text) {
   for (char *at = text; *at; at++)
     if (*at == '+' && at > text && at[-1] != 'e' && at[-1] != 'E') return cut(at, '+');
   return NULL;
 }
 
-/* "RUN+RUN…" */
+/* Reads "RUN+RUN…" into an axis. */
 static void take_runs(reader *r, char *value, posenc_axis *axis) {
   double *list = NULL;
   int runs = 0;

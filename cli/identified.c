@@ -28,7 +28,7 @@ static const posenc_kernel **recipes(size_t *count_of) {
   return some;
 }
 
-/* One axis; *is_whole: its formula leaves nothing unexplained. */
+/* Identifies a table of one axis; *is_whole: its formula explains all elements. */
 static json_t *identify_one(const identify_request *request, bool *is_table, bool *is_whole) {
   identity *found = identify(request);
   json_t *record = found ? identity_json(found, request) : NULL;
@@ -38,7 +38,8 @@ static json_t *identify_one(const identify_request *request, bool *is_table, boo
   return record;
 }
 
-/* {"record": of identity_json(), identify_grid() or identify_lists(), "is_table": bool}. Null when memory runs out. */
+/* Returns {"record": that of identity_json(), identify_grid() or identify_lists(), "is_table": bool}; null if memory
+   runs out. */
 static json_t *identify_once(const identify_request *request) {
   bool failed, is_table = true, is_whole;
   threads_limit();
@@ -141,7 +142,7 @@ static void add_findings(const options *given, json_t *record, bool *is_right) {
 
 /* ---- files ------------------------------------------------------------------------------------- */
 
-/* applied: of recover_applied, or null. */
+/* Returns the record of a table. applied: that of recover_applied, or null; error: the largest error of its values. */
 static json_t *record_of(const options *given, table_file *table, const char *file, json_t *applied, double error,
                          bool *is_right) {
   static suspect_list expected, suspects;

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* A number of the preprocessor's as a text. */
+/* The value of a macro as text. */
 #define TEXT_OF_EXPANDED(x) #x
 #define TEXT_OF(x) TEXT_OF_EXPANDED(x)
 

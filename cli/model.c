@@ -89,7 +89,7 @@ void take_model(options *given) {
   take_model_length(given);
 }
 
-/* The sections of M-RoPE, without positions, until the program ends; null if there are none. */
+/* Returns the sections of M-RoPE without positions, which are kept until the program ends; null if there are none. */
 static posenc_axes *axes_of(const model_rope *rope) {
   if (!rope->section_count) return NULL;
   posenc_axes *axes = malloc(sizeof *axes);

@@ -94,7 +94,7 @@ typedef struct texts {
 struct options {
   const command *self;
   const char *command_line;  /* quoted for a shell */
-  const char *shard_command; /* the same without shard and output */
+  const char *shard_command; /* command_line without the shard and the output */
   char **operands;           /* ends with a null pointer */
   size_t operand_count;
   const char *texts[OPTIONS]; /* the value of each option as given, "" if it takes none; null if it is not given */
@@ -161,7 +161,7 @@ void options_reset(options *given, enum option_code code);
 /* Exits with "--dim 7: REASON OTHER" for an option that was given with 7. */
 _Noreturn void options_die(const options *given, enum option_code code, const char *reason, const char *other);
 
-/* Exits if an option of the set was given: it has no effect beside `other`. */
+/* Exits if an option of the set was given, because it has no effect together with `other`. */
 void options_refuse(const options *given, option_set set, const char *other);
 
 /* ---- the problem ------------------------------------------------------------------------------- */

@@ -206,7 +206,7 @@ static void drop_aggregates(json_t *record) {
     if (strcmp(field_string(json_array_get(entries, i), "run_type"), "aggregate") == 0) json_array_remove(entries, i);
 }
 
-/* ---- within a budget of time -------------------------------------------------------------------- */
+/* ---- within a time limit ------------------------------------------------------------------------- */
 
 /* Returns a selection of one shape with its kernels. It shares the memory of `all`, and must not be freed. */
 static selection only_shape(const selection *all, size_t number) {
