@@ -68,7 +68,7 @@ static bool is_explained(const differences *d) {
   return d->unexplained * ONE_IN <= d->elements;
 }
 
-/* *agrees: is the table that of the problem? */
+/* Finds whether the table is that of the problem. Returns false if memory runs out. */
 static bool try(const search *s, const identity *found, const differences *own, const posenc_problem *asked,
                 bool *agrees) {
   posenc_problem problem = *asked;

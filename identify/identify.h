@@ -33,14 +33,15 @@ double identity_shift(const identity *found, const formula *f);
 /* Returns the result as one sentence, a new string; null if memory runs out. */
 char *identity_sentence(const identity *found);
 
-/* The beginning of it: which makers are the closest, of makers_rank. */
+/* Prints the beginning of the sentence: the closest makers. They are in the order of makers_rank. */
 void makers_print(const maker *ranked, size_t count, posenc_dtype held, FILE *out);
 
-/* {"name", "elements" ...} of each, and the names of the closest. */
+/* Return arrays for the record, new references: {"name", "elements" ...} of each maker, and the names of the
+   closest. */
 json_t *makers_json(const maker *ranked, size_t count);
 json_t *closest_json(const maker *ranked, size_t count);
 
-/* As doc/python.md has it. */
+/* Returns the result as JSON, as doc/python.md describes it; null if memory runs out. */
 json_t *identity_json(const identity *found, const identify_request *request);
 
 #endif

@@ -14,10 +14,10 @@ typedef struct identify_request {
   const char *name;                    /* name of the file */
   const posenc_kernel *const *kernels; /* candidates for the maker: kernels that report their stages */
   size_t kernel_count;
-  /* Or null: what the table should be, each with a name or "", and what may have been made instead. Axes of what is
-     expected are sections, whose positions are not looked at. */
+  /* The expected problems, each with a name or "", and problems that may have been computed instead; or null. Axes of
+     expected problems are sections, whose positions are not compared. */
   const suspect_list *expected, *suspects;
-  double error; /* of its values, which are recovered from an array; else 0 */
+  double error; /* largest error of values that are recovered from an array; else 0 */
 } identify_request;
 
 typedef enum identify_agreement { NOT_COMPARED, AGREES, DISAGREES } identify_agreement;

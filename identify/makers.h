@@ -84,11 +84,12 @@ static inline double maker_distance(const maker *m) {
   return m->compared ? m->squares / (double)m->compared : 0.0;
 }
 
-/* Equal bits say more than small differences: a recipe's last bits may be another libm's, its formula is its own. */
+/* Whether maker a is closer than b. Equal bits count more than small differences: the last bits of a recipe depend on
+   the libm, its formula does not. */
 bool maker_is_closer(const maker *a, const maker *b);
 
-/* Sorts them, the closest first. Of those that are marked `closest`, which are compared with all rows, leaves the mark
-   to those than which none is closer. */
+/* Sorts makers, the closest first. Removes the mark `closest`, which those have that were compared with all rows,
+   unless no maker is closer. */
 void makers_rank(maker *all, size_t count);
 
 #endif

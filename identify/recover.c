@@ -9,19 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SAMPLES: the rows in which pairs are searched for. In units of the dtype's precision: the error of lengths that still
-   fit, and the smallest sine of a pair for which the rotation of the next pair is visible. */
+/* SAMPLES: the number of rows in which pairs are searched. In units of the dtype's precision: the largest error of
+   lengths of a pair, and the smallest sine of a pair for which the rotation of the next pair is visible. */
 enum { SAMPLES = 96, FITTING_UNITS = 16, VISIBLE_UNITS = 8 };
 
 typedef struct source {
   vectors v;
   posenc_op op;
-  double unit,
-      scale,   /* that of the dtype; x times the scale is near 1 where it is largest, so that products are finite */
-      largest; /* of x */
+  double unit, scale, largest; /* unit of the dtype; a factor that makes the largest |x| about 1; the largest |x| */
 } source;
 
-/* ---- the columns that are turned, and their pairs ---------------------------------------------------------------- */
+/* ---- the rotated columns, and their pairs ------------------------------------------------------------------------ */
 
 /* A guess: pairs are halves or neighbours, in columns [start, start + dim). */
 typedef struct guess {

@@ -12,9 +12,9 @@ typedef struct recovered {
   void *bytes; /* the memory of the table's file */
   posenc_layout pairs;
   int64_t start, dim; /* the first rotated column, and the number of rotated columns */
-  bool back;          /* they are turned back */
-  double error;       /* that values of the table may have */
-  int64_t bad_row;    /* of x, whose numbers are not all finite; -1: none */
+  bool back;          /* the pairs are rotated backwards */
+  double error;       /* the largest error of the table's values */
+  int64_t bad_row;    /* a row of x whose numbers are not all finite; -1: none */
 } recovered;
 
 /*
