@@ -4,10 +4,10 @@
 
     amalgamate.py SOURCE-FOLDER VERSION OUTPUT FILE... -- LOOPS...
 
-FILE...: the sources of the library, of which headers are ignored; LOOPS...: those that are compiled once per tier.
-Every function becomes static, but for those of posenc.h. The file has a section for the sources that use no vectors,
-and one per row of lib/simd/tiers.def; names and macros that more than one source or header of a tier defines get the
-name of theirs as a suffix. What a source defines begins in the first column, as clang-format has it.
+FILE...: the sources of the library; headers among them are ignored. LOOPS...: the sources that are compiled once per
+tier. All functions except those of posenc.h become static. The file has a section for sources without vectors, and one
+for each row of lib/simd/tiers.def. A name or macro that more than one source or header of a tier defines gets the name
+of its source as a suffix. Definitions must begin in the first column, where clang-format places them.
 """
 
 import os
@@ -51,7 +51,7 @@ COMMENT = re.compile(r"/\*.*?\*/", re.S)
 
 
 class Sources:
-    """The files of the tree, without what separate files need: SPDX lines, include guards."""
+    """The files of the tree, without SPDX lines and include guards, which only separate files need."""
 
     def __init__(self, root):
         self.root, self.texts = Path(root), {}
@@ -68,12 +68,12 @@ class Sources:
         return [name for name in found if name not in ("config.h", "posenc.h")]
 
     def is_of_tier(self, header):
-        """Whether its meaning depends on the header of an instruction set before it."""
+        """Returns whether the meaning of the header depends on the header of a tier before it."""
         return bool(re.search(r"\b(INLINE|TARGET)\b", COMMENT.sub("", self.text(header)))) or any(
             self.is_of_tier(name) for name in self.headers(header))
 
     def inlined(self, path, done):
-        """With the X-macro lists and the headers of a tier in the place of their #include lines, headers once."""
+        """Returns the text with X-macro lists and headers of a tier instead of their #include lines, headers once."""
 
         def include(match):
             name = match[1]
@@ -100,7 +100,7 @@ def first_column(text):
 
 
 def defined(text):
-    """The names of functions, objects, types and enumerators in the scope of the file."""
+    """Returns the names of functions, objects, types and enumerators in the scope of the file."""
     names = set()
     for block in re.findall(r"^(?:typedef )?enum \w* ?\{(.*?)\}", COMMENT.sub("", text), re.M | re.S):
         names.update(re.findall(r"(?:^|,)\s*(\w+)", block))
@@ -116,7 +116,7 @@ def defined(text):
 
 
 def pasted(text):
-    """Names that macros in the first column make of a prefix and their first argument."""
+    """Returns the names that macros in the first column make of a prefix and their first argument."""
     text = COMMENT.sub("", text)
     prefixes = re.findall(r"\b(\w+)##", text)
     arguments = re.findall(r"^[A-Z_]+\((\w+)", text, re.M)
@@ -124,14 +124,14 @@ def pasted(text):
 
 
 def renamed(text, names):
-    """Every use of these names, a dictionary, other than as a member."""
+    """Replaces every use of these names, a dictionary, other than as a member."""
     if not names:
         return text
     return re.sub(r"(?<![.\w])(?<!->)(%s)\b" % "|".join(names), lambda match: names[match[1]], text)
 
 
 def internal(text, public):
-    """Linkage within the file, for all but the public functions."""
+    """Makes all functions but the public ones static."""
 
     def mark(match):
         line = match[0]
@@ -167,13 +167,13 @@ def undefined(text):
 
 
 def tiers_of(sources):
-    """Name, bit and architecture of each tier."""
+    """Returns name, bit and architecture of each tier."""
     rows = re.findall(r"^TIER\((\w+), (\w+), .*?, (\w+)(?:\(.*)?\)$", sources.text("lib/simd/tiers.def"), re.M)
     return [(name, bit, ARCHITECTURES.get(cpu)) for bit, name, cpu in rows]
 
 
 def configuration(tiers):
-    """The macros that configure would define."""
+    """Returns the macros that configure would define."""
     text = ""
     for architecture in (*ARCHITECTURES.values(), None):
         here = [tier for tier in tiers if tier[2] in (None, architecture)]
@@ -184,7 +184,7 @@ def configuration(tiers):
 
 
 def tier_of(sources, path):
-    """The tier whose header the file includes, or None."""
+    """Returns the tier whose header the file includes, or None."""
     for name in sources.headers(path):
         tier = re.fullmatch(r"lib/simd/(\w+)\.h", name)
         if tier and any(tier[1] == row[0] for row in tiers_of(sources)):

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# One table in 64 shards by Slurm, mpirun and GNU parallel, on this machine, with two workers killed on the way: the
-# shards that are missing are done again, and the merged record must be that of the whole run.
+# Verifies one table in 64 shards by Slurm, mpirun and GNU parallel on this machine, and kills two workers during the
+# run. The missing shards are computed again, and the merged record must equal that of the whole run.
 #
-#   tools/shards.sh [LOG2-OF-ELEMENTS [ENGINE...]]     36, and all three; POSENC: the command, KERNEL: cr-portable
+#   tools/shards.sh [LOG2-OF-ELEMENTS [ENGINE...]]     defaults: 36, all three engines
 #
-# Slurm's controller and daemon and munge (slurm-wlm and munge of Debian) are started on the loopback, as root, in a
-# folder that is removed at the end; openmpi-bin and parallel have the others.
+# POSENC: the command, by default posenc. KERNEL: by default cr-portable. Slurm's controller and daemon, and munge
+# (Debian's slurm-wlm and munge), are started on the loopback interface, as root, in a folder that is removed at the
+# end. The other engines are in openmpi-bin and parallel.
 set -u
 POSENC=${POSENC:-posenc}
 KERNEL=${KERNEL:-cr-portable}
@@ -30,7 +31,7 @@ trap 'exit 1' INT TERM
 cd "$folder" || exit 2
 cat >worker <<'END'
 #!/bin/sh
-# SHARD NUMBER: its process can be found by the number
+# SHARD NUMBER: the file pid-NUMBER has the id of the shard's process
 echo $$ >"pid-$2"
 exec "$POSENC" verify --kernel "$KERNEL" --len "$len" --dim 1024 --exhaustive --search 0 --brief --format json \
   --shard "$1" -o 'part-%I.json' --resume
@@ -44,14 +45,14 @@ begin=$(date +%s)
   exit 1
 echo "whole: 2^$exponent elements in $(seconds) s"
 
-# Kills two workers once some shards have begun.
+# Kills two workers after their shards have begun.
 kill_two() {
   killed=0 tries=0
   while [ $killed -lt 2 ] && [ $tries -lt 6000 ]; do
     for file in pid-*; do
       number=${file#pid-}
       [ -e "$file" ] && [ ! -e "part-$number.json" ] && [ ! -e "killed-$number" ] || continue
-      [ -n "$(find "$file" -newermt '-1 second')" ] && continue # it may have to start
+      [ -n "$(find "$file" -newermt '-1 second')" ] && continue # the process may not have started yet
       kill -9 "$(cat "$file")" 2>/dev/null || continue
       touch "killed-$number"
       killed=$((killed + 1))
@@ -114,7 +115,7 @@ OMP_NUM_THREADS=1 exec ./worker auto $SLURM_ARRAY_TASK_ID' >job
   while squeue -h | grep -q .; do sleep 1; done
 }
 
-# Open MPI ends all ranks when one is killed: what is there is kept when it is started again.
+# Open MPI ends all ranks if one is killed. Finished shards are kept when it is started again.
 run_mpirun() {
   ranks='mpirun --allow-run-as-root --oversubscribe -n 64 --bind-to none'
   OMP_NUM_THREADS=1 $ranks sh -c './worker auto $((OMPI_COMM_WORLD_RANK + 1))' >log 2>&1 &
