@@ -11,7 +11,8 @@
 typedef struct applied_row {
   const posenc_problem *problem; /* add or rope */
   const posenc_bound *bound;     /* of the kernel's table; null: nothing is claimed here */
-  int64_t position;
+  int64_t position;              /* or place */
+  int64_t bounded;               /* the position that the bound is taken at: of a place, the farthest of its axes */
   const fast_lanes *exact_pairs; /* fast_lanes_of this position */
   const void *x, *got;
   double attention; /* attention_of the problem */

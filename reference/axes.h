@@ -19,6 +19,9 @@ void axis_pairs_free(axis_pairs *pairs);
 /* The position on an axis at that place, before it is divided. */
 double axis_position(const posenc_axes *axes, int axis, int64_t at);
 
+/* The largest distance from 0 of the positions of all axes at that place. */
+int64_t axes_farthest(const posenc_axes *axes, int64_t at);
+
 /* The column of the sine or the cosine of that frequency index, of a problem with axes or without. */
 int64_t axes_column(const posenc_problem *problem, int64_t number, bool cosine);
 
@@ -30,5 +33,8 @@ void axes_reference_destroy(axes_reference *r);
 
 /* By frequency index, as fast_lanes_of; valid until the next call. */
 const fast_lanes *axes_reference_lanes(axes_reference *r, int64_t at);
+
+/* The pairs of the differences between the positions of two places. */
+const fast_lanes *axes_reference_apart(axes_reference *r, int64_t at, int64_t from);
 
 #endif

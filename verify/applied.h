@@ -47,6 +47,9 @@ typedef struct applied_x {
 } applied_x;
 applied_x applied_x_of(applied *a, const witness *w);
 
+/* The position that the bound is taken at: this one, or of a place the farthest of its axes. */
+int64_t applied_bounded(const applied *a, int64_t position);
+
 /* The contract, or null where it says nothing about this position. */
 const posenc_bound *applied_claim(const applied *a, int64_t position);
 

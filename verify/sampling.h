@@ -22,11 +22,15 @@ typedef struct sampling {
   int64_t width;   /* elements of a row */
 } sampling;
 
-/* Is it a table whose rows are not successive positions on one axis, or whose dim is odd (rows.h), or an operation with
-   one? */
+/* Is it a table, or a rope cache, whose rows are not successive positions on one axis, or whose dim is odd (rows.h)? */
 static inline bool rows_are_special(const posenc_problem *problem) {
+  if (problem->op == POSENC_ADD || problem->op == POSENC_ROPE) return false;
   return problem->positions || problem->axes || problem->dim % 2;
 }
+
+/* Why such a problem is not verified, though kernels may do it; null if it is. What its results are made of is
+   verified. */
+const char *verify_refusal(const posenc_problem *problem);
 
 /* For a valid problem, of any operation. The budget is in pairs, at least 1: the whole of it for a table of a kernel
  * that promises correct rounding, a share for everything else (sampling.c). Two rows are looked at whatever it is. */
