@@ -291,7 +291,17 @@ check 'M-RoPE' holds --grid t=3,h=4,w=5,pairs=4:6:6,frequencies=continued --dim 
 check 'divided' holds --grid h=7:-6:2/7,w=9:-8:2/9 --dim 32 --base 100 --scale $turn --kernel 'cr-*,rotation-*'
 refused '--explain: cannot be combined with --grid' --grid h=3,w=4 --dim 8 --explain
 refused '--search 9: cannot be combined with --grid' --grid h=3,w=4 --dim 8 --search 9
-refused 'of add and rope, what is verified' --grid h=3,w=4 --dim 8 --op add
+check 'rope on a video' holds --grid t=3,h=4,w=5,pairs=4:6:6,frequencies=continued --dim 32 --base 1e6 \
+  --op rope --heads 2 --layout split
+check 'depends on the differences on each axis' eval \
+  "says '^ok .* naive relative ' && ! says '^ok .* naive relative .*# SKIP'"
+check 'turned back, the axes in turn' holds --op rope --inverse --kernel cr-portable \
+  --grid t=3,h=4,w=5,pairs=6:5:5,frequencies=continued,order=cyclic --dim 32
+check 'far from 0' holds --op rope --kernel naive --grid h=7:-300000,w=9:2 --dim 32
+check 'add, with a first row of zeros' holds --op add --grid h=7,w=9,frequencies=dealt --dim 32 --offset -1 --padding -1
+refused 'of add, what is verified are axes that are not grouped' --grid h=3,w=4,grouped=yes --dim 8 --op add
+refused 'what is verified are whole positions of axes' --grid h=3:0:0.5,w=4 --dim 8 --op rope
+refused 'are successive positions, on one or several axes' --positions 3,4 --dim 8 --op rope
 
 # ---- records ----
 
@@ -324,6 +334,10 @@ if grep -q 'without Google Benchmark' err; then
 else
   check 'times have the kernel behind a long name' says "^$(shape f32.json)  *cr-portable  *[0-9]"
   posenc bench $long --kernel cr-portable --repetitions 3 --min-time 0.001 --format json -o bench.json
+  posenc choose --grid h=6,w=6 --dim 32 --op rope --heads 2 --kernel cr-portable --repetitions 3
+  check 'a kernel for rope on axes is chosen' says '^take cr-portable'
+  check 'one that cannot be verified is not' is_refused 'add, what is verified are axes that' \
+    choose --grid h=6,w=6,grouped=yes --dim 32 --op add --repetitions 3
   posenc report --from f32.json --from bench.json -o page
   if grep -q gnuplot err; then
     skip 'a page' 'no gnuplot here'
