@@ -152,7 +152,7 @@ check 'in bf16' grids '^a grid of 16 x 16 places (hw), columns in the order wh, 
 check 'sines, whose first row is zeros' ends 0 identify x.safetensors --tensor sin
 check 'are a grid' says '^a grid of 9 x 14 places (hw), columns in the order hw, as in pictures of Qwen2-VL; h: exact'
 posenc write --len 4 --dim 16 -o x.npy
-posenc write --positions 0,1,2,3,0,1,2,3,0,1,2,3 --dim 16 -o y.npy
+posenc write --positions 0,1,2,3,0,1,2,3,0,1,2,3 --dim 32 -o y.npy
 posenc identify y.npy
 check 'rows that come again are no grid' says 'come again after 4 rows'
 
