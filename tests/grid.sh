@@ -124,6 +124,8 @@ if [ -n "$numpy" ]; then
   check 'diffusers is' named diffusers 'columns in the order wh, as in MAE, DiT and diffusers; w: '
   check 'DINOv3 is' named dino 'as in DINOv3; h: .* base 100 '
   check 'Pixtral is' named pixtral 'as in Pixtral; h: .*, split (cos), positions 0\.\.4'
+  check 'a learned scale' ends 0 identify scaled.npy
+  check 'is told, and no options that check would take' eval "says '^a grid of .*, times 0.7, ' && ! says '^posenc check'"
   check 'five axes are none' ends 1 identify five.npy
   check 'three axes are, one of which is short' ends 0 identify video.npy
   check 'which is said' says \
@@ -146,8 +148,11 @@ check 'with another base' grids 'columns in the order hw; h: ' \
   --grid h=14:-13:2/14,w=20:-19:2/20 --scale $turn --dim 64 --layout split
 check 'in bf16' grids '^a grid of 16 x 16 places (hw), columns in the order wh, as in MAE' \
   --grid h=16,w=16,columns=wh,grouped=yes --dim 256 --layout split --dtype bf16
+"$POSENC" write --op rope-cache --grid h=9,w=14 --dim 64 -o x.safetensors
+check 'sines, whose first row is zeros' ends 0 identify x.safetensors --tensor sin
+check 'are a grid' says '^a grid of 9 x 14 places (hw), columns in the order hw, as in pictures of Qwen2-VL; h: exact'
 posenc write --len 4 --dim 16 -o x.npy
-posenc write --positions 0,1,2,3,0,1,2,3,0,1,2,3 --dim 16 -o y.npy
+posenc write --positions 0,1,2,3,0,1,2,3,0,1,2,3 --dim 32 -o y.npy
 posenc identify y.npy
 check 'rows that come again are no grid' says 'come again after 4 rows'
 
@@ -164,6 +169,8 @@ check 'behind a row of zeros' grids ' (thw), behind 1 row of zeros, sections of 
 check 'of other bases' grids ', base 75000, split-cs, bit for bit' --grid $mrope --dim 32 --base 75000 --layout split-cs
 check 'in turns' grids 'sections of 6, 5 and 5 pairs, cyclic, frequencies continued, as in Qwen3-VL; exact .*, base 5000000, ' \
   --grid $tokens,pairs=6:5:5,order=cyclic,frequencies=continued --dim 32 --base 5e6
+check 'also of places that are a grid' grids '^positions on 3 axes (thw), sections of 6, 5 and 5 pairs, cyclic, ' \
+  --grid t=4,h=5,w=6,pairs=6:5:5,order=cyclic,frequencies=continued --dim 32 --base 5e6
 blocks='h=2:0:0+2:1:0+2:0:0+2:1:0+2:2:0+2:3:0+2:2:0+2:3:0,w=2+2+2:2+2:2+2+2+2:2+2:2'
 check 'a picture in blocks of four' \
   grids '^positions on 2 axes (hw), sections of 8 and 8 pairs, chunked, frequencies restarted, as in pictures of Qwen2' \
