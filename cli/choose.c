@@ -10,6 +10,7 @@
 #include "common/field.h"
 #include "reports/model/choice.h"
 #include "reports/page/plot.h"
+#include "verify/sampling.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -78,6 +79,8 @@ static void keep_candidates(const options *given, selection *chosen) {
 /* Selects the problem, and for add and rope also their table. */
 static selection select_problem(const options *given) {
   if (!options_have_table(given)) die("--len and --dim are needed: one problem");
+  const char *refusal = verify_refusal(&given->problem);
+  if (refusal && given->grid) die_value("--grid", given->texts[OPTION_GRID], refusal);
   selection chosen = select_measured(given, false);
   keep_candidates(given, &chosen);
   if (given->problem.op == POSENC_TABLE) return chosen;

@@ -9,6 +9,7 @@
 #include "records/print.h"
 #include "records/read.h"
 #include "verify/encodings.h"
+#include "verify/sampling.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,14 +116,14 @@ static void note_encodings(json_t *record) {
   if (run) json_object_set_new(run, "encodings", json_true());
 }
 
-/* Exits if lists of positions or odd dims are given for an operation that is verified without them. */
+/* Exits if rows are asked for that the operation is verified without. */
 static void refuse_rows(const options *given) {
-  static const char reason[] = "of add and rope, what is verified are successive positions and even dims";
-  const char *list = given->texts[OPTION_POSITIONS], *odd = given->texts[OPTION_ODD];
-  if (!op_is_applied(given->problem.op)) return;
+  const char *list = given->texts[OPTION_POSITIONS], *odd = given->texts[OPTION_ODD],
+             *reason = verify_refusal(&given->problem);
+  if (!reason) return;
   if (list) die_value("--positions", list, reason);
-  if (odd && given->problem.dim % 2) die_value("--odd", odd, reason);
   if (given->grid) die_value("--grid", given->texts[OPTION_GRID], reason);
+  if (odd) die_value("--odd", odd, reason);
 }
 
 static void print_mistrust(const json_t *record) {

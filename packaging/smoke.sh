@@ -37,5 +37,5 @@ compiler=${CXX:-c++}
 command -v posenc >/dev/null || { echo 'smoke: no command here'; exit 0; }
 posenc write --len 64 --dim 32 -o "$work/table.npy"
 posenc check "$work/table.npy" --max-ulp 0.5
-posenc verify --kernel 'cr-*' --len 64 --dim 32 --brief
+posenc verify --kernel 'cr-*' --len 64 --dim 32 --brief >"$work/out" || { cat "$work/out" >&2; exit 1; }
 echo 'smoke: command: ok'

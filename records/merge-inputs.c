@@ -108,8 +108,20 @@ static bool share_facts(const merger *m, const input *one, const input *other, c
   return true;
 }
 
+static bool has_facts_of(const input *one, const input *other) {
+  const char *key;
+  json_t *value;
+  json_object_foreach(other->facts, key, value) {
+    if (!merge_is_momentary(key) && !json_object_get(one->facts, key)) return false;
+  }
+  return true;
+}
+
+/* Files before this one agree with each other: one that has all its facts speaks for all. */
 bool merge_are_same_facts(const merger *m, const input *other, const char *reason) {
-  for (const input *one = m->inputs; one < other; one++)
+  for (const input *one = m->inputs; one < other; one++) {
     if (!share_facts(m, one, other, reason)) return false;
+    if (has_facts_of(one, other)) return true;
+  }
   return true;
 }

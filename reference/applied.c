@@ -197,8 +197,8 @@ static limits limits_of(const applied_row *row, const accuracy *known, const acc
     l.abs = larger(known->max_abs.abs, a->max_abs.abs);
   }
   if (row->bound) {
-    const double at_0 = posenc_applied_bound_at(row->bound, row->problem, row->position, 0.0),
-                 at_1 = posenc_applied_bound_at(row->bound, row->problem, row->position, 1.0);
+    const double at_0 = posenc_applied_bound_at(row->bound, row->problem, row->bounded, 0.0),
+                 at_1 = posenc_applied_bound_at(row->bound, row->problem, row->bounded, 1.0);
     const double share = larger(known->worst_share, a->worst_share),
                  kept = (1.0 - 0x1p-24) * (share < 1.0 ? share : 1.0);
     l.share = kept * at_0;
@@ -220,7 +220,7 @@ static int count_uncertain(const head_tile *t, bool second, findings *now, accur
     const witness here = {e->ulp[k], e->abs[k], row->position, index + k, second, v->high[k], v->low[k], got[k]};
     if (row->plain) accuracy_note(a, &here, e->misrounded[k] >> 63);
     if (row->bound)
-      accuracy_hold(a, &here, posenc_applied_bound_at(row->bound, row->problem, row->position, v->size[k]));
+      accuracy_hold(a, &here, posenc_applied_bound_at(row->bound, row->problem, row->bounded, v->size[k]));
     e->bin[k] = COUNTED;
     e->misrounded[k] = 0;
     counted++;

@@ -11,7 +11,8 @@
 typedef struct applied_row {
   const posenc_problem *problem; /* add or rope */
   const posenc_bound *bound;     /* of the kernel's table; null if none */
-  int64_t position;
+  int64_t position;              /* or the place, with axes */
+  int64_t bounded;               /* the position for the bound: with axes, the farthest from 0 of the place */
   const fast_lanes *exact_pairs; /* fast_lanes_of this position */
   const void *x, *got;
   double attention; /* attention_of the problem */

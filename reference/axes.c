@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reference/axes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,12 @@ double axis_position(const posenc_axes *axes, int axis, int64_t at) {
   int64_t coordinate = steps % own->size;
   if (coordinate < 0) coordinate += own->size;
   return own->positions ? own->positions[coordinate] : (double)coordinate;
+}
+
+int64_t axes_farthest(const posenc_axes *axes, int64_t at) {
+  double farthest = 0.0;
+  for (int a = 0; a < axes->count; a++) farthest = fmax(farthest, fabs(axis_position(axes, a, at)));
+  return (int64_t)ceil(farthest);
 }
 
 int64_t axes_column(const posenc_problem *problem, int64_t number, bool cosine) {
@@ -169,13 +176,29 @@ static void copy_lane(const fast_lanes *from, int64_t i, fast_lanes *to, int64_t
   t->cos_low[b] = f->cos_low[a];
 }
 
-const fast_lanes *axes_reference_lanes(axes_reference *r, int64_t at) {
-  const posenc_axes *axes = r->problem.axes;
-  if (!axes) return lanes_at(&r->axis[0], at);
+/* The pairs of those positions, one of each axis. */
+static const fast_lanes *lanes_of(axes_reference *r, const int64_t *positions) {
   for (int a = 0; a < r->count; a++) {
     const axis_pairs *pairs = &r->axis[a].pairs;
-    const fast_lanes *own = lanes_at(&r->axis[a], (int64_t)axis_position(axes, a, at));
+    const fast_lanes *own = lanes_at(&r->axis[a], positions[a]);
     for (int64_t i = 0; i < pairs->of.count; i++) copy_lane(own, i, r->lanes, pairs->number[i]);
   }
   return r->lanes;
+}
+
+const fast_lanes *axes_reference_lanes(axes_reference *r, int64_t at) {
+  const posenc_axes *axes = r->problem.axes;
+  int64_t positions[POSENC_AXES];
+  if (!axes) return lanes_at(&r->axis[0], at);
+  for (int a = 0; a < r->count; a++) positions[a] = (int64_t)axis_position(axes, a, at);
+  return lanes_of(r, positions);
+}
+
+const fast_lanes *axes_reference_apart(axes_reference *r, int64_t at, int64_t from) {
+  const posenc_axes *axes = r->problem.axes;
+  int64_t positions[POSENC_AXES];
+  if (!axes) return lanes_at(&r->axis[0], at - from);
+  for (int a = 0; a < r->count; a++)
+    positions[a] = (int64_t)axis_position(axes, a, at) - (int64_t)axis_position(axes, a, from);
+  return lanes_of(r, positions);
 }

@@ -19,6 +19,9 @@ void axis_pairs_free(axis_pairs *pairs);
 /* Returns the position on an axis at a place, before the division. */
 double axis_position(const posenc_axes *axes, int axis, int64_t at);
 
+/* Returns the largest distance from 0 of the positions of all axes at a place. */
+int64_t axes_farthest(const posenc_axes *axes, int64_t at);
+
 /* Returns the column of the sine or the cosine of a frequency index, for a problem with axes or without. */
 int64_t axes_column(const posenc_problem *problem, int64_t number, bool cosine);
 
@@ -30,5 +33,8 @@ void axes_reference_destroy(axes_reference *r);
 
 /* Returns the pairs at a position or place, by frequency index, as fast_lanes_of does; valid until the next call. */
 const fast_lanes *axes_reference_lanes(axes_reference *r, int64_t at);
+
+/* Returns the pairs of the differences between the positions of two places. */
+const fast_lanes *axes_reference_apart(axes_reference *r, int64_t at, int64_t from);
 
 #endif

@@ -44,6 +44,7 @@ save("mae-one", one)
 save("mae-wrong", np.concatenate([np.ones((1, 32)), mae]))
 # timm: sines of both axes, then cosines; with reverse_coord, axes and rows are those of the picture on its side.
 save("timm", sines(np.concatenate([angles(h, four), angles(w, four)], axis=1)))
+save("scaled", 0.7 * sines(np.concatenate([angles(h, four), angles(w, four)], axis=1)))
 save("timm-reversed", sines(np.concatenate([angles(p, four) for p in grid(7, 5)], axis=1)))
 save("width-first", sines(np.concatenate([angles(w, four), angles(h, four)], axis=1)))
 # DETR: from 1 on, normalised to 2 pi, height first.

@@ -124,6 +124,8 @@ if [ -n "$numpy" ]; then
   check 'diffusers is' named diffusers 'columns in the order wh, as in MAE, DiT and diffusers; w: '
   check 'DINOv3 is' named dino 'as in DINOv3; h: .* base 100 '
   check 'Pixtral is' named pixtral 'as in Pixtral; h: .*, split (cos), positions 0\.\.4'
+  check 'a learned scale' ends 0 identify scaled.npy
+  check 'is told, and no options that check would take' eval "says '^a grid of .*, times 0.7, ' && ! says '^posenc check'"
   check 'five axes are none' ends 1 identify five.npy
   check 'three axes are, one of which is short' ends 0 identify video.npy
   check 'which is said' says \
@@ -146,8 +148,11 @@ check 'with another base' grids 'columns in the order hw; h: ' \
   --grid h=14:-13:2/14,w=20:-19:2/20 --scale $turn --dim 64 --layout split
 check 'in bf16' grids '^a grid of 16 x 16 places (hw), columns in the order wh, as in MAE' \
   --grid h=16,w=16,columns=wh,grouped=yes --dim 256 --layout split --dtype bf16
+"$POSENC" write --op rope-cache --grid h=9,w=14 --dim 64 -o x.safetensors
+check 'sines, whose first row is zeros' ends 0 identify x.safetensors --tensor sin
+check 'are a grid' says '^a grid of 9 x 14 places (hw), columns in the order hw, as in pictures of Qwen2-VL; h: exact'
 posenc write --len 4 --dim 16 -o x.npy
-posenc write --positions 0,1,2,3,0,1,2,3,0,1,2,3 --dim 16 -o y.npy
+posenc write --positions 0,1,2,3,0,1,2,3,0,1,2,3 --dim 32 -o y.npy
 posenc identify y.npy
 check 'rows that come again are no grid' says 'come again after 4 rows'
 
@@ -164,6 +169,8 @@ check 'behind a row of zeros' grids ' (thw), behind 1 row of zeros, sections of 
 check 'of other bases' grids ', base 75000, split-cs, bit for bit' --grid $mrope --dim 32 --base 75000 --layout split-cs
 check 'in turns' grids 'sections of 6, 5 and 5 pairs, cyclic, frequencies continued, as in Qwen3-VL; exact .*, base 5000000, ' \
   --grid $tokens,pairs=6:5:5,order=cyclic,frequencies=continued --dim 32 --base 5e6
+check 'also of places that are a grid' grids '^positions on 3 axes (thw), sections of 6, 5 and 5 pairs, cyclic, ' \
+  --grid t=4,h=5,w=6,pairs=6:5:5,order=cyclic,frequencies=continued --dim 32 --base 5e6
 blocks='h=2:0:0+2:1:0+2:0:0+2:1:0+2:2:0+2:3:0+2:2:0+2:3:0,w=2+2+2:2+2:2+2+2+2:2+2:2'
 check 'a picture in blocks of four' \
   grids '^positions on 2 axes (hw), sections of 8 and 8 pairs, chunked, frequencies restarted, as in pictures of Qwen2' \
@@ -291,7 +298,17 @@ check 'M-RoPE' holds --grid t=3,h=4,w=5,pairs=4:6:6,frequencies=continued --dim 
 check 'divided' holds --grid h=7:-6:2/7,w=9:-8:2/9 --dim 32 --base 100 --scale $turn --kernel 'cr-*,rotation-*'
 refused '--explain: cannot be combined with --grid' --grid h=3,w=4 --dim 8 --explain
 refused '--search 9: cannot be combined with --grid' --grid h=3,w=4 --dim 8 --search 9
-refused 'of add and rope, what is verified' --grid h=3,w=4 --dim 8 --op add
+check 'rope on a video' holds --grid t=3,h=4,w=5,pairs=4:6:6,frequencies=continued --dim 32 --base 1e6 \
+  --op rope --heads 2 --layout split
+check 'depends on the differences on each axis' eval \
+  "says '^ok .* naive relative ' && ! says '^ok .* naive relative .*# SKIP'"
+check 'turned back, the axes in turn' holds --op rope --inverse --kernel cr-portable \
+  --grid t=3,h=4,w=5,pairs=6:5:5,frequencies=continued,order=cyclic --dim 32
+check 'far from 0' holds --op rope --kernel naive --grid h=7:-300000,w=9:2 --dim 32
+check 'add, with a first row of zeros' holds --op add --grid h=7,w=9,frequencies=dealt --dim 32 --offset -1 --padding -1
+refused 'of add, what is verified are axes that are not grouped' --grid h=3,w=4,grouped=yes --dim 8 --op add
+refused 'what is verified are whole positions of axes' --grid h=3:0:0.5,w=4 --dim 8 --op rope
+refused 'are successive positions, on one or several axes' --positions 3,4 --dim 8 --op rope
 
 # ---- records ----
 
@@ -324,6 +341,10 @@ if grep -q 'without Google Benchmark' err; then
 else
   check 'times have the kernel behind a long name' says "^$(shape f32.json)  *cr-portable  *[0-9]"
   posenc bench $long --kernel cr-portable --repetitions 3 --min-time 0.001 --format json -o bench.json
+  posenc choose --grid h=6,w=6 --dim 32 --op rope --heads 2 --kernel cr-portable --repetitions 3
+  check 'a kernel for rope on axes is chosen' says '^take cr-portable'
+  check 'one that cannot be verified is not' is_refused 'add, what is verified are axes that' \
+    choose --grid h=6,w=6,grouped=yes --dim 32 --op add --repetitions 3
   posenc report --from f32.json --from bench.json -o page
   if grep -q gnuplot err; then
     skip 'a page' 'no gnuplot here'

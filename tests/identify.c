@@ -127,9 +127,7 @@ static void test_recipe(const posenc_kernel *kernel, size_t number) {
     of_axes++;
     return;
   }
-  /* all-bf16, cosines alone, 128 rows from 4096 on: five different rows, which are no wave of any position. */
-  const int untold = kernel && strcmp(kernel->name, "recipe/all-bf16") == 0 ? 1 : 0;
-  ok(tables >= 120 && right >= tables - untold, "%s: %d of %d tables", kernel ? kernel->name : "exact", right, tables);
+  ok(tables >= 120 && right == tables, "%s: %d of %d tables", kernel ? kernel->name : "exact", right, tables);
 }
 
 /* ---- others -------------------------------------------------------------------------------------- */

@@ -48,8 +48,13 @@ applied_x applied_x_of(applied *a, const witness *w) {
                      format_element(problem->dtype, x, from + at.cos)};
 }
 
+int64_t applied_bounded(const applied *a, int64_t position) {
+  const posenc_axes *axes = problem_of(a)->axes;
+  return axes ? axes_farthest(axes, position) : position;
+}
+
 const posenc_bound *applied_claim(const applied *a, int64_t position) {
-  return !subject_no_claim(a->s) && subject_claims(a->s, position) ? &a->s->applied : NULL;
+  return !subject_no_claim(a->s) && subject_claims(a->s, applied_bounded(a, position)) ? &a->s->applied : NULL;
 }
 
 /* ---- accuracy -------------------------------------------------------------------------------------------------- */
@@ -62,7 +67,7 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
   subject *s = a->s;
   for (int64_t done = 0, count; done < w.rows; done += count) {
     const accuracy known = s->found;
-    count = least(w.rows - done, fast_move(a->operand.reference, problem->first + w.row + done));
+    count = least(w.rows - done, operand_move(&a->operand, problem->first + w.row + done));
 #pragma omp parallel
     {
       accuracy mine = {0};
@@ -72,6 +77,7 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
         const applied_row row = {.problem = problem,
                                  .bound = applied_claim(a, position),
                                  .position = position,
+                                 .bounded = applied_bounded(a, position),
                                  .exact_pairs = operand_pairs(&a->operand, position),
                                  .x = x + bytes * (size_t)r,
                                  .got = out + bytes * (size_t)r,
@@ -95,7 +101,8 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
 /* ---- pairs ----------------------------------------------------------------------------------------------------- */
 
 double applied_pair_bound(const applied *a, int64_t position, double length) {
-  return sqrt(2.0) * posenc_applied_bound_at(&a->s->applied, problem_of(a), position, a->s->attention * length);
+  return sqrt(2.0) *
+         posenc_applied_bound_at(&a->s->applied, problem_of(a), applied_bounded(a, position), a->s->attention * length);
 }
 
 /* Returns a pair in a row of x, or of results. */

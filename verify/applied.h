@@ -49,6 +49,9 @@ typedef struct applied_x {
 } applied_x;
 applied_x applied_x_of(applied *a, const witness *w);
 
+/* Returns the position for the bound: this one, or with axes the farthest from 0 of the place. */
+int64_t applied_bounded(const applied *a, int64_t position);
+
 /* Returns the bound, or null if there is none for this position. */
 const posenc_bound *applied_claim(const applied *a, int64_t position);
 

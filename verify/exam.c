@@ -233,7 +233,7 @@ static json_t *look_at_applied(exam_run *t) {
   t->s.shared = false;
   if (enough && is_first(t)) {
     isolate_say("rows far apart", 1.0);
-    enough = applied_check_relations(&a, &t->streams[OF_RELATIONS]);
+    applied_check_relations(&a, &t->streams[OF_RELATIONS]);
   }
   if (enough && conclude(t)) record = concluded(t, result_of_applied(e, &a, v.exhaustive ? "exhaustive" : "sampled"));
   applied_end(&a);

@@ -11,25 +11,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* For axes. */
+static bool open_places(operand *o) {
+  bool enough = (o->places = calloc((size_t)threads_most(), sizeof(*o->places)));
+  for (int n = 0; enough && n < threads_most(); n++) enough = (o->places[n] = axes_reference_create(o->problem));
+  return enough;
+}
+
 bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *reference) {
-  *o = (operand){.problem = problem,
-                 .seed = seed,
-                 .reference = reference ? reference : fast_create(problem, 0),
-                 .borrowed = reference};
+  *o = (operand){.problem = problem, .seed = seed};
+  if (problem->axes) return open_places(o);
+  o->reference = reference ? reference : fast_create(problem, 0);
+  o->borrowed = reference;
   if (!o->reference) return false;
   o->lanes = aligned_alloc(64, (size_t)(threads_most() * fast_groups(o->reference)) * sizeof *o->lanes);
   return o->lanes;
 }
 
 void operand_close(operand *o) {
+  for (int n = 0; o->places && n < threads_most(); n++) axes_reference_destroy(o->places[n]);
+  free(o->places);
   if (!o->borrowed) fast_destroy(o->reference);
   free(o->lanes);
 }
 
+int64_t operand_move(operand *o, int64_t position) {
+  return o->places ? INT64_C(1) << 40 : fast_move(o->reference, position);
+}
+
 const fast_lanes *operand_pairs(const operand *o, int64_t position) {
+  if (o->places) return axes_reference_lanes(o->places[threads_this()], position);
   fast_lanes *mine = o->lanes + threads_this() * fast_groups(o->reference);
   fast_lanes_of(o->reference, position, mine);
   return mine;
+}
+
+const fast_lanes *operand_apart(operand *o, int64_t position, int64_t from) {
+  if (o->places) return axes_reference_apart(o->places[threads_this()], position, from);
+  operand_move(o, position - from);
+  return operand_pairs(o, position - from);
 }
 
 /* Fewer rows than this are drawn by one thread. */
@@ -169,7 +189,7 @@ void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsig
     if (operand_is_plain(r))
       draw(problem->dtype, row_width(problem), key_of(o, r, sequence), x + bytes * (size_t)(r - row));
   for (int64_t from = row + (PERIOD - 1 - row % PERIOD), to; from < end; from = to) {
-    const int64_t reach = fast_move(o->reference, problem->first + from);
+    const int64_t reach = operand_move(o, problem->first + from);
     to = from + (reach - 1) / PERIOD * PERIOD + PERIOD;
 #pragma omp parallel for schedule(static) if (rows > FEW_ROWS)
     for (int64_t r = from; r < least(to, end); r += PERIOD)

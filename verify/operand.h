@@ -7,18 +7,19 @@
 #ifndef POSENC_VERIFY_OPERAND_H
 #define POSENC_VERIFY_OPERAND_H
 
-#include "reference/fast.h"
+#include "reference/axes.h"
 
 typedef struct operand {
   const posenc_problem *problem;
   fast_oracle *reference;
-  bool borrowed;     /* the caller owns the reference */
-  fast_lanes *lanes; /* one row per thread */
+  bool borrowed;           /* the caller owns the reference */
+  fast_lanes *lanes;       /* one row per thread */
+  axes_reference **places; /* with axes, used instead: one per thread */
   uint64_t seed;
 } operand;
 
-/* reference: one with the same frequencies for all positions, or null. Returns false if memory runs out; must be closed
-   in any case. */
+/* reference: one with the same frequencies for all positions, or null, as it must be with axes. Returns false if memory
+   runs out; must be closed in any case. */
 bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *reference);
 void operand_close(operand *o);
 
@@ -26,8 +27,14 @@ void operand_close(operand *o);
 void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsigned char *x);
 bool operand_is_plain(int64_t row);
 
-/* Returns the exact pairs of the position of the last fast_move; valid until the same thread's next call. */
+/* Goes to a position or place. Returns for how many from there on any thread may call operand_pairs. */
+int64_t operand_move(operand *o, int64_t position);
+
+/* Returns the exact pairs of one of these positions or places; valid until the same thread's next call. */
 const fast_lanes *operand_pairs(const operand *o, int64_t position);
+
+/* Returns the exact pairs of the difference of two positions, or of two places on each axis. Moves elsewhere. */
+const fast_lanes *operand_apart(operand *o, int64_t position, int64_t from);
 
 /* Sets an element, truncated for bf16. */
 void operand_store(posenc_dtype dtype, void *x, int64_t at, float value);

@@ -103,28 +103,30 @@ static void check_inverse(applied *a, int64_t row, int64_t rows) {
  * only. Each pair allows an error of |e_q| |k| + |q| |e_k| + |e_q| |e_k|, where e_q and e_k are the errors of rotated
  * pairs. Both rotated pairs include the attention factor, and the exact pair includes it once.
  */
-static void check_relative(applied *a, int64_t m, int64_t n, fast_pair *by) {
+static void check_relative(applied *a, int64_t m, int64_t n) {
   const posenc_problem *problem = problem_of(a);
   const size_t bytes = row_bytes(problem);
   const int64_t p = problem->first + m, q = problem->first + n;
   const posenc_slice slice[2] = {posenc_rows(m, 1), posenc_rows(n, 1)};
-  if (!subject_claims(a->s, p) || !subject_claims(a->s, q)) return;
+  if (!applied_claim(a, p) || !applied_claim(a, q)) return;
   unsigned char *x = arena_place(a->x, 2 * bytes, true);
   operand_draw(&a->operand, m, 1, 0, x);
   operand_draw(&a->operand, n, 1, 1, x + bytes);
   const unsigned char *query = subject_run(a->s, a->s->plan, &slice[0], x, a->one, true),
                       *key = subject_run(a->s, a->s->plan, &slice[1], x + bytes, a->other, true);
-  fast_row(a->operand.reference, m - n, by);
+  const fast_lanes *by = operand_apart(&a->operand, p, q);
   for (int64_t head = 0; head < problem->heads; head++) {
     double product = 0.0, wanted = 0.0, allowed = 0.0;
     for (int64_t i = 0; i < problem->dim / 2; i++) {
       const pair x_q = pair_at(problem, x, head, i), x_k = pair_at(problem, x + bytes, head, i);
       const pair got_q = pair_at(problem, query, head, i), got_k = pair_at(problem, key, head, i);
-      const double sine = problem->inverse ? -by[i].sine.high : by[i].sine.high;
+      const fast_lanes *group = &by[i / FAST_LANES];
+      const double sine = (problem->inverse ? -1.0 : 1.0) * group->sin_high[i % FAST_LANES],
+                   cosine = group->cos_high[i % FAST_LANES];
       const double factor = a->s->attention, size_q = factor * pair_length(x_q), size_k = factor * pair_length(x_k),
                    e_q = applied_pair_bound(a, p, pair_length(x_q)), e_k = applied_pair_bound(a, q, pair_length(x_k));
       product += got_q.first * got_k.first + got_q.second * got_k.second;
-      wanted += factor * ((x_q.first * x_k.first + x_q.second * x_k.second) * by[i].cosine.high +
+      wanted += factor * ((x_q.first * x_k.first + x_q.second * x_k.second) * cosine +
                           (x_q.first * x_k.second - x_q.second * x_k.first) * sine);
       allowed += e_q * size_k + size_q * e_k + e_q * e_k + 0x1p-40 * size_q * size_k; /* roundings of these sums */
     }
@@ -180,12 +182,12 @@ static void check_special_pair(applied *a, const struct special *given, pair got
     check_note(c, is_special(given->value, 1.0, 0.0, given->second ? got.second : got.first) ? 0.0 : 1.0, 0.0,
                given->position, given->index);
   } else {
-    fast_move(a->operand.reference, given->position);
+    operand_move(&a->operand, given->position);
     const fast_lanes *exact_pairs = &operand_pairs(&a->operand, given->position)[given->index / FAST_LANES];
     const double factor = a->s->attention,
                  sine = (problem->inverse ? -1.0 : 1.0) * exact_pairs->sin_high[given->index % FAST_LANES] / factor,
                  cosine = exact_pairs->cos_high[given->index % FAST_LANES] / factor,
-                 unsure = posenc_bound_at(&a->s->most, POSENC_F32, given->position);
+                 unsure = posenc_bound_at(&a->s->most, POSENC_F32, applied_bounded(a, given->position));
     check_note(c, is_special(given->value, given->second ? -sine : cosine, unsure, got.first) ? 0.0 : 1.0, 0.0,
                given->position, given->index);
     check_note(c, is_special(given->value, given->second ? cosine : sine, unsure, got.second) ? 0.0 : 1.0, 0.0,
@@ -228,13 +230,11 @@ static void check_special(applied *a, int64_t row, int64_t rows, uint64_t *rando
   }
 }
 
-bool applied_check_relations(applied *a, uint64_t *random) {
+void applied_check_relations(applied *a, uint64_t *random) {
   enum { DRAWS = 4 };
   const posenc_problem *problem = problem_of(a);
   const int64_t rows = least(ROWS, problem->rows), last = problem->rows - rows;
-  if (problem->rows == 0) return true;
-  fast_pair *by = calloc((size_t)problem->dim / 2, sizeof *by);
-  if (!by) return false;
+  if (problem->rows == 0) return;
   /* Kernels that compute each row from position 0 take seconds for one draw. */
   const double begin = subject_seconds(), most = 0.2;
   for (int draw = 0; draw < DRAWS && subject_seconds() - begin < most; draw++) {
@@ -246,8 +246,6 @@ bool applied_check_relations(applied *a, uint64_t *random) {
     if (problem->op == POSENC_ADD) check_padding(a, row, rows);
     if (problem->op == POSENC_ADD || subject_no_claim(a->s)) continue;
     check_inverse(a, row, rows);
-    check_relative(a, row, (int64_t)random_below(random, (uint64_t)problem->rows), by);
+    check_relative(a, row, (int64_t)random_below(random, (uint64_t)problem->rows));
   }
-  free(by);
-  return true;
 }

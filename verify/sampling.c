@@ -4,6 +4,8 @@
 #include "common/shapes.h"
 #include "verify/property.h"
 
+#include <math.h>
+
 /* The largest window fits a cache, and bounds the memory. Windows of a sample have at least these rows, where so many
  * fit and two such windows are affordable. */
 enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
@@ -90,4 +92,21 @@ window sampling_window(const sampling *v, int64_t number, uint64_t *random) {
 
 void sampling_skip(const sampling *v, int64_t number, uint64_t *random) {
   for (int64_t n = 0; !v->exhaustive && n < number; n++) sampling_window(v, n, random);
+}
+
+static bool are_whole(const posenc_axes *axes) {
+  for (int a = 0; a < axes->count; a++)
+    for (int64_t n = 0; axes->axis[a].positions && n < axes->axis[a].size; n++)
+      if (axes->axis[a].positions[n] != rint(axes->axis[a].positions[n])) return false;
+  return true;
+}
+
+const char *verify_refusal(const posenc_problem *problem) {
+  if (!op_is_applied(problem->op)) return NULL;
+  if (problem->positions) return "of add and rope, what is verified are successive positions, on one or several axes";
+  if (problem->dim % 2) return "of add, what is verified are even dims";
+  if (problem->axes && problem->axes->grouped) return "of add, what is verified are axes that are not grouped";
+  if (problem->axes && !are_whole(problem->axes))
+    return "of add and rope, what is verified are whole positions of axes";
+  return NULL;
 }

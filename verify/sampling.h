@@ -48,11 +48,16 @@ typedef struct window_numbers {
 } window_numbers;
 window_numbers sampling_windows(const sampling *v, range r);
 
-/* Whether the rows of a table are not successive positions on one axis, or its dim is odd (rows.h); or those of the
-   table that an operation uses. */
+/* Whether it is a table or a rope cache whose rows are not successive positions on one axis, or whose dim is odd
+   (rows.h). */
 static inline bool rows_are_special(const posenc_problem *problem) {
+  if (problem->op == POSENC_ADD || problem->op == POSENC_ROPE) return false;
   return problem->positions || problem->axes || problem->dim % 2;
 }
+
+/* Why such a problem is not verified, though kernels may do it; null if it is. What its results are made of is
+   verified. */
+const char *verify_refusal(const posenc_problem *problem);
 
 /* For a valid problem, of any operation. The budget is in pairs, at least 1: the whole of it for a table of a kernel
  * that promises correct rounding, a share for everything else (sampling.c). Two rows are looked at whatever it is. */

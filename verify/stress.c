@@ -104,23 +104,23 @@ static bool check_lists(stress *t) {
   return enough;
 }
 
-/* Checks videos of 3 × 4 × 5 places, one of them after a padding row, in each order and with each kind of
+/* Checks videos of 3 × 4 × 5 places, one of them a table after a padding row, in each order and with each kind of
    frequencies. */
 static bool check_axes(stress *t) {
   enum { GRIDS = 3, ROWS = 60, FEWEST = 12 };
   static const int64_t sizes[] = {3, 4, 5};
+  const posenc_op op = t->s->shape->problem.op;
   bool enough = true;
-  if (t->s->shape->problem.op != POSENC_TABLE) return true;
-  stress_say("tables of several axes");
+  stress_say("several axes");
   for (int n = 0; enough && n < GRIDS; n++) {
     const int64_t dim = FEWEST * (1 + (int64_t)random_below(t->random, 4));
     posenc_problem p = variant_problem(t, ROWS, dim);
     posenc_axes axes = posenc_grid(3, sizes, dim);
     axes.frequencies = (posenc_axis_frequencies)n;
     axes.order = n == 1 ? POSENC_AXES_CYCLIC : POSENC_AXES_CHUNKED;
-    axes.grouped = n != 1;
+    axes.grouped = op == POSENC_TABLE && n != 1;
     p.first = n == 0 ? -1 : (int64_t)random_below(t->random, 2 * ROWS) - ROWS;
-    if (n == 0) p.padding = -1;
+    if (n == 0 && op != POSENC_ROPE) p.padding = -1;
     p.axes = &axes;
     if (posenc_problem_refusal(&p)) p.scaling = posenc_table(1, 2).scaling;
     enough = examine_other(t, &p, t->options.stores, NULL, FAR_POSITIONS);

@@ -94,22 +94,13 @@ bool is_padding_row(const posenc_problem *problem, int64_t position) {
 
 /* ---- plans ----------------------------------------------------------------------------------------------------- */
 
-/* Returns the reason why a problem is not verified though the kernel may make it; null if it is verified. The parts
-   that its results are made of are verified. */
-static const char *unverified(const posenc_problem *problem) {
-  if (!op_is_applied(problem->op)) return NULL;
-  if (problem->positions || problem->axes) return "of add and rope, what is verified are successive positions";
-  if (problem->dim % 2) return "of add, what is verified are even dims";
-  return NULL;
-}
-
 const char *subject_open(subject *s, const posenc_kernel *kernel, const shape *of, const posenc_options *options) {
   *s = (subject){.kernel = kernel, .shape = of, .options = options, .digest = DIGEST_START};
   posenc_options mine = *options;
   mine.kernel = kernel;
   isolate_say("can_do", 0.0);
   const char *why = posenc_kernel_refusal(kernel, &of->problem, &mine);
-  if (!why) why = unverified(&of->problem);
+  if (!why) why = verify_refusal(&of->problem);
   if (why) return why;
   if (!seal_works()) s->checks[READ_ONLY].skip = "this build cannot make the memory of plans read-only";
   if (SANITIZED) s->checks[LEAK].skip = "a sanitizer's allocator does not tell what is allocated";
