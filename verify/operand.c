@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For axes. */
+/* Creates the references of axes, one for each thread. Returns false if memory runs out. */
 static bool open_places(operand *o) {
   bool enough = (o->places = calloc((size_t)threads_most(), sizeof(*o->places)));
   for (int n = 0; enough && n < threads_most(); n++) enough = (o->places[n] = axes_reference_create(o->problem));

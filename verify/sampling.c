@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* The largest window fits a cache, and bounds the memory. Windows of a sample have at least these rows, where so many
- * fit and two such windows are affordable. */
+/* The largest window fits a cache, which also limits the memory of an exam. Windows of a sample have at least
+   SAMPLED_ROWS rows if such a window fits and the budget is enough for two. */
 enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
 
 /*

@@ -33,7 +33,7 @@ typedef struct range {
   int64_t from, to, of;
 } range;
 
-/* Returns range `number` of `count` ranges of about equal size; at most as many as segments are not empty. */
+/* Returns range `number` of `count` ranges of about equal size, some of which are empty if there are fewer segments. */
 static inline range sampling_range(const sampling *v, int64_t number, int64_t count) {
   return (range){v->segments * number / count, v->segments * (number + 1) / count, v->segments};
 }
@@ -55,12 +55,13 @@ static inline bool rows_are_special(const posenc_problem *problem) {
   return problem->positions || problem->axes || problem->dim % 2;
 }
 
-/* Why such a problem is not verified, though kernels may do it; null if it is. What its results are made of is
-   verified. */
+/* Returns the reason why such a problem is not verified although kernels may compute it, or null. The problems that it
+   is computed from are verified. */
 const char *verify_refusal(const posenc_problem *problem);
 
-/* For a valid problem, of any operation. The budget is in pairs, at least 1: the whole of it for a table of a kernel
- * that promises correct rounding, a share for everything else (sampling.c). Two rows are looked at whatever it is. */
+/* Returns the sampling of a valid problem of any operation. The budget is a number of pairs, at least 1. A table of a
+   kernel that declares correct rounding gets all of it, everything else a share (sampling.c). Two rows are compared
+   with any budget. */
 sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget);
 
 /* Returns window `number`, below `windows`. Windows are in order if exhaustive; else they are the first rows, the last

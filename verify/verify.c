@@ -79,8 +79,7 @@ static void report_progress(const char *doing, double share, void *argument) {
   lanes_progress(share * *elements);
 }
 
-/* Returns the record of an exam that a process of its own makes. Returns null and sets errno: ENOMEM if memory runs
-   out, EAGAIN if the process cannot be created. */
+/* Returns the record of an exam, made in a process of its own. Returns null and sets errno, EAGAIN without a process. */
 static json_t *examined(const exam *e) {
   double elements = exam_elements(e);
   exam mine = *e;
@@ -115,8 +114,7 @@ static void unique_worker(void *argument) {
   send_result(profile_unique_json());
 }
 
-/* Returns the distances of exact rows; null if memory runs out, or if *fork_failed is set. No kernel runs, so the
-   silence limit of the request does not apply. */
+/* Returns the distances of exact rows, which no kernel computes; null if memory runs out, or if *fork_failed is set. */
 static json_t *unique(bool *fork_failed) {
   static const double patience = 600.0;
   showing s = {.stage = "verify", .name = "distances of rows", .mine = (double)PROFILE_ROWS * PROFILE_DIM};
@@ -149,8 +147,7 @@ static double profile_elements(verify_profile wanted) {
   return elements[wanted];
 }
 
-/* Returns the profile of a kernel; if the kernel crashes, an empty one with a "failure". Returns null if memory runs
-   out, or if s->fork_failed is set. */
+/* Returns a kernel's profile, or an empty one with a "failure" if it crashes; null without memory or process. */
 static json_t *profiled(profile_task of, showing *s) {
   s->name = of.kernel->name;
   s->mine = profile_elements(of.wanted);
@@ -198,8 +195,8 @@ static void refusal_worker(void *argument) {
 /* The answer of a kernel to the shape of an exam, which the lanes share. */
 enum { NOT_ASKED, REFUSED, TAKEN };
 
-/* Whether the kernel computes the shape of an exam. If it crashes when asked, it does not; its exam reports the
-   crash. */
+/* Whether the kernel computes the shape of an exam. If it crashes when asked, it does not, and its exam reports
+   that. */
 static bool is_taken(const exam *e, _Atomic unsigned char *known) {
   if (*known == NOT_ASKED) {
     exam mine = *e;
@@ -270,7 +267,7 @@ typedef struct exam_part {
   range of_rows;
 } exam_part;
 
-/* All of them, exam by exam: of each, as many as there are shards, or as it has segments. */
+/* The parts of all exams, exam by exam: of each as many as there are shards, or as it has segments. */
 typedef struct exam_parts {
   exam_part *all;
   size_t count;
@@ -374,8 +371,8 @@ static json_t *shard_json(const verify_request *request, const exam_parts *p, co
 typedef struct examination {
   const verify_request *request;
   const exam_part *parts;
-  json_t **records;             /* of each part */
-  _Atomic unsigned char *known; /* of each exam, in memory that the lanes share */
+  json_t **records;             /* the record of each part */
+  _Atomic unsigned char *known; /* the answer for each exam, in memory that the lanes share */
   tally counts;
   showing progress;
   bool fork_failed; /* a process could not be created */
@@ -394,8 +391,7 @@ static char *examine_piece(size_t number, void *argument) {
   return text;
 }
 
-/* Takes a record over. Only the process of an exam knows whether its kernel computes the table, so the elements of a
-   refused table are subtracted from the progress here. */
+/* Takes a record over, and corrects the progress: elements of a table that the kernel refuses do not count. */
 static void take_record(size_t number, const char *text, void *argument) {
   examination *all = argument;
   const exam e = exam_of_part(all->request, all->parts[number]);
