@@ -79,7 +79,7 @@ static void report_progress(const char *doing, double share, void *argument) {
   lanes_progress(share * *elements);
 }
 
-/* Returns the record of an exam, made in a process of its own. Returns null and sets errno, EAGAIN without a process. */
+/* Returns the record of an exam, made in its own process. Returns null and sets errno, EAGAIN without a process. */
 static json_t *examined(const exam *e) {
   double elements = exam_elements(e);
   exam mine = *e;
