@@ -10,8 +10,8 @@
 /* Adds the command to the "shard" of a record, or of its context; does nothing if there is none. */
 void resume_note(const options *given, json_t *holder);
 
-/* With --resume: whether the file of --output already is the record of this shard, by the same command and build. Sets
-   *status to its exit status. Exits if the file is anything else. */
+/* Returns whether, with --resume, the file of --output already is the record of this shard, by the same command and
+   build. Sets *status to its exit status. Exits if the file is anything else. */
 bool resume_is_done(const options *given, int *status);
 
 #endif

@@ -34,8 +34,8 @@ static int64_t outwards(int64_t n) {
   return n % 2 ? -(n + 1) / 2 : n / 2;
 }
 
-/* One phase determines the position up to whole turns. Finds the nearest candidate that is a whole number, unless that
-   may be chance. */
+/* Finds the nearest start that is a whole number, from one phase, which determines the position up to whole turns; none
+   if that may be chance. */
 static size_t start_of_one(const phase_clock *c, int64_t farthest, start *found) {
   const long double w = fabsl(c->w[0]), period = full_turn / w;
   for (int64_t n = 0; (long double)(n / 2) * period <= (long double)farthest; n++) {

@@ -306,7 +306,7 @@ static bool read_scaling(reader *r) {
 
 /* ---- the whole --------------------------------------------------------------------------------- */
 
-/* A GGUF file has four, some of them 0. */
+/* Reads M-RoPE's sections. A GGUF file has four, of which those of 0 pairs are left out. */
 static bool read_sections(reader *r) {
   int64_t count;
   double *pairs = words_list(r->w, SECTIONS, &count);

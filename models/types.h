@@ -22,8 +22,8 @@ typedef struct model_rope {
   int64_t factor_count;   /* number of factors in each scaling */
   int64_t switch_at;      /* INT64_MAX: `scaling` holds for all sequences */
   bool by_length;         /* the scaling depends on the length of the sequence */
-  /* M-RoPE: pairs of each axis of positions, and whether axes take turns; 0 axes: it has one. The problem of a rope is
-     that of one axis. */
+  /* M-RoPE: the number of pairs of each axis of positions, and whether the order of axes is cyclic. Without axes,
+     section_count is 0. The problem of a rope has one axis. */
   int64_t sections[POSENC_AXES];
   int section_count;
   bool in_turns;

@@ -64,7 +64,7 @@ bool table_examine(table_exam *e);
 bool table_exam_begin(table_exam *e);
 bool table_exam_end(table_exam *e);
 
-/* How often the file has each column, 1 or 2. */
+/* Returns how often the file has each column, 1 or 2. */
 int table_exam_copies(const table_exam *e);
 
 /* Reads rows of the problem's columns, without the odd one; at most table_exam_block rows at a time. */
