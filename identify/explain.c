@@ -159,7 +159,7 @@ void explain_amplitudes(search *s, making *how, const estimate *amplitude, bool 
   const double unit = ldexp(1.0, -format_of(how->held)->precision);
   const double sums = 64.0 * 0x1p-53; /* rounding errors of sums of doubles */
   const double room = amplitude->error + amplitude->value * fmax(unit / 4.0, sums);
-  const double close = s->coarse ? 0.1 : 0.05; /* where angles are wrong, so is the estimate */
+  const double close = s->coarse ? 0.1 : 0.05; /* the estimate is inaccurate if angles are */
   posenc_scaling told;
   const double attention = scalings_attention(&how->formula.scaling, amplitude->value, room + unit, &told);
   const double tried[] = {1.0, attention > 0.0 ? attention : 1.0,

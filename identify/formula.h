@@ -37,8 +37,7 @@ extern const size_t formula_base_count;
 bool formula_mark(const estimate *frequency);
 
 /* Finds formulas without a scaling for the frequencies, the plainest first. Returns how many: 0 if no two known
-   frequencies determine one. A single pair of frequency 1, which it has at any base,
-   gets the usual formulas. */
+   frequencies determine one. A single pair of frequency 1, which it has at any base, gets the usual formulas. */
 size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formulas[FORMULAS_MAX]);
 
 /* Finds bases and scales for the formula that explain these drifts of its frequencies. Returns how many, at most 10. */
