@@ -24,7 +24,8 @@ static const char *nearest_in(const name_list *list, const char *wanted) {
   return nearest;
 }
 
-/* Sets selected[i] for the names that the glob matches. Only a slash in the glob matches a slash in a name. */
+/* Sets selected[i] for the names that the glob matches; exits if there are none. Only a slash in the glob matches a
+   slash in a name. */
 static void select_by_glob(const name_list *list, const char *glob, bool *selected) {
   bool any = false;
   for (size_t i = 0; i < list->count; i++) {
