@@ -81,7 +81,7 @@ static posenc_status make_alibi(const work *w, int64_t row, int64_t rows, void *
 
 /* ---- options ------------------------------------------------------------------------------------ */
 
-/* Returns the values of --positions as integers, in a new array; null without --positions. Exits if one is not whole. */
+/* Returns the values of --positions as integers, a new array; null without --positions. Exits if one is not whole. */
 static const int64_t *whole_positions(const options *given) {
   const double *list = given->problem.positions;
   const int64_t count = list ? given->problem.rows : 0;
