@@ -137,7 +137,7 @@ refused 'cannot be combined with --positions$' --positions 5 --dim 16 --search 9
 refused '^posenc verify: --explain: cannot be combined with --positions$' --positions 5 --dim 16 --explain
 refused '^posenc verify: --search 9: cannot be combined with --odd pad$' --len 5 --dim 15 --odd pad --search 9
 refused '^posenc verify: --positions 5,7: of add and rope, ' --positions 5,7 --dim 16 --op add
-refused '^posenc verify: --odd ceil: of add and rope, ' --len 5 --dim 15 --odd ceil --op add
+refused '^posenc verify: --odd ceil: of add, what is verified are even dims' --len 5 --dim 15 --odd ceil --op add
 refused '^posenc verify: --dim 15: dim must be even; --odd pad or --odd ceil takes an odd one$' --len 5 --dim 15
 refused '^posenc verify: --len 5: cannot be combined with --positions$' --positions 1 --len 5 --dim 16
 refused '^posenc verify: --positions no: neither a list' --positions no --dim 16

@@ -154,8 +154,8 @@ INLINE void turn_halves(variant as, int64_t count, const turns *by, const char *
   UNROLL(4)
   for (int64_t i = 0; i < count; i += step_of(as), x += step_of(as) * bytes, out += step_of(as) * bytes) {
     const floats c = load_floats(by->cosine + i), s = load_floats(by->sine + i);
-    fetch(x);
-    fetch(x + other);
+    fetch(x + i * bytes); /* both halves in the order of their addresses */
+    fetch(x + i * bytes + step_of(as) * bytes);
     if (as.dtype == POSENC_F32) {
       const floats a = load_floats(x), b = load_floats(x + other);
       store_floats(out, a * c - b * s);
