@@ -36,9 +36,9 @@ double *samples_copy(samples *s, const char *mode, const char *shape, const char
 /* Returns {"median", "min", "max"} of the collected numbers, or JSON null if there are none. */
 json_t *samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
 
-/* The time of the second of two kernels as a multiple of that of the first: {"estimate", "low", "high"}. The interval
-   is of 90 %, the most that three timings of each can support; low and high are null where timings are fewer. Null when
-   memory runs out. */
+/* Returns the time of the second kernel as a multiple of that of the first: {"estimate", "low", "high"}. The interval
+   is of 90 %, the highest confidence possible with three timings of each; low and high are null if there are fewer.
+   Returns null when memory runs out. */
 json_t *samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second);
 
 /* Returns such a ratio for two samples of positive numbers: b as a multiple of a. */
