@@ -23,7 +23,7 @@ typedef struct merger {
   size_t size;
 } merger;
 
-/* Prints why the files cannot be merged. Returns false, which callers return in turn. */
+/* Writes why the files cannot be merged into m->why. Returns false, which callers return in turn. */
 __attribute__((format(printf, 2, 3))) bool merge_refuse(const merger *m, const char *format, ...);
 bool merge_refuse_memory(const merger *m);
 

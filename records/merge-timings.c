@@ -93,8 +93,8 @@ static bool append_all(json_t *benchmarks, const record_timing *more, json_t *fa
   return true;
 }
 
-/* All facts that any of them has: a shard that had nothing to time has none of Google Benchmark's, and not all have
-   all kernels. The first that timed something comes first. */
+/* Returns all facts of the files: a shard without timings has none of Google Benchmark's, and not all files have all
+   kernels. The first file with timings comes first. */
 static json_t *merged_context(const merger *m) {
   size_t first = 0;
   while (first + 1 < m->count && m->inputs[first].timing->benchmarks_count == 0) first++;

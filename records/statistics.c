@@ -17,9 +17,9 @@ double statistics_median(double *x, size_t n) {
 
 enum { MOST_EXACT = 25 };
 
-/* P(U <= u) for samples of n and m numbers, both at most MOST_EXACT. The number of arrangements is at most C(50, 25) <
-   2^47, which a double represents exactly. The number of arrangements with U = u is the coefficient of q^u in the
-   product over i = 1 … n of (1 - q^(m + i)) / (1 - q^i). */
+/* Returns P(U <= u) for samples of n and m numbers, both at most MOST_EXACT. The number of arrangements is at most
+   C(50, 25) < 2^47, which a double represents exactly. The number of arrangements with U = u is the coefficient of q^u
+   in the product over i = 1 … n of (1 - q^(m + i)) / (1 - q^i). */
 static double exact_tail(size_t n, size_t m, size_t u) {
   double ways[MOST_EXACT * MOST_EXACT + 1] = {1.0};
   const size_t most = n * m;
@@ -35,7 +35,7 @@ static double exact_tail(size_t n, size_t m, size_t u) {
   return below / all;
 }
 
-/* P(U <= u) by the normal distribution. `ties` is the sum of t³ - t over groups of t equal numbers. */
+/* Returns P(U <= u) by the normal distribution. `ties` is the sum of t³ - t over groups of t equal numbers. */
 static double normal_tail(double n, double m, double u, double ties) {
   const double all = n + m, variance = n * m / 12.0 * (all + 1.0 - ties / (all * (all - 1.0)));
   if (!(variance > 0.0)) return 1.0;
@@ -111,8 +111,8 @@ static size_t rank_sizes(const double *x, size_t n, double *ranks) {
   return count;
 }
 
-/* P(sum <= s) for s from 0 to MOST_SUM, where each doubled rank is in the sum or not. With at most MOST_SIGNED ranks, a
-   double counts exactly. */
+/* Sets P(sum <= s) for s from 0 to MOST_SUM, where each doubled rank is in the sum or not. With at most MOST_SIGNED
+   ranks, a double counts exactly. */
 static void signed_tails(const double *ranks, size_t n, double tails[MOST_SUM + 1]) {
   memset(tails, 0, (MOST_SUM + 1) * sizeof *tails);
   tails[0] = 1.0;
@@ -122,7 +122,7 @@ static void signed_tails(const double *ranks, size_t n, double tails[MOST_SUM + 
   for (size_t s = 0; s <= MOST_SUM; s++) tails[s] = ldexp(tails[s], -(int)n);
 }
 
-/* P(sum <= s) for one sum by the normal distribution. */
+/* Returns P(sum <= s) for one sum by the normal distribution. */
 static double signed_normal_tail(const double *ranks, size_t n, double sum) {
   double mean = 0.0, variance = 0.0;
   for (size_t i = 0; i < n; i++) {

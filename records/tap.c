@@ -12,7 +12,8 @@ static double infinite_if_null(double x) {
   return isnan(x) ? INFINITY : x;
 }
 
-/* "p = 3, i = 1, cos: exact 0x1p-1, got 0x1p-1"; of rope "p = 3, head 2, i = 1, first of 0x1p-1 0x1p+0: exact …" */
+/* Prints "p = 3, i = 1, cos: exact 0x1p-1, got 0x1p-1"; for rope "p = 3, head 2, i = 1, first of 0x1p-1 0x1p+0: exact
+   …". */
 static void print_place(const record_witness *witness, FILE *stream) {
   fprintf(stream, "p = %s, ", field_text(json_object_get(witness->json, "position")).text);
   if (witness->head != RECORD_NONE) fprintf(stream, "head %" PRId64 ", ", witness->head);

@@ -157,7 +157,7 @@ static void test_ends(const posenc_kernel *kernel) {
   test_tested(kernel, &problem, 206132, 1, "a row alone");
 }
 
-/* Without fused multiply-add, the bits differ. */
+/* Tests a kernel without fused multiply-add: its bits differ, so no certificate applies. */
 static void test_portable(void) {
   const posenc_problem problem = posenc_table(CERTIFIED_POSITIONS, 256);
   test_tested(posenc_kernel_find("cr-portable"), &problem, 0, 1 << 17, "not fused");

@@ -80,9 +80,9 @@ void page_data(page *p, const char *summary);
 void page_data_end(page *p);
 
 /*
- * A table has the columns given, or, where these are null, those that page_column_add added since the last such table.
- * The first column heads its row. A cell is filled at once, or by page_say between page_cell_begin or page_prose_begin
- * and page_cell_end. Prose may wrap; page_rest is prose over the rest of the row.
+ * Write a table with the given columns, or, if they are null, those that page_column_add has added since the last
+ * such table. The first column heads its row. A cell is written at once, or by page_say between page_cell_begin or
+ * page_prose_begin and page_cell_end. Prose may wrap; page_rest is prose over the rest of the row.
  */
 void page_table(page *p, const char *caption, const page_column *columns, size_t count);
 void page_table_end(page *p);

@@ -75,8 +75,8 @@ void plot_quoted(FILE *script, const char *text) {
   fputc('\'', script);
 }
 
-/* Okabe and Ito's colours, which colour-blind people can tell apart too, without yellow, which is hard to see on white;
-   more lines are told apart by dashes. */
+/* Okabe and Ito's colours, which colour-blind people can distinguish, without yellow, which is hard to see on white.
+   Dashes distinguish more lines. */
 static const char *const colours[PLOT_COLOURS] = {"#0072b2", "#009e73", "#d55e00", "#cc79a7",
                                                   "#e69f00", "#56b4e9", "#808080"};
 

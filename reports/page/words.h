@@ -55,7 +55,7 @@ const char *words_sample(const record_row *row);
 /* Formats as "(2.20–2.44)". */
 words words_interval(const record_ratio *ratio);
 
-/* A cell with so many significant digits, and one with a count. */
+/* Write a cell with `digits` significant digits, and one with a count. */
 void page_cell_number(page *p, double value, int digits);
 void page_cell_count(page *p, double value);
 
