@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Noted, too: a largest share of the bound that is this many times smaller than it was. */
+/* A largest share of the bound is noted as smaller if it has decreased by this factor. */
 static const double much_better = 8.0;
 
 static json_t *entry_of(const record_accuracy *record, const record_result *result) {
@@ -66,7 +66,7 @@ __attribute__((format(printf, 3, 4))) static void say(verdict *v, bool broken, c
   if (v->used >= sizeof v->note) v->used = sizeof v->note - 1;
 }
 
-/* Infinite where the record has null. */
+/* Returns infinity for NaN, which stands for null in the record. */
 static double infinite_if_missing(double x) {
   return isnan(x) ? INFINITY : x;
 }
@@ -79,7 +79,7 @@ static void compare_figure(verdict *v, const char *name, double before, double a
     say(v, false, "%s fell from %.9g to %.9g", name, was, now);
 }
 
-/* The first bin of the histogram that differs. */
+/* Notes the first bin of the histogram that differs. */
 static void compare_histograms(verdict *v, const record_baseline_entry *was, const record_result *is) {
   for (size_t i = 0; i < was->histogram_count && i < is->histogram_count; i++) {
     const record_bin *a = &was->histogram[i], *b = &is->histogram[i];
@@ -106,7 +106,7 @@ static void compare(verdict *v, const record_baseline_entry *entry, const record
         infinite_if_missing(entry->share));
 }
 
-/* The rows of a sample are drawn at random, and so is the x of add and rope. */
+/* Whether elements are drawn at random: the rows of a sample, or the x of add and rope. */
 static bool is_drawn(const record_result *result) {
   return strcmp(result->mode, "sampled") == 0 || strcmp(result->shape.op, "table") != 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The errors and bits of kernels as they were, which later runs must not exceed or change. */
+/* Compares errors and bits of kernels with those of an earlier run, which later runs must not exceed or change. */
 #ifndef POSENC_RECORDS_BASELINE_H
 #define POSENC_RECORDS_BASELINE_H
 
@@ -10,11 +10,11 @@
 json_t *baseline_of(const json_t *record);
 
 /*
- * Adds the check "baseline" to every result of the record: broken where an error or the number of misrounded elements
- * grew or the bits of a reproducible kernel changed; its note says what changed, also for the better. Skipped where
- * there is nothing to compare with: another sample, or a kernel that depends on another libm than when it was
- * saved. A result without an entry is broken, or with `allow_new` skipped. `baseline` is one that record_read_baseline
- * accepts. Returns false when memory runs out.
+ * Adds the check "baseline" to every result of the record. The check fails if an error or the number of misrounded
+ * elements has grown, or if the bits of a reproducible kernel have changed; its note says what has changed, also for
+ * the better. The check is skipped if there is nothing to compare with: another sample, or a kernel that depends on
+ * libm and another libm than in the baseline. If a result has no entry, the check fails, or is skipped with
+ * `allow_new`. `baseline` is one that record_read_baseline accepts. Returns false when memory runs out.
  */
 bool baseline_hold(json_t *record, const json_t *baseline, bool allow_new);
 

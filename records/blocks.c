@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDES = 2, OF_BLOCK = 2 }; /* old and new, and the processes of each in a block */
+enum { SIDES = 2, OF_BLOCK = 2 }; /* sides: the old and the new program; processes of a side in a block */
 
-/* The least time, and the least 1 / share of the limit, of a benchmark's repetitions in one process. */
+/* The smallest time and the smallest 1 / share of the limit of a benchmark's repetitions in one process. */
 typedef struct made {
   double time, cost;
 } made;
@@ -21,7 +21,7 @@ struct blocks {
   size_t count, added[SIDES];
   json_t *names; /* {name: its number}; null before the first record */
   size_t benchmarks;
-  made *made[SIDES]; /* by process, and number of the benchmark */
+  made *made[SIDES]; /* indexed by process and number of the benchmark */
 };
 
 blocks *blocks_open(size_t count) {
@@ -42,9 +42,9 @@ size_t blocks_count(const blocks *all) {
 
 /* ---- one process ---- */
 
-/* Other processes can only make a repetition longer, so the shortest of many is the one that they disturbed least. 1 /
-   share of the limit is the time in units of what the machine could do at that moment, so that its clock frequency
-   makes no difference. */
+/* Returns the smallest number. Other processes can only make a repetition longer, so the shortest of many is the one
+   that they disturbed least. 1 / share of the limit is the time in units of the limit at that moment, so it does not
+   depend on the clock frequency. */
 static double least_of(const double *x, size_t count) {
   double least = INFINITY;
   for (size_t i = 0; i < count; i++) least = fmin(least, x[i]);
@@ -65,7 +65,7 @@ static bool number_benchmarks(blocks *all, const json_t *numbers) {
   return all->names;
 }
 
-/* The first name in one list that is not in the other; null if there is none. */
+/* Returns the first name in one list that is not in the other, or null if there is none. */
 static const char *missing(const json_t *wanted, const json_t *there) {
   const char *name;
   json_t *value;
@@ -112,7 +112,7 @@ bool blocks_add(blocks *all, bool is_new, const json_t *record, char *why, size_
   return done;
 }
 
-/* ---- all of them ---- */
+/* ---- all processes ---- */
 
 static double number_of_process(const blocks *all, int side, size_t process, size_t benchmark, bool by_limit) {
   const made *one = &all->made[side][process * all->benchmarks + benchmark];
@@ -127,13 +127,13 @@ static bool is_limited(const blocks *all, size_t benchmark) {
   return true;
 }
 
-/* The median over the processes of a side; `scratch` has room for them. */
+/* Returns the median over the processes of a side. `scratch` has room for their values. */
 static double median_of(const blocks *all, int side, size_t benchmark, bool by_limit, double *scratch) {
   for (size_t i = 0; i < OF_BLOCK * all->count; i++) scratch[i] = number_of_process(all, side, i, benchmark, by_limit);
   return statistics_median(scratch, OF_BLOCK * all->count);
 }
 
-/* The logarithm of new to old in each block. */
+/* Sets the logarithms of the ratio of new to old, one for each block. */
 static void set_ratios(const blocks *all, size_t benchmark, bool by_limit, double *logs) {
   for (size_t b = 0; b < all->count; b++) {
     logs[b] = 0.0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two programs, each of which made timing records in several processes: four processes are a block, two of each. */
+/* Compares two programs by timing records of several processes. Four processes, two of each program, are a block. */
 #ifndef POSENC_RECORDS_BLOCKS_H
 #define POSENC_RECORDS_BLOCKS_H
 
@@ -7,13 +7,13 @@
 
 typedef struct blocks blocks;
 
-/* Room for that many blocks. Null when memory runs out. */
+/* Makes an empty collection for `count` blocks. Returns null when memory runs out. */
 blocks *blocks_open(size_t count);
 void blocks_close(blocks *all);
 size_t blocks_count(const blocks *all);
 
-/* The next record of the old program, or of the new one; block by block, in any order within one. All must be of the
-   same benchmarks. False: `why` says what is wrong. */
+/* Adds the next record of the old or the new program, block by block, in any order within a block. All records must
+   have the same benchmarks. Returns false, with the defect in `why`, on bad records or when memory runs out. */
 bool blocks_add(blocks *all, bool is_new, const json_t *record, char *why, size_t size);
 
 /* Adds the rows of all benchmarks. False when memory runs out. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparisons for people. */
+/* Prints comparisons as text and as a Markdown table. */
 #include "records/compare.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ static void print_number(double value, const char *format, const char *none, FIL
     fprintf(stream, format, value);
 }
 
-/* One row, its cells apart by `between`. */
+/* Prints one row, with `between` after each cell. */
 static void print_speed(const record_compared *row, const char *between, FILE *stream) {
   const bool by_limit = strcmp(row->measure, "limit") == 0;
   const double sides[] = {row->old, row->new};
@@ -86,7 +86,7 @@ void compare_print_text(const record_comparison *comparison, bool all, FILE *str
   print_summary(comparison, stream);
 }
 
-/* Names come from files, and a '|' in one would end the cell. */
+/* Prints the text of a cell. Names come from files, and '|' in a name would end the cell. */
 static void print_cell(const char *text, FILE *stream) {
   for (; *text; text++) {
     if (*text == '|') fputc('\\', stream);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LEAST_LEFT = 4 }; /* repetitions of a side, where others were interrupted */
+enum { LEAST_LEFT = 4 }; /* fewest repetitions of a side if interrupted ones are left out */
 
 const char compare_no_times[] = "no times";
 
@@ -16,7 +16,7 @@ typedef struct pair {
   timings was, is;
 } pair;
 
-/* The verdict where no statistical test is needed, or that one has to be done. */
+/* Sets the verdict if no statistical test is needed; else marks the row as tested. */
 static void look_at(const pair *of, speed_row *row) {
   const timings *was = &of->was, *is = &of->is;
   const size_t interrupted = was->interrupted + is->interrupted, all = interrupted + was->count + is->count;
@@ -53,7 +53,7 @@ static bool test(pair *of, const compare_limits *limits, double confidence, spee
   return statistics_ratio_of(a, was->count, b, is->count, confidence, &row->ratio);
 }
 
-/* The rows of the benchmarks that have a pair. */
+/* Adds the rows of the benchmarks that have a pair. */
 static bool compare_pairs(pair *pairs, speed_row *found, size_t count, const compare_limits *limits, json_t *rows) {
   size_t tested = 0;
   bool done = true;
@@ -94,7 +94,7 @@ static bool compare_common(const timings_record *was, const timings_record *is, 
   return done;
 }
 
-/* The names in one that the other lacks. */
+/* Adds the names in one record that the other lacks. */
 static bool list_missing(const timings_record *of, const timings_record *other, json_t *names) {
   const char *name;
   json_t *numbers;

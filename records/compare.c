@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- where it was measured ---- */
+/* ---- environment ---- */
 
 static const char *const environment_keys[] = {
     "cpu",      "isa",    "cores",          "governor", "os",       "kernel_release",    "libc",
     "compiler", "cflags", "posenc_version", "commit",   "num_cpus", "library_build_type"};
 
-/* A text or a number, as text to be freed. */
+/* Returns a text or a number as text, which the caller frees. */
 static char *text_of(const json_t *value) {
   if (json_is_string(value)) return strdup(json_string_value(value));
   return value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : strdup("");
@@ -41,7 +41,8 @@ static double figure_of(const record_result *result, int which) {
   return which == 0 ? result->max_ulp.ulp : which == 1 ? result->max_abs.abs : (double)result->misrounded;
 }
 
-/* The result of the same kernel and problem. Other versions may have recorded more or fewer fields of the shape. */
+/* Returns the result of the same kernel and problem. Other versions may have recorded more or fewer fields of the
+   shape. */
 static const record_result *counterpart(const record_accuracy *record, const record_result *result) {
   return record_find_result(record, result->kernel, result->shape.name);
 }
@@ -56,19 +57,20 @@ static bool has_failed(const record_result *result) {
   return false;
 }
 
-/* The error of a sample is a lower bound: two of them can be compared only if they are of the same elements. */
+/* Whether two results are of the same elements. The error of a sample is a lower bound, so results of different samples
+   cannot be compared. */
 static bool are_alike(const record_result *before, const record_result *after) {
   return strcmp(before->mode, after->mode) == 0 && before->elements == after->elements &&
          (strcmp(before->mode, "exhaustive") == 0 || strcmp(before->replay, after->replay) == 0);
 }
 
-/* The verdict on figures of the same elements; those that differ are added to `told`. */
+/* Returns the verdict on figures of the same elements. Adds the figures that differ to `told`. */
 static const char *compare_figures(const record_result *before, const record_result *after,
                                    const compare_limits *limits, json_t *told) {
   int more = 0, fewer = 0;
   for (int i = 0; i < FIGURES; i++) {
     const double was = figure_of(before, i), is = figure_of(after, i);
-    /* A NaN that was a number before is an error that grew. */
+    /* A NaN that was a number before is a larger error. */
     if (!(is <= was * (1.0 + limits->growth)) && !(isnan(is) && isnan(was))) more++;
     if (is < was) fewer++;
     if (is != was)
@@ -128,7 +130,7 @@ static bool compare_accuracy(const json_t *before, const json_t *after, const co
   return done;
 }
 
-/* ---- both ---- */
+/* ---- accuracy and speed ---- */
 
 bool compare_check(const json_t *json, char *why, size_t size) {
   return timings_check(json, why, size);
@@ -148,24 +150,24 @@ static json_int_t count_of(const json_t *rows, const char *verdict) {
   return count;
 }
 
-/* Failures are printed even where nothing was timed. */
+/* Whether no row has times. Failures are printed even if nothing was timed. */
 static bool tell_nothing(const json_t *rows) {
   for (size_t i = 0; i < json_array_size(rows); i++)
     if (strcmp(field_string(json_array_get(rows, i), "note"), compare_no_times) != 0) return false;
   return true;
 }
 
-/* The largest of the rows' smallest differences; NaN if one of them is open. */
+/* Returns the largest of the rows' smallest differences, NaN if an interval is open. */
 static double smallest_of(const json_t *rows) {
   double most = json_array_size(rows) ? 0.0 : NAN;
   for (size_t i = 0; i < json_array_size(rows); i++) {
     const double one = field_number(json_array_get(rows, i), "smallest");
-    most = one <= most ? most : one; /* NaN stays */
+    most = one <= most ? most : one; /* a NaN stays */
   }
   return most;
 }
 
-/* The comparison made of these lists, which it owns from then on. */
+/* Makes the comparison from these lists, and takes them over. */
 static json_t *assemble(const char *kind, lists made) {
   const json_int_t worse = count_of(made.rows, "worse"), better = count_of(made.rows, "better"),
                    same = count_of(made.rows, "same"), undecided = count_of(made.rows, "undecided");

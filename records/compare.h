@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares two records of the same kind, or two programs that made records in blocks: what has become worse. */
+/* Compares two records of the same kind, or two programs that made records in blocks, and finds what has become
+   worse. */
 #ifndef POSENC_RECORDS_COMPARE_H
 #define POSENC_RECORDS_COMPARE_H
 
@@ -16,19 +17,18 @@
 #define COMPARE_RUN_SLOWER 3
 #define COMPARE_RUN_ALPHA 0.01
 
-/* A comparison, see record.schema.json; speed is that of any Google Benchmark JSON. Null with *why told if the records
-   do not belong together, or memory runs out. */
+/* Returns a comparison, see record.schema.json. Records of speed may come from any program with Google Benchmark.
+   Returns null, with the reason in *why, if the records cannot be compared or memory runs out. */
 json_t *compare_records(const json_t *before, const json_t *after, const compare_limits *limits, const char **why);
 
-/* The same of the blocks of two programs, whose environments are those of these two records. Null when memory runs
-   out. */
+/* Compares the blocks of two programs. The two records give the environments. Returns null when memory runs out. */
 json_t *compare_blocks(const blocks *all, const json_t *before, const json_t *after, const compare_limits *limits);
 
-/* Whether every benchmark of a speed record has the time that it must have; true for other records. False: `why` says
-   which benchmark lacks it, and why. */
+/* Whether every benchmark of a speed record has the time that it must have; true for other records. If not, `why` names
+   the benchmark and the reason. */
 bool compare_check(const json_t *record, char *why, size_t size);
 
-/* Text for a terminal, rows that are the same left out unless `all`; or a Markdown table. */
+/* Prints a comparison as text for a terminal, without unchanged rows unless `all`, or as a Markdown table. */
 void compare_print_text(const record_comparison *comparison, bool all, FILE *stream);
 void compare_print_markdown(const record_comparison *comparison, bool all, FILE *stream);
 

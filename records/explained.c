@@ -37,7 +37,7 @@ const char *record_mistrust(const json_t *record, char *text, size_t size) {
   json_t *result;
   bool any = false;
   json_array_foreach(json_object_get(record, "records"), i, result) {
-    if (!json_object_get(result, "mode")) continue; /* refused, or dead */
+    if (!json_object_get(result, "mode")) continue; /* the kernel refused or died */
     any = true;
     if (json_integer_value(json_object_get(result, "elements")) > 0) continue;
     snprintf(text, size, "%s on %s: %s", json_string_value(json_object_get(result, "kernel")),
@@ -47,7 +47,7 @@ const char *record_mistrust(const json_t *record, char *text, size_t size) {
     return text;
   }
   if (any || json_integer_value(json_object_get(record, "failed")) > 0) return NULL;
-  if (json_object_get(record, "shard")) return NULL; /* it may have nothing to do */
+  if (json_object_get(record, "shard")) return NULL; /* a shard may have no elements */
   snprintf(text, size, "no kernel did any of the tables");
   return text;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures as annotations: the workflow commands of GitHub Actions, "::error file=F,line=L,title=T::MESSAGE". */
+/* Prints failures as annotations: the workflow commands of GitHub Actions, "::error file=F,line=L,title=T::MESSAGE". */
 #include "records/print.h"
 
 #include "common/field.h"
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A step of GitHub shows so many. */
+/* GitHub shows this many annotations of a step. */
 enum { ANNOTATIONS_MOST = 10 };
 
-/* "%", and what ends a line; in a property also what ends that. */
+/* Escapes "%" and line ends, and in a property also ':' and ','. */
 static void print_escaped(const char *text, bool is_property, FILE *stream) {
   for (; *text; text++)
     if (strchr(is_property ? "%\r\n:," : "%\r\n", *text))
@@ -19,7 +19,7 @@ static void print_escaped(const char *text, bool is_property, FILE *stream) {
       fputc(*text, stream);
 }
 
-/* The digits after the last colon of FILE:LINE, or null. */
+/* Returns the digits after the last colon of FILE:LINE, or null. */
 static const char *line_of(const char *place) {
   const char *colon = strrchr(place, ':');
   return colon && colon > place && colon[1] && colon[1 + strspn(colon + 1, "0123456789")] == '\0' ? colon + 1 : NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The record as JUnit XML: a suite for each kernel and shape, a case for each property. */
+/* Prints the record as JUnit XML: a suite for each kernel and shape, a case for each property. */
 #include "records/print.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* In an attribute or an element; control characters, which XML cannot hold, become spaces. */
+/* Escapes text of an attribute or an element. Control characters, which XML does not allow, become spaces. */
 static void print_escaped(const char *from, FILE *stream) {
   for (; *from; from++) {
     const char *special = strchr("&<>\"'", *from);
@@ -43,7 +43,7 @@ static void print_case(const record_result *result, const record_check *check, F
   fputc('>', stream);
   print_outcome(result, check, stream);
   if (strcmp(check->property, "accuracy") == 0 && json_object_get(result->json, "explain")) {
-    fputs("<system-out>\n", stream); /* of words and numbers, so nothing needs to be escaped */
+    fputs("<system-out>\n", stream); /* words and numbers alone, so nothing needs to be escaped */
     record_print_explained(result, "", stream);
     fputs("</system-out>", stream);
   }

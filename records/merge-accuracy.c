@@ -9,7 +9,7 @@
 
 /* ---- machines and builds ---- */
 
-/* As in the first file. Two files that both lack a fact do not differ in it. */
+/* Whether the facts are those of the first file. A fact that both files lack does not differ. */
 static bool agree_in(const merger *m, const input *other, const char *const *keys, size_t count, const char *reason) {
   for (size_t k = 0; k < count; k++) {
     const json_t *a = json_object_get(m->inputs[0].facts, keys[k]), *b = json_object_get(other->facts, keys[k]);
@@ -23,7 +23,7 @@ static bool have_same_setting(const merger *m, const input *other, const char *k
   return (!a && !b) || json_equal(a, b) || merge_refuse_values(m, &m->inputs[0], other, key, a, b, "");
 }
 
-/* Could one machine, doing everything, have found what these machines found? */
+/* Whether one machine could have computed all results of these machines. */
 static bool are_exact_together(const merger *m) {
   static const char *const sources[] = {"posenc_version", "kernel_abi", "commit"};
   static const char *const bits[] = {"compiler", "cflags", "libc", "sleef", "isa"};
@@ -48,7 +48,7 @@ static bool are_exact_together(const merger *m) {
   return true;
 }
 
-/* "A / B" of a text in which records differ, each once. Null when memory runs out. */
+/* Returns "A / B" for a text in which records differ, each value once. Returns null when memory runs out. */
 static json_t *side_by_side(const merger *m, const char *key) {
   char *text = NULL;
   size_t size;
@@ -65,7 +65,7 @@ static json_t *side_by_side(const merger *m, const char *key) {
   return joined;
 }
 
-/* Load and date are those of this shard, all else is of all. */
+/* Returns the environment of all shards, with load and date of the given one. */
 static json_t *merged_environment(const merger *m, const input *of) {
   json_t *environment = json_copy(of->facts);
   const char *key;
@@ -82,7 +82,7 @@ static json_t *merged_environment(const merger *m, const input *of) {
 
 /* ---- accuracy ---- */
 
-/* The run has, part by part, all kernels on the first shape, then on the next. */
+/* Makes the places of all results. A run has, part by part, all kernels on the first shape, then on the next. */
 static bool expect_results(const merger *m, places *p) {
   const record_verify_run *run = &m->inputs[0].accuracy->shard.run;
   size_t n = 0;
@@ -95,7 +95,7 @@ static bool expect_results(const merger *m, places *p) {
   return true;
 }
 
-/* The parts that ask for profiles have one per kernel. */
+/* Makes the places of the profiles: one per kernel in the parts that request profiles. */
 static bool expect_profiles(const merger *m, places *p) {
   const record_verify_run *run = &m->inputs[0].accuracy->shard.run;
   size_t n = 0;
@@ -138,7 +138,8 @@ static json_t *array_of(const places *p) {
   return array;
 }
 
-/* A field that exactly one shard must have if `wanted`, and none otherwise; null, and *ok false, if it is not so. */
+/* Returns a field that exactly one shard must have if `wanted`, and none otherwise. Returns null if no shard has it,
+   and sets *ok to false on a violation. */
 static json_t *only_one(const merger *m, const char *key, bool wanted, bool *ok) {
   json_t *found = NULL;
   const input *holder = NULL;
@@ -155,7 +156,7 @@ static json_t *only_one(const merger *m, const char *key, bool wanted, bool *ok)
   return found;
 }
 
-/* What counts in a result, as in those of a whole run. */
+/* The counts of a merged record, as a whole run has them. */
 typedef struct totals {
   json_int_t passed, failed, skipped;
 } totals;

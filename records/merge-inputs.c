@@ -22,7 +22,7 @@ bool merge_refuse_memory(const merger *m) {
 
 /* ---- values that differ ---- */
 
-/* A text or a number as it is, anything else as "…": lists are long. */
+/* Returns a text or a number as text, and "…" for lists and objects, which are long. */
 static const char *shown(const json_t *value, char *text, size_t size) {
   if (json_is_string(value))
     snprintf(text, size, "%.80s", json_string_value(value));
@@ -38,7 +38,7 @@ static const char *shown(const json_t *value, char *text, size_t size) {
   return text;
 }
 
-/* "A and B: libc: glibc 2.36 and glibc 2.41", and what is wrong with that. */
+/* Refuses two files because of a value: "A and B: libc: glibc 2.36 and glibc 2.41", with the reason. */
 bool merge_refuse_values(const merger *m, const input *one, const input *other, const char *key, const json_t *a,
                          const json_t *b, const char *reason) {
   char text[96], another[96];
@@ -95,8 +95,8 @@ bool merge_is_momentary(const char *key) {
   return false;
 }
 
-/* A fact that only one of two files has is no contradiction: a shard with nothing to time has no facts from Google
-   Benchmark. */
+/* Whether the facts that both files have agree. Only one file may have a fact: a shard without timings has no facts
+   from Google Benchmark. */
 static bool share_facts(const merger *m, const input *one, const input *other, const char *reason) {
   const char *key;
   json_t *value;
@@ -117,7 +117,8 @@ static bool has_facts_of(const input *one, const input *other) {
   return true;
 }
 
-/* Files before this one agree with each other: one that has all its facts speaks for all. */
+/* Whether the facts agree with those of all files before. Those files agree with each other, so one that has all facts
+   is enough. */
 bool merge_are_same_facts(const merger *m, const input *other, const char *reason) {
   for (const input *one = m->inputs; one < other; one++) {
     if (!share_facts(m, one, other, reason)) return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Results of ranges of a table, which several shards have, made into one. */
+/* Joins the results of ranges of a table, which several shards have, into one result. */
 #include "records/merge-inputs.h"
 
 #include "common/field.h"
@@ -51,7 +51,7 @@ static bool join(const merger *m, const places *p, size_t number) {
   there->found = all ? m->join(parts, count) : NULL;
   free(parts);
   json_decref(there->ranges);
-  there->ranges = there->found; /* what is to be released */
+  there->ranges = there->found; /* to be released */
   return there->found ||
          merge_refuse(m, "%.200s and others: %s %zu, of %.60s: its ranges are not %s", there->from->name, p->list,
                       number, there->kernel, all ? "of one table" : "all rows, each once");

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-/* No benchmark is in two files. */
+/* Whether no benchmark is in two files. */
 static bool are_apart(const merger *m) {
-  json_t *owners = json_object(); /* the number of the first file that has the name */
+  json_t *owners = json_object(); /* {name: number of the first file that has it} */
   bool ok = owners || merge_refuse_memory(m);
   for (size_t i = 0; i < m->count && ok; i++)
     RECORD_EACH(benchmark, m->inputs[i].timing, benchmarks) {
@@ -23,7 +23,7 @@ static bool are_apart(const merger *m) {
   return ok;
 }
 
-/* Every shape of the run in just one shard. */
+/* Whether every shape of the run is in exactly one shard. */
 static bool have_all_shapes(const merger *m) {
   places p;
   bool ok = merge_make_places(m, &p, "shape", m->inputs[0].timing->context.shard.run.shapes_count);
@@ -38,12 +38,13 @@ static bool have_all_shapes(const merger *m) {
   return ok;
 }
 
-/* Its repetitions and what is made of them share it. */
+/* Returns the name that a benchmark's repetitions and their aggregates share. */
 static const char *family_name(const record_benchmark *benchmark) {
   return *benchmark->run_name ? benchmark->run_name : benchmark->name;
 }
 
-/* Is a name "mode/shape/kernel" of a shape of this shard, and of a kernel of the run? Kernels may have a '/', too. */
+/* Whether a name is "mode/shape/kernel" of a shape of this shard and of a kernel of the run. Names of kernels may
+   contain '/'. */
 static bool is_of_shard(const record_bench_shard *shard, const char *name) {
   const char *shape = strchr(name, '/'), *kernel = shape ? strchr(++shape, '/') : NULL;
   bool is_known = false;
@@ -57,7 +58,7 @@ static bool is_of_shard(const record_bench_shard *shard, const char *name) {
   return false;
 }
 
-/* A list of shapes that contradicts the benchmarks is refused. */
+/* Whether the shard's list of shapes agrees with its benchmarks; refuses the shard otherwise. */
 static bool have_own_benchmarks(const merger *m) {
   for (const input *one = m->inputs; one < m->inputs + m->count; one++)
     RECORD_EACH(benchmark, one->timing, benchmarks) {
@@ -69,9 +70,8 @@ static bool have_own_benchmarks(const merger *m) {
   return true;
 }
 
-/* Copies of all benchmarks, with numbers that continue those of the files before: each family has its own index, each
-   repetition its own turn. What Google Benchmark computes from several repetitions, such as their mean, has no turn.
-   `families` maps the families so far to their indices. */
+/* Copies all benchmarks. Their numbers continue those of the files before: each family has its own index, each
+   repetition its own turn. Google Benchmark's aggregates of repetitions, such as the mean, have no turn. */
 static bool append_all(json_t *benchmarks, const record_timing *more, json_t *families, double *turns) {
   const double before = *turns;
   RECORD_EACH(benchmark, more, benchmarks) {
@@ -93,8 +93,8 @@ static bool append_all(json_t *benchmarks, const record_timing *more, json_t *fa
   return true;
 }
 
-/* All facts that any of them has: a shard that had nothing to time has none of Google Benchmark's, and not all have
-   all kernels. The first that timed something comes first. */
+/* Returns all facts of the files: a shard without timings has none of Google Benchmark's, and not all files have all
+   kernels. The first file with timings comes first. */
 static json_t *merged_context(const merger *m) {
   size_t first = 0;
   while (first + 1 < m->count && m->inputs[first].timing->benchmarks_count == 0) first++;

@@ -28,7 +28,7 @@ static bool read_input(const merger *m, input *one, const json_t *json) {
   } else {
     return merge_refuse(m, "%.200s: no record: %s", one->name, fault.text);
   }
-  /* A missing fact is no evidence that it is the same. */
+  /* A missing fact does not prove equality. */
   for (size_t k = 0; k < (is_timing ? 4 : 3); k++)
     if (!*field_string(one->facts, keys[k]))
       return merge_refuse(m, "%.200s: no record: it does not tell %s", one->name, keys[k]);
@@ -52,7 +52,7 @@ static bool read_inputs(const merger *m, json_t *const *records, char *const *na
 
 /* ---- shards of one run ---- */
 
-/* The field that differs; null if all are the same. */
+/* Returns the field that differs, or null if all are the same. */
 static const char *difference_of(const json_t *a, const json_t *b) {
   const char *key;
   json_t *value;
@@ -65,10 +65,11 @@ static const char *difference_of(const json_t *a, const json_t *b) {
   return NULL;
 }
 
-/* Of a shard that several files have. */
+/* The count of a shard that several files have. */
 enum { TWICE = 2 };
 
-/* "shards 2, 5-8 of 64 are missing": those that so many files have. Returns the first of them, 0 if there is none. */
+/* Prints "shards 2, 5-8 of 64 are missing" for the shards that `wanted` files have. Returns the first of them, or 0 if
+   there is none. */
 static int64_t tell_shards(FILE *to, const int *times, int64_t of, int wanted, const char *before, const char *what) {
   int64_t first = 0, count = 0;
   for (int64_t n = 1; n <= of; n++) count += times[n] == wanted;
@@ -85,7 +86,8 @@ static int64_t tell_shards(FILE *to, const int *times, int64_t of, int wanted, c
   return first;
 }
 
-/* Which shards are missing and which doubled, the files of the first of those, and the command of the first missing. */
+/* Prints which shards are missing and which are doubled, the files of the first doubled shard, and the command of the
+   first missing one. */
 static void tell_all(const merger *m, FILE *to, const int *times) {
   const input *first = &m->inputs[0];
   const int64_t of = first->of;
@@ -106,7 +108,7 @@ static void tell_all(const merger *m, FILE *to, const int *times) {
             of);
 }
 
-/* Whether there is each shard, once. */
+/* Whether each shard is there exactly once. */
 static bool is_each_once(const merger *m) {
   const int64_t of = m->inputs[0].of;
   int *times = calloc((size_t)of + 1, sizeof *times);
@@ -125,7 +127,7 @@ static bool is_each_once(const merger *m) {
   return all;
 }
 
-/* All of the same run, each of its shards once. */
+/* Whether all files are shards of the same run, and each shard is there once. */
 static bool are_one_run(const merger *m) {
   const input *first = &m->inputs[0];
   for (const input *one = first; one < first + m->count; one++) {

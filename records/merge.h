@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of one run's shards, put together. */
+/* Merges the records of one run's shards. */
 #ifndef POSENC_RECORDS_MERGE_H
 #define POSENC_RECORDS_MERGE_H
 
 #include <jansson.h>
 
 /*
- * All shards of one run of verify together make the record that the whole run would have made, except load and date,
- * which are those of the first shard. They must be of one build's sources (version, interface, commit) and say the same
- * of run and kernels. They may come from several machines where that changes nothing: kernels that are reproducible
- * have the same bits everywhere; if there are other kernels in the run, compiler, flags, libc, SLEEF and instruction
- * sets must be the same too, as such kernels use libm and vector sines. In the environment, facts that differ stand
- * side by
- * side: "A / B". Modified or unknown sources have no commit that identifies them: their shards must agree in all facts.
+ * Merges records. All shards of one run of verify make the record that the whole run would have made, except load and
+ * date, which are those of the first shard. Shards must agree in run, kernels and sources (version, interface,
+ * commit). They may come from several machines if that changes nothing: reproducible kernels have the same bits
+ * everywhere; other kernels use libm and vector sines, so with them, compiler, flags, libc, SLEEF and instruction
+ * sets must be the same too. In the environment, facts that differ are listed as "A / B". Modified or unknown sources
+ * have no commit that identifies them, so their shards must agree in all facts.
  *
- * Timings belong to a machine: all facts of shards of bench but load and date must agree. So must those of whole
- * records, which are merged if no benchmark is in two of them, as when one is hot and one is cold.
+ * Timings belong to a machine: shards of bench must agree in all facts but load and date. Whole timing records must,
+ * too; they are merged if no benchmark is in two of them, as when one is hot and one is cold.
  *
- * A new record; or null, and in `why`, in one line, which of `records` do not belong together, and the reason. `names`
- * are what messages call them. `join` makes one result of those of ranges of a table, in their order, which several
- * shards have (verify_join of verify/join.h).
+ * Returns a new record, or null with one line in `why` that names the records that do not belong together and the
+ * reason. `names` are the records' names in messages. `join` makes one result of the results of ranges of a table, in
+ * their order (verify_join of verify/join.h).
  */
 json_t *merge_records(json_t *const *records, char *const *names, size_t count,
                       json_t *(*join)(json_t *const *parts, size_t count), char *why, size_t size);

@@ -12,18 +12,18 @@
 
 /* ---- memory ---- */
 
-/* The blocks of one record are a list, which begins with the block of the record itself. */
+/* A block of memory. The blocks of one record are a list that begins with the block of the record itself. */
 typedef struct block {
   struct block *next;
   max_align_t data[];
 } block;
 
 typedef struct reader {
-  record_fault *fault; /* null: fields of another kind count as missing */
+  record_fault *fault; /* if null, fields of another kind count as missing */
   block *first;
 } reader;
 
-/* Zeros; null when memory runs out. */
+/* Allocates zeroed memory that is released with the record. Returns null when memory runs out. */
 static void *allocate(reader *r, size_t count, size_t size) {
   block *made = count > (SIZE_MAX - sizeof *made) / size ? NULL : calloc(1, sizeof *made + count * size);
   if (!made) {
@@ -58,8 +58,8 @@ void record_free(const void *record) {
 typedef struct kind {
   unsigned types; /* set of json_type */
   const char *name;
-  bool negative;   /* may be */
-  size_t integers; /* if not 0: an array of that many integers of 0 or more */
+  bool negative;   /* negative numbers are allowed */
+  size_t integers; /* if not 0: an array of that many integers >= 0 */
 } kind;
 
 #define ANY_NUMBER SIZE_MAX
@@ -70,7 +70,7 @@ static const kind integer = {TYPE(JSON_INTEGER), "an integer", true, 0};
 static const kind integer_or_null = {TYPE(JSON_INTEGER) | TYPE(JSON_NULL), "an integer or null", true, 0};
 static const kind count = {TYPE(JSON_INTEGER), "an integer of 0 or more", false, 0};
 static const kind real = {TYPE(JSON_INTEGER) | TYPE(JSON_REAL), "a number", true, 0};
-/* JSON has no infinity and no NaN: null stands for them. */
+/* null stands for infinity and NaN, which JSON lacks */
 static const kind number = {TYPE(JSON_INTEGER) | TYPE(JSON_REAL) | TYPE(JSON_NULL), "a number or null", true, 0};
 static const kind amount = {TYPE(JSON_INTEGER) | TYPE(JSON_REAL) | TYPE(JSON_NULL), "a number of 0 or more, or null",
                             false, 0};
@@ -93,13 +93,13 @@ static bool is_kind(const json_t *value, const kind *wanted) {
 
 typedef enum need { MAY, MUST } need;
 
-/* The object whose fields are read: null where it is missing. */
+/* The object whose fields are read. */
 typedef struct holder {
   reader *r;
   const json_t *object;
   const struct holder *parent; /* null for the record itself */
-  const char *key;             /* of the object in its parent */
-  size_t index;                /* from 1 on, of an element of the array under that key; else 0 */
+  const char *key;             /* the object's key in its parent */
+  size_t index;                /* 1 + the object's index in the array under that key; 0 without an array */
 } holder;
 
 __attribute__((format(printf, 2, 3))) static void say(record_fault *fault, const char *format, ...) {
@@ -110,7 +110,7 @@ __attribute__((format(printf, 2, 3))) static void say(record_fault *fault, const
   va_end(arguments);
 }
 
-/* "records[3].bound" */
+/* Appends the path of the object: "records[3].bound". */
 static void say_path(record_fault *fault, const holder *h) {
   if (!h->parent) return;
   say_path(fault, h->parent);
@@ -118,7 +118,7 @@ static void say_path(record_fault *fault, const holder *h) {
   if (h->index) say(fault, "[%zu]", h->index - 1);
 }
 
-/* Returns whether that ends the reading. */
+/* Stores the fault, unless the reader has no place for faults. Returns whether it did, which ends reading. */
 static bool is_fault(const holder *of, const char *what, const char *wanted) {
   record_fault *fault = of->r->fault;
   if (!fault) return false;
@@ -128,7 +128,7 @@ static bool is_fault(const holder *of, const char *what, const char *wanted) {
   return true;
 }
 
-/* False, and a fault, if the field is not what it must be. *value is null where it is missing. */
+/* Finds a field. Reports a fault and returns false if it is not as required. *value is null if it is missing. */
 static bool find(const holder *h, const char *key, need needed, const kind *wanted, json_t **value) {
   const holder field = {h->r, NULL, h, key, 0};
   *value = json_object_get(h->object, key);
@@ -208,7 +208,7 @@ static bool read_object(const holder *h, const char *key, need needed, const kin
   return inner(&(holder){h->r, json_is_object(value) ? value : NULL, h, key, 0}, to);
 }
 
-/* `to` has the address of the first of the structs, of so many bytes each. */
+/* Reads an array of structs of `bytes` bytes each. `to` is the address of the pointer to the first one. */
 static bool read_array(const holder *h, const char *key, need needed, struct_reader *inner, size_t bytes, size_t *size,
                        void *to) {
   json_t *value;
@@ -256,7 +256,7 @@ static bool read_array(const holder *h, const char *key, need needed, struct_rea
 #define UNREAD(need, key)
 #include "records/fields.def"
 
-/* Null, and a fault if one is asked for, if it is none. */
+/* Returns the record. Returns null, with a fault if `fault` is not null, if it is none. */
 static void *read_record(const json_t *json, struct_reader *inner, size_t bytes, record_fault *fault) {
   reader r = {fault, NULL};
   void *made = allocate(&r, 1, bytes);
@@ -265,7 +265,7 @@ static void *read_record(const json_t *json, struct_reader *inner, size_t bytes,
   return NULL;
 }
 
-/* ---- what is wrong beyond the fields ---- */
+/* ---- checks of the whole record ---- */
 
 static bool has_schema(const json_t *json, const char *key, const char *schema, record_fault *fault) {
   const char *found = json_string_value(json_object_get(json, key));
@@ -274,7 +274,7 @@ static bool has_schema(const json_t *json, const char *key, const char *schema, 
   return false;
 }
 
-/* One of the results of a record, and whether the record lists its kernel. */
+/* A result of a record, and whether the record lists its kernel. */
 typedef struct exam {
   const char *kernel, *refusal, *mode;
   const record_check *checks;
@@ -289,7 +289,7 @@ typedef struct totals {
   int64_t passed, failed, skipped;
 } totals;
 
-/* The elements that its figures are of; none if the kernel refused or died. */
+/* Whether this is a mode of verification; results of kernels that refused or died have none. */
 static bool is_mode(const char *mode) {
   static const char *const modes[] = {"", "exhaustive", "sampled", "cases"};
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
@@ -297,7 +297,7 @@ static bool is_mode(const char *mode) {
   return false;
 }
 
-/* The page lists results by kernel: a result of a kernel that is not in the list would not be shown at all. */
+/* Adds a result's checks to the totals. Its kernel must be in the list, because the page shows results by kernel. */
 static bool add_exam(totals *t, size_t i, const exam *e, record_fault *fault) {
   if (!e->is_listed)
     snprintf(fault->text, sizeof fault->text, "%srecords[%zu].kernel is '%.80s', which is not in %s", t->where, i,
@@ -318,7 +318,7 @@ static bool is_total(const totals *t, const char *key, int64_t said, int64_t cou
   return false;
 }
 
-/* Exit statuses go by the totals, which may not hide a failed check. */
+/* Whether the totals agree with the results. Exit statuses depend on the totals, which must not hide a failed check. */
 static bool are_totals(const totals *t, int64_t passed, int64_t failed, int64_t skipped, record_fault *fault) {
   return is_total(t, "passed", passed, t->passed, fault) && is_total(t, "failed", failed, t->failed, fault) &&
          is_total(t, "skipped", skipped, t->skipped, fault);
@@ -348,8 +348,8 @@ static bool are_encodings_consistent(const record_encodings *record, record_faul
   return are_totals(&t, record->passed, record->failed, record->skipped, fault);
 }
 
-/* A report copies the parts of "hot/shape/kernel/…" into buffers: a benchmark whose parts do not fit would not be shown
-   at all. */
+/* Whether the parts of a name fit. A report copies the parts of "hot/shape/kernel/…" into buffers, and would leave out
+   a benchmark whose parts do not fit. */
 static bool names_fit(const record_timing *record, record_fault *fault) {
   for (size_t i = 0; i < record->benchmarks_count; i++) {
     const char *name = record->benchmarks[i].name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records from files, which anyone may have written: checked, and parsed into structs. */
+/* Reads records from files of any origin: checks them and parses them into structs. */
 #ifndef POSENC_RECORDS_READ_H
 #define POSENC_RECORDS_READ_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An integer that the record has null or nothing for. */
+/* The value of an integer that is null or missing in the record. */
 #define RECORD_NONE INT64_MIN
 
 /* record_bound, record_kernel … record_report: see fields.def. `json` is what was parsed, null for an inner object that
@@ -48,31 +48,31 @@
 #define UNREAD(need, key)
 #include "records/fields.def"
 
-/* for (every `item` of the array `list` of a struct) */
+/* Loops over the elements of the array `list` of a struct, with `item` as pointer. */
 #define RECORD_EACH(item, holder, list)                                                                                \
   for (__typeof__(&*(holder)->list) item = (holder)->list; item < (holder)->list + (holder)->list##_count; item++)
 
-/* Bytes of the mode, the shape or the kernel in a name of a timing, with the zero at its end: longer ones are refused.
-   */
+/* Size of a buffer for mode, shape or kernel of a benchmark's name, in bytes with the terminating zero. Longer parts
+   are refused. */
 enum { SAMPLE_NAME = 80 };
 
-/* Where a record is not as expected, and how: "records[3].bound.ulp is missing", without a line end. */
+/* The defect of a record, with its path: "records[3].bound.ulp is missing", without a line end. */
 typedef struct record_fault {
   char text[256];
 } record_fault;
 
 /*
- * A record of that schema whose fields are there and of the right kind, to be released with record_free; else null, and
- * a fault. Unknown fields are no fault: a later version may add them. An accuracy record must also agree with itself:
- * its totals are those of its checks, and its results are of kernels that it lists.
+ * Returns a record of that schema in which all required fields are present and of the right kind, to be released with
+ * record_free; else null, and a fault. Unknown fields are accepted: a later version may add them. An accuracy record
+ * must also agree with itself: its totals are those of its checks, and its results are of kernels that it lists.
  */
 const record_accuracy *record_read_accuracy(const json_t *json, record_fault *fault);
 const record_timing *record_read_timing(const json_t *json, record_fault *fault);
 const record_report *record_read_report(const json_t *json, record_fault *fault);
 const record_baseline *record_read_baseline(const json_t *json, record_fault *fault);
 
-/* The same of JSON of any version, and of timings by any program: fields of another kind count as missing, and there is
-   no fault. Null when memory runs out. */
+/* Returns a record from JSON of any version, and from timings by any program, to be released with record_free. Fields
+   of another kind count as missing. Returns null when memory runs out. */
 const record_accuracy *record_take_accuracy(const json_t *json);
 const record_timing *record_take_timing(const json_t *json);
 const record_report *record_take_report(const json_t *json);
@@ -80,18 +80,18 @@ const record_machines *record_take_machines(const json_t *json);
 const record_comparison *record_take_comparison(const json_t *json);
 const record_choice *record_take_choice(const json_t *json);
 
-/* Releases what the above made. Null is allowed. */
+/* Releases a record of record_read_… or record_take_…, or null. */
 void record_free(const void *record);
 
-/* The kernel of that name, and the result of a kernel on the shape of that name; null if there is none. */
+/* Returns the kernel, the result or the check of that name, or null if there is none. */
 const record_kernel *record_find_kernel(const record_kernel *kernels, size_t count, const char *name);
 const record_result *record_find_result(const record_accuracy *record, const char *kernel, const char *shape);
 const record_check *record_find_check(const record_check *checks, size_t count, const char *property);
 
-/* real_time; NaN where it is missing or in a unit that Google Benchmark does not write. */
+/* Returns real_time in ns, NaN if it is missing or in a unit that Google Benchmark does not write. */
 double record_nanoseconds(const record_benchmark *entry);
 
-/* Whether the facts of a record name sources that can be had again: a commit, unmodified. */
+/* Whether the facts of a record identify the sources: a commit, unmodified. */
 bool record_names_sources(const json_t *facts);
 
 #endif

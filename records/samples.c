@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Copies part `index` of "hot/shape/kernel/…"; false if there is none or it does not fit. */
+/* Copies part `index` of "hot/shape/kernel/…". Returns false if there is none or it does not fit. */
 static bool name_part(const char *name, int index, char part[SAMPLE_NAME]) {
   for (int skipped = 0; skipped < index; skipped++) {
     name = strchr(name, '/');
@@ -22,7 +22,7 @@ static bool name_part(const char *name, int index, char part[SAMPLE_NAME]) {
   return true;
 }
 
-/* False if it is no repetition of a benchmark of ours. */
+/* Returns false unless this is a repetition of a benchmark of posenc. */
 static bool read_sample(const record_benchmark *entry, sample *made) {
   const char *type = entry->run_type, *name = entry->name;
   if ((*type && strcmp(type, "iteration") != 0) || entry->error_occurred) return false;
@@ -30,14 +30,14 @@ static bool read_sample(const record_benchmark *entry, sample *made) {
   return name_part(name, 0, made->mode) && name_part(name, 1, made->shape) && name_part(name, 2, made->kernel);
 }
 
-/* Kernel null: any. */
+/* Compares names. Null as kernel equals any kernel. */
 static int compare_names(const sample *s, const char *mode, const char *shape, const char *kernel) {
   int order = strcmp(s->mode, mode);
   if (order == 0) order = strcmp(s->shape, shape);
   return order == 0 && kernel ? strcmp(s->kernel, kernel) : order;
 }
 
-/* Samples of one name stay in the order of the record. */
+/* Compares samples by name, then by their order in the record. */
 static int compare_samples(const void *a, const void *b) {
   const sample *x = *(const sample *const *)a, *y = *(const sample *const *)b;
   const int order = compare_names(x, y->mode, y->shape, y->kernel);
@@ -93,7 +93,7 @@ size_t samples_collect(samples *s, const char *mode, const char *shape, const ch
 json_t *samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter) {
   const size_t count = samples_collect(s, mode, shape, kernel, counter);
   if (count == 0) return json_null();
-  const double median = statistics_median(s->values, count); /* sorts */
+  const double median = statistics_median(s->values, count); /* sorts the values */
   return json_pack("{s:f, s:f, s:f}", "median", median, "min", s->values[0], "max", s->values[count - 1]);
 }
 

@@ -17,30 +17,31 @@ typedef struct samples {
   sample *all; /* in the order of the record */
   size_t count;
   const sample **by_name; /* sorted */
-  double *values;         /* what was collected last, at most `count` numbers */
+  double *values;         /* the numbers collected last, at most `count` */
 } samples;
 
-/* Null when memory runs out. `timing` may be null: there are none then. */
+/* Sorts the repetitions of a record. `timing` may be null, which gives none. Returns null when memory runs out. */
 samples *samples_open(const record_timing *timing);
 void samples_close(samples *s);
 
-/* Collects that counter of all repetitions of one kernel, or (null) of any, in s->values, and returns how many there
-   are. "plan_ns" is the time of an iteration. */
+/* Collects that counter of all repetitions of one kernel, or of all kernels if `kernel` is null, in s->values. Returns
+   their number. The counter "plan_ns" is the time of an iteration. */
 size_t samples_collect(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
 
-/* The same as an array to be freed, of *count numbers; null when memory runs out. */
+/* Collects like samples_collect, into an array of *count numbers that the caller frees. Returns null when memory runs
+   out. */
 double *samples_copy(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter,
                      size_t *count);
 
-/* {"median", "min", "max"} of that, or JSON null if it was never measured. */
+/* Returns {"median", "min", "max"} of the collected numbers, or JSON null if there are none. */
 json_t *samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
 
-/* The time of the second of two kernels as a multiple of that of the first: {"estimate", "low", "high"}. The interval
-   is of 90 %, the most that three timings of each can support; low and high are null where timings are fewer. Null when
-   memory runs out. */
+/* Returns the time of the second kernel as a multiple of that of the first: {"estimate", "low", "high"}. The interval
+   is of 90 %, the highest confidence possible with three timings of each; low and high are null if there are fewer.
+   Returns null when memory runs out. */
 json_t *samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second);
 
-/* The same of two samples of positive numbers: a number of `b` as a multiple of one of `a`. */
+/* Returns such a ratio for two samples of positive numbers: b as a multiple of a. */
 json_t *samples_ratio_of(const double *a, size_t n, const double *b, size_t m);
 
 #endif

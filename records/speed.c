@@ -35,8 +35,8 @@ static bool correct(speed_row *rows, size_t count) {
   return done;
 }
 
-/* The total of blocks with which the interval, whose width shrinks as 1 / sqrt(blocks), would leave out no difference,
-   or be within the threshold: whichever takes fewer, as the estimate moves too. */
+/* Returns the number of blocks, in total, with which the interval would exclude equal speed or be within the threshold,
+   whichever takes fewer, as the estimate changes too. The width of the interval shrinks as 1 / sqrt(blocks). */
 static double blocks_needed(const speed_row *row, const compare_limits *limits, size_t tested) {
   if (!(row->ratio.low > 0.0)) return ceil(log2(2.0 * (double)tested / limits->alpha));
   const double half = log1p(speed_smallest(row)), off = fabs(log(row->ratio.estimate)),
@@ -70,7 +70,7 @@ static void judge(speed_row *row, const compare_limits *limits, size_t tested) {
     row->verdict = "better";
   } else if (row->ratio.low >= least && row->ratio.high <= most) {
     row->verdict = "same";
-  } else { /* a wide interval may hide a change, so this is no evidence of equal speed */
+  } else { /* no evidence of equal speed, as a wide interval may contain a change */
     row->verdict = "undecided";
     tell_undecided(row, limits, tested);
   }

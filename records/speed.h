@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verdicts on benchmarks that were timed before and after a change, by one rule for times of any origin. */
+/* Decides whether benchmarks have become slower or faster, by one rule for times of any origin. */
 #ifndef POSENC_RECORDS_SPEED_H
 #define POSENC_RECORDS_SPEED_H
 
@@ -11,42 +11,41 @@
 #include <stddef.h>
 
 typedef struct compare_limits {
-  double growth; /* an error may grow by this share */
-  double slower; /* a benchmark may take longer by this share */
+  double growth; /* the share by which an error may grow */
+  double slower; /* the share by which a benchmark may take longer */
   double alpha;  /* a difference counts only if chance alone makes one, in any benchmark, in at most this share of
                     comparisons; the intervals enclose all true ratios in 1 - alpha of them */
-  bool by_time;  /* compare times, even where both records tell the share of a limit that was measured beside them */
+  bool by_time;  /* compare times, even if both records have shares of the limit */
 } compare_limits;
 
-/* The verdict on one benchmark, and the figures that it rests on. */
+/* The verdict on one benchmark, and its figures. */
 typedef struct speed_row {
   const char *name;
-  const char *verdict; /* null until it is judged */
+  const char *verdict; /* null until it is decided */
   char note[120];
-  bool tested, by_limit;  /* whether it has times on both sides; shares of the limit */
+  bool tested, by_limit;  /* whether both sides have times; whether the figures are shares of the limit */
   double old, new;        /* ns, or shares of the limit */
-  size_t counts[2];       /* of timings, before and after, */
-  size_t interrupted[2];  /* and of those that were left out of them */
-  size_t blocks;          /* of a run; 0 for records */
-  statistics_ratio ratio; /* of the times, or of what the limit does in them: with speed_confidence */
-  double p;               /* before the correction for several tests; then after it */
-  int64_t more;           /* blocks that would decide, about; RECORD_NONE where it is decided, or none would */
+  size_t counts[2];       /* numbers of timings used, before and after */
+  size_t interrupted[2];  /* numbers of interrupted repetitions left out, before and after */
+  size_t blocks;          /* blocks of the run; 0 for records */
+  statistics_ratio ratio; /* of the times or of 1 / share of the limit, with speed_confidence */
+  double p;               /* first uncorrected, then corrected for several tests */
+  int64_t more;           /* about how many blocks would decide; RECORD_NONE if it is decided or none would */
 } speed_row;
 
-/* A row of that name, without a verdict so far. */
+/* Returns a row of that name, without a verdict. */
 speed_row speed_new(const char *name);
 
-/* The confidence of the interval of each of so many rows that are tested. */
+/* Returns the confidence for the interval of each row, if `tested` rows are tested. */
 double speed_confidence(const compare_limits *limits, size_t tested);
 
-/* Corrects p over all rows that are tested, and fills in verdicts and notes where there is none. False when memory runs
-   out. */
+/* Corrects p over all rows that are tested, and sets missing verdicts and notes. Returns false when memory runs out. */
 bool speed_judge(speed_row *rows, size_t count, const compare_limits *limits);
 
-/* A row of a comparison, see record.schema.json. */
+/* Returns a row of a comparison as JSON, see record.schema.json. */
 json_t *speed_json(const speed_row *row);
 
-/* The smallest difference that the interval can tell from none; 1 % is 0.01. NaN if it is open. */
+/* Returns the smallest difference, as a fraction (1 % is 0.01); NaN if the interval is open. */
 double speed_smallest(const speed_row *row);
 
 #endif

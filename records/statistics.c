@@ -17,9 +17,9 @@ double statistics_median(double *x, size_t n) {
 
 enum { MOST_EXACT = 25 };
 
-/* P(U <= u) for samples of n and m, both at most MOST_EXACT, whose arrangements, C(50, 25) < 2^47 at most, a double
-   counts exactly. Those with U = u are the coefficient of q^u in the product over i = 1 … n of (1 - q^(m + i)) / (1 -
-   q^i). */
+/* Returns P(U <= u) for samples of n and m numbers, both at most MOST_EXACT. The number of arrangements is at most
+   C(50, 25) < 2^47, which a double represents exactly. The number of arrangements with U = u is the coefficient of q^u
+   in the product over i = 1 … n of (1 - q^(m + i)) / (1 - q^i). */
 static double exact_tail(size_t n, size_t m, size_t u) {
   double ways[MOST_EXACT * MOST_EXACT + 1] = {1.0};
   const size_t most = n * m;
@@ -35,7 +35,7 @@ static double exact_tail(size_t n, size_t m, size_t u) {
   return below / all;
 }
 
-/* The same by the normal distribution; `ties` is the sum of t³ - t over groups of t equal numbers. */
+/* Returns P(U <= u) by the normal distribution. `ties` is the sum of t³ - t over groups of t equal numbers. */
 static double normal_tail(double n, double m, double u, double ties) {
   const double all = n + m, variance = n * m / 12.0 * (all + 1.0 - ties / (all * (all - 1.0)));
   if (!(variance > 0.0)) return 1.0;
@@ -51,7 +51,7 @@ double statistics_rank_test(const double *a, size_t n, const double *b, size_t m
       u += a[i] > b[j] ? 1.0 : a[i] == b[j] ? 0.5 : 0.0;
       tied = tied || a[i] == b[j];
     }
-  /* A group of t numbers counts t² - 1 for each of its members. */
+  /* Each member of a group of t equal numbers adds t² - 1. */
   for (size_t i = 0; i < n + m; i++) {
     const double x = i < n ? a[i] : b[i - n];
     double equal = 0.0;
@@ -65,10 +65,10 @@ double statistics_rank_test(const double *a, size_t n, const double *b, size_t m
   return fmin(1.0, 2.0 * tail);
 }
 
-/* The number of quotients at either end that are outside the interval: the most with P(U < k) <= (1 - confidence) / 2.
-   */
+/* Returns the number of quotients outside the interval at either end: the largest k with P(U < k) <= (1 - confidence) /
+   2. */
 static size_t outside(size_t n, size_t m, double confidence) {
-  const double most = (1.0 - confidence) / 2.0 * (1.0 + 1e-9); /* 90 % is what three of each can tell, exactly */
+  const double most = (1.0 - confidence) / 2.0 * (1.0 + 1e-9); /* 90 % must be reachable with three numbers of each */
   size_t k = 0;
   while (k < n * m / 2 &&
          (n <= MOST_EXACT && m <= MOST_EXACT ? exact_tail(n, m, k)
@@ -96,7 +96,7 @@ bool statistics_ratio_of(const double *a, size_t n, const double *b, size_t m, d
 
 enum { MOST_SIGNED = 50, MOST_SUM = MOST_SIGNED * (MOST_SIGNED + 1) };
 
-/* The doubled ranks of the sizes of the numbers that are not 0, which are whole; how many there are. */
+/* Ranks the sizes of the numbers that are not 0, as doubled ranks, which are integers. Returns their number. */
 static size_t rank_sizes(const double *x, size_t n, double *ranks) {
   size_t count = 0;
   for (size_t i = 0; i < n; i++) {
@@ -111,8 +111,8 @@ static size_t rank_sizes(const double *x, size_t n, double *ranks) {
   return count;
 }
 
-/* P(sum <= s) for s from 0 to MOST_SUM, of the doubled ranks of which each is in the sum or not; at most MOST_SIGNED,
-   so that a double counts exactly. */
+/* Sets P(sum <= s) for s from 0 to MOST_SUM, where each doubled rank is in the sum or not. With at most MOST_SIGNED
+   ranks, a double counts exactly. */
 static void signed_tails(const double *ranks, size_t n, double tails[MOST_SUM + 1]) {
   memset(tails, 0, (MOST_SUM + 1) * sizeof *tails);
   tails[0] = 1.0;
@@ -122,7 +122,7 @@ static void signed_tails(const double *ranks, size_t n, double tails[MOST_SUM + 
   for (size_t s = 0; s <= MOST_SUM; s++) tails[s] = ldexp(tails[s], -(int)n);
 }
 
-/* The same of one sum by the normal distribution. */
+/* Returns P(sum <= s) for one sum by the normal distribution. */
 static double signed_normal_tail(const double *ranks, size_t n, double sum) {
   double mean = 0.0, variance = 0.0;
   for (size_t i = 0; i < n; i++) {
@@ -154,7 +154,8 @@ double statistics_signed_rank(const double *x, size_t n) {
   return p;
 }
 
-/* As outside(), of the means of pairs: the most with P(sum < k) <= (1 - confidence) / 2. `ranks` has room for n. */
+/* Returns the number of means of pairs outside the interval at either end: the largest k with P(sum < k) <= (1 -
+   confidence) / 2. `ranks` has room for n. */
 static size_t outside_pairs(double *ranks, size_t n, double confidence) {
   const double most = (1.0 - confidence) / 2.0;
   double tails[MOST_SUM + 1];

@@ -7,12 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Infinite where the record has null. */
+/* Returns infinity for NaN, which stands for null in the record. */
 static double infinite_if_null(double x) {
   return isnan(x) ? INFINITY : x;
 }
 
-/* "p = 3, i = 1, cos: exact 0x1p-1, got 0x1p-1"; of rope "p = 3, head 2, i = 1, first of 0x1p-1 0x1p+0: exact …" */
+/* Prints "p = 3, i = 1, cos: exact 0x1p-1, got 0x1p-1"; for rope "p = 3, head 2, i = 1, first of 0x1p-1 0x1p+0: exact
+   …". */
 static void print_place(const record_witness *witness, FILE *stream) {
   fprintf(stream, "p = %s, ", field_text(json_object_get(witness->json, "position")).text);
   if (witness->head != RECORD_NONE) fprintf(stream, "head %" PRId64 ", ", witness->head);
@@ -23,7 +24,7 @@ static void print_place(const record_witness *witness, FILE *stream) {
 
 static void print_accuracy(const record_result *result, const record_check *check, FILE *stream) {
   const bool cases = strcmp(result->mode, "cases") == 0;
-  const int digits = cases ? 12 : 6; /* cases are about the last ones of 1/2 */
+  const int digits = cases ? 12 : 6; /* cases differ in the last digits of values near 1/2 */
   if (cases)
     fprintf(stream, ": %" PRId64 " cases, %" PRId64 " misrounded", result->elements, result->misrounded);
   else
@@ -56,11 +57,11 @@ static void print_check(const record_result *result, const record_check *check, 
   if (!check->ok) fprintf(stream, "# replay: %s\n", result->replay);
 }
 
-/* "# 6 of 7 kernels ran; cr-avx512 did not: this CPU lacks …" */
+/* Prints "# 6 of 7 kernels ran; cr-avx512 did not: this CPU lacks …". */
 static void print_absent(const record_accuracy *record, FILE *stream) {
   const char *separator = "; ";
   size_t ran = 0;
-  if (record->kernels_count == 0) return; /* a table in a file has none */
+  if (record->kernels_count == 0) return; /* a check of a file has no kernels */
   RECORD_EACH(kernel, record, kernels) ran += !*kernel->refusal;
   fprintf(stream, "# %zu of %zu kernels ran", ran, record->kernels_count);
   RECORD_EACH(kernel, record, kernels)

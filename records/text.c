@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The record for people: what failed, then a line for each kernel. */
+/* Prints the record for people: failures, then a line for each kernel. */
 #include "records/print.h"
 
 #include "common/field.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All results of a kernel; and the result with the largest error. */
+/* All results of a kernel, and the result with the largest error. */
 typedef struct line {
   const char *kernel, *refusal;
   size_t tables, passed, failed, skipped;

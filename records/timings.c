@@ -13,7 +13,7 @@ static const char *name_of(const record_benchmark *entry) {
   return *entry->run_name ? entry->run_name : entry->name;
 }
 
-/* Is it a repetition, or, in a record without repetitions, the median of them? */
+/* Whether this is a repetition, or, with `medians`, the median of a record without repetitions. */
 static bool counts(const record_benchmark *entry, bool medians) {
   const bool is_aggregate = strcmp(entry->run_type, "aggregate") == 0;
   return medians ? is_aggregate && strcmp(entry->aggregate_name, "median") == 0 : !is_aggregate;
@@ -21,14 +21,14 @@ static bool counts(const record_benchmark *entry, bool medians) {
 
 /* ---- defects ---- */
 
-/* Whether it must have a time: those that failed or were skipped, fits of a complexity, and aggregates other than
+/* Whether the entry must have a time. Failed and skipped benchmarks, fits of a complexity, and aggregates other than
    medians need none. */
 static bool is_timing(const record_benchmark *entry) {
   const bool is_fit = json_object_get(entry->json, "big_o") || json_object_get(entry->json, "rms");
   return !entry->error_occurred && !entry->skipped && !is_fit && (counts(entry, false) || counts(entry, true));
 }
 
-/* The first defect of a benchmark; null if it has none. */
+/* Returns the first defect of a benchmark, or null. */
 static const char *defect_of(const record_benchmark *entry) {
   if (!*name_of(entry)) return "it has no name";
   if (!is_timing(entry)) return NULL;
@@ -51,14 +51,14 @@ bool timings_check(const json_t *json, char *why, size_t size) {
 
 /* ---- interruptions ---- */
 
-/* "<mode>/<shape>/<kernel>", as posenc calls its benchmarks: the kernel, or null. */
+/* Returns the kernel of "<mode>/<shape>/<kernel>", as posenc names its benchmarks, or null. */
 static const char *kernel_of(const char *name) {
   const char *slash = strchr(name, '/');
   if (slash) slash = strchr(slash + 1, '/');
   return slash ? slash + 1 : NULL;
 }
 
-/* Whether cpu_time counts the same work as real_time: in the other modes it has their preparation too. */
+/* Whether cpu_time and real_time are of the same work. In the other modes, cpu_time includes the preparation. */
 static bool is_whole(const char *name) {
   static const char *const modes[] = {"hot/", "first/", "row/", "plan/"};
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
@@ -68,9 +68,10 @@ static bool is_whole(const char *name) {
 
 /*
  * Whether the process waited for a core in a repetition of one thread. On a quiet machine real_time is above cpu_time
- * by 2 % or more in 1 of 200 repetitions, by 5 % in 1 of 800; beside two busy processes on two cores by 5 % in 35 % of
- * those of 1 ms, and in half of those of 5 ms, and nearly all of these take two or three times as long. Of other
- * programs, and of kernels with threads, cpu_time is that of one thread, which may wait for others or for a device.
+ * by 2 % or more in 1 of 200 repetitions, by 5 % in 1 of 800. With two busy processes on two cores it is above by 5 %
+ * in 35 % of repetitions of 1 ms, and in half of those of 5 ms; nearly all of these take two or three times as long.
+ * For other programs, and for kernels with threads, cpu_time is that of one thread, which may wait for others or for
+ * a device.
  */
 static bool is_interrupted(const timings_record *from, const record_benchmark *entry) {
   static const double most = 1.05;

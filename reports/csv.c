@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A field, and a comma before all but the first of a line. */
+/* Writes a field, after a comma unless it is the first of a line. */
 static void text(FILE *out, const char *value) {
   if (!strpbrk(value, ",\"\n\r")) {
     fputs(value, out);
@@ -76,7 +76,7 @@ static void write_times(const record_report *report, FILE *out) {
 
 /* ---- errors ---- */
 
-/* The element with the largest error in ulp, in size, or as a share of the bound. */
+/* Writes the element with the largest error in ulp, the largest absolute error, or the largest share of the bound. */
 static void write_worst(FILE *out, const record_table *table, const record_row *row, const char *worst_in,
                         const record_witness *worst) {
   if (!worst->json || isnan(worst->position)) return;
@@ -152,7 +152,7 @@ static void write_histogram(const record_report *report, FILE *out) {
   const record_headline *headline = &report->headline;
   fputs("kernel,below_ulp,elements\n", out);
   RECORD_EACH(row, headline, rows)
-    RECORD_EACH(bin, row, histogram) { /* the last has no end */
+    RECORD_EACH(bin, row, histogram) { /* the last bin has no end */
       text(out, row->kernel);
       number(out, bin->below);
       integer(out, bin->count);

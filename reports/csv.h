@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The data behind the figures and tables of a report, as comma-separated values with a line of names first. */
+/* Writes the data of the figures and tables of a report as comma-separated values, with a line of names first. */
 #ifndef POSENC_REPORTS_CSV_H
 #define POSENC_REPORTS_CSV_H
 
@@ -9,7 +9,7 @@
 
 enum { CSV_FILES = 5 };
 
-/* Numbers that are not known are empty. Errors stay in the stream. */
+/* Unknown numbers are empty. Errors stay in the stream. */
 extern const struct csv_file {
   const char *name;
   void (*write)(const record_report *report, FILE *stream);

@@ -19,7 +19,7 @@ bool machines_failed(const record_machines *record) {
 
 static const char *const footprints[MACHINES_FIGURES] = {"reference", "largest", "in cache"};
 
-/* The times of the shape that "fastest" has of that footprint; null if there is none. */
+/* Returns the times of the shape that "fastest" has for that footprint, or null. */
 static const record_times_of_machines *shown_times(const record_machines *record, const char *footprint) {
   RECORD_EACH(chosen, record, fastest) {
     if (strcmp(chosen->footprint, footprint) != 0) continue;
@@ -30,7 +30,7 @@ static const record_times_of_machines *shown_times(const record_machines *record
   return NULL;
 }
 
-/* Is it also the shape of an earlier footprint? Then it has been drawn. */
+/* Whether an earlier footprint has the same shape, which is then drawn already. */
 static bool is_drawn_before(const record_machines *record, size_t footprint) {
   for (size_t i = 0; i < footprint; i++)
     if (shown_times(record, footprints[i]) == shown_times(record, footprints[footprint])) return true;
@@ -43,7 +43,7 @@ static bool has_shares(const record_times_of_machines *table, size_t machine) {
   return false;
 }
 
-/* A mark with its range for each kernel, those of the machines beside each other. */
+/* Draws a mark with its range for each kernel, side by side for the machines. */
 static void draw_machine(plot *picture, const record_machines *record, const record_times_of_machines *table,
                          size_t machine) {
   const double machines = (double)record->machines_count, step = 0.6 / machines,
@@ -96,7 +96,7 @@ static void add_machine_columns(page *p, const record_machines *record, bool num
   RECORD_EACH(machine, record, machines) page_column_add(p, numeric, "%s", machine->label);
 }
 
-/* "84.5 GB/s (82.2–85.0)" */
+/* Prints "84.5 GB/s (82.2–85.0)". */
 static void say_spread(page *p, const record_spread *spread, double scale, const char *unit) {
   page_say(p, "%s%s%s %s", words_significant(spread->median * scale, 3).text, unit, words_mark(spread),
            words_range(spread, scale).text);
@@ -137,7 +137,7 @@ static void write_budget_cell(page *p, const char *name) {
   page_cell(p, budget == ANSWER_ANY ? "%s" : "within %s", answer_titles[budget]);
 }
 
-/* "the fastest, GB/s, share" of one machine. */
+/* Writes "the fastest, GB/s, share" of one machine. */
 static void write_fastest_cell(page *p, const record_machine_speed *of) {
   if (!of->json) {
     page_prose(p, "none");
@@ -286,7 +286,7 @@ static void write_accuracy(page *p, const record_machines *record) {
   if (same != compared) write_differences(p, record);
 }
 
-/* Is a fact of a timing record known from the accuracy record, on all machines? */
+/* Whether the accuracy record has the same fact of a timing record, on all machines. */
 static bool is_known(const record_machines *record, const char *key) {
   RECORD_EACH(machine, record, machines) {
     const json_t *value = json_object_get(machine->environment.timing, key);
@@ -299,7 +299,7 @@ static json_t *facts_of(const record_machine *machine, bool timing) {
   return timing ? machine->environment.timing : machine->environment.accuracy;
 }
 
-/* Facts that any machine tells, in the order of the first that does. */
+/* Returns the facts that any machine has, in the order in which they first occur. */
 static json_t *keys_of(const record_machines *record, bool timing) {
   json_t *keys = json_object();
   RECORD_EACH(machine, record, machines) {

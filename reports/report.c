@@ -13,10 +13,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* The data of the files: of one machine, or of several. */
+/* The data of the files, for one machine or several. */
 typedef struct report {
-  const json_t *record;     /* what report.json holds */
-  const record_report *one; /* or null, and its figures */
+  const json_t *record;     /* the content of report.json */
+  const record_report *one; /* null for several machines */
   const figures *drawn;
   const record_machines *several;
   const machines_figures *machines;
@@ -37,7 +37,7 @@ static bool write_json(const report *r, FILE *stream) {
   return json_dumpf(r->record, stream, JSON_COMPACT) == 0 && fputc('\n', stream) != EOF;
 }
 
-/* Files, in this order: pages, data, the record, and each figure alone. */
+/* The files, in this order: pages, data, the record, and each figure by itself. */
 enum { PAGES = 3, RECORD = PAGES + CSV_FILES, PICTURES, FILES = PICTURES + FIGURES };
 
 static const struct {
@@ -64,13 +64,13 @@ static file_name name_of(size_t file) {
   return name;
 }
 
-/* Several machines have one page, and figures on it alone. */
+/* Whether the file is written. Several machines have one page, and figures on it alone. */
 static bool is_wanted(const report *r, size_t file) {
   if (file >= PICTURES) return r->one && r->drawn->svg[file - PICTURES];
   return r->one || file == RECORD || (file < PAGES && pages[file].wanted != CONTENTS_DETAILS);
 }
 
-/* False when memory runs out; errors of the stream stay in the stream. */
+/* Writes a file. Returns false when memory runs out; errors of the stream stay in the stream. */
 static bool write_file(const report *r, FILE *stream, size_t file) {
   if (file < PAGES) return write_page(r, stream, pages[file].format, pages[file].wanted);
   if (file == RECORD) return write_json(r, stream);
@@ -89,20 +89,20 @@ static int fail(const char *directory, const char *name, output *const outputs[F
 
 enum { PATH_BYTES = 4096 };
 
-/* False, with errno set, if it is too long. */
+/* Makes a path. Returns false, with errno set, if it is too long. */
 static bool path_in(char path[PATH_BYTES], const char *directory, const char *name) {
   errno = ENAMETOOLONG;
   return snprintf(path, PATH_BYTES, "%s/%s", directory, name) < PATH_BYTES;
 }
 
-/* Removes a file that an earlier report left and this one does not write. */
+/* Removes a file of an earlier report that this report does not have. */
 static bool remove_older(const char *directory, const char *name) {
   char path[PATH_BYTES];
   return path_in(path, directory, name) && (remove(path) == 0 || errno == ENOENT);
 }
 
-/* All files are written before the first one is renamed to its final name, so that a full disk leaves the old report as
-   it was. */
+/* Writes all files before the first one is renamed to its final name, so that a full disk leaves the old report
+   unchanged. */
 static int write_files(const char *directory, const report *r) {
   output *outputs[FILES] = {NULL};
   for (size_t i = 0; i < FILES; i++) {

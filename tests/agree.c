@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of public models agree with their configs, also if f32 arithmetic made them and bf16 holds them; and those of
-   known mistakes do not, and have their causes. */
+/* Tests that tables of public models agree with their configs, also tables made in f32 arithmetic and stored in bf16;
+   and that tables of known mistakes disagree, with the right cause. */
 #include "models/model.h"
 #include "reference/fast.h"
 #include "reference/scaling.h"
@@ -9,7 +9,7 @@
 
 enum { ROWS = 1500 };
 
-/* Cosines, then sines, as frameworks compute them: frequency, angle, cosine and product each in f32. */
+/* Makes cosines, then sines, as frameworks compute them: frequency, angle, cosine and product each in f32. */
 static file table_of(const posenc_problem *problem, posenc_dtype dtype) {
   const int64_t pairs = problem->dim / 2;
   const float attention = (float)attention_of(problem);
@@ -43,7 +43,7 @@ static identity *compared(const file *made, const suspect_list *expected, const 
   return found;
 }
 
-/* Whether two problems have tables that f32 does not tell apart, in so many rows. */
+/* Whether the tables of two problems are the same in f32, in ROWS rows. */
 static bool is_same_table(const posenc_problem *a, const posenc_problem *b) {
   if (a->dim != b->dim) return false;
   file one = table_of(a, POSENC_F32), other = table_of(b, POSENC_F32);
@@ -56,8 +56,8 @@ static bool is_same_table(const posenc_problem *a, const posenc_problem *b) {
   return differing * 20 <= ROWS * a->dim;
 }
 
-/* Each mistake of a family, and what is said of it. A table that another one before it makes as well may have that
-   cause. */
+/* Tests the finding for each mistake of a family. If an earlier mistake makes the same table, its cause is accepted
+   too. */
 static void check_mistakes(const family *f, const suspect_list *expected, const suspect_list *suspects) {
   int told = 0, same = 0, unknown = 0;
   for (size_t n = 0; n < suspects->count; n++) {
@@ -70,7 +70,7 @@ static void check_mistakes(const family *f, const suspect_list *expected, const 
     const bool is_same = cause < n && is_same_table(&done->problem, &suspects->items[cause].problem);
     same += is_same;
     told += cause == n;
-    unknown += found->verdict != IDENTIFY_TABLE; /* which fails, too, with its own words */
+    unknown += found->verdict != IDENTIFY_TABLE; /* which fails with a message of its own */
     if (found->verdict == IDENTIFY_TABLE && (found->agreement != DISAGREES || (cause != n && !is_same)))
       ok(false, "%s: %s, not %s", f->name, done->text, found->agreement == AGREES ? "agreement" : found->agreed);
     identity_free(found);

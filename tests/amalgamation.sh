@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# "make amalgamation": one source file has the functions of posenc.h and no others, passes the tests of the library, and
-# its kernels have the library's bits.
+# Tests "make amalgamation": one source file has the functions of posenc.h and no others, passes the tests of the
+# library, and its kernels have the library's bits.
 # shellcheck disable=SC2086,SC2154 # lists of words; make sets the environment
 . "${srcdir:-.}/tests/command.sh"
 diagnose() { { grep -v '^ok' out; cat err; } | tail -n 12 | cut -c1-300 | sed 's/^/# /'; }
@@ -11,7 +11,7 @@ nothing() { # WHY
 }
 for program in python3 nm; do command -v $program >/dev/null || nothing "no $program here"; done
 build=${abs_top_builddir:?}
-tried() { # COMMAND...: its output is in out
+tried() { # COMMAND...: runs it; its output is in out
   env -u MAKEFLAGS -u MFLAGS nice -n 5 "$@" >out 2>err </dev/null
 }
 check 'make amalgamation' tried make -C "$build" amalgamation
@@ -33,7 +33,7 @@ fi
 
 # ---- tests, linked with it ----
 
-passed() { # TEST: points, and no failure
+passed() { # TEST: whether it has points, and no failure
   tried "./$1" && grep -q '^ok' out && ! grep -q -e '^not ok' -e '^Bail out' out
 }
 for name in library axes plans arguments encoder; do
@@ -43,7 +43,7 @@ done
 check 'a C++17 program' tried $CXX -std=c++17 -I. -x c++ "$root/examples/table.c" -x none posenc.o -o table -lm -pthread
 check 'runs' eval 'tried ./table && grep -q "PE\[1\] = 0.841470957 0.540302277" out'
 
-# ---- bits: the command with this library in the place of its own ----
+# ---- bits of the command with this library instead of its own ----
 
 command=$build/.libs/posenc
 if [ ! -x "$command" ] || [ ! -e "$build/.libs/libposenc.so.0" ] || sanitized; then

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fixed-point frequencies and the short sine inside the library, against MPFR; and the rounding test. */
+/* Tests fixed-point frequencies, the short sine inside the library, and the rounding test, against MPFR. */
 #include "impls/cr/cr.h"
 #include "lib/exact/wide.h"
 #include "lib/exact/wider.h"
@@ -48,7 +48,7 @@ static void test_turns(int64_t dim, double base, double shift) {
   free(high);
 }
 
-/* |(cos, sin) - exact| in units of 2^-53. */
+/* Returns |(cos, sin) - exact| in units of 2^-53. */
 static double distance(uint64_t turn) {
   double sine, cosine;
   mpfr_t x, s, c;
@@ -65,7 +65,7 @@ static double distance(uint64_t turn) {
   return result;
 }
 
-/* Taylor's coefficients, each the double nearest to it: the first ones left out are below 2^-63 as they are used. */
+/* Compares Taylor's coefficients with the nearest doubles. The first ones left out are below 2^-63 as they are used. */
 static void test_coefficients(void) {
   static const double coefficients[] = {ANGLE_C2,  ANGLE_S3,  ANGLE_C4,  ANGLE_S5,  ANGLE_C6,  ANGLE_S7,
                                         ANGLE_C8,  ANGLE_S9,  ANGLE_C10, ANGLE_S11, ANGLE_C12, ANGLE_S13,
@@ -91,8 +91,7 @@ static void test_sincos(void) {
   uint64_t at = 0;
   for (int n = 0; n < 200000; n++) {
     const uint64_t drawn = random_bits(),
-                   turn =
-                       n % 4 ? drawn : drawn % 4096 + ((uint64_t)n << 61); /* every fourth near an eighth of a turn */
+                   turn = n % 4 ? drawn : drawn % 4096 + ((uint64_t)n << 61); /* a quarter near eighths of a turn */
     const double here = distance(turn);
     if (here > worst) {
       worst = here;
@@ -107,7 +106,8 @@ static void test_sincos(void) {
   ok(sine == 1.0 && cosine == 0.0, "a quarter turn is exact");
 }
 
-/* |wide_sine - sin| and |wide_cosine - cos| at a place, in units of 2^-122, and whether both round to nearest. */
+/* Computes |wide_sine - sin| and |wide_cosine - cos| at a place, in units of 2^-122, and whether both round to
+   nearest. */
 static double wide_distance(const angle_table *angles, const mpfr_t frequency, int64_t index, int64_t position,
                             bool *rounded) {
   mpfr_t x, want, got;
@@ -157,7 +157,7 @@ static void test_wide(double base) {
   angle_release(table);
 }
 
-/* wide_twice_cosine gives the bits of wide_cosine, at every frequency of a table. */
+/* Tests that wide_twice_cosine gives the bits of wide_cosine at every frequency of a table. */
 static void test_twice_cosine(double base, int64_t dim) {
   posenc_problem problem = posenc_table(1, dim);
   void *table;
@@ -186,7 +186,7 @@ static void test_wide_quarters(void) {
      "below the smallest normal numbers are multiples of the smallest");
 }
 
-/* |got - exact| of the longest sines and cosines, in units of 2^-248. */
+/* Returns |got - exact| of the longest sines and cosines, in units of 2^-248. */
 static double wider_error(fixed turn) {
   mpfr_t x, want[2], got;
   double worst = 0.0;
@@ -218,7 +218,7 @@ static void test_wider(void) {
   for (int n = 0; n < 4000; n++) {
     fixed turn = {{random_bits(), random_bits(), random_bits(), random_bits(), 0}};
     if (n % 4 == 0) turn = fixed_shifted_right(turn, (int)(random_bits() % 250));
-    if (n % 4 == 1) turn.limb[3] = random_bits() % 8 << 61; /* next to the eighths */
+    if (n % 4 == 1) turn.limb[3] = random_bits() % 8 << 61; /* near the eighths */
     worst = fmax(worst, wider_error(turn));
   }
   for (uint64_t n = 0; n < 8; n++) worst = fmax(worst, wider_error((fixed){{0, 0, 0, n << 61, 0}}));
@@ -227,7 +227,7 @@ static void test_wider(void) {
   ok(wider_round(whole, 24, -149) == -1.0, "three quarters of a turn: -1");
 }
 
-/* Middles between two numbers, next to one, and numbers below the smallest normal one. */
+/* Tests midpoints, values next to a midpoint, and numbers below the smallest normal one. */
 static void test_wider_rounding(void) {
   static const struct {
     fixed x;
@@ -251,7 +251,7 @@ static void test_wider_rounding(void) {
   ok(wrong == 0, "%d of %zu numbers of 256 bits misrounded", wrong, sizeof tries / sizeof *tries);
 }
 
-/* The answers of wide_decides on both sides of a middle between two f32 numbers. */
+/* Tests wide_decides on both sides of a midpoint of f32. */
 static void test_decides(void) {
   const u128 middle = (u128)0x1000001 << 102;
   int wrong = 0;
@@ -263,7 +263,8 @@ static void test_decides(void) {
 }
 
 static void test_positions(void) {
-  /* turn × position wraps: position and its negative add up to whole turns, but for the truncation */
+  /* The product of turn and position wraps: position and its negative add up to whole turns, except for the
+     truncation. */
   const uint64_t high = UINT64_C(0x28be60db9391054a), low = UINT64_C(0x7f09d5f47d4d3770);
   bool fine = angle_at(high, low, 0) == 0 && angle_at(high, low, 1) == high;
   for (int64_t p = 1; p > 0 && p < INT64_C(1) << 61; p *= 3) {
@@ -273,7 +274,7 @@ static void test_positions(void) {
   ok(fine, "negative positions turn back");
 }
 
-/* |got / exact - 1| in units of 2^-104. */
+/* Returns |got / exact - 1| in units of 2^-104. */
 static double radians_error(uint64_t high, uint64_t low) {
   const posenc_sum got = angle_radians(high, low);
   mpfr_t x, two_pi;
@@ -294,7 +295,7 @@ static double radians_error(uint64_t high, uint64_t low) {
   return result;
 }
 
-/* Fractions of every size, down to the last bit. */
+/* Tests fractions of every size, down to the last bit. */
 static void test_radians(void) {
   double worst = 0.0;
   for (int n = 0; n < 128 * 64; n++) {
@@ -306,15 +307,15 @@ static void test_radians(void) {
   ok(none.high == 0.0 && none.low == 0.0, "no turn is 0 radians");
 }
 
-/* A middle between two numbers of the format, |middle| <= 1, and values less than CR_ERROR from it are in doubt. */
+/* Whether values less than CR_ERROR from a midpoint of the format, |middle| <= 1, are uncertain. */
 static bool is_doubtful(double middle, uint64_t midpoint_bits) {
   const double nearly = CR_ERROR * (1.0 - 0x1p-8);
   return cr_is_uncertain(middle, midpoint_bits) && cr_is_uncertain(middle + nearly, midpoint_bits) &&
          cr_is_uncertain(middle - nearly, midpoint_bits);
 }
 
-/* All middles of f16 and bf16 from 2^-30 to 1, and some of f32 in each binade, are in doubt; where the grid is finer
-   than the format, values farther away are not. */
+/* Tests that all midpoints of f16 and bf16 from 2^-30 to 1, and some of f32 in each binade, are uncertain. If the grid
+   is finer than the format, values farther away are not. */
 static void test_doubt(posenc_dtype dtype, const char *name) {
   const int precision = cr_precision(dtype);
   const uint64_t midpoint_bits = cr_midpoint_bits(dtype), numbers = UINT64_C(1) << (precision - 1),
@@ -331,7 +332,7 @@ static void test_doubt(posenc_dtype dtype, const char *name) {
   ok(idle == 0, "%s: %ld values three times as far are in doubt", name, (long)idle);
 }
 
-/* In 16 bits, a value less than CR_ERROR from a middle, on either side, must not be rounded by way of f32. */
+/* Tests that, in 16 bits, a value less than CR_ERROR from a midpoint, on either side, is not rounded by way of f32. */
 static void test_narrow_doubt(posenc_dtype dtype, const char *name) {
   const int precision = cr_precision(dtype), least = dtype == POSENC_F16 ? -24 : -133;
   int64_t missed = 0, tried = 0;
@@ -365,7 +366,7 @@ int main(void) {
   test_wide(10000.0);
   test_wide(1e12);
   test_twice_cosine(1.0, 2);
-  test_twice_cosine(2.0, 1 << 17); /* radians of 1 to 1/2, where the error is largest */
+  test_twice_cosine(2.0, 1 << 17); /* radians from 1/2 to 1, with the largest error */
   test_twice_cosine(10000.0, 1 << 17);
   test_twice_cosine(0x1p40, 1 << 17);
   test_wide_quarters();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* add and rope as a user meets them: what is refused, that all ways to the same results give the same bits, and that
- * these are within the bound of MPFR's, which is not a loose one. */
+/* Tests add and rope through posenc.h: problems that are refused, equal bits on all ways to the same results, and
+   errors within the bound, which the correctly rounded kernel nearly reaches. */
 #include "reference/oracle.h"
 #include "tests/library.h"
 
@@ -22,7 +22,7 @@ static void *memory(size_t bytes) {
   return made;
 }
 
-/* Numbers between -2 and 2 that fill the dtype. */
+/* Fills x with numbers between -2 and 2 that use all digits of the dtype. */
 static void fill(const posenc_problem *problem, int64_t elements, void *x) {
   uint64_t state = 20170612;
   for (int64_t i = 0; i < elements; i++) {
@@ -46,7 +46,7 @@ static posenc_plan *plan_of(const posenc_problem *problem, const posenc_kernel *
   return posenc_plan_create(&plan, problem, &options) == POSENC_OK ? plan : NULL;
 }
 
-/* ---- what is refused ----------------------------------------------------------------------------- */
+/* ---- refused problems ------------------------------------------------------------------------------ */
 
 #define REFUSED(change, want)                                                                                          \
   do {                                                                                                                 \
@@ -119,9 +119,10 @@ static void test_problems(void) {
   NO_PROBLEM(posenc_rope(INT64_C(1) << 30, INT64_C(1) << 30, 8), (void)problem);
 }
 
-/* ---- the same bits, whichever way ---------------------------------------------------------------- */
+/* ---- equal bits on all ways ---------------------------------------------------------------------- */
 
-/* Ways to the results of all rows: at once; in pieces of five, in place; and one by one, each by its number. */
+/* The ways to compute the results of all rows: at once; in pieces of five, in place; and one by one, each by its
+   number. */
 typedef enum way { AT_ONCE, IN_PIECES, BY_NUMBER, WAYS } way;
 
 static bool take(way how, const posenc_plan *plan, const unsigned char *x, unsigned char *out) {
@@ -146,7 +147,7 @@ static bool take(way how, const posenc_plan *plan, const unsigned char *x, unsig
   return true;
 }
 
-/* The same x twice, as two sequences with a gap of some elements between them, which must not change. */
+/* Whether a batch gives `want`: the same x twice, as two sequences, with a gap between them that must not change. */
 static bool agrees_as_batch(const posenc_plan *plan, const unsigned char *x, const unsigned char *want, size_t bytes) {
   enum { GAP = 3 };
   const posenc_problem *problem = posenc_plan_problem(plan);
@@ -168,7 +169,7 @@ static bool agrees_as_batch(const posenc_plan *plan, const unsigned char *x, con
   return same;
 }
 
-/* Do all ways give `want`, from aligned memory and from other? */
+/* Whether all ways give `want`, from aligned and from unaligned memory. */
 static bool agrees(const posenc_plan *plan, const unsigned char *x, const unsigned char *want, size_t bytes) {
   const size_t element = posenc_dtype_bytes(posenc_plan_problem(plan)->dtype);
   unsigned char *given = memory(bytes + element), *got = memory(bytes + element);
@@ -185,8 +186,8 @@ static bool agrees(const posenc_plan *plan, const unsigned char *x, const unsign
   return same;
 }
 
-/* The number of combinations of instruction set and threads that gave the bits of `like`, which is generic code in one
-   thread; -1 if one gave others. */
+/* Returns the number of combinations of instruction set and threads with the bits of `like`, which is generic code in
+   one thread; -1 if one has other bits. */
 static int same_bits(const posenc_kernel *kernel, const posenc_kernel *like, const posenc_problem *problem) {
   static const int threads[] = {1, 2, 3, 7};
   const int64_t elements = problem->rows * width_of(problem);
@@ -200,7 +201,7 @@ static int same_bits(const posenc_kernel *kernel, const posenc_kernel *like, con
   for (unsigned isa = 1; isa <= POSENC_ISA_ALL && compared >= 0; isa++)
     for (size_t t = 0; t < (kernel->threaded ? sizeof threads / sizeof *threads : 1) && compared >= 0; t++) {
       plan = plan_of(problem, kernel, isa, threads[t]);
-      if (!plan) continue; /* not with these tiers */
+      if (!plan) continue; /* the kernel refuses these tiers */
       compared = agrees(plan, x, want, bytes) ? compared + 1 : -1;
       posenc_plan_destroy(plan);
     }
@@ -253,7 +254,7 @@ static void test_same_bits(const posenc_kernel *kernel) {
       posenc_problem problem = problem_of(&variants[v], sizes[n][0], sizes[n][1], sizes[n][2]);
       for (int kind = 0; kind < (kernel->attends ? 3 : 1) && compared >= 0; kind++) {
         if (kind == 1) problem.scaling.attention = 1.3;
-        if (kind == 2) { /* tiny sines, for which cr- kernels have other constants */
+        if (kind == 2) { /* cr- kernels have other constants for tiny sines */
           problem.scaling.attention = 0.0;
           problem.base = 0x1p39;
           problem.first = 0;
@@ -266,7 +267,7 @@ static void test_same_bits(const posenc_kernel *kernel) {
   }
 }
 
-/* The rows of a list, and the sequences of one row, are enough for a team; its last thread gets fewer. */
+/* Tests teams with the rows of a list, and with sequences of one row. The last thread gets fewer rows. */
 static void test_teams(const posenc_kernel *kernel) {
   enum { PARTS = 1001, DIM = 64 };
   static float x[PARTS * DIM], out[PARTS * DIM], alone[DIM];
@@ -295,8 +296,8 @@ static void test_teams(const posenc_kernel *kernel) {
   posenc_plan_destroy(plan);
 }
 
-/* Cosines of position 0 are 1: 2^-8 and 3 × 2^-8 more are midpoints of two numbers of bf16, of which the first goes
- * down to 1, and the second up to 1 + 2^-6, whose last bits are 0. */
+/* Tests midpoints. Cosines of position 0 are 1: 2^-8 and 3 × 2^-8 more are midpoints of bf16. The first is rounded down
+   to 1, the second up to 1 + 2^-6, whose last bits are 0. */
 static void test_ties(const posenc_kernel *kernel) {
   enum { MOST_DIM = 70 };
   static const uint16_t given[] = {0x3b80, 0x3c40}, want[] = {0x3f80, 0x3f82};
@@ -344,7 +345,7 @@ static void add_product(mpfr_t sum, double x, const exact *value) {
   mpfr_clear(factor);
 }
 
-/* |got - (start + a A + b B)| */
+/* Returns |got - (start + a A + b B)|. */
 static double error_of(double got, double start, double a, const exact *value_a, double b, const exact *value_b) {
   mpfr_t sum;
   mpfr_init2(sum, BITS);
@@ -357,7 +358,7 @@ static double error_of(double got, double start, double a, const exact *value_a,
   return error;
 }
 
-/* Errors of a pair, as shares of what the bound allows; the larger one. */
+/* Returns the errors of a pair as shares of what the bound allows; the larger one. */
 static double share_of(const posenc_kernel *kernel, const posenc_problem *problem, int64_t position, pair x, pair got,
                        const exact_pair *value) {
   const double sign = problem->inverse ? -1.0 : 1.0;
@@ -373,7 +374,7 @@ static double share_of(const posenc_kernel *kernel, const posenc_problem *proble
               second / posenc_applied_bound_at(&kernel->bound, problem, position, size_second));
 }
 
-/* The largest share of the bound that the kernel uses; infinite if it fails. */
+/* Returns the largest share of the bound that the kernel uses; infinite if it fails. */
 static double worst_share(const posenc_kernel *kernel, const posenc_problem *problem) {
   const int64_t elements = problem->rows * width_of(problem);
   posenc_plan *plan = plan_of(problem, kernel, 0, 1);
@@ -396,7 +397,8 @@ static double worst_share(const posenc_kernel *kernel, const posenc_problem *pro
   return worst;
 }
 
-/* Every kernel keeps it; and of the correctly rounded one, whose bound has no slack of its own, much of it is used. */
+/* Tests that the kernel satisfies its bound, and that the correctly rounded kernel, whose bound is exact, nearly
+   reaches it. */
 static void test_bound(const posenc_kernel *kernel) {
   static const int64_t sizes[][3] = {{40, 3, 34}, {2, 9, 6}, {2, 1, 600}}; /* rows, heads, dim */
   for (size_t n = 0; n < VARIANTS * sizeof sizes / sizeof *sizes; n++) {

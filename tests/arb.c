@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Both oracles against the intervals of Arb (Johansson, 2017), which shares no code with MPFR's sine. */
+/* Tests both references against the intervals of Arb (Johansson, 2017), which shares no code with MPFR's sine. */
 #include "config.h"
 
 #include "tests/tap.h"
@@ -25,13 +25,13 @@ static posenc_problem draw_problem(void) {
   return problem;
 }
 
-/* Positions of every size up to 2^53, of either sign. */
+/* Draws a position of any size up to 2^53, of either sign. */
 static int64_t draw_position(void) {
   const int64_t distance = (int64_t)(random_bits() >> (11 + random_bits() % 53));
   return random_bits() % 4 ? distance : -distance;
 }
 
-/* The interval that holds base^(-i / (dim/2 - shift)). */
+/* Computes the interval that contains base^(-i / (dim/2 - shift)). */
 static void enclose(arb_t frequency, const posenc_problem *problem, int64_t index) {
   arb_t exponent;
   arb_init(exponent);
@@ -71,7 +71,7 @@ static void compare(verdict *v, const arb_t interval, const format *f, const exa
   v->fast += !within(interval, fast->high, fast->low, FAST_BOUND);
 }
 
-/* All frequencies of some positions of one problem. */
+/* Tests all frequencies at some positions of one problem. */
 static void judge(verdict *v, const posenc_problem *problem) {
   const int64_t pairs = problem->dim / 2;
   static place places[MOST_PAIRS];

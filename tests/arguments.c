@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Invalid arguments: null pointers, structs of unknown size, enumerators and counts out of range. */
+/* Tests invalid arguments: null pointers, structs of unknown size, enumerators and counts out of range. */
 #include "tests/library.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Results of add and rope in files: posenc check accepts the right ones and names the mistake in the wrong ones, and
+/* Tests results of add and rope in files: posenc check accepts correct results and names the mistake in wrong ones, and
    posenc identify finds what was applied. */
 #include "common/field.h"
 #include "files/npy.h"
@@ -17,14 +17,14 @@ enum { AXES = 4, MOST_DIM = 96, HEADER = NPY_HEADER_MAX };
 
 typedef enum rounded { AS_THEY_ARE, TO_BF16, TO_F16, TO_F32, TO_INT32 } rounded;
 
-/* How a program changes x. A frequency_dim of 0 is dim, a position_axis of 0 is l. */
+/* The way in which a program changes x. A frequency_dim of 0 is dim, a position_axis of 0 is l. */
 typedef struct doing {
   posenc_op op;
   posenc_dtype dtype;
   const char *axes;
   posenc_layout layout;
   double base, scale, attention, x_factor;
-  double size; /* of x: a power of two */
+  double size; /* size of x: a power of two */
   int64_t first, start, dim, frequency_dim;
   char position_axis;
   rounded positions;
@@ -69,7 +69,7 @@ static long double position_of(const doing *as, const array *a, int64_t row) {
   return as->positions == TO_F16 ? format_nearest(&format_f16, p) : p;
 }
 
-/* A pair, as the program makes it from x: one after the other, or halves. */
+/* Makes a pair as the program does from x: adjacent elements, or halves. */
 static void make_pair(const doing *as, long double position, int64_t index, double x[2]) {
   const int64_t dim = as->frequency_dim ? as->frequency_dim : as->dim;
   const long double w = powl((long double)as->base, -2.0L * (long double)index / (long double)dim);
@@ -108,7 +108,7 @@ static void make_result(const doing *as, const array *x, const array *out) {
   }
 }
 
-/* Numbers that all dtypes have: of many sizes, and some of them 0, or near ±1. */
+/* Fills x with numbers that all dtypes have: of many sizes, some of them 0, or near ±1. */
 static void fill(const doing *as, const array *x) {
   for (int64_t n = 0; n < x->rows * x->axes[x->count - 1]; n++) {
     int64_t number = (int64_t)(random_bits() % 513) - 256;
@@ -149,7 +149,8 @@ static array_request request_of(const doing *as) {
       .x_name = "x", .name = "out", .problem = problem, .start = as->start, .max_ulp = 0.51, .replay = "posenc check"};
 }
 
-/* The record of this result, where `asked` is expected; null, and the row, where x is not finite. */
+/* Returns the record of this result, if `asked` is expected. Returns null, with the row in *bad_row, if x is not
+   finite. */
 static json_t *verified(const doing *asked, const array *x, const array *out, int64_t *bad_row) {
   array_request request = request_of(asked);
   request.arrays = opened_both(asked, x, out);
@@ -162,7 +163,7 @@ static json_t *entry_of(const json_t *record) {
   return json_array_get(json_object_get(record, "records"), 0);
 }
 
-/* The record of what `done` made of x, where `asked` is expected. */
+/* Returns the record of the result of `done` on x, if `asked` is expected. */
 static json_t *record_of(const doing *asked, const doing *done) {
   const array x = new_array(asked), out = new_array(asked);
   int64_t bad_row;
@@ -185,9 +186,9 @@ static const doing plain = {.op = POSENC_ROPE,
                             .size = 1.0,
                             .dim = 64};
 
-/* ---- recovered --------------------------------------------------------------------------------------------------- */
+/* ---- recovered operations ---------------------------------------------------------------------------------------- */
 
-/* From x and the result alone, check must recognize what `done` has applied: pairs, columns, direction and formula. */
+/* Tests that check finds from x and the result alone what `done` has applied: pairs, columns, direction and formula. */
 static void test_recovered(const doing *done, const char *what) {
   const array x = new_array(done), out = new_array(done);
   recovered found;
@@ -216,7 +217,7 @@ static void test_recovered(const doing *done, const char *what) {
   free(out.bytes);
 }
 
-/* ---- right ones ------------------------------------------------------------------------------------------------ */
+/* ---- correct results ------------------------------------------------------------------------------------------- */
 
 static void test_right(doing as, const char *what) {
   static const char *const names[] = {"f32", "f64", "f16", "bf16"};
@@ -226,7 +227,7 @@ static void test_right(doing as, const char *what) {
     const double ulp = field_number_or(json_object_get(entry, "max_ulp"), "ulp", INFINITY),
                  abs = field_number_or(json_object_get(entry, "max_abs"), "abs", INFINITY);
     const bool accurate =
-        dtype == POSENC_F64 ? abs < 2e-15 * fmax(as.size, 1.0) : ulp <= 0.51; /* long double has 11 bits more */
+        dtype == POSENC_F64 ? abs < 2e-15 * fmax(as.size, 1.0) : ulp <= 0.51; /* long double has 11 more bits */
     ok(accurate && json_is_null(json_object_get(entry, "cause")) && field_integer(entry, "elements") > 0,
        "%s, %s: %.3f ulp, not accused", what, names[dtype], ulp);
     json_decref(record);
@@ -265,7 +266,7 @@ static void test_right_ones(void) {
   RIGHT("added, cosines first", (as.op = POSENC_ADD, as.axes = "ld", as.layout = POSENC_SPLIT_CS));
 }
 
-/* ---- wrong ones ------------------------------------------------------------------------------------------------ */
+/* ---- wrong results --------------------------------------------------------------------------------------------- */
 
 static void test_wrong(doing asked, doing done, const char *cause) {
   for (int dtype = POSENC_F32; dtype <= POSENC_BF16; dtype++) {
@@ -325,7 +326,7 @@ static void test_wrong_ones(void) {
   WRONG("the base is 500000", (set_add(&asked, &done), done.base = 5e5));
 }
 
-/* Results of x of all sizes of f64, also subnormal ones: wrong results are found, and right ones pass. */
+/* Tests x of all sizes of f64, also subnormal ones: wrong results fail, and correct ones pass. */
 static void test_sizes(void) {
   static const double sizes[] = {0x1p-1000, 0x1p-560, 0x1p560, 0x1p1000};
   doing as = plain, wrong = plain;
@@ -353,7 +354,7 @@ static void test_sizes(void) {
   json_decref(record);
 }
 
-/* Half of the columns are turned, and the others are neither turned nor those of x. */
+/* Tests half of the columns rotated, and others that are neither rotated nor those of x. */
 static void test_damaged_rest(void) {
   doing done = plain;
   done.dim = 32;
@@ -370,7 +371,7 @@ static void test_damaged_rest(void) {
   free(out.bytes);
 }
 
-/* A mistake that check does not know: the result is wrong, and no cause is named. */
+/* Tests a mistake that check does not know: the check fails, and names no cause. */
 static void test_unknown(void) {
   doing done = plain;
   done.base = 12345.0;
@@ -381,7 +382,7 @@ static void test_unknown(void) {
   json_decref(record);
 }
 
-/* ---- what no rope has made --------------------------------------------------------------------------------------- */
+/* ---- results that no rope makes ---------------------------------------------------------------------------------- */
 
 static void not_recovered(const doing *as, bool is_x, const char *want) {
   const array x = new_array(as), out = new_array(as);
@@ -403,7 +404,7 @@ static void test_not_recovered(void) {
   not_recovered(&plain, false, "it is not x with pairs of columns turned, neighbours or halves");
 }
 
-/* ---- columns that are left alone, and what is no number -------------------------------------------------------- */
+/* ---- unchanged columns, and NaN -------------------------------------------------------------------------------- */
 
 static void test_untouched(void) {
   doing as = plain;
@@ -433,7 +434,7 @@ static void test_untouched(void) {
   free(out.bytes);
 }
 
-/* One element is wrong: it is found where it is. */
+/* Tests that one wrong element is found at its place. */
 static void test_witness(void) {
   enum { ROW = 322, COLUMN = 40 };
   const array x = new_array(&plain), out = new_array(&plain);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of several axes: by each kernel, every column is one of a plain table; and in the default, each element is the
- * exact value of a formula that is written down here, rounded. */
+/* Tests tables of several axes: for each kernel, every column is one of a plain table; by default, each element is the
+   rounded exact value of a formula in this file. */
 #include "tests/library.h"
 
 #include <math.h>
 
 enum { MOST = 1 << 14 };
 
-/* A table of axes, and for each frequency index of it the axis and the index in the axis's plain table, by hand. */
+/* A table of axes, with the axis of each frequency index and its index in the axis's plain table, written by hand. */
 typedef struct sample {
   const char *name;
   posenc_problem problem;
   posenc_axes axes;
   bool whole;               /* plain tables have all dim columns */
-  int axis[16], index[16];  /* by frequency index */
+  int axis[16], index[16];  /* for each frequency index */
   int sine[16], cosine[16]; /* columns */
   double at[3][40];         /* positions of the rows on each axis */
 } sample;
@@ -29,7 +29,7 @@ static void place_rows(sample *s) {
     }
 }
 
-/* MAE: 3 rows of 5 patches behind a row of zeros; the columns of the width first, each axis [sines cosines]. */
+/* MAE: 3 rows of 5 patches after a row of zeros; the columns of the width first, each axis [sines cosines]. */
 static sample mae(void) {
   const int64_t sizes[] = {3, 5};
   sample s = {.name = "mae",
@@ -48,7 +48,7 @@ static sample mae(void) {
   return s;
 }
 
-/* DINOv3: centres of patches from -1 to 1, height first, base 100, 2 pi; two of its rope tables side by side. */
+/* DINOv3: centres of patches from -1 to 1, height first, base 100, factor 2 pi; two of its rope tables side by side. */
 static sample dino(void) {
   static const double heights[] = {-2, 0, 2}, widths[] = {-4, -2, 0, 2, 4};
   const int64_t sizes[] = {3, 5};
@@ -72,7 +72,7 @@ static sample dino(void) {
 static const double times[] = {0, 1, 2, 2, 2, 2, 2, 2, 4, 5}, heights[] = {0, 1, 2, 2, 2, 3, 3, 3, 4, 5},
                     widths[] = {0, 1, 2, 3, 4, 2, 3, 4, 4, 5};
 
-/* Text, a picture of 2 rows of 3 patches, text: a position of time, height and width for each token. */
+/* M-RoPE: text, a picture of 2 rows of 3 patches, text, with a position of time, height and width for each token. */
 static sample mrope(const char *name, int64_t dim) {
   sample s = {.name = name, .problem = posenc_table(10, dim), .whole = true};
   const double *const lists[] = {times, heights, widths};
@@ -86,7 +86,7 @@ static sample mrope(const char *name, int64_t dim) {
   return s;
 }
 
-/* Qwen2-VL: sections. */
+/* Qwen2-VL: axes in sections. */
 static sample chunked(void) {
   sample s = mrope("chunked", 16);
   static const int axis[] = {0, 0, 1, 1, 1, 2, 2, 2}, pairs[] = {2, 3, 3};
@@ -100,7 +100,7 @@ static sample chunked(void) {
   return s;
 }
 
-/* Qwen3-VL: axes in turn, and the first has what is left. */
+/* Qwen3-VL: axes in turn; the first has the remaining frequencies. */
 static sample cyclic(void) {
   sample s = mrope("cyclic", 22);
   static const int axis[] = {0, 1, 2, 0, 1, 2, 0, 1, 0, 0, 0}, pairs[] = {6, 3, 2};
@@ -136,7 +136,7 @@ static sample dealt(void) {
   return s;
 }
 
-/* A video of 2 pictures, in a table of sines and cosines in turn; the first third of the columns is time's. */
+/* A video of 2 pictures, in a table of sines and cosines in turn; time has the first third of the columns. */
 static sample video(void) {
   const int64_t sizes[] = {2, 2, 3};
   sample s = {.name = "video",
@@ -147,7 +147,7 @@ static sample video(void) {
               .sine = {0, 2, 4, 6, 8, 10},
               .cosine = {1, 3, 5, 7, 9, 11}};
   s.problem.dtype = POSENC_F16;
-  s.problem.first = -3; /* behind the last place is the first */
+  s.problem.first = -3; /* the first place follows the last one */
   return s;
 }
 
@@ -162,7 +162,7 @@ static sample sample_of(int n) {
 
 /* ---- columns of plain tables --------------------------------------------------------------------- */
 
-/* The plain table of an axis: a list with the positions of all rows. */
+/* Returns the plain table of an axis, as a list with the positions of all rows. */
 static posenc_problem plain_of(const sample *s, int axis) {
   posenc_problem plain = s->problem;
   plain.axes = NULL;
@@ -182,7 +182,7 @@ static bool is_padding(const sample *s, int64_t row) {
   return s->problem.first + row == s->problem.padding;
 }
 
-/* Elements of the axis that differ from those of the plain table. */
+/* Counts the elements of the axis that differ from those of the plain table. */
 static int count_other(const sample *s, int axis, const char *got, const char *plain, int64_t plain_dim) {
   const size_t bytes = posenc_dtype_bytes(s->problem.dtype);
   int other = 0;
@@ -234,7 +234,8 @@ static void test_columns(const posenc_kernel *kernel) {
 
 /* ---- exact values -------------------------------------------------------------------------------- */
 
-/* sin or cos of scale × position / divisor × base^(-index/denominator), in long double: 11 bits more than a double. */
+/* Returns sin or cos of scale × position / divisor × base^(-index/denominator), in long double, with 11 more bits than
+   double. */
 static long double exact_of(const sample *s, int64_t row, int j, bool cosine) {
   const posenc_axis *axis = &s->axes.axis[s->axis[j]];
   const double denominator = s->whole ? (double)s->problem.dim / 2 : (double)axis->pairs;
@@ -244,7 +245,7 @@ static long double exact_of(const sample *s, int64_t row, int j, bool cosine) {
   return cosine ? cosl(angle) : sinl(angle);
 }
 
-/* The default, in f64: within an ulp of 1 of the long double. */
+/* Tests the default in f64: it is within an ulp of 1 of the long double. */
 static void test_values(void) {
   static double got[MOST];
   for (int n = 0; n < SAMPLES; n++) {
@@ -265,7 +266,7 @@ static void test_values(void) {
 
 /* ---- operations ---------------------------------------------------------------------------------- */
 
-/* Any rows, by pieces, and add, rope and rope caches are made from the rows of the table. */
+/* Tests any rows, in pieces, and add, rope and rope caches, which are made from the rows of the table. */
 static void test_rows(void) {
   static float whole[MOST], pieces[MOST], x[MOST], out[MOST], cosines[MOST], sines[MOST];
   sample s = sample_of(2);
@@ -275,8 +276,8 @@ static void test_rows(void) {
   posenc_plan *plan = plan_by(NULL, &s.problem);
   posenc_execute(plan, 0, rows, whole);
   const posenc_axes *copy = posenc_plan_problem(plan)->axes;
-  const bool copied = copy != &s.axes && copy->axis[0].positions != times &&
-                      memcmp(copy->axis[0].positions, times, sizeof times) == 0;
+  const bool copied =
+      copy != &s.axes && copy->axis[0].positions != times && memcmp(copy->axis[0].positions, times, sizeof times) == 0;
   s.axes.axis[0].positions = widths;
   posenc_execute(plan, 0, 3, pieces);
   posenc_execute(plan, 3, rows - 3, pieces + 3 * dim);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Baselines: the one in the tree holds, and a change against one is reported with exit status 1. Also the formats for
-# CI.
+# Tests baselines: the one in the tree agrees, and a change against one is reported with exit status 1. Also tests the
+# formats for CI.
 # shellcheck disable=SC2086 # options are lists of words
 . "${srcdir:-.}/tests/command.sh"
 
@@ -37,7 +37,7 @@ bits='s/"digest": "[0-9a-f]*"/"digest": "0123456789abcdef"/' libm='s/"libc": "[^
 changed 'other bits' "$bits" 1 '^not ok .* bits changed, 0123456789abcdef to'
 changed 'bits of a kernel that depends on libm are not compared' "$bits" 0 'baseline' naive
 changed 'a larger error' 's/"max_ulp": 0\.[0-9]*/"max_ulp": 0.25/' 1 '^not ok .* max ulp grew from 0.25 to'
-# rotation-portable's are 0.49999 and 2.97994e-8 here: a thousandth more is as broken.
+# rotation-portable's errors are 0.49999 and 2.97994e-8 here: an increase of a thousandth is a failure too.
 changed 'a slightly larger error' \
   's/"max_ulp": 0\.4999[0-9]*/"max_ulp": 0.4995/' 1 '^not ok .* max ulp grew from 0.4995 to 0.4999'
 changed 'a slightly larger absolute error' \
@@ -67,7 +67,7 @@ sed 's/"digest": "[0-9a-f]*"/"digest": "0"/' saved.json >changed.json
 "$POSENC" verify --brief --len 300 --dim 64 --kernel rotation-portable --baseline changed.json --format junit >bad.xml
 check 'JUnit: a failure, with its replay command' \
   grep -q '<failure message="bits changed, 0 to [0-9a-f]*">replay: posenc verify --kernel rotation-portable' bad.xml
-# Sanitizers cannot make the memory of plans read-only: then that check is skipped.
+# Sanitizers cannot make the memory of plans read-only; then that check is skipped.
 check 'JUnit: counted' grep -q "<testsuites name=\"posenc\" tests=\"$points\" failures=\"1\" skipped=\"[01]\">" bad.xml
 
 # The x of add and rope follows from the seed.
@@ -90,7 +90,7 @@ check 'the number of kernels that ran is printed' grep -q '^# [0-9]* of [0-9]* k
 verify --kernel 'div-term' --len 4 --dim 4 --isa generic --offset 4
 trusted() { [ $status -eq 0 ] && [ "$(grep -c MISTRUSTED out)" -eq 0 ]; }
 check 'a check that compares something is trusted' trusted
-# A record that compared nothing is no success; tests/broken checks that TAP says so.
+# A record without compared elements is no success; tests/broken checks that TAP says so.
 verify --kernel rotation-portable --len 300 --dim 64 --shard 1/1 --format json -o record.json
 check 'a record' test $status -eq 0
 sed 's/"elements": 19200/"elements": 0/' record.json >nothing.json

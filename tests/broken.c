@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Broken kernels that the verification must catch, each by the property it breaks. The good kernel under them must
- * pass. */
+/* Tests that verification catches broken kernels by the properties that they break, and passes the correct kernel. */
 #define _GNU_SOURCE
 #include "common/sanitizer.h"
 #include "records/print.h"
@@ -53,14 +52,14 @@ static EXECUTE(swapped) {
   rows_of(constants, &other, row, rows, out);
 }
 
-/* The element of a position, if these rows hold it. */
+/* Returns the element of a position, or null if these rows do not contain it. */
 static float *element(float *table, const posenc_problem *problem, int64_t row, int64_t rows, int64_t position,
                       int64_t column) {
   const int64_t at = position - problem->first;
   return at >= row && at < row + rows ? &table[(at - row) * problem->dim + column] : NULL;
 }
 
-/* Defines the honest rows, but for the element x of one position and column; and then DONE to the table. */
+/* Defines the correct rows, except for the element x of one position and column; and then DONE to the table. */
 #define WRONG_AT(name, position, column, VALUE)                                                                        \
   static EXECUTE(name) {                                                                                               \
     float *x = element(rows_of(constants, problem, row, rows, out), problem, row, rows, position, column);             \
@@ -77,25 +76,25 @@ WRONG_AT(one_nan, ROWS - 1, DIM - 1, NAN)
 WRONG_AT(nan_at_five, 5, 4, NAN)
 WRONG_AT(above_one, 0, 1, nextafterf(1.0f, 2.0f))
 
-/* Within a bound that allows it, but no sine or cosine. */
+/* Is within a bound that allows it, but no value of sine or cosine. */
 static EXECUTE(just_above_one) {
   good->execute(constants, problem, row, rows, out);
   if (row + problem->first == 0) ((double *)out)[1] = 1.0 + 0x1p-52;
 }
 
-/* Is it the first thread of the process? Other threads make calls only in the check of threads. */
+/* Whether this is the first thread of the process. Other threads make calls only in the check of threads. */
 static bool is_first_thread(void) {
   return syscall(SYS_gettid) == getpid();
 }
 
-/* Right until another thread has called it twice. */
+/* Is right until another thread has called it twice. */
 static EXECUTE(wrong_in_the_end) {
   static _Thread_local int calls;
   float *table = rows_of(constants, problem, row, rows, out);
   if (!is_first_thread() && ++calls == 3) table[0] = 0.75f;
 }
 
-/* Right while all threads make the rows that the first one makes. */
+/* Is right as long as all threads make the rows that the first one makes. */
 static EXECUTE(wrong_beside_other_rows) {
   static _Atomic int64_t known = -1;
   float *table = rows_of(constants, problem, row, rows, out);
@@ -127,11 +126,11 @@ static EXECUTE(range_blind) {
 
 static EXECUTE(long_tables_only) {
   posenc_problem shifted = *problem;
-  if (problem->rows < 20) shifted.first++; /* what a short table starts with is taken for something else */
+  if (problem->rows < 20) shifted.first++; /* the first rows of a short table are wrong */
   rows_of(constants, &shifted, row, rows, out);
 }
 
-/* By an ulp, which is within twice the error. */
+/* Is off by an ulp, which is within twice the error. */
 AFTERWARDS(other_bits_in_short_tables, if (problem->rows < 20) table[0] = nextafterf(table[0], 0.0f))
 
 AFTERWARDS(wrong_in_long_pieces, if (row > 0 && rows > 20) table[7] = nextafterf(table[7], 2.0f))
@@ -150,8 +149,8 @@ static EXECUTE(unrotated) {
 static const struct mutant {
   const char *name;
   void (*execute)(const void *, const posenc_problem *, int64_t, int64_t, void *);
-  const char *breaks[5]; /* these properties and no others; with a '?', it depends on which rows are drawn */
-  const char *place;     /* that every broken accuracy, bounded and pair norm must name; null: any */
+  const char *breaks[5]; /* these properties and no others; with '?', it depends on the rows drawn */
+  const char *place;     /* named by every failure of accuracy, bounded and pair norm; null: any */
   double claimed_ulp;    /* 0: 0.5 */
   bool not_reproducible;
   posenc_dtype dtype;
@@ -255,9 +254,9 @@ static void test_mutant(const struct mutant *m, int64_t rows) {
   kernel.prepare = prepare;
   kernel.release = release;
   kernel.execute = m->execute;
-  kernel.stages = NULL; /* the good kernel's */
+  kernel.stages = NULL; /* those of the correct kernel */
   kernel.bound.ulp = m->claimed_ulp > 0.0 ? m->claimed_ulp : 0.5;
-  kernel.bound.max_position = rows - 1; /* the last row, and none behind it */
+  kernel.bound.max_position = rows - 1; /* the last row */
   kernel.reproducible = !m->not_reproducible;
   json_t *run = verify_one(&kernel, &problem, VERIFY_DEFAULT_BUDGET), *check;
   size_t i;
@@ -282,7 +281,7 @@ static void test_mutant(const struct mutant *m, int64_t rows) {
   json_decref(run);
 }
 
-/* Of several windows: the same record by one thread and by three. */
+/* Tests that one thread and three threads make the same record of several windows. */
 static void test_threads_of_verify(void) {
 #ifdef _OPENMP
   const posenc_problem problem = posenc_table(FAR_ROWS / 2, 4 * DIM);
@@ -300,7 +299,7 @@ static void test_threads_of_verify(void) {
 #endif
 }
 
-/* The last row is seen whether a table is checked whole, in several windows, or by a sample. */
+/* Tests that the last row is checked in a whole table, in several windows, and in a sample. */
 static void test_last_row(int64_t rows, int64_t dim, int64_t budget, const char *mode) {
   const posenc_problem problem = posenc_table(rows, dim);
   posenc_kernel kernel = *good;
@@ -317,7 +316,7 @@ static void test_last_row(int64_t rows, int64_t dim, int64_t budget, const char 
   json_decref(run);
 }
 
-/* A run that has compared nothing is not a run in which all held. */
+/* Tests that a run without compared elements does not count as passed. */
 static void test_mistrust(void) {
   posenc_problem problem = posenc_table(8, 8);
   char why[200];
@@ -347,7 +346,7 @@ static const json_t *check_of(json_t *run, const char *property) {
   return NULL;
 }
 
-/* The bounds of relations are no wider than follows from elements that are within e of the exact values
+/* Tests that the bounds of relations are no wider than needed for elements within e of the exact values
    (verify/property.h). */
 static void test_bounds(posenc_dtype dtype, double ulp) {
   posenc_problem problem = posenc_table(ROWS, DIM);
@@ -363,7 +362,7 @@ static void test_bounds(posenc_dtype dtype, double ulp) {
   json_decref(run);
 }
 
-/* A table of more pairs than the kernel's share of the budget is sampled: the rest of the budget is that of others. */
+/* Tests that a table larger than the kernel's share of the budget is sampled; the rest is for other kernels. */
 static void test_shares(void) {
   enum { SHARE_ROWS = 256, BUDGET = SHARE_ROWS * DIM / 2 };
   static const struct {
@@ -400,7 +399,7 @@ static const char *one_shape(const posenc_problem *problem) {
   return problem->rows == 8 && problem->dim == 12 ? NULL : "it does another shape alone";
 }
 
-/* Two kernels on rope of dims 8 and 12, or 12 alone. */
+/* Returns the record of two kernels on rope of dims 8 and 12, or 12 alone. */
 static json_t *run_of_rope(const posenc_kernel *const *kernels, bool both) {
   posenc_problem of_8 = posenc_table(8, 8), of_12 = posenc_table(8, 12);
   of_8.op = of_12.op = POSENC_ROPE;
@@ -412,7 +411,7 @@ static json_t *run_of_rope(const posenc_kernel *const *kernels, bool both) {
   return verify_run(&request);
 }
 
-/* For how many of its exams was the property looked at? */
+/* Counts the results in which the property was checked. */
 static size_t looked_at(const posenc_kernel *const *kernels, bool both, const char *property) {
   json_t *run = run_of_rope(kernels, both), *record, *check;
   size_t found = 0, i, k;
@@ -426,7 +425,7 @@ static size_t looked_at(const posenc_kernel *const *kernels, bool both, const ch
   return found;
 }
 
-/* Does the second kernel's record say that about the property? */
+/* Whether the second kernel's record has this reason for skipping the property. */
 static bool is_skipped(json_t *run, const char *property, const char *why) {
   const json_t *record = json_array_get(json_object_get(run, "records"), 1), *check;
   bool found = false;
@@ -439,7 +438,7 @@ static bool is_skipped(json_t *run, const char *property, const char *why) {
   return found;
 }
 
-/* Each skipped check gives its own reason. */
+/* Tests that each skipped check gives its own reason. */
 static void test_skipped(void) {
   posenc_kernel of_one = *posenc_kernel_find("div-term");
   const posenc_kernel *kernels[] = {posenc_kernel_find("naive"), &of_one};
@@ -451,8 +450,8 @@ static void test_skipped(void) {
   json_decref(run);
 }
 
-/* All kernels without an apply function share the library's. What they cannot influence there, such as the number of
-   heads, is checked once beside a shape; everything else is checked for each kernel. */
+/* Tests kernels without an apply function, which share the library's. Settings that they cannot influence there, such
+   as the number of heads, are checked once beside a shape; everything else is checked for each kernel. */
 static void test_apply_known(void) {
   static const char *const of_kernel[] = {"positions", "widths", "plans", "decoding", "endurance", "call-size"};
   const posenc_kernel *naive = posenc_kernel_find("naive"), *term = posenc_kernel_find("div-term"),

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The report in a real browser: tests/browser.html looks at it, on a phone and on a desk, light and dark.
+# Tests the report in a real browser: tests/browser.html checks it, in the sizes of a phone and a desk, light and dark.
 # shellcheck disable=SC2154,SC2317
 . "${srcdir:-.}/tests/command.sh"
 eyes=$root/tests/browser.html
@@ -9,8 +9,9 @@ for browser in "${CHROMIUM:-}" chromium chromium-browser google-chrome ''; do
 done
 [ -n "$browser" ] || { echo '1..0 # SKIP no chromium here'; exit 0; }
 
-# Light is 1, dark is 0. A folder of its own keeps it from the user's; its sandbox needs rights that a test may lack.
-look() { # PAGE COLOURS: what was seen in `seen`, what the console said in `console`
+# Light is 1, dark is 0. The browser has a folder of its own, not the user's; its sandbox needs rights that a test may
+# lack.
+look() { # PAGE COLOURS: results in `seen`, messages of the console in `console`
   timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/browser" \
     --allow-file-access-from-files --enable-logging=stderr --v=0 --blink-settings=preferredColorScheme="$2" \
     --window-size=1800,1000 \
@@ -24,7 +25,7 @@ saw() { # LINE
   grep -qx -- "$1" seen
 }
 
-told() { # fixed text of the console
+told() { # FIXED-TEXT of the console
   grep -qF -- "$1" console
 }
 
@@ -40,7 +41,7 @@ fi
 
 "$POSENC" verify --kernel 'r*' --len 64 --dim 512 --profile --format json -o accuracy.json || exit 99
 set -- --from accuracy.json
-# Where there is no Google Benchmark, two figures less.
+# Without Google Benchmark, there are two figures less.
 "$POSENC" bench --kernel 'r*' --len 64 --dim 512 --repetitions 3 --min-time 0.001 --format json -o bench.json \
   >out 2>&1 &&
   set -- "$@" --from bench.json
@@ -90,7 +91,7 @@ timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-u
 sheets=$(grep -aoE '/Type */Page([^s]|$)' paper.pdf | wc -l)
 check "it is printed on at most 12 sheets ($sheets)" test "$sheets" -ge 1 -a "$sheets" -le 12
 
-# Two machines side by side, where kernels were timed.
+# Two machines are compared if kernels were timed.
 if [ -f bench.json ] && "$POSENC" verify --kernel 'r*' --len 64 --dim 512 --format json -o shared.json &&
   "$POSENC" report --from shared.json --from bench.json -o here >out 2>err; then
   sed 's/"cpu":"[^"]*"/"cpu":"Another <maker> \& sons, 64 cores of one kind"/g' here/report.json >there.json
@@ -109,7 +110,7 @@ else
   skip 'machines side by side' 'nothing was timed'
 fi
 
-# The test itself: each of these must be seen.
+# Each of these defects must be found by tests/browser.html.
 sed 's/(m - n)/(n - m)/; s/beforeprint/never/; s/<\/main>/<b tabindex="0" class="mute"><\/b>\
 <figure><figcaption>none<\/figcaption><svg aria-label="none"><\/svg><\/figure>\
 <p style="width:60rem;color:#777;background:#888">pale and wide<\/p><a href="#nowhere">lost<\/a>&/

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# posenc verify --cases: every kernel of the library on the hard-to-round cases; bad files are refused with their line.
+# Tests posenc verify --cases: every kernel of the library on the hard-to-round cases; bad files are refused with their
+# line.
 # shellcheck disable=SC2086 # options are lists of words
 command=verify
 . "${srcdir:-.}/tests/command.sh"
@@ -18,7 +19,7 @@ count=0
 for file in "$worst"/*.wc; do
   count=$((count + 1))
   name=${file##*/}
-  # recurrence walks to each position from 0, which takes half a minute for all files.
+  # recurrence computes each position from 0, which takes half a minute for all files.
   kernels='[!r]*'
   case $name in *-d64*) kernels='*' ;; esac
   cases=100 of=naive-f64
@@ -39,7 +40,7 @@ check 'JSON' ends 0 $rotation --cases "$one" --format json -o cases.json
 check 'JSON has the mode' grep -q '"mode": "cases"' cases.json
 check 'JSON has the replay command' \
   grep -q '"replay": "posenc verify --kernel rotation-portable --cases .*base10000-d64.wc"' cases.json
-# Without --from, the report would time everything, which a build without Google Benchmark cannot.
+# Without --from, the report would time everything, which requires Google Benchmark.
 timings=
 "$POSENC" bench $rotation --len 64 --dim 16 --repetitions 3 --min-time 0.001 --format json -o bench.json 2>err &&
   timings='--from bench.json'

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The certificates of impls/cr: that a table made without the rounding test, and corrected by its list, is the table
- * that is made with the test. Of narrow tables every element; of wide ones a part, another one each day, or all with
- * POSENC_TEST_SLOW=1. Each listed element is held to both oracles, on every instruction set that runs here.
+ * Tests the certificates of impls/cr: a table made without the rounding test and corrected by its list is the table
+ * made with the test. All elements of narrow tables are compared; of wide tables a part, another one each day, or all
+ * with POSENC_TEST_SLOW=1. Each listed element is compared with both references, on every instruction set of this
+ * machine.
  */
 #include "impls/cr/cr.h"
 #include "impls/cr/families.h"
@@ -20,7 +21,7 @@ enum { NARROW = 64, PART = 4096, TABLE_BYTES = 3 << 20 };
 
 static const uint32_t nothing[1];
 static const certificate none = {NULL, 0}, empty = {nothing, 0};
-static char *tested, *certified; /* room for TABLE_BYTES and an offset */
+static char *tested, *certified; /* of TABLE_BYTES and an offset */
 
 static cr_table *prepare(const posenc_problem *problem) {
   void *constants = NULL;
@@ -36,8 +37,8 @@ static void make(const posenc_kernel *kernel, cr_table *table, certificate proof
   table->certificate = own;
 }
 
-/* Elements of rows [row, row + rows) that differ from those made with the test. Tables begin at a cache line, then 4, 8
-   … columns behind one: then a kernel's vectors may reach from one row into the next. */
+/* Counts the elements of rows [row, row + rows) that differ from those made with the test. Tables begin at a cache
+   line, or 4, 8 … columns after one: then a kernel's vectors may cover the end of one row and the start of the next. */
 static int64_t differences(const posenc_kernel *kernel, cr_table *table, const posenc_problem *problem, int64_t row,
                            int64_t rows) {
   const size_t element = posenc_dtype_bytes(problem->dtype);
@@ -75,8 +76,8 @@ static void test_part(const posenc_kernel *kernel, int n, int64_t day) {
      kernel->name, families[n].base, families[n].dim, families[n].shift, rows, (int64_t)PART, first);
 }
 
-/* The listed elements: without the list the oracle finds exactly these misrounded, in three rows with each; with it
-   none, and MPFR says the same. */
+/* Tests the listed elements. Without the list, the reference finds exactly these misrounded, in three rows with each;
+   with it none, and MPFR agrees. */
 static void test_list(const posenc_kernel *kernel, int n) {
   const posenc_problem problem = family_problem(n, CERTIFIED_POSITIONS);
   const posenc_columns columns = posenc_layout_columns(problem.layout, problem.dim);
@@ -118,9 +119,9 @@ static void test_list(const posenc_kernel *kernel, int n) {
   cr_release(table);
 }
 
-/* ---- where a certificate says nothing -------------------------------------------------------------- */
+/* ---- cases without a certificate ------------------------------------------------------------------- */
 
-/* With an empty list in the place of the certificate, so that a row that is made without the test stays wrong. */
+/* Replaces the certificate by an empty list, so that a row made without the test stays wrong. */
 static void test_tested(const posenc_kernel *kernel, const posenc_problem *problem, int64_t row, int64_t rows,
                         const char *what) {
   cr_table *table = prepare(problem);
@@ -137,7 +138,7 @@ static void test_tested(const posenc_kernel *kernel, const posenc_problem *probl
   cr_release(table);
 }
 
-/* The first and the last listed row of a narrow table, with rows on this side of 0 and beyond 2^20. */
+/* Tests the first and the last listed row of a narrow table, with rows on this side of 0 and beyond 2^20. */
 static void test_ends(const posenc_kernel *kernel) {
   posenc_problem problem = posenc_table(CERTIFIED_POSITIONS, 256);
   cr_table *table = prepare(&problem);
@@ -148,21 +149,21 @@ static void test_ends(const posenc_kernel *kernel) {
   cr_release(table);
   test_tested(kernel, &problem, -1, first + 3, "negative positions");
   test_tested(kernel, &problem, last - 1, CERTIFIED_POSITIONS + 1 - (last - 1), "positions beyond 2^20");
-  problem.first = -5; /* positions count, and not rows */
+  problem.first = -5; /* positions count, not rows */
   test_tested(kernel, &problem, 4, first + 3, "a table that begins at -5");
-  /* A row that is computed alone is its own anchor. This row's cosine is misrounded then, but not as a part of its
+  /* A row that is computed alone is its own anchor. This row's cosine is misrounded then, but not as part of its
      table. */
   problem = posenc_table(CERTIFIED_POSITIONS, 2048);
   test_tested(kernel, &problem, 206132, 1, "a row alone");
 }
 
-/* Without a fused multiply-add the bits are others. */
+/* Tests a kernel without fused multiply-add: its bits differ, so no certificate applies. */
 static void test_portable(void) {
   const posenc_problem problem = posenc_table(CERTIFIED_POSITIONS, 256);
   test_tested(posenc_kernel_find("cr-portable"), &problem, 0, 1 << 17, "not fused");
 }
 
-/* ---- which constants have a certificate ------------------------------------------------------------ */
+/* ---- constants with a certificate ------------------------------------------------------------------ */
 
 static void test_digest(void) {
   const posenc_problem problem = posenc_table(1, 64);

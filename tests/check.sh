@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# posenc check: right tables pass, wrong ones fail, and files that are no tables are refused in one line.
+# Tests posenc check: correct tables pass, wrong ones fail, and files that are no tables are refused in one line.
 # shellcheck disable=SC2016,SC2059,SC2086,SC2154 # the environment comes from make; bytes are printed as formats
 command=check
 . "${srcdir:-.}/tests/command.sh"
 
-# ---- tables of ours ----
+# ---- tables of posenc ----
 
 for format in npy safetensors; do
   for dtype in f32 f64 f16 bf16; do
@@ -68,12 +68,10 @@ for options in '--dim 8' '--dim 8 --layout split' '--dim 8 --layout interleaved-
   '--dim 7 --odd ceil --layout split'; do
   length='--len 8' columns=${options#--dim } columns=${columns%% *}
   case $options in *--positions*) length='' ;; esac
-  # shellcheck disable=SC2086 # options
   "$POSENC" write $length $options -o whole.npy
   for column in 0 3 4 6; do
     at=$(($(wc -c <whole.npy) - 4 * columns * 8 + 4 * (columns * 5 + column)))
     { head -c $at whole.npy && printf '\0\0\0\100' && tail -c +$((at + 5)) whole.npy; } >broken.npy # 2
-    # shellcheck disable=SC2086 # options
     check "column $column of $options" ends 1 broken.npy ${options#--dim ?} --max-abs 0.001
     check 'is told' says "^FAIL: off by [0-9.]* at row 5, column $column: 2 instead of "
   done
@@ -111,7 +109,7 @@ sed 's/"first":"0"/"first":"x"/' told.safetensors >lying.safetensors
 refused 'lying.safetensors: its metadata, first x: not an integer' lying.safetensors
 sed 's/"op":"table"/"op":"tablx"/' told.safetensors >lying.safetensors
 refused 'lying.safetensors: its metadata, op tablx: not table or rope-cache' lying.safetensors
-altered() { # FILE KEY JSON: the file with another value of a key of its metadata, which is no longer than the old one
+altered() { # FILE KEY JSON: changes a key of its metadata, to a value no longer than the old one, in lying.safetensors
   old=$(grep -a -o "\"$2\":\"[^\"]*\"" "$1" | head -1)
   sed "s/\"$2\":\"[^\"]*\"/$(printf '%-*s' ${#old} "\"$2\":$3")/" "$1" >lying.safetensors
 }
@@ -165,9 +163,9 @@ done
 refused '--part tan: not cos or sin' f32.npy --part tan
 refused '--layout split-cs: with --part it is duplicated, interleaved or split' f32.npy --part cos --layout split-cs
 
-# ---- files that are wrong ----
+# ---- malformed files ----
 
-length() { # TEXT: its length as two bytes, the lower one first
+length() { # TEXT: prints its length as two bytes, the lower one first
   printf "\\$(printf %o $((${#1} % 256)))\\$(printf %o $((${#1} / 256)))"
 }
 npy() { # FILE HEADER BYTES-OF-DATA: format version 1.0
@@ -182,7 +180,7 @@ safetensors() { # FILE HEADER BYTES-OF-DATA
 tensor() { # DTYPE SHAPE FROM TO
   echo "{\"dtype\":\"$1\",\"shape\":$2,\"data_offsets\":[$3,$4]}"
 }
-# Files of zeros that are refused.
+# Zeros in files that are refused.
 refused_npy() { # PATTERN DESCR SHAPE BYTES-OF-DATA
   npy x.npy "$(header "$2" False "$3")" "$4" && refused "x.npy: $1" x.npy
 }
@@ -293,7 +291,7 @@ refused_tensor 'its dtype F8_E4M3' F8_E4M3 '[4,8]'
 refused_safetensors 'tensor a: it has no dtype and shape' '{"a":{"data_offsets":[0,0]}}' 0
 refused_safetensors 'its header is not JSON: .*' "{$a,$a}" 32
 
-# NaN and infinities are elements like others: wrong ones.
+# NaN and infinities are compared like other elements, and are wrong.
 { head -c 12000 f32.npy; printf '\0\0\300\177\0\0\200\377'; tail -c +12009 f32.npy; } >nan.npy
 check 'a NaN and an infinity' ends 1 nan.npy --max-abs 100
 check 'fail without a limit, too' ends 1 nan.npy
@@ -303,13 +301,13 @@ check 'are counted' says '^not finite  *2 '
 check 'finite ones have no verdict without a limit' ends 0 f32.npy
 check 'which is told' grep -qx 'no verdict: neither --max-ulp nor --max-abs is given' out
 
-# A file that is cut while it is read. It is larger than the limit on memory, and takes no space on the disk.
+# A file is cut while it is read. It is larger than the limit on memory, and takes no space on the disk.
 if npy big.npy "$(header '<f4' False '(67108864, 4)')" 0 && truncate -s +1G big.npy 2>/dev/null &&
   [ -r /proc/self/maps ]; then
   "$POSENC" diff big.npy big.npy >out 2>err &
   pid=$!
   until grep -q big.npy /proc/$pid/maps 2>/dev/null; do kill -0 $pid 2>/dev/null || break; done
-  sleep 0.1 # it reads for about a second, and is stopped while the file is cut
+  sleep 0.1 # reading takes about a second; it is stopped while the file is cut
   kill -STOP $pid 2>/dev/null
   truncate -s 4096 big.npy
   kill -CONT $pid 2>/dev/null
@@ -324,9 +322,9 @@ else
   check 'a file that is cut while it is read' one_line '^posenc: big.npy: it was cut while it was read$'
 fi
 
-# ---- what was made of x ----
+# ---- results of add and rope ----
 
-# Pairs (1, 0), which rope turns to (cos, sin), and zeros, to which add adds the table.
+# x has pairs (1, 0), which rope rotates to (cos, sin), and zeros, to which add adds the table.
 "$POSENC" write --positions "$(yes 0 | head -100 | paste -s -d , -)" --dim 16 --layout interleaved-cs -o units.npy
 "$POSENC" write --len 100 --dim 16 --layout interleaved-cs -o turned.npy
 "$POSENC" write --len 100 --dim 16 -o added.npy
@@ -389,7 +387,7 @@ refused '--x nan.npy: not all numbers of row 99 are finite$' added.npy --op add 
 check 'a result that is no number' ends 1 nan.npy --op add --x zeros.npy --max-ulp 1
 check 'is counted' says '^not finite  *1 '
 
-# ---- larger than its memory ----
+# ---- files larger than the memory ----
 
 # Half a GiB of zeros in a sparse file, read by rows and by columns: only a fraction of it may be in memory at once.
 small() { # FILE
@@ -409,7 +407,7 @@ for order in False True; do
 done
 rm half.npy
 
-# ---- tables of NumPy's ----
+# ---- tables of NumPy ----
 
 find_numpy
 names='f-order big-endian big-endian-f-order version-2 version-3 first-axis middle-axis half big-endian-half double'
@@ -448,7 +446,7 @@ open("cut.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + b)
   check 'rows that are all the same' ends 1 same.npy --max-ulp 1
   check 'are told' says '^unique-rows  *199 of 200 equal one before; the first p = 0 and p = 1: FAILS'
   library=$abs_top_builddir/.libs/libposenc.so
-  # A library with a sanitizer wants its runtime to come first, and Python leaks.
+  # A library with a sanitizer requires that its runtime is loaded first, and Python leaks.
   runtime=$(ldd "$library" 2>/dev/null | sed -n 's/.* => \(.*san\.so[^ ]*\) .*/\1/p' | tr '\n' ' ')
   with_library() { # SCRIPT ARGUMENT...
     ${runtime:+env LD_PRELOAD="$runtime" ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"} "$numpy" "$@"

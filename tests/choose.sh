@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# posenc choose: what it recommends, the C lines that it prints, and what it refuses.
+# Tests posenc choose: its recommendation, the C code that it prints, and what it refuses.
 command=choose
 . "${srcdir:-.}/tests/command.sh"
 posenc choose --len 8 --dim 8 --repetitions 3
@@ -9,7 +9,7 @@ if [ $status -ne 0 ] && grep -q 'without Google Benchmark' err; then
   exit 0
 fi
 
-compiles() { # the C lines, in a program
+compiles() { # compiles the C code in a program
   {
     printf '#include <posenc.h>\n#include <stdio.h>\n'
     printf 'static float table[100 * 64], x[100 * 64 * 4], cosines[100 * 64], sines[100 * 64];\nint main(void) {\n'
@@ -33,7 +33,7 @@ quick='--dim 64 --repetitions 3'
 has_made() { # OPTION...: of posenc write
   "$POSENC" write "$@" --dim 64 -o grid.npy && tail -c +129 grid.npy | cmp -n $(($(wc -c <grid.npy) - 128)) - made
 }
-grid() { # LINE OPTION...: the C lines of a grid make the table that posenc write makes
+grid() { # LINE OPTION...: the C code of a grid makes the table of posenc write
   line=$1
   shift
   check "a grid with $line" ends 0 "$@" $quick --kernel cr-portable,rotation-portable --max-ulp 0.5
@@ -142,8 +142,9 @@ grid() { # LINE OPTION...: the C lines of a grid make the table that posenc writ
   check 'is left alone' test "$(cat other)" = precious
   check 'times of grids' is_refused '--keep other: cannot be combined with --grid' --grid h=8 $quick --keep other
   if command -v valgrind >/dev/null && ! "$POSENC" doctor 2>&1 | grep -q '^NO  processor'; then
-    emulated() { # emulates a processor, as qemu does
-      valgrind -q --tool=none --trace-children=yes "$POSENC" choose --len 8 --dim 8 --kernel naive --keep emulated >out 2>err
+    emulated() { # runs it on the processor that valgrind emulates
+      valgrind -q --tool=none --trace-children=yes \
+        "$POSENC" choose --len 8 --dim 8 --kernel naive --keep emulated >out 2>err
       status=$?
       one_line 'keep: .* emulates the processor: its times are not kept' && [ ! -e emulated ]
     }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What other repositories run: annotations of GitHub Actions, the steps of action.yml and of the example workflow.
+# Tests what other repositories run: annotations of GitHub Actions, the steps of action.yml and of the example workflow.
 # shellcheck disable=SC2016,SC2154 # expressions of sh -c; the environment comes from make
 # shellcheck disable=SC2089,SC2090 # the action takes quotes in its lines
 . "${srcdir:-.}/tests/command.sh"
@@ -10,7 +10,7 @@
 "$POSENC" write --len 64 --dim 8 -o good.npy
 "$POSENC" write --len 64 --dim 8 --base 9000 -o 'bad,1:%.npy'
 "$POSENC" write --len 64 --dim 8 --kernel recipe/annotated -o near.npy
-fails() { # STATUS ARGUMENT...: with annotations alone on stderr
+fails() { # STATUS ARGUMENT...: with only annotations on stderr
   want=$1
   shift
   posenc "$@"
@@ -66,7 +66,8 @@ if [ -z "$numpy" ] || ! "$numpy" -c 'import yaml' 2>/dev/null; then
   exit $tap_failed
 fi
 cat >steps.py <<'EOF'
-# steps.py FILE [NAME-OF-STEP]: the step's script, or the names of those that have one, and "uses" of the others.
+# steps.py FILE [NAME-OF-STEP] prints the step's script, or the names of the steps with a script, and "uses" of the
+# others.
 import sys, yaml
 document = yaml.safe_load(open(sys.argv[1]))
 steps = document["runs"]["steps"] if "runs" in document else document["jobs"]["accuracy"]["steps"]
@@ -78,7 +79,7 @@ for number, step in enumerate(steps):
         assert "${{" not in step["run"], "texts of others in a script"
         print(step["run"])
 EOF
-step() { # FILE NAME: as the runner runs it
+step() { # FILE NAME: runs it as the runner does
   "$numpy" steps.py "$1" "$2" >script && bash -eo pipefail script >out 2>err
 }
 [ -e "$root/action.yml" ] && cp "$root"/examples/ci/* .
@@ -134,7 +135,7 @@ check 'its record is kept' grep -q '"schema": "posenc-check-1"' table.json
 check 'and for the dashboard' step $workflow 'The same for the dashboard'
 check 'in XML' grep -q '<testsuites name="posenc" tests="5" failures="0"' posenc.xml
 
-# ---- a whole build, as the runner does it ----
+# ---- a whole build, as by the runner ----
 
 if [ "${POSENC_TEST_SLOW:-}" = 1 ] && git -C "$root" rev-parse >/dev/null 2>&1; then
   mkdir source

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The posenc command: bad input is one line, exit status 2, and no file; help and lists; and the files of posenc write.
+# Tests the posenc command: bad input gives one line, exit status 2, and no file; help and lists; files of posenc write.
 # shellcheck disable=SC2016,SC2086,SC2094
 . "${srcdir:-.}/tests/command.sh"
 unset POSENC_ISA
@@ -47,7 +47,7 @@ refused_table "--kernel '': no such kernel" --kernel ''
 refused_table '--kernel rotation-portable: .*masked' --kernel rotation-portable --isa avx2
 refused_table '--kernel recurrence: ' --kernel recurrence --offset 1099511627776
 refused_table '--isa sse9: ' --isa sse9
-renamed() { # OLD NEW: a name of before, alone and in a list, is that kernel with a note
+renamed() { # OLD NEW: an old name, alone and in a list, selects that kernel with a note
   posenc write --len 1 --dim 2 --kernel "$1" -o renamed.npy
   grep -qx "posenc write: kernel '$1' is now called '$2'" err || return 1
   posenc verify --kernel "naive,$1" --len 4 --dim 4 --brief --search 0
@@ -142,7 +142,7 @@ unset POSENC_ISA
 
 # ---- help ----
 
-# help2man wants two spaces, or a new line, between an option and what it does.
+# help2man requires two spaces, or a new line, between an option and its description.
 one_space() { grep -hE '^  -[^ ]+,? [^ ]+( [A-Z]+)? [a-z]' help.*; }
 
 for subcommand in '' list write check diff verify bench report; do
@@ -158,7 +158,7 @@ for subcommand in '' list write check diff verify bench report; do
 done
 
 check 'options stand apart from what they do' test -z "$(one_space)"
-completes() { # WORDS ARGUMENT...: of bash, for the last argument
+completes() { # WORDS ARGUMENT...: bash completes the last argument to the words
   words=$1
   shift
   bash -c '. "$0"; COMP_WORDS=(posenc "$@"); COMP_CWORD=$#; PATH=${POSENC%/*}:$PATH; _posenc; echo "${COMPREPLY[*]}"' \
@@ -173,7 +173,7 @@ check 'completion: options' completes '--scale --scaling' check --sca
 check 'completion: a file' completes '' check ''
 
 if command -v fish >/dev/null; then
-  by_fish() { # WORD TEXT: whether it is completed to that
+  by_fish() { # WORD TEXT: whether fish completes the word to the text
     HOME=$work PATH=${POSENC%/*}:$PATH fish -c "source '$root/completions/posenc.fish'; complete -C '$2'" >out 2>err
     grep -q "^$1\($(printf '\t')\|$\)" out
   }
@@ -243,7 +243,7 @@ posenc doctor
 kill $loops
 check 'on a busy machine it is not fit' eval '[ $status -eq 1 ] && grep -q "^NO  other processes " out'
 
-# ---- output for people and for programs ----
+# ---- output as text and as data ----
 
 "$POSENC" verify --kernel naive,cr-portable --len 64 --dim 16 --format text >out
 lines=$(grep -c '^\(naive\|cr-portable\)  *1  *[0-9][0-9]*  *0  *[0-9]*  [0-9.e-]* at p = [0-9]* of 64x16$' out)
@@ -292,7 +292,7 @@ done
 
 # ---- write: every element against awk's sin and cos ----
 
-# Reads the .npy by its specification; prints its elements one to a line.
+# Reads the .npy by its specification, and prints one element per line.
 elements() { # FILE TYPE LEN DIM
   [ "$(head -c 8 "$1" | od -An -tx1 | tr -d ' \n')" = 934e554d50590100 ] || return 1
   bytes=$((${2#f} / 8))
@@ -314,7 +314,7 @@ exact() { # LEN DIM BASE OFFSET SHIFT PADDING LAYOUT
       }
   }'
 }
-same() { # TYPE TOLERANCE: the files got and exact
+same() { # TYPE TOLERANCE: compares the files got and exact
   [ "$(wc -l <got)" -eq "$(wc -l <exact)" ] &&
     paste got exact | awk -v tolerance="$2" '{ d = $1 - $2; if (!(d <= tolerance && -d <= tolerance)) exit 1 }'
 }
@@ -363,7 +363,7 @@ check 'standard output gets the same bytes' cmp -s a.npy b.npy
 check 'and those of a safetensors file' cmp -s a.safetensors b.safetensors
 "$POSENC" write $size -o c.npy --format safetensors
 check 'a format that is asked for is not that of the name' cmp -s a.safetensors c.npy
-safetensors_as_specified() { # the length of the header, a JSON object with spaces behind it, then the elements
+safetensors_as_specified() { # the length of the header, a JSON object with trailing spaces, then the elements
   length=$(od -An -tu8 -N8 "$1" | tr -d ' ') && [ $(((length + 8) % 64)) -eq 0 ] &&
     head -c $((length + 8)) "$1" | tail -c "$length" |
     grep -q '^{.*"pe":{"dtype":"F32","shape":\[50,64\],"data_offsets":\[0,12800\]}} *$' &&
@@ -411,7 +411,7 @@ else
   skip 'no table on a terminal' 'no script(1) here'
 fi
 
-# The lines of progress of a write that is interrupted, on a terminal of that width.
+# A write that is interrupted, on a terminal of that width, prints lines of progress.
 slow='--len 2000000 --dim 512 --kernel naive-f64'
 progress() { # COLUMNS
   slow_write="'$POSENC' write $slow -o /dev/null"
@@ -461,8 +461,8 @@ fi
 
 # ---- interrupts ----
 
-# Runs a command in the foreground, as a shell has those in the background ignore SIGINT, until a condition holds, and
-# sends it the signal then; sets $status.
+# Runs a command in the foreground, because shells let commands in the background ignore SIGINT. Sends the signal when
+# the condition is true. Sets $status.
 interrupt() { # SIGNAL CONDITION COMMAND...
   signal=$1 condition=$2
   shift 2
@@ -480,7 +480,7 @@ interrupt() { # SIGNAL CONDITION COMMAND...
   wait
 }
 mkdir kept
-# Is a new file in that folder, under its temporary name, larger?
+# Whether a new file in that folder, under its temporary name, is larger.
 has_written() { # FOLDER BYTES
   [ -n "$(find "$1" -name '.*.npy.*' -size +"$2"c 2>/dev/null)" ]
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# For tests of the posenc command: tap.sh; a folder of their own, which is the current one and is removed at the end;
-# and functions that run the command and leave its output in `out` and `err`. A script about one subcommand sets
-# `command` to it before it sources this file.
+# Helpers of tests of the posenc command: tap.sh; a new folder, which is the current one and is removed at the end; and
+# functions that run the command and leave its output in `out` and `err`. A script about one subcommand sets `command`
+# to it before it sources this file.
 # shellcheck shell=sh disable=SC2034,SC2086,SC2154 # scripts use root; make sets the environment; `command` may be empty
 . "${srcdir:-.}/tests/tap.sh"
 : "${POSENC:=${abs_top_builddir:-$PWD}/posenc}"
@@ -18,7 +18,7 @@ posenc() { # ARGUMENT...: sets $status
   status=$?
 }
 
-ends() { # STATUS ARGUMENT...: without a word on stderr
+ends() { # STATUS ARGUMENT...: with nothing on stderr
   want=$1
   shift
   posenc ${command-} "$@"
@@ -42,7 +42,7 @@ count_is() { # FILE FIXED-TEXT NUMBER
   [ "$found" -eq "$3" ] || { echo "# $found times '$2' in $1, not $3"; false; }
 }
 
-section() { # FILE TITLE: the lines of a report from that heading to the next
+section() { # FILE TITLE: prints the lines of a report from that heading to the next
   sed -n "/^## $2/,/^## /p" "$1"
 }
 
@@ -54,7 +54,7 @@ ids_unique() { # PAGE
   [ -z "$(grep -oE ' id="[^"]*"' "$1" | sort | uniq -d)" ]
 }
 
-one_line() { # PATTERN: the command that ran last failed with status 2 and printed one line of that on stderr alone
+one_line() { # PATTERN: the last command failed with status 2 and printed only one such line, on stderr
   [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q -e "$1" err
 }
 
@@ -65,11 +65,11 @@ is_refused() { # PATTERN ARGUMENT...
   one_line "$text"
 }
 
-refused() { # PATTERN ARGUMENT...: a check of its own
+refused() { # PATTERN ARGUMENT...: a check by itself
   check "refused: $(shift && echo "$*"): $1" is_refused "$@"
 }
 
-# For commands that write: the test makes a folder `empty`, which must be empty after a command that is refused.
+# A test of commands that write makes a folder `empty`, which must stay empty if a command is refused.
 nothing_written() { [ -z "$(ls -A empty)" ]; }
 
 refused_unwritten() { # PATTERN ARGUMENT...
@@ -78,6 +78,6 @@ refused_unwritten() { # PATTERN ARGUMENT...
 
 has_perl_json() { perl -MJSON::PP -e1 2>/dev/null; }
 
-parse() { # PERL: with the JSON on standard input in $j
+parse() { # PERL: runs it with the JSON of standard input in $j
   perl -MJSON::PP -0777 -ne 'my $j = decode_json($_); '"$1"
 }

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# posenc compare --run: programs that print known records in place of timings.
+# Tests posenc compare --run with programs that print known records instead of timings.
 # shellcheck disable=SC2016,SC2034 # scripts are written; command.sh uses the variable
 command=compare
 . "${srcdir:-.}/tests/command.sh"
 mkdir old new
 
-# A program in old/ or new/ that prints a record of posenc bench. It runs the lines on standard input, which set $names,
-# $time and $fields, with $m, the number of processes of its side before it, and $n, that of both. Of three repetitions
-# of each benchmark, the second takes $time; other processes interrupted the others, which take several times as long.
+# Makes a program in old/ or new/ that prints a record of posenc bench. It runs the lines on standard input, which set
+# $names, $time and $fields from $m, the number of earlier processes of its side, and $n, that of both sides. Of three
+# repetitions of each benchmark, the second takes $time; other processes interrupted the others, which take several
+# times as long.
 program() { # SIDE
   {
     printf '#!/bin/sh\nside=%s work=%s names=f fields=\n' "$1" "$work"
@@ -100,7 +101,7 @@ check 'Markdown' run_ends 0 --format markdown
 check 'has a column for each figure' \
   says '^| better | f |  *40.0% of limit |  *80.0% of limit |  0.500 | .* | p 0.0000 |  |$'
 
-# ---- what is no record
+# ---- invalid records
 takes old 100000
 echo 'echo one >&2; echo "two	lines" >&2; exit 3' | program new
 failed='^posenc compare: new program new/posenc: '
@@ -131,19 +132,19 @@ check '--growth' run_fails '--growth 1: cannot be combined with --run' --growth 
 check '--format' run_fails '^posenc compare: --format: ' -- --format json
 check '-o' run_fails '^posenc compare: -ox: ' -- -ox
 
-# ---- ends
+# ---- crashes and interrupts
 echo 'echo $$ >"$work/pid"; exec sleep 60' | program old
 echo 'echo $$ >"$work/pid"; exec sleep 60' | program new
-runs() { # PID: and is no zombie
+runs() { # PID: whether it runs and is no zombie
   grep -q '^State:[[:space:]]*[^Z]' "/proc/$1/status" 2>/dev/null
 }
-wait_while() { # COMMAND...: two seconds at most
+wait_while() { # COMMAND...: waits two seconds at most
   for _ in 1 2 3 4 5 6 7 8 9 10; do
     "$@" || return 0
     sleep 0.2
   done
 }
-interrupted() { # SIGNAL: the command and the program that it runs end, and no file is left
+interrupted() { # SIGNAL: the command and its program end, and no file is left
   rm -f pid
   before=$(ls -A)
   TMPDIR=$work perl -e '$SIG{INT} = $SIG{TERM} = "DEFAULT"; exec @ARGV' \

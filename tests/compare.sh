@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# posenc compare: records that differ in known ways.
+# Tests posenc compare on records that differ in known ways.
 command=compare
 . "${srcdir:-.}/tests/command.sh"
 
@@ -24,8 +24,8 @@ check 'has the row' says '^| worse | rotation-portable/200x64 | misrounded 0 -> 
 check 'JSON' ends 1 a.json b.json --format json
 check 'has the counts' says '"worse": 1'
 
-# ---- speed: five timings of one benchmark, any Google Benchmark JSON
-timings() { # NAME NANOSECONDS... ; a record on standard output
+# ---- speed: five timings of one benchmark in Google Benchmark's JSON
+timings() { # NAME NANOSECONDS...: prints a record
   name=$1
   shift
   printf '{"context": {"cpu": "%s"}, "benchmarks": [' "$name"
@@ -67,15 +67,16 @@ for unit in micro milli whole; do
   check "times in other units: $unit" ends 0 fast.json $unit.json --all
   check 'are the same' says '^same  *f '
 done
-# Three out of five are slower by a fifth, two are not: a ratio alone proves nothing.
+# Three of five are slower by a fifth, two are not: a ratio alone proves nothing.
 timings x 120 121 98 119.5 98.5 > mixed.json
 check 'a fifth slower on the whole, by chance: no failure' ends 0 fast.json mixed.json
 check 'which is undecided' says '^undecided  *f .* p 0\.[1-9]'
-# The upper end of the interval reaches far, the lower one does not.
+# The interval has a large upper end, but not its lower end.
 timings x 100 100.5 99.5 150 160 > late.json
 check 'what may have become much slower' ends 0 fast.json late.json
 check 'is not the same' says '^undecided  *f .*the spread is too wide to tell'
-# By the share of the limit, which the machine's other work takes from both: half the share is twice the cost.
+# The share of the limit is independent of the machine's other work, which affects both; half the share is twice the
+# cost.
 shares() { # SHARE...: of the limit, each in a time of 100 ns
   sep='{"benchmarks": ['
   for share; do
@@ -95,7 +96,7 @@ check 'by time alone they are the same' ends 0 large.json small.json --by time -
 check 'as their times are' says '^same  *f '
 
 # ---- several benchmarks: Holm's correction
-several() { # PERCENT: benchmarks a to j, of five timings each; those of a take so many percent of that
+several() { # PERCENT: benchmarks a to j, of five timings each; those of a take that percentage of the others
   sep='{"benchmarks": ['
   for name in a b c d e f g h i j; do
     for time in 100 101 102 103 104; do
@@ -170,13 +171,13 @@ check 'two records are needed' is_refused 'OLD and NEW are needed: two records' 
 check 'no third' is_refused "extra operand 'b.json'" a.json a.json b.json
 check 'accuracy and speed' is_refused 'one tells accuracy, the other speed' a.json fast.json
 check 'neither' is_refused 'neither an accuracy record' other.json a.json
-one() { # FIELDS: a record of a benchmark x with these
+one() { # FIELDS: prints a record of a benchmark x with these
   printf '{"benchmarks": [{"name": "x", %s}]}\n' "$1"
 }
 one '"real_time": "nan", "time_unit": "ns"' > bad.json
 check 'a time that is none' is_refused 'bad.json: benchmarks\[0\], x: real_time is not a number' fast.json bad.json
 check 'whichever record it is in' is_refused 'bad.json: benchmarks\[0\], x: real_time' bad.json fast.json
-wrong_field() { # NAME FIELD FIELDS: a benchmark with these is refused for the first
+wrong_field() { # NAME FIELD FIELDS: a benchmark with these is refused because of FIELD
   one "$3" > bad.json
   check "$1" is_refused "bad.json: benchmarks\[0\], x: $2" bad.json bad.json
 }

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --config, --layer-type, --context, --expect and --as-config of the posenc command; tests/models.c has the configs.
+# Tests --config, --layer-type, --context, --expect and --as-config of the command; tests/models.c has the configs.
 # shellcheck disable=SC2016,SC2086,SC2154 # the environment comes from make
 . "${srcdir:-.}/tests/command.sh"
 begins() { sed -n 1p out | grep -q -e "$1"; }
 succeeds() { posenc "$@" && [ $status -eq 0 ]; }
-tells() { # PATTERN ARGUMENT...: succeeds, with such a line on stderr
+tells() { # PATTERN ARGUMENT...: succeeds with such a line on stderr
   text=$1
   shift
   posenc "$@"
@@ -101,7 +101,7 @@ refused 'is no key=value' check options.npy --expect base
 
 # ---- a table and a config -------------------------------------------------------------------------
 
-disagrees() { # CAUSE CONFIG OPTIONS OF WRITE...: what identify says of such a table
+disagrees() { # CAUSE CONFIG OPTIONS OF WRITE...: the cause that identify finds for such a table
   cause=$1 config=$2
   shift 2
   "$POSENC" write --len 2000 "$@" -o theirs.npy
@@ -174,7 +174,7 @@ check 'need no config' eval '! says "^config"'
 check 'and without a limit' ends 0 check theirs.npy --config llama.json
 check 'agree' says '^PASS: config: llama\.json$'
 
-# An x of (1, 0): its pairs become cosine and sine.
+# x is (1, 0) in each pair, so rope makes cosine and sine.
 list=$(yes 0 | head -100 | paste -s -d , -)
 "$POSENC" write --positions "$list" --dim 64 --layout split-cs -o x.npy
 "$POSENC" write --len 100 $llama --layout split-cs -o turned.npy
@@ -195,7 +195,7 @@ check 'disagrees' says '^config  *DISAGREES: no rope of x.npy'
 
 # ---- --as-config and --expect ---------------------------------------------------------------------
 
-back() { # CONFIG: the fragment that identify makes of its table makes the table
+back() { # CONFIG: the fragment that identify makes of its table makes the table again
   "$POSENC" write --config $1 --len 2000 -o theirs.npy 2>err
   posenc identify theirs.npy --as-config -o again.json
   [ $status -eq 0 ] && ends 0 check theirs.npy --config again.json --max-ulp 0.51

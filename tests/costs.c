@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A plugin of kernels whose cost is known, for tests/known-costs.sh: they write the table, and end at a time by the
- * clock. Other work on the machine can add time, but take none away.
+ * A plugin of kernels with known cost, for tests/known-costs.sh: they write the table, and end at a time by the
+ * clock. Other work on the machine can add time, but not reduce it.
  */
 #include <posenc.h>
 
@@ -14,7 +14,7 @@
 #ifndef ROW
 #define ROW 40e-6 /* seconds for a row */
 #endif
-#define PLAN 4e-4 /* and for a plan of those that have to wait for one */
+#define PLAN 4e-4 /* seconds for a plan of the kernels that wait in it */
 
 static double now(void) {
   struct timespec t;
@@ -38,7 +38,7 @@ static posenc_status prepare(const posenc_problem *problem, const posenc_options
   return frequencies ? POSENC_OK : POSENC_OUT_OF_MEMORY;
 }
 
-/* Three quarters of the plan's time before the rows, the rest after them. */
+/* Waits three quarters of the plan's time before the rows, the rest after them. */
 static posenc_status prepare_slowly(const posenc_problem *problem, const posenc_options *options, void **constants) {
   const double end = now() + 0.75 * PLAN;
   const posenc_status status = prepare(problem, options, constants);
@@ -81,7 +81,7 @@ static void four_times(const void *constants, const posenc_problem *problem, int
   wait_until(end);
 }
 
-/* Every tenth call takes ten times as long: 1.9 waits for a call. */
+/* Takes ten times as long in every tenth call: 1.9 waits per call. */
 static void slow_tenth(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   static _Atomic unsigned calls;
   const double end = now() + (calls++ % 10 ? 1 : 10) * (double)rows * ROW;
@@ -89,7 +89,7 @@ static void slow_tenth(const void *constants, const posenc_problem *problem, int
   wait_until(end);
 }
 
-/* No table: as many bytes as the limit, or three times as many. */
+/* Writes no table, but as many bytes as the limit, or three times as many. */
 static void fill(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   (void)constants, (void)row;
   memset(out, 0x55, (size_t)(rows * problem->dim) * sizeof(float));
@@ -100,7 +100,7 @@ static void fill_thrice(const void *constants, const posenc_problem *problem, in
   for (int i = 0; i < 3; i++) fill(constants, problem, row, rows, out);
 }
 
-/* pow, sin and cos are taken to be within 2 ulp, as in examples/plugin/kernel.c. */
+/* The bound assumes pow, sin and cos within 2 ulp, as in examples/plugin/kernel.c. */
 #define KERNEL(kernel, title, before, work, after)                                                                     \
   static const posenc_kernel kernel = {                                                                                \
       .abi = POSENC_KERNEL_ABI,                                                                                        \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast path of the correctly rounded kernels, before anything is rounded: its doubles against MPFR, within what
- * impls/cr/cr.h derives, and the constants of that derivation. A kernel's rounded elements cannot show a margin that
- * is too small: what the fast path is wrong by is a third of what it may be wrong by.
+ * Tests the fast path of the correctly rounded kernels before rounding: its doubles against MPFR, within the error
+ * that impls/cr/cr.h derives, and the constants of that derivation. The rounded elements of a kernel cannot show a
+ * margin that is too small, as the largest error of the fast path is a third of the derived one.
  */
 #include "lib/api/kernel.h"
 #include "lib/exact/round.h"
@@ -22,7 +22,7 @@ INLINE bool is_uncertain(posenc_dtype dtype, flags any) {
   return false;
 }
 
-/* The doubles of the table that begins at `table_start`, in the place of its elements. */
+/* The start of the table; its doubles are stored in the place of its elements. */
 static const char *table_start;
 static double *exact_columns;
 
@@ -49,7 +49,7 @@ INLINE u64s store_between(posenc_dtype dtype, void *to, const doubles *least, co
   return (u64s){0};
 }
 
-/* The value that f64 is rounded from, and its error; low and high are equal, so that no rounding is in doubt. */
+/* The value before rounding to f64, and its error. As low and high are equal, no rounding is uncertain. */
 typedef struct interval {
   doubles low, high, t, r, error;
 } interval;
@@ -74,10 +74,10 @@ INLINE void store_sum(bool streamed, double *to, interval x) {
 
 #include "impls/cr/template.h"
 
-enum { ROWS = 1024, DIM = 32 }; /* whole vectors: every element goes by store_pair to its own place */
+enum { ROWS = 1024, DIM = 32 }; /* whole vectors: store_pair stores every element at its own place */
 
 typedef struct table {
-  double *values, *pieces; /* made at once; and by calls of 1 to 300 rows */
+  double *values, *pieces; /* made at once; made by calls of 1 to 300 rows */
 } table;
 
 static void make(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, double *into) {
@@ -87,7 +87,7 @@ static void make(const void *constants, const posenc_problem *problem, int64_t r
   execute(constants, problem, row, rows, out);
 }
 
-/* The largest distance from MPFR, in units of 2^-53. */
+/* Returns the largest distance from MPFR, in units of 2^-53. */
 static double worst_of(const posenc_problem *problem, const double *values, int64_t rows) {
   mpfr_t w, x, sine, cosine;
   double worst = 0.0;
@@ -109,7 +109,7 @@ static double worst_of(const posenc_problem *problem, const double *values, int6
   return worst * 0x1p53;
 }
 
-/* The stages have the same doubles, except those of doubtful elements, which were computed more accurately. */
+/* Counts the doubles of the stages that differ, except those of uncertain elements, which are recomputed. */
 static int64_t untold(const void *constants, const posenc_problem *problem, const double *values) {
   static posenc_stages stages[ROWS * DIM / 2];
   const uint64_t bits = cr_midpoint_bits(POSENC_F32);
@@ -147,15 +147,16 @@ static double test_table(double base, int64_t first) {
   return worst;
 }
 
-/* Bases and first positions that are tried, and the worst so far. */
+/* Bases and first positions that are tried, and the worst ones so far. */
 typedef struct hunt {
   uint64_t state;
   double worst, base;
   int64_t first;
 } hunt;
 
-/* Half of the tries are drawn, every other one with a base below 4, where frequencies are large and successive ones
-   nearly equal. The other tries are near the worst so far, in smaller and smaller steps: phases that add up. */
+/* Tries a table. Half of the tries are drawn, every other one with a base below 4, where frequencies are large and
+   successive ones nearly equal. The other tries are near the worst so far, in smaller and smaller steps, so that errors
+   of phases add up. */
 static void hunt_next(hunt *h, int n, int tries, posenc_problem *problem) {
   h->state = h->state * UINT64_C(6364136223846793005) + 1442695040888963407;
   const double drawn = (double)(h->state >> 11) * 0x1p-53;
@@ -173,7 +174,7 @@ static void hunt_take(hunt *h, double worst, const posenc_problem *problem) {
   *h = (hunt){h->state, worst, problem->base, problem->first};
 }
 
-/* Where errors add up: the last two blocks before an exact anchor. */
+/* Tests the last two blocks before an exact anchor, where errors add up. */
 static double test_adversarial(void) {
   enum { TRIES = 400, LAST = 64 };
   static double values[LAST * DIM];
@@ -197,7 +198,7 @@ static double test_adversarial(void) {
 
 /* ---- f64 ---- */
 
-/* The largest distance of rows from MPFR, in units of the error that they are taken to have. */
+/* Returns the largest distance of rows from MPFR, in units of their derived error. */
 static double worst_sum_of(const posenc_problem *problem, int64_t first, int64_t rows) {
   mpfr_t w, x, y[2];
   double worst = 0.0;
@@ -223,7 +224,7 @@ static double worst_sum_of(const posenc_problem *problem, int64_t first, int64_t
   return worst;
 }
 
-/* sums_sincos, of fractions of a turn of every size: the largest error of any, in units of 2^-86 of the value. */
+/* Tests sums_sincos on fractions of a turn of every size: the largest error, in units of 2^-86 of the value. */
 static void test_sincos_of_sums(void) {
   enum { TRIES = 4000 };
   mpfr_t x, y[2], got;
@@ -257,7 +258,7 @@ static void test_sincos_of_sums(void) {
 
 enum { SOME = 48, LONG = SUM_RUN - BLOCK };
 
-/* Rows from the first anchor of a call on, and as many before the next that is found anew. */
+/* Returns the error of rows from the first anchor of a call on, and of as many before the next exact anchor. */
 static double worst_of_sums(const posenc_problem *problem) {
   void *constants;
   if (cr_prepare(problem, NULL, &constants) != POSENC_OK) return INFINITY;
@@ -281,7 +282,7 @@ static void test_sums(void) {
   }
   ok(h.worst <= 1.0, "f64, %d adversarial tables: within %.4f of the error, with base %.17g", TRIES, h.worst, h.base);
   ok(h.worst > 1.0 / 64.0, "and that is no small part of it");
-  problem.base = 1.0; /* in steps of 2^-61 to π/2, where cosines are 2^-62 and leaps have made them wrong by 2^-116 */
+  problem.base = 1.0; /* steps of 2^-61 to π/2, where cosines are 2^-62 and advances add an error of 2^-116 */
   problem.scale = 0x1p-61;
   problem.first = INT64_C(3622009729038561421) - LONG + SOME / 2;
   const double worst = made_sums ? worst_of_sums(&problem) : INFINITY;
@@ -289,9 +290,9 @@ static void test_sums(void) {
   free(made_sums);
 }
 
-/* ---- the last resort ---- */
+/* ---- the highest precision ---- */
 
-/* Whether A sin x is rounded to this number of f32, of both signs. */
+/* Whether A sin x is rounded to this number of f32, with both signs. */
 static bool is_rounded_to(double attention, double angle, double want) {
   const int64_t far = INT64_C(1) << 61; /* where the last bits of a frequency matter */
   posenc_problem problem = posenc_table(1, 2);
@@ -306,8 +307,8 @@ static bool is_rounded_to(double attention, double angle, double want) {
   return got == want && back == -want;
 }
 
-/* Where 128 bits do not tell: A x is the middle between two numbers, and A sin x 2^-135 and less below it; or A x is
-   2^-132 above one, and x³ far less than that. */
+/* Tests values that 128 bits do not decide: A x is a midpoint and A sin x is below it by 2^-135 or less; or A x is
+   2^-132 above a midpoint, and x³ is far smaller than that. */
 static void test_last_resort(void) {
   int wrong = 0, tried = 0;
   for (int n = 0; n < 800; n++, tried += 3) {
@@ -320,7 +321,7 @@ static void test_last_resort(void) {
   ok(wrong == 0, "%d of %d sines next to a middle misrounded", wrong, tried);
 }
 
-/* impls/cr/cr.h and rotation.h, line by line, in units of 2^-53, from the constants that the code works with. */
+/* Tests impls/cr/cr.h and rotation.h, line by line, in units of 2^-53, from the constants of the code. */
 static void test_derivations(void) {
   const double unit = 0x1p-53, anchor = 4.0, turned = 4.0 + 2.5;
   int rows_back = 0, rows_forward = 0, exact = 0;
@@ -330,14 +331,14 @@ static void test_derivations(void) {
     if (at.from > rows_forward) rows_forward = at.from;
     exact += cr_exact_anchor(position) == position;
   }
-  const int leaps = 4096 / exact / BLOCK - 1; /* from one exact anchor to the last before the next */
+  const int leaps = 4096 / exact / BLOCK - 1; /* advances between two exact anchors */
   ok(rows_back == 16 && rows_forward == 15 && leaps == CR_ADVANCES,
      "blocks reach %d rows back and %d forward, and the last anchor is %d leaps from an exact one", rows_back,
      rows_forward, leaps);
-  const int steps = rows_back - 1, carried = steps * (steps + 1) / 2; /* from the anchor, or the one before it */
+  const int steps = rows_back - 1, carried = steps * (steps + 1) / 2; /* from the anchor, or the anchor before */
   const double leapt = anchor + CR_ADVANCES * turned, plain = leapt + rows_back * turned + carried * (1.5 + 1.0) + 23.0;
   ok(plain <= CR_ERROR / unit && 2.0 * plain == CR_SUM, "the fast path: %.1f of %.0f × 2^-53", plain, CR_ERROR / unit);
-  int slow = 0; /* 3 and 2 in turns */
+  int slow = 0; /* 3 and 2 in turn */
   for (int n = 0; n < steps; n++) slow += (n % 2 ? 2 : 3) * (steps - n);
   const double beyond = anchor + CR_ADVANCES * 3.0 + rows_back * 3.0 + slow + carried, of_factor = 2.0;
   ok(beyond + of_factor <= CR_ERROR / unit && 2.0 * (beyond + of_factor) == CR_SLOW_SUM, "with values beyond 1: %.1f",

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# posenc for AArch64, made by a cross compiler and run by qemu: the tests of its core, and the bits of every published
-# table beside those that are made here. It takes minutes, so that it runs only where POSENC_TEST_CROSS is 1, as in CI.
+# Tests posenc for AArch64, built by a cross compiler and run by qemu: the tests of its core, and the bits of every
+# published table compared with those of this machine. As it takes minutes, it runs only if POSENC_TEST_CROSS is 1, as
+# in CI.
 # shellcheck disable=SC2086,SC2154 # lists of words; make sets the environment
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 . "$srcdir/tests/tap.sh"
@@ -22,7 +23,7 @@ trap 'exit 99' INT TERM
 cd "$work" || exit 99
 diagnose() { tail -n 20 out | sed 's/^/# /'; }
 
-# The compilers of this build are not those of the other.
+# CC and CXX of this build are not those of the cross build.
 there() { # COMMAND...
   env -u CC -u CXX -u CFLAGS -u MAKEFLAGS -u MFLAGS PKG_CONFIG_LIBDIR=$libraries "$@" >out 2>&1 </dev/null
 }
@@ -67,7 +68,7 @@ else
   skip 'no report of emulated times' 'no Google Benchmark for AArch64, or no gnuplot'
 fi
 
-# Every published table, in the kernels of both machines.
+# Every published table, by the kernels that both machines have.
 digests() { # COMMAND OPTION...
   "$@" -o table.npy 2>out && cksum <table.npy
 }
@@ -95,7 +96,7 @@ done <<'END'
 --len 131072 --dim 1024
 END
 
-# The same of the amalgamation, in the place of that library.
+# The amalgamation must have the same bits as the library.
 check 'make amalgamation' there make amalgamation
 check 'which compiles there' there $host-gcc -O2 -fPIC -shared amalgamation/posenc.c -o .libs/libposenc.so.0.0.0 -lm
 rm -f tests/library.log tests/library.trs

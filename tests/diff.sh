@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# posenc diff: which elements are equal, which differ, where and by how much; and columns in another order.
+# Tests posenc diff: which elements are equal, which differ, where and by how much; and permuted columns.
 # shellcheck disable=SC2086 # names of files without spaces
 command='diff'
 . "${srcdir:-.}/tests/command.sh"
@@ -10,7 +10,7 @@ write() { # FILE OPTION...
   "$POSENC" write --len 300 --dim 20 "$@" -o $file
 }
 # shellcheck disable=SC2059 # bytes in octal
-put() { # ELEMENT BYTES FILE OTHER: makes OTHER, FILE with other bytes in one element of f32
+put() { # ELEMENT BYTES FILE OTHER: makes OTHER, which is FILE with other bytes in one element of f32
   { head -c $((128 + 4 * $1)) $3; printf "$2"; tail -c +$((128 + 4 * $1 + 5)) $3; } >$4
 }
 differ() { # NAME FILE FILE PATTERN...: says each of these

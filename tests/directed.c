@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside verification: a table's bound from its kernel's contract, and the positions of the directed search. */
+/* Tests parts of verification: a table's bound from its kernel's contract, and the positions of the directed search. */
 #include "reference/oracle.h"
 #include "tests/kernel.h"
 #include "tests/tap.h"
@@ -17,7 +17,7 @@ static EXECUTE(note_position) {
   good->execute(constants, problem, row, rows, out);
 }
 
-/* Steps by multiples of a return that is too large to be the distance of two samples by chance. */
+/* Tests steps by multiples of a return that is too large to be the distance of two samples by chance. */
 static void test_steps(void) {
   enum { EVALUATIONS = 4000, MULTIPLES = 64 };
   const posenc_problem problem = posenc_table(64, 2);
@@ -51,7 +51,7 @@ static void test_steps(void) {
   subject_close(&s);
 }
 
-/* A contract counts positions in units of 1/scale; an attention factor multiplies values and errors. */
+/* Tests bounds: a contract has positions in units of 1/scale; an attention factor multiplies values and errors. */
 static void test_bounds(void) {
   const posenc_options options = posenc_default_options();
   posenc_problem problem = posenc_table(8, 8);

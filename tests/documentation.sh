@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The documentation's examples work: the lines of its "sh" blocks are run, in order, each document's in a fresh folder;
-# so are the examples of every --help; its C is compiled. Hidden comments before a block give it a role:
+# Tests the documentation's examples: runs the lines of its "sh" blocks in order, those of each document in a new folder,
+# and the examples of every --help; compiles its C. Hidden comments before a block give it a role:
 #
 #   <!-- file NAME -->       it is that file
 #   <!-- slow -->            its lines take long: they run with POSENC_TEST_SLOW=1; without it their options are parsed
@@ -38,9 +38,9 @@ PKG_CONFIG_PATH=$work/bin
 LD_LIBRARY_PATH=$abs_top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PATH PKG_CONFIG_PATH LD_LIBRARY_PATH srcdir
 
-# ---- lines ----
+# ---- lines of shell ----
 
-# The lines of a document's "sh" blocks: number, mode, text. Its files and its C are left in the folder.
+# Prints number, mode and text of the lines of a document's "sh" blocks. Its files and its C are left in the folder.
 lines_of() { # DOCUMENT FOLDER
   awk -v folder="$2" '
     /^-->$/ { hidden = ""; next }
@@ -71,13 +71,13 @@ lines_of() { # DOCUMENT FOLDER
     /^ *(\$ )?(posenc|make|\.\/)/ { print NR "\tstray\t" $0 }' "$1"
 }
 
-# The examples that a command's help ends with. Help has no hidden comments, so that long ones are listed here.
+# A command's help ends with examples. As help has no hidden comments, examples that take long are listed here.
 long_examples='posenc verify
 posenc verify --kernel rotation-portable --baseline tests/baseline.json
 posenc choose --len 4096 --dim 128 --op rope --heads 32 --max-ulp 0.5
 posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh --plot front.svg
 posenc report -o posenc-report'
-# A comparison of programs takes two of them, and times of a machine are no test.
+# A comparison of programs needs two programs, and times of a machine are no test.
 examples_of() { # COMMAND-OR-NOTHING
   posenc $1 --help | awk -v long="$long_examples" '
     BEGIN { for (i = split(long, lines, "\n"); i > 0; i--) slow[lines[i]] }
@@ -95,7 +95,7 @@ runs() { # TEXT
   wanted=$(echo "$1" | sed -n 's/.*#.*exit status \([0-9]*\)$/\1/p')
   sh -c "$1" >"$work/out" 2>"$work/err" </dev/null
   status=$?
-  case $1 in 'posenc doctor'*) wanted=$((status <= 1 ? status : 0)) ;; esac # tests keep a machine busy
+  case $1 in 'posenc doctor'*) wanted=$((status <= 1 ? status : 0)) ;; esac # other tests use the machine
   [ $status -eq "${wanted:-0}" ] || { echo "exit status $status" >>"$work/err"; return 1; }
 }
 
@@ -110,8 +110,8 @@ posenc bench --kernel naive --len 8 --dim 4 2>&1 | grep -q 'without Google Bench
   no_timings='no Google Benchmark here'
 posenc report -o "$work/none" --kernel naive --len 0 --dim 4 2>&1 | grep -q gnuplot && no_pages='no gnuplot here'
 
-unmade='' # files and folders that skipped lines would have made
-lacks() { # TEXT: why it cannot run, if so
+unmade='' # files and folders of skipped lines
+lacks() { # TEXT: prints why it cannot run, if so
   case $1 in
   'posenc bench '* | 'posenc choose '*) why=$no_timings ;;
   'posenc report '*) why=$no_pages ;;
@@ -137,7 +137,7 @@ runs_here() { # PLACE TEXT
   fi
 }
 
-is_target() { # TEXT: not by make -n, which runs lines with $(MAKE)
+is_target() { # TEXT: without make -n, which runs lines with $(MAKE)
   for word in $1; do
     case $word in make | *=*) continue ;; esac
     grep -q "^$word:" "$abs_top_builddir/Makefile" || { echo "no target $word" >"$work/err"; return 1; }
@@ -179,7 +179,7 @@ lines() { # NAME FILE
 
 # ---- words ----
 
-# The commands, options and targets in a document's text: every option is one of its command, or of any command.
+# Prints the commands, options and targets in a document's text: every option is one of its command, or of any command.
 words_of() { # DOCUMENT
   awk '/^ *```/ { inside = !inside; next } !inside' "$1" | grep -o '`[^`]*`' | tr -d '`' | sort -u
 }
@@ -200,7 +200,7 @@ words_are_known() { # DOCUMENT
   [ ! -s "$work/err" ]
 }
 
-# Links to files.
+# Tests links to files.
 links_resolve() { # DOCUMENT
   grep -o '](\(<[^>]*>\|[^)]*\))' "$1" | sed 's/^](//; s/)$//; s/#.*//' | grep -v -e '^https*:' -e '^$' |
     while read -r link; do
@@ -209,8 +209,8 @@ links_resolve() { # DOCUMENT
   [ ! -s "$work/err" ]
 }
 
-# The sources that a document names: `FOLDER/FILE`, `FOLDER/PROGRAM`, and `FOLDER/FILE:FUNCTION`, which the file defines
-# or declares.
+# Tests the sources that a document names: `FOLDER/FILE`, `FOLDER/PROGRAM`, and `FOLDER/FILE:FUNCTION`, which the file
+# defines or declares.
 sources_exist() { # DOCUMENT
   grep -o '`[a-z][a-z]*/[A-Za-z0-9/._:-]*`' "$1" | tr -d '`' | sort -u | while IFS=: read -r file function; do
     [ -d "$srcdir/${file%%/*}" ] || continue
@@ -225,7 +225,7 @@ sources_exist() { # DOCUMENT
 
 # ---- C ----
 
-compiles() { # in the document's folder: all lines are the body of one function
+compiles() { # in the document's folder, with all lines as the body of one function
   {
     printf '#include <posenc.h>\n'
     [ ! -e declarations.h ] || cat declarations.h
@@ -238,7 +238,7 @@ compiles() { # in the document's folder: all lines are the body of one function
 
 is_python() { python3 -c 'import ast; ast.parse(open("lines.py").read())' >"$work/out" 2>"$work/err"; }
 
-# ---- all of it ----
+# ---- all documents ----
 
 commands=$(posenc --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 posenc --help >"$work/help."
@@ -268,7 +268,7 @@ for document in "$srcdir"/README.md "$srcdir"/doc/*.md; do
   cd "$work" && rm -r document || exit 99
 done
 
-# The files of the examples of --help: a plugin, a model's table, folders of the source, records of two days, and two
+# Files for the examples of --help: a plugin, a model's table, folders of the source, records of two days, and two
 # reports.
 mkdir "$work/help" && cd "$work/help" || exit 99
 ln -s "$srcdir/reference" "$srcdir/tests" .

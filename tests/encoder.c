@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoders: tables that grow have the bits of tables that were made at once. */
+/* Tests encoders: tables that grow have the bits of tables that are made at once. */
 #include "tests/library.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static void test_kernel(const posenc_kernel *kernel) {
   test_dim(kernel, 39, POSENC_ODD_CEIL);
 }
 
-/* An encoder plans for twice as many rows, which may be beyond what a kernel does. */
+/* Tests the domain: an encoder plans for twice as many rows, which may be beyond a kernel's domain. */
 static void test_domain(void) {
   posenc_encoder *encoder;
   posenc_problem problem = posenc_table(5, 4);
@@ -56,7 +56,7 @@ static void test_domain(void) {
      "an encoder needs a kernel for more than position 0, which any kernel does");
 }
 
-/* The kernel of the first rows makes all rows; here it is the only one that is so accurate next to position 0. */
+/* Tests that the kernel of the first rows makes all rows, here the only one with this accuracy near position 0. */
 static void test_same_kernel(void) {
   enum { ROWS = 200, DIM = 16 };
   static double want[ROWS * DIM];
@@ -65,7 +65,7 @@ static void test_same_kernel(void) {
   posenc_encoder *encoder;
   int64_t rows;
   problem.dtype = POSENC_F64;
-  problem.base = 0x1p41; /* no kernel rounds that correctly */
+  problem.base = 0x1p41; /* no kernel rounds this base correctly */
   options.max_abs = 0x1p-49;
   bool same = posenc_encoder_create(&encoder, &problem, &options) == POSENC_OK;
   for (int n = 0; n < 4 && same; n++) same = posenc_encoder_append(encoder, ROWS / 4) == POSENC_OK;

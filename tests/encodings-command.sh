@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The encodings other than the sinusoidal table on the command line: listed, verified, timed, written, refused in one
-# line.
+# Tests the encodings other than the sinusoidal table on the command line: listed, verified, timed, written, and refused
+# in one line.
 # shellcheck disable=SC2086 # numbers and types
 . "${srcdir:-.}/tests/command.sh"
 
@@ -13,7 +13,7 @@ refused_write() { # PATTERN OPTION...
   shift
   check "refused: write $*: $text" unwritten "$text" write "$@"
 }
-# Elements of a .npy file of posenc, as od prints them, a row on each line.
+# Prints elements of a .npy file of posenc as od does, a row per line.
 rows() { # FILE OD-TYPE BYTES-OF-A-ROW
   length=$(od -An -tu2 -j8 -N2 "$1" | tr -d ' ')
   od -An -v -t$2 -w$3 -j $((length + 10)) "$1" | sed 's/  */ /g'

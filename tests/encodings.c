@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The encodings other than the table: their contracts, their exact values, the library's results compared with these,
-   and mutants that must be caught. */
+/* Tests the encodings other than the table: their contracts, their exact values, the library's results compared with
+   these, and mutants that must be caught. */
 #include "reference/encodings.h"
 #include "posenc.h"
 #include "tests/tap.h"
@@ -34,7 +34,7 @@ static void check_contracts(void) {
 
 /* ---- exact values ---------------------------------------------------------------------------------- */
 
-/* kat_vectors of Random123, philox4x32 10: counter, key, and what comes of them. */
+/* Tests kat_vectors of Random123, philox4x32 10: counter, key, and the result. */
 static void check_philox(void) {
   static const uint32_t answers[][10] = {
       {0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
@@ -51,7 +51,7 @@ static void check_philox(void) {
   }
 }
 
-/* The slopes of 12 heads, as the authors' code prints them: 2^-1 … 2^-8, then 2^-0.5, 2^-1.5 … */
+/* Tests the slopes of 12 heads as the authors' code prints them: 2^-1 … 2^-8, then 2^-0.5, 2^-1.5 … */
 static void check_slopes(void) {
   static const double exponents[] = {1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5};
   bool near = true;
@@ -83,8 +83,8 @@ static void check_slopes(void) {
   mpfr_clear(slope);
 }
 
-/* Distances at which the product of two doubles is wrong about which of two f32 is nearer: denominators of convergents,
-   with an odd numerator, of twice the slope in units of the f32 there. */
+/* Tests distances at which the product of two doubles does not decide which of two f32 is nearer: denominators of
+   convergents, with an odd numerator, of twice the slope in units of the f32 there. */
 static void check_ties(void) {
   enum { KEYS = 16 };
   static const struct {
@@ -115,7 +115,7 @@ static void check_ties(void) {
      "alibi next to ties: %d biases wrong, where %d would be by products of doubles", wrong, deceptive);
 }
 
-/* An element whose word is u is dropped where u < q 2^32 rounded to nearest, half up. */
+/* Tests thresholds: an element with the word u is dropped if u < q 2^32 rounded to nearest, half up. */
 static void check_thresholds(void) {
   static const struct {
     double above; /* q 2^32 less u */
@@ -138,7 +138,7 @@ static void check_thresholds(void) {
   ok(wrong == 0, "dropout rounds its thresholds to nearest: %d elements wrong", wrong);
 }
 
-/* Each of the rows that are added and dropped in pieces, by their numbers, is what it is alone. */
+/* Tests that each row is the same if rows are added and dropped in pieces, by their numbers, and alone. */
 static void check_pieces(void) {
   enum { ROWS = 300, DIM = 1024 };
   static float x[ROWS * DIM], all[ROWS * DIM], one[DIM];
@@ -161,7 +161,7 @@ static void check_pieces(void) {
   posenc_plan_destroy(plan);
 }
 
-/* Values that can be checked by hand. */
+/* Tests values that can be checked by hand. */
 static void check_examples(void) {
   static const float bits[] = {0, 0, 0, 1, 0, 0, 1, 1};
   float row[8];
@@ -170,7 +170,7 @@ static void check_examples(void) {
      "binary 200 is 0 0 0 1 0 0 1 1");
   ok(posenc_integer(&at, 8, POSENC_F32, row) == POSENC_OK && row[0] == 200.0f && row[7] == 200.0f,
      "integer 200 is 200 200 …");
-  /* In the middle of two f32 but for 1, which a double has no room for. */
+  /* The value is 1 from a midpoint of f32, which a double cannot represent. */
   posenc_slice far = posenc_rows((INT64_C(1) << 60) + (INT64_C(1) << 36) + 1, 1);
   ok(posenc_integer(&far, 1, POSENC_F32, row) == POSENC_OK && row[0] == 0x1p60f + 0x1p37f, "integers are rounded once");
   far.row = -far.row;
@@ -197,7 +197,7 @@ static json_t *verified(const encoders *by, const char *name) {
   return verify_encodings(&request);
 }
 
-/* Is that property, and no other, broken in at least one shape? */
+/* Whether that property, and no other, is broken in at least one shape. */
 static bool breaks(const json_t *record, const char *property, const char *also) {
   size_t i, j;
   json_t *one, *check;
@@ -240,7 +240,7 @@ static void check_library(void) {
   }
 }
 
-/* The most significant of eight bits first. */
+/* Writes the most significant of eight bits first. */
 static posenc_status binary_backwards(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out) {
   const posenc_status status = posenc_binary(positions, dim, dtype, out);
   const size_t element = posenc_dtype_bytes(dtype);
@@ -255,7 +255,7 @@ static posenc_status binary_backwards(const posenc_slice *positions, int64_t dim
   return status;
 }
 
-/* By way of f32, which has 24 bits. */
+/* Goes by way of f32, which has 24 bits. */
 static posenc_status integer_in_f32(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out) {
   const posenc_status status = posenc_integer(positions, dim, dtype, out);
   for (int64_t i = 0; status == POSENC_OK && dtype == POSENC_F64 && i < positions->rows * dim; i++)
@@ -263,7 +263,7 @@ static posenc_status integer_in_f32(const posenc_slice *positions, int64_t dim, 
   return status;
 }
 
-/* 2^(-8h/H) for any number of heads. */
+/* Uses 2^(-8h/H) for any number of heads. */
 static posenc_status alibi_one_formula(const posenc_alibi *bias, void *out) {
   const posenc_status status = posenc_alibi_bias(bias, out);
   int64_t at = 0;
@@ -291,7 +291,7 @@ static posenc_status learned_unchecked(const posenc_learned_table *table, const 
   return status;
 }
 
-/* Draws by where the row is in the slice. */
+/* Draws by the number of the row in the slice. */
 static posenc_status dropout_by_slice(const posenc_plan *plan, const posenc_slice *slice, const posenc_dropout *dropout,
                                       const void *x, void *out) {
   posenc_dropout mine = *dropout;
@@ -299,7 +299,7 @@ static posenc_status dropout_by_slice(const posenc_plan *plan, const posenc_slic
   return posenc_apply_dropout(plan, slice, &mine, x, out);
 }
 
-/* Forgets 1/(1-q). */
+/* Omits 1/(1-q). */
 static posenc_status dropout_unscaled(const posenc_plan *plan, const posenc_slice *slice, const posenc_dropout *dropout,
                                       const void *x, void *out) {
   const posenc_problem *problem = posenc_plan_problem(plan);
@@ -309,7 +309,7 @@ static posenc_status dropout_unscaled(const posenc_plan *plan, const posenc_slic
   return status;
 }
 
-/* Every column as the one before it, in every other pair. */
+/* Copies every other pair's columns from the one before. */
 static posenc_status mask_in_pairs(const posenc_dropout *dropout, const posenc_slice *positions, int64_t dim,
                                    unsigned char *keep) {
   const posenc_status status = posenc_dropout_mask(dropout, positions, dim, keep);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact values by MPFR: a frequency, and all pairs of a table. */
+/* Computes exact values by MPFR: a frequency, and all pairs of a table. */
 #ifndef POSENC_TESTS_EXACT_H
 #define POSENC_TESTS_EXACT_H
 
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* base^(-index / denominator) to some bits less than the precision of w. */
+/* Sets w to base^(-index / denominator), to some bits less than the precision of w. */
 static inline void exact_frequency(mpfr_t w, double base, int64_t index, double denominator) {
   mpfr_t exponent;
   mpfr_init2(exponent, mpfr_get_prec(w));
@@ -18,7 +18,7 @@ static inline void exact_frequency(mpfr_t w, double base, int64_t index, double 
   mpfr_clear(exponent);
 }
 
-/* By the oracle: rows × dim/2 pairs, to be freed. */
+/* Returns rows × dim/2 pairs of the MPFR reference, to be freed. */
 static inline exact_pair *exact_table(const posenc_problem *problem) {
   const int64_t pairs = problem->dim / 2, count = problem->rows * pairs;
   oracle *o = oracle_create(problem);

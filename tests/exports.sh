@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The shared library exports the functions that posenc.h declares, and needs only libc and libm.
+# Tests that the shared library exports the functions of posenc.h and no others, and needs only libc and libm.
 . "${srcdir:-.}/tests/tap.sh"
 header=${srcdir:-.}/include/posenc.h library=.libs/libposenc.so
 if [ ! -e "$library" ] || ! nm --version >/dev/null 2>&1; then

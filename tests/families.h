@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of public models' configs, and the ropes that they mean. */
+/* Numbers of public models' configs, and the ropes that they define. */
 #ifndef POSENC_TESTS_FAMILIES_H
 #define POSENC_TESTS_FAMILIES_H
 
@@ -17,13 +17,13 @@
 
 typedef struct family {
   const char *name;   /* the repository on huggingface.co whose config.json has these numbers */
-  const char *config; /* those of its keys that matter */
+  const char *config; /* the keys that matter */
   const char *layer;
   double base;
   int64_t dim, head, positions;
-  int64_t length;      /* of a sequence, */
-  const char *scaling; /* whose scaling begins so */
-  double attention;    /* of it: 0 is the formula's */
+  int64_t length;      /* length of a sequence */
+  const char *scaling; /* beginning of its scaling */
+  double attention;    /* its attention factor; 0 is the formula's */
   posenc_layout pairs;
 } family;
 

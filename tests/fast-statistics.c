@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The statistics of the fast oracle against those of accuracy_add, element by element. */
+/* Tests the statistics of the fast reference against those of accuracy_add, element by element. */
 #include "config.h"
 
 #include "common/shapes.h"
@@ -25,7 +25,7 @@ static void set_threads(int threads) {
 #endif
 }
 
-/* Any value, rounded to the dtype. In 16 bits values beyond 2 become infinite, which is as wrong. */
+/* Stores any value, rounded to the dtype. In 16 bits, values beyond 2 become infinite, which is wrong too. */
 static void put(void *memory, posenc_dtype dtype, int64_t n, double value) {
   const bool far = fabs(value) > 2.0;
   if (far && (dtype == POSENC_F16 || dtype == POSENC_BF16))
@@ -59,7 +59,7 @@ static int64_t column_of(const posenc_problem *problem, int64_t index, bool cosi
   return (cosine ? at.cos : at.sin) + index * at.step;
 }
 
-/* By accuracy_add, element by element. */
+/* Returns the statistics of accuracy_add, element by element. */
 static accuracy slowly(const subject *s, const posenc_bound *bound) {
   const posenc_problem *p = &s->problem;
   const posenc_bound nothing = {.derived = true};
@@ -77,7 +77,7 @@ static accuracy slowly(const subject *s, const posenc_bound *bound) {
   return a;
 }
 
-/* By fast_check in pieces of `piece` rows, the last first. */
+/* Returns the statistics of fast_check in pieces of `piece` rows, the last first. */
 static accuracy quickly(const subject *s, const posenc_bound *bound, unsigned isa, int64_t piece) {
   const posenc_problem *p = &s->problem;
   fast_oracle *f = fast_create(p, isa);
@@ -95,7 +95,8 @@ static bool same_witness(const witness *a, const witness *b) {
          same_double(a->exact_low, b->exact_low) && same_double(a->got, b->got);
 }
 
-/* Null, or which figure differs. Two sums of the same numbers in another order differ by their rounding, at most. */
+/* Returns null, or the name of a figure that differs. Sums of the same numbers in another order may differ by their
+   rounding. */
 static const char *difference(const accuracy *a, const accuracy *b, double rounding) {
   if (a->elements != b->elements) return "elements";
   if (a->misrounded != b->misrounded) return "misrounded";
@@ -113,8 +114,8 @@ static const char *difference(const accuracy *a, const accuracy *b, double round
   return NULL;
 }
 
-/* Every target and some ways to cut the work give what accuracy_add gives; targets and threads agree to the last bit.
-   Null, or what differs. */
+/* Tests that every target and some ways to divide the work agree with accuracy_add; targets and threads agree to the
+   last bit. Returns null, or the name of a figure that differs. */
 static const char *disagreement(const subject *s, const posenc_bound *bound) {
   static const int64_t pieces[] = {INT64_C(1) << 40, 1, 37};
   const accuracy want = slowly(s, bound);
@@ -137,7 +138,7 @@ static const char *disagreement(const subject *s, const posenc_bound *bound) {
   return wrong;
 }
 
-/* A point of that name, which says what differs, if anything. */
+/* Tests a point of that name. Its text has the figure that differs, if any. */
 __attribute__((format(printf, 2, 3))) static void agrees(const char *wrong, const char *what, ...) {
   char name[200];
   va_list arguments;
@@ -149,7 +150,7 @@ __attribute__((format(printf, 2, 3))) static void agrees(const char *wrong, cons
 
 static const posenc_bound rounded_bound = {.ulp = 0.5, .max_position = INT64_MAX, .derived = true};
 
-/* Tables by all kernels that do the problem. */
+/* Compares tables of all kernels that accept the problem. */
 static void compare_kernels(const posenc_problem *problem) {
   size_t kernel_count;
   const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
@@ -183,7 +184,7 @@ static void test_kernels(void) {
       {40, 130, 1000003, 1e7, 1.0, POSENC_SPLIT, POSENC_F64, POSENC_NO_PADDING},
       {300, 130, 0, 10000.0, 0.0, POSENC_INTERLEAVED, POSENC_F16, POSENC_NO_PADDING},
       {300, 130, 4000, 10000.0, 1.0, POSENC_SPLIT_CS, POSENC_BF16, 4100},
-      /* many subnormals of f16, and values below half of its least one */
+      /* many subnormals of f16, and values below half of the smallest one */
       {200, 130, -50, 1e9, 0.0, POSENC_INTERLEAVED_CS, POSENC_F16, 7},
       {200, 130, -50, 1e30, 0.0, POSENC_SPLIT, POSENC_BF16, 7},
   };
@@ -197,7 +198,7 @@ static void test_kernels(void) {
   }
 }
 
-/* Values beyond 1, and of every size up to an attention factor. */
+/* Tests values beyond 1, and of every size up to an attention factor. */
 static void test_scaled_kernels(void) {
   size_t count;
   const shape *shapes = shapes_scaled(&count);
@@ -212,7 +213,7 @@ static void test_scaled_kernels(void) {
   }
 }
 
-/* The correctly rounded table. */
+/* Writes the correctly rounded table. */
 static void put_rounded(subject *s) {
   const posenc_problem *p = &s->problem;
   for (int64_t n = 0; n < p->rows * (p->dim / 2); n++)
@@ -221,7 +222,7 @@ static void put_rounded(subject *s) {
           cosine ? s->exact[n].cosine.rounded : s->exact[n].sine.rounded);
 }
 
-/* A wrong value. */
+/* Returns a wrong value. */
 static double corrupted(double value, posenc_dtype dtype) {
   const uint64_t drawn = random_bits();
   const double far = drawn & 8 ? INFINITY : -INFINITY;
@@ -286,8 +287,8 @@ static void test_fuzz(void) {
   ok(agreed == ROUNDS, "%d of %d corrupted tables judged as accuracy_add does", agreed, ROUNDS);
 }
 
-/* All one value: every element a near tie for the worst. In f64 the last but 1 shows what its ulp is where a cosine is
- * nearly 1. */
+/* Tests a constant table, in which every element may have the largest error. In f64, the last number below 1 shows the
+   ulp of a cosine that is nearly 1. */
 static void test_constant(void) {
   static const struct constant {
     posenc_dtype dtype;
@@ -316,8 +317,8 @@ static void test_constant(void) {
 }
 
 /*
- * A value whose nearest double is in the middle between two floats: its low part decides. One of 2^29 values of this
- * table is like that on average.
+ * Tests a value whose nearest double is a midpoint of f32, so that its low part decides. On average, one of 2^29
+ * values of this table is such a value.
  */
 static void test_middle(void) {
   enum { POSITION = 548383, INDEX = 76, ROWS = 4, DIM = 512 };
@@ -338,9 +339,9 @@ static void test_middle(void) {
 }
 
 /*
- * Values less than 2^-60 ulp below the middle between two floats, so small that the oracle knows them no better than
- * 2^-31 ulp: x - x³/6 of an angle x that is a middle, p 2^-67. The estimate cannot tell whether one is rounded to
- * nearest. A first element with a far larger error keeps them from being examined as the worst.
+ * Tests values less than 2^-60 ulp below a midpoint of f32, so small that the reference is within 2^-31 ulp only: x -
+ * x³/6 of an angle x that is a midpoint, p 2^-67. The estimate cannot decide whether one is rounded to nearest. A
+ * first element with a far larger error keeps them from being examined as the largest error.
  */
 static void test_tiny_middles(void) {
   enum { ROWS = 256 };
@@ -370,9 +371,9 @@ static void test_tiny_middles(void) {
 }
 
 /*
- * Values less than 2^-44 ulp from the middle, of angles near π that are reached in large turns: there the
- * oracle's error is some 2^-40 ulp, so that its estimate of half an ulp falls short of it or exceeds it. Angles
- * p w, w = scale / factor, from convergents.
+ * Tests values less than 2^-44 ulp from a midpoint, of angles near π that are reached in large turns. There the error
+ * of the reference is about 2^-40 ulp, so its estimate is below or above half an ulp. Angles p w, with w = scale /
+ * factor, are from convergents.
  */
 static void test_turned_middles(void) {
   static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of the fast oracle against MPFR, within their bound. */
+/* Tests that the values of the fast reference are within their bound of MPFR's. */
 #include "reference/fast.h"
 #include "common/shapes.h"
 #include "reference/oracle.h"
@@ -18,8 +18,8 @@ static double distance(const fast_value *got, const exact *want) {
   return fabs((got->high - want->high) + (got->low - want->low));
 }
 
-/* The largest distance from MPFR over the positions, in units of the bound; that of anchors, which are within 2^-106 as
- * MPFR's pairs are within 2^-105, in units of 2^-104. */
+/* Returns the largest distance from MPFR over the positions, in units of the bound. For anchors, which are within
+   2^-106 while MPFR's pairs are within 2^-105, the unit is 2^-104. */
 static double worst_distance(const posenc_problem *problem, const int64_t *positions, size_t count, int64_t *compared) {
   const int64_t pairs = problem->dim / 2;
   const double most = exp2(ceil(log2(attention_of(problem)))), bound = FAST_BOUND * most, near = 0x1p-104 * most;
@@ -52,7 +52,8 @@ static double worst_distance(const posenc_problem *problem, const int64_t *posit
   return worst;
 }
 
-/* Positions in which every rotation takes part (all bits set), or few do, and drawn ones of every size and sign. */
+/* Positions in which every rotation takes part (all bits set), positions with few, and drawn ones of every size and
+   sign. */
 enum { POSITIONS = 96 };
 static void draw_positions(int64_t *positions) {
   static const int64_t corners[] = {0,
@@ -113,7 +114,7 @@ static void test_values(void) {
   }
 }
 
-/* Attention factors multiply the bound by the next power of two; frequencies are of every size. */
+/* Tests attention factors, which multiply the bound by the next power of two, and frequencies of every size. */
 static void test_scaled_values(void) {
   static const double factors[] = {0x1p-10, 0.3, 1.0, 1.0 + 0x1p-52, 1.99, 2.0, 1000.0},
                       scales[] = {0x1.8p-120, 0.5, 1e6};
@@ -141,7 +142,7 @@ static fast_pair as_fast(const exact_pair *pair) {
   return (fast_pair){{pair->sine.high, pair->sine.low}, {pair->cosine.high, pair->cosine.low}};
 }
 
-/* Three exact pairs, each within 2 × 2^-106, and one turn. */
+/* Tests three exact pairs, each within 2 × 2^-106, and one turn. */
 static void test_turn(void) {
   const posenc_problem problem = posenc_table(16, 64);
   oracle *o = oracle_create(&problem);
@@ -157,9 +158,9 @@ static void test_turn(void) {
   oracle_destroy(o);
 }
 
-/* ---- values near ties ---- */
+/* ---- values near midpoints ---- */
 
-/* How often each place was found. */
+/* The number of times that each place was found. */
 typedef struct finds {
   int64_t first, pairs;
   unsigned char *times;
@@ -175,7 +176,7 @@ static double from_tie(const format *f, const fast_value *value) {
   return format_from_tie(f, &as_exact);
 }
 
-/* Places whose sine or cosine is near a tie, against the values of fast_row. */
+/* Compares places whose sine or cosine is near a midpoint with the values of fast_row. */
 static void test_near_ties(const char *name, unsigned isa, int64_t first, double base, posenc_dtype dtype) {
   const double within = 1e-4, slack = 0x1p-27, least = dtype == POSENC_F16 ? 0x1p-14 : 0x1p-44;
   const format *as = format_of(dtype);

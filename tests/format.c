@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rounding and ulp of reference/format.h, by values that can be checked by hand; and all 16-bit encodings. */
+/* Tests rounding and ulp of reference/format.h, by values that can be checked by hand, and all 16-bit encodings. */
 #include "reference/format.h"
 #include "lib/exact/round.h"
 #include "reference/accuracy.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The sum of terms, exactly, rounded to the format. */
+/* Returns the exact sum of the terms, rounded to the format. */
 static double rounded(const format *f, double big, double small, double smaller) {
   mpfr_t x;
   mpfr_init2(x, 3000);
@@ -52,12 +52,12 @@ static void test_round(void) {
        "bf16: a hair above the tie that f32 would make a tie");
 }
 
-/* Whether a sum is rounded as MPFR rounds it. */
+/* Whether a sum is rounded as by MPFR. */
 static bool as_mpfr(const format *f, double high, double low) {
   return same_double(format_nearest_sum(f, high, low), rounded(f, high, low, 0.0));
 }
 
-/* All numbers of a format from 0 to 1, all ties between them, and the doubles next to these. */
+/* Tests all numbers of a format from 0 to 1, all midpoints, and the doubles next to these. */
 static void test_nearest(const format *f, const char *name) {
   int64_t numbers = 0, wrong = 0;
   for (double x = 0.0, next; x < 1.0; x = next, numbers++) {
@@ -131,7 +131,7 @@ static void test_error(void) {
 
 /* ---- 16 bits ------------------------------------------------------------------------------------- */
 
-/* Tables of one element, with room for any dtype, or the compiler warns of reads beyond the end. */
+/* Tables have one element, but memory for any dtype, as the compiler would warn of reads beyond the end. */
 enum { ROOM = 4 };
 
 typedef struct short_format {
@@ -142,7 +142,7 @@ typedef struct short_format {
 
 static const short_format short_formats[] = {{POSENC_F16, "f16", 10, 15}, {POSENC_BF16, "bf16", 7, 127}};
 
-/* The value of an encoding by IEEE 754. */
+/* Returns the value of an encoding by IEEE 754. */
 static double value_of(const short_format *s, unsigned encoding) {
   const int fraction = (int)(encoding & ((1u << s->fraction_bits) - 1)), ones = (1 << (15 - s->fraction_bits)) - 1;
   const int exponent = (int)(encoding >> s->fraction_bits) & ones;
@@ -161,7 +161,7 @@ static void test_decode(const short_format *s) {
   ok(wrong == 0, "%s: %ld of 65536 encodings read wrongly", s->name, (long)wrong);
 }
 
-/* -0 stays -0, unlike in a sum. */
+/* Returns the nearest number. -0 stays -0, unlike in a sum. */
 static double nearest(const format *f, double number) {
   mpfr_t x;
   mpfr_init2(x, 53);
@@ -171,15 +171,14 @@ static double nearest(const format *f, double number) {
   return result;
 }
 
-/* Whether the kernels' rounding gives the number that MPFR's gives. */
+/* Whether the kernels' rounding gives the number of MPFR's. */
 static bool rounds_well(const short_format *s, double x) {
   uint16_t table[ROOM];
   round_to(s->dtype, table, 0, x);
   return same_double(format_element(s->dtype, table, 0), nearest(format_of(s->dtype), x));
 }
 
-/* Every number up to 2, every middle between two of them, and the doubles next to each: all doubles between these round
-   as they do. */
+/* Tests every number up to 2, every midpoint, and the doubles next to each. All doubles between these round alike. */
 static void test_rounding_to(const short_format *s) {
   int64_t wrong = 0, tried = 0;
   for (unsigned n = 0; value_of(s, n) < 2.0; n++) {
@@ -196,7 +195,7 @@ static void test_rounding_to(const short_format *s) {
   ok(isnan(format_element(s->dtype, table, 0)), "%s: NaN stays one", s->name);
 }
 
-/* In ulp, from the middle of two numbers: 0 to a half. */
+/* Tests the distance from a midpoint in ulp, from 0 to a half. */
 static void test_from_tie(void) {
   static const struct {
     double high, low, want;
@@ -216,10 +215,10 @@ static void test_from_tie(void) {
   }
 }
 
-/* An error of the limit is within it, and one of a last bit more is not. */
+/* Tests that an error of the bound is within it, and an error larger by a last bit is not. */
 static void test_bound(void) {
   static const posenc_bound bound = {.ulp = 0.5, .abs = 0x1p-30, .growth = 0x1p-40};
-  static const double limit = 0x1p-24 + 0x1p-30 + 0x1p-38; /* of 1.25 at position 4, or -4 */
+  static const double limit = 0x1p-24 + 0x1p-30 + 0x1p-38; /* for 1.25 at position 4 or -4 */
   const exact value = {1.25, 0.0, 1.25};
   for (int64_t position = -4; position <= 4; position += 8) {
     accuracy a = {0};
@@ -232,7 +231,8 @@ static void test_bound(void) {
   }
 }
 
-/* The witness of equal errors is the first in the table: by position, then index, the sine before the cosine. */
+/* Tests that the witness of equal errors is the first in the table: by position, then index, the sine before the
+   cosine. */
 static void test_first(void) {
   static const struct {
     int64_t position, index;

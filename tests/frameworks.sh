@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Recipes on the command line; and against the frameworks' own operations, where PyTorch and NumPy are there.
+# Tests recipes on the command line, and against the frameworks' own operations if PyTorch and NumPy are installed.
 . "${srcdir:-.}/tests/command.sh"
 
 # ---- selection ----
@@ -11,7 +11,7 @@ posenc list
 sed -n '/^recipe/,$p' out >shipped
 check 'recipes are listed last' \
   test "$(grep -c '^recipe/' shipped)" -eq 24 -a "$(grep -c '^rotation-portable ' shipped)" -eq 0
-kernels() { # that verify looks at
+kernels() { # prints those that verify compares
   "$POSENC" verify --len 3 --dim 8 --search 0 --format json "$@" 2>err |
     sed -n 's/^      "kernel": "\(.*\)",$/\1/p' >out
 }
@@ -36,9 +36,9 @@ bash -c '. "$1"; COMP_WORDS=(posenc verify --kernel recipe/x); COMP_CWORD=3; PAT
   echo "${COMPREPLY[*]}"' bash "$root/completions/posenc.bash" "$POSENC" >out 2>err
 check 'completion knows them' grep -q '^recipe/xlm$' out
 
-# ---- where errors come from ----
+# ---- causes of errors ----
 
-stages() { # COUNT OPTION...: the stages of so many recipes hold
+stages() { # COUNT OPTION...: the stages of COUNT recipes agree with their rows
   count=$1
   shift
   posenc verify --kernel 'recipe/*' --len 2000 --dim 32 --explain "$@"
@@ -47,7 +47,7 @@ stages() { # COUNT OPTION...: the stages of so many recipes hold
 check 'stages hold' stages 19 --offset 60000
 check 'stages hold where recipes divide by dim/2 - 1' stages 4 --shift 1 --padding 1
 
-# ---- the real thing ----
+# ---- frameworks ----
 
 for python in "${PYTHON:-python3}" /usr/bin/python3 none; do
   "$python" -c 'import numpy, torch' 2>/dev/null && break

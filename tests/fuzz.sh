@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libFuzzer on the readers of files, from the seeds, for POSENC_FUZZ_SECONDS (10); tests/fuzz/drive needs none.
+# Runs libFuzzer on the readers of files, from the seeds, for POSENC_FUZZ_SECONDS (10). tests/fuzz/drive needs no
+# libFuzzer.
 . "${srcdir:-.}/tests/tap.sh"
 fuzz=${abs_top_builddir:-.}/tests/fuzz
 work=$(mktemp -d) || exit 99
@@ -8,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
 diagnose() { tail -n 30 "$work/log" | sed 's/^/# /'; }
 
-# libFuzzer leaves an input that crashes in the folder where it ran.
+# libFuzzer writes an input that crashes into the folder in which it runs.
 hunt() {
   mkdir "$work/seeds" && "$fuzz/drive" "$work/seeds" &&
     (cd "$work" && "$fuzz/files" -seed=1 -max_len=4096 -rss_limit_mb=512 -malloc_limit_mb=256 -timeout=10 \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small GGUF files, version 3. First keys, then tensors of f32; a tensor's numbers may be null: zeros. */
+/* Writes small GGUF files, version 3: keys, then tensors of f32. If a tensor's numbers are null, they are zeros. */
 #ifndef POSENC_TESTS_GGUF_H
 #define POSENC_TESTS_GGUF_H
 
@@ -69,7 +69,7 @@ static inline gguf_file gguf_begin(const char *architecture) {
   gguf_file f = {.bytes = calloc(1, GGUF_ROOM)};
   if (!f.bytes) abort();
   gguf_put(&f, "GGUF\3\0\0\0", 8);
-  gguf_put_u64(&f, 0); /* tensors and keys, which gguf_end knows */
+  gguf_put_u64(&f, 0); /* numbers of tensors and keys, which gguf_end sets */
   gguf_put_u64(&f, 0);
   gguf_add_text(&f, "general.architecture", architecture);
   return f;

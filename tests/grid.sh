@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tables of several axes from the shell: --grid of write, check and verify, against NumPy and against wrong grids.
+# Tests tables of several axes on the command line: --grid of write, check and verify, against NumPy and wrong grids.
 # shellcheck disable=SC2086,SC2154 # options are lists of words; the environment comes from make
 . "${srcdir:-.}/tests/command.sh"
 turn=6.283185307179586
@@ -55,7 +55,7 @@ else
   skip 'formulas of models' 'no Python with NumPy'
 fi
 
-# ---- written and read again ----
+# ---- written and read ----
 
 written() { # OPTION...
   ends 0 write "$@" -o x.safetensors && ends 0 check x.safetensors --max-ulp 0.5
@@ -107,7 +107,7 @@ check 'nothing is left of what is refused' test ! -e y.npy
 
 # ---- identified ----
 
-named() { # NAME PATTERN: and the options that identify prints are those of the table
+named() { # NAME PATTERN: identify finds the table, and prints its options
   "$POSENC" identify $1.npy >out 2>err && grep -q -e "$2" out || return 1
   sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out >options
   [ -s options ] && "$POSENC" check $1.npy $(cat options) $close >out 2>err
@@ -125,13 +125,14 @@ if [ -n "$numpy" ]; then
   check 'DINOv3 is' named dino 'as in DINOv3; h: .* base 100 '
   check 'Pixtral is' named pixtral 'as in Pixtral; h: .*, split (cos), positions 0\.\.4'
   check 'a learned scale' ends 0 identify scaled.npy
-  check 'is told, and no options that check would take' eval "says '^a grid of .*, times 0.7, ' && ! says '^posenc check'"
+  check 'is told, and no options that check would take' \
+    eval "says '^a grid of .*, times 0.7, ' && ! says '^posenc check'"
   check 'five axes are none' ends 1 identify five.npy
   check 'three axes are, one of which is short' ends 0 identify video.npy
   check 'which is said' says \
     '^a grid of 3 x 4 x 5 places (thw), columns in the order twh; t: too few rows to tell; w: .*; h: '
 fi
-grids() { # PATTERN OPTION...: of a table of ours, in f32
+grids() { # PATTERN OPTION...: of a table of posenc, in f32
   grid=$1
   shift
   "$POSENC" write "$@" -o x.npy && close='--max-ulp 0.5' && named x "$grid"
@@ -158,7 +159,8 @@ check 'rows that come again are no grid' says 'come again after 4 rows'
 
 # ---- lists identified ----
 
-check 'the lists of M-RoPE are' grids '^positions on 3 axes (thw), sections of 4, 6 and 6 pairs, chunked, frequencies continu' \
+check 'the lists of M-RoPE are' \
+  grids '^positions on 3 axes (thw), sections of 4, 6 and 6 pairs, chunked, frequencies continu' \
   --grid $mrope --dim 32 --base 1e6
 check 'again' ends 0 identify x.npy
 check 'as in Qwen2-VL' says ', as in Qwen2-VL; exact .*, base 1000000, interleaved, bit for bit;'
@@ -167,7 +169,8 @@ check 'with each position' \
 check 'behind a row of zeros' grids ' (thw), behind 1 row of zeros, sections of 4, 6 and 6 pairs, chunked' \
   --grid $mrope --dim 32 --base 1e6 --offset -1 --padding -1
 check 'of other bases' grids ', base 75000, split-cs, bit for bit' --grid $mrope --dim 32 --base 75000 --layout split-cs
-check 'in turns' grids 'sections of 6, 5 and 5 pairs, cyclic, frequencies continued, as in Qwen3-VL; exact .*, base 5000000, ' \
+check 'in turns' \
+  grids 'sections of 6, 5 and 5 pairs, cyclic, frequencies continued, as in Qwen3-VL; exact .*, base 5000000, ' \
   --grid $tokens,pairs=6:5:5,order=cyclic,frequencies=continued --dim 32 --base 5e6
 check 'also of places that are a grid' grids '^positions on 3 axes (thw), sections of 6, 5 and 5 pairs, cyclic, ' \
   --grid t=4,h=5,w=6,pairs=6:5:5,order=cyclic,frequencies=continued --dim 32 --base 5e6
@@ -175,15 +178,17 @@ blocks='h=2:0:0+2:1:0+2:0:0+2:1:0+2:2:0+2:3:0+2:2:0+2:3:0,w=2+2+2:2+2:2+2+2+2:2+
 check 'a picture in blocks of four' \
   grids '^positions on 2 axes (hw), sections of 8 and 8 pairs, chunked, frequencies restarted, as in pictures of Qwen2' \
   --grid $blocks --dim 32 --op rope-cache
-check 'that is dealt' grids ', frequencies dealt, as in Pixtral; ' --grid $blocks,frequencies=dealt --dim 32 --op rope-cache
+check 'that is dealt' \
+  grids ', frequencies dealt, as in Pixtral; ' --grid $blocks,frequencies=dealt --dim 32 --op rope-cache
 for dtype in f64 f16 bf16; do
-  check "in $dtype" grids "^positions on 3 axes (thw), sections of 16, 24 and 24 pairs, .*; t: 0\.\.2, 8 x 3, 7\.\.9; h: " \
+  check "in $dtype" \
+    grids "^positions on 3 axes (thw), sections of 16, 24 and 24 pairs, .*; t: 0\.\.2, 8 x 3, 7\.\.9; h: " \
     --grid $tokens,pairs=16:24:24,frequencies=continued --dim 128 --base 1e6 --dtype $dtype
 done
 check 'text alone is a table' eval \
   '"$POSENC" write --grid t=50,h=1+49:1,w=50,frequencies=continued,pairs=4:6:6 --dim 32 -o x.npy && ends 0 identify x.npy'
 check 'of one axis' says '^exact .*, base 10000, interleaved, positions 0\.\.49, '
-cache() { # TENSOR BASE OPTION...: of a rope cache that a recipe has written
+cache() { # TENSOR BASE OPTION...: of a rope cache of a recipe
   tensor=$1 base=$2
   shift 2
   "$POSENC" write --op rope-cache --kernel recipe/hf-rope --base $base --dim 128 --grid "$@" -o x.safetensors &&
@@ -192,10 +197,12 @@ cache() { # TENSOR BASE OPTION...: of a rope cache that a recipe has written
 picture='t=15+12:15:0+9:19,h=15+4:15:0+4:16:0+4:17:0+9:19,w=19+4:15+4:15+9:19'
 for tensor in cos sin; do
   check "$tensor of Qwen2-VL" cache $tensor 1e6 $picture,pairs=16:24:24,frequencies=continued
-  check 'is named' says "^positions on 3 axes (thw), sections of 16, 24 and 24 pairs, chunked, .*, as in Qwen2-VL; hf-rope"
+  check 'is named' \
+    says "^positions on 3 axes (thw), sections of 16, 24 and 24 pairs, chunked, .*, as in Qwen2-VL; hf-rope"
   check 'bit for bit' says "base 1000000, duplicated ($tensor), bit for bit; t: 0..14, 12 x 15, 19..27; h: "
   check "$tensor of Qwen3-VL" cache $tensor 5e6 $picture,pairs=24:20:20,order=cyclic,frequencies=continued
-  check 'is named' says "sections of 24, 20 and 20 pairs, cyclic, .*, as in Qwen3-VL; hf-rope.*, base 5000000, .*, bit for"
+  check 'is named' \
+    says "sections of 24, 20 and 20 pairs, cyclic, .*, as in Qwen3-VL; hf-rope.*, base 5000000, .*, bit for"
 done
 check 'as JSON' ends 0 identify x.safetensors --tensor cos --format json
 for pair in '"sections": \[' '"order": "cyclic"' '"base": 5000000.0' '"runs": \['; do
@@ -208,7 +215,8 @@ check 'which agrees' ends 0 identify x.safetensors --tensor cos --config config.
 check 'and says so' says '^config  *agrees: config.json$'
 
 sed 's/24/22/; s/20/21/; s/20/21/' config.json >similar.json
-check 'where rounding hides the ends of sections, any do' ends 0 identify x.safetensors --tensor cos --config similar.json
+check 'where rounding hides the ends of sections, any do' \
+  ends 0 identify x.safetensors --tensor cos --config similar.json
 sed 's/24/16/; s/20/24/; s/20/24/' config.json >other.json
 check 'others disagree' ends 1 identify x.safetensors --tensor cos --config other.json
 check 'with both' says \
@@ -221,15 +229,18 @@ grids() { # PATTERN OPTION...: of a table of a recipe
   shift
   "$POSENC" write "$@" -o x.npy && close='--max-abs 1e-5' && named x "$grid"
 }
-check 'DINOv3 itself is named' grids '; h: dinov3, base 100 .*, computed in f32, bit for bit.*; w: dinov3, ' --kernel recipe/dinov3 \
+check 'DINOv3 itself is named' \
+  grids '; h: dinov3, base 100 .*, computed in f32, bit for bit.*; w: dinov3, ' --kernel recipe/dinov3 \
   --grid h=14:-13:2/14,w=20:-19:2/20 --base 100 --scale $turn --dim 64 --layout split
-check 'diffusers itself is named' grids ', as in MAE, DiT and diffusers; w: diffusers-2d, .*, bit for bit; .*h: diffusers-2d, ' \
+check 'diffusers itself is named' \
+  grids ', as in MAE, DiT and diffusers; w: diffusers-2d, .*, bit for bit; .*h: diffusers-2d, ' \
   --kernel recipe/diffusers-2d --grid h=24:0:16/24,w=40:0:16/40,columns=wh,grouped=yes --dim 64 --layout split
 check 'also of equal sides' grids '; w: exact or, which writes the same, .*diffusers-2d.*, bit for bit; .*h: the same' \
   --kernel recipe/diffusers-2d --grid h=32/2,w=32/2,columns=wh,grouped=yes --dim 64 --layout split
-check 'timm itself is named' grids ', as in timm; h: hf-rope' --kernel recipe/hf-rope --grid h=14,w=14 --dim 64 --layout split
+check 'timm itself is named' \
+  grids ', as in timm; h: hf-rope' --kernel recipe/hf-rope --grid h=14,w=14 --dim 64 --layout split
 
-# ---- what was applied ----
+# ---- results of rope ----
 
 applied() { # STATUS NAME OPTION...: with axes of two sections of 4, 6 and 6 pairs
   want=$1 name=$2
@@ -256,7 +267,7 @@ if [ -n "$numpy" ]; then
   check 'is named' says 'the layout is that of each axis$'
 fi
 
-identified() { # NAME X OP PATTERN: and check takes the options that are printed
+identified() { # NAME X OP PATTERN: and check accepts the options that are printed
   ends 0 identify --op $3 --x $2.npy $1.npy && says "$4" || return 1
   sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out | sed "s/--x X/--x $2.npy/" >options
   [ -s options ] && ends 0 check $1.npy $(cat options) --max-ulp 2
@@ -273,7 +284,7 @@ if [ -n "$numpy" ]; then
   check 'and added to patches' identified add-mae patches add '^a grid of 5 x 7 places (hw), columns in the order wh, '
 fi
 
-# ---- what is expected ----
+# ---- expectations ----
 
 "$POSENC" write --grid h=8,w=8 --layout split --dim 64 -o eight.npy
 echo '{"head_dim": 64, "rope_theta": 10000.0}' >plain.json
@@ -283,7 +294,8 @@ check 'is no config of a grid' says \
   '^config  *DISAGREES: it has 2 axes, whose frequencies are restarted, and not continued$'
 posenc identify eight.npy --as-config
 check 'nor is any' test $status -eq 1
-check 'with a reason' grep -q 'no config makes it: its frequencies are restarted: configs have axes of continued ones' err
+check 'with a reason' \
+  grep -q 'no config makes it: its frequencies are restarted: configs have axes of continued ones' err
 check 'or not' ends 1 identify eight.npy --expect base=5000,dim=32
 check 'each difference is told' says '^expect  *DISAGREES: base is 10000, not 5000, dim is 64, not 32$'
 

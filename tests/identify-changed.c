@@ -4,7 +4,7 @@
 
 typedef struct changed {
   wanted w;
-  double *values; /* interleaved, or as the layout has it */
+  double *values; /* interleaved, or in the file's layout */
   int64_t dim;
 } changed;
 
@@ -26,7 +26,7 @@ static identity *identified_change(const changed *c) {
   return found;
 }
 
-/* A table at base 10000 in that layout. */
+/* Whether this is a table at base 10000 in that layout. */
 static bool is_table(const identity *found, const changed *c, const char *what) {
   const bool right = found->verdict == IDENTIFY_TABLE && near(found->how.formula.base, c->w.base) &&
                      fabs(found->how.formula.scale - 1.0) <= 1e-9 && found->how.columns.part == c->w.part;
@@ -82,7 +82,7 @@ static void test_damaged_columns(void) {
   ok(right == tables, "a dead, constant, foreign or exchanged column: %d of %d", right, tables);
 }
 
-/* Rows of a table, in another order. */
+/* Puts the rows of a table in another order. */
 static void reorder(changed *c, const int64_t *order, int64_t rows) {
   double *values = take((size_t)(rows * c->dim), sizeof *values);
   for (int64_t r = 0; r < rows; r++)
@@ -133,7 +133,7 @@ static void test_orders(void) {
   ok(right == tables, "reversed rows and lists: %d of %d", right, tables);
 }
 
-/* Exact rows at positions that were rounded to bf16: some, or most, are near those of successive positions. */
+/* Tests exact rows at positions that were rounded to bf16: some, or most, are near those of successive positions. */
 static void test_rounded_positions(void) {
   enum { MOST = 1200, ALL = MOST + 1, PAIRS = 16 };
   static const int64_t rows[] = {300, 600, MOST};
@@ -215,7 +215,7 @@ static void test_odd(void) {
   ok(right == tables, "odd dims: %d of %d", right, tables);
 }
 
-/* Few columns and rows, far out. */
+/* Tests few columns and rows at large positions. */
 static void test_offsets(void) {
   int tables = 0, right = 0;
   for (int64_t first = 777; first < 1000000; first = first * 3 + 1)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# posenc identify: what it says of files, in words and as JSON; tests/identify.c has the tables of every recipe.
+# Tests posenc identify: its findings as text and as JSON; tests/identify.c has the tables of every recipe.
 # shellcheck disable=SC2016,SC2086,SC2154 # the environment comes from make
 command=identify
 . "${srcdir:-.}/tests/command.sh"
@@ -47,7 +47,7 @@ check 'is one' begins '^exact .*positions 1\.\.20, padding row at 8, '
 check 'positions that are rounded, so that rows are repeated' ends 0 runs.npy
 check 'are found out' begins '^f16-positions, base 777, interleaved, positions 4096\.\.4395, '
 
-# Rope caches of every scaling: named, with parameters, by either half.
+# OPTIONS PATTERN: rope caches of every scaling are identified, with parameters, from either half.
 scaled() { # options, pattern
   "$POSENC" write --op rope-cache --len 2048 --dim 64 $1 -o cache.safetensors
   for part in cos sin; do
@@ -74,7 +74,7 @@ for pair in '"kind": "llama3"' '"factor": 32.0' '"original": 8192' '"low": 1.0' 
   check "has $pair" grep -q -e "$pair" x.json
 done
 
-# Bases and scales of many digits: the options are as accurate as the table.
+# Bases and scales of many digits are printed as accurately as the table determines them.
 digits() { # options, bound, pattern
   "$POSENC" write --len 1000 --dim 64 $1 -o digits.npy
   check "$1" ends 0 digits.npy
@@ -192,7 +192,7 @@ else
   skip 'tables of NumPy' 'no NumPy here'
 fi
 
-# Arrays x with add or rope applied to them: pairs (1, 0), and zeros.
+# x has pairs (1, 0), and zeros; add or rope is applied to it.
 "$POSENC" write --positions "$(yes 0 | head -300 | paste -s -d , -)" --dim 64 --layout interleaved-cs -o units.npy
 "$POSENC" write --len 300 --dim 64 --base 5e5 --offset 7 --layout interleaved-cs -o turned.npy
 check 'rope of x' ends 0 turned.npy --op rope --x units.npy

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests identify on tables that known mistakes make: its sentence names the mistake. */
+/* Tests identify on tables with known mistakes: its text names the mistake. */
 #include "tests/identify.h"
 
 enum { ROWS = 300, DIM = 64 };
 
-/* The exponent of column j, of which the frequency is base^-exponent. */
+/* Returns the exponent of column j; its frequency is base^-exponent. */
 typedef double exponent_of(int j);
 #define EXPONENT(name, VALUE)                                                                                          \
   static double name(int j) {                                                                                          \
@@ -20,7 +20,7 @@ EXPONENT(of_more_columns, (double)(j / 2 * 2) / (4 * DIM))
 EXPONENT(of_odd_columns, (double)(j / 2 * 2) / 90)
 EXPONENT(of_last_first, 1.0 - of_pair(j + 2))
 EXPONENT(of_other_sign, -of_pair(j))
-/* Frequencies 0.015, 0.025 .. with base 10000. */
+/* Frequencies 0.015, 0.025 … with base 10000. */
 EXPONENT(of_even_steps, -log(0.015 + 0.01 * (double)(j / 2)) / log(1e4))
 
 typedef enum change {
@@ -39,19 +39,19 @@ typedef enum change {
   CENTRED
 } change;
 
-/* One unit of f32 away in every other element. */
+/* Adds one unit of f32 to every other element. */
 static double moved(double x, int64_t number) {
   return number * 7 % 13 < 7 ? (double)nextafterf((float)x, 2.0F) : x;
 }
 
-/* To bf16, towards 0. */
+/* Rounds to bf16 towards 0. */
 static double truncated(double x) {
   int exponent;
   const double fraction = frexp(x, &exponent);
   return ldexp(trunc(ldexp(fraction, 8)), exponent - 8);
 }
 
-/* Each column less its mean. */
+/* Subtracts its mean from each column. */
 static void centre(double *values) {
   for (int j = 0; j < DIM; j++) {
     double mean = 0.0;
@@ -93,7 +93,7 @@ static void expect(const char *what, const file *made, identify_verdict verdict,
   identity_free(found);
 }
 
-/* How a table is made from the formula, and what is found. */
+/* Ways to make a table from the formula, and the expected findings. */
 static const struct {
   const char *what;
   exponent_of *exponent;

@@ -8,16 +8,16 @@ typedef struct blank {
   double *values;
   int64_t rows, dim;
   uint64_t *state;
-  double unit; /* of the dtype: less noise than some of it is rounding */
+  double unit; /* of the dtype; smaller noise is partly rounding */
 } blank;
 
-/* The value of a table at base 10000, interleaved. */
+/* Returns the value of a table at base 10000, interleaved. */
 static double table_value(double position, int64_t column, int64_t dim) {
   const double angle = position * pow(1e4, -(double)(column / 2) / ((double)dim / 2.0));
   return column % 2 ? cos(angle) : sin(angle);
 }
 
-/* Pairs that turn by frequencies, from phases on. */
+/* Fills pairs that rotate with the frequencies, from the phases on. */
 static void fill_waves(const blank *b, const double *frequencies, const double *phases) {
   for (int64_t r = 0; r < b->rows; r++)
     for (int64_t c = 0; c < b->dim; c++) {
@@ -32,8 +32,8 @@ static void fill_table(const blank *b) {
 
 enum { PAIRS_MOST = 64 };
 
-/* Defines a table whose element number n, in row p and column c, is VALUE; x is that of a table of sines and cosines,
-   and `drawn` a number of the table, from DRAWN. */
+/* Defines a table whose element number n, in row p and column c, is VALUE. x is the value of a table of sines and
+   cosines, and `drawn` is a number of the table, from DRAWN. */
 #define DRAWN_TABLE(name, DRAWN, VALUE)                                                                                \
   static void name(const blank *b) {                                                                                   \
     const double drawn = DRAWN;                                                                                        \
@@ -47,7 +47,7 @@ enum { PAIRS_MOST = 64 };
   }
 #define TABLE(name, VALUE) DRAWN_TABLE(name, 0.0, VALUE)
 
-/* The same of waves: w and phase of pair i. */
+/* Defines a table of waves, with w and phase of pair i. */
 #define WAVES(name, DRAWN, FREQUENCY, PHASE)                                                                           \
   static void name(const blank *b) {                                                                                   \
     const double drawn = DRAWN, pairs = (double)b->dim / 2.0;                                                          \
@@ -70,7 +70,7 @@ static void random_angles(const blank *b) {
 
 TABLE(random_walks, normal(b->state) + (n < b->dim ? 0.0 : b->values[n - b->dim]))
 
-/* As learned embeddings are: walks that were smoothed. */
+/* Fills the table as learned embeddings are: smoothed random walks. */
 static void smooth_walks(const blank *b) {
   random_walks(b);
   for (int turns = 0; turns < 8; turns++)
@@ -92,7 +92,7 @@ static void sorted_features(const blank *b) {
   fill_waves(b, w, NULL);
 }
 
-/* Single columns, each with a phase of its own. */
+/* Fills single columns, each with a phase of its own. */
 static void random_cosines(const blank *b) {
   double w[2 * PAIRS_MOST], phase[2 * PAIRS_MOST];
   for (int64_t c = 0; c < b->dim; c++) w[c] = normal(b->state), phase[c] = turn * uniform(b->state);
@@ -107,7 +107,7 @@ static void fourier(const blank *b) {
   fill_waves(b, w, NULL);
 }
 
-/* Powers of two, of positions from -1 to 1, or from 0 to 1. */
+/* Fills columns of frequencies that are powers of two, of positions from -1 to 1, or from 0 to 1. */
 static void nerf(const blank *b) {
   double w[PAIRS_MOST], phase[PAIRS_MOST];
   const bool middle = uniform(b->state) < 0.5;
@@ -170,7 +170,7 @@ static void amplitudes(const blank *b) {
   for (int64_t n = 0; n < b->rows * b->dim; n++) b->values[n] *= size[n % b->dim];
 }
 
-/* Beside embeddings. */
+/* A table that was added to embeddings. */
 TABLE(added, x + 0.1 * normal(b->state))
 
 DRAWN_TABLE(integers, floor(1000.0 * uniform(b->state)), drawn + p)
@@ -251,7 +251,7 @@ static void test_none(const struct none *of, uint64_t seed) {
     double *values = take((size_t)(rows * dim), sizeof *values);
     const posenc_dtype dtype = dtypes[n / 4 % 4];
     of->fill(&(blank){values, rows, dim, &state, ldexp(1.0, -format_of(dtype)->precision)});
-    /* A third of the tables keep every second column only: the cosines of tables of pairs. */
+    /* A third of the tables have every second column only: the cosines of tables of pairs. */
     const bool half = n % 3 == 2;
     for (int64_t k = 0; half && k < rows * dim / 2; k++) values[k] = values[2 * k + 1];
     right += is_none(values, rows, half ? dim / 2 : dim, dtype, of->name);
@@ -261,7 +261,7 @@ static void test_none(const struct none *of, uint64_t seed) {
 }
 
 /*
- * Cosines of two tables, added or multiplied. In the columns of low frequencies the second one is 1 in bf16, so that
+ * Tests cosines of two tables, added or multiplied. In the columns of low frequencies the second one is 1 in bf16, so
  * up to 60 % of the elements are those of a table, scaled and shifted.
  */
 static void test_combined_cosines(void) {
@@ -282,7 +282,8 @@ static void test_combined_cosines(void) {
   free(values);
 }
 
-/* Every second bias of ALiBi, whatever the query: multiples of one column, which sines of small angles nearly are. */
+/* Tests every second bias of ALiBi for any query: multiples of one column, which is nearly true of sines of small
+   angles. */
 static void test_halves_of_alibi(void) {
   enum { ROWS = 96, DIM = 16, QUERIES = 100 };
   double *values = take(ROWS * DIM, sizeof *values);
@@ -296,8 +297,8 @@ static void test_halves_of_alibi(void) {
   free(values);
 }
 
-/* Rows of a table at first, but more than the search sees, or at positions that are not whole. A list of positions
- * would fit all that it sees. */
+/* Tests files whose first rows are those of a table, with more rows than the search reads, and rows at fractional
+   positions. A list of positions would fit all rows that it reads. */
 static void test_near_tables(void) {
   enum { ROWS = 6000, SEEN = 4096, DIM = 32, KINDS = 3 };
   static const posenc_dtype dtypes[] = {POSENC_F32, POSENC_F64};
@@ -320,8 +321,8 @@ static void test_near_tables(void) {
   free(values);
 }
 
-/* Noise below the rounding of 16 bits moves values to neighbouring numbers, as recipes do: a table. Noise of several
-   units is none. */
+/* Tests noise. Noise below the rounding of 16 bits moves values to neighbouring numbers, as recipes do: this is a
+   table. Noise of several units is none. */
 static void test_small_noise(void) {
   enum { ROWS = 200, DIM = 64 };
   static const posenc_dtype dtypes[] = {POSENC_F16, POSENC_BF16};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers of identify about scaled rope caches and tables, in every layout and dtype: computed exactly, and in f32 as
- * frameworks do. */
+/* Tests identify on scaled rope caches and tables, in every layout and dtype, computed exactly and in f32 as frameworks
+   do. */
 #include "identify/scalings.h"
 #include "tests/identify.h"
 
@@ -80,7 +80,7 @@ static const posenc_dtype dtypes[] = {POSENC_F64, POSENC_F32, POSENC_F16, POSENC
 
 /* ---- tables --------------------------------------------------------------------------------------- */
 
-/* As transformers does: f32 frequencies, f32 angles, and values that are multiplied by an f32. */
+/* Computes as transformers does: f32 frequencies, f32 angles, and values multiplied by an f32. */
 static double *halves_in_f32(const wanted *w) {
   posenc_problem problem = problem_of(w);
   const float attention = (float)posenc_attention(&problem);
@@ -113,9 +113,9 @@ static file file_scaled(const wanted *w, bool in_f32) {
   return made;
 }
 
-/* ---- what is said --------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------------- */
 
-/* Factors of longrope within four errors of those that the scaling makes. */
+/* Returns null if the factors of longrope are within four errors of those of the scaling, else what is wrong. */
 static const char *wrong_factors(const struct scaled *of, const identity *found) {
   for (int64_t i = 0; i < PAIRS; i++) {
     const long double w = powl((long double)of->base, (long double)-i / PAIRS);
@@ -125,15 +125,16 @@ static const char *wrong_factors(const struct scaled *of, const identity *found)
   return NULL;
 }
 
-/* One frequency on the ramp does not tell its two ends. Cosines of slow waves are all the amplitude in 16 bits: of a
- * ramp whose end is not seen, unless it is a usual one, factors alone are told. */
+/* Whether the parameters can be found. One frequency on the ramp does not determine its two ends. In 16 bits, cosines
+   of slow waves are equal to the amplitude: if the end of a ramp is not visible and the ramp is not a usual one, only
+   factors are found. */
 static bool is_told(const posenc_scaling *s, const wanted *w, const identity *found) {
   const bool cosines = w->part == COLUMNS_COS && (w->dtype == POSENC_F16 || w->dtype == POSENC_BF16);
   if (s->kind != POSENC_SCALING_LLAMA3 || near(s->high, 4.0 * s->low)) return true;
   return s->high > 2.0 * s->low && (!cosines || found->how.formula.scaling.kind == s->kind);
 }
 
-/* The same scaling, with the parameters that can be told. */
+/* Returns null if the same scaling is found, with the parameters that can be found, else what is wrong. */
 static const char *wrong_scaling(const struct scaled *of, const wanted *w, const identity *found) {
   const formula *f = &found->how.formula;
   const posenc_scaling *s = &of->scaling;
@@ -159,7 +160,7 @@ static const char *wrong_scaling(const struct scaled *of, const wanted *w, const
     if (f->scaling.truncate != s->truncate) return "truncate";
     break;
   case POSENC_SCALING_LLAMA3:
-    /* Only ratios to low are in the numbers. */
+    /* The numbers depend only on ratios to low. */
     if (!near(f->scaling.low, 1.0) || fabs(f->scaling.high - s->high / s->low) > 1e-3 * s->high / s->low) return "ramp";
     original = rint((double)s->original / s->low);
     break;

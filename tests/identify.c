@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers of identify about known tables: every recipe in all bases, layouts and dtypes; and about other files. */
+/* Tests identify on known tables: every recipe in all bases, layouts and dtypes; and on other files. */
 #include "tests/identify.h"
 #include "common/field.h"
 #include "verify/table.h"
 
-/* ---- is it what was found? ----------------------------------------------------------------------- */
+/* ---- comparison with the file -------------------------------------------------------------------- */
 
-/* Would this kernel have written the same? */
+/* Whether this kernel writes the same file. */
 static bool writes_same(const wanted *w, const posenc_kernel *kernel, const file *made) {
   wanted other = *w;
   other.kernel = kernel;
@@ -16,7 +16,7 @@ static bool writes_same(const wanted *w, const posenc_kernel *kernel, const file
   return same;
 }
 
-/* Null, or what is wrong: all recipes that fit equally well must make the same table, except the sign of 0. */
+/* Returns null, or what is wrong: all recipes that fit equally well must make the same table, except the sign of 0. */
 static const char *wrong_makers(const wanted *w, const identity *found, const file *made) {
   bool named = false;
   for (size_t n = 0; n < found->match_count && found->matches[n].closest; n++) {
@@ -27,7 +27,7 @@ static const char *wrong_makers(const wanted *w, const identity *found, const fi
   return found->matches[0].equal == found->matches[0].compared ? NULL : "it says that bits differ";
 }
 
-/* A table that was computed in bf16 has its values in an f32 file, too. */
+/* Returns the dtype of the values. A table that was computed in bf16 has its values in an f32 file, too. */
 static posenc_dtype held_of(const wanted *w) {
   return w->kernel && strcmp(w->kernel->name, "recipe/all-bf16") == 0 && w->dtype == POSENC_F32 ? POSENC_BF16
                                                                                                 : w->dtype;
@@ -78,7 +78,7 @@ static const arrangement_of_test places[] = {
     {POSENC_SPLIT, COLUMNS_SIN},
 };
 
-/* Which dtype the values are in, and the file. */
+/* The dtype of the values, and that of the file. */
 static const posenc_dtype dtypes[][2] = {{POSENC_F32, POSENC_F32},
                                          {POSENC_F16, POSENC_F16},
                                          {POSENC_BF16, POSENC_BF16},
@@ -91,7 +91,7 @@ enum {
   BASES = sizeof bases / sizeof *bases
 };
 
-/* Offsets and sizes take turns. */
+/* Varies offset and size in turn. */
 static void vary(wanted *w, size_t n) {
   static const int64_t firsts[] = {0, 1, 17, 4096};
   static const int64_t sizes[][2] = {{256, 32}, {128, 64}, {300, 64}};
@@ -100,7 +100,7 @@ static void vary(wanted *w, size_t n) {
   w->pairs = sizes[n % 3][1];
 }
 
-/* Recipes that write the tables of axes alone (tests/grid.sh has those). */
+/* The number of recipes that write tables of axes only, which tests/grid.sh checks. */
 static int of_axes;
 
 static void test_recipe(const posenc_kernel *kernel, size_t number) {
@@ -109,7 +109,7 @@ static void test_recipe(const posenc_kernel *kernel, size_t number) {
     for (size_t b = 0; b < BASES; b++)
       for (size_t p = 0; p < PLACES; p++)
         for (size_t d = 0; d < DTYPES; d++) {
-          if (d + 2 >= DTYPES && (b + p + d) % 2) continue; /* wider ones take turns */
+          if (d + 2 >= DTYPES && (b + p + d) % 2) continue; /* wider ones in turn */
           wanted w = plain(kernel, 0, 2);
           w.base = bases[b];
           w.shift = shift;
@@ -140,7 +140,7 @@ static const posenc_kernel *recipe(const char *name) {
   abort();
 }
 
-/* A learned scale; a padding row; few columns, and many; no round base; far out. */
+/* Tests a learned scale, a padding row, few columns and many, an unusual base, and large positions. */
 static void test_variants(void) {
   for (size_t d = 0; d < 3; d++)
     for (size_t p = 0; p < PLACES; p += 2) {
@@ -194,7 +194,7 @@ static void test_variants(void) {
   ok(is_right(&w), "positions from 2^40 on");
 }
 
-/* Exact to the last bit for those who look at doubles only: what of the elements must be equal. */
+/* Tests that scales and scalings are found. */
 static void test_scaled(void) {
   static const struct {
     posenc_scaling_kind kind;
@@ -240,7 +240,7 @@ static bool verdict_is(const double *values, int64_t rows, int64_t dim, identify
   return right;
 }
 
-/* Files without a table, in which nothing may be found. */
+/* Tests files without a table, for which nothing may be found. */
 static void test_others(void) {
   enum { ROWS = 200, DIM = 64 };
   double *values = take(ROWS * DIM, sizeof *values);
@@ -276,7 +276,7 @@ static void test_others(void) {
     identity_free(found);
     free(made.bytes);
   }
-  /* Waves of frequencies that nobody has. */
+  /* Waves of unusual frequencies. */
   for (int n = 0; n < ROWS * DIM; n++) {
     const double angle = (n / DIM) * (0.05 + 0.9 * fabs(sin(n % DIM / 2 + 1)));
     values[n] = n % 2 ? cos(angle) : sin(angle);
@@ -298,7 +298,7 @@ static void test_others(void) {
   free(values);
 }
 
-/* The largest errors are those that verify_table finds. */
+/* Tests that the largest errors are those of verify_table. */
 static void test_errors(void) {
   wanted w = plain(recipe("hf-rope"), 9000, 64);
   w.base = 5e5;
@@ -325,7 +325,7 @@ static void test_errors(void) {
   free(made.bytes);
 }
 
-/* The tutorials' recipe with another exp, a unit off here and there: not its bits, but its formula. */
+/* Tests the tutorials' recipe with another exp, some elements off by a unit: not its bits, but its formula. */
 static void test_other_exp(void) {
   enum { ROWS = 1000, PAIRS = 64 };
   double *values = take(ROWS * 2 * PAIRS, sizeof *values);
@@ -351,7 +351,7 @@ static void test_other_exp(void) {
   free(values);
 }
 
-/* One element that somebody changed, and a row of NaN, which is a value of no table. */
+/* Tests a single changed element, and a row of NaN, which no table has. */
 static void test_damage(void) {
   wanted w = plain(NULL, 1000, 32);
   double *halves = halves_of(&w), *values = arranged(&w, halves);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables in memory for the tests of identify: made by the library or by a recipe, in every layout and dtype. */
+/* Makes tables in memory for the tests of identify, with the library or a recipe, in every layout and dtype. */
 #ifndef POSENC_TESTS_IDENTIFY_H
 #define POSENC_TESTS_IDENTIFY_H
 
@@ -39,7 +39,7 @@ static inline file file_of(const double *values, int64_t rows, int64_t dim, pose
   return made;
 }
 
-/* The number of tables that identify was asked about, and of those that it says are none. */
+/* The numbers of tables that identify was called with, and of those that it did not identify. */
 static int tables_asked, tables_none;
 
 static inline void print_counts(void) {
@@ -65,15 +65,15 @@ static inline identity *identified(const file *made) {
   return found;
 }
 
-/* ---- what a table is made from ------------------------------------------------------------------- */
+/* ---- description of a table ---------------------------------------------------------------------- */
 
-/* Where sines and cosines are. */
+/* The places of sines and cosines. */
 typedef struct arrangement_of_test {
   posenc_layout layout;
   columns_part part;
 } arrangement_of_test;
 
-/* Kernel null: the library's best. */
+/* A table to make. Null as kernel is the library's best. */
 typedef struct wanted {
   const posenc_kernel *kernel;
   double base, shift;
@@ -82,7 +82,7 @@ typedef struct wanted {
   columns_part part;
   posenc_dtype dtype, stored;
   double amplitude;
-  int64_t padding; /* row, or -1 */
+  int64_t padding; /* padding row, or -1 */
   double scale;
   posenc_scaling scaling;
 } wanted;
@@ -113,7 +113,7 @@ static inline posenc_problem problem_of(const wanted *w) {
   return problem;
 }
 
-/* Sines, then cosines, of all rows. */
+/* Returns sines, then cosines, of all rows, to be freed. */
 static inline double *halves_of(const wanted *w) {
   const posenc_problem problem = problem_of(w);
   posenc_options options = posenc_default_options();
@@ -144,7 +144,7 @@ static inline int64_t dim_of(const wanted *w) {
   return w->part != COLUMNS_BOTH && w->layout == POSENC_SPLIT ? w->pairs : 2 * w->pairs;
 }
 
-/* The columns of the layout, computed here in another way than identify does. */
+/* Returns the columns of the layout, computed in another way than identify does; to be freed. */
 static inline double *arranged(const wanted *w, const double *halves) {
   const int64_t dim = dim_of(w), h = w->pairs;
   double *values = take((size_t)(w->rows * dim), sizeof *values);
@@ -196,7 +196,7 @@ static inline bool near(double a, double b) {
   return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-/* The whole matrix of tables, a half of which takes turns else. */
+/* Whether the whole matrix of tables is tested; otherwise its halves are tested in turn. */
 static inline bool slow_test(void) {
   const char *slow = getenv("POSENC_TEST_SLOW");
   return slow && strcmp(slow, "1") == 0;

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Includes run one way, as doc/design.md says. $srcdir: the source folder.
+# Tests that includes follow the rules of doc/design.md. $srcdir is the source folder.
 # shellcheck disable=SC2086 # lists of folders
 . "${srcdir:-.}/tests/tap.sh"
 cd "${srcdir:-.}" || exit 99
 
-# Folder, and the folders or files that the sources in it, and not those below it, may include from; posenc.h and
-# config.h always.
+# Each rule is a folder, and the folders or files that the sources in it, without those below it, may include from;
+# posenc.h and config.h always.
 rules='include: none
 lib/exact: lib/exact lib/api/kernel.h
 lib/simd: lib/simd lib/exact
@@ -33,17 +33,17 @@ reports: reports reports/sections reports/model reports/page records common
 tools: tools impls/cr lib/api reports reports/model reports/page common
 cli: cli models verify identify files bench records reports reports/model reports/page impls/peers impls/recipes impls/cr/families.h common'
 
-# The system's headers that the library may include: libc with threads, advice on memory and the CPU's features; libm,
+# Headers of the system that the library may include: libc with threads, advice on memory and the CPU's features; libm,
 # intrinsics.
 system='cpuid.h float.h immintrin.h inttypes.h limits.h math.h pthread.h sched.h signal.h stdatomic.h stdbool.h'
 system="$system arm_neon.h stddef.h stdint.h stdio.h stdlib.h string.h sys/mman.h sys/auxv.h sys/platform/x86.h"
 system="$system time.h unistd.h"
 
-sources() { # the sources right in a folder
+sources() { # prints the sources in a folder, without those below it
   find "$1" -maxdepth 1 -name '*.[ch]' -o -maxdepth 1 -name '*.cc' -o -maxdepth 1 -name '*.def'
 }
 
-# "file:line: name" of every include in the files on standard input.
+# Prints "file:line: name" for every include in the files on standard input.
 includes() {
   while IFS= read -r file; do
     sed -n '/^[[:space:]]*#[[:space:]]*include/{=;s/^[[:space:]]*#[[:space:]]*include[[:space:]]*//p;}' "$file" |
@@ -51,7 +51,7 @@ includes() {
   done
 }
 
-# word LIST: is it one of the words?
+# WORD LIST: whether it is one of the words
 among() {
   case " $2 " in *" $1 "*) ;; *) false ;; esac
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tiers can be masked and forced, and the forced one is what really runs. */
+/* Tests that tiers can be masked and forced, and that the forced tier runs. */
 #define _GNU_SOURCE
 #include "config.h"
 
@@ -37,7 +37,7 @@ static void test_parse(void) {
      "a tier has a name, a set has none");
 }
 
-/* The kernel that a default plan gets, or null. */
+/* Returns the kernel of a default plan, or null. */
 static const posenc_kernel *chosen(unsigned isa) {
   const posenc_problem problem = posenc_table(64, 64);
   posenc_options options = posenc_default_options();
@@ -83,16 +83,16 @@ static void test_mask(void) {
 }
 
 #ifdef __AVX__
-#define AVX_EVERYWHERE true /* as the compiler was told */
+#define AVX_EVERYWHERE true /* as the compiler's options say */
 #else
 #define AVX_EVERYWHERE false
 #endif
 
 #if defined(__x86_64__)
-/* The tiers that the answers below are about. */
+/* The tiers in the expected answers below. */
 #define KNOWN (POSENC_ISA_GENERIC | POSENC_ISA_AVX2 | POSENC_ISA_AVX512)
 
-/* CPUID and XCR0 as machines and systems answer them. */
+/* Returns the tiers for answers of CPUID and XCR0, as machines and systems give them. */
 static unsigned known_of(unsigned leaf1_ecx, unsigned leaf7_ebx, unsigned xcr0) {
   return isa_of(leaf1_ecx, leaf7_ebx, xcr0) & KNOWN;
 }
@@ -120,9 +120,9 @@ static void test_detect(void) {
 }
 
 /*
- * Which instruction stores the table? The output is memory that may not be written: the first store faults, and the
- * handler reads the bytes of the faulting instruction. AVX-512 instructions begin with the EVEX prefix 0x62, and
- * nothing else in 64-bit code does; those of AVX and AVX2 with a VEX prefix, 0xc4 or 0xc5, and again nothing else.
+ * Tests which instruction stores the table. The output is memory that may not be written: the first store faults, and
+ * the handler reads the bytes of the faulting instruction. In 64-bit code, AVX-512 instructions, and no others, begin
+ * with the EVEX prefix 0x62; those of AVX and AVX2, and no others, begin with a VEX prefix, 0xc4 or 0xc5.
  */
 static sigjmp_buf after_fault;
 static volatile unsigned char first_byte;
@@ -134,7 +134,8 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
   siglongjmp(after_fault, 1);
 }
 
-/* The first byte of the first vector store of the kernel, or of the default if that is null; 0 if it does not run. */
+/* Returns the first byte of the first vector store of the kernel, or of the default if that is null; 0 if it does not
+   run. */
 static unsigned char first_store(const posenc_kernel *kernel, unsigned isa) {
   const posenc_problem problem = posenc_table(64, 64);
   posenc_options options = posenc_default_options();
@@ -157,7 +158,7 @@ static unsigned char first_store(const posenc_kernel *kernel, unsigned isa) {
 
 enum { EVEX = 0x62 };
 
-/* The first byte of AVX and AVX2 instructions: the two forms of the VEX prefix. */
+/* Whether the byte begins instructions of AVX and AVX2, with one of the two variants of the VEX prefix. */
 static bool is_vex(unsigned char byte) {
   return byte == 0xc4 || byte == 0xc5;
 }
@@ -203,7 +204,7 @@ static void test_peer(const posenc_kernel *peer) {
   }
 }
 
-/* Competitors take the widest vectors that they may. */
+/* Tests that competitors use the widest vectors that they may use. */
 static void test_peers(void) {
   size_t count;
   const posenc_kernel *const *peers = peers_kernels(&count);

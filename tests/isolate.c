@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Foreign code in a process of its own: each kind of misbehaviour is recognized, and nothing is left behind. */
+/* Tests code in a process of its own: each kind of misbehaviour is recognized, and no process is left. */
 #include "common/isolate.h"
 #include "common/work.h"
 #include "common/worker.h"
@@ -13,12 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The work of an orphan. */
+/* Runs as an orphan. */
 static void live_on(void) {
   for (;;) pause();
 }
 
-/* Defines what gives its result, and then does something else. */
+/* Defines work that gives its result, and then does something else. */
 #define AFTER_RESULT(name, DONE)                                                                                       \
   static void name(void *argument) {                                                                                   \
     isolate_result(argument);                                                                                          \
@@ -30,13 +30,13 @@ static void honest(void *argument) {
   isolate_result(argument);
 }
 
-/* Without the handler of a sanitizer, which would exit. */
+/* Crashes without the handler of a sanitizer, which would exit. */
 static void crash(void) {
   signal(SIGSEGV, SIG_DFL);
   raise(SIGSEGV);
 }
 
-/* UndefinedBehaviorSanitizer may be told to end the process instead. */
+/* Writes to null. UndefinedBehaviorSanitizer may be configured to end the process instead. */
 __attribute__((no_sanitize("undefined"))) static void null_write(void *argument) {
   static volatile char *volatile nowhere;
   isolate_say("writing", 0.5);
@@ -80,7 +80,7 @@ static void flood_for_ever(int file) {
 AFTER_RESULT(flood_stdout, flood_for_ever(STDOUT_FILENO))
 AFTER_RESULT(flood_stderr, flood_for_ever(STDERR_FILENO))
 
-/* The worker ends by itself, with the status that the harness uses. */
+/* Ends the worker with the exit status that the harness uses. */
 static void forge_the_end(void *argument) {
   (void)argument;
   for (int file = 3; file < 1024; file++) {
@@ -91,7 +91,7 @@ static void forge_the_end(void *argument) {
   _exit(EXIT_ORDERLY);
 }
 
-/* All at once, so that nobody reads before its end. */
+/* Writes everything at once, so that nothing is read before the end. */
 static void flood_at_the_end(void *argument) {
   static char text[70000];
   isolate_result(argument);
@@ -114,7 +114,7 @@ static void write_everywhere(const void *bytes, size_t count) {
 AFTER_RESULT(forge_lines, write_everywhere("R {\"ok\": true}\n", 15))
 AFTER_RESULT(forge_few_bytes, write_everywhere("R", 1))
 
-/* Messages as the harness would write them, but with another key. */
+/* Writes messages as the harness would, but with another key. */
 static void forge_messages(void *argument) {
   isolate_result(argument);
   sender like = {.number = 1};
@@ -162,21 +162,21 @@ static void leave_orphan_and_hang(void *argument) {
   live_on();
 }
 
-/* Two processes come back to the harness. */
+/* Returns to the harness in two processes. */
 static void come_back_twice(void *argument) {
   fork();
   isolate_say("after the fork", 0.5);
   isolate_result(argument);
 }
 
-/* The second one is waited for, and must have said nothing. */
+/* Returns in two processes, one after the other. The harness must wait for the second one and ignore it. */
 static void come_back_one_by_one(void *argument) {
   const pid_t child = fork();
   if (child > 0) waitpid(child, NULL, 0);
   isolate_result(argument);
 }
 
-/* The one that the harness knows goes, the other tells a result. */
+/* Ends the process that the harness knows, and returns in the other one. */
 static void come_back_as_another(void *argument) {
   if (fork() != 0) _exit(0);
   isolate_result(argument);
@@ -233,7 +233,8 @@ static const struct {
     {"a child that it waits for", wait_for_its_own, ENDED_WELL, -1},
 };
 
-/* Whether no process is left: orphans come to this one. What has been killed may take a moment to be gone. */
+/* Whether no process is left. Orphans become children of this process. A killed process may take a moment to
+   disappear. */
 static bool is_alone(void) {
   enum { PATIENCE = 10000 };
   pid_t child = 0;
@@ -264,14 +265,14 @@ static void say_and_die(void *argument) {
   raise(SIGKILL);
 }
 
-/* They are in memory that a kernel can write to, and go into JSON. */
+/* Tests the last words, which are in memory that a kernel can write to, and are written as JSON. */
 static void test_last_words(void) {
   static char strange[] = "at \xff\x01 work";
   const isolated end = isolate(say_and_die, strange, &(isolation){.silence = 60.0});
   ok(end.how == ENDED_BY_SIGNAL && strcmp(end.last, "at ?? work") == 0, "last words in ASCII: %s", end.last);
 }
 
-/* A result of many messages, compared byte by byte. */
+/* Tests a result of many messages, compared byte by byte. */
 static void test_large_result(void) {
   enum { BYTES = 10000000 };
   char *large = malloc(BYTES + 1);
@@ -350,9 +351,9 @@ static void test_team(void) {
   ok(end.how == ENDED_BY_SIGNAL && !end.at_work, "who is not at work is not to blame");
 }
 
-/* ---- the code of messages -------------------------------------------------------------------------- */
+/* ---- error-detecting code of messages -------------------------------------------------------------- */
 
-/* The example of the paper's appendix A. */
+/* Tests the example of the paper's appendix A. */
 static void test_code(void) {
   unsigned char bytes[16];
   for (int i = 0; i < 16; i++) bytes[i] = (unsigned char)i;
@@ -361,13 +362,13 @@ static void test_code(void) {
   ok(channel_code(&key, bytes, 15) == UINT64_C(0xa129ca6149be45e5), "SipHash-2-4 of its paper's example");
 }
 
-/* Messages that are lost, cut or changed on the way. */
+/* Tests messages that are lost, cut or changed on the way. */
 static void test_channel(void) {
   enum { BYTES = MESSAGE_HEADER + 4 };
   static const struct {
     const char *name;
-    size_t from, to; /* of two messages as bytes, what gets through */
-    int changed;     /* a byte of it; -1: none */
+    size_t from, to; /* the range of bytes of two messages that arrives */
+    int changed;     /* a changed byte of it; -1: none */
     reception first, second;
   } ways[] = {
       {"both messages", 0, 2 * BYTES, -1, RECEIVED, RECEIVED},

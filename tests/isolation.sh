@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Each misdeed (tests/mutants/misdeeds.c) in each function of a kernel, in each command that runs kernels: the kernel is
-# named with what it did, and no other; the others have their results; what the command writes is whole; no process is
-# left; the exit status tells.
+# Tests each misdeed (tests/mutants/misdeeds.c) in each function of a kernel, in each command that runs kernels: only
+# the kernel is named, with its misdeed; the others have their results; the command's output is complete; no process is
+# left; the exit status is an error.
 . "${srcdir:-.}/tests/command.sh"
 # shellcheck disable=SC2154 # the environment comes from make
 plugin=$abs_top_builddir/tests/mutants/.libs/misdeeds.so
@@ -11,9 +11,9 @@ export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" # a kernel that exits leaves 
 misdeeds='crash hang exit fork session stdout stderr forge stop close'
 diagnose() { grep -v -e printed err | cut -c1-300 | sed 's/^/# /'; }
 
-# All that posenc starts here has this in its environment.
+# Processes that posenc starts here have this in their environment.
 export POSENC_TEST_RUN="$$-isolation"
-processes() { # COUNT: are there so many or more?
+processes() { # COUNT: whether there are that many or more
   # shellcheck disable=SC2046 # a list of words
   wanted=$1
   set -- $(env -u POSENC_TEST_RUN grep -s -l -z -x -e "POSENC_TEST_RUN=$POSENC_TEST_RUN" /proc/[0-9]*/environ)
@@ -21,7 +21,7 @@ processes() { # COUNT: are there so many or more?
 }
 nothing_left() { ! processes 1; }
 
-words() { # MISDEED: what is told of it
+words() { # MISDEED: prints the message about it
   case $1 in
   crash) echo 'killed by signal 11 ' ;;
   hang) echo 'no sign of life within the time limit' ;;
@@ -34,12 +34,12 @@ words() { # MISDEED: what is told of it
   esac
 }
 
-# The kernels of these functions, for --kernel.
+# Prints the kernels of these functions, for --kernel.
 kernels() { # FUNCTION...
   for each in "$@"; do printf 'recipe/%s-*,' "$each"; done
 }
 
-# Every kernel of these functions is on one line of `told`, with its own misdeed, and no other kernel is.
+# Whether every kernel of these functions is on one line of `told`, with its own misdeed, and no other kernel is.
 each_told() { # FUNCTION...
   count=0
   for function in "$@"; do
@@ -52,7 +52,7 @@ each_told() { # FUNCTION...
   [ "$(wc -l <told)" -eq $count ] || { echo "# $(wc -l <told) lines for $count kernels"; return 1; }
 }
 
-# Floods are shown in part, as the kernel's own.
+# Output of a flood is shown in part, as the kernel's own.
 shown() {
   [ "$(grep -c -e 'printed: not ok 1 - {"flood": \[' err)" -ge 50 ] && grep -q -e 'printed more than 50 lines' err
 }
@@ -85,9 +85,9 @@ posenc verify --plugin "$plugin" --kernel recipe/can-do-crash --len 40 --dim 16
 check 'what does not survive can_do is told, and by can_do' \
   grep -q -e '^not ok 1 - recipe/can-do-crash survival .*at that time: can_do' out
 
-# ---- processes that are killed from outside ----
+# ---- processes killed by others ----
 
-within() { # SECONDS COMMAND...: until it succeeds
+within() { # SECONDS COMMAND...: repeats it until it succeeds
   tries=$(($1 * 10))
   shift
   until "$@"; do
@@ -134,7 +134,7 @@ else
 
   # ---- report ----
 
-  # A kernel that dies late has its profile made before, which takes time.
+  # A kernel that dies late has a profile made first, which takes time.
   posenc report --plugin "$plugin" \
     --kernel 'recipe/can-do-[ef]*,recipe/prepare-[ef]*,recipe/execute-exit,rotation-portable' \
     --len 40 --dim 16 --budget 100 --repetitions 3 --min-time 0.001 --time-limit 20 -o page

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every kernel, and every competitor on each instruction set, against the oracle over the corners of what a problem can
- * be; and the reproducible ones against each other, bit for bit. */
+/* Tests every kernel, and every competitor on each instruction set, against the reference, on edge cases of problems;
+   and reproducible kernels against each other, bit for bit. */
 #include "impls/peers/peers.h"
 #include "tests/library.h"
 #include "verify/verify.h"
@@ -19,7 +19,8 @@ static posenc_problem make(int64_t rows, int64_t dim, int64_t first, double base
   return problem;
 }
 
-/* dims around the widths of vectors and tiles; rows around blocks; positions around anchors, negative and far. */
+/* Lists dims around the widths of vectors and tiles, rows around blocks, and positions around anchors, negative and
+   large. */
 static size_t corners(shape *shapes, size_t most) {
   static const int64_t dims[] = {2, 4, 14, 16, 18, 30, 32, 34, 62, 64, 66, 130, 258};
   static const int64_t firsts[] = {0, 1, 15, 16, 17, 31, 1000003, -40, INT64_C(1) << 33};
@@ -39,7 +40,7 @@ static size_t corners(shape *shapes, size_t most) {
   return count;
 }
 
-/* The same of add and rope; fewer, since what they do beside the table is the same code for nearly all kernels. */
+/* Lists such shapes for add and rope. They are fewer, because nearly all kernels share the code for add and rope. */
 static size_t applied_corners(shape *shapes) {
   static const int64_t dims[] = {2, 6, 14, 34, 66, 130};
   static const int64_t firsts[] = {0, 17, 1000003, -40, INT64_C(1) << 33};
@@ -60,8 +61,8 @@ static size_t applied_corners(shape *shapes) {
   return count;
 }
 
-/* Tables that are dealt to threads; and of more than 16 MiB, which are stored past the caches: of rows, and of halves
- * of rows, that keep the alignment of vectors and that do not. */
+/* Tables that are divided among threads, and tables of more than 16 MiB, which have streaming stores: of rows, and of
+   halves of rows, that preserve the alignment of vectors and that do not. */
 enum { LARGE = 4 + 3 * 2 * 3 };
 static size_t large(shape *shapes) {
   static const int64_t dims[] = {72, 128, 130};
@@ -140,7 +141,7 @@ static bool digest(const posenc_kernel *kernel, const posenc_problem *problem, i
   if (posenc_table_bytes(problem, &bytes) != POSENC_OK || posenc_plan_create(&plan, problem, &options) != POSENC_OK)
     return false;
   unsigned char *table =
-      aligned_alloc(64, (bytes / 64 + 1) * 64); /* or large ones would not be stored past the caches */
+      aligned_alloc(64, (bytes / 64 + 1) * 64); /* aligned, or large tables would not have streaming stores */
   if (!table) abort();
   posenc_execute(plan, 0, problem->rows, table);
   uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
@@ -151,8 +152,8 @@ static bool digest(const posenc_kernel *kernel, const posenc_problem *problem, i
   return true;
 }
 
-/* "Same bits on every ISA and thread count", said by the contract of each of these; and stored in either way, which
- * matters to vectors that are aligned and to those that are not. */
+/* Tests the kernels whose contract says "same bits on every ISA and thread count", with regular and streaming stores,
+   which differ for vectors that are aligned and for those that are not. */
 static void test_same_bits(const shape *shapes, size_t count) {
   static const int threads[] = {1, 2, 3, 7};
   size_t kernel_count;
@@ -190,7 +191,7 @@ static void test_same_bits(const shape *shapes, size_t count) {
   }
 }
 
-/* A competitor's rows have the same bits by either way to store them. */
+/* Tests that a competitor's rows have the same bits with either kind of store. */
 static void test_peers_stores(const shape *shapes, size_t count) {
   size_t kernel_count;
   const posenc_kernel *const *kernels = peers_kernels(&kernel_count);

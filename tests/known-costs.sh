@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Times from end to end: kernels of known cost are timed, and every figure of a time that bench, report, compare and
-# choose end in is what tests/known-costs.py expects. Records with made-up times follow the same way.
+# Tests times from end to end: kernels of known cost are timed, and every figure of a time in bench, report, compare and
+# choose must be the one that tests/known-costs.py expects. Records with made-up times are tested in the same way.
 # shellcheck disable=SC2034,SC2086,SC2154 # lists of words; the environment comes from make
 . "${srcdir:-.}/tests/command.sh"
 for python in ${PYTHON:-} python3 /usr/bin/python3 none; do
@@ -24,7 +24,7 @@ build() { # NAME FLAG...: NAME.so
 }
 build costs
 build half -DROW=20e-6
-expect() { # WHAT FILE...: what is wrong is in err
+expect() { # WHAT FILE...: the differences are in err
   "$python" "$root/tests/known-costs.py" "$@" >out 2>err
 }
 makes() { # FILE WHAT ...
@@ -45,7 +45,7 @@ bench() { # PLUGIN FILE OPTION...
   shift 2
   "$POSENC" bench --plugin $plugin.so --repetitions 15 --min-time 0.0001 "$@" --format json -o $file >out 2>err
 }
-timed() { # PLUGIN FILE: in all ways that are known
+timed() { # PLUGIN FILE: in all modes whose cost is known
   bench "$1" table.json --len 16 --dim 512 --kernel waits,fourfold,plans,tenth,naive --mode hot,plan &&
     bench "$1" first.json --len 16 --dim 512 --kernel plans --mode first &&
     bench "$1" rope.json --op rope --heads 4 --batch 3 --len 16 --dim 64 --kernel waits --mode hot &&
@@ -67,7 +67,7 @@ accurate() {
 }
 check 'they are verified' accurate
 
-# ---- what is made of it, and of a record with made-up times ----
+# ---- results of that record, and of a record with made-up times ----
 
 check 'made-up times' makes made.json made record.json 0
 check 'and others' makes other.json made record.json 1

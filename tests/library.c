@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* posenc.h: which problems and options are accepted or refused, which kernel is chosen, contracts and memory. */
+/* Tests posenc.h: which problems and options are accepted or refused, which kernel is chosen, contracts and memory. */
 #include "tests/library.h"
 
 #include <math.h>
@@ -9,12 +9,12 @@
 static posenc_status status_of(const posenc_problem *problem, const posenc_options *options) {
   posenc_plan *plan = (posenc_plan *)(void *)&plan;
   const posenc_status status = posenc_plan_create(&plan, problem, options);
-  if (status != POSENC_OK && plan != NULL) return (posenc_status)-1; /* promised null on failure */
+  if (status != POSENC_OK && plan != NULL) return (posenc_status)-1; /* plan must be null on failure */
   posenc_plan_destroy(plan);
   return status;
 }
 
-/* The status of an 8×8 table after this change of `problem` or `options`. */
+/* Expects this status of an 8×8 table after a change of `problem` or `options`. */
 #define STATUS(change, want)                                                                                           \
   do {                                                                                                                 \
     posenc_problem problem = posenc_table(8, 8);                                                                       \
@@ -37,7 +37,7 @@ static posenc_status read_wisdom(posenc_wisdom **wisdom, const char *content) {
   return status;
 }
 
-/* Appends that a table of so many rows, of dim 64, took this long. */
+/* Appends the time of a table of `rows` rows, of dim 64. */
 static void measured(char *text, int64_t rows, const char *kernel, double seconds) {
   const posenc_problem problem = posenc_table(rows, 64);
   char line[512];
@@ -148,7 +148,7 @@ static void test_problems(void) {
        posenc_status_message((posenc_status)status));
 }
 
-/* `why` is part of the reason, or "" where the problem is accepted. */
+/* Expects `why` as part of the reason, or "" if the problem is accepted. */
 #define REFUSED(change, why)                                                                                           \
   do {                                                                                                                 \
     posenc_problem problem = posenc_table(2, 8);                                                                       \
@@ -215,7 +215,7 @@ static void test_bytes(void) {
 static void test_options(void) {
   STATUS(options.size = 4, POSENC_BAD_ARGUMENT);
   STATUS(options.threads = -1, POSENC_BAD_ARGUMENT);
-  STATUS(options.max_abs = 1e-20, POSENC_NO_KERNEL); /* more accuracy than f32 has */
+  STATUS(options.max_abs = 1e-20, POSENC_NO_KERNEL); /* below the accuracy of f32 */
   STATUS(options.max_ulp = -1.0, POSENC_BAD_ARGUMENT);
   STATUS(options.max_abs = -1.0, POSENC_BAD_ARGUMENT);
   STATUS(options.max_ulp = -0x1p-1074, POSENC_BAD_ARGUMENT);
@@ -226,7 +226,7 @@ static void test_options(void) {
   STATUS(options.stores = (posenc_stores)3, POSENC_BAD_ARGUMENT);
 }
 
-/* A plan with this kernel is refused, for a reason. */
+/* Expects that a plan with this kernel is refused, with a reason. */
 static void cannot_run(const posenc_kernel *kernel, const posenc_problem *problem, const char *what) {
   const posenc_options options = options_by(kernel);
   const char *why = posenc_kernel_refusal(kernel, problem, NULL);
@@ -264,7 +264,7 @@ static void test_kernel_refusals(void) {
        got);                                                                                                           \
   } while (0)
 
-/* The choice among these instruction sets within one ulp, half an ulp, both, and less than any kernel promises. */
+/* Tests the choice among these instruction sets within one ulp, half an ulp, both, and less than any bound. */
 static void test_tiers(unsigned isa, const char *best_f32, const char *best_half, const char *best_cr) {
   for (int dtype = POSENC_F32; dtype <= POSENC_BF16; dtype++) {
     posenc_problem problem = posenc_table(512, 512);
@@ -278,7 +278,7 @@ static void test_tiers(unsigned isa, const char *best_f32, const char *best_half
     CHOSEN(best, (options.isa = isa, options.max_abs = ulp));
     CHOSEN("none", (options.isa = isa, options.max_abs = 0.499 * ulp));
     CHOSEN(best_cr, (options.isa = isa, options.max_ulp = 0.5));
-    CHOSEN(best_cr, (options.isa = isa, options.max_ulp = 1.0)); /* others promise less than an ulp near 1 only */
+    CHOSEN(best_cr, (options.isa = isa, options.max_ulp = 1.0)); /* other bounds are below an ulp near 1 only */
     CHOSEN(best_cr, (options.isa = isa, options.max_ulp = 0.5, options.max_abs = ulp));
     CHOSEN("none", (options.isa = isa, options.max_ulp = 0.5, options.max_abs = 0.499 * ulp));
     CHOSEN("none", (options.isa = isa, options.max_ulp = 0.499));
@@ -286,7 +286,7 @@ static void test_tiers(unsigned isa, const char *best_f32, const char *best_half
   }
 }
 
-/* Starting threads pays in large tables only. */
+/* Tests that kernels with threads are chosen for large tables only. */
 static void test_threaded_choice(const char *best_cr) {
   posenc_problem problem = posenc_table(4, 512);
   for (int threads = 0; threads <= 2; threads += 2) {
@@ -308,13 +308,13 @@ static void test_f64_choice(const char *best, const char *best_cr) {
   CHOSEN(best_cr, (void)0);
   CHOSEN(best_cr, options.max_ulp = 0.5);
   CHOSEN(best, options.max_abs = 0x1p-43);
-  problem.scaling.attention = 1000.0; /* which multiplies errors too */
+  problem.scaling.attention = 1000.0; /* multiplies errors too */
   CHOSEN(best_cr, options.max_abs = 0x1p-43);
   CHOSEN(best_cr, options.max_abs = 0x1p-44);
   CHOSEN("none", options.max_abs = 0x1p-45);
   CHOSEN(best, options.max_abs = 0x1p-34);
   problem.scaling.attention = 0.0;
-  problem.base = 0x1p41; /* no kernel rounds that correctly */
+  problem.base = 0x1p41; /* no kernel rounds this base correctly */
   CHOSEN(best, (void)0);
   CHOSEN("none", options.max_ulp = 1.0);
   problem.scaling.attention = 1000.0;
@@ -323,7 +323,7 @@ static void test_f64_choice(const char *best, const char *best_cr) {
   problem.scaling.attention = 0.0;
   problem.rows = 1;
   CHOSEN("naive-f64", options.max_abs = 0x1p-51); /* at position 0 */
-  /* Its error grows with the distance from 0, on either side. */
+  /* Its error grows with the distance from 0, in both directions. */
   problem.dim = 2;
   problem.rows = 100001;
   CHOSEN("none", options.max_abs = 0x1p-51);
@@ -351,7 +351,7 @@ static void test_choice(void) {
   test_threaded_choice(best_cr);
   const char *wide = vectors ? "rotation-avx512" : neon ? "rotation-neon" : "rotation-portable";
   test_f64_choice(wide, best_cr);
-  /* Without limits, where no kernel rounds correctly. */
+  /* Without tolerances, if no kernel rounds correctly. */
   posenc_problem problem = posenc_table(512, 512);
   problem.scaling.attention = 1.5;
   CHOSEN(best_cr, (void)0);
@@ -375,7 +375,7 @@ static void test_contract(const posenc_kernel *kernel) {
      "%s: a whole contract", kernel->name ? kernel->name : "?");
 }
 
-/* Half a huge page, a little more than one and two, and both sides of each limit. */
+/* Tests half a huge page, a little more than one and two, and both sides of each limit. */
 static void test_memory(void) {
   static const size_t sizes[] = {0, 1, 65, (1 << 20) - 1, 1 << 20, (1 << 21) + 1, (1 << 22) + 4096};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {

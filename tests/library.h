@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers of the tests of posenc.h: plans and tables by one kernel, in one call. For a null kernel the library
- * chooses. */
+/* Helpers of the tests of posenc.h: plans and tables of one kernel, in one call. If the kernel is null, the library
+   chooses. */
 #ifndef POSENC_TESTS_LIBRARY_H
 #define POSENC_TESTS_LIBRARY_H
 
@@ -17,7 +17,7 @@ static inline posenc_problem table_of(int64_t rows, int64_t dim, int64_t first, 
   return problem;
 }
 
-/* The default options with this kernel and two threads, which only kernels of teams use. */
+/* Returns the default options with this kernel and two threads, which only kernels of teams use. */
 static inline posenc_options options_by(const posenc_kernel *kernel) {
   posenc_options options = posenc_default_options();
   options.kernel = kernel;
@@ -25,21 +25,21 @@ static inline posenc_options options_by(const posenc_kernel *kernel) {
   return options;
 }
 
-/* Null if the kernel does not do the problem. */
+/* Returns a plan, or null if the kernel refuses the problem. */
 static inline posenc_plan *plan_by(const posenc_kernel *kernel, const posenc_problem *problem) {
   const posenc_options options = options_by(kernel);
   posenc_plan *plan;
   return posenc_plan_create(&plan, problem, &options) == POSENC_OK ? plan : NULL;
 }
 
-/* The same; where it is null, the point `what` is skipped with the kernel's reason. */
+/* Returns a plan; if it is null, skips the point `what` with the kernel's reason. */
 static inline posenc_plan *plan_or_skip(const char *what, const posenc_kernel *kernel, const posenc_problem *problem) {
   posenc_plan *plan = plan_by(kernel, problem);
   if (!plan) skip(what, posenc_kernel_refusal(kernel, problem, NULL));
   return plan;
 }
 
-/* All rows of a table. */
+/* Makes all rows of a table. Returns whether that succeeded. */
 static inline bool make_table(const posenc_kernel *kernel, const posenc_problem *problem, void *out) {
   posenc_plan *plan = plan_by(kernel, problem);
   const bool made = plan && posenc_execute(plan, 0, problem->rows, out) == POSENC_OK;
@@ -47,7 +47,7 @@ static inline bool make_table(const posenc_kernel *kernel, const posenc_problem 
   return made;
 }
 
-/* add or rope of these rows of x. */
+/* Applies add or rope to these rows of x. Returns whether that succeeded. */
 static inline bool apply_rows(const posenc_kernel *kernel, const posenc_problem *problem, const posenc_slice *slice,
                               const void *x, void *out) {
   posenc_plan *plan = plan_by(kernel, problem);
@@ -63,7 +63,7 @@ static inline void each_kernel(void (*test)(const posenc_kernel *kernel)) {
   for (size_t k = 0; k < count; k++) test(kernels[k]);
 }
 
-/* The portable kernel with the same bound, or null. A family of reproducible kernels has the same bits. */
+/* Returns the portable kernel with the same bound, or null. A family of reproducible kernels has the same bits. */
 static inline const posenc_kernel *portable_of(const posenc_kernel *kernel) {
   size_t count;
   const posenc_kernel *const *kernels = posenc_kernels(&count);

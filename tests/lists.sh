@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# posenc verify of lists of positions and of odd dims: correct kernels pass, kernels with an error in a few elements
-# fail by name, and the reported command finds the error again.
+# Tests posenc verify of lists of positions and of odd dims: correct kernels pass, kernels with an error in a few
+# elements fail by name, and the reported command finds the error again.
 # shellcheck disable=SC2086,SC2154 # options are lists of words; the environment comes from make
 command=verify
 . "${srcdir:-.}/tests/command.sh"
 
-holds() { # ARGUMENT...: all kernels, and something was compared
+holds() { # ARGUMENT...: all kernels pass, and elements were compared
   ends 0 "$@" && grep -q '^ok .* accuracy .*misrounded' out
 }
 fractions=5,-2.5,0.1,1e9,7,8,9,-1e6,1000.3,0
 
-# ---- what keeps its promise ----
+# ---- correct kernels ----
 
 for dtype in f32 f64 f16 bf16; do
   check "a list, $dtype" holds --positions $fractions --dim 34 --dtype $dtype
@@ -37,7 +37,7 @@ check 'where it refuses or is held' says 'recurrence .*# SKIP it walks from posi
 check 'more than the budget' holds --len 5000 --dim 33 --odd ceil --kernel rotation-portable --budget 544000
 check 'is a sample, of the share that tables of other kinds get' says '^ok .*: sampled 33000;'
 
-# ---- what breaks it ----
+# ---- faulty kernels ----
 
 if [ -e "$abs_top_builddir/.libs/libposenc.so" ]; then
   cat >liars.c <<'C'
@@ -113,7 +113,7 @@ else
   skip 'kernels that break their promises there' 'no shared library here'
 fi
 
-# ---- what is told ----
+# ---- messages ----
 
 seq 0.5 1 99.5 >"a list.txt"
 check 'a list in a file' ends 0 --kernel rotation-portable --positions 'a list.txt' --dim 16 --format json

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Reports of several machines side by side, made from records written by hand, so that every figure is known.
+# Tests reports of several machines, made from records written by hand, so that every figure is known.
 # shellcheck disable=SC2016,SC2086,SC2154,SC2317
 command=report
 . "${srcdir:-.}/tests/command.sh"
 export POSENC
-leaves_nothing() { # PATTERN ARGUMENT... : refused, and the folder is not made
+leaves_nothing() { # PATTERN ARGUMENT...: refused, and the folder is not made
   is_refused "$@" -o none && [ ! -e none ]
 }
-tells() { # TEXT ; in the Markdown of `both`, its no-break spaces as others
+tells() { # TEXT: in the Markdown of `both`, with no-break spaces as blanks
   sed "s/$(printf '\302\240')/ /g" both/report.md >both.md
   grep -qF -- "$1" both.md
 }
@@ -55,7 +55,7 @@ machine() { # FOLDER CPU DIGEST-OF-QUICK DIGEST-OF-ROUGH SEED FACTOR
   ends 0 --from accuracy.json --from bench.json -o "$1"
 }
 
-altered() { # FOLDER SED-SCRIPT: its report, with other facts, in other.json
+altered() { # FOLDER SED-SCRIPT: writes its report, with other facts, to other.json
   sed "$2" "$1/report.json" >other.json
 }
 
@@ -146,7 +146,7 @@ check 'but is compared' tells 'results, each a kernel on a shape, have the same 
 for name in one two; do sed 's/"of_limit":{[^}]*}/"of_limit":null/g' $name/report.json >$name.json; done
 check 'no shares of a limit' ends 0 one.json two.json -o both
 check 'are no figure' test "$(grep -c '<figure>' both/index.html)" -eq 0
-rows() { # ROWS ; of the reference
+rows() { # ROWS: of the reference
   for name in one two; do sed "s/\"rows\":5000/\"rows\":$1/g" $name/report.json >$name.json; done
   ends 0 one.json two.json -o both
 }

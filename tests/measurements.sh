@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The posenc command: what verify, bench and report print, write and refuse.
+# Tests what verify, bench and report print, write and refuse.
 # shellcheck disable=SC2016,SC2086
 . "${srcdir:-.}/tests/command.sh"
 unset POSENC_ISA
@@ -89,7 +89,8 @@ else
   check 'bench -o prints nothing' test ! -s out
   refused '--output no/such/folder/x.json: No such file' bench --kernel naive $small --format json \
     -o no/such/folder/x.json
-  # PERL: of the timing record on its input, with all repetitions in @all, and in @executed those that write
+  # PERL: runs it on the timing record on standard input, with all repetitions in @all, and in @executed those that
+  # write
   timings() {
     parse 'my @all = grep { $_->{run_type} eq "iteration" } @{$j->{benchmarks}};
       my @executed = grep { $_->{name} !~ /^plan/ } @all;
@@ -98,9 +99,9 @@ else
         $all > $one ? $all : $one }
       exit 1 if !@executed;'"$1"
   }
-  # Every figure of a repetition follows from one time and the fill limit; real_time is that of the whole table, or of a
+  # Every figure of a repetition follows from one time and the fill limit. real_time is that of the whole table, or of a
   # row.
-  consistent() { # FILE BYTES-OF-AN-ELEMENT: written; of add and rope, read and written
+  consistent() { # FILE BYTES-OF-AN-ELEMENT: written; for add and rope, read and written
     timings 'for (@executed) {
       my $rows = $_->{name} =~ /^row/ ? $_->{rows_timed} : $_->{rows};
       my $bytes = '"$2"' * $rows * $_->{dim} * $_->{heads} * $_->{batch};
@@ -156,7 +157,7 @@ else
     for record in slow fast; do check "a pass in slices is a slow one: $record.json" slow_if_sliced $record.json; done
 
     "$POSENC" bench --kernel 'naive*' --len 64 --dim 16 --min-time 0.0001 --format json -o mixed.json
-    # Each repetition has a turn of its own, and of some benchmark they are not next to each other.
+    # Each repetition has a different turn, and for some benchmarks they are not adjacent.
     interleaved() {
       timings 'my (%turns, $mixed);
         my @in_order = sort { $a <=> $b } map { $_->{turn} } @all;
@@ -180,7 +181,7 @@ else
   fi
   BENCHMARK_REPETITIONS=abc posenc list --format names
   check 'a wrong BENCHMARK_REPETITIONS is nothing to us' test $status -eq 0 -a ! -s err
-  # Kernels that this CPU cannot run are told of first, a line each.
+  # Kernels that this CPU cannot run are listed first, a line each.
   nothing_to_time() {
     [ $status -eq 1 ] && grep -q 'nothing to time' err && [ ! -s out ] &&
       [ "$(grep -v -c -e 'left out: this CPU' -e 'left out: it was left out when' err)" -eq 1 ]
@@ -230,7 +231,7 @@ else
   check 'report from saved records' test $status -eq 0 -a -s again/index.html
   if [ -n "$timings" ]; then
     posenc report --full --from page/accuracy.json --kernel naive $small -o full
-    # Eight modes of one table.
+    # One table is timed in eight modes.
     check 'report --full says before how long it will take' \
       grep -q '^posenc: report: up to 24 timings, which take about 0 s;' err
     check 'and when it knows more' grep -q 'bench: 24 timings, which take about [0-9]* s$' err

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether memory is new, so that large tables are not stored past the caches there. */
+/* Tests whether memory is recognized as new, because large tables have no streaming stores there. */
 #define _GNU_SOURCE
 #include "config.h"
 

@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Shards of a run, and the one record that posenc merge makes of them.
+# Tests shards of a run, and the record that posenc merge makes of them.
 # shellcheck disable=SC2016,SC2059,SC2086,SC2154,SC2317
 . "${srcdir:-.}/tests/command.sh"
 export POSENC
 cases=$root/reference/worst/base10000-d64.wc
-leaves_nothing() { # PATTERN ARGUMENT... : refused, and no.json is not written
+leaves_nothing() { # PATTERN ARGUMENT...: refused, and no.json is not written
   rm -f no.json
   is_refused "$@" -o no.json && [ ! -e no.json ]
 }
-no_merge() { # NAME PATTERN FILE... : these records are refused
+no_merge() { # NAME PATTERN FILE...: these records are refused
   merge_name=$1 merge_text=$2
   shift 2
   check "$merge_name" leaves_nothing "$merge_text" merge "$@"
 }
 one_shape='--kernel rotation-portable --len 16 --dim 8'
-shards() { # N FOLDER ARGUMENTS... ; of verify
+shards() { # N FOLDER ARGUMENTS...: of verify
   n=$1 folder=$2
   shift 2
   mkdir "$folder"
@@ -32,13 +32,13 @@ same() { # FILE FILE
   timeless "$2" >other
   cmp one other >out 2>err
 }
-numbers() { # KEY FILE... ; of all shards
+numbers() { # KEY FILE...: prints the numbers of all shards
   key=$1
   shift
   cat "$@" | sed -n "/^    \"$key\": \\[/,/\\]/p" | grep -oE '[0-9]+' | sort -n | tr '\n' ' '
 }
 
-# ---- accuracy: merged is what the whole run makes
+# ---- accuracy: the merged record is that of the whole run
 what='--kernel naive,rotation-portable,cr-portable --op rope --budget 2000 --brief'
 check 'three shards of what is published of rope' shards 3 published $what
 check 'are merged in any order' ends 0 merge published/2.json published/3.json published/1.json -o merged.json
@@ -124,7 +124,7 @@ sed 's/^        "from": 1,/        "from": 0,/' ranges/2.json >other.json
 no_merge 'rows twice' 'its ranges are not all rows, each once' ranges/1.json other.json ranges/3.json
 sed '/^      "segments": \[$/,/^      \]/c\      "segments": []' ranges/2.json >other.json
 no_merge 'a range without its sums' 'its ranges are not of one table' ranges/1.json other.json ranges/3.json
-# One element beyond the bound in the second shard alone.
+# One element is beyond the bound, in the second shard only.
 awk '!done && /"ok": true/ { sub(/true/, "false"); done = 1 }
   !told && /"broken": 0/ { sub(/0/, 1); told = 1 }
   /^  "passed":/ { sub(/[0-9]+/, substr($2, 1, length($2) - 1) - 1) }
@@ -132,15 +132,15 @@ awk '!done && /"ok": true/ { sub(/true/, "false"); done = 1 }
 check 'what one range breaks is broken' ends 1 merge ranges/1.json other.json ranges/3.json -o merged.json
 check 'and told' grep -q '"note": "1 of 167772160 beyond the bound' merged.json
 
-# A promise that was broken on one machine is broken.
+# A check that failed on one machine fails in the merged record.
 awk '!done && /"ok": true/ { sub(/true/, "false"); done = 1 }
   /^  "passed":/ { sub(/[0-9]+/, substr($2, 1, length($2) - 1) - 1) }
   /^  "failed":/ { sub(/0/, 1) } { print }' published/1.json >broken.json
 check 'a broken promise stays broken' ends 1 merge broken.json published/2.json published/3.json -o merged.json
 check 'and counts' grep -q '^  "failed": 1,' merged.json
 
-# The encodings other than the table have a record of their own inside that of the whole run.
-with_encodings() { # FILE CHECK-IS-OK FAILED ; of what whole.json of no shards says
+# The encodings other than the table have a record within that of the whole run.
+with_encodings() { # FILE CHECK-IS-OK FAILED: prints the record with encodings that have one check
   encodings='{"encodings": [{"name": "alibi"}], "records": [{"kernel": "alibi", "shape": {"name": "all"},
     "mode": "exhaustive", "elements": 1, "of": 1, "checks": [{"property": "accuracy", "ok": %s, "skipped": false}]}],
     "passed": %d, "failed": %d, "skipped": 0}'
@@ -158,7 +158,7 @@ sed '1s/{/{ "encodings": {},/; s/^    "run": {/&"encodings": true,/' one.json >e
 no_merge 'encodings that are none' 'encodings.encodings is missing' encoded.json
 
 # ---- several machines
-named() { # what was modified has no name, and these builds may be
+named() { # modified sources have no name, and these builds may be modified
   sed 's/"commit": ".*"/"commit": "0123456789ab"/'
 }
 for i in 1 2 3; do named <published/$i.json >n$i.json; done
@@ -190,9 +190,10 @@ sed '/"name": "rotation-portable"/,/"refusal"/s/"refusal": null/"refusal": "need
 no_merge 'a kernel that runs on one of them alone' 'rotation-portable promises something else, or runs on one' \
   e1.json other.json
 
-# ---- what does not belong together
+# ---- records that do not belong together
 no_merge 'a shard is missing' '1.json and others: shard 2 of 3 is missing' published/1.json published/3.json
-check 'with the command that does it' grep -qF "; to do shard 2: posenc verify $what --format json --shard 2/3 -o FILE" err
+check 'with the command that does it' \
+  grep -qF "; to do shard 2: posenc verify $what --format json --shard 2/3 -o FILE" err
 no_merge 'all but one' 'shards 2-3 of 3 are missing' published/1.json
 no_merge 'a shard twice' 'shard 3 of 3 is missing; shard 1 of 3 is doubled (.*1.json, .*1.json)' \
   published/1.json published/1.json published/2.json
@@ -236,7 +237,7 @@ check 'an input as the output' \
 check 'and it is as it was' cmp input.json exact/1.json
 check 'no place to write to' is_refused '--output' merge exact/1.json exact/2.json -o missing/no.json
 
-# ---- the option
+# ---- --shard
 for text in 0/3 4/3 1 1/ /3 1/0 -1/3 +1/3 1/3x ' 1/3' 1/10001 a/b ''; do
   check "--shard '$text'" leaves_nothing '--shard ' verify $one_shape --shard "$text"
 done
@@ -258,7 +259,7 @@ time_it() { # FILE ARGUMENTS...
   shift
   ends 0 bench --kernel naive,rotation-portable --repetitions 3 --min-time 0.0001 --format json -o "$file" "$@"
 }
-moved() { # FILE ; its load
+moved() { # FILE: with another load
   sed 's/"load\(_after\)*": ".*"/"load\1": "77.00 7.00 7.00"/' "$1"
 }
 names() { grep -hoE '^      "name": ".*"' "$@" | sort; }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ropes from models' configs: facts of public models, keys that cannot be represented, and the way back. */
+/* Tests ropes of models' configs: facts of public models, keys that cannot be represented, and the config of a
+   problem. */
 #include "common/scaling.h"
 #include "models/model.h"
 #include "tests/families.h"
@@ -12,7 +13,7 @@
 
 /* ---- facts of public models --------------------------------------------------------------------- */
 
-/* The text with its quotes as JSON has them; to be freed. */
+/* Returns the text with JSON's quotes, to be freed. */
 static char *quoted(const char *text) {
   char *json = strdup(text);
   for (char *c = json; json && *c; c++)
@@ -58,7 +59,7 @@ static void check_family(const family *f) {
   model_close(m);
 }
 
-/* ---- what is refused, and what is told ----------------------------------------------------------- */
+/* ---- refusals and messages ----------------------------------------------------------------------- */
 
 #define HEAD "'model_type':'x','head_dim':64,'max_position_embeddings':4096,"
 
@@ -169,7 +170,7 @@ static void check_lengths(void) {
   model_close(m);
 }
 
-/* mscale and mscale_all_dim that differ, and an attention factor beside them. */
+/* Tests mscale and mscale_all_dim that differ, and an attention factor beside them. */
 static void check_attention(void) {
   static const struct {
     const char *keys;
@@ -193,7 +194,7 @@ static void check_attention(void) {
 
 /* ---- GGUF ---------------------------------------------------------------------------------------- */
 
-/* Writes of convert_hf_to_gguf.py for these models, in small. */
+/* Tests keys that convert_hf_to_gguf.py writes for these models, in small files. */
 static void check_gguf(void) {
   gguf_file f = gguf_begin("llama");
   fault why = {""};
@@ -240,7 +241,7 @@ static void check_gguf(void) {
   gguf_free(&f);
 }
 
-/* Factors by the length of the sequence. */
+/* Tests factors that depend on the length of the sequence. */
 static void check_gguf_longrope(void) {
   gguf_file f = gguf_begin("phi3");
   fault why = {""};
@@ -287,9 +288,9 @@ static void check_bad_gguf(void) {
   gguf_free(&f);
 }
 
-/* ---- the way back -------------------------------------------------------------------------------- */
+/* ---- configs of problems ------------------------------------------------------------------------- */
 
-/* A config that is made of a problem gives the problem. */
+/* Tests that the config of a problem gives the problem. */
 static void check_fragment(const family *f) {
   fault why = {""};
   model_rope rope, again;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every mutant is caught, by the properties that tests/mutants/expected names for it.
+# Tests that every mutant is caught, by the properties that tests/mutants/expected lists for it.
 # shellcheck disable=SC2086,SC2154 # options are lists of words; the environment comes from make
 . "${srcdir:-.}/tests/tap.sh"
 table=$srcdir/tests/mutants/expected modules=$abs_top_builddir/tests/mutants/.libs
@@ -12,10 +12,10 @@ done
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
-# Properties that the TAP on standard input says are broken, one to a line.
+# Prints the properties that failed according to the TAP on standard input, one per line.
 broken() { sed -n "s/^not ok [0-9]* - $1 \([a-z-]*\) .*/\1/p" | sort; }
 
-# Whether the broken properties in a file are those of the list, with or without the ones that have a ?.
+# Whether the failed properties in a file are those of the list, with or without those that have a ?.
 as_expected() { # FILE LIST
   echo "$2" | tr , '\n' >"$1.expected"
   grep -v -e '^?' -e '^nothing$' "$1.expected" | sort >"$1.required"
@@ -26,14 +26,14 @@ as_expected() { # FILE LIST
 verify() { # NUMBER KERNEL OPTIONS PLUGIN-OPTION...
   run=$work/$1 kernel=$2 options=$3
   shift 3
-  # The search is left out unless a line asks for it: it would also find every fault that is in all tables.
+  # There is no search unless a line requests it: it would also find every fault that is in all tables.
   case $options in *--search* | *--cases*) ;; *) options="$options --search 0" ;; esac
   "$POSENC" verify "$@" --kernel "$kernel" $options >"$run.tap" 2>"$run.err" </dev/null
   echo $? >"$run.status"
 }
 
 hidden=
-sanitized && hidden=yes # some faults, by the sanitizer
+sanitized && hidden=yes # a sanitizer hides some faults
 judge() { # NUMBER KERNEL BROKEN OPTIONS
   run=$work/$1 kernel=$2 list=$3 options=$4
   status=$(cat "$run.status")
@@ -51,7 +51,7 @@ judge() { # NUMBER KERNEL BROKEN OPTIONS
     *,memory,*) list=?survival,$(echo "$list" | sed 's/memory/?memory/') ;; # it may end the process first
     esac
   fi
-  # A sanitizer may also report the fault that a process dies of.
+  # A sanitizer may also report the fault that ends a process.
   case $list in *survival*) : >"$run.err" ;; esac
   want=1
   [ "$list" = nothing ] && want=0
@@ -63,7 +63,7 @@ judge() { # NUMBER KERNEL BROKEN OPTIONS
   fi
 }
 
-# Two lines at a time: most of a line is one thread's work.
+# Two lines run at a time, as most of a line is one thread's work.
 grep -v -e '^#' -e '^$' "$table" | sed "s|WORST|$srcdir/reference/worst|g" >"$work/table"
 line=0
 while read -r kernel list options; do
@@ -78,7 +78,7 @@ while read -r kernel list options; do
   judge "$line" "$kernel" "$list" "$options"
 done <"$work/table"
 
-# No mutant without a line, no line without a mutant.
+# Every mutant has a line, and every line a mutant.
 "$POSENC" list --format names >"$work/own"
 "$POSENC" list --format names "$@" | grep -vxFf "$work/own" | sort >"$work/mutants"
 sed 's/ .*//' "$work/table" | sort -u >"$work/told"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make mutation: makes the mutations of tests/mutations/ one at a time, in a copy of the tree in ./mutation, and runs
-# their tests until one fails. Results stay in ./mutation/results: a mutation is tried again when its row, its file or
-# one of its tests has changed. Ends with a table by area, also in ./mutation/table.md. Exit status 1 if a mutation
-# survives that is not marked open, does not apply or does not build, or if a test fails without a mutation.
-# MUTATIONS: names or patterns of those that are tried, all by default. JOBS: of make.
+# Makes the mutations of tests/mutations/ for "make mutation", one at a time, in a copy of the tree in ./mutation, and
+# runs their tests until one fails. Results are kept in ./mutation/results: a mutation is tried again if its row, its
+# file or one of its tests has changed. Prints a table by area at the end, also in ./mutation/table.md. Exits with
+# status 1 if a mutation survives that is not marked open, does not apply or does not build, or if a test fails without
+# a mutation. MUTATIONS has names or patterns of the mutations, all by default. JOBS is that of make.
 : "${srcdir:?make sets it}" "${AWK:=awk}" "${MAKE:=make}" "${CC:=cc}" "${CXX:=c++}" "${JOBS:=2}"
 source=$(cd "$srcdir" && pwd) || exit 99
 mkdir -p mutation && cd mutation || exit 99
@@ -19,12 +19,12 @@ mutation() { # WHAT [NAME]
 made() { "$MAKE" -C "$build" -j"$JOBS" "$@" >"$top/make.log" 2>&1; }
 digest() { cat "$@" | cksum | tr ' ' -; }
 
-# ---- a copy of the tree, built: only files that differ are copied, so that make rebuilds no others ----
+# ---- a built copy of the tree: only files that differ are copied, so that make rebuilds no others ----
 
 copy() { # FILE
   mkdir -p "$tree/$(dirname "$1")" && cp -p "$source/$1" "$tree/$1" && touch "$tree/$1"
 }
-put_back() { # the file that a mutation has changed
+put_back() { # restores the file that a mutation has changed
   [ ! -e "$top/changed" ] || { copy "$(cat "$top/changed")" && rm "$top/changed"; }
 }
 put_back || stop 'a file that was changed cannot be put back'
@@ -58,7 +58,7 @@ runs() { # TEST SECONDS: 0 if it passes, 2 if it cannot be built, 124 if it take
   grep -q '^:global-test-result: \(PASS\|SKIP\)' "$build/$1.trs"
 }
 
-# Seconds that a test took without a mutation, with the sources and the test as they are.
+# Finds the seconds that a test took without a mutation, with the current sources and test.
 sources=$(cd "$source" && grep -E -v '^(tests|doc|reports/published)/' "$top/files" | xargs cat | cksum | tr ' ' -)
 seconds_of() { sed -n "s|^$1 $sources $(digest "$source/$1".[cps]*) ||p" tests; }
 try_test() { # TEST
@@ -75,7 +75,7 @@ try_test() { # TEST
 trap put_back EXIT
 trap 'exit 99' INT TERM
 
-digest_of() { # NAME FILE TEST...: of its row, its file and its tests
+digest_of() { # NAME FILE TEST...: prints that of its row, its file and its tests
   row=$1 changed=$2
   shift 2
   { mutation row "$row"
@@ -83,7 +83,7 @@ digest_of() { # NAME FILE TEST...: of its row, its file and its tests
     for test; do cat "$source/$test".[cps]*; done; } | digest
 }
 
-verdict_of() { # TEST...: killed or survived, with the tree as it is
+verdict_of() { # TEST...: prints killed or survived, for the current tree
   for test; do
     runs "$test" $(($(seconds_of "$test") * 3 + 60))
     case $? in

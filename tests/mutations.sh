@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every mutation of tests/mutations/ applies to the sources, once, and names tests that exist. make mutation runs them.
+# Tests that every mutation of tests/mutations/ applies to the sources at one place, and names tests that exist. "make
+# mutation" runs them.
 . "${srcdir:-.}/tests/tap.sh"
 cd "${srcdir:-.}" || exit 99
 work=$(mktemp -d) || exit 99

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A newcomer, with a home and a prefix of their own, does what README.md says from top to bottom, and takes wrong turns:
-# a typo, a missing package, steps in the wrong order, Ctrl-C. It takes minutes, so that it runs only where
-# POSENC_TEST_NEWCOMER is 1, as in CI.
+# Tests README.md from top to bottom as a newcomer, with an empty home and a prefix in it, and with mistakes: a typo, a
+# missing package, steps in the wrong order, Ctrl-C. As it takes minutes, it runs only if POSENC_TEST_NEWCOMER is 1, as
+# in CI.
 # shellcheck disable=SC2016,SC2086 # text for other shells; $as is a command and its options
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 . "$srcdir/tests/tap.sh"
@@ -29,7 +29,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
   as='setpriv --reuid=65534 --regid=65534 --clear-groups'
 fi
 path=$home/.local/bin:/usr/local/bin:/usr/bin:/bin
-# In the folder of the sources. There is no sudo, and the prefix is a folder of the home.
+# Runs in the folder of the sources, without sudo. The prefix is a folder of the home.
 newcomer() { # SHELL-TEXT; $status and `out`
   (cd "$source" && exec $as env -i HOME="$home" TMPDIR="$home/tmp" PATH="$path" LD_LIBRARY_PATH="$home/.local/lib" \
     PKG_CONFIG_PATH="$home/.local/lib/pkgconfig" sh -c "$1") >"$work/out" 2>&1 </dev/null
@@ -43,7 +43,7 @@ fails() { newcomer "$1" && [ $status -ne 0 ]; }
 says() { grep -q -e "$1" "$work/out"; }
 
 now() { date +%s; }
-# Presses Ctrl-C after some seconds: the whole group of processes gets it.
+# Sends Ctrl-C after some seconds, to the whole group of processes.
 interrupted() { # SECONDS SHELL-TEXT
   (cd "$source" && exec setsid $as env -i --default-signal=INT HOME="$home" TMPDIR="$home/tmp" PATH="$path" \
     sh -c "$2") >"$work/out" 2>&1 </dev/null &
@@ -63,7 +63,7 @@ ended() {
   return 1
 }
 
-# The lines of the "sh" block under a heading of README.md, without comments.
+# Prints the lines of the "sh" block under a heading of README.md, without comments.
 block() { # HEADING
   awk -v heading="## $1" '
     /^## / { here = $0 == heading }
@@ -71,7 +71,7 @@ block() { # HEADING
     here && inside { sub(/ +#.*/, ""); print }' "$source/README.md"
 }
 
-# ---- wrong turns before anything is built ----
+# ---- mistakes before anything is built ----
 
 check 'a typo' ends 2 './quickstart chekc'
 check 'is told' says "unknown argument 'chekc'"
@@ -94,7 +94,7 @@ for package in $(echo "$lines" | sed -n 's/^sudo apt-get install//p'); do
   check "package $package is one of quickstart's" grep -q "$package" "$source/quickstart"
 done
 start=$(now)
-step() { # BEGINNING: that line, for a prefix of one's own
+step() { # BEGINNING: runs the line that begins so, with the newcomer's prefix
   echo "$lines" | grep "$1" | sed 's/sudo ldconfig/true/; s/sudo //; s|\./configure|./configure --prefix=$HOME/.local|'
 }
 check 'autoreconf' ends 0 "$(step '^autoreconf')"

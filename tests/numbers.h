@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random numbers, the same in every run, and doubles compared bit for bit. */
+/* Draws random numbers, the same in every run, and compares doubles bit for bit. */
 #ifndef POSENC_TESTS_NUMBERS_H
 #define POSENC_TESTS_NUMBERS_H
 
@@ -18,12 +18,12 @@ static inline uint64_t random_bits(void) {
   return z ^ (z >> 31);
 }
 
-/* In [0, 1). */
+/* Returns a number in [0, 1). */
 static inline double random_fraction(void) {
   return (double)(random_bits() >> 11) * 0x1p-53;
 }
 
-/* Equal bits, so that 0 and -0 differ; any NaN is the same as any other. */
+/* Whether the bits are equal, so that 0 and -0 differ. Any NaN equals any other. */
 static inline bool same_double(double a, double b) {
   return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The oracle against published values, and against the same numbers computed in another way. */
+/* Tests the MPFR reference against published values, and against the same numbers computed in another way. */
 #include "reference/oracle.h"
 #include "tests/exact.h"
 #include "tests/tap.h"
@@ -35,7 +35,7 @@ static void test_known_values(void) {
   expect(f64, 100, 1, 0x1.aed548f090ceep-1, 0x1.14a280fb5068cp-1, "100 × 10000^(-1/2) = 1");
   expect(table(4, 10000.0, 0.0, POSENC_F32), 1, 0, (double)(float)0x1.aed548f090ceep-1,
          (double)(float)0x1.14a280fb5068cp-1, "sin 1, cos 1 in f32");
-  /* Found by the exhaustive check of the Whisper table: 2^-52 from the middle of two floats. */
+  /* Found by the exhaustive check of the Whisper table: 2^-52 from a midpoint of f32. */
   const posenc_problem whisper = table(768, 10000.0, 1.0, POSENC_F32);
   oracle *o = oracle_create(&whisper);
   const exact_pair hard = oracle_pair(o, 1019, 197);
@@ -50,15 +50,15 @@ static void test_subnormals(void) {
   expect(tiny, 1, 1, 0x1p-140, 1.0, "a subnormal of f32");
   expect(tiny, 5, 1, 0x1.4p-138, 1.0, "another one");
   const posenc_problem tinier = table(4, 0x1p300, 0.0, POSENC_F32);
-  /* 2^-150 less a little: below the tie, to zero; 3 × 2^-150 less a little: to 2^-149 */
+  /* Slightly below 2^-150, a midpoint: rounds to 0. Slightly below 3 × 2^-150: rounds to 2^-149. */
   expect(tinier, 1, 1, 0.0, 1.0, "less than half the smallest subnormal");
   expect(tinier, 3, 1, 0x1p-149, 1.0, "less than one and a half of it");
-  /* The middle of two doubles less 2^-495 of itself: no frequency of 320 bits decides that. */
+  /* A midpoint of f64 less 2^-495 of itself: 320 bits of a frequency do not decide that. */
   const posenc_problem tiniest = table(4, 0x1p600, 0.0, POSENC_F64);
   expect(tiniest, (INT64_C(1) << 53) + 1, 1, 0x1p-247, 1.0, "a double below a middle by nearly nothing");
 }
 
-/* Numbers just below a power of two: the double is the power, the value is not. */
+/* Tests numbers just below a power of two: the double is the power, the value is not. */
 static void test_power_of_two(void) {
   const posenc_problem small = table(4, 0x1p120, 0.0, POSENC_F32); /* w_1 = 2^-60 */
   oracle *o = oracle_create(&small);
@@ -70,7 +70,7 @@ static void test_power_of_two(void) {
   oracle_destroy(o);
 }
 
-/* A cosine closer to 1 than its precision can show is still below 1, and so is its ulp. */
+/* Tests a cosine that rounds to 1 in its precision: it is still below 1, and so is its ulp. */
 static void test_next_to_one(void) {
   const posenc_problem problem = table(64, 1e30, 0.0, POSENC_F32);
   oracle *o = oracle_create(&problem);
@@ -84,14 +84,14 @@ static void test_next_to_one(void) {
   oracle_destroy(o);
 }
 
-/* The same number another way: angle in units of a turn, frequency from mpfr_pow instead of exp of a log. */
+/* Tests the same number computed in another way: angle in turns, frequency from mpfr_pow instead of exp of a log. */
 static void test_second_way(void) {
   static const struct way {
     int64_t dim;
     double base, shift;
   } ways[] = {{512, 10000.0, 0.0}, {128, 500000.0, 0.0}, {768, 10000.0, 1.0},
               {128, 1e7, 0.0},     {96, 12345.678, 0.5}, {6, 0.01, 0.0}};
-  /* the last ones are numerators of convergents of pi: sines next to zero */
+  /* the last ones are numerators of convergents of pi: sines near zero */
   static const int64_t positions[] = {1,
                                       511,
                                       131071,
@@ -139,11 +139,11 @@ static void test_second_way(void) {
 }
 
 /*
- * Cases that only a correct error bound decides. The angle p w, w = scale / factor, is made so that its sine lies
- * within 2^-150 of the middle between two f32 numbers of 2^-20 or so, and near π, not 0: at the first precision, the
- * rounding of the angle alone puts the sine on the wrong side of that middle, by some 2^-145. From the convergents of
- * such angles times 2^61: numerators that are a product of a position and a double, and denominators that are a
- * double.
+ * Tests cases that only a correct error bound decides. The angle p w, w = scale / factor, is made so that its sine is
+ * within 2^-150 of a midpoint of f32 of 2^-20 or so, and near π, not 0. At the first precision, the rounding of the
+ * angle alone moves the sine to the wrong side of that midpoint, by about 2^-145. The numbers are from the
+ * convergents of such angles times 2^61: numerators that are a product of a position and a double, and denominators
+ * that are a double.
  */
 static void test_error_bound(void) {
   static const struct {
@@ -181,7 +181,7 @@ static void test_error_bound(void) {
   mpfr_clears(sine, middle, (mpfr_ptr)0);
 }
 
-/* Frequencies of any precision are right to the last bit, here where the logarithm's error counts most. */
+/* Tests that frequencies of any precision are right to the last bit, here where the logarithm's error is largest. */
 static void test_frequencies(double base, mpfr_prec_t bits) {
   enum { PAIRS = 500 };
   const posenc_problem problem = table(2 * PAIRS, base, 0.5, POSENC_F64);
@@ -214,13 +214,13 @@ static void test_padding(void) {
   oracle_destroy(o);
 }
 
-/* The distance of the angle from whole turns after so many positions. */
+/* Returns the distance of the angle from whole turns after so many positions. */
 static double from_whole_turns(const oracle *o, int64_t positions, int64_t index) {
   const exact_pair pair = oracle_pair(o, positions, index);
   return fabs(atan2(pair.sine.high, pair.cosine.high));
 }
 
-/* Denominators of convergents are the numbers of positions that come nearer to whole turns than any before. */
+/* Tests denominators of convergents: numbers of positions that are nearer to whole turns than any smaller number. */
 static void test_returns(const posenc_problem *problem, int64_t index) {
   enum { SOUGHT = 20000 };
   oracle *o = oracle_create(problem);
@@ -251,7 +251,7 @@ static void test_returns(const posenc_problem *problem, int64_t index) {
 }
 
 int main(void) {
-  static const double scales[] = {0.5, 4.0, 12345.678}; /* the last with frequencies above one turn a position */
+  static const double scales[] = {0.5, 4.0, 12345.678}; /* the last one has frequencies above one turn per position */
   posenc_problem problem = table(64, 10000.0, 0.0, POSENC_F32);
   test_returns(&problem, 0);
   test_returns(&problem, 11);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The share of the machine that other processes use: common/others.h, on known counts. */
+/* Tests the share of the machine that other processes use (common/others.h), on known counts. */
 #include "common/others.h"
 #include "tests/tap.h"
 
@@ -9,7 +9,7 @@
 
 enum { USER, NICE, SYSTEM, IDLE, WAITING, SOFT, STOLEN, COUNTS };
 
-/* A mark, from counts in seconds. */
+/* Returns a mark from counts in seconds. */
 static others_mark mark_of(const int seconds[COUNTS], double own) {
   const int tick = (int)sysconf(_SC_CLK_TCK);
   int count[COUNTS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that appear whole or not at all: a process that ends too early leaves none, and a child's exit removes none. */
+/* Tests that files are complete or absent: a process that ends too early leaves none, and a child's exit removes
+   none. */
 #include "common/output.h"
 #include "tests/tap.h"
 
@@ -13,7 +14,7 @@
 
 static const char folder[] = "output.tests", path[] = "output.tests/file";
 
-/* Entries of the folder but . and .. */
+/* Counts the entries of the folder except . and .. */
 static int count_files(void) {
   DIR *list = opendir(folder);
   int count = -2;
@@ -22,7 +23,7 @@ static int count_files(void) {
   return count;
 }
 
-/* The exit status of a child process that does this work. */
+/* Returns the exit status of a child process that does this work. */
 static int status_of(void (*work)(void)) {
   int status = -1;
   fflush(NULL);
@@ -40,7 +41,7 @@ static void begin_and_exit(void) {
   out = output_open(path);
   if (!out || count_files() != 1) _exit(9);
   fputs("half", output_stream(out));
-  exit(4); /* as a library may */
+  exit(4); /* as a library may do */
 }
 
 static void exit_at_once(void) {
@@ -65,7 +66,8 @@ static mode_t mode_of(void) {
   return found.st_mode & 07777;
 }
 
-/* As if it had been written in place: a new file has what the umask leaves, one that is replaced keeps its mode. */
+/* Tests modes, which are those of a write in place: a new file has what the umask leaves, a replaced file keeps its
+   mode. */
 static void test_modes(void) {
   const mode_t before = umask(027);
   const bool made = output_write_file(path, "new", 3) && mode_of() == 0640,
@@ -76,11 +78,11 @@ static void test_modes(void) {
   remove(path);
 }
 
-/* Root may write to any file: it becomes somebody else first. */
+/* Replaces a file that may not be written. Root may write to any file, so it becomes another user first. */
 static void replace_unwritable(void) {
   static const uid_t nobody = 65534;
   if (geteuid() == 0 && seteuid(nobody) != 0) _exit(9);
-  _exit(output_write_file(path, "other", 5) ? 4 : 3); /* without the leak checker, which root alone may run here */
+  _exit(output_write_file(path, "other", 5) ? 4 : 3); /* without the leak checker, which only root may run here */
 }
 
 static void test_unwritable(void) {
@@ -106,7 +108,7 @@ static void test_temporary(void) {
 
 int main(void) {
   char text[16] = "";
-  remove(path); /* of a run before */
+  remove(path); /* of an earlier run */
   rmdir(folder);
   const int made = status_of(make_a_folder);
   ok(made == 7 && access(folder, F_OK) != 0,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans of posenc.h: the rows that a call makes, their stages, and that threads may share a plan. */
+/* Tests plans of posenc.h: the rows of a call, their stages, and threads that share a plan. */
 #include "common/sanitizer.h"
 #include "tests/kernel.h"
 #include "tests/library.h"
@@ -59,8 +59,8 @@ static void test_layouts(void) {
   }
 }
 
-/* add and rope ask the kernel for rows in blocks of anchors, [32 n - 16, 32 n + 16): no kernel computes an anchor
-   twice. */
+/* Tests that add and rope request rows from the kernel in blocks of anchors, [32 n - 16, 32 n + 16), so that no kernel
+   computes an anchor twice. */
 static struct { int64_t from, to; } asked[16];
 static int asked_count;
 static EXECUTE(note_rows) {
@@ -97,8 +97,8 @@ static void test_blocks(void) {
 
 /* ---- stages ---- */
 
-/* The frequency and phase of a pair, which f32 recipes have within (2 |ln w| + 5) × 2^-24 < 2e-6 of w and of p for
-   w >= 1e-4 (see div-term.c); and its sine and cosine. */
+/* Tests the frequency and phase of a pair, which f32 recipes have within (2 |ln w| + 5) × 2^-24 < 2e-6 of w and of p
+   for w >= 1e-4 (see div-term.c), and its sine and cosine. */
 static bool is_pair(const posenc_stages *got, double frequency, double position, const float *pair) {
   const double turns = round((got->phase.high - position * frequency) / 6.283185307179586);
   return fabs(got->frequency.high - frequency) <= 2e-6 * frequency &&
@@ -136,7 +136,7 @@ static void test_stages(const posenc_kernel *kernel) {
   posenc_plan_destroy(plan);
 }
 
-/* A team of threads runs the serial kernel with the same bound, not a more accurate one. */
+/* Tests that a team of threads runs the serial kernel with the same bound, not a more accurate one. */
 static void test_team_stages(void) {
   static posenc_stages stages[2][STAGE_ROWS * STAGE_PAIRS];
   static const char *const names[] = {"rotation-portable", "rotation-threads"},
@@ -161,7 +161,8 @@ static void test_no_stages(void) {
   posenc_plan_destroy(plan);
 }
 
-/* Where the exact sine or cosine is within 2^-53 of 1 or -1, rotations give more than 1, which only f64 could show. */
+/* Tests elements whose exact sine or cosine is within 2^-53 of 1 or -1. Rotations give more than 1, which only f64
+   could represent. */
 static void test_within_one(const posenc_kernel *kernel) {
   static const int64_t positions[] = {80143857, 245850922, 122925461};
   for (size_t n = 0; n < sizeof positions / sizeof *positions; n++) {
@@ -179,10 +180,10 @@ static void test_within_one(const posenc_kernel *kernel) {
   }
 }
 
-/* ---- where rows go ---- */
+/* ---- places of rows ---- */
 
-/* Tables of which vectors are stored at cache lines wherever they begin, and those of other widths; position 0 is in a
-   row of each. */
+/* Tables whose vectors are stored at cache lines, wherever they begin, and tables of other widths. Each has a row with
+   position 0. */
 static posenc_problem place_of(int n) {
   static const int64_t rows[] = {2, 20, 70}, dims[] = {32, 64, 80, 100, 1056};
   posenc_problem problem = posenc_table(rows[n % 3], dims[n % 5]);
@@ -192,7 +193,7 @@ static posenc_problem place_of(int n) {
   return problem;
 }
 
-/* The number of places, up to a cache line on, where the table does not have the wanted bytes, or others beside it. */
+/* Counts the places, up to a cache line on, where the table or the bytes beside it are wrong. */
 static int wrong_places(const posenc_plan *plan, const unsigned char *want, size_t bytes, unsigned char *room) {
   enum { LINE = 64, MARK = 0x55 };
   const posenc_problem *problem = posenc_plan_problem(plan);
@@ -208,7 +209,8 @@ static int wrong_places(const posenc_plan *plan, const unsigned char *want, size
   return wrong;
 }
 
-/* Wherever the element type allows it, with either way to store; streaming instructions want whole vectors. */
+/* Tests all places that the element type allows, with both kinds of stores; streaming instructions need whole
+   vectors. */
 static void test_places(const posenc_kernel *kernel) {
   enum { PROBLEMS = 140, MOST = 70 * 1056 * 8 };
   static _Alignas(64) unsigned char room[MOST + 3 * 64], want[MOST];
@@ -277,7 +279,7 @@ static void test_shared_plan(const posenc_kernel *kernel) {
   posenc_plan_destroy(plan);
 }
 
-/* A plan releases what its kernel prepared, once. */
+/* Counts the constants that were prepared and released: once each. */
 static int prepared, released;
 static PREPARE(count_prepare) {
   *constants = &prepared;
@@ -344,10 +346,10 @@ static int count_tasks(void) {
   return count;
 }
 
-/* Threads that a sanitizer or an emulator has, at most. */
+/* The largest number of threads of a sanitizer or an emulator. */
 static int foreign = SANITIZED;
 
-/* Threads of this process, after rotation-threads was asked to make so many rows of 1 KiB by so many threads. */
+/* Counts the threads of this process after rotation-threads made `rows` rows of 1 KiB with `threads` threads. */
 static int count_team(int threads, int64_t rows) {
   const posenc_problem problem = posenc_table(rows, 256);
   posenc_options options = options_by(posenc_kernel_find("rotation-threads"));
@@ -374,7 +376,7 @@ static void test_used_threads(void) {
   if (count_tasks() - 1 > foreign) foreign = count_tasks() - 1;
   int count = count_team(3, 127);
   ok(count >= 1 && count <= 1 + foreign, "for a table of less than 128 KiB it has one thread: %d", count);
-  count = count_team(3, 16384); /* so many that starting threads is worth it (team.c) */
+  count = count_team(3, 16384); /* enough rows to start threads (team.c) */
   ok(count >= 3 && count <= 3 + foreign, "asked for 3, it has %d", count);
   count = count_team(most + 100, (most + 100) * 128);
   ok(count >= 3 && count <= most + foreign, "asked for %d, it has at most %d: %d", most + 100, most, count);
@@ -386,14 +388,14 @@ static void test_used_threads(void) {
 static volatile bool no_memory;
 
 #if !SANITIZED
-/* In place of the C library's, also in libposenc. */
+/* Replaces the C library's function, also in libposenc. */
 void *aligned_alloc(size_t alignment, size_t size) {
   void *memory;
   return !no_memory && posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
 }
 #endif
 
-/* Rows of 64 KiB are not made on the stack, whichever thread makes them. */
+/* Tests that rows of 64 KiB are not made on the stack, in any thread. */
 static void test_no_memory(const posenc_kernel *kernel) {
   enum { ROWS = 64, DIM = 16384 };
   posenc_problem problem = posenc_rope(ROWS, 1, DIM);

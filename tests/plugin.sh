@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# posenc --plugin: kernels of others are listed, verified, timed and reported like the library's own, and what is no
-# plugin is refused in one line.
+# Tests posenc --plugin: kernels of plugins are listed, verified, timed and reported like the library's own, and other
+# files are refused in one line.
 # shellcheck disable=SC2086,SC2154 # CC, CFLAGS and options are lists of words
 LC_ALL=C # bytes that are no UTF-8 are looked for
 export LC_ALL
@@ -49,7 +49,7 @@ build no-symbol <<EOF
 int x;
 EOF
 refused no-symbol.so 'no-symbol.so: no plugin: .*posenc_plugin_abi'
-# The pointer would not survive a look at it.
+# The pointer is invalid, so it must not be read.
 build other-version <<EOF
 #include <posenc.h>
 #undef POSENC_KERNEL_ABI
@@ -99,7 +99,7 @@ for member in '.ulp = -1' '.abs = NAN' '.growth = INFINITY' '.max_position = -1'
   refused_kernel "ZEROS, .bound = {$member}" 'kernel zeros: its bound'
 done
 
-# ---- what is one ----
+# ---- files that are plugins ----
 
 build zeros <<EOF
 #include "kernel.h"
@@ -119,7 +119,7 @@ check 'an absent kernel is listed with its reason' grep -q '^  runs here     no:
 
 posenc verify --plugin long-double.so --kernel long-double --len 64 --dim 16
 check 'a good kernel passes' test $status -eq 0
-# A build that cannot protect or count memory skips two.
+# A build that cannot protect or count memory skips two checks.
 unseen=$(grep -c -e ' read-only .*# SKIP this build cannot' -e ' leak .*# SKIP a sanitizer' out)
 check 'in all properties' grep -q "^# [1-9][0-9]* passed, 0 failed, $unseen skipped" out
 posenc verify --plugin zeros.so --plugin long-double.so --kernel '[nz]*' --len 64 --dim 16

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# posenc probe: the array that it writes, and what check and identify find in what was made of it.
+# Tests posenc probe: the array that it writes, and what check and identify find in results of it.
 # shellcheck disable=SC2154 # the environment comes from make
 command=probe
 . "${srcdir:-.}/tests/command.sh"
@@ -32,7 +32,7 @@ refused '--axes bbblhd: more than 5' --len 4 --dim 2 --axes bbblhd -o empty/x
 refused 'the array: more elements than any file has' --len 4 --dim 9223372036854775806 -o empty/x
 check 'nothing is left of what is refused' nothing_written
 
-# Names that JSON cannot hold.
+# JSON cannot represent this name.
 odd=$(printf 'caf\351.npy')
 cp x.npy "$odd"
 command=check
@@ -43,7 +43,7 @@ command=identify
 check 'likewise where nothing was applied' ends 1 --op rope --x "$odd" "$odd" --format json
 check 'is told without it' says '"file": "caf?.npy"'
 
-# The same arithmetic by NumPy.
+# NumPy does the same arithmetic.
 if python3 -c 'import numpy' 2>/dev/null; then
   python3 - <<'EOF'
 import numpy

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The features that the library adds to every kernel: lists of positions, odd dims, attention factors, rope caches. */
+/* Tests what the library adds to every kernel: lists of positions, odd dims, attention factors, rope caches. */
 #include "reference/format.h"
 #include "tests/exact.h"
 #include "tests/library.h"
@@ -16,7 +16,8 @@ static bool does(const posenc_kernel *kernel, const posenc_problem *problem) {
 
 /* ---- the formula ---- */
 
-/* The function and frequency of a column, and the denominator of its exponent. False: the column of zeros. */
+/* The function and frequency of a column, and the denominator of its exponent. column_of returns false for the column
+   of zeros. */
 typedef struct column {
   int64_t index;
   bool cosine;
@@ -47,7 +48,7 @@ static bool column_of(const posenc_problem *problem, int64_t at, column *c) {
   return true;
 }
 
-/* sin or cos of position × scale × base^(-index/denominator), times the problem's own attention factor. */
+/* Computes sin or cos of position × scale × base^(-index/denominator), times the problem's own attention factor. */
 static void formula(mpfr_t value, const posenc_problem *problem, double position, const column *c) {
   mpfr_t w;
   mpfr_init2(w, 400);
@@ -65,7 +66,7 @@ static double ulp_of(posenc_dtype dtype, const mpfr_t value) {
   return ldexp(1.0, exponent > f->least ? exponent : f->least);
 }
 
-/* The number of elements of a table whose distance from the formula is more than `ulp` units in the last place plus
+/* Counts the elements of a table whose distance from the formula is more than `ulp` units in the last place plus
    `absolute`. */
 static int count_beyond(const posenc_problem *problem, const void *table, double ulp, double absolute) {
   int beyond = 0;
@@ -89,7 +90,7 @@ static int count_beyond(const posenc_problem *problem, const void *table, double
   return beyond;
 }
 
-/* Whether a kernel does not run on this machine, or in this build: then its point is skipped. */
+/* Whether a kernel does not run on this machine, or in this build; then its point is skipped. */
 static bool is_missing(const posenc_kernel *kernel) {
   const char *why = posenc_kernel_refusal(kernel, NULL, NULL);
   if (why) skip(kernel->name, why);
@@ -146,7 +147,7 @@ static void test_fractions(const posenc_kernel *kernel) {
     }
 }
 
-/* Correct rounding of any fractions whose least angle is not below 2^-38. */
+/* Tests correct rounding of any fractions whose smallest angle is not below 2^-38. */
 static void test_rounding(const posenc_kernel *kernel) {
   enum { DIM = 64, ROWS = 200 };
   static double list[ROWS];
@@ -185,7 +186,7 @@ static void test_scale(void) {
      "correctly rounded, twice the positions at half the scale are the same table, bit for bit");
 }
 
-/* A kernel refuses a list where it refuses a table with the same ends. */
+/* Tests that a kernel refuses a list if and only if it refuses a table with the same ends. */
 static void test_domain(void) {
   static const double back[] = {5, -5}, far[] = {5, 2e7}, fine[] = {9, 5};
   const posenc_kernel *recurrence = posenc_kernel_find("recurrence");
@@ -198,7 +199,7 @@ static void test_domain(void) {
   ok(does(recurrence, &problem), "and does any other");
 }
 
-/* The sine of an angle x is x³/6 below x. Here x is the middle between two f32; for 2^-38 that is 2^-117. */
+/* Tests an angle x that is a midpoint of f32. Its sine is x³/6 below x; for 2^-38 that is 2^-117. */
 static void test_middle(const posenc_kernel *kernel) {
   static const double below = 0x1.000001p-40, least = 0x1.000001p-38, more = 0x1.000003p-30;
   double list[] = {1.0, least, more, -least};
@@ -214,8 +215,8 @@ static void test_middle(const posenc_kernel *kernel) {
   ok(!does(kernel, &problem), "%s: refuses an angle below 2^-38", kernel->name);
 }
 
-/* Correct rounding is promised for angles from 2^-38 on: the least position must be found wherever it is in a list or a
-   table. */
+/* Tests the smallest angle: correct rounding is guaranteed for angles from 2^-38 on, so the smallest position must be
+   found at any place of a list or a table. */
 static void test_least_of_list(void) {
   static const double tiny = 0x1p-48, lists[][3] = {{0x1p-48, 1 + 0x1p-48, -1 - 0x1p-48},
                                                     {1 + 0x1p-48, 0x1p-48, -1 - 0x1p-48},
@@ -234,7 +235,7 @@ static void test_least_of_list(void) {
 }
 
 static void test_least_of_table(void) {
-  /* base^-1 scale |p| >= 2^-38, where base is 2^20 and scale 2^-30: |p| >= 2^12 */
+  /* base^-1 scale |p| >= 2^-38, with base 2^20 and scale 2^-30: |p| >= 2^12 */
   static const struct {
     int64_t first, rows;
     bool done;
@@ -319,7 +320,7 @@ static void test_attention(posenc_dtype dtype, double attention) {
      "attention factor %g, dtype %d: within the bound", attention, (int)dtype);
 }
 
-/* x that cancels the table, so that nothing but the table's error is left of the result. */
+/* Tests an x that cancels the table, so that the result is the table's error alone. */
 static void test_attention_bound(void) {
   enum { DIM = 64, ROWS = 400 };
   static float x[ROWS * DIM], got[ROWS * DIM];
@@ -371,7 +372,8 @@ static void test_attention_formulas(void) {
      "an invalid scaling, or no problem, has no attention factor");
 }
 
-/* An error e of sine and cosine is e in add and √2 e times the length of the pair in rope; f32 adds its roundings. */
+/* Tests the bound of results: an error e of sine and cosine is e in add and √2 e times the length of the pair in rope;
+   f32 adds its roundings. */
 static void test_applied_bound(void) {
   const double e = 1e-3, size = 2.0;
   const posenc_bound bound = {.abs = e};
@@ -382,7 +384,7 @@ static void test_applied_bound(void) {
   ok(of_rope >= 0x1p-23 * size && of_rope <= 1.01 * 0x1p-23 * size, "rope: √2 times as much, and %g", of_rope);
 }
 
-/* A factor on the table is a factor on x. */
+/* Tests that a factor on the table is a factor on x. */
 static void test_attention_rope(void) {
   enum { HEADS = 3, DIM = 16, ROWS = 5 };
   float x[ROWS * HEADS * DIM], got[ROWS * HEADS * DIM];
@@ -419,7 +421,7 @@ static void test_rope_list(void) {
      "rope by a list of positions is that of those rows");
 }
 
-/* At the beginning of cache lines, or `off` elements behind it. */
+/* Tests caches at the beginning of cache lines, or `off` elements after it. */
 static void test_rope_cache(posenc_dtype dtype, posenc_layout layout, int64_t dim, posenc_stores stores, int off) {
   enum { ROWS = 150, FROM = 7, MOST_BYTES = ROWS * 128 * 8, MARK = 0x55 };
   static char table[MOST_BYTES];

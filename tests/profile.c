@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The profile of a kernel with known faults: each is found, and where it is. */
+/* Tests the profile of a kernel with known faults: each is found at its place. */
 #include "verify/profile.h"
 #include "common/field.h"
 #include "reference/format.h"
@@ -25,8 +25,8 @@ static void good_rows(const posenc_problem *problem, int64_t position, int64_t r
   posenc_plan_destroy(plan);
 }
 
-/* Faults: elements that are off by more than half an ulp of f32, and of f16; a row that bf16 cannot tell from the one
- * before; an element that is off by 3; a row that is another one. */
+/* Faults: elements that are off by more than half an ulp of f32, and of f16; a row that is equal to the one before in
+   bf16; an element that is off by 3; a row of another position. */
 enum {
   OFF_F32 = 100,
   OFF_F16 = 200,
@@ -58,7 +58,7 @@ static bool is_pair(const json_t *collisions, const char *name, json_int_t p, js
   return json_integer_value(json_array_get(pair, 0)) == p && json_integer_value(json_array_get(pair, 1)) == q;
 }
 
-/* The profile of this kernel without constants and stages. */
+/* Returns the profile of this kernel without constants and stages. */
 static json_t *profile_of(posenc_kernel kernel) {
   const posenc_options options = posenc_default_options();
   kernel.prepare = NULL;
@@ -96,7 +96,7 @@ static void test_faults(void) {
   json_decref(profile);
 }
 
-/* Positions in f32 collide from 2^24 on; and it does no tables of more than 16 rows, so there is no scan. */
+/* Has positions in f32, which collide from 2^24 on. It refuses tables of more than 16 rows, so there is no scan. */
 static EXECUTE(coarse) {
   for (int64_t r = 0; r < rows; r++)
     good_rows(problem, (int64_t)(float)(problem->first + row + r), 1, (float *)out + r * DIM);
@@ -125,7 +125,7 @@ static void test_points(void) {
   json_decref(profile);
 }
 
-/* It does short tables of Tensor2Tensor's denominator alone, and claims nothing. */
+/* Computes only short tables with Tensor2Tensor's denominator, and has no bound. */
 static EXECUTE(not_the_papers) {
   good_rows(problem, problem->first + row, rows, out);
   if (problem->base > 1e5 && problem->first == 1 << 15) ((float *)out)[1] += 0.25f;
@@ -159,7 +159,7 @@ static void test_unclaimed(void) {
   json_decref(profile);
 }
 
-/* A kernel that keeps all it promises has no collision. */
+/* Tests that a correct kernel has no collision. */
 static void test_good(void) {
   const posenc_options options = posenc_default_options();
   json_t *profile = profile_json(good, &options, true);

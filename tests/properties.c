@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* doc/verification.md lists the properties of verify/properties.def, all of them, in its words. */
+/* Tests that doc/verification.md lists all properties of verify/properties.def in the same words. */
 #include "tests/tap.h"
 #include "verify/property.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The file, each run of white space a single blank. */
+/* Returns the file with each run of white space as a single blank. */
 static char *words_of(const char *path) {
   enum { MOST = 1 << 20 };
   FILE *stream = fopen(path, "r");
@@ -29,7 +29,7 @@ static void add(char *text, const char *words) {
   strcat(text, words);
 }
 
-/* "tables, rope, files" */
+/* Returns "tables, rope, files". */
 static const char *subjects_of(property p) {
   static char text[100];
   const unsigned subjects = property_subjects(p);

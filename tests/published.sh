@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The figures in README.md are those of reports/published/: none was typed by hand.
+# Tests that the figures in README.md are those of reports/published/, and not typed by hand.
 : "${abs_top_builddir:=$PWD}"
 . "${srcdir:-.}/tests/command.sh"
 srcdir=$root
@@ -21,15 +21,15 @@ sed -n '/^<!-- published: begin/,/^<!-- published: end/p' "$srcdir/README.md" | 
 same() { diff section shown >out; }
 check 'and is what README.md shows' same
 check 'four rows, with intervals' test "$(grep -c '^| [a-z].* (.*–.*) |.* |.* |$' section)" -eq 4
-figures_shown() { # in README.md, which are files
+figures_shown() { # prints those in README.md, which are files
   for figure in $(sed -n 's/^!\[.*\](\(.*\))$/\1/p' "$srcdir/README.md"); do
     [ -s "$srcdir/$figure" ] || return 1
   done
 }
 check 'figures of README.md are there' figures_shown
 
-# The steps of make publish before and after the measurements, in a source folder of its own, with a fake posenc that
-# writes a ready report.
+# Runs the steps of make publish before and after the measurements, in a source folder of its own, with a fake posenc
+# that writes a ready report.
 mkdir -p source/reports build
 cp "$srcdir/README.md" source
 ln -s "$published" build/posenc-published

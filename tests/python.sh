@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The Python package: its functions against the command, NumPy and torch; the wheel, and pip.
+# Tests the Python package: its functions against the command, NumPy and torch; the wheel, and pip.
 # shellcheck disable=SC2016,SC2154 # expressions of sh -c; the environment comes from make
 . "${srcdir:-.}/tests/command.sh"
 
-# ---- arrays in memory, as the command has them ----
+# ---- arrays in memory, for the command's functions ----
 
-in_memory() { # PATTERN LINE: what is refused
+in_memory() { # PATTERN LINE: the line is refused
   POSENC_ARRAYS=$2
   export POSENC_ARRAYS
   posenc check array 9</proc/self/mem
@@ -51,7 +51,7 @@ if [ -z "$numpy" ] || sanitized || [ ! -e "$abs_top_builddir/.libs/libposenc.so.
   plan
   exit $tap_failed
 fi
-points_of() { # what a program prints: "ok NAME", "not ok NAME"; comments follow
+points_of() { # of a program that prints "ok NAME", "not ok NAME"; comments follow
   grep '^#' out
   while read -r line; do
     case $line in
@@ -88,7 +88,7 @@ if ! patchelf --version >/dev/null 2>&1 || ! strip --version >/dev/null 2>&1; th
   skip 'the wheel' 'no patchelf, or no strip'
   POSENC_LIBRARY=$abs_top_builddir/.libs/libposenc.so.0 POSENC_COMMAND=$POSENC
   export POSENC_LIBRARY POSENC_COMMAND
-  tests_pass "$root/python" # as it lies in the source
+  tests_pass "$root/python" # the package in the source folder
   plan
   exit $tap_failed
 fi

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recipes: the errors of each are within its measured figures, and of the known order of magnitude. */
+/* Tests recipes: the errors of each are within its measured figures, and of the known order of magnitude. */
 #include "impls/recipes/recipes.h"
 #include "common/field.h"
 #include "tests/library.h"
@@ -32,8 +32,8 @@ static void test_contracts(void) {
        "%s claims nothing, tells its stages, and is not in the library", kernels[k]->name);
 }
 
-/* Around 0 and powers of two, up to where figures were measured; narrow and wide, all layouts, with and without a
- * padding row. */
+/* Tests positions around 0 and powers of two, up to those of the measured figures; narrow and wide tables, all layouts,
+   with and without a padding row. */
 static void test_figures(void) {
   static const int64_t firsts[] = {-100, 4090, 131072, (1 << 20) - 300};
   static const double bases[] = {1e4, 5e5, 1e6, 1e7};
@@ -74,14 +74,14 @@ static void test_figures(void) {
                field_string(check, "property"), field_string(check, "note"));
       }
     }
-    /* One that needs a scale has the grids below alone. */
+    /* A recipe that needs a scale has only the grids below. */
     ok((held >= 6 || kernels[k]->scales) && !broken, "%s within its figures on %d tables", kernels[k]->name, held);
   }
   json_decref(record);
 }
 
-/* The largest errors up to a position, dim 128, base 1e4, as they are known of frameworks: of f32 recipes together, of
- * ggml's walk, and of those in double. */
+/* The largest errors up to a position, dim 128, base 1e4, as known of frameworks: of f32 recipes together, of ggml's
+   recurrence, and of recipes in double. */
 typedef struct order {
   int64_t first, rows;
   double f32, ggml, f64;
@@ -130,8 +130,8 @@ static void test_orders(void) {
   }
 }
 
-/* The model of CUDA's fast sine is within the bound that NVIDIA documents, and no better: at integer angles up to
-   100π. */
+/* Tests that the model of CUDA's fast sine is within the bound that NVIDIA documents, and nearly reaches it, at integer
+   angles up to 100π. */
 static void test_fast_sines(void) {
   enum { ROWS = 315 };
   static const char *const names[] = {"recipe/flashinfer", "recipe/ggml-cuda-fast"};
@@ -156,7 +156,7 @@ static void test_fast_sines(void) {
   }
 }
 
-/* Two parts of a request, which have one recipe in common. */
+/* Tests two parts of a request with a common recipe. */
 static void test_parts(void) {
   size_t count, all, i;
   const posenc_kernel *const *kernels = recipes_kernels(&all), *const *shipped = recipes_shipped(&count);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Releases and packages. "make release" makes the same bytes at another time, and its checksums and bill of materials
-# hold; two builds of the tarball in different folders install the same bytes; REUSE, the ABI and the recipes are
-# checked as far as their tools are here. Debian's packages, a whole build, are made where POSENC_TEST_DEB is 1.
+# Tests releases and packages. "make release" makes the same bytes at another time, and its checksums and bill of
+# materials are correct; two builds of the tarball in different folders install the same bytes; REUSE, the ABI and the
+# recipes are checked if their tools are installed. Debian's packages, a whole build, are made if POSENC_TEST_DEB is 1.
 # shellcheck disable=SC2016,SC2154 # text for Python; make sets the environment
 . "${srcdir:-.}/tests/tap.sh"
 root=$(cd "${srcdir:-.}" && pwd) build=${abs_top_builddir:?}
@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
 cd "$work" || exit 99
 diagnose() { tail -n 12 out | cut -c1-300 | sed 's/^/# /'; }
-tried() { # COMMAND...: its output is in out
+tried() { # COMMAND...: runs it; its output is in out
   env -u MAKEFLAGS -u MFLAGS -u CFLAGS nice -n 5 "$@" >out 2>&1 </dev/null
 }
 has() { command -v "$1" >/dev/null; }
@@ -47,8 +47,8 @@ assert listed == there and len(there) > 300, set(listed.items()) ^ set(there.ite
 # ---- two builds ----
 
 tarball=$(echo first/posenc-*[0-9].tar.xz)
-# Without the vector kernels, which take most of the time and name as many folders as other sources do.
-built() { # FOLDER: of the library, installed in FOLDER/to
+# The vector kernels are left out: they take most of the time, and name as many folders as other sources do.
+built() { # FOLDER: builds the library, and installs it in FOLDER/to
   mkdir -p "$1/build" && tar -C "$1" --strip-components=1 -xf "$tarball" && cd "$1/build" &&
     tried ../configure --disable-tools --disable-static --disable-avx2 --disable-avx512 CFLAGS='-g -O1' &&
     tried make && tried make install DESTDIR="$PWD/../to"
@@ -59,7 +59,7 @@ other=other/with-a-longer-name
 check 'install the same bytes' eval 'diff -r one/to "$other/to" >out && [ -e one/to/usr/local/lib/libposenc.so.0.0.0 ]'
 check 'no folder of a build is in them' eval '! grep -r -l -F "$work" one/to >out'
 
-# ---- tools that may be missing ----
+# ---- optional tools ----
 
 if ! has reuse; then skip 'REUSE' 'no reuse here'; elif [ ! -e "$root/.git" ]; then skip 'REUSE' 'no checkout'; else
   check 'REUSE' tried reuse --root "$root" lint
@@ -73,7 +73,7 @@ ast.parse(open("first/packaging/spack/package.py").read())
 assert json.load(open("first/packaging/vcpkg/vcpkg.json"))["name"] == "posenc"'
 if has ruby; then check 'Ruby of the recipes' tried ruby -c first/packaging/homebrew/posenc.rb
 else skip 'Ruby of the recipes' 'no ruby here'; fi
-smoke() { # of a package: the files of the first build, where they lie
+smoke() { # tests a package: the files of the first build, in place
   prefix=$work/one/to/usr/local
   sed -i "s|^prefix=.*|prefix=$prefix|; s|/usr/local|$prefix|" "$prefix/lib/pkgconfig/posenc.pc"
   PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib tried sh "$prefix/share/posenc/smoke.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A report of what a small run measured: its files, their links, and that the page asks nothing of a network.
+# Tests a report of a small run: its files, their links, and that the page uses no network.
 # shellcheck disable=SC2016,SC2086,SC2154
 command=report
 . "${srcdir:-.}/tests/command.sh"
@@ -9,8 +9,8 @@ export POSENC
 mkdir empty
 refused() { check "refused: $1" refused_unwritten "$@" -o empty/page; } # PATTERN OPTION...
 
-# No address that a browser follows by itself, in whatever quotes, and no script but one that asks for nothing; the
-# namespaces of SVG are names, and links to files beside the page are for those who click.
+# The page must have no address that a browser loads by itself, in any quotes, and no script with network access. The
+# namespaces of SVG are names, and links to files beside the page are for readers.
 asking='fetch|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import|https?:|\.src|location|open *\(|eval|innerHTML'
 value="(\"[^\"]*\"|'[^']*'|[^[:space:]>]+)"
 no_network() { # PAGE
@@ -48,7 +48,7 @@ fi
 html=page/index.html md=page/report.md json=page/report.json
 check 'the path of the page is printed' test "$(cat out)" = page/index.html
 
-# Witnesses of a list may be between whole positions.
+# Witnesses of a list may be between integer positions.
 "$POSENC" verify --kernel rotation-portable --positions 3,-0.5,0.25 --dim 16 --format json -o lists.json || exit 99
 check 'a record of a list' eval 'posenc report --from lists.json --from bench.json -o listed && [ $status -eq 0 ]'
 check 'has its fractions' grep -q ',-\{0,1\}0\.[25]*,,[0-7],' listed/accuracy.csv
@@ -69,7 +69,7 @@ for each in $html page/details.html; do
   check "$each: no two elements have the same id" ids_unique $each
   check "$each asks nothing of a network" no_network $each
 done
-linked() { # PAGE: the files that it has links to
+linked() { # PAGE: prints the files to which it has links
   grep -oE '<a href="[a-z]+[^"]*"' "$1" | sed 's/.*="//; s/"$//'
 }
 all_there() {
@@ -93,13 +93,13 @@ check 'and finds worst cases' test -n "$(exact replay.json)"
 check 'which are the same' test "$(exact replay.json)" = "$(exact accuracy.json)"
 for text in mpfr 'posenc report'; do check "the text: $text" contains $md "$text"; done
 
-# As it is published: a record of what README.md shows.
+# A published report has a brief record, with what README.md shows.
 cp -r page brief
 check 'a brief page' "$abs_top_builddir/posenc-published" --brief brief
 check 'is the same' cmp brief/index.html $html
 check 'its record has no profile' lacks brief/report.json '"profile"'
 
-# The test itself: each of these would ask a network.
+# Each of these must be found as network access.
 while read -r bad; do
   { cat $html; echo "$bad"; } >bad.html
   check "which would see $bad" asks_network bad.html
@@ -119,7 +119,7 @@ timeout -s INT 7 "$POSENC" report --len 16777216 --dim 512 --exhaustive --kernel
 told_lines() { [ "$(grep -c '^verify.*, [0-9]* %$' err)" -ge 2 ]; }
 check 'long work is told in lines, where there is no terminal' told_lines
 
-# A budget: the reference table whatever it takes, then what fits.
+# With --budget, the reference table is always timed, then what fits.
 posenc report --budget 0.1s --kernel cr-portable,naive --search 0 --repetitions 3 --min-time 0.001 -o budget
 check 'a report within a budget' test $status -eq 0
 timed_shapes() { sed 1d budget/times.csv | cut -d, -f1,2 | sort -u; }

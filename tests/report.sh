@@ -1,17 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The text of reports that are made from records written by hand, so that every figure is known; and records that lie.
+# Tests the text of reports that are made from records written by hand, so that every figure is known; and contradictory
+# records.
 # shellcheck disable=SC2016,SC2086,SC2154,SC2162,SC2317
 command=report
 . "${srcdir:-.}/tests/command.sh"
 
-# Makes a report, and its text without no-break spaces and thin ones as NAME.md. Sets $status.
+# Makes a report, and its text as NAME.md, with no-break and thin spaces as blanks. Sets $status.
 made() { # NAME ACCURACY TIMING
   posenc report --from "$2" --from "$3" -o "$1"
   [ ! -e "$1/report.md" ] || sed "s/$(printf '\302\240')/ /g; s/$(printf '\342\200\257')//g" "$1/report.md" >"$1.md"
 }
 
-# A file must contain each of these texts: one a line, which may go on after a backslash.
+# Tests that a file contains each of these texts, one per line; a line may continue after a backslash.
 shows() { # FILE <TEXTS
   while IFS= read text; do check "$1: $text" contains "$1" "$text"; done
 }
@@ -28,14 +29,14 @@ result() { # KERNEL SHAPE ROWS MODE OK: on one shape, with one check
     "mode": "%s", "elements": 512, "of": 2048, "max_ulp": {"ulp": 0.5}, "max_abs": {"abs": 0.25}, "mean_ulp": 0.125,
     "misrounded": 3, "checks": [{"property": "accuracy", "ok": %s, "skipped": false}]}' "$4" "$5"
 }
-accuracy() { # OK FAILED: whether a check of naive held, and the total of those that did not
+accuracy() { # OK FAILED: whether a check of naive passed, and the total of failed ones
   printf '{"schema": "posenc-accuracy-1", "environment": {"cpu": "abacus"}, '
   printf '"kernels": [%s, %s],\n' "$(kernel quick true)" "$(kernel naive false)"
   printf '"records": [%s,\n' "$(result quick 64x512 64 exhaustive true)"
   printf '%s,\n%s],\n' "$(result naive 64x512 64 exhaustive "$1")" "$(result quick long 1024 sampled true)"
   printf '"profile": [], "passed": %s, "failed": %s, "skipped": 0}\n' $((3 - $2)) "$2"
 }
-# Below, no repetitions come in rising or falling order, and no median is a mean.
+# Below, repetitions are in no rising or falling order, and no median is a mean.
 repetition() { # KERNEL NS BYTES/S SHARE FILL PLAN-µS
   printf '{"name": "hot/64x512/%s/iterations:1", "run_type": "iteration", "real_time": 1, "time_unit": "ns",
     "ns_per_element": %s, "bytes_per_second": %s, "of_limit": %s, "limit_bytes_per_second": %s,
@@ -63,7 +64,7 @@ fi
 sed 's/^/# /' err
 check 'a report of records written by hand' test $status -eq 0
 tr -d ' \n' <known/report.json >known.json
-# The speed-up is 60, 40, 44 and 46 over 2.25, 8 and 2: between the 6th and 7th of 12 quotients; the outermost enclose
+# The speed-up is 60, 40, 44 and 46 over 2.25, 8 and 2: between the 6th and 7th of 12 quotients; the outermost contain
 # all but 2/35. Of the limits 2, 4, 5, 6, 6, 8 and 16 the middle half is from 4 to 8.
 shows known.json <<'END'
 "ns_per_element":{"median":2.25,"min":2.0,"max":8.0}
@@ -126,7 +127,7 @@ check 'bars are cut at three times what is in use now' contains known/bars.svg '
 shows known/times.csv <<'END'
 hot,64x512,64,512,131072,quick,3,2.25,2,8,2e+09,1e+09,2.5e+09,0.5,0.125,0.625,6000,5000,7000
 END
-# The library's own choice needs no kernel by name, and is shown whatever the times are.
+# The library's own choice needs no kernel by name, and is shown for any times.
 choices='"choices": [{"shape": "64x512", "kernel": "quick", "all_threads": "naive"}]'
 sed "s/\"context\": {/&$choices, /" known-bench.json >chosen-bench.json
 cp known-accuracy.json chosen-accuracy.json
@@ -134,7 +135,7 @@ made chosen chosen-accuracy.json chosen-bench.json
 check 'the choice of the library' contains chosen.md 'posenc_plan_create(&plan, &problem, NULL);'
 check 'with all threads' grep -q '^> \*\*All threads:\*\* .*`naive`$' chosen.md
 check 'needs no name' lacks chosen.md posenc_kernel_find
-# The cost of the library's choices, compared with its own kernels that promise as much: 45 over 2.25, and none.
+# The cost of the library's choices, compared with its own kernels with the same guarantees: 45 over 2.25, and none.
 for record in accuracy bench; do sed 's/quick/cr-portable/g' chosen-$record.json >regret-$record.json; done
 sed -i 's/"cr-portable", "all_threads": "naive"/"naive", "all_threads": "cr-portable"/' regret-bench.json
 made regret regret-accuracy.json regret-bench.json
@@ -145,13 +146,13 @@ With all threads, the kernel that the library chooses by itself takes **1.000 ti
 | 64x512 | one thread | `naive` | `cr-portable` | 19.778× (5.00–30.0) |
 END
 check 'choices that are the fastest are in no table' lacks regret.md '| all threads |'
-# Kernels of the same bits share a row, that of the fastest.
+# Kernels with the same bits share a row, that of the fastest.
 sed 's/"mode": "exhaustive"/"digest": "feed", &/' known-accuracy.json >twins-accuracy.json
 made twins twins-accuracy.json known-bench.json
 check 'the same bits, one row' in_section twins.md 'All kernels' '| `quick` the same bits: naive 45.0 ns | 0.250 |'
 check 'and no other' eval '! section twins.md "All kernels" | grep -q "^| .naive"'
 
-# Early 4, 8 and 5, late 16, 2, 6 and 6: the middle of 12 quotients, and the outermost.
+# Early repetitions are 4, 8 and 5, late ones 16, 2, 6 and 6: the median of 12 quotients, and the outermost.
 awk '/hot.64x512.quick/ { turn = 0 } /hot.64x512.naive/ { turn = 6 } { sub(/"rows_timed": 64/, "&, \"turn\": " turn) }
   { print }' known-bench.json >turned-bench.json
 made turned known-accuracy.json turned-bench.json
@@ -163,7 +164,7 @@ made single known-accuracy.json single-bench.json
 check 'one measurement tells no spread' contains single/report.json '"typical":null,"worst":null,"shape":null'
 check 'nor the text' lacks single.md 'middle half'
 
-# A published shape, so that what it is need not be in the records.
+# The shape is a published one, so the records need not describe it.
 sed 's|64x512/|llama2-rope/|; s|"rows": 64, "dim": 512|"rows": 4096, "dim": 128, "heads": 32|
   s|"rows_timed": 64|"rows_timed": 4096|' known-bench.json >rope-bench.json
 mkdir rope && cp known/headline.svg rope
@@ -175,14 +176,14 @@ shows rope.md <<'END'
 No table of f32 was timed. A proved error bound held in every check of: `quick`.
 END
 check 'and no picture, nor is an older one left' test ! -e rope/headline.svg
-# The same times, cold: a figure and a table of their own. A machine that is steady has no marks.
+# With the same times, cold has a figure and a table of its own. A steady machine has no marks.
 { sed '/^]}/d; $d' known-bench.json; echo ','; sed '1,2d; /^$/d; s|"name": "hot/|"name": "cold/|' known-bench.json; } \
   >cold-bench.json
 made cold known-accuracy.json cold-bench.json
 check 'times with cold caches' test $status -eq 0 -a ! -s err
 check 'have a figure' count_is cold/index.html 'against length with cold caches' 1
 check 'and data' grep -q '^cold,64x512,64,512,131072,quick,3,2.25,2,8,' cold/times.csv
-# A second table of 32 KiB, at most half of L2: it is the one in cache.
+# A second table of 32 KiB, at most half of L2, is the one in cache.
 { sed '/^]}/d; $d' known-bench.json; echo ','
   sed '1,2d; /^$/d; s|64x512|16x512|; s/"rows": 64/"rows": 16/; s/"rows_timed": 64/"rows_timed": 16/' known-bench.json
 } >two-bench.json
@@ -208,7 +209,7 @@ posenc report --len 0 --dim 4 --kernel naive -o no-rows
 check 'an empty table has a page' test $status -eq 0 -a -s no-rows/index.html
 check 'without times' contains no-rows/report.md 'Nothing was timed'
 
-# ---- errors: where they come from, at which frequency, and what they spoil ----
+# ---- errors: their causes, their frequencies, and their effects ----
 
 error_at() { # POSITION FREQUENCY PHASE TRIG STORE
   printf '{"position": %s, "rows": 16, "max_abs": 0.25, "relative": 0.5, ' "$1"
@@ -224,7 +225,7 @@ tables='"tables": [{"dim": 128, "base": 10000.0,
     "points": [{"position": 512, "max_abs": 0.5}, {"position": 900, "max_abs": null}]},
   {"dim": 512, "base": 500000.0,
     "points": [{"position": 512, "max_abs": 0.25}, {"position": 900, "max_abs": 0.125}]}]'
-profiled() { # POINTS-OF-NAIVE: naive was not scanned
+profiled() { # POINTS-OF-NAIVE: naive has no scan
   accuracy true 0 | sed '/"profile": /d'
   printf '"unique": {"dim": 4, "base": 10000.0, "rows": 1000, "distance": 0.5, "apart": 44},\n"profile": [\n'
   printf '{"kernel": "quick", "dim": 4, "base": 10000.0, "points": [%s],\n%s},\n' "$points" "$scan"
@@ -272,9 +273,9 @@ made other other-accuracy.json known-bench.json
 check 'errors: kernels with parts have a panel' grep -q '^- .quick.: at' other.md
 check 'errors: those without have none' eval '! grep -q "^- .*naive.*: at" other.md'
 
-# ---- what frameworks ship, hard cases, histogram, worst cases ----
+# ---- recipes, hard-to-round cases, histogram, worst cases ----
 
-# naive's place is taken by a recipe, which is the fastest and is profiled without a scan.
+# A recipe replaces naive; it is the fastest, and has a profile without a scan.
 recipes() { sed 's/"naive"/"recipe\/hand"/g; s|/naive/|/recipe/hand/|' "$1"; }
 recipes errors-accuracy.json | sed 's/"rows": null,//; s/"max_abs": 0.25/"max_abs": 0.0625/' >recipe-accuracy.json
 recipes known-bench.json | sed 's/"ns_per_element": \(4[046]\|60\)/"ns_per_element": 0.\1/' >recipe-bench.json
@@ -343,13 +344,13 @@ made missed missed-accuracy.json known-bench.json
 check 'a hard case that is missed is a failed check' test $status -eq 1
 check 'and takes the answer away' contains missed.md 'No timed kernel has a proved error bound'
 
-# Figures of tables in a report that has none.
+# Figures of tables, in a report without tables.
 sed 's/"dtype": "f32"/"dtype": "f32", "op": "add"/' errors-accuracy.json >add-accuracy.json
 made add add-accuracy.json known-bench.json
 check 'add.md: Error against position' in_section add.md 'Error against position' 'not about what is added or rotated'
 
 witness='{"position": 999, "index": 3, "function": "cos"}'
-searched() { # SHARE DISTANCE: each of the three has a search, which passed
+searched() { # SHARE DISTANCE: each of the three has a search that passed
   found="\"reach\": 1099511627776, \"worst\": $witness, \"nearest\": $witness, \"from_tie\": $2"
   checked="\"property\": \"search\", \"ok\": true, \"skipped\": false, \"worst\": $1, \"compared\": 200"
   sed "s/\"misrounded\": 3,/& \"search\": {$found},/; s/\"checks\": \[/&{$checked}, /; s/\"passed\": 3/\"passed\": 6/" \
@@ -363,7 +364,7 @@ searched 0.99999904 0.125 >searched-accuracy.json
 made searched searched-accuracy.json known-bench.json
 check 'a share just below 1 is told apart from 1' contains searched.md '| 1 − 9.6e-07 |'
 
-# ---- as large as a report of everything: 30 kernels on 25 tables ----
+# ---- a report of everything: 30 kernels on 25 tables ----
 
 large_accuracy() {
   printf '{"schema": "posenc-accuracy-1", "environment": {"cpu": "abacus"}, "kernels": ['
@@ -401,7 +402,7 @@ large_accuracy >large-accuracy.json
 large_timing >large-bench.json
 made large large-accuracy.json large-bench.json
 check 'a large report' test $status -eq 0
-at_first() { # PAGE: the tables that are open
+at_first() { # PAGE: prints the open tables
   tr -d '\n' <"$1" | sed 's/<details>/\n&/g; s/<\/details>/&\n/g' | grep -v '^<details>' | grep -o '<table' | wc -l
 }
 for each in index details; do check "large/$each.html: open tables" test "$(at_first large/$each.html)" -le 15; done
@@ -409,7 +410,7 @@ check 'its first page has at most 300 KB' test "$(wc -c <large/index.html)" -le 
 bars() { grep -oE '>kernel-[0-9]+<' large/bars.svg | wc -l; }
 check 'and ten bars' test "$(bars)" -eq 10
 
-# ---- records that lie ----
+# ---- contradictory records ----
 
 mkdir empty
 refused() { check "refused: $1" refused_unwritten "$@" -o empty/page; } # PATTERN OPTION...
@@ -419,7 +420,7 @@ sed "s/\"misrounded\": 3,/& \"explain\": {$explained, \"rows\": []},/" known-acc
 made explained explained-accuracy.json known-bench.json
 check 'a record with explained errors is one' test $status -eq 0
 long=$(printf %080d 0)
-# Each line: a record, how sed falsifies it, and the message about it.
+# Each line has a record, the sed script that falsifies it, and the message about it.
 while IFS=% read -r of lie text; do
   other=known-accuracy.json
   [ "$of" = known-bench ] || other=known-bench.json

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Correctly rounded kernels: the hard cases of reference/worst/ among other rows, where vectors pass them, and all
+/* Tests correctly rounded kernels: the hard-to-round cases of reference/worst/ among other rows, in vectors, and all
    elements around position 0, in every format. */
 #include "reference/worst.h"
 #include "tests/exact.h"
@@ -15,7 +15,7 @@ static bool is_correct(const posenc_kernel *kernel) {
   return kernel->bound.derived && kernel->bound.ulp == 0.5 && kernel->bound.abs == 0.0 && !kernel->keeps_rows;
 }
 
-/* Calls of 40 rows, with the case at every place of a block in turn. */
+/* Tests calls of 40 rows, with the case at every place of a block in turn. */
 static void test_hard(const posenc_kernel *kernel, const worst_cases *w) {
   enum { ROWS = 40 };
   posenc_plan *plan = plan_or_skip(kernel->name, kernel, &w->problem);
@@ -54,7 +54,7 @@ static void test_file(const char *path) {
   worst_free(&w);
 }
 
-/* All elements of some blocks, in one call and in calls of 1 to 19 rows. */
+/* Tests all elements of some blocks, in one call and in calls of 1 to 19 rows. */
 static void test_all(posenc_problem problem, const char *what) {
   enum { ROWS = 72 };
   size_t count;
@@ -90,7 +90,7 @@ static void test_all(posenc_problem problem, const char *what) {
   free(pieces);
 }
 
-/* Next to position 0, which is exact without being recomputed, and far from it. */
+/* Tests rows near position 0, which is exact without being recomputed, and far from it. */
 static void test_near_zero(posenc_dtype dtype, posenc_layout layout, int64_t dim) {
   posenc_problem problem = posenc_table(0, dim);
   problem.first = -36;
@@ -114,14 +114,14 @@ static void test_f64(void) {
   problem.scale = 0x1.8p-9;
   problem.base = 100.0;
   test_all(problem, "scaled positions");
-  problem.scale = 0x1p-56; /* from π/2 - 2^-51 on, in steps of 2^-56: a cosine is as small as 2^-57 */
+  problem.scale = 0x1p-56; /* from π/2 - 2^-51 on, in steps of 2^-56, where a cosine is as small as 2^-57 */
   problem.base = 1.0;
   problem.dim = 8;
   problem.first = INT64_C(113187804032455044) - 36;
   test_all(problem, "next to a quarter of a turn");
 }
 
-/* Tables with many of them are made in sums of two doubles, whatever their format. */
+/* Tests tables with many tiny sines, which are computed in sums of two doubles for every format. */
 static void test_tiny_sines(posenc_dtype dtype) {
   static const double bases[] = {1e8, 0x1p30, 0x1p40};
   posenc_problem problem = posenc_table(0, 76);
@@ -134,8 +134,7 @@ static void test_tiny_sines(posenc_dtype dtype) {
   }
 }
 
-/* The factors of formulas, and such that are a middle between two numbers of a format, which rounds to even, or next to
-   one. */
+/* Attention factors: those of formulas, midpoints of a format, which round to even, and numbers next to one. */
 static void test_attention(posenc_dtype dtype) {
   static const double factors[] = {1.1386294361119891, 0x1.000001p0,       0x1.000003p0,        0x1.002p0, 0x1.006p0,
                                    0x1.01p0,           0x1.030000000001p0, 0x1.fffffffffffffp9, 0x1p-10,   2.0};

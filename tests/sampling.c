@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which rows of a shape verify looks at: within the table and the budget, the first and the last among them. */
+/* Tests which rows of a shape verify compares: within the table and the budget, with the first and the last. */
 #include "verify/sampling.h"
 #include "tap.h"
 
@@ -10,7 +10,7 @@ enum { MOST_BYTES = 1 << 21, MOST_WINDOWS_TRIED = 2000 };
 typedef struct kind {
   const char *name;
   posenc_bound bound;
-  int64_t share; /* of a table: the budget is divided by it */
+  int64_t share; /* the share of the budget: the budget is divided by it */
 } kind;
 
 static const kind kinds[] = {{"correctly rounded", {.ulp = 0.5, .derived = true}, 1},
@@ -40,7 +40,7 @@ static int64_t pairs_of(const posenc_problem *problem) {
   return (problem->heads * problem->dim + 1) / 2;
 }
 
-/* The first fault of the windows, or null. */
+/* Returns the first fault of the windows, or null. */
 static const char *fault_of_windows(const sampling *v, const subject_of_test *t) {
   const int64_t row_bytes = v->width * (int64_t)posenc_dtype_bytes(t->problem.dtype);
   uint64_t random = 1;
@@ -64,10 +64,12 @@ static const char *fault_of_windows(const sampling *v, const subject_of_test *t)
     return end.row + end.rows == v->all && end.rows > 0 ? NULL : "the end of the table left out";
   }
   if (v->exhaustive && next != v->all) return "the end of the table left out";
-  return rows * (double)v->width == sampling_elements(v, sampling_range(v, 0, 1)) ? NULL : "other elements than the windows have";
+  return rows * (double)v->width == sampling_elements(v, sampling_range(v, 0, 1))
+             ? NULL
+             : "other elements than the windows have";
 }
 
-/* The first fault of the sampling, or null. */
+/* Returns the first fault of the sampling, or null. */
 static const char *fault_of(const subject_of_test *t, int64_t budget) {
   const posenc_kernel kernel = kernel_of(t->of);
   const sampling v = sampling_of(&kernel, &t->problem, budget);
@@ -87,7 +89,7 @@ static const char *fault_of(const subject_of_test *t, int64_t budget) {
   return fault_of_windows(&v, t);
 }
 
-/* Every number of rows with every budget. */
+/* Tests every number of rows with every budget. */
 static void test_table(const kind *k, posenc_op op, posenc_dtype dtype, int64_t heads, int64_t dim, bool list) {
   static const int64_t sizes[] = {0, 1, 2, 3, 4, 5, 9, 63, 100, 4096, 131072, INT64_C(1) << 40},
                        budgets[] = {1, 7, 1000, 99999, 1 << 22, 67108864, INT64_C(1) << 45, INT64_MAX};
@@ -108,7 +110,7 @@ static void test_table(const kind *k, posenc_op op, posenc_dtype dtype, int64_t 
      budget);
 }
 
-/* A table is looked at whole up to its share of the budget, whatever its kind. */
+/* Tests that a table of any kind is compared in full up to its share of the budget. */
 static void test_shares(const kind *k, posenc_op op, int64_t dim, bool list) {
   enum { SHARE_ROWS = 1000 };
   subject_of_test t = {.of = k, .problem = posenc_table(SHARE_ROWS, dim)};
@@ -121,7 +123,7 @@ static void test_shares(const kind *k, posenc_op op, int64_t dim, bool list) {
      (int)op, (int)dim, list ? ", a list" : "", enough);
 }
 
-/* A sample uses the budget, whether it is for two rows or a thousand of them. */
+/* Tests that a sample uses the budget, for two rows as well as for a thousand. */
 static void test_budgets(const kind *k, int64_t dim) {
   enum { MOST_AFFORDABLE = 1000 };
   subject_of_test t = {.of = k, .problem = posenc_table(INT64_C(1) << 40, dim)};
@@ -142,7 +144,7 @@ static void test_known(const kind *k, int64_t rows, int64_t dim, int64_t windows
      dim, windows, of_rows, v.windows, v.rows);
 }
 
-/* Three of six rows are looked at. The third is drawn, and may be any of the six. */
+/* Tests a sample of three of six rows. The third is drawn, and may be any of the six. */
 static void test_drawn_rows(void) {
   const posenc_kernel kernel = kernel_of(&kinds[0]);
   const posenc_problem problem = posenc_table(6, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels on tables with scales, scalings and attention factors: every element within the bound. */
+/* Tests kernels on tables with scales, scalings and attention factors: every element is within the bound. */
 #include "reference/fast.h"
 #include "reference/scaling.h"
 #include "tests/library.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* A kernel's promise for this table: posenc_bound in posenc.h; with a factor, the bound of f64 times the factor,
+/* Returns a kernel's bound for this table: posenc_bound in posenc.h; with a factor, the bound of f64 times the factor,
    rounded twice in double and once to the dtype. */
 static posenc_bound promise_of(const posenc_kernel *kernel, const posenc_problem *problem) {
   posenc_bound bound = kernel->bound;
@@ -29,7 +29,7 @@ typedef struct count {
   int64_t tables, elements, beyond, misrounded;
 } count;
 
-/* Every element of one kernel's table. */
+/* Counts every element of one kernel's table. */
 static void count_kernel(const posenc_kernel *kernel, fast_oracle *reference, const posenc_problem *problem, void *rows,
                          count *c) {
   accuracy found = {0};
@@ -48,7 +48,7 @@ static void count_kernel(const posenc_kernel *kernel, fast_oracle *reference, co
   c->misrounded += bound.ulp == 0.5 && bound.abs == 0.0 ? found.misrounded : 0;
 }
 
-/* All kernels that do the table. */
+/* Counts the elements of all kernels that accept the table. */
 static void count_kernels(const posenc_problem *problem, count *c) {
   size_t kernel_count;
   const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
@@ -112,7 +112,7 @@ static void test_scalings(void) {
   test_kernels(with_attention(with_base(ROWS, 2 * LAST, 0x1p39), 0x1.111p-10), "base 2^39, given a thousandth");
 }
 
-/* Parameters from all over what is allowed. */
+/* Tests parameters drawn from the whole allowed range. */
 static void test_drawn(void) {
   enum { DRAWS = 30 };
   double factors[MOST_DIM / 2];
@@ -129,7 +129,8 @@ static void test_drawn(void) {
   }
 }
 
-/* The correctly rounded kernels refuse angles below 2^-38, of which scalings leave a part of the least frequency. */
+/* Tests that the correctly rounded kernels refuse angles below 2^-38, where a scaling multiplies the smallest frequency
+   by `part`. */
 static void least_angle(posenc_problem problem, double part, const char *what) {
   const posenc_kernel *kernel = posenc_kernel_find("cr-portable");
   problem.base = 0x1p38 / part * (1.0 - 0x1p-40);

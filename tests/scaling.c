@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scales, scalings and attention factors: the oracle against their formulas and values known from elsewhere. */
+/* Tests scales, scalings and attention factors: the reference against their formulas and values of other sources. */
 #include "reference/scaling.h"
 #include "reference/oracle.h"
 #include "tests/scalings.h"
@@ -8,7 +8,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-/* Two ways to a frequency of 300 bits may differ in the last few. */
+/* Frequencies of 300 bits that are computed in two ways may differ in the last few bits. */
 enum { BITS = 300, LAST_BITS = 6 };
 
 static bool are_near(const mpfr_t a, const mpfr_t b, mpfr_prec_t bits) {
@@ -20,7 +20,7 @@ static bool are_near(const mpfr_t a, const mpfr_t b, mpfr_prec_t bits) {
   return near;
 }
 
-/* How many of the frequencies [from, to) of one problem are not `times` those of another. */
+/* Counts the frequencies [from, to) of one problem that are not `times` those of another. */
 static int64_t count_other(posenc_problem one, posenc_problem other, double times, int64_t from, int64_t to) {
   oracle *a = oracle_create(&one), *b = oracle_create(&other);
   mpfr_t x, y;
@@ -68,7 +68,7 @@ static void test_simple_identities(void) {
   same(longrope(plain, 32.0, 4096, factors), plain, 0x1p-6, 1, 2, "longrope by 64");
 }
 
-/* Before a ramp frequencies are plain, after it they are divided. */
+/* Tests ramps: frequencies before a ramp are unchanged, those after it are divided. */
 static void test_ramps(void) {
   const posenc_problem plain = with_base(16, DIM, 1e4), meta = with_base(16, DIM, 5e5);
   posenc_problem one = llama3(meta, 8.0, 8192, 1.0, 4.0);
@@ -96,7 +96,7 @@ static void test_ramps(void) {
 
 /* ---- known values ------------------------------------------------------------------------------- */
 
-/* 45 digits by mpmath, from the formulas in posenc.h. */
+/* Expects 45 digits of mpmath, from the formulas in posenc.h. */
 static void expect(posenc_problem problem, int64_t index, const char *digits, const char *what) {
   enum { DIGITS_BITS = 146 };
   oracle *o = oracle_create(&problem);
@@ -131,7 +131,7 @@ static void test_known_values(void) {
 
 /* ---- any parameters ----------------------------------------------------------------------------- */
 
-/* The header's formulas, word for word, in the longest arithmetic of the compiler. */
+/* Returns the value of the header's formula, in the compiler's longest arithmetic. */
 static long double cut_of(const posenc_problem *problem, long double rotations) {
   const long double pi = 3.14159265358979323846264338327950288L;
   return (long double)problem->dim * logl((long double)problem->scaling.original / (2 * pi * rotations)) /
@@ -170,14 +170,15 @@ static long double formula(const posenc_problem *problem, int64_t index) {
   return w * (long double)problem->scale;
 }
 
-/* Whether the oracle's frequencies of 64 bits are the formula's, and those of 300 bits the same as those of 2000. */
+/* Whether the reference's frequencies of 64 bits are those of the formula, and those of 300 bits the same as those of
+   2000. */
 typedef struct tally {
   int64_t compared, off_formula, refined, off_precision;
   double worst;
 } tally;
 
-/* Formulas cancel: where ramps begin, what is left is known to an epsilon of w, of which w / s may be a small part; and
-   s n/N - (s - 1) is known to an epsilon of s. */
+/* Formulas cancel: at the beginning of a ramp, the rest is known to an epsilon of w, of which w / s may be a small
+   part; and s n/N - (s - 1) is known to an epsilon of s. */
 static void compare_formula(const oracle *o, const posenc_problem *problem, tally *t) {
   const posenc_scaling *how = &problem->scaling;
   const double allowed = 32.0 * (double)LDBL_EPSILON * (how->kind == POSENC_SCALING_DYNAMIC ? how->factor : 1.0);
@@ -232,8 +233,8 @@ static void test_drawn(posenc_scaling_kind kind) {
      (long)t.off_precision, (long)t.refined, MANY_BITS);
 }
 
-/* A ramp that begins next to a frequency, so that all but 2^-53 of it cancels, divided by so much that this is what is
-   left. */
+/* Tests a ramp that begins next to a frequency, so that all but 2^-53 of it cancels, divided by so much that the rest
+   is that size. */
 static void test_cancellation(void) {
   enum { NARROW = 64, INDEX = 20, TIGHT = 60 };
   const posenc_problem plain = with_base(16, NARROW, 1e4);
@@ -252,7 +253,7 @@ static void test_cancellation(void) {
     oracle_destroy(o);
     problem.scaling.low = nextafter(problem.scaling.low, INFINITY);
   }
-  /* A frequency of 100 bits that is at the ramp's end, as far as these bits tell. */
+  /* A frequency of 100 bits that is at the ramp's end within that precision. */
   mpfr_set_prec(w, 100);
   problem = llama3(plain, 8.0, 628318, 1000.0, 2000.0);
   mpfr_const_pi(w, MPFR_RNDN);
@@ -302,7 +303,7 @@ static void test_attention_values(void) {
   expect_factor(linear(plain, 4.0), "1", true, "linear");
 }
 
-/* A sin p w and A cos p w with 500 bits, rounded once. */
+/* Tests A sin p w and A cos p w with 500 bits, rounded once. */
 static void test_attention_pairs(posenc_problem problem, const char *what) {
   static const int64_t positions[] = {
       0, 1, -1, 2, 100, 355, 4095, -8191, 131071, (INT64_C(1) << 40) + 5, -(INT64_C(1) << 40)};
@@ -336,7 +337,7 @@ static void test_attention_pairs(posenc_problem problem, const char *what) {
      "%s: %ld of %ld pairs differ, %ld cosines are beyond 1", what, (long)wrong, (long)compared, (long)beyond_one);
 }
 
-/* The doublings against a turn of its own each. */
+/* Tests the doublings against a separate turn for each. */
 static void test_turns(const char *what, posenc_problem problem) {
   enum { COUNT = 12 };
   const int64_t frequencies = problem.dim / 2;

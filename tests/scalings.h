@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables with scaled frequencies: each kind of scaling in one call, and drawn ones. */
+/* Makes tables with scaled frequencies: each kind of scaling in one call, and drawn ones. */
 #ifndef POSENC_TESTS_SCALINGS_H
 #define POSENC_TESTS_SCALINGS_H
 
@@ -43,7 +43,7 @@ static inline posenc_problem llama3(posenc_problem problem, double factor, int64
   return with_scaling(problem, scaling);
 }
 
-/* Its low and high are the defaults, 1 and 32. */
+/* Returns a problem with yarn. low and high are the defaults, 1 and 32. */
 static inline posenc_problem yarn(posenc_problem problem, double factor, int64_t original, bool truncate) {
   problem.scaling.kind = POSENC_SCALING_YARN;
   problem.scaling.factor = factor;
@@ -60,12 +60,12 @@ static inline posenc_problem longrope(posenc_problem problem, double factor, int
 
 enum { SCALING_KINDS = POSENC_SCALING_LONGROPE + 1, MOST_DIM = 160 };
 
-/* Between the two, every power as likely as any other. */
+/* Returns a number between the two, with every power equally likely. */
 static inline double random_between(double least, double most) {
   return fmin(most, fmax(least, least * pow(most / least, random_fraction())));
 }
 
-/* Parameters from all over what is allowed, and somewhat beyond: some draws are refused. */
+/* Draws parameters from the whole allowed range and slightly beyond: some draws are refused. */
 static inline posenc_problem draw_scaled(posenc_scaling_kind kind, double factors[MOST_DIM / 2]) {
   const int64_t dim = 4 + 2 * (int64_t)(random_bits() % (MOST_DIM / 2 - 2));
   posenc_problem problem = with_base(16, dim, random_between(2.0, 1e8));

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# records/record.schema.json has the fields that posenc reads, and every kind of record that posenc writes is valid by
-# it.
+# Tests that records/record.schema.json has the fields that posenc reads, and that every kind of record that posenc
+# writes is valid by it.
 # shellcheck disable=SC2086,SC2154 # lists of words; the environment comes from make
 . "${srcdir:-.}/tests/command.sh"
 schema=$root/records/record.schema.json
@@ -16,7 +16,7 @@ for validator in ${PYTHON:-} python3 /usr/bin/python3 ''; do
   [ -z "$validator" ] || "$validator" -c 'from jsonschema import Draft202012Validator' 2>/dev/null && break
 done
 
-list() { $CC -E -P -x c -I"$root" "$root/$1"; } # FILE: its rows, without what they stand for
+list() { $CC -E -P -x c -I"$root" "$root/$1"; } # FILE: prints its rows, without their expansions
 list records/fields.def >fields && list common/counters.def >counters
 check 'the schema has the fields of fields.def, and counters mean what counters.def says' \
   "$python" "$root/tests/schema.py" "$schema" fields fields counters
@@ -24,7 +24,7 @@ check 'the schema has the fields of fields.def, and counters mean what counters.
 fits() { # KIND FILE
   "$validator" "$root/tests/schema.py" "$schema" "$1" "$2" >out 2>err
 }
-record() { # KIND FILE: a check of its own
+record() { # KIND FILE: a check by itself
   if [ -n "$validator" ]; then
     check "$1: $2" fits "$1" "$2"
   else
@@ -34,7 +34,7 @@ record() { # KIND FILE: a check of its own
 is_wrong() { # KIND FILE
   ! fits "$1" "$2" && grep -q "^$2: " out
 }
-wrong() { # KIND FILE SED-SCRIPT: another record, which is not as the schema says
+wrong() { # KIND FILE SED-SCRIPT: a record that violates the schema
   sed "$3" "$2" >wrong.json
   if [ -n "$validator" ]; then
     check "$1: not $2 with $3" is_wrong "$1" wrong.json

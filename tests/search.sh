@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The directed search finds, repeatably, an error that sampling misses: a kernel that is wrong only next to ties beyond
-# 2^30.
+# Tests that the directed search finds, repeatably, an error that sampling misses: a kernel that is wrong only near
+# midpoints beyond 2^30.
 # shellcheck disable=SC2086 # options are lists of words
 . "${srcdir:-.}/tests/command.sh"
 plugin=$abs_top_builddir/tests/mutants/.libs/ties.so
@@ -17,7 +17,8 @@ hunted() { # FILE STATUS OPTION...
 search_line() { grep -e '^[a-z ]*ok [0-9]* - [a-z-]* search ' "$1"; }
 
 mutant='--kernel wrong-near-far-ties --dim 16'
-# 40000 elements either way. One in 2^19 is next to a tie, so that a sample misses them all with probability 0.93.
+# A sample has 40000 elements at either position. One in 2^19 is near a midpoint, so a sample misses them all with
+# probability 0.93.
 check 'a sample far out finds nothing' hunted tap 0 $mutant --len 2500 --offset 1099511000000 --search 0
 check 'no search, no finding' hunted tap 0 $mutant --len 64 --search 0
 check 'a search that is not asked for is a skipped point' \
@@ -36,7 +37,7 @@ places() { grep -o 'p = [0-9]*' "$1"; }
 differ() { [ "$(places first)" != "$(places third)" ]; }
 check 'another seed finds another place' differ
 
-replay() { # the command of the first "# replay:" line, with the program under test
+replay() { # runs the command of the first "# replay:" line, with the tested program
   eval "$(sed -n "s|^# replay: posenc |'$POSENC' |p" tap | head -n 1)" >replayed
   [ $? -eq 1 ] && search_line replayed | sed 's/ok [0-9]*/ok/' >fourth && sed 's/ok [0-9]*/ok/' first | cmp - fourth
 }
@@ -45,7 +46,7 @@ check 'the replay command finds the same' replay
 hunted json 1 $mutant --len 64 --search 20000 --format json
 check 'the record has the reach of the search' grep -q '"reach": 1099511627776' json
 position=$(sed -n '/"search": {/,/"nearest"/s/.*"position": \([0-9]*\).*/\1/p' json | head -n 1)
-seen() { # that row alone
+seen() { # whether only that row is compared
   eval "$(sed -n '/"search": {/,/"nearest"/s/.*"replay": "posenc \(.*\)".*/\1/p' json | sed "s|^|'$POSENC' |")" >tap
   grep -q "^not ok [0-9]* - wrong-near-far-ties accuracy .*p = $position" tap
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --shard auto: the shard that variables of launchers tell, faked here; files by their number; --resume.
+# Tests --shard auto, which reads the shard from variables of launchers, faked here; names of files by shard; --resume.
 # shellcheck disable=SC2034,SC2086,SC2154 # the environment comes from make
 . "${srcdir:-.}/tests/command.sh"
-# The tests themselves may run under a launcher.
+# The tests may run under a launcher, so its variables are removed.
 unset SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MIN SLURM_ARRAY_TASK_MAX SLURM_ARRAY_TASK_STEP \
   SLURM_PROCID SLURM_NTASKS SLURM_JOB_ID SLURM_STEP_ID OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE \
   JOB_COMPLETION_INDEX GTEST_SHARD_INDEX GTEST_TOTAL_SHARDS GTEST_SHARD_STATUS_FILE TEST_SHARD_INDEX \
@@ -113,7 +113,7 @@ echo '{' >part-1.json
 no 'a file that is no record' 'part-1.json' PMI_RANK=0 PMI_SIZE=2 -- auto
 check 'no shard' is_refused '--resume: is for --shard' $small --resume
 
-# ---- examples/slurm/: the task of an array, whose options are those of the script
+# ---- examples/slurm/: the task of an array, with the options of the script
 mkdir bin jobs
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$POSENC" >bin/posenc
 chmod +x bin/posenc

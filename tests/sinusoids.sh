@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The pictures and figures of doc/sinusoids.md are those that the program makes, and these are right.
+# Tests that the pictures and figures of doc/sinusoids.md are those of the program, and correct.
 : "${abs_top_builddir:=$PWD}"
 . "${srcdir:-.}/tests/command.sh"
 srcdir=$root
@@ -13,10 +13,10 @@ if grep -q 'without KISS FFT' err; then
   echo '1..0 # SKIP no KISS FFT here'
   exit 0
 fi
-block() { # NAME: lines of that block
+block() { # NAME: prints the lines of that block
   sed -n "/^\\\$$1 << EOD/,/^EOD/p" data | grep '^[-0-9]'
 }
-# Each of these computes with the formula, in awk.
+# The figures are computed again by the formula, in awk.
 similar() { # the mean of cosines
   block similarity | awk '
     { sum = 0; for (i = 0; i < 64; i++) sum += cos($1 * exp(-i / 64 * log(10000)))
@@ -30,7 +30,7 @@ waves() { # frequency, turn and wavelength
     off($2, w) || off($3, w) || off($4, 8 * atan2(1, 1) / w) { print; bad = 1 }
     END { exit bad || NR != 64 }' >out
 }
-peaks() { # the largest amplitude of each column within a bin of the exact wavelength's
+peaks() { # prints the largest amplitude of each column within a bin of the exact wavelength's
   block spectrum | awk '
     $3 > most[$1] { most[$1] = $3; peak[$1] = $2 }
     END {
@@ -54,7 +54,7 @@ check 'so are frequencies, turns and wavelengths' waves
 check 'similarity is the mean of cosines' similar
 check 'peaks of the spectrum' peaks
 
-# The pictures are drawn when there is a gnuplot of the version that drew those of the document.
+# The pictures are drawn if gnuplot has the version that drew those of the document.
 PATH=$abs_top_builddir:$PATH
 pictures='circle columns heatmap similarity spectrum wavelength'
 make_pictures() { (cd "$abs_top_builddir" && srcdir=$srcdir sh "$srcdir/tools/pictures.sh" "$work/made") >out 2>err; }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors in four parts: a planted error shows in its part alone, and every kernel's parts add up to its error. */
+/* Tests errors in four parts: a planted error appears in its part alone, and every kernel's parts add up to its
+   error. */
 #include "reference/split.h"
 #include "tests/library.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* x as the sum of two doubles. */
+/* Returns x as the sum of two doubles. */
 static posenc_sum sum_of(mpfr_t x) {
   const double high = mpfr_get_d(x, MPFR_RNDN);
   mpfr_sub_d(x, x, high, MPFR_RNDN);
   return (posenc_sum){high, mpfr_get_d(x, MPFR_RNDN)};
 }
 
-/* Planted errors: a frequency wrong by a factor 1 + frequency, a phase by so many radians, a sine and cosine, and
- * elements. */
+/* Makes planted errors: a frequency wrong by a factor 1 + frequency, a phase by `phase` radians, a sine and cosine, and
+   elements. */
 static split_case planted(const oracle *o, place at, split_parts off) {
   split_case c = {.at = at};
   mpfr_t x, sine, cosine, rest;
@@ -40,7 +41,8 @@ static split_case planted(const oracle *o, place at, split_parts off) {
   return c;
 }
 
-/* Rounding of the planted stages to two doubles: relative 2^-105 each, and of an element to one: 2^-54. */
+/* Whether two numbers are equal within the rounding of the planted stages to two doubles, relative 2^-105 each, and of
+   an element to one, 2^-54. */
 static bool is_near(double got, double want, double rounding) {
   return fabs(got - want) <= 1e-9 * fabs(want) + rounding;
 }
@@ -60,7 +62,7 @@ static void test_planted(const oracle *o, place at, const char *what) {
   mpfr_clear(w);
   const exact_pair value = oracle_pair(o, at.position, at.index);
   const double sine = value.sine.high, cosine = value.cosine.high, turned = angle * off_frequency;
-  /* f(x + d) - f(x), to second order */
+  /* f(x + d) - f(x) to second order */
   const double sine_turned = cosine * turned - sine * turned * turned / 2.0,
                cosine_turned = -sine * turned - cosine * turned * turned / 2.0,
                sine_phase = cosine * off_phase - sine * off_phase * off_phase / 2.0,
@@ -85,7 +87,7 @@ static void test_planted(const oracle *o, place at, const char *what) {
        got[n].cosine.trig, got[n].cosine.store);
 }
 
-/* The parts are doubles, within 2^-52 of themselves, and the exact value is known to 2^-105. */
+/* Whether the parts add up. They are doubles, within 2^-52 of themselves, and the exact value is known to 2^-105. */
 static bool adds_up(split_parts parts, const exact *value, double got) {
   const double error = (got - value->high) - value->low, sum = parts.frequency + parts.phase + parts.trig + parts.store;
   const double size = fabs(parts.frequency) + fabs(parts.phase) + fabs(parts.trig) + fabs(parts.store);
@@ -131,7 +133,7 @@ static void test_kernel(const posenc_kernel *kernel) {
   test_from(kernel, INT64_C(1) << 40);
 }
 
-/* A frequency larger than those whose bits the oracle keeps. */
+/* Tests a frequency larger than those whose bits the reference keeps. */
 static void test_large_frequency(void) {
   posenc_problem problem = posenc_table(16, 4);
   problem.base = 0x1p-600;
@@ -143,7 +145,7 @@ static void test_large_frequency(void) {
                          .phase.high = 0x1.8p301,
                          .sine = {value.sine.high, value.sine.low},
                          .cosine = {value.cosine.high, value.cosine.low}},
-                        value.sine.high, /* so that what is stored is off by the low part alone */
+                        value.sine.high, /* so that the stored number is off by the low part alone */
                         0.0};
   split_pair got;
   split_errors(o, &c, 1, &got);

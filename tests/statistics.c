@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rank tests and their intervals, against counting all arrangements, and against published values; Holm's
+/* Tests the rank tests and their intervals, against counting all arrangements and against published values; and Holm's
    correction. */
 #include "records/statistics.h"
 #include "tests/numbers.h"
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* The probability of a U at least as far from the middle, over all ways to choose n of the n + m ranks. */
+/* Returns the probability of a U at least as far from the middle, over all ways to choose n of the n + m ranks. */
 static double counted(const double *a, int n, const double *b, int m) {
   const int all = n + m;
   int u = 0;
@@ -41,7 +41,7 @@ static void test_against_counting(void) {
 }
 
 static void test_known(void) {
-  /* Tortoises and hares of the textbooks: ranks T H H H H H T T T T T H have U = 11 and 25 */
+  /* tortoises and hares of the textbooks: ranks T H H H H H T T T T T H have U = 11 and 25 */
   const double t[] = {1, 7, 8, 9, 10, 11}, h[] = {2, 3, 4, 5, 6, 12};
   const double p = statistics_rank_test(t, 6, h, 6);
   ok(fabs(p - counted(t, 6, h, 6)) < 1e-12 && p > 0.3 && p < 0.32, "tortoises and hares: p = %.4f", p);
@@ -54,9 +54,9 @@ static void test_known(void) {
 }
 
 /*
- * With ties it is the normal approximation, whose variance n m / 12 (N + 1 - sum / (N (N - 1))) they make smaller, the
- * sum of t³ - t over groups of t equal numbers; with half a unit for continuity. First U is 7.5, of 64, and the groups
- * are 3, 8 and 5; then it is 7, of 42, and they are 3, 3, 3 and 2.
+ * Tests ties, with the normal approximation and half a unit for continuity. Ties reduce the variance n m / 12 (N + 1
+ * - sum / (N (N - 1))), where sum is that of t³ - t over groups of t equal numbers. First U is 7.5, of 64, with
+ * groups of 3, 8 and 5; then it is 7, of 42, with groups of 3, 3, 3 and 2.
  */
 static void test_ties(void) {
   const double a[] = {1, 1, 1, 2, 2, 2, 2, 2}, b[] = {2, 2, 2, 3, 3, 3, 3, 3};
@@ -66,7 +66,7 @@ static void test_ties(void) {
   ok(fabs(q - erfc(13.5 / sqrt(2.0 * 42.0 / 12.0 * (14.0 - 78.0 / 156.0)))) < 1e-12, "some ties: p = %.6f", q);
 }
 
-/* The rate of false alarms, and how often the true ratio is in the interval. */
+/* Tests the rate of false alarms, and how often the interval contains the true ratio. */
 static void test_coverage(int n, int m) {
   enum { TRIALS = 2000 };
   int alarms = 0, enclosed = 0;
@@ -80,7 +80,7 @@ static void test_coverage(int n, int m) {
     for (int j = 0; j < m; j++) b[j] /= 1.25;
     alarms += statistics_rank_test(a, (size_t)n, b, (size_t)m) <= 0.05;
   }
-  /* 2000 trials at 5 % have a standard deviation of 0.5 %; small samples err on the safe side */
+  /* 2000 trials at 5 % have a standard deviation of 0.5 %; small samples give fewer false alarms */
   ok(alarms <= TRIALS * 0.07 && enclosed >= TRIALS * 0.93, "%d and %d timings: %.1f %% false alarms, %.1f %% enclosed",
      n, m, 100.0 * alarms / TRIALS, 100.0 * enclosed / TRIALS);
 }
@@ -105,7 +105,8 @@ static void test_small(void) {
 
 /* ---- differences ---- */
 
-/* The probability of a sum of positive ranks as far from the middle, over all signs; ties share their mean rank. */
+/* Returns the probability of a sum of positive ranks as far from the middle, over all signs; ties share their mean
+   rank. */
 static double counted_signs(const double *x, int n) {
   double ranks[12], sum = 0.0, all = 0.0;
   long as_far = 0;
@@ -148,7 +149,7 @@ static void test_signs_against_counting(void) {
      "no differences, and none but zeros");
 }
 
-/* The numbers 1 to n, of which as many are negative, the largest first, as make this sum. */
+/* Returns the p of the numbers 1 to n with some negated, the largest first, so that they have this sum. */
 static double p_of_sum(int n, int sum) {
   double x[50];
   for (int i = n; i >= 1; i--) {
@@ -158,7 +159,7 @@ static double p_of_sum(int n, int sum) {
   return statistics_signed_rank(x, (size_t)n);
 }
 
-/* Critical sums of the smaller side, two-sided, from the tables of Wilcoxon and Wilcox, 1964. */
+/* Tests critical sums of the smaller side, two-sided, from the tables of Wilcoxon and Wilcox, 1964. */
 static void test_signs_against_tables(void) {
   static const struct {
     int n, five, one; /* per cent */
@@ -175,7 +176,7 @@ static void test_signs_against_tables(void) {
   const double half = p_of_sum(50, 400), beyond = erfc((637.5 - 400.5) / sqrt(2.0 * 50 * 51 * 101 / 24.0));
   ok(fabs(half / beyond - 1.0) < 0.05, "50 differences: %.5f, by the normal distribution %.5f", half, beyond);
   double x[60];
-  for (int i = 0; i < 60; i++) x[i] = i % 3 ? i + 1 : -(i + 1); /* the negative ones are 1, 4 ... 58: 590 of 1830 */
+  for (int i = 0; i < 60; i++) x[i] = i % 3 ? i + 1 : -(i + 1); /* the negative ones are 1, 4 … 58: 590 of 1830 */
   ok(fabs(statistics_signed_rank(x, 60) - erfc((915 - 590.5) / sqrt(2.0 * 60 * 61 * 121 / 24.0))) < 1e-12,
      "60 differences by the normal distribution");
 }
@@ -189,8 +190,8 @@ static void paired_is(const double *x, int n, double confidence, statistics_rati
      "%d differences: exp %g, %g to %g at %g", n, log(got.estimate), log(got.low), log(got.high), confidence);
 }
 
-/* By hand: of 1, 2, 4 the means are 1, 1.5, 2, 2.5, 3, 4. Of six differences P(sum <= 0) is 1/64, P(sum <= 1) 2/64, and
-   P(sum <= 2) 3/64. */
+/* Tests values computed by hand: of 1, 2, 4 the means are 1, 1.5, 2, 2.5, 3, 4. Of six differences P(sum <= 0) is 1/64,
+   P(sum <= 1) 2/64, and P(sum <= 2) 3/64. */
 static void test_paired(void) {
   const double three[] = {4, 1, 2}, six[] = {0.6, -0.1, 0.3, 0.2, 0.1, 0.4};
   paired_is(three, 3, 0.9, (statistics_ratio){2.25, -INFINITY, INFINITY});
@@ -218,7 +219,7 @@ static void test_paired_coverage(int n) {
 
 /* ---- many tests ---- */
 
-/* 4 × 0.005, 3 × 0.01, 2 × 0.03; 0.04 is no less than the one before. */
+/* Tests 4 × 0.005, 3 × 0.01, 2 × 0.03; 0.04 becomes at least the one before. */
 static void test_holm(void) {
   double p[] = {0.01, 0.04, 0.03, 0.005}, large[] = {0.6, 0.7}, one[] = {0.02};
   const bool done = statistics_holm(p, 4);

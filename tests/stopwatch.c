@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times of posenc bench, held to kernels whose cost is known: they wait by the clock, or see the state of memory. Other
- * work on the machine only adds time, so the least of many repetitions is compared, from both sides.
+ * Tests times of posenc bench with kernels of known cost: they wait by the clock, or depend on the state of memory.
+ * Other work on the machine only adds time, so the smallest of many repetitions is compared, from both sides.
  */
 #define _GNU_SOURCE
 #include "config.h"
@@ -29,10 +29,10 @@
 
 enum { SEEN = 10000 };
 
-/* Observations of the kernels, in memory that the process of the timings shares with the test. */
+/* Observations of the kernels, in memory that the timed process shares with the test. */
 static struct seen {
   int64_t calls;
-  bool rows[SEEN]; /* which rows calls began with */
+  bool rows[SEEN]; /* the rows at which calls began */
 } * seen;
 
 static void wait_for(double seconds) {
@@ -49,7 +49,7 @@ static EXECUTE(wait_rows) {
   wait_for((double)rows * row_seconds);
 }
 
-/* The plan waits too, three quarters of its time before the rows. */
+/* Waits in the plan, too, three quarters of the time before the rows. */
 static PREPARE(wait_before) {
   wait_for(0.75 * plan_seconds);
   *constants = seen;
@@ -65,7 +65,7 @@ static const posenc_kernel waits = {.name = "waits", .execute = wait_rows};
 static const posenc_kernel plans = {
     .name = "plans", .prepare = wait_before, .execute = wait_rows, .release = wait_after};
 
-/* Every tenth call takes ten times as long: 1.9 waits for a call. */
+/* Takes ten times as long in every tenth call: 1.9 waits per call. */
 static EXECUTE(wait_unevenly) {
   const int calls = seen->calls++ % 10 ? 1 : 10;
   for (int i = 0; i < calls; i++) wait_rows(constants, problem, row, rows, out);
@@ -87,8 +87,8 @@ static const posenc_kernel fills_thrice = {.name = "fills-thrice", .execute = fi
 
 enum { LINE = 64, LINES = 4096 };
 
-/* Reads every line of memory that has no zero at their beginnings, in an order that no prefetcher follows: each place
-   waits for the byte before. */
+/* Reads every line of memory in an order that no prefetcher follows: each place depends on the byte before. No line may
+   begin with zero. */
 static void read_lines(const unsigned char *memory) {
   unsigned place = 0;
   for (int i = 0; i < LINES; i++) place = (place * 5 + 1677 + (memory[place * LINE] == 0)) % LINES;
@@ -113,7 +113,7 @@ static EXECUTE(read_table) {
 }
 static const posenc_kernel reads_table = {.name = "reads-table", .execute = read_table};
 
-/* Writes the table, and takes a tenth of a second more if all its pages were there before. */
+/* Writes the table, and takes a tenth of a second more if all its pages existed before. */
 static EXECUTE(fill_new_pages) {
   struct rusage before, after;
   getrusage(RUSAGE_SELF, &before);
@@ -141,7 +141,7 @@ __attribute__((format(printf, 2, 3))) static bool hold(bool held, const char *wh
   return one->held = held;
 }
 
-/* Other work on the machine can disturb all repetitions: five attempts. */
+/* Makes up to five attempts, as other work on the machine can disturb all repetitions. */
 static void attempt(void (*test)(void)) {
   bool all = false;
   for (int n = 0; n < 5 && !all; n++) {
@@ -157,7 +157,7 @@ static void attempt(void (*test)(void)) {
 
 enum { REPETITIONS = 15, THREADS = 2 };
 
-/* One figure of all repetitions of a kernel in a mode, in order; and the least of its products with their times. */
+/* One figure of all repetitions of a kernel in a mode, in order, and the smallest of its products with their times. */
 typedef struct figures {
   int count;
   double of[REPETITIONS], least, middle, most, least_product;
@@ -188,7 +188,7 @@ static figures figures_of(const json_t *record, const char *name, const char *fi
   return all;
 }
 
-/* The record of a kernel on a table of so many rows and columns, in some modes. */
+/* Returns the record of a kernel on a table of `rows` × `dim`, in some modes. */
 static json_t *bench(const posenc_kernel *given, int64_t rows, int64_t dim, unsigned modes, double min_time) {
   posenc_kernel kernel = *given;
   const posenc_kernel *const kernels[] = {&kernel};
@@ -217,14 +217,14 @@ static json_t *bench(const posenc_kernel *given, int64_t rows, int64_t dim, unsi
   return record;
 }
 
-/* Is the least of repetitions what it must be, and no more than what a busy machine adds? */
+/* Tests that the smallest repetition is the known time, and no more than a busy machine adds to it. */
 static void is_about(const char *what, double least, double known) {
   hold(least >= 0.999 * known && least <= 1.3 * known, "%s: at least %.6g for %.6g", what, least, known);
 }
 
 /* ---- tests ---- */
 
-/* Every figure of a time is made of the wait, with all modes of memory, and the preparation of none. */
+/* Tests that every figure of a time contains the wait, in all modes of memory, and none contains the preparation. */
 static void test_waits(void) {
   enum { ROWS = 10, DIM = 64 };
   static const struct {
@@ -256,7 +256,7 @@ static void test_plans(void) {
   json_decref(record);
 }
 
-/* All slices of a long pass are timed, one after another. */
+/* Tests that all slices of a long pass are timed, one after another. */
 static void test_slices(void) {
   enum { ROWS = SEEN };
   json_t *record = bench(&waits, ROWS, 2, 1u << BENCH_HOT, 1e-4);
@@ -266,13 +266,13 @@ static void test_slices(void) {
   for (int64_t row = 0; rows > 0 && row + rows <= ROWS; row += rows) slices += seen->rows[row];
   hold(rows > 0 && ROWS / rows >= 4 && slices == ROWS / rows, "slices of %d rows that were timed: %d of %d", (int)rows,
        (int)slices, rows ? (int)(ROWS / rows) : 0);
-  /* A slice is long enough for a busy machine to add any time. */
+  /* A slice is so long that a busy machine may add any time. */
   const double seconds = 1e-9 * figures_of(record, "hot/10000x2/waits", "real_time").least;
   hold(seconds >= ROWS * row_seconds, "the time of the whole table is told: %.3f s", seconds);
   json_decref(record);
 }
 
-/* The mean of all calls is told, not the best. */
+/* Tests that the figure is the mean of all calls, not the smallest. */
 static void test_uneven(void) {
   json_t *record = bench(&uneven, 1, 64, 1u << BENCH_HOT, 20 * row_seconds);
   is_about("every tenth call is slow", figures_of(record, "hot/1x64/uneven", "real_time").least, 1.9e9 * row_seconds);
@@ -290,7 +290,7 @@ static void test_limit(void) {
   json_decref(thrice);
 }
 
-/* Beside a kernel of several threads, the limit of as many is measured too. */
+/* Tests that the limit of several threads is measured for a kernel of several threads. */
 static void test_threads(void) {
   posenc_kernel threaded = fills;
   threaded.threaded = true;
@@ -310,7 +310,7 @@ static void test_threads(void) {
   json_decref(several);
 }
 
-/* Reading lines that were evicted takes several times as long. */
+/* Tests that reading evicted lines takes several times as long. */
 static void test_cold(void) {
   static const posenc_kernel *const kernels[] = {&reads_constants, &reads_table};
   for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
@@ -332,7 +332,7 @@ static void test_fresh(void) {
   json_decref(record);
 }
 
-/* Other threads of this process that are running. */
+/* Counts the running threads of this process, without the first one. */
 static int running_threads(void) {
   int running = 0;
   DIR *tasks = opendir("/proc/self/task");
@@ -348,7 +348,7 @@ static int running_threads(void) {
   return running;
 }
 
-/* After a limit of two threads, in a process of its own: the number of threads that run. */
+/* Returns the number of running threads after a limit of two threads, in a process of its own. */
 static int rest(void) {
   static _Alignas(64) unsigned char buffer[1 << 20];
   limit filling = {.buffer = buffer, .bytes = sizeof buffer, .cached = true};
@@ -358,7 +358,8 @@ static int rest(void) {
   return rate > 0 ? running_threads() : -1;
 }
 
-/* OpenMP's threads, which spin for ever with this policy, do not do so beside the kernel that is timed next. */
+/* Tests that OpenMP's threads, which spin for ever with this policy, do not spin beside the kernel that is timed
+   next. */
 static void test_rest(void) {
   const pid_t child = fork();
   if (child == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flat TAP. A test program ends with `return tap_done();`. */
+/* Writes flat TAP. A test program ends with `return tap_done();`. */
 #ifndef POSENC_TESTS_TAP_H
 #define POSENC_TESTS_TAP_H
 
@@ -21,7 +21,7 @@ __attribute__((format(printf, 2, 3))) static inline bool ok(bool passed, const c
   return passed;
 }
 
-/* A point that is named after its condition. */
+/* Makes a point that is named after its condition. */
 #define CHECK(condition) ok((condition), "%s", #condition)
 
 static inline void skip(const char *what, const char *why) {

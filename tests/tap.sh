@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Flat TAP for test scripts, which source this. A script may define `diagnose`, called after a check that failed; it
+# Writes flat TAP; test scripts source this. A script may define `diagnose`, which is called after a failed check; it
 # ends with `plan`.
 # shellcheck shell=sh disable=SC2034 # scripts use the variables
 tap_points=0 tap_failed=0 # the second is an exit status
@@ -28,12 +28,12 @@ skip() { # NAME REASON
 
 diagnose() { :; }
 
-# Whether the command has a sanitizer: it ends a process at some faults, and hides others from verify.
+# Whether the command has a sanitizer, which ends a process at some faults, and hides others from verify.
 sanitized() {
   cat "$abs_top_builddir/posenc" "$abs_top_builddir/.libs/posenc" 2>/dev/null |
     grep -q -a -e __asan_init -e __tsan_init -e __msan_init
 }
-# posenc reports the signals that kill kernels; a sanitizer must not handle them.
+# posenc reports the signals that kill kernels, so a sanitizer must not handle them.
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_sigbus=0:handle_sigfpe=0
 ASAN_OPTIONS=$ASAN_OPTIONS:handle_sigill=0:handle_abort=0
 export ASAN_OPTIONS
@@ -42,7 +42,7 @@ plan() {
   echo "1..$tap_points"
 }
 
-# Sets $numpy to a Python that has NumPy; empty if there is none.
+# Sets $numpy to a Python that has NumPy; empty without one.
 find_numpy() {
   numpy=
   for python in ${PYTHON:-} python3 /usr/bin/python3; do

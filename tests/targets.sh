@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The table of targets, from records whose figures are known.
+# Tests the table of targets, from records with known figures.
 . "${srcdir:-.}/tests/tap.sh"
 : "${abs_top_builddir:=$PWD}"
 targets=$abs_top_builddir/posenc-targets
@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 
-row() { # TEXT: a row of the table, or the end of one
+row() { # TEXT: a row of the table, or the end of a row
   grep -qF -- "$1" out
 }
 
@@ -36,7 +36,7 @@ far() { # POWER MODE MISROUNDED
   share hot/32768x4096/cr-avx512 0.94
   repetitions process/512x512/cr-avx512 49 51 50
   repetitions hot/100x1000-base1099511627776/cr-avx512 101 99 102
-  # Pairs: 1.5, 2, 1.25, and one that has no partner.
+  # Quotients of pairs: 1.5, 2, 1.25, and one without a partner.
   repetitions hot/131072x1024-add/cr-avx512 10 10 20
   repetitions hot/131072x1024-add/cached 15 20 25 900
   share hot/4992x512/cr-avx512 0.5

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Teams of threads (lib/api/team.h), and how many threads can be started (common/threads.h). */
+/* Tests teams of threads (lib/api/team.h), and how many threads can be started (common/threads.h). */
 #include "lib/api/team.h"
 #include "common/sanitizer.h"
 #include "common/threads.h"
@@ -19,7 +19,7 @@ enum { MOST = 1000 };
 
 typedef struct tally {
   atomic_int done[MOST], waiting, others, unmasked; /* `others`: parts of other threads than the caller */
-  int together;                                     /* threads that each wait in a part for one another */
+  int together;                                     /* number of threads that wait for one another in a part */
   pthread_t caller;
 } tally;
 
@@ -35,7 +35,7 @@ static void count(void *argument, int64_t part) {
   if (!sigismember(&mask, SIGUSR1) || !sigismember(&mask, SIGINT)) atomic_fetch_add(&t->unmasked, 1);
 }
 
-/* Were that many parts done, each once? */
+/* Whether that many parts were done, each once. */
 static bool all_once(tally *t, team *by, int parts, int together) {
   memset(t, 0, sizeof *t);
   t->together = together;
@@ -80,7 +80,7 @@ static void test_helpers(void) {
   team_destroy(by);
 }
 
-/* Parts that helpers at work would take some of. */
+/* Takes so long that helpers get some of the parts. */
 static void dawdle(void *argument, int64_t part) {
   tally *t = argument;
   (void)part;
@@ -88,7 +88,7 @@ static void dawdle(void *argument, int64_t part) {
   if (!pthread_equal(pthread_self(), t->caller)) atomic_fetch_add(&t->others, 1);
 }
 
-/* Parts of small work that helpers did. */
+/* Returns the number of parts of small work that helpers did. */
 static int helped(team *by) {
   tally t = {.caller = pthread_self()};
   team_run(by, MOST, dawdle, &t, 1e-6);
@@ -143,7 +143,8 @@ static void *call_on(void *argument) {
   return NULL;
 }
 
-/* In a child: no helper is there, and a thread that is not either may have the lock. */
+/* Whether a team works in a child process, which has no helper, and where a thread that does not exist may have the
+   lock. */
 static bool works_in_child(team *by) {
   tally t;
   const pid_t child = fork();
@@ -187,7 +188,7 @@ static int count_tasks(void) {
 
 static void test_available_threads(void) {
   const int before = count_tasks(), had = threads_available(5), after = count_tasks();
-  ok(had >= 1 && had <= 5 && after - before <= SANITIZED, /* whose first thread makes one of the sanitizer's */
+  ok(had >= 1 && had <= 5 && after - before <= SANITIZED, /* whose first thread creates one of the sanitizer */
      "%d of 5 threads can be started; %d run before, %d after", had, before, after);
   CHECK(threads_available(1) == 1);
   CHECK(threads_available(0) == 1);

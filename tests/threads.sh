@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Where no thread, or no process, can be started: fewer threads write the same bits, verify blames no kernel, no file is
-# left.
+# Tests machines on which no thread, or no process, can be started: fewer threads write the same bits, verify blames no
+# kernel, and no file is left.
 . "${srcdir:-.}/tests/command.sh"
 
-# root has no limit of processes: then another user, who has no other processes.
+# root has no limit of processes, so another user, who has no other processes, runs the commands.
 limited() { # PROCESSES COMMAND...
   limit=$1
   shift
@@ -26,7 +26,7 @@ program=$POSENC
 [ -x "$abs_top_builddir/.libs/posenc" ] && program=$abs_top_builddir/.libs/posenc
 LD_LIBRARY_PATH=$abs_top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH OMP_NUM_THREADS=2
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # it takes a process
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # leak detection takes a process
 chmod 777 .
 if ! limited 9 "$program" --version >/dev/null 2>&1; then
   echo '1..0 # SKIP no setpriv or prlimit, or the build folder is not open to another user'
@@ -68,11 +68,11 @@ check 'verify --encoding without a process leaves no file' unmade verify --encod
 check 'verify --profile without a process leaves no file' \
   unmade verify --kernel rotation-portable --len 20 --dim 8 --profile --format json -o new.json
 
-skips() { # COUNT: beside what this build cannot look at
+skips() { # COUNT: number of skipped points beyond those that this build always skips
   [ "$(grep SKIP out | grep -v -c -e 'cannot make the memory' -e 'allocator does not tell')" -eq "$1" ]
 }
 if [ "$(id -u)" -eq 0 ]; then
-  for processes in 2 3 4 5; do # the number that one kernel takes; a second kernel at once would change it
+  for processes in 2 3 4 5; do # the number for one kernel; a second kernel at once would change it
     posenc_limited "$processes" verify --kernel rotation-portable --len 5000 --dim 64
     [ $status -eq 2 ] || break
   done

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables that posenc bench prints, from timings whose figures are known. */
+/* Tests the tables that posenc bench prints, from timings with known figures. */
 #include "config.h"
 
 #include "cli/measure.h"
@@ -15,7 +15,7 @@ static json_t *add(json_t *benchmarks, const char *type, const char *name, int f
   return entry;
 }
 
-/* With rates; a table of 1000 elements. */
+/* Adds rates, for a table of 1000 elements. */
 static json_t *add_rates(json_t *benchmarks, const char *type, const char *name, int family, double ns,
                          double gigabytes, double of_limit) {
   json_t *entry = add(benchmarks, type, name, family, 1000 * ns);
@@ -25,7 +25,8 @@ static json_t *add_rates(json_t *benchmarks, const char *type, const char *name,
   return entry;
 }
 
-/* Two kernels whose repetitions are mixed, as they may be, two modes more, and what is no repetition or of no mode. */
+/* Makes a record of two kernels whose repetitions are mixed, two other modes, and entries that are no repetition or of
+   no mode. */
 static json_t *make_record(void) {
   json_t *benchmarks = json_array();
   add_rates(benchmarks, "iteration", "hot/64x16/odd", 2, 5, 0.8, 0.5);
@@ -69,7 +70,7 @@ static void expect(FILE *stream, const row *want) {
   ok(near(got.spread, want->spread), "spread of the times: %g %%", got.spread);
 }
 
-/* The next line, its blanks as one. */
+/* Expects the next line, with each run of blanks as one. */
 static void expect_line(FILE *stream, const char *want) {
   char line[256] = "", got[256];
   size_t length = 0;

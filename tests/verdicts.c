@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The conclusions of reports and choose from known figures: claims, the fastest kernels, the front of error and time,
-   and the choice. */
+/* Tests the conclusions of reports and choose from known figures: claims, the fastest kernels, the front of error and
+   time, and the choice. */
 #include "common/field.h"
 #include "reports/model/answer.h"
 #include "reports/model/choice.h"
@@ -27,7 +27,7 @@ static record_spread spread(double median) {
   return (record_spread){NULL, median, 0.9 * median, 1.1 * median};
 }
 
-/* Kernels of these names, correctly rounded by proof, that take so many nanoseconds for an element. */
+/* Makes kernels with these names, proved to be correctly rounded, and `ns` nanoseconds per element. */
 static void make(made *m, const char *const *names, const double *ns) {
   *m = (made){.check = {.property = "bounded", .ok = true}};
   m->report.kernels = m->kernels;
@@ -56,7 +56,7 @@ static void make(made *m, const char *const *names, const double *ns) {
 
 /* ---- claims ---- */
 
-/* The verdict on the claim that begins so, and its condition. */
+/* Expects a verdict on the claim that begins with `claim`, with its condition. */
 static void verdict_is(const made *m, const char *claim, const char *verdict, const char *when, const char *found) {
   json_t *all = claims_make(&m->report), *one;
   size_t n;
@@ -144,7 +144,7 @@ static void test_front(void) {
       {{.name = "as accurate", .time = 3, .error = 3, .counts = true}, false},
       {{.name = "better", .time = 4, .error = 2, .counts = true}, true},
       {{.name = "worse", .time = 5, .error = 4, .counts = true}, false},
-      {{.name = "as slow", .time = 6, .error = 1.5, .counts = true}, false}, /* as the next, and less accurate */
+      {{.name = "as slow", .time = 6, .error = 1.5, .counts = true}, false}, /* as slow as the next, less accurate */
       {{.name = "best", .time = 6, .error = 1, .counts = true}, true},
   };
   enum { COUNT = sizeof known / sizeof *known };
@@ -157,7 +157,7 @@ static void test_front(void) {
         ok(points[i].front == known[n].front, "'%s' is %son the front", points[i].name, points[i].front ? "" : "not ");
 }
 
-/* Only kernels whose checks hold, and that compute their rows. */
+/* Tests that only kernels count that passed all checks and compute their rows. */
 static void test_counted(void) {
   made m;
   make(&m, (const char *const[]){"cached", "broken", "good", NULL}, (const double[]){1, 2, 3});
@@ -178,7 +178,7 @@ static const char accuracy_text[] =
     " 'kernels': [{'name': 'slow', " BOUND "}, {'name': 'quick', " BOUND "}],"
     " 'records': [{'kernel': 'slow', " RESULT "}, {'kernel': 'quick', " RESULT "}]}";
 
-/* Timings of a kernel, none of which is the mean, and whose rates and shares have other medians. */
+/* Adds timings of a kernel. None is the mean, and rates and shares have other medians. */
 static void add_timings(json_t *benchmarks, const char *kernel, const double *ns) {
   static const double rates[] = {1e9, 5e9, 2e9}, shares[] = {0.5, 0.125, 0.25};
   for (int i = 0; i < 3; i++)
@@ -210,7 +210,7 @@ static void test_choice(void) {
   number_is(first, "high", 300e-9);
   number_is(first, "bytes_per_second", 2e9);
   number_is(first, "of_limit", 0.25);
-  number_is(next, "ratio", 2.0); /* the middle of 9 quotients */
+  number_is(next, "ratio", 2.0); /* the median of 9 quotients */
   ok(json_is_null(json_object_get(next, "low")), "of three timings each there is no interval of 95 %%");
   number_is(choice, "others", 0.25);
   json_decref(choice);

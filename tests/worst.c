@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hard-to-round cases: the files are MPFR's, a scan finds what MPFR finds in all elements, bad files are refused. */
+/* Tests hard-to-round cases: the files agree with MPFR, a scan finds what MPFR finds in all elements, and bad files are
+   refused. */
 #include "reference/worst.h"
 #include "tests/exact.h"
 #include "tests/tap.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Distances may differ by a little more than the file's seven digits. */
+/* Whether two cases are the same. Distances may differ by a little more than the file's seven digits. */
 static bool is_same(const worst_case *a, const worst_case *b) {
   return a->position == b->position && a->index == b->index && a->cosine == b->cosine && a->exact == b->exact &&
          a->rounded == b->rounded && fabs(a->distance - b->distance) <= 1e-6 * a->distance;
@@ -39,7 +40,7 @@ static void test_file(const char *folder, double base, int64_t dim, posenc_dtype
   oracle *reference = oracle_create(&w.problem);
   const worst_case *refuted = worst_refuted(&w, reference);
   ok(!refuted, "MPFR confirms every line%s", refuted ? ", but not all" : "");
-  /* Twice as many as a uniform distribution has: only the order of magnitude depends on chance. */
+  /* Twice as many as a uniform distribution has: only the order of magnitude does not depend on chance. */
   const double elements = (double)w.problem.rows * (double)dim, expected = 0.5 * (double)count / elements,
                farthest = w.cases[w.count - 1].distance;
   ok(farthest > 0.5 * expected && farthest < 2.0 * expected, "the last is %.2g ulp from a tie", farthest);
@@ -57,7 +58,7 @@ static int by_distance(const void *a, const void *b) {
   return x->distance < y->distance ? -1 : x->distance > y->distance;
 }
 
-/* By MPFR, every element of the positions from 1 on. */
+/* Returns the cases among all elements of the positions from 1 on, by MPFR. */
 static worst_case *look_at_all(posenc_problem problem) {
   const format *f = format_of(problem.dtype);
   const size_t pairs = (size_t)problem.dim / 2, count = (size_t)(problem.rows - 1) * pairs;
@@ -87,7 +88,7 @@ static bool is_among(const worst_case *one, const worst_case *all, size_t count)
   return false;
 }
 
-/* Bases whose columns repeat each other have equal distances, in any order. */
+/* Tests a scan. Bases whose columns repeat each other have equal distances, in any order. */
 static void test_scan(double base, int64_t rows, size_t count, posenc_dtype dtype) {
   posenc_problem problem = posenc_table(rows, 64);
   problem.base = base;
@@ -109,7 +110,7 @@ static void test_scan(double base, int64_t rows, size_t count, posenc_dtype dtyp
   free(all);
 }
 
-/* Fewer elements than the cases that are asked for. */
+/* Tests fewer elements than requested cases. */
 static void test_few(void) {
   posenc_problem problem = posenc_table(3, 4);
   worst_cases found;

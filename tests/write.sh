@@ -1,30 +1,31 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every problem that posenc write makes: rows, scales, scalings, odd columns and rope caches, against tables that they
-# must agree with bit for bit, and against the exact values (posenc check); and what is no problem, in one line.
+# Tests every problem that posenc write makes: rows, scales, scalings, odd columns and rope caches, against tables that
+# must have the same bits, and against the exact values (posenc check); and invalid problems, which are refused in one
+# line.
 # shellcheck disable=SC2016,SC2086
 . "${srcdir:-.}/tests/command.sh"
 
-# Correctly rounded, so that it can be held to half an ulp.
-write() { # FILE OPTION...: it is gone if that fails, and so does every check of it
+# The kernel is correctly rounded, so that half an ulp can be the tolerance.
+write() { # FILE OPTION...: if it fails, the file is removed, and every check of it fails
   file=$1
   shift
   rm -f "$file"
   posenc write --max-ulp 0.5 "$@" -o "$file"
   [ $status -eq 0 ]
 }
-holds() { # FILE OPTION...: posenc check says so
+holds() { # FILE OPTION...: posenc check accepts it
   posenc check "$@" && [ ! -s err ] && grep -q '^PASS' out
 }
 alike() { # FILE FILE: bit for bit
   posenc diff "$1" "$2" && [ ! -s out ]
 }
-same() { # NAME OPTIONS OPTIONS: of the same table
+same() { # NAME OPTIONS OPTIONS: the tables are the same
   write one.npy $2
   write two.npy $3
   check "$1" alike one.npy two.npy
 }
-# The elements, a row on each line, as hexadecimal words: what is compared by bits.
+# Prints the elements, a row per line, as hexadecimal words, to compare them by bits.
 rows() { # FILE COLUMNS [BYTES-OF-AN-ELEMENT]: .npy, format version 1.0
   length=$(od -An -tu2 -j8 -N2 "$1" | tr -d ' ')
   od -An -v -w$(($2 * ${3:-4})) -tx${3:-4} -j $((length + 10)) "$1"
@@ -39,7 +40,7 @@ line() { # FILE N
 # ---- positions ----
 
 write long.npy --len 1001 --dim 12 && rows long.npy 12 >long.rows
-picked() { # the rows of the long table, by number
+picked() { # prints the rows of the long table with these numbers
   for p in "$@"; do line long.rows $((p + 1)); done
 }
 write list.npy --positions 5,10,15,100,1000 --dim 12 && rows list.npy 12 >list.rows
@@ -100,7 +101,7 @@ same 'so has yarn' "$size --scaling yarn,factor=16,original=4096" \
 same '--choose-base is a base' "$small --choose-base 512" "$small --base 814.8733086305042"
 printf '1 1.5\n2,3\n' >factors.txt
 same 'factors from a file' "$small --scaling longrope,factors=factors.txt" "$small --scaling longrope,factors=1:1.5:2:3"
-# Without an attention factor a table is rounded once; with one, its rows are those of a table of doubles, times the
+# Without an attention factor, a table is rounded once. With one, its rows are those of a table of doubles, times the
 # factor.
 eight=factors=1:1.5:2:3:4:5:6:7
 for problem in '--scale 0.3' '--scaling linear,factor=3' '--scaling dynamic,factor=2,original=4096,length=8192' \
@@ -127,7 +128,7 @@ for layout in interleaved interleaved-cs split split-cs; do
   write even.npy --len 100 --dim 8 --layout $layout && rows even.npy 8 | sed 's/$/ 00000000/' >even.rows
   check "pad is a column less, and zeros: $layout" cmp -s odd.rows even.rows
 done
-# With the shift that makes the same denominators of it, ten columns have the same frequencies.
+# With the shift that gives the same denominators, ten columns have the same frequencies.
 write odd.npy --len 100 --dim 9 --odd ceil && rows odd.npy 9 >odd.rows
 write even.npy --len 100 --dim 10 --shift 0.5 && rows even.npy 10 | sed 's/ [^ ]*$//' >even.rows
 check 'ceil is a column more without its last cosine' cmp -s odd.rows even.rows
@@ -160,7 +161,7 @@ for layout in duplicated interleaved split; do
 done
 same 'duplicated is the default' '--op rope-cache --len 9 --dim 8' '--op rope-cache --len 9 --dim 8 --layout duplicated'
 
-# ---- what a safetensors file tells ----
+# ---- metadata of safetensors files ----
 
 yarn=yarn,factor=16,original=4096,truncate=no
 posenc write -o told.safetensors --positions 3,-0.5 --dim 4 --base 5e5 --scale 0.25 --scaling $yarn --layout split
@@ -191,7 +192,7 @@ lies 'lying.safetensors: its metadata, base 50000x: not a number'
 sed "s/\(\"scaling\":\"\)$yarn\"/\1longrope,factors=positions.txt          \"/" told.safetensors >lying.safetensors
 lies 'its metadata, scaling longrope: factors positions.txt'
 
-# ---- what is no problem ----
+# ---- invalid problems ----
 
 mkdir empty
 refused() { # TEXT OPTION...

@@ -41,8 +41,8 @@ seconds() { echo $(($(date +%s) - begin)); }
 record() { grep -vE '^ *"(date|load)":' "$1"; }
 
 begin=$(date +%s)
-"$POSENC" verify --kernel "$KERNEL" --len "$len" --dim 1024 --exhaustive --search 0 --brief --format json -o whole.json ||
-  exit 1
+"$POSENC" verify --kernel "$KERNEL" --len "$len" --dim 1024 --exhaustive --search 0 --brief --format json \
+  -o whole.json || exit 1
 echo "whole: 2^$exponent elements in $(seconds) s"
 
 # Kills two workers after their shards have begun.
@@ -137,7 +137,8 @@ for engine; do
   tool=$engine
   [ "$engine" = slurm ] && tool=slurmctld
   command -v $tool >/dev/null || { echo "$engine: not here"; continue; }
-  [ "$engine" != slurm ] || start_slurm || { echo "slurm: its daemons do not run here"; cat daemons/*.log; failed=1; continue; }
+  [ "$engine" != slurm ] || start_slurm ||
+    { echo "slurm: its daemons do not run here"; cat daemons/*.log; failed=1; continue; }
   begin=$(date +%s)
   echo "$engine: 64 shards"
   "run_$engine"

@@ -17,7 +17,7 @@ const char *const answer_promises[ANSWER_BUDGETS] = {", correctly rounded", ", p
 
 /* ---- candidates ---- */
 
-/* Does the bound hold at every position of that shape? */
+/* Whether the bound applies to all positions of that shape. */
 static bool holds_on(const posenc_bound *bound, const record_table_shape *of, int64_t *last) {
   return of->rows >= 0 && of->rows < 0x1p62 && bound->derived && bound->max_position >= 0 &&
          of->first >= -bound->max_position && !__builtin_add_overflow(of->first, (int64_t)of->rows - 1, last) &&
@@ -48,11 +48,11 @@ static bool is_candidate(const record_kernel *kernel, const record_table_shape *
   return answer_counts(kernel) && !kernel->recipe && is_within(kernel, of, most);
 }
 
-/* Among which kernels the fastest is looked for. */
+/* The candidates for the fastest kernel. */
 typedef struct field {
   answer_budget most;
-  bool serial;     /* only those of one thread */
-  const char *but; /* not this one; may be null */
+  bool serial;     /* only kernels of one thread */
+  const char *but; /* a kernel that is excluded, or null */
 } field;
 
 static bool is_in(const field *in, const record_kernel *kernel, const record_table *table) {
@@ -60,7 +60,7 @@ static bool is_in(const field *in, const record_kernel *kernel, const record_tab
          is_candidate(kernel, &table->shape, in->most);
 }
 
-/* Null if there is none. */
+/* Returns the fastest candidate, or null if there is none. */
 static const record_kernel *fastest(const record_report *report, const record_table *table, const field *in) {
   const record_kernel *best = NULL;
   double best_ns = INFINITY;
@@ -84,13 +84,13 @@ answer_budget answer_class(const record_kernel *kernel, const record_table *tabl
   return budget;
 }
 
-/* Which of two equally fast kernels is the better one: that with the higher number. */
+/* Returns the merit of a kernel. Of equally fast kernels, the one with the higher merit is preferred. */
 static int merit(const record_kernel *kernel, const record_table *table) {
   return 2 * (answer_class(kernel, table) == ANSWER_HALF) + !kernel->threaded;
 }
 
-/* The fastest kernel, or one with more merit whose time is not told apart from the fastest's. With few timings many
-   times are not told apart, so its median must also be almost as small. */
+/* Returns the fastest kernel, or one with more merit whose time does not differ significantly. With few timings many
+   differences are not significant, so its median must also be almost as small. */
 static const char *pick(const record_report *report, samples *times, const record_table *table, const field *in) {
   const record_kernel *best = fastest(report, table, in), *picked = best;
   RECORD_EACH(kernel, report, kernels) {
@@ -105,7 +105,7 @@ static const char *pick(const record_report *report, samples *times, const recor
 
 /* ---- by how much ---- */
 
-/* With the second's name; JSON null without one, null when memory runs out. */
+/* Compares two kernels, and adds the second's name. Returns JSON null without a second, null when memory runs out. */
 static json_t *compare(samples *times, const char *table, const char *first, const char *second) {
   if (!second || strcmp(first, second) == 0) return json_null();
   json_t *ratio = samples_ratio(times, "hot", table, first, second);
@@ -127,12 +127,12 @@ static bool add_answer(json_t *answers, const record_report *report, samples *ti
 
 /* ---- tables ---- */
 
-/* Is it a table of f32 that was timed? There is no answer for other shapes. */
+/* Whether this is a timed table of f32. Other shapes have no answer. */
 static bool is_asked(const record_table *table) {
   return report_is_f32_table(table) && table->limit_bytes_per_second.json;
 }
 
-/* The largest table that takes at most so many bytes; null if there is none. */
+/* Returns the largest table of at most `most` bytes, or null if there is none. */
 static const record_table *largest(const record_report *report, double most) {
   const record_table *chosen = NULL;
   RECORD_EACH(table, report, shapes)
@@ -150,12 +150,12 @@ json_t *answer_make(const record_report *report, samples *times) {
   } asked[] = {
       {"reference", reference && is_asked(reference) ? reference : NULL},
       {"largest", largest(report, INFINITY)},
-      {"in cache", largest(report, cache / 2)}, /* the other half is for all other data */
+      {"in cache", largest(report, cache / 2)}, /* half of the cache is left to other data */
   };
   json_t *answers = json_array();
   bool done = answers;
   for (size_t i = 0; done && i < sizeof asked / sizeof *asked; i++) {
-    bool again = false; /* one table may be two of them */
+    bool again = false; /* two of the tables may be the same */
     for (size_t k = 0; k < i; k++) again = again || asked[k].table == asked[i].table;
     for (answer_budget most = ANSWER_HALF; done && asked[i].table && !again && most < ANSWER_BUDGETS; most++)
       done = add_answer(answers, report, times, asked[i].table, asked[i].footprint, most);
@@ -169,7 +169,7 @@ json_t *answer_make(const record_report *report, samples *times) {
 
 static const char *const use_names[USES] = {"default", "threads", "library", "now"};
 
-/* Is the kernel a framework's code (USE_NOW), or on another library's sines (USE_LIBRARY)? The errors of the latter
+/* Whether the kernel is a framework's code (USE_NOW) or uses another library's sines (USE_LIBRARY), with errors that
    grow with the position. */
 static bool is_of(const record_kernel *kernel, answer_use use) {
   const bool grows = !kernel->bound.derived || kernel->bound.growth > 0;
@@ -177,7 +177,7 @@ static bool is_of(const record_kernel *kernel, answer_use use) {
   return use == USE_NOW ? kernel->recipe : !kernel->recipe && grows && !posenc_kernel_find(kernel->name);
 }
 
-/* The fastest of these; null if none was timed. */
+/* Returns the fastest kernel of a use, or null if none was timed. */
 static const char *find_of(const record_report *report, const record_table *table, answer_use use) {
   const char *best = NULL;
   double best_ns = INFINITY;
@@ -190,14 +190,15 @@ static const char *find_of(const record_report *report, const record_table *tabl
   return best;
 }
 
-/* Where no recipe was timed, the other library's; else the formula, literally. */
+/* Returns the fastest recipe; else the other library's kernel; else the literal formula. */
 static const char *find_now(const record_report *report, const record_table *table, const char *library) {
   const char *recipe = find_of(report, table, USE_NOW);
   if (recipe || library) return recipe ? recipe : library;
   return isfinite(report_median_ns(table, baseline)) ? baseline : NULL;
 }
 
-/* The library's own choice, if the record has it and it was timed and passed its checks; else the fastest kernel. */
+/* Returns the library's own choice, if the record has it and it was timed and passed its checks; else the fastest
+   kernel. */
 static const char *find_choice(const record_report *report, samples *times, const record_table *table, bool serial) {
   const char *told = report_choice(report, table->shape.name, serial);
   const record_kernel *kernel = report_kernel(report, told);

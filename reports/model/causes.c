@@ -9,12 +9,12 @@ static const double notable = 0.2;
 
 /* ---- points ---- */
 
-/* Sum of the parts; NaN if one is missing. */
+/* Returns the sum of the parts, NaN if one is missing. */
 static double sum_of(const record_parts *parts) {
   return parts->frequency + parts->phase + parts->trig + parts->store;
 }
 
-/* The points from position 1 on that have parts, not all 0. Null when memory runs out. */
+/* Returns the points from position 1 on whose parts are known and not all 0. Returns null when memory runs out. */
 static json_t *points_of(const record_profile *profile) {
   json_t *made = json_array();
   RECORD_EACH(point, profile, points) {
@@ -36,7 +36,7 @@ static double share_of(const json_t *points, size_t number, size_t cause) {
   return field_number(json_object_get(json_array_get(points, number), "shares"), cause_names[cause]);
 }
 
-/* The causes that make up most of a point's error, as a set. */
+/* Returns the causes of most of a point's error, as a set. */
 static unsigned notable_causes(const json_t *points, size_t number) {
   unsigned causes = 0;
   for (unsigned i = 0; i < CAUSES; i++)
@@ -44,7 +44,7 @@ static unsigned notable_causes(const json_t *points, size_t number) {
   return causes;
 }
 
-/* Least and most share of each of these causes over points [from, to). */
+/* Returns the smallest and the largest share of each of these causes over points [from, to). */
 static json_t *ranges_of(const json_t *points, size_t from, size_t to, unsigned causes) {
   json_t *ranges = json_object();
   for (size_t i = 0; i < CAUSES; i++) {
@@ -59,7 +59,7 @@ static json_t *ranges_of(const json_t *points, size_t from, size_t to, unsigned 
   return ranges;
 }
 
-/* Null when memory runs out. */
+/* Returns the spans. Returns null when memory runs out. */
 static json_t *spans_of(const json_t *points) {
   json_t *spans = json_array();
   for (size_t from = 0, to; from < json_array_size(points); from = to) {
@@ -74,7 +74,7 @@ static json_t *spans_of(const json_t *points) {
   return spans;
 }
 
-/* ---- kernels with the same points are one ---- */
+/* ---- kernels with the same points ---- */
 
 static json_t *find_points(const json_t *groups, const json_t *points) {
   for (size_t i = 0; i < json_array_size(groups); i++) {
@@ -84,7 +84,7 @@ static json_t *find_points(const json_t *groups, const json_t *points) {
   return NULL;
 }
 
-/* Takes the points. Null when memory runs out. */
+/* Adds a kernel to the group with the same points, and takes over the points. Returns null when memory runs out. */
 static json_t *add_kernel(json_t *groups, const char *kernel, json_t *points) {
   json_t *group = find_points(groups, points);
   if (!group)
@@ -101,7 +101,7 @@ json_t *causes_make(const record_accuracy *record) {
   RECORD_EACH(profile, record, profile) {
     json_t *points = points_of(profile);
     if (points && json_array_size(points) == 0)
-      json_decref(points); /* the kernel does not expose its stages */
+      json_decref(points); /* no stages */
     else
       groups = add_kernel(groups, profile->kernel, points);
   }

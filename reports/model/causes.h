@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the errors of kernels come from. */
+/* Finds the causes of the errors of kernels. */
 #ifndef POSENC_REPORTS_MODEL_CAUSES_H
 #define POSENC_REPORTS_MODEL_CAUSES_H
 
@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-/* The parts of an error, in the order in which a kernel makes them. */
+/* The parts of an error, in the order of a kernel's steps. */
 enum { CAUSES = 4 };
 extern const char *const cause_names[CAUSES];
 
@@ -16,9 +16,9 @@ static inline double cause_part(const record_parts *parts, size_t cause) {
 }
 
 /*
- * The "causes" of a report, from the profiles of an accuracy record. The largest of four shares is a quarter or more:
- * every span has one of a fifth, and rounding cannot hide it. Kernels without parts are left out. Null when memory runs
- * out.
+ * Makes the "causes" of a report from the profiles of an accuracy record. A span lists each cause with a fifth of the
+ * error or more; the largest of four shares is at least a quarter, so every span lists one. Kernels without parts are
+ * left out. Returns null when memory runs out.
  */
 json_t *causes_make(const record_accuracy *record);
 

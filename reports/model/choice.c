@@ -22,7 +22,7 @@ double choice_default_abs(posenc_dtype dtype) {
 
 /* ---- candidates ---- */
 
-/* It was verified, and no check failed. */
+/* Whether it was verified and no check failed. */
 static bool is_ok(const record_result *result) {
   if (!result) return false;
   RECORD_EACH(check, result, checks)
@@ -39,17 +39,18 @@ typedef struct makings {
   choice_budget budget;
 } makings;
 
-/* The number of timings of a kernel, whose figures are then in from->times->values, sorted; and their median. */
+/* Collects the timings of a kernel, sorted, in from->times->values. Returns their number, and their median in
+   *median. */
 static size_t collect(const makings *from, const char *kernel, const char *figure, double *median) {
   const size_t count = samples_collect(from->times, from->mode, from->shape, kernel, figure);
   *median = count ? statistics_median(from->times->values, count) : NAN;
   return count;
 }
 
-/* False if the kernel was not timed. */
+/* Makes a candidate. Returns false if the kernel was not timed. */
 static bool make_candidate(const makings *from, const char *kernel, record_candidate *made) {
   static const record_result none = {.mode = "", .max_ulp.ulp = NAN, .max_abs.abs = NAN};
-  static const double second = 1e-9; /* of real_time, ns */
+  static const double second = 1e-9; /* one ns, the unit of real_time, in seconds */
   const record_result *found = record_find_result(from->accuracy, kernel, from->table), *result = found ? found : &none;
   double rate, share, ns;
   collect(from, kernel, "bytes_per_second", &rate);
@@ -74,7 +75,7 @@ static bool make_candidate(const makings *from, const char *kernel, record_candi
   return true;
 }
 
-/* All that were timed, by time. Their number. */
+/* Makes candidates of all kernels that were timed, sorted by time. Returns their number. */
 static size_t make_candidates(const makings *from, record_candidate *candidates) {
   size_t count = 0;
   RECORD_EACH(kernel, from->accuracy, kernels) {
@@ -87,7 +88,7 @@ static size_t make_candidates(const makings *from, record_candidate *candidates)
   return count;
 }
 
-/* The candidates as points, sorted and to be freed; null when memory runs out. */
+/* Returns the candidates as sorted points, which the caller frees. Returns null when memory runs out. */
 static pareto_point *points_of(const record_candidate *candidates, size_t count) {
   pareto_point *points = calloc(count + 1, sizeof *points);
   for (size_t i = 0; points && i < count; i++) {
@@ -113,7 +114,7 @@ static bool mark_front(record_candidate *candidates, size_t count) {
 
 /* ---- the choice ---- */
 
-/* How the second compares with the first of two kernels. */
+/* Compares the second kernel with the first. */
 static json_t *compare_kernels(const makings *from, const char *first, const char *second) {
   size_t n, m;
   double *a = samples_copy(from->times, from->mode, from->shape, first, "real_time", &n),
@@ -173,7 +174,7 @@ json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shap
   return made;
 }
 
-/* ---- for people ---- */
+/* ---- as text ---- */
 
 static void print_candidate(const record_candidate *one, FILE *stream) {
   fprintf(stream, "%c %-16s %11.4g %6.1f%% %8.2f %7.1f%%  %9.4g %10.3g %12" PRId64 "  %s\n", one->front ? '*' : ' ',

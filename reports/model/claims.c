@@ -13,7 +13,7 @@
 
 typedef enum verdict { HOLDS, HOLDS_WHEN, FALSE, UNDECIDED, NOT_MEASURED } verdict;
 
-/* Found and condition, as far as they fit. */
+/* The texts "found" and "condition", cut off if they are too long. */
 typedef struct finding {
   verdict verdict;
   char found[768], when[160];
@@ -35,7 +35,7 @@ __attribute__((format(printf, 2, 3))) static void when(finding *f, const char *f
   f->verdict = HOLDS_WHEN;
 }
 
-/* Whether a property held in all checks of it, over all kernels and shapes. */
+/* Finds whether a property was satisfied in all its checks, over all kernels and shapes. */
 static void find_checks(finding *f, const record_report *report, const char *property, const char *before,
                         const char *after) {
   int held = 0, all = 0;
@@ -59,12 +59,12 @@ static void linear(finding *f, const record_report *report) {
   find_checks(f, report, "rotation", "PE[p + k] is PE[p] turned by k w in ", ", as nearly as roundings allow");
 }
 
-/* Does the kernel have a proved bound that does not grow with the position? */
+/* Whether the kernel has a proved bound that does not grow with the position. */
 static bool has_least_error(const record_kernel *kernel) {
   return kernel->bound.derived && !(fabs(kernel->bound.growth) > 0);
 }
 
-/* The profile of such a kernel, so that what it shows comes from the format and not from the kernel. */
+/* Returns the profile of such a kernel, whose errors come from the format and not from the kernel. */
 static const record_profile *exact_profile(const record_report *report) {
   RECORD_EACH(profile, report, profile) {
     const record_kernel *kernel = report_kernel(report, profile->kernel);
@@ -99,7 +99,8 @@ static void unique(finding *f, const record_report *report) {
     found(f, "; the nearest two exact rows are %.4g apart", report->unique.distance);
 }
 
-/* The cosine of the slowest column is 1 in f16 for as long as it is above 1 - 2^-12, half an ulp below 1. */
+/* Finds how long the cosine of the slowest column is 1 in f16: as long as it is above 1 - 2^-12, half an ulp below
+   1. */
 static void half_precision(finding *f, const record_report *report) {
   enum { DIM = 512 };
   const record_profile *profile = exact_profile(report);
@@ -113,13 +114,14 @@ static void half_precision(finding *f, const record_report *report) {
   when(f, "%.2g is not significant", 0x1p-12);
 }
 
-/* Nanoseconds for an element; NaN where the kernel was not timed. */
+/* Returns nanoseconds per element, NaN if the kernel was not timed. */
 static record_spread spread_of(const record_table *table, const char *kernel) {
   const record_row *row = report_row(table, kernel);
   return row ? row->timing.ns_per_element : (record_spread){NULL, NAN, NAN, NAN};
 }
 
-/* The fastest of the kernels without a table in memory, of one thread, as `cached` is; null if none was timed. */
+/* Returns the fastest kernel of one thread that keeps no table in memory, as `cached` has one thread; null if none was
+   timed. */
 static const char *best_kernel(const record_report *report, const record_table *table) {
   const char *best = NULL;
   double least = INFINITY;
@@ -132,7 +134,7 @@ static const char *best_kernel(const record_report *report, const record_table *
   return best;
 }
 
-/* How many times as long a kernel takes as `cached`: median, and least and most that the repetitions allow. */
+/* The time of a kernel divided by that of `cached`: median, and the range that the repetitions allow. */
 typedef struct advantage {
   double middle, low, high;
 } advantage;
@@ -147,7 +149,7 @@ static void say_advantage(finding *f, advantage a, const char *kernel) {
         words_significant(a.high, 3).text, kernel);
 }
 
-/* Timed with a table in memory and with a kernel that computes it, of f32. */
+/* Whether f32 was timed with a table in memory and with a kernel that computes it. */
 static bool has_cached(const record_report *report, const record_table *table, posenc_op op) {
   return strcmp(table->shape.op, op_name(op)) == 0 && strcmp(table->shape.dtype, "f32") == 0 &&
          isfinite(spread_of(table, "cached").median) && best_kernel(report, table);
@@ -157,7 +159,8 @@ static advantage larger(advantage a, advantage b) {
   return (advantage){fmax(a.middle, b.middle), fmax(a.low, b.low), fmax(a.high, b.high)};
 }
 
-/* The smallest and the largest x of add and of rope: a table in memory against computing it, well and literally. */
+/* Compares a table in memory with computing it, by a fast kernel and by the literal formula, for the smallest and the
+   largest x of add and of rope. */
 static void cached(finding *f, const record_report *report) {
   const double claimed = 50;
   advantage most = {0}, most_naive = {0};

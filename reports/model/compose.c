@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The tables of "hot" are in "shapes", with its plans; those of the others stand apart. */
+/* The tables of "hot" are in "shapes", with their plans. Those of the other states have fields of their own. */
 #define STATE(name) #name,
 static const char *const modes[] = {"hot", REPORT_STATES(STATE)};
 #undef STATE
@@ -33,7 +33,7 @@ _Static_assert((int)SHAPE_NAME <= (int)SAMPLE_NAME, "a record may have the name 
 
 /* ---- small pieces ---- */
 
-/* A copy, or JSON null if there is nothing to copy. */
+/* Returns a copy, or JSON null for null. */
 static json_t *copy(const json_t *value) {
   return value ? json_deep_copy(value) : json_null();
 }
@@ -42,7 +42,7 @@ static json_t *copy_field(const json_t *object, const char *key) {
   return copy(json_object_get(object, key));
 }
 
-/* Command lines need not be UTF-8, JSON must. */
+/* Returns the text as JSON. If it is not UTF-8, as JSON requires and command lines may violate, it becomes ASCII. */
 static json_t *text(const char *bytes) {
   json_t *string = json_string(bytes);
   if (string) return string;
@@ -70,7 +70,7 @@ static bool has_recipe_name(const char *kernel) {
   return strncmp(kernel, prefix, sizeof prefix - 1) == 0;
 }
 
-/* Whether a kernel is shown among the kernels: recipes are shown apart, unless the record has nothing else. */
+/* Whether a kernel is listed apart, as a recipe. If the record has only recipes, they are listed among the kernels. */
 static bool is_recipe(const maker *m, const char *kernel) {
   bool any_kernel = false;
   RECORD_EACH(one, m->accuracy, kernels) any_kernel = any_kernel || !has_recipe_name(one->name);
@@ -79,7 +79,7 @@ static bool is_recipe(const maker *m, const char *kernel) {
 
 /* ---- the timing record ---- */
 
-/* The first number of a counter; kernel null: of any. */
+/* Returns the first number of a counter. Null as kernel selects any. */
 static json_t *first_of(const maker *m, const char *mode, const char *shape_name, const char *kernel,
                         const char *counter) {
   return field_real(samples_collect(m->times, mode, shape_name, kernel, counter) ? m->times->values[0] : NAN);
@@ -91,7 +91,7 @@ static json_t *make_speed_up(const maker *m, const char *mode, const char *shape
   return samples_ratio(m->times, mode, shape_name, kernel, baseline);
 }
 
-/* How a counter is in a report: see counters.def. */
+/* The form of a counter in a report, see counters.def. */
 typedef enum in_report { NONE, ONE, SPREAD } in_report;
 
 static const struct {
@@ -125,20 +125,20 @@ static json_t *make_row(const maker *m, const char *shape_name, const char *kern
   const record_result *result = record_find_result(m->accuracy, kernel, shape_name);
   const json_t *facts = contract ? contract->json : NULL;
   json_t *row = result ? json_deep_copy(result->json) : json_pack("{s:s}", "kernel", kernel);
-  json_object_del(row, "shape"); /* the row lies in it */
+  json_object_del(row, "shape"); /* the row is within its shape */
   row = field_put(row, "recipe", json_boolean(is_recipe(m, kernel)));
   row = field_put(row, "isa", copy_field(facts, "isa"));
   if (!result) row = field_put(row, "refusal", copy_field(facts, "refusal"));
   return field_put(row, "timing", make_timing(m, "hot", shape_name, kernel));
 }
 
-/* Was the kernel verified or timed on that shape, or does the record say why not? */
+/* Whether the kernel was verified or timed on that shape, or the record gives the reason why not. */
 static bool tells_something(const json_t *row) {
   return json_object_get(row, "checks") || *field_string(row, "refusal") ||
          json_is_object(json_object_get(row, "timing"));
 }
 
-/* The facts of a shape: from the accuracy record, the lists, or the counters. */
+/* Returns the facts of a shape: from the accuracy record, the lists, or the counters. */
 static json_t *describe_shape(const maker *m, const char *mode, const char *name) {
   RECORD_EACH(result, m->accuracy, records)
     if (strcmp(result->shape.name, name) == 0) return json_deep_copy(result->shape.json);
@@ -161,12 +161,12 @@ static double shape_bytes(const json_t *described) {
   dtype_parse(field_string(described, "dtype"), &dtype);
   layout_parse(field_string(described, "layout"), &layout);
   const bool is_cache = op_parse(field_string(described, "op"), &op) && op == POSENC_ROPE_CACHE;
-  const double tables = is_cache && layout != POSENC_SPLIT ? 2 : 1; /* split, each of the two has half of the columns */
+  const double tables = is_cache && layout != POSENC_SPLIT ? 2 : 1; /* each table of split has half of the columns */
   return tables * field_number(described, "rows") * field_number_or(described, "heads", 1) *
          field_number(described, "dim") * (double)posenc_dtype_bytes(dtype);
 }
 
-/* A shape and all that is known of it. */
+/* Returns a shape with all results. */
 static json_t *make_table(const maker *m, const char *mode, const char *name, json_t *rows) {
   json_t *described = describe_shape(m, mode, name);
   return json_pack("{s:b, s:b, s:o, s:o, s:o, s:o}", "sweep", shapes_find(shapes_sweep, name) != NULL, "applied",
@@ -187,7 +187,7 @@ static json_t *make_shape(const maker *m, const char *name, const json_t *kernel
   return make_table(m, "hot", name, rows);
 }
 
-/* Every shape that was timed in that mode, with those kernels that were. */
+/* Returns every shape that was timed in that mode, with the kernels that were timed. */
 static json_t *make_mode(const maker *m, const char *mode, const json_t *shapes) {
   json_t *made = json_array();
   for (size_t i = 0; i < json_array_size(shapes); i++) {
@@ -213,7 +213,7 @@ static bool was_timed(const maker *m, const char *shape_name) {
   return false;
 }
 
-/* Names of the shapes of a list that were timed. */
+/* Adds the names of the shapes of a list that were timed. */
 static json_t *add_timed(const maker *m, json_t *names, const shape *(*list)(size_t *count)) {
   size_t count;
   const shape *shapes = list(&count);
@@ -222,8 +222,8 @@ static json_t *add_timed(const maker *m, json_t *names, const shape *(*list)(siz
   return names;
 }
 
-/* Names are listed once, in the order in which the records have them; but benchmarks run in random order, so those of
-   listed shapes go by their list. */
+/* Returns the names, each once, in the order of the records. Benchmarks run in random order, so listed shapes have the
+   order of their list. */
 static json_t *shape_names(const maker *m) {
   json_t *names = json_array();
   RECORD_EACH(result, m->accuracy, records) names = add_name(names, result->shape.name);
@@ -243,7 +243,7 @@ static json_t *kernel_names(const maker *m) {
   return names;
 }
 
-/* Hard-to-round cases stand apart from tables. */
+/* Whether the table is of hard-to-round cases, which are listed apart. */
 static bool is_of_cases(const json_t *table) {
   const json_t *rows = json_object_get(table, "rows");
   for (size_t k = 0; k < json_array_size(rows); k++)
@@ -264,7 +264,7 @@ static json_t *put_shapes(const maker *m, json_t *document) {
   return field_put(field_put(document, "shapes", made), "cases", cases);
 }
 
-/* The reference shape, or else the first that was verified; null if the record has only hard-to-round cases. */
+/* Returns the reference shape, else the first that was verified; null if the record has only hard-to-round cases. */
 static json_t *make_headline(const maker *m, const json_t *shapes) {
   const json_t *shown = m->accuracy->records_count ? json_array_get(shapes, 0) : NULL;
   for (size_t i = 0; i < json_array_size(shapes); i++) {
@@ -289,7 +289,7 @@ static json_t *count_check(json_t *counts, const record_check *check, bool sampl
                              field_integer(before, "of") + 1, "sampled", field_integer(before, "sampled") + sampled));
 }
 
-/* Shapes by whether all kernels were compared on the whole of them: {"exhaustive", "sampled"}. */
+/* Counts the shapes on which all kernels were compared in full, and the others: {"exhaustive", "sampled"}. */
 static json_t *count_shapes(const maker *m) {
   json_t *all = json_array(), *sampled = json_array();
   RECORD_EACH(result, m->accuracy, records) {
@@ -309,8 +309,8 @@ static json_t *make_failure(const record_check *check, const char *kernel, const
   return field_put(failure, "shape", json_string(shape_name));
 }
 
-/* Counts the checks of one kernel by property, except those of hard-to-round cases, and lists the failed ones. `made`
-   is the number of checks. */
+/* Counts the checks of one kernel by property, except those of hard-to-round cases, and lists the failed ones. *made is
+   the number of checks. */
 static json_t *count_checks(const maker *m, const char *kernel, json_t **failures, size_t *made) {
   json_t *counts = json_object();
   *made = 0;
@@ -329,7 +329,7 @@ static json_t *count_checks(const maker *m, const char *kernel, json_t **failure
   return counts;
 }
 
-/* In the order of the kernels. */
+/* Returns the names of the properties in the order of the kernels. */
 static json_t *property_names(const maker *m) {
   json_t *names = json_array();
   RECORD_EACH(kernel, m->accuracy, kernels)
@@ -339,7 +339,8 @@ static json_t *property_names(const maker *m) {
   return names;
 }
 
-/* Also adds "kernels" to the report: what each kernel promises, and whether its checks passed. */
+/* Returns the checks. Also makes "kernels" of the report: the contract of each kernel, and whether its checks
+   passed. */
 static json_t *make_checks(const maker *m, json_t **kernels) {
   json_t *failures = json_array(), *counted = json_array();
   *kernels = json_array();
@@ -360,7 +361,8 @@ static json_t *make_checks(const maker *m, json_t **kernels) {
 
 /* ---- the whole ---- */
 
-/* Only strings, as Google Benchmark's context also has lists; and nothing that identifies the person who ran it. */
+/* Returns the facts that are strings, as Google Benchmark's context also has lists, except those that identify the
+   person who ran it. */
 static json_t *copy_facts(const json_t *object) {
   json_t *kept = json_object();
   const char *key;
@@ -377,7 +379,7 @@ static json_t *make_environment(const maker *m) {
                    m->timing ? copy_facts(m->timing->context.json) : json_null());
 }
 
-/* The parts of the document that are computed from the records alone. */
+/* Makes the parts of the document that are computed from the records alone. */
 static json_t *make_base(const maker *m, const char *command) {
   const json_t *json = m->accuracy->json;
   json_t *kernels, *checks = make_checks(m, &kernels);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Look-ups in the report that page, Markdown and report.json show. */
+/* Finds parts of the report that page, Markdown and report.json show. */
 #ifndef POSENC_REPORTS_MODEL_DOCUMENT_H
 #define POSENC_REPORTS_MODEL_DOCUMENT_H
 
@@ -8,29 +8,32 @@
 
 #include <stdbool.h>
 
-/* The states of memory that tables are timed in, fields of the report; but not "hot", whose times are in "shapes". */
+/* The states of memory in which tables are timed, as fields of the report, except "hot", whose times are in
+   "shapes". */
 #define REPORT_STATES(STATE) STATE(cold) STATE(fresh) STATE(malloc) STATE(offset) STATE(first) STATE(row)
 
-/* The shape that the headlines are about, if it was verified. */
+/* The name of the reference shape, which headlines use if it was verified. */
 extern const char report_reference[];
 
-/* The shape of that name, and the row of a kernel in a table, which may be null; null if there is none. */
+/* Returns the shape of that name, or the row of a kernel in a table, which may be null. Returns null if there is
+   none. */
 const record_table *report_table(const record_report *report, const char *name);
 const record_row *report_row(const record_table *table, const char *kernel);
 
-/* Were all elements compared bit by bit, and are they the same? */
+/* Whether all elements were compared bit by bit, and are the same. */
 bool row_has_same_bits(const record_row *a, const record_row *b);
 
-/* The median of its times there; NaN if it was not timed. */
+/* Returns the median of the kernel's times on the table in ns; NaN if it was not timed. */
 double report_median_ns(const record_table *table, const char *kernel);
 
 const record_kernel *report_kernel(const record_report *report, const char *name);
 bool report_is_recipe(const record_report *report, const char *kernel);
 
-/* The kernel that the library chooses for a shape, with one thread or with all; "" if the record does not have it. */
+/* Returns the kernel that the library chooses for a shape, with one thread or with all; "" if the record does not have
+   it. */
 const char *report_choice(const record_report *report, const char *name, bool serial);
 
-/* Was anything timed? */
+/* Whether anything was timed. */
 bool report_is_timed(const record_report *report);
 
 /* Whether it is a table of f32, as opposed to an x or a rope cache. */

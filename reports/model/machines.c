@@ -15,9 +15,9 @@ typedef struct maker {
   size_t count;
 } maker;
 
-/* ---- may they stand side by side? ---- */
+/* ---- whether reports can be compared ---- */
 
-/* The environment has date and load, so no two runs have the same one. */
+/* Whether two reports are of one run. The environment has date and load, so no two runs have the same one. */
 static bool is_same_run(const record_report *a, const record_report *b) {
   return json_equal(a->environment.json, b->environment.json);
 }
@@ -46,7 +46,7 @@ static const char *cpu_of(const record_report *report) {
   return *cpu ? cpu : "unknown";
 }
 
-/* The CPU, and where others have the same one, which of them. */
+/* Returns the CPU as label, with a number if several machines have the same CPU. */
 static json_t *label_of(const maker *m, size_t number) {
   const char *cpu = cpu_of(m->reports[number]);
   size_t before = 0, all = 0;
@@ -58,7 +58,7 @@ static json_t *label_of(const maker *m, size_t number) {
   return all > 1 ? json_sprintf("%s (%d)", cpu, (int)before + 1) : json_string(cpu);
 }
 
-/* A label may be what the CPU of another is called. */
+/* Whether the labels differ from each other. A given label may be equal to the CPU of another machine. */
 static bool have_own_labels(const maker *m, const json_t *machines, char *why, size_t size) {
   for (size_t i = 0; i < json_array_size(machines); i++)
     for (size_t k = 0; k < i; k++) {
@@ -84,7 +84,7 @@ static json_t *make_machines(const maker *m, const machines_inputs *given) {
 
 /* ---- rows of a kernel on a shape ---- */
 
-/* The entry of a machine for the same shape: the name alone is not enough. Null if it has none. */
+/* Returns the entry of a machine for the same shape, or null. The name alone does not identify a shape. */
 static const record_table *same_table(const maker *m, size_t machine, const record_table *table) {
   const record_table *found = report_table(m->reports[machine], table->shape.name);
   return found && json_equal(found->shape.json, table->shape.json) ? found : NULL;
@@ -105,7 +105,7 @@ static bool is_any_timed(const record_table *table) {
   return false;
 }
 
-/* All kernels, each once, in the order of the first machine that has them. */
+/* Returns all kernels, each once, in the order of the first machine that has them. */
 static json_t *kernel_names(const maker *m) {
   json_t *names = json_object();
   for (size_t i = 0; i < m->count; i++)
@@ -113,7 +113,7 @@ static json_t *kernel_names(const maker *m) {
   return names;
 }
 
-/* The next shape of any machine that no earlier machine has; null after the last. `at` begins as {0, null}. */
+/* The position in a list of the shapes of all machines, each once. It begins as {0, null}. */
 typedef struct cursor {
   size_t machine;
   const record_table *table;
@@ -163,7 +163,7 @@ static json_t *add_fastest(const maker *m, json_t *list, const char *footprint, 
   return list;
 }
 
-/* A table of f32, from position 0 on, that all machines timed. */
+/* Whether this is a table of f32, from position 0 on, that all machines timed. */
 static bool is_common(const maker *m, const record_table *table) {
   if (!report_is_f32_table(table) || table->shape.first != 0) return false;
   for (size_t i = 0; i < m->count; i++)
@@ -171,7 +171,7 @@ static bool is_common(const maker *m, const record_table *table) {
   return true;
 }
 
-/* The largest of at most so many bytes. */
+/* Returns the largest such table of at most `most` bytes. */
 static const record_table *largest_common(const maker *m, double most) {
   const record_table *best = NULL;
   RECORD_EACH(table, m->reports[0], shapes)
@@ -182,7 +182,7 @@ static const record_table *largest_common(const maker *m, double most) {
 
 static double least_cache(const maker *m) {
   double least = INFINITY;
-  for (size_t i = 0; i < m->count; i++) /* "unknown" is 0 */
+  for (size_t i = 0; i < m->count; i++) /* an unknown size is 0 */
     least = fmin(least, strtod(field_string(m->reports[i]->environment.timing, "l2"), NULL));
   return least;
 }
@@ -195,7 +195,7 @@ static json_t *make_fastest(const maker *m) {
   return add_fastest(m, list, "in cache", largest_common(m, least_cache(m) / 2));
 }
 
-/* ---- times of what they share ---- */
+/* ---- times of common shapes ---- */
 
 static json_t *times_of(const maker *m, const record_table *table, json_t *kernels) {
   json_t *list = json_array(), *unused;
@@ -216,7 +216,7 @@ static json_t *times_of(const maker *m, const record_table *table, json_t *kerne
   return json_pack("{s:O, s:o, s:o}", "shape", table->shape.json, "bytes", field_real(table->bytes), "kernels", list);
 }
 
-/* Times of the shapes that two or more machines timed. */
+/* Returns the times of the shapes that two or more machines timed. */
 static json_t *make_times(const maker *m, json_t *kernels) {
   json_t *times = json_array();
   cursor at = {0, NULL};
@@ -234,13 +234,14 @@ static bool is_same(const json_t *a, const json_t *b, const char *key) {
   return json_equal(json_object_get(a, key), json_object_get(b, key));
 }
 
-/* Were both built from the same sources? Then their reproducible kernels must have the same bits. */
+/* Whether both were built from the same sources, so that their reproducible kernels must have the same bits. */
 static bool is_same_version(const record_report *a, const record_report *b) {
   const json_t *one = a->environment.accuracy, *other = b->environment.accuracy;
   return record_names_sources(one) && is_same(one, other, "posenc_version") && is_same(one, other, "commit");
 }
 
-/* Were the same elements compared on both? The seed determines the sample and x, the budget the size of the sample. */
+/* Whether the same elements were compared on both. The seed determines the sample and x, the budget the size of the
+   sample. */
 static bool is_like(const maker *m, size_t i, size_t k, const record_table *table, const char *kernel) {
   const record_row *a = same_row(m, i, table, kernel), *b = same_row(m, k, table, kernel);
   const char *op = table->shape.op;
@@ -251,7 +252,7 @@ static bool is_like(const maker *m, size_t i, size_t k, const record_table *tabl
   return !sampled || m->reports[i]->budget == m->reports[k]->budget;
 }
 
-/* NaN is like NaN. */
+/* Whether the numbers are equal, where NaN equals NaN. */
 static bool is_same_number(double a, double b) {
   return a == b || (isnan(a) && isnan(b));
 }
@@ -302,7 +303,7 @@ static json_t *difference_of(const maker *m, const record_table *table, const ch
                    "machines", machines);
 }
 
-/* Broken promises come first. */
+/* Counts and differences. `broken_ones` are reproducible kernels with different bits, which are listed first. */
 typedef struct accuracy {
   json_int_t compared, same, unlike, bits, broken;
   json_t *broken_ones, *others;
@@ -342,7 +343,7 @@ static json_t *make_accuracy(const maker *m, json_t *kernels) {
 static json_t *make_document(const maker *m, const machines_inputs *given, char *why, size_t size) {
   json_t *machines = make_machines(m, given), *kernels = kernel_names(m), *line = json_string(given->command);
   json_t *made = NULL;
-  if (!line) line = json_string(""); /* a command line need not be UTF-8 */
+  if (!line) line = json_string(""); /* the command line is not UTF-8 */
   if (!machines || have_own_labels(m, machines, why, size))
     made = json_pack("{s:s, s:o, s:O, s:o, s:o, s:o}", "schema", "posenc-machines-1", "command", line, "machines",
                      machines, "fastest", make_fastest(m), "times", make_times(m, kernels), "accuracy",

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Could the library have chosen this kernel? Its error must be within what the library allows by default, and it must
-   round correctly if the chosen one does. */
+/* Whether the library could have chosen this kernel: its error is within the library's default, and it rounds correctly
+   if the chosen one does. */
 static bool is_rival(const record_kernel *kernel, const record_table *table, const record_kernel *chosen, bool serial) {
   posenc_dtype dtype = POSENC_F32;
   if (!table->applied) dtype_parse(table->shape.dtype, &dtype); /* rows for add and rope are of f32 */
@@ -21,7 +21,7 @@ static bool is_rival(const record_kernel *kernel, const record_table *table, con
          answer_is_within(kernel, &table->shape, dtype, choice_default_abs(dtype));
 }
 
-/* A new entry; JSON null if the choice was not timed. */
+/* Returns a new entry, or JSON null if the chosen kernel was not timed. */
 static json_t *make_one(const record_report *report, samples *times, const record_table *table, const char *chosen,
                         bool serial) {
   const char *fastest = chosen, *name = table->shape.name;

@@ -8,14 +8,15 @@
 
 static const char mode[] = "hot", counter[] = "limit_bytes_per_second";
 
-/* The width of the middle half of n sorted numbers, or a little more, as a share of their median; NaN if n is 1. */
+/* Returns the width of the middle half of n sorted numbers, or a little more, as a share of their median; NaN if n is
+   1. */
 static double middle_half(const double *sorted, size_t n, double median) {
   return n > 1 ? (sorted[n - 1 - n / 4] - sorted[n / 4]) / median : NAN;
 }
 
 static double most_turns(const samples *times) {
   double most = 0;
-  for (size_t i = 0; i < times->count; i++) most = fmax(most, times->all[i].entry->turn); /* a NaN is ignored */
+  for (size_t i = 0; i < times->count; i++) most = fmax(most, times->all[i].entry->turn); /* fmax ignores NaN */
   return most;
 }
 
@@ -27,12 +28,12 @@ typedef struct found {
   const char *shape;
 } found;
 
-/* All repetitions of a shape stand together in the order by name. */
+/* Adds a shape, all of whose repetitions are adjacent in the order by name. */
 static void add_shape(found *f, samples *times, size_t first, size_t end, double turns) {
   const char *shape = times->by_name[first]->shape;
   const size_t count = samples_collect(times, mode, shape, NULL, counter);
   if (count == 0) return;
-  const double median = statistics_median(times->values, count); /* sorts */
+  const double median = statistics_median(times->values, count); /* sorts the values */
   const double half = middle_half(times->values, count, median);
   f->measured += count;
   if (!(median > 0)) return;

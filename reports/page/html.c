@@ -32,14 +32,15 @@ static void text(page *p, page_look look, const char *plain) {
   escape(p->stream, plain);
 }
 
-/* Writes an escaped text between two of HTML. */
+/* Writes a text, escaped, between two pieces of HTML. */
 static void around(page *p, const char *before, const char *plain, const char *after) {
   fputs(before, p->stream);
   escape(p->stream, plain);
   fputs(after, p->stream);
 }
 
-/* The title in lower case, with '-' for all but letters and digits, so that links to a section are easy to write. */
+/* Writes the title in lower case, with '-' for all but letters and digits, so that links to a section are easy to
+   write. */
 static void anchor(FILE *stream, const char *plain) {
   for (; *plain; plain++) fputc(isalnum((unsigned char)*plain) ? tolower((unsigned char)*plain) : '-', stream);
 }

@@ -21,10 +21,10 @@ static void begin(page *p, const char *title) {
 }
 
 static void end(page *p) {
-  (void)p; /* a Markdown file just stops */
+  (void)p; /* Markdown has no end */
 }
 
-/* Longest run of backticks: a fence needs one more. */
+/* Returns the longest run of backticks, to which a fence adds one. */
 static int longest_ticks(const char *text) {
   int longest = 0;
   for (int ticks = 0; *text; text++) {
@@ -44,7 +44,7 @@ static void code(page *p, const char *text) {
   fence(p, ticks);
   fputs(space, p->stream);
   for (; *text; text++) {
-    if (*text == '|' && p->columns) fputc('\\', p->stream); /* cells end at it, even in code */
+    if (*text == '|' && p->columns) fputc('\\', p->stream); /* '|' would end the cell, even in code */
     fputc((unsigned char)*text < ' ' ? ' ' : *text, p->stream);
   }
   fputs(space, p->stream);
@@ -90,13 +90,13 @@ static void cell(page *p, size_t span, bool prose) {
   fputc(' ', p->stream);
 }
 
-/* No cell is wider than its column here: the others stay empty. */
+/* Ends a cell. A cell over several columns is followed by empty ones. */
 static void cell_end(page *p, size_t span) {
   while (span-- > 0) fputs(" |", p->stream);
 }
 
 static void figure(page *p, const char *caption, const char *svg) {
-  (void)svg; /* drawn in the HTML page */
+  (void)svg; /* figures are only in the HTML page */
   escape(p->stream, caption);
   fputs(" Drawn in the HTML page.\n\n", p->stream);
 }

@@ -13,10 +13,10 @@ static void put(page *p, const char *text) {
   fputs(text, p->stream);
 }
 
-/* "2⁻²⁴" of "2^-24", as contracts have it. A new string, null when memory runs out. */
+/* Returns the text of a contract with powers as "2⁻²⁴" for "2^-24". Returns a new string, null when memory runs out. */
 static char *with_powers(const char *text) {
   static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-  char *made = calloc(3 * strlen(text) + 1, 1), *end = made; /* three bytes for each digit at most */
+  char *made = calloc(3 * strlen(text) + 1, 1), *end = made; /* a digit becomes at most three bytes */
   while (made && *text) {
     const size_t sign = text[1] == '-';
     if (*text != '^' || !isdigit((unsigned char)text[1 + sign])) {
@@ -40,8 +40,7 @@ static void write_run(page *p, page_look look, const char *run) {
   free(raised);
 }
 
-/* Writes the text piece by piece, each in its look. A mark in the text is a byte with the number of a look; it switches
-   that look on or off. */
+/* Writes the text piece by piece, each in its look. A byte with the number of a look switches that look on or off. */
 static void write_runs(page *p, char *text) {
   page_look look = PAGE_PLAIN;
   for (char *run = text, *end; *run; run = end) {
@@ -147,7 +146,7 @@ void page_column_add(page *p, bool numeric, const char *title, ...) {
 }
 
 void page_table(page *p, const char *caption, const page_column *columns, size_t count) {
-  static const page_column none = {"", false}; /* where memory ran out */
+  static const page_column none = {"", false}; /* without memory for columns */
   p->columns = columns ? columns : p->added_count ? p->added : &none;
   p->column_count = columns ? count : p->added_count ? p->added_count : 1;
   p->column = 0;

@@ -10,7 +10,7 @@
 /* Containers of text. */
 typedef enum page_part {
   PAGE_PARAGRAPH,
-  PAGE_ANSWER, /* the paragraph that matters most */
+  PAGE_ANSWER, /* the most important paragraph */
   PAGE_LIST,
   PAGE_ITEM,
   PAGE_PARTS
@@ -21,7 +21,7 @@ typedef enum page_look { PAGE_PLAIN, PAGE_STRONG, PAGE_SMALL, PAGE_CODE, PAGE_FI
 #define STRONG(text) "\1" text "\1"
 #define SMALL(text) "\2" text "\2"
 #define CODE(text) "\3" text "\3"
-#define LINK(file) "\4" file "\4" /* to a file beside the page, by its name */
+#define LINK(file) "\4" file "\4" /* a link to a file beside the page */
 
 typedef struct page_column {
   const char *title;
@@ -31,13 +31,13 @@ typedef struct page_column {
 typedef struct page {
   const struct page_format *format;
   FILE *stream;
-  char *const *svg;   /* figures by number, null where there is none */
-  bool failed;        /* memory ran out: something is missing. Errors of the stream stay in the stream */
-  page_column *added; /* by page_column_add, for the next table */
+  char *const *svg;   /* figures by number, null if there is none */
+  bool failed;        /* memory ran out; errors of the stream stay in the stream */
+  page_column *added; /* columns of page_column_add, for the next table */
   size_t added_count;
-  const page_column *columns; /* of the table that is open */
+  const page_column *columns; /* columns of the open table */
   size_t column_count;
-  size_t column; /* of the cell that is open or comes next */
+  size_t column; /* number of the open or the next cell */
 } page;
 
 /* A format: HTML or Markdown. */
@@ -48,7 +48,7 @@ typedef struct page_format {
   void (*begin)(page *p, const char *title);
   void (*end)(page *p);
   void (*heading)(page *p, int level, const char *text);
-  void (*text)(page *p, page_look look, const char *text); /* between the marks of its look */
+  void (*text)(page *p, page_look look, const char *text); /* writes text of one look */
   void (*code_block)(page *p, const char *text);
   void (*data)(page *p, const char *summary);
   void (*table)(page *p, const char *caption);
@@ -65,24 +65,24 @@ void page_section(page *p, const char *title);
 void page_subsection(page *p, const char *title);
 void page_code_block(page *p, const char *text);
 
-/* A part with its text, or, to be filled piece by piece, between page_open and page_close. */
+/* Write a part with its text, or open and close a part that is filled piece by piece. */
 __attribute__((format(printf, 2, 3))) void page_paragraph(page *p, const char *format, ...);
 __attribute__((format(printf, 2, 3))) void page_item(page *p, const char *format, ...);
 __attribute__((format(printf, 2, 3))) void page_say(page *p, const char *format, ...);
 void page_open(page *p, page_part part);
 void page_close(page *p, page_part part);
 
-/* Nothing where `svg` is null. */
+/* Writes a figure; nothing if `svg` is null. */
 void page_figure(page *p, const char *caption, const char *svg);
 
-/* Long tables, folded under their summary. */
+/* Opens a part with long tables, folded under their summary. */
 void page_data(page *p, const char *summary);
 void page_data_end(page *p);
 
 /*
- * A table has the columns given, or, where these are null, those that page_column_add added since the last such table.
- * The first column heads its row. A cell is filled at once, or by page_say between page_cell_begin or page_prose_begin
- * and page_cell_end. Prose may wrap; page_rest is prose over the rest of the row.
+ * Write a table with the given columns, or, if they are null, those that page_column_add has added since the last
+ * such table. The first column heads its row. A cell is written at once, or by page_say between page_cell_begin or
+ * page_prose_begin and page_cell_end. Prose may wrap; page_rest is prose over the rest of the row.
  */
 void page_table(page *p, const char *caption, const page_column *columns, size_t count);
 void page_table_end(page *p);

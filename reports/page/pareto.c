@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* An error of 0 on a logarithmic axis. */
+/* Stands for an error of 0 on a logarithmic axis. */
 static const double least_error = 1e-18;
 
 static int compare_points(const void *a, const void *b) {
@@ -29,7 +29,7 @@ static double shown_error(const pareto_point *point) {
   return fmax(point->error, least_error);
 }
 
-/* Steps from the fastest point on, at the least error so far, extended to both edges of the picture. */
+/* Draws steps from the fastest point on, at the smallest error so far, up to both edges of the picture. */
 static void draw_front(plot *picture, const pareto_point *points, size_t count) {
   const pareto_point *last = NULL;
   plot_series(picture, "using 1:2 with steps linecolor rgb '#808080' dashtype 2", "front");
@@ -41,7 +41,7 @@ static void draw_front(plot *picture, const pareto_point *points, size_t count) 
   if (last) plot_point(picture, points[count - 1].time, shown_error(last), 0, 0);
 }
 
-/* The points that are, or are not, on the front. */
+/* Draws the points that are on the front, or those that are not. */
 static void draw_points(plot *picture, const pareto_point *points, size_t count, bool front) {
   bool begun = false;
   for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Error against time: which kernels are worth taking at all. */
+/* Plots error against time, with the front: kernels that no other kernel surpasses in both. */
 #ifndef POSENC_REPORTS_PAGE_PARETO_H
 #define POSENC_REPORTS_PAGE_PARETO_H
 
@@ -8,9 +8,9 @@
 
 typedef struct pareto_point {
   const char *name;
-  size_t index;           /* the caller's */
-  double time, low, high; /* median, least and most */
-  double error;           /* largest, absolute */
+  size_t index;           /* for the caller */
+  double time, low, high; /* median, smallest and largest */
+  double error;           /* the largest absolute error */
   bool counts;            /* may be on the front */
   bool front;             /* no point that counts is at least as fast and as accurate, and better in one of the two */
 } pareto_point;
@@ -18,7 +18,8 @@ typedef struct pareto_point {
 /* Sorts by time, and sets `front`. */
 void pareto_sort(pareto_point *points, size_t count);
 
-/* Draws sorted points, with the front as steps: as plot_finish, or null on an error already told on stderr. */
+/* Draws sorted points, with the front as steps. Returns a string to free as plot_finish, or null on an error already
+   printed to stderr. */
 char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title,
                   const char *time_label);
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Is there a program of that name in a folder of PATH? */
+/* Whether a folder of PATH has a program of that name. */
 static int in_path(const char *name) {
   const char *folder = getenv("PATH");
   while (folder && *folder) {
@@ -42,7 +42,7 @@ static void discard(plot *p) {
   free(p);
 }
 
-/* Script and picture are temporary files without a name, so nothing is left behind even after a crash. */
+/* Begins a plot. Script and picture are temporary files without a name, so none is left behind even after a crash. */
 plot *plot_begin(const char *name, int height) {
   plot *p = calloc(1, sizeof *p);
   if (!p) return NULL;
@@ -75,8 +75,8 @@ void plot_quoted(FILE *script, const char *text) {
   fputc('\'', script);
 }
 
-/* Okabe and Ito's colours, which colour-blind people can tell apart too, without yellow, which is hard to see on white;
-   more lines are told apart by dashes. */
+/* Okabe and Ito's colours, which colour-blind people can distinguish, without yellow, which is hard to see on white.
+   Dashes distinguish more lines. */
 static const char *const colours[PLOT_COLOURS] = {"#0072b2", "#009e73", "#d55e00", "#cc79a7",
                                                   "#e69f00", "#56b4e9", "#808080"};
 
@@ -97,7 +97,7 @@ void plot_series(plot *p, const char *drawn, const char *title) {
 }
 
 void plot_kernel(plot *p, const char *drawn, size_t index, const char *title) {
-  enum { DASHES = 5 }; /* that gnuplot has */
+  enum { DASHES = 5 }; /* the dash types of gnuplot */
   begin_series(p, drawn);
   if (index == PLOT_OTHER) {
     fputs(" linecolor rgb '#a0a0a0' pointtype 7 pointsize 0.3 linewidth 0.6", p->drawn);
@@ -117,7 +117,7 @@ void plot_point(plot *p, double x, double y, double least, double most) {
   fprintf(p->script, "%.17g %.17g %.17g %.17g\n", x, y, least, most);
 }
 
-/* The whole of a file as a string to free; null when memory runs out or it cannot be read. */
+/* Returns the content of a file as a string to free; null when memory runs out or it cannot be read. */
 static char *contents(FILE *file) {
   if (fseek(file, 0, SEEK_END) != 0) return NULL;
   const long size = ftell(file);
@@ -128,9 +128,9 @@ static char *contents(FILE *file) {
   return text;
 }
 
-/* Exit status of gnuplot, or -1 with errno set if it could not be run. */
+/* Returns the exit status of gnuplot, or -1 with errno set if it could not be run. */
 static int run_gnuplot(FILE *script, FILE *picture, FILE *messages) {
-  /* -d: the user's own settings are not the report's. */
+  /* With -d, gnuplot ignores the user's own settings. */
   char *const arguments[] = {(char[]){GNUPLOT}, (char[]){"-d"}, NULL};
   extern char **environ;
   posix_spawn_file_actions_t actions;
@@ -151,21 +151,21 @@ static int run_gnuplot(FILE *script, FILE *picture, FILE *messages) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-/* The first line of gnuplot's messages that is more than a pointer at a column. */
+/* Returns the first line of gnuplot's messages that does not only point at a column. */
 static const char *first_line(char *messages) {
   for (char *line = strtok(messages, "\n"); line; line = strtok(NULL, "\n"))
     if (line[strspn(line, " ^\t")] && !strstr(line, "gnuplot>")) return line + strspn(line, " \t");
   return "it failed";
 }
 
-/* The length of an empty group at the beginning of the text; else 0. */
+/* Returns the length of an empty group at the beginning of the text, or 0. */
 static size_t empty_group(const char *text) {
   if (strncmp(text, "<g ", 3) != 0) return 0;
   const size_t opened = strcspn(text, ">") + 1, ends = opened + strspn(text + opened, "\n");
   return strncmp(text + ends, "</g>\n", 5) == 0 ? ends + 5 : 0;
 }
 
-/* The length of a default attribute or an empty group at the beginning of the text; else 0. */
+/* Returns the length of a default attribute or an empty group at the beginning of the text, or 0. */
 static size_t idle_text(const char *text) {
   static const char *const idle[] = {" stroke-linecap=\"butt\" stroke-linejoin=\"miter\"", " text-anchor=\"start\"",
                                      " class=\"gridline\""};
@@ -174,7 +174,7 @@ static size_t idle_text(const char *text) {
   return empty_group(text);
 }
 
-/* Writes a colour at the beginning of the text in hexadecimal. The length of its text; 0 if there is none. */
+/* Writes a colour at the beginning of the text in hexadecimal. Returns the length of its text, 0 if there is none. */
 static size_t write_colour(FILE *out, const char *text) {
   unsigned red, green, blue;
   int length = 0;
@@ -183,7 +183,7 @@ static size_t write_colour(FILE *out, const char *text) {
   return (size_t)length;
 }
 
-/* Writes [from, to), shorter, with every id and every reference to one made this picture's own. */
+/* Writes [from, to) in a shorter form. Each id and each reference to one gets the picture's name. */
 static void write_body(FILE *out, const char *from, const char *to, const char *name) {
   static const char *const marks[] = {"id='", "id=\"", "href='#", "href=\"#", "url(#"};
   while (from < to) {
@@ -199,7 +199,7 @@ static void write_body(FILE *out, const char *from, const char *to, const char *
   }
 }
 
-/* gnuplot's SVG document as an element of a page; null if it is none. */
+/* Returns gnuplot's SVG document as an element of a page; null if it is no such document. */
 static char *as_element(const char *document, const char *name, const char *description) {
   const char *box = strstr(document, "viewBox=\"");
   const char *body = strstr(document, "</desc>"); /* after gnuplot's own title and description */
@@ -219,7 +219,7 @@ static char *as_element(const char *document, const char *name, const char *desc
   return NULL;
 }
 
-/* Ends the data, and writes the command that draws them. */
+/* Ends the data, and writes the command that draws them. Returns false on an error. */
 static bool complete(plot *p) {
   const bool closed = fclose(p->drawn) == 0;
   p->drawn = NULL;
@@ -260,7 +260,7 @@ char *plot_finish(plot *p, const char *description) {
 
 void plot_standalone(const char *element, FILE *stream) {
   static const char start[] = "<svg ", box[] = "viewBox=\"0 0 ";
-  /* gnuplot draws in black on nothing. */
+  /* gnuplot draws in black on a transparent background. */
   static const char style[] =
       "svg{--ink:#1a1c1f;--paper:#fff}\n"
       "@media(prefers-color-scheme:dark){svg{--ink:#e4e6e9;--paper:#131619}}\n"

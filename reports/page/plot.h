@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plots by gnuplot, as SVG elements of which several can be in one page. */
+/* Makes plots with gnuplot, as SVG elements that can share a page. */
 #ifndef POSENC_REPORTS_PAGE_PLOT_H
 #define POSENC_REPORTS_PAGE_PLOT_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Null if gnuplot is there, else what is missing. */
+/* Returns null if gnuplot is available, else what is missing. */
 const char *plot_refusal(void);
 
 /* Width and usual height of a plot, in pixels. */
@@ -16,36 +16,37 @@ enum { PLOT_WIDTH = 640, PLOT_HEIGHT = 480 };
 /* A gnuplot script that is being written. Settings, and data blocks of the script, are written to `script` first. */
 typedef struct plot {
   const char *name;
-  FILE *script, *drawn; /* the second: what the plot command draws */
-  char *command;        /* its text, and the bytes of it */
+  FILE *script, *drawn; /* `drawn` gets the arguments of the plot command */
+  char *command;        /* the text in `drawn`, and its size in bytes */
   size_t size, series;
-  bool has_others; /* whether the legend has its line for what is drawn in grey */
+  bool has_others; /* whether the legend has a line for the grey series */
 } plot;
 
-/* Names in the script must come from plot_quoted. Null on an error told on stderr. */
+/* Begins a plot. Names in the script must come from plot_quoted. Returns null on an error printed to stderr. */
 plot *plot_begin(const char *name, int height);
 
 /* Writes text as a gnuplot string. */
 void plot_quoted(FILE *script, const char *text);
 
-/* Begins a line, or points: of those points that follow, drawn "using 1:2 with lines" or so. */
+/* Begins a series of the points that follow, drawn for example "using 1:2 with lines". */
 void plot_series(plot *p, const char *drawn, const char *title);
 
-/* The same in the look of that number. What the figure need not tell apart is PLOT_OTHER: grey, and "others" in the
-   legend. */
+/* Begins a series in the look of number `index`. Series that need no look of their own are PLOT_OTHER: grey, and
+   "others" in the legend. */
 enum { PLOT_COLOURS = 7, PLOT_OTHER = 1000 };
 void plot_kernel(plot *p, const char *drawn, size_t index, const char *title);
 
-/* Columns 1 to 4. */
+/* Adds a point, as columns 1 to 4. */
 void plot_point(plot *p, double x, double y, double least, double most);
 
 /*
- * Runs the script and frees the plot. The <svg> element as a string to free, without size of its own, ids prefixed with
- * its name, `description` (free of markup) for those who cannot see it; null on an error told on stderr.
+ * Runs the script and frees the plot. Returns the <svg> element as a string to free, without a size, with ids
+ * prefixed with its name, and with `description` (free of markup) for readers who cannot see it. Returns null on an
+ * error printed to stderr.
  */
 char *plot_finish(plot *p, const char *description);
 
-/* Writes such an element as an SVG document, which brings a size and, light or dark, a background of its own. */
+/* Writes such an element as an SVG document with a size and a background, light or dark. */
 void plot_standalone(const char *element, FILE *stream);
 
 #endif

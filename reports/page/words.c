@@ -89,7 +89,7 @@ const char *words_mark(const record_spread *spread) {
   return spread->max - spread->min > words_too_wide * spread->median ? "‡" : "";
 }
 
-/* "(82.2–85.0)" */
+/* Returns "(82.2–85.0)". */
 static words interval_of(double low, double high) {
   words result;
   snprintf(result.text, sizeof result.text, "(%.40s–%.40s)", words_significant(low, 3).text,

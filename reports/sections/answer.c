@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The answer of reports/model/answer.h: a line each, a picture of bars; and by error, as a table and a figure. */
+/* Writes the answer of reports/model/answer.h: a line for each use, a chart of bars, and a table and a figure by
+   error. */
 #include "reports/model/answer.h"
 #include "common/contract.h"
 #include "common/field.h"
@@ -36,7 +37,7 @@ static int compare_bars(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Is there a faster one with the same bits and as many threads? */
+/* Whether a kernel with the same bits and as many threads is faster. */
 static bool is_slower_twin(const bar *bars, size_t number) {
   const bar *one = &bars[number];
   for (size_t i = 0; i < number; i++)
@@ -44,8 +45,8 @@ static bool is_slower_twin(const bar *bars, size_t number) {
   return false;
 }
 
-/* Sorted by time. One of each kind, without recipes but those that the figures mark, and at most BARS_MOST: of the
-   others, the slowest are left out. */
+/* Returns the bars, sorted by time, at most BARS_MOST: one of each group with the same bits, and only recipes that the
+   figures mark. The slowest others are left out. */
 static size_t choose_bars(const record_report *report, const record_table *table, bar *bars) {
   size_t count = 0, kept = 0, others = 0, marked = 0;
   RECORD_EACH(kernel, report, kernels) {
@@ -64,7 +65,7 @@ static size_t choose_bars(const record_report *report, const record_table *table
   return kept;
 }
 
-/* Where a bar ends on the axis: those far slower than the fastest competitor are cut. */
+/* Returns the end of a bar on the axis. Bars far slower than the fastest competitor are cut. */
 static double shown_time(const record_report *report, const record_table *table, const bar *one) {
   const record_use *library = answer_find_use(report, USE_LIBRARY),
                    *fastest = library ? library : answer_find_use(report, USE_NOW);
@@ -100,7 +101,7 @@ static char *draw_bars(const record_report *report, const record_table *table, c
   fprintf(picture->script,
           "set style fill solid noborder\nset xrange [0:%.17g]\nset yrange [%zu-0.4:-0.9]\nunset grid\n"
           "set xlabel 'ns per element'\nset key maxcols 3 samplen 1\n",
-          1.6 * most, count); /* room for the label of the longest */
+          1.6 * most, count); /* room for the longest label */
   label_bars(picture->script, report, table, bars, count);
   if (isfinite(limit))
     fprintf(picture->script,
@@ -144,7 +145,7 @@ static bool draw_pareto(const record_report *report, const record_table *table, 
     const record_row *row = report_row(table, kernel->name);
     if (!row) continue;
     const pareto_point point = point_of(kernel, row);
-    if (point.low > 0 && isfinite(point.error)) points[count++] = point; /* what a logarithm can show */
+    if (point.low > 0 && isfinite(point.error)) points[count++] = point; /* what a logarithmic axis can show */
   }
   pareto_sort(points, count);
   if (count > 0) {
@@ -172,10 +173,10 @@ static const char *const use_titles[USES] = {"Default, one thread", "All threads
                                              "With another library's vector sines, the fastest",
                                              "The usual formula in C, with the C library's sines"};
 
-/* The lines of C that compute the table so; or how the code in use today computes it. */
+/* Writes the lines of C that compute the table in this use, or how the code in use today computes it. */
 static void write_c(page *p, const record_report *report, const record_use *use, bool serial) {
   const char *told = report_choice(report, report->headline.shape, serial);
-  const bool chosen = strcmp(told, use->kernel) == 0; /* else the library has to be asked for the kernel by name */
+  const bool chosen = strcmp(told, use->kernel) == 0; /* other kernels are requested by name */
   char text[400];
   snprintf(text, sizeof text, "%s%s%s%s%sposenc_plan_create(&plan, &problem, %s);",
            chosen && serial ? "" : "posenc_options options = posenc_default_options(); ",
@@ -184,7 +185,8 @@ static void write_c(page *p, const record_report *report, const record_use *use,
   page_code_block(p, text);
 }
 
-/* "287 µs (280–301), 2.31 times (2.20–2.44) as fast as now, largest error 2.98e-08, correctly rounded: cr-avx512" */
+/* Writes "287 µs (280–301), 2.31 times (2.20–2.44) as fast as now, largest error 2.98e-08, correctly rounded:
+   cr-avx512". */
 static void write_use(page *p, const record_report *report, const record_table *table, answer_use n) {
   const record_use *use = answer_find_use(report, n);
   const record_kernel *kernel = use ? report_kernel(report, use->kernel) : NULL;
@@ -213,7 +215,7 @@ static void write_uses(page *p, const record_report *report, const record_table 
   for (answer_use use = USE_DEFAULT; use < USES; use++) write_use(p, report, table, use);
 }
 
-/* For reports in which no kernel with a bound was timed: the kernels whose bound held. */
+/* Lists the kernels that satisfied their bound, for reports in which no such kernel was timed. */
 static void say_trusted(page *p, const record_report *report) {
   const char *separator = "A proved error bound held in every check of: ";
   page_say(p, "%s",
@@ -228,7 +230,7 @@ static void say_trusted(page *p, const record_report *report) {
   page_say(p, *separator == ',' ? "." : "No kernel has a proved error bound that held in every check.");
 }
 
-/* "`naive` 2.31× (2.20–2.44) not told apart" */
+/* Writes "`naive` 2.31× (2.20–2.44) not told apart". */
 static void write_ratio(page *p, const record_ratio *ratio, bool named) {
   page_cell_begin(p);
   if (ratio->json) {

@@ -3,7 +3,7 @@
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
-/* "0.5001"; where that would be 0.5000, "½ + 2.6e-11". */
+/* Writes "0.5001"; if that would be 0.5000, "½ + 2.6e-11". */
 static void cell_excess(page *p, double ulp) {
   if (ulp > 0.5 && ulp < 0.5005)
     page_cell(p, "½ + %s", words_significant(ulp - 0.5, 2).text);

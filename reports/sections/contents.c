@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Machine, threads, load, date and doubt. */
+/* Writes machine, threads, load, date, and warnings about the figures. */
 static void write_subtitle(page *p, const record_report *report) {
   const json_t *accuracy = report->environment.accuracy,
                *facts = report->environment.timing ? report->environment.timing : accuracy;
@@ -38,7 +38,7 @@ static void write_subtitle(page *p, const record_report *report) {
 /* Writes one section, or nothing if the report has no data for it. */
 typedef void section(page *p, const record_report *report);
 
-/* Links to the other files in the folder of the page. */
+/* Writes links to the other files in the folder of the page. */
 static void write_files(page *p, const record_report *report) {
   const char *separator = "";
   page_section(p, "Files");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The figures of errors: against position, by cause, against frequency, and how many there are. */
+/* Draws the figures of errors: against position, by cause, against frequency, and histograms. */
 #include "reports/model/answer.h"
 #include "reports/model/causes.h"
 #include "reports/model/document.h"
@@ -12,7 +12,7 @@
 
 /* ---- errors as lines ---- */
 
-/* The makers whose errors a figure shows, as bits. */
+/* The kinds of kernels whose errors a figure shows, as bits. */
 enum { KERNELS = 1, RECIPES = 2 };
 
 /* The errors of a kernel: a profile, or a row with its histogram. */
@@ -20,14 +20,14 @@ typedef struct line {
   const char *kernel;
   const record_profile *profile;
   const record_row *row;
-  size_t like; /* number of the first line that looks the same, which may be this one */
+  size_t like; /* number of the first line that looks the same, possibly this one */
 } line;
 
 typedef struct xy {
   double x, y;
 } xy;
 
-/* A point of a line; false after the last. */
+/* Reads a point of a line. Returns false after the last. */
 typedef bool point_reader(const line *of, size_t number, xy *point);
 
 static bool read_position(const line *of, size_t number, xy *point) {
@@ -55,11 +55,11 @@ typedef struct error_plot {
   figure place;
   const char *name;
   point_reader *read;
-  unsigned of;   /* set of KERNELS and RECIPES */
-  double least;  /* x that the axis can show */
-  double alike;  /* lines are one whose errors are within this factor of each other */
-  bool absolute; /* the errors are absolute, to be seen beside half an ulp of a format */
-  bool rises;    /* lines go up to the right, so that labels are clear of them on the left */
+  unsigned of;   /* KERNELS, RECIPES or both */
+  double least;  /* smallest x on the axis */
+  double alike;  /* lines with errors within this factor of each other are drawn as one */
+  bool absolute; /* absolute errors, shown with half an ulp of each format */
+  bool rises;    /* lines rise to the right, so labels are at the left */
   const char *axes;
   const char *description;
 } error_plot;
@@ -92,7 +92,7 @@ static const error_plot plots[] = {
      .description = "Line chart: number of elements by error in ulp, a line per recipe that frameworks ship"},
 };
 
-/* Half an ulp of a format just below 1: what rounding alone costs. */
+/* Half an ulp of a format just below 1: the error of rounding alone. */
 static const struct {
   const char *name;
   int exponent;
@@ -108,7 +108,7 @@ static void write_formats(FILE *script, bool left) {
         left ? "left" : "right");
 }
 
-/* Can it be drawn? A logarithm shows no error of 0. */
+/* Whether the point can be drawn. A logarithmic axis has no error of 0. */
 static bool is_drawn(xy point, const error_plot *shown) {
   return point.x >= shown->least && point.y > 0;
 }
@@ -120,7 +120,7 @@ static bool has_errors(const line *of, const error_plot *shown) {
   return false;
 }
 
-/* Are the errors alike, wherever one has any? */
+/* Whether the errors are alike at all points of either line. */
 static bool has_same_errors(const line *one, const line *other, const error_plot *shown) {
   for (size_t i = 0;; i++) {
     xy a, b;
@@ -135,12 +135,12 @@ static bool has_same_errors(const line *one, const line *other, const error_plot
 typedef struct lines {
   line *all;
   size_t count;
-  bool any; /* of those that the figure is about */
+  bool any; /* whether a line is of the kind that the figure shows */
 } lines;
 
 static void add_line(lines *made, const record_report *report, line one, const error_plot *shown) {
   const unsigned kind = report_is_recipe(report, one.kernel) ? RECIPES : KERNELS;
-  const bool is_wanted = shown->of & kind, /* and beside recipes, the default */
+  const bool is_wanted = shown->of & kind, /* the default is shown beside recipes */
       is_beside = shown->place == FIGURE_RECIPES && answer_mark(report, one.kernel) == USE_DEFAULT;
   if (!(is_wanted || is_beside) || !has_errors(&one, shown)) return;
   made->any = made->any || is_wanted;
@@ -150,7 +150,7 @@ static void add_line(lines *made, const record_report *report, line one, const e
   made->all[made->count++] = one;
 }
 
-/* The lines of a plot; `all` is to be freed, and null when memory runs out. */
+/* Returns the lines of a plot. `all` is to be freed; it is null when memory runs out. */
 static lines lines_of(const record_report *report, const error_plot *shown) {
   const record_headline *headline = &report->headline;
   lines made = {calloc(report->profile_count + headline->rows_count + 1, sizeof *made.all), 0, false};
@@ -162,14 +162,14 @@ static lines lines_of(const record_report *report, const error_plot *shown) {
   return made;
 }
 
-/* How many lines look like that one; 0 if an earlier one does. */
+/* Counts the lines that look like that one; 0 if an earlier one does. */
 static size_t count_alike(const lines *of, size_t number) {
   size_t count = 0;
   for (size_t i = number; i < of->count; i++) count += of->all[i].like == number;
   return count;
 }
 
-/* "cr-threads, rotation-threads and 6 more", as far as it fits into a line of the legend. */
+/* Writes "cr-threads, rotation-threads and 6 more", as far as it fits into a line of the legend. */
 static void name_lines(char *title, size_t size, const lines *of, size_t number) {
   enum { LEGEND_LINE = 48 };
   size_t used = 0, left = count_alike(of, number);
@@ -195,7 +195,7 @@ static void draw_line(plot *picture, const error_plot *shown, const lines *of, s
 }
 
 static char *draw_lines(const error_plot *shown, const lines *of) {
-  enum { LEGEND_PIXELS = 20, LEGEND_USUAL = 6 }; /* a line's, and how many lines the usual height has room for */
+  enum { LEGEND_PIXELS = 20, LEGEND_USUAL = 6 }; /* the height of a line, and the lines in a legend of usual height */
   size_t count = 0, look = 0;
   for (size_t i = 0; i < of->count; i++) count += of->all[i].like == i;
   const size_t further = count > LEGEND_USUAL ? count - LEGEND_USUAL : 0;
@@ -208,7 +208,7 @@ static char *draw_lines(const error_plot *shown, const lines *of) {
   return plot_finish(picture, shown->description);
 }
 
-/* Draws nothing if no kernel has such errors. False on an error already told on stderr. */
+/* Draws a figure, or nothing if no kernel has such errors. Returns false on an error already printed to stderr. */
 static bool draw_errors(const record_report *report, const error_plot *shown, char **svg) {
   const lines made = lines_of(report, shown);
   if (!made.all) fprintf(stderr, "posenc: report: plot %s: out of memory\n", shown->name);
@@ -219,7 +219,7 @@ static bool draw_errors(const record_report *report, const error_plot *shown, ch
 
 /* ---- by cause ---- */
 
-/* Panels stand two in a row, under a legend; pixels. */
+/* Panels are in rows of two under a legend. Heights are in pixels. */
 enum { PANELS_IN_ROW = 2, PANEL_HEIGHT = 190, LEGEND_HEIGHT = 30 };
 
 /* From Okabe and Ito's palette; grey is for store, the final rounding, which no kernel avoids. */
@@ -231,7 +231,7 @@ typedef struct panels {
   size_t causes_count, *like, count;
 } panels;
 
-/* Exponent of the position, 0, then in percent the sum of the first share, the first two, … */
+/* Writes the exponent of the position, 0, then in percent the sum of the first share, the first two, … */
 static void write_shares(FILE *script, size_t number, const record_causes *causes) {
   fprintf(script, "$group%zu << EOD\n", number);
   RECORD_EACH(point, causes, points) {
@@ -246,7 +246,7 @@ static void write_shares(FILE *script, size_t number, const record_causes *cause
   fputs("EOD\n", script);
 }
 
-/* The names as a title, on as many lines as they need, and room for these. */
+/* Writes the names as a title of several lines, and reserves their height. */
 static void write_names(FILE *script, const panels *of, size_t number) {
   enum { LINE = 36 }; /* characters above a panel */
   size_t used = 0, needed = 1;
@@ -272,7 +272,7 @@ static void write_panel(FILE *script, const panels *of, size_t number) {
   fputs("\nunset key\n", script); /* one legend is enough */
 }
 
-/* All panels reach from the first to the last position of any. */
+/* Writes the range of positions of all panels: from the first to the last position of any. */
 static void write_reach(FILE *script, const panels *of) {
   double least = INFINITY, most = 0;
   RECORD_EACH(causes, of, causes)
@@ -283,7 +283,7 @@ static void write_reach(FILE *script, const panels *of) {
   fprintf(script, "set xrange [%.17g:%.17g]\n", least - 0.6, most + 0.6);
 }
 
-/* Are the shares at all positions within a twentieth of each other? */
+/* Whether the shares at all positions are within a twentieth of each other. */
 static bool has_same_shares(const record_causes *a, const record_causes *b) {
   if (a->points_count != b->points_count) return false;
   for (size_t i = 0; i < a->points_count; i++) {
@@ -295,7 +295,7 @@ static bool has_same_shares(const record_causes *a, const record_causes *b) {
   return true;
 }
 
-/* `like` is to be freed; null when memory runs out. */
+/* Returns the panels. `like` is to be freed; it is null when memory runs out. */
 static panels panels_of(const record_report *report) {
   panels made = {report->causes, report->causes_count, calloc(report->causes_count + 1, sizeof *made.like), 0};
   for (size_t i = 0; made.like && i < made.causes_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors: against position, by cause, against frequency; the maximum usable position. */
+/* Writes the sections on errors: against position, by cause, against frequency, and the maximum usable position. */
 #include "reports/model/causes.h"
 #include "reports/model/document.h"
 #include "reports/page/words.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Positions that tables show where figures show all: short texts, GPT-scale contexts, and far beyond. */
+/* Positions in tables, of those in figures: short texts, GPT-scale contexts, and far beyond. */
 static const struct {
   int64_t position;
   const char *name;
@@ -30,7 +30,7 @@ typedef struct profiles {
   size_t all_count;
 } profiles;
 
-/* " of the f32 table of dim 128, base 10000" */
+/* Returns " of the f32 table of dim 128, base 10000". */
 static words name_table(int64_t dim, double base) {
   words result = {""};
   if (dim > 0 && isfinite(base))
@@ -43,12 +43,12 @@ static words name_profiled(const profiles *of) {
   return of->all_count ? name_table(of->all->dim, of->all->base) : (words){""};
 }
 
-/* The number of rows that were compared from each position on. */
+/* Returns the number of rows that were compared from each position on. */
 static words point_rows(const record_profile *first, size_t count) {
   return words_integer(count && first->points_count ? first->points->rows : RECORD_NONE);
 }
 
-/* Rows of the longest scan; none if there was none. */
+/* Returns the rows of the longest scan, 0 if there was none. */
 static int64_t scanned_rows(const profiles *scanned) {
   int64_t rows = RECORD_NONE;
   RECORD_EACH(profile, scanned, all)
@@ -59,7 +59,7 @@ static int64_t scanned_rows(const profiles *scanned) {
 /* Profiles of kernels, of recipes shown beside them, and those that have, or should have, a scan. */
 typedef enum kind { KERNELS, RECIPES, SCANNED } kind;
 
-/* `all` is to be freed. */
+/* Returns the profiles of that kind. `all` is to be freed. */
 static profiles profiles_of(page *p, const record_report *report, kind wanted) {
   profiles chosen = {calloc(report->profile_count + 1, sizeof *chosen.all), 0};
   p->failed = p->failed || !chosen.all;
@@ -71,7 +71,7 @@ static profiles profiles_of(page *p, const record_report *report, kind wanted) {
   return chosen;
 }
 
-/* Is the report about any table, not about add and rope alone? */
+/* Whether the report has a table, and not only add and rope. */
 static bool has_tables(const record_report *report) {
   RECORD_EACH(table, report, shapes)
     if (!table->applied) return true;
@@ -117,14 +117,14 @@ static void say_names(page *p, const record_causes *causes) {
     page_say(p, "%s" CODE("%s"), i > 0 ? ", " : "", causes->kernels[i]);
 }
 
-/* "frequency (55–60 %)" */
+/* Writes "frequency (55–60 %)". */
 static void say_share(page *p, const char *cause, const record_share *share) {
   const words least = words_fixed(100 * share->least, 0), most = words_fixed(100 * share->most, 0);
   const bool differ = strcmp(least.text, most.text) != 0;
   page_say(p, STRONG("%s") " (%s%s%s\u00a0%%)", cause, least.text, differ ? "–" : "", differ ? most.text : "");
 }
 
-/* "from 2^0 to 2^10 frequency (55–60 %) and store (23–31 %)" */
+/* Writes "from 2^0 to 2^10 frequency (55–60 %) and store (23–31 %)". */
 static void say_span(page *p, const record_cause_span *span) {
   const record_cause_shares *of = &span->shares;
   const record_share *const shares[CAUSES] = {&of->frequency, &of->phase, &of->trig, &of->store};
@@ -175,7 +175,7 @@ static void write_causes(page *p, const record_report *report) {
 
 /* ---- against frequency ---- */
 
-/* The column with the largest error; null if no error is known. */
+/* Returns the column with the largest error; null if no error is known. */
 static const record_column *worst_column(const record_profile *profile) {
   const record_column *worst = NULL;
   RECORD_EACH(column, profile, columns)
@@ -183,7 +183,7 @@ static const record_column *worst_column(const record_profile *profile) {
   return worst;
 }
 
-/* Positions after which the columns of that frequency repeat: 2π base^(i / (dim/2 − shift)). */
+/* Returns the number of positions after which columns of that frequency repeat: 2π base^(i / (dim/2 − shift)). */
 static double wavelength(const record_profile *profile, const record_column *column) {
   const double turn = 2 * acos(-1.0), shift = isfinite(profile->shift) ? profile->shift : 0;
   return turn * pow(profile->base, (double)column->index / ((double)profile->dim / 2 - shift));
@@ -217,7 +217,7 @@ static void write_frequency(page *p, const profiles *scanned) {
 
 /* ---- maximum usable position ---- */
 
-/* "none to" the last position of a profile's scan; a dash if there was no scan. */
+/* Writes "none to" and the last position of a profile's scan; a dash if there was no scan. */
 static void cell_none(page *p, const record_profile *profile) {
   if (profile->rows > 0 && profile->passes.json && profile->collisions.json)
     page_cell(p, "none to %s", words_integer(profile->rows - 1).text);
@@ -317,7 +317,7 @@ static double context_error(const record_context_table *table, int64_t position)
   return NAN;
 }
 
-/* A row per position, a column per table. */
+/* Writes a row per position and a column per table. */
 static void write_contexts(page *p, const record_profile *profile) {
   const record_context_table *tables = profile->tables;
   if (profile->tables_count == 0) return;
@@ -329,7 +329,7 @@ static void write_contexts(page *p, const record_profile *profile) {
   }
 }
 
-/* The columns are those of the first profile that has figures of other tables: "d = 128, 10000". */
+/* Writes figures of other tables. The columns are those of the first profile that has any: "d = 128, 10000". */
 static void write_unclaimed(page *p, const record_report *report) {
   const record_profile *first = report->profile, *end = first + report->profile_count;
   while (first < end && first->tables_count == 0) first++;

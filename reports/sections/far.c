@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for the worst case, far beyond what tables hold. */
+/* Writes the results of the search for the worst case at positions far beyond those of tables. */
 #include "reports/model/document.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
 #include <math.h>
 
-/* The findings of the searches from several tables, for one kernel. */
+/* The results of the searches of several tables, for one kernel. */
 typedef struct findings {
   double elements, reach;
-  double share, from_tie;                /* largest of the bound, least in ulp */
-  const record_witness *worst, *nearest; /* these elements; null if there was no search */
+  double share, from_tie;                /* largest share of the bound; smallest distance from a midpoint in ulp */
+  const record_witness *worst, *nearest; /* the elements; null if there was no search */
   const char *worst_table, *nearest_table;
 } findings;
 
-/* A NaN, from a kernel that writes one, is worse than any number. */
+/* Whether a share is larger. A NaN, from a kernel that writes one, is larger than any number. */
 static bool is_worse(double share, double known) {
   return !(share <= known);
 }
@@ -46,13 +46,13 @@ static findings findings_of(const record_report *report, const char *kernel) {
   return found;
 }
 
-/* "p = 270 265 104 270, i = 63, cos of ddpm-timesteps" */
+/* Writes "p = 270 265 104 270, i = 63, cos of ddpm-timesteps". */
 static void cell_place(page *p, const record_witness *witness, const char *table) {
   page_cell(p, "p = %s, " SMALL("i = %s, %s of %s"), words_count(witness->position).text,
             words_integer(witness->index).text, witness->function, table);
 }
 
-/* "0.2640"; where that would be 1.000, "1 − 2.6e-11". */
+/* Writes "0.2640"; if that would be 1.000, "1 − 2.6e-11". */
 static void cell_share(page *p, double share) {
   const double missing = 1 - share;
   if (missing > 0 && missing < 0.0005)
@@ -95,7 +95,7 @@ void write_far(page *p, const record_report *report) {
              "Largest error as a share of the bound, and least distance from a tie, over the searches of all tables.",
              columns, sizeof columns / sizeof *columns);
   RECORD_EACH(kernel, report, kernels) {
-    if (kernel->recipe) continue; /* it has no bound to use up */
+    if (kernel->recipe) continue; /* a recipe has no bound */
     const findings found = findings_of(report, kernel->name);
     if (found.worst) write_findings(p, kernel->name, &found);
   }

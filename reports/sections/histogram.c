@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The error histogram. */
+/* Writes the section with the error histogram. */
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time and bandwidth against length: hot, cold and fresh. */
+/* Writes time and bandwidth against length: hot, cold and fresh. */
 #include "common/field.h"
 #include "posenc.h"
 #include "reports/model/answer.h"
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* The states of memory that lengths are timed in, with a figure each. */
+/* The states of memory in which lengths are timed, with a figure each. */
 typedef enum state { HOT, COLD, FRESH, STATES } state;
 
 static const struct {
@@ -29,7 +29,7 @@ static const struct {
 typedef struct sweep {
   const record_table *tables[64];
   size_t count;
-  double least, most; /* rows, with some air */
+  double least, most; /* rows, with a margin */
   double dim;
 } sweep;
 
@@ -48,10 +48,10 @@ static sweep find_sweep(const record_report *report, state in) {
   return found;
 }
 
-/* A cache of the timed machine that a table of the sweep's width can be as large as. */
+/* A cache of the timed machine, in rows of the sweep's width. */
 typedef struct cache {
   const char *name;
-  double bytes, rows; /* rows: NaN if it is unknown or beyond the axis */
+  double bytes, rows; /* `rows` is NaN if it is unknown or beyond the axis */
 } cache;
 
 enum { CACHES = 3 };
@@ -65,7 +65,7 @@ static void find_caches(const record_report *report, const sweep *s, cache found
   }
 }
 
-/* The time that an element of f32 takes at the limit. */
+/* Draws the time of an element of f32 at the limit. */
 static void draw_fill(plot *picture, const sweep *s) {
   plot_series(picture, "using 1:2 with lines linetype -1 linewidth 2", "limit: filling memory, one thread");
   for (size_t i = 0; i < s->count; i++) {
@@ -74,7 +74,7 @@ static void draw_fill(plot *picture, const sweep *s) {
   }
 }
 
-/* Median, least and most at every length; no line if it was not timed. */
+/* Draws median, smallest and largest time at every length; nothing if the kernel was not timed. */
 static void draw_kernel(plot *picture, const sweep *s, size_t look, const char *kernel) {
   bool begun = false;
   for (size_t i = 0; i < s->count; i++) {
@@ -108,7 +108,7 @@ static void write_length_axis(FILE *script, const sweep *s) {
   fputs(")\n", script);
 }
 
-/* The kernels in colour are drawn last, above the others. */
+/* Draws the sweep. The kernels in colour are last, so that they are above the others. */
 static char *draw_sweep(const record_report *report, const sweep *s, state in) {
   plot *picture = plot_begin(plots[in].name, PLOT_HEIGHT);
   if (!picture) return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks, kernels, claims, where and how the figures were taken. */
+/* Writes checks, kernels, claims, the environment, and how the figures were measured. */
 #include "common/contract.h"
 #include "common/field.h"
 #include "reports/model/document.h"
@@ -26,7 +26,7 @@ static void write_failures(page *p, const record_report_checks *checks) {
   page_table_end(p);
 }
 
-/* "10 of 10"; with the modes, "(8 exhaustive, 2 sampled)" below. */
+/* Writes "10 of 10"; with `modes`, "(8 exhaustive, 2 sampled)" below. */
 static void write_count(page *p, const json_t *count, bool modes) {
   const int passed = (int)field_integer(count, "passed"), of = (int)field_integer(count, "of"),
             sampled = (int)field_integer(count, "sampled");
@@ -132,7 +132,7 @@ void write_claims(page *p, const record_report *report) {
 
 /* ---- environment ---- */
 
-/* Facts that the other record does not have with the same value. */
+/* Writes the facts that `known` does not have with the same value. */
 static void write_facts(page *p, const char *caption, const json_t *facts, const json_t *known) {
   static const page_column columns[] = {{"fact", false}, {"value", false}};
   const char *key;
@@ -146,7 +146,7 @@ static void write_facts(page *p, const char *caption, const json_t *facts, const
   page_table_end(p);
 }
 
-/* Figures of two builds or two machines in one row need a warning. */
+/* Warns of figures of two builds or two machines in one row. */
 static void warn_of_difference(page *p, const json_t *accuracy, const json_t *timing) {
   static const char *const keys[] = {"posenc_version", "commit", "compiler", "cflags", "cpu"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -155,7 +155,7 @@ static void warn_of_difference(page *p, const json_t *accuracy, const json_t *ti
           p, STRONG("Accuracy and times were not taken from the same build on the same machine: %s differs."), keys[i]);
 }
 
-/* A paragraph. */
+/* Writes a paragraph on how steady the machine was. */
 static void write_stability(page *p, const record_report *report) {
   const record_stability *told = &report->stability;
   const json_t *facts = report->environment.timing;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The library's own choices. */
+/* Writes the section on the library's own choices. */
 #include "reports/model/regret.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
@@ -24,7 +24,7 @@ static void say_summary(page *p, const record_report *report, bool serial) {
   page_close(p, PAGE_PARAGRAPH);
 }
 
-/* The choices for which the interval says that another kernel is faster. */
+/* Writes the choices for which another kernel is significantly faster. */
 static void write_slower(page *p, const record_report *report) {
   static const page_column columns[] = {
       {"shape", false}, {"threads", false}, {"chosen", false}, {"fastest", false}, {"takes", true}};

@@ -9,38 +9,39 @@
 typedef enum figure {
   FIGURE_BARS,   /* time of a few kernels */
   FIGURE_PARETO, /* error against time */
-  FIGURE_TIME,   /* against length, as the next two */
+  FIGURE_TIME,   /* time against length, as the next two */
   FIGURE_COLD,
   FIGURE_FRESH,
-  FIGURE_ERROR,     /* against position */
-  FIGURE_RECIPES,   /* the same of what frameworks ship */
-  FIGURE_CAUSES,    /* shares of the error against position, a panel per kind of kernel */
+  FIGURE_ERROR,     /* error against position */
+  FIGURE_RECIPES,   /* error of recipes against position */
+  FIGURE_CAUSES,    /* shares of the error against position, a panel per group of kernels */
   FIGURE_FREQUENCY, /* error against frequency */
-  FIGURE_HISTOGRAM, /* of errors in ulp */
+  FIGURE_HISTOGRAM, /* number of elements by error in ulp */
   FIGURE_RECIPES_HISTOGRAM,
   FIGURES
 } figure;
 
 typedef struct figures {
-  char *svg[FIGURES]; /* null where the report has no data for it */
+  char *svg[FIGURES]; /* null if the report has no data for it */
 } figures;
 
-/* The file that has a figure alone, without ".svg". */
+/* The name of the file with the figure alone, without ".svg". */
 extern const char *const figure_names[FIGURES];
 
-/* Draws all figures that the report has data for. False on an error already told on stderr; nothing to free then. */
+/* Draws all figures that the report has data for. Returns false on an error already printed to stderr, with nothing to
+   free. */
 bool figures_make(const record_report *report, figures *made);
 void figures_free(figures *made);
 
-/* Parts of it, each in the file of its sections. */
+/* Draw parts of the figures, each in the file of its section. */
 bool draw_answer(const record_report *report, figures *made);
 bool draw_lengths(const record_report *report, figures *made);
 bool draw_curves(const record_report *report, figures *made);
 
-/* The pages that a report consists of, and the one that has it all. */
+/* The pages of a report, and the page with all sections. */
 typedef enum contents { CONTENTS_FIRST, CONTENTS_DETAILS, CONTENTS_ALL } contents;
 
-/* A page, section by section. A section for which the report has no data is left out. */
+/* Writes a page, section by section. A section for which the report has no data is left out. */
 void write_contents(page *p, const record_report *report, contents wanted);
 void write_answer(page *p, const record_report *report);
 void write_why(page *p, const record_report *report);
@@ -60,20 +61,20 @@ void write_claims(page *p, const record_report *report);
 void write_kernels(page *p, const record_report *report);
 void write_method(page *p, const record_report *report);
 
-/* The point of a profile at that position; without figures if there is none, or no profile. */
+/* Returns the point of a profile at that position, without figures if there is none or the profile is null. */
 record_point point_at(const record_profile *profile, int64_t position);
 
-/* A table with a row per kernel of one shape. Columns of time are left out where nothing was timed. */
+/* The kind of a table with a row per kernel of one shape. Columns of time are left out if nothing was timed. */
 typedef enum table_kind {
-  TABLE_HEADLINE, /* what most people want */
-  TABLE_FULL,     /* everything */
-  TABLE_TIMES,    /* time alone */
+  TABLE_HEADLINE, /* main columns */
+  TABLE_FULL,     /* all columns */
+  TABLE_TIMES,    /* columns of time alone */
   TABLE_KINDS
 } table_kind;
 void write_rows(page *p, table_kind kind, const char *caption, const record_table *table, bool timed);
 
 /*
- * A table in words: "5 000 × 512, first position 4 294 967 296, base 10000, interleaved, f32, 9.8 MiB; fill limit
+ * Describes a table: "5 000 × 512, first position 4 294 967 296, base 10000, interleaved, f32, 9.8 MiB; fill limit
  * 44.9 GB/s (…)", or, for an x of 32 heads, "rope, 4 096 × 32 × 128, …, 64 MiB; scale limit …".
  */
 typedef struct table_description {

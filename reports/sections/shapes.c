@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables shape by shape: the reference shape, every shape, add and rope, and other states of memory. */
+/* Writes tables for each shape: the reference shape, every shape, add and rope, and other states of memory. */
 #include "reports/model/document.h"
 #include "reports/sections/sections.h"
 
@@ -23,14 +23,14 @@ void write_headline(page *p, const record_report *report) {
   write_table(p, TABLE_HEADLINE, report, table);
 }
 
-/* Does the report have anything else than times of it? */
+/* Whether the report has results of verification for the table. */
 static bool is_verified(const record_table *table) {
   RECORD_EACH(row, table, rows)
     if (*row->mode) return true;
   return false;
 }
 
-/* Tables, or what add and rope work on, but for the sweep of lengths. */
+/* Writes the tables, or the results of add and rope, without the sweep of lengths. */
 static void write_list(page *p, const record_report *report, bool applied, const char *sliced) {
   RECORD_EACH(table, report, shapes) {
     if (table->sweep || table->applied != applied) continue;
@@ -52,11 +52,11 @@ typedef struct memory_state {
   const char *name;
   const record_table *tables;
   size_t count;
-  bool sweep; /* those of the sweep, too */
+  bool sweep; /* includes those of the sweep */
   const char *text;
 } memory_state;
 
-/* The heading of the section stands before the first of its tables. */
+/* Writes the tables of a state. The heading of the section is written before its first table. */
 static void write_state(page *p, const memory_state *state, bool *begun) {
   bool any = false;
   for (const record_table *table = state->tables; table < state->tables + state->count; table++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Recipes, the code that frameworks ship, beside the kernels. */
+/* Writes the section on recipes, the code of frameworks, beside the kernels. */
 #include "reports/model/document.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
 #include <string.h>
 
-/* Positions whose errors are told. */
+/* Positions whose errors are listed. */
 static const struct {
   int64_t position;
   const char *title;
@@ -32,7 +32,7 @@ static void write_row(page *p, const record_profile *profile, const record_table
   page_cell(p, "%s%s", table->shape.name, words_sample(row));
 }
 
-/* A row for each shape on which it was verified. */
+/* Writes a row for each shape on which the recipe was verified. */
 static void write_recipe(page *p, const record_report *report, const char *kernel) {
   const record_profile *profile = profile_of(report, kernel);
   RECORD_EACH(table, report, shapes) {

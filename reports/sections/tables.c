@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables with a row per kernel of one shape, and what they are of. */
+/* Writes tables with a row per kernel of one shape, and describes their shapes. */
 #include "common/number.h"
 #include "common/shapes.h"
 #include "reports/model/document.h"
@@ -17,10 +17,10 @@ enum { HEADLINE = 1 << TABLE_HEADLINE, FULL = 1 << TABLE_FULL, TIMES = 1 << TABL
 typedef struct column {
   page_column head;
   unsigned in;
-  void (*fill)(page *p, const record_row *row); /* its cells; or, if null, */
-  size_t offset;                                /* of a number in a row, */
-  int digits;                                   /* of so many digits; if 0, of a spread, */
-  double scale;                                 /* times this */
+  void (*fill)(page *p, const record_row *row); /* writes the cells; if null, the fields below describe a number */
+  size_t offset;                                /* offset of the number in a row */
+  int digits;                                   /* significant digits; 0 for a spread */
+  double scale;                                 /* factor of the number */
 } column;
 
 /* ---- accuracy ---- */
@@ -37,7 +37,7 @@ static void where(page *p, const record_row *row) {
   page_say(p, SMALL("i = %" PRId64 ", %s"), witness->index, witness->function);
 }
 
-/* The largest error as a share of the bound: for add and rope this figure does not depend on x. */
+/* Writes the largest error as a share of the bound. For add and rope, this figure does not depend on x. */
 static void of_bound(page *p, const record_row *row) {
   const record_check *check = record_find_check(row->checks, row->checks_count, "accuracy");
   if (check && check->skipped) return;
@@ -110,7 +110,7 @@ static bool any_plan(const record_table *table) {
   return false;
 }
 
-/* Rows with times come first, the fastest at the top; the others stay in the order of the record. */
+/* Compares rows. Rows with times are first, the fastest at the top; others keep the order of the record. */
 static int compare_rows(const void *a, const void *b) {
   const record_row *const x = *(const record_row *const *)a, *const y = *(const record_row *const *)b;
   const double m = x->timing.ns_per_element.median, n = y->timing.ns_per_element.median;
@@ -118,14 +118,14 @@ static int compare_rows(const void *a, const void *b) {
   return m > n ? 1 : m < n ? -1 : (x > y) - (x < y);
 }
 
-/* Is there a row above with the same bits? */
+/* Whether a row above has the same bits. */
 static bool is_twin(const record_row *const *rows, size_t number) {
   for (size_t i = 0; i < number; i++)
     if (row_has_same_bits(rows[i], rows[number])) return true;
   return false;
 }
 
-/* "the same bits: cr-avx2 0.164, cr-portable 0.458 ns" */
+/* Writes "the same bits: cr-avx2 0.164, cr-portable 0.458 ns". */
 static void say_twins(page *p, const record_row *const *rows, size_t count, size_t number) {
   const char *separator = " the same bits: ";
   for (size_t i = number + 1; i < count; i++) {
@@ -192,9 +192,9 @@ void write_rows(page *p, table_kind kind, const char *caption, const record_tabl
   write_refused(p, table);
 }
 
-/* ---- what they are of ---- */
+/* ---- descriptions ---- */
 
-/* "add, ", "rope, inverse, "; nothing of a table. */
+/* Writes "add, ", "rope, inverse, "; nothing for a table. */
 static void describe_operation(FILE *out, const record_table_shape *of) {
   posenc_op op;
   if (!op_parse(of->op, &op) || op == POSENC_TABLE) return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mutates the seeds for POSENC_FUZZ_SECONDS, as libFuzzer does, which not every compiler has; every run draws the same
- * numbers. TAP. Given a folder, writes the seeds there, from which libFuzzer starts.
+ * Mutates the seeds for POSENC_FUZZ_SECONDS, as libFuzzer does, which not every compiler has. Every run draws the
+ * same numbers. Writes TAP. Given a folder, writes the seeds there, from which libFuzzer starts.
  */
 #include "tests/fuzz/seeds.h"
 #include "tests/numbers.h"
@@ -25,7 +25,7 @@ static const char words[] =
     "9223372036854775807 18446744073709551616 4611686018427387904";
 enum { ROOM = 4096 };
 
-/* One of the words. */
+/* Returns one of the words. */
 static const char *draw_word(size_t *length) {
   const char *word = words + below(sizeof words - 1);
   while (word > words && word[-1] != ' ') word--;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All readers of files on arbitrary bytes: they must refuse them, or read what is there, and access no other memory.
-   For libFuzzer, or for the driver in this folder. */
+/* Calls all readers of files on arbitrary bytes: they must refuse the bytes, or read what they contain, and access no
+   other memory. For libFuzzer, or for the driver in this folder. */
 #include "files/difference.h"
 #include "files/npy.h"
 #include "files/numbers.h"
@@ -18,7 +18,7 @@ static void no_progress(double done, double total) {
   (void)total;
 }
 
-/* As a list of numbers, and as what a file of ours says of itself. */
+/* Reads the bytes as a list of numbers, and as metadata of posenc. */
 static void use_otherwise(const uint8_t *bytes, size_t size) {
   double *values;
   int64_t count = 0;
@@ -29,7 +29,7 @@ static void use_otherwise(const uint8_t *bytes, size_t size) {
   if (ok) free(values);
 }
 
-/* The first rows, the last ones, and, of a small table, what diff makes of it beside itself. */
+/* Reads the first and the last rows, and compares a small table with itself as diff does. */
 static void use(table_file *t, size_t size) {
   enum { ROWS = 3, ELEMENTS = 1 << 16 };
   const stored *at = table_stored(t);
@@ -42,7 +42,7 @@ static void use(table_file *t, size_t size) {
   if (positions && (count < 0 || (size_t)count > size)) abort();
   free(positions);
   if (at->rows < 1 || at->dim < 1 || !stored_bytes(at, &bytes) || at->begin > size || bytes > size - at->begin) abort();
-  if ((size_t)at->rows > size || (size_t)at->dim > size) abort(); /* whatever their product is taken for */
+  if ((size_t)at->rows > size || (size_t)at->dim > size) abort(); /* the product may have wrapped */
   const int64_t rows = at->rows < ROWS ? at->rows : ROWS;
   if (at->dim > ELEMENTS) return;
   void *out = malloc((size_t)(rows * at->dim) * posenc_dtype_bytes(at->dtype));
@@ -57,7 +57,7 @@ static void use(table_file *t, size_t size) {
   difference_free(&found);
 }
 
-/* As a model: each of its ropes is a problem that the library accepts, or is refused with words. */
+/* Reads the bytes as a model: each of its ropes is a problem that the library accepts, or is refused with a reason. */
 static void use_model(const uint8_t *bytes, size_t size) {
   static suspect_list list;
   fault why = {""};
@@ -82,7 +82,8 @@ static void use_model(const uint8_t *bytes, size_t size) {
   model_close(m);
 }
 
-/* The bytes again, before pages that nobody may touch: one too many ends the process, sanitizer or not. */
+/* Copies the bytes before pages without access: reading one byte too many ends the process, with or without
+   sanitizer. */
 static const uint8_t *place(const uint8_t *data, size_t size) {
   enum { ROOM = 1 << 16 };
   static uint8_t *guarded;
@@ -104,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fault why = {""};
     table_file *t = table_open_memory(bytes, size, tensors[i / 2], i % 2 ? TABLE_ARRAY : TABLE_WHOLE, &why);
     if (t) use(t, size);
-    /* It says why, and in one line that ends. */
+    /* A refusal has a reason, a text that is terminated. */
     if (!t && (!*why.text || !memchr(why.text, '\0', sizeof why.text))) abort();
     table_close(t);
   }

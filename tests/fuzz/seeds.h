@@ -62,7 +62,7 @@ static const struct {
                               {0, "{\"b\":{\"dtype\":\"I64\",\"shape\":[8],\"data_offsets\":[0,64]},"
                                   "\"c\":{\"dtype\":\"F32\",\"shape\":[0,4],\"data_offsets\":[0,0]}}"}};
 
-/* A header and 64 bytes of elements. */
+/* Makes a file of a header and 64 bytes of elements. */
 static inline void seed_file(seed *s, int version, const char *text) {
   const size_t length = strlen(text), at = version == 0 ? 0 : 8, width = version == 0 ? 8 : version == 1 ? 2 : 4;
   if (version) memcpy(s->bytes, "\x93NUMPY", 6);
@@ -72,7 +72,7 @@ static inline void seed_file(seed *s, int version, const char *text) {
   s->size = at + width + length + 64;
 }
 
-/* A model of llama.cpp. */
+/* Makes a model of llama.cpp. */
 static inline void seed_gguf(seed *s) {
   static const float factors[] = {1.0f, 1.5f, 4.0f, 8.0f};
   gguf_file f = gguf_begin("llama");
@@ -90,7 +90,7 @@ static inline void seed_gguf(seed *s) {
   gguf_free(&f);
 }
 
-/* Number 0 .. SEEDS-1. */
+/* Makes seed `number`, from 0 to SEEDS - 1. */
 static inline void seed_make(int number, seed *s) {
   memset(s, 0, sizeof *s);
   if (number == SEED_OTHERS) {
@@ -111,7 +111,7 @@ static inline void seed_make(int number, seed *s) {
   posenc_problem problem = posenc_table(4, 4);
   problem.dtype = (posenc_dtype)((number - SEED_FILES) % 4);
   static const double positions[] = {3.0, -0.5, 0.0, 1e9};
-  if (problem.dtype == POSENC_F16) problem.positions = positions; /* a tensor of its own, before the table */
+  if (problem.dtype == POSENC_F16) problem.positions = positions; /* with a tensor of positions before the table */
   size_t bytes = 0, length = 0;
   posenc_table_bytes(&problem, &bytes);
   if (number - SEED_FILES < 4) {

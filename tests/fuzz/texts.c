@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The readers of texts on bytes that no writer wrote: wisdom, hard-to-round cases, records and baselines. */
+/* Calls the readers of texts on arbitrary bytes: wisdom, hard-to-round cases, records and baselines. */
 #include "config.h"
 
 #include "tests/fuzz/texts.h"
@@ -72,7 +72,7 @@ static void read_records(const uint8_t *bytes, size_t size) {
   for (size_t n = 0; n < sizeof readers / sizeof *readers; n++) {
     record_fault fault = {""};
     const void *record = readers[n](json, &fault);
-    if (!record == !*fault.text) abort(); /* it says why, and only then */
+    if (!record == !*fault.text) abort(); /* a fault has a text, and only a fault */
     if (record && readers[n] == read_accuracy) json_decref(baseline_of(json));
     if (record && readers[n] == read_baseline) {
       json_t *none = json_pack("{s:[]}", "records");

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All readers of texts on these bytes: ends the process if one misbehaves. */
+/* Calls all readers of texts on these bytes. Ends the process if one misbehaves. */
 void texts_read(const uint8_t *bytes, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants with a way of their own to apply their rows, each wrong in one thing. */
+/* Mutants with an apply function of their own, each with one fault. */
 #include "tests/mutants/mutant.h"
 
 #include <string.h>
@@ -10,10 +10,10 @@ static APPLY(honest_apply) {
 
 CHANGED_SLICES(inverse_ignored, p.inverse = false)
 
-/* Neighbours for halves and halves for neighbours. */
+/* Takes neighbours for halves and halves for neighbours. */
 CHANGED_SLICES(other_pairs, p.layout = p.layout == POSENC_SPLIT ? POSENC_INTERLEAVED : POSENC_SPLIT)
 
-/* The first element after each sequence but the last. */
+/* Writes the first element after each sequence but the last. */
 static APPLY(gap_written) {
   const size_t element = posenc_dtype_bytes(problem->dtype);
   const int64_t packed = slice->rows * width_of(problem);
@@ -22,7 +22,7 @@ static APPLY(gap_written) {
   return good_apply(problem, slice, x, out);
 }
 
-/* Row by row: only there can a head be left out. */
+/* Applies row by row, because only there can a head be left out. */
 static APPLY(last_head_forgotten) {
   const size_t element = posenc_dtype_bytes(problem->dtype), head = (size_t)problem->dim * element;
   void *given = malloc((size_t)(slice->batch * slice->stride) * element);
@@ -41,7 +41,7 @@ static APPLY(last_head_forgotten) {
   return POSENC_OK;
 }
 
-/* The last element of all, where x is overwritten. */
+/* Is wrong in the last element of all if x is overwritten. */
 static APPLY(wrong_in_place) {
   const bool in_place = x == out;
   const posenc_status status = good_apply(problem, slice, x, out);
@@ -49,7 +49,7 @@ static APPLY(wrong_in_place) {
   return status;
 }
 
-/* Rows from a list of positions are rounded to f32, as in a position tensor of that type. */
+/* Rounds positions of a list to f32, as a position tensor of that type does. */
 static APPLY(index_in_f32) {
   int64_t rounded[64];
   posenc_slice mine = *slice;
@@ -61,7 +61,7 @@ static APPLY(index_in_f32) {
   return good_apply(problem, &mine, x, out);
 }
 
-/* x of the first row is cleared, as a careless scratch would. */
+/* Clears x of the first row, like code that uses it as scratch memory. */
 static APPLY(x_written) {
   const posenc_status status = good_apply(problem, slice, x, out);
   if (x != out) {
@@ -74,7 +74,7 @@ static APPLY(x_written) {
   return status;
 }
 
-/* NaN becomes 0, as max and min in the wrong order make it. */
+/* Turns NaN into 0, as max and min in the wrong order do. */
 static APPLY(nan_lost) {
   const posenc_status status = good_apply(problem, slice, x, out);
   for (int64_t n = 0; n < slice->batch && problem->dtype == POSENC_F32; n++) {
@@ -85,7 +85,7 @@ static APPLY(nan_lost) {
   return status;
 }
 
-/* The sequences as if they followed one another. */
+/* Takes the sequences as if they were adjacent. */
 static APPLY(batch_moved) {
   const size_t element = posenc_dtype_bytes(problem->dtype);
   for (int64_t n = 0; n < slice->batch; n++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants that are wrong in some calls only: by where their rows go, how many they are, how many calls went before, and
- * in which thread. */
+/* Mutants that are wrong in some calls only, which depend on the place and number of their rows, on the number of
+   earlier calls, and on the thread. */
 #define _GNU_SOURCE
 #include "tests/mutants/mutant.h"
 
@@ -16,7 +16,7 @@ WRONG_CALLS(off_32, (uintptr_t)out % 32 != 0)
 WRONG_CALLS(off_64, (uintptr_t)out % 64 != 0)
 WRONG_CALLS(off_line_by_4, (uintptr_t)out % 64 == 4)
 
-/* The byte before the rows is changed, and put back. */
+/* Changes the byte before the rows and restores it. */
 static EXECUTE(touch_before) {
   volatile char *before = (char *)out - 1;
   const char kept = *before;
@@ -25,7 +25,7 @@ static EXECUTE(touch_before) {
   *before = kept;
 }
 
-/* The same behind them. */
+/* Changes the byte after the rows and restores it. */
 static EXECUTE(touch_after) {
   volatile char *after = (char *)out + rows * problem->dim * (int64_t)sizeof(float);
   const char kept = *after;
@@ -56,7 +56,7 @@ static atomic_long calls, elements, plans, destroyed;
 
 WRONG_CALLS(worn_out, atomic_fetch_add(&calls, 1) > 20000)
 
-/* One element in a million, by less than the claim. */
+/* Is wrong in one element in a million, within the bound. */
 static EXECUTE(one_in_a_million) {
   const long mine = (long)(rows * problem->dim), before = atomic_fetch_add(&elements, mine);
   good_rows(constants, problem, row, rows, out);
@@ -75,7 +75,7 @@ static void count_end(void *constants) {
 WRONG_CALLS(hundredth_plan, atomic_load(&plans) > 100)
 WRONG_CALLS(after_destruction, atomic_load(&destroyed) > 200)
 
-/* Kept by dim alone, for as long as the process lives. */
+/* Keeps constants by dim alone, until the process ends. */
 enum { DIMS = 512 };
 static void *by_dim[DIMS];
 static posenc_problem first_of_dim[DIMS];
@@ -94,10 +94,10 @@ static PREPARE(prepare_by_dim) {
   return status;
 }
 
-/* The base is that of the first problem of this dim, all else as asked for. */
+/* The base is that of the first problem of this dim, all else is as requested. */
 CHANGED_ROWS(cache_by_dim, p.base = first_of_dim[p.dim].base)
 
-/* The problem that was prepared last stands for all. */
+/* Uses the problem that was prepared last for all plans. */
 static posenc_problem latest;
 static PREPARE(prepare_latest) {
   latest = *problem;
@@ -106,7 +106,7 @@ static PREPARE(prepare_latest) {
 
 CHANGED_ROWS(latest_plan, p.base = latest.base)
 
-/* Known by where the problem lies. */
+/* Recognizes a problem by its address. */
 static EXECUTE(cache_by_address) {
   enum { KNOWN = 64 };
   static _Thread_local struct {
@@ -138,7 +138,7 @@ static int number_of_thread(void) {
 WRONG_CALLS(third_thread, number_of_thread() == 3)
 WRONG_CALLS(fifth_thread, number_of_thread() == 5)
 
-/* Within what it claims, on any CPU but the first that the process may use. */
+/* Is wrong within the bound, on any CPU but the first that the process may use. */
 static EXECUTE(by_cpu) {
   cpu_set_t all;
   good_rows(constants, problem, row, rows, out);

@@ -13,7 +13,7 @@
 typedef struct kept {
   void *good;
   atomic_long calls;
-  posenc_problem of; /* what `good` is for */
+  posenc_problem of; /* the problem of `good` */
 } kept;
 
 static PREPARE(prepare_kept) {
@@ -30,7 +30,7 @@ static void release_kept(void *constants) {
   free(mine);
 }
 
-/* Without const. */
+/* Returns the pointer without const. */
 static void *writable(const void *pointer) {
   void *same;
   memcpy(&same, &pointer, sizeof same);
@@ -43,7 +43,7 @@ static EXECUTE(counter) {
   good_rows(mine->good, problem, row, rows, out);
 }
 
-/* Written before, and put right afterwards. */
+/* Writes to the constants before the rows, and restores them afterwards. */
 static EXECUTE(borrowed) {
   kept *mine = writable(constants);
   mine->of.first += row;
@@ -51,7 +51,7 @@ static EXECUTE(borrowed) {
   mine->of.first = problem->first;
 }
 
-/* Made when it is first needed. */
+/* Prepares the constants when they are first needed. */
 static PREPARE(prepare_later) {
   kept *mine = calloc(1, sizeof *mine);
   *constants = mine;
@@ -73,7 +73,7 @@ static void release_late(void *constants) {
   free(mine);
 }
 
-/* ---- what it is given ------------------------------------------------------------------------------------- */
+/* ---- arguments -------------------------------------------------------------------------------------------- */
 
 AFTER_ROWS(problem_written, ((posenc_problem *)writable(problem))->padding = 7)
 
@@ -105,7 +105,7 @@ BEFORE_ROWS(execute_maps, lost = page())
 BEFORE_ROWS(large_call_loses, if (rows > 256) lost = malloc(64))
 BEFORE_ROWS(thread_loses, if (!scratch) scratch = malloc(4096))
 
-/* The good kernel's constants are freed, the structure around them is not. */
+/* Releases the good kernel's constants, but not the structure around them. */
 static EXECUTE(kept_rows) {
   good_rows(((const kept *)constants)->good, problem, row, rows, out);
 }
@@ -114,7 +114,7 @@ static void release_half(void *constants) {
   good_release(((kept *)constants)->good);
 }
 
-/* Twice what the good kernel has. */
+/* Releases twice what the good kernel has. */
 static void release_twice(void *constants) {
   static void *volatile known;
   known = constants;

@@ -11,7 +11,7 @@ static size_t bytes_of(const posenc_problem *problem, int64_t rows) {
 AFTER_ROWS(byte_before, ((char *)out)[-1] = 0)
 AFTER_ROWS(byte_after, ((char *)out)[bytes_of(problem, rows)] = 0)
 
-/* The last element of every call stays as it was. */
+/* Leaves the last element of every call unwritten. */
 static EXECUTE(unwritten_tail) {
   float *last = (float *)out + rows * problem->dim - 1, before;
   memcpy(&before, last, sizeof before);

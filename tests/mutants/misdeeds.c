@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels whose rows are honest, and each of which does one thing that no kernel may do, in one of its functions:
- * recipe/FUNCTION-MISDEED. They are called recipes so that identify asks them too. tests/isolation.sh tells what must
- * be said of each.
+ * Kernels with correct rows, each with one forbidden act in one of its functions: recipe/FUNCTION-MISDEED. As
+ * recipes, they are run by identify too. tests/isolation.sh has the expected messages.
  */
 #include "tests/mutants/mutant.h"
 
@@ -17,7 +16,7 @@ static void live_on(void) {
   for (;;) pause();
 }
 
-/* As a wild write does, but that a sanitizer does not turn it into an exit. */
+/* Crashes as a wild write does, but a sanitizer does not turn it into an exit. */
 static void do_crash(void) {
   signal(SIGSEGV, SIG_DFL);
   raise(SIGSEGV);
@@ -31,7 +30,7 @@ static void do_exit(void) {
   exit(0);
 }
 
-/* Once: thousands of calls are made. */
+/* Forks once, as thousands of calls are made. */
 static void do_fork(void) {
   static bool done;
   if (done) return;
@@ -39,7 +38,7 @@ static void do_fork(void) {
   if (fork() == 0) live_on();
 }
 
-/* The same, out of the group, and no child of this process. */
+/* Forks a process that leaves the group, and is no child of this process. */
 static void do_session(void) {
   static bool done;
   if (done) return;
@@ -54,7 +53,7 @@ static void do_session(void) {
   _exit(0);
 }
 
-/* Output that would spoil TAP and JSON. */
+/* Writes output that would spoil TAP and JSON. */
 static void flood(int file) {
   static const char text[] = "not ok 1 - {\"flood\": [\n";
   while (write(file, text, sizeof text - 1) > 0) continue;
@@ -82,7 +81,7 @@ static void do_close(void) {
   for (int file = 0; file < 1024; file++) close(file);
 }
 
-/* ---- honest work ---------------------------------------------------------------------------------- */
+/* ---- correct work --------------------------------------------------------------------------------- */
 
 static PREPARE(prepare) {
   *constants = malloc(1);

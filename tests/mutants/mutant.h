@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The material of mutants: the honest rows of a good kernel of the library, and its contract, which every mutant
- * claims. A mutant is one small twist of them. tests/mutants/expected tells what verification must say about it.
+ * Parts of mutants: the correct rows of a good kernel of the library, and its contract, which every mutant has. A
+ * mutant changes one of them. tests/mutants/expected lists what verification must say about it.
  */
 #ifndef POSENC_TESTS_MUTANTS_MUTANT_H
 #define POSENC_TESTS_MUTANTS_MUTANT_H
@@ -43,8 +43,8 @@ static inline void make_known_key(void) {
   if (pthread_key_create(&known_key, forget_problem) != 0) abort();
 }
 
-/* The true rows of the problem's positions from `position` on, in the table or not. What the good kernel prepares is
- * kept, by each thread, until it is asked for another problem. */
+/* Writes the correct rows of the problem's positions from `position` on, in the table or not. The constants are kept by
+   each thread until it requests another problem. */
 static inline void true_rows(const posenc_problem *problem, int64_t position, int64_t rows, void *out) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   const posenc_options options = posenc_default_options();
@@ -60,12 +60,12 @@ static inline void true_rows(const posenc_problem *problem, int64_t position, in
   good_kernel()->execute(known->constants, problem, position - problem->first, rows, out);
 }
 
-/* Position of a row of the table. */
+/* Returns the position of a row of the table. */
 static inline int64_t position_of(const posenc_problem *problem, int64_t row) {
   return problem->first + row;
 }
 
-/* The element of a position and column, if rows [row, row + rows) in `out` hold it, else null. */
+/* Returns the element of a position and column, or null if rows [row, row + rows) in `out` do not contain it. */
 static inline float *element(void *out, const posenc_problem *problem, int64_t row, int64_t rows, int64_t position,
                              int64_t column) {
   const int64_t at = position - position_of(problem, row);
@@ -83,8 +83,8 @@ static inline float *element(void *out, const posenc_problem *problem, int64_t r
     __VA_ARGS__                                                                                                        \
   }
 
-/* Initialisers of a contract, claiming so many ulp, of which the honest rows keep 0.5; and kernels with it. The dots
- * begin with the function that executes; further initialisers may follow. */
+/* Initialisers of a contract with a bound of `claimed` ulp, where the correct rows have 0.5; and kernels with it. The
+   variable arguments begin with the function that executes; further initialisers may follow. */
 #define CONTRACT(claimed, called, fault) CONTRACT_WITH(claimed, called, fault, true)
 #define CONTRACT_WITH(claimed, called, fault, same_bits)                                                               \
   .abi = POSENC_KERNEL_ABI, .isa = POSENC_ISA_GENERIC, .name = called, .summary = fault,                               \
@@ -107,7 +107,7 @@ static inline EXECUTE(good_rows) {
   good_kernel()->execute(constants, problem, row, rows, out);
 }
 
-/* The honest results of add and rope, and the honest stages. */
+/* Return the correct results of add and rope, and the correct stages. */
 static inline posenc_status good_apply(const posenc_problem *problem, const posenc_slice *slice, const void *x,
                                        void *out) {
   posenc_options options = posenc_default_options();
@@ -129,15 +129,16 @@ static inline bool good_stages(const posenc_problem *problem, int64_t row, int64
   return told;
 }
 
-/* Elements of a row of a result. */
+/* Returns the number of elements of a row of a result. */
 static inline int64_t width_of(const posenc_problem *problem) {
   return problem->heads * problem->dim;
 }
 
-/* A kernel with good rows, and a way of its own to apply them. */
+/* A kernel with good rows and an apply function of its own. */
 #define APPLIED(called, fault, run) MUTANT_OF_GOOD(called, fault, good_rows, .apply = run)
 
-/* The least wrong that an element can be: half an ulp to one. Not so at 0. */
+/* Flips the last bit of an element, the smallest change that is beyond a bound of half an ulp. 0 becomes a subnormal
+   number. */
 static inline void nudge(void *out, int64_t at) {
   uint32_t bits;
   memcpy(&bits, (float *)out + at, sizeof bits);
@@ -147,8 +148,8 @@ static inline void nudge(void *out, int64_t at) {
 
 /* ---- functions with one fault ---- */
 
-/* Defines an execute with the good rows, of which those where WRONG holds have one wrong element, the first cosine.
- * WRONG knows the problem, the call's row and rows, this row's position p, and out. */
+/* Defines an execute with the good rows. Rows for which WRONG is true have one wrong element, the first cosine. WRONG
+   can use the problem, the call's row and rows, this row's position p, and out. */
 #define WRONG_ROWS(function, WRONG)                                                                                    \
   static EXECUTE(function) {                                                                                           \
     const int64_t cosine = posenc_layout_columns(problem->layout, problem->dim).cos;                                   \
@@ -159,7 +160,7 @@ static inline void nudge(void *out, int64_t at) {
     }                                                                                                                  \
   }
 
-/* The same, with the last row of such a call as the one that is wrong. */
+/* Defines an execute in which the last row of such a call is the wrong one. */
 #define WRONG_CALLS(function, WRONG)                                                                                   \
   static EXECUTE(function) {                                                                                           \
     const bool is_wrong = WRONG;                                                                                       \
@@ -167,7 +168,7 @@ static inline void nudge(void *out, int64_t at) {
     if (is_wrong) nudge(out, (rows - 1) * problem->dim + posenc_layout_columns(problem->layout, problem->dim).cos);    \
   }
 
-/* The good rows, and DONE before or after them. */
+/* Define an execute with the good rows, and DONE before or after them. */
 #define BEFORE_ROWS(function, DONE)                                                                                    \
   static EXECUTE(function) {                                                                                           \
     DONE;                                                                                                              \
@@ -179,7 +180,7 @@ static inline void nudge(void *out, int64_t at) {
     DONE;                                                                                                              \
   }
 
-/* The good constants, and DONE before or after they are made. */
+/* Define a prepare with the good constants, and DONE before or after them. */
 #define BEFORE_PLAN(function, DONE)                                                                                    \
   static PREPARE(function) {                                                                                           \
     DONE;                                                                                                              \
@@ -192,7 +193,7 @@ static inline void nudge(void *out, int64_t at) {
     return status;                                                                                                     \
   }
 
-/* Rows, without constants, and results of the problem p after CHANGE. */
+/* Defines rows, without constants, and results of the problem p after CHANGE. */
 #define CHANGED_ROWS(function, CHANGE)                                                                                 \
   static EXECUTE(function) {                                                                                           \
     posenc_problem p = *problem;                                                                                       \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants that change a parameter of the problem before they compute the rows of what is left. */
+/* Mutants that change a parameter of the problem before they compute its rows. */
 #include "tests/mutants/mutant.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ CHANGED(clamped_scale, p.scale = fmin(p.scale, 6.25))
 CHANGED(always_truncated, p.scaling.truncate = true)
 CHANGED(usual_turns, if (p.scaling.kind == POSENC_SCALING_LLAMA3) p.scaling.low = 1.0)
 
-/* The formula of dynamic scaling for the length itself, where it is less than the original one. */
+/* Uses the formula of dynamic scaling for the length itself if that is less than the original one. */
 static void lengthen(posenc_problem *p) {
   const posenc_scaling *s = &p->scaling;
   if (s->kind != POSENC_SCALING_DYNAMIC || s->length >= s->original) return;
@@ -59,7 +59,7 @@ CHANGED(scale_dropped, if (p.scaling.kind == POSENC_SCALING_LLAMA3) p.scale = 1.
 CHANGED(one_row, p.first += p.rows == 1)
 CHANGED(no_rows, if (p.rows == 0) abort())
 
-/* Plans of problems that a kernel takes for the same share their constants. They are never freed. */
+/* Plans share their constants if the kernel takes their problems for equal. The constants are never freed. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static posenc_status share(const posenc_problem *problem, const posenc_options *options, bool with_dtype,

@@ -13,7 +13,7 @@ static EXECUTE(nan_at_negative) {
     if (position_of(problem, row + r) < 0) ((float *)out)[r * problem->dim] = NAN;
 }
 
-/* As one whose sines are even. */
+/* Is wrong like a kernel whose sines are even. */
 static EXECUTE(sign_forgotten) {
   for (int64_t r = 0; r < rows; r++) {
     const int64_t p = position_of(problem, row + r);
@@ -21,7 +21,7 @@ static EXECUTE(sign_forgotten) {
   }
 }
 
-/* Positions through 32 bits. */
+/* Stores positions in 32 bits. */
 static EXECUTE(position_in_int) {
   for (int64_t r = 0; r < rows; r++)
     good_rows(constants, problem, (int64_t)(int32_t)position_of(problem, row + r) - problem->first, 1,
@@ -61,7 +61,7 @@ static EXECUTE(halves_swapped) {
     }
 }
 
-/* Columns behind the last whole vector of so many elements. */
+/* Changes columns after the last whole vector of `width` elements. */
 static void nudge_tail(const posenc_problem *problem, int64_t rows, void *out, int64_t width) {
   for (int64_t r = 0; r < rows && problem->dim % width; r++) nudge(out, (r + 1) * problem->dim - 1);
 }
@@ -70,14 +70,14 @@ AFTER_ROWS(tail_of_4, nudge_tail(problem, rows, out, 4))
 AFTER_ROWS(tail_of_8, nudge_tail(problem, rows, out, 8))
 AFTER_ROWS(tail_of_16, nudge_tail(problem, rows, out, 16))
 
-/* The byte behind the call's rows. */
+/* Writes the byte after the call's rows. */
 AFTER_ROWS(byte_where_4_leave_2,
            if (problem->dim % 4 == 2)((char *)out)[rows * problem->dim * (int64_t)sizeof(float)] = 0)
 
 WRONG_ROWS(single_pair, problem->dim == 2)
 WRONG_ROWS(cosine_first, problem->layout == POSENC_SPLIT_CS && problem->dim > 8)
 
-/* The smallest published table has so many rows. */
+/* The number of rows of the smallest published table. */
 enum { SMALLEST_ROWS = 1000 };
 
 static const char *all_but_the_smallest(const posenc_problem *problem) {
@@ -108,7 +108,7 @@ WRONG_ROWS(large_base, problem->base > 20000.0)
 WRONG_ROWS(shift_taken, problem->shift != 0.0)
 WRONG_ROWS(scale_taken, problem->scale != 1.0)
 
-/* The least bit of the last element. */
+/* Changes the last bit of the last element. */
 static EXECUTE(narrow) {
   const size_t bytes = posenc_dtype_bytes(problem->dtype);
   good_rows(constants, problem, row, rows, out);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants with a way of their own to apply their rows, which is wrong for some slices only. */
+/* Mutants with an apply function of their own that is wrong for some slices only. */
 #include "tests/mutants/mutant.h"
 
 #include <stdint.h>
 
-/* The highest bit of the fraction of an element of the result; no bound allows that. */
+/* Changes the highest bit of the fraction of an element of the result, which is beyond any bound. */
 static void spoil(const posenc_problem *problem, void *out, int64_t at) {
   const size_t bytes = posenc_dtype_bytes(problem->dtype);
   ((char *)out)[(size_t)(at + 1) * bytes - 2] ^= 0x40;
@@ -14,8 +14,8 @@ static int64_t row_number(const posenc_slice *slice, int64_t r) {
   return slice->index ? slice->index[r] : slice->row + r;
 }
 
-/* Defines an apply with the good results, of which those of rows r of sequences n where WRONG holds have a wrong first
- * element. */
+/* Defines an apply with the good results, in which rows r of sequences n for which WRONG is true have a wrong first
+   element. */
 #define WRONG_SLICES(function, WRONG)                                                                                  \
   static APPLY(function) {                                                                                             \
     UNUSED const bool in_place = x == out;                                                                             \
@@ -55,7 +55,7 @@ CHANGED_SLICES(padding_not_in_batches, if (slice->batch > 1) p.padding = POSENC_
 CHANGED_SLICES(padding_not_alone, if (slice->rows == 1) p.padding = POSENC_NO_PADDING)
 CHANGED_SLICES(padding_by_row, if (p.padding != POSENC_NO_PADDING) p.padding += p.first)
 
-/* x behind its last row is read. */
+/* Reads x beyond its last row. */
 static APPLY(x_overread) {
   static volatile char seen;
   const int64_t end = (slice->batch - 1) * slice->stride + slice->rows * width_of(problem);

@@ -11,7 +11,7 @@
 #include <xmmintrin.h>
 #endif
 
-/* Within what it claims both times, but not the same both times. */
+/* Is within the bound in both calls, but with different bits. */
 static EXECUTE(second_call) {
   static atomic_uint calls;
   float *first = out;
@@ -33,7 +33,7 @@ static EXECUTE(own_thread) {
   true_rows(problem, position_of(problem, row) + !is_prepared, rows, out);
 }
 
-/* All threads pass their rows through the same memory. Others get their turn when it is most inconvenient. */
+/* Passes the rows of all threads through the same memory, and yields to other threads while it is in use. */
 enum { SCRATCH_DIM = 4096 };
 
 static const char *fits_scratch(const posenc_problem *problem) {
@@ -49,7 +49,7 @@ static EXECUTE(shared_scratch) {
   }
 }
 
-/* A table that the first call fills, while calls in other threads already use it. */
+/* Fills a table in the first call, while calls in other threads already use it. */
 static EXECUTE(filled_late) {
   enum { ENTRIES = 1 << 10 };
   static atomic_int table[ENTRIES];
@@ -63,7 +63,7 @@ static EXECUTE(filled_late) {
   if (!table[ENTRIES - 1]) nudge(out, posenc_layout_columns(problem->layout, problem->dim).cos);
 }
 
-/* Right where one thread makes plans at a time. */
+/* Is right as long as one thread makes plans at a time. */
 static PREPARE(prepare_scratch) {
   static posenc_problem scratch;
   scratch = *problem;
@@ -71,7 +71,7 @@ static PREPARE(prepare_scratch) {
   return good_prepare(&scratch, options, constants);
 }
 
-/* Right where threads that execute have one plan, or plans of one base. */
+/* Is right as long as the executing threads have one plan, or plans of one base. */
 static EXECUTE(current_plan) {
   static _Atomic double base;
   base = problem->base;
@@ -100,7 +100,7 @@ static void release_team(void *constants) {
   free(mine);
 }
 
-/* The last row is wrong where it is. */
+/* Writes the rows, with the last one wrong at its place. */
 static void team_rows(const team *mine, const posenc_problem *problem, int64_t row, int64_t rows, void *out,
                       bool is_wrong) {
   good_rows(mine->good, problem, row, rows, out);
@@ -117,7 +117,7 @@ static EXECUTE(team_of_one) {
   team_rows(mine, problem, row, rows, out, mine->threads == 1 && rows > 100);
 }
 
-/* ---- the floating-point environment: right rows, wrong afterwards ------------------------------- */
+/* ---- the floating-point environment: correct rows, wrong afterwards ---------------------------- */
 
 static EXECUTE(rounding_left) {
   fesetround(FE_TONEAREST);

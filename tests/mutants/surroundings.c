@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants with right rows that change the floating-point environment or the process of their caller. */
+/* Mutants with correct rows that change the floating-point environment or the process of their caller. */
 #define _GNU_SOURCE
 #include "tests/mutants/mutant.h"
 
@@ -18,7 +18,7 @@
 #include <x86intrin.h>
 #endif
 
-/* The good rows, and then DONE, once in a process. */
+/* Defines an execute with the good rows, and then DONE, once in a process. */
 #define ONCE(function, DONE)                                                                                           \
   AFTER_ROWS(                                                                                                          \
       function, static atomic_bool done; if (!atomic_exchange(&done, true)) { DONE; })
@@ -39,7 +39,7 @@ static void set_rflags(uint64_t bits) {
   __writeeflags(__readeflags() | bits);
 }
 
-/* The rows are made in the usual direction. */
+/* Makes the rows in the usual direction. */
 static EXECUTE(mxcsr_rounding) {
   _mm_setcsr(_mm_getcsr() & ~(unsigned)ROUND_UP);
   good_rows(constants, problem, row, rows, out);
@@ -58,7 +58,7 @@ AFTER_ROWS(backwards, set_rflags(0x400))
 #define ON_X86(run) .absent = "what it leaves changed is one of x86"
 #endif
 
-/* Before the rows. */
+/* Changes the direction before the rows. */
 AFTER_PLAN(prepare_upward, fesetround(FE_UPWARD))
 
 static EXECUTE(restore_rounding) {

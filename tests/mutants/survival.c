@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants that do not come back. */
+/* Mutants that crash, exit or hang. */
 #include "tests/mutants/mutant.h"
 
 #include <signal.h>
 #include <unistd.h>
 
-/* They write the right rows before they end or hang, so that nothing else gives them away. */
+/* They write correct rows before they end or hang, so that no other property fails. */
 static volatile char *volatile nowhere;
 AFTER_ROWS(null_write, *nowhere = 0)
 AFTER_ROWS(arithmetic_signal, raise(SIGFPE))

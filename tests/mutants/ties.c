@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that claim correct rounding, by MPFR's oracle: one that keeps it, and mutants that fail where ties are
- * near. */
+/* Kernels with correct rounding as bound, by the MPFR reference: one that satisfies it, and mutants that fail near
+   midpoints. */
 #include "reference/oracle.h"
 #include "tests/mutants/mutant.h"
 
@@ -39,24 +39,24 @@ static float to_nearest(const exact *value, int64_t position) {
   return (float)value->rounded;
 }
 
-/* The neighbour on the other side of the value, which is between the two. */
+/* Returns the neighbour on the other side of the value, which is between the two. */
 static float farther(const exact *value) {
   return nextafterf((float)value->rounded, value->high > value->rounded ? 2.0f : -2.0f);
 }
 
-/* As one that rounds twice, or whose last step has a few bits too little. */
+/* Is wrong like a kernel that rounds twice, or whose last step lacks a few bits. */
 static float wrong_near_ties(const exact *value, int64_t position) {
   return format_from_tie(&format_f32, value) < 0x1p-28 ? farther(value) : to_nearest(value, position);
 }
 
-/* As a kernel whose path for hard cases was never tested: wrong by an ulp, at large positions. */
+/* Is wrong like a kernel with an untested path for hard-to-round cases: by an ulp, at large positions. */
 static float wrong_near_far_ties(const exact *value, int64_t position) {
   const bool hard = position > INT64_C(1) << 30 && format_from_tie(&format_f32, value) < 0x1p-20;
   return hard ? nextafterf(farther(value), farther(value) > (float)value->rounded ? 2.0f : -2.0f)
               : to_nearest(value, position);
 }
 
-/* MPFR's caches are the thread's, which may end after the call. */
+/* MPFR's caches belong to the thread, which may end after the call. */
 #define ROUNDED_BY(name, round)                                                                                        \
   static EXECUTE(name) {                                                                                               \
     fill(constants, problem, row, rows, out, round);                                                                   \
@@ -70,7 +70,7 @@ static const char *can_do(const posenc_problem *problem) {
   return problem->dtype == POSENC_F32 ? NULL : "it writes f32 only";
 }
 
-/* ½ ulp and nothing more is correct rounding: a misrounded element is beyond it. */
+/* A bound of ½ ulp and nothing more is correct rounding: a misrounded element is beyond it. */
 #define ROUNDED(called, fault, run)                                                                                    \
   .abi = POSENC_KERNEL_ABI, .isa = POSENC_ISA_GENERIC, .name = called, .summary = fault, .algorithm = "MPFR",          \
   .provenance = "posenc's tests", .bound = {.ulp = 0.5, .max_position = INT64_C(1) << 61, .derived = true},            \

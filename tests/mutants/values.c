@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mutants that write wrong values, and the honest kernel under all of them. */
+/* Mutants that write wrong values, and the correct kernel that they change. */
 #include "lib/exact/round.h"
 #include "tests/mutants/mutant.h"
 
@@ -35,10 +35,10 @@ CHANGED_ROWS(base_ignored, p.base = 10000.0)
 CHANGED_ROWS(scale_ignored, p.scale = 1.0)
 CHANGED_ROWS(scaling_ignored, p.scaling.kind = POSENC_SCALING_NONE)
 
-/* The ends of the ramp are not rounded. */
+/* Leaves the ends of the ramp unrounded. */
 CHANGED_ROWS(ramp_unrounded, p.scaling.truncate = false)
 
-/* The honest rows before their rounding; to be freed. */
+/* Returns the correct rows before rounding, to be freed. */
 static double *unrounded(const posenc_problem *problem, int64_t row, int64_t rows) {
   posenc_problem wide = *problem;
   double *numbers = calloc((size_t)(rows * problem->dim), sizeof *numbers);
@@ -48,7 +48,7 @@ static double *unrounded(const posenc_problem *problem, int64_t row, int64_t row
   return numbers;
 }
 
-/* Where the exact value is within 0.001 ulp of the middle between two numbers, the farther one. */
+/* Returns the farther number if the exact value is within 0.001 ulp of a midpoint. */
 static EXECUTE(half_an_ulp_and_a_bit) {
   float *narrow = out;
   double *exact = unrounded(problem, row, rows);
@@ -60,7 +60,7 @@ static EXECUTE(half_an_ulp_and_a_bit) {
   free(exact);
 }
 
-/* Wrong where f32's nearest number is in the middle between two of the table's. */
+/* Is wrong if f32's nearest number is a midpoint of the table's format. */
 static EXECUTE(double_rounding) {
   double *exact = unrounded(problem, row, rows);
   for (int64_t n = 0; n < rows * problem->dim; n++) round_to(problem->dtype, out, n, (double)(float)exact[n]);
@@ -69,7 +69,7 @@ static EXECUTE(double_rounding) {
 
 /* ---- wrong at one place ------------------------------------------------------------------------ */
 
-/* In the table of 131072 × 1024, one element of 2^27. */
+/* Is wrong in one of 2^27 elements of the table of 131072 × 1024. */
 static EXECUTE(one_element_one_ulp) {
   honest(constants, problem, row, rows, out);
   float *x = element(out, problem, row, rows, 100003, 517);
@@ -99,13 +99,13 @@ static EXECUTE(nan_in_the_last_element) {
 
 /* ---- wrong under a condition ------------------------------------------------------------------- */
 
-/* Positions kept in f32: exact up to 2^24. */
+/* Keeps positions in f32, which is exact up to 2^24. */
 static EXECUTE(position_in_f32) {
   for (int64_t r = 0; r < rows; r++)
     true_rows(problem, (int64_t)(float)position_of(problem, row + r), 1, (float *)out + r * problem->dim);
 }
 
-/* Rows behind the last whole vector of rows lag one behind. */
+/* Repeats the row before in rows after the last whole vector of rows. */
 static EXECUTE(ragged_length) {
   enum { WIDTH = 16 };
   const int64_t whole = problem->rows / WIDTH * WIDTH;
@@ -126,9 +126,9 @@ static EXECUTE(short_table) {
   true_rows(problem, position_of(problem, row) + (problem->rows < 20), rows, out);
 }
 
-/* ---- right, but told wrong ---------------------------------------------------------------------- */
+/* ---- correct rows, wrong contract or stages ----------------------------------------------------- */
 
-/* A frequency, phase, sine and cosine that fit each other. */
+/* Gives a frequency, phase, sine and cosine that are consistent with each other. */
 static STAGES(stages_of_the_row_before) {
   posenc_problem part = *problem;
   part.first = position_of(problem, row) - 1;
